@@ -44,11 +44,11 @@ fn a_ping_waits_for_the_beacon() {
     for scheme in ["fifo", "fq_mac", "mac80211", "mt76"] {
         for (power_save, dtim, beacons) in table {
             let ap = format!(", dtim_period = {dtim}");
-            let text = pinged(scheme, &ap, &format!(", power_save = {power_save}"), "613.7 ms");
+            let text = pinged(scheme, &ap, &format!(", power_save = {power_save}"), "731.3 ms");
             let report = run(&parse(&text, &[]), 0);
             let ((mean, p95, replies), interval) = (rtt(&report), 102.4 * f64::from(beacons));
             let what = format!("{scheme} {power_save}: mean {mean}, p95 {p95}, {replies}");
-            assert!((96..=98).contains(&replies), "{what}");
+            assert!((80..=83).contains(&replies), "{what}");
             assert!((mean - EXCHANGE - interval / 2.0).abs() < 0.06 * interval, "{what}");
             assert!((p95 - EXCHANGE - interval * 0.95).abs() < 0.05 * interval, "{what}");
             assert_eq!(dropped(&report), 0, "{what}");
@@ -95,7 +95,7 @@ fn what_waits_is_accounted_for() {
                 assert_eq!(world.close(end), Ok(()), "{scheme} {power_save} at {ms} ms");
             }
             let (account, _) = world.books().packet_account();
-            assert!(account.created > 500, "{scheme} {power_save}: {}", account.created);
+            assert!(account.created > 100, "{scheme} {power_save}: {}", account.created);
             assert!(account.delivered > 10, "{scheme} {power_save}: {}", account.delivered);
         }
     }
@@ -120,7 +120,7 @@ fn a_scan_is_a_gap_of_its_own_length() {
 /// A call each way of a station that fetches what waits with each packet that it sends: its packets wait for no beacon.
 #[test]
 fn a_call_with_uapsd_waits_for_its_own_packets() {
-    let call = |from: &str, to: &str| flow("voip", from, to, "mark = \"EF\"\nstart = \"0.5 s\"");
+    let call = |from: &str, to: &str| flow("voip", from, to, "mark = \"CS6\"\nstart = \"0.5 s\"");
     let text = |keys: &str| {
         cell("20 s", CHANNEL, "scheme = \"mac80211\"")
             + &station(
@@ -132,7 +132,12 @@ fn a_call_with_uapsd_waits_for_its_own_packets() {
             + &call("s", "ap")
     };
     let report = run(&parse(&text(", uapsd = [\"VO\"]"), &[("warm_up", "2 s")]), 0);
-    let down = report.flows.iter().find(|(name, _)| name.ends_with(".s")).map(|(_, flow)| flow).expect("the flow to the station");
+    let down = report
+        .flows
+        .iter()
+        .find(|(name, _)| name.ends_with(".s"))
+        .map(|(_, flow)| flow)
+        .expect("the flow to the station");
     let (p50, p99) = (down.delay_p50_ms.unwrap_or_default(), down.delay_p99_ms.unwrap_or_default());
     // Packets each 20 ms in both directions: one waits for less than 20 ms, half of that on average.
     assert!(p50 <= 21.0 && p99 <= 22.0, "{p50} {p99}");
@@ -196,7 +201,7 @@ fn frames(text: &str, ms: u64) -> Vec<String> {
 
 #[test]
 fn what_is_said_on_the_air() {
-    let two = "rate = \"1 Mbit/s\"\nburst = 3\npayload = 1000\nstart = \"200 ms\"\nstop = \"210 ms\"\ngap = \"periodic\"";
+    let two = "rate = \"240 kbit/s\"\nburst = 3\npayload = 1000\nstart = \"100 ms\"\nstop = \"250 ms\"\ngap = \"periodic\"";
     let text = |power_save: &str| {
         cell("1 s", CHANNEL, "scheme = \"fq_mac\"")
             + &station("s", 0, &format!("rate = \"ofdm-54\", power_save = {power_save}"))
@@ -236,4 +241,64 @@ fn what_is_said_on_the_air() {
             "0 data eosp",
         ]
     );
+}
+
+/// Packets to a group, of which one member is always awake and the other saves power or not.
+fn to_group(scheme: &str, dtim: u32, keys: &str, more: &str) -> String {
+    cell("60 s", CHANNEL, &format!("scheme = \"{scheme}\", dtim_period = {dtim}"))
+        + &station("a", 0, RATE)
+        + &station("b", 1, &format!("{RATE}{keys}"))
+        + &format!(
+            "\n[[flow]]\nname = \"group\"\nkind = \"udp\"\nfrom = \"ap\"\nto = [\"a\", \"b\"]\nmulticast = true\npayload = 1000\n{more}\n"
+        )
+}
+
+/// While nobody sleeps a frame to a group goes at once; if anybody does, all wait for the DTIM, half of its period on average.
+#[test]
+fn frames_to_a_group_wait_for_the_dtim() {
+    let slow = "rate = \"10.94 kbit/s\"\ngap = \"periodic\""; // one each 731.3 ms
+    for scheme in ["fifo", "mac80211", "mt76"] {
+        for (keys, dtim, wait) in [
+            ("", 2, 0.0),
+            (", power_save = \"iwlwifi\"", 1, 51.2),
+            (", power_save = \"iwlwifi\"", 2, 102.4),
+            (", power_save = \"iwlwifi\"", 3, 153.6),
+        ] {
+            let report = run(&parse(&to_group(scheme, dtim, keys, slow), &[("warm_up", "1 s")]), 0);
+            for to in ["group.a", "group.b"] {
+                let found = report.flows[to].delay_p50_ms.expect("some came");
+                let what = format!("{scheme} {keys} {dtim} {to}: {found} ms for {wait}");
+                // The frame itself takes 1.4 ms at 6 Mbit/s.
+                assert!((found - 1.6 - wait).abs() < 0.5 + 0.15 * wait, "{what}");
+            }
+            assert_eq!(dropped(&report), 0, "{scheme} {keys} {dtim}");
+        }
+    }
+}
+
+/// Each that is a member has its own copy, and who misses one has it in its losses: frames to groups are not sent again.
+#[test]
+fn each_member_has_its_own_losses() {
+    let keys = ", error_rate = 0.25, power_save = \"mac80211\"";
+    let text = to_group("mac80211", 2, keys, "rate = \"100 kbit/s\"");
+    let report = run(&parse(&text, &[]), 0);
+    let lost = |to: &str| report.flows[to].loss.expect("packets were sent");
+    assert!(lost("group.a") < 0.01, "{}", lost("group.a"));
+    assert!((0.2..0.3).contains(&lost("group.b")), "{}", lost("group.b"));
+    assert!(report.drops.iter().all(|drop| drop.reason == "missed"), "{:?}", report.drops);
+    // The first member's flow has the original packets' fates as well: no packet is lost twice.
+    let account = &report.packets;
+    assert_eq!(
+        account.created,
+        account.delivered + account.consumed + account.merged + account.dropped + account.inside
+    );
+}
+
+/// 128 frames wait at most, and more data than a DTIM has room for is dropped, never kept for ever.
+#[test]
+fn too_much_for_a_group_is_dropped() {
+    let text = to_group("mac80211", 3, ", power_save = \"iwlwifi\"", "rate = \"8 Mbit/s\"");
+    let report = run(&parse(&text, &[("duration", "10 s")]), 0);
+    assert!(report.drops.iter().any(|drop| drop.reason == "overlimit"), "{:?}", report.drops);
+    assert!(report.flows["group.b"].packets.unwrap_or(0) > 1_000 || report.packets.delivered > 1_000);
 }

@@ -28,6 +28,8 @@ pub enum PpduKind {
     Management,
     /// A beacon.
     Beacon,
+    /// A data frame to a group.
+    Group,
 }
 
 /// One try of a PPDU as the air saw it.
@@ -168,6 +170,8 @@ pub enum ContentView {
     },
     /// A PS-Poll.
     PsPoll,
+    /// A data frame to a group.
+    Group,
 }
 
 /// What a frame says of power save.
@@ -216,7 +220,7 @@ pub struct AckView {
 pub struct PpduView<'a> {
     /// The try, as every reader of the trace sees it.
     pub tried: PpduTry,
-    /// The device it is for; none for a beacon.
+    /// The device it is for; none for a beacon and for a frame to a group.
     pub to: Option<DevId>,
     /// Its rate.
     pub rate: RateCode,

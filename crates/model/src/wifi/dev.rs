@@ -161,6 +161,7 @@ impl WifiDev {
                 }
                 woken = self.data_status(now, &mut ppdu, hw, ctx);
             }
+            Content::Group => woken = self.data_status(now, &mut ppdu, hw, ctx),
             Content::Bar { start } if !ppdu.acknowledged => {
                 self.tx.tids[TidIndex::new(header.peer, header.tid).index()].bar_lost(start)
             }
@@ -245,7 +246,8 @@ impl WifiDev {
             }
             // What was asked for once is not asked for again by a repeat.
             Content::Null { .. } | Content::QosNull { .. } | Content::PsPoll => ppdu.received = 1,
-            Content::Beacon => {}
+            // What came is copied for each that heard it, and the rest is not for the device.
+            Content::Beacon | Content::Group => {}
         }
         if self.held_back.is_some() {
             self.hold_back(now, got.broken(ppdu), up);
@@ -384,6 +386,11 @@ impl WifiDev {
     /// Charges of frames that are done with, of which the host has not heard.
     pub fn unheard_charges(&self) -> impl Iterator<Item = (SockId, u32)> {
         self.driver.charges()
+    }
+
+    /// Where its drops are booked.
+    pub const fn place(&self) -> PlaceId {
+        self.place
     }
 
     /// Frames that came again from any peer although they had been received.

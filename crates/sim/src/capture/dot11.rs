@@ -80,6 +80,13 @@ impl QosData {
         self.0[22..HEADER].copy_from_slice(&sequence_control(seq));
     }
 
+    /// Nobody answers it.
+    // spec: ieee80211-2016 9.2.4.5.4 - ack policy 1: no ACK.
+    // deviation: mac80211 sends frames to groups without a QoS control field, which is 2 bytes.
+    pub fn is_not_answered(&mut self) {
+        self.0[HEADER] |= 0x20;
+    }
+
     /// What it says of power save.
     // spec: ieee80211-2016 9.2.4.1.7, 9.2.4.1.8, 9.2.4.5.3 - power management and more data; end of service period, from an access point.
     pub fn saves(&mut self, power: PowerView) {

@@ -21,6 +21,9 @@ use crate::world::{DevLayout, WorldLayout};
 /// The point that stands for all of them.
 const ALL: &str = "all";
 
+/// Address of the group that frames are sent to.
+const GROUP: Ipv4Addr = Ipv4Addr::new(239, 0, 0, 1);
+
 /// A place that can be watched.
 #[derive(Clone, Copy)]
 enum Place {
@@ -171,8 +174,12 @@ impl Scene {
     }
     /// A packet's source and destination. One that no interface has, which is in the bytes of an outside host alone, is unspecified.
     pub fn addresses(&self, p: &Headers) -> [Ipv4Addr; 2] {
-        let of = |addr: Addr| self.addresses.get(addr.index()).copied();
-        [p.src, p.dst].map(|addr| of(addr).unwrap_or(Ipv4Addr::UNSPECIFIED))
+        let of = |addr: Addr| match addr.index().checked_sub(self.addresses.len()) {
+            None => self.addresses[addr.index()],
+            Some(1) => GROUP,
+            Some(_) => Ipv4Addr::UNSPECIFIED,
+        };
+        [p.src, p.dst].map(of)
     }
     /// A device's MAC address.
     pub fn mac(&self, dev: DevId) -> Mac {

@@ -209,7 +209,7 @@ impl Scenario {
             FlowKind::Ping { interval, payload } => ping("ping", *interval, *payload),
             FlowKind::UdpPing { interval, payload } => ping("udp_ping", *interval, *payload),
         };
-        json!({
+        let mut resolved = json!({
             "name": flow.name,
             "from": self.end_name(flow.from),
             "to": flow.to.iter().map(|to| self.end_name(*to)).collect::<Vec<_>>(),
@@ -219,7 +219,11 @@ impl Scenario {
             "stop_ns": flow.stop.map(|d| d.nanos()),
             "traffic": kind,
             "series": flow.series,
-        })
+        });
+        if flow.multicast {
+            resolved["multicast"] = json!(true);
+        }
+        resolved
     }
 }
 

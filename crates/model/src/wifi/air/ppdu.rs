@@ -75,13 +75,23 @@ pub enum Content {
     },
     /// A sleeping station asks for one frame.
     PsPoll,
+    /// A data frame to a group, answered by nobody.
+    Group,
+}
+
+impl Content {
+    /// Whether nobody answers it, and none is it for alone.
+    #[inline]
+    pub const fn is_for_all(self) -> bool {
+        matches!(self, Self::Beacon | Self::Group)
+    }
 }
 
 impl Content {
     /// Bytes of a frame that carries no data; zero for data, whose length the builder sets.
     pub const fn fixed_bytes(self) -> u32 {
         match self {
-            Self::Data { .. } => 0,
+            Self::Data { .. } | Self::Group => 0,
             Self::Bar { .. } => frame::BLOCK_ACK_REQUEST,
             Self::AddbaRequest { .. } => frame::ADDBA_REQUEST,
             Self::AddbaResponse => frame::ADDBA_RESPONSE,
@@ -103,6 +113,7 @@ impl Content {
             Self::Null { pm } => ContentView::Null { pm },
             Self::QosNull { eosp } => ContentView::QosNull { eosp },
             Self::PsPoll => ContentView::PsPoll,
+            Self::Group => ContentView::Group,
         }
     }
 
@@ -115,6 +126,7 @@ impl Content {
             Self::AddbaRequest { .. } | Self::AddbaResponse => PpduKind::Management,
             Self::Null { .. } | Self::QosNull { .. } | Self::PsPoll => PpduKind::Management,
             Self::Beacon => PpduKind::Beacon,
+            Self::Group => PpduKind::Group,
         }
     }
 }

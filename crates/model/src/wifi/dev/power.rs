@@ -3,6 +3,7 @@
 use super::WifiDev;
 use crate::vocabulary::{Ac, Ctx, Instant, PeerId, Pkt, Sink};
 use crate::wifi::air::ppdu::{Content, Header, Ppdu};
+use crate::wifi::air::radio::BEACON_QUEUE;
 use crate::wifi::air::reception::RxOutcome;
 use crate::wifi::power::Power;
 use crate::wifi::power::saver::{Act, Saver, SaverCounters, State};
@@ -69,7 +70,7 @@ impl WifiDev {
     pub(super) fn watches(&self, peer: PeerId) -> bool {
         match self.power.as_deref() {
             Some(Power::Station(_)) => true,
-            Some(Power::AccessPoint(sleepers)) => sleepers.is_asleep(peer),
+            Some(Power::AccessPoint(sleepers)) => sleepers.is_asleep(peer) || self.tx.group == Some(peer),
             None => false,
         }
     }
@@ -88,6 +89,9 @@ impl WifiDev {
                 saver.on_push(now, tid.ac());
                 self.heed();
                 false
+            }
+            Some(Power::AccessPoint(sleepers)) if self.tx.group == Some(tid.peer()) => {
+                sleepers.keep_for_group(now, p, ctx)
             }
             Some(Power::AccessPoint(sleepers)) if sleepers.host_keeps() && sleepers.is_asleep(tid.peer()) => {
                 sleepers.keep(now, p, (tid.peer(), tid.ac()), ctx);
@@ -190,7 +194,7 @@ impl WifiDev {
         let act = match header.content {
             Content::Null { pm } => saver.null_done(now, pm, acknowledged),
             Content::Data { .. } => {
-                saver.used(now);
+                saver.used(now, header.ac);
                 Act::Nothing
             }
             _ => Act::Nothing,
@@ -225,7 +229,7 @@ impl WifiDev {
         let first = ppdu.received == 0;
         if let Some(saver) = self.saver() {
             if !matches!(ppdu.header.content, Content::Bar { .. }) {
-                let act = saver.received(now, ppdu.more, ppdu.eosp);
+                let act = saver.received(now, ppdu.header.ac, ppdu.more, ppdu.eosp);
                 self.act(now, act, hw, ctx);
             }
             return;
@@ -239,11 +243,16 @@ impl WifiDev {
         };
         let Some(sleepers) = self.sleepers_mut() else { return };
         let news = sleepers.set_asleep(peer, asleep);
+        let any = (!sleepers.host_keeps()).then(|| sleepers.any_asleep());
         let habits = sleepers.habits(peer);
         match (news, asleep) {
             (true, true) => self.falls_asleep(now, peer, hw, ctx),
             (true, false) => self.let_go(now, peer, hw, ctx),
             (false, _) => {}
+        }
+        if let (true, Some(group), Some(any)) = (news, self.tx.group, any) {
+            // The firmware keeps frames to groups for the next DTIM.
+            if any { self.hold(group, true) } else { self.let_go(now, group, hw, ctx) }
         }
         if !asleep || !first {
             return;
@@ -309,7 +318,7 @@ impl WifiDev {
                     self.driver.schedule(now, tid);
                 }
             }
-            while let Some(p) = self.sleepers_mut().and_then(|sleepers| sleepers.take(peer, ac, ctx)) {
+            while let Some(p) = self.kept(peer, ac, ctx) {
                 let tid = TidIndex::new(peer, ctx.packets.get(p).tid);
                 self.driver.push(now, p, tid, ctx);
             }
@@ -387,7 +396,7 @@ impl WifiDev {
                     return built;
                 }
             }
-            while let Some(p) = self.sleepers_mut().and_then(|sleepers| sleepers.take(peer, ac, ctx)) {
+            while let Some(p) = self.kept(peer, ac, ctx) {
                 let tid = TidIndex::new(peer, ctx.packets.get(p).tid);
                 self.driver.push(now, p, tid, ctx);
                 let built = self.release_of(now, tid, hw, ctx);
@@ -414,10 +423,60 @@ impl WifiDev {
     pub fn make_beacon<S: Sink>(&mut self, now: Instant, ctx: &mut Ctx<'_, S>) -> Option<&Tim> {
         let mut power = self.power.take();
         if let Some(Power::AccessPoint(sleepers)) = power.as_deref_mut() {
-            sleepers.beacon(now, ctx, |peer, acs| self.waits(peer, acs));
+            let frames = |group: PeerId| {
+                let of = |tid: u8| self.driver.backlog(TidIndex::new(group, tid));
+                (0..TIDS as u8).map(of).sum()
+            };
+            let below =
+                self.tx.group.filter(|_| !sleepers.host_keeps() && sleepers.any_asleep()).map_or(0, frames);
+            sleepers.beacon(now, ctx, below, |peer, acs| self.waits(peer, acs));
         }
         self.power = power;
         self.tim()
+    }
+
+    /// What is kept for a station in a category, the oldest first.
+    fn kept<S: Sink>(&mut self, peer: PeerId, ac: Ac, ctx: &mut Ctx<'_, S>) -> Option<Pkt> {
+        if self.tx.group == Some(peer) {
+            return None;
+        }
+        self.sleepers_mut()?.take(peer, ac, ctx)
+    }
+
+    /// After a DTIM, and after each of them, the next frame to a group that is due is sent, before all others.
+    // linux: drivers/net/wireless/ath/ath9k/beacon.c ath9k_beacon_generate (6.12) - the queue behind the beacon has them all by then.
+    // deviation: each contends anew as a beacon does, without a back-off, and one that the next beacon finds waits for the DTIM after that.
+    pub fn next_group<S: Sink>(&mut self, now: Instant, hw: &mut Hardware<'_>, ctx: &mut Ctx<'_, S>) {
+        let (Some(group), Some(sleepers)) = (self.tx.group, self.sleepers_mut()) else { return };
+        if hw.radio.queued(BEACON_QUEUE) > 0 || !sleepers.group.is_due() {
+            return;
+        }
+        if sleepers.host_keeps() {
+            let Some(p) = sleepers.group.next(ctx) else { return };
+            let tid = TidIndex::new(group, ctx.packets.get(p).tid);
+            self.driver.push(now, p, tid, ctx);
+        } else {
+            sleepers.group.below();
+        }
+        let tids = (0..TIDS as u8).map(|tid| TidIndex::new(group, tid));
+        for tid in tids {
+            let Some(mut ppdu) = self.release_of(now, tid, hw, ctx) else { continue };
+            ppdu.more = self.sleepers().is_some_and(|sleepers| sleepers.group.is_due());
+            return hw.radio.send(now, BEACON_QUEUE, ppdu, hw.medium);
+        }
+    }
+
+    /// Whether a frame to a group reaches this device: it is awake, or has woken for those that follow a DTIM, until the last.
+    pub fn takes_group(&mut self, more: bool) -> bool {
+        let deaf = self.deaf;
+        match self.saver() {
+            Some(saver) => {
+                let takes = !deaf || saver.group;
+                saver.group &= more;
+                takes
+            }
+            None => !deaf,
+        }
     }
 
     /// What the beacon says that is sent, or was sent last.

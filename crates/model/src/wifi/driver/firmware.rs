@@ -125,7 +125,7 @@ impl FirmwareDriver {
                 *outstanding += 1;
                 let hot = ctx.packets.get_mut(p);
                 hot.airtime = 0;
-                if *counts {
+                if *counts && tx.group != Some(tid.peer()) {
                     let rate = tx.peers[tid.peer().index()].chain.entries()[0].rate;
                     hot.airtime = units(rate, ac, hot.len);
                 }

@@ -38,21 +38,32 @@ impl Group {
         self.waiting.packets() > 0
     }
 
-    /// A beacon is made: of a DTIM, whether frames follow it.
-    pub fn announce(&mut self, dtim: bool) -> bool {
-        self.due = if dtim { self.waiting.packets() } else { 0 };
+    /// A beacon is made: of a DTIM, whether frames follow it; so many are below, in the firmware.
+    pub fn announce(&mut self, dtim: bool, below: u32) -> bool {
+        self.due = if dtim { self.waiting.packets() + below } else { 0 };
         self.due > 0
     }
 
-    /// The next frame that follows the DTIM, and whether others do.
+    /// Whether a frame follows.
+    #[inline]
+    pub const fn is_due(&self) -> bool {
+        self.due > 0
+    }
+
+    /// One that the firmware has follows.
+    pub const fn below(&mut self) {
+        self.due -= 1;
+    }
+
+    /// The next frame that follows the DTIM.
     // linux: net/mac80211/tx.c ieee80211_get_buffered_bc (6.12) - all there are, those too that have come since.
-    pub fn next<S: Sink>(&mut self, ctx: &mut Ctx<'_, S>) -> Option<(Pkt, bool)> {
+    pub fn next<S: Sink>(&mut self, ctx: &mut Ctx<'_, S>) -> Option<Pkt> {
         if self.due == 0 {
             return None;
         }
         let p = self.waiting.pop(ctx.packets)?;
         self.due = self.waiting.packets();
-        Some((p, self.due > 0))
+        Some(p)
     }
 
     /// Packets that wait.

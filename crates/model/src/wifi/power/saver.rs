@@ -305,9 +305,10 @@ impl Saver {
     // linux: net/mac80211/tx.c ieee80211_tx_h_dynamic_ps (6.12) - voice with U-APSD does not wake it.
     // deviation: every category that has U-APSD does not - Linux says so of voice alone, firmwares of all.
     pub fn on_push(&mut self, now: Instant, ac: Ac) {
-        self.idle_from = now;
+        self.used(now, ac);
         match self.state {
             State::Dozing | State::Served | State::Polling if self.triggers(ac) => {
+                self.idle_from = now;
                 if self.state == State::Dozing {
                     self.go(now, State::Served);
                 }
@@ -320,17 +321,20 @@ impl Saver {
         }
     }
 
-    /// Something was sent, or came: it is not idle.
+    /// Something of a category was sent, or came: it is not idle. What goes with U-APSD needs nobody awake.
+    // deviation: what comes counts as what is sent - mac80211's timer is set anew by all that comes, voice too.
     #[inline]
-    pub fn used(&mut self, now: Instant) {
-        self.idle_from = now;
+    pub fn used(&mut self, now: Instant, ac: Ac) {
+        if !self.triggers(ac) {
+            self.idle_from = now;
+        }
     }
 
     /// A frame to it has come; `more`: others wait, `eosp`: the service period is over.
-    pub fn received(&mut self, now: Instant, more: bool, eosp: bool) -> Act {
+    pub fn received(&mut self, now: Instant, ac: Ac, more: bool, eosp: bool) -> Act {
         match self.state {
             State::Awake | State::Entering => {
-                self.idle_from = now;
+                self.used(now, ac);
                 Act::Nothing
             }
             State::Polling if more => {

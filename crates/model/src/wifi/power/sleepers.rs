@@ -135,6 +135,16 @@ impl Sleepers {
         self.total += 1;
     }
 
+    /// Keeps a frame to a group, if anybody sleeps or others are kept; false otherwise.
+    // linux: net/mac80211/tx.c ieee80211_tx_h_multicast_ps_buf (6.12).
+    pub fn keep_for_group<S: Sink>(&mut self, now: Instant, p: Pkt, ctx: &mut Ctx<'_, S>) -> bool {
+        let keeps = self.host_keeps && (self.asleep > 0 || self.group.waits());
+        if keeps {
+            self.group.keep(now, p, self.place, ctx);
+        }
+        keeps
+    }
+
     /// One old frame of each station, and of the group's, makes room.
     // linux: net/mac80211/tx.c purge_old_ps_buffers (6.12) - of a station's categories the lowest that has any.
     fn purge<S: Sink>(&mut self, now: Instant, ctx: &mut Ctx<'_, S>) {
@@ -161,13 +171,15 @@ impl Sleepers {
         !self.stations[peer.index()].waiting[ac.index()].is_empty()
     }
 
-    /// The next beacon is made. `waits` says for whom frames wait, of these categories (a bit for each), beside those that are kept here.
+    /// The next beacon is made. `waits` says for whom frames wait, of these categories (a bit for each), beside those that are kept
+    /// here; `below`: frames to groups that a firmware keeps.
     // linux: net/mac80211/sta_info.c __sta_info_recalc_tim (6.12) - categories with U-APSD do not count, unless all have it.
     // deviation: old frames are looked for with each beacon - Linux does every ten seconds, so that they wait for up to twenty.
     pub fn beacon<S: Sink>(
         &mut self,
         now: Instant,
         ctx: &mut Ctx<'_, S>,
+        below: u32,
         waits: impl Fn(PeerId, u8) -> bool,
     ) {
         self.tim.next(self.beacons);
@@ -195,7 +207,7 @@ impl Sleepers {
                 self.tim.set(peer);
             }
         }
-        self.tim.group = self.group.announce(self.tim.count == 0);
+        self.tim.group = self.group.announce(self.tim.count == 0, below);
     }
 
     /// Packets that are kept.

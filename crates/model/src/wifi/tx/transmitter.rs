@@ -172,6 +172,8 @@ pub struct Transmitter {
     pub filter: Option<DestinationFilter>,
     /// Management frames that wait for a peer to wake, or for the device to be back.
     pub held: Vec<(TidIndex, Ac, Content)>,
+    /// What stands among the peers for all stations together, where frames are sent to a group.
+    pub group: Option<PeerId>,
 }
 
 /// How long an answer to an ADDBA request is waited for.
@@ -195,6 +197,7 @@ impl Transmitter {
             starts: None,
             filter: None,
             held: Vec::new(),
+            group: None,
         }
     }
 
@@ -338,10 +341,11 @@ impl Transmitter {
         ctx: &mut Ctx<'a, S>,
         pull: impl FnMut(&mut Ctx<'a, S>) -> Option<Pkt>,
     ) -> Option<Box<Ppdu>> {
+        let group = self.group == Some(tid.peer());
         let peer = &mut self.peers[tid.peer().index()];
         let t = &mut self.tids[tid.index()];
         let in_session = t.session == BlockAckSession::Open;
-        let content = Content::Data { aggregate: false };
+        let content = if group { Content::Group } else { Content::Data { aggregate: false } };
         let header =
             Header { dev: self.dev, peer: tid.peer(), ac: tid.ac(), tid: tid.tid(), content, in_session };
         let mut ppdu = hw.radio.blank(header, peer.chain);
@@ -349,7 +353,7 @@ impl Transmitter {
             hw.radio.recycle(ppdu);
             return None;
         }
-        ppdu.long = ppdu.bytes > self.rts_threshold;
+        ppdu.long = ppdu.bytes > self.rts_threshold && !group;
         Some(ppdu)
     }
 
@@ -363,6 +367,7 @@ impl Transmitter {
         mut pull: impl FnMut(&mut Ctx<'a, S>) -> Option<Pkt>,
     ) -> Attempt {
         let ac = tid.ac();
+        let group = self.group == Some(tid.peer());
         let peer = &mut self.peers[tid.peer().index()];
         let t = &mut self.tids[tid.index()];
         let in_session = t.session == BlockAckSession::Open;
@@ -381,7 +386,7 @@ impl Transmitter {
             }
             return Attempt::Full;
         }
-        let content = Content::Data { aggregate: in_session };
+        let content = if group { Content::Group } else { Content::Data { aggregate: in_session } };
         let header = Header { dev: self.dev, peer: tid.peer(), ac, tid: tid.tid(), content, in_session };
         if in_session {
             let mut ppdu = hw.radio.blank(header, peer.chain);
@@ -402,7 +407,7 @@ impl Transmitter {
                 hw.radio.recycle(ppdu);
                 break;
             }
-            ppdu.long = ppdu.bytes > self.rts_threshold;
+            ppdu.long = ppdu.bytes > self.rts_threshold && !group;
             ppdu.lifts = core::mem::take(&mut t.lifts);
             hw.send(now, ppdu);
             attempt = Attempt::Sent;

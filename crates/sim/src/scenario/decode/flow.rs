@@ -7,7 +7,7 @@ use super::super::contract::{Form, Key, Shape};
 use super::super::document::join;
 use super::super::error::Fault;
 use super::super::reader::{Field, Section};
-use super::super::{Flow, FlowEnd, FlowKind, Gap, Node, profile, units};
+use super::super::{Attachment, Flow, FlowEnd, FlowKind, Gap, Node, Role, Wifi, profile, units};
 use super::{Names, mark, page, quic};
 
 /// The largest UDP or ICMP payload of a 1500-byte packet.
@@ -49,6 +49,13 @@ static UDP: Shape = Shape {
                 },
                 "exponential",
                 "how times between bursts lie around the mean that rate, payload and burst give",
+            ),
+            Key::or(
+                "multicast",
+                Form::Boolean,
+                "false",
+                "the receivers, all of them stations of one access point, are a group: each datagram is sent to all of them at once, at a basic \
+                 rate and without an acknowledgement, and waits for a DTIM while any station sleeps",
             ),
         ],
     ],
@@ -272,9 +279,24 @@ fn one(
             FlowKind::UdpPing { interval, payload }
         }
     };
+    let multicast = match kind {
+        "udp" => multicast(&mut section, nodes, from, &to, &kind_of_traffic, start_spread)?,
+        _ => false,
+    };
     section.finish()?;
     let name = name.unwrap_or_else(|| format!("{kind}-{index}"));
-    Ok(Flow { name, from, to, tos, start, start_spread, stop, kind: kind_of_traffic, series: None })
+    Ok(Flow {
+        name,
+        from,
+        to,
+        tos,
+        start,
+        start_spread,
+        stop,
+        kind: kind_of_traffic,
+        multicast,
+        series: None,
+    })
 }
 
 pub(super) fn receivers(field: &Field<'_>, from: FlowEnd, names: &Names<'_>) -> Result<Vec<FlowEnd>, Fault> {
@@ -312,6 +334,52 @@ fn udp(section: &mut Section<'_>, receivers: usize) -> Result<FlowKind, Fault> {
         burst: section.or("burst", 1)?,
         gap: section.or_by("gap", Gap::Exponential, gap)?,
     })
+}
+
+/// Whether datagrams go to a group. Its members are stations of one access point, through which they come.
+fn multicast(
+    section: &mut Section<'_>,
+    nodes: &[Node],
+    from: FlowEnd,
+    to: &[FlowEnd],
+    kind: &FlowKind,
+    spread: Duration,
+) -> Result<bool, Fault> {
+    let Some(field) = section.get("multicast") else { return Ok(false) };
+    if !field.value::<bool>()? {
+        return Ok(false);
+    }
+    let ap_of = |end: &FlowEnd| {
+        let mut all = nodes[end.node].interfaces.iter().map(|i| match &i.medium {
+            Attachment::Wifi(Wifi { role: Role::Station(station), radio: None, .. }) => Some(station.ap),
+            _ => None,
+        });
+        match (all.next(), all.next()) {
+            (Some(ap), None) => ap,
+            _ => None,
+        }
+    };
+    let first = to.first().and_then(ap_of);
+    if first.is_none() || to.iter().any(|end| ap_of(end) != first) {
+        return Err(field.found(
+            "a receiver that is no station of the same access point, with that interface alone",
+            "stations of one access point in to, or no such key",
+        ));
+    }
+    if ap_of(&from).is_some() && ap_of(&from) == first {
+        return Err(
+            field.found("a sender that is a station of that access point", "a sender behind it, or itself")
+        );
+    }
+    if let FlowKind::Udp { rates, .. } = kind
+        && rates.iter().any(|rate| *rate != rates[0])
+    {
+        return Err(field.found("rates that differ by receiver", "one rate"));
+    }
+    if spread > Duration::ZERO {
+        return Err(field.found("a start_spread, while all receivers get the same", "no start_spread"));
+    }
+    Ok(true)
 }
 
 fn gap(field: &Field<'_>) -> Result<Gap, Fault> {

@@ -94,7 +94,7 @@ impl Air {
 
     /// What rate control knows of each link whose rates are not fixed: from which interface, to which, and a row for each rate.
     pub(in crate::world) fn rate_stats(&self) -> impl Iterator<Item = (IfId, IfId, Vec<StatsRow>)> {
-        let links = self.wlans.iter().flat_map(|w| w.dev.tx.peers.iter().map(move |p| (w.interface, p)));
+        let links = self.wlans.iter().flat_map(|w| w.stations().map(move |p| (w.interface, p)));
         let learning =
             links.filter(|(_, peer)| !matches!(peer.rate, RateControl::Fixed(_) | RateControl::Traced(_)));
         learning.map(|(from, peer)| (from, self.wlans[peer.remote.0.index()].interface, peer.rate.rows()))
@@ -107,7 +107,7 @@ impl Air {
 
     /// What was lost on each link, and came twice: from which interface, to which.
     pub(in crate::world) fn losses(&self) -> impl Iterator<Item = (IfId, IfId, Losses)> {
-        let links = self.wlans.iter().flat_map(|w| w.dev.tx.peers.iter().map(move |p| (w.interface, p)));
+        let links = self.wlans.iter().flat_map(|w| w.stations().map(move |p| (w.interface, p)));
         links.map(|(from, peer)| {
             let (dev, back) = peer.remote;
             let receiver = &self.wlans[dev.index()];

@@ -175,7 +175,8 @@ impl Air {
     pub(super) fn beacon_heard<S: Sink>(&mut self, core: &mut Core<S>, beacon: &Ppdu) {
         let dev = beacon.header.dev;
         let Some(tim) = self.wlans[dev.index()].dev.tim().cloned() else { return };
-        for n in 0..self.wlans[dev.index()].dev.tx.peers.len() {
+        let tx = &self.wlans[dev.index()].dev.tx;
+        for n in 0..tx.peers.len() - usize::from(tx.group.is_some()) {
             let peer = PeerId::from_index(n);
             let (remote, _) = self.wlans[dev.index()].dev.tx.peers[n].remote;
             if self.wlans[remote.index()].dev.hears(&tim)
@@ -185,6 +186,8 @@ impl Air {
                 wlan.dev.on_beacon(core.now, peer, &tim, &mut hw, &mut core.ctx());
             }
         }
+        let (wlan, mut hw) = self.open(dev);
+        wlan.dev.next_group(core.now, &mut hw, &mut core.ctx());
     }
 
     /// A beacon is due: it waits for the air like any frame, unless the last one still does.

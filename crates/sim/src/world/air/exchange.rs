@@ -216,7 +216,7 @@ impl Air {
         }
         channel.account.book(AirUse::Protection, start);
         channel.account.book(use_of(ppdu.header.content), start + took);
-        if ppdu.header.content == Content::Beacon {
+        if ppdu.header.content.is_for_all() {
             return self.conclude(above, at, ppdu, RxOutcome::NOTHING, sent);
         }
 
@@ -252,6 +252,10 @@ impl Air {
                 self.beacon_heard(above.core(), &ppdu);
             }
             return self.radios[radio].recycle(ppdu);
+        }
+        if ppdu.header.content == Content::Group {
+            self.back_off(above.core().now, at, TxOutcome::Finished);
+            return self.group_sent(above, ppdu, start, fate.collided);
         }
         let peer = &mut self.wlans[ppdu.header.dev.index()].dev.tx.peers[ppdu.header.peer.index()];
         let remote = peer.remote;

@@ -22,7 +22,7 @@ pub(super) fn asks_for_block_ack(ppdu: &Ppdu) -> bool {
 /// What the air is used for while a PPDU is sent.
 pub(super) const fn use_of(content: Content) -> AirUse {
     match content {
-        Content::Data { .. } => AirUse::Data,
+        Content::Data { .. } | Content::Group => AirUse::Data,
         Content::Beacon => AirUse::Beacon,
         Content::Bar { .. } | Content::AddbaRequest { .. } | Content::AddbaResponse => AirUse::Management,
         Content::Null { .. } | Content::QosNull { .. } | Content::PsPoll => AirUse::Management,
@@ -33,7 +33,7 @@ pub(super) const fn use_of(content: Content) -> AirUse {
 pub(super) fn response(timing: Timing, ppdu: &Ppdu) -> Duration {
     let rate = control_rate(ppdu.rate());
     match ppdu.header.content {
-        Content::Beacon => Duration::ZERO,
+        Content::Beacon | Content::Group => Duration::ZERO,
         _ if asks_for_block_ack(ppdu) => timing.sifs + timing.block_ack_duration(rate),
         _ => timing.sifs + timing.ack_duration(rate),
     }

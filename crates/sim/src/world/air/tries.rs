@@ -102,7 +102,7 @@ fn guard(timing: Timing, start: Instant, protection: Protection, sent: bool) -> 
 /// A try as every reader of the trace sees it.
 fn tried(index: usize, ppdu: &Ppdu, start: Instant, airtime: Duration, fate: TryOutcome) -> PpduTry {
     let Header { dev, peer, ac, content, .. } = ppdu.header;
-    let beacon = content == Content::Beacon;
+    let beacon = content.is_for_all();
     PpduTry {
         channel: ChannelId::from_index(index),
         dev,

@@ -10,9 +10,10 @@ use stillair_model::wifi::air::views::Views;
 use stillair_model::wifi::config::{DriverConfig, HtcParams};
 use stillair_model::wifi::dev::WifiDev;
 use stillair_model::wifi::driver::Driver;
-use stillair_model::wifi::phy::PhyRate;
+use stillair_model::wifi::phy::{PhyRate, RateTry, RetryChain};
 use stillair_model::wifi::power::saver::{Listen, Saver};
 use stillair_model::wifi::power::sleepers::{Habits, Sleepers};
+use stillair_model::wifi::rate::RateControl;
 use stillair_model::wifi::tx::aggregate::AmsduLimits;
 use stillair_model::wifi::tx::starts::Starts;
 use stillair_model::wifi::tx::transmitter::{Peer, Transmitter};
@@ -79,6 +80,13 @@ impl Plan<'_> {
             tx.starts = Some(Starts::new(seed.stream(&format!("{name}.sessions"))));
             for peer in self.peers[n].clone() {
                 tx.add_peer(self.peer(at, peer, &edca, seed));
+            }
+            // linux: net/mac80211/tx.c (6.12) - to a group at the lowest basic rate, once.
+            if let Some(group) = self.group_peer(at) {
+                let once = RetryChain::new(&[RateTry::new(tx.lowest, 1)]).expect("one entry with a try");
+                let all = tx.add_peer(Peer::new((id, group), RateControl::Fixed(once)));
+                debug_assert_eq!(all, group);
+                tx.group = Some(group);
             }
             let cipher = self.scenario.channels[wifi.channel].cipher;
             tx.tids.iter_mut().for_each(|tid| tid.encrypt(cipher));

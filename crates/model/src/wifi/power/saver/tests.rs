@@ -41,7 +41,7 @@ fn shown(saver: &Saver, act: Act) -> String {
 #[test]
 fn idle_for_a_while_it_sleeps_and_a_beacon_wakes_it() {
     let mut s = saver(DYNAMIC);
-    s.used(at(20));
+    s.used(at(20), Ac::Be);
     assert_eq!(s.next_timer(), Some(at(120)));
     assert_eq!(s.on_timer(at(119), false, false), Act::Nothing);
     // Something waits to be sent: looked at again after the same time.
@@ -57,7 +57,7 @@ fn idle_for_a_while_it_sleeps_and_a_beacon_wakes_it() {
     let act = s.on_beacon(at(400), OWN, &tim(0, true));
     assert_eq!(shown(&s, act), "Null { pm: false } Awake 0 0");
     assert_eq!(s.next_timer(), Some(at(500)));
-    let act = s.received(at(402), false, false);
+    let act = s.received(at(402), Ac::Be, false, false);
     assert_eq!((shown(&s, act), s.next_timer()), (String::from("Nothing Awake 0 0"), Some(at(502))));
     assert_eq!(s.counters(at(600)).dozed, Duration::from_millis(179));
 }
@@ -94,9 +94,9 @@ fn asking_for_one_frame_after_the_other() {
     assert_eq!(s.state(), State::Dozing);
     let act = s.on_beacon(at(100), OWN, &tim(1, true));
     assert_eq!(shown(&s, act), "Poll Polling 1 0");
-    let act = s.received(at(101), true, false);
+    let act = s.received(at(101), Ac::Be, true, false);
     assert_eq!(shown(&s, act), "Poll Polling 1 0");
-    let act = s.received(at(102), false, false);
+    let act = s.received(at(102), Ac::Be, false, false);
     assert_eq!(shown(&s, act), "Nothing Dozing 1 1");
     assert_eq!(s.counters(at(102)).polls, 2);
     // What it asked for does not come: with the next beacon it asks again, or sleeps on.
@@ -115,9 +115,9 @@ fn service_periods() {
     let _ = s.null_done(at(101), true, true);
     s.on_push(at(110), Ac::Vo);
     assert_eq!(shown(&s, Act::Nothing), "Nothing Served 1 0");
-    let act = s.received(at(111), true, false);
+    let act = s.received(at(111), Ac::Be, true, false);
     assert_eq!(shown(&s, act), "Nothing Served 1 0");
-    let act = s.received(at(112), false, true);
+    let act = s.received(at(112), Ac::Be, false, true);
     assert_eq!(shown(&s, act), "Nothing Dozing 1 1");
     // Frames of other categories wake it.
     s.on_push(at(120), Ac::Be);
@@ -130,7 +130,7 @@ fn service_periods() {
     assert_eq!(s.next_timer(), Some(at(121)));
     let act = s.on_timer(at(121), false, false);
     assert_eq!(shown(&s, act), "Trigger Served 1 0");
-    let _ = s.received(at(122), false, true);
+    let _ = s.received(at(122), Ac::Be, false, true);
     let act = s.on_beacon(at(130), OWN, &tim(0, true));
     assert_eq!(shown(&s, act), "Trigger Served 1 0");
 }

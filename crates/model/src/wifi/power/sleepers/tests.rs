@@ -77,11 +77,11 @@ fn old_frames_are_given_up() {
     let (mut rig, mut all) = (Rig::new(), sleepers(1, 0));
     rig.keep(&mut all, at(0), (0, Ac::Be), 2);
     rig.keep(&mut all, at(5), (0, Ac::Be), 1);
-    all.beacon(at(10_000), &mut rig.ctx(), |_, _| false);
+    all.beacon(at(10_000), &mut rig.ctx(), 0, |_, _| false);
     assert_eq!(rig.dropped(Reason::Expired), 0);
-    all.beacon(at(10_001), &mut rig.ctx(), |_, _| false);
+    all.beacon(at(10_001), &mut rig.ctx(), 0, |_, _| false);
     assert_eq!((rig.dropped(Reason::Expired), all.tim.has(PeerId(0))), (2, true));
-    all.beacon(at(10_006), &mut rig.ctx(), |_, _| false);
+    all.beacon(at(10_006), &mut rig.ctx(), 0, |_, _| false);
     assert_eq!((rig.dropped(Reason::Expired), all.tim.has(PeerId(0))), (3, false));
 }
 
@@ -91,7 +91,7 @@ fn beacons_tell_of_what_no_own_frame_would_fetch() {
     let mut told = |uapsd, ac| {
         let mut all = sleepers(1, uapsd);
         rig.keep(&mut all, at(0), (0, ac), 1);
-        all.beacon(at(1), &mut rig.ctx(), |_, _| false);
+        all.beacon(at(1), &mut rig.ctx(), 0, |_, _| false);
         let told = all.tim.has(PeerId(0));
         let _ = rig.next(&mut all, (0, ac));
         told
@@ -113,14 +113,14 @@ fn frames_to_groups_wait_for_the_dtim() {
     // The first beacon is a DTIM, the second is not, the third is.
     let mut told = Vec::new();
     for _ in 0..3 {
-        all.beacon(at(1), &mut rig.ctx(), |_, _| false);
+        all.beacon(at(1), &mut rig.ctx(), 0, |_, _| false);
         told.push((all.tim.count, all.tim.group));
     }
     assert_eq!(told, [(0, true), (1, false), (0, true)]);
     let mut n = 0;
-    while let Some((p, more)) = all.group.next(&mut rig.ctx()) {
+    while let Some(p) = all.group.next(&mut rig.ctx()) {
         n += 1;
-        assert_eq!(more, n < GROUP_LIMIT);
+        assert_eq!(all.group.is_due(), n < GROUP_LIMIT);
         rig.packets.free(p, Fate::Consumed);
     }
     assert_eq!(n, GROUP_LIMIT);
