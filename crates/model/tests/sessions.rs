@@ -32,7 +32,7 @@ fn air(pair: &mut Pair) -> String {
         Content::Bar { .. } => "B".into(),
         Content::Data { aggregate: true } => format!("A{}", s.frames),
         Content::Data { aggregate: false } => if s.in_session { "S" } else { "s" }.into(),
-        Content::Beacon => unreachable!("nobody sends beacons here"),
+        _ => unreachable!("nobody sends beacons here, or sleeps"),
     };
     let text: Vec<String> = pair.seen.iter().map(name).collect();
     pair.seen.clear();

@@ -68,6 +68,8 @@ impl Sink for Keeper {
                     whole,
                     answer,
                     guard,
+                    power: view.power,
+                    tim: None,
                 };
                 kept.air.push(Shown { view, mpdus, packets });
             }
@@ -269,6 +271,9 @@ fn check_ppdu(shown: &Shown, frames: &mut impl Iterator<Item = usize>, all: &[Re
             ContentView::Beacon => frame::BEACON,
             ContentView::AddbaRequest { .. } => frame::ADDBA_REQUEST,
             ContentView::AddbaResponse { .. } => frame::ADDBA_RESPONSE,
+            ContentView::Null { .. } => frame::NULL,
+            ContentView::QosNull { .. } => frame::QOS_NULL,
+            ContentView::PsPoll => frame::PS_POLL,
             _ => frame::BLOCK_ACK_REQUEST,
         };
         check_frame(read, start, rate, view.whole, len);

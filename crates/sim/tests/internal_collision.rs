@@ -36,7 +36,7 @@ impl Sink for Answers {
         // At MCS 7 answers are sent at 24 Mbit/s, to management frames and requests at 6.
         let answer = match t.kind {
             _ if t.received == 0 => return,
-            PpduKind::Beacon => return,
+            PpduKind::Beacon | PpduKind::Group => return,
             PpduKind::Single => 28,
             PpduKind::Aggregate => 32,
             PpduKind::Management => 44,

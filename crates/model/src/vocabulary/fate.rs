@@ -33,11 +33,15 @@ pub enum Reason {
     Law,
     /// A newer acknowledgement made it needless.
     AckFilter,
+    /// It waited too long for a station that sleeps.
+    Expired,
+    /// It was sent to a group, and this receiver did not get it.
+    Missed,
 }
 
 impl Reason {
     /// Number of reasons.
-    pub const COUNT: usize = 13;
+    pub const COUNT: usize = 15;
     /// All of them, in order.
     pub const ALL: [Self; Self::COUNT] = [
         Self::Overlimit,
@@ -53,6 +57,8 @@ impl Reason {
         Self::Filtered,
         Self::Law,
         Self::AckFilter,
+        Self::Expired,
+        Self::Missed,
     ];
     /// Name for tables.
     pub const fn name(self) -> &'static str {
@@ -70,6 +76,8 @@ impl Reason {
             Self::Filtered => "filtered",
             Self::Law => "law",
             Self::AckFilter => "ack_filter",
+            Self::Expired => "expired",
+            Self::Missed => "missed",
         }
     }
 }

@@ -24,10 +24,12 @@ pub enum PpduKind {
     Aggregate,
     /// A Block Ack request.
     Bar,
-    /// A management frame: ADDBA request or response.
+    /// A management frame: ADDBA request or response; a null frame or a PS-Poll, which have to do with power save.
     Management,
     /// A beacon.
     Beacon,
+    /// A data frame to a group.
+    Group,
 }
 
 /// One try of a PPDU as the air saw it.
@@ -161,6 +163,44 @@ pub enum ContentView {
     },
     /// A beacon.
     Beacon,
+    /// A null frame.
+    Null {
+        /// Its sender sleeps.
+        pm: bool,
+    },
+    /// A QoS null frame.
+    QosNull {
+        /// It ends a service period.
+        eosp: bool,
+    },
+    /// A PS-Poll.
+    PsPoll,
+    /// A data frame to a group.
+    Group,
+}
+
+/// What a frame says of power save.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct PowerView {
+    /// Its sender sleeps.
+    pub pm: bool,
+    /// More frames wait for its receiver.
+    pub more: bool,
+    /// It ends a service period.
+    pub eosp: bool,
+}
+
+/// What a beacon says of stations that sleep.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TimView<'a> {
+    /// Beacons until the next DTIM.
+    pub count: u32,
+    /// Every so many beacons is one.
+    pub period: u32,
+    /// Frames to a group follow.
+    pub group: bool,
+    /// Number of the first byte of the bitmap that is sent, and that part.
+    pub bitmap: (usize, &'a [u8]),
 }
 
 /// The ACK or Block Ack that follows a PPDU of which anything came whole.
@@ -185,7 +225,7 @@ pub struct AckView {
 pub struct PpduView<'a> {
     /// The try, as every reader of the trace sees it.
     pub tried: PpduTry,
-    /// The device it is for; none for a beacon.
+    /// The device it is for; none for a beacon and for a frame to a group.
     pub to: Option<DevId>,
     /// Its rate.
     pub rate: RateCode,
@@ -207,6 +247,10 @@ pub struct PpduView<'a> {
     pub answer: Option<AckView>,
     /// What went before it.
     pub guard: Option<RtsCtsView>,
+    /// What its frames say of power save.
+    pub power: PowerView,
+    /// What a beacon says of stations that sleep, where any may.
+    pub tim: Option<TimView<'a>>,
 }
 
 /// RTS and CTS before a PPDU, or a CTS of its sender to itself.

@@ -22,8 +22,8 @@ pub use endpoint::{Endpoint, IPV4_HEADER, UDP_HEADER};
 pub use factory::PartFactory;
 pub use fate::{Fate, PacketAccount, Reason};
 pub use frames::{
-    AckView, ContentView, FrameView, Headers, KeptHeaders, MpduView, PpduKind, PpduTry, PpduView, RateCode,
-    RtsCtsView,
+    AckView, ContentView, FrameView, Headers, KeptHeaders, MpduView, PowerView, PpduKind, PpduTry, PpduView,
+    RateCode, RtsCtsView, TimView,
 };
 pub use ids::{Addr, ChannelId, DevId, FlowId, IfId, NodeId, PeerId, PlaceId, RadioId, SockId, WireId};
 pub use kind::PacketKind;

@@ -1,6 +1,7 @@
 //! A Wi-Fi device: the MAC of one wireless interface, access point and station alike.
 
 mod options;
+mod power;
 mod status;
 
 use super::deadlines::Deadlines;
@@ -10,6 +11,8 @@ use crate::wifi::air::reception::RxOutcome;
 use crate::wifi::driver::Driver;
 pub use crate::wifi::driver::Woken;
 use crate::wifi::phy::PhyRate;
+use crate::wifi::power::Power;
+use crate::wifi::power::sleepers::Sleepers;
 use crate::wifi::rx::interrupts::HeldBack;
 use crate::wifi::rx::retry_out::{RetryOutParams, SmoothedRate};
 use crate::wifi::rx::transfers::Transfers;
@@ -44,6 +47,12 @@ pub struct WifiDev {
     transfers: Option<Box<Transfers>>,
     /// Of buffers that hold frames, by TID, behind them of sessions that wait for an answer, and last of what is held back.
     deadlines: Deadlines,
+    /// Its power save, or that of its stations.
+    power: Option<Box<Power>>,
+    /// It hears nothing that is sent to it: it sleeps, or is on another channel.
+    pub deaf: bool,
+    /// Its frames say that it sleeps.
+    pub pm: bool,
 }
 
 impl WifiDev {
@@ -68,6 +77,9 @@ impl WifiDev {
             held_back: None,
             transfers: None,
             deadlines,
+            power: None,
+            deaf: false,
+            pm: false,
         };
         for n in 0..dev.tx.peers.len() {
             let peer = PeerId::from_index(n);
@@ -90,6 +102,9 @@ impl WifiDev {
         let hot = ctx.packets.get(p);
         let tid = TidIndex::new(hot.peer, hot.tid);
         if self.closed[tid.peer().index()] >> tid.tid() & 1 == 1 {
+            if self.power.is_some() && self.keeps(now, p, tid, ctx) {
+                return;
+            }
             self.open_session(now, tid, hw);
         }
         self.driver.push(now, p, tid, ctx);
@@ -102,7 +117,7 @@ impl WifiDev {
         if self.tx.tids[tid.index()].session == BlockAckSession::Closed {
             self.tx.want_session(now, tid, hw);
             self.note(self.rx.len() + tid.index());
-        } else {
+        } else if !self.watches(tid.peer()) {
             self.closed[tid.peer().index()] &= !(1 << tid.tid());
         }
     }
@@ -146,6 +161,7 @@ impl WifiDev {
                 }
                 woken = self.data_status(now, &mut ppdu, hw, ctx);
             }
+            Content::Group => woken = self.data_status(now, &mut ppdu, hw, ctx),
             Content::Bar { start } if !ppdu.acknowledged => {
                 self.tx.tids[TidIndex::new(header.peer, header.tid).index()].bar_lost(start)
             }
@@ -153,7 +169,11 @@ impl WifiDev {
             // before the time for its answer is over.
             _ => {}
         }
+        let acknowledged = ppdu.acknowledged;
         hw.radio.recycle(ppdu);
+        if self.power.is_some() {
+            self.power_status(now, (header, acknowledged), hw, ctx);
+        }
         woken
     }
 
@@ -187,6 +207,9 @@ impl WifiDev {
         ctx: &mut Ctx<'_, S>,
     ) {
         let tid = TidIndex::new(peer, ppdu.header.tid);
+        if self.heeds(got) {
+            self.power_received(now, peer, ppdu, hw, ctx);
+        }
         match ppdu.header.content {
             Content::Data { .. } => {
                 let rx = &mut self.rx[tid.index()];
@@ -225,7 +248,10 @@ impl WifiDev {
                     self.driver.fill(now, tid.ac(), &mut self.tx, hw, ctx);
                 }
             }
-            Content::Beacon => {}
+            // What was asked for once is not asked for again by a repeat.
+            Content::Null { .. } | Content::QosNull { .. } | Content::PsPoll => ppdu.taken = true,
+            // What came is copied for each that heard it, and the rest is not for the device.
+            Content::Beacon | Content::Group => {}
         }
         if self.held_back.is_some() {
             self.hold_back(now, got.broken(ppdu), up);
@@ -281,9 +307,10 @@ impl WifiDev {
     pub fn next_timer(&mut self) -> Option<Instant> {
         let Self { deadlines, rx, tx, held_back, .. } = self;
         let first = deadlines.first(|part| deadline(rx, tx, held_back.as_ref(), part)).map(|(at, _)| at);
-        if let Driver::Htc(_) | Driver::Firmware(_) = &self.driver {
+        if self.power.is_some() || matches!(&self.driver, Driver::Htc(_) | Driver::Firmware(_)) {
             let transfers = self.transfers.as_ref().and_then(|transfers| transfers.next_timer());
-            return [first, self.driver.next_timer(), transfers].into_iter().flatten().min();
+            let others = [first, self.driver.next_timer(), transfers, self.power_due()];
+            return others.into_iter().flatten().min();
         }
         first
     }
@@ -322,12 +349,15 @@ impl WifiDev {
                 }
             }
         }
+        if self.power_due().is_some_and(|at| at <= now) {
+            self.power_timer(now, hw, ctx);
+        }
         self.transfers.iter_mut().for_each(|transfers| transfers.on_timer(now, up));
         if self.driver.next_timer().is_none_or(|at| at > now) {
             return Woken::default();
         }
-        let woken = self.driver.on_timer(now, tx, ctx);
-        self.driver.fill(now, Ac::Be, tx, hw, ctx);
+        let woken = self.driver.on_timer(now, &self.tx, ctx);
+        self.driver.fill(now, Ac::Be, &mut self.tx, hw, ctx);
         woken
     }
 
@@ -340,12 +370,14 @@ impl WifiDev {
     pub fn held(&self, packets: &Packets) -> u64 {
         let waiting: u64 = self.waiting().map(Mpdu::held).sum();
         let received: u64 = self.received().map(|p| u64::from(packets.msdus(p))).sum();
-        self.driver.queued() + waiting + received
+        let kept = self.sleepers().map_or(0, Sleepers::packets);
+        self.driver.queued() + waiting + received + kept
     }
 
     /// Packets in the driver's own queues, and their bytes with Ethernet headers.
     pub fn queued(&self) -> (u64, u64) {
-        (self.driver.queued(), self.driver.queued_bytes())
+        let kept = self.sleepers().map_or((0, 0), |sleepers| (sleepers.packets(), sleepers.bytes()));
+        (self.driver.queued() + kept.0, self.driver.queued_bytes() + kept.1)
     }
 
     /// Packets received and not handed up: held for order, or until the host is told of them. Of an A-MSDU the first.
@@ -358,6 +390,11 @@ impl WifiDev {
     /// Charges of frames that are done with, of which the host has not heard.
     pub fn unheard_charges(&self) -> impl Iterator<Item = (SockId, u32)> {
         self.driver.charges()
+    }
+
+    /// Where its drops are booked.
+    pub const fn place(&self) -> PlaceId {
+        self.place
     }
 
     /// Frames that came again from any peer although they had been received.

@@ -11,6 +11,7 @@ pub mod dev;
 pub mod driver;
 pub mod marks;
 pub mod phy;
+pub mod power;
 pub mod rate;
 pub mod rx;
 pub mod seq_window;

@@ -11,6 +11,7 @@ use core::fmt::Debug;
 
 use crate::fair::flow_queues::{FlowQueues, TinId};
 use crate::vocabulary::{Ac, Duration, Instant, PeerId, Rate};
+use crate::wifi::air::ppdu::{Content, Ppdu};
 use crate::wifi::air::radio::Radio;
 use crate::wifi::phy::ppdu_duration_without_extension;
 use crate::wifi::tx::transmitter::{Attempt, TidIndex, Transmitter};
@@ -106,7 +107,10 @@ impl DeviceView<'_> {
             return (below.of(tid), below.all());
         }
         let (mut own, mut all) = (Duration::ZERO, Duration::ZERO);
-        for ppdu in self.radio.ppdus().filter(|ppdu| ppdu.header.dev == self.tx.dev) {
+        // linux: net/mac80211/tx.c ieee80211_tx_dequeue (6.0) - frames to groups do not count.
+        // deviation: before 6.0 they did, and since 2026 they have a budget of their own of 50 ms; neither is here.
+        let counts = |ppdu: &&Ppdu| ppdu.header.dev == self.tx.dev && ppdu.header.content != Content::Group;
+        for ppdu in self.radio.ppdus().filter(counts) {
             let takes = ppdu_duration_without_extension(ppdu.chain.entries()[0].rate, ppdu.bytes);
             all += takes;
             if (ppdu.header.peer, ppdu.header.ac) == (tid.peer(), tid.ac()) {

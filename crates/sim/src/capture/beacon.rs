@@ -1,9 +1,10 @@
 //! The body of a beacon: the elements whose lengths `wifi::phy::frame::BEACON_BODY` lists, at 6 GHz those of `BEACON_BODY_6GHZ`.
 
-use stillair_model::vocabulary::{Ac, Duration};
+use stillair_model::vocabulary::{Ac, Duration, TimView};
 use stillair_model::wifi::air::edca::EdcaSet;
 use stillair_model::wifi::phy::{Band, Width};
 
+use super::body::Body;
 use super::radiotap::Tuning;
 
 /// Name of every network.
@@ -11,6 +12,32 @@ const SSID: &[u8; 8] = b"stillair";
 /// Time unit.
 // spec: ieee80211-2016 3.1 - 1024 us.
 const TIME_UNIT: Duration = Duration::from_micros(1_024);
+
+/// A traffic indication map where nobody sleeps.
+// spec: ieee80211-2016 9.4.2.6 - this is a DTIM, every beacon is one, no traffic for anybody.
+const NOBODY: [u8; 6] = [5, 4, 0, 1, 0, 0];
+/// Where it begins behind the time stamp: after interval, capabilities, name, rates and channel.
+const TIM_AT: usize = 2 + 2 + 10 + 10 + 3;
+
+/// Writes what follows the time stamp of a beacon with this map in place of one that tells of nobody.
+pub fn with_tim(out: &mut Body<'_>, beacon: &[u8], tim: TimView<'_>) {
+    let (before, rest) = beacon.split_at(TIM_AT);
+    debug_assert_eq!(rest[..NOBODY.len()], NOBODY, "the map is where it was put");
+    out.push(before);
+    out.push(&map(tim));
+    out.push(&rest[NOBODY.len()..]);
+}
+
+/// A traffic indication map.
+// spec: ieee80211-2016 9.4.2.6 - count, period, bitmap control with the bit of groups and the number of the first byte in pairs, and that
+// part of the bitmap.
+fn map(tim: TimView<'_>) -> Vec<u8> {
+    let (first, bytes) = tim.bitmap;
+    let mut out = vec![5, 3 + bytes.len() as u8, tim.count as u8, tim.period as u8];
+    out.push(u8::from(tim.group) | first as u8);
+    out.extend(bytes);
+    out
+}
 
 /// What a beacon says.
 #[derive(Clone, Copy, Debug)]
@@ -47,8 +74,7 @@ impl Beacon {
         if !hidden {
             element(&mut out, 3, &[number]);
         }
-        // spec: ieee80211-2016 9.4.2.6 - TIM: this is a DTIM, every beacon is one, no traffic for anybody asleep.
-        element(&mut out, 5, &[0, 1, 0, 0]);
+        out.extend(NOBODY);
         if !hidden {
             element(&mut out, 45, &ht_capabilities(wide));
             // spec: ieee80211-2016 9.4.2.57 - primary channel, secondary above and any width, where 40 MHz are used.
@@ -140,6 +166,15 @@ mod tests {
 
     fn told_by(band: Band, width: Width) -> Beacon {
         Beacon { tuning: Tuning::of(band, 0), width, interval: TIME_UNIT * 100, edca: EdcaSet::STATION }
+    }
+
+    #[test]
+    fn maps_of_who_sleeps() {
+        let tim = |bitmap: (usize, &[u8])| map(TimView { count: 1, period: 2, group: true, bitmap });
+        assert_eq!(tim((0, &[0x82])), [5, 4, 1, 2, 1, 0x82]);
+        // AIDs 24 and 60: from byte 2 on, which is pair 1.
+        assert_eq!(tim((2, &[0, 1, 0, 0, 0, 0x10])), [5, 9, 1, 2, 3, 0, 1, 0, 0, 0, 0x10]);
+        assert_eq!(map(TimView { count: 0, period: 1, group: false, bitmap: (0, &[0]) }), NOBODY);
     }
 
     #[test]

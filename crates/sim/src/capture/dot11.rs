@@ -1,6 +1,6 @@
 //! 802.11 frames as bytes. All end with their frame check sequence; their lengths are those of `wifi::phy::frame`.
 
-use stillair_model::vocabulary::Duration;
+use stillair_model::vocabulary::{Duration, PowerView};
 
 use super::body::Body;
 use super::ip::ETHERTYPE_IPV4;
@@ -17,6 +17,9 @@ mod kind {
     pub const CTS: u8 = 0xc4;
     pub const ACK: u8 = 0xd4;
     pub const QOS_DATA: u8 = 0x88;
+    pub const NULL: u8 = 0x48;
+    pub const QOS_NULL: u8 = 0xc8;
+    pub const PS_POLL: u8 = 0xa4;
 }
 
 // spec: ieee80211-2016 9.2.4.1 - second byte of frame control.
@@ -24,6 +27,10 @@ const TO_DS: u8 = 0x01;
 const FROM_DS: u8 = 0x02;
 const RETRY: u8 = 0x08;
 const PROTECTED: u8 = 0x40;
+const POWER: u8 = 0x10;
+const MORE: u8 = 0x20;
+/// End of service period, in QoS control.
+const EOSP: u8 = 0x10;
 
 /// Sequence control without fragments.
 fn sequence_control(seq: u16) -> [u8; 2] {
@@ -73,6 +80,20 @@ impl QosData {
         self.0[22..HEADER].copy_from_slice(&sequence_control(seq));
     }
 
+    /// Nobody answers it.
+    // spec: ieee80211-2016 9.2.4.5.4 - ack policy 1: no ACK.
+    // deviation: mac80211 sends frames to groups without a QoS control field, which is 2 bytes.
+    pub fn is_not_answered(&mut self) {
+        self.0[HEADER] |= 0x20;
+    }
+
+    /// What it says of power save.
+    // spec: ieee80211-2016 9.2.4.1.7, 9.2.4.1.8, 9.2.4.5.3 - power management and more data; end of service period, from an access point.
+    pub fn saves(&mut self, power: PowerView) {
+        self.0[1] |= power_bits(power);
+        self.0[HEADER] |= if power.eosp { EOSP } else { 0 };
+    }
+
     /// What the packet is that follows, by Ethernet's number.
     pub fn carries(&mut self, ethertype: u16) {
         self.0[HEADER + QOS_AND_LLC - 2..].copy_from_slice(&ethertype.to_be_bytes());
@@ -120,6 +141,11 @@ impl QosData {
     }
 }
 
+/// Bits of frame control that have to do with power save.
+fn power_bits(power: PowerView) -> u8 {
+    (if power.pm { POWER } else { 0 }) | if power.more { MORE } else { 0 }
+}
+
 impl Dot11Header {
     fn bytes(&self, kind: u8, direction: u8, third: Mac) -> [u8; HEADER] {
         let mut head = [0; HEADER];
@@ -148,6 +174,29 @@ impl Dot11Header {
         let [high, low] = ETHERTYPE_IPV4.to_be_bytes();
         rest.copy_from_slice(&[tid, 0, 0xaa, 0xaa, 0x03, 0, 0, 0, high, low]);
         head
+    }
+
+    /// A null frame.
+    // spec: ieee80211-2016 table 9-26 - addresses as of data.
+    pub fn null(&self, out: &mut Body<'_>, power: PowerView) {
+        let direction = if self.to == self.bssid { TO_DS } else { FROM_DS };
+        self.write(out, kind::NULL, direction | power_bits(power), self.bssid);
+    }
+
+    /// A QoS null frame.
+    pub fn qos_null(&self, out: &mut Body<'_>, tid: u8, power: PowerView) {
+        let direction = if self.to == self.bssid { TO_DS } else { FROM_DS };
+        self.write(out, kind::QOS_NULL, direction | power_bits(power), self.bssid);
+        out.push(&[tid | if power.eosp { EOSP } else { 0 }, 0]);
+    }
+
+    /// A PS-Poll, which has the association identifier in place of a duration.
+    // spec: ieee80211-2016 9.3.1.5, 9.2.5.1 - its two upper bits are set.
+    pub fn ps_poll(&self, out: &mut Body<'_>, aid: u16) {
+        out.push(&[kind::PS_POLL, POWER | if self.retry { RETRY } else { 0 }]);
+        out.push(&(aid | 0xc000).to_le_bytes());
+        out.push(&self.to.0);
+        out.push(&self.from.0);
     }
 
     /// Begins a beacon; its body follows.

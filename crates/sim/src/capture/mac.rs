@@ -10,6 +10,10 @@ impl Mac {
     /// All stations.
     pub const BROADCAST: Self = Self([0xff; 6]);
 
+    /// Of the group 239.0.0.1.
+    // spec: rfc1112 6.4 - the lower 23 bits of the address of IP.
+    pub const GROUP: Self = Self([0x01, 0x00, 0x5e, 0, 0, 1]);
+
     /// That of an interface: locally administered, its number plus one in the last two bytes.
     pub fn of(interface: IfId) -> Self {
         let [high, low] = (interface.0 + 1).to_be_bytes();

@@ -148,6 +148,8 @@ impl MemoryFile {
                 let next = &mut self.management[dev.index()].0;
                 numbers.seq = core::mem::replace(next, (*next + 1) & 0xfff);
             }
+            ContentView::Null { .. } | ContentView::QosNull { .. } => numbers.seq = self.addba_seq(view),
+            ContentView::PsPoll | ContentView::Group => {}
             ContentView::AddbaRequest { start, .. } => {
                 numbers.seq = self.addba_seq(view);
                 let link = self.link(dev, peer, view.tid);

@@ -29,8 +29,8 @@ use std::io::{self, Write};
 use std::iter;
 
 use stillair_model::vocabulary::{
-    AckView, ContentView, DevId, Duration, FrameView, Headers, Instant, PpduView, RtsCtsView, Sink,
-    TraceEvent, WireId,
+    AckView, ContentView, DevId, Duration, FrameView, Headers, Instant, PowerView, PpduView, RtsCtsView,
+    Sink, TraceEvent, WireId,
 };
 use stillair_model::wifi::phy::PhyRate;
 use stillair_model::wifi::phy::frame::{self as lengths, Cipher};
@@ -223,15 +223,20 @@ impl Shot<'_> {
         let view = self.view;
         let start = view.tried.start;
         let bad_fcs = |whole: bool| !sent && (!whole || view.tried.collided);
-        let ContentView::Data { aggregate } = view.content else {
+        let aggregate = view.content == ContentView::Data { aggregate: true };
+        if !matches!(view.content, ContentView::Data { .. } | ContentView::Group) {
             let mut radiotap = self.radiotap(start, rate(view.rate), None);
             radiotap.mark(bad_fcs(view.whole), false);
             return writer.frame(now, point, start, |out| framed(out, &radiotap, |out| self.lone(out)));
-        };
+        }
         // Frames of a PPDU differ in a few bytes: the rest is made once.
         let ampdu = aggregate.then_some(self.numbers.reference);
         let mut radiotap = self.radiotap(start, rate(view.rate), ampdu);
         let mut head = self.head(0, false).qos_data(view.tid);
+        head.saves(view.power);
+        if view.content == ContentView::Group {
+            head.is_not_answered();
+        }
         let cipher = self.scene.cipher(view.tried.channel);
         for (n, mpdu) in view.mpdus.iter().enumerate() {
             radiotap.mark(bad_fcs(mpdu.whole), n + 1 == view.mpdus.len());
@@ -283,7 +288,11 @@ impl Shot<'_> {
                 let head = Dot11Header { retry: false, ..head };
                 head.beacon(out);
                 out.push(&radiotap::tsft(view.tried.start, rate(view.rate)).to_le_bytes());
-                out.push(self.scene.beacon(view.tried.dev));
+                let body = self.scene.beacon(view.tried.dev);
+                match view.tim {
+                    Some(tim) => beacon::with_tim(out, body, tim),
+                    None => out.push(body),
+                }
             }
             ContentView::AddbaRequest { start, frames } => {
                 head.addba_request(out, numbers.token, view.tid, frames, start);
@@ -294,7 +303,12 @@ impl Shot<'_> {
             ContentView::Bar { start } => {
                 dot11::block_ack_request(out, [head.from, head.to], head.nav, view.tid, start);
             }
-            ContentView::Data { .. } => unreachable!("data frames are written one by one"),
+            ContentView::Null { pm } => head.null(out, PowerView { pm, ..view.power }),
+            ContentView::QosNull { .. } => head.qos_null(out, view.tid, view.power),
+            ContentView::PsPoll => head.ps_poll(out, self.scene.aid(view.tried.dev)),
+            ContentView::Data { .. } | ContentView::Group => {
+                unreachable!("data frames are written one by one")
+            }
         }
     }
 
@@ -352,7 +366,8 @@ impl Shot<'_> {
 
     fn head(&self, seq: u16, retry: bool) -> Dot11Header {
         let (view, sender) = (self.view, self.view.tried.dev);
-        let (from, to) = (self.scene.mac(sender), view.to.map_or(Mac::BROADCAST, |to| self.scene.mac(to)));
+        let all = if view.content == ContentView::Group { Mac::GROUP } else { Mac::BROADCAST };
+        let (from, to) = (self.scene.mac(sender), view.to.map_or(all, |to| self.scene.mac(to)));
         let bssid = if self.scene.is_ap(sender) { from } else { to };
         let nav = view.to.map_or(Duration::ZERO, |_| self.scene.answer_time(view));
         Dot11Header { to, from, bssid, nav, seq, retry }

@@ -3,12 +3,13 @@
 use std::net::Ipv4Addr;
 
 use stillair_model::vocabulary::{
-    Ac, Addr, ChannelId, ContentView, DevId, Duration, Headers, IfId, PpduView, WireId,
+    Ac, Addr, ChannelId, ContentView, DevId, Duration, Headers, IfId, PeerId, PpduView, WireId,
 };
 use stillair_model::wifi::air::edca::EdcaSet;
 use stillair_model::wifi::phy::frame::Cipher;
 use stillair_model::wifi::phy::timing::{Timing, control_rate};
 use stillair_model::wifi::phy::{PhyRate, ppdu_duration};
+use stillair_model::wifi::power::tim::aid;
 
 use super::beacon::Beacon;
 use super::mac::Mac;
@@ -19,6 +20,9 @@ use crate::world::{DevLayout, WorldLayout};
 
 /// The point that stands for all of them.
 const ALL: &str = "all";
+
+/// Address of the group that frames are sent to.
+const GROUP: Ipv4Addr = Ipv4Addr::new(239, 0, 0, 1);
 
 /// A place that can be watched.
 #[derive(Clone, Copy)]
@@ -170,8 +174,12 @@ impl Scene {
     }
     /// A packet's source and destination. One that no interface has, which is in the bytes of an outside host alone, is unspecified.
     pub fn addresses(&self, p: &Headers) -> [Ipv4Addr; 2] {
-        let of = |addr: Addr| self.addresses.get(addr.index()).copied();
-        [p.src, p.dst].map(|addr| of(addr).unwrap_or(Ipv4Addr::UNSPECIFIED))
+        let of = |addr: Addr| match addr.index().checked_sub(self.addresses.len()) {
+            None => self.addresses[addr.index()],
+            Some(1) => GROUP,
+            Some(_) => Ipv4Addr::UNSPECIFIED,
+        };
+        [p.src, p.dst].map(of)
     }
     /// A device's MAC address.
     pub fn mac(&self, dev: DevId) -> Mac {
@@ -185,6 +193,13 @@ impl Scene {
     pub fn peers(&self, dev: DevId) -> impl Iterator<Item = DevId> {
         self.devs[dev.index()].peers.iter().copied()
     }
+    /// A station's association identifier.
+    pub fn aid(&self, station: DevId) -> u16 {
+        let ap = self.devs[station.index()].peers.first().map(|ap| &self.devs[ap.index()].peers);
+        let place = ap.and_then(|stations| stations.iter().position(|&dev| dev == station));
+        aid(PeerId::from_index(place.unwrap_or_default()))
+    }
+
     /// A channel as radiotap names it.
     pub fn tuning(&self, channel: ChannelId) -> Tuning {
         self.tunings[channel.index()]

@@ -98,7 +98,7 @@ impl Exchanges {
             r.airtime_ns.push(t.airtime.nanos());
             r.end_ns.push(end.nanos());
             r.from.push(t.dev.index());
-            r.to.push((t.kind != PpduKind::Beacon).then(|| peer(t.dev, t.peer)));
+            r.to.push((!matches!(t.kind, PpduKind::Beacon | PpduKind::Group)).then(|| peer(t.dev, t.peer)));
             r.ac.push(t.ac.name());
             r.kind.push(kind(t.kind));
             r.frames.push(t.mpdus);
@@ -118,5 +118,6 @@ const fn kind(kind: PpduKind) -> &'static str {
         PpduKind::Bar => "bar",
         PpduKind::Management => "management",
         PpduKind::Beacon => "beacon",
+        PpduKind::Group => "group",
     }
 }

@@ -8,6 +8,7 @@ mod hosts;
 mod latencies;
 mod losses;
 mod occupancy;
+mod power;
 mod quic;
 mod rc_stats;
 mod series;
@@ -24,6 +25,7 @@ pub use hosts::{HostFlows, HostRecords, HostSummary, HostTraffic};
 pub use latencies::Latencies;
 pub use losses::Losses;
 pub use occupancy::{Backlog, LAYERS, LayerBacklog, Occupancy, OccupancyReport};
+pub use power::PowerSummary;
 pub use quic::{QuicEnds, QuicRecord, QuicSummary, QuicTraces};
 pub use rc_stats::RateSummary;
 pub use series::{STEP, Sample, Series};
@@ -345,6 +347,7 @@ mod tests {
             qdiscs: BTreeMap::new(),
             rc_stats: BTreeMap::new(),
             losses: BTreeMap::new(),
+            power: BTreeMap::new(),
             tcp: Vec::new(),
             quic: (Vec::new(), ms(2000)),
             flows: &about,

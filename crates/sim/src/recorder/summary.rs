@@ -11,8 +11,8 @@ use stillair_model::wifi::air::account::{AirAccount, AirUse};
 use super::flows::{FlowAbout, FlowSummary, flow_summaries};
 use super::latencies::Latencies;
 use super::{
-    Direction, FlowRecord, HostSummary, Losses, Protocol, QuicEnds, QuicSummary, RateSummary, Recorder,
-    SocketSeries, VoipSummary, mbps,
+    Direction, FlowRecord, HostSummary, Losses, PowerSummary, Protocol, QuicEnds, QuicSummary, RateSummary,
+    Recorder, SocketSeries, VoipSummary, mbps,
 };
 
 /// The summary of one run. Names carry the units; what was not measured is `null`.
@@ -73,6 +73,9 @@ pub struct RunSummary {
     /// What was lost on the air over the whole run, by link. Links on which nothing was lost are not there.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub losses: BTreeMap<String, Losses>,
+    /// What stations did to save power and to scan, by interface: `phone.wlan0`. Others are not there.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub power: BTreeMap<String, PowerSummary>,
     /// What became of all packets of the whole run.
     pub packets: PacketSummary,
 }
@@ -232,6 +235,8 @@ pub struct AtEnd<'a> {
     pub rc_stats: BTreeMap<String, Vec<RateSummary>>,
     /// What was lost, by link.
     pub losses: BTreeMap<String, Losses>,
+    /// What stations did to save power, by interface.
+    pub power: BTreeMap<String, PowerSummary>,
     /// TCP's senders: name of the flow, flow, state, samples.
     pub tcp: Vec<(String, FlowId, TcpInfo, SocketSeries)>,
     /// Both ends of each flow over QUIC at the end of the run, and that end.
@@ -326,6 +331,7 @@ pub fn summarise(
         qdiscs,
         rc_stats,
         losses,
+        power,
         tcp,
         quic,
         hosts,
@@ -387,6 +393,7 @@ pub fn summarise(
         qdiscs,
         rc_stats,
         losses,
+        power,
         packets: PacketSummary {
             created: account.created,
             delivered: account.delivered,

@@ -8,8 +8,8 @@ use stillair_model::wifi::rate::StatsRow;
 
 use super::{Records, Session};
 use crate::recorder::{
-    self, AirNames, AtEnd, ExchangesReport, FlowAbout, Losses, OccupancyReport, QdiscSummary, RateSummary,
-    RunSummary, SeriesReport, SocketSeries, summarise,
+    self, AirNames, AtEnd, ExchangesReport, FlowAbout, Losses, OccupancyReport, PowerSummary, QdiscSummary,
+    RateSummary, RunSummary, SeriesReport, SocketSeries, summarise,
 };
 use crate::scenario::{Host, Scenario};
 use crate::world::{self, DevLayout, QdiscCounters, World};
@@ -71,6 +71,7 @@ impl<S: Records> Session<'_, S> {
             qdiscs: qdiscs(scenario, world, end),
             rc_stats: rc_stats(scenario, world),
             losses: losses(scenario, world),
+            power: power(scenario, world),
             tcp: tcp.collect(),
             quic: (world.books().quic_ends().collect(), end),
             hosts: &hosts,
@@ -114,6 +115,12 @@ fn losses<S: Sink>(scenario: &Scenario, world: &World<S>) -> BTreeMap<String, Lo
     lossy
         .map(|(from, to, losses)| (format!("{} to {}", names[from.index()], names[to.index()]), losses))
         .collect()
+}
+
+/// What stations did to save power and to scan.
+fn power<S: Sink>(scenario: &Scenario, world: &World<S>) -> BTreeMap<String, PowerSummary> {
+    let names = scenario.interface_names();
+    world.books().savers().map(|(at, counters)| (names[at.index()].clone(), counters.into())).collect()
 }
 
 /// The counters of all queueing disciplines, by name.

@@ -24,6 +24,8 @@ pub struct Flow {
     pub stop: Option<Duration>,
     /// What it is.
     pub kind: FlowKind,
+    /// All receivers get the same packets, which are sent to a group.
+    pub multicast: bool,
     /// What Flent calls its series, if it is of a test.
     pub series: Option<String>,
     /// The number of its `[[flow]]` table, if it is of one; a table of several senders is several flows.

@@ -52,6 +52,8 @@ use stillair_model::wifi::phy::frame::Cipher;
 use stillair_model::wifi::phy::path_loss::PathLoss;
 use stillair_model::wifi::phy::timing::{LONG_SLOT, Timing};
 use stillair_model::wifi::phy::{Band, PhyRate, Width};
+use stillair_model::wifi::power::saver::SaverParams;
+use stillair_model::wifi::power::scan::ScanParams;
 use stillair_model::wifi::rx::interrupts::RxMitigation;
 use stillair_model::wifi::rx::retry_out::RetryOutParams;
 use stillair_model::wire::WireParams;
@@ -347,6 +349,12 @@ pub struct Wifi {
     /// The interface whose radio it sends with, if it has none of its own: the radio's hardware depth and EDCA parameters
     /// are then this device's too.
     pub radio: Option<InterfaceRef>,
+    /// How a station saves power, after the kind that it was given.
+    pub power_save: Option<(&'static str, SaverParams)>,
+    /// How a station scans.
+    pub scan: Option<ScanParams>,
+    /// Every so many beacons of an access point is a DTIM.
+    pub dtim_period: u32,
 }
 
 /// Part that a Wi-Fi device plays.

@@ -5,6 +5,7 @@ use stillair_model::wifi::config::DriverConfig;
 use stillair_model::wifi::phy::errors::{ErrorTable, Snr};
 use stillair_model::wifi::phy::{DsssRate, HeRate, HtRate, OfdmRate, PhyRate, VhtRate, Width};
 
+use super::decode::power::PHONE_TIMEOUT;
 use super::decode::scheme::{ATH11K_AMSDU, ATH11K_FRAMES};
 use super::{Attachment, Errors, InterfaceRef, Rates, Role, Scenario, Scheme, SnrSteps, Station, Wifi};
 
@@ -29,6 +30,7 @@ impl Scenario {
                 let key = format!("node.{name}.interface.{interface}");
                 notes.extend(unknown(&key, wifi));
                 notes.extend(self.turns(&key, wifi, own));
+                notes.extend(self.sleeps(&key, wifi));
                 let Role::Station(station) = &wifi.role else { continue };
                 if let Errors::Noise(steps) = &station.errors {
                     notes.extend(deaf(&key, station, steps));
@@ -58,6 +60,48 @@ impl Scenario {
         })
     }
 
+    /// Notes on what is assumed of power save.
+    fn sleeps(&self, key: &str, wifi: &Wifi) -> Vec<String> {
+        let mut notes = Vec::new();
+        if let Some(("phone", params)) = wifi.power_save
+            && params.timeout == PHONE_TIMEOUT
+        {
+            notes.push(format!(
+                "{key}.power_save: no source that could be checked tells when a telephone sleeps: 200 ms are assumed; try timeout = \"20 ms\" and \"400 ms\""
+            ));
+        }
+        if let Some(scan) = wifi.scan
+            && let Some(every) = scan.every
+        {
+            notes.push(format!(
+                "{key}.scan: no source tells how often clients scan: each {} s is this scenario's choice",
+                every.secs_f64()
+            ));
+        }
+        let firmware = matches!(wifi.driver, DriverConfig::Firmware(..));
+        if firmware && matches!(wifi.role, Role::Ap) && self.has_savers(wifi) {
+            notes.push(format!(
+                "{key}.scheme: no source tells how many frames the firmware of {} keeps for stations that sleep: no limit but those of the host's queues is assumed",
+                wifi.scheme.name()
+            ));
+        }
+        notes
+    }
+
+    /// Whether a station of this access point saves power or scans.
+    pub(super) fn has_savers(&self, ap: &Wifi) -> bool {
+        let all = self.nodes.iter().flat_map(|n| &n.interfaces);
+        let own = |at: InterfaceRef| match &self.nodes[at.node].interfaces[at.interface].medium {
+            Attachment::Wifi(wifi) => core::ptr::eq(wifi, ap),
+            Attachment::Wired { .. } => false,
+        };
+        all.filter_map(|i| if let Attachment::Wifi(wifi) = &i.medium { Some(wifi) } else { None }).any(
+            |wifi| {
+                (wifi.power_save.is_some() || wifi.scan.is_some())
+                    && matches!(&wifi.role, Role::Station(station) if own(station.ap))
+            },
+        )
+    }
     /// Notes on rate control that the driver of its end has not.
     // linux: drivers/net/wireless/ath/ath9k/htc_drv_init.c (4.14) - HAS_RATE_CONTROL: mac80211's is not asked.
     fn foreign(&self, key: &str, station: &Station, own: &DriverConfig) -> Vec<String> {

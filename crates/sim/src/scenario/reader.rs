@@ -378,14 +378,14 @@ impl Typed for f64 {
 
 /// A whole number, or a number of bytes.
 fn whole(field: &Field<'_>) -> Result<i64, Fault> {
-    let (low, high, words) = match field.form {
+    let (low, high, words) = match field.form.whole() {
         Form::Numbers(all) => (i64::MIN, i64::MAX, numbers(all)),
         Form::Integer(low, high) => (*low, *high, format!("a whole number from {low} to {high}")),
         Form::Bytes(low, high) => (i64::from(*low), i64::from(*high), format!("{low} to {high} bytes")),
         Form::BytesFor(low, high, why) => (i64::from(*low), i64::from(*high), byte_bounds(*low, *high, why)),
         other => unreachable!("{}: {other:?} is read as a number", field.path),
     };
-    let number = match (&field.item.value, field.form) {
+    let number = match (&field.item.value, field.form.whole()) {
         (Value::Integer(i), Form::Numbers(all)) => all.contains(i).then_some(*i),
         (Value::Integer(i), _) => Some(*i),
         (_, Form::Bytes(..) | Form::BytesFor(..)) => i64::try_from(field.unit(units::bytes)?).ok(),

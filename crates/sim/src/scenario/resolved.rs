@@ -5,6 +5,7 @@ mod driver;
 mod foreign;
 mod host;
 mod path;
+mod power;
 mod quic;
 mod tcp;
 
@@ -172,6 +173,11 @@ impl Scenario {
         if wifi.block_ack_window != SeqWindow::SIZE {
             resolved["block_ack_window"] = wifi.block_ack_window.into();
         }
+        // Only where it is said: what was kept of scenarios without power save stays theirs.
+        power::station(wifi, &mut resolved);
+        if matches!(wifi.role, Role::Ap) && self.has_savers(wifi) {
+            resolved["dtim_period"] = json!(wifi.dtim_period);
+        }
         resolved
     }
 
@@ -229,7 +235,7 @@ impl Scenario {
             FlowKind::Ping { interval, payload } => ping("ping", *interval, *payload),
             FlowKind::UdpPing { interval, payload } => ping("udp_ping", *interval, *payload),
         };
-        json!({
+        let mut resolved = json!({
             "name": flow.name,
             "from": self.end_name(flow.from),
             "to": flow.to.iter().map(|to| self.end_name(*to)).collect::<Vec<_>>(),
@@ -239,7 +245,11 @@ impl Scenario {
             "stop_ns": flow.stop.map(|d| d.nanos()),
             "traffic": kind,
             "series": flow.series,
-        })
+        });
+        if flow.multicast {
+            resolved["multicast"] = json!(true);
+        }
+        resolved
     }
 }
 

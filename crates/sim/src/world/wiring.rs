@@ -21,6 +21,7 @@ use crate::scenario::{self, Attachment, Host, InterfaceRef, Role, Scenario, Wifi
 
 mod flows;
 mod foreign;
+mod groups;
 mod medium;
 mod paths;
 mod routing;
@@ -67,7 +68,8 @@ pub struct Wired<S> {
 pub fn wire<S: Sink>(scenario: &Scenario, seed: Seed, sink: impl FnOnce(Recorder) -> S) -> Wired<S> {
     let mut plan = Plan::new(scenario);
     let (channels, radios, wlans) = plan.wifi(seed);
-    let tables = plan.graph().tables();
+    let mut tables = plan.graph().tables();
+    let members = plan.groups(&mut tables);
     let until = match scenario.cool_down {
         // What happens at the very end is measured too.
         Duration::ZERO => Instant::from_nanos(u64::MAX),
@@ -104,6 +106,7 @@ pub fn wire<S: Sink>(scenario: &Scenario, seed: Seed, sink: impl FnOnce(Recorder
     let mut hosts = Hosts::new((apps, clocks), sockets, tcps, wakes, outside.1, slots.hosts);
     hosts.start(&mut Below { core: &mut core, network: &mut network, air: &mut air });
     air.start(&mut core);
+    members.into_iter().for_each(|(dev, member)| air.join(dev, member));
     let world = World { core, hosts, network, air, slots, events: 0 };
     let stations = plan.stations.iter().map(|&at| scenario.station_name(at)).collect();
     Wired { world, stations, places: plan.places }

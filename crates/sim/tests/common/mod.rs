@@ -135,7 +135,7 @@ impl Sink for Watcher {
                     self.collided += u64::from(t.collided);
                 }
                 PpduKind::Beacon => self.beacons += u64::from(!t.collided),
-                PpduKind::Bar | PpduKind::Management => {}
+                PpduKind::Bar | PpduKind::Management | PpduKind::Group => {}
             },
         }
     }

@@ -163,6 +163,17 @@ impl Medium {
         self.begun && function.expires < self.passed[usize::from(function.params.aifsn)]
     }
 
+    /// A function that waits has nothing to send any more. Its back-off goes on.
+    pub fn withdraw(&mut self, now: Instant, f: EdcafId) {
+        self.begin_if_due(now);
+        let aifsn = self.edcafs[usize::from(f.0)].params.aifsn;
+        self.waiting.remove(aifsn, f);
+        if !self.begun {
+            self.start = self.waiting.firsts().map(|(aifsn, first)| self.start_at(aifsn, first)).min();
+            self.changed = true;
+        }
+    }
+
     /// What a function sends next has another length than when [`Medium::winners`] was called last.
     pub fn resized(&mut self) {
         self.changed |= !self.begun;

@@ -69,17 +69,42 @@ pub enum Content {
     },
     /// A beacon, answered by nobody.
     Beacon,
+    /// A null frame of a station, which says whether it sleeps.
+    Null {
+        /// It does.
+        pm: bool,
+    },
+    /// A QoS null frame: a station asks for a service period by one, and its access point ends one by it.
+    QosNull {
+        /// The end of a service period.
+        eosp: bool,
+    },
+    /// A sleeping station asks for one frame.
+    PsPoll,
+    /// A data frame to a group, answered by nobody.
+    Group,
+}
+
+impl Content {
+    /// Whether nobody answers it, and none is it for alone.
+    #[inline]
+    pub const fn is_for_all(self) -> bool {
+        matches!(self, Self::Beacon | Self::Group)
+    }
 }
 
 impl Content {
     /// Bytes of a frame that carries no data; zero for data, whose length the builder sets.
     pub const fn fixed_bytes(self) -> u32 {
         match self {
-            Self::Data { .. } => 0,
+            Self::Data { .. } | Self::Group => 0,
             Self::Bar { .. } => frame::BLOCK_ACK_REQUEST,
             Self::AddbaRequest { .. } => frame::ADDBA_REQUEST,
             Self::AddbaResponse { .. } => frame::ADDBA_RESPONSE,
             Self::Beacon => frame::BEACON,
+            Self::Null { .. } => frame::NULL,
+            Self::QosNull { .. } => frame::QOS_NULL,
+            Self::PsPoll => frame::PS_POLL,
         }
     }
 
@@ -91,6 +116,10 @@ impl Content {
             Self::AddbaRequest { start, frames } => ContentView::AddbaRequest { start: start.get(), frames },
             Self::AddbaResponse { frames } => ContentView::AddbaResponse { frames },
             Self::Beacon => ContentView::Beacon,
+            Self::Null { pm } => ContentView::Null { pm },
+            Self::QosNull { eosp } => ContentView::QosNull { eosp },
+            Self::PsPoll => ContentView::PsPoll,
+            Self::Group => ContentView::Group,
         }
     }
 
@@ -101,7 +130,9 @@ impl Content {
             Self::Data { aggregate: false } => PpduKind::Single,
             Self::Bar { .. } => PpduKind::Bar,
             Self::AddbaRequest { .. } | Self::AddbaResponse { .. } => PpduKind::Management,
+            Self::Null { .. } | Self::QosNull { .. } | Self::PsPoll => PpduKind::Management,
             Self::Beacon => PpduKind::Beacon,
+            Self::Group => PpduKind::Group,
         }
     }
 }
@@ -155,6 +186,12 @@ pub struct Ppdu {
     pub lifts: bool,
     /// The hardware has returned it unsent.
     pub filtered: bool,
+    /// Its sender says that it sleeps.
+    pub pm: bool,
+    /// Others wait for its receiver, which sleeps.
+    pub more: bool,
+    /// It ends a service period.
+    pub eosp: bool,
     /// Entry of the chain that is tried now.
     entry: u8,
     /// Tries made at that entry.
@@ -183,6 +220,9 @@ impl Ppdu {
             acknowledged: false,
             lifts: false,
             filtered: false,
+            pm: false,
+            more: false,
+            eosp: false,
             entry: 0,
             entry_tries: 0,
             tries: 0,

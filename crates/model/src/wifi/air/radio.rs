@@ -7,7 +7,7 @@ use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
-use crate::vocabulary::{Ac, ChannelId, Duration, Instant};
+use crate::vocabulary::{Ac, ChannelId, DevId, Duration, Instant, PeerId};
 use crate::wifi::air::edca::EdcaSet;
 use crate::wifi::air::filter::Filter;
 use crate::wifi::air::medium::{EdcafId, Medium};
@@ -179,6 +179,38 @@ impl Radio {
     #[inline]
     pub fn last(&self, ac: Ac) -> Option<Header> {
         self.queues[ac.index()].ppdus.back().map(|p| p.header)
+    }
+
+    /// Gives back what its queues of data hold of a device to a peer that has fallen asleep, but for one that is on the air.
+    #[cold]
+    pub fn withdraw(
+        &mut self,
+        now: Instant,
+        whose: (DevId, PeerId),
+        medium: &mut Medium,
+        back: &mut Vec<Box<Ppdu>>,
+    ) {
+        for queue in 0..BEACON_QUEUE {
+            let held = self.queues[queue].ppdus.len();
+            if held == 0 {
+                continue;
+            }
+            let first_stays = medium.sends(now, self.edcafs[queue]);
+            for n in 0..held {
+                let Some(ppdu) = self.queues[queue].ppdus.pop_front() else { break };
+                if (ppdu.header.dev, ppdu.header.peer) == whose && !(n == 0 && first_stays) {
+                    self.queues[queue].aggregates -= self.counts(&ppdu);
+                    back.push(ppdu);
+                } else {
+                    self.queues[queue].ppdus.push_back(ppdu);
+                }
+            }
+            match self.queues[queue].ppdus.len() {
+                0 => medium.withdraw(now, self.edcafs[queue]),
+                left if left < held => medium.resized(),
+                _ => {}
+            }
+        }
     }
 
     /// The PPDU that the queue's function contends for.

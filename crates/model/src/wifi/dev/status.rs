@@ -84,7 +84,10 @@ impl WifiDev {
         {
             self.tx.send_management(now, tid, header.ac, Content::Bar { start }, hw);
         }
-        self.driver.charge_tx(now, tid, ppdu.airtime);
+        // linux: net/mac80211/tx.c ieee80211_next_txq (6.12) - the queue of groups has no station, and so no deficit.
+        if header.content != Content::Group {
+            self.driver.charge_tx(now, tid, ppdu.airtime);
+        }
         if self.tx.tids[tid.index()].has_waiting() {
             self.driver.schedule(now, tid);
         }

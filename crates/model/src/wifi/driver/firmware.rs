@@ -133,7 +133,7 @@ impl FirmwareDriver {
                 *outstanding += 1;
                 let hot = ctx.packets.get_mut(p);
                 hot.airtime = 0;
-                if *counts {
+                if *counts && tx.group != Some(tid.peer()) {
                     let rate = tx.peers[tid.peer().index()].chain.entries()[0].rate;
                     hot.airtime = units(rate, ac, hot.len);
                 }
@@ -196,6 +196,16 @@ impl FirmwareDriver {
     /// Charges of frames that the firmware is through with and the host has not heard of.
     pub fn charges(&self) -> impl Iterator<Item = (SockId, u32)> {
         self.reports.charges()
+    }
+
+    /// Packets of a TID that the firmware has: of those of the host it does not know.
+    pub fn backlog(&self, tid: TidIndex) -> u32 {
+        self.fifos.backlog(tid)
+    }
+
+    /// Takes the next of them.
+    pub fn pull<S: Sink>(&mut self, tid: TidIndex, ctx: &mut Ctx<'_, S>) -> Option<Pkt> {
+        self.fifos.pull(tid, ctx)
     }
 
     /// Packets in the host's queues and in the firmware, apart from those in PPDUs.

@@ -74,6 +74,16 @@ impl HtcDriver {
         Woken::default()
     }
 
+    /// Packets of a TID.
+    pub fn backlog(&self, tid: TidIndex) -> u32 {
+        self.round.backlog(tid)
+    }
+
+    /// Takes the next of them.
+    pub fn pull<S: Sink>(&mut self, tid: TidIndex, ctx: &mut Ctx<'_, S>) -> Option<Pkt> {
+        self.round.pull(tid, ctx)
+    }
+
     /// Whether the queues above must hold back frames.
     #[inline]
     pub fn is_stopped(&self) -> bool {

@@ -46,6 +46,16 @@ impl LegacyDriver {
         woken
     }
 
+    /// Packets of a TID.
+    pub fn backlog(&self, tid: TidIndex) -> u32 {
+        self.round.backlog(tid)
+    }
+
+    /// Takes the next of them.
+    pub fn pull<S: Sink>(&mut self, tid: TidIndex, ctx: &mut Ctx<'_, S>) -> Option<Pkt> {
+        self.round.pull(tid, ctx)
+    }
+
     /// Whether the queue above must hold back frames of this category.
     #[inline]
     pub fn is_stopped(&self, ac: Ac) -> bool {

@@ -217,6 +217,26 @@ impl Driver {
         }
     }
 
+    /// Packets of a TID in its own queues.
+    pub fn backlog(&self, tid: TidIndex) -> u32 {
+        match self {
+            Self::Legacy(d) => d.backlog(tid),
+            Self::Fq(d) => d.backlog(tid),
+            Self::Htc(d) => d.backlog(tid),
+            Self::Firmware(d) => d.backlog(tid),
+        }
+    }
+
+    /// Takes the next packet of a TID out of them, for a PPDU that is built although its receiver sleeps.
+    pub fn pull<S: Sink>(&mut self, now: Instant, tid: TidIndex, ctx: &mut Ctx<'_, S>) -> Option<Pkt> {
+        match self {
+            Self::Legacy(d) => d.pull(tid, ctx),
+            Self::Fq(d) => d.pull(now, tid, ctx),
+            Self::Htc(d) => d.pull(tid, ctx),
+            Self::Firmware(d) => d.pull(tid, ctx),
+        }
+    }
+
     /// Packets in the driver's own queues.
     pub fn queued(&self) -> u64 {
         match self {

@@ -123,6 +123,16 @@ impl TidFifos {
             && !hw.radio.room(ac, t.session == BlockAckSession::Open)
     }
 
+    /// Packets of a TID.
+    pub(super) fn backlog(&self, tid: TidIndex) -> u32 {
+        self.queues[tid.index()].packets()
+    }
+
+    /// Takes the next of them.
+    pub(super) fn pull<S: Sink>(&mut self, tid: TidIndex, ctx: &mut Ctx<'_, S>) -> Option<Pkt> {
+        self.queues[tid.index()].pop(ctx.packets)
+    }
+
     /// Packets in all queues.
     pub(super) fn queued(&self) -> u64 {
         self.queues.iter().map(|q| u64::from(q.packets())).sum()

@@ -49,6 +49,18 @@ pub const fn block_ack(wide: bool) -> u32 {
     if wide { BLOCK_ACK_256 } else { BLOCK_ACK }
 }
 
+/// Null frame.
+// spec: ieee80211-2016 9.3.2.1 - frame control 2, duration 2, three addresses 18, sequence control 2, FCS 4.
+pub const NULL: u32 = 28;
+
+/// QoS null frame.
+// spec: ieee80211-2016 9.3.2.1 - with QoS control 2.
+pub const QOS_NULL: u32 = QOS_HEADER + FCS;
+
+/// PS-Poll.
+// spec: ieee80211-2016 9.3.1.5 - frame control 2, association identifier 2, two addresses 12, FCS 4.
+pub const PS_POLL: u32 = 20;
+
 /// Header of a management frame.
 // spec: ieee80211-2016 9.3.3.2 - frame control 2, duration 2, three addresses 18, sequence control 2.
 pub const MANAGEMENT_HEADER: u32 = 24;
@@ -184,6 +196,7 @@ mod tests {
         assert_eq!([ACK, BLOCK_ACK_REQUEST, block_ack(false), block_ack(true)], [14, 24, 32, 56]);
         assert_eq!([ADDBA_REQUEST, ADDBA_RESPONSE], [37, 37]);
         assert_eq!([Band::Ghz2, Band::Ghz5, Band::Ghz6].map(beacon), [157, 157, 149]);
+        assert_eq!([NULL, QOS_NULL, PS_POLL], [28, 30, 20]);
     }
 
     #[test]

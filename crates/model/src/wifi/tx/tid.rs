@@ -60,6 +60,8 @@ pub struct TxTid {
     sealed: u16,
     /// The next PPDU lifts the hardware's filter by destination.
     pub lifts: bool,
+    /// Its peer sleeps, or the device is on another channel: nothing is sent.
+    pub asleep: bool,
 }
 
 /// How often a session is asked for before requests are spread out, and before they end.
@@ -83,6 +85,7 @@ impl TxTid {
             fifo: false,
             sealed: 0,
             lifts: false,
+            asleep: false,
         }
     }
 
@@ -106,7 +109,7 @@ impl TxTid {
 
     /// Whether one of them lies inside the window.
     pub fn has_waiting_inside(&self) -> bool {
-        self.waiting.iter().any(|mpdu| self.is_inside(mpdu.seq))
+        !self.asleep && self.waiting.iter().any(|mpdu| self.is_inside(mpdu.seq))
     }
 
     /// Whether frames may be sent now. While a session is asked for, frames of mac80211's own queues go on singly; before there were
@@ -117,6 +120,9 @@ impl TxTid {
     // come then 64 at most are kept. The first kernels with queues of mac80211 (4.11) kept frames as well.
     #[inline]
     pub fn may_send(&self) -> bool {
+        if self.asleep {
+            return false;
+        }
         match self.session {
             BlockAckSession::Never
             | BlockAckSession::Closed
@@ -391,6 +397,12 @@ impl TxTid {
         let at = self.waiting.iter().take_while(|mpdu| mpdu.returned).count();
         self.waiting.insert(at, Mpdu { returned: true, seq: self.next, ..mpdu });
         self.next = self.next.plus(1);
+    }
+
+    /// The hardware has given a frame back, as its receiver has fallen asleep after so many tries: it goes before all others then.
+    pub fn back(&mut self, mut mpdu: Mpdu, tries: u8) {
+        mpdu.tries = mpdu.tries.saturating_add(tries);
+        self.waiting.push_front(mpdu);
     }
 
     /// Frames that wait to be sent (again).

@@ -189,6 +189,10 @@ pub struct Transmitter {
     pub starts: Option<Starts>,
     /// The hardware filters by destination.
     pub filter: Option<DestinationFilter>,
+    /// Management frames that wait for a peer to wake, or for the device to be back.
+    pub held: Vec<(TidIndex, Ac, Content)>,
+    /// What stands among the peers for all stations together, where frames are sent to a group.
+    pub group: Option<PeerId>,
 }
 
 /// How long an answer to an ADDBA request is waited for.
@@ -211,6 +215,8 @@ impl Transmitter {
             rts_threshold: u32::MAX,
             starts: None,
             filter: None,
+            held: Vec::new(),
+            group: None,
         }
     }
 
@@ -327,20 +333,49 @@ impl Transmitter {
         self.send_management(now, tid, Ac::Vo, content, hw);
     }
 
-    /// Sends a management frame or a Block Ack request at the lowest basic rate.
+    /// Sends a management frame or a Block Ack request at the lowest basic rate; it waits for who sleeps.
+    // spec: ieee80211-2016 11.2.2 - action frames are buffered. deviation: Block Ack requests too, which are not worth a try then.
     pub fn send_management(
-        &self,
+        &mut self,
         now: Instant,
         tid: TidIndex,
         ac: Ac,
         content: Content,
         hw: &mut Hardware<'_>,
     ) {
+        if self.tids[tid.index()].asleep {
+            return self.held.push((tid, ac, content));
+        }
         let header =
             Header { dev: self.dev, peer: tid.peer(), ac, tid: tid.tid(), content, in_session: false };
         let mut ppdu = hw.radio.blank(header, management_chain(self.lowest));
         ppdu.wide = self.tids[tid.index()].is_wide();
         hw.send(now, ppdu);
+    }
+
+    /// Builds a PPDU of one frame of a TID, whether its peer sleeps or not; none if it has no frame that may go.
+    pub fn single<'a, S: Sink>(
+        &mut self,
+        now: Instant,
+        tid: TidIndex,
+        hw: &mut Hardware<'_>,
+        ctx: &mut Ctx<'a, S>,
+        pull: impl FnMut(&mut Ctx<'a, S>) -> Option<Pkt>,
+    ) -> Option<Box<Ppdu>> {
+        let group = self.group == Some(tid.peer());
+        let peer = &mut self.peers[tid.peer().index()];
+        let t = &mut self.tids[tid.index()];
+        let in_session = t.session == BlockAckSession::Open;
+        let content = if group { Content::Group } else { Content::Data { aggregate: false } };
+        let header =
+            Header { dev: self.dev, peer: tid.peer(), ac: tid.ac(), tid: tid.tid(), content, in_session };
+        let mut ppdu = hw.radio.blank(header, peer.chain);
+        if !t.build_single(&mut ppdu, LinkRate { now, rate: &mut peer.rate }, ctx, pull) {
+            hw.radio.recycle(ppdu);
+            return None;
+        }
+        ppdu.long = ppdu.bytes > self.rts_threshold && !group;
+        Some(ppdu)
     }
 
     /// Tries to hand the hardware one PPDU (or a burst of single frames) of one TID.
@@ -353,6 +388,7 @@ impl Transmitter {
         mut pull: impl FnMut(&mut Ctx<'a, S>) -> Option<Pkt>,
     ) -> Attempt {
         let ac = tid.ac();
+        let group = self.group == Some(tid.peer());
         let peer = &mut self.peers[tid.peer().index()];
         let t = &mut self.tids[tid.index()];
         let in_session = t.session == BlockAckSession::Open;
@@ -371,7 +407,7 @@ impl Transmitter {
             }
             return Attempt::Full;
         }
-        let content = Content::Data { aggregate: in_session };
+        let content = if group { Content::Group } else { Content::Data { aggregate: in_session } };
         let header = Header { dev: self.dev, peer: tid.peer(), ac, tid: tid.tid(), content, in_session };
         if in_session {
             let mut ppdu = hw.radio.blank(header, peer.chain);
@@ -393,7 +429,7 @@ impl Transmitter {
                 hw.radio.recycle(ppdu);
                 break;
             }
-            ppdu.long = ppdu.bytes > self.rts_threshold;
+            ppdu.long = ppdu.bytes > self.rts_threshold && !group;
             ppdu.lifts = core::mem::take(&mut t.lifts);
             hw.send(now, ppdu);
             attempt = Attempt::Sent;

@@ -222,6 +222,16 @@ impl Form {
         }
     }
 
+    /// What a value that is a whole number may be; of alternatives, the one that is one.
+    pub(super) fn whole(&'static self) -> &'static Self {
+        match self {
+            Self::Either(forms) => {
+                forms.iter().find(|form| matches!(form, Self::Integer(..) | Self::Numbers(_))).unwrap_or(self)
+            }
+            _ => self,
+        }
+    }
+
     /// The tables that a value may be.
     pub(super) fn shapes(&'static self) -> Vec<&'static Shape> {
         match self {

@@ -217,6 +217,7 @@ pub(super) fn read(
             start_spread: spread,
             stop: loads.then(|| delay + length),
             kind,
+            multicast: false,
             series: Some(series.to_owned()),
             table: None,
         });

@@ -7,7 +7,7 @@ use super::super::contract::{Form, Key, Shape};
 use super::super::document::{Value, join};
 use super::super::error::{Fault, gather};
 use super::super::reader::{Field, Section};
-use super::super::{Flow, FlowEnd, FlowKind, Gap, Node, profile, units};
+use super::super::{Attachment, Flow, FlowEnd, FlowKind, Gap, Node, Role, Wifi, profile, units};
 use super::{Names, mark, page, quic, video};
 
 /// The largest UDP or ICMP payload of a 1500-byte packet.
@@ -49,6 +49,13 @@ static UDP: Shape = Shape {
                 },
                 "exponential",
                 "how times between bursts lie around the mean that rate, payload and burst give",
+            ),
+            Key::or(
+                "multicast",
+                Form::Boolean,
+                "false",
+                "the receivers, all of them stations of one access point, are a group: each datagram is sent to all of them at once, at a basic \
+                 rate and without an acknowledgement, and waits for a DTIM while any station sleeps",
             ),
         ],
     ],
@@ -356,6 +363,10 @@ fn one(
             FlowKind::UdpPing { interval, payload }
         }
     };
+    let multicast = match kind {
+        "udp" => multicast(&mut section, nodes, from, &to, &kind_of_traffic, start_spread)?,
+        _ => false,
+    };
     section.finish()?;
     let name = name.unwrap_or_else(|| format!("{kind}-{index}"));
     Ok(Flow {
@@ -367,6 +378,7 @@ fn one(
         start_spread,
         stop,
         kind: kind_of_traffic,
+        multicast,
         series: None,
         table: Some(index),
     })
@@ -417,6 +429,52 @@ fn gate(section: &mut Section<'_>) -> Result<Option<GateParams>, Fault> {
         _ => return Err(section.wrong("one of on and off", "both or neither")),
     };
     Ok((rate.is_some() || on_off.is_some()).then_some(GateParams { rate, on_off }))
+}
+
+/// Whether datagrams go to a group. Its members are stations of one access point, through which they come.
+fn multicast(
+    section: &mut Section<'_>,
+    nodes: &[Node],
+    from: FlowEnd,
+    to: &[FlowEnd],
+    kind: &FlowKind,
+    spread: Duration,
+) -> Result<bool, Fault> {
+    let Some(field) = section.get("multicast") else { return Ok(false) };
+    if !field.value::<bool>()? {
+        return Ok(false);
+    }
+    let ap_of = |end: &FlowEnd| {
+        let mut all = nodes[end.node].interfaces.iter().map(|i| match &i.medium {
+            Attachment::Wifi(Wifi { role: Role::Station(station), radio: None, .. }) => Some(station.ap),
+            _ => None,
+        });
+        match (all.next(), all.next()) {
+            (Some(ap), None) => ap,
+            _ => None,
+        }
+    };
+    let first = to.first().and_then(ap_of);
+    if first.is_none() || to.iter().any(|end| ap_of(end) != first) {
+        return Err(field.found(
+            "a receiver that is no station of the same access point, with that interface alone",
+            "stations of one access point in to, or no such key",
+        ));
+    }
+    if ap_of(&from).is_some() && ap_of(&from) == first {
+        return Err(
+            field.found("a sender that is a station of that access point", "a sender behind it, or itself")
+        );
+    }
+    if let FlowKind::Udp { rates, .. } = kind
+        && rates.iter().any(|rate| *rate != rates[0])
+    {
+        return Err(field.found("rates that differ by receiver", "one rate"));
+    }
+    if spread > Duration::ZERO {
+        return Err(field.found("a start_spread, while all receivers get the same", "no start_spread"));
+    }
+    Ok(true)
 }
 
 fn gap(field: &Field<'_>) -> Result<Gap, Fault> {

@@ -12,8 +12,8 @@ use super::qdisc::{self, DeviceQueue};
 use super::scheme::ByDevice;
 use super::wiring::Wiring;
 use super::{
-    Names, address, block_ack, edca, filter, host, interrupts, link, losses, rate, refer, retries, scheme,
-    shaper, station, trace,
+    Names, address, block_ack, edca, filter, host, interrupts, link, losses, power, rate, refer, retries,
+    scheme, shaper, station, trace,
 };
 
 const COMMON: &[Key] = &[
@@ -90,6 +90,7 @@ static AP: Shape = Shape {
         retries::SENDER,
         &[scheme::KEY],
         retries::RECEIVER,
+        power::AP,
         edca::GROUPS[0],
         edca::GROUPS[1],
         edca::GROUPS[2],
@@ -113,6 +114,7 @@ static STATION: Shape = Shape {
         rate::KEYS,
         losses::KEYS,
         trace::KEYS,
+        power::STATION,
         &[scheme::KEY],
     ],
 };
@@ -252,10 +254,19 @@ fn wifi<'a>(
     let has_index = is_ap || context.channels[channel].cipher != Cipher::None;
     let (filter, filters_by_device) =
         filter::read(section, has_index, &scheme, context.profile.wifi_version)?;
-    let mut own = Default::default();
+    let (mut own, mut saves, mut dtim_period) =
+        (Default::default(), power::Given::default(), power::DTIM_PERIOD);
     if is_ap {
         own = edca::access_point(section)?;
         wiring.beacons.push((at, edca::beacon(section)?));
+        if let Some(period) = section.find("dtim_period")? {
+            wiring.dtim_periods.push((at, period));
+            dtim_period = period;
+        }
+    } else {
+        saves = power::read(section)?;
+        let field = [saves.0.map(|_| "power_save"), saves.1.map(|_| "scan")].into_iter().flatten().next();
+        wiring.savers.extend(field.and_then(|key| section.get(key)).map(|field| (at, field)));
     }
     let block_ack_window = block_ack::read(section, scheme.name)?;
     let scheme::Choice { name, driver, hardware, by_device } = scheme;
@@ -278,6 +289,9 @@ fn wifi<'a>(
         cipher_delimiters,
         block_ack_window,
         radio,
+        power_save: saves.0,
+        scan: saves.1,
+        dtim_period,
     };
     Ok((wifi, qdisc))
 }

@@ -22,6 +22,7 @@ mod node;
 mod overhead;
 mod page;
 pub(super) mod position;
+pub(super) mod power;
 mod product;
 mod qdisc;
 mod quic;
@@ -362,6 +363,7 @@ pub(super) fn scenario(tree: &Table, parts: &Parts) -> Result<Scenario, Fault> {
     }
     noisy.map_or(Ok(()), |field| interference::read(&field, &names, &nodes, &mut channels, duration))?;
     neighbours.map_or(Ok(()), |field| neighbour::read(&field, &names, &nodes, &mut channels, duration))?;
+    power::check(&nodes, &channels, &wiring.savers)?;
     let links = link_fields.iter().zip(&wiring.ends);
     let links =
         gather(links.map(|((name, field), ends)| link::read(name, field, ends, &nodes, &wiring.nics)))?;
@@ -374,6 +376,7 @@ pub(super) fn scenario(tree: &Table, parts: &Parts) -> Result<Scenario, Fault> {
         record::read(field, &flows, nodes.iter().map(|node| node.interfaces.len()).sum(), duration)
     })?;
     let mut idle = idle::of_nodes(&nodes_field, &merged, &nodes, &flows, duration);
+    idle.extend(power::idle(&nodes, &wiring.dtim_periods));
     idle.extend(root.get("flow").iter().flat_map(|field| idle::of_flows(field, &flows)));
     root.get("sweep");
     root.finish()?;

@@ -30,6 +30,10 @@ pub(super) struct Wiring<'a> {
     pub distances: Vec<usize>,
     /// For each access point what its beacons say to stations.
     pub beacons: Vec<(InterfaceRef, [EdcaOverride; 4])>,
+    /// For each station with power save or scans its interface, and the field that says so.
+    pub savers: Vec<(InterfaceRef, Field<'a>)>,
+    /// For each access point that says how many beacons make a DTIM its interface, and how many.
+    pub dtim_periods: Vec<(InterfaceRef, u32)>,
     /// Addresses in use, where each is written, and the path of its interface.
     pub addresses: Vec<(Ipv4Addr, Origin, String)>,
     /// Interfaces without one.

@@ -5,6 +5,7 @@ use stillair_model::wifi::air::account::AirAccount;
 use stillair_model::wifi::air::ppdu::Mpdu;
 use stillair_model::wifi::dev::WifiDev;
 use stillair_model::wifi::phy::frame::Cipher;
+use stillair_model::wifi::power::saver::SaverCounters;
 use stillair_model::wifi::rate::{RateControl, StatsRow};
 use stillair_model::wifi::rx::RxTid;
 use stillair_model::wifi::tx::transmitter::TIDS;
@@ -95,15 +96,20 @@ impl Air {
 
     /// What rate control knows of each link whose rates are not fixed: from which interface, to which, and a row for each rate.
     pub(in crate::world) fn rate_stats(&self) -> impl Iterator<Item = (IfId, IfId, Vec<StatsRow>)> {
-        let links = self.wlans.iter().flat_map(|w| w.dev.tx.peers.iter().map(move |p| (w.interface, p)));
+        let links = self.wlans.iter().flat_map(|w| w.stations().map(move |p| (w.interface, p)));
         let learning =
             links.filter(|(_, peer)| !matches!(peer.rate, RateControl::Fixed(_) | RateControl::Traced(_)));
         learning.map(|(from, peer)| (from, self.wlans[peer.remote.0.index()].interface, peer.rate.rows()))
     }
 
+    /// What stations did to save power and to scan until `now`, by interface.
+    pub(in crate::world) fn savers(&self, now: Instant) -> impl Iterator<Item = (IfId, SaverCounters)> {
+        self.wlans.iter().filter_map(move |w| Some((w.interface, w.dev.saver_counters(now)?)))
+    }
+
     /// What was lost on each link, and came twice: from which interface, to which.
     pub(in crate::world) fn losses(&self) -> impl Iterator<Item = (IfId, IfId, Losses)> {
-        let links = self.wlans.iter().flat_map(|w| w.dev.tx.peers.iter().map(move |p| (w.interface, p)));
+        let links = self.wlans.iter().flat_map(|w| w.stations().map(move |p| (w.interface, p)));
         links.map(|(from, peer)| {
             let (dev, back) = peer.remote;
             let receiver = &self.wlans[dev.index()];

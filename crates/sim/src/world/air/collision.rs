@@ -81,7 +81,7 @@ impl Air {
             let mut ppdu = self.radios[radio].pop(queue).expect("a winner has a PPDU");
             let took = airtime(timing, &ppdu);
             let peer = &self.wlans[ppdu.header.dev.index()].dev.tx.peers.get(ppdu.header.peer.index());
-            let to = peer.filter(|_| ppdu.header.content != Content::Beacon).map(|p| p.remote.0);
+            let to = peer.filter(|_| !ppdu.header.content.is_for_all()).map(|p| p.remote.0);
             let protection = Protection::of(&ppdu, self.channels[index].protection);
             // deviation: an RTS that collides is a try of the chain - ath9k's radio counts such tries apart.
             let sent = !matches!(protection, Protection::RtsCts(_));
@@ -89,7 +89,7 @@ impl Air {
             let start = start + protection.duration(timing);
             self.report(above.core(), index, &ppdu, start, took, &RxOutcome::NOTHING, fate);
             let beacon = ppdu.header.content == Content::Beacon;
-            if ppdu.tried(took, sent, beacon) {
+            if ppdu.tried(took, sent, ppdu.header.content.is_for_all()) {
                 self.radios[radio].put_back(queue, ppdu);
                 self.channels[index].medium.done(now, winner, TxOutcome::Failed, true);
                 continue;
@@ -111,7 +111,10 @@ impl Air {
             None => self.channels[index].medium.idle(now, now),
         }
         for ppdu in failed {
-            self.tx_status(above, ppdu);
+            match ppdu.header.content {
+                Content::Group => self.group_sent(above, ppdu, start, true),
+                _ => self.tx_status(above, ppdu),
+            }
         }
     }
 

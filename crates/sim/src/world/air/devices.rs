@@ -26,6 +26,7 @@ impl Air {
         if got.is_nothing() || (ppdu.mpdus.is_empty() && !got.whole.any()) {
             return;
         }
+        ppdu.pm = self.wlans[ppdu.header.dev.index()].dev.pm;
         let mut up = self.batches.pop().unwrap_or_default();
         let (wlan, mut hw) = self.open(dev);
         let interface = wlan.interface;
@@ -169,6 +170,26 @@ impl Air {
         }
     }
 
+    /// A beacon has been sent: stations with power save that hear it learn what waits for them.
+    // deviation: where not everybody hears everybody, others' frames at the same time take it from none of them.
+    pub(super) fn beacon_heard<S: Sink>(&mut self, core: &mut Core<S>, beacon: &Ppdu) {
+        let dev = beacon.header.dev;
+        let Some(tim) = self.wlans[dev.index()].dev.tim().cloned() else { return };
+        let tx = &self.wlans[dev.index()].dev.tx;
+        for n in 0..tx.peers.len() - usize::from(tx.group.is_some()) {
+            let peer = PeerId::from_index(n);
+            let (remote, _) = self.wlans[dev.index()].dev.tx.peers[n].remote;
+            if self.wlans[remote.index()].dev.hears(&tim)
+                && self.short_comes(core.now, dev, peer, beacon.rate(), beacon.bytes)
+            {
+                let (wlan, mut hw) = self.open(remote);
+                wlan.dev.on_beacon(core.now, peer, &tim, &mut hw, &mut core.ctx());
+            }
+        }
+        let (wlan, mut hw) = self.open(dev);
+        wlan.dev.next_group(core.now, &mut hw, &mut core.ctx());
+    }
+
     /// A beacon is due: it waits for the air like any frame, unless the last one still does.
     pub(in crate::world) fn beacon<S: Sink>(&mut self, core: &mut Core<S>, dev: usize) {
         let now = core.now;
@@ -186,6 +207,9 @@ impl Air {
             };
             let mut ppdu = hw.radio.blank(header, management_chain(wlan.dev.tx.lowest));
             ppdu.bytes = frame::beacon(band);
+            if let Some(tim) = wlan.dev.make_beacon(now, &mut core.ctx()) {
+                ppdu.bytes += tim.extra_bytes();
+            }
             hw.radio.send(now, BEACON_QUEUE, ppdu, hw.medium);
         }
         let next = wlan.beacons.map(|b| now + b.interval);

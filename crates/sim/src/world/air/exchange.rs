@@ -215,7 +215,7 @@ impl Air {
         }
         channel.account.book(AirUse::Protection, start);
         channel.account.book(use_of(ppdu.header.content), start + took);
-        if ppdu.header.content == Content::Beacon {
+        if ppdu.header.content.is_for_all() {
             return self.conclude(above, at, ppdu, &RxOutcome::NOTHING, sent);
         }
 
@@ -248,7 +248,14 @@ impl Air {
         self.report(above.core(), index, &ppdu, start, took, got, fate);
         if ppdu.header.content == Content::Beacon {
             self.back_off(above.core().now, at, TxOutcome::Finished);
+            if !fate.collided {
+                self.beacon_heard(above.core(), &ppdu);
+            }
             return self.radios[radio].recycle(ppdu);
+        }
+        if ppdu.header.content == Content::Group {
+            self.back_off(above.core().now, at, TxOutcome::Finished);
+            return self.group_sent(above, ppdu, start, fate.collided);
         }
         let peer = &mut self.wlans[ppdu.header.dev.index()].dev.tx.peers[ppdu.header.peer.index()];
         let remote = peer.remote;

@@ -103,12 +103,12 @@ impl Air {
     ) -> bool {
         let bytes = if asks_for_block_ack(ppdu) { frame::block_ack(ppdu.wide) } else { frame::ACK };
         let of = (ppdu.header.dev, ppdu.header.peer);
-        let comes = self.short_comes(index, at, now, of, (control_rate(ppdu.rate()), bytes));
+        let comes = self.interfered_comes(index, at, now, of, (control_rate(ppdu.rate()), bytes));
         comes.unwrap_or_else(|| self.answer_comes(start, ppdu))
     }
 
     /// Whether a short frame between a device and its peer, that has just ended, comes through, if interference met it.
-    pub(super) fn short_comes(
+    pub(super) fn interfered_comes(
         &mut self,
         index: usize,
         at: usize,

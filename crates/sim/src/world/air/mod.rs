@@ -6,6 +6,7 @@ mod collision;
 mod devices;
 mod exchange;
 mod foreign;
+pub(in crate::world) mod group;
 mod neighbour;
 mod partly_connected;
 mod parts;
@@ -24,7 +25,7 @@ use stillair_model::wifi::dev::{WifiDev, Woken};
 use stillair_model::wifi::phy::PhyRate;
 use stillair_model::wifi::phy::frame::Cipher;
 use stillair_model::wifi::phy::timing::Timing;
-use stillair_model::wifi::tx::transmitter::Hardware;
+use stillair_model::wifi::tx::transmitter::{Hardware, Peer};
 
 use super::common::{Core, show_quic};
 use crate::engine::Slot;
@@ -152,6 +153,8 @@ pub(super) struct Wlan {
     errors: RandomStream,
     /// When it sends beacons, if it does.
     beacons: Option<Beacons>,
+    /// Groups that its host is one of.
+    groups: Vec<group::Member>,
     /// Its timer may have to be armed anew: it is on the list to be looked at.
     dirty: bool,
 }
@@ -159,7 +162,13 @@ pub(super) struct Wlan {
 impl Wlan {
     /// The device of an interface; `errors` decides what of its frames is lost.
     pub(super) fn new(dev: WifiDev, interface: IfId, errors: RandomStream, beacons: Option<Beacons>) -> Self {
-        Self { dev, interface, errors, beacons, dirty: false }
+        Self { dev, interface, errors, beacons, groups: Vec::new(), dirty: false }
+    }
+
+    /// Its peers, without what stands for all of them together.
+    fn stations(&self) -> impl Iterator<Item = &Peer> {
+        let all = &self.dev.tx.peers;
+        all[..all.len() - usize::from(self.dev.tx.group.is_some())].iter()
     }
 }
 

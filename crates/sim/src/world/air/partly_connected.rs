@@ -6,7 +6,6 @@ use stillair_model::vocabulary::{Duration, Instant, Sink};
 use stillair_model::wifi::air::account::AirUse;
 use stillair_model::wifi::air::medium::{EdcafId, TxOutcome};
 use stillair_model::wifi::air::overlap::spared;
-use stillair_model::wifi::air::ppdu::Content;
 use stillair_model::wifi::air::protection::Protection;
 use stillair_model::wifi::air::radio::{BEACON_QUEUE, Radio};
 use stillair_model::wifi::air::reception::RxOutcome;
@@ -233,7 +232,7 @@ impl Air {
         let ppdu = self.radios[partly.radios[number]].first(queue).expect("who contends has a PPDU");
         let protection = Protection::of(ppdu, channel.protection);
         let content = ppdu.header.content;
-        let to = (content != Content::Beacon).then(|| {
+        let to = (!content.is_for_all()).then(|| {
             let peer = &self.wlans[ppdu.header.dev.index()].dev.tx.peers[ppdu.header.peer.index()];
             self.radios[self.wlans[peer.remote.0.index()].dev.radio.index()].number
         });
@@ -369,7 +368,7 @@ impl Air {
         let Protection::RtsCts(rate) = exchange.protection else { return true };
         let ppdu = self.radios[radio].first(exchange.queue).expect("a PPDU of its own");
         let (dev, peer) = (ppdu.header.dev, ppdu.header.peer);
-        let comes = self.short_comes(index, at, now, (dev, peer), (rate, bytes));
+        let comes = self.interfered_comes(index, at, now, (dev, peer), (rate, bytes));
         comes.unwrap_or_else(|| self.guard_comes(now, dev, peer, rate, bytes))
     }
 

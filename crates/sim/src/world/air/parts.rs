@@ -22,11 +22,12 @@ pub(super) fn asks_for_block_ack(ppdu: &Ppdu) -> bool {
 /// What the air is used for while a PPDU is sent.
 pub(super) const fn use_of(content: Content) -> AirUse {
     match content {
-        Content::Data { .. } => AirUse::Data,
+        Content::Data { .. } | Content::Group => AirUse::Data,
         Content::Beacon => AirUse::Beacon,
         Content::Bar { .. } | Content::AddbaRequest { .. } | Content::AddbaResponse { .. } => {
             AirUse::Management
         }
+        Content::Null { .. } | Content::QosNull { .. } | Content::PsPoll => AirUse::Management,
     }
 }
 
@@ -34,7 +35,7 @@ pub(super) const fn use_of(content: Content) -> AirUse {
 pub(super) fn response(timing: Timing, ppdu: &Ppdu) -> Duration {
     let rate = control_rate(ppdu.rate());
     match ppdu.header.content {
-        Content::Beacon => Duration::ZERO,
+        Content::Beacon | Content::Group => Duration::ZERO,
         _ if asks_for_block_ack(ppdu) => timing.sifs + timing.block_ack_duration(rate, ppdu.wide),
         _ => timing.sifs + timing.ack_duration(rate),
     }
@@ -43,9 +44,13 @@ pub(super) fn response(timing: Timing, ppdu: &Ppdu) -> Duration {
 impl Air {
     /// Draws what of a PPDU's try comes through the noise, and says who it is for.
     pub(super) fn noise(&mut self, start: Instant, ppdu: &Ppdu) -> (RxOutcome, (DevId, PeerId)) {
+        let remote = self.wlans[ppdu.header.dev.index()].dev.tx.peers[ppdu.header.peer.index()].remote;
+        if self.wlans[remote.0.index()].dev.deaf {
+            return (RxOutcome::NOTHING, remote);
+        }
         let wlan = &mut self.wlans[ppdu.header.dev.index()];
         let peer = &mut wlan.dev.tx.peers[ppdu.header.peer.index()];
-        (peer.errors.receive(start, ppdu, &mut wlan.errors), peer.remote)
+        (peer.errors.receive(start, ppdu, &mut wlan.errors), remote)
     }
 
     /// Draws whether the answer to it does.
@@ -56,8 +61,22 @@ impl Air {
         peer.errors.answer(start, control_rate(ppdu.rate()), bytes, &mut wlan.errors)
     }
 
-    /// Draws whether an RTS, or the CTS that answers it, comes through the noise between a device and its peer.
+    /// Draws whether an RTS, or the CTS that answers it, comes through the noise between a device and its peer. Who is deaf does not
+    /// answer.
     pub(super) fn guard_comes(
+        &mut self,
+        now: Instant,
+        dev: DevId,
+        peer: PeerId,
+        rate: PhyRate,
+        bytes: u32,
+    ) -> bool {
+        let remote = self.wlans[dev.index()].dev.tx.peers[peer.index()].remote;
+        !self.wlans[remote.0.index()].dev.deaf && self.short_comes(now, dev, peer, rate, bytes)
+    }
+
+    /// Draws whether a short frame comes through the noise from a device to its peer, or back.
+    pub(super) fn short_comes(
         &mut self,
         now: Instant,
         dev: DevId,

@@ -1,9 +1,10 @@
 //! What the readers of the trace learn of each try, and a capture of the frames around it.
 
 use stillair_model::vocabulary::{
-    AckView, ChannelId, DevId, Duration, FrameView, Instant, PpduTry, PpduView, RtsCtsView, Sink, TraceEvent,
+    AckView, ChannelId, DevId, Duration, FrameView, Instant, PowerView, PpduTry, PpduView, RtsCtsView, Sink,
+    TimView, TraceEvent,
 };
-use stillair_model::wifi::air::ppdu::{Header, Ppdu};
+use stillair_model::wifi::air::ppdu::{Content, Header, Ppdu};
 use stillair_model::wifi::air::protection::Protection;
 use stillair_model::wifi::air::reception::RxOutcome;
 use stillair_model::wifi::phy::timing::{Timing, control_rate};
@@ -69,6 +70,8 @@ impl Air {
         ppdu.view(&got.whole, &mut self.mpdus);
         // A beacon has no receiver: it is whole unless it met another frame.
         let whole = got.whole.any() || (fate.to.is_none() && !fate.collided);
+        let sender = &self.wlans[ppdu.header.dev.index()].dev;
+        let tim = sender.tim().filter(|_| ppdu.header.content == Content::Beacon);
         let view = PpduView {
             tried,
             to: fate.to,
@@ -82,6 +85,13 @@ impl Air {
             whole,
             answer: (whole && fate.to.is_some()).then_some(answer),
             guard: guard(timing, tried.start, fate.protection, fate.sent),
+            power: PowerView { pm: sender.pm, more: ppdu.more, eosp: ppdu.eosp },
+            tim: tim.map(|tim| TimView {
+                count: tim.count,
+                period: tim.period,
+                group: tim.group,
+                bitmap: tim.partial(),
+            }),
         };
         core.trace.frame(core.now, &FrameView::Air(&view));
     }

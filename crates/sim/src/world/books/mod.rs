@@ -7,7 +7,8 @@ mod ledger;
 mod qdiscs;
 
 use stillair_model::transport::tcp::info::TcpInfo;
-use stillair_model::vocabulary::{FlowId, Instant};
+use stillair_model::vocabulary::{FlowId, IfId, Instant};
+use stillair_model::wifi::power::saver::SaverCounters;
 
 use super::air::Air;
 use super::common::Core;
@@ -39,6 +40,11 @@ impl<'a, S> Books<'a, S> {
     /// State of each TCP sender, with its flow, in the order of the flows.
     pub fn tcp_senders(self) -> impl Iterator<Item = (FlowId, TcpInfo)> + 'a {
         self.hosts.tcp_senders(self.core.now)
+    }
+
+    /// What stations did to save power and to scan, by interface.
+    pub fn savers(self) -> impl Iterator<Item = (IfId, SaverCounters)> + 'a {
+        self.air.savers(self.core.now)
     }
 
     /// The TCP sockets of bulk transfers, in the order of the flows, each end that connects before the one that listens.

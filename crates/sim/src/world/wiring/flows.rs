@@ -80,7 +80,14 @@ impl Plan<'_> {
                 let [from, at] = ways.ends(flow.from, to);
                 let id = FlowId::from_index(ends.apps.len());
                 let name = format!("{}.{}", flow.name, self.scenario.end_name(to));
-                let one = self.one(flow, name, [from, at], id, seed, tables);
+                let mut one = self.one(flow, name, [from, at], id, seed, tables);
+                if flow.multicast {
+                    one.endpoint.dst = self.group_addr();
+                    // One source sends for all.
+                    if n > 0 {
+                        one.stop = Instant::ZERO;
+                    }
+                }
                 let station = [at, from].into_iter().find_map(|at| self.station_at(at));
                 let quic = matches!(flow.kind, FlowKind::Quic(_))
                     .then(|| {

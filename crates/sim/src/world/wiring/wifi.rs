@@ -1,6 +1,6 @@
 //! Channels, radios and the devices that send with them.
 
-use stillair_model::vocabulary::{Ac, ChannelId, DevId, Duration, Instant, Seed};
+use stillair_model::vocabulary::{Ac, ChannelId, DevId, Duration, Instant, PlaceId, Seed};
 use stillair_model::wifi::air::audibility::{Audibility, Hearing};
 use stillair_model::wifi::air::capture::CaptureEffect;
 use stillair_model::wifi::air::edca::{EdcaParams, EdcaSet};
@@ -10,7 +10,10 @@ use stillair_model::wifi::air::views::Views;
 use stillair_model::wifi::config::{DriverConfig, HtcParams};
 use stillair_model::wifi::dev::WifiDev;
 use stillair_model::wifi::driver::Driver;
-use stillair_model::wifi::phy::PhyRate;
+use stillair_model::wifi::phy::{PhyRate, RateTry, RetryChain};
+use stillair_model::wifi::power::saver::{Listen, Saver};
+use stillair_model::wifi::power::sleepers::{Habits, Sleepers};
+use stillair_model::wifi::rate::RateControl;
 use stillair_model::wifi::seq_window::SeqWindow;
 use stillair_model::wifi::tx::aggregate::AmsduLimits;
 use stillair_model::wifi::tx::starts::Starts;
@@ -81,6 +84,13 @@ impl Plan<'_> {
             for peer in self.peers[n].clone() {
                 tx.add_peer(self.peer(at, peer, &edca, seed));
             }
+            // linux: net/mac80211/tx.c (6.12) - to a group at the lowest basic rate, once.
+            if let Some(group) = self.group_peer(at) {
+                let once = RetryChain::new(&[RateTry::new(tx.lowest, 1)]).expect("one entry with a try");
+                let all = tx.add_peer(Peer::new((id, group), RateControl::Fixed(once)));
+                debug_assert_eq!(all, group);
+                tx.group = Some(group);
+            }
             let cipher = self.scenario.channels[wifi.channel].cipher;
             tx.tids.iter_mut().for_each(|tid| tid.encrypt(cipher));
             let place = self.place(format!("{name} mac"));
@@ -114,6 +124,7 @@ impl Plan<'_> {
             if let Some(softirq) = self.softirq(at, seed).filter(|_| !usb) {
                 dev = dev.with_softirq(softirq);
             }
+            dev = self.power(at, n, dev, place);
             let errors = seed.stream(&format!("{name}.errors"));
             wlans.push(Wlan::new(dev, self.id(at), errors, beacons));
         }
@@ -142,6 +153,34 @@ impl Plan<'_> {
             channels[index].seen_by(views, radios, foreign);
         }
         (channels, radios, wlans)
+    }
+
+    /// The device with its power save and scans, or with what it does for those of its stations.
+    fn power(&self, at: InterfaceRef, n: usize, dev: WifiDev, place: PlaceId) -> WifiDev {
+        let wifi = self.wifi_of(at);
+        if wifi.power_save.is_some() || wifi.scan.is_some() {
+            return dev.with_saver(Saver::new(wifi.power_save.map(|(_, params)| params), wifi.scan));
+        }
+        let saves =
+            |of: &InterfaceRef| self.wifi_of(*of).power_save.is_some() || self.wifi_of(*of).scan.is_some();
+        let interval = self.scenario.channels[wifi.channel].beacon_interval;
+        let (Role::Ap, Some(interval), true) = (&wifi.role, interval, self.peers[n].iter().any(saves)) else {
+            return dev;
+        };
+        let habits = |of: &InterfaceRef| {
+            let saver = self.wifi_of(*of).power_save.map(|(_, params)| params);
+            let listen = match saver.map(|params| params.listen) {
+                Some(Listen::Every(n)) => n,
+                Some(Listen::Dtim) => wifi.dtim_period,
+                None => 1,
+            };
+            Habits { uapsd: saver.map_or(0, |p| p.uapsd), max_sp: saver.map_or(0, |p| p.max_sp), listen }
+        };
+        // linux: drivers/net/wireless/ath/ath10k/mac.c, ath11k/mac.c, mediatek/mt76/mt7915/init.c AP_LINK_PS (6.12) - the firmware knows
+        // who sleeps, and mac80211 does not.
+        let host_keeps = !matches!(wifi.driver, DriverConfig::Firmware(..));
+        let habits = self.peers[n].iter().map(habits).collect();
+        dev.with_sleepers(Sleepers::new(habits, wifi.dtim_period, interval, host_keeps, place))
     }
 
     fn peer(&self, at: InterfaceRef, peer: InterfaceRef, edca: &EdcaSet, seed: Seed) -> Peer {

@@ -289,6 +289,22 @@ impl FqDriver {
         }
     }
 
+    /// Packets of a TID.
+    pub fn backlog(&self, tid: TidIndex) -> u32 {
+        self.queues.flows.backlog(TinId(tid.0)).0
+    }
+
+    /// Takes the next of them, as for a PPDU.
+    pub fn pull<S: Sink>(&mut self, now: Instant, tid: TidIndex, ctx: &mut Ctx<'_, S>) -> Option<Pkt> {
+        let queues = &mut self.queues;
+        if queues.flows.has_laws() {
+            let slow = queues.stations[tid.peer().index()].slow;
+            return queues.flows.dequeue_by_laws(now, TinId(tid.0), slow, ctx);
+        }
+        let codel = queues.codel(tid.peer());
+        queues.flows.dequeue(now, TinId(tid.0), &codel, ctx)
+    }
+
     /// Packets in the queues.
     pub fn queued(&self) -> u64 {
         u64::from(self.queues.flows.total())

@@ -1,0 +1,22 @@
+//! Power save: when a station sleeps and what wakes it ([`saver`]), when it leaves its channel to scan ([`scan`]), what its access point
+//! keeps meanwhile ([`sleepers`]) and says of that in its beacons ([`tim`]).
+//!
+//! Pure algorithms: who asks tells the time, and what is to be sent is an answer. [`super::dev`] does it.
+
+pub mod group;
+pub mod saver;
+pub mod scan;
+pub mod sleepers;
+pub mod tim;
+
+use saver::Saver;
+use sleepers::Sleepers;
+
+/// What a device has of power save.
+#[derive(Debug)]
+pub enum Power {
+    /// A station that sleeps, or leaves its channel.
+    Station(Saver),
+    /// An access point of such stations.
+    AccessPoint(Sleepers),
+}

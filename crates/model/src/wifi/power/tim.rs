@@ -1,0 +1,104 @@
+//! The traffic indication map of a beacon: for whom frames wait.
+
+use crate::vocabulary::PeerId;
+use alloc::vec::Vec;
+
+/// What a beacon says of waiting frames.
+#[derive(Clone, Debug, Default)]
+pub struct Tim {
+    /// Beacons until the next DTIM; 0 in one.
+    pub count: u32,
+    /// Every so many beacons is a DTIM.
+    pub period: u32,
+    /// Frames to a group follow this beacon.
+    pub group: bool,
+    /// Number of the beacon.
+    pub number: u64,
+    /// A bit for each association identifier from 0 on; 0 is nobody's.
+    bits: Vec<u8>,
+}
+
+/// Association identifier of a peer.
+// spec: ieee80211-2016 9.4.1.8 - 1 to 2007.
+pub const fn aid(peer: PeerId) -> u16 {
+    peer.0 + 1
+}
+
+impl Tim {
+    /// Of an access point with so many peers, every `period`-th beacon of which is a DTIM.
+    pub fn new(period: u32, peers: usize) -> Self {
+        Self { period, bits: alloc::vec![0; (peers + 1).div_ceil(8)], ..Self::default() }
+    }
+
+    /// The next beacon: nothing waits yet.
+    pub fn next(&mut self, number: u64) {
+        self.number = number;
+        let place = (number % u64::from(self.period)) as u32;
+        self.count = if place == 0 { 0 } else { self.period - place };
+        self.group = false;
+        self.bits.fill(0);
+    }
+
+    /// Frames wait for a peer.
+    pub fn set(&mut self, peer: PeerId) {
+        let aid = aid(peer);
+        self.bits[usize::from(aid / 8)] |= 1 << (aid % 8);
+    }
+
+    /// Whether frames wait for a peer.
+    #[inline]
+    pub fn has(&self, peer: PeerId) -> bool {
+        let aid = aid(peer);
+        self.bits[usize::from(aid / 8)] >> (aid % 8) & 1 == 1
+    }
+
+    /// The part of the bitmap that is sent, and the number of its first byte, which is even: up to the last byte that is not zero.
+    // spec: ieee80211-2016 9.4.2.6 - N1 is the largest even number with nothing before it, N2 the smallest with nothing behind it; one
+    // byte of zero where nothing waits.
+    pub fn partial(&self) -> (usize, &[u8]) {
+        let Some(first) = self.bits.iter().position(|&b| b != 0) else { return (0, &self.bits[..1]) };
+        let last = self.bits.iter().rposition(|&b| b != 0).unwrap_or(first);
+        let first = first & !1;
+        (first, &self.bits[first..=last])
+    }
+
+    /// Bytes by which the element is longer than that of a beacon of which nobody sleeps.
+    pub fn extra_bytes(&self) -> u32 {
+        self.partial().1.len() as u32 - 1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dtims_come_every_period() {
+        let mut tim = Tim::new(3, 1);
+        let counts: Vec<u32> = (0..7)
+            .map(|n| {
+                tim.next(n);
+                tim.count
+            })
+            .collect();
+        assert_eq!(counts, [0, 2, 1, 0, 2, 1, 0]);
+    }
+
+    #[test]
+    fn the_part_that_is_sent() {
+        let mut tim = Tim::new(1, 60);
+        let sent = |peers: &[u16], tim: &mut Tim| {
+            tim.next(0);
+            peers.iter().for_each(|&p| tim.set(PeerId(p)));
+            assert!(peers.iter().all(|&p| tim.has(PeerId(p))));
+            let (first, bytes) = tim.partial();
+            (first, bytes.to_vec())
+        };
+        assert_eq!(sent(&[], &mut tim), (0, alloc::vec![0]));
+        // AIDs 1 and 7 are in the first byte; AID 8 is in the second.
+        assert_eq!(sent(&[0, 6], &mut tim), (0, alloc::vec![0x82]));
+        assert_eq!(sent(&[7], &mut tim), (0, alloc::vec![0, 1]));
+        // AID 24 is in byte 3: the even number before it is 2.
+        assert_eq!(sent(&[23, 59], &mut tim), (2, alloc::vec![0, 1, 0, 0, 0, 0x10]));
+    }
+}

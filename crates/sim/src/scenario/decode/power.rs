@@ -1,0 +1,377 @@
+//! Power save and background scans of a station, and what an access point's beacons say for both.
+
+use stillair_model::vocabulary::{Ac, Duration};
+use stillair_model::wifi::power::saver::{Listen, Retrieve, SaverParams};
+use stillair_model::wifi::power::scan::ScanParams;
+
+use super::super::contract::{Form, Key, Shape};
+use super::super::error::Fault;
+use super::super::reader::{Field, Section};
+use super::super::{Attachment, Channel, InterfaceRef, Node, Role, Scheme, Station, Wifi};
+
+const OWN: &str = "that of the kind";
+
+const LISTEN: Form = Form::Either(&[Form::Choice(&["dtim"]), Form::Integer(1, 255)]);
+
+const SAVER: &[Key] = &[
+    Key::open(
+        "timeout",
+        Form::Time,
+        OWN,
+        "it sleeps when nothing was sent or received for so long; `0 ms`: it sleeps all the time, and sends all the same",
+    ),
+    Key::open(
+        "listen_interval",
+        LISTEN,
+        OWN,
+        "which beacons it hears while it sleeps: each DTIM, or every so many",
+    ),
+    Key::open(
+        "retrieve",
+        Form::Choice(&["null", "ps_poll"]),
+        OWN,
+        "how it gets what waits: it wakes, which a null frame tells, or asks for one frame after the other",
+    ),
+    Key::open(
+        "uapsd",
+        Form::List(&Form::Choice(&["VO", "VI", "BE", "BK"])),
+        "none",
+        "categories with U-APSD: a frame of them that it sends does not wake it, and asks for those that wait in them",
+    ),
+    Key::open(
+        "max_sp",
+        Form::Either(&[Form::Choice(&["all"]), Form::Numbers(&[2, 4, 6])]),
+        "`all`",
+        "frames of a service period of U-APSD at most",
+    ),
+    Key::open(
+        "trigger_interval",
+        Form::Period,
+        "never",
+        "a null frame asks for a service period if nothing else did for so long",
+    ),
+];
+
+/// A shape of power save.
+macro_rules! saver {
+    ($name:ident, $kind:literal, $title:literal, $about:literal) => {
+        static $name: Shape =
+            Shape { title: $title, about: $about, groups: &[&[Key::tag("kind", $kind)], SAVER] };
+    };
+}
+
+static OFF: Shape =
+    Shape { title: "No power save", about: "It is always awake.", groups: &[&[Key::tag("kind", "off")]] };
+saver!(
+    MAC80211,
+    "mac80211",
+    "Power save of mac80211",
+    "As mac80211 does it for drivers that leave it to it, such as ath9k: asleep after 100 ms, each beacon, awake for what waits."
+);
+saver!(
+    IWLWIFI,
+    "iwlwifi",
+    "Power save of iwlwifi",
+    "As Intel's firmware is told to do it: asleep after 100 ms, each DTIM, awake for what waits."
+);
+saver!(
+    ATH10K,
+    "ath10k",
+    "Power save of ath10k and ath11k",
+    "As their firmware is told to do it: asleep after 102 ms, each DTIM, awake for what waits."
+);
+saver!(
+    PHONE,
+    "phone",
+    "Power save of a telephone",
+    "Asleep after 200 ms, each DTIM, awake for what waits. No source that could be checked tells a telephone's time: 20 ms to 400 ms are said."
+);
+saver!(
+    STATIC,
+    "static",
+    "Power save all the time",
+    "As mac80211 does it without a timeout, and as stations of 1997 did: it always sleeps, hears each beacon, and asks for one frame after the other."
+);
+
+const SAVERS: Form =
+    Form::Kinds { shapes: &[&OFF, &MAC80211, &IWLWIFI, &ATH10K, &PHONE, &STATIC], bare: true };
+
+const CHANNELS: Form = Form::Integer(0, 100);
+
+const SCAN: &[Key] = &[
+    Key::open("every", Form::Period, "one scan", "from the beginning of a scan to that of the next"),
+    Key::or("start", Form::Time, "1 s", "when the first scan begins"),
+    Key::or(
+        "active_channels",
+        CHANNELS,
+        "19",
+        "other channels on which it asks who is there: 11 of 2.4 GHz and 9 of 5 GHz less its own",
+    ),
+    Key::or("passive_channels", CHANNELS, "16", "channels on which it only listens, as those with radar"),
+    Key::open("dwell_active", Form::Period, OWN, "time on a channel on which it asks"),
+    Key::open("dwell_passive", Form::Period, OWN, "time on a channel on which it listens"),
+    Key::open(
+        "away",
+        Form::Time,
+        OWN,
+        "it goes on to another channel without coming back while it is away no longer than this then",
+    ),
+    Key::open("home", Form::Period, OWN, "how long it is back on its channel in between"),
+    Key::open(
+        "home_busy",
+        Form::Period,
+        OWN,
+        "the same where it has something to send when it comes back; at least `home`",
+    ),
+    Key::or(
+        "settle",
+        Form::Time,
+        "0 ms",
+        "from when its access point knows until it leaves, which counts as away: 100 ms with drivers of mac80211 without `flush`",
+    ),
+];
+
+macro_rules! scan {
+    ($name:ident, $kind:literal, $title:literal, $about:literal) => {
+        static $name: Shape =
+            Shape { title: $title, about: $about, groups: &[&[Key::tag("kind", $kind)], SCAN] };
+    };
+}
+
+scan!(
+    SOFTWARE,
+    "mac80211",
+    "Scans of mac80211",
+    "In software, as with ath9k: 60 ms on a channel (111 ms to listen), away for 125 ms at most, back for 200 ms."
+);
+scan!(
+    INTEL,
+    "iwlwifi",
+    "Scans of iwlwifi",
+    "By Intel's firmware at low load: 10 time units of 1.024 ms on a channel (110 to listen), away for 120, back for 30, and for 120 where it is busy."
+);
+scan!(
+    ATHEROS,
+    "ath10k",
+    "Scans of ath10k and ath11k",
+    "By their firmware: 50 ms on a channel (150 ms to listen), one at a time, back for 50 ms, and for 500 ms where it is busy."
+);
+
+const SCANS: Form = Form::Kinds { shapes: &[&SOFTWARE, &INTEL, &ATHEROS], bare: true };
+
+/// Keys of a station.
+pub(super) const STATION: &[Key] = &[
+    Key::or("power_save", SAVERS, "off", "whether it sleeps when it has nothing to do"),
+    Key::open("scan", SCANS, "never", "looks at other channels while it is associated"),
+];
+
+/// Keys of an access point.
+// hostapd: src/ap/ap_config.c hostapd_config_defaults (2.10) - 2.
+pub(super) const AP: &[Key] = &[Key::open(
+    "dtim_period",
+    Form::Integer(1, 255),
+    "2 where a station saves power or scans",
+    "every so many beacons is a DTIM",
+)];
+
+/// The DTIM period of an access point that says nothing.
+pub(super) const DTIM_PERIOD: u32 = 2;
+
+const fn tu(n: u64) -> Duration {
+    Duration::from_micros(1_024 * n)
+}
+
+const fn ms(n: u64) -> Duration {
+    Duration::from_millis(n)
+}
+
+/// What the kinds of power save are.
+// linux: net/mac80211/mlme.c ieee80211_recalc_ps, drivers/net/wireless/intel/iwlwifi/mvm/constants.h IWL_MVM_DEFAULT_PS_TX_DATA_TIMEOUT,
+// drivers/net/wireless/ath/ath10k/mac.c ath10k_mac_vif_setup_ps (6.12) - 100 ms, 100 ms, and the beacon interval.
+// linux: net/mac80211/mlme.c ieee80211_rx_mgmt_beacon (6.12) - with a timeout a null frame, without one PS-Polls.
+fn saver(kind: &str) -> SaverParams {
+    let each = |timeout, listen| SaverParams {
+        timeout,
+        listen,
+        retrieve: Retrieve::Null,
+        uapsd: 0,
+        max_sp: ALL,
+        trigger_every: None,
+    };
+    match kind {
+        "iwlwifi" => each(ms(100), Listen::Dtim),
+        "ath10k" => each(ms(102), Listen::Dtim),
+        "phone" => each(PHONE_TIMEOUT, Listen::Dtim),
+        "static" => SaverParams { retrieve: Retrieve::PsPoll, ..each(Duration::ZERO, Listen::Every(1)) },
+        _ => each(ms(100), Listen::Every(1)),
+    }
+}
+
+/// What is assumed of a telephone.
+pub(in super::super) const PHONE_TIMEOUT: Duration = ms(200);
+
+/// Frames of a service period without a limit.
+// linux: net/mac80211/rx.c ieee80211_sta_uapsd_trigger, sta_info.c (6.12) - 128.
+const ALL: u32 = 128;
+
+// linux: net/mac80211/scan.c IEEE80211_PROBE_DELAY, IEEE80211_CHANNEL_TIME, IEEE80211_PASSIVE_CHANNEL_TIME,
+// ieee80211_scan_state_decision, ieee80211_scan_state_suspend (6.12) - at 1,000 ticks a second.
+// linux: drivers/net/wireless/intel/iwlwifi/mvm/scan.c scan_timing, mvm.h (6.12); ath10k/wmi.c ath10k_wmi_start_scan_init (6.12).
+fn scan(kind: &str) -> ScanParams {
+    let each = |active, passive, away, home, home_busy| ScanParams {
+        start: ms(1_000),
+        every: None,
+        active: (19, active),
+        passive: (16, passive),
+        away,
+        home,
+        home_busy,
+        settle: Duration::ZERO,
+    };
+    match kind {
+        "iwlwifi" => each(tu(10), tu(110), tu(120), tu(30), tu(120)),
+        "ath10k" => each(ms(50), ms(150), Duration::ZERO, ms(50), ms(500)),
+        _ => each(ms(60), ms(111), ms(125), ms(200), ms(200)),
+    }
+}
+
+/// What a station says of both: with the kind of power save, for notes.
+pub(super) type Given = (Option<(&'static str, SaverParams)>, Option<ScanParams>);
+
+pub(super) fn read(section: &mut Section<'_>) -> Result<Given, Fault> {
+    let mut given: Given = (None, None);
+    if let Some(field) = section.get("power_save") {
+        let (kind, own) = field.kind()?;
+        let mut params = saver(kind);
+        if let Some(mut own) = own {
+            if kind != "off" {
+                read_saver(&mut own, &mut params)?;
+            }
+            own.finish()?;
+        }
+        given.0 = (kind != "off").then_some((kind, params));
+    }
+    if let Some(field) = section.get("scan") {
+        let (kind, own) = field.kind()?;
+        let mut params = scan(kind);
+        if let Some(mut own) = own {
+            read_scan(&mut own, &mut params)?;
+            own.finish()?;
+        }
+        given.1 = Some(params);
+    }
+    Ok(given)
+}
+
+fn read_saver(own: &mut Section<'_>, params: &mut SaverParams) -> Result<(), Fault> {
+    params.timeout = own.or("timeout", params.timeout)?;
+    params.listen = own.or_by("listen_interval", params.listen, |field| match field.text("\"dtim\"") {
+        Ok("dtim") => Ok(Listen::Dtim),
+        _ => field.value().map(Listen::Every).map_err(|fault| fault.or("\"dtim\"")),
+    })?;
+    let ways = [("null", Retrieve::Null), ("ps_poll", Retrieve::PsPoll)];
+    params.retrieve = own.or_by("retrieve", params.retrieve, |field| field.choice(&ways))?;
+    if let Some(field) = own.get("uapsd") {
+        let names = Ac::ALL.map(|ac| (ac.name(), ac));
+        for one in field.list() {
+            params.uapsd |= 1 << one.choice(&names)?.index();
+        }
+    }
+    if params.uapsd == 0 {
+        for key in ["max_sp", "trigger_interval"] {
+            own.idle(key, "without uapsd", "categories in uapsd, or no such key")?;
+        }
+    } else {
+        params.max_sp = own.or_by("max_sp", ALL, |field| match field.text("\"all\"") {
+            Ok("all") => Ok(ALL),
+            _ => field.value().map_err(|fault| fault.or("\"all\"")),
+        })?;
+        params.trigger_every = own.find("trigger_interval")?;
+    }
+    Ok(())
+}
+
+fn read_scan(own: &mut Section<'_>, params: &mut ScanParams) -> Result<(), Fault> {
+    params.every = own.find("every")?;
+    params.start = own.or("start", params.start)?;
+    params.active.0 = own.or("active_channels", params.active.0)?;
+    params.passive.0 = own.or("passive_channels", params.passive.0)?;
+    if params.active.0 + params.passive.0 == 0 {
+        return Err(own.wrong("no channel to scan", "active_channels or passive_channels above zero"));
+    }
+    for (key, (channels, dwell)) in
+        [("dwell_active", &mut params.active), ("dwell_passive", &mut params.passive)]
+    {
+        if *channels == 0 {
+            own.idle(key, "without such channels", "some, or no such key")?;
+        }
+        *dwell = own.or(key, *dwell)?;
+    }
+    params.away = own.or("away", params.away)?;
+    let home = own.or("home", params.home)?;
+    params.home_busy = own.or_by("home_busy", params.home_busy.max(home), |field| {
+        let busy: Duration = field.value()?;
+        if busy < home { Err(field.wrong("at least home")) } else { Ok(busy) }
+    })?;
+    params.home = home;
+    params.settle = own.or("settle", params.settle)?;
+    Ok(())
+}
+
+/// Refuses what cannot be had, once all is known: `given` are stations with power save or scans, each with the field that says so.
+pub(super) fn check(
+    nodes: &[Node],
+    channels: &[Channel],
+    given: &[(InterfaceRef, Field<'_>)],
+) -> Result<(), Fault> {
+    let wifi = |at: InterfaceRef| match &nodes[at.node].interfaces[at.interface].medium {
+        Attachment::Wifi(wifi) => wifi,
+        Attachment::Wired { .. } => unreachable!("who saves power has a Wi-Fi device"),
+    };
+    for (at, field) in given {
+        let own = wifi(*at);
+        let Role::Station(Station { ap, .. }) = &own.role else { continue };
+        let shares = nodes
+            .iter()
+            .flat_map(|n| &n.interfaces)
+            .any(|i| matches!(&i.medium, Attachment::Wifi(wifi) if wifi.radio == Some(*at)));
+        if own.radio.is_some() || shares {
+            return Err(field.idle("on a radio that it shares", "a radio of its own"));
+        }
+        if channels[own.channel].beacon_interval.is_none() {
+            return Err(field.idle("without beacons", "a beacon_interval on its channel"));
+        }
+        // No source that was read tells what it and its firmware do with frames for those that sleep.
+        if wifi(*ap).scheme == Scheme::Ath9kHtc {
+            return Err(field.idle("at an access point with ath9k_htc", "another scheme there"));
+        }
+    }
+    Ok(())
+}
+
+/// Whether a station saves power or scans.
+pub(super) fn any(wifi: &Wifi) -> bool {
+    wifi.power_save.is_some() || wifi.scan.is_some()
+}
+
+/// Keys of access points that nobody's power save makes use of, each a sentence.
+pub(super) fn idle(nodes: &[Node], given: &[(InterfaceRef, u32)]) -> Vec<String> {
+    let used = |at: InterfaceRef| {
+        nodes.iter().flat_map(|n| &n.interfaces).any(|i| match &i.medium {
+            Attachment::Wifi(wifi) => {
+                any(wifi) && matches!(&wifi.role, Role::Station(station) if station.ap == at)
+            }
+            Attachment::Wired { .. } => false,
+        })
+    };
+    let unused = given.iter().filter(|(at, _)| !used(*at));
+    unused
+        .map(|(at, period)| {
+            let node = &nodes[at.node];
+            format!(
+                "node.{}.interface.{}.dtim_period: {period} has no effect where no station saves power or scans; power_save of one",
+                node.name, node.interfaces[at.interface].name
+            )
+        })
+        .collect()
+}

@@ -1,0 +1,72 @@
+//! Frames to a group: each that hears one has a copy of the packet for its own host, if that is one of the group.
+
+use stillair_model::vocabulary::{Addr, DevId, Fate, FlowId, Instant, PeerId, Reason};
+use stillair_model::wifi::air::ppdu::Ppdu;
+
+use super::{Above, Air};
+
+/// A host is one of a group.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::world) struct Member {
+    /// The flow of the packets to the group.
+    pub(in crate::world) flow: FlowId,
+    /// Under which flow this host counts them, and its address.
+    pub(in crate::world) own: (FlowId, Addr),
+}
+
+impl Air {
+    /// A device's host is one of a group.
+    pub(in crate::world) fn join(&mut self, dev: DevId, member: Member) {
+        self.wlans[dev.index()].groups.push(member);
+    }
+
+    /// A frame to a group has been sent once, and nobody says whether it came. Its packet ends here; copies go up where it came.
+    pub(super) fn group_sent<A: Above>(
+        &mut self,
+        above: &mut A,
+        mut ppdu: Box<Ppdu>,
+        start: Instant,
+        collided: bool,
+    ) {
+        let dev = ppdu.header.dev;
+        let stations = self.wlans[dev.index()].dev.tx.peers.len() - 1;
+        let mpdu = ppdu.mpdus.first_mut().and_then(|mpdu| Some((mpdu.pkt.take()?, mpdu)));
+        let (packet, mpdu) = mpdu.expect("a frame to a group has a packet");
+        let core = above.core();
+        let flow = core.packets.get(packet).flow;
+        (mpdu.charge, mpdu.truesize) = core.packets.take_charge(packet);
+        for n in 0..stations {
+            let peer = PeerId::from_index(n);
+            let sender = &mut self.wlans[dev.index()];
+            let path = &mut sender.dev.tx.peers[peer.index()];
+            let (remote, heard) = (path.remote.0, path.errors.receive(start, &ppdu, &mut sender.errors));
+            let wlan = &mut self.wlans[remote.index()];
+            let comes = wlan.dev.takes_group(ppdu.more) && heard.whole.any() && !collided;
+            let Some(member) = wlan.groups.iter().find(|member| member.flow == flow).copied() else {
+                continue;
+            };
+            let (interface, place) = (wlan.interface, wlan.dev.place());
+            let core = above.core();
+            let copy = core.packets.duplicate(packet);
+            let hot = core.packets.get_mut(copy);
+            (hot.flow, hot.dst) = member.own;
+            if comes {
+                let mut up = self.batches.pop().unwrap_or_default();
+                up.push(copy);
+                above.up(self, interface, &mut up);
+                self.batches.push(up);
+            } else {
+                let now = core.now;
+                core.ctx().drop(now, copy, Reason::Missed, place);
+            }
+        }
+        above.core().packets.free(packet, Fate::Consumed);
+        ppdu.acknowledged = true;
+        let radio = self.wlans[dev.index()].dev.radio.index();
+        self.radios[radio].look(ppdu.header.ac.index());
+        self.tx_status(above, ppdu);
+        let (wlan, mut hw) = self.open(dev);
+        let core = above.core();
+        wlan.dev.next_group(core.now, &mut hw, &mut core.ctx());
+    }
+}

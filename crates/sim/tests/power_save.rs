@@ -1,0 +1,304 @@
+//! Power save: how long a packet waits for a station that sleeps, what becomes of what waits, and what a scan does.
+
+mod common;
+
+use common::{cell, flow, parse, run, station, watched};
+use stillair_model::vocabulary::{ContentView, Duration, FrameView, Instant, Seed, Sink, TraceEvent};
+use stillair_sim::recorder::RunSummary;
+use stillair_sim::world::wire;
+
+const CHANNEL: &str = "band = \"5 GHz\"\nwidth = \"20 MHz\"";
+const RATE: &str = "rate = \"ht20-mcs7-sgi\"";
+
+/// An access point of such a scheme that pings a station with these keys, at times that drift through the beacon interval.
+fn pinged(scheme: &str, ap: &str, keys: &str, interval: &str) -> String {
+    cell("60 s", CHANNEL, &format!("scheme = \"{scheme}\"{ap}"))
+        + &station("s", 0, &format!("{RATE}{keys}"))
+        + &flow("ping", "ap", "s", &format!("interval = \"{interval}\""))
+}
+
+fn rtt(report: &RunSummary) -> (f64, f64, u64) {
+    let ping = report.pings.values().next().expect("there are pings");
+    (ping.mean_ms, ping.p95_ms, ping.replies)
+}
+
+fn dropped(report: &RunSummary) -> u64 {
+    report.drops.iter().map(|d| d.packets).sum()
+}
+
+/// A packet that comes at any time waits for half an interval on average, and for 95 % of one at the 95th percentile; then the beacon, a
+/// null frame, and the exchange of the packet follow.
+#[test]
+fn a_ping_waits_for_the_beacon() {
+    const EXCHANGE: f64 = 0.9;
+    #[rustfmt::skip]
+    let table = [
+        // power_save                                       DTIM period, beacons from one that is heard to the next
+        ("\"mac80211\"",                                             3, 1),
+        ("{ kind = \"mac80211\", listen_interval = 3 }",             1, 3),
+        ("{ kind = \"mac80211\", listen_interval = \"dtim\" }",      2, 2),
+        ("\"iwlwifi\"",                                              1, 1),
+        ("\"ath10k\"",                                               3, 3),
+        ("\"static\"",                                               2, 1),
+    ];
+    for scheme in ["fifo", "fq_mac", "mac80211", "mt76"] {
+        for (power_save, dtim, beacons) in table {
+            let ap = format!(", dtim_period = {dtim}");
+            let text = pinged(scheme, &ap, &format!(", power_save = {power_save}"), "731.3 ms");
+            let report = run(&parse(&text, &[]), 0);
+            let ((mean, p95, replies), interval) = (rtt(&report), 102.4 * f64::from(beacons));
+            let what = format!("{scheme} {power_save}: mean {mean}, p95 {p95}, {replies}");
+            assert!((80..=83).contains(&replies), "{what}");
+            assert!((mean - EXCHANGE - interval / 2.0).abs() < 0.06 * interval, "{what}");
+            assert!((p95 - EXCHANGE - interval * 0.95).abs() < 0.05 * interval, "{what}");
+            assert_eq!(dropped(&report), 0, "{what}");
+        }
+    }
+}
+
+/// Who is pinged more often than it falls asleep never does.
+#[test]
+fn who_is_busy_stays_awake() {
+    let text = pinged("mac80211", "", ", power_save = \"mac80211\"", "90 ms");
+    let report = run(&parse(&text, &[("warm_up", "1 s")]), 0);
+    let (mean, ..) = rtt(&report);
+    assert!(mean < 1.0, "{mean}");
+    assert!(report.power["s.wlan0"].sleeps <= 1);
+}
+
+/// Awake for the timeout and a little more each time: what is left of the time it sleeps.
+#[test]
+fn it_sleeps_the_rest_of_the_time() {
+    let text = pinged("mac80211", "", ", power_save = \"mac80211\"", "1 s");
+    let power = run(&parse(&text, &[]), 0).power["s.wlan0"];
+    assert!((59..=61).contains(&power.sleeps), "{power:?}");
+    assert!((power.dozing_s / (60.0 - 0.1 * power.sleeps as f64) - 1.0).abs() < 0.02, "{power:?}");
+}
+
+/// Frames that a sleeping station has not fetched are there at the end, and nothing else is lost: 64 at most of a category.
+#[test]
+fn what_waits_is_accounted_for() {
+    let flood = flow("udp", "ap", "s", "rate = \"3 Mbit/s\"\nburst = 100\nstart = \"0.5 s\"\nstop = \"5 s\"");
+    for scheme in ["fifo", "fq_codel", "fq_mac", "airtime", "mac80211", "ath10k", "ath11k", "mt76"] {
+        for power_save in [
+            "\"mac80211\"",
+            "\"static\"",
+            "{ kind = \"phone\", uapsd = [\"VO\", \"VI\", \"BE\", \"BK\"], max_sp = 2 }",
+        ] {
+            let keys = format!("{RATE}, power_save = {power_save}, error_rate = 0.2, ack_error_rate = 0.1");
+            let text =
+                cell("8 s", CHANNEL, &format!("scheme = \"{scheme}\"")) + &station("s", 0, &keys) + &flood;
+            let mut world = watched(&parse(&text, &[]), 0).world;
+            for ms in [400, 1_111, 2_000, 8_000] {
+                let end = Instant::from_nanos(ms * 1_000_000);
+                world.run_until(end);
+                assert_eq!(world.close(end), Ok(()), "{scheme} {power_save} at {ms} ms");
+            }
+            let (account, _) = world.books().packet_account();
+            assert!(account.created > 100, "{scheme} {power_save}: {}", account.created);
+            assert!(account.delivered > 10, "{scheme} {power_save}: {}", account.delivered);
+        }
+    }
+}
+
+/// A telephone that is off the air: its frames are kept and come when it is back. mac80211's times: two channels of 60 ms are 120.
+#[test]
+fn a_scan_is_a_gap_of_its_own_length() {
+    let keys = ", scan = { kind = \"mac80211\", start = \"1 s\", active_channels = 6, passive_channels = 0 }";
+    let text = pinged("mac80211", "", keys, "7 ms");
+    let report = run(&parse(&text, &[("duration", "3 s")]), 0);
+    let power = report.power["s.wlan0"];
+    assert_eq!((power.trips, power.sleeps), (3, 0));
+    assert!((power.away_s - 0.36).abs() < 1e-6, "{power:?}");
+    assert_eq!(dropped(&report), 0);
+    // The pings of the gap come at its end: 360 of 3,000 ms are in a gap, so 12 % wait, evenly from 0 to 120 ms.
+    let (mean, p95, _) = rtt(&report);
+    assert!((mean - 0.12 * 60.0 - 0.5).abs() < 1.5, "{mean}");
+    assert!((p95 - (0.12 - 0.05) / 0.12 * 120.0).abs() < 10.0, "{p95}");
+}
+
+/// A call each way of a station that fetches what waits with each packet that it sends: its packets wait for no beacon.
+#[test]
+fn a_call_with_uapsd_waits_for_its_own_packets() {
+    let call = |from: &str, to: &str| flow("voip", from, to, "mark = \"CS6\"\nstart = \"0.5 s\"");
+    let text = |keys: &str| {
+        cell("20 s", CHANNEL, "scheme = \"mac80211\"")
+            + &station(
+                "s",
+                0,
+                &format!("{RATE}, power_save = {{ kind = \"phone\", timeout = \"50 ms\"{keys} }}"),
+            )
+            + &call("ap", "s")
+            + &call("s", "ap")
+    };
+    let report = run(&parse(&text(", uapsd = [\"VO\"]"), &[("warm_up", "2 s")]), 0);
+    let down = report
+        .flows
+        .iter()
+        .find(|(name, _)| name.ends_with(".s"))
+        .map(|(_, flow)| flow)
+        .expect("the flow to the station");
+    let (p50, p99) = (down.delay_p50_ms.unwrap_or_default(), down.delay_p99_ms.unwrap_or_default());
+    // Packets each 20 ms in both directions: one waits for less than 20 ms, half of that on average.
+    assert!(p50 <= 21.0 && p99 <= 22.0, "{p50} {p99}");
+    let power = report.power["s.wlan0"];
+    assert!(power.triggers > 900 && power.dozing_s > 15.0, "{power:?}");
+    assert_eq!(dropped(&report), 0);
+    // Without it the call keeps the telephone awake.
+    let awake = run(&parse(&text(""), &[("warm_up", "2 s")]), 0).power["s.wlan0"];
+    assert!(awake.dozing_s < 1.0, "{awake:?}");
+}
+
+#[test]
+fn the_same_seed_gives_the_same_trace() {
+    let text = pinged(
+        "mac80211",
+        "",
+        ", error_rate = 0.3, power_save = \"mac80211\", scan = { kind = \"iwlwifi\", every = \"5 s\" }",
+        "331 ms",
+    );
+    let scenario = parse(&text, &[]);
+    assert_eq!(run(&scenario, 3).trace_hash, run(&scenario, 3).trace_hash);
+    assert_ne!(run(&scenario, 3).trace_hash, run(&scenario, 4).trace_hash);
+}
+
+/// What the frames on the air say, in their order.
+#[derive(Default)]
+struct Frames(Vec<String>);
+
+impl Sink for Frames {
+    const FRAMES: bool = true;
+    fn event(&mut self, _: Instant, _: &TraceEvent) {}
+    fn frame(&mut self, _: Instant, what: &FrameView<'_>) {
+        let FrameView::Air(view) = what else { return };
+        let power = view.power;
+        let name = match view.content {
+            ContentView::Data { .. } => "data",
+            ContentView::Null { pm: true } => "null sleeps",
+            ContentView::Null { pm: false } => "null wakes",
+            ContentView::QosNull { .. } => "qos null",
+            ContentView::PsPoll => "poll",
+            ContentView::Beacon => {
+                let tim = view.tim.expect("the access point has stations that sleep");
+                if tim.bitmap.1[0] == 0 {
+                    return;
+                }
+                "beacon"
+            }
+            _ => return,
+        };
+        let bits = [(power.pm, " pm"), (power.more, " more"), (power.eosp, " eosp")];
+        let said: String = bits.iter().filter(|(is, _)| *is).map(|(_, word)| *word).collect();
+        self.0.push(format!("{} {name}{said}", view.tried.dev.0));
+    }
+}
+
+fn frames(text: &str, ms: u64) -> Vec<String> {
+    let mut world = wire(&parse(text, &[]), Seed { seed: 1, run: 0 }, |_| Frames::default()).world;
+    world.run_until(Instant::ZERO + Duration::from_millis(ms));
+    core::mem::take(&mut world.trace_mut().0)
+}
+
+#[test]
+fn what_is_said_on_the_air() {
+    let two = "rate = \"240 kbit/s\"\nburst = 3\npayload = 1000\nstart = \"100 ms\"\nstop = \"250 ms\"\ngap = \"periodic\"";
+    let text = |power_save: &str| {
+        cell("1 s", CHANNEL, "scheme = \"fq_mac\"")
+            + &station("s", 0, &format!("rate = \"ofdm-54\", power_save = {power_save}"))
+            + &flow("udp", "ap", "s", two)
+    };
+    let woken = frames(&text("\"mac80211\""), 400);
+    assert_eq!(
+        woken,
+        ["1 null sleeps", "0 beacon", "1 null wakes", "0 data", "0 data", "0 data", "1 null sleeps",]
+    );
+    let polled = frames(&text("\"static\""), 400);
+    assert_eq!(
+        polled,
+        [
+            "1 null sleeps",
+            "0 beacon",
+            "1 poll pm",
+            "0 data more",
+            "1 poll pm",
+            "0 data more",
+            "1 poll pm",
+            "0 data",
+        ]
+    );
+    let served =
+        frames(&text("{ kind = \"mac80211\", uapsd = [\"VO\", \"VI\", \"BE\", \"BK\"], max_sp = 2 }"), 480);
+    assert_eq!(
+        served,
+        [
+            "1 null sleeps",
+            "0 beacon",
+            "1 qos null pm",
+            "0 data more",
+            "0 data more eosp",
+            "0 beacon",
+            "1 qos null pm",
+            "0 data eosp",
+        ]
+    );
+}
+
+/// Packets to a group, of which one member is always awake and the other saves power or not.
+fn to_group(scheme: &str, dtim: u32, keys: &str, more: &str) -> String {
+    cell("60 s", CHANNEL, &format!("scheme = \"{scheme}\", dtim_period = {dtim}"))
+        + &station("a", 0, RATE)
+        + &station("b", 1, &format!("{RATE}{keys}"))
+        + &format!(
+            "\n[[flow]]\nname = \"group\"\nkind = \"udp\"\nfrom = \"ap\"\nto = [\"a\", \"b\"]\nmulticast = true\npayload = 1000\n{more}\n"
+        )
+}
+
+/// While nobody sleeps a frame to a group goes at once; if anybody does, all wait for the DTIM, half of its period on average.
+#[test]
+fn frames_to_a_group_wait_for_the_dtim() {
+    let slow = "rate = \"10.94 kbit/s\"\ngap = \"periodic\""; // one each 731.3 ms
+    for scheme in ["fifo", "mac80211", "mt76"] {
+        for (keys, dtim, wait) in [
+            ("", 2, 0.0),
+            (", power_save = \"iwlwifi\"", 1, 51.2),
+            (", power_save = \"iwlwifi\"", 2, 102.4),
+            (", power_save = \"iwlwifi\"", 3, 153.6),
+        ] {
+            let report = run(&parse(&to_group(scheme, dtim, keys, slow), &[("warm_up", "1 s")]), 0);
+            for to in ["group.a", "group.b"] {
+                let found = report.flows[to].delay_p50_ms.expect("some came");
+                let what = format!("{scheme} {keys} {dtim} {to}: {found} ms for {wait}");
+                // The frame itself takes 1.4 ms at 6 Mbit/s.
+                assert!((found - 1.6 - wait).abs() < 0.5 + 0.15 * wait, "{what}");
+            }
+            assert_eq!(dropped(&report), 0, "{scheme} {keys} {dtim}");
+        }
+    }
+}
+
+/// Each that is a member has its own copy, and who misses one has it in its losses: frames to groups are not sent again.
+#[test]
+fn each_member_has_its_own_losses() {
+    let keys = ", error_rate = 0.25, power_save = \"mac80211\"";
+    let text = to_group("mac80211", 2, keys, "rate = \"100 kbit/s\"");
+    let report = run(&parse(&text, &[]), 0);
+    let lost = |to: &str| report.flows[to].loss.expect("packets were sent");
+    assert!(lost("group.a") < 0.01, "{}", lost("group.a"));
+    assert!((0.2..0.3).contains(&lost("group.b")), "{}", lost("group.b"));
+    assert!(report.drops.iter().all(|drop| drop.reason == "missed"), "{:?}", report.drops);
+    // The first member's flow has the original packets' fates as well: no packet is lost twice.
+    let account = &report.packets;
+    assert_eq!(
+        account.created,
+        account.delivered + account.consumed + account.merged + account.dropped + account.inside
+    );
+}
+
+/// 128 frames wait at most, and more data than a DTIM has room for is dropped, never kept for ever.
+#[test]
+fn too_much_for_a_group_is_dropped() {
+    let text = to_group("mac80211", 3, ", power_save = \"iwlwifi\"", "rate = \"8 Mbit/s\"");
+    let report = run(&parse(&text, &[("duration", "10 s")]), 0);
+    assert!(report.drops.iter().any(|drop| drop.reason == "overlimit"), "{:?}", report.drops);
+    assert!(report.flows["group.b"].packets.unwrap_or(0) > 1_000 || report.packets.delivered > 1_000);
+}
