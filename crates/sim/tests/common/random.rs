@@ -46,6 +46,25 @@ const PRESETS: [&str; 4] = ["chromium39", "bquic39", "chromium-now", "rfc9002"];
 /// Block Ack windows.
 const WINDOWS: [u32; 4] = [256, 64, 256, 100];
 
+/// Power save and scans of stations: half of them have none.
+const POWERS: [&str; 14] = [
+    "",
+    "",
+    "",
+    "",
+    "",
+    "",
+    "",
+    ", power_save = { kind = \"mac80211\", timeout = \"3 ms\" }",
+    ", power_save = { kind = \"iwlwifi\", timeout = \"9 ms\" }",
+    ", power_save = \"static\"",
+    ", power_save = { kind = \"mac80211\", timeout = \"2 ms\", retrieve = \"ps_poll\", listen_interval = 2 }",
+    ", power_save = { kind = \"phone\", timeout = \"5 ms\", uapsd = [\"VO\", \"VI\", \"BE\", \"BK\"], max_sp = 2, trigger_interval = \"15 ms\" }",
+    ", scan = { kind = \"mac80211\", start = \"30 ms\", every = \"150 ms\", active_channels = 3, passive_channels = 1, dwell_active = \"20 ms\", home = \"10 ms\" }",
+    ", power_save = { kind = \"phone\", timeout = \"4 ms\", uapsd = [\"VO\"], trigger_interval = \"9 ms\" }, scan = { kind = \"ath10k\", start = \"50 ms\", every = \"400 ms\", \
+     active_channels = 2, passive_channels = 0, settle = \"3 ms\" }",
+];
+
 #[derive(Clone, Debug)]
 struct Cell {
     scheme: usize,
@@ -76,6 +95,8 @@ struct Sta {
     stack: (usize, usize, usize),
     /// A second interface on its radio.
     second: Option<Second>,
+    /// Power save and scans, of [`POWERS`].
+    power: usize,
 }
 
 /// A device that sends with another's radio: a path and queues of its own.
@@ -142,7 +163,8 @@ fn sta() -> impl Strategy<Value = Sta> {
     let control = prop_oneof![2 => Just(0_u8), 1 => 1_u8..5];
     let path = (0_usize..2, 0_usize..7, 0_usize..8, 1_u8..6, control, errors, ack_errors);
     let stack = (0..KERNELS.len(), 0..TSO.len(), 0..UPPER.len());
-    (path, snr, 0..SCHEMES.len(), 1_u32..200, stack, prop::option::weighted(0.4, second())).prop_map(
+    let second = prop::option::weighted(0.4, second());
+    (path, snr, 0..SCHEMES.len(), 1_u32..200, stack, second, 0..POWERS.len()).prop_map(
         |(
             (ap, rate, fallback, tries, minstrel, errors, ack_errors),
             snr,
@@ -150,6 +172,7 @@ fn sta() -> impl Strategy<Value = Sta> {
             txqueuelen,
             stack,
             second,
+            power,
         )| Sta {
             ap,
             rate,
@@ -163,6 +186,7 @@ fn sta() -> impl Strategy<Value = Sta> {
             txqueuelen,
             stack,
             second,
+            power,
         },
     )
 }
@@ -176,7 +200,7 @@ fn second() -> impl Strategy<Value = Second> {
 
 fn traffic() -> impl Strategy<Value = Traffic> {
     let size = (100_u32..60_000, prop_oneof![1_u32..5, 5_u32..300], 1_u32..1473);
-    (0_usize..10, 0_usize..8, any::<bool>(), 0..MARKS.len(), size, 0_usize..3).prop_map(
+    (0_usize..11, 0_usize..8, any::<bool>(), 0..MARKS.len(), size, 0_usize..3).prop_map(
         |(kind, station, second, mark, (kbps, burst, payload), gap)| Traffic {
             kind,
             station,
@@ -300,6 +324,35 @@ impl Case {
             && !self.stations.iter().flat_map(|s| &s.second).any(|s| few(s.scheme, s.limit))
     }
 
+    /// What a station does to save power, where it may.
+    fn power(&self, s: &Sta) -> &'static str {
+        // One that hears no beacon gets nothing, and firmware keeps its frames for ever.
+        let hears = s.snr.is_none() && s.errors < 100;
+        let own_radio = s.second.is_none();
+        let ap = self.cells[s.ap % self.cells.len()].scheme;
+        if self.beacons && hears && own_radio && ap != HTC { POWERS[s.power] } else { "" }
+    }
+
+    /// Datagrams to all stations of an access point that have one interface; to one station otherwise.
+    fn to_group(&self, t: &Traffic) -> String {
+        let ap = |s: &Sta| s.ap % self.cells.len();
+        let own = &self.stations[t.station % self.stations.len()];
+        let members =
+            self.stations.iter().enumerate().filter(|(_, s)| s.second.is_none() && ap(s) == ap(own));
+        let members: Vec<String> = members.map(|(n, _)| format!("\"sta{n}\"")).collect();
+        let (to, group) = match members.len() {
+            0 => (format!("\"sta{}\"", t.station % self.stations.len()), ""),
+            _ => (format!("[{}]", members.join(", ")), "multicast = true\n"),
+        };
+        format!(
+            "[[flow]]\nkind = \"udp\"\nfrom = \"server\"\nto = {to}\n{group}mark = \"{}\"\nstop = \"300 ms\"\npayload = {}\nrate = \"{} kbit/s\"\nburst = {}\n",
+            MARKS[t.mark],
+            t.payload,
+            t.kbps / 20 + 1,
+            t.burst % 40 + 1,
+        )
+    }
+
     /// Whether no path has errors, in either direction, and nobody is hidden from anybody.
     pub fn loses_nothing_on_air(&self) -> bool {
         let mut stations = self.stations.iter();
@@ -401,7 +454,7 @@ impl Case {
             let upper = if SCHEMES[s.scheme] == "fifo" { UPPER[s.stack.2] } else { "" };
             line(format!(
                 "[node.sta{n}]\nprofile = \"{kernel}\"\ninterface.wlan0 = {{ channel = \"wifi\", role = \"station\", \
-                 ap = \"ap{}.wlan0\", address = \"10.2.0.{}\", {path}, {losses}, scheme = {{ kind = \"{}\"{} }}, txqueuelen = {}, block_ack_window = {}{}{upper}{} }}\n",
+                 ap = \"ap{}.wlan0\", address = \"10.2.0.{}\", {path}, {losses}, scheme = {{ kind = \"{}\"{} }}, txqueuelen = {}, block_ack_window = {}{}{upper}{}{} }}\n",
                 s.ap % self.cells.len(),
                 n + 1,
                 SCHEMES[s.scheme],
@@ -410,6 +463,7 @@ impl Case {
                 WINDOWS[s.txqueuelen as usize % 4],
                 TSO[s.stack.1],
                 interrupts(n + 1, s.scheme),
+                self.power(s),
             ));
             let Some(second) = &s.second else { continue };
             // Devices of one radio have one driver's hardware.
@@ -445,6 +499,10 @@ impl Case {
                 format!("sta{station}{}", if second { ".wlan1" } else { "" })
             };
             let a = by(t.station % count);
+            if t.kind == 10 {
+                line(self.to_group(t));
+                continue;
+            }
             let (kind, from, to) = match t.kind {
                 0 => ("udp", "server".to_owned(), a),
                 1 => ("udp", a, "server".to_owned()),

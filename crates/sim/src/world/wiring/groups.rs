@@ -36,7 +36,7 @@ impl Plan<'_> {
         for flow in &self.scenario.flows {
             let base = FlowId::from_index(next);
             next += flow.to.len();
-            let Some(ap) = self.group_ap(flow).filter(|_| flow.multicast) else { continue };
+            let Some(ap) = flow.multicast.then(|| self.group_ap(flow)).flatten() else { continue };
             let group = self.group_addr();
             for (n, &to) in flow.to.iter().enumerate() {
                 let [_, at] = ways.ends(flow.from, to);
