@@ -15,7 +15,7 @@ export VIRTUAL_ENV := $(CURDIR)/$(VENV)
 
 RUST_INPUTS := Cargo.toml Cargo.lock pyproject.toml $(shell find crates \( -name '*.rs' -o -name '*.toml' \))
 
-.PHONY: help run papers why kernels jitter retry-out validate-wifi describe test test-rust test-python wheel test-wheel fuzz bench bench-qdiscs bench-ccs bench-doors bench-startup bench-sweeps bench-ns3 ns3-examples clean prerequisites
+.PHONY: help run papers why kernels jitter retry-out validate-wifi describe test test-rust test-python wheel sdist test-sdist test-wheel fuzz bench bench-qdiscs bench-ccs bench-doors bench-startup bench-sweeps bench-ns3 ns3-examples clean prerequisites
 .DEFAULT_GOAL := help
 
 help: ## show this list
@@ -55,7 +55,7 @@ test-rust: $(STAMPS)/venv | prerequisites
 	scripts/no-std.sh
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked --quiet
 
-test-python: $(STAMPS)/native $(STAMPS)/flent-venv
+test-python: $(STAMPS)/native $(STAMPS)/flent-venv $(STAMPS)/browser
 	$(BIN)/ruff check python tests/python bench scripts
 	$(BIN)/ruff format --check python tests/python bench scripts
 	$(BIN)/mypy
@@ -84,6 +84,17 @@ describe: $(STAMPS)/native ## write the scenario's JSON Schema and reference ane
 
 wheel: $(STAMPS)/venv ## build the wheel into wheels/
 	$(BIN)/maturin build --release --locked --quiet --out wheels
+
+# Of an sdist that cargo finds whole, as it is published: with absolute links, and without what git does not have.
+sdist: $(STAMPS)/venv ## build the sdist into dist/, as it is published at REPOSITORY=https://HOST/OWNER/NAME
+	@test -n "$(REPOSITORY)" || { echo "say where: make sdist REPOSITORY=https://HOST/OWNER/NAME" >&2; exit 2; }
+	rm -rf build/published
+	scripts/published.py $(REPOSITORY) build/published
+	$(BIN)/maturin sdist --quiet --manifest-path build/published/crates/py/Cargo.toml --out dist
+
+test-sdist: ## build an sdist and check that what is in it compiles
+	@$(MAKE) --no-print-directory sdist REPOSITORY=https://example.org/stillair/stillair
+	scripts/test-sdist.sh dist $(CURDIR)/$(TARGET)
 
 test-wheel: wheel ## install the wheel into a fresh environment and run it there
 	PYTHON=$(PYTHON) scripts/test-wheel.sh wheels
@@ -157,6 +168,11 @@ $(STAMPS)/flent-venv: requirements-flent.txt | prerequisites
 	$(PYTHON) -m venv build/flent-venv
 	build/flent-venv/bin/python -m pip install --quiet --disable-pip-version-check -r requirements-flent.txt
 	@mkdir -p $(STAMPS) && touch $@
+
+# What drives a browser and looks at pages in it; the browser is the system's.
+$(STAMPS)/browser: requirements-browser.txt $(STAMPS)/venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-browser.txt
+	@touch $@
 
 $(STAMPS)/native: $(STAMPS)/venv $(RUST_INPUTS)
 	PIP_QUIET=1 PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/maturin develop --release --locked --quiet

@@ -5,6 +5,7 @@ import re
 import shutil
 from collections.abc import Callable
 from html.parser import HTMLParser
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -82,7 +83,9 @@ def test_a_page_is_well_formed_and_has_each_id_once(page: str) -> None:
 
 def test_a_page_refers_to_nothing_outside(page: str) -> None:
     found = Reader(page)
-    assert all(link.startswith("#") and link[1:] in found.ids for link in found.links)
+    # An image within a picture is part of the page.
+    links = [link for link in found.links if not link.startswith("data:image/png;base64,")]
+    assert all(link.startswith("#") and link[1:] in found.ids for link in links)
     assert set(re.findall(r"url\(#([^)]*)\)", page)) <= set(found.ids)
     assert "url(" not in page.replace("url(#", "")
     assert "://" not in page
@@ -123,6 +126,20 @@ def test_a_page_has_the_scenario_and_what_was_set(kept: Path, page: str) -> None
     assert "<details open" not in page
 
 
+def test_runs_are_counted_and_numbered(page: str) -> None:
+    found = Reader(page)
+    assert found.cells[found.cells.index("runs") + 1] == "2, numbered 0 to 1"
+
+
+def test_headings_and_headers_of_tables_say_what_they_are(page: str) -> None:
+    assert re.findall("<h([1-6])>", page)[0] == "1"
+    levels = [int(level) for level in re.findall("<h([1-6])", page)]
+    assert levels.count(1) == 1
+    assert all(after - before <= 1 for before, after in pairwise(levels))
+    assert "<th>" not in page
+    assert set(re.findall("<th ([^>]*)>", page)) == {'scope="col"', 'scope="row"'}
+
+
 def test_disciplines_are_counted_over_the_runs(kept: Path, page: str) -> None:
     found = Reader(page)
     result = Result.load(kept)
@@ -148,7 +165,7 @@ def test_calls_pages_sockets_and_the_air_are_there_if_they_were_measured(tmp_pat
     assert len(found.ids) == len(set(found.ids))
     assert "MOS" in found.cells
     assert {"sockets", plot.TIMELINE} <= set(found.ids)
-    titles = re.findall("<h3>(.*?)</h3>", page)
+    titles = re.findall("<h2>(.*?)</h2>", page)
     assert titles == ["Stations", *titles[1:-4], "Drops", "Air of wifi", "Queueing disciplines", "What was run"]
     assert "Calls" in titles
 

@@ -96,7 +96,14 @@ def parts(hint: object) -> set[str]:
 )
 def test_nothing_that_a_user_gets_is_of_any_type(kind: type) -> None:
     # Names that are imported for types alone.
-    names = {"pandas": pandas, "polars": polars, "pyarrow": pyarrow, "Picture": Picture, "Value": Value, "Result": Result}
+    names = {
+        "pandas": pandas,
+        "polars": polars,
+        "pyarrow": pyarrow,
+        "Picture": Picture,
+        "Value": Value,
+        "Result": Result,
+    }
     methods = [value for name, value in inspect.getmembers(kind) if not name.startswith("_") and callable(value)]
     for one in (kind, *methods):
         for name, hint in get_type_hints(one, localns=names).items():

@@ -12,8 +12,9 @@ from stillair.results import exchanges, result_folder
 from stillair.results import summary as summaries
 from stillair.results.result import Result
 from stillair.results.summary import Table, figure
+from stillair.results.tidy import Measured
 from stillair.text import extras, markup, output
-from stillair.text.markup import details, grid, pairs, row
+from stillair.text.markup import details, grid, pairs, pre, row, scroll
 
 SUFFIX = ".html"
 
@@ -25,9 +26,21 @@ _COUNTERS = (("bytes", "bytes"), ("packets", "packets"), ("drops", "dropped"), (
 _LEFT_OUT = ("kind", "requeues", "backlog_packets", "backlog_bytes", *(key for key, _ in _COUNTERS))
 
 
+class Read(Result):
+    """A result that keeps the run that it has read last: one picture after the other begins with the same one."""
+
+    _last: Measured | None = None
+
+    def measured(self, run: int) -> Measured:
+        """A run, by its number, with its series."""
+        if self._last is None or self._last.summary["run"] != run:
+            self._last = super().measured(run)
+        return self._last
+
+
 def write(path: Path, target: Path | None) -> Path:
     """Writes the page of a result folder and gives its path; beside where it is called, unless `target` says."""
-    result = Result.load(path)
+    result = Read.load(path)
     name = path.resolve().name
     file = target or Path(f"{name}{SUFFIX}")
     output.check_kind(file, SUFFIX, "a report")
@@ -55,11 +68,11 @@ def page(name: str, result: Result, scenario: str, overrides: Sequence[tuple[str
 
 
 def _card(title: str, inside: str) -> str:
-    return f'<section class="card">\n<h3>{escape(title)}</h3>\n{inside}\n</section>\n'
+    return f'<section class="card">\n<h2>{escape(title)}</h2>\n{inside}\n</section>\n'
 
 
 def _table(of: Table) -> str:
-    return grid(of.header, map(row, of.rows), "figures")
+    return grid(of.header, map(row, of.rows), "figures", of.title)
 
 
 def _tables(tables: Sequence[Table]) -> str:
@@ -71,7 +84,8 @@ def _lost(over: Mapping[str, Any]) -> str:
     drops = summaries.drops(over)
     parts = [_card(drops.title, _table(drops) if drops.rows else f"<p>{summaries.NO_DROPS}</p>")]
     for name, uses in summaries.air(over).items():
-        parts.append(_card(f"Air of {name}", grid(("use", "time"), map(row, uses), "figures")))
+        title = f"Air of {name}"
+        parts.append(_card(title, grid(("use", "time"), map(row, uses), "figures", title)))
     return "".join(parts)
 
 
@@ -87,7 +101,8 @@ def _disciplines(result: Result, over: Mapping[str, Any]) -> str:
     if not rows:
         return ""
     heading = ("discipline", "kind", *(heading for _, heading in _COUNTERS), "its own counters")
-    return _card("Queueing disciplines", details(f"{len(rows)} disciplines", grid(heading, rows, "figures")))
+    title = "Queueing disciplines"
+    return _card(title, details(f"{len(rows)} disciplines", grid(heading, rows, "figures", title)))
 
 
 def _own(counted: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, float]]]:
@@ -101,12 +116,20 @@ def _own(counted: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, float]]
 
 def _settings(result: Result, scenario: str, overrides: Sequence[tuple[str, str]]) -> str:
     """The scenario as it was given, with what was set in its place."""
-    runs = ", ".join(str(run["run"]) for run in result.runs)
     seeds = ", ".join(str(seed) for seed in sorted({run["seed"] for run in result.runs}))
+    runs = _counted([run["run"] for run in result.runs])
     facts = {"scenario": result.scenario, "version": result.version, "seed": seeds, "runs": runs}
-    changed = grid(("key", "set to"), map(row, overrides)) if overrides else "<p>nothing</p>"
-    inside = f"<p><b>Set in its place</b></p>\n{changed}\n<pre>{escape(scenario)}</pre>\n"
-    return _card("What was run", f"{pairs(facts)}\n{details('the scenario', inside)}")
+    changed = grid(("key", "set to"), map(row, overrides), name="set") if overrides else "<p>nothing</p>"
+    inside = f"<h3>Set in its place</h3>\n{changed}\n<h3>As given</h3>\n{pre(scenario, 'the scenario')}"
+    return _card("What was run", f"{pairs(facts, 'what was run')}\n{details('the scenario', inside)}")
+
+
+def _counted(numbers: Sequence[int]) -> str:
+    """How many runs, and their numbers, which a seed goes with: `3, numbered 0 to 2`."""
+    if len(numbers) == 1:
+        return f"1, numbered {numbers[0]}"
+    gapless = list(numbers) == list(range(numbers[0], numbers[0] + len(numbers)))
+    return f"{len(numbers)}, numbered {f'{numbers[0]} to {numbers[-1]}' if gapless else ', '.join(map(str, numbers))}"
 
 
 def _pictures(name: str, result: Result) -> str:
@@ -116,14 +139,15 @@ def _pictures(name: str, result: Result) -> str:
     figures = []
     for plotted, of in plot.PLOTS.items():
         try:
-            drawn = plot.picture(plotted, [Titled(name, result)], "svg", _window(plotted, result))
+            drawn, thinned = plot.inline(plotted, [Titled(name, result)], _window(plotted, result))
         except UndrawnError:
             continue
         said = f"{of.description[0].upper()}{of.description[1:]}"
         wide = ' class="wide"' if plotted == plot.TIMELINE else ""
+        caption = f"{escape(said)}. {escape(thinned)}" if thinned else escape(said)
         figures.append(
-            f'<figure id="{plotted}"{wide}>\n{_inline(drawn.decode(), plotted, said)}\n'
-            f"<figcaption>{escape(said)}</figcaption>\n</figure>\n"
+            f'<figure id="{plotted}"{wide}>\n{scroll(said, _inline(drawn, plotted, said))}\n'
+            f"<figcaption>{caption}</figcaption>\n</figure>\n"
         )
     return _card("Pictures", f'<div class="pictures">\n{"".join(figures)}</div>') if figures else ""
 
@@ -141,4 +165,24 @@ def _inline(svg: str, plotted: str, said: str) -> str:
     svg = re.sub(r'(?<= id=")|(?<=href="#)|(?<=url\(#)', f"{plotted}-", svg)
     # matplotlib's one rule for all elements would be one for the whole page.
     svg = svg.replace("*{stroke-linejoin", f"#{plotted} svg *{{stroke-linejoin")
+    svg = _coloured(_rounded(svg))
     return svg.replace("<svg", f'<svg role="img" aria-label="{escape(said)}"', 1)
+
+
+def _rounded(svg: str) -> str:
+    """Coordinates to a hundredth of a point."""
+    return re.sub(r"(?<=[0-9])(\.[0-9]{2})[0-9]+(?=[ \"\n])", r"\1", svg)
+
+
+# What a page in the dark shows in other colours: ink and the lines behind the data. White text stands on colours.
+_INKS = {"#000000": "--ink", "#222222": "--ink", "#d9d9d9": "--grid", "#ffffff": "--paper", "#616e7c": "--faint"}
+
+
+def _coloured(svg: str) -> str:
+    """The colours of text, axes and edges as those of the page, whichever it has."""
+    shapes = re.compile(rf"((?:fill|stroke): )({'|'.join(_INKS)})")
+    parts = re.split(r"(<text.*?>)", svg, flags=re.DOTALL)
+    return "".join(
+        part if at % 2 else shapes.sub(lambda found: f"{found[1]}var({_INKS[found[2]]})", part)
+        for at, part in enumerate(parts)
+    )

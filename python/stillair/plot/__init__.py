@@ -8,14 +8,15 @@
     time      throughput, delay and cuts over time
     timeline  every exchange on the air
     layers    what waits where, sockets over time
+    thin      fewer points where no picture can show all, and words for that
     data      from results to what is drawn
-    style     colours, lines and hatches
+    style     colours, lines and hatches, legends
 """
 
 from collections.abc import Callable, Sequence
 from io import BytesIO
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from stillair._native import InputError
 from stillair.plot.data import Titled, UndrawnError
@@ -76,6 +77,18 @@ def draw(name: str, results: Sequence[Titled], path: Path, window: tuple[int, in
 
 def picture(name: str, results: Sequence[Titled], kind: str, window: tuple[int, int] | None = None) -> bytes:
     """One plot as a file of this kind; an `UndrawnError` if the results have nothing for it."""
+    return _drawn(name, results, kind, window, inline=False)[0]
+
+
+def inline(name: str, results: Sequence[Titled], window: tuple[int, int] | None = None) -> tuple[str, str]:
+    """One plot as SVG on whatever is behind it, and what has to be said of it."""
+    drawn, said = _drawn(name, results, "svg", window, inline=True)
+    return drawn.decode(), said
+
+
+def _drawn(
+    name: str, results: Sequence[Titled], kind: str, window: tuple[int, int] | None, *, inline: bool
+) -> tuple[bytes, str]:
     extras.need("matplotlib", "plot")
     from matplotlib.figure import Figure  # noqa: PLC0415 - an extra, and slow to load
 
@@ -91,11 +104,17 @@ def picture(name: str, results: Sequence[Titled], kind: str, window: tuple[int, 
             function(figure, results)
         if not any(axes.has_data() for axes in figure.axes):
             raise UndrawnError(f"{name}: nothing to draw: no station or flow has measured this")
+        said = figure.get_supxlabel().replace("\n", " ")
+        if inline:
+            # Where words follow in a caption.
+            figure.supxlabel("")
         # Without a date the same picture is the same file.
         dates = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}
         held = BytesIO()
-        figure.savefig(held, format=kind, metadata=dates[kind])
-        return held.getvalue()
+        # What is an image within the picture has about the pixels of its place on a page.
+        looks: dict[str, Any] = {"transparent": True, "dpi": 80} if inline else {}
+        figure.savefig(held, format=kind, metadata=dates[kind], **looks)
+        return held.getvalue(), said
 
 
 class Picture:

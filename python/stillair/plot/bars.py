@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from stillair.plot import data
+from stillair.plot import data, style
 from stillair.plot.data import Titled
 from stillair.plot.style import HATCHES, colour
 
@@ -44,6 +44,7 @@ def _bars(figure: Figure, results: Sequence[Titled], key: str, label: str, scale
                 capsize=3,
             )
     axes.set_xticks(range(len(names)), names)
+    style.names(axes, len(names))
     axes.set_ylabel(label)
     axes.grid(visible=False, axis="x")
     if len(results) > 1:

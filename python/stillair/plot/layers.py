@@ -5,11 +5,12 @@ from collections.abc import Sequence
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from stillair.plot import data
+from stillair.plot import data, style, thin
 from stillair.plot.data import Titled, UndrawnError
 from stillair.plot.style import LINES, colour
 from stillair.results import sampled
 from stillair.results.sampled import Occupancy
+from stillair.text.table import natural
 
 LAYERS = ("hardware", "driver", "qdisc", "wire", "reorder")
 """Layers from the bottom of a stack up: what is sent first lies lowest, and what no longer waits to be sent on top."""
@@ -26,6 +27,7 @@ _LABELS = ("cwnd\n(segments)", "smoothed RTT\n(ms)", "pacing rate\n(Mbit/s)", "d
 def occupancy(figure: Figure, results: Sequence[Titled]) -> None:
     """What waits at the interfaces that hold most, stacked, and what sockets keep; a column a result."""
     samples = [sampled.occupancy(next(result.all_measured())) for _, result in results]
+    thinned: set[str] = set()
     names, senders = _fullest(samples, queued=True), _fullest(samples, queued=False)
     if not names and not senders:
         return
@@ -36,11 +38,11 @@ def occupancy(figure: Figure, results: Sequence[Titled]) -> None:
     for column, ((title, _), found) in enumerate(zip(results, samples, strict=True)):
         for row, name in enumerate(names):
             axes = grid[row, column]
-            _stack(axes, found, name, used)
+            thinned |= _stack(axes, found, name, used)
             if column == 0:
                 axes.set_ylabel(f"{name}\n(kB)")
         if senders:
-            _unsent(grid[-1, column], found, senders)
+            thinned |= _unsent(grid[-1, column], found, senders)
         if len(results) > 1:
             grid[0, column].set_title(title)
         grid[-1, column].set_xlabel("time (s)")
@@ -49,38 +51,43 @@ def occupancy(figure: Figure, results: Sequence[Titled]) -> None:
         axes.set_ylim(bottom=0)
     if senders:
         grid[-1, 0].set_ylabel("unsent in\nsockets (kB)")
-        grid[-1, -1].legend(loc="upper left", fontsize=8)
+        grid[-1, -1].legend(loc="best", fontsize=8)
+    thin.say(figure, *sorted(thinned))
     if names:
         handles, labels = grid[0, 0].get_legend_handles_labels()
         # From top to bottom, as they are stacked.
-        figure.legend(handles[::-1], labels[::-1], loc="outside right upper")
+        style.legend(figure, handles[::-1], labels[::-1])
 
 
 def sockets(figure: Figure, results: Sequence[Titled]) -> None:
     """Window, round-trip time and rates of each sender over time."""
-    flows = list(dict.fromkeys(name for _, result in results for name in sampled.sockets(result.runs[0])))
+    flows = natural(dict.fromkeys(name for _, result in results for name in sampled.sockets(result.runs[0])))
     if not flows:
         raise UndrawnError(
             "sockets: nothing to draw: no samples of sockets were recorded; ask for them with --set record.ss='100 ms'"
         )
     figure.set_size_inches(7.0, 7.0)
     panels = figure.subplots(len(_SHOWN), 1, sharex=True)
+    thinned: set[str] = set()
     for number, (title, result) in enumerate(results):
-        for flow, columns in sampled.sockets(result.runs[0]).items():
+        samples = sampled.sockets(result.runs[0])
+        until = max((columns["t_s"][-1] for columns in samples.values() if columns["t_s"]), default=1)
+        for flow in natural(samples):
+            columns = samples[flow]
             look = {"color": colour(flows.index(flow)), "linestyle": LINES[number % len(LINES)], "linewidth": 1.0}
             for axes, name in zip(panels, _SHOWN, strict=True):
                 rows = zip(columns["t_s"], columns["state"], columns[name], strict=True)
                 # Before its first measurement a socket has neither round-trip time nor rates, and at its end nothing.
                 kept = [(t, value) for t, state, value in rows if value and state not in _OVER]
-                axes.plot(
-                    *(zip(*kept, strict=True) if kept else ((), ())), label=data.label(results, title, flow), **look
-                )
+                drawn = thin.envelope([t for t, _ in kept], [value for _, value in kept], until)
+                axes.plot(drawn.x, drawn.y, label=data.label(results, title, flow), **look)
+                thinned |= {thin.said_of_lines(until)} if drawn.thinned else set()
     for axes, text in zip(panels, _LABELS, strict=True):
         axes.set_ylabel(text)
         axes.set_ylim(bottom=0)
     panels[-1].set_xlabel("time (s)")
-    handles, labels = panels[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside right upper")
+    thin.say(figure, *sorted(thinned))
+    style.legend(figure, *panels[0].get_legend_handles_labels())
 
 
 def _fullest(samples: Sequence[Occupancy], *, queued: bool) -> list[str]:
@@ -94,17 +101,24 @@ def _fullest(samples: Sequence[Occupancy], *, queued: bool) -> list[str]:
     return sorted(holding, key=lambda name: means[name], reverse=True)[:_MOST_INTERFACES]
 
 
-def _unsent(axes: Axes, found: Occupancy, interfaces: Sequence[str]) -> None:
+def _unsent(axes: Axes, found: Occupancy, interfaces: Sequence[str]) -> set[str]:
+    thinned = False
     for number, name in enumerate(interfaces):
         held = [queue.bytes for queue in found.queues if (queue.interface, queue.layer) == (name, _SOCKET)]
         if held:
-            axes.plot(found.t_s, [octets / 1000 for octets in held[0]], label=name, color=colour(number), linewidth=0.9)
+            drawn = thin.envelope(found.t_s, [octets / 1000 for octets in held[0]], found.t_s[-1])
+            axes.plot(drawn.x, drawn.y, label=name, color=colour(number), linewidth=0.9)
+            thinned |= drawn.thinned
+    return {thin.said_of_lines(found.t_s[-1])} if thinned else set()
 
 
-def _stack(axes: Axes, found: Occupancy, interface: str, layers: Sequence[str]) -> None:
+def _stack(axes: Axes, found: Occupancy, interface: str, layers: Sequence[str]) -> set[str]:
     by_layer = {queue.layer: queue.bytes for queue in found.queues if queue.interface == interface}
     nothing = [0] * len(found.t_s)
     columns = [[octets / 1000 for octets in by_layer.get(layer, nothing)] for layer in layers]
     colours = [colour(LAYERS.index(layer)) for layer in layers]
-    axes.stackplot(found.t_s, columns, labels=layers, colors=colours)
+    drawn = thin.stack(found.t_s, columns)
+    axes.stackplot(drawn.t_s, drawn.columns, labels=layers, colors=colours)
+    thin.band(axes, drawn)
     axes.set_xlim(0, found.t_s[-1])
+    return {thin.said_of_stacks(drawn.each, found.t_s[-1] / len(found.t_s))} if drawn.each > 1 else set()

@@ -7,7 +7,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.patches import Ellipse
 
-from stillair.plot import data
+from stillair.plot import data, style, thin
 from stillair.plot.data import Titled
 from stillair.plot.style import MARKERS, colour
 from stillair.results.series import Series
@@ -16,6 +16,7 @@ from stillair.results.series import Series
 def throughput_latency(figure: Figure, results: Sequence[Titled]) -> None:
     """A point for each measured step that had a reply, the mean, and the ellipse of one sigma around it."""
     axes = figure.subplots()
+    drawn = 0
     for number, (title, result) in enumerate(results):
         names = data.hosts(results)
         found = data.over_runs(result, names, _points)
@@ -25,7 +26,10 @@ def throughput_latency(figure: Figure, results: Sequence[Titled]) -> None:
                 continue
             x, y = np.array(points).T
             look: dict[str, Any] = {"color": colour(station), "marker": MARKERS[number % len(MARKERS)]}
-            axes.scatter(x, y, s=6, alpha=0.25, linewidths=0, **look)
+            # Many dots become one image within the picture, below the rest: none is left out.
+            drawn += len(points)
+            many = drawn > thin.MOST_DOTS
+            axes.scatter(x, y, s=6, alpha=0.25, linewidths=0, rasterized=many, zorder=0.9 if many else 1, **look)
             axes.scatter(x.mean(), y.mean(), s=45, label=data.label(results, title, name), **look)
             if len(points) > 1:
                 axes.add_patch(_ellipse(x, y, colour(station)))
@@ -33,8 +37,7 @@ def throughput_latency(figure: Figure, results: Sequence[Titled]) -> None:
     axes.set_ylabel("goodput (Mbit/s)")
     axes.set_xlim(left=0)
     axes.set_ylim(bottom=0)
-    if axes.collections:
-        axes.legend()
+    style.legend(figure, *axes.get_legend_handles_labels())
 
 
 def _points(series: Series, name: str) -> list[tuple[float, float]]:

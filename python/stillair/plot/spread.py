@@ -6,25 +6,33 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
-from stillair.plot import data
+from stillair.plot import data, style, thin
 from stillair.plot.data import Titled
 from stillair.plot.style import LINES, colour
 from stillair.results.series import Series
 
+_MOST_BESIDE = 10
+"""So many boxes stand in each of two panels beside each other."""
+
 
 def ping_cdf(figure: Figure, results: Sequence[Titled]) -> None:
     """The part of replies that came within a time."""
+    _cdf(figure, results, log=False)
+
+
+def _cdf(figure: Figure, results: Sequence[Titled], *, log: bool) -> Axes:
     axes = figure.subplots()
     names = data.hosts(results)
+    thinned = False
     for number, (title, result) in enumerate(results):
         found = data.over_runs(result, names, _pings)
         for station, name in enumerate(names):
-            samples = sorted(found[name])
-            if samples:
-                parts = [(n + 1) / len(samples) for n in range(len(samples))]
+            if found[name]:
+                drawn = thin.distribution(found[name], log=log)
+                thinned |= drawn.thinned
                 axes.step(
-                    samples,
-                    parts,
+                    drawn.x,
+                    drawn.y,
                     where="post",
                     label=data.label(results, title, name),
                     color=colour(station),
@@ -33,14 +41,15 @@ def ping_cdf(figure: Figure, results: Sequence[Titled]) -> None:
     axes.set_xlabel("ping (ms)")
     axes.set_ylabel("part of replies")
     axes.set_ylim(0, 1)
-    if axes.lines:
-        figure.legend(loc="outside right upper")
+    if thinned:
+        thin.say(figure, thin.said_of_distributions())
+    style.legend(figure, *axes.get_legend_handles_labels())
+    return axes
 
 
 def ping_cdf_log(figure: Figure, results: Sequence[Titled]) -> None:
     """The same, for times of different orders of magnitude."""
-    ping_cdf(figure, results)
-    (axes,) = figure.axes
+    axes = _cdf(figure, results, log=True)
     axes.set_xscale("log")
     # Plain numbers, 1, 2 and 5 of each power: 3x10^1 beside 4x10^1 would overlap.
     axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
@@ -50,7 +59,12 @@ def ping_cdf_log(figure: Figure, results: Sequence[Titled]) -> None:
 
 def box(figure: Figure, results: Sequence[Titled]) -> None:
     """Goodput of the steps and times of the replies: median, quartiles, whiskers to 5 and 95 %."""
-    left, right = figure.subplots(1, 2)
+    if len(data.hosts(results)) * len(results) > _MOST_BESIDE:
+        # One above the other: beside each other so many boxes would be too narrow.
+        figure.set_size_inches(7.0, 7.0)
+        left, right = figure.subplots(2, 1)
+    else:
+        left, right = figure.subplots(1, 2)
     _boxes(left, results, _goodput)
     _boxes(right, results, _pings)
     left.set_ylabel("goodput (Mbit/s)")
@@ -80,7 +94,7 @@ def _boxes(axes: Axes, results: Sequence[Titled], values: data.Values[float]) ->
         patch.set_facecolor(colour(station))
         patch.set_alpha(0.7)
     axes.set_ylim(bottom=0)
-    axes.tick_params(axis="x", rotation=30 if len(results) == 1 else 60)
+    style.names(axes, len(boxes), slanted=30 if len(results) == 1 else 60)
 
 
 def _pings(series: Series, name: str) -> list[float]:

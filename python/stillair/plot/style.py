@@ -1,14 +1,23 @@
 """One look for all pictures, safe for colour-blind readers and for print in grey."""
 
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
 import matplotlib as mpl
 from cycler import cycler
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 # paper: Okabe and Ito, Color Universal Design (2008) - eight colours told apart with any kind of colour vision; yellow,
 # which is too faint for lines, comes last.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000", "#F0E442")
+
+# After eight of them the same ones come darker, then lighter, then greyer: thirty stations are thirty colours.
+_DARKER = ("#004469", "#803800", "#005e45", "#7d3b60", "#1f6f9c", "#8a5f00", "#5a5a5a", "#8f8600")
+_LIGHTER = ("#7fb8d8", "#eaae7f", "#7fceb9", "#e5bcd3", "#aad9f4", "#f2cf7f", "#a0a0a0", "#f7f1a0")
+_GREYER = ("#4f7893", "#a6714a", "#4f8a78", "#a88a9b", "#86a5b8", "#b59a5c", "#7a7a7a", "#bdb878")
+_ALL = (*COLOURS, *_DARKER, *_LIGHTER, *_GREYER)
 
 # Results are told apart by these and by shades of fill, so that colour is left to the stations.
 LINES = ("solid", "dashed", "dotted", "dashdot")
@@ -46,4 +55,34 @@ def style() -> AbstractContextManager[Any]:
 
 def colour(number: int) -> str:
     """The colour of the station of that number."""
-    return COLOURS[number % len(COLOURS)]
+    return _ALL[number % len(_ALL)]
+
+
+# So many names stand beside a picture, so many below an axis as they are.
+_BESIDE = 10
+_UPRIGHT = 8
+
+
+def legend(figure: Figure, handles: Sequence[Any], labels: Sequence[str]) -> None:
+    """A legend of a whole figure: beside the panels, or below them in columns if it is long."""
+    if not handles:
+        return
+    if len(labels) <= _BESIDE:
+        figure.legend(handles, labels, loc="outside right upper")
+        return
+    width, height = figure.get_size_inches()
+    # In inches, of text of this size: a letter, and the line before it.
+    columns = max(1, min(len(labels), int(width / (0.075 * max(map(len, labels)) + 0.5))))
+    rows = -(-len(labels) // columns)
+    figure.set_size_inches(width, height + 0.16 * rows + 0.1)
+    figure.legend(
+        handles, labels, loc="outside lower center", ncols=columns, fontsize=8, columnspacing=1.0, handlelength=1.5
+    )
+
+
+def names(axes: Axes, count: int, *, slanted: int = 0) -> None:
+    """Turns the names below an axis where they would run into each other; `slanted` are degrees for few names."""
+    if count > _UPRIGHT:
+        axes.tick_params(axis="x", rotation=90, labelsize=8 if count <= 40 else 5)
+    elif slanted:
+        axes.tick_params(axis="x", rotation=slanted)

@@ -10,6 +10,7 @@ from stillair.plot.data import Titled, UndrawnError
 from stillair.plot.style import colour
 from stillair.results import exchanges
 from stillair.results.exchanges import Exchange, Exchanges
+from stillair.text.table import natural
 
 # More boxes than this no picture can show.
 _MOST = 5000
@@ -68,7 +69,7 @@ def _within(run: exchanges.Run, window: tuple[int, int] | None) -> Exchanges:
 def _lanes(found: Exchanges) -> list[str]:
     """From top to bottom: access points, then stations, as far as there is anything in them."""
     used = {_lane(found, exchange) for exchange in found.all}
-    return [name for name in (*found.access_points, *found.stations) if name in used]
+    return [name for name in (*found.access_points, *natural(found.stations)) if name in used]
 
 
 def _channels(found: Exchanges) -> list[str]:
@@ -114,7 +115,7 @@ def _fill(found: Exchanges, exchange: Exchange) -> tuple[str, float]:
     up = exchange.sender not in found.access_points
     station = exchange.sender if up else exchange.receiver
     # In the order of their names, as in the summaries, so that a station has the colour that it has in other pictures.
-    number = sorted(found.stations).index(station) if station in found.stations else 0
+    number = natural(found.stations).index(station) if station in found.stations else 0
     return colour(number), 0.45 if up else 1.0
 
 

@@ -11,27 +11,39 @@ def document(title: str, header: str, main: str, footer: str) -> str:
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        '<meta name="color-scheme" content="light dark">\n'
         f"<title>{escape(title)}</title>\n<style>\n{style}</style>\n</head>\n<body>\n"
         f"<header>\n{header}</header>\n<main>\n{main}</main>\n<footer>{footer}</footer>\n</body>\n</html>\n"
     )
 
 
-def grid(heading: Sequence[str], rows: Iterable[str], kind: str = "") -> str:
-    """A table that scrolls by itself where it is too wide. `heading` is plain text, `rows` are HTML."""
-    head = "".join(f"<th>{escape(text)}</th>" for text in heading)
+def scroll(name: str, inside: str) -> str:
+    """What scrolls by itself where it is too wide, with keys too. `name` is plain text, `inside` is HTML."""
+    return f'<div class="scroll" role="group" aria-label="{escape(name)}" tabindex="0">{inside}</div>'
+
+
+def grid(heading: Sequence[str], rows: Iterable[str], kind: str = "", name: str = "table") -> str:
+    """A table that scrolls by itself. `heading` and `name`, which is read out, are plain text, `rows` are HTML."""
+    head = "".join(f'<th scope="col">{escape(text)}</th>' for text in heading)
     opened = f'<table class="{kind}">' if kind else "<table>"
     head = f"<thead><tr>{head}</tr></thead>" if heading else ""
-    return f'<div class="scroll">{opened}{head}<tbody>\n{"".join(rows)}</tbody></table></div>'
+    return scroll(name, f"{opened}{head}<tbody>\n{''.join(rows)}</tbody></table>")
 
 
 def row(cells: Sequence[str]) -> str:
-    """A row of plain texts."""
-    return f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in cells)}</tr>\n"
+    """A row of plain texts. The first says whose row it is."""
+    first, *rest = cells
+    return f'<tr><th scope="row">{escape(first)}</th>{"".join(f"<td>{escape(cell)}</td>" for cell in rest)}</tr>\n'
 
 
-def pairs(values: Mapping[str, str]) -> str:
+def pairs(values: Mapping[str, str], name: str = "table") -> str:
     """A table of two columns without a heading."""
-    return grid((), (row([key, value]) for key, value in values.items()))
+    return grid((), (row([key, value]) for key, value in values.items()), "pairs", name)
+
+
+def pre(text: str, name: str = "text") -> str:
+    """Plain text as it stands, which scrolls by itself, with keys too."""
+    return f'<pre role="group" aria-label="{escape(name)}" tabindex="0">{escape(text)}</pre>\n'
 
 
 def details(summary: str, inside: str) -> str:

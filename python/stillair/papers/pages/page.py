@@ -65,7 +65,7 @@ def _totals(rows: Sequence[Row]) -> str:
         for verdict, count in numbers.items()
         if count or verdict != judge.UNDECIDED
     )
-    beside = f"<pre>{escape(chr(10).join(counts.words(rows)[1:]))}</pre>\n"
+    beside = markup.pre(chr(10).join(counts.words(rows)[1:]), "what the verdicts come to")
     return f'<div class="totals">\n{boxes}</div>\n{_strip(rows)}\n{beside}'
 
 
@@ -83,11 +83,11 @@ def _contents(report: Report, shorts: Sequence[str]) -> str:
     for short in shorts:
         rows = report.of_paper(short).rows()
         lines.append(
-            f'<tr><td><a href="#{escape(short)}">{escape(titles[short])}</a></td>'
+            f'<tr><th scope="row"><a href="#{escape(short)}">{escape(titles[short])}</a></th>'
             f"<td>{len(rows)}</td><td>{_counts(rows)}</td>{_beside(rows)}</tr>\n"
         )
     header = ("paper", "claims", "verdicts", "held that can hardly fail", "median error")
-    return f'<div class="card">{markup.grid(header, lines, "figures")}</div>'
+    return f'<div class="card">{markup.grid(header, lines, "figures", "papers")}</div>'
 
 
 def _beside(rows: Sequence[Row]) -> str:
@@ -113,10 +113,11 @@ def _paper(paper: Paper, report: Report, pictures: Mapping[str, bytes]) -> str:
     cards = "".join(_ran(entry, report, own(entry), pictures) for entry in ran)
     if rest:
         cards += f'<div class="card">\n<h3>Not run</h3>\n{"".join(_rest(entry, own(entry)) for entry in rest)}</div>\n'
+    beside = markup.pre(chr(10).join(counts.words(rows)), "what the verdicts come to")
     return (
         f'<section id="{escape(paper.short)}">\n<h2>{escape(paper.title)}</h2>\n'
         f'<p class="by">{escape(", ".join(paper.authors))}, {paper.year}. {escape(paper.venue)}.</p>\n'
-        f"{_strip(rows)}\n<pre>{escape(chr(10).join(counts.words(rows)))}</pre>\n{cards}</section>\n"
+        f"{_strip(rows)}\n{beside}{cards}</section>\n"
     )
 
 
@@ -144,15 +145,13 @@ def _rest(entry: Entry, rows: Sequence[Row]) -> str:
 
 def _artefact(entry: Entry, report: Report, pictures: Mapping[str, bytes]) -> str:
     of = report.measurer(entry)
-    text = escape(drawing(of).text(of))
+    text = markup.pre(drawing(of).text(of), f"{entry.experiment.artefact} as text")
     picture = pictures.get(entry.experiment.name)
     if picture is None:
-        return f"<pre>{text}</pre>\n"
+        return text
     data = base64.b64encode(picture).decode()
     alt = escape(f"{entry.experiment.artefact}, as measured; the numbers are in the text below")
-    return f'<img alt="{alt}" src="data:image/svg+xml;base64,{data}">\n' + markup.details(
-        "as text", f"<pre>{text}</pre>\n"
-    )
+    return f'<img alt="{alt}" src="data:image/svg+xml;base64,{data}">\n' + markup.details("as text", text)
 
 
 def _claims(rows: Sequence[Row]) -> str:
@@ -161,7 +160,7 @@ def _claims(rows: Sequence[Row]) -> str:
     head = ["verdict", "claim", "stated", "measured", "bar"]
     if any("kernel" in row for row in rows):
         head.append("real kernel")
-    return markup.grid(head, map(_claim, rows), "figures") + "\n"
+    return markup.grid(head, map(_claim, rows), "figures", "claims") + "\n"
 
 
 def _kernel(row: Row) -> str:
@@ -202,7 +201,7 @@ def _settings(entry: Entry, report: Report) -> str:
             under = f", {escape(campaign.under)}" if campaign.under else ""
             parts.append(f"<p><b>Cells</b> of the scenario <code>{escape(campaign.scenario)}</code>{under}</p>{cells}")
             if not campaign.under:
-                parts.append(markup.details("the scenario", f"<pre>{escape(outcome.text)}</pre>"))
+                parts.append(markup.details("the scenario", markup.pre(outcome.text, "the scenario")))
     return markup.details("settings", "".join(parts))
 
 

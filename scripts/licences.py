@@ -1,0 +1,193 @@
+#!/usr/bin/env python3
+"""What others have written and a wheel has in it: its licences against a list, its notices in a file.
+
+    scripts/licences.py            all licences are on the list, and THIRD-PARTY-NOTICES.txt is current; else status 1
+    scripts/licences.py --write    writes that file anew, after a change of dependencies
+
+In a wheel are the Rust crates that the native module is linked of, on any system it is built for. Python packages are
+installed beside it, those of the extras too: their licences are held against the list as far as they are installed.
+"""
+
+import json
+import re
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+NOTICES = ROOT / "THIRD-PARTY-NOTICES.txt"
+MODULE = "stillair-py"
+
+# Systems that wheels are built for: a crate of another one is in none of them.
+SYSTEMS = ("x86_64-unknown-linux-gnu", "aarch64-apple-darwin", "x86_64-pc-windows-msvc")
+
+# Licences that ask for no more than their text and a notice, the ones that we take first where there is a choice.
+ALLOWED = ("MIT", "ISC", "BSD-3-Clause", "BSD-2-Clause", "0BSD", "Zlib", "Apache-2.0", "Unicode-3.0")
+# Of Python packages that are used as they are, beside ours.
+BESIDE = (*ALLOWED, "PSF-2.0", "CC0-1.0", "MIT-CMU")
+
+# What packages say in place of an SPDX expression.
+_CLASSIFIERS = {
+    "License :: OSI Approved :: MIT License": "MIT",
+    "License :: OSI Approved :: BSD License": "BSD-3-Clause",
+    "License :: OSI Approved :: ISC License (ISCL)": "ISC",
+    "License :: OSI Approved :: Apache Software License": "Apache-2.0",
+    "License :: OSI Approved :: Python Software Foundation License": "PSF-2.0",
+}
+_TEXTS = re.compile(r"^(licen[cs]e|copying|copyright|notice)", re.IGNORECASE)
+
+
+def taken(expression: str, allowed: tuple[str, ...]) -> list[str] | None:
+    """The licences by which something is taken under an SPDX expression; none if none is allowed."""
+    if not re.fullmatch(r"[\w.+()/ -]+", expression) or expression.count("(") != expression.count(")"):
+        return None  # no expression
+    words = re.findall(r"[()]|[^\s()/]+|/", expression)
+
+    def either() -> list[str] | None:
+        found = [both()]
+        while words and words[0].upper() in ("OR", "/"):
+            words.pop(0)
+            found.append(both())
+        possible = [names for names in found if names is not None]
+        return min(possible, key=lambda names: (len(names), [allowed.index(name) for name in names]), default=None)
+
+    def both() -> list[str] | None:
+        found = one()
+        while words and words[0].upper() == "AND":
+            words.pop(0)
+            more = one()
+            found = None if found is None or more is None else [*found, *more]
+        return found
+
+    def one() -> list[str] | None:
+        word = words.pop(0)
+        if word == "(":
+            found = either()
+            words.pop(0)
+            return found
+        if words and words[0].upper() == "WITH":
+            word += f" WITH {words[1]}"
+            del words[:2]
+        return [word] if word in allowed else None
+
+    found = either()
+    return found if not words else None
+
+
+def crates() -> list[dict[str, Any]]:
+    """The crates of others in a native module, by name."""
+    found: dict[str, dict[str, Any]] = {}
+    for system in SYSTEMS:
+        command = ["cargo", "metadata", "--format-version", "1", "--locked", "--filter-platform", system]
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)  # noqa: S603
+        data = json.loads(done.stdout)
+        packages = {package["id"]: package for package in data["packages"]}
+        nodes = {node["id"]: node["deps"] for node in data["resolve"]["nodes"]}
+        todo = [key for key, package in packages.items() if package["name"] == MODULE]
+        seen: set[str] = set()
+        while todo:
+            key = todo.pop()
+            if key in seen:
+                continue
+            seen.add(key)
+            # What only builds or tests has another kind.
+            todo += [of["pkg"] for of in nodes[key] if any(kind["kind"] is None for kind in of["dep_kinds"])]
+        found |= {f"{packages[key]['name']} {packages[key]['version']}": packages[key] for key in seen}
+    return [found[key] for key in sorted(found) if found[key]["source"]]
+
+
+def distributions() -> Iterator[tuple[str, str]]:
+    """The Python packages that ours asks for, with all that they ask for, and what each says of its licence."""
+    seen: set[str] = set()
+    asked = _project()
+    while asked:
+        name = re.sub(r"[-_.]+", "-", asked.pop()).lower()
+        if name in seen:
+            continue
+        seen.add(name)
+        try:
+            found = metadata.distribution(name)
+        except metadata.PackageNotFoundError:
+            continue  # of another system, or an extra that is not installed
+        asked += [re.split(r"[^\w.-]", need, maxsplit=1)[0] for need in found.requires or () if "extra ==" not in need]
+        yield name, _said(found)
+
+
+def _project() -> list[str]:
+    text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    project = tomllib.loads(text)["project"]
+    needs = [*project["dependencies"], *(need for of in project["optional-dependencies"].values() for need in of)]
+    return [re.split(r"[^\w.-]", need, maxsplit=1)[0] for need in needs]
+
+
+def _said(found: metadata.Distribution) -> str:
+    about = found.metadata
+    if "License-Expression" in about:
+        return str(about["License-Expression"])
+    classified = [_CLASSIFIERS[text] for text in about.get_all("Classifier") or () if text in _CLASSIFIERS]
+    if classified:
+        return classified[0]
+    return str(about["License"]) if "License" in about else "nothing"
+
+
+def texts(crate: dict[str, Any], names: list[str]) -> list[str]:
+    """The texts in a crate of the licences by which it is taken; all there are, if their files are not named so."""
+    folder = Path(crate["manifest_path"]).parent
+    files = sorted(path for path in folder.iterdir() if path.is_file() and _TEXTS.match(path.name))
+    own = [path for path in files if any(_short(name) in path.name.lower() for name in names)]
+    return [_plain(path.read_text(encoding="utf-8", errors="replace")) for path in own or files]
+
+
+def _short(name: str) -> str:
+    return name.split("-", maxsplit=1)[0].lower()
+
+
+def _plain(text: str) -> str:
+    return "\n".join(line.rstrip() for line in text.strip().splitlines()) + "\n"
+
+
+def notices(found: list[dict[str, Any]]) -> str:
+    """The file: each text once, with the crates it is of."""
+    by_text: dict[str, list[str]] = {}
+    for crate in found:
+        names = taken(crate["license"], ALLOWED) or []
+        title = f"{crate['name']} {crate['version']} ({' and '.join(names)})"
+        for text in texts(crate, names) or ["The package has no text of its licence.\n"]:
+            by_text.setdefault(text, []).append(title)
+    line = "-" * 100
+    parts = [
+        f"{line}\n{chr(10).join(titles)}\n{line}\n\n{text}"
+        for text, titles in sorted(by_text.items(), key=lambda of: of[1])
+    ]
+    return (
+        "Stillair's native module has the following Rust crates in it, and the standard library of Rust (MIT or\n"
+        "Apache-2.0). Where a crate leaves a choice of licences, the one by which it is taken is named.\n"
+        "Made by scripts/licences.py --write.\n\n" + "\n".join(parts)
+    )
+
+
+def main() -> int:
+    """Checks or writes."""
+    found = crates()
+    wrong = [
+        f"{crate['name']} {crate['version']}: {crate['license']}"
+        for crate in found
+        if taken(crate["license"] or "", ALLOWED) is None
+    ] + [f"{name} (Python): {said}" for name, said in distributions() if taken(said, BESIDE) is None]
+    for what in wrong:
+        print(f"licence not on the list of {Path(__file__).name}: {what}", file=sys.stderr)
+    text = notices(found)
+    if sys.argv[1:] == ["--write"]:
+        NOTICES.write_text(text, encoding="utf-8")
+    elif not NOTICES.exists() or NOTICES.read_text(encoding="utf-8") != text:
+        print(f"{NOTICES.name} is not current: scripts/licences.py --write", file=sys.stderr)
+        return 1
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

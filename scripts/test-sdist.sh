@@ -1,0 +1,21 @@
+#!/bin/sh
+# Unpacks the sdist of a folder, and checks that it has all that cargo asks for, and links that hold anywhere.
+# Usage: test-sdist.sh FOLDER TARGET      (TARGET: a folder of cargo's, so that dependencies are not built again)
+set -eu
+
+version=$(sed -n 's/^version = "\(.*\)"/\1/p' "$(dirname "$0")/../Cargo.toml")
+sdist=$(cd "$1" && pwd)/stillair-$version.tar.gz
+away=$(mktemp -d)
+trap 'rm -rf "$away"' EXIT
+tar -xzf "$sdist" -C "$away"
+cd "$away/stillair-$version"
+
+if grep -nE '\]\((docs|scripts|python|CONTRIBUTING|LICENSE)' PKG-INFO; then
+  echo "test-sdist: links that do not hold at a package index" >&2
+  exit 1
+fi
+grep -q '^Project-URL: Repository, https://' PKG-INFO
+for file in LICENSE THIRD-PARTY-NOTICES.txt README.md; do test -s "$file"; done
+test -s python/stillair/scenarios/anomaly-udp.toml
+CARGO_TARGET_DIR=$2 cargo check --quiet --locked --manifest-path crates/py/Cargo.toml
+echo "$(basename "$sdist"): whole"
