@@ -85,7 +85,7 @@ def check(home: Home) -> None:
     if not home.stations:
         raise InputError("--station: found none, expected at least one")
     names = [one.name for one in home.stations]
-    reserved = {"server", "ap", "isp", "wan"}
+    reserved = {"server", "ap"}
     for at, name in enumerate(names):
         if name in names[:at] or name in reserved:
             raise InputError(f'--station: found "{name}" a second time, expected a name of its own')

@@ -69,21 +69,20 @@ def _ap(home: Home) -> str:
 profile = "{home.kernel}"
 forward = true
 {access.interface(home)}
-interface.wlan0 = {{ channel = "wifi", role = "ap", address = "{access.addresses(home)}.1"{scheme} }}
+interface.wlan0 = {{ channel = "wifi", role = "ap", address = "10.0.1.1"{scheme} }}
 """
 
 
 def _stations(home: Home, rates: dict[str, str]) -> list[str]:
-    addresses = access.addresses(home)
-    return [_station(home, number, one, addresses, rates) for number, one in enumerate(home.stations)]
+    return [_station(home, number, one, rates) for number, one in enumerate(home.stations)]
 
 
-def _station(home: Home, number: int, one: Station, addresses: str, rates: dict[str, str]) -> str:
+def _station(home: Home, number: int, one: Station, rates: dict[str, str]) -> str:
     keys = [
         'channel = "wifi"',
         'role = "station"',
         'ap = "ap.wlan0"',
-        f'address = "{addresses}.{number + 11}"',
+        f'address = "10.0.1.{number + 11}"',
         f"rate = {_rates(home, one, rates)}",
     ]
     said = ""
