@@ -131,7 +131,9 @@ def _said(found: metadata.Distribution) -> str:
     classified = [_CLASSIFIERS[text] for text in about.get_all("Classifier") or () if text in _CLASSIFIERS]
     if classified:
         return classified[0]
-    return str(about["License"]) if "License" in about else "nothing"
+    said = str(about["License"]) if "License" in about else "nothing"
+    # What partd says, whose text has three clauses.
+    return "BSD-3-Clause" if said == "BSD" else said
 
 
 def texts(crate: dict[str, Any], names: list[str]) -> list[str]:

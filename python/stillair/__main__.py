@@ -37,7 +37,7 @@ def _status(arguments: list[str]) -> int:
 
 
 def _command(arguments: list[str]) -> int:
-    from typer import TyperException  # noqa: PLC0415 - see above
+    from typer import Abort, TyperException  # noqa: PLC0415 - see above
 
     from stillair._native import InputError, RunError  # noqa: PLC0415
     from stillair.cli.app import app  # noqa: PLC0415
@@ -50,6 +50,9 @@ def _command(arguments: list[str]) -> int:
         return _complain(error, BAD_INPUT)
     except RunError as error:
         return _complain(error, FAILED_RUN)
+    except Abort:
+        # At a question, as with Ctrl-C.
+        return _complain("interrupted", INTERRUPTED)
     except TyperException as error:
         return _complain(_usage(error), BAD_INPUT)
     except BrokenPipeError:

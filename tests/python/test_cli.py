@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import typer
 
 from stillair import InputError, RunError, __version__
 from stillair.__main__ import status
@@ -136,3 +137,14 @@ def test_a_reader_that_leaves_early_sees_no_traceback() -> None:
     )
     os.close(writing)
     assert (done.returncode, done.stderr) == (1, b"")
+
+
+def test_an_end_of_input_at_a_question_is_an_interrupt(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def asks(**_: object) -> None:
+        raise typer.Abort
+
+    monkeypatch.setattr("stillair.cli.app.app", asks)
+    assert status(["new"]) == 130
+    assert capsys.readouterr().err == "stillair: interrupted\n"

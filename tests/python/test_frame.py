@@ -121,8 +121,8 @@ def test_what_was_not_sampled_is_an_error() -> None:
 def test_a_result_shows_itself(result: Result) -> None:
     assert repr(result).startswith("<Result of anomaly-tcp: 2 runs, seed 1; means with 95 % confidence intervals")
     html = result._repr_html_()
-    assert "<th>goodput Mbit/s</th>" in html
-    assert "<td>fast1</td>" in html
+    assert "goodput Mbit/s</th>" in html
+    assert ">fast1</" in html
 
 
 def test_a_result_draws_itself(tmp_path: Path, result: Result) -> None:
@@ -150,7 +150,7 @@ def test_a_sweep_is_a_table() -> None:
     assert duckdb.sql('select count(distinct cell) from "table"').fetchall() == [(8,)]
     assert pyarrow.table(table).equals(table.to_arrow())
     assert "no effect" not in table._repr_html_()
-    assert "<th>rate</th>" in table._repr_html_()
+    assert "rate</th>" in table._repr_html_()
 
 
 @pytest.mark.parametrize(

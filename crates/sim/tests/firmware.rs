@@ -59,12 +59,13 @@ fn what_is_on_the_air_is_closed() {
     assert!(found.iter().all(|&n| n == 2), "each pair is away before the next comes: {found:?}");
 }
 
-/// A server behind an access point of 80 MHz, and stations; schemes of both ends alike.
+/// A server behind an access point of 80 MHz, and stations; schemes of both ends alike, windows as the ideal driver has them.
 fn modern(scheme: &str, rate: &str, stations: usize) -> String {
-    let mut text = cell("3 s", "band = \"5 GHz\"\nwidth = \"80 MHz\"", &format!("scheme = {scheme}"))
-        .replace("linux-4.6", "linux-6.6");
+    let keys = format!("scheme = {scheme}, block_ack_window = 64");
+    let mut text =
+        cell("3 s", "band = \"5 GHz\"\nwidth = \"80 MHz\"", &keys).replace("linux-4.6", "linux-6.6");
     for n in 0..stations {
-        text += &station(&format!("s{n}"), n, &format!("rate = \"{rate}\", scheme = {scheme}"))
+        text += &station(&format!("s{n}"), n, &format!("rate = \"{rate}\", {keys}"))
             .replace("linux-4.4", "linux-6.6");
     }
     text

@@ -95,7 +95,8 @@ fn what_waits_is_accounted_for() {
                 assert_eq!(world.close(end), Ok(()), "{scheme} {power_save} at {ms} ms");
             }
             let (account, _) = world.books().packet_account();
-            assert!(account.created > 100, "{scheme} {power_save}: {}", account.created);
+            // The socket's memory holds 92.
+            assert!(account.created > 92, "{scheme} {power_save}: {}", account.created);
             assert!(account.delivered > 10, "{scheme} {power_save}: {}", account.delivered);
         }
     }

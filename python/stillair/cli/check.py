@@ -47,9 +47,11 @@ def _parts(found: Survey, combinations: int) -> Iterator[str]:
         yield _titled("Rates", _rates(found["paths"]))
     if found["flows"]:
         yield _titled("Traffic", _flows(found["flows"]))
+    from stillair.results.summary import together  # noqa: PLC0415 - loaded when there is something to say
+
     for title, key in (("Without effect", "without_effect"), ("Notes", "notes")):
         if found[key]:
-            yield _titled(title, "\n".join(_filled(line, "- ") for line in found[key]))
+            yield _titled(title, "\n".join(_filled(line, "- ") for line in together(found[key])))
     if not found["flows"]:
         yield "No traffic: nothing is sent."
 

@@ -128,9 +128,7 @@ def sweep(
     told, failed = table.told(*outcome), outcome.failures
     mention(note for result in outcome.results if result is not None for note in result.notes)
     if part is not None:
-        kept = (
-            f"part {part.number} of {part.of}: {count - len(failed)} of its {count} combinations are kept in {folder}"
-        )
+        kept = f"{count - len(failed)} of its {count} combinations are kept in {folder}"
         print(f"part {part.number} of {part.of}: {kept}; the same command without --shard gathers all parts")
     else:
         print(told.to_json() if as_json else terminal.harmless(told.to_text(terminal.width())))
@@ -169,7 +167,9 @@ def say(text: str) -> None:
 def mention(notes: Iterable[str]) -> None:
     """Says beside the results what should be known of the scenario; each thing once."""
     word = terminal.painted("note:", terminal.YELLOW, sys.stderr)
-    for note in dict.fromkeys(notes):
+    from stillair.results.summary import together  # noqa: PLC0415 - loaded when there is something to say
+
+    for note in together(notes):
         print(f"stillair: {word} {terminal.harmless(note)}", file=sys.stderr)
 
 

@@ -88,6 +88,19 @@ def figure(value: Mapping[str, Any] | None, scale: float = 1, digits: int = 2) -
     return f"{mean} ±{(value['high'] - value['low']) / 2 * scale:.{digits}f}"
 
 
+def together(notes: Iterable[str]) -> list[str]:
+    """Notes, each thing once: those that say the same of several keys name the first and how many others there are."""
+    keys: dict[str, dict[str, None]] = {}
+    for note in notes:
+        key, _, said = note.partition(": ")
+        keys.setdefault(said, {})[key] = None
+    return [f"{_first(list(of))}: {said}" if said else next(iter(of)) for said, of in keys.items()]
+
+
+def _first(keys: Sequence[str]) -> str:
+    return keys[0] if len(keys) == 1 else f"{keys[0]} and {len(keys) - 1} more"
+
+
 def head(result: Reported) -> str:
     """What was run, and how often."""
     runs = len(result.runs)

@@ -1,5 +1,6 @@
 //! Small networks at random.
 
+mod cell;
 mod devices;
 mod foreign;
 mod qdiscs;
@@ -243,75 +244,6 @@ pub fn case() -> impl Strategy<Value = Case> {
     )
 }
 
-impl Cell {
-    fn text(&self, flows: u32) -> String {
-        let kind = SCHEMES[self.scheme];
-        let (aggregates, singles) = self.hardware;
-        let mut scheme = if is_firmware(self.scheme) {
-            let (frames, delay) = (64 + 8 * self.limit, 100 * aggregates);
-            format!(
-                "kind = \"{kind}\", frames = {frames}, report_frames = {singles}, report_delay = \"{delay} us\", \
-                 amsdu_frames = {}",
-                1 + self.retry_limit % 9
-            )
-        } else {
-            format!("kind = \"{kind}\", hw_aggregates = {aggregates}, hw_singles = {singles}")
-        };
-        if self.scheme < 2 && self.retry_limit.is_multiple_of(2) {
-            scheme.push_str(", firmware_aggregates = true");
-        }
-        let mut qdisc = String::new();
-        let n = self.limit;
-        if self.limit > 0 {
-            match self.scheme {
-                0 | 1 => write!(scheme, ", qlen = {n}"),
-                HTC => write!(scheme, ", limit = {n}, target_buffers = {}", n.div_ceil(4)),
-                _ => write!(scheme, ", limit = {n}, flows = {n}"),
-            }
-            .expect("writing to a string");
-        }
-        if self.root_qdisc {
-            let limit = if n > 0 { format!(", limit = {n}, flows = {n}") } else { String::new() };
-            qdisc = match self.scheme {
-                1 => format!("qdisc = {{ kind = \"fq_codel\", mq = false{limit} }}, "),
-                0 if n % 2 == 1 => {
-                    format!("qdisc = {{ kind = \"bfifo\", mq = false, limit = {} }}, ", 1514 * n)
-                }
-                2 if n > 0 => format!("qdisc = {{ kind = \"pfifo\", mq = false, limit = {n} }}, "),
-                _ => format!("qdisc = {{ kind = \"pfifo_fast\", mq = false }}, txqueuelen = {}, ", n.max(1)),
-            };
-        }
-        if self.limit == 0 && has_flows(self.scheme) {
-            scheme.push_str(&format!(", flows = {flows}"));
-        }
-        let bursts = if self.bursts {
-            // Stations with a window of no slots collide until they give up.
-            "tx_queue_data2_burst = \"2 ms\", wmm_ac_be_txop_limit = 94, wmm_ac_bk_cwmin = 2, wmm_ac_vi_cwmin = 0, \
-             wmm_ac_vi_cwmax = 0, "
-        } else {
-            ""
-        };
-        // Few frames come broken often, so that the rule acts at a low index only.
-        let retry_out = match self.retry_limit % 3 {
-            0 => "retry_out = { kind = \"index\", index = 1 }, retry_limit_by_rate = true, ",
-            1 => "retry_out = \"by_rate\", ",
-            _ => "",
-        };
-        let filter = self.filter().map_or(String::new(), |rule| format!("destination_filter = \"{rule}\", "));
-        format!(
-            "scheme = {{ {scheme} }}, {qdisc}{bursts}{filter}{retry_out}block_ack_window = {}, retry_limit = {}",
-            WINDOWS[self.limit as usize % 4],
-            self.retry_limit
-        )
-    }
-
-    /// What the hardware does with frames behind one that failed; behind USB there is no choice.
-    fn filter(&self) -> Option<&'static str> {
-        let rule = ["none", "linux-4.9", "linux-4.4"][usize::from(self.retry_limit) / 3 % 3];
-        (self.scheme != HTC && !is_firmware(self.scheme)).then_some(rule)
-    }
-}
-
 impl Case {
     /// Whether the order of a flow must be kept: with few queues in the MAC, a flow's packets go to the overflow queue of
     /// their TID while another one holds their queue, and overtake each other. An emulated network may reorder, and
@@ -319,7 +251,10 @@ impl Case {
     // paper: ending-the-anomaly alg1 - line 5.
     pub fn keeps_order(&self) -> bool {
         let few = |scheme: usize, limit: u32| scheme > 1 && limit > 0;
+        // What waits for a DTIM is overtaken by what comes when nobody sleeps any more.
+        let waits = self.traffic.iter().any(|t| t.kind == 10) && self.stations.iter().any(|s| s.power > 0);
         QDISCS[self.qdisc].1
+            && !waits
             && !self.cells.iter().any(|c| few(c.scheme, c.limit) || c.filter() == Some("linux-4.4"))
             && !self.stations.iter().flat_map(|s| &s.second).any(|s| few(s.scheme, s.limit))
     }

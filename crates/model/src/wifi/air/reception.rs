@@ -100,7 +100,7 @@ impl PathErrors {
         let all = Marks::first(frames);
         match self {
             Self::Given { unheard, frame, .. } => {
-                if !matches!(ppdu.header.content, Content::Data { .. }) {
+                if !matches!(ppdu.header.content, Content::Data { .. } | Content::Group) {
                     return RxOutcome { whole: all, readable: all };
                 }
                 if stream.chance(*unheard) {
@@ -115,7 +115,7 @@ impl PathErrors {
             Self::Noise(noise) => noise.table(now).receive(ppdu, stream),
             Self::Traced(chances) => {
                 let error = *chances.now(now);
-                if !matches!(ppdu.header.content, Content::Data { .. }) {
+                if !matches!(ppdu.header.content, Content::Data { .. } | Content::Group) {
                     return RxOutcome { whole: all, readable: all };
                 }
                 if error >= 1.0 {

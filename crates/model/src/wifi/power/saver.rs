@@ -114,6 +114,8 @@ pub struct Saver {
     state: State,
     /// Since when the state lasts.
     since: Instant,
+    /// A beacon has come in this state.
+    beacon: bool,
     /// When it was last sent or received anything.
     idle_from: Instant,
     /// It does not try to sleep before.
@@ -133,6 +135,7 @@ impl Saver {
             scan: scan.map(Scan::new),
             state: State::Awake,
             since: Instant::ZERO,
+            beacon: false,
             idle_from: Instant::ZERO,
             not_before: Instant::ZERO,
             until: Instant::NEVER,
@@ -176,7 +179,7 @@ impl Saver {
 
     fn go(&mut self, now: Instant, state: State) {
         count(&mut self.counters, self.state, now - self.since);
-        (self.state, self.since) = (state, now);
+        (self.state, self.since, self.beacon) = (state, now, false);
         match state {
             State::Dozing => self.counters.sleeps += 1,
             State::Away => self.counters.trips += 1,
@@ -377,8 +380,12 @@ impl Saver {
             return Act::Nothing;
         }
         if !tim.has(own) {
-            // What was asked for has not come, and there is nothing more.
-            if self.state != State::Dozing {
+            // What was asked for has not come, and there is nothing more. A service period lasts until its end is told: a beacon may come
+            // before what the trigger has fetched, but not two.
+            // spec: ieee80211-2016 11.2.3.5.2 - awake until a frame with EOSP.
+            // deviation: or until the second beacon - how long a station waits for an end that is lost is not said.
+            let waits = self.state == State::Served && !core::mem::replace(&mut self.beacon, true);
+            if self.state != State::Dozing && !waits {
                 self.go(now, State::Dozing);
             }
             return Act::Nothing;

@@ -272,7 +272,7 @@ fn company(place: &Place, key: &Key, value: &str) -> Option<Sets> {
         ("Pattern cycle", "on") => (value == "10 us").then(Vec::new),
         ("Pattern cycle", "period") => (value != "10 us").then(Vec::new),
         // All rates are of HE there.
-        ("Channel", "band") if value == "6 GHz" => Some(
+        ("Channel", "band") if matches!(value, "6 GHz" | "6GHz") => Some(
             ["fast1", "slow"]
                 .into_iter()
                 .flat_map(|node| {

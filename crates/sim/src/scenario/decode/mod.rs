@@ -19,6 +19,7 @@ mod losses;
 mod mark;
 mod neighbour;
 mod node;
+mod node_names;
 mod overhead;
 mod page;
 pub(super) mod position;
@@ -55,6 +56,7 @@ use super::reader::{Field, Section};
 use super::{Attachment, Channel, FlowEnd, InterfaceRef, Node, Record, Scenario};
 pub(super) use filter::name as filter_name;
 use flent::Times;
+use node_names::{access_points, interface_names};
 pub(super) use position::distance;
 
 /// The whole file.
@@ -402,28 +404,6 @@ pub(super) fn scenario(tree: &Table, parts: &Parts) -> Result<Scenario, Fault> {
 #[cfg(test)]
 pub(super) fn qdisc_kinds() -> Vec<&'static str> {
     const { &qdisc::WIFI }.shapes().iter().map(|shape| shape.kind()).collect()
-}
-
-fn interface_names(node: &Table) -> Vec<&str> {
-    match node.get("interface").map(|item| &item.value) {
-        Some(Value::Table(interfaces)) => interfaces.names(),
-        _ => Vec::new(),
-    }
-}
-
-/// The interfaces of a node that say they are an access point's, as `node.interface`.
-fn access_points(name: &str, node: &Table) -> Vec<String> {
-    let Some(Value::Table(interfaces)) = node.get("interface").map(|item| &item.value) else {
-        return Vec::new();
-    };
-    let is_ap = |value: &Value| match value {
-        Value::Table(keys) => {
-            matches!(keys.get("role").map(|role| &role.value), Some(Value::String(r)) if r == "ap")
-        }
-        _ => false,
-    };
-    let all = interfaces.0.iter().filter(|(_, item)| is_ap(&item.value));
-    all.map(|(interface, _)| format!("{name}.{interface}")).collect()
 }
 
 /// What a channel does for stations without OFDM, if the scenario says.

@@ -140,6 +140,8 @@ pub(super) fn places() -> Vec<Place> {
         (AP, "qdisc"),
         (STATION, "qdisc"),
         (STATION, "trace"),
+        (STATION, "power_save"),
+        (STATION, "scan"),
         (WIRED, "qdisc"),
     ] {
         let table = out.iter().find(|p| p.path == above).expect("placed above").shape;
@@ -155,6 +157,9 @@ pub(super) fn places() -> Vec<Place> {
             let veth = (above, shape.kind()) == (WIRED, "noqueue");
             let link = veth.then(|| ("link.lan".to_owned(), "{ kind = \"veth\" }".to_owned()));
             let rate = match shape.kind() {
+                "mac80211" | "iwlwifi" | "ath10k" | "phone" | "static" if key == "power_save" => {
+                    ", uapsd = [\"VO\"]"
+                }
                 "index" => ", index = 1",
                 "times" => ", last = \"1 ms\", first = \"1 ms\"",
                 "rates" => ", file = \"tests/traces/walk.csv\"",
