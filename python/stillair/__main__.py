@@ -51,8 +51,8 @@ def _command(arguments: list[str]) -> int:
     except RunError as error:
         return _complain(error, FAILED_RUN)
     except Abort:
-        # At a question, as with Ctrl-C.
-        return _complain("interrupted", INTERRUPTED)
+        # At a question.
+        raise KeyboardInterrupt from None
     except TyperException as error:
         return _complain(_usage(error), BAD_INPUT)
     except BrokenPipeError:

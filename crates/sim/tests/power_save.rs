@@ -298,7 +298,9 @@ fn each_member_has_its_own_losses() {
 /// 128 frames wait at most, and more data than a DTIM has room for is dropped, never kept for ever.
 #[test]
 fn too_much_for_a_group_is_dropped() {
-    let text = to_group("mac80211", 3, ", power_save = \"iwlwifi\"", "rate = \"8 Mbit/s\"");
+    // Each socket has memory for 92 datagrams.
+    let mut text = to_group("mac80211", 3, ", power_save = \"iwlwifi\"", "rate = \"4 Mbit/s\"");
+    text += "[[flow]]\nkind = \"udp\"\nfrom = \"ap\"\nto = [\"a\", \"b\"]\nmulticast = true\npayload = 1000\nrate = \"4 Mbit/s\"\n";
     let report = run(&parse(&text, &[("duration", "10 s")]), 0);
     assert!(report.drops.iter().any(|drop| drop.reason == "overlimit"), "{:?}", report.drops);
     assert!(report.flows["group.b"].packets.unwrap_or(0) > 1_000 || report.packets.delivered > 1_000);

@@ -3,6 +3,9 @@
 use super::WifiDev;
 use crate::node::jitter::Softirq;
 use crate::wifi::config::UsbParams;
+use crate::wifi::power::Power;
+use crate::wifi::power::saver::Saver;
+use crate::wifi::power::sleepers::Sleepers;
 use crate::wifi::rx::interrupts::{HeldBack, RxMitigation};
 use crate::wifi::rx::retry_out::{RetryOutParams, SmoothedRate};
 use crate::wifi::rx::transfers::Transfers;
@@ -43,6 +46,20 @@ impl WifiDev {
     pub fn with_softirq(mut self, softirq: Softirq) -> Self {
         let held_back = self.held_back.unwrap_or_else(|| HeldBack::new(RxMitigation::NONE));
         self.held_back = Some(held_back.with_softirq(softirq));
+        self
+    }
+
+    /// The same station, which sleeps or leaves its channel.
+    #[must_use]
+    pub fn with_saver(mut self, saver: Saver) -> Self {
+        self.power = Some(Box::new(Power::Station(saver)));
+        self
+    }
+
+    /// The same access point, which has stations that do.
+    #[must_use]
+    pub fn with_sleepers(mut self, sleepers: Sleepers) -> Self {
+        self.power = Some(Box::new(Power::AccessPoint(sleepers)));
         self
     }
 }

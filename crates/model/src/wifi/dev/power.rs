@@ -9,6 +9,7 @@ use crate::wifi::power::Power;
 use crate::wifi::power::saver::{Act, Saver, SaverCounters, State};
 use crate::wifi::power::sleepers::{Sleepers, told};
 use crate::wifi::power::tim::Tim;
+use crate::wifi::tx::tid::BlockAckSession;
 use crate::wifi::tx::transmitter::{Hardware, TIDS, TidIndex, management_chain};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -23,20 +24,6 @@ const fn null_tid(ac: Ac) -> u8 {
 }
 
 impl WifiDev {
-    /// The same station, which sleeps or leaves its channel.
-    #[must_use]
-    pub fn with_saver(mut self, saver: Saver) -> Self {
-        self.power = Some(Box::new(Power::Station(saver)));
-        self
-    }
-
-    /// The same access point, which has stations that do.
-    #[must_use]
-    pub fn with_sleepers(mut self, sleepers: Sleepers) -> Self {
-        self.power = Some(Box::new(Power::AccessPoint(sleepers)));
-        self
-    }
-
     fn saver(&mut self) -> Option<&mut Saver> {
         match self.power.as_deref_mut() {
             Some(Power::Station(saver)) => Some(saver),
@@ -278,7 +265,7 @@ impl WifiDev {
         ctx: &mut Ctx<'_, S>,
     ) {
         self.hold(peer, true);
-        let mut back = Vec::new();
+        let (mut back, mut outside) = (Vec::new(), Vec::new());
         hw.radio.withdraw(now, (self.tx.dev, peer), hw.medium, &mut back);
         for mut ppdu in back.into_iter().rev() {
             let Header { ac, tid, content, .. } = ppdu.header;
@@ -287,7 +274,12 @@ impl WifiDev {
                 Content::Data { .. } => {
                     let tries = ppdu.tries;
                     let t = &mut self.tx.tids[tid.index()];
-                    ppdu.mpdus.drain(..).rev().for_each(|mpdu| t.back(mpdu, tries));
+                    if ppdu.header.in_session || t.session != BlockAckSession::Open {
+                        ppdu.mpdus.drain(..).rev().for_each(|mpdu| t.back(mpdu, tries));
+                    } else {
+                        // Sent before the session began: their numbers are behind its window.
+                        outside.extend(ppdu.mpdus.drain(..).map(|mpdu| (tid, mpdu)));
+                    }
                     self.driver.charge_tx(now, tid, ppdu.airtime);
                 }
                 Content::Null { .. } | Content::QosNull { .. } => {}
@@ -295,6 +287,7 @@ impl WifiDev {
             }
             hw.radio.recycle(ppdu);
         }
+        outside.into_iter().rev().for_each(|(tid, mpdu)| self.tx.tids[tid.index()].once_more(mpdu));
         Ac::ALL.iter().for_each(|&ac| self.driver.fill(now, ac, &mut self.tx, hw, ctx));
     }
 

@@ -365,7 +365,7 @@ impl Saver {
             (State::Away, _) => false,
             (State::Dozing | State::Polling | State::Served, Some(params)) => match params.listen {
                 Listen::Dtim => tim.count == 0,
-                Listen::Every(n) => tim.number % u64::from(n) == 0,
+                Listen::Every(n) => tim.number.is_multiple_of(u64::from(n)),
             },
             _ => true,
         }

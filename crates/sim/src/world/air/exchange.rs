@@ -254,6 +254,7 @@ impl Air {
             return self.radios[radio].recycle(ppdu);
         }
         if ppdu.header.content == Content::Group {
+            self.leaves(radio, queue, &ppdu, true);
             self.back_off(above.core().now, at, TxOutcome::Finished);
             return self.group_sent(above, ppdu, start, fate.collided);
         }

@@ -88,8 +88,17 @@ impl Air {
     /// What of a PPDU comes through the noise and through interference at its receiver.
     pub(super) fn noise_and_interference(&mut self, on: OnAir, ppdu: &Ppdu) -> RxOutcome {
         let (dev, peer) = (ppdu.header.dev, ppdu.header.peer);
+        if self.is_deaf(dev, peer) {
+            return RxOutcome::NOTHING;
+        }
         let through = self.through(on, dev, peer, |frame, stream| frame.receive(ppdu, stream));
         through.unwrap_or_else(|| self.noise(on.start, ppdu).0)
+    }
+
+    /// Whether the peer of a device hears nothing now, as it sleeps or is on another channel.
+    pub(super) fn is_deaf(&self, dev: DevId, peer: PeerId) -> bool {
+        let (remote, _) = self.wlans[dev.index()].dev.tx.peers[peer.index()].remote;
+        self.wlans[remote.index()].dev.deaf
     }
 
     /// Whether the answer that has just ended does.

@@ -21,6 +21,7 @@ impl Air {
     }
 
     /// A frame to a group has been sent once, and nobody says whether it came. Its packet ends here; copies go up where it came.
+    // deviation: where not everybody hears everybody, neither others' frames at the same time nor interference take it from anybody.
     pub(super) fn group_sent<A: Above>(
         &mut self,
         above: &mut A,
@@ -62,8 +63,6 @@ impl Air {
         }
         above.core().packets.free(packet, Fate::Consumed);
         ppdu.acknowledged = true;
-        let radio = self.wlans[dev.index()].dev.radio.index();
-        self.radios[radio].look(ppdu.header.ac.index());
         self.tx_status(above, ppdu);
         let (wlan, mut hw) = self.open(dev);
         let core = above.core();

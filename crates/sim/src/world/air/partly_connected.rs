@@ -368,6 +368,9 @@ impl Air {
         let Protection::RtsCts(rate) = exchange.protection else { return true };
         let ppdu = self.radios[radio].first(exchange.queue).expect("a PPDU of its own");
         let (dev, peer) = (ppdu.header.dev, ppdu.header.peer);
+        if self.is_deaf(dev, peer) {
+            return false;
+        }
         let comes = self.interfered_comes(index, at, now, (dev, peer), (rate, bytes));
         comes.unwrap_or_else(|| self.guard_comes(now, dev, peer, rate, bytes))
     }
