@@ -90,7 +90,7 @@ sdist: $(STAMPS)/venv ## build the sdist into dist/, as it is published at REPOS
 	@test -n "$(REPOSITORY)" || { echo "say where: make sdist REPOSITORY=https://HOST/OWNER/NAME" >&2; exit 2; }
 	rm -rf build/published
 	scripts/published.py $(REPOSITORY) build/published
-	$(BIN)/maturin sdist --quiet --manifest-path build/published/crates/py/Cargo.toml --out dist
+	$(BIN)/maturin sdist --manifest-path build/published/crates/py/Cargo.toml --out dist
 
 test-sdist: ## build an sdist and check that what is in it compiles
 	@$(MAKE) --no-print-directory sdist REPOSITORY=https://example.org/stillair/stillair
