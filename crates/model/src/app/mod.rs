@@ -1,8 +1,9 @@
-//! Applications: sources of datagrams, pings, bulk transfers, calls, video, web pages.
+//! Applications: sources of datagrams, pings, bulk transfers, calls, video, web pages, tests of responsiveness.
 
 mod bulk;
 mod gate;
 mod ping;
+mod responsiveness;
 mod udp;
 mod video;
 mod voip;
@@ -11,6 +12,9 @@ mod web;
 pub use bulk::{Bulk, BulkAction, BulkParams};
 pub use gate::GateParams;
 pub use ping::Ping;
+pub use responsiveness::{
+    Confidence, Load, Responsiveness, ResponsivenessAction, ResponsivenessOutcome, ResponsivenessParams,
+};
 pub use udp::{Gap, UdpSource, UdpSourceParams};
 pub use video::{KeyFrames, Video, VideoParams};
 pub use voip::{VOIP_INTERVAL, Voip, voip_payload};

@@ -1,8 +1,6 @@
 //! Requests that are sent back, over ICMP or UDP, at a steady interval.
 
-use crate::vocabulary::{
-    Duration, Endpoint, IPV4_HEADER, Instant, NewPacket, PacketKind, SockId, UDP_HEADER, linear_truesize,
-};
+use crate::vocabulary::{Duration, Endpoint, Instant, NewPacket, PacketKind, SockId, linear_truesize};
 
 /// A pinging application.
 #[derive(Debug)]
@@ -17,7 +15,7 @@ pub struct Ping {
 }
 
 impl Ping {
-    /// ICMP echo requests every `interval` from `start` on, until before `stop`, with `payload` bytes.
+    /// ICMP or ICMPv6 echo requests every `interval` from `start` on, until before `stop`, with `payload` bytes.
     pub fn icmp(endpoint: Endpoint, interval: Duration, payload: u32, start: Instant, stop: Instant) -> Self {
         Self { endpoint, request: PacketKind::EchoRequest, interval, payload, next: start, stop, seq: 0 }
     }
@@ -36,7 +34,7 @@ impl Ping {
     pub fn on_timer(&mut self, now: Instant) -> NewPacket {
         self.next += self.interval;
         self.seq += 1;
-        let len = self.payload + UDP_HEADER + IPV4_HEADER;
+        let len = self.endpoint.datagram(self.payload);
         self.endpoint.packet(now, self.request, self.seq, len, linear_truesize(len), SockId::NONE)
     }
 }

@@ -1,8 +1,7 @@
 //! A source of UDP datagrams in bursts, over a socket with a send buffer.
 
 use crate::vocabulary::{
-    Bytes, Duration, Endpoint, IPV4_HEADER, Instant, NewPacket, PacketKind, RandomStream, Rate, SockId,
-    UDP_HEADER,
+    Bytes, Duration, Endpoint, Instant, NewPacket, PacketKind, RandomStream, Rate, SockId,
 };
 
 /// How the times between bursts are distributed; the mean follows from rate, payload and burst.
@@ -98,7 +97,7 @@ impl UdpSource {
             left: 0,
             burst,
             seq: 0,
-            len: payload + UDP_HEADER + IPV4_HEADER,
+            len: endpoint.datagram(payload),
             truesize,
             sndbuf,
             charged: 0,
@@ -142,7 +141,7 @@ impl UdpSource {
 
     /// A burst of so many datagrams of so many bytes of payload is due.
     pub(super) fn on_burst(&mut self, (datagrams, payload): (u32, u32)) {
-        self.len = payload + UDP_HEADER + IPV4_HEADER;
+        self.len = self.endpoint.datagram(payload);
         self.on_timer();
         self.left = datagrams;
     }

@@ -2,8 +2,7 @@
 
 use super::udp::{Gap, UdpSource, UdpSourceParams};
 use crate::vocabulary::{
-    Duration, Endpoint, IPV4_HEADER, Instant, NewPacket, RandomStream, Rate, SockId, UDP_HEADER,
-    linear_truesize,
+    Duration, Endpoint, Instant, NewPacket, RandomStream, Rate, SockId, linear_truesize,
 };
 
 /// RTP's header.
@@ -82,7 +81,7 @@ impl Video {
             gap: Gap::Periodic,
             start,
             stop,
-            truesize: linear_truesize(frames[1].1.max(frames[0].1) + UDP_HEADER + IPV4_HEADER),
+            truesize: linear_truesize(endpoint.datagram(frames[1].1.max(frames[0].1))),
             sndbuf,
         };
         let source = UdpSource::new(udp, sock, stream).every(interval, start);
@@ -136,7 +135,7 @@ mod tests {
             let now = video.next_timer().expect("it goes on");
             video.on_timer();
             let packets = core::iter::from_fn(|| video.emit(now));
-            let sizes: Vec<u32> = packets.map(|p| p.len - UDP_HEADER - IPV4_HEADER).collect();
+            let sizes: Vec<u32> = packets.map(|p| p.len - 28).collect();
             for _ in &sizes {
                 video.uncharge(linear_truesize(1));
             }

@@ -1,8 +1,6 @@
 //! A telephone call, one way: G.711 over RTP.
 
-use crate::vocabulary::{
-    Duration, Endpoint, IPV4_HEADER, Instant, NewPacket, PacketKind, SockId, UDP_HEADER, linear_truesize,
-};
+use crate::vocabulary::{Duration, Endpoint, Instant, NewPacket, PacketKind, SockId, linear_truesize};
 
 /// Time between packets unless agreed on otherwise.
 // spec: rfc3551 table 1.
@@ -39,7 +37,7 @@ impl Voip {
     pub fn on_timer(&mut self, now: Instant) -> NewPacket {
         self.next += self.interval;
         self.seq += 1;
-        let len = voip_payload(self.interval) + UDP_HEADER + IPV4_HEADER;
+        let len = self.endpoint.datagram(voip_payload(self.interval));
         self.endpoint.packet(now, PacketKind::Voip, self.seq, len, linear_truesize(len), SockId::NONE)
     }
 }
@@ -59,7 +57,7 @@ mod tests {
             core::iter::from_fn(|| {
                 let now = call.next_timer()?;
                 let p = call.on_timer(now);
-                Some((now, p.seq, p.len - UDP_HEADER - IPV4_HEADER, p.tos))
+                Some((now, p.seq, p.len - 28, p.tos))
             })
             .collect::<Vec<_>>()
         };

@@ -330,6 +330,31 @@ impl FlowQueues {
         }
     }
 
+    /// Takes the packet behind `p`, which was taken of its tin's queue last, if it `may` go with it: mac80211 has it in one A-MSDU with `p`
+    /// then, of which CoDel sees the first packet.
+    // linux: net/mac80211/tx.c ieee80211_amsdu_aggregate (6.12) - with the last packet of its flow's queue, when it is queued.
+    // deviation: when they leave the queue. Packets of a queue are joined in order until no more fit, so they are the same ones; but CoDel and
+    // limits drop single packets here, and the A-MSDU as a whole in Linux.
+    pub fn take_with<S: Sink>(
+        &mut self,
+        now: Instant,
+        tin: TinId,
+        p: Pkt,
+        may: impl FnOnce(&Packet) -> bool,
+        ctx: &mut Ctx<'_, S>,
+    ) -> Option<Pkt> {
+        let own = self.queue_of(ctx.packets.get(p).flow_hash);
+        let id = if self.queues[own].tin == tin.0 { own } else { self.overflow_queue(tin) };
+        let next = self.queues[id].list.head()?;
+        if self.queues[id].tin != tin.0 || !may(ctx.packets.get(next)) {
+            return None;
+        }
+        let (mut view, ..) = self.view(now, id, ctx);
+        let next = view.pop()?;
+        self.queues.charge(id, i64::from(skb_len(ctx.packets.get(next))));
+        Some(next)
+    }
+
     /// The queue whose turn it is has nothing left.
     #[inline(always)]
     fn leave_empty(&mut self, tin: TinId, id: Queue) {

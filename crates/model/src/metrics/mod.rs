@@ -2,6 +2,7 @@
 
 pub mod emodel;
 pub mod flent_mos;
+pub mod responsiveness;
 
 /// Jain's index of fairness: 1 if all shares are equal, 1/n if one has everything; `None` without any share.
 // spec: Jain, Chiu, Hawe 1984 - (sum x)^2 / (n sum x^2).

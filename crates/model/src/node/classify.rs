@@ -1,11 +1,12 @@
 //! The two classifications of a packet, which look at different bits: the queueing discipline's band comes from the
 //! whole TOS byte, the access category from the DSCP.
 
-use crate::vocabulary::Packet;
+use crate::vocabulary::{Ip, Packet};
 
 /// Kernel priority by bits 1 to 4 of the TOS byte.
-// linux: net/ipv4/route.c ip_tos2prio (4.4) - best effort, filler, bulk, interactive bulk, interactive.
-const TOS_TO_PRIO: [u8; 16] = [0, 1, 0, 0, 2, 2, 2, 2, 6, 6, 6, 6, 4, 4, 4, 4];
+// linux: net/ipv4/route.c ip_tos2prio (4.4) - best effort, bulk, interactive, interactive bulk. ECT(0) alone is best effort: until 2.6.38 it was
+// filler, behind best effort.
+const TOS_TO_PRIO: [u8; 16] = [0, 0, 0, 0, 2, 2, 2, 2, 6, 6, 6, 6, 4, 4, 4, 4];
 
 /// Kernel priority of a TOS byte (as `rt_tos2priority`).
 #[inline]
@@ -57,10 +58,13 @@ const RFC8325: [u8; 64] = {
     up
 };
 
-/// Writes both into the packet, as forwarding and local output do.
+/// Writes both into the packet, as forwarding and local output do. In IPv6 the traffic class gives no priority, so that bands do not know it.
+// linux: net/ipv4/ip_forward.c ip_forward, net/ipv4/ip_sockglue.c IP_TOS (4.4) - priority from the TOS byte; net/ipv6/ip6_output.c
+// ip6_forward, ipv6_sockglue.c IPV6_TCLASS (4.4) - not so; net/wireless/util.c cfg80211_classify8021d - the DSCP of both.
+// deviation: what has come over Wi-Fi keeps its TID as priority in IPv6 - mac80211 has written it there; here it is zero.
 #[inline]
 pub fn classify(p: &mut Packet, mapping: DscpToUp) {
-    p.prio = priority(p.tos);
+    p.prio = if p.dst.ip() == Ip::V4 { priority(p.tos) } else { 0 };
     p.tid = mapping.tid(p.tos);
 }
 
@@ -80,6 +84,9 @@ mod tests {
             (0xb8, 4, Ac::Vi, Ac::Vo),
             (0xc0, 0, Ac::Vo, Ac::Vo),
             (0x10, 6, Ac::Be, Ac::Be),
+            // ECN-capable, and marked.
+            (0x02, 0, Ac::Be, Ac::Be),
+            (0x03, 0, Ac::Be, Ac::Be),
         ];
         for (tos, prio, old, new) in table {
             let ac = |mapping: DscpToUp| Ac::of_tid(mapping.tid(tos));

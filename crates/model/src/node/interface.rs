@@ -40,7 +40,7 @@ impl TxQueue {
     // linux: net/core/dev.c __dev_xmit_skb (4.4).
     // deviation: not while the device's queue is stopped - the kernel then keeps the packet before the discipline, where no other
     // can go before it.
-    #[inline]
+    #[inline(always)]
     pub fn send<S: Sink>(
         &mut self,
         now: Instant,
@@ -84,7 +84,7 @@ impl TxQueue {
             let hot = ctx.packets.get(p);
             let ac = Ac::of_tid(hot.tid);
             if hot.segs > 1 && !port.takes_gso() {
-                p = self.segment(p, ctx);
+                p = self.segment(now, p, ctx);
             }
             if port.is_stopped(ac) {
                 self.requeue.push_front(ctx.packets, p);
@@ -98,8 +98,8 @@ impl TxQueue {
 
     /// Splits a packet for a device that takes none of several segments; returns the first, the others wait.
     // linux: net/core/dev.c validate_xmit_skb (4.4) - between the discipline, which counts the packet once, and the device.
-    fn segment<S: Sink>(&mut self, p: Pkt, ctx: &mut Ctx<'_, S>) -> Pkt {
-        gso::split(ctx.packets, p, |packets, segment| self.requeue.push(packets, segment));
+    fn segment<S: Sink>(&mut self, now: Instant, p: Pkt, ctx: &mut Ctx<'_, S>) -> Pkt {
+        gso::split_by(now, p, ctx, |ctx, segment| self.requeue.push(ctx.packets, segment));
         self.requeue.pop(ctx.packets).expect("at least two segments")
     }
 

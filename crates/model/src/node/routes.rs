@@ -46,7 +46,9 @@ impl Routes {
     #[inline]
     pub fn get(&self, addr: Addr) -> Option<Route> {
         match self {
-            Self::OneWay { own, others } => Some(if addr == *own { Route::Local } else { *others }),
+            Self::OneWay { own, others } => {
+                Some(if addr.index() == own.index() { Route::Local } else { *others })
+            }
             Self::Table(routes) => routes.get(addr.index()).copied().flatten(),
         }
     }

@@ -1,6 +1,6 @@
 //! A packet of several segments becomes one packet for each: in the device (TSO), or just above one that cannot (GSO).
 
-use crate::vocabulary::{PacketKind, Packets, Pkt, TcpFlags, linear_truesize};
+use crate::vocabulary::{Ctx, Instant, PacketKind, Packets, Pkt, Sink, Step, TcpFlags, linear_truesize};
 
 /// Splits `p` into its segments and hands them on in order; the last of them is `p` itself. Of a packet that weighs what its
 /// segments weigh apart each has its part of the charge; otherwise the last has all of it, and the socket hears when the whole
@@ -45,6 +45,24 @@ pub fn split(packets: &mut Packets, p: Pkt, mut each: impl FnMut(&mut Packets, P
         }
         each(packets, segment);
     }
+}
+
+/// The same within a world, where a reader that follows packets is told of each new one.
+#[inline]
+pub fn split_by<S: Sink>(
+    now: Instant,
+    p: Pkt,
+    ctx: &mut Ctx<'_, S>,
+    mut each: impl FnMut(&mut Ctx<'_, S>, Pkt),
+) {
+    let Ctx { packets, trace } = ctx;
+    split(packets, p, |packets, segment| {
+        let ctx = &mut Ctx { packets, trace: &mut **trace };
+        if S::STEPS && segment != p {
+            ctx.step(now, &Step::Copied { from: p, to: segment });
+        }
+        each(ctx, segment);
+    });
 }
 
 /// Headers of each segment; what carries no TCP is split evenly, the rest going to the last.

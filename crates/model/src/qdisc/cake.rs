@@ -15,7 +15,7 @@ mod tins;
 
 pub use ack_filter::AckFilter;
 use alloc::boxed::Box;
-pub use params::{CakeParams, Cells, Framing, Isolation, Tins};
+pub use params::{CakeParams, Cells, Framing, Isolation, Masquerade, Tins};
 pub use stats::{CakeStats, CakeTinStats, Span};
 
 use super::{Enqueue, NextSend, QdiscStats};
@@ -24,7 +24,7 @@ use crate::fair::flow_queues::Salt;
 use crate::fair::longest::{Longest, Place, Queues};
 use crate::offload::gso;
 use crate::vocabulary::{
-    Addr, Ctx, Duration, ETHERNET_HEADER, Instant, Packets, Pkt, PlaceId, Rate, Reason, Sink,
+    Addr, Ctx, Duration, ETHERNET_HEADER, Instant, Ip, Packets, Pkt, PlaceId, Rate, Reason, Sink,
 };
 use crate::vocabulary::{RandomStream, skb_len};
 use tin::{Keys, Tin};
@@ -125,7 +125,7 @@ impl Cake {
         let counters = &mut self.tins[n].counters;
         counters.max_pkt_len = counters.max_pkt_len.max(len);
         if split {
-            gso::split(ctx.packets, p, |packets, segment| self.append(now, n, queue, segment, packets));
+            gso::split_by(now, p, ctx, |ctx, segment| self.append(now, n, queue, segment, ctx.packets));
         } else {
             self.append(now, n, queue, p, ctx.packets);
             if self.params.ack_filter != AckFilter::Off {
@@ -162,7 +162,8 @@ impl Cake {
         let hot = packets.get(p);
         // As a source an address has another hash than as a destination.
         let host = |a: Addr, side: u32| self.salt.hash(u32::from(a.0) * 2 + side);
-        let (source, destination) = (host(hot.src, 0), host(hot.dst, 1));
+        let [src, dst] = self.seen(hot.src, hot.dst);
+        let (source, destination) = (host(src, 0), host(dst, 1));
         let flow = match self.params.isolation {
             Isolation::Flowblind => 0,
             Isolation::Srchost => source,
@@ -171,6 +172,17 @@ impl Cake {
             _ => self.salt.hash(hot.flow_hash),
         };
         Keys { flow, source, destination }
+    }
+
+    /// The addresses of a packet as cake has them: behind a masquerading router all hosts have one, unless their connections are looked up.
+    // linux: net/sched/sch_cake.c cake_update_flowkeys (6.1) - by the connection's tuple, of IPv4; IPv6 is not masqueraded.
+    #[inline]
+    fn seen(&self, src: Addr, dst: Addr) -> [Addr; 2] {
+        const ROUTER: Addr = Addr(u16::MAX >> 1);
+        if self.params.masquerade == Masquerade::Off || self.params.nat || src.ip() == Ip::V6 {
+            return [src, dst];
+        }
+        if self.params.masquerade == Masquerade::Sources { [ROUTER, dst] } else { [src, ROUTER] }
     }
 
     /// Time that a tin, or the whole, did not use while it was empty is gone.

@@ -13,7 +13,9 @@ use alloc::collections::{BinaryHeap, VecDeque};
 use core::cmp::Reverse;
 
 use super::{Enqueue, NextSend, Qdisc, QdiscStats};
-use crate::vocabulary::{Ctx, Duration, Instant, Pkt, PlaceId, RandomStream, Rate, Reason, Sink, skb_len};
+use crate::vocabulary::{
+    Ctx, Duration, Instant, Pkt, PlaceId, RandomStream, Rate, Reason, Sink, Step, skb_len,
+};
 
 /// A probability, or the share that a random number takes from the one before it.
 // linux: iproute2 tc/q_netem.c get_percent (6.1) - a fraction of 2^32 - 1.
@@ -194,6 +196,7 @@ impl Netem {
         }
         if doubled && !lost {
             let copy = ctx.packets.duplicate(p);
+            ctx.step(now, &Step::Copied { from: p, to: copy });
             if self.losses.happens(self.params.loss.share, &mut self.stream) {
                 self.refuse(now, copy, Reason::Loss, ctx);
             } else {

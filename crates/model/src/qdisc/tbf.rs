@@ -107,9 +107,8 @@ impl Tbf {
     }
 
     fn enqueue_segments<S: Sink>(&mut self, now: Instant, p: Pkt, ctx: &mut Ctx<'_, S>) -> Enqueue {
-        let (mut answer, trace) = (Enqueue::Dropped, &mut *ctx.trace);
-        gso::split(ctx.packets, p, |packets, segment| {
-            let ctx = &mut Ctx { packets, trace };
+        let mut answer = Enqueue::Dropped;
+        gso::split_by(now, p, ctx, |ctx, segment| {
             if self.child.enqueue(now, segment, ctx) == Enqueue::Queued {
                 answer = Enqueue::Queued;
             }

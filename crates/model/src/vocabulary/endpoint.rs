@@ -2,9 +2,8 @@
 
 use super::{Addr, FlowId, Instant, NewPacket, PacketKind, SockId};
 
-/// Bytes of an IPv4 header.
-pub const IPV4_HEADER: u32 = 20;
-/// Bytes of a UDP or ICMP echo header.
+/// Bytes of a header of UDP, or of an echo of ICMP or ICMPv6.
+// spec: rfc768, rfc792, rfc4443 4.1.
 pub const UDP_HEADER: u32 = 8;
 
 /// Where the packets of a flow come from and go to.
@@ -18,11 +17,16 @@ pub struct Endpoint {
     pub src: Addr,
     /// Receiver's address.
     pub dst: Addr,
-    /// The IP header's TOS byte.
+    /// The IP header's TOS byte, in IPv6 its traffic class.
     pub tos: u8,
 }
 
 impl Endpoint {
+    /// Bytes from the IP header on of a packet of UDP, or of an echo, with so much payload.
+    pub const fn datagram(&self, payload: u32) -> u32 {
+        payload + UDP_HEADER + self.src.ip().header()
+    }
+
     /// A packet of the flow.
     pub fn packet(
         &self,

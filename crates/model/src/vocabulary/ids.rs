@@ -34,8 +34,6 @@ ids! {
     ChannelId(u16);
     /// A neighbour of one Wi-Fi device, numbered within the device.
     PeerId(u16);
-    /// An address that packets are sent to, numbered over the whole world.
-    Addr(u16);
     /// An application flow.
     FlowId(u32);
     /// A socket, whose memory its packets are charged to.

@@ -1,5 +1,7 @@
 //! What packets carry, and what answers them.
 
+use super::addr::Ip;
+
 /// What a packet carries.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
@@ -48,11 +50,14 @@ impl PacketKind {
     }
 
     /// Bytes by which a reply of this kind is longer than what it replies to.
-    // spec: rfc1035 4.1.3 - an address record is a pointer to the name, type, class, time to live, length and 4 bytes.
+    // spec: rfc1035 4.1.3 - an address record is a pointer to the name, type, class, time to live, length and 4 bytes; rfc3596 2.1 - 16 of
+    // IPv6.
+    // deviation: who asks asks once, for the version that he uses - resolvers ask for both.
     #[inline]
-    pub const fn grows(self) -> u32 {
-        match self {
-            Self::Answer => 2 + 2 + 2 + 4 + 2 + 4,
+    pub const fn grows(self, ip: Ip) -> u32 {
+        match (self, ip) {
+            (Self::Answer, Ip::V4) => 2 + 2 + 2 + 4 + 2 + 4,
+            (Self::Answer, Ip::V6) => 2 + 2 + 2 + 4 + 2 + 16,
             _ => 0,
         }
     }

@@ -11,9 +11,10 @@ use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use core::num::NonZeroU32;
 
+use super::addr::Addr;
 use super::bytes::{Buffers, BytesId};
 use super::fate::{Fate, PacketAccount, Reason};
-use super::ids::{Addr, FlowId, PeerId, SockId};
+use super::ids::{FlowId, PeerId, SockId};
 use super::kind::PacketKind;
 use super::quic::Datagram;
 use super::tcp::TcpHeader;
@@ -31,8 +32,9 @@ impl Pkt {
     fn new(slot: u32, generation: u8) -> Self {
         Self(NonZeroU32::new(u32::from(generation) << SLOT_BITS | slot).expect("generations start at one"))
     }
+    /// Its place in tables by packet: that of no other packet that is alive.
     #[inline]
-    fn slot(self) -> usize {
+    pub fn slot(self) -> usize {
         (self.0.get() & SLOT_MASK) as usize
     }
     #[inline]
@@ -87,6 +89,8 @@ pub struct Packet {
     pub ttl: u8,
     /// Airtime that it counts for below mac80211's queues, in units of 4 us (as `tx_time_est`); 0 if nobody counts.
     pub airtime: u16,
+    /// mac80211 has put it behind the packet before it, into one A-MSDU.
+    pub follows: bool,
     generation: u8,
     live: bool,
     /// Packets of the A-MSDU that this one is the first of; 1 of all others.
@@ -397,11 +401,17 @@ impl Packets {
     }
 
     /// The hot bytes of a packet. Panics on a handle whose packet was freed.
-    #[inline]
+    #[inline(always)]
     pub fn get(&self, p: Pkt) -> &Packet {
         let hot = &self.slots[p.slot()];
         assert!(hot.generation == p.generation() && hot.live, "stale packet handle");
         hot
+    }
+
+    /// Whether the packet of a handle has not been freed.
+    pub fn is_alive(&self, p: Pkt) -> bool {
+        let hot = &self.slots[p.slot()];
+        hot.generation == p.generation() && hot.live
     }
 
     /// The hot bytes of a packet, to be changed. Panics on a handle whose packet was freed.
@@ -434,6 +444,7 @@ fn blank() -> Packet {
         kind: PacketKind::Udp,
         ttl: TTL,
         airtime: 0,
+        follows: false,
         generation: 1,
         live: false,
         msdus: 1,

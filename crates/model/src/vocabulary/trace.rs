@@ -2,12 +2,15 @@
 //!
 //! Captures, logs, accounts and hashes are readers of this stream; a part never logs and never counts for itself.
 
+use super::addr::Addr;
 use super::fate::{Fate, Reason};
 use super::frames::{FrameView, PpduTry};
-use super::ids::{Addr, FlowId, PlaceId};
+use super::ids::{FlowId, PlaceId};
 use super::kind::PacketKind;
 use super::packet::{Packets, Pkt};
+use super::probe::Probe;
 use super::quic::LongPackets;
+use super::steps::Step;
 use super::time::{Duration, Instant};
 
 /// One thing that happened.
@@ -28,6 +31,13 @@ pub enum TraceEvent {
         /// Address of its sender.
         src: Addr,
     },
+    /// A ping wrote a request.
+    Asked {
+        /// Its flow.
+        flow: FlowId,
+        /// Its number.
+        seq: u32,
+    },
     /// An application read bytes of a stream, in order.
     Read {
         /// Its flow.
@@ -42,6 +52,15 @@ pub enum TraceEvent {
         /// Its flow.
         flow: FlowId,
         /// Time since its load began.
+        took: Duration,
+    },
+    /// A probe of a test of responsiveness was answered.
+    Probed {
+        /// Its flow.
+        flow: FlowId,
+        /// What it timed.
+        probe: Probe,
+        /// How long it took.
         took: Duration,
     },
     /// Something happened to a QUIC connection.
@@ -124,6 +143,8 @@ pub enum QuicTrace {
 pub trait Sink {
     /// Whether it wants whole frames too. They are put together only for those who do.
     const FRAMES: bool = false;
+    /// Whether it follows packets from layer to layer. Steps are told only to those who do.
+    const STEPS: bool = false;
 
     /// Takes note of what happened at `now`.
     fn event(&mut self, now: Instant, what: &TraceEvent);
@@ -131,6 +152,10 @@ pub trait Sink {
     /// Takes note of a frame that was seen; called only if [`Sink::FRAMES`] is true.
     #[inline]
     fn frame(&mut self, _now: Instant, _what: &FrameView<'_>) {}
+
+    /// Takes note of a packet's step; called only if [`Sink::STEPS`] is true.
+    #[inline]
+    fn step(&mut self, _now: Instant, _packets: &Packets, _what: &Step<'_>) {}
 }
 
 /// Takes note of nothing, at no cost.
@@ -148,6 +173,7 @@ pub struct Tee<A, B>(pub A, pub B);
 
 impl<A: Sink, B: Sink> Sink for Tee<A, B> {
     const FRAMES: bool = A::FRAMES || B::FRAMES;
+    const STEPS: bool = A::STEPS || B::STEPS;
 
     #[inline]
     fn event(&mut self, now: Instant, what: &TraceEvent) {
@@ -164,6 +190,16 @@ impl<A: Sink, B: Sink> Sink for Tee<A, B> {
             self.1.frame(now, what);
         }
     }
+
+    #[inline]
+    fn step(&mut self, now: Instant, packets: &Packets, what: &Step<'_>) {
+        if A::STEPS {
+            self.0.step(now, packets, what);
+        }
+        if B::STEPS {
+            self.1.step(now, packets, what);
+        }
+    }
 }
 
 /// The part of the world that parts may act on: passed down, never stored.
@@ -176,20 +212,59 @@ pub struct Ctx<'a, S> {
 }
 
 impl<S: Sink> Ctx<'_, S> {
+    /// Tells a reader that follows packets of a step; nothing otherwise.
+    #[inline(always)]
+    pub fn step(&mut self, now: Instant, what: &Step<'_>) {
+        if S::STEPS {
+            self.trace.step(now, self.packets, what);
+        }
+    }
+
+    /// Tells a reader that follows packets of each of these, of an A-MSDU each; nothing otherwise.
+    #[inline(always)]
+    pub fn each_step(
+        &mut self,
+        now: Instant,
+        of: impl Iterator<Item = Pkt>,
+        what: impl Fn(Pkt) -> Step<'static>,
+    ) {
+        if S::STEPS {
+            let packets = &*self.packets;
+            of.flat_map(|first| packets.amsdu(first)).for_each(|p| self.trace.step(now, packets, &what(p)));
+        }
+    }
+
     /// Drops a packet: reports it, books it, ends its charge; of an A-MSDU each.
     #[inline]
     pub fn drop(&mut self, now: Instant, p: Pkt, reason: Reason, place: PlaceId) {
+        if self.packets.joins() {
+            self.drop_joined(now, p, reason, place);
+        } else {
+            self.drop_one(now, p, reason, place);
+        }
+    }
+
+    #[inline]
+    fn drop_one(&mut self, now: Instant, p: Pkt, reason: Reason, place: PlaceId) {
+        let hot = self.packets.get(p);
+        self.trace.event(now, &TraceEvent::Dropped { flow: hot.flow, seq: hot.seq, reason, place });
+        self.packets.free(p, Fate::Dropped(reason, place));
+    }
+
+    /// The same in a run that has A-MSDUs.
+    #[cold]
+    #[inline(never)]
+    fn drop_joined(&mut self, now: Instant, p: Pkt, reason: Reason, place: PlaceId) {
         let mut next = Some(p);
         while let Some(p) = next {
             next = self.packets.take_msdu(p);
-            let hot = self.packets.get(p);
-            self.trace.event(now, &TraceEvent::Dropped { flow: hot.flow, seq: hot.seq, reason, place });
-            self.packets.free(p, Fate::Dropped(reason, place));
+            self.drop_one(now, p, reason, place);
         }
     }
 
     /// Hands a packet to its application: reports it, books it, ends its charge.
     pub fn deliver(&mut self, now: Instant, p: Pkt) {
+        self.step(now, &Step::Delivered { p });
         let hot = self.packets.get(p);
         let delay = now - hot.t_sent;
         self.trace.event(

@@ -5,7 +5,7 @@ use crate::aqm::law::LawFactory;
 use crate::vocabulary::{Duration, PartFactory, Rate};
 pub use crate::wifi::air::radio::HardwareDepth;
 use crate::wifi::stations::StationScheduler;
-pub use crate::wifi::stations::{AirtimeParams, AqlParams};
+pub use crate::wifi::stations::{AirtimeParams, AqlParams, GroupsCount};
 pub use crate::wifi::tx::transmitter::AIRTIME_WEIGHT;
 
 /// How the device queues and schedules: *Ending the Anomaly*, section 4.
@@ -36,6 +36,8 @@ pub struct FirmwareParams {
     pub airtime: AirtimeReport,
     /// Packets that the firmware joins into an A-MSDU at most.
     pub amsdu_frames: u8,
+    /// mac80211 joins them, when they leave its queues; the firmware none.
+    pub host_joins: bool,
     /// Bytes of an MPDU with several packets at most; what the peer announces if it is not given.
     pub amsdu_bytes: Option<u16>,
     /// Whether the firmware shares the air among stations by airtime; else they take turns, an aggregate each.
@@ -320,6 +322,16 @@ pub enum Mac80211Rules {
     // 8ccc07028cb7 and c77bfab92371 of June 2022.
     // deviation: without the limit of all of a category (8e4bac067105), which begins at 12 ms: two aggregates are less.
     RoundsWithPending,
+}
+
+impl Mac80211Rules {
+    /// What frames to groups count for against airtime queue limits under these rules.
+    pub const fn groups(self) -> GroupsCount {
+        match self {
+            Self::Rounds | Self::VirtualTime => GroupsCount::InAll,
+            Self::RoundsWithPending => GroupsCount::Not,
+        }
+    }
 }
 
 impl AirtimeParams {

@@ -5,7 +5,7 @@ mod power;
 mod status;
 
 use super::deadlines::Deadlines;
-use crate::vocabulary::{Ac, Ctx, Instant, Packets, PeerId, Pkt, PlaceId, RadioId, Sink, SockId};
+use crate::vocabulary::{Ac, Ctx, Instant, Packets, PeerId, Pkt, PlaceId, RadioId, Sink, SockId, Step};
 use crate::wifi::air::ppdu::{Content, Header, Mpdu, Ppdu};
 use crate::wifi::air::reception::RxOutcome;
 use crate::wifi::driver::Driver;
@@ -49,6 +49,8 @@ pub struct WifiDev {
     deadlines: Deadlines,
     /// Its power save, or that of its stations.
     power: Option<Box<Power>>,
+    /// Others than those of its deadlines may be due: its driver's, or those of power save.
+    timed: bool,
     /// It hears nothing that is sent to it: it sleeps, or is on another channel.
     pub deaf: bool,
     /// Its frames say that it sleeps.
@@ -64,6 +66,7 @@ impl WifiDev {
         let rx: Vec<_> = (0..tx.tids.len()).map(|_| RxTid::default()).collect();
         let deadlines = Deadlines::new(rx.len() + tx.tids.len() + 1);
         let closed = vec![u8::MAX; tx.peers.len()];
+        let timed = matches!(driver, Driver::Htc(_) | Driver::Firmware(_));
         let mut dev = Self {
             radio,
             tx,
@@ -78,6 +81,7 @@ impl WifiDev {
             transfers: None,
             deadlines,
             power: None,
+            timed,
             deaf: false,
             pm: false,
         };
@@ -154,14 +158,14 @@ impl WifiDev {
         let header = ppdu.header;
         let mut woken = Woken::default();
         match header.content {
-            Content::Data { .. } => {
+            // Frames to a group have a rate that learns nothing.
+            Content::Data { .. } | Content::Group => {
                 let learns = self.tx.peers[header.peer.index()].rate.learns() && self.is_reported(&ppdu);
                 if learns && self.tx.learn(now, &ppdu, hw.radio) {
                     self.expect(now, header.peer);
                 }
                 woken = self.data_status(now, &mut ppdu, hw, ctx);
             }
-            Content::Group => woken = self.data_status(now, &mut ppdu, hw, ctx),
             Content::Bar { start } if !ppdu.acknowledged => {
                 self.tx.tids[TidIndex::new(header.peer, header.tid).index()].bar_lost(start)
             }
@@ -169,10 +173,10 @@ impl WifiDev {
             // before the time for its answer is over.
             _ => {}
         }
-        let acknowledged = ppdu.acknowledged;
+        let (acknowledged, ends) = (ppdu.acknowledged, ppdu.ends);
         hw.radio.recycle(ppdu);
         if self.power.is_some() {
-            self.power_status(now, (header, acknowledged), hw, ctx);
+            self.power_status(now, (header, acknowledged, ends), hw, ctx);
         }
         woken
     }
@@ -185,6 +189,10 @@ impl WifiDev {
         hw: &mut Hardware<'_>,
         ctx: &mut Ctx<'_, S>,
     ) {
+        if header.content == Content::Group {
+            // The limit of frames to groups is one for all categories.
+            return Ac::ALL.iter().for_each(|&ac| self.driver.fill(now, ac, &mut self.tx, hw, ctx));
+        }
         self.driver.fill(now, header.ac, &mut self.tx, hw, ctx);
         let ac = Ac::of_tid(header.tid);
         if header.ac != ac {
@@ -208,7 +216,7 @@ impl WifiDev {
     ) {
         let tid = TidIndex::new(peer, ppdu.header.tid);
         if self.heeds(got) {
-            self.power_received(now, peer, ppdu, hw, ctx);
+            self.power_received(now, peer, ppdu, got, hw, ctx);
         }
         match ppdu.header.content {
             Content::Data { .. } => {
@@ -253,6 +261,7 @@ impl WifiDev {
             // What came is copied for each that heard it, and the rest is not for the device.
             Content::Beacon | Content::Group => {}
         }
+        ctx.each_step(now, up.iter().copied(), |p| Step::InOrder { p });
         if self.held_back.is_some() {
             self.hold_back(now, got.broken(ppdu), up);
         }
@@ -307,7 +316,7 @@ impl WifiDev {
     pub fn next_timer(&mut self) -> Option<Instant> {
         let Self { deadlines, rx, tx, held_back, .. } = self;
         let first = deadlines.first(|part| deadline(rx, tx, held_back.as_ref(), part)).map(|(at, _)| at);
-        if self.power.is_some() || matches!(&self.driver, Driver::Htc(_) | Driver::Firmware(_)) {
+        if self.timed {
             let transfers = self.transfers.as_ref().and_then(|transfers| transfers.next_timer());
             let others = [first, self.driver.next_timer(), transfers, self.power_due()];
             return others.into_iter().flatten().min();
@@ -332,6 +341,7 @@ impl WifiDev {
                 // What has come before goes up before it.
                 held_back.iter_mut().for_each(|held_back| held_back.hand_up(up));
                 rx.on_timeout(now, up);
+                ctx.each_step(now, up.iter().copied(), |p| Step::InOrder { p });
                 self.transfers.iter_mut().for_each(|transfers| transfers.behind(now, up));
             } else if part == rx.len() + tx.tids.len() {
                 held_back.iter_mut().for_each(|held_back| held_back.hand_up(up));
@@ -349,14 +359,15 @@ impl WifiDev {
                 }
             }
         }
+        let mut woken = Woken::default();
         if self.power_due().is_some_and(|at| at <= now) {
-            self.power_timer(now, hw, ctx);
+            woken = self.power_timer(now, hw, ctx);
         }
         self.transfers.iter_mut().for_each(|transfers| transfers.on_timer(now, up));
         if self.driver.next_timer().is_none_or(|at| at > now) {
-            return Woken::default();
+            return woken;
         }
-        let woken = self.driver.on_timer(now, &self.tx, ctx);
+        woken.add(self.driver.on_timer(now, &self.tx, ctx));
         self.driver.fill(now, Ac::Be, &mut self.tx, hw, ctx);
         woken
     }

@@ -58,6 +58,12 @@ impl DeviceView<'_> {
         t.may_send() && (t.has_waiting() || self.queues.backlog(TinId(tid.0)).0 > 0)
     }
 
+    /// Whether a TID is of frames to groups, which are charged to nobody.
+    #[inline]
+    pub fn is_group(&self, tid: TidIndex) -> bool {
+        self.tx.group == Some(tid.peer())
+    }
+
     /// Packets and bytes in the TID's flow queues; frames that wait for another try are not among them.
     pub fn backlog(&self, tid: TidIndex) -> (u32, u64) {
         self.queues.backlog(TinId(tid.0))
@@ -74,10 +80,16 @@ impl DeviceView<'_> {
     }
 
     /// Whether airtime queue limits let the TID's station have more in the hardware; true where there are none.
-    // linux: net/mac80211/tx.c ieee80211_txq_airtime_check (5.18).
+    // linux: net/mac80211/tx.c ieee80211_txq_airtime_check (5.18) - frames to groups always may, unless they have a limit of their own.
     #[inline]
     pub fn allows(&self, tid: TidIndex) -> bool {
         self.aql.is_none_or(|aql| {
+            if self.is_group(tid) {
+                return match aql.groups {
+                    GroupsCount::Limited(most) => self.below_of_groups() < most,
+                    GroupsCount::InAll | GroupsCount::Not => true,
+                };
+            }
             let (own, all) = self.below(tid);
             own < aql.low || (own < aql.high && all < aql.threshold)
         })
@@ -103,13 +115,15 @@ impl DeviceView<'_> {
     /// Airtime below the queues, of a station in one category and of all: what PPDUs there take at their first rate.
     // deviation: where the driver makes the PPDUs each is what it will be on the air; mac80211 reckons each frame by itself.
     fn below(&self, tid: TidIndex) -> (Duration, Duration) {
+        let in_all = self.aql.is_some_and(|aql| aql.groups == GroupsCount::InAll);
         if let Some(below) = self.below {
-            return (below.of(tid), below.all());
+            let groups = if in_all { below.of_groups() } else { Duration::ZERO };
+            return (below.of(tid), below.all() + groups);
         }
         let (mut own, mut all) = (Duration::ZERO, Duration::ZERO);
-        // linux: net/mac80211/tx.c ieee80211_tx_dequeue (6.0) - frames to groups do not count.
-        // deviation: before 6.0 they did, and since 2026 they have a budget of their own of 50 ms; neither is here.
-        let counts = |ppdu: &&Ppdu| ppdu.header.dev == self.tx.dev && ppdu.header.content != Content::Group;
+        let counts = |ppdu: &&Ppdu| {
+            ppdu.header.dev == self.tx.dev && (in_all || ppdu.header.content != Content::Group)
+        };
         for ppdu in self.radio.ppdus().filter(counts) {
             let takes = ppdu_duration_without_extension(ppdu.chain.entries()[0].rate, ppdu.bytes);
             all += takes;
@@ -118,6 +132,16 @@ impl DeviceView<'_> {
             }
         }
         (own, all)
+    }
+
+    /// Airtime of frames to groups below the queues.
+    fn below_of_groups(&self) -> Duration {
+        if let Some(below) = self.below {
+            return below.of_groups();
+        }
+        let of_group = |ppdu: &&Ppdu| ppdu.header.dev == self.tx.dev && ppdu.header.content == Content::Group;
+        let takes = |ppdu: &Ppdu| ppdu_duration_without_extension(ppdu.chain.entries()[0].rate, ppdu.bytes);
+        self.radio.ppdus().filter(of_group).map(takes).fold(Duration::ZERO, |sum, takes| sum + takes)
     }
 }
 
@@ -128,6 +152,8 @@ pub struct AirtimeBelow {
     /// By peer and category.
     stations: Vec<[u32; 4]>,
     categories: [u32; 4],
+    /// Of frames to groups, which are neither in those of stations nor in those of categories.
+    groups: u32,
 }
 
 impl AirtimeBelow {
@@ -136,7 +162,7 @@ impl AirtimeBelow {
 
     /// Of a device with so many peers.
     pub(in crate::wifi) fn new(peers: usize) -> Self {
-        Self { stations: vec![[0; 4]; peers], categories: [0; 4] }
+        Self { stations: vec![[0; 4]; peers], categories: [0; 4], groups: 0 }
     }
 
     /// A frame has left its queue.
@@ -153,6 +179,22 @@ impl AirtimeBelow {
         let ac = tid.ac().index();
         self.stations[tid.peer().index()][ac] -= u32::from(units);
         self.categories[ac] -= u32::from(units);
+    }
+
+    /// A frame to a group has left its queue.
+    pub(in crate::wifi) fn add_to_groups(&mut self, units: u16) {
+        self.groups += u32::from(units);
+    }
+
+    /// Its driver has reported it.
+    pub(in crate::wifi) fn remove_of_groups(&mut self, units: u16) {
+        self.groups -= u32::from(units);
+    }
+
+    /// Of frames to groups.
+    #[inline]
+    pub fn of_groups(&self) -> Duration {
+        Self::UNIT * u64::from(self.groups)
     }
 
     /// Of a station in a category.
@@ -253,6 +295,29 @@ pub struct AqlParams {
     pub high: Duration,
     /// Airtime of all stations together (`aql_threshold`).
     pub threshold: Duration,
+    /// What frames to groups count for.
+    pub groups: GroupsCount,
+}
+
+/// What frames to groups count for against airtime queue limits, at the lowest basic rate.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum GroupsCount {
+    /// For that of all stations together, and never held back themselves.
+    // linux: net/mac80211/sta_info.c ieee80211_sta_update_pending_airtime (5.5) - without a station for the device's alone.
+    InAll,
+    /// For nothing.
+    // linux: net/mac80211/tx.c ieee80211_tx_dequeue (6.0, commit 51d3cfaf992f of July 2022) - frames without a station are not counted.
+    Not,
+    /// They are held back while so much of them is below the queues, and count for nothing else.
+    // linux: net/mac80211/tx.c ieee80211_txq_airtime_check (commit 836c1addd3bf of July 2026, for what follows 7.2) - 50 ms; OpenWrt has had it since
+    // February 2024.
+    Limited(Duration),
+}
+
+impl GroupsCount {
+    /// Airtime that a patched kernel lets frames to groups have.
+    // linux: include/net/cfg80211.h IEEE80211_DEFAULT_AQL_TXQ_LIMIT_MC (the same commit).
+    pub const PATCHED: Self = Self::Limited(Duration::from_millis(50));
 }
 
 impl Default for AqlParams {
@@ -260,6 +325,6 @@ impl Default for AqlParams {
     // (5.5).
     fn default() -> Self {
         let us = Duration::from_micros;
-        Self { low: us(5_000), high: us(12_000), threshold: us(24_000) }
+        Self { low: us(5_000), high: us(12_000), threshold: us(24_000), groups: GroupsCount::InAll }
     }
 }

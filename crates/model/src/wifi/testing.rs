@@ -6,7 +6,7 @@ use crate::vocabulary::{
 };
 use crate::wifi::air::edca::EdcaSet;
 use crate::wifi::air::medium::{Medium, TxOutcome};
-use crate::wifi::air::ppdu::{Content, Header, Mpdu, Ppdu};
+use crate::wifi::air::ppdu::{Content, Header, Mpdu, Ppdu, Returned};
 use crate::wifi::air::radio::Radio;
 use crate::wifi::config::HardwareDepth;
 use crate::wifi::phy::timing::Timing;
@@ -154,7 +154,7 @@ pub(crate) fn ppdu(packets: &mut Packets, seqs: impl IntoIterator<Item = u16>) -
             seq: Seq::new(seq),
             len: 1538,
             tries: 0,
-            returned: false,
+            returned: Returned::No,
             probe: None,
             charge: SockId::NONE,
             truesize: TRUESIZE,

@@ -47,6 +47,22 @@ impl Line {
         Self { params, place: PlaceId(0), busy_until, waiting, bytes: 0 }
     }
 
+    /// When the line begins to send a packet that comes at `at`.
+    pub(super) fn free_from(&self, at: Instant) -> Instant {
+        self.busy_until.max(at)
+    }
+
+    /// From now on it has another rate; what is in its buffer leaves as it would have.
+    // deviation: what waits is sent at the rate that the line had when it came.
+    pub(super) fn change(&mut self, rate: Rate) {
+        self.params.rate = rate;
+    }
+
+    /// It sends nothing more before an instant.
+    pub(super) fn waits_until(&mut self, at: Instant) {
+        self.busy_until = self.busy_until.max(at);
+    }
+
     /// A packet of so many bytes from the IP header on comes at an instant no earlier than any before it: when its last bit has left, or none if
     /// the buffer is full. What is being sent is in the buffer no more.
     // spec: docsis MULPIv3.1 C.2.2.7.11 (Buffer Control) - the buffer of a service flow is counted in bytes of the packets that wait; what does
@@ -59,7 +75,7 @@ impl Line {
             self.bytes -= u64::from(bytes);
         }
         let bytes = len + ETHERNET_HEADER;
-        let begins = self.busy_until.max(at);
+        let begins = self.free_from(at);
         if begins > at {
             let fits = match self.params.buffer {
                 LineBuffer::Packets(limit) => (self.waiting.len() as u64) < u64::from(limit),

@@ -10,7 +10,7 @@ use crate::node::jitter::Softirq;
 use crate::offload::gso;
 use crate::vocabulary::{
     Bytes, Ctx, Duration, IfId, Instant, Packet, PacketKind, Packets, Pkt, PktList, PlaceId, Rate, Reason,
-    Sink, SockId, linear_truesize, skb_len,
+    Sink, SockId, Step, WireTimes, linear_truesize, skb_len,
 };
 use bql::Bql;
 use line::Line;
@@ -22,6 +22,12 @@ pub use line::{LineBuffer, LineParams};
 const ETHERNET_OVERHEAD: u32 = 14 + 4 + 8 + 12;
 /// Shortest payload; shorter ones are padded.
 const ETHERNET_MIN_PAYLOAD: u32 = 46;
+
+/// What a packet of so many bytes from the IP header on is on an Ethernet wire.
+#[inline(always)]
+fn wire_bytes(len: u32) -> Bytes {
+    Bytes::new(u64::from(len.max(ETHERNET_MIN_PAYLOAD) + ETHERNET_OVERHEAD))
+}
 
 /// What a wire and its devices are like.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -146,6 +152,24 @@ impl Wire {
         }
     }
 
+    /// From now on it has another rate and delay; all else of `params` is as before. Packets under way arrive when they would have.
+    // deviation: none overtakes another: a wire that becomes shorter sends nothing until the last packet under way can no more be overtaken -
+    // on netem of Linux a packet with less delay goes first.
+    pub fn change(&mut self, now: Instant, params: WireParams) {
+        let (WireParams::Ethernet(ethernet) | WireParams::Access(ethernet, _)) = params else { return };
+        (self.params.rate, self.params.delay) = (ethernet.rate, ethernet.delay);
+        if let (Some(line), WireParams::Access(_, other)) = (&mut self.line, params) {
+            line.change(other.rate);
+        }
+        if let Some(&(last, _)) = self.flight.back() {
+            let overtakes_until = Instant::from_nanos(last.nanos().saturating_sub(ethernet.delay.nanos()));
+            match &mut self.line {
+                Some(line) => line.waits_until(overtakes_until),
+                None => self.busy_until = self.busy_until.max(overtakes_until).max(now),
+            }
+        }
+    }
+
     /// The same with a name for where an access line drops what finds its buffer full.
     #[must_use]
     pub fn with_place(mut self, place: PlaceId) -> Self {
@@ -173,8 +197,9 @@ impl Wire {
         let bytes = skb_len(hot);
         if hot.segs == 1 {
             self.frame(now, p, hot);
+            self.tell_of_last(now, p, ctx);
         } else {
-            self.frames(now, p, ctx.packets);
+            self.frames(now, p, ctx);
         }
         self.queued(charge, truesize, bytes);
     }
@@ -193,18 +218,28 @@ impl Wire {
     #[inline(never)]
     fn push_apart<S: Sink>(&mut self, now: Instant, p: Pkt, ctx: &mut Ctx<'_, S>) {
         let Some(mut line) = self.line.take() else {
+            let times = WireTimes { begins: now, sent: now, line: None, arrives: now };
+            ctx.step(now, &Step::Wired { p, from: self.from, times });
             self.flight.push_back((now, p));
             return;
         };
         let (charge, truesize) = ctx.packets.take_charge(p);
         let bytes = skb_len(ctx.packets.get(p));
         let mut segments = PktList::default();
-        gso::split(ctx.packets, p, |packets, segment| segments.push(packets, segment));
+        gso::split_by(now, p, ctx, |ctx, segment| segments.push(ctx.packets, segment));
         while let Some(segment) = segments.pop(ctx.packets) {
+            let begins = self.busy_until.max(now);
             let hot = ctx.packets.get_mut(segment);
             let at_modem = self.sent(now, hot);
+            let line_begins = line.free_from(at_modem);
             match line.push(at_modem, hot.len) {
-                Some(sent) => self.flight.push_back((sent + self.params.delay, segment)),
+                Some(sent) => {
+                    let arrives = sent + self.params.delay;
+                    let line = Some((line_begins, sent));
+                    let times = WireTimes { begins, sent: at_modem, line, arrives };
+                    ctx.step(now, &Step::Wired { p: segment, from: self.from, times });
+                    self.flight.push_back((arrives, segment));
+                }
                 // deviation: it is dropped as the host sends it, not when it reaches the modem a few microseconds later - nothing happens to it
                 // in between.
                 None => ctx.drop(now, segment, Reason::Overlimit, line.place),
@@ -216,8 +251,23 @@ impl Wire {
 
     /// The frames of a packet of several segments: apart, so that those of one stay quick.
     #[inline(never)]
-    fn frames(&mut self, now: Instant, p: Pkt, packets: &mut Packets) {
-        gso::split(packets, p, |packets, segment| self.frame(now, segment, packets.get_mut(segment)));
+    fn frames<S: Sink>(&mut self, now: Instant, p: Pkt, ctx: &mut Ctx<'_, S>) {
+        gso::split_by(now, p, ctx, |ctx, segment| {
+            self.frame(now, segment, ctx.packets.get_mut(segment));
+            self.tell_of_last(now, segment, ctx);
+        });
+    }
+
+    /// Tells a reader that follows packets when the frame that was sent last passes where.
+    #[inline(always)]
+    fn tell_of_last<S: Sink>(&self, now: Instant, p: Pkt, ctx: &mut Ctx<'_, S>) {
+        if S::STEPS {
+            let bytes = wire_bytes(ctx.packets.get(p).len);
+            let (sent, took) = (self.busy_until, self.params.rate.time_for(bytes));
+            let begins = Instant::ZERO + (sent - Instant::ZERO).saturating_sub(took);
+            let times = WireTimes { begins, sent, line: None, arrives: sent + self.params.delay };
+            ctx.step(now, &Step::Wired { p, from: self.from, times });
+        }
     }
 
     /// One frame after the others. It comes into a buffer of the receiver's own; a datagram's was like that already.
@@ -233,8 +283,7 @@ impl Wire {
         if hot.kind == PacketKind::Tcp {
             hot.truesize = linear_truesize(hot.len);
         }
-        let bytes = hot.len.max(ETHERNET_MIN_PAYLOAD) + ETHERNET_OVERHEAD;
-        let sent = self.busy_until.max(now) + self.params.rate.time_for(Bytes::new(u64::from(bytes)));
+        let sent = self.busy_until.max(now) + self.params.rate.time_for(wire_bytes(hot.len));
         self.busy_until = sent;
         sent
     }

@@ -3,6 +3,20 @@
 use super::ack_filter::AckFilter;
 use crate::vocabulary::{Duration, ETHERNET_HEADER, Rate};
 
+/// Whose addresses are behind the one that a router masquerades with, as cake sees packets.
+// linux: net/netfilter/nf_nat_masquerade.c (6.1) - what leaves has the router's address once it is routed, before its discipline; what comes in
+// has it still where an ifb takes it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Masquerade {
+    /// Nobody's.
+    #[default]
+    Off,
+    /// Those of sources: packets leave.
+    Sources,
+    /// Those of destinations: packets have come in.
+    Destinations,
+}
+
 /// How packets go into tins.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Tins {
@@ -157,6 +171,10 @@ pub struct CakeParams {
     pub wash: bool,
     /// Acknowledgements that newer ones make needless are dropped.
     pub ack_filter: AckFilter,
+    /// Hosts behind a masquerading router are told apart (`nat`).
+    pub nat: bool,
+    /// Whose addresses that router hides.
+    pub masquerade: Masquerade,
 }
 
 impl CakeParams {
@@ -183,6 +201,8 @@ impl Default for CakeParams {
             ingress: false,
             wash: false,
             ack_filter: AckFilter::Off,
+            nat: false,
+            masquerade: Masquerade::Off,
         }
     }
 }

@@ -3,7 +3,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::fair::testing::{Bench, TRUESIZE};
-use crate::vocabulary::{Addr, Seed};
+use crate::vocabulary::{Addr, Ip, Seed};
 
 const RATE: Rate = Rate::from_mbps(20);
 /// How long a full packet takes at that rate, in ns.
@@ -251,6 +251,44 @@ fn hosts_have_equal_shares_where_they_are_counted() {
         (Hosts, true, [50, 50]),
     ] {
         assert_eq!(shares(isolation, by_destination), want, "{isolation:?} {by_destination}");
+    }
+}
+
+/// Behind a masquerading router all hosts are one, unless `nat` tells them apart; of IPv6 it hides none.
+// linux: net/sched/sch_cake.c cake_update_flowkeys (6.1).
+#[test]
+fn a_masquerading_router_hides_hosts() {
+    use Isolation::*;
+    let apart = |isolation, masquerade, nat, ip| {
+        let q = cake(CakeParams { isolation, masquerade, nat, ..shaped() });
+        let mut b = Bench::new();
+        let keys = [1, 2].map(|host| {
+            let p = b.packet(host, 1500);
+            let hot = b.packets.get_mut(p);
+            let (one, other) = (Addr(host as u16).of(ip), Addr(7).of(ip));
+            let leaves = masquerade != Masquerade::Destinations;
+            (hot.src, hot.dst) = if leaves { (one, other) } else { (other, one) };
+            let Keys { source, destination, .. } = q.keys(p, &b.packets);
+            if leaves { source } else { destination }
+        });
+        keys[0] != keys[1]
+    };
+    for isolation in [DualSrchost, DualDsthost, TripleIsolate, Hosts] {
+        for (masquerade, nat, ip, want) in [
+            (Masquerade::Off, false, Ip::V4, true),
+            (Masquerade::Sources, false, Ip::V4, false),
+            (Masquerade::Sources, true, Ip::V4, true),
+            (Masquerade::Sources, false, Ip::V6, true),
+            (Masquerade::Destinations, false, Ip::V4, false),
+            (Masquerade::Destinations, true, Ip::V4, true),
+            (Masquerade::Destinations, false, Ip::V6, true),
+        ] {
+            assert_eq!(
+                apart(isolation, masquerade, nat, ip),
+                want,
+                "{isolation:?} {masquerade:?} {nat} {ip:?}"
+            );
+        }
     }
 }
 

@@ -79,7 +79,7 @@ pub enum StackEvent {
 /// stack is given are ordered.
 ///
 /// Streams carry numbers of bytes and not bytes: no application here looks at content.
-pub trait Stack: core::fmt::Debug {
+pub trait Stack: Send + core::fmt::Debug {
     /// A client begins its handshake.
     fn connect(&mut self, now: Instant);
 

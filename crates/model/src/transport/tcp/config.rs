@@ -318,6 +318,8 @@ pub struct TcpConfig {
     pub init_rwnd: u32,
     /// `net.ipv4.tcp_notsent_lowat`.
     pub notsent_lowat: u32,
+    /// The application has set `TCP_NODELAY`: a small segment waits for nothing.
+    pub nodelay: bool,
     /// Least retransmission timeout (`rto_min`): 200 ms.
     pub rto_min: Duration,
     /// Least delayed-ACK time: 40 ms.
@@ -407,6 +409,7 @@ impl Default for TcpConfig {
             rcvbuf: RcvbufRules::Linux4_16,
             init_rwnd: 0,
             notsent_lowat: u32::MAX,
+            nodelay: false,
             rto_min: Duration::from_millis(200),
             delack_min: Duration::from_millis(40),
             delack_max: Duration::from_millis(200),

@@ -10,12 +10,12 @@ use super::receiver::{Check, PathRtt, Receiver};
 use super::sender::Sender;
 use super::{AckIn, Outlet};
 use crate::transport::cc::{Cc, Controller};
-use crate::vocabulary::{Addr, Endpoint, Instant, RandomStream, SockId, TcpFlags, TcpHeader};
+use crate::vocabulary::{Addr, Endpoint, Instant, RandomStream, SockId, SocketWait, TcpFlags, TcpHeader};
 use handshake::TcpHandshake;
 use port::{Face, SocketPort};
 
-/// Bytes of an IPv4 and a TCP header without options.
-const IP_AND_TCP_HEADER: u32 = 40;
+/// Bytes of a TCP header without options.
+const TCP_HEADER: u32 = 20;
 
 /// States of a connection.
 // spec: rfc9293 3.3.2.
@@ -329,6 +329,11 @@ impl Tcp {
         matches!(self.state, TcpState::Established | TcpState::CloseWait) && self.sender.wakes_writer()
     }
 
+    /// Sequence number behind the last byte that was written, and what keeps what has not been sent, if anything has not.
+    pub fn waits_for(&self) -> (u32, Option<SocketWait>) {
+        (self.sender.written(), self.sender.waits_for())
+    }
+
     /// Bytes that the application can read.
     #[inline]
     pub fn readable(&self) -> u64 {
@@ -400,7 +405,7 @@ impl Tcp {
         let mut info = TcpInfo {
             segs_in: self.segs_in,
             data_segs_in: self.data_segs_in,
-            pmtu: u32::from(self.config.advmss) + IP_AND_TCP_HEADER,
+            pmtu: u32::from(self.config.advmss) + self.face.endpoint.src.ip().header() + TCP_HEADER,
             ..TcpInfo::default()
         };
         self.sender.info(now, &mut info);

@@ -7,6 +7,12 @@ use super::{Packets, Pkt, SockId};
 use alloc::vec::Vec;
 
 impl Packets {
+    /// Whether packets have been joined in this run.
+    #[inline]
+    pub(in crate::vocabulary) const fn joins(&self) -> bool {
+        self.joins
+    }
+
     /// Packets that the handle stands for: those of an A-MSDU, or one.
     #[inline]
     pub fn msdus(&self, p: Pkt) -> u8 {

@@ -1,12 +1,26 @@
 //! PPDUs on their way through the hardware, and the frames in them.
 
-use crate::vocabulary::{Ac, ContentView, DevId, Duration, MpduView, PeerId, Pkt, PpduKind, SockId};
+use crate::vocabulary::{
+    Ac, ContentView, Ctx, DevId, Duration, Instant, MpduView, Packets, PeerId, Pkt, PpduKind, Sink, SockId,
+    Step,
+};
 use crate::wifi::marks::Marks;
 use crate::wifi::phy::frame;
 use crate::wifi::phy::{PhyRate, RateTry, RetryChain};
 use crate::wifi::rate::Probe;
 use crate::wifi::seq_window::Seq;
 use alloc::vec::Vec;
+
+/// Whether the hardware has returned a frame unsent, and why it did last.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Returned {
+    /// It has not.
+    No,
+    /// Its receiver fell asleep. In mac80211's hands such a frame expires.
+    Asleep,
+    /// Another to its receiver had failed, and mac80211 sent it once more.
+    Once,
+}
 
 /// One data frame of a PPDU: the sender's entry for a packet from the time it got its sequence number until its fate
 /// is known.
@@ -20,8 +34,8 @@ pub struct Mpdu {
     pub len: u16,
     /// Hardware tries so far.
     pub tries: u8,
-    /// The hardware has returned it unsent before, and mac80211 has sent it once more.
-    pub returned: bool,
+    /// The hardware has returned it unsent before.
+    pub returned: Returned,
     /// What it shall find out: it is sent alone then, with that rate in its chain.
     pub probe: Option<Probe>,
     /// Whose memory is charged once the packet has gone up at the receiver.
@@ -86,6 +100,12 @@ pub enum Content {
 }
 
 impl Content {
+    /// Whether it carries packets.
+    #[inline]
+    pub const fn is_data(self) -> bool {
+        matches!(self, Self::Data { .. } | Self::Group)
+    }
+
     /// Whether nobody answers it, and none is it for alone.
     #[inline]
     pub const fn is_for_all(self) -> bool {
@@ -192,6 +212,8 @@ pub struct Ppdu {
     pub more: bool,
     /// It ends a service period.
     pub eosp: bool,
+    /// It is the last of what a sleeping station has asked for.
+    pub ends: bool,
     /// Entry of the chain that is tried now.
     entry: u8,
     /// Tries made at that entry.
@@ -223,6 +245,7 @@ impl Ppdu {
             pm: false,
             more: false,
             eosp: false,
+            ends: false,
             entry: 0,
             entry_tries: 0,
             tries: 0,
@@ -295,6 +318,37 @@ impl Ppdu {
     #[inline]
     pub const fn unsent(&self) -> u8 {
         self.entry_unsent
+    }
+
+    /// How many frames it has before the last one, and how many packets that has.
+    #[inline(always)]
+    pub fn ends_with(&self) -> (usize, usize) {
+        (self.mpdus.len().saturating_sub(1), self.mpdus.last().map_or(0, |mpdu| usize::from(mpdu.msdus)))
+    }
+
+    /// Tells a reader that follows packets that its packets are in the hardware, but for those that were when it ended so.
+    #[inline(always)]
+    pub fn is_in_hardware<S: Sink>(&self, now: Instant, had: (usize, usize), ctx: &mut Ctx<'_, S>) {
+        if S::STEPS {
+            let Ctx { packets, trace } = ctx;
+            let first = self.mpdus[had.0..].iter().filter_map(|m| m.pkt);
+            let new = first.flat_map(|first| packets.amsdu(first)).skip(had.1);
+            new.for_each(|p| trace.step(now, packets, &Step::InHardware { p }));
+        }
+    }
+
+    /// Tells a reader that follows packets that the hardware has given it back.
+    #[inline(always)]
+    pub fn is_given_back<S: Sink>(&self, now: Instant, ctx: &mut Ctx<'_, S>) {
+        ctx.each_step(now, self.mpdus.iter().filter_map(|m| m.pkt), |p| Step::GivenBack { p });
+    }
+
+    /// Puts the packets that the receiver does not have into `packets`, each with whether its frame has a mark.
+    pub fn carries(&self, whole: &Marks, all: &Packets, packets: &mut Vec<(Pkt, bool)>) {
+        packets.clear();
+        for (n, mpdu) in self.mpdus.iter().enumerate() {
+            packets.extend(mpdu.pkt.iter().flat_map(|&p| all.amsdu(p)).map(|p| (p, whole.has(n))));
+        }
     }
 
     /// A mark for each of its frames.

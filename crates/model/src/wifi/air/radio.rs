@@ -140,9 +140,14 @@ impl Radio {
             && self.filter.stops(ppdu)
             && let Some(ppdu) = self.pop(queue)
         {
-            self.unreported(queue, &ppdu, 1);
-            self.filter.returned.push_back(ppdu);
+            self.return_unsent(ppdu);
         }
+    }
+
+    /// The driver is to get back a PPDU that is no longer in its queue, as one that was not sent.
+    pub fn return_unsent(&mut self, ppdu: Box<Ppdu>) {
+        self.unreported(ppdu.header.ac.index(), &ppdu, 1);
+        self.filter.returned.push_back(ppdu);
     }
 
     /// Whether PPDUs were returned unsent that the driver has not been told of.
@@ -196,19 +201,19 @@ impl Radio {
                 continue;
             }
             let first_stays = medium.sends(now, self.edcafs[queue]);
+            let mut first_goes = false;
             for n in 0..held {
                 let Some(ppdu) = self.queues[queue].ppdus.pop_front() else { break };
                 if (ppdu.header.dev, ppdu.header.peer) == whose && !(n == 0 && first_stays) {
                     self.queues[queue].aggregates -= self.counts(&ppdu);
+                    first_goes |= n == 0;
                     back.push(ppdu);
                 } else {
                     self.queues[queue].ppdus.push_back(ppdu);
                 }
             }
-            match self.queues[queue].ppdus.len() {
-                0 => medium.withdraw(now, self.edcafs[queue]),
-                left if left < held => medium.resized(),
-                _ => {}
+            if first_goes {
+                medium.withdraw(now, self.edcafs[queue], self.queues[queue].ppdus.len());
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::vocabulary::{Instant, RandomStream};
 use crate::wifi::air::given::FrameErrors;
-use crate::wifi::air::ppdu::{Content, Ppdu};
+use crate::wifi::air::ppdu::{Mpdu, Ppdu};
 use crate::wifi::marks::Marks;
 use crate::wifi::phy::PhyRate;
 use crate::wifi::phy::errors::{ErrorTable, Snr};
@@ -58,6 +58,12 @@ impl RxOutcome {
         (self.readable & !self.whole & ppdu.all()).any()
     }
 
+    /// Frames that came whole and for the first time, as long as nobody has taken their packets.
+    pub fn first_of<'a>(&'a self, ppdu: &'a Ppdu) -> impl Iterator<Item = &'a Mpdu> {
+        let mpdus = ppdu.mpdus.iter().enumerate();
+        mpdus.filter(|(n, mpdu)| self.whole.has(*n) && mpdu.pkt.is_some()).map(|(_, mpdu)| mpdu)
+    }
+
     /// Whether nothing of the PPDU was understood; what came whole could be read.
     #[inline]
     pub const fn is_nothing(&self) -> bool {
@@ -100,7 +106,7 @@ impl PathErrors {
         let all = Marks::first(frames);
         match self {
             Self::Given { unheard, frame, .. } => {
-                if !matches!(ppdu.header.content, Content::Data { .. } | Content::Group) {
+                if !ppdu.header.content.is_data() {
                     return RxOutcome { whole: all, readable: all };
                 }
                 if stream.chance(*unheard) {
@@ -115,7 +121,7 @@ impl PathErrors {
             Self::Noise(noise) => noise.table(now).receive(ppdu, stream),
             Self::Traced(chances) => {
                 let error = *chances.now(now);
-                if !matches!(ppdu.header.content, Content::Data { .. } | Content::Group) {
+                if !ppdu.header.content.is_data() {
                     return RxOutcome { whole: all, readable: all };
                 }
                 if error >= 1.0 {

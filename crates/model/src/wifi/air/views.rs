@@ -142,6 +142,19 @@ impl Views {
         self.views.iter().map(|v| &v.medium)
     }
 
+    /// When a radio's functions start to transmit, if nobody else does before. At that instant it stays planned until [`Views::engage`],
+    /// also if another of these functions asks before that: for what another channel has brought at the same instant.
+    #[inline]
+    pub fn planned(&self, now: Instant, radio: usize) -> Option<Instant> {
+        let view = &self.views[radio];
+        view.medium.start().filter(|&start| !view.engaged && start >= now)
+    }
+
+    /// When the first of all radios does.
+    pub fn next(&self, now: Instant) -> Option<Instant> {
+        (0..self.views.len()).filter_map(|radio| self.planned(now, radio)).min()
+    }
+
     /// Frames on the air.
     pub fn on_air(&self) -> u32 {
         self.on_air

@@ -53,13 +53,15 @@ impl WifiDev {
     #[must_use]
     pub fn with_saver(mut self, saver: Saver) -> Self {
         self.power = Some(Box::new(Power::Station(saver)));
+        self.timed = true;
         self
     }
 
-    /// The same access point, which has stations that do.
+    /// The same access point, which has stations that do, or does so itself.
     #[must_use]
     pub fn with_sleepers(mut self, sleepers: Sleepers) -> Self {
         self.power = Some(Box::new(Power::AccessPoint(sleepers)));
+        self.timed = true;
         self
     }
 }

@@ -1,18 +1,17 @@
 //! Power save at work in a device: what its algorithms ask for is sent, what they hold back stays, what they let go goes.
 
-use super::WifiDev;
-use crate::vocabulary::{Ac, Ctx, Instant, PeerId, Pkt, Sink};
+mod stations;
+mod trips;
+
+use super::{WifiDev, Woken};
+use crate::vocabulary::{Ac, Ctx, Instant, PeerId, Pkt, Sink, Step};
 use crate::wifi::air::ppdu::{Content, Header, Ppdu};
-use crate::wifi::air::radio::BEACON_QUEUE;
 use crate::wifi::air::reception::RxOutcome;
 use crate::wifi::power::Power;
 use crate::wifi::power::saver::{Act, Saver, SaverCounters, State};
 use crate::wifi::power::sleepers::{Sleepers, told};
 use crate::wifi::power::tim::Tim;
-use crate::wifi::tx::tid::BlockAckSession;
 use crate::wifi::tx::transmitter::{Hardware, TIDS, TidIndex, management_chain};
-use alloc::boxed::Box;
-use alloc::vec::Vec;
 
 /// A station's only peer.
 const AP: PeerId = PeerId(0);
@@ -45,11 +44,12 @@ impl WifiDev {
         }
     }
 
-    /// What a station did to save power and to scan, until `now`.
+    /// What a station did to save power and to scan, or an access point to scan, until `now`.
     pub fn saver_counters(&self, now: Instant) -> Option<SaverCounters> {
         match self.power.as_deref() {
             Some(Power::Station(saver)) => Some(saver.counters(now)),
-            _ => None,
+            Some(Power::AccessPoint(sleepers)) => sleepers.trips.as_ref().map(|trips| trips.counters(now)),
+            None => None,
         }
     }
 
@@ -57,7 +57,9 @@ impl WifiDev {
     pub(super) fn watches(&self, peer: PeerId) -> bool {
         match self.power.as_deref() {
             Some(Power::Station(_)) => true,
-            Some(Power::AccessPoint(sleepers)) => sleepers.is_asleep(peer) || self.tx.group == Some(peer),
+            Some(Power::AccessPoint(sleepers)) => {
+                sleepers.is_asleep(peer) || self.tx.group == Some(peer) || sleepers.holds()
+            }
             None => false,
         }
     }
@@ -80,7 +82,12 @@ impl WifiDev {
             Some(Power::AccessPoint(sleepers)) if self.tx.group == Some(tid.peer()) => {
                 sleepers.keep_for_group(now, p, ctx)
             }
-            Some(Power::AccessPoint(sleepers)) if sleepers.host_keeps() && sleepers.is_asleep(tid.peer()) => {
+            // Who woke as the access point was about to leave its channel still has its frames here: what comes now is behind them.
+            Some(Power::AccessPoint(sleepers))
+                if sleepers.host_keeps()
+                    && (sleepers.is_asleep(tid.peer())
+                        || sleepers.holds() && sleepers.waits(tid.peer(), tid.ac())) =>
+            {
                 sleepers.keep(now, p, (tid.peer(), tid.ac()), ctx);
                 true
             }
@@ -101,14 +108,29 @@ impl WifiDev {
         hw.radio.ppdus().any(|ppdu| ppdu.header.dev == self.tx.dev)
     }
 
-    /// A time of the station's power save may be over.
-    pub(super) fn power_timer<S: Sink>(&mut self, now: Instant, hw: &mut Hardware<'_>, ctx: &mut Ctx<'_, S>) {
+    /// The same without beacons.
+    fn is_sending_data(&self, hw: &Hardware<'_>) -> bool {
+        let own = |ppdu: &Ppdu| ppdu.header.dev == self.tx.dev && ppdu.header.content != Content::Beacon;
+        hw.radio.ppdus().any(own)
+    }
+
+    /// A time of the station's power save may be over, or an access point looks for old frames. Says which queues above are woken by that.
+    pub(super) fn power_timer<S: Sink>(
+        &mut self,
+        now: Instant,
+        hw: &mut Hardware<'_>,
+        ctx: &mut Ctx<'_, S>,
+    ) -> Woken {
         let sending = self.is_sending(hw);
         let waiting = || self.tx.tids.iter().any(|tid| tid.has_waiting()) || !self.tx.held.is_empty();
         let busy = sending || self.driver.queued() > 0 || waiting();
-        let Some(saver) = self.saver() else { return };
+        let Some(saver) = self.saver() else {
+            self.trip_timer(now, busy, hw, ctx);
+            return self.give_up_old(now, ctx);
+        };
         let act = saver.on_timer(now, busy, sending);
         self.act(now, act, hw, ctx);
+        Woken::default()
     }
 
     /// When that is, if ever.
@@ -116,7 +138,11 @@ impl WifiDev {
     pub(super) fn power_due(&self) -> Option<Instant> {
         match self.power.as_deref() {
             Some(Power::Station(saver)) => saver.next_timer(),
-            _ => None,
+            Some(Power::AccessPoint(sleepers)) => {
+                let trip = sleepers.trips.as_ref().and_then(|trips| trips.next_timer());
+                sleepers.next_timer().into_iter().chain(trip).min()
+            }
+            None => None,
         }
     }
 
@@ -132,7 +158,7 @@ impl WifiDev {
                 self.send_null(now, AP, ac, Content::QosNull { eosp: false }, hw);
             }
             Act::Hold => {
-                self.hold(AP, true);
+                self.hold(now, AP, true, ctx);
                 self.flushed(now, hw, ctx);
             }
             Act::Release => {
@@ -150,7 +176,8 @@ impl WifiDev {
     }
 
     /// Frames to a peer stay where they are, or go.
-    fn hold(&mut self, peer: PeerId, held: bool) {
+    fn hold<S: Sink>(&mut self, now: Instant, peer: PeerId, held: bool, ctx: &mut Ctx<'_, S>) {
+        ctx.step(now, &Step::Sleeps { dev: self.tx.dev, peer, held });
         for tid in 0..TIDS as u8 {
             self.tx.tids[TidIndex::new(peer, tid).index()].asleep = held;
         }
@@ -173,10 +200,14 @@ impl WifiDev {
     pub(super) fn power_status<S: Sink>(
         &mut self,
         now: Instant,
-        (header, acknowledged): (Header, bool),
+        (header, acknowledged, ends): (Header, bool, bool),
         hw: &mut Hardware<'_>,
         ctx: &mut Ctx<'_, S>,
     ) {
+        if ends && let Some(sleepers) = self.sleepers_mut() {
+            sleepers.set_served(header.peer, false);
+        }
+        self.trip_flushed(now, hw);
         let Some(saver) = self.saver() else { return };
         let act = match header.content {
             Content::Null { pm } => saver.null_done(now, pm, acknowledged),
@@ -210,10 +241,10 @@ impl WifiDev {
         now: Instant,
         peer: PeerId,
         ppdu: &Ppdu,
+        got: &RxOutcome,
         hw: &mut Hardware<'_>,
         ctx: &mut Ctx<'_, S>,
     ) {
-        let first = !ppdu.taken && ppdu.mpdus.iter().all(|mpdu| mpdu.pkt.is_some());
         if let Some(saver) = self.saver() {
             if !matches!(ppdu.header.content, Content::Bar { .. }) {
                 let act = saver.received(now, ppdu.header.ac, ppdu.more, ppdu.eosp);
@@ -228,20 +259,46 @@ impl WifiDev {
             Content::Bar { .. } | Content::Beacon => return,
             _ => ppdu.pm,
         };
+        let Some(host) = self.sleepers().map(Sleepers::host_keeps) else { return };
+        // linux: net/mac80211/rx.c ieee80211_rx_h_sta_process, ieee80211_rx_h_uapsd_and_pspoll (6.12) - both come after duplicates are out and
+        // after the reorder buffer: what was held there says nothing any more (IEEE80211_RX_DEFERRED_RELEASE).
+        // deviation: firmware looks at frames as they come.
+        let counts = match ppdu.header.content {
+            Content::Data { .. } if host => {
+                self.rx[TidIndex::new(peer, ppdu.header.tid).index()].passes(ppdu, got)
+            }
+            Content::Data { .. } => got.first_of(ppdu).next().is_some(),
+            _ => !ppdu.taken,
+        };
+        if !counts && !matches!(ppdu.header.content, Content::Null { .. }) {
+            return;
+        }
         let Some(sleepers) = self.sleepers_mut() else { return };
+        // linux: net/mac80211/rx.c ieee80211_rx_h_uapsd_and_pspoll (6.12) - who is not known to sleep asks for nothing.
+        let asks = counts && (sleepers.is_asleep(peer) || !host);
+        if !asks && ppdu.header.content == Content::PsPoll {
+            return;
+        }
         let news = sleepers.set_asleep(peer, asleep);
         let any = (!sleepers.host_keeps()).then(|| sleepers.any_asleep());
         let habits = sleepers.habits(peer);
+        let off = self.is_off();
         match (news, asleep) {
             (true, true) => self.falls_asleep(now, peer, hw, ctx),
-            (true, false) => self.let_go(now, peer, hw, ctx),
-            (false, _) => {}
+            (true, false) if !off => self.let_go(now, peer, hw, ctx),
+            _ => {}
         }
-        if let (true, Some(group), Some(any)) = (news, self.tx.group, any) {
+        match (any.filter(|_| news), self.tx.group) {
             // The firmware keeps frames to groups for the next DTIM.
-            if any { self.hold(group, true) } else { self.let_go(now, group, hw, ctx) }
+            (Some(true), Some(group)) => self.hold(now, group, true, ctx),
+            (Some(false), Some(group)) if !off => self.let_go(now, group, hw, ctx),
+            _ => {}
         }
-        if !asleep || !first {
+        // An access point that is about to leave its channel serves nobody; what falling asleep gave back may have been the last.
+        if off {
+            return self.trip_flushed(now, hw);
+        }
+        if !asleep || !asks {
             return;
         }
         let triggers = |ac: Ac| habits.uapsd >> ac.index() & 1 == 1;
@@ -251,211 +308,6 @@ impl WifiDev {
                 self.serve(now, (peer, habits.uapsd, habits.max_sp), true, hw, ctx);
             }
             _ => {}
-        }
-    }
-
-    /// A station sleeps from now on: what the hardware has for it comes back and goes before all else when it wakes.
-    // linux: net/mac80211/status.c ieee80211_handle_filtered_frame (6.12) - kept before others.
-    // deviation: all of it comes back at once - ath9k's hardware returns each as its turn comes.
-    fn falls_asleep<S: Sink>(
-        &mut self,
-        now: Instant,
-        peer: PeerId,
-        hw: &mut Hardware<'_>,
-        ctx: &mut Ctx<'_, S>,
-    ) {
-        self.hold(peer, true);
-        let (mut back, mut outside) = (Vec::new(), Vec::new());
-        hw.radio.withdraw(now, (self.tx.dev, peer), hw.medium, &mut back);
-        for mut ppdu in back.into_iter().rev() {
-            let Header { ac, tid, content, .. } = ppdu.header;
-            let tid = TidIndex::new(peer, tid);
-            match content {
-                Content::Data { .. } => {
-                    let tries = ppdu.tries;
-                    let t = &mut self.tx.tids[tid.index()];
-                    if ppdu.header.in_session || t.session != BlockAckSession::Open {
-                        ppdu.mpdus.drain(..).rev().for_each(|mpdu| t.back(mpdu, tries));
-                    } else {
-                        // Sent before the session began: their numbers are behind its window.
-                        outside.extend(ppdu.mpdus.drain(..).map(|mpdu| (tid, mpdu)));
-                    }
-                    self.driver.charge_tx(now, tid, ppdu.airtime);
-                }
-                Content::Null { .. } | Content::QosNull { .. } => {}
-                _ => self.tx.held.push((tid, ac, content)),
-            }
-            hw.radio.recycle(ppdu);
-        }
-        outside.into_iter().rev().for_each(|(tid, mpdu)| self.tx.tids[tid.index()].once_more(mpdu));
-        Ac::ALL.iter().for_each(|&ac| self.driver.fill(now, ac, &mut self.tx, hw, ctx));
-    }
-
-    /// A peer may be sent to again: what waited below goes first, then what came while it slept.
-    // linux: net/mac80211/sta_info.c ieee80211_sta_ps_deliver_wakeup (6.12) - its queues, then filtered frames, then those that were kept.
-    fn let_go<S: Sink>(&mut self, now: Instant, peer: PeerId, hw: &mut Hardware<'_>, ctx: &mut Ctx<'_, S>) {
-        self.hold(peer, false);
-        let mut held = core::mem::take(&mut self.tx.held);
-        held.retain(|&(tid, ac, content)| {
-            let own = tid.peer() == peer;
-            if own {
-                self.tx.send_management(now, tid, ac, content, hw);
-            }
-            !own
-        });
-        self.tx.held = held;
-        for ac in Ac::ALL {
-            for tid in (0..TIDS as u8).filter(|&tid| Ac::of_tid(tid) == ac) {
-                let tid = TidIndex::new(peer, tid);
-                if self.tx.tids[tid.index()].has_waiting() || self.driver.backlog(tid) > 0 {
-                    self.driver.schedule(now, tid);
-                }
-            }
-            while let Some(p) = self.kept(peer, ac, ctx) {
-                let tid = TidIndex::new(peer, ctx.packets.get(p).tid);
-                self.driver.push(now, p, tid, ctx);
-            }
-            self.driver.fill(now, ac, &mut self.tx, hw, ctx);
-        }
-    }
-
-    /// Whether frames of these categories wait for a peer.
-    fn waits(&self, peer: PeerId, acs: u8) -> bool {
-        let has = |ac: Ac| acs >> ac.index() & 1 == 1;
-        let below = (0..TIDS as u8).filter(|&tid| has(Ac::of_tid(tid))).any(|tid| {
-            let tid = TidIndex::new(peer, tid);
-            self.tx.tids[tid.index()].has_waiting() || self.driver.backlog(tid) > 0
-        });
-        let kept = |sleepers: &Sleepers| Ac::ALL.iter().any(|&ac| has(ac) && sleepers.waits(peer, ac));
-        below || self.sleepers().is_some_and(kept) || self.tx.held.iter().any(|(tid, ..)| tid.peer() == peer)
-    }
-
-    /// A sleeping station gets frames: one, or those of a service period. Who asked for a service period, or in vain, is told of its end.
-    // linux: net/mac80211/sta_info.c ieee80211_sta_ps_deliver_response (6.12) - a null frame where there is none.
-    // deviation: single frames, none of them aggregated.
-    fn serve<S: Sink>(
-        &mut self,
-        now: Instant,
-        (peer, acs, most): (PeerId, u8, u32),
-        period: bool,
-        hw: &mut Hardware<'_>,
-        ctx: &mut Ctx<'_, S>,
-    ) {
-        let mut last: Option<Box<Ppdu>> = None;
-        for _ in 0..most {
-            let Some(next) = self.release(now, peer, acs, hw, ctx) else { break };
-            if let Some(mut before) = last.replace(next) {
-                before.more = true;
-                hw.send(now, before);
-            }
-        }
-        match last {
-            Some(mut ppdu) => {
-                ppdu.more = self.waits(peer, acs);
-                ppdu.eosp = period;
-                hw.send(now, ppdu);
-            }
-            None => {
-                let ac = Ac::ALL.into_iter().find(|ac| acs >> ac.index() & 1 == 1).unwrap_or(Ac::Vo);
-                let content = Content::QosNull { eosp: period };
-                let chain = self.tx.peers[peer.index()].chain;
-                let header =
-                    Header { dev: self.tx.dev, peer, ac, tid: null_tid(ac), content, in_session: false };
-                let mut ppdu = hw.radio.blank(header, chain);
-                ppdu.eosp = period;
-                hw.send(now, ppdu);
-            }
-        }
-    }
-
-    /// The next frame for a sleeping station, as a PPDU of its own.
-    fn release<S: Sink>(
-        &mut self,
-        now: Instant,
-        peer: PeerId,
-        acs: u8,
-        hw: &mut Hardware<'_>,
-        ctx: &mut Ctx<'_, S>,
-    ) -> Option<Box<Ppdu>> {
-        if let Some(at) = self.tx.held.iter().position(|(tid, ..)| tid.peer() == peer) {
-            let (tid, ac, content) = self.tx.held.remove(at);
-            let header = Header { dev: self.tx.dev, peer, ac, tid: tid.tid(), content, in_session: false };
-            return Some(hw.radio.blank(header, management_chain(self.tx.lowest)));
-        }
-        for ac in Ac::ALL.into_iter().filter(|ac| acs >> ac.index() & 1 == 1) {
-            for tid in (0..TIDS as u8).filter(|&tid| Ac::of_tid(tid) == ac) {
-                let built = self.release_of(now, TidIndex::new(peer, tid), hw, ctx);
-                if built.is_some() {
-                    return built;
-                }
-            }
-            while let Some(p) = self.kept(peer, ac, ctx) {
-                let tid = TidIndex::new(peer, ctx.packets.get(p).tid);
-                self.driver.push(now, p, tid, ctx);
-                let built = self.release_of(now, tid, hw, ctx);
-                if built.is_some() {
-                    return built;
-                }
-            }
-        }
-        None
-    }
-
-    fn release_of<S: Sink>(
-        &mut self,
-        now: Instant,
-        tid: TidIndex,
-        hw: &mut Hardware<'_>,
-        ctx: &mut Ctx<'_, S>,
-    ) -> Option<Box<Ppdu>> {
-        let Self { tx, driver, .. } = self;
-        tx.single(now, tid, hw, ctx, |ctx| driver.pull(now, tid, ctx))
-    }
-
-    /// An access point's next beacon is made: what it says of waiting frames.
-    pub fn make_beacon<S: Sink>(&mut self, now: Instant, ctx: &mut Ctx<'_, S>) -> Option<&Tim> {
-        let mut power = self.power.take();
-        if let Some(Power::AccessPoint(sleepers)) = power.as_deref_mut() {
-            let frames = |group: PeerId| {
-                let of = |tid: u8| self.driver.backlog(TidIndex::new(group, tid));
-                (0..TIDS as u8).map(of).sum()
-            };
-            let below =
-                self.tx.group.filter(|_| !sleepers.host_keeps() && sleepers.any_asleep()).map_or(0, frames);
-            sleepers.beacon(now, ctx, below, |peer, acs| self.waits(peer, acs));
-        }
-        self.power = power;
-        self.tim()
-    }
-
-    /// What is kept for a station in a category, the oldest first.
-    fn kept<S: Sink>(&mut self, peer: PeerId, ac: Ac, ctx: &mut Ctx<'_, S>) -> Option<Pkt> {
-        if self.tx.group == Some(peer) {
-            return None;
-        }
-        self.sleepers_mut()?.take(peer, ac, ctx)
-    }
-
-    /// After a DTIM, and after each of them, the next frame to a group that is due is sent, before all others.
-    // linux: drivers/net/wireless/ath/ath9k/beacon.c ath9k_beacon_generate (6.12) - the queue behind the beacon has them all by then.
-    // deviation: each contends anew as a beacon does, without a back-off, and one that the next beacon finds waits for the DTIM after that.
-    pub fn next_group<S: Sink>(&mut self, now: Instant, hw: &mut Hardware<'_>, ctx: &mut Ctx<'_, S>) {
-        let (Some(group), Some(sleepers)) = (self.tx.group, self.sleepers_mut()) else { return };
-        if hw.radio.queued(BEACON_QUEUE) > 0 || !sleepers.group.is_due() {
-            return;
-        }
-        if sleepers.host_keeps() {
-            let Some(p) = sleepers.group.next(ctx) else { return };
-            let tid = TidIndex::new(group, ctx.packets.get(p).tid);
-            self.driver.push(now, p, tid, ctx);
-        } else {
-            sleepers.group.below();
-        }
-        let tids = (0..TIDS as u8).map(|tid| TidIndex::new(group, tid));
-        for tid in tids {
-            let Some(mut ppdu) = self.release_of(now, tid, hw, ctx) else { continue };
-            ppdu.more = self.sleepers().is_some_and(|sleepers| sleepers.group.is_due());
-            return hw.radio.send(now, BEACON_QUEUE, ppdu, hw.medium);
         }
     }
 
@@ -506,3 +358,6 @@ impl WifiDev {
         self.power.is_some() && got.whole.any()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -3,7 +3,7 @@
 use super::{WifiDev, Woken};
 use crate::vocabulary::{Ctx, Instant, Reason, Sink};
 use crate::wifi::air::filter::DestinationFilter;
-use crate::wifi::air::ppdu::{Content, Mpdu, Ppdu};
+use crate::wifi::air::ppdu::{Content, Mpdu, Ppdu, Returned};
 use crate::wifi::driver::Driver;
 use crate::wifi::rx::retry_out::table;
 use crate::wifi::tx::transmitter::{Hardware, TidIndex};
@@ -96,7 +96,7 @@ impl WifiDev {
 
     /// Whether a single frame that the hardware has returned unsent is sent once more.
     fn goes_once_more(&self, mpdu: Mpdu) -> bool {
-        self.tx.filter == Some(DestinationFilter::SentAgain) && !mpdu.returned
+        self.tx.filter == Some(DestinationFilter::SentAgain) && mpdu.returned != Returned::Once
     }
 
     /// A PPDU has failed or was returned unsent: what its driver makes of that decides which one lifts the hardware's filter.
@@ -115,7 +115,7 @@ impl WifiDev {
 
     /// A frame's fate is known: what it still holds is freed, its number is done with, its place in the driver is free.
     #[expect(clippy::too_many_arguments, reason = "a frame's whole fate")]
-    fn end_of<S: Sink>(
+    pub(super) fn end_of<S: Sink>(
         &mut self,
         now: Instant,
         tid: TidIndex,

@@ -15,7 +15,7 @@ use crate::wifi::air::ppdu::Mpdu;
 use crate::wifi::config::{
     AirtimeReport, FirmwareParams, MacFqParams, Scheduler, WhenFirmwareFull, WhenFull,
 };
-use crate::wifi::stations::{AirtimeBelow, AirtimeUse};
+use crate::wifi::stations::{AirtimeBelow, AirtimeUse, GroupsCount};
 use crate::wifi::tx::transmitter::{Hardware, TIDS, TidIndex, Transmitter};
 use airtime_turns::AirtimeTurns;
 use alloc::vec;
@@ -32,8 +32,8 @@ pub struct FirmwareDriver {
     params: FirmwareParams,
     /// mac80211's queues and who of them is next.
     pub(super) host: FqDriver,
-    /// Whether what is below the host's queues is counted.
-    counts: bool,
+    /// Whether what is below the host's queues is counted, and whether frames to groups are.
+    counts: (bool, bool),
     below: AirtimeBelow,
     /// Frames in the firmware that are in no PPDU.
     fifos: TidFifos,
@@ -61,7 +61,10 @@ impl FirmwareDriver {
     ) -> Self {
         Self {
             params,
-            counts: scheduler.aql().is_some(),
+            counts: (
+                scheduler.aql().is_some(),
+                scheduler.aql().is_some_and(|aql| aql.groups != GroupsCount::Not),
+            ),
             host: FqDriver::new(queues, scheduler, peers, place, salt),
             below: AirtimeBelow::new(peers),
             // deviation: without VoW stations and TIDs of a category take turns, an aggregate each - no other firmware says how it chooses.
@@ -76,6 +79,7 @@ impl FirmwareDriver {
     }
 
     /// Takes a packet; others are dropped if a limit of mac80211's queues is exceeded.
+    #[inline(never)]
     pub fn push<S: Sink>(&mut self, now: Instant, p: Pkt, tid: TidIndex, ctx: &mut Ctx<'_, S>) {
         self.due |= 1 << tid.ac().index();
         self.host.push(now, p, tid, ctx);
@@ -133,7 +137,9 @@ impl FirmwareDriver {
                 *outstanding += 1;
                 let hot = ctx.packets.get_mut(p);
                 hot.airtime = 0;
-                if *counts && tx.group != Some(tid.peer()) {
+                let (stations, groups) = *counts;
+                let counted = if tx.group == Some(tid.peer()) { groups } else { stations };
+                if counted {
                     let rate = tx.peers[tid.peer().index()].chain.entries()[0].rate;
                     hot.airtime = units(rate, ac, hot.len);
                 }
@@ -148,6 +154,7 @@ impl FirmwareDriver {
     }
 
     /// The firmware is through with an MPDU; the host hears of that with the next report, and the charge ends then.
+    #[inline(never)]
     pub fn done(&mut self, now: Instant, tid: TidIndex, mpdu: &Mpdu, charge: SockId) {
         let Mpdu { airtime, len, msdus, truesize, .. } = *mpdu;
         let report = Report { tid, airtime, len, msdus, charge, truesize };
@@ -155,6 +162,7 @@ impl FirmwareDriver {
     }
 
     /// A PPDU to a station is done with, after all its tries; or one of its own has come.
+    #[inline(never)]
     pub fn count(&mut self, tid: TidIndex, airtime: Duration, kind: AirtimeUse) {
         if let (Some(turns), AirtimeUse::Tx) = (&mut self.turns, kind) {
             turns.charge(tid, airtime);
@@ -179,7 +187,11 @@ impl FirmwareDriver {
         for report in reports.take() {
             let Report { tid, airtime, len, msdus, charge, truesize } = report;
             ctx.packets.uncharge(charge, truesize);
-            below.remove(tid, airtime);
+            if tx.group == Some(tid.peer()) {
+                below.remove_of_groups(airtime);
+            } else {
+                below.remove(tid, airtime);
+            }
             *outstanding -= u32::from(msdus);
             match params.airtime {
                 AirtimeReport::Nothing => {}

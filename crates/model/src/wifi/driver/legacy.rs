@@ -25,6 +25,7 @@ impl LegacyDriver {
 
     /// Takes a frame from the qdisc: always accepted, but the queue above is stopped once there are too many.
     // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_start (4.4) - the count is raised first, then compared.
+    #[inline(always)]
     pub fn push<S: Sink>(&mut self, p: Pkt, tid: TidIndex, ctx: &mut Ctx<'_, S>) {
         let ac = tid.ac().index();
         self.pending[ac] += 1;

@@ -85,6 +85,7 @@ impl Driver {
     }
 
     /// Takes a packet; always accepted.
+    #[inline(always)]
     pub fn push<S: Sink>(&mut self, now: Instant, p: Pkt, tid: TidIndex, ctx: &mut Ctx<'_, S>) {
         match self {
             Self::Legacy(d) => d.push(p, tid, ctx),
@@ -203,6 +204,7 @@ impl Driver {
     /// It is charged for each as if it had come alone: of an aggregate with a preamble for every frame.
     // linux: drivers/net/wireless/ath/ath9k/recv.c ath_rx_count_airtime (4.11) - reckoned from length and rate of each frame that is handed up.
     // deviation: for rates without HT it adds a SIFS.
+    #[inline]
     pub fn charge_rx(&mut self, now: Instant, tid: TidIndex, ppdu: &Ppdu, rate: PhyRate, whole: &Marks) {
         if let Self::Firmware(d) = self {
             d.count(tid, ppdu_duration_without_extension(rate, ppdu.bytes), AirtimeUse::Rx);

@@ -23,7 +23,7 @@ impl TidFifos {
     }
 
     /// Queues a frame; its TID joins the round at its end, if it is not in it.
-    #[inline]
+    #[inline(always)]
     pub(super) fn push<S: Sink>(&mut self, p: Pkt, tid: TidIndex, ctx: &mut Ctx<'_, S>) {
         self.queues[tid.index()].push(ctx.packets, p);
         self.schedule(tid);

@@ -1,5 +1,5 @@
 //! Power save: when a station sleeps and what wakes it ([`saver`]), when it leaves its channel to scan ([`scan`]), what its access point
-//! keeps meanwhile ([`sleepers`]) and says of that in its beacons ([`tim`]).
+//! keeps meanwhile ([`sleepers`]) and says of that in its beacons ([`tim`]), and when that leaves its own channel ([`trips`]).
 //!
 //! Pure algorithms: who asks tells the time, and what is to be sent is an answer. [`super::dev`] does it.
 
@@ -8,6 +8,7 @@ pub mod saver;
 pub mod scan;
 pub mod sleepers;
 pub mod tim;
+pub mod trips;
 
 use saver::Saver;
 use sleepers::Sleepers;

@@ -114,14 +114,14 @@ pub struct Saver {
     state: State,
     /// Since when the state lasts.
     since: Instant,
-    /// A beacon has come in this state.
-    beacon: bool,
     /// When it was last sent or received anything.
     idle_from: Instant,
     /// It does not try to sleep before.
     not_before: Instant,
     /// When it is back, while it is away.
     until: Instant,
+    /// It has asked for something, and heard a beacon since.
+    waited: bool,
     /// It gets frames to groups until the last of them.
     pub group: bool,
     counters: SaverCounters,
@@ -135,10 +135,10 @@ impl Saver {
             scan: scan.map(Scan::new),
             state: State::Awake,
             since: Instant::ZERO,
-            beacon: false,
             idle_from: Instant::ZERO,
             not_before: Instant::ZERO,
             until: Instant::NEVER,
+            waited: false,
             group: false,
             counters: SaverCounters::default(),
         }
@@ -179,7 +179,7 @@ impl Saver {
 
     fn go(&mut self, now: Instant, state: State) {
         count(&mut self.counters, self.state, now - self.since);
-        (self.state, self.since, self.beacon) = (state, now, false);
+        (self.state, self.since, self.waited) = (state, now, false);
         match state {
             State::Dozing => self.counters.sleeps += 1,
             State::Away => self.counters.trips += 1,
@@ -375,17 +375,19 @@ impl Saver {
     pub fn on_beacon(&mut self, now: Instant, own: PeerId, tim: &Tim) -> Act {
         self.group = tim.group;
         let Some(params) = &self.params else { return Act::Nothing };
-        let asked = matches!(self.state, State::Dozing | State::Polling | State::Served);
-        if !asked {
+        match self.state {
+            State::Dozing | State::Polling | State::Served => {}
+            // It has said that it is awake, and was not heard.
+            State::Awake if tim.has(own) => return Act::Null { pm: false },
+            _ => return Act::Nothing,
+        }
+        // What was asked for just before may still be on its way.
+        if self.state != State::Dozing && !core::mem::replace(&mut self.waited, true) {
             return Act::Nothing;
         }
         if !tim.has(own) {
-            // What was asked for has not come, and there is nothing more. A service period lasts until its end is told: a beacon may come
-            // before what the trigger has fetched, but not two.
-            // spec: ieee80211-2016 11.2.3.5.2 - awake until a frame with EOSP.
-            // deviation: or until the second beacon - how long a station waits for an end that is lost is not said.
-            let waits = self.state == State::Served && !core::mem::replace(&mut self.beacon, true);
-            if self.state != State::Dozing && !waits {
+            // It has not come, and there is nothing more.
+            if self.state != State::Dozing {
                 self.go(now, State::Dozing);
             }
             return Act::Nothing;

@@ -1,7 +1,9 @@
 //! An access point's side: who sleeps, what waits for them, and who is being served although asleep.
 
 use super::group::Group;
+use super::scan::ScanParams;
 use super::tim::Tim;
+use super::trips::Trips;
 use crate::vocabulary::{Ac, Ctx, Duration, Instant, PeerId, Pkt, PktList, PlaceId, Reason, Sink};
 use alloc::vec::Vec;
 
@@ -16,6 +18,11 @@ pub const TOTAL_LIMIT: u32 = 512;
 /// How long a frame waits at least before it is given up.
 // linux: net/mac80211/sta_info.c sta_info_buffer_expired, STA_TX_BUFFER_EXPIRE (6.12) - twice the listen interval, and 10 s at least.
 pub const EXPIRY: Duration = Duration::from_secs(10);
+
+/// How often old frames are looked for, as long as there are any at all.
+// linux: net/mac80211/sta_info.h STA_INFO_CLEANUP_INTERVAL, sta_info.c sta_info_cleanup (6.12) - so that a frame waits for up to twice that.
+// deviation: in Linux at whole seconds.
+pub const LOOK_EVERY: Duration = Duration::from_secs(10);
 
 /// What an access point knows of a station that may sleep.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -32,6 +39,8 @@ pub struct Habits {
 #[derive(Debug, Default)]
 struct Sleeper {
     asleep: bool,
+    /// What it has asked for is on its way.
+    served: bool,
     habits: Habits,
     /// Frames that came while it slept, by category.
     waiting: [PktList; 4],
@@ -44,6 +53,8 @@ pub struct Sleepers {
     /// Frames in the lists of all of them.
     total: u32,
     asleep: u32,
+    /// When old frames are looked for.
+    look_at: Option<Instant>,
     beacon_interval: Duration,
     beacons: u64,
     /// What the beacon that is sent, or was sent last, says.
@@ -52,6 +63,8 @@ pub struct Sleepers {
     host_keeps: bool,
     /// Frames to groups.
     pub group: Group,
+    /// When the access point itself leaves its channel.
+    pub trips: Option<Trips>,
     place: PlaceId,
 }
 
@@ -70,13 +83,26 @@ impl Sleepers {
             stations: habits.into_iter().map(one).collect(),
             total: 0,
             asleep: 0,
+            look_at: None,
             beacon_interval,
             beacons: 0,
             tim,
             host_keeps,
             group: Group::default(),
+            trips: None,
             place,
         }
+    }
+
+    /// The same access point, which scans.
+    #[must_use]
+    pub fn with_scan(self, scan: Option<ScanParams>) -> Self {
+        Self { trips: scan.map(Trips::new), ..self }
+    }
+
+    /// Whether it is on other channels, or about to leave.
+    pub fn holds(&self) -> bool {
+        self.trips.as_ref().is_some_and(Trips::holds)
     }
 
     /// Whether a station sleeps.
@@ -108,13 +134,18 @@ impl Sleepers {
         if station.asleep == asleep {
             return false;
         }
-        station.asleep = asleep;
+        (station.asleep, station.served) = (asleep, false);
         if asleep {
             self.asleep += 1
         } else {
             self.asleep -= 1
         }
         true
+    }
+
+    /// What a station has asked for is on its way, or not any more. Whether it was before.
+    pub fn set_served(&mut self, peer: PeerId, served: bool) -> bool {
+        core::mem::replace(&mut self.stations[peer.index()].served, served)
     }
 
     /// Keeps a frame for a sleeping station.
@@ -133,6 +164,49 @@ impl Sleepers {
         ctx.packets.get_mut(p).t_enqueue = now;
         list.push(ctx.packets, p);
         self.total += 1;
+        self.look_later(now);
+    }
+
+    /// When old frames are looked for, if there may be any.
+    #[inline]
+    pub const fn next_timer(&self) -> Option<Instant> {
+        self.look_at
+    }
+
+    /// Frames for a station are kept by the host from now on: they may grow old.
+    pub fn look_later(&mut self, now: Instant) {
+        if self.host_keeps {
+            self.look_at.get_or_insert(now + LOOK_EVERY);
+        }
+    }
+
+    /// Old frames have been looked for; others are `left`, which will be.
+    pub fn looked(&mut self, now: Instant, left: bool) {
+        self.look_at = left.then(|| now + LOOK_EVERY);
+    }
+
+    /// How long a frame waits for a station before it is given up.
+    // linux: net/mac80211/sta_info.c sta_info_buffer_expired (6.12) - in whole seconds.
+    pub fn expiry(&self, peer: PeerId) -> Duration {
+        let listened = self.beacon_interval * (2 * u64::from(self.stations[peer.index()].habits.listen));
+        Duration::from_secs(listened.nanos() / 1_000_000_000).max(EXPIRY)
+    }
+
+    /// Frames that have waited for too long are given up; whether others are left.
+    pub fn give_up_old<S: Sink>(&mut self, now: Instant, ctx: &mut Ctx<'_, S>) -> bool {
+        for n in 0..self.stations.len() {
+            let expiry = self.expiry(PeerId::from_index(n));
+            for list in &mut self.stations[n].waiting {
+                while let Some(oldest) = list.head()
+                    && now.saturating_since(ctx.packets.get(oldest).t_enqueue) > expiry
+                    && let Some(oldest) = list.pop(ctx.packets)
+                {
+                    self.total -= 1;
+                    ctx.drop(now, oldest, Reason::Expired, self.place);
+                }
+            }
+        }
+        self.total > 0
     }
 
     /// Keeps a frame to a group, if anybody sleeps or others are kept; false otherwise.
@@ -174,31 +248,14 @@ impl Sleepers {
     /// The next beacon is made. `waits` says for whom frames wait, of these categories (a bit for each), beside those that are kept
     /// here; `below`: frames to groups that a firmware keeps.
     // linux: net/mac80211/sta_info.c __sta_info_recalc_tim (6.12) - categories with U-APSD do not count, unless all have it.
-    // deviation: old frames are looked for with each beacon - Linux does every ten seconds, so that they wait for up to twenty.
-    pub fn beacon<S: Sink>(
-        &mut self,
-        now: Instant,
-        ctx: &mut Ctx<'_, S>,
-        below: u32,
-        waits: impl Fn(PeerId, u8) -> bool,
-    ) {
+    pub fn beacon(&mut self, below: u32, waits: impl Fn(PeerId, u8) -> bool) {
         self.tim.next(self.beacons);
         self.beacons += 1;
-        for (n, station) in self.stations.iter_mut().enumerate() {
+        for (n, station) in self.stations.iter().enumerate() {
             if !station.asleep {
                 continue;
             }
             let peer = PeerId::from_index(n);
-            let expiry = (self.beacon_interval * (2 * u64::from(station.habits.listen))).max(EXPIRY);
-            for list in &mut station.waiting {
-                while let Some(oldest) = list.head()
-                    && now.saturating_since(ctx.packets.get(oldest).t_enqueue) > expiry
-                    && let Some(oldest) = list.pop(ctx.packets)
-                {
-                    self.total -= 1;
-                    ctx.drop(now, oldest, Reason::Expired, self.place);
-                }
-            }
             let counted = told(station.habits.uapsd);
             let kept = Ac::ALL
                 .iter()

@@ -5,6 +5,7 @@
 
 mod by_count;
 mod by_need;
+mod joins;
 mod retries;
 mod select;
 

@@ -156,6 +156,14 @@ impl RateControl {
         }
     }
 
+    /// Bytes that a frame of several packets may have at most at the rates that it has chosen; none without a limit.
+    pub fn amsdu_bytes(&self) -> Option<u16> {
+        match self {
+            Self::MinstrelHt(m, _) => m.amsdu_bytes(),
+            Self::Fixed(_) | Self::Traced(_) | Self::Minstrel(_) | Self::Ath9kHtc(_) => None,
+        }
+    }
+
     /// What `rc_stats` shows; nothing of a fixed rate.
     pub fn rows(&self) -> Vec<StatsRow> {
         match self {

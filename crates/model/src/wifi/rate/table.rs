@@ -162,6 +162,13 @@ pub fn packet_time_in_aggregate(group: Group, place: u8) -> Duration {
     Duration::from_nanos(sixteenth(group, place) >> shift << shift)
 }
 
+/// Time of a packet at one stream of HT in 20 MHz with the long guard interval, as a rate is held against it.
+// linux: net/mac80211/rc80211_minstrel_ht.c MCS_DURATION (4.11, 5.12) - nothing is cut off of these.
+pub fn packet_time_of_one_stream(place: u8, in_aggregate: bool) -> Duration {
+    let one = Group { format: Format::Ht, streams: 1, width: Width::Mhz20, gi: Gi::Long };
+    if in_aggregate { Duration::from_nanos(sixteenth(one, place)) } else { packet_time(one, place) }
+}
+
 fn sixteenth(group: Group, place: u8) -> u64 {
     symbols_time(group, place, 16 * PACKET_BITS) / 16
 }

@@ -6,7 +6,7 @@ pub mod retry_out;
 pub mod transfers;
 
 use crate::vocabulary::{Ctx, Instant, Pkt, PlaceId, Rate, Sink};
-use crate::wifi::air::ppdu::Ppdu;
+use crate::wifi::air::ppdu::{Mpdu, Ppdu};
 use crate::wifi::air::reception::RxOutcome;
 use crate::wifi::marks::Marks;
 use crate::wifi::rx::reorder::Reorder;
@@ -66,37 +66,64 @@ impl RxTid {
         up: &mut Vec<Pkt>,
         ctx: &mut Ctx<'_, S>,
     ) {
+        if ppdu.mpdus.len() <= Marks::WORD {
+            let marks = (got.whole.words()[0], got.readable.words()[0]);
+            return self.receive_some(now, &mut ppdu.mpdus, marks, judge.as_mut(), up, ctx);
+        }
         let words = got.whole.words().iter().zip(got.readable.words());
-        for (mpdus, (whole, readable)) in ppdu.mpdus.chunks_mut(Marks::WORD).zip(words) {
-            for (n, mpdu) in mpdus.iter_mut().enumerate() {
-                if let Some(judge) = judge.as_mut().filter(|_| readable >> n & 1 == 1) {
-                    judge.smoothed.update(judge.rate);
-                }
-                if whole >> n & 1 == 0 {
-                    if readable >> n & 1 == 0 {
-                        continue;
-                    }
-                    self.broken += 1;
-                    if let (Some(judge), Some(reorder)) = (&judge, &mut self.session) {
-                        // A frame that was received before is not looked at again.
-                        let tcp = mpdu.pkt.is_some_and(|p| ctx.packets.carries_tcp(p));
-                        reorder.broken(mpdu.seq, tcp, judge.params.index(*judge.smoothed), up);
-                    }
-                    continue;
-                }
-                let Some(pkt) = mpdu.pkt.take() else {
-                    self.duplicates += 1;
-                    continue;
-                };
-                (mpdu.charge, mpdu.truesize) = match mpdu.msdus {
-                    1 => ctx.packets.take_charge(pkt),
-                    _ => ctx.packets.take_charges(pkt),
-                };
-                match &mut self.session {
-                    Some(reorder) => reorder.receive(now, mpdu.seq, pkt, up, ctx),
-                    None => up.push(pkt),
-                }
+        for (mpdus, (&whole, &readable)) in ppdu.mpdus.chunks_mut(Marks::WORD).zip(words) {
+            self.receive_some(now, mpdus, (whole, readable), judge.as_mut(), up, ctx);
+        }
+    }
+
+    /// The same of 64 frames at most: a bit for each that came whole, and for each that could be read.
+    #[inline]
+    fn receive_some<S: Sink>(
+        &mut self,
+        now: Instant,
+        mpdus: &mut [Mpdu],
+        (whole, readable): (u64, u64),
+        mut judge: Option<&mut Judge<'_>>,
+        up: &mut Vec<Pkt>,
+        ctx: &mut Ctx<'_, S>,
+    ) {
+        for (n, mpdu) in mpdus.iter_mut().enumerate() {
+            if let Some(judge) = judge.as_mut().filter(|_| readable >> n & 1 == 1) {
+                judge.smoothed.update(judge.rate);
             }
+            if whole >> n & 1 == 0 {
+                if readable >> n & 1 == 0 {
+                    continue;
+                }
+                self.broken += 1;
+                if let (Some(judge), Some(reorder)) = (&judge, &mut self.session) {
+                    // A frame that was received before is not looked at again.
+                    let tcp = mpdu.pkt.is_some_and(|p| ctx.packets.carries_tcp(p));
+                    reorder.broken(mpdu.seq, tcp, judge.params.index(*judge.smoothed), up);
+                }
+                continue;
+            }
+            let Some(pkt) = mpdu.pkt.take() else {
+                self.duplicates += 1;
+                continue;
+            };
+            (mpdu.charge, mpdu.truesize) = match mpdu.msdus {
+                1 => ctx.packets.take_charge(pkt),
+                _ => ctx.packets.take_charges(pkt),
+            };
+            match &mut self.session {
+                Some(reorder) => reorder.receive(now, mpdu.seq, pkt, up, ctx),
+                None => up.push(pkt),
+            }
+        }
+    }
+
+    /// Whether a frame of a PPDU, which nobody has taken yet, will go up as it comes, instead of being held, found old, or found twice.
+    pub fn passes(&self, ppdu: &Ppdu, got: &RxOutcome) -> bool {
+        let mut frames = got.first_of(ppdu);
+        match &self.session {
+            Some(reorder) => reorder.passes(frames.map(|mpdu| mpdu.seq)),
+            None => frames.next().is_some(),
         }
     }
 

@@ -98,6 +98,29 @@ impl Reorder {
         self.release_ready(up);
     }
 
+    /// Whether any of these frames, which come in this order, would go up as it comes.
+    // linux: net/mac80211/rx.c ieee80211_sta_manage_reorder_buf (6.12) - the next one expected, with none held, is not put into the buffer.
+    pub fn passes(&self, frames: impl Iterator<Item = Seq>) -> bool {
+        let mut window = self.window;
+        for seq in frames {
+            match window.position(seq) {
+                WindowPosition::Behind if !self.started => return true,
+                WindowPosition::Behind => {}
+                WindowPosition::Inside(0) if !window.any() => return true,
+                WindowPosition::Inside(n) => {
+                    window.mark(n);
+                    window.advance();
+                }
+                WindowPosition::Ahead(n) => {
+                    window.shift(n + 1 - window.size());
+                    window.mark(window.size() - 1);
+                    window.advance();
+                }
+            }
+        }
+        false
+    }
+
     /// A frame came broken, of a packet that this rule is for or of another one. If broken frames are counted and the estimated
     /// count of its retransmissions has reached `index`, it counts as lost, and what waited for it alone is appended to `up`.
     // paper: retry-out 3.2 (3) - frames that are held already, or were passed by, are only counted.

@@ -67,11 +67,13 @@ pub struct AmsduLimits {
     pub packets: u8,
     /// Bytes of the MPDU at most.
     pub bytes: u16,
+    /// Those packets are joined that mac80211 has put together; else what the firmware has.
+    pub by_host: bool,
 }
 
 impl AmsduLimits {
     /// Each packet has an MPDU of its own.
-    pub const NONE: Self = Self { packets: 1, bytes: 0 };
+    pub const NONE: Self = Self { packets: 1, bytes: 0, by_host: false };
 }
 
 /// Most bytes of an MPDU in an A-MPDU of HT.

@@ -5,7 +5,7 @@ use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
 use crate::vocabulary::{Ctx, Duration, Instant, Pkt, Sink, SockId};
-use crate::wifi::air::ppdu::{Content, Mpdu, Ppdu};
+use crate::wifi::air::ppdu::{Content, Mpdu, Ppdu, Returned};
 use crate::wifi::phy::RetryChain;
 use crate::wifi::phy::frame::{Cipher, data_mpdu};
 use crate::wifi::rate::RateControl;
@@ -213,7 +213,7 @@ impl TxTid {
             seq,
             len,
             tries: 0,
-            returned: false,
+            returned: Returned::No,
             probe,
             charge: SockId::NONE,
             truesize,
@@ -329,7 +329,7 @@ impl TxTid {
     }
 
     /// A frame's fate is known: its number is done with.
-    #[inline]
+    #[inline(always)]
     pub fn complete(&mut self, seq: Seq) {
         if let WindowPosition::Inside(n) = self.window.position(seq) {
             // In order each is the oldest that is open, and none behind it is done with.
@@ -394,15 +394,47 @@ impl TxTid {
     // deviation: it goes before what waits in the driver's FIFO - in Linux behind it.
     pub fn once_more(&mut self, mpdu: Mpdu) {
         // New frames wait for room behind those that were returned.
-        let at = self.waiting.iter().take_while(|mpdu| mpdu.returned).count();
-        self.waiting.insert(at, Mpdu { returned: true, seq: self.next, ..mpdu });
+        let at = self.waiting.iter().take_while(|mpdu| mpdu.returned == Returned::Once).count();
+        self.waiting.insert(at, Mpdu { returned: Returned::Once, seq: self.next, ..mpdu });
         self.next = self.next.plus(1);
     }
 
-    /// The hardware has given a frame back, as its receiver has fallen asleep after so many tries: it goes before all others then.
-    pub fn back(&mut self, mut mpdu: Mpdu, tries: u8) {
-        mpdu.tries = mpdu.tries.saturating_add(tries);
+    /// The hardware has given a frame back, as its receiver has fallen asleep: it goes before all others then.
+    pub fn back(&mut self, mpdu: Mpdu) {
         self.waiting.push_front(mpdu);
+    }
+
+    /// The hardware has given back frames from before the session, in this order, as their receiver has fallen asleep: they join it. With
+    /// `in_order`, and if none of the session's own frames has been sent, all have new numbers in their order; otherwise these have the next
+    /// ones, so that their receiver hands them up behind the others.
+    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_setup_buffer (6.12) - the TID's next number, whatever the frame had before.
+    // deviation: where firmware gives numbers, or no driver is known, order is kept - no source tells.
+    pub fn join(&mut self, before: Vec<Mpdu>, in_order: bool) {
+        let first = self.window.start();
+        let unsent = !self.window.any()
+            && self.waiting.iter().all(|mpdu| mpdu.tries == 0)
+            && first.plus(self.waiting.len() as u16) == self.next;
+        if !in_order || !unsent {
+            return before.into_iter().for_each(|mpdu| self.once_more(mpdu));
+        }
+        before.into_iter().rev().for_each(|mpdu| self.waiting.push_front(mpdu));
+        self.next = first;
+        for mpdu in &mut self.waiting {
+            mpdu.seq = self.next;
+            self.next = self.next.plus(1);
+        }
+    }
+
+    /// Takes out frames of no session that the hardware gave back as their receiver fell asleep, and that are old. Whether others are left.
+    pub fn give_up_old(&mut self, is_old: impl Fn(Pkt) -> bool, old: &mut Vec<Mpdu>) -> bool {
+        if self.session == BlockAckSession::Open {
+            return false;
+        }
+        let came_back = |mpdu: &Mpdu| mpdu.returned == Returned::Asleep;
+        let goes = |mpdu: &Mpdu| came_back(mpdu) && mpdu.pkt.is_some_and(&is_old);
+        old.extend(self.waiting.iter().filter(|mpdu| goes(mpdu)));
+        self.waiting.retain(|mpdu| !goes(mpdu));
+        self.waiting.iter().any(came_back)
     }
 
     /// Frames that wait to be sent (again).

@@ -11,7 +11,7 @@ use crate::transport::cc::{CcEvent, Controller};
 use crate::transport::seq::{after, before, distance};
 use crate::transport::tcp::SegmentOut;
 use crate::transport::tcp::config::CwndLimitedRules;
-use crate::vocabulary::{Instant, TcpFlags};
+use crate::vocabulary::{Instant, SocketWait, TcpFlags};
 
 /// How much of what was written may leave.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -168,6 +168,29 @@ impl Sender {
         self.sk.packets_out == 0 && !self.unsent.is_empty()
     }
 
+    /// What keeps data that was not sent, by the first question of `write_xmit` that it does not pass; none if all has been sent.
+    pub fn waits_for(&self) -> Option<SocketWait> {
+        let head = self.unsent.head()?;
+        let until = if self.cfg.departure_times { self.sk.wstamp_ns } else { self.paced_until };
+        let fin = head.last && self.unsent.fin && head.len <= self.sk.mss_cache;
+        Some(if !self.cfg.fq && self.sk.needs_pacing && until > self.sk.clock_ns {
+            SocketWait::Pacing
+        } else if self.cwnd_quota(fin) == 0 {
+            SocketWait::Window
+        } else if !self.window_allows(head.len) {
+            SocketWait::PeerWindow
+        } else if self.host.throttled {
+            SocketWait::SmallQueues
+        } else {
+            SocketWait::Deferral
+        })
+    }
+
+    /// Sequence number behind the last byte that was written.
+    pub fn written(&self) -> u32 {
+        self.sk.snd_nxt.wrapping_add(self.sk.unsent)
+    }
+
     /// Segments that the congestion window allows now: half of it at once at most.
     // linux: net/ipv4/tcp_output.c tcp_cwnd_test (6.1) - a FIN of one segment always may.
     #[inline]
@@ -188,9 +211,10 @@ impl Sender {
     }
 
     /// A segment that is not full waits while another such is unacknowledged.
-    // linux: net/ipv4/tcp_output.c tcp_nagle_check, tcp_minshall_check (6.1) - Nagle's rule as Minshall modified it.
+    // linux: net/ipv4/tcp_output.c tcp_nagle_check, tcp_minshall_check (6.1) - Nagle's rule as Minshall modified it; TCP_NODELAY turns it off.
     pub(super) fn nagle_waits(&self, off: bool) -> bool {
-        !off && self.sk.packets_out > 0
+        !off && !self.cfg.nodelay
+            && self.sk.packets_out > 0
             && after(self.snd_sml, self.sk.snd_una)
             && !after(self.snd_sml, self.sk.snd_nxt)
     }

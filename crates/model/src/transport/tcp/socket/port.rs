@@ -1,14 +1,13 @@
 //! Where a socket's segments become packets: addresses, acknowledgement and options are added here.
 
+use super::TCP_HEADER;
 use crate::qdisc::Enqueue;
 use crate::transport::tcp::receiver::{Receiver, TIMESTAMP_OPTION};
 use crate::transport::tcp::{Emit, Outlet, SegmentOut};
 use crate::vocabulary::{
-    Endpoint, IPV4_HEADER, Instant, NewPacket, PacketKind, SockId, TcpFlags, TcpHeader, linear_truesize,
+    Endpoint, Instant, NewPacket, PacketKind, SockId, TcpFlags, TcpHeader, linear_truesize,
 };
 
-/// Bytes of a TCP header without options.
-const TCP_HEADER: u32 = 20;
 /// The ECN bits of a packet that may be marked: ECT(0).
 // spec: rfc3168 5.
 const ECT0: u8 = 2;
@@ -36,7 +35,7 @@ impl Face {
         out: &mut impl Outlet,
     ) -> Enqueue {
         let Endpoint { flow, flow_hash, src, dst, tos } = self.endpoint;
-        let len = u32::from(segment.segs) * (IPV4_HEADER + TCP_HEADER + options) + segment.payload;
+        let len = u32::from(segment.segs) * (src.ip().header() + TCP_HEADER + options) + segment.payload;
         // linux: include/net/tcp.h skb_set_tcp_pure_ack, net/ipv4/tcp_output.c __tcp_transmit_skb (6.1) - what bears no
         // data is not counted by small queues.
         let (charge, truesize) = match segment.truesize {

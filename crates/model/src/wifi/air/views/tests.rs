@@ -37,7 +37,7 @@ fn row(from: usize, to: usize) -> Hearing {
 
 /// When each would start, in us.
 fn planned(views: &Views) -> Vec<Option<u64>> {
-    views.media().map(|m| m.planned().map(|at| at.nanos() / 1_000)).collect()
+    (0..views.views.len()).map(|n| views.planned(us(0), n).map(|at| at.nanos() / 1_000)).collect()
 }
 
 #[test]
@@ -58,6 +58,20 @@ fn who_hears_waits_and_who_does_not_goes_on() {
     v.end(us(170), frame, 2, None, None);
     v.release(us(180), 2, us(230));
     assert_eq!(planned(&v), [Some(291), Some(321), Some(381), None]);
+}
+
+#[test]
+fn what_asks_at_the_very_start_of_another_s_transmission_does_not_take_it_away() {
+    let mut v = views(2, row);
+    let more = EdcaParams { aifsn: 2, cw_min: 7, cw_max: 7, txop: Duration::ZERO };
+    let second = v.medium(0).add(more, Seed { seed: 1, run: 0 }.stream("second"));
+    v.medium(0).request(us(151), second);
+    assert_eq!([v.planned(us(151), 0), v.next(us(151))], [Some(us(151)); 2]);
+    v.engage(us(151), 0);
+    assert_eq!(v.planned(us(151), 0), None);
+    let mut senders = Vec::new();
+    v.medium(0).senders(&mut senders);
+    assert_eq!(senders, [F]);
 }
 
 #[test]

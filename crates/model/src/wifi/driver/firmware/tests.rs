@@ -20,6 +20,7 @@ const PARAMS: FirmwareParams = FirmwareParams {
     report_delay: Duration::from_micros(500),
     airtime: AirtimeReport::Counters,
     amsdu_frames: 1,
+    host_joins: false,
     amsdu_bytes: None,
     shares_airtime: false,
 };
@@ -278,7 +279,7 @@ fn packets_join_until_a_limit_is_reached() {
     ];
     for &(rate, packets, bytes, lens, want) in table {
         for at_once in [false, true] {
-            let limits = AmsduLimits { packets, bytes };
+            let limits = AmsduLimits { packets, bytes, by_host: false };
             assert_eq!(joined(rate, limits, lens, at_once), want, "{rate} {packets} {bytes} {lens:?}");
         }
     }
@@ -288,7 +289,7 @@ fn packets_join_until_a_limit_is_reached() {
 fn packets_of_two_sockets_do_not_join() {
     // The bench charges each packet to a socket of its own.
     let mut bench = Bench::new(1, by_airtime(Mac80211Rules::Rounds), PARAMS);
-    bench.rig.tx.peers[0].amsdu = AmsduLimits { packets: 8, bytes: 4095 };
+    bench.rig.tx.peers[0].amsdu = AmsduLimits { packets: 8, bytes: 4095, by_host: false };
     bench.rig.tx.peers[0].choose(|_| Duration::ZERO);
     bench.push(us(0), 0, 3);
     assert_eq!(bench.done(us(100), Duration::ZERO), (0, 3));

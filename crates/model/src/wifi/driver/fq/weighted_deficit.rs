@@ -172,6 +172,10 @@ impl StationScheduler for WeightedDeficit {
 
     #[inline]
     fn done(&mut self, now: Instant, tid: TidIndex, attempt: Attempt, view: &DeviceView<'_>) -> bool {
+        // linux: net/mac80211/tx.c __ieee80211_schedule_txq (6.0) - a queue without a station is put at the end.
+        if view.is_group(tid) && attempt != Attempt::Nothing && self.params.charges() {
+            self.pool.rotate_head(&mut self.rounds[tid.ac().index()]);
+        }
         match attempt {
             Attempt::Sent => {
                 self.held_back = None;

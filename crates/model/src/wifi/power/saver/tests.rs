@@ -99,12 +99,17 @@ fn asking_for_one_frame_after_the_other() {
     let act = s.received(at(102), Ac::Be, false, false);
     assert_eq!(shown(&s, act), "Nothing Dozing 1 1");
     assert_eq!(s.counters(at(102)).polls, 2);
-    // What it asked for does not come: with the next beacon it asks again, or sleeps on.
-    let _ = s.on_beacon(at(200), OWN, &tim(0, true));
-    let act = s.on_beacon(at(300), OWN, &tim(2, true));
-    assert_eq!(shown(&s, act), "Poll Polling 1 0");
-    let act = s.on_beacon(at(400), OWN, &tim(1, false));
-    assert_eq!(shown(&s, act), "Nothing Dozing 1 1");
+    // What it asked for does not come: with the second beacon from then on it asks again, or sleeps on.
+    for (ms, waits, row) in [
+        (200, true, "Poll Polling 1 0"),
+        (300, true, "Nothing Polling 1 0"),
+        (400, true, "Poll Polling 1 0"),
+        (500, false, "Nothing Polling 1 0"),
+        (600, false, "Nothing Dozing 1 1"),
+    ] {
+        let act = s.on_beacon(at(ms), OWN, &tim(1, waits));
+        assert_eq!(shown(&s, act), row, "{ms}");
+    }
 }
 
 #[test]
@@ -194,4 +199,21 @@ fn a_scan_holds_frames_and_tells_the_access_point() {
     assert_eq!(shown(&s, act), "Hold Away 1 1");
     let act = s.on_timer(at(210), false, false);
     assert_eq!(shown(&s, act), "Release Awake 0 0");
+}
+
+/// What it says on waking may be lost: with the next beacon it hears that frames wait for it still, and says it once more.
+#[test]
+fn waking_is_said_again() {
+    let mut s = saver(DYNAMIC);
+    let _ = s.on_timer(at(100), false, false);
+    let _ = s.null_done(at(101), true, true);
+    for (ms, waits, row) in [
+        (200, true, "Null { pm: false } Awake 0 0"),
+        (210, true, "Null { pm: false } Awake 0 0"),
+        (220, false, "Nothing Awake 0 0"),
+    ] {
+        let act = s.on_beacon(at(ms), OWN, &tim(0, waits));
+        assert_eq!(shown(&s, act), row, "{ms}");
+        assert_eq!(s.null_done(at(ms + 1), false, false), Act::Nothing);
+    }
 }

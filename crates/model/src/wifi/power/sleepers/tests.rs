@@ -75,14 +75,23 @@ fn in_all_there_are_512() {
 #[test]
 fn old_frames_are_given_up() {
     let (mut rig, mut all) = (Rig::new(), sleepers(1, 0));
+    assert_eq!(all.next_timer(), None);
     rig.keep(&mut all, at(0), (0, Ac::Be), 2);
     rig.keep(&mut all, at(5), (0, Ac::Be), 1);
-    all.beacon(at(10_000), &mut rig.ctx(), 0, |_, _| false);
-    assert_eq!(rig.dropped(Reason::Expired), 0);
-    all.beacon(at(10_001), &mut rig.ctx(), 0, |_, _| false);
-    assert_eq!((rig.dropped(Reason::Expired), all.tim.has(PeerId(0))), (2, true));
-    all.beacon(at(10_006), &mut rig.ctx(), 0, |_, _| false);
-    assert_eq!((rig.dropped(Reason::Expired), all.tim.has(PeerId(0))), (3, false));
+    // Looked for ten seconds after the first was kept: none has waited for longer. Ten seconds later all have.
+    for (ms, left, gone, next) in [(10_000, true, 0, Some(at(20_000))), (20_000, false, 3, None)] {
+        assert_eq!(all.next_timer(), Some(at(ms)));
+        assert_eq!(all.give_up_old(at(ms), &mut rig.ctx()), left);
+        all.looked(at(ms), left);
+        all.beacon(0, |_, _| false);
+        assert_eq!(
+            (rig.dropped(Reason::Expired), all.tim.has(PeerId(0)), all.next_timer()),
+            (gone, left, next)
+        );
+    }
+    // In whole seconds: 60 beacons of 102.4 ms, twice, are 12.288 s.
+    all.stations[0].habits.listen = 60;
+    assert_eq!(all.expiry(PeerId(0)), Duration::from_secs(12));
 }
 
 #[test]
@@ -91,7 +100,7 @@ fn beacons_tell_of_what_no_own_frame_would_fetch() {
     let mut told = |uapsd, ac| {
         let mut all = sleepers(1, uapsd);
         rig.keep(&mut all, at(0), (0, ac), 1);
-        all.beacon(at(1), &mut rig.ctx(), 0, |_, _| false);
+        all.beacon(0, |_, _| false);
         let told = all.tim.has(PeerId(0));
         let _ = rig.next(&mut all, (0, ac));
         told
@@ -113,7 +122,7 @@ fn frames_to_groups_wait_for_the_dtim() {
     // The first beacon is a DTIM, the second is not, the third is.
     let mut told = Vec::new();
     for _ in 0..3 {
-        all.beacon(at(1), &mut rig.ctx(), 0, |_, _| false);
+        all.beacon(0, |_, _| false);
         told.push((all.tim.count, all.tim.group));
     }
     assert_eq!(told, [(0, true), (1, false), (0, true)]);

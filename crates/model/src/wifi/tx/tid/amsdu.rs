@@ -31,7 +31,8 @@ pub(super) fn pull<'a, S: Sink>(
         let p = pull(ctx)?;
         let before = u32::from(last.len);
         let len = joined_mpdu(before, sealed, last.msdus == 1, ctx.packets.get(p).len);
-        if last.msdus >= limits.packets
+        if limits.by_host && !ctx.packets.get(p).follows
+            || last.msdus >= limits.packets
             || len > u32::from(limits.bytes)
             || !subframes.would_grow(len - before)
             || ctx.packets.charge(p) != ctx.packets.charge(first)

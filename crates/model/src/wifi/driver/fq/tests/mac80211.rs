@@ -11,7 +11,7 @@ use alloc::vec::Vec;
 #[rustfmt::skip]
 #[test]
 fn airtime_queue_limits_leave_room_for_others() {
-    let aql = AqlParams { low: us(1), high: us(1), threshold: us(24_000) };
+    let aql = AqlParams { low: us(1), high: us(1), threshold: us(24_000), ..AqlParams::default() };
     check(Scheduler::Mac80211(ALL, Some(aql), Mac80211Rules::Rounds), 2, &[
         (Queue(0, 20), " | n0 | 300 300"),
         (Fill, "0 | o0 | 300 300"),

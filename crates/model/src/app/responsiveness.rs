@@ -1,0 +1,459 @@
+//! A test of responsiveness under working conditions: it adds connections until they carry no more, and times probes beside them.
+//!
+//! The state of the test alone: who holds its connections tells it what they carried and how long probes took, and does what it says.
+
+use alloc::vec::Vec;
+
+use crate::metrics::responsiveness::ProbeTimes;
+use crate::vocabulary::{Duration, Instant, Probe};
+
+/// Bytes that a probe on a new connection and one on a loaded connection cost the path together.
+// spec: draft-ietf-ippm-responsiveness-09 Measuring Responsiveness - around 5000 bytes for a foreign probe, at most 1000 for a self probe.
+const PAIR_BYTES: u64 = 5_000 + 1_000;
+
+/// What is loaded while it measures.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Load {
+    /// Nothing: the path is idle.
+    None,
+    /// From the server to the client.
+    Down,
+    /// From the client to the server.
+    Up,
+    /// Both at once, each by connections of its own.
+    Both,
+}
+
+/// How it is measured.
+// spec: draft-ietf-ippm-responsiveness-09 Test Parameters - MAD, ID, SDT, INP, INC, MNP, MPS, PTC.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct ResponsivenessParams {
+    /// What is loaded.
+    pub load: Load,
+    /// Time from one decision to the next (ID).
+    pub interval: Duration,
+    /// Intervals of a moving average (MAD).
+    pub averaged: u32,
+    /// Per cent of the average that its standard deviation may reach (SDT).
+    pub tolerance_percent: u32,
+    /// Connections at the beginning (INP), those that each interval adds (INC), and the most of them (MNP), in each direction.
+    pub connections: [u32; 3],
+    /// Most probes in a second, of both kinds together (MPS).
+    pub probes_per_second: u32,
+    /// Per cent of the capacity that probes may take (PTC).
+    pub capacity_percent: u32,
+    /// New connections begin with a handshake of TLS 1.3.
+    pub tls: bool,
+    /// Bytes that wait unsent in a socket at most when its writer hands it more (`TCP_NOTSENT_LOWAT`); none of what the kernel's sysctl says.
+    pub notsent_lowat: Option<u32>,
+}
+
+/// What the test wants done.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ResponsivenessAction {
+    /// Another load-generating connection in each direction that is loaded.
+    AddLoad,
+    /// A probe on a new connection.
+    ProbeForeign,
+    /// A probe on a load-generating connection.
+    ProbeLoaded,
+    /// It is over: all connections are to be closed.
+    End,
+}
+
+/// How sure a figure is.
+// spec: draft-ietf-ippm-responsiveness-09 Confidence of Test-Results.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Confidence {
+    /// There were fewer intervals than are averaged.
+    Low,
+    /// It did not settle.
+    Medium,
+    /// It settled.
+    High,
+}
+
+impl Confidence {
+    /// Its name in results.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Low => "low",
+            Self::Medium => "medium",
+            Self::High => "high",
+        }
+    }
+}
+
+/// What became of a test.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct ResponsivenessOutcome {
+    /// When it began.
+    pub began: Instant,
+    /// Its end. Probes are those of the last intervals that are averaged before it.
+    pub until: Instant,
+    /// Bits per second that its connections carried in the last whole intervals that are averaged.
+    pub goodput_bps: f64,
+    /// Load-generating connections in each direction that is loaded.
+    pub connections: u32,
+    /// How sure the goodput is.
+    pub goodput: Confidence,
+    /// How sure the responsiveness is.
+    pub responsiveness: Confidence,
+    /// Probes that got no answer in time.
+    pub unanswered: u32,
+}
+
+/// A figure that is to settle.
+#[derive(Debug, Default)]
+struct Settling {
+    last: Vec<f64>,
+    settled: bool,
+}
+
+impl Settling {
+    /// Takes the figure of an interval.
+    // spec: draft-ietf-ippm-responsiveness-09 Final Algorithm - the standard deviation of the past MAD values is less than SDT of the current one.
+    fn add(&mut self, value: f64, params: &ResponsivenessParams) {
+        let n = params.averaged as usize;
+        self.last.push(value);
+        let Some(from) = self.last.len().checked_sub(n) else { return };
+        let last = &self.last[from..];
+        let mean = last.iter().sum::<f64>() / n as f64;
+        let variance = last.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / n as f64;
+        let most = value * f64::from(params.tolerance_percent) / 100.0;
+        self.settled |= variance < most * most;
+    }
+
+    fn confidence(&self, averaged: u32) -> Confidence {
+        match self.settled {
+            true => Confidence::High,
+            false if self.last.len() >= averaged as usize => Confidence::Medium,
+            false => Confidence::Low,
+        }
+    }
+}
+
+/// The test.
+#[derive(Debug)]
+pub struct Responsiveness {
+    params: ResponsivenessParams,
+    /// When it is to begin, and when it has.
+    start: Instant,
+    begun: Instant,
+    stop: Instant,
+    /// When the current interval ends, and when the next probe is due; none before it has begun and after its end.
+    next: Option<[Instant; 2]>,
+    ended: Option<Instant>,
+    connections: u32,
+    /// Bytes of each interval that is over, and of the current one.
+    carried: Vec<u64>,
+    carrying: u64,
+    /// Pairs of probes sent in the current interval, and whether the second of the last one is due.
+    pairs: u64,
+    second: bool,
+    /// When each probe ended, what it timed, and how long that took in ns.
+    samples: Vec<(Instant, Probe, u64)>,
+    sent: u32,
+    answered: u32,
+    goodput: Settling,
+    responsiveness: Settling,
+}
+
+impl Responsiveness {
+    /// A test that begins at `start` and is over at `stop` unless it settles before.
+    pub fn new(params: ResponsivenessParams, start: Instant, stop: Instant) -> Self {
+        Self {
+            params,
+            start,
+            begun: start,
+            stop,
+            next: None,
+            ended: None,
+            connections: 0,
+            carried: Vec::new(),
+            carrying: 0,
+            pairs: 0,
+            second: false,
+            samples: Vec::new(),
+            sent: 0,
+            answered: 0,
+            goodput: Settling::default(),
+            responsiveness: Settling::default(),
+        }
+    }
+
+    /// How it is measured.
+    pub const fn params(&self) -> &ResponsivenessParams {
+        &self.params
+    }
+
+    /// When [`Responsiveness::on_timer`] is to be called.
+    pub fn next_timer(&self) -> Option<Instant> {
+        match (self.ended, self.next) {
+            (Some(_), _) => None,
+            (None, None) => Some(self.start),
+            (None, Some([interval, probe])) => Some(interval.min(probe).min(self.stop)),
+        }
+    }
+
+    /// It begins, an interval is over, or a probe is due; `act` is told what to do, in order.
+    pub fn on_timer(&mut self, now: Instant, mut act: impl FnMut(ResponsivenessAction)) {
+        let Some([interval, probe]) = self.next else {
+            self.begun = now;
+            self.next = Some([now + self.params.interval, now + self.gap()]);
+            let [first, ..] = self.params.connections;
+            return (0..first).for_each(|_| self.add_load(&mut act));
+        };
+        if now >= self.stop {
+            return self.end(now, &mut act);
+        }
+        if now >= interval {
+            self.next = Some([interval + self.params.interval, probe]);
+            if self.interval_over(now) {
+                return self.end(now, &mut act);
+            }
+            let [_, added, _] = self.params.connections;
+            (0..added).for_each(|_| self.add_load(&mut act));
+        }
+        if now >= probe {
+            self.next = self.next.map(|[interval, _]| [interval, probe + self.gap()]);
+            self.probe(now, &mut act);
+        }
+    }
+
+    /// Time from one probe to the next where nothing forbids it.
+    fn gap(&self) -> Duration {
+        Duration::from_nanos(1_000_000_000 / u64::from(self.params.probes_per_second))
+    }
+
+    fn add_load(&mut self, act: &mut impl FnMut(ResponsivenessAction)) {
+        let [first, _, most] = self.params.connections;
+        let most = if self.params.load == Load::None { first } else { most };
+        if self.connections < most {
+            self.connections += 1;
+            act(ResponsivenessAction::AddLoad);
+        }
+    }
+
+    /// The kinds of probes take turns, and are spread over the interval.
+    // spec: draft-ietf-ippm-responsiveness-09 Measuring Responsiveness - as many of one kind as of the other, interleaving; no more than PTC of
+    // the capacity. 100 probes a second are said to be 300 KB a second, so MPS counts both kinds.
+    // deviation: the capacity is what the interval before carried, in the first one what it has carried so far; an idle path has no such bound.
+    fn probe(&mut self, now: Instant, act: &mut impl FnMut(ResponsivenessAction)) {
+        if self.second {
+            self.second = false;
+            self.sent += 1;
+            return act(ResponsivenessAction::ProbeLoaded);
+        }
+        let [interval, _] = self.next.expect("it has begun");
+        let left = interval.saturating_since(now).nanos();
+        let length = self.params.interval.nanos();
+        let so_far = (length - left.min(length)) as f64 / length as f64;
+        let bytes = self.carried.last().map_or(self.carrying as f64, |bytes| *bytes as f64 * so_far);
+        let budget = bytes * f64::from(self.params.capacity_percent) / 100.0;
+        // One a turn on whatever path, so that there is something to tell.
+        let free = self.params.load == Load::None || self.pairs == 0;
+        if free || ((self.pairs + 1) * PAIR_BYTES) as f64 <= budget {
+            self.pairs += 1;
+            self.second = true;
+            self.sent += 1;
+            act(ResponsivenessAction::ProbeForeign);
+        }
+    }
+
+    /// Its connections carried so many bytes of load.
+    #[inline]
+    pub fn carried(&mut self, bytes: u64) {
+        self.carrying += bytes;
+    }
+
+    /// A probe took so long.
+    pub fn probed(&mut self, now: Instant, probe: Probe, took: Duration) {
+        if self.ended.is_none() {
+            self.samples.push((now, probe, took.nanos()));
+            self.answered += u32::from(matches!(probe, Probe::Foreign | Probe::Loaded));
+        }
+    }
+
+    /// Books an interval; true if the test is over.
+    fn interval_over(&mut self, now: Instant) -> bool {
+        self.carried.push(core::mem::take(&mut self.carrying));
+        self.pairs = 0;
+        let params = self.params;
+        if params.load == Load::None {
+            self.goodput.settled = true;
+        }
+        if self.goodput.settled {
+            // None before a probe of each kind has ended.
+            if let Some(rpm) = self.times(self.since(now)).rpm() {
+                self.responsiveness.add(rpm, &params);
+            }
+        } else {
+            let from = self.carried.len().saturating_sub(params.averaged as usize);
+            // Intervals before the first have carried nothing.
+            let average = self.carried[from..].iter().sum::<u64>() as f64 / f64::from(params.averaged);
+            self.goodput.add(average, &params);
+        }
+        self.responsiveness.settled
+    }
+
+    /// The beginning of the intervals that are averaged at `now`.
+    fn since(&self, now: Instant) -> Instant {
+        let length = self.params.interval * u64::from(self.params.averaged);
+        self.begun + now.saturating_since(self.begun).saturating_sub(length)
+    }
+
+    /// Times of the probes that ended after `since`.
+    fn times(&self, since: Instant) -> ProbeTimes {
+        let kept = self.samples.iter().filter(|(at, ..)| *at > since);
+        ProbeTimes::new(kept.map(|(_, probe, ns)| (*probe, *ns)))
+    }
+
+    fn end(&mut self, now: Instant, act: &mut impl FnMut(ResponsivenessAction)) {
+        self.ended = Some(now);
+        act(ResponsivenessAction::End);
+    }
+
+    /// What became of it, of a test that is not over as if it ended now; none before it has begun.
+    pub fn outcome(&self, now: Instant) -> Option<(ResponsivenessOutcome, ProbeTimes)> {
+        self.next?;
+        let until = self.ended.unwrap_or(now);
+        let whole = &self.carried[self.carried.len().saturating_sub(self.params.averaged as usize)..];
+        let (bytes, time) = match whole.len() as u64 {
+            // It was stopped within its first interval.
+            0 => (self.carrying, until.saturating_since(self.begun)),
+            n => (whole.iter().sum(), self.params.interval * n),
+        };
+        let outcome = ResponsivenessOutcome {
+            began: self.begun,
+            until,
+            goodput_bps: bytes as f64 * 8.0 / time.secs_f64().max(1e-9),
+            connections: self.connections,
+            goodput: self.goodput.confidence(self.params.averaged),
+            responsiveness: self.responsiveness.confidence(self.params.averaged),
+            unanswered: self.sent - self.answered,
+        };
+        Some((outcome, self.times(self.since(until))))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ResponsivenessAction::{AddLoad, End, ProbeForeign, ProbeLoaded};
+
+    const PARAMS: ResponsivenessParams = ResponsivenessParams {
+        load: Load::Down,
+        interval: Duration::from_secs(1),
+        averaged: 4,
+        tolerance_percent: 5,
+        connections: [1, 1, 16],
+        probes_per_second: 100,
+        capacity_percent: 5,
+        tls: true,
+        notsent_lowat: None,
+    };
+
+    fn ms(n: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(n)
+    }
+
+    /// Runs a test over a path that carries so many bytes each 10 ms, and on which a round trip takes so many ms by the number of
+    /// connections; each probe is answered at once.
+    fn run(
+        params: ResponsivenessParams,
+        bytes: u64,
+        rtt: impl Fn(u32) -> u64,
+    ) -> (Responsiveness, Vec<(u64, ResponsivenessAction)>) {
+        let mut test = Responsiveness::new(params, ms(500), ms(60_500));
+        let mut log = Vec::new();
+        while let Some(at) = test.next_timer() {
+            let mut actions = Vec::new();
+            test.on_timer(at, |action| actions.push(action));
+            let took = Duration::from_millis(rtt(test.connections));
+            for action in &actions {
+                match action {
+                    ProbeForeign => {
+                        [Probe::Tcp, Probe::Tls, Probe::Http]
+                            .iter()
+                            .for_each(|part| test.probed(at, *part, took));
+                        test.probed(at, Probe::Foreign, took * 3);
+                    }
+                    ProbeLoaded => test.probed(at, Probe::Loaded, took),
+                    AddLoad | End => {}
+                }
+            }
+            test.carried(bytes);
+            log.extend(actions.into_iter().map(|action| (at.nanos() / 1_000_000, action)));
+        }
+        (test, log)
+    }
+
+    // The average of four intervals is a quarter, a half, three quarters and the whole; four of them are alike after the seventh. From then on four
+    // intervals have one responsiveness: the test is over after eleven.
+    #[test]
+    fn a_steady_path_settles_after_eleven_intervals() {
+        let (test, log) = run(PARAMS, 125_000, |_| 20);
+        assert_eq!(log.last(), Some(&(11_500, End)));
+        let adds: Vec<u64> = log.iter().filter(|(_, a)| *a == AddLoad).map(|(at, _)| *at).collect();
+        assert_eq!(adds, (0..11).map(|n| 500 + 1_000 * n).collect::<Vec<_>>());
+        let (outcome, times) = test.outcome(ms(60_500)).expect("it has begun");
+        assert_eq!((outcome.goodput, outcome.responsiveness), (Confidence::High, Confidence::High));
+        assert_eq!((outcome.connections, outcome.unanswered, outcome.until), (11, 0, ms(11_500)));
+        assert!((outcome.goodput_bps - 100e6).abs() < 1.1e6, "{}", outcome.goodput_bps);
+        assert!((times.rpm().expect("there are probes") - 3_000.0).abs() < 1e-6);
+        // 100 a second, half of them of each kind, in the last four intervals.
+        assert!((198..=201).contains(&times.of(Probe::Loaded).len()), "{}", times.of(Probe::Loaded).len());
+    }
+
+    // 5 % of 1.2 Mbit/s are 7,500 bytes a second: one pair of probes.
+    #[test]
+    fn probes_do_not_take_more_than_their_part() {
+        let (_, log) = run(PARAMS, 1_500, |_| 20);
+        let pairs = log.iter().filter(|(at, a)| *a == ProbeForeign && (2_500..8_500).contains(at)).count();
+        assert_eq!(pairs, 6);
+        let kinds: Vec<_> = log.iter().filter(|(_, a)| matches!(a, ProbeForeign | ProbeLoaded)).collect();
+        assert!(
+            kinds
+                .chunks(2)
+                .all(|pair| pair[0].1 == ProbeForeign && (pair.len() == 1 || pair[1].1 == ProbeLoaded))
+        );
+    }
+
+    #[test]
+    fn what_grows_with_each_connection_does_not_settle_until_there_are_no_more() {
+        let params = ResponsivenessParams { connections: [1, 1, 6], ..PARAMS };
+        let (test, log) = run(params, 125_000, |connections| 20 * u64::from(connections));
+        assert_eq!(log.iter().filter(|(_, a)| *a == AddLoad).count(), 6);
+        let (outcome, times) = test.outcome(ms(60_500)).expect("it has begun");
+        assert_eq!(outcome.responsiveness, Confidence::High);
+        assert!((times.rpm().expect("there are probes") - 500.0).abs() < 1e-6);
+    }
+
+    #[test]
+    fn who_is_stopped_before_says_how_sure_it_is() {
+        let mut test = Responsiveness::new(PARAMS, ms(0), ms(2_200));
+        assert_eq!(test.outcome(ms(0)), None);
+        while let Some(at) = test.next_timer() {
+            test.on_timer(at, |_| ());
+            test.carried(1_000);
+        }
+        let (outcome, times) = test.outcome(ms(9_000)).expect("it has begun");
+        assert_eq!((outcome.goodput, outcome.responsiveness), (Confidence::Low, Confidence::Low));
+        assert_eq!((outcome.until, times.rpm()), (ms(2_200), None));
+        assert!(outcome.unanswered > 0);
+        // One that never carries a thing has a mean of nothing, which is not steady.
+        let (idle, _) = run(PARAMS, 0, |_| 20);
+        assert_eq!(idle.outcome(ms(60_500)).map(|(o, _)| o.goodput), Some(Confidence::Medium));
+    }
+
+    #[test]
+    fn an_idle_path_has_its_first_connections_alone() {
+        let (test, log) = run(ResponsivenessParams { load: Load::None, ..PARAMS }, 0, |_| 5);
+        assert_eq!(log.iter().filter(|(_, a)| *a == AddLoad).count(), 1);
+        assert_eq!(log.last(), Some(&(4_500, End)));
+        let (outcome, times) = test.outcome(ms(60_500)).expect("it has begun");
+        assert_eq!(outcome.connections, 1);
+        assert!((times.rpm().expect("there are probes") - 12_000.0).abs() < 1e-6);
+    }
+}

@@ -1,0 +1,81 @@
+//! Addresses that packets are sent to, and the two versions of IP that they may be of.
+
+/// Version of the Internet Protocol.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Ip {
+    /// IPv4.
+    #[default]
+    V4,
+    /// IPv6.
+    V6,
+}
+
+impl Ip {
+    /// Bytes of its header, without options or extension headers.
+    // spec: rfc791 3.1, rfc8200 3.
+    #[inline]
+    pub const fn header(self) -> u32 {
+        match self {
+            Self::V4 => 20,
+            Self::V6 => 40,
+        }
+    }
+
+    /// Its number.
+    pub const fn version(self) -> u8 {
+        match self {
+            Self::V4 => 4,
+            Self::V6 => 6,
+        }
+    }
+}
+
+/// An address that packets are sent to, numbered over the whole world: an interface has one of each version of IP, and both have the interface's number.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Addr(pub u16);
+
+impl Addr {
+    /// Set in addresses of IPv6.
+    const V6: u16 = 1 << 15;
+
+    /// The position in the table of addresses, whatever the version.
+    #[inline]
+    pub const fn index(self) -> usize {
+        (self.0 & !Self::V6) as usize
+    }
+
+    /// The IPv4 address of position `i`. Panics if the table has more rows than that can name.
+    pub fn from_index(i: usize) -> Self {
+        let number = u16::try_from(i).ok().filter(|number| *number < Self::V6);
+        Self(number.expect("table too large for its id type"))
+    }
+
+    /// The address with this number of a version of IP.
+    pub const fn of(self, ip: Ip) -> Self {
+        match ip {
+            Ip::V4 => Self(self.0 & !Self::V6),
+            Ip::V6 => Self(self.0 | Self::V6),
+        }
+    }
+
+    /// Its version of IP.
+    #[inline]
+    pub const fn ip(self) -> Ip {
+        if self.0 & Self::V6 == 0 { Ip::V4 } else { Ip::V6 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_versions_have_one_number() {
+        let four = Addr::from_index(7);
+        let six = four.of(Ip::V6);
+        assert_eq!((four.ip(), six.ip()), (Ip::V4, Ip::V6));
+        assert_eq!((four.index(), six.index(), six.of(Ip::V4)), (7, 7, four));
+        assert_ne!(four, six);
+        assert_eq!((four.ip().header(), six.ip().header()), (20, 40));
+    }
+}

@@ -1,0 +1,272 @@
+//! An access point whose station sleeps and wakes: what the hardware gives back, in which order it goes then, what is dropped, and what a
+//! frame of the station says. The air is a table.
+
+use alloc::vec::Vec;
+
+use super::*;
+use crate::vocabulary::{DevId, Duration, Fate, PlaceId, RadioId, Reason};
+use crate::wifi::air::filter::DestinationFilter;
+use crate::wifi::config::{DriverConfig, HardwareDepth, MacFqParams, Scheduler, WhenFull};
+use crate::wifi::driver::Driver;
+use crate::wifi::marks::Marks;
+use crate::wifi::power::sleepers::{Habits, LOOK_EVERY};
+use crate::wifi::seq_window::Seq;
+use crate::wifi::testing::{Rig, ms, peer};
+use crate::wifi::tx::transmitter::Transmitter;
+
+const STATION: PeerId = PeerId(0);
+const BE: TidIndex = TidIndex::new(STATION, 0);
+
+/// An access point of one station that has U-APSD for best effort, and its radio.
+struct Bench {
+    rig: Rig,
+    dev: WifiDev,
+}
+
+impl Bench {
+    fn new(filter: Option<DestinationFilter>) -> Self {
+        let mut rig = Rig::new([peer(&["ht20-mcs7-sgi"], 8)]);
+        rig.set_depth(HardwareDepth { aggregates: 2, singles: 4, ..HardwareDepth::default() });
+        let mut tx = core::mem::replace(&mut rig.tx, Transmitter::new(DevId(0)));
+        tx.filter = filter;
+        let queues = DriverConfig::Fq(MacFqParams::default(), Scheduler::RoundRobin(WhenFull::KeepsTurn));
+        let driver = Driver::new(queues, 1, PlaceId(0), 1);
+        let habits = Habits { uapsd: 1 << Ac::Be.index(), max_sp: 1, listen: 1 };
+        let sleepers =
+            Sleepers::new(alloc::vec![habits], 2, Duration::from_micros(102_400), true, PlaceId(0));
+        Self { rig, dev: WifiDev::new(RadioId(0), tx, driver, 10, PlaceId(0)).with_sleepers(sleepers) }
+    }
+
+    fn push(&mut self, now: Instant, packets: u32) {
+        for _ in 0..packets {
+            let p = self.rig.packet(BE, 500);
+            let (_, mut hw, mut ctx) = self.rig.parts();
+            self.dev.push(now, p, &mut hw, &mut ctx);
+        }
+    }
+
+    /// Of a PPDU from the station these frames come whole. Packets that go up by it.
+    fn receive(&mut self, now: Instant, ppdu: &mut Ppdu, whole: &[usize]) -> usize {
+        let marks = Marks::each(ppdu.mpdus.len().max(1), |n| whole.contains(&n));
+        let (rate, mut up) = (ppdu.rate(), Vec::new());
+        let (_, mut hw, mut ctx) = self.rig.parts();
+        let got = RxOutcome { whole: marks, readable: marks };
+        self.dev.receive(now, STATION, ppdu, rate, &got, &mut up, &mut hw, &mut ctx);
+        for p in &up {
+            self.rig.packets.free(*p, Fate::Consumed);
+        }
+        while let Some(mut back) = self.rig.radio.take_returned() {
+            back.return_unsent(Duration::from_micros(100));
+            let (_, mut hw, mut ctx) = self.rig.parts();
+            let _ = self.dev.tx_status(now, back, &mut hw, &mut ctx);
+        }
+        up.len()
+    }
+
+    fn says(&mut self, now: Instant, content: Content) {
+        let mut ppdu = crate::wifi::testing::ppdu(&mut self.rig.packets, []);
+        // The answer of a session is of best effort's, as the request was.
+        let tid = if matches!(content, Content::AddbaResponse { .. }) { 0 } else { 7 };
+        (ppdu.header.content, ppdu.header.ac, ppdu.header.tid) = (content, Ac::Vo, tid);
+        self.receive(now, &mut ppdu, &[0]);
+    }
+
+    fn sleeps(&mut self, now: Instant, asleep: bool) {
+        self.says(now, Content::Null { pm: asleep });
+    }
+
+    /// A PPDU of data from the station with frames of these numbers, which says whether it sleeps.
+    fn data(&mut self, seqs: &[u16], pm: bool) -> Ppdu {
+        let mut ppdu = crate::wifi::testing::ppdu(&mut self.rig.packets, seqs.iter().copied());
+        ppdu.pm = pm;
+        ppdu
+    }
+
+    /// Packets in the hardware of best effort, PPDU by PPDU, with the numbers of their frames.
+    fn hardware(&self) -> Vec<Vec<(u32, u16)>> {
+        let frame =
+            |m: &crate::wifi::air::ppdu::Mpdu| m.pkt.map(|p| (self.rig.packets.get(p).seq, m.seq.get()));
+        let of_be = |ppdu: &&Ppdu| ppdu.header.ac == Ac::Be;
+        self.rig.radio.ppdus().filter(of_be).map(|p| p.mpdus.iter().filter_map(frame).collect()).collect()
+    }
+
+    fn dropped(&self, reason: Reason) -> u64 {
+        self.rig.packets.account().dropped.iter().map(|by| by[reason as usize]).sum()
+    }
+
+    /// Whether a service period is under way: a PPDU that ends it is in the hardware.
+    fn serves(&self) -> bool {
+        self.rig.radio.ppdus().any(|ppdu| ppdu.ends)
+    }
+}
+
+/// Two frames are in the hardware when the session opens, two of the session behind them.
+fn before_and_after(filter: Option<DestinationFilter>) -> Bench {
+    let mut bench = Bench::new(filter);
+    bench.push(ms(0), 2);
+    bench.says(ms(1), Content::AddbaResponse { frames: 64 });
+    bench.push(ms(2), 2);
+    assert_eq!(
+        bench.hardware(),
+        [[(0, 0)].to_vec(), [(1, 1)].to_vec(), [(2, 2)].to_vec(), [(3, 3)].to_vec()]
+    );
+    bench.sleeps(ms(3), true);
+    assert!(bench.hardware().is_empty());
+    bench.sleeps(ms(4), false);
+    bench
+}
+
+#[test]
+fn what_was_sent_before_a_session_joins_it_in_order() {
+    // The session began with number 2: so do its frames, the oldest first.
+    let all = [(0, 2), (1, 3), (2, 4), (3, 5)];
+    assert_eq!(before_and_after(None).hardware(), [all]);
+}
+
+// linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_setup_buffer (4.4).
+#[test]
+fn before_4_9_it_has_the_next_numbers() {
+    let bench = before_and_after(Some(DestinationFilter::SentAgain));
+    assert_eq!(bench.hardware(), [[(0, 4), (1, 5), (2, 2), (3, 3)]]);
+    assert_eq!(bench.dropped(Reason::Filtered), 0);
+}
+
+// linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_status (4.11).
+#[test]
+fn since_4_9_it_is_dropped() {
+    let bench = before_and_after(Some(DestinationFilter::Dropped));
+    assert_eq!(bench.hardware(), [[(2, 2), (3, 3)]]);
+    assert_eq!(bench.dropped(Reason::Filtered), 2);
+}
+
+#[test]
+fn once_the_session_has_sent_nothing_is_renumbered() {
+    let mut tid = crate::wifi::tx::tid::TxTid::new(crate::wifi::tx::tid::BlockAckSession::Closed);
+    tid.open(64);
+    let mut rig = Rig::new([peer(&["ht20-mcs7-sgi"], 8)]);
+    let frames = crate::wifi::testing::ppdu(&mut rig.packets, [0, 1, 900]).mpdus;
+    // As if these two had been sent: numbers stay.
+    for mpdu in frames[..2].iter().rev() {
+        tid.back(crate::wifi::air::ppdu::Mpdu { tries: 1, ..*mpdu });
+    }
+    tid.join(alloc::vec![frames[2]], true);
+    let numbers: Vec<u16> = tid.waiting().map(|m| m.seq.get()).collect();
+    assert_eq!(numbers[1..], [0, 1]);
+    assert_eq!(tid.waiting().count(), 3);
+}
+
+/// What the hardware gives back of no session expires as what mac80211 keeps does, ten to twenty seconds later.
+#[test]
+fn frames_of_no_session_that_came_back_expire() {
+    let mut bench = Bench::new(None);
+    bench.push(ms(0), 2);
+    assert_eq!(bench.hardware().len(), 2);
+    bench.sleeps(ms(1_000), true);
+    bench.push(ms(2_000), 1);
+    let at = |bench: &mut Bench, now: Instant| {
+        assert_eq!(bench.dev.power_due(), Some(now));
+        let (_, mut hw, mut ctx) = bench.rig.parts();
+        let _ = bench.dev.power_timer(now, &mut hw, &mut ctx);
+        bench.dropped(Reason::Expired)
+    };
+    assert_eq!(at(&mut bench, ms(1_000) + LOOK_EVERY), 0);
+    assert_eq!(at(&mut bench, ms(1_000) + LOOK_EVERY * 2), 3);
+    assert_eq!(bench.dev.power_due(), None);
+    // They are gone for good, and new ones go.
+    bench.sleeps(ms(30_000), false);
+    assert!(bench.hardware().is_empty());
+    bench.push(ms(30_001), 1);
+    assert_eq!(bench.hardware().len(), 1);
+}
+
+#[test]
+fn frames_of_a_session_do_not() {
+    let mut bench = Bench::new(Some(DestinationFilter::Dropped));
+    bench.says(ms(0), Content::AddbaResponse { frames: 64 });
+    bench.dev.tx.tids[BE.index()].open(64);
+    bench.push(ms(0), 2);
+    bench.sleeps(ms(1_000), true);
+    let (_, mut hw, mut ctx) = bench.rig.parts();
+    let _ = bench.dev.power_timer(ms(1_000) + LOOK_EVERY, &mut hw, &mut ctx);
+    assert_eq!((bench.dropped(Reason::Expired), bench.dev.power_due()), (0, None));
+    bench.sleeps(ms(100_000), false);
+    assert_eq!(bench.hardware().concat().len(), 2);
+}
+
+/// The null frame by which a station wakes is lost: its next frame says so as well, in a session if it is the one that is expected.
+// linux: net/mac80211/rx.c ieee80211_rx_h_sta_process (6.12).
+#[test]
+fn the_next_frame_says_that_it_is_awake() {
+    for (frames, whole, awake) in [
+        (&[0, 1][..], &[0, 1][..], true),
+        // The first is lost, and what is held says nothing, neither now nor when it goes up.
+        (&[0, 1][..], &[1][..], false),
+    ] {
+        let mut bench = Bench::new(None);
+        bench.sleeps(ms(0), true);
+        bench.says(ms(1), Content::AddbaRequest { start: Seq::new(0), frames: 64 });
+        bench.dev.rx[7].open(Seq::new(0), 64, PlaceId(0), &mut Vec::new());
+        bench.dev.rx[0].open(Seq::new(0), 64, PlaceId(0), &mut Vec::new());
+        bench.sleeps(ms(1), true);
+        let mut ppdu = bench.data(frames, false);
+        bench.receive(ms(2), &mut ppdu, whole);
+        let asleep = |bench: &Bench| bench.dev.sleepers().is_some_and(|s| s.is_asleep(STATION));
+        assert_eq!(asleep(&bench), !awake, "{whole:?}");
+        if !awake {
+            // It comes at the second try, and the one behind it goes up with it: neither is seen.
+            assert_eq!(bench.receive(ms(3), &mut ppdu, &[0]), 2);
+            assert!(asleep(&bench));
+            let mut next = bench.data(&[2], false);
+            bench.receive(ms(4), &mut next, &[0]);
+            assert!(!asleep(&bench));
+        }
+    }
+}
+
+/// Which aggregates of a sleeping station ask for a service period: those of which a frame goes up as it comes.
+// linux: net/mac80211/rx.c ieee80211_rx_h_uapsd_and_pspoll (6.12).
+#[test]
+fn a_trigger_in_a_mixed_aggregate() {
+    // What comes whole of frames 0 to 2 at the first try, whether that asks, and the same of a second try.
+    for (first, asks, second, asks_again) in [
+        (&[0, 1, 2][..], true, &[0, 1, 2][..], false),
+        // All of the rest are repeats; the one that is new came broken once more.
+        (&[0, 1][..], true, &[0, 1][..], false),
+        (&[0, 1][..], true, &[2][..], true),
+        // Held until the hole is filled: neither those nor the one that fills it.
+        (&[1, 2][..], false, &[0][..], false),
+        // With the hole filled and nothing held any more, the next one passes.
+        (&[1][..], false, &[0, 2][..], true),
+    ] {
+        let mut bench = Bench::new(None);
+        bench.dev.rx[0].open(Seq::new(0), 64, PlaceId(0), &mut Vec::new());
+        bench.sleeps(ms(0), true);
+        let mut ppdu = bench.data(&[0, 1, 2], true);
+        let mut tried = |bench: &mut Bench, whole: &[usize], ms_from: u64| {
+            bench.receive(ms(ms_from), &mut ppdu, whole);
+            let serves = bench.serves();
+            // It is over at once.
+            let mut back = Vec::new();
+            let (_, hw, _) = bench.rig.parts();
+            hw.radio.withdraw(ms(ms_from), (DevId(0), STATION), hw.medium, &mut back);
+            bench.dev.sleepers_mut().map(|s| s.set_served(STATION, false));
+            serves
+        };
+        assert_eq!(tried(&mut bench, first, 1), asks, "{first:?}");
+        assert_eq!(tried(&mut bench, second, 2), asks_again, "{first:?} {second:?}");
+    }
+}
+
+/// Who is not known to sleep asks for nothing, by a frame that tells of sleep neither.
+#[test]
+fn the_frame_that_tells_of_sleep_asks_for_nothing() {
+    let mut bench = Bench::new(None);
+    bench.says(ms(0), Content::PsPoll);
+    assert!(!bench.serves() && !bench.dev.sleepers().is_some_and(|s| s.any_asleep()));
+    let mut first = bench.data(&[0], true);
+    bench.receive(ms(1), &mut first, &[0]);
+    assert!(!bench.serves() && bench.dev.sleepers().is_some_and(|s| s.any_asleep()));
+    let mut second = bench.data(&[1], true);
+    bench.receive(ms(2), &mut second, &[0]);
+    assert!(bench.serves());
+}

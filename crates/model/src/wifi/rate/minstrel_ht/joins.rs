@@ -1,0 +1,31 @@
+//! How long an A-MSDU may be at the rates chosen.
+
+use super::{MinstrelHt, MinstrelVersion, percent};
+use crate::wifi::rate::table::packet_time_of_one_stream;
+
+/// Bytes of a full packet in a frame: no second one of that length joins it.
+const ONE_FULL: u16 = 1_600;
+
+impl MinstrelHt {
+    /// Bytes that a frame of several packets may have at most; none without a limit. With fewer than two packets have, none join.
+    ///
+    /// A long frame at a slow or doubtful rate is lost as a whole, so the most reliable rate decides, by its chance and its time of a packet
+    /// against those of one stream in 20 MHz at 13, 26 and 65 Mbit/s, and the chance of the best one.
+    // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_ht_get_max_amsdu_len (4.11) - 1, 500, 1,600, 3,200 or no limit; HT has 4,095 anyway.
+    pub fn amsdu_bytes(&self) -> Option<u16> {
+        if self.prob(self.surest) < percent(50) {
+            return Some(1);
+        }
+        let in_aggregate = self.version != MinstrelVersion::Before512;
+        let slower_than = |place| self.packet(self.surest) > packet_time_of_one_stream(place, in_aggregate);
+        if slower_than(1) {
+            Some(500)
+        } else if slower_than(3) {
+            Some(ONE_FULL)
+        } else if slower_than(7) || self.prob(self.best[0]) < percent(75) {
+            Some(2 * ONE_FULL)
+        } else {
+            None
+        }
+    }
+}
