@@ -1,6 +1,6 @@
 //! Runs scenarios and prints what a packet costs.
 //!
-//! `bench FILE...` runs each five times and prints CPU time; `bench --once FILE` runs once, for callgrind;
+//! `bench [--set KEY=VALUE]... FILE...` runs each five times and prints CPU time; `bench --once FILE` runs once, for callgrind;
 //! `bench --capture TARGET FILE SNAPLEN [POINT...]` also writes a capture of each run and prints what that costs;
 //! `bench --json FILE RUN` runs one repetition and prints its summary and the process's memory as JSON, for a comparison
 //! that accounts the CPU time of whole processes from outside.
@@ -24,13 +24,15 @@ const PER_OFFERED: f64 = 250e-9;
 const PER_DELIVERED: f64 = 700e-9;
 /// That for TCP by the most stations it is for: seconds a segment.
 const PER_SEGMENT: [(usize, f64); 3] = [(1, 1_000e-9), (3, 1_200e-9), (usize::MAX, 1_400e-9)];
+/// The same of a scenario by name: a station of 802.11ax at 600 Mbit/s.
+const PER_SEGMENT_OF: [(&str, f64); 1] = [("bench-he", 350e-9)];
 /// What one run may take: of a scenario without stations, and of 10 MB over QUIC.
 const PER_RUN: [(&str, f64); 3] = [("wired-4", 0.25), ("bench-quic", 0.015), ("quic-quinn", 0.030)];
 
 /// Runs of a scenario that a figure is made of.
 const TIMES: u64 = 5;
 
-const USAGE: &str = "usage: bench [--once] SCENARIO... | bench --json SCENARIO RUN | bench --events SCENARIO | \
+const USAGE: &str = "usage: bench [--once] [--set KEY=VALUE]... SCENARIO... | bench --json SCENARIO RUN | bench --events SCENARIO | \
     bench --capture TARGET SCENARIO SNAPLEN [POINT...]";
 
 /// User and system time of this process in seconds.
@@ -50,8 +52,27 @@ fn peak_kib() -> u64 {
 }
 
 fn read(file: &str) -> Result<Scenario, String> {
+    read_with(file, &[])
+}
+
+/// The same with keys that are set to other values.
+fn read_with(file: &str, sets: &[(String, String)]) -> Result<Scenario, String> {
     let text = fs::read_to_string(file).map_err(|e| format!("{file}: {e}"))?;
-    scenario::parse(&text, file, &[]).map_err(|e| e.to_string())
+    scenario::parse(&text, file, sets).map_err(|e| e.to_string())
+}
+
+/// Keys that are set to other values.
+type Sets = Vec<(String, String)>;
+
+/// Takes the keys that are set from before the files.
+fn sets<'a>(mut rest: &'a [&'a str]) -> Option<(Sets, &'a [&'a str])> {
+    let mut found = Vec::new();
+    while let ["--set", set, files @ ..] = rest {
+        let (key, value) = set.split_once('=')?;
+        found.push((key.to_owned(), value.to_owned()));
+        rest = files;
+    }
+    Some((found, rest))
 }
 
 /// Runs one repetition of a scenario and prints it as JSON.
@@ -75,8 +96,8 @@ fn print_events(file: &str) -> Result<(), String> {
 }
 
 /// Runs a scenario so often and prints what its packets cost.
-fn print_cost(file: &str, times: u64) -> Result<(), String> {
-    let scenario = read(file)?;
+fn print_cost(file: &str, times: u64, sets: &[(String, String)]) -> Result<(), String> {
+    let scenario = read_with(file, sets)?;
     let before = cpu_seconds();
     let (mut offered, mut delivered, mut segments, mut stations) = (0, 0, 0_u64, 0);
     for run in 0..times {
@@ -96,7 +117,9 @@ fn print_cost(file: &str, times: u64) -> Result<(), String> {
     let bound = match PER_RUN.iter().find(|(name, _)| *name == scenario.name) {
         Some((_, per_run)) => runs * per_run,
         None if segments > 0 => {
-            let (_, per_segment) = PER_SEGMENT.iter().find(|(most, _)| stations <= *most).expect("no end");
+            let named = PER_SEGMENT_OF.iter().find(|(name, _)| *name == scenario.name);
+            let by_stations = PER_SEGMENT.iter().find(|(most, _)| stations <= *most);
+            let per_segment = named.map_or_else(|| by_stations.expect("no end").1, |(_, one)| *one);
             per_segment * segments as f64
         }
         None => PER_OFFERED * offered as f64 + PER_DELIVERED * delivered as f64,
@@ -180,6 +203,10 @@ fn main() -> ExitCode {
         ["--once", ref files @ ..] => (files, 1),
         ref files => (files, TIMES),
     };
+    let Some((sets, files)) = sets(files) else {
+        eprintln!("{USAGE}");
+        return ExitCode::from(2);
+    };
     if files.is_empty() || files.iter().any(|f| f.starts_with('-')) {
         eprintln!("{USAGE}");
         return ExitCode::from(2);
@@ -188,5 +215,5 @@ fn main() -> ExitCode {
         "scenario                            offered delivered segments  CPU s   s/run ns/offered ns/delivered \
          ns/segment bound used"
     );
-    ended(files.iter().try_for_each(|file| print_cost(file, times)))
+    ended(files.iter().try_for_each(|file| print_cost(file, times, &sets)))
 }

@@ -3,10 +3,9 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use serde::Serialize;
 use stillair_model::vocabulary::Seed;
 
-use crate::api::{ApiError, VERSION, read_to_run_by, workers};
+use crate::api::{ApiError, Output, read_to_run_by, workers};
 use crate::run::{RunReport, run_reported};
 use crate::scenario::parts::Parts;
 use crate::scenario::{Folder, Reader, Scenario};
@@ -38,15 +37,6 @@ pub enum News {
     Variant(usize, String),
     /// A run of the variant at this position has failed, and why; its other runs are not begun, those of other variants are.
     Failed(usize, String),
-}
-
-#[derive(Serialize)]
-struct Output<'a> {
-    version: &'static str,
-    scenario: &'a str,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    notes: Vec<String>,
-    runs: Vec<RunReport>,
 }
 
 /// A variant whose runs are under way.
@@ -139,9 +129,7 @@ impl Variant {
         }
         let mut runs = core::mem::take(&mut *done);
         runs.sort_by_key(|run| run.summary.run);
-        let output =
-            Output { version: VERSION, scenario: &self.scenario.name, notes: self.scenario.notes(), runs };
-        serde_json::to_string(&output).map(Some).map_err(|e| format!("cannot write the result: {e}"))
+        Output::new(&self.scenario, runs).to_json().map(Some)
     }
 }
 

@@ -44,7 +44,7 @@ fn run(flows: &str, set: &[(&str, &str)]) -> RunSummary {
 }
 
 fn median_ms(result: &RunSummary) -> f64 {
-    result.pings["ping-0.server"].median_ms
+    result.pings["ping-0.server"].median_ms.expect("some pings come back")
 }
 
 fn goodput(result: &RunSummary) -> f64 {

@@ -132,3 +132,100 @@ fn a_limit_of_bytes_where_nothing_is_joined_is_refused() {
     let said = stillair_sim::scenario::parse(&text, "test.toml", &[]).expect_err("a mistake").to_string();
     assert!(said.contains("amsdu_bytes: found 7991, which has no effect with amsdu_frames = 1"), "{said}");
 }
+
+/// Flows of the packets of each frame that has several, and how many frames had one.
+#[derive(Default)]
+struct Inside(Vec<Vec<usize>>, u32);
+
+impl Sink for Inside {
+    const FRAMES: bool = true;
+    fn event(&mut self, _: Instant, _: &TraceEvent) {}
+    fn frame(&mut self, _: Instant, what: &FrameView<'_>) {
+        let FrameView::Air(view) = what else { return };
+        for mpdu in view.mpdus {
+            match mpdu.packet {
+                Some(first) if mpdu.msdus > 1 => {
+                    self.0.push(view.packets.amsdu(first).map(|p| view.packets.get(p).flow.index()).collect())
+                }
+                _ => self.1 += 1,
+            }
+        }
+    }
+}
+
+#[test]
+fn mac80211_joins_packets_of_a_flow_and_firmware_what_it_has() {
+    // Two flows to one station, of a server behind the access point: packets alternate in what the firmware has, and mac80211 has joined them
+    // by twos and threes before. 3,895 bytes hold two, and 7,991 five, of which a device with three buffers takes three.
+    let of = |scheme: &str, station: &str| {
+        let lan = "forward = true\ninterface.eth0 = { link = \"lan\", address = \"10.0.0.1\" }";
+        let text = flooded(scheme, station, "vht80-mcs9-nss2-sgi", "").replace("forward = true", lan);
+        let (cell, _) = text.split_once("[[flow]]").expect("its flow");
+        let server = "[link.lan]\nrate = \"10 Gbit/s\"\ndelay = \"1 ms\"\n[node.server]\nprofile = \"linux-6.6\"\n\
+                      interface.eth0 = { link = \"lan\", address = \"10.0.0.2\" }\n";
+        let flows = flow("udp", "server", "s", "rate = \"600 Mbit/s\"\npayload = 1470").repeat(2);
+        let mut world =
+            wire(&parse(&(cell.to_owned() + server + &flows), &[]), Seed { seed: 1, run: 0 }, |_| {
+                Inside::default()
+            })
+            .world;
+        world.run_until(Instant::from_nanos(200_000_000));
+        let Inside(inside, _) = core::mem::take(world.trace_mut());
+        assert!(inside.len() > 500, "{scheme}: {}", inside.len());
+        let mixed = inside.iter().filter(|flows| flows.iter().any(|flow| *flow != flows[0])).count();
+        (inside.iter().map(Vec::len).max(), mixed)
+    };
+    let host = "{ kind = \"mt76\", amsdu_by = \"mac80211\", amsdu_frames = 3 }";
+    assert_eq!(of(host, "\"mt76\""), (Some(3), 0));
+    assert_eq!(of(host, "\"fifo\""), (Some(2), 0));
+    let (most, mixed) = of("\"mt76\"", "\"mt76\"");
+    assert!(most == Some(5) && mixed > 500, "{most:?} {mixed}");
+    // MT7921 takes 11,454 bytes, seven packets. MT7915 sends 7,991 at most, MT7916 what is taken.
+    let station = "\"mt76\", device = \"mt7921\"";
+    assert_eq!(of("\"mt76\", device = \"mt7915\"", station).0, Some(5));
+    assert_eq!(of("\"mt76\", device = \"mt7916\"", station).0, Some(7));
+}
+
+#[test]
+fn a_device_sets_scheme_and_numbers_and_keys_beside_it_go_before() {
+    let read = |device: &str| {
+        let text = flooded("\"mt76\"", "\"mt76\"", "vht80-mcs9-nss2-sgi", "");
+        let scenario = parse(&text.replacen("scheme = \"mt76\"", device, 1), &[]);
+        (scenario.resolved(), scenario.notes())
+    };
+    let (resolved, notes) = read("device = \"mt7615\"");
+    for part in
+        ["\"device\":\"mt7615\"", "\"scheme\":\"mt76\"", "\"frames\":4032", "\"amsdu_by\":\"mac80211\""]
+    {
+        assert!(resolved.replace([' ', '\n'], "").contains(part), "{part}: {resolved}");
+    }
+    let told = "node.ap.interface.wlan0.device: no source tells report_delay of mt7615: 0 us is assumed, of 0 us to 1000 us";
+    assert!(notes.iter().any(|note| note == told), "{notes:?}");
+    let (resolved, _) =
+        read("device = \"mt7615\", scheme = { kind = \"mt76\", frames = 100, amsdu_frames = 2 }");
+    let resolved = resolved.replace([' ', '\n'], "");
+    assert!(resolved.contains("\"frames\":100") && resolved.contains("\"report_frames\":127"), "{resolved}");
+    let (_, notes) = read("device = \"mt7615\", scheme = \"fq_mac\"");
+    assert!(notes.iter().any(|note| note.contains("fq_mac in place of mt76, which mt7615 has")), "{notes:?}");
+    // The station sends at two streams.
+    let (_, notes) = read("device = \"qca9880\"");
+    assert!(!notes.iter().any(|note| note.contains("streams")), "{notes:?}");
+    let text = flooded("\"mt76\"", "\"mt76\", device = \"mt7921\"", "vht80-mcs9-nss3-sgi", "");
+    let notes = parse(&text, &[]).notes();
+    assert!(
+        notes.iter().any(|note| note.contains("mt7921 has 2 streams, and its links have rates of 3")),
+        "{notes:?}"
+    );
+    let text = flooded("\"mt76\", device = \"mt7615\"", "\"mt76\"", "he80-mcs9-nss2-gi0.8", "");
+    let notes = parse(&text, &[]).notes();
+    assert!(
+        notes.iter().any(|note| note.contains("mt7615 has no rates of 802.11ax, and its links have some")),
+        "{notes:?}"
+    );
+    // What a board may have changes no result; when the firmware joins packets does.
+    let (_, notes) = read("device = \"ipq8074\"");
+    assert!(!notes.iter().any(|note| note.contains("no source tells streams")), "{notes:?}");
+    assert!(notes.iter().any(|note| note.contains("no source tells amsdu_frames of ipq8074")), "{notes:?}");
+    let (_, notes) = read("device = \"qca9880\"");
+    assert!(notes.iter().any(|note| note.contains("when the firmware of ath10k joins packets")), "{notes:?}");
+}

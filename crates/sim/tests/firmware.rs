@@ -154,7 +154,8 @@ fn without_airtime_queue_limits_the_firmware_is_the_queue() {
         text += &flow("ping", "server", "s0", "interval = \"10 ms\"");
         (0..4).for_each(|_| text += &flow("tcp", "server", "s0", ""));
         let report = run(&parse(&text, &[("duration", "6 s"), ("warm_up", "3 s")]), 0);
-        report.pings.values().next().expect("a ping").median_ms
+        let ping = report.pings.values().next().expect("a ping");
+        ping.median_ms.expect("some pings come back")
     };
     let (limited, unlimited) = (median("\"mt76\""), median("\"ath11k\""));
     assert!((10.0..30.0).contains(&limited), "{limited}");

@@ -3,9 +3,10 @@
 mod common;
 
 use common::{cell, flow, parse, run_to, station, watched};
-use stillair_model::vocabulary::Duration;
+use stillair_model::vocabulary::{Duration, Seed};
 use stillair_model::wifi::phy::timing::{Timing, control_rate};
 use stillair_model::wifi::phy::{Band, PhyRate, ppdu_duration};
+use stillair_sim::run::run_once;
 use stillair_sim::world::World;
 
 const QUIET: &str =
@@ -273,4 +274,49 @@ fn two_cells_of_two_hundred() {
     let [one, other] = world.trace().delivered[..] else { panic!("two flows") };
     assert!(one > 1_000 && one.abs_diff(other) < one / 50, "{one} {other}");
     assert_eq!(world.trace().collided, 0);
+}
+
+#[test]
+fn who_begins_amid_a_frame_that_it_does_not_hear_is_counted() {
+    let bystanders = station("x", 98, "rate = \"ofdm-54\"") + &station("y", 99, "rate = \"ofdm-54\"");
+    let begun = |deaf: &str| {
+        let text = upload(2, deaf, "rate = \"ofdm-54\"") + &bystanders;
+        let summary = run_once(&parse(&text, &[]), Seed { seed: 1, run: 0 }).expect("accounts close");
+        summary.losses.values().map(|losses| losses.begun_amid).sum::<u64>()
+    };
+    // Worked out frame by frame, and the two that send hear each other.
+    assert_eq!(begun("deaf = [[\"x\", \"y\"]]"), 0);
+    assert!(begun("deaf = [[\"s0\", \"s1\"]]") > 1_000);
+}
+
+#[test]
+fn what_comes_over_another_channel_as_a_start_is_due_does_not_take_it_away() {
+    // On both channels boundaries are at 16 us and every 9 us from there on. A frame of 460 bytes of payload that is due at 81,000 us starts at
+    // 81,007 and its exchange takes 100 + 16 + 28 us: its packet comes to the relay's other radio at 81,151, as that starts to send
+    // a packet of its own, of another category. Nobody else is there whose frames would end a wait.
+    let channel = |name: &str, more: &str| format!("[channel.{name}]\n{QUIET}\n{more}\n");
+    let station = |name: &str, channel: &str, ap: &str, address: &str| {
+        format!(
+            "[node.{name}]\nprofile = \"linux-4.4\"\ninterface.wlan0 = {{ channel = \"{channel}\", role = \"station\", \
+             ap = \"{ap}\", scheme = \"fifo\", rate = \"ofdm-54\", address = \"{address}\" }}\n"
+        )
+    };
+    let once = |from: &str, mark: &str, start: &str| {
+        let keys = format!("mark = \"{mark}\"\nstart = \"{start}\"\nstop = \"100 ms\"");
+        flow("udp", from, "far", &format!("rate = \"46 kbit/s\"\npayload = 460\ngap = \"periodic\"\n{keys}"))
+    };
+    let text = "name = \"relay\"\nduration = \"1 s\"\n".to_owned()
+        + &channel("a", "")
+        + &channel("b", "deaf = [[\"far\", \"other\"]]")
+        + "[node.relay]\nprofile = \"linux-4.4\"\nforward = true\n\
+           interface.a = { channel = \"a\", role = \"ap\", scheme = \"fifo\", address = \"10.0.1.1\" }\n\
+           interface.b = { channel = \"b\", role = \"ap\", scheme = \"fifo\", address = \"10.0.2.1\" }\n"
+        + &station("near", "a", "relay.a", "10.0.1.2")
+        + &station("far", "b", "relay.b", "10.0.2.2")
+        + &station("other", "b", "relay.b", "10.0.2.3")
+        + &once("near", "EF", "1000 us")
+        + &once("relay", "CS0", "1147 us");
+    let mut world = watched(&parse(&text, &[]), 0).world;
+    run_to(&mut world, Duration::from_secs(1)).expect("accounts close");
+    assert_eq!(world.trace().delivered, [1, 1]);
 }

@@ -6,6 +6,7 @@ use std::fs;
 use std::path::Path;
 
 use stillair_model::vocabulary::Duration;
+use stillair_sim::recorder::RunSummary;
 use stillair_sim::scenario;
 
 /// Files, and how many lines each may have.
@@ -17,7 +18,7 @@ const FILES: [(&str, usize); 9] = [
     ("classroom", 30),
     ("dormitory", 35),
     ("examples/openwrt-20", 25),
-    ("examples/upload", 30),
+    ("examples/upload", 25),
     ("examples/hidden-nodes", 25),
 ];
 
@@ -38,4 +39,59 @@ fn each_is_short_and_runs() {
             assert!(summary.packets.delivered > 0, "{name} {sets:?}");
         }
     }
+}
+
+/// A run of a shipped file with the sets of one of its combinations.
+fn shipped(name: &str, sets: &[(&str, &str)]) -> RunSummary {
+    let file = format!("../../scenarios/{name}.toml");
+    let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(&file)).expect("a file");
+    common::run(&common::parse(&text, sets), 0)
+}
+
+fn total(summary: &RunSummary) -> f64 {
+    summary.flows.values().map(|flow| flow.goodput_mbps).sum()
+}
+
+// The heads of the files tell what runs gave; here it is which way things go, and by how much at least.
+#[test]
+fn an_openwrt_access_point_shares_among_twenty() {
+    let s = shipped("examples/openwrt-20", &[]);
+    let goodputs: Vec<f64> = s.flows.values().map(|flow| flow.goodput_mbps).collect();
+    let (least, most) = goodputs.iter().fold((f64::MAX, 0.0_f64), |(l, m), g| (l.min(*g), m.max(*g)));
+    assert_eq!(goodputs.len(), 20);
+    assert!(least > 0.35 * most && total(&s) > 120.0, "{least} {most} {}", total(&s));
+    assert!(s.pings.len() == 20 && s.pings.values().all(|ping| ping.received > 0));
+}
+
+#[test]
+fn cubic_fills_the_modem_and_bbr_does_not() {
+    let run = |control| {
+        let s = shipped("examples/upload", &[("flow.0.congestion_control", control)]);
+        (total(&s), s.pings.values().next().and_then(|ping| ping.median_ms).expect("replies"))
+    };
+    let ((cubic, waits), (bbr, less)) = (run("cubic"), run("bbr"));
+    assert!(cubic > 44.0 && bbr > 40.0, "{cubic} {bbr}");
+    assert!(waits > 100.0 && less < waits / 2.0, "{waits} {less}");
+}
+
+#[test]
+fn rts_helps_hidden_stations() {
+    let run = |threshold| {
+        shipped("examples/hidden-nodes", &[("node.left.interface.wlan0.rts_threshold", threshold)])
+    };
+    let (without, with) = (run("65535"), run("0"));
+    let least = |s: &RunSummary| s.flows.values().map(|f| f.goodput_mbps).fold(f64::MAX, f64::min);
+    assert!(least(&with) > 1.3 * least(&without), "{} {}", least(&with), least(&without));
+    assert!(total(&with) > total(&without), "{} {}", total(&with), total(&without));
+}
+
+#[test]
+fn a_neighbour_on_the_channel_costs_half_of_it() {
+    let run = |channel| {
+        let keys = ["node.theirs.interface.wlan0.channel", "node.television.interface.wlan0.channel"];
+        let s = shipped("flat", &keys.map(|key| (key, channel)));
+        s.flows["tcp-0.laptop"].goodput_mbps
+    };
+    let (same, other) = (run("low"), run("high"));
+    assert!(same < 0.6 * other && same > 0.3 * other, "{same} {other}");
 }

@@ -2,7 +2,7 @@
 
 use stillair_model::aqm::pie::PieParams;
 use stillair_model::qdisc::QdiscConfig;
-use stillair_model::qdisc::cake::{AckFilter, CakeParams, Cells, Framing, Isolation, Tins};
+use stillair_model::qdisc::cake::{AckFilter, CakeParams, Cells, Framing, Isolation, Masquerade, Tins};
 use stillair_model::qdisc::fifo::FifoParams;
 use stillair_model::qdisc::fq::FqParams;
 use stillair_model::qdisc::htb::HtbParams;
@@ -195,8 +195,26 @@ fn cake_and_tbf_under_tc_names() {
         ingress: true,
         wash: true,
         ack_filter: AckFilter::Conservative,
+        nat: false,
+        masquerade: Masquerade::Off,
     };
     assert_eq!(p, want);
+    // Behind a router that masquerades.
+    let hidden = |nat: &str| {
+        let qdisc = format!("{{ kind = \"htb\", rate = \"9 Mbit/s\", child = {{ kind = \"cake\"{nat} }} }}");
+        let at = "node.server.interface.eth0";
+        let sets = [(&*format!("{at}.qdisc"), &*qdisc), (&*format!("{at}.masquerade"), "true")];
+        let QdiscConfig::Htb(HtbParams { child, .. }) =
+            with(&sets).unwrap().nodes[0].interfaces[0].qdisc.config.clone()
+        else {
+            panic!("htb")
+        };
+        let QdiscConfig::Cake(params) = *child else { panic!("cake") };
+        (params.nat, params.masquerade)
+    };
+    assert_eq!(hidden(""), (false, Masquerade::Sources));
+    assert_eq!(hidden(", nat = true"), (true, Masquerade::Sources));
+    assert_eq!(cake("{ kind = \"cake\", overhead = \"raw\" }").framing, Framing::RAW);
     // A keyword sets all that a packet costs, and keys beside it go before it.
     let framing = cake("{ kind = \"cake\", overhead = \"pppoe-ptm\", mpu = 64 }").framing;
     assert_eq!(framing, Framing { overhead: Some(30), mpu: 64, cells: Cells::Ptm });

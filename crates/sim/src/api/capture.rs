@@ -2,17 +2,17 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io;
+use std::io::{self, Write};
 
 use serde::Serialize;
 use stillair_model::vocabulary::{Instant, Seed, Tee};
 
 use super::{ApiError, read_by, read_to_run_by};
 use crate::capture::{Capture, Selection};
-use crate::recorder::RunSummary;
-use crate::run::{Session, guarded};
+use crate::recorder::Recorder;
+use crate::run::{Records, RunReport, Session, follow, guarded};
 use crate::scenario::parts::Parts;
-use crate::scenario::{self, Folder, Reader};
+use crate::scenario::{self, Folder, Reader, Scenario};
 
 /// A request to capture one run of a scenario.
 #[derive(Clone, Debug)]
@@ -44,11 +44,11 @@ struct CaptureOutput {
     path: String,
     frames: BTreeMap<String, u64>,
     bytes: u64,
-    run: RunSummary,
+    run: RunReport,
 }
 
 /// Runs one repetition and writes what its points of capture saw to a pcapng file; gives the file's path and length, the
-/// frames of each point and the summary of the run, which is that of [`super::run`], as JSON.
+/// frames of each point and the run as [`super::run`] reports it, with what its scenario records, as JSON.
 pub fn capture(request: &CaptureRequest) -> Result<String, ApiError> {
     let files = Folder::of(&request.file);
     capture_by(&Reader { parts: Parts::none(), files: &files }, request)
@@ -56,6 +56,20 @@ pub fn capture(request: &CaptureRequest) -> Result<String, ApiError> {
 
 /// The same of a scenario as `reader` reads it.
 pub fn capture_by(reader: &Reader<'_>, request: &CaptureRequest) -> Result<String, ApiError> {
+    capture_into(reader, request, || {
+        File::create(&request.part).map_err(|e| {
+            let path = &request.path;
+            ApiError::Input(format!("{path}: the capture cannot be written there: {}", plain(&e)))
+        })
+    })
+}
+
+/// The same into what `open` gives, which is called when the request has been found good.
+pub(super) fn capture_into<W: Write>(
+    reader: &Reader<'_>,
+    request: &CaptureRequest,
+    open: impl FnOnce() -> Result<W, ApiError>,
+) -> Result<String, ApiError> {
     let scenario = read_to_run_by(reader, &request.text, &request.file, &request.overrides)?;
     let path = &request.path;
     let edge = |text: &Option<String>, or: Instant| match text {
@@ -72,15 +86,11 @@ pub fn capture_by(reader: &Reader<'_>, request: &CaptureRequest) -> Result<Strin
         snaplen: request.snaplen,
     };
     selection.check(&scenario).map_err(ApiError::Input)?;
-    let file = File::create(&request.part).map_err(|e| {
-        ApiError::Input(format!("{path}: the capture cannot be written there: {}", plain(&e)))
-    })?;
-    let capture = Capture::new(&scenario, &selection, file).map_err(ApiError::Input)?;
+    let capture = Capture::new(&scenario, &selection, open()?).map_err(ApiError::Input)?;
     let seed = Seed { seed: request.seed.unwrap_or(scenario.seed), run: request.run };
-    let run = || {
-        let session = Session::new(&scenario, seed, |recorder| Tee(recorder, capture))?;
-        let end = session.end();
-        session.finish().map(|(report, Tee(_, capture))| (report, capture, end))
+    let run = || match scenario.record.sojourn {
+        Some(_) => captured(&scenario, seed, |recorder| Tee(follow(&scenario)(recorder), capture)),
+        None => captured(&scenario, seed, |recorder| Tee(recorder, capture)),
     };
     let (report, capture, end) = guarded(seed, run).map_err(ApiError::Run)?;
     let captured = capture
@@ -90,9 +100,23 @@ pub fn capture_by(reader: &Reader<'_>, request: &CaptureRequest) -> Result<Strin
         path: path.clone(),
         frames: captured.frames.into_iter().collect(),
         bytes: captured.bytes,
-        run: report.summary,
+        run: report,
     };
     serde_json::to_string(&output).map_err(|e| ApiError::Run(format!("cannot write the result: {e}")))
+}
+
+/// A run with a capture beside its recorder, until when it went.
+fn captured<A, B>(
+    scenario: &Scenario,
+    seed: Seed,
+    sink: impl FnOnce(Recorder) -> Tee<A, B>,
+) -> Result<(RunReport, B, Instant), String>
+where
+    Tee<A, B>: Records,
+{
+    let session = Session::new(scenario, seed, sink)?;
+    let end = session.end();
+    session.finish().map(|(report, Tee(_, capture))| (report, capture, end))
 }
 
 /// What the system says of an error, without its number.

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use stillair_model::vocabulary::{
     Ac, Ctx, DevId, Fate, Instant, NewPacket, NoSink, PacketKind, Packets, PeerId, Pkt, PlaceId, Rate, SockId,
 };
-use stillair_model::wifi::air::ppdu::{Content, Header, Mpdu, Ppdu};
+use stillair_model::wifi::air::ppdu::{Content, Header, Mpdu, Ppdu, Returned};
 use stillair_model::wifi::air::reception::RxOutcome;
 use stillair_model::wifi::marks::Marks;
 use stillair_model::wifi::phy::{PhyRate, RateTry, RetryChain};
@@ -132,7 +132,7 @@ impl ReceiverSession {
                 seq,
                 len: 1538,
                 tries: 0,
-                returned: false,
+                returned: Returned::No,
                 probe: None,
                 charge: SockId::NONE,
                 truesize: 0,

@@ -1,11 +1,11 @@
 //! The sockets of a run at one instant, as `ss -tinm` prints them.
 
 use core::fmt::Write;
-use std::net::Ipv4Addr;
+use std::net::{Ipv4Addr, Ipv6Addr};
 
 use serde_json::{Value, json};
 use stillair_model::transport::tcp::{info::BbrInfo, info::TcpInfo, socket::TcpState};
-use stillair_model::vocabulary::{Instant, Seed};
+use stillair_model::vocabulary::{Addr, Instant, Ip, Seed};
 
 use super::{ApiError, read_to_run_by};
 use crate::capture::ports;
@@ -79,8 +79,7 @@ pub(super) fn instant(scenario: &Scenario, at: Option<&str>) -> Result<Instant, 
 
 /// The connections of a run at `at`, which it has come to, as JSON.
 fn list<S: Records>(session: &Session<'_, S>, scenario: &Scenario, at: Instant) -> String {
-    let addresses: Vec<Ipv4Addr> =
-        crate::world::layout(scenario).interfaces.iter().map(|i| i.address).collect();
+    let addresses = Addresses::of(scenario);
     let names = scenario.flow_names();
     let shown = session.tcp_sockets().filter(|s| is_shown(s.tcp.state()));
     let all = shown.map(|s| {
@@ -148,18 +147,34 @@ fn counted(i: &TcpInfo) -> Value {
     })
 }
 
+/// The addresses of all interfaces.
+struct Addresses(Vec<(Ipv4Addr, Ipv6Addr)>);
+
+impl Addresses {
+    fn of(scenario: &Scenario) -> Self {
+        Self(crate::world::layout(scenario).interfaces.iter().map(|i| (i.address, i.address6)).collect())
+    }
+
+    /// With a port, as `ss` writes it.
+    fn with_port(&self, addr: Addr, port: u16) -> String {
+        let (v4, v6) = self.0[addr.index()];
+        match addr.ip() {
+            Ip::V4 => format!("{v4}:{port}"),
+            Ip::V6 => format!("[{v6}]:{port}"),
+        }
+    }
+}
+
 /// Address and port of a socket and of its peer.
-fn ends(s: &TcpSocket<'_>, addresses: &[Ipv4Addr]) -> [String; 2] {
+fn ends(s: &TcpSocket<'_>, addresses: &Addresses) -> [String; 2] {
     let [own, other] = if s.opens { [0, 1] } else { [1, 0] };
     let ports = ports(s.flow);
-    let end = |addr: usize, port: usize| format!("{}:{}", addresses[addr], ports[port]);
-    [end(s.tcp.source().index(), own), end(s.tcp.destination().index(), other)]
+    [addresses.with_port(s.tcp.source(), ports[own]), addresses.with_port(s.tcp.destination(), ports[other])]
 }
 
 /// The table of a run's connections at `at`, which it has come to.
 fn table<S: Records>(session: &Session<'_, S>, scenario: &Scenario, at: Instant) -> String {
-    let addresses: Vec<Ipv4Addr> =
-        crate::world::layout(scenario).interfaces.iter().map(|i| i.address).collect();
+    let addresses = Addresses::of(scenario);
     let mut out = format!(
         "{:<11} {:<7} {:<8} {:>21} {:>21}\n",
         "State", "Recv-Q", "Send-Q", "Local Address:Port", "Peer Address:Port"
@@ -174,7 +189,7 @@ const fn is_shown(state: TcpState) -> bool {
     !matches!(state, TcpState::Closed | TcpState::Listen | TcpState::SynReceived | TcpState::TimeWait)
 }
 
-fn row(out: &mut String, s: &TcpSocket<'_>, now: Instant, addresses: &[Ipv4Addr]) {
+fn row(out: &mut String, s: &TcpSocket<'_>, now: Instant, addresses: &Addresses) {
     let [local, peer] = ends(s, addresses);
     let ((received, sent), info) = (s.tcp.queued(), s.tcp.info(now));
     let state = s.tcp.state().name();

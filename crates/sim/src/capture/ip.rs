@@ -1,9 +1,9 @@
-//! Packets as bytes: IPv4 with UDP, ICMP echo or TCP, and the Ethernet frame around one.
+//! Packets as bytes: IPv4 or IPv6 with UDP, echo of ICMP or TCP, and the Ethernet frame around one.
 
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::IpAddr;
 
 use stillair_ip::checksum::{finish, ipv4_header, pseudo, sum};
-use stillair_model::vocabulary::{Headers, IPV4_HEADER, PacketKind, UDP_HEADER, write_back};
+use stillair_model::vocabulary::{Headers, Ip, PacketKind, UDP_HEADER, write_back};
 
 use super::body::Body;
 use super::mac::Mac;
@@ -12,19 +12,27 @@ use super::sums::payload_sum;
 use super::tcp::{CapturedSegment, Connections, segment_headers};
 
 /// Bytes of an IPv4 header.
-pub const IPV4: usize = IPV4_HEADER as usize;
+const IPV4: usize = Ip::V4.header() as usize;
+/// Bytes of an IPv6 header.
+const IPV6: usize = Ip::V6.header() as usize;
+
+/// Numbers of protocols in an IP header.
+// spec: rfc790, rfc8200 4.1.
+const ICMP: u8 = 1;
+const TCP: u8 = 6;
+const UDP: u8 = 17;
+const ICMPV6: u8 = 58;
 
 /// Ethernet's number for IPv4.
 pub const ETHERTYPE_IPV4: u16 = 0x0800;
-/// And for IPv6, which outside hosts may speak.
+/// And for IPv6.
 const ETHERTYPE_IPV6: u16 = 0x86dd;
-/// Bytes of an IPv6 header.
-const IPV6: usize = 40;
 
 /// Ethernet's number for what a packet is.
 pub fn ethertype(p: &Headers) -> u16 {
-    let version = p.bytes.and_then(|bytes| bytes.first()).map(|first| first >> 4);
-    if version == Some(6) { ETHERTYPE_IPV6 } else { ETHERTYPE_IPV4 }
+    // What the bytes of an outside host are they say themselves.
+    let version = p.bytes.and_then(|bytes| bytes.first()).map_or(p.dst.ip().version(), |first| first >> 4);
+    if version == 6 { ETHERTYPE_IPV6 } else { ETHERTYPE_IPV4 }
 }
 /// Shortest payload of an Ethernet frame; shorter ones are padded with zeros.
 const ETHERNET_MIN_PAYLOAD: usize = 46;
@@ -39,7 +47,7 @@ fn total_length(p: &Headers) -> usize {
 }
 
 /// Appends the packet. `addresses` are its source and destination.
-pub fn packet(out: &mut Body<'_>, p: &Headers, addresses: [Ipv4Addr; 2], connections: &Connections) {
+pub fn packet(out: &mut Body<'_>, p: &Headers, addresses: [IpAddr; 2], connections: &Connections) {
     let total = total_length(p);
     let ports = ports(p.flow);
     match p.kind {
@@ -50,15 +58,16 @@ pub fn packet(out: &mut Body<'_>, p: &Headers, addresses: [Ipv4Addr; 2], connect
         | PacketKind::Voip
         | PacketKind::Query
         | PacketKind::Answer => {
-            header(out, p, addresses, total, 17);
+            header(out, p, addresses, total, UDP);
             udp(out, p, addresses, ports);
         }
         PacketKind::EchoRequest | PacketKind::EchoReply => {
-            header(out, p, addresses, total, 1);
-            icmp(out, p);
+            let protocol = if p.dst.ip() == Ip::V6 { ICMPV6 } else { ICMP };
+            header(out, p, addresses, total, protocol);
+            echo(out, p, addresses);
         }
         PacketKind::Tcp => {
-            header(out, p, addresses, total, 6);
+            header(out, p, addresses, total, TCP);
             let header = p.tcp.as_ref().expect("a TCP segment has its header");
             tcp(out, CapturedSegment::new(p, header, connections, ports), addresses, p.seq as u8);
         }
@@ -79,9 +88,21 @@ fn outside(out: &mut Body<'_>, p: &Headers) {
 }
 
 /// Appends the IP header of a packet of `total` bytes.
+fn header(out: &mut Body<'_>, p: &Headers, addresses: [IpAddr; 2], total: usize, protocol: u8) {
+    match addresses {
+        [IpAddr::V6(src), IpAddr::V6(dst)] => {
+            v6_header(out, p, [src.octets(), dst.octets()], total - IPV6, protocol);
+        }
+        [IpAddr::V4(src), IpAddr::V4(dst)] => {
+            v4_header(out, p, [src.octets(), dst.octets()], total, protocol);
+        }
+        _ => unreachable!("both ends of a packet have addresses of one version"),
+    }
+}
+
 // spec: rfc6864 4.1 - a packet that is not to be fragmented may have any identification.
 // deviation: Linux counts the segments of a TCP socket in it; here they have none.
-fn header(out: &mut Body<'_>, p: &Headers, [src, dst]: [Ipv4Addr; 2], total: usize, protocol: u8) {
+fn v4_header(out: &mut Body<'_>, p: &Headers, [src, dst]: [[u8; 4]; 2], total: usize, protocol: u8) {
     let identification = if p.kind == PacketKind::Tcp { 0 } else { p.seq as u16 };
     let mut head = [0; IPV4];
     head[..2].copy_from_slice(&[0x45, p.tos]);
@@ -89,54 +110,78 @@ fn header(out: &mut Body<'_>, p: &Headers, [src, dst]: [Ipv4Addr; 2], total: usi
     head[4..6].copy_from_slice(&identification.to_be_bytes());
     head[6..8].copy_from_slice(&DONT_FRAGMENT.to_be_bytes());
     head[8..10].copy_from_slice(&[p.ttl, protocol]);
-    head[12..16].copy_from_slice(&src.octets());
-    head[16..20].copy_from_slice(&dst.octets());
+    head[12..16].copy_from_slice(&src);
+    head[16..20].copy_from_slice(&dst);
     let right = ipv4_header(&head);
     head[10..12].copy_from_slice(&right.to_be_bytes());
     out.push(&head);
 }
 
+// spec: rfc8200 3 - version, traffic class and flow label in the first word.
+// linux: include/net/ipv6.h ip6_make_flowlabel (6.1), sysctl net.ipv6.auto_flowlabels = 1 - the label is made of the flow's hash.
+fn v6_header(out: &mut Body<'_>, p: &Headers, [src, dst]: [[u8; 16]; 2], payload: usize, protocol: u8) {
+    const FLOW_LABEL: u32 = (1 << 20) - 1;
+    let mut head = [0; IPV6];
+    let first = 6 << 28 | u32::from(p.tos) << 20 | p.flow_hash & FLOW_LABEL;
+    head[..4].copy_from_slice(&first.to_be_bytes());
+    head[4..6].copy_from_slice(&(payload as u16).to_be_bytes());
+    head[6..8].copy_from_slice(&[protocol, p.ttl]);
+    head[8..24].copy_from_slice(&src);
+    head[24..].copy_from_slice(&dst);
+    out.push(&head);
+}
+
 /// Sum of the pseudo header.
-fn pseudo_sum(addresses: [Ipv4Addr; 2], protocol: u8, length: usize) -> u64 {
-    let [src, dst] = addresses.map(IpAddr::V4);
+fn pseudo_sum([src, dst]: [IpAddr; 2], protocol: u8, length: usize) -> u64 {
     pseudo(src, dst, protocol, length)
 }
 
-fn udp(out: &mut Body<'_>, p: &Headers, addresses: [Ipv4Addr; 2], mut ports: [u16; 2]) {
+/// Bytes of a packet's IP header.
+fn ip_header(p: &Headers) -> usize {
+    p.dst.ip().header() as usize
+}
+
+fn udp(out: &mut Body<'_>, p: &Headers, addresses: [IpAddr; 2], mut ports: [u16; 2]) {
     if matches!(p.kind, PacketKind::UdpReply | PacketKind::Answer) {
         ports.reverse();
     }
-    let length = p.len as usize - IPV4;
+    let length = p.len as usize - ip_header(p);
     let payload = length - UDP_HEADER as usize;
     let mut head = [0; UDP_HEADER as usize];
     head[..2].copy_from_slice(&ports[0].to_be_bytes());
     head[2..4].copy_from_slice(&ports[1].to_be_bytes());
     head[4..6].copy_from_slice(&(length as u16).to_be_bytes());
-    let right = finish(pseudo_sum(addresses, 17, length) + sum(&head) + payload_sum(0, payload));
+    let right = finish(pseudo_sum(addresses, UDP, length) + sum(&head) + payload_sum(0, payload));
     // spec: rfc768 - zero is sent as ones.
     head[6..8].copy_from_slice(&if right == 0 { u16::MAX } else { right }.to_be_bytes());
     out.push(&head);
     out.payload(0, payload);
 }
 
-// spec: rfc792 - echo request is type 8, reply 0; the flow is the identifier.
-fn icmp(out: &mut Body<'_>, p: &Headers) {
-    let mut head = [0; 8];
-    let payload = p.len as usize - IPV4 - head.len();
-    head[0] = if p.kind == PacketKind::EchoRequest { 8 } else { 0 };
+// spec: rfc792 - echo request is type 8, reply 0; rfc4443 4.1, 4.2 - 128 and 129, and the checksum has a pseudo header (2.3). The
+// flow is the identifier.
+fn echo(out: &mut Body<'_>, p: &Headers, addresses: [IpAddr; 2]) {
+    let mut head = [0; UDP_HEADER as usize];
+    let length = p.len as usize - ip_header(p);
+    let payload = length - head.len();
+    let (request, reply, more) = match p.dst.ip() {
+        Ip::V4 => (8, 0, 0),
+        Ip::V6 => (128, 129, pseudo_sum(addresses, ICMPV6, length)),
+    };
+    head[0] = if p.kind == PacketKind::EchoRequest { request } else { reply };
     head[4..6].copy_from_slice(&(p.flow.0 as u16).to_be_bytes());
     head[6..8].copy_from_slice(&(p.seq as u16).to_be_bytes());
-    let right = finish(sum(&head) + payload_sum(0, payload));
+    let right = finish(more + sum(&head) + payload_sum(0, payload));
     head[2..4].copy_from_slice(&right.to_be_bytes());
     out.push(&head);
     out.payload(0, payload);
 }
 
 /// Appends a segment whose data begins with the byte `phase`.
-fn tcp(out: &mut Body<'_>, mut segment: CapturedSegment, addresses: [Ipv4Addr; 2], phase: u8) {
+fn tcp(out: &mut Body<'_>, mut segment: CapturedSegment, addresses: [IpAddr; 2], phase: u8) {
     let payload = segment.payload;
     let head = segment.bytes();
-    let pseudo = pseudo_sum(addresses, 6, head.len() + payload);
+    let pseudo = pseudo_sum(addresses, TCP, head.len() + payload);
     let right = finish(pseudo + sum(head) + payload_sum(phase, payload));
     head[CapturedSegment::CHECKSUM..][..2].copy_from_slice(&right.to_be_bytes());
     out.push(head);
@@ -148,7 +193,7 @@ fn tcp(out: &mut Body<'_>, mut segment: CapturedSegment, addresses: [Ipv4Addr; 2
 pub fn ethernet(
     out: &mut Body<'_>,
     p: &Headers,
-    addresses: [Ipv4Addr; 2],
+    addresses: [IpAddr; 2],
     [from, to]: [Mac; 2],
     connections: &Connections,
 ) {
@@ -161,13 +206,15 @@ pub fn ethernet(
 
 #[cfg(test)]
 mod tests {
+    use std::net::{Ipv4Addr, Ipv6Addr};
+
     use super::super::fcs::PayloadRegister;
     use super::*;
-    use stillair_model::vocabulary::{FlowId, NewPacket, Packets};
+    use stillair_model::vocabulary::{Addr, FlowId, NewPacket, Packets};
 
     #[test]
     fn a_udp_reply_goes_back_between_the_same_ports() {
-        let addresses = [Ipv4Addr::new(10, 0, 0, 1), Ipv4Addr::new(10, 0, 0, 2)];
+        let addresses = [1, 2].map(|n| IpAddr::V4(Ipv4Addr::new(10, 0, 0, n)));
         let ports = |kind| {
             let mut packets = Packets::default();
             let p = packets.create(NewPacket { flow: FlowId(3), len: 88, kind, ..NewPacket::PLAIN });
@@ -183,6 +230,50 @@ mod tests {
         assert_eq!(ports(PacketKind::UdpReply), [57_347, 49_155]);
     }
 
+    /// A packet over IPv6 of one kind and length.
+    fn over_v6(kind: PacketKind, len: u32) -> Vec<u8> {
+        let addresses = [1, 2].map(|n| IpAddr::V6(Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, n)));
+        let [src, dst] = [0, 1].map(|n| Addr(n).of(Ip::V6));
+        let mut packets = Packets::default();
+        let new =
+            NewPacket { len, kind, src, dst, tos: 0xb9, flow_hash: 0xabc1_2345, seq: 7, ..NewPacket::PLAIN };
+        let p = packets.create(new);
+        let headers = Headers::of(&packets, p);
+        assert_eq!(ethertype(&headers), 0x86dd);
+        let mut bytes = Vec::new();
+        let mut register = PayloadRegister::default();
+        let body = &mut Body::new(&mut bytes, usize::MAX, &mut register);
+        packet(body, &headers, addresses, &Connections::default());
+        bytes
+    }
+
+    // spec: rfc8200 3 and 8.1, rfc4443 2.3.
+    #[test]
+    fn an_echo_over_ipv6() {
+        let bytes = over_v6(PacketKind::EchoRequest, 40 + 8 + 56);
+        // Traffic class 0xb9 and the lower 20 bits of the hash; 64 bytes of ICMPv6; 64 hops.
+        assert_eq!(bytes[..8], [0x6b, 0x91, 0x23, 0x45, 0, 64, 58, 64]);
+        assert_eq!((bytes.len(), bytes[8], bytes[23], bytes[39]), (104, 0xfd, 1, 2));
+        assert_eq!((bytes[40], bytes[41], &bytes[46..48]), (128, 0, &[0, 7][..]));
+        // The sum over pseudo header and message, its checksum among them, is all ones.
+        let whole = stillair_ip::checksum::fold(
+            pseudo_sum([1, 2].map(|n| IpAddr::V6(Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, n))), ICMPV6, 64)
+                + sum(&bytes[40..]),
+        );
+        assert_eq!(whole, 0xffff);
+        assert_eq!(over_v6(PacketKind::EchoReply, 104)[40], 129);
+    }
+
+    #[test]
+    fn a_datagram_over_ipv6() {
+        let bytes = over_v6(PacketKind::Udp, 40 + 8 + 100);
+        assert_eq!(
+            (bytes.len(), bytes[6], &bytes[4..6], &bytes[44..46]),
+            (148, 17, &[0, 108][..], &[0, 108][..])
+        );
+        assert_ne!(bytes[46..48], [0, 0], "a checksum must be there");
+    }
+
     #[test]
     fn bytes_of_an_outside_host_are_shown_as_they_are_by_now() {
         let mut sent: Vec<u8> = (0..100).collect();
@@ -193,7 +284,7 @@ mod tests {
         let kept = Headers::of(&packets, p).keep();
         let mut bytes = Vec::new();
         let mut register = PayloadRegister::default();
-        let (macs, addresses) = ([Mac::BROADCAST; 2], [Ipv4Addr::UNSPECIFIED; 2]);
+        let (macs, addresses) = ([Mac::BROADCAST; 2], [IpAddr::V4(Ipv4Addr::UNSPECIFIED); 2]);
         let body = &mut Body::new(&mut bytes, usize::MAX, &mut register);
         ethernet(body, &kept.get(), addresses, macs, &Connections::default());
         (sent[0], sent[1], sent[7]) = (0x60, 0x31, 9);

@@ -29,7 +29,7 @@ use std::io::{self, Write};
 use std::iter;
 
 use stillair_model::vocabulary::{
-    AckView, ContentView, DevId, Duration, FrameView, Headers, Instant, PowerView, PpduView, RtsCtsView,
+    AckView, ContentView, DevId, Duration, FrameView, Headers, Instant, Ip, PowerView, PpduView, RtsCtsView,
     Sink, TraceEvent, WireId,
 };
 use stillair_model::wifi::phy::PhyRate;
@@ -364,9 +364,16 @@ impl Shot<'_> {
         Radiotap::new(start, rate, self.scene.tuning(self.view.tried.channel), ampdu)
     }
 
+    /// Address of the group that a frame is sent to.
+    fn group(&self) -> Mac {
+        let packet = self.view.mpdus.first().and_then(|mpdu| self.memory.packets(self.view, mpdu).next());
+        let is_v6 = packet.is_some_and(|p| p.dst.ip() == Ip::V6);
+        if is_v6 { Mac::GROUP6 } else { Mac::GROUP }
+    }
+
     fn head(&self, seq: u16, retry: bool) -> Dot11Header {
         let (view, sender) = (self.view, self.view.tried.dev);
-        let all = if view.content == ContentView::Group { Mac::GROUP } else { Mac::BROADCAST };
+        let all = if view.content == ContentView::Group { self.group() } else { Mac::BROADCAST };
         let (from, to) = (self.scene.mac(sender), view.to.map_or(all, |to| self.scene.mac(to)));
         let bssid = if self.scene.is_ap(sender) { from } else { to };
         let nav = view.to.map_or(Duration::ZERO, |_| self.scene.answer_time(view));

@@ -1,9 +1,9 @@
 //! Who is who in a capture: points, addresses, channels, and what each access point's beacon says.
 
-use std::net::Ipv4Addr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use stillair_model::vocabulary::{
-    Ac, Addr, ChannelId, ContentView, DevId, Duration, Headers, IfId, PeerId, PpduView, WireId,
+    Ac, Addr, ChannelId, ContentView, DevId, Duration, Headers, IfId, Ip, PeerId, PpduView, WireId,
 };
 use stillair_model::wifi::air::edca::EdcaSet;
 use stillair_model::wifi::phy::frame::Cipher;
@@ -21,8 +21,9 @@ use crate::world::{DevLayout, WorldLayout};
 /// The point that stands for all of them.
 const ALL: &str = "all";
 
-/// Address of the group that frames are sent to.
-const GROUP: Ipv4Addr = Ipv4Addr::new(239, 0, 0, 1);
+/// Address of the group that frames are sent to, by version of IP.
+// spec: rfc2365 6.1 - of local scope; rfc4291 2.7 - a transient one of this link.
+const GROUP: (Ipv4Addr, Ipv6Addr) = (Ipv4Addr::new(239, 0, 0, 1), Ipv6Addr::new(0xff12, 0, 0, 0, 0, 0, 0, 1));
 
 /// A place that can be watched.
 #[derive(Clone, Copy)]
@@ -77,7 +78,7 @@ pub struct Scene {
     devs: Vec<Dev>,
     wires: Vec<[IfId; 2]>,
     /// By address, which is the number of its interface.
-    addresses: Vec<Ipv4Addr>,
+    addresses: Vec<(Ipv4Addr, Ipv6Addr)>,
     tunings: Vec<Tuning>,
     timings: Vec<Timing>,
     ciphers: Vec<Cipher>,
@@ -111,7 +112,7 @@ impl Scene {
             hosts: vec![None; layout.interfaces.len()],
             devs: layout.devs.iter().map(dev).collect(),
             wires: layout.wires.clone(),
-            addresses: layout.interfaces.iter().map(|i| i.address).collect(),
+            addresses: layout.interfaces.iter().map(|i| (i.address, i.address6)).collect(),
             timings: scenario.channels.iter().map(|c| c.timing()).collect(),
             ciphers: scenario.channels.iter().map(|c| c.cipher).collect(),
             tunings,
@@ -173,11 +174,17 @@ impl Scene {
         self.wires[wire.index()].map(Mac::of)
     }
     /// A packet's source and destination. One that no interface has, which is in the bytes of an outside host alone, is unspecified.
-    pub fn addresses(&self, p: &Headers) -> [Ipv4Addr; 2] {
-        let of = |addr: Addr| match addr.index().checked_sub(self.addresses.len()) {
-            None => self.addresses[addr.index()],
-            Some(1) => GROUP,
-            Some(_) => Ipv4Addr::UNSPECIFIED,
+    pub fn addresses(&self, p: &Headers) -> [IpAddr; 2] {
+        let of = |addr: Addr| {
+            let (v4, v6) = match addr.index().checked_sub(self.addresses.len()) {
+                None => self.addresses[addr.index()],
+                Some(1) => GROUP,
+                Some(_) => (Ipv4Addr::UNSPECIFIED, Ipv6Addr::UNSPECIFIED),
+            };
+            match addr.ip() {
+                Ip::V4 => IpAddr::V4(v4),
+                Ip::V6 => IpAddr::V6(v6),
+            }
         };
         [p.src, p.dst].map(of)
     }

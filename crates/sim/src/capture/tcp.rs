@@ -1,6 +1,6 @@
 //! The TCP header as bytes, and what a capture must know of a connection to write it.
 
-use stillair_model::vocabulary::{Headers, IPV4_HEADER, TcpFlags, TcpHeader};
+use stillair_model::vocabulary::{Headers, TcpFlags, TcpHeader};
 
 use super::ports::later_port;
 
@@ -105,7 +105,7 @@ impl CapturedSegment {
         it.bytes[14..16].copy_from_slice(&u16::try_from(window).unwrap_or(u16::MAX).to_be_bytes());
         match syn {
             true => it.syn_options(header),
-            false => it.options(header, segment_headers(p) - IPV4_HEADER as usize - HEADER),
+            false => it.options(header, segment_headers(p) - p.src.ip().header() as usize - HEADER),
         }
         it.bytes[12] = (it.len as u8 / 4) << 4;
         it

@@ -54,6 +54,8 @@ pub struct ExchangesReport {
     attempt: Vec<u8>,
     collided: Vec<bool>,
     acknowledged: Vec<bool>,
+    /// Data rate of the try in bit/s.
+    rate_bps: Vec<u64>,
 }
 
 impl Exchanges {
@@ -91,6 +93,7 @@ impl Exchanges {
             attempt: Vec::new(),
             collided: Vec::new(),
             acknowledged: Vec::new(),
+            rate_bps: Vec::new(),
         };
         let peer = |dev: DevId, peer: PeerId| peers[dev.index()][peer.index()].index();
         for (end, t) in &self.tries {
@@ -106,6 +109,7 @@ impl Exchanges {
             r.attempt.push(t.attempt);
             r.collided.push(t.collided);
             r.acknowledged.push(t.acknowledged);
+            r.rate_bps.push(t.rate.bps());
         }
         r
     }

@@ -16,6 +16,8 @@ pub struct FlowAbout {
     pub ends: [String; 2],
     /// What carries its data; none of pings and of clients of pages, which have summaries of their own.
     pub protocol: Option<FlowProtocol>,
+    /// It is a ping, over ICMP or UDP.
+    pub pings: bool,
 }
 
 impl FlowAbout {
@@ -23,9 +25,10 @@ impl FlowAbout {
     pub fn all(scenario: &Scenario) -> Vec<Self> {
         let one = |flow: &Flow| {
             let (from, protocol) = (scenario.end_name(flow.from), FlowProtocol::of(&flow.kind));
+            let pings = matches!(flow.kind, FlowKind::Ping { .. } | FlowKind::UdpPing { .. });
             let about = |to: String| {
                 let name = format!("{}.{to}", flow.name);
-                Self { name, ends: [from.clone(), to], protocol }
+                Self { name, ends: [from.clone(), to], protocol, pings }
             };
             flow.to.iter().map(|&to| about(scenario.end_name(to))).collect::<Vec<_>>()
         };
@@ -57,7 +60,10 @@ impl FlowProtocol {
                 QuicLoad::Transfer { .. } => Some(Self::Quic),
                 QuicLoad::Page { .. } => None,
             },
-            FlowKind::Ping { .. } | FlowKind::UdpPing { .. } | FlowKind::Web { .. } => None,
+            FlowKind::Ping { .. }
+            | FlowKind::UdpPing { .. }
+            | FlowKind::Web { .. }
+            | FlowKind::Responsiveness(_) => None,
         }
     }
 

@@ -15,10 +15,11 @@ impl TraceHash {
                 (pack(1, flow.0, kind as u64), u64::from(seq) << 32 | u64::from(len))
             }
             TraceEvent::Read { flow, forth, bytes } => (pack(4, flow.0, u64::from(forth)), u64::from(bytes)),
-            // It is sent or dropped, and counts then.
-            TraceEvent::Quic { what: QuicTrace::HandedDown { .. }, .. } => return,
+            // What becomes of them counts: they are sent, dropped or answered.
+            TraceEvent::Asked { .. } | TraceEvent::Quic { what: QuicTrace::HandedDown { .. }, .. } => return,
             TraceEvent::Quic { flow, what } => quic(flow.0, what),
             TraceEvent::Loaded { flow, took } => (pack(5, flow.0, 0), took.nanos()),
+            TraceEvent::Probed { flow, probe, took } => (pack(7, flow.0, probe as u64), took.nanos()),
             TraceEvent::Dropped { flow, seq, reason, place } => {
                 (pack(2, flow.0, reason as u64), u64::from(seq) << 32 | u64::from(place.0))
             }
@@ -77,8 +78,8 @@ fn pack(tag: u64, id: u32, small: u64) -> u64 {
 mod tests {
     use super::*;
     use stillair_model::vocabulary::{
-        Ac, Addr, ChannelId, DevId, Duration, FlowId, PacketKind, PeerId, PlaceId, PpduKind, PpduTry, Rate,
-        Reason,
+        Ac, Addr, ChannelId, DevId, Duration, FlowId, PacketKind, PeerId, PlaceId, PpduKind, PpduTry, Probe,
+        Rate, Reason,
     };
 
     fn delivered(flow: u32, kind: PacketKind, seq: u32, len: u32) -> TraceEvent {
@@ -87,6 +88,10 @@ mod tests {
 
     fn dropped(flow: u32, seq: u32, reason: Reason, place: u16) -> TraceEvent {
         TraceEvent::Dropped { flow: FlowId(flow), seq, reason, place: PlaceId(place) }
+    }
+
+    fn probed(flow: u32, probe: Probe, took: u64) -> TraceEvent {
+        TraceEvent::Probed { flow: FlowId(flow), probe, took: Duration::from_nanos(took) }
     }
 
     fn ppdu(change: impl FnOnce(&mut PpduTry)) -> TraceEvent {
@@ -131,6 +136,10 @@ mod tests {
             one(dropped(1, 2, Reason::Codel, 1)),
             one(dropped(1, 1, Reason::RetryLimit, 1)),
             one(dropped(1, 1, Reason::Codel, 2)),
+            one(probed(1, Probe::Tcp, 5)),
+            one(probed(2, Probe::Tcp, 5)),
+            one(probed(1, Probe::Loaded, 5)),
+            one(probed(1, Probe::Tcp, 6)),
             one(ppdu(|_| ())),
             one(ppdu(|t| t.dev = DevId(2))),
             one(ppdu(|t| t.peer = PeerId(2))),

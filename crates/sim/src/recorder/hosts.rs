@@ -15,6 +15,9 @@ pub struct HostFlows {
     hosts: u32,
 }
 
+/// Most outside hosts whose flows are told one by one, as there is one for each pair.
+const NAMED: usize = 64;
+
 impl HostFlows {
     /// Those of so many outside hosts behind so many flows.
     pub fn new(flows: usize, hosts: usize) -> Self {
@@ -25,6 +28,15 @@ impl HostFlows {
     pub fn flow(self, from: Option<u32>, to: Option<u32>) -> FlowId {
         let [from, to] = [from, to].map(|host| host.unwrap_or(self.hosts));
         FlowId(self.first + from * (self.hosts + 1) + to)
+    }
+
+    /// Names of all such flows in their order, such as `a to b`; `model` is any modelled host. None of more hosts than are told apart.
+    pub fn names(hosts: &[String]) -> Vec<String> {
+        if hosts.is_empty() || hosts.len() > NAMED {
+            return Vec::new();
+        }
+        let all = || hosts.iter().map(String::as_str).chain(["model"]);
+        all().flat_map(|from| all().map(move |to| format!("{from} to {to}"))).collect()
     }
 
     /// The hosts at its ends, if it is such a flow.

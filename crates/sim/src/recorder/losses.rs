@@ -1,4 +1,5 @@
-//! What was lost on the air of one link by noise or given chances; collisions are another thing.
+//! What was lost on the air of one link by noise or given chances; collisions are another thing, but for their cause where not everybody hears
+//! everybody.
 
 use serde::Serialize;
 
@@ -13,4 +14,6 @@ pub struct Losses {
     pub answers_lost: u64,
     /// Data frames that came again although the receiver had them, most of them for a lost answer.
     pub mpdus_twice: u64,
+    /// Data PPDUs that their sender began while a frame was on the air that it does not hear: hidden stations. They are no loss yet.
+    pub begun_amid: u64,
 }

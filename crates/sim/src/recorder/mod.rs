@@ -8,14 +8,18 @@ mod hosts;
 mod latencies;
 mod losses;
 mod occupancy;
+mod pings;
 mod power;
 mod quic;
 mod rc_stats;
+mod responsiveness;
 mod series;
 mod series_report;
 mod sockets;
+mod sojourn;
 mod summary;
 mod voip;
+mod walk;
 mod xstats;
 
 pub use delays::Delays;
@@ -25,19 +29,25 @@ pub use hosts::{HostFlows, HostRecords, HostSummary, HostTraffic};
 pub use latencies::Latencies;
 pub use losses::Losses;
 pub use occupancy::{Backlog, LAYERS, LayerBacklog, Occupancy, OccupancyReport};
+pub use pings::{PingRecord, PingSummary};
 pub use power::PowerSummary;
 pub use quic::{QuicEnds, QuicRecord, QuicSummary, QuicTraces};
 pub use rc_stats::RateSummary;
+pub use responsiveness::{ProbeSummary, ResponsivenessSummary};
 pub use series::{STEP, Sample, Series};
 pub use series_report::{SeriesReport, report};
 pub use sockets::SocketSeries;
+pub use sojourn::{Cause, Cells, Layer, Sojourn, SojournReport, SojournTimes, SojournWorld};
 pub use summary::{AtEnd, Drop, QdiscSummary, RunSummary, StationSummary, WebSummary, summarise};
 pub use voip::{VoipRecord, VoipSummary};
+pub use walk::{Step, Walk};
 pub use xstats::named;
 
 use core::ops::Range;
 
-use stillair_model::vocabulary::{Duration, Instant, PacketKind, PpduKind, PpduTry, Sink, TraceEvent};
+use stillair_model::vocabulary::{
+    Addr, Duration, Instant, PacketKind, PpduKind, PpduTry, Sink, TraceEvent, UDP_HEADER,
+};
 
 use hash::TraceHash;
 
@@ -46,8 +56,11 @@ fn mbps(bytes: u64, seconds: f64) -> f64 {
     bytes as f64 * 8.0 / 1e6 / seconds
 }
 
-/// Bytes of an IPv4 and a UDP header, which are not payload.
-const HEADERS: u32 = 28;
+/// Payload of a packet of UDP that so many bytes are of from the IP header on.
+#[inline]
+const fn payload(len: u32, src: Addr) -> u64 {
+    (len - UDP_HEADER - src.ip().header()) as u64
+}
 
 /// Which way a frame goes, seen from the access point.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -82,12 +95,21 @@ pub struct FlowRecord {
     pub delays: Delays,
     /// Round-trip times of pings by [`Protocol`].
     pub rtts: [Latencies; 2],
+    /// What became of its requests, if it is a ping.
+    pub ping: PingRecord,
     /// What was seen of its connection, if it goes over QUIC, in the whole run.
     pub quic: Option<Box<QuicRecord>>,
     /// How long each load took, if it is a page's client.
     pub loads: Latencies,
     /// What became of its packets, if it is a call; apart, as other flows are many and have none.
     pub voip: Box<VoipRecord>,
+}
+
+impl FlowRecord {
+    fn reply(&mut self, over: Protocol, seq: u32, after: Duration) {
+        self.rtts[over as usize].add(after);
+        self.ping.answered(seq);
+    }
 }
 
 /// What was seen of a station in the time that is measured.
@@ -141,6 +163,23 @@ impl Recorder {
         self.hash.finish()
     }
 
+    /// Takes note of what happens after the time that is measured to requests that were sent in it.
+    fn outside(&mut self, what: &TraceEvent) {
+        match what {
+            TraceEvent::Delivered {
+                flow, kind: PacketKind::EchoReply | PacketKind::UdpReply, seq, ..
+            } => {
+                self.flows[flow.index()].ping.answered(*seq);
+            }
+            TraceEvent::Dropped { flow, seq, .. } => {
+                if let Some(record) = self.flows.get_mut(flow.index()) {
+                    record.ping.dropped(*seq);
+                }
+            }
+            _ => {}
+        }
+    }
+
     fn ppdu(&mut self, now: Instant, t: &PpduTry) {
         if let Some(exchanges) = &mut self.exchanges {
             exchanges.push(now, t);
@@ -183,7 +222,10 @@ impl Sink for Recorder {
                     quic.event(now, *what);
                 }
             }
-            _ if !self.measured.contains(&now) => {}
+            // What a test makes of them it tells itself.
+            TraceEvent::Probed { .. } => {}
+            _ if !self.measured.contains(&now) => self.outside(what),
+            TraceEvent::Asked { flow, seq } => self.flows[flow.index()].ping.asked(*seq),
             TraceEvent::Delivered { flow, kind: PacketKind::Outside, len, delay, .. } => {
                 self.hosts.delivered(*flow, *len, *delay);
             }
@@ -191,7 +233,7 @@ impl Sink for Recorder {
                 let record = &mut self.flows[flow.index()];
                 match kind {
                     PacketKind::Udp => {
-                        record.bytes += u64::from(len - HEADERS);
+                        record.bytes += payload(*len, *src);
                         record.packets += 1;
                         record.delays.add(*delay);
                     }
@@ -201,10 +243,10 @@ impl Sink for Recorder {
                             record.delays.add(*delay);
                         }
                     }
-                    PacketKind::EchoReply => record.rtts[Protocol::Icmp as usize].add(*delay),
-                    PacketKind::UdpReply => record.rtts[Protocol::Udp as usize].add(*delay),
+                    PacketKind::EchoReply => record.reply(Protocol::Icmp, *seq, *delay),
+                    PacketKind::UdpReply => record.reply(Protocol::Udp, *seq, *delay),
                     PacketKind::Voip => {
-                        record.bytes += u64::from(len - HEADERS);
+                        record.bytes += payload(*len, *src);
                         record.packets += 1;
                         record.delays.add(*delay);
                         record.voip.arrived(*seq, *delay);
@@ -218,8 +260,11 @@ impl Sink for Recorder {
             }
             TraceEvent::Read { flow, bytes, .. } => self.flows[flow.index()].bytes += u64::from(*bytes),
             TraceEvent::Loaded { flow, took } => self.flows[flow.index()].loads.add(*took),
-            TraceEvent::Dropped { flow, .. } => match self.flows.get_mut(flow.index()) {
-                Some(record) => record.lost += 1,
+            TraceEvent::Dropped { flow, seq, .. } => match self.flows.get_mut(flow.index()) {
+                Some(record) => {
+                    record.lost += 1;
+                    record.ping.dropped(*seq);
+                }
                 None => self.hosts.dropped(*flow),
             },
         }
@@ -257,6 +302,10 @@ mod tests {
         );
     }
 
+    fn asked(r: &mut Recorder, at: u64, seq: u32) {
+        r.event(ms(at), &TraceEvent::Asked { flow: FlowId(1), seq });
+    }
+
     fn sent(r: &mut Recorder, at: u64, (dev, peer): (u16, u16), kind: PpduKind, mpdus: u16, attempt: u8) {
         let t = PpduTry {
             channel: ChannelId(0),
@@ -279,6 +328,7 @@ mod tests {
     fn filled() -> Recorder {
         let mut r = recorder();
         // Before the warm-up is over nothing counts.
+        asked(&mut r, 98, 1);
         delivered(&mut r, 99, 0, PacketKind::Udp, 1028, 1);
         sent(&mut r, 99, (0, 0), PpduKind::Aggregate, 32, 0);
         for _ in 0..5 {
@@ -289,6 +339,9 @@ mod tests {
             let what =
                 TraceEvent::Dropped { flow: FlowId(0), seq: 9, reason: Reason::Codel, place: PlaceId(0) };
             r.event(ms(at), &what);
+        }
+        for seq in 1..4 {
+            asked(&mut r, 105, seq);
         }
         delivered(&mut r, 110, 1, PacketKind::EchoRequest, 84, 3);
         delivered(&mut r, 120, 1, PacketKind::EchoReply, 84, 7);
@@ -337,9 +390,13 @@ mod tests {
         air.book(AirUse::Data, ms(3));
         let names = |names: [&str; 2]| names.map(str::to_owned);
         let (stations, places) = (names(["a", "b"]), names(["x", "y"]));
-        let about = [("udp-0.a", Some(FlowProtocol::Udp)), ("ping-1.b", None)].map(|(name, protocol)| {
-            FlowAbout { name: name.to_owned(), ends: names(["ap", &name[6..]]), protocol }
-        });
+        let about =
+            [("udp-0.a", Some(FlowProtocol::Udp)), ("ping-1.b", None)].map(|(name, protocol)| FlowAbout {
+                name: name.to_owned(),
+                ends: names(["ap", &name[6..]]),
+                protocol,
+                pings: protocol.is_none(),
+            });
         let end = AtEnd {
             hosts: &[],
             packets: (&account, 3),
@@ -352,6 +409,7 @@ mod tests {
             quic: (Vec::new(), ms(2000)),
             flows: &about,
             under_way: Vec::new(),
+            tests: Vec::new(),
         };
         let s = summarise((7, 3), &filled(), Duration::from_secs(1), &stations, &places, end);
         assert_eq!((s.seed, s.run), (7, 3));
@@ -365,10 +423,16 @@ mod tests {
         assert_eq!((b.mean_aggregate_up, b.ping_median_ms, b.airtime_rx_us), (Some(1.0), Some(6.0), 500.0));
         assert_eq!((b.ping_mean_ms, a.ping_mean_ms, a.mean_rate_up_mbps), (Some(6.0), None, None));
         assert_eq!((b.udp_ping_median_ms, b.udp_ping_p95_ms), (Some(9.0), Some(9.0)));
+        // Three requests after the warm-up; the replies of this test all bear the same number, so two are copies.
+        let ping = &s.pings["ping-1.b"];
+        assert_eq!((ping.sent, ping.received, ping.lost, ping.loss), (3, 1, 0, Some(0.0)));
+        assert_eq!((ping.replies, ping.median_ms, s.pings.len()), (3, Some(7.0), 1));
         let drops: Vec<_> = s.drops.iter().map(|d| (d.place.as_str(), d.reason, d.packets)).collect();
         assert_eq!(drops, [("y", "codel", 3), ("y", "retry_limit", 4)]);
         assert_eq!((s.air["wifi"]["idle_us"], s.air["wifi"]["data_us"]), (1000.0, 2000.0));
         assert_eq!((s.packets.dropped, s.packets.inside), (7, 3));
+        // What is lost of datagrams makes no call of them.
+        assert!(s.voip.is_empty() && s.mos.is_none());
         let flow = &s.flows["udp-0.a"];
         assert_eq!((s.flows.len(), flow.from.as_str(), flow.to.as_str()), (1, "ap", "a"));
         assert_eq!(

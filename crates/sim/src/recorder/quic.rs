@@ -102,6 +102,11 @@ impl QuicRecord {
         src == self.sender
     }
 
+    /// Address of the end that sends the data.
+    pub fn sender(&self) -> Addr {
+        self.sender
+    }
+
     /// Nothing seen yet of a flow that stops at `stop`, of which the part in `measured` counts; `traces` if everything is to be kept.
     pub fn new(sender: Addr, measured: Range<Instant>, stop: Instant, traces: bool) -> Self {
         Self {

@@ -8,7 +8,7 @@ use stillair_model::vocabulary::{
 };
 
 use super::occupancy::{Backlog, Occupancy};
-use super::{Direction, HEADERS};
+use super::{Direction, payload};
 
 /// Length of a step: the interval at which Flent samples.
 pub const STEP: Duration = Duration::from_millis(200);
@@ -103,11 +103,11 @@ impl Series {
     #[inline]
     pub(super) fn event(&mut self, now: Instant, what: &TraceEvent) {
         match *what {
-            TraceEvent::Delivered { flow, kind: PacketKind::Udp, len, .. } => {
-                self.bytes[self.step as usize * self.n_flows + flow.index()] += u64::from(len - HEADERS);
+            TraceEvent::Delivered { flow, kind: PacketKind::Udp, len, src, .. } => {
+                self.bytes[self.step as usize * self.n_flows + flow.index()] += payload(len, src);
             }
-            TraceEvent::Delivered { flow, kind: PacketKind::Voip, len, seq, delay, .. } => {
-                self.bytes[self.step as usize * self.n_flows + flow.index()] += u64::from(len - HEADERS);
+            TraceEvent::Delivered { flow, kind: PacketKind::Voip, len, seq, delay, src } => {
+                self.bytes[self.step as usize * self.n_flows + flow.index()] += payload(len, src);
                 self.sample(flow, Sample { at: now, delay, seq });
             }
             TraceEvent::Delivered {
@@ -127,6 +127,9 @@ impl Series {
                 self.loads[flow.index()] += 1;
                 self.sample(flow, Sample { at: now, delay: took, seq });
             }
+            TraceEvent::Probed { flow, probe, took } => {
+                self.sample(flow, Sample { at: now, delay: took, seq: probe as u32 });
+            }
             TraceEvent::Delivered {
                 kind:
                     PacketKind::EchoRequest
@@ -138,6 +141,7 @@ impl Series {
                     | PacketKind::Outside,
                 ..
             }
+            | TraceEvent::Asked { .. }
             | TraceEvent::Quic { .. }
             | TraceEvent::Ppdu(_) => {}
             TraceEvent::Dropped { reason, place, .. } => self.dropping[place.index()][reason as usize] += 1,

@@ -1,10 +1,10 @@
 //! The series as front ends read them: integers only, so that equal runs give equal text.
 
 use serde::Serialize;
-use stillair_model::vocabulary::{Ac, Instant, Reason};
+use stillair_model::vocabulary::{Ac, Instant, Probe, Reason};
 
 use super::occupancy::QueueSeries;
-use super::series::{Cell, STEP, Series};
+use super::series::{Cell, STEP, Sample, Series};
 use super::{Direction, Recorder};
 use crate::scenario::{FlowEnd, FlowKind, Scenario, Ways};
 
@@ -67,6 +67,12 @@ struct FlowSeries {
     /// Page: when it was there, how long it took in ns, and its number.
     #[serde(skip_serializing_if = "Option::is_none")]
     loads: Option<Vec<(u64, u64, u32)>>,
+    /// UDP, TCP and QUIC: one-way delay in ns that so many per cent of the packets measured did not exceed, from 0 to 100; none if there were none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    delay_percentiles_ns: Option<Vec<u64>>,
+    /// Test of responsiveness: when a probe was answered and how long it took in ns, and what it timed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    probes: Option<Vec<(u64, u64, &'static str)>>,
 }
 
 /// A station's data frames in one access category; categories never used are left out.
@@ -137,6 +143,7 @@ fn flows(scenario: &Scenario, recorder: &Recorder, series: &Series, stations: &[
             FlowKind::Tcp { .. } => ("tcp", true),
             FlowKind::Voip { .. } => ("voip", true),
             FlowKind::Web { .. } => ("web", true),
+            FlowKind::Responsiveness(_) => ("responsiveness", true),
             FlowKind::Quic(_) => ("quic", true),
             FlowKind::Ping { .. } => ("ping", false),
             FlowKind::UdpPing { .. } => ("udp_ping", false),
@@ -146,6 +153,13 @@ fn flows(scenario: &Scenario, recorder: &Recorder, series: &Series, stations: &[
             rows.take(series.steps()).copied().collect()
         };
         let samples = || series.samples[id].iter().map(|s| (s.at.nanos(), s.delay.nanos(), s.seq)).collect();
+        let delays = &recorder.flows[id].delays;
+        let percentile =
+            |percent: u32| delays.quantile_ms(f64::from(percent) / 100.0).map(|ms| (ms * 1e6).round() as u64);
+        let probes = || {
+            let one = |s: &Sample| (s.at.nanos(), s.delay.nanos(), Probe::ALL[s.seq as usize].name());
+            series.samples[id].iter().map(one).collect()
+        };
         FlowSeries {
             name: format!("{}.{}", flow.name, scenario.end_name(to)),
             flent: flow.series.clone(),
@@ -160,6 +174,8 @@ fn flows(scenario: &Scenario, recorder: &Recorder, series: &Series, stations: &[
             pings: (!carries_data).then(samples),
             voip: (kind == "voip").then(samples),
             loads: (kind == "web").then(samples),
+            delay_percentiles_ns: if carries_data { (0..=100).map(percentile).collect() } else { None },
+            probes: (kind == "responsiveness").then(probes),
         }
     };
     all.enumerate().map(one).collect()

@@ -3,13 +3,17 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
+use stillair_model::app::ResponsivenessOutcome;
 use stillair_model::metrics::jain;
+use stillair_model::metrics::responsiveness::ProbeTimes;
 use stillair_model::transport::tcp::info::TcpInfo;
 use stillair_model::vocabulary::{Duration, FlowId, Instant, PacketAccount, Reason};
 use stillair_model::wifi::air::account::{AirAccount, AirUse};
 
-use super::flows::{FlowAbout, FlowSummary, flow_summaries};
+use super::flows::{FlowAbout, FlowProtocol, FlowSummary, flow_summaries};
 use super::latencies::Latencies;
+use super::pings::{PingSummary, RoundTrips};
+use super::responsiveness::ResponsivenessSummary;
 use super::{
     Direction, FlowRecord, HostSummary, Losses, PowerSummary, Protocol, QuicEnds, QuicSummary, RateSummary,
     Recorder, SocketSeries, VoipSummary, mbps,
@@ -45,13 +49,16 @@ pub struct RunSummary {
     /// By client of a page.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub web: BTreeMap<String, WebSummary>,
+    /// By test of responsiveness, of its own time.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub responsiveness: BTreeMap<String, ResponsivenessSummary>,
     /// By flow over QUIC.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub quic: BTreeMap<String, QuicSummary>,
     /// By flow that carries data: UDP, TCP, QUIC and calls.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub flows: BTreeMap<String, FlowSummary>,
-    /// By ping that got an answer.
+    /// By ping.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub pings: BTreeMap<String, PingSummary>,
     /// By outside host.
@@ -169,31 +176,6 @@ pub struct StationSummary {
     pub airtime_rx_us: f64,
 }
 
-/// Round-trip times of one ping, over ICMP or UDP.
-#[derive(Clone, Copy, Debug, Serialize)]
-pub struct PingSummary {
-    /// Answers.
-    pub replies: u64,
-    /// Median in ms.
-    pub median_ms: f64,
-    /// 95th percentile in ms.
-    pub p95_ms: f64,
-    /// 99th percentile in ms.
-    pub p99_ms: f64,
-    /// Mean in ms.
-    pub mean_ms: f64,
-}
-
-impl PingSummary {
-    /// Of all these times together, if there are any.
-    fn new<'a>(of: impl Iterator<Item = &'a Latencies>) -> Option<Self> {
-        let mut rtts = Latencies::default();
-        of.for_each(|times| rtts.extend(times));
-        let [median_ms, p95_ms, p99_ms] = rtts.quantiles_ns([0.5, 0.95, 0.99])?.map(|ns| ns / 1e6);
-        Some(Self { replies: rtts.count(), median_ms, p95_ms, p99_ms, mean_ms: rtts.mean_ns()? / 1e6 })
-    }
-}
-
 /// Packets dropped at one place for one reason.
 #[derive(Clone, Debug, Serialize)]
 pub struct Drop {
@@ -247,6 +229,8 @@ pub struct AtEnd<'a> {
     pub flows: &'a [FlowAbout],
     /// Clients of pages, and for how long each has been at a load that is not done.
     pub under_way: Vec<(FlowId, Option<Duration>)>,
+    /// Tests of responsiveness.
+    pub tests: Vec<(FlowId, (ResponsivenessOutcome, ProbeTimes))>,
 }
 
 fn quic_summaries(
@@ -282,7 +266,7 @@ fn station_summaries(
     let station = |i: usize| {
         let record = &recorder.stations[i];
         let flows = || flows_of[i].iter();
-        let rtts = |protocol: Protocol| PingSummary::new(flows().map(|f| &f.rtts[protocol as usize]));
+        let rtts = |protocol: Protocol| RoundTrips::of(flows().map(|f| &f.rtts[protocol as usize]));
         let (icmp, udp) = (rtts(Protocol::Icmp), rtts(Protocol::Udp));
         let mean = |d: Direction| {
             let (frames, ppdus) = (record.mpdus[d as usize], record.ppdus[d as usize]);
@@ -295,13 +279,13 @@ fn station_summaries(
             mean_aggregate: mean(Direction::Down).or(mean(Direction::Up)),
             mean_aggregate_up: mean(Direction::Up),
             mean_rate_up_mbps: (tries > 0).then(|| rates as f64 / tries as f64 / 1e6),
-            ping_median_ms: icmp.map(|p| p.median_ms),
-            ping_p95_ms: icmp.map(|p| p.p95_ms),
-            ping_p99_ms: icmp.map(|p| p.p99_ms),
-            ping_mean_ms: icmp.map(|p| p.mean_ms),
-            udp_ping_median_ms: udp.map(|p| p.median_ms),
-            udp_ping_p95_ms: udp.map(|p| p.p95_ms),
-            udp_ping_p99_ms: udp.map(|p| p.p99_ms),
+            ping_median_ms: icmp.median_ms,
+            ping_p95_ms: icmp.p95_ms,
+            ping_p99_ms: icmp.p99_ms,
+            ping_mean_ms: icmp.mean_ms,
+            udp_ping_median_ms: udp.median_ms,
+            udp_ping_p95_ms: udp.p95_ms,
+            udp_ping_p99_ms: udp.p99_ms,
             airtime_tx_us: record.airtime[Direction::Down as usize].micros_f64(),
             airtime_rx_us: record.airtime[Direction::Up as usize].micros_f64(),
         }
@@ -311,7 +295,7 @@ fn station_summaries(
 
 fn ping_summaries(recorder: &Recorder, flows: &[FlowAbout]) -> BTreeMap<String, PingSummary> {
     let one = |(about, flow): (&FlowAbout, &FlowRecord)| {
-        Some((about.name.clone(), PingSummary::new(flow.rtts.iter())?))
+        about.pings.then(|| (about.name.clone(), PingSummary::new(&flow.ping, &flow.rtts)))
     };
     flows.iter().zip(&recorder.flows).filter_map(one).collect()
 }
@@ -337,7 +321,10 @@ pub fn summarise(
         hosts,
         flows: about,
         under_way,
+        tests,
     } = end;
+    let test =
+        |(flow, became): &(FlowId, _)| (about[flow.index()].name.clone(), ResponsivenessSummary::new(became));
     let quic = quic_summaries(recorder, about, quic);
     let seconds = measured.secs_f64();
     let used = used_airtime(recorder);
@@ -345,8 +332,11 @@ pub fn summarise(
     let flows = flow_summaries(about, &recorder.flows, &senders, seconds);
     let sockets = tcp.into_iter().filter(|(.., series)| !series.is_empty());
     let sockets = sockets.map(|(name, .., series)| (name, series)).collect();
-    let calls =
-        about.iter().zip(&recorder.flows).filter_map(|(a, f)| Some((a.name.clone(), f.voip.summary()?)));
+    let calls = about
+        .iter()
+        .zip(&recorder.flows)
+        .filter(|(a, _)| a.protocol == Some(FlowProtocol::Voip))
+        .filter_map(|(a, f)| Some((a.name.clone(), f.voip.summary(f.lost)?)));
     let voip: BTreeMap<String, VoipSummary> = calls.collect();
     let mean_score = |of: fn(&VoipSummary) -> f64| {
         (!voip.is_empty()).then(|| voip.values().map(of).sum::<f64>() / voip.len() as f64)
@@ -382,6 +372,7 @@ pub fn summarise(
         voip,
         page_load_s,
         web,
+        responsiveness: tests.iter().map(test).collect(),
         quic,
         stations: station_summaries(recorder, stations, seconds),
         flows,

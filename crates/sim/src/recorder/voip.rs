@@ -4,6 +4,10 @@ use serde::Serialize;
 use stillair_model::metrics::{emodel, flent_mos};
 use stillair_model::vocabulary::Duration;
 
+/// The worst score that a listener can give.
+// spec: itu-t p.800.1 - from 1 to 5; the E-model's curve ends at 4.5.
+const WORST: f64 = 1.0;
+
 /// What was seen of a call after the warm-up.
 #[derive(Clone, Debug, Default)]
 pub struct VoipRecord {
@@ -26,16 +30,16 @@ pub struct VoipRecord {
 pub struct VoipSummary {
     /// Packets that came.
     pub packets: u64,
-    /// Packets that did not, counted by the gaps between those that came.
+    /// Packets that did not, counted by the gaps between those that came; if none came, those that were dropped.
     pub lost: u64,
     /// Gaps between packets in the order in which they came, however long.
     pub gaps: u64,
     /// The part of the packets that was lost, 0 to 1.
     pub loss: f64,
-    /// Mean one-way delay in ms.
-    pub delay_ms: f64,
+    /// Mean one-way delay in ms of those that came.
+    pub delay_ms: Option<f64>,
     /// Mean difference of the delays of successive packets in ms.
-    pub jitter_ms: f64,
+    pub jitter_ms: Option<f64>,
     /// Mean opinion score by the E-model.
     pub mos: f64,
     /// What Flent 0.15 to 1.2 called so.
@@ -66,22 +70,28 @@ impl VoipRecord {
         self.last = Some((self.last.map_or(seq, |(last, _)| last.max(seq)), delay));
     }
 
-    /// What there is to say of the call; none if nothing came.
+    /// What there is to say of the call, of whose packets so many were dropped; none if none came and none was dropped.
     ///
     /// For the score its delay is taken as the mean delay and twice the mean jitter, which is what a buffer for jitter
-    /// would add.
+    /// would add. A call of which nothing came has the worst score.
     // paper: ending-the-anomaly sec. 4.2.1 - E-model from delay, jitter and loss; the sum is Flent's, its tool. Until November 2017
     // (version 1.2, d4dd745) Flent took for the loss how many gaps there were, over the packets that came.
-    pub fn summary(&self) -> Option<VoipSummary> {
+    pub fn summary(&self, dropped: u64) -> Option<VoipSummary> {
+        let Self { packets, gaps, .. } = *self;
+        if packets == 0 {
+            let (mos, mos_flent_1_2) = (WORST, WORST);
+            let (delay_ms, jitter_ms, lost, loss) = (None, None, dropped, 1.0);
+            let none = VoipSummary { packets, lost, gaps, loss, delay_ms, jitter_ms, mos, mos_flent_1_2 };
+            return (dropped > 0).then_some(none);
+        }
         let mean = |sum: Duration, n: u64| sum.micros_f64() / 1e3 / n.max(1) as f64;
-        let (delay_ms, jitter_ms) = (mean(self.delay, self.packets), mean(self.jitter.0, self.jitter.1));
-        let loss = self.lost as f64 / (self.packets + self.lost).max(1) as f64;
-        let with_buffer = delay_ms + 2.0 * jitter_ms;
+        let (delay, jitter) = (mean(self.delay, packets), mean(self.jitter.0, self.jitter.1));
+        let loss = self.lost as f64 / (packets + self.lost) as f64;
+        let with_buffer = delay + 2.0 * jitter;
         let mos = emodel::mos(with_buffer, loss);
-        let Self { packets, lost, gaps, .. } = *self;
-        let mos_flent_1_2 = flent_mos::mos(with_buffer, gaps as f64 / packets.max(1) as f64);
-        let summary = VoipSummary { packets, lost, gaps, loss, delay_ms, jitter_ms, mos, mos_flent_1_2 };
-        (packets > 0).then_some(summary)
+        let mos_flent_1_2 = flent_mos::mos(with_buffer, gaps as f64 / packets as f64);
+        let (delay_ms, jitter_ms, lost) = (Some(delay), Some(jitter), self.lost);
+        Some(VoipSummary { packets, lost, gaps, loss, delay_ms, jitter_ms, mos, mos_flent_1_2 })
     }
 }
 
@@ -92,7 +102,7 @@ mod tests {
     fn call(packets: &[(u32, u64)]) -> Option<VoipSummary> {
         let mut record = VoipRecord::default();
         packets.iter().for_each(|&(seq, ms)| record.arrived(seq, Duration::from_millis(ms)));
-        record.summary()
+        record.summary(0)
     }
 
     #[test]
@@ -112,9 +122,17 @@ mod tests {
             assert_eq!((s.packets, s.lost, s.loss), (n as u64, lost, lost as f64 / (n + lost as f64)));
             assert_eq!(s.gaps, gaps);
             assert_eq!(s.mos_flent_1_2, flent_mos::mos(delay + 2.0 * jitter, gaps as f64 / n));
-            assert!((s.delay_ms - delay).abs() < 1e-9 && (s.jitter_ms - jitter).abs() < 1e-9, "{s:?}");
+            let near = |is: Option<f64>, right: f64| is.is_some_and(|is| (is - right).abs() < 1e-9);
+            assert!(near(s.delay_ms, delay) && near(s.jitter_ms, jitter), "{s:?}");
             assert_eq!(s.mos, emodel::mos(delay + 2.0 * jitter, s.loss));
         }
         assert_eq!(call(&[]), None);
+    }
+
+    #[test]
+    fn a_call_of_which_nothing_comes() {
+        let s = VoipRecord::default().summary(7).expect("packets were dropped");
+        assert_eq!((s.packets, s.lost, s.loss, s.delay_ms, s.jitter_ms), (0, 7, 1.0, None, None));
+        assert_eq!((s.mos, s.mos_flent_1_2), (1.0, 1.0));
     }
 }

@@ -1,12 +1,14 @@
 //! A run that somebody drives: packets of outside hosts come in and leave between its events.
 
+use std::sync::Arc;
+
 use stillair_model::qdisc::Enqueue;
 use stillair_model::vocabulary::{Addr, Instant, Seed};
 
-use super::{Records, Session};
+use super::{Held, Records, Session};
 use crate::recorder::Recorder;
 use crate::scenario::Scenario;
-use crate::world::{Entering, Left, Refused};
+use crate::world::{Books, Entering, Left, Refused};
 
 impl<'a, S: Records> Session<'a, S> {
     /// A run at its beginning, of a scenario that may have outside hosts. What a driver does with a session is what it does with a
@@ -17,7 +19,17 @@ impl<'a, S: Records> Session<'a, S> {
         seed: Seed,
         sink: impl FnOnce(Recorder) -> S,
     ) -> Result<Self, String> {
-        Self::wired(scenario, seed, sink)
+        Self::wired(Held::Lent(scenario), seed, sink)
+    }
+
+    /// What is run.
+    pub fn scenario(&self) -> &Scenario {
+        &self.scenario
+    }
+
+    /// The time: what is due until then, and perhaps at that very instant, has been handled.
+    pub fn now(&self) -> Instant {
+        self.now
     }
 
     /// Goes on until `at`, at most to the end of the run, and handles what is due at that very instant; at the end itself it is left.
@@ -25,8 +37,8 @@ impl<'a, S: Records> Session<'a, S> {
         if at >= self.end() {
             return self.advance(self.end());
         }
-        while self.samples.next() <= at {
-            self.advance(self.samples.next());
+        while self.samples.next().min(self.next_step()) <= at {
+            self.advance(self.samples.next().min(self.next_step()));
         }
         self.world.advance(at);
         self.now = at;
@@ -42,7 +54,8 @@ impl<'a, S: Records> Session<'a, S> {
 
     /// When something happens next by itself, or is sampled; none at the end of the run.
     pub fn next_event(&mut self) -> Option<Instant> {
-        let next = self.world.next_event().unwrap_or(Instant::NEVER).min(self.samples.next());
+        let next =
+            self.world.next_event().unwrap_or(Instant::NEVER).min(self.samples.next()).min(self.next_step());
         (self.now < self.end()).then(|| next.min(self.end()))
     }
 
@@ -66,8 +79,34 @@ impl<'a, S: Records> Session<'a, S> {
         self.world.ended()
     }
 
+    /// What has been seen so far.
+    pub fn seen(&self) -> &Recorder {
+        self.world.trace().recorder()
+    }
+
+    /// What can be read of the world.
+    pub fn books(&self) -> Books<'_, S> {
+        self.world.books()
+    }
+
+    /// The names of the stations, as results have them.
+    pub fn stations(&self) -> &[String] {
+        &self.stations
+    }
+
     /// The address that stands for all that no interface of the scenario has.
     pub fn elsewhere(&self) -> Addr {
         self.world.elsewhere()
+    }
+}
+
+impl<S: Records> Session<'static, S> {
+    /// [`Session::driven`] of a scenario that the session has a share of, so that it can be kept and sent to another thread.
+    pub fn shared(
+        scenario: Arc<Scenario>,
+        seed: Seed,
+        sink: impl FnOnce(Recorder) -> S,
+    ) -> Result<Self, String> {
+        Self::wired(Held::Shared(scenario), seed, sink)
     }
 }

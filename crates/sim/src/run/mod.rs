@@ -1,19 +1,23 @@
 //! One run of a scenario: a world, what is sampled on its way, and its report when it has ended.
 
 mod driven;
+mod followed;
 mod guarded;
 mod report;
 mod sampling;
 
 use std::collections::BTreeMap;
+use std::ops::Deref;
+use std::sync::Arc;
 
 use stillair_model::vocabulary::{Instant, Seed, Sink, Tee};
 
-use crate::recorder::{Exchanges, QdiscSummary, Recorder, RunSummary};
-use crate::scenario::Scenario;
+use crate::recorder::{Exchanges, QdiscSummary, Recorder, RunSummary, Sojourn};
+use crate::scenario::{Scenario, changes};
 use crate::world::{self, TcpSocket, Wired, World};
 use sampling::Samples;
 
+pub use followed::{Followed, follow};
 pub(crate) use guarded::guarded;
 pub use report::RunReport;
 
@@ -23,6 +27,10 @@ pub trait Records: Sink {
     fn recorder(&self) -> &Recorder;
     /// The same, to be changed.
     fn recorder_mut(&mut self) -> &mut Recorder;
+    /// Who follows packets beside it, if anybody does.
+    fn sojourn(&self) -> Option<&Sojourn> {
+        None
+    }
 }
 
 impl Records for Recorder {
@@ -34,19 +42,40 @@ impl Records for Recorder {
     }
 }
 
-impl<B: Sink> Records for Tee<Recorder, B> {
+impl<A: Records, B: Sink> Records for Tee<A, B> {
     fn recorder(&self) -> &Recorder {
-        &self.0
+        self.0.recorder()
     }
     fn recorder_mut(&mut self) -> &mut Recorder {
-        &mut self.0
+        self.0.recorder_mut()
+    }
+    fn sojourn(&self) -> Option<&Sojourn> {
+        self.0.sojourn()
+    }
+}
+
+/// The scenario of a session: somebody else's, or one that it has a share of.
+#[derive(Clone, Debug)]
+enum Held<'a> {
+    Lent(&'a Scenario),
+    Shared(Arc<Scenario>),
+}
+
+impl Deref for Held<'_> {
+    type Target = Scenario;
+
+    fn deref(&self) -> &Scenario {
+        match self {
+            Self::Lent(scenario) => scenario,
+            Self::Shared(scenario) => scenario,
+        }
     }
 }
 
 /// A run of a scenario that is under way.
 #[derive(Debug)]
 pub struct Session<'a, S> {
-    scenario: &'a Scenario,
+    scenario: Held<'a>,
     seed: Seed,
     world: World<S>,
     stations: Vec<String>,
@@ -54,6 +83,10 @@ pub struct Session<'a, S> {
     samples: Samples,
     now: Instant,
     end: Instant,
+    /// Steps of the scenario that have been made.
+    steps: usize,
+    /// What the network has become.
+    changed: Option<Box<Scenario>>,
 }
 
 impl<'a, S: Records> Session<'a, S> {
@@ -62,20 +95,20 @@ impl<'a, S: Records> Session<'a, S> {
     /// ([`Session::driven`]).
     pub fn new(scenario: &'a Scenario, seed: Seed, sink: impl FnOnce(Recorder) -> S) -> Result<Self, String> {
         scenario.needs_no_driver().map_err(|says| format!("run {}: {says}", seed.run))?;
-        Self::wired(scenario, seed, sink)
+        Self::wired(Held::Lent(scenario), seed, sink)
     }
 
-    fn wired(scenario: &'a Scenario, seed: Seed, sink: impl FnOnce(Recorder) -> S) -> Result<Self, String> {
-        let Wired { mut world, stations, places } = world::wire(scenario, seed, sink);
+    fn wired(scenario: Held<'a>, seed: Seed, sink: impl FnOnce(Recorder) -> S) -> Result<Self, String> {
+        let Wired { mut world, stations, places } = world::wire(&scenario, seed, sink);
         let most = world.horizon();
         if Instant::ZERO + scenario.duration > most {
             let (run, hours) = (seed.run, most.nanos() / 3_600_000_000_000);
             return Err(format!("run {run}: a scenario of this size can run for {hours} hours at most"));
         }
         world.trace_mut().recorder_mut().exchanges = scenario.record.air.map(Exchanges::new);
-        let samples = Samples::new(scenario, world.books().tcp_senders().count());
+        let samples = Samples::new(&scenario, world.books().tcp_senders().count());
         let (now, end) = (Instant::ZERO, Instant::ZERO + scenario.duration);
-        Ok(Self { scenario, seed, world, stations, places, samples, now, end })
+        Ok(Self { scenario, seed, world, stations, places, samples, now, end, steps: 0, changed: None })
     }
 
     /// Keeps series of what happens in each step of 0.2 s. They change nothing in what happens. Of a scenario that leaves its length to a
@@ -97,10 +130,34 @@ impl<'a, S: Records> Session<'a, S> {
     pub fn advance(&mut self, until: Instant) {
         let (end, until) = (self.end(), until.min(self.end()));
         while self.now < until {
-            self.now = self.samples.next().min(until);
+            self.now = self.samples.next().min(self.next_step()).min(until);
             self.world.run_until(self.now);
             self.samples.take(&mut self.world, self.now, self.now == end);
+            while self.next_step() <= self.now {
+                let to = self.scenario.steps[self.steps].to.clone();
+                self.steps += 1;
+                // It was tried when the scenario was read.
+                self.turn_into(to).expect("a change that can be made");
+            }
         }
+    }
+
+    /// When the scenario changes next.
+    fn next_step(&self) -> Instant {
+        self.scenario.steps.get(self.steps).map_or(Instant::NEVER, |step| Instant::ZERO + step.at)
+    }
+
+    /// From now on the network is what `to` says. An error if that is more than rates, delays and losses: then nothing has changed.
+    pub fn change(&mut self, to: &Scenario) -> Result<(), String> {
+        self.turn_into(Box::new(to.clone()))
+    }
+
+    fn turn_into(&mut self, to: Box<Scenario>) -> Result<(), String> {
+        let from = self.changed.as_deref().unwrap_or(&self.scenario);
+        let all = changes(from, &to)?;
+        self.world.change(from, &to, &all, self.seed);
+        self.changed = Some(to);
+        Ok(())
     }
 
     /// The TCP sockets, in the order of the flows, each end that connects before the one that listens.
@@ -110,7 +167,22 @@ impl<'a, S: Records> Session<'a, S> {
 
     /// What the queueing disciplines have counted so far, by their names.
     pub fn qdiscs(&self) -> BTreeMap<String, QdiscSummary> {
-        report::qdiscs(self.scenario, &self.world, self.now)
+        report::qdiscs(&self.scenario, &self.world, self.now)
+    }
+
+    /// The reader of the trace.
+    pub fn sink(&self) -> &S {
+        self.world.trace()
+    }
+
+    /// The same, to be changed.
+    pub fn sink_mut(&mut self) -> &mut S {
+        self.world.trace_mut()
+    }
+
+    /// The places at which packets may be dropped, by their numbers.
+    pub fn places(&self) -> &[String] {
+        &self.places
     }
 
     /// Goes on to the end of the run and checks all accounts. The report, and the reader of the trace.
@@ -121,6 +193,7 @@ impl<'a, S: Records> Session<'a, S> {
     }
 }
 
+#[cfg(feature = "threads")]
 /// The same in so many steps of equal length; after each of them `go_on` says whether the run is to go on, and else it is an error.
 pub(crate) fn run_watching(
     scenario: &Scenario,
@@ -129,8 +202,23 @@ pub(crate) fn run_watching(
     steps: u32,
     go_on: &dyn Fn() -> bool,
 ) -> Result<RunReport, String> {
+    if scenario.record.sojourn.is_some() {
+        return watch(scenario, seed, with_series, steps, go_on, follow(scenario));
+    }
+    watch(scenario, seed, with_series, steps, go_on, |recorder| recorder)
+}
+
+#[cfg(feature = "threads")]
+fn watch<S: Records>(
+    scenario: &Scenario,
+    seed: Seed,
+    with_series: bool,
+    steps: u32,
+    go_on: &dyn Fn() -> bool,
+    sink: impl FnOnce(Recorder) -> S,
+) -> Result<RunReport, String> {
     guarded(seed, || {
-        let session = Session::new(scenario, seed, |recorder| recorder)?;
+        let session = Session::new(scenario, seed, sink)?;
         let mut session = if with_series { session.with_series() } else { session };
         let whole = u128::from(scenario.duration.nanos());
         for step in 1..=steps {
@@ -152,8 +240,20 @@ pub fn run_once(scenario: &Scenario, seed: Seed) -> Result<RunSummary, String> {
 
 /// The same, with its series if `with_series`. They change nothing in what happens.
 pub fn run_reported(scenario: &Scenario, seed: Seed, with_series: bool) -> Result<RunReport, String> {
+    if scenario.record.sojourn.is_some() {
+        return reported(scenario, seed, with_series, follow(scenario));
+    }
+    reported(scenario, seed, with_series, |recorder| recorder)
+}
+
+fn reported<S: Records>(
+    scenario: &Scenario,
+    seed: Seed,
+    with_series: bool,
+    sink: impl FnOnce(Recorder) -> S,
+) -> Result<RunReport, String> {
     guarded(seed, || {
-        let session = Session::new(scenario, seed, |recorder| recorder)?;
+        let session = Session::new(scenario, seed, sink)?;
         let session = if with_series { session.with_series() } else { session };
         session.finish().map(|(report, _)| report)
     })

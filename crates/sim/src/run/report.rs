@@ -8,10 +8,10 @@ use stillair_model::wifi::rate::StatsRow;
 
 use super::{Records, Session};
 use crate::recorder::{
-    self, AirNames, AtEnd, ExchangesReport, FlowAbout, Losses, OccupancyReport, PowerSummary, QdiscSummary,
-    RateSummary, RunSummary, SeriesReport, SocketSeries, summarise,
+    self, AirNames, AtEnd, ExchangesReport, FlowAbout, HostFlows, Losses, OccupancyReport, PowerSummary,
+    QdiscSummary, RateSummary, RunSummary, SeriesReport, SocketSeries, SojournReport, summarise,
 };
-use crate::scenario::{Host, Scenario};
+use crate::scenario::Scenario;
 use crate::world::{self, DevLayout, QdiscCounters, World};
 
 /// What there is to say of one run.
@@ -29,6 +29,9 @@ pub struct RunReport {
     /// What waited in each layer of each interface, if the scenario asks for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queues: Option<OccupancyReport>,
+    /// Where the time of packets went, if the scenario asks for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sojourn: Option<SojournReport>,
 }
 
 impl RunReport {
@@ -41,13 +44,27 @@ impl RunReport {
 impl<S: Records> Session<'_, S> {
     /// Checks the accounts of a run that has come to its end, and says what has been seen of it.
     pub(super) fn report(&mut self) -> Result<RunReport, String> {
-        let (scenario, samples) = (self.scenario, core::mem::take(&mut self.samples.sockets));
+        let (scenario, samples) = (self.scenario.clone(), core::mem::take(&mut self.samples.sockets));
         let summary = self.summary(samples)?;
         let recorder = self.world.trace().recorder();
-        let series = recorder::report(scenario, self.end(), recorder, &self.stations, &self.places);
-        let queues = scenario.record.queues.map(|interval| self.samples.occupancy.report(scenario, interval));
-        let exchanges = recorder.exchanges.as_ref().map(|found| found.report(air_names(scenario)));
-        Ok(RunReport { summary, series, exchanges, queues })
+        let series = recorder::report(&scenario, self.end(), recorder, &self.stations, &self.places);
+        let queues =
+            scenario.record.queues.map(|interval| self.samples.occupancy.report(&scenario, interval));
+        let exchanges = recorder.exchanges.as_ref().map(|found| found.report(air_names(&scenario)));
+        let sojourn = self.sojourn()?;
+        Ok(RunReport { summary, series, exchanges, queues, sojourn })
+    }
+
+    /// Where the time of packets went; an error if that does not add up to their delays.
+    fn sojourn(&self) -> Result<Option<SojournReport>, String> {
+        let Some(sojourn) = self.world.trace().sojourn() else { return Ok(None) };
+        if let Some(problem) = sojourn.problem() {
+            return Err(format!("run {}: accounts do not close: sojourn {problem}", self.seed.run));
+        }
+        let of_outside = HostFlows::names(&self.scenario.outside_hosts());
+        let flows: Vec<String> =
+            FlowAbout::all(&self.scenario).into_iter().map(|about| about.name).chain(of_outside).collect();
+        Ok(Some(sojourn.report(&flows, &self.stations, &self.scenario.interface_names())))
     }
 
     fn summary(&mut self, sockets: Vec<SocketSeries>) -> Result<RunSummary, String> {
@@ -57,8 +74,7 @@ impl<S: Records> Session<'_, S> {
         let range = &world.trace().recorder().measured;
         let measured = range.end.min(end).saturating_since(range.start);
         let flows = FlowAbout::all(scenario);
-        let outside = scenario.nodes.iter().filter(|node| node.host == Host::Outside);
-        let hosts: Vec<String> = outside.map(|node| node.name.clone()).collect();
+        let hosts = scenario.outside_hosts();
         let tcp = world
             .books()
             .tcp_senders()
@@ -77,6 +93,7 @@ impl<S: Records> Session<'_, S> {
             hosts: &hosts,
             flows: &flows,
             under_way: world.books().loads_under_way().map(since).collect(),
+            tests: world.books().tests(end).collect(),
         };
         let seen = world.trace().recorder();
         Ok(summarise((seed.seed, seed.run), seen, measured, stations, places, at_end))

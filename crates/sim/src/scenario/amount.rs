@@ -1,8 +1,9 @@
 //! How much a flow asks to be kept in a run, so that what no memory holds is refused before.
 
+use stillair_model::app::Load;
 use stillair_model::vocabulary::Duration;
 
-use super::{Flow, FlowKind};
+use super::{Flow, FlowKind, OPEN};
 
 impl Flow {
     /// Most loads of pages, each with sockets of its own, that it makes in a run of length `end`.
@@ -11,8 +12,23 @@ impl Flow {
         self.times(*interval, end)
     }
 
-    /// Most answers to its pings, or packets of its calls, in a run of length `end`.
+    /// Most connections that its test of responsiveness opens in a run of length `end`.
+    pub(crate) fn connections(&self, end: Duration) -> u64 {
+        let FlowKind::Responsiveness(params) = &self.kind else { return 0 };
+        let [first, _, most] = params.connections;
+        let ways = if params.load == Load::Both { 2 } else { 1 };
+        let second = Duration::from_secs(1);
+        // Every other probe opens one.
+        let probes = self.times(second, end) * u64::from(params.probes_per_second).div_ceil(2);
+        probes + self.to.len() as u64 * u64::from(first.max(most) * ways)
+    }
+
+    /// Most answers to its pings, or packets of its calls, that are kept one by one in a run of length `end`.
     pub(crate) fn answers(&self, end: Duration) -> u64 {
+        if end == OPEN && self.stop.is_none() {
+            // What comes without an end is kept as a histogram.
+            return 0;
+        }
         match &self.kind {
             FlowKind::Ping { interval, .. } | FlowKind::UdpPing { interval, .. } => {
                 self.times(*interval, end)
@@ -22,6 +38,7 @@ impl Flow {
             | FlowKind::Video(_)
             | FlowKind::Tcp { .. }
             | FlowKind::Web { .. }
+            | FlowKind::Responsiveness(_)
             | FlowKind::Quic(_) => 0,
         }
     }

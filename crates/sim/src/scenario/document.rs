@@ -249,6 +249,11 @@ impl Table {
         origin
     }
 
+    /// The same without a key.
+    pub(super) fn without(&self, key: &str) -> Self {
+        Self(self.0.iter().filter(|(own, _)| own != key).cloned().collect())
+    }
+
     fn position(&self, key: &str) -> Option<usize> {
         self.0.iter().position(|(k, _)| k == key)
     }

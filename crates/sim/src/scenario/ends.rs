@@ -77,6 +77,19 @@ impl<'a> Ways<'a> {
         [self.known(from).or_else(leaves).unwrap_or(at(from.node, 0)), receiver]
     }
 
+    /// All interfaces on the shortest ways between two of them, with these.
+    pub fn passed(&self, from: InterfaceRef, to: InterfaceRef) -> BTreeSet<InterfaceRef> {
+        let hops = self.hops(from.node, to.node);
+        let (mut all, mut layer) = (BTreeSet::from([from, to]), BTreeSet::from([from.node]));
+        while !layer.is_empty() {
+            let joints: Vec<Joint> =
+                layer.iter().flat_map(|&node| self.onward(node, to.node, &hops)).collect();
+            layer = joints.iter().map(|[_, peer]| peer.node).collect();
+            all.extend(joints.into_iter().flatten());
+        }
+        all
+    }
+
     /// The interface of an end that needs no way to tell.
     fn known(&self, end: FlowEnd) -> Option<InterfaceRef> {
         let only = (self.scenario.nodes[end.node].interfaces.len() == 1).then_some(0);

@@ -1,7 +1,7 @@
 //! What is sent: flows, and which of Flent's tests they are of.
 
-use stillair_model::app::{GateParams, Page, VideoParams};
-use stillair_model::vocabulary::{Duration, Rate};
+use stillair_model::app::{GateParams, Page, ResponsivenessParams, VideoParams};
+use stillair_model::vocabulary::{Duration, Ip, Rate};
 
 use super::{CongestionControl, FlowEnd, QuicFlow};
 
@@ -14,6 +14,8 @@ pub struct Flow {
     pub from: FlowEnd,
     /// Receivers, each with its own stream of packets.
     pub to: Vec<FlowEnd>,
+    /// Version of IP of its packets, and of those that answer them.
+    pub ip: Ip,
     /// The IP header's type-of-service byte: DSCP times four.
     pub tos: u8,
     /// When it starts.
@@ -95,6 +97,8 @@ pub enum FlowKind {
         /// Least time from the beginning of a load to that of the next.
         interval: Duration,
     },
+    /// A client that measures responsiveness under working conditions against the flow's receiver.
+    Responsiveness(ResponsivenessParams),
     /// A transfer or a page over QUIC.
     Quic(Box<QuicFlow>),
     /// UDP datagrams that a server at the receiver sends back.

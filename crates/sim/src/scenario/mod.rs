@@ -22,10 +22,12 @@ mod flow;
 mod foreign;
 mod hearing;
 mod many;
+mod mtu;
 mod notes;
 mod outside;
 pub mod parts;
 mod path;
+pub mod paths;
 mod profile;
 mod quic;
 mod quinn;
@@ -34,13 +36,14 @@ mod reader;
 mod record;
 mod resolved;
 mod scheme;
+mod step;
 mod survey;
 mod sweep;
 mod topology;
 mod trace;
 mod units;
 
-use std::net::Ipv4Addr;
+use std::net::{Ipv4Addr, Ipv6Addr};
 
 use stillair_model::node::jitter::JitterParams;
 use stillair_model::node::wake::Wake;
@@ -60,6 +63,7 @@ use stillair_model::wifi::rx::retry_out::RetryOutParams;
 use stillair_model::wire::WireParams;
 
 pub use control::CongestionControl;
+pub use decode::device::Device;
 use document::Table;
 pub use ends::{FlowEnd, Ways};
 use error::Fault;
@@ -68,9 +72,11 @@ pub use files::{Files, Folder, Memory, NoFiles};
 pub use flow::{FlentTest, Flow, FlowKind, Gap};
 pub use foreign::{Interferer, NeighbourLoad, ShareFormat, ShareOfTime, SourceLevel, SwitchPattern};
 pub use hearing::{Audible, CaptureLevels};
+pub use mtu::Mtus;
+pub use outside::{Host, OPEN};
 use parts::Parts;
 pub use path::{Errors, GivenErrors, Rates, SnrSteps, Station};
-pub use profile::{Profile, SocketMemory};
+pub use profile::{MTU, Profile, SocketMemory};
 pub use quic::{QuicFlow, QuicLoad};
 #[cfg(feature = "quinn")]
 pub use quinn::QuinnFactory;
@@ -78,6 +84,7 @@ pub use quinn::{AckFrequency, Crypto, QuicStack, QuinnControl, QuinnOptions};
 pub use read::{Reader, parse, sweep};
 pub use record::{Record, Stretch};
 pub use scheme::Scheme;
+pub use step::{Change, Step, changeable, changes};
 pub use trace::PathTrace;
 
 /// A whole experiment: who is there, how they are connected and what they send.
@@ -99,10 +106,14 @@ pub struct Scenario {
     pub nodes: Vec<Node>,
     /// Wired links.
     pub links: Vec<Link>,
-    /// Traffic.
+    /// Traffic of modelled hosts.
     pub flows: Vec<Flow>,
+    /// Traffic between live hosts, which real tools make.
+    pub live_flows: Vec<Flow>,
     /// The one of Flent's tests that some of the traffic is.
     pub test: Option<FlentTest>,
+    /// What changes while the run goes on, in order.
+    pub steps: Vec<Step>,
     /// What is recorded beyond the summary.
     pub record: Record,
     /// Keys of its text that have no effect, each a sentence that begins with the key.
@@ -184,6 +195,8 @@ pub struct Channel {
     pub band: Band,
     /// Width; stations may use less.
     pub width: Width,
+    /// Largest packet of its interfaces in bytes, from the IP header on.
+    pub mtu: u32,
     /// How loud a signal is at a distance, and how loud the noise.
     pub path_loss: PathLoss,
     /// Who hears whom.
@@ -242,6 +255,8 @@ pub struct Node {
     pub host: Host,
     /// Kernel's behaviour, with the node's `sysctl` table applied.
     pub profile: Profile,
+    /// Of a live host: its `sysctl` table as names and values, which its network namespace is to have.
+    pub sysctl: Vec<(String, String)>,
     /// Packets for others are passed on.
     pub forward: bool,
     /// When its processes run after they were woken.
@@ -256,23 +271,15 @@ pub struct Node {
     pub interfaces: Vec<Interface>,
 }
 
-/// Who makes a node's packets and takes what comes for it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Host {
-    /// The model.
-    #[default]
-    Model,
-    /// A host outside, through a driver.
-    Outside,
-}
-
 /// A network interface.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Interface {
     /// Name within its node.
     pub name: String,
-    /// Address; no two interfaces of a scenario share one.
+    /// IPv4 address; no two interfaces of a scenario share one.
     pub address: Ipv4Addr,
+    /// IPv6 address; nor this.
+    pub address6: Ipv6Addr,
     /// Its sockets make packets of several segments, which its device, or what feeds it, splits (TSO or GSO).
     pub tso: bool,
     /// Memory of a packet that comes in, in bytes, if it is not that of the sender's packet.
@@ -357,6 +364,8 @@ pub struct Wifi {
     pub scan: Option<ScanParams>,
     /// Every so many beacons of an access point is a DTIM.
     pub dtim_period: u32,
+    /// The device that it names.
+    pub device: Option<&'static Device>,
 }
 
 /// Part that a Wi-Fi device plays.
@@ -441,6 +450,8 @@ pub struct Link {
     pub params: [WireParams; 2],
     /// What it joins.
     pub ends: [InterfaceRef; 2],
+    /// Largest packet in bytes, from the IP header on.
+    pub mtu: u32,
 }
 
 /// The tree of `text` with overrides put in.
@@ -459,6 +470,9 @@ fn decoded(tree: &Table, parts: &Parts) -> Result<Scenario, Fault> {
     sweep::check(tree, parts)?;
     outside::check(&scenario, whole)?;
     topology::check(&scenario, whole)?;
+    mtu::check(&scenario, whole)?;
+    let mut scenario = outside::apart(scenario);
+    scenario.steps = step::read(tree, &scenario, parts)?;
     Ok(scenario)
 }
 
@@ -472,6 +486,11 @@ impl Parts {
     pub fn schema(&self) -> String {
         contract::schema(&decode::SHAPE, &|family| self.shapes(family))
     }
+}
+
+/// The access lines that a scenario may name, as JSON by name: `rates_bps` and `buffers_ms`, down and up.
+pub fn lines() -> String {
+    decode::lines()
 }
 
 /// The reference of a scenario for users, in Markdown.

@@ -1,13 +1,15 @@
 //! What somebody should know of a scenario that is no mistake: it is run as it stands, and this is told beside its results.
 
 use stillair_model::vocabulary::Duration;
-use stillair_model::wifi::config::DriverConfig;
+use stillair_model::wifi::config::{DriverConfig, FirmwareParams};
 use stillair_model::wifi::phy::errors::{ErrorTable, Snr};
 use stillair_model::wifi::phy::{DsssRate, HeRate, HtRate, OfdmRate, PhyRate, VhtRate, Width};
 
 use super::decode::power::PHONE_TIMEOUT;
 use super::decode::scheme::{ATH11K_AMSDU, ATH11K_FRAMES};
-use super::{Attachment, Errors, InterfaceRef, Rates, Role, Scenario, Scheme, SnrSteps, Station, Wifi};
+use super::{
+    Attachment, Device, Errors, InterfaceRef, Rates, Role, Scenario, Scheme, SnrSteps, Station, Wifi,
+};
 
 /// A full frame: an IP packet of 1,500 bytes with all its headers and its check.
 pub(super) const FRAME: u32 = 1_538;
@@ -31,6 +33,7 @@ impl Scenario {
                 notes.extend(unknown(&key, wifi));
                 notes.extend(self.turns(&key, wifi, own));
                 notes.extend(self.sleeps(&key, wifi));
+                notes.extend(self.beyond(&key, wifi));
                 let Role::Station(station) = &wifi.role else { continue };
                 if let Errors::Noise(steps) = &station.errors {
                     notes.extend(deaf(&key, station, steps));
@@ -67,14 +70,14 @@ impl Scenario {
             && params.timeout == PHONE_TIMEOUT
         {
             notes.push(format!(
-                "{key}.power_save: no source that could be checked tells when a telephone sleeps: 200 ms are assumed; try timeout = \"20 ms\" and \"400 ms\""
+                "{key}.power_save: makers choose when a telephone sleeps: 200 ms are assumed, as of qcacld; try timeout = \"20 ms\" and \"400 ms\""
             ));
         }
         if let Some(scan) = wifi.scan
             && let Some(every) = scan.every
         {
             notes.push(format!(
-                "{key}.scan: no source tells how often clients scan: each {} s is this scenario's choice",
+                "{key}.scan: no source tells how often devices scan: each {} s is this scenario's choice",
                 every.secs_f64()
             ));
         }
@@ -174,10 +177,84 @@ impl Scenario {
     }
 }
 
+impl Scenario {
+    /// Notes on what a device that is named has not: its driver, the width of its channel, or rates of its links.
+    fn beyond(&self, key: &str, wifi: &Wifi) -> Vec<String> {
+        let Some(device) = wifi.device else { return Vec::new() };
+        let mut notes = Vec::new();
+        if wifi.scheme != device.scheme {
+            notes.push(format!(
+                "{key}.scheme: {} in place of {}, which {} has: of the device only its Block Ack window and what it announces count",
+                wifi.scheme.name(),
+                device.scheme.name(),
+                device.name
+            ));
+        }
+        let width = self.channels[wifi.channel].width.megahertz();
+        if width > device.width.into() {
+            notes.push(format!(
+                "{key}.device: {} has channels of {} MHz, and this one has {width}",
+                device.name, device.width
+            ));
+        }
+        let media = self.nodes.iter().flat_map(|n| &n.interfaces).map(|i| &i.medium);
+        let links = media.filter_map(|medium| match medium {
+            Attachment::Wifi(Wifi { role: Role::Station(station), .. }) => Some(station),
+            Attachment::Wifi(_) | Attachment::Wired { .. } => None,
+        });
+        let own = |station: &&Station| match &wifi.role {
+            Role::Station(own) => core::ptr::eq(own, *station),
+            Role::Ap => core::ptr::eq(self.wifi_at(station.ap), wifi),
+        };
+        let rates: Vec<PhyRate> = links.filter(own).flat_map(Station::all_rates).collect();
+        let most = rates.iter().map(|rate| rate.streams()).max();
+        if let Some(most) = most.filter(|&most| most > device.streams) {
+            notes.push(format!(
+                "{key}.device: {} has {} streams, and its links have rates of {most}",
+                device.name, device.streams
+            ));
+        }
+        let wide = rates.iter().filter(|rate| rate.width() == Width::Mhz160).map(|rate| rate.streams()).max();
+        if let Some(most) = wide.filter(|&most| most > device.streams_160 && most <= device.streams) {
+            notes.push(format!(
+                "{key}.device: {} has {} streams in 160 MHz, and its links have rates of {most}",
+                device.name, device.streams_160
+            ));
+        }
+        if !device.he && rates.iter().any(|rate| matches!(rate, PhyRate::He(_))) {
+            notes.push(format!(
+                "{key}.device: {} has no rates of 802.11ax, and its links have some",
+                device.name
+            ));
+        }
+        notes
+    }
+
+    fn wifi_at(&self, at: InterfaceRef) -> &Wifi {
+        match &self.nodes[at.node].interfaces[at.interface].medium {
+            Attachment::Wifi(wifi) => wifi,
+            Attachment::Wired { .. } => unreachable!("stations have access points"),
+        }
+    }
+}
+
 /// Notes on what no source tells of a firmware, while it is as assumed.
 fn unknown(key: &str, wifi: &Wifi) -> Vec<String> {
     let DriverConfig::Firmware(_, _, firmware) = &wifi.driver else { return Vec::new() };
     let name = wifi.scheme.name();
+    let device = wifi.device.filter(|device| device.scheme == wifi.scheme);
+    let joins = match wifi.scheme {
+        Scheme::Ath11k if device.is_none() && firmware.amsdu_frames == ATH11K_AMSDU => Some(format!(
+            "{key}.scheme: no source tells how many packets the firmware of {name} joins into an MPDU: {ATH11K_AMSDU} at most are assumed; try amsdu_frames = 1 and 7"
+        )),
+        Scheme::Ath10k | Scheme::Mt76 if firmware.amsdu_frames > 1 && !firmware.host_joins => Some(format!(
+            "{key}.scheme: no source tells when the firmware of {name} joins packets into an MPDU: whenever it may is assumed; try amsdu_frames = 1"
+        )),
+        _ => None,
+    };
+    if let Some(device) = device {
+        return assumed(key, firmware, device).chain(joins).collect();
+    }
     let first = match wifi.scheme {
         Scheme::Ath11k if firmware.frames == ATH11K_FRAMES => Some(format!(
             "{key}.scheme: no source tells how many frames the firmware of {name} keeps: {ATH11K_FRAMES} are assumed; try frames = 512 and 32767"
@@ -187,16 +264,27 @@ fn unknown(key: &str, wifi: &Wifi) -> Vec<String> {
         )),
         _ => None,
     };
-    let joins = match wifi.scheme {
-        Scheme::Ath11k if firmware.amsdu_frames == ATH11K_AMSDU => Some(format!(
-            "{key}.scheme: no source tells how many packets the firmware of {name} joins into an MPDU: {ATH11K_AMSDU} at most are assumed; try amsdu_frames = 1 and 7"
-        )),
-        Scheme::Ath10k | Scheme::Mt76 if firmware.amsdu_frames > 1 => Some(format!(
-            "{key}.scheme: no source tells when the firmware of {name} joins packets into an MPDU: whenever it may is assumed; try amsdu_frames = 1"
-        )),
-        _ => None,
-    };
     first.into_iter().chain(joins).collect()
+}
+
+/// Notes on what no source tells of a device, while it is as assumed. How many streams and what widths its board allows changes no result.
+fn assumed<'a>(
+    key: &'a str,
+    firmware: &'a FirmwareParams,
+    device: &'a Device,
+) -> impl Iterator<Item = String> + 'a {
+    device.unknown.iter().filter_map(move |(what, range)| {
+        let (assumed, what) = match *what {
+            "frames" => (firmware.frames == device.firmware.frames, "frames"),
+            "report_delay" => (firmware.report_delay == device.firmware.report_delay, "report_delay"),
+            "amsdu_frames" => (firmware.amsdu_frames == device.firmware.amsdu_frames, "amsdu_frames"),
+            "amsdu_bytes" => (true, "the longest MPDU in bytes that the firmware receives"),
+            "streams" | "width" => (false, ""),
+            other => (true, other),
+        };
+        let name = device.name;
+        assumed.then(|| format!("{key}.device: no source tells {what} of {name}: {range}"))
+    })
 }
 
 /// Notes on rates that a path's signal cannot carry, each rate where it is worst.

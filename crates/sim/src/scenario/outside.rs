@@ -1,21 +1,40 @@
-//! What a scenario with outside hosts may not say.
+//! Hosts outside the model, and what a scenario with them may not say.
 
 use stillair_model::vocabulary::Duration;
 
 use super::document::{Table, Value};
 use super::error::Fault;
-use super::{Host, Scenario};
+use super::{Flow, Scenario};
 
 /// Length of a run with outside hosts that the scenario leaves open: whoever drives it stops before. It is the longest time that a
 /// scenario can name.
-pub(super) const LENGTH: Duration = Duration::from_secs(1_000_000);
+pub const OPEN: Duration = Duration::from_secs(1_000_000);
+
+/// Who makes a node's packets and takes what comes for it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Host {
+    /// The model.
+    #[default]
+    Model,
+    /// A host outside, through a driver.
+    Outside,
+    /// The same, and what drives it is a real Linux host.
+    Live,
+}
+
+impl Host {
+    /// Whether its packets come from outside the model.
+    pub const fn is_outside(self) -> bool {
+        matches!(self, Self::Outside | Self::Live)
+    }
+}
 
 /// Whether a node says that it is an outside host, itself or by the node that it is like.
 pub(super) fn has_hosts(tree: &Table) -> bool {
     let Some(Value::Table(nodes)) = tree.get("node").map(|nodes| &nodes.value) else { return false };
     nodes.0.iter().any(|(_, node)| match &node.value {
         Value::Table(node) => {
-            matches!(node.get("host").map(|host| &host.value), Some(Value::String(host)) if host == "outside")
+            matches!(node.get("host").map(|host| &host.value), Some(Value::String(host)) if host == "outside" || host == "live")
         }
         _ => false,
     })
@@ -24,13 +43,24 @@ pub(super) fn has_hosts(tree: &Table) -> bool {
 impl Scenario {
     /// Whether its length is left to whoever drives it.
     pub fn is_open_ended(&self) -> bool {
-        self.duration == LENGTH && self.nodes.iter().any(|node| node.host == Host::Outside)
+        self.duration == OPEN && self.nodes.iter().any(|node| node.host.is_outside())
+    }
+
+    /// Names of its outside hosts, in their order.
+    pub fn outside_hosts(&self) -> Vec<String> {
+        let outside = self.nodes.iter().filter(|node| node.host.is_outside());
+        outside.map(|node| node.name.clone()).collect()
     }
 
     /// Whether it runs in virtual time alone. Otherwise the message says what it asks for.
     pub fn needs_no_driver(&self) -> Result<(), String> {
-        match self.nodes.iter().find(|node| node.host == Host::Outside) {
+        match self.nodes.iter().find(|node| node.host.is_outside()) {
             None => Ok(()),
+            Some(node) if node.host == Host::Live => Err(format!(
+                "node.{}.host: found \"live\", which is a real host in real time; expected 'stillair live', or \"model\" to run the scenario in \
+                 virtual time",
+                node.name
+            )),
             Some(node) => Err(format!(
                 "node.{}.host: found \"outside\", and a driver must let the packets of such a host in and out; expected \"model\" to run the \
                  scenario in virtual time alone",
@@ -40,7 +70,14 @@ impl Scenario {
     }
 }
 
-/// Refuses flows that begin or end at outside hosts, and a second default route.
+/// Takes the flows between live hosts apart from those of the model.
+pub(super) fn apart(mut scenario: Scenario) -> Scenario {
+    let live = |flow: &Flow| scenario.nodes[flow.from.node].host == Host::Live;
+    (scenario.live_flows, scenario.flows) = scenario.flows.into_iter().partition(live);
+    scenario
+}
+
+/// Refuses flows with one modelled and one other end, or with an end at a host whose driver is not ours, and a second default route.
 pub(super) fn check(scenario: &Scenario, tree: &Table) -> Result<(), Fault> {
     flows(scenario, tree)?;
     let all = scenario.nodes.iter().flat_map(|node| node.interfaces.iter().map(move |i| (&node.name, i)));
@@ -56,13 +93,24 @@ pub(super) fn check(scenario: &Scenario, tree: &Table) -> Result<(), Fault> {
 }
 
 fn flows(scenario: &Scenario, tree: &Table) -> Result<(), Fault> {
-    let outside = |node: usize| scenario.nodes[node].host == Host::Outside;
+    let host = |node: usize| scenario.nodes[node].host;
     for (f, flow) in scenario.flows.iter().enumerate() {
-        let receiver = || flow.to.iter().position(|to| outside(to.node));
-        let (node, end, receiver) = match (outside(flow.from.node), receiver()) {
-            (true, _) => (flow.from.node, "from", None),
-            (false, Some(t)) => (flow.to[t].node, "to", Some(t.to_string())),
-            (false, None) => continue,
+        let from = host(flow.from.node);
+        // The first end that the other does not go with.
+        let other = flow.to.iter().position(|to| host(to.node) == Host::Outside || host(to.node) != from);
+        let (node, end, receiver) = match (from, other) {
+            (Host::Outside, _) => (flow.from.node, "from", None),
+            (_, Some(t)) if host(flow.to[t].node) != Host::Model => {
+                (flow.to[t].node, "to", Some(t.to_string()))
+            }
+            (Host::Live, Some(_)) => (flow.from.node, "from", None),
+            _ => continue,
+        };
+        let (what, expected) = match host(node) {
+            Host::Live => {
+                ("a live host", "both ends modelled, or both live: a real tool runs between live hosts")
+            }
+            _ => ("an outside host", "a modelled host: what an outside host sends is up to its driver"),
         };
         let number = flow.table.unwrap_or(f).to_string();
         let mut keys = if flow.series.is_some() { vec!["test", end] } else { vec!["flow", &number, end] };
@@ -71,8 +119,8 @@ fn flows(scenario: &Scenario, tree: &Table) -> Result<(), Fault> {
         return Err(Fault::new(
             tree.origin_of(&keys),
             path,
-            format!("{:?}, which is an outside host", scenario.nodes[node].name),
-            "a modelled host: what an outside host sends is up to its driver",
+            format!("{:?}, which is {what}", scenario.nodes[node].name),
+            expected,
         ));
     }
     Ok(())

@@ -24,6 +24,19 @@ pub struct QuicFlow {
     pub costs: [HostCost; 2],
 }
 
+/// UDP payload of the largest packets that quinn looks for by probes.
+pub(super) const LARGEST_PROBE: u32 = 1_452;
+
+impl QuicFlow {
+    /// Most bytes of UDP payload in a packet.
+    pub fn largest(&self) -> u32 {
+        match &self.stack {
+            QuicStack::Model => self.config.packet,
+            QuicStack::Quinn(options) => options.packet.map_or(LARGEST_PROBE, u32::from),
+        }
+    }
+}
+
 /// What goes over a connection.
 #[derive(Clone, PartialEq, Debug)]
 pub enum QuicLoad {

@@ -13,6 +13,8 @@ pub struct Record {
     pub quic: bool,
     /// Part of the run in which every exchange on the air is recorded.
     pub air: Option<Stretch>,
+    /// Where the time of packets went, of one packet of so many.
+    pub sojourn: Option<u64>,
 }
 
 /// A part of a run, given as times since its beginning.

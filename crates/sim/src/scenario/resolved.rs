@@ -1,5 +1,6 @@
 //! The resolved scenario as JSON, to be stored beside results: every default filled in, units in the names.
 
+mod cake;
 mod custom;
 mod driver;
 mod foreign;
@@ -10,13 +11,14 @@ mod quic;
 mod tcp;
 
 use serde_json::{Value, json};
+use stillair_model::app::{Load, ResponsivenessParams};
 use stillair_model::aqm::codel::CodelParams;
 use stillair_model::node::jitter::JitterParams;
 use stillair_model::qdisc::QdiscConfig;
 use stillair_model::qdisc::fifo::FifoParams;
 use stillair_model::qdisc::netem::{Chance, Share};
 use stillair_model::transport::cc::CcParams;
-use stillair_model::vocabulary::{Ac, Duration, Rate};
+use stillair_model::vocabulary::{Ac, Duration, Ip, Rate};
 use stillair_model::wifi::phy::Band;
 use stillair_model::wifi::phy::frame::Cipher;
 use stillair_model::wifi::rx::retry_out::RetryOutParams;
@@ -24,9 +26,10 @@ use stillair_model::wifi::seq_window::SeqWindow;
 
 use super::{
     Attachment, EdcaOverride, FlentTest, Flow, FlowKind, Gap, Host, Interface, Profile, Role, Scenario,
-    SocketMemory, Wifi,
+    SocketMemory, Step, Wifi, mtu,
 };
 
+use cake::cake;
 use custom::part;
 use driver::driver;
 use foreign::foreign;
@@ -57,6 +60,9 @@ impl Scenario {
                 "beacon_interval_ns": c.beacon_interval.map(|d| d.nanos()),
             });
             foreign(c, &mut channel);
+            if c.mtu != mtu::ETHERNET {
+                channel["mtu"] = json!(c.mtu);
+            }
             channel
         });
         let nodes = self.nodes.iter().map(|n| {
@@ -70,13 +76,24 @@ impl Scenario {
                 "interfaces": n.interfaces.iter().map(|i| self.interface(i)).collect::<Vec<_>>(),
             });
             // Only where it is said: what was kept of scenarios without outside hosts stays theirs.
-            if n.host == Host::Outside {
-                node["host"] = json!("outside");
+            match n.host {
+                Host::Model => {}
+                Host::Outside => node["host"] = json!("outside"),
+                Host::Live => node["host"] = json!("live"),
+            }
+            if !n.sysctl.is_empty() {
+                node["sysctl"] = json!(n.sysctl);
             }
             node
         });
-        let links = self.links.iter().map(|l| link(l, l.ends.map(|end| self.interface_name(end))));
-        let all = json!({
+        let links = self.links.iter().map(|l| {
+            let mut link = link(l, l.ends.map(|end| self.interface_name(end)));
+            if l.mtu != mtu::ETHERNET {
+                link["mtu"] = json!(l.mtu);
+            }
+            link
+        });
+        let mut all = json!({
             "name": self.name,
             "duration_ns": self.duration.nanos(),
             "warm_up_ns": self.warm_up.nanos(),
@@ -95,6 +112,17 @@ impl Scenario {
             "test": self.test.as_ref().map(|t| self.test(t)),
             "notes": self.notes(),
         });
+        // Only where it is asked for: what was kept of other scenarios stays theirs.
+        if let Some(sample) = self.record.sojourn {
+            all["record"]["sojourn_sample"] = json!(sample);
+        }
+        if !self.steps.is_empty() {
+            let step = |step: &Step| json!({ "at_ns": step.at.nanos(), "to": serde_json::from_str::<Value>(&step.to.resolved()).ok() });
+            all["steps"] = self.steps.iter().map(step).collect();
+        }
+        if !self.live_flows.is_empty() {
+            all["live_flows"] = self.live_flows.iter().map(|f| self.flow(f)).collect();
+        }
         all.to_string()
     }
 
@@ -113,6 +141,9 @@ impl Scenario {
             "qdisc": { "mq": interface.qdisc.mq, "config": qdisc(&interface.qdisc.config) },
             "medium": medium,
         });
+        if self.flows.iter().any(|flow| flow.ip == Ip::V6) {
+            resolved["address6"] = json!(interface.address6.to_string());
+        }
         if let Some(ingress) = &interface.ingress {
             resolved["ingress"] = qdisc(ingress);
         }
@@ -169,6 +200,11 @@ impl Scenario {
             "rts_threshold_bytes": (wifi.rts_threshold < u32::MAX).then_some(wifi.rts_threshold),
             "radio": wifi.radio.map(|of| self.interface_name(of)),
         });
+        if let Some(device) = wifi.device {
+            resolved["device"] = device.name.into();
+            resolved["amsdu_announced_bytes"] = device.announces.into();
+            resolved["amsdu_sent_bytes"] = device.sends.into();
+        }
         // Only where it is another: what was kept of scenarios without it stays theirs.
         if wifi.block_ack_window != SeqWindow::SIZE {
             resolved["block_ack_window"] = wifi.block_ack_window.into();
@@ -225,6 +261,7 @@ impl Scenario {
                 "payload_bytes": p.payload,
                 "key_frames": p.keys.map(|keys| json!({ "every": keys.every, "ratio_percent": keys.ratio_percent })),
             }),
+            FlowKind::Responsiveness(params) => responsiveness(params),
             FlowKind::Web { page, interval } => json!({
                 "kind": "web",
                 "page": quic::page(page),
@@ -249,8 +286,34 @@ impl Scenario {
         if flow.multicast {
             resolved["multicast"] = json!(true);
         }
+        if flow.ip == Ip::V6 {
+            resolved["ip"] = json!(6);
+        }
         resolved
     }
+}
+
+fn responsiveness(p: &ResponsivenessParams) -> Value {
+    let [first, added, most] = p.connections;
+    json!({
+        "kind": "responsiveness",
+        "load": match p.load {
+            Load::None => "none",
+            Load::Down => "down",
+            Load::Up => "up",
+            Load::Both => "both",
+        },
+        "interval_ns": p.interval.nanos(),
+        "averaged": p.averaged,
+        "tolerance_percent": p.tolerance_percent,
+        "connections": first,
+        "connections_added": added,
+        "connections_most": most,
+        "probes_per_second": p.probes_per_second,
+        "probe_capacity_percent": p.capacity_percent,
+        "tls": p.tls,
+        "notsent_lowat_bytes": p.notsent_lowat,
+    })
 }
 
 fn ping(kind: &str, interval: Duration, payload: u32) -> Value {
@@ -374,22 +437,7 @@ fn qdisc(config: &QdiscConfig) -> Value {
             "horizon_ns": p.horizon.nanos(),
             "horizon_drop": p.horizon_drop,
         }),
-        QdiscConfig::Cake(p) => json!({
-            "kind": "cake",
-            "bandwidth_bps": p.bandwidth.map(Rate::bps),
-            "tins": p.tins.name(),
-            "isolation": p.isolation.name(),
-            "rtt_ns": p.rtt.nanos(),
-            "target_ns": p.target.nanos(),
-            "memlimit_bytes": p.memlimit,
-            "overhead_bytes": p.framing.overhead,
-            "mpu_bytes": p.framing.mpu,
-            "atm": p.framing.cells.name(),
-            "split_gso": p.split_gso,
-            "ingress": p.ingress,
-            "wash": p.wash,
-            "ack_filter": p.ack_filter.name(),
-        }),
+        QdiscConfig::Cake(p) => cake(p),
         QdiscConfig::Sfq(p) => json!({
             "kind": "sfq",
             "limit": p.limit,

@@ -33,6 +33,7 @@ impl Scenario {
             "flows": self.flows.iter().map(|f| json!({
                 "name": f.name,
                 "kind": traffic(&f.kind),
+                "ip": f.ip.version(),
                 "from": self.end_name(f.from),
                 "to": f.to.iter().map(|to| self.end_name(*to)).collect::<Vec<_>>(),
                 "rates_bps": offered(&f.kind),
@@ -54,6 +55,10 @@ impl Scenario {
                         "channel": self.channels[wifi.channel].name,
                         "scheme": wifi.scheme.name(),
                     });
+                    if let Some(device) = wifi.device {
+                        keys["device"] = json!(device.name);
+                        keys["numbers"] = json!(device.numbers(wifi));
+                    }
                     match &wifi.role {
                         Role::Ap => keys["kind"] = json!("ap"),
                         Role::Station(station) => {
@@ -67,6 +72,14 @@ impl Scenario {
             found["name"] = json!(i.name);
             found["address"] = json!(i.address.to_string());
             found["qdisc"] = json!(disciplines(&i.qdisc));
+            found["shaped_bps"] = json!(shaped(&i.qdisc.config));
+            let ingress = i.ingress.as_ref().map(|config| QdiscSpec { mq: false, config: config.clone() });
+            found["ingress"] = json!(ingress.as_ref().map(disciplines));
+            found["ingress_bps"] = json!(i.ingress.as_ref().and_then(shaped));
+            found["mtu"] = json!(match &i.medium {
+                Attachment::Wired { link } => self.links[*link].mtu,
+                Attachment::Wifi(wifi) => self.channels[wifi.channel].mtu,
+            });
             found
         };
         json!({
@@ -90,6 +103,7 @@ impl Scenario {
             "ends": link.ends.map(|end| self.interface_name(end)),
             "rates_bps": [there, back],
             "delays_ms": [there_ms, back_ms],
+            "mtu": link.mtu,
         })
     }
 
@@ -260,11 +274,23 @@ fn disciplines(spec: &QdiscSpec) -> String {
     names.join(" > ")
 }
 
+/// The rate that a discipline shapes to, in bit/s.
+fn shaped(config: &QdiscConfig) -> Option<u64> {
+    match config {
+        QdiscConfig::Cake(p) => p.bandwidth.map(Rate::bps),
+        QdiscConfig::Htb(p) => Some(p.rate.bps()),
+        QdiscConfig::Tbf(p) => Some(p.rate.bps()),
+        QdiscConfig::Netem(p, child) => p.rate.map(Rate::bps).or_else(|| shaped(child.as_deref()?)),
+        _ => None,
+    }
+}
+
 const fn traffic(kind: &FlowKind) -> &'static str {
     match kind {
         FlowKind::Udp { .. } => "udp",
         FlowKind::Tcp { .. } => "tcp",
         FlowKind::Web { .. } => "web",
+        FlowKind::Responsiveness(_) => "responsiveness",
         FlowKind::Voip { .. } => "voip",
         FlowKind::Quic(_) => "quic",
         FlowKind::Ping { .. } => "ping",
@@ -273,10 +299,12 @@ const fn traffic(kind: &FlowKind) -> &'static str {
     }
 }
 
-/// What a flow of UDP offers to each of its receivers.
+/// What a flow offers to each of its receivers, where its rate is said.
 fn offered(kind: &FlowKind) -> Option<Vec<u64>> {
     match kind {
         FlowKind::Udp { rates, .. } => Some(rates.iter().copied().map(Rate::bps).collect()),
+        FlowKind::Tcp { gate: Some(gate), .. } => gate.rate.map(|rate| vec![rate.bps()]),
+        FlowKind::Video(params) => Some(vec![params.rate.bps()]),
         _ => None,
     }
 }

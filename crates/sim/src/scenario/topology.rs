@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
+use super::Scenario;
 use super::document::Table;
 use super::ends::{Joint, Ways, joints};
 use super::error::Fault;
-use super::{Host, Scenario};
 
 /// Refuses a scenario with a flow whose packets, or the answers to them, have no way.
 pub(super) fn check(scenario: &Scenario, tree: &Table) -> Result<(), Fault> {
@@ -90,8 +90,7 @@ fn search(
     let mut open = VecDeque::from([from]);
     while let Some(node) = open.pop_front() {
         // What an outside host passes on has bytes, which packets of flows have not.
-        let passes =
-            scenario.nodes[node].host == Host::Model && (all_forward || scenario.nodes[node].forward);
+        let passes = !scenario.nodes[node].host.is_outside() && (all_forward || scenario.nodes[node].forward);
         if node != from && !passes {
             continue;
         }

@@ -1,6 +1,8 @@
 //! What air, network and hosts act upon together: time, timers, packets and the trace.
 
-use stillair_model::vocabulary::{Ctx, Instant, PacketKind, Packets, Pkt, QuicTrace, Sink, TTL, TraceEvent};
+use stillair_model::vocabulary::{
+    Ctx, Instant, PacketKind, Packets, Pkt, QuicTrace, Sink, Step, TTL, TraceEvent,
+};
 
 use crate::engine::Timers;
 
@@ -18,6 +20,14 @@ impl<S: Sink> Core<S> {
     #[inline(always)]
     pub(super) fn ctx(&mut self) -> Ctx<'_, S> {
         Ctx { packets: &mut self.packets, trace: &mut self.trace }
+    }
+
+    /// Tells a reader that follows packets of a step; nothing otherwise.
+    #[inline(always)]
+    pub(super) fn step(&mut self, what: &Step<'_>) {
+        if S::STEPS {
+            self.trace.step(self.now, &self.packets, what);
+        }
     }
 
     /// Tells the readers of the trace what happens now.

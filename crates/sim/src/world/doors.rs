@@ -36,6 +36,12 @@ pub struct Left {
     pub at: IfId,
     /// When it did.
     pub since: Instant,
+    /// Where it came from: the interface that sent it has this number, if one of the scenario did.
+    pub src: Addr,
+    /// When its host sent it.
+    pub sent: Instant,
+    /// Which of its host's packets it is: the first is 1, and after 2^32 they begin anew. A duplicate has the number of the other.
+    pub number: u32,
     /// Its TOS byte or traffic class by then: queues may have marked it.
     pub tos: u8,
     /// Hops that are left.
@@ -63,7 +69,9 @@ impl fmt::Display for Refused {
         match self {
             Self::Interface(at) => write!(f, "no interface has the number {}", at.0),
             Self::Length(bytes) => write!(f, "a packet of {bytes} bytes, expected 1 to {LONGEST_PACKET}"),
-            Self::Address(addr) => write!(f, "address {} is neither an interface's nor elsewhere", addr.0),
+            Self::Address(addr) => {
+                write!(f, "address {} is neither an interface's nor elsewhere", addr.index())
+            }
             Self::Token(token) => write!(f, "token {token} is in use, or beyond the largest"),
         }
     }

@@ -17,8 +17,9 @@ use super::network::{NetDevice, NetInterface, NetNode, Network, Taker};
 use super::{SlotCounts, Slots, World};
 use crate::engine::Timers;
 use crate::recorder::{Direction, HostFlows, HostRecords, Recorder};
-use crate::scenario::{self, Attachment, Host, InterfaceRef, Role, Scenario, Wifi};
+use crate::scenario::{self, Attachment, InterfaceRef, Role, Scenario, Wifi};
 
+mod change;
 mod flows;
 mod foreign;
 mod groups;
@@ -88,7 +89,7 @@ pub fn wire<S: Sink>(scenario: &Scenario, seed: Seed, sink: impl FnOnce(Recorder
     let mut recorder = Recorder::new(measured, flows, plan.stations.len(), links);
     recorder.hosts = HostRecords::new(outside.0);
     // Connections of pages are opened as the run goes, and their timers stand behind all others.
-    let n_sockets = sockets.len() + plan.pages();
+    let n_sockets = sockets.len() + plan.opened();
     let slots = Slots::new(SlotCounts {
         channels: channels.len(),
         devs: wlans.len(),
@@ -132,6 +133,7 @@ pub fn layout(scenario: &Scenario) -> WorldLayout {
         node: scenario.nodes[at.node].name.clone(),
         name: plan.interface(at).name.clone(),
         address: plan.interface(at).address,
+        address6: plan.interface(at).address6,
     };
     let dev = |(n, &at): (usize, &InterfaceRef)| DevLayout {
         interface: plan.id(at),
@@ -292,7 +294,7 @@ impl<'a> Plan<'a> {
             let tx = TxQueues::new(&i.qdisc.config, layout, place, &mut stream);
             let node = NodeId::from_index(at.node);
             let rx_buffer = i.rx_buffer.unwrap_or(0);
-            let outside = self.scenario.nodes[at.node].host == Host::Outside;
+            let outside = self.scenario.nodes[at.node].host.is_outside();
             let taker = if outside { Taker::Outside } else { Taker::Host };
             // Bytes are merged where they leave, by their driver.
             let gro = i.gro && !outside;
@@ -346,7 +348,7 @@ impl<'a> Plan<'a> {
     fn outside(&self, flows: usize) -> (HostFlows, Outside) {
         let mut hosts = 0;
         let number = |node: &scenario::Node| {
-            (node.host == Host::Outside).then(|| {
+            node.host.is_outside().then(|| {
                 hosts += 1;
                 hosts - 1
             })

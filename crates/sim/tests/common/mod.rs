@@ -75,6 +75,8 @@ pub struct Watcher {
     /// By flow and reason: packets dropped.
     pub dropped: Vec<[u64; Reason::COUNT]>,
     pub check_order: bool,
+    /// By flow: its order is not looked at.
+    pub unordered: Vec<bool>,
     /// The first packet delivered out of order or twice.
     pub disorder: Option<String>,
     /// Tries of data frames, and how many of them collided.
@@ -95,6 +97,7 @@ impl Watcher {
             delivered: vec![0; flows],
             dropped: vec![[0; Reason::COUNT]; flows],
             check_order: true,
+            unordered: vec![false; flows],
             disorder: None,
             tries: 0,
             collided: 0,
@@ -117,7 +120,8 @@ impl Sink for Watcher {
             TraceEvent::Delivered { kind: PacketKind::Tcp | PacketKind::Quic, .. } => {}
             TraceEvent::Delivered { flow, seq, kind, .. } => {
                 let last = &mut self.last[flow.index()];
-                if self.check_order && seq <= *last && self.disorder.is_none() {
+                let looks = self.check_order && !self.unordered[flow.index()];
+                if looks && seq <= *last && self.disorder.is_none() {
                     self.disorder =
                         Some(format!("{kind:?} {seq} of flow {} after {last} at {now:?}", flow.0));
                 }
@@ -128,7 +132,10 @@ impl Sink for Watcher {
                 self.read[flow.index()] += if forth { u64::from(bytes) } else { 0 };
             }
             TraceEvent::Dropped { flow, reason, .. } => self.dropped[flow.index()][reason as usize] += 1,
-            TraceEvent::Loaded { .. } | TraceEvent::Quic { .. } => {}
+            TraceEvent::Asked { .. }
+            | TraceEvent::Loaded { .. }
+            | TraceEvent::Probed { .. }
+            | TraceEvent::Quic { .. } => {}
             TraceEvent::Ppdu(t) => match t.kind {
                 PpduKind::Single | PpduKind::Aggregate => {
                     self.tries += 1;

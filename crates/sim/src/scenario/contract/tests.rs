@@ -291,6 +291,15 @@ fn company(place: &Place, key: &Key, value: &str) -> Option<Sets> {
         ),
         // Of nodes with a radio, and of two at least.
         ("Node", "position") => None,
+        // Packets must fit.
+        ("Scenario" | "Flow of kind udp", "ip") | (_, "mtu") => {
+            Some(vec![("flow.0.payload".to_owned(), "500".to_owned())])
+        }
+        // Who hides hosts, and from whom.
+        ("Wired interface", "masquerade") => Some(set(".qdisc", "cake")),
+        (_, "nat") => (value != "true").then(Vec::new),
+        // No more at the beginning than at most.
+        ("Flow of kind responsiveness", "connections") => Some(set(".connections_most", "1000")),
         // One rate for each receiver.
         ("Flow of kind udp", "rate") => Some(set(".to", "slow")),
         _ => Some(Vec::new()),

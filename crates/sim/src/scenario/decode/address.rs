@@ -1,7 +1,7 @@
 //! Addresses of interfaces: those given, and for the others the next free one of their network.
 
 use std::collections::BTreeSet;
-use std::net::Ipv4Addr;
+use std::net::{Ipv4Addr, Ipv6Addr};
 
 use super::super::contract::{Form, Key};
 use super::super::error::{Fault, Origin};
@@ -57,6 +57,13 @@ pub(super) fn read(
     Ok(address)
 }
 
+/// The IPv6 address of an interface with this IPv4 address.
+// spec: rfc4193 3.1 - of a local network; here its global identifier is zero, so that each address can be told by its end.
+pub(super) const fn v6(address: Ipv4Addr) -> Ipv6Addr {
+    let [a, b, c, d] = address.octets();
+    Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, (a as u16) << 8 | b as u16, (c as u16) << 8 | d as u16)
+}
+
 /// The network of an interface: a link, or an access point with its stations.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Network {
@@ -76,9 +83,13 @@ fn network(at: InterfaceRef, medium: &Attachment) -> Network {
 
 /// Gives addresses to the interfaces that have none, of so many links.
 pub(super) fn complete(nodes: &mut [Node], links: usize, wiring: &Wiring<'_>) {
-    if wiring.unaddressed.is_empty() {
-        return;
+    if !wiring.unaddressed.is_empty() {
+        give(nodes, links, wiring);
     }
+    nodes.iter_mut().flat_map(|n| &mut n.interfaces).for_each(|i| i.address6 = v6(i.address));
+}
+
+fn give(nodes: &mut [Node], links: usize, wiring: &Wiring<'_>) {
     let all: Vec<(InterfaceRef, Network, Ipv4Addr)> = nodes
         .iter()
         .enumerate()

@@ -6,6 +6,7 @@ use super::super::Scheme;
 use super::super::contract::{Form, Key};
 use super::super::error::Fault;
 use super::super::reader::Section;
+use super::device::Device;
 
 pub(super) const KEY: Key = Key::open(
     "block_ack_window",
@@ -16,8 +17,8 @@ pub(super) const KEY: Key = Key::open(
      ath9k has it. Other drivers of HE: 256 of iwlwifi, 128 of rtw89, which grants 64",
 );
 
-pub(super) fn read(section: &mut Section<'_>, scheme: Scheme) -> Result<u16, Fault> {
-    section.or(KEY.name, of(scheme))
+pub(super) fn read(section: &mut Section<'_>, scheme: Scheme, device: Option<&Device>) -> Result<u16, Fault> {
+    section.or(KEY.name, device.map_or_else(|| of(scheme), |device| device.block_ack_window))
 }
 
 // linux: drivers/net/wireless/mediatek/mt76/mt7915/init.c mt7915_init_wiphy (6.12) - max_tx_aggregation_subframes and

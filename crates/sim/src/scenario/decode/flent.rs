@@ -212,6 +212,7 @@ pub(super) fn read(
             name: name.to_owned(),
             from: ends[0],
             to: vec![ends[1]],
+            ip: names.ip,
             tos: mark << 2,
             start: if loads { delay } else { Duration::ZERO },
             start_spread: spread,

@@ -1,14 +1,14 @@
 //! Flows: who sends what to whom, and when.
 
 use stillair_model::app::{GateParams, VOIP_INTERVAL};
-use stillair_model::vocabulary::{Duration, Rate};
+use stillair_model::vocabulary::{Duration, Ip, Rate};
 
 use super::super::contract::{Form, Key, Shape};
 use super::super::document::{Value, join};
 use super::super::error::{Fault, gather};
 use super::super::reader::{Field, Section};
 use super::super::{Attachment, Flow, FlowEnd, FlowKind, Gap, Node, Role, Wifi, profile, units};
-use super::{Names, mark, page, quic, video};
+use super::{Names, mark, page, quic, responsiveness, video};
 
 /// The largest UDP or ICMP payload of a 1500-byte packet.
 const MAX_PAYLOAD: u32 = 1472;
@@ -38,7 +38,12 @@ static UDP: Shape = Shape {
                 Form::Either(&[Form::Rate, Form::List(&Form::Rate)]),
                 "payload bits per second to each receiver; a list has one for each, in their order",
             ),
-            Key::or("payload", Form::Bytes(1, MAX_PAYLOAD), "1470 B", "payload of a datagram"),
+            Key::open(
+                "payload",
+                Form::Bytes(1, MAX_PAYLOAD),
+                "1470 B, over IPv6 1450 B",
+                "payload of a datagram",
+            ),
             Key::or("burst", Form::Integer(1, 10_000), "1", "datagrams sent back to back"),
             Key::or(
                 "gap",
@@ -151,7 +156,7 @@ static VOIP: Shape = Shape {
             mark::BOTH_WAYS,
             Key::or(
                 "interval",
-                Form::Times { least: "1 ms", most: Some("1 s"), why: "what a packet can hold" },
+                Form::Times { least: "1 ms", most: Some("180 ms"), why: "what a packet can hold" },
                 "20 ms",
                 "time between packets, and the speech in each: 8 bytes a millisecond and 12 of header; 10 ms is the call of D-ITG, and so of Flent \
              before 1.2",
@@ -181,7 +186,7 @@ static WEB: Shape = Shape {
 
 /// What `[[flow]]` may be.
 pub(super) const FORM: Form = Form::List(&Form::Kinds {
-    shapes: &[&UDP, &PING, &UDP_PING, &TCP, &VOIP, &video::SHAPE, &WEB, &quic::SHAPE],
+    shapes: &[&UDP, &PING, &UDP_PING, &TCP, &VOIP, &video::SHAPE, &WEB, &responsiveness::SHAPE, &quic::SHAPE],
     bare: false,
 });
 
@@ -217,10 +222,13 @@ pub(super) fn all(
     let (mut loads, mut answers) = (0, 0);
     let mut read = |(i, field): (usize, &Field<'_>)| {
         for flow in table(i, field, names, nodes, end)? {
-            loads += flow.loads(end);
+            loads += flow.loads(end) + flow.connections(end);
             if loads > LOADS {
-                let key = Field { path: join(&field.path, "interval"), ..field.clone() };
-                return Err(key.found(format!("{loads} loads of pages"), format!("at most {LOADS} in a run")));
+                let test = flow.connections(end) > 0;
+                let (key, of) =
+                    if test { ("stop", "connections of probes") } else { ("interval", "loads of pages") };
+                let key = Field { path: join(&field.path, key), ..field.clone() };
+                return Err(key.found(format!("{loads} {of}"), format!("at most {LOADS} in a run")));
             }
             answers += flow.answers(end);
             let pings = !matches!(flow.kind, FlowKind::Voip { .. });
@@ -307,6 +315,7 @@ fn one(
         .transpose()?;
     let to = receivers(&section.need("to", "the name of a node, or a list of them")?, from, names)?;
     let tos = section.or_by("mark", 0, mark::tos)?;
+    let ip = section.or_by("ip", names.ip, mark::ip)?;
     let start = section.or_by("start", Duration::ZERO, |f| {
         let start = f.value()?;
         if start < end { Ok(start) } else { Err(f.wrong("a time before the end of the run")) }
@@ -333,7 +342,7 @@ fn one(
     });
     let stop = stop.transpose()?;
     let kind_of_traffic = match kind {
-        "udp" => udp(&mut section, to.len())?,
+        "udp" => udp(&mut section, to.len(), ip)?,
         "ping" => {
             let (interval, payload) = ping(&mut section, PING_PAYLOAD)?;
             FlowKind::Ping { interval, payload }
@@ -353,6 +362,7 @@ fn one(
         }
         "voip" => FlowKind::Voip { interval: section.or("interval", VOIP_INTERVAL)? },
         "video" => FlowKind::Video(video::read(&mut section)?),
+        "responsiveness" => FlowKind::Responsiveness(responsiveness::read(&mut section)?),
         "quic" => FlowKind::Quic(Box::new(quic::read(&mut section)?)),
         "web" => FlowKind::Web {
             page: page::read(&section.need("page", "the name of a page, or a table with list and objects")?)?,
@@ -373,6 +383,7 @@ fn one(
         name,
         from,
         to,
+        ip,
         tos,
         start,
         start_spread,
@@ -404,7 +415,7 @@ fn ping(section: &mut Section<'_>, payload: u32) -> Result<(Duration, u32), Faul
     Ok((section.or("interval", Duration::from_millis(200))?, section.or("payload", payload)?))
 }
 
-fn udp(section: &mut Section<'_>, receivers: usize) -> Result<FlowKind, Fault> {
+fn udp(section: &mut Section<'_>, receivers: usize, ip: Ip) -> Result<FlowKind, Fault> {
     let field = section.need("rate", "a rate such as \"10 Mbit/s\"")?;
     let mut rates = field.list().iter().map(Field::value).collect::<Result<Vec<Rate>, _>>()?;
     if !field.is_list() {
@@ -414,7 +425,8 @@ fn udp(section: &mut Section<'_>, receivers: usize) -> Result<FlowKind, Fault> {
     }
     Ok(FlowKind::Udp {
         rates,
-        payload: section.or("payload", 1470)?,
+        // iperf 2: include/Settings.hpp kDefault_UDPBufLen, kDefault_UDPBufLenV6 (2.1).
+        payload: section.or("payload", if ip == Ip::V6 { 1450 } else { 1470 })?,
         burst: section.or("burst", 1)?,
         gap: section.or_by("gap", Gap::Exponential, gap)?,
     })

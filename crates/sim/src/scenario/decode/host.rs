@@ -1,18 +1,20 @@
 //! Whether a host is modelled or stands outside, and what that means for its other keys.
 
 use super::super::contract::{Form, Key};
+use super::super::document::Value;
 use super::super::error::Fault;
-use super::super::reader::Section;
+use super::super::reader::{Field, Section};
 use super::super::{Host, profile};
 
 /// Key of a node.
 pub(super) const KEY: Key = Key::or(
     "host",
-    Form::Choice(&["model", "outside"]),
+    Form::Choice(&["model", "outside", "live"]),
     "model",
     "who makes its packets and takes what comes for it. `model`: the modelled kernel and the flows of the scenario. `outside`: a host \
      outside the model, whose packets a driver lets in and out with their bytes; its interfaces are modelled, no flow begins or ends there, \
-     and `stillair run` and `stillair sweep` cannot run it",
+     and `stillair run` and `stillair sweep` cannot run it. `live`: a real Linux host, a network namespace of `stillair live`; real tools \
+     make the flows between two live hosts",
 );
 
 /// Key of an interface.
@@ -21,28 +23,66 @@ pub(super) const DEFAULT_ROUTE: Key = Key::or(
     Form::Boolean,
     "false",
     "packets to addresses that no interface of the scenario has, such as those of the Internet, leave the model here; one interface of an \
-     outside host may have it",
+     outside or live host may have it",
 );
 
+/// What a live host has of a `sysctl` table: what a network namespace has.
+const IN_NAMESPACE: &str = "net.ipv4.";
 const WHY: &str = "at an outside host, whose kernel is not the model's";
 const RIGHT: &str = "host = \"model\", or the setting at the outside host itself";
 
 /// Reads the key of a node, and refuses what only a modelled host has.
-pub(super) fn read(section: &mut Section<'_>) -> Result<Host, Fault> {
+pub(super) fn read(section: &mut Section<'_>) -> Result<(Host, Vec<(String, String)>), Fault> {
     let host = section.or_by("host", Host::Model, |field| {
-        field.choice(&[("model", Host::Model), ("outside", Host::Outside)])
+        field.choice(&[("model", Host::Model), ("outside", Host::Outside), ("live", Host::Live)])
     })?;
-    if host == Host::Outside {
-        for key in ["wake", "module", "tcp"] {
+    let mut kept = Vec::new();
+    if host.is_outside() {
+        for key in ["wake", "module"] {
             section.idle(key, WHY, RIGHT)?;
         }
+        match (host, section.get("tcp")) {
+            (Host::Live, Some(tcp)) => of_driver(&tcp)?,
+            (_, Some(tcp)) => return Err(tcp.idle(WHY, RIGHT)),
+            (_, None) => {}
+        }
         let settings = section.get("sysctl").map(|field| profile::flat(&field)).transpose()?;
-        let is_idle = |name: &str| name != "net.core.default_qdisc";
-        if let Some((_, setting)) = settings.iter().flatten().find(|(name, _)| is_idle(name)) {
-            return Err(setting.idle(WHY, RIGHT));
+        for (name, setting) in
+            settings.into_iter().flatten().filter(|(name, _)| name != "net.core.default_qdisc")
+        {
+            if host == Host::Outside {
+                return Err(setting.idle(WHY, RIGHT));
+            }
+            if !name.starts_with(IN_NAMESPACE) {
+                return Err(setting
+                    .idle("at a live host: its network namespace has no such setting", "one of net.ipv4"));
+            }
+            kept.push((name, plain(&setting)));
         }
     }
-    Ok(host)
+    Ok((host, kept))
+}
+
+/// A setting as `sysctl` takes it: text without its quotes, a list without its brackets.
+fn plain(setting: &Field<'_>) -> String {
+    match &setting.item.value {
+        Value::String(text) => text.clone(),
+        Value::Array(items) => items.iter().map(|item| item.value.describe()).collect::<Vec<_>>().join(" "),
+        other => other.describe(),
+    }
+}
+
+/// Refuses what a live host's kernel decides itself. What its Wi-Fi driver asks for is the model's, and whether packets stay charged while they
+/// wait there.
+fn of_driver(tcp: &Field<'_>) -> Result<(), Fault> {
+    let own = |name: &str| matches!(name, "wifi_pacing_shift" | "tsq");
+    match tcp.table("a table")?.0.iter().find(|(name, _)| !own(name)) {
+        None => Ok(()),
+        Some((name, _)) => {
+            let why = format!("{name}, which has no effect at a live host, whose kernel is this machine's");
+            Err(tcp.found(why, "tsq or wifi_pacing_shift"))
+        }
+    }
 }
 
 /// Reads the key of an interface, and refuses what only interfaces of modelled hosts have.
@@ -54,7 +94,7 @@ pub(super) fn interface(section: &mut Section<'_>, host: Host) -> Result<bool, F
             Err(field.found("true at a modelled host, which knows no addresses beyond", "host = \"outside\""))
         }
         (Host::Model, _) => Ok(false),
-        (Host::Outside, route) => {
+        (_, route) => {
             for key in ["tso", "rx_buffer"] {
                 let right = "none: packets come in one by one, and their bytes leave the model";
                 section.idle(key, "at an outside host", right)?;

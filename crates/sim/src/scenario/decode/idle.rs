@@ -84,13 +84,18 @@ fn used<'a>(nodes: &'a [Node], flows: &'a [Flow]) -> Vec<Used<'a>> {
                 FlowKind::Tcp { congestion_control, .. } if *end == flow.from => {
                     add(end.node, Some(congestion_control));
                 }
-                FlowKind::Web { .. } => add(end.node, Some(&nodes[end.node].profile.congestion_control)),
+                FlowKind::Web { .. } | FlowKind::Responsiveness(_) => {
+                    add(end.node, Some(&nodes[end.node].profile.congestion_control))
+                }
                 FlowKind::Quic(quic) => add(end.node, quic.law.as_ref()),
                 _ => {}
             }
         }
     }
-    for flow in flows.iter().filter(|flow| matches!(flow.kind, FlowKind::Tcp { .. } | FlowKind::Web { .. })) {
+    let over_tcp = |kind: &FlowKind| {
+        matches!(kind, FlowKind::Tcp { .. } | FlowKind::Web { .. } | FlowKind::Responsiveness(_))
+    };
+    for flow in flows.iter().filter(|flow| over_tcp(&flow.kind)) {
         flow.to.iter().chain([&flow.from]).for_each(|end| all[end.node].tcp = true);
     }
     all

@@ -1,5 +1,7 @@
 //! One interface: wired or Wi-Fi.
 
+use std::net::Ipv6Addr;
+
 use stillair_model::wifi::config::{DriverConfig, HtcParams};
 use stillair_model::wifi::phy::Width;
 use stillair_model::wifi::phy::frame::Cipher;
@@ -12,8 +14,8 @@ use super::qdisc::{self, DeviceQueue};
 use super::scheme::ByDevice;
 use super::wiring::Wiring;
 use super::{
-    Names, address, block_ack, edca, filter, host, interrupts, link, losses, power, rate, refer, retries,
-    scheme, shaper, station, trace,
+    Names, address, block_ack, device as product, edca, filter, host, interrupts, link, losses, power, rate,
+    refer, retries, scheme, shaper, station, trace,
 };
 
 const COMMON: &[Key] = &[
@@ -50,6 +52,7 @@ const WIFI: &[Key] = &[
     Key::open("rts_threshold", Form::Integer(0, 65_535), "off", "PPDUs of more bytes begin with RTS and CTS"),
     interrupts::KEY,
     filter::KEY,
+    product::KEY,
     block_ack::KEY,
     Key::open(
         "cipher_delimiters",
@@ -76,6 +79,7 @@ static WIRED: Shape = Shape {
                 "its queueing discipline",
             ),
             shaper::KEY,
+            shaper::MASQUERADE,
         ],
     ],
 };
@@ -129,6 +133,8 @@ pub(super) struct Context<'c> {
     pub profile: Profile,
     /// Whether its node is modelled.
     pub host: Host,
+    /// Settings of a live host's kernel.
+    pub sysctl: Vec<(String, String)>,
     /// Where its node is written.
     pub node: Origin,
 }
@@ -156,13 +162,15 @@ pub(super) fn read<'a>(
         wiring.ends[link].push(at);
         device.link = Some(context.names.link_kinds[link]);
         let own = qdisc::read(&mut section, &device)?;
-        if context.host == Host::Outside {
+        if context.host.is_outside() {
             section.idle("shaper", "at an outside host", "that host's own, or none")?;
         }
-        let (qdisc, ingress) = shaper::read(&mut section, own, &device)?;
+        let (mut qdisc, mut ingress) = shaper::read(&mut section, own, &device)?;
+        shaper::masquerade(&mut section, &mut qdisc.config, ingress.as_mut())?;
         (Attachment::Wired { link }, qdisc, ingress)
     } else {
-        let (wifi, qdisc) = wifi(at, &mut section, &mut device, context, wiring)?;
+        let (wifi, mut qdisc) = wifi(at, &mut section, &mut device, context, wiring)?;
+        shaper::no_masquerade(&section, &mut qdisc.config)?;
         (Attachment::Wifi(wifi), qdisc, None)
     };
     let default_route = host::interface(&mut section, context.host)?;
@@ -175,6 +183,7 @@ pub(super) fn read<'a>(
     Ok(Interface {
         name: name.to_owned(),
         address,
+        address6: Ipv6Addr::UNSPECIFIED,
         tso,
         gro,
         default_route,
@@ -225,7 +234,8 @@ fn wifi<'a>(
     };
     let wide = context.channels[channel].width > Width::Mhz40;
     let kernel = (context.profile.wifi_version, context.profile.airtime_quantum);
-    let scheme = scheme::read(section, kernel, wide)?;
+    let product = product::read(section)?;
+    let scheme = scheme::read(section, kernel, wide, product)?;
     device.scheme = Some(scheme.name);
     let qdisc = qdisc::read(section, device)?;
     let htc = matches!(scheme.driver, DriverConfig::Htc(_));
@@ -263,12 +273,14 @@ fn wifi<'a>(
             wiring.dtim_periods.push((at, period));
             dtim_period = period;
         }
+        saves.1 = power::read_scan_of_ap(section)?;
+        wiring.savers.extend(section.get("scan").map(|field| (at, field)));
     } else {
         saves = power::read(section)?;
         let field = [saves.0.map(|_| "power_save"), saves.1.map(|_| "scan")].into_iter().flatten().next();
         wiring.savers.extend(field.and_then(|key| section.get(key)).map(|field| (at, field)));
     }
-    let block_ack_window = block_ack::read(section, scheme.name)?;
+    let block_ack_window = block_ack::read(section, scheme.name, product)?;
     let scheme::Choice { name, driver, hardware, by_device } = scheme;
     wiring.by_device.push((at, ByDevice { filter: filters_by_device, ..by_device }));
     let retries::Retries { limit, limit_by_rate, retry_out } = retries;
@@ -292,6 +304,7 @@ fn wifi<'a>(
         power_save: saves.0,
         scan: saves.1,
         dtim_period,
+        device: product,
     };
     Ok((wifi, qdisc))
 }

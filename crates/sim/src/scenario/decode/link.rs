@@ -7,7 +7,7 @@ use super::super::contract::{Form, Key, Shape};
 use super::super::document::Value;
 use super::super::error::Fault;
 use super::super::reader::{Field, Section};
-use super::super::{InterfaceRef, Link, Nic, Node};
+use super::super::{InterfaceRef, Link, Nic, Node, mtu};
 use super::access::{self, RATE};
 
 /// Most microseconds and frames that coalescing may be set to.
@@ -74,7 +74,7 @@ const DEVICES: &[Key] = &[
 static ACCESS: Shape = Shape {
     title: "Link of kind access",
     about: "A line to the internet with a modem: what the hosts' devices send waits in the modem's buffer, which no queueing discipline hears of.",
-    groups: &[&[Key::tag("kind", "access")], &access::KEYS, DEVICES],
+    groups: &[&[Key::tag("kind", "access"), mtu::KEY], &access::KEYS, DEVICES],
 };
 
 /// An Ethernet link.
@@ -86,6 +86,7 @@ static ETHERNET: Shape = Shape {
         &[
             Key::need("rate", RATE, "rate of each direction"),
             Key::need("delay", Form::Time, "one-way propagation delay"),
+            mtu::KEY,
         ],
         DEVICES,
     ],
@@ -95,7 +96,7 @@ static ETHERNET: Shape = Shape {
 static VETH: Shape = Shape {
     title: "Link of kind veth",
     about: "A pair of virtual devices: no rate, no delay, no queue; packets of several segments pass whole.",
-    groups: &[&[Key::tag("kind", "veth")]],
+    groups: &[&[Key::tag("kind", "veth"), mtu::KEY]],
 };
 
 /// What a link may be.
@@ -191,8 +192,9 @@ pub(super) fn read(
         let found = format!("a link of {:?} with itself", nodes[ends[0].node].name);
         return Err(section.wrong(found, "interfaces of two nodes that name it"));
     }
+    let mtu = section.or("mtu", mtu::ETHERNET)?;
     section.finish()?;
-    Ok(Link { name: name.to_owned(), params, ends })
+    Ok(Link { name: name.to_owned(), params, ends, mtu })
 }
 
 /// Coalescing of a device: `bql`, `tx_usecs`, `tx_frames`, `rx_usecs`, `rx_frames`, `rx_interrupts`.

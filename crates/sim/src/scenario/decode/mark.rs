@@ -1,5 +1,7 @@
 //! What every flow has: its ends, its times, and the mark of its packets.
 
+use stillair_model::vocabulary::Ip;
+
 use super::super::contract::{Form, Key};
 use super::super::document::Value;
 use super::super::error::Fault;
@@ -7,6 +9,9 @@ use super::super::reader::Field;
 
 /// One or several, by name or by pattern.
 const ENDS: Form = Form::Either(&[Form::Name("ends"), Form::List(&Form::Name("ends"))]);
+
+/// A version of IP.
+pub(super) const IP: Form = Form::Numbers(&[4, 6]);
 
 /// Keys of every flow.
 pub(super) const COMMON: &[Key] = &[
@@ -35,7 +40,15 @@ pub(super) const COMMON: &[Key] = &[
             Form::Integer(0, 63),
         ]),
         "CS0",
-        "the DSCP of its packets",
+        "the DSCP of its packets, in IPv6 in the traffic class",
+    ),
+    Key::open(
+        "ip",
+        IP,
+        "the scenario's `ip`: 4",
+        "version of IP of its packets and of those that answer them. A header of IPv6 has 40 bytes for 20, and its traffic class gives no kernel \
+         priority, so that bands of `pfifo_fast` do not know it. Each interface has an address of `fd00::/96` too, its IPv4 address in the last 32 \
+         bits",
     ),
     Key::or("start", Form::Time, "0 s", "when it starts; before the end of the run"),
     Key::or(
@@ -54,6 +67,11 @@ pub(super) const BOTH_WAYS: Key = Key::or(
     "false",
     "each receiver sends the same back, as a flow of its own with `-back-` and its name behind that of the flow",
 );
+
+/// A version of IP by its number.
+pub(super) fn ip(field: &Field<'_>) -> Result<Ip, Fault> {
+    Ok(if field.value::<u32>()? == 6 { Ip::V6 } else { Ip::V4 })
+}
 
 /// The type-of-service byte of a mark: the name of a DSCP or its number.
 pub(super) fn tos(field: &Field<'_>) -> Result<u8, Fault> {

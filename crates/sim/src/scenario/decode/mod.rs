@@ -3,6 +3,8 @@
 mod access;
 mod address;
 mod block_ack;
+mod channel;
+pub(super) mod device;
 mod edca;
 mod filter;
 mod flent;
@@ -30,10 +32,12 @@ mod quic;
 mod quinn;
 mod rate;
 mod record;
+mod responsiveness;
 mod retries;
 pub(super) mod scheme;
 mod shaper;
 mod station;
+mod times;
 mod trace;
 mod usb;
 mod video;
@@ -42,22 +46,20 @@ mod wiring;
 
 use std::collections::BTreeMap;
 
-use stillair_model::vocabulary::Duration;
-use stillair_model::wifi::phy::frame::Cipher;
-use stillair_model::wifi::phy::{Band, DsssRate, OfdmRate, PhyRate, Preamble, Width};
+use stillair_model::vocabulary::Ip;
 
 use super::contract::{Form, Key, Shape};
 use super::document::{Table, Value, inherit};
 use super::error::{Fault, Origin, gather, suggest};
-use super::hearing::Audible;
 use super::outside;
 use super::parts::Parts;
 use super::reader::{Field, Section};
-use super::{Attachment, Channel, FlowEnd, InterfaceRef, Node, Record, Scenario};
+use super::step;
+use super::{FlowEnd, InterfaceRef, Record, Scenario};
 pub(super) use filter::name as filter_name;
-use flent::Times;
 use node_names::{access_points, interface_names};
 pub(super) use position::distance;
+pub(super) use product::listed as lines;
 
 /// The whole file.
 pub(super) static SHAPE: Shape = Shape {
@@ -84,7 +86,8 @@ pub(super) static SHAPE: Shape = Shape {
             "what happens in this time before the end is not measured; with `warm_up` shorter than `duration`",
         ),
         Key::or("seed", Form::Integer(0, i64::MAX), "1", "seed of all random streams"),
-        Key::open("channel", Form::Named("channel", &Form::Table(&CHANNEL)), "none", "Wi-Fi channels"),
+        Key::or("ip", mark::IP, "4", "version of IP of flows, and of a `test`, that do not say"),
+        Key::open("channel", Form::Named("channel", &Form::Table(&channel::SHAPE)), "none", "Wi-Fi channels"),
         Key::open("link", Form::Named("link", &link::FORM), "none", "wired links"),
         Key::open("interference", interference::FORM, "none", "sources on channels that are no Wi-Fi"),
         Key::open("neighbour", neighbour::FORM, "none", "neighbouring networks on channels, as load"),
@@ -101,73 +104,9 @@ pub(super) static SHAPE: Shape = Shape {
             "the summary alone",
             "what is recorded beyond the summary",
         ),
+        Key::open("step", step::FORM, "none", "changes while the run goes on"),
         Key::open("sweep", Form::Sweep, "one run", "values that keys take in turn"),
     ]],
-};
-
-const BANDS: [&str; 3] = ["2.4 GHz", "5 GHz", "6 GHz"];
-const WIDTHS: [&str; 4] = ["20 MHz", "40 MHz", "80 MHz", "160 MHz"];
-
-/// 15 to 65,535 time units of 1024 us.
-// hostapd: hostapd/config_file.c beacon_int (2.10) - any other number is refused; the beacon's field has 16 bits.
-const BEACON_INTERVAL: Form = Form::Times {
-    least: "15.36 ms",
-    most: Some("67.10784 s"),
-    why: "the 15 to 65535 time units that hostapd takes",
-};
-
-static CHANNEL: Shape = Shape {
-    title: "Channel",
-    about: "One medium, which everyone on it shares.",
-    groups: &[
-        &[
-            Key::need(
-                "band",
-                Form::Choice(&BANDS),
-                "frequency band; at 6 GHz all data goes at rates of HE (802.11ax)",
-            ),
-            Key::need(
-                "width",
-                Form::Choice(&WIDTHS),
-                "width, at 2.4 GHz at most 40 MHz; stations may use less",
-            ),
-            rate::LOWEST,
-            Key::or(
-                "cipher",
-                Form::Choice(&["none", "ccmp"]),
-                "none",
-                "how data frames are encrypted: with `ccmp` (WPA2) each is 16 bytes longer",
-            ),
-            Key::open(
-                "long_slot",
-                Form::Boolean,
-                "where a station without OFDM is",
-                "slots last 20 us instead of 9 us",
-            ),
-            Key::open(
-                "protection",
-                Form::Boolean,
-                "where a station without OFDM is",
-                "its sender's CTS goes before each OFDM frame at 11 Mbit/s (24 at 5 GHz), and before those of HT and later at 1 Mbit/s \
-                 (6 at 5 GHz), as in Linux",
-            ),
-            Key::or(
-                "busy_backoff",
-                Form::Boolean,
-                "true",
-                "a frame that finds the medium busy and no back-off left draws a new one, as the standard asks; `false`: as simulated radios do it \
-                 that draw a back-off after a transmission alone",
-            ),
-            Key::or(
-                "beacon_interval",
-                Form::Either(&[Form::Choice(&["off"]), BEACON_INTERVAL]),
-                "102.4 ms",
-                "time between beacons of each access point",
-            ),
-        ],
-        losses::CHANNEL,
-        hearing::KEYS,
-    ],
 };
 
 /// Names that a scenario's values may refer to; positions are those of the decoded lists.
@@ -179,6 +118,8 @@ struct Names<'a> {
     /// Those with `role = "ap"`, as `node.interface`.
     access_points: Vec<String>,
     node_by_name: BTreeMap<&'a str, usize>,
+    /// Version of IP of flows that do not say.
+    ip: Ip,
 }
 
 /// Whether a name meets a pattern, in which `*` stands for any letters or none.
@@ -298,31 +239,11 @@ pub(super) fn scenario(tree: &Table, parts: &Parts) -> Result<Scenario, Fault> {
     let name = root.need("name", "the scenario's name")?;
     let text = name.label("a name of at least one letter")?;
     let test = root.get("test").map(|field| Ok((flent::times(&field)?, field))).transpose()?;
-    let times = test.as_ref().map(|(times, _)| *times);
-    let delay = times.map_or(Duration::ZERO, |times| times.delay);
-    let length = if outside::has_hosts(tree) { outside::LENGTH } else { Duration::from_secs(30) };
-    let duration = root.or_by("duration", times.map_or(length, Times::total), |field| {
-        let duration = field.value()?;
-        match times {
-            Some(times) if duration < times.total() => Err(field.wrong("at least what the test takes")),
-            _ => Ok(duration),
-        }
-    })?;
-    let warm_up = root.or_by("warm_up", delay, |field| {
-        let warm_up = field.value()?;
-        if warm_up < duration { Ok(warm_up) } else { Err(field.wrong("a time shorter than duration")) }
-    })?;
-    let after_load = times.map_or(Duration::ZERO, |t| duration.saturating_sub(t.delay + t.length));
-    let after_load = if warm_up + after_load < duration { after_load } else { Duration::ZERO };
-    let cool_down = root.or_by("cool_down", after_load, |field| {
-        let cool_down = field.value()?;
-        if warm_up + cool_down < duration {
-            Ok(cool_down)
-        } else {
-            Err(field.wrong("with warm_up a time shorter than duration"))
-        }
-    })?;
+    let outside = outside::has_hosts(tree);
+    let (duration, warm_up, cool_down) =
+        times::read(&mut root, test.as_ref().map(|(times, _)| *times), outside)?;
     let seed = root.or("seed", 1)?;
+    let ip = root.or_by("ip", Ip::V4, mark::ip)?;
 
     // What refers to things in `[links.lan]` would be refused for a name that is there.
     root.familiar()?;
@@ -346,20 +267,21 @@ pub(super) fn scenario(tree: &Table, parts: &Parts) -> Result<Scenario, Fault> {
         nodes: merged.iter().map(|(name, _, table)| (*name, interface_names(table))).collect(),
         access_points: merged.iter().flat_map(|(name, _, table)| access_points(name, table)).collect(),
         node_by_name: merged.iter().enumerate().map(|(n, (name, ..))| (*name, n)).collect(),
+        ip,
     };
 
-    let channels = gather(channel_fields.iter().map(|(name, field)| channel(name, field)))?;
+    let channels = gather(channel_fields.iter().map(|(name, field)| channel::read(name, field)))?;
     let (mut channels, later): (Vec<_>, Vec<_>) = channels.into_iter().unzip();
     let (mut nodes, wiring) = node::all(&merged, &names, &channels, parts)?;
     let (noisy, neighbours) = (root.get("interference"), root.get("neighbour"));
     let loud = interference::channels(noisy.as_ref(), &names);
     for (n, (_, field)) in channel_fields.iter().enumerate() {
-        levels(n, field, &nodes, &wiring.distances, loud.contains(&n))?;
+        channel::levels(n, field, &nodes, &wiring.distances, loud.contains(&n))?;
     }
     position::used(&nodes, &wiring.positions)?;
     position::losses(&mut nodes, &wiring.silent, &channels);
     for (n, (c, (old, audible))) in channels.iter_mut().zip(later).enumerate() {
-        with_old(c, n, old, &nodes);
+        channel::with_old(c, n, old, &nodes);
         c.audible = audible.resolve(n, &names, &nodes)?;
         position::audible(c, n, &nodes, audible.capture(n, &nodes)?);
     }
@@ -380,6 +302,7 @@ pub(super) fn scenario(tree: &Table, parts: &Parts) -> Result<Scenario, Fault> {
     let mut idle = idle::of_nodes(&nodes_field, &merged, &nodes, &flows, duration);
     idle.extend(power::idle(&nodes, &wiring.dtim_periods));
     idle.extend(root.get("flow").iter().flat_map(|field| idle::of_flows(field, &flows)));
+    root.get("step");
     root.get("sweep");
     root.finish()?;
 
@@ -394,7 +317,9 @@ pub(super) fn scenario(tree: &Table, parts: &Parts) -> Result<Scenario, Fault> {
         nodes,
         links,
         flows,
+        live_flows: Vec::new(),
         test,
+        steps: Vec::new(),
         record,
         idle,
     })
@@ -404,117 +329,4 @@ pub(super) fn scenario(tree: &Table, parts: &Parts) -> Result<Scenario, Fault> {
 #[cfg(test)]
 pub(super) fn qdisc_kinds() -> Vec<&'static str> {
     const { &qdisc::WIFI }.shapes().iter().map(|shape| shape.kind()).collect()
-}
-
-/// What a channel does for stations without OFDM, if the scenario says.
-#[derive(Clone, Copy)]
-struct ForOld {
-    long_slot: Option<bool>,
-    protection: Option<bool>,
-}
-
-/// Slots and protection of a channel, once its stations are known.
-// linux: net/mac80211/cfg.c sta_apply_parameters, hostapd: src/ap/ieee802_11.c (2.10) - an access point turns short slots off
-// and protection on when a station without short slots or without OFDM associates (recalled).
-fn with_old(channel: &mut Channel, index: usize, given: ForOld, nodes: &[Node]) {
-    let old = nodes.iter().flat_map(|n| &n.interfaces).any(|i| match &i.medium {
-        Attachment::Wifi(wifi) if wifi.channel == index => wifi.role.is_old(),
-        _ => false,
-    });
-    let rate = match channel.band {
-        Band::Ghz2 => PhyRate::Dsss(DsssRate::M11, Preamble::Long),
-        Band::Ghz5 | Band::Ghz6 => PhyRate::Ofdm(OfdmRate::M24),
-    };
-    channel.long_slot = given.long_slot.unwrap_or(old);
-    channel.protection = given.protection.unwrap_or(old).then_some(rate);
-}
-
-/// Refuses levels of a channel on which nobody says where he is. `loud`: there is interference, beside which the noise has its effect.
-fn levels(
-    channel: usize,
-    field: &Field<'_>,
-    nodes: &[Node],
-    distances: &[usize],
-    loud: bool,
-) -> Result<(), Fault> {
-    let on = |n: &Node| {
-        let on = |medium: &Attachment| matches!(medium, Attachment::Wifi(wifi) if wifi.channel == channel);
-        n.interfaces.iter().any(|i| on(&i.medium))
-    };
-    let mut section = field.section("a table with band and width")?;
-    let placed = nodes.iter().any(|n| n.position.is_some() && on(n));
-    if !placed {
-        for key in ["sensed_from", "understood_from"] {
-            section.idle(
-                key,
-                "without a position on the channel",
-                "positions of its nodes, or no such level",
-            )?;
-        }
-    }
-    if !loud {
-        section.idle("energy_from", "without interference on the channel", "some of it, or no such level")?;
-    }
-    if !placed && !distances.contains(&channel) {
-        let keys = ["tx_power", "loss_at_1m", "loss_per_decade", "noise"];
-        let right = "a distance or a position, or no such level";
-        for key in keys.into_iter().filter(|key| !loud || *key != "noise") {
-            section.idle(key, "without a distance or a position on the channel", right)?;
-        }
-    }
-    Ok(())
-}
-
-/// A channel, and what of it waits for its interfaces.
-fn channel<'a>(name: &str, field: &Field<'a>) -> Result<(Channel, (ForOld, hearing::Given<'a>)), Fault> {
-    let mut section = field.section("a table with band and width")?;
-    let band = [(BANDS[0], Band::Ghz2), (BANDS[1], Band::Ghz5), (BANDS[2], Band::Ghz6)];
-    let widths: [_; WIDTHS.len()] = core::array::from_fn(|n| (WIDTHS[n], Width::ALL[n]));
-    let band = section.need("band", &suggest("", &BANDS))?.choice(&band)?;
-    let field = section.need("width", &suggest("", &WIDTHS))?;
-    let width = field.choice(&widths)?;
-    if band == Band::Ghz2 && width > Width::Mhz40 {
-        return Err(field.wrong("at most 40 MHz at 2.4 GHz"));
-    }
-    if band == Band::Ghz6 {
-        // spec: ieee80211ax-2021 26.17.2.1 - all stations at 6 GHz have HE: there is nobody to have regard for.
-        for key in ["long_slot", "protection"] {
-            section.idle(
-                key,
-                "at 6 GHz, where all stations have OFDM",
-                "a channel at another band, or no such key",
-            )?;
-        }
-    }
-    let channel = Channel {
-        name: name.to_owned(),
-        band,
-        width,
-        cipher: section.or_by("cipher", Cipher::None, |field| {
-            field.choice(&[("none", Cipher::None), ("ccmp", Cipher::Ccmp)])
-        })?,
-        lowest_rate: rate::lowest(&mut section, band)?,
-        long_slot: false,
-        busy_backoff: section.or("busy_backoff", true)?,
-        protection: None,
-        path_loss: losses::path_loss(&mut section, band)?,
-        audible: Audible::default(),
-        capture: None,
-        interference: Vec::new(),
-        energy_from: hearing::energy(&mut section)?,
-        neighbours: Vec::new(),
-        sensed_from: hearing::level(&mut section, "sensed_from")?,
-        understood_from: hearing::level(&mut section, "understood_from")?,
-        // linux: hostapd.conf beacon_int - 100 time units of 1024 us.
-        beacon_interval: section.or_by("beacon_interval", Some(Duration::from_micros(102_400)), |field| {
-            match &field.item.value {
-                Value::String(off) if off == "off" => Ok(None),
-                _ => field.value().map(Some).map_err(|fault| fault.or("\"off\"")),
-            }
-        })?,
-    };
-    let for_old = ForOld { long_slot: section.find("long_slot")?, protection: section.find("protection")? };
-    let audible = hearing::Given::read(&mut section);
-    section.finish()?;
-    Ok((channel, (for_old, audible)))
 }

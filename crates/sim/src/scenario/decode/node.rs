@@ -66,8 +66,8 @@ pub(super) fn all<'a>(
     let mut wiring = Wiring { ends: vec![Vec::new(); names.links.len()], ..Wiring::default() };
     let read = |(index, (name, origin, table)): (usize, &'a (&str, Origin, Cow<'_, Table>))| {
         let mut section = Section::new(format!("node.{name}"), *origin, table, &SHAPE, parts);
-        let (profile, host) = (profile::read(&mut section)?, host::read(&mut section)?);
-        let context = Context { names, channels, profile, host, node: *origin };
+        let (profile, (host, sysctl)) = (profile::read(&mut section)?, host::read(&mut section)?);
+        let context = Context { names, channels, profile, host, sysctl, node: *origin };
         node(index, name, section, &context, &mut wiring)
     };
     let mut nodes = gather(merged.iter().enumerate().map(read)).map_err(Fault::without_what_follows)?;
@@ -122,6 +122,7 @@ fn node<'a>(
         name: name.to_owned(),
         host: context.host,
         profile: context.profile.clone(),
+        sysctl: context.sysctl.clone(),
         forward,
         wake,
         jitter,

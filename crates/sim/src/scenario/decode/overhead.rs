@@ -40,7 +40,10 @@ const NAMES: [&str; 13] = {
 };
 
 /// A number of bytes, or a keyword.
-const OVERHEAD: Form = Form::Either(&[Form::Integer(-64, 256), Form::Choice(&NAMES)]);
+const OVERHEAD: Form = Form::Either(&[Form::Integer(-64, 256), Form::Choice(&NAMES), Form::Choice(&[RAW])]);
+
+/// The keyword for what cake does without a word: the length with the Ethernet header, and nothing else.
+const RAW: &str = "raw";
 
 /// The keys, with what holds without `overhead`.
 pub(super) const fn keys(otherwise: &'static str) -> [Key; 3] {
@@ -49,7 +52,8 @@ pub(super) const fn keys(otherwise: &'static str) -> [Key; 3] {
             "overhead",
             OVERHEAD,
             otherwise,
-            "bytes added to an IP packet on the link, or `tc`'s keyword for the kind of link, which sets `mpu` and `atm` too",
+            "bytes added to an IP packet on the link, or `tc`'s keyword for the kind of link, which sets `mpu` and `atm` too; a VLAN's tag \
+             (`ether-vlan`) is 4 more, such as 34 with `atm = \"ptm\"` in place of `pppoe-ptm`",
         ),
         Key::open(
             "mpu",
@@ -68,6 +72,9 @@ pub(super) const fn keys(otherwise: &'static str) -> [Key; 3] {
 
 /// What a keyword stands for.
 pub(super) fn framing(keyword: &str) -> Option<Framing> {
+    if keyword == RAW {
+        return Some(Framing::RAW);
+    }
     let (_, (overhead, mpu, cells)) = KEYWORDS.iter().find(|(name, _)| *name == keyword)?;
     Some(Framing { overhead: Some(*overhead), mpu: *mpu, cells: *cells })
 }

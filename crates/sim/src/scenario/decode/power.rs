@@ -81,10 +81,28 @@ saver!(
     "As their firmware is told to do it: asleep after 102 ms, each DTIM, awake for what waits."
 );
 saver!(
+    BRCMFMAC,
+    "brcmfmac",
+    "Power save of brcmfmac",
+    "As Linux tells Broadcom's firmware, in a Raspberry Pi or a Mac: asleep after 2 s, each DTIM, awake for what waits."
+);
+saver!(
+    MWIFIEX,
+    "mwifiex",
+    "Power save of mwifiex",
+    "As Linux tells Marvell's firmware, in a Surface or a Chromebook: asleep after 1 s, each DTIM, awake for what waits."
+);
+saver!(
+    QCACLD,
+    "qcacld",
+    "Power save of qcacld-3.0",
+    "As Qualcomm's driver of Android telephones has it where their maker changes nothing: asleep after 200 ms, each DTIM, awake for what waits."
+);
+saver!(
     PHONE,
     "phone",
     "Power save of a telephone",
-    "Asleep after 200 ms, each DTIM, awake for what waits. No source that could be checked tells a telephone's time: 20 ms to 400 ms are said."
+    "Asleep after 200 ms, each DTIM, awake for what waits. Makers choose the time: Qualcomm's qcacld-3.0 has 200 ms, its older driver 20 ms."
 );
 saver!(
     STATIC,
@@ -93,8 +111,10 @@ saver!(
     "As mac80211 does it without a timeout, and as stations of 1997 did: it always sleeps, hears each beacon, and asks for one frame after the other."
 );
 
-const SAVERS: Form =
-    Form::Kinds { shapes: &[&OFF, &MAC80211, &IWLWIFI, &ATH10K, &PHONE, &STATIC], bare: true };
+const SAVERS: Form = Form::Kinds {
+    shapes: &[&OFF, &MAC80211, &IWLWIFI, &ATH10K, &BRCMFMAC, &MWIFIEX, &QCACLD, &PHONE, &STATIC],
+    bare: true,
+};
 
 const CHANNELS: Form = Form::Integer(0, 100);
 
@@ -157,6 +177,17 @@ scan!(
     "By their firmware: 50 ms on a channel (150 ms to listen), one at a time, back for 50 ms, and for 500 ms where it is busy."
 );
 
+scan!(
+    AP_SOFTWARE,
+    "mac80211",
+    "Scans of an access point by mac80211",
+    "In software, as with ath9k: 60 ms on a channel (111 ms to listen), and all of them without coming back, as no station of its own is associated."
+);
+
+// linux: drivers/net/wireless/ath/ath10k/mac.c NL80211_FEATURE_AP_SCAN (6.12), which iwlwifi does not have; net/mac80211/main.c (6.12) - and
+// mac80211 for drivers that leave scans to it.
+const AP_SCANS: Form = Form::Kinds { shapes: &[&AP_SOFTWARE, &ATHEROS], bare: true };
+
 const SCANS: Form = Form::Kinds { shapes: &[&SOFTWARE, &INTEL, &ATHEROS], bare: true };
 
 /// Keys of a station.
@@ -167,12 +198,21 @@ pub(super) const STATION: &[Key] = &[
 
 /// Keys of an access point.
 // hostapd: src/ap/ap_config.c hostapd_config_defaults (2.10) - 2.
-pub(super) const AP: &[Key] = &[Key::open(
-    "dtim_period",
-    Form::Integer(1, 255),
-    "2 where a station saves power or scans",
-    "every so many beacons is a DTIM",
-)];
+pub(super) const AP: &[Key] = &[
+    Key::open(
+        "dtim_period",
+        Form::Integer(1, 255),
+        "2 where a station saves power or scans",
+        "every so many beacons is a DTIM",
+    ),
+    Key::open(
+        "scan",
+        AP_SCANS,
+        "never",
+        "looks at other channels while it has stations: it sends neither beacons nor frames meanwhile, and hears none of theirs. Linux does so with \
+         `iw dev wlan0 scan ap-force`, OpenWrt at each scan",
+    ),
+];
 
 /// The DTIM period of an access point that says nothing.
 pub(super) const DTIM_PERIOD: u32 = 2;
@@ -201,13 +241,23 @@ fn saver(kind: &str) -> SaverParams {
     match kind {
         "iwlwifi" => each(ms(100), Listen::Dtim),
         "ath10k" => each(ms(102), Listen::Dtim),
+        // linux: drivers/net/wireless/broadcom/brcm80211/brcmfmac/cfg80211.c brcmf_cfg80211_set_power_mgmt, BRCMF_PS_MAX_TIMEOUT_MS (6.12),
+        // net/wireless/core.c cfg80211_init_wdev (6.12) - the least of no time given, which is the largest number, and of 2 s; on by default.
+        // deviation: that firmware hears each DTIM and wakes by a null frame is assumed, as nothing tells it otherwise.
+        "brcmfmac" => each(ms(2_000), Listen::Dtim),
+        // linux: drivers/net/wireless/marvell/mwifiex/init.c mwifiex_init_adapter (5.0) - delay_to_ps, multiple_dtim.
+        // deviation: a null frame - the firmware is free to ask by PS-Polls (PS_MODE_AUTO).
+        "mwifiex" => each(ms(1_000), Listen::Dtim),
+        // qcacld-3.0: core/hdd/inc/wlan_hdd_cfg.h CFG_DATA_INACTIVITY_TIMEOUT_DEFAULT, core/wma/src/wma_power.c wma_set_force_sleep
+        // (WMI_STA_PS_RX_WAKE_POLICY_WAKE) - both in Android's kernels; CFG_DATA_INACTIVITY_TIMEOUT_DEFAULT of the older prima: 20.
+        "qcacld" => each(PHONE_TIMEOUT, Listen::Dtim),
         "phone" => each(PHONE_TIMEOUT, Listen::Dtim),
         "static" => SaverParams { retrieve: Retrieve::PsPoll, ..each(Duration::ZERO, Listen::Every(1)) },
         _ => each(ms(100), Listen::Every(1)),
     }
 }
 
-/// What is assumed of a telephone.
+/// A telephone's, as Qualcomm's driver has it.
 pub(in super::super) const PHONE_TIMEOUT: Duration = ms(200);
 
 /// Frames of a service period without a limit.
@@ -251,16 +301,33 @@ pub(super) fn read(section: &mut Section<'_>) -> Result<Given, Fault> {
         }
         given.0 = (kind != "off").then_some((kind, params));
     }
-    if let Some(field) = section.get("scan") {
-        let (kind, own) = field.kind()?;
-        let mut params = scan(kind);
-        if let Some(mut own) = own {
-            read_scan(&mut own, &mut params)?;
-            own.finish()?;
-        }
-        given.1 = Some(params);
-    }
+    given.1 = read_scans(section, scan)?;
     Ok(given)
+}
+
+/// An access point's own scans.
+// linux: net/mac80211/cfg.c ieee80211_scan (6.12) - refused while it beacons, but with NL80211_SCAN_FLAG_AP.
+// openwrt: package/kernel/mac80211/patches/subsys/210-ap_scan.patch - never refused.
+// linux: net/mac80211/scan.c ieee80211_scan_state_decision (6.12) - it comes back in between for stations of its own alone.
+pub(super) fn read_scan_of_ap(section: &mut Section<'_>) -> Result<Option<ScanParams>, Fault> {
+    read_scans(section, |kind| match kind {
+        "mac80211" => ScanParams { away: Duration::from_secs(3_600), ..scan(kind) },
+        _ => scan(kind),
+    })
+}
+
+fn read_scans(
+    section: &mut Section<'_>,
+    defaults: impl Fn(&str) -> ScanParams,
+) -> Result<Option<ScanParams>, Fault> {
+    let Some(field) = section.get("scan") else { return Ok(None) };
+    let (kind, own) = field.kind()?;
+    let mut params = defaults(kind);
+    if let Some(mut own) = own {
+        read_scan(&mut own, &mut params)?;
+        own.finish()?;
+    }
+    Ok(Some(params))
 }
 
 fn read_saver(own: &mut Section<'_>, params: &mut SaverParams) -> Result<(), Fault> {
@@ -318,7 +385,7 @@ fn read_scan(own: &mut Section<'_>, params: &mut ScanParams) -> Result<(), Fault
     Ok(())
 }
 
-/// Refuses what cannot be had, once all is known: `given` are stations with power save or scans, each with the field that says so.
+/// Refuses what cannot be had, once all is known: `given` are stations with power save or scans, and access points with scans, each with the field that says so.
 pub(super) fn check(
     nodes: &[Node],
     channels: &[Channel],
@@ -330,7 +397,6 @@ pub(super) fn check(
     };
     for (at, field) in given {
         let own = wifi(*at);
-        let Role::Station(Station { ap, .. }) = &own.role else { continue };
         let shares = nodes
             .iter()
             .flat_map(|n| &n.interfaces)
@@ -341,8 +407,12 @@ pub(super) fn check(
         if channels[own.channel].beacon_interval.is_none() {
             return Err(field.idle("without beacons", "a beacon_interval on its channel"));
         }
-        // No source that was read tells what it and its firmware do with frames for those that sleep.
-        if wifi(*ap).scheme == Scheme::Ath9kHtc {
+        // No source that was read tells what it and its firmware do with frames for those that sleep, nor as it leaves its channel.
+        let ap = match &own.role {
+            Role::Station(Station { ap, .. }) => wifi(*ap),
+            Role::Ap => own,
+        };
+        if ap.scheme == Scheme::Ath9kHtc {
             return Err(field.idle("at an access point with ath9k_htc", "another scheme there"));
         }
     }

@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+use serde_json::{Value, json};
 use stillair_model::qdisc::cake::Framing;
 use stillair_model::vocabulary::{Duration, Rate};
 
@@ -16,15 +17,25 @@ macro_rules! files {
     ($($name:literal),*) => { [$(($name, include_str!(concat!("../../../access/", $name, ".toml")))),*] };
 }
 
-const FILES: [(&str, &str); 5] =
-    files!["cable-500-50", "vdsl-40-10", "vdsl-80-20", "fibre-330-50", "fibre-1000-220"];
+// No line of LTE or 5G: there is no product with a rate, and what was measured differs by place and second.
+const FILES: [(&str, &str); 8] = files![
+    "cable-500-50",
+    "adsl-16-1",
+    "vdsl-25-5",
+    "vdsl-40-10",
+    "vdsl-80-20",
+    "fibre-330-50",
+    "fibre-1000-220",
+    "starlink-104-14"
+];
 
 /// Key of an access line.
 pub(super) const KEY: Key = Key::open(
     "line",
     Form::Listed { title: "line", words: "a line that is sold, such as `cable-500-50`", names },
     "none",
-    "sets `rate` and `overhead`, and `buffer` as far as a source tells: a modem of `cable-500-50` holds 250 ms; keys beside it go before it",
+    "sets `rate` and `overhead`, and `buffer` as far as a source tells: a modem of `cable-500-50` holds 250 ms; keys beside it go before it. \
+     The sources, and what a line must not be used for, are in `crates/sim/access`",
 );
 
 static FILE: Shape = Shape {
@@ -55,6 +66,16 @@ static PRODUCTS: LazyLock<Vec<Product>> = LazyLock::new(|| {
         unreachable!("the project's own lines are tested: {}", fault.in_file("access"))
     })
 });
+
+/// All lines by name, as JSON: rates in bit/s and buffers in ms, down and up; a buffer that no source tells is null.
+pub(in super::super) fn listed() -> String {
+    let one = |product: &Product| {
+        let buffers = product.buffers.map(|time| time.map(|time| time.nanos() as f64 / 1e6));
+        let about = json!({ "rates_bps": product.rates.map(Rate::bps), "buffers_ms": buffers });
+        (product.name.to_owned(), about)
+    };
+    Value::Object(PRODUCTS.iter().map(one).collect()).to_string()
+}
 
 fn names() -> Vec<String> {
     FILES.iter().map(|(name, _)| (*name).to_owned()).collect()

@@ -3,9 +3,16 @@
 use stillair_model::vocabulary::Duration;
 
 use super::super::contract::{Form, Key, Shape};
+use super::super::document::Value;
 use super::super::error::Fault;
 use super::super::reader::Field;
 use super::super::{Flow, FlowKind, Record, Stretch, units};
+
+static SAMPLE: Shape = Shape {
+    title: "Sojourn of a sample",
+    about: "Not all packets are followed.",
+    groups: &[&[Key::need("sample", Form::Integer(1, 1_000_000), "one packet of so many is followed")]],
+};
 
 pub(super) static SHAPE: Shape = Shape {
     title: "Record",
@@ -39,6 +46,12 @@ pub(super) static SHAPE: Shape = Shape {
             },
             "no exchange",
             "part of the run in which every exchange on the air is recorded, for `--plot airtime-timeline`",
+        ),
+        Key::or(
+            "sojourn",
+            Form::Either(&[Form::Boolean, Form::Table(&SAMPLE)]),
+            "false",
+            "where the time of packets went, by layer and cause: of each packet (`true`), or of one in so many",
         ),
     ]],
 };
@@ -78,8 +91,23 @@ pub(super) fn read(
         section.idle("quic", "without a flow of kind quic", "no quic, or such a flow")?;
     }
     let air = section.get("air").map(|field| stretch(&field, end)).transpose()?;
+    let sojourn = section.or_by("sojourn", None, sample)?;
     section.finish()?;
-    Ok(Record { ss, queues, quic, air })
+    Ok(Record { ss, queues, quic, air, sojourn })
+}
+
+/// One packet of so many is followed, if any is.
+fn sample(field: &Field<'_>) -> Result<Option<u64>, Fault> {
+    match field.item.value {
+        Value::Boolean(all) => Ok(all.then_some(1)),
+        Value::Table(_) => {
+            let mut section = field.section("a table")?;
+            let every = section.need("sample", "a number of packets")?.value()?;
+            section.finish()?;
+            Ok(Some(every))
+        }
+        _ => Err(field.wrong("true, false, or a table such as { sample = 100 }")),
+    }
 }
 
 /// Two times, the second after the first, of which a run of length `end` has something.

@@ -6,14 +6,15 @@ mod keys;
 
 use stillair_model::vocabulary::Duration;
 use stillair_model::wifi::config::{
-    AIRTIME_WEIGHT, AirtimeParams, AqlParams, DriverConfig, HardwareDepth, HtcParams, LegacyParams,
-    Mac80211Rules, MacFqParams, Scheduler, SlowBelow, WhenFull,
+    AIRTIME_WEIGHT, AirtimeParams, AqlParams, DriverConfig, GroupsCount, HardwareDepth, HtcParams,
+    LegacyParams, Mac80211Rules, MacFqParams, Scheduler, SlowBelow, WhenFull,
 };
 
 use super::super::Scheme;
 use super::super::contract::{Form, Key};
 use super::super::error::Fault;
-use super::super::reader::Section;
+use super::super::reader::{Field, Section};
+use super::device::Device;
 use super::usb;
 pub(in crate::scenario) use firmware::{ATH11K_AMSDU, ATH11K_FRAMES};
 use keys::{ROUND_SINCE, SINCE};
@@ -138,8 +139,9 @@ impl Choice {
                 // linux: net/mac80211/tx.c ieee80211_next_txq (5.1) - microseconds as many as the weight.
                 let quantum = Duration::from_micros(u64::from(AIRTIME_WEIGHT));
                 let airtime = AirtimeParams { quantum, ..AirtimeParams::default() };
-                let aql = Some(AqlParams::default());
-                DriverConfig::Fq(mac80211_queues(version), Scheduler::Mac80211(airtime, aql, rules(version)))
+                let rules = rules(version);
+                let aql = Some(AqlParams { groups: rules.groups(), ..AqlParams::default() });
+                DriverConfig::Fq(mac80211_queues(version), Scheduler::Mac80211(airtime, aql, rules))
             }
             Scheme::Ath9kHtc => DriverConfig::Htc(HtcParams::default()),
             Scheme::Ath10k | Scheme::Ath11k | Scheme::Mt76 => firmware::of(name, version),
@@ -158,34 +160,53 @@ impl Choice {
 }
 
 impl Choice {
-    /// The same with a kernel's own quantum of the airtime scheduler.
+    /// The same with the numbers of a device that has its driver.
+    fn with_numbers_of(mut self, device: &Device) -> Self {
+        if let DriverConfig::Firmware(_, _, firmware) = &mut self.driver {
+            *firmware = device.firmware;
+        }
+        self
+    }
+
+    /// The same with OpenWrt's own quantum of the airtime scheduler, and its limit for frames to groups.
+    // openwrt: package/kernel/mac80211/patches/subsys, commits ea5ebd9c1b63, 95e633efbd1b (23.05.3), 1f5fd5cb9711, 163c87dfc20b - of February and March
+    // 2024.
     fn with_quantum(mut self, own: Option<Duration>) -> Self {
         if let (
-            DriverConfig::Fq(_, Scheduler::Mac80211(airtime, ..))
-            | DriverConfig::Firmware(_, Scheduler::Mac80211(airtime, ..), _),
+            DriverConfig::Fq(_, Scheduler::Mac80211(airtime, aql, ..))
+            | DriverConfig::Firmware(_, Scheduler::Mac80211(airtime, aql, ..), _),
             Some(own),
         ) = (&mut self.driver, own)
         {
             airtime.quantum = own;
+            aql.iter_mut().for_each(|aql| aql.groups = GroupsCount::PATCHED);
         }
         self
     }
 }
 
 /// Reads the scheme of an interface of a node with this kernel, and this quantum if it has one of its own: a name, or a table of `kind` and
-/// pieces.
+/// pieces. Without either that of its device, if it names one; that device's numbers are what pieces of its scheme are unless they are given.
 pub(super) fn read(
     section: &mut Section<'_>,
     (version, quantum): (Version, Option<Duration>),
     wide: bool,
+    device: Option<&Device>,
 ) -> Result<Choice, Fault> {
     let Some(field) = section.get(KEY.name) else {
-        let choice = if wide { of_wide(version) } else { of_kernel(version) };
+        let choice = match device {
+            Some(device) => Choice::new(device.scheme, version).with_numbers_of(device),
+            None if wide => of_wide(version),
+            None => of_kernel(version),
+        };
         return Ok(choice.with_quantum(quantum));
     };
     let (kind, section) = field.kind()?;
     let name = Scheme::ALL.iter().find(|(name, _)| *name == kind).map_or(Scheme::Fifo, |(_, scheme)| *scheme);
     let mut choice = Choice::new(name, version).with_quantum(quantum);
+    if let Some(device) = device.filter(|device| device.scheme == name) {
+        choice = choice.with_numbers_of(device);
+    }
     let Some(mut section) = section else { return Ok(choice) };
     match &mut choice.driver {
         DriverConfig::Htc(htc) => {
@@ -287,6 +308,7 @@ fn mac80211(
     if let Some(field) = section.get("since") {
         let kernels = SINCE.map(|(name, from)| (name, (rules(Some(from)), queues_of(Some(from)))));
         (*by, *fq) = field.choice(&kernels)?;
+        aql.iter_mut().for_each(|aql| aql.groups = by.groups());
     }
     fq.drop_batch = section.or("drop_batch", fq.drop_batch)?;
     charges(section, p)?;
@@ -300,18 +322,31 @@ fn mac80211(
     }
     quantum(section, p, limited && *by == Mac80211Rules::RoundsWithPending)?;
     if !limited {
-        for key in ["aql_low", "aql_high", "aql_threshold"] {
+        for key in ["aql_low", "aql_high", "aql_threshold", "aql_multicast"] {
             section.idle(key, "while aql = false", "none of the limits, or aql = true")?;
         }
     }
-    let limits = AqlParams::default();
+    let limits = aql.unwrap_or_default();
     let limits = AqlParams {
+        groups: section.or_by("aql_multicast", limits.groups, groups)?,
         low: section.or("aql_low", limits.low)?,
         high: section.or("aql_high", limits.high)?,
         threshold: section.or("aql_threshold", limits.threshold)?,
     };
     *aql = limited.then_some(limits);
     Ok(())
+}
+
+/// What frames to groups count for.
+fn groups(field: &Field<'_>) -> Result<GroupsCount, Fault> {
+    match field.text("") {
+        Ok("threshold") => Ok(GroupsCount::InAll),
+        Ok("off") => Ok(GroupsCount::Not),
+        _ => field
+            .value()
+            .map(GroupsCount::Limited)
+            .map_err(|_| field.wrong("\"threshold\", \"off\" or a time above zero, such as \"50 ms\"")),
+    }
 }
 
 fn queues(section: &mut Section<'_>, p: &mut MacFqParams) -> Result<(), Fault> {

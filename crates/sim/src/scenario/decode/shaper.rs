@@ -1,7 +1,7 @@
 //! A router's shaper at the interface to its modem: one for what leaves, one for what comes in.
 
 use stillair_model::qdisc::QdiscConfig;
-use stillair_model::qdisc::cake::CakeParams;
+use stillair_model::qdisc::cake::{CakeParams, Isolation, Masquerade};
 use stillair_model::qdisc::htb::HtbParams;
 use stillair_model::vocabulary::Rate;
 
@@ -41,6 +41,72 @@ const EITHER: Form = Form::Either(&[OFF, TABLE]);
 /// Key of a wired interface.
 pub(super) const KEY: Key =
     Key::open("shaper", EITHER, "off", "the rates to which this router shapes both directions, as sqm does");
+
+/// Key of a wired interface.
+// deviation: addresses are not changed - captures behind the router show those of the hosts, and what begins outside comes in as by a port forward.
+pub(super) const MASQUERADE: Key = Key::or(
+    "masquerade",
+    Form::Boolean,
+    "false",
+    "the router hides its hosts behind this interface's IPv4 address: cake at it, also by `shaper`, takes them for one host unless it has `nat`. \
+     Captures show the hosts' own addresses; IPv6 is not masqueraded",
+);
+
+/// What a router hides of the packets that its disciplines see; a mistake where none of them looks at hosts.
+pub(super) fn masquerade(
+    section: &mut Section<'_>,
+    egress: &mut QdiscConfig,
+    ingress: Option<&mut QdiscConfig>,
+) -> Result<(), Fault> {
+    let hides = section.or("masquerade", false)?;
+    let sides = [(Some(egress), Masquerade::Sources), (ingress, Masquerade::Destinations)];
+    let (mut looks, mut nat) = (false, false);
+    for (config, side) in sides {
+        if let Some(cake) = config.and_then(cake_in) {
+            looks |= !matches!(cake.isolation, Isolation::Flows | Isolation::Flowblind);
+            nat |= cake.nat;
+            if hides {
+                cake.masquerade = side;
+            }
+        }
+    }
+    if nat && !hides {
+        return Err(without_masquerade(section));
+    }
+    if hides && !looks {
+        let without = "without a cake that looks at hosts";
+        section.idle(
+            "masquerade",
+            without,
+            "cake, in another isolation than flows and flowblind, or none",
+        )?;
+    }
+    Ok(())
+}
+
+/// Refuses a cake over Wi-Fi that asks for hosts behind a router.
+pub(super) fn no_masquerade(section: &Section<'_>, config: &mut QdiscConfig) -> Result<(), Fault> {
+    match cake_in(config) {
+        Some(cake) if cake.nat => Err(without_masquerade(section)),
+        _ => Ok(()),
+    }
+}
+
+fn without_masquerade(section: &Section<'_>) -> Fault {
+    let found = "nat of cake at an interface that does not masquerade, where it has no effect";
+    section.wrong(found, "masquerade = true at a wired interface, or no nat")
+}
+
+/// The cake in a discipline, if there is one.
+fn cake_in(config: &mut QdiscConfig) -> Option<&mut CakeParams> {
+    match config {
+        QdiscConfig::Cake(params) => Some(params),
+        QdiscConfig::Htb(p) => cake_in(&mut p.child),
+        QdiscConfig::Tbf(p) => cake_in(&mut p.child),
+        QdiscConfig::Netem(_, child) => child.as_deref_mut().and_then(cake_in),
+        _ => None,
+    }
+}
 
 /// Disciplines that have a rate of their own.
 const SHAPES: [&str; 2] = ["htb", "tbf"];

@@ -2,8 +2,8 @@
 
 use stillair_model::vocabulary::{SHARED_INFO, SKB, buffer_truesize};
 
-/// MTU of every device.
-pub(super) const MTU: u16 = 1500;
+/// MTU of every device, in bytes of IP.
+pub const MTU: u16 = 1500;
 /// Bytes of an IPv4 and a TCP header without options.
 pub(super) const HEADERS: u16 = 40;
 /// Bytes that a socket's buffer may be set to.

@@ -8,7 +8,7 @@ mod tcp;
 mod tcp_sysctl;
 
 pub use kernel::Profile;
-pub use memory::SocketMemory;
+pub use memory::{MTU, SocketMemory};
 pub(super) use tcp_sysctl::{CONTROL, controller};
 
 use std::sync::LazyLock;

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use stillair_model::wifi::config::{
-    AirtimeReport, DriverConfig, Mac80211Rules, Scheduler, SlowBelow, WhenFirmwareFull, WhenFull,
+    AirtimeReport, DriverConfig, GroupsCount, Mac80211Rules, Scheduler, SlowBelow, WhenFirmwareFull, WhenFull,
 };
 
 use super::codel;
@@ -41,11 +41,22 @@ pub(super) fn driver(config: &DriverConfig) -> Value {
         Scheduler::Custom(own) => (own.name(), None),
     };
     let aql = match scheduler {
-        Scheduler::Mac80211(_, Some(aql), _) => json!({
-            "low_ns": aql.low.nanos(),
-            "high_ns": aql.high.nanos(),
-            "threshold_ns": aql.threshold.nanos(),
-        }),
+        Scheduler::Mac80211(_, Some(aql), rules) => {
+            let mut limits = json!({
+                "low_ns": aql.low.nanos(),
+                "high_ns": aql.high.nanos(),
+                "threshold_ns": aql.threshold.nanos(),
+            });
+            // Only where it is not the kernel's: what was kept of scenarios without it stays theirs.
+            if aql.groups != rules.groups() {
+                limits["multicast"] = match aql.groups {
+                    GroupsCount::InAll => json!("threshold"),
+                    GroupsCount::Not => json!("off"),
+                    GroupsCount::Limited(most) => json!(most.nanos()),
+                };
+            }
+            limits
+        }
         _ => Value::Null,
     };
     let (below, each) = match p.slow_below {
@@ -83,6 +94,7 @@ pub(super) fn driver(config: &DriverConfig) -> Value {
             "drops_when_full": p.full == WhenFirmwareFull::Drops,
             "amsdu_frames": p.amsdu_frames,
             "amsdu_bytes": p.amsdu_bytes,
+            "amsdu_by": if p.host_joins { "mac80211" } else { "firmware" },
             "vow_atf": p.shares_airtime,
             "report_frames": p.report_frames,
             "report_delay_ns": p.report_delay.nanos(),

@@ -120,6 +120,7 @@ impl Air {
                 ppdus_unheard: peer.unheard,
                 answers_lost: peer.answers_lost,
                 mpdus_twice: of(|rx| rx.duplicates),
+                begun_amid: peer.begun_amid,
             };
             (from, receiver.interface, losses)
         })

@@ -1,6 +1,6 @@
 //! Several PPDUs that begin in the same slot, where everybody hears everybody.
 
-use stillair_model::vocabulary::{Duration, Instant};
+use stillair_model::vocabulary::{ChannelUse, Duration, Instant};
 use stillair_model::wifi::air::account::AirUse;
 use stillair_model::wifi::air::medium::{EdcafId, TxOutcome};
 use stillair_model::wifi::air::ppdu::{Content, Ppdu};
@@ -74,6 +74,7 @@ impl Air {
             let after = channel.after_collision();
             channel.account.book(AirUse::Collision, now - after);
             channel.account.book(AirUse::Contention, now);
+            above.core().used(index, now, ChannelUse::Failed);
         }
         let mut failed = Vec::new();
         for &winner in winners.iter().filter(|&&f| Some(f) != survivor) {
@@ -127,6 +128,7 @@ impl Air {
         let protection = Protection::of(&ppdu, channel.protection);
         let start = begun + protection.duration(channel.timing);
         channel.account.book(AirUse::Collision, start);
+        above.core().used(index, start, ChannelUse::Failed);
         channel.account.book(use_of(ppdu.header.content), start + took);
         let at = At {
             index,

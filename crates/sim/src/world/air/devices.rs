@@ -34,6 +34,9 @@ impl Air {
         wlan.dev.receive(core.now, peer, ppdu, rate, got, &mut up, &mut hw, &mut core.ctx());
         let radio = wlan.dev.radio.index();
         self.up(above, interface, up);
+        if self.radios[radio].has_returned() {
+            self.take_back(above, radio);
+        }
         if self.sharing[radio].len() > 1 {
             self.heard_beside(above, radio, dev, got.broken(ppdu));
         }
@@ -66,6 +69,7 @@ impl Air {
 
     /// Packets go up, those of an A-MSDU one by one.
     // linux: net/wireless/util.c ieee80211_amsdu_to_8023s (6.12) - in order, and all at once.
+    #[inline(always)]
     fn up<A: Above>(&mut self, above: &mut A, interface: IfId, mut up: Vec<Pkt>) {
         above.core().packets.split_amsdus(&mut up);
         above.up(self, interface, &mut up);
@@ -96,6 +100,8 @@ impl Air {
     fn take_back<A: Above>(&mut self, above: &mut A, radio: usize) {
         while let Some(mut ppdu) = self.radios[radio].take_returned() {
             let timing = self.channels[self.radios[radio].channel.index()].timing;
+            let core = above.core();
+            ppdu.is_given_back(core.now, &mut core.ctx());
             ppdu.return_unsent(airtime(timing, &ppdu));
             self.one_status(above, ppdu);
         }
@@ -196,7 +202,7 @@ impl Air {
         let id = DevId::from_index(dev);
         let band = self.channels[self.radios[self.wlans[dev].dev.radio.index()].channel.index()].timing.band;
         let (wlan, hw) = self.open(id);
-        if hw.radio.queued(BEACON_QUEUE) == 0 {
+        if hw.radio.queued(BEACON_QUEUE) == 0 && !wlan.dev.is_off() {
             let header = Header {
                 dev: id,
                 peer: PeerId(0),
@@ -207,7 +213,7 @@ impl Air {
             };
             let mut ppdu = hw.radio.blank(header, management_chain(wlan.dev.tx.lowest));
             ppdu.bytes = frame::beacon(band);
-            if let Some(tim) = wlan.dev.make_beacon(now, &mut core.ctx()) {
+            if let Some(tim) = wlan.dev.make_beacon() {
                 ppdu.bytes += tim.extra_bytes();
             }
             hw.radio.send(now, BEACON_QUEUE, ppdu, hw.medium);

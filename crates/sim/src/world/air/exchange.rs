@@ -1,7 +1,7 @@
 //! What happens on a channel: one event at the end of each exchange, from the first preamble to the acknowledgement,
 //! whatever the number of stations that listen.
 
-use stillair_model::vocabulary::{ChannelId, Duration, Instant, Sink};
+use stillair_model::vocabulary::{ChannelId, ChannelUse, Duration, Instant, Sink};
 use stillair_model::wifi::air::account::AirUse;
 use stillair_model::wifi::air::medium::{EdcafId, Medium, TxOutcome};
 use stillair_model::wifi::air::ppdu::{Content, Ppdu};
@@ -158,6 +158,9 @@ impl Air {
             return self.partly_connected_event(above, index);
         }
         let start = channel.medium.start().expect("an exchange has a start");
+        if A::Sink::STEPS {
+            channel.tell_wait(above.core(), index, start);
+        }
         channel.book_wait(start);
         let mut winners = core::mem::take(&mut channel.winners);
         if winners.len() > 1 {
@@ -204,6 +207,7 @@ impl Air {
         if core::mem::take(&mut channel.rts_lost) {
             channel.account.book(AirUse::Protection, begun + protection.first(timing));
             channel.account.book(AirUse::Contention, now);
+            above.core().used(index, now, ChannelUse::Failed);
             let to = self.wlans[ppdu.header.dev.index()].dev.tx.peers[ppdu.header.peer.index()].remote.0;
             return self.conclude(
                 above,
@@ -216,6 +220,9 @@ impl Air {
         channel.account.book(AirUse::Protection, start);
         channel.account.book(use_of(ppdu.header.content), start + took);
         if ppdu.header.content.is_for_all() {
+            if A::Sink::STEPS {
+                self.tell_exchange(above.core(), at, &ppdu, true);
+            }
             return self.conclude(above, at, ppdu, &RxOutcome::NOTHING, sent);
         }
 
@@ -232,6 +239,9 @@ impl Air {
         let after = if comes { AirUse::Ack } else { AirUse::Contention };
         self.channels[at.index].account.book(after, above.core().now);
         let fate = TryOutcome { to: Some(to.0), acknowledged, ..sent };
+        if A::Sink::STEPS {
+            self.tell_exchange(above.core(), at, &ppdu, acknowledged);
+        }
         self.conclude(above, at, ppdu, &got, fate);
     }
 
@@ -245,6 +255,9 @@ impl Air {
         fate: TryOutcome,
     ) {
         let At { index, radio, queue, start, took, .. } = at;
+        if ppdu.header.content == Content::Group {
+            return self.group_concluded(above, at, ppdu, fate);
+        }
         self.report(above.core(), index, &ppdu, start, took, got, fate);
         if ppdu.header.content == Content::Beacon {
             self.back_off(above.core().now, at, TxOutcome::Finished);
@@ -252,11 +265,6 @@ impl Air {
                 self.beacon_heard(above.core(), &ppdu);
             }
             return self.radios[radio].recycle(ppdu);
-        }
-        if ppdu.header.content == Content::Group {
-            self.leaves(radio, queue, &ppdu, true);
-            self.back_off(above.core().now, at, TxOutcome::Finished);
-            return self.group_sent(above, ppdu, start, fate.collided);
         }
         let peer = &mut self.wlans[ppdu.header.dev.index()].dev.tx.peers[ppdu.header.peer.index()];
         let remote = peer.remote;
@@ -286,7 +294,7 @@ impl Air {
     }
 
     /// A sender's function draws its next back-off, and its air is idle.
-    fn back_off(&mut self, now: Instant, at: At, outcome: TxOutcome) {
+    pub(super) fn back_off(&mut self, now: Instant, at: At, outcome: TxOutcome) {
         let radio = &self.radios[at.radio];
         let channel = &mut self.channels[at.index];
         let medium = channel.medium(radio.number);

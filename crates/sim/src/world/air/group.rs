@@ -1,8 +1,13 @@
 //! Frames to a group: each that hears one has a copy of the packet for its own host, if that is one of the group.
 
-use stillair_model::vocabulary::{Addr, DevId, Fate, FlowId, Instant, PeerId, Reason};
+use stillair_model::vocabulary::{Addr, DevId, Fate, FlowId, Instant, PeerId, Reason, Step};
+use stillair_model::wifi::air::medium::TxOutcome;
 use stillair_model::wifi::air::ppdu::Ppdu;
+use stillair_model::wifi::air::reception::RxOutcome;
+use stillair_model::wifi::marks::Marks;
 
+use super::exchange::At;
+use super::tries::TryOutcome;
 use super::{Above, Air};
 
 /// A host is one of a group.
@@ -18,6 +23,23 @@ impl Air {
     /// A device's host is one of a group.
     pub(in crate::world) fn join(&mut self, dev: DevId, member: Member) {
         self.wlans[dev.index()].groups.push(member);
+    }
+
+    /// The exchange of a frame to a group is over. The frame is whole on the air, whoever misses it, unless it met another.
+    #[cold]
+    pub(super) fn group_concluded<A: Above>(
+        &mut self,
+        above: &mut A,
+        at: At,
+        ppdu: Box<Ppdu>,
+        fate: TryOutcome,
+    ) {
+        let came = if fate.collided { Marks::NONE } else { Marks::first(1) };
+        let got = RxOutcome { whole: came, readable: came };
+        self.report(above.core(), at.index, &ppdu, at.start, at.took, &got, fate);
+        self.leaves(at.radio, at.queue, &ppdu, true);
+        self.back_off(above.core().now, at, TxOutcome::Finished);
+        self.group_sent(above, ppdu, at.start, fate.collided);
     }
 
     /// A frame to a group has been sent once, and nobody says whether it came. Its packet ends here; copies go up where it came.
@@ -49,8 +71,9 @@ impl Air {
             let (interface, place) = (wlan.interface, wlan.dev.place());
             let core = above.core();
             let copy = core.packets.duplicate(packet);
+            core.step(&Step::Copied { from: packet, to: copy });
             let hot = core.packets.get_mut(copy);
-            (hot.flow, hot.dst) = member.own;
+            (hot.flow, hot.dst) = (member.own.0, member.own.1.of(hot.dst.ip()));
             if comes {
                 let mut up = self.batches.pop().unwrap_or_default();
                 up.push(copy);

@@ -5,6 +5,7 @@ mod account;
 mod collision;
 mod devices;
 mod exchange;
+mod follow;
 mod foreign;
 pub(in crate::world) mod group;
 mod neighbour;
@@ -15,7 +16,7 @@ mod tries;
 
 use stillair_model::node::interface::Port;
 use stillair_model::vocabulary::{
-    Ac, ChannelId, Ctx, DevId, Duration, IfId, Instant, MpduView, Pkt, RandomStream, Sink,
+    Ac, ChannelId, Ctx, DevId, Duration, IfId, Instant, MpduView, Pkt, RandomStream, Sink, Step,
 };
 use stillair_model::wifi::air::account::AirAccount;
 use stillair_model::wifi::air::medium::{EdcafId, Medium};
@@ -62,6 +63,8 @@ pub(super) struct Air {
     batches: Vec<Vec<Pkt>>,
     /// Data frames of the PPDU that is being shown to a reader that wants frames.
     mpdus: Vec<MpduView>,
+    /// Packets of the PPDU that is being told of to a reader that follows packets.
+    carried: Vec<(Pkt, bool)>,
 }
 
 /// Where the timers of the air begin: of channels, of devices, of beacons.
@@ -221,6 +224,7 @@ impl<S: Sink> Port<S> for WifiPort<'_> {
     }
     fn push(&mut self, now: Instant, p: Pkt, ctx: &mut Ctx<'_, S>) {
         show_quic(now, p, ctx);
+        ctx.step(now, &Step::Pushed { p, dev: self.0.tx.dev });
         self.0.push(now, p, &mut self.1, ctx);
     }
 }
@@ -243,6 +247,7 @@ impl Air {
             slots,
             batches: Vec::new(),
             mpdus: Vec::new(),
+            carried: Vec::new(),
         }
     }
 
@@ -256,6 +261,11 @@ impl Air {
         for (dev, wlan) in self.wlans.iter().enumerate() {
             core.timers.set(Slot(self.slots.beacons + dev as u32), wlan.beacons.map(|b| b.first));
         }
+    }
+
+    /// What a device knows of a neighbour, by its number, to be changed.
+    pub(super) fn peer_mut(&mut self, dev: DevId, number: usize) -> &mut Peer {
+        &mut self.wlans[dev.index()].dev.tx.peers[number]
     }
 
     /// A device, for packets to be pushed into.

@@ -93,7 +93,7 @@ impl Neighbour {
     /// Finds out who begins now.
     pub(super) fn find_starting(&mut self, now: Instant, views: &mut Views) {
         for (sender, number) in self.senders.iter_mut().zip(self.first..) {
-            if views.medium(number).planned() == Some(now) {
+            if views.planned(now, number) == Some(now) {
                 views.engage(now, number);
                 sender.exchange = Some((Phase::Before(Step::Data), now));
             }

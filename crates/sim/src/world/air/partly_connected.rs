@@ -121,9 +121,27 @@ impl PartlyConnected {
         }
     }
 
+    /// The exchange that uses the air, by the number of its radio and its queue: the one of which a frame is on the air, or the first.
+    pub(super) fn whose(&self) -> Option<(usize, usize)> {
+        let all = || self.exchanges.iter().enumerate().filter_map(|(n, e)| Some((n, e.as_ref()?)));
+        let on_air = all().find(|(_, e)| matches!(e.phase, Phase::On(..)));
+        on_air.or_else(|| all().next()).map(|(n, e)| (n, e.queue))
+    }
+
+    /// The radio of this number.
+    pub(super) fn radio(&self, number: usize) -> usize {
+        self.radios[number]
+    }
+
+    /// When the PPDU of a radio's exchange began and how long it takes, while it is on the air.
+    pub(super) fn data_of(&self, number: usize) -> Option<(Instant, Duration)> {
+        let exchange = self.exchanges[number].as_ref()?;
+        matches!(exchange.phase, Phase::On(Step::Data, _)).then_some((exchange.start, exchange.took))
+    }
+
     /// When something happens next.
-    fn next(&self) -> Option<Instant> {
-        let planned = self.views.media().filter_map(|m| m.planned());
+    fn next(&self, now: Instant) -> Option<Instant> {
+        let planned = self.views.next(now).into_iter();
         let foreign = self.foreign.as_ref().and_then(|foreign| foreign.next());
         planned.chain(self.exchanges.iter().flatten().map(|e| e.at)).chain(foreign).min()
     }
@@ -134,18 +152,17 @@ impl PartlyConnected {
     fn find_starting(&mut self, now: Instant, radios: &[Radio]) {
         self.starting.clear();
         for (number, &radio) in self.radios.iter().enumerate() {
-            let medium = self.views.medium(number);
-            if medium.planned() != Some(now) {
+            if self.views.planned(now, number) != Some(now) {
                 continue;
             }
-            medium.winners(&mut self.winners);
+            self.views.engage(now, number);
+            self.views.medium(number).senders(&mut self.winners);
             let queue_of = |f: &EdcafId| {
                 radios[radio].edcafs.iter().position(|own| own == f).expect("a function of the radio")
             };
             // Beacons come before all categories.
             let rank = |queue: usize| if queue == BEACON_QUEUE { 0 } else { queue + 1 };
             let first = self.winners.iter().map(queue_of).min_by_key(|&q| rank(q)).expect("who starts");
-            self.views.engage(now, number);
             for f in &self.winners {
                 if queue_of(f) != first {
                     self.views.medium(number).done(now, *f, TxOutcome::Failed, true);
@@ -166,11 +183,14 @@ impl PartlyConnected {
 impl Air {
     /// Arms the timer for what happens next on such a channel.
     pub(super) fn plan_partly_connected<S: Sink>(&mut self, core: &mut Core<S>, index: usize) {
+        if S::STEPS {
+            self.tell_partly(core, index);
+        }
         let channel = &mut self.channels[index];
         let partly = channel.partly_connected.as_mut().expect("such a channel");
         channel.account.book(partly.using, core.now);
         partly.using = partly.uses();
-        core.timers.set(Slot(self.slots.channels + index as u32), partly.next());
+        core.timers.set(Slot(self.slots.channels + index as u32), partly.next(core.now));
     }
 
     fn partly_connected(&mut self, index: usize) -> &mut PartlyConnected {
@@ -180,6 +200,9 @@ impl Air {
     /// Something is due on such a channel: first it is settled who begins, as nobody hears what begins at the same time; then
     /// frames end, then they begin.
     pub(super) fn partly_connected_event<A: Above>(&mut self, above: &mut A, index: usize) {
+        if A::Sink::STEPS {
+            self.tell_partly(above.core(), index);
+        }
         let now = above.core().now;
         let channel = &mut self.channels[index];
         let partly = channel.partly_connected.as_mut().expect("such a channel");
@@ -197,6 +220,8 @@ impl Air {
             }
         }
         self.partly_connected(index).with_foreign(|foreign, views| foreign.end_frames(now, timing, views));
+        // Who begins now would have been kept from it by a frame that it hears.
+        let amid = self.partly_connected(index).views.on_air() > 0;
         for number in 0..radios {
             if let Some(Phase::Before(step)) =
                 self.partly_connected(index).exchanges[number].filter(due).map(|e| e.phase)
@@ -207,6 +232,9 @@ impl Air {
         let starting = core::mem::take(&mut self.partly_connected(index).starting);
         for &(number, queue) in &starting {
             self.begin(index, number, queue, now, None);
+            if amid {
+                self.begun_amid(index, number, queue);
+            }
             let first = self.partly_connected(index).exchanges[number].expect("it has just begun").first();
             self.frame_begins(above.core().now, index, number, first);
         }
@@ -254,6 +282,14 @@ impl Air {
         };
         exchange.phase = Phase::Before(exchange.first());
         self.partly_connected(index).exchanges[number] = Some(exchange);
+    }
+
+    /// A radio has begun an exchange although a frame is on the air.
+    fn begun_amid(&mut self, index: usize, number: usize, queue: usize) {
+        let radio = self.partly_connected(index).radio(number);
+        let header = self.radios[radio].first(queue).map(|ppdu| ppdu.header);
+        let Some(header) = header.filter(|h| h.content.is_data() && !h.content.is_for_all()) else { return };
+        self.wlans[header.dev.index()].dev.tx.peers[header.peer.index()].begun_amid += 1;
     }
 
     /// The same radio goes on within its transmit opportunity.

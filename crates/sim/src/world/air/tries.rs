@@ -47,6 +47,9 @@ impl Air {
         if S::FRAMES {
             self.show(core, ppdu, what, got, fate);
         }
+        if S::STEPS {
+            self.tell_try(core, index, ppdu, (start, airtime), got, fate);
+        }
     }
 
     /// Puts together what a capture needs of a try.

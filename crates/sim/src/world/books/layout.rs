@@ -1,6 +1,6 @@
 //! What the numbers of interfaces, devices and wires in the trace stand for, for readers that name things.
 
-use std::net::Ipv4Addr;
+use std::net::{Ipv4Addr, Ipv6Addr};
 
 use stillair_model::vocabulary::{ChannelId, DevId, IfId};
 
@@ -22,8 +22,10 @@ pub struct InterfaceLayout {
     pub node: String,
     /// Its own name within the node.
     pub name: String,
-    /// Its address.
+    /// Its IPv4 address.
     pub address: Ipv4Addr,
+    /// Its IPv6 address.
+    pub address6: Ipv6Addr,
 }
 
 /// A Wi-Fi device.

@@ -6,6 +6,8 @@ mod layout;
 mod ledger;
 mod qdiscs;
 
+use stillair_model::app::ResponsivenessOutcome;
+use stillair_model::metrics::responsiveness::ProbeTimes;
 use stillair_model::transport::tcp::info::TcpInfo;
 use stillair_model::vocabulary::{FlowId, IfId, Instant};
 use stillair_model::wifi::power::saver::SaverCounters;
@@ -51,6 +53,14 @@ impl<'a, S> Books<'a, S> {
     /// Those of pages come and go.
     pub fn tcp_sockets(self) -> impl Iterator<Item = TcpSocket<'a>> + 'a {
         self.hosts.tcp_sockets()
+    }
+
+    /// What became of each test of responsiveness that has begun, as if it ended now, in the order of the flows.
+    pub fn tests(
+        self,
+        now: Instant,
+    ) -> impl Iterator<Item = (FlowId, (ResponsivenessOutcome, ProbeTimes))> + 'a {
+        self.hosts.tests(now)
     }
 
     /// Since when each client has been at the load that is under way, in the order of the flows.

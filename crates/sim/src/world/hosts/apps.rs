@@ -1,10 +1,12 @@
 //! Applications and their sockets.
 
-use stillair_model::app::{Ping, UdpSource, Video, Voip};
+use stillair_model::app::{Ping, ResponsivenessOutcome, UdpSource, Video, Voip};
+use stillair_model::metrics::responsiveness::ProbeTimes;
 use stillair_model::transport::quic::Stack;
-use stillair_model::vocabulary::{FlowId, Instant, NewPacket, Sink, SockId};
+use stillair_model::vocabulary::{FlowId, Instant, NewPacket, Sink, SockId, TraceEvent};
 
 use super::quic::QuicApp;
+use super::responsiveness::ResponsivenessFlow;
 use super::sockets::{BulkFlow, Socket, SocketProtocol};
 use super::web::WebFlow;
 use super::{Below, Hosts};
@@ -26,6 +28,7 @@ pub(in crate::world) enum AppKind {
     Voip(Voip),
     Video(Box<Video>),
     Web(Box<WebFlow>),
+    Responsiveness(Box<ResponsivenessFlow>),
     Quic(Box<QuicApp>),
 }
 
@@ -46,6 +49,14 @@ impl Hosts {
         flow
     }
 
+    /// The test of responsiveness that an application is.
+    pub(super) fn responsiveness(&mut self, app: usize) -> &mut ResponsivenessFlow {
+        let AppKind::Responsiveness(flow) = &mut self.apps[app].kind else {
+            unreachable!("application {app} tests no responsiveness")
+        };
+        flow
+    }
+
     /// The bulk transfer that an application is, if it is one.
     pub(super) fn bulk(&mut self, app: usize) -> Option<&mut BulkFlow> {
         match &mut self.apps[app].kind {
@@ -54,16 +65,22 @@ impl Hosts {
         }
     }
 
-    /// Whether an application loads pages over TCP.
-    pub(super) fn loads_pages(&self, app: usize) -> bool {
-        matches!(self.apps[app].kind, AppKind::Web(_))
-    }
-
     /// Since when each client has been at the load that is under way, in the order of the flows.
     pub(in crate::world) fn loads_under_way(&self) -> impl Iterator<Item = (FlowId, Option<Instant>)> {
         self.apps.iter().filter_map(|app| match &app.kind {
             AppKind::Web(flow) => Some((flow.flow, flow.web.under_way())),
             AppKind::Quic(quic) => Some((quic.flow, quic.load.page_under_way()?)),
+            _ => None,
+        })
+    }
+
+    /// What became of each test of responsiveness that has begun, as if it ended now, in the order of the flows.
+    pub(in crate::world) fn tests(
+        &self,
+        now: Instant,
+    ) -> impl Iterator<Item = (FlowId, (ResponsivenessOutcome, ProbeTimes))> {
+        self.apps.iter().filter_map(move |app| match &app.kind {
+            AppKind::Responsiveness(flow) => Some((flow.flow, flow.test.outcome(now)?)),
             _ => None,
         })
     }
@@ -88,6 +105,7 @@ impl Hosts {
             | AppKind::Voip(_)
             | AppKind::Video(_)
             | AppKind::Web(_)
+            | AppKind::Responsiveness(_)
             | AppKind::Quic(_) => None,
         })
     }
@@ -104,10 +122,11 @@ impl Hosts {
             }
             AppKind::Video(video) => {
                 video.on_timer();
-                self.write(below, index);
+                self.write_video(below, index);
             }
             AppKind::Ping(ping) => {
                 let request = ping.on_timer(now);
+                below.core.tell(&TraceEvent::Asked { flow: request.flow, seq: request.seq });
                 self.send_datagram(below, request);
             }
             AppKind::Voip(call) => {
@@ -118,6 +137,7 @@ impl Hosts {
                 let action = flow.web.on_timer(now);
                 self.web_action(below, index, action);
             }
+            AppKind::Responsiveness(_) => self.responsiveness_timer(below, index),
             AppKind::Quic(quic) => {
                 if quic.load.on_timer(now) {
                     self.quic_connect(below, index);
@@ -143,6 +163,7 @@ impl Hosts {
             AppKind::Voip(call) => call.next_timer(),
             AppKind::Video(video) => video.next_timer(),
             AppKind::Web(flow) => flow.web.next_timer(),
+            AppKind::Responsiveness(flow) => flow.test.next_timer(),
             AppKind::Quic(quic) => quic.load.next_timer(),
         };
         let at = if self.clocks.is_empty() { at } else { self.fires(index, at) };
@@ -156,24 +177,34 @@ impl Hosts {
     fn fires(&self, index: usize, at: Option<Instant>) -> Option<Instant> {
         let clock = &self.clocks[index];
         match &self.apps[index].kind {
-            AppKind::Udp(_) | AppKind::Ping(_) | AppKind::Voip(_) | AppKind::Video(_) => {
-                at.map(|at| clock.fires(at))
-            }
+            AppKind::Udp(_)
+            | AppKind::Ping(_)
+            | AppKind::Voip(_)
+            | AppKind::Video(_)
+            | AppKind::Responsiveness(_) => at.map(|at| clock.fires(at)),
             AppKind::Bulk(flow) if flow.bulk.is_gated() => at.map(|at| clock.fires(at)),
             AppKind::Bulk(_) | AppKind::Web(_) | AppKind::Quic(_) => at.map(|at| clock.fires_once(at)),
         }
     }
 
     /// Writes what is left of a burst, as far as the send buffer allows.
+    #[inline(always)]
     fn write<S: Sink>(&mut self, below: &mut Below<'_, S>, index: usize) {
         loop {
             let now = below.core.now;
-            let datagram = match &mut self.apps[index].kind {
-                AppKind::Udp(source) => source.emit(now),
-                AppKind::Video(video) => video.emit(now),
-                _ => return,
+            let AppKind::Udp(source) = &mut self.apps[index].kind else {
+                return self.write_video(below, index);
             };
-            let Some(datagram) = datagram else { return };
+            let Some(datagram) = source.emit(now) else { return };
+            self.send_datagram(below, datagram);
+        }
+    }
+
+    /// The same of what is left of a picture, in a function of its own: sources of datagrams alone have millions to write.
+    #[inline(never)]
+    fn write_video<S: Sink>(&mut self, below: &mut Below<'_, S>, index: usize) {
+        while let AppKind::Video(video) = &mut self.apps[index].kind {
+            let Some(datagram) = video.emit(below.core.now) else { return };
             self.send_datagram(below, datagram);
         }
     }
@@ -185,6 +216,15 @@ impl Hosts {
         let p = below.core.packets.create(datagram);
         // Neither pings nor calls nor sources of datagrams react to a refusal by their own queue.
         let _ = self.send(below, node, p);
+    }
+
+    /// The process above a socket runs that its application has opened while it ran.
+    pub(super) fn serve_opened<S: Sink>(&mut self, below: &mut Below<'_, S>, app: usize, sock: SockId) {
+        match &self.apps[app].kind {
+            AppKind::Web(_) => self.serve_web(below, app, sock),
+            AppKind::Responsiveness(_) => self.serve_test(below, app, sock),
+            _ => {}
+        }
     }
 
     /// Ends the charges that were reported since the last time and lets sockets that waited write on, once each; false
@@ -226,15 +266,26 @@ impl Hosts {
             },
             SocketProtocol::Udp => match &mut self.apps[app as usize].kind {
                 AppKind::Udp(source) => source.uncharge(truesize),
-                AppKind::Video(video) => video.uncharge(truesize),
-                AppKind::Ping(_)
-                | AppKind::Bulk(_)
-                | AppKind::Voip(_)
-                | AppKind::Web(_)
-                | AppKind::Quic(_) => false,
+                other => uncharge_other(other, truesize),
             },
             SocketProtocol::Over => false,
         }
+    }
+}
+
+/// Ends a charge of an application that sends datagrams, but is no source of them alone; true if it waited for that.
+#[cold]
+#[inline(never)]
+fn uncharge_other(kind: &mut AppKind, truesize: u32) -> bool {
+    match kind {
+        AppKind::Udp(source) => source.uncharge(truesize),
+        AppKind::Video(video) => video.uncharge(truesize),
+        AppKind::Ping(_)
+        | AppKind::Bulk(_)
+        | AppKind::Voip(_)
+        | AppKind::Web(_)
+        | AppKind::Responsiveness(_)
+        | AppKind::Quic(_) => false,
     }
 }
 

@@ -2,9 +2,11 @@
 //! it gives to the network. Nothing here knows queues, wires or channels.
 
 mod apps;
+mod connections;
 mod outside;
 mod quic;
 mod read;
+mod responsiveness;
 mod sockets;
 mod wake;
 mod web;
@@ -17,7 +19,7 @@ use stillair_model::qdisc::Enqueue;
 use stillair_model::transport::tcp::metrics::PathMetrics;
 use stillair_model::transport::tcp::socket::Tcp;
 use stillair_model::vocabulary::{
-    Addr, Datagram, Fate, IfId, NewPacket, NodeId, PacketKind, Packets, Pkt, Sink, SockId,
+    Addr, Datagram, Fate, IfId, NewPacket, NodeId, PacketKind, Packets, Pkt, Sink, SockId, Step,
 };
 
 use super::air::Air;
@@ -26,11 +28,13 @@ use super::network::{FirstHop, Local, Network};
 use wake::Wakes;
 
 pub(in crate::world) use apps::{App, AppKind};
+pub(in crate::world) use connections::ConnectionEnd;
 pub(in crate::world) use outside::Outside;
 pub(in crate::world) use quic::{Job, LoadState, QuicApp, QuicEnd, Stacks};
+pub(in crate::world) use responsiveness::ResponsivenessFlow;
 pub use sockets::TcpSocket;
 pub(in crate::world) use sockets::{BulkFlow, Socket, SocketProtocol};
-pub(in crate::world) use web::{WebEnd, WebFlow};
+pub(in crate::world) use web::WebFlow;
 
 /// All applications and sockets.
 #[derive(Debug)]
@@ -130,12 +134,14 @@ impl Hosts {
             return;
         };
         let reply = reply(&mut core.packets, kind, p);
+        core.step(&Step::Copied { from: p, to: reply });
         let _ = self.send(below, node, reply);
     }
 }
 
 /// The answer to a packet that is answered without a process: the packet is consumed.
-// linux: net/ipv4/icmp.c icmp_echo (4.4) - the kernel answers with the request's TOS; so does a UDP server that was
+// linux: net/ipv4/icmp.c icmp_echo (4.4), net/ipv6/icmp.c icmpv6_echo_reply (6.1) - the kernel answers with the request's TOS or traffic
+// class; so does a UDP server that was
 // told to mark both ways. Neither blocks on its socket. The reply keeps the time of the request, so that its delay
 // is the round trip.
 fn reply(packets: &mut Packets, kind: PacketKind, p: Pkt) -> Pkt {
@@ -144,7 +150,7 @@ fn reply(packets: &mut Packets, kind: PacketKind, p: Pkt) -> Pkt {
         now: hot.t_sent,
         flow: hot.flow,
         flow_hash: hot.flow_hash.rotate_left(16),
-        len: hot.len + kind.grows(),
+        len: hot.len + kind.grows(hot.dst.ip()),
         truesize: hot.truesize,
         charge: SockId::NONE,
         seq: hot.seq,

@@ -16,11 +16,9 @@ use crate::world::doors::{Entering, Left, Refused};
 /// A packet that waits for the driver.
 #[derive(Clone, Copy, Debug)]
 struct Waiting {
-    at: IfId,
-    since: Instant,
+    /// All but whether it is of a batch.
+    left: Left,
     bytes: BytesId,
-    tos: u8,
-    ttl: u8,
 }
 
 /// All outside hosts.
@@ -79,7 +77,7 @@ impl Outside {
         if e.bytes.is_empty() || e.bytes.len() > LONGEST_PACKET {
             return Err(Refused::Length(e.bytes.len()));
         }
-        if let Some(addr) = [e.src, e.dst].into_iter().find(|addr| *addr > self.elsewhere()) {
+        if let Some(addr) = [e.src, e.dst].into_iter().find(|addr| addr.index() > self.elsewhere().index()) {
             return Err(Refused::Address(addr));
         }
         match e.token {
@@ -102,9 +100,11 @@ impl Outside {
     /// A packet has reached its end in the model.
     fn leave<S: Sink>(&mut self, core: &mut Core<S>, at: IfId, p: Pkt) {
         let hot = core.packets.get(p);
-        let (tos, ttl, now) = (hot.tos, hot.ttl, core.now);
+        let now = core.now;
+        let (src, sent, number) = (hot.src, hot.t_sent, hot.seq);
+        let left = Left { at, since: now, src, sent, number, tos: hot.tos, ttl: hot.ttl, together: false };
         let bytes = core.packets.take_bytes(p);
-        self.left.push_back(Waiting { at, since: now, bytes, tos, ttl });
+        self.left.push_back(Waiting { left, bytes });
         core.ctx().deliver(now, p);
     }
 
@@ -162,20 +162,21 @@ impl Hosts {
     #[cold]
     pub(super) fn bytes_for_a_model<S: Sink>(&mut self, core: &mut Core<S>, p: Pkt) {
         // An address is known by its interface's number.
-        let at = IfId(core.packets.get(p).dst.0);
+        let at = IfId::from_index(core.packets.get(p).dst.index());
         self.outside.leave(core, at, p);
     }
 
     /// The next packet that has left the model, its bytes in place of what is in `bytes`.
     pub(in crate::world) fn left<S>(&mut self, core: &mut Core<S>, bytes: &mut Vec<u8>) -> Option<Left> {
         let outside = &mut self.outside;
-        let Waiting { at, since, bytes: kept, tos, ttl } = outside.left.pop_front()?;
+        let Waiting { left, bytes: kept } = outside.left.pop_front()?;
         bytes.clear();
         bytes.extend_from_slice(core.packets.taken(kept));
         core.packets.release(kept);
-        write_back(bytes, tos, ttl);
-        let together = outside.last.replace((at, since)) == Some((at, since));
-        Some(Left { at, since, tos, ttl, together })
+        write_back(bytes, left.tos, left.ttl);
+        let batch = Some((left.at, left.since));
+        let together = core::mem::replace(&mut outside.last, batch) == batch;
+        Some(Left { together, ..left })
     }
 
     /// The next token whose charge has ended.

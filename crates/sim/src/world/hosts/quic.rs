@@ -9,8 +9,8 @@ use std::collections::VecDeque;
 use stillair_model::node::jitter::Slack;
 use stillair_model::transport::quic::{Connection, Engine, HostCost, QuicRole, Stack, StackEvent};
 use stillair_model::vocabulary::{
-    Datagram, Endpoint, FlowId, IPV4_HEADER, Instant, NewPacket, NodeId, PacketKind, Pkt, QuicTrace, Sink,
-    SockId, TraceEvent, UDP_HEADER, linear_truesize,
+    Datagram, Endpoint, FlowId, Instant, NewPacket, NodeId, PacketKind, Pkt, QuicTrace, Sink, SockId,
+    TraceEvent, linear_truesize,
 };
 
 use super::{Below, Hosts};
@@ -279,9 +279,9 @@ impl Hosts {
             let (flow, number) = (self.quic(app).flow, datagram.packet.number);
             below.core.tell(&TraceEvent::Quic { flow, what: QuicTrace::HandedDown { number } });
         }
-        let len = datagram.len + UDP_HEADER + IPV4_HEADER;
-        let truesize = linear_truesize(len);
         let end = &mut self.quic(app).ends[at];
+        let len = end.endpoint.datagram(datagram.len);
+        let truesize = linear_truesize(len);
         end.charged += u64::from(truesize);
         end.seq = end.seq.wrapping_add(1);
         end.busy = now + end.cost.send;

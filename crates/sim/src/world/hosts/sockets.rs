@@ -8,7 +8,7 @@ use stillair_model::transport::tcp::{
     socket::{Tcp, TcpState},
 };
 use stillair_model::vocabulary::{
-    Fate, FlowId, Instant, NewPacket, NodeId, Pkt, Sink, SockId, TcpHeader, TraceEvent,
+    Fate, FlowId, Instant, NewPacket, NodeId, Pkt, Sink, SockId, Step, TcpHeader, TraceEvent,
 };
 
 use super::{Below, Hosts};
@@ -100,6 +100,10 @@ impl Hosts {
         };
         let mut tcp = self.tcps[sock.index()].take().expect("a socket is not entered twice");
         let result = act(&mut tcp, &mut Way { hosts: self, below, node });
+        if S::STEPS {
+            let (written, waits) = tcp.waits_for();
+            below.core.step(&Step::Socket { sock, written, waits });
+        }
         self.tcps[sock.index()] = Some(tcp);
         Some(result)
     }
@@ -190,12 +194,7 @@ impl Hosts {
     pub(super) fn serve<S: Sink>(&mut self, below: &mut Below<'_, S>, sock: SockId) {
         let now = below.core.now;
         let app = self.sockets[sock.index()].app as usize;
-        let Some(flow) = self.bulk(app) else {
-            if self.loads_pages(app) {
-                self.serve_web(below, app, sock);
-            }
-            return;
-        };
+        let Some(flow) = self.bulk(app) else { return self.serve_opened(below, app, sock) };
         let forth = sock == flow.receiver;
         let (id, wants, waits) =
             (flow.flow, if sock == flow.sender { flow.bulk.wants() } else { 0 }, flow.waits);

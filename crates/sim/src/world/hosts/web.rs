@@ -1,27 +1,13 @@
 //! Web pages in the world: the connections of a page, opened for each load, and what both their ends do.
 
 use stillair_model::app::{QUERY_PAYLOAD, WORKERS, Web, WebAction};
-use stillair_model::transport::cc::Cc;
-use stillair_model::transport::tcp::config::TcpConfig;
-use stillair_model::transport::tcp::socket::{Tcp, TcpState};
+use stillair_model::transport::tcp::socket::TcpState;
 use stillair_model::vocabulary::{
-    Endpoint, FlowId, IPV4_HEADER, NewPacket, NodeId, PacketKind, RandomStream, Sink, SockId, TraceEvent,
-    UDP_HEADER, linear_truesize,
+    Endpoint, FlowId, NewPacket, PacketKind, RandomStream, Sink, SockId, TraceEvent, linear_truesize,
 };
 
-use super::sockets::{Socket, SocketProtocol};
+use super::connections::ConnectionEnd;
 use super::{Below, Hosts};
-
-/// What the sockets at one end of a flow are made of.
-#[derive(Debug)]
-pub(in crate::world) struct WebEnd {
-    pub(in crate::world) config: TcpConfig,
-    /// Its congestion control, in its initial state.
-    pub(in crate::world) controller: Cc,
-    /// From this end to the other.
-    pub(in crate::world) endpoint: Endpoint,
-    pub(in crate::world) node: NodeId,
-}
 
 /// A client, its server, and the connections between them.
 #[derive(Debug)]
@@ -29,7 +15,7 @@ pub(in crate::world) struct WebFlow {
     pub(in crate::world) web: Web,
     pub(in crate::world) flow: FlowId,
     /// The client's end and the server's.
-    pub(in crate::world) ends: [WebEnd; 2],
+    pub(in crate::world) ends: [ConnectionEnd; 2],
     /// Chooses what each connection leaves to chance.
     pub(in crate::world) random: RandomStream,
     pub(in crate::world) queries: u32,
@@ -99,7 +85,7 @@ impl Hosts {
         let web = self.web(app);
         web.queries += 1;
         let Endpoint { flow, flow_hash, src, dst, tos } = web.ends[0].endpoint;
-        let len = QUERY_PAYLOAD + UDP_HEADER + IPV4_HEADER;
+        let len = web.ends[0].endpoint.datagram(QUERY_PAYLOAD);
         let (truesize, seq) = (linear_truesize(len), web.queries);
         let charge = SockId::NONE;
         self.send_datagram(
@@ -132,46 +118,20 @@ impl Hosts {
 
     /// Opens a connection, by sockets of its own.
     fn connect<S: Sink>(&mut self, below: &mut Below<'_, S>, app: usize, worker: usize) {
-        let [client, server] = [0, 1].map(|n| SockId::from_index(self.sockets.len() + n));
-        let (connected, made) = {
-            let web = self.web(app);
-            let connection = WebConnection {
-                client,
-                server,
-                asking: 0,
-                hearing: 0,
-                wanted: 0,
-                answering: 0,
-                left: 0,
-                waits: false,
-            };
-            web.connections[worker] = Some(connection);
-            let hash = web.random.word();
-            let made = [(0, client, server), (1, server, client)].map(|(end, own, peer)| {
-                let random = web.random.split();
-                let WebEnd { config, controller, endpoint, node } = &web.ends[end];
-                let endpoint = Endpoint { flow_hash: hash, ..*endpoint };
-                let mut tcp = Tcp::new(*config, controller.clone(), endpoint, own, peer, random);
-                if own == server {
-                    tcp.listen();
-                }
-                (
-                    Socket { app: app as u32, node: *node, protocol: SocketProtocol::Tcp, woken: false },
-                    Box::new(tcp),
-                )
-            });
-            (client, made)
-        };
-        for (socket, tcp) in made {
-            self.sockets.push(socket);
-            self.tcps.push(Some(tcp));
-        }
-        debug_assert!(self.slots.sockets as usize + self.sockets.len() <= self.slots.end as usize);
-        let now = below.core.now;
-        self.recall(below.core.now, client);
-        self.recall(below.core.now, server);
-        self.with_tcp(below, connected, |tcp, out| tcp.connect(now, out));
-        self.arm_socket(below, connected);
+        let [client, server] = self.pair();
+        let web = self.web(app);
+        web.connections[worker] = Some(WebConnection {
+            client,
+            server,
+            asking: 0,
+            hearing: 0,
+            wanted: 0,
+            answering: 0,
+            left: 0,
+            waits: false,
+        });
+        let made = ConnectionEnd::sockets(&web.ends, &mut web.random, [client, server]);
+        self.open(below, app, made);
     }
 
     /// A worker asks for an answer of so many bytes.
@@ -197,23 +157,8 @@ impl Hosts {
             }
         }
         let mut closed = core::mem::take(&mut self.web(app).closed);
-        closed.retain(|pair| {
-            let over = pair.iter().all(|sock| self.is_over(*sock));
-            if over {
-                // Nothing of it is on its way but what nobody answers.
-                for sock in pair {
-                    self.sockets[sock.index()].protocol = SocketProtocol::Over;
-                    self.tcps[sock.index()] = None;
-                }
-            }
-            !over
-        });
+        closed.retain(|pair| !self.forget(*pair));
         self.web(app).closed = closed;
-    }
-
-    fn is_over(&self, sock: SockId) -> bool {
-        let tcp = self.tcps[sock.index()].as_ref();
-        tcp.is_none_or(|tcp| tcp.is_closed() && tcp.sender.charged() == 0)
     }
 
     /// After a socket of a page has acted: what came is read, what is asked for is written.

@@ -12,7 +12,8 @@ use stillair_model::node::routes::{Route, Routes};
 use stillair_model::offload::gro;
 use stillair_model::qdisc::Enqueue;
 use stillair_model::vocabulary::{
-    Ac, Addr, DevId, FrameView, Headers, IfId, NodeId, PacketKind, PeerId, Pkt, PlaceId, Reason, Sink, WireId,
+    Ac, Addr, DevId, FrameView, Headers, IfId, NodeId, PacketKind, PeerId, Pkt, PlaceId, Reason, Sink, Step,
+    WireId,
 };
 use stillair_model::wire::Wire;
 
@@ -233,6 +234,7 @@ impl Network {
         if S::FRAMES {
             self.show_received(core, interface, p);
         }
+        core.step(&Step::Up { p });
         let NetInterface { node, taker, .. } = self.interfaces[interface.index()];
         if taker != Taker::Host {
             return self.come_apart(core, air, hosts, interface, p);

@@ -62,7 +62,7 @@ pub(super) fn feed<S: Sink>(
 
 fn push_segments<S: Sink>(now: Instant, p: Pkt, port: &mut impl Port<S>, ctx: &mut Ctx<'_, S>) {
     let mut segments = PktList::default();
-    gso::split(ctx.packets, p, |packets, segment| segments.push(packets, segment));
+    gso::split_by(now, p, ctx, |ctx, segment| segments.push(ctx.packets, segment));
     while let Some(segment) = segments.pop(ctx.packets) {
         port.push(now, segment, ctx);
     }

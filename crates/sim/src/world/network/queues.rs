@@ -1,8 +1,8 @@
 //! Transmit queues at work: a packet is queued and the device below fed, at once, when it has room again, or when a discipline lets go
 //! of what it has held back.
 
-use stillair_model::qdisc::Enqueue;
-use stillair_model::vocabulary::{Ac, IfId, Pkt, Sink};
+use stillair_model::qdisc::{Enqueue, Qdisc};
+use stillair_model::vocabulary::{Ac, IfId, PacketKind, Pkt, Sink, Step};
 use stillair_model::wifi::dev::Woken;
 
 use super::ports::{WirePort, feed, push_directly};
@@ -13,6 +13,7 @@ use crate::world::common::Core;
 
 impl Network {
     /// Queues a packet at an interface and feeds its device. What the device takes directly is not refused.
+    #[inline(always)]
     pub(super) fn transmit<S: Sink>(
         &mut self,
         core: &mut Core<S>,
@@ -21,6 +22,9 @@ impl Network {
         ac: Ac,
         p: Pkt,
     ) -> Enqueue {
+        if S::STEPS {
+            self.tell_of(core, interface, ac, p);
+        }
         if let Some(answer) = self.feed(core, air, interface, ac, Some(p)) {
             return answer;
         }
@@ -98,11 +102,27 @@ impl Network {
 
     /// After a discipline that holds packets back was asked for some: the timer that asks it again.
     #[inline(never)]
-    fn arm_watchdog<S>(&mut self, core: &mut Core<S>, id: IfId, ac: Ac, first: u32) {
+    fn arm_watchdog<S: Sink>(&mut self, core: &mut Core<S>, id: IfId, ac: Ac, first: u32) {
         let tx = &mut self.interfaces[id.index()].tx;
         let slot = Slot(self.slots.watchdogs + first + tx.index_of(ac) as u32);
         let at = tx.queue_of(ac).and_then(|queue| queue.watchdog(core.now));
         core.timers.set(slot, at);
+        if S::STEPS {
+            let queue = tx.index_of(ac);
+            let paces = tx.queue_of(ac).is_some_and(|q| matches!(q.qdisc(), Qdisc::Fq(_)));
+            core.step(&Step::Held { at: id, queue: queue as u8, paces, until: at });
+        }
+    }
+
+    /// Tells a reader that follows packets where one is queued now.
+    fn tell_of<S: Sink>(&mut self, core: &mut Core<S>, at: IfId, ac: Ac, p: Pkt) {
+        let tx = &mut self.interfaces[at.index()].tx;
+        let queue = tx.index_of(ac) as u8;
+        let heeds = tx.queue_of(ac).is_some_and(|q| matches!(q.qdisc(), Qdisc::Fq(_)));
+        let hot = core.packets.get(p);
+        let paced =
+            (heeds && hot.kind == PacketKind::Tcp).then_some(hot.t_enqueue).filter(|at| *at > core.now);
+        core.step(&Step::Queued { p, at, queue, paced });
     }
 
     /// A queue whose quota was used up has its turn again; false if there is none.

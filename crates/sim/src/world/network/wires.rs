@@ -9,6 +9,7 @@ use crate::world::common::Core;
 
 impl Network {
     /// After packets were pushed: both timers, as a wire that was empty has none.
+    #[inline(always)]
     pub(super) fn arm_wire<S>(&self, core: &mut Core<S>, id: WireId) {
         self.arm_arrival(core, id);
         self.arm_completion(core, id);

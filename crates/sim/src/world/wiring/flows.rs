@@ -3,7 +3,8 @@
 use core::ops::Range;
 
 use stillair_model::app::{
-    Bulk, BulkParams, Gap, Ping, UdpSource, UdpSourceParams, Video, Voip, WORKERS, Web, WebParams,
+    Bulk, BulkParams, Gap, Ping, Responsiveness, UdpSource, UdpSourceParams, Video, Voip, WORKERS, Web,
+    WebParams,
 };
 use stillair_model::node::jitter::{AppClock, Slack, Spread};
 use stillair_model::transport::cc::Cc;
@@ -11,16 +12,17 @@ use stillair_model::transport::quic::{QuicRole, TcpControl};
 use stillair_model::transport::tcp::config::TcpConfig;
 use stillair_model::transport::tcp::socket::Tcp;
 use stillair_model::vocabulary::{
-    Duration, Endpoint, FlowId, IfId, Instant, NodeId, Seed, SockId, linear_truesize,
+    Duration, Endpoint, FlowId, IfId, Instant, Ip, NodeId, Seed, SockId, linear_truesize,
 };
 
 use super::super::hosts::{
-    App, AppKind, BulkFlow, Job, LoadState, QuicApp, QuicEnd, Socket, SocketProtocol, Stacks, WebEnd, WebFlow,
+    App, AppKind, BulkFlow, ConnectionEnd, Job, LoadState, QuicApp, QuicEnd, ResponsivenessFlow, Socket,
+    SocketProtocol, Stacks, WebFlow,
 };
 use super::{Plan, Tables};
 use crate::recorder::{FlowRecord, QuicRecord};
 use crate::scenario::{
-    self, Attachment, CongestionControl, FlowKind, InterfaceRef, QuicFlow, QuicLoad, SocketMemory, Ways,
+    self, Attachment, CongestionControl, FlowKind, InterfaceRef, Mtus, QuicFlow, QuicLoad, SocketMemory, Ways,
 };
 
 /// What is at the ends of the flows, in their order.
@@ -58,6 +60,8 @@ struct One<'a> {
     endpoint: Endpoint,
     start: Instant,
     stop: Instant,
+    /// Most bytes of a TCP segment without options.
+    segment: u16,
 }
 
 /// An end of a flow to one of its receivers.
@@ -74,15 +78,16 @@ struct Side {
 impl Plan<'_> {
     /// Applications, sockets and records of the flows.
     pub(super) fn apps(&self, seed: Seed, measured: &Range<Instant>, tables: &Tables) -> Ends {
-        let (mut ends, ways) = (Ends::default(), Ways::new(self.scenario));
+        let (mut ends, ways, mtus) = (Ends::default(), Ways::new(self.scenario), Mtus::new(self.scenario));
         for flow in &self.scenario.flows {
             for (n, &to) in flow.to.iter().enumerate() {
                 let [from, at] = ways.ends(flow.from, to);
                 let id = FlowId::from_index(ends.apps.len());
                 let name = format!("{}.{}", flow.name, self.scenario.end_name(to));
                 let mut one = self.one(flow, name, [from, at], id, seed, tables);
+                one.segment = mtus.segment(from, at, flow.ip);
                 if flow.multicast {
-                    one.endpoint.dst = self.group_addr();
+                    one.endpoint.dst = self.group_addr().of(flow.ip);
                     // One source sends for all.
                     if n > 0 {
                         one.stop = Instant::ZERO;
@@ -139,11 +144,13 @@ impl Plan<'_> {
         seed: Seed,
         tables: &Tables,
     ) -> One<'a> {
+        // The five-tuple of a flow over IPv6 is another, and so is its hash.
+        let hash = if flow.ip == Ip::V6 { "hash6" } else { "hash" };
         let endpoint = Endpoint {
             flow: id,
-            flow_hash: seed.stream(&format!("{name}.hash")).bits() as u32,
-            src: self.addr(from),
-            dst: self.addr(to),
+            flow_hash: seed.stream(&format!("{name}.{hash}")).bits() as u32,
+            src: self.addr(from).of(flow.ip),
+            dst: self.addr(to).of(flow.ip),
             tos: flow.tos,
         };
         let late = flow.start_spread.nanos() as f64 * seed.stream(&format!("{name}.start")).unit();
@@ -155,7 +162,7 @@ impl Plan<'_> {
         };
         let back = Endpoint { src: endpoint.dst, dst: endpoint.src, ..endpoint };
         let sides = [side(from, endpoint), side(to, back)];
-        One { flow, id, sides, name, seed, endpoint, start, stop }
+        One { flow, id, sides, name, seed, endpoint, start, stop, segment: 0 }
     }
 
     /// What is at the ends of a flow to the receiver `n` of its own.
@@ -170,7 +177,7 @@ impl Plan<'_> {
                     }
                     scenario::Gap::Periodic => Gap::Periodic,
                 };
-                let (rate, truesize) = (rates[n], linear_truesize(payload + 28));
+                let (rate, truesize) = (rates[n], linear_truesize(endpoint.datagram(payload)));
                 let sndbuf = self.scenario.nodes[one.flow.from.node].profile.wmem_default;
                 let params =
                     UdpSourceParams { endpoint, rate, payload, burst, gap, start, stop, truesize, sndbuf };
@@ -183,6 +190,9 @@ impl Plan<'_> {
             }
             FlowKind::Web { page, interval } => {
                 self.web(one, Web::new(page.clone(), WebParams { start, stop, interval: *interval }))
+            }
+            FlowKind::Responsiveness(params) => {
+                self.responsiveness(one, Responsiveness::new(*params, start, stop))
             }
             FlowKind::Quic(spec) => self.quic(one, spec, ends),
             FlowKind::Video(params) => {
@@ -213,7 +223,8 @@ impl Plan<'_> {
         for (n, &Side { at, leaves, endpoint }) in one.sides.iter().enumerate() {
             let random = one.seed.stream(&format!("{}.{}", one.name, self.name(at)));
             let cc = self.controller(at, control);
-            let mut tcp = Tcp::new(self.tcp(leaves), cc, endpoint, socks[n], socks[1 - n], random);
+            let mut tcp =
+                Tcp::new(self.tcp(leaves, one.segment), cc, endpoint, socks[n], socks[1 - n], random);
             if n == 1 {
                 tcp.listen();
             }
@@ -225,21 +236,43 @@ impl Plan<'_> {
 
     /// A client that loads a page over connections which it opens itself.
     fn web(&self, one: &One<'_>, web: Web) -> AppKind {
-        let ends = one.sides.map(|Side { at, leaves, endpoint }| WebEnd {
-            config: self.tcp(leaves),
-            controller: self.controller(at, &self.scenario.nodes[at.node].profile.congestion_control),
-            endpoint,
-            node: NodeId::from_index(at.node),
-        });
         AppKind::Web(Box::new(WebFlow {
             web,
             flow: one.id,
-            ends,
+            ends: self.connection_ends(one),
             random: one.seed.stream(&one.name),
             queries: 0,
             connections: [None; WORKERS],
             closed: Vec::new(),
         }))
+    }
+
+    /// A client that tests responsiveness over connections which it opens itself.
+    // goresponsiveness, curl, Apple's URLSession: TCP_NODELAY is set, so that a request does not wait for an acknowledgement.
+    fn responsiveness(&self, one: &One<'_>, test: Responsiveness) -> AppKind {
+        let mut ends = self.connection_ends(one);
+        for end in &mut ends {
+            end.config.nodelay = true;
+            end.config.notsent_lowat = test.params().notsent_lowat.unwrap_or(end.config.notsent_lowat);
+        }
+        AppKind::Responsiveness(Box::new(ResponsivenessFlow {
+            test,
+            flow: one.id,
+            ends,
+            random: one.seed.stream(&one.name),
+            connections: Vec::new(),
+            closed: Vec::new(),
+        }))
+    }
+
+    /// What the ends of connections are made of that an application opens itself.
+    fn connection_ends(&self, one: &One<'_>) -> [ConnectionEnd; 2] {
+        one.sides.map(|Side { at, leaves, endpoint }| ConnectionEnd {
+            config: self.tcp(leaves, one.segment),
+            controller: self.controller(at, &self.scenario.nodes[at.node].profile.congestion_control),
+            endpoint,
+            node: NodeId::from_index(at.node),
+        })
     }
 
     /// A transfer or a page over QUIC.
@@ -286,18 +319,22 @@ impl Plan<'_> {
         control.make(&self.scenario.nodes[at.node].profile.cc)
     }
 
-    /// Most sockets that the loads of all pages can take: one load after the other, no closer than their interval.
-    pub(super) fn pages(&self) -> usize {
-        let loads: u64 = self.scenario.flows.iter().map(|flow| flow.loads(self.scenario.duration)).sum();
-        loads as usize * WebFlow::SOCKETS
+    /// Most sockets that applications can open while they run: for loads of pages, one after the other and no closer than their interval, and for
+    /// tests of responsiveness.
+    pub(super) fn opened(&self) -> usize {
+        let sum = |of: fn(&scenario::Flow, Duration) -> u64| -> u64 {
+            self.scenario.flows.iter().map(|flow| of(flow, self.scenario.duration)).sum()
+        };
+        sum(scenario::Flow::loads) as usize * WebFlow::SOCKETS + sum(scenario::Flow::connections) as usize * 2
     }
 
     /// What a socket is given by its kernel, and by the device of the interface through which its packets leave.
     // linux: net/core/sock.c sk_setup_caps (4.4) - from the route's device, whatever address the socket is bound to.
-    fn tcp(&self, at: InterfaceRef) -> TcpConfig {
+    fn tcp(&self, at: InterfaceRef, advmss: u16) -> TcpConfig {
         let profile = &self.scenario.nodes[at.node].profile;
         let interface = self.interface(at);
-        let mut config = TcpConfig { tso: interface.tso, fq: interface.qdisc.config.paces(), ..profile.tcp };
+        let mut config =
+            TcpConfig { tso: interface.tso, fq: interface.qdisc.config.paces(), advmss, ..profile.tcp };
         let (wifi, linear) =
             (matches!(interface.medium, Attachment::Wifi(_)), SocketMemory::linear(config.max_header));
         // linux: drivers/net/wireless/ath/ath9k/init.c (4.4) - neither scatter-gather nor segmentation: before 4.17 sockets

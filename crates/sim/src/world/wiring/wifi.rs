@@ -30,7 +30,7 @@ use crate::scenario::{self, InterfaceRef, Role, Scheme, Wifi};
 const BEACON: EdcaParams = EdcaParams { aifsn: 1, cw_min: 0, cw_max: 0, txop: Duration::ZERO };
 
 impl Plan<'_> {
-    fn edca(&self, at: InterfaceRef) -> EdcaSet {
+    pub(super) fn edca(&self, at: InterfaceRef) -> EdcaSet {
         let wifi = self.wifi_of(at);
         let mut set = match wifi.role {
             Role::Ap => EdcaSet::ACCESS_POINT,
@@ -158,15 +158,14 @@ impl Plan<'_> {
     /// The device with its power save and scans, or with what it does for those of its stations.
     fn power(&self, at: InterfaceRef, n: usize, dev: WifiDev, place: PlaceId) -> WifiDev {
         let wifi = self.wifi_of(at);
-        if wifi.power_save.is_some() || wifi.scan.is_some() {
+        if matches!(wifi.role, Role::Station(_)) && (wifi.power_save.is_some() || wifi.scan.is_some()) {
             return dev.with_saver(Saver::new(wifi.power_save.map(|(_, params)| params), wifi.scan));
         }
         let saves =
             |of: &InterfaceRef| self.wifi_of(*of).power_save.is_some() || self.wifi_of(*of).scan.is_some();
         let interval = self.scenario.channels[wifi.channel].beacon_interval;
-        let (Role::Ap, Some(interval), true) = (&wifi.role, interval, self.peers[n].iter().any(saves)) else {
-            return dev;
-        };
+        let any = wifi.scan.is_some() || self.peers[n].iter().any(saves);
+        let (Role::Ap, Some(interval), true) = (&wifi.role, interval, any) else { return dev };
         let habits = |of: &InterfaceRef| {
             let saver = self.wifi_of(*of).power_save.map(|(_, params)| params);
             let listen = match saver.map(|params| params.listen) {
@@ -180,10 +179,11 @@ impl Plan<'_> {
         // who sleeps, and mac80211 does not.
         let host_keeps = !matches!(wifi.driver, DriverConfig::Firmware(..));
         let habits = self.peers[n].iter().map(habits).collect();
-        dev.with_sleepers(Sleepers::new(habits, wifi.dtim_period, interval, host_keeps, place))
+        let sleepers = Sleepers::new(habits, wifi.dtim_period, interval, host_keeps, place);
+        dev.with_sleepers(sleepers.with_scan(wifi.scan))
     }
 
-    fn peer(&self, at: InterfaceRef, peer: InterfaceRef, edca: &EdcaSet, seed: Seed) -> Peer {
+    pub(super) fn peer(&self, at: InterfaceRef, peer: InterfaceRef, edca: &EdcaSet, seed: Seed) -> Peer {
         let (station, path) = self.path(at, peer);
         // A station's only peer is its first.
         let back = self.numbers[self.dev(at).index()];
@@ -220,6 +220,8 @@ fn windows(own: u16, first: PhyRate) -> (Windows, u32) {
 /// What A-MSDUs from one device to another may hold, in a link that begins with this rate.
 // linux: drivers/net/wireless/mediatek/mt76/mt7915/init.c mt7915_init_wiphy (6.12) - announces 7,991 bytes; include/linux/ieee80211.h
 // IEEE80211_MAX_MPDU_LEN_VHT_3895 (6.12) - the least.
+// linux: drivers/net/wireless/mediatek/mt76/mt7915/mcu.c mt7915_mcu_sta_amsdu_tlv (6.12) - MT7915 sends 7,991 bytes to those who announce
+// more, too.
 // linux: drivers/net/wireless/ath/ath9k/init.c (6.12) - is not among those with SUPPORTS_AMSDU_IN_AMPDU: it takes none in a session.
 // deviation: ath10k and ath11k announce what their firmware says, taken to be 11,454; schemes of ath9k stand for another device where
 // there is VHT or HE.
@@ -227,12 +229,18 @@ fn amsdu(from: &Wifi, to: &Wifi, first: PhyRate) -> AmsduLimits {
     let DriverConfig::Firmware(_, _, firmware) = &from.driver else { return AmsduLimits::NONE };
     let wide = matches!(first, PhyRate::Vht(_) | PhyRate::He(_));
     let announced = match to.scheme {
+        _ if to.device.is_some() => to.device.map_or(0, |device| device.announces),
         Scheme::Mt76 => 7_991,
         Scheme::Ath10k | Scheme::Ath11k => 11_454,
         _ if wide => 3_895,
         _ => return AmsduLimits::NONE,
     };
-    AmsduLimits { packets: firmware.amsdu_frames, bytes: firmware.amsdu_bytes.unwrap_or(announced) }
+    let sends = match from.device.filter(|device| device.scheme == from.scheme) {
+        Some(device) => device.sends,
+        None => (from.scheme == Scheme::Mt76).then_some(7_991),
+    };
+    let bytes = firmware.amsdu_bytes.unwrap_or(announced.min(sends.unwrap_or(announced)));
+    AmsduLimits { packets: firmware.amsdu_frames, bytes, by_host: firmware.host_joins }
 }
 
 /// Adds a radio's contention functions to its medium.

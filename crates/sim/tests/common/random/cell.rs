@@ -16,6 +16,16 @@ impl Cell {
         } else {
             format!("kind = \"{kind}\", hw_aggregates = {aggregates}, hw_singles = {singles}")
         };
+        if ["mac80211", "ath10k", "mt76"].contains(&kind) {
+            scheme.push_str(match self.retry_limit % 4 {
+                0 => ", aql_multicast = \"2 ms\"",
+                1 => ", aql_multicast = \"threshold\"",
+                _ => "",
+            });
+        }
+        if kind == "mt76" && !self.retry_limit.is_multiple_of(9) && self.retry_limit.is_multiple_of(2) {
+            scheme.push_str(", amsdu_by = \"mac80211\"");
+        }
         if self.scheme < 2 && self.retry_limit.is_multiple_of(2) {
             scheme.push_str(", firmware_aggregates = true");
         }
@@ -62,6 +72,21 @@ impl Cell {
             WINDOWS[self.limit as usize % 4],
             self.retry_limit
         )
+    }
+
+    /// A scan of its own, where it may have one.
+    pub(super) fn scan(&self) -> &'static str {
+        match self.limit % 5 {
+            _ if self.scheme == HTC => "",
+            0 if self.limit > 0 => {
+                ", scan = { kind = \"mac80211\", start = \"30 ms\", active_channels = 2, passive_channels = 1, dwell_active = \"9 ms\" }"
+            }
+            1 => {
+                ", scan = { kind = \"ath10k\", start = \"20 ms\", every = \"150 ms\", active_channels = 2, passive_channels = 1, dwell_active = \"5 ms\", \
+                  dwell_passive = \"30 ms\", home = \"10 ms\", home_busy = \"20 ms\" }"
+            }
+            _ => "",
+        }
     }
 
     /// What the hardware does with frames behind one that failed; behind USB there is no choice.

@@ -18,3 +18,22 @@ pub const WIRES: [&str; 7] = [
     "rate = \"100 Mbit/s\"\ndelay = \"1 ms\"\ntx_usecs = 0\nrx_usecs = 3000",
     "kind = \"veth\"",
 ];
+
+pub(super) const SCHEMES: [&str; 10] = [
+    "fifo",
+    "fq_codel",
+    "fq_mac",
+    "airtime",
+    "airtime_as_printed",
+    "ath9k_htc",
+    "mac80211",
+    "ath10k",
+    "ath11k",
+    "mt76",
+];
+
+/// Keys of a firmware driver that say who joins how many packets.
+pub(super) fn joining(scheme: &str, n: u32) -> String {
+    let by = if scheme == "mt76" && n % 9 > 4 { ", amsdu_by = \"mac80211\"" } else { "" };
+    format!(", amsdu_frames = {}{by}", 1 + n % 9)
+}

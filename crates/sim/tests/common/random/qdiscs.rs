@@ -9,7 +9,7 @@ pub(super) const QDISCS: [(&str, bool); 16] = [
     ("{ kind = \"codel\", target = \"1 ms\", interval = \"5 ms\", limit = 40 }", true),
     ("{ kind = \"htb\", rate = \"10 Mbit/s\" }", true),
     (
-        "{ kind = \"cake\", bandwidth = \"10 Mbit/s\", rtt = \"5 ms\", memlimit = 60000, ingress = true }",
+        "{ kind = \"cake\", bandwidth = \"10 Mbit/s\", rtt = \"5 ms\", memlimit = 60000, ingress = true }, masquerade = true",
         true,
     ),
     (
@@ -46,3 +46,8 @@ pub(super) const QDISCS: [(&str, bool); 16] = [
         false,
     ),
 ];
+
+/// A kind by its name alone is text.
+pub fn quoted(kind: &str) -> String {
+    if kind.starts_with('{') { kind.to_owned() } else { format!("\"{kind}\"") }
+}

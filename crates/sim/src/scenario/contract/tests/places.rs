@@ -56,6 +56,10 @@ pub(super) fn places() -> Vec<Place> {
     let mut udp_ping = place("flow.1", "Flow of kind udp_ping");
     udp_ping.sets.push(("flow.1.kind".to_owned(), "udp_ping".to_owned()));
     out.push(udp_ping);
+    let mut step = place("step.0", "Step");
+    let sets = "[{ at = \"1 s\", set = [\"link.lan.delay=2 ms\"] }]";
+    step.sets.push(("step".to_owned(), sets.to_owned()));
+    out.push(step);
     for (path, title, table) in [
         ("flow.1", "Flow of kind tcp", "{ kind = \"tcp\", from = \"server\", to = \"slow\" }"),
         (
@@ -70,6 +74,12 @@ pub(super) fn places() -> Vec<Place> {
             "{ kind = \"web\", from = \"slow\", to = \"server\", page = \"small\" }",
         ),
         ("flow.1", "Flow of kind quic", "{ kind = \"quic\", from = \"server\", to = \"slow\" }"),
+        (
+            "flow.1",
+            "Flow of kind responsiveness",
+            "{ kind = \"responsiveness\", from = \"slow\", to = \"server\" }",
+        ),
+        ("record.sojourn", "Sojourn of a sample", "{ sample = 10 }"),
         ("node.slow.tcp", "TCP of a node", "{}"),
         ("node.server.jitter", "Jitter none", "{ kind = \"none\" }"),
         ("node.server.jitter", "Jitter of a desktop", "{ kind = \"desktop\" }"),
@@ -138,6 +148,7 @@ pub(super) fn places() -> Vec<Place> {
         (AP, "retry_out"),
         (AP, "rx_mitigation"),
         (AP, "qdisc"),
+        (AP, "scan"),
         (STATION, "qdisc"),
         (STATION, "trace"),
         (STATION, "power_save"),
@@ -157,7 +168,10 @@ pub(super) fn places() -> Vec<Place> {
             let veth = (above, shape.kind()) == (WIRED, "noqueue");
             let link = veth.then(|| ("link.lan".to_owned(), "{ kind = \"veth\" }".to_owned()));
             let rate = match shape.kind() {
-                "mac80211" | "iwlwifi" | "ath10k" | "phone" | "static" if key == "power_save" => {
+                "mac80211" | "iwlwifi" | "ath10k" | "brcmfmac" | "mwifiex" | "qcacld" | "phone"
+                | "static"
+                    if key == "power_save" =>
+                {
                     ", uapsd = [\"VO\"]"
                 }
                 "index" => ", index = 1",

@@ -88,6 +88,12 @@ pub(super) const OPTIONS: &[Key] = &[
         "no-ack-filter",
         "acknowledgements that newer ones of their connection make needless are dropped: the older of two, or already one",
     ),
+    Key::or(
+        "nat",
+        Form::Boolean,
+        "false",
+        "hosts behind a router are told apart at its interface that has `masquerade` (`nat`); without it (`nonat`) all of them are one host there",
+    ),
 ];
 
 /// Reads the options.
@@ -104,6 +110,7 @@ pub(super) fn read(section: Option<&mut Section<'_>>) -> Result<CakeParams, Faul
     p.split_gso = section.or("split_gso", p.split_gso)?;
     p.ingress = section.or("ingress", p.ingress)?;
     p.wash = section.or("wash", p.wash)?;
+    p.nat = section.or("nat", p.nat)?;
     p.ack_filter = section.or_by("ack_filter", p.ack_filter, |field| field.choice(&ACK_FILTERS))?;
     Ok(p)
 }

@@ -30,12 +30,20 @@ const AMSDU_BYTES: Key = Key::open(
     "amsdu_bytes",
     Form::Integer(3_895, 11_454),
     "what the receiver announces: 7,991 of mt76 (MT7915), 11,454 of ath10k and ath11k, 3,895 of another with VHT or HE, the least that each \
-     takes; between radios of HT 4,095 whatever is given",
+     takes; 7,991 of mt76 (MT7915) as sender where that is less; between radios of HT 4,095 whatever is given",
     "bytes of an MPDU that holds several packets (A-MSDU) at most",
 );
 
 const AMSDU: &str = "packets of a station and TID that the firmware joins into an MPDU (A-MSDU) at most, of what it has in a Block Ack session \
-                     when it sends; 1 joins none. What mac80211 itself joins, when packets are queued, is not modelled";
+                     when it sends; 1 joins none. Where minstrel_ht chooses rates it limits their length too, as it does in mac80211";
+
+const AMSDU_BY: Key = Key::or(
+    "amsdu_by",
+    Form::Choice(&["firmware", "mac80211"]),
+    "firmware",
+    "who joins packets: the firmware of what it has, as of MT7915 and newer, or mac80211 packets of one flow when they leave its queues, as of \
+     MT7615, MT7603 and MT76x2. In a Block Ack session only: A-MSDUs without A-MPDU are not modelled",
+);
 
 const AIRTIME: Key = Key::open(
     "airtime_report",
@@ -99,6 +107,7 @@ pub(super) static MT76: Shape = Shape {
             AMSDU_BYTES,
             REPORT_FRAMES,
             ASSUMED_DELAY,
+            AMSDU_BY,
             AIRTIME,
             VOW_ATF,
         ],
@@ -147,6 +156,7 @@ pub(super) fn of(name: Scheme, version: Version) -> DriverConfig {
             report_delay: Duration::from_millis(1),
             airtime: AirtimeReport::Nothing,
             amsdu_frames: ATH11K_AMSDU,
+            host_joins: false,
             amsdu_bytes: None,
             shares_airtime: false,
         };
@@ -169,6 +179,7 @@ pub(super) fn of(name: Scheme, version: Version) -> DriverConfig {
         // linux: drivers/net/wireless/mediatek/mt76/mt7915/mcu.c mt7915_mcu_sta_amsdu_tlv (6.12) - 8; ath10k/htt.h
         // ATH10K_HTT_MAX_NUM_AMSDU_DEFAULT (6.12) - 3.
         amsdu_frames: if mt76 { 8 } else { 3 },
+        host_joins: false,
         amsdu_bytes: None,
         shares_airtime: false,
     };
@@ -178,7 +189,9 @@ pub(super) fn of(name: Scheme, version: Version) -> DriverConfig {
         charge_rx: mt76,
         ..AirtimeParams::default()
     };
-    let scheduler = Scheduler::Mac80211(airtime, Some(AqlParams::default()), rules(version));
+    let rules = rules(version);
+    let aql = AqlParams { groups: rules.groups(), ..AqlParams::default() };
+    let scheduler = Scheduler::Mac80211(airtime, Some(aql), rules);
     DriverConfig::Firmware(mac80211_queues(version), scheduler, params)
 }
 
@@ -197,7 +210,16 @@ pub(super) fn read(section: &mut Section<'_>, name: Scheme, p: &mut FirmwarePara
     p.report_frames = section.or("report_frames", p.report_frames)?;
     p.report_delay = section.or("report_delay", p.report_delay)?;
     if name == Scheme::Mt76 {
-        p.shares_airtime = section.or("vow_atf", false)?;
+        if p.amsdu_frames == 1 {
+            section.idle(
+                "amsdu_by",
+                "with amsdu_frames = 1",
+                "amsdu_frames = 2 or more, or no `amsdu_by`",
+            )?;
+        }
+        let by = [("firmware", false), ("mac80211", true)];
+        p.host_joins = section.or_by("amsdu_by", p.host_joins, |field| field.choice(&by))?;
+        p.shares_airtime = section.or("vow_atf", p.shares_airtime)?;
     }
     if p.airtime != AirtimeReport::Nothing {
         let all = [("frames", AirtimeReport::Frames), ("counters", AirtimeReport::Counters)];

@@ -204,6 +204,13 @@ pub(super) const MAC80211_PIECES: &[Key] = &[
         "24 ms",
         "airtime of all stations together below which `aql_high` holds",
     ),
+    Key::open(
+        "aql_multicast",
+        Form::Either(&[Form::Choice(&["threshold", "off"]), Form::Period]),
+        "`50 ms` in OpenWrt, else by the kernel: `threshold` before 6.0, `off` since",
+        "frames to groups, at the lowest basic rate: they count for `aql_threshold` alone, for nothing, or have a limit of their own (OpenWrt, and \
+         Linux after 7.2)",
+    ),
 ];
 
 pub(super) static MAC80211: Shape = Shape {

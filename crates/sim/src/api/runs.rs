@@ -1,0 +1,200 @@
+//! Repetitions of one scenario, side by side.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use rayon::prelude::*;
+use stillair_model::vocabulary::Seed;
+
+use super::{ApiError, Output, read_to_run_by};
+use crate::run::{RunReport, run_watching};
+use crate::scenario::parts::Parts;
+use crate::scenario::{Folder, Reader};
+
+/// A request to run a scenario.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// The scenario, as TOML.
+    pub text: String,
+    /// Its name in messages.
+    pub file: String,
+    /// Dotted keys and the values they are set to.
+    pub overrides: Vec<(String, String)>,
+    /// Seed, if not the scenario's.
+    pub seed: Option<u64>,
+    /// Repetitions.
+    pub runs: u32,
+    /// Number of the first repetition.
+    pub first_run: u32,
+    /// Runs at the same time.
+    pub jobs: usize,
+    /// Each run has its series.
+    pub series: bool,
+}
+
+/// How often a run tells how far it has come.
+const STEPS: u32 = 50;
+
+/// Called after each run.
+pub type Finish<'a> = dyn Fn(u32, &mut RunReport) -> bool + Sync + 'a;
+
+/// Runs all repetitions, `jobs` at a time, and returns the results as one JSON object.
+///
+/// `finish` gets the number of finished repetitions and the report of the one that has just finished, from which it may
+/// take the series, and says whether to go on. Results do not depend on `jobs`.
+pub fn run(request: &Request, finish: &Finish<'_>) -> Result<String, ApiError> {
+    let files = Folder::of(&request.file);
+    run_by(&Reader { parts: Parts::none(), files: &files }, request, finish)
+}
+
+/// The same of a scenario as `reader` reads it.
+pub fn run_by(reader: &Reader<'_>, request: &Request, finish: &Finish<'_>) -> Result<String, ApiError> {
+    run_watched_by(reader, request, &|_| true, finish)
+}
+
+/// The same; while runs are under way `passed` gets how many have been made, with the parts of those that have not ended, and says whether
+/// to go on.
+pub fn run_watched(
+    request: &Request,
+    passed: &(dyn Fn(f64) -> bool + Sync),
+    finish: &Finish<'_>,
+) -> Result<String, ApiError> {
+    let files = Folder::of(&request.file);
+    run_watched_by(&Reader { parts: Parts::none(), files: &files }, request, passed, finish)
+}
+
+fn run_watched_by(
+    reader: &Reader<'_>,
+    request: &Request,
+    passed: &(dyn Fn(f64) -> bool + Sync),
+    finish: &Finish<'_>,
+) -> Result<String, ApiError> {
+    let scenario = read_to_run_by(reader, &request.text, &request.file, &request.overrides)?;
+    let first = request.first_run;
+    if first.checked_add(request.runs.saturating_sub(1)).is_none() {
+        let found = format!("first_run: found {first} with {} runs", request.runs);
+        return Err(ApiError::Input(format!("{found}, expected numbers of runs up to {}", u32::MAX)));
+    }
+    let pool = workers(request.jobs, request.runs.into())?;
+    let (finished, stop, steps) = (Mutex::new(0), AtomicBool::new(false), AtomicU64::new(0));
+    let step = || {
+        let made = steps.fetch_add(1, Ordering::Relaxed) + 1;
+        let go_on = passed(made as f64 / f64::from(STEPS));
+        if !go_on {
+            stop.store(true, Ordering::Relaxed);
+        }
+        !stop.load(Ordering::Relaxed)
+    };
+    let one = |run: u32| {
+        if stop.load(Ordering::Relaxed) {
+            return Err("interrupted".to_owned());
+        }
+        let seed = Seed { seed: request.seed.unwrap_or(scenario.seed), run: u64::from(run) };
+        let mut report = run_watching(&scenario, seed, request.series, STEPS, &step)?;
+        // Counted and told under one lock, so that the numbers come in order.
+        let mut finished = finished.lock().unwrap_or_else(PoisonError::into_inner);
+        *finished += 1;
+        if !finish(*finished, &mut report) {
+            stop.store(true, Ordering::Relaxed);
+        }
+        Ok(report)
+    };
+    let numbers = (0..request.runs).into_par_iter().map(|nth| first + nth);
+    let runs: Result<Vec<RunReport>, String> = pool.install(|| numbers.map(one).collect());
+    Output::new(&scenario, runs.map_err(ApiError::Run)?).to_json().map_err(ApiError::Run)
+}
+
+/// Workers for so many runs, `jobs` at a time: no more than there is work for, as each costs its start.
+pub(crate) fn workers(jobs: usize, runs: u64) -> Result<rayon::ThreadPool, ApiError> {
+    let most = usize::try_from(runs).unwrap_or(usize::MAX);
+    let workers = jobs.min(most).max(1);
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(workers).build();
+    pool.map_err(|e| ApiError::Run(format!("cannot start {workers} workers: {e}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicU32;
+
+    use super::*;
+    use crate::api::{VERSION, resolve, sweep};
+
+    const TEXT: &str = include_str!("../../tests/scenario/good.toml");
+
+    fn request(runs: u32, set: &[(&str, &str)]) -> Request {
+        let length = [("duration", "20 ms"), ("warm_up", "1 ms")];
+        let overrides = length.iter().chain(set).map(|&(k, v)| (k.to_owned(), v.to_owned())).collect();
+        let (text, file) = (TEXT.to_owned(), "good.toml".to_owned());
+        Request { text, file, overrides, seed: None, runs, first_run: 5, jobs: 2, series: false }
+    }
+
+    #[test]
+    fn the_shape_of_a_result() {
+        let text = run(&request(3, &[]), &|_, _| true).expect("a good scenario");
+        let json: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+        assert_eq!((&json["version"], &json["scenario"]), (&VERSION.into(), &"anomaly-udp".into()));
+        let runs = json["runs"].as_array().expect("runs");
+        let ids: Vec<_> = runs.iter().map(|r| (r["run"].as_u64(), r["seed"].as_u64())).collect();
+        assert_eq!(ids, [5, 6, 7].map(|n| (Some(n), Some(1))));
+        for key in ["goodput_mbps", "airtime_share", "mean_aggregate", "ping_median_ms", "ping_p95_ms"] {
+            assert!(runs[0]["stations"]["slow"].get(key).is_some(), "{key}");
+        }
+    }
+
+    #[test]
+    fn progress_counts_and_stops() {
+        let seen = AtomicU32::new(0);
+        let text = run(&request(4, &[]), &|n, _| {
+            assert!((1..=4).contains(&n));
+            seen.fetch_add(n, Ordering::Relaxed);
+            true
+        });
+        assert!(text.is_ok());
+        assert_eq!(seen.into_inner(), 1 + 2 + 3 + 4);
+        // Of many runs on two workers those that have begun end; the others do not begin.
+        let begun = AtomicU32::new(0);
+        let stopped = run(&request(1_000, &[]), &|_, _| {
+            begun.fetch_add(1, Ordering::Relaxed);
+            false
+        });
+        assert_eq!(stopped, Err(ApiError::Run("interrupted".to_owned())));
+        assert!(begun.into_inner() <= 2);
+    }
+
+    #[test]
+    fn runs_have_numbers_of_32_bits_and_no_more_workers_than_runs() {
+        let numbered = |first_run, runs| {
+            run(&Request { first_run, ..request(runs, &[]) }, &|_, _| true).map(|text| {
+                let json: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+                let runs = json["runs"].as_array().expect("runs").iter();
+                runs.map(|run| run["run"].as_u64().expect("a number")).collect::<Vec<_>>()
+            })
+        };
+        let last = u64::from(u32::MAX);
+        assert_eq!(numbered(u32::MAX - 1, 2), Ok(vec![last - 1, last]));
+        let says = "first_run: found 4294967294 with 3 runs, expected numbers of runs up to 4294967295";
+        assert_eq!(numbered(u32::MAX - 1, 3), Err(ApiError::Input(says.to_owned())));
+        assert_eq!(numbered(u32::MAX, 0), Ok(Vec::new()));
+        let workers = |jobs, runs| workers(jobs, runs).map(|pool| pool.current_num_threads());
+        assert_eq!([workers(20_000, 1), workers(2, 3), workers(0, 3), workers(3, 0)], [1, 2, 1, 1].map(Ok));
+    }
+
+    #[test]
+    fn a_wrong_scenario_is_an_input_error() {
+        let Err(ApiError::Scenario(says)) = run(&request(1, &[("duration", "soon")]), &|_, _| true) else {
+            panic!("it was run")
+        };
+        assert_eq!((says.key.as_str(), says.line, says.found.as_str()), ("duration", None, "\"soon\""));
+        let outside = run(&request(1, &[("node.server.host", "outside"), ("flow", "[]")]), &|_, _| true);
+        let Err(ApiError::Input(says)) = outside else { panic!("it was run") };
+        assert!(
+            says.starts_with("good.toml: node.server.host: found \"outside\", and a driver must"),
+            "{says}"
+        );
+        let Err(ApiError::Scenario(says)) = resolve("\nname = 1", "x.toml", &[]) else {
+            panic!("it was read")
+        };
+        assert_eq!((says.file.as_str(), says.line, says.key.as_str()), ("x.toml", Some(2), "name"));
+        assert_eq!(sweep(TEXT, "good.toml", &[]).map(|all| all.len()), Ok(4));
+    }
+}

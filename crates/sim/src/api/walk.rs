@@ -1,0 +1,104 @@
+//! One packet's walk through one run.
+
+use serde::Serialize;
+use stillair_model::vocabulary::{Addr, Duration, FlowId, IfId, Seed, Tee};
+
+use super::{ApiError, read_to_run_by, ss};
+use crate::recorder::{Step, Walk};
+use crate::run::{Session, guarded};
+use crate::scenario::{FlowKind, Reader, Scenario};
+
+/// Virtual time that passes between two looks at whether the packet has been found.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// A request to follow one packet of a run.
+#[derive(Clone, Debug)]
+pub struct WalkRequest {
+    /// The scenario, as TOML.
+    pub text: String,
+    /// Its name in messages.
+    pub file: String,
+    /// Dotted keys and the values they are set to.
+    pub overrides: Vec<(String, String)>,
+    /// Seed, if not the scenario's.
+    pub seed: Option<u64>,
+    /// Number of the repetition.
+    pub run: u64,
+    /// Name of the flow, as reports have it: `down.slow`.
+    pub flow: String,
+    /// The first packet of it that ends at or after this, such as `5 s`.
+    pub at: String,
+}
+
+#[derive(Serialize)]
+struct Output {
+    flow: String,
+    /// Sequence number in the flow; none if no packet of it ended from then on.
+    seq: Option<u32>,
+    steps: Vec<Step>,
+    /// The interfaces at both ends of each wire.
+    wires: Vec<[String; 2]>,
+    /// The interface of each Wi-Fi device.
+    devices: Vec<String>,
+    /// Where packets may be dropped.
+    places: Vec<String>,
+}
+
+/// Follows the first packet of a flow that is delivered or dropped at or after an instant, as JSON.
+pub fn walk_by(reader: &Reader<'_>, request: &WalkRequest) -> Result<String, ApiError> {
+    let scenario = read_to_run_by(reader, &request.text, &request.file, &request.overrides)?;
+    let at = ss::instant(&scenario, Some(&request.at))?;
+    let names = scenario.flow_names();
+    let Some(number) = names.iter().position(|name| *name == request.flow) else {
+        let found = &request.flow;
+        return Err(ApiError::Input(format!(
+            "flow: found \"{found}\", expected one of {}",
+            names.join(", ")
+        )));
+    };
+    let seed = Seed { seed: request.seed.unwrap_or(scenario.seed), run: request.run };
+    let run = || {
+        let walk = Walk::new(FlowId(number as u32), sender(&scenario, number), at);
+        let mut session = Session::new(&scenario, seed, |recorder| Tee(recorder, walk))?;
+        let mut until = at;
+        loop {
+            session.advance(until);
+            if session.sink().1.found.is_some() || until >= session.end() {
+                break;
+            }
+            until = (until + LOOK).min(session.end());
+        }
+        let places = session.places().to_vec();
+        let found = session.sink_mut().1.found.take();
+        Ok((found, places))
+    };
+    let (found, places) = guarded(seed, run).map_err(ApiError::Run)?;
+    let layout = crate::world::layout(&scenario);
+    let name = |at: IfId| {
+        let of = &layout.interfaces[at.index()];
+        format!("{}.{}", of.node, of.name)
+    };
+    let (seq, steps) = found.map_or((None, Vec::new()), |(seq, steps)| (Some(seq), steps));
+    let output = Output {
+        flow: request.flow.clone(),
+        seq,
+        steps,
+        wires: layout.wires.iter().map(|ends| ends.map(name)).collect(),
+        devices: layout.devs.iter().map(|dev| name(dev.interface)).collect(),
+        places,
+    };
+    serde_json::to_string(&output).map_err(|e| ApiError::Run(format!("cannot write the result: {e}")))
+}
+
+/// Whose packets are data: of TCP and QUIC the sender's alone, as those of the other way are acknowledgements.
+fn sender(scenario: &Scenario, number: usize) -> Option<Addr> {
+    let ways = crate::scenario::Ways::new(scenario);
+    let all = scenario.flows.iter().flat_map(|flow| flow.to.iter().map(move |&to| (flow, to)));
+    let (flow, to) = all.into_iter().nth(number)?;
+    if !matches!(flow.kind, FlowKind::Tcp { .. } | FlowKind::Quic(_)) {
+        return None;
+    }
+    let from = scenario.interface_name(ways.ends(flow.from, to)[0]);
+    let at = scenario.interface_names().iter().position(|name| *name == from)?;
+    Some(Addr(at as u16))
+}

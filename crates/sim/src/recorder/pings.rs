@@ -1,0 +1,135 @@
+//! What became of a ping's requests: how many were sent, answered and lost, and how long the answers took.
+
+use serde::Serialize;
+
+use super::latencies::Latencies;
+
+/// The requests that a ping wrote in the time that is measured.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PingRecord {
+    /// Requests.
+    sent: u64,
+    /// Numbers of the first of them and of the one behind the last.
+    numbers: [u32; 2],
+    /// Replies to them, whenever they came.
+    received: u64,
+    /// Number of the reply that came last.
+    last: Option<u32>,
+    /// Of requests and replies those that were dropped.
+    dropped: u64,
+}
+
+impl PingRecord {
+    /// A request was written in the time that is measured.
+    pub fn asked(&mut self, seq: u32) {
+        if self.sent == 0 {
+            self.numbers[0] = seq;
+        }
+        self.numbers[1] = seq + 1;
+        self.sent += 1;
+    }
+
+    /// A reply has come.
+    #[inline]
+    pub fn answered(&mut self, seq: u32) {
+        // A copy that a network made is nothing new.
+        if self.is_of_them(seq) && self.last != Some(seq) {
+            self.received += 1;
+            self.last = Some(seq);
+        }
+    }
+
+    /// A request or a reply was dropped.
+    #[inline]
+    pub fn dropped(&mut self, seq: u32) {
+        self.dropped += u64::from(self.is_of_them(seq));
+    }
+
+    fn is_of_them(&self, seq: u32) -> bool {
+        (self.numbers[0]..self.numbers[1]).contains(&seq)
+    }
+}
+
+/// The summary of one ping, over ICMP or UDP. Percentiles are of the replies that came in the time that is measured.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct PingSummary {
+    /// Requests sent in the time that is measured.
+    pub sent: u64,
+    /// Of them those that were answered before the end of the run.
+    pub received: u64,
+    /// Of them those that were dropped, or whose reply was.
+    pub lost: u64,
+    /// Their part of those that were answered or lost, 0 to 1: what is still under way at the end is neither.
+    pub loss: Option<f64>,
+    /// Replies that came in the time that is measured.
+    pub replies: u64,
+    /// Median in ms.
+    pub median_ms: Option<f64>,
+    /// 95th percentile in ms.
+    pub p95_ms: Option<f64>,
+    /// 99th percentile in ms.
+    pub p99_ms: Option<f64>,
+    /// Mean in ms.
+    pub mean_ms: Option<f64>,
+}
+
+impl PingSummary {
+    /// Of a ping with these round-trip times.
+    pub(super) fn new(record: &PingRecord, times: &[Latencies]) -> Self {
+        let RoundTrips { replies, median_ms, p95_ms, p99_ms, mean_ms } = RoundTrips::of(times.iter());
+        let &PingRecord { sent, received, dropped, .. } = record;
+        // A copy may have been dropped of what came.
+        let lost = dropped.min(sent - received);
+        let known = received + lost;
+        let loss = (known > 0).then(|| lost as f64 / known as f64);
+        Self { sent, received, lost, loss, replies, median_ms, p95_ms, p99_ms, mean_ms }
+    }
+}
+
+/// Round-trip times of one ping or of several together, in ms.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RoundTrips {
+    pub(super) replies: u64,
+    pub(super) median_ms: Option<f64>,
+    pub(super) p95_ms: Option<f64>,
+    pub(super) p99_ms: Option<f64>,
+    pub(super) mean_ms: Option<f64>,
+}
+
+impl RoundTrips {
+    pub(super) fn of<'a>(times: impl Iterator<Item = &'a Latencies>) -> Self {
+        let mut rtts = Latencies::default();
+        times.for_each(|times| rtts.extend(times));
+        let quantiles = rtts.quantiles_ns([0.5, 0.95, 0.99]);
+        let [median_ms, p95_ms, p99_ms] = quantiles.map_or([None; 3], |all| all.map(|ns| Some(ns / 1e6)));
+        let mean_ms = rtts.mean_ns().map(|ns| ns / 1e6);
+        Self { replies: rtts.count(), median_ms, p95_ms, p99_ms, mean_ms }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sent_answered_lost_and_under_way() {
+        let mut record = PingRecord::default();
+        // Before the time that is measured number 3 was sent; its reply and its loss are none of this.
+        record.answered(3);
+        record.dropped(3);
+        (4..10).for_each(|seq| record.asked(seq));
+        record.answered(4);
+        record.answered(4);
+        record.dropped(4);
+        record.dropped(5);
+        record.answered(7);
+        record.dropped(9);
+        record.answered(10);
+        let s = PingSummary::new(&record, &[]);
+        // The drop of a copy of number 4 cannot be told from that of number 6, which is under way with number 8.
+        assert_eq!((s.sent, s.received, s.lost, s.loss), (6, 2, 3, Some(0.6)));
+        assert_eq!((s.replies, s.median_ms, s.mean_ms), (0, None, None));
+        let none = PingSummary::new(&PingRecord::default(), &[]);
+        assert_eq!((none.sent, none.lost, none.loss), (0, 0, None));
+    }
+}

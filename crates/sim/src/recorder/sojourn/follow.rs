@@ -1,0 +1,288 @@
+//! What each step does to the ways of packets and to what is known of resources.
+
+use stillair_model::vocabulary::{Instant, PacketKind, Packets, Pkt, Step, TryStep, WireTimes};
+
+use super::cells::Layer;
+use super::resource::{IDLE, NOBODY, SERVES, Whose, kind};
+use super::socket::{InSocket, Writer};
+use super::track::Holds;
+use super::walk::{State, Waits, Walk};
+use super::{QUEUES, RADIO_QUEUES, Sojourn};
+
+/// The socket whose data a packet carries, and the number behind the last byte.
+fn carries(packets: &Packets, p: Pkt) -> Option<(usize, u32)> {
+    let (hot, charge) = (packets.get(p), packets.charge(p));
+    let of = hot.kind == PacketKind::Tcp && charge.is_socket() && packets.tcp(p).payload > 0;
+    of.then(|| (charge.index(), hot.seq.wrapping_add(packets.tcp(p).payload)))
+}
+
+impl Sojourn {
+    /// The way of a packet that is followed.
+    #[inline]
+    fn walk(&mut self, p: Pkt) -> Option<&mut Walk> {
+        self.walks.get_mut(p.slot())?.as_mut().filter(|w| w.pkt == p)
+    }
+
+    #[inline]
+    fn place(&mut self, p: Pkt) -> &mut Option<Walk> {
+        let slot = p.slot();
+        if self.walks.len() <= slot {
+            self.walks.resize(slot + 1, None);
+        }
+        &mut self.walks[slot]
+    }
+
+    /// A packet that is new, if it is not known.
+    fn meet(&mut self, now: Instant, packets: &Packets, p: Pkt) {
+        if self.is_skipped(p) || self.place(p).as_ref().is_some_and(|w| w.pkt == p) {
+            return;
+        }
+        let hot = packets.get(p);
+        self.made += 1;
+        if !(self.made - 1).is_multiple_of(self.every) {
+            if let Some((socket, end)) = carries(packets, p)
+                && let Some(writer) = self.writers.get_mut(socket)
+            {
+                writer.skips(end);
+            }
+            self.skip(p);
+            return self.passes(now, packets);
+        }
+        let began = hot.t_sent.nanos();
+        if hot.t_sent != now {
+            self.trouble(now, "comes from nowhere", p);
+        }
+        let stays = self.place(p).take().map(|old| old.stays).or_else(|| self.spare.pop());
+        let mut stays = stays.unwrap_or_default();
+        let socket = self.in_socket(now, packets, p);
+        stays.clear();
+        let (whose, waits) = (Whose { flow: hot.flow.0, station: NOBODY }, Waits::Time);
+        let walk =
+            Walk { pkt: p, state: State::Up, began, since: began, whose, waits, hop: None, stays, socket };
+        *self.place(p) = Some(walk);
+    }
+
+    /// How long what a packet carries was in its socket.
+    fn in_socket(&mut self, now: Instant, packets: &Packets, p: Pkt) -> InSocket {
+        let Some((socket, end)) = carries(packets, p) else { return InSocket::default() };
+        self.writers.get_mut(socket).map_or(InSocket::default(), |w| w.sends(now.nanos(), end))
+    }
+
+    /// Whether a packet is known and not followed.
+    #[inline]
+    fn is_skipped(&self, p: Pkt) -> bool {
+        self.every > 1 && self.skipped.get(p.slot()) == Some(&Some(p))
+    }
+
+    fn skip(&mut self, p: Pkt) {
+        let slot = p.slot();
+        if self.skipped.len() <= slot {
+            self.skipped.resize(slot + 1, None);
+        }
+        self.skipped[slot] = Some(p);
+    }
+
+    /// The number of the station of a link.
+    fn station_of(&self, dev: usize, peer: usize) -> Option<(u32, u8)> {
+        let (station, direction) = *self.world.links.get(dev)?.get(peer)?;
+        Some((station as u32, direction as u8))
+    }
+
+    fn station_of_flow(&self, flow: u32) -> u32 {
+        self.world.stations.get(flow as usize).copied().flatten().map_or(NOBODY, |station| station as u32)
+    }
+
+    fn wire_of(&self, interface: usize) -> usize {
+        self.n_channels + 2 * interface
+    }
+
+    pub(super) fn take(&mut self, now: Instant, packets: &Packets, what: &Step<'_>) {
+        let ns = now.nanos();
+        match *what {
+            Step::Queued { p, at, queue, paced } => {
+                self.meet(now, packets, p);
+                let hot = packets.get(p);
+                let dev = self.world.devs[at.index()];
+                let (resource, station) = match dev {
+                    Some(dev) => {
+                        let station = self.station_of(dev.index(), hot.peer.index());
+                        (self.world.channels[dev.index()].index(), station.map_or(NOBODY, |(s, _)| s))
+                    }
+                    None => (self.wire_of(at.index()), self.station_of_flow(hot.flow.0)),
+                };
+                let queue = (at.index() * QUEUES + usize::from(queue)) as u32;
+                let flow = hot.flow.0;
+                let Some(walk) = self.walk(p) else { return };
+                if walk.state != State::Up || walk.since != ns {
+                    return self.trouble(now, "is queued, though no stack has it", p);
+                }
+                (walk.state, walk.whose) = (State::Queued, Whose { flow, station });
+                let paced = paced.map_or(0, Instant::nanos);
+                walk.waits = Waits::Queue { resource: resource as u32, queue, paced };
+            }
+            Step::Socket { sock, written, waits } => {
+                if self.writers.len() <= sock.index() {
+                    self.writers.resize(sock.index() + 1, Writer::default());
+                }
+                self.writers[sock.index()].acted(ns, written, waits);
+            }
+            Step::Held { at, queue, paces, until } => {
+                let n = at.index() * QUEUES + usize::from(queue);
+                self.holds[n].set(ns, until.map(Instant::nanos));
+                self.paces[n] = paces;
+            }
+            Step::Copied { from, to } => {
+                if self.is_skipped(from) {
+                    return self.skip(to);
+                }
+                let Some(walk) = self.walks.get(from.slot()).and_then(Option::as_ref) else { return };
+                if walk.pkt == from {
+                    let mut copy = walk.clone();
+                    copy.pkt = to;
+                    *self.place(to) = Some(copy);
+                }
+            }
+            Step::Wired { p, from, times } => self.wired(now, packets, p, from.index(), times),
+            Step::Pushed { p, dev } => {
+                let peer = packets.get(p).peer.0;
+                let resource = self.world.channels[dev.index()].0.into();
+                let station = self.station_of(dev.index(), usize::from(peer)).map_or(NOBODY, |(s, _)| s);
+                let Some(walk) = self.walk(p) else { return };
+                if walk.state != State::Queued {
+                    return self.trouble(now, "comes to a device past its queue", p);
+                }
+                walk.left(Layer::Qdisc, ns, State::Driver);
+                walk.whose.station = station;
+                walk.waits = Waits::Channel { resource, dev: dev.0, peer };
+            }
+            Step::InHardware { p } => {
+                let Some(walk) = self.walk(p) else { return };
+                match walk.state {
+                    State::Driver | State::Tried => walk.left(Layer::Driver, ns, State::Hardware),
+                    _ => self.trouble(now, "comes to the hardware and was in no driver", p),
+                }
+            }
+            Step::GivenBack { p } => {
+                let Some(walk) = self.walk(p) else { return };
+                match walk.state {
+                    State::Hardware | State::Tried => walk.left(Layer::Hardware, ns, State::Driver),
+                    _ => self.trouble(now, "is given back and was in no hardware", p),
+                }
+            }
+            Step::Sleeps { dev, peer, held } => {
+                let of = &mut self.sleeps[dev.index()];
+                if of.len() <= peer.index() {
+                    of.resize(peer.index() + 1, Holds::default());
+                }
+                of[peer.index()].set(ns, held.then_some(u64::MAX));
+            }
+            Step::Used { channel, until, what, whose, packets: served } => {
+                let station = whose.and_then(|(dev, peer)| self.station_of(dev.index(), peer.index()));
+                let station = station.map_or(NOBODY, |(s, _)| s);
+                let resource = &mut self.resources[channel.index()];
+                let (from, until) = (resource.track.until(), until.nanos());
+                if until <= from {
+                    return;
+                }
+                resource.track.push(until, kind(what));
+                if kind(what) == SERVES {
+                    resource.serves_station(station, from, until);
+                    let mut last = u32::MAX;
+                    for (p, _) in served {
+                        let flow = packets.get(*p).flow.0;
+                        if core::mem::replace(&mut last, flow) != flow {
+                            resource.serves(Whose { flow, station }, from, until);
+                        }
+                    }
+                }
+            }
+            Step::Tried(tried) => self.tried(now, &tried),
+            Step::InOrder { p } => {
+                let Some(walk) = self.walk(p) else { return };
+                if walk.state == State::Came {
+                    walk.left(Layer::Reorder, ns, State::InOrder);
+                }
+            }
+            Step::Up { p } => {
+                let Some(walk) = self.walk(p) else { return };
+                match walk.state {
+                    State::Came => walk.left(Layer::Reorder, ns, State::Up),
+                    State::InOrder if walk.since <= ns => walk.left(Layer::Receiver, ns, State::Up),
+                    _ => self.trouble(now, "comes up and has not arrived", p),
+                }
+            }
+            Step::Delivered { p } => {
+                if let Some(walk) = self.walk(p)
+                    && (walk.state != State::Up || walk.since != ns)
+                {
+                    self.trouble(now, "is delivered, though no stack has it", p);
+                }
+                self.delivered(now, packets, p);
+            }
+        }
+    }
+
+    fn wired(&mut self, now: Instant, packets: &Packets, p: Pkt, from: usize, times: WireTimes) {
+        let wire = self.wire_of(from);
+        let flow = packets.get(p).flow.0;
+        let station = self.station_of_flow(flow);
+        let whose = Whose { flow, station };
+        let WireTimes { begins, sent, line, arrives } = times;
+        let mut busy = |resource: usize, begins: Instant, sent: Instant| {
+            let resource = &mut self.resources[resource];
+            resource.track.push(begins.nanos(), IDLE);
+            resource.track.push(sent.nanos(), SERVES);
+            resource.serves_station(station, begins.nanos(), sent.nanos());
+            resource.serves(whose, begins.nanos(), sent.nanos());
+        };
+        busy(wire, begins, sent);
+        if let Some((begins, sent)) = line {
+            busy(wire + 1, begins, sent);
+        }
+        let Some(walk) = self.walk(p) else { return };
+        if walk.state != State::Queued {
+            return self.trouble(now, "comes to a device past its queue", p);
+        }
+        walk.left(Layer::Qdisc, now.nanos(), State::InOrder);
+        walk.stay(Layer::Hardware, now.nanos(), begins.nanos(), Waits::Wire { resource: wire as u32 });
+        walk.leaves(begins.nanos(), sent.nanos());
+        let mut left = sent;
+        if let Some((begins, gone)) = line {
+            let resource = wire as u32 + 1;
+            walk.stay(Layer::Hardware, sent.nanos(), begins.nanos(), Waits::Wire { resource });
+            walk.leaves(begins.nanos(), gone.nanos());
+            left = gone;
+        }
+        walk.stay(Layer::Wire, left.nanos(), arrives.nanos(), Waits::Time);
+        (walk.since, walk.waits) = (arrives.nanos(), Waits::Time);
+    }
+
+    fn tried(&mut self, now: Instant, tried: &TryStep<'_>) {
+        let (radio, queue) = tried.queue;
+        let n = radio.index() * RADIO_QUEUES + queue;
+        if self.ended.len() <= n {
+            self.ended.resize(n + 1, 0);
+        }
+        let last = core::mem::replace(&mut self.ended[n], now.nanos());
+        let hop = self.station_of(tried.dev.index(), tried.peer.index());
+        let slow = tried.slow.nanos();
+        for &(p, whole) in tried.packets {
+            let Some(walk) = self.walk(p) else { continue };
+            if !matches!(walk.state, State::Hardware | State::Tried) {
+                return self.trouble(now, "is on the air and was in no hardware", p);
+            }
+            let begun = tried.begun.nanos();
+            let contends = walk.since.max(last).min(begun);
+            let (waits, since) = (walk.waits, walk.since);
+            walk.stay(Layer::Hardware, since, contends, waits);
+            walk.stay(Layer::Contention, contends, begun, waits);
+            let layer = if whole { Layer::Air } else { Layer::Tries };
+            walk.stay(layer, begun, now.nanos(), Waits::Exchange { slow, dev: tried.dev.0 });
+            walk.since = now.nanos();
+            walk.state = if whole { State::Came } else { State::Tried };
+            if whole {
+                (walk.waits, walk.hop) = (Waits::Time, hop);
+            }
+        }
+    }
+}

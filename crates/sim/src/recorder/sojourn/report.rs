@@ -1,0 +1,167 @@
+//! What reports say of where the time of packets went.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::Sojourn;
+use super::cells::{Cause, Layer};
+use super::parts::{Bucket, Histogram, SlowStay, Slowest, WAYS};
+
+/// Where the time of packets went in a run, as front ends read it.
+#[derive(Clone, Debug, Serialize)]
+pub struct SojournReport {
+    /// One packet of so many was followed.
+    sample: u64,
+    /// Layers and causes by the names that `cells` count.
+    layers: [&'static str; Layer::COUNT],
+    causes: [&'static str; Cause::COUNT],
+    /// By name of the flow.
+    flows: BTreeMap<String, HistogramReport>,
+    /// By name of the flow: its slowest packet.
+    slowest: BTreeMap<String, SlowestReport>,
+    /// By name of the station, and which way.
+    stations: BTreeMap<String, BTreeMap<&'static str, HistogramReport>>,
+}
+
+/// Packets by their delay, each bucket with where their time went; from the shortest on.
+#[derive(Clone, Debug, Serialize)]
+struct HistogramReport {
+    /// Cells that were used: number of the layer and of the cause.
+    cells: Vec<(usize, usize)>,
+    /// Packets of each bucket.
+    packets: Vec<u64>,
+    /// The sum of their delays.
+    delay_ns: Vec<u64>,
+    /// By bucket and cell: the sum of their time there.
+    parts_ns: Vec<Vec<u64>>,
+    /// Places that were used: an interface and the number of a layer there.
+    places: Vec<(String, usize)>,
+    /// By bucket and place: the sum of their time there.
+    places_ns: Vec<Vec<u64>>,
+}
+
+/// The slowest packet of a flow.
+#[derive(Clone, Debug, Serialize)]
+struct SlowestReport {
+    sent_ns: u64,
+    delay_ns: u64,
+    /// Where it was, one after the other.
+    steps: Vec<StepReport>,
+}
+
+/// A packet was in a layer.
+#[derive(Clone, Debug, Serialize)]
+struct StepReport {
+    layer: &'static str,
+    /// At which interface, if at one.
+    interface: Option<String>,
+    from_ns: u64,
+    until_ns: u64,
+    /// Causes and their time.
+    causes_ns: BTreeMap<&'static str, u64>,
+}
+
+/// Where the time of some packets went, all of them together.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct SojournTimes {
+    /// How many were followed.
+    pub packets: u64,
+    /// The sum of their delays in ns.
+    pub delay_ns: u64,
+    /// Layer, cause, and the sum of their time there in ns. What is in `socket` comes before the delay, all else adds up to it.
+    pub cells: Vec<(&'static str, &'static str, u64)>,
+}
+
+impl SojournReport {
+    /// The packets of a station one way, `down`, `up` or `round_trip`; none if there were none.
+    pub fn station(&self, name: &str, way: &str) -> Option<SojournTimes> {
+        Some(self.stations.get(name)?.get(way)?.times())
+    }
+
+    /// The packets of a flow; none if there were none.
+    pub fn flow(&self, name: &str) -> Option<SojournTimes> {
+        self.flows.get(name).map(HistogramReport::times)
+    }
+}
+
+impl HistogramReport {
+    fn times(&self) -> SojournTimes {
+        let sum = |cell: usize| self.parts_ns.iter().map(|parts| parts[cell]).sum();
+        let named = |(cell, &(layer, cause)): (usize, &(usize, usize))| {
+            (Layer::NAMES[layer], Cause::NAMES[cause], sum(cell))
+        };
+        SojournTimes {
+            packets: self.packets.iter().sum(),
+            delay_ns: self.delay_ns.iter().sum(),
+            cells: self.cells.iter().enumerate().map(named).collect(),
+        }
+    }
+}
+
+impl SlowestReport {
+    fn of(slowest: &Slowest, interfaces: &[String]) -> Self {
+        let step = |stay: &SlowStay| StepReport {
+            layer: Layer::NAMES[stay.layer as usize],
+            interface: stay.interface.and_then(|n| interfaces.get(n).cloned()),
+            from_ns: stay.from,
+            until_ns: stay.until,
+            causes_ns: stay.cells.show().into_iter().map(|(_, cause, ns)| (cause, ns)).collect(),
+        };
+        let (sent_ns, delay_ns) = (slowest.began, slowest.delay);
+        Self { sent_ns, delay_ns, steps: slowest.stays.iter().map(step).collect() }
+    }
+}
+
+impl HistogramReport {
+    fn of(histogram: &Histogram, interfaces: &[String]) -> Self {
+        let all = || histogram.all();
+        let used = |&(layer, cause): &(usize, usize)| all().any(|b| b.cells.of(layer, cause) > 0);
+        let each = (0..Layer::COUNT).flat_map(|layer| (0..Cause::COUNT).map(move |cause| (layer, cause)));
+        let cells: Vec<_> = each.filter(used).collect();
+        let parts = all().map(|b| cells.iter().map(|&(l, c)| b.cells.of(l, c)).collect());
+        let mut places: Vec<u32> = all().flat_map(|b| &b.places).map(|(place, _)| *place).collect();
+        places.sort_unstable();
+        places.dedup();
+        let time =
+            |b: &Bucket, place: &u32| b.places.iter().find(|(p, _)| p == place).map_or(0, |(_, ns)| *ns);
+        let name = |place: &u32| {
+            let (interface, layer) = (*place as usize / Layer::COUNT, *place as usize % Layer::COUNT);
+            (interfaces.get(interface).cloned().unwrap_or_default(), layer)
+        };
+        Self {
+            places: places.iter().map(name).collect(),
+            places_ns: all().map(|b| places.iter().map(|place| time(b, place)).collect()).collect(),
+            packets: all().map(|b| b.packets).collect(),
+            delay_ns: all().map(|b| b.delay).collect(),
+            parts_ns: parts.collect(),
+            cells,
+        }
+    }
+}
+
+impl Sojourn {
+    /// With the names of flows, stations and interfaces.
+    pub fn report(&self, flows: &[String], stations: &[String], interfaces: &[String]) -> SojournReport {
+        let met = |h: &Histogram| h.all().next().is_some();
+        let of_flows = flows.iter().zip(&self.parts.flows).filter(|(_, h)| met(h));
+        let ways = |of: &[Histogram; WAYS.len()]| {
+            let all = WAYS.into_iter().zip(of).filter(|(_, h)| met(h));
+            all.map(|(way, h)| (way, HistogramReport::of(h, interfaces))).collect::<BTreeMap<_, _>>()
+        };
+        let of_stations =
+            stations.iter().zip(&self.parts.stations).map(|(name, of)| (name.clone(), ways(of)));
+        let slowest = flows
+            .iter()
+            .zip(&self.parts.slowest)
+            .filter_map(|(name, found)| Some((name.clone(), SlowestReport::of(found.as_ref()?, interfaces))));
+        SojournReport {
+            slowest: slowest.collect(),
+            sample: self.every,
+            layers: Layer::NAMES,
+            causes: Cause::NAMES,
+            flows: of_flows.map(|(name, h)| (name.clone(), HistogramReport::of(h, interfaces))).collect(),
+            stations: of_stations.filter(|(_, ways)| !ways.is_empty()).collect(),
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! How long data was in a TCP socket before its packet was handed down, and why.
+
+use std::collections::VecDeque;
+
+use stillair_model::vocabulary::SocketWait;
+
+use super::cells::{Cause, Few, Layer};
+use super::track::Track;
+
+/// Kinds of a socket's [`Track`]; 0 is that nothing waits.
+const CAUSES: [(usize, Cause); 5] = [
+    (1, Cause::Pacing),
+    (2, Cause::Window),
+    (3, Cause::PeerWindow),
+    (4, Cause::SmallQueues),
+    (5, Cause::Deferral),
+];
+
+const fn kind(waits: Option<SocketWait>) -> u8 {
+    match waits {
+        None => 0,
+        Some(SocketWait::Pacing) => 1,
+        Some(SocketWait::Window) => 2,
+        Some(SocketWait::PeerWindow) => 3,
+        Some(SocketWait::SmallQueues) => 4,
+        Some(SocketWait::Deferral) => 5,
+    }
+}
+
+/// Whether sequence number `b` is before `a`.
+const fn behind(a: u32, b: u32) -> bool {
+    (b.wrapping_sub(a) as i32) < 0
+}
+
+/// Time in a socket by cause, in the order of [`CAUSES`].
+pub(super) type InSocket = [u64; CAUSES.len()];
+
+/// Adds such times to a packet's cells.
+pub(super) fn add(times: &InSocket, cells: &mut Few) {
+    for ((_, cause), ns) in CAUSES.into_iter().zip(times) {
+        cells.add(Layer::Socket, cause, *ns);
+    }
+}
+
+/// A socket's data on its way in and out.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Writer {
+    track: Track,
+    /// What it waits for since the end of the track.
+    waits: u8,
+    /// Writes of which something was not sent: the number behind the last byte, and when.
+    writes: VecDeque<(u32, u64)>,
+    written: Option<u32>,
+    /// The number behind the last byte that was sent for the first time.
+    sent: Option<u32>,
+}
+
+impl Writer {
+    /// It has acted.
+    pub(super) fn acted(&mut self, now: u64, written: u32, waits: Option<SocketWait>) {
+        self.track.push(now, self.waits);
+        self.waits = kind(waits);
+        if self.written.is_some_and(|before| behind(before, written)) {
+            // Another connection has its place.
+            self.writes.clear();
+            self.sent = None;
+        }
+        if self.written != Some(written) {
+            self.writes.push_back((written, now));
+            self.written = Some(written);
+        }
+    }
+
+    /// A packet with data up to `end` is handed down: the causes of its time in the socket. Of what is sent again there are none.
+    pub(super) fn sends(&mut self, now: u64, end: u32) -> InSocket {
+        let mut times = InSocket::default();
+        if !self.skips(end) {
+            return times;
+        }
+        // What is not known yet is being written now.
+        let Some(&(_, since)) = self.writes.front() else { return times };
+        self.track.push(now, self.waits);
+        let (before, after) = (self.track.at(since, 0, 0), self.track.at(now, 0, 1));
+        for ((kind, _), ns) in CAUSES.into_iter().zip(&mut times) {
+            *ns = after[kind] - before[kind];
+        }
+        times
+    }
+
+    /// A packet is handed down, for the first time or not.
+    pub(super) fn skips(&mut self, end: u32) -> bool {
+        if self.sent.is_some_and(|sent| !behind(end, sent)) {
+            return false;
+        }
+        self.sent = Some(end);
+        while let Some(&(written, _)) = self.writes.front()
+            && behind(end, written)
+        {
+            self.writes.pop_front();
+        }
+        true
+    }
+
+    /// Forgets what nothing that waits can ask for.
+    pub(super) fn forget(&mut self, before: u64) {
+        let oldest = self.writes.front().map_or(before, |&(_, at)| at.min(before));
+        self.track.forget(oldest);
+    }
+}

@@ -1,0 +1,196 @@
+//! Wi-Fi channels.
+
+use stillair_model::vocabulary::Duration;
+use stillair_model::wifi::phy::frame::Cipher;
+use stillair_model::wifi::phy::{Band, DsssRate, OfdmRate, PhyRate, Preamble, Width};
+
+use super::super::contract::{Form, Key, Shape};
+use super::super::document::Value;
+use super::super::error::{Fault, suggest};
+use super::super::hearing::Audible;
+use super::super::reader::Field;
+use super::super::{Attachment, Channel, Node, mtu};
+use super::{hearing, losses, rate};
+
+const BANDS: [&str; 3] = ["2.4 GHz", "5 GHz", "6 GHz"];
+const WIDTHS: [&str; 4] = ["20 MHz", "40 MHz", "80 MHz", "160 MHz"];
+
+/// 15 to 65,535 time units of 1024 us.
+// hostapd: hostapd/config_file.c beacon_int (2.10) - any other number is refused; the beacon's field has 16 bits.
+const BEACON_INTERVAL: Form = Form::Times {
+    least: "15.36 ms",
+    most: Some("67.10784 s"),
+    why: "the 15 to 65535 time units that hostapd takes",
+};
+
+pub(super) static SHAPE: Shape = Shape {
+    title: "Channel",
+    about: "One medium, which everyone on it shares.",
+    groups: &[
+        &[
+            Key::need(
+                "band",
+                Form::Choice(&BANDS),
+                "frequency band; at 6 GHz all data goes at rates of HE (802.11ax)",
+            ),
+            Key::need(
+                "width",
+                Form::Choice(&WIDTHS),
+                "width, at 2.4 GHz at most 40 MHz; stations may use less",
+            ),
+            mtu::KEY,
+            rate::LOWEST,
+            Key::or(
+                "cipher",
+                Form::Choice(&["none", "ccmp"]),
+                "none",
+                "how data frames are encrypted: with `ccmp` (WPA2) each is 16 bytes longer",
+            ),
+            Key::open(
+                "long_slot",
+                Form::Boolean,
+                "where a station without OFDM is",
+                "slots last 20 us instead of 9 us",
+            ),
+            Key::open(
+                "protection",
+                Form::Boolean,
+                "where a station without OFDM is",
+                "its sender's CTS goes before each OFDM frame at 11 Mbit/s (24 at 5 GHz), and before those of HT and later at 1 Mbit/s \
+                 (6 at 5 GHz), as in Linux",
+            ),
+            Key::or(
+                "busy_backoff",
+                Form::Boolean,
+                "true",
+                "a frame that finds the medium busy and no back-off left draws a new one, as the standard asks; `false`: as simulated radios do it \
+                 that draw a back-off after a transmission alone",
+            ),
+            Key::or(
+                "beacon_interval",
+                Form::Either(&[Form::Choice(&["off"]), BEACON_INTERVAL]),
+                "102.4 ms",
+                "time between beacons of each access point",
+            ),
+        ],
+        losses::CHANNEL,
+        hearing::KEYS,
+    ],
+};
+
+/// What a channel does for stations without OFDM, if the scenario says.
+#[derive(Clone, Copy)]
+pub(super) struct ForOld {
+    long_slot: Option<bool>,
+    protection: Option<bool>,
+}
+
+/// Slots and protection of a channel, once its stations are known.
+// linux: net/mac80211/cfg.c sta_apply_parameters, hostapd: src/ap/ieee802_11.c (2.10) - an access point turns short slots off
+// and protection on when a station without short slots or without OFDM associates (recalled).
+pub(super) fn with_old(channel: &mut Channel, index: usize, given: ForOld, nodes: &[Node]) {
+    let old = nodes.iter().flat_map(|n| &n.interfaces).any(|i| match &i.medium {
+        Attachment::Wifi(wifi) if wifi.channel == index => wifi.role.is_old(),
+        _ => false,
+    });
+    let rate = match channel.band {
+        Band::Ghz2 => PhyRate::Dsss(DsssRate::M11, Preamble::Long),
+        Band::Ghz5 | Band::Ghz6 => PhyRate::Ofdm(OfdmRate::M24),
+    };
+    channel.long_slot = given.long_slot.unwrap_or(old);
+    channel.protection = given.protection.unwrap_or(old).then_some(rate);
+}
+
+/// Refuses levels of a channel on which nobody says where he is. `loud`: there is interference, beside which the noise has its effect.
+pub(super) fn levels(
+    channel: usize,
+    field: &Field<'_>,
+    nodes: &[Node],
+    distances: &[usize],
+    loud: bool,
+) -> Result<(), Fault> {
+    let on = |n: &Node| {
+        let on = |medium: &Attachment| matches!(medium, Attachment::Wifi(wifi) if wifi.channel == channel);
+        n.interfaces.iter().any(|i| on(&i.medium))
+    };
+    let mut section = field.section("a table with band and width")?;
+    let placed = nodes.iter().any(|n| n.position.is_some() && on(n));
+    if !placed {
+        for key in ["sensed_from", "understood_from"] {
+            section.idle(
+                key,
+                "without a position on the channel",
+                "positions of its nodes, or no such level",
+            )?;
+        }
+    }
+    if !loud {
+        section.idle("energy_from", "without interference on the channel", "some of it, or no such level")?;
+    }
+    if !placed && !distances.contains(&channel) {
+        let keys = ["tx_power", "loss_at_1m", "loss_per_decade", "noise"];
+        let right = "a distance or a position, or no such level";
+        for key in keys.into_iter().filter(|key| !loud || *key != "noise") {
+            section.idle(key, "without a distance or a position on the channel", right)?;
+        }
+    }
+    Ok(())
+}
+
+/// A channel, and what of it waits for its interfaces.
+pub(super) fn read<'a>(
+    name: &str,
+    field: &Field<'a>,
+) -> Result<(Channel, (ForOld, hearing::Given<'a>)), Fault> {
+    let mut section = field.section("a table with band and width")?;
+    let band = [(BANDS[0], Band::Ghz2), (BANDS[1], Band::Ghz5), (BANDS[2], Band::Ghz6)];
+    let widths: [_; WIDTHS.len()] = core::array::from_fn(|n| (WIDTHS[n], Width::ALL[n]));
+    let band = section.need("band", &suggest("", &BANDS))?.choice(&band)?;
+    let field = section.need("width", &suggest("", &WIDTHS))?;
+    let width = field.choice(&widths)?;
+    if band == Band::Ghz2 && width > Width::Mhz40 {
+        return Err(field.wrong("at most 40 MHz at 2.4 GHz"));
+    }
+    if band == Band::Ghz6 {
+        // spec: ieee80211ax-2021 26.17.2.1 - all stations at 6 GHz have HE: there is nobody to have regard for.
+        for key in ["long_slot", "protection"] {
+            section.idle(
+                key,
+                "at 6 GHz, where all stations have OFDM",
+                "a channel at another band, or no such key",
+            )?;
+        }
+    }
+    let channel = Channel {
+        name: name.to_owned(),
+        band,
+        width,
+        mtu: section.or("mtu", mtu::ETHERNET)?,
+        cipher: section.or_by("cipher", Cipher::None, |field| {
+            field.choice(&[("none", Cipher::None), ("ccmp", Cipher::Ccmp)])
+        })?,
+        lowest_rate: rate::lowest(&mut section, band)?,
+        long_slot: false,
+        busy_backoff: section.or("busy_backoff", true)?,
+        protection: None,
+        path_loss: losses::path_loss(&mut section, band)?,
+        audible: Audible::default(),
+        capture: None,
+        interference: Vec::new(),
+        energy_from: hearing::energy(&mut section)?,
+        neighbours: Vec::new(),
+        sensed_from: hearing::level(&mut section, "sensed_from")?,
+        understood_from: hearing::level(&mut section, "understood_from")?,
+        // linux: hostapd.conf beacon_int - 100 time units of 1024 us.
+        beacon_interval: section.or_by("beacon_interval", Some(Duration::from_micros(102_400)), |field| {
+            match &field.item.value {
+                Value::String(off) if off == "off" => Ok(None),
+                _ => field.value().map(Some).map_err(|fault| fault.or("\"off\"")),
+            }
+        })?,
+    };
+    let for_old = ForOld { long_slot: section.find("long_slot")?, protection: section.find("protection")? };
+    let audible = hearing::Given::read(&mut section);
+    section.finish()?;
+    Ok((channel, (for_old, audible)))
+}

@@ -1,0 +1,323 @@
+//! Wi-Fi devices that are sold, as data: whose driver they have, and its numbers, each with where it is written, or the range it lies in
+//! where no source tells.
+
+use std::sync::LazyLock;
+
+use stillair_model::vocabulary::Duration;
+use stillair_model::wifi::config::{AirtimeReport, DriverConfig, FirmwareParams, WhenFirmwareFull};
+
+use super::super::Scheme;
+use super::super::Wifi;
+use super::super::contract::{Form, Key, Shape};
+use super::super::document::{self, Table};
+use super::super::error::{Fault, Origin, suggest};
+use super::super::parts::Parts;
+use super::super::reader::{Field, Section, Typed};
+
+macro_rules! files {
+    ($($name:literal),*) => { [$(($name, include_str!(concat!("../../../devices/", $name, ".toml")))),*] };
+}
+
+const FILES: [(&str, &str); 11] = files!(
+    "ipq8074", "mt7615", "mt7915", "mt7916", "mt7921", "mt7922", "qca4019", "qca9880", "qca9984", "qcn9074",
+    "wcn6855"
+);
+
+/// Devices that somebody may ask for and whose driver is not modelled.
+const OTHERS: [(&str, &str); 12] = [
+    ("ax200", IWLWIFI),
+    ("ax201", IWLWIFI),
+    ("ax210", IWLWIFI),
+    ("ax211", IWLWIFI),
+    ("be200", EHT),
+    ("mt7925", EHT),
+    ("mt7996", EHT),
+    ("qcn9274", EHT),
+    ("wcn7850", EHT),
+    ("rtl8852be", "rtw89 is not modelled"),
+    ("bcm4366", "brcmfmac is not modelled: its firmware does what mac80211 does of others"),
+    ("ar9580", "ath9k is the default on 20 and 40 MHz"),
+];
+const IWLWIFI: &str = "iwlwifi is not modelled";
+const EHT: &str = "802.11be is not modelled";
+
+/// Key of a Wi-Fi interface.
+pub(super) const KEY: Key = Key::open(
+    "device",
+    Form::Listed { title: "device", words: "a Wi-Fi device that is sold, such as `mt7915`", names },
+    "none",
+    "sets `scheme` with its numbers, `block_ack_window` and the longest MPDU that is announced; keys beside it go before it. Streams and width \
+     that the device has not are told of. `stillair check` shows what no source tells",
+);
+
+const SOURCE: Key = Key::open("source", Form::Text, "none: then `least` and `most`", "where it is written");
+
+macro_rules! entry {
+    ($title:literal, $form:expr) => {
+        Shape {
+            title: $title,
+            about: "A number with its source, or with the range it lies in.",
+            groups: &[&[
+                Key::need("value", $form, "what is taken"),
+                SOURCE,
+                Key::open("least", $form, "none", "the least it may be"),
+                Key::open("most", $form, "none", "the most it may be"),
+            ]],
+        }
+    };
+}
+
+static NUMBER: Shape = entry!("Number of a device", Form::Integer(1, 65_536));
+static TIME: Shape = entry!("Time of a device", Form::Times { least: "0 us", most: None, why: "" });
+static WORD: Shape = entry!("Word of a device", Form::Text);
+
+static FILE: Shape = Shape {
+    title: "Device",
+    about: "A Wi-Fi device that is sold.",
+    groups: &[&[
+        Key::need("scheme", Form::Table(&WORD), "its driver"),
+        Key::need("standard", Form::Table(&WORD), "the newest that it can"),
+        Key::need("streams", Form::Table(&NUMBER), "spatial streams"),
+        Key::open("streams_160", Form::Table(&NUMBER), "as streams", "spatial streams in 160 MHz"),
+        Key::need("width", Form::Table(&NUMBER), "MHz of the widest channel"),
+        Key::need("frames", Form::Table(&NUMBER), "frames that its firmware has room for"),
+        Key::need("report_frames", Form::Table(&NUMBER), "frames of a report at most"),
+        Key::need("report_delay", Form::Table(&TIME), "how long a report waits"),
+        Key::need("airtime_report", Form::Table(&WORD), "how the host learns of airtime"),
+        Key::need("amsdu_frames", Form::Table(&NUMBER), "packets of an MPDU at most"),
+        Key::need("amsdu_by", Form::Table(&WORD), "who joins packets"),
+        Key::need("amsdu_bytes", Form::Table(&NUMBER), "bytes of the longest MPDU that it receives"),
+        Key::open(
+            "amsdu_sent",
+            Form::Table(&NUMBER),
+            "what the receiver announces",
+            "bytes of an MPDU with several packets that it sends at most",
+        ),
+        Key::need("block_ack_window", Form::Table(&NUMBER), "frames of a Block Ack session"),
+    ]],
+};
+
+/// A Wi-Fi device that is sold.
+#[derive(PartialEq, Debug)]
+pub struct Device {
+    /// Its name in a scenario.
+    pub name: &'static str,
+    /// Its driver.
+    pub scheme: Scheme,
+    /// Whether it can 802.11ax; else 802.11ac.
+    pub he: bool,
+    /// Spatial streams.
+    pub streams: u8,
+    /// The same in 160 MHz.
+    pub streams_160: u8,
+    /// Width of the widest channel in MHz.
+    pub width: u16,
+    /// Frames of a Block Ack session that it asks for and grants at most.
+    pub block_ack_window: u16,
+    /// Bytes of the longest MPDU that it announces to receive.
+    pub announces: u16,
+    /// Bytes of an MPDU with several packets that it sends at most, whatever the receiver announces.
+    pub sends: Option<u16>,
+    /// Its driver's numbers.
+    pub firmware: FirmwareParams,
+    /// What no source tells: key, what is taken, and the range.
+    pub unknown: Vec<(&'static str, String)>,
+}
+
+impl Device {
+    /// What the interface that names it has by it or in its place, in words.
+    pub fn numbers(&self, wifi: &Wifi) -> Vec<String> {
+        let mut all = vec![
+            format!(
+                "802.11{}, {} streams{}, {} MHz",
+                if self.he { "ax" } else { "ac" },
+                self.streams,
+                if self.streams_160 < self.streams {
+                    format!(" ({} in 160 MHz)", self.streams_160)
+                } else {
+                    String::new()
+                },
+                self.width
+            ),
+            format!("block_ack_window {}, receives MPDUs of {} bytes", wifi.block_ack_window, self.announces),
+        ];
+        if let DriverConfig::Firmware(_, _, firmware) = &wifi.driver {
+            let FirmwareParams { frames, report_frames, report_delay, amsdu_frames, .. } = firmware;
+            all.push(format!("frames {frames}, amsdu_frames {amsdu_frames}"));
+            all.push(format!(
+                "report_frames {report_frames}, report_delay {} us",
+                report_delay.nanos() / 1_000
+            ));
+        }
+        all
+    }
+}
+
+static DEVICES: LazyLock<Vec<Device>> = LazyLock::new(|| {
+    let all = FILES.iter().map(|(name, text)| load(name, text)).collect::<Result<Vec<_>, Fault>>();
+    all.unwrap_or_else(|fault| {
+        unreachable!("the project's own devices are tested: {}", fault.in_file("devices"))
+    })
+});
+
+fn names() -> Vec<String> {
+    FILES.iter().map(|(name, _)| (*name).to_owned()).collect()
+}
+
+/// The device of an interface, if it names one.
+pub(super) fn read(section: &mut Section<'_>) -> Result<Option<&'static Device>, Fault> {
+    let Some(field) = section.get(KEY.name) else { return Ok(None) };
+    let known = FILES.map(|(name, _)| name);
+    let name = field.text(&suggest("", &known))?;
+    if let Some((_, why)) = OTHERS.iter().find(|(other, _)| *other == name) {
+        return Err(field.found(format!("{name}, of which {why}"), suggest("", &known)));
+    }
+    let found = DEVICES.iter().find(|device| device.name == name);
+    found.map(Some).ok_or_else(|| field.wrong(suggest(name, &known)))
+}
+
+/// What a file says, one key after the other.
+struct Reader<'a> {
+    root: Section<'a>,
+    unknown: Vec<(&'static str, String)>,
+}
+
+impl<'a> Reader<'a> {
+    /// The value of a key. It has a source or a range.
+    fn of<T>(
+        &mut self,
+        key: &'static str,
+        value: impl Fn(&Field<'a>) -> Result<T, Fault>,
+        show: impl Fn(&T) -> String,
+    ) -> Result<T, Fault> {
+        let field = self.root.need(key, "a table")?;
+        let mut entry = field.section("a table")?;
+        let taken = value(&entry.need("value", "a value")?)?;
+        let source: Option<String> =
+            entry.get("source").map(|field| field.text("a source").map(str::to_owned)).transpose()?;
+        let ends = [entry.get("least"), entry.get("most")];
+        match (source, ends) {
+            (Some(source), [None, None]) if !source.is_empty() => {}
+            (None, [Some(least), Some(most)]) => {
+                let [least, most] = [value(&least)?, value(&most)?].map(|end| show(&end));
+                self.unknown.push((key, format!("{} is assumed, of {least} to {most}", show(&taken))));
+            }
+            _ => return Err(field.wrong("a value with a source, or with least and most")),
+        }
+        entry.finish()?;
+        Ok(taken)
+    }
+
+    fn number<T: Typed + ToString>(&mut self, key: &'static str) -> Result<T, Fault> {
+        self.of(key, |field| field.value(), ToString::to_string)
+    }
+}
+
+fn load(name: &'static str, text: &str) -> Result<Device, Fault> {
+    let tree: Table = document::parse(text)?;
+    let root = Section::new("", Origin::Line(1), &tree, &FILE, Parts::none());
+    let mut file = Reader { root, unknown: Vec::new() };
+    let scheme = file.of("scheme", |field| field.choice(&Scheme::ALL), |scheme| scheme.name().to_owned())?;
+    let standards = [("802.11ac", false), ("802.11ax", true)];
+    let he = file.of("standard", |field| field.choice(&standards), |_| String::new())?;
+    let reports = [
+        ("none", AirtimeReport::Nothing),
+        ("frames", AirtimeReport::Frames),
+        ("counters", AirtimeReport::Counters),
+    ];
+    let joins = [("firmware", false), ("mac80211", true)];
+    let drops = scheme == Scheme::Ath11k;
+    let firmware = FirmwareParams {
+        frames: file.number("frames")?,
+        full: if drops { WhenFirmwareFull::Drops } else { WhenFirmwareFull::Waits },
+        report_frames: file.number("report_frames")?,
+        report_delay: file.of(
+            "report_delay",
+            |field| field.value(),
+            |time: &Duration| format!("{} us", time.nanos() / 1_000),
+        )?,
+        airtime: file.of("airtime_report", |field| field.choice(&reports), |_| String::new())?,
+        amsdu_frames: file.number("amsdu_frames")?,
+        host_joins: file.of("amsdu_by", |field| field.choice(&joins), |_| String::new())?,
+        amsdu_bytes: None,
+        shares_airtime: false,
+    };
+    let streams = file.number("streams")?;
+    let streams_160 =
+        if file.root.get("streams_160").is_some() { file.number("streams_160")? } else { streams };
+    let device = Device {
+        name,
+        scheme,
+        he,
+        streams,
+        streams_160,
+        width: file.number("width")?,
+        block_ack_window: file.number("block_ack_window")?,
+        announces: file.number("amsdu_bytes")?,
+        sends: if file.root.get("amsdu_sent").is_some() { Some(file.number("amsdu_sent")?) } else { None },
+        firmware,
+        unknown: file.unknown,
+    };
+    file.root.finish()?;
+    Ok(device)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Name, scheme, streams, MHz, frames, packets of an A-MSDU, longest MPDUs received and sent, window, keys without a source.
+    type Row = (&'static str, &'static str, u8, u16, u32, u8, u16, Option<u16>, u16, &'static str);
+
+    #[rustfmt::skip]
+    const TABLE: [Row; 11] = [
+        ("ipq8074", "ath11k", 4, 160, 4_096, 4, 11_454, None, 256, "frames amsdu_frames streams width amsdu_bytes"),
+        ("mt7615",  "mt76",   4, 160, 4_032, 6,  3_895, None, 64, "report_delay"),
+        ("mt7915",  "mt76",   4, 160, 8_128, 8,  7_991, Some(7_991), 256, "report_delay"),
+        ("mt7916",  "mt76",   2, 160, 8_128, 8, 11_454, None, 256, "report_delay"),
+        ("mt7921",  "mt76",   2,  80, 8_128, 8, 11_454, Some(7_991), 256, "report_delay"),
+        ("mt7922",  "mt76",   2, 160, 8_128, 8, 11_454, Some(7_991), 256, "report_delay streams"),
+        ("qca4019", "ath10k", 2,  80, 2_500, 3, 11_454, None, 64, "frames report_delay amsdu_bytes"),
+        ("qca9880", "ath10k", 3,  80, 1_424, 3, 11_454, None, 64, "report_delay amsdu_bytes"),
+        ("qca9984", "ath10k", 4, 160, 2_500, 3, 11_454, None, 64, "frames report_delay amsdu_bytes"),
+        ("qcn9074", "ath11k", 4, 160, 4_096, 4, 11_454, None, 256, "frames amsdu_frames streams width amsdu_bytes"),
+        ("wcn6855", "ath11k", 2, 160, 4_096, 4, 11_454, None, 256, "frames amsdu_frames streams width amsdu_bytes"),
+    ];
+
+    #[test]
+    fn every_number_has_a_source_or_a_range() {
+        // What has neither is refused when it is read, and what has both.
+        let good = FILES[2].1;
+        assert!(load("good", good).is_ok());
+        for (from, to) in [
+            (", source = \"linux: mt76/mt76_connac2_mac.h MT_TX_FREE_MSDU_CNT (6.12) - 10 bits\"", ""),
+            (", least = \"0 us\", most = \"1 ms\"", ""),
+            (", least = \"0 us\"", ""),
+            ("least = \"0 us\"", "source = \"guessed\", least = \"0 us\""),
+        ] {
+            assert!(good.contains(from), "{from}");
+            let fault = load("bad", &good.replace(from, to)).expect_err(from);
+            assert!(fault.in_file("f").to_string().contains("a source, or with least and most"), "{from}");
+        }
+    }
+
+    #[test]
+    fn devices_are_these() {
+        let rows: Vec<_> = DEVICES
+            .iter()
+            .map(|d| {
+                let unknown: Vec<_> = d.unknown.iter().map(|(key, _)| *key).collect();
+                let f = &d.firmware;
+                let numbers =
+                    (d.streams, d.width, f.frames, f.amsdu_frames, d.announces, d.sends, d.block_ack_window);
+                (d.name, d.scheme.name(), numbers, unknown.join(" "))
+            })
+            .collect();
+        let want: Vec<_> = TABLE
+            .iter()
+            .map(|&(n, s, a, b, c, d, e, f, g, u)| (n, s, (a, b, c, d, e, f, g), u.to_owned()))
+            .collect();
+        assert_eq!(rows, want);
+        assert!(OTHERS.iter().all(|(other, _)| DEVICES.iter().all(|device| device.name != *other)));
+    }
+}

@@ -1,0 +1,40 @@
+//! How long a run is, and which part of it is measured.
+
+use stillair_model::vocabulary::Duration;
+
+use super::super::error::Fault;
+use super::super::reader::Section;
+use super::flent::Times;
+use super::outside;
+
+/// Duration, warm-up and cool-down of a run; defaults are those of one of Flent's tests, if it is one, and without end where hosts are `outside`.
+pub(super) fn read(
+    root: &mut Section<'_>,
+    times: Option<Times>,
+    outside: bool,
+) -> Result<(Duration, Duration, Duration), Fault> {
+    let delay = times.map_or(Duration::ZERO, |times| times.delay);
+    let length = if outside { outside::OPEN } else { Duration::from_secs(30) };
+    let duration = root.or_by("duration", times.map_or(length, Times::total), |field| {
+        let duration = field.value()?;
+        match times {
+            Some(times) if duration < times.total() => Err(field.wrong("at least what the test takes")),
+            _ => Ok(duration),
+        }
+    })?;
+    let warm_up = root.or_by("warm_up", delay, |field| {
+        let warm_up = field.value()?;
+        if warm_up < duration { Ok(warm_up) } else { Err(field.wrong("a time shorter than duration")) }
+    })?;
+    let after_load = times.map_or(Duration::ZERO, |t| duration.saturating_sub(t.delay + t.length));
+    let after_load = if warm_up + after_load < duration { after_load } else { Duration::ZERO };
+    let cool_down = root.or_by("cool_down", after_load, |field| {
+        let cool_down = field.value()?;
+        if warm_up + cool_down < duration {
+            Ok(cool_down)
+        } else {
+            Err(field.wrong("with warm_up a time shorter than duration"))
+        }
+    })?;
+    Ok((duration, warm_up, cool_down))
+}

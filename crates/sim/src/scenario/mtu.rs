@@ -1,0 +1,153 @@
+//! Largest packets of links and channels, and what of a flow does not fit its path: fragmentation is not modelled.
+
+use stillair_model::app::voip_payload;
+use stillair_model::vocabulary::{Ip, UDP_HEADER};
+
+use super::contract::{Form, Key};
+use super::document::Table;
+use super::ends::Ways;
+use super::error::Fault;
+use super::{Attachment, Flow, FlowKind, Host, InterfaceRef, Scenario};
+
+/// That of Ethernet, and of Wi-Fi in Linux.
+// linux: include/uapi/linux/if_ether.h ETH_DATA_LEN, net/mac80211/iface.c ieee80211_if_setup by ether_setup (6.1).
+pub const ETHERNET: u32 = 1500;
+
+/// Least that a network of IPv6 must have.
+// spec: rfc8200 5.
+const LEAST_V6: u32 = 1280;
+
+/// Bytes of a TCP header without options.
+const TCP_HEADER: u32 = 20;
+
+/// Key of links and channels.
+// deviation: quanta of disciplines stay a full frame of 1,500 bytes, as psched_mtu has it there - a smaller one differs by a few bytes a turn.
+// deviation: no jumbo frames - memory of sockets is that of segments which fit 1,500 bytes.
+// deviation: the path's least MTU is known from the first packet on, as where path MTU discovery has found it before, or a router sets the
+// segment size of SYNs down to it (OpenWrt's `mtu_fix`).
+pub(super) const KEY: Key = Key::or(
+    "mtu",
+    Form::Bytes(576, ETHERNET),
+    "1500 B",
+    "its largest packet, from the IP header on: 1492 with PPPoE, 1420 in a tunnel of WireGuard. TCP at both ends of a path keeps to the least of \
+     it from its first segment on, as after path MTU discovery or behind a router that clamps the segment size. Datagrams that do not fit are \
+     refused: nothing is fragmented",
+);
+
+impl Scenario {
+    /// MTU of what an interface is connected to.
+    fn mtu(&self, at: InterfaceRef) -> u32 {
+        match &self.nodes[at.node].interfaces[at.interface].medium {
+            Attachment::Wired { link } => self.links[*link].mtu,
+            Attachment::Wifi(wifi) => self.channels[wifi.channel].mtu,
+        }
+    }
+
+    /// Whether some link or channel has another MTU than Ethernet's.
+    fn has_other_mtus(&self) -> bool {
+        self.links.iter().map(|l| l.mtu).chain(self.channels.iter().map(|c| c.mtu)).any(|mtu| mtu != ETHERNET)
+    }
+}
+
+/// Least MTUs of paths.
+#[derive(Debug)]
+pub struct Mtus<'a> {
+    scenario: &'a Scenario,
+    /// None where all are Ethernet's.
+    ways: Option<Ways<'a>>,
+}
+
+impl<'a> Mtus<'a> {
+    /// Those of a scenario.
+    pub fn new(scenario: &'a Scenario) -> Self {
+        Self { scenario, ways: scenario.has_other_mtus().then(|| Ways::new(scenario)) }
+    }
+
+    /// Least MTU on the shortest ways between two interfaces.
+    pub fn of(&self, from: InterfaceRef, to: InterfaceRef) -> u32 {
+        let Some(ways) = &self.ways else { return ETHERNET };
+        let passed = ways.passed(from, to);
+        passed.into_iter().map(|at| self.scenario.mtu(at)).min().unwrap_or(ETHERNET)
+    }
+
+    /// Most bytes of a TCP segment without options.
+    pub fn segment(&self, from: InterfaceRef, to: InterfaceRef, ip: Ip) -> u16 {
+        (self.of(from, to) - ip.header() - TCP_HEADER) as u16
+    }
+}
+
+/// Refuses flows with packets that are longer than the least MTU of their path.
+pub(super) fn check(scenario: &Scenario, tree: &Table) -> Result<(), Fault> {
+    outside(scenario, tree)?;
+    let len = |flow: &Flow, payload| payload + UDP_HEADER + flow.ip.header();
+    let is_long = |flow: &Flow| longest(&flow.kind).is_some_and(|(_, most)| len(flow, most) > ETHERNET);
+    if !scenario.has_other_mtus() && !scenario.flows.iter().any(is_long) {
+        return Ok(());
+    }
+    let (ways, mtus) = (Ways::new(scenario), Mtus::new(scenario));
+    for flow in &scenario.flows {
+        for &to in &flow.to {
+            let [from, at] = ways.ends(flow.from, to);
+            let (mtu, name) = (mtus.of(from, at), scenario.end_name(to));
+            if flow.ip == Ip::V6 && mtu < LEAST_V6 {
+                let found = format!("6 on a path to {name:?} whose MTU is {mtu}");
+                let right =
+                    format!("4, or an mtu of at least {LEAST_V6} on all of the path, as IPv6 asks for");
+                return Err(fault(tree, flow, "ip", found, right));
+            }
+            let Some((key, payload)) = longest(&flow.kind) else { continue };
+            let (headers, len) = (UDP_HEADER + flow.ip.header(), len(flow, payload));
+            if len > mtu {
+                let found = format!(
+                    "{payload} bytes of payload, with the headers of IPv{} {len}, on a path to {name:?} whose MTU is {mtu}",
+                    flow.ip.version()
+                );
+                let right = format!("at most {} bytes, as nothing is fragmented", mtu - headers);
+                return Err(fault(tree, flow, key, found, right));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn fault(tree: &Table, flow: &Flow, key: &str, found: String, expected: String) -> Fault {
+    let Some(number) = flow.table else {
+        return Fault::new(tree.origin_of(&["test"]), "test".to_owned(), found, expected);
+    };
+    let origin = tree.origin_of(&["flow", &number.to_string(), key]);
+    Fault::new(origin, format!("flow.{number}.{key}"), found, expected)
+}
+
+/// The largest payload over UDP or in an echo that a flow sends, and the key that says so; none of TCP, which keeps to the path.
+fn longest(kind: &FlowKind) -> Option<(&'static str, u32)> {
+    match kind {
+        FlowKind::Udp { payload, .. }
+        | FlowKind::Ping { payload, .. }
+        | FlowKind::UdpPing { payload, .. } => Some(("payload", *payload)),
+        FlowKind::Video(params) => {
+            let [ordinary, key] = params.frames().map(|frame| params.packets(frame).1);
+            Some(("payload", ordinary.max(key)))
+        }
+        FlowKind::Voip { interval } => Some(("interval", voip_payload(*interval))),
+        FlowKind::Quic(quic) => Some(("packet", quic.largest())),
+        FlowKind::Tcp { .. } | FlowKind::Web { .. } | FlowKind::Responsiveness(_) => None,
+    }
+}
+
+/// Refuses an MTU beside outside hosts.
+fn outside(scenario: &Scenario, tree: &Table) -> Result<(), Fault> {
+    if scenario.nodes.iter().all(|node| node.host == Host::Model) {
+        return Ok(());
+    }
+    let links = scenario.links.iter().map(|l| ("link", &l.name, l.mtu));
+    let channels = scenario.channels.iter().map(|c| ("channel", &c.name, c.mtu));
+    match links.chain(channels).find(|(.., mtu)| *mtu != ETHERNET) {
+        None => Ok(()),
+        Some((kind, name, mtu)) => Err(Fault::new(
+            tree.origin_of(&[kind, name, "mtu"]),
+            format!("{kind}.{name}.mtu"),
+            format!("{mtu} in a scenario with an outside host, whose packets are not measured against it"),
+            "1500, or no outside host",
+        )),
+    }
+}

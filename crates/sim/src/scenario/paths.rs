@@ -1,0 +1,117 @@
+//! Paths to try a transport on, as data: scenarios with the outside hosts `client` and `server`. Each says where its numbers come from and
+//! what it must not be used for.
+
+use super::error::suggest;
+
+/// A path that is shipped.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Preset {
+    /// Its name.
+    pub name: &'static str,
+    /// Its scenario, as TOML.
+    pub text: &'static str,
+}
+
+macro_rules! files {
+    ($($name:literal),* $(,)?) => {
+        [$(Preset { name: $name, text: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/paths/", $name, ".toml")) }),*]
+    };
+}
+
+static PRESETS: [Preset; 17] = files![
+    "bad-neighbour",
+    "cable-500-50",
+    "cafe-busy-11n",
+    "fibre-1000-220",
+    "home-80211ac-far",
+    "home-80211ac-near",
+    "home-ax-6ghz",
+    "home-cable-bloat",
+    "home-cable-cake",
+    "home-walk-away",
+    "hotel-hidden",
+    "mesh-two-hops",
+    "microwave-oven",
+    "office-calls",
+    "openwrt-aql",
+    "phone-power-save",
+    "vdsl-40-10",
+];
+
+/// All of them, in the order of their names.
+pub fn presets() -> &'static [Preset] {
+    &PRESETS
+}
+
+/// The preset of that name, or a message that there is none.
+pub fn preset(name: &str) -> Result<&'static Preset, String> {
+    let names: Vec<&str> = PRESETS.iter().map(|preset| preset.name).collect();
+    let found = PRESETS.iter().find(|preset| preset.name == name);
+    found.ok_or_else(|| format!("found no path {name:?}, expected {}", suggest(name, &names)))
+}
+
+impl Preset {
+    /// What it is, in a sentence.
+    pub fn about(&self) -> String {
+        self.said("")
+    }
+
+    /// Where its numbers come from.
+    pub fn sources(&self) -> String {
+        self.said("Sources: ")
+    }
+
+    /// What it must not be used for.
+    pub fn not_for(&self) -> String {
+        self.said("Not for: ")
+    }
+
+    /// The paragraph of its head that begins so, without line breaks.
+    fn said(&self, label: &str) -> String {
+        let head = self.text.lines().map_while(|line| line.strip_prefix('#')).map(str::trim);
+        let paragraphs: Vec<&str> = head.collect();
+        let found = paragraphs.split(|line| line.is_empty()).map(|lines| lines.join(" "));
+        found.into_iter().find_map(|text| text.strip_prefix(label).map(str::to_owned)).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::{self, Host};
+
+    #[test]
+    fn each_says_what_it_is_where_it_is_from_and_what_it_is_not_for() {
+        assert!(PRESETS.is_sorted_by(|a, b| a.name < b.name));
+        for preset in &PRESETS {
+            for text in [preset.about(), preset.sources(), preset.not_for()] {
+                assert!(text.len() > 30 && text.ends_with('.'), "{}: {text:?}", preset.name);
+            }
+        }
+    }
+
+    #[test]
+    fn each_has_the_same_hosts() {
+        for Preset { name, text } in &PRESETS {
+            let scenario = scenario::parse(text, name, &[]).unwrap_or_else(|e| panic!("{e}"));
+            assert_eq!((&*scenario.name, scenario.is_open_ended()), (*name, true));
+            let of = |host: Host| {
+                let nodes = scenario.nodes.iter().filter(move |node| node.host == host);
+                nodes.map(|node| node.name.as_str()).collect::<Vec<_>>()
+            };
+            assert_eq!(of(Host::Outside), ["server", "client"], "{name}");
+            for rival in ["rival", "rival-server"] {
+                assert!(of(Host::Model).contains(&rival), "{name} has no {rival}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_wrong_name_is_told_with_the_one_that_was_meant() {
+        let says = preset("home-80211ac-fat").expect_err("no such preset");
+        assert_eq!(
+            says,
+            "found no path \"home-80211ac-fat\", expected a known name; did you mean \"home-80211ac-far\"?"
+        );
+    }
+}

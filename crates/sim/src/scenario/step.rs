@@ -1,0 +1,183 @@
+//! What changes while a run goes on: at instants that the scenario names, or when somebody asks for it.
+
+use stillair_model::vocabulary::Duration;
+use stillair_model::wire::WireParams;
+
+use super::contract::{Form, Key, Shape};
+use super::document::{Table, unquoted};
+use super::error::{Fault, Origin};
+use super::parts::Parts;
+use super::reader::Field;
+use super::{Attachment, InterfaceRef, Role, Scenario, Station, decoded};
+
+/// The network from an instant on.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Step {
+    /// That instant.
+    pub at: Duration,
+    /// What the network is from then on.
+    pub to: Box<Scenario>,
+}
+
+/// A part of the network that is another than before.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Change {
+    /// A wired link, by its position in [`Scenario::links`].
+    Link(usize),
+    /// The path between a station's interface and its access point.
+    Path(InterfaceRef),
+}
+
+/// A step of a scenario.
+static SHAPE: Shape = Shape {
+    title: "Step",
+    about: "A change while the run goes on.",
+    groups: &[&[
+        Key::need("at", Form::Period, "when, after the step before and before the end"),
+        Key::need(
+            "set",
+            Form::List(&Form::Written {
+                words: "`KEY=VALUE`, the key dotted as for `--set`: of a link `rate` or `delay`, of a node `position`, of a station's interface \
+                        `rate`, `uplink`, `snr`, `distance`, `error_rate`, `ack_error_rate` or `unheard_rate`",
+                pattern: r"^[^=]+=.+$",
+                examples: &["link.lan.rate=10 Mbit/s", "node.sta.position=10 m, 0 m"],
+            }),
+            "what is another from then on; all other keys stay as they are. A link that becomes shorter sends nothing until its packets under way \
+             can no more be overtaken",
+        ),
+    ]],
+};
+
+/// The steps of a scenario.
+pub(super) const FORM: Form = Form::List(&Form::Table(&SHAPE));
+
+const EXPECTED: &str = "a key that can change: rate or delay of a link, position of a node, or of the interface of a station rate, uplink, snr, \
+                        distance, error_rate, ack_error_rate or unheard_rate";
+
+/// Whether a key can change while a run goes on.
+fn can_change(key: &str) -> bool {
+    match key.split('.').collect::<Vec<_>>()[..] {
+        ["link", _, "rate" | "delay", ..] | ["node", _, "position"] => true,
+        ["node", _, "interface", _, of, ..] => matches!(
+            of,
+            "rate" | "uplink" | "snr" | "distance" | "error_rate" | "ack_error_rate" | "unheard_rate"
+        ),
+        _ => false,
+    }
+}
+
+/// Refuses the key of a change that a run cannot make.
+pub fn changeable(key: &str) -> Result<(), String> {
+    let key = unquoted(key);
+    if can_change(&key) {
+        Ok(())
+    } else {
+        Err(format!("{key}: cannot change while a run goes on; expected {EXPECTED}"))
+    }
+}
+
+/// The steps of a scenario, each with all that it comes to from then on.
+pub(super) fn read(tree: &Table, scenario: &Scenario, parts: &Parts) -> Result<Vec<Step>, Fault> {
+    let Some(item) = tree.get("step") else { return Ok(Vec::new()) };
+    let field = Field { path: "step".to_owned(), item, form: &const { FORM }, parts };
+    let mut now = tree.without("step");
+    let (mut steps, mut last): (Vec<Step>, _) = (Vec::new(), Duration::ZERO);
+    for one in field.list() {
+        let mut section = one.section("a table with at and set")?;
+        let when = section.need("at", "a time such as \"10 s\"")?;
+        let at: Duration = when.value()?;
+        if at <= last && !steps.is_empty() {
+            return Err(when.wrong("a time after that of the step before"));
+        }
+        if at >= scenario.duration {
+            return Err(when.wrong("a time before the end of the run"));
+        }
+        last = at;
+        for set in section.need("set", "a list of \"KEY=VALUE\"")?.list() {
+            let expected = "KEY=VALUE, such as \"link.lan.rate=10 Mbit/s\"";
+            let (key, value) = set.text(expected)?.split_once('=').ok_or_else(|| set.wrong(expected))?;
+            let key = key.trim();
+            if !can_change(&unquoted(key)) {
+                return Err(set.found(format!("{key}, which cannot change while a run goes on"), EXPECTED));
+            }
+            now.set(key, value.trim()).map_err(|fault| here(set.item.origin, fault))?;
+        }
+        section.finish()?;
+        let to = decoded(&now, parts).map_err(|fault| here(one.item.origin, fault))?;
+        let before = steps.last().map_or(scenario, |step| &*step.to);
+        changes(before, &to).map_err(|why| one.found(why, "a change of rates, delays and losses alone"))?;
+        steps.push(Step { at, to: Box::new(to) });
+    }
+    Ok(steps)
+}
+
+/// A mistake that a change makes is one of the step.
+fn here(origin: Origin, fault: Fault) -> Fault {
+    Fault::new(origin, fault.key, fault.found, fault.expected)
+}
+
+/// What is another in `to`; an error that says what is and cannot be.
+pub fn changes(from: &Scenario, to: &Scenario) -> Result<Vec<Change>, String> {
+    let mut all = Vec::new();
+    let mut same = from.clone();
+    for (n, (old, new)) in same.links.iter_mut().zip(&to.links).enumerate() {
+        for (old, new) in old.params.iter_mut().zip(&new.params) {
+            let (
+                WireParams::Ethernet(a) | WireParams::Access(a, _),
+                WireParams::Ethernet(b) | WireParams::Access(b, _),
+            ) = (&mut *old, new)
+            else {
+                continue;
+            };
+            (a.rate, a.delay) = (b.rate, b.delay);
+            if let (WireParams::Access(_, a), WireParams::Access(_, b)) = (old, new) {
+                a.rate = b.rate;
+            }
+        }
+        if from.links[n] != *new {
+            all.push(Change::Link(n));
+        }
+    }
+    for (node, (old, new)) in same.nodes.iter_mut().zip(&to.nodes).enumerate() {
+        old.position = new.position;
+        for (interface, (old, new)) in old.interfaces.iter_mut().zip(&new.interfaces).enumerate() {
+            let (Some(a), Some(b)) = (station_mut(&mut old.medium), station(&new.medium)) else { continue };
+            if (&a.rates, &a.uplink, &a.errors) != (&b.rates, &b.uplink, &b.errors) {
+                // deviation: no session begins anew, and so none with another window.
+                if a.can_he() != b.can_he() {
+                    return Err("802.11ax in place of what was before it, or the reverse".to_owned());
+                }
+                (a.rates, a.uplink) = (b.rates, b.uplink);
+                a.errors.clone_from(&b.errors);
+                all.push(Change::Path(InterfaceRef { node, interface }));
+            }
+        }
+    }
+    if same.channels != to.channels {
+        return Err("a place from which a node hears others than before, or others hear it".to_owned());
+    }
+    // Notes on keys, and steps to come, are no part of the network.
+    same.idle.clone_from(&to.idle);
+    same.steps.clone_from(&to.steps);
+    if same == *to { Ok(all) } else { Err("a change of what the network is made of".to_owned()) }
+}
+
+fn station(medium: &Attachment) -> Option<&Station> {
+    match medium {
+        Attachment::Wifi(wifi) => match &wifi.role {
+            Role::Station(station) => Some(station),
+            Role::Ap => None,
+        },
+        Attachment::Wired { .. } => None,
+    }
+}
+
+fn station_mut(medium: &mut Attachment) -> Option<&mut Station> {
+    match medium {
+        Attachment::Wifi(wifi) => match &mut wifi.role {
+            Role::Station(station) => Some(station),
+            Role::Ap => None,
+        },
+        Attachment::Wired { .. } => None,
+    }
+}

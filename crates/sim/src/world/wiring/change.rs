@@ -1,0 +1,46 @@
+//! What becomes another while a world runs.
+
+use stillair_model::vocabulary::{Seed, Sink};
+
+use super::super::World;
+use super::{Plan, Role};
+use crate::scenario::{Change, InterfaceRef, Scenario};
+
+impl<S: Sink> World<S> {
+    /// Parts of the network are from now on what they are in `to`, which is like the scenario that the world was wired from in all else; `from`
+    /// is what they were before.
+    pub fn change(&mut self, from: &Scenario, to: &Scenario, changes: &[Change], seed: Seed) {
+        for change in changes {
+            match *change {
+                Change::Link(link) => {
+                    for (end, params) in to.links[link].params.into_iter().enumerate() {
+                        self.network.wire_mut(2 * link + end).change(self.core.now, params);
+                    }
+                }
+                Change::Path(station) => self.path(from, to, station, seed),
+            }
+        }
+        self.settle();
+    }
+
+    /// Both ends of the path of a station: rate control begins anew if it is another, and stays as it is if only losses are.
+    fn path(&mut self, from: &Scenario, to: &Scenario, station: InterfaceRef, seed: Seed) {
+        let (before, after) = (Plan::new(from), Plan::new(to));
+        let Role::Station(new) = &after.wifi_of(station).role else { return };
+        let Role::Station(old) = &before.wifi_of(station).role else { return };
+        for (at, peer, other_rates) in
+            [(station, new.ap, new.uplink != old.uplink), (new.ap, station, new.rates != old.rates)]
+        {
+            let edca = after.edca(at);
+            let made = after.peer(at, peer, &edca, seed);
+            let dev = after.dev(at);
+            let number = after.peers[dev.index()].iter().position(|of| *of == peer).unwrap_or(0);
+            let path = self.air.peer_mut(dev, number);
+            path.errors = made.errors;
+            if other_rates {
+                (path.rate, path.most, path.amsdu) = (made.rate, made.most, made.amsdu);
+                path.choose(|ac| edca.get(ac).txop);
+            }
+        }
+    }
+}
