@@ -1,0 +1,10 @@
+//! s2n-quic's congestion controllers side by side over presets.
+
+use std::error::Error;
+
+use stillair_adapter::compare;
+use stillair_with_s2n_quic::{CONTROLLERS, row};
+
+fn main() -> Result<(), Box<dyn Error>> {
+    compare(&CONTROLLERS, |controller, path| row(controller, path, 1))
+}

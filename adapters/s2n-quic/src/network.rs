@@ -1,0 +1,96 @@
+//! A link as the network of s2n-quic's testing provider: at each of the provider's instants it takes what endpoints have sent, and hands over what has
+//! arrived.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use s2n_quic::provider::io::testing::network::{Buffers, Packet, PathHandle};
+use s2n_quic::provider::io::testing::{Network, spawn, time};
+use s2n_quic_core::inet::ExplicitCongestionNotification as Ecn;
+use s2n_quic_core::time::Timestamp;
+use stillair_link::{Endpoint, Link, Mark, Poll};
+
+/// The provider's clock counts microseconds.
+const TICK: Duration = Duration::from_micros(1);
+
+/// A link between two endpoints of s2n-quic. The first that sends is the client.
+pub struct OverLink {
+    link: Rc<RefCell<Link>>,
+    client: Endpoint,
+    server: Endpoint,
+    /// When the provider's time began, and the two addresses as the client has them.
+    begun: Option<(Timestamp, PathHandle)>,
+    /// The provider will call at about this time of the link, and whether it has.
+    armed: Option<(Duration, Arc<AtomicBool>)>,
+}
+
+impl OverLink {
+    /// Between `client` and `server` of a link, whose owner ends it when the provider has run.
+    pub fn new(link: Rc<RefCell<Link>>, client: Endpoint, server: Endpoint) -> Self {
+        Self { link, client, server, begun: None, armed: None }
+    }
+
+    /// Has the provider call when the link's next event is due, or in the microsecond after it.
+    fn arm(&mut self, now: Duration, next: Duration) {
+        let wait = TICK * (next - now).as_nanos().div_ceil(TICK.as_nanos()).max(1) as u32;
+        let armed = self.armed.as_ref();
+        if armed.is_none_or(|(at, called)| called.load(Ordering::Relaxed) || *at > now + wait) {
+            let called = Arc::new(AtomicBool::new(false));
+            self.armed = Some((now + wait, called.clone()));
+            // The provider goes to its instant, and asks the network there.
+            spawn(async move {
+                time::delay(wait).await;
+                called.store(true, Ordering::Relaxed);
+            });
+        }
+    }
+}
+
+impl Network for OverLink {
+    fn execute(&mut self, buffers: &Buffers) -> usize {
+        let (clock, mut count) = (time::now(), 0);
+        let (client, server) = (self.client, self.server);
+        let link = self.link.clone();
+        let mut link = link.borrow_mut();
+        let begun = &mut self.begun;
+        buffers.drain_pending_transmissions(|packet| {
+            let (begin, path) = *begun.get_or_insert((clock, packet.path));
+            let way = if packet.path == path { client.to(server) } else { server.to(client) };
+            let ports = [packet.path.local_address.port(), packet.path.remote_address.port()];
+            let mark = Mark { ecn: packet.ecn as u8, dscp: 0 };
+            let now = clock.saturating_duration_since(begin);
+            // What the host's own queue drops is lost, as for a socket without IP_RECVERR.
+            let sent = link.send(now, way.ports(ports[0], ports[1]), &packet.payload, mark);
+            sent.unwrap_or_else(|refused| panic!("the link refuses a datagram of s2n-quic: {refused}"));
+            count += 1;
+            Ok(())
+        });
+        let Some((begin, path)) = self.begun else { return count };
+        let now = clock.saturating_duration_since(begin);
+        loop {
+            match link.poll(now).expect("time goes on") {
+                Poll::Packet(packet) => {
+                    let mut to = path;
+                    if packet.to == server {
+                        to.local_address = path.remote_address.0.into();
+                        to.remote_address = path.local_address.0.into();
+                    }
+                    let (ecn, payload) = (Ecn::new(packet.ecn), link.payload().to_vec());
+                    let packet = Packet { path: to, ecn, payload };
+                    buffers.rx(to.local_address.0, |queue| queue.enqueue(packet));
+                    count += 1;
+                }
+                Poll::Writable(_) => {}
+                Poll::Wait(next) => {
+                    if let Some(next) = next {
+                        self.arm(now, next);
+                    }
+                    return count;
+                }
+            }
+        }
+    }
+}

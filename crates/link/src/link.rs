@@ -1,0 +1,288 @@
+//! A link: the world of one path, driven from call to call.
+
+use std::time::Duration;
+
+use stillair_model::vocabulary::{Addr, IfId, Instant, Seed, linear_truesize};
+use stillair_sim::recorder::{RunSummary, SojournReport};
+use stillair_sim::world::{Entering, Left};
+
+use crate::datagram::{Endpoint, Mark, Packet, Payload, Poll, Sent, Way};
+use crate::error::{LinkError, SendError, TimeError};
+use crate::header;
+use crate::path::Path;
+use crate::pressure::{BackPressure, Pressure};
+use crate::session::Driven;
+
+/// A path between endpoints, in virtual time.
+#[derive(Debug)]
+pub struct Link {
+    path: Path,
+    session: Driven,
+    /// When the link's time begins, in the world's.
+    begin: Instant,
+    /// By interface: its endpoint.
+    endpoints: Vec<Option<Endpoint>>,
+    /// By host: datagrams that it has sent.
+    sent: Vec<u32>,
+    pressure: Pressure,
+    /// Endpoints that may send again, the next last.
+    writable: Vec<Endpoint>,
+    /// The packet that goes in.
+    entering: Vec<u8>,
+    /// The packet that came out last.
+    left: Vec<u8>,
+}
+
+/// The clock of the world counts nanoseconds in 64 bits: what is later is later than any end.
+fn nanos(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}
+
+impl Path {
+    /// A link of it at its beginning. The same seed and the same calls make the same packets.
+    ///
+    /// # Errors
+    /// The scenario is longer than a network of its size can run.
+    pub fn link(&self, seed: u64) -> Result<Link, LinkError> {
+        Link::new(self, Seed { seed, run: 0 })
+    }
+}
+
+impl Link {
+    /// A link over the preset of that name ([`Path::preset`] reads it once for several links).
+    ///
+    /// # Errors
+    /// There is no such preset.
+    pub fn preset(name: &str, seed: u64) -> Result<Self, LinkError> {
+        Path::preset(name)?.link(seed)
+    }
+
+    pub(crate) fn new(path: &Path, seed: Seed) -> Result<Self, LinkError> {
+        let session = Driven::new(path, seed).map_err(LinkError::Run)?;
+        let begin = Instant::ZERO + path.scenario.warm_up;
+        let most = path.ends.iter().map(|end| usize::from(end.interface) + 1).max().unwrap_or(0);
+        let mut endpoints = vec![None; most];
+        for (n, end) in path.ends.iter().enumerate() {
+            endpoints[usize::from(end.interface)] = Some(Endpoint(n as u32));
+        }
+        Ok(Self {
+            path: path.clone(),
+            session,
+            begin,
+            endpoints,
+            sent: vec![0; path.ends.len()],
+            pressure: Pressure::default(),
+            writable: Vec::new(),
+            entering: Vec::with_capacity(path.mtu()),
+            left: Vec::with_capacity(path.mtu()),
+        })
+    }
+
+    /// Makes an endpoint one socket with a limit. Until then it is a host whose packets are taken whatever it has sent.
+    ///
+    /// # Panics
+    /// If the link has no such endpoint, or has been used: what was sent before had no account.
+    pub fn with_back_pressure(mut self, endpoint: Endpoint, limits: BackPressure) -> Self {
+        assert!(self.set_back_pressure(endpoint, limits), "no such endpoint, or the link has been used");
+        self
+    }
+
+    /// The same of a link in its place; false, and nothing changes, where the other panics.
+    pub fn set_back_pressure(&mut self, endpoint: Endpoint, limits: BackPressure) -> bool {
+        let may = (endpoint.0 as usize) < self.path.ends.len() && self.session.now() == Instant::ZERO;
+        if may {
+            self.pressure.limit(endpoint.0, limits);
+        }
+        may
+    }
+
+    /// The path.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The endpoint of that name.
+    ///
+    /// # Errors
+    /// There is none; the message has those that there are.
+    pub fn endpoint(&self, name: &str) -> Result<Endpoint, LinkError> {
+        self.path.endpoint(name)
+    }
+
+    /// The link's time: what has passed since it began.
+    pub fn now(&self) -> Duration {
+        Duration::from_nanos(self.session.now().nanos().saturating_sub(self.begin.nanos()))
+    }
+
+    /// When the link ends; of a scenario without a `duration` after 1,000,000 s.
+    pub fn end(&self) -> Duration {
+        self.since(self.session.end())
+    }
+
+    /// Bytes of memory that an endpoint with back pressure has below its socket; none of another.
+    pub fn below(&self, endpoint: Endpoint) -> Option<u32> {
+        self.pressure.below(endpoint.0)
+    }
+
+    fn since(&self, at: Instant) -> Duration {
+        Duration::from_nanos(at.nanos() - self.begin.nanos())
+    }
+
+    /// A time of the link in the world's; it is not before the time of either.
+    fn instant(&self, now: Duration) -> Result<Instant, TimeError> {
+        if now < self.now() {
+            return Err(TimeError::Backwards(now, self.now()));
+        }
+        Ok(Instant::from_nanos(self.begin.nanos().saturating_add(nanos(now))))
+    }
+
+    /// Sends a datagram: the link puts headers of UDP and IPv4 before it. What arrived before `now` and was not asked for is kept.
+    ///
+    /// # Errors
+    /// The time cannot be, the datagram does not fit or has no way, its mark is none, or its socket is full. The link is as it was, but for
+    /// its time.
+    pub fn send<'p>(
+        &mut self,
+        now: Duration,
+        way: Way,
+        payload: impl Into<Payload<'p>>,
+        mark: Mark,
+    ) -> Result<Sent, SendError> {
+        let payload = payload.into();
+        let at = self.instant(now)?;
+        if at >= self.session.end() {
+            return Err(TimeError::Ended(self.end()).into());
+        }
+        let (from, to) = (way.from.0 as usize, way.to.0 as usize);
+        let (Some(a), Some(b), true) = (self.path.ends.get(from), self.path.ends.get(to), from != to) else {
+            return Err(SendError::Way(way.from.0, way.to.0));
+        };
+        let (bytes, most) = (payload.len(), self.path.max_payload());
+        if bytes > most {
+            return Err(SendError::TooLong { bytes, most });
+        }
+        if mark.ecn > 3 || mark.dscp > 63 {
+            return Err(SendError::Mark(mark.ecn, mark.dscp));
+        }
+        let tos = mark.dscp << 2 | mark.ecn;
+        let ips = [a.address, b.address];
+        let (at_interface, to_interface, host) = (a.interface, b.interface, a.host as usize);
+        header::write(&mut self.entering, ips, way.ports, tos, payload);
+        self.session.advance_through(at);
+        self.take_ended();
+        if !self.pressure.admit(way.from.0) {
+            return Err(SendError::Full);
+        }
+        let truesize = linear_truesize(self.entering.len() as u32);
+        let flow_hash = stillair_ip::parse(&self.entering).map_or(0, |view| view.flow_hash());
+        let packet = Entering {
+            at: IfId(at_interface),
+            bytes: &self.entering,
+            src: Addr(at_interface),
+            dst: Addr(to_interface),
+            flow_hash,
+            tos,
+            ttl: header::TTL,
+            truesize,
+            token: self.pressure.charge(way.from.0, truesize),
+        };
+        let queue = self.session.enter(&packet).unwrap_or_else(|refused| {
+            unreachable!("its length, its addresses and its token were made here: {refused}")
+        });
+        self.session.put_through();
+        self.take_ended();
+        // The world numbers them so too.
+        let number = self.sent[host].wrapping_add(1);
+        self.sent[host] = number;
+        Ok(Sent { number, queue })
+    }
+
+    /// Goes on until `until`, or until a packet arrives or a full socket has room again, if that is before. Past the end of the link
+    /// it does not go.
+    ///
+    /// # Errors
+    /// `until` is before the link's time.
+    pub fn poll(&mut self, until: Duration) -> Result<Poll, TimeError> {
+        let until = self.instant(until)?.min(self.session.end());
+        loop {
+            if let Some(endpoint) = self.writable.pop() {
+                return Ok(Poll::Writable(endpoint));
+            }
+            if let Some(left) = self.session.left(&mut self.left) {
+                if let Some(packet) = self.packet(&left) {
+                    return Ok(Poll::Packet(packet));
+                }
+                continue;
+            }
+            match self.session.next_event() {
+                Some(next) if next <= until && next < self.session.end() => {
+                    self.session.advance_through(next);
+                    self.take_ended();
+                }
+                next => {
+                    self.session.advance_through(until);
+                    let next = next.filter(|&next| next < self.session.end());
+                    return Ok(Poll::Wait(next.map(|next| self.since(next))));
+                }
+            }
+        }
+    }
+
+    /// The payload of the packet that [`Link::poll`] gave last.
+    pub fn payload(&self) -> &[u8] {
+        self.left.get(header::BYTES..).unwrap_or_default()
+    }
+
+    /// The packet of IPv4 that [`Link::poll`] gave last, as it arrived.
+    pub fn packet_bytes(&self) -> &[u8] {
+        &self.left
+    }
+
+    fn packet(&self, left: &Left) -> Option<Packet> {
+        let end = |at: u16| self.endpoints.get(usize::from(at)).copied().flatten();
+        Some(Packet {
+            at: self.since(left.since),
+            sent: self.since(left.sent),
+            from: end(left.src.0)?,
+            to: end(left.at.0)?,
+            ports: header::ports(&self.left),
+            number: left.number,
+            len: self.left.len() - header::BYTES,
+            ecn: left.tos & 3,
+            dscp: left.tos >> 2,
+            together: left.together,
+        })
+    }
+
+    /// Charges that have ended, if anybody asks.
+    fn take_ended(&mut self) {
+        if !self.pressure.is_on() {
+            return;
+        }
+        while let Some(token) = self.session.ended() {
+            if let Some(endpoint) = self.pressure.end(token) {
+                self.writable.insert(0, Endpoint(endpoint));
+            }
+        }
+    }
+
+    /// Ends the link now and checks its accounts: what was seen since it began. Delays and losses of what endpoints sent and got are in
+    /// `hosts`, drops by place and reason in `drops`, aggregates and airtime in `stations` and `air`. Drops, the air and the account of packets
+    /// are those of the whole run, the warm-up included.
+    ///
+    /// # Errors
+    /// An account does not close, which is a fault of ours.
+    pub fn finish(self) -> Result<RunSummary, LinkError> {
+        self.finish_followed().map(|(summary, _)| summary)
+    }
+
+    /// The same with the delay of packets by layer and cause, in ns, by station and way and by flow, if the scenario has
+    /// `[record] sojourn = true`.
+    ///
+    /// # Errors
+    /// As of [`Link::finish`].
+    pub fn finish_followed(self) -> Result<(RunSummary, Option<SojournReport>), LinkError> {
+        let report = self.session.finish().map_err(LinkError::Run)?;
+        Ok((report.summary, report.sojourn))
+    }
+}

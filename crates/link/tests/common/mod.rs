@@ -1,0 +1,3 @@
+//! What tests and the fuzzer share.
+
+pub mod calls;
