@@ -1,0 +1,118 @@
+//! What a run is asked while it goes on, at a socket that its own user alone can open.
+//!
+//! The socket is a file in a folder in memory that is at no place but that of the engine's current folder: `/proc/PID/cwd/control`. So it ends
+//! with the run, and who may not look into the engine's process does not find it.
+
+use std::io::{ErrorKind, Read, Write};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::{UnixListener, UnixStream};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::sys::{net, process};
+
+/// The name of the socket in the engine's current folder.
+pub const NAME: &str = "control";
+/// Bytes of the longest request.
+const LONGEST: usize = 1 << 16;
+/// Clients at once.
+const MOST: usize = 64;
+
+/// What a run can be asked.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Asked {
+    /// What it is, and the namespaces of its hosts.
+    Status,
+    /// To change a key of the scenario.
+    Set {
+        /// The key, dotted.
+        key: String,
+        /// The text of its value.
+        value: String,
+    },
+    /// To end, as if it had been interrupted.
+    Stop,
+}
+
+#[derive(Debug)]
+struct Client {
+    stream: UnixStream,
+    text: Vec<u8>,
+    gone: bool,
+}
+
+/// The socket and who is connected.
+#[derive(Debug)]
+pub struct Control {
+    listener: UnixListener,
+    clients: Vec<Client>,
+}
+
+impl Control {
+    /// Opens the socket in the current folder.
+    pub fn open() -> Result<Self, String> {
+        let wrong = |e: std::io::Error| format!("{NAME}: {}", crate::sys::reason(&e));
+        let listener = process::with_private_files(|| UnixListener::bind(NAME)).map_err(wrong)?;
+        std::fs::set_permissions(NAME, PermissionsExt::from_mode(0o600)).map_err(wrong)?;
+        listener.set_nonblocking(true).map_err(wrong)?;
+        Ok(Self { listener, clients: Vec::new() })
+    }
+
+    /// The file to wait for.
+    pub fn fd(&self) -> i32 {
+        self.listener.as_raw_fd()
+    }
+
+    /// Somebody is connected.
+    pub fn is_busy(&self) -> bool {
+        !self.clients.is_empty()
+    }
+
+    /// Answers what has been asked. Nobody is waited for.
+    pub fn serve(&mut self, mut answer: impl FnMut(Asked) -> Result<Value, String>) {
+        while let Ok((stream, _)) = self.listener.accept() {
+            let own = net::peer(stream.as_raw_fd()).is_some_and(|peer| peer.user == process::ids().0);
+            if own && self.clients.len() < MOST && stream.set_nonblocking(true).is_ok() {
+                self.clients.push(Client { stream, text: Vec::new(), gone: false });
+            }
+        }
+        for client in &mut self.clients {
+            client.read();
+            while let Some(end) = client.text.iter().position(|&b| b == b'\n') {
+                let line: Vec<u8> = client.text.drain(..=end).collect();
+                let asked = serde_json::from_slice(&line).map_err(|e| format!("control: {e}"));
+                let said = match asked.and_then(&mut answer) {
+                    Ok(value) => serde_json::json!({ "ok": value }),
+                    Err(why) => serde_json::json!({ "error": why }),
+                };
+                // Who does not read what it asked for has to ask again.
+                client.gone |= client.stream.write_all(format!("{said}\n").as_bytes()).is_err();
+            }
+            client.gone |= client.text.len() > LONGEST;
+        }
+        self.clients.retain(|client| !client.gone);
+    }
+}
+
+impl Client {
+    fn read(&mut self) {
+        let mut some = [0; 4096];
+        while self.text.len() <= LONGEST {
+            match self.stream.read(&mut some) {
+                Ok(0) => {
+                    self.gone = true;
+                    return;
+                }
+                Ok(n) => self.text.extend_from_slice(&some[..n]),
+                Err(e) if e.kind() == ErrorKind::Interrupted => {}
+                Err(e) => {
+                    self.gone = e.kind() != ErrorKind::WouldBlock;
+                    return;
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! How late packets are given to their hosts.
+
+use serde::Serialize;
+use stillair_model::vocabulary::Duration;
+use stillair_sim::recorder::Delays;
+
+/// How much later packets came to their hosts than the model said, and how long the engine was away.
+#[derive(Clone, Debug, Default)]
+pub struct Lateness {
+    all: Delays,
+    count: u64,
+    max: u64,
+    gap: u64,
+}
+
+/// The same in numbers.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct LatenessSummary {
+    /// Packets given to hosts.
+    pub packets: u64,
+    /// From the instant of the model to that at which the host had it, in us: the median.
+    pub p50_us: Option<f64>,
+    /// 99th percentile of it.
+    pub p99_us: Option<f64>,
+    /// The largest.
+    pub max_us: f64,
+    /// The longest time from one wait to the end of the next beyond what the next was to take, in us.
+    pub gap_us: f64,
+    /// Why the run is not valid; nothing if it is.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub invalid: Vec<String>,
+}
+
+impl Lateness {
+    /// A packet came so many nanoseconds late.
+    pub fn note(&mut self, nanos: u64) {
+        self.all.add(Duration::from_nanos(nanos));
+        self.count += 1;
+        self.max = self.max.max(nanos);
+    }
+
+    /// From one wait to the end of the next so many nanoseconds passed beyond what the next was to take.
+    pub fn woke(&mut self, nanos: u64) {
+        self.gap = self.gap.max(nanos);
+    }
+
+    /// The numbers, and whether they are within what is allowed, in nanoseconds.
+    pub fn summary(&self, most_p99: u64, most_gap: u64) -> LatenessSummary {
+        let us = |part| self.all.quantile_ms(part).map(|ms| ms * 1e3);
+        let p99_us = us(0.99);
+        let mut invalid = Vec::new();
+        let most_us = most_p99 as f64 / 1e3;
+        if let Some(late) = p99_us.filter(|late| *late > most_us) {
+            invalid.push(format!("late: one packet in a hundred came {late:.0} us late or later, and {most_us:.0} us are allowed"));
+        }
+        if self.gap > most_gap {
+            let (gap, most) = (self.gap / 1_000_000, most_gap / 1_000_000);
+            invalid.push(format!("late: the engine stood still for {gap} ms, and {most} ms are allowed"));
+        }
+        LatenessSummary {
+            packets: self.count,
+            p50_us: us(0.5),
+            p99_us,
+            max_us: self.max as f64 / 1e3,
+            gap_us: self.gap as f64 / 1e3,
+            invalid,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_late_makes_a_run_invalid() {
+        let mut late = Lateness::default();
+        (0..990).for_each(|_| late.note(20_000));
+        (0..5).for_each(|_| late.note(3_000_000));
+        let good = late.summary(1_000_000, 20_000_000);
+        assert_eq!((good.packets, good.max_us, good.invalid.len()), (995, 3_000.0, 0));
+        assert!(good.p50_us.is_some_and(|us| (us - 20.0).abs() < 0.5), "{good:?}");
+        (0..10).for_each(|_| late.note(3_000_000));
+        late.woke(21_000_000);
+        let bad = late.summary(1_000_000, 20_000_000);
+        assert_eq!(bad.invalid.len(), 2);
+        assert!(bad.p99_us.is_some_and(|us| (us / 3_000.0 - 1.0).abs() < 0.008), "{bad:?}");
+        assert!(bad.invalid[0].starts_with("late: one packet in a hundred came "), "{bad:?}");
+        assert_eq!(bad.invalid[1], "late: the engine stood still for 21 ms, and 20 ms are allowed");
+    }
+}

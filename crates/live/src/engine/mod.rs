@@ -1,0 +1,11 @@
+//! The loop between real hosts and the world, on a real clock.
+
+mod counts;
+mod door;
+mod hold;
+mod lateness;
+mod run;
+
+pub use counts::Counts;
+pub use lateness::Lateness;
+pub use run::{Engine, Limits, Pace};

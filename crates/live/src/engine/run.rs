@@ -1,0 +1,237 @@
+//! The loop: what has come goes in, time goes on, what is due comes out, and then it waits.
+
+use std::os::fd::RawFd;
+
+use stillair_model::vocabulary::Instant;
+use stillair_sim::run::{Records, Session};
+use stillair_sim::scenario::Scenario;
+
+use super::counts::Counts;
+use super::door::{Doors, Exit};
+use super::lateness::Lateness;
+use crate::plan::Plan;
+use crate::port::{Queue, Verdict};
+use crate::space::host::LiveHost;
+use crate::sys::poll::Watched;
+use crate::sys::{clock, process};
+
+/// Packets that are taken of one port before others have their turn.
+const TURN: usize = 256;
+/// The last part of a wait that is spent asking the clock, in ns: it takes a processor that long to be there again.
+const SPIN: u64 = 60_000;
+/// The longest wait, in ns: how long the engine was away is seen only past what it had asked for.
+const LONGEST: u64 = 10_000_000;
+/// Least time between looks at how busy this thread is, in ns.
+const LOOK: u64 = 1_000_000_000;
+/// Real-time priority: above what has none, below what a machine's own threads have.
+const PRIORITY: i32 = 20;
+
+/// How this thread keeps its times.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Pace {
+    /// With real-time priority.
+    RealTime,
+    /// Without: it was not allowed.
+    Normal,
+    /// Without from some time on: real-time threads may not have a processor to themselves.
+    GivenUp,
+}
+
+/// What still makes a run valid, in ns.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Limits {
+    /// 99th percentile of lateness.
+    pub p99: u64,
+    /// Longest standstill.
+    pub gap: u64,
+}
+
+/// A run under way.
+#[derive(Debug)]
+pub struct Engine<'a, S> {
+    doors: Doors<'a, S>,
+    exits: Vec<Exit>,
+    queues: Vec<Option<Queue>>,
+    late: Lateness,
+    watched: Watched,
+    /// By host: positions in `watched` of its port and of its queue.
+    places: Vec<(usize, Option<usize>)>,
+    zero: u64,
+    pace: Pace,
+    looked: (u64, u64),
+    /// When the last wait was over.
+    woke: u64,
+    loops: u64,
+}
+
+impl<'a, S: Records> Engine<'a, S> {
+    /// A run that begins now.
+    pub fn new(session: Session<'a, S>, plan: &'a Plan, hosts: Vec<LiveHost>) -> Self {
+        let (mut watched, mut exits, mut queues, mut places) =
+            (Watched::default(), Vec::new(), Vec::new(), Vec::new());
+        for (host, of) in hosts.into_iter().zip(&plan.hosts) {
+            let queue = host.queue.as_ref().map(|queue| watched.add(queue.fd()));
+            places.push((watched.add(host.port.fd()), queue));
+            exits.push(Exit::new(host.port, of.gro));
+            queues.push(host.queue);
+        }
+        process::exact_timers();
+        let pace = if process::real_time(Some(PRIORITY)) { Pace::RealTime } else { Pace::Normal };
+        let doors = Doors::new(session, plan);
+        let (late, zero) = (Lateness::default(), clock::now());
+        Self {
+            doors,
+            exits,
+            queues,
+            late,
+            watched,
+            places,
+            zero,
+            pace,
+            looked: (zero, busy()),
+            woke: 0,
+            loops: 0,
+        }
+    }
+
+    /// Time since the beginning, in ns.
+    pub fn now(&self) -> u64 {
+        clock::now() - self.zero
+    }
+
+    /// Waits for something to read there too; [`Engine::is_ready`] says whether there was.
+    pub fn watch(&mut self, fd: RawFd) -> usize {
+        self.watched.add(fd)
+    }
+
+    /// Whether something can be read there.
+    pub fn is_ready(&self, place: usize) -> bool {
+        self.watched.is_ready(place)
+    }
+
+    /// From now on the network is what a scenario says.
+    pub fn change(&mut self, to: &Scenario) -> Result<(), String> {
+        self.advance();
+        self.doors.session.change(to)
+    }
+
+    /// What came to the doors.
+    pub fn counts(&self) -> Counts {
+        self.doors.counts
+    }
+
+    /// The run and how late packets have been.
+    pub fn seen(&self) -> (&Session<'a, S>, &Lateness) {
+        (&self.doors.session, &self.late)
+    }
+
+    /// How this thread keeps its times.
+    pub fn pace(&self) -> Pace {
+        self.pace
+    }
+
+    /// How often it has gone round.
+    pub fn loops(&self) -> u64 {
+        self.loops
+    }
+
+    /// Goes on to now, lets all in and out, and waits until something is due or comes, at most until `until` and not longer than 10 ms.
+    /// False at the end of the run.
+    pub fn turn(&mut self, until: u64) -> bool {
+        self.loops += 1;
+        self.advance();
+        let Some(next) = self.doors.session.next_event() else { return false };
+        let (wanted, now) = (next.nanos().min(until), self.now());
+        let wait = wanted.saturating_sub(now).min(LONGEST);
+        let spins = self.pace == Pace::RealTime && wait <= 2 * SPIN;
+        // With real-time priority it asks for an earlier end, and spends the rest in short rounds.
+        let asked = if spins {
+            wait.saturating_sub(SPIN)
+        } else if self.pace == Pace::RealTime {
+            wait - SPIN
+        } else {
+            wait
+        };
+        let came = self.watched.wait(asked);
+        let woke = self.now();
+        // Whether or not something has come meanwhile: the rest went to work, or to nothing.
+        self.late.woke((woke - self.woke).saturating_sub(asked));
+        self.woke = woke;
+        if came {
+            self.receive(woke);
+        }
+        self.look(woke);
+        true
+    }
+
+    /// Time goes on to now; what is due by then comes out, and charges that have ended are told.
+    fn advance(&mut self) {
+        let now = Instant::from_nanos(self.now());
+        self.doors.session.advance_through(now);
+        self.out();
+    }
+
+    fn out(&mut self) {
+        self.doors.leave(&mut self.exits, &mut self.late, self.zero);
+        while let Some(token) = self.doors.session.ended() {
+            let (host, id) = self.doors.tokens.give_back(token);
+            self.queues[host].iter_mut().for_each(|queue| queue.release(id));
+        }
+        self.queues.iter_mut().flatten().for_each(Queue::tell);
+    }
+
+    /// Lets in what has come.
+    fn receive(&mut self, now: u64) {
+        // What was due before comes before it.
+        self.doors.session.advance_through(Instant::from_nanos(now));
+        for host in 0..self.exits.len() {
+            let (port, queue) = self.places[host];
+            let doors = &mut self.doors;
+            if queue.is_some_and(|place| self.watched.is_ready(place))
+                && let Some(queue) = &mut self.queues[host]
+            {
+                queue.receive(TURN, |packet| {
+                    if doors.enter(host, packet.bytes, Some(packet.id), now) {
+                        Verdict::Hold
+                    } else {
+                        Verdict::Drop
+                    }
+                });
+            }
+            if self.watched.is_ready(port) {
+                self.exits[host].port().receive(TURN, |bytes| {
+                    doors.enter(host, bytes, None, now);
+                });
+            }
+        }
+        self.doors.session.put_through();
+        self.out();
+    }
+
+    /// Gives real-time priority up where this thread would have a processor to itself: the kernel stops such threads, for 50 ms in each
+    /// second unless told otherwise.
+    // linux: kernel/sched/rt.c sched_rt_runtime_us (6.18) - 950,000 of 1,000,000 us.
+    fn look(&mut self, now: u64) {
+        let (then, before) = self.looked;
+        let now = self.zero + now;
+        if self.pace != Pace::RealTime || now - then < LOOK {
+            return;
+        }
+        let busy = busy();
+        if (busy - before) * 10 > (now - then) * 8 && process::real_time(None) {
+            self.pace = Pace::GivenUp;
+        }
+        self.looked = (now, busy);
+    }
+
+    /// Ends the run now: what there is to say of it.
+    pub fn stop(mut self) -> (Session<'a, S>, Lateness, Counts) {
+        self.advance();
+        self.doors.session.stop();
+        (self.doors.session, self.late, self.doors.counts)
+    }
+}
+
+fn busy() -> u64 {
+    clock::cpu().iter().sum()
+}

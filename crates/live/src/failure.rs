@@ -1,0 +1,19 @@
+//! What the engine tells its caller when it could not go on, as JSON.
+
+use serde::Deserialize;
+use serde_json::json;
+
+/// The text of an error.
+pub fn failed(why: &str) -> String {
+    json!({ "error": why }).to_string()
+}
+
+#[derive(Deserialize)]
+struct Failed {
+    error: String,
+}
+
+/// The error that a text tells, if it is one.
+pub fn error(text: &str) -> Option<String> {
+    serde_json::from_str::<Failed>(text).ok().map(|failed| failed.error)
+}

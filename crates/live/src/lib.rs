@@ -1,0 +1,25 @@
+//! Real hosts over the modelled network: the ends are Linux, what is between them is the world, and time is real.
+//!
+//! ```text
+//! host (network namespace) -> NFQUEUE, TUN or veth -> engine: World -> TUN or veth -> host
+//! ```
+//!
+//! [`live::live`] runs a scenario with live hosts; [`client`] finds runs and goes into their hosts. All of it is Linux's.
+//!
+//! Arrows go down: `live` and `client` use all others, `engine` the ports, `space` the system calls.
+
+#![cfg(target_os = "linux")]
+
+pub mod client;
+pub mod control;
+pub mod engine;
+pub mod failure;
+pub mod live;
+pub mod netlink;
+pub mod outcome;
+pub mod plan;
+pub mod port;
+pub mod space;
+pub mod sys;
+pub mod table;
+pub mod tools;

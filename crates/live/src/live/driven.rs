@@ -1,0 +1,201 @@
+//! What goes on beside the packets: tools begin and end, the table is shown, who asks is answered, and somebody says when it is over.
+
+use std::io::{IsTerminal, Write};
+
+use serde_json::{Value, json};
+use stillair_model::vocabulary::Duration;
+use stillair_sim::run::Records;
+use stillair_sim::scenario::{self, Scenario};
+
+use super::request::Request;
+use crate::control::{Asked, Control};
+use crate::engine::Engine;
+use crate::plan::Plan;
+use crate::space::launcher::Launcher;
+use crate::sys::files::Signals;
+use crate::sys::process;
+use crate::table::Table;
+use crate::tools::{COMMAND, Tools};
+
+/// How long tools may take to say what they measured after the end of the run.
+const GRACE: Duration = Duration::from_secs(3);
+/// How often somebody who is connected is looked at, in ns.
+const TICK: u64 = 20_000_000;
+/// How often the table is shown, in ns.
+const SHOWN: u64 = 1_000_000_000;
+
+/// Tools say what they have measured after the end of a scenario; what is measured stays the same.
+pub fn lengthen(scenario: &mut Scenario) {
+    scenario.duration += GRACE;
+    scenario.cool_down += GRACE;
+    scenario.steps.iter_mut().for_each(|step| lengthen(&mut step.to));
+}
+
+/// Where the engine watches for them.
+pub struct Places {
+    pub signals: usize,
+    pub launcher: usize,
+    pub control: usize,
+}
+
+/// What goes on beside the packets.
+pub struct Driven<'a> {
+    pub request: &'a Request,
+    pub overrides: &'a [(String, String)],
+    /// What has been changed since the run began.
+    pub changed: Vec<(String, String)>,
+    /// The scenario was lengthened.
+    pub longer: bool,
+    pub plan: &'a Plan,
+    pub launcher: Launcher,
+    pub signals: Signals,
+    pub control: Control,
+    pub tools: Tools,
+    pub places: Places,
+    pub status: Value,
+    /// Exit status of the command, when it has ended.
+    pub command: Option<i32>,
+    /// When the scenario ends, in ns, if it says so.
+    pub end: Option<u64>,
+}
+
+impl Driven<'_> {
+    /// Goes on to the end.
+    pub fn drive<S: Records>(&mut self, engine: &mut Engine<'_, S>) -> Result<(), String> {
+        let (mut table, mut shown) = (Table::default(), SHOWN);
+        let mut stopped: Option<u64> = None;
+        let shows = self.request.table && std::io::stderr().is_terminal();
+        loop {
+            let now = engine.now();
+            let begins = if stopped.is_none() { self.tools.begin(now, &self.launcher)? } else { u64::MAX };
+            let mut until = begins.min(now + SHOWN);
+            if self.control.is_busy() || stopped.is_some() {
+                until = until.min(now + TICK);
+            }
+            if self.request.table {
+                until = until.min(shown);
+            }
+            if !engine.turn(until) {
+                return Ok(());
+            }
+            let now = engine.now();
+            let mut stops = engine.is_ready(self.places.signals) && self.signalled();
+            if engine.is_ready(self.places.launcher)
+                && let Some(ended) = self.launcher.ended()?
+            {
+                if ended.id == COMMAND {
+                    self.command = Some(ended.status);
+                    stops = true;
+                } else {
+                    self.tools.ended(ended);
+                }
+            }
+            if engine.is_ready(self.places.control) || self.control.is_busy() {
+                stops |= self.asked(engine);
+            }
+            if self.request.table && now >= shown {
+                let (session, late) = engine.seen();
+                let text = table.text(session, self.plan, late, now);
+                let clear = if shows { "\x1b[2J\x1b[H" } else { "" };
+                let _ = std::io::stderr().write_all(format!("{clear}{text}").as_bytes());
+                shown = now + SHOWN;
+            }
+            let over = self.end.is_some_and(|end| now >= end);
+            // Of a run with tools alone their end is its own.
+            let done = self.tools.are_some()
+                && self.tools.are_done()
+                && self.request.command.is_empty()
+                && (over || self.end.is_none());
+            if done {
+                return Ok(());
+            }
+            if stops && stopped.is_none() {
+                self.tools.stop(&self.launcher);
+                stopped = Some(now);
+            }
+            if let Some(since) = stopped
+                && (self.tools.are_done() || now > since + GRACE.nanos())
+            {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Whether a signal says to end. An interrupt from the keyboard is the command's, if there is one.
+    fn signalled(&mut self) -> bool {
+        let mut stops = false;
+        while let Some(signal) = self.signals.take_one() {
+            stops |= matches!(signal, libc::SIGTERM | libc::SIGHUP)
+                || (signal == libc::SIGINT && self.request.command.is_empty());
+            if signal == libc::SIGCHLD {
+                while process::ended().is_some() {}
+            }
+        }
+        stops
+    }
+
+    /// Answers who asks; whether one of them said to end.
+    fn asked<S: Records>(&mut self, engine: &mut Engine<'_, S>) -> bool {
+        let mut stops = false;
+        let Self { status, changed, .. } = self;
+        let (request, overrides, longer, plan) = (self.request, self.overrides, self.longer, self.plan);
+        self.control.serve(|asked| match asked {
+            Asked::Status => {
+                let mut now = status.clone();
+                now["elapsed_s"] = json!(engine.now() as f64 / 1e9);
+                now["doors"] = json!(engine.counts());
+                Ok(now)
+            }
+            Asked::Set { key, value } => {
+                let key = whole_key(plan, &key);
+                scenario::changeable(&key)?;
+                let all = overrides.iter().chain(changed.iter()).cloned();
+                let all: Vec<(String, String)> = all.chain([(key.clone(), value.clone())]).collect();
+                let mut to =
+                    scenario::parse(&request.text, &request.file, &all).map_err(|e| e.to_string())?;
+                if longer {
+                    lengthen(&mut to);
+                }
+                engine.change(&to)?;
+                changed.push((key, value));
+                Ok(Value::Null)
+            }
+            Asked::Stop => {
+                stops = true;
+                Ok(Value::Null)
+            }
+        });
+        stops
+    }
+}
+
+/// A key of the scenario, of which that of a live host may be said as HOST.key.
+fn whole_key(plan: &Plan, key: &str) -> String {
+    match key.split_once('.').and_then(|(host, rest)| Some((&plan.hosts[plan.find(host)?], rest))) {
+        Some((host, "position")) => format!("node.{}.position", host.name),
+        Some((host, rest)) => format!("node.{}.interface.{}.{rest}", host.name, host.device),
+        None => key.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_of_a_host_is_one_of_its_interface_or_its_place() {
+        let text = "name = \"x\"\nlink.lan = { rate = \"1 Mbit/s\", delay = \"1 ms\" }\n\
+                    node.a = { profile = \"linux-6.1\", host = \"live\", interface.eth0.link = \"lan\" }\n\
+                    node.b = { profile = \"linux-6.1\", interface.eth0.link = \"lan\" }\n";
+        let plan =
+            Plan::new(&scenario::parse(text, "x.toml", &[]).expect("a good scenario")).expect("a live host");
+        for (said, whole) in [
+            ("a.rate", "node.a.interface.eth0.rate"),
+            ("a.position", "node.a.position"),
+            ("b.rate", "b.rate"),
+            ("link.lan.rate", "link.lan.rate"),
+        ] {
+            assert_eq!(whole_key(&plan, said), whole);
+        }
+    }
+}

@@ -1,0 +1,208 @@
+//! All that happens in process 1: hosts are set up, the run goes on, and its result is made.
+
+use std::os::fd::AsRawFd;
+
+use serde_json::{Value, json};
+use stillair_model::vocabulary::{Duration, Seed};
+use stillair_sim::api::VERSION;
+use stillair_sim::run::Session;
+use stillair_sim::scenario::Scenario;
+
+use super::driven::{Driven, Places, lengthen};
+use super::request::Request;
+use crate::control::Control;
+use crate::engine::{Engine, Limits, Pace};
+use crate::outcome::{self, LiveReport};
+use crate::plan::Plan;
+use crate::space::launcher::{Launcher, Order};
+use crate::space::uplink::{self, Asks};
+use crate::space::{host, mounts};
+use crate::sys::clock;
+use crate::sys::files::Signals;
+use crate::tools::{COMMAND, Tools};
+
+/// Exit status of a run that is not valid.
+pub const INVALID: i32 = 3;
+
+/// What process 1 begins with.
+pub struct Given<'a> {
+    pub request: &'a Request,
+    pub overrides: &'a [(String, String)],
+    pub plan: &'a Plan,
+    /// The host of the command.
+    pub target: usize,
+    /// The folder in which programs begin.
+    pub at: &'a std::os::fd::OwnedFd,
+    /// By host: its namespace, if that was there before.
+    pub attached: &'a [Option<std::os::fd::OwnedFd>],
+    pub rootless: bool,
+}
+
+/// The result and the exit status.
+pub fn run(
+    given: &Given<'_>,
+    mut scenario: Scenario,
+    asks: &mut Asks,
+    notes: &mut Vec<String>,
+) -> Result<(String, i32), String> {
+    let Given { request, plan, target, at, rootless, .. } = *given;
+    let signals = Signals::take(&[libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGCHLD, libc::SIGPIPE])?;
+    let servers: &[std::net::IpAddr] = if request.uplink { &[uplink::NAMES] } else { &[] };
+    mounts::prepare(&plan.names, servers)?;
+    let home = host::current()?;
+    let hosts = host::all(plan, request.uplink, given.attached, &home, notes)?;
+    if let Some(n) = plan.hosts.iter().position(|host| host.uplink).filter(|_| request.uplink) {
+        asks.uplink(hosts[n].namespace.as_raw_fd())?;
+        uplink::share(&hosts[n].namespace)?;
+    }
+    let namespaces: Vec<i32> = hosts.iter().map(|host| host.namespace.as_raw_fd()).collect();
+    let launcher = Launcher::start(&namespaces, at)?;
+    let control = Control::open()?;
+    let end = (!scenario.is_open_ended()).then_some(scenario.duration);
+    let tools = Tools::new(&scenario, plan, end, notes)?;
+    let longer = end.is_some() && tools.are_some();
+    if longer {
+        lengthen(&mut scenario);
+    }
+    let devices: Vec<Value> = hosts
+        .iter()
+        .zip(&plan.hosts)
+        .map(|(host, of)| {
+            json!({
+                "device": of.device, "port": host.port.kind(), "address": of.address.to_string(),
+                "egress": if host.queue.is_some() { "nfqueue" } else { host.port.kind() },
+                "pacing_shift": host.queue.as_ref().map(|_| of.pacing_shift),
+            })
+        })
+        .collect();
+    let held: Vec<std::os::fd::OwnedFd> = hosts
+        .iter()
+        .map(|host| host.namespace.try_clone().map_err(|e| e.to_string()))
+        .collect::<Result<_, _>>()?;
+    tools.serve(&launcher)?;
+    if tools.are_some() {
+        let until = clock::now() + crate::tools::BEFORE;
+        let mut nothing = crate::sys::poll::Watched::default();
+        while clock::now() < until {
+            nothing.wait(until - clock::now().min(until));
+        }
+    }
+    let seed = Seed { seed: request.seed.unwrap_or(scenario.seed), run: 0 };
+    let session = Session::driven(&scenario, seed, |recorder| recorder)?;
+    let session = if request.series { session.with_series() } else { session };
+    let mut engine = Engine::new(session, plan, hosts);
+    let places = Places {
+        signals: engine.watch(signals.fd()),
+        launcher: engine.watch(launcher.fd()),
+        control: engine.watch(control.fd()),
+    };
+    if !request.command.is_empty() {
+        let command = request.command.clone();
+        launcher.order(&Order::Start { id: COMMAND, host: target, command, output: None })?;
+    }
+    let mut ports = devices.iter().map(|of| of["port"].clone());
+    let status = json!({
+        "scenario": scenario.name, "rootless": rootless,
+        "hosts": plan.hosts.iter().zip(&held).map(|(host, fd)| {
+            (host.name.clone(), json!({ "namespace": fd.as_raw_fd(), "address": host.address.to_string(), "address6": host.address6.to_string(), "device": host.device, "port": ports.next() }))
+        }).collect::<serde_json::Map<_, _>>(),
+    });
+    let mut run = Driven {
+        request,
+        overrides: given.overrides,
+        changed: Vec::new(),
+        longer,
+        plan,
+        launcher,
+        signals,
+        control,
+        tools,
+        places,
+        status,
+        command: None,
+        end: end.map(Duration::nanos),
+    };
+    run.drive(&mut engine)?;
+    let measured =
+        [scenario.warm_up, scenario.duration.saturating_sub(scenario.cool_down)].map(Duration::nanos);
+    let elapsed = engine.now();
+    let pace = engine.pace();
+    let cpu = clock::cpu();
+    let (session, late, doors) = engine.stop();
+    let (report, _) = session.finish()?;
+    let mut json = serde_json::to_value(&report).map_err(|e| e.to_string())?;
+    ended(&mut json, measured, elapsed, notes);
+    let mut faults = Vec::new();
+    let said =
+        if run.tools.are_some() { run.tools.report(&mut json, &mut faults, notes) } else { Value::Null };
+    let p99 = request.late_us.unwrap_or(1_000) * 1_000;
+    let limits = Limits { p99, gap: 20_000_000 };
+    let lateness = late.summary(limits.p99, limits.gap);
+    let valid = lateness.invalid.is_empty();
+    notes.extend(lateness.invalid.iter().map(|why| format!("this run is not valid: {why}")));
+    notes.extend(faults.iter().cloned());
+    let live = LiveReport {
+        valid,
+        lateness: serde_json::to_value(&lateness).map_err(|e| e.to_string())?,
+        priority: match pace {
+            Pace::RealTime => "real-time",
+            Pace::Normal => "normal",
+            Pace::GivenUp => "given up",
+        },
+        cpu_user_s: cpu[0] as f64 / 1e9,
+        cpu_system_s: cpu[1] as f64 / 1e9,
+        elapsed_s: elapsed as f64 / 1e9,
+        hosts: plan
+            .hosts
+            .iter()
+            .zip(devices)
+            .map(|(host, of)| (host.name.clone(), of))
+            .collect::<serde_json::Map<_, _>>()
+            .into(),
+        doors,
+        tools: said,
+        command_status: run.command,
+    };
+    let code = match (valid, run.command) {
+        (false, _) => INVALID,
+        (true, _) if !faults.is_empty() => 1,
+        (true, status) => status.unwrap_or(0),
+    };
+    Ok((outcome::result(VERSION, &scenario.name, notes, json, &live), code))
+}
+
+/// Of a run that was ended before or after its time: which part of its series was measured. Times are in ns.
+fn ended(run: &mut Value, [from, until]: [u64; 2], elapsed: u64, notes: &mut Vec<String>) {
+    if elapsed <= from {
+        notes.push(format!(
+            "the run ended after {:.1} s, before its warm-up was over: nothing was measured",
+            elapsed as f64 / 1e9
+        ));
+    }
+    let Some(duration) = run.get("series").and_then(|series| series["duration_ns"].as_u64()) else { return };
+    run["series"]["warm_up_ns"] = json!(from.min(duration.saturating_sub(1)));
+    run["series"]["cool_down_ns"] = json!(duration.saturating_sub(until.max(from + 1)));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_series_is_measured_as_far_as_the_run_went() {
+        for (ran, warm_up, cool_down, told) in
+            [(3_500, 1_000, 500, 0), (2_000, 1_000, 0, 0), (800, 799, 0, 1)]
+        {
+            let (mut run, mut notes) = (json!({ "series": { "duration_ns": ran } }), Vec::new());
+            ended(&mut run, [1_000, 3_000], ran, &mut notes);
+            assert_eq!(
+                (run["series"]["warm_up_ns"].as_u64(), run["series"]["cool_down_ns"].as_u64()),
+                (Some(warm_up), Some(cool_down))
+            );
+            assert_eq!(notes.len(), told, "{notes:?}");
+        }
+        let (mut none, mut notes) = (json!({}), Vec::new());
+        ended(&mut none, [0, 10], 5, &mut notes);
+        assert_eq!((none, notes.len()), (json!({}), 0));
+    }
+}

@@ -1,0 +1,65 @@
+//! One live run, from its scenario to its result.
+
+mod driven;
+mod inside;
+mod request;
+
+use std::io::Write;
+
+use stillair_sim::api::ApiError;
+
+use crate::failure;
+use crate::plan::Plan;
+use crate::space::{attach, sandbox};
+use crate::sys::files;
+
+pub use inside::INVALID;
+pub use request::Request;
+
+/// Runs a scenario with live hosts: its result as JSON, and the exit status: 0, that of the command, or [`INVALID`].
+pub fn live(request: &Request) -> Result<(String, i32), ApiError> {
+    let request::Read { scenario, overrides, mut notes } = request.read()?;
+    let mut plan = Plan::new(&scenario).map_err(|why| ApiError::Input(format!("{}: {why}", request.file)))?;
+    let find = |name: &str, option: &str| {
+        plan.find(name).ok_or_else(|| {
+            let names: Vec<&str> = plan.hosts.iter().map(|host| host.name.as_str()).collect();
+            ApiError::Input(format!("{option}: found \"{name}\", expected a live host: {}", names.join(", ")))
+        })
+    };
+    let target = match &request.host {
+        None => plan.first(),
+        Some(name) => find(name, "--host")?,
+    };
+    let places: Vec<(usize, &str)> = request
+        .attach
+        .iter()
+        .map(|(name, place)| Ok((find(name, "--attach")?, place.as_str())))
+        .collect::<Result<_, ApiError>>()?;
+    let attached = attach::all(&places, plan.hosts.len()).map_err(ApiError::Input)?;
+    for (host, _) in &places {
+        notes.extend(plan.hosts[*host].attach(request.uplink).map_err(ApiError::Input)?);
+    }
+    let at = files::open(".", libc::O_PATH | libc::O_DIRECTORY).map_err(ApiError::Run)?;
+    let (text, code) = sandbox::run(|inside| {
+        let mut inside = inside;
+        let given = inside::Given {
+            request,
+            overrides: &overrides,
+            plan: &plan,
+            target,
+            at: &at,
+            attached: &attached,
+            rootless: inside.rootless,
+        };
+        let made = inside::run(&given, scenario, &mut inside.asks, &mut notes);
+        let (text, code) = made.unwrap_or_else(|why| (failure::failed(&why), 1));
+        let _ = inside.result.write_all(text.as_bytes());
+        code
+    })
+    .map_err(ApiError::Run)?;
+    match failure::error(&text) {
+        Some(why) => Err(ApiError::Run(why)),
+        None if text.is_empty() => Err(ApiError::Run(format!("live: the engine was killed (status {code})"))),
+        None => Ok((text, code)),
+    }
+}

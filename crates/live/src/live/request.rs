@@ -1,0 +1,101 @@
+//! What is asked for, and the scenario that it comes to.
+
+use serde::Deserialize;
+use stillair_sim::api::ApiError;
+use stillair_sim::scenario::{self, OPEN, Scenario};
+
+use crate::plan;
+
+/// What is to be run.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Request {
+    /// The scenario, as TOML.
+    pub text: String,
+    /// Its name in messages.
+    pub file: String,
+    /// Dotted keys and the values they are set to.
+    pub overrides: Overrides,
+    /// Seed, if not the scenario's.
+    pub seed: Option<u64>,
+    /// A program to run in a host; the run ends with it.
+    pub command: Vec<String>,
+    /// That host; none is the first station.
+    pub host: Option<String>,
+    /// Show a table each second.
+    pub table: bool,
+    /// Most lateness that one packet in a hundred may have, in us; none is 1,000.
+    pub late_us: Option<u64>,
+    /// The run has its series.
+    pub series: bool,
+    /// What is for no interface of the scenario goes to the Internet.
+    pub uplink: bool,
+    /// Hosts that are network namespaces which exist already, each with `netns:PATH` or `pid:N`.
+    pub attach: Vec<(String, String)>,
+}
+
+/// Dotted keys and the values they are set to.
+type Overrides = Vec<(String, String)>;
+
+/// The scenario with its live hosts, the overrides that it takes, and what should be known of it.
+pub struct Read {
+    pub scenario: Scenario,
+    pub overrides: Overrides,
+    pub notes: Vec<String>,
+}
+
+impl Request {
+    /// Reads one as JSON.
+    pub fn from_json(text: &str) -> Result<Self, ApiError> {
+        serde_json::from_str(text).map_err(|e| ApiError::Input(format!("live: the request: {e}")))
+    }
+
+    /// Reads its scenario.
+    pub fn read(&self) -> Result<Read, ApiError> {
+        let Self { text, file, .. } = self;
+        let mut overrides = self.overrides.clone();
+        if !self.command.is_empty() && overrides.iter().all(|(key, _)| key != "duration") {
+            // It ends with the command.
+            overrides.push(("duration".to_owned(), format!("{} s", OPEN.nanos() / 1_000_000_000)));
+        }
+        let mut scenario = scenario::parse(text, file, &overrides)?;
+        let mut more = Vec::new();
+        if scenario.needs_no_driver().is_ok() {
+            let ends = plan::ends(&scenario);
+            overrides.extend(ends.iter().map(|name| (format!("node.{name}.host"), "live".to_owned())));
+            scenario = scenario::parse(text, file, &overrides)?;
+            more.push(format!(
+                "no node has host = \"live\": all ends of the network are live here: {}",
+                ends.join(", ")
+            ));
+        }
+        if self.uplink
+            && let Some((key, note)) =
+                default_route(&scenario).map_err(|why| ApiError::Input(format!("{file}: --uplink: {why}")))?
+        {
+            overrides.push((key, "true".to_owned()));
+            more.push(note);
+            scenario = scenario::parse(text, file, &overrides)?;
+        }
+        let mut notes = scenario.notes();
+        notes.extend(more);
+        Ok(Read { scenario, overrides, notes })
+    }
+}
+
+/// Which interface is to have the default route where none has: that of the first wired live host. Its key, and what is told of it.
+fn default_route(scenario: &Scenario) -> Result<Option<(String, String)>, String> {
+    let all = || scenario.nodes.iter().flat_map(|node| node.interfaces.iter().map(move |i| (node, i)));
+    if all().any(|(_, interface)| interface.default_route) {
+        return Ok(None);
+    }
+    let wired = |of: &scenario::Interface| matches!(of.medium, scenario::Attachment::Wired { .. });
+    let (node, interface) = all().find(|(node, i)| node.host == scenario::Host::Live && wired(i)).ok_or(
+        "found no wired live host, expected one, or default_route = true at a live host's interface",
+    )?;
+    let (node, interface) = (&node.name, &interface.name);
+    Ok(Some((
+        format!("node.{node}.interface.{interface}.default_route"),
+        format!("the way to the Internet is {node}.{interface}, as no interface has default_route"),
+    )))
+}

@@ -1,0 +1,102 @@
+//! Live runs without Python; `stillair live` and its neighbours do the same and show results.
+//!
+//! ```text
+//! stillair-live run SCENARIO [--set KEY=VALUE]... [--host HOST] [--late US] [--attach HOST=PLACE]... [--uplink] [-- COMMAND...]   the result as JSON
+//! stillair-live exec HOST [-- COMMAND...]                                                      in a run under way; without COMMAND a shell
+//! stillair-live set KEY=VALUE
+//! stillair-live ps
+//! ```
+
+#[cfg(not(target_os = "linux"))]
+fn main() {
+    eprintln!("stillair-live: live hosts need Linux");
+    std::process::exit(1);
+}
+
+#[cfg(target_os = "linux")]
+fn main() {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let (code, why) = match command(&words) {
+        Ok(code) => std::process::exit(code),
+        Err(failed) => failed,
+    };
+    eprintln!("stillair-live: {why}");
+    std::process::exit(code);
+}
+
+#[cfg(target_os = "linux")]
+const USAGE: &str = "expected run SCENARIO, exec HOST, set KEY=VALUE or ps";
+
+/// The exit status, or that of a failure with its reason.
+#[cfg(target_os = "linux")]
+fn command(words: &[String]) -> Result<i32, (i32, String)> {
+    use stillair_live::{client, control::Asked};
+
+    let input = |why: String| (2, why);
+    let behind = words.iter().position(|word| word == "--").unwrap_or(words.len());
+    let (own, program) = (&words[..behind], words.get(behind + 1..).unwrap_or_default());
+    match own.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["run", file, ..] => run(file, &own[2..], program),
+        ["exec", host] => {
+            let shell = || vec![std::env::var("SHELL").unwrap_or_else(|_| "/bin/sh".to_owned())];
+            let program = if program.is_empty() { shell() } else { program.to_vec() };
+            client::find(None).and_then(|run| client::exec(&run, host, &program)).map_err(input)
+        }
+        ["set", change] => {
+            let (key, value) = pair(change)?;
+            let asked = Asked::Set { key, value };
+            client::find(None).and_then(|run| client::ask(run.pid, &asked)).map_err(input).map(|_| 0)
+        }
+        ["ps"] => {
+            println!("{}", client::runs_json());
+            Ok(0)
+        }
+        _ => Err((2, USAGE.to_owned())),
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn pair(text: &str) -> Result<(String, String), (i32, String)> {
+    let (key, value) = text.split_once('=').ok_or((2, format!("found \"{text}\", expected KEY=VALUE")))?;
+    Ok((key.to_owned(), value.to_owned()))
+}
+
+#[cfg(target_os = "linux")]
+fn run(file: &str, options: &[String], program: &[String]) -> Result<i32, (i32, String)> {
+    use stillair_live::live::{Request, live};
+    use stillair_sim::api::ApiError;
+
+    let mut request = Request { file: file.to_owned(), command: program.to_vec(), ..Request::default() };
+    request.uplink = options.iter().any(|option| option == "--uplink");
+    let options: Vec<String> = options.iter().filter(|option| *option != "--uplink").cloned().collect();
+    for option in options.chunks(2) {
+        match option {
+            [name, value] if name == "--set" => request.overrides.push(pair(value)?),
+            [name, value] if name == "--host" => request.host = Some(value.clone()),
+            [name, value] if name == "--attach" => request.attach.push(pair(value)?),
+            [name, value] if name == "--late" => {
+                let us = value
+                    .parse()
+                    .map_err(|_| (2, format!("--late: found \"{value}\", expected a number of us")))?;
+                request.late_us = Some(us);
+            }
+            other => {
+                return Err((
+                    2,
+                    format!(
+                        "found {}, expected --set, --host, --attach or --late with a value",
+                        other.join(" ")
+                    ),
+                ));
+            }
+        }
+    }
+    request.text = std::fs::read_to_string(file).map_err(|e| (2, format!("{file}: {e}")))?;
+    let (text, code) = live(&request).map_err(|why| match why {
+        ApiError::Scenario(why) => (2, why.to_string()),
+        ApiError::Input(why) => (2, why),
+        ApiError::Run(why) => (1, why),
+    })?;
+    println!("{text}");
+    Ok(code)
+}

@@ -1,0 +1,142 @@
+//! Devices, addresses and routes of a network namespace, by `rtnetlink`.
+
+use std::net::IpAddr;
+use std::os::fd::{AsRawFd, OwnedFd};
+
+use super::message::{ACK, Messages, REQUEST, attribute, outcome};
+use crate::sys::net;
+
+// linux: include/uapi/linux/rtnetlink.h, if_link.h, if_addr.h (6.12) - the numbers of all these.
+const NEW_LINK: u16 = 16;
+const NEW_ADDRESS: u16 = 20;
+const NEW_ROUTE: u16 = 24;
+const CREATE: u16 = 0x400;
+const REPLACE: u16 = 0x100;
+const EXCLUSIVE: u16 = 0x200;
+const NESTED: u16 = 0x8000;
+
+/// A socket of rtnetlink in the network namespace that it was opened in.
+#[derive(Debug)]
+pub struct Rtnetlink(OwnedFd);
+
+impl Rtnetlink {
+    /// One in this thread's network namespace.
+    pub fn open() -> Result<Self, String> {
+        let socket = net::socket(libc::AF_NETLINK, libc::SOCK_RAW, libc::NETLINK_ROUTE, "rtnetlink")?;
+        net::bind_netlink(&socket)?;
+        Ok(Self(socket))
+    }
+
+    fn ask(&self, request: &Messages, what: &str) -> Result<(), String> {
+        net::send(self.0.as_raw_fd(), request.bytes()).map_err(|e| format!("{what}: {}", text(e)))?;
+        let mut answer = [0; 4096];
+        let n = net::receive(self.0.as_raw_fd(), &mut answer).unwrap_or(0);
+        match outcome(&answer[..n]) {
+            Some(0) => Ok(()),
+            Some(code) => Err(format!("{what}: {}", text(code))),
+            None => Err(format!("{what}: the kernel gave no answer")),
+        }
+    }
+
+    /// Flags of a device (`IFF_UP` and others) and, if not zero, its MTU and queue length.
+    pub fn set(&self, device: u32, flags: u32, mtu: u32, queue: u32) -> Result<(), String> {
+        let mut request = Messages::default();
+        request.begin(NEW_LINK, REQUEST | ACK, &link(device, flags));
+        for (kind, value) in [(4, mtu), (13, queue)] {
+            if value > 0 {
+                request.with(kind, &value.to_ne_bytes());
+            }
+        }
+        self.ask(&request, "device")
+    }
+
+    /// A pair of virtual Ethernet devices: one here with this address, the other in a namespace that is an open file.
+    pub fn pair(&self, here: &str, own: [u8; 6], there: &str, namespace: &OwnedFd) -> Result<(), String> {
+        const NAME: u16 = 3;
+        const LINKINFO: u16 = 18;
+        const NAMESPACE: u16 = 28;
+        let zero = |name: &str| [name.as_bytes(), &[0]].concat();
+        let mut peer = link(0, 0).to_vec();
+        attribute(&mut peer, NAME, &zero(there));
+        attribute(&mut peer, NAMESPACE, &namespace.as_raw_fd().to_ne_bytes());
+        let (mut data, mut info) = (Vec::new(), Vec::new());
+        attribute(&mut data, 1, &peer);
+        attribute(&mut info, 1, b"veth\0");
+        attribute(&mut info, NESTED | 2, &data);
+        let mut request = Messages::default();
+        let flags = REQUEST | ACK | CREATE | EXCLUSIVE;
+        request
+            .begin(NEW_LINK, flags, &link(0, 0))
+            .with(NAME, &zero(here))
+            .with(1, &own)
+            .with(NESTED | LINKINFO, &info);
+        self.ask(&request, "veth")
+    }
+
+    /// An address of a device, that alone and no network.
+    pub fn address(&self, device: u32, address: IpAddr) -> Result<(), String> {
+        const NO_DETECTION: u8 = 2;
+        let (family, bytes) = parts(address);
+        let bits = bytes.len() as u8 * 8;
+        let flags = if family == libc::AF_INET6 as u8 { NO_DETECTION } else { 0 };
+        let mut fixed = vec![family, bits, flags, 0];
+        fixed.extend(device.to_ne_bytes());
+        let mut request = Messages::default();
+        request.begin(NEW_ADDRESS, REQUEST | ACK | CREATE | REPLACE, &fixed).with(2, &bytes).with(1, &bytes);
+        self.ask(&request, &format!("address {address}"))
+    }
+
+    /// What is for an address, or without one all else of the version of `address`, leaves through a device with the address `address`;
+    /// connections have a congestion control if one is named.
+    pub fn route(
+        &self,
+        device: u32,
+        to: Option<IpAddr>,
+        address: IpAddr,
+        control: Option<&str>,
+    ) -> Result<(), String> {
+        const MAIN: u8 = 254;
+        const BOOT: u8 = 3;
+        const LINK: u8 = 253;
+        const UNICAST: u8 = 1;
+        let (family, bytes) = parts(address);
+        let scope = if family == libc::AF_INET as u8 { LINK } else { 0 };
+        let bits = to.map_or(0, |to| parts(to).1.len() as u8 * 8);
+        let fixed = [family, bits, 0, 0, MAIN, BOOT, scope, UNICAST, 0, 0, 0, 0];
+        let mut request = Messages::default();
+        // A route to one address that is there already is somebody's.
+        let flags = REQUEST | ACK | CREATE | if to.is_some() { EXCLUSIVE } else { REPLACE };
+        request.begin(NEW_ROUTE, flags, &fixed);
+        request.with(4, &device.to_ne_bytes()).with(7, &bytes);
+        if let Some(to) = to {
+            request.with(1, &parts(to).1);
+        }
+        if let Some(control) = control {
+            let mut metrics = Vec::new();
+            attribute(&mut metrics, 16, &[control.as_bytes(), &[0]].concat());
+            request.with(NESTED | 8, &metrics);
+        }
+        let what = control.map_or_else(String::new, |name| format!(" with congestion control {name}"));
+        let name = to.map_or_else(|| "default route".to_owned(), |to| format!("route to {to}"));
+        self.ask(&request, &format!("{name}{what}"))
+    }
+}
+
+fn link(device: u32, flags: u32) -> [u8; 16] {
+    let mut fixed = [0; 16];
+    fixed[4..8].copy_from_slice(&device.to_ne_bytes());
+    fixed[8..12].copy_from_slice(&flags.to_ne_bytes());
+    fixed[12..].copy_from_slice(&flags.to_ne_bytes());
+    fixed
+}
+
+fn parts(address: IpAddr) -> (u8, Vec<u8>) {
+    match address {
+        IpAddr::V4(a) => (libc::AF_INET as u8, a.octets().to_vec()),
+        IpAddr::V6(a) => (libc::AF_INET6 as u8, a.octets().to_vec()),
+    }
+}
+
+fn text(code: i32) -> String {
+    crate::sys::reason(&std::io::Error::from_raw_os_error(code))
+}

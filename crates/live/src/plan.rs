@@ -1,0 +1,184 @@
+//! What of a scenario is live: its hosts, their addresses and names.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use stillair_model::vocabulary::{Addr, IfId, Ip};
+use stillair_sim::scenario::{Attachment, Host, Node, Role, Scenario};
+
+/// Bytes of the longest packet: that of Ethernet, and of mac80211's devices.
+pub const MTU: u32 = 1500;
+
+/// A live host.
+#[derive(Clone, Debug)]
+pub struct HostPlan {
+    /// Its name.
+    pub name: String,
+    /// The number of its interface in the world.
+    pub at: IfId,
+    /// The name of its interface.
+    pub device: String,
+    /// Its address.
+    pub address: Ipv4Addr,
+    /// Its IPv6 address.
+    pub address6: Ipv6Addr,
+    /// It is a station of a Wi-Fi channel.
+    pub station: bool,
+    /// What is for no interface of the scenario leaves the model here.
+    pub uplink: bool,
+    /// What comes in together is merged (GRO).
+    pub gro: bool,
+    /// What it sends stays charged to its sockets while it waits, as TCP small queues need it.
+    pub small_queues: bool,
+    /// `sk_pacing_shift` of its sockets: that of its driver on Wi-Fi.
+    pub pacing_shift: u8,
+    /// Congestion control of connections for which nobody chooses one.
+    pub control: String,
+    /// Settings of its kernel, by name.
+    pub sysctl: Vec<(String, String)>,
+}
+
+/// What of a scenario is live.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The live hosts in the order of the scenario.
+    pub hosts: Vec<HostPlan>,
+    /// The addresses of all hosts, each with its name.
+    pub names: Vec<(IpAddr, String)>,
+    /// By address, in order: the interface that has it.
+    addresses: Vec<(IpAddr, Addr)>,
+    /// The scenario has an uplink.
+    pub elsewhere: bool,
+}
+
+/// What a device's shift is where no driver asks for another.
+// linux: include/net/sock.h sk_pacing_shift, net/core/sock.c sock_init_data_uid (6.18) - 10.
+const WIRED_SHIFT: u8 = 10;
+
+impl HostPlan {
+    /// Its namespace was there before: what is to be known of that. The error says what such a host cannot be.
+    pub fn attach(&mut self, uplink: bool) -> Result<Option<String>, String> {
+        let name = &self.name;
+        if !self.sysctl.is_empty() {
+            return Err(format!(
+                "node.{name}.sysctl: found settings of an attached host, expected none: its namespace keeps its own"
+            ));
+        }
+        if uplink && self.uplink {
+            return Err(format!(
+                "--attach: found {name}, which is the way to the Internet, expected another host: routes of a namespace that was there stay"
+            ));
+        }
+        // A rule of a firewall would remain.
+        let charged = core::mem::take(&mut self.small_queues);
+        Ok(charged.then(|| {
+            format!("{name} is attached: small queues of its TCP do not see what waits in the model (tcp.tsq = \"off\")")
+        }))
+    }
+}
+
+impl Plan {
+    /// Reads it off a scenario; the error says what a live host cannot be.
+    pub fn new(scenario: &Scenario) -> Result<Self, String> {
+        let (mut hosts, mut names, mut addresses) = (Vec::new(), Vec::new(), Vec::new());
+        let mut number = 0;
+        let mut elsewhere = false;
+        for node in &scenario.nodes {
+            for interface in &node.interfaces {
+                let at = IfId::from_index(number);
+                number += 1;
+                let addr = Addr::from_index(at.index());
+                addresses.push((IpAddr::V4(interface.address), addr));
+                addresses.push((IpAddr::V6(interface.address6), addr.of(Ip::V6)));
+                elsewhere |= interface.default_route;
+                for address in [IpAddr::V4(interface.address), IpAddr::V6(interface.address6)] {
+                    names.push((address, node.name.clone()));
+                }
+            }
+            if node.host == Host::Live {
+                hosts.push(host(node, IfId::from_index(number - node.interfaces.len()))?);
+            }
+            if node.host == Host::Outside {
+                return Err(format!(
+                    "node.{}.host: found \"outside\", expected \"live\" or \"model\": nobody else drives this run",
+                    node.name
+                ));
+            }
+        }
+        if hosts.is_empty() {
+            return Err("node: found no live host, expected host = \"live\" at one node at least".to_owned());
+        }
+        addresses.sort_unstable();
+        Ok(Self { hosts, names, addresses, elsewhere })
+    }
+
+    /// The interface with an address, if one has it.
+    pub fn of_address(&self, address: IpAddr) -> Option<Addr> {
+        let at = self.addresses.binary_search_by_key(&address, |(of, _)| *of).ok()?;
+        Some(self.addresses[at].1)
+    }
+
+    /// The first live station, or else the first live host.
+    pub fn first(&self) -> usize {
+        self.hosts.iter().position(|host| host.station).unwrap_or(0)
+    }
+
+    /// The live host of a name.
+    pub fn find(&self, name: &str) -> Option<usize> {
+        self.hosts.iter().position(|host| host.name == name)
+    }
+}
+
+fn host(node: &Node, at: IfId) -> Result<HostPlan, String> {
+    let [interface] = &node.interfaces[..] else {
+        let found = node.interfaces.len();
+        return Err(format!(
+            "node.{}.interface: found {found} interfaces of a live host, expected one",
+            node.name
+        ));
+    };
+    let key = format!("node.{}.interface.{}", node.name, interface.name);
+    const LONGEST: usize = 15;
+    let good = |b: u8| b.is_ascii_alphanumeric() || b"-_.".contains(&b);
+    let taken = ["lo", "all", "default", ".", ".."].contains(&interface.name.as_str());
+    if interface.name.len() > LONGEST || taken || !interface.name.bytes().all(good) {
+        return Err(format!(
+            "{key}: found a name that Linux gives no device, expected 1 to {LONGEST} letters and digits"
+        ));
+    }
+    let wifi = match &interface.medium {
+        Attachment::Wifi(wifi) if !matches!(wifi.role, Role::Station(_)) => {
+            return Err(format!(
+                "{key}.role: found an access point at a live host, expected a station: access points are modelled"
+            ));
+        }
+        Attachment::Wifi(_) => true,
+        Attachment::Wired { .. } => false,
+    };
+    let profile = &node.profile;
+    Ok(HostPlan {
+        name: node.name.clone(),
+        at,
+        device: interface.name.clone(),
+        address: interface.address,
+        address6: interface.address6,
+        station: wifi,
+        uplink: interface.default_route,
+        gro: interface.gro,
+        small_queues: !profile.tcp.small_queues.off,
+        pacing_shift: if wifi { profile.wifi_pacing_shift } else { WIRED_SHIFT },
+        control: profile.congestion_control.name().to_owned(),
+        sysctl: node.sysctl.clone(),
+    })
+}
+
+/// The live hosts of a scenario that marks none: all that end its ways. Each has one interface, and passes nothing on.
+pub fn ends(scenario: &Scenario) -> Vec<String> {
+    let is_end = |node: &&Node| {
+        let ap = |i: &stillair_sim::scenario::Interface| matches!(&i.medium, Attachment::Wifi(wifi) if !matches!(wifi.role, Role::Station(_)));
+        node.host == Host::Model
+            && !node.forward
+            && node.interfaces.len() == 1
+            && !node.interfaces.iter().any(ap)
+    };
+    scenario.nodes.iter().filter(is_end).map(|node| node.name.clone()).collect()
+}

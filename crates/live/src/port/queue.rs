@@ -1,0 +1,128 @@
+//! What a host sends, by NFQUEUE: whole packets are taken out, and each stays charged to its socket until its verdict.
+//!
+//! The verdict is always to drop it, as the packet goes on in the model: the kernel then frees it, its charge ends, and TCP small queues
+//! send on, as after a transmission that a device has reported.
+//!
+//! A datagram that is longer than the MTU comes here before the kernel has made fragments of it. It is sent on, and its fragments come by the
+//! host's device.
+// linux: net/ipv4/ip_output.c ip_output, ip_finish_output; net/ipv6/ip6_output.c (6.12) - NF_INET_POST_ROUTING comes before fragmentation.
+// linux: net/ipv4/tcp_output.c tcp_wfree, net/netfilter/nfnetlink_queue.c (6.18) - measured: no counter of TCP moves by such a drop.
+
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+
+use super::ROOM;
+use crate::netlink::message::{Messages, outcome};
+use crate::netlink::queue::{self, QueuedPacket};
+use crate::plan::MTU;
+use crate::sys::net::{self, Batch};
+
+/// Packets that may wait for their verdict.
+const MOST: u32 = 100_000;
+/// Verdicts in one message.
+const VERDICTS: usize = 256;
+
+/// What becomes of a packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Verdict {
+    /// It stays charged until it is released.
+    Hold,
+    /// Its charge ends at once.
+    Drop,
+}
+
+/// A packet that stays charged, by the queue's own number of it.
+pub type HeldPacket = u32;
+
+/// A queue of one network namespace.
+#[derive(Debug)]
+pub struct Queue {
+    socket: OwnedFd,
+    number: u16,
+    batch: Batch,
+    verdicts: Messages,
+    count: usize,
+}
+
+impl Queue {
+    /// The queue of this number in this thread's network namespace.
+    pub fn new(number: u16) -> Result<Self, String> {
+        const NO_ENOBUFS: i32 = 5;
+        let socket = net::socket(libc::AF_NETLINK, libc::SOCK_RAW, libc::NETLINK_NETFILTER, "NFQUEUE")?;
+        net::bind_netlink(&socket)?;
+        let fd = socket.as_raw_fd();
+        const BUFFER: i32 = 16 << 20;
+        if !net::option(fd, libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, BUFFER) {
+            net::option(fd, libc::SOL_SOCKET, libc::SO_RCVBUF, BUFFER);
+        }
+        net::option(fd, libc::SOL_NETLINK, NO_ENOBUFS, 1);
+        for request in queue::configuration(number, MOST, ROOM as u32) {
+            net::send(fd, request.bytes()).map_err(|_| "NFQUEUE: the kernel has none".to_owned())?;
+            let mut answer = [0; 1024];
+            let n = net::receive(fd, &mut answer).unwrap_or(0);
+            match outcome(&answer[..n]) {
+                Some(0) => {}
+                Some(code) => {
+                    let why = crate::sys::reason(&std::io::Error::from_raw_os_error(code));
+                    return Err(format!("NFQUEUE (CONFIG_NETFILTER_NETLINK_QUEUE): {why}"));
+                }
+                None => return Err("NFQUEUE: the kernel gave no answer".to_owned()),
+            }
+        }
+        Ok(Self {
+            socket,
+            number,
+            batch: Batch::new(64, ROOM + 256),
+            verdicts: Messages::default(),
+            count: 0,
+        })
+    }
+
+    /// The file to wait for.
+    pub fn fd(&self) -> RawFd {
+        self.socket.as_raw_fd()
+    }
+
+    /// Hands on what the host has sent, at most so many packets, for their verdicts; how many there were.
+    pub fn receive(&mut self, most: usize, mut each: impl FnMut(QueuedPacket<'_>) -> Verdict) -> usize {
+        let mut count = 0;
+        while count < most {
+            let got = self.batch.receive(self.socket.as_raw_fd());
+            if got == 0 {
+                break;
+            }
+            for n in 0..got {
+                for packet in queue::packets(self.batch.message(n)) {
+                    if packet.cut || packet.bytes.len() > MTU as usize {
+                        queue::pass(&mut self.verdicts, self.number, packet.id);
+                    } else if each(packet) == Verdict::Drop {
+                        queue::drop(&mut self.verdicts, self.number, packet.id);
+                    } else {
+                        continue;
+                    }
+                    self.count += 1;
+                }
+            }
+            count += got;
+        }
+        count
+    }
+
+    /// The charge of a packet ends.
+    pub fn release(&mut self, held: HeldPacket) {
+        queue::drop(&mut self.verdicts, self.number, held);
+        self.count += 1;
+        if self.count >= VERDICTS {
+            self.tell();
+        }
+    }
+
+    /// Tells the kernel all verdicts since the last time.
+    pub fn tell(&mut self) {
+        if self.count > 0 {
+            // A verdict is never refused but for a packet that has gone with its socket's namespace.
+            let _ = net::send(self.socket.as_raw_fd(), self.verdicts.bytes());
+            self.verdicts.clear();
+            self.count = 0;
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! A TUN device: packets are read and written, one system call each.
+
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+
+use stillair_ip::gro::IpPacket;
+
+use super::ROOM;
+use super::vnet;
+use crate::sys::{files, net};
+
+/// A TUN device.
+#[derive(Debug)]
+pub struct Tun {
+    file: OwnedFd,
+    buffer: Vec<u8>,
+    merges: bool,
+}
+
+impl Tun {
+    /// Whether such devices can be opened here; if not, why.
+    pub fn available() -> Result<(), String> {
+        files::open("/dev/net/tun", libc::O_RDWR).map(|_| ())
+    }
+
+    /// One of this thread's network namespace. What it is given may be of several segments if it `merges`.
+    pub fn new(name: &str, merges: bool) -> Result<Self, String> {
+        // linux: include/uapi/linux/if_tun.h IFF_TUN, IFF_NO_PI, IFF_VNET_HDR, IFF_TUN_EXCL (6.12).
+        const TUN: u16 = 1;
+        const NO_INFORMATION: u16 = 0x1000;
+        const VNET_HEADER: u16 = 0x4000;
+        // One that is there already is somebody's.
+        const NEW: u16 = 0x8000;
+        let file = files::open("/dev/net/tun", libc::O_RDWR | libc::O_NONBLOCK)?;
+        if net::index(name).is_ok() {
+            return Err(format!("found a device {name} in the namespace, expected none of that name"));
+        }
+        net::tun(&file, name, TUN | NO_INFORMATION | NEW | if merges { VNET_HEADER } else { 0 })?;
+        Ok(Self { file, buffer: vec![0; ROOM], merges })
+    }
+
+    pub(super) fn fd(&self) -> RawFd {
+        self.file.as_raw_fd()
+    }
+
+    pub(super) fn receive(&mut self, most: usize, mut each: impl FnMut(&[u8])) -> usize {
+        let before = if self.merges { vnet::HEADER } else { 0 };
+        let mut count = 0;
+        while count < most
+            && let Some(n) = files::read(self.file.as_raw_fd(), &mut self.buffer)
+        {
+            each(self.buffer.get(before..n).unwrap_or_default());
+            count += 1;
+        }
+        count
+    }
+
+    pub(super) fn give(&mut self, packet: &IpPacket<'_>) -> bool {
+        if self.merges {
+            files::write_two(self.file.as_raw_fd(), &vnet::header(packet), packet.bytes)
+        } else {
+            files::write(self.file.as_raw_fd(), packet.bytes)
+        }
+    }
+}

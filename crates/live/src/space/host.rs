@@ -1,0 +1,218 @@
+//! The network namespace of a host: its device, addresses, routes and settings, and what takes its packets.
+
+use std::net::IpAddr;
+use std::os::fd::OwnedFd;
+
+use super::tool;
+use crate::netlink::route::Rtnetlink;
+use crate::plan::{HostPlan, MTU, Plan};
+use crate::port::{PacketPort, Port, Queue, Tun};
+use crate::sys::{files, net, process};
+
+/// Number of the queue in each namespace.
+const QUEUE: u16 = 1;
+/// Packets that a TUN device holds for us to read, so that a burst is not lost in it.
+// linux: drivers/net/tun.c tun_net_xmit (6.12) - what finds the ring full is dropped without a word to its sender.
+const LENGTH: u32 = 10_000;
+const UP: u32 = libc::IFF_UP as u32;
+const NOARP: u32 = libc::IFF_NOARP as u32;
+
+/// A host that is set up.
+#[derive(Debug)]
+pub struct LiveHost {
+    /// Its network namespace.
+    pub namespace: OwnedFd,
+    /// Its device.
+    pub port: Port,
+    /// What it sends, where small queues are to act on the model.
+    pub queue: Option<Queue>,
+}
+
+/// The network namespace of this thread.
+pub fn current() -> Result<OwnedFd, String> {
+    files::open("/proc/thread-self/ns/net", libc::O_RDONLY)
+}
+
+/// Sets all hosts up: those with a namespace in `attached` in that one, the others in one of their own. `home` is the namespace that this thread
+/// is in again at the end. `notes` gets what is not as the scenario asks.
+pub fn all(
+    plan: &Plan,
+    uplink: bool,
+    attached: &[Option<OwnedFd>],
+    home: &OwnedFd,
+    notes: &mut Vec<String>,
+) -> Result<Vec<LiveHost>, String> {
+    let tun = Tun::available();
+    if let Err(why) = &tun {
+        notes.push(format!(
+            "live: {why}, so hosts have veth devices; 'sudo chmod 0666 /dev/net/tun' gives them TUN devices"
+        ));
+    }
+    let all: Vec<IpAddr> = plan.names.iter().map(|(address, _)| *address).collect();
+    let mut hosts = Vec::new();
+    for (n, (of, attached)) in plan.hosts.iter().zip(attached).enumerate() {
+        // The uplink has its default route elsewhere, and so may a namespace that was there before.
+        let only = if attached.is_some() || uplink && of.uplink { &all[..] } else { &[] };
+        let given = Given { n, plan: of, tun: tun.is_ok(), home, attached: attached.as_ref(), only };
+        hosts.push(one(&given, notes).map_err(|e| format!("{}: {e}", of.name))?);
+    }
+    process::enter(home, libc::CLONE_NEWNET)?;
+    Ok(hosts)
+}
+
+/// What a host is made of.
+struct Given<'a> {
+    n: usize,
+    plan: &'a HostPlan,
+    tun: bool,
+    home: &'a OwnedFd,
+    attached: Option<&'a OwnedFd>,
+    /// What is reached through its device, if not all.
+    only: &'a [IpAddr],
+}
+
+fn one(given: &Given<'_>, notes: &mut Vec<String>) -> Result<LiveHost, String> {
+    let &Given { n, plan, tun, home, attached, only } = given;
+    match attached {
+        Some(namespace) => process::enter(namespace, libc::CLONE_NEWNET)?,
+        None => process::unshare(libc::CLONE_NEWNET)?,
+    }
+    let namespace = current()?;
+    let routes = Rtnetlink::open()?;
+    if attached.is_none() {
+        routes.set(net::index("lo")?, UP, 0, 0)?;
+    }
+    let port = if tun {
+        Port::Tun(Tun::new(&plan.device, plan.gro)?)
+    } else {
+        veth(n, plan, &namespace, home, &routes)?
+    };
+    let device = net::index(&plan.device)?;
+    of_device(&plan.device)?;
+    if attached.is_none() {
+        settings(plan)?;
+    }
+    routes.set(device, UP, MTU, if tun { LENGTH } else { 0 })?;
+    let control = allowed(&plan.control)?;
+    for address in [IpAddr::V4(plan.address), IpAddr::V6(plan.address6)] {
+        match routes.address(device, address) {
+            Err(why) if attached.is_some() && address.is_ipv6() => {
+                notes.push(format!("{}: no IPv6 in the namespace that is attached: {why}", plan.name));
+                continue;
+            }
+            made => made?,
+        }
+        let is_of = |to: &&IpAddr| to.is_ipv4() == address.is_ipv4() && **to != address;
+        let towards: Vec<Option<IpAddr>> = if only.is_empty() {
+            vec![None]
+        } else {
+            only.iter().filter(is_of).map(|to| Some(*to)).collect()
+        };
+        for to in towards {
+            routes.route(device, to, address, Some(control)).map_err(|e| {
+                format!("{e}; the kernel lists its congestion controls in net.ipv4.tcp_available_congestion_control, 'sudo modprobe tcp_{control}' loads one")
+            })?;
+        }
+    }
+    let queue = if plan.small_queues { Some(queue(&plan.device)?) } else { None };
+    Ok(LiveHost { namespace, port, queue })
+}
+
+fn allowed(control: &str) -> Result<&str, String> {
+    if control.len() < 16 {
+        Ok(control)
+    } else {
+        Err(format!("found the congestion control {control}, expected one of Linux"))
+    }
+}
+
+/// A pair of virtual Ethernet devices; this thread is in the host's namespace before and after.
+fn veth(
+    n: usize,
+    plan: &HostPlan,
+    own: &OwnedFd,
+    home: &OwnedFd,
+    routes: &Rtnetlink,
+) -> Result<Port, String> {
+    let [a, b] = (n as u16 + 1).to_be_bytes();
+    let address = [0x02, 0, 0, 0, a, b];
+    let other = format!("host{n}");
+    routes.pair(&plan.device, address, &other, home)?;
+    // Packets are to be whole and one by one when we read them.
+    // linux: include/uapi/linux/ethtool.h ETHTOOL_STXCSUM, ETHTOOL_STSO, ETHTOOL_SGSO (6.12).
+    for command in [0x17, 0x1f, 0x24] {
+        net::ethtool_off(&plan.device, command)?;
+    }
+    // Without ARP nobody is asked for an Ethernet address.
+    routes.set(net::index(&plan.device)?, NOARP, 0, 0)?;
+    process::enter(home, libc::CLONE_NEWNET)?;
+    let made = (|| {
+        // The machine's stack is to have no part in it.
+        let _ = files::set(&format!("/proc/sys/net/ipv6/conf/{other}/disable_ipv6"), "1");
+        let device = net::index(&other)?;
+        Rtnetlink::open()?.set(device, UP | NOARP, MTU, 0)?;
+        PacketPort::new(device, address, plan.gro)
+    })();
+    process::enter(own, libc::CLONE_NEWNET)?;
+    Ok(Port::Packet(made?))
+}
+
+/// Addresses of a device are those of the scenario.
+fn of_device(device: &str) -> Result<(), String> {
+    let all = format!("/proc/sys/net/ipv6/conf/{device}");
+    // A kernel may have no IPv6.
+    if !std::path::Path::new(&all).exists() {
+        return Ok(());
+    }
+    ["accept_ra", "router_solicitations", "accept_dad"]
+        .iter()
+        .try_for_each(|name| files::set(&format!("{all}/{name}"), "0"))
+}
+
+/// What each host has, and what the scenario says of this one.
+fn settings(plan: &HostPlan) -> Result<(), String> {
+    let (_, group) = process::ids();
+    // Pings and low ports need no rights.
+    for (name, value) in [
+        ("net/ipv4/ping_group_range".to_owned(), format!("{group} {group}")),
+        ("net/ipv4/ip_unprivileged_port_start".to_owned(), "0".to_owned()),
+        ("net/ipv4/conf/all/rp_filter".to_owned(), "0".to_owned()),
+    ] {
+        files::set(&format!("/proc/sys/{name}"), &value)?;
+    }
+    // What a route says of congestion control is stronger, and is said there.
+    let own = plan.sysctl.iter().filter(|(name, _)| name != "net.ipv4.tcp_congestion_control");
+    for (name, value) in own {
+        let path = format!("/proc/sys/{}", name.replace('.', "/"));
+        files::set(&path, value).map_err(|e| format!("node.{}.sysctl.{name}: {e}", plan.name))?;
+    }
+    Ok(())
+}
+
+/// All that leaves through a device goes to a queue.
+fn queue(device: &str) -> Result<Queue, String> {
+    let queue = Queue::new(QUEUE)?;
+    let number = QUEUE.to_string();
+    for (legacy, other) in [("iptables-legacy", "iptables"), ("ip6tables-legacy", "ip6tables")] {
+        let program = [legacy, other].into_iter().find(|name| tool::find(name).is_some());
+        let program = program.ok_or("iptables: there is no such program, which small queues need; 'apt-get install iptables' installs it, or set tcp.tsq = \"off\" at the node")?;
+        let rule = [
+            "-w",
+            "-t",
+            "mangle",
+            "-A",
+            "POSTROUTING",
+            "-o",
+            device,
+            "-j",
+            "NFQUEUE",
+            "--queue-num",
+            &number,
+        ];
+        let command = [&[program], &rule[..]].concat();
+        tool::run(&command, &[("XTABLES_LOCKFILE", "xtables.lock")]).map_err(|e| {
+            format!("{e}; without CONFIG_NETFILTER_XT_TARGET_NFQUEUE set tcp.tsq = \"off\" at the node: its small queues then act on nothing")
+        })?;
+    }
+    Ok(queue)
+}

@@ -1,0 +1,144 @@
+//! Programs in hosts, started by a process of its own, so that the engine does not stand still while one is.
+
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+
+use serde::{Deserialize, Serialize};
+
+use crate::sys::files::{self, Signals};
+use crate::sys::net;
+use crate::sys::poll::Watched;
+use crate::sys::process::{self, Forked};
+
+/// What is asked of the launcher.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum Order {
+    /// Start a program.
+    Start {
+        /// A number to tell its end by.
+        id: u32,
+        /// Its host.
+        host: usize,
+        /// The program and its arguments.
+        command: Vec<String>,
+        /// The file that gets its output; none leaves it the engine's own input and output.
+        output: Option<String>,
+    },
+    /// Send it a signal.
+    Signal {
+        /// Its number.
+        id: u32,
+        /// The signal.
+        signal: i32,
+    },
+}
+
+/// A program has ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Ended {
+    /// Its number.
+    pub id: u32,
+    /// Its exit status as shells have it.
+    pub status: i32,
+}
+
+/// The engine's end of the launcher.
+#[derive(Debug)]
+pub struct Launcher(OwnedFd);
+
+impl Launcher {
+    /// Starts the launcher. Programs begin in the folder `at`, an open file.
+    pub fn start(namespaces: &[RawFd], at: &OwnedFd) -> Result<Self, String> {
+        let (own, other) = files::pair()?;
+        if process::fork()? == Forked::Child {
+            process::end_with(|| {
+                drop(own);
+                process::die_with_parent();
+                process::call("stillair-start");
+                serve(&other, namespaces, at)
+            });
+        }
+        Ok(Self(own))
+    }
+
+    /// The file to wait for.
+    pub fn fd(&self) -> RawFd {
+        self.0.as_raw_fd()
+    }
+
+    /// Gives an order.
+    pub fn order(&self, order: &Order) -> Result<(), String> {
+        let text = serde_json::to_vec(order).map_err(|e| e.to_string())?;
+        net::send(self.0.as_raw_fd(), &text).map_err(|e| format!("cannot start a program: error {e}"))
+    }
+
+    /// The next program that has ended; to be asked for when there is something to read. The error is that the launcher has gone.
+    pub fn ended(&self) -> Result<Option<Ended>, String> {
+        let mut text = [0; 256];
+        match net::receive(self.0.as_raw_fd(), &mut text) {
+            Some(0) => {
+                Err("live: the process that starts programs in hosts has ended, and was to stay".to_owned())
+            }
+            Some(n) => serde_json::from_slice(&text[..n])
+                .map(Some)
+                .map_err(|e| format!("live: a program's end: {e}")),
+            None => Ok(None),
+        }
+    }
+}
+
+fn serve(orders: &OwnedFd, namespaces: &[RawFd], at: &OwnedFd) -> i32 {
+    let Ok(mut signals) = Signals::take(&[libc::SIGCHLD]) else { return 1 };
+    let mut running: Vec<(i32, u32)> = Vec::new();
+    let mut watched = Watched::default();
+    let (order, signalled) = (watched.add(orders.as_raw_fd()), watched.add(signals.fd()));
+    let mut text = vec![0; 1 << 18];
+    loop {
+        watched.wait(u64::MAX >> 1);
+        if watched.is_ready(signalled) {
+            while signals.take_one().is_some() {}
+            while let Some((pid, status)) = process::ended() {
+                if let Some(n) = running.iter().position(|(of, _)| *of == pid) {
+                    let (_, id) = running.swap_remove(n);
+                    let _ =
+                        serde_json::to_vec(&Ended { id, status }).map(|t| net::send(orders.as_raw_fd(), &t));
+                }
+            }
+        }
+        if watched.is_ready(order) {
+            match net::receive(orders.as_raw_fd(), &mut text).map(|n| serde_json::from_slice(&text[..n])) {
+                Some(Ok(Order::Start { id, host, command, output })) => match process::fork() {
+                    Ok(Forked::Child) => {
+                        process::end_with(|| program(namespaces[host], &command, output.as_deref(), at))
+                    }
+                    Ok(Forked::Parent(pid)) => running.push((pid, id)),
+                    Err(_) => return 1,
+                },
+                Some(Ok(Order::Signal { id, signal })) => {
+                    let of = running.iter().filter(|(_, n)| *n == id);
+                    of.for_each(|(pid, _)| process::kill(*pid, signal));
+                }
+                Some(Err(_)) | None => return 0,
+            }
+        }
+    }
+}
+
+fn program(namespace: RawFd, command: &[String], output: Option<&str>, at: &OwnedFd) -> i32 {
+    let begin = || {
+        process::enter(&namespace, libc::CLONE_NEWNET)?;
+        if let Some(output) = output {
+            let file = files::open(output, libc::O_WRONLY | libc::O_CREAT | libc::O_TRUNC)?;
+            process::redirect(file.as_raw_fd());
+        }
+        process::work_in(at)
+    };
+    let why = match begin() {
+        Ok(()) => {
+            files::signals_as_at_first();
+            process::become_program(command)
+        }
+        Err(why) => why,
+    };
+    eprintln!("stillair: {why}");
+    127
+}

@@ -1,0 +1,45 @@
+//! Files that are seen inside alone: names of hosts, how names are looked up, and a folder in memory that is at no place.
+
+use std::fs;
+use std::net::IpAddr;
+use std::path::Path;
+
+use crate::sys::mount;
+
+/// Makes a folder in memory this process's current one, which nothing else names, and has names resolve: those of `names`, and beyond
+/// them by `servers`.
+pub fn prepare(names: &[(IpAddr, String)], servers: &[IpAddr]) -> Result<(), String> {
+    mount::apart()?;
+    // As long as it takes to bind files of it to their places.
+    let at = ["/mnt", "/media", "/srv", "/opt"].into_iter().find(|at| Path::new(at).is_dir());
+    let at = at.ok_or("live: found no folder /mnt, /media, /srv or /opt to mount at")?;
+    mount::memory(at)?;
+    std::env::set_current_dir(at).map_err(|e| format!("{at}: {}", crate::sys::reason(&e)))?;
+    let own = fs::read_to_string("/etc/hosts").unwrap_or_default();
+    let lines: String = names.iter().map(|(address, name)| format!("{address} {name}\n")).collect();
+    place("hosts", &format!("{own}\n{lines}"))?;
+    // Nothing that asks a program outside: it would ask the machine's network.
+    place(
+        "nsswitch.conf",
+        "passwd: files\ngroup: files\nshadow: files\nhosts: files dns\nnetworks: files\nprotocols: files\nservices: files\n",
+    )?;
+    let servers: String = servers.iter().map(|server| format!("nameserver {server}\n")).collect();
+    place("resolv.conf", &servers)?;
+    mount::away(at)?;
+    // Not allowed where something is mounted within /proc, as in containers; then processes outside are seen, and no more than seen.
+    let _ = mount::proc();
+    Ok(())
+}
+
+/// Writes a file that is seen in place of the machine's.
+fn place(name: &str, text: &str) -> Result<(), String> {
+    let at = format!("/etc/{name}");
+    fs::write(name, text).map_err(|e| format!("{name}: {}", crate::sys::reason(&e)))?;
+    if !Path::new(&at).exists() {
+        return Err(format!(
+            "{at}: there is no such file, which live hosts need to resolve names; make an empty one"
+        ));
+    }
+    let _ = fs::set_permissions(name, std::os::unix::fs::PermissionsExt::from_mode(0o644));
+    mount::bind(name, &at)
+}

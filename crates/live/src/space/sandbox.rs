@@ -1,0 +1,158 @@
+//! A process with namespaces of its own, in which all of a run happens.
+//!
+//! ```text
+//! caller --- middle (makes the namespaces) --- engine (process 1 of them)
+//! ```
+//!
+//! If the caller is killed, the kernel kills the middle, and with that the engine; with process 1 the kernel kills all in its namespace of
+//! processes, and network namespaces without a process are no more. So nothing is left behind, whoever is killed in what way.
+
+use std::fs::File;
+use std::io::{Read, Write};
+use std::os::fd::AsRawFd;
+
+use super::uplink::{self, Asks, Outside};
+use crate::sys::files::{self, Signals};
+use crate::sys::poll::Watched;
+use crate::sys::process::{self, Forked};
+
+/// What the engine begins with.
+#[derive(Debug)]
+pub struct Inside {
+    /// Takes what the caller is to get.
+    pub result: File,
+    /// Asks for an uplink.
+    pub asks: Asks,
+    /// Who made the namespaces had no rights of root: it is the same user inside.
+    pub rootless: bool,
+}
+
+/// Runs `work` as process 1 of namespaces of its own: what it wrote to the caller, and its exit status.
+pub fn run(work: impl FnOnce(Inside) -> i32) -> Result<(String, i32), String> {
+    let (mut from_engine, result) = files::pipe()?;
+    let (mut tells, told) = files::pipe()?;
+    let (asks, mut outside) = uplink::ends()?;
+    let mut signals = Signals::take(&[libc::SIGINT, libc::SIGTERM, libc::SIGHUP])?;
+    let caller = std::process::id();
+    let middle = match process::fork()? {
+        Forked::Parent(pid) => pid,
+        Forked::Child => process::end_with(|| {
+            drop((from_engine, tells));
+            core::mem::forget(outside);
+            process::die_with_parent();
+            if std::os::unix::process::parent_id() == caller { middle(result, told, asks, work) } else { 1 }
+        }),
+    };
+    drop((result, told, asks));
+    let mut engine = [0; 4];
+    // Nothing comes if there is no engine; then the reason is in the result.
+    let engine = tells.read_exact(&mut engine).is_ok().then(|| i32::from_ne_bytes(engine));
+    let text = gather(&mut from_engine, &mut signals, engine, &mut outside);
+    let code = process::wait(middle);
+    // Before signals act again.
+    drop(outside);
+    Ok((text?, code))
+}
+
+/// All that the engine writes, while signals are passed on to it and it is given what it asks for.
+fn gather(
+    from: &mut File,
+    signals: &mut Signals,
+    engine: Option<i32>,
+    outside: &mut Outside,
+) -> Result<String, String> {
+    let mut watched = Watched::default();
+    let (at, signalled) = (watched.add(from.as_raw_fd()), watched.add(signals.fd()));
+    let asked = watched.add(outside.fd());
+    let (mut all, mut some) = (Vec::new(), [0; 1 << 16]);
+    loop {
+        watched.wait(1_000_000_000);
+        while watched.is_ready(signalled)
+            && let Some(signal) = signals.take_one()
+        {
+            engine.into_iter().for_each(|engine| process::kill(engine, signal));
+        }
+        if watched.is_ready(asked) && !engine.is_some_and(|engine| outside.serve(engine)) {
+            watched.replace(asked, -1);
+        }
+        if watched.is_ready(at) {
+            match from.read(&mut some) {
+                Ok(0) => break,
+                Ok(n) => all.extend_from_slice(&some[..n]),
+                Err(e) if e.kind() == std::io::ErrorKind::Interrupted => {}
+                Err(e) => return Err(format!("the engine: {}", crate::sys::reason(&e))),
+            }
+        }
+    }
+    String::from_utf8(all).map_err(|_| "the engine: its result is no text".to_owned())
+}
+
+/// Makes the namespaces, and waits for the engine in them. Whatever goes wrong is written as the result.
+fn middle(mut result: File, mut told: File, asks: Asks, work: impl FnOnce(Inside) -> i32) -> i32 {
+    let made = namespaces().and_then(|rootless| Ok((rootless, files::pipe()?, process::fork()?)));
+    match made {
+        Err(why) => {
+            let _ = result.write_all(crate::failure::failed(&why).as_bytes());
+            1
+        }
+        Ok((_, ends, Forked::Parent(engine))) => {
+            drop((result, asks));
+            let _ = told.write_all(&engine.to_ne_bytes());
+            drop(told);
+            let code = process::wait(engine);
+            drop(ends);
+            code
+        }
+        Ok((rootless, (alive, other), Forked::Child)) => {
+            drop((told, other));
+            process::die_with_parent();
+            // The middle holds the other end: if it has gone before the kernel knew what to do then, this one is at its end.
+            let mut watched = Watched::default();
+            watched.add(alive.as_raw_fd());
+            if watched.wait(0) {
+                return 1;
+            }
+            // A change of rights forbids others to look; the user who has them may.
+            process::may_be_seen();
+            process::call("stillair-live");
+            work(Inside { result, asks, rootless })
+        }
+    }
+}
+
+/// Namespaces of this process's own. Whether it took a namespace of users to make them.
+fn namespaces() -> Result<bool, String> {
+    const ALL: i32 = libc::CLONE_NEWNS | libc::CLONE_NEWNET | libc::CLONE_NEWPID | libc::CLONE_NEWIPC;
+    let (user, group) = process::ids();
+    if user == 0 && process::unshare(ALL).is_ok() {
+        return Ok(false);
+    }
+    process::unshare(libc::CLONE_NEWUSER).map_err(|e| {
+        let remedy = remedy();
+        format!(
+            "live: namespaces of an ordinary user are not allowed here ({e}); {remedy}, or run it as root"
+        )
+    })?;
+    files::set("/proc/self/setgroups", "deny")?;
+    files::set("/proc/self/uid_map", &format!("{user} {user} 1"))?;
+    files::set("/proc/self/gid_map", &format!("{group} {group} 1"))?;
+    process::unshare(ALL).map_err(|e| format!("live: {e}; run it as root"))?;
+    Ok(true)
+}
+
+/// What allows namespaces of an ordinary user here, by what forbids them.
+fn remedy() -> String {
+    let is = |name: &str, value: &str| {
+        std::fs::read_to_string(format!("/proc/sys/{name}")).is_ok_and(|text| text.trim() == value)
+    };
+    let command = |setting: &str| format!("'sudo sysctl -w {setting}' allows them");
+    if is("user/max_user_namespaces", "0") {
+        command("user.max_user_namespaces=10000")
+    } else if is("kernel/unprivileged_userns_clone", "0") {
+        command("kernel.unprivileged_userns_clone=1")
+    } else if is("kernel/apparmor_restrict_unprivileged_userns", "1") {
+        command("kernel.apparmor_restrict_unprivileged_userns=0")
+    } else {
+        "the kernel needs CONFIG_USER_NS, and a container the right to make them".to_owned()
+    }
+}

@@ -1,0 +1,156 @@
+//! The way to the Internet: slirp4netns, which stands outside and makes connections as its user, with a device in the namespace of the host
+//! whose interface has the default route. Every way back to the machine's loopback is closed but that to its name server.
+
+use std::fs::File;
+use std::io::{Read, Write};
+use std::net::{IpAddr, Ipv4Addr};
+use std::os::fd::{AsRawFd, RawFd};
+
+use super::{host, tool};
+use crate::sys::files;
+use crate::sys::poll::Watched;
+use crate::sys::process::{self, Forked};
+
+/// The device of slirp4netns.
+const DEVICE: &str = "uplink0";
+/// The name server of slirp4netns, which asks the machine's.
+// slirp4netns: slirp4netns.1 (1.2.0) - 10.0.2.3 of the network that it has unless told otherwise.
+pub const NAMES: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 0, 2, 3));
+/// How long it may take to begin, in ns.
+const PATIENCE: u64 = 10_000_000_000;
+
+/// The engine's end: it asks who stands outside.
+#[derive(Debug)]
+pub struct Asks {
+    /// Takes what is asked.
+    pub ask: File,
+    /// Gives the answer.
+    pub answer: File,
+}
+
+impl Asks {
+    /// Asks for an uplink into a namespace that is an open file of this process, and waits for it.
+    pub fn uplink(&mut self, namespace: RawFd) -> Result<(), String> {
+        self.ask
+            .write_all(format!("{namespace}\n").as_bytes())
+            .map_err(|_| "uplink: nobody answers".to_owned())?;
+        let mut watched = Watched::default();
+        watched.add(self.answer.as_raw_fd());
+        watched.wait(PATIENCE);
+        let mut text = [0; 1024];
+        let n = if watched.is_ready(0) { self.answer.read(&mut text).unwrap_or(0) } else { 0 };
+        match core::str::from_utf8(&text[..n]) {
+            Ok("ready") => Ok(()),
+            Ok(why) if !why.is_empty() => Err(format!("uplink: {why}")),
+            _ => Err("uplink: slirp4netns did not begin".to_owned()),
+        }
+    }
+}
+
+/// Who stands outside.
+#[derive(Debug)]
+pub struct Outside {
+    asked: File,
+    answers: File,
+    slirp: Option<i32>,
+}
+
+/// Both ends.
+pub fn ends() -> Result<(Asks, Outside), String> {
+    let ((asked, ask), (answer, answers)) = (files::pipe()?, files::pipe()?);
+    Ok((Asks { ask, answer }, Outside { asked, answers, slirp: None }))
+}
+
+impl Outside {
+    /// The file to wait for.
+    pub fn fd(&self) -> RawFd {
+        self.asked.as_raw_fd()
+    }
+
+    /// Serves what is asked by an engine. False when it will ask no more.
+    pub fn serve(&mut self, engine: i32) -> bool {
+        let mut text = [0; 64];
+        let Ok(n @ 1..) = self.asked.read(&mut text) else { return false };
+        let number = core::str::from_utf8(&text[..n]).ok().and_then(|text| text.trim().parse().ok());
+        let said = match number.ok_or_else(|| "no namespace".to_owned()).and_then(|fd| start(engine, fd)) {
+            Ok(pid) => {
+                self.slirp = Some(pid);
+                "ready".to_owned()
+            }
+            Err(why) => why,
+        };
+        let _ = self.answers.write_all(said.as_bytes());
+        true
+    }
+}
+
+impl Drop for Outside {
+    fn drop(&mut self) {
+        if let Some(pid) = self.slirp {
+            process::kill(pid, libc::SIGKILL);
+            process::wait(pid);
+        }
+    }
+}
+
+/// Starts slirp4netns for a namespace that is an open file of an engine.
+fn start(engine: i32, namespace: RawFd) -> Result<i32, String> {
+    let missing = "slirp4netns: there is no such program, which --uplink needs; 'apt-get install slirp4netns' installs it";
+    let program = tool::find("slirp4netns").ok_or(missing)?;
+    files::open("/dev/net/tun", libc::O_RDWR).map_err(|why| {
+        format!("{why}, which slirp4netns needs; 'sudo chmod 0666 /dev/net/tun' gives it to all")
+    })?;
+    let ((mut ready, tells), (mut said, says)) = (files::pipe()?, files::pipe()?);
+    let user = |of: &str| std::fs::read_link(format!("/proc/{of}/ns/user")).ok();
+    let mut words = vec![
+        program.display().to_string(),
+        "--configure".to_owned(),
+        "--mtu=1500".to_owned(),
+        "--disable-host-loopback".to_owned(),
+        format!("--ready-fd={}", tells.as_raw_fd()),
+        "--netns-type=path".to_owned(),
+    ];
+    if user(&engine.to_string()) != user("self") {
+        words.push(format!("--userns-path=/proc/{engine}/ns/user"));
+    }
+    words.extend([format!("/proc/{engine}/fd/{namespace}"), DEVICE.to_owned()]);
+    let outside = std::process::id();
+    let pid = match process::fork()? {
+        Forked::Parent(pid) => pid,
+        Forked::Child => process::end_with(|| {
+            process::die_with_parent();
+            if std::os::unix::process::parent_id() != outside {
+                return 1;
+            }
+            process::redirect(says.as_raw_fd());
+            files::keep(tells.as_raw_fd(), true);
+            files::signals_as_at_first();
+            eprintln!("{}", process::become_program(&words));
+            127
+        }),
+    };
+    drop((tells, says));
+    let mut one = [0; 1];
+    if ready.read(&mut one).is_ok_and(|n| n == 1) {
+        return Ok(pid);
+    }
+    process::kill(pid, libc::SIGKILL);
+    process::wait(pid);
+    let mut text = String::new();
+    let _ = said.read_to_string(&mut text);
+    Err(format!("slirp4netns: {}", text.trim().replace('\n', "; ")))
+}
+
+/// Has the host of the uplink pass on what comes from others. This thread is in another namespace before and after.
+pub fn share(namespace: &impl AsRawFd) -> Result<(), String> {
+    let home = host::current()?;
+    process::enter(namespace, libc::CLONE_NEWNET)?;
+    let shared = files::set("/proc/sys/net/ipv4/ip_forward", "1").and_then(|()| {
+        let program = ["iptables-legacy", "iptables"].into_iter().find(|name| tool::find(name).is_some());
+        let program = program.ok_or("iptables: there is no such program, which --uplink needs; 'apt-get install iptables' installs it")?;
+        let rule = [program, "-w", "-t", "nat", "-A", "POSTROUTING", "-o", DEVICE, "-j", "MASQUERADE"];
+        tool::run(&rule, &[("XTABLES_LOCKFILE", "xtables.lock")])
+    });
+    process::enter(&home, libc::CLONE_NEWNET)?;
+    shared
+}

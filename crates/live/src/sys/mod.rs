@@ -1,0 +1,34 @@
+//! System calls: the one room of this crate with `unsafe`, each a function that takes and gives what Rust owns.
+
+#![expect(unsafe_code, reason = "system calls")]
+
+pub mod clock;
+pub mod files;
+pub mod mount;
+pub mod net;
+pub mod poll;
+pub mod process;
+
+use std::ffi::CString;
+use std::io;
+
+/// The error of a call that gave a negative number, with what it was for.
+pub fn check(result: i32, what: &str) -> Result<i32, String> {
+    if result < 0 { Err(format!("{what}: {}", reason(&io::Error::last_os_error()))) } else { Ok(result) }
+}
+
+/// What the system says of an error, without its number.
+pub fn reason(error: &io::Error) -> String {
+    let text = error.to_string();
+    text.split(" (os error").next().unwrap_or_default().to_owned()
+}
+
+/// The number of the last error.
+pub fn errno() -> i32 {
+    io::Error::last_os_error().raw_os_error().unwrap_or(0)
+}
+
+/// Text for a system call; none has a zero byte in it.
+pub(crate) fn c(text: &str) -> CString {
+    CString::new(text.replace('\0', "?")).expect("no zero byte is left")
+}

@@ -1,0 +1,220 @@
+//! Processes and their namespaces.
+
+use std::ffi::CString;
+use std::os::fd::{AsRawFd, RawFd};
+
+use super::{c, check};
+
+/// Exit status of a process that panicked, as of a Rust program.
+const PANICKED: i32 = 101;
+
+/// Which of two processes one is after a fork.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Forked {
+    /// The new one.
+    Child,
+    /// The old one, with the number of the new one.
+    Parent(i32),
+}
+
+/// Makes a process that is like this one.
+pub fn fork() -> Result<Forked, String> {
+    // SAFETY: the child calls nothing that other threads' locks could stop: it has been a copy of a process whose other threads, if any,
+    // hold none of ours, and glibc's allocator is whole after a fork.
+    Ok(match check(unsafe { libc::fork() }, "fork")? {
+        0 => Forked::Child,
+        pid => Forked::Parent(pid),
+    })
+}
+
+/// Does the work of a process that was forked, and ends it with the exit status of that. Whatever panics in it ends here too: the stack above is a
+/// copy of the caller's.
+pub fn end_with(work: impl FnOnce() -> i32) -> ! {
+    exit(std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)).unwrap_or(PANICKED))
+}
+
+/// Ends this process at once.
+pub fn exit(code: i32) -> ! {
+    // SAFETY: ends the process.
+    unsafe { libc::_exit(code) }
+}
+
+/// Namespaces of one's own from now on, by their `CLONE_` flags.
+pub fn unshare(flags: i32) -> Result<(), String> {
+    // SAFETY: changes this process alone.
+    check(unsafe { libc::unshare(flags) }, "unshare").map(|_| ())
+}
+
+/// Goes into a namespace.
+pub fn enter(namespace: &impl AsRawFd, kind: i32) -> Result<(), String> {
+    // SAFETY: changes this thread alone.
+    check(unsafe { libc::setns(namespace.as_raw_fd(), kind) }, "setns").map(|_| ())
+}
+
+/// This process is killed when its parent ends.
+pub fn die_with_parent() {
+    // SAFETY: a property of this process.
+    unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
+}
+
+/// Its own user may look into this process though it has changed its rights.
+pub fn may_be_seen() {
+    // SAFETY: a property of this process.
+    unsafe { libc::prctl(libc::PR_SET_DUMPABLE, 1) };
+}
+
+/// Waits may end as exactly as the kernel can.
+pub fn exact_timers() {
+    // SAFETY: a property of this thread.
+    unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1) };
+}
+
+/// The name of this process as `ps` shows it.
+pub fn call(name: &str) {
+    let name = c(name);
+    // SAFETY: a text that ends with a zero.
+    unsafe { libc::prctl(libc::PR_SET_NAME, name.as_ptr()) };
+}
+
+/// User and group in effect.
+pub fn ids() -> (u32, u32) {
+    // SAFETY: reads two numbers.
+    unsafe { (libc::geteuid(), libc::getegid()) }
+}
+
+/// Real-time priority for this thread, or none; children do not inherit it. Whether it was given.
+pub fn real_time(priority: Option<i32>) -> bool {
+    let param = libc::sched_param { sched_priority: priority.unwrap_or(0) };
+    let policy =
+        if priority.is_some() { libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK } else { libc::SCHED_OTHER };
+    // SAFETY: the address is that of a sched_param.
+    unsafe { libc::sched_setscheduler(0, policy, &raw const param) == 0 }
+}
+
+/// Sends a signal.
+pub fn kill(pid: i32, signal: i32) {
+    // SAFETY: two numbers.
+    unsafe { libc::kill(pid, signal) };
+}
+
+/// Waits for a process to end: its exit status as shells have it.
+pub fn wait(pid: i32) -> i32 {
+    let mut status = 0;
+    loop {
+        // SAFETY: the address is that of a number.
+        let got = unsafe { libc::waitpid(pid, &raw mut status, 0) };
+        if got == pid {
+            return code(status);
+        }
+        if super::errno() != libc::EINTR {
+            return 1;
+        }
+    }
+}
+
+/// A child that has ended, if any has: its number and its exit status as shells have it.
+pub fn ended() -> Option<(i32, i32)> {
+    let mut status = 0;
+    // SAFETY: the address is that of a number.
+    let pid = unsafe { libc::waitpid(-1, &raw mut status, libc::WNOHANG) };
+    (pid > 0).then(|| (pid, code(status)))
+}
+
+fn code(status: i32) -> i32 {
+    if libc::WIFEXITED(status) { libc::WEXITSTATUS(status) } else { 128 + libc::WTERMSIG(status) }
+}
+
+/// Standard output and error go to a file, and nothing is read.
+pub fn redirect(to: RawFd) {
+    let Ok(nothing) = super::files::open("/dev/null", libc::O_RDONLY) else { return };
+    // SAFETY: numbers of open files.
+    unsafe {
+        libc::dup2(nothing.as_raw_fd(), 0);
+        libc::dup2(to, 1);
+        libc::dup2(to, 2);
+    }
+}
+
+/// Programs that this process becomes keep its rights over the network.
+// linux: security/commoncap.c cap_bprm_creds_from_file (6.12) - ambient rights outlive an exec by who is not root.
+pub fn keep_network_rights() {
+    const VERSION_3: u32 = 0x2008_0522;
+    const NET_ADMIN: u32 = 12;
+    const NET_RAW: u32 = 13;
+    let header: [u32; 2] = [VERSION_3, 0];
+    let mut data = [0_u32; 6];
+    // SAFETY: header and data are of the sizes that version 3 has.
+    unsafe {
+        if libc::syscall(libc::SYS_capget, header.as_ptr(), data.as_mut_ptr()) != 0 {
+            return;
+        }
+        data[2] |= (1 << NET_ADMIN | 1 << NET_RAW) & data[1];
+        if libc::syscall(libc::SYS_capset, header.as_ptr(), data.as_ptr()) != 0 {
+            return;
+        }
+        for right in [NET_ADMIN, NET_RAW] {
+            libc::prctl(libc::PR_CAP_AMBIENT, libc::PR_CAP_AMBIENT_RAISE, right, 0, 0);
+        }
+    }
+}
+
+/// Becomes another program, found as a shell would. It comes back only with the reason why not.
+pub fn become_program(command: &[String]) -> String {
+    let Some(program) = command.first() else { return "found no command, expected a program".to_owned() };
+    let texts: Vec<CString> = command.iter().map(|text| c(text)).collect();
+    let mut list: Vec<_> = texts.iter().map(|text| text.as_ptr()).collect();
+    list.push(core::ptr::null());
+    // SAFETY: a list of texts, each with a zero at its end, and a null at the end of the list.
+    unsafe { libc::execvp(list[0], list.as_ptr()) };
+    format!("{program}: {}", super::reason(&std::io::Error::last_os_error()))
+}
+
+/// Settings of the environment for what this process becomes.
+pub fn set_environment(all: &[(&str, &str)]) {
+    for (name, value) in all {
+        let (name, value) = (c(name), c(value));
+        // SAFETY: texts that end with a zero, in a process of one thread.
+        unsafe { libc::setenv(name.as_ptr(), value.as_ptr(), 1) };
+    }
+}
+
+/// An open folder is the current one.
+pub fn work_in(folder: &impl AsRawFd) -> Result<(), String> {
+    // SAFETY: an open file.
+    check(unsafe { libc::fchdir(folder.as_raw_fd()) }, "the current folder").map(|_| ())
+}
+
+/// Files that `make` makes are for this user alone.
+pub fn with_private_files<T>(make: impl FnOnce() -> T) -> T {
+    // SAFETY: a property of this process, which has one thread.
+    let before = unsafe { libc::umask(0o177) };
+    let made = make();
+    // SAFETY: see above.
+    unsafe { libc::umask(before) };
+    made
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_ends_a_forked_process_and_goes_no_further() {
+        for (panics, status) in [(false, 7), (true, PANICKED)] {
+            // What a caller would do after a panic that came back to it.
+            let child = std::panic::catch_unwind(|| match fork().expect("a process") {
+                Forked::Child => end_with(|| if panics { panic!("as is tried here") } else { 7 }),
+                Forked::Parent(child) => child,
+            });
+            match child {
+                Ok(child) => assert_eq!(wait(child), status),
+                Err(_) => exit(1),
+            }
+        }
+    }
+
+    #[test]
+    fn no_command_is_an_error() {
+        assert_eq!(become_program(&[]), "found no command, expected a program");
+    }
+}

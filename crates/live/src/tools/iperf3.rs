@@ -1,0 +1,86 @@
+//! iperf3: bulk transfers over TCP, and UDP at a rate.
+
+use serde_json::Value;
+
+/// What a server's JSON tells of the part of a transfer from one instant to another, in seconds from its beginning.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Transfer {
+    /// Payload that it got, in Mbit/s.
+    pub mbps: f64,
+    /// Datagrams that it got, and that it missed; of UDP alone.
+    pub datagrams: Option<(u64, u64)>,
+}
+
+/// Reads a server's JSON.
+pub fn transfer(text: &str, from: f64, until: f64) -> Result<Transfer, String> {
+    let all: Value =
+        serde_json::from_str(text.trim()).map_err(|e| format!("iperf3: its output is no JSON: {e}"))?;
+    if let Some(why) = all["error"].as_str().filter(|_| all["intervals"].as_array().is_none_or(Vec::is_empty))
+    {
+        return Err(format!("iperf3: {why}"));
+    }
+    let (mut bytes, mut seconds, mut got, mut lost, mut udp) = (0.0, 0.0, 0, 0, false);
+    for interval in all["intervals"].as_array().into_iter().flatten() {
+        let sum = &interval["sum"];
+        let number = |key: &str| sum[key].as_f64();
+        let (Some(start), Some(end), Some(part)) = (number("start"), number("end"), number("bytes")) else {
+            continue;
+        };
+        // Each as a whole: those that lie across an edge belong to neither side.
+        const EDGE: f64 = 0.01;
+        if start < from - EDGE || end > until + EDGE {
+            continue;
+        }
+        bytes += part;
+        seconds += end - start;
+        if let (Some(packets), Some(missed)) = (sum["packets"].as_i64(), sum["lost_packets"].as_i64()) {
+            udp = true;
+            // A datagram that comes late takes one off.
+            got += packets - missed;
+            lost += missed;
+        }
+    }
+    if seconds <= 0.0 {
+        return Err(format!(
+            "iperf3: its output has no interval from {from:.1} s to {until:.1} s of the transfer"
+        ));
+    }
+    let datagrams = udp.then(|| (got.max(0) as u64, lost.max(0) as u64));
+    Ok(Transfer { mbps: bytes * 8.0 / 1e6 / seconds, datagrams })
+}
+
+/// Segments that a client sent again, over the whole transfer.
+pub fn retransmissions(text: &str) -> Option<u64> {
+    let all: Value = serde_json::from_str(text.trim()).ok()?;
+    all["end"]["sum_sent"]["retransmits"].as_u64()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn output(parts: &[(f64, f64, u64)]) -> String {
+        let one = |&(start, end, bytes): &(f64, f64, u64)| {
+            format!("{{\"streams\":[],\"sum\":{{\"start\":{start},\"end\":{end},\"bytes\":{bytes}}}}}")
+        };
+        let all: Vec<String> = parts.iter().map(one).collect();
+        format!("{{\"start\":{{}},\"intervals\":[{}],\"end\":{{}}}}", all.join(","))
+    }
+
+    #[test]
+    fn whole_intervals_within_the_measured_time_count() {
+        let text =
+            output(&[(0.0, 0.5, 1), (0.5, 1.0003, 1_000_000), (1.0003, 1.5, 2_000_000), (1.5, 2.0, 1)]);
+        let found = transfer(&text, 0.5, 1.5).expect("two of them");
+        assert!((found.mbps - 24.0).abs() < 0.01, "{found:?}");
+        assert_eq!(found.datagrams, None);
+        assert!(transfer(&text, 3.0, 4.0).is_err_and(|why| why.contains("no interval from 3.0 s to 4.0 s")));
+    }
+
+    #[test]
+    fn what_it_complains_of_is_told() {
+        let says = transfer("{\"start\":{},\"intervals\":[],\"error\":\"unable to connect\"}", 0.0, 1.0);
+        assert_eq!(says, Err("iperf3: unable to connect".to_owned()));
+        assert!(transfer("bash: iperf3: not found", 0.0, 1.0).is_err_and(|why| why.contains("no JSON")));
+    }
+}

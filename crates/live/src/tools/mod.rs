@@ -1,0 +1,8 @@
+//! Real tools that make the flows of a scenario between live hosts, and what they say.
+
+mod fping;
+mod iperf3;
+mod irtt;
+mod run;
+
+pub use run::{BEFORE, COMMAND, Tools};

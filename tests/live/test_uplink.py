@@ -1,0 +1,77 @@
+"""The way to the Internet, which a namespace around the run plays."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+from conftest import User, needs
+
+# As udev makes it, in mounts of its own: containers have it for root alone.
+FOR_ALL = "mount -t tmpfs none /mnt && mknod -m 0666 /mnt/tun c 10 200"
+FOR_ALL += " && mount --bind /mnt/tun /dev/net/tun && umount -l /mnt"
+
+AROUND = """
+set -e
+ip link set lo up
+ip addr add 198.51.100.1/32 dev lo
+mkdir -p web && echo from the Internet >web/page
+cd web
+/usr/bin/python3 -m http.server -b 198.51.100.1 8000 >/dev/null 2>&1 &
+/usr/bin/python3 -m http.server -b 127.0.0.1 8001 >/dev/null 2>&1 &
+cd ..
+until curl -s http://198.51.100.1:8000/page http://127.0.0.1:8001/page >/dev/null; do sleep 0.1; done
+set +e
+./stillair-live run upload.toml --set flow=[] --late 10000000 {uplink} -- sh -c '
+for to in 198.51.100.1:8000 10.0.2.2:8001 10.0.2.2:8000 127.0.0.1:8001; do
+  echo "$to: $(curl -s -m 6 http://$to/page || echo nothing)"
+done'
+kill %1 %2
+"""
+
+
+def reached(user: User, uplink: str) -> tuple[list[str], dict[str, int]]:
+    """What the station gets from each place, and what its packets came to."""
+    done = around(
+        user, uplink, ["unshare", "-m", "--propagation", "private", "sh", "-c", f'{FOR_ALL} && exec "$@"', "-"]
+    )
+    *lines, last = done.stdout.splitlines() or [""]
+    assert last.startswith('{"'), (done.stdout, done.stderr)
+    return lines, json.loads(last)["runs"][0]["live"]["doors"]
+
+
+def around(user: User, uplink: str, before: list[str]) -> "subprocess.CompletedProcess[str]":
+    """A run with an Internet around it; `before` is what begins it, if this is root."""
+    namespaces = ["unshare", "-n"] if user.number == 0 else ["unshare", "-Urn"]
+    command = user.words([*namespaces, "bash", "-c", AROUND.format(uplink=uplink)])
+    command = [*before, *command] if os.geteuid() == 0 else command
+    return subprocess.run(command, cwd=user.folder, capture_output=True, text=True, timeout=90, check=False)
+
+
+def test_without_a_tun_device_it_says_how_to_get_one(user: User) -> None:
+    needs("slirp4netns")
+    if user.number and not Path("/dev/net/tun").stat().st_mode & 0o006:
+        said = around(user, "--uplink", []).stderr
+        assert "/dev/net/tun: Permission denied, which slirp4netns needs; 'sudo chmod 0666 /dev/net/tun'" in said
+
+
+def test_the_internet_is_behind_and_the_machine_is_not(user: User) -> None:
+    needs("curl", "slirp4netns")
+    if os.geteuid() and not os.access("/dev/net/tun", os.R_OK | os.W_OK):
+        # What is said then is the matter of the test above.
+        return
+    lines, doors = reached(user, "--uplink")
+    assert lines == [
+        "198.51.100.1:8000: from the Internet",
+        "10.0.2.2:8001: nothing",
+        "10.0.2.2:8000: nothing",
+        "127.0.0.1:8001: nothing",
+    ]
+    assert doors["entered"] > 10
+
+
+def test_without_it_nothing_is(user: User) -> None:
+    needs("curl")
+    lines, doors = reached(user, "")
+    assert [line.split(": ")[1] for line in lines] == ["nothing"] * 4
+    assert doors["no_route"] > 0
