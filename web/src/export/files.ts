@@ -1,0 +1,53 @@
+// Files that the page writes.
+import { type Asked, type Engine, type Override, askJson } from "../engine/protocol.ts";
+import type { Outcome } from "../model/outcome.ts";
+import { asOf } from "../model/runner.ts";
+import type { State } from "../model/state.ts";
+import { tidy } from "./csv.ts";
+import { flentOf } from "./flent.ts";
+import type { Resolved } from "./flent_hosts.ts";
+import { picture } from "./png.ts";
+import { toToml } from "./toml.ts";
+
+export type FileKind = "toml" | "csv" | "png" | "pcapng" | "flent";
+
+export const FILES: { kind: FileKind; label: string; about: string }[] = [
+  { kind: "toml", label: "TOML", about: "the scenario with its settings: 'stillair run FILE' runs it" },
+  { kind: "csv", label: "CSV", about: "a row for each value and step of 0.2 s" },
+  { kind: "png", label: "PNG", about: "the pictures of this page" },
+  { kind: "pcapng", label: "pcapng", about: "every frame on the air in the first measured second of the first run, for Wireshark" },
+  { kind: "flent", label: "Flent", about: "the first run as a data file of Flent" },
+];
+
+export interface Kept {
+  name: string;
+  blob: Blob;
+}
+
+export async function fileOf(kind: FileKind, state: State, outcome: Outcome, engine: Engine): Promise<Kept> {
+  const run = outcome.runs[0]!;
+  const base = (state.text === null ? state.scenario : state.file.replace(/\.toml$/, "")).replaceAll("/", "-");
+  const text = (suffix: string, content: string): Kept => ({ name: `${base}${suffix}`, blob: new Blob([content], { type: "text/plain" }) });
+  switch (kind) {
+    case "toml":
+      return text(".toml", toToml(state));
+    case "csv":
+      return text(".csv", tidy(outcome.name, outcome.runs));
+    case "png":
+      return { name: `${base}.png`, blob: await picture(`${outcome.name}: ${settings(state.set)}`) };
+    case "pcapng": {
+      const from = run.series.warm_up_ns / 1e9;
+      const asked: Asked = { do: "capture", of: asOf(state, run.run), points: [], from: `${from} s`, until: `${from + 1} s` };
+      const bytes = await engine.ask(asked, new AbortController().signal);
+      return { name: `${base}.pcapng`, blob: new Blob([bytes], { type: "application/octet-stream" }) };
+    }
+    case "flent": {
+      const resolved = await askJson<Resolved>(engine, { do: "resolve", of: asOf(state) }, new AbortController().signal);
+      const { name, json } = flentOf(outcome.version, outcome.name, run, resolved, base);
+      const packed = new Blob([json]).stream().pipeThrough(new CompressionStream("gzip"));
+      return { name, blob: await new Response(packed).blob() };
+    }
+  }
+}
+
+const settings = (set: Override[]): string => (set.length ? set.map(([key, value]) => `${key} = ${value}`).join(", ") : "as it stands");

@@ -1,0 +1,91 @@
+// From a state to pictures: read the scenario, show its first measured second, then the whole of all runs.
+import { type Engine, EngineError, type Of, type Override, type Result, type Survey, type Told, askJson } from "../engine/protocol.ts";
+import { beside, sourceOf } from "./catalogue.ts";
+import { type Tree, withSettings } from "./document.ts";
+import { ELSEWHERE, MOST_BYTES, READ_MS, crowd, refusal, tooMany } from "./limits.ts";
+import { type Outcome, outcome } from "./outcome.ts";
+import type { State } from "./state.ts";
+import { tails } from "./tail.ts";
+
+export interface Progress {
+  survey(survey: Survey, resolved: Resolved): void;
+  outcome(outcome: Outcome): void;
+}
+
+// What of the resolved scenario the page reads.
+export interface Resolved {
+  flows: { name: string; traffic: { kind: string; congestion_control?: string } }[];
+  nodes: { name: string; profile: { tcp?: Record<string, unknown> } }[];
+}
+
+// What the engine is asked about a state: its scenario with its settings.
+export function asOf(state: State, run = 0, more: Override[] = []): Of {
+  const source = sourceOf(state);
+  if (!source) throw refused("input", `there is no scenario "${state.scenario}" here: choose another one`);
+  if (source.text.length > MOST_BYTES) throw refused("limit", `the scenario has more than ${MOST_BYTES} characters. ${ELSEWHERE}`);
+  return { text: source.text, file: source.file, overrides: [...state.set, ...more], files: beside, seed: state.seed, run };
+}
+
+const refused = (kind: Told["kind"], message: string) => new EngineError({ kind, message });
+
+// The scenario's tree; without nodes if the engine has to say what is wrong with the text.
+function treeOf({ text, overrides }: Of): Tree {
+  try {
+    return withSettings(text, overrides);
+  } catch {
+    return {};
+  }
+}
+
+// Reads a scenario, or says that it is too large.
+export async function read(engine: Engine, of: Of, signal: AbortSignal): Promise<[Survey, Resolved]> {
+  const many = tooMany(crowd(treeOf(of)));
+  if (many) throw refused("limit", `${many}. ${ELSEWHERE}`);
+  const late = new AbortController();
+  const timer = setTimeout(() => late.abort(refused("limit", `the scenario is too large to be read in ${READ_MS / 1000} s. ${ELSEWHERE}`)), READ_MS);
+  const both = AbortSignal.any([signal, late.signal]);
+  try {
+    const asked = [askJson<Survey>(engine, { do: "survey", of }, both), askJson<Resolved>(engine, { do: "resolve", of }, both)] as const;
+    return await Promise.all(asked);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+// Throws an `EngineError` that says what is wrong.
+export async function run(engine: Engine, state: State, signal: AbortSignal, progress: Progress): Promise<void> {
+  const [survey, resolved] = await read(engine, asOf(state), signal);
+  progress.survey(survey, resolved);
+  const why = refusal(survey);
+  if (why) throw refused("limit", `${why}. ${ELSEWHERE}`);
+  let complete = false;
+  const whole = Promise.all(
+    Array.from({ length: state.runs }, (_, n) => askJson<Result>(engine, { do: "run", of: asOf(state, n) }, signal)),
+  ).then(async (results) => {
+    complete = true;
+    const found = outcome(results, survey.duration_s, true);
+    progress.outcome(found);
+    await where(engine, state, found, signal, progress);
+  });
+  await Promise.all([whole, first(engine, state, survey, signal, (found) => complete || progress.outcome(found))]);
+}
+
+// Where packets waited: the first run once more, with every packet followed, when the rest has been shown.
+async function where(engine: Engine, state: State, found: Outcome, signal: AbortSignal, { outcome: show }: Progress): Promise<void> {
+  const result = await askJson<Result>(engine, { do: "run", of: asOf(state, 0, [["record.sojourn", "true"]]) }, signal);
+  const sojourn = result.runs[0]?.sojourn;
+  if (sojourn) show({ ...found, tails: tails(sojourn), layers: sojourn.layers, slowest: sojourn.slowest });
+}
+
+// The first second that is measured. A scenario that this cuts short in a way that it does not allow has no such picture.
+async function first(engine: Engine, state: State, survey: Survey, signal: AbortSignal, show: (found: Outcome) => void): Promise<void> {
+  const seconds = survey.warm_up_s + 1;
+  if (survey.duration_s <= 2 * seconds) return;
+  const short: Override[] = [["duration", `${seconds} s`], ["cool_down", "0 s"]];
+  try {
+    const result = await askJson<Result>(engine, { do: "run", of: asOf(state, 0, short) }, signal);
+    show(outcome([result], seconds, false));
+  } catch (error) {
+    if (!(error instanceof EngineError)) throw error;
+  }
+}

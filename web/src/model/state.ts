@@ -1,0 +1,50 @@
+// All that a link holds: the page is a function of it.
+import type { Override } from "../engine/protocol.ts";
+
+export type View = "explore" | "air" | "labs";
+export const VIEWS: readonly View[] = ["explore", "air", "labs"];
+
+export interface State {
+  view: View;
+  // Name of a bundled scenario or of a file of `stillair explore`; empty if `text` is the scenario.
+  scenario: string;
+  // A scenario of the user's own.
+  text: string | null;
+  file: string;
+  // Settings, in the order in which they were made.
+  set: Override[];
+  // None is the scenario's.
+  seed: number | null;
+  runs: number;
+  lab: string;
+}
+
+export const MOST_RUNS = 16;
+export const FIRST: State = {
+  view: "explore",
+  scenario: "anomaly-tcp",
+  text: null,
+  file: "",
+  set: [],
+  seed: null,
+  runs: 1,
+  lab: "",
+};
+
+// The value of a key, if it has been set.
+export function value(state: State, key: string): string | undefined {
+  return state.set.findLast(([name]) => name === key)?.[1];
+}
+
+// With keys set, or taken back where the value is undefined.
+export function withSet(state: State, values: Record<string, string | undefined>): State {
+  const set = state.set.filter(([key]) => !(key in values));
+  for (const [key, value] of Object.entries(values)) if (value !== undefined) set.push([key, value]);
+  return { ...state, set };
+}
+
+// Whether two states are the same experiment, whatever they show of it.
+export function sameRun(a: State, b: State): boolean {
+  const of = ({ scenario, text, set, seed, runs }: State) => JSON.stringify([scenario, text, set, seed, runs]);
+  return of(a) === of(b);
+}

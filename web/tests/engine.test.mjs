@@ -1,0 +1,61 @@
+// The module says what the native engine says, of every scenario that needs no quinn.
+import assert from "node:assert/strict";
+import { readFileSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { ROOT, bundled, engine, of, python } from "./load.mjs";
+
+const HASHES = `
+import json, sys
+from stillair import _native
+found = {}
+for name, text in json.load(sys.stdin):
+    run = json.loads(_native.run(text, "x.toml", [], None, 1, 0, 1, None))["runs"][0]
+    found[name] = [run["trace_hash"], run["goodput_total_mbps"]]
+print(json.dumps(found))
+`;
+
+const by = await engine();
+const all = bundled();
+const native = python(HASHES, all);
+
+test("all scenarios are there but the one that needs quinn and those with real hosts", () => {
+  const files = readdirSync(join(ROOT, "scenarios"), { recursive: true }).filter((name) => name.endsWith(".toml"));
+  const names = new Set(all.map(([name]) => `${name}.toml`));
+  const left = files.filter((name) => !names.has(name));
+  assert.deepEqual(left.filter((name) => !name.startsWith("live/")), ["quic-quinn.toml"]);
+});
+
+for (const [name, text] of all) {
+  test(`${name}: every event as in the native run`, async () => {
+    const run = (await by.json({ do: "run", of: of(text) })).runs[0];
+    assert.deepEqual([run.trace_hash, run.goodput_total_mbps], native[name]);
+  });
+}
+
+test("a scenario that needs quinn is refused with its key", async () => {
+  const text = readFileSync(join(ROOT, "scenarios", "quic-quinn.toml"), "utf8");
+  const refused = await by.ask({ do: "survey", of: of(text) }).catch((error) => error.told);
+  assert.equal(refused.kind, "scenario");
+  assert.match(refused.mistakes[0].key, /stack/);
+});
+
+test("the module imports nothing: it reaches neither clock nor network", () => {
+  const module = new WebAssembly.Module(readFileSync(join(ROOT, "build", "web", "engine.wasm")));
+  assert.deepEqual(WebAssembly.Module.imports(module), []);
+});
+
+test("a capture is that of the native engine, byte for byte", async () => {
+  const [, text] = all.find(([name]) => name === "anomaly-tcp");
+  const bytes = await by.ask({ do: "capture", of: of(text, [["duration", "6 s"]]), points: [], from: "5 s", until: "6 s" });
+  const NATIVE = `
+import json, sys, tempfile, hashlib, pathlib
+from stillair import _native
+text = json.load(sys.stdin)
+with tempfile.TemporaryDirectory() as folder:
+    part = str(pathlib.Path(folder) / "x.pcapng")
+    _native.capture(text, "x.toml", [("duration", "6 s")], None, 0, part, part, [], ("5 s", "6 s"), 0)
+    print(json.dumps(list(pathlib.Path(part).read_bytes()[:100000])))
+`;
+  assert.deepEqual([...bytes.subarray(0, 100_000)], python(NATIVE, text));
+});

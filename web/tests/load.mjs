@@ -1,0 +1,53 @@
+// What the tests share: the page's modules as Node can import them, the engine in this process, and the native one.
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { build } from "esbuild";
+import { bundled, data, labs } from "../build.mjs";
+
+export const ROOT = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
+export const PAGE = process.env.STILLAIR_PAGE ?? join(ROOT, "build", "page");
+export const PYTHON = join(ROOT, ".venv", "bin", "python");
+export { bundled, labs };
+
+// One module of web/src, with all that it imports.
+export async function load(entry) {
+  const options = { bundle: true, format: "esm", write: false, platform: "browser", jsx: "automatic", jsxImportSource: "preact" };
+  const { outputFiles } = await build({ ...options, entryPoints: [join(ROOT, "web", "src", entry)], plugins: [data] });
+  const file = join(mkdtempSync(join(tmpdir(), "stillair-web-")), "module.mjs");
+  writeFileSync(file, outputFiles[0].text);
+  return import(pathToFileURL(file));
+}
+
+// Modules of the page ask the document what `stillair explore` has served: nothing.
+globalThis.document ??= { getElementById: () => null };
+
+// The engine as the page has it, in this process.
+export async function engine() {
+  const { Module } = await load("engine/module.ts");
+  const compiled = await WebAssembly.compile(readFileSync(join(ROOT, "build", "web", "engine.wasm")));
+  const module = await Module.of(compiled);
+  const decoder = new TextDecoder();
+  return {
+    place: "in Node",
+    slots: 1,
+    async ask(asked) {
+      const [good, bytes] = module.ask(JSON.stringify(asked));
+      if (!good) throw Object.assign(new Error("refused"), { told: JSON.parse(decoder.decode(bytes)) });
+      return bytes;
+    },
+    async json(asked) {
+      return JSON.parse(decoder.decode(await this.ask(asked)));
+    },
+  };
+}
+
+export const of = (text, overrides = [], more = {}) => ({ text, file: "x.toml", overrides, files: [], seed: null, run: 0, ...more });
+
+// What a program in Python prints as JSON, told `input` as JSON.
+export function python(program, input) {
+  const options = { input: JSON.stringify(input), maxBuffer: 1 << 29, cwd: ROOT };
+  return JSON.parse(execFileSync(PYTHON, ["-c", program], options).toString());
+}
