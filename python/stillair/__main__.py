@@ -8,7 +8,7 @@ import sys
 
 FAILED_RUN = 1
 BAD_INPUT = 2
-INTERRUPTED = 130  # 128 + SIGINT, as shells have it
+INTERRUPTED = 130  # 128 + SIGINT, as shells have it; `cli.app` gives the same
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -37,7 +37,7 @@ def _status(arguments: list[str]) -> int:
 
 
 def _command(arguments: list[str]) -> int:
-    from typer import Abort, TyperException  # noqa: PLC0415 - see above
+    from click.exceptions import Abort, ClickException  # noqa: PLC0415 - see above
 
     from stillair._native import InputError, RunError  # noqa: PLC0415
     from stillair.cli.app import app  # noqa: PLC0415
@@ -53,7 +53,7 @@ def _command(arguments: list[str]) -> int:
     except Abort:
         # At a question.
         raise KeyboardInterrupt from None
-    except TyperException as error:
+    except ClickException as error:
         return _complain(_usage(error), BAD_INPUT)
     except BrokenPipeError:
         # The reader of our output has gone (`stillair ... | head`). Python would complain once more at exit.

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from stillair.cli import page
+from stillair.cli.publish import page
 
 SECOND = 1_000_000_000
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from stillair.__main__ import status
-from stillair.cli import page as pages
+from stillair.cli.publish import page as pages
 from stillair.text import markup
 from synthetic import SECOND, synthetic
 

@@ -179,6 +179,58 @@ def test_the_airtime_is_that_of_the_accounts(seen: Seen) -> None:
         assert kinds.count(REQUEST) > 5
 
 
+WIDE = """
+name = "wide"
+duration = "2 s"
+channel.wifi = {{ band = "5 GHz", width = "80 MHz" }}
+[node.ap]
+profile = "linux-6.6"
+interface.wlan0 = {{ channel = "wifi", role = "ap", scheme = "{scheme}" }}
+[node.new]
+profile = "linux-6.6"
+[node.new.interface.wlan0]
+channel = "wifi"
+role = "station"
+ap = "ap.wlan0"
+scheme = "{scheme}"
+rate = "{rate}"
+error_rate = 0.1
+[node.old]
+like = "new"
+interface.wlan0.rate = "ht40-mcs7-sgi"
+"""
+WIDE_FLOWS = [("tcp", "ap", "new", ""), ("tcp", "old", "ap", ""), ("udp", "new", "ap", 'rate = "20 Mbit/s"')]
+
+
+@pytest.mark.parametrize(
+    ("scheme", "rate"),
+    [
+        ("mt76", "he80-mcs11-nss2-gi0.8"),
+        ("ath11k", "he40-mcs3-nss3-gi3.2"),
+        ("mac80211", "he20-mcs5-nss1-gi1.6"),
+        ("ath10k", "vht80-mcs9-nss2-sgi"),
+        ("mt76", "vht40-mcs4-nss1-lgi"),
+        ("mac80211", "vht80-mcs9-nss4-sgi"),
+    ],
+)
+def test_the_airtime_of_vht_and_he_is_that_of_the_accounts(scheme: str, rate: str, tmp_path: Path) -> None:
+    # What is sent ends before the run does: a PPDU that is cut off is in the accounts alone.
+    flows = "".join(
+        f'[[flow]]\nkind = "{kind}"\nfrom = "{a}"\nto = "{b}"\nstop = "0.5 s"\n{more}\n'
+        for kind, a, b, more in WIDE_FLOWS
+    )
+    path = tmp_path / "wide.pcapng"
+    written = write_capture(Scenario(WIDE.format(scheme=scheme, rate=rate) + flows), (), None, 0, path, ["air-wifi"])
+    measured = airtime_from_capture.airtime(path)["air-wifi"]
+    accounts = written.run["air"]["wifi"]
+    assert measured["data"] > 300_000_000
+    for use, nanos in measured.items():
+        assert nanos / 1_000 == pytest.approx(accounts[f"{use}_us"], rel=1e-3), use
+    frames = [frame for _, _, frame in airtime_from_capture.read(path.read_bytes()) if frame is not None]
+    longest = max(frame.length for frame in frames if isinstance(frame.rate, airtime_from_capture.Wide))
+    assert (longest > 3_000) == (scheme != "mac80211"), "frames of several packets are among them"
+
+
 def test_every_point_has_its_frames(seen: Seen) -> None:
     found = dict.fromkeys(seen.written.frames, 0)
     for frame in seen.frames:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
+from click.exceptions import Abort
 
 from stillair import InputError, RunError, __version__
 from stillair.__main__ import status
@@ -143,7 +143,7 @@ def test_an_end_of_input_at_a_question_is_an_interrupt(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def asks(**_: object) -> None:
-        raise typer.Abort
+        raise Abort
 
     monkeypatch.setattr("stillair.cli.app.app", asks)
     assert status(["new"]) == 130

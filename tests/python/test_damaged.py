@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from stillair import InputError, Result, Scenario
 from stillair.__main__ import status
-from stillair.cli import page
-from stillair.cli.export import export
+from stillair.cli.publish import page
+from stillair.cli.publish.export import export
 from stillair.runs import bundled
 from stillair.runs.result_writer import ResultWriter
 from stillair.text import extras, shape

@@ -12,7 +12,17 @@ ROOT = Path(__file__).resolve().parents[2]
 MANIFESTS = sorted(ROOT.glob("crates/*/Cargo.toml"))
 SOURCES = [
     path
-    for folder, suffix in (("crates", "rs"), ("python", "py"), ("tests", "py"), ("bench", "py"), ("bench", "cc"))
+    for folder, suffix in (
+        ("crates", "rs"),
+        ("python", "py"),
+        ("tests", "py"),
+        ("bench", "py"),
+        ("bench", "cc"),
+        ("web/src", "ts"),
+        ("web/src", "tsx"),
+        ("web/src", "css"),
+        ("web/tests", "mjs"),
+    )
     for path in sorted((ROOT / folder).rglob(f"*.{suffix}"))
 ]
 
@@ -47,18 +57,28 @@ def test_clippy_refuses_clocks_and_unordered_maps(tmp_path: Path, code: str, lin
     assert f"clippy::{lint}" in done.stderr.replace("-", "_")
 
 
-def test_one_place_may_read_a_clock() -> None:
-    # quinn's instants can be made in no other way; the reading is a base that no result depends on.
+def test_two_places_may_read_a_clock() -> None:
+    # That of live runs; and quinn's, whose instants can be made in no other way: no result depends on that reading.
     may = [path for path in ROOT.glob("crates/**/*.rs") if "clippy::disallowed_methods" in path.read_text()]
-    assert [str(path.relative_to(ROOT)) for path in may] == ["crates/quinn/src/clock.rs"]
-    text = may[0].read_text()
-    assert (text.count("clippy::disallowed_methods"), text.count("::now()")) == (1, 1)
+    places = {"crates/live/src/sys/clock.rs": "libc::clock_gettime(", "crates/quinn/src/clock.rs": "::now()"}
+    assert {str(path.relative_to(ROOT)) for path in may} == set(places)
+    for place, reading in places.items():
+        text = (ROOT / place).read_text()
+        assert (text.count("clippy::disallowed_methods"), text.count(reading)) == (1, 1)
+
+
+def test_one_crate_opens_sockets_and_calls_the_kernel() -> None:
+    opens = re.compile(r"\b(libc::|os::unix::net|(Udp|Unix)\w*Socket\b|Tcp(Stream|Listener)\b|Unix(Stream|Listener)\b)")
+    sources = (path for path in ROOT.glob("crates/**/*.rs") if opens.search(path.read_text()))
+    assert {path.relative_to(ROOT).parts[1] for path in sources} == {"live"}
 
 
 def test_reading_a_scenario_opens_no_file_by_itself() -> None:
     # What a scenario names comes from a provider; that of a folder is the one place to open it. A capture is written.
     opens = re.compile(r"\bfs::|\bFile::(open|create|options)|\bOpenOptions\b")
-    files = (path for path in ROOT.glob("crates/*/src/**/*.rs") if path.name != "tests.rs")
+    # What live hosts are made of is files of the kernel, and no scenario is read there.
+    crates = (path for path in ROOT.glob("crates/*/src/**/*.rs") if "crates/live/" not in str(path))
+    files = (path for path in crates if path.name != "tests.rs")
     sources = (path for path in files if opens.search(path.read_text()))
     assert sorted(str(path.relative_to(ROOT)) for path in sources) == [
         "crates/program/src/folder.rs",

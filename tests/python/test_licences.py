@@ -1,6 +1,7 @@
 """What others have written: under licences of our list, and with their notices."""
 
 import importlib.util
+import json
 from pathlib import Path
 from types import ModuleType
 
@@ -59,3 +60,28 @@ def test_a_licence_off_the_list_and_old_notices_are_told(
     said = capsys.readouterr().err
     assert "licence not on the list of licences.py: x 1: GPL-3.0-only" in said
     assert "is not current: scripts/licences.py --write" in said
+
+
+def test_the_packages_of_the_page_are_those_that_it_has_in_it(licences: ModuleType) -> None:
+    names = {of["name"] for of in licences.npm()}
+    # What builds and tests the page is not in it.
+    assert {"preact", "uplot", "smol-toml"} <= names
+    assert not {"esbuild", "typescript", "playwright-core", "axe-core"} & names
+
+
+def test_without_their_texts_packages_of_the_page_are_compared_by_name(
+    licences: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lock = {"": {}, "node_modules/x": {"version": "1", "license": "MIT"}}
+    monkeypatch.setattr(licences, "WEB", tmp_path)
+    monkeypatch.setattr(licences, "NOTICES", tmp_path / "NOTICES.txt")
+    monkeypatch.setattr(licences, "crates", list)
+    (tmp_path / "package-lock.json").write_text(json.dumps({"packages": lock}), encoding="utf-8")
+    (tmp_path / "NOTICES.txt").write_text(f"{'-' * 100}\nx 1 (MIT)\n{'-' * 100}\n\nIts text.\n", encoding="utf-8")
+    monkeypatch.setattr("sys.argv", ["licences.py"])
+    assert licences.main() == 0
+    (tmp_path / "package-lock.json").write_text(json.dumps({"packages": lock}).replace('"1"', '"2"'), encoding="utf-8")
+    assert licences.main() == 1
+    monkeypatch.setattr("sys.argv", ["licences.py", "--write"])
+    assert licences.main() == 1
+    assert "node_modules is missing: make web" in capsys.readouterr().err

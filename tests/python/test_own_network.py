@@ -10,7 +10,7 @@ from stillair import Scenario, _native
 from stillair.__main__ import status
 
 BLINK = {"duration": "1.1 s", "warm_up": "1 s"}
-EVERYTHING = [part for kind in ("download", "upload", "call", "web", "ping") for part in ("--traffic", kind)]
+EVERYTHING = [part for kind in ("download", "upload", "call", "video", "web", "ping") for part in ("--traffic", kind)]
 
 
 @pytest.mark.parametrize(
@@ -21,6 +21,8 @@ EVERYTHING = [part for kind in ("download", "upload", "call", "web", "ping") for
         ("n", []),
         ("ac", ["--internet", "1000/50", "--shaper", "cake"]),
         ("ax", ["--internet", "2500/2500"]),
+        ("ac", ["--line", "cable-500-50", "--shaper", "cake", "--power-save", "phone"]),
+        ("n", ["--line", "adsl-16-1"]),
     ],
 )
 def test_what_is_new_is_right_and_runs(
@@ -37,7 +39,8 @@ def test_what_is_new_is_right_and_runs(
     run = scenario.run(overrides=BLINK).runs[0]
     # With the load under way, and everything in each of the ways to queue that the file sweeps.
     assert run["stations"]["near"]["goodput_mbps"] > 0
-    assert len(scenario.sweep()) == 4
+    schemes = [value for ((_, value),) in scenario.sweep()]
+    assert {"fq_codel", "airtime", "mac80211"} <= set(schemes)
     for combination in scenario.sweep():
         scenario.resolve(combination)
 
@@ -62,6 +65,78 @@ def test_a_shaper_takes_the_queue_from_the_modem(capsys: pytest.CaptureFixture[s
     assert capsys.readouterr().err == ""
 
 
+def test_a_home_by_one_command(capsys: pytest.CaptureFixture[str]) -> None:
+    """A named line with cake keeps a call usable beside an upload; without a shaper it waits in the modem."""
+
+    def waits(shaper: str) -> float:
+        text = _new(["--line", "cable-500-50", "--shaper", shaper, "--traffic", "upload", "--traffic", "call"])
+        run = Scenario(text).run(overrides={"duration": "9 s"}).runs[0]
+        delay = run["voip"]["speaks.server"]["delay_ms"]
+        assert delay is not None
+        return delay
+
+    assert waits("none") > 150
+    assert waits("cake") < 40
+    assert capsys.readouterr().err == ""
+
+
+def test_check_shows_shapers_mtu_and_ip(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "home.toml"
+    assert status(["new", str(file), "--line", "vdsl-80-20", "--shaper", "cake"]) == 0
+    sets = ["--set", "link.wan.mtu=1492", "--set", "flow.0.ip=6"]
+    capsys.readouterr()
+    assert status(["check", str(file), *sets]) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert "cake 19 Mbit/s; in: cake 76 Mbit/s" in out
+    assert "80 Mbit/s / 20 Mbit/s" in out or "20 Mbit/s / 80 Mbit/s" in out
+    assert " MTU " in out
+    assert " 1492 " in out
+    assert "down tcp over IPv6 server" in out
+
+
+LOSSY = """
+name = "lossy"
+duration = "4 s"
+[link.lan]
+rate = "10 Mbit/s"
+delay = "1 ms"
+[node.a]
+profile = "linux-6.1"
+interface.eth0 = { link = "lan", qdisc = { kind = "netem", limit = 100, loss = LOSS } }
+[node.b]
+profile = "linux-6.1"
+interface.eth0 = { link = "lan" }
+[[flow]]
+kind = "ping"
+from = "a"
+to = "b"
+[[flow]]
+kind = "voip"
+from = "a"
+to = "b"
+"""
+
+
+def test_what_is_lost_has_a_row(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "lossy.toml"
+    for loss, pings in (("0.0", "20 received, 0 lost"), ("1.0", "0 received, 20 lost")):
+        file.write_text(LOSSY.replace("LOSS", loss))
+        assert status(["run", str(file)]) == 0
+        out = capsys.readouterr().out
+        assert f"pings: 20 sent, {pings}" in out
+        assert "voip-1.b" in out
+        assert ("100.00" in out) == (loss == "1.0")
+    assert status(["run", str(file), "--json"]) == 0
+    run = json.loads(capsys.readouterr().out)["runs"][0]
+    assert run["pings"]["ping-0.b"] == {
+        **dict.fromkeys(("received", "replies"), 0),
+        **dict.fromkeys(("sent", "lost"), 20),
+        "loss": 1.0,
+        **dict.fromkeys(("median_ms", "p95_ms", "p99_ms", "mean_ms")),
+    }
+    assert (run["voip"]["voip-1.b"]["mos"], run["voip"]["voip-1.b"]["loss"]) == (1.0, 1.0)
+
+
 def _new(arguments: list[str]) -> str:
     import contextlib  # noqa: PLC0415 - here alone
     import io  # noqa: PLC0415
@@ -80,9 +155,15 @@ def _new(arguments: list[str]) -> str:
         (["--station", "a=ht20-mcs99-sgi"], "expected an HT rate"),
         (["--standard", "802.11bx"], "expected one of 802.11g, 802.11a, 802.11n, 802.11ac, 802.11ax"),
         (["--width", "160"], "expected at most 80 MHz with 802.11ac"),
-        (["--kernel", "linux-6.7"], 'node.server.profile: found "linux-6.7", expected one of "linux-6.1", "linux-6.6"'),
+        (["--kernel", "linux-6.7"], 'node.ap.profile: found "linux-6.7", expected one of "linux-6.1", "linux-6.6"'),
         (["--internet", "100"], 'such as "100/20"'),
-        (["--shaper", "cake"], "has no effect without --internet"),
+        (["--shaper", "cake"], "has no effect without --internet or --line"),
+        (["--buffer", "1 s"], "has no effect without --internet or --line"),
+        (["--line", "cable-500-5"], 'did you mean "cable-500-50"?'),
+        (["--line", "vdsl-80-20", "--internet", "9/9"], "expected one of the two"),
+        (["--power-save", "phones"], 'did you mean "phone"?'),
+        (["--station", "a=1 m,power-save=phones"], 'or "power-save=KIND" with one of'),
+        (["--station", "a=1 m,sleeps"], 'expected nothing behind the place but "power-save"'),
         (["--shaper", "cak", "--internet", "9/9"], 'did you mean "cake"?'),
         (["--traffic", "downlod"], 'did you mean "download"?'),
         (["--delay", "soon"], 'found "soon", expected a time'),
@@ -95,6 +176,19 @@ def test_mistakes(arguments: list[str], says: str, capsys: pytest.CaptureFixture
     assert captured.out == ""
     assert says in captured.err
     assert captured.err.count("\n") == 1
+
+
+def test_stations_and_kernels_of_ones_own() -> None:
+    stations = ["--station", "laptop=5m", "--station", "phone=12m,power-save", "--station", "tv=9m, power-save=none"]
+    text = tomllib.loads(_new([*stations, "--kernel", "linux-6.1", "--power-save", "iwlwifi"]))
+    nodes = text["node"]
+    saves = {name: nodes[name]["interface"]["wlan0"].get("power_save") for name in ("laptop", "phone", "tv")}
+    assert saves == {"laptop": "iwlwifi", "phone": "phone", "tv": None}
+    assert {name: node["profile"] for name, node in nodes.items()} == {
+        **dict.fromkeys(("ap", "laptop", "phone", "tv"), "linux-6.1"),
+        "server": "linux-6.6",
+    }
+    assert nodes["phone"]["interface"]["wlan0"]["distance"] == "12 m"
 
 
 def test_a_file_is_not_written_over_unasked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -174,3 +268,21 @@ def test_a_host_tells_of_itself_as_json(capsys: pytest.CaptureFixture[str]) -> N
     assert "the run is shorter" in capsys.readouterr().err
     assert status(["rc", "snr", "--set", "duration=100 ms", "--set", "warm_up=0 s", "--json"]) == 0
     assert isinstance(json.loads(capsys.readouterr().out), dict)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--internet", "250 Mbit/s / 40Mbps"], 'rate = { down = "250 Mbit/s", up = "40 Mbit/s" }'),
+        (["--station", "tv=4 meters"], 'distance = "4 m"'),
+        (["--station", "tv=30db"], 'snr = "30 dB"'),
+        (["--width", "160MHz", "--standard", "ax"], 'width = "160 MHz"'),
+    ],
+)
+def test_units_are_taken_as_people_write_them(
+    arguments: list[str], says: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert status(["new", *arguments]) == 0
+    assert says in capsys.readouterr().out
+    assert status(["new", "--station", "tv=4 feet"]) == 2
+    assert 'expected a distance in m such as "tv=5 m"' in capsys.readouterr().err

@@ -23,8 +23,11 @@ def colours(path: Path) -> int:
     return len({tuple(pixel) for row in pixels[::5, ::5].tolist() for pixel in row})
 
 
-# Sockets are sampled, and exchanges recorded, if the scenario asks for it (test_sampled.py, test_timeline.py).
-@pytest.mark.parametrize("name", [name for name in plot.PLOTS if name not in ("sockets", plot.TIMELINE)])
+# What a scenario has to ask for: test_sampled.py, test_timeline.py, test_sojourn.py.
+_ASKED = ("sockets", "sojourn", "sojourn_p99", plot.TIMELINE)
+
+
+@pytest.mark.parametrize("name", [name for name in plot.PLOTS if name not in _ASKED])
 def test_each_plot_of_one_and_of_two_results(name: str, kept: Path, kept_fifo: Path, tmp_path: Path) -> None:
     one, two = tmp_path / "one.png", tmp_path / "two.png"
     assert status(["plot", str(kept), "--plot", name, "-o", str(one)]) == 0
@@ -136,7 +139,8 @@ def test_a_legend_has_stations_and_titles(kept: Path, tmp_path: Path) -> None:
 
 def test_plots_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
     assert status(["plot", "--plot", "list"]) == 0
-    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == list(plot.PLOTS)
+    listed = [line for line in capsys.readouterr().out.splitlines() if not line.startswith(" ")]
+    assert [line.split()[0] for line in listed] == list(plot.PLOTS)
 
 
 @pytest.mark.parametrize("arguments", [["--version"], ["run", "--help"], ["plot", "--plot", "list"]])

@@ -61,4 +61,4 @@ def test_commands_of_the_readme_are_found() -> None:
     assert {"stillair paper", "stillair report results/seven", "stillair tc scenarios/bench/wired-4.toml"} <= set(found)
     # What is run with less is a command of the README.
     assert set(module.SHORTER) <= set(found)
-    assert len(module.blocks("python")) == 2
+    assert len(module.blocks("python")) == 3

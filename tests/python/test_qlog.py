@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from stillair import InputError
-from stillair.cli.export import export
+from stillair.cli.publish.export import export
 from stillair.papers.measure import quic
 from stillair.results import qlog
 from stillair.runs import bundled

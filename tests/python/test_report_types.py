@@ -18,7 +18,7 @@ from stillair.results.tidy import Measured
 from stillair.runs import bundled
 from stillair.runs.overrides import Value
 
-RECORD = {"record": {"ss": "1 s", "queues": "1 s", "air": "2 s..2.01 s"}}
+RECORD = {"record": {"ss": "1 s", "queues": "1 s", "air": "2 s..2.01 s", "sojourn": True}}
 
 # Together these have every key that a report may have, but for outside hosts, which need a driver.
 SCENARIOS = {
@@ -28,6 +28,7 @@ SCENARIOS = {
     "anomaly-web": {"duration": "7 s"},
     "quic-quinn": {"duration": "3 s"},
     "snr": {"duration": "6 s"},
+    "responsiveness": {"duration": "6 s"},
 }
 
 
@@ -50,6 +51,8 @@ def misfits(value: object, hint: object, at: str = "run") -> list[str]:  # noqa:
         return [miss for key, of in value.items() for miss in misfits(of, inner[1], f"{at}.{key}")]
     if origin in (list, Sequence) and isinstance(value, list):
         return [miss for of in value[:50] for miss in misfits(of, inner[0], f"{at}[]")]
+    if origin is tuple and isinstance(value, list) and len(value) == len(inner):
+        return [miss for of, one in zip(value, inner, strict=True) for miss in misfits(of, one, f"{at}()")]
     if hint is type(None) or hint is None:
         return [] if value is None else [f"{at}: not null"]
     if hint is float and type(value) is int:

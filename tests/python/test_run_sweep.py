@@ -225,9 +225,9 @@ def test_a_cell_that_fails_is_told_at_the_end_and_tried_again(tmp_path: Path, pl
         run_sweep(TEXT, AXES, runs=2, executor=Breaking(), folder=tmp_path, parquet=True)
     assert str(caught.value).splitlines() == [
         "2 of 6 combinations failed",
-        "scheme   burst                     error",
-        "fifo         2  MemoryError: worker lost",
-        "airtime      2  MemoryError: worker lost",
+        "cell  sets: error",
+        "1     scheme = fifo, burst = 2: MemoryError: worker lost",
+        "4     scheme = airtime, burst = 2: MemoryError: worker lost",
     ]
     assert isinstance(caught.value, RunError)
     result = caught.value.result
@@ -263,8 +263,8 @@ def test_the_command_ends_with_a_status_for_cells_that_failed(
     said = capsys.readouterr()
     assert [line.split()[0] for line in said.out.splitlines()[:3]] == ["burst", "1", "3"]
     assert [" ".join(line.split()) for line in said.err.splitlines()] == [
-        "burst error",
-        "2 run 0: accounts do not close",
+        "cell sets: error",
+        "1 burst = 2: run 0: accounts do not close",
         f"stillair: 1 of 3 combinations failed; the others are kept in {tmp_path / 'kept'}, "
         "and the same command tries these again",
     ]

@@ -419,7 +419,19 @@ def test_a_rate_that_its_signal_cannot_carry_is_said_once(file: Path, capsys: py
     file.write_text(file.read_text().replace('"ht20-mcs15-sgi"', '"ht20-mcs15-sgi"\nsnr = "12 dB"'))
     for command in ("run", "sweep"):
         assert status([command, str(file)]) == 0
-        (said,) = [line for line in capsys.readouterr().err.splitlines() if "note:" in line]
+        said = " ".join(capsys.readouterr().err.split())
+        assert said.count("note:") == 1
+        said = said[said.index("stillair: note:") :]
         assert said.startswith("stillair: note: node.fast.interface.wlan0.rate: the signal is 12.0 dB above the noise")
         assert "is the fastest rate of its kind that loses less than a tenth" in said
     assert len(Scenario(file).run().notes) == 1
+
+
+def test_a_table_has_the_late_pings_too(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    assert status(["sweep", "laptop-scan", "--set", "duration=20 s", "-o", str(tmp_path / "kept")]) == 0
+    out = capsys.readouterr().out
+    assert "by station: goodput Mbit/s / airtime % / ping p50 / p95 / p99 ms" in out
+    rows = [line for line in out.splitlines() if line.startswith(("mac80211", "iwlwifi", "ath10k"))]
+    assert [row.count(" / ") for row in rows] == [4, 4, 4]
+    header = next(csv.reader((tmp_path / "kept" / "sweep.csv").open()))
+    assert {f"laptop.ping_{part}_ms" for part in ("median", "p95", "p99")} <= set(header)

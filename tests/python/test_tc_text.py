@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from typer.testing import CliRunner
+from click.testing import CliRunner
 
 from stillair.cli.app import app
 from stillair.runs.scenario import Scenario

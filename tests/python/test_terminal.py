@@ -4,7 +4,7 @@ import io
 
 import pytest
 
-from stillair.cli.progress import Watched, _lines
+from stillair.cli.common.progress import Watched, _lines
 from stillair.text import terminal
 from stillair.text.nearest import hint, nearest
 from stillair.text.table import table

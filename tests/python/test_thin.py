@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stillair import plot
-from stillair.cli import page
+from stillair.cli.publish import page
 from stillair.plot import style, thin
 from stillair.plot.data import Titled
 from synthetic import SECOND, synthetic

@@ -130,7 +130,12 @@ fn capture(parts: &Parts, arguments: &Arguments) -> Result<String, Failure> {
     let captured = value(&captured?)?;
     fs::rename(&part, &path).map_err(|e| Failure::Run(format!("{path}: cannot be written: {e}")))?;
     let frames = captured["frames"].as_object().into_iter().flatten();
-    let frames: Vec<String> = frames.map(|(point, n)| format!("  {point}: {n} frames")).collect();
+    let mut frames: Vec<String> = frames.map(|(point, n)| format!("  {point}: {n} frames")).collect();
+    if captured["run"].get("sojourn").is_some() {
+        frames.push(
+            "  [record] sojourn: a run tells where the time of packets went, a capture does not".to_owned(),
+        );
+    }
     Ok(format!("{path}\n{}", frames.join("\n")))
 }
 

@@ -2,8 +2,13 @@
 
 mod attended;
 mod batches;
+mod budget;
 mod errors;
+mod link;
+mod live;
 mod runs;
+
+use std::borrow::Cow;
 
 use pyo3::prelude::*;
 use stillair_sim::{api, scenario};
@@ -24,6 +29,21 @@ fn survey(text: &str, file: &str, overrides: Vec<(String, String)>) -> PyResult<
 #[pyfunction]
 fn sweep(text: &str, file: &str, overrides: Vec<(String, String)>) -> PyResult<Vec<Vec<(String, String)>>> {
     api::sweep(text, file, &overrides).map_err(errors::to_python)
+}
+
+/// Answers a request of the page (`stillair explore`), both as text but for a capture; says whether the answer is what was asked for. It opens no file.
+#[pyfunction]
+fn ask(py: Python<'_>, request: String) -> (bool, Cow<'_, [u8]>) {
+    match py.detach(|| api::ask(&request)) {
+        Ok(answer) => (true, answer.into()),
+        Err(error) => (false, error.into_bytes().into()),
+    }
+}
+
+/// The access lines that a scenario may name, as JSON.
+#[pyfunction]
+fn lines() -> String {
+    scenario::lines()
 }
 
 /// The JSON Schema of a scenario.
@@ -66,6 +86,11 @@ fn native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("RunError", py.get_type::<errors::RunError>())?;
     module.add_function(wrap_pyfunction!(runs::run, module)?)?;
     module.add_function(wrap_pyfunction!(batches::run_variants, module)?)?;
+    module.add_function(wrap_pyfunction!(ask, module)?)?;
+    module.add_function(wrap_pyfunction!(lines, module)?)?;
+    module.add_class::<budget::Budget>()?;
+    module.add_class::<link::Link>()?;
+    module.add_function(wrap_pyfunction!(link::link_presets, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(reference, module)?)?;
     module.add_function(wrap_pyfunction!(runs::capture, module)?)?;
@@ -77,5 +102,9 @@ fn native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(sweep, module)?)?;
     module.add_function(wrap_pyfunction!(replay, module)?)?;
     module.add_function(wrap_pyfunction!(retry_out_index, module)?)?;
+    module.add_function(wrap_pyfunction!(live::live, module)?)?;
+    module.add_function(wrap_pyfunction!(live::live_runs, module)?)?;
+    module.add_function(wrap_pyfunction!(live::live_ask, module)?)?;
+    module.add_function(wrap_pyfunction!(live::live_exec, module)?)?;
     Ok(())
 }

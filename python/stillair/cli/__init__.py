@@ -2,18 +2,18 @@
 
 A command says what is to be done and prints what came of it. What is done stands in the packages below.
 
-    app         all commands together
+    app         all commands by name, each loaded late
     running     `stillair run` and `sweep`
     compare     `stillair compare`: results, scenarios, settings side by side
+    advice      `stillair explain`, `tune`, `answers`: why packets are late, which settings are best
     look        `stillair ss`, `tc`, `rc`: what a host would tell
-    check       `stillair check`: what a scenario comes to
+    real        `stillair live`, `exec`, `set`, `ps`, `agree`: real hosts; `stillair validate`
+    budget      `stillair budget`: a transport's limits on named paths
     new         `stillair new`: a scenario with comments
-    scenarios   `stillair scenarios`: what runs by name
+    imports     `stillair import`, `doctor`: what a machine tells of its network
+    scenarios   `stillair scenarios`, `schema`, `check`: what there is to run, without running it
     paper       the papers' command
-    export      `stillair export`: files for other programs
-    page        `stillair report`: a result as one page
-    options     options that several commands have
-    place       whether a folder may take a new result
-    progress    how far it is, for people
-    time_range  part of a run: `10 s..10.05 s`
+    explore     `stillair explore`: the page in the browser, with the native engine behind it
+    publish     `stillair export`, `plot`, `report`: a result in another form
+    common      what several commands need
 """

@@ -3,19 +3,23 @@
 import json
 from typing import Any
 
-from stillair.cli import options
-from stillair.cli.options import AsJson, At, File, RunNumber, Seed, Set
+import click
+
+from stillair.cli.common import options
+from stillair.text import terminal
 
 
-def ss(
-    file: File,
-    seed: Seed = None,
-    run_: RunNumber = 0,
-    at: At = None,
-    set_: Set = None,
-    as_json: AsJson = False,
-) -> None:
-    """Print the TCP sockets of a run at one instant, as 'ss -tinm' of iproute2 6.1 prints them.
+@click.command()
+@options.file
+@options.seed
+@options.run_number
+@options.at
+@options.set_
+@options.as_json
+def ss(file: str, seed: int | None, run_: int, at: str | None, set_: tuple[str, ...], as_json: bool) -> None:
+    """Print the TCP sockets of a run at one instant, as 'ss' does.
+
+    The form is that of 'ss -tinm' of iproute2 6.1.
 
     With --json they are a list of objects: times in ms, rates in Mbit/s, null where the kernel knows nothing yet.
     """
@@ -25,15 +29,17 @@ def ss(
     print(_native.ss(scenario.text, scenario.file, options.overrides(set_), seed, run_, at, as_json).rstrip())
 
 
-def tc(
-    file: File,
-    seed: Seed = None,
-    run_: RunNumber = 0,
-    at: At = None,
-    set_: Set = None,
-    as_json: AsJson = False,
-) -> None:
-    """Print the queueing disciplines of a run at one instant, as 'tc -s qdisc' prints them without handles.
+@click.command()
+@options.file
+@options.seed
+@options.run_number
+@options.at
+@options.set_
+@options.as_json
+def tc(file: str, seed: int | None, run_: int, at: str | None, set_: tuple[str, ...], as_json: bool) -> None:
+    """Print the queueing disciplines at one instant, as 'tc' does.
+
+    The form is that of 'tc -s qdisc', without handles.
 
     A discipline inside another has that one's kind as its parent, or the number of its queue under an mq. With --json
     they are a list of objects, with counters and options under their names in a result and in the resolved scenario.
@@ -47,24 +53,23 @@ def tc(
     print(_one_line(tc_list(counted, resolved)) if as_json else tc_text(counted, resolved))
 
 
-def rc(
-    file: File,
-    seed: Seed = None,
-    run_: RunNumber = 0,
-    set_: Set = None,
-    as_json: AsJson = False,
-) -> None:
-    """Print what rate control knows at the end of a run, by columns of 'rc_stats' of mac80211.
+@click.command()
+@options.file
+@options.seed
+@options.run_number
+@options.set_
+@options.as_json
+def rc(file: str, seed: int | None, run_: int, set_: tuple[str, ...], as_json: bool) -> None:
+    """Print what rate control knows at the end, as 'rc_stats' does.
 
-    They are mode, best, rate, tp(avg), prob(avg), retry, and successes and attempts in the last interval and in sum, of
-    rates that were tried or have a place. Its idx, airtime, max_tp, deviation and lines of totals are not there. With
-    --json every rate is there, by link.
+    'rc_stats' is the debugfs file of Minstrel and Minstrel-HT in mac80211. Its columns best, tp(avg), prob(avg), retry
+    and suc/att are printed, for each rate that was tried or has a place. With --json every rate is there, and its mode.
     """
     from stillair.text.rc import rc_text  # noqa: PLC0415 - loaded when there is something to run
 
     result = options.scenario(file).run(seed=seed, overrides=options.overrides(set_), first_run=run_)
     run = result.runs[0]
-    print(_one_line(run.get("rc_stats", {})) if as_json else rc_text(run))
+    print(_one_line(run.get("rc_stats", {})) if as_json else rc_text(run, terminal.width()))
 
 
 def _one_line(value: Any) -> str:  # noqa: ANN401 - whatever JSON holds

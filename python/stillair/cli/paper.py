@@ -3,40 +3,57 @@
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
 
-import typer
+import click
 
 from stillair._native import InputError, RunError
-from stillair.cli.options import MOST_RUNS, AsJson, Folder, Force, Jobs, overrides, writing
-from stillair.cli.progress import runs_progress
+from stillair.cli.common import options
+from stillair.cli.common.options import overrides, writing
+from stillair.cli.common.progress import runs_progress
+from stillair.text import terminal
+from stillair.text.table import fitting
 
 
+@click.command()
+@click.argument(
+    "name",
+    metavar="[PAPER[/EXPERIMENT]]",
+    required=False,
+    help="An experiment, or any beginning of its name; with --why a claim too.",
+)
+@click.option(
+    "--runs",
+    type=options.whole(1, options.MOST_RUNS),
+    metavar="N",
+    show_default="the paper's",
+    help="Repetitions of each cell.",
+)
+@options.jobs
+@click.option(
+    "--set", "set_", metavar="KEY=VALUE", multiple=True, help="Override a key in every cell, for a trial. Repeatable."
+)
+@options.folder
+@options.force
+@options.as_json
+@click.option(
+    "--why",
+    "why_",
+    is_flag=True,
+    help="Why a claim is missed: its cells as judged, and with the one change of its cause.",
+)
 def paper(
-    name: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="[PAPER[/EXPERIMENT]]", help="An experiment, or any beginning of its name; with --why a claim too."
-        ),
-    ] = None,
-    runs: Annotated[
-        int | None,
-        typer.Option(min=1, max=MOST_RUNS, help="Repetitions of each cell.", show_default="the paper's"),
-    ] = None,
-    jobs: Jobs = None,
-    set_: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="Override a key in every cell, for a trial. Repeatable."),
-    ] = None,
-    folder: Folder = None,
-    force: Force = False,
-    as_json: AsJson = False,
-    why_: Annotated[
-        bool,
-        typer.Option("--why", help="Why a claim is missed: its cells as judged, and with the one change of its cause."),
-    ] = False,
+    name: str | None,
+    runs: int | None,
+    jobs: int | None,
+    set_: tuple[str, ...],
+    folder: Path | None,
+    force: bool,
+    as_json: bool,
+    why_: bool,
 ) -> None:
-    """List the papers' experiments, or run those whose name begins so and judge their claims; `all` is every one.
+    """List the papers' experiments, or run and judge them.
+
+    Without a name they are listed. With one, those whose name begins so are run; `all` is every one.
 
     With --why the name is that of a claim, or of experiments, a paper or `all` for every claim of theirs that is
     missed. --set is then a change of one's own in place of the kept one.
@@ -46,7 +63,7 @@ def paper(
     if why_:
         _why(name, runs, jobs, overrides(set_), folder, as_json)
         return
-    from stillair.cli import place  # noqa: PLC0415 - all of the papers takes its time to load
+    from stillair.cli.common import place  # noqa: PLC0415 - all of the papers takes its time to load
     from stillair.papers.pages import keep, registry, report  # noqa: PLC0415
 
     if name is None:
@@ -75,7 +92,8 @@ def paper(
             raise
         if folder is not None:
             keep.write(folder, made)
-    print(report.as_json(made.rows()) if as_json else report.text(made).rstrip())
+    with fitting(terminal.width()):
+        print(report.as_json(made.rows()) if as_json else terminal.folded(report.text(made).rstrip()))
 
 
 def _finished(experiments: int, as_json: bool) -> Callable[[str], object] | None:
@@ -107,11 +125,11 @@ def _why(
             if watched.progress is not None:
                 watched.progress(len(found))
             if not as_json:
-                print(why.text(one), end="\n\n" if len(asked) > 1 else "\n", flush=True)
+                print(terminal.folded(why.text(one)), end="\n\n" if len(asked) > 1 else "\n", flush=True)
     if as_json:
         print(why.as_json(found))
     elif len(asked) > 1:
-        print(why.summary(found))
+        print(terminal.folded(why.summary(found)))
     # With other runs or another change nothing is kept that could be contradicted.
     if len(asked) > 1 and runs is None and not change and not all(one.agrees for one in found):
-        raise typer.Exit(1)
+        click.get_current_context().exit(1)

@@ -3,14 +3,13 @@
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
+import click
 
 from stillair._native import InputError, RunError
-from stillair.cli import options
-from stillair.cli.options import AsJson, File, Folder, Force, Jobs, Runs, Seed, Set
-from stillair.cli.progress import Watched, runs_progress
+from stillair.cli.common import options
+from stillair.cli.common.progress import Watched, runs_progress
 from stillair.text import terminal
 
 if TYPE_CHECKING:
@@ -19,15 +18,24 @@ if TYPE_CHECKING:
     from stillair.runs.sweep import Shard
 
 
+@click.command()
+@options.file
+@options.seed
+@options.runs
+@options.jobs
+@options.set_
+@options.folder
+@options.force
+@options.as_json
 def run(
-    file: File,
-    seed: Seed = None,
-    runs: Runs = 1,
-    jobs: Jobs = None,
-    set_: Set = None,
-    folder: Folder = None,
-    force: Force = False,
-    as_json: AsJson = False,
+    file: str,
+    seed: int | None,
+    runs: int,
+    jobs: int | None,
+    set_: tuple[str, ...],
+    folder: Path | None,
+    force: bool,
+    as_json: bool,
 ) -> None:
     """Run a scenario and print what it measured."""
     from stillair.results.summary import summary  # noqa: PLC0415 - loaded when there is something to run
@@ -39,7 +47,7 @@ def run(
         with runs_progress(runs, quiet=as_json) as watched:
             result = scenario.run(runs, seed, jobs, overrides, progress=watched.progress, passed=watched.passed)
     else:
-        from stillair.cli import place  # noqa: PLC0415 - not needed without -o
+        from stillair.cli.common import place  # noqa: PLC0415 - not needed without -o
         from stillair.runs import result_writer  # noqa: PLC0415
 
         # A mistake is found before anything is made.
@@ -88,23 +96,35 @@ def _run_and_keep(
     return result
 
 
+@click.command()
+@options.file
+@options.seed
+@options.runs
+@options.jobs
+@options.set_
+@options.folder
+@options.force
+@options.as_json
+@click.option("--shard", metavar="I/N", help="Run part I of N into the folder of -o, which all parts share.")
+@click.option("--parquet", is_flag=True, help="Also write a Parquet data set into the folder.")
 def sweep(
-    file: File,
-    seed: Seed = None,
-    runs: Runs = 1,
-    jobs: Jobs = None,
-    set_: Set = None,
-    folder: Folder = None,
-    force: Force = False,
-    as_json: AsJson = False,
-    shard: Annotated[
-        str | None,
-        typer.Option(metavar="I/N", help="Run part I of N into the folder of -o, which the others share; then gather."),
-    ] = None,
-    parquet: Annotated[bool, typer.Option("--parquet", help="Also write a Parquet data set into the folder.")] = False,
+    file: str,
+    seed: int | None,
+    runs: int,
+    jobs: int | None,
+    set_: tuple[str, ...],
+    folder: Path | None,
+    force: bool,
+    as_json: bool,
+    shard: str | None,
+    parquet: bool,
 ) -> None:
-    """Run all combinations of a scenario's [sweep] table; with -o, what the folder has already is not run again."""
-    from stillair.cli import place  # noqa: PLC0415 - loaded when there is something to run
+    """Run all combinations of a scenario's [sweep] table.
+
+    With -o each combination is kept as soon as it is finished, and the same command again runs only what is missing.
+    With --shard several machines share a folder; the same command without --shard gathers what they left.
+    """
+    from stillair.cli.common import place  # noqa: PLC0415 - loaded when there is something to run
     from stillair.runs.sweep import Sweep  # noqa: PLC0415
 
     _unused(folder, force)
@@ -133,7 +153,7 @@ def sweep(
     else:
         print(told.to_json() if as_json else terminal.harmless(told.to_text(terminal.width())))
     if failed:
-        print(terminal.harmless(told.failed()), file=sys.stderr)
+        print(terminal.harmless(told.failed(terminal.width())), file=sys.stderr)
         again = "" if folder is None else f"; the others are kept in {folder}, and the same command tries these again"
         raise RunError(f"{len(failed)} of {count} combinations failed{again}")
 
@@ -170,7 +190,17 @@ def mention(notes: Iterable[str]) -> None:
     from stillair.results.summary import together  # noqa: PLC0415 - loaded when there is something to say
 
     for note in together(notes):
-        print(f"stillair: {word} {terminal.harmless(note)}", file=sys.stderr)
+        print(f"stillair: {word} {_broken(terminal.harmless(note))}", file=sys.stderr)
+
+
+def _broken(note: str) -> str:
+    """The note in lines as wide as the terminal, or of 80 columns."""
+    import textwrap  # noqa: PLC0415 - here alone
+
+    first = len("stillair: note: ")
+    wrapper = textwrap.TextWrapper(terminal.width() - 1, initial_indent=" " * first, subsequent_indent="  ")
+    wrapper.break_on_hyphens = wrapper.break_long_words = False
+    return wrapper.fill(note).strip()
 
 
 def _mention_sweep(scenario: "Scenario", overrides: list[tuple[str, str]]) -> None:

@@ -4,10 +4,13 @@
 
     bars      a bar for each station or flow
     scatter   throughput against delay
+    front     the same of settings that were tried
+    cases     a bar for each of a few cases
     spread    distributions over replies and over runs
     time      throughput, delay and cuts over time
     timeline  every exchange on the air
     layers    what waits where, sockets over time
+    sojourn   where the time of packets went
     thin      fewer points where no picture can show all, and words for that
     data      from results to what is drawn
     style     colours, lines and hatches, legends
@@ -22,6 +25,7 @@ from stillair._native import InputError
 from stillair.plot.data import Titled, UndrawnError
 from stillair.results.result import Result
 from stillair.text import extras, output
+from stillair.text.table import pairs
 
 SUFFIXES = (".png", ".svg", ".pdf")
 
@@ -47,6 +51,8 @@ PLOTS = {
     "occupancy": Plot("what waits in each layer over time, stacked (first run)", "layers", "occupancy"),
     "sockets": Plot("window, round-trip time and rates of TCP senders over time (first run)", "layers", "sockets"),
     TIMELINE: Plot("every PPDU on the air in a lane for each station (first run)", "timeline", "airtime_timeline"),
+    "sojourn": Plot("delay by layer over its percentiles, stacked (first run)", "sojourn", "layers"),
+    "sojourn_p99": Plot("layers and causes of packets at the 99th percentile (first run)", "sojourn", "flame"),
     "aggregates": Plot("frames per aggregate, as bars", "bars", "aggregates"),
     "throughput_latency": Plot("goodput against ping, with an ellipse of one sigma", "scatter", "throughput_latency"),
 }
@@ -54,10 +60,9 @@ PLOTS = {
 DEFAULT = "timeseries"
 
 
-def listing() -> str:
-    """The plots and what they show."""
-    width = max(map(len, PLOTS))
-    return "\n".join(f"{name.ljust(width)}  {plot.description}" for name, plot in PLOTS.items())
+def listing(width: int = 80) -> str:
+    """The plots and what they show; no wider than `width`."""
+    return pairs([(name, plot.description) for name, plot in PLOTS.items()], None, width)
 
 
 def check(name: str, path: Path) -> None:

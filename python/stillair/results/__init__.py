@@ -10,6 +10,7 @@ A result reads its folder, and writes tables, qlog and the files of Flent.
     tidy           one table of all series
     qlog           flows over QUIC, as qvis reads them
     exchanges      every exchange on the air
+    sojourn        where the time of packets went
     series         what happened in steps of 0.2 s
     sawtooth       the saw of samples
     frame          tables by columns, for whatever reads Arrow

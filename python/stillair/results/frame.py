@@ -1,6 +1,7 @@
 """Tables by columns, which pyarrow, polars, pandas and DuckDB read as they are: the Arrow PyCapsule interface."""
 
 import csv
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -24,16 +25,16 @@ _ARROW = {"text": "string", "truth": "bool_"}
 _PANDAS = {"int64": "int64", "uint64": "uint64", "float64": "float64", "truth": "bool"}
 
 
-class Tabular:
+class Tabular(ABC):
     """What has columns of known kinds, and gives their values in one batch or several."""
 
+    @abstractmethod
     def kinds(self) -> Mapping[str, Kind]:
         """The columns, in order, and what is in them."""
-        raise NotImplementedError
 
+    @abstractmethod
     def batches(self) -> Iterator[Columns]:
         """The values, some rows at a time."""
-        raise NotImplementedError
 
     def __arrow_c_schema__(self) -> object:
         """The columns for any library that speaks Arrow."""

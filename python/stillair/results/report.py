@@ -49,13 +49,20 @@ class Flow(_Flow):
 
 
 class Ping(TypedDict):
-    """The replies to a ping."""
+    """A ping: what became of the requests sent in the time that is measured, and the replies that came in it.
 
+    A request of which neither the reply nor a drop was seen before the end of the run is neither received nor lost.
+    """
+
+    sent: int
+    received: int
+    lost: int
+    loss: float | None
     replies: int
-    median_ms: float
-    p95_ms: float
-    p99_ms: float
-    mean_ms: float
+    median_ms: float | None
+    p95_ms: float | None
+    p99_ms: float | None
+    mean_ms: float | None
 
 
 class Call(TypedDict):
@@ -65,8 +72,8 @@ class Call(TypedDict):
     lost: int
     gaps: int
     loss: float
-    delay_ms: float
-    jitter_ms: float
+    delay_ms: float | None
+    jitter_ms: float | None
     mos: float
     mos_flent_1_2: float
 
@@ -151,12 +158,13 @@ class Rate(TypedDict):
 
 
 class Losses(TypedDict):
-    """What noise took on a link, over the whole run."""
+    """What noise took on a link, over the whole run, and PPDUs begun amid a frame that their sender does not hear."""
 
     mpdus_broken: int
     ppdus_unheard: int
     answers_lost: int
     mpdus_twice: int
+    begun_amid: int
 
 
 class Packets(TypedDict):
@@ -239,6 +247,76 @@ class Exchanges(_Ends):
     attempt: list[int]
     collided: list[bool]
     acknowledged: list[bool]
+    rate_bps: list[int]
+
+
+class Probes(TypedDict):
+    """Times of the probes of a test of responsiveness that timed the same thing."""
+
+    count: int
+    trimmed_mean_ms: float
+    median_ms: float
+    p95_ms: float
+    p99_ms: float
+
+
+class Responsiveness(TypedDict):
+    """A test of responsiveness: round trips per minute by each published way to compute them, and how sure they are."""
+
+    rpm: float | None
+    foreign_rpm: float | None
+    loaded_rpm: float | None
+    rpm_draft_02: float | None
+    rpm_draft_01: float | None
+    rpm_goresponsiveness: float | None
+    rpm_goresponsiveness_p90: float | None
+    confidence: str
+    goodput_confidence: str
+    goodput_mbps: float
+    connections: int
+    took_s: float
+    unanswered: int
+    probes: dict[str, Probes]
+
+
+class SojournHistogram(TypedDict):
+    """Packets by their delay, from the shortest on, each bucket with where their time went."""
+
+    cells: list[list[int]]
+    packets: list[int]
+    delay_ns: list[int]
+    parts_ns: list[list[int]]
+    places: list[tuple[str, int]]
+    places_ns: list[list[int]]
+
+
+class SojournStep(TypedDict):
+    """A packet was in a layer, at an interface or at none, for causes."""
+
+    layer: str
+    interface: str | None
+    from_ns: int
+    until_ns: int
+    causes_ns: dict[str, int]
+
+
+class SlowestPacket(TypedDict):
+    """The slowest packet of a flow, and where it was."""
+
+    sent_ns: int
+    delay_ns: int
+    steps: list[SojournStep]
+
+
+class Sojourn(TypedDict):
+    """Where the time of packets went, in layers and for causes whose names `cells` count."""
+
+    sample: int
+    layers: list[str]
+    causes: list[str]
+    flows: dict[str, SojournHistogram]
+    slowest: dict[str, SlowestPacket]
+    stations: dict[str, dict[str, SojournHistogram]]
 
 
 class Run(TypedDict):
@@ -255,6 +333,7 @@ class Run(TypedDict):
     voip: NotRequired[dict[str, Call]]
     page_load_s: NotRequired[float]
     web: NotRequired[dict[str, Page]]
+    responsiveness: NotRequired[dict[str, Responsiveness]]
     quic: NotRequired[dict[str, Quic]]
     flows: NotRequired[dict[str, Flow]]
     pings: NotRequired[dict[str, Ping]]
@@ -268,6 +347,7 @@ class Run(TypedDict):
     packets: Packets
     exchanges: NotRequired[Exchanges]
     queues: NotRequired[QueuesReport]
+    sojourn: NotRequired[Sojourn]
 
 
 class Mean(TypedDict):
@@ -301,6 +381,7 @@ class OverRuns(TypedDict, total=False):
     voip: Means
     page_load_s: Mean | None
     web: Means
+    responsiveness: dict[str, dict[str, object]]
     quic: Means
     flows: Means
     pings: Means
@@ -343,7 +424,7 @@ class Figure(NamedTuple):
     value: float
 
 
-_NO_FIGURES = ("run", "seed", "trace_hash", "series", "sockets", "exchanges", "queues", "rc_stats", "drops")
+_NO_FIGURES = ("run", "seed", "trace_hash", "series", "sockets", "exchanges", "queues", "sojourn", "rc_stats", "drops")
 
 
 def figures(run: Run) -> Iterator[Figure]:

@@ -24,6 +24,7 @@ NO_SERIES = "the result has no series: run the scenario with series=True, or wit
 
 # Keys that identify a run and are not measured.
 _IDENTITY = ("run", "seed", "trace_hash")
+_NOT_OVER_RUNS = (*_IDENTITY, "drops", "queues", "exchanges", "sojourn")
 
 
 class Result(Tabular):
@@ -118,6 +119,10 @@ class Result(Tabular):
         """Every exchange on the air; an `InputError` unless the scenario has `[record] air`."""
         return sampled.exchanges_frame(self.scenario, self.runs)
 
+    def sojourn(self) -> Frame:
+        """Where the time of packets went; an `InputError` unless the scenario has `[record] sojourn`."""
+        return sampled.sojourn_frame(self.scenario, self.runs)
+
     def plot(self, name: str = "timeseries", *, window: tuple[float, float] | None = None) -> "Picture":
         """A picture, as `stillair plot` draws it. A timeline may have a `window`, in seconds."""
         # Pictures stand above results; the package's own file, above all, passes them on.
@@ -170,10 +175,7 @@ class Result(Tabular):
         A value that no run measured is null. A drop counts as zero in the runs that did not have it.
         """
         if self._over_runs is None:
-            measured = [
-                {key: value for key, value in run.items() if key not in (*_IDENTITY, "drops", "queues", "exchanges")}
-                for run in self.runs
-            ]
+            measured = [{key: value for key, value in run.items() if key not in _NOT_OVER_RUNS} for run in self.runs]
             over = {**_over(measured), "drops": _drops_over([run["drops"] for run in self.runs])}
             self._over_runs = cast("OverRuns", over)
         return self._over_runs

@@ -1,7 +1,8 @@
 """A result folder: a result that explains itself, kept run by run. This reads one; `runs.result_writer` writes it.
 
 `result.json` (summary), `scenario.toml` (as given), `scenario.resolved.json`, `overrides.json`, `runs/run-N.json`
-(summary and series of a run), `table.csv` and `pings.csv`; `sockets.csv` and `queues.csv` if asked for.
+(summary and series of a run), `table.csv` and `pings.csv`; `probes.csv` of tests of responsiveness; `sockets.csv` and
+`queues.csv` if asked for.
 """
 
 import json
@@ -36,8 +37,15 @@ _TINS = shape.table(shape.record({}, rest=shape.single))
 _DISCIPLINES = shape.table(shape.record({}, {"tins": _TINS}, rest=shape.single))
 """What each discipline counted, by its name; cake also in each tin."""
 
+_TESTS = shape.table(shape.record({}, {"probes": _TINS}, rest=shape.single))
+"""What is known of each test of responsiveness, and of its probes by what they timed."""
+
 _MEANS = dict.fromkeys(("goodput_total_mbps", "jain_airtime"), shape.maybe(shape.number))
-_TABLES = {**dict.fromkeys(("flows", "pings", "voip", "web"), _OF_EACH), "qdiscs": _DISCIPLINES}
+_TABLES = {
+    **dict.fromkeys(("flows", "pings", "voip", "web"), _OF_EACH),
+    "qdiscs": _DISCIPLINES,
+    "responsiveness": _TESTS,
+}
 
 _SUMMARY = shape.record(
     {

@@ -1,4 +1,7 @@
-"""What the engine samples in a run as `[record]` says: the state of sockets (`ss`), and what waits where (`queues`)."""
+"""What the engine samples in a run as `[record]` says.
+
+The state of sockets (`ss`), what waits where (`queues`), every exchange (`air`), where packets' time went (`sojourn`).
+"""
 
 import csv
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -6,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from stillair._native import InputError
-from stillair.results import exchanges
+from stillair.results import exchanges, sojourn
 from stillair.results.frame import Frame, Kind
 from stillair.results.series import Queue
 from stillair.results.tidy import Measured
@@ -17,7 +20,8 @@ Run = Mapping[str, Any]
 SOCKETS = "sockets.csv"
 QUEUES = "queues.csv"
 EXCHANGES = "exchanges.csv"
-TABLES = (SOCKETS, QUEUES, EXCHANGES)
+SOJOURN = "sojourn.csv"
+TABLES = (SOCKETS, QUEUES, EXCHANGES, SOJOURN)
 """Tables of a result folder, there if the scenario asks for such samples."""
 
 
@@ -52,6 +56,7 @@ SHAPES = {
     ),
     "queues": _queues,
     "exchanges": exchanges.fits,
+    "sojourn": sojourn.fits,
 }
 """The samples of a run by their key, as the engine reports them."""
 
@@ -111,6 +116,8 @@ def write_tables(folder: Path, scenario: str, runs: Sequence[Run]) -> None:
     if any(run.get("exchanges") for run in runs):
         header = ["run", "scenario", "seed", *exchanges.Exchange._fields]
         _write(folder / EXCHANGES, header, exchanges.rows(scenario, runs))
+    if any(run.get("sojourn") for run in runs):
+        _write(folder / SOJOURN, ["run", "scenario", "seed", *sojourn.COLUMNS], sojourn.rows(scenario, runs))
 
 
 def sockets_frame(scenario: str, runs: Sequence[Run]) -> Frame:
@@ -144,6 +151,16 @@ def exchanges_frame(scenario: str, runs: Sequence[Run]) -> Frame:
     kinds = {name: of[kind] for name, kind in exchanges.Exchange.__annotations__.items()}
     head: dict[str, Kind] = {"run": "uint64", "scenario": "text", "seed": "uint64"}
     return _frame(f"{scenario}, exchanges", head | kinds, exchanges.rows(scenario, runs))
+
+
+def sojourn_frame(scenario: str, runs: Sequence[Run]) -> Frame:
+    """Where the time of packets went as a table."""
+    if not any(run.get("sojourn") for run in runs):
+        raise _missing("sojourn")
+    numbers = ("run", "seed", "packets", "delay_ns", "ns")
+    names = ("run", "scenario", "seed", *sojourn.COLUMNS)
+    kinds: dict[str, Kind] = {name: "uint64" if name in numbers else "text" for name in names}
+    return _frame(f"{scenario}, sojourn", kinds, sojourn.rows(scenario, runs))
 
 
 def _frame(title: str, kinds: Mapping[str, Kind], rows: Iterable[Sequence[Any]]) -> Frame:

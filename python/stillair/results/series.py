@@ -57,8 +57,23 @@ class Load:
 
 
 @dataclass(frozen=True)
+class Probe:
+    """A probe of a test of responsiveness: when it was answered, how long it took, and what it timed.
+
+    That is `tcp`, `tls`, `http` on a new connection, `foreign` for these together, or `loaded`.
+    """
+
+    at_ns: int
+    took_ns: int
+    timed: str
+
+
+@dataclass(frozen=True)
 class Flow:
-    """A flow, and what of it arrived: `bytes` of payload in each step (but of pings), `pings`, `voip` or `loads`."""
+    """A flow, and what of it arrived.
+
+    `bytes` of payload in each step (but of pings), `pings`, `voip`, `loads` or `probes`.
+    """
 
     name: str
     kind: str
@@ -72,6 +87,7 @@ class Flow:
     pings: list[Ping] | None
     voip: list[Voice] | None = None
     loads: list[Load] | None = None
+    probes: list[Probe] | None = None
     flent: str | None = None
     """What Flent calls its series, if it is of a test."""
 
@@ -134,6 +150,7 @@ _FLOW = shape.record(
     {
         "bytes": shape.maybe(_STEPS),
         **dict.fromkeys(("pings", "voip", "loads"), shape.maybe(shape.each(shape.row(_COUNT, _COUNT, _COUNT)))),
+        "probes": shape.maybe(shape.each(shape.row(_COUNT, _COUNT, shape.text))),
         "flent": shape.maybe(shape.text),
     },
 )
@@ -207,7 +224,12 @@ class Series:
         if again is not None:
             raise self._wrong(f"flows.{again}.name", f'"{self.flows[again].name}" again', "a name of its own")
         for n, flow in enumerate(self.flows):
-            for key, samples in (("pings", flow.pings), ("voip", flow.voip), ("loads", flow.loads)):
+            for key, samples in (
+                ("pings", flow.pings),
+                ("voip", flow.voip),
+                ("loads", flow.loads),
+                ("probes", flow.probes),
+            ):
                 times: list[int] = [sample.at_ns for sample in samples or ()]
                 if times and max(times) > self.duration_ns:
                     raise self._wrong(f"flows.{n}.{key}", f"a time of {max(times)}", "times within duration_ns")
@@ -278,7 +300,7 @@ class Series:
         return [VoiceStep(_mean_ms(delays), _mean_ms(jitters), sum(lost)) for delays, jitters, lost in steps]
 
     def _flow(self, flow: Mapping[str, Any], key: str) -> Flow:
-        values, pings, voip, loads = (flow.get(key) for key in ("bytes", "pings", "voip", "loads"))
+        values, pings, voip, loads, probes = (flow.get(key) for key in ("bytes", "pings", "voip", "loads", "probes"))
         if values is None and flow["kind"] in ("tcp", "udp"):
             raise self._wrong(f"{key}.bytes", "nothing", f"{self.steps} values, one for each step")
         return Flow(
@@ -294,6 +316,7 @@ class Series:
             pings=None if pings is None else [Ping(*ping) for ping in pings],
             voip=None if voip is None else [Voice(*packet) for packet in voip],
             loads=None if loads is None else [Load(*load) for load in loads],
+            probes=None if probes is None else [Probe(*probe) for probe in probes],
             flent=flow.get("flent"),
         )
 

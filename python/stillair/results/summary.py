@@ -1,7 +1,7 @@
 """The summary at the terminal: text first."""
 
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import IO, Any, NamedTuple
 
 from stillair.results.report import Reported
@@ -56,7 +56,7 @@ def summary(result: Reported, stream: IO[str] | None = None) -> str:
 def traffic(result: Reported) -> list[Table]:
     """What carries data, by kind; tables without a row among them."""
     over = result.over_runs()
-    return [_flows(result), _pings(over), _calls(over), _pages(over), _transfers(over)]
+    return [_flows(result), _pings(over), _calls(over), _pages(over), _responsiveness(over), _transfers(over)]
 
 
 def as_text(of: Table, stream: IO[str] | None = None) -> str:
@@ -131,10 +131,25 @@ def _table(title: str, what: str, columns: Columns, found: Iterable[tuple[str, M
 
 
 def totals(over: Mapping[str, Any]) -> str:
-    """What all stations have together."""
+    """What all stations have together, and what became of all pings."""
     goodput = f"total goodput {figure(over.get('goodput_total_mbps'))} Mbit/s"
     jain = over.get("jain_airtime")
-    return goodput if jain is None else f"{goodput}, Jain's index of the airtime {figure(jain, digits=3)}"
+    text = goodput if jain is None else f"{goodput}, Jain's index of the airtime {figure(jain, digits=3)}"
+    return "\n".join([text, *_pings_together(over)])
+
+
+def _pings_together(over: Mapping[str, Any]) -> Iterator[str]:
+    """What became of all pings, in a line; nothing of results that do not tell, which are older."""
+    pings = [ping for ping in (over.get("pings") or {}).values() if ping.get("sent")]
+    if pings:
+        sent, received, lost = (sum(ping[key]["mean"] for ping in pings) for key in ("sent", "received", "lost"))
+        open_ = sent - received - lost
+        late = f", {_count(open_)} under way at the end" if open_ > 0 else ""
+        yield f"pings: {_count(sent)} sent, {_count(received)} received, {_count(lost)} lost{late}"
+
+
+def _count(mean: float) -> str:
+    return f"{mean:.0f}" if mean == round(mean) else f"{mean:.1f}"
 
 
 _FLOWS = (
@@ -153,6 +168,7 @@ _PINGS = (
     ("p99_ms", "p99 ms", 1, 1),
     ("replies", "replies", 1, 0),
 )
+_SENT = (("sent", "sent", 1, 0), ("received", "received", 1, 0), ("lost", "lost", 1, 0), ("loss", "loss %", 100, 2))
 
 
 def _flows(result: Reported) -> Table:
@@ -179,9 +195,17 @@ def _counted(found: Mapping[str, Mapping[str, Any]]) -> list[tuple[str, Mapping[
 
 
 def _pings(over: Mapping[str, Any]) -> Table:
-    """The pings that have no row of a station."""
-    pings = {} if over.get("stations") else over.get("pings") or {}
-    return _table("Pings", "ping", _PINGS, _counted(pings))
+    """The pings; where stations have rows, with round-trip times, only those that lost something."""
+    pings = _counted(over.get("pings") or {})
+    if over.get("stations"):
+        return _table("Pings", "ping", _SENT, [(name, of) for name, of in pings if _is_above_zero(of.get("lost"))])
+    # Older results do not tell what was sent.
+    tells = any(of.get("sent") is not None for _, of in pings)
+    return _table("Pings", "ping", (*_PINGS[:-1], *_SENT) if tells else _PINGS, pings)
+
+
+def _is_above_zero(value: Mapping[str, Any] | None) -> bool:
+    return value is not None and value["mean"] > 0
 
 
 _CALLS = (
@@ -210,6 +234,20 @@ _TRANSFERS = (
 
 def _transfers(over: Mapping[str, Any]) -> Table:
     return _table("QUIC", "QUIC", _TRANSFERS, _counted(over.get("quic") or {}))
+
+
+_RESPONSIVENESS = (
+    ("rpm", "RPM", 1, 0),
+    ("foreign_rpm", "new connections", 1, 0),
+    ("loaded_rpm", "loaded ones", 1, 0),
+    ("rpm_draft_01", "draft -01", 1, 0),
+    ("rpm_goresponsiveness_p90", "goresp. P90", 1, 0),
+    ("goodput_mbps", "Mbit/s", 1, 1),
+)
+
+
+def _responsiveness(over: Mapping[str, Any]) -> Table:
+    return _table("Responsiveness", "test", _RESPONSIVENESS, _counted(over.get("responsiveness") or {}))
 
 
 _PAGES = (

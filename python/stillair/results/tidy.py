@@ -1,6 +1,7 @@
 """Tidy tables: a row for each value, the same bytes on every machine."""
 
 import csv
+import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -47,6 +48,19 @@ class PingRow(NamedTuple):
     ac: str
     seq: int
     rtt_ms: float
+
+
+class ProbeRow(NamedTuple):
+    """One probe of a test of responsiveness; `t` is when it was answered, in seconds."""
+
+    run: int
+    scenario: str
+    seed: int
+    t: float
+    test: str
+    timed: str
+    """`tcp`, `tls`, `http` on a new connection, `foreign` for these together, `loaded` on one with load."""
+    took_ms: float
 
 
 class _Values(NamedTuple):
@@ -120,6 +134,15 @@ def ping_rows(measured: Measured) -> Iterator[PingRow]:
             yield PingRow(run, measured.scenario, seed, t, flow.station or "", flow.name, flow.ac, ping.seq, rtt)
 
 
+def probe_rows(measured: Measured) -> Iterator[ProbeRow]:
+    """All probes of a run, test by test."""
+    run, seed = measured.summary["run"], measured.summary["seed"]
+    for flow in measured.series.flows:
+        for probe in flow.probes or []:
+            t, took = probe.at_ns / 1_000_000_000, probe.took_ns / 1_000_000
+            yield ProbeRow(run, measured.scenario, seed, t, flow.name, probe.timed, took)
+
+
 def write_csv(path: Path, runs: Iterable[Measured]) -> None:
     """The canonical table: the same scenario, seed and version give the same file."""
     _write(path, Row._fields, (row for measured in runs for row in rows(measured)))
@@ -128,6 +151,14 @@ def write_csv(path: Path, runs: Iterable[Measured]) -> None:
 def write_pings_csv(path: Path, runs: Iterable[Measured]) -> None:
     """The raw samples of all pings."""
     _write(path, PingRow._fields, (row for measured in runs for row in ping_rows(measured)))
+
+
+def write_probes_csv(path: Path, runs: Iterable[Measured]) -> None:
+    """The raw samples of all tests of responsiveness; no file where there is no such test."""
+    found = (row for measured in runs for row in probe_rows(measured))
+    first = next(found, None)
+    if first is not None:
+        _write(path, ProbeRow._fields, itertools.chain([first], found))
 
 
 def _write(path: Path, header: tuple[str, ...], lines: Iterable[tuple[Any, ...]]) -> None:

@@ -3,6 +3,8 @@
 A result folder is written here while its runs finish.
 
     bundled        the scenarios that the package ships
+    agree          a scenario in virtual time and live, side by side
+    live           runs with real hosts, in real time
     campaign       a sweep from Python, and what came of it
     sweep          all combinations, what is finished kept
     sweep_text     a sweep as text
@@ -11,6 +13,7 @@ A result folder is written here while its runs finish.
     kept           combinations in a folder
     result_writer  a result folder written
     scenario       a scenario that can be run
+    imports        a scenario made of what a machine tells
     overrides      values that take the place of a scenario's
     limits         the numbers that can be asked for
 """

@@ -4,9 +4,8 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
+from stillair.runs.scenario import BUNDLED as _FOLDER
 from stillair.runs.scenario import Scenario
-
-_FOLDER = Path(__file__).resolve().parents[1] / "scenarios"
 
 
 class Bundled(NamedTuple):
@@ -54,5 +53,5 @@ def _described(name: str) -> Bundled:
     first = " ".join(comment).partition("  ")[0]
     paper = re.search(r"\bpaper: (\w[\w-]*)", " ".join(comment))
     folder = name.rpartition("/")[0]
-    group = folder or (f"paper {paper[1]}" if paper else "other questions")
+    group = folder or (f"paper {paper[1]}" if paper else "networks and questions")
     return Bundled(name, group, first.split(". ")[0].rstrip("."), file)

@@ -18,7 +18,7 @@ from stillair.runs.scenario import Scenario
 from stillair.text import output
 
 _GIVEN = ("scenario.toml", "scenario.resolved.json", "overrides.json")
-_FILES = (*_GIVEN, "table.csv", "pings.csv", *sampled.TABLES)
+_FILES = (*_GIVEN, "table.csv", "pings.csv", "probes.csv", *sampled.TABLES)
 """What a result has beside `result.json` and its runs."""
 
 _OLD = "old.json"
@@ -109,6 +109,9 @@ class ResultWriter:
         tidy.write_csv(self._new / "table.csv", (result_folder.measured(self._new, self._name, run) for run in runs))
         tidy.write_pings_csv(
             self._new / "pings.csv", (result_folder.measured(self._new, self._name, run) for run in runs)
+        )
+        tidy.write_probes_csv(
+            self._new / "probes.csv", (result_folder.measured(self._new, self._name, run) for run in runs)
         )
         sampled.write_tables(self._new, self._name, runs)
         head = {

@@ -16,11 +16,18 @@ if TYPE_CHECKING:
     from stillair.results.result import Result
 
 
+BUNDLED = Path(__file__).resolve().parents[1] / "scenarios"
+"""Where the scenarios are that come with the package."""
+
+
 class Scenario:
     """A scenario file, its text, or the same as a dictionary."""
 
     def __init__(self, source: str | os.PathLike[str] | Mapping[str, object]) -> None:
-        """Takes a path, a text (anything with a line break in it) or a dictionary with the keys of the file."""
+        """Takes a path, a text (anything with a line break in it) or a dictionary with the keys of the file.
+
+        A name that `stillair scenarios` lists is the path of that scenario, if there is no such file.
+        """
         if isinstance(source, Mapping):
             self.file = "scenario"
             self.text = to_toml(source)
@@ -28,8 +35,9 @@ class Scenario:
             self.file = "scenario"
             self.text = source
         else:
-            self.file = os.fspath(source)
-            self.text = _read(Path(source))
+            path = _bundled(source) or Path(source)
+            self.file = os.fspath(path)
+            self.text = _read(path)
 
     def run(
         self,
@@ -121,6 +129,14 @@ def processors() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def _bundled(source: str | os.PathLike[str]) -> Path | None:
+    """The file of a scenario that comes with the package, if it is asked for by its name."""
+    if not isinstance(source, str) or source.endswith(".toml") or Path(source).exists():
+        return None
+    # A path that leads elsewhere is no name.
+    return next((path for path in BUNDLED.rglob("*.toml") if path == BUNDLED / f"{source}.toml"), None)
 
 
 def _read(path: Path) -> str:

@@ -6,6 +6,7 @@ Combinations without a result, because they failed, have no row.
 import csv
 import io
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -14,9 +15,9 @@ from stillair.results.report import Mean
 from stillair.results.result import Result
 from stillair.runs.kept import Combination, name_of
 from stillair.runs.work import Failure
-from stillair.text.table import natural, table
+from stillair.text.table import natural, pairs, table
 
-_STATION = ("goodput_mbps", "airtime_share", "ping_median_ms")
+_STATION = ("goodput_mbps", "airtime_share", "ping_median_ms", "ping_p95_ms", "ping_p99_ms")
 _MOST_COLUMNS = 8  # more than these are not read at a terminal; the files have all
 _MOST_FAILURES = 50
 
@@ -33,6 +34,7 @@ class _Figure(NamedTuple):
 _APPS = {
     "voip": (_Figure("mos", "MOS", 2), _Figure("delay_ms", "delay ms", 1), _Figure("jitter_ms", "jitter ms", 1)),
     "web": (_Figure("mean_s", "load s", 2),),
+    "responsiveness": (_Figure("rpm", "RPM", 0),),
     "quic": (_Figure("throughput_mbps", "Mbit/s", 1),),
 }
 # What a file has of every flow that carries data.
@@ -45,7 +47,11 @@ _IN_FILES = {
 # Where there are stations, theirs say it at a terminal.
 _WIRED = {
     "flows": (_Figure("goodput_mbps", "Mbit/s", 1), _Figure("minrtt_ms", "least RTT ms", 1)),
-    "pings": (_Figure("median_ms", "ping ms", 1),),
+    "pings": (
+        _Figure("median_ms", "ping p50 ms", 1),
+        _Figure("p95_ms", "ping p95 ms", 1),
+        _Figure("p99_ms", "ping p99 ms", 1),
+    ),
 }
 
 
@@ -132,25 +138,40 @@ class SweepText:
     def to_text(self, width: int | None = None) -> str:
         """The table at the terminal: one row for each combination; no wider than `width`, if it is given."""
         heading, rows, notes = self.grid()
-        return "\n".join([table(heading, rows, width=width), "", *notes]).rstrip()
+        keys = len(self._keys())
+        above = []
+        if width is not None and _wide(heading, rows, keys) > width // 2:
+            # What is swept would take the room of what was measured: it is told once, and then by its number.
+            sets = [
+                ", ".join(f"{key} = {_plain(v)}" for key, v in zip(heading, row[:keys], strict=False)) for row in rows
+            ]
+            numbers = self._numbers()
+            above = [pairs(list(zip(numbers, sets, strict=True)), ("cell", "sets"), width), ""]
+            heading, rows, keys = (
+                ["cell", *heading[keys:]],
+                [[n, *row[keys:]] for n, row in zip(numbers, rows, strict=True)],
+                1,
+            )
+        return "\n".join([*above, table(heading, rows, width=width, labels=keys, words=keys), "", *notes]).rstrip()
 
     def grid(self) -> tuple[list[str], list[list[str]], list[str]]:
         """The table by heading and rows, and what is to be said below it."""
         stations = _stations(self._results)
         flows = _columns(self._results, _APPS if stations else _APPS | _WIRED)
+        pinged = any(_of(result.over_runs(), name, "ping_median_ms") for result in self._results for name in stations)
         shown, told = stations[:_MOST_COLUMNS], flows[:_MOST_COLUMNS]
         rows = []
         for combination, result in self._found:
             over = result.over_runs()
             cells = [_figure(_mean(over.get("goodput_total_mbps")), 2), _figure(_mean(over.get("jain_airtime")), 3)]
-            cells += [_cell(over, name) for name in shown]
+            cells += [_cell(over, name, pinged) for name in shown]
             cells += [_figure(_mean(column.of(over)), column.figure.digits) for column in told]
             rows.append([*(value for _, value in combination.sets), *cells])
         titles = [f"{column.flow} {column.figure.title}" for column in told]
         heading = [*_short(self._keys()), "total Mbit/s", "Jain", *shown, *titles]
         lines = []
         if stations:
-            lines.append("by station: goodput Mbit/s / airtime % / ping median ms")
+            lines.append(f"by station: goodput Mbit/s / airtime %{' / ping p50 / p95 / p99 ms' if pinged else ''}")
         if self._runs > 1:
             lines.append(f"means over {self._runs} runs")
         for more, what in ((len(stations) - len(shown), "stations"), (len(flows) - len(told), "figures of flows")):
@@ -159,13 +180,22 @@ class SweepText:
         lines += [f"{key}: no effect in any combination" for key in self.without_effect()]
         return heading, rows, lines
 
-    def failed(self) -> str:
-        """The combinations that failed, a row each: what it sets, and the error."""
-        shown = self._failures[:_MOST_FAILURES]
-        rows = [[*(value for _, value in self._combinations[of.cell].sets), of.error] for of in shown]
+    def failed(self, width: int = 80) -> str:
+        """The combinations that failed: the number of each, what it sets, and the error."""
+        shown, names = self._failures[:_MOST_FAILURES], _short(self._keys())
+        rows = []
+        for of in shown:
+            values = [_plain(value) for _, value in self._combinations[of.cell].sets]
+            sets = ", ".join(f"{name} = {value}" for name, value in zip(names, values, strict=True))
+            rows.append((str(of.cell), f"{sets}: {of.error}" if sets else of.error))
         more = len(self._failures) - len(shown)
-        text = table([*_short(self._keys()), "error"], rows)
+        text = pairs(rows, ("cell", "sets: error"), width)
         return f"{text}\nand {more} more" if more else text
+
+    def _numbers(self) -> list[str]:
+        """The combinations that have a result, by their numbers, which are counted from 0."""
+        places = {combination: at for at, combination in enumerate(self._combinations)}
+        return [str(places[combination]) for combination, _ in self._found]
 
     def without_effect(self) -> list[str]:
         """Keys that were swept and changed nothing: with the others alike, every value gives the same traces."""
@@ -211,15 +241,27 @@ def _figure(value: float | None, digits: int, scale: float = 1) -> str:
     return "-" if value is None else f"{value * scale:.{digits}f}"
 
 
-def _cell(over: Mapping[str, Any], station: str) -> str:
-    goodput, airtime, ping = (_mean(_of(over, station, metric)) for metric in _STATION)
-    return f"{_figure(goodput, 1)} / {_figure(airtime, 1, 100)} / {_figure(ping, 1)}"
+def _cell(over: Mapping[str, Any], station: str, pinged: bool) -> str:
+    """What a station had; its pings where any has some."""
+    goodput, airtime, *pings = (_mean(_of(over, station, metric)) for metric in _STATION)
+    parts = [_figure(goodput, 1), _figure(airtime, 1, 100), *(_figure(ms, 1) for ms in pings if pinged)]
+    return " / ".join(parts)
 
 
 def _written(value: Mean | None, part: str) -> str:
     """A part of an interval as a file has it; what was not measured, or has no interval, is empty."""
     found = None if value is None else {**value}[part]
     return "" if found is None else repr(found)
+
+
+def _wide(heading: Sequence[str], rows: Sequence[Sequence[str]], columns: int) -> int:
+    """How wide the first columns are."""
+    return sum(max(len(row[at]) for row in (heading, *rows)) + 2 for at in range(columns))
+
+
+def _plain(value: str) -> str:
+    """A swept value as people write it: keys of a table without quotation marks."""
+    return re.sub(r'"([A-Za-z0-9_-]+)" =', r"\1 =", value)
 
 
 def _short(keys: Sequence[str]) -> list[str]:

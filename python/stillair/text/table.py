@@ -1,13 +1,32 @@
 """Plain text tables: a header, rows, columns in line."""
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 
 _PARTS = re.compile("([0-9]+)")
 _GAP = "  "
 
 
+_room: ContextVar[int | None] = ContextVar("room", default=None)
+
 Paint = Callable[[str], str]
+
+
+@contextmanager
+def fitting(width: int | None) -> Iterator[None]:
+    """Tables that are laid out meanwhile are no wider than this, where nobody says how wide they may be."""
+    before = _room.set(width)
+    try:
+        yield
+    finally:
+        _room.reset(before)
+
+
+def room() -> int | None:
+    """How wide a table may be; none if there is no bound."""
+    return _room.get()
 
 
 def table(
@@ -17,12 +36,15 @@ def table(
     width: int | None = None,
     words: int = 1,
     paint: Paint | None = None,
+    labels: int = 1,
 ) -> str:
     """Lays out a table. The first columns, so many as there are `words`, stand left; the others are figures, right.
 
     One that is wider than `width` has its headings broken into lines, and then its columns put below each other in
-    parts, each beginning with the first column. `paint` makes the lines of the heading look like one.
+    parts, each beginning with the first column, or with as many as there are `labels`. `paint` makes the lines of the
+    heading look like one.
     """
+    width = room() if width is None else width
     lines = [list(header), *map(list, rows)]
     widths = [max(len(line[column]) for line in lines) for column in range(len(header))]
     if width is None or _whole(widths, indent) <= width:
@@ -30,7 +52,7 @@ def table(
     # As wide as what stands below the heading, or as its longest word.
     least = [max([len(line[column]) for line in lines[1:]], default=0) for column in range(len(header))]
     most = [max(own, *(len(word) for word in header[column].split() or [""])) for column, own in enumerate(least)]
-    parts = _parts(most, width - len(indent))
+    parts = _parts(most, width - len(indent), labels)
     blocks = []
     for columns in parts:
         own = [most[column] for column in columns]
@@ -44,14 +66,16 @@ def _whole(widths: Sequence[int], indent: str) -> int:
     return len(indent) + sum(widths) + len(_GAP) * (len(widths) - 1)
 
 
-def _parts(widths: Sequence[int], width: int) -> list[list[int]]:
-    """Columns of each part: the first of all, and as many of the others as fit beside it; at least one."""
-    parts, used = [[0]], widths[0]
-    for column in range(1, len(widths)):
+def _parts(widths: Sequence[int], width: int, labels: int) -> list[list[int]]:
+    """Columns of each part: the labels of all, and as many of the others as fit beside them; at least one."""
+    first = list(range(min(labels, len(widths))))
+    least = sum(widths[column] for column in first) + len(_GAP) * (len(first) - 1)
+    parts, used = [first[:]], least
+    for column in range(len(first), len(widths)):
         wanted = len(_GAP) + widths[column]
-        if used + wanted > width and len(parts[-1]) > 1:
-            parts.append([0])
-            used = widths[0]
+        if used + wanted > width and len(parts[-1]) > len(first):
+            parts.append(first[:])
+            used = least
         parts[-1].append(column)
         used += wanted
     return parts
@@ -90,6 +114,19 @@ def _laid_out(
 
 def _cell(text: str, width: int, is_word: bool) -> str:
     return text.ljust(width) if is_word else text.rjust(width)
+
+
+def pairs(rows: Sequence[tuple[str, str]], header: tuple[str, str] | None, width: int) -> str:
+    """A table of a name and a text each, whose texts are broken into lines where they do not fit."""
+    import textwrap  # noqa: PLC0415 - here alone
+
+    every = [header, *rows] if header else rows
+    names = max(len(name) for name, _ in every)
+    lines = []
+    for name, text in every:
+        filled = textwrap.wrap(text, max(width - names - len(_GAP), 20), break_on_hyphens=False) or [""]
+        lines += [f"{name if not at else '':{names}}{_GAP}{part}".rstrip() for at, part in enumerate(filled)]
+    return "\n".join(lines)
 
 
 def figure(value: float | None) -> str:

@@ -20,6 +20,22 @@ def width() -> int:
     return max(shutil.get_terminal_size((WIDTH, 24)).columns, _LEAST)
 
 
+def folded(text: str) -> str:
+    """The text with its long sentences broken into lines; what has columns stays as it is."""
+    import textwrap  # noqa: PLC0415 - here alone
+
+    lines = []
+    for line in text.split("\n"):
+        start = len(line) - len(line.lstrip())
+        if len(line) <= width() or "  " in line[start:]:
+            lines.append(line)
+            continue
+        own = textwrap.TextWrapper(width(), initial_indent=line[:start], subsequent_indent=f"{line[:start]}  ")
+        own.break_on_hyphens = own.break_long_words = False
+        lines += own.wrap(line[start:])
+    return "\n".join(lines)
+
+
 def coloured(stream: IO[str]) -> bool:
     """Whether colours may be written to a stream: to a terminal that has them, unless NO_COLOR says no."""
     # spec: https://no-color.org - any value but none at all.

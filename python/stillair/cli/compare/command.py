@@ -2,49 +2,59 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated
 
-import typer
+import click
 
 from stillair._native import InputError
-from stillair.cli.options import MOST_RUNS, AsJson, Jobs, Seed, path
-from stillair.cli.progress import runs_progress
+from stillair.cli.common import options
+from stillair.cli.common.progress import runs_progress
 
 _RUNS = 5
 """Enough for an interval that means something."""
 
 
+@click.command()
+@click.argument(
+    "sides",
+    metavar="A [B...]",
+    nargs=-1,
+    required=True,
+    help="Folders of 'stillair run -o', or scenarios by file or name, which are run.",
+)
+@click.option(
+    "--set",
+    "set_",
+    metavar="KEY=VALUE",
+    multiple=True,
+    help="With one scenario: one more side, with this key changed; several keys apart by ';'. Repeatable.",
+)
+@click.option(
+    "--runs",
+    type=options.whole(1, options.MOST_RUNS),
+    metavar="N",
+    show_default=str(_RUNS),
+    help="Repetitions of each scenario.",
+)
+@options.seed
+@options.jobs
+@click.option(
+    "--only", metavar="PATTERN", multiple=True, help="Quantities with this in their name: 'ping*95'. Repeatable."
+)
+@click.option("--markdown", is_flag=True, help="Print a table in Markdown.")
+@options.as_json
+@click.option("-o", "target", metavar="FILE", type=options.PATH, help="Draw a picture: a .svg, .png or .pdf.")
 def compare(
-    sides: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="A [B...]", help="Folders of 'stillair run -o', or scenarios by file or name, which are run."
-        ),
-    ],
-    set_: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set",
-            metavar="KEY=VALUE",
-            help="With one scenario a side of its own beside it; several keys apart by ';'. Repeatable.",
-        ),
-    ] = None,
-    runs: Annotated[
-        int | None, typer.Option(min=1, max=MOST_RUNS, help="Repetitions of each scenario.", show_default="5")
-    ] = None,
-    seed: Seed = None,
-    jobs: Jobs = None,
-    only: Annotated[
-        list[str] | None,
-        typer.Option(metavar="PATTERN", help="Quantities with this in their name: 'ping*95'. Repeatable."),
-    ] = None,
-    markdown: Annotated[bool, typer.Option("--markdown", help="Print a table in Markdown.")] = False,
-    as_json: AsJson = False,
-    target: Annotated[
-        Path | None, typer.Option("-o", metavar="FILE", parser=path, help="Draw it: a .svg, .png or .pdf.")
-    ] = None,
+    sides: tuple[str, ...],
+    set_: tuple[str, ...],
+    runs: int | None,
+    seed: int | None,
+    jobs: int | None,
+    only: tuple[str, ...],
+    markdown: bool,
+    as_json: bool,
+    target: Path | None,
 ) -> None:
-    """Put results, scenarios, or one scenario with other settings side by side.
+    """Compare results, scenarios, or settings of one scenario.
 
     Each quantity has its mean over the runs, with a 95 % confidence interval, and by how much it differs from the first
     side. Runs of the same number and seed are compared pair by pair.
@@ -55,7 +65,7 @@ def compare(
 
     if markdown and as_json:
         raise InputError("--markdown: is text, and --json is none; give one of the two")
-    planned = plans.planned(sides, set_ or [])
+    planned = plans.planned(sides, set_)
     if target is not None:
         picture.check(target)
     total = (runs or _RUNS) * sum(side.scenario is not None for side in planned)
@@ -64,9 +74,10 @@ def compare(
         raise InputError(f"{option}: has no effect on results that were kept; it is for scenarios")
     with runs_progress(max(total, 1), quiet=as_json or total == 0) as watched:
         made = plans.made(planned, runs or _RUNS, seed, jobs, watched.passed)
-    found = quantities.rows(made, only or [])
+    found = quantities.rows(made, only)
     if not found:
-        raise InputError(f"--only: found {', '.join(only or [])}, and no quantity has that in its name")
+        there = ", ".join(dict.fromkeys(row.quantity.words for row in quantities.rows(made, ())))
+        raise InputError(f"--only: found {', '.join(only)}, and no quantity has that in its name; there are {there}")
     if target is not None and (left := picture.write(target, made, found)):
         print(f"stillair: {target}: {left}", file=sys.stderr)
     show = shown.as_json if as_json else shown.markdown if markdown else shown.text

@@ -76,7 +76,12 @@ _GROUPS: Mapping[str, Sequence[Quantity]] = {
         Quantity("p95_s", "page load p95", "s", 1, 3),
         Quantity("p99_s", "page load p99", "s", 1, 3),
     ),
-    "pings": _PINGS,
+    "responsiveness": (
+        Quantity("rpm", "RPM", "", 1, 0),
+        Quantity("foreign_rpm", "RPM of new connections", "", 1, 0),
+        Quantity("loaded_rpm", "RPM of loaded connections", "", 1, 0),
+    ),
+    "pings": (*_PINGS, Quantity("loss", "ping loss", "%", 100)),
 }
 
 
@@ -91,9 +96,9 @@ def _all(sides: Sequence[Side]) -> Iterator[Row]:
     for quantity in _TOTALS:
         yield _row("", quantity, [[run.get(quantity.key) for run in _loose(side)] for side in sides], sides)
     for group, quantities in _GROUPS.items():
-        # Stations tell of their own pings.
+        # Stations tell of their own pings, but not of what was lost.
         if group == "pings" and any(run.get("stations") for side in sides for run in _loose(side)):
-            continue
+            quantities = [quantity for quantity in quantities if quantity.key == "loss"]  # noqa: PLW2901
         names = natural({name for side in sides for run in _loose(side) for name in run.get(group) or {}})
         for quantity in quantities:
             for name in names:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from stillair._native import InputError
-from stillair.cli import options
+from stillair.cli.common import options
 
 if TYPE_CHECKING:
     from stillair.results.result import Result
@@ -83,6 +83,11 @@ def _side(name: str, overrides: Overrides) -> Planned:
         if overrides:
             raise InputError(f"--set: {name} is a result that was kept, which no setting changes")
         return Planned(path.resolve().name, path)
+    if (path / "sweep.json").exists():
+        raise InputError(
+            f"{name}: holds a result of 'stillair sweep', whose combinations its own table compares;"
+            " give folders of 'stillair run -o'"
+        )
     return Planned(Path(name).stem, None, options.scenario(name), overrides)
 
 

@@ -1,6 +1,6 @@
 """The way between server and access point in the text of a scenario."""
 
-from stillair.cli.new.home import Access, Home
+from stillair.cli.new.home import KERNEL, Access, Home
 
 _SHAPED = 0.95
 """Of the line's rate: packets then wait in the shaper and not in the modem."""
@@ -12,8 +12,10 @@ def way(home: Home) -> str:
     if own is None:
         link, said = f'rate = "1 Gbit/s"\ndelay = "{home.delay}"\n', "A wire that is never the bottleneck."
     else:
-        rates = f'down = "{_rate(own.down_mbps)}", up = "{_rate(own.up_mbps)}"'
-        link = f'kind = "access"\nrate = {{ {rates} }}\nbuffer = "{own.buffer}"  # of the modem, and of its peer\n'
+        rates = f'{{ down = "{_rate(own.down_mbps)}", up = "{_rate(own.up_mbps)}" }}'
+        which = f'line = "{own.line}"  # {rates}' if own.line else f"rate = {rates}"
+        link = f'kind = "access"\n{which}\n'
+        link += f'buffer = "{own.buffer}"  # of the modem, and of its peer\n' if own.buffer else ""
         link += f'delay = "{home.delay}"\n'
         said = "The line to the Internet, with a server at its other end."
     return f"""\
@@ -21,7 +23,7 @@ def way(home: Home) -> str:
 [link.wan]
 {link}
 [node.server]
-profile = "{home.kernel}"
+profile = "{KERNEL}"
 interface.eth0 = {{ link = "wan", address = "10.0.0.2" }}
 """
 

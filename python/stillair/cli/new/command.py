@@ -1,60 +1,108 @@
 """The command `stillair new`, and what it asks."""
 
 import json
+import re
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
 
-import typer
+import click
 
 from stillair._native import InputError
+from stillair.cli.common import options
 from stillair.cli.new import home, write
 from stillair.cli.new.home import Home
-from stillair.cli.options import path
 
 _STATIONS = ("laptop=5 m", "tv=15 m")
 
 
+@click.command()
+@click.argument("file", metavar="[FILE]", type=options.PATH, required=False, help="File to write; without, print it.")
+@click.option(
+    "--station",
+    "stations",
+    metavar="NAME=PLACE",
+    multiple=True,
+    show_default=", ".join(_STATIONS),
+    help="A station: its distance '5 m', its SNR '30 dB', or a fixed rate such as ht20-mcs0-lgi; with"
+    " ',power-save' behind it one that sleeps as a phone does. Repeatable.",
+)
+@click.option("--standard", metavar="NAME", show_default="802.11ac", help=f"One of {', '.join(home.STANDARDS)}.")
+@click.option(
+    "--width",
+    metavar="MHZ",
+    show_default="the standard's widest, 80 at most",
+    help="Width of the channel in MHz.",
+)
+@click.option("--streams", type=options.whole(1, 4), metavar="N", default=2, help="Spatial streams, 1 to 4.")
+@click.option(
+    "--kernel",
+    metavar="PROFILE",
+    default=home.KERNEL,
+    help=f"Kernel of access point and stations; the server has {home.KERNEL}.",
+)
+@click.option(
+    "--scheme",
+    metavar="NAME",
+    show_default="the driver's in that kernel",
+    help="How the access point queues for Wi-Fi.",
+)
+@click.option(
+    "--internet",
+    metavar="DOWN/UP",
+    show_default="none: a wire without a bottleneck",
+    help="Rates of the access line in Mbit/s: '100/20'.",
+)
+@click.option(
+    "--line",
+    metavar="NAME",
+    show_default="none",
+    help="An access line by name, in place of --internet: 'cable-500-50'.",
+)
+@click.option(
+    "--shaper", metavar="NAME", show_default="none", help=f"Shaper of the access line: {', '.join(home.SHAPERS)}."
+)
+@click.option(
+    "--buffer",
+    metavar="TIME",
+    show_default=f"what the named line has, else {home.BUFFER}",
+    help="Buffer of the modem, and of its peer.",
+)
+@click.option("--delay", metavar="TIME", default="10 ms", help="From the home to the server, one way.")
+@click.option(
+    "--traffic",
+    metavar="KIND",
+    multiple=True,
+    show_default="download, ping",
+    help=f"One of {', '.join(home.TRAFFIC)}; {home.TRAFFIC_MEANS}. Repeatable.",
+)
+@click.option(
+    "--power-save",
+    metavar="KIND",
+    show_default="none",
+    help=f"Power save of stations that say nothing of it: {', '.join(home.POWER_SAVES)}.",
+)
+@click.option("--force", is_flag=True, help="Write over a file that is there.")
 def new(
-    file: Annotated[
-        Path | None, typer.Argument(metavar="[FILE]", parser=path, help="File to write.", show_default="the output")
-    ] = None,
-    stations: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--station",
-            metavar="NAME=PLACE",
-            help="A station: its distance '5 m', its SNR '30 dB', or a fixed rate such as ht20-mcs0-lgi. Repeatable.",
-            show_default=", ".join(_STATIONS),
-        ),
-    ] = None,
-    standard: Annotated[
-        str | None, typer.Option(help=f"One of {', '.join(home.STANDARDS)}.", show_default="802.11ac")
-    ] = None,
-    width: Annotated[
-        int | None, typer.Option(help="Width of the channel in MHz.", show_default="the standard's, 80 at most")
-    ] = None,
-    streams: Annotated[int, typer.Option(min=1, max=4, help="Spatial streams.")] = 2,
-    kernel: Annotated[str, typer.Option(help="Profile of all hosts.")] = "linux-6.6",
-    scheme: Annotated[
-        str | None, typer.Option(help="How the access point queues.", show_default="its driver's in that kernel")
-    ] = None,
-    internet: Annotated[
-        str | None,
-        typer.Option(metavar="DOWN/UP", help="Rates of the line in Mbit/s: '100/20'.", show_default="no line"),
-    ] = None,
-    shaper: Annotated[
-        str | None, typer.Option(help=f"At the line: {', '.join(home.SHAPERS)}.", show_default="none")
-    ] = None,
-    buffer: Annotated[str, typer.Option(metavar="TIME", help="The line's buffers, each way.")] = "200 ms",
-    delay: Annotated[str, typer.Option(metavar="TIME", help="One way to the server.")] = "10 ms",
-    traffic: Annotated[
-        list[str] | None,
-        typer.Option(help=f"One of {', '.join(home.TRAFFIC)}. Repeatable.", show_default="download, ping"),
-    ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Write over a file that is there.")] = False,
+    file: Path | None,
+    stations: Sequence[str],
+    standard: str | None,
+    width: str | None,
+    streams: int,
+    kernel: str,
+    scheme: str | None,
+    internet: str | None,
+    line: str | None,
+    shaper: str | None,
+    buffer: str | None,
+    delay: str,
+    traffic: Sequence[str],
+    power_save: str | None,
+    force: bool,
 ) -> None:
-    """Write a scenario of a network of one's own, with comments; it is checked before it is written.
+    """Write a scenario of your own network, with comments.
+
+    The scenario is checked before it is written.
 
     At a terminal, what no option says of stations, line and traffic is asked for if none of them is given.
     """
@@ -62,23 +110,30 @@ def new(
         raise InputError(f"{file}: is there already; --force writes over it, or give another file")
     if force and file is None:
         raise InputError("--force: has no effect without a file to write")
-    given = (stations, standard, width, internet, shaper, traffic)
-    if all(one is None for one in given) and sys.stdin.isatty() and sys.stderr.isatty():
+    if internet is not None and line is not None:
+        raise InputError("--line: found beside --internet, expected one of the two")
+    given = (stations, standard, width, internet, line, shaper, traffic, power_save)
+    if not any(given) and sys.stdin.isatty() and sys.stderr.isatty():
         stations, standard, internet, shaper, traffic = _asked()
-    if shaper not in (None, "none") and internet is None:
-        raise InputError("--shaper: has no effect without --internet, whose rates it is set by")
+    has_line = internet is not None or line is not None
+    if shaper not in (None, "none") and not has_line:
+        raise InputError("--shaper: has no effect without --internet or --line, whose rates it is set by")
+    if buffer is not None and not has_line:
+        raise InputError("--buffer: has no effect without --internet or --line, before which it is")
+    saves = _one_of("--power-save", power_save or "none", home.POWER_SAVES)
     standard = _one_of("--standard", standard or "802.11ac", home.STANDARDS)
     wanted = Home(
         name=file.stem if file else "home",
         stations=tuple(map(home.station, stations or _STATIONS)),
         traffic=tuple(_one_of("--traffic", one, home.TRAFFIC) for one in traffic or ("download", "ping")),
         standard=standard,
-        width_mhz=width or min(home.WIDEST[standard], 80),
+        width_mhz=home.width(width) if width else min(home.WIDEST[standard], 80),
         streams=streams,
         kernel=kernel,
         scheme=scheme,
-        access=home.access(internet, _one_of("--shaper", shaper or "none", home.SHAPERS), buffer) if internet else None,
+        access=_access(internet, line, _one_of("--shaper", shaper or "none", home.SHAPERS), buffer),
         delay=delay,
+        power_save=None if saves == "none" else saves,
     )
     home.check(wanted)
     text = write.text(wanted, _fastest)
@@ -91,6 +146,13 @@ def new(
     output.check(file)
     output.write_files(file.parent, {file.name: text})
     print(f"stillair: {file}: written; 'stillair check {file}' shows what it comes to", file=sys.stderr)
+
+
+def _access(internet: str | None, line: str | None, shaper: str, buffer: str | None) -> home.Access | None:
+    """The way to the Internet, by its rates or by its name."""
+    if line is not None:
+        return home.line(line, shaper, buffer)
+    return home.access(internet, shaper, buffer) if internet is not None else None
 
 
 def _one_of(option: str, found: str, known: tuple[str, ...]) -> str:
@@ -126,12 +188,14 @@ def _asked() -> tuple[list[str], str, str | None, str | None, list[str]]:
     """The answers of a person; an empty one takes what is offered."""
 
     def ask(question: str, offered: str) -> str:
-        return str(typer.prompt(question, default=offered, err=True)).strip()
+        return str(click.prompt(question, default=offered, err=True)).strip()
 
     standard = ask(f"Standard ({', '.join(home.STANDARDS)})", "802.11ac")
     stations = ask("Stations with their distance, SNR or rate", ", ".join(_STATIONS))
     internet = ask("Line to the Internet, down/up in Mbit/s, or none", "none")
     shaper = ask(f"Shaper at the line ({', '.join(home.SHAPERS)})", "none") if internet != "none" else None
     traffic = ask(f"Traffic ({', '.join(home.TRAFFIC)})", "download, ping")
+    stations = re.sub(r",\s*(?=power-save\b)", ";", stations)  # belongs to the station before it
     listed = [[part.strip() for part in text.split(",") if part.strip()] for text in (stations, traffic)]
+    listed[0] = [one.replace(";", ",") for one in listed[0]]
     return listed[0], standard, None if internet == "none" else internet, shaper, listed[1]

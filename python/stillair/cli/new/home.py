@@ -1,5 +1,6 @@
 """What a network has of which a scenario is written."""
 
+import json
 import re
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -8,7 +9,13 @@ from stillair._native import InputError
 
 STANDARDS = ("802.11g", "802.11a", "802.11n", "802.11ac", "802.11ax")
 SHAPERS = ("none", "cake", "fq_codel")
-TRAFFIC = ("download", "upload", "call", "web", "ping")
+POWER_SAVES = ("none", "mac80211", "iwlwifi", "ath10k", "brcmfmac", "mwifiex", "qcacld", "phone", "static")
+BUFFER = "200 ms"
+"""Of a line's modem and of its peer, where nothing says it."""
+TRAFFIC = ("download", "upload", "call", "video", "web", "ping")
+TRAFFIC_MEANS = "call is a voice and video a picture each way, as steady streams; a film that is buffered is a download"
+KERNEL = "linux-6.6"
+"""Of all hosts, where nothing else is said; of the server always."""
 
 WIDEST = {"802.11g": 20, "802.11a": 20, "802.11n": 40, "802.11ac": 80, "802.11ax": 160}
 """MHz; 160 of 802.11ac are not among what Minstrel-HT has."""
@@ -21,6 +28,8 @@ class Station(NamedTuple):
     place: str
     """A key of its interface: `distance`, `snr` or `rate`."""
     value: str
+    power_save: str | None = None
+    """Its own, if it is not that of all stations."""
 
 
 class Access(NamedTuple):
@@ -29,8 +38,10 @@ class Access(NamedTuple):
     down_mbps: float
     up_mbps: float
     shaper: str = "none"
-    buffer: str = "200 ms"
-    """Of the modem and of its peer: how long a packet waits at most."""
+    buffer: str | None = None
+    """Of the modem and of its peer: how long a packet waits at most; none where the line's preset has both."""
+    line: str | None = None
+    """The preset that has these rates."""
 
 
 @dataclass(frozen=True)
@@ -43,11 +54,14 @@ class Home:
     standard: str = "802.11ac"
     width_mhz: int = 80
     streams: int = 2
-    kernel: str = "linux-6.6"
+    kernel: str = KERNEL
+    """Of access point and stations."""
     scheme: str | None = None
     access: Access | None = None
     delay: str = "10 ms"
     """One way, between server and home."""
+    power_save: str | None = None
+    """Of the stations that have none of their own."""
 
     @property
     def band(self) -> str:
@@ -56,28 +70,75 @@ class Home:
 
 
 def station(text: str) -> Station:
-    """A station as `NAME=10 m`, `NAME=30 dB` or `NAME=RATE`."""
-    name, equals, value = (part.strip() for part in text.partition("="))
+    """A station as `NAME=10 m`, `NAME=30 dB` or `NAME=RATE`, with `,power-save` or `,power-save=KIND` behind it."""
+    placed, comma, more = text.partition(",")
+    own = _placed(text, *(part.strip() for part in placed.partition("=")))
+    return own._replace(power_save=_saves(text, more.strip())) if comma else own
+
+
+def _placed(text: str, name: str, equals: str, value: str) -> Station:
     if not equals or not re.fullmatch(r"[A-Za-z0-9_-]+", name) or not value:
         raise InputError(
             f'--station: found "{text}", expected NAME=DISTANCE, NAME=SNR or NAME=RATE,'
             ' such as "laptop=5 m", "tv=30 dB" or "old=ht20-mcs0-lgi"'
         )
-    if re.fullmatch(r"\d+(\.\d+)?\s*m", value):
-        return Station(name, "distance", _spaced(value, "m"))
-    if re.fullmatch(r"-?\d+(\.\d+)?\s*dB", value):
-        return Station(name, "snr", _spaced(value, "dB"))
+    if found := re.fullmatch(r"(\d+(?:\.\d+)?)\s*(?:m|meters?|metres?)", value):
+        return Station(name, "distance", f"{found[1]} m")
+    if found := re.fullmatch(r"(-?\d+(?:\.\d+)?)\s*dB", value, re.IGNORECASE):
+        return Station(name, "snr", f"{found[1]} dB")
+    if re.match(r"-?[\d.]", value):
+        raise InputError(
+            f'--station: found "{text}", expected a distance in m such as "{name}=5 m", a signal-to-noise ratio in dB'
+            f' such as "{name}=30 dB", or the name of a rate'
+        )
     return Station(name, "rate", value)
 
 
-def access(text: str, shaper: str, buffer: str) -> Access:
+def _saves(text: str, said: str) -> str:
+    """The power save of one station; without a kind that of a phone."""
+    key, equals, kind = (part.strip() for part in said.partition("="))
+    kind = kind if equals else "phone"
+    if key != "power-save" or kind not in POWER_SAVES:
+        kinds = ", ".join(POWER_SAVES)
+        raise InputError(
+            f'--station: found "{text}", expected nothing behind the place but "power-save" as of a phone,'
+            f' or "power-save=KIND" with one of {kinds}'
+        )
+    return kind
+
+
+def width(text: str) -> int:
+    """A channel's width as `80` or `80 MHz`."""
+    found = re.fullmatch(r"(20|40|80|160)\s*(?:MHz)?", text.strip(), re.IGNORECASE)
+    if not found:
+        raise InputError(f'--width: found "{text}", expected 20, 40, 80 or 160 MHz')
+    return int(found[1])
+
+
+def access(text: str, shaper: str, buffer: str | None) -> Access:
     """A way to the Internet as `DOWN/UP` in Mbit/s."""
-    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*/\s*(\d+(?:\.\d+)?)\s*(?:Mbit/s)?\s*", text)
+    unit = r"\s*(?:Mbit/s|Mbps|M)?\s*"
+    found = re.fullmatch(rf"\s*(\d+(?:\.\d+)?){unit}/\s*(\d+(?:\.\d+)?){unit}", text, re.IGNORECASE)
     if not found or not all(0.1 <= float(rate) <= 10_000 for rate in found.groups()):
         raise InputError(
             f'--internet: found "{text}", expected rates down and up in Mbit/s, 0.1 to 10000, such as "100/20"'
         )
-    return Access(float(found[1]), float(found[2]), shaper, buffer)
+    return Access(float(found[1]), float(found[2]), shaper, buffer or BUFFER)
+
+
+def line(name: str, shaper: str, buffer: str | None) -> Access:
+    """A way to the Internet by the name of its preset."""
+    from stillair._native import lines  # noqa: PLC0415 - for this option alone
+    from stillair.text.nearest import hint  # noqa: PLC0415 - for a mistake
+
+    known = json.loads(lines())
+    if name not in known:
+        raise InputError(f'--line: found "{name}", expected one of {", ".join(known)}{hint(name, known)}')
+    own = known[name]
+    if buffer is None and None in own["buffers_ms"]:
+        buffer = BUFFER  # no source tells what such a line holds
+    down, up = (bps / 1e6 for bps in own["rates_bps"])
+    return Access(down, up, shaper, buffer, name)
 
 
 def check(home: Home) -> None:
@@ -94,7 +155,3 @@ def check(home: Home) -> None:
         raise InputError(f"--width: found {home.width_mhz}, expected at most {widest} MHz with {home.standard}")
     if "ping" in home.traffic and len(home.traffic) != len(set(home.traffic)):
         raise InputError("--traffic: found one twice, expected each once")
-
-
-def _spaced(value: str, unit: str) -> str:
-    return f"{value.removesuffix(unit).strip()} {unit}"

@@ -88,6 +88,9 @@ def _station(home: Home, number: int, one: Station, rates: dict[str, str]) -> st
     said = ""
     if one.place != "rate":
         keys.append(f'{one.place} = "{one.value}"')
+    saves = one.power_save or home.power_save
+    if saves and saves != "none":
+        keys.append(f'power_save = "{saves}"')
     if home.standard == "802.11ax" and one.place != "rate":
         said = (
             "# Fixed at the fastest rate that works there: Linux leaves rates of 802.11ax to the device's firmware.\n"
@@ -134,6 +137,9 @@ def _flows(home: Home) -> list[str]:
             _flow("The first station has a call: G.711, both ways.", "voip", '"server"', first, 'name = "hears"')
         )
         flows.append(_flow("", "voip", first, '"server"', 'name = "speaks"'))
+    if "video" in home.traffic:
+        keys = 'name = "video"\nrate = "2 Mbit/s"\nboth_ways = true'
+        flows.append(_flow("The first station has the picture of a call, both ways.", "video", '"server"', first, keys))
     if "web" in home.traffic:
         flows.append(
             _flow("The first station loads pages.", "web", first, '"server"', 'name = "pages"\npage = "google"')
@@ -149,9 +155,7 @@ def _flow(comment: str, kind: str, sender: str, receivers: str, keys: str) -> st
 
 
 def _sweep(home: Home) -> str:
-    schemes = (
-        ["fifo", "fq_codel", "fq_mac", "mac80211"] if home.width_mhz <= 40 else ["fifo", "fq_mac", "mac80211", "mt76"]
-    )
+    schemes = ["fifo", "fq_codel", "fq_mac", "airtime", "mac80211", *(["mt76"] if home.width_mhz > 40 else [])]
     return f"""\
 [sweep]
 "node.ap.interface.wlan0.scheme" = {json.dumps(schemes)}

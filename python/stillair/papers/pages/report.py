@@ -21,7 +21,7 @@ from stillair.papers.runs import campaign as campaigns
 from stillair.papers.runs.campaign import Outcome
 from stillair.papers.runs.plan import Campaign, plan
 from stillair.results.statistics import Interval
-from stillair.text.table import table
+from stillair.text.table import fitting, room, table
 
 Row = dict[str, Any]
 
@@ -356,8 +356,12 @@ def _verdicts(rows: Sequence[Row]) -> list[str]:
     for why in dict.fromkeys(why for _, why in others):
         own = [row for row, its in others if its == why]
         ids = ", ".join(f"{row['id']} ({would})" if (would := words.would(row)) else row["id"] for row in own)
-        parts.append(textwrap.fill(f"{why}: {ids}", _WIDTH, subsequent_indent="  ", break_on_hyphens=False))
+        parts.append(textwrap.fill(f"{why}: {ids}", _width(), subsequent_indent="  ", break_on_hyphens=False))
     return parts
+
+
+def _width() -> int:
+    return room() or _WIDTH
 
 
 def _judged(rows: Sequence[Row]) -> str:
@@ -366,9 +370,23 @@ def _judged(rows: Sequence[Row]) -> str:
     if any("kernel" in row for row in rows):
         head.append("real kernel")
         lines = [[*line, words.kernel(row)] for line, row in zip(lines, rows, strict=True)]
-    laid = table(head, lines).splitlines()
+    with fitting(None):
+        laid = table(head, lines).splitlines()
+    if (width := room()) is not None and len(laid[0]) > width:
+        return "\n".join(_block(head, line, words.remark(row)) for line, row in zip(lines, rows, strict=True))
     out = [laid[0]]
     for line, row in zip(laid[1:], rows, strict=True):
         out.append(line)
-        out += textwrap.wrap(words.remark(row), _WIDTH, initial_indent="    ", subsequent_indent="    ")
+        out += textwrap.wrap(words.remark(row), _width(), initial_indent="    ", subsequent_indent="    ")
     return "\n".join(out)
+
+
+def _block(head: Sequence[str], line: Sequence[str], remark: str) -> str:
+    """A claim below each other, where a row of a table would be too wide."""
+    said = "; ".join(f"{name} {cell}" for name, cell in zip(head[2:], line[2:], strict=True) if cell)
+    filled = [
+        textwrap.fill(text, _width(), initial_indent="    ", subsequent_indent="    ", break_on_hyphens=False)
+        for text in (said, remark)
+        if text
+    ]
+    return "\n".join([f"{line[1]}  {line[0]}", *filled])

@@ -13,7 +13,7 @@ from stillair.results.result import NO_SERIES
 from stillair.results.series import Series
 
 # Samples; the rest are a few numbers for each station or flow.
-_LONG = ("sockets", "queues", "exchanges", "quic", "flows")
+_LONG = ("sockets", "queues", "exchanges", "sojourn", "quic", "flows")
 # Nothing reads these of a run, and of its series: more text than all that is read.
 _UNREAD = ("rc_stats", "qdiscs", "losses")
 _UNREAD_SERIES = ("stations", "drops", "queues")

@@ -1,0 +1,70 @@
+"""`stillair explain`."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from stillair._native import InputError
+from stillair.cli.common import options
+from stillair.cli.common.progress import runs_progress
+
+if TYPE_CHECKING:
+    from stillair.runs.scenario import Scenario
+
+
+@click.command()
+@click.argument("what", metavar="SCENARIO|RESULT", help="A scenario, as 'stillair run' takes it, or a result folder.")
+@options.set_
+@options.seed
+@click.option("--packet", is_flag=True, help="Follow the slowest packet through all layers too.")
+@click.option("--no-try", is_flag=True, help="Say what is wrong, and try nothing against it.")
+def explain(what: str, set_: tuple[str, ...], seed: int | None, packet: bool, no_try: bool) -> None:
+    """Say why packets are late and what would help.
+
+    Where their time goes is told by layer and cause. Each change is run before it is told.
+
+    A scenario is run with three seeds, and as often with each of two changes. Of a result folder its scenario is.
+    """
+    from stillair.explain import changes, findings, page, tried  # noqa: PLC0415 - loaded when there is something to explain
+
+    scenario, overrides = _read(what, options.overrides(set_))
+    resolved: dict[str, Any] = json.loads(scenario.resolve(overrides))
+    seeds = 1 if no_try else tried.SEEDS
+    with runs_progress(seeds if no_try else seeds * (1 + changes.MOST - 1), quiet=False) as watched:
+        made = seeds
+
+        def told(base: int) -> Any:  # noqa: ANN401 - what a bar is told by
+            return (lambda n: watched.progress(base + n)) if watched.progress else None
+
+        runs = scenario.run(seeds, seed, None, [*overrides, ("record.sojourn", "true")], progress=told(0)).runs
+        found = findings.subjects(runs, resolved)
+        outcomes = None
+        if not no_try:
+            outcomes = list[tried.Tried | tried.Refused]()
+            first = findings.worst(found)
+            for finding in first.faults[:2] if first else ():
+                for change in changes.of(finding, resolved):
+                    if first is None or len(outcomes) == changes.MOST - 1:
+                        break
+                    delays = first.delays
+                    subject = (delays.of, delays.name, delays.way)
+                    outcomes.append(tried.try_one(scenario, overrides, change, runs, subject, seed, told(made)))
+                    made += seeds
+    print(page.text(resolved["name"], runs, found, outcomes))
+    if packet:
+        print(f"\n{page.packet(runs)}")
+
+
+def _read(text: str, overrides: list[tuple[str, str]]) -> "tuple[Scenario, list[tuple[str, str]]]":
+    from stillair.results import result_folder  # noqa: PLC0415
+    from stillair.runs.scenario import Scenario  # noqa: PLC0415
+
+    what = Path(text)
+    if not what.is_dir():
+        return options.scenario(text), overrides
+    file = what / "scenario.toml"
+    if not file.is_file():
+        raise InputError(f"{what}: is no result folder: it has no scenario.toml")
+    return Scenario(file), [*result_folder.overrides(what), *overrides]

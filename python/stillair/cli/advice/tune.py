@@ -1,0 +1,134 @@
+"""`stillair tune`."""
+
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from stillair._native import InputError
+from stillair.cli.common import options
+from stillair.cli.common.progress import runs_progress
+from stillair.text import terminal
+
+if TYPE_CHECKING:
+    from stillair.explain.tune.tune import Budget, Tuned
+
+_SECONDS = {"s": 1.0, "min": 60.0, "h": 3600.0}
+
+
+@click.command()
+@options.file
+@click.option(
+    "--for",
+    "goal",
+    type=click.Choice(["latency", "goodput", "balance"]),
+    default="balance",
+    help="The least delay, the most goodput, or the most goodput over delay.",
+)
+@options.set_
+@options.seed
+@click.option("--runs", "seeds", type=options.whole(3, 1000), metavar="N", default=5, help="Runs of what is confirmed.")
+@click.option(
+    "--budget",
+    metavar="RUNS|TIME",
+    default="300",
+    help="About so many runs, or so much CPU time such as '2 min', for all of it.",
+)
+@options.jobs
+@click.option(
+    "-o", "folder", metavar="DIR", type=options.PATH, help="Keep runs, page, picture and commands; go on from there."
+)
+@options.as_json
+def tune(
+    file: str,
+    goal: str,
+    set_: tuple[str, ...],
+    seed: int | None,
+    seeds: int,
+    budget: str,
+    jobs: int | None,
+    folder: Path | None,
+    as_json: bool,
+) -> None:
+    """Search the settings of a network for the best.
+
+    Only what a person can set is changed, and only where the scenario has it: shaper and qdisc, airtime queue limits,
+    what queues above the radio, RTS, width, TCP's small queues, congestion control, pacing. What --set gives stays.
+
+    The best is confirmed over several seeds, each change is taken away again to see what it buys, and the network is
+    made a little different. Printed are the commands that set it. With -o an interrupted search goes on.
+    """
+    from stillair.text import extras  # noqa: PLC0415 - loaded when there is something to search
+
+    extras.need("optuna", "tune")
+    from stillair.explain.tune import page  # noqa: PLC0415
+    from stillair.explain.tune.tune import tune as search  # noqa: PLC0415
+
+    scenario, overrides, limit = options.scenario(file), options.overrides(set_), _budget(budget)
+    scenario.resolve(overrides)
+    with options.writing(folder):
+        if folder is not None:
+            from stillair.cli.common import place  # noqa: PLC0415 - not needed without -o
+
+            # What is kept goes by all that a run depends on: another scenario's is no harm.
+            place.check(folder, place.TUNE, replace=False, grows=True)
+        try:
+            with runs_progress(limit.runs if limit.cpu_s is None else 1000, quiet=as_json) as watched:
+                found = search(
+                    scenario,
+                    goal,
+                    overrides,
+                    seed=seed,
+                    seeds=seeds,
+                    budget=limit,
+                    jobs=jobs,
+                    folder=folder,
+                    progress=watched.progress,
+                )
+        except KeyboardInterrupt:
+            if folder is not None:
+                print(f"stillair: runs are kept in {folder}; the same command goes on from there", file=sys.stderr)
+            raise
+        name = Path(file).stem
+        if folder is not None:
+            _write(folder, name, found)
+    print(page.to_json(name, found) if as_json else terminal.harmless(page.text(name, found)))
+
+
+def _write(folder: Path, name: str, found: "Tuned") -> None:
+    from stillair.explain.tune import page  # noqa: PLC0415
+    from stillair.plot import front  # noqa: PLC0415
+    from stillair.text import extras, output  # noqa: PLC0415
+
+    text = f"{page.text(name, found)}\n"
+    output.write_files(folder, {"tune.txt": text, "tune.json": f"{page.to_json(name, found, 1)}\n"})
+    if any(found.winner.choice):
+        output.write_files(folder, {"commands.sh": f"{page.commands(found)}\n"})
+    if not extras.there("matplotlib"):
+        print("stillair: no picture of the front, as matplotlib is not installed: stillair[tune]", file=sys.stderr)
+        return
+    points = [("front, all seeds", one) for one in found.confirmed]
+    points += [("as it is", found.before)] + ([("tuned", found.winner)] if any(found.winner.choice) else [])
+    front.draw(
+        folder / "front.svg",
+        f"{name}, for {found.goal}",
+        [(one.measured.latency_ms, one.measured.goodput_mbps) for one in found.trials],
+        [(one.measured.latency_ms, one.measured.goodput_mbps) for one in found.front],
+        [front.Point(of, one.latency_ms, one.goodput_mbps) for of, one in points],
+    )
+
+
+def _budget(text: str) -> "Budget":
+    """A number of runs, or a time with its unit."""
+    from stillair.explain.tune.tune import Budget  # noqa: PLC0415
+
+    found = re.fullmatch(r"(\d+(?:\.\d+)?) *(s|min|h)?", text.strip())
+    if found is None or float(found[1]) <= 0 or (not found[2] and not found[1].isdigit()):
+        raise InputError(
+            f'--budget: found "{text}", expected a number of runs such as 300, or CPU time such as "2 min"'
+        )
+    if found[2]:
+        return Budget(cpu_s=float(found[1]) * _SECONDS[found[2]])
+    return Budget(int(found[1]))

@@ -1,0 +1,89 @@
+"""`stillair budget`: runs a transport on the paths of a budget, and says which limits it keeps."""
+
+import json
+import os
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from stillair._native import InputError, RunError
+from stillair.cli.common import options
+
+if TYPE_CHECKING:
+    from stillair.link import Budget, Case
+
+Measured = tuple[str, int, list[tuple[str, float]]]
+
+
+@click.command()
+@click.argument("file", metavar="FILE", type=options.PATH, help="The budget (TOML).")
+@click.option(
+    "--baseline", metavar="FILE", type=options.PATH, help="What was measured before, for the column of changes."
+)
+@click.option("--keep", is_flag=True, help="Write what was measured to --baseline.")
+@click.option("--junit", metavar="FILE", type=options.PATH, help="Write JUnit's XML there.")
+@click.option("--markdown", metavar="FILE", type=options.PATH, help="Write the table as Markdown there.")
+@options.jobs
+def budget(
+    file: Path,
+    baseline: Path | None,
+    keep: bool,
+    junit: Path | None,
+    markdown: Path | None,
+    jobs: int | None,
+) -> None:
+    """Hold a transport to its limits on given paths.
+
+    Fails if a limit is broken beyond its noise.
+
+    The budget's command is run for each path and seed, in the folder of the file. STILLAIR_BUDGET, STILLAIR_PATH and
+    STILLAIR_SEED are set. The last line that it prints is a JSON object of metrics and their values.
+    """
+    from stillair.link import Budget  # noqa: PLC0415 - loaded when there is something to run
+
+    read = Budget(file)
+    if not read.command:
+        raise InputError(f"{file}: found no command, expected what is to be run for each path and seed")
+    if keep and baseline is None:
+        raise InputError("--keep: found without --baseline, expected the file to write to")
+    with ThreadPoolExecutor(jobs or os.cpu_count() or 1) as pool:
+        measured = list(pool.map(lambda case: _run(file, read, case), read.cases))
+    before = baseline if baseline is not None and (baseline.exists() or not keep) else None
+    verdict = read.judge(measured, before)
+    print(verdict.text, end="")
+    for place, text in ((junit, verdict.junit), (markdown, verdict.markdown)):
+        if place is not None:
+            place.write_text(text, encoding="utf-8")
+    if keep and baseline is not None:
+        baseline.write_text(verdict.baseline, encoding="utf-8")
+    if not verdict.holds:
+        raise RunError(f"{file}: a limit is broken")
+
+
+def _run(file: Path, read: "Budget", case: "Case") -> Measured:
+    """One run of the transport."""
+    where = f"{file}: path.{case.path}, seed {case.seed}"
+    ours = {
+        "STILLAIR_BUDGET": str(file.absolute()),
+        "STILLAIR_PATH": case.path,
+        "STILLAIR_SEED": str(case.seed),
+    }
+    try:
+        done = subprocess.run(  # noqa: S603 - the user's own command, from the user's own file
+            read.command, cwd=file.absolute().parent, env=os.environ | ours, capture_output=True, text=True, check=False
+        )
+    except OSError as error:
+        raise InputError(f"{file}: command: {read.command[0]}: {error.strerror}") from None
+    if done.returncode != 0:
+        says = done.stderr.strip().splitlines()[-1:] or ["no message"]
+        raise RunError(f"{where}: the command ended with {done.returncode}: {says[0]}")
+    last = done.stdout.strip().splitlines()[-1:] or [""]
+    try:
+        found = json.loads(last[0])
+        metrics = {str(name): float(value) for name, value in found.items()}
+    except (ValueError, AttributeError, TypeError):
+        raise RunError(f"{where}: the last line is {last[0][:60]!r}, expected a JSON object of numbers") from None
+    return case.measured(**metrics)

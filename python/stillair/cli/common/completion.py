@@ -1,0 +1,73 @@
+"""What a shell is told to complete commands, options and scenarios: click's scripts, shown or put where a shell reads.
+
+A shell that completes calls the program with `_STILLAIR_COMPLETE` set, which click answers.
+"""
+
+import os
+from pathlib import Path
+
+import click
+
+from stillair._native import InputError
+
+_VARIABLE = "_STILLAIR_COMPLETE"
+_SHELLS = ("bash", "zsh", "fish")
+
+
+def _shell() -> str:
+    """The user's shell, by its environment."""
+    found = Path(os.environ.get("SHELL", "")).name
+    if found not in _SHELLS:
+        raise InputError(f'SHELL: found "{found}", expected one of {", ".join(_SHELLS)}, for which there is completion')
+    return found
+
+
+def _script(shell: str, command: click.Command) -> str:
+    from click.shell_completion import get_completion_class  # noqa: PLC0415 - for this alone
+
+    made = get_completion_class(shell)
+    assert made is not None  # noqa: S101 - one of click's own
+    return made(command, {}, "stillair", _VARIABLE).source().strip()
+
+
+def _show(context: click.Context, _parameter: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        print(_script(_shell(), context.command))
+        context.exit()
+
+
+def _install(context: click.Context, _parameter: click.Parameter, wanted: bool) -> None:
+    if not wanted:
+        return
+    shell = _shell()
+    if shell == "fish":
+        file = Path.home() / ".config/fish/completions/stillair.fish"
+        text = f"{_VARIABLE}=fish_source stillair | source\n"
+    else:
+        file = Path.home() / f".{shell}rc"
+        text = f'eval "$({_VARIABLE}={shell}_source stillair)"\n'
+    there = file.read_text(encoding="utf-8") if file.is_file() else ""
+    if text not in there:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with file.open("a", encoding="utf-8") as to:
+            to.write(text if there.endswith("\n") or not there else f"\n{text}")
+    print(f"{file}: has the line for completion; a new {shell} knows it")
+    context.exit()
+
+
+install = click.option(
+    "--install-completion",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_install,
+    help="Let the current shell complete commands, options and scenarios.",
+)
+show = click.option(
+    "--show-completion",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_show,
+    help="Print the script for completion in the current shell.",
+)

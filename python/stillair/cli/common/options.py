@@ -1,0 +1,125 @@
+"""Options that several commands have, and what they mean.
+
+A command is a function with decorators of click, which name the function's arguments.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+import click
+from click.shell_completion import CompletionItem
+
+from stillair._native import InputError
+from stillair.runs.limits import LARGEST_RUN, LARGEST_SEED, MOST_JOBS
+
+if TYPE_CHECKING:
+    from stillair.runs.scenario import Scenario
+
+MOST_RUNS = 1_000_000
+
+_F = TypeVar("_F", bound=Callable[..., object])
+Decorator = Callable[[_F], _F]
+
+
+def whole(least: int, most: int | None = None) -> click.IntRange:
+    """A whole number within bounds."""
+    return click.IntRange(least, most)
+
+
+class FilePath(click.ParamType[Path]):
+    """A path as it was given; `Path` alone takes an empty one, as of a variable that is not set, for this folder."""
+
+    name = "path"
+
+    def convert(self, value: str | Path, param: click.Parameter | None, ctx: click.Context | None) -> Path:
+        """The path; a mistake at the option if there is none."""
+        if not str(value):
+            self.fail("found nothing, expected a path", param, ctx)
+        return Path(value)
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        """Files, as the shell knows them."""
+        return click.Path().shell_complete(ctx, param, incomplete)
+
+
+PATH = FilePath()
+
+
+def _known(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[str]:
+    """Scenarios of the package for a shell that completes, and files by their names."""
+    from stillair.runs import bundled  # noqa: PLC0415 - for completion alone
+
+    files = (found.as_posix() for found in Path().glob(f"{incomplete}*") if found.suffix == ".toml" or found.is_dir())
+    return [name for name in bundled.names() if name.startswith(incomplete)] + sorted(files)
+
+
+file = click.argument(
+    "file",
+    metavar="FILE",
+    help="A scenario file (TOML), or the name of one that 'stillair scenarios' lists.",
+    shell_complete=_known,
+)
+runs = click.option(
+    "--runs", type=whole(1, MOST_RUNS), metavar="N", default=1, help="Repetitions, each with its own run number."
+)
+jobs = click.option(
+    "--jobs", type=whole(1, MOST_JOBS), metavar="N", show_default="all processors", help="Runs at the same time."
+)
+folder = click.option("-o", "folder", metavar="DIR", type=PATH, help="Keep the result in this folder.")
+force = click.option("--force", is_flag=True, help="Replace a result that is in the folder of -o.")
+seed = click.option("--seed", type=whole(0, LARGEST_SEED), metavar="N", show_default="the file's", help="Seed.")
+run_number = click.option(
+    "--run", "run_", type=whole(0, LARGEST_RUN), metavar="N", default=0, help="Number of the repetition."
+)
+at = click.option("--at", metavar="TIME", show_default="the end", help="When to look, such as '5 s'.")
+set_ = click.option(
+    "--set",
+    "set_",
+    metavar="KEY=VALUE",
+    multiple=True,
+    help="Override a key, dotted: flow.0.burst=1. Repeatable.",
+)
+as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON value instead of text.")
+
+
+def scenario(text: str) -> "Scenario":
+    """The scenario of a path, or of a name that the package has; a file of that name is taken first."""
+    from stillair.runs import bundled  # noqa: PLC0415 - loaded when there is something to run
+    from stillair.runs.scenario import Scenario  # noqa: PLC0415
+    from stillair.text.nearest import hint  # noqa: PLC0415
+
+    if not Path(text).is_file() and (found := bundled.find(text)) is not None:
+        return Scenario(found)
+    if text and not Path(text).exists():
+        near = hint(text, bundled.names())
+        raise InputError(
+            f"{text}: no such file; give the path of a scenario file (.toml) or a name that"
+            f" 'stillair scenarios' lists{near}"
+        )
+    return Scenario(Path(text))
+
+
+@contextmanager
+def writing(folder: Path | None, *, shared: bool = False) -> Iterator[None]:
+    """Makes the folder of a result, and holds it while one is made: alone, or beside others who make parts of it."""
+    if folder is None:
+        yield
+        return
+    from stillair.text import lock, output  # noqa: PLC0415 - not needed without -o
+
+    output.prepare(folder)
+    with lock.held(folder, shared=shared):
+        yield
+
+
+def overrides(texts: Iterable[str]) -> list[tuple[str, str]]:
+    """What `--set` gave, as keys and values in order."""
+    found = []
+    for text in texts:
+        key, equals, value = text.partition("=")
+        if not equals or not key.strip():
+            raise InputError(f'--set: found "{text}", expected KEY=VALUE such as flow.0.burst=1')
+        found.append((key.strip(), value.strip()))
+    return found

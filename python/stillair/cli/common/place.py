@@ -1,0 +1,45 @@
+"""Whether a folder may take a new result: it is empty, or holds one of the same kind that is to be replaced."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from stillair._native import InputError
+from stillair.results import result_folder as results
+
+RUN, SWEEP, REPORT, TUNE = "run", "sweep", "paper", "tune"
+
+_HOLDS: Mapping[str, Sequence[str]] = {
+    RUN: ("result.json", results.NEW, "runs"),
+    SWEEP: ("sweep.json", "combinations"),
+    TUNE: ("tune.json", "runs.jsonl"),
+    REPORT: ("report.html", "runs.json"),
+}
+"""What each kind has in its folder, by the command that makes it."""
+
+
+def check(folder: Path, kind: str, *, replace: bool, grows: bool = False) -> None:
+    """An `InputError` if a new result there would be mixed with what the folder holds, or take its place unasked.
+
+    One that `grows` takes up what is there already: it replaces nothing. Hidden files are not looked at.
+    """
+    if not folder.is_dir():
+        return
+    found = {path.name for path in folder.iterdir()}
+    for other, names in _HOLDS.items():
+        if other != kind and not found.isdisjoint(names) and found.isdisjoint(_HOLDS[kind]):
+            raise InputError(
+                f"{folder}: holds a result of 'stillair {other}', which one of 'stillair {kind}' would be mixed with;"
+                " give another folder with -o"
+            )
+    if found.isdisjoint(_HOLDS[kind]):
+        if strangers := sorted(name for name in found if not name.startswith(".")):
+            raise InputError(
+                f"{folder}: is not empty and holds no result of 'stillair {kind}' (there is {strangers[0]});"
+                " give an empty folder, or a new one, with -o"
+            )
+        return
+    if not replace and not grows:
+        raise InputError(
+            f"{folder}: holds a result of 'stillair {kind}' already; --force puts the new one in its place,"
+            " or give another folder with -o"
+        )

@@ -1,0 +1,133 @@
+"""Processes with the engine in them: so many requests at once, each with its limits of time and memory."""
+
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from typing import NamedTuple
+
+from stillair.cli.explore import engine
+
+PATIENCE_S = 0.05
+
+
+class Limits(NamedTuple):
+    """What a request may take."""
+
+    seconds: float = 60.0
+    memory: int = 4 << 30
+    """Of a process, in bytes."""
+    at_once: int = 2
+    waiting: int = 64
+
+
+class Refused(Exception):  # noqa: N818 - it is told to the page
+    """There is no answer, and why."""
+
+    def __init__(self, kind: str, message: str) -> None:
+        """Takes the kind under which the page knows it, and what it says."""
+        super().__init__(message)
+        self.kind = kind
+
+
+class Gone(Exception):  # noqa: N818 - nobody is told
+    """Who asked does not wait for the answer any more."""
+
+
+class _Process:
+    def __init__(self, memory: int) -> None:
+        command = [sys.executable, "-m", "stillair.cli.explore.engine", str(memory)]
+        self.process = subprocess.Popen(  # noqa: S603 - this interpreter, and a number
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        )
+
+    def ask(self, request: bytes) -> bytes | None:
+        stdin, stdout = self.process.stdin, self.process.stdout
+        if stdin is None or stdout is None:
+            return None
+        try:
+            engine.send(stdin, request)
+            return engine.receive(stdout)
+        except OSError:
+            return None
+
+    def end(self) -> None:
+        self.process.kill()
+        self.process.communicate()
+
+
+class Engines:
+    """A few processes that live on between requests; one whose request takes too long is ended, and another begins."""
+
+    def __init__(self, limits: Limits) -> None:
+        """Begins as many processes as may be at work at once, and one that stands by."""
+        self._limits = limits
+        self._free = threading.Semaphore(limits.at_once)
+        self._lock = threading.Lock()
+        self._waiting = 0
+        self._closed = False
+        self._idle = [_Process(limits.memory) for _ in range(limits.at_once + 1)]
+
+    def ask(self, request: bytes, goes_on: Callable[[], bool]) -> tuple[bool, bytes]:
+        """The answer, and whether it is what was asked for; `goes_on` says whether anybody still waits for it."""
+        with self._lock:
+            if self._waiting >= self._limits.waiting:
+                raise Refused("limit", f"{self._waiting} requests are waiting already: try again")
+            self._waiting += 1
+        try:
+            while not self._free.acquire(timeout=PATIENCE_S):
+                if not goes_on():
+                    raise Gone
+        finally:
+            with self._lock:
+                self._waiting -= 1
+        try:
+            return self._answer(request, goes_on)
+        finally:
+            self._free.release()
+
+    def _answer(self, request: bytes, goes_on: Callable[[], bool]) -> tuple[bool, bytes]:
+        with self._lock:
+            process = self._idle.pop() if self._idle else _Process(self._limits.memory)
+        answers: list[bytes | None] = []
+        asker = threading.Thread(target=lambda: answers.append(process.ask(request)), daemon=True)
+        asker.start()
+        until = time.monotonic() + self._limits.seconds
+        answer: bytes | None = None
+        why: Refused | Gone | None = None
+        while why is None:
+            asker.join(PATIENCE_S)
+            if not asker.is_alive():
+                answer = answers[0] if answers else None
+                break
+            if not goes_on():
+                why = Gone()
+            elif time.monotonic() > until:
+                why = Refused("limit", f"this took more than {self._limits.seconds:g} s and was stopped")
+        if answer:
+            self._keep(process)
+            return answer[0] == 0, answer[1:]
+        process.end()
+        self._keep(None)
+        gibibytes = self._limits.memory / (1 << 30)
+        raise why or Refused(
+            "broken", f"the engine ended without an answer: perhaps it needed more than {gibibytes:g} GiB"
+        )
+
+    def _keep(self, process: _Process | None) -> None:
+        """One that has answered goes on; in the place of one that was ended another begins."""
+        with self._lock:
+            if self._closed:
+                if process:
+                    process.end()
+                return
+            self._idle.append(process or _Process(self._limits.memory))
+
+    def close(self) -> None:
+        """Ends all processes that are at nothing."""
+        with self._lock:
+            self._closed = True
+            idle, self._idle = self._idle, []
+        for process in idle:
+            process.end()

@@ -1,0 +1,128 @@
+"""Results in other programs' formats."""
+
+from datetime import datetime
+from pathlib import Path
+
+from stillair._native import InputError
+from stillair.capture import USUAL, Wanted, capture_points, write_capture
+from stillair.results import qlog, sampled, tidy
+from stillair.results import result_folder as folders
+from stillair.results.flent import file as flent
+from stillair.results.flent.file import EPOCH
+from stillair.results.result import Result
+from stillair.runs.scenario import Scenario
+from stillair.text import output
+
+__all__ = ["EPOCH", "FORMATS", "TABLES", "USUAL", "Wanted", "export", "export_table", "points"]
+
+_SUFFIX = {"flent": ".flent.gz", "csv": ".csv", "parquet": ".parquet", "pcap": ".pcapng", "qlog": ".sqlog"}
+
+FORMATS = tuple(_SUFFIX)
+
+TABLES = {
+    "sojourn": sampled.sojourn_frame,
+    "queues": sampled.queues_frame,
+    "exchanges": sampled.exchanges_frame,
+    "sockets": sampled.sockets_frame,
+}
+"""Tables of what `[record]` asks for, by their names."""
+
+
+def export(
+    kind: str,
+    folder: Path,
+    target: Path | None,
+    run: int | None,
+    title: str | None,
+    begun: datetime = EPOCH,
+    frames: Wanted = USUAL,
+) -> list[Path]:
+    """Writes a result folder as `kind` and gives the files written.
+
+    Flent and pcap files hold one run each: of several runs every one gets a file, and `target` is their folder; so with
+    qlog of several flows. `title` and `begun` are for Flent, `frames` is for pcap.
+    """
+    result = Result.load(folder)
+    numbers = [found["run"] for found in result.runs] if run is None else [run]
+    if kind in ("csv", "parquet"):
+        path = target or Path(f"{folder.resolve().name}.{kind}")
+        _check(path, kind)
+        runs = (result.measured(number) for number in numbers)
+        if kind == "csv":
+            tidy.write_csv(path, runs)
+        else:
+            tidy.write_parquet(path, runs, result.described())
+        return [path]
+    if kind == "qlog":
+        return _qlogs(folder, result, target, numbers)
+    single = len(numbers) == 1 and not (target and target.is_dir())
+    if not single and target is not None and not target.is_dir():
+        raise InputError(f"{target}: {len(numbers)} files are to be written: give a folder that exists, or --run N")
+    _check(target, kind)
+    written = []
+    for number in numbers:
+        name = folder.resolve().name if title is None else title
+        name = name if len(result.runs) == 1 else f"{name} run {number}"
+        measured = result.measured(number)
+        if kind == "flent":
+            plain = flent.file_name(measured, name, begun)
+            path = target if single and target else (target or Path()) / plain
+            flent.write(path, measured, result.described(), name, begun)
+        else:
+            plain = f"{folder.resolve().name}-run-{number}.pcapng"
+            path = target if single and target else (target or Path()) / plain
+            # A run is repeated for its capture: it is the same to the last packet, or refused.
+            scenario, overrides = Scenario(folder / "scenario.toml"), folders.overrides(folder)
+            seed, trace_hash = measured.summary["seed"], measured.summary["trace_hash"]
+            write_capture(scenario, overrides, seed, number, path, *frames, trace_hash=trace_hash, some=True)
+        written.append(path)
+    return written
+
+
+def export_table(kind: str, table: str, folder: Path, target: Path | None, run: int | None) -> Path:
+    """Writes a table of `TABLES` and gives the file; an `InputError` if the scenario did not ask for it."""
+    result = Result.load(folder)
+    path = target or Path(f"{folder.resolve().name}-{table}.{kind}")
+    _check(path, kind)
+    runs = [found for found in result.runs if run in (None, found["run"])]
+    if not runs:
+        raise InputError(f"--run: found {run}, expected one of {', '.join(str(found['run']) for found in result.runs)}")
+    TABLES[table](result.scenario, runs).save(path)
+    return path
+
+
+def points(folder: Path) -> list[str]:
+    """Where frames of a kept run can be captured."""
+    Result.load(folder)
+    return capture_points(Scenario(folder / "scenario.toml"), folders.overrides(folder))
+
+
+def _check(target: Path | None, kind: str) -> None:
+    """Refuses what cannot be written, and a name of another kind."""
+    if kind not in ("csv", "parquet") and (target is None or target.is_dir()):
+        output.prepare(target or Path())
+        return
+    if target is not None:
+        output.check_kind(target, _SUFFIX[kind], f"a file for --{kind}")
+
+
+def _qlogs(folder: Path, result: Result, target: Path | None, numbers: list[int]) -> list[Path]:
+    """A qlog of each flow over QUIC in each run."""
+    name = folder.resolve().name
+    flows = [
+        (number, flow, found)
+        for number in numbers
+        for flow, found in sorted(result.measured(number).summary.get("quic", {}).items())
+    ]
+    if not flows:
+        raise InputError(f"{folder}: no flow over QUIC")
+    if len(flows) > 1 and target is not None and not target.is_dir():
+        raise InputError(f"{target}: {len(flows)} files are to be written: give a folder that exists")
+    _check(target, "qlog")
+    written = []
+    for number, flow, found in flows:
+        plain = f"{name}-run-{number}-{flow}.sqlog"
+        path = target if target and not target.is_dir() else (target or Path()) / plain
+        qlog.write(path, flow, found, f"{name}, run {number}")
+        written.append(path)
+    return written

@@ -1,0 +1,46 @@
+"""`stillair qoo`: how far a path is from what an application needs."""
+
+from pathlib import Path
+
+import click
+
+from stillair._native import InputError
+from stillair.cli.common import options
+
+
+@click.command()
+@click.argument("result", metavar="RESULT", type=options.PATH, help="A folder that 'stillair run -o' wrote.")
+@click.argument("need", metavar="NEED", type=options.PATH, help="What the application needs, as TOML.")
+def qoo(result: Path, need: Path) -> None:
+    """Score pings and calls by what an application needs (QoO).
+
+    The score of draft-ietf-ippm-qoo is 100 where all is optimal and 0 where something is unacceptable.
+
+    NEED is a file such as
+
+    \b
+      latency_ms = [[99, 200, 500], [99.9, 300, 600]]  # %, optimal, worst
+      loss = [0.01, 0.05]                              # optimal, worst
+      throughput_mbps = 4                              # least; 0 if left out
+
+    Latencies are round trips of pings and one way of calls. Throughput is the goodput of the flow's station, all its
+    flows together. It is not judged where it is less than the need and nothing loaded the station: TCP that always has
+    data, or UDP of that rate. The figure is the mean over runs.
+    """  # noqa: D301 - click takes the character that \b stands for
+    from stillair.explain.quality import Outcome, Requirement, of_run  # noqa: PLC0415 - loaded when there is something to read
+    from stillair.results.result import Result  # noqa: PLC0415
+    from stillair.results.statistics import interval  # noqa: PLC0415
+    from stillair.text.table import natural, table  # noqa: PLC0415
+
+    requirement = Requirement.load(need)
+    found: dict[str, list[Outcome]] = {}
+    for measured in Result.load(result).all_measured():
+        for name, outcome in of_run(measured, requirement).items():
+            found.setdefault(name, []).append(outcome)
+    if not found:
+        raise InputError(f"{result}: found no ping and no call that was answered, expected one to be scored")
+    rows = []
+    for name in natural(found):
+        parts = ([value for value in part if value is not None] for part in zip(*found[name], strict=True))
+        rows.append([name, *(f"{interval(part).mean:.0f}" if part else "not judged" for part in parts)])
+    print(table(["of", "QoO", *(f"{part} alone" for part in Outcome._fields[1:])], rows))

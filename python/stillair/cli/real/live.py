@@ -1,0 +1,216 @@
+"""`stillair live`, `exec`, `set`, `ps` and `agree`."""
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+import click
+
+from stillair._native import InputError
+from stillair.cli.common import options
+from stillair.text import terminal
+
+if TYPE_CHECKING:
+    from stillair.runs.live import Request
+    from stillair.runs.scenario import Scenario
+
+_command = click.argument("command", nargs=-1, metavar="[-- COMMAND ...]", type=click.UNPROCESSED)
+_run_of = click.option(
+    "--run",
+    "run",
+    type=options.whole(1),
+    metavar="PID",
+    show_default="the only one",
+    help="The run, as 'stillair ps' lists it.",
+)
+_late = click.option(
+    "--late",
+    type=options.whole(1),
+    metavar="US",
+    default=1000,
+    help="Lateness in us that makes a run invalid, of one packet in 100.",
+)
+
+
+@click.command()
+@options.file
+@_command
+@options.set_
+@options.seed
+@click.option("--host", metavar="HOST", show_default="the first station", help="Where COMMAND runs.")
+@_late
+@click.option("--uplink", is_flag=True, help="Let hosts reach the Internet, by slirp4netns.")
+@click.option(
+    "--attach",
+    metavar="HOST=PLACE",
+    multiple=True,
+    help="HOST is a network namespace that is there: netns:PATH, netns:NAME or pid:N. Repeatable; needs root.",
+)
+@options.folder
+@options.force
+@options.as_json
+def live(
+    file: str,
+    command: tuple[str, ...],
+    set_: tuple[str, ...],
+    seed: int | None,
+    host: str | None,
+    late: int,
+    uplink: bool,
+    attach: tuple[str, ...],
+    folder: Path | None,
+    force: bool,
+    as_json: bool,
+) -> None:
+    """Run a scenario with real Linux hosts at its ends.
+
+    The run ends with COMMAND, with the scenario's duration, or with Ctrl-C.
+
+    Exit status 3 says that packets came too late for the run to be valid.
+    """
+    from stillair.runs import live as engine  # noqa: PLC0415 - loaded when there is something to run
+
+    scenario = options.scenario(file)
+    # A command has the terminal to itself.
+    request = engine.Request.of(
+        scenario,
+        options.overrides(set_),
+        seed=seed,
+        command=list(command),
+        host=host,
+        table=not command and not as_json,
+        late_us=late,
+        uplink=uplink,
+        attach=[_attached(text) for text in attach],
+    )
+    if force and folder is None:
+        raise InputError("--force: has no effect without -o, which names the folder of the result")
+    text, status = engine.run(request) if folder is None else _kept(request, scenario, folder, force=force)
+    _show(text, sys.stderr if command else sys.stdout, as_json=as_json)
+    click.get_current_context().exit(status)
+
+
+def _attached(text: str) -> tuple[str, str]:
+    host, equals, place = text.partition("=")
+    if not equals:
+        raise InputError(f'--attach: found "{text}", expected HOST=netns:PATH or HOST=pid:N')
+    return host, place
+
+
+def _show(text: str, stream: IO[str], *, as_json: bool) -> None:
+    """Prints a result, and on stderr what should be known of it."""
+    from stillair.results.result import Result  # noqa: PLC0415 - slow to load, and a run is to begin at once
+    from stillair.results.summary import summary  # noqa: PLC0415
+
+    result = Result.from_json(text)
+    for note in result.notes:
+        print(f"stillair: {terminal.harmless(note)}", file=sys.stderr)
+    if as_json:
+        print(text)
+        return
+    print(summary(result, stream).rstrip(), file=stream)
+    print(_lateness(json.loads(text)["runs"][0]["live"]), file=stream)
+
+
+def _lateness(said: dict[str, Any]) -> str:
+    """How late packets were given to hosts, in a line."""
+    late = said["lateness"]
+    words = (("p50_us", "median"), ("p99_us", "p99"), ("max_us", "max"))
+    shown = ", ".join(f"{late[key] or 0:.0f} us ({word})" for key, word in words)
+    return f"late by {shown}, {said['priority']} priority: {'valid' if said['valid'] else 'not valid'}"
+
+
+def _kept(request: "Request", scenario: "Scenario", folder: Path, *, force: bool) -> tuple[str, int]:
+    """Runs it and keeps the result in a folder."""
+    from stillair.cli.common import place  # noqa: PLC0415 - not needed without -o
+    from stillair.runs import live as engine  # noqa: PLC0415
+    from stillair.runs import result_writer  # noqa: PLC0415
+
+    scenario.resolve(request.overrides)
+    request.series = True
+    with options.writing(folder):
+        result_writer.refuse_others(folder)
+        place.check(folder, place.RUN, replace=force)
+        writer = result_writer.ResultWriter(folder, scenario, request.overrides, 1)
+        text, status = engine.run(request)
+        writer.keep(json.dumps(json.loads(text)["runs"][0]))
+        writer.finish()
+    return text, status
+
+
+@click.command("exec")
+@click.argument("host", metavar="HOST")
+@_command
+@_run_of
+def exec_(host: str, command: tuple[str, ...], run: int | None) -> None:
+    """Run COMMAND in a host of a live run; without one, a shell."""
+    from stillair.runs import live as engine  # noqa: PLC0415 - as above
+
+    words = list(command) or [os.environ.get("SHELL", "/bin/sh")]
+    click.get_current_context().exit(engine.execute(run, host, words))
+
+
+@click.command("set")
+@click.argument("change", metavar="KEY=VALUE")
+@_run_of
+def set_(change: str, run: int | None) -> None:
+    """Change a key of a live run's scenario while it goes on."""
+    from stillair.runs import live as engine  # noqa: PLC0415 - as above
+
+    [(key, value)] = options.overrides([change])
+    engine.change(run, key, value)
+
+
+@click.command()
+@options.as_json
+def ps(as_json: bool) -> None:
+    """List the live runs of this user, their hosts and addresses."""
+    from stillair.runs import live as engine  # noqa: PLC0415 - as above
+
+    found = engine.runs()
+    if as_json:
+        print(json.dumps(found))
+        return
+    for one in found:
+        status = one["status"]
+        print(f"{one['pid']}  {terminal.harmless(status['scenario'])}  {status['elapsed_s']:.0f} s")
+        for name, of in status["hosts"].items():
+            print(f"    {name}  {of['device']}  {of['address']}  {of['address6']}")
+
+
+@click.command()
+@options.file
+@options.set_
+@options.seed
+@click.option(
+    "--runs",
+    type=options.whole(1, 100),
+    metavar="N",
+    default=1,
+    help="Runs of each side, of which the means are compared.",
+)
+@_late
+@options.as_json
+def agree(file: str, set_: tuple[str, ...], seed: int | None, runs: int, late: int, as_json: bool) -> None:
+    """Set a live run of a scenario beside virtual time.
+
+    Each combination of its [sweep] table is run. Exit status 1 says that they differ, 3 that a run was not valid.
+    """
+    from stillair.runs import live as engine  # noqa: PLC0415 - as above
+    from stillair.runs.agree import agree as compared  # noqa: PLC0415
+
+    found = compared(
+        options.scenario(file),
+        options.overrides(set_),
+        seed,
+        runs,
+        late,
+        lambda text: print(f"stillair: {terminal.harmless(text)}", file=sys.stderr),
+    )
+    print(found.to_json() if as_json else found.to_text())
+    if found.late:
+        click.get_current_context().exit(engine.INVALID)
+    if not found.holds:
+        click.get_current_context().exit(1)

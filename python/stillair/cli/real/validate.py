@@ -1,0 +1,101 @@
+"""`stillair validate`: the model beside measurements of the real kernel and of the real mac80211."""
+
+import sys
+from pathlib import Path
+
+import click
+
+from stillair._native import InputError, RunError
+from stillair.cli.common import options
+from stillair.cli.common.progress import runs_progress
+
+
+@click.group(invoke_without_command=True)
+@click.pass_context
+def validate(context: click.Context) -> None:
+    """Compare the model with measurements of the real Linux."""
+    if context.invoked_subcommand is None:
+        print(context.get_help())
+
+
+@validate.command()
+@click.argument(
+    "folder",
+    metavar="[DIR]",
+    type=options.PATH,
+    required=False,
+    help="A folder of the kernel's measurements, or one file.",
+)
+@options.jobs
+@options.as_json
+def linux(folder: Path | None, jobs: int | None, as_json: bool) -> None:
+    """Run what the real kernel was measured at, and compare. Without DIR: the measurements that come with it."""
+    from stillair.validate import command  # noqa: PLC0415 - not needed for other commands
+
+    plan = command.plan(folder)
+    for note in plan.notes:
+        print(f"stillair: {note}", file=sys.stderr)
+    with runs_progress(len(plan.subjects), quiet=as_json) as watched:
+        report = command.run(plan, jobs, watched.progress)
+    if report.rows:
+        print(command.as_json(report.rows) if as_json else command.text(report.rows))
+    _tell(report.fault())
+
+
+@validate.command()
+@click.argument(
+    "folder",
+    metavar="[DIR]",
+    type=options.PATH,
+    required=False,
+    help="A folder of mac80211's measurements, or one file.",
+)
+@click.option("--only", metavar="NAMES", help="Configurations of these names, as tcp_up*.")
+@options.jobs
+@options.as_json
+@click.option(
+    "-o", "into", metavar="DIR", type=options.PATH, help="Write report.txt and comparison.json into this folder."
+)
+@click.option(
+    "--scenarios", metavar="DIR", type=options.PATH, help="Write the scenario of each configuration there; run nothing."
+)
+def wifi(
+    folder: Path | None,
+    only: str | None,
+    jobs: int | None,
+    as_json: bool,
+    into: Path | None,
+    scenarios: Path | None,
+) -> None:
+    """Run what the real mac80211 was measured at, and compare. Without DIR: the measurements that come with it."""
+    from stillair.text import output  # noqa: PLC0415 - not needed for other commands
+    from stillair.validate import batch  # noqa: PLC0415
+    from stillair.validate.wifi import command, report  # noqa: PLC0415
+
+    for target in (into, scenarios):
+        if target is not None:
+            output.prepare(target)
+    plan = command.plan(folder, only)
+    for note in plan.notes:
+        print(f"stillair: {note}", file=sys.stderr)
+    if scenarios is not None:
+        output.write_files(scenarios, command.scenarios(plan))
+        _tell(batch.fault(plan.faults))
+        return
+    with runs_progress(len(plan.configurations), quiet=as_json) as watched:
+        made = command.run(plan, jobs, watched.progress)
+    if made.rows:
+        rows = command.as_json(made.rows)
+        if into is not None:
+            output.write_files(into, {"report.txt": f"{report.text(made.rows)}\n", "comparison.json": f"{rows}\n"})
+        print(rows if as_json else report.text(made.rows))
+    _tell(made.fault())
+
+
+def _tell(fault: tuple[list[str], InputError | RunError] | None) -> None:
+    """Says all that could not be done, a line each; the last is raised."""
+    if fault is not None:
+        before, last = fault
+        for line in before:
+            print(f"stillair: {line}", file=sys.stderr)
+        raise last

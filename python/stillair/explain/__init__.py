@@ -1,0 +1,14 @@
+"""Why packets are late, in words: where their time went, what keeps them there, and what would change it.
+
+What is said comes from packets that were followed (`[record] sojourn`); what would change it was run before.
+
+    answers   questions that people ask, each answered by runs
+    tune      which settings are best, searched
+    page      the page of text
+    tried     changes, run with the same seeds
+    changes   what might be changed, by finding
+    findings  the causes of late packets, the largest first
+    air       who has the air for how little, and what hidden stations cost
+    access    lines to the Internet, their shapers, and what is on which side
+    quality   what an application makes of a path (QoO)
+"""

@@ -1,0 +1,109 @@
+"""Lines to the Internet, with the shaper that a router has before one; and what is on which side of an interface."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+Resolved = Mapping[str, Any]
+
+SHARE = 0.9
+"""Of a line's rates, at which a router shapes so that packets wait in its own queues and not in the modem."""
+
+_LOW_ENOUGH = 0.95
+"""A shaper of at most this part of the line's rates keeps the modem's buffer empty."""
+
+
+class Line(NamedTuple):
+    """An access line, by the interfaces at its ends and the rates of both directions."""
+
+    near: str
+    """The customer's: `router.wan`."""
+    far: str
+    down_bps: int
+    up_bps: int
+    atm: str
+    """How it carries packets in cells, as cake takes it; `noatm` if it does not."""
+
+    def way(self, place: str) -> str:
+        """`down` or `up`, whichever leaves that end; empty of other interfaces."""
+        return {self.far: "down", self.near: "up"}.get(place, "")
+
+
+def lines(resolved: Resolved) -> list[Line]:
+    """The access lines of a scenario."""
+    found = []
+    for link in resolved["links"]:
+        for near, far in ends(link, resolved):
+            forth, back = link["medium"]["line"], (link.get("medium_back") or link["medium"])["line"]
+            up, down = (forth, back) if link["ends"][0] == near else (back, forth)
+            found.append(Line(near, far, down["rate_bps"], up["rate_bps"], up.get("atm", "noatm")))
+    return found
+
+
+def ends(link: Mapping[str, Any], resolved: Resolved) -> list[tuple[str, str]]:
+    """The customer's end of an access line, and the far one; nothing of other links."""
+    if "line" not in link["medium"]:
+        return []
+    forwards = {node["name"] for node in resolved["nodes"] if node["forward"]}
+    one, other = link["ends"]
+    return [(one, other) if one.partition(".")[0] in forwards else (other, one)]
+
+
+def at(place: str, resolved: Resolved) -> Line | None:
+    """The line that has an interface as one of its ends."""
+    return next((line for line in lines(resolved) if place in (line.near, line.far)), None)
+
+
+def is_shaped(line: Line, resolved: Resolved) -> bool:
+    """Whether its router holds both directions below the line's rates."""
+    of = interface(line.near, resolved)
+    both = ((of.get("ingress") or {}, line.down_bps), (of.get("qdisc", {}).get("config", {}), line.up_bps))
+    return all(0 < (_rate(qdisc) or 0) <= _LOW_ENOUGH * bps for qdisc, bps in both)
+
+
+def _rate(qdisc: Mapping[str, Any]) -> int | None:
+    found: int | None = qdisc.get("bandwidth_bps") or qdisc.get("rate_bps")
+    return found
+
+
+def interface(place: str, resolved: Resolved) -> Mapping[str, Any]:
+    """An interface by node and name; empty if there is none."""
+    node, _, name = place.partition(".")
+    nodes = (one for one in resolved["nodes"] if one["name"] == node)
+    return next((one for of in nodes for one in of["interfaces"] if one["name"] == name), {})
+
+
+def outside(resolved: Resolved) -> set[str]:
+    """Nodes beyond the access lines, which nobody at home can set."""
+    found, home = set[str](), set[str]()
+    for line in lines(resolved):
+        found |= _reached(line.far, resolved)
+        home |= _reached(line.near, resolved)
+    return found - home
+
+
+def behind(place: str, resolved: Resolved) -> set[str]:
+    """The node of an interface, and those that its packets come from: all that are reached without that interface."""
+    return _reached(place, resolved)
+
+
+def _reached(place: str, resolved: Resolved) -> set[str]:
+    """Nodes that the node of an interface reaches without it."""
+    arrows = list(_joined(resolved))
+    found, fresh = set[str](), {place.partition(".")[0]}
+    while fresh:
+        found |= fresh
+        over = ((a, b) for a, b in arrows if place not in (a, b) and a.partition(".")[0] in found)
+        fresh = {b.partition(".")[0] for _, b in over} - found
+    return found
+
+
+def _joined(resolved: Resolved) -> Iterator[tuple[str, str]]:
+    """Interfaces that hear each other, both ways round."""
+    pairs = [(link["ends"][0], link["ends"][1]) for link in resolved["links"]]
+    for node in resolved["nodes"]:
+        for of in node["interfaces"]:
+            ap = of["medium"].get("role", {}).get("ap")
+            if ap:
+                pairs.append((f"{node['name']}.{of['name']}", ap))
+    for one, other in pairs:
+        yield from ((one, other), (other, one))

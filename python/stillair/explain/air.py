@@ -1,0 +1,65 @@
+"""What a run measured of the air: who has it for how little, and what hidden stations cost."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from stillair.results.sojourn import Delays
+
+Run = Mapping[str, Any]
+Resolved = Mapping[str, Any]
+
+_MOST_OF_THE_AIR = 0.4
+_LITTLE = 0.5
+"""A station with the first share of the airtime is slow if in the same
+time it carries less than the second part of what the others do."""
+
+_OVERLAP = 0.05
+"""Frames that overlap for less than this part of the time of data are what contention brings."""
+
+_SERVES = ("data_us", "ack_us", "protection_us")
+
+
+def slow_station(run: Run) -> str:
+    """The station that has most of the air and carries little in it; empty if there is none."""
+    stations: dict[str, Mapping[str, Any]] = {
+        name: of for name, of in run.get("stations", {}).items() if of.get("airtime_share")
+    }
+    for name, of in stations.items():
+        others = [other for key, other in stations.items() if key != name]
+        share = sum(other["airtime_share"] for other in others)
+        if of["airtime_share"] < _MOST_OF_THE_AIR or not share:
+            continue
+        usual = sum(other["goodput_mbps"] for other in others) / share
+        if of["goodput_mbps"] / of["airtime_share"] < _LITTLE * usual:
+            return name
+    return ""
+
+
+def hidden(run: Run) -> bool:
+    """Whether senders began amid frames that they do not hear, and frames overlap for it."""
+    begun = sum(losses.get("begun_amid", 0) for losses in run.get("losses", {}).values())
+    channels = run.get("air", {}).values()
+    overlap, data = (sum(uses.get(use, 0.0) for uses in channels) for use in ("overlap_us", "data_us"))
+    return bool(begun) and overlap > _OVERLAP * data
+
+
+def failed_serving(run: Run, delays: Sequence[Delays], resolved: Resolved) -> float:
+    """The part of what counts as serving packets that was of exchanges that failed.
+
+    Where frames overlap, nobody knows how an exchange ends while it is under way, so that its time counts as serving.
+    What has come is known from the packets' time on the air. 0 where all hear all.
+    """
+    if not hidden(run):
+        return 0.0
+    serves = sum(uses.get(use, 0.0) for uses in run["air"].values() if uses.get("overlap_us") for use in _SERVES)
+    came = sum(_came_us(one, run) for one in delays if one.of == "station") * run["sojourn"]["sample"]
+    whole = resolved["duration_ns"]
+    measured = whole - resolved["warm_up_ns"] - resolved["cool_down_ns"]
+    return max(0.0, 1 - came * whole / measured / serves) if serves and measured > 0 else 0.0
+
+
+def _came_us(delays: Delays, run: Run) -> float:
+    """Time of the exchanges in which a station's packets came, those of an aggregate together."""
+    key = "mean_aggregate_up" if delays.way == "up" else "mean_aggregate"
+    frames = run["stations"].get(delays.name, {}).get(key) or 1.0
+    return sum(ns for (layer, _), ns in delays.total().items() if layer == "air") / frames / 1000

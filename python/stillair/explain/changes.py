@@ -1,0 +1,214 @@
+"""What might be changed against a cause: keys of the scenario with values. Whether it helps is found out by a run."""
+
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from stillair.explain import access
+from stillair.explain.findings import Finding, Resolved, station
+
+MOST = 3
+"""Changes that are tried."""
+
+
+class Change(NamedTuple):
+    """A change of the scenario."""
+
+    words: str
+    overrides: list[tuple[str, str]]
+    real: bool = True
+    """It is something that one can set; otherwise the cause is taken away, to see how much it is."""
+
+
+def of(finding: Finding, resolved: Resolved) -> Iterator[Change]:
+    """Changes that bear on a cause, the most promising first. No server on the Internet is among what they set."""
+    made = _MAKERS.get(finding.kind)
+    far = access.outside(resolved)
+    for change in made(finding, resolved) if made is not None else ():
+        sets = [(key, value) for key, value in change.overrides if _node(key) not in far]
+        if sets:
+            yield change._replace(overrides=sets)
+
+
+def _node(key: str) -> str:
+    """The node that a key sets; empty if it is no node's."""
+    head, _, rest = key.partition(".")
+    return rest.partition(".")[0] if head == "node" else ""
+
+
+def as_written(overrides: Sequence[tuple[str, str]], scenario: str) -> list[tuple[str, str]]:
+    """The same by names that the scenario's text has, which nodes by `count` and interfaces by `like` have not."""
+    nodes = tomllib.loads(scenario).get("node", {})
+
+    def written(key: str) -> str:
+        match key.split("."):
+            case ["node", node, *rest]:
+                interface = rest[1] if rest[:1] == ["interface"] and len(rest) > 1 else ""
+                return ".".join(("node", _written(node, interface, nodes), *rest))
+        return key
+
+    return list(dict.fromkeys((written(key), value) for key, value in overrides))
+
+
+def _written(node: str, interface: str, nodes: Mapping[str, Any]) -> str:
+    counted = node.rstrip("0123456789")
+    name = counted if node not in nodes and counted in nodes else node
+    table: Mapping[str, Any] = nodes.get(name, {})
+    if interface and interface not in table.get("interface", {}) and table.get("like") in nodes:
+        return _written(table["like"], interface, nodes)
+    return name
+
+
+def _key(place: str, key: str) -> str:
+    node, _, interface = place.partition(".")
+    return f"node.{node}.interface.{interface}.{key}"
+
+
+def _medium(place: str, resolved: Resolved) -> Mapping[str, Any]:
+    node, _, interface = place.partition(".")
+    return next((i["medium"] for i in station(node, resolved).get("interfaces", ()) if i["name"] == interface), {})
+
+
+def _wlans(resolved: Resolved, role: str) -> list[str]:
+    return [
+        f"{node['name']}.{interface['name']}"
+        for node in resolved["nodes"]
+        for interface in node["interfaces"]
+        if interface["medium"].get("role", {}).get("kind") == role
+    ]
+
+
+def _bloat(finding: Finding, resolved: Resolved) -> Iterator[Change]:
+    place = finding.place
+    line = access.at(place, resolved)
+    if line is not None:
+        yield from _shaped(line, resolved)
+        return
+    medium = _medium(place, resolved)
+    driver = medium.get("driver") or {}
+    if driver.get("firmware") and not driver.get("aql"):
+        yield Change(f"{place}: airtime queue limits (AQL)", [(_key(place, "scheme.aql"), "true")])
+    if "link" not in medium:
+        for scheme in (one for one in ("mac80211", "fq_codel") if one != medium.get("scheme")):
+            yield Change(f"{place}: scheme {scheme}", [(_key(place, "scheme"), scheme)])
+    else:
+        yield Change(f"{place}: qdisc fq_codel", [(_key(place, "qdisc"), "fq_codel")])
+
+
+def _shaped(line: access.Line, resolved: Resolved) -> Iterator[Change]:
+    """Both directions of a line shaped at its router: a queue in the modem cannot be reached, one before it can."""
+    if access.is_shaped(line, resolved):
+        return
+    down, up = (f"{access.SHARE * bps / 1e6:g} Mbit/s" for bps in (line.down_bps, line.up_bps))
+    cells = "" if line.atm == "noatm" else f',qdisc={{kind="cake",atm="{line.atm}"}}'
+    yield Change(
+        f"{line.near}: cake at {access.SHARE:.0%} of the line, {down} down and {up} up".replace("%", " %"),
+        [(_key(line.near, "shaper"), f'{{down="{down}",up="{up}"{cells}}}')],
+    )
+
+
+def _fair(_: Finding, resolved: Resolved) -> Iterator[Change]:
+    for scheme in ("mac80211", "airtime"):
+        places = (place for place in _wlans(resolved, "ap") if _medium(place, resolved).get("scheme") != scheme)
+        sets = [(_key(place, "scheme"), scheme) for place in places]
+        yield Change(f"access points: scheme {scheme}, airtime shared among stations", sets)
+
+
+def _rates(finding: Finding, resolved: Resolved) -> Iterator[Change]:
+    places = [p for p in _wlans(resolved, "station") if not finding.place or p.split(".")[0] == finding.place]
+    roles = {place: _medium(place, resolved)["role"] for place in places}
+    fixed = [(_key(place, "rate"), "minstrel_ht") for place in places if "retry_chain" in roles[place]]
+    # A chain that is written stands beside the rate, and goes before rate control.
+    chains = [(_key(place, "retry_chain"), "[]") for place in places if "retry_chain" in roles[place]]
+    yield Change("rates by Minstrel-HT", [*fixed, *chains])
+    losses = [(_key(place, "error_rate"), "0") for place in places if "error_rate" in roles[place]]
+    yield Change("no losses on the air", losses, real=False)
+
+
+def _rts(_: Finding, resolved: Resolved) -> Iterator[Change]:
+    places = [*_wlans(resolved, "station"), *_wlans(resolved, "ap")]
+    yield Change("RTS/CTS before frames of 500 bytes and more", [(_key(p, "rts_threshold"), "500") for p in places])
+    deaf = [(f"channel.{channel['name']}.deaf", "[]") for channel in resolved["channels"] if channel["deaf"]]
+    yield Change("all hear each other", deaf, real=False)
+
+
+def _beacons(_: Finding, resolved: Resolved) -> Iterator[Change]:
+    names = [channel["name"] for channel in resolved["channels"]]
+    sets = [(f"channel.{name}.lowest_rate", "ofdm-6") for name in names]
+    yield Change("beacons and management at 6 Mbit/s", sets)
+    sets = [(f"channel.{name}.beacon_interval", "307.2 ms") for name in names]
+    yield Change("beacons each 307.2 ms", sets)
+
+
+def _awake(finding: Finding, resolved: Resolved) -> Iterator[Change]:
+    places = [place for place in _wlans(resolved, "station") if place.split(".")[0] == finding.place]
+    for ap in dict.fromkeys(_medium(place, resolved)["role"].get("ap", "") for place in places):
+        period = _medium(ap, resolved).get("dtim_period")
+        if period and period > 1:
+            words = f"{ap}: a DTIM in each beacon, not in each {_ordinal(period)} (dtim_period 1)"
+            yield Change(words, [(_key(ap, "dtim_period"), "1")])
+    for place in places:
+        yield Change(f"{place}: no power save, which the station itself decides", [(_key(place, "power_save"), "off")])
+
+
+def _ordinal(n: int) -> str:
+    end = "th" if 10 < n % 100 < 14 else {1: "st", 2: "nd", 3: "rd"}.get(n % 10, "th")
+    return f"{n}{end}"
+
+
+def _scan(finding: Finding, resolved: Resolved) -> Iterator[Change]:
+    for place in _wlans(resolved, "station"):
+        if place.split(".")[0] == finding.place:
+            yield Change(f"{place}: a scan each 300 s", [(_key(place, "scan.every"), "300 s")])
+
+
+def _ap_scan(finding: Finding, _: Resolved) -> Iterator[Change]:
+    table = '{ kind = "mac80211", away = "125 ms" }'
+    yield Change(f"{finding.place}: back after each 125 ms of a scan", [(_key(finding.place, "scan"), table)])
+
+
+def _neighbour(_: Finding, resolved: Resolved) -> Iterator[Change]:
+    names = [one["name"] for channel in resolved["channels"] for one in channel.get("neighbours", ())]
+    yield Change("another channel than the neighbours'", [(f"neighbour.{name}.load", "0.0") for name in names])
+
+
+def _interference(_: Finding, resolved: Resolved) -> Iterator[Change]:
+    sources = [one["name"] for channel in resolved["channels"] for one in channel.get("interference", ())]
+    sets = [(f"interference.{name}.power", "-120 dBm") for name in sources]
+    yield Change("out of reach of the interference", sets)
+
+
+def _small_queues(finding: Finding, _: Resolved) -> Iterator[Change]:
+    node = finding.place.split(".")[0]
+    yield Change(f"{node}: TCP small queues of 64 KiB", [(f"node.{node}.tcp.tsq_bytes", "64 KiB")])
+
+
+def _wake(_: Finding, resolved: Resolved) -> Iterator[Change]:
+    sets = [(f"link.{link['name']}.rx_usecs", "0") for link in resolved["links"]]
+    yield Change("no coalescing of arrivals (rx_usecs 0)", sets)
+
+
+def _window(_: Finding, resolved: Resolved) -> Iterator[Change]:
+    key = 'sysctl."net.ipv4.tcp_rmem"'
+    sets = [(f"node.{node['name']}.{key}", "[4096, 131072, 33554432]") for node in resolved["nodes"]]
+    yield Change("receive buffers of up to 32 MiB", sets)
+
+
+_MAKERS = {
+    "bloat": _bloat,
+    "shaper-above": _bloat,
+    "tsq": _small_queues,
+    "reorder": _rates,
+    "slow-station": _fair,
+    "others": _fair,
+    "retries": _rates,
+    "hidden": _rts,
+    "beacons": _beacons,
+    "power-save": _awake,
+    "scan": _scan,
+    "ap-scan": _ap_scan,
+    "neighbour": _neighbour,
+    "interference": _interference,
+    "wake": _wake,
+    "window": _window,
+}

@@ -1,0 +1,267 @@
+"""The causes of late packets, the largest first: the time of those at the 95th percentile by what is behind it."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from stillair.explain import access, air
+from stillair.results import sojourn
+from stillair.results.sojourn import Around, Delays
+
+Run = Mapping[str, Any]
+Resolved = Mapping[str, Any]
+
+PERCENTILE = 95.0
+"""The packets that causes are looked for in: late ones, and not the few latest, which may have a cause of their own."""
+
+_QUEUES = ("qdisc", "driver", "hardware")
+_SERVED = ("own", "station", "others")
+_BY_CAUSE = {
+    "management": "beacons",
+    "neighbour": "neighbour",
+    "noise": "interference",
+    "shaper": "shaper",
+    "pacing": "pacing",
+    "missing": "reorder",
+    "wake": "wake",
+}
+"""Causes that are findings by themselves, whatever the layer."""
+
+_SOCKET = {"window": "window", "peer_window": "window", "small_queues": "small-queues", "pacing": "pacing"}
+_ALONE = 0.25
+"""With no more than this part of the delay for one cause, what limits a TCP flow is looked for in its socket."""
+
+_STANDING = 0.5
+"""A queue stands where three quarters of the packets wait for this part of what late ones do, or longer."""
+
+_BELOW_MS = 20.0
+"""More than twice what small queues are to let a socket have below it: 1/128 s over Wi-Fi, 1/1024 s elsewhere."""
+
+
+_WAITS = ("bloat", "shaper", "shaper-above", "tsq", "others", "slow-station", "pacing")
+_SHORT_MS = 10.0
+"""Packets that wait for each other no longer than this are no fault: CoDel's target is 5 ms, and its queue twice that
+while a flow starts."""
+
+_SLIGHT_MS = 1.0
+"""What takes less of a late packet's delay is no fault, whatever it is."""
+
+_SLIGHT_PART = 0.1
+"""Nor is what takes less than this part of it, as long as it is short."""
+
+_BOTH = 0.25
+"""A queue is of a station's own packets and of others if each are this part of it, or more."""
+
+_FILLS = 0.1
+"""A flow of a smaller part of what goes through an interface is not among those that fill it."""
+
+
+class Finding(NamedTuple):
+    """A cause of late packets."""
+
+    kind: str
+    """`bloat`, `slow-station`, `others`, `retries`, `hidden`, `beacons` and so on."""
+    place: str
+    """The interface or station that it is about; empty if it is about all."""
+    ms: float
+    """Of a late packet's delay."""
+    part: float
+    """The same as a part of the delay."""
+    modem: str = ""
+    """`down` or `up` if packets wait in the modem's buffer of an access line, or in that of its peer."""
+    behind: tuple[str, ...] = ()
+    """Of a queue the flows that fill it, the largest first."""
+    whose: str = ""
+    """Of a queue whose packets are waited for: `own` or `others`; empty if it is both."""
+
+    @property
+    def slight(self) -> bool:
+        """Whether it is what a network that works has."""
+        bound = _SHORT_MS if self.kind in _WAITS or self.part < _SLIGHT_PART else _SLIGHT_MS
+        return self.ms < bound
+
+    @property
+    def name(self) -> str:
+        """Kind and place."""
+        return f"{self.kind} {self.place}".strip()
+
+
+class Subject(NamedTuple):
+    """Packets that were followed, with what is behind their delay."""
+
+    delays: Delays
+    late: Around
+    findings: list[Finding]
+    modems: frozenset[str] = frozenset()
+    """Interfaces at access lines: what is in their hardware is in a modem."""
+
+    @property
+    def faults(self) -> list[Finding]:
+        """Findings but for what a network that works has."""
+        return [one for one in self.findings if not one.slight]
+
+
+def subjects(runs: Sequence[Run], resolved: Resolved) -> list[Subject]:
+    """Each station's ways, or the flows where there is no station; those first whose packets lose most to one cause."""
+    found = [delays for delays in sojourn.over(runs) if delays.packets()]
+    of = "station" if any(delays.of == "station" for delays in found) else "flow"
+    lost = air.failed_serving(runs[0], sojourn.of_run(runs[0]), resolved) if runs else 0.0
+    made = [_subject(delays, runs[0], resolved, lost) for delays in found if delays.of == of]
+    return sorted(made, key=lambda one: -max((f.ms for f in one.findings), default=0.0))
+
+
+def main(runs: Sequence[Run], resolved: Resolved) -> Finding | None:
+    """The largest cause of late packets; none if nothing was followed, or nothing is wrong."""
+    first = worst(subjects(runs, resolved))
+    return first.faults[0] if first else None
+
+
+def worst(found: Sequence[Subject]) -> Subject | None:
+    """The one with the largest fault; none if nothing is wrong."""
+    return max((one for one in found if one.faults), key=lambda one: one.faults[0].ms, default=None)
+
+
+def _subject(delays: Delays, run: Run, resolved: Resolved, lost: float) -> Subject:
+    late = delays.around(PERCENTILE)
+    times: dict[tuple[str, str], float] = {}
+    known = late._replace(parts_ms=_known_to_fail(late, lost, resolved))
+    for (kind, place), ms in _network(delays, known, run, resolved):
+        times[kind, place] = times.get((kind, place), 0.0) + ms
+    if max(times.values(), default=0.0) < _ALONE * late.delay_ms:
+        # Whatever is in its socket is behind what the network does.
+        for (layer, cause), ms in late.parts_ms.items():
+            if layer == "socket" and cause in _SOCKET:
+                times[_SOCKET[cause], ""] = times.get((_SOCKET[cause], ""), 0.0) + ms
+    whole = max(late.delay_ms, 1e-9)
+    found = [Finding(kind, place, ms, ms / whole) for (kind, place), ms in times.items() if ms > 0.01 * whole]
+    found = [_filled(one, delays, late, run, resolved) if one.kind == "bloat" else one for one in found]
+    modems = frozenset(end for line in access.lines(resolved) for end in (line.near, line.far))
+    return Subject(delays, late, sorted(found, key=lambda f: -f.ms), modems)
+
+
+def _filled(finding: Finding, delays: Delays, late: Around, run: Run, resolved: Resolved) -> Finding:
+    """A queue with whose packets are in it, and which flows they are of."""
+    place = finding.place
+    line = access.at(place, resolved)
+    deep = late.places_ms.get((place, "hardware"), 0.0) > late.places_ms.get((place, "qdisc"), 0.0)
+    own = _own(late)
+    others = sum(ms for (layer, cause), ms in late.parts_ms.items() if layer in _QUEUES and cause == "others")
+    whose = "own" if others < _BOTH * (own + others) else "others" if own < _BOTH * (own + others) else ""
+    inside = access.behind(place, resolved)
+    through = {
+        name: of.get("goodput_mbps") or 0.0
+        for name, of in run.get("flows", {}).items()
+        if of.get("from") in inside and of.get("to") not in inside
+    }
+    ends = {delays.name} if delays.of == "station" else set(_ends(delays.name, run))
+    names = [
+        name
+        for name, mbps in sorted(through.items(), key=lambda one: -one[1])
+        if mbps > _FILLS * sum(through.values()) and (not whose or (whose == "own") == bool(ends & _ends(name, run)))
+    ]
+    return finding._replace(modem=line.way(place) if line and deep else "", behind=tuple(names), whose=whose)
+
+
+def _ends(flow: str, run: Run) -> set[str]:
+    of = run.get("flows", {}).get(flow, {})
+    return {of.get("from", ""), of.get("to", "")} - {""}
+
+
+def _known_to_fail(late: Around, lost: float, resolved: Resolved) -> dict[sojourn.Cell, float]:
+    """Parts of a delay in which what is known to have failed by now is no longer counted as served."""
+    parts = dict(late.parts_ms)
+    for (layer, cause), ms in late.parts_ms.items():
+        if lost and cause in _SERVED and layer in (*_QUEUES, "contention") and _on_air(late, layer, resolved):
+            parts[layer, cause] = ms * (1 - lost)
+            parts[layer, "failed"] = parts.get((layer, "failed"), 0.0) + ms * lost
+    return parts
+
+
+def _network(delays: Delays, late: Around, run: Run, resolved: Resolved) -> list[tuple[tuple[str, str], float]]:
+    """Findings below the sockets, each with its time."""
+    found = []
+    busy = {layer: _busy(late, layer) for layer in (*_QUEUES, "contention")}
+    slow = air.slow_station(run)
+    for (layer, cause), ms in late.parts_ms.items():
+        if layer == "socket":
+            continue
+        if cause in _BY_CAUSE:
+            found.append(((_BY_CAUSE[cause], ""), ms))
+        elif cause == "power_save":
+            found.append((_asleep(delays, resolved), ms))
+        elif cause in _SERVED:
+            # Back-off between the exchanges that are waited for belongs to them.
+            share = ms / busy[layer] if busy.get(layer) else 0.0
+            overhead = share * sum(late.parts_ms.get((layer, idle), 0.0) for idle in ("backoff", "slow_rate"))
+            if cause == "others" and _on_air(late, layer, resolved):
+                of = ("slow-station", slow) if slow not in ("", delays.name) else ("others", "")
+                found.append((of, ms + overhead))
+            elif layer in _QUEUES:
+                found.append((_queue(delays, late, layer, run, slow), ms + overhead))
+        elif cause == "failed":
+            share = ms / busy[layer] if busy.get(layer) else 0.0
+            overhead = share * late.parts_ms.get((layer, "backoff"), 0.0)
+            found.append((_failed(delays, layer, run, resolved), ms + overhead))
+    return found
+
+
+def _busy(late: Around, layer: str) -> float:
+    return sum(late.parts_ms.get((layer, cause), 0.0) for cause in (*_SERVED, "failed", "management", "neighbour"))
+
+
+def _fullest(late: Around, layer: str) -> str:
+    """The interface at which packets are longest in a layer."""
+    return next((interface for interface, at in late.places_ms if at == layer), "")
+
+
+def _on_air(late: Around, layer: str, resolved: Resolved) -> bool:
+    return layer == "contention" or _is_wifi(_fullest(late, layer), resolved)
+
+
+def _is_wifi(name: str, resolved: Resolved) -> bool:
+    node, _, interface = name.partition(".")
+    interfaces = station(node, resolved).get("interfaces", ())
+    return any(one["name"] == interface and "link" not in one["medium"] for one in interfaces)
+
+
+def station(name: str, resolved: Resolved) -> Mapping[str, Any]:
+    """A node of the resolved scenario; empty if there is none of that name."""
+    return next((node for node in resolved["nodes"] if node["name"] == name), {})
+
+
+def _queue(delays: Delays, late: Around, layer: str, run: Run, slow: str) -> tuple[str, str]:
+    """Why packets of the same station wait for each other at an interface."""
+    place = _fullest(late, layer)
+    node = place.split(".")[0]
+    sender = delays.name if delays.way == "up" else run.get("flows", {}).get(delays.name, {}).get("from")
+    if node == sender and late.parts_ms.get(("socket", "small_queues")) and _own(late) > _BELOW_MS:
+        return ("tsq", place)
+    shapes = any(of["overlimits"] for name, of in run.get("qdiscs", {}).items() if name.split("/")[0] == place)
+    if layer == "hardware" and shapes:
+        return ("shaper-above", place)
+    stands = _own(delays.around(25.0)) >= _STANDING * _own(late)
+    return ("slow-station", slow) if slow == delays.name and not stands else ("bloat", place)
+
+
+def _own(around: Around) -> float:
+    """Time behind packets of the same station in queues, in ms."""
+    return sum(ms for (layer, cause), ms in around.parts_ms.items() if layer in _QUEUES and cause in ("own", "station"))
+
+
+def _asleep(delays: Delays, resolved: Resolved) -> tuple[str, str]:
+    media = [one["medium"] for one in station(delays.name, resolved).get("interfaces", ())]
+    if any("scan" in medium or "scan" in medium.get("role", {}) for medium in media):
+        return ("scan", delays.name)
+    sleeps = any("power_save" in medium or "power_save" in medium.get("role", {}) for medium in media)
+    for node in resolved["nodes"]:
+        for one in node["interfaces"]:
+            if not sleeps and "scan" in one["medium"] and one["medium"].get("role", {}).get("kind") == "ap":
+                return ("ap-scan", f"{node['name']}.{one['name']}")
+    return ("power-save", delays.name)
+
+
+def _failed(delays: Delays, layer: str, run: Run, resolved: Resolved) -> tuple[str, str]:
+    if air.hidden(run):
+        return ("hidden", "")
+    if any(channel.get("interference") for channel in resolved["channels"]):
+        return ("interference", "")
+    return ("retries", delays.name if layer == "tries" else "")

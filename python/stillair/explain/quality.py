@@ -1,0 +1,151 @@
+"""Quality of Outcome: how far a path is from what an application needs (draft-ietf-ippm-qoo-09, text of 2026-05-19)."""
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from stillair._native import InputError
+from stillair.results.statistics import percentile
+from stillair.results.tidy import Measured
+from stillair.text import shape
+
+
+class Bounds(NamedTuple):
+    """Where performance is optimal (ROP), and where it becomes unacceptable (CPUP)."""
+
+    optimal: float
+    unacceptable: float
+
+    def part(self, measured: float) -> float:
+        """1 at the optimum and better, 0 at what is unacceptable and worse, linear between."""
+        return min(1.0, max(0.0, 1 - (measured - self.optimal) / (self.unacceptable - self.optimal)))
+
+
+@dataclass(frozen=True)
+class Requirement:
+    """What an application needs. Latencies are round trips where pings are judged, and one way where calls are."""
+
+    latency_ms: Mapping[float, Bounds]
+    """By percentile."""
+    loss: Bounds
+    """Parts of all packets, 0 to 1."""
+    throughput_mbps: float = 0.0
+    """The least that the station gets while it is loaded: goodput of all its flows, both ways."""
+
+    @classmethod
+    def load(cls, path: str | Path) -> "Requirement":
+        """Reads a file of TOML; `InputError` says what is wrong.
+
+        `latency_ms = [[99, 200, 500], [99.9, 300, 600]]` are percentiles with what is optimal and what is unacceptable,
+        `loss = [0.01, 0.05]` the same of packets, and `throughput_mbps = 4` is the least, 0 where it is left out.
+        """
+        try:
+            found = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as why:
+            raise InputError(f"{path}: {why}") from None
+        shape.check(found, _FILE, path)
+        latency = {float(at): Bounds(float(good), float(bad)) for at, good, bad in found["latency_ms"]}
+        return cls(latency, Bounds(*map(float, found["loss"])), float(found.get("throughput_mbps", 0)))
+
+
+class Outcome(NamedTuple):
+    """A score from 0 to 100, the least of its parts that were judged."""
+
+    score: float
+    latency: float
+    loss: float
+    throughput: float | None
+    """None if it was not judged."""
+
+
+def outcome(need: Requirement, latencies_ms: Sequence[float], loss: float, throughput_mbps: float | None) -> Outcome:
+    """The score of measured latencies, of which there is at least one, the part of packets lost, and a throughput.
+
+    Percentiles are interpolated between neighbours. A throughput of none is not judged.
+    """
+    latency = 100 * min(bounds.part(percentile(latencies_ms, at)) for at, bounds in need.latency_ms.items())
+    parts = (latency, 100 * need.loss.part(loss))
+    throughput = None
+    if throughput_mbps is not None:
+        throughput = 100.0 if throughput_mbps >= need.throughput_mbps else 0.0
+    return Outcome(min(*parts, 100.0 if throughput is None else throughput), *parts, throughput)
+
+
+def _rising(value: Sequence[float]) -> None:
+    optimal, unacceptable = value[-2:]
+    if optimal >= unacceptable:
+        found, expected = (
+            f"{optimal:g}, then {unacceptable:g}",
+            "the optimum, then a greater value that is unacceptable",
+        )
+        raise shape.Misfit(found, expected)
+
+
+def _of_percentile(value: Sequence[float]) -> None:
+    if not 0 <= value[0] <= 100:
+        raise shape.Misfit(f"{value[0]:g}", "a percentile from 0 to 100, such as 99.9", 0)
+
+
+def _unknown(value: object) -> None:
+    raise shape.Misfit(shape.shown(value), "latency_ms, loss and throughput_mbps alone")
+
+
+_LATENCY = shape.both(shape.row(shape.number, shape.number, shape.number), _of_percentile, _rising)
+_LOSS = shape.both(shape.row(shape.number, shape.number), _rising)
+_FILE = shape.record(
+    {"latency_ms": shape.each(_LATENCY, least=1), "loss": _LOSS}, {"throughput_mbps": shape.number}, rest=_unknown
+)
+
+
+def of_run(measured: Measured, need: Requirement) -> dict[str, Outcome]:
+    """The outcome of each ping (round trips) and call (one way) of a run, over the time that is measured.
+
+    The throughput is the goodput of the station which the flow belongs to. It is judged if it is enough, or if the
+    station was loaded so that it could have been: what an idle station carries says nothing of its path.
+    """
+    found = {}
+    since, until = measured.series.measured_ns()
+    for flow in measured.series.flows:
+        groups: list[Mapping[str, Any]] = [measured.summary.get("voip") or {}, measured.summary.get("pings") or {}]
+        losses = [group[flow.name].get("loss") for group in groups if flow.name in group]
+        samples = [(ping.at_ns, ping.rtt_ns) for ping in flow.pings or ()]
+        samples += [(packet.at_ns, packet.delay_ns) for packet in flow.voip or ()]
+        latencies = [ns / 1e6 for at, ns in samples if since <= at <= until]
+        if latencies:
+            throughput = _throughput(measured, flow.station, need.throughput_mbps)
+            found[flow.name] = outcome(need, latencies, max([loss or 0.0 for loss in losses], default=0.0), throughput)
+    return found
+
+
+_STEADY = 0.9
+"""TCP that delivers in this part of the steps, or more, has data to send all the time."""
+
+
+def _throughput(measured: Measured, station: str | None, least_mbps: float) -> float | None:
+    """What a station carried; none if there is no station, or nothing that would have carried more."""
+    of = measured.summary["stations"].get(station or "")
+    if of is None:
+        return None
+    carried: float = of["goodput_mbps"]
+    return carried if carried >= least_mbps or _loaded(measured, station, least_mbps) else None
+
+
+def _loaded(measured: Measured, station: str | None, least_mbps: float) -> bool:
+    """Whether TCP sent to or from a station all the time, or UDP offered it at least so much."""
+    flows: Mapping[str, Mapping[str, Any]] = measured.summary["flows"]
+    offered = 0.0
+    for flow in measured.series.flows:
+        of = flows.get(flow.name)
+        if flow.station != station or flow.bytes is None or of is None:
+            continue
+        if of.get("protocol") == "tcp":
+            steps = flow.bytes[measured.series.measured_steps()]
+            # What waits for a retransmission time-out has data too.
+            if of.get("timeouts") or sum(map(bool, steps)) >= _STEADY * max(1, len(steps)):
+                return True
+        loss = of.get("loss")
+        if loss is not None and loss < 1:
+            offered += (of.get("goodput_mbps") or 0.0) / (1 - loss)
+    return offered >= least_mbps

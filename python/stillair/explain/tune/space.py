@@ -1,0 +1,72 @@
+"""The settings that there are to choose from in a scenario, each choice tried on its reader."""
+
+import json
+import tomllib
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from stillair._native import InputError
+from stillair.explain.tune import wifi, wired
+from stillair.explain.tune.parts import Option, Sets, Setting, network
+from stillair.runs.scenario import Scenario
+
+
+class Space(NamedTuple):
+    """What can be set, and what was left out because the scenario's reader refuses it."""
+
+    settings: Sequence[Setting]
+    refused: Sequence[tuple[str, str]]
+    """What was to be set, and why not."""
+
+    def size(self) -> int:
+        """How many combinations there are."""
+        found = 1
+        for setting in self.settings:
+            found *= len(setting.options)
+        return found
+
+    def sets(self, choice: Sequence[int]) -> Sets:
+        """What a choice of each setting comes to."""
+        return tuple(one for _, option in self.chosen(choice) for one in option.sets)
+
+    def chosen(self, choice: Sequence[int]) -> list[tuple[Setting, Option]]:
+        """Settings that a choice changes, with what they are changed to."""
+        both = zip(self.settings, choice, strict=True)
+        return [(setting, setting.options[at]) for setting, at in both if at]
+
+    def nothing(self) -> tuple[int, ...]:
+        """The choice that changes nothing."""
+        return (0,) * len(self.settings)
+
+
+def of(scenario: Scenario, overrides: Sequence[tuple[str, str]]) -> Space:
+    """The settings of a scenario; an `InputError` if it is wrong, or if there is nothing to set."""
+    resolved = json.loads(scenario.resolve(overrides))
+    net = network(tomllib.loads(scenario.text), resolved)
+    taken = {key for key, _ in overrides}
+    made, refused = list[Setting](), list[tuple[str, str]]()
+    for setting in (*wired.shapers(net), *wired.qdiscs(net), *wifi.settings(net), *wired.tcp(net)):
+        options = [setting.options[0]]
+        for option in setting.options[1:]:
+            # What a person sets beside the file stays as it is.
+            fixed = next((key for key, _ in option.sets if key in taken), None)
+            why = f"{fixed} is set by --set" if fixed else _why_not(scenario, overrides, option)
+            if why is None:
+                options.append(option)
+            else:
+                refused.append((f"{setting.where}: {option.words}", why))
+        if len(options) > 1:
+            made.append(setting._replace(options=tuple(options)))
+    if not made:
+        raise InputError(f"{scenario.file}: has nothing that can be set here: no Wi-Fi, no access line, no TCP")
+    return Space(made, refused)
+
+
+def _why_not(scenario: Scenario, overrides: Sequence[tuple[str, str]], option: Option) -> str | None:
+    if not option.sets:
+        return "there is no key for it"
+    try:
+        scenario.resolve([*overrides, *option.sets])
+    except InputError as error:
+        return str(error).splitlines()[0]
+    return None

@@ -1,0 +1,115 @@
+"""Runs of settings: each made once, side by side, and kept in a file, so that a search goes on where it was."""
+
+import hashlib
+import json
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import NamedTuple
+
+from stillair._native import InputError, RunError, __version__
+from stillair.explain.tune import goal
+from stillair.explain.tune.goal import Measured
+from stillair.explain.tune.parts import Sets
+from stillair.runs.scenario import Scenario, processors
+
+FILE = "runs.jsonl"
+
+
+class Refused(NamedTuple):
+    """Settings that cannot be run, or of which nothing can be told."""
+
+    says: str
+
+
+Outcome = Measured | Refused
+
+
+class Job(NamedTuple):
+    """A run to make: what it sets, and the number of the run, which goes into its random numbers."""
+
+    sets: Sets
+    run: int = 0
+
+
+class Runs:
+    """Runs of a scenario, each made once."""
+
+    def __init__(
+        self,
+        scenario: Scenario,
+        overrides: Sequence[tuple[str, str]],
+        seed: int | None,
+        jobs: int | None,
+        folder: Path | None,
+        progress: Callable[[int], object] | None,
+    ) -> None:
+        """With a folder, what is kept there is read, and what is made is added."""
+        self._scenario, self._overrides, self._seed = scenario, list(overrides), seed
+        self._jobs, self._file, self._progress = jobs or processors(), folder and folder / FILE, progress
+        self._known: dict[str, Outcome] = {}
+        self._began = time.process_time()
+        self.made = 0
+        """Runs that were looked at, those that were kept among them."""
+        if self._file and self._file.is_file():
+            self._read(self._file)
+
+    def cpu_s(self) -> float:
+        """CPU time of this process since the beginning, of all threads."""
+        return time.process_time() - self._began
+
+    def measure(self, jobs: Sequence[Job]) -> list[Outcome]:
+        """What came of each, in their order. It does not depend on how many are made at the same time."""
+        keys = [self._key(job) for job in jobs]
+        new: dict[str, Job] = {}
+        for key, job in zip(keys, jobs, strict=True):
+            if isinstance(key, str) and key not in self._known:
+                new.setdefault(key, job)
+        with ThreadPoolExecutor(self._jobs) as pool:
+            try:
+                for key, outcome in zip(new, pool.map(self._run, new.values()), strict=True):
+                    self._keep(key, outcome)
+            except BaseException:
+                # Who interrupts waits for the runs that have begun, and for no others.
+                pool.shutdown(cancel_futures=True)
+                raise
+        # What is kept counts as what is made, so that both lead to the same.
+        self.made += len({key for key in keys if isinstance(key, str)})
+        if self._progress:
+            self._progress(self.made)
+        return [self._known[key] if isinstance(key, str) else key for key in keys]
+
+    def _key(self, job: Job) -> str | Refused:
+        """The hash of all that a run depends on."""
+        try:
+            resolved = self._scenario.resolve([*self._overrides, *job.sets])
+        except InputError as error:
+            return Refused(str(error).splitlines()[0])
+        whole = json.dumps([__version__, resolved, self._seed, job.run])
+        return hashlib.sha256(whole.encode()).hexdigest()
+
+    def _run(self, job: Job) -> Outcome:
+        try:
+            made = self._scenario.run(1, self._seed, 1, [*self._overrides, *job.sets], first_run=job.run)
+        except (InputError, RunError) as error:
+            return Refused(str(error).splitlines()[0])
+        found = goal.measured(made.runs[0])
+        return Refused("nothing came of a ping, a call or a flow") if found is None else found
+
+    def _keep(self, key: str, outcome: Outcome) -> None:
+        self._known[key] = outcome
+        if self._file:
+            line = {"key": key, **outcome._asdict()}
+            with self._file.open("a", encoding="utf-8") as file:
+                file.write(f"{json.dumps(line)}\n")
+
+    def _read(self, file: Path) -> None:
+        for line in file.read_text(encoding="utf-8", errors="replace").splitlines():
+            try:
+                found = json.loads(line)
+                key = found.pop("key")
+                self._known[key] = Refused(**found) if "says" in found else Measured(**found)
+            except (ValueError, TypeError, KeyError, AttributeError):
+                # The last line of who was killed: it is run again.
+                continue

@@ -1,0 +1,268 @@
+"""The whole of it: a search, its best over several seeds, each change taken away, the network a little different."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from stillair._native import InputError
+from stillair.explain.tune import goal, perturb, search, space
+from stillair.explain.tune.goal import Measured
+from stillair.explain.tune.search import Choice, Trial
+from stillair.explain.tune.space import Space
+from stillair.explain.tune.trials import Job, Refused, Runs
+from stillair.results.statistics import Interval, interval
+from stillair.runs.scenario import Scenario
+
+SEEDS = 5
+_BEST = 6
+"""Choices of the search that are looked at with all seeds."""
+_SEARCH = 0.7
+"""Part of the budget that the search has; the rest confirms."""
+_NOISE = 0.03
+"""A change that buys less than this part is not worth its making."""
+
+
+class Budget(NamedTuple):
+    """How much may be run: a number of runs, or seconds of CPU time."""
+
+    runs: int = 300
+    cpu_s: float | None = None
+
+
+class Confirmed(NamedTuple):
+    """A choice with all seeds."""
+
+    choice: Choice
+    latency_ms: Interval
+    goodput_mbps: Interval
+    total_mbps: Interval
+    score: Interval
+    """How much better than the scenario as it is, seed by seed."""
+
+
+class Bought(NamedTuple):
+    """What one change buys beside the others: what is lost without it, seed by seed."""
+
+    setting: int
+    option: int
+    score: Interval
+    latency_ms: Interval
+    goodput_mbps: Interval
+
+
+class Robust(NamedTuple):
+    """The network a little different: as it is, and with the changes."""
+
+    words: str
+    before: Measured | None
+    after: Measured | None
+    score: float | None
+
+
+class Tuned(NamedTuple):
+    """What came of it."""
+
+    goal: str
+    space: Space
+    before: Confirmed
+    winner: Confirmed
+    bought: Sequence[Bought]
+    dropped: Sequence[tuple[int, int]]
+    """Changes of the search's best that buy nothing: setting and option."""
+    robust: Sequence[Robust]
+    front: Sequence[Trial]
+    confirmed: Sequence[Confirmed]
+    """Of the front what holds over the seeds, by delay."""
+    trials: Sequence[Trial]
+    refused: int
+    runs: int
+
+
+class _Whole:
+    """What the parts of it share."""
+
+    def __init__(self, target: str, of: Space, runs: Runs, seeds: int, before: Sequence[Measured]) -> None:
+        self.target, self.space, self.runs, self.seeds, self.before = target, of, runs, seeds, before
+        self._known: dict[Choice, list[Measured] | None] = {of.nothing(): list(before)}
+
+    def measure(self, choices: Sequence[Choice]) -> list[list[Measured] | None]:
+        """All seeds of each choice; none of one that fails in any."""
+        new = [one for one in dict.fromkeys(choices) if one not in self._known]
+        jobs = [Job(self.space.sets(one), run) for one in new for run in range(self.seeds)]
+        outcomes = self.runs.measure(jobs)
+        for at, choice in enumerate(new):
+            own = outcomes[at * self.seeds : (at + 1) * self.seeds]
+            good = [one for one in own if isinstance(one, Measured)]
+            self._known[choice] = good if len(good) == self.seeds else None
+        return [self._known[one] for one in choices]
+
+    def score(self, after: Sequence[Measured]) -> list[float]:
+        """How good it is, seed by seed."""
+        return [goal.score(self.target, a, b) for a, b in zip(after, self.before, strict=True)]
+
+    def confirmed(self, choice: Choice) -> Confirmed | None:
+        """A choice that was measured, with its intervals."""
+        found = self.measure([choice])[0]
+        if found is None:
+            return None
+        return Confirmed(
+            choice,
+            interval([one.latency_ms for one in found]),
+            interval([one.goodput_mbps for one in found]),
+            interval([one.total_mbps for one in found]),
+            interval(self.score(found)),
+        )
+
+
+def tune(
+    scenario: Scenario,
+    target: str,
+    overrides: Sequence[tuple[str, str]] = (),
+    *,
+    seed: int | None = None,
+    seeds: int = SEEDS,
+    budget: Budget | None = None,
+    jobs: int | None = None,
+    folder: Path | None = None,
+    progress: Callable[[int], object] | None = None,
+) -> Tuned:
+    """Searches the settings of a scenario for the best.
+
+    `target` is one of `goal.GOALS`. Runs are made with common random numbers: run 0 of the seed in the search, `seeds`
+    runs of the seed to confirm. Nothing depends on `jobs`. With a budget in CPU time what is found depends on the
+    machine. With a folder each run is kept there, and the same call again makes none twice. An `InputError` if the
+    scenario is wrong or has nothing to set.
+    """
+    goal.check(target)
+    budget = budget or Budget()
+    of = space.of(scenario, overrides)
+    runs = Runs(scenario, overrides, seed, jobs, folder, progress)
+    before = [_sure(one, scenario) for one in runs.measure([Job((), run) for run in range(seeds)])]
+
+    def better(one: Measured) -> float:
+        return goal.score(target, one, before[0])
+
+    def enough() -> bool:
+        if budget.cpu_s is not None:
+            return runs.cpu_s() >= _SEARCH * budget.cpu_s
+        return runs.made >= _SEARCH * budget.runs
+
+    most = 100_000 if budget.cpu_s is not None else max(2, int(_SEARCH * budget.runs) - seeds)
+    found = search.search(of, runs, better, before[0], enough, most)
+    whole = _Whole(target, of, runs, seeds, before)
+    ranked = sorted(found.trials, key=lambda one: (-better(one.measured), sum(map(bool, one.choice))))
+    most_confirmed = _BEST if budget.cpu_s is not None else max(2, min(_BEST, int(0.2 * budget.runs / seeds)))
+    best = [one.choice for one in ranked[:most_confirmed]]
+    whole_front = search.front(found.trials)
+    spread = [one.choice for one in _spread(whole_front, most_confirmed)]
+    whole.measure([*best, *spread])
+    nothing = whole.confirmed(of.nothing())
+    confirmed = [one for one in map(whole.confirmed, dict.fromkeys([*best, *spread])) if one is not None]
+    assert nothing is not None  # noqa: S101 - it was measured above
+    first = max([*confirmed, nothing], key=lambda one: one.score.mean)
+    winner, bought, dropped = _taken_away(whole, first)
+    return Tuned(
+        target,
+        of,
+        nothing,
+        winner,
+        bought,
+        dropped,
+        _robust(whole, perturb.of(scenario, overrides), winner),
+        whole_front,
+        _front(confirmed),
+        found.trials,
+        found.refused,
+        runs.made,
+    )
+
+
+def _spread(trials: Sequence[Trial], count: int) -> list[Trial]:
+    """So many of a front, its ends among them."""
+    if len(trials) <= count:
+        return list(trials)
+    return [trials[round(at * (len(trials) - 1) / (count - 1))] for at in range(count)]
+
+
+def _front(confirmed: Sequence[Confirmed]) -> list[Confirmed]:
+    """Those to which no other is better in one mean and no worse in the other."""
+
+    def means(one: Confirmed) -> Measured:
+        return Measured(one.latency_ms.mean, one.goodput_mbps.mean, one.total_mbps.mean, 0.0)
+
+    alike: dict[Measured, Confirmed] = {}
+    for one in sorted(confirmed, key=lambda each: (sum(map(bool, each.choice)), each.choice)):
+        alike.setdefault(means(one), one)
+    kept = [one for mean, one in alike.items() if not any(goal.dominated(mean, other) for other in alike)]
+    return sorted(kept, key=lambda one: (one.latency_ms.mean, one.choice))
+
+
+def _sure(outcome: Measured | Refused, scenario: Scenario) -> Measured:
+    if isinstance(outcome, Refused):
+        raise InputError(
+            f"{scenario.file}: cannot be tuned: {outcome.says}; add a ping, a call or a flow that delivers"
+        )
+    return outcome
+
+
+def _taken_away(whole: _Whole, first: Confirmed) -> tuple[Confirmed, list[Bought], list[tuple[int, int]]]:
+    """Takes changes away until each that is left buys something, whatever the seed."""
+    winner, dropped = first, list[tuple[int, int]]()
+    while True:
+        bought = sorted(_bought(whole, winner), key=lambda one: -one.score.mean)
+        idle = [one for one in bought if one.score.low <= 0 or one.score.mean < _NOISE]
+        # All that buy nothing beside the others at once; or the least of them, where one stands in for another.
+        less = next((one for gone in (idle, idle[-1:]) if (one := _still_as_good(whole, winner, gone))), None)
+        if less is None:
+            return winner, bought, dropped
+        dropped += [(one.setting, one.option) for one in idle if not less.choice[one.setting]]
+        winner = less
+
+
+def _still_as_good(whole: _Whole, winner: Confirmed, gone: Sequence[Bought]) -> Confirmed | None:
+    """The choice without some changes, if nothing that is sure is lost by it; none if nothing is to go."""
+    choice = winner.choice
+    for one in gone:
+        choice = _without(choice, one.setting)
+    own, without = whole.measure([winner.choice, choice])
+    if not gone or own is None or without is None:
+        return None
+    lost = interval([a - b for a, b in zip(whole.score(own), whole.score(without), strict=True)])
+    return whole.confirmed(choice) if lost.low <= 0 or lost.mean < _NOISE else None
+
+
+def _without(choice: Choice, setting: int) -> Choice:
+    return (*choice[:setting], 0, *choice[setting + 1 :])
+
+
+def _bought(whole: _Whole, winner: Confirmed) -> list[Bought]:
+    changed = [number for number, at in enumerate(winner.choice) if at]
+    others = whole.measure([winner.choice, *(_without(winner.choice, number) for number in changed)])
+    own = others[0]
+    made = []
+    for number, without in zip(changed, others[1:], strict=True):
+        if own is None or without is None:
+            # Without it the rest cannot be run: it is needed.
+            sure = Interval(float("inf"), float("inf"), float("inf"))
+            made.append(Bought(number, winner.choice[number], sure, sure, sure))
+            continue
+        pairs = list(zip(whole.score(own), whole.score(without), strict=True))
+        later = [a.latency_ms - b.latency_ms for a, b in zip(own, without, strict=True)]
+        more = [a.goodput_mbps - b.goodput_mbps for a, b in zip(own, without, strict=True)]
+        score = interval([a - b for a, b in pairs])
+        made.append(Bought(number, winner.choice[number], score, interval(later), interval(more)))
+    return made
+
+
+def _robust(whole: _Whole, changed: Sequence[perturb.Changed], winner: Confirmed) -> list[Robust]:
+    if not any(winner.choice):
+        return []
+    sets = whole.space.sets(winner.choice)
+    jobs = [Job((*one.sets, *more)) for one in changed for more in ((), sets)]
+    outcomes = whole.runs.measure(jobs)
+    made = []
+    for at, one in enumerate(changed):
+        before, after = (o if isinstance(o, Measured) else None for o in outcomes[2 * at : 2 * at + 2])
+        score = goal.score(whole.target, after, before) if before and after else None
+        made.append(Robust(one.words, before, after, score))
+    return made

@@ -1,0 +1,163 @@
+"""Settings of Wi-Fi interfaces: what queues above the radio, airtime queue limits, RTS, width, power save."""
+
+from collections.abc import Iterator, Sequence
+
+from stillair.explain.tune.parts import AS_IT_IS, Network, Node, Option, Setting, on
+
+_OF_HOST = ("fifo", "fq_codel", "fq_mac", "airtime", "airtime_as_printed", "mac80211")
+"""Schemes of drivers without firmware that queues: ath9k's."""
+_OF_FIRMWARE = ("ath10k", "ath11k", "mt76")
+_AQL_MS = ((8.0, 24.0), (5.0, 12.0), (3.0, 8.0), (2.0, 5.0), (1.0, 2.0))
+"""Low and high; 5 and 12 ms are the kernel's."""
+_DEBUGFS = "/sys/kernel/debug/ieee80211/phy0"
+_RTS = 500
+_NO_RTS = 65535
+_LENGTHS = (300, 100, 30)
+
+Place = tuple[Node, str]
+
+
+def settings(net: Network) -> Iterator[Setting]:
+    """All of them; those of stations are the same for all."""
+    aps = list(_places(net, "ap"))
+    stations = list(_places(net, "station"))
+    senders = {flow["from"].partition(".")[0] for flow in net.resolved["flows"]}
+    uploads = [one for one in stations if one[0].resolved["name"] in senders or "count" in one[0].table]
+    for who, places in (("access points", aps), ("stations", uploads)):
+        if places:
+            yield from _schemes(who, places)
+            yield from _aql(places)
+            yield from _lengths(places)
+    for who, places in (("access points", aps), ("stations", stations)):
+        if places:
+            yield _rts(who, places)
+    yield from _widths(net)
+    yield from _awake(stations)
+    yield from _lowest(net, aps)
+
+
+def _places(net: Network, role: str) -> Iterator[Place]:
+    for node in net.ours():
+        for interface in node.wlans(role):
+            yield node, interface["name"]
+
+
+def _sets(places: Sequence[Place], key: str, value: str) -> tuple[tuple[str, str], ...]:
+    return tuple((node.key("interface", name, key), value) for node, name in places if node.has(name))
+
+
+def _medium(place: Place) -> dict[str, object]:
+    node, name = place
+    found: dict[str, object] = next(one["medium"] for one in node.resolved["interfaces"] if one["name"] == name)
+    return found
+
+
+def _schemes(who: str, places: Sequence[Place]) -> Iterator[Setting]:
+    now = {str(_medium(place)["scheme"]) for place in places}
+    if not now <= set(_OF_HOST):
+        return
+    dev = places[0][1]
+    options = [AS_IT_IS]
+    if now != {"fq_codel"} and now == {"fifo"}:
+        commands = ("sysctl -w net.core.default_qdisc=fq_codel", f"tc qdisc replace dev {dev} root mq")
+        options.append(Option("fq_codel above the driver", _sets(places, "scheme", "fq_codel"), commands))
+    # Who runs an older kernel needs another one, which is no setting.
+    if now != {"mac80211"} and all((node.linux or (9, 0)) >= (5, 1) for node, _ in places):
+        says = "# ath9k with mac80211's queues and airtime scheduler (Linux 5.1 and later); no qdisc of its own"
+        commands = (says, f"tc qdisc replace dev {dev} root noqueue")
+        options.append(Option("queues and airtime by mac80211", _sets(places, "scheme", "mac80211"), commands))
+    yield Setting(f"scheme of {who}", on(node for node, _ in places), tuple(options))
+
+
+def _aql(places: Sequence[Place]) -> Iterator[Setting]:
+    kinds = {str(_medium(place)["scheme"]) for place in places}
+    if len(kinds) != 1 or not kinds <= set(_OF_FIRMWARE):
+        return
+    (kind,) = kinds
+    drivers = [_medium(place)["driver"] for place in places]
+    now = {str(driver.get("aql")) if isinstance(driver, dict) else "" for driver in drivers}
+    options = [AS_IT_IS]
+    if now != {"None"}:
+        options.append(Option("no AQL", _scheme(places, kind, aql="false"), (f"echo 0 >{_DEBUGFS}/aql_enable",)))
+    for low, high in _AQL_MS:
+        if any(f"'low_ns': {low * 1e6:.0f}," in one and f"'high_ns': {high * 1e6:.0f}," in one for one in now):
+            continue
+        sets = _scheme(places, kind, aql="true", aql_low=f"{low:g} ms", aql_high=f"{high:g} ms")
+        limits = f'"$ac {low * 1000:.0f} {high * 1000:.0f}"'
+        commands = (
+            f"for ac in 0 1 2 3; do echo {limits} >{_DEBUGFS}/aql_txq_limit; done",
+            f"echo 1 >{_DEBUGFS}/aql_enable",
+        )
+        options.append(Option(f"AQL of {low:g} and {high:g} ms", sets, commands))
+    yield Setting("AQL", on(node for node, _ in places), tuple(options))
+
+
+def _scheme(places: Sequence[Place], kind: str, **keys: str) -> tuple[tuple[str, str], ...]:
+    """Keys of a scheme that may stand as a word alone, or not at all."""
+    made = list[tuple[str, str]]()
+    for node, name in places:
+        if not node.has(name):
+            continue
+        if not isinstance(node.table.get("interface", {}).get(name, {}).get("scheme"), dict):
+            made.append((node.key("interface", name, "scheme"), kind))
+        made += [(node.key("interface", name, "scheme", key), value) for key, value in keys.items()]
+    return tuple(made)
+
+
+def _lengths(places: Sequence[Place]) -> Iterator[Setting]:
+    if {str(_medium(place)["scheme"]) for place in places} != {"fifo"}:
+        return
+    command = f"ip link set dev {places[0][1]} txqueuelen"
+    options = [Option(f"txqueuelen {n}", _sets(places, "txqueuelen", str(n)), (f"{command} {n}",)) for n in _LENGTHS]
+    yield Setting("txqueuelen", on(node for node, _ in places), (AS_IT_IS, *options))
+
+
+def _rts(who: str, places: Sequence[Place]) -> Setting:
+    options = [AS_IT_IS]
+    kinds = ((_RTS, f"RTS before more than {_RTS} bytes", str(_RTS), _RTS), (_NO_RTS, "no RTS", "off", -1))
+    for bytes_, words, iw, hostapd in kinds:
+        commands = [f"iw phy phy0 set rts {iw}"]
+        if who == "access points":
+            commands.append(f"# hostapd.conf: rts_threshold={hostapd}")
+            commands.append(f"uci set wireless.radio0.rts='{hostapd}'; uci commit wireless; wifi reload")
+        options.append(Option(words, _sets(places, "rts_threshold", str(bytes_)), tuple(commands)))
+    if all(_medium(place).get("rts_threshold_bytes") is None for place in places):
+        options.pop()
+    return Setting(f"rts_threshold of {who}", on(node for node, _ in places), tuple(options))
+
+
+def _widths(net: Network) -> Iterator[Setting]:
+    for channel in net.resolved["channels"]:
+        mode = "HT" if channel["band_ghz"] < 3 else "VHT"
+        options = [AS_IT_IS]
+        for width in (80, 40, 20):
+            if width < channel["width_mhz"]:
+                says = f"uci set wireless.radio0.htmode='{mode}{width}'; uci commit wireless; wifi reload"
+                hostapd = f"# hostapd.conf: vht_oper_chwidth={int(width == 80)}, and HT40 in ht_capab: {width > 20}"
+                sets = ((f"channel.{channel['name']}.width", f"{width} MHz"),)
+                options.append(Option(f"{width} MHz wide", sets, (says, hostapd)))
+        yield Setting("width", channel["name"], tuple(options))
+
+
+def _awake(stations: Sequence[Place]) -> Iterator[Setting]:
+    asleep = [(node, name) for node, name in stations if _saves(node, name)]
+    if asleep:
+        commands = tuple(f"iw dev {name} set power_save off" for _, name in asleep[:1])
+        option = Option("no power save", _sets(asleep, "power_save", "off"), commands)
+        yield Setting("power_save", on(node for node, _ in asleep), (AS_IT_IS, option))
+
+
+def _saves(node: Node, name: str) -> bool:
+    given = node.table.get("interface", {}).get(name, {}).get("power_save", "off")
+    return (given.get("kind") if isinstance(given, dict) else given) != "off"
+
+
+def _lowest(net: Network, aps: Sequence[Place]) -> Iterator[Setting]:
+    for channel in net.resolved["channels"]:
+        if str(channel["lowest_rate"]).startswith("dsss") and aps:
+            commands = (
+                "# hostapd.conf: supported_rates=60 90 120 180 240 360 480 540, basic_rates=60 120 240",
+                "uci set wireless.radio0.legacy_rates='0'; uci commit wireless; wifi reload",
+            )
+            option = Option("beacons at 6 Mbit/s", ((f"channel.{channel['name']}.lowest_rate", "ofdm-6"),), commands)
+            yield Setting("lowest_rate", channel["name"], (AS_IT_IS, option))

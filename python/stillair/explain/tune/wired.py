@@ -1,0 +1,127 @@
+"""Settings of wired interfaces (a shaper, a queueing discipline) and of TCP."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from stillair.explain.access import ends
+from stillair.explain.tune.parts import AS_IT_IS, Network, Node, Option, Setting, on
+
+_SHARES = (0.98, 0.95, 0.9, 0.85, 0.8, 0.7)
+_LIMITS = (1 << 20, 1 << 18, 1 << 17, 1 << 16, 1 << 15, 1 << 14)
+_QDISCS = ("fq_codel", "fq", "cake")
+
+
+def shapers(net: Network) -> Iterator[Setting]:
+    """Cake before each access line, at parts of its rates."""
+    by_name = {node.resolved["name"]: node for node in net.ours()}
+    for link in net.resolved["links"]:
+        for here, _ in ends(link, net.resolved):
+            name, _, interface = here.partition(".")
+            node = by_name.get(name)
+            if node is None or not node.has(interface):
+                continue
+            back, forth = link.get("medium_back") or link["medium"], link["medium"]
+            up, down = (forth, back) if link["ends"][0] == here else (back, forth)
+            options = [AS_IT_IS]
+            options += [_shaped(node, interface, up["line"], down["line"], share) for share in _SHARES]
+            if _is_shaped(node, interface):
+                options.append(_unshaped(node, interface))
+            yield Setting("shaper", f"{node.name}.{interface}", tuple(options))
+
+
+def _is_shaped(node: Node, name: str) -> bool:
+    of = next(one for one in node.wires() if one["name"] == name)
+    return "ingress" in of or "bandwidth_bps" in of["qdisc"]["config"]
+
+
+def _shaped(node: Node, interface: str, up: Mapping[str, Any], down: Mapping[str, Any], share: float) -> Option:
+    rates = {"down": int(down["rate_bps"] * share), "up": int(up["rate_bps"] * share)}
+    overhead, mpu, atm = up["overhead_bytes"], up["mpu_bytes"], up["atm"]
+    qdisc = f'{{ kind = "cake", overhead = {overhead}, mpu = {mpu}, atm = "{atm}" }}'
+    key = node.key("interface", interface, "shaper")
+    sets = (*((f"{key}.{way}", f"{bps} bit/s") for way, bps in rates.items()), (f"{key}.qdisc", qdisc))
+    cake = f"overhead {overhead} mpu {mpu} {atm}"
+    kbit = {way: bps // 1000 for way, bps in rates.items()}
+    ifb = f"ifb4{interface}"
+    tc = (
+        f"tc qdisc replace dev {interface} root cake bandwidth {kbit['up']}kbit {cake}",
+        f"ip link add {ifb} type ifb; ip link set {ifb} up",
+        f"tc qdisc replace dev {interface} handle ffff: ingress",
+        f"tc filter replace dev {interface} parent ffff: protocol all prio 1 matchall"
+        f" action mirred egress redirect dev {ifb}",
+        f"tc qdisc replace dev {ifb} root cake bandwidth {kbit['down']}kbit {cake}",
+    )
+    uci = (
+        *_uci("sqm.@queue[0]", interface=interface, download=kbit["down"], upload=kbit["up"]),
+        *_uci("sqm.@queue[0]", qdisc="cake", script="piece_of_cake.qos", linklayer="ethernet"),
+        *_uci("sqm.@queue[0]", overhead=overhead, enabled=1),
+        "uci commit sqm; /etc/init.d/sqm restart",
+    )
+    words = f"cake at {100 * share:.0f} % of the line: {_mbit(rates['down'])} down, {_mbit(rates['up'])} up"
+    return Option(words, sets, uci if node.openwrt else (*tc, "# on OpenWrt, with sqm-scripts:", *uci))
+
+
+def _unshaped(node: Node, interface: str) -> Option:
+    sets = ((node.key("interface", interface, "shaper"), "off"),)
+    return Option("no shaper", sets, (f"tc qdisc del dev {interface} root", f"tc qdisc del dev {interface} ingress"))
+
+
+def _uci(section: str, **options: object) -> Iterator[str]:
+    return (f"uci set {section}.{name}='{value}'" for name, value in options.items())
+
+
+def _mbit(bps: int) -> str:
+    return f"{bps / 1e6:.4g} Mbit/s"
+
+
+def qdiscs(net: Network) -> Iterator[Setting]:
+    """The discipline of wired interfaces of those who send or forward, where nothing shapes."""
+    senders = {node.name for node in net.senders()}
+    for node in net.ours():
+        if node.name not in senders and not node.resolved["forward"]:
+            continue
+        for interface in node.wires():
+            name, kind = interface["name"], interface["qdisc"]["config"]["kind"]
+            if not node.has(name) or _is_shaped(node, name) or kind in ("netem", "htb", "tbf"):
+                continue
+            made = [
+                Option(f"qdisc {one}", ((node.key("interface", name, "qdisc"), one),), (_root(name, one),))
+                for one in _QDISCS
+                if one != kind
+            ]
+            yield Setting("qdisc", f"{node.name}.{name}", (AS_IT_IS, *made))
+
+
+def _root(interface: str, qdisc: str) -> str:
+    return f"tc qdisc replace dev {interface} root {qdisc}"
+
+
+def tcp(net: Network) -> Iterator[Setting]:
+    """TCP of those who send: small queues, congestion control, pacing; ECN of all."""
+    senders = [node for node in net.senders() if node.linux or node.openwrt]
+    if not senders:
+        return
+    profile = senders[0].resolved["profile"]
+    now = profile["tcp"]["net.ipv4.tcp_limit_output_bytes"]
+    yield _sysctl(senders, "net.ipv4.tcp_limit_output_bytes", (str(one) for one in _LIMITS if one != now))
+    given = profile["net.ipv4.tcp_congestion_control"]
+    if all(flow["traffic"]["congestion_control"] == given for flow in net.flows("tcp")):
+        controls = (one for one in ("cubic", "bbr", "reno") if one != given)
+        yield _sysctl(senders, "net.ipv4.tcp_congestion_control", controls)
+    ratio = profile["tcp"]["net.ipv4.tcp_pacing_ca_ratio"]
+    yield _sysctl(senders, "net.ipv4.tcp_pacing_ca_ratio", (one for one in ("100", "150") if one != str(ratio)))
+    if profile["tcp"]["net.ipv4.tcp_ecn"] != 1:
+        yield _sysctl(senders, "net.ipv4.tcp_ecn", ["1"])
+
+
+def _sysctl(nodes: list[Node], name: str, values: Any) -> Setting:  # noqa: ANN401 - texts, in whatever they come
+    own = [node for node in nodes if "like" not in node.table or "sysctl" in node.table] or nodes
+    made = (
+        Option(f"{name.rpartition('.')[2]} {value}", _all(own, name, value), (f"sysctl -w {name}={value}",))
+        for value in values
+    )
+    return Setting(name, on(nodes), (AS_IT_IS, *made))
+
+
+def _all(nodes: list[Node], name: str, value: str) -> tuple[tuple[str, str], ...]:
+    return tuple((node.key("sysctl", f'"{name}"'), value) for node in nodes)

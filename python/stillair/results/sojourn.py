@@ -1,0 +1,186 @@
+"""Where the time of packets went, by layer and cause, as `[record] sojourn` asks for it."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, TypeVar
+
+from stillair.text import shape
+
+Run = Mapping[str, Any]
+Number = TypeVar("Number", int, float)
+
+COLUMNS = ("of", "name", "way", "packets", "delay_ns", "layer", "cause", "ns")
+"""Columns of the table: flow or station, its name, which way; of packets with about the same delay their number, the
+sum of their delays, and the sum of their time in a layer for a cause."""
+
+WAYS = ("down", "up", "round_trip")
+"""To a station, from it, and there and back."""
+
+_HISTOGRAM = shape.record(
+    {
+        "cells": shape.each(shape.each(shape.whole())),
+        **dict.fromkeys(("packets", "delay_ns"), shape.each(shape.whole())),
+        "parts_ns": shape.each(shape.each(shape.whole())),
+        "places": shape.each(shape.unread),
+        "places_ns": shape.each(shape.each(shape.whole())),
+    }
+)
+
+_STEP = shape.record(
+    {
+        "layer": shape.text,
+        "interface": shape.maybe(shape.text),
+        **dict.fromkeys(("from_ns", "until_ns"), shape.whole()),
+        "causes_ns": shape.table(shape.whole()),
+    }
+)
+
+_SLOWEST = shape.record({"sent_ns": shape.whole(), "delay_ns": shape.whole(), "steps": shape.each(_STEP)})
+
+_SHAPE = shape.record(
+    {
+        "sample": shape.whole(1),
+        "layers": shape.each(shape.text),
+        "causes": shape.each(shape.text),
+        "flows": shape.table(_HISTOGRAM),
+        "stations": shape.table(shape.table(_HISTOGRAM)),
+        "slowest": shape.table(_SLOWEST),
+    }
+)
+
+
+def _histograms(value: Mapping[str, Any]) -> Iterator[tuple[tuple[str, str, str], Mapping[str, Any]]]:
+    yield from ((("flow", name, ""), found) for name, found in value["flows"].items())
+    for name, ways in value["stations"].items():
+        yield from ((("station", name, way), found) for way, found in ways.items())
+
+
+def fits(value: Any) -> None:  # noqa: ANN401 - a mapping once it has the shape
+    """The shape of a run's sojourn, as the engine reports it: columns of equal length, and cells that are named."""
+    _SHAPE(value)
+    names = (len(value["layers"]), len(value["causes"]))
+    for (_, name, _), found in _histograms(value):
+        for at, cell in enumerate(found["cells"]):
+            if len(cell) != len(names) or any(n >= most for n, most in zip(cell, names, strict=True)):
+                raise shape.Misfit(f"{cell}", "the number of a layer and of a cause", name, "cells", at)
+        for at, place in enumerate(found["places"]):
+            if not (isinstance(place, list | tuple) and len(place) == 2 and place[1] in range(names[0])):
+                raise shape.Misfit(f"{place}", "an interface and the number of a layer", name, "places", at)
+        for key in ("delay_ns", "parts_ns", "places_ns"):
+            if len(found[key]) != len(found["packets"]):
+                raise shape.Misfit(f"{len(found[key])} values", "one for each of packets", name, key)
+        for at, parts in enumerate(found["parts_ns"]):
+            if len(parts) != len(found["cells"]):
+                raise shape.Misfit(f"{len(parts)} values", "one for each of cells", name, "parts_ns", at)
+        for at, times in enumerate(found["places_ns"]):
+            if len(times) != len(found["places"]):
+                raise shape.Misfit(f"{len(times)} values", "one for each of places", name, "places_ns", at)
+
+
+Cell = tuple[str, str]
+"""A layer and a cause; of a place an interface and a layer."""
+
+
+class Bucket(NamedTuple):
+    """Packets with about the same delay, each bucket 3 % wide."""
+
+    packets: int
+    delay_ns: int
+    """The sum of their delays."""
+    parts_ns: dict[Cell, int]
+    """The sum of their time in each cell: together that of their delays, to the nanosecond, but for time in sockets."""
+    places_ns: dict[Cell, int]
+    """The sum of their time at each interface in each layer there."""
+
+
+class Around(NamedTuple):
+    """A percentile of the delay with its parts: the mean of the packets of its bucket."""
+
+    percentile: float
+    delay_ms: float
+    parts_ms: dict[Cell, float]
+    """The largest first."""
+    places_ms: dict[Cell, float]
+    """The same by interface and layer."""
+
+
+class Delays(NamedTuple):
+    """The delays of the packets of a flow, or of a station one way, from the shortest on."""
+
+    of: str
+    """`flow` or `station`."""
+    name: str
+    way: str
+    """`down`, `up` or `round_trip` of a station; empty of a flow."""
+    buckets: list[Bucket]
+
+    def packets(self) -> int:
+        """How many there were."""
+        return sum(bucket.packets for bucket in self.buckets)
+
+    def around(self, percentile: float) -> Around:
+        """The percentile, from 0 to 100, with its parts; an error without packets."""
+        wanted, seen = percentile / 100 * self.packets(), 0
+        for bucket in self.buckets:
+            seen += bucket.packets
+            if seen >= wanted:
+                break
+        parts = {cell: ns / bucket.packets / 1e6 for cell, ns in bucket.parts_ns.items() if ns}
+        places = {place: ns / bucket.packets / 1e6 for place, ns in bucket.places_ns.items() if ns}
+        return Around(percentile, bucket.delay_ns / bucket.packets / 1e6, _ordered(parts), _ordered(places))
+
+    def total(self) -> dict[Cell, int]:
+        """The time of all packets in each cell, in ns, the largest first."""
+        sums: dict[Cell, int] = {}
+        for bucket in self.buckets:
+            for cell, ns in bucket.parts_ns.items():
+                sums[cell] = sums.get(cell, 0) + ns
+        return _ordered(sums)
+
+
+def _ordered(parts: Mapping[Cell, Number]) -> dict[Cell, Number]:
+    return dict(sorted(parts.items(), key=lambda part: -part[1]))
+
+
+def of_run(run: Run) -> list[Delays]:
+    """The delays of each flow, and of each station each way; empty if the scenario did not ask for them."""
+    data = run.get("sojourn")
+    if data is None:
+        return []
+    shape.check(data, fits, "run", "sojourn")
+    layers, causes = data["layers"], data["causes"]
+    found = []
+    for head, histogram in _histograms(data):
+        cells = [(layers[layer], causes[cause]) for layer, cause in histogram["cells"]]
+        places = [(interface, layers[layer]) for interface, layer in histogram["places"]]
+        columns = (histogram[key] for key in ("packets", "delay_ns", "parts_ns", "places_ns"))
+        buckets = [
+            Bucket(
+                packets,
+                delay,
+                {c: ns for c, ns in zip(cells, parts, strict=True) if ns},
+                {p: ns for p, ns in zip(places, times, strict=True) if ns},
+            )
+            for packets, delay, parts, times in zip(*columns, strict=True)
+        ]
+        found.append(Delays(*head, buckets))
+    return found
+
+
+def over(runs: Sequence[Run]) -> list[Delays]:
+    """The same over all runs: the packets of all of them together, each bucket of each run by itself."""
+    together: dict[tuple[str, str, str], list[Bucket]] = {}
+    for run in runs:
+        for of, name, way, buckets in of_run(run):
+            together.setdefault((of, name, way), []).extend(buckets)
+    mean = lambda bucket: bucket.delay_ns / bucket.packets  # noqa: E731 - the key of an order
+    return [Delays(*head, sorted(buckets, key=mean)) for head, buckets in together.items()]
+
+
+def rows(scenario: str, runs: Sequence[Run]) -> Iterator[list[Any]]:
+    """Lines of the table: run, scenario, seed and the columns."""
+    for run in runs:
+        for of, name, way, buckets in of_run(run):
+            for bucket in buckets:
+                for (layer, cause), ns in bucket.parts_ns.items():
+                    head = [run["run"], scenario, run["seed"], of, name, way]
+                    yield [*head, bucket.packets, bucket.delay_ns, layer, cause, ns]

@@ -1,0 +1,210 @@
+"""What readers give: each fact with the file and the line that it is from."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Rate:
+    """A bit rate."""
+
+    name: str | None
+    """As a scenario names it; none if the model has no such rate."""
+    mbps: float
+    told: str
+    """As the file says it."""
+    guessed: bool = False
+    """Whether the file gives Mbit/s alone."""
+
+
+@dataclass
+class Peer:
+    """A station of `iw dev ... station dump`."""
+
+    mac: str
+    interface: str
+    where: str
+    signal_dbm: int | None = None
+    tx: Rate | None = None
+    """Of what this machine sends to it."""
+    rx: Rate | None = None
+    counts: dict[str, int] = field(default_factory=dict)
+    """`tx bytes`, `tx packets`, `tx retries`, `rx bytes`, `connected time` in s, `tx duration` in us, and others."""
+
+
+@dataclass(frozen=True)
+class Interface:
+    """A Wi-Fi interface of `iw dev ... info`."""
+
+    name: str
+    kind: str
+    """`AP`, `managed`, `monitor`, ..."""
+    mhz: int | None
+    width_mhz: int | None
+    txpower_dbm: float | None
+    where: str
+
+
+@dataclass(frozen=True)
+class Phy:
+    """What a device can, of `iw phy`, by its band in GHz: standard, streams, width in MHz."""
+
+    name: str
+    bands: Mapping[float, tuple[str, int, int]]
+    where: str
+
+
+@dataclass(frozen=True)
+class Radio:
+    """Settings of an access point's radio: hostapd.conf, or a `wifi-device` of OpenWrt."""
+
+    name: str
+    band_ghz: float | None
+    channel: int | None
+    """None where it is chosen by itself."""
+    width_mhz: int | None
+    standard: str | None
+    keys: Mapping[str, str]
+    """Settings of the access point that a scenario has by the same names: `dtim_period`, `wmm_ac_be_aifs`, ..."""
+    where: str
+    disabled: bool = False
+
+
+@dataclass(frozen=True)
+class Qdisc:
+    """A queueing discipline of `tc -j qdisc`."""
+
+    device: str
+    kind: str
+    root: bool
+    options: Mapping[str, object]
+    counts: Mapping[str, int]
+    where: str
+
+
+@dataclass(frozen=True)
+class Shaper:
+    """A `queue` of OpenWrt's sqm."""
+
+    device: str
+    down_kbit: int
+    up_kbit: int
+    qdisc: str
+    script: str
+    overhead: int | None
+    linklayer: str | None
+    enabled: bool
+    where: str
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A line of `sysctl`."""
+
+    key: str
+    value: str
+    where: str
+
+
+@dataclass(frozen=True)
+class Device:
+    """What `ethtool` tells of a device: `driver`, `firmware-version`, offloads as `on` and `off`, interrupts, speed."""
+
+    name: str | None
+    keys: Mapping[str, str]
+    where: str
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A kernel's release, as `uname -r` says it, or a release of OpenWrt."""
+
+    release: str
+    where: str
+    openwrt: bool = False
+
+
+@dataclass
+class Way:
+    """One direction between a station of a capture and its access point."""
+
+    ppdus: int = 0
+    frames: int = 0
+    """Data frames, each try counted."""
+    retried: int = 0
+    """Of these, sent with the Retry bit."""
+    broken: int = 0
+    """Of these, with a wrong check sequence, as whoever captured received them."""
+    airtime_us: float = 0.0
+    packets: int = 0
+    """Data frames with content and without the Retry bit."""
+    payload_bytes: int = 0
+    """IP packets of these."""
+    rates: dict[str, float] = field(default_factory=dict)
+    """Airtime in us of each rate, as a scenario names it."""
+
+    @property
+    def rate(self) -> str | None:
+        """The rate with most of the airtime."""
+        return max(self.rates, key=lambda name: self.rates[name]) if self.rates else None
+
+    @property
+    def mean_ip_bytes(self) -> float:
+        """Mean length of a packet."""
+        return self.payload_bytes / self.packets if self.packets else 0.0
+
+
+@dataclass
+class Heard:
+    """A station of a capture."""
+
+    mac: str
+    bssid: str
+    down: Way = field(default_factory=Way)
+    up: Way = field(default_factory=Way)
+
+
+@dataclass(frozen=True)
+class Captured:
+    """What a capture tells."""
+
+    seconds: float
+    mhz: int | None
+    protected: bool
+    stations: Sequence[Heard]
+    unread: Mapping[str, int]
+    """Frames left out, by why."""
+    where: str
+
+
+@dataclass(frozen=True)
+class Load:
+    """The test of a Flent file."""
+
+    test: str
+    seconds: int | None
+    host: str | None
+    where: str
+
+
+@dataclass(frozen=True)
+class Crusader:
+    """The test of a crusader result."""
+
+    version: int
+    """Of the file's format."""
+    streams: int
+    """TCP flows each way; none if the test was idle."""
+    load_s: float
+    grace_s: float
+    stagger_s: float
+    """Time from one flow's start to the next."""
+    ping_ms: float
+    kinds: Sequence[str]
+    """`download`, `upload`, `both down`, `both up`."""
+    measured: Mapping[str, tuple[float, float | None]]
+    """Mbit/s of each kind and the median round-trip time meanwhile in ms."""
+    where: str
+
+
+Fact = Peer | Interface | Phy | Radio | Qdisc | Shaper | Setting | Device | Kernel | Captured | Load | Crusader

@@ -1,0 +1,204 @@
+"""What `iw` prints: `dev ... station dump`, `dev ... link`, `dev` and `dev ... info`, `phy` and `list`.
+
+iw has no format for programs. Its lines have hardly changed since 3.15: new ones came between the old.
+"""
+
+import re
+from collections.abc import Sequence
+
+from stillair.runs.imports.facts import Interface, Peer, Phy
+from stillair.runs.imports.lines import Mistakes
+from stillair.runs.imports.rates import told
+
+_STATION = re.compile(r"Station ([0-9a-fA-F:]{17}) \(on (\S+)\)")
+_LINK = re.compile(r"Connected to ([0-9a-fA-F:]{17}) \(on (\S+)\)")
+_COUNTS = (
+    *("rx bytes", "rx packets", "tx bytes", "tx packets", "tx retries", "tx failed", "rx drop misc", "beacon loss"),
+    *("airtime weight", "DTIM period"),
+)
+_TIMES = {"inactive time": "ms", "connected time": "seconds", "tx duration": "us", "rx duration": "us"}
+_STANDARDS = ("802.11a", "802.11n", "802.11ac", "802.11ax")
+
+
+def stations(file: str, text: str) -> Sequence[Peer]:
+    """The stations of a dump; an `InputError` with a line for each that cannot be read."""
+    mistakes, found, lost = Mistakes(file), list[Peer](), False
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.strip():
+            continue
+        if line.startswith("Station"):
+            head = _STATION.fullmatch(line.strip())
+            lost = not head  # and all that stands below it
+            if head:
+                found.append(Peer(head[1].lower(), head[2], f"{file}:{number}"))
+            else:
+                mistakes.add(number, line, '"Station MAC (on INTERFACE)"')
+        elif lost:
+            continue
+        elif not found:
+            lost = True
+            mistakes.add(number, line, 'a line "Station MAC (on INTERFACE)" first')
+        else:
+            _of_station(found[-1], number, line, mistakes)
+    mistakes.tell()
+    return found
+
+
+def _of_station(peer: Peer, number: int, line: str, mistakes: Mistakes) -> None:
+    key, colon, value = (part.strip() for part in line.partition(":"))
+    expected = ""
+    if not colon:
+        expected = '"NAME: VALUE", as iw prints it'
+    elif key in _COUNTS:
+        expected = _count(peer, key, value, r"(\d+)", "a whole number")
+    elif key in _TIMES:
+        expected = _count(peer, key, value, rf"(\d+) {_TIMES[key]}", f"a whole number of {_TIMES[key]}")
+    elif key in ("signal", "signal avg"):
+        expected = _level(peer, key, value)
+    elif key in ("tx bitrate", "rx bitrate") and not value.startswith("(unknown)"):
+        expected = _bitrate(peer, key, value)
+    if expected:
+        mistakes.add(number, line, expected)
+
+
+def _count(peer: Peer, key: str, value: str, form: str, expected: str) -> str:
+    found = re.fullmatch(form, value)
+    if found:
+        peer.counts[key] = int(found[1])
+    return "" if found else expected
+
+
+def _level(peer: Peer, key: str, value: str) -> str:
+    found = re.match(r"(-?\d+)(?: \[[-\d, ]*\])? dBm$", value)
+    if found and int(found[1]) < 0 and (key == "signal avg" or peer.signal_dbm is None):
+        # The average where there is one; drivers that know no level say 0 or a positive number.
+        peer.signal_dbm = int(found[1])
+    return "" if found else "a level in dBm"
+
+
+def _bitrate(peer: Peer, key: str, value: str) -> str:
+    try:
+        rate = told(value)
+    except ValueError:
+        return "a bit rate such as 866.7 MBit/s VHT-MCS 9 80MHz short GI VHT-NSS 2"
+    if key == "tx bitrate":
+        peer.tx = rate
+    else:
+        peer.rx = rate
+    return ""
+
+
+def link(file: str, text: str) -> Sequence[Peer | Interface]:
+    """The access point of `iw dev ... link`, as this machine, a station, sees it."""
+    mistakes, peer, mhz = Mistakes(file), None, None
+    for number, line in enumerate(text.splitlines(), 1):
+        key, _, value = (part.strip() for part in line.partition(":"))
+        if head := _LINK.fullmatch(line.strip()):
+            peer = Peer(head[1].lower(), head[2], f"{file}:{number}", counts={"beacon loss": 0})
+        elif peer is None and line.strip():
+            mistakes.add(number, line, 'a line "Connected to MAC (on INTERFACE)" first')
+            break
+        elif peer and key in ("signal", "rx bitrate", "tx bitrate"):
+            _of_station(peer, number, line, mistakes)
+        elif peer and key == "freq":
+            if at := re.fullmatch(r"(\d+)(?:\.\d+)?", value):
+                mhz = int(at[1])
+            else:
+                mistakes.add(number, line, "a frequency in MHz")
+    mistakes.tell()
+    return [peer, Interface(peer.interface, "managed", mhz, None, None, peer.where)] if peer else []
+
+
+def interfaces(file: str, text: str) -> Sequence[Interface]:
+    """The interfaces of `iw dev` or `iw dev ... info`."""
+    mistakes, found = Mistakes(file), list[Interface]()
+    name, where, keys = "", "", dict[str, str]()
+
+    def end() -> None:
+        if name:
+            mhz, width = keys.get("mhz"), keys.get("width")
+            found.append(
+                Interface(
+                    name,
+                    keys.get("type", "unknown"),
+                    int(mhz) if mhz else None,
+                    int(width) if width else None,
+                    float(keys["txpower"]) if "txpower" in keys else None,
+                    where,
+                )
+            )
+
+    for number, line in enumerate(text.splitlines(), 1):
+        words = line.strip()
+        if head := re.fullmatch(r"Interface (\S+)", words):
+            end()
+            name, where, keys = head[1], f"{file}:{number}", {}
+        elif words.startswith("channel "):
+            channel = re.match(r"channel \d+ \((\d+)(?:\.\d+)? MHz\)(?:, width: (\d+) MHz)?", words)
+            if channel:
+                keys["mhz"] = channel[1]
+                keys["width"] = channel[2] or "20"
+            else:
+                mistakes.add(number, words, '"channel 36 (5180 MHz), width: 80 MHz, ..."')
+        elif words.startswith("type "):
+            keys["type"] = words.removeprefix("type ")
+        elif words.startswith("txpower "):
+            power = re.fullmatch(r"txpower (-?[\d.]+) dBm", words)
+            if power:
+                keys["txpower"] = power[1]
+            else:
+                mistakes.add(number, words, '"txpower 20.00 dBm"')
+    end()
+    mistakes.tell()
+    return found
+
+
+def phys(file: str, text: str) -> Sequence[Phy]:
+    """The devices of `iw phy` or `iw list`: the newest standard of each band, its streams, its greatest width."""
+    mistakes, found = Mistakes(file), list[Phy]()
+    bands: dict[float, tuple[str, int, int]] = {}
+    band = 0.0
+    for number, line in enumerate(text.splitlines(), 1):
+        words = line.strip()
+        if head := re.fullmatch(r"Wiphy (\S+)", words):
+            band, bands = 0.0, {}
+            found.append(Phy(head[1], bands, f"{file}:{number}"))
+        elif at := re.fullmatch(r"Band (\d+):", words):
+            # linux: include/uapi/linux/nl80211.h enum nl80211_band (6.12), counted from 1: 2.4, 5, 60, 6 GHz.
+            band = {"1": 2.4, "2": 5.0, "4": 6.0}.get(at[1], 0.0)
+        elif found and band:
+            before = bands.get(band, (_STANDARDS[0], 1, 20))
+            after = _can(words, band, before)
+            if after is None:
+                mistakes.add(number, words, '"... supported: 0-15"')
+            else:
+                bands[band] = after
+    mistakes.tell()
+    return found
+
+
+def _can(words: str, band: float, before: tuple[str, int, int]) -> tuple[str, int, int] | None:
+    """What a device can in a band with this line too; none if it cannot be read."""
+    standard, streams, width = before
+    if words.startswith(("HT TX/RX MCS rate indexes", "HT RX MCS rate indexes")):
+        highest = re.search(r"0-(\d+)", words)
+        if not highest:
+            return None
+        standard, streams = _newer(standard, "802.11n"), max(streams, int(highest[1]) // 8 + 1)
+    elif words == "HT20/HT40":
+        width = max(width, 40)
+    elif words.startswith("VHT Capabilities") and band != 2.4:
+        standard, width = _newer(standard, "802.11ac"), max(width, 80)
+    elif words.startswith("HE PHY Capabilities"):
+        standard = "802.11ax"
+    elif words.startswith("HE40/HE80/5GHz"):
+        width = max(width, 80)
+    elif words.startswith("HE160/5GHz") or (words.startswith("Supported Channel Width:") and "160 MHz" in words):
+        width = 160
+    elif at := re.fullmatch(r"([1-8]) streams: MCS .*", words):
+        streams = max(streams, int(at[1]))
+    return standard, streams, width
+
+
+def _newer(one: str, other: str) -> str:
+    return max(one, other, key=_STANDARDS.index)

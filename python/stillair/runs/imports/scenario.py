@@ -1,0 +1,287 @@
+"""The text of the scenario that stands for a network: keys, where each is from, and what is not known."""
+
+import json
+import re
+import textwrap
+from collections.abc import Iterator, Sequence
+from functools import cache
+from typing import Any
+
+from stillair import _native
+from stillair._native import InputError
+from stillair.runs.imports.facts import Crusader, Heard, Load, Setting, Way
+from stillair.runs.imports.loads import repeat
+from stillair.runs.imports.network import Network, line_rate
+
+_WIDTH = 110
+_LEAST_LOAD_BPS = 1_000
+"""What a station of a capture sends or gets below this is no load."""
+
+
+def text(network: Network, files: Sequence[str]) -> str:
+    """The scenario; the package's own reader has taken it."""
+    made = _joined(network, files, network.load)
+    if any(station.weight for station in network.stations):
+        _weigh(network, json.loads(_native.survey(_joined(network, files, None), "the imported scenario", [])))
+        made = _joined(network, files, network.load)
+    try:
+        _native.survey(made, "the imported scenario", [])
+    except InputError:
+        if not isinstance(network.load, Load):
+            raise
+        # The test of the Flent file is not among those that are modelled, or needs what the file does not say.
+        network.left.append(f"{network.load.where}: the test {network.load.test}, which no scenario has")
+        network.load = None
+        made = _joined(network, files, None)
+        _native.survey(made, "the imported scenario", [])
+    return made
+
+
+def _weigh(network: Network, survey: dict[str, Any]) -> None:
+    """Airtime weights, where the scheme of the access point looks at them."""
+    schemes = [one["scheme"] for node in survey["nodes"] for one in node["interfaces"] if one["kind"] == "ap"]
+    for station in network.stations:
+        if station.weight is None:
+            continue
+        if not network.is_ap:
+            network.left.append(f"airtime weight {station.weight}: this machine's for its access point")
+        elif schemes == ["mac80211"] and 1 <= station.weight <= 65535:
+            station.keys["airtime_weight"] = str(station.weight)
+        else:
+            network.left.append(
+                f"airtime weight {station.weight} of {station.name}: scheme {schemes[0]} does not weigh"
+            )
+        station.weight = None
+
+
+def _joined(network: Network, files: Sequence[str], load: Load | Crusader | None) -> str:
+    blocks = [
+        _head(network, files, load),
+        _channel(network),
+        _line(network),
+        _server(),
+        _ap(network),
+        *(_station(network, at) for at in range(len(network.stations))),
+        *_traffic(network, load),
+    ]
+    # What comments quote of a damaged file may have control characters, which TOML does not take.
+    return re.sub(r"[\x00-\x08\x0b-\x1f\x7f]", "?", "\n\n".join(blocks)) + "\n"
+
+
+def _said(words: str) -> str:
+    """A comment."""
+    return textwrap.fill(words, _WIDTH, initial_indent="# ", subsequent_indent="#   ", break_on_hyphens=False)
+
+
+def _head(network: Network, files: Sequence[str], load: Load | Crusader | None) -> str:
+    lines = [_said(f"Written by 'stillair import' from {', '.join(files)}.")]
+    lines.append(_said("A comment at a key says where its value is from; 'guess:' says that no file tells it."))
+    lines += [_said(f"not known: {what}.") for what in network.unknown]
+    lines += [_said(f"left out: {what}.") for what in network.left]
+    seconds = round(network.seconds) if network.heard and network.seconds >= 1 else 30
+    lines.append('name = "imported"')
+    if isinstance(load, Crusader):
+        lines.append(f'duration = "{repeat.seconds(load):.9g} s"')
+    elif load is None:
+        lines.append(f'duration = "{min(seconds, 600)} s"' + ("  # as long as the capture" if network.heard else ""))
+        if not network.heard:
+            lines.append('warm_up = "5 s"  # not measured')
+    return "\n".join(lines)
+
+
+def _channel(network: Network) -> str:
+    lines = ["[channel.wifi]", f'band = "{network.band.value}"  # {network.band.why}']
+    lines.append(f'width = "{network.width.value} MHz"  # {network.width.why}')
+    if network.protected:
+        lines.append('cipher = "ccmp"  # the capture has encrypted frames')
+    return "\n".join(lines)
+
+
+def _line(network: Network) -> str:
+    if network.shaper is None:
+        return (
+            "# guess: a server behind a wire that is never the bottleneck.\n"
+            '[link.wan]\nrate = "1 Gbit/s"\ndelay = "10 ms"'
+        )
+    rates = []
+    for way in ("down", "up"):
+        known = network.shaper.get(way) or network.shaper.get("up") or network.shaper["down"]
+        rates.append(f'{way} = "{line_rate(known)}"')
+    return "\n".join(
+        [
+            "# guess: the shaper has 95 % of the line's rates; buffer and delay are those of many lines.",
+            "[link.wan]",
+            'kind = "access"',
+            f"rate = {{ {', '.join(rates)} }}",
+            'buffer = "200 ms"',
+            'delay = "10 ms"',
+        ]
+    )
+
+
+def _server() -> str:
+    return (
+        "# guess: a server of today.\n"
+        '[node.server]\nprofile = "linux-6.12"\ninterface.eth0 = { link = "wan", address = "10.0.0.2" }'
+    )
+
+
+def _ap(network: Network) -> str:
+    told = network.profile if network.is_ap else None
+    lines = ["[node.ap]"]
+    lines.append(
+        f'profile = "{told.value}"  # {told.why}'
+        if told
+        else 'profile = "linux-6.6"  # guess: the files are a station\'s'
+    )
+    lines.append("forward = true")
+    if network.is_ap:
+        lines += _sysctl(network.sysctl)
+    wired = 'link = "wan", address = "10.0.0.1"'
+    if network.shaper is not None:
+        lines += [_said(about) for about in network.shaper_about]
+        ways = [f'{way} = "{network.shaper[way]}"' for way in ("down", "up") if way in network.shaper]
+        wired += f", shaper = {{ {', '.join(ways)}, qdisc = {network.shaper['qdisc']} }}"
+    elif network.is_ap and network.wired_qdisc is not None:
+        lines.append(_said(f"{network.wired_qdisc.why}."))
+        wired += f', qdisc = "{network.wired_qdisc.value}"'
+    lines.append(f"interface.eth0 = {{ {wired} }}")
+    lines += ["[node.ap.interface.wlan0]", 'channel = "wifi"', 'role = "ap"', 'address = "10.0.1.1"']
+    if network.is_ap and network.scheme is not None:
+        lines.append(f'scheme = "{network.scheme.value}"  # {network.scheme.why}')
+    for key, value in network.ap_keys.items():
+        lines.append(f"{key} = {value}")
+    return "\n".join(lines)
+
+
+def _station(network: Network, at: int) -> str:
+    station = network.stations[at]
+    is_own = not network.is_ap and at == 0
+    keys = _turned(station.keys) if is_own else station.keys
+    lines = [_said(about) for about in station.about]
+    if is_own:
+        lines.insert(0, "# This machine; what iw prints is of its access point, so tx and rx have changed places.")
+    lines.append(f"[node.{station.name}]")
+    if is_own:
+        lines.append(f'profile = "{network.profile.value}"  # {network.profile.why}')
+        lines += _sysctl(network.sysctl)
+    else:
+        lines.append('profile = "linux-6.6"  # guess: no file says what it is')
+    lines += [
+        f"[node.{station.name}.interface.wlan0]",
+        'channel = "wifi"',
+        'role = "station"',
+        'ap = "ap.wlan0"',
+        f'address = "10.0.{1 + (at + 10) // 250}.{(at + 10) % 250 + 2}"',
+    ]
+    if is_own and network.scheme is not None:
+        lines.append(f'scheme = "{network.scheme.value}"  # {network.scheme.why}')
+    lines += [f"{key} = {value}" for key, value in keys.items()]
+    return "\n".join(lines)
+
+
+def _turned(keys: dict[str, str]) -> dict[str, str]:
+    """The rates of a station's own dump: what it sends is `tx` there."""
+    if "uplink_rate" not in keys:
+        return keys
+    return keys | {"rate": keys["uplink_rate"], "uplink_rate": keys["rate"]}
+
+
+@cache
+def _known_settings() -> dict[str, Any]:
+    """The settings of `sysctl` that a scenario has, each with its schema."""
+    schema = json.loads(_native.schema())
+    found: dict[str, Any] = schema["definitions"]["node"]["properties"]["sysctl"]["properties"]
+    return found
+
+
+def _sysctl(settings: Sequence[Setting]) -> list[str]:
+    """The settings that the model knows, each if its value is one that it takes."""
+    known = _known_settings()
+    lines, other, refused = [], 0, []
+    for one in settings:
+        if one.key not in known:
+            other += 1
+            continue
+        value = one.value if re.fullmatch(r"-?\d+", one.value) else json.dumps(_spread(one.value))
+        line = f'sysctl."{one.key}" = {value}'
+        if _takes(line):
+            lines.append(f"{line}  # {one.where}")
+        else:
+            refused.append(_said(f"left out: {one.where}: {one.key} = {one.value}, which the model does not take."))
+    if other:
+        lines.append(_said(f"left out: {other} settings of sysctl that the model does not have."))
+    return [*refused, *lines]
+
+
+def _spread(value: str) -> object:
+    parts = value.split()
+    return [int(part) for part in parts] if len(parts) > 1 and all(part.isdecimal() for part in parts) else value
+
+
+_PROBE = """
+name = "probe"
+link.l = {{ rate = "1 Gbit/s", delay = "1 ms" }}
+node.b = {{ profile = "linux-6.6", interface.e.link = "l" }}
+[node.a]
+profile = "linux-6.6"
+{line}
+interface.e.link = "l"
+"""
+
+
+def _takes(line: str) -> bool:
+    try:
+        _native.survey(_PROBE.format(line=line), "probe", [])
+    except InputError:
+        return False
+    return True
+
+
+def _traffic(network: Network, load: Load | Crusader | None) -> Iterator[str]:
+    names = [station.name for station in network.stations]
+    if isinstance(load, Crusader):
+        yield from (
+            "\n".join(_said(line[2:]) if line[:2] == "# " else line for line in block)
+            for block in repeat.flows(load, names[0])
+        )
+        return
+    if load is not None:
+        length = f'\nlength = "{load.seconds} s"' if load.seconds else ""
+        yield (
+            f"# {load.where}: Flent's test, from this machine.\n"
+            f'[test]\nname = "{load.test}"\nfrom = "{names[0]}"\nto = "server"{length}'
+        )
+        return
+    made = [one for at, heard in enumerate(network.heard) for one in _flows(names[at], heard, network.seconds)]
+    if made:
+        yield "# The load of the capture: datagrams at the mean rate and of the mean length, whatever was in them."
+        yield from made
+        return
+    to = json.dumps(names if len(names) > 1 else names[0])
+    yield (
+        "# guess: no file tells the traffic. Each station downloads, and is pinged.\n"
+        f'[[flow]]\nkind = "tcp"\nname = "down"\nfrom = "server"\nto = {to}\nstart = "1 s"\nstart_spread = "10 ms"'
+    )
+    yield f'[[flow]]\nkind = "ping"\nfrom = "server"\nto = {to}'
+
+
+def _flows(name: str, heard: Heard, seconds: float) -> Iterator[str]:
+    for way, ends, word in (
+        (heard.down, ("server", name), "down"),
+        (heard.up, (name, "server"), "up"),
+    ):
+        flow = _flow(way, seconds)
+        if flow:
+            yield f'[[flow]]\nkind = "udp"\nname = "{word}-{name}"\nfrom = "{ends[0]}"\nto = "{ends[1]}"\n{flow}'
+
+
+def _flow(way: Way, seconds: float) -> str:
+    # IP and UDP take 28 bytes of each packet.
+    payload = min(max(round(way.mean_ip_bytes) - 28, 1), 1472)
+    # Where several packets share a frame (A-MSDU) it is their bytes that count.
+    bps = round(8 * way.payload_bytes * payload / (payload + 28) / seconds) if seconds > 0 else 0
+    if bps < _LEAST_LOAD_BPS:
+        return ""
+    rate = f"{bps / 1e6:.6g} Mbit/s" if bps >= 1_000_000 else f"{bps / 1e3:.6g} kbit/s"
+    return f'rate = "{rate}"\npayload = "{payload} B"'

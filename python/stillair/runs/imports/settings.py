@@ -1,0 +1,121 @@
+"""Settings by line: `sysctl`, `ethtool` in four forms, `hostapd.conf`, `uname`."""
+
+import re
+from collections.abc import Mapping, Sequence
+
+from stillair.runs.imports.facts import Device, Kernel, Radio, Setting
+from stillair.runs.imports.lines import Mistakes
+
+
+def sysctl(file: str, text: str) -> Sequence[Setting]:
+    """Lines of `sysctl net.ipv4`: `KEY = VALUE`."""
+    mistakes, found = Mistakes(file), list[Setting]()
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.strip() or line.lstrip().startswith(("#", ";", "sysctl: ")):
+            continue  # an error of sysctl itself, as of keys that only root may read, is no setting
+        if at := re.fullmatch(r"([a-z][\w.*/-]*)\s*=\s*(.*)", line.strip()):
+            found.append(Setting(at[1].replace("/", "."), " ".join(at[2].split()), f"{file}:{number}"))
+        else:
+            mistakes.add(number, line.strip(), '"net.ipv4.KEY = VALUE"')
+    mistakes.tell()
+    return found
+
+
+_HEADS = {
+    "Features for": "features",
+    "Coalesce parameters for": "coalescing",
+    "Ring parameters for": "rings",
+    "Settings for": "settings",
+}
+
+
+def ethtool(file: str, text: str) -> Sequence[Device]:
+    """What `ethtool`, `ethtool -i`, `-k`, `-c` or `-g` prints of a device."""
+    mistakes, keys, name = Mistakes(file), dict[str, str](), None
+    last, where = "", f"{file}:1"
+    for number, line in enumerate(text.splitlines(), 1):
+        words = line.strip()
+        if not words:
+            continue
+        if head := re.fullmatch(rf"({'|'.join(_HEADS)}) (\S+):", words):
+            name = head[2]
+        elif ":" in words:
+            last, _, value = (part.strip() for part in words.partition(":"))
+            keys.setdefault(last, value)
+        elif line[0] not in " \t" or not last:
+            # Further modes of a device's settings stand below the first, with nothing before them.
+            mistakes.add(number, words, '"NAME: VALUE"')
+    mistakes.tell()
+    return [Device(name, keys, where)]
+
+
+def hostapd(file: str, text: str) -> Sequence[Radio]:
+    """A hostapd.conf; of several BSSs the radio's settings are those of the first."""
+    mistakes, keys, lines = Mistakes(file), dict[str, str](), dict[str, int]()
+    for number, line in enumerate(text.splitlines(), 1):
+        words = line.strip()
+        if not words or words.startswith("#"):
+            continue
+        key, equals, value = words.partition("=")
+        if not equals or not re.fullmatch(r"[\w.]+", key):
+            mistakes.add(number, words, '"KEY=VALUE"')
+            continue
+        # A comment behind a value is hostapd's for numbers alone; people write them.
+        keys.setdefault(key, value.partition(" #")[0].strip())
+        lines.setdefault(key, number)
+    whole = {
+        "channel": None,
+        "beacon_int": None,
+        "dtim_period": None,
+        "vht_oper_chwidth": None,
+        "he_oper_chwidth": None,
+    }
+    for key in [key for key in keys if key in whole or key.startswith(("wmm_ac_", "ieee80211"))]:
+        if not keys[key].isdecimal() and not (key == "channel" and keys[key] == "acs_survey"):
+            mistakes.add(lines[key], f"{key}={keys[key]}", "a whole number")
+    if keys.get("hw_mode", "g") not in ("a", "b", "g", "ad", "any"):
+        mistakes.add(lines["hw_mode"], f"hw_mode={keys['hw_mode']}", "one of a, b, g")
+    mistakes.tell()
+    return [_radio(file, keys)]
+
+
+def _radio(file: str, keys: Mapping[str, str]) -> Radio:
+    is_on = {name: keys.get(f"ieee80211{name}") == "1" for name in ("n", "ac", "ax")}
+    six = keys.get("op_class", "") in ("131", "132", "133", "134", "135")
+    band = 6.0 if six else 5.0 if keys.get("hw_mode") == "a" else 2.4
+    newest = next((name for name in ("ax", "ac", "n") if is_on[name]), None)
+    standard = (
+        f"802.11{newest}" if newest else {"a": "802.11a", "b": "802.11b"}.get(keys.get("hw_mode", "g"), "802.11g")
+    )
+    wide = keys.get("he_oper_chwidth" if is_on["ax"] and "he_oper_chwidth" in keys else "vht_oper_chwidth", "0")
+    is_40 = "HT40" in keys.get("ht_capab", "") or "secondary_channel" in keys
+    # spec: hostapd.conf - 0: 20 or 40 MHz, 1: 80, 2: 160, 3: 80+80.
+    width = {"1": 80, "2": 160, "3": 160}.get(wide, 40 if is_40 else 20)
+    channel = keys.get("channel", "0")
+    taken = {key: value for key, value in keys.items() if _is_of_ap(key)}
+    return Radio(
+        keys.get("interface", "hostapd"),
+        band,
+        int(channel) if channel.isdecimal() and channel != "0" else None,
+        width,
+        standard,
+        taken,
+        f"{file}:1",
+    )
+
+
+def _is_of_ap(key: str) -> bool:
+    return bool(re.fullmatch(r"dtim_period|beacon_int|(tx_queue_data[0-3]|wmm_ac_(vo|vi|be|bk))_\w+", key))
+
+
+def kernel(file: str, text: str) -> Sequence[Kernel]:
+    """`uname -a` or `-r`, /proc/version, or OpenWrt's /etc/openwrt_release."""
+    for number, line in enumerate(text.splitlines(), 1):
+        if at := re.search(r"DISTRIB_RELEASE=['\"]?(\d+\.\d+)", line):
+            return [Kernel(at[1], f"{file}:{number}", openwrt=True)]
+        if at := re.search(r"(?:^|\s)(\d+\.\d+)(?:\.\d+)?[-\w.+~]*", line):
+            return [Kernel(at[1], f"{file}:{number}")]
+    mistakes = Mistakes(file)
+    mistakes.add(1, text.strip(), "a release such as 6.6.73")
+    mistakes.tell()
+    return []

@@ -1,0 +1,117 @@
+"""`stillair explain`: the true cause of each problem comes first, and what is said to help has been run."""
+
+import json
+import tomllib
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from stillair import Scenario
+from stillair.cli.app import app
+from stillair.explain import changes, findings, page, tried
+
+PROBLEMS = sorted((Path(__file__).parent / "problems").glob("*.toml"))
+
+
+def expected(file: Path) -> str:
+    """The cause that the first line of a problem tells."""
+    (first, _) = file.read_text(encoding="utf-8").split("\n", 1)
+    found: str = tomllib.loads(first.removeprefix("#:"))["finding"]
+    return found
+
+
+def unbroken(said: str) -> str:
+    """The page without its line breaks."""
+    return " ".join(said.split())
+
+
+def test_there_are_twenty() -> None:
+    assert len(PROBLEMS) == 20
+
+
+@pytest.mark.parametrize("file", [pytest.param(file, id=file.stem) for file in PROBLEMS])
+def test_the_true_cause_comes_first(file: Path) -> None:
+    scenario = Scenario(file)
+    resolved = json.loads(scenario.resolve())
+    runs = scenario.run(overrides={"record.sojourn": True}).runs
+    found = findings.subjects(runs, resolved)
+    main = findings.main(runs, resolved)
+    assert main is not None
+    said = page.text(resolved["name"], runs, found, None)
+    assert main.name == expected(file), said
+    assert page.sentence(main) in unbroken(said).partition("Main cause: ")[2].partition(", p95 of ")[0]
+
+
+def test_a_scan_of_the_access_point_is_no_sleep_of_the_station() -> None:
+    scenario = Scenario(PROBLEMS[0].parent / "more" / "ap-scan.toml")
+    runs = scenario.run(overrides={"record.sojourn": True}).runs
+    main = findings.main(runs, json.loads(scenario.resolve()))
+    assert main is not None
+    assert (main.kind, main.place) == ("ap-scan", "ap.wlan0")
+
+
+def test_what_never_arrives_is_told() -> None:
+    # Packets that arrive are all that can be late: who hears nothing would not be in the page at all.
+    scenario = Scenario(PROBLEMS[0].parent / "more" / "ap-scan.toml")
+    deaf = {"record.sojourn": True, "node.sta.interface.wlan0.rate": "ht20-mcs7-lgi", "duration": "4 s"}
+    flow = '{ kind = "ping", from = "server", to = "sta" }'
+    lost = {**deaf, "node.sta.interface.wlan0.unheard_rate": 1, "flow": f"[{flow}]"}
+    runs = scenario.run(overrides=lost).runs
+    found = findings.subjects(runs, json.loads(scenario.resolve()))
+    said = unbroken(page.text("deaf", runs, found, None))
+    assert "Nothing arrives of ping-0.sta: 'stillair check' says which rates work." in said
+    runs[0]["flows"] = {"a": {"protocol": "udp", "goodput_mbps": 0.0}, "b": {"protocol": "udp", "goodput_mbps": 1.0}}
+    assert page._dead(runs) == ["a", "ping-0.sta"]
+
+
+def test_what_helps_has_been_run() -> None:
+    file = next(file for file in PROBLEMS if file.stem == "sleeping-phone")
+    scenario = Scenario(file)
+    resolved = json.loads(scenario.resolve())
+    short = [("duration", "6 s")]
+    runs = scenario.run(2, overrides=[*short, ("record.sojourn", "true")]).runs
+    subject = findings.subjects(runs, resolved)[0]
+    _, change = changes.of(subject.findings[0], resolved)
+    of = (subject.delays.of, subject.delays.name, subject.delays.way)
+    outcome = tried.try_one(scenario, short, change, runs, of, None)
+    assert isinstance(outcome, tried.Tried)
+    assert outcome.helps
+    assert outcome.before_ms + outcome.by_ms.mean < outcome.before_ms / 2
+    said = page.text("x", runs, [subject], [outcome])
+    assert "phone.wlan0: no power save, which the station itself decides: helps" in unbroken(said)
+
+
+def test_changes_go_by_names_that_are_written() -> None:
+    text = "node.a.interface.w = {}\nnode.b.like = 'a'\nnode.c = { like = 'b', count = 2, interface.x = {} }"
+    sets = [(f"node.{node}.interface.{at}.rate", "1") for node in ("a", "b", "c1", "c2") for at in "wx"]
+    assert changes.as_written([*sets, ("link.l.rate", "1")], text) == [
+        ("node.a.interface.w.rate", "1"),
+        ("node.a.interface.x.rate", "1"),
+        ("node.c.interface.x.rate", "1"),
+        ("link.l.rate", "1"),
+    ]
+
+
+def test_a_change_that_cannot_be_is_told() -> None:
+    scenario = Scenario(PROBLEMS[0])
+    change = changes.Change("nonsense", [("node.nobody.forward", "true")])
+    runs = scenario.run(1, overrides=[("duration", "6 s"), ("record.sojourn", "true")]).runs
+    outcome = tried.try_one(scenario, [], change, runs, ("flow", "x", ""), None)
+    assert isinstance(outcome, tried.Refused)
+    assert "nonsense: could not be tried: " in "\n".join(page._tried([outcome]))
+
+
+def test_the_command(tmp_path: Path) -> None:
+    file = next(file for file in PROBLEMS if file.stem == "late-interrupts")
+    said = CliRunner().invoke(app, ["explain", str(file), "--no-try"])
+    assert said.exit_code == 0, said.output
+    assert "Main cause: the receiving host hears late" in said.output
+    assert "Nothing was tried" in said.output
+    folder = tmp_path / "result"
+    assert CliRunner().invoke(app, ["run", str(file), "-o", str(folder)]).exit_code == 0
+    of_result = CliRunner().invoke(app, ["explain", str(folder)])
+    assert of_result.exit_code == 0, of_result.output
+    assert "no coalescing of arrivals (rx_usecs 0): helps" in of_result.output
+    wrong = CliRunner().invoke(app, ["explain", str(tmp_path)])
+    assert wrong.exit_code != 0

@@ -1,0 +1,213 @@
+"""What `stillair explain` says to do: at the router, access point or own host, for both directions, and worth it."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from stillair import Scenario
+from stillair.cli.app import app
+from stillair.explain import access, changes, findings, page, tried
+from stillair.results.statistics import Interval
+
+PROBLEMS = Path(__file__).parent / "problems"
+
+
+def home(folder: Path, *options: str) -> Scenario:
+    """A home, as `stillair new` writes it."""
+    file = folder / "home.toml"
+    said = CliRunner().invoke(app, ["new", str(file), *options])
+    assert said.exit_code == 0, said.output
+    return Scenario(file)
+
+
+def resolved(scenario: Scenario, overrides: Sequence[tuple[str, str]] = ()) -> dict[str, Any]:
+    """What a scenario comes to."""
+    found: dict[str, Any] = json.loads(scenario.resolve(overrides))
+    return found
+
+
+@pytest.mark.parametrize("traffic", [("download",), ("upload",), ("download", "upload")])
+def test_a_line_is_shaped_both_ways_at_its_router(tmp_path: Path, traffic: tuple[str, ...]) -> None:
+    kinds = (part for one in (*traffic, "ping") for part in ("--traffic", one))
+    scenario = home(tmp_path, "--station", "laptop=5m", "--internet", "100/20", *kinds)
+    short = [("duration", "8 s"), ("record.sojourn", "true")]
+    whole = resolved(scenario)
+    runs = scenario.run(2, overrides=short).runs
+    first = findings.subjects(runs, whole)[0]
+    assert first.findings[0].kind == "bloat"
+    (change,) = changes.of(first.findings[0], whole)
+    key, value = change.overrides[0]
+    assert (key, value) == ("node.ap.interface.eth0.shaper", '{down="90 Mbit/s",up="18 Mbit/s"}')
+    of = (first.delays.of, first.delays.name, first.delays.way)
+    outcome = tried.try_one(scenario, short[:1], change, runs, of, None)
+    assert isinstance(outcome, tried.Tried)
+    assert outcome.helps
+    assert outcome.before_ms + outcome.by_ms.mean < outcome.before_ms / 3
+    assert outcome.goodput_mbps.mean > -20
+
+
+def test_a_line_that_is_shaped_is_left_alone(tmp_path: Path) -> None:
+    scenario = home(tmp_path, "--internet", "100/20", "--shaper", "cake")
+    at = findings.Finding("bloat", "server.eth0", 9.0, 0.5)
+    assert not list(changes.of(at, resolved(scenario)))
+    high = [("node.ap.interface.eth0.shaper.up", "25 Mbit/s")]
+    assert [change.overrides for change in changes.of(at, resolved(scenario, high))]
+
+
+def test_nothing_is_set_at_a_server_on_the_internet(tmp_path: Path) -> None:
+    whole = resolved(home(tmp_path, "--internet", "100/20"))
+    assert access.outside(whole) == {"server"}
+    for kind in changes._MAKERS:
+        for place in ("server.eth0", "ap.wlan0", "laptop", ""):
+            for change in changes.of(findings.Finding(kind, place, 9.0, 0.5), whole):
+                assert not [key for key, _ in change.overrides if key.startswith("node.server.")], change
+    assert access.behind("ap.eth0", whole) == {"ap", "laptop", "tv"}
+    assert access.behind("ap.wlan0", whole) == {"ap", "server"}
+    assert access.outside(resolved(Scenario(PROBLEMS / "crowd.toml"))) == set()
+
+
+def outcome(by: Interval, latest: float, goodput: float, words: str = "x") -> tried.Tried:
+    """A change of p95 100 ms and p99 120 ms, at 40 Mbit/s."""
+    change = changes.Change(words, [("node.a.forward", "true")])
+    known = (Interval(latest, latest, latest), 40.0, Interval(goodput, goodput, goodput))
+    return tried.Tried(change, change.overrides, 100.0, by, 120.0, *known)
+
+
+@pytest.mark.parametrize(
+    ("by", "latest", "goodput", "verdict"),
+    [
+        (Interval(-50.0, -60.0, -40.0), -60.0, 0.0, "helps"),
+        (Interval(-50.0, -60.0, -40.0), -60.0, -9.0, "helps"),
+        (Interval(-50.0, -60.0, -40.0), -60.0, -11.0, "trade"),
+        (Interval(-50.0, -60.0, -40.0), 30.0, 0.0, "later"),
+        (Interval(-50.0, -60.0, -40.0), 0.5, 0.0, "helps"),
+        (Interval(-0.09, -0.1, -0.04), -1.0, 0.0, "little"),
+        (Interval(-50.0, -110.0, 10.0), -60.0, 0.0, "unsure"),
+        (Interval(50.0, 40.0, 60.0), 0.0, 0.0, "worse"),
+        (Interval(0.2, 0.1, 0.3), 0.0, 0.0, "little"),
+    ],
+)
+def test_what_is_said_to_help_is_worth_it(by: Interval, latest: float, goodput: float, verdict: str) -> None:
+    found = outcome(by, latest, goodput)
+    assert found.verdict == verdict
+    assert found.helps == (verdict == "helps")
+
+
+def test_more_goodput_alone_is_told_so_and_nothing_as_nothing() -> None:
+    zero = Interval(0.0, 0.0, 0.0)
+    assert outcome(Interval(0.1, 0.05, 0.2), 0.0, 10.0).verdict == "more"
+    assert outcome(zero, 0.0, 0.0).verdict == "nothing"
+    much = outcome(Interval(-50.0, -60.0, -40.0), 0.0, 0.0)
+    unreal = much._replace(change=much.change._replace(real=False))
+    assert unreal.verdict == "shows"
+    assert page._rank(unreal) > page._rank(outcome(Interval(-50.0, -110.0, 10.0), 0.0, 0.0))
+    assert not [line for line in page._tried([unreal]) if "--set" in line]
+
+
+def test_what_a_network_has_already_is_not_tried() -> None:
+    for stem, kind in (("crowd", "others"), ("missing-aql", "bloat"), ("retry-storm", "retries")):
+        whole = resolved(Scenario(PROBLEMS / f"{stem}.toml"))
+        place = "ap.wlan0" if kind == "bloat" else ""
+        for change in changes.of(findings.Finding(kind, place, 90.0, 0.9), whole):
+            scenario = Scenario(PROBLEMS / f"{stem}.toml")
+            sets = changes.as_written(change.overrides, scenario.text)
+            assert resolved(scenario, sets) != whole, change.words
+
+
+def test_what_helps_most_comes_first_and_its_price_is_told() -> None:
+    some, much = Interval(-20.0, -21.0, -19.0), Interval(-60.0, -61.0, -59.0)
+    given = [outcome(some, 0.0, 0.0, "some"), outcome(much, 0.0, -20.0, "dear"), outcome(much, 0.0, -4.0, "much")]
+    lines = list(page._tried(given))
+    heads = [line for line in lines if line.startswith("  ") and line[2] != " "]
+    assert [head.split(":")[0].strip() for head in heads] == ["much", "some", "dear"]
+    assert "a trade" in heads[2]
+    assert [line.partition("it lost")[0][-8:] for line in lines if "it lost" in line] == ["10 % of ", "50 % of "]
+    assert "    --set node.a.forward=true" in lines
+
+
+def test_a_sleeping_phone_is_helped_at_the_access_point_too() -> None:
+    scenario = Scenario(PROBLEMS / "sleeping-phone.toml")
+    at = findings.Finding("power-save", "phone", 175.0, 0.99)
+    made = list(changes.of(at, resolved(scenario)))
+    assert [change.overrides[0][0].split(".")[1] for change in made] == ["ap", "phone"]
+    short = [("duration", "8 s")]
+    runs = scenario.run(2, overrides=[*short, ("record.sojourn", "true")]).runs
+    found = tried.try_one(scenario, short, made[0], runs, ("station", "phone", "down"), None)
+    assert isinstance(found, tried.Tried)
+    assert found.sets == [("node.ap.interface.wlan0.dtim_period", "1")]
+    assert found.by_ms.mean < -50
+    once = resolved(scenario, found.sets)
+    assert [change.overrides[0][0].split(".")[1] for change in changes.of(at, once)] == ["phone"]
+
+
+def test_a_home_that_works_has_no_main_cause() -> None:
+    for name, options in (("home", ["--set", "duration=12 s"]), (str(PROBLEMS / "crowd.toml"), [])):
+        said = CliRunner().invoke(app, ["explain", name, "--no-try", *options])
+        assert said.exit_code == 0, said.output
+        assert ("Nothing is wrong here" in said.output) == (name == "home"), said.output
+        assert ("Main cause" in said.output) == (name != "home")
+    short = findings.Finding("shaper", "", 6.5, 0.38)
+    assert short.slight
+    assert not short._replace(ms=10.0).slight
+    assert findings.Finding("retries", "", 1.1, 0.03).slight
+    assert not findings.Finding("retries", "", 2.1, 0.27).slight
+    assert findings.Finding("wake", "", 0.9, 0.9).slight
+    scenario = Scenario(PROBLEMS / "late-interrupts.toml")
+    runs = scenario.run(overrides={"duration": "4 s", "record.sojourn": True}).runs
+    (one,) = findings.subjects(runs, resolved(scenario))
+    wake = one._replace(findings=[short, findings.Finding("wake", "", 1.2, 0.5)])
+    sleeps = one._replace(findings=[findings.Finding("power-save", "x", 5.0, 0.5)])
+    assert findings.worst([wake, sleeps]) == sleeps
+    assert findings.worst([one._replace(findings=[short])]) is None
+
+
+def test_a_modem_and_those_who_fill_it_are_named(tmp_path: Path) -> None:
+    scenario = home(tmp_path, "--internet", "100/20")
+    short = [
+        ("duration", "8 s"), ("record.sojourn", "true"), ("flow.0.to", '["tv"]'), ("flow.0.name", "netflix"),
+    ]  # fmt: skip
+    whole = resolved(scenario, short)
+    runs = scenario.run(1, overrides=short).runs
+    found = findings.subjects(runs, whole)
+    laptop = next(one for one in found if (one.delays.name, one.delays.way) == ("laptop", "round_trip"))
+    assert page.sentence(laptop.findings[0]) == "waits in the provider's modem, down, behind netflix.tv (server.eth0)"
+    tv = next(one for one in found if (one.delays.name, one.delays.way) == ("tv", "down"))
+    assert "the provider's modem, down, behind its own traffic, netflix.tv" in page.sentence(tv.findings[0])
+    said = page.text("x", runs, found, None)
+    assert "hardware" not in said
+    assert "modem: in the modem's buffer" in said
+    low = findings.Finding("bloat", "ap.wlan0", 2.0, 0.1, whose="others")
+    assert page.sentence(low) == "waits in a queue, behind the traffic of others (ap.wlan0)"
+    assert "too long" in page.sentence(low._replace(ms=20.0))
+
+
+def test_each_line_has_80_columns_and_plain_words(tmp_path: Path) -> None:
+    file = tmp_path / "home.toml"
+    stations = [part for name in ("living-room-television", "laptop", "phone") for part in ("--station", f"{name}=9m")]
+    traffic = [part for kind in ("download", "upload", "ping") for part in ("--traffic", kind)]
+    assert CliRunner().invoke(app, ["new", str(file), *stations, *traffic, "--internet", "100/20"]).exit_code == 0
+    said = CliRunner().invoke(app, ["explain", str(file), "--packet", "--set", "duration=8 s"])
+    assert said.exit_code == 0, said.output
+    assert [line for line in said.stdout.splitlines() if len(line) > 80] == []
+    assert '    --set \'node.ap.interface.eth0.shaper={down="90 Mbit/s",up="18 Mbit/s"}\'' in said.stdout
+    words = " ".join(said.stdout.split())
+    for jargon in ("becomes larger", "protection", "no effect that is sure", "become larger"):
+        assert jargon not in words
+    plain = CliRunner().invoke(app, ["explain", str(PROBLEMS / "crowd.toml"), "--no-try"]).stdout
+    assert "contention: waiting for a turn on the channel" in " ".join(plain.split())
+    noted = CliRunner().invoke(app, ["run", str(file), "--set", "duration=6 s"])
+    assert "note:" in noted.stderr
+    assert [line for line in noted.stderr.splitlines() if "combinations" not in line and len(line) > 80] == []
+
+
+def test_a_long_shaper_is_pasted_in_two_keys() -> None:
+    table = '{down="90 Mbit/s",up="18 Mbit/s"}'
+    key = "node.a-router-with-a-long-name.interface.eth0.shaper"
+    assert list(page._pasted(key, table)) == [
+        f"    --set '{key}.down=\"90 Mbit/s\"'",
+        f"    --set '{key}.up=\"18 Mbit/s\"'",
+    ]

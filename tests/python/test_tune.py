@@ -1,0 +1,207 @@
+"""`stillair tune`: the known best of each problem is found, what buys nothing is dropped, and a search goes on."""
+
+import json
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from stillair import InputError, Scenario
+from stillair.__main__ import status
+from stillair.explain.tune import goal, page, perturb, space
+from stillair.explain.tune.goal import Measured
+from stillair.explain.tune.trials import Job, Refused, Runs
+from stillair.explain.tune.tune import Budget, Tuned, tune
+
+PROBLEMS = {path.stem: path for path in sorted((Path(__file__).parent / "tune_problems").glob("*.toml"))}
+BUDGET = 100
+"""Runs: a fifteenth of two minutes of CPU time for each problem. `make tune` has more."""
+
+
+def told(file: Path) -> dict[str, Any]:
+    """What the first lines of a problem say."""
+    lines = file.read_text(encoding="utf-8").splitlines()
+    return tomllib.loads("\n".join(line.removeprefix("#:") for line in lines if line.startswith("#:")))
+
+
+@pytest.fixture(scope="module")
+def found(request: pytest.FixtureRequest) -> Tuned:
+    file = PROBLEMS[request.param]
+    return tune(Scenario(file), told(file)["goal"], budget=Budget(BUDGET))
+
+
+@pytest.mark.parametrize(("found", "name"), [(name, name) for name in PROBLEMS], indirect=["found"])
+def test_the_known_best_is_found(found: Tuned, name: str) -> None:
+    file = PROBLEMS[name]
+    known = told(file)
+    changed = [setting.name for setting, _ in found.space.chosen(found.winner.choice)]
+    assert any(known["setting"] in one for one in changed), page.text(name, found)
+    best = [(key, value) for key, value in known["best"]]
+    runs = Runs(Scenario(file), [], None, None, None, None)
+    before, after = (runs.measure([Job(tuple(sets), run) for run in range(5)]) for sets in ([], best))
+    scores = [
+        goal.score(found.goal, a, b)
+        for a, b in zip(after, before, strict=True)
+        if isinstance(a, Measured) and isinstance(b, Measured)
+    ]
+    assert len(scores) == 5
+    assert found.winner.score.mean >= sum(scores) / 5 - 0.02, page.text(name, found)
+    assert sum(scores) / 5 > 0.2
+    # What is left buys something, whatever the seed, and nothing that is dropped is left.
+    assert all(one.score.low > 0 for one in found.bought)
+    assert not {one for one, _ in found.dropped} & {one.setting for one in found.bought}
+
+
+@pytest.mark.parametrize("found", ["wrong-shaper-rate"], indirect=True)
+def test_the_page_has_the_commands_and_what_they_buy(found: Tuned) -> None:
+    said = page.text("line", found)
+    assert [setting.name for setting, _ in found.space.chosen(found.winner.choice)] == ["shaper"]
+    assert "tc qdisc replace dev wan root cake bandwidth 9" in said
+    assert "uci set sqm.@queue[0].upload='9" in said
+    assert "dropped, as it buys nothing that is sure" in said or not found.dropped
+    assert "line rate -20 %" in said
+    assert "left out: wifi: 40 MHz wide" in said
+    assert "--set 'node.router.interface.wan.shaper.up=9" in said
+    told_ = json.loads(page.to_json("line", found))
+    assert told_["winner"]["changes"][0]["setting"] == "shaper"
+    assert told_["before"]["latency_ms"]["mean"] > 10 * told_["winner"]["latency_ms"]["mean"]
+    lines = said.split("\nCommands")[0].splitlines()
+    assert max(map(len, lines)) <= 80
+
+
+def test_nothing_depends_on_how_many_run_at_once_and_a_search_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scenario = Scenario(PROBLEMS["wrong-shaper-rate"])
+    one = tune(scenario, "latency", budget=Budget(40), seeds=3, jobs=1, folder=tmp_path)
+    two = tune(scenario, "latency", budget=Budget(40), seeds=3, jobs=3)
+    assert page.to_json("x", one) == page.to_json("x", two)
+    kept = (tmp_path / "runs.jsonl").read_text(encoding="utf-8").splitlines()
+    # The last line of who was killed is half there.
+    (tmp_path / "runs.jsonl").write_text("\n".join(kept[:-9]) + '\n{"key": "1', encoding="utf-8")
+    made = []
+    run = Scenario.run
+
+    def counted(self: Scenario, *arguments: Any, **keywords: Any) -> Any:  # noqa: ANN401 - the same as it has
+        made.append(1)
+        return run(self, *arguments, **keywords)
+
+    monkeypatch.setattr(Scenario, "run", counted)
+    again = tune(scenario, "latency", budget=Budget(40), seeds=3, folder=tmp_path)
+    assert len(made) == 9
+    assert page.to_json("x", again) == page.to_json("x", one)
+
+
+def test_what_set_gives_stays() -> None:
+    scenario = Scenario(PROBLEMS["oversized-tsq"])
+    key = 'node.laptop.sysctl."net.ipv4.tcp_limit_output_bytes"'
+    of = space.of(scenario, [(key, "131072")])
+    assert "net.ipv4.tcp_limit_output_bytes" not in [one.name for one in of.settings]
+    assert ("laptop: tcp_limit_output_bytes 65536", f"{key} is set by --set") in of.refused
+
+
+def test_the_space_is_what_the_scenario_has() -> None:
+    names = {name: {one.name for one in space.of(Scenario(file), []).settings} for name, file in PROBLEMS.items()}
+    assert names["hidden-node"] == {"rts_threshold of access points", "rts_threshold of stations"}
+    assert "shaper" in names["wrong-shaper-rate"]
+    assert not any("shaper" in of for name, of in names.items() if name != "wrong-shaper-rate")
+    assert "AQL" in names["missing-aql"]
+    assert "scheme of access points" in names["slow-station"]
+    # A kernel of 2014 has no mac80211 with queues, and another kernel is no setting.
+    old = next(one for one in space.of(Scenario(PROBLEMS["oversized-tsq"]), []).settings if "scheme" in one.name)
+    assert [one.words for one in old.options] == ["as it is", "fq_codel above the driver"]
+
+
+def test_nodes_of_a_count_and_those_that_are_like_others() -> None:
+    of = space.of(Scenario(Path("scenarios/examples/openwrt-20.toml")), [])
+    rts = next(one for one in of.settings if one.name == "rts_threshold of stations")
+    assert rts.options[1].sets == (("node.sta.interface.wlan0.rts_threshold", "500"),)
+
+
+B = Measured(100.0, 10.0, 10.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("target", "after", "better"),
+    [
+        ("latency", Measured(50.0, 10.0, 10.0, 0.0), True),
+        ("latency", Measured(50.0, 8.1, 8.1, 0.0), True),
+        ("latency", Measured(50.0, 5.0, 5.0, 0.0), False),
+        ("latency", Measured(50.0, 10.0, 10.0, 0.2), False),
+        ("goodput", Measured(105.0, 12.0, 12.0, 0.0), True),
+        ("goodput", Measured(150.0, 12.0, 12.0, 0.0), False),
+        ("balance", Measured(50.0, 6.0, 6.0, 0.0), True),
+        ("balance", Measured(50.0, 4.0, 4.0, 0.0), False),
+    ],
+)
+def test_what_is_better(target: str, after: Measured, better: bool) -> None:
+    assert (goal.score(target, after, B) > 0) == better
+    assert goal.score(target, B, B) == 0
+
+
+def test_a_starved_flow_counts() -> None:
+    def run(*goodputs: float) -> Any:  # noqa: ANN401 - a part of a report
+        flows = {
+            str(at): {"protocol": "tcp", "goodput_mbps": of, "delay_p95_ms": 5.0} for at, of in enumerate(goodputs)
+        }
+        return {"flows": flows, "goodput_total_mbps": sum(goodputs)}
+
+    fair, starved = goal.measured(run(10, 10)), goal.measured(run(29.9, 0.1))
+    assert fair is not None
+    assert starved is not None
+    assert fair.goodput_mbps > starved.goodput_mbps
+    assert goal.measured({"flows": {}, "goodput_total_mbps": 0.0}) is None  # type: ignore[typeddict-item]
+
+
+def test_the_network_a_little_different() -> None:
+    line = {one.words: one.sets for one in perturb.of(Scenario(PROBLEMS["wrong-shaper-rate"]), [])}
+    assert line["line rate -20 %"] == (("link.wan.rate.down", "80 Mbit/s"), ("link.wan.rate.up", "8 Mbit/s"))
+    assert line["delay +20 %"] == (("link.wan.delay", "12 ms"),)
+    hidden = {one.words: one.sets for one in perturb.of(Scenario(PROBLEMS["hidden-node"]), [])}
+    assert hidden["load +20 %"] == (("flow.0.rate", "48 Mbit/s"),)
+    assert hidden["Wi-Fi one MCS lower"] == (("node.left.interface.wlan0.rate", "ht20-mcs6-sgi"),)
+    # MCS 8 would be another number of streams.
+    assert "Wi-Fi one MCS higher" not in hidden
+
+
+def test_what_cannot_be_run_is_refused_and_told() -> None:
+    runs = Runs(Scenario(PROBLEMS["hidden-node"]), [], None, None, None, None)
+    (outcome,) = runs.measure([Job((("channel.wifi.width", "1 MHz"),))])
+    assert isinstance(outcome, Refused)
+    assert "1 MHz" in outcome.says
+
+
+def test_the_command_keeps_page_picture_and_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["tune", str(PROBLEMS["hidden-node"]), "--for", "goodput", "--runs", "3", "-o", str(tmp_path / "kept")]
+    assert status(arguments) == 0
+    first = capsys.readouterr().out
+    names = {path.name for path in (tmp_path / "kept").iterdir() if not path.name.startswith(".")}
+    assert names == {"runs.jsonl", "tune.txt", "tune.json", "commands.sh", "front.svg"}
+    assert (tmp_path / "kept" / "tune.txt").read_text(encoding="utf-8") == first
+    assert "iw phy phy0 set rts 500" in (tmp_path / "kept" / "commands.sh").read_text(encoding="utf-8")
+    picture = (tmp_path / "kept" / "front.svg").read_bytes()
+    assert status(arguments) == 0
+    assert capsys.readouterr().out == first
+    assert (tmp_path / "kept" / "front.svg").read_bytes() == picture
+
+
+@pytest.mark.parametrize("budget", ["", "0", "1.5", "2 weeks", "-3"])
+def test_a_wrong_budget_is_one_error(budget: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert status(["tune", str(PROBLEMS["hidden-node"]), f"--budget={budget}"]) == 2
+    assert f'--budget: found "{budget}", expected a number of runs' in capsys.readouterr().err
+
+
+def test_without_optuna_one_error_says_how_to_get_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "optuna", None)
+    assert status(["tune", str(PROBLEMS["hidden-node"])]) == 2
+    assert "optuna is not installed; install it with: pip install 'stillair[tune]'" in capsys.readouterr().err
+
+
+def test_a_scenario_in_which_nothing_is_late_is_one_error() -> None:
+    text = PROBLEMS["hidden-node"].read_text(encoding="utf-8").split("[[flow]]")[0]
+    with pytest.raises(InputError, match="cannot be tuned: nothing came of"):
+        tune(Scenario(text), "latency", budget=Budget(20))
