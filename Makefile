@@ -2,7 +2,7 @@
 # Needs: a Rust toolchain, Python 3.11 or newer with venv, a C compiler (scripts/prerequisites.sh checks).
 
 PYTHON ?= python3
-BENCH ?= $(patsubst %,scenarios/bench/%.toml,anomaly-udp wired-4 upload-4 rrul anomaly-tcp thirty)
+BENCH ?= $(patsubst %,scenarios/bench/%.toml,anomaly-udp wired-4 upload-4 rrul anomaly-tcp thirty he)
 FUZZ_SECONDS ?= 60
 
 VENV := .venv
@@ -13,9 +13,12 @@ NS3_FIND := 'import sysconfig; print(sysconfig.get_path("purelib") + "/ns3")'
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 export VIRTUAL_ENV := $(CURDIR)/$(VENV)
 
+WEB := build/page
+SERVED := python/stillair/cli/explore/page
+WEB_INPUTS := web/build.mjs web/papers.mjs web/package-lock.json THIRD-PARTY-NOTICES.txt $(shell find web/src web/labs scenarios python/stillair/papers/data -type f)
 RUST_INPUTS := Cargo.toml Cargo.lock pyproject.toml $(shell find crates \( -name '*.rs' -o -name '*.toml' \))
 
-.PHONY: help run papers why kernels jitter retry-out validate-wifi describe test test-rust test-python wheel sdist test-sdist test-wheel fuzz bench bench-qdiscs bench-ccs bench-doors bench-startup bench-sweeps bench-ns3 ns3-examples clean prerequisites
+.PHONY: help run test-live test-live-kills bench-live agree papers why answers tune kernels jitter retry-out validate-wifi describe test test-rust test-python wheel sdist test-sdist test-wheel test-crate test-adapters header fuzz fuzz-link bench bench-qdiscs bench-ccs bench-doors bench-link bench-startup bench-sweeps bench-ns3 ns3-examples web test-web bench-web clean prerequisites
 .DEFAULT_GOAL := help
 
 help: ## show this list
@@ -41,7 +44,8 @@ papers: $(STAMPS)/native ## run the papers' experiments, judge every claim, rene
 why: $(STAMPS)/native ## every missed claim as judged and with the one change of its cause, into docs/results/why.txt
 	$(BIN)/stillair paper all --why >docs/results/why.txt
 
-test: test-rust test-python ## set up, then run every check: format, lints, types, tests
+test: ## set up, then run every check: format, lints, types, tests
+	@+scripts/parts.sh test-rust test-python
 
 # The bindings are built against the environment's Python, so that comes first.
 test-rust: $(STAMPS)/venv | prerequisites
@@ -50,19 +54,41 @@ test-rust: $(STAMPS)/venv | prerequisites
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	cargo test --workspace --locked
 	cargo run --locked -p own-parts -- run examples/own-parts/scenario.toml --set 'duration=3 s' --json >/dev/null
-	cargo clippy -p stillair-sim --no-default-features --all-targets --locked -- -D warnings
-	cargo test -p stillair-sim --no-default-features --test quinn --locked
+	cargo clippy -p stillair-sim --no-default-features --features threads --all-targets --locked -- -D warnings
+	cargo test -p stillair-sim --no-default-features --features threads --test quinn --locked
+	cargo clippy -p stillair-link --all-targets --locked -- -D warnings
 	scripts/no-std.sh
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked --quiet
 
-test-python: $(STAMPS)/native $(STAMPS)/flent-venv $(STAMPS)/browser
-	$(BIN)/ruff check python tests/python bench scripts
-	$(BIN)/ruff format --check python tests/python bench scripts
+test-python: $(STAMPS)/native $(STAMPS)/flent-venv $(STAMPS)/browser $(STAMPS)/ray
+	$(BIN)/ruff check python tests/python tests/live bench scripts
+	$(BIN)/ruff format --check python tests/python tests/live bench scripts
 	$(BIN)/mypy
 	$(BIN)/mypy bench
 	$(BIN)/mypy scripts
 	$(BIN)/python -m mypy.stubtest stillair._native
 	$(BIN)/python -m pytest -q
+
+# A test is beside it, as cargo takes what `make test` has built then; alone it would be built anew, with the features that it needs.
+LIVE_BINARY = cargo build --locked --workspace --bin stillair-live --test steps
+
+# Real hosts in namespaces, as root if this is root, and as the user nobody or this one. What is missing is named and skipped;
+# with STILLAIR_LIVE=required that is a failure.
+test-live: $(STAMPS)/native ## real hosts over the modelled network; needs iperf3 irtt fping iptables iputils-ping iproute2 curl slirp4netns
+	$(LIVE_BINARY)
+	STILLAIR_LIVE_BINARY=$(abspath $(TARGET))/debug/stillair-live $(BIN)/python -m pytest -q -p no:cacheprovider tests/live
+
+test-live-kills: $(STAMPS)/venv ## live runs killed at random, KILLS=50 as each user: nothing may remain
+	$(LIVE_BINARY)
+	STILLAIR_LIVE_BINARY=$(abspath $(TARGET))/debug/stillair-live STILLAIR_KILLS=$(or $(KILLS),50) $(BIN)/python -m pytest -q -p no:cacheprovider tests/live/test_ends.py -k at_random
+
+bench-live: | prerequisites ## CPU time and lateness of live runs beside a bare veth, as root
+	cargo build --release --locked -p stillair-live
+	$(PYTHON) bench/live.py $(TARGET)/release/stillair-live
+
+agree: $(STAMPS)/native ## cubic and bbr, up and down, small queues on and off: live beside virtual time, into docs/results/live
+	@mkdir -p docs/results/live
+	$(BIN)/stillair agree scenarios/live/agree.toml --runs 3 >docs/results/live/agree.txt
 
 kernels: $(STAMPS)/native ## the grid of the 1 ms paper under four kernels, into docs/results/kernels
 	$(BIN)/python scripts/kernels_on_wifi.py docs/results/kernels
@@ -73,6 +99,13 @@ jitter: $(STAMPS)/native ## which verdicts depend on exact hosts and on Ethernet
 retry-out: $(STAMPS)/native ## who gives up and when: retry-out, fewer tries, both, under two kernels, into docs/results/retry-out
 	$(BIN)/python scripts/retry_out.py docs/results/retry-out
 
+answers: $(STAMPS)/native ## the pages of 'stillair answers', into docs/answers
+	$(BIN)/python scripts/answers.py
+
+tune: $(STAMPS)/native ## the five networks with one setting that is wrong, tuned, into docs/results/tune
+	@mkdir -p docs/results/tune
+	$(BIN)/python scripts/tune_problems.py >docs/results/tune/problems.txt
+
 validate-wifi: $(STAMPS)/native ## the model beside the real mac80211, into docs/results/validate-wifi; a run that fails stops it
 	@mkdir -p build
 	$(BIN)/stillair validate wifi -o docs/results/validate-wifi >build/validate-wifi.txt
@@ -81,6 +114,16 @@ validate-wifi: $(STAMPS)/native ## the model beside the real mac80211, into docs
 describe: $(STAMPS)/native ## write the scenario's JSON Schema and reference anew, from the tables that the reader reads by
 	$(BIN)/stillair schema >python/stillair/schema/scenario.schema.json
 	$(BIN)/stillair schema --reference >docs/scenario.md
+
+web: $(WEB)/index.html ## build the page that runs in the browser: the folder, and stillair.html, which is all of it in one file
+
+test-web: web $(STAMPS)/native ## the page: types, trace hashes equal to native, in Chromium, and 'stillair explore'
+	cd web && npx --no-install tsc --noEmit
+	cd web && node --test --test-reporter=spec tests/*.test.mjs
+	$(BIN)/python -m pytest -q tests/python/test_explore.py
+
+bench-web: web $(STAMPS)/native ## CPU time of runs in the browser's engine beside native, and the time from a knob to a picture
+	PYTHON=$(CURDIR)/$(BIN)/python node web/tests/bench.mjs
 
 wheel: $(STAMPS)/venv ## build the wheel into wheels/
 	$(BIN)/maturin build --release --locked --quiet --out wheels
@@ -99,9 +142,26 @@ test-sdist: ## build an sdist and check that what is in it compiles
 test-wheel: wheel ## install the wheel into a fresh environment and run it there
 	PYTHON=$(PYTHON) scripts/test-wheel.sh wheels
 
+test-crate: | prerequisites ## pack stillair-link as it is published, and try it away from here
+	scripts/test-crate.sh $(TARGET)
+
+# Real transports over links, in a workspace of their own: their dependencies are none of ours.
+test-adapters: ## released QUIC and WebRTC stacks over links, and whether the C header is the library's
+	@PYTHON=$(PYTHON) scripts/prerequisites.sh adapters
+	cd adapters && cargo fmt --all --check
+	cd adapters && cargo run --locked --quiet -p header -- --check
+	cd adapters && cargo test --locked --workspace
+
+header: | prerequisites ## write the C header anew from crates/link-c
+	cd adapters && cargo run --locked --quiet -p header
+
 fuzz: | prerequisites ## look for scenarios and IP packets that break reader or world, FUZZ_SECONDS each; FUZZ_SEED=N begins there
 	cargo build --locked -p stillair-sim --example fuzz
 	scripts/fuzz.sh $(TARGET)/debug/examples/fuzz $(FUZZ_SECONDS) $(FUZZ_SEED)
+
+fuzz-link: | prerequisites ## look for calls that break a link, FUZZ_SECONDS; FUZZ_SEED=N begins there
+	cargo build --locked -p stillair-link --example fuzz_link
+	scripts/fuzz-link.sh $(TARGET)/debug/examples/fuzz_link $(FUZZ_SECONDS) $(FUZZ_SEED)
 
 bench: | prerequisites ## CPU time and instructions per packet, and per segment of TCP
 	@mkdir -p build
@@ -127,6 +187,10 @@ bench-ccs: | prerequisites ## CPU time and instructions per acknowledgement in e
 bench-doors: | prerequisites ## CPU time of a packet from outside beside a modelled one
 	cargo build --release --locked -p stillair-sim --example bench_doors
 	$(TARGET)/release/examples/bench_doors
+
+bench-link: | prerequisites ## CPU time of links: to make one, of a download, of a call, of a packet
+	cargo build --release --locked -p stillair-link --example bench_link
+	$(TARGET)/release/examples/bench_link
 
 bench-sweeps: $(STAMPS)/native ## CPU time of a sweep beside its runs, and of a Dask task
 	$(BIN)/python bench/sweep_overhead.py
@@ -172,6 +236,23 @@ $(STAMPS)/flent-venv: requirements-flent.txt | prerequisites
 # What drives a browser and looks at pages in it; the browser is the system's.
 $(STAMPS)/browser: requirements-browser.txt $(STAMPS)/venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-browser.txt
+	@touch $@
+
+$(STAMPS)/node: web/package-lock.json | prerequisites
+	@scripts/prerequisites.sh web
+	cd web && npm ci --no-audit --no-fund --loglevel=error
+	@mkdir -p $(STAMPS) && touch $@
+
+build/web/engine.wasm: $(RUST_INPUTS) scripts/wasm-toolchain.sh | prerequisites
+	scripts/wasm-toolchain.sh $@
+
+$(WEB)/index.html: build/web/engine.wasm $(STAMPS)/node $(WEB_INPUTS)
+	node web/build.mjs build/web/engine.wasm $(WEB)
+	install -D -m 644 -t $(SERVED) $(addprefix $(WEB)/,index.html app.js app.css)
+
+# There is no wheel of it for every Python: then its test is skipped, and says so.
+$(STAMPS)/ray: requirements-ray.txt $(STAMPS)/venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --only-binary :all: -r $< || echo "no Ray: its test is skipped" >&2
 	@touch $@
 
 $(STAMPS)/native: $(STAMPS)/venv $(RUST_INPUTS)

@@ -9,7 +9,18 @@ import re
 import subprocess
 import sys
 
-COMMANDS = ("--version", "run --help", "check hidden", "scenarios", "schema", "new", "compare --help", "paper --help")
+COMMANDS = (
+    "--version",
+    "run --help",
+    "check hidden",
+    "scenarios",
+    "schema",
+    "new",
+    "compare --help",
+    "paper --help",
+    "export --help",
+    "validate --help",
+)
 MOST_S = 0.2
 """What any of them may take where nothing else runs."""
 

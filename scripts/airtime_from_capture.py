@@ -4,10 +4,12 @@
     scripts/airtime_from_capture.py FILE.pcapng [--least 256] [--density 8]
 
 It shares nothing with the program that wrote the capture: it reads the bytes itself and works PPDU durations out from
-rate and length by the formulas of IEEE 802.11-2016 (17.4.3 for OFDM, 19.4.3 for HT-mixed). So what it finds can be
-held against the accounts of the run. What is no frame, such as delimiters without content between the frames of an
-A-MPDU, cannot be seen in a capture: `--least` and `--density` say what the sender puts there (ath9k: up to 256 bytes
-for an MPDU, and the bytes of 8 us at the rate).
+rate and length by the formulas of IEEE 802.11 (2016: 17.4.3 for OFDM, 19.4.3 for HT-mixed; 2020: 21.4.3 for VHT;
+802.11ax-2021: 27.4.3 for HE, a single user's PPDU with LDPC and without packet extension). So what it finds can be held
+against the accounts of the run. An MPDU counts by its length, whether it holds one packet or several (A-MSDU). What is
+no frame, such as delimiters without content between the frames of an A-MPDU, cannot be seen in a capture: `--least` and
+`--density` say what the sender puts there (ath9k: up to 256 bytes for an MPDU, and the bytes of 8 us at the rate).
+Between MPDUs of VHT and HE there are none. A PPDU that the end of the run cuts off is in the accounts alone.
 
 Nor can it be seen who hears whom. PPDUs that overlap are a `collision` here, from the beginning of the first to the end
 of the last. So do the accounts of a run have it where everybody hears everybody; on a channel with hidden stations they
@@ -22,6 +24,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 SECTION_HEADER = b"\x0a\x0d\x0d\x0a"
 RADIOTAP = 127
@@ -32,17 +35,29 @@ RTS, CTS = 0xB4, 0xC4
 KINDS = {0x88: "data", 0xD4: "ack", 0x94: "ack", 0x80: "beacon", RTS: "protection", CTS: "protection"}
 """Uses by the first byte of frame control; management frames and Block Ack requests are the rest."""
 
-# Radiotap fields up to A-MPDU status: size and alignment by bit.
+# Radiotap fields up to that of HE: size and alignment by bit.
 FIELDS = {
     0: (8, 8), 1: (1, 1), 2: (1, 1), 3: (4, 2), 4: (2, 2), 5: (1, 1), 6: (1, 1), 7: (2, 2), 8: (2, 2), 9: (2, 2),
     10: (1, 1), 11: (1, 1), 12: (1, 1), 13: (1, 1), 14: (2, 2), 15: (2, 2), 16: (1, 1), 17: (1, 1), 18: (8, 4),
-    19: (3, 1), 20: (8, 4),
+    19: (3, 1), 20: (8, 4), 21: (12, 2), 22: (12, 8), 23: (12, 2),
 }  # fmt: skip
-FLAGS, RATE, CHANNEL, MCS, AMPDU = 1, 2, 3, 19, 20
-NEWER = 1 << 21 | 1 << 23
-"""Fields of VHT and HE."""
+FLAGS, RATE, CHANNEL, MCS, AMPDU, VHT, HE = 1, 2, 3, 19, 20, 21, 23
+VHT_WIDTHS = {0: 20, 1: 40, 4: 80, 11: 160}
+HE_WIDTHS = {0: 20, 1: 40, 2: 80, 3: 160}
 DSSS = (2, 4, 11, 22)
 """Rates of 802.11b in half Mbit/s; none of them is one of OFDM."""
+
+
+class Wide(NamedTuple):
+    """A rate of VHT or HE."""
+
+    mcs: int
+    width: int
+    """MHz."""
+    guard: int
+    """Guard interval in ns."""
+    streams: int
+    he: bool
 
 
 @dataclass
@@ -56,7 +71,7 @@ class Frame:
     kind: int
     """Type and subtype: the first byte of frame control."""
     rate: tuple[int, ...]
-    """(half Mbit/s, short preamble) or (MCS, width in MHz, short guard interval)."""
+    """(half Mbit/s, short preamble), (MCS, width in MHz, short guard interval), or :class:`Wide`."""
     lower_band: bool
     reference: int | None
     """Number of its A-MPDU."""
@@ -148,6 +163,9 @@ def psdu(group: list[Frame], least: int, density: int) -> int:
         subframe = 4 + frame.length
         if n + 1 < len(group):
             subframe += -subframe % 4
+            if isinstance(group[0].rate, Wide):
+                total += subframe
+                continue
             dense = bits_per_symbol(group[0].rate) * (density * 1_000 // symbol(group[0].rate)) // 8
             subframe += 4 * max(-(-(least - frame.length) // 4), (dense - frame.length) // 4, 0)
         total += subframe
@@ -158,15 +176,22 @@ def bits_per_symbol(rate: tuple[int, ...]) -> int:
     """Data bits of a symbol over all streams."""
     if len(rate) == 2:
         return rate[0] * 2
-    mcs, width, _ = rate
     # Bits on a subcarrier, and the code's rate as a fraction.
     modulation = [(1, 1, 2), (2, 1, 2), (2, 3, 4), (4, 1, 2), (4, 3, 4), (6, 2, 3), (6, 3, 4), (6, 5, 6)]
+    modulation += [(8, 3, 4), (8, 5, 6), (10, 3, 4), (10, 5, 6)]
+    if isinstance(rate, Wide):
+        bits, over, under = modulation[rate.mcs]
+        tones = {20: 234, 40: 468, 80: 980, 160: 1960} if rate.he else {20: 52, 40: 108, 80: 234, 160: 468}
+        return tones[rate.width] * bits * over * rate.streams // under
+    mcs, width, _ = rate
     bits, over, under = modulation[mcs % 8]
     return {20: 52, 40: 108}[width] * bits * over * (mcs // 8 + 1) // under
 
 
 def symbol(rate: tuple[int, ...]) -> int:
     """Length of a symbol in ns."""
+    if isinstance(rate, Wide):
+        return (12_800 if rate.he else 3_200) + rate.guard
     return 3_600 if len(rate) == 3 and rate[2] else 4_000
 
 
@@ -178,12 +203,36 @@ def duration(rate: tuple[int, ...], length: int, lower_band: bool) -> int:
     if len(rate) == 2:
         symbols = -(-(16 + 8 * length + 6) // bits_per_symbol(rate))
         return OFDM_PREAMBLE_NS + 4_000 * symbols + extension
+    if isinstance(rate, Wide):
+        return wide_duration(rate, length) + extension
     streams = rate[0] // 8 + 1
     encoders = 2 if bits_per_symbol(rate) > 1_200 else 1
     symbols = -(-(16 + 8 * length + 6 * encoders) // bits_per_symbol(rate))
     training = {1: 1, 2: 2, 3: 4, 4: 4}[streams]
     # Legacy preamble, HT-SIG, HT-STF, HT-LTFs; data in whole legacy symbols.
     return OFDM_PREAMBLE_NS + 8_000 + 4_000 + 4_000 * training + -(-symbols * symbol(rate) // 4_000) * 4_000 + extension
+
+
+def wide_duration(rate: Wide, length: int) -> int:
+    """TXTIME of VHT and HE in ns, without the extension of 2.4 GHz."""
+    training = {1: 1, 2: 2, 3: 4, 4: 4}[rate.streams]
+    bits = 16 + 8 * length
+    if rate.he:
+        # Legacy preamble, RL-SIG, HE-SIG-A, HE-STF, HE-LTFs: with the guard intervals of 0.8 and 1.6 us of half length.
+        field = (12_800 if rate.guard == 3_200 else 6_400) + rate.guard
+        return (
+            OFDM_PREAMBLE_NS
+            + 4_000
+            + 8_000
+            + 4_000
+            + field * training
+            + -(-bits // bits_per_symbol(rate)) * symbol(rate)
+        )
+    # An encoder for each 2,160 bits of a symbol, never five. Legacy preamble, VHT-SIG-A, VHT-STF, VHT-LTFs, VHT-SIG-B.
+    encoders = -(-bits_per_symbol(rate) // 2_160)
+    encoders = 6 if encoders == 5 else encoders
+    data = -(-(bits + 6 * encoders) // bits_per_symbol(rate)) * symbol(rate)
+    return OFDM_PREAMBLE_NS + 8_000 + 4_000 + 4_000 * training + 4_000 + -(-data // 4_000) * 4_000
 
 
 def read(capture: bytes) -> Iterator[tuple[int, str, Frame | None]]:
@@ -225,8 +274,6 @@ def read_options(options: bytes) -> Iterator[tuple[int, bytes]]:
 def read_frame(start: int, packet: bytes, original: int) -> Frame:
     """What the radiotap header and the first byte of the frame say."""
     _, _, length, present = struct.unpack_from("<BBHI", packet)
-    if present & NEWER:
-        sys.exit("a frame at a rate of VHT or HE: the times of 802.11b, OFDM and HT rates are reckoned here")
     fields, offset = {}, 8
     for bit in range(32):
         if present >> bit & 1:
@@ -235,9 +282,16 @@ def read_frame(start: int, packet: bytes, original: int) -> Frame:
             fields[bit] = packet[offset : offset + size]
             offset += size
     frequency, _ = struct.unpack("<HH", fields[CHANNEL])
+    rate: tuple[int, ...]
     if MCS in fields:
         _, flags, index = fields[MCS]
-        rate: tuple[int, ...] = (index, 40 if flags & 3 == 1 else 20, flags >> 2 & 1)
+        rate = (index, 40 if flags & 3 == 1 else 20, flags >> 2 & 1)
+    elif VHT in fields:
+        _, flags, width, user = struct.unpack_from("<HBBB", fields[VHT])
+        rate = Wide(user >> 4, VHT_WIDTHS[width], 400 if flags & 4 else 800, user & 15, False)
+    elif HE in fields:
+        _, _, what, _, how, streams = struct.unpack("<6H", fields[HE])
+        rate = Wide(what >> 8 & 15, HE_WIDTHS[how & 15], (800, 1_600, 3_200)[how >> 4 & 3], streams & 15, True)
     else:
         rate = (fields[RATE][0], fields[FLAGS][0] >> 1 & 1)
     reference = struct.unpack_from("<I", fields[AMPDU])[0] if AMPDU in fields else None

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Instructions per packet, counted by callgrind: they do not vary with the machine or its load.
-# usage: instructions.sh BENCH SCENARIO...
+# usage: instructions.sh BENCH [--set KEY=VALUE]... SCENARIO...
 set -euo pipefail
 bench=$1
 shift
@@ -9,8 +9,13 @@ if ! command -v valgrind >/dev/null; then
   exit 0
 fi
 mkdir -p build
+sets=()
+while [ "${1-}" = --set ]; do
+  sets+=("$1" "$2")
+  shift 2
+done
 for scenario; do
-  valgrind --tool=callgrind --callgrind-out-file=build/callgrind.out "$bench" --once "$scenario" \
+  valgrind --tool=callgrind --callgrind-out-file=build/callgrind.out "$bench" --once "${sets[@]}" "$scenario" \
     >build/callgrind.txt 2>build/callgrind.log || { tail -5 build/callgrind.log >&2; exit 1; }
   awk -v scenario="$scenario" '
     FNR == NR { if (/Collected :/) instructions = $NF; next }

@@ -4,8 +4,10 @@
     scripts/licences.py            all licences are on the list, and THIRD-PARTY-NOTICES.txt is current; else status 1
     scripts/licences.py --write    writes that file anew, after a change of dependencies
 
-In a wheel are the Rust crates that the native module is linked of, on any system it is built for. Python packages are
-installed beside it, those of the extras too: their licences are held against the list as far as they are installed.
+In a wheel are the Rust crates that the native module is linked of, on any system it is built for, and the npm packages
+of the page (web/). Texts of the latter are read from web/node_modules, which `make web` fills; where that is missing,
+they are only compared by name, version and licence. Python packages are installed beside it, those of the extras too:
+their licences are held against the list as far as they are installed.
 """
 
 import json
@@ -20,6 +22,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 NOTICES = ROOT / "THIRD-PARTY-NOTICES.txt"
+WEB = ROOT / "web"
 MODULE = "stillair-py"
 
 # Systems that wheels are built for: a crate of another one is in none of them.
@@ -28,7 +31,8 @@ SYSTEMS = ("x86_64-unknown-linux-gnu", "aarch64-apple-darwin", "x86_64-pc-window
 # Licences that ask for no more than their text and a notice, the ones that we take first where there is a choice.
 ALLOWED = ("MIT", "ISC", "BSD-3-Clause", "BSD-2-Clause", "0BSD", "Zlib", "Apache-2.0", "Unicode-3.0")
 # Of Python packages that are used as they are, beside ours.
-BESIDE = (*ALLOWED, "PSF-2.0", "CC0-1.0", "MIT-CMU")
+# MPL-2.0 (tqdm, of the extra `tune`) asks for nothing of who installs a package unchanged.
+BESIDE = (*ALLOWED, "PSF-2.0", "CC0-1.0", "MIT-CMU", "MPL-2.0")
 
 # What packages say in place of an SPDX expression.
 _CLASSIFIERS = {
@@ -38,6 +42,7 @@ _CLASSIFIERS = {
     "License :: OSI Approved :: Apache Software License": "Apache-2.0",
     "License :: OSI Approved :: Python Software Foundation License": "PSF-2.0",
 }
+_TITLES = re.compile(r"^-{100}\n(.+?)\n-{100}$", re.MULTILINE | re.DOTALL)
 _TEXTS = re.compile(r"^(licen[cs]e|copying|copyright|notice)", re.IGNORECASE)
 
 
@@ -100,6 +105,22 @@ def crates() -> list[dict[str, Any]]:
     return [found[key] for key in sorted(found) if found[key]["source"]]
 
 
+def npm() -> list[dict[str, Any]]:
+    """The npm packages that the page has in it, by name, as the lock file has them."""
+    lock = json.loads((WEB / "package-lock.json").read_text(encoding="utf-8"))["packages"]
+    # A name is what follows the last folder; the first entry is the page itself.
+    return [
+        {
+            "name": path.rpartition("node_modules/")[2],
+            "version": of["version"],
+            "license": of.get("license"),
+            "manifest_path": WEB / path / "package.json",
+        }
+        for path, of in sorted(lock.items())
+        if path and not of.get("dev") and not of.get("devOptional")
+    ]
+
+
 def distributions() -> Iterator[tuple[str, str]]:
     """The Python packages that ours asks for, with all that they ask for, and what each says of its licence."""
     seen: set[str] = set()
@@ -152,12 +173,17 @@ def _plain(text: str) -> str:
     return "\n".join(line.rstrip() for line in text.strip().splitlines()) + "\n"
 
 
+def title_of(of: dict[str, Any]) -> str:
+    """Name, version, and the licences by which it is taken."""
+    return f"{of['name']} {of['version']} ({' and '.join(taken(of['license'] or '', ALLOWED) or [])})"
+
+
 def notices(found: list[dict[str, Any]]) -> str:
-    """The file: each text once, with the crates it is of."""
+    """The file: each text once, with the packages it is of."""
     by_text: dict[str, list[str]] = {}
     for crate in found:
-        names = taken(crate["license"], ALLOWED) or []
-        title = f"{crate['name']} {crate['version']} ({' and '.join(names)})"
+        names = taken(crate["license"] or "", ALLOWED) or []
+        title = title_of(crate)
         for text in texts(crate, names) or ["The package has no text of its licence.\n"]:
             by_text.setdefault(text, []).append(title)
     line = "-" * 100
@@ -167,25 +193,36 @@ def notices(found: list[dict[str, Any]]) -> str:
     ]
     return (
         "Stillair's native module has the following Rust crates in it, and the standard library of Rust (MIT or\n"
-        "Apache-2.0). Where a crate leaves a choice of licences, the one by which it is taken is named.\n"
+        "Apache-2.0). Its page in the browser has some of them, and the packages of npm below.\n"
+        "Where one leaves a choice of licences, the one by which it is taken is named.\n"
         "Made by scripts/licences.py --write.\n\n" + "\n".join(parts)
     )
 
 
+def _names(kept: str, packages: list[dict[str, Any]]) -> bool:
+    """Whether the file names these packages and no others."""
+    titles = {line for block in _TITLES.findall(kept) for line in block.splitlines()}
+    return titles == {title_of(of) for of in packages}
+
+
 def main() -> int:
     """Checks or writes."""
-    found = crates()
+    found, page = crates(), npm()
     wrong = [
         f"{crate['name']} {crate['version']}: {crate['license']}"
-        for crate in found
+        for crate in [*found, *page]
         if taken(crate["license"] or "", ALLOWED) is None
     ] + [f"{name} (Python): {said}" for name, said in distributions() if taken(said, BESIDE) is None]
     for what in wrong:
         print(f"licence not on the list of {Path(__file__).name}: {what}", file=sys.stderr)
-    text = notices(found)
+    kept = NOTICES.read_text(encoding="utf-8") if NOTICES.exists() else ""
+    there = all(Path(of["manifest_path"]).exists() for of in page)
     if sys.argv[1:] == ["--write"]:
-        NOTICES.write_text(text, encoding="utf-8")
-    elif not NOTICES.exists() or NOTICES.read_text(encoding="utf-8") != text:
+        if not there:
+            print(f"{WEB.name}/node_modules is missing: make web", file=sys.stderr)
+            return 1
+        NOTICES.write_text(notices([*found, *page]), encoding="utf-8")
+    elif kept != notices([*found, *page]) if there else not _names(kept, [*found, *page]):
         print(f"{NOTICES.name} is not current: scripts/licences.py --write", file=sys.stderr)
         return 1
     return 1 if wrong else 0

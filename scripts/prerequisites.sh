@@ -1,6 +1,6 @@
 #!/bin/sh
 # Names what the machine lacks, with the command that installs it.
-# Usage: prerequisites.sh build|lints|ns3      (PYTHON names the interpreter, python3 unless said)
+# Usage: prerequisites.sh build|lints|ns3|adapters|web      (PYTHON names the interpreter, python3 unless said)
 set -eu
 
 python=${PYTHON:-python3}
@@ -44,6 +44,15 @@ check_lints() {
   cargo clippy --version >/dev/null 2>&1 || lacks "clippy" "rustup component add clippy"
 }
 
+# The toolchain for WebAssembly is found, or unpacked under build/, by scripts/wasm-toolchain.sh, which says so where it cannot be had.
+check_web() {
+  if ! command -v node >/dev/null || ! at_least "$(node --version | tr -d v)" 18; then
+    lacks "Node.js 18 or newer" "sudo apt-get install nodejs"
+  fi
+  command -v npm >/dev/null || lacks "npm" "sudo apt-get install npm"
+  command -v xz >/dev/null || lacks "xz" "sudo apt-get install xz-utils"
+}
+
 check_ns3() {
   if [ "$(uname -sm)" != "Linux x86_64" ]; then
     lacks "x86-64 Linux, which ns-3's wheel is built for (this is $(uname -sm))" "another machine, or a container there"
@@ -51,10 +60,26 @@ check_ns3() {
   command -v g++ >/dev/null || lacks "g++, a C++20 compiler" "sudo apt-get install g++"
 }
 
+# The adapters have a minimum Rust of their own, and one of them is linked with Debian's ngtcp2, of the versions whose settings have `qlog.write`.
+check_adapters() {
+  rust_needed=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' "$(dirname "$0")/../adapters/Cargo.toml")
+  check_build
+  debian="sudo apt-get install pkg-config libngtcp2-dev libngtcp2-crypto-gnutls-dev libgnutls28-dev"
+  if ! command -v pkg-config >/dev/null; then
+    lacks "pkg-config" "$debian"
+  elif ! pkg-config --exists libngtcp2 libngtcp2_crypto_gnutls gnutls; then
+    lacks "ngtcp2 with GnuTLS" "$debian"
+  elif ! pkg-config --exists 'libngtcp2 >= 0.12' 'libngtcp2 < 1'; then
+    lacks "ngtcp2 0.12 (found $(pkg-config --modversion libngtcp2))" "$debian, of Debian 12 or Ubuntu 24.04"
+  fi
+}
+
 case ${1:-} in
   build) check_build ;;
   lints) check_lints ;;
   ns3) check_ns3 ;;
-  *) echo "usage: $0 build|lints|ns3" >&2; exit 2 ;;
+  adapters) check_adapters ;;
+  web) check_web ;;
+  *) echo "usage: $0 build|lints|ns3|adapters|web" >&2; exit 2 ;;
 esac
 exit $missing
