@@ -93,7 +93,7 @@ agree: $(STAMPS)/native ## cubic and bbr, up and down, small queues on and off: 
 kernels: $(STAMPS)/native ## the grid of the 1 ms paper under four kernels, into docs/results/kernels
 	$(BIN)/python scripts/kernels_on_wifi.py docs/results/kernels
 
-jitter: $(STAMPS)/native ## which verdicts depend on exact hosts and on Ethernet devices, into docs/jitter.md
+jitter: $(STAMPS)/native ## which verdicts depend on exact hosts and on Ethernet devices, into docs/results/jitter.md
 	$(BIN)/python scripts/jitter.py --write
 
 retry-out: $(STAMPS)/native ## who gives up and when: retry-out, fewer tries, both, under two kernels, into docs/results/retry-out

@@ -1,4 +1,4 @@
-"""Which verdicts depend on hosts that do everything at once: docs/jitter.md.
+"""Which verdicts depend on hosts that do everything at once: docs/results/jitter.md.
 
 A paper's experiments are run as they stand, with hosts' jitter, with Ethernet devices that gather arrivals, and with
 both. The judge, the seeds and the cells are those of `stillair paper`, the runs fewer. Without arguments the tables are
@@ -24,7 +24,7 @@ from stillair.papers.runs.campaign import Outcome
 from stillair.papers.runs.plan import Campaign, plan
 from stillair.runs import bundled
 
-PAGE = Path(__file__).resolve().parents[1] / "docs" / "jitter.md"
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "results" / "jitter.md"
 DRAFTS = Path(__file__).resolve().parents[1] / "build" / "jitter"
 RUNS = 6
 
@@ -253,7 +253,7 @@ def main() -> None:
     arguments.add_argument("--only", nargs="*", default=[], help="experiments, such as fig7-throughput-tcp")
     arguments.add_argument("--runs", type=int, help="of each cell, in place of the page's")
     arguments.add_argument("--jobs", type=int, default=2)
-    arguments.add_argument("--write", action="store_true", help="renew docs/jitter.md")
+    arguments.add_argument("--write", action="store_true", help="renew docs/results/jitter.md")
     given = arguments.parse_args()
     parts = []
     for paper in given.papers:

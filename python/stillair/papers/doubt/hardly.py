@@ -1,4 +1,4 @@
-"""Claims that can hardly fail: docs/can-hardly-fail.md is the rule, `hardly.toml` what it needs to know of each paper.
+"""Claims that can hardly fail: docs/judging.md is the rule, `hardly.toml` what it needs to know of each paper.
 
 A claim is counted if it holds with the mechanism under test switched off, or for half of the draws over what its
 numbers may be at all. No verdict depends on it.

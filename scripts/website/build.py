@@ -1,0 +1,138 @@
+#!/usr/bin/env python3
+"""The site: docs/ and the pages made of kept results and of the code, built by Zensical.
+
+    scripts/website/build.py ZENSICAL [--stage FOLDER] [--out FOLDER]
+
+Pages are gathered in FOLDER (build/site-pages), as some links have to change: what lies outside docs/ has no page, so such a link
+becomes the path in the repository, or its address if STILLAIR_REPOSITORY has one. The build is strict: a link to no page or to no
+heading stops it. Afterwards every page is searched for what a browser would ask of another host.
+"""
+
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+
+import navigation
+import results
+from reference import command_line, python, rust
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCS = ROOT / "docs"
+_LINK = re.compile(r"(!?)\[([^\]]*)\]\((?![a-z]+:|#)([^)\s#]+)(#[^)\s]*)?\)")
+_CODE = re.compile(r"(^```.*?^```|`[^`\n]*`)", re.DOTALL | re.MULTILINE)
+# What a browser asks for by itself, without a click.
+_ASKS = {
+    "script": "src",
+    "img": "src",
+    "iframe": "src",
+    "source": "src",
+    "video": "src",
+    "audio": "src",
+    "embed": "src",
+    "object": "data",
+}
+_LINKS_THAT_ASK = {"stylesheet", "preload", "preconnect", "dns-prefetch", "icon", "manifest", "modulepreload"}
+_CSS = re.compile(r"url\(\s*['\"]?(?:https?:)?//|@import\s+['\"](?:https?:)?//", re.IGNORECASE)
+
+
+def staged(text: str, page: Path, repository: str | None) -> str:
+    """A page's text with links that hold on the site; `page` is its path in the repository."""
+
+    def link(of: re.Match[str]) -> str:
+        mark, words, to, anchor = of[1], of[2], of[3], of[4] or ""
+        target = (ROOT / page.parent / to).resolve()
+        if target.is_relative_to(DOCS):
+            if not target.is_dir():
+                return of[0]
+            index = target / "README.md"
+            if index.is_file():
+                return f"{mark}[{words}]({to.rstrip('/')}/README.md{anchor})"
+        path = target.relative_to(ROOT).as_posix()
+        if repository:
+            return f"{mark}[{words}]({repository}/blob/HEAD/{path}{anchor})"
+        return f"{words} (`{path}`)" if words.strip("`") != path else f"`{path}`"
+
+    # Links within code stay as they are, as does code itself.
+    parts = _CODE.split(text)
+    return "".join(part if number % 2 else _LINK.sub(link, part) for number, part in enumerate(parts))
+
+
+def stage(folder: Path, repository: str | None) -> None:
+    """Fills a folder with all pages, their pictures and what they link to."""
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(DOCS, folder / "docs")
+    made = {
+        **results.pages(ROOT),
+        "reference/command-line.md": command_line.page(),
+        "reference/python.md": python.page(),
+        "reference/rust.md": rust.page(ROOT),
+    }
+    for name, text in made.items():
+        path = folder / "docs" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    for path in sorted((folder / "docs").rglob("*.md")):
+        name = path.relative_to(folder)
+        path.write_text(staged(path.read_text(encoding="utf-8"), name, repository), encoding="utf-8")
+    (folder / "zensical.toml").write_text(navigation.config(folder / "docs"), encoding="utf-8")
+
+
+class _Asked(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        asked = given.get(_ASKS.get(tag, "")) or ""
+        if tag == "link" and _LINKS_THAT_ASK & set((given.get("rel") or "").split()):
+            asked = given.get("href") or ""
+        for address in (asked, *(part.split()[0] for part in (given.get("srcset") or "").split(",") if part.split())):
+            if address.startswith(("http:", "https:", "//")):
+                self.found.append(f"<{tag}> asks {address}")
+
+
+def outside(folder: Path) -> list[str]:
+    """What pages and styles of a built site ask of other hosts."""
+    found = []
+    for path in sorted(folder.rglob("*.html")):
+        reader = _Asked()
+        text = path.read_text(encoding="utf-8")
+        reader.feed(text)
+        styles = "".join(re.findall(r"<style.*?</style>", text, re.DOTALL))
+        found += [f"{path.relative_to(folder)}: {one}" for one in reader.found]
+        found += [f"{path.relative_to(folder)}: a style asks another host" for _ in _CSS.findall(styles)]
+    for path in sorted(folder.rglob("*.css")):
+        found += [f"{path.relative_to(folder)}: asks another host" for _ in _CSS.findall(path.read_text("utf-8"))]
+    return found
+
+
+def main() -> None:
+    """Stages, builds, searches."""
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("zensical", type=Path, help="the program")
+    arguments.add_argument("--stage", type=Path, default=ROOT / "build" / "site-pages")
+    arguments.add_argument("--out", type=Path, default=ROOT / "build" / "site")
+    given = arguments.parse_args()
+    stage(given.stage, os.environ.get("STILLAIR_REPOSITORY"))
+    program = [given.zensical.absolute(), "build", "--strict", "--clean", "-f", "zensical.toml"]
+    environment = os.environ | {"NO_COLOR": "1"}
+    done = subprocess.run(program, cwd=given.stage, capture_output=True, text=True, check=False, env=environment)
+    said = re.sub(r"\x1b\[[0-9;]*m", "", done.stdout + done.stderr)
+    if done.returncode != 0 or "Warning" in said:
+        raise SystemExit(f"{said}\nthe site was not built")
+    shutil.rmtree(given.out, ignore_errors=True)
+    shutil.move(given.stage / "site", given.out)
+    asked = outside(given.out)
+    if asked:
+        raise SystemExit("\n".join([*asked, "pages may ask no other host"]))
+    print(f"{given.out}: {len(list(given.out.rglob('*.html')))} pages, no request to another host", file=sys.stdout)
+
+
+if __name__ == "__main__":
+    main()
