@@ -18,7 +18,7 @@ SERVED := python/stillair/cli/explore/page
 WEB_INPUTS := web/build.mjs web/papers.mjs web/package-lock.json THIRD-PARTY-NOTICES.txt $(shell find web/src web/labs scenarios python/stillair/papers/data -type f)
 RUST_INPUTS := Cargo.toml Cargo.lock pyproject.toml $(shell find crates \( -name '*.rs' -o -name '*.toml' \))
 
-.PHONY: help run test-live test-live-kills bench-live agree papers why answers tune kernels jitter retry-out validate-wifi describe test test-rust test-python wheel sdist test-sdist test-wheel test-crate test-adapters header fuzz fuzz-link bench bench-qdiscs bench-ccs bench-doors bench-link bench-startup bench-sweeps bench-ns3 ns3-examples web test-web bench-web clean prerequisites
+.PHONY: help run fresh pages site test-live test-live-kills bench-live agree papers why answers tune kernels jitter retry-out validate-wifi describe test test-rust test-python wheel sdist test-sdist test-wheel test-crate test-adapters header fuzz fuzz-link bench bench-qdiscs bench-ccs bench-doors bench-link bench-startup bench-sweeps bench-ns3 ns3-examples web test-web bench-web clean prerequisites
 .DEFAULT_GOAL := help
 
 help: ## show this list
@@ -36,8 +36,10 @@ papers: $(STAMPS)/native ## run the papers' experiments, judge every claim, rene
 	  kept=docs/results/$$(basename $$paper); mkdir -p $$kept; \
 	  cp $$paper*.svg $${paper}claims.json $${paper}report.txt $${paper}runs.json $$kept/; \
 	done
+	$(BIN)/python scripts/kept.py note
 	$(BIN)/python scripts/verdicts.py --write
 	$(BIN)/python scripts/anomaly_rates.py --claims --write
+	$(BIN)/python scripts/front.py --write
 	@echo "the page: build/papers/report.html"
 
 # Each pair takes up to a minute; one that does not show what is kept of its claim stops it, when all have been written.
@@ -60,12 +62,13 @@ test-rust: $(STAMPS)/venv | prerequisites
 	scripts/no-std.sh
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked --quiet
 
-test-python: $(STAMPS)/native $(STAMPS)/flent-venv $(STAMPS)/browser $(STAMPS)/ray
+test-python: $(STAMPS)/native $(STAMPS)/flent-venv $(STAMPS)/browser $(STAMPS)/ray $(STAMPS)/site
 	$(BIN)/ruff check python tests/python tests/live bench scripts
 	$(BIN)/ruff format --check python tests/python tests/live bench scripts
 	$(BIN)/mypy
 	$(BIN)/mypy bench
 	$(BIN)/mypy scripts
+	MYPYPATH=python:scripts/website $(BIN)/mypy scripts/website
 	$(BIN)/python -m mypy.stubtest stillair._native
 	$(BIN)/python -m pytest -q
 
@@ -91,13 +94,13 @@ agree: $(STAMPS)/native ## cubic and bbr, up and down, small queues on and off: 
 	$(BIN)/stillair agree scenarios/live/agree.toml --runs 3 >docs/results/live/agree.txt
 
 kernels: $(STAMPS)/native ## the grid of the 1 ms paper under four kernels, into docs/results/kernels
-	$(BIN)/python scripts/kernels_on_wifi.py docs/results/kernels
+	$(BIN)/python scripts/kept.py make kernels
 
 jitter: $(STAMPS)/native ## which verdicts depend on exact hosts and on Ethernet devices, into docs/results/jitter.md
-	$(BIN)/python scripts/jitter.py --write
+	$(BIN)/python scripts/kept.py make jitter
 
 retry-out: $(STAMPS)/native ## who gives up and when: retry-out, fewer tries, both, under two kernels, into docs/results/retry-out
-	$(BIN)/python scripts/retry_out.py docs/results/retry-out
+	$(BIN)/python scripts/kept.py make remedies
 
 answers: $(STAMPS)/native ## the pages of 'stillair answers', into docs/answers
 	$(BIN)/python scripts/answers.py
@@ -110,6 +113,23 @@ validate-wifi: $(STAMPS)/native ## the model beside the real mac80211, into docs
 	@mkdir -p build
 	$(BIN)/stillair validate wifi -o docs/results/validate-wifi >build/validate-wifi.txt
 	@sed -n '$$p' build/validate-wifi.txt
+
+# What pages show of runs. Each script says without --write what is stale.
+fresh: $(STAMPS)/native ## repeat the first run of every kept cell, and say what is stale
+	$(BIN)/python scripts/kept.py check --all
+	$(BIN)/python scripts/front.py
+	$(BIN)/python scripts/said.py
+	$(BIN)/python scripts/moving.py
+	$(BIN)/python scripts/gallery.py
+
+pages: $(STAMPS)/native ## renew what pages show of commands, kept results and pictures of the gallery
+	$(BIN)/python scripts/front.py --write
+	$(BIN)/python scripts/said.py --write
+	$(BIN)/python scripts/moving.py --write
+	$(BIN)/python scripts/gallery.py --write
+
+site: $(STAMPS)/native $(STAMPS)/site ## build docs/ as a site into build/site: strict, and no page asks another host (STILLAIR_REPOSITORY=URL for links)
+	$(BIN)/python scripts/website/build.py build/site-venv/bin/zensical
 
 describe: $(STAMPS)/native ## write the scenario's JSON Schema and reference anew, from the tables that the reader reads by
 	$(BIN)/stillair schema >python/stillair/schema/scenario.schema.json
@@ -231,6 +251,12 @@ $(STAMPS)/ns3: bench/ns3/requirements.txt | prerequisites
 $(STAMPS)/flent-venv: requirements-flent.txt | prerequisites
 	$(PYTHON) -m venv build/flent-venv
 	build/flent-venv/bin/python -m pip install --quiet --disable-pip-version-check -r requirements-flent.txt
+	@mkdir -p $(STAMPS) && touch $@
+
+# What builds the site, in an environment of its own.
+$(STAMPS)/site: requirements-site.txt | prerequisites
+	$(PYTHON) -m venv build/site-venv
+	build/site-venv/bin/python -m pip install --quiet --disable-pip-version-check -r requirements-site.txt
 	@mkdir -p $(STAMPS) && touch $@
 
 # What drives a browser and looks at pages in it; the browser is the system's.

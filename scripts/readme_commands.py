@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What the README says to type, to be typed: its `stillair` lines as a script for sh, its Python as one program.
+"""What the README and docs/commands.md say to type, to be typed: `stillair` lines as a script for sh, Python as one program.
 
 scripts/readme_commands.py sh|python
 """
@@ -8,7 +8,8 @@ import re
 import sys
 from pathlib import Path
 
-README = Path(__file__).resolve().parents[1] / "README.md"
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = (ROOT / "README.md", ROOT / "docs" / "commands.md")
 
 # What takes minutes as it stands is run with less, and the script says so.
 SHORTER = {
@@ -18,13 +19,15 @@ SHORTER = {
 
 def blocks(kind: str) -> list[str]:
     """The blocks of a kind."""
-    return re.findall(rf"^```{kind}\n(.*?)^```", README.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+    block = re.compile(rf"^```{kind}\n(.*?)^```", re.DOTALL | re.MULTILINE)
+    return [found for page in PAGES for found in block.findall(page.read_text(encoding="utf-8"))]
 
 
 def commands() -> list[str]:
     """The lines for the environment's program, without what is said of them."""
     lines = [line.split("  #")[0].rstrip() for block in blocks("sh") for line in block.splitlines()]
-    return [line for line in lines if line.startswith(("stillair ", "scripts/")) or line == "stillair"]
+    shown = [line[2:] for block in blocks("console") for line in block.splitlines() if line.startswith("$ stillair ")]
+    return [*shown, *(line for line in lines if line.startswith(("stillair ", "scripts/")))]
 
 
 def main() -> None:

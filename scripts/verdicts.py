@@ -1,4 +1,4 @@
-"""The README's table of verdicts, from the kept results of the papers: `--write` renews it after `make papers`."""
+"""The table of verdicts of docs/judging.md, from the kept results of the papers: `--write` renews it after `make papers`."""
 
 import argparse
 import json
@@ -9,7 +9,7 @@ from typing import Any
 from stillair.papers.doubt import counts
 
 ROOT = Path(__file__).resolve().parents[1]
-README = ROOT / "README.md"
+PAGE = ROOT / "docs" / "judging.md"
 RESULTS = ROOT / "docs" / "results"
 TITLES = {
     "ending-the-anomaly": "*Ending the Anomaly*",
@@ -27,22 +27,22 @@ def rows() -> list[dict[str, Any]]:
 
 
 def within(text: str) -> tuple[int, int]:
-    """Where the table stands in the README: from its header to the empty line after it."""
+    """Where the table stands in the page: from its header to the empty line after it."""
     begin = text.index(f"| {counts.TABLE[0]} | {counts.TABLE[1]} |")
     return begin, text.index("\n\n", begin) + 1
 
 
 def main() -> None:
-    """Prints the table or puts it into the README."""
+    """Prints the table or puts it into the page."""
     arguments = argparse.ArgumentParser(description=__doc__)
-    arguments.add_argument("--write", action="store_true", help="renew the table in README.md")
+    arguments.add_argument("--write", action="store_true", help="renew the table in docs/judging.md")
     table = counts.table(rows(), TITLES)
     if not arguments.parse_args().write:
         sys.stdout.write(table)
         return
-    text = README.read_text(encoding="utf-8")
+    text = PAGE.read_text(encoding="utf-8")
     begin, end = within(text)
-    README.write_text(text[:begin] + table + text[end:], encoding="utf-8")
+    PAGE.write_text(text[:begin] + table + text[end:], encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -5,7 +5,10 @@ from pathlib import Path
 
 NAVIGATION: dict[str, str | dict[str, str]] = {
     "Stillair": "index.md",
-    "Start in five minutes": "start.md",
+    "Start": {
+        "Start in five minutes": "start.md",
+        "Commands by question": "commands.md",
+    },
     "How to": {
         "Compare queue settings for my router": "how-to/compare-queues.md",
         "Size an access point": "how-to/size-an-access-point.md",
@@ -63,6 +66,7 @@ NAVIGATION: dict[str, str | dict[str, str]] = {
         "Live hosts": "live.md",
         "Where a packet's time went": "sojourn.md",
         "Glossary": "glossary.md",
+        "A result": "result.md",
         "Architecture": "architecture.md",
         "Design decisions": "decisions.md",
     },
@@ -75,7 +79,18 @@ LISTED = {
     "Papers": ("papers",),
 }
 # What a paper's page links to.
-BEHIND = {"Papers": ("anomaly-rates.md", "thirty-stations.md", "towards-1ms.md", "retry-out.md", "bursty-quic.md")}
+BEHIND = {
+    "Papers": (
+        "anomaly-rates.md",
+        "thirty-stations.md",
+        "towards-1ms.md",
+        "retry-out.md",
+        "bursty-quic.md",
+        "what-moved.md",
+        "results/jitter.md",
+        "results/ns3-examples/predicted.md",
+    ),
+}
 
 _HEAD = """\
 [project]

@@ -38,7 +38,7 @@ def test_links_become_absolute(written: str, published: str) -> None:
 def test_the_readme_has_no_relative_link_left() -> None:
     text = script("published").absolute((ROOT / "README.md").read_text(encoding="utf-8"), AT)
     links = re.findall(r"\]\(([^)\s]+)\)", text)
-    assert len(links) > 30
+    assert len(links) > 20
     assert [link for link in links if not link.startswith("https://")] == []
 
 
@@ -61,4 +61,4 @@ def test_commands_of_the_readme_are_found() -> None:
     assert {"stillair paper", "stillair report results/seven", "stillair tc scenarios/bench/wired-4.toml"} <= set(found)
     # What is run with less is a command of the README.
     assert set(module.SHORTER) <= set(found)
-    assert len(module.blocks("python")) == 3
+    assert len(module.blocks("python")) == 4

@@ -28,14 +28,18 @@ class Outcome:
     lacks: str = ""
 
 
-def _scenario(campaign: Campaign) -> Scenario:
+def scenario_of(paper: str, name: str) -> Scenario:
     """The paper's own scenario of this name, or the package's."""
-    folder = shelf.folders().get(campaign.paper)
-    own = folder and folder / "scenarios" / f"{campaign.scenario}.toml"
+    folder = shelf.folders().get(paper)
+    own = folder and folder / "scenarios" / f"{name}.toml"
     if own is None or not own.is_file():
-        return bundled.scenario(campaign.scenario)
+        return bundled.scenario(name)
     with resources.as_file(own) as path:
         return Scenario(path)
+
+
+def _scenario(campaign: Campaign) -> Scenario:
+    return scenario_of(campaign.paper, campaign.scenario)
 
 
 def prepare(campaign: Campaign, extra: Sequence[tuple[str, str]] = ()) -> str:
