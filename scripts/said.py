@@ -4,8 +4,8 @@
     scripts/said.py              says which are not so, and fails
     scripts/said.py --write      renews them
 
-In a block of the language `console` stands a command behind `$ `, and below it what it prints. Where the last line is `...`, so many lines are
-shown as there are; `<!-- first N lines -->` above the block sets that.
+In a block of the language `console` stands a command behind `$ `, and below it what it prints. `<!-- first N lines -->` above the block shows so
+many of them, `<!-- first N and last M lines -->` has the end too; `...` stands for the rest.
 """
 
 import argparse
@@ -19,7 +19,10 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "docs" / "how-to").glob("*.md"))]
 WIDTH = 100
-_BLOCK = re.compile(r"(?:<!-- first (\d+) lines -->\n)?^```console\n\$ (stillair [^\n]*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+_BLOCK = re.compile(
+    r"(<!-- first (\d+)(?: and last (\d+))? lines -->\n)?^```console\n\$ (stillair [^\n]*)\n.*?^```$",
+    re.DOTALL | re.MULTILINE,
+)
 
 
 def output(command: str) -> list[str]:
@@ -37,21 +40,19 @@ def output(command: str) -> list[str]:
 
 def commands(page: Path) -> list[str]:
     """The commands of a page."""
-    return [found[2] for found in _BLOCK.finditer(page.read_text(encoding="utf-8"))]
+    return [found[4] for found in _BLOCK.finditer(page.read_text(encoding="utf-8"))]
 
 
 def renewed(page: Path, ran: dict[str, list[str]]) -> str:
     """A page with what its commands print now."""
 
     def block(found: re.Match[str]) -> str:
-        first, command, shown = found[1], found[2], found[3].splitlines()
+        head, first, last, command = found[1] or "", int(found[2] or 0), int(found[3] or 0), found[4]
         if command not in ran:
             ran[command] = output(command)
         lines = ran[command]
-        cut = int(first) if first else len(shown) - 1 if shown and shown[-1] == "..." else 0
-        if cut and cut < len(lines):
-            lines = [*lines[:cut], "..."]
-        head = f"<!-- first {first} lines -->\n" if first else ""
+        if first and first + last < len(lines):
+            lines = [*lines[:first], "...", *lines[len(lines) - last :]]
         return f"{head}```console\n$ {command}\n" + "".join(f"{line}\n" for line in lines) + "```"
 
     return _BLOCK.sub(block, page.read_text(encoding="utf-8"))

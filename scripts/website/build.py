@@ -24,7 +24,8 @@ from reference import command_line, python, rust
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 _LINK = re.compile(r"(!?)\[([^\]]*)\]\((?![a-z]+:|#)([^)\s#]+)(#[^)\s]*)?\)")
-_CODE = re.compile(r"(^```.*?^```|`[^`\n]*`)", re.DOTALL | re.MULTILINE)
+# Code that has something like a link in it.
+_CODE = re.compile(r"(^```.*?^```|`[^`\n]*\]\([^`\n]*`)", re.DOTALL | re.MULTILINE)
 # What a browser asks for by itself, without a click.
 _ASKS = {
     "script": "src",

@@ -133,5 +133,5 @@ fn link(shape: &Shape) -> String {
 
 /// The name by which a page's heading is linked to.
 fn anchor(title: &str) -> String {
-    title.to_lowercase().replace(' ', "-").replace('\'', "")
+    title.to_lowercase().replace(' ', "-").replace(['\'', '.'], "")
 }
