@@ -19,7 +19,7 @@ from stillair import __version__
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
 RESULTS = DOCS / "results"
-PAGES = (ROOT / "README.md", DOCS / "index.md", DOCS / "ns3-comparison.md")
+PAGES = (ROOT / "README.md", ROOT / "scripts" / "website" / "pages" / "index.md", DOCS / "ns3-comparison.md")
 _PLACE = re.compile(r"(<!-- front: (\w+) -->\n).*?(<!-- /front -->)", re.DOTALL)
 _WITHIN = re.compile(r"(\d+) of (\d+) quantities in (\d+)")
 
@@ -72,7 +72,12 @@ def figures(to: str) -> str:
         (f"{count} claims of {papers} papers", f"{found['held']} held, {found['missed']} missed, {found['undecided']} undecided, {found['not-judged']} not judged, by one rule", "judging.md"),
     ]  # fmt: skip
     lines = [f"| [{name}]({to}{page}) | {text} |" for name, text, page in rows]
-    return "\n".join(["| | |", "|---|---|", *lines, "", f"Kept results of Stillair {__version__}; CI repeats them."]) + "\n"
+    return (
+        "\n".join(
+            ["| what | figure |", "|---|---|", *lines, "", f"Kept results of Stillair {__version__}; CI repeats them."]
+        )
+        + "\n"
+    )
 
 
 def ns3(_to: str) -> str:
@@ -99,7 +104,9 @@ def main() -> int:
     wrong = [page for page in PAGES if renewed(page) != page.read_text(encoding="utf-8")]
     for page in wrong if write else ():
         page.write_text(renewed(page), encoding="utf-8")
-    print(f"{'renewed' if write else 'not as kept'}: {', '.join(str(page.relative_to(ROOT)) for page in wrong) or 'none'}")
+    print(
+        f"{'renewed' if write else 'not as kept'}: {', '.join(str(page.relative_to(ROOT)) for page in wrong) or 'none'}"
+    )
     return 1 if wrong and not write else 0
 
 

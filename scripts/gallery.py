@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""The pictures of docs/gallery, each by the command that stands beside it in plots.toml; equal results make equal files.
+"""The pictures of docs/gallery, each by the command beside it in plots.toml; equal results make equal files.
 
-    scripts/gallery.py [PICTURE...]             says which are not what their command makes, and fails
-    scripts/gallery.py --write [PICTURE...]     renews them
+scripts/gallery.py [PICTURE...]             says which are not what their command makes, and fails
+scripts/gallery.py --write [PICTURE...]     renews them
 """
 
 import argparse

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Whether what is kept of runs is what this version gives: the first run of each cell again, its trace hash and figures.
+"""Whether what is kept of runs is what this version gives: the first run of each cell again, its hash and figures.
 
     scripts/kept.py check [SET...]     says what is stale, and fails; a part of each set, which takes some seconds
     scripts/kept.py check --all        every cell
-    scripts/kept.py make SET           runs the script behind a page, renews it, and notes the first run of each of its cells
-    scripts/kept.py note [SET...]      notes the first runs of papers and benchmarks anew, without what is made of them
+    scripts/kept.py make SET           runs the script behind a page, renews it, and notes the first run of its cells
+    scripts/kept.py note [SET...]      notes the first runs of papers and benchmarks anew, and nothing else
 
-A set is what one page or folder of results is made of. Its first runs stand in docs/results/first-runs/SET.json: scenario, overrides,
-seed, trace hash and figures. Sets of papers have the hashes that `stillair paper` kept (runs.json).
+A set is what one page or folder of results is made of. Its first runs stand in docs/results/first-runs/SET.json:
+scenario, overrides, seed, trace hash and figures. Papers have the hashes that `stillair paper` kept (runs.json).
 """
 
 import argparse
@@ -23,7 +23,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from stillair import InputError, RunError, Scenario, _native, __version__
+from stillair import InputError, RunError, Scenario, __version__, _native
 from stillair.papers.runs import campaign
 from stillair.papers.runs.plan import plan
 from stillair.runs.scenario import BUNDLED
@@ -103,9 +103,7 @@ def again(cell: Cell) -> Cell:
     begin = time.thread_time()
     run = _scenario(cell).run(1, cell.seed, 1, cell.overrides).runs[0]
     spent = int(1000 * (time.thread_time() - begin))
-    return Cell(
-        cell.scenario, cell.overrides, cell.seed, run["trace_hash"], figures(run), spent or cell.ms, cell.paper
-    )
+    return Cell(cell.scenario, cell.overrides, cell.seed, run["trace_hash"], figures(run), spent or cell.ms, cell.paper)
 
 
 @contextmanager
@@ -115,7 +113,15 @@ def noted() -> Iterator[dict[tuple[Any, ...], Cell]]:
     own: Callable[..., str] = _native.run
     names: dict[str, str] = {}
 
-    def run(text: str, file: str, overrides: list[tuple[str, str]], seed: int | None, runs: int, *rest: Any, **more: Any) -> str:  # noqa: ANN401, E501 - handed through
+    def run(
+        text: str,
+        file: str,
+        overrides: list[tuple[str, str]],
+        seed: int | None,
+        runs: int,
+        *rest: object,
+        **more: object,
+    ) -> str:
         begin = time.process_time()
         result = own(text, file, overrides, seed, runs, *rest, **more)
         spent = int(1000 * (time.process_time() - begin) / runs)
@@ -127,20 +133,18 @@ def noted() -> Iterator[dict[tuple[Any, ...], Cell]]:
             found.setdefault((names[text], tuple(sets), seed), cell)
         return result
 
-    _native.run = run  # type: ignore[assignment]
+    _native.run = run
     try:
         yield found
     finally:
-        _native.run = own  # type: ignore[assignment]
+        _native.run = own
 
 
 def write(name: str, cells: Iterable[Cell]) -> None:
     """Keeps the first runs of a set."""
     FIRST.mkdir(exist_ok=True)
     lines = ",\n".join("  " + json.dumps(asdict(cell)) for cell in cells)
-    (FIRST / f"{name}.json").write_text(
-        f'{{"version": "{__version__}", "cells": [\n{lines}\n]}}\n', encoding="utf-8"
-    )
+    (FIRST / f"{name}.json").write_text(f'{{"version": "{__version__}", "cells": [\n{lines}\n]}}\n', encoding="utf-8")
 
 
 def read(name: str) -> list[Cell]:
@@ -170,7 +174,11 @@ def differs(kept: Cell, now: Cell) -> str:
             if value != now.figures.get(key)
         )
         return f"trace hash {kept.trace_hash} -> {now.trace_hash}{f' ({shown})' if shown else ''}"
-    wrong = [f"{key} {value} -> {now.figures.get(key)}" for key, value in kept.figures.items() if value != now.figures.get(key)]
+    wrong = [
+        f"{key} {value} -> {now.figures.get(key)}"
+        for key, value in kept.figures.items()
+        if value != now.figures.get(key)
+    ]
     return f"the same trace, and other figures: {'; '.join(wrong)}" if wrong else ""
 
 
@@ -205,7 +213,7 @@ def kept_of_paper(paper: str) -> list[Cell]:
 
 
 def note(name: str) -> list[str]:
-    """Notes the first runs of a paper or of the benchmarks, and says which differ from the hashes that the paper has."""
+    """Notes the first runs of a paper or of the benchmarks, and says which differ from the paper's hashes."""
     if name in PAPERS:
         plan(name)
         kept = kept_of_paper(name)
@@ -220,8 +228,7 @@ def note(name: str) -> list[str]:
         for cell, new in zip(kept, now, strict=True)
         if cell.trace_hash and cell.trace_hash != new.trace_hash
     ]
-    # What a report says stays as it was said: its hash stands beside figures of that run only if they are of it.
-    write(name, [new for cell, new in zip(kept, now, strict=True) if cell.trace_hash in ("", new.trace_hash)] if wrong else now)
+    write(name, now)
     return wrong
 
 

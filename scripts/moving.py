@@ -19,7 +19,7 @@ UPLOAD = 4.0
 """When the upload begins, in s."""
 END = 16.0
 SETTINGS = {"flow.0.start": f"{UPLOAD:g} s", "warm_up": "0 s", "duration": f"{END:g} s"}
-LINES = (
+LINES: tuple[tuple[str, str, dict[str, str]], ...] = (
     ("modem's buffer", "#d1495b", {"node.router.interface.wan.shaper": "off"}),
     ("cake on the router", "#2e86ab", {}),
 )
@@ -76,7 +76,9 @@ def picture() -> str:
     for t in range(0, int(END) + 1, 4):
         parts.append(f'<text class="text" x="{_x(t):.1f}" y="{HIGH - 20}" text-anchor="middle">{t} s</text>')
     begin = _x(UPLOAD)
-    parts.append(f'<line class="grid" x1="{begin:.1f}" x2="{begin:.1f}" y1="{TOP}" y2="{HIGH - BOTTOM}" stroke-dasharray="4 4"/>')
+    parts.append(
+        f'<line class="grid" x1="{begin:.1f}" x2="{begin:.1f}" y1="{TOP}" y2="{HIGH - BOTTOM}" stroke-dasharray="4 4"/>'
+    )
     parts.append(f'<text class="text" x="{begin + 6:.1f}" y="{TOP + 14}">upload begins</text>')
     for name, colour, overrides in LINES:
         points = delays(overrides)
@@ -89,7 +91,9 @@ def picture() -> str:
             f'<g class="show"><text x="{WIDE - RIGHT + 12}" y="{_y(late) - 4:.1f}" fill="{colour}" font-weight="600" font-size="22">{late:.0f} ms</text>'
             f'<text x="{WIDE - RIGHT + 12}" y="{_y(late) + 14:.1f}" fill="{colour}">{name}</text></g>'
         )
-    parts.append(f'<line class="go" x1="{LEFT}" x2="{LEFT}" y1="{TOP}" y2="{HIGH - BOTTOM}" stroke="#9198a1" stroke-opacity=".6"/>')
+    parts.append(
+        f'<line class="go" x1="{LEFT}" x2="{LEFT}" y1="{TOP}" y2="{HIGH - BOTTOM}" stroke="#9198a1" stroke-opacity=".6"/>'
+    )
     return "\n".join([*parts, "</svg>"]) + "\n"
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What the README and docs/commands.md say to type, to be typed: `stillair` lines as a script for sh, Python as one program.
+"""What README and docs/commands.md say to type: `stillair` lines as a script for sh, Python as one program.
 
 scripts/readme_commands.py sh|python
 """

@@ -4,8 +4,8 @@
     scripts/said.py              says which are not so, and fails
     scripts/said.py --write      renews them
 
-In a block of the language `console` stands a command behind `$ `, and below it what it prints. `<!-- first N lines -->` above the block shows so
-many of them, `<!-- first N and last M lines -->` has the end too; `...` stands for the rest.
+In a block of the language `console` stands a command behind `$ `, and below it what it prints. `<!-- first N lines -->`
+above the block shows so many of them, `<!-- first N and last M lines -->` has the end too; `...` stands for the rest.
 """
 
 import argparse
@@ -71,7 +71,8 @@ def main() -> int:
             wrong.append(page.relative_to(ROOT))
             if given.write:
                 page.write_text(now, encoding="utf-8")
-    print(f"{len(ran)} commands run; {'renewed' if given.write else 'not as shown'}: {', '.join(map(str, wrong)) or 'none'}")
+    told = "renewed" if given.write else "not as shown"
+    print(f"{len(ran)} commands run; {told}: {', '.join(map(str, wrong)) or 'none'}")
     return 1 if wrong and not given.write else 0
 
 

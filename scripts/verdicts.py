@@ -1,4 +1,4 @@
-"""The table of verdicts of docs/judging.md, from the kept results of the papers: `--write` renews it after `make papers`."""
+"""The table of verdicts of docs/judging.md, from the papers' kept results: `--write` renews it after `make papers`."""
 
 import argparse
 import json

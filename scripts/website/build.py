@@ -67,6 +67,8 @@ def stage(folder: Path, repository: str | None) -> None:
     """Fills a folder with all pages, their pictures and what they link to."""
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(DOCS, folder / "docs")
+    # Pages that link to what is made stand here, as docs/ are read in the repository too.
+    shutil.copytree(Path(__file__).parent / "pages", folder / "docs", dirs_exist_ok=True)
     made = {
         **results.pages(ROOT),
         "reference/command-line.md": command_line.page(),
@@ -74,12 +76,12 @@ def stage(folder: Path, repository: str | None) -> None:
         "reference/rust.md": rust.page(ROOT),
     }
     for name, text in made.items():
-        path = folder / "docs" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+        target = folder / "docs" / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text, encoding="utf-8")
     for path in sorted((folder / "docs").rglob("*.md")):
-        name = path.relative_to(folder)
-        path.write_text(staged(path.read_text(encoding="utf-8"), name, repository), encoding="utf-8")
+        text = path.read_text(encoding="utf-8")
+        path.write_text(staged(text, path.relative_to(folder), repository), encoding="utf-8")
     (folder / "zensical.toml").write_text(navigation.config(folder / "docs"), encoding="utf-8")
 
 

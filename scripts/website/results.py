@@ -102,7 +102,9 @@ def _gallery(root: Path, found: Mapping[str, list[Row]]) -> str:
     plots = tomllib.loads((root / "docs" / "gallery" / "plots.toml").read_text(encoding="utf-8"))
     parts += [_shown(one["title"], f"gallery/{name}", one["command"].strip()) for name, one in plots.items()]
     parts.append("## Answers\n")
-    parts += [_shown(book.read(name).question, f"answers/{name}.svg", f"stillair answers {name}") for name in book.names()]
+    parts += [
+        _shown(book.read(name).question, f"answers/{name}.svg", f"stillair answers {name}") for name in book.names()
+    ]
     parts.append("## Figures of papers\n")
     for paper, rows in found.items():
         experiments: Iterable[str] = dict.fromkeys(row["experiment"] for row in rows)

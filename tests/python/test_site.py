@@ -25,7 +25,10 @@ LISTS = {DOCS / "qdiscs" / "README.md", DOCS / "congestion-controls" / "README.m
 MODELS = [
     *sorted({*(DOCS / "qdiscs").glob("*.md"), *(DOCS / "congestion-controls").glob("*.md")} - LISTS),
     *sorted((DOCS / "models").glob("*.md")),
-    *(DOCS / f"{name}.md" for name in ("rate-control", "wide-rates", "cells", "interference", "power-save", "modern-hardware")),
+    *(
+        DOCS / f"{name}.md"
+        for name in ("rate-control", "wide-rates", "cells", "interference", "power-save", "modern-hardware")
+    ),
     *(DOCS / f"{name}.md" for name in ("quic", "responsiveness", "jitter", "traces")),
 ]
 # References, which are made; and results, which are no pages.
@@ -81,7 +84,9 @@ def test_links_out_of_docs_become_paths_or_addresses() -> None:
     text = "[home](index.md#b), [code](../crates/sim/src/lib.rs), `[x](../y)`, [all](qdiscs/)"
     told = build.staged(text, page, None)
     assert told == "[home](index.md#b), code (`crates/sim/src/lib.rs`), `[x](../y)`, [all](qdiscs/README.md)"
-    assert "(https://h.example/o/n/blob/HEAD/crates/sim/src/lib.rs)" in build.staged(text, page, "https://h.example/o/n")
+    assert "(https://h.example/o/n/blob/HEAD/crates/sim/src/lib.rs)" in build.staged(
+        text, page, "https://h.example/o/n"
+    )
 
 
 @pytest.mark.parametrize("page", MODELS, ids=lambda path: str(path.relative_to(DOCS)))
@@ -113,7 +118,7 @@ def typed() -> list[tuple[str, str]]:
 @pytest.mark.parametrize(("page", "command"), typed())
 def test_commands_of_pages_are_commands(page: str, command: str) -> None:
     del page
-    words = shlex.split(command.split(" >")[0].split(" | ")[0], comments=True)[1:]
+    words = shlex.split(command.split(" >", maxsplit=1)[0].split(" | ", maxsplit=1)[0], comments=True)[1:]
     with click.Context(app, info_name="stillair") as whole:
         name, found, rest = app.resolve_command(whole, words)
         assert name is not None

@@ -31,7 +31,9 @@ def _root(source: str) -> str:
 def _exports(source: str) -> list[str]:
     source = re.sub(r"//.*", "", source)
     names = []
-    for path, braced, single in re.findall(r"^pub use ([\w:]+)::(?:\{([^}]*)\}|(\w+));", source, re.MULTILINE | re.DOTALL):
+    for path, braced, single in re.findall(
+        r"^pub use ([\w:]+)::(?:\{([^}]*)\}|(\w+));", source, re.MULTILINE | re.DOTALL
+    ):
         del path
         names += [name.strip().split(" as ")[-1] for name in (braced or single).split(",") if name.strip()]
     names += [f"{name}::" for name in re.findall(r"^pub mod (\w+)", source, re.MULTILINE)]
