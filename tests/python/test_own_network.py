@@ -195,7 +195,7 @@ def test_a_file_is_not_written_over_unasked(tmp_path: Path, capsys: pytest.Captu
     file = tmp_path / "home.toml"
     file.write_text("mine")
     assert status(["new", str(file)]) == 2
-    assert "--force writes over it" in capsys.readouterr().err
+    assert "--force replaces it" in capsys.readouterr().err
     assert file.read_text() == "mine"
     assert status(["new", str(file), "--force"]) == 0
     assert tomllib.loads(file.read_text())["name"] == "home"

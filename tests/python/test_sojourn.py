@@ -136,7 +136,7 @@ def test_table_and_pictures(tmp_path: Path) -> None:
     assert [str(ns) for ns in columns["ns"]] == [row["ns"] for row in rows]
     assert columns["layer"] == [row["layer"] for row in rows]
     refused = CliRunner().invoke(app, ["export", str(folder), "--flent", "--table", "sojourn"])
-    assert "--table: --csv and --parquet have that, --flent has not" in str(refused.exception)
+    assert "--table: applies only to --csv and --parquet, not to --flent" in str(refused.exception)
     none = CliRunner().invoke(app, ["export", str(folder), "--csv", "--table", "queues"])
     assert "record.queues" in str(none.exception)
     for name in ("sojourn", "sojourn_p99"):

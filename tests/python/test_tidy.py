@@ -249,7 +249,7 @@ def test_a_capture_of_some_points_and_a_part_of_the_run(
     for options, says in (
         (["--point", "nowhere"], 'capture point: found "nowhere", expected all or one of air-wifi, '),
         (["--window", "2 s..1 s"], '--window: found "2 s..1 s", expected two times, the later second, such as'),
-        (["--title", "x"], "--title: --flent has that, --pcap has not"),
+        (["--title", "x"], "--title: applies only to --flent, not to --pcap"),
     ):
         assert status([*asked, str(tmp_path / "none.pcapng"), *options]) == 2
         assert says in capsys.readouterr().err

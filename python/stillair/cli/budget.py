@@ -20,12 +20,10 @@ Measured = tuple[str, int, list[tuple[str, float]]]
 
 @click.command()
 @click.argument("file", metavar="FILE", type=options.PATH, help="The budget (TOML).")
-@click.option(
-    "--baseline", metavar="FILE", type=options.PATH, help="What was measured before, for the column of changes."
-)
-@click.option("--keep", is_flag=True, help="Write what was measured to --baseline.")
-@click.option("--junit", metavar="FILE", type=options.PATH, help="Write JUnit's XML there.")
-@click.option("--markdown", metavar="FILE", type=options.PATH, help="Write the table as Markdown there.")
+@click.option("--baseline", metavar="FILE", type=options.PATH, help="Earlier measurements; adds a column of changes.")
+@click.option("--keep", is_flag=True, help="Write the measurements to the file of --baseline.")
+@click.option("--junit", metavar="FILE", type=options.PATH, help="Write a JUnit XML report.")
+@click.option("--markdown", metavar="FILE", type=options.PATH, help="Write the table as Markdown.")
 @options.jobs
 def budget(
     file: Path,
@@ -35,12 +33,12 @@ def budget(
     markdown: Path | None,
     jobs: int | None,
 ) -> None:
-    """Hold a transport to its limits on given paths.
+    """Check a transport against limits on given paths.
 
-    Fails if a limit is broken beyond its noise.
+    Fails if a limit is broken by more than chance explains.
 
-    The budget's command is run for each path and seed, in the folder of the file. STILLAIR_BUDGET, STILLAIR_PATH and
-    STILLAIR_SEED are set. The last line that it prints is a JSON object of metrics and their values.
+    Runs the budget's command for each path and seed, in the folder of the file, with STILLAIR_BUDGET, STILLAIR_PATH and
+    STILLAIR_SEED set. The last line that the command prints is a JSON object of metrics and values.
     """
     from stillair.link import Budget  # noqa: PLC0415 - loaded when there is something to run
 

@@ -19,7 +19,7 @@ from stillair.text import terminal
 def ss(file: str, seed: int | None, run_: int, at: str | None, set_: tuple[str, ...], as_json: bool) -> None:
     """Print the TCP sockets of a run at one instant, as 'ss' does.
 
-    The form is that of 'ss -tinm' of iproute2 6.1.
+    The format is that of 'ss -tinm' (iproute2 6.1).
 
     With --json they are a list of objects: times in ms, rates in Mbit/s, null where the kernel knows nothing yet.
     """
@@ -39,7 +39,7 @@ def ss(file: str, seed: int | None, run_: int, at: str | None, set_: tuple[str, 
 def tc(file: str, seed: int | None, run_: int, at: str | None, set_: tuple[str, ...], as_json: bool) -> None:
     """Print the queueing disciplines at one instant, as 'tc' does.
 
-    The form is that of 'tc -s qdisc', without handles.
+    The format is that of 'tc -s qdisc', without handles.
 
     A discipline inside another has that one's kind as its parent, or the number of its queue under an mq. With --json
     they are a list of objects, with counters and options under their names in a result and in the resolved scenario.

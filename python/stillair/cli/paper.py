@@ -19,7 +19,7 @@ from stillair.text.table import fitting
     "name",
     metavar="[PAPER[/EXPERIMENT]]",
     required=False,
-    help="An experiment, or any beginning of its name; with --why a claim too.",
+    help="An experiment, or the beginning of its name; with --why also a claim.",
 )
 @click.option(
     "--runs",
@@ -30,7 +30,7 @@ from stillair.text.table import fitting
 )
 @options.jobs
 @click.option(
-    "--set", "set_", metavar="KEY=VALUE", multiple=True, help="Override a key in every cell, for a trial. Repeatable."
+    "--set", "set_", metavar="KEY=VALUE", multiple=True, help="Set a key in every cell, as a trial. Repeatable."
 )
 @options.folder
 @options.force
@@ -39,7 +39,7 @@ from stillair.text.table import fitting
     "--why",
     "why_",
     is_flag=True,
-    help="Why a claim is missed: its cells as judged, and with the one change of its cause.",
+    help="Show why a claim is missed: the figure as judged, and with the one change that is its likely cause.",
 )
 def paper(
     name: str | None,
@@ -53,10 +53,10 @@ def paper(
 ) -> None:
     """List the papers' experiments, or run and judge them.
 
-    Without a name they are listed. With one, those whose name begins so are run; `all` is every one.
+    Without a name they are listed. With one, every experiment whose name begins with it is run; `all` runs all.
 
-    With --why the name is that of a claim, or of experiments, a paper or `all` for every claim of theirs that is
-    missed. --set is then a change of one's own in place of the kept one.
+    With --why the name is a claim, or an experiment, a paper or `all` for each of its missed claims. --set then
+    replaces the kept cause by a change of your own.
     """
     if force and (folder is None or why_):
         raise InputError("--force: has no effect without -o, which names the folder of the report")

@@ -18,18 +18,37 @@ def _cell(text: str) -> str:
     return " ".join(text.split()).replace("|", "\\|").replace("<", "&lt;")
 
 
-def _options(context: click.Context, command: click.Command) -> str:
+def _parameters(context: click.Context, command: click.Command) -> str:
     rows = []
     for parameter in command.get_params(context):
         record = parameter.get_help_record(context)
-        if isinstance(parameter, click.Option) and record is not None:
+        if record is not None and record[1] != "Show this message and exit.":
             rows.append(f"| `{record[0].replace('|', chr(92) + '|')}` | {_cell(record[1])} |")
-    return "| option | meaning |\n|---|---|\n" + "\n".join(rows) if rows else ""
+    return "| argument or option | meaning |\n|---|---|\n" + "\n".join(rows) if rows else ""
+
+
+def _command(name: str, command: click.Command, parent: click.Context, depth: int) -> list[str]:
+    context = click.Context(command, info_name=name, parent=parent, **command.context_settings)
+    usage = " ".join([context.command_path, *command.collect_usage_pieces(context)])
+    parts = [f"{'#' * depth} {context.command_path}", f"```text\n{usage}\n```"]
+    for block in inspect.cleandoc(command.help or "").split("\n\n"):
+        # Click keeps the lines of such a block as they are.
+        if block.startswith("\b"):
+            parts.append("```text\n" + block.replace("\b\n", "").strip("\n") + "\n```")
+        elif block.strip():
+            parts.append(_says(block))
+    parts.append(_parameters(context, command))
+    if isinstance(command, click.Group):
+        for inner in command.list_commands(context):
+            found = command.get_command(context, inner)
+            assert found is not None  # noqa: S101 - it was listed
+            parts += _command(inner, found, context, depth + 1)
+    return parts
 
 
 def page() -> str:
     """The page."""
-    whole = click.Context(app, info_name="stillair")
+    whole = click.Context(app, info_name="stillair", **app.context_settings)
     parts = [
         "# Command line",
         "Made of the program's own help. The exit status is 0 on success, 1 if a run failed, 2 on bad input and 130 if "
@@ -38,16 +57,5 @@ def page() -> str:
     for name in app.list_commands(whole):
         command = app.get_command(whole, name)
         assert command is not None  # noqa: S101 - it was listed
-        context = click.Context(command, info_name=name, parent=whole)
-        usage = " ".join(["stillair", name, *command.collect_usage_pieces(context)])
-        parts += [f"## stillair {name}", f"```text\n{usage}\n```"]
-        text = command.help or ""
-        blocks = [block for block in inspect.cleandoc(text).split("\n\n") if block.strip("\b\n")]
-        for block in blocks:
-            # Click keeps the lines of such a block as they are.
-            if block.startswith("\b"):
-                parts.append("```text\n" + block.replace("\b\n", "").strip("\n") + "\n```")
-            else:
-                parts.append(_says(block))
-        parts.append(_options(context, command))
+        parts += _command(name, command, whole, 2)
     return "\n\n".join(part for part in parts if part) + "\n"

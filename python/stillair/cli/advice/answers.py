@@ -18,13 +18,18 @@ def _known(_context: click.Context, _parameter: click.Parameter, incomplete: str
 
 @click.command()
 @click.argument("name", required=False, metavar="[NAME]", help="One of those that are listed.", shell_complete=_known)
-@click.option("--runs", type=options.whole(2, 1000), metavar="N", show_default="the question's", help="Runs of a case.")
+@click.option(
+    "--runs", type=options.whole(2, 1000), metavar="N", show_default="the question's", help="Runs of each case."
+)
 @options.jobs
-@click.option("-o", "folder", metavar="DIR", type=options.PATH, help="Also write page, picture and numbers.")
+@click.option(
+    "-o", "folder", metavar="DIR", type=options.PATH, help="Also write page, picture and numbers into this folder."
+)
 def answers(name: str | None, runs: int | None, jobs: int | None, folder: Path | None) -> None:
     """Answer a question by running it, or list the questions.
 
-    Each was asked in public. The answer is a page: the verdict, the numbers with their intervals, what was assumed.
+    People asked these questions in public. An answer has the verdict, the numbers with their intervals, and what was
+    assumed.
     """
     from stillair.explain.answers import book  # noqa: PLC0415 - loaded when there is something to answer
 

@@ -18,14 +18,15 @@ if TYPE_CHECKING:
 @click.argument("what", metavar="SCENARIO|RESULT", help="A scenario, as 'stillair run' takes it, or a result folder.")
 @options.set_
 @options.seed
-@click.option("--packet", is_flag=True, help="Follow the slowest packet through all layers too.")
-@click.option("--no-try", is_flag=True, help="Say what is wrong, and try nothing against it.")
+@click.option("--packet", is_flag=True, help="Also follow the slowest packet through all layers.")
+@click.option("--no-try", is_flag=True, help="Only say what is wrong; run no changes.")
 def explain(what: str, set_: tuple[str, ...], seed: int | None, packet: bool, no_try: bool) -> None:
     """Say why packets are late and what would help.
 
-    Where their time goes is told by layer and cause. Each change is run before it is told.
+    Shows in which layer packets wait, and for which cause. Every change that it names has been run.
 
-    A scenario is run with three seeds, and as often with each of two changes. Of a result folder its scenario is.
+    A scenario runs with three seeds, and again with each of up to two changes. Of a result folder the scenario runs
+    again.
     """
     from stillair.explain import changes, findings, page, tried  # noqa: PLC0415 - loaded when there is something to explain
 

@@ -29,16 +29,27 @@ _SECONDS = {"s": 1.0, "min": 60.0, "h": 3600.0}
 )
 @options.set_
 @options.seed
-@click.option("--runs", "seeds", type=options.whole(3, 1000), metavar="N", default=5, help="Runs of what is confirmed.")
+@click.option(
+    "--runs",
+    "seeds",
+    type=options.whole(3, 1000),
+    metavar="N",
+    default=5,
+    help="Seeds with which the best settings are confirmed.",
+)
 @click.option(
     "--budget",
     metavar="RUNS|TIME",
     default="300",
-    help="About so many runs, or so much CPU time such as '2 min', for all of it.",
+    help="How many runs the search may take, or how much CPU time, such as '2 min'.",
 )
 @options.jobs
 @click.option(
-    "-o", "folder", metavar="DIR", type=options.PATH, help="Keep runs, page, picture and commands; go on from there."
+    "-o",
+    "folder",
+    metavar="DIR",
+    type=options.PATH,
+    help="Keep runs, page, picture and commands in this folder; a later call goes on from there.",
 )
 @options.as_json
 def tune(
@@ -54,11 +65,11 @@ def tune(
 ) -> None:
     """Search the settings of a network for the best.
 
-    Only what a person can set is changed, and only where the scenario has it: shaper and qdisc, airtime queue limits,
-    what queues above the radio, RTS, width, TCP's small queues, congestion control, pacing. What --set gives stays.
+    Changes only what a person can set, and only where the scenario has it: shaper and qdisc, airtime queue limits, the
+    access point's queues, RTS, channel width, TCP small queues, congestion control, pacing. What --set gives stays.
 
-    The best is confirmed over several seeds, each change is taken away again to see what it buys, and the network is
-    made a little different. Printed are the commands that set it. With -o an interrupted search goes on.
+    The best settings are confirmed over several seeds. Each change is taken away again to see what it is worth, and the
+    network is varied a little. Prints the commands that make the settings. With -o an interrupted search goes on.
     """
     from stillair.text import extras  # noqa: PLC0415 - loaded when there is something to search
 

@@ -68,8 +68,10 @@ jobs = click.option(
     "--jobs", type=whole(1, MOST_JOBS), metavar="N", show_default="all processors", help="Runs at the same time."
 )
 folder = click.option("-o", "folder", metavar="DIR", type=PATH, help="Keep the result in this folder.")
-force = click.option("--force", is_flag=True, help="Replace a result that is in the folder of -o.")
-seed = click.option("--seed", type=whole(0, LARGEST_SEED), metavar="N", show_default="the file's", help="Seed.")
+force = click.option("--force", is_flag=True, help="Replace the result in the folder of -o.")
+seed = click.option(
+    "--seed", type=whole(0, LARGEST_SEED), metavar="N", show_default="the file's", help="Seed of all random streams."
+)
 run_number = click.option(
     "--run", "run_", type=whole(0, LARGEST_RUN), metavar="N", default=0, help="Number of the repetition."
 )
@@ -79,7 +81,7 @@ set_ = click.option(
     "set_",
     metavar="KEY=VALUE",
     multiple=True,
-    help="Override a key, dotted: flow.0.burst=1. Repeatable.",
+    help="Set a key of the scenario by its path, such as flow.0.burst=1. Repeatable.",
 )
 as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON value instead of text.")
 

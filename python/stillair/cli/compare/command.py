@@ -26,7 +26,7 @@ _RUNS = 5
     "set_",
     metavar="KEY=VALUE",
     multiple=True,
-    help="With one scenario: one more side, with this key changed; several keys apart by ';'. Repeatable.",
+    help="Add a side with this key changed; separate several keys by ';'. For one scenario. Repeatable.",
 )
 @click.option(
     "--runs",
@@ -38,7 +38,7 @@ _RUNS = 5
 @options.seed
 @options.jobs
 @click.option(
-    "--only", metavar="PATTERN", multiple=True, help="Quantities with this in their name: 'ping*95'. Repeatable."
+    "--only", metavar="PATTERN", multiple=True, help="Only rows with this in their name, such as 'ping*95'. Repeatable."
 )
 @click.option("--markdown", is_flag=True, help="Print a table in Markdown.")
 @options.as_json
@@ -56,15 +56,15 @@ def compare(
 ) -> None:
     """Compare results, scenarios, or settings of one scenario.
 
-    Each quantity has its mean over the runs, with a 95 % confidence interval, and by how much it differs from the first
-    side. Runs of the same number and seed are compared pair by pair.
+    Each row shows the mean over the runs with its 95 % confidence interval, and the difference from the first side.
+    Runs with the same number and seed are compared in pairs.
     """
     from stillair.cli.compare import picture, shown  # noqa: PLC0415 - loaded when there is something to compare
     from stillair.cli.compare import rows as quantities  # noqa: PLC0415
     from stillair.cli.compare import sides as plans  # noqa: PLC0415
 
     if markdown and as_json:
-        raise InputError("--markdown: is text, and --json is none; give one of the two")
+        raise InputError("--markdown: found beside --json, expected one of the two")
     planned = plans.planned(sides, set_)
     if target is not None:
         picture.check(target)

@@ -26,16 +26,16 @@ _PORTS = options.whole(0, 65_535)
     nargs=-1,
     help="Scenario files or names, and the files that they name, such as traces.",
 )
-@click.option("--port", type=_PORTS, default=0, metavar="N", show_default="any that is free", help="Port on loopback.")
-@click.option("--open", "opens", is_flag=True, help="Open the page in the browser too.")
+@click.option("--port", type=_PORTS, default=0, metavar="N", show_default="any that is free", help="Port on 127.0.0.1.")
+@click.option("--open", "opens", is_flag=True, help="Also open the page in the browser.")
 @click.option(
-    "--seconds", type=options.whole(1, 3_600), default=60, metavar="N", help="Longest that one request may take, in s."
+    "--seconds", type=options.whole(1, 3_600), default=60, metavar="N", help="Longest time for one request, in seconds."
 )
 def explore(files: tuple[str, ...], port: int, opens: bool, seconds: int) -> None:
-    """Serve a page on which a scenario's knobs are turned.
+    """Open a page on which you turn a scenario's knobs.
 
-    The page is served on this machine, for this machine alone, at an address that nobody else knows, until Ctrl-C. It
-    reads the files named here and no others, and writes none.
+    Serves the page for this machine only, at a secret address, until Ctrl-C. It reads the files named here and no
+    others, and writes none.
     """
     # The library's server and what it brings are slow to load.
     import webbrowser  # noqa: PLC0415

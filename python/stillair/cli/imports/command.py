@@ -21,24 +21,24 @@ if TYPE_CHECKING:
 )
 @click.option("-o", "target", metavar="FILE", type=options.PATH, show_default="print it", help="Scenario to write.")
 @click.option(
-    "--interface", metavar="NAME", show_default="the one with most stations", help="Wi-Fi interface that is meant."
+    "--interface", metavar="NAME", show_default="the one with most stations", help="The Wi-Fi interface to import."
 )
-@click.option("--force", is_flag=True, help="Write over a file that is there.")
+@click.option("--force", is_flag=True, help="Replace a file that exists.")
 @click.option("--json", "as_json", is_flag=True, help="Print what was read from each file, as one JSON value.")
 def import_(files: tuple[Path, ...], target: Path | None, interface: str | None, force: bool, as_json: bool) -> None:
-    """Write a scenario of what was copied out of a machine.
+    """Write a scenario from what your machine prints.
 
     The kind of each file is found by its content: 'iw dev INTERFACE station dump', 'iw dev', 'iw phy', 'tc -j -s
     qdisc', 'sysctl net.ipv4', 'ethtool -i INTERFACE', 'uname -a', hostapd.conf, OpenWrt's /etc/config/wireless and sqm,
-    a capture with radiotap headers, a Flent file, a crusader result. Guesses are comments in the scenario, and so is
-    what no file tells.
+    a capture with radiotap headers, a Flent file, a crusader result. The scenario marks guesses, and what no file
+    says, as comments.
     """
     from stillair.runs.imports import kinds, network, scenario  # noqa: PLC0415 - loaded when there is something to read
 
     if force and target is None:
         raise InputError("--force: has no effect without -o, which names the file to write")
     if target is not None and target.exists() and not force:
-        raise InputError(f"{target}: is there already; --force writes over it, or give another file with -o")
+        raise InputError(f"{target}: exists already; --force replaces it, or give another file with -o")
     faults: list[str] = []
     found: list[Fact] = []
     for file in files:

@@ -13,15 +13,15 @@ from stillair.text import terminal
 
 
 @click.command()
-@click.option("-o", "target", metavar="FILE", type=options.PATH, help="Also write a scenario of what was found.")
-@click.option("--force", is_flag=True, help="Write over a file that is there.")
+@click.option("-o", "target", metavar="FILE", type=options.PATH, help="Also write a scenario from what was found.")
+@click.option("--force", is_flag=True, help="Replace a file that exists.")
 @options.as_json
 def doctor(target: Path | None, force: bool, as_json: bool) -> None:
-    """Print what of this machine matters for latency.
+    """Print which settings of this machine matter for latency.
 
     Kernel, Wi-Fi driver, channel and signal, queueing disciplines, TCP's small queues (TSQ) and congestion control,
-    airtime flags and airtime queue limits (AQL) are read. Each has its source, and a command that shows its weight.
-    Nothing is changed. The last two are told to root alone.
+    airtime flags and airtime queue limits (AQL) are read. Each comes with its source and a command
+    that shows how much it matters. Nothing is changed. Only root can read the last two.
     """
     from stillair.runs.imports import network, scenario  # noqa: PLC0415 - loaded when there is something to read
     from stillair.runs.imports.doctor import UNKNOWN, Machine  # noqa: PLC0415
@@ -29,7 +29,7 @@ def doctor(target: Path | None, force: bool, as_json: bool) -> None:
     if force and target is None:
         raise InputError("--force: has no effect without -o, which names the file to write")
     if target is not None and target.exists() and not force:
-        raise InputError(f"{target}: is there already; --force writes over it, or give another file with -o")
+        raise InputError(f"{target}: exists already; --force replaces it, or give another file with -o")
     machine = Machine()
     found = machine.findings()
     if target is not None:

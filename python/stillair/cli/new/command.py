@@ -24,7 +24,7 @@ _STATIONS = ("laptop=5 m", "tv=15 m")
     metavar="NAME=PLACE",
     multiple=True,
     show_default=", ".join(_STATIONS),
-    help="A station: its distance '5 m', its SNR '30 dB', or a fixed rate such as ht20-mcs0-lgi; with"
+    help="A station with its distance '5 m', its SNR '30 dB', or a fixed rate such as ht20-mcs0-lgi; with"
     " ',power-save' behind it one that sleeps as a phone does. Repeatable.",
 )
 @click.option("--standard", metavar="NAME", show_default="802.11ac", help=f"One of {', '.join(home.STANDARDS)}.")
@@ -66,9 +66,9 @@ _STATIONS = ("laptop=5 m", "tv=15 m")
     "--buffer",
     metavar="TIME",
     show_default=f"what the named line has, else {home.BUFFER}",
-    help="Buffer of the modem, and of its peer.",
+    help="Buffer of the modem, and of the provider's end.",
 )
-@click.option("--delay", metavar="TIME", default="10 ms", help="From the home to the server, one way.")
+@click.option("--delay", metavar="TIME", default="10 ms", help="One-way delay from the home to the server.")
 @click.option(
     "--traffic",
     metavar="KIND",
@@ -82,7 +82,7 @@ _STATIONS = ("laptop=5 m", "tv=15 m")
     show_default="none",
     help=f"Power save of stations that say nothing of it: {', '.join(home.POWER_SAVES)}.",
 )
-@click.option("--force", is_flag=True, help="Write over a file that is there.")
+@click.option("--force", is_flag=True, help="Replace a file that exists.")
 def new(
     file: Path | None,
     stations: Sequence[str],
@@ -104,10 +104,10 @@ def new(
 
     The scenario is checked before it is written.
 
-    At a terminal, what no option says of stations, line and traffic is asked for if none of them is given.
+    At a terminal it asks for stations, line and traffic, if no option gives any of them.
     """
     if file is not None and file.exists() and not force:
-        raise InputError(f"{file}: is there already; --force writes over it, or give another file")
+        raise InputError(f"{file}: exists already; --force replaces it, or give another file")
     if force and file is None:
         raise InputError("--force: has no effect without a file to write")
     if internet is not None and line is not None:

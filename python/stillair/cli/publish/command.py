@@ -17,7 +17,7 @@ _LARGEST_SNAPLEN = 2**32 - 1  # of `capture`, which is loaded late
 
 @click.command()
 @click.argument("result", metavar="RESULT", type=options.PATH, help="A folder that 'stillair run -o' wrote.")
-@click.option("--flent", is_flag=True, help="Data files that Flent opens, one a run.")
+@click.option("--flent", is_flag=True, help="Data files for Flent, one for each run.")
 @click.option("--csv", is_flag=True, help="A tidy table.")
 @click.option("--parquet", is_flag=True, help="The table as Parquet.")
 @click.option(
@@ -27,8 +27,8 @@ _LARGEST_SNAPLEN = 2**32 - 1  # of `capture`, which is loaded late
     show_default="measurements in each step of time",
     help="For --csv and --parquet a table of what [record] asks for: sojourn, queues, exchanges, sockets.",
 )
-@click.option("--pcap", is_flag=True, help="Captures that Wireshark opens, one a run.")
-@click.option("--qlog", is_flag=True, help="Logs of QUIC that qvis opens, one a run and flow.")
+@click.option("--pcap", is_flag=True, help="Captures for Wireshark, one for each run.")
+@click.option("--qlog", is_flag=True, help="QUIC logs for qvis, one for each run and flow.")
 @click.option("-o", "target", metavar="FILE", type=options.PATH, help="File to write; a folder if there are several.")
 @click.option(
     "--run", "number", metavar="N", type=options.whole(0, LARGEST_RUN), show_default="all", help="One run only."
@@ -86,7 +86,7 @@ def export(
     _only("pcap", chosen[0], {"--snaplen": snaplen, "--point": points or None, "--window": window})
     if table is not None:
         if chosen[0] not in ("csv", "parquet"):
-            raise InputError(f"--table: --csv and --parquet have that, --{chosen[0]} has not")
+            raise InputError(f"--table: applies only to --csv and --parquet, not to --{chosen[0]}")
         print(exports.export_table(chosen[0], table, result, target, number))
         return
     if points == ("list",):
@@ -107,14 +107,14 @@ def _only(kind: str, chosen: str, options: Mapping[str, object]) -> None:
     """Refuses options of one format beside another, where they would say nothing."""
     for option, value in options.items():
         if value is not None and kind != chosen:
-            raise InputError(f"{option}: --{kind} has that, --{chosen} has not")
+            raise InputError(f"{option}: applies only to --{kind}, not to --{chosen}")
 
 
 @click.command()
 @click.argument(
     "results", metavar="RESULT...", type=options.PATH, nargs=-1, help="One or more folders of 'stillair run -o'."
 )
-@click.option("--plot", "name", metavar="NAME", default="timeseries", help="Which picture; 'list' lists them.")
+@click.option("--plot", "name", metavar="NAME", default="timeseries", help="Kind of picture; 'list' lists them.")
 @click.option(
     "-o",
     "target",

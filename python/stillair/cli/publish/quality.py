@@ -14,7 +14,7 @@ from stillair.cli.common import options
 def qoo(result: Path, need: Path) -> None:
     """Score pings and calls by what an application needs (QoO).
 
-    The score of draft-ietf-ippm-qoo is 100 where all is optimal and 0 where something is unacceptable.
+    The score (draft-ietf-ippm-qoo) is 100 if everything is optimal and 0 if anything is unacceptable.
 
     NEED is a file such as
 
@@ -23,9 +23,9 @@ def qoo(result: Path, need: Path) -> None:
       loss = [0.01, 0.05]                              # optimal, worst
       throughput_mbps = 4                              # least; 0 if left out
 
-    Latencies are round trips of pings and one way of calls. Throughput is the goodput of the flow's station, all its
-    flows together. It is not judged where it is less than the need and nothing loaded the station: TCP that always has
-    data, or UDP of that rate. The figure is the mean over runs.
+    Latency is the round trip of pings and the one-way delay of calls. Throughput is the goodput of the flow's station
+    over all its flows. A throughput below the need is not judged if nothing loaded the station: TCP that always has
+    data, or UDP of that rate. The score is the mean over runs.
     """  # noqa: D301 - click takes the character that \b stands for
     from stillair.explain.quality import Outcome, Requirement, of_run  # noqa: PLC0415 - loaded when there is something to read
     from stillair.results.result import Result  # noqa: PLC0415

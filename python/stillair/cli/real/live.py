@@ -30,7 +30,7 @@ _late = click.option(
     type=options.whole(1),
     metavar="US",
     default=1000,
-    help="Lateness in us that makes a run invalid, of one packet in 100.",
+    help="The 99th percentile of lateness, in us, above which a run is invalid.",
 )
 
 
@@ -39,14 +39,14 @@ _late = click.option(
 @_command
 @options.set_
 @options.seed
-@click.option("--host", metavar="HOST", show_default="the first station", help="Where COMMAND runs.")
+@click.option("--host", metavar="HOST", show_default="the first station", help="The host in which COMMAND runs.")
 @_late
 @click.option("--uplink", is_flag=True, help="Let hosts reach the Internet, by slirp4netns.")
 @click.option(
     "--attach",
     metavar="HOST=PLACE",
     multiple=True,
-    help="HOST is a network namespace that is there: netns:PATH, netns:NAME or pid:N. Repeatable; needs root.",
+    help="Use an existing network namespace as HOST: netns:PATH, netns:NAME or pid:N. Repeatable; needs root.",
 )
 @options.folder
 @options.force
@@ -189,12 +189,12 @@ def ps(as_json: bool) -> None:
     type=options.whole(1, 100),
     metavar="N",
     default=1,
-    help="Runs of each side, of which the means are compared.",
+    help="Runs of each side; their means are compared.",
 )
 @_late
 @options.as_json
 def agree(file: str, set_: tuple[str, ...], seed: int | None, runs: int, late: int, as_json: bool) -> None:
-    """Set a live run of a scenario beside virtual time.
+    """Compare live runs of a scenario with runs in virtual time.
 
     Each combination of its [sweep] table is run. Exit status 1 says that they differ, 3 that a run was not valid.
     """

@@ -26,8 +26,8 @@ _MTU = 1500
 def check(file: str, set_: tuple[str, ...], as_json: bool) -> None:
     """Check a scenario without running it, and print what it is.
 
-    Who is there and how they are joined; who hears whom, and how loud; the rates of each station, and the fastest that
-    works at its signal-to-noise ratio; the traffic; keys without effect, and what else should be known. Nothing is run.
+    Prints nodes and links; who hears whom, and how loud; each station's rates, and the fastest that works at its
+    signal-to-noise ratio; the traffic; keys without effect. Nothing is run.
     """
     from stillair import _native  # noqa: PLC0415 - loaded when there is something to read
 
