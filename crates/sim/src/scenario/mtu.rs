@@ -29,9 +29,8 @@ pub(super) const KEY: Key = Key::or(
     "mtu",
     Form::Bytes(576, ETHERNET),
     "1500 B",
-    "its largest packet, from the IP header on: 1492 with PPPoE, 1420 in a tunnel of WireGuard. TCP at both ends of a path keeps to the least of \
-     it from its first segment on, as after path MTU discovery or behind a router that clamps the segment size. Datagrams that do not fit are \
-     refused: nothing is fragmented",
+    "MTU: the largest IP packet. 1492 with PPPoE, 1420 through WireGuard. TCP uses the smallest MTU of the path from its first segment on, \
+     as after path MTU discovery or behind a router that clamps the MSS. Datagrams that do not fit are refused; nothing is fragmented",
 );
 
 impl Scenario {

@@ -169,7 +169,7 @@ impl Key {
 
     /// The key that tells a table from its alternatives.
     pub(super) const fn tag(name: &'static str, value: &'static str) -> Self {
-        Self::need(name, Form::Tag(value), "says which of the tables this is")
+        Self::need(name, Form::Tag(value), "selects this table")
     }
 }
 

@@ -30,7 +30,7 @@ const BUFFER: Form = Form::Written {
 };
 
 const BUFFERS: [Key; 2] =
-    both(BUFFER, ["what waits on the provider's side", "what waits in the customer's modem"]);
+    both(BUFFER, ["buffer on the provider's side", "buffer of the customer's modem"]);
 
 static RATES_SHAPE: Shape =
     Shape { title: "Rates of an access line", about: "Other rates each way.", groups: &[&RATES] };
@@ -58,8 +58,8 @@ pub(super) static KEYS: [Key; 9] = [
         "buffer",
         EITHER_BUFFER,
         "that of `line` as far as it has one; else it must be there",
-        "what waits before the line at most, where nothing of the host hears of it; what comes beyond that is dropped. Of both directions, or as \
-         a table of `down` and `up`",
+        "the modem's buffer, which no queueing discipline sees; packets beyond it are dropped. One value for both directions, or a table of \
+         `down` and `up`",
     ),
     Key::need("delay", Form::Time, "one-way propagation delay"),
     Key::open(

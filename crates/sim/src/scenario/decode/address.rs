@@ -19,7 +19,7 @@ pub(super) const KEY: Key = Key::open(
     },
     "the next free one of its network: of the 256 addresses around the first that is given there, or of 10.128.N.0, N counting links and then \
      access points",
-    "its address; no two interfaces share one",
+    "its IPv4 address, unique in the scenario",
 );
 
 /// Where addresses begin that nobody gave, a network each 256.

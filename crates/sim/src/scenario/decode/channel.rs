@@ -36,7 +36,7 @@ pub(super) static SHAPE: Shape = Shape {
             Key::need(
                 "width",
                 Form::Choice(&WIDTHS),
-                "width, at 2.4 GHz at most 40 MHz; stations may use less",
+                "channel width, at most 40 MHz at 2.4 GHz; stations may use less",
             ),
             mtu::KEY,
             rate::LOWEST,
@@ -49,13 +49,13 @@ pub(super) static SHAPE: Shape = Shape {
             Key::open(
                 "long_slot",
                 Form::Boolean,
-                "where a station without OFDM is",
-                "slots last 20 us instead of 9 us",
+                "`true` if a station on the channel is 802.11b-only",
+                "long slot time: 20 us instead of 9 us",
             ),
             Key::open(
                 "protection",
                 Form::Boolean,
-                "where a station without OFDM is",
+                "`true` if a station on the channel is 802.11b-only",
                 "its sender's CTS goes before each OFDM frame at 11 Mbit/s (24 at 5 GHz), and before those of HT and later at 1 Mbit/s \
                  (6 at 5 GHz), as in Linux",
             ),

@@ -21,8 +21,8 @@ pub(super) const KEY: Key = Key::open(
     Form::Choice(&[RULES[0].0, RULES[1].0, RULES[2].0]),
     "of an access point, and of stations too where frames are encrypted: `linux-4.9` in kernels from that on and with queues in the MAC, else \
      `linux-4.4`; `none` where the device is not ath9k's: if it can VHT, with `firmware_aggregates`, with `aql`, and in what is not Linux",
-    "when all tries of a PPDU have failed, the hardware returns what its queue holds to the same station unsent: single frames are sent once \
-     more (4.4), or dropped (4.9)",
+    "when all tries of a PPDU have failed, the hardware returns the frames queued for the same station unsent. Single frames are then sent \
+     once more (4.4) or dropped (4.9)",
 );
 
 /// Reads what a device does, and whether that is left to what it can.

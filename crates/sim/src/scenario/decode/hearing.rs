@@ -22,20 +22,20 @@ pub(super) const KEYS: &[Key] = &[
         "deaf",
         Form::List(&GROUP),
         "everybody hears everybody",
-        "lists of nodes or interfaces of which none hears any other: hidden stations",
+        "hidden stations: in each list no node or interface hears any other",
     ),
     Key::open(
         "faint",
         Form::List(&GROUP),
         "everybody understands everybody",
-        "lists of nodes or interfaces that sense each other and understand nothing",
+        "in each list the nodes or interfaces sense each other (the medium becomes busy) and decode nothing",
     ),
     Key::open(
         "capture",
         CAPTURE,
         "off",
-        "by how much a frame must be louder at its receiver than all others on the air together to come through; every node on the \
-         channel needs a `position` then",
+        "capture: a frame survives if it is this much louder at its receiver than all others on the air together. Every node on the channel \
+         then needs a `position`",
     ),
     Key::or(
         "sensed_from",

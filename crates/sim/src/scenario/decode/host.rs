@@ -22,8 +22,8 @@ pub(super) const DEFAULT_ROUTE: Key = Key::or(
     "default_route",
     Form::Boolean,
     "false",
-    "packets to addresses that no interface of the scenario has, such as those of the Internet, leave the model here; one interface of an \
-     outside or live host may have it",
+    "packets to addresses outside the scenario, such as the Internet, leave the model here. One interface of an outside or live host may \
+     have it",
 );
 
 /// What a live host has of a `sysctl` table: what a network namespace has.

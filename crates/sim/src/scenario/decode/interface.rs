@@ -30,21 +30,21 @@ const COMMON: &[Key] = &[
         "tso",
         Form::Boolean,
         "on a wired interface, and on Wi-Fi since Linux 4.17",
-        "its sockets make packets of several segments; a device that cannot split them has it done above it",
+        "TSO: sockets build packets of several segments. A device that cannot split them has them split in software (GSO)",
     ),
     Key::open(
         "gro",
         Form::Boolean,
         "on an Ethernet interface",
-        "segments of a flow that come in together are merged; the driver of the Wi-Fi devices here does not",
+        "GRO: segments of a flow that arrive together are merged. Drivers of the Wi-Fi devices here do not do this",
     ),
     host::DEFAULT_ROUTE,
     Key::open(
         "rx_buffer",
         Form::Bytes(768, 65_536),
         "that of the sender's packet; 2304 from Ethernet",
-        "memory of each packet that comes in (skb truesize): it decides how large a window TCP offers and how many packets a limit of \
-         memory lets in. Two segments share one of 4352. Leave it, unless you know your driver's",
+        "memory of each received packet (skb truesize). It decides how large a window TCP offers, and how many packets a memory limit \
+         admits. Two segments share a buffer of 4352 bytes. Leave the default unless you know your driver's",
     ),
 ];
 
@@ -62,7 +62,7 @@ const WIFI: &[Key] = &[
          AR9300, none from that on",
     ),
     Key::need("channel", Form::Name("channel"), "the channel that it is on"),
-    Key::open("qdisc", qdisc::WIFI, "that of the scheme", "its queueing discipline"),
+    Key::open("qdisc", qdisc::WIFI, "that of the scheme", "its qdisc"),
 ];
 
 static WIRED: Shape = Shape {
@@ -76,7 +76,7 @@ static WIRED: Shape = Shape {
                 "qdisc",
                 qdisc::WIRED,
                 "`pfifo_fast`; over a veth `noqueue`",
-                "its queueing discipline",
+                "its qdisc",
             ),
             shaper::KEY,
             shaper::MASQUERADE,

@@ -71,7 +71,7 @@ static RECORDED: Shape = Shape {
     about: "Lines of time in s after `start` and 1 for on or 0 for off: `0.5, 1`. The first is at 0 s; `t_s,on` may stand above them.",
     groups: &[&[
         Key::tag("kind", "trace"),
-        Key::need("file", Form::Text, "the file, from the scenario's folder"),
+        Key::need("file", Form::Text, "file name, relative to the scenario's folder"),
         Key::open("repeat", Form::Period, "the last line holds for good", "after this time it begins anew"),
     ]],
 };

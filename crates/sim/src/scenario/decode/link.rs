@@ -35,37 +35,37 @@ const DEVICES: &[Key] = &[
          interrupts a second at 1 Gbit/s, 4000 at other rates; `tg3` byte queue limits, rx_usecs = 20, rx_frames = 5, tx_usecs = 72 and \
          tx_frames = 53; a key beside it goes before it. Both devices exist at 10, 100 and 1000 Mbit/s",
     ),
-    Key::or("ring", Form::Integer(1, MOST), "256", "packets that a device's transmit ring holds"),
+    Key::or("ring", Form::Integer(1, MOST), "256", "packets in a device's transmit ring"),
     Key::open("bql", Form::Boolean, "that of the `nic`: false", "byte queue limits keep the ring short"),
     Key::open(
         "tx_usecs",
         Form::Integer(0, MOST),
         "that of the `nic`: 125",
-        "microseconds after a transmission within which it is reported",
+        "microseconds within which a completed transmission is reported",
     ),
     Key::open(
         "tx_frames",
         Form::Integer(0, MOST),
         "that of the `nic`: 0",
-        "transmissions after which they are reported at once; 0: only time counts",
+        "completed transmissions that are reported at once; 0: only `tx_usecs` counts",
     ),
     Key::open(
         "rx_usecs",
         Form::Integer(0, MOST),
         "that of the `nic`: 0",
-        "microseconds after an arrival within which it is handed up, with what has come since",
+        "microseconds within which an arrival is handed up, together with later ones",
     ),
     Key::open(
         "rx_frames",
         Form::Integer(0, MOST),
         "that of the `nic`: 0",
-        "arrivals after which they are handed up at once; 0: only time counts",
+        "arrivals that are handed up at once; 0: only `rx_usecs` counts",
     ),
     Key::open(
         "rx_interrupts",
         Form::Integer(0, MOST),
         "that of the `nic`: 0",
-        "most interrupts of arrivals in a second (`InterruptThrottleRate` of Intel's drivers): what comes between two is handed up \
+        "most receive interrupts in a second (`InterruptThrottleRate` of Intel's drivers). Packets that arrive between two are handed up \
          together; 0: no limit",
     ),
 ];
@@ -82,7 +82,7 @@ static ETHERNET: Shape = Shape {
     title: "Link",
     about: "A wired link between two interfaces: the two that name it. What its devices do holds for both.",
     groups: &[
-        &[Key::or("kind", Form::Choice(&["ethernet"]), "ethernet", "what joins the interfaces")],
+        &[Key::or("kind", Form::Choice(&["ethernet"]), "ethernet", "kind of link")],
         &[
             Key::need("rate", RATE, "rate of each direction"),
             Key::need("delay", Form::Time, "one-way propagation delay"),

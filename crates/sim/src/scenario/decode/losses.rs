@@ -79,8 +79,8 @@ pub(super) const KEYS: &[Key] = &[
         "snr",
         RATIOS,
         "errors are given",
-        "signal-to-noise ratio in 20 MHz, both ways, from which the chances of loss follow by rate and length; a list begins \
-         with it and goes on with changes, at most 15, and an empty one undoes an inherited one",
+        "signal-to-noise ratio in 20 MHz, both ways. Loss follows from it by rate and frame length. A list starts with a value and \
+         continues with up to 15 changes; an empty list removes an inherited one",
     ),
     Key::open(
         "distance",

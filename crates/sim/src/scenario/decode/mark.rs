@@ -15,19 +15,18 @@ pub(super) const IP: Form = Form::Numbers(&[4, 6]);
 
 /// Keys of every flow.
 pub(super) const COMMON: &[Key] = &[
-    Key::open("name", Form::Text, "kind and number, such as `udp-0`", "a name of its own, for results"),
+    Key::open("name", Form::Text, "kind and number, such as `udp-0`", "its name in results"),
     Key::need(
         "from",
         ENDS,
-        "who sends, nodes or interfaces; each of several has a flow of its own, with its name behind that of the flow. A node alone has the \
-         address of the interface through which its route to the receiver leaves. Offloads, buffers and pacing are those of that interface \
-         whichever is named",
+        "the sender: a node or an interface. Each of several senders has its own flow, named FLOW-SENDER. A node sends from the address of \
+         the interface that its route to the receiver leaves through; offloads, buffers and pacing are that interface's in any case",
     ),
     Key::need(
         "to",
         ENDS,
-        "who receives, nodes or interfaces; each has its own stream of packets. A node alone is reached at the interface where a shortest \
-         way from the sender comes in, the first of several",
+        "the receiver: a node or an interface. Each of several receivers has its own stream of packets. A node is reached at the interface \
+         where the shortest route from the sender arrives, the first of several",
     ),
     Key::or(
         "mark",
@@ -40,22 +39,22 @@ pub(super) const COMMON: &[Key] = &[
             Form::Integer(0, 63),
         ]),
         "CS0",
-        "the DSCP of its packets, in IPv6 in the traffic class",
+        "DSCP of its packets (in IPv6: in the traffic class)",
     ),
     Key::open(
         "ip",
         IP,
         "the scenario's `ip`: 4",
-        "version of IP of its packets and of those that answer them. A header of IPv6 has 40 bytes for 20, and its traffic class gives no kernel \
-         priority, so that bands of `pfifo_fast` do not know it. Each interface has an address of `fd00::/96` too, its IPv4 address in the last 32 \
-         bits",
+        "IP version of its packets and their answers. An IPv6 header has 40 bytes instead of 20. Its traffic class sets no kernel priority, \
+         so `pfifo_fast` puts all of it into one band. Each interface also has an address in `fd00::/96`, with its IPv4 address in the last \
+         32 bits",
     ),
     Key::or("start", Form::Time, "0 s", "when it starts; before the end of the run"),
     Key::or(
         "start_spread",
         Form::Time,
         "0 s",
-        "it starts so much later at most, drawn evenly for each receiver and anew for each run, so that runs differ",
+        "the start is delayed by up to this much, drawn uniformly for each receiver and run, so that runs differ",
     ),
     Key::open("stop", Form::Time, "the end of the run", "when it stops; after `start`"),
 ];
@@ -65,7 +64,7 @@ pub(super) const BOTH_WAYS: Key = Key::or(
     "both_ways",
     Form::Boolean,
     "false",
-    "each receiver sends the same back, as a flow of its own with `-back-` and its name behind that of the flow",
+    "each receiver sends the same traffic back, as a flow named FLOW-back-RECEIVER",
 );
 
 /// A version of IP by its number.

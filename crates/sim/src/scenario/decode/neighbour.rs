@@ -24,7 +24,7 @@ static SHARES: Shape = Shape {
     about: "Lines of time in s and share of time: `0.5, 0.25`. The first is at 0 s, the last holds for good; `t_s,busy` may stand above them.",
     groups: &[&[
         Key::tag("kind", "shares"),
-        Key::need("file", Form::Text, "the file, from the scenario's folder"),
+        Key::need("file", Form::Text, "file name, relative to the scenario's folder"),
     ]],
 };
 
@@ -34,7 +34,7 @@ static SURVEY: Shape = Shape {
             transmit time over that of active time; the last share holds for good.",
     groups: &[&[
         Key::tag("kind", "survey"),
-        Key::need("file", Form::Text, "the file, from the scenario's folder"),
+        Key::need("file", Form::Text, "file name, relative to the scenario's folder"),
     ]],
 };
 
@@ -54,7 +54,7 @@ static NEIGHBOUR: Shape = Shape {
         Key::need(
             "load",
             LOAD,
-            "the share of time that its PPDUs and their answers ask for; a list begins with it and goes on with changes",
+            "share of time that its PPDUs and their acknowledgements take; a list starts with a value and continues with changes",
         ),
         Key::need("frame", FRAME, "how long each PPDU lasts"),
         Key::or("senders", Form::Integer(1, 64), "1", "stations that send, by turns at random"),

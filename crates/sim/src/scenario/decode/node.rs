@@ -29,7 +29,7 @@ pub(super) static SHAPE: Shape = Shape {
         profile::KEYS,
         &[
             host::KEY,
-            Key::or("forward", Form::Boolean, "false", "packets for others are passed on"),
+            Key::or("forward", Form::Boolean, "false", "the node forwards packets"),
             wake::KEY,
             jitter::KEY,
             link::NODE,
@@ -44,8 +44,8 @@ pub(super) static SHAPE: Shape = Shape {
                 "count",
                 Form::Integer(1, many::MOST),
                 "one node of that name",
-                "so many nodes of this table: `NAME1`, `NAME2` and so on, which flows, `deaf` and `faint` name together as `NAME`. Addresses \
-                 given here are those of the first, and count on",
+                "number of nodes made from this table: `NAME1`, `NAME2` and so on. Flows, `deaf` and `faint` may name all of them as \
+                 `NAME`. Addresses given here are the first node's, and count up",
             ),
             Key::need(
                 "interface",

@@ -37,7 +37,7 @@ const MQ: &[Key] = &[Key::or(
     "mq",
     Form::Boolean,
     "true",
-    "one instance for each access category, instead of one for the device",
+    "one instance for each access category instead of one for the device",
 )];
 
 /// The same for disciplines that stand for a whole device unless told otherwise.
@@ -45,7 +45,7 @@ const WHOLE: &[Key] = &[Key::or(
     "mq",
     Form::Boolean,
     "false",
-    "one instance for each access category, instead of one for the device",
+    "one instance for each access category instead of one for the device",
 )];
 
 /// What may stand inside another discipline.

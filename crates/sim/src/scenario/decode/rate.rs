@@ -119,20 +119,20 @@ pub(super) const KEYS: &[Key] = &[
     Key::need(
         BOTH[0],
         Form::Either(&[FIXED, CONTROLS]),
-        "rate of both directions, no wider than the channel; or the rate control of each end",
+        "fixed rate of both directions, no wider than the channel; or a rate control, which runs at each end",
     ),
     Key::open(
         BOTH[1],
         Form::List(&CHAIN_ENTRY),
         "`rate` alone, tried four times",
-        "one to four rates that are tried in turn, the first being `rate`; rate control makes its own, and none may be given \
-         beside it. The empty list undoes an inherited one",
+        "one to four rates tried in turn, the first being `rate`. Not with a rate control, which makes its own. An empty list removes an \
+         inherited one",
     ),
     Key::open(
         UPLINK[0],
         Form::Either(&[FIXED, CONTROLS]),
         "as `rate`",
-        "rate of what the station sends, where it is not that of what it is sent: `rate` is then the access point's alone",
+        "rate of frames the station sends, if different; `rate` is then only for frames to the station",
     ),
     Key::open(
         UPLINK[1],

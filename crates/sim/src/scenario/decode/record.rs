@@ -28,8 +28,7 @@ pub(super) static SHAPE: Shape = Shape {
             "queues",
             Form::Period,
             "no samples",
-            "time between samples of what waits in each layer of each interface: in its sockets, its discipline, the \
-             driver, the hardware, on the wire",
+            "time between samples of the backlog in each layer of each interface: sockets, qdisc, driver, hardware, wire",
         ),
         Key::or(
             "quic",
@@ -51,7 +50,7 @@ pub(super) static SHAPE: Shape = Shape {
             "sojourn",
             Form::Either(&[Form::Boolean, Form::Table(&SAMPLE)]),
             "false",
-            "where the time of packets went, by layer and cause: of each packet (`true`), or of one in so many",
+            "where packets spent their delay, by layer and cause: for every packet (`true`), or for one in N",
         ),
     ]],
 };

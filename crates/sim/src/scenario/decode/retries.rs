@@ -54,7 +54,7 @@ const RETRY_OUT: Form = Form::Kinds { shapes: &[&BY_RATE, &INDEX], bare: true };
 
 /// Keys of a receiver.
 pub(super) const RECEIVER: &[Key] =
-    &[Key::open("retry_out", RETRY_OUT, "none", "pseudo retry-out of frames that stations send")];
+    &[Key::open("retry_out", RETRY_OUT, "none", "pseudo retry-out: a frame of a station counts as lost once it has come broken too often")];
 
 /// What a Wi-Fi interface does with frames that fail.
 #[derive(Clone, Copy)]

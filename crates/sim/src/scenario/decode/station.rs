@@ -15,8 +15,7 @@ pub(super) const KEYS: &[Key] = &[
         "radio",
         Form::Name("radio"),
         "one of its own",
-        "the interface whose radio it shares, such as `wlan0`: a virtual station if that is a station, a relay if it is its \
-         node's access point",
+        "interface whose radio it shares, such as `wlan0`: a second station on one radio, or a relay if that interface is an access point",
     ),
     // linux: net/wireless/nl80211.c NL80211_ATTR_AIRTIME_WEIGHT (5.1) - 1 to 65535.
     Key::or(

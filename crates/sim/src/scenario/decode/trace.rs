@@ -15,7 +15,7 @@ static RATES: Shape = Shape {
             The first is at 0 s, the last holds for good; `t_s,rate,error_rate` may stand above them.",
     groups: &[&[
         Key::tag("kind", "rates"),
-        Key::need("file", Form::Text, "the file, from the scenario's folder"),
+        Key::need("file", Form::Text, "file name, relative to the scenario's folder"),
     ]],
 };
 
@@ -25,7 +25,7 @@ static MAHIMAHI: Shape = Shape {
             interval and at most the streams of `rate` that carries no more, MCS 0 at least; where nothing may leave, nothing is heard.",
     groups: &[&[
         Key::tag("kind", "mahimahi"),
-        Key::need("file", Form::Text, "the file, from the scenario's folder"),
+        Key::need("file", Form::Text, "file name, relative to the scenario's folder"),
         Key::or(
             "repeat",
             Form::Boolean,
@@ -42,7 +42,7 @@ static THEATERQ: Shape = Shape {
             data frames.",
     groups: &[&[
         Key::tag("kind", "theaterq"),
-        Key::need("file", Form::Text, "the file, from the scenario's folder"),
+        Key::need("file", Form::Text, "file name, relative to the scenario's folder"),
         Key::or(
             "repeat",
             Form::Boolean,

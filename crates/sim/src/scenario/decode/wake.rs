@@ -16,8 +16,8 @@ pub(super) const KEY: Key = Key::or(
     "wake",
     Form::Either(&[Form::Choice(&["softirq"]), LATER]),
     "softirq",
-    "when applications over TCP run after a segment woke them. `softirq`: when the kernel has taken in all that came at once, such as the \
-     frames of an aggregate, as on one CPU. A time: so long after the first segment, as on another CPU. Leave it, unless you compare \
+    "when a TCP application runs after a segment woke it. `softirq`: after the kernel has processed everything that arrived together, such \
+     as an aggregate, as on one CPU. A time: this long after the first segment, as on another CPU. Leave the default unless you compare \
      with such a machine",
 );
 

@@ -6,7 +6,7 @@ const PER_CATEGORY: Key = Key::or(
     "mq",
     Form::Boolean,
     "true",
-    "one instance for each access category, instead of one for the device",
+    "one instance for each access category instead of one for the device",
 );
 
 const PACKETS: Key = Key::or("limit", Form::Integer(1, 1_000_000), "1000", "most packets");

@@ -71,7 +71,7 @@ pub(super) const KEYS: &[Key] = &[
             words: "a kernel: `linux-3.13` to `linux-6.18`, `windows-10`, `macos-10.11`, or a release of OpenWrt: `openwrt-23.05`, `openwrt-24.10`",
             names: all_names,
         },
-        "the kernel that it runs",
+        "the kernel it runs",
     ),
     Key::open("sysctl", Form::Settings(SETTINGS), "the kernel's", "settings of the kernel by their name"),
     Key::open(
@@ -80,7 +80,7 @@ pub(super) const KEYS: &[Key] = &[
         "the kernel's",
         "parameters of kernel modules by their name (`/sys/module/tcp_cubic/parameters/beta`: `tcp_cubic.beta`)",
     ),
-    Key::open("tcp", Form::Table(&node::SHAPE), "the kernel's", "what no `sysctl` sets of TCP"),
+    Key::open("tcp", Form::Table(&node::SHAPE), "the kernel's", "TCP settings that no `sysctl` has"),
 ];
 
 /// What disciplines an interface may have by default.

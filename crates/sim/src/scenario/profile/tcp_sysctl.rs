@@ -141,7 +141,7 @@ pub(super) const SETTINGS: &[Key] = &[
         "net.ipv4.tcp_no_metrics_save",
         Form::Integer(0, 1),
         "0",
-        "nothing of a connection is remembered for the next one between the same addresses",
+        "TCP metrics are not saved for the next connection between the same addresses",
     ),
     Key::open(
         "net.ipv4.tcp_no_ssthresh_metrics_save",

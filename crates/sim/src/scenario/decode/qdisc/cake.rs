@@ -63,7 +63,7 @@ pub(super) const OPTIONS: &[Key] = &[
         "isolation",
         Form::Choice(&names(&ISOLATION)),
         "triple-isolate",
-        "whose packets share a queue, and who has equal shares",
+        "which packets share a queue, and between whom the rate is shared equally",
     ),
     Key::open(
         "memlimit",
@@ -74,25 +74,25 @@ pub(super) const OPTIONS: &[Key] = &[
     LINK[0],
     LINK[1],
     LINK[2],
-    Key::or("split_gso", Form::Boolean, "true", "packets of several segments are split"),
+    Key::or("split_gso", Form::Boolean, "true", "packets of several segments (GSO) are split"),
     Key::or(
         "ingress",
         Form::Boolean,
         "false",
-        "packets that are dropped count too: the link is before this queue",
+        "ingress mode: dropped packets also count against the rate, as the link is before this queue",
     ),
-    Key::or("wash", Form::Boolean, "false", "the type of service is cleared once the tin is chosen"),
+    Key::or("wash", Form::Boolean, "false", "the DSCP is cleared once the tin is chosen"),
     Key::or(
         "ack_filter",
         Form::Choice(&names(&ACK_FILTERS)),
         "no-ack-filter",
-        "acknowledgements that newer ones of their connection make needless are dropped: the older of two, or already one",
+        "ACK filtering: acknowledgements that a newer one makes redundant are dropped; `ack-filter-aggressive` keeps fewer",
     ),
     Key::or(
         "nat",
         Form::Boolean,
         "false",
-        "hosts behind a router are told apart at its interface that has `masquerade` (`nat`); without it (`nonat`) all of them are one host there",
+        "hosts behind NAT are told apart, at the interface with `masquerade`; without it they count as one host",
     ),
 ];
 

@@ -10,12 +10,12 @@ use super::super::super::reader::Section;
 use super::{BURST, CHILD, DeviceQueue, child};
 
 pub(super) static OPTIONS: &[Key] = &[
-    Key::need("rate", Form::Rate, "rate of its one class"),
+    Key::need("rate", Form::Rate, "rate of its single class"),
     Key::open(
         "ceil",
         Form::Rate,
         "the rate",
-        "ceiling of the class, which no parent lends it anything up to",
+        "ceiling of the class; without a parent it borrows nothing",
     ),
     Key::open("burst", BURST, "`tc`'s, 1600 bytes", "bytes that may leave at once after a pause"),
     Key::open("cburst", BURST, "`tc`'s, 1600 bytes", "the same of the ceiling"),

@@ -11,8 +11,8 @@ use super::{CHILD, DeviceQueue, child};
 
 pub(super) static OPTIONS: &[Key] = &[
     Key::or("limit", Form::Integer(1, 1_000_000), "1000", "most packets"),
-    Key::or("delay", Form::Time, "0 s", "time that each packet waits"),
-    Key::or("jitter", Form::Time, "0 s", "how far that varies, up and down; packets overtake each other"),
+    Key::or("delay", Form::Time, "0 s", "delay of each packet"),
+    Key::or("jitter", Form::Time, "0 s", "jitter, up and down; packets may be reordered"),
     Key::or(
         "delay_correlation",
         Form::Fraction,

@@ -25,7 +25,7 @@ pub(super) const OPTIONS: &[Key] = &[
         "divisor",
         Form::Integer(1, SfqParams::MAX_DIVISOR as i64),
         "1024",
-        "values of the hash, a power of two",
+        "number of hash values, a power of two",
     ),
     Key::or("perturb", Form::Time, "0 s", "how often the hash changes; 0 s: never"),
     Key::or("headdrop", Form::Boolean, "false", "the head of a queue is dropped instead of its tail"),

@@ -13,8 +13,8 @@ pub(super) const AQM: Key = Key::or(
     "aqm",
     Form::Part(Family::Law, &Form::Choice(&["codel"])),
     "codel",
-    "the law on each flow queue; in place of CoDel one that a program brings, by its name or as a table of its `kind` and its \
-     options, which is told of each packet whether its station is slow",
+    "AQM on each flow queue: CoDel, or one that a program registers, by its name or as a table with its `kind` and options. It is told for \
+     each packet whether the station is slow",
 );
 
 /// Key of the scheme in which stations are served in turn.
@@ -22,8 +22,7 @@ pub(super) const SCHEDULER: Key = Key::or(
     "scheduler",
     Form::Part(Family::Scheduler, &Form::Choice(&["round_robin"])),
     "round_robin",
-    "who says whose turn it is; in place of the round one that a program brings, by its name or as a table of its `kind` and \
-     its options",
+    "station scheduler: round robin, or one that a program registers, by its name or as a table with its `kind` and options",
 );
 
 /// The scheduler that a program brings, if the scenario names one.

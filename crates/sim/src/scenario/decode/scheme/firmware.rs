@@ -34,8 +34,8 @@ const AMSDU_BYTES: Key = Key::open(
     "bytes of an MPDU that holds several packets (A-MSDU) at most",
 );
 
-const AMSDU: &str = "packets of a station and TID that the firmware joins into an MPDU (A-MSDU) at most, of what it has in a Block Ack session \
-                     when it sends; 1 joins none. Where minstrel_ht chooses rates it limits their length too, as it does in mac80211";
+const AMSDU: &str = "most packets that the firmware joins into an A-MSDU, within a Block Ack session; 1 joins none. Where minstrel_ht chooses rates it also \
+ limits the A-MSDU's length, as in mac80211";
 
 const AMSDU_BY: Key = Key::or(
     "amsdu_by",

@@ -9,16 +9,16 @@ pub(super) const HARDWARE: &[Key] = &[
         "hw_aggregates",
         Form::Integer(1, 64),
         "2, as ath9k's driver; 1 of a device of VHT or HE, as its rates or its channel's width show, whose radio fills an aggregate when its turn comes",
-        "aggregates that the driver keeps in the hardware, per access category",
+        "aggregates the driver keeps in the hardware for each access category",
     ),
-    Key::or("hw_singles", Form::Integer(1, 512), "8", "the same for frames that are sent alone"),
+    Key::or("hw_singles", Form::Integer(1, 512), "8", "the same for frames sent singly"),
 ];
 
 pub(super) const LEGACY: &[Key] = &[Key::or(
     "qlen",
     Form::Integer(1, 100_000),
     "123",
-    "frames that an access category of the driver holds before it stops the queue above (debugfs `qlen_be`)",
+    "frames in the driver for each access category at which the queue above is stopped (debugfs `qlen_be`)",
 )];
 
 /// Where aggregates are made.
@@ -44,7 +44,7 @@ pub(super) const QUEUES: &[Key] = &[
         "memory_limit",
         Form::Bytes(4096, 1 << 30),
         "4 MiB; 16 MiB of a device that can VHT or HE, as its rates or its channel's width show",
-        "most bytes of truesize over all queues",
+        "most kernel memory (truesize) over all queues",
     ),
     // deviation: mac80211 takes any number - at a byte a full packet would cost 1,500 rounds; the least is fq_codel's.
     Key::or(
@@ -56,7 +56,7 @@ pub(super) const QUEUES: &[Key] = &[
 ];
 
 pub(super) const SLOW_BELOW: &str = "expected throughput below which a station is slow";
-pub(super) const HYSTERESIS: &str = "least time between two changes of a station from slow to fast or back";
+pub(super) const HYSTERESIS: &str = "shortest time between two changes of a station between slow and fast";
 
 /// Who is slow by the node's kernel, or by the paper in one that is older than the paper's queues.
 pub(super) const SLOW: &[Key] = &[
@@ -100,7 +100,7 @@ pub(super) const CHARGE_RX: &str = "`true`, as ath9k and mt76 report what they r
                          show, as ath10k does not, unless `minstrel_ht` chooses them, as for mt76";
 
 pub(super) const PIECES: &[Key] = &[
-    Key::or("sparse", Form::Boolean, "true", "newly active stations go first, for one round"),
+    Key::or("sparse", Form::Boolean, "true", "newly active (sparse) stations go first for one round"),
     Key::or("charge_tx", Form::Boolean, "true", "stations are charged for what they are sent"),
     Key::open("charge_rx", Form::Boolean, CHARGE_RX, "stations are charged for what they send"),
     Key::or("quantum", QUANTUM, "300 us", "airtime that a station may use in a round"),
@@ -196,20 +196,20 @@ pub(super) const MAC80211_PIECES: &[Key] = &[
         "true",
         "airtime queue limits (5.5); ath9k never asked for them: a what-if here",
     ),
-    Key::or("aql_low", Form::Period, "5 ms", "airtime that a station may have below the queues, by category"),
-    Key::or("aql_high", Form::Period, "12 ms", "the same while all have less than `aql_threshold`"),
+    Key::or("aql_low", Form::Period, "5 ms", "airtime a station may have pending below the queues, for each access category"),
+    Key::or("aql_high", Form::Period, "12 ms", "the same while all stations together have less than `aql_threshold` pending"),
     Key::or(
         "aql_threshold",
         Form::Period,
         "24 ms",
-        "airtime of all stations together below which `aql_high` holds",
+        "pending airtime of all stations below which `aql_high` applies",
     ),
     Key::open(
         "aql_multicast",
         Form::Either(&[Form::Choice(&["threshold", "off"]), Form::Period]),
         "`50 ms` in OpenWrt, else by the kernel: `threshold` before 6.0, `off` since",
-        "frames to groups, at the lowest basic rate: they count for `aql_threshold` alone, for nothing, or have a limit of their own (OpenWrt, and \
-         Linux after 7.2)",
+        "how AQL treats group-addressed frames: they count towards `aql_threshold` only, do not count, or have their own limit (OpenWrt, \
+         and Linux after 7.2)",
     ),
 ];
 
@@ -244,7 +244,7 @@ pub(super) static ATH9K_HTC: Shape = Shape {
                 "1",
                 "aggregates that the firmware keeps in the hardware, per access category",
             ),
-            Key::or("hw_singles", Form::Integer(1, 512), "33", "the same for frames that are sent alone"),
+            Key::or("hw_singles", Form::Integer(1, 512), "33", "the same for frames sent singly"),
         ],
         usb::KEYS,
     ],
