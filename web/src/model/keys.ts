@@ -81,8 +81,8 @@ export class Keys {
       return;
     }
     const about = of.description ?? "";
-    const without = /\(without it: ([^)]*)\)/.exec(about)?.[1] ?? (of.default === undefined ? "" : String(of.default));
-    found.push({ key, about: about.replace(/ \(without it: .*\)$/, ""), now: written(value), otherwise: without, choices: this.choices(of) });
+    const without = /\(default: ([^)]*)\)/.exec(about)?.[1] ?? (of.default === undefined ? "" : String(of.default));
+    found.push({ key, about: about.replace(/ \(default: .*\)$/, ""), now: written(value), otherwise: without, choices: this.choices(of) });
   }
 
   // Of several tables the one whose fixed keys (`kind`, `role`) are as they stand there.

@@ -30,7 +30,7 @@ pub(in super::super) fn reference(root: &'static Shape) -> String {
 
 /// A table of keys, those with the same meaning in one row.
 fn table(what: &str, keys: impl Iterator<Item = &'static Key>) -> String {
-    let mut table = format!("| {what} | value | without it | meaning |\n|---|---|---|---|\n");
+    let mut table = format!("| {what} | value | default | meaning |\n|---|---|---|---|\n");
     let keys: Vec<&'static Key> = keys.collect();
     for same in keys.chunk_by(|a, b| a.about == b.about) {
         let names: Vec<String> = same.iter().map(|key| format!("`{}`", key.name)).collect();
@@ -69,7 +69,7 @@ pub(super) fn all(root: &'static Shape) -> Vec<&'static Shape> {
 
 fn absent(key: &Key) -> String {
     match (&key.absent, &key.form) {
-        (Absent::Mistake, _) => "must be there".to_owned(),
+        (Absent::Mistake, _) => "required".to_owned(),
         (Absent::Default(text), Form::Boolean | Form::Integer(..) | Form::Fraction) => format!("`{text}`"),
         (Absent::Default(text), Form::Bytes(..)) if text.parse::<u32>().is_ok() => format!("`{text}`"),
         (Absent::Default(text), Form::Either(_)) if text.parse::<u32>().is_ok() => format!("`{text}`"),

@@ -70,7 +70,7 @@ impl Writer<'_> {
         };
         match key.absent {
             Absent::Default(text) => out["default"] = default(text),
-            Absent::Words(words) => about.push_str(&format!(" (without it: {words})")),
+            Absent::Words(words) => about.push_str(&format!(" (default: {words})")),
             Absent::Mistake => {}
         }
         out["description"] = json!(about);

@@ -17,7 +17,7 @@ pub(super) const RATE: Form = Form::RateFrom("1 kbit/s", "at which a full packet
 
 /// Both directions of what is the same where one value stands alone.
 const fn both(form: Form, [down, up]: [&'static str; 2]) -> [Key; 2] {
-    let otherwise = "that of `line`; must be there without one";
+    let otherwise = "that of `line`; required without one";
     [Key::open("down", form, otherwise, down), Key::open("up", form, otherwise, up)]
 }
 
@@ -29,8 +29,7 @@ const BUFFER: Form = Form::Written {
     examples: &["256 KiB", "100 ms", "1000 packets"],
 };
 
-const BUFFERS: [Key; 2] =
-    both(BUFFER, ["buffer on the provider's side", "buffer of the customer's modem"]);
+const BUFFERS: [Key; 2] = both(BUFFER, ["buffer on the provider's side", "buffer of the customer's modem"]);
 
 static RATES_SHAPE: Shape =
     Shape { title: "Rates of an access line", about: "Other rates each way.", groups: &[&RATES] };
@@ -51,13 +50,13 @@ pub(super) static KEYS: [Key; 9] = [
     Key::open(
         "rate",
         EITHER_RATE,
-        "that of `line`; must be there without one",
+        "that of `line`; required without one",
         "rate of the line, of both directions or as `{ down = \"500 Mbit/s\", up = \"50 Mbit/s\" }`",
     ),
     Key::open(
         "buffer",
         EITHER_BUFFER,
-        "that of `line` as far as it has one; else it must be there",
+        "that of `line` as far as it has one; else required",
         "the modem's buffer, which no queueing discipline sees; packets beyond it are dropped. One value for both directions, or a table of \
          `down` and `up`",
     ),

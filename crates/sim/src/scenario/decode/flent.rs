@@ -38,7 +38,7 @@ pub(super) static SHAPE: Shape = Shape {
         Key::open(
             "streams",
             Form::Integer(1, 1000),
-            "must be there with `tcp_nup` and `tcp_ndown`",
+            "required with `tcp_nup` and `tcp_ndown`",
             "their flows (`upload_streams`, `download_streams`)",
         ),
         Key::open(

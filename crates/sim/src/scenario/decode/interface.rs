@@ -72,12 +72,7 @@ static WIRED: Shape = Shape {
         COMMON,
         &[
             Key::need("link", Form::Name("link"), "the link that it is an end of"),
-            Key::open(
-                "qdisc",
-                qdisc::WIRED,
-                "`pfifo_fast`; over a veth `noqueue`",
-                "its qdisc",
-            ),
+            Key::open("qdisc", qdisc::WIRED, "`pfifo_fast`; over a veth `noqueue`", "its qdisc"),
             shaper::KEY,
             shaper::MASQUERADE,
         ],

@@ -90,7 +90,12 @@ pub(super) static SHAPE: Shape = Shape {
         Key::open("channel", Form::Named("channel", &Form::Table(&channel::SHAPE)), "none", "Wi-Fi channels"),
         Key::open("link", Form::Named("link", &link::FORM), "none", "wired links"),
         Key::open("interference", interference::FORM, "none", "interference that is not Wi-Fi"),
-        Key::open("neighbour", neighbour::FORM, "none", "neighbouring networks, modelled as load on a channel"),
+        Key::open(
+            "neighbour",
+            neighbour::FORM,
+            "none",
+            "neighbouring networks, modelled as load on a channel",
+        ),
         Key::need(
             "node",
             Form::Named("node", &Form::Table(&node::SHAPE)),

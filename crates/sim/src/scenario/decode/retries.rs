@@ -53,8 +53,12 @@ static INDEX: Shape = Shape {
 const RETRY_OUT: Form = Form::Kinds { shapes: &[&BY_RATE, &INDEX], bare: true };
 
 /// Keys of a receiver.
-pub(super) const RECEIVER: &[Key] =
-    &[Key::open("retry_out", RETRY_OUT, "none", "pseudo retry-out: a frame of a station counts as lost once it has come broken too often")];
+pub(super) const RECEIVER: &[Key] = &[Key::open(
+    "retry_out",
+    RETRY_OUT,
+    "none",
+    "pseudo retry-out: a frame of a station counts as lost once it has come broken too often",
+)];
 
 /// What a Wi-Fi interface does with frames that fail.
 #[derive(Clone, Copy)]

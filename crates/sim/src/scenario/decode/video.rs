@@ -44,7 +44,7 @@ pub(super) static SHAPE: Shape = Shape {
             Key::open(
                 "key_frame_ratio",
                 Form::Integer(1, 100),
-                "must be there with `key_frames`, and only with it",
+                "required with `key_frames`, and only with it",
                 "how many times as large as the others a key frame is; all frames together keep the rate",
             ),
         ],

@@ -30,11 +30,21 @@ pub(super) const OPTIONS: &[Key] = &[
     ),
     Key::or("pacing", Form::Boolean, "true", "fq paces TCP, and `maxrate` applies"),
     Key::or("refill_delay", Form::Time, "40 ms", "a flow idle for longer gets its initial quantum again"),
-    Key::or("low_rate_threshold", Form::Rate, "550 kbit/s", "a flow paced below this rate gives up its turn after each packet"),
+    Key::or(
+        "low_rate_threshold",
+        Form::Rate,
+        "550 kbit/s",
+        "a flow paced below this rate gives up its turn after each packet",
+    ),
     Key::open("ce_threshold", Form::Time, "never", "packets that leave this late are ECN-marked"),
     Key::or("timer_slack", Form::Time, "10 us", "how late its timer may be"),
     Key::or("horizon", Form::Time, "10 s", "how far in the future a departure may be"),
-    Key::or("horizon_drop", Form::Boolean, "true", "packets due later than the horizon are dropped, instead of leaving at the horizon"),
+    Key::or(
+        "horizon_drop",
+        Form::Boolean,
+        "true",
+        "packets due later than the horizon are dropped, instead of leaving at the horizon",
+    ),
 ];
 
 /// Reads the options.

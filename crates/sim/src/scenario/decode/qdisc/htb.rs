@@ -11,12 +11,7 @@ use super::{BURST, CHILD, DeviceQueue, child};
 
 pub(super) static OPTIONS: &[Key] = &[
     Key::need("rate", Form::Rate, "rate of its single class"),
-    Key::open(
-        "ceil",
-        Form::Rate,
-        "the rate",
-        "ceiling of the class; without a parent it borrows nothing",
-    ),
+    Key::open("ceil", Form::Rate, "the rate", "ceiling of the class; without a parent it borrows nothing"),
     Key::open("burst", BURST, "`tc`'s, 1600 bytes", "bytes that may leave at once after a pause"),
     Key::open("cburst", BURST, "`tc`'s, 1600 bytes", "the same of the ceiling"),
     Key::open("child", Form::Part(Family::Qdisc, &CHILD), "`pfifo`", "discipline of the class"),

@@ -25,7 +25,7 @@ pub(super) static OPTIONS: &[Key] = &[
     Key::open(
         "mtu",
         BURST,
-        "must be there with `peakrate`, and only with it",
+        "required with `peakrate`, and only with it",
         "bytes that the second bucket holds",
     ),
     Key::open("child", Form::Part(Family::Qdisc, &CHILD), "`bfifo`", "discipline that holds the packets"),

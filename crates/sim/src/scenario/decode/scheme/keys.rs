@@ -196,8 +196,18 @@ pub(super) const MAC80211_PIECES: &[Key] = &[
         "true",
         "airtime queue limits (5.5); ath9k never asked for them: a what-if here",
     ),
-    Key::or("aql_low", Form::Period, "5 ms", "airtime a station may have pending below the queues, for each access category"),
-    Key::or("aql_high", Form::Period, "12 ms", "the same while all stations together have less than `aql_threshold` pending"),
+    Key::or(
+        "aql_low",
+        Form::Period,
+        "5 ms",
+        "airtime a station may have pending below the queues, for each access category",
+    ),
+    Key::or(
+        "aql_high",
+        Form::Period,
+        "12 ms",
+        "the same while all stations together have less than `aql_threshold` pending",
+    ),
     Key::or(
         "aql_threshold",
         Form::Period,
