@@ -15,7 +15,6 @@ import json
 import os
 import runpy
 import sys
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -50,8 +49,8 @@ MADE: Mapping[str, Sequence[str]] = {
 }
 """Sets, and the script that makes them."""
 
-SOME_MS = 1_500
-"""CPU time of a set where not all of it is run again."""
+SOME = 6
+"""Cells of a set where not all of it is run again."""
 
 
 @dataclass(frozen=True)
@@ -64,8 +63,6 @@ class Cell:
     seed: int | None
     trace_hash: str
     figures: dict[str, float | None]
-    ms: int
-    """CPU time of the run when it was noted, roughly."""
     paper: str = ""
 
     def words(self) -> str:
@@ -100,10 +97,8 @@ def _scenario(cell: Cell) -> Scenario:
 
 def again(cell: Cell) -> Cell:
     """The first run of a cell as it is now."""
-    begin = time.thread_time()
     run = _scenario(cell).run(1, cell.seed, 1, cell.overrides).runs[0]
-    spent = int(1000 * (time.thread_time() - begin))
-    return Cell(cell.scenario, cell.overrides, cell.seed, run["trace_hash"], figures(run), spent or cell.ms, cell.paper)
+    return Cell(cell.scenario, cell.overrides, cell.seed, run["trace_hash"], figures(run), cell.paper)
 
 
 @contextmanager
@@ -122,14 +117,12 @@ def noted() -> Iterator[dict[tuple[Any, ...], Cell]]:
         *rest: object,
         **more: object,
     ) -> str:
-        begin = time.process_time()
         result = own(text, file, overrides, seed, runs, *rest, **more)
-        spent = int(1000 * (time.process_time() - begin) / runs)
         first = json.loads(result)["runs"][0]
         if first["run"] == 0:
             names.setdefault(text, _source(text))
             sets = [(key, value) for key, value in overrides]
-            cell = Cell(names[text], sets, seed, first["trace_hash"], figures(first), spent)
+            cell = Cell(names[text], sets, seed, first["trace_hash"], figures(first))
             found.setdefault((names[text], tuple(sets), seed), cell)
         return result
 
@@ -158,11 +151,9 @@ def sets() -> list[str]:
     return sorted(path.stem for path in FIRST.glob("*.json"))
 
 
-def some(cells: Sequence[Cell], most_ms: int = SOME_MS) -> list[Cell]:
-    """A part of a set, the same each time: evenly spread, and the cheaper ones where one takes long."""
-    short = [cell for cell in cells if cell.ms <= most_ms] or [min(cells, key=lambda cell: cell.ms)]
-    step = max(1, -(-sum(cell.ms for cell in short) // most_ms))
-    return short[::step]
+def some(cells: Sequence[Cell]) -> list[Cell]:
+    """A part of a set, evenly spread and the same each time."""
+    return list(cells[:: max(1, -(-len(cells) // SOME))])
 
 
 def differs(kept: Cell, now: Cell) -> str:
@@ -207,7 +198,7 @@ def kept_of_paper(paper: str) -> list[Cell]:
             sets = list(cell["overrides"].items())
             cells.setdefault(
                 (cell["scenario"], tuple(sets)),
-                Cell(cell["scenario"], sets, None, first["trace_hash"], {}, 0, paper),
+                Cell(cell["scenario"], sets, None, first["trace_hash"], {}, paper),
             )
     return list(cells.values())
 
@@ -218,7 +209,7 @@ def note(name: str) -> list[str]:
         plan(name)
         kept = kept_of_paper(name)
     elif name == "ns3-bench":
-        kept = [Cell(f"bench/{one}", [], None, "", {}, 0) for one in BENCHMARKS]
+        kept = [Cell(f"bench/{one}", [], None, "", {}) for one in BENCHMARKS]
     else:
         raise SystemExit(f"{name}: found no such set, expected one of {', '.join((*PAPERS, 'ns3-bench'))}")
     with ThreadPoolExecutor(os.cpu_count()) as pool:

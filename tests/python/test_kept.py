@@ -48,11 +48,11 @@ def test_first_runs_of_papers_are_those_of_their_reports(paper: str) -> None:
 
 
 def test_another_hash_or_figure_is_told() -> None:
-    kept = KEPT.Cell("home", [], None, "a", {"goodput_total_mbps": 1.0}, 1)
+    kept = KEPT.Cell("home", [], None, "a", {"goodput_total_mbps": 1.0})
     assert KEPT.differs(kept, kept) == ""
-    other = KEPT.Cell("home", [], None, "b", {"goodput_total_mbps": 2.0}, 1)
+    other = KEPT.Cell("home", [], None, "b", {"goodput_total_mbps": 2.0})
     assert KEPT.differs(kept, other) == "trace hash a -> b (goodput_total_mbps 1.0 -> 2.0)"
-    figure = KEPT.Cell("home", [], None, "a", {"goodput_total_mbps": 2.0}, 1)
+    figure = KEPT.Cell("home", [], None, "a", {"goodput_total_mbps": 2.0})
     assert KEPT.differs(kept, figure) == "the same trace, and other figures: goodput_total_mbps 1.0 -> 2.0"
 
 
