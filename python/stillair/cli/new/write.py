@@ -41,7 +41,7 @@ def _text(home: Home, rates: dict[str, str]) -> str:
 
 def _head(home: Home) -> str:
     return f"""\
-# Your own network, written by 'stillair new'. docs/scenario.md has every key.
+# Your own network, written by 'stillair new'. 'stillair schema --reference' prints every key.
 #   stillair check FILE    who hears whom, which rates work
 #   stillair run FILE      what comes of it
 #   stillair sweep FILE    each way of the table at the end to queue at the access point
