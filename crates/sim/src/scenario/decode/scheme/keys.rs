@@ -81,9 +81,8 @@ pub(super) const MAC80211_SLOW: &[Key] = &[
     Key::or("hysteresis", Form::Time, "0 s", HYSTERESIS),
 ];
 
-/// A station pays for a PPDU of up to 4 ms and its retries by one quantum a round, and the scheduler goes through all these
-/// rounds before the next PPDU: at 10 us they are some hundreds for every station, below they only cost time. No frame is
-/// shorter on the air, so that shares are no finer either.
+/// A station repays a PPDU by one quantum a round, and the scheduler goes through these rounds before the next PPDU. Below 10 us
+/// a PPDU of 4 ms needs hundreds of rounds, without finer sharing, because no frame is that short.
 pub(super) const QUANTUM: Form = Form::Times {
     least: "10 us",
     most: None,
