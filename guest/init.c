@@ -3,7 +3,8 @@
  * The first program of a guest. It reads /plan, one order a line, words parted by tabs:
  *
  *   address A        eth0 has this address, and all others are beyond it (no ARP)
- *   write FILE TEXT  such as a setting below /proc/sys; a failure is told on the console
+ *   gro 0|1          whether eth0 merges what comes in together
+ *   write FILE TEXT  such as a setting below /proc/sys; a failure is told on the console, but of ?FILE
  *   traffic ID AT WORD...   a traffic program (traffic.c) at the guest's time AT in ns; what it writes is /box/ID.out
  *   run ID AT COMMAND       `sh -c COMMAND` in the machine's own root, read-only but for /tmp, whose folder `out` is kept
  *   end AT           all are interrupted; half a second later what is left is killed, and the guest goes off
@@ -15,6 +16,8 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/ethtool.h>
+#include <linux/sockios.h>
 #include <net/if.h>
 #include <net/route.h>
 #include <sched.h>
@@ -74,9 +77,9 @@ static void complain(const char *what, const char *which)
 
 static void put(const char *file, const char *text)
 {
-	int fd = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	int may_fail = *file == '?', fd = open(file + may_fail, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
 
-	if (fd < 0 || write(fd, text, strlen(text)) < 0)
+	if ((fd < 0 || write(fd, text, strlen(text)) < 0) && !may_fail)
 		complain("cannot write", file);
 	if (fd >= 0)
 		close(fd);
@@ -117,6 +120,18 @@ static void interface_up(const char *name, const char *address, int routes)
 	close(s);
 }
 
+static void merges(const char *name, int on)
+{
+	struct ethtool_value v = { ETHTOOL_SGRO, on };
+	struct ifreq r = { .ifr_data = (void *)&v };
+	int s = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+	strncpy(r.ifr_name, name, IFNAMSIZ - 1);
+	if (ioctl(s, SIOCETHTOOL, &r))
+		complain("cannot set GRO of", name);
+	close(s);
+}
+
 /* The machine's own root at /host, with folders of the guest's own. */
 static void machine_root(void)
 {
@@ -148,6 +163,8 @@ static void read_plan(void)
 		if (n == 2 && !strcmp(words[0], "address")) {
 			interface_up("lo", NULL, 0);
 			interface_up("eth0", words[1], 1);
+		} else if (n == 2 && !strcmp(words[0], "gro")) {
+			merges("eth0", atoi(words[1]));
 		} else if (n == 3 && !strcmp(words[0], "write")) {
 			put(words[1], words[2]);
 		} else if (n == 2 && !strcmp(words[0], "end")) {
