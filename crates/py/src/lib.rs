@@ -7,6 +7,7 @@ mod errors;
 mod link;
 mod live;
 mod runs;
+mod uml;
 
 use std::borrow::Cow;
 
@@ -106,5 +107,6 @@ fn native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(live::live_runs, module)?)?;
     module.add_function(wrap_pyfunction!(live::live_ask, module)?)?;
     module.add_function(wrap_pyfunction!(live::live_exec, module)?)?;
+    module.add_function(wrap_pyfunction!(uml::uml, module)?)?;
     Ok(())
 }

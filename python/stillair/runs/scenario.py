@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from stillair import _native
 from stillair._native import InputError
+from stillair.runs import guests
 from stillair.runs.limits import LARGEST_RUN, LARGEST_SEED, MOST_JOBS
 from stillair.runs.overrides import Overrides, mistake, pairs
 from stillair.text.toml import to_toml
@@ -81,6 +82,9 @@ class Scenario:
     ) -> str:
         """The same result as JSON, for who has no use for it beside what `keep` got."""
         check_runs(runs, seed, jobs, first_run)
+        if guests.kernels(self, pairs(overrides)):
+            request = guests.Request(self.text, self.file, pairs(overrides), seed, first_run, series)
+            return guests.run(request, runs, progress, keep)
         return _native.run(
             self.text,
             self.file,

@@ -79,6 +79,11 @@ impl<'a, S: Records> Session<'a, S> {
         self.world.ended()
     }
 
+    /// Whether a packet has left or a charge has ended that nobody has asked for.
+    pub fn has_news(&self) -> bool {
+        self.world.has_news()
+    }
+
     /// What has been seen so far.
     pub fn seen(&self) -> &Recorder {
         self.world.trace().recorder()

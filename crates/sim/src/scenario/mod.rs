@@ -20,6 +20,7 @@ mod error;
 mod files;
 mod flow;
 mod foreign;
+mod guest;
 mod hearing;
 mod many;
 mod mtu;
@@ -70,6 +71,7 @@ use error::Fault;
 pub use error::ScenarioError;
 pub use files::{Files, Folder, Memory, NoFiles};
 pub use flow::{FlentTest, Flow, FlowKind, Gap};
+pub use guest::{Guest, GuestQueue, Offload, Program, RxBuffers};
 pub use foreign::{Interferer, NeighbourLoad, ShareFormat, ShareOfTime, SourceLevel, SwitchPattern};
 pub use hearing::{Audible, CaptureLevels};
 pub use mtu::Mtus;
@@ -108,7 +110,7 @@ pub struct Scenario {
     pub links: Vec<Link>,
     /// Traffic of modelled hosts.
     pub flows: Vec<Flow>,
-    /// Traffic between live hosts, which real tools make.
+    /// Traffic between live hosts or guests, which real programs make.
     pub live_flows: Vec<Flow>,
     /// The one of Flent's tests that some of the traffic is.
     pub test: Option<FlentTest>,
@@ -253,9 +255,11 @@ pub struct Node {
     pub name: String,
     /// Who makes its packets and takes what comes for it.
     pub host: Host,
+    /// The kernel that stands for it, if one does.
+    pub guest: Option<Guest>,
     /// Kernel's behaviour, with the node's `sysctl` table applied.
     pub profile: Profile,
-    /// Of a live host: its `sysctl` table as names and values, which its network namespace is to have.
+    /// Of a live host or a guest: its `sysctl` table as names and values, which its network namespace or its kernel is to have.
     pub sysctl: Vec<(String, String)>,
     /// Packets for others are passed on.
     pub forward: bool,

@@ -4,7 +4,7 @@ use stillair_model::vocabulary::Duration;
 
 use super::document::{Table, Value};
 use super::error::Fault;
-use super::{Flow, Scenario};
+use super::{Flow, FlowKind, Scenario};
 
 /// Length of a run with outside hosts that the scenario leaves open: whoever drives it stops before. It is the longest time that a
 /// scenario can name.
@@ -20,20 +20,23 @@ pub enum Host {
     Outside,
     /// The same, and what drives it is a real Linux host.
     Live,
+    /// A real Linux kernel in virtual time, which the crate `stillair-uml` drives.
+    Uml,
 }
 
 impl Host {
     /// Whether its packets come from outside the model.
     pub const fn is_outside(self) -> bool {
-        matches!(self, Self::Outside | Self::Live)
+        matches!(self, Self::Outside | Self::Live | Self::Uml)
     }
 }
 
-/// Whether a node says that it is an outside host, itself or by the node that it is like.
+/// Whether a node says that it is an outside host whose driver may end the run, itself or by the node that it is like.
 pub(super) fn has_hosts(tree: &Table) -> bool {
     let Some(Value::Table(nodes)) = tree.get("node").map(|nodes| &nodes.value) else { return false };
     nodes.0.iter().any(|(_, node)| match &node.value {
         Value::Table(node) => {
+            // A guest ends with its scenario.
             matches!(node.get("host").map(|host| &host.value), Some(Value::String(host)) if host == "outside" || host == "live")
         }
         _ => false,
@@ -61,6 +64,11 @@ impl Scenario {
                  virtual time",
                 node.name
             )),
+            Some(node) if node.host == Host::Uml => Err(format!(
+                "node.{}.host: found a kernel in virtual time, which is run by 'stillair run' on Linux with a kernel of 'stillair kernel build'; \
+                 expected \"model\" to run the scenario by the model alone",
+                node.name
+            )),
             Some(node) => Err(format!(
                 "node.{}.host: found \"outside\", and a driver must let the packets of such a host in and out; expected \"model\" to run the \
                  scenario in virtual time alone",
@@ -70,9 +78,9 @@ impl Scenario {
     }
 }
 
-/// Takes the flows between live hosts apart from those of the model.
+/// Takes the flows between live hosts or guests apart from those of the model.
 pub(super) fn apart(mut scenario: Scenario) -> Scenario {
-    let live = |flow: &Flow| scenario.nodes[flow.from.node].host == Host::Live;
+    let live = |flow: &Flow| matches!(scenario.nodes[flow.from.node].host, Host::Live | Host::Uml);
     (scenario.live_flows, scenario.flows) = scenario.flows.into_iter().partition(live);
     scenario
 }
@@ -97,19 +105,29 @@ fn flows(scenario: &Scenario, tree: &Table) -> Result<(), Fault> {
     for (f, flow) in scenario.flows.iter().enumerate() {
         let from = host(flow.from.node);
         // The first end that the other does not go with.
-        let other = flow.to.iter().position(|to| host(to.node) == Host::Outside || host(to.node) != from);
+        let fits = |to: Host| match (from, to) {
+            (_, Host::Outside) => false,
+            // A modelled host's driver answers pings.
+            (Host::Uml, Host::Model) => matches!(flow.kind, FlowKind::Ping { .. }),
+            _ => from == to,
+        };
+        let other = flow.to.iter().position(|to| !fits(host(to.node)));
         let (node, end, receiver) = match (from, other) {
             (Host::Outside, _) => (flow.from.node, "from", None),
             (_, Some(t)) if host(flow.to[t].node) != Host::Model => {
                 (flow.to[t].node, "to", Some(t.to_string()))
             }
-            (Host::Live, Some(_)) => (flow.from.node, "from", None),
+            (Host::Live | Host::Uml, Some(_)) => (flow.from.node, "from", None),
             _ => continue,
         };
         let (what, expected) = match host(node) {
             Host::Live => {
                 ("a live host", "both ends modelled, or both live: a real tool runs between live hosts")
             }
+            Host::Uml => (
+                "a guest",
+                "both ends modelled, or both guests: programs run in guests; a ping may go from a guest to a modelled host",
+            ),
             _ => ("an outside host", "a modelled host: what an outside host sends is up to its driver"),
         };
         let number = flow.table.unwrap_or(f).to_string();

@@ -80,6 +80,10 @@ impl Scenario {
                 Host::Model => {}
                 Host::Outside => node["host"] = json!("outside"),
                 Host::Live => node["host"] = json!("live"),
+                Host::Uml => {}
+            }
+            if let Some(guest) = &n.guest {
+                node["host"] = guest.to_json();
             }
             if !n.sysctl.is_empty() {
                 node["sysctl"] = json!(n.sysctl);

@@ -59,6 +59,11 @@ impl<S: Sink> World<S> {
         self.hosts.ended(&mut self.core)
     }
 
+    /// Whether a packet has left or a charge has ended that nobody has asked for.
+    pub fn has_news(&self) -> bool {
+        self.hosts.outside().waiting() > 0 || self.core.packets.has_ended()
+    }
+
     /// The address that stands for all that no interface of the scenario has.
     pub fn elsewhere(&self) -> Addr {
         self.hosts.outside().elsewhere()

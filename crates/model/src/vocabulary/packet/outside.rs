@@ -74,6 +74,12 @@ impl Packets {
         }
     }
 
+    /// Whether a token has ended that nobody has asked for.
+    #[must_use]
+    pub fn has_ended(&self) -> bool {
+        !self.ended.is_empty()
+    }
+
     /// The next token whose charge has ended, in the order in which they did.
     #[inline]
     pub fn pop_ended(&mut self) -> Option<u32> {

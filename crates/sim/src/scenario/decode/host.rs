@@ -4,17 +4,23 @@ use super::super::contract::{Form, Key};
 use super::super::document::Value;
 use super::super::error::Fault;
 use super::super::reader::{Field, Section};
-use super::super::{Host, profile};
+use super::super::{Guest, Host, profile};
+use super::guest;
+
+const FORM: Form = Form::Either(&[
+    Form::Choice(&["model", "outside", "live"]),
+    Form::Kinds { shapes: &[&guest::SHAPE], bare: false },
+]);
 
 /// Key of a node.
 pub(super) const KEY: Key = Key::or(
     "host",
-    Form::Choice(&["model", "outside", "live"]),
+    FORM,
     "model",
     "who makes its packets and takes what comes for it. `model`: the modelled kernel and the flows of the scenario. `outside`: a host \
      outside the model, whose packets a driver lets in and out with their bytes; its interfaces are modelled, no flow begins or ends there, \
      and `stillair run` and `stillair sweep` cannot run it. `live`: a real Linux host, a network namespace of `stillair live`; real tools \
-     make the flows between two live hosts",
+     make the flows between two live hosts. A table: a real Linux kernel in virtual time",
 );
 
 /// Key of an interface.
@@ -31,10 +37,17 @@ const IN_NAMESPACE: &str = "net.ipv4.";
 const WHY: &str = "at an outside host, whose kernel is not the model's";
 const RIGHT: &str = "host = \"model\", or the setting at the outside host itself";
 
+/// Who a node's host is, its kernel if that is a guest's, and the settings that it is to have.
+type Kept = (Host, Option<Guest>, Vec<(String, String)>);
+
 /// Reads the key of a node, and refuses what only a modelled host has.
-pub(super) fn read(section: &mut Section<'_>) -> Result<(Host, Vec<(String, String)>), Fault> {
-    let host = section.or_by("host", Host::Model, |field| {
-        field.choice(&[("model", Host::Model), ("outside", Host::Outside), ("live", Host::Live)])
+pub(super) fn read(section: &mut Section<'_>) -> Result<Kept, Fault> {
+    let (host, guest) = section.or_by("host", (Host::Model, None), |field| match field.item.value {
+        Value::Table(_) => Ok((Host::Uml, Some(guest::read(field)?))),
+        _ => {
+            let host = [("model", Host::Model), ("outside", Host::Outside), ("live", Host::Live)];
+            Ok((field.choice(&host)?, None))
+        }
     })?;
     let mut kept = Vec::new();
     if host.is_outside() {
@@ -42,7 +55,7 @@ pub(super) fn read(section: &mut Section<'_>) -> Result<(Host, Vec<(String, Stri
             section.idle(key, WHY, RIGHT)?;
         }
         match (host, section.get("tcp")) {
-            (Host::Live, Some(tcp)) => of_driver(&tcp)?,
+            (Host::Live | Host::Uml, Some(tcp)) => of_driver(&tcp)?,
             (_, Some(tcp)) => return Err(tcp.idle(WHY, RIGHT)),
             (_, None) => {}
         }
@@ -53,14 +66,14 @@ pub(super) fn read(section: &mut Section<'_>) -> Result<(Host, Vec<(String, Stri
             if host == Host::Outside {
                 return Err(setting.idle(WHY, RIGHT));
             }
-            if !name.starts_with(IN_NAMESPACE) {
+            if host == Host::Live && !name.starts_with(IN_NAMESPACE) {
                 return Err(setting
                     .idle("at a live host: its network namespace has no such setting", "one of net.ipv4"));
             }
             kept.push((name, plain(&setting)));
         }
     }
-    Ok((host, kept))
+    Ok((host, guest, kept))
 }
 
 /// A setting as `sysctl` takes it: text without its quotes, a list without its brackets.
@@ -79,7 +92,7 @@ fn of_driver(tcp: &Field<'_>) -> Result<(), Fault> {
     match tcp.table("a table")?.0.iter().find(|(name, _)| !own(name)) {
         None => Ok(()),
         Some((name, _)) => {
-            let why = format!("{name}, which has no effect at a live host, whose kernel is this machine's");
+            let why = format!("{name}, which has no effect at a live host or a guest, whose kernel is its own");
             Err(tcp.found(why, "tsq or wifi_pacing_shift"))
         }
     }

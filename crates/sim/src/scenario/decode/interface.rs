@@ -9,7 +9,7 @@ use stillair_model::wifi::phy::frame::Cipher;
 use super::super::contract::{Form, Key, Shape};
 use super::super::error::{Fault, Origin};
 use super::super::reader::{Field, Section};
-use super::super::{Attachment, Channel, Host, Interface, InterfaceRef, Profile, QdiscSpec, Role, Wifi};
+use super::super::{Attachment, Channel, Guest, Host, Interface, InterfaceRef, Profile, QdiscSpec, Role, Wifi};
 use super::qdisc::{self, DeviceQueue};
 use super::scheme::ByDevice;
 use super::wiring::Wiring;
@@ -128,6 +128,8 @@ pub(super) struct Context<'c> {
     pub profile: Profile,
     /// Whether its node is modelled.
     pub host: Host,
+    /// The kernel that stands for it.
+    pub guest: Option<Guest>,
     /// Settings of a live host's kernel.
     pub sysctl: Vec<(String, String)>,
     /// Where its node is written.

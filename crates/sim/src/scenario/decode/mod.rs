@@ -10,6 +10,7 @@ mod filter;
 mod flent;
 mod flow;
 mod hearing;
+mod guest;
 mod host;
 mod idle;
 mod interface;

@@ -66,8 +66,8 @@ pub(super) fn all<'a>(
     let mut wiring = Wiring { ends: vec![Vec::new(); names.links.len()], ..Wiring::default() };
     let read = |(index, (name, origin, table)): (usize, &'a (&str, Origin, Cow<'_, Table>))| {
         let mut section = Section::new(format!("node.{name}"), *origin, table, &SHAPE, parts);
-        let (profile, (host, sysctl)) = (profile::read(&mut section)?, host::read(&mut section)?);
-        let context = Context { names, channels, profile, host, sysctl, node: *origin };
+        let (profile, (host, guest, sysctl)) = (profile::read(&mut section)?, host::read(&mut section)?);
+        let context = Context { names, channels, profile, host, guest, sysctl, node: *origin };
         node(index, name, section, &context, &mut wiring)
     };
     let mut nodes = gather(merged.iter().enumerate().map(read)).map_err(Fault::without_what_follows)?;
@@ -121,6 +121,7 @@ fn node<'a>(
     Ok(Node {
         name: name.to_owned(),
         host: context.host,
+        guest: context.guest.clone(),
         profile: context.profile.clone(),
         sysctl: context.sysctl.clone(),
         forward,

@@ -1,0 +1,83 @@
+//! Hosts that are real Linux kernels in virtual time.
+
+use super::super::contract::{Form, Key, Shape};
+use super::super::error::Fault;
+use super::super::guest::{Guest, GuestQueue, Offload, Program, RxBuffers};
+use super::super::reader::Field;
+
+/// Memory of a guest unless the scenario says otherwise, in MiB.
+const MEMORY: u32 = 64;
+
+/// The table that `host` may be.
+pub(super) static SHAPE: Shape = Shape {
+    title: "Guest",
+    about: "A real Linux kernel as a user-mode program: its clock is the simulation's, its network card the modelled interface. \
+            `stillair kernel build` makes kernels.",
+    groups: &[&[
+        Key::need("kind", Form::Tag("uml"), "a kernel in virtual time"),
+        Key::need("kernel", Form::Text, "a kernel of `stillair kernel list`: its version or the beginning of it, or its name there"),
+        Key::or(
+            "offload",
+            Form::Choice(&["none", "gso", "tso"]),
+            "none",
+            "what its card can do. `none`: one segment a packet, as ath9k. `gso`: checksums, so that the kernel splits packets above the card. \
+             `tso`: the card splits them, and takes in merged ones",
+        ),
+        Key::or(
+            "rx_buffers",
+            Form::Choice(&["small", "mergeable"]),
+            "small",
+            "what a packet that comes in takes in memory, which limits the receiver's window. `small`: a buffer for a whole packet each. \
+             `mergeable`: pieces of pages, which fit",
+        ),
+        Key::or(
+            "queue",
+            Form::Choice(&["model", "guest"]),
+            "model",
+            "where its packets wait. `model`: in the modelled discipline and driver; the guest's interface is `noqueue` in effect. `guest`: in the \
+             guest's own discipline above a card that takes as many packets as its driver",
+        ),
+        Key::or("memory", Form::Integer(32, 4096), "64", "MiB of memory"),
+        Key::open("run", Form::List(&Form::Table(&PROGRAM)), "no program", "programs that run in it"),
+    ]],
+};
+
+static PROGRAM: Shape = Shape {
+    title: "Program of a guest",
+    about: "A command for the guest's shell; its working folder and output are collected.",
+    groups: &[&[
+        Key::or("at", Form::Time, "0 s", "when it begins"),
+        Key::need("command", Form::Text, "the command, as `sh -c` takes it"),
+    ]],
+};
+
+pub(super) fn read(field: &Field<'_>) -> Result<Guest, Fault> {
+    let (_, mut section) = field.kind_table("\"model\", \"outside\", \"live\", or a table with kind = \"uml\"")?;
+    section.get("kind");
+    let kernel = section.need("kernel", "a kernel such as \"6.12\"")?.label("a kernel such as \"6.12\"")?.to_owned();
+    let offload = section.or_by("offload", Offload::None, |field| {
+        field.choice(&[("none", Offload::None), ("gso", Offload::Gso), ("tso", Offload::Tso)])
+    })?;
+    let rx_buffers = section.or_by("rx_buffers", RxBuffers::Small, |field| {
+        field.choice(&[("small", RxBuffers::Small), ("mergeable", RxBuffers::Mergeable)])
+    })?;
+    let queue = section.or_by("queue", GuestQueue::Model, |field| {
+        field.choice(&[("model", GuestQueue::Model), ("guest", GuestQueue::Guest)])
+    })?;
+    let memory = section.or("memory", MEMORY)?;
+    let programs = section.get("run");
+    let mut run = Vec::new();
+    for entry in programs.iter().flat_map(Field::list) {
+        let mut one = entry.section("a table with at and command")?;
+        let at = one.or("at", stillair_model::vocabulary::Duration::ZERO)?;
+        let command = one.need("command", "a command")?;
+        let text = command.label("a command")?;
+        if text.contains('\n') {
+            return Err(command.found("a command of several lines", "one line; a script of its own can have more"));
+        }
+        one.finish()?;
+        run.push(Program { at, command: text.to_owned() });
+    }
+    section.finish()?;
+    Ok(Guest { kernel, offload, rx_buffers, queue, memory, run })
+}

@@ -1,0 +1,81 @@
+//! What stands before a packet on a card: what is left to do with it.
+
+use stillair_ip::checksum;
+
+/// Its bytes, in cards of version 1.
+// spec: virtio 1.2 5.1.6 - flags, kind of segments, length of headers, size of segments, where the checksum begins, where it is put, and how
+// many buffers the packet takes; little-endian.
+pub const HEADER: usize = 12;
+
+const NEEDS_CHECKSUM: u8 = 1;
+const IS_VALID: u8 = 2;
+const TCP_V4: u8 = 1;
+
+/// The header of a packet that a guest sends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TxHeader {
+    /// The transport's checksum is left to the card.
+    pub needs_checksum: bool,
+    /// Payload of each segment, if the packet is of several.
+    pub gso_size: Option<u16>,
+    start: u16,
+    offset: u16,
+}
+
+impl TxHeader {
+    /// Reads one.
+    pub fn read(bytes: &[u8; HEADER]) -> Self {
+        let word = |at: usize| u16::from_le_bytes([bytes[at], bytes[at + 1]]);
+        Self {
+            needs_checksum: bytes[0] & NEEDS_CHECKSUM != 0,
+            gso_size: (bytes[1] & 0x7f == TCP_V4).then(|| word(4)),
+            start: word(6),
+            offset: word(8),
+        }
+    }
+
+    /// Completes the checksum of a frame: the sum of the pseudo header stands in its field.
+    pub fn complete(&self, frame: &mut [u8]) -> Result<(), String> {
+        let (start, field) = (usize::from(self.start), usize::from(self.start) + usize::from(self.offset));
+        if start > frame.len() || field + 2 > frame.len() {
+            return Err(format!("a checksum at byte {field} of a frame of {}", frame.len()));
+        }
+        let right = match checksum::finish(checksum::sum(&frame[start..])) {
+            // Of UDP zero would say that there is none.
+            0 if usize::from(self.offset) == checksum::UDP_FIELD => 0xffff,
+            other => other,
+        };
+        frame[field..field + 2].copy_from_slice(&right.to_be_bytes());
+        Ok(())
+    }
+}
+
+/// The header of a packet for a guest: it takes one buffer, and the network has kept its checksum right.
+pub fn received(may_say_so: bool) -> [u8; HEADER] {
+    let mut header = [0; HEADER];
+    header[0] = if may_say_so { IS_VALID } else { 0 };
+    header[10] = 1;
+    header
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_checksum_is_completed_over_what_follows_its_start() {
+        let mut bytes = [0; HEADER];
+        (bytes[0], bytes[1], bytes[6], bytes[8]) = (NEEDS_CHECKSUM, TCP_V4, 2, 4);
+        bytes[4..6].copy_from_slice(&1448_u16.to_le_bytes());
+        let header = TxHeader::read(&bytes);
+        assert_eq!((header.needs_checksum, header.gso_size), (true, Some(1448)));
+        let mut frame = [9, 9, 1, 2, 3, 4, 0x12, 0x34, 5];
+        header.complete(&mut frame).expect("in bounds");
+        // The sum with the pseudo header's in its place, to ones.
+        let pseudo = 0x1234_u64;
+        let all = pseudo + checksum::sum(&[1, 2, 3, 4, frame[6], frame[7], 5]);
+        assert!(checksum::holds(all));
+        assert!(header.complete(&mut frame[..7]).is_err());
+        assert_eq!(TxHeader::read(&[0; HEADER]).gso_size, None);
+    }
+}

@@ -1,0 +1,117 @@
+//! A guest's memory as its card sees it: physical addresses, each access within what the guest has said it has.
+
+use std::os::fd::OwnedFd;
+
+use crate::sys::Mapping;
+
+/// A stretch of a guest's memory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Region {
+    /// Its first physical address.
+    pub address: u64,
+    /// Its bytes.
+    pub size: u64,
+    /// Where it begins in its file.
+    pub offset: u64,
+}
+
+/// All of a guest's memory that its card may use. It leaves out the kernel's own image.
+#[derive(Debug, Default)]
+pub struct GuestMemory(Vec<(Region, Mapping)>);
+
+/// A guest has named memory that it does not have.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct OutOfBounds {
+    /// Where.
+    pub address: u64,
+    /// How many bytes of it.
+    pub len: usize,
+}
+
+/// Most bytes that one region may have: no guest has as many.
+const MOST: u64 = 1 << 36;
+
+impl GuestMemory {
+    /// The regions of a guest with their files.
+    pub fn new(regions: &[Region], files: &[OwnedFd]) -> Result<Self, String> {
+        if regions.len() != files.len() {
+            return Err(format!("{} regions of memory with {} files", regions.len(), files.len()));
+        }
+        let one = |(region, file): (&Region, &OwnedFd)| {
+            let fits = region.size <= MOST && region.offset <= MOST && region.address.checked_add(region.size).is_some();
+            let len = fits.then(|| (region.size + region.offset) as usize);
+            let len = len.ok_or_else(|| format!("a region of memory that cannot be: {region:?}"))?;
+            Ok((*region, Mapping::new(file, len)?))
+        };
+        regions.iter().zip(files).map(one).collect::<Result<_, String>>().map(Self)
+    }
+
+    fn place(&self, address: u64, len: usize) -> Result<(&Mapping, usize), OutOfBounds> {
+        let fits = |(of, _): &&(Region, Mapping)| {
+            address.checked_sub(of.address).is_some_and(|at| at <= of.size && len as u64 <= of.size - at)
+        };
+        let (region, map) = self.0.iter().find(fits).ok_or(OutOfBounds { address, len })?;
+        Ok((map, (address - region.address + region.offset) as usize))
+    }
+
+    /// Copies out what is at an address.
+    pub fn read(&self, address: u64, into: &mut [u8]) -> Result<(), OutOfBounds> {
+        let (map, at) = self.place(address, into.len())?;
+        if map.read(at, into) { Ok(()) } else { Err(OutOfBounds { address, len: into.len() }) }
+    }
+
+    /// Copies in at an address.
+    pub fn write(&self, address: u64, from: &[u8]) -> Result<(), OutOfBounds> {
+        let (map, at) = self.place(address, from.len())?;
+        if map.write(at, from) { Ok(()) } else { Err(OutOfBounds { address, len: from.len() }) }
+    }
+
+    /// The 16 bits at an address.
+    pub fn u16(&self, address: u64) -> Result<u16, OutOfBounds> {
+        let mut bytes = [0; 2];
+        self.read(address, &mut bytes)?;
+        Ok(u16::from_le_bytes(bytes))
+    }
+}
+
+impl core::fmt::Display for OutOfBounds {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "{} bytes at {:#x}, which are not the guest's memory", self.len, self.address)
+    }
+}
+
+impl From<OutOfBounds> for String {
+    fn from(of: OutOfBounds) -> Self {
+        of.to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sys::memory_file;
+
+    #[test]
+    fn every_access_is_within_a_region() {
+        let file = memory_file("guest", 0x3000).expect("a file");
+        let region = |address, size, offset| Region { address, size, offset };
+        let memory = GuestMemory::new(&[region(0x10_0000, 0x2000, 0x1000)], &[file]).expect("memory");
+        memory.write(0x10_1ffc, &[1, 2, 3, 4]).expect("the last bytes");
+        assert_eq!(memory.u16(0x10_1ffe), Ok(0x0403));
+        for (address, len) in [(0xf_ffff, 1), (0x10_2000, 1), (0x10_1ffd, 4), (u64::MAX, 4), (0x10_0000, 0x2001)] {
+            let refused = Err(OutOfBounds { address, len });
+            assert_eq!(memory.read(address, &mut vec![0; len]), refused);
+            assert_eq!(memory.write(address, &vec![0; len]), refused);
+        }
+        assert_eq!(memory.read(0x10_2000, &mut []), Ok(()));
+    }
+
+    #[test]
+    fn a_region_beyond_its_file_or_the_address_space_is_refused() {
+        for (address, size, offset) in [(0, 0x3000, 0x1000), (u64::MAX, 0x1000, 0), (0, u64::MAX, 0), (0, 0x1000, u64::MAX)] {
+            let file = memory_file("guest", 0x3000).expect("a file");
+            assert!(GuestMemory::new(&[Region { address, size, offset }], &[file]).is_err(), "{address:#x} {size:#x}");
+        }
+        assert!(GuestMemory::new(&[Region { address: 0, size: 1, offset: 0 }], &[]).is_err());
+    }
+}

@@ -1,0 +1,305 @@
+//! A guest's network card: the device's side of vhost-user, with memory and rings.
+//!
+//! ```text
+//! memory    what a guest has, within bounds
+//! ring      buffers that it offers, and gets back
+//! message   the protocol's messages
+//! header    what stands before a packet: offloads
+//! ```
+
+pub mod header;
+pub mod memory;
+pub mod message;
+pub mod ring;
+
+use std::os::fd::{AsRawFd, RawFd};
+
+use stillair_sim::scenario::{Offload, RxBuffers};
+
+use crate::sys::Socket;
+use header::{HEADER, TxHeader};
+use memory::{GuestMemory, Region};
+use message::{Message, request};
+use ring::{Part, Ring};
+
+/// The ring of packets for the guest.
+pub const RX: usize = 0;
+/// That of the guest's own packets.
+pub const TX: usize = 1;
+
+/// Features of network cards and of virtio, by their bits.
+// spec: virtio 1.2 5.1.3, 6.
+#[expect(missing_docs, reason = "names of the standard")]
+pub mod feature {
+    pub const CSUM: u64 = 1 << 0;
+    pub const GUEST_CSUM: u64 = 1 << 1;
+    pub const MAC: u64 = 1 << 5;
+    pub const HOST_TSO4: u64 = 1 << 11;
+    pub const MRG_RXBUF: u64 = 1 << 15;
+    pub const PROTOCOL_FEATURES: u64 = 1 << 30;
+    pub const VERSION_1: u64 = 1 << 32;
+}
+
+/// Features of the protocol that a card in virtual time needs, all of them: answers, requests of its own, configuration, and notifications in the
+/// connection instead of beside it, so that each has its place in the order of events.
+// linux: arch/um/drivers/vhost_user.h VHOST_USER_SUPPORTED_PROTOCOL_F (6.12).
+const PROTOCOL: u64 = 1 << 3 | 1 << 5 | 1 << 9 | 1 << 14;
+
+/// Bytes of an Ethernet header.
+pub const ETHERNET: usize = 14;
+/// Bytes of the longest packet that a guest sends, with what stands before it.
+const LONGEST: usize = HEADER + ETHERNET + 65_536;
+
+/// What a guest has said to its card.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Heard {
+    /// Something about the card itself, which has been answered.
+    Setup,
+    /// There are buffers in a ring. It waits for an answer, [`Card::answer`].
+    Kick(usize),
+    /// The guest has gone.
+    Gone,
+}
+
+/// A card.
+#[derive(Debug)]
+pub struct Card {
+    socket: Socket,
+    requests: Option<Socket>,
+    offered: u64,
+    features: u64,
+    configuration: [u8; 12],
+    memory: GuestMemory,
+    rings: [Ring; 2],
+    message: Message,
+    parts: Vec<Part>,
+    packet: Vec<u8>,
+}
+
+/// What a card can do for a guest.
+pub fn features(offload: Offload, rx_buffers: RxBuffers) -> u64 {
+    use feature::*;
+    let of = match offload {
+        Offload::None => 0,
+        Offload::Gso => CSUM | GUEST_CSUM,
+        Offload::Tso => CSUM | GUEST_CSUM | HOST_TSO4,
+    };
+    let buffers = match rx_buffers {
+        RxBuffers::Small => 0,
+        RxBuffers::Mergeable => MRG_RXBUF,
+    };
+    VERSION_1 | PROTOCOL_FEATURES | MAC | of | buffers
+}
+
+impl Card {
+    /// One that offers some features at a connection.
+    pub fn new(socket: Socket, offered: u64, address: [u8; 6]) -> Self {
+        let mut configuration = [0; 12];
+        configuration[..6].copy_from_slice(&address);
+        Self {
+            socket,
+            requests: None,
+            offered,
+            features: 0,
+            configuration,
+            memory: GuestMemory::default(),
+            rings: [Ring::default(), Ring::default()],
+            message: Message::default(),
+            parts: Vec::new(),
+            packet: Vec::with_capacity(LONGEST),
+        }
+    }
+
+    /// The file at which the guest's requests come.
+    pub fn fd(&self) -> RawFd {
+        self.socket.as_raw_fd()
+    }
+
+    /// The file at which its answers come, when it has got so far.
+    pub fn answers(&self) -> Option<RawFd> {
+        self.requests.as_ref().map(Socket::as_raw_fd)
+    }
+
+    /// Takes the guest's next request. Every one but a kick is answered here.
+    pub fn hear(&mut self) -> Result<Heard, String> {
+        let mut message = core::mem::take(&mut self.message);
+        let heard = match message.receive(&self.socket) {
+            Ok(true) => self.act(&mut message),
+            Ok(false) => Ok(Heard::Gone),
+            Err(why) => Err(why),
+        };
+        self.message = message;
+        heard
+    }
+
+    fn act(&mut self, message: &mut Message) -> Result<Heard, String> {
+        let index = |message: &Message| match message.u32(0)? as usize {
+            n @ (RX | TX) => Ok(n),
+            n => Err(format!("ring {n} of a card that has two")),
+        };
+        let word = |value: u64| value.to_le_bytes();
+        match message.request {
+            request::GET_FEATURES => self.say(message.request, &word(self.offered)),
+            request::GET_PROTOCOL_FEATURES => self.say(message.request, &word(PROTOCOL)),
+            request::GET_CONFIG => {
+                // Offset, size and flags, and then what is at the offset.
+                let (offset, size) = (message.u32(0)? as usize, message.u32(4)? as usize);
+                let mut answer = message.payload.clone();
+                for (n, byte) in answer.iter_mut().skip(12).take(size).enumerate() {
+                    *byte = self.configuration.get(offset + n).copied().unwrap_or(0);
+                }
+                self.say(message.request, &answer)
+            }
+            request::VRING_KICK => index(message).map(Heard::Kick),
+            other => {
+                match other {
+                    request::SET_FEATURES => {
+                        let wanted = message.u64(0)?;
+                        if wanted & !self.offered != 0 {
+                            return Err(format!("features {wanted:#x}, of which {:#x} are offered", self.offered));
+                        }
+                        self.features = wanted;
+                    }
+                    request::SET_PROTOCOL_FEATURES => {
+                        let wanted = message.u64(0)?;
+                        if wanted != PROTOCOL {
+                            return Err(format!(
+                                "protocol features {wanted:#x}, expected {PROTOCOL:#x}: this kernel cannot have its card in virtual time"
+                            ));
+                        }
+                    }
+                    request::SET_MEM_TABLE => self.remember(message)?,
+                    request::SET_VRING_NUM => self.rings[index(message)?].resize(message.u32(4)?)?,
+                    request::SET_VRING_BASE => self.rings[index(message)?].begin(message.u32(4)?),
+                    request::SET_VRING_ADDR => {
+                        let (descriptors, used, available) = (message.u64(8)?, message.u64(16)?, message.u64(24)?);
+                        self.rings[index(message)?].locate(descriptors, available, used);
+                    }
+                    request::SET_VRING_ENABLE => {
+                        let n = index(message)?;
+                        // Buffers for packets are looked for when there is a packet.
+                        self.rings[n].listen(&self.memory, n == TX)?;
+                    }
+                    request::SET_SLAVE_REQ_FD => {
+                        let file = message.files.pop().ok_or("requests of the card without a file")?;
+                        self.requests = Some(Socket::from(file));
+                    }
+                    request::SET_OWNER | request::SET_CONFIG => {}
+                    request::SET_VRING_KICK | request::SET_VRING_CALL => {
+                        return Err("a notification beside the connection, which has no place in virtual time".to_owned());
+                    }
+                    other => return Err(format!("request {other}, which is not known")),
+                }
+                if message.wants_reply { self.say(message.request, &word(0)) } else { Ok(Heard::Setup) }
+            }
+        }
+    }
+
+    fn say(&self, request: u32, payload: &[u8]) -> Result<Heard, String> {
+        let is_there = message::reply(&self.socket, request, payload)?;
+        Ok(if is_there { Heard::Setup } else { Heard::Gone })
+    }
+
+    fn remember(&mut self, message: &mut Message) -> Result<(), String> {
+        const REGION: usize = 32;
+        let region = |n: usize| {
+            let at = 8 + n * REGION;
+            Ok(Region { address: message.u64(at)?, size: message.u64(at + 8)?, offset: message.u64(at + 24)? })
+        };
+        let regions = (0..message.u32(0)?.min(8) as usize).map(region).collect::<Result<Vec<_>, String>>()?;
+        self.memory = GuestMemory::new(&regions, &message.files)?;
+        Ok(())
+    }
+
+    /// Answers a kick: the guest goes on.
+    pub fn answer(&self) -> Result<(), String> {
+        message::reply(&self.socket, request::VRING_KICK, &0_u64.to_le_bytes()).map(|_| ())
+    }
+
+    /// Tells the guest that buffers of a ring have been given back. It answers at [`Card::answers`], which [`Card::answered`] reads.
+    pub fn call(&self, ring: usize) -> Result<(), String> {
+        let Some(requests) = &self.requests else { return Err("a card without a way to its guest".to_owned()) };
+        let mut payload = [0; 8];
+        payload[..4].copy_from_slice(&(ring as u32).to_le_bytes());
+        message::ask(requests, request::CALL, &payload).map(|_| ())
+    }
+
+    /// Takes the guest's answer to a call; false if it has gone.
+    pub fn answered(&self) -> Result<bool, String> {
+        let Some(requests) = &self.requests else { return Ok(false) };
+        let mut answer = Message::default();
+        if !answer.receive(requests)? {
+            return Ok(false);
+        }
+        match answer.u64(0)? {
+            0 => Ok(true),
+            _ => Err("the guest did not take an interrupt".to_owned()),
+        }
+    }
+
+    /// The next packet that the guest sends, from the Ethernet header on: the number of its buffer, which stays the card's until
+    /// [`Card::sent`], and what is to be done with it.
+    pub fn next(&mut self) -> Result<Option<(u16, TxHeader, &[u8])>, String> {
+        let Some(head) = self.rings[TX].take(&self.memory, &mut self.parts)? else { return Ok(None) };
+        self.packet.clear();
+        for part in self.parts.iter().filter(|part| !part.writes) {
+            let (from, len) = (self.packet.len(), part.len as usize);
+            if from + len > LONGEST {
+                return Err(format!("a packet of more than {LONGEST} bytes"));
+            }
+            self.packet.resize(from + len, 0);
+            self.memory.read(part.address, &mut self.packet[from..])?;
+        }
+        let len = self.packet.len();
+        let Some((header, frame)) = self.packet.split_first_chunk_mut::<HEADER>() else {
+            return Err(format!("a packet of {len} bytes with its header"));
+        };
+        let header = TxHeader::read(header);
+        if header.needs_checksum {
+            header.complete(frame)?;
+        }
+        Ok(Some((head, header, frame)))
+    }
+
+    /// A packet of the guest has been sent, or lost: its buffer goes back.
+    pub fn sent(&mut self, head: u16) -> Result<(), String> {
+        self.rings[TX].give(&self.memory, head, 0)
+    }
+
+    /// Gives the guest a frame; false if it has no buffer for it.
+    pub fn receive(&mut self, frame: &[u8]) -> Result<bool, String> {
+        let ring = &mut self.rings[RX];
+        let Some(head) = ring.take(&self.memory, &mut self.parts)? else { return Ok(false) };
+        let header = header::received(self.features & feature::GUEST_CSUM != 0);
+        let mut left: &[u8] = frame;
+        let mut before: &[u8] = &header;
+        for part in self.parts.iter().filter(|part| part.writes) {
+            let (mut at, mut room) = (part.address, part.len as usize);
+            for piece in [&mut before, &mut left] {
+                let (now, rest) = piece.split_at(piece.len().min(room));
+                self.memory.write(at, now)?;
+                (at, room, *piece) = (at + now.len() as u64, room - now.len(), rest);
+            }
+        }
+        if !left.is_empty() {
+            return Err(format!("a frame of {} bytes in a buffer that is shorter", frame.len()));
+        }
+        ring.give(&self.memory, head, (HEADER + frame.len()) as u32)?;
+        Ok(true)
+    }
+
+    /// Shows the guest what has been given back in a ring; whether it wants an interrupt.
+    pub fn publish(&self, ring: usize) -> Result<bool, String> {
+        self.rings[ring].publish(&self.memory)
+    }
+
+    /// Whether the guest tells of buffers for packets.
+    pub fn wait_for_room(&self, waits: bool) -> Result<(), String> {
+        self.rings[RX].listen(&self.memory, waits)
+    }
+
+    /// The features that the guest has taken.
+    pub fn taken(&self) -> u64 {
+        self.features
+    }
+}

@@ -1,0 +1,248 @@
+//! A split virtqueue, from the card's side.
+//!
+//! What a guest writes into it is looked at once and never trusted: a position or an address out of bounds is an error, and a chain of
+//! descriptors ends after as many as the ring has.
+
+// spec: virtio 1.2 2.7 - descriptors of 16 bytes; the available ring: flags, index, heads; the used ring: flags, index, pairs of head and length.
+// linux: include/uapi/linux/virtio_ring.h (6.12).
+
+use super::memory::GuestMemory;
+
+/// The card does not want to be told of buffers.
+const NO_NOTIFY: u16 = 1;
+/// The guest does not want an interrupt.
+const NO_INTERRUPT: u16 = 1;
+/// Another descriptor follows.
+const NEXT: u16 = 1;
+/// The card may write there.
+const WRITE: u16 = 2;
+/// A table of descriptors is there, which is not offered.
+const INDIRECT: u16 = 4;
+/// Most descriptors of a ring.
+const MOST: u32 = 32_768;
+
+/// A part of a buffer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Part {
+    /// Its physical address.
+    pub address: u64,
+    /// Its bytes.
+    pub len: u32,
+    /// The card writes there, instead of reading.
+    pub writes: bool,
+}
+
+/// A ring.
+#[derive(Debug, Default)]
+pub struct Ring {
+    size: u16,
+    descriptors: u64,
+    available: u64,
+    used: u64,
+    /// Buffers that were taken out of it, and that were given back.
+    taken: u16,
+    given: u16,
+}
+
+impl Ring {
+    /// It has so many descriptors.
+    pub fn resize(&mut self, size: u32) -> Result<(), String> {
+        if !size.is_power_of_two() || size > MOST {
+            return Err(format!("a ring of {size} descriptors"));
+        }
+        self.size = size as u16;
+        Ok(())
+    }
+
+    /// The next buffer is that with this number.
+    pub fn begin(&mut self, base: u32) {
+        (self.taken, self.given) = (base as u16, base as u16);
+    }
+
+    /// Where its parts are.
+    pub fn locate(&mut self, descriptors: u64, available: u64, used: u64) {
+        (self.descriptors, self.available, self.used) = (descriptors, available, used);
+    }
+
+    /// It may be used.
+    pub fn is_ready(&self) -> bool {
+        self.size > 0 && self.descriptors != 0
+    }
+
+    fn slot(&self, number: u16) -> u64 {
+        u64::from(number % self.size)
+    }
+
+    /// Buffers that the guest has offered and that have not been taken.
+    pub fn waiting(&self, memory: &GuestMemory) -> Result<u16, String> {
+        if !self.is_ready() {
+            return Ok(0);
+        }
+        let count = memory.u16(self.available + 2)?.wrapping_sub(self.taken);
+        if count > self.size {
+            return Err(format!("a ring of {} descriptors in which {count} buffers are offered", self.size));
+        }
+        Ok(count)
+    }
+
+    /// The head of the next buffer that the guest has offered; its parts are put in place of what is in `parts`.
+    pub fn take(&mut self, memory: &GuestMemory, parts: &mut Vec<Part>) -> Result<Option<u16>, String> {
+        parts.clear();
+        if self.waiting(memory)? == 0 {
+            return Ok(None);
+        }
+        let head = memory.u16(self.available + 4 + 2 * self.slot(self.taken))?;
+        self.taken = self.taken.wrapping_add(1);
+        let mut at = head;
+        loop {
+            if at >= self.size {
+                return Err(format!("descriptor {at} of a ring of {}", self.size));
+            }
+            if parts.len() >= usize::from(self.size) {
+                return Err("a chain of descriptors without an end".to_owned());
+            }
+            let mut bytes = [0; 16];
+            memory.read(self.descriptors + 16 * u64::from(at), &mut bytes)?;
+            let [a, b, c, d, e, f, g, h, l0, l1, l2, l3, f0, f1, n0, n1] = bytes;
+            let flags = u16::from_le_bytes([f0, f1]);
+            if flags & INDIRECT != 0 {
+                return Err("an indirect descriptor, which was not offered".to_owned());
+            }
+            parts.push(Part {
+                address: u64::from_le_bytes([a, b, c, d, e, f, g, h]),
+                len: u32::from_le_bytes([l0, l1, l2, l3]),
+                writes: flags & WRITE != 0,
+            });
+            if flags & NEXT == 0 {
+                return Ok(Some(head));
+            }
+            at = u16::from_le_bytes([n0, n1]);
+        }
+    }
+
+    /// Gives a buffer back, with so many bytes written into it. The guest sees it after [`Ring::publish`].
+    pub fn give(&mut self, memory: &GuestMemory, head: u16, len: u32) -> Result<(), String> {
+        let mut bytes = [0; 8];
+        bytes[..4].copy_from_slice(&u32::from(head).to_le_bytes());
+        bytes[4..].copy_from_slice(&len.to_le_bytes());
+        memory.write(self.used + 4 + 8 * self.slot(self.given), &bytes)?;
+        self.given = self.given.wrapping_add(1);
+        Ok(())
+    }
+
+    /// Shows the guest what was given back; whether it wants an interrupt for that.
+    pub fn publish(&self, memory: &GuestMemory) -> Result<bool, String> {
+        core::sync::atomic::fence(core::sync::atomic::Ordering::SeqCst);
+        memory.write(self.used + 2, &self.given.to_le_bytes())?;
+        Ok(memory.u16(self.available)? & NO_INTERRUPT == 0)
+    }
+
+    /// Whether the guest tells of buffers that it offers.
+    pub fn listen(&self, memory: &GuestMemory, listens: bool) -> Result<(), String> {
+        let flags = if listens { 0 } else { NO_NOTIFY };
+        if self.is_ready() {
+            memory.write(self.used, &flags.to_le_bytes())?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+pub mod tests {
+    use super::super::memory::Region;
+    use super::*;
+    use crate::sys::memory_file;
+
+    pub const SIZE: u16 = 4;
+    pub const DESCRIPTORS: u64 = 0x1000;
+    pub const AVAILABLE: u64 = 0x1100;
+    pub const USED: u64 = 0x1200;
+
+    /// A driver's side of a ring at fixed places in a memory of 64 KiB.
+    pub fn memory() -> GuestMemory {
+        let file = memory_file("guest", 0x1_0000).expect("a file");
+        GuestMemory::new(&[Region { address: 0x1000, size: 0x1_0000, offset: 0 }], &[file]).expect("memory")
+    }
+
+    pub fn describe(memory: &GuestMemory, n: u16, address: u64, len: u32, flags: u16, next: u16) {
+        let mut bytes = [0; 16];
+        bytes[..8].copy_from_slice(&address.to_le_bytes());
+        bytes[8..12].copy_from_slice(&len.to_le_bytes());
+        bytes[12..14].copy_from_slice(&flags.to_le_bytes());
+        bytes[14..].copy_from_slice(&next.to_le_bytes());
+        memory.write(DESCRIPTORS + 16 * u64::from(n), &bytes).expect("in bounds");
+    }
+
+    pub fn offer(memory: &GuestMemory, heads: &[u16], index: u16) {
+        for (n, head) in heads.iter().enumerate() {
+            let slot = u64::from((index - heads.len() as u16 + n as u16) % SIZE);
+            memory.write(AVAILABLE + 4 + 2 * slot, &head.to_le_bytes()).expect("in bounds");
+        }
+        memory.write(AVAILABLE + 2, &index.to_le_bytes()).expect("in bounds");
+    }
+
+    fn ring() -> Ring {
+        let mut ring = Ring::default();
+        ring.resize(SIZE.into()).expect("a size");
+        ring.locate(DESCRIPTORS, AVAILABLE, USED);
+        ring
+    }
+
+    #[test]
+    fn buffers_are_taken_in_order_and_given_back_in_any() {
+        let (memory, mut ring, mut parts) = (memory(), ring(), Vec::new());
+        assert_eq!(ring.take(&memory, &mut parts), Ok(None));
+        describe(&memory, 0, 0x2000, 12, NEXT, 2);
+        describe(&memory, 2, 0x3000, 1500, 0, 9);
+        describe(&memory, 1, 0x4000, 2000, WRITE, 0);
+        offer(&memory, &[0, 1], 2);
+        assert_eq!(ring.waiting(&memory), Ok(2));
+        assert_eq!(ring.take(&memory, &mut parts), Ok(Some(0)));
+        let part = |address, len, writes| Part { address, len, writes };
+        assert_eq!(parts, [part(0x2000, 12, false), part(0x3000, 1500, false)]);
+        assert_eq!(ring.take(&memory, &mut parts), Ok(Some(1)));
+        assert_eq!(parts, [part(0x4000, 2000, true)]);
+        assert_eq!(ring.take(&memory, &mut parts), Ok(None));
+        ring.give(&memory, 1, 77).expect("in bounds");
+        ring.give(&memory, 0, 0).expect("in bounds");
+        assert_eq!(memory.u16(USED + 2), Ok(0));
+        assert_eq!(ring.publish(&memory), Ok(true));
+        let word = |at| [0, 2].map(|more| memory.u16(USED + 4 + at + more).expect("in bounds"))[0];
+        assert_eq!((memory.u16(USED + 2), [0, 4, 8, 12].map(word)), (Ok(2), [1, 77, 0, 0]));
+        memory.write(AVAILABLE, &NO_INTERRUPT.to_le_bytes()).expect("in bounds");
+        assert_eq!(ring.publish(&memory), Ok(false));
+        // The numbers go round.
+        let mut round = self::ring();
+        round.begin(0xffff);
+        offer(&memory, &[1], 0xffff_u16);
+        assert_eq!(round.waiting(&memory), Ok(0));
+        memory.write(AVAILABLE + 2, &0_u16.to_le_bytes()).expect("in bounds");
+        memory.write(AVAILABLE + 4 + 2 * 3, &1_u16.to_le_bytes()).expect("in bounds");
+        assert_eq!(round.take(&memory, &mut parts), Ok(Some(1)));
+    }
+
+    #[test]
+    fn what_a_driver_may_not_write_is_refused() {
+        let (memory, mut parts) = (memory(), Vec::new());
+        let mut refused = |why: &str| {
+            let found = ring().take(&memory, &mut parts).expect_err("it was taken");
+            assert!(found.contains(why), "{found}");
+        };
+        memory.write(AVAILABLE + 2, &5_u16.to_le_bytes()).expect("in bounds");
+        refused("in which 5 buffers are offered");
+        offer(&memory, &[4], 1);
+        refused("descriptor 4 of a ring of 4");
+        describe(&memory, 0, 0x2000, 12, NEXT, 1);
+        describe(&memory, 1, 0x2000, 12, NEXT, 0);
+        offer(&memory, &[0], 1);
+        refused("without an end");
+        describe(&memory, 1, 0x2000, 12, NEXT, 7);
+        refused("descriptor 7");
+        describe(&memory, 1, 0x2000, 12, INDIRECT, 0);
+        refused("indirect");
+        let mut far = ring();
+        far.locate(0x9_0000, AVAILABLE, USED);
+        assert!(far.take(&memory, &mut parts).is_err_and(|why| why.contains("not the guest's memory")));
+        assert!(Ring::default().resize(3).is_err() && Ring::default().resize(65_536).is_err());
+    }
+}

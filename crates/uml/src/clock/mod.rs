@@ -1,0 +1,217 @@
+//! A guest's clock: it asks for turns, and gets them. A turn begins at a time, and the guest goes on by itself before another.
+//!
+//! Since 6.12 times stand in a page that both have ([`page`]), and only turns are messages; before that everything is one.
+
+pub mod page;
+
+use std::os::fd::{AsRawFd, RawFd};
+
+use crate::sys::{Ready, Socket, nothing, ready};
+use page::{GUEST, Page};
+
+/// Messages of a clock.
+// linux: include/uapi/linux/um_timetravel.h um_timetravel_ops (6.1, 6.12).
+mod op {
+    pub const ACK: u32 = 0;
+    pub const START: u32 = 1;
+    pub const REQUEST: u32 = 2;
+    pub const WAIT: u32 = 3;
+    pub const GET: u32 = 4;
+    pub const UPDATE: u32 = 5;
+    pub const RUN: u32 = 6;
+    pub const FREE_UNTIL: u32 = 7;
+    pub const GET_TOD: u32 = 8;
+}
+
+/// The time of day at which all guests begin, in ns: 14 November 2023, 22:13:20 UTC.
+const EPOCH: u64 = 1_700_000_000_000_000_000;
+
+/// What a guest has said to its clock.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Said {
+    /// Something that has been answered.
+    Something,
+    /// It waits for a turn.
+    Waits,
+    /// It has gone.
+    Gone,
+}
+
+/// The clock of one guest.
+#[derive(Debug)]
+pub struct Clock {
+    socket: Socket,
+    page: Option<Page>,
+    sequence: u32,
+    /// Without a page: when it wants to run, the time, and until when it may go on.
+    request: Option<u64>,
+    now: u64,
+    free_until: u64,
+    /// It has a turn.
+    runs: bool,
+}
+
+impl Clock {
+    /// The clock of a guest that has connected and runs, until a time. It shares a page if its kernel can.
+    pub fn new(socket: Socket, free_until: u64, shares: bool) -> Result<Self, String> {
+        let page = shares.then(|| Page::new(free_until)).transpose()?;
+        Ok(Self { socket, page, sequence: 0, request: None, now: 0, free_until, runs: true })
+    }
+
+    /// The file at which its messages come.
+    pub fn fd(&self) -> RawFd {
+        self.socket.as_raw_fd()
+    }
+
+    /// Whether it has a turn.
+    pub fn runs(&self) -> bool {
+        self.runs
+    }
+
+    /// The time of the guest's last notification, or of its turn.
+    pub fn now(&self) -> u64 {
+        self.page.as_ref().map_or(self.now, Page::now)
+    }
+
+    /// When it wants to run.
+    pub fn request(&self) -> Option<u64> {
+        match &self.page {
+            Some(page) => page.request(),
+            None => self.request,
+        }
+    }
+
+    /// Takes the next message. Every one is answered here that wants an answer.
+    pub fn hear(&mut self) -> Result<Said, String> {
+        let Some((op, sequence, time)) = self.message()? else { return Ok(Said::Gone) };
+        let answer = match op {
+            op::START => return self.start(sequence),
+            op::WAIT => {
+                self.runs = false;
+                if self.page.is_some() {
+                    return Ok(Said::Waits);
+                }
+                0
+            }
+            op::REQUEST => {
+                self.request = Some(time);
+                0
+            }
+            op::GET => self.now,
+            op::UPDATE => {
+                self.now = time;
+                0
+            }
+            op::GET_TOD => EPOCH,
+            other => return Err(format!("message {other} of the clock, which is not known")),
+        };
+        if !self.send(op::ACK, sequence, answer)? {
+            return Ok(Said::Gone);
+        }
+        if op == op::WAIT {
+            return Ok(Said::Waits);
+        }
+        Ok(Said::Something)
+    }
+
+    fn start(&mut self, sequence: u32) -> Result<Said, String> {
+        let Some(page) = &self.page else {
+            let is_there = self.send(op::ACK, sequence, 0)?;
+            return Ok(if is_there { Said::Something } else { Said::Gone });
+        };
+        let log = nothing()?;
+        let is_there = self.socket.send_with(&bytes(op::ACK, sequence, GUEST.into()), &[page.file(), &log])?;
+        Ok(if is_there { Said::Something } else { Said::Gone })
+    }
+
+    /// Whether the guest uses the page that it was given, if it was.
+    pub fn is_shared(&self) -> bool {
+        self.page.as_ref().is_none_or(Page::is_shared)
+    }
+
+    /// The driver stops the guest's time: what interrupts it then comes at `now`.
+    pub fn stop_at(&mut self, now: u64) {
+        match &self.page {
+            Some(page) => page.stop_at(now),
+            None => self.now = now,
+        }
+    }
+
+    /// Gives it a turn from `now` on; before `free_until` it may go on by itself.
+    pub fn run(&mut self, now: u64, free_until: u64) -> Result<bool, String> {
+        (self.runs, self.request, self.now, self.free_until) = (true, None, now, free_until);
+        if let Some(page) = &self.page {
+            page.run_at(now, free_until);
+            self.sequence += 1;
+            return self.send(op::RUN, self.sequence, now);
+        }
+        if !self.told(op::FREE_UNTIL, free_until)? {
+            return Ok(false);
+        }
+        self.told(op::RUN, now)
+    }
+
+    /// While it waits for an answer to its notification: from now on it may go on by itself before this time only.
+    pub fn free_until(&mut self, at: u64) -> Result<bool, String> {
+        if at == self.free_until {
+            return Ok(true);
+        }
+        self.free_until = at;
+        match &self.page {
+            Some(page) => {
+                page.free_until(at);
+                Ok(true)
+            }
+            None => self.told(op::FREE_UNTIL, at),
+        }
+    }
+
+    /// Says something and waits for its acknowledgement; what the guest says before that is taken note of.
+    fn told(&mut self, what: u32, time: u64) -> Result<bool, String> {
+        self.sequence += 1;
+        let sequence = self.sequence;
+        if !self.send(what, sequence, time)? {
+            return Ok(false);
+        }
+        loop {
+            let Some((op, of, time)) = self.message()? else { return Ok(false) };
+            match op {
+                op::ACK if of == sequence => return Ok(true),
+                op::REQUEST => {
+                    self.request = Some(time);
+                    self.send(op::ACK, of, 0)?;
+                }
+                op::GET => {
+                    self.send(op::ACK, of, self.now)?;
+                }
+                other => return Err(format!("message {other} of the clock in place of an acknowledgement")),
+            }
+        }
+    }
+
+    /// The next message; an error if none comes for long.
+    fn message(&self) -> Result<Option<(u32, u32, u64)>, String> {
+        if ready(&[self.fd()], super::PATIENCE_MS)? == Ready::Nothing {
+            return Err(super::SILENT.to_owned());
+        }
+        let mut bytes = [0; 16];
+        if !self.socket.receive(&mut bytes, &mut Vec::new())? {
+            return Ok(None);
+        }
+        let [a, b, c, d, e, f, g, h, time @ ..] = bytes;
+        let (op, sequence) = (u32::from_le_bytes([a, b, c, d]), u32::from_le_bytes([e, f, g, h]));
+        Ok(Some((op, sequence, u64::from_le_bytes(time))))
+    }
+
+    fn send(&self, op: u32, sequence: u32, time: u64) -> Result<bool, String> {
+        self.socket.send(&bytes(op, sequence, time))
+    }
+}
+
+fn bytes(op: u32, sequence: u32, time: u64) -> [u8; 16] {
+    let mut all = [0; 16];
+    all[..4].copy_from_slice(&op.to_le_bytes());
+    all[4..8].copy_from_slice(&sequence.to_le_bytes());
+    all[8..].copy_from_slice(&time.to_le_bytes());
+    all
+}

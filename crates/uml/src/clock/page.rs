@@ -1,0 +1,125 @@
+//! The clock that a guest and its driver share: a page, version 2.
+
+// linux: include/uapi/linux/um_timetravel.h um_timetravel_schedshm, um_timetravel_schedshm_client (6.12) - its fields and who may write which.
+
+use std::os::fd::OwnedFd;
+
+use crate::sys::{Mapping, memory_file};
+
+const VERSION: u32 = 2;
+/// Where clients begin, and the bytes of each.
+const CLIENTS: usize = 4096;
+const CLIENT: usize = 128;
+const LEN: usize = CLIENTS + 2 * CLIENT;
+/// The driver's place among the clients, and the guest's.
+const DRIVER: u16 = 0;
+/// See there.
+pub const GUEST: u16 = 1;
+const SHARES_TIME: u32 = 1;
+const WANTS_TO_RUN: u32 = 1;
+
+/// One guest's page.
+#[derive(Debug)]
+pub struct Page {
+    file: OwnedFd,
+    map: Mapping,
+}
+
+impl Page {
+    /// A page at time zero, of a guest that runs and may go on until a time.
+    pub fn new(free_until: u64) -> Result<Self, String> {
+        let file = memory_file("clock", LEN)?;
+        let page = Self { map: Mapping::new(&file, LEN)?, file };
+        page.put(0, &VERSION.to_le_bytes());
+        page.put(4, &(LEN as u32).to_le_bytes());
+        page.put(26, &2_u16.to_le_bytes());
+        // While it is the driver's turn, requests of the guest stand in the page too.
+        page.put(CLIENTS, &SHARES_TIME.to_le_bytes());
+        page.free_until(free_until);
+        page.running(GUEST);
+        Ok(page)
+    }
+
+    fn put(&self, at: usize, bytes: &[u8]) {
+        assert!(self.map.write(at, bytes), "a field beyond the page");
+    }
+
+    fn get<const N: usize>(&self, at: usize) -> [u8; N] {
+        let mut bytes = [0; N];
+        assert!(self.map.read(at, &mut bytes), "a field beyond the page");
+        bytes
+    }
+
+    /// The file to give to the guest.
+    pub fn file(&self) -> &OwnedFd {
+        &self.file
+    }
+
+    /// Whether the guest has found the page and uses it.
+    pub fn is_shared(&self) -> bool {
+        u32::from_le_bytes(self.get(CLIENTS + CLIENT * usize::from(GUEST))) & SHARES_TIME != 0
+    }
+
+    fn running(&self, who: u16) {
+        self.put(24, &who.to_le_bytes());
+    }
+
+    /// The guest may go on by itself before this time.
+    pub fn free_until(&self, at: u64) {
+        self.put(8, &at.to_le_bytes());
+    }
+
+    /// The time, as of the guest's last notification or the driver's last change.
+    pub fn now(&self) -> u64 {
+        u64::from_le_bytes(self.get(16))
+    }
+
+    /// It is the driver's turn, at this time.
+    pub fn stop_at(&self, now: u64) {
+        self.put(16, &now.to_le_bytes());
+        self.running(DRIVER);
+    }
+
+    /// It is the guest's turn, from this time on.
+    pub fn run_at(&self, now: u64, free_until: u64) {
+        self.put(16, &now.to_le_bytes());
+        self.free_until(free_until);
+        self.running(GUEST);
+    }
+
+    /// When the guest wants to run next, if it does.
+    pub fn request(&self) -> Option<u64> {
+        let client = CLIENTS + CLIENT * usize::from(GUEST);
+        let wants = u32::from_le_bytes(self.get(client + 4)) & WANTS_TO_RUN != 0;
+        wants.then(|| u64::from_le_bytes(self.get(client + 8)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_side_finds_the_fields_where_the_kernel_has_them() {
+        let page = Page::new(77).expect("a page");
+        let other = Mapping::new(page.file(), LEN).expect("the same");
+        let word = |at: usize| {
+            let mut bytes = [0; 8];
+            assert!(other.read(at, &mut bytes));
+            u64::from_le_bytes(bytes)
+        };
+        assert_eq!((word(0), word(8), word(16)), (2 | (LEN as u64) << 32, 77, 0));
+        assert_eq!(word(24) & 0xffff_ffff, 1 | 2 << 16);
+        assert!(!page.is_shared() && page.request().is_none());
+        // The guest shares it, and asks for a turn.
+        assert!(other.write(CLIENTS + CLIENT, &1_u32.to_le_bytes()));
+        assert!(other.write(CLIENTS + CLIENT + 4, &1_u32.to_le_bytes()));
+        assert!(other.write(CLIENTS + CLIENT + 8, &4242_u64.to_le_bytes()));
+        assert!(page.is_shared());
+        assert_eq!(page.request(), Some(4242));
+        page.stop_at(500);
+        assert_eq!((page.now(), word(24) & 0xffff), (500, 0));
+        page.run_at(600, 700);
+        assert_eq!((word(8), word(16), word(24) & 0xffff), (700, 600, 1));
+    }
+}

@@ -1,0 +1,255 @@
+//! Packets between guests' cards and the world, and the buffers that stay the card's until a charge ends.
+
+use serde::Serialize;
+use stillair_ip::{gso, icmp, parse};
+use stillair_model::vocabulary::{Addr, IfId, Ip, LONGEST_PACKET, linear_truesize};
+use stillair_sim::run::{Records, Session};
+use stillair_sim::world::Entering;
+
+use crate::card::{ETHERNET, RX};
+use crate::guest::{Guest, address};
+use crate::plan::Plan;
+
+/// Ethernet's numbers of the two versions of IP.
+const TYPES: [[u8; 2]; 2] = [[0x08, 0x00], [0x86, 0xdd]];
+/// Who sends what a guest gets: the world.
+const WORLD: [u8; 6] = [0x02, 0x73, 0x74, 0x6c, 0xff, 0xff];
+
+/// Packets by what became of them at the doors of the model.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct Counts {
+    /// Went into the model.
+    pub entered: u64,
+    /// Came out of it, for a guest.
+    pub left: u64,
+    /// Were for nobody in the scenario.
+    pub no_route: u64,
+    /// Were no packets of IP, or cut short.
+    pub malformed: u64,
+    /// Were too long for the model.
+    pub too_long: u64,
+    /// Were answered for a modelled host: pings.
+    pub answered: u64,
+    /// Came to a modelled host that has no answer for them.
+    pub unanswered: u64,
+}
+
+/// A buffer of a guest whose packets are in the world.
+#[derive(Clone, Copy, Debug)]
+struct HeldBuffer {
+    guest: usize,
+    head: u16,
+}
+
+/// The world with its doors.
+#[derive(Debug)]
+pub struct Doors<'a, S> {
+    /// The run.
+    pub session: Session<'a, S>,
+    /// What has come to the doors.
+    pub counts: Counts,
+    plan: &'a Plan,
+    /// By token: the buffer that it stands for.
+    held: Vec<HeldBuffer>,
+    free: Vec<u32>,
+    /// By guest and head: packets of its buffer that are in the world.
+    inside: Vec<Vec<u16>>,
+    /// By interface: the guest that has it.
+    guests: Vec<Option<usize>>,
+    bytes: Vec<u8>,
+    frame: Vec<u8>,
+    segment: Vec<u8>,
+    answer: Vec<u8>,
+    is_over: bool,
+}
+
+impl<'a, S: Records> Doors<'a, S> {
+    /// Those of a run at its beginning.
+    pub fn new(session: Session<'a, S>, plan: &'a Plan) -> Self {
+        let mut guests = vec![None; session.elsewhere().index()];
+        plan.guests.iter().enumerate().for_each(|(n, guest)| guests[guest.at.index()] = Some(n));
+        Self {
+            session,
+            counts: Counts::default(),
+            plan,
+            held: Vec::new(),
+            free: Vec::new(),
+            inside: vec![Vec::new(); plan.guests.len()],
+            guests,
+            bytes: Vec::with_capacity(LONGEST_PACKET),
+            frame: Vec::with_capacity(LONGEST_PACKET + ETHERNET),
+            segment: vec![0; LONGEST_PACKET],
+            answer: vec![0; LONGEST_PACKET.max(icmp::LONGEST_ERROR)],
+            is_over: false,
+        }
+    }
+
+    /// From now on what guests send is lost at once: the world has come to its end.
+    pub fn close(&mut self) {
+        self.is_over = true;
+    }
+
+    /// A guest's card has said that there is something in a ring; the world's time is that of the guest.
+    pub fn kicked(&mut self, guest: &mut Guest, number: usize, ring: usize) -> Result<(), String> {
+        if ring == RX {
+            return guest.has_room();
+        }
+        while let Some((head, header, frame)) = guest.card()?.next()? {
+            let packets = if self.is_over { 0 } else { self.send(number, head, header.gso_size, frame)? };
+            if packets == 0 {
+                guest.sent(head)?;
+            }
+        }
+        if !self.is_over {
+            self.session.put_through();
+        }
+        Ok(())
+    }
+
+    /// A frame of a guest goes into the world; how many packets of it hold its buffer.
+    fn send(&mut self, guest: usize, head: u16, gso_size: Option<u16>, frame: &[u8]) -> Result<u16, String> {
+        let Some((ethernet, packet)) = frame.split_at_checked(ETHERNET) else {
+            self.counts.malformed += 1;
+            return Ok(0);
+        };
+        if !TYPES.iter().any(|of| ethernet[12..] == *of) {
+            self.counts.no_route += 1;
+            return Ok(0);
+        }
+        let Some(size) = gso_size else { return Ok(self.enter(guest, head, packet)) };
+        let mut segment = core::mem::take(&mut self.segment);
+        let mut entered = 0;
+        let split = gso::split(packet, size, false, &mut segment, |one| entered += self.enter(guest, head, one));
+        self.segment = segment;
+        if let Err(why) = split {
+            return Err(format!("a packet of several segments that cannot be split: {why}"));
+        }
+        Ok(entered)
+    }
+
+    /// One packet goes in: 1 if it holds its buffer.
+    fn enter(&mut self, guest: usize, head: u16, bytes: &[u8]) -> u16 {
+        let Ok(view) = parse(bytes) else {
+            self.counts.malformed += 1;
+            return 0;
+        };
+        let ip = if view.destination.is_ipv6() { Ip::V6 } else { Ip::V4 };
+        let Some(dst) = self.plan.of_address(view.destination) else {
+            self.counts.no_route += 1;
+            return 0;
+        };
+        if view.length > LONGEST_PACKET {
+            self.counts.too_long += 1;
+            return 0;
+        }
+        let token = self.hold(guest, head);
+        let packet = Entering {
+            at: self.plan.guests[guest].at,
+            bytes: &bytes[..view.length],
+            src: self.plan.of_address(view.source).unwrap_or(self.session.elsewhere().of(ip)),
+            dst,
+            flow_hash: view.flow_hash(),
+            tos: view.tos,
+            ttl: view.ttl,
+            truesize: linear_truesize(view.length as u32),
+            token: Some(token),
+        };
+        match self.session.enter(&packet) {
+            // Of a packet that its queue refused the token ends at once.
+            Ok(_) => {
+                self.counts.entered += 1;
+                1
+            }
+            Err(_) => {
+                self.counts.malformed += 1;
+                self.release(token);
+                0
+            }
+        }
+    }
+
+    fn hold(&mut self, guest: usize, head: u16) -> u32 {
+        let inside = &mut self.inside[guest];
+        if inside.len() <= usize::from(head) {
+            inside.resize(usize::from(head) + 1, 0);
+        }
+        inside[usize::from(head)] += 1;
+        let buffer = HeldBuffer { guest, head };
+        match self.free.pop() {
+            Some(token) => {
+                self.held[token as usize] = buffer;
+                token
+            }
+            None => {
+                self.held.push(buffer);
+                self.held.len() as u32 - 1
+            }
+        }
+    }
+
+    /// A token has ended; its buffer, if that was the last of it.
+    fn release(&mut self, token: u32) -> Option<HeldBuffer> {
+        self.free.push(token);
+        let buffer = self.held[token as usize];
+        let inside = &mut self.inside[buffer.guest][usize::from(buffer.head)];
+        *inside -= 1;
+        (*inside == 0).then_some(buffer)
+    }
+
+    /// Gives guests what has left the world, and the buffers whose charge has ended. They know of it when they are interrupted.
+    pub fn out(&mut self, guests: &mut [Guest]) -> Result<(), String> {
+        loop {
+            while let Some(token) = self.session.ended() {
+                if let Some(HeldBuffer { guest, head }) = self.release(token)
+                    && !guests[guest].is_off()
+                {
+                    guests[guest].sent(head).map_err(|why| guests[guest].tell(&why))?;
+                }
+            }
+            let mut bytes = core::mem::take(&mut self.bytes);
+            let left = self.session.left(&mut bytes);
+            self.bytes = bytes;
+            let Some(left) = left else { return Ok(()) };
+            let Some(guest) = self.guests[left.at.index()] else {
+                self.reply(left.at);
+                continue;
+            };
+            self.counts.left += 1;
+            self.frame.clear();
+            self.frame.extend_from_slice(&address(guest));
+            self.frame.extend_from_slice(&WORLD);
+            self.frame.extend_from_slice(&TYPES[usize::from(self.bytes.first().is_some_and(|b| b >> 4 == 6))]);
+            self.frame.extend_from_slice(&self.bytes);
+            if !guests[guest].is_off() {
+                guests[guest].receive(&self.frame).map_err(|why| guests[guest].tell(&why))?;
+            }
+        }
+    }
+
+    /// Answers for a modelled host.
+    fn reply(&mut self, at: IfId) {
+        let answered = parse(&self.bytes).ok().and_then(|view| {
+            let len = icmp::echo_reply(&self.bytes, view.destination, &mut self.answer).ok()??;
+            let answer = &self.answer[..len];
+            let again = parse(answer).ok()?;
+            let ip = if again.destination.is_ipv6() { Ip::V6 } else { Ip::V4 };
+            let packet = Entering {
+                at,
+                bytes: answer,
+                src: Addr(at.0).of(ip),
+                dst: self.plan.of_address(again.destination).unwrap_or(self.session.elsewhere().of(ip)),
+                flow_hash: again.flow_hash(),
+                tos: again.tos,
+                ttl: again.ttl,
+                truesize: linear_truesize(len as u32),
+                token: None,
+            };
+            self.session.enter(&packet).ok()
+        });
+        match answered {
+            Some(_) => self.counts.answered += 1,
+            None => self.counts.unanswered += 1,
+        }
+        self.session.put_through();
+    }
+}

@@ -1,0 +1,319 @@
+//! What makes the scenario's flows in guests, and what it measured.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+use stillair_model::vocabulary::{Duration, Ip};
+use stillair_sim::scenario::{Flow, FlowKind, Gap, Scenario};
+
+use crate::BEFORE;
+use crate::guest::Guest;
+use crate::plan::Plan;
+
+/// The first port that a flow goes to.
+const PORT: u16 = 5201;
+/// How often programs say what they have, in ns, unless the scenario says how often `ss` is asked.
+const STEP: u64 = 100_000_000;
+/// How long before the scenario servers begin, in ns.
+const EARLY: u64 = 500_000_000;
+/// How long after the end of the scenario programs are interrupted, in ns: what they say at the end itself is said by then.
+const LATE: u64 = 1_000_000;
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Kind {
+    Tcp,
+    Udp,
+    Ping,
+    UdpPing,
+}
+
+#[derive(Clone, Debug)]
+struct Program {
+    guest: usize,
+    id: String,
+    at: u64,
+    words: Vec<String>,
+    own: bool,
+}
+
+#[derive(Clone, Debug)]
+struct RealFlow {
+    name: String,
+    kind: Kind,
+    ends: [String; 2],
+    /// The guest and the program of the sender and of the receiver.
+    sender: (usize, String),
+    receiver: Option<(usize, String)>,
+    interval: u64,
+    start: u64,
+}
+
+/// All programs of a run.
+#[derive(Clone, Debug, Default)]
+pub struct Programs {
+    all: Vec<Program>,
+    flows: Vec<RealFlow>,
+    /// The measured time, as a guest's age in ns.
+    measured: [u64; 2],
+    end: u64,
+}
+
+impl Programs {
+    /// Those of a scenario. The error says which flow guests cannot make.
+    pub fn new(scenario: &Scenario, plan: &Plan) -> Result<Self, String> {
+        let end = scenario.duration.nanos();
+        let measured = [scenario.warm_up.nanos(), end.saturating_sub(scenario.cool_down.nanos())];
+        let mut programs = Self { measured: measured.map(|at| at + BEFORE), end: end + BEFORE + LATE, ..Self::default() };
+        for flow in &scenario.live_flows {
+            for (n, to) in flow.to.iter().enumerate() {
+                programs.flow(scenario, plan, flow, n, to.node)?;
+            }
+        }
+        for (guest, of) in plan.guests.iter().enumerate() {
+            for (n, program) in of.guest.run.iter().enumerate() {
+                let (at, words) = (program.at.nanos() + BEFORE, vec![program.command.clone()]);
+                programs.all.push(Program { guest, id: format!("run-{}", n + 1), at, words, own: false });
+            }
+        }
+        Ok(programs)
+    }
+
+    fn flow(&mut self, scenario: &Scenario, plan: &Plan, flow: &Flow, n: usize, to: usize) -> Result<(), String> {
+        let name = format!("{}.{}", flow.name, scenario.end_name(flow.to[n]));
+        let refuse = |what: &str, right: &str| Err(format!("flow {name}: found {what} between guests, expected {right}"));
+        if flow.ip == Ip::V6 {
+            return refuse("IPv6", "IPv4: guests have no other");
+        }
+        let Some(from) = plan.of_node(flow.from.node) else { return refuse("a sender that is none", "a guest") };
+        let nth = self.flows.len();
+        let port = PORT + nth as u16;
+        let address = scenario.nodes[to].interfaces[0].address.to_string();
+        let start = flow.start.nanos() + BEFORE;
+        let stop = flow.stop.map_or(scenario.duration.nanos(), Duration::nanos) + BEFORE;
+        let step = scenario.record.ss.map_or(STEP, Duration::nanos).max(1_000_000);
+        let (tos, port) = (flow.tos, port.to_string());
+        let (kind, server, client, interval) = match &flow.kind {
+            FlowKind::Tcp { congestion_control, bytes, write_size, gate: None } => {
+                let (control, bytes) = (congestion_control.name(), bytes.unwrap_or(0));
+                let client = format!("tcp-send {address} {port} {control} {bytes} {write_size} {tos} {stop} {step}");
+                (Kind::Tcp, Some(format!("tcp-sink {port} {step}")), client, 0)
+            }
+            FlowKind::Udp { rates, payload, burst, gap } => {
+                if *gap != Gap::Periodic {
+                    return refuse("gaps by chance", "gap = \"periodic\"");
+                }
+                let bits = u128::from(*payload) * u128::from(*burst) * 8 * 1_000_000_000;
+                let each = (bits / u128::from(rates[n].bps().max(1))).max(1);
+                let client = format!("udp-send {address} {port} {payload} {burst} {each} {tos} {stop}");
+                (Kind::Udp, Some(format!("udp-sink {port} {step}")), client, 0)
+            }
+            FlowKind::Ping { interval, payload } => {
+                let each = interval.nanos();
+                (Kind::Ping, None, format!("ping {address} {each} {payload} {tos} {stop}"), each)
+            }
+            FlowKind::UdpPing { interval, payload } => {
+                let each = interval.nanos();
+                let client = format!("udp-ping {address} {port} {each} {payload} {tos} {stop}");
+                (Kind::UdpPing, Some(format!("udp-echo {port}")), client, each)
+            }
+            FlowKind::Tcp { .. } => return refuse("TCP by rate or in turns", "a greedy transfer, or one of so many bytes"),
+            _ => return refuse("such traffic", "\"tcp\", \"udp\", \"ping\" or \"udp_ping\""),
+        };
+        let words = |text: String| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
+        let receiver = match (server, plan.of_node(to)) {
+            (Some(server), Some(guest)) => {
+                let id = format!("flow-{}-server", nth + 1);
+                let at = BEFORE - EARLY;
+                self.all.push(Program { guest, id: id.clone(), at, words: words(server), own: true });
+                Some((guest, id))
+            }
+            _ => None,
+        };
+        let id = format!("flow-{}-client", nth + 1);
+        self.all.push(Program { guest: from, id: id.clone(), at: start, words: words(client), own: true });
+        let ends = [scenario.end_name(flow.from), scenario.end_name(flow.to[n])];
+        self.flows.push(RealFlow { name, kind, ends, sender: (from, id), receiver, interval, start });
+        Ok(())
+    }
+
+    /// Orders for a guest's first program.
+    pub fn orders(&self, guest: usize) -> String {
+        let mut all = String::new();
+        for program in self.all.iter().filter(|program| program.guest == guest) {
+            let what = if program.own { "traffic" } else { "run" };
+            all.push_str(&format!("{what}\t{}\t{}\t{}\n", program.id, program.at, program.words.join("\t")));
+        }
+        all.push_str(&format!("end\t{}\n", self.end));
+        all
+    }
+
+    /// Puts what the programs said into the report of a run, in the places of modelled flows. `faults` gets what went wrong; gives what became of
+    /// the programs of each guest.
+    pub fn report(&self, run: &mut Value, guests: &[Guest], faults: &mut Vec<String>) -> Result<Value, String> {
+        let (mut flows, mut pings, mut goodput) = (BTreeMap::new(), BTreeMap::new(), 0.0);
+        for flow in &self.flows {
+            let read = |(guest, id): &(usize, String)| said(&guests[*guest], id);
+            let sent = read(&flow.sender)?;
+            let received = flow.receiver.as_ref().map(read).transpose()?.unwrap_or_default();
+            let [from, to] = &flow.ends;
+            match flow.kind {
+                Kind::Tcp => {
+                    let mbps = self.rate(&received, "r", 2)?;
+                    goodput += mbps;
+                    let tcp = self.samples(&sent);
+                    if sent.lines().all(|line| !line.starts_with("s ") && !line.starts_with("f ")) {
+                        faults.push(format!("flow {}: it sent nothing: {}", flow.name, sent.trim()));
+                    }
+                    flows.insert(
+                        flow.name.clone(),
+                        json!({
+                            "protocol": "tcp", "from": from, "to": to, "goodput_mbps": mbps, "packets": null, "lost": null, "loss": null,
+                            "delay_p50_ms": null, "delay_p95_ms": null, "delay_p99_ms": null,
+                            "retransmissions": tcp["retransmissions"], "guest_tcp": tcp,
+                        }),
+                    );
+                }
+                Kind::Udp => {
+                    let mbps = self.rate(&received, "d", 2)?;
+                    goodput += mbps;
+                    let (got, last) = (self.change(&received, "d", 1)?, self.change(&received, "d", 3)?);
+                    let lost = (last - got).max(0.0);
+                    flows.insert(
+                        flow.name.clone(),
+                        json!({
+                            "protocol": "udp", "from": from, "to": to, "goodput_mbps": mbps, "packets": got.round(), "lost": lost.round(),
+                            "loss": lost / last.max(1.0), "delay_p50_ms": null, "delay_p95_ms": null, "delay_p99_ms": null,
+                        }),
+                    );
+                }
+                Kind::Ping | Kind::UdpPing => {
+                    let ping = self.ping(flow, &sent);
+                    if ping["received"] == json!(0) {
+                        faults.push(format!("flow {}: no answer came: {}", flow.name, sent.trim()));
+                    }
+                    at_stations(run, flow, &ping);
+                    pings.insert(flow.name.clone(), ping);
+                }
+            }
+        }
+        put(run, "flows", flows);
+        put(run, "pings", pings);
+        let total = run["goodput_total_mbps"].as_f64().unwrap_or(0.0) + goodput;
+        run["goodput_total_mbps"] = json!(total);
+        let mut programs = json!({});
+        for program in &self.all {
+            let guest = &guests[program.guest];
+            let status = guest.file(&format!("{}.status", program.id))?;
+            let status = status.and_then(|text| String::from_utf8_lossy(&text).trim().parse::<i32>().ok());
+            let one = json!({ "command": program.words.join(" "), "at_ns": program.at.saturating_sub(BEFORE), "status": status });
+            programs[&guest.name][&program.id] = one;
+            if program.own && status.is_some_and(|status| status != 0) {
+                let why = said(guest, &program.id)?;
+                let last = why.lines().last().unwrap_or_default();
+                faults.push(format!("node.{}: {}: {last}", guest.name, program.words.join(" ")));
+            }
+        }
+        Ok(programs)
+    }
+
+    /// How much a counter grew in the measured time: lines of a kind have the time and then columns. Between two lines it grows evenly.
+    fn change(&self, text: &str, kind: &str, column: usize) -> Result<f64, String> {
+        let mut points: Vec<(u64, f64)> = vec![(0, 0.0)];
+        for line in text.lines().filter(|line| line.split(' ').next() == Some(kind)) {
+            let words: Vec<&str> = line.split(' ').collect();
+            let at = words.get(1).and_then(|word| word.parse().ok());
+            let value = words.get(1 + column).and_then(|word| word.parse().ok());
+            let (Some(at), Some(value)) = (at, value) else { return Err(format!("a guest's program wrote \"{line}\"")) };
+            points.push((at, value));
+        }
+        let value = |at: u64| {
+            let n = points.partition_point(|&(t, _)| t <= at);
+            let (t0, v0) = points[n - 1];
+            points.get(n).map_or(v0, |&(t1, v1)| v0 + (v1 - v0) * (at - t0) as f64 / (t1 - t0) as f64)
+        };
+        Ok(value(self.measured[1]) - value(self.measured[0]))
+    }
+
+    fn rate(&self, text: &str, kind: &str, column: usize) -> Result<f64, String> {
+        let seconds = self.measured[1].saturating_sub(self.measured[0]) as f64 / 1e9;
+        Ok(self.change(text, kind, column)? * 8.0 / 1e6 / seconds.max(1e-9))
+    }
+
+    /// What `ss` would have said of a sender: means over the measured time.
+    fn samples(&self, text: &str) -> Value {
+        let (mut cwnd, mut srtt, mut pacing, mut again, mut series) = (Vec::new(), Vec::new(), Vec::new(), 0, Vec::new());
+        for line in text.lines().filter(|line| line.starts_with("s ")) {
+            let words: Vec<f64> = line.split(' ').skip(1).filter_map(|word| word.parse().ok()).collect();
+            let [at, window, _, rtt, _, rate, _, retransmissions, ..] = words[..] else { continue };
+            again = retransmissions as u64;
+            series.push(json!([at as u64 - BEFORE.min(at as u64), window, rtt / 1e3, rate * 8.0 / 1e6, retransmissions]));
+            if (self.measured[0] as f64..=self.measured[1] as f64).contains(&at) && rtt > 0.0 {
+                cwnd.push(window);
+                srtt.push(rtt / 1e3);
+                pacing.push(rate * 8.0 / 1e6);
+            }
+        }
+        let mean = |all: &[f64]| (!all.is_empty()).then(|| all.iter().sum::<f64>() / all.len() as f64);
+        srtt.sort_by(f64::total_cmp);
+        json!({
+            "retransmissions": again, "cwnd_mean": mean(&cwnd), "srtt_mean_ms": mean(&srtt), "srtt_median_ms": part(&srtt, 0.5),
+            "pacing_mean_mbps": mean(&pacing), "columns": ["at_ns", "cwnd", "srtt_ms", "pacing_mbps", "retransmissions"], "samples": series,
+        })
+    }
+
+    /// What became of the requests of the measured time; round trips are of the replies that came in it.
+    fn ping(&self, flow: &RealFlow, text: &str) -> Value {
+        let sent: u64 = text.lines().find_map(|line| line.strip_prefix("q ")?.parse().ok()).unwrap_or(0);
+        let within = |at: u64| (self.measured[0]..=self.measured[1]).contains(&at);
+        let all = (0..sent).filter(|n| within(flow.start + n * flow.interval)).count();
+        let (mut received, mut times) = (0, Vec::new());
+        for line in text.lines().filter(|line| line.starts_with("p ")) {
+            let words: Vec<u64> = line.split(' ').skip(1).filter_map(|word| word.parse().ok()).collect();
+            let [n, at, rtt] = words[..] else { continue };
+            received += usize::from(within(flow.start + n * flow.interval));
+            if within(at + rtt) {
+                times.push(rtt as f64 / 1e6);
+            }
+        }
+        times.sort_by(f64::total_cmp);
+        let mean = (!times.is_empty()).then(|| times.iter().sum::<f64>() / times.len() as f64);
+        let lost = all.saturating_sub(received);
+        json!({
+            "sent": all, "received": received, "lost": lost, "loss": (all > 0).then(|| lost as f64 / all as f64), "replies": times.len(),
+            "median_ms": part(&times, 0.5), "p95_ms": part(&times, 0.95), "p99_ms": part(&times, 0.99), "mean_ms": mean,
+        })
+    }
+}
+
+/// A quantile of sorted numbers.
+fn part(all: &[f64], p: f64) -> Option<f64> {
+    all.get((p * all.len().saturating_sub(1) as f64).round() as usize).copied()
+}
+
+fn said(guest: &Guest, id: &str) -> Result<String, String> {
+    let bytes = guest.file(&format!("{id}.out"))?.unwrap_or_default();
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+fn put(run: &mut Value, group: &str, new: BTreeMap<String, Value>) {
+    if new.is_empty() {
+        return;
+    }
+    if run[group].is_null() {
+        run[group] = json!({});
+    }
+    new.into_iter().for_each(|(name, value)| run[group][name] = value);
+}
+
+/// Puts the round trips of a ping to or from a station where those of modelled ones are.
+fn at_stations(run: &mut Value, flow: &RealFlow, ping: &Value) {
+    let prefix = if flow.kind == Kind::Ping { "ping" } else { "udp_ping" };
+    for end in &flow.ends {
+        let Some(station) = run["stations"].get_mut(end.as_str()).and_then(Value::as_object_mut) else { continue };
+        for of in ["median_ms", "p95_ms", "p99_ms", "mean_ms"] {
+            if let Some(place) = station.get_mut(&format!("{prefix}_{of}")).filter(|place| place.is_null()) {
+                *place = ping[of].clone();
+            }
+        }
+    }
+}

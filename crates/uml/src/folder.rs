@@ -1,0 +1,79 @@
+//! The folder of a run, in which each guest has one. It goes with the run, however that ends.
+
+use std::io::Write;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// A folder that is removed when this value ends, or when its process does.
+#[derive(Debug)]
+pub struct Folder {
+    path: PathBuf,
+    /// Waits for the end of its input, and removes the folder then.
+    keeper: Option<std::process::Child>,
+}
+
+impl Folder {
+    /// A new one. Where `TMPDIR` says, or in /tmp.
+    pub fn new() -> Result<Self, String> {
+        let base = std::env::temp_dir();
+        for n in 0..10_000 {
+            let path = base.join(format!("stillair-uml-{}-{n}", std::process::id()));
+            match std::fs::create_dir(&path) {
+                Ok(()) => return Self::kept(path),
+                Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => {}
+                Err(e) => return Err(format!("{}: {}", path.display(), crate::sys::reason(&e))),
+            }
+        }
+        Err(format!("{}: found no name for a folder", base.display()))
+    }
+
+    fn kept(path: PathBuf) -> Result<Self, String> {
+        // Guests hold their files open until the kernel has ended them.
+        let script = "cat >/dev/null; for n in 1 2 3 4 5 6 7 8 9 10; do rm -rf -- \"$0\" 2>/dev/null; [ -e \"$0\" ] || exit 0; sleep 0.2; done";
+        let mut keeper = Command::new("/bin/sh");
+        keeper.arg("-c").arg(script).arg(&path).process_group(0).current_dir("/");
+        keeper.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+        match keeper.spawn() {
+            Ok(keeper) => Ok(Self { path, keeper: Some(keeper) }),
+            Err(e) => {
+                let _ = std::fs::remove_dir(&path);
+                Err(format!("/bin/sh: {}", crate::sys::reason(&e)))
+            }
+        }
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        if let Some(mut keeper) = self.keeper.take() {
+            if let Some(mut input) = keeper.stdin.take() {
+                let _ = input.flush();
+            }
+            let _ = keeper.wait();
+        }
+        let _ = std::fs::remove_dir_all(&self.path);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_goes_with_its_value() {
+        let folder = Folder::new().expect("a folder");
+        let path = folder.path().to_owned();
+        std::fs::create_dir(path.join("a")).expect("a folder");
+        std::fs::write(path.join("a/b"), "c").expect("a file");
+        let other = Folder::new().expect("another");
+        assert!(other.path() != path && other.path().is_dir());
+        drop(folder);
+        assert!(!path.exists() && other.path().is_dir());
+    }
+}

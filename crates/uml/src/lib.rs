@@ -1,0 +1,47 @@
+//! Real Linux kernels as hosts of the modelled network, in virtual time.
+//!
+//! A guest is a kernel as a user-mode program (User Mode Linux, `time-travel=ext`): its clock and its network card are sockets, and what is at their
+//! other ends is the world. Only one guest runs at a time, from one of its turns to the next; in between no time passes in it but what it asks
+//! for. So a run is the same each time.
+//!
+//! ```text
+//! guest: sockets, TCP, disciplines -> card (vhost-user) -> world: queues, wires, Wi-Fi -> card -> guest
+//!        timers                    -> clock             -> the earlier of its request and the world's next event
+//! ```
+//!
+//! Arrows go down:
+//!
+//! ```text
+//! run       from a request to a result
+//! flows     what makes the scenario's flows in guests, and what it measured
+//! turn      whose turn it is: the world's or a guest's, until the end
+//! doors     packets between cards and the world; charges that are held
+//! plan      what of a scenario are guests
+//! guest     one guest: its process, its folder, its turns and interrupts
+//! kernel    kernels that have been built
+//! card/     the network card
+//! clock/    the clock
+//! sys/      system calls, the only `unsafe`
+//! ```
+
+#![cfg(target_os = "linux")]
+
+pub mod card;
+pub mod clock;
+pub mod doors;
+pub mod flows;
+pub mod folder;
+pub mod guest;
+pub mod kernel;
+pub mod plan;
+pub mod run;
+pub mod sys;
+pub mod turn;
+
+/// How long a guest may take until it says something, in ms of the machine's time.
+pub const PATIENCE_MS: i32 = 60_000;
+/// What is said of one that does not.
+pub const SILENT: &str = "it has said nothing for 60 s: it hangs, or a program in it does not come to an end";
+
+/// The age of a guest, in ns, at which the scenario begins. Younger kernels have no randomness for programs yet, and Debian's ping takes no interval.
+pub const BEFORE: u64 = 2_000_000_000;

@@ -1,0 +1,169 @@
+//! One run, from its request to its result.
+
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+use stillair_model::vocabulary::Seed;
+use stillair_sim::api::{ApiError, VERSION};
+use stillair_sim::run::Session;
+use stillair_sim::scenario::{self, Scenario};
+
+use crate::BEFORE;
+use crate::flows::Programs;
+use crate::folder::Folder;
+use crate::guest::{Guest, command_line};
+use crate::kernel::{self, Kernel};
+use crate::plan::Plan;
+use crate::turn::Turns;
+
+/// What is to be run.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Request {
+    /// The scenario, as TOML.
+    pub text: String,
+    /// Its name in messages.
+    pub file: String,
+    /// Dotted keys and the values they are set to.
+    pub overrides: Vec<(String, String)>,
+    /// Seed, if not the scenario's.
+    pub seed: Option<u64>,
+    /// Number of the repetition, of which each has random numbers of its own.
+    pub run: u64,
+    /// The run has its series.
+    pub series: bool,
+    /// A folder that gets what guests wrote: their programs' output and files, and their consoles, in a folder each.
+    pub collect: Option<PathBuf>,
+}
+
+impl Request {
+    /// Reads one as JSON.
+    pub fn from_json(text: &str) -> Result<Self, ApiError> {
+        serde_json::from_str(text).map_err(|e| ApiError::Input(format!("guests: the request: {e}")))
+    }
+}
+
+/// Runs a scenario with guests: its result as JSON, and the exit status: 0, or 1 if a guest's program that makes a flow failed.
+pub fn run(request: &Request) -> Result<(String, i32), ApiError> {
+    let scenario = scenario::parse(&request.text, &request.file, &request.overrides)?;
+    let input = |why: String| ApiError::Input(format!("{}: {why}", request.file));
+    let plan = Plan::new(&scenario).map_err(input)?;
+    if plan.guests.is_empty() {
+        let hosts = "node: found no guest, expected host = { kind = \"uml\", kernel = \"6.12\" } at one node at least";
+        return Err(input(hosts.to_owned()));
+    }
+    if scenario.is_open_ended() {
+        return Err(input("duration: found none, expected one: a run in virtual time ends by itself".to_owned()));
+    }
+    let programs = Programs::new(&scenario, &plan).map_err(input)?;
+    let mut kernels = Vec::new();
+    for guest in &plan.guests {
+        let found = kernel::find(&guest.guest.kernel, &kernel::place());
+        kernels.push(found.map_err(|why| input(format!("node.{}.host.kernel: {why}", guest.name)))?);
+    }
+    let mut notes = scenario.notes();
+    notes.extend(without(&plan, &kernels));
+    inside(request, &scenario, &plan, &programs, &kernels, notes).map_err(ApiError::Run)
+}
+
+/// What a kernel's patches would give that it has not.
+fn without(plan: &Plan, kernels: &[Kernel]) -> Vec<String> {
+    let mut all = Vec::new();
+    for (guest, kernel) in plan.guests.iter().zip(kernels) {
+        let mut missing = |patch: &str, what: String| {
+            if !kernel.has(patch) {
+                all.push(format!("node.{}: its kernel {} has no patch \"{patch}\": {what}", guest.name, kernel.id));
+            }
+        };
+        missing("ring", "its card holds 238 packets, and further ones wait in the guest's own discipline".to_owned());
+        if guest.pacing_shift != crate::plan::SHIFT {
+            missing("pacing-shift", format!("its sockets pace as over a wire (shift {})", crate::plan::SHIFT));
+        }
+        if !guest.small_queues {
+            missing("tsq", "TCP small queues stay on".to_owned());
+        }
+        if !kernel.folder.join("launch").is_file() {
+            all.push(format!("node.{}: its kernel {} has no launcher: it runs with all rights of this user", guest.name, kernel.id));
+        }
+    }
+    all
+}
+
+fn inside(
+    request: &Request,
+    scenario: &Scenario,
+    plan: &Plan,
+    programs: &Programs,
+    kernels: &[Kernel],
+    mut notes: Vec<String>,
+) -> Result<(String, i32), String> {
+    let seed = Seed { seed: request.seed.unwrap_or(scenario.seed), run: request.run };
+    let session = Session::driven(scenario, seed, |recorder| recorder)?;
+    let session = if request.series { session.with_series() } else { session };
+    let folder = Folder::new()?;
+    let mut guests = Vec::new();
+    for (n, (of, kernel)) in plan.guests.iter().zip(kernels).enumerate() {
+        let orders = of.orders() + &programs.orders(n);
+        // Each guest of each run has random numbers of its own.
+        let own = (seed.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ seed.run << 20) + n as u64 + 1;
+        let at = folder.path().join(n.to_string());
+        let guest = Guest::start(at, n, of, kernel, &orders, own);
+        guests.push(guest.map_err(|why| format!("node.{}: {why}", of.name))?);
+    }
+    for guest in &mut guests {
+        guest.boot(BEFORE).map_err(|why| guest.tell(&why))?;
+    }
+    let mut turns = Turns::new(session, plan, guests);
+    turns.drive()?;
+    let made = turns.turns;
+    let (session, guests, counts) = turns.finish()?;
+    let (report, _) = session.finish()?;
+    let mut json = serde_json::to_value(&report).map_err(|e| e.to_string())?;
+    let mut faults = Vec::new();
+    let ran = programs.report(&mut json, &guests, &mut faults)?;
+    if let Some(to) = &request.collect {
+        collect(&guests, to)?;
+    }
+    let hosts = plan.guests.iter().zip(kernels).map(|(of, kernel)| {
+        let about = json!({
+            "kernel": kernel.version, "build": kernel.id, "patches": kernel.patches, "command_line": command_line(kernel, of).join(" "),
+            "programs": ran[&of.name],
+        });
+        (of.name.clone(), about)
+    });
+    json["guests"] = json!({ "doors": counts, "turns": made, "hosts": hosts.collect::<serde_json::Map<_, _>>() });
+    let code = i32::from(!faults.is_empty());
+    notes.extend(faults);
+    let mut all = json!({ "version": VERSION, "scenario": scenario.name, "runs": [json] });
+    if !notes.is_empty() {
+        all["notes"] = Value::from(notes);
+    }
+    Ok((all.to_string(), code))
+}
+
+/// Copies what guests wrote.
+fn collect(guests: &[Guest], to: &Path) -> Result<(), String> {
+    for guest in guests {
+        let own = to.join(&guest.name);
+        copy(&guest.written(), &own)?;
+        let console = own.join("console.log");
+        std::fs::write(&console, guest.console()).map_err(|e| format!("{}: {}", console.display(), crate::sys::reason(&e)))?;
+    }
+    Ok(())
+}
+
+/// Copies plain files and folders; a guest's links and devices lead nowhere here.
+fn copy(from: &Path, to: &Path) -> Result<(), String> {
+    let at = |e: std::io::Error| format!("{}: {}", to.display(), crate::sys::reason(&e));
+    std::fs::create_dir_all(to).map_err(at)?;
+    for entry in std::fs::read_dir(from).map_err(at)?.flatten() {
+        let (name, kind) = (entry.file_name(), entry.file_type().map_err(at)?);
+        if kind.is_dir() {
+            copy(&entry.path(), &to.join(name))?;
+        } else if kind.is_file() && !["ready", "done"].iter().any(|own| name == *own) {
+            std::fs::copy(entry.path(), to.join(name)).map_err(at)?;
+        }
+    }
+    Ok(())
+}

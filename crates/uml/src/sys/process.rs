@@ -1,0 +1,110 @@
+//! The processes of guests.
+
+use std::fs::File;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use super::check;
+
+/// A process with a group of its own, which ends with this value, and with the thread that started it.
+#[derive(Debug)]
+pub struct Child {
+    process: std::process::Child,
+    /// Readable when it has ended.
+    watch: OwnedFd,
+}
+
+/// Starts a program in a folder with nothing but the environment that is given. Its addresses are not randomised: neither are those of what it starts.
+// linux: fs/exec.c, arch/x86/mm/mmap.c (6.12) - ADDR_NO_RANDOMIZE is inherited, and layouts of memory are the same each time.
+pub fn start(
+    words: &[String],
+    folder: &Path,
+    environment: &[(&str, String)],
+    output: File,
+) -> Result<Child, String> {
+    let [program, words @ ..] = words else { return Err("found no program".to_owned()) };
+    let errors = output.try_clone().map_err(|e| super::reason(&e))?;
+    let mut command = Command::new(program);
+    command.args(words).current_dir(folder).env_clear().process_group(0);
+    command.envs(environment.iter().map(|(name, value)| (name, value)));
+    command.stdin(Stdio::null()).stdout(output).stderr(errors);
+    // SAFETY: what runs between fork and exec calls the kernel and nothing else.
+    unsafe {
+        command.pre_exec(|| {
+            libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+            libc::personality(libc::ADDR_NO_RANDOMIZE as libc::c_ulong);
+            Ok(())
+        });
+    }
+    let process = command.spawn().map_err(|e| format!("{program}: {}", super::reason(&e)))?;
+    // SAFETY: two numbers; the file is ours alone.
+    let watch = unsafe {
+        let fd = check(libc::syscall(libc::SYS_pidfd_open, process.id(), 0), "pidfd_open")?;
+        OwnedFd::from_raw_fd(fd as i32)
+    };
+    Ok(Child { process, watch })
+}
+
+impl AsRawFd for Child {
+    fn as_raw_fd(&self) -> RawFd {
+        self.watch.as_raw_fd()
+    }
+}
+
+impl Child {
+    /// What became of it, in words, if it has ended.
+    pub fn ended(&mut self) -> Option<String> {
+        self.process.try_wait().ok().flatten().map(|status| status.to_string())
+    }
+
+    /// The number of its process.
+    pub fn id(&self) -> u32 {
+        self.process.id()
+    }
+}
+
+impl Drop for Child {
+    fn drop(&mut self) {
+        if self.ended().is_none() {
+            // SAFETY: two numbers; the group is that of a child that has not been waited for.
+            unsafe { libc::kill(-(self.process.id() as i32), libc::SIGKILL) };
+            let _ = self.process.wait();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::id;
+
+    fn run(command: &str) -> Child {
+        let words = ["/bin/sh", "-c", command].map(str::to_owned);
+        let output = File::options().write(true).open("/dev/null").expect("a file");
+        start(&words, Path::new("/"), &[("A", "b".to_owned())], output).expect("a process")
+    }
+
+    #[test]
+    fn it_has_the_given_environment_and_fixed_addresses_and_ends_with_its_value() {
+        let mut good = run("[ \"$A-$HOME\" = b- ] && grep -qi 00040000 /proc/self/personality && [ $(pwd) = / ]");
+        assert_eq!(super::super::ready(&[good.as_raw_fd()], 10_000), Ok(super::super::Ready::At(0)));
+        assert_eq!(good.ended().as_deref(), Some("exit status: 0"));
+        let long = run("sleep 1000 & wait");
+        let of_group = |group: u32| {
+            let all = std::fs::read_dir("/proc").expect("processes").flatten();
+            let stat = |entry: std::fs::DirEntry| std::fs::read_to_string(entry.path().join("stat")).ok();
+            let in_group = |text: &String| {
+                let rest = text.rsplit(')').next().unwrap_or_default();
+                let words: Vec<&str> = rest.split(' ').collect();
+                words.get(3).is_some_and(|word| *word == group.to_string()) && words[1] != "Z"
+            };
+            all.filter_map(stat).filter(in_group).count()
+        };
+        let group = long.id();
+        assert!(group != id() && of_group(group) >= 1);
+        drop(long);
+        assert_eq!(of_group(group), 0);
+    }
+}

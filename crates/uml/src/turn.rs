@@ -1,0 +1,141 @@
+//! Whose turn it is: the world's or a guest's.
+//!
+//! The earlier of the world's next event and the guests' requests comes first; at one instant the world comes before guests, and guests come in their
+//! order. A guest that has a turn goes on by itself before the next other event. What it hands its card goes into the world at once, and if
+//! that makes something happen earlier, it is told before it goes on.
+
+use stillair_model::vocabulary::Instant;
+use stillair_sim::run::{Records, Session};
+
+use crate::BEFORE;
+use crate::doors::{Counts, Doors};
+use crate::guest::Guest;
+use crate::plan::Plan;
+
+/// Turns at one instant after which a guest is said to spin.
+const SPINS: u64 = 2_000_000;
+/// Time after the end of the world in which guests come to theirs, in ns.
+const AFTER: u64 = 10_000_000_000;
+
+/// A run under way.
+#[derive(Debug)]
+pub struct Turns<'a, S> {
+    doors: Doors<'a, S>,
+    guests: Vec<Guest>,
+    /// When the world ends, as a guest's age.
+    end: u64,
+    /// Turns of guests.
+    pub turns: u64,
+    instant: (u64, u64),
+}
+
+impl<'a, S: Records> Turns<'a, S> {
+    /// A run at its beginning, of guests that have booted.
+    pub fn new(session: Session<'a, S>, plan: &'a Plan, guests: Vec<Guest>) -> Self {
+        let end = session.end().nanos() + BEFORE;
+        Self { doors: Doors::new(session, plan), guests, end, turns: 0, instant: (0, 0) }
+    }
+
+    /// Goes on to the end of the scenario.
+    pub fn drive(&mut self) -> Result<(), String> {
+        let mut now = BEFORE;
+        loop {
+            self.interrupts(now)?;
+            let Some(next) = self.doors.session.next_event() else { return Ok(()) };
+            let world = next.nanos() + BEFORE;
+            match self.first() {
+                Some((guest, at)) if at < world => {
+                    self.turn(guest, at, world)?;
+                    now = self.doors.session.now().nanos() + BEFORE;
+                }
+                _ => {
+                    self.doors.session.advance_through(next);
+                    self.doors.out(&mut self.guests)?;
+                    now = world;
+                }
+            }
+        }
+    }
+
+    /// The guest whose turn is the earliest, and when; of several the first.
+    fn first(&self) -> Option<(usize, u64)> {
+        let all = self.guests.iter().enumerate().filter_map(|(n, guest)| Some((n, guest.request()?)));
+        all.min_by_key(|&(n, at)| (at, n))
+    }
+
+    /// When the next guest but this one wants to run.
+    fn others(&self, guest: usize) -> u64 {
+        let all = self.guests.iter().enumerate().filter(|(n, _)| *n != guest);
+        all.filter_map(|(_, guest)| guest.request()).min().unwrap_or(u64::MAX)
+    }
+
+    /// Interrupts all guests that are due.
+    fn interrupts(&mut self, now: u64) -> Result<(), String> {
+        for guest in self.guests.iter_mut().filter(|guest| guest.is_due()) {
+            guest.interrupt(now).map_err(|why| guest.tell(&why))?;
+        }
+        Ok(())
+    }
+
+    fn turn(&mut self, number: usize, at: u64, world: u64) -> Result<(), String> {
+        self.turns += 1;
+        if at == self.instant.0 {
+            self.instant.1 += 1;
+            if self.instant.1 > SPINS {
+                let why = format!("it has had {SPINS} turns at one instant, {} ns: it spins", at.saturating_sub(BEFORE));
+                return Err(self.guests[number].tell(&why));
+            }
+        } else {
+            self.instant = (at, 0);
+        }
+        let first = world.min(self.others(number)).min(self.end);
+        let mut free_until = first;
+        let doors = &mut self.doors;
+        let mut on_kick = |guest: &mut Guest, ring: usize, now: u64| {
+            let at = Instant::from_nanos(now.saturating_sub(BEFORE));
+            if at > doors.session.now() {
+                doors.session.advance(at);
+            }
+            doors.kicked(guest, number, ring)?;
+            if let Some(next) = doors.session.next_event() {
+                free_until = free_until.min(next.nanos() + BEFORE);
+            }
+            if doors.session.has_news() || guest.is_due() {
+                // It is interrupted, or somebody else is, before any more time passes.
+                free_until = free_until.min(now);
+            }
+            Ok(free_until)
+        };
+        let guest = &mut self.guests[number];
+        guest.turn(at, first, &mut on_kick).map_err(|why| guest.tell(&why))?;
+        // What a packet of one guest did to another is seen to when its turn is over.
+        self.doors.out(&mut self.guests)
+    }
+
+    /// Lets guests come to their end, and gives what there is to say of the run.
+    pub fn finish(mut self) -> Result<(Session<'a, S>, Vec<Guest>, Counts), String> {
+        self.doors.close();
+        let doors = &mut self.doors;
+        let limit = self.end + AFTER;
+        loop {
+            for guest in self.guests.iter_mut().filter(|guest| guest.is_due()) {
+                guest.interrupt(guest.kicked_at().max(self.end)).map_err(|why| guest.tell(&why))?;
+            }
+            let all = self.guests.iter().enumerate().filter_map(|(n, guest)| Some((guest.request()?, n)));
+            let Some((at, number)) = all.min() else { break };
+            if at >= limit {
+                return Err(self.guests[number].tell("it has not come to its end 10 s after the scenario's"));
+            }
+            let others = self.guests.iter().enumerate().filter(|(n, _)| *n != number);
+            let free_until = others.filter_map(|(_, guest)| guest.request()).min().unwrap_or(limit).min(limit);
+            let mut on_kick = |guest: &mut Guest, ring: usize, now: u64| {
+                doors.kicked(guest, number, ring)?;
+                Ok(if guest.is_due() { now } else { free_until })
+            };
+            let guest = &mut self.guests[number];
+            guest.turn(at, free_until, &mut on_kick).map_err(|why| guest.tell(&why))?;
+        }
+        let Doors { session, counts, .. } = self.doors;
+        Ok((session, self.guests, counts))
+    }
+}

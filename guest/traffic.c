@@ -1,0 +1,419 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Traffic between guests. Times are the guest's, in ns. All write lines as they go on, so that nothing is lost with the guest.
+ *
+ *   tcp-sink PORT STEP              `r T FLOW BYTES`: payload that has come of the connection, each STEP
+ *   tcp-send IP PORT CONTROL BYTES WRITE TOS STOP STEP     as much as it can until STOP, or BYTES; each STEP
+ *           `s T CWND SSTHRESH SRTT_US RTTVAR_US PACING_Bps DELIVERY_Bps RETRANS UNACKED LOST CA_STATE NOTSENT`
+ *   udp-sink PORT STEP              `d T PACKETS BYTES LAST` each STEP: datagrams, payload, the highest number seen
+ *   udp-send IP PORT PAYLOAD BURST GAP TOS STOP    BURST datagrams each GAP ns
+ *   ping IP INTERVAL PAYLOAD TOS STOP         `p N T RTT_NS` for each answer, `q SENT` at the end
+ *   udp-echo PORT
+ *   udp-ping IP PORT INTERVAL PAYLOAD TOS STOP        as ping
+ */
+#define _GNU_SOURCE
+#include "guest.h"
+#include <arpa/inet.h>
+#include <errno.h>
+#include <linux/tcp.h>
+#include <netinet/in.h>
+#include <netinet/ip.h>
+#include <netinet/ip_icmp.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+static char data[1 << 18];
+static volatile sig_atomic_t stopped;
+
+static void on_stop(int signal)
+{
+	(void)signal;
+	stopped = 1;
+}
+
+static uint64_t number(const char *text)
+{
+	return strtoull(text, NULL, 10);
+}
+
+static struct sockaddr_in place(const char *ip, const char *port)
+{
+	struct sockaddr_in a = { .sin_family = AF_INET, .sin_port = htons(number(port)) };
+
+	if (ip)
+		inet_pton(AF_INET, ip, &a.sin_addr);
+	return a;
+}
+
+/* A timer of absolute times that a descriptor tells of. */
+static int timer(void)
+{
+	int fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK);
+
+	if (fd < 0)
+		fail("timerfd");
+	return fd;
+}
+
+static void arm(int fd, uint64_t at)
+{
+	struct itimerspec t = { .it_value = { at / 1000000000ull, at % 1000000000ull } };
+
+	timerfd_settime(fd, TFD_TIMER_ABSTIME, &t, NULL);
+}
+
+static void rung(int fd)
+{
+	uint64_t times;
+
+	(void)!read(fd, &times, sizeof times);
+}
+
+static void watch(int ep, int fd, uint32_t events)
+{
+	struct epoll_event e = { .events = events, .data.fd = fd };
+
+	if (epoll_ctl(ep, EPOLL_CTL_ADD, fd, &e))
+		fail("epoll");
+}
+
+static int bound(int type, const char *port)
+{
+	struct sockaddr_in a = place(NULL, port);
+	int s = socket(AF_INET, type, 0), one = 1;
+
+	setsockopt(s, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
+	if (bind(s, (void *)&a, sizeof a))
+		fail("bind");
+	return s;
+}
+
+static void marked(int s, const char *tos)
+{
+	int value = number(tos);
+
+	setsockopt(s, IPPROTO_IP, IP_TOS, &value, sizeof value);
+}
+
+static int tcp_sink(char **v)
+{
+	uint64_t step = number(v[2]), bytes = 0, next = now_ns() / step * step + step;
+	int l = bound(SOCK_STREAM | SOCK_NONBLOCK, v[1]), ep = epoll_create1(0), t = timer(), flows = 0;
+	struct epoll_event e[64];
+
+	if (listen(l, 128))
+		fail("listen");
+	watch(ep, l, EPOLLIN);
+	watch(ep, t, EPOLLIN);
+	arm(t, next);
+	while (!stopped) {
+		int n = epoll_wait(ep, e, 64, -1);
+
+		for (int i = 0; i < n; i++) {
+			int fd = e[i].data.fd;
+			ssize_t got = 0;
+
+			if (fd == t) {
+				rung(t);
+				if (flows)
+					printf("r %llu %d %llu\n", (unsigned long long)next, flows, (unsigned long long)bytes);
+				next += step;
+				arm(t, next);
+			} else if (fd == l) {
+				int c = accept4(l, 0, 0, SOCK_NONBLOCK);
+
+				if (c >= 0) {
+					flows++;
+					watch(ep, c, EPOLLIN);
+				}
+			} else {
+				while ((got = read(fd, data, sizeof data)) > 0)
+					bytes += got;
+				if (!got || errno != EAGAIN)
+					close(fd);
+			}
+		}
+	}
+	return 0;
+}
+
+static void sample(int s, uint64_t at)
+{
+	struct tcp_info i = { 0 };
+	socklen_t size = sizeof i;
+
+	if (getsockopt(s, IPPROTO_TCP, TCP_INFO, &i, &size))
+		return;
+	printf("s %llu %u %d %u %u %llu %llu %u %u %u %u %u\n", (unsigned long long)at, i.tcpi_snd_cwnd,
+	       (int)i.tcpi_snd_ssthresh, i.tcpi_rtt, i.tcpi_rttvar, (unsigned long long)i.tcpi_pacing_rate,
+	       (unsigned long long)i.tcpi_delivery_rate, i.tcpi_total_retrans, i.tcpi_unacked, i.tcpi_lost,
+	       i.tcpi_ca_state, i.tcpi_notsent_bytes);
+}
+
+static int tcp_send(char **v)
+{
+	struct sockaddr_in a = place(v[1], v[2]);
+	uint64_t most = number(v[4]), size = number(v[5]), stop = number(v[7]), step = number(v[8]), sent = 0;
+	uint64_t next = now_ns() / step * step + step;
+	int s = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0), ep = epoll_create1(0), t = timer(), done = 0;
+	struct epoll_event e[4];
+
+	if (size > sizeof data)
+		size = sizeof data;
+	if (setsockopt(s, IPPROTO_TCP, TCP_CONGESTION, v[3], strlen(v[3])))
+		fail(v[3]);
+	marked(s, v[6]);
+	if (connect(s, (void *)&a, sizeof a) && errno != EINPROGRESS)
+		fail("connect");
+	watch(ep, s, EPOLLOUT | EPOLLRDHUP);
+	watch(ep, t, EPOLLIN);
+	arm(t, next < stop ? next : stop);
+	while (!stopped && !done) {
+		int n = epoll_wait(ep, e, 4, -1);
+
+		for (int i = 0; i < n && !done; i++) {
+			if (e[i].data.fd == t) {
+				rung(t);
+				sample(s, next < stop ? next : stop);
+				done = next >= stop;
+				next += step;
+				arm(t, next < stop ? next : stop);
+			} else if (e[i].events & (EPOLLERR | EPOLLHUP)) {
+				int error = 0;
+				socklen_t length = sizeof error;
+
+				getsockopt(s, SOL_SOCKET, SO_ERROR, &error, &length);
+				errno = error;
+				fail("the connection");
+			} else {
+				ssize_t put = 0;
+
+				while (!most || sent < most) {
+					uint64_t left = most ? most - sent : size;
+
+					put = write(s, data, left < size ? left : size);
+					if (put <= 0)
+						break;
+					sent += put;
+				}
+				if (most && sent >= most) {
+					shutdown(s, SHUT_WR);
+					while (read(s, data, sizeof data) < 0 && errno == EAGAIN && !stopped && now_ns() < stop)
+						poll(&(struct pollfd){ s, POLLIN | POLLRDHUP, 0 }, 1, 1000);
+					printf("f %llu\n", (unsigned long long)now_ns());
+					done = 1;
+				}
+			}
+		}
+	}
+	return 0;
+}
+
+static int udp_sink(char **v)
+{
+	uint64_t step = number(v[2]), bytes = 0, packets = 0, next = now_ns() / step * step + step;
+	uint32_t last = 0, nth;
+	int s = bound(SOCK_DGRAM | SOCK_NONBLOCK, v[1]), ep = epoll_create1(0), t = timer();
+	struct epoll_event e[4];
+
+	watch(ep, s, EPOLLIN);
+	watch(ep, t, EPOLLIN);
+	arm(t, next);
+	while (!stopped) {
+		int n = epoll_wait(ep, e, 4, -1);
+
+		for (int i = 0; i < n; i++) {
+			ssize_t got;
+
+			if (e[i].data.fd == t) {
+				rung(t);
+				printf("d %llu %llu %llu %u\n", (unsigned long long)next, (unsigned long long)packets,
+				       (unsigned long long)bytes, last);
+				next += step;
+				arm(t, next);
+				continue;
+			}
+			while ((got = recv(s, data, sizeof data, 0)) >= 0) {
+				packets++;
+				bytes += got;
+				if (got >= 4) {
+					memcpy(&nth, data, 4);
+					if (ntohl(nth) > last)
+						last = ntohl(nth);
+				}
+			}
+		}
+	}
+	return 0;
+}
+
+static int udp_send(char **v)
+{
+	struct sockaddr_in a = place(v[1], v[2]);
+	uint64_t size = number(v[3]), burst = number(v[4]), gap = number(v[5]), stop = number(v[7]), at = now_ns();
+	uint32_t nth = 0;
+	int s = socket(AF_INET, SOCK_DGRAM, 0);
+
+	marked(s, v[6]);
+	if (connect(s, (void *)&a, sizeof a))
+		fail("connect");
+	for (; at < stop && !stopped; at += gap) {
+		if (sleep_until(at))
+			continue;
+		for (uint64_t i = 0; i < burst; i++) {
+			uint32_t written = htonl(++nth);
+
+			if (size >= 4)
+				memcpy(data, &written, 4);
+			(void)!send(s, data, size, 0);
+		}
+	}
+	printf("q %u\n", nth);
+	return 0;
+}
+
+static uint16_t sum(const void *bytes, size_t length)
+{
+	const uint16_t *w = bytes;
+	uint32_t all = 0;
+
+	for (; length > 1; length -= 2)
+		all += *w++;
+	if (length)
+		all += *(const uint8_t *)w;
+	while (all >> 16)
+		all = (all & 0xffff) + (all >> 16);
+	return ~all;
+}
+
+/* Requests at an interval over a connected socket, until STOP and a second more for answers. An answer has the request's number at `at`. */
+static int asks(int s, int icmp, uint64_t interval, size_t size, uint64_t stop)
+{
+	uint64_t next = now_ns(), *times = calloc(1 << 20, sizeof *times);
+	uint32_t sent = 0;
+	int t = timer(), ep = epoll_create1(0);
+	struct epoll_event e[4];
+
+	if (size < 8)
+		size = 8;
+	watch(ep, s, EPOLLIN);
+	watch(ep, t, EPOLLIN);
+	arm(t, next + 1);
+	while (!stopped) {
+		int n = epoll_wait(ep, e, 4, -1);
+
+		for (int i = 0; i < n; i++) {
+			ssize_t got;
+
+			if (e[i].data.fd == t) {
+				rung(t);
+				if (next >= stop + 1000000000ull)
+					stopped = 1;
+				if (next < stop && sent < 1 << 20) {
+					struct icmphdr h = { .type = ICMP_ECHO, .un.echo = { htons(getpid()), htons(sent) } };
+					size_t head = icmp ? sizeof h : 0;
+
+					memset(data, 0, head + size);
+					memcpy(data, &h, head);
+					memcpy(data + head, &sent, 4);
+					if (icmp) {
+						h.checksum = sum(data, head + size);
+						memcpy(data, &h, head);
+					}
+					times[sent++] = now_ns();
+					(void)!send(s, data, head + size, 0);
+				}
+				next += interval;
+				arm(t, next);
+				continue;
+			}
+			while ((got = recv(s, data, sizeof data, MSG_DONTWAIT)) > 0) {
+				char *p = data;
+				uint32_t nth;
+				uint64_t at = now_ns();
+
+				if (icmp) {
+					struct icmphdr *h = (void *)(data + ((struct iphdr *)data)->ihl * 4);
+
+					if (h->type != ICMP_ECHOREPLY || h->un.echo.id != htons(getpid()))
+						continue;
+					p = (char *)(h + 1);
+				}
+				memcpy(&nth, p, 4);
+				if (nth < sent)
+					printf("p %u %llu %llu\n", nth, (unsigned long long)times[nth],
+					       (unsigned long long)(at - times[nth]));
+			}
+		}
+	}
+	printf("q %u\n", sent);
+	return 0;
+}
+
+static int ping(char **v)
+{
+	struct sockaddr_in a = place(v[1], "0");
+	int s = socket(AF_INET, SOCK_RAW, IPPROTO_ICMP);
+
+	if (s < 0 || connect(s, (void *)&a, sizeof a))
+		fail("ICMP");
+	marked(s, v[4]);
+	return asks(s, 1, number(v[2]), number(v[3]), number(v[5]));
+}
+
+static int udp_ping(char **v)
+{
+	struct sockaddr_in a = place(v[1], v[2]);
+	int s = socket(AF_INET, SOCK_DGRAM, 0);
+
+	if (connect(s, (void *)&a, sizeof a))
+		fail("connect");
+	marked(s, v[5]);
+	return asks(s, 0, number(v[3]), number(v[4]), number(v[6]));
+}
+
+static int udp_echo(char **v)
+{
+	int s = bound(SOCK_DGRAM, v[1]);
+
+	while (!stopped) {
+		struct sockaddr_in from;
+		socklen_t length = sizeof from;
+		ssize_t got = recvfrom(s, data, sizeof data, 0, (void *)&from, &length);
+
+		if (got >= 0)
+			sendto(s, data, got, 0, (void *)&from, length);
+	}
+	return 0;
+}
+
+int traffic(int count, char **v)
+{
+	static const struct {
+		const char *name;
+		int words;
+		int (*run)(char **);
+	} known[] = {
+		{ "tcp-sink", 3, tcp_sink }, { "tcp-send", 9, tcp_send }, { "udp-sink", 3, udp_sink },
+		{ "udp-send", 8, udp_send }, { "ping", 6, ping },	  { "udp-ping", 7, udp_ping },
+		{ "udp-echo", 2, udp_echo },
+	};
+	struct sigaction stop = { .sa_handler = on_stop };
+
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	signal(SIGPIPE, SIG_IGN);
+	sigaction(SIGINT, &stop, NULL);
+	sigaction(SIGTERM, &stop, NULL);
+	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+		if (!strcmp(v[0], known[i].name) && count == known[i].words)
+			return known[i].run(v);
+	fprintf(stderr, "%s: no such traffic, or not its arguments\n", v[0]);
+	return 2;
+}
