@@ -232,7 +232,11 @@ def make(name: str) -> None:
     sys.argv = [script, *arguments]
     sys.path.insert(0, str(ROOT / Path(script).parent))
     with noted() as found:
-        runpy.run_path(script, run_name="__main__")
+        try:
+            runpy.run_path(script, run_name="__main__")
+        except SystemExit as ended:
+            if ended.code:
+                raise
     write(name, found.values())
     print(f"{name}: {len(found)} cells noted")
 

@@ -129,8 +129,8 @@ def run_sweep(
 
     `over` is a table of values by key, of which all combinations are run, or a list of the combinations themselves.
     Runs share `jobs` threads of this process (as many as there are processors unless said), or each combination is a
-    task of `executor`: a pool of processes, Dask's, or any other of `concurrent.futures`. Nothing that is measured
-    depends on who runs it.
+    task of `executor`: a pool of processes, Dask's, or any other of `concurrent.futures`. Results do
+    not depend on who runs them.
 
     With `folder` each combination is kept as soon as it is finished, and what is kept there already is not run again;
     `parquet` adds the table as a Parquet data set in `table/`. `shard`, such as "2/16", runs one part of the

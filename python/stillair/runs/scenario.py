@@ -52,14 +52,14 @@ class Scenario:
         keep: Callable[[str], object] | None = None,
         passed: Callable[[float], object] | None = None,
     ) -> "Result":
-        """Runs the scenario `runs` times, `jobs` at once (as many as there are processors unless said).
+        """Runs the scenario `runs` times, `jobs` at once (default: one for each processor).
 
-        Runs are numbered from `first_run` on. `overrides` are dotted keys with their values: numbers, lists and tables,
-        or text as `--set` takes it. `seed` takes the place of the file's. `progress` is called with the number of
-        runs finished so far. With `series` each run keeps what happened step by step; if `keep` is given, it gets
-        each run as JSON as it finishes, and the result has the summaries only. `passed` is called while runs are under
-        way, with the number of runs made and the parts of those that have not ended. A number beyond its bounds is an
-        `InputError`, as is a wrong scenario.
+        `overrides` are dotted keys with their values: numbers, lists and tables, or text as `--set` takes it. `seed`
+        replaces the file's. Runs are numbered from `first_run` on. With `series` each run keeps what happened in each
+        step of time. With `keep` that function receives each run as JSON when it finishes, and the result has the
+        summaries only. `progress` is called with the number of finished runs, `passed` while runs are under way, with
+        the number of runs made so far, parts of unfinished ones included. A wrong scenario, or a number out of bounds,
+        is an `InputError`.
         """
         from stillair.results.result import Result  # noqa: PLC0415 - not needed to read a scenario, and slow to load
 
@@ -80,7 +80,7 @@ class Scenario:
         keep: Callable[[str], object] | None = None,
         passed: Callable[[float], object] | None = None,
     ) -> str:
-        """The same result as JSON, for who has no use for it beside what `keep` got."""
+        """The result as JSON text, for callers that only need what `keep` received."""
         check_runs(runs, seed, jobs, first_run)
         if guests.kernels(self, pairs(overrides)):
             request = guests.Request(self.text, self.file, pairs(overrides), seed, first_run, series)

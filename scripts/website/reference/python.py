@@ -1,18 +1,30 @@
 """What `stillair` and `stillair.link` offer to Python, by their own docstrings."""
 
 import inspect
+import re
 from types import ModuleType
 
 import stillair
 import stillair.capture
 import stillair.link
 
+_VALUE = "str | int | float | bool | Sequence['Value'] | Mapping[str, 'Value']"
+_ALIASES = {
+    f"Mapping[str, {_VALUE}] | Iterable[tuple[str, {_VALUE}]]": "Overrides",
+    f"Mapping[str, Sequence[{_VALUE}] | str]": "Mapping[str, Values]",
+    _VALUE: "Value",
+}
+
 
 def _signature(of: object) -> str:
     try:
-        return str(inspect.signature(of)).replace("~", "")  # type: ignore[arg-type]
+        said = str(inspect.signature(of))  # type: ignore[arg-type]
     except (TypeError, ValueError):
         return ""
+    said = re.sub(r"\b(collections\.abc|typing|pathlib|os|stillair(\.[a-z_]+)+)\.(?=[A-Za-z])", "", said)
+    for long, short in _ALIASES.items():
+        said = said.replace(long, short)
+    return said.replace("~", "")
 
 
 def _says(of: object) -> str:
@@ -55,7 +67,8 @@ def page() -> str:
     parts = [
         "# Python",
         "Made of the package's own docstrings. All of it has types, and a report is a typed dictionary "
-        "(`stillair.results.report`). [The tutorial](../tutorial.py) is a notebook that the tests run.",
+        "(`stillair.results.report`). `Overrides` are dotted keys with their values: numbers, lists and tables, or text as "
+        "`--set` takes it. [The tutorial](../tutorial.py) is a notebook that the tests run.",
         *_module(stillair, list(stillair.__all__)),
         *_module(stillair.capture, ["capture_points", "write_capture"]),
         *_module(stillair.link, list(stillair.link.__all__)),
