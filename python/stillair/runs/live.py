@@ -27,6 +27,7 @@ class Request:
     late_us: int | None = None
     series: bool = False
     uplink: bool = False
+    servers: bool = False
     attach: list[tuple[str, str]] = field(default_factory=list)
 
     @classmethod

@@ -43,6 +43,9 @@ _late = click.option(
 @_late
 @click.option("--uplink", is_flag=True, help="Let hosts reach the Internet, by slirp4netns.")
 @click.option(
+    "--servers", is_flag=True, help="Start servers of netperf, irtt and iperf3 in all live hosts but that of COMMAND."
+)
+@click.option(
     "--attach",
     metavar="HOST=PLACE",
     multiple=True,
@@ -59,6 +62,7 @@ def live(
     host: str | None,
     late: int,
     uplink: bool,
+    servers: bool,
     attach: tuple[str, ...],
     folder: Path | None,
     force: bool,
@@ -83,6 +87,7 @@ def live(
         table=not command and not as_json,
         late_us=late,
         uplink=uplink,
+        servers=servers,
         attach=[_attached(text) for text in attach],
     )
     if force and folder is None:

@@ -1,0 +1,31 @@
+"""Pages between live hosts, by our own loader."""
+
+import json
+import tomllib
+
+from conftest import SCENARIO, User, needs
+from stillair.runs.scenario import Scenario
+
+PART, LEAST_S = 0.25, 0.01
+"""Part, or s if that is more, by which the mean of a load may differ from virtual time: both ends run when their processor lets them."""
+
+
+def test_a_page_takes_as_long_as_in_virtual_time(user: User) -> None:
+    needs("python3")
+    text = SCENARIO.read_text().split("[[flow]]")[0]
+    text += '[[flow]]\nkind = "web"\nname = "page"\nfrom = "sta"\nto = "server"\npage = "small"\n'
+    assert tomllib.loads(text)["flow"]
+    scenario = user.folder / "page.toml"
+    scenario.write_text(text)
+    run, _, status = user.live(scenario=scenario)
+    assert status == 0, run["notes"]
+    overrides = [(f"node.{host}.host", "model") for host in ("sta", "server")]
+    [virtual] = json.loads(Scenario(scenario).run(1, None, None, overrides).to_json())["runs"]
+    [(name, live)], [(_, model)] = run["web"].items(), virtual["web"].items()
+    assert name == "page.server"
+    assert set(live) == set(model)
+    assert live["loads"] >= 10
+    assert abs(live["mean_s"] - model["mean_s"]) <= max(PART * model["mean_s"], LEAST_S), (live, model)
+    assert run["page_load_s"] == live["mean_s"]
+    # A name, a connection, a list and an object: four round trips of 10 ms at least.
+    assert live["median_s"] >= 0.04
