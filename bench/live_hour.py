@@ -1,8 +1,9 @@
 """An hour of load between live hosts, made by the real Flent: whether memory stays as it is, and accounts close.
 
-`bench/live_hour.py target/release/stillair-live FLENT [SECONDS]`. Flent's `rrul_be` has four TCP transfers each way beside four pings. Each minute a
-line with what the engine's process holds of memory, and how much has come to the doors of the model; at the end what Flent and the engine say of the
-run. Exit status 1 if memory grew or there is no result: a result is made of accounts that close, or not at all.
+`bench/live_hour.py target/release/stillair-live FLENT [SECONDS]`. Flent's `rrul_be` has four TCP transfers each way
+beside four pings. Each minute a line with what the engine's process holds of memory, and how much has come to the doors
+of the model; at the end what Flent and the engine say of the run. Exit status 1 if memory grew or there is no result: a
+result is made of accounts that close, or not at all.
 """
 
 import json
@@ -16,7 +17,7 @@ from typing import Any
 SCENARIO = Path(__file__).resolve().parents[1] / "scenarios" / "live" / "upload.toml"
 MINUTE = 60
 GROWTH = 0.05
-"""Part by which memory may be more in the last ten minutes than in the ten behind the first ten, when all tables have their size."""
+"""Part by which memory may be more in the last ten minutes than in minutes 11 to 20, when tables have their size."""
 EDGES = 10
 """Seconds that Flent's test is longer than its transfers."""
 

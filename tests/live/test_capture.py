@@ -39,7 +39,7 @@ def test_real_bytes_are_in_the_frames(user: User) -> None:
     seen = tshark(file, "-T", "fields", "-e", "frame.interface_name")
     assert {point: seen.count(point) for point in said["frames"]} == said["frames"]
     assert set(said["frames"]) == {"air-wifi", "sta-wlan0", "lan"}
-    # On the air with radiotap around, and as Ethernet on the wire; payload, addresses and checksums are those of the kernel.
+    # On the air with radiotap around, and as Ethernet on the wire; payload and checksums are those of the kernel.
     payload = [f"what a live host sends, {n:02d}" for n in range(50)]
     for point, protocols in (("air-wifi", "radiotap:wlan_radio:wlan:llc:ip:udp:"), ("lan", "eth:ethertype:ip:udp:")):
         # But for what the server's kernel sends back, as nobody listens there.

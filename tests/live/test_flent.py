@@ -1,4 +1,4 @@
-"""The real Flent between live hosts, with the netperf of ours: what it writes is read, and its figures agree with ours."""
+"""The real Flent between live hosts, with a netperf of ours: what it writes is read, and its figures agree."""
 
 import gzip
 import json
@@ -19,9 +19,9 @@ from stillair.runs.imports.loads import flent as reader
 SEGMENT = {4: 1448, 6: 1428}
 """Payload of a full packet of 1500 bytes, with timestamps of TCP."""
 BYTES = 0.03
-"""Part by which what Flent counts of payload, in full packets, may differ from what came to the doors: acknowledgements, pings, what is under way."""
+"""Part by which Flent's payload, in full packets, may differ from what came to the doors: pings, what is under way."""
 PING = (0.25, 3.0)
-"""Part, or ms if that is more, by which Flent's median ping may differ from that of the scenario's own, which asks at other instants."""
+"""Part, or ms if that is more, by which Flent's median ping may differ from the scenario's, asked at other times."""
 LENGTH = 5
 
 
@@ -93,8 +93,8 @@ def test_rrul_be_loads_both_ways(user: User) -> None:
     [load] = reader.read(str(file), file.read_bytes())
     assert load.test == "rrul_be"
     for word, host in (("upload", "server"), ("download", "sta")):
-        # By IPv6, as the name has both. Acknowledgements of the other direction come there too, of 72 bytes and more with what they select: no
-        # more than one for each full packet of that.
+        # By IPv6, as the name has both. Acknowledgements of the other direction come there too, of 72 bytes, and more
+        # with what they select: no more than one for each full packet of that.
         came, other = run["hosts"][host]["to"]["bytes"], moved(found, "download" if word == "upload" else "upload")
         least = moved(found, word) * 1500 / SEGMENT[6]
         most = least + other / SEGMENT[6] * 108
@@ -132,8 +132,8 @@ def test_our_netperf_times_round_trips(tmp_path: Path) -> None:
     server = subprocess.Popen([PYTHON, tmp_path / "netserver", "-D", "-L", "127.0.0.1", "-p", port])
     try:
         keys = "THROUGHPUT,ELAPSED_TIME,PROTOCOL,LOCAL_SOCKET_TOS"
-        words = ["-P", "0", "-v", "0", "-D", "-0.20", "-4", "-Y", "EF,EF", "-H", "127.0.0.1", "-p", port, "-t", "UDP_RR"]
-        command = [PYTHON, tmp_path / "netperf", *words, "-l", "1", "--", "-e", "1", "-k", keys]
+        words = ["-P0", "-v0", "-D", "-0.20", "-4", "-Y", "EF,EF", "-H", "127.0.0.1", "-t", "UDP_RR", "-p"]
+        command = [PYTHON, tmp_path / "netperf", *words, port, "-l", "1", "--", "-e", "1", "-k", keys]
         for _ in range(50):
             done = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False)
             if done.returncode == 0:

@@ -7,7 +7,7 @@ from conftest import SCENARIO, User, needs
 from stillair.runs.scenario import Scenario
 
 PART, LEAST_S = 0.25, 0.01
-"""Part, or s if that is more, by which the mean of a load may differ from virtual time: both ends run when their processor lets them."""
+"""Part, or s if that is more, by which the mean of a load may differ from virtual time."""
 
 
 def test_a_page_takes_as_long_as_in_virtual_time(user: User) -> None:

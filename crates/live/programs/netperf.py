@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""What answers to `netperf` and `netserver` in live hosts where no netperf is installed: as much of its command line and output as Flent asks for.
+"""`netperf` and `netserver` of live hosts where no netperf is installed: as much as Flent asks for.
 
-Tests are TCP_STREAM, TCP_MAERTS and UDP_RR. Between the two ends is a protocol of our own, so that each needs the other of these: a line of JSON asks
-for a test, a line answers with the port of its data, and another, at the end, with what the server measured. Results are `KEY=VALUE` lines, and while
-a test goes on, with `-D`, four lines for each interval, as netperf's demo mode prints them with `-k`.
+Tests are TCP_STREAM, TCP_MAERTS and UDP_RR. Between the two ends is a protocol of our own, so that each needs the other
+of these: a line of JSON asks for a test, a line answers with the port of its data, and another, at the end, with what
+the server measured. Results are `KEY=VALUE` lines, and while a test goes on, with `-D`, four lines for each interval, as
+netperf's demo mode prints them with `-k`.
 """
 
 import getopt
@@ -25,12 +26,13 @@ CODES = {"ef": 46, "va": 44, "le": 1}
 KEYS = {
     "THROUGHPUT", "THROUGHPUT_UNITS", "ELAPSED_TIME", "PROTOCOL", "DIRECTION", "TRANSPORT_MSS",
     "LOCAL_CONG_CONTROL", "REMOTE_CONG_CONTROL", "LOCAL_TRANSPORT_RETRANS", "REMOTE_TRANSPORT_RETRANS",
-    "LOCAL_SOCKET_TOS", "REMOTE_SOCKET_TOS", "LOCAL_SEND_SIZE", "LOCAL_RECV_SIZE", "REMOTE_SEND_SIZE", "REMOTE_RECV_SIZE",
+    "LOCAL_SOCKET_TOS", "REMOTE_SOCKET_TOS",
+    "LOCAL_SEND_SIZE", "LOCAL_RECV_SIZE", "REMOTE_SEND_SIZE", "REMOTE_RECV_SIZE",
     "LOCAL_BYTES_SENT", "LOCAL_BYTES_RECVD", "REMOTE_BYTES_SENT", "REMOTE_BYTES_RECVD",
 }  # fmt: skip
 INFO = (
-    "rto ato snd_mss rcv_mss unacked sacked lost retrans fackets last_data_sent last_ack_sent last_data_recv last_ack_recv pmtu rcv_ssthresh "
-    "rtt rttvar snd_ssthresh snd_cwnd advmss reordering rcv_rtt rcv_space total_retrans"
+    "rto ato snd_mss rcv_mss unacked sacked lost retrans fackets last_data_sent last_ack_sent last_data_recv "
+    "last_ack_recv pmtu rcv_ssthresh rtt rttvar snd_ssthresh snd_cwnd advmss reordering rcv_rtt rcv_space total_retrans"
 ).split()
 """The numbers of 32 bits behind the first eight bytes of `struct tcp_info` (include/uapi/linux/tcp.h, 4.4)."""
 

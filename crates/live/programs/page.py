@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""What loads pages between live hosts, and serves them: `stillair-page serve ADDRESS PORT` and `stillair-page load ADDRESS PORT PAGE ...`.
+"""Pages between live hosts: `stillair-page serve ADDRESS PORT` and `stillair-page load ADDRESS PORT PAGE ...`.
 
-A load is that of the model: the server's name is looked up, by a datagram that it answers, a list is fetched over HTTP, then the objects in it over
-four connections, each asked for when the one before it on its connection is there. Requests and the heads of answers have the lengths of PAGE,
-which is JSON of `request`, `header`, `list` and `objects`; no request is shorter than its words. Each load that is done is a line of JSON: when it
-began and how long it took, in s.
+A load is that of the model: the server's name is looked up, by a datagram that it answers, a list is fetched over HTTP,
+then the objects in it over four connections, each asked for when the one before it on its connection is there. Requests
+and the heads of answers have the lengths of PAGE, which is JSON of `request`, `header`, `list` and `objects`; no request
+is shorter than its words. Each load that is done is a line of JSON: when it began and how long it took, in s.
 """
 
 import argparse
