@@ -160,8 +160,9 @@ test-adapters: ## released QUIC and WebRTC stacks over links, and whether the C 
 header: | prerequisites ## write the C header anew from crates/link-c
 	cd adapters && cargo run --locked --quiet -p header
 
-fuzz: | prerequisites ## look for scenarios and IP packets that break reader or world, FUZZ_SECONDS each; FUZZ_SEED=N begins there
+fuzz: | prerequisites ## look for scenarios, packets and messages of the kernel that break their readers, and networks that break the world, FUZZ_SECONDS each; FUZZ_SEED=N begins there
 	cargo build --locked -p stillair-sim --example fuzz
+	cargo build --locked -p stillair-live --example fuzz_netlink
 	scripts/fuzz.sh $(TARGET)/debug/examples/fuzz $(FUZZ_SECONDS) $(FUZZ_SEED)
 
 fuzz-link: | prerequisites ## look for calls that break a link, FUZZ_SECONDS; FUZZ_SEED=N begins there

@@ -6,8 +6,10 @@ import tomllib
 from conftest import SCENARIO, User, needs
 from stillair.runs.scenario import Scenario
 
-PART, LEAST_S = 0.25, 0.01
-"""Part, or s if that is more, by which the mean of a load may differ from virtual time."""
+PART = 0.25
+"""Part by which the fastest load may be faster than the median of virtual time."""
+BUSY = 3
+"""How many times as long a load may take where programs wait for a processor."""
 
 
 def test_a_page_takes_as_long_as_in_virtual_time(user: User) -> None:
@@ -25,7 +27,9 @@ def test_a_page_takes_as_long_as_in_virtual_time(user: User) -> None:
     assert name == "page.server"
     assert set(live) == set(model)
     assert live["loads"] >= 10
-    assert abs(live["mean_s"] - model["mean_s"]) <= max(PART * model["mean_s"], LEAST_S), (live, model)
+    lines = map(json.loads, run["live"]["tools"][name]["client"].splitlines())
+    fastest = min(line["took"] for line in lines if "took" in line)
+    assert (1 - PART) * model["median_s"] <= fastest <= BUSY * model["median_s"], (fastest, model)
     assert run["page_load_s"] == live["mean_s"]
     # A name, a connection, a list and an object: four round trips of 10 ms at least.
     assert live["median_s"] >= 0.04

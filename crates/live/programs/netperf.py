@@ -3,8 +3,8 @@
 
 Tests are TCP_STREAM, TCP_MAERTS and UDP_RR. Between the two ends is a protocol of our own, so that each needs the other
 of these: a line of JSON asks for a test, a line answers with the port of its data, and another, at the end, with what
-the server measured. Results are `KEY=VALUE` lines, and while a test goes on, with `-D`, four lines for each interval, as
-netperf's demo mode prints them with `-k`.
+the server measured. Results are `KEY=VALUE` lines, and while a test goes on, with `-D`, four lines for each interval,
+as netperf's demo mode prints them with `-k`.
 """
 
 import getopt

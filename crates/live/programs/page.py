@@ -2,9 +2,9 @@
 """Pages between live hosts: `stillair-page serve ADDRESS PORT` and `stillair-page load ADDRESS PORT PAGE ...`.
 
 A load is that of the model: the server's name is looked up, by a datagram that it answers, a list is fetched over HTTP,
-then the objects in it over four connections, each asked for when the one before it on its connection is there. Requests
-and the heads of answers have the lengths of PAGE, which is JSON of `request`, `header`, `list` and `objects`; no request
-is shorter than its words. Each load that is done is a line of JSON: when it began and how long it took, in s.
+then the objects in it over four connections, each asked for when the one before it on its connection is there.
+Requests and the heads of answers have the lengths of PAGE, which is JSON of `request`, `header`, `list` and `objects`; no
+request is shorter than its words. Each load that is done is a line of JSON: when it began and how long it took, in s.
 """
 
 import argparse
@@ -20,6 +20,8 @@ import time
 WORKERS = 4
 QUERY, ANSWER = 33, 49
 """Payload of a question for a host's address, and of the answer, which repeats it and adds the address."""
+PATIENCE = 10.0
+"""Seconds that a server may take to begin."""
 LOOKUP = 5.0
 """Seconds that a resolver waits (resolv.conf(5))."""
 PIECE = bytes(1 << 16)
@@ -110,6 +112,17 @@ class Client:
         sock.connect((self.address, self.port))
         return sock
 
+    def wait(self):
+        """Until the server is there."""
+        end = time.monotonic() + PATIENCE
+        while True:
+            try:
+                return self.connect().close()
+            except ConnectionRefusedError:
+                if time.monotonic() > end:
+                    raise
+                time.sleep(0.05)
+
     def fetch(self, sock, size):
         """Asks for so many bytes and reads them."""
         begin = f"GET /{size}/{self.page['header']}/{self.tos} HTTP/1.1\r\nHost: page\r\n".encode()
@@ -197,6 +210,7 @@ def load(said):
 
     def guarded():
         try:
+            client.wait()
             loads()
         except OSError as error:
             failed.append(error)

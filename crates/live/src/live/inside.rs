@@ -63,7 +63,7 @@ pub fn run(
     let hosts = host::all(plan, request.uplink, given.attached, &home, notes)?;
     if let Some(n) = plan.hosts.iter().position(|host| host.uplink).filter(|_| request.uplink) {
         asks.uplink(hosts[n].namespace.as_raw_fd())?;
-        uplink::share(&hosts[n].namespace)?;
+        uplink::share(&hosts[n].namespace, notes)?;
     }
     let namespaces: Vec<i32> = hosts.iter().map(|host| host.namespace.as_raw_fd()).collect();
     let launcher = Launcher::start(&namespaces, at, also)?;
