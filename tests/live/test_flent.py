@@ -27,18 +27,20 @@ EVERY_MS = 50
 LENGTH = 5
 
 
-def flent() -> str:
-    """Where the packages of Flent are, which any Python of the same version may run."""
-    found = sorted((ROOT / "build" / "flent-venv" / "lib").glob("python3*/site-packages"))
+def flent(user: User) -> Path:
+    """A folder with Flent's package where this user may read it; to measure it needs no other."""
+    found = sorted((ROOT / "build" / "flent-venv" / "lib").glob("python3*/site-packages/flent"))
     if not found:
         missing("flent is missing: make build/stamps/flent-venv")
-    return str(found[0])
+    packages = user.folder / "packages"
+    shutil.copytree(found[0], packages / "flent", ignore=shutil.ignore_patterns("__pycache__"))
+    return packages
 
 
 def measured(user: User, test: str, *options: str) -> tuple[dict[str, Any], Path, dict[str, Any]]:
     """Flent's test in the station against the server: what Flent wrote, its file, and the report of the run."""
     needs("fping", "irtt")
-    packages = flent()
+    packages = flent(user)
     out = user.folder / f"{test}-data"
     out.mkdir()
     if os.geteuid() == 0:

@@ -3,7 +3,7 @@
 
 A load is that of the model: the server's name is looked up, by a datagram that it answers, a list is fetched over HTTP,
 then the objects in it over four connections, each asked for when the one before it on its connection is there.
-Requests and the heads of answers have the lengths of PAGE, which is JSON of `request`, `header`, `list` and `objects`; no
+Requests and the heads of answers have the lengths of PAGE, JSON of `request`, `header`, `list` and `objects`; no
 request is shorter than its words. Each load that is done is a line of JSON: when it began and how long it took, in s.
 """
 
