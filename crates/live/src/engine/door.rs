@@ -128,7 +128,7 @@ impl<'a, S: Records> Doors<'a, S> {
         let of = &self.plan.hosts[host];
         let hash = view.flow_hash();
         let holds =
-            !tcp || of.pacing_shift >= 10 || self.flows.holds(hash, view.length, of.pacing_shift, now);
+            !tcp || of.pacing_shift >= 10 || self.flows.holds(host, hash, view.length, of.pacing_shift, now);
         let token = id.filter(|_| holds).map(|id| self.tokens.take(host, id));
         let packet = Entering {
             at: of.at,
