@@ -18,7 +18,7 @@ SERVED := python/stillair/cli/explore/page
 WEB_INPUTS := web/build.mjs web/papers.mjs web/package-lock.json THIRD-PARTY-NOTICES.txt $(shell find web/src web/labs scenarios python/stillair/papers/data -type f)
 RUST_INPUTS := Cargo.toml Cargo.lock pyproject.toml $(shell find crates \( -name '*.rs' -o -name '*.toml' \))
 
-.PHONY: help run fresh pages site test-live test-live-kills bench-live agree papers why answers tune kernels jitter retry-out validate-wifi describe test test-rust test-python wheel sdist test-sdist test-wheel test-crate test-adapters header fuzz fuzz-link bench bench-qdiscs bench-ccs bench-doors bench-link bench-startup bench-sweeps bench-ns3 ns3-examples web test-web bench-web clean prerequisites
+.PHONY: help run fresh pages site test-live test-live-kills bench-live agree papers why answers tune kernels jitter retry-out validate-wifi describe test test-rust test-python wheel sdist test-sdist test-wheel test-crate test-adapters header fuzz fuzz-link bench bench-qdiscs bench-ccs bench-doors bench-link bench-startup bench-sweeps bench-ns3 ns3-examples web test-web bench-web clean prerequisites live-hour
 .DEFAULT_GOAL := help
 
 help: ## show this list
@@ -63,8 +63,8 @@ test-rust: $(STAMPS)/venv | prerequisites
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked --quiet
 
 test-python: $(STAMPS)/native $(STAMPS)/flent-venv $(STAMPS)/browser $(STAMPS)/ray $(STAMPS)/site
-	$(BIN)/ruff check python tests/python tests/live bench scripts
-	$(BIN)/ruff format --check python tests/python tests/live bench scripts
+	$(BIN)/ruff check python tests/python tests/live crates/live/programs bench scripts
+	$(BIN)/ruff format --check python tests/python tests/live crates/live/programs bench scripts
 	$(BIN)/mypy
 	$(BIN)/mypy bench
 	$(BIN)/mypy scripts
@@ -77,7 +77,7 @@ LIVE_BINARY = cargo build --locked --workspace --bin stillair-live --test steps
 
 # Real hosts in namespaces, as root if this is root, and as the user nobody or this one. What is missing is named and skipped;
 # with STILLAIR_LIVE=required that is a failure.
-test-live: $(STAMPS)/native ## real hosts over the modelled network; needs iperf3 irtt fping iptables iputils-ping iproute2 curl slirp4netns
+test-live: $(STAMPS)/native $(STAMPS)/flent-venv ## real hosts over the modelled network; needs iperf3 irtt fping iptables iputils-ping iproute2 curl slirp4netns tshark
 	$(LIVE_BINARY)
 	STILLAIR_LIVE_BINARY=$(abspath $(TARGET))/debug/stillair-live $(BIN)/python -m pytest -q -p no:cacheprovider tests/live
 
@@ -88,6 +88,11 @@ test-live-kills: $(STAMPS)/venv ## live runs killed at random, KILLS=50 as each 
 bench-live: | prerequisites ## CPU time and lateness of live runs beside a bare veth, as root
 	cargo build --release --locked -p stillair-live
 	$(PYTHON) bench/live.py $(TARGET)/release/stillair-live
+
+live-hour: $(STAMPS)/flent-venv ## an hour of Flent's rrul_be between live hosts: whether memory stays as it is, into docs/results/live
+	cargo build --release --locked -p stillair-live
+	@mkdir -p docs/results/live
+	$(PYTHON) bench/live_hour.py $(TARGET)/release/stillair-live build/flent-venv/bin/flent >docs/results/live/hour.txt
 
 agree: $(STAMPS)/native ## cubic and bbr, up and down, small queues on and off: live beside virtual time, into docs/results/live
 	@mkdir -p docs/results/live
@@ -175,8 +180,9 @@ test-adapters: ## released QUIC and WebRTC stacks over links, and whether the C 
 header: | prerequisites ## write the C header anew from crates/link-c
 	cd adapters && cargo run --locked --quiet -p header
 
-fuzz: | prerequisites ## look for scenarios and IP packets that break reader or world, FUZZ_SECONDS each; FUZZ_SEED=N begins there
+fuzz: | prerequisites ## look for scenarios, packets and messages of the kernel that break their readers, and networks that break the world, FUZZ_SECONDS each; FUZZ_SEED=N begins there
 	cargo build --locked -p stillair-sim --example fuzz
+	cargo build --locked -p stillair-live --example fuzz_netlink
 	scripts/fuzz.sh $(TARGET)/debug/examples/fuzz $(FUZZ_SECONDS) $(FUZZ_SEED)
 
 fuzz-link: | prerequisites ## look for calls that break a link, FUZZ_SECONDS; FUZZ_SEED=N begins there

@@ -4,9 +4,13 @@ A row is one run of iperf3 for 5 s. CPU time is that of the engine, with what th
 """
 
 import json
+import os
+import platform
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 WIFI = """
@@ -62,31 +66,111 @@ RUNS = [
     ("802.11n 600 Mbit/s, 4 TCP", WIFI, {"rate": "ht40-mcs31-sgi"}, [flow("tcp")] * 4),
     ("wire 10 Gbit/s, 4 TCP", WIRE, {}, [flow("tcp")] * 4),
 ]
+NO_PRIORITY = ["setpriv", "--bounding-set=-sys_nice", "--inh-caps=-sys_nice"]
+"""So that root too has no real-time priority: what a run of an ordinary user has."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """A run: its rate in Mbit/s and packets/s, its cost in us a packet and in processors, how late it was in us."""
+
+    mbps: float
+    packets_s: float
+    us: float
+    user_us: float
+    core: float
+    p50: float
+    p99: float
+    most: float
+    valid: bool
+    priority: str
+
+
+@dataclass(frozen=True)
+class Bar:
+    """What is asked of a row, by its number, its egress, and whether it has real-time priority."""
+
+    run: int
+    egress: str
+    what: str
+    of: Callable[[Found], float]
+    most: float | None = None
+    least: float | None = None
+    real_time: bool = True
+
+    def holds(self, found: Found) -> bool:
+        """Whether a run is within it."""
+        value = self.of(found)
+        return (self.most is None or value <= self.most) and (self.least is None or value >= self.least)
+
+
+BARS = [
+    Bar(2, "tun", "core", lambda f: f.core, most=0.25),
+    Bar(2, "nfqueue", "core", lambda f: f.core, most=0.35),
+    Bar(
+        3,
+        "tun",
+        "Mbit/s, or hundreds of packets/s, of a core",
+        lambda f: max(f.mbps, f.packets_s / 100) / f.core,
+        least=3000,
+    ),
+    Bar(3, "tun", "us/packet", lambda f: f.us, most=2.6),
+    Bar(3, "nfqueue", "us/packet", lambda f: f.us, most=4.5),
+    Bar(3, "tun", "us/packet in user space", lambda f: f.user_us, most=1.2),
+    Bar(3, "nfqueue", "us/packet in user space", lambda f: f.user_us, most=1.2),
+    Bar(0, "tun", "p99 us late", lambda f: f.p99, most=120),
+    Bar(0, "nfqueue", "p99 us late", lambda f: f.p99, most=120),
+    Bar(2, "tun", "p99 us late", lambda f: f.p99, most=300),
+    Bar(2, "nfqueue", "p99 us late", lambda f: f.p99, most=300),
+    Bar(0, "nfqueue", "p99 us late, no real-time priority", lambda f: f.p99, most=1500, real_time=False),
+]
+"""Those of a machine whose other processors are idle."""
 
 
 def main(binary: str) -> None:
-    """Prints a table."""
+    """Prints a table of the runs, and one of the bars."""
     heads = ("run", "egress", "Mbit/s", "us/packet", "user", "core", "p50 us", "p99 us", "max us")
-    print(row(*heads), "valid")
-    for name, text, options, flows in RUNS:
+    load = Path("/proc/loadavg").read_text().split()[0]
+    print(f"kernel {platform.release()}, {os.cpu_count()} processors, load average {load}\n")
+    print(row(*heads), "valid, priority")
+    all_: dict[tuple[int, str, bool], Found] = {}
+    for n, real_time in [*((n, True) for n in range(len(RUNS))), (0, False)]:
         for tsq in ("off", "on"):
-            with tempfile.TemporaryDirectory() as folder:
-                scenario = Path(folder) / "bench.toml"
-                scenario.write_text(text.format(tsq=tsq, **options) + "".join(flows))
-                done = subprocess.run([binary, "run", scenario], capture_output=True, text=True, check=False)
-            if not done.stdout:
-                sys.exit(done.stderr)
-            run = json.loads(done.stdout)["runs"][0]
-            live = run["live"]
-            packets = live["doors"]["entered"]
-            cpu = live["cpu_user_s"] + live["cpu_system_s"]
-            late = live["lateness"]
-            figures = [run["goodput_total_mbps"], cpu * 1e6 / packets, live["cpu_user_s"] * 1e6 / packets]
-            figures += [cpu / live["elapsed_s"], late["p50_us"] or 0, late["p99_us"] or 0, late["max_us"]]
+            egress, found = measured(binary, n, tsq, real_time=real_time)
+            all_[n, "nfqueue" if tsq == "on" else "tun", real_time] = found
+            figures = (found.mbps, found.us, found.user_us, found.core, found.p50, found.p99, found.most)
             shown = [f"{figure:.2f}" for figure in figures]
-            valid = "yes" if live["valid"] else "no"
-            print(row(name, live["hosts"]["sta"]["egress"], *shown), f"{valid}, {live['priority']}")
+            print(row(RUNS[n][0], egress, *shown), f"{'yes' if found.valid else 'no'}, {found.priority}", flush=True)
     print(row("bare veth, 1 TCP", "-", f"{veth():.2f}"))
+    print(f"\n{'bar':<36} {'egress':<8} {'figure':<44} {'found':>10} {'asked':>12}")
+    for bar in BARS:
+        found = all_[bar.run, bar.egress, bar.real_time]
+        asked = f"<= {bar.most:g}" if bar.most is not None else f">= {bar.least:g}"
+        verdict = "holds" if bar.holds(found) else "MISSED"
+        late = "" if found.valid else ", in a run that is not valid"
+        print(
+            f"{RUNS[bar.run][0]:<36} {bar.egress:<8} {bar.what:<44} {bar.of(found):>10.2f} {asked:>12} {verdict}{late}"
+        )
+
+
+def measured(binary: str, n: int, tsq: str, *, real_time: bool) -> tuple[str, Found]:
+    """A run of a row: how its station's packets leave, and what was found."""
+    _, text, options, flows = RUNS[n]
+    with tempfile.TemporaryDirectory() as folder:
+        scenario = Path(folder) / "bench.toml"
+        scenario.write_text(text.format(tsq=tsq, **options) + "".join(flows))
+        command = [*([] if real_time else NO_PRIORITY), binary, "run", str(scenario)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if not done.stdout:
+        sys.exit(done.stderr)
+    run = json.loads(done.stdout)["runs"][0]
+    live = run["live"]
+    packets, late = live["doors"]["entered"], live["lateness"]
+    cpu, elapsed = live["cpu_user_s"] + live["cpu_system_s"], live["elapsed_s"]
+    figures = (packets / elapsed, cpu * 1e6 / packets, live["cpu_user_s"] * 1e6 / packets, cpu / elapsed)
+    lateness = (late["p50_us"] or 0, late["p99_us"] or 0, late["max_us"])
+    found = Found(run["goodput_total_mbps"], *figures, *lateness, live["valid"], live["priority"])
+    return live["hosts"]["sta"]["egress"], found
 
 
 def row(name: str, egress: str, *figures: str) -> str:

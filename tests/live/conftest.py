@@ -34,6 +34,8 @@ PACKAGES = {
     "ping": "iputils-ping",
     "curl": "curl",
     "slirp4netns": "slirp4netns",
+    "python3": "python3",
+    "tshark": "tshark",
 }
 FEATURE = "the kernel lacks"
 NO_LIMIT = ("--late", "10000000")

@@ -27,8 +27,9 @@ def stillair(*words: str, at: Path) -> "subprocess.CompletedProcess[str]":
 
 
 def test_a_result_is_kept_with_how_late_it_was(tmp_path: Path) -> None:
-    done = stillair("live", str(SCENARIO), *SHORT, "-o", "kept", at=tmp_path)
+    done = stillair("live", str(SCENARIO), *SHORT, "-o", "kept", "--capture", "c.pcapng", at=tmp_path)
     assert done.returncode in (0, STOOD_STILL), done.stderr
+    assert re.search(r"^c\.pcapng: \d{3,} frames of air-wifi; 0 lost$", done.stdout, re.MULTILINE)
     assert re.search(
         r"late by \d+ us \(median\), \d+ us \(p99\), \d+ us \(max\), [a-z-]+ priority: (not )?valid", done.stdout
     )
@@ -91,6 +92,8 @@ def test_virtual_time_and_live_are_set_side_by_side(tmp_path: Path) -> None:
     ("options", "says"),
     [
         (("--force",), "--force: has no effect without -o"),
+        (("--point", "air-wifi"), "--point: has no effect without --capture"),
+        (("--capture", "."), "--capture: found ., expected a file that is not there; --force replaces it"),
         (("--attach", "sta"), '--attach: found "sta", expected HOST=netns:PATH or HOST=pid:N'),
         (("--host", "nobody"), '--host: found "nobody", expected a live host: server, sta'),
         (("--set", "node.server.host=outside", "--set", "flow=[]"), 'node.server.host: found "outside"'),

@@ -15,19 +15,37 @@ AROUND = """
 set -e
 ip link set lo up
 ip addr add 198.51.100.1/32 dev lo
+ip addr add 2001:db8::1/128 dev lo nodad
 mkdir -p web && echo from the Internet >web/page
 cd web
 /usr/bin/python3 -m http.server -b 198.51.100.1 8000 >/dev/null 2>&1 &
 /usr/bin/python3 -m http.server -b 127.0.0.1 8001 >/dev/null 2>&1 &
+/usr/bin/python3 -m http.server -b 2001:db8::1 8000 >/dev/null 2>&1 &
+/usr/bin/python3 -m http.server -b ::1 8001 >/dev/null 2>&1 &
 cd ..
-until curl -s http://198.51.100.1:8000/page http://127.0.0.1:8001/page >/dev/null; do sleep 0.1; done
+for at in 198.51.100.1:8000 127.0.0.1:8001 [2001:db8::1]:8000 [::1]:8001; do
+  until curl -gs http://$at/page >/dev/null; do sleep 0.1; done
+done
 set +e
 ./stillair-live run upload.toml --set flow=[] --late 10000000 {uplink} -- sh -c '
-for to in 198.51.100.1:8000 10.0.2.2:8001 10.0.2.2:8000 127.0.0.1:8001; do
-  echo "$to: $(curl -s -m 6 http://$to/page || echo nothing)"
-done'
-kill %1 %2
+for to in {places}; do
+  echo "$to: $(curl -gs -m 6 http://$to/page || echo nothing)" &
+done
+wait'
+kill %1 %2 %3 %4
 """
+
+PLACES = {
+    "198.51.100.1:8000": "from the Internet",
+    "[2001:db8::1]:8000": "from the Internet",
+    "10.0.2.2:8001": "nothing",
+    "10.0.2.2:8000": "nothing",
+    "127.0.0.1:8001": "nothing",
+    "[fd00::2]:8001": "nothing",
+    "[fd00::2]:8000": "nothing",
+    "[::1]:8001": "nothing",
+}
+"""What is reached by an uplink: the Internet, and of the machine around nothing, by whichever address."""
 
 
 def reached(user: User, uplink: str) -> tuple[list[str], dict[str, int]]:
@@ -43,7 +61,7 @@ def reached(user: User, uplink: str) -> tuple[list[str], dict[str, int]]:
 def around(user: User, uplink: str, before: list[str]) -> "subprocess.CompletedProcess[str]":
     """A run with an Internet around it; `before` is what begins it, if this is root."""
     namespaces = ["unshare", "-n"] if user.number == 0 else ["unshare", "-Urn"]
-    command = user.words([*namespaces, "bash", "-c", AROUND.format(uplink=uplink)])
+    command = user.words([*namespaces, "bash", "-c", AROUND.format(uplink=uplink, places=" ".join(PLACES))])
     command = [*before, *command] if os.geteuid() == 0 else command
     return subprocess.run(command, cwd=user.folder, capture_output=True, text=True, timeout=90, check=False)
 
@@ -61,17 +79,12 @@ def test_the_internet_is_behind_and_the_machine_is_not(user: User) -> None:
         # What is said then is the matter of the test above.
         return
     lines, doors = reached(user, "--uplink")
-    assert lines == [
-        "198.51.100.1:8000: from the Internet",
-        "10.0.2.2:8001: nothing",
-        "10.0.2.2:8000: nothing",
-        "127.0.0.1:8001: nothing",
-    ]
+    assert sorted(lines) == sorted(f"{place}: {found}" for place, found in PLACES.items())
     assert doors["entered"] > 10
 
 
 def test_without_it_nothing_is(user: User) -> None:
     needs("curl")
     lines, doors = reached(user, "")
-    assert [line.split(": ")[1] for line in lines] == ["nothing"] * 4
+    assert [line.rsplit(": ", 1)[1] for line in lines] == ["nothing"] * len(PLACES)
     assert doors["no_route"] > 0

@@ -131,6 +131,7 @@ pub fn exec(run: &Run, host: &str, command: &[String]) -> Result<i32, String> {
     if command.is_empty() {
         return Err("COMMAND: found none, expected a program".to_owned());
     }
+    let also = run.status["programs"].as_str();
     let (folder, _) = reach(run.pid)?;
     let at = files::open(".", libc::O_PATH | libc::O_DIRECTORY)?;
     let caller = std::process::id();
@@ -140,7 +141,7 @@ pub fn exec(run: &Run, host: &str, command: &[String]) -> Result<i32, String> {
             Ok(()) => {
                 // It ends with who asked for it. A change of rights, such as the one before, would make the kernel forget that.
                 process::die_with_parent();
-                if std::os::unix::process::parent_id() == caller { within(&at, command) } else { 1 }
+                if std::os::unix::process::parent_id() == caller { within(&at, also, command) } else { 1 }
             }
             Err(why) => {
                 eprintln!("stillair: {why}");
@@ -168,13 +169,14 @@ fn go_in(engine: &OwnedFd, network: i64) -> Result<(), String> {
 }
 
 /// Runs a command as a process of the namespaces that this one has gone into, and waits for it.
-fn within(at: &OwnedFd, command: &[String]) -> i32 {
+fn within(at: &OwnedFd, also: Option<&str>, command: &[String]) -> i32 {
     match process::fork() {
         Ok(Forked::Parent(child)) => process::wait(child),
         Ok(Forked::Child) => process::end_with(|| {
             process::die_with_parent();
             let why = process::work_in(at).err().unwrap_or_else(|| {
                 files::signals_as_at_first();
+                also.into_iter().for_each(process::find_also_in);
                 process::become_program(command)
             });
             eprintln!("stillair: {why}");

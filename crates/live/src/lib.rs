@@ -10,6 +10,7 @@
 
 #![cfg(target_os = "linux")]
 
+pub mod capture;
 pub mod client;
 pub mod control;
 pub mod engine;

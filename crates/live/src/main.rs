@@ -1,7 +1,7 @@
 //! Live runs without Python; `stillair live` and its neighbours do the same and show results.
 //!
 //! ```text
-//! stillair-live run SCENARIO [--set KEY=VALUE]... [--host HOST] [--late US] [--attach HOST=PLACE]... [--uplink] [-- COMMAND...]   the result as JSON
+//! stillair-live run SCENARIO [--set KEY=VALUE]... [--host HOST] [--late US] [--attach HOST=PLACE]... [--uplink] [--servers] [--capture FILE] [--point POINT]... [--snaplen N] [-- COMMAND...]   the result as JSON
 //! stillair-live exec HOST [-- COMMAND...]                                                      in a run under way; without COMMAND a shell
 //! stillair-live set KEY=VALUE
 //! stillair-live ps
@@ -68,12 +68,22 @@ fn run(file: &str, options: &[String], program: &[String]) -> Result<i32, (i32, 
 
     let mut request = Request { file: file.to_owned(), command: program.to_vec(), ..Request::default() };
     request.uplink = options.iter().any(|option| option == "--uplink");
-    let options: Vec<String> = options.iter().filter(|option| *option != "--uplink").cloned().collect();
+    request.servers = options.iter().any(|option| option == "--servers");
+    let words = ["--uplink", "--servers"];
+    let options: Vec<String> =
+        options.iter().filter(|option| !words.contains(&option.as_str())).cloned().collect();
     for option in options.chunks(2) {
         match option {
             [name, value] if name == "--set" => request.overrides.push(pair(value)?),
             [name, value] if name == "--host" => request.host = Some(value.clone()),
             [name, value] if name == "--attach" => request.attach.push(pair(value)?),
+            [name, value] if name == "--capture" => request.capture = Some(value.clone()),
+            [name, value] if name == "--point" => request.points.push(value.clone()),
+            [name, value] if name == "--snaplen" => {
+                request.snaplen = value
+                    .parse()
+                    .map_err(|_| (2, format!("--snaplen: found \"{value}\", expected a number of bytes")))?;
+            }
             [name, value] if name == "--late" => {
                 let us = value
                     .parse()
@@ -84,7 +94,7 @@ fn run(file: &str, options: &[String], program: &[String]) -> Result<i32, (i32, 
                 return Err((
                     2,
                     format!(
-                        "found {}, expected --set, --host, --attach or --late with a value",
+                        "found {}, expected --set, --host, --attach, --capture, --point, --snaplen or --late with a value",
                         other.join(" ")
                     ),
                 ));

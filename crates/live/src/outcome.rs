@@ -3,6 +3,7 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use crate::capture::Written;
 use crate::engine::Counts;
 
 /// What there is to say of the live part of a run.
@@ -27,6 +28,9 @@ pub struct LiveReport {
     /// By flow: what its tool was called with, and what it said.
     #[serde(skip_serializing_if = "Value::is_null")]
     pub tools: Value,
+    /// The capture, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub capture: Option<Written>,
     /// Exit status of the command, if there was one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub command_status: Option<i32>,

@@ -27,6 +27,10 @@ class Request:
     late_us: int | None = None
     series: bool = False
     uplink: bool = False
+    servers: bool = False
+    capture: str | None = None
+    points: list[str] = field(default_factory=list)
+    snaplen: int = 0
     attach: list[tuple[str, str]] = field(default_factory=list)
 
     @classmethod

@@ -102,8 +102,7 @@ impl<'a, S: Records> Doors<'a, S> {
             None if view.destination.is_multicast() || !plan.elsewhere || plan.hosts[host].uplink => {
                 return Way::NoRoute;
             }
-            // Beyond there is IPv4 alone.
-            None if is_broadcast(view.destination) || view.destination.is_ipv6() => return Way::NoRoute,
+            None if is_local(view.destination) => return Way::NoRoute,
             None => elsewhere,
         };
         Way::In { src, dst, tcp: view.protocol == parse::TCP }
@@ -129,7 +128,7 @@ impl<'a, S: Records> Doors<'a, S> {
         let of = &self.plan.hosts[host];
         let hash = view.flow_hash();
         let holds =
-            !tcp || of.pacing_shift >= 10 || self.flows.holds(hash, view.length, of.pacing_shift, now);
+            !tcp || of.pacing_shift >= 10 || self.flows.holds(host, hash, view.length, of.pacing_shift, now);
         let token = id.filter(|_| holds).map(|id| self.tokens.take(host, id));
         let packet = Entering {
             at: of.at,
@@ -217,6 +216,10 @@ impl<'a, S: Records> Doors<'a, S> {
     }
 }
 
-fn is_broadcast(address: core::net::IpAddr) -> bool {
-    matches!(address, core::net::IpAddr::V4(four) if four.is_broadcast())
+/// Whether an address is of a host's own network alone: nobody passes it on.
+fn is_local(address: core::net::IpAddr) -> bool {
+    match address {
+        core::net::IpAddr::V4(four) => four.is_broadcast(),
+        core::net::IpAddr::V6(six) => six.is_unicast_link_local(),
+    }
 }

@@ -32,6 +32,7 @@ pub fn lengthen(scenario: &mut Scenario) {
 }
 
 /// Where the engine watches for them.
+#[derive(Default)]
 pub struct Places {
     pub signals: usize,
     pub launcher: usize,

@@ -3,23 +3,25 @@
 use std::os::fd::AsRawFd;
 
 use serde_json::{Value, json};
-use stillair_model::vocabulary::{Duration, Seed};
+use stillair_model::vocabulary::{Duration, Instant, Seed, Tee};
 use stillair_sim::api::VERSION;
-use stillair_sim::run::Session;
+use stillair_sim::run::{Records, Session};
 use stillair_sim::scenario::Scenario;
 
 use super::driven::{Driven, Places, lengthen};
 use super::request::Request;
+use crate::capture;
 use crate::control::Control;
-use crate::engine::{Engine, Limits, Pace};
+use crate::engine::{Counts, Engine, Lateness, Limits, Pace};
 use crate::outcome::{self, LiveReport};
 use crate::plan::Plan;
+use crate::space::host::LiveHost;
 use crate::space::launcher::{Launcher, Order};
 use crate::space::uplink::{self, Asks};
 use crate::space::{host, mounts};
 use crate::sys::clock;
 use crate::sys::files::Signals;
-use crate::tools::{COMMAND, Tools};
+use crate::tools::{COMMAND, Tools, programs};
 
 /// Exit status of a run that is not valid.
 pub const INVALID: i32 = 3;
@@ -36,11 +38,13 @@ pub struct Given<'a> {
     /// By host: its namespace, if that was there before.
     pub attached: &'a [Option<std::os::fd::OwnedFd>],
     pub rootless: bool,
+    /// The file of the capture, if there is to be one.
+    pub capture: Option<std::fs::File>,
 }
 
 /// The result and the exit status.
 pub fn run(
-    given: &Given<'_>,
+    given: &mut Given<'_>,
     mut scenario: Scenario,
     asks: &mut Asks,
     notes: &mut Vec<String>,
@@ -48,18 +52,24 @@ pub fn run(
     let Given { request, plan, target, at, rootless, .. } = *given;
     let signals = Signals::take(&[libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGCHLD, libc::SIGPIPE])?;
     let servers: &[std::net::IpAddr] = if request.uplink { &[uplink::NAMES] } else { &[] };
-    mounts::prepare(&plan.names, servers)?;
+    let also = mounts::prepare(&plan.names, servers, &programs::PROGRAMS)?;
+    if also.is_none() {
+        notes.push(
+            "live: this machine has no empty folder to show programs in, so hosts have no netperf of ours"
+                .to_owned(),
+        );
+    }
     let home = host::current()?;
     let hosts = host::all(plan, request.uplink, given.attached, &home, notes)?;
     if let Some(n) = plan.hosts.iter().position(|host| host.uplink).filter(|_| request.uplink) {
         asks.uplink(hosts[n].namespace.as_raw_fd())?;
-        uplink::share(&hosts[n].namespace)?;
+        uplink::share(&hosts[n].namespace, notes)?;
     }
     let namespaces: Vec<i32> = hosts.iter().map(|host| host.namespace.as_raw_fd()).collect();
-    let launcher = Launcher::start(&namespaces, at)?;
+    let launcher = Launcher::start(&namespaces, at, also)?;
     let control = Control::open()?;
     let end = (!scenario.is_open_ended()).then_some(scenario.duration);
-    let tools = Tools::new(&scenario, plan, end, notes)?;
+    let tools = Tools::new(&scenario, plan, end, also.is_some(), notes)?;
     let longer = end.is_some() && tools.are_some();
     if longer {
         lengthen(&mut scenario);
@@ -80,34 +90,24 @@ pub fn run(
         .map(|host| host.namespace.try_clone().map_err(|e| e.to_string()))
         .collect::<Result<_, _>>()?;
     tools.serve(&launcher)?;
-    if tools.are_some() {
+    if request.servers {
+        programs::serve(plan, target, &launcher, notes)?;
+    }
+    if tools.are_some() || request.servers {
         let until = clock::now() + crate::tools::BEFORE;
         let mut nothing = crate::sys::poll::Watched::default();
         while clock::now() < until {
             nothing.wait(until - clock::now().min(until));
         }
     }
-    let seed = Seed { seed: request.seed.unwrap_or(scenario.seed), run: 0 };
-    let session = Session::driven(&scenario, seed, |recorder| recorder)?;
-    let session = if request.series { session.with_series() } else { session };
-    let mut engine = Engine::new(session, plan, hosts);
-    let places = Places {
-        signals: engine.watch(signals.fd()),
-        launcher: engine.watch(launcher.fd()),
-        control: engine.watch(control.fd()),
-    };
-    if !request.command.is_empty() {
-        let command = request.command.clone();
-        launcher.order(&Order::Start { id: COMMAND, host: target, command, output: None })?;
-    }
     let mut ports = devices.iter().map(|of| of["port"].clone());
     let status = json!({
-        "scenario": scenario.name, "rootless": rootless,
+        "scenario": scenario.name, "rootless": rootless, "programs": also,
         "hosts": plan.hosts.iter().zip(&held).map(|(host, fd)| {
             (host.name.clone(), json!({ "namespace": fd.as_raw_fd(), "address": host.address.to_string(), "address6": host.address6.to_string(), "device": host.device, "port": ports.next() }))
         }).collect::<serde_json::Map<_, _>>(),
     });
-    let mut run = Driven {
+    let driven = Driven {
         request,
         overrides: given.overrides,
         changed: Vec::new(),
@@ -117,20 +117,33 @@ pub fn run(
         signals,
         control,
         tools,
-        places,
+        places: Places::default(),
         status,
         command: None,
         end: end.map(Duration::nanos),
     };
-    run.drive(&mut engine)?;
     let measured =
         [scenario.warm_up, scenario.duration.saturating_sub(scenario.cool_down)].map(Duration::nanos);
-    let elapsed = engine.now();
-    let pace = engine.pace();
-    let cpu = clock::cpu();
-    let (session, late, doors) = engine.stop();
-    let (report, _) = session.finish()?;
-    let mut json = serde_json::to_value(&report).map_err(|e| e.to_string())?;
+    let seed = Seed { seed: request.seed.unwrap_or(scenario.seed), run: 0 };
+    let begins = Begins { driven, hosts, target };
+    let (over, captured) = match given.capture.take() {
+        None => (go(begins, Session::driven(&scenario, seed, |recorder| recorder)?)?.0, None),
+        Some(file) => {
+            let path = request.capture.as_deref().unwrap_or_default();
+            let (capture, thread) = capture::start(&scenario, &request.points, request.snaplen, path, file)?;
+            let session = Session::driven(&scenario, seed, |recorder| Tee(recorder, capture))?;
+            let (over, Tee(_, capture)) = go(begins, session)?;
+            let written = thread.finish(capture, Instant::from_nanos(over.elapsed))?;
+            if written.lost > 0 {
+                notes.push(format!(
+                    "the capture lacks {} frames: they came faster than {path} could be written",
+                    written.lost
+                ));
+            }
+            (over, Some(written))
+        }
+    };
+    let Over { driven: run, report: mut json, elapsed, pace, cpu, late, doors } = over;
     ended(&mut json, measured, elapsed, notes);
     let mut faults = Vec::new();
     let said =
@@ -161,6 +174,7 @@ pub fn run(
             .into(),
         doors,
         tools: said,
+        capture: captured,
         command_status: run.command,
     };
     let code = match (valid, run.command) {
@@ -169,6 +183,46 @@ pub fn run(
         (true, status) => status.unwrap_or(0),
     };
     Ok((outcome::result(VERSION, &scenario.name, notes, json, &live), code))
+}
+
+/// What a run begins with.
+struct Begins<'a> {
+    driven: Driven<'a>,
+    hosts: Vec<LiveHost>,
+    target: usize,
+}
+
+/// What there is to say of a run that is over. Times are in ns.
+struct Over<'a> {
+    driven: Driven<'a>,
+    report: Value,
+    elapsed: u64,
+    pace: Pace,
+    cpu: [u64; 2],
+    late: Lateness,
+    doors: Counts,
+}
+
+/// The run itself, and who read its trace.
+fn go<'a, S: Records>(begins: Begins<'a>, session: Session<'_, S>) -> Result<(Over<'a>, S), String> {
+    let Begins { mut driven, hosts, target } = begins;
+    let session = if driven.request.series { session.with_series() } else { session };
+    let mut engine = Engine::new(session, driven.plan, hosts);
+    driven.places = Places {
+        signals: engine.watch(driven.signals.fd()),
+        launcher: engine.watch(driven.launcher.fd()),
+        control: engine.watch(driven.control.fd()),
+    };
+    if !driven.request.command.is_empty() {
+        let command = driven.request.command.clone();
+        driven.launcher.order(&Order::Start { id: COMMAND, host: target, command, output: None })?;
+    }
+    driven.drive(&mut engine)?;
+    let (elapsed, pace, cpu) = (engine.now(), engine.pace(), clock::cpu());
+    let (session, late, doors) = engine.stop();
+    let (report, reader) = session.finish()?;
+    let report = serde_json::to_value(&report).map_err(|e| e.to_string())?;
+    Ok((Over { driven, report, elapsed, pace, cpu, late, doors }, reader))
 }
 
 /// Of a run that was ended before or after its time: which part of its series was measured. Times are in ns.

@@ -8,6 +8,7 @@ use std::io::Write;
 
 use stillair_sim::api::ApiError;
 
+use crate::capture;
 use crate::failure;
 use crate::plan::Plan;
 use crate::space::{attach, sandbox};
@@ -39,10 +40,19 @@ pub fn live(request: &Request) -> Result<(String, i32), ApiError> {
     for (host, _) in &places {
         notes.extend(plan.hosts[*host].attach(request.uplink).map_err(ApiError::Input)?);
     }
+    let capture = match &request.capture {
+        None => None,
+        Some(path) => {
+            capture::check(&scenario, &request.points, request.snaplen).map_err(ApiError::Input)?;
+            let wrong =
+                |e| format!("{path}: the capture cannot be written there: {}", crate::sys::reason(&e));
+            Some(std::fs::File::create(path).map_err(wrong).map_err(ApiError::Input)?)
+        }
+    };
     let at = files::open(".", libc::O_PATH | libc::O_DIRECTORY).map_err(ApiError::Run)?;
     let (text, code) = sandbox::run(|inside| {
         let mut inside = inside;
-        let given = inside::Given {
+        let mut given = inside::Given {
             request,
             overrides: &overrides,
             plan: &plan,
@@ -50,8 +60,9 @@ pub fn live(request: &Request) -> Result<(String, i32), ApiError> {
             at: &at,
             attached: &attached,
             rootless: inside.rootless,
+            capture,
         };
-        let made = inside::run(&given, scenario, &mut inside.asks, &mut notes);
+        let made = inside::run(&mut given, scenario, &mut inside.asks, &mut notes);
         let (text, code) = made.unwrap_or_else(|why| (failure::failed(&why), 1));
         let _ = inside.result.write_all(text.as_bytes());
         code

@@ -30,6 +30,14 @@ pub struct Request {
     pub series: bool,
     /// What is for no interface of the scenario goes to the Internet.
     pub uplink: bool,
+    /// Servers of measuring tools are started in all live hosts but that of the command.
+    pub servers: bool,
+    /// The file that frames are captured into, as pcapng.
+    pub capture: Option<String>,
+    /// Points of capture: none means the air of every channel, `all` every point.
+    pub points: Vec<String>,
+    /// Bytes kept of each frame at most; zero keeps all.
+    pub snaplen: u32,
     /// Hosts that are network namespaces which exist already, each with `netns:PATH` or `pid:N`.
     pub attach: Vec<(String, String)>,
 }

@@ -14,6 +14,9 @@ const CREATE: u16 = 0x400;
 const REPLACE: u16 = 0x100;
 const EXCLUSIVE: u16 = 0x200;
 const NESTED: u16 = 0x8000;
+const MAIN: u8 = 254;
+const BOOT: u8 = 3;
+const UNICAST: u8 = 1;
 
 /// A socket of rtnetlink in the network namespace that it was opened in.
 #[derive(Debug)]
@@ -75,15 +78,29 @@ impl Rtnetlink {
 
     /// An address of a device, that alone and no network.
     pub fn address(&self, device: u32, address: IpAddr) -> Result<(), String> {
+        self.network(device, address, if address.is_ipv6() { 128 } else { 32 })
+    }
+
+    /// An address of a device, with the network that so many of its bits name.
+    pub fn network(&self, device: u32, address: IpAddr, bits: u8) -> Result<(), String> {
         const NO_DETECTION: u8 = 2;
         let (family, bytes) = parts(address);
-        let bits = bytes.len() as u8 * 8;
         let flags = if family == libc::AF_INET6 as u8 { NO_DETECTION } else { 0 };
         let mut fixed = vec![family, bits, flags, 0];
         fixed.extend(device.to_ne_bytes());
         let mut request = Messages::default();
         request.begin(NEW_ADDRESS, REQUEST | ACK | CREATE | REPLACE, &fixed).with(2, &bytes).with(1, &bytes);
         self.ask(&request, &format!("address {address}"))
+    }
+
+    /// All that no other route is for leaves by a neighbour at a device.
+    pub fn gateway(&self, device: u32, by: IpAddr) -> Result<(), String> {
+        let (family, bytes) = parts(by);
+        let fixed = [family, 0, 0, 0, MAIN, BOOT, 0, UNICAST, 0, 0, 0, 0];
+        let mut request = Messages::default();
+        request.begin(NEW_ROUTE, REQUEST | ACK | CREATE | REPLACE, &fixed);
+        request.with(4, &device.to_ne_bytes()).with(5, &bytes);
+        self.ask(&request, &format!("default route by {by}"))
     }
 
     /// What is for an address, or without one all else of the version of `address`, leaves through a device with the address `address`;
@@ -95,10 +112,7 @@ impl Rtnetlink {
         address: IpAddr,
         control: Option<&str>,
     ) -> Result<(), String> {
-        const MAIN: u8 = 254;
-        const BOOT: u8 = 3;
         const LINK: u8 = 253;
-        const UNICAST: u8 = 1;
         let (family, bytes) = parts(address);
         let scope = if family == libc::AF_INET as u8 { LINK } else { 0 };
         let bits = to.map_or(0, |to| parts(to).1.len() as u8 * 8);

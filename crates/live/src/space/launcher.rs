@@ -46,14 +46,15 @@ pub struct Ended {
 pub struct Launcher(OwnedFd);
 
 impl Launcher {
-    /// Starts the launcher. Programs begin in the folder `at`, an open file.
-    pub fn start(namespaces: &[RawFd], at: &OwnedFd) -> Result<Self, String> {
+    /// Starts the launcher. Programs begin in the folder `at`, an open file, and find others in the folder `also` too.
+    pub fn start(namespaces: &[RawFd], at: &OwnedFd, also: Option<&str>) -> Result<Self, String> {
         let (own, other) = files::pair()?;
         if process::fork()? == Forked::Child {
             process::end_with(|| {
                 drop(own);
                 process::die_with_parent();
                 process::call("stillair-start");
+                also.into_iter().for_each(process::find_also_in);
                 serve(&other, namespaces, at)
             });
         }

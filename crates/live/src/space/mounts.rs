@@ -6,9 +6,17 @@ use std::path::Path;
 
 use crate::sys::mount;
 
+/// Folders of which the first that is empty shows [`programs`]. Debian has the first of them on everybody's path.
+const EMPTY: [&str; 5] = ["/usr/local/games", "/srv", "/media", "/mnt", "/opt"];
+
 /// Makes a folder in memory this process's current one, which nothing else names, and has names resolve: those of `names`, and beyond
-/// them by `servers`.
-pub fn prepare(names: &[(IpAddr, String)], servers: &[IpAddr]) -> Result<(), String> {
+/// them by `servers`. Programs of ours are found by those who run in hosts, where they are, or none if the machine has no empty folder to show
+/// them in: nothing of it is hidden.
+pub fn prepare(
+    names: &[(IpAddr, String)],
+    servers: &[IpAddr],
+    ours: &[(&str, &str)],
+) -> Result<Option<&'static str>, String> {
     mount::apart()?;
     // As long as it takes to bind files of it to their places.
     let at = ["/mnt", "/media", "/srv", "/opt"].into_iter().find(|at| Path::new(at).is_dir());
@@ -25,10 +33,27 @@ pub fn prepare(names: &[(IpAddr, String)], servers: &[IpAddr]) -> Result<(), Str
     )?;
     let servers: String = servers.iter().map(|server| format!("nameserver {server}\n")).collect();
     place("resolv.conf", &servers)?;
+    let shown = programs(ours, at)?;
     mount::away(at)?;
     // Not allowed where something is mounted within /proc, as in containers; then processes outside are seen, and no more than seen.
     let _ = mount::proc();
-    Ok(())
+    Ok(shown)
+}
+
+/// Shows programs in an empty folder other than `not`.
+fn programs(all: &[(&str, &str)], not: &str) -> Result<Option<&'static str>, String> {
+    const OURS: &str = "programs";
+    let empty = |at: &&str| fs::read_dir(at).is_ok_and(|mut files| files.next().is_none());
+    let Some(at) = EMPTY.into_iter().filter(|at| *at != not).find(empty) else { return Ok(None) };
+    let wrong = |e: std::io::Error| format!("{OURS}: {}", crate::sys::reason(&e));
+    let open = |at: &str| fs::set_permissions(at, std::os::unix::fs::PermissionsExt::from_mode(0o755));
+    fs::create_dir(OURS).and_then(|()| open(OURS)).map_err(wrong)?;
+    for (name, text) in all {
+        let file = format!("{OURS}/{name}");
+        fs::write(&file, text).and_then(|()| open(&file)).map_err(wrong)?;
+    }
+    mount::bind(OURS, at)?;
+    Ok(Some(at))
 }
 
 /// Writes a file that is seen in place of the machine's.

@@ -3,19 +3,25 @@
 
 use std::fs::File;
 use std::io::{Read, Write};
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::os::fd::{AsRawFd, RawFd};
 
 use super::{host, tool};
-use crate::sys::files;
+use crate::netlink::route::Rtnetlink;
 use crate::sys::poll::Watched;
 use crate::sys::process::{self, Forked};
+use crate::sys::{files, net};
 
 /// The device of slirp4netns.
 const DEVICE: &str = "uplink0";
 /// The name server of slirp4netns, which asks the machine's.
 // slirp4netns: slirp4netns.1 (1.2.0) - 10.0.2.3 of the network that it has unless told otherwise.
 pub const NAMES: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 0, 2, 3));
+/// Our address in its network of IPv6, and its own, which is the way out.
+// slirp4netns: slirp4netns.c create_slirp (1.2.0) - fd00::/64 with its host at fd00::2 and its name server at fd00::3.
+const ADDRESS6: Ipv6Addr = Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, 0x64);
+const GATEWAY6: Ipv6Addr = Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, 2);
+const BITS6: u8 = 64;
 /// How long it may take to begin, in ns.
 const PATIENCE: u64 = 10_000_000_000;
 
@@ -107,6 +113,7 @@ fn start(engine: i32, namespace: RawFd) -> Result<i32, String> {
         "--configure".to_owned(),
         "--mtu=1500".to_owned(),
         "--disable-host-loopback".to_owned(),
+        "--enable-ipv6".to_owned(),
         format!("--ready-fd={}", tells.as_raw_fd()),
         "--netns-type=path".to_owned(),
     ];
@@ -141,16 +148,41 @@ fn start(engine: i32, namespace: RawFd) -> Result<i32, String> {
     Err(format!("slirp4netns: {}", text.trim().replace('\n', "; ")))
 }
 
-/// Has the host of the uplink pass on what comes from others. This thread is in another namespace before and after.
-pub fn share(namespace: &impl AsRawFd) -> Result<(), String> {
+/// Has the host of the uplink pass on what comes from others, and reach the Internet by IPv6; `notes` gets why not. This thread is in another
+/// namespace before and after.
+pub fn share(namespace: &impl AsRawFd, notes: &mut Vec<String>) -> Result<(), String> {
     let home = host::current()?;
     process::enter(namespace, libc::CLONE_NEWNET)?;
-    let shared = files::set("/proc/sys/net/ipv4/ip_forward", "1").and_then(|()| {
-        let program = ["iptables-legacy", "iptables"].into_iter().find(|name| tool::find(name).is_some());
-        let program = program.ok_or("iptables: there is no such program, which --uplink needs; 'apt-get install iptables' installs it")?;
-        let rule = [program, "-w", "-t", "nat", "-A", "POSTROUTING", "-o", DEVICE, "-j", "MASQUERADE"];
-        tool::run(&rule, &[("XTABLES_LOCKFILE", "xtables.lock")])
-    });
+    let shared = files::set("/proc/sys/net/ipv4/ip_forward", "1")
+        .and_then(|()| masquerade(["iptables-legacy", "iptables"]));
+    if shared.is_ok()
+        && let Err(why) = by_ipv6()
+    {
+        notes.push(format!("--uplink: no IPv6 beyond the scenario: {why}"));
+    }
     process::enter(&home, libc::CLONE_NEWNET)?;
     shared
+}
+
+/// What others send leaves with the address of the device.
+fn masquerade(programs: [&str; 2]) -> Result<(), String> {
+    let program = programs.into_iter().find(|name| tool::find(name).is_some());
+    let program = program.ok_or(
+        "iptables: there is no such program, which --uplink needs; 'apt-get install iptables' installs it",
+    )?;
+    let rule = [program, "-w", "-t", "nat", "-A", "POSTROUTING", "-o", DEVICE, "-j", "MASQUERADE"];
+    tool::run(&rule, &[("XTABLES_LOCKFILE", "xtables.lock")])
+}
+
+/// The same by IPv6. slirp4netns sets no address of it, and waits for nobody to ask.
+fn by_ipv6() -> Result<(), String> {
+    const ALL: &str = "/proc/sys/net/ipv6/conf/all";
+    let device = net::index(DEVICE)?;
+    // The address is ours alone: nobody need be asked for it.
+    files::set(&format!("/proc/sys/net/ipv6/conf/{DEVICE}/accept_dad"), "0")?;
+    files::set(&format!("{ALL}/forwarding"), "1")?;
+    let routes = Rtnetlink::open()?;
+    routes.network(device, IpAddr::V6(ADDRESS6), BITS6)?;
+    routes.gateway(device, IpAddr::V6(GATEWAY6))?;
+    masquerade(["ip6tables-legacy", "ip6tables"])
 }

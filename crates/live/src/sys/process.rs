@@ -178,6 +178,12 @@ pub fn set_environment(all: &[(&str, &str)]) {
     }
 }
 
+/// Programs in a folder are found where there are no others of their names.
+pub fn find_also_in(folder: &str) {
+    let path = std::env::var("PATH").unwrap_or_else(|_| "/usr/local/bin:/usr/bin:/bin".to_owned());
+    set_environment(&[("PATH", &format!("{path}:{folder}"))]);
+}
+
 /// An open folder is the current one.
 pub fn work_in(folder: &impl AsRawFd) -> Result<(), String> {
     // SAFETY: an open file.

@@ -3,6 +3,8 @@
 mod fping;
 mod iperf3;
 mod irtt;
+mod page;
+pub mod programs;
 mod run;
 
 pub use run::{BEFORE, COMMAND, Tools};

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use stillair_model::vocabulary::Duration;
 use stillair_sim::scenario::{Flow, FlowKind, Scenario};
 
-use super::{fping, iperf3, irtt};
+use super::{fping, iperf3, irtt, page, programs};
 use crate::plan::Plan;
 use crate::space::launcher::{Ended, Launcher, Order};
 use crate::space::tool;
@@ -25,6 +25,7 @@ enum Kind {
     Udp,
     Ping,
     UdpPing,
+    Page,
 }
 
 #[derive(Debug)]
@@ -59,11 +60,13 @@ enum State {
 pub struct Tools(Vec<Tool>);
 
 impl Tools {
-    /// Those of a scenario; `notes` gets the flows that no tool makes. `end` is when the flows that do not say so end, if that is known.
+    /// Those of a scenario; `notes` gets the flows that no tool makes. `end` is when the flows that do not say so end, if that is known. `ours`:
+    /// programs of ours are found in hosts.
     pub fn new(
         scenario: &Scenario,
         plan: &Plan,
         end: Option<Duration>,
+        ours: bool,
         notes: &mut Vec<String>,
     ) -> Result<Self, String> {
         let mut all: Vec<Tool> = Vec::new();
@@ -82,7 +85,7 @@ impl Tools {
                     continue;
                 };
                 for command in server.iter().chain([&client]) {
-                    needed(&command[0])?;
+                    needed(&command[0], ours)?;
                 }
                 let interval = match flow.kind {
                     FlowKind::Ping { interval, .. } | FlowKind::UdpPing { interval, .. } => {
@@ -176,7 +179,8 @@ impl Tools {
     /// `notes` what those did not say that were told to end before their time.
     pub fn report(&self, run: &mut Value, faults: &mut Vec<String>, notes: &mut Vec<String>) -> Value {
         let mut all = Map::new();
-        let (mut goodput, mut flows, mut pings) = (0.0, BTreeMap::new(), BTreeMap::new());
+        let (mut goodput, mut flows, mut pings, mut pages) =
+            (0.0, BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
         for (n, tool) in self.0.iter().enumerate() {
             let text = |server| fs::read_to_string(file(number(n, server))).unwrap_or_default();
             let [from, until] = tool.measured;
@@ -198,6 +202,9 @@ impl Tools {
                 }),
                 Kind::Ping => Ok(fping::requests(&text(false))).map(|all| ping(&mut pings, tool, &all)),
                 Kind::UdpPing => irtt::requests(&text(false)).map(|all| ping(&mut pings, tool, &all)),
+                Kind::Page => page::loads(&text(false)).map(|all| {
+                    pages.insert(tool.name.clone(), all.summary(from, until));
+                }),
             };
             let why = found.err().or_else(|| match tool.state {
                 State::Ended(127) => Some(text(false).trim().to_owned()),
@@ -224,6 +231,15 @@ impl Tools {
         put(run, "flows", flows);
         at_stations(run, &self.0, &pings);
         put(run, "pings", pings);
+        if !pages.is_empty() {
+            put(run, "web", pages);
+            let of = |page: &Value| page["mean_s"].as_f64();
+            let means: Vec<f64> =
+                run["web"].as_object().into_iter().flat_map(|all| all.values()).filter_map(of).collect();
+            if !means.is_empty() {
+                run["page_load_s"] = json!(means.iter().sum::<f64>() / means.len() as f64);
+            }
+        }
         let total = run["goodput_total_mbps"].as_f64().unwrap_or(0.0) + goodput;
         run["goodput_total_mbps"] = json!(total);
         Value::Object(all)
@@ -299,8 +315,17 @@ fn start(launcher: &Launcher, id: u32, host: usize, command: &[String]) -> Resul
     launcher.order(&Order::Start { id, host, command: command.to_vec(), output: Some(file(id)) })
 }
 
-/// Says how to get a tool that is not there.
-fn needed(program: &str) -> Result<(), String> {
+/// Says how to get a tool that is not there. One of ours is where `ours` says so, and is a script.
+fn needed(program: &str, ours: bool) -> Result<(), String> {
+    let program = match program {
+        programs::PAGE if !ours => {
+            return Err(format!(
+                "{program}: found no empty folder to show it in, which pages between live hosts need; 'mkdir -p /usr/local/games' makes one"
+            ));
+        }
+        programs::PAGE => "python3",
+        other => other,
+    };
     match tool::find(program) {
         Some(_) => Ok(()),
         None => Err(format!(
@@ -364,6 +389,16 @@ impl Way<'_> {
                     long * 1e3
                 );
                 Some((Kind::UdpPing, Some(words(format!("irtt server -b {to}:{port} -i 0"))), words(client)))
+            }
+            FlowKind::Web { page, interval } => {
+                let client = [
+                    vec![programs::PAGE.to_owned(), "load".to_owned(), to.clone(), port.to_string()],
+                    vec![page::as_json(page)],
+                    words(format!("--interval {} --tos {tos}", interval.secs_f64())),
+                    self.length().map_or_else(Vec::new, |s| words(format!("--seconds {s}"))),
+                ];
+                let server = words(format!("{} serve {to} {port}", programs::PAGE));
+                Some((Kind::Page, Some(server), client.concat()))
             }
             _ => None,
         }

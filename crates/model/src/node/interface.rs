@@ -2,8 +2,8 @@
 //! the loop that feeds the device.
 
 use crate::offload::gso;
-use crate::qdisc::{Enqueue, NextSend, Qdisc, QdiscConfig, QdiscStats};
-use crate::vocabulary::{Ac, Ctx, Instant, Pkt, PktList, PlaceId, RandomStream, Sink};
+use crate::qdisc::{self, Enqueue, NextSend, Qdisc, QdiscConfig, QdiscStats};
+use crate::vocabulary::{Ac, Ctx, Instant, Pkt, PktList, PlaceId, RandomStream, Reason, Sink};
 use alloc::vec::Vec;
 
 /// The device below an interface, as its transmit queues see it.
@@ -154,6 +154,8 @@ pub enum QueueLayout {
 pub struct TxQueues {
     /// None with `noqueue`; one that serves all categories; or one for each (`mq`).
     queues: Vec<TxQueue>,
+    /// Where drops are booked.
+    place: PlaceId,
 }
 
 impl TxQueues {
@@ -168,7 +170,29 @@ impl TxQueues {
             let queue = |qdisc| TxQueue { qdisc, only, requeue: PktList::default(), requeues: 0 };
             Qdisc::new(config, place, stream).map(queue)
         };
-        Self { queues: fed.iter().filter_map(one).collect() }
+        Self { queues: fed.iter().filter_map(one).collect(), place }
+    }
+
+    /// Puts other disciplines in the places of those that there are; what waits in them is dropped. `config` asks for one where there is one.
+    // linux: net/sched/sch_generic.c qdisc_reset (6.12) - what the device has turned down is freed too.
+    // deviation: options that change are another discipline - `tc qdisc change` keeps what waits, and the counters.
+    pub fn replace<S: Sink>(
+        &mut self,
+        now: Instant,
+        config: &QdiscConfig,
+        stream: &mut RandomStream,
+        ctx: &mut Ctx<'_, S>,
+    ) {
+        let place = self.place;
+        for queue in &mut self.queues {
+            let Some(new) = Qdisc::new(config, place, stream) else { continue };
+            let mut old = core::mem::replace(&mut queue.qdisc, new);
+            while let Some(p) = queue.requeue.pop(ctx.packets) {
+                ctx.drop(now, p, Reason::Replaced, place);
+            }
+            queue.requeues = 0;
+            qdisc::empty(&mut old, now, place, ctx);
+        }
     }
 
     /// The number of the queue for a category.

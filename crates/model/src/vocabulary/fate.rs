@@ -37,11 +37,13 @@ pub enum Reason {
     Expired,
     /// It was sent to a group, and this receiver did not get it.
     Missed,
+    /// The queue that it waited in was replaced by another.
+    Replaced,
 }
 
 impl Reason {
     /// Number of reasons.
-    pub const COUNT: usize = 15;
+    pub const COUNT: usize = 16;
     /// All of them, in order.
     pub const ALL: [Self; Self::COUNT] = [
         Self::Overlimit,
@@ -59,6 +61,7 @@ impl Reason {
         Self::AckFilter,
         Self::Expired,
         Self::Missed,
+        Self::Replaced,
     ];
     /// Name for tables.
     pub const fn name(self) -> &'static str {
@@ -78,6 +81,7 @@ impl Reason {
             Self::AckFilter => "ack_filter",
             Self::Expired => "expired",
             Self::Missed => "missed",
+            Self::Replaced => "replaced",
         }
     }
 }

@@ -1,5 +1,7 @@
 //! What changes while a run goes on: at instants that the scenario names, or when somebody asks for it.
 
+use serde_json::Value;
+use stillair_model::qdisc::QdiscConfig;
 use stillair_model::vocabulary::Duration;
 use stillair_model::wire::WireParams;
 
@@ -8,7 +10,7 @@ use super::document::{Table, unquoted};
 use super::error::{Fault, Origin};
 use super::parts::Parts;
 use super::reader::Field;
-use super::{Attachment, InterfaceRef, Role, Scenario, Station, decoded};
+use super::{Attachment, InterfaceRef, QdiscSpec, Role, Scenario, Station, decoded};
 
 /// The network from an instant on.
 #[derive(Clone, PartialEq, Debug)]
@@ -26,6 +28,8 @@ pub enum Change {
     Link(usize),
     /// The path between a station's interface and its access point.
     Path(InterfaceRef),
+    /// The queueing disciplines of an interface.
+    Qdisc(InterfaceRef),
 }
 
 /// A step of a scenario.
@@ -37,13 +41,14 @@ static SHAPE: Shape = Shape {
         Key::need(
             "set",
             Form::List(&Form::Written {
-                words: "`KEY=VALUE`, the key dotted as for `--set`: of a link `rate` or `delay`, of a node `position`, of a station's interface \
-                        `rate`, `uplink`, `snr`, `distance`, `error_rate`, `ack_error_rate` or `unheard_rate`",
+                words: "`KEY=VALUE`, the key dotted as for `--set`: of a link `rate` or `delay`, of a node `position`, of an interface `qdisc`, of a \
+                        station's interface `rate`, `uplink_rate`, `snr`, `distance`, `error_rate`, `ack_error_rate` or `unheard_rate`",
                 pattern: r"^[^=]+=.+$",
                 examples: &["link.lan.rate=10 Mbit/s", "node.sta.position=10 m, 0 m"],
             }),
             "what is another from then on; all other keys stay as they are. A link that becomes shorter sends nothing until its packets under way \
-             can no more be overtaken",
+             can no more be overtaken. Another `qdisc` begins empty, as by `tc qdisc replace`: what waits in the one before is dropped; its `netem` \
+             has the losses of a wire",
         ),
     ]],
 };
@@ -51,8 +56,8 @@ static SHAPE: Shape = Shape {
 /// The steps of a scenario.
 pub(super) const FORM: Form = Form::List(&Form::Table(&SHAPE));
 
-const EXPECTED: &str = "a key that can change: rate or delay of a link, position of a node, or of the interface of a station rate, uplink, snr, \
-                        distance, error_rate, ack_error_rate or unheard_rate";
+const EXPECTED: &str = "a key that can change: rate or delay of a link, position of a node, qdisc of an interface, or of the interface of a station \
+                        rate, uplink_rate, snr, distance, error_rate, ack_error_rate or unheard_rate";
 
 /// Whether a key can change while a run goes on.
 fn can_change(key: &str) -> bool {
@@ -60,7 +65,14 @@ fn can_change(key: &str) -> bool {
         ["link", _, "rate" | "delay", ..] | ["node", _, "position"] => true,
         ["node", _, "interface", _, of, ..] => matches!(
             of,
-            "rate" | "uplink" | "snr" | "distance" | "error_rate" | "ack_error_rate" | "unheard_rate"
+            "rate"
+                | "uplink_rate"
+                | "snr"
+                | "distance"
+                | "error_rate"
+                | "ack_error_rate"
+                | "unheard_rate"
+                | "qdisc"
         ),
         _ => false,
     }
@@ -105,7 +117,8 @@ pub(super) fn read(tree: &Table, scenario: &Scenario, parts: &Parts) -> Result<V
         section.finish()?;
         let to = decoded(&now, parts).map_err(|fault| here(one.item.origin, fault))?;
         let before = steps.last().map_or(scenario, |step| &*step.to);
-        changes(before, &to).map_err(|why| one.found(why, "a change of rates, delays and losses alone"))?;
+        changes(before, &to)
+            .map_err(|why| one.found(why, "a change of rates, delays, losses and disciplines alone"))?;
         steps.push(Step { at, to: Box::new(to) });
     }
     Ok(steps)
@@ -141,11 +154,18 @@ pub fn changes(from: &Scenario, to: &Scenario) -> Result<Vec<Change>, String> {
     for (node, (old, new)) in same.nodes.iter_mut().zip(&to.nodes).enumerate() {
         old.position = new.position;
         for (interface, (old, new)) in old.interfaces.iter_mut().zip(&new.interfaces).enumerate() {
+            if old.qdisc != new.qdisc {
+                let key = format!("node.{}.interface.{}.qdisc", to.nodes[node].name, new.name);
+                queues(&old.qdisc, &new.qdisc).map_err(|why| format!("{key} of {why}"))?;
+                old.qdisc.clone_from(&new.qdisc);
+                all.push(Change::Qdisc(InterfaceRef { node, interface }));
+            }
             let (Some(a), Some(b)) = (station_mut(&mut old.medium), station(&new.medium)) else { continue };
             if (&a.rates, &a.uplink, &a.errors) != (&b.rates, &b.uplink, &b.errors) {
                 // deviation: no session begins anew, and so none with another window.
                 if a.can_he() != b.can_he() {
-                    return Err("802.11ax in place of what was before it, or the reverse".to_owned());
+                    let key = format!("node.{}.interface.{}", to.nodes[node].name, new.name);
+                    return Err(format!("{key}: 802.11ax in place of what was before it, or the reverse"));
                 }
                 (a.rates, a.uplink) = (b.rates, b.uplink);
                 a.errors.clone_from(&b.errors);
@@ -154,12 +174,65 @@ pub fn changes(from: &Scenario, to: &Scenario) -> Result<Vec<Change>, String> {
         }
     }
     if same.channels != to.channels {
-        return Err("a place from which a node hears others than before, or others hear it".to_owned());
+        let moved = from.nodes.iter().zip(&to.nodes).find(|(a, b)| a.position != b.position);
+        let key = moved.map_or_else(String::new, |(_, node)| format!("node.{}.position: ", node.name));
+        return Err(format!("{key}a place from which a node hears others than before, or others hear it"));
     }
     // Notes on keys, and steps to come, are no part of the network.
     same.idle.clone_from(&to.idle);
     same.steps.clone_from(&to.steps);
-    if same == *to { Ok(all) } else { Err("a change of what the network is made of".to_owned()) }
+    if same == *to { Ok(all) } else { Err(differs(&same, to)) }
+}
+
+/// Whether the disciplines of an interface can take the places of others: an error says why not.
+fn queues(old: &QdiscSpec, new: &QdiscSpec) -> Result<(), String> {
+    let [a, b] = [old, new].map(|of| of.config.kind());
+    let none = |of: &QdiscSpec| matches!(of.config, QdiscConfig::Noqueue);
+    if old.mq != new.mq || none(old) != none(new) {
+        return Err(format!("{b} in place of {a}, which is another number of queues"));
+    }
+    if old.config.paces() != new.config.paces() {
+        return Err(format!("{b} in place of {a}, one of which alone keeps the pace of sockets"));
+    }
+    Ok(())
+}
+
+/// The first key in which two scenarios differ, with what it is in both.
+fn differs(from: &Scenario, to: &Scenario) -> String {
+    let [a, b] = [from, to].map(|of| serde_json::from_str::<Value>(&of.resolved()).unwrap_or_default());
+    first_difference("", &a, &b).unwrap_or_else(|| "a change of what the network is made of".to_owned())
+}
+
+/// The same of a part, at `path`. Lists of what has names are gone through by these, under the singular of their own.
+fn first_difference(path: &str, a: &Value, b: &Value) -> Option<String> {
+    let below = |key: &str| if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
+    match (a, b) {
+        (Value::Object(a), Value::Object(b)) => {
+            let keys = a.keys().chain(b.keys().filter(|key| !a.contains_key(*key)));
+            let mut keys =
+                keys.filter(|key| !(path.is_empty() && ["notes", "steps"].contains(&key.as_str())));
+            let null = &Value::Null;
+            keys.find_map(|key| {
+                first_difference(&below(key), a.get(key).unwrap_or(null), b.get(key).unwrap_or(null))
+            })
+        }
+        (Value::Array(a), Value::Array(b)) if a.len() == b.len() => {
+            let one = |(n, (a, b)): (usize, (&Value, &Value))| {
+                let at = match a["name"].as_str() {
+                    Some(name) => format!("{}.{name}", path.trim_end_matches('s')),
+                    None => format!("{path}.{n}"),
+                };
+                first_difference(&at, a, b)
+            };
+            a.iter().zip(b).enumerate().find_map(one)
+        }
+        _ if a == b => None,
+        _ => {
+            const MOST: usize = 60;
+            let shown = |of: &Value| of.to_string().chars().take(MOST).collect::<String>();
+            Some(format!("{path}, which was {} before and is {} then", shown(a), shown(b)))
+        }
+    }
 }
 
 fn station(medium: &Attachment) -> Option<&Station> {

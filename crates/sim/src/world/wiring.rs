@@ -113,15 +113,14 @@ pub fn wire<S: Sink>(scenario: &Scenario, seed: Seed, sink: impl FnOnce(Recorder
     Wired { world, stations, places: plan.places }
 }
 
-/// Gives a timer to each transmit queue whose discipline holds packets back.
+/// Gives a timer to each transmit queue: its discipline holds packets back, or one that takes its place may.
 fn watchdogs(mut interfaces: Vec<NetInterface>) -> (Vec<NetInterface>, Vec<(IfId, Ac)>) {
     let mut all = Vec::new();
     for (n, interface) in interfaces.iter_mut().enumerate() {
-        if interface.tx.iter().any(|queue| queue.qdisc().holds_back()) {
-            interface.watchdog = Some(all.len() as u32);
-            let queues = Ac::ALL.into_iter().take(interface.tx.iter().count());
-            all.extend(queues.map(|ac| (IfId::from_index(n), ac)));
-        }
+        interface.timer = all.len() as u32;
+        interface.watches();
+        let queues = Ac::ALL.into_iter().take(interface.tx.iter().count());
+        all.extend(queues.map(|ac| (IfId::from_index(n), ac)));
     }
     (interfaces, all)
 }
@@ -299,8 +298,8 @@ impl<'a> Plan<'a> {
             // Bytes are merged where they leave, by their driver.
             let gro = i.gro && !outside;
             let behind_ifb = i.ingress.is_some();
-            let (tso, watchdog) = (i.tso, None);
-            NetInterface { node, tx, device, tso, gro, rx_buffer, watchdog, taker, behind_ifb, bound }
+            let (tso, timer, watchdog) = (i.tso, 0, None);
+            NetInterface { node, tx, device, tso, gro, rx_buffer, timer, watchdog, taker, behind_ifb, bound }
         };
         let mut interfaces: Vec<NetInterface> = all.into_iter().map(interface).collect();
         let ifbs = self.ifbs(&interfaces, seed);
@@ -329,6 +328,7 @@ impl<'a> Plan<'a> {
                 tso: true,
                 gro,
                 rx_buffer,
+                timer: 0,
                 watchdog,
                 taker,
                 behind_ifb: false,

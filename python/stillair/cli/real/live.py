@@ -43,10 +43,30 @@ _late = click.option(
 @_late
 @click.option("--uplink", is_flag=True, help="Let hosts reach the Internet, by slirp4netns.")
 @click.option(
+    "--servers", is_flag=True, help="Start servers of netperf, irtt and iperf3 in all live hosts but that of COMMAND."
+)
+@click.option(
     "--attach",
     metavar="HOST=PLACE",
     multiple=True,
     help="Use an existing network namespace as HOST: netns:PATH, netns:NAME or pid:N. Repeatable; needs root.",
+)
+@click.option(
+    "--capture",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Write frames to FILE as pcapng while the run goes on.",
+)
+@click.option(
+    "--point",
+    "points",
+    multiple=True,
+    metavar="POINT",
+    show_default="the air of every channel",
+    help="Where frames are captured, or 'all'. Repeatable.",
+)
+@click.option(
+    "--snaplen", type=options.whole(0), metavar="BYTES", default=0, help="Bytes kept of each frame; 0 keeps all."
 )
 @options.folder
 @options.force
@@ -59,7 +79,11 @@ def live(
     host: str | None,
     late: int,
     uplink: bool,
+    servers: bool,
     attach: tuple[str, ...],
+    capture: Path | None,
+    points: tuple[str, ...],
+    snaplen: int,
     folder: Path | None,
     force: bool,
     as_json: bool,
@@ -83,10 +107,18 @@ def live(
         table=not command and not as_json,
         late_us=late,
         uplink=uplink,
+        servers=servers,
         attach=[_attached(text) for text in attach],
+        capture=None if capture is None else str(capture),
+        points=list(points),
+        snaplen=snaplen,
     )
-    if force and folder is None:
-        raise InputError("--force: has no effect without -o, which names the folder of the result")
+    if force and folder is None and capture is None:
+        raise InputError("--force: has no effect without -o, which names the folder of the result, or --capture")
+    if capture is None and (points or snaplen):
+        raise InputError(f"{'--point' if points else '--snaplen'}: has no effect without --capture")
+    if capture is not None and capture.exists() and not force:
+        raise InputError(f"--capture: found {capture}, expected a file that is not there; --force replaces it")
     text, status = engine.run(request) if folder is None else _kept(request, scenario, folder, force=force)
     _show(text, sys.stderr if command else sys.stdout, as_json=as_json)
     click.get_current_context().exit(status)
@@ -111,7 +143,10 @@ def _show(text: str, stream: IO[str], *, as_json: bool) -> None:
         print(text)
         return
     print(summary(result, stream).rstrip(), file=stream)
-    print(_lateness(json.loads(text)["runs"][0]["live"]), file=stream)
+    live = json.loads(text)["runs"][0]["live"]
+    print(_lateness(live), file=stream)
+    if "capture" in live:
+        print(_captured(live["capture"]), file=stream)
 
 
 def _lateness(said: dict[str, Any]) -> str:
@@ -120,6 +155,12 @@ def _lateness(said: dict[str, Any]) -> str:
     words = (("p50_us", "median"), ("p99_us", "p99"), ("max_us", "max"))
     shown = ", ".join(f"{late[key] or 0:.0f} us ({word})" for key, word in words)
     return f"late by {shown}, {said['priority']} priority: {'valid' if said['valid'] else 'not valid'}"
+
+
+def _captured(said: dict[str, Any]) -> str:
+    """What a capture came to, in a line."""
+    points = ", ".join(f"{count} frames of {point}" for point, count in said["frames"].items())
+    return f"{terminal.harmless(said['path'])}: {points}; {said['lost']} lost"
 
 
 def _kept(request: "Request", scenario: "Scenario", folder: Path, *, force: bool) -> tuple[str, int]:

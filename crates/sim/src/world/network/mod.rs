@@ -77,7 +77,9 @@ pub(super) struct NetInterface {
     pub(super) gro: bool,
     /// Memory of a packet that comes in, in bytes; 0: that of the sender's packet.
     pub(super) rx_buffer: u32,
-    /// Timer of the first of its disciplines, if they hold packets back.
+    /// Timer of the first of its disciplines.
+    pub(super) timer: u32,
+    /// The same, if they hold packets back.
     pub(super) watchdog: Option<u32>,
     /// Who takes what comes in.
     pub(super) taker: Taker,
@@ -87,13 +89,21 @@ pub(super) struct NetInterface {
     pub(super) bound: Option<Routes>,
 }
 
+impl NetInterface {
+    /// Its disciplines are asked again by a timer if they hold packets back.
+    pub(super) fn watches(&mut self) {
+        let holds_back = self.tx.iter().any(|queue| queue.qdisc().holds_back());
+        self.watchdog = holds_back.then_some(self.timer);
+    }
+}
+
 /// All nodes, interfaces and wires.
 #[derive(Debug)]
 pub(super) struct Network {
     nodes: Vec<NetNode>,
     interfaces: Vec<NetInterface>,
     wires: Vec<Wire>,
-    /// Transmit queues whose discipline holds packets back, in the order of their timers.
+    /// Transmit queues in the order of their timers.
     watchdogs: Vec<(IfId, Ac)>,
     /// Transmit queues that used up their quota and have their turn again when all else is done.
     softirq: Vec<(IfId, Ac)>,

@@ -1,8 +1,8 @@
 //! Transmit queues at work: a packet is queued and the device below fed, at once, when it has room again, or when a discipline lets go
 //! of what it has held back.
 
-use stillair_model::qdisc::{Enqueue, Qdisc};
-use stillair_model::vocabulary::{Ac, IfId, PacketKind, Pkt, Sink, Step};
+use stillair_model::qdisc::{Enqueue, Qdisc, QdiscConfig};
+use stillair_model::vocabulary::{Ac, IfId, PacketKind, Pkt, RandomStream, Sink, Step};
 use stillair_model::wifi::dev::Woken;
 
 use super::ports::{WirePort, feed, push_directly};
@@ -123,6 +123,20 @@ impl Network {
         let paced =
             (heeds && hot.kind == PacketKind::Tcp).then_some(hot.t_enqueue).filter(|at| *at > core.now);
         core.step(&Step::Queued { p, at, queue, paced });
+    }
+
+    /// Another discipline in each transmit queue of an interface; what waits is dropped.
+    pub(in crate::world) fn replace_qdisc<S: Sink>(
+        &mut self,
+        core: &mut Core<S>,
+        id: IfId,
+        config: &QdiscConfig,
+        stream: &mut RandomStream,
+    ) {
+        let now = core.now;
+        let interface = &mut self.interfaces[id.index()];
+        interface.tx.replace(now, config, stream, &mut core.ctx());
+        interface.watches();
     }
 
     /// A queue whose quota was used up has its turn again; false if there is none.

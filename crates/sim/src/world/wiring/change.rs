@@ -18,6 +18,13 @@ impl<S: Sink> World<S> {
                     }
                 }
                 Change::Path(station) => self.path(from, to, station, seed),
+                Change::Qdisc(at) => {
+                    let plan = Plan::new(to);
+                    // Chance of its own for each that there is.
+                    let name = format!("{}.qdisc at {} ns", plan.name(at), self.core.now.nanos());
+                    let config = &plan.interface(at).qdisc.config;
+                    self.network.replace_qdisc(&mut self.core, plan.id(at), config, &mut seed.stream(&name));
+                }
             }
         }
         self.settle();

@@ -1,0 +1,38 @@
+//! Programs of ours that those who run in hosts find on their path, and the servers that measuring tools want at the other end.
+
+use crate::plan::Plan;
+use crate::space::launcher::{Launcher, Order};
+use crate::space::tool;
+
+/// Names and texts of the programs, each a script of Python.
+pub const PROGRAMS: [(&str, &str); 3] =
+    [("netperf", NETPERF), ("netserver", NETPERF), (PAGE, include_str!("../../programs/page.py"))];
+
+/// What loads pages, and serves them.
+pub const PAGE: &str = "stillair-page";
+
+const NETPERF: &str = include_str!("../../programs/netperf.py");
+/// The first number of a server; those of the scenario's tools are below.
+const FIRST: u32 = 1 << 20;
+
+/// Starts `netserver`, and the servers of irtt and iperf3 where they are installed, in all hosts but `target`. `notes` gets what is missing.
+pub fn serve(plan: &Plan, target: usize, launcher: &Launcher, notes: &mut Vec<String>) -> Result<(), String> {
+    let mut id = FIRST;
+    for server in ["netserver -D", "irtt server -i 0", "iperf3 -s"] {
+        let command: Vec<String> = server.split(' ').map(str::to_owned).collect();
+        let program = &command[0];
+        let ours = PROGRAMS.iter().any(|(name, _)| name == program);
+        if !ours && tool::find(program).is_none() {
+            notes.push(format!(
+                "--servers: {program} is missing, so hosts have no server of it; 'apt-get install {program}' installs it"
+            ));
+            continue;
+        }
+        for host in (0..plan.hosts.len()).filter(|host| *host != target) {
+            let output = Some(format!("server-{id}"));
+            launcher.order(&Order::Start { id, host, command: command.clone(), output })?;
+            id += 1;
+        }
+    }
+    Ok(())
+}
