@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 _RUNS = 5
 _MOST_SETTINGS = 30
+_WHOLE = 1.2
+"""A step that is more than this of the whole change was taken back in part."""
 
 
 @click.command()
@@ -248,6 +250,8 @@ def _text(
         parts.append(terminal.painted(said, terminal.BOLD, sys.stdout))
         if share is not None and share < 0.5 and not every:
             parts.append("Less than half: other versions moved it too, which --all tells.")
+        if share is not None and share > _WHOLE and not every:
+            parts.append("More than the whole: it has moved back since, which --all tells.")
         if settings:
             parts.append("What differs between the two:")
             parts += [f"  {key}: {json.dumps(a)} -> {json.dumps(b)}" for key, a, b in settings[:_MOST_SETTINGS]]

@@ -27,16 +27,20 @@ class Found(NamedTuple):
 
 
 def figure(side: Side, name: str) -> str:
-    """The figure that is meant, as a comparison calls it: `upload goodput` for `upload.goodput`."""
-    there = [row.name for row in quantities.rows([side])]
+    """The figure that is meant, as a comparison calls it: `upload.server goodput` for `upload.goodput`."""
+    found = quantities.rows([side])
     wanted = name.replace(".", " ").lower()
-    exact = [own for own in there if own.lower() == wanted]
-    # Flows may have dots in their names; and nobody writes "total goodput" with one.
-    found = exact or [own for own in there if own.lower().replace(".", " ") == wanted]
-    if len(found) != 1:
-        near = hint(name, [own.replace(" ", ".", 1) for own in there])
-        raise InputError(f'--figure: found "{name}", expected one of {", ".join(there)}{near}')
-    return found[0]
+    # As it is called; or by the flow alone, where it has one receiver.
+    for same in (
+        [row for row in found if row.name.lower().replace(".", " ") == wanted],
+        [row for row in found if f"{row.of.partition('.')[0]} {row.quantity.words}".lower() == wanted],
+    ):
+        if len(same) == 1:
+            return same[0].name
+        if same:
+            break
+    there = [row.name for row in found]
+    raise InputError(f'--figure: found "{name}", expected one of {", ".join(there)}{hint(name, there)}')
 
 
 def search(versions: Sequence[str], measure: Measure, name: str, least: float, every: bool) -> Found:
