@@ -188,6 +188,27 @@ def test_somebodys_tree_is_only_read(tree: Path, tmp_path: Path, is_git: bool) -
     assert found.hash() != before
 
 
+def test_a_copy_that_was_built_in_is_renewed(tree: Path, tmp_path: Path) -> None:
+    found = sources.Tree(tree)
+    copy = tmp_path / "copy"
+    copy.mkdir()
+    found.unpack(copy)
+    (tmp_path / "good.patch").write_text(GOOD)
+    assert patches.apply(tmp_path / "good.patch", copy) is None
+    made = (copy / "net/ours.c").stat().st_mtime_ns
+    (tree / "net/new.c").write_text("new")
+    (tree / "arch/mips/Kconfig").unlink()
+    kconfig = (copy / "net/Kconfig").stat()
+    found.renew(copy)
+    # The patched file is the tree's again, and newer than what was made of it; the rest is as it was.
+    assert (copy / "net/ours.c").read_text() == "one\ntwo\nthree\n"
+    assert (copy / "net/ours.c").stat().st_mtime_ns > made
+    assert not (copy / "net/ours.c").samefile(tree / "net/ours.c")
+    assert (copy / "net/new.c").read_text() == "new"
+    assert not (copy / "arch/mips/Kconfig").exists()
+    assert (copy / "net/Kconfig").stat() == kconfig
+
+
 def test_all_that_is_missing_is_named_with_what_installs_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     there = [name for name in tools.PACKAGES if name not in ("flex", "bc", "xz")]
     for name in [*there, "apt-get"]:
@@ -275,6 +296,7 @@ def test_kernels_are_listed_and_removed(cache: Path, capsys: pytest.CaptureFixtu
         ),
         (["build", "x", "--source", "TREE", "--patch", "TREE/Kbuild"], "found no lines '--- a/FILE'"),
         (["build", "x", "--source", "TREE", "--jobs", "0"], "--jobs"),
+        (["build", "6.12", "--keep"], "--keep: is for somebody's tree, and --source names none"),
         (["build", "x", "--source", "TREE", "--name", "mine"], "another kernel is called mine (6.12.117-aaaaaaaaaaaa"),
         (["remove"], "found nothing to remove, expected names, --all or --sources"),
         (["remove", "mine", "--all"], "--all: found beside mine"),

@@ -44,6 +44,8 @@ class Order:
     replace: bool = False
     """Take the place of another kernel of that name."""
     jobs: int | None = None
+    keep: bool = False
+    """Keep what was compiled of somebody's tree, for the next build of it."""
 
 
 class Built(NamedTuple):
@@ -119,10 +121,13 @@ def planned(order: Order) -> Plan:
     for patch in [*own, *given]:
         patches.read(patch)
     fragments = [config.read(file) for file in files]
+    source = sources.of(order.version, order.source)
+    if order.keep and not isinstance(source, sources.Tree):
+        raise InputError("--keep: is for somebody's tree, and --source names none")
     asked = config.merged(fragments)
     return Plan(
         order,
-        sources.of(order.version, order.source),
+        source,
         asked,
         {key for key, one in asked.items() if one in fragments[0]} - set(_NEEDED),
         [*own, *given],
@@ -141,11 +146,15 @@ def _file(given: str, option: str, known: dict[str, Path]) -> Path:
 
 def _compile(plan: Plan, folder: Path, made: str, say: Say, compiled: Callable[[int], object] | None) -> dict[str, Any]:
     began, cpu = time.monotonic(), _cpu_seconds()
-    with _workshop(folder.parent, made) as work:
+    with _workshop(plan, folder.parent, made) as work:
         tree, objects = work / "tree", work / "objects"
-        objects.mkdir()
-        say(f"unpacking {plan.source.what}")
-        plan.source.unpack(tree)
+        objects.mkdir(exist_ok=True)
+        if isinstance(plan.source, sources.Tree) and tree.exists():
+            say(f"taking over what changed in {plan.source.what}")
+            plan.source.renew(tree)
+        else:
+            say(f"unpacking {plan.source.what}")
+            plan.source.unpack(tree)
         applied = _patched(plan, tree)
         make = _Make(tree, objects, plan.order.jobs or os.cpu_count() or 1)
         version = make.said("kernelversion").strip().splitlines()[-1]
@@ -179,17 +188,22 @@ def _compile(plan: Plan, folder: Path, made: str, say: Say, compiled: Callable[[
 
 
 @contextmanager
-def _workshop(root: Path, made: str) -> Iterator[Path]:
+def _workshop(plan: Plan, root: Path, made: str) -> Iterator[Path]:
     """A folder to build in, one at a time, and always the same for the same kernel, whose paths may stand in it."""
-    work = root / f".building-{made}"
+    keep = plan.order.keep and isinstance(plan.source, sources.Tree)
+    of = hashlib.sha256(os.fsencode(plan.source.folder)).hexdigest()[:12] if keep else made  # type: ignore[attr-defined]
+    work = root / (f"{store.KEPT}{of}" if keep else f".building-{of}")
     work.mkdir(exist_ok=True)
     with lock.held(work):
-        for old in work.iterdir():
-            shutil.rmtree(old) if old.is_dir() and not old.is_symlink() else old.unlink()
+        shutil.rmtree(work / "kernel", ignore_errors=True)
+        if not keep:
+            for old in work.iterdir():
+                shutil.rmtree(old)
         try:
             yield work
         finally:
-            shutil.rmtree(work, ignore_errors=True)
+            if not keep:
+                shutil.rmtree(work, ignore_errors=True)
 
 
 def _patched(plan: Plan, tree: Path) -> list[Path]:

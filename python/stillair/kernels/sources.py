@@ -185,6 +185,22 @@ class Tree(NamedTuple):
             made.update(os.fsencode(name) + b"\0" + content + b"\0")
         return made.hexdigest()
 
+    def renew(self, target: Path) -> None:
+        """Makes a copy that was built in what the tree is now. What changed is newer than all that was made of it."""
+        wanted = set(self._files())
+        for path in list(self._walk(target)):
+            if path.relative_to(target).as_posix() not in wanted:
+                path.unlink()
+        for name in sorted(wanted):
+            path, copy = self.folder / name, target / name
+            if path.is_symlink() or not path.is_file():
+                continue
+            if copy.is_symlink() or not copy.exists() or not (copy.samefile(path) or _same(path, copy)):
+                copy.parent.mkdir(parents=True, exist_ok=True)
+                copy.unlink(missing_ok=True)
+                # With the time of now: that of the tree's file may be older than an object made of a patched one.
+                shutil.copy(path, copy)
+
     def unpack(self, target: Path) -> None:
         """Copies the files; by a second name for each where the file system can, which takes no room."""
         for name in self._files():
@@ -202,10 +218,17 @@ class Tree(NamedTuple):
         listed = _git(self.folder, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
         if listed is not None:
             return sorted(filter(None, listed.split("\0")))
-        return sorted(path.relative_to(self.folder).as_posix() for path in self._walk() if not _is_made(path))
+        names = (path.relative_to(self.folder) for path in self._walk(self.folder))
+        return sorted(name.as_posix() for name in names if not _is_made(name))
 
-    def _walk(self) -> Iterator[Path]:
-        return (path for path in self.folder.rglob("*") if path.is_symlink() or path.is_file())
+    def _walk(self, folder: Path) -> Iterator[Path]:
+        return (path for path in folder.rglob("*") if path.is_symlink() or path.is_file())
+
+
+def _same(one: Path, other: Path) -> bool:
+    if one.stat().st_size != other.stat().st_size or (one.stat().st_mode ^ other.stat().st_mode) & 0o111:
+        return False
+    return one.read_bytes() == other.read_bytes()
 
 
 _MADE = re.compile(r"\.(o|a|cmd|order|mod|ko|d|lds|s)$|^(\.config(\.old)?|vmlinux|linux|Module\.symvers)$")

@@ -17,6 +17,8 @@ FACTS = "kernel.toml"
 KERNEL = "linux"
 SOURCES = "sources"
 """Beside the kernels: Debian's packages, as they were fetched."""
+KEPT = ".kept-"
+"""Likewise: copies of trees, and what was compiled of them."""
 
 
 def root() -> Path:
@@ -97,8 +99,11 @@ def remove(kernel: Kernel) -> int:
 
 
 def remove_sources() -> int:
-    """Removes the sources that were fetched; gives the bytes that this frees."""
-    folder = root() / SOURCES
-    size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file()) if folder.is_dir() else 0
-    shutil.rmtree(folder, ignore_errors=True)
+    """Removes sources that were fetched, and what was kept of builds; gives the bytes that this frees."""
+    size = 0
+    for folder in [root() / SOURCES, *root().glob(f"{KEPT}*")]:
+        # A file that somebody's tree has too stays there.
+        files = (file.lstat() for file in folder.rglob("*") if file.is_file())
+        size += sum(of.st_size for of in files if of.st_nlink == 1)
+        shutil.rmtree(folder, ignore_errors=True)
     return size

@@ -83,6 +83,9 @@ def _names(_context: click.Context, _parameter: click.Parameter, incomplete: str
 @click.option("--bare", is_flag=True, help="Without our own patches: the source as it is.")
 @click.option("--replace", is_flag=True, help="Take the place of another kernel of that name.")
 @click.option(
+    "--keep", is_flag=True, help="Keep what was compiled of a tree: its next build compiles what changed alone."
+)
+@click.option(
     "--jobs", type=options.whole(1, _MOST_JOBS), metavar="N", show_default="all processors", help="Compilers at once."
 )
 @options.as_json
@@ -94,6 +97,7 @@ def build(
     name: str | None,
     bare: bool,
     replace: bool,
+    keep: bool,
     jobs: int | None,
     as_json: bool,
 ) -> None:
@@ -104,7 +108,7 @@ def build(
     from stillair.cli.common.progress import files_progress  # noqa: PLC0415 - loaded when there is something to build
     from stillair.kernels import build as work  # noqa: PLC0415
 
-    order = work.Order(version, source, fragments, patches, name, bare, replace, jobs)
+    order = work.Order(version, source, fragments, patches, name, bare, replace, jobs, keep)
     with files_progress(work.FILES, quiet=as_json) as compiled:
         made = work.build(order, _say, compiled)
     for note in made.notes:
@@ -168,7 +172,7 @@ def _table(found: "list[Kernel]") -> str:
     "names", metavar="[NAME...]", nargs=-1, shell_complete=_names, help="As 'stillair kernel list' has them."
 )
 @click.option("--all", "all_", is_flag=True, help="Every kernel.")
-@click.option("--sources", is_flag=True, help="The sources that were fetched, too.")
+@click.option("--sources", is_flag=True, help="Sources that were fetched, and what --keep kept.")
 def remove(names: tuple[str, ...], all_: bool, sources: bool) -> None:
     """Remove kernels that were built."""
     from stillair.kernels import store  # noqa: PLC0415 - loaded when there is something to remove
