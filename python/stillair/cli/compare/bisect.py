@@ -186,7 +186,8 @@ def _nodes(
         return list(asked)
     written = tomllib.loads(scenario.text).get("node", {})
     if real:
-        found = [name for name in there if _host(written, name) == "uml"]
+        guests = {node["name"] for node in resolved["nodes"] if isinstance(node.get("host"), dict)}
+        found = [name for name in there if name in guests or _host(written, name) == "uml"]
         if not found:
             raise InputError(
                 f'--node: found none, and no node of the scenario has host = {{ kind = "uml" }}; give one of'
