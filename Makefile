@@ -78,7 +78,7 @@ test-live: $(STAMPS)/native ## real hosts over the modelled network; needs iperf
 	$(LIVE_BINARY)
 	STILLAIR_LIVE_BINARY=$(abspath $(TARGET))/debug/stillair-live $(BIN)/python -m pytest -q -p no:cacheprovider tests/live
 
-# A kernel takes some four CPU minutes, once: it is kept in the user's cache. Not a part of what CI runs.
+# A kernel takes some six CPU minutes, once: it is kept in the user's cache. Not a part of what CI runs.
 test-kernels: $(STAMPS)/native ## a real kernel built or found, and guests of it: needs gcc make flex bison bc xz-utils patch libc6-dev
 	$(BIN)/stillair kernel build $(or $(KERNEL),6.12)
 	STILLAIR_TEST_KERNEL=$(or $(KERNEL),6.12) $(BIN)/python -m pytest -q -p no:cacheprovider tests/kernels
