@@ -18,7 +18,7 @@ SERVED := python/stillair/cli/explore/page
 WEB_INPUTS := web/build.mjs web/papers.mjs web/package-lock.json THIRD-PARTY-NOTICES.txt $(shell find web/src web/labs scenarios python/stillair/papers/data -type f)
 RUST_INPUTS := Cargo.toml Cargo.lock pyproject.toml $(shell find crates \( -name '*.rs' -o -name '*.toml' \))
 
-.PHONY: help run fresh pages site test-live test-live-kills bench-live agree papers why answers tune kernels jitter retry-out validate-wifi describe test test-rust test-python wheel sdist test-sdist test-wheel test-crate test-adapters header fuzz fuzz-link bench bench-qdiscs bench-ccs bench-doors bench-link bench-startup bench-sweeps bench-ns3 ns3-examples web test-web bench-web clean prerequisites live-hour
+.PHONY: help run fresh pages site test-live test-live-kills bench-live agree papers why answers tune kernels jitter retry-out validate-wifi describe test test-rust test-python wheel sdist test-sdist test-wheel test-crate test-adapters header fuzz fuzz-link bench bench-qdiscs bench-ccs bench-doors bench-link bench-startup bench-sweeps bench-ns3 ns3-examples web test-web bench-web clean prerequisites live-hour test-kernels
 .DEFAULT_GOAL := help
 
 help: ## show this list
@@ -63,8 +63,8 @@ test-rust: $(STAMPS)/venv | prerequisites
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked --quiet
 
 test-python: $(STAMPS)/native $(STAMPS)/flent-venv $(STAMPS)/browser $(STAMPS)/ray $(STAMPS)/site
-	$(BIN)/ruff check python tests/python tests/live crates/live/programs bench scripts
-	$(BIN)/ruff format --check python tests/python tests/live crates/live/programs bench scripts
+	$(BIN)/ruff check python tests/python tests/live tests/kernels crates/live/programs bench scripts
+	$(BIN)/ruff format --check python tests/python tests/live tests/kernels crates/live/programs bench scripts
 	$(BIN)/mypy
 	$(BIN)/mypy bench
 	$(BIN)/mypy scripts
@@ -80,6 +80,11 @@ LIVE_BINARY = cargo build --locked --workspace --bin stillair-live --test steps
 test-live: $(STAMPS)/native $(STAMPS)/flent-venv ## real hosts over the modelled network; needs iperf3 irtt fping iptables iputils-ping iproute2 curl slirp4netns tshark
 	$(LIVE_BINARY)
 	STILLAIR_LIVE_BINARY=$(abspath $(TARGET))/debug/stillair-live $(BIN)/python -m pytest -q -p no:cacheprovider tests/live
+
+# A kernel takes some six CPU minutes, once: it is kept in the user's cache. Not a part of what CI runs.
+test-kernels: $(STAMPS)/native ## a real kernel built or found, and guests of it: needs gcc make flex bison bc xz-utils patch libc6-dev
+	$(BIN)/stillair kernel build $(or $(KERNEL),6.12)
+	STILLAIR_TEST_KERNEL=$(or $(KERNEL),6.12) $(BIN)/python -m pytest -q -p no:cacheprovider tests/kernels
 
 test-live-kills: $(STAMPS)/venv ## live runs killed at random, KILLS=50 as each user: nothing may remain
 	$(LIVE_BINARY)

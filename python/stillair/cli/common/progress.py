@@ -58,3 +58,30 @@ def _lines(total: int, clock: Callable[[], float]) -> Watched:
             print(f"stillair: {part}", file=sys.stderr, flush=True)
 
     return Watched(say, say)
+
+
+@contextmanager
+def files_progress(
+    total: int, quiet: bool, clock: Callable[[], float] = time.monotonic
+) -> Iterator[Callable[[int], object]]:
+    """Tells how many files of about `total` are compiled; nothing if `quiet`."""
+    if quiet:
+        yield lambda _: None
+    elif sys.stderr.isatty():
+        from rich.console import Console  # noqa: PLC0415 - it takes its time to load
+        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn  # noqa: PLC0415
+
+        columns = (TextColumn("files {task.completed}"), BarColumn(), TimeElapsedColumn())
+        with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+            task = progress.add_task("", total=total)
+            yield lambda done: progress.update(task, completed=done, total=max(total, done))
+    else:
+        said = clock()
+
+        def say(done: int) -> None:
+            nonlocal said
+            if clock() - said >= _QUIET_S:
+                said = clock()
+                print(f"stillair: {done} of about {max(total, done)} files", file=sys.stderr, flush=True)
+
+        yield say

@@ -46,19 +46,13 @@ def markdown(sides: Sequence[Side], rows: Sequence[Row]) -> str:
 
 def as_json(sides: Sequence[Side], rows: Sequence[Row]) -> str:
     """One object: the sides, and a row for each quantity. Ends of intervals are null of what one run has."""
-
-    def ends(of: Interval | None, is_known: bool) -> dict[str, float | None] | None:
-        if of is None:
-            return None
-        return {"mean": of.mean, "low": of.low if is_known else None, "high": of.high if is_known else None}
-
     found = [
         {
             "of": row.of,
             "quantity": row.quantity.words,
             "unit": row.quantity.unit,
-            "sides": [ends(value, count > 1) for value, count in zip(row.values, row.counts, strict=True)],
-            "to_first": [_as_object(ratio) for ratio in row.ratios],
+            "sides": [ends(own, count > 1) for own, count in zip(row.values, row.counts, strict=True)],
+            "to_first": [ratio_object(ratio) for ratio in row.ratios],
         }
         for row in rows
     ]
@@ -67,7 +61,15 @@ def as_json(sides: Sequence[Side], rows: Sequence[Row]) -> str:
     return json.dumps(whole, ensure_ascii=False, allow_nan=False)
 
 
-def _as_object(ratio: Interval | None) -> dict[str, Any] | None:
+def ends(of: Interval | None, is_known: bool) -> dict[str, float | None] | None:
+    """A mean with its interval; the ends are null where one run has it."""
+    if of is None:
+        return None
+    return {"mean": of.mean, "low": of.low if is_known else None, "high": of.high if is_known else None}
+
+
+def ratio_object(ratio: Interval | None) -> dict[str, Any] | None:
+    """A ratio with its interval, and whether it is more than chance."""
     if ratio is None:
         return None
     is_known = math.isfinite(ratio.low)
@@ -83,22 +85,23 @@ def _grid(sides: Sequence[Side], rows: Sequence[Row]) -> tuple[list[str], list[l
     cells = []
     for row in rows:
         unit = f" {row.quantity.unit}" if row.quantity.unit else ""
-        line = [f"{row.name}{unit}", _value(row, 0)]
+        line = [f"{row.name}{unit}", value(row, 0)]
         for number, ratio in enumerate(row.ratios, 1):
-            line += [_value(row, number), _relation(ratio)]
+            line += [value(row, number), relation(ratio)]
         cells.append(line)
     return heading, cells
 
 
-def _value(row: Row, number: int) -> str:
-    value, digits = row.values[number], row.quantity.digits
-    if value is None:
+def value(row: Row, number: int) -> str:
+    """A mean with half its interval, as the quantity is written."""
+    own, digits = row.values[number], row.quantity.digits
+    if own is None:
         return _NONE
-    spread = f" ±{(value.high - value.low) / 2:.{digits}f}" if value.high > value.low else ""
-    return f"{value.mean:.{digits}f}{spread}"
+    spread = f" ±{(own.high - own.low) / 2:.{digits}f}" if own.high > own.low else ""
+    return f"{own.mean:.{digits}f}{spread}"
 
 
-def _relation(ratio: Interval | None) -> str:
+def relation(ratio: Interval | None) -> str:
     """By how many per cent more or less; in brackets where chance may be the reason."""
     if ratio is None:
         return _NONE

@@ -1,0 +1,77 @@
+"""Our own files for guests, which stand under the kernel's licence in `guest/`, and the programs made of them.
+
+They are no part of the package that pip installs: `STILLAIR_GUEST` names the folder where the source tree is elsewhere.
+"""
+
+import hashlib
+import os
+import subprocess
+from pathlib import Path
+
+import stillair
+from stillair._native import InputError, RunError
+
+
+def folder() -> Path:
+    """`guest/` of the source tree, or what `STILLAIR_GUEST` names."""
+    own = os.environ.get("STILLAIR_GUEST")
+    found = Path(own) if own else Path(stillair.__file__).resolve().parents[2] / "guest"
+    if not (found / "config" / "base.config").is_file():
+        where = f'STILLAIR_GUEST: found "{own}", which has no config/base.config' if own else "guest files are missing"
+        raise InputError(
+            f"{where}; they are GPL-2.0 and no part of the installed package:"
+            " let STILLAIR_GUEST name the folder guest/ of Stillair's source"
+        )
+    return found
+
+
+def fragments() -> dict[str, Path]:
+    """Configuration fragments by name, such as `mptcp`."""
+    return {path.stem: path for path in sorted((folder() / "config").glob("*.config"))}
+
+
+def patches() -> list[Path]:
+    """The patches that every guest gets, in order."""
+    return sorted((folder() / "patches").glob("*.patch"))
+
+
+def examples() -> dict[str, Path]:
+    """Patches that are examples, by name: each is asked for."""
+    return {path.stem: path for path in sorted((folder() / "examples").glob("*.patch"))}
+
+
+PROGRAMS = {
+    "launch": ("host/launch.c", ()),
+    "seed.so": ("host/seed.c", ("-shared", "-fPIC")),
+}
+"""What runs on this machine, what it is made of, and how."""
+
+
+def programs_hash() -> str:
+    """A hash of all sources of programs."""
+    made = hashlib.sha256()
+    for path in sorted([*folder().glob("*.[ch]"), *folder().glob("host/*.[ch]")]):
+        made.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    return made.hexdigest()[:12]
+
+
+def make_programs(target: Path) -> list[str]:
+    """Compiles the programs into a folder; gives their names."""
+    here = folder()
+    for name, (source, flags) in PROGRAMS.items():
+        _compile(target / name, [here / source], flags)
+    inside = sorted(here.glob("*.c"))
+    if inside:
+        # The guest has whatever libraries the machine has, and its first program should depend on none.
+        _compile(target / "init", inside, ("-static",))
+    return [*PROGRAMS, *(["init"] if inside else [])]
+
+
+def _compile(target: Path, sources: list[Path], flags: tuple[str, ...]) -> None:
+    part = target.with_name(f".{target.name}.part")
+    command = ["gcc", "-O2", "-Wall", *flags, "-o", str(part), *map(str, sources), "-lm"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - our own words
+    if done.returncode:
+        raise RunError(f"{sources[0]}: does not compile:\n{done.stderr.strip()}")
+    part.chmod(0o755)
+    part.replace(target)

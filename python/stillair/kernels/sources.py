@@ -1,0 +1,273 @@
+"""Where a kernel's source comes from: Debian's package, an archive, or somebody's tree, which is never written to.
+
+Each gives a tree to build in, which is ours, and a hash of what is in it.
+"""
+
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+from stillair._native import InputError, RunError
+from stillair.kernels import store, tools
+
+_VERSION = re.compile(r"\d+\.\d+(\.\d+)?([.-][\w.+-]+)?")
+_UNUSED = (
+    "*/Documentation/*.rst",
+    "*.dts",
+    "*.dtsi",
+    "*/drivers/gpu/*.[ch]",
+    "*/sound/*.[ch]",
+    "*/drivers/media/*.[ch]",
+)
+"""Of an archive, what no guest has: a third of it. Kconfig files are all needed."""
+
+
+class Source(Protocol):
+    """A source of a kernel."""
+
+    @property
+    def what(self) -> str:
+        """What it is, for people."""
+        ...
+
+    def hash(self) -> str:
+        """A hash of all that is in it."""
+        ...
+
+    def unpack(self, target: Path) -> None:
+        """Makes a tree of its own in an empty folder."""
+        ...
+
+
+def of(version: str, given: Path | None) -> Source:
+    """The source that was asked for."""
+    if given is None:
+        if not re.fullmatch(r"\d+\.\d+", version):
+            raise InputError(
+                f'found "{version}", expected a version that Debian has a source of, such as 6.12;'
+                " of another, --source names a tree or an archive"
+            )
+        return Debian(version)
+    if not version or not re.fullmatch(r"[\w.+-]+", version):
+        raise InputError(f'found "{version}", expected a name of letters, digits, dots and dashes')
+    if given.is_dir():
+        if not (given / "Kbuild").is_file() or not (given / "arch" / "um").is_dir():
+            raise InputError(f"--source: {given} is no tree of Linux: it has no Kbuild and arch/um")
+        return Tree(given.resolve())
+    if given.is_file():
+        return Archive(given.resolve())
+    raise InputError(f"--source: {given}: no such file or folder; expected a tree of Linux or an archive (.tar.xz)")
+
+
+class Debian(NamedTuple):
+    """Debian's package linux-source-VERSION, fetched by apt and kept."""
+
+    version: str
+
+    @property
+    def package(self) -> str:
+        """The package's name."""
+        return f"linux-source-{self.version}"
+
+    @property
+    def what(self) -> str:
+        """Package and version."""
+        return f"{self.package} {self._known()['Version']}"
+
+    def hash(self) -> str:
+        """The package's own hash, as apt knows it."""
+        return self._known()["SHA256"]
+
+    def unpack(self, target: Path) -> None:
+        """Fetches the package, if it is not there, and unpacks what is in it."""
+        package = self._fetched()
+        with tempfile.TemporaryDirectory(dir=target.parent) as folder:
+            within = f"./usr/src/{self.package}.tar.xz"
+            with subprocess.Popen(["dpkg-deb", "--fsys-tarfile", str(package)], stdout=subprocess.PIPE) as made:  # noqa: S603, S607
+                _run(["tar", "-x", "-C", folder, within], f"{package}: cannot be unpacked", made.stdout)
+            _unpack(Path(folder) / within, target)
+
+    def _known(self) -> dict[str, str]:
+        if shutil.which("apt-cache") is None or shutil.which("dpkg-deb") is None:
+            raise InputError(
+                "kernel build: this machine has no apt, which fetches Debian's source;"
+                " --source names a tree or an archive (.tar.xz)"
+            )
+        said = subprocess.run(  # noqa: S603 - our own words
+            ["apt-cache", "show", "--no-all-versions", self.package],  # noqa: S607
+            capture_output=True,
+            text=True,
+            check=False,
+        ).stdout
+        found = dict(re.findall(r"^(Version|SHA256): (\S+)", said, re.M))
+        if len(found) != 2:
+            raise InputError(
+                f"{self.package}: apt knows no such package ('apt-get update' renews what it knows,"
+                f" 'apt-cache search ^linux-source-' lists them); --source names a tree or an archive (.tar.xz)"
+            )
+        return found
+
+    def _fetched(self) -> Path:
+        folder = store.root() / store.SOURCES
+        folder.mkdir(parents=True, exist_ok=True)
+        known = self._known()
+        kept = folder / f"{self.package}_{known['SHA256'][:12]}.deb"
+        if kept.is_file():
+            return kept
+        with tempfile.TemporaryDirectory(dir=folder) as fresh:
+            done = subprocess.run(  # noqa: S603 - our own words
+                # As root apt would fetch as another user, which cannot write here, and say so.
+                ["apt-get", "download", "-qq", "-o", "APT::Sandbox::User=root", self.package],  # noqa: S607
+                cwd=fresh,
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+            got = list(Path(fresh).glob("*.deb"))
+            if done.returncode or not got:
+                said = done.stderr.strip().splitlines()[-1:] or ["no package came"]
+                raise RunError(f"{self.package}: apt-get download failed: {said[0]}; 'apt-get update' may help")
+            got[0].replace(kept)
+        for old in folder.glob(f"{self.package}_*.deb"):
+            if old != kept:
+                old.unlink()
+        return kept
+
+
+class Archive(NamedTuple):
+    """A tar archive that holds one tree."""
+
+    file: Path
+
+    @property
+    def what(self) -> str:
+        """Its path."""
+        return str(self.file)
+
+    def hash(self) -> str:
+        """That of the file."""
+        with self.file.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+
+    def unpack(self, target: Path) -> None:
+        """Unpacks what the archive has below its one folder."""
+        _unpack(self.file, target)
+
+
+class Tree(NamedTuple):
+    """Somebody's tree. Of a git repository: what git knows and what is new, as it stands in the folder."""
+
+    folder: Path
+
+    @property
+    def what(self) -> str:
+        """Its path, and its commit if it has one."""
+        said = _git(self.folder, "describe", "--always", "--dirty")
+        return f"{self.folder} ({said.strip()})" if said is not None else str(self.folder)
+
+    def hash(self) -> str:
+        """One of all files: names, whether they may be run, content."""
+        made = hashlib.sha256()
+        for name in self._files():
+            path = self.folder / name
+            if path.is_symlink():
+                content = os.fsencode(path.readlink())
+            elif path.is_file():
+                content = hashlib.file_digest(path.open("rb"), "sha256").digest()
+            else:
+                continue
+            made.update(os.fsencode(name) + b"\0" + content + b"\0")
+        return made.hexdigest()
+
+    def renew(self, target: Path) -> None:
+        """Makes a copy that was built in what the tree is now. What changed is newer than all that was made of it."""
+        wanted = set(self._files())
+        for path in list(self._walk(target)):
+            if path.relative_to(target).as_posix() not in wanted:
+                path.unlink()
+        for name in sorted(wanted):
+            path, copy = self.folder / name, target / name
+            if path.is_symlink() or not path.is_file():
+                continue
+            if copy.is_symlink() or not copy.exists() or not (copy.samefile(path) or _same(path, copy)):
+                copy.parent.mkdir(parents=True, exist_ok=True)
+                copy.unlink(missing_ok=True)
+                # With the time of now: that of the tree's file may be older than an object made of a patched one.
+                shutil.copy(path, copy)
+
+    def unpack(self, target: Path) -> None:
+        """Copies the files; by a second name for each where the file system can, which takes no room."""
+        for name in self._files():
+            path, copy = self.folder / name, target / name
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            if path.is_symlink():
+                copy.symlink_to(path.readlink())
+            elif path.is_file():
+                try:
+                    os.link(path, copy)
+                except OSError:
+                    shutil.copy2(path, copy)
+
+    def _files(self) -> list[str]:
+        listed = _git(self.folder, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+        if listed is not None:
+            return sorted(filter(None, listed.split("\0")))
+        names = (path.relative_to(self.folder) for path in self._walk(self.folder))
+        return sorted(name.as_posix() for name in names if not _is_made(name))
+
+    def _walk(self, folder: Path) -> Iterator[Path]:
+        return (path for path in folder.rglob("*") if path.is_symlink() or path.is_file())
+
+
+def _same(one: Path, other: Path) -> bool:
+    if one.stat().st_size != other.stat().st_size or (one.stat().st_mode ^ other.stat().st_mode) & 0o111:
+        return False
+    return one.read_bytes() == other.read_bytes()
+
+
+_MADE = re.compile(r"\.(o|a|cmd|order|mod|ko|d|lds|s)$|^(\.config(\.old)?|vmlinux|linux|Module\.symvers)$")
+
+
+def _is_made(path: Path) -> bool:
+    """Whether a file of a tree without git was made by a build there."""
+    parts = path.parts
+    generated = "generated" in parts or ("include" in parts and "config" in parts[parts.index("include") :])
+    return generated or bool(_MADE.search(path.name) and path.name != "vmlinux.lds")
+
+
+def _git(folder: Path, *words: str) -> str | None:
+    """What git says in a folder that is the top of a repository; none if it is not."""
+    if not (folder / ".git").exists() or shutil.which("git") is None:
+        return None
+    done = subprocess.run(  # noqa: S603 - our own words
+        ["git", "-c", "safe.directory=*", "-C", str(folder), *words],  # noqa: S607
+        capture_output=True,
+        text=True,
+        errors="surrogateescape",
+        check=False,
+    )
+    return done.stdout if done.returncode == 0 else None
+
+
+def _unpack(archive: Path, target: Path) -> None:
+    tools.check()
+    target.mkdir(parents=True, exist_ok=True)
+    without = [f"--exclude={pattern}" for pattern in _UNUSED]
+    _run(
+        ["tar", "-x", "-C", str(target), "--strip-components=1", "--wildcards", *without, "-f", str(archive)],
+        f"{archive}: cannot be unpacked",
+    )
+    if not (target / "Kbuild").is_file():
+        raise InputError(f"{archive}: holds no tree of Linux: expected one folder with Kbuild in it")
+
+
+def _run(command: list[str], what: str, stdin: object = None) -> None:
+    done = subprocess.run(command, stdin=stdin, capture_output=True, text=True, check=False)  # type: ignore[call-overload] # noqa: S603
+    if done.returncode:
+        raise RunError(f"{what}: {done.stderr.strip().splitlines()[-1:]}")

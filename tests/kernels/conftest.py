@@ -1,0 +1,143 @@
+"""Guests for tests: the kernel that `make test-kernels` has built, in the launcher, with a clock of its own.
+
+As root if the tests run as root, and as an ordinary user always. STILLAIR_TEST_KERNEL names another kernel than 6.12.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from stillair import InputError
+from stillair.kernels import store
+
+PYTHON = "/usr/bin/python3"
+"""The machine's, which every user and every guest may run."""
+ORDINARY = 65533
+"""A user of no name, and not the one that the launcher gives a guest to."""
+LIMIT_S = 120.0
+
+
+@dataclass
+class Machine:
+    """A user of this machine, a folder of theirs, and the kernel in it."""
+
+    user: int
+    folder: Path
+    guest: Path
+
+    def words(self, words: Sequence[str | Path]) -> list[str]:
+        """A command as this user."""
+        text = [str(word) for word in words]
+        if self.user == os.geteuid():
+            return text
+        return ["setpriv", f"--reuid={self.user}", f"--regid={self.user}", "--clear-groups", *text]
+
+    def run(self, *words: str | Path, **more: str) -> "subprocess.CompletedProcess[str]":
+        """Runs a command to its end."""
+        environment = {"PATH": "/usr/bin:/bin", "HOME": "/tmp", "TMPDIR": "/dev/shm", **more}
+        return subprocess.run(
+            self.words(words),
+            cwd=self.guest,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=LIMIT_S,
+        )
+
+    def launch(self, *words: str | Path) -> "subprocess.CompletedProcess[str]":
+        """Runs a program as the launcher starts a kernel."""
+        return self.run(self.folder / "launch", self.guest, *words)
+
+    def boot(self, script: str, *arguments: str, seed: int = 1) -> "subprocess.CompletedProcess[str]":
+        """Boots a guest whose first program is a script of Python, in the machine's own root, read-only."""
+        init = self.guest / "first"
+        init.write_text(f"#!{PYTHON} -IS\n{script}\n{OFF}")
+        init.chmod(0o755)
+        return self.run(
+            self.folder / "launch",
+            self.guest,
+            self.folder / "linux",
+            "mem=64M",
+            "rootfstype=hostfs",
+            "root=/dev/root",
+            "rootflags=/",
+            "ro",
+            f"init={init}",
+            "time-travel=inf-cpu",
+            "time-travel-start=1700000000000000000",
+            "con=null",
+            "con0=null,fd:1",
+            "quiet",
+            "panic=-1",
+            *arguments,
+            LD_PRELOAD=str(self.folder / "seed.so"),
+            STILLAIR_SEED=str(seed),
+        )
+
+    def told(self, script: str, *arguments: str, seed: int = 1) -> dict[str, Any]:
+        """What a guest's first program writes to its folder as JSON."""
+        done = self.boot(f"{script}\n{TELL}", *arguments, seed=seed)
+        file = self.guest / "told.json"
+        assert file.is_file(), done.stdout + done.stderr
+        found: dict[str, Any] = json.loads(file.read_text())
+        return found
+
+
+TELL = """
+import json
+with open("/mnt/told.json", "w") as file:
+    json.dump(told, file)
+"""
+OFF = """
+import ctypes, os
+os.sync()
+ctypes.CDLL(None).reboot(0x4321FEDC)
+"""
+MOUNTS = """
+import ctypes, os
+libc = ctypes.CDLL(None, use_errno=True)
+told = {}
+def mount(what, at, kind, flags=0, data=None):
+    words = [None if word is None else word.encode() for word in (what, at, kind)]
+    if libc.mount(*words, flags, None if data is None else data.encode()):
+        return os.strerror(ctypes.get_errno())
+    return "mounted"
+mount("none", "/proc", "proc")
+mount("none", "/sys", "sysfs")
+mount("none", "/mnt", "hostfs", 0, "GUEST")
+"""
+"""What each guest's first program begins with: its own folder, which it may write to, is at /mnt."""
+
+
+@pytest.fixture(scope="session")
+def kernel() -> store.Kernel:
+    """The kernel under test."""
+    name = os.environ.get("STILLAIR_TEST_KERNEL", "6.12")
+    try:
+        return store.find(name)
+    except InputError as error:
+        pytest.fail(f"{error}; make test-kernels does")
+
+
+@pytest.fixture(params=sorted({os.geteuid(), ORDINARY}) if os.geteuid() == 0 else [os.geteuid()])
+def machine(request: pytest.FixtureRequest, kernel: store.Kernel) -> Iterator[Machine]:
+    """A user with a copy of the kernel, which need not be readable for them where it is."""
+    folder = Path(f"/tmp/stillair-kernels-{os.getpid()}-{request.param}")
+    shutil.rmtree(folder, ignore_errors=True)
+    (folder / "guest").mkdir(parents=True)
+    for name in ("linux", "launch", "seed.so"):
+        shutil.copy2(kernel.folder / name, folder / name)
+    if request.param != os.geteuid():
+        for path in (folder, folder / "guest"):
+            os.chown(path, request.param, request.param)
+    yield Machine(request.param, folder, folder / "guest")
+    shutil.rmtree(folder)

@@ -1,0 +1,70 @@
+"""What a kernel that was built is: it boots, has what was configured and patched, and repeats itself by its seed."""
+
+import gzip
+import time
+
+from conftest import MOUNTS, Machine
+from stillair.kernels import config, guest, store
+
+LOOK = (
+    MOUNTS
+    + """
+def read(path):
+    with open(path) as file:
+        return file.read().strip()
+"""
+)
+
+
+def test_patches_and_configuration_are_in_it(machine: Machine, kernel: store.Kernel) -> None:
+    told = machine.told(
+        LOOK.replace("GUEST", str(machine.guest))
+        + """
+told["notsq"] = read("/sys/module/tcp_output/parameters/notsq")
+told["shifts"] = read("/sys/module/virtio_net/parameters/pacing_shift")
+told["rings"] = [read(f"/sys/module/virtio_uml/parameters/{way}_ring") for way in ("tx", "rx")]
+told["release"] = read("/proc/sys/kernel/osrelease")
+told["controls"] = read("/proc/sys/net/ipv4/tcp_available_congestion_control").split()
+import shutil
+shutil.copy("/proc/config.gz", "/mnt/config.gz")
+""",
+        "virtio_uml.tx_ring=8192",
+        "virtio_net.pacing_shift=7,0",
+        "tcp_output.notsq=1",
+    )
+    assert kernel.facts["patches"] == ["hz", "pacing-shift", "ring", "tsq"]
+    assert (told["notsq"], told["rings"], told["release"]) == ("Y", ["8192", "256"], kernel.version)
+    assert told["shifts"].split(",")[:2] == ["7", "0"]
+    assert {"cubic", "bbr", "reno", "dctcp", "vegas"} <= set(told["controls"])
+    inside = gzip.decompress((machine.guest / "config.gz").read_bytes()).decode().splitlines()
+    assert "CONFIG_HZ=250" in inside
+    asked = config.read(guest.fragments()["base"])
+    assert [one for one in asked if one.value == "y" and f"CONFIG_{one.key}=y" not in inside] == []
+
+
+RANDOM = """
+told["bytes"] = os.urandom(16).hex()
+told["boot"] = read("/proc/sys/kernel/random/boot_id")
+told["where"] = [line.split()[0] for line in open("/proc/self/maps")]
+told["time"] = read("/proc/uptime")
+"""
+
+
+def test_a_seed_repeats_a_guest_and_another_does_not(machine: Machine) -> None:
+    script = LOOK.replace("GUEST", str(machine.guest)) + RANDOM
+    first = machine.told(script, seed=1)
+    assert machine.told(script, seed=1) == first
+    other = machine.told(script, seed=2)
+    assert other["bytes"] != first["bytes"]
+    assert other["boot"] != first["boot"]
+
+
+def test_it_boots_at_once(machine: Machine) -> None:
+    """The launcher, the kernel, and a first program that only switches it off. The bar is 0.05 s for a kernel alone."""
+    machine.boot("")
+    began = time.monotonic()
+    done = machine.boot("")
+    took = time.monotonic() - began
+    assert done.returncode == 0, done.stdout + done.stderr
+    # A machine with nothing else to do needs a tenth of it.
+    assert took < 3
