@@ -15,7 +15,7 @@ export VIRTUAL_ENV := $(CURDIR)/$(VENV)
 
 WEB := build/page
 SERVED := python/stillair/cli/explore/page
-WEB_INPUTS := web/build.mjs web/papers.mjs web/package-lock.json THIRD-PARTY-NOTICES.txt $(shell find web/src web/labs scenarios python/stillair/papers/data -type f)
+WEB_INPUTS := web/build.mjs web/papers.mjs web/package-lock.json THIRD-PARTY-NOTICES.txt $(shell find web/src web/labs scenarios crates/sim/paths python/stillair/papers/data -type f)
 RUST_INPUTS := Cargo.toml Cargo.lock pyproject.toml $(shell find crates \( -name '*.rs' -o -name '*.toml' \))
 
 .PHONY: help run fresh pages site test-live test-live-kills bench-live agree papers why answers tune kernels jitter retry-out validate-wifi describe test test-rust test-python wheel sdist test-sdist test-wheel test-crate test-adapters header fuzz fuzz-link bench bench-qdiscs bench-ccs bench-doors bench-link bench-startup bench-sweeps bench-ns3 ns3-examples web test-web bench-web clean prerequisites live-hour test-kernels

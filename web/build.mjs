@@ -33,6 +33,24 @@ export function bundled() {
   return texts.filter(([, text]) => !NEEDS_QUINN.test(text) && !hasRealHosts(text));
 }
 
+const presets = join(here, "..", "crates", "sim", "paths");
+
+// A transport's paths (`stillair link`), which have a host outside at either end: here both are modelled, and a download and pings go between them.
+export function path(text) {
+  const [modelled, hosts] = [text.replace(/^host = "outside"\n|host = "outside", /gm, ""), [...text.matchAll(/host = "outside"/g)].length];
+  if (hosts !== 2) throw new Error(`a path has two hosts outside, and this one ${hosts}`);
+  // What changes on its way is seen too.
+  const length = /\bat = "/.test(text) ? "30 s" : "10 s";
+  const flows = ['kind = "tcp"\nname = "download"', 'kind = "ping"\nname = "ping"\ninterval = "20 ms"'];
+  const own = flows.map((flow) => `[[flow]]\n${flow}\nfrom = "server"\nto = "client"\n`);
+  return `${modelled.replace(/^warm_up = /m, `duration = "${length}"\n$&`).trimEnd()}\n${own.join("")}`;
+}
+
+export function paths() {
+  const files = readdirSync(presets).filter((name) => name.endsWith(".toml")).sort();
+  return files.map((name) => [`paths/${basename(name, ".toml")}`, path(readFileSync(join(presets, name), "utf8"))]);
+}
+
 export function labs() {
   const folder = join(here, "labs");
   const files = readdirSync(folder).filter((name) => name.endsWith(".json")).sort();
@@ -42,7 +60,7 @@ export function labs() {
 // Modules that are data, for the page and for its tests.
 const DATA = {
   "stillair:labs": labs,
-  "stillair:scenarios": bundled,
+  "stillair:scenarios": () => [...bundled(), ...paths()],
   "stillair:papers": () => papers(new Set(bundled().map(([name]) => name))),
 };
 export const data = {

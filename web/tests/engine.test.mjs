@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { ROOT, bundled, engine, of, python } from "./load.mjs";
+import { ROOT, bundled, engine, of, path, paths, python } from "./load.mjs";
 
 const HASHES = `
 import json, sys
@@ -16,7 +16,7 @@ print(json.dumps(found))
 `;
 
 const by = await engine();
-const all = bundled();
+const all = [...bundled(), ...paths()];
 const native = python(HASHES, all);
 
 test("all scenarios are there but the one that needs quinn and those with real hosts", () => {
@@ -24,6 +24,16 @@ test("all scenarios are there but the one that needs quinn and those with real h
   const names = new Set(all.map(([name]) => `${name}.toml`));
   const left = files.filter((name) => !names.has(name));
   assert.deepEqual(left.filter((name) => !name.startsWith("live/")), ["quic-quinn.toml"]);
+});
+
+test("a path has its own hosts as modelled ones, and a download between them", async () => {
+  assert.equal(paths().length, readdirSync(join(ROOT, "crates", "sim", "paths")).length);
+  for (const [name, text] of paths()) {
+    const survey = await by.json({ do: "survey", of: of(text) });
+    const flows = survey.flows.map(({ name: flow }) => flow);
+    assert.ok(["download", "ping"].every((own) => flows.some((flow) => flow.startsWith(own))), `${name}: ${flows}`);
+  }
+  assert.throws(() => path('name = "x"\nwarm_up = "1 s"\n'), /two hosts outside/);
 });
 
 for (const [name, text] of all) {

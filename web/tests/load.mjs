@@ -5,12 +5,12 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { build } from "esbuild";
-import { bundled, data, labs } from "../build.mjs";
+import { bundled, data, labs, path, paths } from "../build.mjs";
 
 export const ROOT = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
 export const PAGE = process.env.STILLAIR_PAGE ?? join(ROOT, "build", "page");
 export const PYTHON = join(ROOT, ".venv", "bin", "python");
-export { bundled, labs };
+export { bundled, labs, path, paths };
 
 // One module of web/src, with all that it imports.
 export async function load(entry) {

@@ -105,6 +105,8 @@ test("the TOML that is kept runs as the knobs do", async () => {
 test("the command line repeats it, whatever is in a value", () => {
   const state = { ...FIRST, set: [["a.b", "it's 5 ms; rm -rf /"]], seed: 3, runs: 2 };
   assert.equal(command(state, "x.toml"), `stillair run anomaly-tcp --set 'a.b=it'\\''s 5 ms; rm -rf /' --seed 3 --runs 2`);
+  const path = { ...state, scenario: "paths/hotel-hidden", set: [] };
+  assert.equal(command(path, "hotel-hidden.toml"), "stillair run paths-hotel-hidden.toml --seed 3 --runs 2");
 });
 
 test("where the slowest packets waited adds up to their delay, and following them changes nothing", async () => {

@@ -20,10 +20,10 @@ after(async () => {
 const at = (hash = "") => `${host.address}${hash}`;
 const SCHEME = "#knob-node-ap-interface-wlan0-scheme";
 
-// Colours depend on the theme and places on the width, neither on both.
-for (const [scheme, width] of [["light", 1280], ["dark", 390]]) {
+for (const [scheme, width] of ["light", "dark"].flatMap((scheme) => [1280, 390].map((width) => [scheme, width]))) {
   for (const [view, hash, ready] of [
     ["explore", "#scenario=anomaly-tcp", "[data-hash]"],
+    ["a path", "#scenario=paths/home-cable-bloat&set=duration%3D4%20s", "[data-hash]"],
     ["a plan of the floor", "#scenario=examples/hidden-nodes", ".floor"],
     ["air", "#view=air&scenario=anomaly-tcp", ".timeline"],
     ["labs", "#view=labs", ".shelf"],

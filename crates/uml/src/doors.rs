@@ -119,7 +119,8 @@ impl<'a, S: Records> Doors<'a, S> {
         let Some(size) = gso_size else { return Ok(self.enter(guest, head, packet)) };
         let mut segment = core::mem::take(&mut self.segment);
         let mut entered = 0;
-        let split = gso::split(packet, size, false, &mut segment, |one| entered += self.enter(guest, head, one));
+        let split =
+            gso::split(packet, size, false, &mut segment, |one| entered += self.enter(guest, head, one));
         self.segment = segment;
         if let Err(why) = split {
             return Err(format!("a packet of several segments that cannot be split: {why}"));
@@ -218,7 +219,8 @@ impl<'a, S: Records> Doors<'a, S> {
             self.frame.clear();
             self.frame.extend_from_slice(&address(guest));
             self.frame.extend_from_slice(&WORLD);
-            self.frame.extend_from_slice(&TYPES[usize::from(self.bytes.first().is_some_and(|b| b >> 4 == 6))]);
+            self.frame
+                .extend_from_slice(&TYPES[usize::from(self.bytes.first().is_some_and(|b| b >> 4 == 6))]);
             self.frame.extend_from_slice(&self.bytes);
             if !guests[guest].is_off() {
                 guests[guest].receive(&self.frame).map_err(|why| guests[guest].tell(&why))?;

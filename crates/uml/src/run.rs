@@ -54,7 +54,9 @@ pub fn run(request: &Request) -> Result<(String, i32), ApiError> {
         return Err(input(hosts.to_owned()));
     }
     if scenario.is_open_ended() {
-        return Err(input("duration: found none, expected one: a run in virtual time ends by itself".to_owned()));
+        return Err(input(
+            "duration: found none, expected one: a run in virtual time ends by itself".to_owned(),
+        ));
     }
     let programs = Programs::new(&scenario, &plan).map_err(input)?;
     let mut kernels = Vec::new();
@@ -73,18 +75,30 @@ fn without(plan: &Plan, kernels: &[Kernel]) -> Vec<String> {
     for (guest, kernel) in plan.guests.iter().zip(kernels) {
         let mut missing = |patch: &str, what: String| {
             if !kernel.has(patch) {
-                all.push(format!("node.{}: its kernel {} has no patch \"{patch}\": {what}", guest.name, kernel.id));
+                all.push(format!(
+                    "node.{}: its kernel {} has no patch \"{patch}\": {what}",
+                    guest.name, kernel.id
+                ));
             }
         };
-        missing("ring", "its card holds 238 packets, and further ones wait in the guest's own discipline".to_owned());
+        missing(
+            "ring",
+            "its card holds 238 packets, and further ones wait in the guest's own discipline".to_owned(),
+        );
         if guest.pacing_shift != crate::plan::SHIFT {
-            missing("pacing-shift", format!("its sockets pace as over a wire (shift {})", crate::plan::SHIFT));
+            missing(
+                "pacing-shift",
+                format!("its sockets pace as over a wire (shift {})", crate::plan::SHIFT),
+            );
         }
         if !guest.small_queues {
             missing("tsq", "TCP small queues stay on".to_owned());
         }
         if !kernel.folder.join("launch").is_file() {
-            all.push(format!("node.{}: its kernel {} has no launcher: it runs with all rights of this user", guest.name, kernel.id));
+            all.push(format!(
+                "node.{}: its kernel {} has no launcher: it runs with all rights of this user",
+                guest.name, kernel.id
+            ));
         }
     }
     all
@@ -132,7 +146,8 @@ fn inside(
         });
         (of.name.clone(), about)
     });
-    json["guests"] = json!({ "doors": counts, "turns": made, "hosts": hosts.collect::<serde_json::Map<_, _>>() });
+    json["guests"] =
+        json!({ "doors": counts, "turns": made, "hosts": hosts.collect::<serde_json::Map<_, _>>() });
     let code = i32::from(!faults.is_empty());
     notes.extend(faults);
     let mut all = json!({ "version": VERSION, "scenario": scenario.name, "runs": [json] });
@@ -148,7 +163,8 @@ fn collect(guests: &[Guest], to: &Path) -> Result<(), String> {
         let own = to.join(&guest.name);
         copy(&guest.written(), &own)?;
         let console = own.join("console.log");
-        std::fs::write(&console, guest.console()).map_err(|e| format!("{}: {}", console.display(), crate::sys::reason(&e)))?;
+        std::fs::write(&console, guest.console())
+            .map_err(|e| format!("{}: {}", console.display(), crate::sys::reason(&e)))?;
     }
     Ok(())
 }

@@ -82,7 +82,10 @@ impl<'a, S: Records> Turns<'a, S> {
         if at == self.instant.0 {
             self.instant.1 += 1;
             if self.instant.1 > SPINS {
-                let why = format!("it has had {SPINS} turns at one instant, {} ns: it spins", at.saturating_sub(BEFORE));
+                let why = format!(
+                    "it has had {SPINS} turns at one instant, {} ns: it spins",
+                    at.saturating_sub(BEFORE)
+                );
                 return Err(self.guests[number].tell(&why));
             }
         } else {
@@ -127,7 +130,8 @@ impl<'a, S: Records> Turns<'a, S> {
                 return Err(self.guests[number].tell("it has not come to its end 10 s after the scenario's"));
             }
             let others = self.guests.iter().enumerate().filter(|(n, _)| *n != number);
-            let free_until = others.filter_map(|(_, guest)| guest.request()).min().unwrap_or(limit).min(limit);
+            let free_until =
+                others.filter_map(|(_, guest)| guest.request()).min().unwrap_or(limit).min(limit);
             let mut on_kick = |guest: &mut Guest, ring: usize, now: u64| {
                 doors.kicked(guest, number, ring)?;
                 Ok(if guest.is_due() { now } else { free_until })

@@ -6,9 +6,15 @@ export function quoted(word: string): string {
   return /^[A-Za-z0-9_@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }
 
-export function command(state: State, file: string): string {
+// What a file of this scenario is called, without its end.
+export function base(state: State): string {
+  return (state.text === null ? state.scenario : state.file.replace(/\.toml$/, "")).replaceAll("/", "-");
+}
 
-  const name = state.text === null ? state.scenario : file;
+export function command(state: State, file: string): string {
+  // A path has flows here alone: what repeats it is the TOML file of this page.
+  const shipped = state.scenario.startsWith("paths/") ? `${base(state)}.toml` : state.scenario;
+  const name = state.text === null ? shipped : file;
   const words = ["stillair", "run", quoted(name)];
   for (const [key, value] of state.set) words.push("--set", quoted(`${key}=${value}`));
   if (state.seed !== null) words.push("--seed", String(state.seed));

@@ -3,6 +3,7 @@ import { type Asked, type Engine, type Override, askJson } from "../engine/proto
 import type { Outcome } from "../model/outcome.ts";
 import { asOf } from "../model/runner.ts";
 import type { State } from "../model/state.ts";
+import { base } from "./command.ts";
 import { tidy } from "./csv.ts";
 import { flentOf } from "./flent.ts";
 import type { Resolved } from "./flent_hosts.ts";
@@ -26,24 +27,24 @@ export interface Kept {
 
 export async function fileOf(kind: FileKind, state: State, outcome: Outcome, engine: Engine): Promise<Kept> {
   const run = outcome.runs[0]!;
-  const base = (state.text === null ? state.scenario : state.file.replace(/\.toml$/, "")).replaceAll("/", "-");
-  const text = (suffix: string, content: string): Kept => ({ name: `${base}${suffix}`, blob: new Blob([content], { type: "text/plain" }) });
+  const called = base(state);
+  const text = (suffix: string, content: string): Kept => ({ name: `${called}${suffix}`, blob: new Blob([content], { type: "text/plain" }) });
   switch (kind) {
     case "toml":
       return text(".toml", toToml(state));
     case "csv":
       return text(".csv", tidy(outcome.name, outcome.runs));
     case "png":
-      return { name: `${base}.png`, blob: await picture(`${outcome.name}: ${settings(state.set)}`) };
+      return { name: `${called}.png`, blob: await picture(`${outcome.name}: ${settings(state.set)}`) };
     case "pcapng": {
       const from = run.series.warm_up_ns / 1e9;
       const asked: Asked = { do: "capture", of: asOf(state, run.run), points: [], from: `${from} s`, until: `${from + 1} s` };
       const bytes = await engine.ask(asked, new AbortController().signal);
-      return { name: `${base}.pcapng`, blob: new Blob([bytes], { type: "application/octet-stream" }) };
+      return { name: `${called}.pcapng`, blob: new Blob([bytes], { type: "application/octet-stream" }) };
     }
     case "flent": {
       const resolved = await askJson<Resolved>(engine, { do: "resolve", of: asOf(state) }, new AbortController().signal);
-      const { name, json } = flentOf(outcome.version, outcome.name, run, resolved, base);
+      const { name, json } = flentOf(outcome.version, outcome.name, run, resolved, called);
       const packed = new Blob([json]).stream().pipeThrough(new CompressionStream("gzip"));
       return { name, blob: await new Response(packed).blob() };
     }

@@ -18,6 +18,7 @@ const GROUPS: [group: string, ids: RegExp][] = [
   ["Homes, offices and campuses", /^(home|cafe|classroom|office|dormitory|flat|mesh|phone|laptop|microwave|generations|examples\/)/],
   ["Ending the Anomaly", /^anomaly-/],
   ["Other papers", /^(tsq|one-ms|retry-out|bquic)/],
+  ["Paths of 'stillair link', with a download between their hosts", /^paths\//],
   ["Benchmarks", /^bench\//],
 ];
 

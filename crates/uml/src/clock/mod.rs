@@ -120,7 +120,8 @@ impl Clock {
             return Ok(if is_there { Said::Something } else { Said::Gone });
         };
         let log = nothing()?;
-        let is_there = self.socket.send_with(&bytes(op::ACK, sequence, GUEST.into()), &[page.file(), &log])?;
+        let is_there =
+            self.socket.send_with(&bytes(op::ACK, sequence, GUEST.into()), &[page.file(), &log])?;
         Ok(if is_there { Said::Something } else { Said::Gone })
     }
 

@@ -9,7 +9,9 @@ use stillair_model::wifi::phy::frame::Cipher;
 use super::super::contract::{Form, Key, Shape};
 use super::super::error::{Fault, Origin};
 use super::super::reader::{Field, Section};
-use super::super::{Attachment, Channel, Guest, Host, Interface, InterfaceRef, Profile, QdiscSpec, Role, Wifi};
+use super::super::{
+    Attachment, Channel, Guest, Host, Interface, InterfaceRef, Profile, QdiscSpec, Role, Wifi,
+};
 use super::qdisc::{self, DeviceQueue};
 use super::scheme::ByDevice;
 use super::wiring::Wiring;
@@ -232,6 +234,9 @@ fn wifi<'a>(
     let wide = context.channels[channel].width > Width::Mhz40;
     let kernel = (context.profile.wifi_version, context.profile.airtime_quantum);
     let product = product::read(section)?;
+    if product.is_none() && !section.has("scheme") {
+        wiring.by_width.push((at, scheme::of_other_width(kernel.0, wide)));
+    }
     let scheme = scheme::read(section, kernel, wide, product)?;
     device.scheme = Some(scheme.name);
     let qdisc = qdisc::read(section, device)?;
