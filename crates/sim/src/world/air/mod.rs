@@ -20,6 +20,7 @@ use stillair_model::vocabulary::{
 };
 use stillair_model::wifi::air::account::AirAccount;
 use stillair_model::wifi::air::medium::{EdcafId, Medium};
+use stillair_model::wifi::air::ppdu::Ppdu;
 use stillair_model::wifi::air::radio::{QUEUES, Radio};
 use stillair_model::wifi::air::views::Views;
 use stillair_model::wifi::dev::{WifiDev, Woken};
@@ -61,6 +62,9 @@ pub(super) struct Air {
     slots: AirSlots,
     /// Batches of packets on their way up, kept to be used again.
     batches: Vec<Vec<Pkt>>,
+    /// PPDUs that a collision has ended, until their drivers get them back; kept to be used again.
+    #[expect(clippy::vec_box, reason = "PPDUs are large, and go from place to place by their pointer")]
+    failed: Vec<Box<Ppdu>>,
     /// Data frames of the PPDU that is being shown to a reader that wants frames.
     mpdus: Vec<MpduView>,
     /// Packets of the PPDU that is being told of to a reader that follows packets.
@@ -246,6 +250,7 @@ impl Air {
             dirty: Dirty::default(),
             slots,
             batches: Vec::new(),
+            failed: Vec::new(),
             mpdus: Vec::new(),
             carried: Vec::new(),
         }
