@@ -55,7 +55,7 @@ use super::outside;
 use super::parts::Parts;
 use super::reader::{Field, Section};
 use super::step;
-use super::{FlowEnd, InterfaceRef, Record, Scenario};
+use super::{ErrorTables, FlowEnd, InterfaceRef, Record, Scenario};
 pub(super) use filter::name as filter_name;
 use node_names::{access_points, interface_names};
 pub(super) use position::distance;
@@ -322,6 +322,7 @@ pub(super) fn scenario(tree: &Table, parts: &Parts) -> Result<Scenario, Fault> {
         steps: Vec::new(),
         record,
         idle,
+        error_tables: ErrorTables::default(),
     })
 }
 
