@@ -20,7 +20,7 @@ use super::quic::Datagram;
 use super::tcp::TcpHeader;
 use super::time::Instant;
 
-/// Handle of a packet: 24 bits of slot, 8 bits of generation (never zero).
+/// Handle of a packet: 24 bits of slot, 8 bits of generation, which is odd.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Pkt(NonZeroU32);
 
@@ -30,7 +30,10 @@ const SLOT_MASK: u32 = (1 << SLOT_BITS) - 1;
 impl Pkt {
     #[inline]
     fn new(slot: u32, generation: u8) -> Self {
-        Self(NonZeroU32::new(u32::from(generation) << SLOT_BITS | slot).expect("generations start at one"))
+        Self(
+            NonZeroU32::new(u32::from(generation) << SLOT_BITS | slot)
+                .expect("generations of handles are odd"),
+        )
     }
     /// Its place in tables by packet: that of no other packet that is alive.
     #[inline]
@@ -91,8 +94,8 @@ pub struct Packet {
     pub airtime: u16,
     /// mac80211 has put it behind the packet before it, into one A-MSDU.
     pub follows: bool,
+    /// Odd while the packet is alive, so that one comparison shows a handle to be stale.
     generation: u8,
-    live: bool,
     /// Packets of the A-MSDU that this one is the first of; 1 of all others.
     msdus: u8,
 }
@@ -222,7 +225,7 @@ impl Packets {
         hot.tid = 0;
         hot.kind = p.kind;
         hot.ttl = TTL;
-        hot.live = true;
+        hot.generation += 1;
         Pkt::new(slot, hot.generation)
     }
 
@@ -335,8 +338,7 @@ impl Packets {
             self.release_bytes(p);
         }
         let hot = self.get_mut(p);
-        hot.live = false;
-        hot.generation = if hot.generation == u8::MAX { 1 } else { hot.generation + 1 };
+        hot.generation = hot.generation.wrapping_add(1);
         self.free.push(p.slot() as u32);
     }
 
@@ -392,7 +394,10 @@ impl Packets {
 
     /// Charges that packets hold now.
     pub fn live_charges(&self) -> impl Iterator<Item = (SockId, u32)> {
-        self.slots.iter().filter(|p| p.live && p.charge != SockId::NONE).map(|p| (p.charge, p.truesize))
+        self.slots
+            .iter()
+            .filter(|p| p.generation % 2 == 1 && p.charge != SockId::NONE)
+            .map(|p| (p.charge, p.truesize))
     }
 
     /// What became of all packets so far.
@@ -404,21 +409,21 @@ impl Packets {
     #[inline(always)]
     pub fn get(&self, p: Pkt) -> &Packet {
         let hot = &self.slots[p.slot()];
-        assert!(hot.generation == p.generation() && hot.live, "stale packet handle");
+        assert!(hot.generation == p.generation(), "stale packet handle");
         hot
     }
 
     /// Whether the packet of a handle has not been freed.
     pub fn is_alive(&self, p: Pkt) -> bool {
         let hot = &self.slots[p.slot()];
-        hot.generation == p.generation() && hot.live
+        hot.generation == p.generation()
     }
 
     /// The hot bytes of a packet, to be changed. Panics on a handle whose packet was freed.
     #[inline]
     pub fn get_mut(&mut self, p: Pkt) -> &mut Packet {
         let hot = &mut self.slots[p.slot()];
-        assert!(hot.generation == p.generation() && hot.live, "stale packet handle");
+        assert!(hot.generation == p.generation(), "stale packet handle");
         hot
     }
 }
@@ -445,8 +450,7 @@ fn blank() -> Packet {
         ttl: TTL,
         airtime: 0,
         follows: false,
-        generation: 1,
-        live: false,
+        generation: 0,
         msdus: 1,
     }
 }

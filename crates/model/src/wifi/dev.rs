@@ -33,6 +33,8 @@ pub struct WifiDev {
     driver: Driver,
     rx: Vec<RxTid>,
     place: PlaceId,
+    /// Frames that are being given up; kept to be used again.
+    lost: Vec<Mpdu>,
     /// A frame of a session that fails is given up if it had so many hardware tries before, in earlier PPDUs.
     retry_limit: u8,
     /// That limit is lower at low rates.
@@ -73,6 +75,7 @@ impl WifiDev {
             driver,
             rx,
             place,
+            lost: Vec::new(),
             retry_limit,
             limit_by_rate: false,
             retry_out: None,

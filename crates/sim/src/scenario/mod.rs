@@ -17,6 +17,7 @@ mod decode;
 mod document;
 mod ends;
 mod error;
+mod error_tables;
 mod files;
 mod flow;
 mod foreign;
@@ -53,6 +54,7 @@ use document::Table;
 pub use ends::{FlowEnd, Ways};
 pub use error::ScenarioError;
 use error::{Fault, Mistakes, gather};
+pub use error_tables::ErrorTables;
 pub use files::{Files, Folder, Memory, NoFiles};
 pub use flow::{FlentTest, Flow, FlowKind, Gap};
 pub use foreign::{Interferer, NeighbourLoad, ShareFormat, ShareOfTime, SourceLevel, SwitchPattern};
@@ -107,6 +109,8 @@ pub struct Scenario {
     pub record: Record,
     /// Keys of its text that have no effect, each a sentence that begins with the key.
     pub idle: Vec<String>,
+    /// What is lost at the ratios of its paths, worked out once for all its runs.
+    pub error_tables: ErrorTables,
 }
 
 impl Scenario {

@@ -8,6 +8,7 @@ use crate::wifi::phy::PhyRate;
 use crate::wifi::phy::errors::{ErrorTable, Snr};
 use crate::wifi::timeline::Timeline;
 use alloc::boxed::Box;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 /// Errors of the path to a neighbour.
@@ -33,7 +34,7 @@ pub enum PathErrors {
 /// A signal-to-noise ratio that changes at given times.
 #[derive(Clone, Debug)]
 pub struct Noise {
-    steps: Vec<(Instant, ErrorTable)>,
+    steps: Vec<(Instant, Arc<ErrorTable>)>,
     ratios: Vec<Snr>,
     /// Which of them holds.
     at: usize,
@@ -74,8 +75,16 @@ impl RxOutcome {
 impl Noise {
     /// The ratio in each stretch of time; the first begins at the start of the run. None if there is none.
     pub fn new(steps: &[(Instant, Snr)]) -> Option<Self> {
+        Self::with_tables(steps, |snr| Arc::new(ErrorTable::new(snr)))
+    }
+
+    /// The same with tables that are kept elsewhere: one takes a tenth of a millisecond to make, and many paths have the same ratio.
+    pub fn with_tables(
+        steps: &[(Instant, Snr)],
+        mut table: impl FnMut(Snr) -> Arc<ErrorTable>,
+    ) -> Option<Self> {
         let ratios = steps.iter().map(|&(_, snr)| snr).collect();
-        let steps: Vec<_> = steps.iter().map(|&(at, snr)| (at, ErrorTable::new(snr))).collect();
+        let steps: Vec<_> = steps.iter().map(|&(at, snr)| (at, table(snr))).collect();
         (!steps.is_empty()).then_some(Self { steps, ratios, at: 0 })
     }
 

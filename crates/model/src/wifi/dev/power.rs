@@ -329,6 +329,18 @@ impl WifiDev {
         self.sleepers().map(|sleepers| &sleepers.tim)
     }
 
+    /// What the beacon says that was sent, to be shown to those who hear it: it is given back with [`WifiDev::put_tim`] before the device acts.
+    pub fn take_tim(&mut self) -> Option<Tim> {
+        self.sleepers_mut().map(|sleepers| core::mem::take(&mut sleepers.tim))
+    }
+
+    /// Gives back what [`WifiDev::take_tim`] took.
+    pub fn put_tim(&mut self, tim: Tim) {
+        if let Some(sleepers) = self.sleepers_mut() {
+            sleepers.tim = tim;
+        }
+    }
+
     /// Whether a station hears a beacon that says this.
     pub fn hears(&self, tim: &Tim) -> bool {
         match self.power.as_deref() {

@@ -7,7 +7,6 @@ use crate::wifi::air::ppdu::{Content, Mpdu, Ppdu, Returned};
 use crate::wifi::driver::Driver;
 use crate::wifi::rx::retry_out::table;
 use crate::wifi::tx::transmitter::{Hardware, TidIndex};
-use alloc::vec::Vec;
 
 impl WifiDev {
     /// Tries of earlier PPDUs with which a frame of this one is given up if it fails.
@@ -74,10 +73,11 @@ impl WifiDev {
             self.lift_filter(tid, ppdu);
         }
         if let Some(seq) = gave_up {
-            let mut lost = Vec::new();
+            let mut lost = core::mem::take(&mut self.lost);
             let start = self.tx.tids[tid.index()].give_up(seq, &mut lost);
-            lost.into_iter()
+            lost.drain(..)
                 .for_each(|mpdu| self.end_of(now, tid, mpdu, true, Reason::RetryLimit, &mut woken, ctx));
+            self.lost = lost;
             self.tx.send_management(now, tid, header.ac, Content::Bar { start }, hw);
         } else if ppdu.acknowledged
             && let Some(start) = self.tx.tids[tid.index()].take_bar()

@@ -15,6 +15,7 @@ use crate::wifi::air::ppdu::Mpdu;
 use crate::wifi::config::{
     AirtimeReport, FirmwareParams, MacFqParams, Scheduler, WhenFirmwareFull, WhenFull,
 };
+use crate::wifi::phy::{OfdmRate, PhyRate};
 use crate::wifi::stations::{AirtimeBelow, AirtimeUse, GroupsCount};
 use crate::wifi::tx::transmitter::{Hardware, TIDS, TidIndex, Transmitter};
 use airtime_turns::AirtimeTurns;
@@ -23,6 +24,8 @@ use alloc::vec::Vec;
 use estimate::{frames_airtime, units};
 use reports::{Report, Reports};
 
+/// What the memory of what frames count for begins with.
+const NO_FRAME: PhyRate = PhyRate::Ofdm(OfdmRate::M6);
 /// All categories, as bits.
 const ALL: u8 = 0b1111;
 
@@ -39,6 +42,8 @@ pub struct FirmwareDriver {
     fifos: TidFifos,
     /// What stations have left of their turns, if the firmware goes by that.
     turns: Option<AirtimeTurns>,
+    /// What the last frame counted for that was handed over, by what that follows from: most are like the one before.
+    counted: (PhyRate, Ac, u32, u16),
     /// Frames that the host has handed over and not heard of.
     outstanding: u32,
     /// Categories in which the host has something to do: a frame has come, or the firmware has reported.
@@ -69,6 +74,7 @@ impl FirmwareDriver {
             below: AirtimeBelow::new(peers),
             // deviation: without VoW stations and TIDs of a category take turns, an aggregate each - no other firmware says how it chooses.
             turns: params.shares_airtime.then(|| AirtimeTurns::new(peers)),
+            counted: (NO_FRAME, Ac::Be, 0, units(NO_FRAME, Ac::Be, 0)),
             fifos: TidFifos::new(peers * TIDS, WhenFull::KeepsTurn),
             outstanding: 0,
             due: 0,
@@ -124,7 +130,7 @@ impl FirmwareDriver {
         hw: &Hardware<'_>,
         ctx: &mut Ctx<'_, S>,
     ) {
-        let Self { params, host, counts, below, fifos, outstanding, place, .. } = self;
+        let Self { params, host, counts, below, fifos, counted: last, outstanding, place, .. } = self;
         let drops = params.full == WhenFirmwareFull::Drops;
         loop {
             let room = if drops { u32::MAX } else { params.frames - *outstanding };
@@ -141,7 +147,10 @@ impl FirmwareDriver {
                 let counted = if tx.group == Some(tid.peer()) { groups } else { stations };
                 if counted {
                     let rate = tx.peers[tid.peer().index()].chain.entries()[0].rate;
-                    hot.airtime = units(rate, ac, hot.len);
+                    if (last.0, last.1, last.2) != (rate, ac, hot.len) {
+                        *last = (rate, ac, hot.len, units(rate, ac, hot.len));
+                    }
+                    hot.airtime = last.3;
                 }
                 let counted = hot.airtime;
                 fifos.push(p, tid, ctx);
@@ -184,6 +193,7 @@ impl FirmwareDriver {
         if reports.due().is_none_or(|at| at > now) {
             return;
         }
+        let mut read_last = None;
         for report in reports.take() {
             let Report { tid, airtime, len, msdus, charge, truesize } = report;
             ctx.packets.uncharge(charge, truesize);
@@ -199,7 +209,11 @@ impl FirmwareDriver {
                     let rate = tx.peers[tid.peer().index()].chain.entries()[0].rate;
                     host.charge(now, tid, frames_airtime(rate, len, msdus), AirtimeUse::Tx);
                 }
-                AirtimeReport::Counters => read(&mut counters[tid.peer().index()], now, tid, host),
+                // Of a station that has just been read there is nothing more.
+                AirtimeReport::Counters if read_last.replace(tid.peer()) != Some(tid.peer()) => {
+                    read(&mut counters[tid.peer().index()], now, tid, host);
+                }
+                AirtimeReport::Counters => {}
             }
         }
         *due = ALL;

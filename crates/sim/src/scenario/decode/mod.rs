@@ -57,7 +57,7 @@ use super::outside;
 use super::parts::Parts;
 use super::reader::{Field, Section};
 use super::step;
-use super::{Record, Scenario};
+use super::{ErrorTables, Record, Scenario};
 pub(super) use filter::name as filter_name;
 use names::{Merged, Names, refer};
 pub(super) use position::distance;
@@ -217,6 +217,7 @@ pub(super) fn scenario(tree: &Table, parts: &Parts) -> Result<Scenario, Fault> {
         steps: Vec::new(),
         record,
         idle,
+        error_tables: ErrorTables::default(),
     })
 }
 

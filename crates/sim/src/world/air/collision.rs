@@ -76,7 +76,7 @@ impl Air {
             channel.account.book(AirUse::Contention, now);
             above.core().used(index, now, ChannelUse::Failed);
         }
-        let mut failed = Vec::new();
+        let mut failed = core::mem::take(&mut self.failed);
         for &winner in winners.iter().filter(|&&f| Some(f) != survivor) {
             let (radio, queue) = self.channels[index].functions[usize::from(winner.0)];
             let mut ppdu = self.radios[radio].pop(queue).expect("a winner has a PPDU");
@@ -111,12 +111,13 @@ impl Air {
             }
             None => self.channels[index].medium.idle(now, now),
         }
-        for ppdu in failed {
+        for ppdu in failed.drain(..) {
             match ppdu.header.content {
                 Content::Group => self.group_sent(above, ppdu, start, true),
                 _ => self.tx_status(above, ppdu),
             }
         }
+        self.failed = failed;
     }
 
     /// The PPDU of a winner that met nobody; the CTS before it was lost, and with it what others would know of it.

@@ -180,7 +180,7 @@ impl Air {
     // deviation: where not everybody hears everybody, others' frames at the same time take it from none of them.
     pub(super) fn beacon_heard<S: Sink>(&mut self, core: &mut Core<S>, beacon: &Ppdu) {
         let dev = beacon.header.dev;
-        let Some(tim) = self.wlans[dev.index()].dev.tim().cloned() else { return };
+        let Some(tim) = self.wlans[dev.index()].dev.take_tim() else { return };
         let tx = &self.wlans[dev.index()].dev.tx;
         for n in 0..tx.peers.len() - usize::from(tx.group.is_some()) {
             let peer = PeerId::from_index(n);
@@ -193,6 +193,7 @@ impl Air {
             }
         }
         let (wlan, mut hw) = self.open(dev);
+        wlan.dev.put_tim(tim);
         wlan.dev.next_group(core.now, &mut hw, &mut core.ctx());
     }
 

@@ -12,7 +12,7 @@ use stillair_model::wifi::phy::frame;
 
 use super::parts::{airtime, response, use_of};
 use super::tries::TryOutcome;
-use super::{Above, Air, AirChannel};
+use super::{Above, Air, AirChannel, Alone};
 use crate::engine::Slot;
 use crate::world::common::Core;
 
@@ -126,7 +126,9 @@ impl Air {
         let (now, timing) = (core.now, self.channels[index].timing);
         let ppdu = self.radios[radio].first(queue).expect("a function that contends has a PPDU");
         let protection = Protection::of(ppdu, self.channels[index].protection);
-        let whole = protection.duration(timing) + airtime(timing, ppdu) + response(timing, ppdu);
+        let parts = Alone { protection, before: protection.duration(timing), took: airtime(timing, ppdu) };
+        self.channels[index].alone = parts;
+        let whole = parts.before + parts.took + response(timing, ppdu);
         let Protection::RtsCts(rate) = protection else { return whole };
         let (dev, peer) = (ppdu.header.dev, ppdu.header.peer);
         let lost = !self.guard_comes(now, dev, peer, rate, frame::RTS)
@@ -198,10 +200,14 @@ impl Air {
         let txop_until = channel.txop_until.take();
         let (radio, queue) = channel.functions[usize::from(winner.0)];
         let ppdu = self.radios[radio].pop(queue).expect("a winner has a PPDU");
-        let took = airtime(timing, &ppdu);
-        let protection = Protection::of(&ppdu, channel.protection);
+        // It has not changed since it was planned.
+        let Alone { protection, before, took } = channel.alone;
+        debug_assert_eq!(
+            (took, protection),
+            (airtime(timing, &ppdu), Protection::of(&ppdu, channel.protection))
+        );
         let begun = start;
-        let start = start + protection.duration(timing);
+        let start = start + before;
         let at = At { index, radio, queue, start, took, idle_from: now, txop_from: begun, txop_until };
         let sent = TryOutcome { to: None, collided: false, sent: true, acknowledged: false, protection };
         if core::mem::take(&mut channel.rts_lost) {

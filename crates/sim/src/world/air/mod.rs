@@ -20,6 +20,8 @@ use stillair_model::vocabulary::{
 };
 use stillair_model::wifi::air::account::AirAccount;
 use stillair_model::wifi::air::medium::{EdcafId, Medium};
+use stillair_model::wifi::air::ppdu::Ppdu;
+use stillair_model::wifi::air::protection::Protection;
 use stillair_model::wifi::air::radio::{QUEUES, Radio};
 use stillair_model::wifi::air::views::Views;
 use stillair_model::wifi::dev::{WifiDev, Woken};
@@ -61,6 +63,9 @@ pub(super) struct Air {
     slots: AirSlots,
     /// Batches of packets on their way up, kept to be used again.
     batches: Vec<Vec<Pkt>>,
+    /// PPDUs that a collision has ended, until their drivers get them back; kept to be used again.
+    #[expect(clippy::vec_box, reason = "PPDUs are large, and go from place to place by their pointer")]
+    failed: Vec<Box<Ppdu>>,
     /// Data frames of the PPDU that is being shown to a reader that wants frames.
     mpdus: Vec<MpduView>,
     /// Packets of the PPDU that is being told of to a reader that follows packets.
@@ -73,6 +78,16 @@ pub(super) struct AirSlots {
     pub(super) channels: u32,
     pub(super) devs: u32,
     pub(super) beacons: u32,
+}
+
+/// The parts of an exchange whose PPDU is alone on the air, worked out when it is planned.
+#[derive(Clone, Copy, Debug)]
+struct Alone {
+    /// What goes before the PPDU, and how long that takes.
+    protection: Protection,
+    before: Duration,
+    /// How long the PPDU takes.
+    took: Duration,
 }
 
 /// A channel: its medium, whose functions contend on it, and the account of its air.
@@ -95,6 +110,8 @@ pub(super) struct AirChannel {
     dirty: bool,
     /// The exchange that the timer is armed for is no more than an RTS: noise takes it, or the CTS.
     rts_lost: bool,
+    /// What that exchange is made of, if one PPDU is alone in it.
+    alone: Alone,
     /// End of the transmit opportunity that the exchange under way continues, if it does.
     txop_until: Option<Instant>,
 }
@@ -119,6 +136,7 @@ impl AirChannel {
             winners: Vec::new(),
             dirty: false,
             rts_lost: false,
+            alone: Alone { protection: Protection::None, before: Duration::ZERO, took: Duration::ZERO },
             txop_until: None,
         }
     }
@@ -246,6 +264,7 @@ impl Air {
             dirty: Dirty::default(),
             slots,
             batches: Vec::new(),
+            failed: Vec::new(),
             mpdus: Vec::new(),
             carried: Vec::new(),
         }

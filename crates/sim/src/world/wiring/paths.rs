@@ -11,7 +11,7 @@ use stillair_model::wifi::timeline::Timeline;
 use stillair_model::wifi::tx::transmitter::Peer;
 
 use super::Plan;
-use crate::scenario::{self, GivenErrors, InterfaceRef, PathTrace, Rates};
+use crate::scenario::{self, ErrorTables, GivenErrors, InterfaceRef, PathTrace, Rates};
 
 impl Plan<'_> {
     /// What chooses the rates of frames from one device to another: each end by its own kernel.
@@ -44,7 +44,7 @@ impl Plan<'_> {
 }
 
 /// The losses of a path, of which each direction has its own draws.
-pub(super) fn errors(of: &scenario::Errors) -> PathErrors {
+pub(super) fn errors(of: &scenario::Errors, tables: &ErrorTables) -> PathErrors {
     match of {
         scenario::Errors::Given { unheard, frame, answer } => {
             let frame = match frame {
@@ -58,7 +58,8 @@ pub(super) fn errors(of: &scenario::Errors) -> PathErrors {
         }
         scenario::Errors::Noise(steps) => {
             let steps: Vec<_> = steps.iter().map(|(at, snr)| (Instant::ZERO + at, snr)).collect();
-            PathErrors::Noise(Box::new(Noise::new(&steps).expect("a path has a ratio from the start on")))
+            let noise = Noise::with_tables(&steps, |snr| tables.of(snr));
+            PathErrors::Noise(Box::new(noise.expect("a path has a ratio from the start on")))
         }
     }
 }

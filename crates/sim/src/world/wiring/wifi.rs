@@ -198,7 +198,7 @@ impl Plan<'_> {
         path_to.sealing = self.wifi_of(at).cipher_delimiters;
         path_to.amsdu = amsdu(self.wifi_of(at), self.wifi_of(peer), path_to.chain.entries()[0].rate);
         path_to.choose(|ac| edca.get(ac).txop);
-        path_to.errors = paths::errors(&path.errors);
+        path_to.errors = paths::errors(&path.errors, &self.scenario.error_tables);
         if let Some(trace) = &self.wifi_of(station).trace {
             paths::follow(&mut path_to, trace, |ac| edca.get(ac).txop);
         }

@@ -173,7 +173,6 @@ impl StationQueues {
     // no peer here limits) and the device's max_tx_fragments, of which each packet takes one here.
     // deviation: a packet has a token of the firmware, and counts for airtime queue limits, by itself. Its length is that of the MPDU with its
     // check, in Linux that without and with some headers twice: 26 bytes less of two packets.
-    #[cold]
     fn hand_over_joined<'a, S: Sink>(
         &mut self,
         now: Instant,
