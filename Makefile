@@ -132,7 +132,8 @@ fresh: $(STAMPS)/native ## repeat the first run of every kept cell, and say what
 	$(BIN)/python scripts/moving.py
 	$(BIN)/python scripts/gallery.py
 
-pages: $(STAMPS)/native ## renew what pages show of commands, kept results and pictures of the gallery
+pages: $(STAMPS)/native ## renew what pages show of commands, sweeps, kept results and pictures of the gallery
+	$(BIN)/python scripts/kept.py make tables
 	$(BIN)/python scripts/front.py --write
 	$(BIN)/python scripts/said.py --write
 	$(BIN)/python scripts/moving.py --write

@@ -45,6 +45,7 @@ MADE: Mapping[str, Sequence[str]] = {
     "kernels": ("scripts/kernels_on_wifi.py", "docs/results/kernels"),
     "remedies": ("scripts/retry_out.py", "docs/results/retry-out"),
     "jitter": ("scripts/jitter.py", "--write"),
+    "tables": ("scripts/tables.py", "--write"),
     "ns3-examples": ("bench/examples.py", "--ns3", "build/ns3/saturation", "--write", "docs/results/ns3-examples"),
 }
 """Sets, and the script that makes them."""
