@@ -56,6 +56,8 @@ pub struct Programs {
     /// The measured time, as a guest's age in ns.
     measured: [u64; 2],
     end: u64,
+    /// The scenario asks `ss` for series.
+    asks_ss: bool,
 }
 
 impl Programs {
@@ -63,8 +65,12 @@ impl Programs {
     pub fn new(scenario: &Scenario, plan: &Plan) -> Result<Self, String> {
         let end = scenario.duration.nanos();
         let measured = [scenario.warm_up.nanos(), end.saturating_sub(scenario.cool_down.nanos())];
-        let mut programs =
-            Self { measured: measured.map(|at| at + BEFORE), end: end + BEFORE + LATE, ..Self::default() };
+        let mut programs = Self {
+            measured: measured.map(|at| at + BEFORE),
+            end: end + BEFORE + LATE,
+            asks_ss: scenario.record.ss.is_some(),
+            ..Self::default()
+        };
         for flow in &scenario.live_flows {
             for (n, to) in flow.to.iter().enumerate() {
                 programs.flow(scenario, plan, flow, n, to.node)?;
@@ -170,7 +176,8 @@ impl Programs {
         guests: &[Guest],
         faults: &mut Vec<String>,
     ) -> Result<Value, String> {
-        let (mut flows, mut pings, mut goodput) = (BTreeMap::new(), BTreeMap::new(), 0.0);
+        let (mut flows, mut pings, mut sockets, mut goodput) =
+            (BTreeMap::new(), BTreeMap::new(), BTreeMap::new(), 0.0);
         for flow in &self.flows {
             let read = |(guest, id): &(usize, String)| said(&guests[*guest], id);
             let sent = read(&flow.sender)?;
@@ -181,6 +188,9 @@ impl Programs {
                     let mbps = self.rate(&received, "r", 2)?;
                     goodput += mbps;
                     let tcp = self.samples(&sent);
+                    if self.asks_ss {
+                        sockets.insert(flow.name.clone(), series(&sent));
+                    }
                     if sent.lines().all(|line| !line.starts_with("s ") && !line.starts_with("f ")) {
                         faults.push(format!("flow {}: it sent nothing: {}", flow.name, sent.trim()));
                     }
@@ -218,6 +228,7 @@ impl Programs {
         }
         put(run, "flows", flows);
         put(run, "pings", pings);
+        put(run, "sockets", sockets);
         let total = run["goodput_total_mbps"].as_f64().unwrap_or(0.0) + goodput;
         run["goodput_total_mbps"] = json!(total);
         let mut programs = json!({});
@@ -263,19 +274,9 @@ impl Programs {
 
     /// What `ss` would have said of a sender: means over the measured time.
     fn samples(&self, text: &str) -> Value {
-        let (mut cwnd, mut srtt, mut pacing, mut again, mut series) =
-            (Vec::new(), Vec::new(), Vec::new(), 0, Vec::new());
-        for line in text.lines().filter(|line| line.starts_with("s ")) {
-            let words: Vec<f64> = line.split(' ').skip(1).filter_map(|word| word.parse().ok()).collect();
-            let [at, window, _, rtt, _, rate, _, retransmissions, ..] = words[..] else { continue };
+        let (mut cwnd, mut srtt, mut pacing, mut again) = (Vec::new(), Vec::new(), Vec::new(), 0);
+        for [at, window, _, rtt, _, rate, retransmissions] in samples(text) {
             again = retransmissions as u64;
-            series.push(json!([
-                at as u64 - BEFORE.min(at as u64),
-                window,
-                rtt / 1e3,
-                rate * 8.0 / 1e6,
-                retransmissions
-            ]));
             if (self.measured[0] as f64..=self.measured[1] as f64).contains(&at) && rtt > 0.0 {
                 cwnd.push(window);
                 srtt.push(rtt / 1e3);
@@ -286,7 +287,7 @@ impl Programs {
         srtt.sort_by(f64::total_cmp);
         json!({
             "retransmissions": again, "cwnd_mean": mean(&cwnd), "srtt_mean_ms": mean(&srtt), "srtt_median_ms": part(&srtt, 0.5),
-            "pacing_mean_mbps": mean(&pacing), "columns": ["at_ns", "cwnd", "srtt_ms", "pacing_mbps", "retransmissions"], "samples": series,
+            "pacing_mean_mbps": mean(&pacing),
         })
     }
 
@@ -312,6 +313,26 @@ impl Programs {
             "median_ms": part(&times, 0.5), "p95_ms": part(&times, 0.95), "p99_ms": part(&times, 0.99), "mean_ms": mean,
         })
     }
+}
+
+/// What a sender said of its socket, sample by sample: its age in ns, window, threshold, srtt and rttvar in us, pacing rate in B/s, segments sent again.
+fn samples(text: &str) -> impl Iterator<Item = [f64; 7]> {
+    text.lines().filter(|line| line.starts_with("s ")).filter_map(|line| {
+        let words: Vec<f64> = line.split(' ').skip(1).filter_map(|word| word.parse().ok()).collect();
+        let [at, window, threshold, rtt, var, rate, _, again, ..] = words[..] else { return None };
+        Some([at, window, threshold, rtt, var, rate, again])
+    })
+}
+
+/// The same as a series of the names that modelled sockets have.
+fn series(text: &str) -> Value {
+    let all: Vec<[f64; 7]> = samples(text).collect();
+    let column = |n: usize, by: f64| all.iter().map(|sample| sample[n] * by).collect::<Vec<f64>>();
+    let t: Vec<f64> = all.iter().map(|sample| (sample[0] - BEFORE as f64) / 1e9).collect();
+    json!({
+        "t_s": t, "cwnd": column(1, 1.0), "ssthresh": column(2, 1.0), "srtt_ms": column(3, 1e-3), "rttvar_ms": column(4, 1e-3),
+        "pacing_mbps": column(5, 8e-6), "retrans_total": column(6, 1.0),
+    })
 }
 
 /// A quantile of sorted numbers.

@@ -39,6 +39,8 @@ pub struct Guest {
     given: [bool; 2],
     /// Its age when its card last said something.
     kicked_at: u64,
+    /// How long it may take until it says something.
+    patience_ms: i32,
     /// It went off by itself.
     is_off: bool,
 }
@@ -93,6 +95,7 @@ impl Guest {
         kernel: &Kernel,
         orders: &str,
         seed: u64,
+        patience: u32,
     ) -> Result<Self, String> {
         let at = |e: std::io::Error| format!("{}: {}", folder.display(), crate::sys::reason(&e));
         for name in ["dev", "proc", "sys", "tmp", "host", BOX] {
@@ -132,6 +135,7 @@ impl Guest {
             backlog: VecDeque::new(),
             given: [false; 2],
             kicked_at: 0,
+            patience_ms: i32::try_from(patience.saturating_mul(1000)).unwrap_or(i32::MAX),
             is_off: false,
         })
     }
@@ -140,14 +144,14 @@ impl Guest {
     pub fn boot(&mut self, until: u64) -> Result<(), String> {
         let (clock, card) = self.listeners.take().ok_or("it boots once")?;
         let connection = self.accept(&clock)?;
-        self.clock = Some(Clock::new(connection, until, self.shares_page)?);
+        self.clock = Some(Clock::new(connection, until, self.shares_page, self.patience_ms)?);
         // Its card comes some time after its clock, and neither waits for the other.
         let mut nobody = |_: &mut Self, _, _| Ok(until);
         loop {
             if self.card.is_none() {
                 match ready(
                     &[self.clock()?.fd(), card.as_raw_fd(), self.child.as_raw_fd()],
-                    crate::PATIENCE_MS,
+                    self.patience_ms,
                 )? {
                     Ready::At(1) => {
                         let connection = self.accept(&card)?;
@@ -155,7 +159,7 @@ impl Guest {
                     }
                     Ready::At(0) => self.listen(&mut nobody).map(|_| ())?,
                     Ready::At(_) => return Err(self.ended()),
-                    Ready::Nothing => return Err(crate::SILENT.to_owned()),
+                    Ready::Nothing => return Err(crate::silent(self.patience_ms)),
                 }
             } else {
                 self.listen(&mut nobody)?;
@@ -183,10 +187,10 @@ impl Guest {
     }
 
     fn accept(&mut self, listener: &UnixListener) -> Result<Socket, String> {
-        match ready(&[listener.as_raw_fd(), self.child.as_raw_fd()], crate::PATIENCE_MS)? {
+        match ready(&[listener.as_raw_fd(), self.child.as_raw_fd()], self.patience_ms)? {
             Ready::At(0) => {}
             Ready::At(_) => return Err(self.ended()),
-            Ready::Nothing => return Err(crate::SILENT.to_owned()),
+            Ready::Nothing => return Err(crate::silent(self.patience_ms)),
         }
         let (stream, _) = listener.accept().map_err(|e| crate::sys::reason(&e))?;
         Ok(Socket::from(OwnedFd::from(stream)))
@@ -237,7 +241,7 @@ impl Guest {
         let clock = self.clock()?.fd();
         let child = self.child.as_raw_fd();
         let all = [clock, self.card.as_ref().map_or(child, Card::fd), child];
-        match ready(&all, crate::PATIENCE_MS)? {
+        match ready(&all, self.patience_ms)? {
             Ready::At(0) => match self.clock()?.hear()? {
                 Said::Gone => self.gone(),
                 Said::Something | Said::Waits => Ok(()),
@@ -256,7 +260,7 @@ impl Guest {
                 }
             },
             Ready::At(_) => self.gone(),
-            Ready::Nothing => Err(crate::SILENT.to_owned()),
+            Ready::Nothing => Err(crate::silent(self.patience_ms)),
         }
     }
 
@@ -318,7 +322,7 @@ impl Guest {
             loop {
                 let child = self.child.as_raw_fd();
                 let answers = self.card()?.answers().unwrap_or(child);
-                match ready(&[answers, self.clock()?.fd(), child], crate::PATIENCE_MS)? {
+                match ready(&[answers, self.clock()?.fd(), child], self.patience_ms)? {
                     Ready::At(0) => {
                         if !self.card()?.answered()? {
                             return self.gone();
@@ -331,7 +335,7 @@ impl Guest {
                         }
                     }
                     Ready::At(_) => return self.gone(),
-                    Ready::Nothing => return Err(crate::SILENT.to_owned()),
+                    Ready::Nothing => return Err(crate::silent(self.patience_ms)),
                 }
             }
         }

@@ -1,4 +1,4 @@
-//! Runs with guests, without Python: `stillair-uml SCENARIO [--set KEY=VALUE]... [--seed N] [--collect FOLDER]`, the result as JSON.
+//! Runs with guests, without Python: `stillair-uml SCENARIO [--set KEY=VALUE]... [--seed N] [--patience S] [--collect FOLDER]`, the result as JSON.
 
 #[cfg(not(target_os = "linux"))]
 fn main() {
@@ -41,11 +41,20 @@ fn command(words: &[String]) -> Result<(String, i32), (i32, String)> {
                     .map_err(|_| (2, format!("--seed: found \"{value}\", expected a number")))?;
                 request.seed = Some(seed);
             }
+            [name, value] if name == "--patience" => {
+                let seconds = value
+                    .parse()
+                    .map_err(|_| (2, format!("--patience: found \"{value}\", expected seconds")))?;
+                request.patience_s = Some(seconds);
+            }
             [name, value] if name == "--collect" => request.collect = Some(value.into()),
             other => {
                 return Err((
                     2,
-                    format!("found {}, expected --set, --seed or --collect with a value", other.join(" ")),
+                    format!(
+                        "found {}, expected --set, --seed, --patience or --collect with a value",
+                        other.join(" ")
+                    ),
                 ));
             }
         }

@@ -9,13 +9,14 @@ use stillair_sim::api::{ApiError, VERSION};
 use stillair_sim::run::Session;
 use stillair_sim::scenario::{self, Scenario};
 
-use crate::BEFORE;
 use crate::flows::Programs;
 use crate::folder::Folder;
 use crate::guest::{Guest, command_line};
 use crate::kernel::{self, Kernel};
 use crate::plan::Plan;
+use crate::sys::OneProcessor;
 use crate::turn::Turns;
+use crate::{BEFORE, PATIENCE};
 
 /// What is to be run.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -33,6 +34,8 @@ pub struct Request {
     pub run: u64,
     /// The run has its series.
     pub series: bool,
+    /// How long a guest may take until it says something, in s of the machine's time; none is [`PATIENCE`].
+    pub patience_s: Option<u32>,
     /// A folder that gets what guests wrote: their programs' output and files, and their consoles, in a folder each.
     pub collect: Option<PathBuf>,
 }
@@ -116,13 +119,14 @@ fn inside(
     let session = Session::driven(scenario, seed, |recorder| recorder)?;
     let session = if request.series { session.with_series() } else { session };
     let folder = Folder::new()?;
+    let _one = OneProcessor::keep();
     let mut guests = Vec::new();
     for (n, (of, kernel)) in plan.guests.iter().zip(kernels).enumerate() {
         let orders = of.orders() + &programs.orders(n);
         // Each guest of each run has random numbers of its own.
         let own = (seed.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ seed.run << 20) + n as u64 + 1;
         let at = folder.path().join(n.to_string());
-        let guest = Guest::start(at, n, of, kernel, &orders, own);
+        let guest = Guest::start(at, n, of, kernel, &orders, own, request.patience_s.unwrap_or(PATIENCE));
         guests.push(guest.map_err(|why| format!("node.{}: {why}", of.name))?);
     }
     for guest in &mut guests {

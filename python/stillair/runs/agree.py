@@ -1,4 +1,4 @@
-"""The same scenario in virtual time and live, side by side."""
+"""The same scenario in virtual time and live, or with modelled hosts and with real kernels, side by side."""
 
 import json
 import statistics
@@ -17,6 +17,16 @@ GOODPUT = 0.05
 """Part by which goodput, airtime and aggregates may differ from virtual time."""
 PING = (0.20, 2.0)
 """Part, or ms if that is more, by which the median of a ping may differ."""
+KERNEL_GOODPUT = 0.03
+"""Part by which goodput may differ."""
+KERNEL_SRTT = 0.10
+"""Part by which the median of srtt may differ."""
+KERNEL_PING = (0.10, 1.0)
+"""Part, or ms if that is more, by which the median of a ping may differ."""
+HOSTS = "uml:"
+"""What names hosts: this and a kernel of `stillair kernel list`, and a colon and nodes if not all ends are meant."""
+STEP = "100 ms"
+"""How often sockets are looked at on both sides."""
 
 
 @dataclass(frozen=True)
@@ -32,10 +42,11 @@ class Row:
 
 @dataclass(frozen=True)
 class Agreement:
-    """All figures of all cells, and the cells whose live run came too late to say anything."""
+    """All figures of all cells, the cells whose live run came too late to say anything, and the names of the sides."""
 
     rows: list[Row]
     late: list[str]
+    sides: tuple[str, str] = ("virtual", "live")
 
     @property
     def holds(self) -> bool:
@@ -45,7 +56,7 @@ class Agreement:
     def to_json(self) -> str:
         """As JSON."""
         rows = [row.__dict__ for row in self.rows]
-        return json.dumps({"holds": self.holds, "late": self.late, "rows": rows})
+        return json.dumps({"holds": self.holds, "late": self.late, "sides": self.sides, "rows": rows})
 
     def to_text(self) -> str:
         """As a table."""
@@ -54,7 +65,8 @@ class Agreement:
             [row.cell, row.what, f"{row.virtual:.2f}", f"{row.live:.2f}", _ratio(row), words[row.within]]
             for row in self.rows
         ]
-        text = table(["cell", "figure", "virtual", "live", "live/virtual", ""], rows, words=2)
+        a, b = self.sides
+        text = table(["cell", "figure", a, b, f"{b}/{a}", ""], rows, words=2)
         late = "".join(f"\nnot valid, as packets came too late: {cell}" for cell in self.late)
         return text + late
 
@@ -100,7 +112,7 @@ def _live(scenario: "Scenario", overrides: list[tuple[str, str]]) -> list[str]:
 
 def _compared(cell: str, virtual: list[dict[str, Any]], live: list[dict[str, Any]]) -> Iterator[Row]:
     """The figures that both have, each the mean over the runs."""
-    pairs = _figures(virtual), _figures(live)
+    pairs = figures(virtual), figures(live)
     for what, a in pairs[0].items():
         b = pairs[1].get(what)
         if b is None:
@@ -115,7 +127,8 @@ def _compared(cell: str, virtual: list[dict[str, Any]], live: list[dict[str, Any
         yield Row(cell, what, a, b, within)
 
 
-def _figures(runs: list[dict[str, Any]]) -> dict[str, float]:
+def figures(runs: list[dict[str, Any]]) -> dict[str, float]:
+    """What is compared of runs, each the mean over them."""
     all_: dict[str, list[float]] = {}
 
     def add(what: str, value: float | None) -> None:
@@ -137,3 +150,92 @@ def _figures(runs: list[dict[str, Any]]) -> dict[str, float]:
 
 def _ratio(row: Row) -> str:
     return f"{row.live / row.virtual:.3f}" if row.virtual else "-"
+
+
+def agree_with_kernels(
+    scenario: "Scenario",
+    overrides: list[tuple[str, str]],
+    seed: int | None,
+    runs: int,
+    hosts: str,
+    tell: Callable[[str], object] = lambda _: None,
+) -> Agreement:
+    """Runs each combination of the `[sweep]` table with the model and with kernels, and compares the means."""
+    kernel, named = _named(hosts)
+    rows: list[Row] = []
+    for combination in scenario.sweep(overrides):
+        chosen = [*overrides, *combination]
+        name = ", ".join(f"{key}={value}" for key, value in combination) or scenario.file
+        kept = json.loads(scenario.resolve(chosen))
+        if kept["record"]["ss_ns"] is None:
+            chosen.append(("record.ss", STEP))
+        tell(f"{name}: modelled")
+        modelled = json.loads(scenario.run_text(runs, seed, None, chosen))["runs"]
+        real = [*chosen, *_real(scenario.file, kept, kernel, named)]
+        tell(f"{name}: kernel {kernel}")
+        found = json.loads(scenario.run_text(runs, seed, None, real))["runs"]
+        measured = (kept["warm_up_ns"] / 1e9, (kept["duration_ns"] - kept["cool_down_ns"]) / 1e9)
+        rows.extend(_compared_with_kernels(name, _all(modelled, measured), _all(found, measured)))
+    return Agreement(rows, [], ("modelled", f"kernel {kernel}"))
+
+
+def _named(hosts: str) -> tuple[str, list[str]]:
+    """The kernel and the nodes that `--hosts` names."""
+    kernel, _, nodes = hosts.removeprefix(HOSTS).partition(":")
+    if not hosts.startswith(HOSTS) or not kernel:
+        raise InputError(f'--hosts: found "{hosts}", expected uml:KERNEL or uml:KERNEL:NODE,NODE such as uml:6.12')
+    return kernel, [node for node in nodes.split(",") if node]
+
+
+def _real(file: str, kept: dict[str, Any], kernel: str, named: list[str]) -> Iterator[tuple[str, str]]:
+    """Settings that make ends of flows real: those named, or all that have one interface and pass nothing on."""
+    ends = {end.split(".")[0] for flow in kept["flows"] for end in (flow["from"], *flow["to"])}
+    nodes = {node["name"]: node for node in kept["nodes"]}
+    for name in named:
+        if name not in nodes:
+            raise InputError(f'--hosts: found "{name}", expected a node of {file}: {", ".join(nodes)}')
+    of_them = named or [
+        name for name, node in nodes.items() if name in ends and not node["forward"] and len(node["interfaces"]) == 1
+    ]
+    if not of_them:
+        raise InputError(f"{file}: found no end of a flow that has one interface and passes nothing on, expected one")
+    for name in of_them:
+        [interface, *_] = nodes[name]["interfaces"]
+        # Packets of several segments are split by the device, but over Wi-Fi above it.
+        offload = "none" if not interface["tso"] else "tso" if "link" in interface["medium"] else "gso"
+        yield f"node.{name}.host", f'{{ kind = "uml", kernel = "{kernel}", offload = "{offload}" }}'
+
+
+def _all(runs: list[dict[str, Any]], measured: tuple[float, float]) -> dict[str, float]:
+    found = figures(runs)
+    more: dict[str, list[float]] = {}
+    for run in runs:
+        for name, flow in run.get("flows", {}).items():
+            if flow.get("retransmissions") is not None:
+                more.setdefault(f"retransmissions {name}", []).append(flow["retransmissions"])
+        for name, series in (run.get("sockets") or {}).items():
+            within = [n for n, t in enumerate(series["t_s"]) if measured[0] <= t <= measured[1]]
+            if within:
+                more.setdefault(f"srtt {name} median ms", []).append(
+                    statistics.median(series["srtt_ms"][n] for n in within)
+                )
+                more.setdefault(f"cwnd {name} mean", []).append(statistics.fmean(series["cwnd"][n] for n in within))
+    return found | {what: statistics.fmean(values) for what, values in more.items()}
+
+
+def _compared_with_kernels(cell: str, modelled: dict[str, float], real: dict[str, float]) -> Iterator[Row]:
+    """The figures that both have."""
+    for what, a in modelled.items():
+        b = real.get(what)
+        if b is None:
+            if what.startswith(("goodput", "ping", "srtt")):
+                yield Row(cell, what, a, 0.0, within=False)
+            continue
+        within: bool | None = None
+        if what.startswith("goodput"):
+            within = abs(b - a) <= KERNEL_GOODPUT * b
+        elif what.startswith("ping"):
+            within = abs(b - a) <= max(KERNEL_PING[0] * b, KERNEL_PING[1])
+        elif what.startswith("srtt"):
+            within = abs(b - a) <= KERNEL_SRTT * b
+        yield Row(cell, what, a, b, within)

@@ -4,11 +4,10 @@ import json
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from stillair import _native
-from stillair._native import InputError
-from stillair.runs import guests
+from stillair._native import InputError, RunError
 from stillair.runs.limits import LARGEST_RUN, LARGEST_SEED, MOST_JOBS
 from stillair.runs.overrides import Overrides, mistake, pairs
 from stillair.text.toml import to_toml
@@ -82,9 +81,10 @@ class Scenario:
     ) -> str:
         """The result as JSON text, for callers that only need what `keep` received."""
         check_runs(runs, seed, jobs, first_run)
-        if guests.kernels(self, pairs(overrides)):
-            request = guests.Request(self.text, self.file, pairs(overrides), seed, first_run, series)
-            return guests.run(request, runs, progress, keep)
+        if self.kernels(overrides):
+            return self._with_kernels(
+                pairs(overrides), seed, range(first_run, first_run + runs), progress, keep, series
+            )
         return _native.run(
             self.text,
             self.file,
@@ -98,6 +98,38 @@ class Scenario:
             keep=keep,
             passed=passed,
         )
+
+    def kernels(self, overrides: Overrides = ()) -> dict[str, str]:
+        """The real kernel of each node that has one."""
+        if not any("uml" in text for text in (self.text, *(str(value) for _, value in pairs(overrides)))):
+            return {}
+        hosts = {node["name"]: node.get("host") for node in json.loads(self.resolve(overrides))["nodes"]}
+        return {name: host["kernel"] for name, host in hosts.items() if isinstance(host, dict)}
+
+    def _with_kernels(
+        self,
+        overrides: list[tuple[str, str]],
+        seed: int | None,
+        runs: range,
+        progress: Callable[[int], object] | None,
+        keep: Callable[[str], object] | None,
+        series: bool,
+    ) -> str:
+        """Runs with real kernels, one after the other. A program that makes a flow and fails is a `RunError`."""
+        whole: dict[str, Any] = {}
+        found = []
+        asked = {"text": self.text, "file": self.file, "overrides": overrides, "seed": seed, "series": series}
+        for n in runs:
+            text, status = _native.uml(json.dumps(asked | {"run": n}))
+            whole = json.loads(text)
+            if status:
+                raise RunError("; ".join(whole["notes"]))
+            found += whole["runs"]
+            if keep is not None:
+                keep(json.dumps(whole["runs"][0]))
+            if progress is not None and progress(len(found)) is False:
+                raise RunError("interrupted")
+        return json.dumps(whole | {"runs": found})
 
     def resolve(self, overrides: Overrides = ()) -> str:
         """The scenario with `like`, defaults and overrides put in, as JSON."""

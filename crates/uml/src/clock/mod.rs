@@ -49,13 +49,16 @@ pub struct Clock {
     free_until: u64,
     /// It has a turn.
     runs: bool,
+    /// How long it may take until it says something that is waited for.
+    patience_ms: i32,
 }
 
 impl Clock {
-    /// The clock of a guest that has connected and runs, until a time. It shares a page if its kernel can.
-    pub fn new(socket: Socket, free_until: u64, shares: bool) -> Result<Self, String> {
+    /// The clock of a guest that has connected and runs, until a time. It shares a page if its kernel can. It says what is waited for in so many ms of
+    /// the machine's time.
+    pub fn new(socket: Socket, free_until: u64, shares: bool, patience_ms: i32) -> Result<Self, String> {
         let page = shares.then(|| Page::new(free_until)).transpose()?;
-        Ok(Self { socket, page, sequence: 0, request: None, now: 0, free_until, runs: true })
+        Ok(Self { socket, page, sequence: 0, request: None, now: 0, free_until, runs: true, patience_ms })
     }
 
     /// The file at which its messages come.
@@ -192,8 +195,8 @@ impl Clock {
 
     /// The next message; an error if none comes for long.
     fn message(&self) -> Result<Option<(u32, u32, u64)>, String> {
-        if ready(&[self.fd()], super::PATIENCE_MS)? == Ready::Nothing {
-            return Err(super::SILENT.to_owned());
+        if ready(&[self.fd()], self.patience_ms)? == Ready::Nothing {
+            return Err(super::silent(self.patience_ms));
         }
         let mut bytes = [0; 16];
         if !self.socket.receive(&mut bytes, &mut Vec::new())? {

@@ -7,7 +7,7 @@ mod process;
 mod socket;
 
 pub use mapping::{Mapping, memory_file};
-pub use process::{Child, start};
+pub use process::{Child, OneProcessor, start};
 pub use socket::{Ready, Socket, nothing, ready};
 
 use std::io;

@@ -75,6 +75,38 @@ impl Drop for Child {
     }
 }
 
+/// While it lives this thread and what it starts keep to one processor: of a run one of them goes on at a time, and a processor that sleeps takes
+/// longer to wake than all that is to be done.
+#[derive(Debug)]
+pub struct OneProcessor(Option<libc::cpu_set_t>);
+
+impl OneProcessor {
+    /// From now on: the processor that it is on. Where that is not allowed all stays as it is, and only takes longer.
+    pub fn keep() -> Self {
+        let len = size_of::<libc::cpu_set_t>();
+        // SAFETY: sets of processors of the size that is said.
+        unsafe {
+            let mut before: libc::cpu_set_t = core::mem::zeroed();
+            let mut one: libc::cpu_set_t = core::mem::zeroed();
+            let at = libc::sched_getcpu();
+            if at < 0 || libc::sched_getaffinity(0, len, &raw mut before) != 0 {
+                return Self(None);
+            }
+            libc::CPU_SET(at as usize, &mut one);
+            Self((libc::sched_setaffinity(0, len, &raw const one) == 0).then_some(before))
+        }
+    }
+}
+
+impl Drop for OneProcessor {
+    fn drop(&mut self) {
+        if let Some(before) = &self.0 {
+            // SAFETY: the set that it had before.
+            unsafe { libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), core::ptr::from_ref(before)) };
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -233,23 +233,28 @@ def ps(as_json: bool) -> None:
     help="Runs of each side; their means are compared.",
 )
 @_late
+@click.option(
+    "--hosts",
+    metavar="uml:KERNEL",
+    show_default="live hosts",
+    help="Real kernels in virtual time at the ends of flows; 'uml:6.12:NODE,NODE' at these alone.",
+)
 @options.as_json
-def agree(file: str, set_: tuple[str, ...], seed: int | None, runs: int, late: int, as_json: bool) -> None:
-    """Compare live runs of a scenario with runs in virtual time.
+def agree(
+    file: str, set_: tuple[str, ...], seed: int | None, runs: int, late: int, hosts: str | None, as_json: bool
+) -> None:
+    """Compare live runs of a scenario, or runs with real kernels in virtual time, with the model.
 
     Each combination of its [sweep] table is run. Exit status 1 says that they differ, 3 that a run was not valid.
     """
+    from stillair.runs import agree as beside  # noqa: PLC0415
     from stillair.runs import live as engine  # noqa: PLC0415 - as above
-    from stillair.runs.agree import agree as compared  # noqa: PLC0415
 
-    found = compared(
-        options.scenario(file),
-        options.overrides(set_),
-        seed,
-        runs,
-        late,
-        lambda text: print(f"stillair: {terminal.harmless(text)}", file=sys.stderr),
-    )
+    def tell(text: str) -> None:
+        print(f"stillair: {terminal.harmless(text)}", file=sys.stderr)
+
+    asked = options.scenario(file), options.overrides(set_), seed, runs
+    found = beside.agree_with_kernels(*asked, hosts, tell) if hosts else beside.agree(*asked, late, tell)
     print(found.to_json() if as_json else found.to_text())
     if found.late:
         click.get_current_context().exit(engine.INVALID)

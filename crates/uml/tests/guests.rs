@@ -1,0 +1,219 @@
+//! Whole runs with kernels that `stillair kernel build` has made. Without one they say so and check nothing, unless `STILLAIR_NEED_KERNELS` is set.
+
+#![cfg(target_os = "linux")]
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use serde_json::Value;
+use stillair_uml::kernel;
+
+const WIRE: &str = "name = \"wire\"\nduration = \"2 s\"\nwarm_up = \"500 ms\"\nlink.lan = { rate = \"50 Mbit/s\", delay = \"5 ms\" }\n\
+                    node.a = { profile = \"linux-6.12\", host = { kind = \"uml\", kernel = \"6.12\" }, interface.eth0.link = \"lan\" }\n\
+                    node.b = { profile = \"linux-6.12\", host = { kind = \"uml\", kernel = \"6.12\" }, interface.eth0.link = \"lan\" }\n\
+                    [[flow]]\nname = \"up\"\nkind = \"tcp\"\nfrom = \"a\"\nto = \"b\"\n\
+                    [[flow]]\nname = \"ping\"\nkind = \"ping\"\nfrom = \"a\"\nto = \"b\"\ninterval = \"100 ms\"\n";
+
+const AIR: &str = "name = \"air\"\nduration = \"4 s\"\nwarm_up = \"2 s\"\nchannel.wifi = { band = \"5 GHz\", width = \"20 MHz\" }\n\
+                   link.lan = { rate = \"1 Gbit/s\", delay = \"5 ms\" }\n\
+                   node.server = { profile = \"linux-6.12\", host = { kind = \"uml\", kernel = \"6.12\" }, interface.eth0 = { link = \"lan\" } }\n\
+                   [node.ap]\nprofile = \"openwrt-24.10\"\nforward = true\ninterface.eth0 = { link = \"lan\" }\n\
+                   interface.wlan0 = { channel = \"wifi\", role = \"ap\" }\n\
+                   [node.sta]\nprofile = \"linux-6.12\"\nhost = { kind = \"uml\", kernel = \"6.12\" }\n\
+                   interface.wlan0 = { channel = \"wifi\", role = \"station\", ap = \"ap.wlan0\", rate = \"ht20-mcs7-lgi\" }\n\
+                   [[flow]]\nname = \"up\"\nkind = \"tcp\"\nfrom = \"sta\"\nto = \"server\"\n\
+                   [[flow]]\nname = \"near\"\nkind = \"ping\"\nfrom = \"sta\"\nto = \"ap\"\ninterval = \"100 ms\"\n";
+
+/// Whether there is a kernel to run. If not it is said, and the caller has nothing to check.
+fn there_is_a_kernel() -> bool {
+    match kernel::find("6.12", &kernel::place()) {
+        Ok(_) => true,
+        Err(why) if std::env::var_os("STILLAIR_NEED_KERNELS").is_none() => {
+            eprintln!("NOT CHECKED: {why}");
+            false
+        }
+        Err(why) => panic!("{why}"),
+    }
+}
+
+/// A folder of a test, empty, which is where its run makes its own.
+fn folder(name: &str) -> PathBuf {
+    let at = std::env::temp_dir().join(format!("stillair-uml-tests-{}-{name}", std::process::id()));
+    let _ = std::fs::remove_dir_all(&at);
+    std::fs::create_dir_all(&at).expect("a folder");
+    at
+}
+
+fn start(at: &Path, text: &str, options: &[&str]) -> Child {
+    let file = at.join("scenario.toml");
+    std::fs::write(&file, text).expect("a file");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_stillair-uml"));
+    command.arg(&file).args(options).env("TMPDIR", at).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.spawn().expect("a program")
+}
+
+/// The run of a scenario, or what was said on its failure.
+fn run(at: &Path, text: &str, options: &[&str]) -> Result<Value, String> {
+    let done = start(at, text, options).wait_with_output().expect("it was started");
+    let left: Vec<_> =
+        std::fs::read_dir(at).expect("a folder").flatten().map(|entry| entry.file_name()).collect();
+    assert!(left.iter().all(|name| !name.to_string_lossy().starts_with("stillair-uml-")), "{left:?} is left");
+    if !done.status.success() {
+        return Err(String::from_utf8_lossy(&done.stderr).into_owned());
+    }
+    let all: Value = serde_json::from_slice(&done.stdout).expect("JSON");
+    Ok(all["runs"][0].clone())
+}
+
+fn number(of: &Value) -> f64 {
+    of.as_f64().unwrap_or_else(|| panic!("{of} is no number"))
+}
+
+#[test]
+fn two_guests_over_a_wire_are_the_same_each_time_wherever_they_are_run() {
+    if !there_is_a_kernel() {
+        return;
+    }
+    let (here, there) = (folder("here"), folder("a-folder-with-a-longer-name"));
+    let first = run(&here, WIRE, &[]).expect("a run");
+    // 1448 of 1538 bytes of each frame are payload, and what the first window leaves.
+    let goodput = number(&first["flows"]["up.b"]["goodput_mbps"]);
+    assert!((46.0..=50.0 * 1448.0 / 1538.0 + 0.1).contains(&goodput), "{goodput}");
+    assert_eq!(first["pings"]["ping.b"]["lost"], 0);
+    assert!(number(&first["pings"]["ping.b"]["median_ms"]) >= 10.0);
+    assert_eq!(run(&there, WIRE, &[]).expect("a run"), first);
+    // And it depends on its seed.
+    let other = run(&there, WIRE, &["--seed", "2"]).expect("a run");
+    assert_ne!(other["trace_hash"], first["trace_hash"]);
+    for at in [here, there] {
+        std::fs::remove_dir_all(at).expect("it was there");
+    }
+}
+
+#[test]
+fn small_queues_follow_the_modelled_radio() {
+    if !there_is_a_kernel() {
+        return;
+    }
+    let at = folder("air");
+    let [on, off] = ["on", "off"].map(|tsq| {
+        let set = format!("node.sta.tcp.tsq={tsq}");
+        run(&at, AIR, &["--set", &set]).expect("a run")
+    });
+    let srtt = |run: &Value| number(&run["flows"]["up.server"]["guest_tcp"]["srtt_median_ms"]);
+    // Without them the whole window is in the radio's queues.
+    assert!(srtt(&on) < 0.85 * srtt(&off), "{} {}", srtt(&on), srtt(&off));
+    for run in [&on, &off] {
+        assert!(number(&run["stations"]["sta"]["mean_aggregate_up"]) > 8.0);
+        assert_eq!(
+            run["guests"]["doors"]["answered"],
+            run["pings"]["near.ap"]["sent"].as_u64().map(|n| n + 20)
+        );
+        assert_eq!(run["pings"]["near.ap"]["lost"], 0);
+    }
+    std::fs::remove_dir_all(at).expect("it was there");
+}
+
+#[test]
+fn cards_of_each_kind_carry_the_same_load() {
+    if !there_is_a_kernel() {
+        return;
+    }
+    let at = folder("cards");
+    for set in ["offload=gso", "offload=tso", "rx_buffers=mergeable", "queue=guest"] {
+        let sets = ["a", "b"].map(|node| format!("node.{node}.host.{set}"));
+        let run = run(&at, WIRE, &["--set", &sets[0], "--set", &sets[1]]).expect("a run");
+        let goodput = number(&run["flows"]["up.b"]["goodput_mbps"]);
+        assert!((45.0..=50.0 * 1448.0 / 1538.0 + 0.1).contains(&goodput), "{set}: {goodput}");
+    }
+    std::fs::remove_dir_all(at).expect("it was there");
+}
+
+#[test]
+fn programs_run_in_a_guest_at_their_time_and_their_files_are_collected() {
+    if !there_is_a_kernel() {
+        return;
+    }
+    let at = folder("programs");
+    let command = "sleep 0.25; cat /proc/uptime; echo kept > file; echo x > /etc/stillair || echo refused";
+    let text = WIRE.replacen(
+        "kernel = \"6.12\" }",
+        &format!("kernel = \"6.12\", run = [{{ at = \"1 s\", command = \"{command}\" }}] }}"),
+        1,
+    );
+    let kept = at.join("kept");
+    let run = run(&at, &text, &["--collect", &kept.display().to_string()]).expect("a run");
+    assert_eq!(run["guests"]["hosts"]["a"]["programs"]["run-1"]["status"], 0);
+    let read = |name: &str| std::fs::read_to_string(kept.join("a").join(name)).expect(name);
+    assert_eq!(read("file"), "kept\n");
+    // It is 2 s old when the scenario begins.
+    let said = read("run-1.out");
+    assert!(said.starts_with("3.25 ") && said.ends_with("refused\n"), "{said}");
+    assert!(read("console.log").contains("Linux version 6.12"));
+    std::fs::remove_dir_all(at).expect("it was there");
+}
+
+#[test]
+fn a_guest_that_ends_or_hangs_is_an_error_with_its_console() {
+    if !there_is_a_kernel() {
+        return;
+    }
+    let at = folder("faults");
+    let with = |command: &str| {
+        let own = format!("kernel = \"6.12\", run = [{{ at = \"500 ms\", command = '''{command}''' }}] }}");
+        WIRE.replacen("kernel = \"6.12\" }", &own, 1)
+    };
+    let off = run(&at, &with("python3 -c 'import ctypes; ctypes.CDLL(None).reboot(0x4321fedc)'"), &[])
+        .expect_err("it went on");
+    assert!(off.contains("node.a: its kernel has ended") && off.contains("reboot: Power down"), "{off}");
+    let hung = run(&at, &with("while :; do :; done"), &["--patience", "3"]).expect_err("it went on");
+    assert!(
+        hung.contains("node.a: it has said nothing for 3 s") && hung.contains("its console ends with"),
+        "{hung}"
+    );
+    std::fs::remove_dir_all(at).expect("it was there");
+}
+
+#[test]
+fn nothing_is_left_of_a_run_that_is_killed() {
+    if !there_is_a_kernel() {
+        return;
+    }
+    let at = folder("killed");
+    let long = WIRE.replacen("2 s", "10000 s", 1);
+    let mut child = start(&at, &long, &[]);
+    let ours = || {
+        let all = std::fs::read_dir("/proc").expect("processes").flatten();
+        let line = |entry: std::fs::DirEntry| std::fs::read_to_string(entry.path().join("environ")).ok();
+        let tmp = at.display().to_string();
+        let lines = all.filter_map(|entry| {
+            let cwd = std::fs::read_link(entry.path().join("cwd")).ok();
+            (cwd.is_some_and(|cwd| cwd.starts_with(&tmp))
+                || line(entry).is_some_and(|text| text.contains(&tmp)))
+            .then_some(())
+        });
+        lines.count()
+    };
+    let inside = || {
+        std::fs::read_dir(&at)
+            .expect("a folder")
+            .flatten()
+            .filter(|e| e.file_name() != "scenario.toml")
+            .count()
+    };
+    let until = |what: &dyn Fn() -> bool| {
+        (0..600).any(|_| {
+            what() || {
+                let mut pause = Command::new("sleep").arg("0.1").spawn().expect("a program");
+                pause.wait().expect("it was started");
+                false
+            }
+        })
+    };
+    // Both guests go on.
+    assert!(until(&|| ours() >= 3 && inside() == 1));
+    child.kill().expect("it was started");
+    child.wait().expect("it was started");
+    assert!(until(&|| ours() == 0 && inside() == 0), "{} processes, {} files", ours(), inside());
+    std::fs::remove_dir_all(at).expect("it was there");
+}
