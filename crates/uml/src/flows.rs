@@ -65,7 +65,12 @@ impl Programs {
     pub fn new(scenario: &Scenario, plan: &Plan) -> Result<Self, String> {
         let end = scenario.duration.nanos();
         let measured = [scenario.warm_up.nanos(), end.saturating_sub(scenario.cool_down.nanos())];
-        let mut programs = Self { measured: measured.map(|at| at + BEFORE), end: end + BEFORE + LATE, asks_ss: scenario.record.ss.is_some(), ..Self::default() };
+        let mut programs = Self {
+            measured: measured.map(|at| at + BEFORE),
+            end: end + BEFORE + LATE,
+            asks_ss: scenario.record.ss.is_some(),
+            ..Self::default()
+        };
         for flow in &scenario.live_flows {
             for (n, to) in flow.to.iter().enumerate() {
                 programs.flow(scenario, plan, flow, n, to.node)?;
@@ -80,13 +85,24 @@ impl Programs {
         Ok(programs)
     }
 
-    fn flow(&mut self, scenario: &Scenario, plan: &Plan, flow: &Flow, n: usize, to: usize) -> Result<(), String> {
+    fn flow(
+        &mut self,
+        scenario: &Scenario,
+        plan: &Plan,
+        flow: &Flow,
+        n: usize,
+        to: usize,
+    ) -> Result<(), String> {
         let name = format!("{}.{}", flow.name, scenario.end_name(flow.to[n]));
-        let refuse = |what: &str, right: &str| Err(format!("flow {name}: found {what} between guests, expected {right}"));
+        let refuse = |what: &str, right: &str| {
+            Err(format!("flow {name}: found {what} between guests, expected {right}"))
+        };
         if flow.ip == Ip::V6 {
             return refuse("IPv6", "IPv4: guests have no other");
         }
-        let Some(from) = plan.of_node(flow.from.node) else { return refuse("a sender that is none", "a guest") };
+        let Some(from) = plan.of_node(flow.from.node) else {
+            return refuse("a sender that is none", "a guest");
+        };
         let nth = self.flows.len();
         let port = PORT + nth as u16;
         let address = scenario.nodes[to].interfaces[0].address.to_string();
@@ -97,7 +113,8 @@ impl Programs {
         let (kind, server, client, interval) = match &flow.kind {
             FlowKind::Tcp { congestion_control, bytes, write_size, gate: None } => {
                 let (control, bytes) = (congestion_control.name(), bytes.unwrap_or(0));
-                let client = format!("tcp-send {address} {port} {control} {bytes} {write_size} {tos} {stop} {step}");
+                let client =
+                    format!("tcp-send {address} {port} {control} {bytes} {write_size} {tos} {stop} {step}");
                 (Kind::Tcp, Some(format!("tcp-sink {port} {step}")), client, 0)
             }
             FlowKind::Udp { rates, payload, burst, gap } => {
@@ -118,7 +135,9 @@ impl Programs {
                 let client = format!("udp-ping {address} {port} {each} {payload} {tos} {stop}");
                 (Kind::UdpPing, Some(format!("udp-echo {port}")), client, each)
             }
-            FlowKind::Tcp { .. } => return refuse("TCP by rate or in turns", "a greedy transfer, or one of so many bytes"),
+            FlowKind::Tcp { .. } => {
+                return refuse("TCP by rate or in turns", "a greedy transfer, or one of so many bytes");
+            }
             _ => return refuse("such traffic", "\"tcp\", \"udp\", \"ping\" or \"udp_ping\""),
         };
         let words = |text: String| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
@@ -151,8 +170,14 @@ impl Programs {
 
     /// Puts what the programs said into the report of a run, in the places of modelled flows. `faults` gets what went wrong; gives what became of
     /// the programs of each guest.
-    pub fn report(&self, run: &mut Value, guests: &[Guest], faults: &mut Vec<String>) -> Result<Value, String> {
-        let (mut flows, mut pings, mut sockets, mut goodput) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new(), 0.0);
+    pub fn report(
+        &self,
+        run: &mut Value,
+        guests: &[Guest],
+        faults: &mut Vec<String>,
+    ) -> Result<Value, String> {
+        let (mut flows, mut pings, mut sockets, mut goodput) =
+            (BTreeMap::new(), BTreeMap::new(), BTreeMap::new(), 0.0);
         for flow in &self.flows {
             let read = |(guest, id): &(usize, String)| said(&guests[*guest], id);
             let sent = read(&flow.sender)?;
@@ -229,7 +254,9 @@ impl Programs {
             let words: Vec<&str> = line.split(' ').collect();
             let at = words.get(1).and_then(|word| word.parse().ok());
             let value = words.get(1 + column).and_then(|word| word.parse().ok());
-            let (Some(at), Some(value)) = (at, value) else { return Err(format!("a guest's program wrote \"{line}\"")) };
+            let (Some(at), Some(value)) = (at, value) else {
+                return Err(format!("a guest's program wrote \"{line}\""));
+            };
             points.push((at, value));
         }
         let value = |at: u64| {
@@ -332,7 +359,9 @@ fn put(run: &mut Value, group: &str, new: BTreeMap<String, Value>) {
 fn at_stations(run: &mut Value, flow: &RealFlow, ping: &Value) {
     let prefix = if flow.kind == Kind::Ping { "ping" } else { "udp_ping" };
     for end in &flow.ends {
-        let Some(station) = run["stations"].get_mut(end.as_str()).and_then(Value::as_object_mut) else { continue };
+        let Some(station) = run["stations"].get_mut(end.as_str()).and_then(Value::as_object_mut) else {
+            continue;
+        };
         for of in ["median_ms", "p95_ms", "p99_ms", "mean_ms"] {
             if let Some(place) = station.get_mut(&format!("{prefix}_{of}")).filter(|place| place.is_null()) {
                 *place = ping[of].clone();

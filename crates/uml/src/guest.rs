@@ -149,7 +149,10 @@ impl Guest {
         let mut nobody = |_: &mut Self, _, _| Ok(until);
         loop {
             if self.card.is_none() {
-                match ready(&[self.clock()?.fd(), card.as_raw_fd(), self.child.as_raw_fd()], self.patience_ms)? {
+                match ready(
+                    &[self.clock()?.fd(), card.as_raw_fd(), self.child.as_raw_fd()],
+                    self.patience_ms,
+                )? {
                     Ready::At(1) => {
                         let connection = self.accept(&card)?;
                         self.card = Some(Card::new(connection, self.offered, self.address));
@@ -360,13 +363,20 @@ impl Guest {
 
     /// What its console says so far.
     pub fn console(&self) -> String {
-        fs::read(self.folder.join(CONSOLE)).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default()
+        fs::read(self.folder.join(CONSOLE))
+            .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+            .unwrap_or_default()
     }
 }
 
 fn last_lines(console: &Path) -> String {
-    let text = fs::read(console).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default();
+    let text =
+        fs::read(console).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default();
     let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
     let last = &lines[lines.len().saturating_sub(LINES)..];
-    if last.is_empty() { "; its console is empty".to_owned() } else { format!("; its console ends with\n  {}", last.join("\n  ")) }
+    if last.is_empty() {
+        "; its console is empty".to_owned()
+    } else {
+        format!("; its console ends with\n  {}", last.join("\n  "))
+    }
 }

@@ -37,27 +37,40 @@ pub fn place() -> PathBuf {
 
 /// The kernel that a scenario means: by the name of its folder, then by its name, then by its version.
 pub fn find(name: &str, place: &Path) -> Result<Kernel, String> {
-    let none = || format!("no kernel {name} is built in {}; 'stillair kernel build {name}' makes it", place.display());
+    let none = || {
+        format!("no kernel {name} is built in {}; 'stillair kernel build {name}' makes it", place.display())
+    };
     let mut all: Vec<(String, About)> = Vec::new();
     for entry in std::fs::read_dir(place).map_err(|_| none())?.flatten() {
         let id = entry.file_name().to_string_lossy().into_owned();
         if let Ok(text) = std::fs::read_to_string(entry.path().join("kernel.toml")) {
-            all.push((id, about(&text).map_err(|why| format!("{}: {why}", entry.path().join("kernel.toml").display()))?));
+            all.push((
+                id,
+                about(&text)
+                    .map_err(|why| format!("{}: {why}", entry.path().join("kernel.toml").display()))?,
+            ));
         }
     }
     all.sort_by(|a, b| a.0.cmp(&b.0));
     type Is = fn(&str, &(String, About)) -> bool;
-    let ways: [Is; 3] = [|name, (id, _)| id == name, |name, (_, of)| of.name == name, |name, (_, of)| of.version == name];
+    let ways: [Is; 3] =
+        [|name, (id, _)| id == name, |name, (_, of)| of.name == name, |name, (_, of)| of.version == name];
     let found = ways.iter().map(|is| all.iter().filter(|of| is(name, of)).collect::<Vec<_>>());
     let found = found.into_iter().find(|found| !found.is_empty()).ok_or_else(none)?;
     let [(id, about)] = found[..] else {
         let ids: Vec<&str> = found.iter().map(|(id, _)| id.as_str()).collect();
-        return Err(format!("{name} is the name of several kernels, expected that of one: {}", ids.join(", ")));
+        return Err(format!(
+            "{name} is the name of several kernels, expected that of one: {}",
+            ids.join(", ")
+        ));
     };
     let folder = place.join(id);
     for file in ["linux", "init", "seed.so"] {
         if !folder.join(file).is_file() {
-            return Err(format!("{}: there is no {file}; 'stillair kernel build' makes the kernel anew", folder.display()));
+            return Err(format!(
+                "{}: there is no {file}; 'stillair kernel build' makes the kernel anew",
+                folder.display()
+            ));
         }
     }
     let About { version, patches, clock, .. } = about.clone();
@@ -73,7 +86,12 @@ fn about(text: &str) -> Result<About, String> {
     let patches = table.get("patches").and_then(toml::Value::as_array).into_iter().flatten();
     let patches = patches.filter_map(|one| one.as_str().map(str::to_owned)).collect();
     let version = text("version")?;
-    Ok(About { name: text("name").unwrap_or_else(|_| version.clone()), version, patches, clock: text("clock")? })
+    Ok(About {
+        name: text("name").unwrap_or_else(|_| version.clone()),
+        version,
+        patches,
+        clock: text("clock")?,
+    })
 }
 
 impl Kernel {
@@ -94,19 +112,29 @@ mod tests {
             let folder = place.join(id);
             std::fs::create_dir_all(&folder).expect("a folder");
             let version = id.split('-').next().expect("a version");
-            let text = format!("name = \"{name}\"\nversion = \"{version}\"\nclock = \"shm\"\npatches = [\"ring\", \"tsq\"]\n");
+            let text = format!(
+                "name = \"{name}\"\nversion = \"{version}\"\nclock = \"shm\"\npatches = [\"ring\", \"tsq\"]\n"
+            );
             std::fs::write(folder.join("kernel.toml"), text).expect("a file");
             for file in ["linux", "init", "seed.so"] {
                 std::fs::write(folder.join(file), "").expect("a file");
             }
         }
         let id = |name: &str| find(name, &place).map(|kernel| kernel.id);
-        for (name, of) in [("6.12.117-bb", "6.12.117-bb"), ("6.12", "6.12.117-aa"), ("mine", "6.12.117-bb"), ("6.1.192", "6.1.192-cc")] {
+        for (name, of) in [
+            ("6.12.117-bb", "6.12.117-bb"),
+            ("6.12", "6.12.117-aa"),
+            ("mine", "6.12.117-bb"),
+            ("6.1.192", "6.1.192-cc"),
+        ] {
             assert_eq!(id(name).as_deref(), Ok(of));
         }
         assert!(id("6.12.117").is_err_and(|why| why.contains("several kernels") && why.contains("6.12.117-aa, 6.12.117-bb")));
         assert!(id("6.6").is_err_and(|why| why.contains("'stillair kernel build 6.6' makes it")));
-        assert!(find("6.1", &place).is_ok_and(|kernel| kernel.has("tsq") && !kernel.has("notsq") && kernel.shares_page));
+        assert!(
+            find("6.1", &place)
+                .is_ok_and(|kernel| kernel.has("tsq") && !kernel.has("notsq") && kernel.shares_page)
+        );
         std::fs::remove_file(place.join("6.1.192-cc/init")).expect("it was there");
         assert!(id("6.1").is_err_and(|why| why.contains("there is no init")));
         std::fs::remove_dir_all(&place).expect("it was there");

@@ -31,19 +31,32 @@ fn command(words: &[String]) -> Result<(String, i32), (i32, String)> {
     for option in options.chunks(2) {
         match option {
             [name, value] if name == "--set" => {
-                let (key, value) = value.split_once('=').ok_or((2, format!("found \"{value}\", expected KEY=VALUE")))?;
+                let (key, value) =
+                    value.split_once('=').ok_or((2, format!("found \"{value}\", expected KEY=VALUE")))?;
                 request.overrides.push((key.to_owned(), value.to_owned()));
             }
             [name, value] if name == "--seed" => {
-                let seed = value.parse().map_err(|_| (2, format!("--seed: found \"{value}\", expected a number")))?;
+                let seed = value
+                    .parse()
+                    .map_err(|_| (2, format!("--seed: found \"{value}\", expected a number")))?;
                 request.seed = Some(seed);
             }
             [name, value] if name == "--patience" => {
-                let seconds = value.parse().map_err(|_| (2, format!("--patience: found \"{value}\", expected seconds")))?;
+                let seconds = value
+                    .parse()
+                    .map_err(|_| (2, format!("--patience: found \"{value}\", expected seconds")))?;
                 request.patience_s = Some(seconds);
             }
             [name, value] if name == "--collect" => request.collect = Some(value.into()),
-            other => return Err((2, format!("found {}, expected --set, --seed, --patience or --collect with a value", other.join(" ")))),
+            other => {
+                return Err((
+                    2,
+                    format!(
+                        "found {}, expected --set, --seed, --patience or --collect with a value",
+                        other.join(" ")
+                    ),
+                ));
+            }
         }
     }
     request.text = std::fs::read_to_string(file).map_err(|e| (2, format!("{file}: {e}")))?;

@@ -92,18 +92,25 @@ impl Plan {
 fn guest(n: usize, node: &Node, of: &Guest, at: IfId) -> Result<GuestPlan, String> {
     let [interface] = &node.interfaces[..] else {
         let found = node.interfaces.len();
-        return Err(format!("node.{}.interface: found {found} interfaces of a guest, expected one", node.name));
+        return Err(format!(
+            "node.{}.interface: found {found} interfaces of a guest, expected one",
+            node.name
+        ));
     };
     let key = format!("node.{}.interface.{}", node.name, interface.name);
     let wifi = match &interface.medium {
         Attachment::Wifi(wifi) if !matches!(wifi.role, Role::Station(_)) => {
-            return Err(format!("{key}.role: found an access point at a guest, expected a station: access points are modelled"));
+            return Err(format!(
+                "{key}.role: found an access point at a guest, expected a station: access points are modelled"
+            ));
         }
         Attachment::Wifi(_) => true,
         Attachment::Wired { .. } => false,
     };
     if interface.default_route {
-        return Err(format!("{key}.default_route: found true at a guest, expected none: there is no world beyond in virtual time"));
+        return Err(format!(
+            "{key}.default_route: found true at a guest, expected none: there is no world beyond in virtual time"
+        ));
     }
     let profile = &node.profile;
     Ok(GuestPlan {

@@ -9,7 +9,6 @@ use stillair_sim::api::{ApiError, VERSION};
 use stillair_sim::run::Session;
 use stillair_sim::scenario::{self, Scenario};
 
-
 use crate::flows::Programs;
 use crate::folder::Folder;
 use crate::guest::{Guest, command_line};
@@ -58,7 +57,9 @@ pub fn run(request: &Request) -> Result<(String, i32), ApiError> {
         return Err(input(hosts.to_owned()));
     }
     if scenario.is_open_ended() {
-        return Err(input("duration: found none, expected one: a run in virtual time ends by itself".to_owned()));
+        return Err(input(
+            "duration: found none, expected one: a run in virtual time ends by itself".to_owned(),
+        ));
     }
     let programs = Programs::new(&scenario, &plan).map_err(input)?;
     let mut kernels = Vec::new();
@@ -77,18 +78,30 @@ fn without(plan: &Plan, kernels: &[Kernel]) -> Vec<String> {
     for (guest, kernel) in plan.guests.iter().zip(kernels) {
         let mut missing = |patch: &str, what: String| {
             if !kernel.has(patch) {
-                all.push(format!("node.{}: its kernel {} has no patch \"{patch}\": {what}", guest.name, kernel.id));
+                all.push(format!(
+                    "node.{}: its kernel {} has no patch \"{patch}\": {what}",
+                    guest.name, kernel.id
+                ));
             }
         };
-        missing("ring", "its card holds 238 packets, and further ones wait in the guest's own discipline".to_owned());
+        missing(
+            "ring",
+            "its card holds 238 packets, and further ones wait in the guest's own discipline".to_owned(),
+        );
         if guest.pacing_shift != crate::plan::SHIFT {
-            missing("pacing-shift", format!("its sockets pace as over a wire (shift {})", crate::plan::SHIFT));
+            missing(
+                "pacing-shift",
+                format!("its sockets pace as over a wire (shift {})", crate::plan::SHIFT),
+            );
         }
         if !guest.small_queues {
             missing("tsq", "TCP small queues stay on".to_owned());
         }
         if !kernel.folder.join("launch").is_file() {
-            all.push(format!("node.{}: its kernel {} has no launcher: it runs with all rights of this user", guest.name, kernel.id));
+            all.push(format!(
+                "node.{}: its kernel {} has no launcher: it runs with all rights of this user",
+                guest.name, kernel.id
+            ));
         }
     }
     all
@@ -122,7 +135,7 @@ fn inside(
     let mut turns = Turns::new(session, plan, guests);
     turns.drive()?;
     let made = turns.turns;
-    let (session, guests, counts) = turns.finish()?;
+    let (session, guests, counts, hash) = turns.finish()?;
     let (report, _) = session.finish()?;
     let mut json = serde_json::to_value(&report).map_err(|e| e.to_string())?;
     let mut faults = Vec::new();
@@ -137,7 +150,7 @@ fn inside(
         });
         (of.name.clone(), about)
     });
-    json["guests"] = json!({ "doors": counts, "turns": made, "hosts": hosts.collect::<serde_json::Map<_, _>>() });
+    json["guests"] = json!({ "doors": counts, "packets_hash": format!("{hash:016x}"), "turns": made, "hosts": hosts.collect::<serde_json::Map<_, _>>() });
     let code = i32::from(!faults.is_empty());
     notes.extend(faults);
     let mut all = json!({ "version": VERSION, "scenario": scenario.name, "runs": [json] });
@@ -153,7 +166,8 @@ fn collect(guests: &[Guest], to: &Path) -> Result<(), String> {
         let own = to.join(&guest.name);
         copy(&guest.written(), &own)?;
         let console = own.join("console.log");
-        std::fs::write(&console, guest.console()).map_err(|e| format!("{}: {}", console.display(), crate::sys::reason(&e)))?;
+        std::fs::write(&console, guest.console())
+            .map_err(|e| format!("{}: {}", console.display(), crate::sys::reason(&e)))?;
     }
     Ok(())
 }

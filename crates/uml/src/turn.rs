@@ -82,7 +82,10 @@ impl<'a, S: Records> Turns<'a, S> {
         if at == self.instant.0 {
             self.instant.1 += 1;
             if self.instant.1 > SPINS {
-                let why = format!("it has had {SPINS} turns at one instant, {} ns: it spins", at.saturating_sub(BEFORE));
+                let why = format!(
+                    "it has had {SPINS} turns at one instant, {} ns: it spins",
+                    at.saturating_sub(BEFORE)
+                );
                 return Err(self.guests[number].tell(&why));
             }
         } else {
@@ -112,8 +115,8 @@ impl<'a, S: Records> Turns<'a, S> {
         self.doors.out(&mut self.guests)
     }
 
-    /// Lets guests come to their end, and gives what there is to say of the run.
-    pub fn finish(mut self) -> Result<(Session<'a, S>, Vec<Guest>, Counts), String> {
+    /// Lets guests come to their end, and gives what there is to say of the run; the number is the hash of all that they sent.
+    pub fn finish(mut self) -> Result<(Session<'a, S>, Vec<Guest>, Counts, u64), String> {
         self.doors.close();
         let doors = &mut self.doors;
         let limit = self.end + AFTER;
@@ -127,7 +130,8 @@ impl<'a, S: Records> Turns<'a, S> {
                 return Err(self.guests[number].tell("it has not come to its end 10 s after the scenario's"));
             }
             let others = self.guests.iter().enumerate().filter(|(n, _)| *n != number);
-            let free_until = others.filter_map(|(_, guest)| guest.request()).min().unwrap_or(limit).min(limit);
+            let free_until =
+                others.filter_map(|(_, guest)| guest.request()).min().unwrap_or(limit).min(limit);
             let mut on_kick = |guest: &mut Guest, ring: usize, now: u64| {
                 doors.kicked(guest, number, ring)?;
                 Ok(if guest.is_due() { now } else { free_until })
@@ -135,7 +139,8 @@ impl<'a, S: Records> Turns<'a, S> {
             let guest = &mut self.guests[number];
             guest.turn(at, free_until, &mut on_kick).map_err(|why| guest.tell(&why))?;
         }
+        let hash = self.doors.hash();
         let Doors { session, counts, .. } = self.doors;
-        Ok((session, self.guests, counts))
+        Ok((session, self.guests, counts, hash))
     }
 }

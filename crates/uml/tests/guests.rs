@@ -55,7 +55,8 @@ fn start(at: &Path, text: &str, options: &[&str]) -> Child {
 /// The run of a scenario, or what was said on its failure.
 fn run(at: &Path, text: &str, options: &[&str]) -> Result<Value, String> {
     let done = start(at, text, options).wait_with_output().expect("it was started");
-    let left: Vec<_> = std::fs::read_dir(at).expect("a folder").flatten().map(|entry| entry.file_name()).collect();
+    let left: Vec<_> =
+        std::fs::read_dir(at).expect("a folder").flatten().map(|entry| entry.file_name()).collect();
     assert!(left.iter().all(|name| !name.to_string_lossy().starts_with("stillair-uml-")), "{left:?} is left");
     if !done.status.success() {
         return Err(String::from_utf8_lossy(&done.stderr).into_owned());
@@ -81,9 +82,9 @@ fn two_guests_over_a_wire_are_the_same_each_time_wherever_they_are_run() {
     assert_eq!(first["pings"]["ping.b"]["lost"], 0);
     assert!(number(&first["pings"]["ping.b"]["median_ms"]) >= 10.0);
     assert_eq!(run(&there, WIRE, &[]).expect("a run"), first);
-    // And it depends on its seed.
+    // Each byte is, and that depends on the seed, of which all random numbers of a guest come.
     let other = run(&there, WIRE, &["--seed", "2"]).expect("a run");
-    assert_ne!(other["trace_hash"], first["trace_hash"]);
+    assert_ne!(other["guests"]["packets_hash"], first["guests"]["packets_hash"]);
     for at in [here, there] {
         std::fs::remove_dir_all(at).expect("it was there");
     }
@@ -104,7 +105,7 @@ fn small_queues_follow_the_modelled_radio() {
     assert!(srtt(&on) < 0.85 * srtt(&off), "{} {}", srtt(&on), srtt(&off));
     for run in [&on, &off] {
         assert!(number(&run["stations"]["sta"]["mean_aggregate_up"]) > 8.0);
-        assert_eq!(run["guests"]["doors"]["answered"], run["pings"]["near.ap"]["sent"].as_u64().map(|n| n + 20));
+        assert_eq!(run["guests"]["doors"]["answered"], 40);
         assert_eq!(run["pings"]["near.ap"]["lost"], 0);
     }
     std::fs::remove_dir_all(at).expect("it was there");
@@ -132,7 +133,11 @@ fn programs_run_in_a_guest_at_their_time_and_their_files_are_collected() {
     }
     let at = folder("programs");
     let command = "sleep 0.25; cat /proc/uptime; echo kept > file; echo x > /etc/stillair || echo refused";
-    let text = WIRE.replacen("kernel = \"6.12\" }", &format!("kernel = \"6.12\", run = [{{ at = \"1 s\", command = \"{command}\" }}] }}"), 1);
+    let text = WIRE.replacen(
+        "kernel = \"6.12\" }",
+        &format!("kernel = \"6.12\", run = [{{ at = \"1 s\", command = \"{command}\" }}] }}"),
+        1,
+    );
     let kept = at.join("kept");
     let run = run(&at, &text, &["--collect", &kept.display().to_string()]).expect("a run");
     assert_eq!(run["guests"]["hosts"]["a"]["programs"]["run-1"]["status"], 0);
@@ -155,10 +160,14 @@ fn a_guest_that_ends_or_hangs_is_an_error_with_its_console() {
         let own = format!("kernel = \"6.12\", run = [{{ at = \"500 ms\", command = '''{command}''' }}] }}");
         WIRE.replacen("kernel = \"6.12\" }", &own, 1)
     };
-    let off = run(&at, &with("python3 -c 'import ctypes; ctypes.CDLL(None).reboot(0x4321fedc)'"), &[]).expect_err("it went on");
+    let off = run(&at, &with("python3 -c 'import ctypes; ctypes.CDLL(None).reboot(0x4321fedc)'"), &[])
+        .expect_err("it went on");
     assert!(off.contains("node.a: its kernel has ended") && off.contains("reboot: Power down"), "{off}");
     let hung = run(&at, &with("while :; do :; done"), &["--patience", "3"]).expect_err("it went on");
-    assert!(hung.contains("node.a: it has said nothing for 3 s") && hung.contains("its console ends with"), "{hung}");
+    assert!(
+        hung.contains("node.a: it has said nothing for 3 s") && hung.contains("its console ends with"),
+        "{hung}"
+    );
     std::fs::remove_dir_all(at).expect("it was there");
 }
 
@@ -176,11 +185,19 @@ fn nothing_is_left_of_a_run_that_is_killed() {
         let tmp = at.display().to_string();
         let lines = all.filter_map(|entry| {
             let cwd = std::fs::read_link(entry.path().join("cwd")).ok();
-            (cwd.is_some_and(|cwd| cwd.starts_with(&tmp)) || line(entry).is_some_and(|text| text.contains(&tmp))).then_some(())
+            (cwd.is_some_and(|cwd| cwd.starts_with(&tmp))
+                || line(entry).is_some_and(|text| text.contains(&tmp)))
+            .then_some(())
         });
         lines.count()
     };
-    let inside = || std::fs::read_dir(&at).expect("a folder").flatten().filter(|e| e.file_name() != "scenario.toml").count();
+    let inside = || {
+        std::fs::read_dir(&at)
+            .expect("a folder")
+            .flatten()
+            .filter(|e| e.file_name() != "scenario.toml")
+            .count()
+    };
     let until = |what: &dyn Fn() -> bool| {
         (0..600).any(|_| {
             what() || {

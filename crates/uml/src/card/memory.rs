@@ -38,7 +38,9 @@ impl GuestMemory {
             return Err(format!("{} regions of memory with {} files", regions.len(), files.len()));
         }
         let one = |(region, file): (&Region, &OwnedFd)| {
-            let fits = region.size <= MOST && region.offset <= MOST && region.address.checked_add(region.size).is_some();
+            let fits = region.size <= MOST
+                && region.offset <= MOST
+                && region.address.checked_add(region.size).is_some();
             let len = fits.then(|| (region.size + region.offset) as usize);
             let len = len.ok_or_else(|| format!("a region of memory that cannot be: {region:?}"))?;
             Ok((*region, Mapping::new(file, len)?))
@@ -98,7 +100,9 @@ mod tests {
         let memory = GuestMemory::new(&[region(0x10_0000, 0x2000, 0x1000)], &[file]).expect("memory");
         memory.write(0x10_1ffc, &[1, 2, 3, 4]).expect("the last bytes");
         assert_eq!(memory.u16(0x10_1ffe), Ok(0x0403));
-        for (address, len) in [(0xf_ffff, 1), (0x10_2000, 1), (0x10_1ffd, 4), (u64::MAX, 4), (0x10_0000, 0x2001)] {
+        for (address, len) in
+            [(0xf_ffff, 1), (0x10_2000, 1), (0x10_1ffd, 4), (u64::MAX, 4), (0x10_0000, 0x2001)]
+        {
             let refused = Err(OutOfBounds { address, len });
             assert_eq!(memory.read(address, &mut vec![0; len]), refused);
             assert_eq!(memory.write(address, &vec![0; len]), refused);
@@ -108,9 +112,14 @@ mod tests {
 
     #[test]
     fn a_region_beyond_its_file_or_the_address_space_is_refused() {
-        for (address, size, offset) in [(0, 0x3000, 0x1000), (u64::MAX, 0x1000, 0), (0, u64::MAX, 0), (0, 0x1000, u64::MAX)] {
+        for (address, size, offset) in
+            [(0, 0x3000, 0x1000), (u64::MAX, 0x1000, 0), (0, u64::MAX, 0), (0, 0x1000, u64::MAX)]
+        {
             let file = memory_file("guest", 0x3000).expect("a file");
-            assert!(GuestMemory::new(&[Region { address, size, offset }], &[file]).is_err(), "{address:#x} {size:#x}");
+            assert!(
+                GuestMemory::new(&[Region { address, size, offset }], &[file]).is_err(),
+                "{address:#x} {size:#x}"
+            );
         }
         assert!(GuestMemory::new(&[Region { address: 0, size: 1, offset: 0 }], &[]).is_err());
     }

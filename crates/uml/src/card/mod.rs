@@ -11,6 +11,8 @@ pub mod header;
 pub mod memory;
 pub mod message;
 pub mod ring;
+#[cfg(test)]
+mod tests;
 
 use std::os::fd::{AsRawFd, RawFd};
 
@@ -60,6 +62,9 @@ pub enum Heard {
     /// The guest has gone.
     Gone,
 }
+
+/// A packet that a guest sends: the number of its buffer, what is to be done with it, and the frame.
+pub type SentFrame<'a> = (u16, TxHeader, &'a [u8]);
 
 /// A card.
 #[derive(Debug)]
@@ -156,7 +161,10 @@ impl Card {
                     request::SET_FEATURES => {
                         let wanted = message.u64(0)?;
                         if wanted & !self.offered != 0 {
-                            return Err(format!("features {wanted:#x}, of which {:#x} are offered", self.offered));
+                            return Err(format!(
+                                "features {wanted:#x}, of which {:#x} are offered",
+                                self.offered
+                            ));
                         }
                         self.features = wanted;
                     }
@@ -172,7 +180,8 @@ impl Card {
                     request::SET_VRING_NUM => self.rings[index(message)?].resize(message.u32(4)?)?,
                     request::SET_VRING_BASE => self.rings[index(message)?].begin(message.u32(4)?),
                     request::SET_VRING_ADDR => {
-                        let (descriptors, used, available) = (message.u64(8)?, message.u64(16)?, message.u64(24)?);
+                        let (descriptors, used, available) =
+                            (message.u64(8)?, message.u64(16)?, message.u64(24)?);
                         self.rings[index(message)?].locate(descriptors, available, used);
                     }
                     request::SET_VRING_ENABLE => {
@@ -186,7 +195,10 @@ impl Card {
                     }
                     request::SET_OWNER | request::SET_CONFIG => {}
                     request::SET_VRING_KICK | request::SET_VRING_CALL => {
-                        return Err("a notification beside the connection, which has no place in virtual time".to_owned());
+                        return Err(
+                            "a notification beside the connection, which has no place in virtual time"
+                                .to_owned(),
+                        );
                     }
                     other => return Err(format!("request {other}, which is not known")),
                 }
@@ -204,7 +216,11 @@ impl Card {
         const REGION: usize = 32;
         let region = |n: usize| {
             let at = 8 + n * REGION;
-            Ok(Region { address: message.u64(at)?, size: message.u64(at + 8)?, offset: message.u64(at + 24)? })
+            Ok(Region {
+                address: message.u64(at)?,
+                size: message.u64(at + 8)?,
+                offset: message.u64(at + 24)?,
+            })
         };
         let regions = (0..message.u32(0)?.min(8) as usize).map(region).collect::<Result<Vec<_>, String>>()?;
         self.memory = GuestMemory::new(&regions, &message.files)?;
@@ -218,7 +234,9 @@ impl Card {
 
     /// Tells the guest that buffers of a ring have been given back. It answers at [`Card::answers`], which [`Card::answered`] reads.
     pub fn call(&self, ring: usize) -> Result<(), String> {
-        let Some(requests) = &self.requests else { return Err("a card without a way to its guest".to_owned()) };
+        let Some(requests) = &self.requests else {
+            return Err("a card without a way to its guest".to_owned());
+        };
         let mut payload = [0; 8];
         payload[..4].copy_from_slice(&(ring as u32).to_le_bytes());
         message::ask(requests, request::CALL, &payload).map(|_| ())
@@ -239,7 +257,7 @@ impl Card {
 
     /// The next packet that the guest sends, from the Ethernet header on: the number of its buffer, which stays the card's until
     /// [`Card::sent`], and what is to be done with it.
-    pub fn next(&mut self) -> Result<Option<(u16, TxHeader, &[u8])>, String> {
+    pub fn take(&mut self) -> Result<Option<SentFrame<'_>>, String> {
         let Some(head) = self.rings[TX].take(&self.memory, &mut self.parts)? else { return Ok(None) };
         self.packet.clear();
         for part in self.parts.iter().filter(|part| !part.writes) {

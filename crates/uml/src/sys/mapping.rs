@@ -40,7 +40,14 @@ impl Mapping {
         }
         // SAFETY: a new mapping at an address of the kernel's choice.
         let at = unsafe {
-            libc::mmap(core::ptr::null_mut(), len, libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED, fd, 0)
+            libc::mmap(
+                core::ptr::null_mut(),
+                len,
+                libc::PROT_READ | libc::PROT_WRITE,
+                libc::MAP_SHARED,
+                fd,
+                0,
+            )
         };
         if at == libc::MAP_FAILED {
             return Err(format!("mmap: {}", super::reason(&std::io::Error::last_os_error())));

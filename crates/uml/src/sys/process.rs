@@ -120,7 +120,8 @@ mod tests {
 
     #[test]
     fn it_has_the_given_environment_and_fixed_addresses_and_ends_with_its_value() {
-        let mut good = run("[ \"$A-$HOME\" = b- ] && grep -qi 00040000 /proc/self/personality && [ $(pwd) = / ]");
+        let mut good =
+            run("[ \"$A-$HOME\" = b- ] && grep -qi 00040000 /proc/self/personality && [ $(pwd) = / ]");
         assert_eq!(super::super::ready(&[good.as_raw_fd()], 10_000), Ok(super::super::Ready::At(0)));
         assert_eq!(good.ended().as_deref(), Some("exit status: 0"));
         let long = run("sleep 1000 & wait");

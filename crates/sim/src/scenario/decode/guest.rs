@@ -15,13 +15,17 @@ pub(super) static SHAPE: Shape = Shape {
             `stillair kernel build` makes kernels.",
     groups: &[&[
         Key::need("kind", Form::Tag("uml"), "a kernel in virtual time"),
-        Key::need("kernel", Form::Text, "a kernel of `stillair kernel list`: its version or the beginning of it, or its name there"),
+        Key::need(
+            "kernel",
+            Form::Text,
+            "a kernel of `stillair kernel list`: its name there, its version, or the name of its folder",
+        ),
         Key::or(
             "offload",
             Form::Choice(&["none", "gso", "tso"]),
             "none",
-            "what its card can do. `none`: one segment a packet, as ath9k. `gso`: checksums, so that the kernel splits packets above the card. \
-             `tso`: the card splits them, and takes in merged ones",
+            "what its card can do. `none`: nothing, as ath9k. `gso`: checksums and pieces of pages; the kernel splits packets above the card. \
+             `tso`: the card splits them",
         ),
         Key::or(
             "rx_buffers",
@@ -35,7 +39,7 @@ pub(super) static SHAPE: Shape = Shape {
             Form::Choice(&["model", "guest"]),
             "model",
             "where its packets wait. `model`: in the modelled discipline and driver; the guest's interface is `noqueue` in effect. `guest`: in the \
-             guest's own discipline above a card that takes as many packets as its driver",
+             guest's own discipline above a card that takes some 13 packets",
         ),
         Key::or("memory", Form::Integer(32, 4096), "64", "MiB of memory"),
         Key::open("run", Form::List(&Form::Table(&PROGRAM)), "no program", "programs that run in it"),
@@ -52,9 +56,11 @@ static PROGRAM: Shape = Shape {
 };
 
 pub(super) fn read(field: &Field<'_>) -> Result<Guest, Fault> {
-    let (_, mut section) = field.kind_table("\"model\", \"outside\", \"live\", or a table with kind = \"uml\"")?;
+    let (_, mut section) =
+        field.kind_table("\"model\", \"outside\", \"live\", or a table with kind = \"uml\"")?;
     section.get("kind");
-    let kernel = section.need("kernel", "a kernel such as \"6.12\"")?.label("a kernel such as \"6.12\"")?.to_owned();
+    let kernel =
+        section.need("kernel", "a kernel such as \"6.12\"")?.label("a kernel such as \"6.12\"")?.to_owned();
     let offload = section.or_by("offload", Offload::None, |field| {
         field.choice(&[("none", Offload::None), ("gso", Offload::Gso), ("tso", Offload::Tso)])
     })?;
@@ -73,7 +79,9 @@ pub(super) fn read(field: &Field<'_>) -> Result<Guest, Fault> {
         let command = one.need("command", "a command")?;
         let text = command.label("a command")?;
         if text.contains('\n') {
-            return Err(command.found("a command of several lines", "one line; a script of its own can have more"));
+            return Err(
+                command.found("a command of several lines", "one line; a script of its own can have more")
+            );
         }
         one.finish()?;
         run.push(Program { at, command: text.to_owned() });

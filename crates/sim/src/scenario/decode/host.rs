@@ -92,7 +92,8 @@ fn of_driver(tcp: &Field<'_>) -> Result<(), Fault> {
     match tcp.table("a table")?.0.iter().find(|(name, _)| !own(name)) {
         None => Ok(()),
         Some((name, _)) => {
-            let why = format!("{name}, which has no effect at a live host or a guest, whose kernel is its own");
+            let why =
+                format!("{name}, which has no effect at a live host or a guest, whose kernel is its own");
             Err(tcp.found(why, "tsq or wifi_pacing_shift"))
         }
     }
