@@ -60,7 +60,16 @@ pub struct Doors<'a, S> {
     frame: Vec<u8>,
     segment: Vec<u8>,
     answer: Vec<u8>,
+    hash: u64,
     is_over: bool,
+}
+
+/// A hash with some more bytes, eight at a time.
+fn hashed(hash: u64, bytes: &[u8]) -> u64 {
+    let step = |hash: u64, word: u64| (hash.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95);
+    let (words, rest) = bytes.as_chunks::<8>();
+    let all = words.iter().fold(hash, |hash, word| step(hash, u64::from_le_bytes(*word)));
+    rest.iter().fold(all, |hash, byte| step(hash, u64::from(*byte)))
 }
 
 impl<'a, S: Records> Doors<'a, S> {
@@ -80,8 +89,14 @@ impl<'a, S: Records> Doors<'a, S> {
             frame: Vec::with_capacity(LONGEST_PACKET + ETHERNET),
             segment: vec![0; LONGEST_PACKET],
             answer: vec![0; LONGEST_PACKET.max(icmp::LONGEST_ERROR)],
+            hash: 0,
             is_over: false,
         }
+    }
+
+    /// A hash over all that guests have sent: when, which guest, and every byte.
+    pub fn hash(&self) -> u64 {
+        self.hash
     }
 
     /// From now on what guests send is lost at once: the world has come to its end.
@@ -94,7 +109,7 @@ impl<'a, S: Records> Doors<'a, S> {
         if ring == RX {
             return guest.has_room();
         }
-        while let Some((head, header, frame)) = guest.card()?.next()? {
+        while let Some((head, header, frame)) = guest.card()?.take()? {
             let packets = if self.is_over { 0 } else { self.send(number, head, header.gso_size, frame)? };
             if packets == 0 {
                 guest.sent(head)?;
@@ -143,6 +158,8 @@ impl<'a, S: Records> Doors<'a, S> {
             self.counts.too_long += 1;
             return 0;
         }
+        let about = [self.session.now().nanos(), guest as u64].map(u64::to_le_bytes);
+        self.hash = hashed(hashed(self.hash, about.as_flattened()), &bytes[..view.length]);
         let token = self.hold(guest, head);
         let packet = Entering {
             at: self.plan.guests[guest].at,

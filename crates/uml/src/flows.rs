@@ -113,6 +113,7 @@ impl Programs {
         let (kind, server, client, interval) = match &flow.kind {
             FlowKind::Tcp { congestion_control, bytes, write_size, gate: None } => {
                 let (control, bytes) = (congestion_control.name(), bytes.unwrap_or(0));
+                let control = plan.guests[from].guest.congestion_control.as_deref().unwrap_or(control);
                 let client =
                     format!("tcp-send {address} {port} {control} {bytes} {write_size} {tos} {stop} {step}");
                 (Kind::Tcp, Some(format!("tcp-sink {port} {step}")), client, 0)

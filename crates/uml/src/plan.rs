@@ -123,7 +123,10 @@ fn guest(n: usize, node: &Node, of: &Guest, at: IfId) -> Result<GuestPlan, Strin
         small_queues: !profile.tcp.small_queues.off,
         pacing_shift: if wifi { profile.wifi_pacing_shift } else { SHIFT },
         ring: if of.queue == GuestQueue::Model { LONG } else { SHORT },
-        control: profile.congestion_control.name().to_owned(),
+        control: of
+            .congestion_control
+            .clone()
+            .unwrap_or_else(|| profile.congestion_control.name().to_owned()),
         sysctl: node.sysctl.clone(),
     })
 }

@@ -135,7 +135,7 @@ fn inside(
     let mut turns = Turns::new(session, plan, guests);
     turns.drive()?;
     let made = turns.turns;
-    let (session, guests, counts) = turns.finish()?;
+    let (session, guests, counts, hash) = turns.finish()?;
     let (report, _) = session.finish()?;
     let mut json = serde_json::to_value(&report).map_err(|e| e.to_string())?;
     let mut faults = Vec::new();
@@ -150,8 +150,7 @@ fn inside(
         });
         (of.name.clone(), about)
     });
-    json["guests"] =
-        json!({ "doors": counts, "turns": made, "hosts": hosts.collect::<serde_json::Map<_, _>>() });
+    json["guests"] = json!({ "doors": counts, "packets_hash": format!("{hash:016x}"), "turns": made, "hosts": hosts.collect::<serde_json::Map<_, _>>() });
     let code = i32::from(!faults.is_empty());
     notes.extend(faults);
     let mut all = json!({ "version": VERSION, "scenario": scenario.name, "runs": [json] });

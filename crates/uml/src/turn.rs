@@ -115,8 +115,8 @@ impl<'a, S: Records> Turns<'a, S> {
         self.doors.out(&mut self.guests)
     }
 
-    /// Lets guests come to their end, and gives what there is to say of the run.
-    pub fn finish(mut self) -> Result<(Session<'a, S>, Vec<Guest>, Counts), String> {
+    /// Lets guests come to their end, and gives what there is to say of the run; the number is the hash of all that they sent.
+    pub fn finish(mut self) -> Result<(Session<'a, S>, Vec<Guest>, Counts, u64), String> {
         self.doors.close();
         let doors = &mut self.doors;
         let limit = self.end + AFTER;
@@ -139,7 +139,8 @@ impl<'a, S: Records> Turns<'a, S> {
             let guest = &mut self.guests[number];
             guest.turn(at, free_until, &mut on_kick).map_err(|why| guest.tell(&why))?;
         }
+        let hash = self.doors.hash();
         let Doors { session, counts, .. } = self.doors;
-        Ok((session, self.guests, counts))
+        Ok((session, self.guests, counts, hash))
     }
 }

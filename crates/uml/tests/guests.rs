@@ -82,9 +82,9 @@ fn two_guests_over_a_wire_are_the_same_each_time_wherever_they_are_run() {
     assert_eq!(first["pings"]["ping.b"]["lost"], 0);
     assert!(number(&first["pings"]["ping.b"]["median_ms"]) >= 10.0);
     assert_eq!(run(&there, WIRE, &[]).expect("a run"), first);
-    // And it depends on its seed.
+    // Each byte is, and that depends on the seed, of which all random numbers of a guest come.
     let other = run(&there, WIRE, &["--seed", "2"]).expect("a run");
-    assert_ne!(other["trace_hash"], first["trace_hash"]);
+    assert_ne!(other["guests"]["packets_hash"], first["guests"]["packets_hash"]);
     for at in [here, there] {
         std::fs::remove_dir_all(at).expect("it was there");
     }
@@ -105,10 +105,7 @@ fn small_queues_follow_the_modelled_radio() {
     assert!(srtt(&on) < 0.85 * srtt(&off), "{} {}", srtt(&on), srtt(&off));
     for run in [&on, &off] {
         assert!(number(&run["stations"]["sta"]["mean_aggregate_up"]) > 8.0);
-        assert_eq!(
-            run["guests"]["doors"]["answered"],
-            run["pings"]["near.ap"]["sent"].as_u64().map(|n| n + 20)
-        );
+        assert_eq!(run["guests"]["doors"]["answered"], 40);
         assert_eq!(run["pings"]["near.ap"]["lost"], 0);
     }
     std::fs::remove_dir_all(at).expect("it was there");

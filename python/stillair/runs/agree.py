@@ -201,8 +201,8 @@ def _real(file: str, kept: dict[str, Any], kernel: str, named: list[str]) -> Ite
         raise InputError(f"{file}: found no end of a flow that has one interface and passes nothing on, expected one")
     for name in of_them:
         [interface, *_] = nodes[name]["interfaces"]
-        # Packets of several segments are split by the device, but over Wi-Fi above it.
-        offload = "none" if not interface["tso"] else "tso" if "link" in interface["medium"] else "gso"
+        # A Wi-Fi device can neither gather nor sum: what TCP makes of several segments is split and copied above it.
+        offload = "tso" if interface["tso"] and "link" in interface["medium"] else "none"
         yield f"node.{name}.host", f'{{ kind = "uml", kernel = "{kernel}", offload = "{offload}" }}'
 
 

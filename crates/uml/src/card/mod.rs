@@ -11,6 +11,8 @@ pub mod header;
 pub mod memory;
 pub mod message;
 pub mod ring;
+#[cfg(test)]
+mod tests;
 
 use std::os::fd::{AsRawFd, RawFd};
 
@@ -60,6 +62,9 @@ pub enum Heard {
     /// The guest has gone.
     Gone,
 }
+
+/// A packet that a guest sends: the number of its buffer, what is to be done with it, and the frame.
+pub type SentFrame<'a> = (u16, TxHeader, &'a [u8]);
 
 /// A card.
 #[derive(Debug)]
@@ -252,7 +257,7 @@ impl Card {
 
     /// The next packet that the guest sends, from the Ethernet header on: the number of its buffer, which stays the card's until
     /// [`Card::sent`], and what is to be done with it.
-    pub fn next(&mut self) -> Result<Option<(u16, TxHeader, &[u8])>, String> {
+    pub fn take(&mut self) -> Result<Option<SentFrame<'_>>, String> {
         let Some(head) = self.rings[TX].take(&self.memory, &mut self.parts)? else { return Ok(None) };
         self.packet.clear();
         for part in self.parts.iter().filter(|part| !part.writes) {

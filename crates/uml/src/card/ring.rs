@@ -148,7 +148,7 @@ impl Ring {
 }
 
 #[cfg(test)]
-pub mod tests {
+pub(super) mod tests {
     use super::super::memory::Region;
     use super::*;
     use crate::sys::memory_file;

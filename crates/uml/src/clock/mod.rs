@@ -219,3 +219,89 @@ fn bytes(op: u32, sequence: u32, time: u64) -> [u8; 16] {
     all[8..].copy_from_slice(&time.to_le_bytes());
     all
 }
+
+#[cfg(test)]
+mod tests {
+    use std::os::fd::OwnedFd;
+    use std::os::unix::net::UnixStream;
+
+    use super::*;
+
+    fn pair(shares: bool) -> (Clock, Socket) {
+        let (a, b) = UnixStream::pair().expect("a pair");
+        let [a, b] = [a, b].map(|end| Socket::from(OwnedFd::from(end)));
+        (Clock::new(a, 2_000, shares, 1_000).expect("a clock"), b)
+    }
+
+    /// What a guest says, and what it is told after that.
+    fn says(guest: &Socket, what: u32, sequence: u32, time: u64) {
+        assert_eq!(guest.send(&bytes(what, sequence, time)), Ok(true));
+    }
+
+    fn is_told(guest: &Socket) -> (u32, u32, u64) {
+        let (mut told, mut files) = ([0; 16], Vec::new());
+        assert_eq!(guest.receive(&mut told, &mut files), Ok(true));
+        let [a, b, c, d, e, f, g, h, time @ ..] = told;
+        (u32::from_le_bytes([a, b, c, d]), u32::from_le_bytes([e, f, g, h]), u64::from_le_bytes(time))
+    }
+
+    #[test]
+    fn an_old_kernel_has_all_of_its_clock_as_messages() {
+        let (mut clock, guest) = pair(false);
+        says(&guest, op::START, 1, 0);
+        assert_eq!((clock.hear(), is_told(&guest)), (Ok(Said::Something), (op::ACK, 1, 0)));
+        says(&guest, op::GET_TOD, 2, u64::MAX);
+        assert_eq!((clock.hear(), is_told(&guest)), (Ok(Said::Something), (op::ACK, 2, EPOCH)));
+        says(&guest, op::REQUEST, 3, 700);
+        assert_eq!((clock.hear(), is_told(&guest)), (Ok(Said::Something), (op::ACK, 3, 0)));
+        says(&guest, op::WAIT, 4, u64::MAX);
+        assert_eq!((clock.hear(), is_told(&guest)), (Ok(Said::Waits), (op::ACK, 4, 0)));
+        assert!(!clock.runs() && clock.request() == Some(700));
+        // An interrupt at 600: the guest asks for the time and for a turn then, while its answer is waited for.
+        clock.stop_at(600);
+        says(&guest, op::GET, 5, u64::MAX);
+        assert_eq!((clock.hear(), is_told(&guest)), (Ok(Said::Something), (op::ACK, 5, 600)));
+        says(&guest, op::REQUEST, 6, 600);
+        assert_eq!((clock.hear(), is_told(&guest)), (Ok(Said::Something), (op::ACK, 6, 0)));
+        assert_eq!(clock.request(), Some(600));
+        // Its turn: it acknowledges both messages, and asks for another time in between.
+        says(&guest, op::ACK, 1, 0);
+        says(&guest, op::REQUEST, 7, 650);
+        says(&guest, op::ACK, 2, 0);
+        assert_eq!(clock.run(600, 900), Ok(true));
+        assert_eq!(is_told(&guest), (op::FREE_UNTIL, 1, 900));
+        let told = [is_told(&guest), is_told(&guest)];
+        assert!(told.contains(&(op::RUN, 2, 600)) && told.contains(&(op::ACK, 7, 0)), "{told:?}");
+        says(&guest, op::UPDATE, 8, 640);
+        assert_eq!((clock.hear(), is_told(&guest)), (Ok(Said::Something), (op::ACK, 8, 0)));
+        assert!(clock.runs() && clock.now() == 640);
+        drop(guest);
+        assert_eq!(clock.hear(), Ok(Said::Gone));
+    }
+
+    #[test]
+    fn a_new_kernel_gets_a_page_and_only_turns_are_messages() {
+        let (mut clock, guest) = pair(true);
+        says(&guest, op::START, 1, 0);
+        assert_eq!(clock.hear(), Ok(Said::Something));
+        let (mut told, mut files) = ([0; 16], Vec::new());
+        assert_eq!(guest.receive(&mut told, &mut files), Ok(true));
+        assert_eq!((told, files.len()), (bytes(op::ACK, 1, u64::from(GUEST)), 2));
+        assert!(!clock.is_shared());
+        says(&guest, op::WAIT, 2, 0);
+        assert_eq!(clock.hear(), Ok(Said::Waits));
+        assert_eq!(clock.run(300, 500), Ok(true));
+        // Neither is acknowledged.
+        assert_eq!(is_told(&guest), (op::RUN, 1, 300));
+        assert_eq!(clock.free_until(400), Ok(true));
+        assert_eq!(ready(&[guest.as_raw_fd()], 0), Ok(Ready::Nothing));
+    }
+
+    #[test]
+    fn one_that_says_nothing_or_something_else_is_an_error() {
+        let (mut clock, guest) = pair(false);
+        assert!(clock.hear().is_err_and(|why| why.contains("has said nothing for 1 s")));
+        says(&guest, 77, 1, 0);
+        assert!(clock.hear().is_err_and(|why| why.contains("message 77")));
+    }
+}

@@ -59,6 +59,12 @@ impl AsRawFd for Socket {
 }
 
 impl Socket {
+    /// The open file of it.
+    #[cfg(test)]
+    pub fn into_fd(self) -> OwnedFd {
+        self.0.into()
+    }
+
     /// Fills `bytes`, and takes the files that came with the first of them. False at the end of the connection.
     pub fn receive(&self, bytes: &mut [u8], files: &mut Vec<OwnedFd>) -> Result<bool, String> {
         // linux: include/linux/socket.h CMSG_SPACE (6.12) - a header of 16 bytes and the numbers, in words of 8.

@@ -18,14 +18,14 @@ pub(super) static SHAPE: Shape = Shape {
         Key::need(
             "kernel",
             Form::Text,
-            "a kernel of `stillair kernel list`: its version or the beginning of it, or its name there",
+            "a kernel of `stillair kernel list`: its name there, its version, or the name of its folder",
         ),
         Key::or(
             "offload",
             Form::Choice(&["none", "gso", "tso"]),
             "none",
-            "what its card can do. `none`: one segment a packet, as ath9k. `gso`: checksums, so that the kernel splits packets above the card. \
-             `tso`: the card splits them, and takes in merged ones",
+            "what its card can do. `none`: nothing, as ath9k. `gso`: checksums and pieces of pages; the kernel splits packets above the card. \
+             `tso`: the card splits them",
         ),
         Key::or(
             "rx_buffers",
@@ -39,9 +39,15 @@ pub(super) static SHAPE: Shape = Shape {
             Form::Choice(&["model", "guest"]),
             "model",
             "where its packets wait. `model`: in the modelled discipline and driver; the guest's interface is `noqueue` in effect. `guest`: in the \
-             guest's own discipline above a card that takes as many packets as its driver",
+             guest's own discipline above a card that takes some 13 packets",
         ),
         Key::or("memory", Form::Integer(32, 4096), "64", "MiB of memory"),
+        Key::open(
+            "congestion_control",
+            Form::Text,
+            "that of the flow",
+            "congestion control of what it sends: any that its kernel has, such as one of a patch",
+        ),
         Key::open("run", Form::List(&Form::Table(&PROGRAM)), "no program", "programs that run in it"),
     ]],
 };
@@ -71,6 +77,15 @@ pub(super) fn read(field: &Field<'_>) -> Result<Guest, Fault> {
         field.choice(&[("model", GuestQueue::Model), ("guest", GuestQueue::Guest)])
     })?;
     let memory = section.or("memory", MEMORY)?;
+    let named = section.get("congestion_control").map(|field| {
+        let name = field.label("a congestion control of its kernel")?;
+        let fits = |b: u8| b.is_ascii_alphanumeric() || b"-_".contains(&b);
+        if name.len() > 15 || !name.bytes().all(fits) {
+            return Err(field.wrong("the name of a congestion control: up to 15 letters and digits"));
+        }
+        Ok(name.to_owned())
+    });
+    let congestion_control = named.transpose()?;
     let programs = section.get("run");
     let mut run = Vec::new();
     for entry in programs.iter().flat_map(Field::list) {
@@ -87,5 +102,5 @@ pub(super) fn read(field: &Field<'_>) -> Result<Guest, Fault> {
         run.push(Program { at, command: text.to_owned() });
     }
     section.finish()?;
-    Ok(Guest { kernel, offload, rx_buffers, queue, memory, run })
+    Ok(Guest { kernel, offload, rx_buffers, queue, memory, congestion_control, run })
 }
