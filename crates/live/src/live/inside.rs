@@ -1,6 +1,6 @@
 //! All that happens in process 1: hosts are set up, the run goes on, and its result is made.
 
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsRawFd, OwnedFd};
 
 use serde_json::{Value, json};
 use stillair_model::vocabulary::{Duration, Instant, Seed, Tee};
@@ -19,9 +19,10 @@ use crate::space::host::LiveHost;
 use crate::space::launcher::{Launcher, Order};
 use crate::space::uplink::{self, Asks};
 use crate::space::{host, mounts};
-use crate::sys::clock;
 use crate::sys::files::Signals;
-use crate::tools::{COMMAND, Tools, programs};
+use crate::sys::poll::Watched;
+use crate::sys::{clock, net, process};
+use crate::tools::{COMMAND, PATIENCE, Tools, programs};
 
 /// Exit status of a run that is not valid.
 pub const INVALID: i32 = 3;
@@ -34,9 +35,9 @@ pub struct Given<'a> {
     /// The host of the command.
     pub target: usize,
     /// The folder in which programs begin.
-    pub at: &'a std::os::fd::OwnedFd,
+    pub at: &'a OwnedFd,
     /// By host: its namespace, if that was there before.
-    pub attached: &'a [Option<std::os::fd::OwnedFd>],
+    pub attached: &'a [Option<OwnedFd>],
     pub rootless: bool,
     /// The file of the capture, if there is to be one.
     pub capture: Option<std::fs::File>,
@@ -85,21 +86,17 @@ pub fn run(
             })
         })
         .collect();
-    let held: Vec<std::os::fd::OwnedFd> = hosts
+    let held: Vec<OwnedFd> = hosts
         .iter()
         .map(|host| host.namespace.try_clone().map_err(|e| e.to_string()))
         .collect::<Result<_, _>>()?;
     tools.serve(&launcher)?;
+    let mut listeners: Vec<(usize, u16)> = tools.listeners().collect();
     if request.servers {
-        programs::serve(plan, target, &launcher, notes)?;
+        let more = programs::serve(plan, target, &launcher, &listeners, notes)?;
+        listeners.extend(more);
     }
-    if tools.are_some() || request.servers {
-        let until = clock::now() + crate::tools::BEFORE;
-        let mut nothing = crate::sys::poll::Watched::default();
-        while clock::now() < until {
-            nothing.wait(until - clock::now().min(until));
-        }
-    }
+    wait(&listeners, &held, &home)?;
     let mut ports = devices.iter().map(|of| of["port"].clone());
     let status = json!({
         "scenario": scenario.name, "rootless": rootless, "programs": also,
@@ -183,6 +180,20 @@ pub fn run(
         (true, status) => status.unwrap_or(0),
     };
     Ok((outcome::result(VERSION, &scenario.name, notes, json, &live), code))
+}
+
+/// Waits until somebody listens at the ports of hosts, or for as long as clients would. This thread is in another namespace before and after.
+fn wait(listeners: &[(usize, u16)], hosts: &[OwnedFd], home: &OwnedFd) -> Result<(), String> {
+    const ROUND: u64 = 20_000_000;
+    let until = clock::now() + PATIENCE;
+    let mut nothing = Watched::default();
+    for &(host, port) in listeners {
+        process::enter(&hosts[host], libc::CLONE_NEWNET)?;
+        while !net::listens(port) && clock::now() < until {
+            nothing.wait(ROUND);
+        }
+    }
+    process::enter(home, libc::CLONE_NEWNET)
 }
 
 /// What a run begins with.

@@ -118,6 +118,22 @@ pub fn ethtool_off(name: &str, command: u32) -> Result<(), String> {
     check(result, "SIOCETHTOOL").map(|_| ())
 }
 
+/// Whether anybody of this thread's network namespace listens at a port, by TCP or UDP.
+// linux: net/ipv4/tcp_ipv4.c get_openreq4 and others (6.12) - the second field of a line is the address with its port, the fourth the state.
+pub fn listens(port: u16) -> bool {
+    const LISTENS: &str = "0A";
+    ["tcp", "tcp6", "udp", "udp6"].iter().any(|of| {
+        let text = std::fs::read_to_string(format!("/proc/thread-self/net/{of}")).unwrap_or_default();
+        let one = |line: &str| {
+            let fields: Vec<&str> = line.split_whitespace().collect();
+            let at = fields.get(1).and_then(|own| own.rsplit_once(':'));
+            at.is_some_and(|(_, own)| u16::from_str_radix(own, 16) == Ok(port))
+                && (of.starts_with("udp") || fields.get(3) == Some(&LISTENS))
+        };
+        text.lines().skip(1).any(one)
+    })
+}
+
 /// The number of a device of this network namespace.
 pub fn index(name: &str) -> Result<u32, String> {
     let name_c = c(name);
@@ -187,4 +203,20 @@ pub fn peer(fd: RawFd) -> Option<Peer> {
     // SAFETY: there is room for credentials of that size.
     let result = unsafe { libc::getsockopt(fd, libc::SOL_SOCKET, libc::SO_PEERCRED, into, &raw mut size) };
     (result == 0).then_some(Peer { pid: credentials.pid as u32, user: credentials.uid })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_listens_is_seen_and_who_is_connected_is_not() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+        let port = listener.local_addr().expect("an address").port();
+        let client = std::net::TcpStream::connect(("127.0.0.1", port)).expect("a connection");
+        let own = client.local_addr().expect("an address").port();
+        assert!(listens(port) && !listens(own));
+        let udp = std::net::UdpSocket::bind("127.0.0.1:0").expect("a port");
+        assert!(listens(udp.local_addr().expect("an address").port()));
+    }
 }

@@ -7,4 +7,4 @@ mod page;
 pub mod programs;
 mod run;
 
-pub use run::{BEFORE, COMMAND, Tools};
+pub use run::{COMMAND, PATIENCE, Tools};

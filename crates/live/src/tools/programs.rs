@@ -15,10 +15,17 @@ const NETPERF: &str = include_str!("../../programs/netperf.py");
 /// The first number of a server; those of the scenario's tools are below.
 const FIRST: u32 = 1 << 20;
 
-/// Starts `netserver`, and the servers of irtt and iperf3 where they are installed, in all hosts but `target`. `notes` gets what is missing.
-pub fn serve(plan: &Plan, target: usize, launcher: &Launcher, notes: &mut Vec<String>) -> Result<(), String> {
-    let mut id = FIRST;
-    for server in ["netserver -D", "irtt server -i 0", "iperf3 -s"] {
+/// Starts `netserver`, and the servers of irtt and iperf3 where they are installed, in all hosts but `target`: the hosts, each with the port where one
+/// will listen. `taken` are those that have servers already. `notes` gets what is missing.
+pub fn serve(
+    plan: &Plan,
+    target: usize,
+    launcher: &Launcher,
+    taken: &[(usize, u16)],
+    notes: &mut Vec<String>,
+) -> Result<Vec<(usize, u16)>, String> {
+    let (mut id, mut listeners) = (FIRST, Vec::new());
+    for (server, port) in [("netserver -D", 12_865), ("irtt server -i 0", 2_112), ("iperf3 -s", 5_201)] {
         let command: Vec<String> = server.split(' ').map(str::to_owned).collect();
         let program = &command[0];
         let ours = PROGRAMS.iter().any(|(name, _)| name == program);
@@ -29,10 +36,16 @@ pub fn serve(plan: &Plan, target: usize, launcher: &Launcher, notes: &mut Vec<St
             continue;
         }
         for host in (0..plan.hosts.len()).filter(|host| *host != target) {
+            if taken.contains(&(host, port)) {
+                let name = &plan.hosts[host].name;
+                notes.push(format!("--servers: a flow of the scenario has port {port} of {name}, so {program} does not listen there"));
+                continue;
+            }
             let output = Some(format!("server-{id}"));
             launcher.order(&Order::Start { id, host, command: command.clone(), output })?;
             id += 1;
+            listeners.push((host, port));
         }
     }
-    Ok(())
+    Ok(listeners)
 }

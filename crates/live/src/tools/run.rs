@@ -16,8 +16,8 @@ use crate::space::tool;
 pub const COMMAND: u32 = 0;
 /// The first port of the tools' servers.
 const PORT: u16 = 5201;
-/// How long before the run servers are started, so that they listen when their clients begin, in ns.
-pub const BEFORE: u64 = 300_000_000;
+/// How long the run waits for its servers to listen, in ns. Clients of those that do not by then fail, and say so.
+pub const PATIENCE: u64 = 10_000_000_000;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Kind {
@@ -37,6 +37,8 @@ struct Tool {
     hosts: [usize; 2],
     server: Option<Vec<String>>,
     client: Vec<String>,
+    /// Where its server listens.
+    port: u16,
     /// When the client begins, in ns; that of the run's measured time within its own.
     start: u64,
     measured: [f64; 2],
@@ -104,6 +106,7 @@ impl Tools {
                     hosts: [from_host, to_host],
                     server,
                     client,
+                    port,
                     start: flow.start.nanos(),
                     measured: [since(scenario.warm_up).max(0.0), last],
                     interval,
@@ -124,6 +127,11 @@ impl Tools {
             }
         }
         Ok(())
+    }
+
+    /// Hosts with servers, and the port of each.
+    pub fn listeners(&self) -> impl Iterator<Item = (usize, u16)> {
+        self.0.iter().filter(|tool| tool.server.is_some()).map(|tool| (tool.hosts[1], tool.port))
     }
 
     /// Starts the clients that are due, and says when the next one is.

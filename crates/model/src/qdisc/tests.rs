@@ -18,7 +18,7 @@ use crate::qdisc::pfifo_fast::PfifoFastParams;
 use crate::qdisc::pie::PieQdiscParams;
 use crate::qdisc::sfq::SfqParams;
 use crate::qdisc::tbf::{Peak, TbfParams};
-use crate::vocabulary::{Duration, Rate, Seed};
+use crate::vocabulary::{Duration, Rate, Reason, Seed};
 
 fn configs() -> [QdiscConfig; 25] {
     let codel = CodelParams {
@@ -94,6 +94,30 @@ fn build(config: &QdiscConfig) -> Option<Qdisc> {
 #[test]
 fn noqueue_is_no_discipline() {
     assert!(build(&QdiscConfig::Noqueue).is_none());
+}
+
+#[test]
+fn of_one_that_is_emptied_nothing_is_left() {
+    for config in configs() {
+        let (mut b, mut q) = (Bench::new(), build(&config).unwrap());
+        let now = Instant::ZERO + Duration::from_millis(3);
+        for n in 0..60_u32 {
+            let p = b.packet_of((n % 7).wrapping_mul(0x9e37_79b9), n, 1000);
+            let _ = q.enqueue(Instant::ZERO, p, &mut b.ctx());
+        }
+        let out: Vec<Pkt> = (0..3).filter_map(|_| q.dequeue(now, &mut b.ctx())).collect();
+        for p in out {
+            let _ = b.finish(p);
+        }
+        let inside = b.packets.live();
+        assert!(inside > 0, "{config:?}");
+        empty(&mut q, now, PlaceId(1), &mut b.ctx());
+        assert_eq!((q.backlog(), b.packets.live()), ((0, 0), 0), "{config:?}");
+        let account = b.packets.account();
+        assert_eq!(account.delivered + account.dropped_total(), 60, "{config:?}");
+        let replaced: u64 = account.dropped.iter().map(|of| of[Reason::Replaced as usize]).sum();
+        assert!(replaced > 0 && replaced <= inside, "{config:?}: {replaced} of {inside}");
+    }
 }
 
 proptest! {
