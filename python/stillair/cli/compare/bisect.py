@@ -99,10 +99,18 @@ def bisect(
         raise InputError(f"--{'profiles' if kernels is None else 'kernels'}: found one version, expected two at least")
     changed = _nodes(scenario, overrides, nodes, real=kernels is not None)
 
+    guests = _guests(scenario, overrides) if kernels is not None else set()
+
     def under(version: str) -> list[tuple[str, str]]:
-        of = "profile" if kernels is None else "host"
-        value = json.dumps(version) if kernels is None else f'{{ kind = "uml", kernel = {json.dumps(version)} }}'
-        return [*overrides, *((f"node.{node}.{of}", value) for node in changed)]
+        text = json.dumps(version)
+        if kernels is None:
+            return [*overrides, *((f"node.{node}.profile", text) for node in changed)]
+        # A node that is a guest keeps what else is said of it.
+        of = {
+            node: (("host.kernel", text) if node in guests else ("host", f'{{ kind = "uml", kernel = {text} }}'))
+            for node in changed
+        }
+        return [*overrides, *((f"node.{node}.{key}", value) for node, (key, value) in of.items())]
 
     # A version that the scenario does not take is told before the first is run.
     resolved = {version: scenario.resolve(under(version)) for version in names}
@@ -125,7 +133,7 @@ def bisect(
     if as_json:
         print(_json(found, apart, changed))
     else:
-        print(_text(found, apart, changed, runs, every=every, least=least, real=kernels is not None))
+        print(_text(found, apart, changed, runs, len(names), every=every, least=least, real=kernels is not None))
 
 
 def _kernels(text: str) -> list[str]:
@@ -186,8 +194,8 @@ def _nodes(
         return list(asked)
     written = tomllib.loads(scenario.text).get("node", {})
     if real:
-        guests = {node["name"] for node in resolved["nodes"] if isinstance(node.get("host"), dict)}
-        found = [name for name in there if name in guests or _host(written, name) == "uml"]
+        guests = _guests(scenario, overrides)
+        found = [name for name in there if name in guests]
         if not found:
             raise InputError(
                 f'--node: found none, and no node of the scenario has host = {{ kind = "uml" }}; give one of'
@@ -200,9 +208,10 @@ def _nodes(
     return found
 
 
-def _host(written: dict[str, Any], name: str) -> str:
-    host = _key(written, name, "host")
-    return str(host.get("kind")) if isinstance(host, dict) else str(host)
+def _guests(scenario: "Scenario", overrides: Sequence[tuple[str, str]]) -> set[str]:
+    """Nodes that are real kernels already."""
+    resolved: dict[str, Any] = json.loads(scenario.resolve(overrides))
+    return {node["name"] for node in resolved["nodes"] if isinstance(node.get("host"), dict)}
 
 
 def _profile(written: dict[str, Any], name: str) -> str:
@@ -224,7 +233,15 @@ Apart = Sequence[tuple[str, Any, Any]]
 
 
 def _text(
-    found: "Found", apart: Sequence[Apart], changed: Sequence[str], runs: int, *, every: bool, least: float, real: bool
+    found: "Found",
+    apart: Sequence[Apart],
+    changed: Sequence[str],
+    runs: int,
+    total: int,
+    *,
+    every: bool,
+    least: float,
+    real: bool,
 ) -> str:
     from stillair.cli.compare.shown import relation, value  # noqa: PLC0415 - here alone
     from stillair.text.table import table  # noqa: PLC0415
@@ -242,7 +259,7 @@ def _text(
     if not found.has_moved:
         old, new, _ = found.moved[0]
         parts.append(f"{row.name} does not move by {least:g} % or more between {old.title} and {new.title}.")
-        if not every:
+        if len(found.measured) < total:
             parts.append("It may have gone and come back between them: --all measures every version.")
     for (old, new, step), settings in zip(found.moved if found.has_moved else [], apart, strict=True):
         share = _share(row, step)
