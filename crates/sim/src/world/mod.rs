@@ -160,6 +160,7 @@ impl<S: Sink> World<S> {
 
     /// After every event: queues that wait for their turn, sockets whose memory was freed, processes that were woken, timers that
     /// changed.
+    #[inline]
     fn settle(&mut self) {
         let Self { core, hosts, network, air, .. } = self;
         loop {

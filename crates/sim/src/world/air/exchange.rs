@@ -141,6 +141,10 @@ impl Air {
     fn exchange_duration<S: Sink>(&mut self, core: &mut Core<S>, index: usize) -> Duration {
         let channel = &mut self.channels[index];
         channel.rts_lost = false;
+        if let [EdcafId(winner)] = channel.winners[..] {
+            let (radio, queue) = channel.functions[usize::from(winner)];
+            return self.alone(core, index, radio, queue);
+        }
         let mut sent = channel
             .winners
             .iter()
