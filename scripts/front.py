@@ -74,7 +74,13 @@ def figures(to: str) -> str:
     lines = [f"| [{name}]({to}{page}) | {text} |" for name, text, page in rows]
     return (
         "\n".join(
-            ["| what | figure |", "|---|---|", *lines, "", f"Kept results of Stillair {__version__}; CI repeats them."]
+            [
+                "| what | figure |",
+                "|---|---|",
+                *lines,
+                "",
+                f"Kept results of Stillair {__version__}; CI repeats first runs of them and compares trace hash and figures.",
+            ]
         )
         + "\n"
     )

@@ -45,7 +45,7 @@ def pages(root: Path) -> dict[str, str]:
 def _verdicts(found: Mapping[str, list[Row]], titles: Mapping[str, str]) -> str:
     rows = [row for one in found.values() for row in one]
     return (
-        f"# Verdicts\n\n{len(rows)} claims of {len(found)} papers, each judged by one rule that was fixed before any run "
+        f"# Verdicts\n\n{len(rows)} claims of {len(found)} papers, each judged by one rule, fixed before any run but for two exceptions "
         "([how](../judging.md)). A claim is *held*, *missed*, *undecided* (the ends of a range that sources leave give "
         "different verdicts) or *not judged*.\n\n"
         f"{counts.table(rows, titles)}\n"
