@@ -7,6 +7,8 @@ mod idle;
 mod kernels;
 #[path = "scenario/limits.rs"]
 mod limits;
+#[path = "scenario/mistakes.rs"]
+mod mistakes;
 
 use proptest::prelude::*;
 use stillair_model::qdisc::QdiscConfig;
@@ -395,6 +397,12 @@ fn every_mistake_has_its_message() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// A line for each mistake that is told, at most twenty, and one for those that are not.
+fn lines_of(e: &ScenarioError) -> usize {
+    assert!(e.others.len() < 20 && (e.more == 0 || e.others.len() == 19));
+    1 + e.others.len() + usize::from(e.more > 0)
+}
+
 /// Damage to the bytes of a file.
 #[derive(Clone, Debug)]
 enum Damage {
@@ -441,7 +449,7 @@ proptest! {
         let lines = 1 + text.matches('\n').count() as u32;
         if let Err(e) = scenario::parse(&text, "f.toml", &[]) {
             prop_assert!(e.line.is_some_and(|line| (1..=lines).contains(&line)), "{}", e);
-            prop_assert_eq!(e.to_string().lines().count(), 1 + e.others.len());
+            prop_assert_eq!(e.to_string().lines().count(), lines_of(&e));
         }
         // A sweep that is read gives overrides that are taken for what they are: never a crash.
         if let Ok(sets) = scenario::sweep(&text, "f.toml", &[]) {
@@ -457,7 +465,7 @@ proptest! {
         value in "(fifo|airtime|1|\\[\\]|true|\\PC{0,20})",
     ) {
         if let Err(e) = with(&[(&path, &value)]) {
-            prop_assert_eq!(e.to_string().lines().count(), 1 + e.others.len());
+            prop_assert_eq!(e.to_string().lines().count(), lines_of(&e));
         }
     }
 }

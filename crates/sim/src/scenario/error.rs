@@ -7,7 +7,7 @@ use core::fmt;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ScenarioError {
     /// The scenario file, or `--set` where an override is to blame.
-    pub file: String,
+    pub file: Box<str>,
     /// Line of the file, from 1; none for an override.
     pub line: Option<u32>,
     /// Dotted path of the key; empty where the text is not TOML at all.
@@ -18,9 +18,11 @@ pub struct ScenarioError {
     pub expected: String,
     /// Other mistakes, which do not depend on this one.
     pub others: Box<[Self]>,
+    /// So many more there are, which are not told.
+    pub more: usize,
 }
 
-/// A line for each mistake.
+/// A line for each mistake, and one for how many are not told.
 impl fmt::Display for ScenarioError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.file)?;
@@ -31,21 +33,26 @@ impl fmt::Display for ScenarioError {
             write!(f, ": {}", self.key)?;
         }
         write!(f, ": found {}, expected {}", self.found, self.expected)?;
-        self.others.iter().try_for_each(|other| write!(f, "\n{other}"))
+        self.others.iter().try_for_each(|other| write!(f, "\n{other}"))?;
+        match self.more {
+            0 => Ok(()),
+            1 => f.write_str("\nand 1 more mistake"),
+            more => write!(f, "\nand {more} more mistakes"),
+        }
     }
 }
 
 impl std::error::Error for ScenarioError {}
 
-/// Where a value comes from.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+/// Where a value comes from, in the order in which mistakes are told.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Origin {
-    /// A line of the file, from 1.
-    Line(u32),
     /// An override of the command line, the API or a sweep.
     Set,
     /// A builder in Rust.
     Built,
+    /// A line of the file, from 1.
+    Line(u32),
 }
 
 /// A mistake before the file's name is known.
@@ -59,37 +66,72 @@ pub(super) struct Fault {
     follows: bool,
     /// Others, none of which has any itself.
     others: Vec<Self>,
+    /// So many more there are.
+    more: usize,
 }
 
-/// So many mistakes are told at once; who has more will have had their fill.
+/// So many mistakes are told at once; of those beyond, how many they are.
 const TOLD: usize = 20;
+
+/// What is found of a key that its table does not have.
+pub(super) const UNKNOWN: &str = "an unknown key";
+
+/// So many are kept at most: which of those beyond say the same is not looked at.
+const KEPT: usize = 1000;
 
 /// What all of these give, or the mistakes in them: each is read, whatever is wrong with those before it. What one line says of several
 /// things that are like each other is told once.
 pub(super) fn gather<T>(all: impl IntoIterator<Item = Result<T, Fault>>) -> Result<Vec<T>, Fault> {
-    let (mut good, mut faults) = (Vec::new(), Vec::<Fault>::new());
+    let (mut good, mut wrong) = (Vec::new(), Mistakes::default());
     for one in all {
-        match one {
-            Ok(value) => good.push(value),
-            Err(mut fault) => {
-                let others = core::mem::take(&mut fault.others);
-                for fault in core::iter::once(fault).chain(others) {
-                    if !faults.iter().any(|told| told.is_said_by(&fault)) {
-                        faults.push(fault);
-                    }
-                }
-                if faults.len() >= TOLD {
-                    break;
-                }
+        good.extend(wrong.unless(one));
+    }
+    wrong.or(good)
+}
+
+/// Mistakes that were found so far, while the reading goes on.
+#[derive(Debug, Default)]
+pub(super) struct Mistakes {
+    all: Vec<Fault>,
+    more: usize,
+}
+
+impl Mistakes {
+    /// The value, unless it is a mistake, which is kept.
+    pub(super) fn unless<T>(&mut self, one: Result<T, Fault>) -> Option<T> {
+        one.map_err(|fault| self.add(fault)).ok()
+    }
+
+    /// `value`, if there was no mistake.
+    pub(super) fn or<T>(mut self, value: T) -> Result<T, Fault> {
+        if self.all.is_empty() {
+            return Ok(value);
+        }
+        let mut first = self.all.remove(0);
+        (first.others, first.more) = (self.all, self.more);
+        Err(first)
+    }
+
+    /// All that are kept, each by itself.
+    pub(super) fn into_all(self) -> Vec<Fault> {
+        self.all
+    }
+
+    /// One more, with its others.
+    pub(super) fn add(&mut self, fault: Fault) {
+        self.more += fault.more;
+        for fault in fault.apart() {
+            if self.all.iter().any(|told| told.is_said_by(&fault)) {
+                continue;
             }
+            if self.all.len() < KEPT { self.all.push(fault) } else { self.more += 1 }
         }
     }
-    if faults.is_empty() {
-        return Ok(good);
-    }
-    let mut first = faults.remove(0);
-    first.others = faults;
-    Err(first)
+}
+
+/// The last part of a dotted key.
+fn last(key: &str) -> Option<&str> {
+    key.rsplit('.').next()
 }
 
 impl Fault {
@@ -100,13 +142,17 @@ impl Fault {
         expected: impl Into<String>,
     ) -> Self {
         let (key, found, expected) = (key.into(), found.into(), expected.into());
-        Self { origin, key, found, expected, follows: false, others: Vec::new() }
+        Self { origin, key, found, expected, follows: false, others: Vec::new(), more: 0 }
     }
 
-    /// Whether another says the same of the same line, or of the same key of another thing of its kind, which has it by `like`.
+    /// Whether another says the same of the same key in the same line, or of the same key of another thing of its kind, which has it by `like`.
     fn is_said_by(&self, other: &Self) -> bool {
-        let key = |fault: &Self| fault.key.splitn(3, '.').nth(2).map(str::to_owned);
-        let same = matches!(self.origin, Origin::Line(_)) || key(self) == key(other);
+        let below = |fault: &Self| fault.key.splitn(3, '.').nth(2).map(str::to_owned);
+        let same = if matches!(self.origin, Origin::Line(_)) {
+            last(&self.key) == last(&other.key)
+        } else {
+            below(self) == below(other)
+        };
         same && (self.origin, &self.found, &self.expected) == (other.origin, &other.found, &other.expected)
     }
 
@@ -116,16 +162,59 @@ impl Fault {
         self
     }
 
-    /// Without those that may follow from others.
-    pub(super) fn without_what_follows(mut self) -> Self {
+    /// It and its others, each by itself.
+    fn apart(mut self) -> Vec<Self> {
         let others = core::mem::take(&mut self.others);
-        let mut all: Vec<Self> = core::iter::once(self).chain(others).collect();
+        self.more = 0;
+        core::iter::once(self).chain(others).collect()
+    }
+
+    /// Without those that may follow from others.
+    pub(super) fn without_what_follows(self) -> Self {
+        let more = self.more;
+        let mut all = self.apart();
         if !all.iter().all(|fault| fault.follows) {
             all.retain(|fault| !fault.follows);
         }
         let mut first = all.remove(0);
-        first.others = all;
+        (first.others, first.more) = (all, more);
         first
+    }
+
+    /// Whether `other` is a mistake of the same place, in whatever words.
+    fn is_where(&self, other: &Self) -> bool {
+        let (own, its) = (self.key.as_str(), other.key.as_str());
+        let within = |a: &str, b: &str| a.strip_prefix(b).is_some_and(|rest| rest.starts_with('.'));
+        let same_line = matches!(self.origin, Origin::Line(_)) && last(own) == last(its);
+        let same =
+            own == its || self.found == other.found && (same_line || within(own, its) || within(its, own));
+        self.origin == other.origin && same || self.is_said_by(other)
+    }
+
+    /// Beside what was found by other means, in the order of the file; what both tell of is told in these words.
+    pub(super) fn beside(self, found: Vec<Self>) -> Self {
+        let more = self.more;
+        let mut all = self.apart();
+        // What is wrong with a table as a whole is put right with a misspelt key of it.
+        let misspelt = |table: &Self| {
+            found.iter().any(|fault| {
+                let own = fault.key.strip_prefix(&table.key).and_then(|rest| rest.strip_prefix('.'));
+                fault.found == UNKNOWN && own.is_some_and(|own| !own.contains('.'))
+            })
+        };
+        all.retain(|fault| fault.key.is_empty() || !misspelt(fault));
+        let own = all.len();
+        for fault in found {
+            if !all[..own].iter().any(|told| told.is_where(&fault))
+                && !all[own..].iter().any(|told| told.is_said_by(&fault))
+            {
+                all.push(fault);
+            }
+        }
+        all.sort_by_key(|fault| fault.origin);
+        let mut first = all.remove(0);
+        (first.others, first.more) = (all, more);
+        first.without_what_follows()
     }
 
     /// The mistake, where something else would be right too.
@@ -135,7 +224,10 @@ impl Fault {
     }
 
     /// The mistake as the user sees it, in the file named `name`.
-    pub(super) fn in_file(self, name: &str) -> ScenarioError {
+    pub(super) fn in_file(mut self, name: &str) -> ScenarioError {
+        let told = self.others.len().min(TOLD - 1);
+        let more = self.more + self.others.len() - told;
+        self.others.truncate(told);
         let (file, line) = match self.origin {
             Origin::Line(line) => (name.to_owned(), Some(line)),
             Origin::Set => ("--set".to_owned(), None),
@@ -144,7 +236,15 @@ impl Fault {
         // A quoted key may hold anything; a message stays on one line.
         let key = self.key.chars().map(|c| if c.is_control() { '?' } else { c }).collect();
         let others = self.others.into_iter().map(|other| other.in_file(name)).collect();
-        ScenarioError { file, line, key, found: self.found, expected: self.expected, others }
+        ScenarioError {
+            file: file.into(),
+            line,
+            key,
+            found: self.found,
+            expected: self.expected,
+            others,
+            more,
+        }
     }
 }
 

@@ -1,8 +1,8 @@
 //! A scenario: TOML text to a plain, resolved and fully checked structure that the world is wired from.
 //!
 //! References are positions in the scenario's own lists, defaults are filled in, `like` and overrides are
-//! applied: whoever reads a [`Scenario`] decides nothing. A mistake in the text is one [`ScenarioError`] that
-//! says where, what was found and what would be right.
+//! applied: whoever reads a [`Scenario`] decides nothing. Mistakes in the text are one [`ScenarioError`],
+//! which says of each where it is, what was found and what would be right.
 //!
 //! ```text
 //! text --document--> tree with lines --set, like--> tree --reader, decode--> Scenario --topology--> checked
@@ -23,6 +23,7 @@ mod foreign;
 mod hearing;
 mod many;
 mod mtu;
+mod network;
 mod notes;
 mod outside;
 pub mod parts;
@@ -43,36 +44,22 @@ mod topology;
 mod trace;
 mod units;
 
-use std::net::{Ipv4Addr, Ipv6Addr};
-
-use stillair_model::node::jitter::JitterParams;
-use stillair_model::node::wake::Wake;
-use stillair_model::qdisc::QdiscConfig;
 use stillair_model::vocabulary::{Ac, Duration};
-use stillair_model::wifi::air::edca::EdcaParams;
-use stillair_model::wifi::air::filter::DestinationFilter;
-use stillair_model::wifi::config::{DriverConfig, HardwareDepth};
-use stillair_model::wifi::phy::frame::Cipher;
-use stillair_model::wifi::phy::path_loss::PathLoss;
-use stillair_model::wifi::phy::timing::{LONG_SLOT, Timing};
-use stillair_model::wifi::phy::{Band, PhyRate, Width};
-use stillair_model::wifi::power::saver::SaverParams;
-use stillair_model::wifi::power::scan::ScanParams;
-use stillair_model::wifi::rx::interrupts::RxMitigation;
-use stillair_model::wifi::rx::retry_out::RetryOutParams;
-use stillair_model::wire::WireParams;
 
 pub use control::CongestionControl;
 pub use decode::device::Device;
 use document::Table;
 pub use ends::{FlowEnd, Ways};
-use error::Fault;
 pub use error::ScenarioError;
+use error::{Fault, Mistakes, gather};
 pub use files::{Files, Folder, Memory, NoFiles};
 pub use flow::{FlentTest, Flow, FlowKind, Gap};
 pub use foreign::{Interferer, NeighbourLoad, ShareFormat, ShareOfTime, SourceLevel, SwitchPattern};
 pub use hearing::{Audible, CaptureLevels};
 pub use mtu::Mtus;
+pub use network::{
+    Attachment, Channel, EdcaOverride, Interface, InterfaceRef, Link, Nic, Node, QdiscSpec, Role, Wifi,
+};
 pub use outside::{Host, OPEN};
 use parts::Parts;
 pub use path::{Errors, GivenErrors, Rates, SnrSteps, Station};
@@ -186,292 +173,36 @@ impl Scenario {
     }
 }
 
-/// A Wi-Fi channel: one medium that everyone on it shares.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Channel {
-    /// Name in the scenario.
-    pub name: String,
-    /// Frequency band.
-    pub band: Band,
-    /// Width; stations may use less.
-    pub width: Width,
-    /// Largest packet of its interfaces in bytes, from the IP header on.
-    pub mtu: u32,
-    /// How loud a signal is at a distance, and how loud the noise.
-    pub path_loss: PathLoss,
-    /// Who hears whom.
-    pub audible: Audible,
-    /// Least level in thousandths of a dBm at which nodes with a position sense each other.
-    pub sensed_from: i32,
-    /// And at which they understand each other.
-    pub understood_from: i32,
-    /// Frames come through others at the same time that are quieter.
-    pub capture: Option<CaptureLevels>,
-    /// Interference that is no Wi-Fi.
-    pub interference: Vec<Interferer>,
-    /// Least level of such energy in thousandths of a dBm that makes the medium busy.
-    pub energy_from: i32,
-    /// Neighbouring networks as load.
-    pub neighbours: Vec<NeighbourLoad>,
-    /// How the payload of its data frames is encrypted.
-    pub cipher: Cipher,
-    /// Lowest basic rate.
-    pub lowest_rate: PhyRate,
-    /// Slots are of 20 us, because stations without OFDM are there.
-    pub long_slot: bool,
-    /// A frame that finds the medium busy and no back-off left draws a new one.
-    pub busy_backoff: bool,
-    /// Rate of the CTS that protects OFDM and HT from stations without them, where such are.
-    pub protection: Option<PhyRate>,
-    /// Time between beacons of each access point; none where beacons are off.
-    pub beacon_interval: Option<Duration>,
-}
-
-impl Channel {
-    /// Whether all its radios take part in every exchange in the same way, so that one event is enough for it.
-    pub fn is_one_medium(&self) -> bool {
-        let own = self.interference.is_empty() && self.neighbours.is_empty();
-        own && self.audible.is_full() && self.capture.is_none()
-    }
-
-    /// Its gaps, slots and lowest rate.
-    pub const fn timing(&self) -> Timing {
-        let short = Timing::of(self.band);
-        short.with(self.lowest_rate, if self.long_slot { LONG_SLOT } else { short.slot })
-    }
-}
-
 /// Millimetres between two places, rounded down.
 pub(crate) const fn distance(a: [u64; 2], b: [u64; 2]) -> u64 {
     decode::position::distance(a, b)
 }
 
-/// A host, router or access point.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Node {
-    /// Name in the scenario.
-    pub name: String,
-    /// Who makes its packets and takes what comes for it.
-    pub host: Host,
-    /// Kernel's behaviour, with the node's `sysctl` table applied.
-    pub profile: Profile,
-    /// Of a live host: its `sysctl` table as names and values, which its network namespace is to have.
-    pub sysctl: Vec<(String, String)>,
-    /// Packets for others are passed on.
-    pub forward: bool,
-    /// When its processes run after they were woken.
-    pub wake: Wake,
-    /// The device of its Ethernet interfaces, where their link names none.
-    pub nic: Nic,
-    /// How its interrupts, timers and clock vary.
-    pub jitter: JitterParams,
-    /// Where it stands, in millimetres.
-    pub position: Option<[u64; 2]>,
-    /// Network interfaces, at least one.
-    pub interfaces: Vec<Interface>,
-}
-
-/// A network interface.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Interface {
-    /// Name within its node.
-    pub name: String,
-    /// IPv4 address; no two interfaces of a scenario share one.
-    pub address: Ipv4Addr,
-    /// IPv6 address; nor this.
-    pub address6: Ipv6Addr,
-    /// Its sockets make packets of several segments, which its device, or what feeds it, splits (TSO or GSO).
-    pub tso: bool,
-    /// Memory of a packet that comes in, in bytes, if it is not that of the sender's packet.
-    pub rx_buffer: Option<u32>,
-    /// Segments that come in together are merged (GRO); at an outside host that is its driver's task.
-    pub gro: bool,
-    /// Packets to addresses that no interface has leave the model here.
-    pub default_route: bool,
-    /// Packets that its queues may hold where their discipline does not say.
-    pub txqueuelen: u32,
-    /// Queueing discipline: the one given, or the default of device and scheme.
-    pub qdisc: QdiscSpec,
-    /// The discipline that all which comes in passes through, behind an ifb.
-    pub ingress: Option<QdiscConfig>,
-    /// What it is connected to.
-    pub medium: Attachment,
-}
-
-/// A queueing discipline at the root of an interface.
-#[derive(Clone, PartialEq, Debug)]
-pub struct QdiscSpec {
-    /// One instance for each access category, under `mq`; otherwise a single root.
-    pub mq: bool,
-    /// The discipline.
-    pub config: QdiscConfig,
-}
-
-/// What an interface is connected to.
-#[derive(Clone, PartialEq, Debug)]
-#[expect(clippy::large_enum_variant, reason = "one for each interface, read once when the world is wired")]
-pub enum Attachment {
-    /// A wired link, by its position in [`Scenario::links`].
-    Wired {
-        /// The link.
-        link: usize,
-    },
-    /// A Wi-Fi channel.
-    Wifi(Wifi),
-}
-
-/// A Wi-Fi device.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Wifi {
-    /// Position in [`Scenario::channels`].
-    pub channel: usize,
-    /// Access point or station.
-    pub role: Role,
-    /// The scheme it was given, of which `driver` and the qdisc follow; for reports.
-    pub scheme: Scheme,
-    /// Queues and scheduler.
-    pub driver: DriverConfig,
-    /// Short queues of the hardware.
-    pub hardware: HardwareDepth,
-    /// What the scenario changes of the EDCA parameters that this device uses, by
-    /// [`Ac::index`](stillair_model::vocabulary::Ac::index): an access point's own, a station's from the
-    /// beacon of its access point.
-    pub edca: [EdcaOverride; 4],
-    /// Tries by the hardware that a frame of a Block Ack session may have had for the driver to send it once more.
-    pub retry_limit: u8,
-    /// That limit is lower for frames sent at low rates.
-    pub retry_limit_by_rate: bool,
-    /// Pseudo retry-out of what an access point receives.
-    pub retry_out: Option<RetryOutParams>,
-    /// How long it waits before it tells its host of received frames.
-    pub rx_mitigation: Option<RxMitigation>,
-    /// What a station's path did over time, as a file has it; it takes the place of its rates and errors.
-    pub trace: Option<PathTrace>,
-    /// Its hardware filters by destination what follows a PPDU that has failed.
-    pub filter: Option<DestinationFilter>,
-    /// PPDUs of more bytes begin with RTS and CTS.
-    pub rts_threshold: u32,
-    /// Delimiters without content that its hardware needs between frames of an aggregate to encrypt them.
-    pub cipher_delimiters: u32,
-    /// Frames of a Block Ack window that it asks for and grants at most; between devices of HT and VHT never more than 64.
-    pub block_ack_window: u16,
-    /// The interface whose radio it sends with, if it has none of its own: the radio's hardware depth and EDCA parameters
-    /// are then this device's too.
-    pub radio: Option<InterfaceRef>,
-    /// How a station saves power, after the kind that it was given.
-    pub power_save: Option<(&'static str, SaverParams)>,
-    /// How a station scans.
-    pub scan: Option<ScanParams>,
-    /// Every so many beacons of an access point is a DTIM.
-    pub dtim_period: u32,
-    /// The device that it names.
-    pub device: Option<&'static Device>,
-}
-
-/// Part that a Wi-Fi device plays.
-#[derive(Clone, PartialEq, Debug)]
-#[expect(clippy::large_enum_variant, reason = "one for each interface, read once when the world is wired")]
-pub enum Role {
-    /// Access point.
-    Ap,
-    /// Station.
-    Station(Station),
-}
-
-impl Role {
-    /// Whether this is a station without OFDM.
-    pub fn is_old(&self) -> bool {
-        let Self::Station(station) = self else { return false };
-        station.all_rates().all(|rate| matches!(rate, PhyRate::Dsss(..)))
-    }
-}
-
-/// An interface by its positions in [`Scenario::nodes`] and [`Node::interfaces`].
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub struct InterfaceRef {
-    /// The node.
-    pub node: usize,
-    /// The interface within the node.
-    pub interface: usize,
-}
-
-/// EDCA parameters of one access category that the scenario sets; none means as shipped.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct EdcaOverride {
-    /// Slots of the arbitration space after SIFS.
-    pub aifsn: Option<u8>,
-    /// Least contention window: 1, 3, 7, ... slots.
-    pub cw_min: Option<u16>,
-    /// Greatest contention window.
-    pub cw_max: Option<u16>,
-    /// Longest transmission opportunity; zero is one frame exchange.
-    pub txop: Option<Duration>,
-}
-
-impl EdcaOverride {
-    /// Changes what the scenario sets.
-    pub fn apply(&self, params: &mut EdcaParams) {
-        params.aifsn = self.aifsn.unwrap_or(params.aifsn);
-        params.cw_min = self.cw_min.unwrap_or(params.cw_min);
-        params.cw_max = self.cw_max.unwrap_or(params.cw_max);
-        params.txop = self.txop.unwrap_or(params.txop);
-    }
-}
-
-/// An Ethernet device, by its driver, which sets how it reports arrivals and transmissions.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Nic {
-    /// None in particular.
-    #[default]
-    None,
-    /// One of Intel's of up to 1 Gbit/s.
-    E1000e,
-    /// One of Broadcom's of up to 1 Gbit/s.
-    Tg3,
-}
-
-impl Nic {
-    /// Its name in a scenario.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::None => "none",
-            Self::E1000e => "e1000e",
-            Self::Tg3 => "tg3",
-        }
-    }
-}
-
-/// A wired link between two interfaces.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Link {
-    /// Name in the scenario.
-    pub name: String,
-    /// What it and the devices at its ends are like: from the first end to the second, and back.
-    pub params: [WireParams; 2],
-    /// What it joins.
-    pub ends: [InterfaceRef; 2],
-    /// Largest packet in bytes, from the IP header on.
-    pub mtu: u32,
-}
-
 /// The tree of `text` with overrides put in.
 fn tree(text: &str, overrides: &[(String, String)]) -> Result<Table, Fault> {
     let mut tree = document::parse(text)?;
-    for (path, value) in overrides {
-        tree.set(path, value)?;
-    }
+    gather(overrides.iter().map(|(path, value)| tree.set(path, value)))?;
     Ok(tree)
 }
 
 /// The checked scenario that `tree` describes.
 fn decoded(tree: &Table, parts: &Parts) -> Result<Scenario, Fault> {
     let whole = &*many::written_out(tree)?;
-    let scenario = decode::scenario(whole, parts)?;
-    sweep::check(tree, parts)?;
-    outside::check(&scenario, whole)?;
-    topology::check(&scenario, whole)?;
-    mtu::check(&scenario, whole)?;
-    let mut scenario = outside::apart(scenario);
+    let mut wrong = Mistakes::default();
+    let scenario = wrong.unless(decode::scenario(whole, parts));
+    wrong.unless(sweep::check(tree, parts));
+    let scenario = match scenario {
+        Some(scenario) => {
+            let ends = outside::check(&scenario, whole);
+            if wrong.unless(ends.and_then(|()| topology::check(&scenario, whole))).is_some() {
+                wrong.unless(mtu::check(&scenario, whole));
+            }
+            Some(outside::apart(scenario))
+        }
+        None => None,
+    };
+    let Some(mut scenario) = wrong.or(scenario)? else { unreachable!("what was not read has its mistake") };
+    // Each step is the whole scenario once more.
     scenario.steps = step::read(tree, &scenario, parts)?;
     Ok(scenario)
 }

@@ -6,7 +6,7 @@ use stillair_model::vocabulary::{Ip, UDP_HEADER};
 use super::contract::{Form, Key};
 use super::document::Table;
 use super::ends::Ways;
-use super::error::Fault;
+use super::error::{Fault, Mistakes};
 use super::{Attachment, Flow, FlowKind, Host, InterfaceRef, Scenario};
 
 /// That of Ethernet, and of Wi-Fi in Linux.
@@ -79,6 +79,7 @@ impl<'a> Mtus<'a> {
 /// Refuses flows with packets that are longer than the least MTU of their path.
 pub(super) fn check(scenario: &Scenario, tree: &Table) -> Result<(), Fault> {
     outside(scenario, tree)?;
+    let mut wrong = Mistakes::default();
     let len = |flow: &Flow, payload| payload + UDP_HEADER + flow.ip.header();
     let is_long = |flow: &Flow| longest(&flow.kind).is_some_and(|(_, most)| len(flow, most) > ETHERNET);
     if !scenario.has_other_mtus() && !scenario.flows.iter().any(is_long) {
@@ -93,7 +94,8 @@ pub(super) fn check(scenario: &Scenario, tree: &Table) -> Result<(), Fault> {
                 let found = format!("6 on a path to {name:?} whose MTU is {mtu}");
                 let right =
                     format!("4, or an mtu of at least {LEAST_V6} on all of the path, as IPv6 asks for");
-                return Err(fault(tree, flow, "ip", found, right));
+                wrong.add(fault(tree, flow, "ip", found, right));
+                break;
             }
             let Some((key, payload)) = longest(&flow.kind) else { continue };
             let (headers, len) = (UDP_HEADER + flow.ip.header(), len(flow, payload));
@@ -103,11 +105,12 @@ pub(super) fn check(scenario: &Scenario, tree: &Table) -> Result<(), Fault> {
                     flow.ip.version()
                 );
                 let right = format!("at most {} bytes, as nothing is fragmented", mtu - headers);
-                return Err(fault(tree, flow, key, found, right));
+                wrong.add(fault(tree, flow, key, found, right));
+                break;
             }
         }
     }
-    Ok(())
+    wrong.or(())
 }
 
 fn fault(tree: &Table, flow: &Flow, key: &str, found: String, expected: String) -> Fault {

@@ -3,7 +3,7 @@
 use stillair_model::vocabulary::Duration;
 
 use super::document::{Table, Value};
-use super::error::Fault;
+use super::error::{Fault, Mistakes};
 use super::{Flow, Scenario};
 
 /// Length of a run with outside hosts that the scenario leaves open: whoever drives it stops before. It is the longest time that a
@@ -79,7 +79,14 @@ pub(super) fn apart(mut scenario: Scenario) -> Scenario {
 
 /// Refuses flows with one modelled and one other end, or with an end at a host whose driver is not ours, and a second default route.
 pub(super) fn check(scenario: &Scenario, tree: &Table) -> Result<(), Fault> {
-    flows(scenario, tree)?;
+    let mut wrong = Mistakes::default();
+    wrong.unless(flows(scenario, tree));
+    wrong.unless(routes(scenario, tree));
+    wrong.or(())
+}
+
+/// One default route alone.
+fn routes(scenario: &Scenario, tree: &Table) -> Result<(), Fault> {
     let all = scenario.nodes.iter().flat_map(|node| node.interfaces.iter().map(move |i| (&node.name, i)));
     let mut all = all.filter(|(_, interface)| interface.default_route);
     match (all.next(), all.next()) {
@@ -94,6 +101,7 @@ pub(super) fn check(scenario: &Scenario, tree: &Table) -> Result<(), Fault> {
 
 fn flows(scenario: &Scenario, tree: &Table) -> Result<(), Fault> {
     let host = |node: usize| scenario.nodes[node].host;
+    let mut wrong = Mistakes::default();
     for (f, flow) in scenario.flows.iter().enumerate() {
         let from = host(flow.from.node);
         // The first end that the other does not go with.
@@ -116,12 +124,8 @@ fn flows(scenario: &Scenario, tree: &Table) -> Result<(), Fault> {
         let mut keys = if flow.series.is_some() { vec!["test", end] } else { vec!["flow", &number, end] };
         let path = keys.join(".");
         keys.extend(receiver.as_deref());
-        return Err(Fault::new(
-            tree.origin_of(&keys),
-            path,
-            format!("{:?}, which is {what}", scenario.nodes[node].name),
-            expected,
-        ));
+        let found = format!("{:?}, which is {what}", scenario.nodes[node].name);
+        wrong.add(Fault::new(tree.origin_of(&keys), path, found, expected));
     }
-    Ok(())
+    wrong.or(())
 }

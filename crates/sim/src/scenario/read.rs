@@ -6,7 +6,7 @@ use super::error::{Fault, ScenarioError};
 use super::files::{Files, Folder};
 use super::parts::Parts;
 use super::sweep::combinations;
-use super::{Scenario, decoded, foreign, trace, tree};
+use super::{Scenario, decode, decoded, foreign, many, trace, tree};
 
 /// Reads scenarios: knows the parts that they may name beside the built-in ones, and gives the files that they name.
 #[derive(Clone, Copy)]
@@ -38,10 +38,18 @@ impl Reader<'_> {
     }
 
     fn whole(&self, tree: &Table) -> Result<Scenario, Fault> {
-        let mut scenario = decoded(tree, self.parts)?;
+        let mut scenario = decoded(tree, self.parts).map_err(|fault| self.beside(fault, tree))?;
         trace::load(&mut scenario, tree, self.files)?;
         foreign::load(&mut scenario, tree, self.files)?;
         Ok(scenario)
+    }
+
+    /// The mistake at which the reading ended, beside all that the description alone can tell.
+    fn beside(&self, fault: Fault, tree: &Table) -> Fault {
+        match many::written_out(tree) {
+            Ok(whole) => fault.beside(decode::mistakes::all(&whole, self.parts)),
+            Err(_) => fault,
+        }
     }
 
     /// All combinations of the `[sweep]` table of `text`, each a list of overrides for [`Reader::parse`] to follow `overrides`.

@@ -4,7 +4,7 @@ use stillair_model::vocabulary::{Duration, Rate};
 
 use super::contract::{Form, Shape, byte_bounds, numbers, rate_bound, time_bounds};
 use super::document::{Item, Table, Value, join};
-use super::error::{Fault, Origin, gather, nearest, suggest};
+use super::error::{Fault, Origin, UNKNOWN, gather, nearest, suggest};
 use super::parts::Parts;
 use super::units;
 
@@ -137,12 +137,13 @@ impl<'a> Section<'a> {
 }
 
 /// Whether `text` is a way to write `name`.
-fn is_written(name: &str, text: &str) -> bool {
+pub(super) fn is_written(name: &str, text: &str) -> bool {
     name == text || units::unspaced(name).is_some_and(|name| name == text)
 }
 
-fn unknown(path: &str, key: &str, item: &Item, known: &[&str]) -> Fault {
-    Fault::new(item.origin, join(path, key), "an unknown key", suggest(key, known))
+/// A key that the table at `path` does not have.
+pub(super) fn unknown(path: &str, key: &str, item: &Item, known: &[&str]) -> Fault {
+    Fault::new(item.origin, join(path, key), UNKNOWN, suggest(key, known))
 }
 
 impl<'a> Field<'a> {
@@ -246,7 +247,7 @@ impl<'a> Field<'a> {
     }
 
     /// The tables that this value may be: the form's, and those of parts of somebody's own.
-    fn shapes(&self) -> Vec<&'static Shape> {
+    pub(super) fn shapes(&self) -> Vec<&'static Shape> {
         let mut shapes = self.form.shapes();
         if let Form::Part(family, _) = self.form {
             shapes.extend(self.parts.shapes(*family));
@@ -377,7 +378,7 @@ impl Typed for f64 {
 }
 
 /// A whole number, or a number of bytes.
-fn whole(field: &Field<'_>) -> Result<i64, Fault> {
+pub(super) fn whole(field: &Field<'_>) -> Result<i64, Fault> {
     let (low, high, words) = match field.form.whole() {
         Form::Numbers(all) => (i64::MIN, i64::MAX, numbers(all)),
         Form::Integer(low, high) => (*low, *high, format!("a whole number from {low} to {high}")),

@@ -5,13 +5,14 @@ use std::collections::{BTreeSet, VecDeque};
 use super::Scenario;
 use super::document::Table;
 use super::ends::{Joint, Ways, joints};
-use super::error::Fault;
+use super::error::{Fault, Mistakes};
 
 /// Refuses a scenario with a flow whose packets, or the answers to them, have no way.
 pub(super) fn check(scenario: &Scenario, tree: &Table) -> Result<(), Fault> {
     let neighbours = joints(scenario);
-    // Many flows have one sender.
-    let mut last = None;
+    let mut wrong = Mistakes::default();
+    // Many flows have one sender; and where one node does not forward, that is told once.
+    let (mut last, mut blamed) = (None, BTreeSet::new());
     for (f, flow) in scenario.flows.iter().enumerate() {
         let (_, reached) = match last.take() {
             Some((from, reached)) if from == flow.from.node => last.insert((from, reached)),
@@ -19,7 +20,7 @@ pub(super) fn check(scenario: &Scenario, tree: &Table) -> Result<(), Fault> {
         };
         let to = flow.to.iter().map(|to| to.node).enumerate();
         let Some((t, to)) = to.into_iter().find(|(_, to)| reached[*to].is_none()) else {
-            once(scenario, f, tree)?;
+            wrong.unless(once(scenario, f, tree));
             continue;
         };
         let name = |node: usize| scenario.nodes[node].name.as_str();
@@ -28,32 +29,37 @@ pub(super) fn check(scenario: &Scenario, tree: &Table) -> Result<(), Fault> {
         let mut way: Vec<usize> = core::iter::successors(all[to], |n| all[*n].filter(|p| p != n)).collect();
         way.reverse();
         if let Some(refuses) = way.iter().skip(1).find(|n| !scenario.nodes[**n].forward) {
-            let node = name(*refuses);
-            return Err(Fault::new(
-                tree.origin_of(&["node", node, "forward"]),
-                format!("node.{node}.forward"),
-                format!("a node between {:?} and {:?} that does not forward", name(flow.from.node), name(to)),
-                "forward = true",
-            ));
+            if blamed.insert(*refuses) {
+                let node = name(*refuses);
+                let (from, to) = (name(flow.from.node), name(to));
+                wrong.add(Fault::new(
+                    tree.origin_of(&["node", node, "forward"]),
+                    format!("node.{node}.forward"),
+                    format!("a node between {from:?} and {to:?} that does not forward"),
+                    "forward = true",
+                ));
+            }
+            continue;
         }
         if flow.series.is_some() {
-            return Err(Fault::new(
+            wrong.add(Fault::new(
                 tree.origin_of(&["test", "to"]),
                 "test.to".to_owned(),
                 format!("{:?}, and no way leads from {:?} to {:?}", name(to), name(flow.from.node), name(to)),
                 "nodes joined by links or channels",
             ));
+            continue;
         }
         let f = flow.table.unwrap_or(f);
         let (number, element) = (f.to_string(), t.to_string());
-        return Err(Fault::new(
+        wrong.add(Fault::new(
             tree.origin_of(&["flow", &number, "to", &element]),
             format!("flow.{f}.to"),
             format!("{:?}, to which no way leads from {:?}", name(to), name(flow.from.node)),
             "nodes joined by links or channels",
         ));
     }
-    Ok(())
+    wrong.or(())
 }
 
 /// Refuses a flow to an interface that a node alone among its receivers stands for as well.

@@ -1,4 +1,5 @@
-use super::super::{Scenario, decode, document, parse, units};
+use super::super::parts::Parts;
+use super::super::{Scenario, decode, document, many, parse, units};
 use super::reference::all;
 use super::{Absent, Form, Key, reference};
 
@@ -23,6 +24,19 @@ fn with(place: &Place, key: &Key, value: &str) -> Result<Scenario, String> {
     let mut sets = place.sets.clone();
     sets.push((path, value.to_owned()));
     read(&sets)
+}
+
+/// Keys at which the description alone finds a mistake, with `key` of a place set to `value`.
+fn alone(place: &Place, key: &Key, value: &str) -> Vec<String> {
+    let mut tree = document::parse(SPECIMEN).expect("the specimen is TOML");
+    for (path, value) in place.sets.iter().chain([&(document::join(&place.path, key.name), value.to_owned())])
+    {
+        if tree.set(path, value).is_err() {
+            return Vec::new();
+        }
+    }
+    let Ok(tree) = many::written_out(&tree) else { return Vec::new() };
+    decode::mistakes::all(&tree, Parts::none()).into_iter().map(|fault| fault.key).collect()
 }
 
 /// Values at the bounds of a form and beyond them, as overrides; none where other keys decide.
@@ -308,7 +322,7 @@ fn company(place: &Place, key: &Key, value: &str) -> Option<Sets> {
 
 #[test]
 fn what_the_description_allows_is_read_and_what_it_does_not_is_refused_at_the_key() {
-    let mut tried = 0;
+    let (mut tried, mut told_alone) = (0, 0);
     for place in places() {
         for key in place.shape.keys() {
             let (good, bad) = probes(&key.form);
@@ -321,6 +335,8 @@ fn what_the_description_allows_is_read_and_what_it_does_not_is_refused_at_the_ke
                 };
                 let said = with(&place, key, &value);
                 assert!(said.is_ok(), "{}.{} = {value}: {said:?}", place.path, key.name);
+                let none: [String; 0] = [];
+                assert_eq!(alone(&place, key, &value), none, "{}.{} = {value}", place.path, key.name);
                 tried += 1;
             }
             for value in bad {
@@ -334,11 +350,19 @@ fn what_the_description_allows_is_read_and_what_it_does_not_is_refused_at_the_ke
                     place.path,
                     key.name
                 );
+                // By itself the description tells of no other place; names of what is gone apart.
+                let path = document::join(&place.path, key.name);
+                let renames = matches!(key.name, "like" | "node" | "link" | "channel" | "interface" | "role");
+                for told in alone(&place, key, &value) {
+                    assert!(renames || told.starts_with(&path), "{path} = {value}: {told}");
+                    told_alone += 1;
+                }
                 tried += 1;
             }
         }
     }
     assert!(tried > 500, "{tried}");
+    assert!(told_alone > 500, "{told_alone}");
 }
 
 #[test]

@@ -19,6 +19,8 @@ mod jitter;
 mod link;
 mod losses;
 mod mark;
+pub(super) mod mistakes;
+mod names;
 mod neighbour;
 mod node;
 mod node_names;
@@ -44,20 +46,18 @@ mod video;
 mod wake;
 mod wiring;
 
-use std::collections::BTreeMap;
-
 use stillair_model::vocabulary::Ip;
 
 use super::contract::{Form, Key, Shape};
-use super::document::{Table, Value, inherit};
-use super::error::{Fault, Origin, gather, suggest};
+use super::document::{Table, inherit};
+use super::error::{Fault, Mistakes, Origin, gather};
 use super::outside;
 use super::parts::Parts;
 use super::reader::{Field, Section};
 use super::step;
-use super::{FlowEnd, InterfaceRef, Record, Scenario};
+use super::{Record, Scenario};
 pub(super) use filter::name as filter_name;
-use node_names::{access_points, interface_names};
+use names::{Merged, Names, refer};
 pub(super) use position::distance;
 pub(super) use product::listed as lines;
 
@@ -109,128 +109,10 @@ pub(super) static SHAPE: Shape = Shape {
     ]],
 };
 
-/// Names that a scenario's values may refer to; positions are those of the decoded lists.
-struct Names<'a> {
-    channels: Vec<&'a str>,
-    links: Vec<&'a str>,
-    link_kinds: Vec<link::LinkKind>,
-    nodes: Vec<(&'a str, Vec<&'a str>)>,
-    /// Those with `role = "ap"`, as `node.interface`.
-    access_points: Vec<String>,
-    node_by_name: BTreeMap<&'a str, usize>,
-    /// Version of IP of flows that do not say.
-    ip: Ip,
-}
-
-/// Whether a name meets a pattern, in which `*` stands for any letters or none.
-fn meets(name: &str, pattern: &str) -> bool {
-    match pattern.split_once('*') {
-        None => name == pattern,
-        Some((before, after)) => name.strip_prefix(before).is_some_and(|rest| {
-            rest.char_indices().map(|(at, _)| at).chain([rest.len()]).any(|at| meets(&rest[at..], after))
-        }),
-    }
-}
-
-/// Where the name in `field` stands among `known`.
-fn refer(field: &Field<'_>, known: &[&str]) -> Result<usize, Fault> {
-    let name = field.text(&suggest("", known))?;
-    known.iter().position(|k| *k == name).ok_or_else(|| field.wrong(suggest(name, known)))
-}
-
-impl Names<'_> {
-    /// Lists of names are made for a message only: a flow may have thousands of receivers.
-    fn node(&self, field: &Field<'_>) -> Result<usize, Fault> {
-        let names = || self.nodes.iter().map(|(name, _)| *name).collect::<Vec<_>>();
-        let name = field.text("a node, or an interface such as \"ap.wlan0\"")?;
-        let found = self.node_by_name.get(name).copied();
-        found.ok_or_else(|| field.wrong(suggest(name, &names())))
-    }
-
-    /// An end of a flow: an interface as `node.interface`, or a node.
-    fn end(&self, field: &Field<'_>) -> Result<FlowEnd, Fault> {
-        match &field.item.value {
-            Value::String(name) if name.contains('.') => {
-                let InterfaceRef { node, interface } = self.interface(field)?;
-                let is_one_of_many = self.nodes[node].1.len() > 1;
-                Ok(FlowEnd { node, interface: is_one_of_many.then_some(interface) })
-            }
-            _ => Ok(FlowEnd { node: self.node(field)?, interface: None }),
-        }
-    }
-
-    /// The ends of flows that a name, a pattern or a list of these stand for; those of a pattern are not `but` this one.
-    fn ends<'f>(&self, field: &Field<'f>, but: Option<FlowEnd>) -> Result<Vec<(Field<'f>, FlowEnd)>, Fault> {
-        let mut all = Vec::new();
-        for field in field.list() {
-            let Some(pattern) = flow::pattern(&field) else {
-                let end = self.end(&field)?;
-                all.push((field, end));
-                continue;
-            };
-            let met = self.nodes.iter().enumerate().filter(|(_, (name, _))| meets(name, pattern));
-            let before = all.len();
-            let ends = met.map(|(node, _)| FlowEnd { node, interface: None });
-            all.extend(
-                ends.filter(|end| but.is_none_or(|but| but.node != end.node)).map(|end| (field.clone(), end)),
-            );
-            if all.len() == before {
-                let found = format!("{}, which no node's name meets", field.item.value.describe());
-                let first: String = self.nodes[0].0.chars().take(3).collect();
-                return Err(field.found(found, format!("a pattern such as \"{first}*\"")));
-            }
-        }
-        Ok(all)
-    }
-
-    /// The end of a flow as the scenario names it.
-    fn end_name(&self, end: FlowEnd) -> String {
-        let (node, interfaces) = &self.nodes[end.node];
-        end.interface
-            .map_or_else(|| (*node).to_owned(), |interface| format!("{node}.{}", interfaces[interface]))
-    }
-
-    /// An interface as `node.interface`, or by its own name if it is one of node `own`.
-    fn interface_from(&self, own: usize, field: &Field<'_>) -> Result<InterfaceRef, Fault> {
-        let (node, interfaces) = &self.nodes[own];
-        let named = |text: &str| interfaces.iter().position(|known| *known == text);
-        match &field.item.value {
-            Value::String(name) if !name.contains('.') => named(name)
-                .map(|interface| InterfaceRef { node: own, interface })
-                .ok_or_else(|| field.wrong(format!("{} in node {node:?}", suggest(name, interfaces)))),
-            _ => self.interface(field),
-        }
-    }
-
-    /// The interface of an access point as `node.interface`. Whether one that is there is an access point's is looked at when all
-    /// have been read.
-    fn access_point(&self, field: &Field<'_>) -> Result<InterfaceRef, Fault> {
-        let text = field.text("an access point's interface, such as \"ap.wlan0\"")?;
-        let known = || self.access_points.iter().map(String::as_str).collect::<Vec<_>>();
-        self.find(text).ok_or_else(|| field.wrong(suggest(text, &known())).that_may_follow())
-    }
-
-    /// What `node.interface` stands for.
-    fn find(&self, text: &str) -> Option<InterfaceRef> {
-        let (node, interface) = text.split_once('.')?;
-        let node = *self.node_by_name.get(node)?;
-        let interface = self.nodes[node].1.iter().position(|known| *known == interface)?;
-        Some(InterfaceRef { node, interface })
-    }
-
-    /// An interface as `node.interface`.
-    fn interface(&self, field: &Field<'_>) -> Result<InterfaceRef, Fault> {
-        let text = field.text("an interface, such as \"ap.wlan0\"")?;
-        self.find(text).ok_or_else(|| {
-            let one = |(node, all): &(&str, Vec<&str>)| {
-                all.iter().map(|i| format!("{node}.{i}")).collect::<Vec<_>>()
-            };
-            let names: Vec<String> = self.nodes.iter().flat_map(one).collect();
-            field
-                .wrong(suggest(text, &names.iter().map(String::as_str).collect::<Vec<_>>()))
-                .that_may_follow()
-        })
-    }
+/// The table of the node at a position with what it inherits.
+fn merge<'a>(at: usize, (name, field): &(&'a str, Field<'a>), nodes: &'a Table) -> Result<Merged<'a>, Fault> {
+    field.table("a table")?;
+    Ok((*name, field.item.origin, inherit(nodes, "node", at)?))
 }
 
 /// Reads the whole scenario; what needs a look at several parts at once is left to [`super::topology`].
@@ -255,50 +137,55 @@ pub(super) fn scenario(tree: &Table, parts: &Parts) -> Result<Scenario, Fault> {
         return Err(nodes_field.found("no node", "at least one"));
     }
     let node_table = nodes_field.table("a table of nodes by name")?;
-    let mut merged = Vec::with_capacity(node_fields.len());
-    for (at, (name, field)) in node_fields.iter().enumerate() {
-        field.table("a table")?;
-        merged.push((*name, field.item.origin, inherit(node_table, "node", at)?));
-    }
-    let names = Names {
-        channels: channel_fields.iter().map(|(name, _)| *name).collect(),
-        links: link_fields.iter().map(|(name, _)| *name).collect(),
-        link_kinds: link_fields.iter().map(|(_, field)| link::kind(field)).collect::<Result<_, _>>()?,
-        nodes: merged.iter().map(|(name, _, table)| (*name, interface_names(table))).collect(),
-        access_points: merged.iter().flat_map(|(name, _, table)| access_points(name, table)).collect(),
-        node_by_name: merged.iter().enumerate().map(|(n, (name, ..))| (*name, n)).collect(),
-        ip,
-    };
+    let merged = gather(node_fields.iter().enumerate().map(|(at, field)| merge(at, field, node_table)))?;
+    let link_kinds = gather(link_fields.iter().map(|(_, field)| link::kind(field)))?;
+    let names = Names::new(&channel_fields, &link_fields, link_kinds, &merged, ip);
 
     let channels = gather(channel_fields.iter().map(|(name, field)| channel::read(name, field)))?;
     let (mut channels, later): (Vec<_>, Vec<_>) = channels.into_iter().unzip();
     let (mut nodes, wiring) = node::all(&merged, &names, &channels, parts)?;
     let (noisy, neighbours) = (root.get("interference"), root.get("neighbour"));
     let loud = interference::channels(noisy.as_ref(), &names);
+    // From here on parts are read whatever is wrong with those beside them.
+    let mut wrong = Mistakes::default();
     for (n, (_, field)) in channel_fields.iter().enumerate() {
-        channel::levels(n, field, &nodes, &wiring.distances, loud.contains(&n))?;
+        wrong.unless(channel::levels(n, field, &nodes, &wiring.distances, loud.contains(&n)));
     }
-    position::used(&nodes, &wiring.positions)?;
+    wrong.unless(position::used(&nodes, &wiring.positions));
     position::losses(&mut nodes, &wiring.silent, &channels);
     for (n, (c, (old, audible))) in channels.iter_mut().zip(later).enumerate() {
         channel::with_old(c, n, old, &nodes);
-        c.audible = audible.resolve(n, &names, &nodes)?;
-        position::audible(c, n, &nodes, audible.capture(n, &nodes)?);
+        c.audible = wrong.unless(audible.resolve(n, &names, &nodes)).unwrap_or_default();
+        if let Some(levels) = wrong.unless(audible.capture(n, &nodes)) {
+            position::audible(c, n, &nodes, levels);
+        }
     }
-    noisy.map_or(Ok(()), |field| interference::read(&field, &names, &nodes, &mut channels, duration))?;
-    neighbours.map_or(Ok(()), |field| neighbour::read(&field, &names, &nodes, &mut channels, duration))?;
-    power::check(&nodes, &channels, &wiring.savers)?;
+    if let Some(field) = noisy {
+        wrong.unless(interference::read(&field, &names, &nodes, &mut channels, duration));
+    }
+    if let Some(field) = neighbours {
+        wrong.unless(neighbour::read(&field, &names, &nodes, &mut channels, duration));
+    }
+    wrong.unless(power::check(&nodes, &channels, &wiring.savers));
     let links = link_fields.iter().zip(&wiring.ends);
-    let links =
-        gather(links.map(|((name, field), ends)| link::read(name, field, ends, &nodes, &wiring.nics)))?;
-    link::used(&wiring.nics, &links, &link_fields)?;
-    let mut flows =
-        root.get("flow").map_or(Ok(Vec::new()), |field| flow::all(&field, &names, &nodes, duration))?;
-    let test =
-        test.map(|(_, field)| flent::read(&field, &names, &nodes, &mut flows, duration)).transpose()?;
-    let record = root.or_by("record", Record::default(), |field| {
-        record::read(field, &flows, nodes.iter().map(|node| node.interfaces.len()).sum(), duration)
-    })?;
+    let links = links.map(|((name, field), ends)| link::read(name, field, ends, &nodes, &wiring.nics));
+    let links = wrong.unless(gather(links)).unwrap_or_default();
+    if links.len() == link_fields.len() {
+        wrong.unless(link::used(&wiring.nics, &links, &link_fields));
+    }
+    let flows = root.get("flow").map_or(Ok(Vec::new()), |field| flow::all(&field, &names, &nodes, duration));
+    let flows = wrong.unless(flows).and_then(|mut flows| {
+        let test = test.map(|(_, field)| flent::read(&field, &names, &nodes, &mut flows, duration));
+        Some((wrong.unless(test.transpose())?, flows))
+    });
+    let record = flows.as_ref().and_then(|(_, flows)| {
+        wrong.unless(root.or_by("record", Record::default(), |field| {
+            record::read(field, flows, nodes.iter().map(|node| node.interfaces.len()).sum(), duration)
+        }))
+    });
+    let all = flows.zip(record).ok_or(());
+    wrong.or(())?;
+    let Ok(((test, flows), record)) = all else { unreachable!("what was not read has its mistake") };
     let mut idle = idle::of_nodes(&nodes_field, &merged, &nodes, &flows, duration);
     idle.extend(power::idle(&nodes, &wiring.dtim_periods));
     idle.extend(root.get("flow").iter().flat_map(|field| idle::of_flows(field, &flows)));

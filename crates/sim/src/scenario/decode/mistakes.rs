@@ -1,0 +1,325 @@
+//! Mistakes that the description alone can tell, of all tables at once: keys that are none, keys that are not there, values that are of
+//! no form, names of nothing.
+//!
+//! Who decodes stops at what everything after it depends on. None of these depends on anything else, so that each is one whatever
+//! becomes of the others. What two tables mean together is left to the decoder.
+
+use stillair_model::vocabulary::{Duration, Ip, Rate};
+
+use super::super::contract::{Absent, Form, Shape, words};
+use super::super::document::{Item, Table, Value, join};
+use super::super::error::{Fault, Mistakes, Origin, nearest, suggest};
+use super::super::parts::Parts;
+use super::super::profile;
+use super::super::reader::{Field, Typed, is_written, unknown, whole};
+use super::link::LinkKind;
+use super::names::{Merged, Names, refer};
+use super::{SHAPE, merge, node};
+
+/// All of a scenario's, in the order of its description; nodes with a `count` are written out.
+pub(in super::super) fn all(tree: &Table, parts: &Parts) -> Vec<Fault> {
+    let field = |key: &str| {
+        let item = tree.get(key)?;
+        let form = &SHAPE.key(key)?.form;
+        Some(Field { path: key.to_owned(), item, form, parts })
+    };
+    let named = |key: &str| field(key).map_or(Ok(Vec::new()), |field| field.named(key));
+    let mut found = Mistakes::default();
+    let fields = named("node").unwrap_or_default();
+    let nodes = match field("node").map(|field| &field.item.value) {
+        Some(Value::Table(nodes)) => nodes,
+        _ => &Table::default(),
+    };
+    let merged: Vec<Merged<'_>> =
+        fields.iter().enumerate().filter_map(|(at, field)| found.unless(merge(at, field, nodes))).collect();
+    // Of what is not read, or stands in a misspelt table, nobody knows the names.
+    let is_misspelt = |(key, item): &(String, Item)| {
+        SHAPE.key(key).is_none() && matches!(item.value, Value::Table(_) | Value::Array(_))
+    };
+    let whole = !merged.is_empty() && merged.len() == nodes.0.len() && !tree.0.iter().any(is_misspelt);
+    let names = match (named("channel"), named("link")) {
+        (Ok(channels), Ok(links)) if whole => {
+            let kinds = vec![LinkKind::Ethernet; links.len()];
+            Some(Names::new(&channels, &links, kinds, &merged, Ip::V4))
+        }
+        _ => None,
+    };
+    let mut look = Look { parts, names: names.as_ref(), found };
+    look.keys("", Origin::Line(1), tree, &[&SHAPE], &[&SHAPE]);
+    for key in SHAPE.keys().filter(|key| key.name != "node") {
+        if let Some(item) = tree.get(key.name) {
+            look.value(key.name, item, &key.form);
+        }
+    }
+    for (name, origin, table) in &merged {
+        look.table(&join("node", name), *origin, table, &node::SHAPE);
+    }
+    look.found.into_all()
+}
+
+/// A look at all tables.
+struct Look<'a> {
+    parts: &'a Parts,
+    /// None where a name may be of what is not known.
+    names: Option<&'a Names<'a>>,
+    found: Mistakes,
+}
+
+impl Look<'_> {
+    /// A table of this shape.
+    fn table(&mut self, path: &str, origin: Origin, table: &Table, shape: &'static Shape) {
+        self.keys(path, origin, table, &[shape], &[shape]);
+        self.values(path, table, &[shape]);
+    }
+
+    /// The values of keys that all of these shapes have alike.
+    fn values(&mut self, path: &str, table: &Table, shapes: &[&'static Shape]) {
+        let [first, others @ ..] = shapes else { return };
+        for key in first.keys() {
+            let Some(item) = table.get(key.name) else { continue };
+            let same = |shape: &&'static Shape| shape.key(key.name).is_some_and(|own| own.about == key.about);
+            if others.iter().all(same) {
+                self.value(&join(path, key.name), item, &key.form);
+            }
+        }
+    }
+
+    /// Keys that none of the shapes in `any` has, and those that all of `likely` need.
+    fn keys(
+        &mut self,
+        path: &str,
+        origin: Origin,
+        table: &Table,
+        any: &[&'static Shape],
+        likely: &[&'static Shape],
+    ) {
+        let known: Vec<&str> = any.iter().flat_map(|shape| shape.keys()).map(|key| key.name).collect();
+        let strangers: Vec<_> = table.0.iter().filter(|(key, _)| !known.contains(&key.as_str())).collect();
+        for (key, item) in &strangers {
+            self.found.add(unknown(path, key, item, &known));
+        }
+        let [first, others @ ..] = likely else { return };
+        let needed = first.keys().filter(|key| matches!(key.absent, Absent::Mistake));
+        for key in needed.filter(|key| others.iter().all(|shape| needs(shape, key.name))) {
+            let misspelt = strangers.iter().any(|(stranger, _)| nearest(stranger, &[key.name]).is_some());
+            if table.get(key.name).is_none() && !misspelt {
+                let expected = plain(&key.form);
+                self.found.add(Fault::new(origin, join(path, key.name), "nothing", expected));
+            }
+        }
+    }
+
+    fn value(&mut self, path: &str, item: &Item, form: &'static Form) {
+        let field = Field { path: path.to_owned(), item, form, parts: self.parts };
+        match (form, &item.value) {
+            (Form::Text, _) => self.check(field.text("text")),
+            (Form::Name(what), _) => self.name(&field, what),
+            (Form::Listed { names, .. }, Value::String(text)) => {
+                let names = names();
+                if !names.iter().any(|name| is_written(name, text)) {
+                    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+                    self.found.add(field.wrong(suggest(text, &names)));
+                }
+            }
+            (Form::Listed { .. }, _) => self.found.add(field.wrong(plain(form))),
+            (Form::Choice(names), _) => {
+                let names: Vec<(&str, ())> = names.iter().map(|name| (*name, ())).collect();
+                self.check(field.choice(&names));
+            }
+            (Form::Boolean, _) => self.typed::<bool>(&field),
+            (Form::Integer(..) | Form::Numbers(_) | Form::Bytes(..) | Form::BytesFor(..), _) => {
+                self.check(whole(&field));
+            }
+            (Form::Time | Form::Period | Form::Times { .. }, _) => self.typed::<Duration>(&field),
+            (Form::Rate | Form::RateFrom(..), _) => self.typed::<Rate>(&field),
+            (Form::Fraction | Form::Number(..), _) => self.typed::<f64>(&field),
+            (Form::Either(forms), _) => self.either(&field, forms),
+            (Form::Part(_, built_in), value) => {
+                let own = field.shapes();
+                let is_own = match value {
+                    Value::String(name) => own.iter().any(|shape| name == shape.kind()),
+                    Value::Table(table) => own.iter().any(|shape| is_kind(table, shape)),
+                    _ => false,
+                };
+                // A table of a kind that is none may be of a built-in part, which has none: the decoder knows.
+                let is_table = matches!(value, Value::Table(_)) && built_in.shapes().is_empty();
+                match (is_own, is_table) {
+                    (true, _) => self.kinds(&field),
+                    (false, true) => {}
+                    (false, false) => self.value(path, item, built_in),
+                }
+            }
+            (Form::List(inner), Value::Array(items)) => {
+                for (n, item) in items.iter().enumerate() {
+                    self.value(&join(path, &n.to_string()), item, inner);
+                }
+            }
+            (Form::Table(shape), Value::Table(table)) => self.table(path, item.origin, table, shape),
+            (Form::OneOf(_), Value::Table(_)) => self.one_of(&field),
+            (Form::Kinds { .. }, Value::Table(_)) => self.kinds(&field),
+            (Form::Kinds { bare: true, .. }, Value::String(_)) => self.check(field.kind()),
+            (Form::Named(_, inner), Value::Table(table)) => {
+                for (name, item) in &table.0 {
+                    self.value(&join(path, name), item, inner);
+                }
+            }
+            (Form::Settings(groups), Value::Table(_)) => {
+                let settings = profile::flat(&field).unwrap_or_default();
+                let key = |name: &str| groups.iter().copied().flatten().find(|key| key.name == name);
+                for (setting, key) in settings.iter().filter_map(|(name, field)| Some((field, key(name)?))) {
+                    self.value(&setting.path, setting.item, &key.form);
+                }
+            }
+            // What is read by a function of its own is left to that; a list or a table is asked for in words of its own.
+            _ => {}
+        }
+    }
+
+    /// A table that is one of several, told apart by a tag, or by keys that they need.
+    fn one_of(&mut self, field: &Field<'_>) {
+        let Value::Table(table) = &field.item.value else { return };
+        let (path, origin, all) = (&field.path, field.item.origin, field.shapes());
+        let may: Vec<_> = all.iter().copied().filter(|shape| may_be(table, shape)).collect();
+        // A tag that another need not have is that other's by default.
+        let by_default = |shape: &&'static Shape| {
+            let is_left = |tag: &str| may.iter().any(|other| other.key(tag).is_some() && !needs(other, tag));
+            tags(shape).any(|tag| table.get(tag).is_none() && is_left(tag))
+        };
+        let has = |shape: &&'static Shape| {
+            shape.keys().any(|key| needs(shape, key.name) && table.get(key.name).is_some())
+        };
+        let likely: Vec<_> = may.iter().copied().filter(|shape| has(shape) && !by_default(shape)).collect();
+        match likely.as_slice() {
+            [shape] if tags(shape).all(|tag| table.get(tag).is_some()) && may.len() < all.len() => {
+                self.table(path, origin, table, shape);
+            }
+            // Which it is, or why it is none, the decoder knows.
+            several => {
+                self.keys(path, origin, table, &all, several);
+                self.values(path, table, several);
+            }
+        }
+    }
+
+    /// A table with its kind.
+    fn kinds(&mut self, field: &Field<'_>) {
+        let Value::Table(table) = &field.item.value else { return };
+        let names = field.kinds();
+        let shape = field.shapes().into_iter().find(|shape| is_kind(table, shape));
+        match (table.get("kind"), shape) {
+            (Some(_), Some(shape)) => self.table(&field.path, field.item.origin, table, shape),
+            (Some(item), None) => {
+                let kind = Field { path: join(&field.path, "kind"), item, ..field.clone() };
+                let names: Vec<(&str, ())> = names.into_iter().map(|name| (name, ())).collect();
+                self.check(kind.choice(&names));
+            }
+            (None, _) => {
+                let near = table.0.iter().find(|(key, _)| nearest(key, &["kind"]).is_some());
+                let missing = || {
+                    Fault::new(field.item.origin, join(&field.path, "kind"), "nothing", suggest("", &names))
+                };
+                let fault =
+                    near.map_or_else(missing, |(key, item)| unknown(&field.path, key, item, &["kind"]));
+                self.found.add(fault);
+            }
+        }
+    }
+
+    /// A value that may be of several forms, and is of none.
+    fn either(&mut self, field: &Field<'_>, forms: &'static [Form]) {
+        let item = field.item;
+        let takes = |form: &&'static Form| match (&item.value, form) {
+            (Value::Table(_), _) => !form.shapes().is_empty() && !matches!(form, Form::List(_)),
+            (Value::Array(_), _) => matches!(form, Form::List(_)),
+            _ => true,
+        };
+        let mut able = forms.iter().filter(takes);
+        if matches!(item.value, Value::Table(_) | Value::Array(_)) {
+            if let (Some(one), None) = (able.next(), able.next()) {
+                self.value(&field.path, item, one);
+            }
+            return;
+        }
+        let is = able.any(|form| {
+            let mut alone = Look { parts: self.parts, names: self.names, found: Mistakes::default() };
+            alone.value(&field.path, item, form);
+            !is_table(form) && alone.found.into_all().is_empty()
+        });
+        if !is {
+            self.found.add(field.wrong(plain(field.form)));
+        }
+    }
+
+    /// A name of a channel, link or node, or of an interface.
+    fn name(&mut self, field: &Field<'_>, what: &str) {
+        let Some(names) = self.names else { return };
+        match what {
+            "channel" => self.check(refer(field, &names.channels)),
+            "link" => self.check(refer(field, &names.links)),
+            "interface" => self.check(names.access_point(field)),
+            "end" => self.check(names.end(field)),
+            "ends" => self.check(names.ends(field, None)),
+            // Whom a node is like has been looked at, and which radio is its own the node knows.
+            _ => {}
+        }
+    }
+
+    fn typed<T: Typed>(&mut self, field: &Field<'_>) {
+        self.check(T::read(field));
+    }
+
+    fn check<T>(&mut self, result: Result<T, Fault>) {
+        self.found.unless(result);
+    }
+}
+
+/// Whether a key must be there.
+fn needs(shape: &'static Shape, name: &str) -> bool {
+    shape.key(name).is_some_and(|key| matches!(key.absent, Absent::Mistake))
+}
+
+/// Whether the table says that it is of this kind.
+fn is_kind(table: &Table, shape: &'static Shape) -> bool {
+    matches!(table.get("kind").map(|kind| &kind.value), Some(Value::String(kind)) if is_written(shape.kind(), kind))
+}
+
+/// Keys that tell the shape from others.
+fn tags(shape: &'static Shape) -> impl Iterator<Item = &'static str> {
+    shape.keys().filter(|key| matches!(key.form, Form::Tag(_))).map(|key| key.name)
+}
+
+/// Whether no tag of the shape is another one in the table.
+fn may_be(table: &Table, shape: &'static Shape) -> bool {
+    shape.keys().all(|key| match (&key.form, table.get(key.name).map(|item| &item.value)) {
+        (Form::Tag(tag), Some(value)) => matches!(value, Value::String(text) if is_written(tag, text)),
+        (Form::Choice(names), Some(value)) if key.name == "kind" => {
+            matches!(value, Value::String(text) if names.iter().any(|name| is_written(name, text)))
+        }
+        _ => true,
+    })
+}
+
+/// Whether only a table is of this form.
+fn is_table(form: &'static Form) -> bool {
+    match form {
+        Form::Table(_) | Form::OneOf(_) | Form::Named(..) | Form::Settings(_) | Form::List(_) => true,
+        Form::Kinds { bare, .. } => !bare,
+        _ => false,
+    }
+}
+
+/// What a value may be, without what Markdown has around names.
+fn plain(form: &'static Form) -> String {
+    let mut text = String::new();
+    let words = words(form);
+    let mut rest = words.as_str();
+    while let Some((before, after)) = rest.split_once('[') {
+        let Some((name, after)) = after.split_once("](#") else { break };
+        let Some((_, after)) = after.split_once(')') else { break };
+        text.push_str(before);
+        text.push_str(name);
+        rest = after;
+    }
+    text.push_str(rest);
+    text.replace('`', "")
+}

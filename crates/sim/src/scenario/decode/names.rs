@@ -1,0 +1,163 @@
+//! Names that values refer to, and what they stand for.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use stillair_model::vocabulary::Ip;
+
+use super::super::document::{Table, Value};
+use super::super::error::{Fault, Origin, suggest};
+use super::super::reader::Field;
+use super::super::{FlowEnd, InterfaceRef};
+use super::node_names::{access_points, interface_names};
+use super::{flow, link};
+
+/// Names that a scenario's values may refer to; positions are those of the decoded lists.
+pub(super) struct Names<'a> {
+    pub(super) channels: Vec<&'a str>,
+    pub(super) links: Vec<&'a str>,
+    pub(super) link_kinds: Vec<link::LinkKind>,
+    pub(super) nodes: Vec<(&'a str, Vec<&'a str>)>,
+    /// Those with `role = "ap"`, as `node.interface`.
+    access_points: Vec<String>,
+    node_by_name: BTreeMap<&'a str, usize>,
+    /// Version of IP of flows that do not say.
+    pub(super) ip: Ip,
+}
+
+/// Whether a name meets a pattern, in which `*` stands for any letters or none.
+fn meets(name: &str, pattern: &str) -> bool {
+    match pattern.split_once('*') {
+        None => name == pattern,
+        Some((before, after)) => name.strip_prefix(before).is_some_and(|rest| {
+            rest.char_indices().map(|(at, _)| at).chain([rest.len()]).any(|at| meets(&rest[at..], after))
+        }),
+    }
+}
+
+/// Where the name in `field` stands among `known`.
+pub(super) fn refer(field: &Field<'_>, known: &[&str]) -> Result<usize, Fault> {
+    let name = field.text(&suggest("", known))?;
+    known.iter().position(|k| *k == name).ok_or_else(|| field.wrong(suggest(name, known)))
+}
+
+/// Name, origin and table of a node, with what it inherits.
+pub(super) type Merged<'a> = (&'a str, Origin, Cow<'a, Table>);
+
+impl<'a> Names<'a> {
+    /// The names of channels, links and nodes.
+    pub(super) fn new(
+        channels: &[(&'a str, Field<'a>)],
+        links: &[(&'a str, Field<'a>)],
+        link_kinds: Vec<link::LinkKind>,
+        merged: &'a [Merged<'a>],
+        ip: Ip,
+    ) -> Self {
+        Self {
+            channels: channels.iter().map(|(name, _)| *name).collect(),
+            links: links.iter().map(|(name, _)| *name).collect(),
+            link_kinds,
+            nodes: merged.iter().map(|(name, _, table)| (*name, interface_names(table))).collect(),
+            access_points: merged.iter().flat_map(|(name, _, table)| access_points(name, table)).collect(),
+            node_by_name: merged.iter().enumerate().map(|(n, (name, ..))| (*name, n)).collect(),
+            ip,
+        }
+    }
+
+    /// Lists of names are made for a message only: a flow may have thousands of receivers.
+    pub(super) fn node(&self, field: &Field<'_>) -> Result<usize, Fault> {
+        let names = || self.nodes.iter().map(|(name, _)| *name).collect::<Vec<_>>();
+        let name = field.text("a node, or an interface such as \"ap.wlan0\"")?;
+        let found = self.node_by_name.get(name).copied();
+        found.ok_or_else(|| field.wrong(suggest(name, &names())))
+    }
+
+    /// An end of a flow: an interface as `node.interface`, or a node.
+    pub(super) fn end(&self, field: &Field<'_>) -> Result<FlowEnd, Fault> {
+        match &field.item.value {
+            Value::String(name) if name.contains('.') => {
+                let InterfaceRef { node, interface } = self.interface(field)?;
+                let is_one_of_many = self.nodes[node].1.len() > 1;
+                Ok(FlowEnd { node, interface: is_one_of_many.then_some(interface) })
+            }
+            _ => Ok(FlowEnd { node: self.node(field)?, interface: None }),
+        }
+    }
+
+    /// The ends of flows that a name, a pattern or a list of these stand for; those of a pattern are not `but` this one.
+    pub(super) fn ends<'f>(
+        &self,
+        field: &Field<'f>,
+        but: Option<FlowEnd>,
+    ) -> Result<Vec<(Field<'f>, FlowEnd)>, Fault> {
+        let mut all = Vec::new();
+        for field in field.list() {
+            let Some(pattern) = flow::pattern(&field) else {
+                let end = self.end(&field)?;
+                all.push((field, end));
+                continue;
+            };
+            let met = self.nodes.iter().enumerate().filter(|(_, (name, _))| meets(name, pattern));
+            let before = all.len();
+            let ends = met.map(|(node, _)| FlowEnd { node, interface: None });
+            all.extend(
+                ends.filter(|end| but.is_none_or(|but| but.node != end.node)).map(|end| (field.clone(), end)),
+            );
+            if all.len() == before {
+                let found = format!("{}, which no node's name meets", field.item.value.describe());
+                let first: String = self.nodes[0].0.chars().take(3).collect();
+                return Err(field.found(found, format!("a pattern such as \"{first}*\"")));
+            }
+        }
+        Ok(all)
+    }
+
+    /// The end of a flow as the scenario names it.
+    pub(super) fn end_name(&self, end: FlowEnd) -> String {
+        let (node, interfaces) = &self.nodes[end.node];
+        end.interface
+            .map_or_else(|| (*node).to_owned(), |interface| format!("{node}.{}", interfaces[interface]))
+    }
+
+    /// An interface as `node.interface`, or by its own name if it is one of node `own`.
+    pub(super) fn interface_from(&self, own: usize, field: &Field<'_>) -> Result<InterfaceRef, Fault> {
+        let (node, interfaces) = &self.nodes[own];
+        let named = |text: &str| interfaces.iter().position(|known| *known == text);
+        match &field.item.value {
+            Value::String(name) if !name.contains('.') => named(name)
+                .map(|interface| InterfaceRef { node: own, interface })
+                .ok_or_else(|| field.wrong(format!("{} in node {node:?}", suggest(name, interfaces)))),
+            _ => self.interface(field),
+        }
+    }
+
+    /// The interface of an access point as `node.interface`. Whether one that is there is an access point's is looked at when all
+    /// have been read.
+    pub(super) fn access_point(&self, field: &Field<'_>) -> Result<InterfaceRef, Fault> {
+        let text = field.text("an access point's interface, such as \"ap.wlan0\"")?;
+        let known = || self.access_points.iter().map(String::as_str).collect::<Vec<_>>();
+        self.find(text).ok_or_else(|| field.wrong(suggest(text, &known())).that_may_follow())
+    }
+
+    /// What `node.interface` stands for.
+    fn find(&self, text: &str) -> Option<InterfaceRef> {
+        let (node, interface) = text.split_once('.')?;
+        let node = *self.node_by_name.get(node)?;
+        let interface = self.nodes[node].1.iter().position(|known| *known == interface)?;
+        Some(InterfaceRef { node, interface })
+    }
+
+    /// An interface as `node.interface`.
+    pub(super) fn interface(&self, field: &Field<'_>) -> Result<InterfaceRef, Fault> {
+        let text = field.text("an interface, such as \"ap.wlan0\"")?;
+        self.find(text).ok_or_else(|| {
+            let one = |(node, all): &(&str, Vec<&str>)| {
+                all.iter().map(|i| format!("{node}.{i}")).collect::<Vec<_>>()
+            };
+            let names: Vec<String> = self.nodes.iter().flat_map(one).collect();
+            field
+                .wrong(suggest(text, &names.iter().map(String::as_str).collect::<Vec<_>>()))
+                .that_may_follow()
+        })
+    }
+}

@@ -1,0 +1,11 @@
+//! What a scenario's network is made of: channels, nodes with their interfaces, Wi-Fi devices, links.
+
+mod channel;
+mod link;
+mod node;
+mod wifi;
+
+pub use channel::Channel;
+pub use link::{Link, Nic};
+pub use node::{Attachment, Interface, InterfaceRef, Node, QdiscSpec};
+pub use wifi::{EdcaOverride, Role, Wifi};
