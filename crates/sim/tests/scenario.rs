@@ -9,6 +9,8 @@ mod kernels;
 mod limits;
 #[path = "scenario/mistakes.rs"]
 mod mistakes;
+#[path = "scenario/notes.rs"]
+mod notes;
 
 use proptest::prelude::*;
 use stillair_model::qdisc::QdiscConfig;

@@ -4,11 +4,14 @@ use stillair_model::vocabulary::Duration;
 use stillair_model::wifi::config::{DriverConfig, FirmwareParams};
 use stillair_model::wifi::phy::errors::{ErrorTable, Snr};
 use stillair_model::wifi::phy::{DsssRate, HeRate, HtRate, OfdmRate, PhyRate, VhtRate, Width};
+use stillair_model::wire::WireParams;
 
 use super::decode::power::PHONE_TIMEOUT;
 use super::decode::scheme::{ATH11K_AMSDU, ATH11K_FRAMES};
+use super::survey::shaped;
 use super::{
-    Attachment, Device, Errors, InterfaceRef, Rates, Role, Scenario, Scheme, SnrSteps, Station, Wifi,
+    Attachment, Device, Errors, Interface, InterfaceRef, Link, Rates, Role, Scenario, Scheme, SnrSteps,
+    Station, Wifi,
 };
 
 /// A full frame: an IP packet of 1,500 bytes with all its headers and its check.
@@ -25,11 +28,17 @@ impl Scenario {
         let mut notes = self.idle.clone();
         for (node, n) in self.nodes.iter().enumerate() {
             for (interface, i) in n.interfaces.iter().enumerate() {
-                let Attachment::Wifi(wifi) = &i.medium else { continue };
                 let own = InterfaceRef { node, interface };
                 let at = self.interface_name(own);
                 let (name, interface) = at.split_once('.').unwrap_or((&at, ""));
                 let key = format!("node.{name}.interface.{interface}");
+                let wifi = match &i.medium {
+                    Attachment::Wifi(wifi) => wifi,
+                    Attachment::Wired { link } => {
+                        notes.extend(too_fast(&key, i, own, &self.links[*link]));
+                        continue;
+                    }
+                };
                 notes.extend(unknown(&key, wifi));
                 notes.extend(self.turns(&key, wifi, own));
                 notes.extend(self.sleeps(&key, wifi));
@@ -54,7 +63,11 @@ impl Scenario {
         let media = self.nodes.iter().flat_map(|n| &n.interfaces).map(|i| &i.medium);
         let is_its = |medium: &&Attachment| matches!(medium, Attachment::Wifi(Wifi { role: Role::Station(s), .. }) if s.ap == ap);
         let unsure = !firmware.shares_airtime && media.filter(is_its).nth(1).is_some();
-        let other = if wifi.scheme == Scheme::Mt76 { "; try vow_atf = true" } else { "" };
+        let other = if wifi.scheme == Scheme::Mt76 {
+            "; try scheme.vow_atf = true, as MT7916 and newer have it"
+        } else {
+            ""
+        };
         unsure.then(|| {
             format!(
                 "{key}.scheme: no source tells how the firmware of {} chooses among stations: an aggregate each in turn is assumed{other}",
@@ -236,6 +249,32 @@ impl Scenario {
             Attachment::Wired { .. } => unreachable!("stations have access points"),
         }
     }
+}
+
+/// Notes on a discipline that lets more through than the wire or the line of its interface carries.
+fn too_fast(key: &str, interface: &Interface, own: InterfaceRef, link: &Link) -> Vec<String> {
+    let out = usize::from(link.ends[0] != own);
+    let rate = |params: &WireParams| match params {
+        WireParams::Access(_, line) => Some(("line", line.rate.bps())),
+        WireParams::Ethernet(ethernet) => Some(("link", ethernet.rate.bps())),
+        WireParams::Veth => None,
+    };
+    let ways = [
+        ("what leaves", shaped(&interface.qdisc.config), out),
+        ("what comes in", interface.ingress.as_ref().and_then(shaped), 1 - out),
+    ];
+    let one = |(what, bps, way): (&str, Option<u64>, usize)| {
+        let (bps, (of, most)) = (bps?, rate(&link.params[way])?);
+        let mbps = |bps: u64| bps as f64 / 1e6;
+        (bps > most).then(|| {
+            format!(
+                "{key}: {what} is shaped to {} Mbit/s, and its {of} carries {}: packets wait before that {of}, where the shaper does not see them",
+                mbps(bps),
+                mbps(most)
+            )
+        })
+    };
+    ways.into_iter().filter_map(one).collect()
 }
 
 /// Notes on what no source tells of a firmware, while it is as assumed.

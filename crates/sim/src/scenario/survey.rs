@@ -275,7 +275,7 @@ fn disciplines(spec: &QdiscSpec) -> String {
 }
 
 /// The rate that a discipline shapes to, in bit/s.
-fn shaped(config: &QdiscConfig) -> Option<u64> {
+pub(super) fn shaped(config: &QdiscConfig) -> Option<u64> {
     match config {
         QdiscConfig::Cake(p) => p.bandwidth.map(Rate::bps),
         QdiscConfig::Htb(p) => Some(p.rate.bps()),

@@ -235,6 +235,9 @@ fn wifi<'a>(
     let wide = context.channels[channel].width > Width::Mhz40;
     let kernel = (context.profile.wifi_version, context.profile.airtime_quantum);
     let product = product::read(section)?;
+    if product.is_none() && !section.has("scheme") {
+        wiring.by_width.push((at, scheme::of_other_width(kernel.0, wide)));
+    }
     let scheme = scheme::read(section, kernel, wide, product)?;
     device.scheme = Some(scheme.name);
     let qdisc = qdisc::read(section, device)?;

@@ -44,6 +44,7 @@ mod trace;
 mod usb;
 mod video;
 mod wake;
+mod widths;
 mod wiring;
 
 use stillair_model::vocabulary::Ip;
@@ -187,6 +188,7 @@ pub(super) fn scenario(tree: &Table, parts: &Parts) -> Result<Scenario, Fault> {
     wrong.or(())?;
     let Ok(((test, flows), record)) = all else { unreachable!("what was not read has its mistake") };
     let mut idle = idle::of_nodes(&nodes_field, &merged, &nodes, &flows, duration);
+    idle.extend(widths::notes(&channel_fields, &wiring.by_width, &nodes, &channels));
     idle.extend(power::idle(&nodes, &wiring.dtim_periods));
     idle.extend(root.get("flow").iter().flat_map(|field| idle::of_flows(field, &flows)));
     root.get("step");

@@ -98,6 +98,11 @@ fn of_wide(version: Version) -> Choice {
     }
 }
 
+/// The scheme that a device has by default where its channel is wider than 40 MHz, or where it is not: the other of the two.
+pub(super) fn of_other_width(version: Version, wide: bool) -> Scheme {
+    if wide { of_kernel(version).name } else { of_wide(version).name }
+}
+
 /// A scheme as the model takes it.
 pub(super) struct Choice {
     pub name: Scheme,

@@ -4,7 +4,7 @@ use std::net::Ipv4Addr;
 
 use super::super::error::Origin;
 use super::super::reader::Field;
-use super::super::{EdcaOverride, InterfaceRef};
+use super::super::{EdcaOverride, InterfaceRef, Scheme};
 use super::scheme::ByDevice;
 
 /// What the interfaces say about each other.
@@ -26,6 +26,8 @@ pub(super) struct Wiring<'a> {
     pub silent: Vec<InterfaceRef>,
     /// Devices, and which pieces of their schemes are left to what they can.
     pub by_device: Vec<(InterfaceRef, ByDevice)>,
+    /// Devices that name neither themselves nor their scheme, and the scheme of those on channels of more than 40 MHz, or of less.
+    pub by_width: Vec<(InterfaceRef, Scheme)>,
     /// Channels of stations that say how far they are.
     pub distances: Vec<usize>,
     /// For each access point what its beacons say to stations.

@@ -1,0 +1,42 @@
+//! What follows of a channel's width that an override has set: other schemes of devices that name none.
+
+use super::super::error::Origin;
+use super::super::reader::Field;
+use super::super::{Attachment, Channel, InterfaceRef, Node, Scheme};
+
+/// A note for each channel whose width was set so that devices on it have by default another scheme than on the other side of 40 MHz.
+pub(super) fn notes(
+    fields: &[(&str, Field<'_>)],
+    by_width: &[(InterfaceRef, Scheme)],
+    nodes: &[Node],
+    channels: &[Channel],
+) -> Vec<String> {
+    let one = |(channel, (name, field)): (usize, &(&str, Field<'_>))| {
+        let table = field.table("a table").ok()?;
+        table.get("width").filter(|width| width.origin == Origin::Set)?;
+        let devices = by_width.iter().filter_map(|&(at, other)| {
+            let interface = &nodes[at.node].interfaces[at.interface];
+            match &interface.medium {
+                Attachment::Wifi(wifi) if wifi.channel == channel && wifi.scheme != other => {
+                    Some((format!("{}.{}", nodes[at.node].name, interface.name), wifi.scheme, other))
+                }
+                _ => None,
+            }
+        });
+        let devices: Vec<_> = devices.collect();
+        let (first, scheme, other) = devices.first()?;
+        let width = channels[channel].width.megahertz();
+        let beyond = if width > 40 { "up to 40 MHz" } else { "80 MHz and more" };
+        let more = match devices.len() - 1 {
+            0 => String::new(),
+            more => format!(" (and {more} more)"),
+        };
+        Some(format!(
+            "channel.{name}.width: with {width} MHz {first}{more} has the driver {} by default, and with {beyond} {}: results differ by that too, \
+             unless scheme or device say which",
+            scheme.name(),
+            other.name()
+        ))
+    };
+    fields.iter().enumerate().filter_map(one).collect()
+}

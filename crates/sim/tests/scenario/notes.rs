@@ -1,0 +1,51 @@
+//! What is told of a scenario that is no mistake.
+
+use super::*;
+
+/// A shaper above what its line or link carries shapes nothing; one at that rate, or below, is not told of.
+#[test]
+fn a_shaper_faster_than_its_line() {
+    let notes = |down: &str, up: &str| {
+        let line = "{ kind = \"access\", rate = { down = \"50 Mbit/s\", up = \"10 Mbit/s\" }, buffer = \"100 ms\", delay = \"5 ms\", customer = \"ap\" }";
+        let shaper = format!("{{ down = \"{down}\", up = \"{up}\" }}");
+        let sets = [("link.lan", line), ("node.ap.interface.eth0.shaper", &shaper)];
+        with(&sets).unwrap_or_else(|e| panic!("{e}")).notes()
+    };
+    assert!(notes("50 Mbit/s", "10 Mbit/s").iter().all(|note| !note.contains("shaped")));
+    let told: Vec<String> =
+        notes("60 Mbit/s", "12 Mbit/s").into_iter().filter(|note| note.contains("shaped")).collect();
+    assert_eq!(
+        told,
+        [
+            "node.ap.interface.eth0: what leaves is shaped to 12 Mbit/s, and its line carries 10: packets wait before that line, where the shaper does not see them",
+            "node.ap.interface.eth0: what comes in is shaped to 60 Mbit/s, and its line carries 50: packets wait before that line, where the shaper does not see them"
+        ]
+    );
+    let link = with(&[("node.server.interface.eth0.qdisc", "{ kind = \"cake\", bandwidth = \"2 Gbit/s\" }")]);
+    let link = link.unwrap_or_else(|e| panic!("{e}")).notes();
+    assert!(
+        link.iter().any(|note| note.contains("shaped to 2000 Mbit/s, and its link carries 1000")),
+        "{link:?}"
+    );
+}
+
+/// A width that is set changes the driver of those who name none, which is told; the file's own width is what its author meant.
+#[test]
+fn a_width_that_is_set_changes_drivers() {
+    let of = |sets: &[(&str, &str)]| -> Vec<String> {
+        let all = with(sets).unwrap_or_else(|e| panic!("{e}")).notes();
+        all.into_iter().filter(|note| note.contains(".width")).collect()
+    };
+    assert!(of(&[]).is_empty());
+    assert_eq!(
+        of(&[("channel.wifi.width", "80 MHz")]),
+        [
+            "channel.wifi.width: with 80 MHz fast1.wlan0 (and 2 more) has the driver ath10k by default, and with up to 40 MHz airtime: results differ \
+             by that too, unless scheme or device say which"
+        ]
+    );
+    assert_eq!(of(&[("channel.wifi.width", "40 MHz")]).len(), 1);
+    assert!(
+        of(&[("channel.wifi.width", "80 MHz"), ("node.fast1.interface.wlan0.scheme", "fifo")]).is_empty()
+    );
+}
