@@ -31,7 +31,20 @@ pub(super) enum Value {
 pub(super) struct Table(pub Vec<(String, Item)>);
 
 /// Keys whose value may be a bare kind or a table with a `kind` and its options.
-const KINDS: [&str; 7] = ["scheme", "qdisc", "child", "stack", "congestion_control", "scheduler", "aqm"];
+const KINDS: [&str; 12] = [
+    "scheme",
+    "qdisc",
+    "child",
+    "stack",
+    "congestion_control",
+    "scheduler",
+    "aqm",
+    "power_save",
+    "scan",
+    "jitter",
+    "rx_mitigation",
+    "retry_out",
+];
 
 /// The deepest key that a scenario has is far above this; it bounds recursion.
 const MAX_DEPTH: usize = 16;
