@@ -71,18 +71,21 @@ pub struct PingSummary {
     pub p99_ms: Option<f64>,
     /// Mean in ms.
     pub mean_ms: Option<f64>,
+    /// The longest in ms.
+    pub longest_ms: Option<f64>,
 }
 
 impl PingSummary {
     /// Of a ping with these round-trip times.
     pub(super) fn new(record: &PingRecord, times: &[Latencies]) -> Self {
-        let RoundTrips { replies, median_ms, p95_ms, p99_ms, mean_ms } = RoundTrips::of(times.iter());
+        let RoundTrips { replies, median_ms, p95_ms, p99_ms, mean_ms, longest_ms } =
+            RoundTrips::of(times.iter());
         let &PingRecord { sent, received, dropped, .. } = record;
         // A copy may have been dropped of what came.
         let lost = dropped.min(sent - received);
         let known = received + lost;
         let loss = (known > 0).then(|| lost as f64 / known as f64);
-        Self { sent, received, lost, loss, replies, median_ms, p95_ms, p99_ms, mean_ms }
+        Self { sent, received, lost, loss, replies, median_ms, p95_ms, p99_ms, mean_ms, longest_ms }
     }
 }
 
@@ -94,16 +97,18 @@ pub(super) struct RoundTrips {
     pub(super) p95_ms: Option<f64>,
     pub(super) p99_ms: Option<f64>,
     pub(super) mean_ms: Option<f64>,
+    pub(super) longest_ms: Option<f64>,
 }
 
 impl RoundTrips {
     pub(super) fn of<'a>(times: impl Iterator<Item = &'a Latencies>) -> Self {
         let mut rtts = Latencies::default();
         times.for_each(|times| rtts.extend(times));
-        let quantiles = rtts.quantiles_ns([0.5, 0.95, 0.99]);
-        let [median_ms, p95_ms, p99_ms] = quantiles.map_or([None; 3], |all| all.map(|ns| Some(ns / 1e6)));
+        let quantiles = rtts.quantiles_ns([0.5, 0.95, 0.99, 1.0]);
+        let [median_ms, p95_ms, p99_ms, longest_ms] =
+            quantiles.map_or([None; 4], |all| all.map(|ns| Some(ns / 1e6)));
         let mean_ms = rtts.mean_ns().map(|ns| ns / 1e6);
-        Self { replies: rtts.count(), median_ms, p95_ms, p99_ms, mean_ms }
+        Self { replies: rtts.count(), median_ms, p95_ms, p99_ms, mean_ms, longest_ms }
     }
 }
 
