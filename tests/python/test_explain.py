@@ -51,6 +51,42 @@ def test_a_scan_of_the_access_point_is_no_sleep_of_the_station() -> None:
     assert (main.kind, main.place) == ("ap-scan", "ap.wlan0")
 
 
+def test_of_two_ways_not_to_listen_the_account_tells_which_it_was() -> None:
+    # The scenario says both; what the station did decides.
+    scenario = Scenario(next(file for file in PROBLEMS if file.stem == "scanning-laptop"))
+    resolved = json.loads(scenario.resolve())
+    (run,) = scenario.run(overrides={"record.sojourn": True}).runs
+    delays = findings.subjects([run], resolved)[0].delays
+    slept = {"dozing_s": 16.0, "away_s": 0.5, "sleeps": 50, "trips": 10}
+    assert findings._asleep(delays, run, resolved) == ("scan", "laptop")
+    assert findings._asleep(delays, {**run, "power": {"laptop.wlan0": slept}}, resolved) == ("power-save", "laptop")
+    both = {"laptop.wlan0": slept, "ap.wlan0": {**slept, "dozing_s": 0.0, "away_s": 9.0, "trips": 3}}
+    assert findings._asleep(delays, {**run, "power": both}, resolved) == ("ap-scan", "ap.wlan0")
+
+
+def test_a_scan_that_is_a_plain_word_can_be_made_rarer() -> None:
+    scenario = Scenario(next(file for file in PROBLEMS if file.stem == "scanning-laptop"))
+    word = [("duration", "6 s"), ("node.laptop.interface.wlan0.scan", "mac80211")]
+    finding = findings.Finding("scan", "laptop", 100.0, 0.9)
+    (change, *_) = changes.of(finding, json.loads(scenario.resolve(word)))
+    assert change.overrides == [("node.laptop.interface.wlan0.scan.every", "300 s")]
+    assert json.loads(scenario.resolve([*word, *change.overrides])) != json.loads(scenario.resolve(word))
+
+
+def test_the_slowest_packet_waits_in_the_modem_by_that_name() -> None:
+    step = {
+        "layer": "hardware",
+        "interface": "isp.eth0",
+        "from_ns": 0,
+        "until_ns": 5_000_000,
+        "causes_ns": {"own": 5_000_000},
+    }
+    ring = {**step, "interface": "server.eth0"}
+    found = {"sent_ns": 0, "delay_ns": 10_000_000, "steps": [step, ring]}
+    lines = page.packet([{"sojourn": {"slowest": {"udp-0.a": found}}}], modems={"isp.eth0"}).splitlines()
+    assert [line.split()[2] for line in lines[1:]] == ["modem", "hardware"]
+
+
 def test_what_never_arrives_is_told() -> None:
     # Packets that arrive are all that can be late: who hears nothing would not be in the page at all.
     scenario = Scenario(PROBLEMS[0].parent / "more" / "ap-scan.toml")

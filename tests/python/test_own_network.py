@@ -132,7 +132,7 @@ def test_what_is_lost_has_a_row(tmp_path: Path, capsys: pytest.CaptureFixture[st
         **dict.fromkeys(("received", "replies"), 0),
         **dict.fromkeys(("sent", "lost"), 20),
         "loss": 1.0,
-        **dict.fromkeys(("median_ms", "p95_ms", "p99_ms", "mean_ms")),
+        **dict.fromkeys(("median_ms", "p95_ms", "p99_ms", "mean_ms", "longest_ms")),
     }
     assert (run["voip"]["voip-1.b"]["mos"], run["voip"]["voip-1.b"]["loss"]) == (1.0, 1.0)
 

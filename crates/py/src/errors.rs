@@ -37,7 +37,7 @@ pub fn to_python(error: ApiError) -> PyErr {
 
 /// Says where a mistake is: `file`, `line` from 1, `key`; none where it has none.
 fn place(py: Python<'_>, raised: &Bound<'_, PyAny>, error: &ScenarioError) -> PyResult<()> {
-    raised.setattr("file", &error.file)?;
+    raised.setattr("file", &*error.file)?;
     raised.setattr("line", error.line)?;
     raised.setattr("key", (!error.key.is_empty()).then(|| PyString::new(py, &error.key)))
 }

@@ -43,6 +43,16 @@ def hidden(run: Run) -> bool:
     return bool(begun) and overlap > _OVERLAP * data
 
 
+def interfered(run: Run, resolved: Resolved) -> bool:
+    """Whether interference that is no Wi-Fi was on the air of a channel, by the run's account.
+
+    What is too weak to be sensed breaks frames and is in no account: of a channel that has it by its scenario, and on
+    which nobody sensed it, that is taken for true.
+    """
+    weak = {channel["name"] for channel in resolved["channels"] if channel.get("interference")}
+    return any(uses.get("noise_us", 0.0) > 0 or name in weak for name, uses in run.get("air", {}).items())
+
+
 def failed_serving(run: Run, delays: Sequence[Delays], resolved: Resolved) -> float:
     """The part of what counts as serving packets that was of exchanges that failed.
 

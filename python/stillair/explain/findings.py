@@ -134,8 +134,12 @@ def _subject(delays: Delays, run: Run, resolved: Resolved, lost: float) -> Subje
     whole = max(late.delay_ms, 1e-9)
     found = [Finding(kind, place, ms, ms / whole) for (kind, place), ms in times.items() if ms > 0.01 * whole]
     found = [_filled(one, delays, late, run, resolved) if one.kind == "bloat" else one for one in found]
-    modems = frozenset(end for line in access.lines(resolved) for end in (line.near, line.far))
-    return Subject(delays, late, sorted(found, key=lambda f: -f.ms), modems)
+    return Subject(delays, late, sorted(found, key=lambda f: -f.ms), modems(resolved))
+
+
+def modems(resolved: Resolved) -> frozenset[str]:
+    """Interfaces at access lines: what is in their hardware is in a modem."""
+    return frozenset(end for line in access.lines(resolved) for end in (line.near, line.far))
 
 
 def _filled(finding: Finding, delays: Delays, late: Around, run: Run, resolved: Resolved) -> Finding:
@@ -187,7 +191,7 @@ def _network(delays: Delays, late: Around, run: Run, resolved: Resolved) -> list
         if cause in _BY_CAUSE:
             found.append(((_BY_CAUSE[cause], ""), ms))
         elif cause == "power_save":
-            found.append((_asleep(delays, resolved), ms))
+            found.append((_asleep(delays, run, resolved), ms))
         elif cause in _SERVED:
             # Back-off between the exchanges that are waited for belongs to them.
             share = ms / busy[layer] if busy.get(layer) else 0.0
@@ -247,21 +251,33 @@ def _own(around: Around) -> float:
     return sum(ms for (layer, cause), ms in around.parts_ms.items() if layer in _QUEUES and cause in ("own", "station"))
 
 
-def _asleep(delays: Delays, resolved: Resolved) -> tuple[str, str]:
-    media = [one["medium"] for one in station(delays.name, resolved).get("interfaces", ())]
-    if any("scan" in medium or "scan" in medium.get("role", {}) for medium in media):
-        return ("scan", delays.name)
-    sleeps = any("power_save" in medium or "power_save" in medium.get("role", {}) for medium in media)
-    for node in resolved["nodes"]:
-        for one in node["interfaces"]:
-            if not sleeps and "scan" in one["medium"] and one["medium"].get("role", {}).get("kind") == "ap":
-                return ("ap-scan", f"{node['name']}.{one['name']}")
-    return ("power-save", delays.name)
+def _asleep(delays: Delays, run: Run, resolved: Resolved) -> tuple[str, str]:
+    """What held packets back that waited for a station which did not listen, or for its access point.
+
+    By the run's account of power save and scans: of the time of dozing and that of absences, the one that a packet
+    would wait longer for, as it meets it by its length and then waits for what is left of it.
+    """
+    of = {name: account for name, account in run.get("power", {}).items() if name.split(".")[0] == delays.name}
+    sleeps = sum(_waited(account["dozing_s"], account["sleeps"]) for account in of.values())
+    scans = sum(_waited(account["away_s"], account["trips"]) for account in of.values())
+    aps = {
+        ap: _waited(run["power"][ap]["away_s"], run["power"][ap]["trips"])
+        for interface in station(delays.name, resolved).get("interfaces", ())
+        if (ap := interface["medium"].get("role", {}).get("ap", "")) in run.get("power", {})
+    }
+    ap = max(aps, key=lambda name: aps[name], default="")
+    causes = {("power-save", delays.name): sleeps, ("scan", delays.name): scans, ("ap-scan", ap): aps.get(ap, 0.0)}
+    return max(causes, key=lambda cause: causes[cause])
+
+
+def _waited(seconds: float, times: int) -> float:
+    """How long packets that come at any time wait together for the end of absences, in no unit."""
+    return seconds * seconds / times if times else seconds * seconds
 
 
 def _failed(delays: Delays, layer: str, run: Run, resolved: Resolved) -> tuple[str, str]:
     if air.hidden(run):
         return ("hidden", "")
-    if any(channel.get("interference") for channel in resolved["channels"]):
+    if air.interfered(run, resolved):
         return ("interference", "")
     return ("retries", delays.name if layer == "tries" else "")

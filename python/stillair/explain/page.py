@@ -4,7 +4,7 @@ import json
 import shlex
 import textwrap
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from stillair.explain import findings
@@ -138,8 +138,11 @@ def _narrow(lines: Iterable[str]) -> Iterator[str]:
         yield from wrapper.wrap(line)
 
 
-def packet(runs: Sequence[Run], flow: str | None = None) -> str:
-    """The slowest packet of a flow, or of all, through all layers."""
+def packet(runs: Sequence[Run], flow: str | None = None, modems: Collection[str] = ()) -> str:
+    """The slowest packet of a flow, or of all, through all layers.
+
+    What is in the hardware of one of `modems`, which are interfaces at access lines, is in the modem.
+    """
     slowest = {name: found for run in runs for name, found in run["sojourn"]["slowest"].items()}
     names = [name for name in slowest if flow in (None, name)]
     if not names:
@@ -155,7 +158,8 @@ def packet(runs: Sequence[Run], flow: str | None = None) -> str:
         causes = sorted(step["causes_ns"].items(), key=lambda one: -one[1])
         why = ", ".join(f"{cause} {ns / 1e6:.3f}" for cause, ns in causes)
         place = step["interface"] or ""
-        lines.append(f"  {at:10.3f} ms  {step['layer']:<10} {place:<16} {took:9.3f} ms: {why}")
+        layer = "modem" if step["layer"] == "hardware" and place in modems else step["layer"]
+        lines.append(f"  {at:10.3f} ms  {layer:<10} {place:<16} {took:9.3f} ms: {why}")
     return "\n".join(_narrow(lines))
 
 

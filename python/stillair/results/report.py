@@ -63,6 +63,8 @@ class Ping(TypedDict):
     p95_ms: float | None
     p99_ms: float | None
     mean_ms: float | None
+    longest_ms: NotRequired[float | None]
+    """Not in results of older versions."""
 
 
 class Call(TypedDict):

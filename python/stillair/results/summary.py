@@ -139,13 +139,17 @@ def totals(over: Mapping[str, Any]) -> str:
 
 
 def _pings_together(over: Mapping[str, Any]) -> Iterator[str]:
-    """What became of all pings, in a line; nothing of results that do not tell, which are older."""
+    """What became of all pings, and which took longest; nothing of results that do not tell, which are older."""
     pings = [ping for ping in (over.get("pings") or {}).values() if ping.get("sent")]
     if pings:
         sent, received, lost = (sum(ping[key]["mean"] for ping in pings) for key in ("sent", "received", "lost"))
         open_ = sent - received - lost
         late = f", {_count(open_)} under way at the end" if open_ > 0 else ""
         yield f"pings: {_count(sent)} sent, {_count(received)} received, {_count(lost)} lost{late}"
+    of_each = [(name, ping["longest_ms"]) for name, ping in (over.get("pings") or {}).items() if ping.get("longest_ms")]
+    if of_each:
+        name, longest = max(of_each, key=lambda one: one[1]["mean"])
+        yield f"longest ping: {figure(longest)} ms, of {name}"
 
 
 def _count(mean: float) -> str:
@@ -166,6 +170,7 @@ _PINGS = (
     ("median_ms", "p50 ms", 1, 1),
     ("p95_ms", "p95 ms", 1, 1),
     ("p99_ms", "p99 ms", 1, 1),
+    ("longest_ms", "longest ms", 1, 1),
     ("replies", "replies", 1, 0),
 )
 _SENT = (("sent", "sent", 1, 0), ("received", "received", 1, 0), ("lost", "lost", 1, 0), ("loss", "loss %", 100, 2))
@@ -201,7 +206,8 @@ def _pings(over: Mapping[str, Any]) -> Table:
         return _table("Pings", "ping", _SENT, [(name, of) for name, of in pings if _is_above_zero(of.get("lost"))])
     # Older results do not tell what was sent.
     tells = any(of.get("sent") is not None for _, of in pings)
-    return _table("Pings", "ping", (*_PINGS[:-1], *_SENT) if tells else _PINGS, pings)
+    columns = [one for one in _PINGS if one[0] != "longest_ms" or any(of.get(one[0]) for _, of in pings)]
+    return _table("Pings", "ping", (*columns[:-1], *_SENT) if tells else columns, pings)
 
 
 def _is_above_zero(value: Mapping[str, Any] | None) -> bool:

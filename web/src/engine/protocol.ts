@@ -31,6 +31,8 @@ export interface Told {
   kind: "request" | "input" | "scenario" | "run" | "limit" | "broken";
   message: string;
   mistakes?: Mistake[];
+  // So many more mistakes there are.
+  more?: number;
 }
 
 // An answer that is no result.

@@ -72,7 +72,7 @@ export async function start(): Promise<void> {
         problem.value = null;
         if (outcome.whole) settled = { state: of, outcome };
       },
-    });
+    }, survey.value);
   } catch (error) {
     if (under === mine) problem.value = told(error);
   } finally {

@@ -52,13 +52,35 @@ export async function read(engine: Engine, of: Of, signal: AbortSignal): Promise
   }
 }
 
+// Keys on which it depends how long a run is, and which second of it is measured first.
+const LENGTHS = /^(duration|warm_up|cool_down|test)(\.|$)/;
+
+// What was last read of a scenario, with the settings that it had then.
+export type Before = [State, Survey, Resolved] | null;
+
+// Whether the first second that is measured is the one that it was before.
+function sameSecond(state: State, before: State): boolean {
+  const lengths = (of: State) => JSON.stringify(of.set.filter(([key]) => LENGTHS.test(key)));
+  return state.scenario === before.scenario && state.text === before.text && lengths(state) === lengths(before);
+}
+
 // Throws an `EngineError` that says what is wrong.
-export async function run(engine: Engine, state: State, signal: AbortSignal, progress: Progress): Promise<void> {
+export async function run(engine: Engine, state: State, signal: AbortSignal, progress: Progress, before: Before = null): Promise<void> {
+  // The first picture does not wait for what is most likely known: the length of a run whose knob was turned.
+  const early = before && sameSecond(state, before[0]) && !tooMany(crowd(treeOf(asOf(state)))) ? second(engine, state, before[1], signal) : null;
+  early?.catch(() => null);
   const [survey, resolved] = await read(engine, asOf(state), signal);
-  progress.survey(survey, resolved);
   const why = refusal(survey);
-  if (why) throw refused("limit", `${why}. ${ELSEWHERE}`);
+  if (why) {
+    progress.survey(survey, resolved);
+    throw refused("limit", `${why}. ${ELSEWHERE}`);
+  }
   let complete = false;
+  const known = early && before && survey.warm_up_s === before[1].warm_up_s && survey.duration_s === before[1].duration_s ? early : null;
+  const picture = (known ?? second(engine, state, survey, signal)).then((found) => complete || !found || progress.outcome(found));
+  // Knobs are drawn when the picture has been.
+  if (known) void picture.then(() => signal.aborted || progress.survey(survey, resolved), () => null);
+  else progress.survey(survey, resolved);
   const whole = Promise.all(
     Array.from({ length: state.runs }, (_, n) => askJson<Result>(engine, { do: "run", of: asOf(state, n) }, signal)),
   ).then(async (results) => {
@@ -67,7 +89,7 @@ export async function run(engine: Engine, state: State, signal: AbortSignal, pro
     progress.outcome(found);
     await where(engine, state, found, signal, progress);
   });
-  await Promise.all([whole, first(engine, state, survey, signal, (found) => complete || progress.outcome(found))]);
+  await Promise.all([whole, picture]);
 }
 
 // Where packets waited: the first run once more, with every packet followed, when the rest has been shown.
@@ -77,15 +99,16 @@ async function where(engine: Engine, state: State, found: Outcome, signal: Abort
   if (sojourn) show({ ...found, tails: tails(sojourn), layers: sojourn.layers, slowest: sojourn.slowest });
 }
 
-// The first second that is measured. A scenario that this cuts short in a way that it does not allow has no such picture.
-async function first(engine: Engine, state: State, survey: Survey, signal: AbortSignal, show: (found: Outcome) => void): Promise<void> {
+// The first second that is measured; none of a scenario that this cuts short in a way that it does not allow, or hardly shortens.
+async function second(engine: Engine, state: State, survey: Survey, signal: AbortSignal): Promise<Outcome | null> {
   const seconds = survey.warm_up_s + 1;
-  if (survey.duration_s <= 2 * seconds) return;
+  if (survey.duration_s <= 2 * seconds) return null;
   const short: Override[] = [["duration", `${seconds} s`], ["cool_down", "0 s"]];
   try {
     const result = await askJson<Result>(engine, { do: "run", of: asOf(state, 0, short) }, signal);
-    show(outcome([result], seconds, false));
+    return outcome([result], seconds, false);
   } catch (error) {
     if (!(error instanceof EngineError)) throw error;
+    return null;
   }
 }

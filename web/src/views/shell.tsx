@@ -161,6 +161,7 @@ export function Problem() {
               {one.key && <code>{one.key}</code>} {one.key && "– "}found {one.found}, expected {one.expected}
             </li>
           ))}
+          {told.more ? <li>and {told.more} more</li> : null}
         </ul>
       )}
       <div class="buttons">

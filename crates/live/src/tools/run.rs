@@ -282,7 +282,7 @@ fn ping(pings: &mut BTreeMap<String, Value>, tool: &Tool, requests: &[(u64, Opti
         tool.name.clone(),
         json!({
             "sent": of_them.len(), "received": received, "lost": lost, "loss": loss, "replies": times.len(),
-            "median_ms": part(0.5), "p95_ms": part(0.95), "p99_ms": part(0.99), "mean_ms": mean,
+            "median_ms": part(0.5), "p95_ms": part(0.95), "p99_ms": part(0.99), "mean_ms": mean, "longest_ms": part(1.0),
         }),
     );
 }

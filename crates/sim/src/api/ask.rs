@@ -126,7 +126,7 @@ fn told(error: &ApiError) -> Value {
         ApiError::Scenario(first) => {
             let all = core::iter::once(&**first).chain(first.others.iter());
             let mistakes: Vec<Value> = all.map(mistake).collect();
-            json!({ "kind": "scenario", "message": first.to_string(), "mistakes": mistakes })
+            json!({ "kind": "scenario", "message": first.to_string(), "mistakes": mistakes, "more": first.more })
         }
     }
 }

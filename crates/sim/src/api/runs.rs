@@ -194,7 +194,7 @@ mod tests {
         let Err(ApiError::Scenario(says)) = resolve("\nname = 1", "x.toml", &[]) else {
             panic!("it was read")
         };
-        assert_eq!((says.file.as_str(), says.line, says.key.as_str()), ("x.toml", Some(2), "name"));
+        assert_eq!((&*says.file, says.line, says.key.as_str()), ("x.toml", Some(2), "name"));
         assert_eq!(sweep(TEXT, "good.toml", &[]).map(|all| all.len()), Ok(4));
     }
 }

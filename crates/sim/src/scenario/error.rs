@@ -7,7 +7,7 @@ use core::fmt;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ScenarioError {
     /// The scenario file, or `--set` where an override is to blame.
-    pub file: String,
+    pub file: Box<str>,
     /// Line of the file, from 1; none for an override.
     pub line: Option<u32>,
     /// Dotted path of the key; empty where the text is not TOML at all.
@@ -236,7 +236,15 @@ impl Fault {
         // A quoted key may hold anything; a message stays on one line.
         let key = self.key.chars().map(|c| if c.is_control() { '?' } else { c }).collect();
         let others = self.others.into_iter().map(|other| other.in_file(name)).collect();
-        ScenarioError { file, line, key, found: self.found, expected: self.expected, others, more }
+        ScenarioError {
+            file: file.into(),
+            line,
+            key,
+            found: self.found,
+            expected: self.expected,
+            others,
+            more,
+        }
     }
 }
 

@@ -119,11 +119,11 @@ fn all_missing_keys_of_a_table_are_told_at_once() {
     };
     assert_eq!(keys(&bare), ["flow.2.from", "flow.2.to", "flow.2.rate"].map(str::to_owned));
     assert_eq!(keys("x = 1\n"), ["name", "x", "node"].map(str::to_owned));
-    let station = with(&[["ap = \"ap.wlan0\", address = \"10.0.1.11\", rate", "uplink_rate"]]);
-    assert_eq!(
-        keys(&station),
-        ["node.fast1.interface.wlan0.ap", "node.fast1.interface.wlan0.rate"].map(str::to_owned)
-    );
+    // Nodes that are like it miss them too.
+    let station = keys(&with(&[["ap = \"ap.wlan0\", address = \"10.0.1.11\", rate", "uplink_rate"]]));
+    let of_first: Vec<&str> =
+        station.iter().filter_map(|key| key.strip_prefix("node.fast1.interface.wlan0.")).collect();
+    assert_eq!(of_first, ["ap", "rate"]);
 }
 
 #[test]

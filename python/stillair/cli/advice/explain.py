@@ -55,7 +55,7 @@ def explain(what: str, set_: tuple[str, ...], seed: int | None, packet: bool, no
                     made += seeds
     print(page.text(resolved["name"], runs, found, outcomes))
     if packet:
-        print(f"\n{page.packet(runs)}")
+        print(f"\n{page.packet(runs, modems=findings.modems(resolved))}")
 
 
 def _read(text: str, overrides: list[tuple[str, str]]) -> "tuple[Scenario, list[tuple[str, str]]]":

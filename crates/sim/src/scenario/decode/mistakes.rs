@@ -138,14 +138,16 @@ impl Look<'_> {
                 let own = field.shapes();
                 let is_own = match value {
                     Value::String(name) => own.iter().any(|shape| name == shape.kind()),
-                    // Where no built-in part is a table, it is of one of somebody's own, or of none.
-                    Value::Table(table) => {
-                        built_in.shapes().is_empty() && !own.is_empty()
-                            || own.iter().any(|shape| is_kind(table, shape))
-                    }
+                    Value::Table(table) => own.iter().any(|shape| is_kind(table, shape)),
                     _ => false,
                 };
-                if is_own { self.kinds(&field) } else { self.value(path, item, built_in) }
+                // A table of a kind that is none may be of a built-in part, which has none: the decoder knows.
+                let is_table = matches!(value, Value::Table(_)) && built_in.shapes().is_empty();
+                match (is_own, is_table) {
+                    (true, _) => self.kinds(&field),
+                    (false, true) => {}
+                    (false, false) => self.value(path, item, built_in),
+                }
             }
             (Form::List(inner), Value::Array(items)) => {
                 for (n, item) in items.iter().enumerate() {
