@@ -18,7 +18,7 @@ SERVED := python/stillair/cli/explore/page
 WEB_INPUTS := web/build.mjs web/papers.mjs web/package-lock.json THIRD-PARTY-NOTICES.txt $(shell find web/src web/labs scenarios crates/sim/paths python/stillair/papers/data -type f)
 RUST_INPUTS := Cargo.toml Cargo.lock pyproject.toml $(shell find crates \( -name '*.rs' -o -name '*.toml' \))
 
-.PHONY: help run fresh pages site test-live test-live-kills bench-live agree papers why answers tune kernels jitter retry-out validate-wifi describe test test-rust test-python wheel sdist test-sdist test-wheel test-crate test-adapters header fuzz fuzz-link bench bench-qdiscs bench-ccs bench-doors bench-link bench-startup bench-sweeps bench-ns3 ns3-examples web test-web bench-web clean prerequisites live-hour test-kernels
+.PHONY: help run fresh pages site test-live test-live-kills bench-live agree papers why answers tune kernels jitter retry-out validate-wifi describe test test-rust test-python wheel sdist test-sdist test-wheel test-crate test-adapters header fuzz fuzz-link bench bench-qdiscs bench-ccs bench-doors bench-link bench-startup bench-sweeps bench-ns3 ns3-examples web test-web bench-web clean prerequisites live-hour test-kernels bench-scale bench-htsim
 .DEFAULT_GOAL := help
 
 help: ## show this list
@@ -226,6 +226,18 @@ bench-link: | prerequisites ## CPU time of links: to make one, of a download, of
 
 bench-sweeps: $(STAMPS)/native ## CPU time of a sweep beside its runs, and of a Dask task
 	$(BIN)/python bench/sweep_overhead.py
+
+bench-scale: | prerequisites ## a delivered packet and memory with 3 to 1,000 stations, a campus, start and sweep of a small run
+	cargo build --release --locked -p stillair-sim --example scale
+	$(PYTHON) bench/scale.py $(TARGET)/release/examples/scale $(SCALE_ARGS)
+	$(TARGET)/release/examples/scale scenarios/campus.toml
+	$(TARGET)/release/examples/scale --start scenarios/bench/small.toml
+	$(TARGET)/release/examples/scale --sweep scenarios/bench/small.toml 1000
+
+bench-htsim: | prerequisites ## the same wired bottleneck in htsim and here, by turns: HTSIM=PATH of its htsim_dumbell_tcp
+	@test -n "$(HTSIM)" || { echo "say where: make bench-htsim HTSIM=PATH of htsim_dumbell_tcp (head of bench/htsim.py)" >&2; exit 2; }
+	cargo build --release --locked -p stillair-sim --example scale
+	$(PYTHON) bench/htsim.py $(HTSIM) $(TARGET)/release/examples/scale
 
 bench-ns3: $(STAMPS)/ns3 ## the same scenarios in ns-3 and here (NS3_ARGS="--scenario anomaly-udp --runs 5 --json")
 	cargo build --release --locked -p stillair-sim --example bench

@@ -4,6 +4,7 @@ mod common;
 
 use common::{cell, flow, parse, run_to, station, watched};
 use stillair_model::vocabulary::{Duration, Seed};
+use stillair_model::wifi::air::audibility::Hearing;
 use stillair_model::wifi::phy::timing::{Timing, control_rate};
 use stillair_model::wifi::phy::{Band, PhyRate, ppdu_duration};
 use stillair_sim::run::run_once;
@@ -229,7 +230,7 @@ fn positions_say_who_hears_whom() {
     };
     let audible = |x: &str| {
         let a = &placed(x).channels[0].audible;
-        (a.deaf.len(), a.faint.len())
+        (a.groups(Hearing::Nothing).count(), a.groups(Hearing::Faint).count())
     };
     assert_eq!([audible("51 m, 0 m"), audible("51 m, 8 m")], [(0, 0), (1, 0)]);
     let far = placed("60 m, 0 m");
@@ -266,7 +267,7 @@ fn two_cells_of_two_hundred() {
         text += &flow("udp", &format!("s{cell}x0"), &format!("ap{cell}"), "rate = \"60 Mbit/s\"\nburst = 8");
     }
     let scenario = parse(&text, &[]);
-    assert_eq!(scenario.channels[0].audible.deaf.len(), 201 * 201);
+    assert_eq!(scenario.channels[0].audible.apart.len(), 201 * 201);
     assert_eq!(scenario.channels[0].capture.as_ref().map(|c| c.levels.len()), Some(402 * 401 / 2));
     let mut world = watched(&scenario, 0).world;
     run_to(&mut world, Duration::from_secs(1)).expect("accounts close");

@@ -15,7 +15,7 @@ export interface Entry {
 }
 
 const GROUPS: [group: string, ids: RegExp][] = [
-  ["Homes, offices and campuses", /^(home|cafe|classroom|office|dormitory|flat|mesh|phone|laptop|microwave|generations|examples\/)/],
+  ["Homes, offices and campuses", /^(home|cafe|classroom|office|campus|dormitory|flat|mesh|phone|laptop|microwave|generations|examples\/)/],
   ["Ending the Anomaly", /^anomaly-/],
   ["Other papers", /^(tsq|one-ms|retry-out|bquic)/],
   ["Paths of 'stillair link', with a download between their hosts", /^paths\//],

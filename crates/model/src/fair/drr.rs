@@ -5,7 +5,7 @@
 //! it, charges it, or says with [`Drr::head_empty`] that it had nothing to send.
 //!
 //! Members belong to a pool ([`Drr`]); lists ([`DeficitRoundRobin`]) are many, and a member is on one of them at most. Nothing
-//! is allocated after construction. The pool also keeps what its user has to say of each member, so that all that a
+//! is allocated but when a member is added. The pool also keeps what its user has to say of each member, so that all that a
 //! packet changes lies together.
 
 use alloc::vec::Vec;
@@ -132,6 +132,11 @@ impl<T> Drr<T> {
     pub fn share(&mut self, m: Member, account: Member) {
         assert!(account.index() < self.nodes.len(), "an account names no member");
         self.nodes[m.index()].account = account.0;
+    }
+
+    /// A pool of none, with room for so many.
+    pub fn with_room(members: u32) -> Self {
+        Self { nodes: Vec::with_capacity(members as usize) }
     }
 
     /// What is kept of each member, in their order.

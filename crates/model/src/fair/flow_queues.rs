@@ -1,6 +1,7 @@
 //! Flow queues with CoDel, shared by tins: one tin serves `fq_codel`, a tin a TID serves the MAC.
 //!
-//! All tins draw on one pool of queues. A packet's flow hash names its queue; while a queue belongs to another tin,
+//! All tins draw on one pool of queues. A queue takes memory from the first packet on that names it: a thousand stations with a pool of
+//! 4,096 queues each use a few of each. A packet's flow hash names its queue; while a queue belongs to another tin,
 //! the packet goes to its own tin's overflow queue. Each tin serves its queues by deficit rounds in bytes. Limits
 //! are global, and who exceeds them loses packets from the longest queue, whichever tin it belongs to: the two users
 //! do that differently, so [`FlowQueues::enqueue`] only queues, and the caller then asks [`FlowQueues::over_limit`]
@@ -95,27 +96,45 @@ pub struct Dropped {
 #[derive(Debug)]
 struct FlowQueue {
     list: PktList,
+    /// Its number in the pool.
+    number: u32,
     /// The tin that it belongs to, or [`UNBOUND`].
     tin: u32,
     place: Place,
 }
 
 const UNBOUND: u32 = u32::MAX;
+/// Queues that there is room for from the beginning.
+const FEW: u32 = 16;
 
-impl Default for FlowQueue {
-    fn default() -> Self {
-        Self { list: PktList::default(), tin: UNBOUND, place: Place::NONE }
+impl FlowQueue {
+    fn new(number: Queue) -> Self {
+        Self { list: PktList::default(), number: number.0, tin: UNBOUND, place: Place::NONE }
     }
 }
 
-impl longest::Queues for Drr<FlowQueue> {
+/// The queues by their numbers, as who looks for the longest sees them: those that ever held a packet.
+struct Numbered<'a> {
+    kept: &'a [u32],
+    queues: &'a mut Drr<FlowQueue>,
+}
+
+impl Numbered<'_> {
+    #[inline]
+    fn kept(&self, queue: usize) -> Member {
+        Member(self.kept[queue] - 1)
+    }
+}
+
+impl longest::Queues for Numbered<'_> {
     #[inline]
     fn bytes(&self, queue: usize) -> u64 {
-        self[Member(queue as u32)].list.bytes()
+        self.queues[self.kept(queue)].list.bytes()
     }
     #[inline]
     fn place(&mut self, queue: usize) -> &mut Place {
-        &mut self[Member(queue as u32)].place
+        let kept = self.kept(queue);
+        &mut self.queues[kept].place
     }
 }
 
@@ -139,8 +158,11 @@ pub struct FlowQueues {
     params: FlowQueuesParams,
     place: PlaceId,
     salt: Salt,
-    /// The queues, which the tins' rounds are made of.
+    /// By number of a queue: behind how many others it is kept, and one more; nothing as long as no packet has named it.
+    kept: Vec<u32>,
+    /// The queues that are kept, which the tins' rounds are made of.
     queues: Drr<FlowQueue>,
+    /// By place there.
     codel: Vec<CodelState>,
     tins: Vec<TinState>,
     codel_stats: Vec<CodelStats>,
@@ -229,8 +251,9 @@ impl FlowQueues {
             params,
             place,
             salt: Salt::new(salt),
-            queues: Drr::new(n),
-            codel: vec![CodelState::default(); n as usize],
+            kept: vec![0; n as usize],
+            queues: Drr::with_room(n.min(FEW)),
+            codel: Vec::with_capacity(n.min(FEW) as usize),
             tins: vec![TinState::default(); params.tins as usize],
             codel_stats: vec![CodelStats::default(); params.tins as usize],
             totals: Totals { packets: 0, memory: 0 },
@@ -249,6 +272,26 @@ impl FlowQueues {
         Member((scaled >> 32) as u32)
     }
 
+    /// Where a queue is kept, if it is.
+    #[inline]
+    fn find(&self, number: Queue) -> Option<Member> {
+        self.kept[number.index()].checked_sub(1).map(Member)
+    }
+
+    /// Where a queue is kept from now on.
+    #[inline]
+    fn keep(&mut self, number: Queue) -> Member {
+        self.find(number).unwrap_or_else(|| self.keep_new(number))
+    }
+
+    #[cold]
+    fn keep_new(&mut self, number: Queue) -> Member {
+        let kept = self.queues.add(FlowQueue::new(number));
+        self.codel.push(CodelState::default());
+        self.kept[number.index()] = kept.0 + 1;
+        kept
+    }
+
     /// The queue of a tin for packets whose own queue is in another tin's hands.
     #[inline]
     pub fn overflow_queue(&self, tin: TinId) -> Queue {
@@ -263,16 +306,18 @@ impl FlowQueues {
         let hot = ctx.packets.get_mut(p);
         hot.t_enqueue = now;
         let (bytes, truesize) = (u64::from(skb_len(hot)), u64::from(hot.truesize));
-        let mut id = self.queue_of(hot.flow_hash);
+        let mut number = self.queue_of(hot.flow_hash);
+        let mut id = self.keep(number);
         let owner = self.queues[id].tin;
         if owner != UNBOUND && owner != tin.0 {
-            id = self.overflow_queue(tin);
+            number = self.overflow_queue(tin);
+            id = self.keep(number);
             self.stats.collisions += 1;
         }
         let queue = &mut self.queues[id];
         queue.tin = tin.0;
         queue.list.push(ctx.packets, p);
-        self.longest.grown(id.index(), queue.list.bytes(), &mut queue.place);
+        self.longest.grown(number.index(), queue.list.bytes(), &mut queue.place);
         let t = &mut self.tins[tin.index()];
         t.packets += 1;
         t.bytes += bytes;
@@ -282,7 +327,7 @@ impl FlowQueues {
             self.queues.set_deficit(id, i64::from(self.params.quantum));
             self.stats.new_flow_count += 1;
         }
-        id
+        number
     }
 
     /// A queue that belongs to a tin, with its control law's state and the tin's counters of it.
@@ -343,8 +388,9 @@ impl FlowQueues {
         may: impl FnOnce(&Packet) -> bool,
         ctx: &mut Ctx<'_, S>,
     ) -> Option<Pkt> {
-        let own = self.queue_of(ctx.packets.get(p).flow_hash);
-        let id = if self.queues[own].tin == tin.0 { own } else { self.overflow_queue(tin) };
+        let own = self.find(self.queue_of(ctx.packets.get(p).flow_hash));
+        let own = own.filter(|&own| self.queues[own].tin == tin.0);
+        let id = own.or_else(|| self.find(self.overflow_queue(tin)))?;
         let next = self.queues[id].list.head()?;
         if self.queues[id].tin != tin.0 || !may(ctx.packets.get(next)) {
             return None;
@@ -364,11 +410,12 @@ impl FlowQueues {
         }
     }
 
-    /// The longest queue by bytes; of equal ones the first, overflow queues coming last.
+    /// Where the longest queue by bytes is kept; of equal ones the first, overflow queues coming last.
     // linux: include/net/fq_impl.h fq_find_fattest_flow (5.17) - the same order.
     #[inline]
     fn longest(&mut self) -> Option<Queue> {
-        self.longest.find(&mut self.queues).map(|queue| Member(queue as u32))
+        let Self { kept, queues, longest, .. } = self;
+        longest.find(&mut Numbered { kept, queues }).and_then(|number| self.find(Member(number as u32)))
     }
 
     /// Drops the packet at the head of a queue that holds one; returns its bytes.
@@ -413,7 +460,7 @@ impl FlowQueues {
         }
         self.stats.drop_overlimit += u64::from(packets);
         self.stats.drop_overmemory += if memory { u64::from(packets) } else { 0 };
-        Some(Dropped { queue: id, packets })
+        Some(Dropped { queue: Member(self.queues[id].number), packets })
     }
 
     /// Drops from the head of the longest queue, found anew each time, until no limit is exceeded; returns the number. At a
@@ -429,7 +476,7 @@ impl FlowQueues {
                 self.drop_head(now, id, ctx);
             }
             if self.has_laws() {
-                self.tell_law(now, id, batch);
+                self.tell_law(now, Member(self.queues[id].number), batch);
             }
             self.stats.drop_overlimit += u64::from(batch);
             self.stats.drop_overmemory += if over.memory { u64::from(batch) } else { 0 };

@@ -11,6 +11,8 @@ pub struct Audible {
     pub deaf: Vec<Vec<InterfaceRef>>,
     /// In each, everybody senses the others without understanding them.
     pub faint: Vec<Vec<InterfaceRef>>,
+    /// Pairs that do not hear or do not understand each other over the distance between them, the earlier one first and in order.
+    pub apart: Vec<(InterfaceRef, InterfaceRef, Hearing)>,
 }
 
 /// What is needed to say which frame comes through others.
@@ -33,12 +35,25 @@ impl CaptureLevels {
 impl Audible {
     /// Everybody hears everybody.
     pub fn is_full(&self) -> bool {
-        self.deaf.is_empty() && self.faint.is_empty()
+        self.deaf.is_empty() && self.faint.is_empty() && self.apart.is_empty()
     }
 
-    /// The same by pair, for those who ask for all of them: positions make a group of each pair.
+    /// The same by pair, for those who ask for all of them.
     pub fn pairs(&self) -> AudiblePairs {
-        AudiblePairs { deaf: pairs(&self.deaf), faint: pairs(&self.faint) }
+        let all = |groups: &[Vec<InterfaceRef>], how: Hearing| {
+            let apart = self.apart.iter().filter(|&&(_, _, hearing)| hearing == how).map(|&(a, b, _)| (a, b));
+            let mut all: Vec<_> = apart.collect();
+            add_pairs(groups, &mut all);
+            all
+        };
+        AudiblePairs { deaf: all(&self.deaf, Hearing::Nothing), faint: all(&self.faint, Hearing::Faint) }
+    }
+
+    /// The groups of those who do not hear each other at all, or do not understand each other; over a distance each pair is one.
+    pub fn groups(&self, how: Hearing) -> impl Iterator<Item = Vec<InterfaceRef>> {
+        let groups = if how == Hearing::Nothing { &self.deaf } else { &self.faint };
+        let apart = self.apart.iter().filter(move |&&(_, _, hearing)| hearing == how);
+        groups.iter().cloned().chain(apart.map(|&(a, b, _)| vec![a, b]))
     }
 }
 
@@ -50,6 +65,12 @@ pub struct AudiblePairs {
 }
 
 impl AudiblePairs {
+    /// All of them, those who do not hear each other at all last. Those of one node are among them, although they hear each other.
+    pub fn all(&self) -> impl Iterator<Item = (InterfaceRef, InterfaceRef, Hearing)> {
+        let faint = self.faint.iter().map(|&(a, b)| (a, b, Hearing::Faint));
+        faint.chain(self.deaf.iter().map(|&(a, b)| (a, b, Hearing::Nothing)))
+    }
+
     /// How one radio hears another. Those of one node always hear each other.
     pub fn between(&self, a: InterfaceRef, b: InterfaceRef) -> Hearing {
         let among = |pairs: &[_]| a.node != b.node && pairs.binary_search(&pair(a, b)).is_ok();
@@ -66,9 +87,8 @@ fn pair(a: InterfaceRef, b: InterfaceRef) -> (InterfaceRef, InterfaceRef) {
     (a.min(b), a.max(b))
 }
 
-/// All pairs within groups, in order and each once.
-fn pairs(groups: &[Vec<InterfaceRef>]) -> Vec<(InterfaceRef, InterfaceRef)> {
-    let mut all = Vec::new();
+/// Adds all pairs within groups; they are in order then, each once.
+fn add_pairs(groups: &[Vec<InterfaceRef>], all: &mut Vec<(InterfaceRef, InterfaceRef)>) {
     for group in groups {
         for (n, &a) in group.iter().enumerate() {
             all.extend(group[n + 1..].iter().map(|&b| pair(a, b)));
@@ -76,7 +96,6 @@ fn pairs(groups: &[Vec<InterfaceRef>]) -> Vec<(InterfaceRef, InterfaceRef)> {
     }
     all.sort_unstable();
     all.dedup();
-    all
 }
 
 #[cfg(test)]
@@ -95,21 +114,29 @@ mod tests {
         fn pairs_are_those_within_groups(
             deaf in prop::collection::vec(prop::collection::vec(0..8_usize, 2..5), 0..4),
             faint in prop::collection::vec(prop::collection::vec(0..8_usize, 2..5), 0..4),
+            far in prop::collection::vec((0..8_usize, 0..8_usize, any::<bool>()), 0..4),
         ) {
             let groups = |all: &[Vec<usize>]| -> Vec<Vec<_>> {
                 all.iter().map(|group| group.iter().map(|&n| radio(n)).collect()).collect()
             };
-            let pairs = Audible { deaf: groups(&deaf), faint: groups(&faint) }.pairs();
+            let apart = far.iter().filter(|&&(a, b, _)| a / 2 != b / 2).map(|&(a, b, deaf)| {
+                let (a, b) = pair(radio(a), radio(b));
+                (a, b, if deaf { Hearing::Nothing } else { Hearing::Faint })
+            });
+            let pairs = Audible { deaf: groups(&deaf), faint: groups(&faint), apart: apart.collect() }.pairs();
             for (a, b) in (0..8).flat_map(|a| (0..8).map(move |b| (a, b))) {
-                let both = |all: &[Vec<usize>]| {
-                    a / 2 != b / 2 && all.iter().any(|group| group.contains(&a) && group.contains(&b))
+                let both = |all: &[Vec<usize>], no: bool| {
+                    let far = far.iter().any(|&(c, d, deaf)| deaf == no && [(a, b), (b, a)].contains(&(c, d)));
+                    a / 2 != b / 2 && (far || all.iter().any(|group| group.contains(&a) && group.contains(&b)))
                 };
-                let expected = match (both(&deaf), both(&faint)) {
+                let expected = match (both(&deaf, true), both(&faint, false)) {
                     (true, _) => Hearing::Nothing,
                     (false, true) => Hearing::Faint,
                     (false, false) => Hearing::Clear,
                 };
                 prop_assert_eq!(pairs.between(radio(a), radio(b)), expected);
+                let listed = pairs.all().filter(|&(c, d, _)| (c, d) == pair(radio(a), radio(b)) && a / 2 != b / 2);
+                prop_assert_eq!(listed.last().map_or(Hearing::Clear, |(_, _, how)| how), expected);
             }
         }
     }

@@ -19,6 +19,7 @@ use stillair_model::qdisc::fifo::FifoParams;
 use stillair_model::qdisc::netem::{Chance, Share};
 use stillair_model::transport::cc::CcParams;
 use stillair_model::vocabulary::{Ac, Duration, Ip, Rate};
+use stillair_model::wifi::air::audibility::Hearing;
 use stillair_model::wifi::phy::Band;
 use stillair_model::wifi::phy::frame::Cipher;
 use stillair_model::wifi::rx::retry_out::RetryOutParams;
@@ -39,7 +40,7 @@ use path::{errors, rates, traced};
 impl Scenario {
     /// The scenario as one JSON object; equal scenarios give equal text.
     pub fn resolved(&self) -> String {
-        let names = |group: &Vec<_>| group.iter().map(|&at| self.interface_name(at)).collect::<Vec<_>>();
+        let names = |group: Vec<_>| group.iter().map(|&at| self.interface_name(at)).collect::<Vec<_>>();
         let channels = self.channels.iter().map(|c| {
             let mut channel = json!({
                 "name": c.name,
@@ -54,8 +55,8 @@ impl Scenario {
                 "loss_at_1m_mdb": c.path_loss.at_1m,
                 "loss_per_decade_mdb": c.path_loss.per_decade,
                 "noise_mdbm": c.path_loss.noise,
-                "deaf": c.audible.deaf.iter().map(names).collect::<Vec<_>>(),
-                "faint": c.audible.faint.iter().map(names).collect::<Vec<_>>(),
+                "deaf": c.audible.groups(Hearing::Nothing).map(names).collect::<Vec<_>>(),
+                "faint": c.audible.groups(Hearing::Faint).map(names).collect::<Vec<_>>(),
                 "capture_mdb": c.capture.as_ref().map(|capture| capture.threshold),
                 "beacon_interval_ns": c.beacon_interval.map(|d| d.nanos()),
             });

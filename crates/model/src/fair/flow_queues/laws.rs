@@ -11,7 +11,7 @@ impl FlowQueues {
     /// [`FlowQueues::dequeue_by_laws`] then; each law has a stream of its own.
     #[must_use]
     pub fn with_laws(mut self, law: &LawFactory, mut stream: RandomStream) -> Self {
-        self.laws = (0..self.codel.len()).map(|_| law.make(stream.split())).collect();
+        self.laws = (0..self.kept.len()).map(|_| law.make(stream.split())).collect();
         self
     }
 
@@ -24,7 +24,7 @@ impl FlowQueues {
     /// The queue that a packet of a tin with this hash joins now.
     fn queue_for(&self, tin: TinId, flow_hash: u32) -> Queue {
         let id = self.queue_of(flow_hash);
-        let owner = self.queues[id].tin;
+        let owner = self.find(id).map_or(UNBOUND, |kept| self.queues[kept].tin);
         if owner == UNBOUND || owner == tin.0 { id } else { self.overflow_queue(tin) }
     }
 
@@ -39,8 +39,9 @@ impl FlowQueues {
     ) -> Option<Queue> {
         let hot = ctx.packets.get_mut(p);
         let id = self.queue_for(tin, hot.flow_hash);
-        let list = &self.queues[id].list;
-        let seen = Seen::new(now, hot, Duration::ZERO, (list.packets(), list.bytes()), slow);
+        let list = self.find(id).map(|kept| &self.queues[kept].list);
+        let queued = list.map_or((0, 0), |list| (list.packets(), list.bytes()));
+        let seen = Seen::new(now, hot, Duration::ZERO, queued, slow);
         match self.laws[id.index()].arrives(&seen).apply(hot) {
             Fate::Passed => {}
             Fate::Marked => self.codel_stats[tin.index()].ecn_mark += 1,
@@ -66,9 +67,10 @@ impl FlowQueues {
         loop {
             let t = &mut self.tins[tin.index()];
             let (id, _) = self.queues.next(&mut t.rounds, i64::from(self.params.quantum))?;
+            let number = self.queues[id].number as usize;
             let mut laws = core::mem::take(&mut self.laws);
             let (mut view, _, stats) = self.view(now, id, ctx);
-            let came = view.dequeue_by(&mut *laws[id.index()], slow, stats);
+            let came = view.dequeue_by(&mut *laws[number], slow, stats);
             self.laws = laws;
             if let Some(p) = came {
                 self.queues.charge(id, i64::from(skb_len(ctx.packets.get(p))));

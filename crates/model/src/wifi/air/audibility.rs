@@ -33,6 +33,25 @@ impl Audibility {
         Self { listeners: (0..radios).map(of).collect() }
     }
 
+    /// That of `radios` radios that hear each other clearly but for these pairs; of several entries for one the last counts.
+    pub fn but_for(radios: usize, pairs: impl Iterator<Item = (usize, usize, Hearing)>) -> Self {
+        let mut others: Vec<Vec<(u16, Hearing)>> = alloc::vec![Vec::new(); radios];
+        for (a, b, hearing) in pairs {
+            others[a].push((b as u16, hearing));
+            others[b].push((a as u16, hearing));
+        }
+        let mut row = Vec::new();
+        let mut listeners = |(from, others): (usize, Vec<(u16, Hearing)>)| {
+            row.clear();
+            row.resize(radios, Hearing::Clear);
+            others.into_iter().for_each(|(to, hearing)| row[usize::from(to)] = hearing);
+            row[from] = Hearing::Nothing;
+            let heard = (0..).zip(&row).filter(|&(_, &hearing)| hearing != Hearing::Nothing);
+            heard.map(|(to, &hearing)| (to, hearing == Hearing::Clear)).collect()
+        };
+        Self { listeners: others.into_iter().enumerate().map(&mut listeners).collect() }
+    }
+
     /// Radios.
     pub fn radios(&self) -> usize {
         self.listeners.len()
@@ -60,5 +79,15 @@ mod tests {
         assert_eq!(row.listeners(0), [(1, true), (2, false)]);
         assert_eq!(row.listeners(1), [(0, true), (2, true)]);
         assert_eq!(row.listeners(2), [(1, true)]);
+    }
+
+    #[test]
+    fn pairs_that_do_not_hear_each_other_as_others_do() {
+        let pairs = [(0, 3, Hearing::Faint), (2, 1, Hearing::Faint), (3, 0, Hearing::Nothing)];
+        let some = Audibility::but_for(4, pairs.into_iter());
+        assert_eq!(some.listeners(0), [(1, true), (2, true)]);
+        assert_eq!(some.listeners(1), [(0, true), (2, false), (3, true)]);
+        assert_eq!(some.listeners(2), [(0, true), (1, false), (3, true)]);
+        assert_eq!(some.listeners(3), [(1, true), (2, true)]);
     }
 }

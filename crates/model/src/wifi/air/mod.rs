@@ -5,6 +5,7 @@ pub mod account;
 pub mod audibility;
 pub mod capture;
 mod contenders;
+mod earliest;
 pub mod edca;
 pub mod filter;
 pub mod given;

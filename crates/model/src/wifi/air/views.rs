@@ -6,6 +6,7 @@
 
 use super::audibility::Audibility;
 use super::capture::CaptureEffect;
+use super::earliest::Earliest;
 use super::medium::Medium;
 use crate::vocabulary::{Duration, Instant};
 use alloc::boxed::Box;
@@ -53,6 +54,10 @@ struct View {
     /// Until when it waits after a frame that it did not understand.
     quiet_until: Instant,
     reserved: Reservation,
+    /// It is on the list of those to be looked at.
+    touched: bool,
+    /// It had something to send when it was looked at last.
+    wanted: bool,
 }
 
 impl View {
@@ -70,7 +75,15 @@ impl View {
             noisy_from: None,
             quiet_until: Instant::ZERO,
             reserved: Reservation::NONE,
+            touched: false,
+            wanted: false,
         }
+    }
+
+    /// When its functions start to transmit, if nobody else does before.
+    #[inline]
+    fn planned(&self, now: Instant) -> Option<Instant> {
+        self.medium.start().filter(|&start| !self.engaged && start >= now)
     }
 
     #[inline]
@@ -107,12 +120,20 @@ pub struct Views {
     eifs_extra: Duration,
     frames: u32,
     on_air: u32,
+    /// By radio: when it is planned to begin, as it was when [`Views::plan`] was called last.
+    starts: Earliest,
+    /// Those that may be planned otherwise since, each once.
+    touched: Vec<u16>,
+    /// How many had something to send then, and how many detect energy that is no frame.
+    wanted: u32,
+    energetic: u32,
 }
 
 impl Views {
     /// A channel that has been idle since the start of the run; `media` are those of its radios, with their functions.
     pub fn new(media: Vec<Medium>, hearing: Audibility, eifs_extra: Duration) -> Self {
         debug_assert_eq!(media.len(), hearing.radios());
+        let radios = media.len();
         Self {
             views: media.into_iter().map(View::new).collect(),
             hearing,
@@ -120,6 +141,10 @@ impl Views {
             eifs_extra,
             frames: 0,
             on_air: 0,
+            starts: Earliest::new(radios),
+            touched: Vec::with_capacity(radios),
+            wanted: 0,
+            energetic: 0,
         }
     }
 
@@ -130,29 +155,67 @@ impl Views {
         self
     }
 
+    /// A radio may be planned otherwise from now on.
+    #[inline]
+    fn touch(view: &mut View, radio: usize, touched: &mut Vec<u16>) {
+        if !core::mem::replace(&mut view.touched, true) {
+            touched.push(radio as u16);
+        }
+    }
+
+    /// A radio to be acted upon.
+    #[inline]
+    fn view(&mut self, radio: usize) -> &mut View {
+        let view = &mut self.views[radio];
+        Self::touch(view, radio, &mut self.touched);
+        view
+    }
+
     /// The medium as a radio's functions see it.
     #[inline]
     pub fn medium(&mut self, radio: usize) -> &mut Medium {
-        &mut self.views[radio].medium
-    }
-
-    /// The same for all radios, only to look at.
-    #[inline]
-    pub fn media(&self) -> impl Iterator<Item = &Medium> {
-        self.views.iter().map(|v| &v.medium)
+        &mut self.view(radio).medium
     }
 
     /// When a radio's functions start to transmit, if nobody else does before. At that instant it stays planned until [`Views::engage`],
     /// also if another of these functions asks before that: for what another channel has brought at the same instant.
     #[inline]
     pub fn planned(&self, now: Instant, radio: usize) -> Option<Instant> {
-        let view = &self.views[radio];
-        view.medium.start().filter(|&start| !view.engaged && start >= now)
+        self.views[radio].planned(now)
     }
 
-    /// When the first of all radios does.
-    pub fn next(&self, now: Instant) -> Option<Instant> {
-        (0..self.views.len()).filter_map(|radio| self.planned(now, radio)).min()
+    /// Looks at all radios that something has happened to since, for [`Views::next`], [`Views::next_starting`] and [`Views::is_wanted`].
+    /// To be called after each event of the channel.
+    pub fn plan(&mut self, now: Instant) {
+        let Self { views, starts, touched, wanted, .. } = self;
+        for radio in touched.drain(..) {
+            let (radio, view) = (usize::from(radio), &mut views[usize::from(radio)]);
+            view.touched = false;
+            starts.set(radio, view.planned(now).unwrap_or(Instant::NEVER));
+            let is_wanted = view.medium.is_wanted();
+            let was = core::mem::replace(&mut view.wanted, is_wanted);
+            *wanted = *wanted + u32::from(is_wanted) - u32::from(was);
+        }
+        debug_assert_eq!(self.wanted as usize, self.views.iter().filter(|v| v.medium.is_wanted()).count());
+        debug_assert_eq!(self.next(), (0..self.views.len()).filter_map(|n| self.planned(now, n)).min());
+    }
+
+    /// When the first of all radios starts to transmit, as planned.
+    #[inline]
+    pub fn next(&self) -> Option<Instant> {
+        Some(self.starts.first()).filter(|&at| at != Instant::NEVER)
+    }
+
+    /// The first radio from `from` on that is planned to start now.
+    #[inline]
+    pub fn next_starting(&self, now: Instant, from: usize) -> Option<usize> {
+        self.starts.next_due(from, now)
+    }
+
+    /// Whether some radio has something to send.
+    #[inline]
+    pub fn is_wanted(&self) -> bool {
+        self.wanted > 0
     }
 
     /// Frames on the air.
@@ -162,7 +225,9 @@ impl Views {
 
     /// A radio begins or ceases to detect energy that is no frame. It waits for no longer than that: there was no frame to be answered.
     pub fn energy(&mut self, now: Instant, radio: usize, detected: bool) {
-        let view = &mut self.views[radio];
+        let was = self.views[radio].energy;
+        self.energetic = self.energetic + u32::from(detected) - u32::from(was);
+        let view = self.view(radio);
         if detected && view.is_free() {
             view.medium.interrupt(now);
         }
@@ -175,26 +240,26 @@ impl Views {
 
     /// Whether some radio detects such energy.
     pub fn is_energy_detected(&self) -> bool {
-        self.views.iter().any(|v| v.energy)
+        self.energetic > 0
     }
 
     /// The transmission begins that a radio's functions have planned for `now`; all that begin now are told before any frame.
     pub fn engage(&mut self, now: Instant, radio: usize) {
-        let view = &mut self.views[radio];
+        let view = self.view(radio);
         view.engaged = true;
         view.medium.begin(now);
     }
 
     /// A radio goes on at `start` within its transmit opportunity.
     pub fn hold(&mut self, now: Instant, radio: usize, start: Instant) {
-        let view = &mut self.views[radio];
+        let view = self.view(radio);
         view.engaged = true;
         view.medium.hold(now, start);
     }
 
     /// A radio's exchange is over; it waits from `idle_from` on at the earliest.
     pub fn release(&mut self, now: Instant, radio: usize, idle_from: Instant) {
-        let view = &mut self.views[radio];
+        let view = self.view(radio);
         view.engaged = false;
         view.quiet_until = view.quiet_until.max(idle_from);
         view.settle(now);
@@ -207,9 +272,10 @@ impl Views {
         let id = FrameId(self.frames);
         self.frames = self.frames.wrapping_add(1);
         self.on_air += 1;
-        let Self { views, hearing, capture, .. } = self;
+        let Self { views, hearing, capture, touched, .. } = self;
         let capture = capture.as_deref();
         let own = &mut views[from];
+        Self::touch(own, from, touched);
         if own.is_free() {
             own.medium.interrupt(now);
         }
@@ -218,6 +284,9 @@ impl Views {
         own.following = None;
         for &(to, clearly) in hearing.listeners(from) {
             let view = &mut views[usize::from(to)];
+            if view.wanted {
+                Self::touch(view, usize::from(to), touched);
+            }
             if view.is_free() {
                 view.medium.interrupt(now);
             }
@@ -259,13 +328,17 @@ impl Views {
         reservation: Option<Reservation>,
     ) {
         self.on_air -= 1;
-        let Self { views, hearing, capture, eifs_extra, .. } = self;
+        let Self { views, hearing, capture, eifs_extra, touched, .. } = self;
         let capture = capture.as_deref();
+        Self::touch(&mut views[from], from, touched);
         views[from].sending = false;
         views[from].settle(now);
         for &(other, _) in hearing.listeners(from) {
             let other = usize::from(other);
             let view = &mut views[other];
+            if view.wanted {
+                Self::touch(view, other, touched);
+            }
             view.sensed -= 1;
             view.loud -= capture.map_or(0, |c| c.power(from, other));
             let received = view.following == Some(frame);
@@ -304,12 +377,14 @@ impl Views {
     /// Nothing has followed an RTS: those who heard no more of the exchange than that need not wait for it.
     // spec: ieee80211-2016 10.3.2.4 - a reservation by an RTS may be reset if nothing is received within two SIFS, a CTS and two slots.
     pub fn give_back(&mut self, now: Instant, by: usize) {
-        for &(other, _) in self.hearing.listeners(by) {
-            let view = &mut self.views[usize::from(other)];
+        let Self { views, hearing, touched, .. } = self;
+        for &(other, _) in hearing.listeners(by) {
+            let view = &mut views[usize::from(other)];
             let Reservation { until, by: owner, by_rts } = view.reserved;
             if owner == by && by_rts && until > now && view.sensed == 0 {
                 view.reserved = Reservation::NONE;
                 view.settle(now);
+                Self::touch(view, usize::from(other), touched);
             }
         }
     }

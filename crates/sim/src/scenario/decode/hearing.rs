@@ -97,7 +97,7 @@ impl<'a> Given<'a> {
         if let Some(field) = &self.faint {
             beside(field, &deaf, &faint, nodes)?;
         }
-        Ok(Audible { deaf, faint })
+        Ok(Audible { deaf, faint, apart: Vec::new() })
     }
 
     /// The threshold of capture on a channel, in thousandths of a decibel, if there is one: then all its nodes must have a place.

@@ -4,6 +4,8 @@ use super::super::contract::{Form, Key};
 use super::super::error::Fault;
 use super::super::reader::{Field, Section};
 use super::super::{Attachment, CaptureLevels, Channel, Errors, InterfaceRef, Node, Role, SnrSteps, units};
+use stillair_model::wifi::air::audibility::Hearing;
+use stillair_model::wifi::phy::path_loss::PathLoss;
 
 const EXPECTED: &str = "two coordinates such as \"3 m, 4.5 m\"";
 
@@ -74,6 +76,31 @@ pub(in crate::scenario) const fn distance(a: Position, b: Position) -> u64 {
     (x * x + y * y).isqrt() as u64
 }
 
+/// The least distance in millimetres at which a signal arrives below a level; none within `most`.
+fn least_below(path_loss: PathLoss, level: i32, most: u64) -> Option<u64> {
+    let is_below = |distance: u64| path_loss.snr(distance).0 + path_loss.noise < level;
+    if !is_below(most) {
+        return None;
+    }
+    // It gets no louder with the distance.
+    let (mut louder, mut below) = (0, most);
+    if is_below(louder) {
+        return Some(0);
+    }
+    while below - louder > 1 {
+        let middle = louder + (below - louder) / 2;
+        if is_below(middle) { below = middle } else { louder = middle }
+    }
+    Some(below)
+}
+
+/// Whether two places are at least so far apart: their distance, rounded down, is not less.
+fn is_apart(a: Position, b: Position, least: Option<u64>) -> bool {
+    let Some(least) = least.map(u128::from) else { return false };
+    let (x, y) = (a[0].abs_diff(b[0]) as u128, a[1].abs_diff(b[1]) as u128);
+    x * x + y * y >= least * least
+}
+
 /// Puts the pairs of radios that do not hear or understand each other over the distance between them, and how loud they do with capture.
 pub(super) fn audible(channel: &mut Channel, index: usize, nodes: &[Node], capture: Option<u32>) {
     let mut levels = Vec::new();
@@ -86,17 +113,24 @@ pub(super) fn audible(channel: &mut Channel, index: usize, nodes: &[Node], captu
     });
     let placed: Vec<_> =
         interfaces.filter_map(radio).filter_map(|at| Some((at, nodes[at.node].position?))).collect();
+    // Distances are looked at squared, and how loud a signal is at one only where that is asked for: pairs are many.
+    let extent = |axis: usize| placed.iter().map(|(_, place)| place[axis]).max().unwrap_or(0);
+    let most = extent(0).saturating_add(extent(1)).saturating_add(1);
+    let [unheard, unclear] = [channel.sensed_from, channel.understood_from]
+        .map(|level| least_below(channel.path_loss, level, most));
     for (n, &(a, from)) in placed.iter().enumerate() {
         for &(b, to) in &placed[n + 1..] {
-            let level = channel.path_loss.snr(distance(from, to)).0 + channel.path_loss.noise;
             if a.node == b.node {
                 // Radios of one node always hear each other.
-            } else if level < channel.sensed_from {
-                channel.audible.deaf.push(vec![a, b]);
-            } else if level < channel.understood_from {
-                channel.audible.faint.push(vec![a, b]);
+            } else if is_apart(from, to, unheard) {
+                channel.audible.apart.push((a, b, Hearing::Nothing));
+            } else if is_apart(from, to, unclear) {
+                channel.audible.apart.push((a, b, Hearing::Faint));
             }
-            levels.push((a, b, level));
+            if capture.is_some() {
+                let level = channel.path_loss.snr(distance(from, to)).0 + channel.path_loss.noise;
+                levels.push((a, b, level));
+            }
         }
     }
     channel.capture = capture.map(|threshold| CaptureLevels { threshold, levels });
@@ -127,5 +161,19 @@ mod tests {
         assert_eq!(distance([0, 0], [3_000, 4_000]), 5_000);
         assert_eq!(distance([1, 7], [1, 7]), 0);
         assert_eq!(distance([2_000, 0], [1_000, 1_000]), 1_414);
+    }
+
+    #[test]
+    fn by_squares_as_by_levels() {
+        let loss = PathLoss { tx_power: 16_000, at_1m: 46_700, per_decade: 30_000, noise: -94_000 };
+        for level in [-150_000, -82_000, -81_999, -40_000, -30_700, -30_699, 20_000] {
+            let least = least_below(loss, level, 200_001);
+            for to in [0, 1, 999, 1_000, 1_001, 2_040, 51_000, 51_680, 51_681, 51_685, 51_690, 100_000] {
+                for place in [[to, 0], [to / 2, to / 3], [to, to]] {
+                    let below = loss.snr(distance([0, 0], place)).0 + loss.noise < level;
+                    assert_eq!(is_apart([0, 0], place, least), below, "{level} {place:?} {least:?}");
+                }
+            }
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! Exchanges on a channel where not everybody hears everybody: each frame has a beginning and an end, at which those who hear it
 //! begin and cease to be busy. An exchange has the same few events whoever else is there; at each beginning and end of a frame
-//! those who hear it are looked at, and at each event all radios of the channel, for who begins now and what happens next.
+//! those who hear it are looked at, and at each event those who have an exchange under way: nobody else, however many are on the channel.
 
 use stillair_model::vocabulary::{Duration, Instant, Sink};
 use stillair_model::wifi::air::account::AirUse;
@@ -15,63 +15,11 @@ use stillair_model::wifi::phy::{frame, ppdu_duration};
 use super::exchange::At;
 use super::foreign::{Foreign, OnAir};
 use super::parts::{airtime, response, use_of};
-use super::phases::{Phase, Step};
+use super::phases::{Exchange, Phase, Step};
 use super::tries::TryOutcome;
 use super::{Above, Air};
 use crate::engine::Slot;
 use crate::world::common::Core;
-
-/// An exchange that a radio has begun.
-#[derive(Clone, Copy, Debug)]
-struct Exchange {
-    queue: usize,
-    /// Number on the channel of the radio that it is for; none for a beacon.
-    to: Option<usize>,
-    phase: Phase,
-    /// When that phase ends.
-    at: Instant,
-    begun: Instant,
-    /// When the PPDU begins, if all goes well, and how long it takes.
-    start: Instant,
-    took: Duration,
-    /// SIFS and the answer.
-    response: Duration,
-    protection: Protection,
-    use_of: AirUse,
-    /// What the receiver got of the PPDU.
-    got: RxOutcome,
-    /// The PPDU was sent.
-    sent: bool,
-    /// Others destroyed some of it.
-    disturbed: bool,
-    txop_until: Option<Instant>,
-}
-
-impl Exchange {
-    /// The end of it all, if all goes well.
-    fn ends(&self) -> Instant {
-        self.start + self.took + self.response
-    }
-
-    const fn first(&self) -> Step {
-        match self.protection {
-            Protection::None => Step::Data,
-            Protection::CtsToSelf(_) => Step::CtsToSelf,
-            Protection::RtsCts(_) => Step::Rts,
-        }
-    }
-
-    /// What the air is used for by it, gaps between its frames included.
-    const fn uses(&self) -> AirUse {
-        match self.phase {
-            Phase::On(Step::Data, _) => self.use_of,
-            Phase::On(Step::Answer, _) | Phase::Before(Step::Answer) => AirUse::Ack,
-            Phase::On(..) | Phase::Before(Step::Cts) => AirUse::Protection,
-            Phase::Before(Step::Data) if !matches!(self.protection, Protection::None) => AirUse::Protection,
-            Phase::Before(_) | Phase::Failed => AirUse::Contention,
-        }
-    }
-}
 
 /// A channel where not everybody hears everybody.
 #[derive(Debug)]
@@ -82,6 +30,10 @@ pub(super) struct PartlyConnected {
     radios: Vec<usize>,
     /// By number on the channel: the exchange that it has begun.
     exchanges: Vec<Option<Exchange>>,
+    /// Who has one, in order.
+    under_way: Vec<u16>,
+    /// The same as it was when an event began that goes through all of them.
+    was_under_way: Vec<u16>,
     /// What the air has been used for since it was booked last.
     pub(super) using: AirUse,
     /// Who begins now, by number on the channel, and with which queue.
@@ -96,19 +48,52 @@ impl PartlyConnected {
     pub(super) fn new(views: Views, radios: Vec<usize>, foreign: Foreign) -> Self {
         let exchanges = vec![None; radios.len()];
         let foreign = (!foreign.is_none()).then(|| Box::new(foreign));
+        let (under_way, was_under_way) = (Vec::new(), Vec::new());
         let (starting, winners) = (Vec::new(), Vec::new());
-        Self { views, radios, exchanges, using: AirUse::Idle, starting, winners, foreign }
+        Self {
+            views,
+            radios,
+            exchanges,
+            under_way,
+            was_under_way,
+            using: AirUse::Idle,
+            starting,
+            winners,
+            foreign,
+        }
+    }
+
+    /// A radio has begun an exchange.
+    fn add(&mut self, number: usize, exchange: Exchange) {
+        self.exchanges[number] = Some(exchange);
+        let number = number as u16;
+        if let Err(at) = self.under_way.binary_search(&number) {
+            self.under_way.insert(at, number);
+        }
+    }
+
+    /// A radio's exchange is over.
+    fn remove(&mut self, number: usize) -> Exchange {
+        self.under_way.retain(|&n| usize::from(n) != number);
+        self.exchanges[number].take().expect("what ends was there")
+    }
+
+    /// All exchanges, in the order of their radios' numbers.
+    fn all(&self) -> impl Iterator<Item = (usize, &Exchange)> {
+        self.under_way
+            .iter()
+            .filter_map(|&n| Some((usize::from(n), self.exchanges[usize::from(n)].as_ref()?)))
     }
 
     /// What the air is used for from now on.
     fn uses(&self) -> AirUse {
-        let mut under_way = self.exchanges.iter().flatten();
+        let mut under_way = self.all().map(|(_, exchange)| exchange);
         let on_air = |e: &&Exchange| matches!(e.phase, Phase::On(..));
         let others = || self.foreign.as_ref().and_then(|foreign| foreign.uses(&self.views));
         match self.views.on_air() {
             0 => match under_way.next() {
                 Some(exchange) => exchange.uses(),
-                None => others().unwrap_or_else(|| match self.views.media().any(|m| m.is_wanted()) {
+                None => others().unwrap_or_else(|| match self.views.is_wanted() {
                     true => AirUse::Contention,
                     false => AirUse::Idle,
                 }),
@@ -123,9 +108,8 @@ impl PartlyConnected {
 
     /// The exchange that uses the air, by the number of its radio and its queue: the one of which a frame is on the air, or the first.
     pub(super) fn whose(&self) -> Option<(usize, usize)> {
-        let all = || self.exchanges.iter().enumerate().filter_map(|(n, e)| Some((n, e.as_ref()?)));
-        let on_air = all().find(|(_, e)| matches!(e.phase, Phase::On(..)));
-        on_air.or_else(|| all().next()).map(|(n, e)| (n, e.queue))
+        let on_air = self.all().find(|(_, e)| matches!(e.phase, Phase::On(..)));
+        on_air.or_else(|| self.all().next()).map(|(n, e)| (n, e.queue))
     }
 
     /// The radio of this number.
@@ -140,10 +124,10 @@ impl PartlyConnected {
     }
 
     /// When something happens next.
-    fn next(&self, now: Instant) -> Option<Instant> {
-        let planned = self.views.next(now).into_iter();
+    fn next(&self) -> Option<Instant> {
+        let planned = self.views.next().into_iter();
         let foreign = self.foreign.as_ref().and_then(|foreign| foreign.next());
-        planned.chain(self.exchanges.iter().flatten().map(|e| e.at)).chain(foreign).min()
+        planned.chain(self.all().map(|(_, e)| e.at)).chain(foreign).min()
     }
 
     /// Finds out who begins at `now`. Of several functions of one radio the one of the highest category does; the others back off
@@ -151,10 +135,11 @@ impl PartlyConnected {
     // spec: ieee80211 10.22.2.4 - internal collisions.
     fn find_starting(&mut self, now: Instant, radios: &[Radio]) {
         self.starting.clear();
-        for (number, &radio) in self.radios.iter().enumerate() {
-            if self.views.planned(now, number) != Some(now) {
-                continue;
-            }
+        let mut from = 0;
+        // Behind our radios are those of neighbours.
+        while let Some(number) = self.views.next_starting(now, from).filter(|&n| n < self.radios.len()) {
+            from = number + 1;
+            let radio = self.radios[number];
             self.views.engage(now, number);
             self.views.medium(number).senders(&mut self.winners);
             let queue_of = |f: &EdcafId| {
@@ -189,8 +174,9 @@ impl Air {
         let channel = &mut self.channels[index];
         let partly = channel.partly_connected.as_mut().expect("such a channel");
         channel.account.book(partly.using, core.now);
+        partly.views.plan(core.now);
         partly.using = partly.uses();
-        core.timers.set(Slot(self.slots.channels + index as u32), partly.next(core.now));
+        core.timers.set(Slot(self.slots.channels + index as u32), partly.next());
     }
 
     fn partly_connected(&mut self, index: usize) -> &mut PartlyConnected {
@@ -209,9 +195,12 @@ impl Air {
         channel.account.book(partly.using, now);
         partly.find_starting(now, &self.radios);
         partly.with_foreign(|foreign, views| foreign.begin(now, views));
-        let (radios, timing) = (partly.radios.len(), channel.timing);
+        let timing = channel.timing;
         let due = |e: &Exchange| e.at == now;
-        for number in 0..radios {
+        let mut numbers = core::mem::take(&mut partly.was_under_way);
+        numbers.clone_from(&partly.under_way);
+        for &number in &numbers {
+            let number = usize::from(number);
             let of = self.partly_connected(index).exchanges[number].filter(due);
             match of.map(|e| e.phase) {
                 Some(Phase::On(step, frame)) => self.frame_ended(above, index, number, step, frame),
@@ -221,8 +210,11 @@ impl Air {
         }
         self.partly_connected(index).with_foreign(|foreign, views| foreign.end_frames(now, timing, views));
         // Who begins now would have been kept from it by a frame that it hears.
-        let amid = self.partly_connected(index).views.on_air() > 0;
-        for number in 0..radios {
+        let partly = self.partly_connected(index);
+        let amid = partly.views.on_air() > 0;
+        numbers.clone_from(&partly.under_way);
+        for &number in &numbers {
+            let number = usize::from(number);
             if let Some(Phase::Before(step)) =
                 self.partly_connected(index).exchanges[number].filter(due).map(|e| e.phase)
             {
@@ -239,7 +231,7 @@ impl Air {
             self.frame_begins(above.core().now, index, number, first);
         }
         let partly = self.partly_connected(index);
-        partly.starting = starting;
+        (partly.starting, partly.was_under_way) = (starting, numbers);
         partly.with_foreign(|foreign, views| {
             foreign.begin_frames(now, views);
             foreign.arrive(now, views);
@@ -281,7 +273,7 @@ impl Air {
             txop_until,
         };
         exchange.phase = Phase::Before(exchange.first());
-        self.partly_connected(index).exchanges[number] = Some(exchange);
+        self.partly_connected(index).add(number, exchange);
     }
 
     /// A radio has begun an exchange although a frame is on the air.
@@ -455,7 +447,7 @@ impl Air {
     /// An exchange is over. `heard`: its sender heard the answer, unless noise broke it.
     fn finish<A: Above>(&mut self, above: &mut A, index: usize, number: usize, heard: bool) {
         let partly = self.partly_connected(index);
-        let exchange = partly.exchanges[number].take().expect("what ends was there");
+        let exchange = partly.remove(number);
         let radio = partly.radios[number];
         let Exchange { queue, start, took, begun, txop_until, got, sent, .. } = exchange;
         let rts_failed = !sent;

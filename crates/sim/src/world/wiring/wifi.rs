@@ -1,7 +1,7 @@
 //! Channels, radios and the devices that send with them.
 
 use stillair_model::vocabulary::{Ac, ChannelId, DevId, Duration, Instant, PlaceId, Seed};
-use stillair_model::wifi::air::audibility::{Audibility, Hearing};
+use stillair_model::wifi::air::audibility::Audibility;
 use stillair_model::wifi::air::capture::CaptureEffect;
 use stillair_model::wifi::air::edca::{EdcaParams, EdcaSet};
 use stillair_model::wifi::air::medium::{EdcafId, Medium};
@@ -131,15 +131,15 @@ impl Plan<'_> {
         for (index, mut media) in media.into_iter().enumerate().filter(|(_, media)| !media.is_empty()) {
             let given = &self.scenario.channels[index];
             let at = |radio: usize| on[index][radio].0;
-            let audible = given.audible.pairs();
             let own = media.len();
             let places: Vec<_> = (0..own).map(|radio| self.scenario.nodes[at(radio).node].position).collect();
             let foreign = foreign(given, &places, &mut media, seed);
-            // Neighbours and all others hear each other.
-            let hearing = Audibility::new(media.len(), |from, to| match from < own && to < own {
-                true => audible.between(at(from), at(to)),
-                false => Hearing::Clear,
-            });
+            // Neighbours and all others hear each other, and so do the radios of a node.
+            let number = |at: InterfaceRef| on[index].binary_search_by_key(&at, |&(radio, _)| radio).ok();
+            let pairs = given.audible.pairs();
+            let apart = pairs.all().filter(|(a, b, _)| a.node != b.node);
+            let apart = apart.filter_map(|(a, b, hearing)| Some((number(a)?, number(b)?, hearing)));
+            let hearing = Audibility::but_for(media.len(), apart);
             let capture = given.capture.as_ref().map(|capture| {
                 CaptureEffect::new(capture.threshold, media.len(), |from, to| {
                     capture.between(at(from), at(to))

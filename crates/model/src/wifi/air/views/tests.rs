@@ -66,7 +66,8 @@ fn what_asks_at_the_very_start_of_another_s_transmission_does_not_take_it_away()
     let more = EdcaParams { aifsn: 2, cw_min: 7, cw_max: 7, txop: Duration::ZERO };
     let second = v.medium(0).add(more, Seed { seed: 1, run: 0 }.stream("second"));
     v.medium(0).request(us(151), second);
-    assert_eq!([v.planned(us(151), 0), v.next(us(151))], [Some(us(151)); 2]);
+    v.plan(us(151));
+    assert_eq!([v.planned(us(151), 0), v.next()], [Some(us(151)); 2]);
     v.engage(us(151), 0);
     assert_eq!(v.planned(us(151), 0), None);
     let mut senders = Vec::new();

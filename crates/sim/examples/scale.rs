@@ -1,0 +1,181 @@
+//! What scenarios cost by their size: time to read one and to wire its world, memory per station, time and events of a run.
+//!
+//! `scale [--set KEY=VALUE]... FILE...` prints a line for each. Times are CPU time of this process as the kernel's scheduler counts it,
+//! with the next tick; memory is what is resident, above what it was before. A segment is one of TCP with data that reached its receiver.
+//!
+//! `scale --start FILE` prints how long reading, wiring and reporting take, in the mean of many tries;
+//! `scale --sweep FILE RUNS` what so many runs cost together and one by one; `scale --once FILE` runs once, for callgrind, and prints packets
+//! and segments delivered.
+
+use std::fs;
+use std::process::ExitCode;
+
+use stillair_model::vocabulary::{Instant, Seed};
+use stillair_sim::api::{self, Request};
+use stillair_sim::recorder::RunSummary;
+use stillair_sim::scenario::{self, Scenario};
+use stillair_sim::world;
+
+const USAGE: &str = "usage: scale [--set KEY=VALUE]... SCENARIO... | scale --start SCENARIO | scale --sweep SCENARIO RUNS | scale --once SCENARIO";
+/// How often a small thing is done for its time, as the system counts in hundredths of a second.
+const TRIES: u32 = 200;
+
+/// CPU time of the main thread, in nanoseconds.
+fn cpu() -> u64 {
+    // linux: Documentation/scheduler/sched-stats.rst - the first number is time on the processor in nanoseconds.
+    let stat = fs::read_to_string("/proc/self/schedstat").expect("Linux counts it");
+    stat.split_whitespace().next().and_then(|n| n.parse().ok()).expect("nanoseconds")
+}
+
+/// CPU time of all threads that there have been, in seconds.
+fn of_all_threads() -> f64 {
+    // linux: proc_pid_stat(5) - fields 14 and 15, in ticks of 1/100 s; the name before them may contain spaces.
+    let stat = fs::read_to_string("/proc/self/stat").expect("Linux has /proc");
+    let (_, fields) = stat.rsplit_once(')').expect("a name in brackets");
+    fields.split_whitespace().skip(11).take(2).map(|t| t.parse::<f64>().expect("ticks")).sum::<f64>() / 100.0
+}
+
+/// Memory that is resident, in KiB.
+fn resident() -> u64 {
+    // linux: proc_pid_status(5) - VmRSS.
+    let status = fs::read_to_string("/proc/self/status").expect("Linux has /proc");
+    let line = status.lines().find_map(|l| l.strip_prefix("VmRSS:")).expect("every process has memory");
+    line.trim().trim_end_matches("kB").trim().parse().expect("KiB")
+}
+
+/// What `act` gives, and its CPU time in nanoseconds.
+fn timed<T>(act: impl FnOnce() -> T) -> (T, u64) {
+    let before = cpu();
+    let made = act();
+    (made, cpu() - before)
+}
+
+fn read(file: &str, sets: &[(String, String)]) -> Result<(String, Scenario), String> {
+    let text = fs::read_to_string(file).map_err(|e| format!("{file}: {e}"))?;
+    let scenario = scenario::parse(&text, file, sets).map_err(|e| e.to_string())?;
+    Ok((text, scenario))
+}
+
+fn ms(nanoseconds: u64) -> f64 {
+    nanoseconds as f64 / 1e6
+}
+
+fn segments(summary: &RunSummary) -> u64 {
+    summary.flows.values().filter_map(|f| f.tcp.as_ref()).map(|tcp| u64::from(tcp.delivered)).sum()
+}
+
+/// A line about a scenario.
+fn scale(file: &str, sets: &[(String, String)]) -> Result<(), String> {
+    let empty = resident();
+    let (read, to_read) = timed(|| read(file, sets));
+    let (_, scenario) = read?;
+    let seed = Seed { seed: scenario.seed, run: 0 };
+    let parsed = resident();
+    let (wired, to_wire) = timed(|| world::wire(&scenario, seed, |recorder| recorder));
+    let mut world = wired.world;
+    let wired = resident();
+    let ((), took) = timed(|| world.run_until(Instant::ZERO + scenario.duration));
+    let run = resident();
+    let (events, hash) = (world.events(), world.trace().trace_hash());
+    drop(world);
+    let summary = api::run_once(&scenario, seed)?;
+    let segments = segments(&summary);
+    let stations = summary.stations.len().max(1) as u64;
+    let per = |n: u64| if n == 0 { "-".to_owned() } else { format!("{:.0}", took as f64 / n as f64) };
+    println!(
+        "{file}: {stations} stations; read in {:.1} ms, wired in {:.1} ms; KiB a station: {:.1} read, {:.1} wired, {:.1} at the end; \
+         {events} events; {:.2} s of CPU for {:.0} s, {} ns a delivered packet, {} ns a segment; hash {hash:016x}",
+        ms(to_read),
+        ms(to_wire),
+        (parsed - empty) as f64 / stations as f64,
+        (wired - parsed) as f64 / stations as f64,
+        (run.saturating_sub(parsed)) as f64 / stations as f64,
+        took as f64 / 1e9,
+        scenario.duration.secs_f64(),
+        per(summary.packets.delivered),
+        per(segments),
+    );
+    Ok(())
+}
+
+/// Packets and segments that a run delivers.
+fn once(file: &str) -> Result<(), String> {
+    let (_, scenario) = read(file, &[])?;
+    let summary = api::run_once(&scenario, Seed { seed: scenario.seed, run: 0 })?;
+    println!("{} {}", summary.packets.delivered, segments(&summary));
+    Ok(())
+}
+
+/// How long it takes until a run begins, and to make its report.
+fn start(file: &str) -> Result<(), String> {
+    let none = [("duration".to_owned(), "1 ms".to_owned()), ("warm_up".to_owned(), "0 s".to_owned())];
+    let each = |act: &dyn Fn() -> Result<(), String>| -> Result<f64, String> {
+        let begun = of_all_threads();
+        (0..TRIES).try_for_each(|_| act())?;
+        Ok(1e3 * (of_all_threads() - begun) / f64::from(TRIES))
+    };
+    let (_, scenario) = read(file, &none)?;
+    let seed = Seed { seed: scenario.seed, run: 0 };
+    let to_read = each(&|| read(file, &none).map(drop))?;
+    let to_wire = each(&|| {
+        drop(world::wire(&scenario, seed, |recorder| recorder));
+        Ok(())
+    })?;
+    let whole = each(&|| api::run_once(&scenario, seed).map(drop))?;
+    println!(
+        "{file}: read in {to_read:.2} ms, wired and taken down in {to_wire:.2} ms, a run of 1 ms with its report {whole:.2} ms"
+    );
+    Ok(())
+}
+
+/// Runs together on all processors, and one by one.
+fn sweep(file: &str, runs: &str) -> Result<(), String> {
+    let runs: u32 = runs.parse().map_err(|e| format!("runs {runs}: {e}"))?;
+    let (text, scenario) = read(file, &[])?;
+    let begun = of_all_threads();
+    for run in 0..runs {
+        api::run_once(&scenario, Seed { seed: scenario.seed, run: run.into() })?;
+    }
+    let between = of_all_threads();
+    let jobs = std::thread::available_parallelism().map_or(1, usize::from);
+    let (file, overrides) = (file.to_owned(), Vec::new());
+    let request = Request { text, file, overrides, seed: None, runs, first_run: 0, jobs, series: false };
+    let bytes = api::run(&request, &|_, _| true).map_err(|_| "the runs failed".to_owned())?.len();
+    let (alone, together) = (between - begun, of_all_threads() - between);
+    println!(
+        "{}: {runs} runs one by one {alone:.2} s of CPU, by {jobs} workers {together:.2} s, {:+.1} %; results of {bytes} bytes",
+        request.file,
+        100.0 * (together / alone - 1.0)
+    );
+    Ok(())
+}
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let done = match arguments[..] {
+        ["--once", file] => once(file),
+        ["--start", file] => start(file),
+        ["--sweep", file, runs] => sweep(file, runs),
+        ref given => {
+            let (mut sets, mut files) = (Vec::new(), given);
+            while let ["--set", set, rest @ ..] = files {
+                let Some((key, value)) = set.split_once('=') else { break };
+                sets.push((key.to_owned(), value.to_owned()));
+                files = rest;
+            }
+            if files.is_empty() || files.iter().any(|file| file.starts_with('-')) {
+                eprintln!("{USAGE}");
+                return ExitCode::from(2);
+            }
+            files.iter().try_for_each(|file| scale(file, &sets))
+        }
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(e) => {
+            eprintln!("{e}");
+            ExitCode::FAILURE
+        }
+    }
+}
