@@ -39,6 +39,7 @@ mod reader;
 mod record;
 mod resolved;
 mod scheme;
+mod shaped;
 mod step;
 mod survey;
 mod sweep;

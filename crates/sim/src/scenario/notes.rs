@@ -8,7 +8,7 @@ use stillair_model::wire::WireParams;
 
 use super::decode::power::PHONE_TIMEOUT;
 use super::decode::scheme::{ATH11K_AMSDU, ATH11K_FRAMES};
-use super::survey::shaped;
+use super::shaped::shaped;
 use super::{
     Attachment, Device, Errors, Interface, InterfaceRef, Link, Rates, Role, Scenario, Scheme, SnrSteps,
     Station, Wifi,

@@ -11,6 +11,7 @@ use stillair_model::wire::WireParams;
 
 use super::decode::distance;
 use super::notes::{FRAME, WORKS, fastest, lost};
+use super::shaped::shaped;
 use super::{
     Attachment, Channel, Errors, FlowKind, GivenErrors, Interface, InterfaceRef, Link, Node, QdiscSpec,
     Rates, Role, Scenario, Station, Wifi,
@@ -272,17 +273,6 @@ fn disciplines(spec: &QdiscSpec) -> String {
         };
     }
     names.join(" > ")
-}
-
-/// The rate that a discipline shapes to, in bit/s.
-pub(super) fn shaped(config: &QdiscConfig) -> Option<u64> {
-    match config {
-        QdiscConfig::Cake(p) => p.bandwidth.map(Rate::bps),
-        QdiscConfig::Htb(p) => Some(p.rate.bps()),
-        QdiscConfig::Tbf(p) => Some(p.rate.bps()),
-        QdiscConfig::Netem(p, child) => p.rate.map(Rate::bps).or_else(|| shaped(child.as_deref()?)),
-        _ => None,
-    }
 }
 
 const fn traffic(kind: &FlowKind) -> &'static str {

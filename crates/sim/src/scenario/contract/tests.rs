@@ -465,3 +465,26 @@ fn names_of_rates_are_read_and_patterns_have_every_unit() {
         assert!(names.len() > 3 && names.iter().all(|name| pattern.contains(name)));
     }
 }
+
+/// Every scenario and path that is shipped is good, and so the description alone finds nothing in it.
+#[test]
+fn nothing_is_found_in_what_is_shipped() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut folders = vec![root.join("../../scenarios"), root.join("paths")];
+    let mut looked = 0;
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).expect("a folder") {
+            let path = entry.expect("a file").path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let tree = document::parse(&std::fs::read_to_string(&path).expect("text")).expect("TOML");
+            let tree = many::written_out(&tree).expect("groups");
+            let found = decode::mistakes::all(&tree, Parts::none());
+            assert!(found.is_empty(), "{}: {found:?}", path.display());
+            looked += 1;
+        }
+    }
+    assert!(looked > 50, "{looked}");
+}
