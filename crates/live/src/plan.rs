@@ -97,6 +97,12 @@ impl Plan {
             if node.host == Host::Live {
                 hosts.push(host(node, IfId::from_index(number - node.interfaces.len()))?);
             }
+            if node.host == Host::Uml {
+                return Err(format!(
+                    "node.{}.host: found a kernel in virtual time, expected \"live\" or \"model\": this run is in real time",
+                    node.name
+                ));
+            }
             if node.host == Host::Outside {
                 return Err(format!(
                     "node.{}.host: found \"outside\", expected \"live\" or \"model\": nobody else drives this run",
