@@ -18,7 +18,7 @@ SERVED := python/stillair/cli/explore/page
 WEB_INPUTS := web/build.mjs web/papers.mjs web/package-lock.json THIRD-PARTY-NOTICES.txt $(shell find web/src web/labs scenarios crates/sim/paths python/stillair/papers/data -type f)
 RUST_INPUTS := Cargo.toml Cargo.lock pyproject.toml $(shell find crates \( -name '*.rs' -o -name '*.toml' \))
 
-.PHONY: help run fresh pages site test-live test-live-kills bench-live agree papers why answers tune kernels jitter retry-out validate-wifi describe test test-rust test-python wheel sdist test-sdist test-wheel test-crate test-adapters header fuzz fuzz-link bench bench-qdiscs bench-ccs bench-doors bench-link bench-startup bench-sweeps bench-ns3 ns3-examples web test-web bench-web clean prerequisites live-hour test-kernels bench-scale bench-htsim
+.PHONY: help run fresh pages site test-live test-live-kills bench-live agree papers why answers tune kernels jitter retry-out validate-wifi describe test test-rust test-python wheel sdist test-sdist test-wheel test-crate test-adapters header fuzz fuzz-link bench bench-qdiscs bench-ccs bench-doors bench-link bench-startup bench-sweeps bench-ns3 ns3-examples web test-web bench-web clean prerequisites live-hour test-kernels bench-scale bench-htsim soak-link stages
 .DEFAULT_GOAL := help
 
 help: ## show this list
@@ -223,6 +223,16 @@ bench-doors: | prerequisites ## CPU time of a packet from outside beside a model
 bench-link: | prerequisites ## CPU time of links: to make one, of a download, of a call, of a packet
 	cargo build --release --locked -p stillair-link --example bench_link
 	$(TARGET)/release/examples/bench_link
+
+soak-link: | prerequisites ## a million links (LINKS) made, used and dropped, and the memory of the process on the way; not in CI
+	cargo build --release --locked -p stillair-link --example bench_link
+	$(TARGET)/release/examples/bench_link soak $(or $(LINKS),1000000)
+
+# Functions that are linked as they were compiled are counted where they are written.
+stages: | prerequisites ## instructions by stage of a packet's walk, by callgrind, into docs/stages.md
+	CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 \
+	  cargo build --release --locked -p stillair-sim --example bench --target-dir $(TARGET)/stages
+	$(PYTHON) scripts/stages.py $(TARGET)/stages/release/examples/bench --write --set 'duration=2 s' $(BENCH)
 
 bench-sweeps: $(STAMPS)/native ## CPU time of a sweep beside its runs, and of a Dask task
 	$(BIN)/python bench/sweep_overhead.py

@@ -2,6 +2,8 @@
 // spec: quic_connection.cc OnCanWrite, quic_packet_generator.cc (Chromium 62) - what was lost goes first, then handshake,
 // control frames, streams; a delayed acknowledgement goes along with them, and alone when it is due.
 
+use alloc::vec::Vec;
+
 use crate::transport::quic::handshake::QuicHandshake;
 use crate::transport::quic::sizes;
 use crate::vocabulary::{AckFrame, Datagram, Instant, QuicFrame};
@@ -163,7 +165,8 @@ impl Quic {
         out.len = bytes;
         let eliciting = out.packet.is_ack_eliciting();
         let pace = self.pace();
-        let mut kept = self.sent.frames();
+        // A packet that nobody acknowledges keeps nothing: a list that it took would not come back.
+        let mut kept = if eliciting { self.sent.frames() } else { Vec::new() };
         kept.extend(out.packet.frames.iter().filter(|frame| frame.is_ack_eliciting()));
         self.sent.push(now, bytes, kept, eliciting);
         self.counts.sent += 1;
