@@ -112,6 +112,16 @@ fn guest(n: usize, node: &Node, of: &Guest, at: IfId) -> Result<GuestPlan, Strin
             "{key}.default_route: found true at a guest, expected none: there is no world beyond in virtual time"
         ));
     }
+    // linux: include/net/tcp.h TCP_CA_NAME_MAX (6.12) - 16 with the zero at the end.
+    let fits = |name: &&String| {
+        name.len() <= 15 && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b))
+    };
+    if let Some(name) = of.congestion_control.as_ref().filter(|name| !fits(name)) {
+        return Err(format!(
+            "node.{}.host.congestion_control: found \"{name}\", expected the name of one, of up to 15 letters and digits",
+            node.name
+        ));
+    }
     let profile = &node.profile;
     Ok(GuestPlan {
         name: node.name.clone(),

@@ -77,14 +77,9 @@ pub(super) fn read(field: &Field<'_>) -> Result<Guest, Fault> {
         field.choice(&[("model", GuestQueue::Model), ("guest", GuestQueue::Guest)])
     })?;
     let memory = section.or("memory", MEMORY)?;
-    let named = section.get("congestion_control").map(|field| {
-        let name = field.label("a congestion control of its kernel")?;
-        let fits = |b: u8| b.is_ascii_alphanumeric() || b"-_".contains(&b);
-        if name.len() > 15 || !name.bytes().all(fits) {
-            return Err(field.wrong("the name of a congestion control: up to 15 letters and digits"));
-        }
-        Ok(name.to_owned())
-    });
+    let named = section
+        .get("congestion_control")
+        .map(|field| field.label("a congestion control of its kernel").map(str::to_owned));
     let congestion_control = named.transpose()?;
     let programs = section.get("run");
     let mut run = Vec::new();

@@ -53,6 +53,13 @@ pub(super) fn places() -> Vec<Place> {
     let mut shaper = place(&format!("{WIRED}.shaper"), "Shaper");
     shaper.sets.push((shaper.path.clone(), "{ down = \"10 Mbit/s\" }".to_owned()));
     out.push(shaper);
+    // No flow of the specimen ends at a guest.
+    const GUEST: &str = "{ kind = \"uml\", kernel = \"6.12\", run = [{ command = \"true\" }] }";
+    for (path, title) in [("node.server.host", "Guest"), ("node.server.host.run.0", "Program of a guest")] {
+        let sets = [("flow", "[]"), ("node.server.host", GUEST)];
+        let sets = sets.map(|(key, value)| (key.to_owned(), value.to_owned())).to_vec();
+        out.push(Place { sets, ..place(path, title) });
+    }
     let mut udp_ping = place("flow.1", "Flow of kind udp_ping");
     udp_ping.sets.push(("flow.1.kind".to_owned(), "udp_ping".to_owned()));
     out.push(udp_ping);
