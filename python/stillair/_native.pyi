@@ -30,6 +30,7 @@ __all__ = [
     "survey",
     "sweep",
     "tc",
+    "uml",
 ]
 
 class InputError(ValueError):
