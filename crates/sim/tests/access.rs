@@ -97,7 +97,9 @@ fn mistakes_are_told() {
     for (set, message) in [
         (
             vec![("link.wan.kind", "ethernet")],
-            "home.toml:7: link.wan.rate: found a table, expected a rate such as \"1 Gbit/s\", or kind = \"access\" beside it",
+            "home.toml:7: link.wan.rate: found a table, expected a rate such as \"1 Gbit/s\", or kind = \"access\" beside it\n\
+             home.toml:8: link.wan.buffer: found an unknown key, expected one of \"kind\", \"rate\", \"delay\", \"mtu\", \"nic\", \"ring\", \
+             \"bql\", \"tx_usecs\", ...",
         ),
         (
             vec![("node.router.forward", "false")],

@@ -18,7 +18,7 @@ use stillair_sim::world::{World, wire};
 static ALLOCATOR: Counting = Counting;
 
 /// A run is warm when so much of its traffic is over, after the `warm_up` of its scenario; what the next two seconds take is counted.
-const WARM: Duration = Duration::from_secs(10);
+const WARM: Duration = Duration::from_secs(20);
 /// The same over QUIC: until a queue drops something there are more packets under way than ever before, each with a list of its frames.
 const WARM_QUIC: Duration = Duration::from_secs(60);
 

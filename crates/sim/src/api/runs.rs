@@ -191,7 +191,7 @@ mod tests {
             says.starts_with("good.toml: node.server.host: found \"outside\", and a driver must"),
             "{says}"
         );
-        let Err(ApiError::Scenario(says)) = resolve("\nname = 1", "x.toml", &[]) else {
+        let Err(ApiError::Scenario(says)) = resolve("\nname = 1\nnode = {}", "x.toml", &[]) else {
             panic!("it was read")
         };
         assert_eq!((&*says.file, says.line, says.key.as_str()), ("x.toml", Some(2), "name"));
