@@ -178,7 +178,11 @@ mod tests {
         assert_eq!((&error["kind"], &error["mistakes"][0]["key"]), (&json!("scenario"), &json!("duration")));
         let error = ask(r#"{"do":"resolve","of":{"text":"\nname = 1","file":"x.toml"}}"#).unwrap_err();
         let mistakes = json_of(error.as_bytes())["mistakes"].clone();
-        assert_eq!((&mistakes[0]["key"], &mistakes[0]["line"]), (&json!("node"), &json!(1)), "which is missing");
+        assert_eq!(
+            (&mistakes[0]["key"], &mistakes[0]["line"]),
+            (&json!("node"), &json!(1)),
+            "which is missing"
+        );
         assert_eq!((&mistakes[1]["key"], &mistakes[1]["line"]), (&json!("name"), &json!(2)));
         let error = json_of(ask(r#"{"do":"fly"}"#).unwrap_err().as_bytes());
         assert!(error["message"].as_str().unwrap().contains("unknown variant `fly`"), "{error}");
