@@ -123,7 +123,7 @@ def test_kept_results_and_scenarios(kept: Path, kept_fifo: Path, capsys: pytest.
         (["KEPT", "--set", "seed=2"], "is a result that was kept, which no setting changes"),
         (["KEPT", "mesh", "--set", "seed=2"], "is a result that was kept, which no setting changes"),
         (["KEPT", "KEPT", "--runs", "3"], "--runs: has no effect on results that were kept"),
-        (["KEPT", "KEPT", "--markdown", "--json"], "give one of the two"),
+        (["KEPT", "KEPT", "--markdown", "--json"], "expected one of the two"),
         (["KEPT", "KEPT", "--only", "xyzzy"], "no quantity has that in its name"),
         (["KEPT", "KEPT", "-o", "x.gif"], "x.gif: the name has to end in .png, .svg or .pdf"),
     ],

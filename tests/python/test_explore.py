@@ -97,7 +97,7 @@ def test_the_engine_answers_as_it_does_elsewhere(server: Server) -> None:
 
 
 def test_a_mistake_is_told_with_its_line(server: Server) -> None:
-    status, body = post(server, {"do": "survey", "of": of(text="\nname = 1")})
+    status, body = post(server, {"do": "survey", "of": of(text="\nname = 1\nnode = {}")})
     assert (status, json.loads(body)["mistakes"][0]["line"]) == (422, 2)
 
 

@@ -53,7 +53,7 @@ def test_what_is_no_value_is_refused_by_its_key(value: object) -> None:
 def test_a_mistake_says_where_it_is(tmp_path: Path) -> None:
     file = tmp_path / "x.toml"
     text = bundled.scenario("anomaly-udp").text
-    file.write_text(text + '\n[[flow]]\nkind = "udp"\nfrom = "server"\nto = "nobody"\n')
+    file.write_text(text + '\n[[flow]]\nkind = "udp"\nfrom = "server"\nto = "nobody"\nrate = "1 Mbit/s"\n')
     with pytest.raises(InputError) as caught:
         Scenario(file).resolve()
     line = len(text.splitlines()) + 5

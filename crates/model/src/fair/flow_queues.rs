@@ -8,15 +8,17 @@
 //! and calls [`FlowQueues::drop_batch`], or calls [`FlowQueues::trim`].
 
 mod laws;
+mod numbered;
 
 use super::drr::{DeficitRoundRobin, Drr, EmptyNew, Member};
-use super::longest::{self, Longest, Place};
+use super::longest::{Longest, Place};
 use crate::aqm::codel::{self, CodelParams, CodelQueue, CodelState, CodelStats};
 use crate::aqm::law::Law;
 use crate::vocabulary::{Ctx, Instant, Packet, Pkt, PktList, PlaceId, Reason, Sink, skb_len};
 use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
+use numbered::Numbered;
 
 /// One user's share of the queues: a TID of a station, or a whole qdisc.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -110,31 +112,6 @@ const FEW: u32 = 16;
 impl FlowQueue {
     fn new(number: Queue) -> Self {
         Self { list: PktList::default(), number: number.0, tin: UNBOUND, place: Place::NONE }
-    }
-}
-
-/// The queues by their numbers, as who looks for the longest sees them: those that ever held a packet.
-struct Numbered<'a> {
-    kept: &'a [u32],
-    queues: &'a mut Drr<FlowQueue>,
-}
-
-impl Numbered<'_> {
-    #[inline]
-    fn kept(&self, queue: usize) -> Member {
-        Member(self.kept[queue] - 1)
-    }
-}
-
-impl longest::Queues for Numbered<'_> {
-    #[inline]
-    fn bytes(&self, queue: usize) -> u64 {
-        self.queues[self.kept(queue)].list.bytes()
-    }
-    #[inline]
-    fn place(&mut self, queue: usize) -> &mut Place {
-        let kept = self.kept(queue);
-        &mut self.queues[kept].place
     }
 }
 

@@ -243,7 +243,7 @@ def ps(as_json: bool) -> None:
 def agree(
     file: str, set_: tuple[str, ...], seed: int | None, runs: int, late: int, hosts: str | None, as_json: bool
 ) -> None:
-    """Compare live runs of a scenario, or runs with real kernels in virtual time, with the model.
+    """Compare live runs, or real kernels, with the model.
 
     Each combination of its [sweep] table is run. Exit status 1 says that they differ, 3 that a run was not valid.
     """
