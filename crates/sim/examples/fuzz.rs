@@ -199,8 +199,14 @@ fn read(text: &str) -> Result<(), String> {
 
 fn refused(e: &scenario::ScenarioError, lines: u32) -> Result<(), String> {
     let said = e.to_string();
-    // A mistake a line; each says where it is.
-    if !said.lines().all(|one| one.starts_with("f.toml:") && !one.chars().any(char::is_control)) {
+    // A mistake a line; each says where it is. Of many the last line says how many more there are.
+    let more = match e.more {
+        0 => None,
+        1 => Some("and 1 more mistake".to_owned()),
+        n => Some(format!("and {n} more mistakes")),
+    };
+    let told = |one: &str| one.starts_with("f.toml:") && !one.chars().any(char::is_control);
+    if !said.lines().all(|one| told(one) || more.as_deref() == Some(one)) {
         return Err(format!("no line each: {said:?}"));
     }
     if e.line.is_some_and(|line| (1..=lines).contains(&line)) {
