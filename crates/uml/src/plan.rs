@@ -37,6 +37,8 @@ pub struct GuestPlan {
     pub ring: u32,
     /// Congestion control of connections for which nobody chooses one.
     pub control: String,
+    /// Bytes of a socket's receive and send buffer: least, at first, largest (`tcp_rmem`, `tcp_wmem`).
+    pub buffers: [[u32; 3]; 2],
     /// Settings of its kernel, by name.
     pub sysctl: Vec<(String, String)>,
 }
@@ -137,6 +139,7 @@ fn guest(n: usize, node: &Node, of: &Guest, at: IfId) -> Result<GuestPlan, Strin
             .congestion_control
             .clone()
             .unwrap_or_else(|| profile.congestion_control.name().to_owned()),
+        buffers: [profile.tcp.rmem, profile.tcp.wmem],
         sysctl: node.sysctl.clone(),
     })
 }
@@ -148,6 +151,14 @@ impl GuestPlan {
         let mut write = |file: &str, text: &str| all.push_str(&format!("write\t{file}\t{text}\n"));
         write("/proc/sys/net/ipv6/conf/all/disable_ipv6", "1");
         write("/proc/sys/net/ipv4/tcp_congestion_control", &self.control);
+        // linux: net/ipv4/tcp.c tcp_init (6.12) - the largest buffers are a 128th of memory where that is less than 6 and 4 MB, and pressure begins at a
+        // 16th: 448 KiB and 4 MB for a guest of 64 MB. A guest stands for a machine that has memory: buffers are its profile's, pressure begins at a third.
+        for (name, [least, first, most]) in ["tcp_rmem", "tcp_wmem"].into_iter().zip(self.buffers) {
+            write(&format!("/proc/sys/net/ipv4/{name}"), &format!("{least} {first} {most}"));
+        }
+        let pages = u64::from(self.guest.memory) * 256;
+        let pressure = format!("{} {} {}", pages / 4, pages / 3, pages / 2);
+        write("/proc/sys/net/ipv4/tcp_mem", &pressure);
         for (name, value) in &self.sysctl {
             write(&format!("/proc/sys/{}", name.replace('.', "/")), value);
         }
