@@ -25,6 +25,8 @@ KERNEL_PING = (0.10, 1.0)
 """Part, or ms if that is more, by which the median of a ping may differ."""
 HOSTS = "uml:"
 """What names hosts: this and a kernel of `stillair kernel list`, and a colon and nodes if not all ends are meant."""
+TOGETHER = "of all flows"
+"""What figures of several TCP flows together are named."""
 STEP = "100 ms"
 """How often sockets are looked at on both sides."""
 
@@ -207,35 +209,44 @@ def _real(file: str, kept: dict[str, Any], kernel: str, named: list[str]) -> Ite
 
 
 def _all(runs: list[dict[str, Any]], measured: tuple[float, float]) -> dict[str, float]:
+    """What is compared of runs with kernels, each the mean over them; of several TCP flows also what they have together."""
     found = figures(runs)
     more: dict[str, list[float]] = {}
     for run in runs:
-        for name, flow in run.get("flows", {}).items():
+        goodput = [flow["goodput_mbps"] for flow in run["flows"].values() if flow["protocol"] == "tcp"]
+        pooled: list[float] = []
+        for name, flow in run["flows"].items():
             if flow.get("retransmissions") is not None:
                 more.setdefault(f"retransmissions {name}", []).append(flow["retransmissions"])
         for name, series in (run.get("sockets") or {}).items():
             within = [n for n, t in enumerate(series["t_s"]) if measured[0] <= t <= measured[1]]
             if within:
-                more.setdefault(f"srtt {name} median ms", []).append(
-                    statistics.median(series["srtt_ms"][n] for n in within)
-                )
+                srtt = [series["srtt_ms"][n] for n in within]
+                pooled += srtt
+                more.setdefault(f"srtt {name} median ms", []).append(statistics.median(srtt))
                 more.setdefault(f"cwnd {name} mean", []).append(statistics.fmean(series["cwnd"][n] for n in within))
+        if len(goodput) > 1:
+            more.setdefault(f"goodput {TOGETHER} Mbit/s", []).append(sum(goodput))
+            if pooled:
+                more.setdefault(f"srtt {TOGETHER} median ms", []).append(statistics.median(pooled))
     return found | {what: statistics.fmean(values) for what, values in more.items()}
 
 
 def _compared_with_kernels(cell: str, modelled: dict[str, float], real: dict[str, float]) -> Iterator[Row]:
-    """The figures that both have."""
+    """The figures that both have. Of several flows something is asked together: who of them gets more is chance."""
+    several = any(TOGETHER in what for what in modelled)
     for what, a in modelled.items():
         b = real.get(what)
+        asked = what.startswith("ping") or (what.startswith(("goodput", "srtt")) and (TOGETHER in what or not several))
         if b is None:
-            if what.startswith(("goodput", "ping", "srtt")):
+            if asked:
                 yield Row(cell, what, a, 0.0, within=False)
             continue
         within: bool | None = None
-        if what.startswith("goodput"):
+        if asked and what.startswith("goodput"):
             within = abs(b - a) <= KERNEL_GOODPUT * b
-        elif what.startswith("ping"):
+        elif asked and what.startswith("ping"):
             within = abs(b - a) <= max(KERNEL_PING[0] * b, KERNEL_PING[1])
-        elif what.startswith("srtt"):
+        elif asked:
             within = abs(b - a) <= KERNEL_SRTT * b
         yield Row(cell, what, a, b, within)
