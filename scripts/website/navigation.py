@@ -68,6 +68,7 @@ NAVIGATION: dict[str, str | dict[str, str]] = {
         "Rust": "reference/rust.md",
         "Live hosts": "live.md",
         "Real kernels as hosts": "kernels.md",
+        "Real kernels over the air": "kernels-air.md",
         "Building a kernel": "kernel-build.md",
         "Where a packet's time went": "sojourn.md",
         "Glossary": "glossary.md",

@@ -209,7 +209,7 @@ def _real(file: str, kept: dict[str, Any], kernel: str, named: list[str]) -> Ite
 
 
 def _all(runs: list[dict[str, Any]], measured: tuple[float, float]) -> dict[str, float]:
-    """What is compared of runs with kernels, each the mean over them; of several TCP flows also what they have together."""
+    """What is compared of runs with kernels, each the mean over them, and what several flows have together."""
     found = figures(runs)
     more: dict[str, list[float]] = {}
     for run in runs:
