@@ -5,7 +5,7 @@
 //!
 //! `scale --start FILE` prints how long reading, wiring and reporting take, in the mean of many tries;
 //! `scale --sweep FILE RUNS` what so many runs cost together and one by one; `scale --once FILE` runs once, for callgrind, and prints packets
-//! and segments delivered.
+//! and segments delivered; `scale --islands FILE THREADS` runs in one order, by islands and by islands on so many threads.
 
 use std::fs;
 use std::process::ExitCode;
@@ -13,10 +13,11 @@ use std::process::ExitCode;
 use stillair_model::vocabulary::{Instant, Seed};
 use stillair_sim::api::{self, Request};
 use stillair_sim::recorder::RunSummary;
+use stillair_sim::run::{RunReport, Session, run_by_islands};
 use stillair_sim::scenario::{self, Scenario};
 use stillair_sim::world;
 
-const USAGE: &str = "usage: scale [--set KEY=VALUE]... SCENARIO... | scale --start SCENARIO | scale --sweep SCENARIO RUNS | scale --once SCENARIO";
+const USAGE: &str = "usage: scale [--set KEY=VALUE]... SCENARIO... | scale --start SCENARIO | scale --sweep SCENARIO RUNS | scale --once SCENARIO | scale --islands SCENARIO THREADS";
 /// How often a small thing is done for its time, as the system counts in hundredths of a second.
 const TRIES: u32 = 200;
 
@@ -33,6 +34,13 @@ fn of_all_threads() -> f64 {
     let stat = fs::read_to_string("/proc/self/stat").expect("Linux has /proc");
     let (_, fields) = stat.rsplit_once(')').expect("a name in brackets");
     fields.split_whitespace().skip(11).take(2).map(|t| t.parse::<f64>().expect("ticks")).sum::<f64>() / 100.0
+}
+
+/// Time since the system was started, in seconds.
+fn uptime() -> f64 {
+    // linux: proc_uptime(5) - the first number is seconds with hundredths.
+    let uptime = fs::read_to_string("/proc/uptime").expect("Linux has /proc");
+    uptime.split_whitespace().next().and_then(|n| n.parse().ok()).expect("seconds")
 }
 
 /// Memory that is resident, in KiB.
@@ -150,12 +158,38 @@ fn sweep(file: &str, runs: &str) -> Result<(), String> {
     Ok(())
 }
 
+/// A run in one order, by its islands one after the other, and by its islands on so many threads: reading apart, report included.
+fn islands(file: &str, threads: &str) -> Result<(), String> {
+    let threads: usize = threads.parse().map_err(|e| format!("threads {threads}: {e}"))?;
+    let (_, scenario) = read(file, &[])?;
+    let seed = Seed { seed: scenario.seed, run: 0 };
+    let watched = |run: &dyn Fn() -> Result<RunReport, String>| -> Result<_, String> {
+        let (begun, before) = (uptime(), of_all_threads());
+        let report = run()?;
+        Ok((report, uptime() - begun, of_all_threads() - before))
+    };
+    let in_one_order =
+        || Session::new(&scenario, seed, |recorder| recorder)?.finish().map(|(report, _)| report);
+    let (plain, took, cpu) = watched(&in_one_order)?;
+    println!("{file}: in one order {took:.2} s, {cpu:.2} s of CPU, hash {}", plain.summary.trace_hash);
+    for threads in if threads > 1 { vec![1, threads] } else { vec![1] } {
+        let by_islands = || {
+            run_by_islands(&scenario, seed, threads).unwrap_or_else(|| Err("it has no islands".to_owned()))
+        };
+        let (report, took, cpu) = watched(&by_islands)?;
+        let same = if report.to_json()? == plain.to_json()? { "the same report" } else { "ANOTHER REPORT" };
+        println!("{file}: by islands on {threads} threads {took:.2} s, {cpu:.2} s of CPU, {same}");
+    }
+    Ok(())
+}
+
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let done = match arguments[..] {
         ["--once", file] => once(file),
         ["--start", file] => start(file),
+        ["--islands", file, threads] => islands(file, threads),
         ["--sweep", file, runs] => sweep(file, runs),
         ref given => {
             let (mut sets, mut files) = (Vec::new(), given);

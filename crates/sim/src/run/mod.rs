@@ -3,6 +3,7 @@
 mod driven;
 mod followed;
 mod guarded;
+mod islands;
 mod report;
 mod sampling;
 
@@ -100,11 +101,7 @@ impl<'a, S: Records> Session<'a, S> {
 
     fn wired(scenario: Held<'a>, seed: Seed, sink: impl FnOnce(Recorder) -> S) -> Result<Self, String> {
         let Wired { mut world, stations, places } = world::wire(&scenario, seed, sink);
-        let most = world.horizon();
-        if Instant::ZERO + scenario.duration > most {
-            let (run, hours) = (seed.run, most.nanos() / 3_600_000_000_000);
-            return Err(format!("run {run}: a scenario of this size can run for {hours} hours at most"));
-        }
+        check_horizon(&scenario, seed, &world)?;
         world.trace_mut().recorder_mut().exchanges = scenario.record.air.map(Exchanges::new);
         let samples = Samples::new(&scenario, world.books().tcp_senders().count());
         let (now, end) = (Instant::ZERO, Instant::ZERO + scenario.duration);
@@ -191,6 +188,23 @@ impl<'a, S: Records> Session<'a, S> {
         let report = self.report()?;
         Ok((report, self.world.into_trace()))
     }
+}
+
+/// An error if the world's timers do not reach to the end of the scenario.
+fn check_horizon<S: Sink>(scenario: &Scenario, seed: Seed, world: &World<S>) -> Result<(), String> {
+    let most = world.horizon();
+    if Instant::ZERO + scenario.duration > most {
+        let (run, hours) = (seed.run, most.nanos() / 3_600_000_000_000);
+        return Err(format!("run {run}: a scenario of this size can run for {hours} hours at most"));
+    }
+    Ok(())
+}
+
+/// Runs one repetition of a scenario island by island on at most so many threads, and checks its accounts; none if it cannot be run so. Its
+/// report is that of [`run_once`], its hash too. Where a network has islands, the other functions here do so by themselves.
+pub fn run_by_islands(scenario: &Scenario, seed: Seed, threads: usize) -> Option<Result<RunReport, String>> {
+    let islands = islands::islands(scenario)?;
+    Some(guarded(seed, || islands::run(scenario, seed, &islands, threads, &mut |_| true)))
 }
 
 #[cfg(feature = "threads")]
