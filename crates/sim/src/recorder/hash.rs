@@ -30,7 +30,9 @@ impl TraceHash {
             }
             TraceEvent::Read { flow, forth, bytes } => (pack(4, flow.0, u64::from(forth)), u64::from(bytes)),
             // What becomes of them counts: they are sent, dropped or answered.
-            TraceEvent::Asked { .. } | TraceEvent::Quic { what: QuicTrace::HandedDown { .. }, .. } => return None,
+            TraceEvent::Asked { .. } | TraceEvent::Quic { what: QuicTrace::HandedDown { .. }, .. } => {
+                return None;
+            }
             TraceEvent::Quic { flow, what } => quic(flow.0, what),
             TraceEvent::Loaded { flow, took } => (pack(5, flow.0, 0), took.nanos()),
             TraceEvent::Probed { flow, probe, took } => (pack(7, flow.0, probe as u64), took.nanos()),

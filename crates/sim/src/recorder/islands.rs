@@ -8,8 +8,8 @@
 
 use stillair_model::vocabulary::{Instant, Sink, TraceEvent};
 
-use super::hash::TraceHash;
 use super::Recorder;
+use super::hash::TraceHash;
 
 /// What an island has traced or done.
 #[derive(Clone, Copy, Debug)]
@@ -32,6 +32,11 @@ pub struct Log {
 }
 
 impl Log {
+    /// An island has its turn: what comes of it now is later than all that has come of it.
+    pub fn turns(&mut self) {
+        self.at = Instant::NEVER;
+    }
+
     /// What is kept from now on is of the event of this slot.
     #[inline]
     pub fn begins(&mut self, now: Instant, slot: u32) {
@@ -143,5 +148,100 @@ impl Recorder {
     /// The hash of all that was traced is this.
     pub fn set_hash(&mut self, merged: &MergedHash) {
         self.hash = merged.hash;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// What an event does: it traces so many things, arms a timer of its island so long ahead, opens sockets.
+    type Act = (u8, u8, u64, u32);
+    /// Timers of an island from the beginning on.
+    const FIRST: u32 = 3;
+
+    /// Timers of islands, each of which does one act after the other as its timers fire.
+    struct Play<'a> {
+        acts: &'a [Vec<Act>],
+        /// By island: how many of them are done, what is armed by slot, and the slots of its timers.
+        state: Vec<(usize, BTreeMap<u32, u64>, Vec<u32>)>,
+        /// Sockets that have been opened in this world.
+        opened: u32,
+    }
+
+    impl<'a> Play<'a> {
+        fn new(acts: &'a [Vec<Act>]) -> Self {
+            let islands = acts.len() as u32;
+            let slots = |island: u32| (0..FIRST).map(|n| n * islands + island).collect::<Vec<_>>();
+            // All begin at the same instant.
+            let start =
+                |island| (0, slots(island).into_iter().map(|slot| (slot, 5)).collect(), slots(island));
+            Self { acts, state: (0..islands).map(start).collect(), opened: 0 }
+        }
+
+        fn first_opened(&self) -> u32 {
+            FIRST * self.acts.len() as u32
+        }
+
+        /// Handles what is due on these islands before `end`, in one order.
+        fn run(&mut self, which: &[usize], end: u64, log: &mut Log) {
+            log.turns();
+            loop {
+                let due =
+                    which.iter().flat_map(|&n| self.state[n].1.iter().map(move |(&slot, &at)| (at, slot, n)));
+                let Some((at, slot, n)) = due.min().filter(|&(at, ..)| at < end) else { return };
+                log.begins(Instant::from_nanos(at), slot);
+                let first = self.first_opened();
+                let (done, armed, slots) = &mut self.state[n];
+                armed.remove(&slot);
+                let Some(&(traces, timer, ahead, opens)) = self.acts[n].get(*done) else { continue };
+                *done += 1;
+                (0..traces).for_each(|_| log.keep(0, [n as u64, *done as u64]));
+                armed.insert(slots[usize::from(timer) % slots.len()], at + ahead);
+                if opens > 0 {
+                    log.opened(self.opened as usize, opens as usize);
+                    for socket in first + self.opened..first + self.opened + opens {
+                        slots.push(socket);
+                        armed.insert(socket, at + ahead);
+                    }
+                    self.opened += opens;
+                }
+            }
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 2000, max_shrink_iters: 200, failure_persistence: None, ..ProptestConfig::default() })]
+        /// However islands are divided among worlds and in turns, the hash is that of the one order. Most of what happens is at the same instants.
+        #[test]
+        fn the_one_order_comes_back(
+            acts in prop::collection::vec(
+                prop::collection::vec((0_u8..3, 0_u8..20, 0_u64..3, prop_oneof![4 => Just(0), 1 => 1_u32..3]), 0..30), 1..6),
+            worlds in prop::collection::vec(0_usize..3, 6),
+            turn in 1_u64..40,
+        ) {
+            let all: Vec<usize> = (0..acts.len()).collect();
+            let mut one = Log::default();
+            Play::new(&acts).run(&all, u64::MAX, &mut one);
+            let mut hash = TraceHash::default();
+            one.kept.iter().filter(|kept| kept.opened == 0).for_each(|kept| hash.mix_event(kept.words));
+
+            let mut plays = [(); 3].map(|()| (Play::new(&acts), Log::default()));
+            let mut merged = MergedHash::new(3, plays[0].0.first_opened());
+            for end in (0..8).map(|n| n * turn).chain([u64::MAX]) {
+                let mut kept = Vec::new();
+                for &n in &all {
+                    let (play, log) = &mut plays[worlds[n]];
+                    play.run(&[n], end, log);
+                    kept.push((worlds[n], core::mem::take(&mut log.kept)));
+                }
+                merged.add(&kept.iter().map(|(world, kept)| (*world, &**kept)).collect::<Vec<_>>());
+            }
+            prop_assert_eq!(merged.hash.finish(), hash.finish());
+        }
     }
 }

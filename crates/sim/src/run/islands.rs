@@ -36,6 +36,16 @@ pub(super) fn islands(scenario: &Scenario) -> Option<Islands> {
     world::islands(scenario)
 }
 
+/// Interfaces from which on a network is so large that it pays to run its islands one by one, although another core is not to be had: below, all that
+/// an event needs is in the cache anyway.
+const MANY: usize = 200;
+
+/// The islands of a scenario, if they make its run shorter on so many threads.
+pub(super) fn worth_it(scenario: &Scenario, threads: usize) -> Option<Islands> {
+    let interfaces = || scenario.nodes.iter().map(|node| node.interfaces.len()).sum::<usize>();
+    (threads > 1 || interfaces() >= MANY).then(|| islands(scenario)).flatten()
+}
+
 /// A world of which some islands run.
 struct Part<'a> {
     wired: Wired<Logged>,
@@ -187,7 +197,8 @@ fn side_by_side(
             }
         }
         drop(logs);
-        let ended = threads.into_iter().map(|thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic)));
+        let ended =
+            threads.into_iter().map(|thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic)));
         let (ended, failed): (Vec<_>, Vec<_>) = ended.partition(Result::is_ok);
         // Who failed says more than those who were interrupted because of it.
         let mut failed: Vec<String> = failed.into_iter().filter_map(Result::err).collect();

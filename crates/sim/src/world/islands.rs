@@ -93,6 +93,7 @@ impl<A: Sink> World<Tee<A, Log>> {
     /// Handles what is due on an island from `from` until `end`.
     pub fn run_island(&mut self, pending: &mut Pending, from: Instant, end: Instant) {
         self.core.timers.swap(pending);
+        self.core.trace.1.turns();
         self.core.now = from;
         while let Some((now, slot)) = self.core.timers.pop_before(end) {
             debug_assert!(now >= self.core.now, "time ran backwards");

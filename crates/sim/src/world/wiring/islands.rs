@@ -54,7 +54,8 @@ pub fn islands(scenario: &Scenario) -> Option<Islands> {
     }
     let plan = Plan::new(scenario);
     let mut sets = Sets((0..plan.devs.len()).collect());
-    for (node, &first) in scenario.nodes.iter().zip(&plan.first_interface).filter(|(node, _)| !is_many(node)) {
+    for (node, &first) in scenario.nodes.iter().zip(&plan.first_interface).filter(|(node, _)| !is_many(node))
+    {
         sets.join_all(first..first + node.interfaces.len());
     }
     scenario.links.iter().for_each(|link| sets.join_all(link.ends.map(|end| plan.id(end).index())));
