@@ -5,7 +5,8 @@
 //!
 //! `scale --start FILE` prints how long reading, wiring and reporting take, in the mean of many tries;
 //! `scale --sweep FILE RUNS` what so many runs cost together and one by one; `scale --once FILE` runs once, for callgrind, and prints packets
-//! and segments delivered.
+//! and segments delivered; `scale --islands FILE THREADS` runs in one order, by islands and by islands on so many threads;
+//! `scale --tenths FILE` prints what is resident at each tenth of a run.
 
 use std::fs;
 use std::process::ExitCode;
@@ -13,12 +14,16 @@ use std::process::ExitCode;
 use stillair_model::vocabulary::{Instant, Seed};
 use stillair_sim::api::{self, Request};
 use stillair_sim::recorder::RunSummary;
+use stillair_sim::run::{RunReport, Session, run_by_islands};
 use stillair_sim::scenario::{self, Scenario};
 use stillair_sim::world;
 
-const USAGE: &str = "usage: scale [--set KEY=VALUE]... SCENARIO... | scale --start SCENARIO | scale --sweep SCENARIO RUNS | scale --once SCENARIO";
+const USAGE: &str = "usage: scale [--set KEY=VALUE]... SCENARIO... | scale --start SCENARIO | scale --sweep SCENARIO RUNS | scale --once SCENARIO | scale --islands SCENARIO THREADS | scale --tenths SCENARIO";
 /// How often a small thing is done for its time, as the system counts in hundredths of a second.
 const TRIES: u32 = 200;
+
+/// Runs of a sweep between two looks at the time.
+const TURN: u32 = 50;
 
 /// CPU time of the main thread, in nanoseconds.
 fn cpu() -> u64 {
@@ -33,6 +38,13 @@ fn of_all_threads() -> f64 {
     let stat = fs::read_to_string("/proc/self/stat").expect("Linux has /proc");
     let (_, fields) = stat.rsplit_once(')').expect("a name in brackets");
     fields.split_whitespace().skip(11).take(2).map(|t| t.parse::<f64>().expect("ticks")).sum::<f64>() / 100.0
+}
+
+/// Time since the system was started, in seconds.
+fn uptime() -> f64 {
+    // linux: proc_uptime(5) - the first number is seconds with hundredths.
+    let uptime = fs::read_to_string("/proc/uptime").expect("Linux has /proc");
+    uptime.split_whitespace().next().and_then(|n| n.parse().ok()).expect("seconds")
 }
 
 /// Memory that is resident, in KiB.
@@ -64,6 +76,16 @@ fn segments(summary: &RunSummary) -> u64 {
     summary.flows.values().filter_map(|f| f.tcp.as_ref()).map(|tcp| u64::from(tcp.delivered)).sum()
 }
 
+/// Mean of the frames that exchanges of data had, by station.
+fn aggregated(summary: &RunSummary) -> String {
+    let means: Vec<f64> = summary.stations.values().filter_map(|s| s.mean_aggregate).collect();
+    if means.is_empty() {
+        "-".to_owned()
+    } else {
+        format!("{:.1}", means.iter().sum::<f64>() / means.len() as f64)
+    }
+}
+
 /// A line about a scenario.
 fn scale(file: &str, sets: &[(String, String)]) -> Result<(), String> {
     let empty = resident();
@@ -79,17 +101,18 @@ fn scale(file: &str, sets: &[(String, String)]) -> Result<(), String> {
     let (events, hash) = (world.events(), world.trace().trace_hash());
     drop(world);
     let summary = api::run_once(&scenario, seed)?;
-    let segments = segments(&summary);
+    let (segments, frames) = (segments(&summary), aggregated(&summary));
     let stations = summary.stations.len().max(1) as u64;
     let per = |n: u64| if n == 0 { "-".to_owned() } else { format!("{:.0}", took as f64 / n as f64) };
     println!(
         "{file}: {stations} stations; read in {:.1} ms, wired in {:.1} ms; KiB a station: {:.1} read, {:.1} wired, {:.1} at the end; \
-         {events} events; {:.2} s of CPU for {:.0} s, {} ns a delivered packet, {} ns a segment; hash {hash:016x}",
+         {events} events, {} frames in an exchange; {:.2} s of CPU for {:.0} s, {} ns a delivered packet, {} ns a segment; hash {hash:016x}",
         ms(to_read),
         ms(to_wire),
         (parsed - empty) as f64 / stations as f64,
         (wired - parsed) as f64 / stations as f64,
         (run.saturating_sub(parsed)) as f64 / stations as f64,
+        frames,
         took as f64 / 1e9,
         scenario.duration.secs_f64(),
         per(summary.packets.delivered),
@@ -128,25 +151,80 @@ fn start(file: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Runs together on all processors, and one by one.
+/// Runs together on all processors, and one by one: by turns, as the machine may have other things to do.
 fn sweep(file: &str, runs: &str) -> Result<(), String> {
     let runs: u32 = runs.parse().map_err(|e| format!("runs {runs}: {e}"))?;
     let (text, scenario) = read(file, &[])?;
-    let begun = of_all_threads();
-    for run in 0..runs {
-        api::run_once(&scenario, Seed { seed: scenario.seed, run: run.into() })?;
-    }
-    let between = of_all_threads();
     let jobs = std::thread::available_parallelism().map_or(1, usize::from);
-    let (file, overrides) = (file.to_owned(), Vec::new());
-    let request = Request { text, file, overrides, seed: None, runs, first_run: 0, jobs, series: false };
-    let bytes = api::run(&request, &|_, _| true).map_err(|_| "the runs failed".to_owned())?.len();
-    let (alone, together) = (between - begun, of_all_threads() - between);
+    let (mut alone, mut together, mut bytes) = (0.0, 0.0, 0);
+    for first_run in (0..runs).step_by(TURN as usize) {
+        let turn = TURN.min(runs - first_run);
+        let begun = of_all_threads();
+        for run in first_run..first_run + turn {
+            api::run_once(&scenario, Seed { seed: scenario.seed, run: run.into() })?;
+        }
+        let between = of_all_threads();
+        let (text, file, overrides) = (text.clone(), file.to_owned(), Vec::new());
+        let request =
+            Request { text, file, overrides, seed: None, runs: turn, first_run, jobs, series: false };
+        bytes += api::run(&request, &|_, _| true).map_err(|_| "the runs failed".to_owned())?.len();
+        alone += between - begun;
+        together += of_all_threads() - between;
+    }
     println!(
-        "{}: {runs} runs one by one {alone:.2} s of CPU, by {jobs} workers {together:.2} s, {:+.1} %; results of {bytes} bytes",
-        request.file,
+        "{file}: {runs} runs one by one {alone:.2} s of CPU, by {jobs} workers {together:.2} s, {:+.1} %; results of {bytes} bytes",
         100.0 * (together / alone - 1.0)
     );
+    Ok(())
+}
+
+/// What is resident at each tenth of a run.
+fn tenths(file: &str) -> Result<(), String> {
+    let (_, scenario) = read(file, &[])?;
+    let ((), took) = timed(|| {
+        let mut session = Session::new(&scenario, Seed { seed: scenario.seed, run: 0 }, |recorder| recorder)
+            .expect("a run");
+        print!(
+            "{file}: {:.0} s, MiB at its beginning {:.1}, at each tenth",
+            scenario.duration.secs_f64(),
+            mib()
+        );
+        for tenth in 1..=10 {
+            session.advance(Instant::from_nanos(scenario.duration.nanos() / 10 * tenth));
+            print!(" {:.1}", mib());
+        }
+        session.finish().expect("accounts close");
+    });
+    println!("; {:.2} s of CPU", took as f64 / 1e9);
+    Ok(())
+}
+
+fn mib() -> f64 {
+    resident() as f64 / 1024.0
+}
+
+/// A run in one order, by its islands one after the other, and by its islands on so many threads: reading apart, report included.
+fn islands(file: &str, threads: &str) -> Result<(), String> {
+    let threads: usize = threads.parse().map_err(|e| format!("threads {threads}: {e}"))?;
+    let (_, scenario) = read(file, &[])?;
+    let seed = Seed { seed: scenario.seed, run: 0 };
+    let watched = |run: &dyn Fn() -> Result<RunReport, String>| -> Result<_, String> {
+        let (begun, before) = (uptime(), of_all_threads());
+        let report = run()?;
+        Ok((report, uptime() - begun, of_all_threads() - before))
+    };
+    let in_one_order =
+        || Session::new(&scenario, seed, |recorder| recorder)?.finish().map(|(report, _)| report);
+    let (plain, took, cpu) = watched(&in_one_order)?;
+    println!("{file}: in one order {took:.2} s, {cpu:.2} s of CPU, hash {}", plain.summary.trace_hash);
+    for threads in if threads > 1 { vec![1, threads] } else { vec![1] } {
+        let by_islands = || {
+            run_by_islands(&scenario, seed, threads).unwrap_or_else(|| Err("it has no islands".to_owned()))
+        };
+        let (report, took, cpu) = watched(&by_islands)?;
+        let same = if report.to_json()? == plain.to_json()? { "the same report" } else { "ANOTHER REPORT" };
+        println!("{file}: by islands on {threads} threads {took:.2} s, {cpu:.2} s of CPU, {same}");
+    }
     Ok(())
 }
 
@@ -156,6 +234,8 @@ fn main() -> ExitCode {
     let done = match arguments[..] {
         ["--once", file] => once(file),
         ["--start", file] => start(file),
+        ["--tenths", file] => tenths(file),
+        ["--islands", file, threads] => islands(file, threads),
         ["--sweep", file, runs] => sweep(file, runs),
         ref given => {
             let (mut sets, mut files) = (Vec::new(), given);

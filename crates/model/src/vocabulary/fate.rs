@@ -116,6 +116,19 @@ pub struct PacketAccount {
 }
 
 impl PacketAccount {
+    /// Adds what became of other packets.
+    pub(super) fn add(&mut self, other: &Self) {
+        self.created += other.created;
+        self.delivered += other.delivered;
+        self.consumed += other.consumed;
+        self.merged += other.merged;
+        let places = self.dropped.len().max(other.dropped.len());
+        self.dropped.resize(places, [0; Reason::COUNT]);
+        for (sum, more) in self.dropped.iter_mut().flatten().zip(other.dropped.iter().flatten()) {
+            *sum += more;
+        }
+    }
+
     /// Packets dropped anywhere for any reason.
     pub fn dropped_total(&self) -> u64 {
         self.dropped.iter().flatten().sum()

@@ -181,6 +181,8 @@ pub struct Packets {
     buffers: Buffers,
     free: Vec<u32>,
     account: PacketAccount,
+    /// Packets alive in slabs whose accounts this one has taken over.
+    elsewhere: u64,
     /// Packets have been joined into A-MSDUs in this run.
     joins: bool,
     uncharged: Vec<(SockId, u32)>,
@@ -389,7 +391,13 @@ impl Packets {
 
     /// Packets alive now.
     pub fn live(&self) -> u64 {
-        (self.slots.len() - self.free.len()) as u64
+        (self.slots.len() - self.free.len()) as u64 + self.elsewhere
+    }
+
+    /// Takes over the account of another slab, whose packets stay there.
+    pub fn take_over(&mut self, other: &Self) {
+        self.elsewhere += other.live();
+        self.account.add(&other.account);
     }
 
     /// Charges that packets hold now.

@@ -26,7 +26,7 @@ pub struct Request {
     pub runs: u32,
     /// Number of the first repetition.
     pub first_run: u32,
-    /// Runs at the same time.
+    /// Runs at the same time; threads that fewer runs leave idle are theirs, where a network has parts that share nothing.
     pub jobs: usize,
     /// Each run has its series.
     pub series: bool,
@@ -76,6 +76,7 @@ fn run_watched_by(
         return Err(ApiError::Input(format!("{found}, expected numbers of runs up to {}", u32::MAX)));
     }
     let pool = workers(request.jobs, request.runs.into())?;
+    let threads = request.jobs / pool.current_num_threads();
     let (finished, stop, steps) = (Mutex::new(0), AtomicBool::new(false), AtomicU64::new(0));
     let step = || {
         let made = steps.fetch_add(1, Ordering::Relaxed) + 1;
@@ -90,7 +91,7 @@ fn run_watched_by(
             return Err("interrupted".to_owned());
         }
         let seed = Seed { seed: request.seed.unwrap_or(scenario.seed), run: u64::from(run) };
-        let mut report = run_watching(&scenario, seed, request.series, STEPS, &step)?;
+        let mut report = run_watching(&scenario, seed, request.series, threads, STEPS, &step)?;
         // Counted and told under one lock, so that the numbers come in order.
         let mut finished = finished.lock().unwrap_or_else(PoisonError::into_inner);
         *finished += 1;

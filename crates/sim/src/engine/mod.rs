@@ -29,6 +29,21 @@ pub struct Timers {
     armed: Vec<Instant>,
 }
 
+/// What is armed of some of a world's timers while the others are at work ([`Timers::swap`]).
+#[derive(Debug)]
+pub struct Pending {
+    heap: Vec<u64>,
+    len: usize,
+    popped: bool,
+}
+
+impl Default for Pending {
+    /// Nothing.
+    fn default() -> Self {
+        Self { heap: vec![NONE; ARITY], len: 0, popped: false }
+    }
+}
+
 /// Few levels, and the keys compared on one of them lie together.
 const ARITY: usize = 4;
 /// Greater than the key of any timer that can be due.
@@ -40,6 +55,13 @@ impl Timers {
         let slot_bits = u32::BITS - slots.leading_zeros();
         let armed = vec![Instant::NEVER; slots as usize];
         Self { heap: vec![NONE; ARITY], len: 0, popped: false, slot_bits, armed }
+    }
+
+    /// Puts what is armed aside and takes up what was aside. Whoever does so sees to it that the timers of both are others.
+    pub fn swap(&mut self, pending: &mut Pending) {
+        core::mem::swap(&mut self.heap, &mut pending.heap);
+        core::mem::swap(&mut self.len, &mut pending.len);
+        core::mem::swap(&mut self.popped, &mut pending.popped);
     }
 
     /// No timer fires from this instant on: 11 days for 10,000 timers, and less the more there are.

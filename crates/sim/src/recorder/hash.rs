@@ -10,13 +10,29 @@ impl TraceHash {
     /// Mixes one event in.
     #[inline]
     pub fn add(&mut self, now: Instant, what: &TraceEvent) {
+        if let Some(words) = Self::words(now, what) {
+            self.mix_event(words);
+        }
+    }
+
+    /// Mixes in what an event was made of.
+    #[inline]
+    pub(super) fn mix_event(&mut self, words: [u64; 2]) {
+        words.into_iter().for_each(|word| self.mix(word));
+    }
+
+    /// What is mixed in of an event, if anything is.
+    #[inline]
+    pub(super) fn words(now: Instant, what: &TraceEvent) -> Option<[u64; 2]> {
         let (low, high) = match *what {
             TraceEvent::Delivered { flow, kind, seq, len, .. } => {
                 (pack(1, flow.0, kind as u64), u64::from(seq) << 32 | u64::from(len))
             }
             TraceEvent::Read { flow, forth, bytes } => (pack(4, flow.0, u64::from(forth)), u64::from(bytes)),
             // What becomes of them counts: they are sent, dropped or answered.
-            TraceEvent::Asked { .. } | TraceEvent::Quic { what: QuicTrace::HandedDown { .. }, .. } => return,
+            TraceEvent::Asked { .. } | TraceEvent::Quic { what: QuicTrace::HandedDown { .. }, .. } => {
+                return None;
+            }
             TraceEvent::Quic { flow, what } => quic(flow.0, what),
             TraceEvent::Loaded { flow, took } => (pack(5, flow.0, 0), took.nanos()),
             TraceEvent::Probed { flow, probe, took } => (pack(7, flow.0, probe as u64), took.nanos()),
@@ -33,8 +49,7 @@ impl TraceHash {
                     | u64::from(t.acknowledged),
             ),
         };
-        self.mix(now.nanos() ^ low.rotate_left(40));
-        self.mix(high);
+        Some([now.nanos() ^ low.rotate_left(40), high])
     }
 
     #[inline]

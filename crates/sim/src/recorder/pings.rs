@@ -81,6 +81,8 @@ impl PingSummary {
         let RoundTrips { replies, median_ms, p95_ms, p99_ms, mean_ms, longest_ms } =
             RoundTrips::of(times.iter());
         let &PingRecord { sent, received, dropped, .. } = record;
+        // A copy that came behind another reply counts twice, as nobody keeps a list of those that have come.
+        let received = received.min(sent);
         // A copy may have been dropped of what came.
         let lost = dropped.min(sent - received);
         let known = received + lost;
@@ -134,6 +136,12 @@ mod tests {
         // The drop of a copy of number 4 cannot be told from that of number 6, which is under way with number 8.
         assert_eq!((s.sent, s.received, s.lost, s.loss), (6, 2, 3, Some(0.6)));
         assert_eq!((s.replies, s.median_ms, s.mean_ms), (0, None, None));
+        // Copies that overtake: no more can have been answered than were sent.
+        let mut record = PingRecord::default();
+        (0..2).for_each(|seq| record.asked(seq));
+        [0, 1, 0].into_iter().for_each(|seq| record.answered(seq));
+        let s = PingSummary::new(&record, &[]);
+        assert_eq!((s.sent, s.received, s.lost), (2, 2, 0));
         let none = PingSummary::new(&PingRecord::default(), &[]);
         assert_eq!((none.sent, none.lost, none.loss), (0, 0, None));
     }

@@ -3,6 +3,7 @@
 mod driven;
 mod followed;
 mod guarded;
+mod islands;
 mod report;
 mod sampling;
 
@@ -100,11 +101,7 @@ impl<'a, S: Records> Session<'a, S> {
 
     fn wired(scenario: Held<'a>, seed: Seed, sink: impl FnOnce(Recorder) -> S) -> Result<Self, String> {
         let Wired { mut world, stations, places } = world::wire(&scenario, seed, sink);
-        let most = world.horizon();
-        if Instant::ZERO + scenario.duration > most {
-            let (run, hours) = (seed.run, most.nanos() / 3_600_000_000_000);
-            return Err(format!("run {run}: a scenario of this size can run for {hours} hours at most"));
-        }
+        check_horizon(&scenario, seed, &world)?;
         world.trace_mut().recorder_mut().exchanges = scenario.record.air.map(Exchanges::new);
         let samples = Samples::new(&scenario, world.books().tcp_senders().count());
         let (now, end) = (Instant::ZERO, Instant::ZERO + scenario.duration);
@@ -193,15 +190,45 @@ impl<'a, S: Records> Session<'a, S> {
     }
 }
 
+/// An error if the world's timers do not reach to the end of the scenario.
+fn check_horizon<S: Sink>(scenario: &Scenario, seed: Seed, world: &World<S>) -> Result<(), String> {
+    let most = world.horizon();
+    if Instant::ZERO + scenario.duration > most {
+        let (run, hours) = (seed.run, most.nanos() / 3_600_000_000_000);
+        return Err(format!("run {run}: a scenario of this size can run for {hours} hours at most"));
+    }
+    Ok(())
+}
+
+/// Runs one repetition of a scenario island by island on at most so many threads, and checks its accounts; none if it cannot be run so. Its
+/// report is that of [`run_once`], its hash too. Where a large network has islands, the other functions here do so by themselves; a
+/// [`Session`] handles all events in one order.
+pub fn run_by_islands(scenario: &Scenario, seed: Seed, threads: usize) -> Option<Result<RunReport, String>> {
+    let islands = islands::islands(scenario)?;
+    Some(guarded(seed, || islands::run(scenario, seed, &islands, threads, &mut |_| true)))
+}
+
 #[cfg(feature = "threads")]
-/// The same in so many steps of equal length; after each of them `go_on` says whether the run is to go on, and else it is an error.
+/// The same in so many steps of equal length, and on so many threads where the network has islands; after each step `go_on` says whether
+/// the run is to go on, and else it is an error.
 pub(crate) fn run_watching(
     scenario: &Scenario,
     seed: Seed,
     with_series: bool,
+    threads: usize,
     steps: u32,
     go_on: &dyn Fn() -> bool,
 ) -> Result<RunReport, String> {
+    if let Some(islands) = islands::worth_it(scenario, threads).filter(|_| !with_series) {
+        let (mut told, whole) = (0, u128::from(scenario.duration.nanos()));
+        let mut passed = |now: Instant| {
+            let made = u128::from(now.nanos()) * u128::from(steps) / whole.max(1);
+            let more = made - told;
+            told = made;
+            (0..more).all(|_| go_on())
+        };
+        return guarded(seed, || islands::run(scenario, seed, &islands, threads, &mut passed));
+    }
     if scenario.record.sojourn.is_some() {
         return watch(scenario, seed, with_series, steps, go_on, follow(scenario));
     }
@@ -225,7 +252,7 @@ fn watch<S: Records>(
             let until = whole * u128::from(step) / u128::from(steps);
             session.advance(Instant::from_nanos(until as u64));
             if !go_on() {
-                return Err("interrupted".to_owned());
+                return Err(islands::INTERRUPTED.to_owned());
             }
         }
         session.finish().map(|(report, _)| report)
@@ -240,6 +267,9 @@ pub fn run_once(scenario: &Scenario, seed: Seed) -> Result<RunSummary, String> {
 
 /// The same, with its series if `with_series`. They change nothing in what happens.
 pub fn run_reported(scenario: &Scenario, seed: Seed, with_series: bool) -> Result<RunReport, String> {
+    if let Some(islands) = islands::worth_it(scenario, 1).filter(|_| !with_series) {
+        return guarded(seed, || islands::run(scenario, seed, &islands, 1, &mut |_| true));
+    }
     if scenario.record.sojourn.is_some() {
         return reported(scenario, seed, with_series, follow(scenario));
     }

@@ -44,8 +44,15 @@ impl RunReport {
 impl<S: Records> Session<'_, S> {
     /// Checks the accounts of a run that has come to its end, and says what has been seen of it.
     pub(super) fn report(&mut self) -> Result<RunReport, String> {
+        let (end, run) = (self.end(), self.seed.run);
+        self.world.close(end).map_err(|e| format!("run {run}: accounts do not close: {e}"))?;
+        self.told()
+    }
+
+    /// What has been seen of a run whose accounts have been checked.
+    pub(super) fn told(&mut self) -> Result<RunReport, String> {
         let (scenario, samples) = (self.scenario.clone(), core::mem::take(&mut self.samples.sockets));
-        let summary = self.summary(samples)?;
+        let summary = self.summary(samples);
         let recorder = self.world.trace().recorder();
         let series = recorder::report(&scenario, self.end(), recorder, &self.stations, &self.places);
         let queues =
@@ -67,10 +74,9 @@ impl<S: Records> Session<'_, S> {
         Ok(Some(sojourn.report(&flows, &self.stations, &self.scenario.interface_names())))
     }
 
-    fn summary(&mut self, sockets: Vec<SocketSeries>) -> Result<RunSummary, String> {
+    fn summary(&self, sockets: Vec<SocketSeries>) -> RunSummary {
         let end = self.end();
         let Self { scenario, seed, world, stations, places, .. } = self;
-        world.close(end).map_err(|e| format!("run {}: accounts do not close: {e}", seed.run))?;
         let range = &world.trace().recorder().measured;
         let measured = range.end.min(end).saturating_since(range.start);
         let flows = FlowAbout::all(scenario);
@@ -96,7 +102,7 @@ impl<S: Records> Session<'_, S> {
             tests: world.books().tests(end).collect(),
         };
         let seen = world.trace().recorder();
-        Ok(summarise((seed.seed, seed.run), seen, measured, stations, places, at_end))
+        summarise((seed.seed, seed.run), seen, measured, stations, places, at_end)
     }
 }
 

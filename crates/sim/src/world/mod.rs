@@ -10,6 +10,7 @@ mod common;
 mod doors;
 mod driver;
 mod hosts;
+mod islands;
 mod network;
 mod wiring;
 
@@ -24,7 +25,8 @@ use network::Network;
 pub use books::{Books, DevLayout, InterfaceLayout, QdiscCounters, WorldLayout};
 pub use doors::{Entering, Left, Refused};
 pub use hosts::TcpSocket;
-pub use wiring::{Wired, layout, wire};
+pub use islands::Islands;
+pub use wiring::{Wired, islands, layout, wire, wire_idle};
 
 /// Where the timers of each kind begin, in the order in which events at the same instant come.
 #[derive(Clone, Copy, Debug)]

@@ -23,12 +23,14 @@ mod change;
 mod flows;
 mod foreign;
 mod groups;
+mod islands;
 mod medium;
 mod paths;
 mod routing;
 mod wifi;
 
 use flows::Ends;
+pub use islands::islands;
 use routing::{Edge, Graph, Tables};
 
 /// Positions of interfaces, devices and stations, as the world numbers them.
@@ -67,6 +69,15 @@ pub struct Wired<S> {
 /// Wires the world of one run of a scenario. `sink` makes of its recorder the reader of the trace: the recorder itself, or
 /// one that passes events on to it.
 pub fn wire<S: Sink>(scenario: &Scenario, seed: Seed, sink: impl FnOnce(Recorder) -> S) -> Wired<S> {
+    let mut wired = wire_idle(scenario, seed, sink);
+    let World { core, hosts, network, air, .. } = &mut wired.world;
+    hosts.start(&mut Below { core, network, air }, |_| true);
+    air.start(core, |_| true, |_| true);
+    wired
+}
+
+/// The same of a world in which nothing begins by itself until [`World::start_island`] is called.
+pub fn wire_idle<S: Sink>(scenario: &Scenario, seed: Seed, sink: impl FnOnce(Recorder) -> S) -> Wired<S> {
     let mut plan = Plan::new(scenario);
     let (channels, radios, wlans) = plan.wifi(seed);
     let mut tables = plan.graph().tables();
@@ -101,12 +112,10 @@ pub fn wire<S: Sink>(scenario: &Scenario, seed: Seed, sink: impl FnOnce(Recorder
     });
     let wakes = scenario.nodes.iter().map(|node| node.wake).collect();
     let timers = Timers::new(slots.hosts.end);
-    let mut core = Core { now: Instant::ZERO, timers, packets: Packets::new(), trace: sink(recorder) };
+    let core = Core { now: Instant::ZERO, timers, packets: Packets::new(), trace: sink(recorder) };
     let mut air = Air::new(channels, radios, wlans, sharing, slots.air);
-    let mut network = Network::new(nodes, interfaces, wires, watchdogs, slots.network);
-    let mut hosts = Hosts::new((apps, clocks), sockets, tcps, wakes, outside.1, slots.hosts);
-    hosts.start(&mut Below { core: &mut core, network: &mut network, air: &mut air });
-    air.start(&mut core);
+    let network = Network::new(nodes, interfaces, wires, watchdogs, slots.network);
+    let hosts = Hosts::new((apps, clocks), sockets, tcps, wakes, outside.1, slots.hosts);
     members.into_iter().for_each(|(dev, member)| air.join(dev, member));
     let world = World { core, hosts, network, air, slots, events: 0 };
     let stations = plan.stations.iter().map(|&at| scenario.station_name(at)).collect();

@@ -31,6 +31,7 @@ use stillair_model::wifi::phy::timing::Timing;
 use stillair_model::wifi::tx::transmitter::{Hardware, Peer};
 
 use super::common::{Core, show_quic};
+use super::islands::{Islands, Owned};
 use crate::engine::Slot;
 pub(super) use foreign::Foreign;
 pub(super) use neighbour::{Load, Neighbour};
@@ -270,16 +271,29 @@ impl Air {
         }
     }
 
-    /// Arms the timers of the first beacons, and has channels looked at that others use.
-    pub(super) fn start<S>(&mut self, core: &mut Core<S>) {
-        for (index, channel) in self.channels.iter_mut().enumerate() {
+    /// Arms the timers of the first beacons of these devices, and has those of these channels looked at that others use.
+    pub(super) fn start<S>(
+        &mut self,
+        core: &mut Core<S>,
+        devs: impl Fn(usize) -> bool,
+        channels: impl Fn(usize) -> bool,
+    ) {
+        for (index, channel) in self.channels.iter_mut().enumerate().filter(|(n, _)| channels(*n)) {
             if channel.partly_connected.as_ref().is_some_and(|partly| partly.foreign.is_some()) {
                 self.dirty.channel(channel, ChannelId::from_index(index));
             }
         }
-        for (dev, wlan) in self.wlans.iter().enumerate() {
+        for (dev, wlan) in self.wlans.iter().enumerate().filter(|(n, _)| devs(*n)) {
             core.timers.set(Slot(self.slots.beacons + dev as u32), wlan.beacons.map(|b| b.first));
         }
+    }
+
+    /// Takes over the channels of some islands, and who is on them.
+    pub(super) fn take_over(&mut self, other: Self, owned: &Owned<'_>) {
+        let Islands { devs, radios, channels, .. } = owned.islands;
+        owned.take(&mut self.wlans, other.wlans, devs);
+        owned.take(&mut self.radios, other.radios, radios);
+        owned.take(&mut self.channels, other.channels, channels);
     }
 
     /// What a device knows of a neighbour, by its number, to be changed.

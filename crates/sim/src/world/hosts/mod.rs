@@ -24,6 +24,7 @@ use stillair_model::vocabulary::{
 
 use super::air::Air;
 use super::common::Core;
+use super::islands::Owned;
 use super::network::{FirstHop, Local, Network};
 use wake::Wakes;
 
@@ -43,6 +44,8 @@ pub(super) struct Hosts {
     /// By application: the clock of its timers; empty where those of all hosts are exact.
     clocks: Vec<AppClock>,
     sockets: Vec<Socket>,
+    /// How many there were at the beginning; those behind them are opened in the run.
+    pub(super) at_first: usize,
     /// By socket: the machine of one that speaks TCP; it is out of its place while it acts.
     tcps: Vec<Option<Box<Tcp>>>,
     /// What hosts remember of paths, by source and destination.
@@ -86,6 +89,7 @@ impl Hosts {
         Self {
             apps,
             clocks,
+            at_first: sockets.len(),
             sockets,
             tcps,
             paths: BTreeMap::new(),
@@ -97,9 +101,26 @@ impl Hosts {
         }
     }
 
-    /// Arms the timers of all applications.
-    pub(super) fn start<S: Sink>(&mut self, below: &mut Below<'_, S>) {
-        (0..self.apps.len()).for_each(|app| self.arm_app(below, app));
+    /// Arms the timers of these applications.
+    pub(super) fn start<S: Sink>(&mut self, below: &mut Below<'_, S>, which: impl Fn(usize) -> bool) {
+        (0..self.apps.len()).filter(|&app| which(app)).for_each(|app| self.arm_app(below, app));
+    }
+
+    /// Sockets so far.
+    #[inline]
+    pub(super) fn sockets(&self) -> usize {
+        self.sockets.len()
+    }
+
+    /// Takes over the applications of some islands, and the sockets that they had at the beginning.
+    pub(super) fn take_over(&mut self, other: Self, owned: &Owned<'_>) {
+        let apps = &owned.islands.apps;
+        let of_socket: Vec<u16> =
+            self.sockets[..self.at_first].iter().map(|socket| apps[socket.app as usize]).collect();
+        let Self { apps: their_apps, mut tcps, .. } = other;
+        tcps.truncate(self.at_first);
+        owned.take(&mut self.apps, their_apps, apps);
+        owned.take(&mut self.tcps[..self.at_first], tcps, &of_socket);
     }
 
     /// Sends a packet from a node; what is for the same node has arrived.

@@ -19,6 +19,7 @@ use stillair_model::wire::Wire;
 
 use super::air::Air;
 use super::common::Core;
+use super::islands::Owned;
 
 /// Who gets packets that have reached the node they are for.
 pub(super) trait Local<S> {
@@ -134,6 +135,12 @@ impl Network {
         let ifbs = interfaces.iter().filter(|i| matches!(i.taker, Taker::Shaper(_))).count();
         let (shown, batches) = (wires.len() - ifbs, Vec::new());
         Self { nodes, interfaces, wires, watchdogs, softirq: Vec::new(), slots, batches, shown }
+    }
+
+    /// Takes over the interfaces and wires of some islands.
+    pub(super) fn take_over(&mut self, other: Self, owned: &Owned<'_>) {
+        owned.take(&mut self.interfaces, other.interfaces, &owned.islands.interfaces);
+        owned.take(&mut self.wires, other.wires, &owned.islands.wires);
     }
 
     /// The node that has an address.

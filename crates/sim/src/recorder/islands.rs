@@ -1,0 +1,247 @@
+//! The trace of a world whose islands run one after the other or side by side: each keeps what it traces, and all of it is hashed in the order in
+//! which one world alone would have traced it.
+//!
+//! That world has its timers in one order, by time and slot, and always handles the first that is armed. What is armed on an island is
+//! armed by that island alone. So the next event is the first among the next events of the islands, and taking those
+//! in turn gives back the one order. An event that traces nothing counts too: what it armed for the same instant comes after it, even with a
+//! lower slot. So an event is known by its time and the highest slot that its island has handled at that time.
+
+use stillair_model::vocabulary::{Instant, Sink, TraceEvent};
+
+use super::Recorder;
+use super::hash::TraceHash;
+
+/// What an island has traced or done.
+#[derive(Clone, Copy, Debug)]
+pub struct Traced {
+    at: Instant,
+    /// The highest slot that was handled at that time.
+    slot: u32,
+    /// So many sockets were opened, and else this is what is hashed.
+    opened: u32,
+    words: [u64; 2],
+}
+
+/// A reader of the trace that keeps what is hashed of it, and what order it is in.
+#[derive(Debug, Default)]
+pub struct Log {
+    at: Instant,
+    slot: u32,
+    /// What has been kept.
+    pub kept: Vec<Traced>,
+}
+
+impl Log {
+    /// An island has its turn: what comes of it now is later than all that has come of it.
+    pub fn turns(&mut self) {
+        self.at = Instant::NEVER;
+    }
+
+    /// What is kept from now on is of the event of this slot.
+    #[inline]
+    pub fn begins(&mut self, now: Instant, slot: u32) {
+        self.slot = if now == self.at { self.slot.max(slot) } else { slot };
+        self.at = now;
+    }
+
+    /// The event has opened so many sockets, the first of which is the one of that number among those that are opened in the run: their
+    /// timers have slots by the order in which all of a world's are opened.
+    pub fn opened(&mut self, first: usize, sockets: usize) {
+        self.keep(sockets as u32, [first as u64, 0]);
+    }
+
+    #[inline]
+    fn keep(&mut self, opened: u32, words: [u64; 2]) {
+        self.kept.push(Traced { at: self.at, slot: self.slot, opened, words });
+    }
+}
+
+impl Sink for Log {
+    #[inline]
+    fn event(&mut self, now: Instant, what: &TraceEvent) {
+        if let Some(words) = TraceHash::words(now, what) {
+            self.keep(0, words);
+        }
+    }
+}
+
+/// The hash of what islands have kept.
+#[derive(Debug)]
+pub struct MergedHash {
+    hash: TraceHash,
+    /// The first slot of the sockets that are opened in the run.
+    first: u32,
+    /// By world: the number of each such socket as one world would have it.
+    numbers: Vec<Vec<u32>>,
+    opened: u32,
+}
+
+impl MergedHash {
+    /// Of so many worlds, in which the sockets that are opened in the run have slots from `first` on.
+    pub fn new(worlds: usize, first: u32) -> Self {
+        Self { hash: TraceHash::default(), first, numbers: vec![Vec::new(); worlds], opened: 0 }
+    }
+
+    /// Hashes all that islands have kept of a stretch of time; each comes with its world.
+    pub fn add(&mut self, islands: &[(usize, &[Traced])]) {
+        let mut heads: Vec<(Key, usize, &[Traced])> =
+            islands.iter().filter_map(|&(world, kept)| Some((self.key(world, kept)?, world, kept))).collect();
+        while let Some(first) = (0..heads.len()).min_by_key(|&n| heads[n].0) {
+            let next = heads.iter().enumerate().filter(|&(n, _)| n != first).map(|(_, head)| head.0).min();
+            let (key, world, kept) = &mut heads[first];
+            // An event has often traced more than one thing.
+            while next.is_none_or(|next| *key < next) {
+                let (head, rest) = kept.split_first().expect("who has a key has more");
+                if head.opened == 0 {
+                    self.hash.mix_event(head.words);
+                } else {
+                    self.open(*world, head.words[0] as usize, head.opened);
+                }
+                *kept = rest;
+                match self.key(*world, rest) {
+                    Some(then) => *key = then,
+                    None => break,
+                }
+            }
+            if heads[first].2.is_empty() {
+                heads.swap_remove(first);
+            }
+        }
+    }
+
+    fn open(&mut self, world: usize, first: usize, sockets: u32) {
+        let numbers = &mut self.numbers[world];
+        // Others of this world may have been opened later although they have lower numbers there.
+        numbers.resize(numbers.len().max(first + sockets as usize), u32::MAX);
+        for number in &mut numbers[first..first + sockets as usize] {
+            *number = self.opened;
+            self.opened += 1;
+        }
+    }
+
+    /// Where the first of these stands in the one order.
+    #[inline]
+    fn key(&self, world: usize, kept: &[Traced]) -> Option<Key> {
+        let &Traced { at, slot, .. } = kept.first()?;
+        let slot = match slot.checked_sub(self.first) {
+            None => slot,
+            Some(opened) => self.first + self.numbers[world][opened as usize],
+        };
+        Some((at, slot))
+    }
+}
+
+type Key = (Instant, u32);
+
+impl Recorder {
+    /// Takes the records of flows and stations from another recorder, of those for which `whose` has its number.
+    pub fn take_over(&mut self, other: Self, number: u16, (flows, stations): (&[u16], &[u16])) {
+        let own = |whose: &[u16], n: usize| whose[n] == number;
+        for (n, record) in other.flows.into_iter().enumerate().filter(|(n, _)| own(flows, *n)) {
+            self.flows[n] = record;
+        }
+        for (n, record) in other.stations.into_iter().enumerate().filter(|(n, _)| own(stations, *n)) {
+            self.stations[n] = record;
+        }
+    }
+
+    /// The hash of all that was traced is this.
+    pub fn set_hash(&mut self, merged: &MergedHash) {
+        self.hash = merged.hash;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// What an event does: it traces so many things, arms a timer of its island so long ahead, opens sockets.
+    type Act = (u8, u8, u64, u32);
+    /// Timers of an island from the beginning on.
+    const FIRST: u32 = 3;
+
+    /// Timers of islands, each of which does one act after the other as its timers fire.
+    struct Play<'a> {
+        acts: &'a [Vec<Act>],
+        /// By island: how many of them are done, what is armed by slot, and the slots of its timers.
+        state: Vec<(usize, BTreeMap<u32, u64>, Vec<u32>)>,
+        /// Sockets that have been opened in this world.
+        opened: u32,
+    }
+
+    impl<'a> Play<'a> {
+        fn new(acts: &'a [Vec<Act>]) -> Self {
+            let islands = acts.len() as u32;
+            let slots = |island: u32| (0..FIRST).map(|n| n * islands + island).collect::<Vec<_>>();
+            // All begin at the same instant.
+            let start =
+                |island| (0, slots(island).into_iter().map(|slot| (slot, 5)).collect(), slots(island));
+            Self { acts, state: (0..islands).map(start).collect(), opened: 0 }
+        }
+
+        fn first_opened(&self) -> u32 {
+            FIRST * self.acts.len() as u32
+        }
+
+        /// Handles what is due on these islands before `end`, in one order.
+        fn run(&mut self, which: &[usize], end: u64, log: &mut Log) {
+            log.turns();
+            loop {
+                let due =
+                    which.iter().flat_map(|&n| self.state[n].1.iter().map(move |(&slot, &at)| (at, slot, n)));
+                let Some((at, slot, n)) = due.min().filter(|&(at, ..)| at < end) else { return };
+                log.begins(Instant::from_nanos(at), slot);
+                let first = self.first_opened();
+                let (done, armed, slots) = &mut self.state[n];
+                armed.remove(&slot);
+                let Some(&(traces, timer, ahead, opens)) = self.acts[n].get(*done) else { continue };
+                *done += 1;
+                (0..traces).for_each(|_| log.keep(0, [n as u64, *done as u64]));
+                armed.insert(slots[usize::from(timer) % slots.len()], at + ahead);
+                if opens > 0 {
+                    log.opened(self.opened as usize, opens as usize);
+                    for socket in first + self.opened..first + self.opened + opens {
+                        slots.push(socket);
+                        armed.insert(socket, at + ahead);
+                    }
+                    self.opened += opens;
+                }
+            }
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 2000, max_shrink_iters: 200, failure_persistence: None, ..ProptestConfig::default() })]
+        /// However islands are divided among worlds and in turns, the hash is that of the one order. Most of what happens is at the same instants.
+        #[test]
+        fn the_one_order_comes_back(
+            acts in prop::collection::vec(
+                prop::collection::vec((0_u8..3, 0_u8..20, 0_u64..3, prop_oneof![4 => Just(0), 1 => 1_u32..3]), 0..30), 1..6),
+            worlds in prop::collection::vec(0_usize..3, 6),
+            turn in 1_u64..40,
+        ) {
+            let all: Vec<usize> = (0..acts.len()).collect();
+            let mut one = Log::default();
+            Play::new(&acts).run(&all, u64::MAX, &mut one);
+            let mut hash = TraceHash::default();
+            one.kept.iter().filter(|kept| kept.opened == 0).for_each(|kept| hash.mix_event(kept.words));
+
+            let mut plays = [(); 3].map(|()| (Play::new(&acts), Log::default()));
+            let mut merged = MergedHash::new(3, plays[0].0.first_opened());
+            for end in (0..8).map(|n| n * turn).chain([u64::MAX]) {
+                let mut kept = Vec::new();
+                for &n in &all {
+                    let (play, log) = &mut plays[worlds[n]];
+                    play.run(&[n], end, log);
+                    kept.push((worlds[n], core::mem::take(&mut log.kept)));
+                }
+                merged.add(&kept.iter().map(|(world, kept)| (*world, &**kept)).collect::<Vec<_>>());
+            }
+            prop_assert_eq!(merged.hash.finish(), hash.finish());
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! Islands: parts of a network that share nothing. They may run one after the other, which keeps what they use in the cache, or each
+//! in a world of its own, at the same time as others.
+
+use stillair_model::vocabulary::{Instant, Sink, Tee};
+
+use super::World;
+use super::hosts::Below;
+use crate::engine::Pending;
+use crate::recorder::{Log, Recorder};
+
+/// The islands of a scenario, by the numbers that its world gives to things.
+#[derive(Debug)]
+pub struct Islands {
+    /// How many there are.
+    pub count: u16,
+    /// By interface, behind those of the scenario by ifb: its island.
+    pub(super) interfaces: Vec<u16>,
+    /// By device.
+    pub(super) devs: Vec<u16>,
+    /// By radio.
+    pub(super) radios: Vec<u16>,
+    /// By channel.
+    pub(super) channels: Vec<u16>,
+    /// By wire.
+    pub(super) wires: Vec<u16>,
+    /// By application, which is one for each flow.
+    pub(super) apps: Vec<u16>,
+    /// By station.
+    pub(super) stations: Vec<u16>,
+}
+
+impl Islands {
+    /// The islands divided among at most so many worlds, by what is to be done on them: by island its world.
+    pub fn worlds(&self, most: usize) -> Vec<u16> {
+        let mut work: Vec<(usize, u16)> = (0..self.count).map(|island| (0, island)).collect();
+        self.apps.iter().chain(&self.devs).for_each(|&island| work[usize::from(island)].0 += 1);
+        // The greatest first, each to who has least to do.
+        work.sort_unstable_by_key(|&(work, island)| (core::cmp::Reverse(work), island));
+        let mut busy = vec![0; most.clamp(1, work.len())];
+        let mut worlds = vec![0; work.len()];
+        for (work, island) in work {
+            let world = (0..busy.len()).min_by_key(|&n| busy[n]).expect("a world at least");
+            busy[world] += work;
+            worlds[usize::from(island)] = world as u16;
+        }
+        worlds
+    }
+
+    /// Interfaces of the scenario and ifbs.
+    pub fn interfaces(&self) -> usize {
+        self.interfaces.len()
+    }
+}
+
+/// Which of several worlds of one scenario things belong to: by island its world.
+pub(super) struct Owned<'a> {
+    pub(super) islands: &'a Islands,
+    pub(super) worlds: &'a [u16],
+    pub(super) world: u16,
+}
+
+impl Owned<'_> {
+    /// Takes from `theirs` what is of that world, by `whose` has its island.
+    pub(super) fn take<T>(&self, ours: &mut [T], theirs: Vec<T>, whose: &[u16]) {
+        debug_assert_eq!((ours.len(), whose.len()), (theirs.len(), whose.len()));
+        for ((to, from), &island) in ours.iter_mut().zip(theirs).zip(whose) {
+            if self.worlds[usize::from(island)] == self.world {
+                *to = from;
+            }
+        }
+    }
+}
+
+impl<S: Sink> World<S> {
+    /// Arms what begins by itself on an island of a world in which nothing has begun.
+    pub fn start_island(&mut self, islands: &Islands, island: u16) -> Pending {
+        let Self { core, hosts, network, air, .. } = self;
+        hosts.start(&mut Below { core, network, air }, |app| islands.apps[app] == island);
+        air.start(core, |dev| islands.devs[dev] == island, |channel| islands.channels[channel] == island);
+        self.settle();
+        let mut pending = Pending::default();
+        self.core.timers.swap(&mut pending);
+        pending
+    }
+
+    /// The first slot of sockets that are opened in the run.
+    pub fn slot_of_opened(&self) -> u32 {
+        self.slots.hosts.sockets + self.hosts.at_first as u32
+    }
+}
+
+impl<A: Sink> World<Tee<A, Log>> {
+    /// Handles what is due on an island from `from` until `end`.
+    pub fn run_island(&mut self, pending: &mut Pending, from: Instant, end: Instant) {
+        self.core.timers.swap(pending);
+        self.core.trace.1.turns();
+        self.core.now = from;
+        while let Some((now, slot)) = self.core.timers.pop_before(end) {
+            debug_assert!(now >= self.core.now, "time ran backwards");
+            self.core.now = now;
+            self.events += 1;
+            self.core.trace.1.begins(now, slot.0);
+            let sockets = self.hosts.sockets();
+            self.handle(slot.0);
+            self.settle();
+            let opened = self.hosts.sockets() - sockets;
+            if opened > 0 {
+                self.core.trace.1.opened(sockets - self.hosts.at_first, opened);
+            }
+        }
+        self.core.now = end;
+        self.core.timers.swap(pending);
+    }
+}
+
+impl World<Tee<Recorder, Log>> {
+    /// Takes over what another world of the same scenario has made of its islands; the accounts of both have been checked. What is
+    /// read of this world then is what one world alone would tell; it cannot go on.
+    pub fn take_over(&mut self, other: Self, (islands, worlds): (&Islands, &[u16]), world: u16) {
+        let owned = Owned { islands, worlds, world };
+        self.events += other.events;
+        self.core.packets.take_over(&other.core.packets);
+        self.air.take_over(other.air, &owned);
+        self.network.take_over(other.network, &owned);
+        self.hosts.take_over(other.hosts, &owned);
+        let of_world = |of: &[u16]| of.iter().map(|&island| worlds[usize::from(island)]).collect::<Vec<_>>();
+        let whose = (&*of_world(&islands.apps), &*of_world(&islands.stations));
+        self.core.trace.0.take_over(other.core.trace.0, world, whose);
+    }
+}
