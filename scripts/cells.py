@@ -1,9 +1,10 @@
-"""Two hidden stations: the tables of docs/cells.md are printed; `--write` renews its figure instead.
+"""Two hidden stations: two tables of docs/cells.md are printed; `--write` renews them and the page's figure instead.
 
 What ns-3 says is measured by `build/ns3/hidden` (`make -C bench/ns3 NS3=... OUT=... hidden`); its means are kept here.
 """
 
 import argparse
+import re
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,7 +12,9 @@ from pathlib import Path
 from stillair.papers.artefacts import style
 from stillair.runs import bundled
 
-FIGURE = Path(__file__).resolve().parents[1] / "docs" / "cells.svg"
+DOCS = Path(__file__).resolve().parents[1] / "docs"
+PAGE, FIGURE = DOCS / "cells.md", DOCS / "cells.svg"
+_PLACE = re.compile(r"(<!-- cells: (\w+) -->\n).*?(<!-- /cells -->)", re.DOTALL)
 RUNS = 5
 RATES = (6, 12, 24, 54)
 TRIES = (4, 5, 6, 7, 8, 10, 12, 15)
@@ -22,6 +25,8 @@ NS3 = {
     54: {8: 23.56, 16: 25.98},
 }
 METRES = (10, 12, 15, 20, 25, 30, 35, 40)
+SHOWN = (20, 25)
+"""On either side of where capture begins: these are in the table."""
 PLACES = {"node.ap.position": "100 m, 0 m", "node.left.position": "90 m, 0 m"}
 STATION = "node.left.interface.wlan0"
 
@@ -82,20 +87,37 @@ def picture() -> bytes:
         return style.save(drawn, "svg")
 
 
-def main() -> None:
-    """Prints the tables or writes the figure."""
-    arguments = argparse.ArgumentParser(description=__doc__)
-    arguments.add_argument("--write", action="store_true", help="renew docs/cells.svg")
-    if arguments.parse_args().write:
-        FIGURE.write_bytes(picture())
-        return
+def by_rate() -> str:
+    """What both have, with and without RTS."""
     out = ["| rate | all hear | hidden | all hear, RTS | hidden, RTS |", "|---|---:|---:|---:|---:|"]
     out += [f"| {mbps} Mbit/s | {' | '.join(f'{x:.1f}' for x in protected(mbps))} |" for mbps in RATES]
-    out += ["", "| other station at | nearer | other | nearer, capture | other, capture |", "|---|---:|---:|---:|---:|"]
-    for metres in METRES:
+    return "\n".join(out) + "\n"
+
+
+def by_distance() -> str:
+    """What each has, with and without capture."""
+    out = ["| other station at | nearer | other | nearer, capture | other, capture |", "|---|---:|---:|---:|---:|"]
+    for metres in SHOWN:
         row = (*captured(metres, "off"), *captured(metres, "10 dB"))
         out.append(f"| {metres} m | {' | '.join(f'{x:.1f}' for x in row)} |")
-    sys.stdout.write("\n".join(out) + "\n")
+    return "\n".join(out) + "\n"
+
+
+MAKERS = {"rate": by_rate, "distance": by_distance}
+
+
+def main() -> None:
+    """Prints the tables, or writes them and the figure."""
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("--write", action="store_true", help="renew docs/cells.md and docs/cells.svg")
+    write = arguments.parse_args().write
+    made = {name: maker() for name, maker in MAKERS.items()}
+    if write:
+        text = PAGE.read_text(encoding="utf-8")
+        PAGE.write_text(_PLACE.sub(lambda of: of[1] + made[of[2]] + of[3], text), encoding="utf-8")
+        FIGURE.write_bytes(picture())
+        return
+    sys.stdout.write("\n".join(made.values()))
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from typing import Any
 from stillair import Scenario
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
-PAGES = ("responsiveness.md", "interference.md", "power-save.md")
+PAGES = ("responsiveness.md", "interference.md", "power-save.md", "rate-control.md")
 _PLACE = re.compile(r"(<!-- table: (\w+) -->\n).*?(<!-- /table -->)", re.DOTALL)
 
 
@@ -130,6 +130,43 @@ def scans() -> str:
     return _table(head, "|---|---:|---:|---:|---:|---:|", rows)
 
 
+def snr() -> str:
+    """Minstrel-HT of two kernels beside the best of sixteen fixed rates, at each ratio."""
+    rate = "node.sta.interface.wlan0.rate"
+    fixed: dict[str, dict[str, float]] = {}
+    older: dict[str, float] = {}
+    for sets, over in sweep("snr", 4):
+        ratio, kind, goodput = sets["node.sta.interface.wlan0.snr"], sets[rate], _mean(over["goodput_total_mbps"])
+        if kind == "minstrel_ht":
+            older[ratio] = goodput
+        else:
+            fixed.setdefault(ratio, {})[kind.split("-")[1].replace("mcs", "MCS ")] = goodput
+    newer = {ratio: _snr_since_5_12(ratio) for ratio in older}
+    rows, shares = [], []
+    for ratio, rates in fixed.items():
+        name = max(rates, key=rates.__getitem__)
+        each = [of[ratio] / rates[name] for of in (older, newer)]
+        shares.append(each)
+        found = (f"{older[ratio]:.1f}", f"{each[0]:.0%}", f"{newer[ratio]:.1f}", f"{each[1]:.0%}")
+        rows.append([ratio, name, f"{rates[name]:.1f}", *(text.replace("%", " %") for text in found)])
+    head = "| SNR | best fixed rate | Mbit/s | Minstrel-HT, 4.6 | of the best | 6.1 | of the best |"
+    before, since = ([share[kernel] for share in shares] for kernel in (0, 1))
+    near = [sum(share >= 0.9 for share in of) for of in (before, since)]
+    return _table(head, "|---|---|---|---|---|---|---|", rows) + (
+        f"\nWithin 10 % of the best fixed rate: {near[0]} of {len(rows)} ratios before 5.12, {near[1]} since. "
+        f"The worst is {min(before) * 100:.0f} % before and {min(since) * 100:.0f} % since.\n"
+    )
+
+
+def _snr_since_5_12(ratio: str) -> float:
+    sets = {
+        "node.ap.profile": "linux-6.1",
+        "node.sta.interface.wlan0.rate": "minstrel_ht",
+        "node.sta.interface.wlan0.snr": ratio,
+    }
+    return _mean(Scenario("snr").run(4, overrides=list(sets.items())).over_runs()["goodput_total_mbps"])
+
+
 MAKERS: Mapping[str, Callable[[], str]] = {
     "responsiveness": responsiveness,
     "microwave": microwave,
@@ -137,6 +174,7 @@ MAKERS: Mapping[str, Callable[[], str]] = {
     "pings": pings,
     "calls": calls,
     "scans": scans,
+    "snr": snr,
 }
 
 
