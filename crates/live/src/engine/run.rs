@@ -144,7 +144,8 @@ impl<'a, S: Records> Engine<'a, S> {
         let Some(next) = self.doors.session.next_event() else { return false };
         let wanted = next.nanos().min(until);
         let now = self.now();
-        let asked = if wanted > now { wanted.max(self.woke + APART).saturating_sub(now).min(LONGEST) } else { 0 };
+        let asked =
+            if wanted > now { wanted.max(self.woke + APART).saturating_sub(now).min(LONGEST) } else { 0 };
         let came = self.watched.wait(asked);
         let woke = self.now();
         // Whether or not something has come meanwhile: the rest went to work, or to nothing.

@@ -56,7 +56,9 @@ pub fn packets(bytes: &mut [u8], segment: &mut [u8], each: &mut impl FnMut(&[u8]
 /// Writes the checksum of what begins at `start` to its field `at` bytes behind; the field has the sum of the pseudo header until then.
 // linux: net/core/dev.c skb_checksum_help (6.12) - zero is sent as ones, of all protocols.
 fn complete(packet: &mut [u8], start: usize, at: usize) -> bool {
-    let Some(covered) = packet.get_mut(start..).filter(|covered| at + 2 <= covered.len()) else { return false };
+    let Some(covered) = packet.get_mut(start..).filter(|covered| at + 2 <= covered.len()) else {
+        return false;
+    };
     let right = match checksum::finish(checksum::sum(covered)) {
         0 => 0xffff,
         other => other,

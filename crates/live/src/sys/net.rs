@@ -113,8 +113,7 @@ pub fn tun_offload(file: &OwnedFd) -> Result<(), String> {
     const TCP_V4: libc::c_ulong = 2;
     const TCP_V6: libc::c_ulong = 4;
     // SAFETY: the argument is a number.
-    let result =
-        unsafe { libc::ioctl(file.as_raw_fd(), TUNSETOFFLOAD as _, CHECKSUM | TCP_V4 | TCP_V6) };
+    let result = unsafe { libc::ioctl(file.as_raw_fd(), TUNSETOFFLOAD as _, CHECKSUM | TCP_V4 | TCP_V6) };
     check(result, "TUNSETOFFLOAD").map(|_| ())
 }
 
