@@ -201,3 +201,28 @@ pub fn ends(scenario: &Scenario) -> Vec<String> {
     };
     scenario.nodes.iter().filter(is_end).map(|node| node.name.clone()).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use stillair_sim::scenario;
+
+    use super::*;
+
+    #[test]
+    fn a_host_paces_if_it_or_one_of_its_flows_has_bbr() {
+        let paces = |more: &[(&str, &str)]| {
+            let text = "name = \"x\"\nlink.lan = { rate = \"1 Mbit/s\", delay = \"1 ms\" }\n\
+                        node.a = { profile = \"linux-6.18\", host = \"live\", interface.eth0.link = \"lan\" }\n\
+                        node.b = { profile = \"linux-6.18\", host = \"live\", interface.eth0.link = \"lan\" }\n\
+                        [[flow]]\nkind = \"tcp\"\nfrom = \"a\"\nto = \"b\"\n";
+            let set: Vec<_> =
+                more.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
+            let read = scenario::parse(text, "x.toml", &set).expect("a good scenario");
+            let plan = Plan::new(&read).expect("live hosts");
+            plan.hosts.iter().map(|host| host.paces).collect::<Vec<_>>()
+        };
+        assert_eq!(paces(&[]), [false, false]);
+        assert_eq!(paces(&[("flow.0.congestion_control", "bbr")]), [true, false]);
+        assert_eq!(paces(&[("node.b.sysctl.net.ipv4.tcp_congestion_control", "bbr")]), [false, true]);
+    }
+}
