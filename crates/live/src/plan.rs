@@ -3,7 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use stillair_model::vocabulary::{Addr, IfId, Ip};
-use stillair_sim::scenario::{Attachment, Host, Node, Role, Scenario};
+use stillair_sim::scenario::{Attachment, FlowKind, Host, Node, Role, Scenario};
 
 /// Bytes of the longest packet: that of Ethernet, and of mac80211's devices.
 pub const MTU: u32 = 1500;
@@ -31,6 +31,8 @@ pub struct HostPlan {
     pub small_queues: bool,
     /// `sk_pacing_shift` of its sockets: that of its driver on Wi-Fi.
     pub pacing_shift: u8,
+    /// The scenario has flows of it over a congestion control that paces by itself.
+    pub paces: bool,
     /// Congestion control of connections for which nobody chooses one.
     pub control: String,
     /// Settings of its kernel, by name.
@@ -53,6 +55,10 @@ pub struct Plan {
 /// What a device's shift is where no driver asks for another.
 // linux: include/net/sock.h sk_pacing_shift, net/core/sock.c sock_init_data_uid (6.18) - 10.
 const WIRED_SHIFT: u8 = 10;
+
+/// The congestion control that paces by itself.
+// linux: net/ipv4/tcp_bbr.c bbr_init (6.18) - SK_PACING_NEEDED.
+const PACES: &str = "bbr";
 
 impl HostPlan {
     /// Its namespace was there before: what is to be known of that. The error says what such a host cannot be.
@@ -113,6 +119,12 @@ impl Plan {
         if hosts.is_empty() {
             return Err("node: found no live host, expected host = \"live\" at one node at least".to_owned());
         }
+        for flow in &scenario.live_flows {
+            let name = &scenario.nodes[flow.from.node].name;
+            let FlowKind::Tcp { congestion_control, .. } = &flow.kind else { continue };
+            let paces = congestion_control.name() == PACES;
+            hosts.iter_mut().filter(|host| host.name == *name).for_each(|host| host.paces |= paces);
+        }
         addresses.sort_unstable();
         Ok(Self { hosts, names, addresses, elsewhere })
     }
@@ -171,6 +183,7 @@ fn host(node: &Node, at: IfId) -> Result<HostPlan, String> {
         uplink: interface.default_route,
         gro: interface.gro,
         small_queues: !profile.tcp.small_queues.off,
+        paces: profile.congestion_control.name() == PACES,
         pacing_shift: if wifi { profile.wifi_pacing_shift } else { WIRED_SHIFT },
         control: profile.congestion_control.name().to_owned(),
         sysctl: node.sysctl.clone(),
@@ -187,4 +200,29 @@ pub fn ends(scenario: &Scenario) -> Vec<String> {
             && !node.interfaces.iter().any(ap)
     };
     scenario.nodes.iter().filter(is_end).map(|node| node.name.clone()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use stillair_sim::scenario;
+
+    use super::*;
+
+    #[test]
+    fn a_host_paces_if_it_or_one_of_its_flows_has_bbr() {
+        let paces = |more: &[(&str, &str)]| {
+            let text = "name = \"x\"\nlink.lan = { rate = \"1 Mbit/s\", delay = \"1 ms\" }\n\
+                        node.a = { profile = \"linux-6.18\", host = \"live\", interface.eth0.link = \"lan\" }\n\
+                        node.b = { profile = \"linux-6.18\", host = \"live\", interface.eth0.link = \"lan\" }\n\
+                        [[flow]]\nkind = \"tcp\"\nfrom = \"a\"\nto = \"b\"\n";
+            let set: Vec<_> =
+                more.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
+            let read = scenario::parse(text, "x.toml", &set).expect("a good scenario");
+            let plan = Plan::new(&read).expect("live hosts");
+            plan.hosts.iter().map(|host| host.paces).collect::<Vec<_>>()
+        };
+        assert_eq!(paces(&[]), [false, false]);
+        assert_eq!(paces(&[("flow.0.congestion_control", "bbr")]), [true, false]);
+        assert_eq!(paces(&[("node.b.sysctl.net.ipv4.tcp_congestion_control", "bbr")]), [false, true]);
+    }
 }

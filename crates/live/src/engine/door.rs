@@ -7,7 +7,7 @@ use stillair_sim::run::{Records, Session};
 use stillair_sim::world::Entering;
 
 use super::counts::Counts;
-use super::hold::{FlowRates, Tokens};
+use super::hold::{Asks, FlowRates, Tokens};
 use super::lateness::Lateness;
 use crate::plan::Plan;
 use crate::port::Port;
@@ -127,8 +127,8 @@ impl<'a, S: Records> Doors<'a, S> {
         }
         let of = &self.plan.hosts[host];
         let hash = view.flow_hash();
-        let holds =
-            !tcp || of.pacing_shift >= 10 || self.flows.holds(host, hash, view.length, of.pacing_shift, now);
+        let by = Asks { shift: of.pacing_shift, paces: of.paces };
+        let holds = !tcp || by.shift >= 10 || self.flows.holds(host, hash, view.length, by, now);
         let token = id.filter(|_| holds).map(|id| self.tokens.take(host, id));
         let packet = Entering {
             at: of.at,

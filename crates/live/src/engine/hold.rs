@@ -9,17 +9,49 @@ use stillair_model::vocabulary::linear_truesize;
 /// The shift that a kernel has by itself.
 // linux: net/core/sock.c sock_init_data_uid (6.18) - sk_pacing_shift 10.
 const KERNEL: u8 = 10;
-/// Packets that a kernel allows below a socket whatever its rate.
+/// Of a socket's packets of several segments, how many a kernel allows below it whatever its rate.
 // linux: net/ipv4/tcp_output.c tcp_small_queue_check (6.18) - twice the truesize of a packet.
 const LEAST: u64 = 2;
+/// Segments of a packet, at least and at most.
+// linux: net/ipv4/tcp_ipv4.c tcp_min_tso_segs 2; net/ipv4/tcp_output.c tcp_tso_autosize (6.18) - the data of 2^-shift s at the pacing rate, and no
+// more than 64 KiB.
+const SEGMENTS: (u64, u64) = (2, 44);
+/// Memory of a packet of several segments beside its data.
+// linux: net/ipv4/tcp.c tcp_stream_alloc_skb, include/linux/skbuff.h SKB_TRUESIZE (6.18) - a head of 384 bytes, sk_buff, skb_shared_info.
+const HEAD: u64 = 960;
+/// The pacing rate over the rate of a flow that paces for its driver's sake alone, as a fraction.
+// linux: net/ipv4/tcp_input.c tcp_update_pacing_rate (6.18) - tcp_pacing_ca_ratio 120.
+const PACING: (u64, u64) = (6, 5);
 /// Time over which a flow's rate is measured, in ns.
 const WINDOW: u64 = 100_000_000;
 const FLOWS: usize = 4096;
+/// What a host's driver and congestion control ask for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Asks {
+    /// `sk_pacing_shift` of the driver.
+    pub shift: u8,
+    /// Its flows pace by themselves.
+    pub paces: bool,
+}
 
-/// Packets of which one stays charged, at a rate in bytes/s.
-pub fn one_in(shift: u8, rate: u64, truesize: u64) -> u64 {
-    let most = 1 << KERNEL.saturating_sub(shift);
-    ((rate >> shift) / (LEAST * truesize)).clamp(1, most)
+/// All packets stay charged.
+pub const ALL: u64 = 1024;
+
+/// The share of packets that stay charged, of [`ALL`], at a rate in bytes/s and with packets of so many bytes.
+///
+/// The kernel lets a packet of several segments go while no more than its limit is charged, so that the limit and that packet may be below. What
+/// fills its window sends as much as has been acknowledged, so that its packets are no longer with another shift. What paces by itself (BBR) has
+/// room in its window: its packets have the data that the shift allows, and the limit is two of them.
+pub fn share(shift: u8, paces: bool, rate: u64, len: u64) -> u64 {
+    let paced = if paces { rate } else { rate * PACING.0 / PACING.1 };
+    let segments = |shift: u8| ((paced >> shift) / len).clamp(SEGMENTS.0, SEGMENTS.1);
+    let limit = |segments: u64, shift: u8| (LEAST * (segments * len + HEAD)).max(paced >> shift);
+    let own = segments(KERNEL);
+    let asked = if paces { segments(shift.min(KERNEL)) } else { own };
+    let one = u64::from(linear_truesize(len as u32));
+    let kernel = limit(own, KERNEL) + own * one;
+    let driver = limit(asked, shift.min(KERNEL)) + asked * one;
+    kernel * ALL / driver
 }
 
 /// Bytes of the longest packet that is taken for an acknowledgement alone.
@@ -31,7 +63,8 @@ struct FlowRate {
     since: u64,
     bytes: u64,
     rate: u64,
-    packets: u64,
+    /// What its packets have of one that stays charged.
+    due: u64,
     /// The window of its host in which it sent data last.
     window: u64,
 }
@@ -66,8 +99,8 @@ impl Default for FlowRates {
 }
 
 impl FlowRates {
-    /// A packet of a flow of a host; whether it stays charged.
-    pub fn holds(&mut self, host: usize, hash: u32, len: usize, shift: u8, now: u64) -> bool {
+    /// A packet of a flow of a host whose driver asks so; whether it stays charged.
+    pub fn holds(&mut self, host: usize, hash: u32, len: usize, by: Asks, now: u64) -> bool {
         if self.hosts.len() <= host {
             self.hosts.resize(host + 1, HostRate { since: now, window: 1, ..HostRate::default() });
         }
@@ -76,7 +109,6 @@ impl FlowRates {
             *flow = FlowRate { hash, since: now, ..FlowRate::default() };
         }
         flow.bytes += len as u64;
-        flow.packets += 1;
         all.bytes += len as u64;
         if len > ACKNOWLEDGEMENT && flow.window != all.window {
             flow.window = all.window;
@@ -94,8 +126,12 @@ impl FlowRates {
                 ..HostRate::default()
             };
         }
-        let k = one_in(shift, flow.rate.max(all.share), u64::from(linear_truesize(len as u32)));
-        flow.packets.is_multiple_of(k)
+        flow.due += share(by.shift, by.paces, flow.rate.max(all.share), len.max(1) as u64);
+        let holds = flow.due >= ALL;
+        if holds {
+            flow.due -= ALL;
+        }
+        holds
     }
 }
 
@@ -137,26 +173,34 @@ impl Tokens {
 mod tests {
     use super::*;
 
+    const WIFI: Asks = Asks { shift: 7, paces: false };
+
     #[test]
-    fn the_fraction_follows_the_rate_up_to_what_the_shift_allows() {
-        let at = |mbps: u64, shift| one_in(shift, mbps * 125_000, 2304);
-        assert_eq!([1, 5, 20, 40, 65, 600].map(|mbps| at(mbps, 7)), [1, 1, 4, 8, 8, 8]);
-        assert_eq!([1, 65, 600].map(|mbps| at(mbps, 10)), [1, 1, 1]);
-        assert_eq!([65, 600].map(|mbps| at(mbps, 8)), [4, 4]);
-        assert_eq!(at(65, 12), 1);
+    fn the_share_follows_the_rate_and_the_shift() {
+        let at = |mbps: u64, shift| share(shift, false, mbps * 125_000, 1_500);
+        // At 65 Mbit/s packets have six segments: 19,920 bytes of limit and 13,824 of a packet, where the shift asks for 76,171 and that packet.
+        assert_eq!([1, 5, 20, 40, 65, 600].map(|mbps| at(mbps, 7)), [ALL, ALL, 457, 339, 383, 299]);
+        assert_eq!([1, 65, 600].map(|mbps| at(mbps, 10)), [ALL; 3]);
+        assert_eq!([65, 600].map(|mbps| at(mbps, 8)), [665, 531]);
+        assert_eq!(at(65, 12), ALL);
+        // At 48 Mbit/s 3 segments of BBR are 30 with the other shift.
+        let bbr = |mbps: u64, shift| share(shift, true, mbps * 125_000, 1_500);
+        assert_eq!([1, 48, 600].map(|mbps| bbr(mbps, 7)), [ALL, 109, 350]);
+        assert_eq!([1, 48, 600].map(|mbps| bbr(mbps, 10)), [ALL; 3]);
     }
 
     #[test]
-    fn a_flow_at_20_mbps_holds_one_packet_in_four() {
+    fn a_flow_at_20_mbps_holds_its_share() {
         let mut flows = FlowRates::default();
         let held = |flows: &mut FlowRates, from: u64| {
-            (from..from + 400).filter(|n| flows.holds(0, 9, 1500, 7, n * 600_000)).count()
+            (from..from + 400).filter(|n| flows.holds(0, 9, 1500, WIFI, n * 600_000)).count()
         };
         // Until it has been measured each stays charged.
         assert!(held(&mut flows, 0) > 150);
-        assert_eq!(held(&mut flows, 400), 100);
+        let held = held(&mut flows, 400);
+        assert!((held as f64 / 400.0 / (457.0 / 1024.0) - 1.0).abs() < 0.05, "{held}");
         // Another flow at the same place, of another host, begins anew.
-        assert!(flows.holds(1, 9 + FLOWS as u32, 1500, 7, 800 * 600_000));
+        assert!(flows.holds(1, 9 + FLOWS as u32, 1500, WIFI, 800 * 600_000));
     }
 
     #[test]
@@ -166,14 +210,18 @@ mod tests {
         let mut held = [0; 2];
         for n in 0..32_000_u64 {
             let (now, slow) = (n * 235_000, n % 17 == 0);
-            flows.holds(0, 3, 52, 7, now);
-            let holds = flows.holds(0, 1 + u32::from(slow), 1500, 7, now);
+            flows.holds(0, 3, 52, WIFI, now);
+            let holds = flows.holds(0, 1 + u32::from(slow), 1500, WIFI, now);
             if n >= 15_300 {
                 held[usize::from(slow)] += u32::from(holds);
             }
         }
-        // Half of 51 Mbit/s is 25.5: one in five; by its own rate it would be each. The fast one has one in eight.
-        assert_eq!(held.map(|n| n / 10), [15_717 / 8 / 10, 983 / 5 / 10]);
+        // Half of 51 Mbit/s is 25.5: of three packets of it one or two stay charged; by its own rate it would be each.
+        let of = |packets: u32, held: u32| f64::from(held) / f64::from(packets) * ALL as f64;
+        let by_rate = |mbps: f64| share(7, false, (mbps * 125_000.0) as u64, 1_500) as f64;
+        let [fast, slow] = [of(15_717, held[0]), of(983, held[1])];
+        assert!((fast / by_rate(48.0) - 1.0).abs() < 0.05, "{fast}");
+        assert!((slow / by_rate(25.5) - 1.0).abs() < 0.05 && by_rate(3.0) > 1023.0, "{slow}");
     }
 
     #[test]

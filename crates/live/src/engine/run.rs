@@ -17,8 +17,9 @@ use crate::sys::{clock, process};
 
 /// Packets that are taken of one port before others have their turn.
 const TURN: usize = 256;
-/// The last part of a wait that is spent asking the clock, in ns: it takes a processor that long to be there again.
-const SPIN: u64 = 60_000;
+/// Least time from one end of a wait to the next that no packet brings about, in ns. What is due meanwhile is late by as much at most, and
+/// wakes this thread once.
+const APART: u64 = 50_000;
 /// The longest wait, in ns: how long the engine was away is seen only past what it had asked for.
 const LONGEST: u64 = 10_000_000;
 /// Least time between looks at how busy this thread is, in ns.
@@ -141,17 +142,10 @@ impl<'a, S: Records> Engine<'a, S> {
         self.loops += 1;
         self.advance();
         let Some(next) = self.doors.session.next_event() else { return false };
-        let (wanted, now) = (next.nanos().min(until), self.now());
-        let wait = wanted.saturating_sub(now).min(LONGEST);
-        let spins = self.pace == Pace::RealTime && wait <= 2 * SPIN;
-        // With real-time priority it asks for an earlier end, and spends the rest in short rounds.
-        let asked = if spins {
-            wait.saturating_sub(SPIN)
-        } else if self.pace == Pace::RealTime {
-            wait - SPIN
-        } else {
-            wait
-        };
+        let wanted = next.nanos().min(until);
+        let now = self.now();
+        let asked =
+            if wanted > now { wanted.max(self.woke + APART).saturating_sub(now).min(LONGEST) } else { 0 };
         let came = self.watched.wait(asked);
         let woke = self.now();
         // Whether or not something has come meanwhile: the rest went to work, or to nothing.

@@ -1,4 +1,4 @@
-//! A TUN device: packets are read and written, one system call each.
+//! A TUN device: packets are read and written, one system call each. What is read may be of several segments, which are split here.
 
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 
@@ -8,12 +8,18 @@ use super::ROOM;
 use super::vnet;
 use crate::sys::{files, net};
 
+/// Bytes of the longest packet of several segments, with its header.
+const SEVERAL: usize = vnet::HEADER + (1 << 16);
+
 /// A TUN device.
 #[derive(Debug)]
 pub struct Tun {
     file: OwnedFd,
     buffer: Vec<u8>,
-    merges: bool,
+    /// One segment of what was read.
+    segment: Vec<u8>,
+    /// Packets have a header before them.
+    has_header: bool,
 }
 
 impl Tun {
@@ -22,8 +28,9 @@ impl Tun {
         files::open("/dev/net/tun", libc::O_RDWR).map(|_| ())
     }
 
-    /// One of this thread's network namespace. What it is given may be of several segments if it `merges`.
-    pub fn new(name: &str, merges: bool) -> Result<Self, String> {
+    /// One of this thread's network namespace. What it is given may be of several segments if it `merges`; what it sends comes here so if it
+    /// `splits`, and its kernel then leaves checksums to it too.
+    pub fn new(name: &str, merges: bool, splits: bool) -> Result<Self, String> {
         // linux: include/uapi/linux/if_tun.h IFF_TUN, IFF_NO_PI, IFF_VNET_HDR, IFF_TUN_EXCL (6.12).
         const TUN: u16 = 1;
         const NO_INFORMATION: u16 = 0x1000;
@@ -34,8 +41,13 @@ impl Tun {
         if net::index(name).is_ok() {
             return Err(format!("found a device {name} in the namespace, expected none of that name"));
         }
-        net::tun(&file, name, TUN | NO_INFORMATION | NEW | if merges { VNET_HEADER } else { 0 })?;
-        Ok(Self { file, buffer: vec![0; ROOM], merges })
+        let has_header = merges || splits;
+        net::tun(&file, name, TUN | NO_INFORMATION | NEW | if has_header { VNET_HEADER } else { 0 })?;
+        if splits {
+            net::tun_offload(&file)?;
+        }
+        let room = if splits { SEVERAL } else { ROOM };
+        Ok(Self { file, buffer: vec![0; room], segment: vec![0; ROOM], has_header })
     }
 
     pub(super) fn fd(&self) -> RawFd {
@@ -43,19 +55,23 @@ impl Tun {
     }
 
     pub(super) fn receive(&mut self, most: usize, mut each: impl FnMut(&[u8])) -> usize {
-        let before = if self.merges { vnet::HEADER } else { 0 };
+        let Self { file, buffer, segment, has_header } = self;
         let mut count = 0;
         while count < most
-            && let Some(n) = files::read(self.file.as_raw_fd(), &mut self.buffer)
+            && let Some(n) = files::read(file.as_raw_fd(), buffer)
         {
-            each(self.buffer.get(before..n).unwrap_or_default());
-            count += 1;
+            count += if *has_header {
+                vnet::packets(&mut buffer[..n], segment, &mut each)
+            } else {
+                each(&buffer[..n]);
+                1
+            };
         }
         count
     }
 
     pub(super) fn give(&mut self, packet: &IpPacket<'_>) -> bool {
-        if self.merges {
+        if self.has_header {
             files::write_two(self.file.as_raw_fd(), &vnet::header(packet), packet.bytes)
         } else {
             files::write(self.file.as_raw_fd(), packet.bytes)

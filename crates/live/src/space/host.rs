@@ -83,7 +83,8 @@ fn one(given: &Given<'_>, notes: &mut Vec<String>) -> Result<LiveHost, String> {
         routes.set(net::index("lo")?, UP, 0, 0)?;
     }
     let port = if tun {
-        Port::Tun(Tun::new(&plan.device, plan.gro)?)
+        // A queue has each segment by itself: it is charged so.
+        Port::Tun(Tun::new(&plan.device, plan.gro, !plan.small_queues)?)
     } else {
         veth(n, plan, &namespace, home, &routes)?
     };

@@ -105,6 +105,18 @@ pub fn tun(file: &OwnedFd, name: &str, flags: u16) -> Result<(), String> {
     check(unsafe { libc::ioctl(file.as_raw_fd(), TUNSETIFF as _, &raw mut request) }, "TUNSETIFF").map(|_| ())
 }
 
+/// What a TUN device sends may be of several segments of TCP, and without checksums.
+// linux: include/uapi/linux/if_tun.h TUNSETOFFLOAD, TUN_F_CSUM, TUN_F_TSO4, TUN_F_TSO6 (6.12).
+pub fn tun_offload(file: &OwnedFd) -> Result<(), String> {
+    const TUNSETOFFLOAD: libc::c_ulong = 0x4004_54d0;
+    const CHECKSUM: libc::c_ulong = 1;
+    const TCP_V4: libc::c_ulong = 2;
+    const TCP_V6: libc::c_ulong = 4;
+    // SAFETY: the argument is a number.
+    let result = unsafe { libc::ioctl(file.as_raw_fd(), TUNSETOFFLOAD as _, CHECKSUM | TCP_V4 | TCP_V6) };
+    check(result, "TUNSETOFFLOAD").map(|_| ())
+}
+
 /// Switches a feature of a device off, by its command of ethtool.
 pub fn ethtool_off(name: &str, command: u32) -> Result<(), String> {
     const SIOCETHTOOL: libc::c_ulong = 0x8946;
