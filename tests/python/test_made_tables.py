@@ -39,7 +39,6 @@ LISTED: dict[tuple[str, str], str] = {
     ("import.md", "| adapter |"): OTHERS,
     ("import.md", "| test | discipline"): OTHERS,
     ("import.md", "| network | load"): SETTINGS,
-    ("kernels.md", "| | within | misses"): "the notes of a comparison, in words",
     ("live.md", "| exit status"): SETTINGS,
     ("modern-hardware.md", "| device | driver"): SETTINGS,
     ("modern-hardware.md", "| case | predicted"): OTHERS,
