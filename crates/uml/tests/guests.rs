@@ -24,10 +24,25 @@ const AIR: &str = "name = \"air\"\nduration = \"4 s\"\nwarm_up = \"2 s\"\nchanne
                    [[flow]]\nname = \"up\"\nkind = \"tcp\"\nfrom = \"sta\"\nto = \"server\"\n\
                    [[flow]]\nname = \"near\"\nkind = \"ping\"\nfrom = \"sta\"\nto = \"ap\"\ninterval = \"100 ms\"\n";
 
-/// Whether there is a kernel to run. If not it is said, and the caller has nothing to check.
+/// What the launcher says where the machine's kernel, or the container around it, does not let it have what it needs.
+const FEATURES: [&str; 4] =
+    ["no user namespace", "no namespaces of its own", "Linux 5.12", "no /proc of its own"];
+
+/// Whether there is a kernel to run, and a machine that can. If not it is said, and the caller has nothing to check.
 fn there_is_a_kernel() -> bool {
     match kernel::find("6.12", &kernel::place()) {
-        Ok(_) => true,
+        Ok(kernel) => {
+            let launch = kernel.folder.join("launch");
+            let at = folder("launch");
+            let tried = Command::new(launch).arg(&at).arg("/bin/true").output().expect("a launcher");
+            std::fs::remove_dir_all(&at).expect("it was there");
+            let said = String::from_utf8_lossy(&tried.stderr);
+            let lacks = tried.status.code() == Some(125) && FEATURES.iter().any(|what| said.contains(what));
+            if lacks {
+                eprintln!("NOT CHECKED: the kernel lacks what guests need: {said}");
+            }
+            !lacks
+        }
         Err(why) if std::env::var_os("STILLAIR_NEED_KERNELS").is_none() => {
             eprintln!("NOT CHECKED: {why}");
             false
