@@ -1,7 +1,7 @@
-"""What guests cost: CPU time of engine and guests together for a second of virtual time, their memory, and the time to boot.
+"""What guests cost: CPU time of engine and guests together for a virtual second, memory, and boot.
 
 Usage: guests.py PATH/stillair-uml [KERNEL]      a release build, and a kernel of `stillair kernel list` (6.12)
-A second is what a longer run takes beyond a shorter one, so that boot and start are not in it. Each is the least of three.
+A second is what a longer run takes beyond a shorter one, so that boot and start are not in it. Each is the least of 3.
 """
 
 import json
