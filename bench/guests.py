@@ -12,6 +12,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 LONG_S, SHORT_S = 8, 2
 
@@ -76,7 +77,7 @@ def memory(of: int) -> int:
     return total * 1024
 
 
-def run(program: str, text: str, seconds: float, *, look: bool = False) -> tuple[float, float, int, dict]:
+def run(program: str, text: str, seconds: float, *, look: bool = False) -> tuple[float, float, int, dict[str, Any]]:
     """CPU s, s, bytes of the guests, and the run."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "scenario.toml"
@@ -94,7 +95,7 @@ def run(program: str, text: str, seconds: float, *, look: bool = False) -> tuple
     return cpu, time.monotonic() - began, most, found
 
 
-def a_second(program: str, text: str) -> tuple[float, dict]:
+def a_second(program: str, text: str) -> tuple[float, dict[str, Any]]:
     """CPU s of a virtual second."""
     least = {n: min((run(program, text, n) for _ in range(3)), key=lambda one: one[0]) for n in (LONG_S, SHORT_S)}
     return (least[LONG_S][0] - least[SHORT_S][0]) / (LONG_S - SHORT_S), least[LONG_S][3]
