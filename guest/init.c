@@ -2,8 +2,12 @@
 /*
  * The first program of a guest. It reads /plan, one order a line, words parted by tabs:
  *
- *   address A        eth0 has this address, and all others are beyond it (no ARP)
- *   gro 0|1          whether eth0 merges what comes in together
+ *   up NAME          an interface begins, without ARP
+ *   gro NAME 0|1     whether it merges what comes in together
+ *   address NAME A   it has this address too, of IPv4 or IPv6
+ *   route NAME TO TABLE    an address, or all of IPv4 (`4`) or IPv6 (`6`), is beyond it, in a routing table
+ *   rule FROM TABLE  what has this source goes by that table
+ *   endpoint NAME A  connections of Multipath TCP may use that address too
  *   write FILE TEXT  such as a setting below /proc/sys; a failure is told on the console, but of ?FILE
  *   traffic ID AT WORD...   a traffic program (traffic.c) at the guest's time AT in ns; what it writes is /box/ID.out
  *   run ID AT COMMAND       `sh -c COMMAND` in the machine's own root, read-only but for /tmp, whose folder `out` is kept
@@ -13,19 +17,13 @@
  */
 #define _GNU_SOURCE
 #include "guest.h"
-#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/ethtool.h>
-#include <linux/sockios.h>
-#include <net/if.h>
-#include <net/route.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/reboot.h>
 #include <sys/resource.h>
@@ -69,8 +67,7 @@ void fail(const char *what)
 	exit(1);
 }
 
-/* Says on the console what does not work; the guest goes on. */
-static void complain(const char *what, const char *which)
+void complain(const char *what, const char *which)
 {
 	fprintf(stderr, "stillair: %s %s: %s\n", what, which, strerror(errno));
 }
@@ -89,47 +86,6 @@ static void mounted(const char *what, const char *at, const char *type, unsigned
 {
 	if (mount(what, at, type, flags, data))
 		complain("cannot mount", at);
-}
-
-static void interface_up(const char *name, const char *address, int routes)
-{
-	struct ifreq r = { 0 };
-	struct rtentry route = { .rt_flags = RTF_UP, .rt_dev = (char *)name };
-	struct sockaddr_in *a = (void *)&r.ifr_addr;
-	int s = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-
-	strncpy(r.ifr_name, name, IFNAMSIZ - 1);
-	if (address) {
-		a->sin_family = AF_INET;
-		inet_pton(AF_INET, address, &a->sin_addr);
-		if (ioctl(s, SIOCSIFADDR, &r))
-			complain("no address at", name);
-		a->sin_addr.s_addr = 0xffffffff;
-		if (ioctl(s, SIOCSIFNETMASK, &r))
-			complain("no mask at", name);
-	}
-	r.ifr_flags = IFF_UP | IFF_RUNNING | (routes ? IFF_NOARP : 0);
-	if (ioctl(s, SIOCSIFFLAGS, &r))
-		complain("cannot bring up", name);
-	if (routes) {
-		((struct sockaddr_in *)&route.rt_dst)->sin_family = AF_INET;
-		((struct sockaddr_in *)&route.rt_genmask)->sin_family = AF_INET;
-		if (ioctl(s, SIOCADDRT, &route))
-			complain("no route by", name);
-	}
-	close(s);
-}
-
-static void merges(const char *name, int on)
-{
-	struct ethtool_value v = { ETHTOOL_SGRO, on };
-	struct ifreq r = { .ifr_data = (void *)&v };
-	int s = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-
-	strncpy(r.ifr_name, name, IFNAMSIZ - 1);
-	if (ioctl(s, SIOCETHTOOL, &r))
-		complain("cannot set GRO of", name);
-	close(s);
 }
 
 /* The machine's own root at /host, with folders of the guest's own. */
@@ -160,11 +116,18 @@ static void read_plan(void)
 		while (n < WORDS + 3 && (w = strsep(&rest, "\t")))
 			words[n++] = strdup(w);
 		words[n] = NULL;
-		if (n == 2 && !strcmp(words[0], "address")) {
-			interface_up("lo", NULL, 0);
-			interface_up("eth0", words[1], 1);
-		} else if (n == 2 && !strcmp(words[0], "gro")) {
-			merges("eth0", atoi(words[1]));
+		if (n == 2 && !strcmp(words[0], "up")) {
+			interface_up(words[1]);
+		} else if (n == 3 && !strcmp(words[0], "address")) {
+			interface_has(words[1], words[2]);
+		} else if (n == 4 && !strcmp(words[0], "route")) {
+			route(words[2], words[1], atoi(words[3]));
+		} else if (n == 3 && !strcmp(words[0], "rule")) {
+			rule(words[1], atoi(words[2]));
+		} else if (n == 3 && !strcmp(words[0], "endpoint")) {
+			endpoint(words[2], words[1]);
+		} else if (n == 3 && !strcmp(words[0], "gro")) {
+			merges(words[1], atoi(words[2]));
 		} else if (n == 3 && !strcmp(words[0], "write")) {
 			put(words[1], words[2]);
 		} else if (n == 2 && !strcmp(words[0], "end")) {

@@ -2,20 +2,26 @@
 /*
  * Traffic between guests. Times are the guest's, in ns. All write lines as they go on, so that nothing is lost with the guest.
  *
- *   tcp-sink PORT STEP              `r T FLOW BYTES`: payload that has come of the connection, each STEP
- *   tcp-send IP PORT CONTROL BYTES WRITE TOS STOP STEP     as much as it can until STOP, or BYTES; each STEP
+ *   tcp-sink ANY PORT STEP MPTCP    `r T FLOW BYTES`: payload that has come of the connection, each STEP
+ *   tcp-send FROM IP PORT CONTROL BYTES WRITE TOS STOP STEP MPTCP     as much as it can until STOP, or BYTES; each STEP
  *           `s T CWND SSTHRESH SRTT_US RTTVAR_US PACING_Bps DELIVERY_Bps RETRANS UNACKED LOST CA_STATE NOTSENT`
- *   udp-sink PORT STEP              `d T PACKETS BYTES LAST` each STEP: datagrams, payload, the highest number seen
- *   udp-send IP PORT PAYLOAD BURST GAP TOS STOP    BURST datagrams each GAP ns
- *   ping IP INTERVAL PAYLOAD TOS STOP         `p N T RTT_NS` for each answer, `q SENT` at the end
- *   udp-echo PORT
- *   udp-ping IP PORT INTERVAL PAYLOAD TOS STOP        as ping
+ *           `m T LOCAL CWND SRTT_US RETRANS ACKED` of each path of Multipath TCP
+ *   udp-sink ANY PORT STEP              `d T PACKETS BYTES LAST` each STEP: datagrams, payload, the highest number seen
+ *   udp-send FROM IP PORT PAYLOAD BURST GAP TOS STOP    BURST datagrams each GAP ns
+ *   ping FROM IP INTERVAL PAYLOAD TOS STOP         `p N T RTT_NS` for each answer, `q SENT` at the end
+ *   udp-echo ANY PORT
+ *   udp-ping FROM IP PORT INTERVAL PAYLOAD TOS STOP        as ping
+ *   stats ...                           what the kernel counts (stats.c)
+ *
+ * FROM is an address of its own, or `-` for that of the route. ANY is `0.0.0.0` or `::`. MPTCP is 1 for Multipath TCP.
  */
 #define _GNU_SOURCE
 #include "guest.h"
 #include <arpa/inet.h>
 #include <errno.h>
+#include <linux/mptcp.h>
 #include <linux/tcp.h>
+#include <netinet/icmp6.h>
 #include <netinet/in.h>
 #include <netinet/ip.h>
 #include <netinet/ip_icmp.h>
@@ -31,6 +37,12 @@
 
 static char data[1 << 18];
 static volatile sig_atomic_t stopped;
+/* An address of either family. */
+union place {
+	struct sockaddr any;
+	struct sockaddr_in v4;
+	struct sockaddr_in6 v6;
+};
 
 static void on_stop(int signal)
 {
@@ -43,13 +55,35 @@ static uint64_t number(const char *text)
 	return strtoull(text, NULL, 10);
 }
 
-static struct sockaddr_in place(const char *ip, const char *port)
+static union place place(const char *ip, const char *port)
 {
-	struct sockaddr_in a = { .sin_family = AF_INET, .sin_port = htons(number(port)) };
+	union place a = { .v4 = { .sin_family = AF_INET, .sin_port = htons(number(port)) } };
 
-	if (ip)
-		inet_pton(AF_INET, ip, &a.sin_addr);
+	if (strchr(ip, ':')) {
+		a.v6 = (struct sockaddr_in6){ .sin6_family = AF_INET6, .sin6_port = htons(number(port)) };
+		inet_pton(AF_INET6, ip, &a.v6.sin6_addr);
+	} else {
+		inet_pton(AF_INET, ip, &a.v4.sin_addr);
+	}
 	return a;
+}
+
+static socklen_t size_of(const union place *a)
+{
+	return a->any.sa_family == AF_INET6 ? sizeof a->v6 : sizeof a->v4;
+}
+
+/* Gives a socket that will connect an address of this host, if it is to have one of its own. */
+static void from(int s, const char *ip)
+{
+	union place a = place(ip, "0");
+	int one = 1;
+
+	if (!strcmp(ip, "-"))
+		return;
+	setsockopt(s, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &one, sizeof one);
+	if (bind(s, &a.any, size_of(&a)))
+		fail(ip);
 }
 
 /* A timer of absolute times that a descriptor tells of. */
@@ -84,28 +118,32 @@ static void watch(int ep, int fd, uint32_t events)
 		fail("epoll");
 }
 
-static int bound(int type, const char *port)
+static int bound(int type, const char *ip, const char *port, int protocol)
 {
-	struct sockaddr_in a = place(NULL, port);
-	int s = socket(AF_INET, type, 0), one = 1;
+	union place a = place(ip, port);
+	int s = socket(a.any.sa_family, type, protocol), one = 1;
 
 	setsockopt(s, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
-	if (bind(s, (void *)&a, sizeof a))
+	if (s < 0 || bind(s, &a.any, size_of(&a)))
 		fail("bind");
 	return s;
 }
 
-static void marked(int s, const char *tos)
+static void marked(int s, const union place *to, const char *tos)
 {
 	int value = number(tos);
 
-	setsockopt(s, IPPROTO_IP, IP_TOS, &value, sizeof value);
+	if (to->any.sa_family == AF_INET6)
+		setsockopt(s, IPPROTO_IPV6, IPV6_TCLASS, &value, sizeof value);
+	else
+		setsockopt(s, IPPROTO_IP, IP_TOS, &value, sizeof value);
 }
 
 static int tcp_sink(char **v)
 {
-	uint64_t step = number(v[2]), bytes = 0, next = now_ns() / step * step + step;
-	int l = bound(SOCK_STREAM | SOCK_NONBLOCK, v[1]), ep = epoll_create1(0), t = timer(), flows = 0;
+	uint64_t step = number(v[3]), bytes = 0, next = now_ns() / step * step + step;
+	int protocol = number(v[4]) ? IPPROTO_MPTCP : 0;
+	int l = bound(SOCK_STREAM | SOCK_NONBLOCK, v[1], v[2], protocol), ep = epoll_create1(0), t = timer(), flows = 0;
 	struct epoll_event e[64];
 
 	if (listen(l, 128))
@@ -157,20 +195,52 @@ static void sample(int s, uint64_t at)
 	       i.tcpi_ca_state, i.tcpi_notsent_bytes);
 }
 
-static int tcp_send(char **v)
+/* The paths of a connection of Multipath TCP, in the order in which the kernel has them. */
+static void paths(int s, uint64_t at)
 {
-	struct sockaddr_in a = place(v[1], v[2]);
+	struct mptcp_subflow_data head = { .size_subflow_data = sizeof head };
+	static struct { struct mptcp_subflow_data head; struct mptcp_subflow_addrs each[16]; } ends;
+	static struct { struct mptcp_subflow_data head; struct tcp_info each[16]; } infos;
+	socklen_t size = sizeof ends;
+	char text[INET6_ADDRSTRLEN];
+
+	ends.head = infos.head = head;
+	ends.head.size_user = sizeof *ends.each;
+	infos.head.size_user = sizeof *infos.each;
+	if (getsockopt(s, SOL_MPTCP, MPTCP_SUBFLOW_ADDRS, &ends, &size))
+		return;
+	size = sizeof infos;
+	if (getsockopt(s, SOL_MPTCP, MPTCP_TCPINFO, &infos, &size))
+		return;
+	for (unsigned n = 0; n < infos.head.num_subflows && n < ends.head.num_subflows && n < 16; n++) {
+		struct sockaddr *local = (void *)&ends.each[n].sa_local;
+		struct tcp_info *i = &infos.each[n];
+
+		inet_ntop(local->sa_family, local->sa_family == AF_INET6 ? (void *)&((struct sockaddr_in6 *)local)->sin6_addr :
+									   (void *)&((struct sockaddr_in *)local)->sin_addr,
+			  text, sizeof text);
+		printf("m %llu %s %u %u %u %llu\n", (unsigned long long)at, text, i->tcpi_snd_cwnd, i->tcpi_rtt,
+		       i->tcpi_total_retrans, (unsigned long long)i->tcpi_bytes_acked);
+	}
+}
+
+static int tcp_send(char **words)
+{
+	char **v = words + 1;
+	union place a = place(v[1], v[2]);
 	uint64_t most = number(v[4]), size = number(v[5]), stop = number(v[7]), step = number(v[8]), sent = 0;
 	uint64_t next = now_ns() / step * step + step;
-	int s = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0), ep = epoll_create1(0), t = timer(), done = 0;
+	int several = number(v[9]);
+	int s = socket(a.any.sa_family, SOCK_STREAM | SOCK_NONBLOCK, several ? IPPROTO_MPTCP : 0), ep = epoll_create1(0), t = timer(), done = 0;
 	struct epoll_event e[4];
 
 	if (size > sizeof data)
 		size = sizeof data;
 	if (setsockopt(s, IPPROTO_TCP, TCP_CONGESTION, v[3], strlen(v[3])))
 		fail(v[3]);
-	marked(s, v[6]);
-	if (connect(s, (void *)&a, sizeof a) && errno != EINPROGRESS)
+	marked(s, &a, v[6]);
+	from(s, v[0]);
+	if (connect(s, &a.any, size_of(&a)) && errno != EINPROGRESS)
 		fail("connect");
 	watch(ep, s, EPOLLOUT | EPOLLRDHUP);
 	watch(ep, t, EPOLLIN);
@@ -182,6 +252,8 @@ static int tcp_send(char **v)
 			if (e[i].data.fd == t) {
 				rung(t);
 				sample(s, next < stop ? next : stop);
+				if (several)
+					paths(s, next < stop ? next : stop);
 				done = next >= stop;
 				next += step;
 				arm(t, next < stop ? next : stop);
@@ -218,9 +290,9 @@ static int tcp_send(char **v)
 
 static int udp_sink(char **v)
 {
-	uint64_t step = number(v[2]), bytes = 0, packets = 0, next = now_ns() / step * step + step;
+	uint64_t step = number(v[3]), bytes = 0, packets = 0, next = now_ns() / step * step + step;
 	uint32_t last = 0, nth;
-	int s = bound(SOCK_DGRAM | SOCK_NONBLOCK, v[1]), ep = epoll_create1(0), t = timer();
+	int s = bound(SOCK_DGRAM | SOCK_NONBLOCK, v[1], v[2], 0), ep = epoll_create1(0), t = timer();
 	struct epoll_event e[4];
 
 	watch(ep, s, EPOLLIN);
@@ -254,15 +326,17 @@ static int udp_sink(char **v)
 	return 0;
 }
 
-static int udp_send(char **v)
+static int udp_send(char **words)
 {
-	struct sockaddr_in a = place(v[1], v[2]);
+	char **v = words + 1;
+	union place a = place(v[1], v[2]);
 	uint64_t size = number(v[3]), burst = number(v[4]), gap = number(v[5]), stop = number(v[7]), at = now_ns();
 	uint32_t nth = 0;
-	int s = socket(AF_INET, SOCK_DGRAM, 0);
+	int s = socket(a.any.sa_family, SOCK_DGRAM, 0);
 
-	marked(s, v[6]);
-	if (connect(s, (void *)&a, sizeof a))
+	marked(s, &a, v[6]);
+	from(s, v[0]);
+	if (connect(s, &a.any, size_of(&a)))
 		fail("connect");
 	for (; at < stop && !stopped; at += gap) {
 		if (sleep_until(at))
@@ -293,7 +367,12 @@ static uint16_t sum(const void *bytes, size_t length)
 	return ~all;
 }
 
-/* Requests at an interval over a connected socket, until STOP and a second more for answers. An answer has the request's number at `at`. */
+static int run_stats(char **v)
+{
+	return stats(v, &stopped);
+}
+
+/* Requests at an interval over a connected socket, until STOP and a second more for answers; `icmp` is the version of IP, or 0 over UDP. */
 static int asks(int s, int icmp, uint64_t interval, size_t size, uint64_t stop)
 {
 	uint64_t next = now_ns(), *times = calloc(1 << 20, sizeof *times);
@@ -317,13 +396,14 @@ static int asks(int s, int icmp, uint64_t interval, size_t size, uint64_t stop)
 				if (next >= stop + 1000000000ull)
 					stopped = 1;
 				if (next < stop && sent < 1 << 20) {
-					struct icmphdr h = { .type = ICMP_ECHO, .un.echo = { htons(getpid()), htons(sent) } };
+					struct icmphdr h = { .type = icmp == 6 ? ICMP6_ECHO_REQUEST : ICMP_ECHO, .un.echo = { htons(getpid()), htons(sent) } };
 					size_t head = icmp ? sizeof h : 0;
 
 					memset(data, 0, head + size);
 					memcpy(data, &h, head);
 					memcpy(data + head, &sent, 4);
-					if (icmp) {
+					/* That of ICMPv6 is the kernel's. */
+					if (icmp == 4) {
 						h.checksum = sum(data, head + size);
 						memcpy(data, &h, head);
 					}
@@ -340,9 +420,9 @@ static int asks(int s, int icmp, uint64_t interval, size_t size, uint64_t stop)
 				uint64_t at = now_ns();
 
 				if (icmp) {
-					struct icmphdr *h = (void *)(data + ((struct iphdr *)data)->ihl * 4);
+					struct icmphdr *h = (void *)(data + (icmp == 4 ? ((struct iphdr *)data)->ihl * 4 : 0));
 
-					if (h->type != ICMP_ECHOREPLY || h->un.echo.id != htons(getpid()))
+					if (h->type != (icmp == 4 ? ICMP_ECHOREPLY : ICMP6_ECHO_REPLY) || h->un.echo.id != htons(getpid()))
 						continue;
 					p = (char *)(h + 1);
 				}
@@ -357,39 +437,46 @@ static int asks(int s, int icmp, uint64_t interval, size_t size, uint64_t stop)
 	return 0;
 }
 
-static int ping(char **v)
+static int ping(char **words)
 {
-	struct sockaddr_in a = place(v[1], "0");
-	int s = socket(AF_INET, SOCK_RAW, IPPROTO_ICMP);
+	char **v = words + 1;
+	union place a = place(v[1], "0");
+	int six = a.any.sa_family == AF_INET6;
+	int s = socket(a.any.sa_family, SOCK_RAW, six ? IPPROTO_ICMPV6 : IPPROTO_ICMP);
 
-	if (s < 0 || connect(s, (void *)&a, sizeof a))
+	if (s < 0)
 		fail("ICMP");
-	marked(s, v[4]);
-	return asks(s, 1, number(v[2]), number(v[3]), number(v[5]));
+	from(s, v[0]);
+	if (connect(s, &a.any, size_of(&a)))
+		fail("ICMP");
+	marked(s, &a, v[4]);
+	return asks(s, six ? 6 : 4, number(v[2]), number(v[3]), number(v[5]));
 }
 
-static int udp_ping(char **v)
+static int udp_ping(char **words)
 {
-	struct sockaddr_in a = place(v[1], v[2]);
-	int s = socket(AF_INET, SOCK_DGRAM, 0);
+	char **v = words + 1;
+	union place a = place(v[1], v[2]);
+	int s = socket(a.any.sa_family, SOCK_DGRAM, 0);
 
-	if (connect(s, (void *)&a, sizeof a))
+	from(s, v[0]);
+	if (connect(s, &a.any, size_of(&a)))
 		fail("connect");
-	marked(s, v[5]);
+	marked(s, &a, v[5]);
 	return asks(s, 0, number(v[3]), number(v[4]), number(v[6]));
 }
 
 static int udp_echo(char **v)
 {
-	int s = bound(SOCK_DGRAM, v[1]);
+	int s = bound(SOCK_DGRAM, v[1], v[2], 0);
 
 	while (!stopped) {
-		struct sockaddr_in from;
-		socklen_t length = sizeof from;
-		ssize_t got = recvfrom(s, data, sizeof data, 0, (void *)&from, &length);
+		union place who;
+		socklen_t length = sizeof who;
+		ssize_t got = recvfrom(s, data, sizeof data, 0, &who.any, &length);
 
 		if (got >= 0)
-			sendto(s, data, got, 0, (void *)&from, length);
+			sendto(s, data, got, 0, &who.any, length);
 	}
 	return 0;
 }
@@ -401,9 +488,9 @@ int traffic(int count, char **v)
 		int words;
 		int (*run)(char **);
 	} known[] = {
-		{ "tcp-sink", 3, tcp_sink }, { "tcp-send", 9, tcp_send }, { "udp-sink", 3, udp_sink },
-		{ "udp-send", 8, udp_send }, { "ping", 6, ping },	  { "udp-ping", 7, udp_ping },
-		{ "udp-echo", 2, udp_echo },
+		{ "tcp-sink", 5, tcp_sink }, { "tcp-send", 11, tcp_send }, { "udp-sink", 4, udp_sink },
+		{ "udp-send", 9, udp_send }, { "ping", 7, ping },	   { "udp-ping", 8, udp_ping },
+		{ "udp-echo", 3, udp_echo }, { "stats", 3, run_stats },
 	};
 	struct sigaction stop = { .sa_handler = on_stop };
 

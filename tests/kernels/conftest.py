@@ -22,6 +22,8 @@ PYTHON = "/usr/bin/python3"
 ORDINARY = 65533
 """A user of no name, and not the one that the launcher gives a guest to."""
 LIMIT_S = 120.0
+FEATURES = ("no user namespace", "no namespaces of its own", "Linux 5.12", "no /proc of its own")
+"""What the launcher says where a machine's kernel, or the container around it, has no such thing."""
 
 
 @dataclass
@@ -56,6 +58,12 @@ class Machine:
     def launch(self, *words: str | Path) -> "subprocess.CompletedProcess[str]":
         """Runs a program as the launcher starts a kernel."""
         return self.run(self.folder / "launch", self.guest, *words)
+
+    def lacks(self) -> str | None:
+        """What this machine's kernel does not let the launcher have; nothing else is a reason to skip."""
+        done = self.launch("/bin/true")
+        is_lacking = done.returncode == 125 and any(feature in done.stderr for feature in FEATURES)
+        return done.stderr.strip() if is_lacking else None
 
     def boot(self, script: str, *arguments: str, seed: int = 1) -> "subprocess.CompletedProcess[str]":
         """Boots a guest whose first program is a script of Python, in the machine's own root, read-only."""
@@ -139,5 +147,10 @@ def machine(request: pytest.FixtureRequest, kernel: store.Kernel) -> Iterator[Ma
     if request.param != os.geteuid():
         for path in (folder, folder / "guest"):
             os.chown(path, request.param, request.param)
-    yield Machine(request.param, folder, folder / "guest")
-    shutil.rmtree(folder)
+    found = Machine(request.param, folder, folder / "guest")
+    try:
+        if lacks := found.lacks():
+            pytest.skip(f"the kernel lacks what guests need: {lacks}")
+        yield found
+    finally:
+        shutil.rmtree(folder)

@@ -38,6 +38,7 @@ pub struct Counts {
 #[derive(Clone, Copy, Debug)]
 struct HeldBuffer {
     guest: usize,
+    card: usize,
     head: u16,
 }
 
@@ -52,10 +53,10 @@ pub struct Doors<'a, S> {
     /// By token: the buffer that it stands for.
     held: Vec<HeldBuffer>,
     free: Vec<u32>,
-    /// By guest and head: packets of its buffer that are in the world.
+    /// By interface and head: packets of its buffer that are in the world.
     inside: Vec<Vec<u16>>,
-    /// By interface: the guest that has it.
-    guests: Vec<Option<usize>>,
+    /// By interface: the guest that has it, and which of its cards it is.
+    guests: Vec<Option<(usize, usize)>>,
     bytes: Vec<u8>,
     frame: Vec<u8>,
     segment: Vec<u8>,
@@ -76,14 +77,20 @@ impl<'a, S: Records> Doors<'a, S> {
     /// Those of a run at its beginning.
     pub fn new(session: Session<'a, S>, plan: &'a Plan) -> Self {
         let mut guests = vec![None; session.elsewhere().index()];
-        plan.guests.iter().enumerate().for_each(|(n, guest)| guests[guest.at.index()] = Some(n));
+        for (n, guest) in plan.guests.iter().enumerate() {
+            guest
+                .interfaces
+                .iter()
+                .enumerate()
+                .for_each(|(card, of)| guests[of.at.index()] = Some((n, card)));
+        }
         Self {
             session,
             counts: Counts::default(),
             plan,
             held: Vec::new(),
             free: Vec::new(),
-            inside: vec![Vec::new(); plan.guests.len()],
+            inside: vec![Vec::new(); guests.len()],
             guests,
             bytes: Vec::with_capacity(LONGEST_PACKET),
             frame: Vec::with_capacity(LONGEST_PACKET + ETHERNET),
@@ -105,14 +112,20 @@ impl<'a, S: Records> Doors<'a, S> {
     }
 
     /// A guest's card has said that there is something in a ring; the world's time is that of the guest.
-    pub fn kicked(&mut self, guest: &mut Guest, number: usize, ring: usize) -> Result<(), String> {
+    pub fn kicked(
+        &mut self,
+        guest: &mut Guest,
+        number: usize,
+        (card, ring): (usize, usize),
+    ) -> Result<(), String> {
         if ring == RX {
-            return guest.has_room();
+            return guest.has_room(card);
         }
-        while let Some((head, header, frame)) = guest.card()?.take()? {
-            let packets = if self.is_over { 0 } else { self.send(number, head, header.gso_size, frame)? };
+        while let Some((head, header, frame)) = guest.card(card)?.take()? {
+            let buffer = HeldBuffer { guest: number, card, head };
+            let packets = if self.is_over { 0 } else { self.send(buffer, header.gso_size, frame)? };
             if packets == 0 {
-                guest.sent(head)?;
+                guest.sent(card, head)?;
             }
         }
         if !self.is_over {
@@ -122,7 +135,7 @@ impl<'a, S: Records> Doors<'a, S> {
     }
 
     /// A frame of a guest goes into the world; how many packets of it hold its buffer.
-    fn send(&mut self, guest: usize, head: u16, gso_size: Option<u16>, frame: &[u8]) -> Result<u16, String> {
+    fn send(&mut self, buffer: HeldBuffer, gso_size: Option<u16>, frame: &[u8]) -> Result<u16, String> {
         let Some((ethernet, packet)) = frame.split_at_checked(ETHERNET) else {
             self.counts.malformed += 1;
             return Ok(0);
@@ -131,11 +144,10 @@ impl<'a, S: Records> Doors<'a, S> {
             self.counts.no_route += 1;
             return Ok(0);
         }
-        let Some(size) = gso_size else { return Ok(self.enter(guest, head, packet)) };
+        let Some(size) = gso_size else { return Ok(self.enter(buffer, packet)) };
         let mut segment = core::mem::take(&mut self.segment);
         let mut entered = 0;
-        let split =
-            gso::split(packet, size, false, &mut segment, |one| entered += self.enter(guest, head, one));
+        let split = gso::split(packet, size, false, &mut segment, |one| entered += self.enter(buffer, one));
         self.segment = segment;
         if let Err(why) = split {
             return Err(format!("a packet of several segments that cannot be split: {why}"));
@@ -144,7 +156,7 @@ impl<'a, S: Records> Doors<'a, S> {
     }
 
     /// One packet goes in: 1 if it holds its buffer.
-    fn enter(&mut self, guest: usize, head: u16, bytes: &[u8]) -> u16 {
+    fn enter(&mut self, buffer: HeldBuffer, bytes: &[u8]) -> u16 {
         let Ok(view) = parse(bytes) else {
             self.counts.malformed += 1;
             return 0;
@@ -158,11 +170,12 @@ impl<'a, S: Records> Doors<'a, S> {
             self.counts.too_long += 1;
             return 0;
         }
-        let about = [self.session.now().nanos(), guest as u64].map(u64::to_le_bytes);
+        let about =
+            [self.session.now().nanos(), (buffer.guest | buffer.card << 32) as u64].map(u64::to_le_bytes);
         self.hash = hashed(hashed(self.hash, about.as_flattened()), &bytes[..view.length]);
-        let token = self.hold(guest, head);
+        let token = self.hold(buffer);
         let packet = Entering {
-            at: self.plan.guests[guest].at,
+            at: self.at(buffer),
             bytes: &bytes[..view.length],
             src: self.plan.of_address(view.source).unwrap_or(self.session.elsewhere().of(ip)),
             dst,
@@ -186,13 +199,18 @@ impl<'a, S: Records> Doors<'a, S> {
         }
     }
 
-    fn hold(&mut self, guest: usize, head: u16) -> u32 {
-        let inside = &mut self.inside[guest];
+    /// The interface whose card has a buffer.
+    fn at(&self, buffer: HeldBuffer) -> IfId {
+        self.plan.guests[buffer.guest].interfaces[buffer.card].at
+    }
+
+    fn hold(&mut self, buffer: HeldBuffer) -> u32 {
+        let (at, head) = (self.at(buffer), buffer.head);
+        let inside = &mut self.inside[at.index()];
         if inside.len() <= usize::from(head) {
             inside.resize(usize::from(head) + 1, 0);
         }
         inside[usize::from(head)] += 1;
-        let buffer = HeldBuffer { guest, head };
         match self.free.pop() {
             Some(token) => {
                 self.held[token as usize] = buffer;
@@ -209,7 +227,8 @@ impl<'a, S: Records> Doors<'a, S> {
     fn release(&mut self, token: u32) -> Option<HeldBuffer> {
         self.free.push(token);
         let buffer = self.held[token as usize];
-        let inside = &mut self.inside[buffer.guest][usize::from(buffer.head)];
+        let inside = &mut self.inside[self.plan.guests[buffer.guest].interfaces[buffer.card].at.index()]
+            [usize::from(buffer.head)];
         *inside -= 1;
         (*inside == 0).then_some(buffer)
     }
@@ -218,29 +237,29 @@ impl<'a, S: Records> Doors<'a, S> {
     pub fn out(&mut self, guests: &mut [Guest]) -> Result<(), String> {
         loop {
             while let Some(token) = self.session.ended() {
-                if let Some(HeldBuffer { guest, head }) = self.release(token)
+                if let Some(HeldBuffer { guest, card, head }) = self.release(token)
                     && !guests[guest].is_off()
                 {
-                    guests[guest].sent(head).map_err(|why| guests[guest].tell(&why))?;
+                    guests[guest].sent(card, head).map_err(|why| guests[guest].tell(&why))?;
                 }
             }
             let mut bytes = core::mem::take(&mut self.bytes);
             let left = self.session.left(&mut bytes);
             self.bytes = bytes;
             let Some(left) = left else { return Ok(()) };
-            let Some(guest) = self.guests[left.at.index()] else {
+            let Some((guest, card)) = self.guests[left.at.index()] else {
                 self.reply(left.at);
                 continue;
             };
             self.counts.left += 1;
             self.frame.clear();
-            self.frame.extend_from_slice(&address(guest));
+            self.frame.extend_from_slice(&address(guest, card));
             self.frame.extend_from_slice(&WORLD);
             self.frame
                 .extend_from_slice(&TYPES[usize::from(self.bytes.first().is_some_and(|b| b >> 4 == 6))]);
             self.frame.extend_from_slice(&self.bytes);
             if !guests[guest].is_off() {
-                guests[guest].receive(&self.frame).map_err(|why| guests[guest].tell(&why))?;
+                guests[guest].receive(card, &self.frame).map_err(|why| guests[guest].tell(&why))?;
             }
         }
     }

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 use stillair_model::vocabulary::{Duration, Ip};
-use stillair_sim::scenario::{Flow, FlowKind, Gap, Scenario};
+use stillair_sim::scenario::{Flow, FlowKind, Gap, InterfaceRef, Scenario, Ways};
 
 use crate::BEFORE;
+use crate::counted;
 use crate::guest::Guest;
 use crate::plan::Plan;
 
@@ -77,6 +78,17 @@ impl Programs {
             }
         }
         for (guest, of) in plan.guests.iter().enumerate() {
+            for (what, step) in [("qdisc", scenario.record.tc), ("nstat", scenario.record.nstat)] {
+                let Some(step) = step else { continue };
+                let words = ["stats", what, &step.nanos().to_string()].map(str::to_owned).to_vec();
+                programs.all.push(Program {
+                    guest,
+                    id: format!("stats-{what}"),
+                    at: BEFORE,
+                    words,
+                    own: true,
+                });
+            }
             for (n, program) in of.guest.run.iter().enumerate() {
                 let (at, words) = (program.at.nanos() + BEFORE, vec![program.command.clone()]);
                 programs.all.push(Program { guest, id: format!("run-{}", n + 1), at, words, own: false });
@@ -97,15 +109,23 @@ impl Programs {
         let refuse = |what: &str, right: &str| {
             Err(format!("flow {name}: found {what} between guests, expected {right}"))
         };
-        if flow.ip == Ip::V6 {
-            return refuse("IPv6", "IPv4: guests have no other");
-        }
         let Some(from) = plan.of_node(flow.from.node) else {
             return refuse("a sender that is none", "a guest");
         };
         let nth = self.flows.len();
         let port = PORT + nth as u16;
-        let address = scenario.nodes[to].interfaces[0].address.to_string();
+        let six = flow.ip == Ip::V6;
+        let text = |at: InterfaceRef| {
+            let of = &scenario.nodes[at.node].interfaces[at.interface];
+            if six { of.address6.to_string() } else { of.address.to_string() }
+        };
+        let [own, other] = Ways::new(scenario).ends(flow.from, flow.to[n]);
+        let address = text(other);
+        // A guest with one interface has no choice.
+        let own = if plan.guests[from].interfaces.len() > 1 { text(own) } else { "-".to_owned() };
+        let any = if six { "::" } else { "0.0.0.0" };
+        let of_both = |guest: usize| plan.guests[guest].guest.mptcp;
+        let mptcp = u8::from(of_both(from) && plan.of_node(to).is_some_and(of_both));
         let start = flow.start.nanos() + BEFORE;
         let stop = flow.stop.map_or(scenario.duration.nanos(), Duration::nanos) + BEFORE;
         let step = scenario.record.ss.map_or(STEP, Duration::nanos).max(1_000_000);
@@ -114,9 +134,10 @@ impl Programs {
             FlowKind::Tcp { congestion_control, bytes, write_size, gate: None } => {
                 let (control, bytes) = (congestion_control.name(), bytes.unwrap_or(0));
                 let control = plan.guests[from].guest.congestion_control.as_deref().unwrap_or(control);
-                let client =
-                    format!("tcp-send {address} {port} {control} {bytes} {write_size} {tos} {stop} {step}");
-                (Kind::Tcp, Some(format!("tcp-sink {port} {step}")), client, 0)
+                let client = format!(
+                    "tcp-send {own} {address} {port} {control} {bytes} {write_size} {tos} {stop} {step} {mptcp}"
+                );
+                (Kind::Tcp, Some(format!("tcp-sink {any} {port} {step} {mptcp}")), client, 0)
             }
             FlowKind::Udp { rates, payload, burst, gap } => {
                 if *gap != Gap::Periodic {
@@ -124,17 +145,17 @@ impl Programs {
                 }
                 let bits = u128::from(*payload) * u128::from(*burst) * 8 * 1_000_000_000;
                 let each = (bits / u128::from(rates[n].bps().max(1))).max(1);
-                let client = format!("udp-send {address} {port} {payload} {burst} {each} {tos} {stop}");
-                (Kind::Udp, Some(format!("udp-sink {port} {step}")), client, 0)
+                let client = format!("udp-send {own} {address} {port} {payload} {burst} {each} {tos} {stop}");
+                (Kind::Udp, Some(format!("udp-sink {any} {port} {step}")), client, 0)
             }
             FlowKind::Ping { interval, payload } => {
                 let each = interval.nanos();
-                (Kind::Ping, None, format!("ping {address} {each} {payload} {tos} {stop}"), each)
+                (Kind::Ping, None, format!("ping {own} {address} {each} {payload} {tos} {stop}"), each)
             }
             FlowKind::UdpPing { interval, payload } => {
                 let each = interval.nanos();
-                let client = format!("udp-ping {address} {port} {each} {payload} {tos} {stop}");
-                (Kind::UdpPing, Some(format!("udp-echo {port}")), client, each)
+                let client = format!("udp-ping {own} {address} {port} {each} {payload} {tos} {stop}");
+                (Kind::UdpPing, Some(format!("udp-echo {any} {port}")), client, each)
             }
             FlowKind::Tcp { .. } => {
                 return refuse("TCP by rate or in turns", "a greedy transfer, or one of so many bytes");
@@ -174,6 +195,7 @@ impl Programs {
     pub fn report(
         &self,
         run: &mut Value,
+        plan: &Plan,
         guests: &[Guest],
         faults: &mut Vec<String>,
     ) -> Result<Value, String> {
@@ -188,7 +210,11 @@ impl Programs {
                 Kind::Tcp => {
                     let mbps = self.rate(&received, "r", 2)?;
                     goodput += mbps;
-                    let tcp = self.samples(&sent);
+                    let mut tcp = self.samples(&sent);
+                    let paths = counted::paths(&sent);
+                    if !paths.is_empty() {
+                        tcp["paths"] = json!(paths);
+                    }
                     if self.asks_ss {
                         sockets.insert(flow.name.clone(), series(&sent));
                     }
@@ -230,6 +256,12 @@ impl Programs {
         put(run, "flows", flows);
         put(run, "pings", pings);
         put(run, "sockets", sockets);
+        counted::put(
+            run,
+            plan,
+            guests,
+            &self.all.iter().map(|of| (of.guest, of.id.as_str())).collect::<Vec<_>>(),
+        )?;
         let total = run["goodput_total_mbps"].as_f64().unwrap_or(0.0) + goodput;
         run["goodput_total_mbps"] = json!(total);
         let mut programs = json!({});
@@ -341,7 +373,7 @@ fn part(all: &[f64], p: f64) -> Option<f64> {
     all.get((p * all.len().saturating_sub(1) as f64).round() as usize).copied()
 }
 
-fn said(guest: &Guest, id: &str) -> Result<String, String> {
+pub(crate) fn said(guest: &Guest, id: &str) -> Result<String, String> {
     let bytes = guest.file(&format!("{id}.out"))?.unwrap_or_default();
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }

@@ -27,16 +27,11 @@ pub struct Guest {
     pub name: String,
     folder: PathBuf,
     child: Child,
-    listeners: Option<(UnixListener, UnixListener)>,
+    listeners: Option<(UnixListener, Vec<UnixListener>)>,
     clock: Option<Clock>,
-    card: Option<Card>,
-    offered: u64,
-    address: [u8; 6],
+    /// By interface.
+    slots: Vec<Slot>,
     shares_page: bool,
-    /// Frames for which it had no room.
-    backlog: VecDeque<Vec<u8>>,
-    /// By ring: buffers have been given back that it does not know of.
-    given: [bool; 2],
     /// Its age when its card last said something.
     kicked_at: u64,
     /// How long it may take until it says something.
@@ -45,13 +40,30 @@ pub struct Guest {
     is_off: bool,
 }
 
-/// What a guest does at a notification of its card: gives until when it may go on by itself.
-pub type OnKick<'a> = dyn FnMut(&mut Guest, usize, u64) -> Result<u64, String> + 'a;
+/// Where a card of a guest is.
+#[derive(Debug)]
+struct Slot {
+    card: Option<Card>,
+    offered: u64,
+    address: [u8; 6],
+    /// Frames for which it had no room.
+    backlog: VecDeque<Vec<u8>>,
+    /// By ring: buffers have been given back that the guest does not know of.
+    given: [bool; 2],
+}
 
-/// The address of a guest's card, by its number.
-pub fn address(number: usize) -> [u8; 6] {
-    let [.., a, b] = (number as u32).to_be_bytes();
-    [0x02, 0x73, 0x74, 0x6c, a, b]
+/// What a guest does at a notification of one of its cards, which are told apart by their numbers: gives until when it may go on by itself.
+pub type OnKick<'a> = dyn FnMut(&mut Guest, (usize, usize), u64) -> Result<u64, String> + 'a;
+
+/// The address of a guest's card, by the numbers of both.
+pub fn address(guest: usize, card: usize) -> [u8; 6] {
+    let [.., a, b] = (guest as u32).to_be_bytes();
+    [0x02, 0x73, 0x74, 0x6c ^ (card as u8) << 1, a, b]
+}
+
+/// The socket of a card in a guest's folder.
+fn socket_name(card: usize) -> String {
+    if card == 0 { "card".to_owned() } else { format!("card{card}") }
 }
 
 /// The command line of a guest's kernel. It goes into its random numbers, so nothing in it depends on where or when it is run.
@@ -77,9 +89,12 @@ pub fn command_line(kernel: &Kernel, of: &GuestPlan) -> Vec<String> {
     if kernel.has("ring") {
         words.push(format!("virtio_uml.tx_ring={}", of.ring));
     }
-    if kernel.has("pacing-shift") && of.pacing_shift != crate::plan::SHIFT {
-        words.push(format!("virtio_net.pacing_shift={}", of.pacing_shift));
+    let shifts = of.interfaces.iter().map(|interface| interface.pacing_shift);
+    if kernel.has("pacing-shift") && shifts.clone().any(|shift| shift != crate::plan::SHIFT) {
+        let all: Vec<String> = shifts.map(|shift| shift.to_string()).collect();
+        words.push(format!("virtio_net.pacing_shift={}", all.join(",")));
     }
+    words.extend((1..of.interfaces.len()).map(|n| format!("virtio_uml.device={}:1", socket_name(n))));
     if kernel.has("tsq") && !of.small_queues {
         words.push("tcp_output.notsq=1".to_owned());
     }
@@ -104,8 +119,9 @@ impl Guest {
         std::os::unix::fs::symlink("/", folder.join("root")).map_err(at)?;
         fs::copy(kernel.folder.join("init"), folder.join("init")).map_err(at)?;
         fs::write(folder.join("plan"), orders).map_err(at)?;
-        let listen = |name| UnixListener::bind(folder.join(name)).map_err(at);
-        let listeners = (listen("clock")?, listen("card")?);
+        let listen = |name: &str| UnixListener::bind(folder.join(name)).map_err(at);
+        let cards = (0..of.interfaces.len()).map(|n| listen(&socket_name(n)));
+        let listeners = (listen("clock")?, cards.collect::<Result<_, String>>()?);
         let console = File::create(folder.join(CONSOLE)).map_err(at)?;
         let path = |name: &str| kernel.folder.join(name).display().to_string();
         let mut words = Vec::new();
@@ -128,12 +144,16 @@ impl Guest {
             child,
             listeners: Some(listeners),
             clock: None,
-            card: None,
-            offered: features(of.guest.offload, of.guest.rx_buffers),
-            address: address(number),
+            slots: (0..of.interfaces.len())
+                .map(|n| Slot {
+                    card: None,
+                    offered: features(of.guest.offload, of.guest.rx_buffers),
+                    address: address(number, n),
+                    backlog: VecDeque::new(),
+                    given: [false; 2],
+                })
+                .collect(),
             shares_page: kernel.shares_page,
-            backlog: VecDeque::new(),
-            given: [false; 2],
             kicked_at: 0,
             patience_ms: i32::try_from(patience.saturating_mul(1000)).unwrap_or(i32::MAX),
             is_off: false,
@@ -142,27 +162,29 @@ impl Guest {
 
     /// Lets it boot until it is so old, in ns; what it sends meanwhile is lost.
     pub fn boot(&mut self, until: u64) -> Result<(), String> {
-        let (clock, card) = self.listeners.take().ok_or("it boots once")?;
+        let (clock, cards) = self.listeners.take().ok_or("it boots once")?;
         let connection = self.accept(&clock)?;
         self.clock = Some(Clock::new(connection, until, self.shares_page, self.patience_ms)?);
-        // Its card comes some time after its clock, and neither waits for the other.
+        // Its cards come some time after its clock, one after the other, and none waits for another.
         let mut nobody = |_: &mut Self, _, _| Ok(until);
         loop {
-            if self.card.is_none() {
-                match ready(
-                    &[self.clock()?.fd(), card.as_raw_fd(), self.child.as_raw_fd()],
-                    self.patience_ms,
-                )? {
-                    Ready::At(1) => {
-                        let connection = self.accept(&card)?;
-                        self.card = Some(Card::new(connection, self.offered, self.address));
+            match self.slots.iter().position(|slot| slot.card.is_none()) {
+                Some(next) => {
+                    let mut all = vec![self.clock()?.fd(), cards[next].as_raw_fd()];
+                    all.extend(self.slots.iter().filter_map(|slot| slot.card.as_ref()).map(Card::fd));
+                    all.push(self.child.as_raw_fd());
+                    match ready(&all, self.patience_ms)? {
+                        Ready::At(1) => {
+                            let connection = self.accept(&cards[next])?;
+                            let slot = &mut self.slots[next];
+                            slot.card = Some(Card::new(connection, slot.offered, slot.address));
+                        }
+                        Ready::At(n) if n < all.len() - 1 => self.listen(&mut nobody).map(|_| ())?,
+                        Ready::At(_) => return Err(self.ended()),
+                        Ready::Nothing => return Err(crate::silent(self.patience_ms)),
                     }
-                    Ready::At(0) => self.listen(&mut nobody).map(|_| ())?,
-                    Ready::At(_) => return Err(self.ended()),
-                    Ready::Nothing => return Err(crate::silent(self.patience_ms)),
                 }
-            } else {
-                self.listen(&mut nobody)?;
+                None => self.listen(&mut nobody)?,
             }
             if self.clock()?.runs() {
                 continue;
@@ -174,7 +196,7 @@ impl Guest {
                 _ => break,
             }
         }
-        if self.card.is_none() {
+        if self.slots.iter().any(|slot| slot.card.is_none()) {
             return Err("it has come up without its network card".to_owned());
         }
         if !self.folder.join(BOX).join("ready").is_file() {
@@ -200,9 +222,9 @@ impl Guest {
         self.clock.as_mut().ok_or_else(|| "a guest without a clock".to_owned())
     }
 
-    /// Its card, when it has booted.
-    pub fn card(&mut self) -> Result<&mut Card, String> {
-        self.card.as_mut().ok_or_else(|| "a guest without a card".to_owned())
+    /// A card of it, when it has booted.
+    pub fn card(&mut self, number: usize) -> Result<&mut Card, String> {
+        self.slots[number].card.as_mut().ok_or_else(|| "a guest without a card".to_owned())
     }
 
     /// When it wants to run next, as its own age in ns; none when it has gone off.
@@ -238,25 +260,28 @@ impl Guest {
 
     /// Takes the next thing that it says.
     fn listen(&mut self, on_kick: &mut OnKick<'_>) -> Result<(), String> {
-        let clock = self.clock()?.fd();
-        let child = self.child.as_raw_fd();
-        let all = [clock, self.card.as_ref().map_or(child, Card::fd), child];
-        match ready(&all, self.patience_ms)? {
+        // The clock first, then the cards that have come, the process last.
+        let mut all = [-1; 2 + crate::plan::MOST];
+        all[0] = self.clock()?.fd();
+        let cards = self.slots.iter().map_while(|slot| slot.card.as_ref()).map(Card::fd);
+        let count = all[1..].iter_mut().zip(cards).map(|(place, fd)| *place = fd).count();
+        all[count + 1] = self.child.as_raw_fd();
+        match ready(&all[..count + 2], self.patience_ms)? {
             Ready::At(0) => match self.clock()?.hear()? {
                 Said::Gone => self.gone(),
                 Said::Something | Said::Waits => Ok(()),
             },
-            Ready::At(1) if self.card.is_some() => match self.card()?.hear()? {
+            Ready::At(n) if n <= count => match self.card(n - 1)?.hear()? {
                 Heard::Setup => Ok(()),
                 Heard::Gone => self.gone(),
                 Heard::Kick(ring) => {
                     let now = self.clock()?.now();
                     self.kicked_at = now;
-                    let free_until = on_kick(self, ring, now)?;
+                    let free_until = on_kick(self, (n - 1, ring), now)?;
                     if !self.clock()?.free_until(free_until)? {
                         return self.gone();
                     }
-                    self.card()?.answer()
+                    self.card(n - 1)?.answer()
                 }
             },
             Ready::At(_) => self.gone(),
@@ -275,56 +300,57 @@ impl Guest {
         Err(self.ended())
     }
 
-    /// A frame is for it.
-    pub fn receive(&mut self, frame: &[u8]) -> Result<(), String> {
-        if self.backlog.is_empty() && self.card()?.receive(frame)? {
-            self.given[RX] = true;
+    /// A frame is for it, at one of its cards.
+    pub fn receive(&mut self, card: usize, frame: &[u8]) -> Result<(), String> {
+        let is_first = self.slots[card].backlog.is_empty();
+        if is_first && self.card(card)?.receive(frame)? {
+            self.slots[card].given[RX] = true;
             return Ok(());
         }
-        if self.backlog.is_empty() {
-            self.card()?.wait_for_room(true)?;
+        if is_first {
+            self.card(card)?.wait_for_room(true)?;
         }
-        self.backlog.push_back(frame.to_vec());
+        self.slots[card].backlog.push_back(frame.to_vec());
         Ok(())
     }
 
     /// It has offered buffers for frames.
-    pub fn has_room(&mut self) -> Result<(), String> {
-        while let Some(frame) = self.backlog.pop_front() {
-            if !self.card()?.receive(&frame)? {
-                self.backlog.push_front(frame);
+    pub fn has_room(&mut self, card: usize) -> Result<(), String> {
+        while let Some(frame) = self.slots[card].backlog.pop_front() {
+            if !self.card(card)?.receive(&frame)? {
+                self.slots[card].backlog.push_front(frame);
                 return Ok(());
             }
-            self.given[RX] = true;
+            self.slots[card].given[RX] = true;
         }
-        self.card()?.wait_for_room(false)
+        self.card(card)?.wait_for_room(false)
     }
 
     /// A frame of its own has been sent, or lost.
-    pub fn sent(&mut self, head: u16) -> Result<(), String> {
-        self.given[TX] = true;
-        self.card()?.sent(head)
+    pub fn sent(&mut self, card: usize, head: u16) -> Result<(), String> {
+        self.slots[card].given[TX] = true;
+        self.card(card)?.sent(head)
     }
 
     /// Whether there is something that it does not know of.
     pub fn is_due(&self) -> bool {
-        !self.is_off && (self.given[RX] || self.given[TX])
+        !self.is_off && self.slots.iter().any(|slot| slot.given[RX] || slot.given[TX])
     }
 
     /// Tells it, at a time in its own age, what has been given back; then it asks for a turn at that time. It waits for a turn.
     pub fn interrupt(&mut self, now: u64) -> Result<(), String> {
         self.clock()?.stop_at(now);
-        for ring in [RX, TX] {
-            if !core::mem::take(&mut self.given[ring]) || !self.card()?.publish(ring)? {
+        for (card, ring) in (0..self.slots.len()).flat_map(|card| [(card, RX), (card, TX)]) {
+            if !core::mem::take(&mut self.slots[card].given[ring]) || !self.card(card)?.publish(ring)? {
                 continue;
             }
-            self.card()?.call(ring)?;
+            self.card(card)?.call(ring)?;
             loop {
                 let child = self.child.as_raw_fd();
-                let answers = self.card()?.answers().unwrap_or(child);
+                let answers = self.card(card)?.answers().unwrap_or(child);
                 match ready(&[answers, self.clock()?.fd(), child], self.patience_ms)? {
                     Ready::At(0) => {
-                        if !self.card()?.answered()? {
+                        if !self.card(card)?.answered()? {
                             return self.gone();
                         }
                         break;

@@ -14,6 +14,7 @@
 //! ```text
 //! run       from a request to a result
 //! flows     what makes the scenario's flows in guests, and what it measured
+//! counted   what guests' kernels have counted: disciplines, protocols, paths
 //! turn      whose turn it is: the world's or a guest's, until the end
 //! doors     packets between cards and the world; charges that are held
 //! plan      what of a scenario are guests
@@ -28,6 +29,7 @@
 
 pub mod card;
 pub mod clock;
+mod counted;
 pub mod doors;
 pub mod flows;
 pub mod folder;

@@ -1,18 +1,41 @@
 //! What of a scenario are guests: their interfaces, addresses and kernels' settings.
 
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::IpAddr;
 
 use stillair_model::vocabulary::{Addr, IfId, Ip};
-use stillair_sim::scenario::{Attachment, Guest, GuestQueue, Host, Node, Role, Scenario};
+use stillair_sim::scenario::{Attachment, FlowEnd, Guest, GuestQueue, Host, Node, Role, Scenario, Ways};
 
 /// What a socket's pacing shift is where no driver asks for another.
 // linux: include/net/sock.h sk_pacing_shift, net/core/sock.c sock_init_data_uid (6.12) - 10.
 pub const SHIFT: u8 = 10;
+/// Most interfaces of a guest: the patch of the pacing shift has room for so many cards.
+pub const MOST: usize = 16;
 /// Descriptors of a card's ring where packets wait in the model: no modelled queue holds more.
 const LONG: u32 = 8192;
 /// Where they wait in the guest. Its driver stops when a packet of 17 fragments and two more descriptors would not fit, so that 13 packets are in it.
 // linux: drivers/net/virtio_net.c check_sq_full_and_disable (6.12) - 2 + MAX_SKB_FRAGS.
 const SHORT: u32 = 32;
+
+/// The first routing table of a guest's own: one for what has the address of an interface, each.
+const TABLES: usize = 100;
+/// The main one.
+// linux: include/uapi/linux/rtnetlink.h RT_TABLE_MAIN (6.12).
+const MAIN: usize = 254;
+
+/// An interface of a guest: a card of its kernel, called `eth0`, `eth1` and so on there.
+#[derive(Clone, Debug)]
+pub struct GuestInterface {
+    /// Its number in the world.
+    pub at: IfId,
+    /// Its name in the scenario, after that of its node.
+    pub name: String,
+    /// Its addresses.
+    pub addresses: [IpAddr; 2],
+    /// What comes in together is merged (GRO).
+    pub gro: bool,
+    /// `sk_pacing_shift` that its driver asks for.
+    pub pacing_shift: u8,
+}
 
 /// A guest of a scenario.
 #[derive(Clone, Debug)]
@@ -21,19 +44,15 @@ pub struct GuestPlan {
     pub name: String,
     /// The position of its node.
     pub node: usize,
-    /// The number of its interface in the world.
-    pub at: IfId,
-    /// Its address.
-    pub address: Ipv4Addr,
+    /// Its interfaces, one at least.
+    pub interfaces: Vec<GuestInterface>,
+    /// Of a guest with several interfaces: addresses of others, and the interface on the shortest way there, if that is not the first.
+    routes: Vec<(IpAddr, usize)>,
     /// As the scenario has it.
     pub guest: Guest,
-    /// What comes in together is merged (GRO).
-    pub gro: bool,
     /// TCP small queues are on.
     pub small_queues: bool,
-    /// `sk_pacing_shift` that its driver asks for.
-    pub pacing_shift: u8,
-    /// Descriptors of its card's ring for sending.
+    /// Descriptors of its cards' rings for sending.
     pub ring: u32,
     /// Congestion control of connections for which nobody chooses one.
     pub control: String,
@@ -65,7 +84,11 @@ impl Plan {
                 addresses.push((IpAddr::V6(interface.address6), addr.of(Ip::V6)));
             }
             match (node.host, &node.guest) {
-                (Host::Uml, Some(of)) => guests.push(guest(n, node, of, first)?),
+                (Host::Uml, Some(of)) => {
+                    let mut one = guest(n, node, of, first)?;
+                    one.routes = routes(scenario, n);
+                    guests.push(one);
+                }
                 (Host::Outside | Host::Live, _) => {
                     return Err(format!(
                         "node.{}.host: found a host that somebody else drives, expected \"model\" or a guest beside guests",
@@ -91,27 +114,59 @@ impl Plan {
     }
 }
 
-fn guest(n: usize, node: &Node, of: &Guest, at: IfId) -> Result<GuestPlan, String> {
-    let [interface] = &node.interfaces[..] else {
-        let found = node.interfaces.len();
-        return Err(format!(
-            "node.{}.interface: found {found} interfaces of a guest, expected one",
-            node.name
-        ));
-    };
-    let key = format!("node.{}.interface.{}", node.name, interface.name);
-    let wifi = match &interface.medium {
-        Attachment::Wifi(wifi) if !matches!(wifi.role, Role::Station(_)) => {
+/// The addresses of other nodes that a node reaches by another interface than its first.
+fn routes(scenario: &Scenario, node: usize) -> Vec<(IpAddr, usize)> {
+    let mut all = Vec::new();
+    if scenario.nodes[node].interfaces.len() < 2 {
+        return all;
+    }
+    let ways = Ways::new(scenario);
+    for (other, of) in scenario.nodes.iter().enumerate().filter(|(other, _)| *other != node) {
+        for (n, interface) in of.interfaces.iter().enumerate() {
+            let [from, to] =
+                [(node, None), (other, Some(n))].map(|(node, interface)| FlowEnd { node, interface });
+            let by = ways.ends(from, to)[0].interface;
+            if by > 0 {
+                all.push((IpAddr::V4(interface.address), by));
+                all.push((IpAddr::V6(interface.address6), by));
+            }
+        }
+    }
+    all
+}
+
+fn guest(n: usize, node: &Node, of: &Guest, first: IfId) -> Result<GuestPlan, String> {
+    let profile = &node.profile;
+    let mut interfaces = Vec::new();
+    for (number, interface) in node.interfaces.iter().enumerate() {
+        let key = format!("node.{}.interface.{}", node.name, interface.name);
+        let wifi = match &interface.medium {
+            Attachment::Wifi(wifi) if !matches!(wifi.role, Role::Station(_)) => {
+                return Err(format!(
+                    "{key}.role: found an access point at a guest, expected a station: access points are modelled"
+                ));
+            }
+            Attachment::Wifi(_) => true,
+            Attachment::Wired { .. } => false,
+        };
+        if interface.default_route {
             return Err(format!(
-                "{key}.role: found an access point at a guest, expected a station: access points are modelled"
+                "{key}.default_route: found true at a guest, expected none: there is no world beyond in virtual time"
             ));
         }
-        Attachment::Wifi(_) => true,
-        Attachment::Wired { .. } => false,
-    };
-    if interface.default_route {
+        interfaces.push(GuestInterface {
+            at: IfId::from_index(first.index() + number),
+            name: format!("{}.{}", node.name, interface.name),
+            addresses: [IpAddr::V4(interface.address), IpAddr::V6(interface.address6)],
+            gro: interface.gro,
+            pacing_shift: if wifi { profile.wifi_pacing_shift } else { SHIFT },
+        });
+    }
+    if interfaces.len() > MOST {
+        let found = interfaces.len();
         return Err(format!(
-            "{key}.default_route: found true at a guest, expected none: there is no world beyond in virtual time"
+            "node.{}.interface: found {found} interfaces of a guest, expected at most {MOST}",
+            node.name
         ));
     }
     // linux: include/net/tcp.h TCP_CA_NAME_MAX (6.12) - 16 with the zero at the end.
@@ -124,16 +179,13 @@ fn guest(n: usize, node: &Node, of: &Guest, at: IfId) -> Result<GuestPlan, Strin
             node.name
         ));
     }
-    let profile = &node.profile;
     Ok(GuestPlan {
         name: node.name.clone(),
         node: n,
-        at,
-        address: interface.address,
+        interfaces,
+        routes: Vec::new(),
         guest: of.clone(),
-        gro: interface.gro,
         small_queues: !profile.tcp.small_queues.off,
-        pacing_shift: if wifi { profile.wifi_pacing_shift } else { SHIFT },
         ring: if of.queue == GuestQueue::Model { LONG } else { SHORT },
         control: of
             .congestion_control
@@ -147,9 +199,9 @@ fn guest(n: usize, node: &Node, of: &Guest, at: IfId) -> Result<GuestPlan, Strin
 impl GuestPlan {
     /// Orders for its first program: its interface and its kernel's settings. A setting of the scenario is the last.
     pub fn orders(&self) -> String {
-        let mut all = String::new();
-        let mut write = |file: &str, text: &str| all.push_str(&format!("write\t{file}\t{text}\n"));
-        write("/proc/sys/net/ipv6/conf/all/disable_ipv6", "1");
+        let mut all = Vec::new();
+        let mut order = |words: &[&str]| all.push(words.join("\t"));
+        let mut write = |file: &str, text: &str| order(&["write", file, text]);
         write("/proc/sys/net/ipv4/tcp_congestion_control", &self.control);
         // linux: net/ipv4/tcp.c tcp_init (6.12) - the largest buffers are a 128th of memory where that is less than 6 and 4 MB, and pressure begins at a
         // 16th: 448 KiB and 4 MB for a guest of 64 MB. A guest stands for a machine that has memory: buffers are its profile's, pressure begins at a third.
@@ -159,13 +211,44 @@ impl GuestPlan {
         let pages = u64::from(self.guest.memory) * 256;
         let pressure = format!("{} {} {}", pages / 4, pages / 3, pages / 2);
         write("/proc/sys/net/ipv4/tcp_mem", &pressure);
+        for n in 0..self.interfaces.len() {
+            // No address but that of the scenario, so that nothing asks its neighbours by itself.
+            write(&format!("?/proc/sys/net/ipv6/conf/eth{n}/addr_gen_mode"), "1");
+            write(&format!("?/proc/sys/net/ipv6/conf/eth{n}/accept_ra"), "0");
+        }
         for (name, value) in &self.sysctl {
             write(&format!("/proc/sys/{}", name.replace('.', "/")), value);
         }
-        // A Wi-Fi driver has no byte queue limits, and those of a wire are the model's.
-        write("?/sys/class/net/eth0/queues/tx-0/byte_queue_limits/limit_min", "1000000000");
-        all.push_str(&format!("gro\t{}\n", u8::from(self.gro)));
-        all.push_str(&format!("address\t{}\n", self.address));
-        all
+        for (n, interface) in self.interfaces.iter().enumerate() {
+            let device = format!("eth{n}");
+            // A Wi-Fi driver has no byte queue limits, and those of a wire are the model's.
+            let limits = format!("?/sys/class/net/{device}/queues/tx-0/byte_queue_limits/limit_min");
+            order(&["write", &limits, "1000000000"]);
+            order(&["gro", &device, if interface.gro { "1" } else { "0" }]);
+        }
+        order(&["up", "lo"]);
+        for (n, interface) in self.interfaces.iter().enumerate() {
+            let (device, table) = (format!("eth{n}"), (TABLES + n).to_string());
+            order(&["up", &device]);
+            for (address, all) in interface.addresses.iter().zip(["4", "6"]) {
+                let address = address.to_string();
+                order(&["address", &device, &address]);
+                if n == 0 {
+                    order(&["route", &device, all, &MAIN.to_string()]);
+                }
+                if self.interfaces.len() > 1 {
+                    order(&["route", &device, all, &table]);
+                    order(&["rule", &address, &table]);
+                }
+            }
+            if self.guest.mptcp && n > 0 {
+                order(&["endpoint", &device, &interface.addresses[0].to_string()]);
+                order(&["endpoint", &device, &interface.addresses[1].to_string()]);
+            }
+        }
+        for (address, by) in &self.routes {
+            order(&["route", &format!("eth{by}"), &address.to_string(), &MAIN.to_string()]);
+        }
+        all.iter().map(|line| format!("{line}\n")).collect()
     }
 }

@@ -88,7 +88,7 @@ fn without(plan: &Plan, kernels: &[Kernel]) -> Vec<String> {
             "ring",
             "its card holds 238 packets, and further ones wait in the guest's own discipline".to_owned(),
         );
-        if guest.pacing_shift != crate::plan::SHIFT {
+        if guest.interfaces.iter().any(|of| of.pacing_shift != crate::plan::SHIFT) {
             missing(
                 "pacing-shift",
                 format!("its sockets pace as over a wire (shift {})", crate::plan::SHIFT),
@@ -139,7 +139,7 @@ fn inside(
     let (report, _) = session.finish()?;
     let mut json = serde_json::to_value(&report).map_err(|e| e.to_string())?;
     let mut faults = Vec::new();
-    let ran = programs.report(&mut json, &guests, &mut faults)?;
+    let ran = programs.report(&mut json, plan, &guests, &mut faults)?;
     if let Some(to) = &request.collect {
         collect(&guests, to)?;
     }

@@ -94,7 +94,7 @@ impl<'a, S: Records> Turns<'a, S> {
         let first = world.min(self.others(number)).min(self.end);
         let mut free_until = first;
         let doors = &mut self.doors;
-        let mut on_kick = |guest: &mut Guest, ring: usize, now: u64| {
+        let mut on_kick = |guest: &mut Guest, ring: (usize, usize), now: u64| {
             let at = Instant::from_nanos(now.saturating_sub(BEFORE));
             if at > doors.session.now() {
                 doors.session.advance(at);
@@ -132,7 +132,7 @@ impl<'a, S: Records> Turns<'a, S> {
             let others = self.guests.iter().enumerate().filter(|(n, _)| *n != number);
             let free_until =
                 others.filter_map(|(_, guest)| guest.request()).min().unwrap_or(limit).min(limit);
-            let mut on_kick = |guest: &mut Guest, ring: usize, now: u64| {
+            let mut on_kick = |guest: &mut Guest, ring: (usize, usize), now: u64| {
                 doors.kicked(guest, number, ring)?;
                 Ok(if guest.is_due() { now } else { free_until })
             };

@@ -24,10 +24,30 @@ const AIR: &str = "name = \"air\"\nduration = \"4 s\"\nwarm_up = \"2 s\"\nchanne
                    [[flow]]\nname = \"up\"\nkind = \"tcp\"\nfrom = \"sta\"\nto = \"server\"\n\
                    [[flow]]\nname = \"near\"\nkind = \"ping\"\nfrom = \"sta\"\nto = \"ap\"\ninterval = \"100 ms\"\n";
 
-/// Whether there is a kernel to run. If not it is said, and the caller has nothing to check.
+/// What the launcher says where the machine's kernel, or the container around it, does not let it have what it needs.
+const FEATURES: [&str; 4] =
+    ["no user namespace", "no namespaces of its own", "Linux 5.12", "no /proc of its own"];
+
+/// Whether there is a kernel to run, and a machine that can. If not it is said, and the caller has nothing to check.
 fn there_is_a_kernel() -> bool {
+    static THERE: std::sync::LazyLock<bool> = std::sync::LazyLock::new(can_run);
+    *THERE
+}
+
+fn can_run() -> bool {
     match kernel::find("6.12", &kernel::place()) {
-        Ok(_) => true,
+        Ok(kernel) => {
+            let launch = kernel.folder.join("launch");
+            let at = folder("launch");
+            let tried = Command::new(launch).arg(&at).arg("/bin/true").output().expect("a launcher");
+            std::fs::remove_dir_all(&at).expect("it was there");
+            let said = String::from_utf8_lossy(&tried.stderr);
+            let lacks = tried.status.code() == Some(125) && FEATURES.iter().any(|what| said.contains(what));
+            if lacks {
+                eprintln!("NOT CHECKED: the kernel lacks what guests need: {said}");
+            }
+            !lacks
+        }
         Err(why) if std::env::var_os("STILLAIR_NEED_KERNELS").is_none() => {
             eprintln!("NOT CHECKED: {why}");
             false
@@ -108,6 +128,90 @@ fn small_queues_follow_the_modelled_radio() {
         assert_eq!(run["guests"]["doors"]["answered"], 40);
         assert_eq!(run["pings"]["near.ap"]["lost"], 0);
     }
+    std::fs::remove_dir_all(at).expect("it was there");
+}
+
+#[test]
+fn a_connection_over_ipv6_is_like_one_over_ipv4_and_its_kernel_is_sampled() {
+    if !there_is_a_kernel() {
+        return;
+    }
+    let at = folder("six");
+    let four = run(&at, WIRE, &[]).expect("a run");
+    let sampled = format!("record = {{ tc = \"500 ms\", nstat = \"500 ms\" }}\nip = 6\n{WIRE}");
+    let six = run(&at, &sampled, &[]).expect("a run");
+    let goodput = |run: &Value| number(&run["flows"]["up.b"]["goodput_mbps"]);
+    // 1428 bytes of payload in a packet instead of 1448.
+    let ratio = goodput(&six) / goodput(&four);
+    assert!((ratio - 1428.0 / 1448.0).abs() < 0.01, "{ratio}");
+    assert_eq!(six["pings"]["ping.b"]["lost"], 0);
+    let list = |of: &Value| of.as_array().expect("a list").iter().map(number).collect::<Vec<_>>();
+    let tc = &six["tc"]["a.eth0"];
+    assert_eq!(list(&tc["t_s"]), [0.5, 1.0, 1.5, 2.0]);
+    // What its discipline has sent is what the flow has sent, with headers, within a tenth.
+    let bytes = list(&tc["bytes"]);
+    let mbps = (bytes[3] - bytes[0]) * 8.0 / 1e6 / 1.5;
+    assert!((mbps / goodput(&six) - 1514.0 / 1428.0).abs() < 0.1, "{mbps}");
+    let counters = six["nstat"]["a"].as_object().expect("counters");
+    assert!(list(&counters["Ip6OutRequests"]["value"]).is_sorted());
+    // Its pings; nothing went over IPv4, and no neighbour was asked for.
+    assert_eq!(list(&counters["Icmp6OutEchos"]["value"]).last(), Some(&20.0));
+    assert!(!counters.contains_key("IpOutRequests"), "{counters:?}");
+    assert_eq!(six["guests"]["doors"]["no_route"], 0);
+    std::fs::remove_dir_all(at).expect("it was there");
+}
+
+const TWO_RADIOS: &str = include_str!("../../../scenarios/live/mptcp.toml");
+
+#[test]
+fn multipath_tcp_uses_both_radios_and_goes_on_over_one() {
+    if !there_is_a_kernel() {
+        return;
+    }
+    let at = folder("mptcp");
+    let first = run(&at, TWO_RADIOS, &["--set", "duration=9 s"]).expect("a run");
+    assert_eq!(first, run(&at, TWO_RADIOS, &["--set", "duration=9 s"]).expect("a run"));
+    let paths = &first["flows"]["up.server"]["guest_tcp"]["paths"];
+    // Mbit/s of a path between two samples, which are half a second apart.
+    let mbps = |of: &str, from: usize, to: usize| {
+        let acked: Vec<f64> =
+            paths[of]["acked_bytes"].as_array().expect("a list").iter().map(number).collect();
+        (acked[to - 1] - acked[from - 1]) * 8.0 / 1e6 / (to - from) as f64 * 2.0
+    };
+    // The rates are 39 and 26 Mbit/s.
+    assert!((22.0..39.0).contains(&mbps("10.0.1.10", 2, 12)), "{first}");
+    assert!((15.0..26.0).contains(&mbps("10.0.2.10", 2, 12)), "{first}");
+    // After 6 s the first station is out of reach.
+    assert!(mbps("10.0.1.10", 13, 18) < 1.0);
+    assert!((15.0..26.0).contains(&mbps("10.0.2.10", 14, 18)));
+    // Without it there is one path, and nothing goes on when that ends.
+    let alone = run(&at, TWO_RADIOS, &["--set", "duration=9 s", "--set", "node.sta.host.mptcp=false"]);
+    let alone = alone.expect("a run");
+    assert!(alone["flows"]["up.server"]["guest_tcp"]["paths"].is_null());
+    std::fs::remove_dir_all(at).expect("it was there");
+}
+
+#[test]
+fn a_congestion_control_of_a_patch_keeps_its_queue_short() {
+    if !there_is_a_kernel() {
+        return;
+    }
+    let found = kernel::find("6.12", &kernel::place()).expect("there is one");
+    if !found.has("shallow") {
+        assert!(std::env::var_os("STILLAIR_NEED_KERNELS").is_none(), "{} has no patch shallow", found.id);
+        eprintln!("NOT CHECKED: {} has no patch shallow: make test-kernels builds one that has", found.id);
+        return;
+    }
+    let at = folder("shallow");
+    let text = include_str!("../../../scenarios/live/own-control.toml");
+    let median = |control: &str| {
+        let set = format!("node.a.host.congestion_control={control}");
+        number(&run(&at, text, &["--set", &set]).expect("a run")["pings"]["ping.b"]["median_ms"])
+    };
+    let (cubic, shallow) = (median("cubic"), median("shallow"));
+    // The path takes 20 ms, a hundred packets 60 ms; Shallow lets 10 ms wait.
+    assert!(cubic > 60.0, "{cubic}");
+    assert!((20.0..40.0).contains(&shallow), "{shallow}");
     std::fs::remove_dir_all(at).expect("it was there");
 }
 

@@ -9,4 +9,5 @@ Nothing here knows a scenario or a run. What goes into a guest stands in `guest/
     guest    our own files for guests, and the programs made of them
     tools    programs that are needed, and how they are installed
     store    the cache: what is there, by name
+    programs programs that a build starts, which end with it
 """

@@ -10,16 +10,17 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from stillair._native import InputError, RunError
-from stillair.kernels import config, guest, patches, sources, store, tools
+from stillair.kernels import config, guest, patches, programs, sources, store, tools
 from stillair.text import lock
 
-FILES = 760
+_BUILDING = ".building-"
+FILES = 685
 """About so many files are compiled; for a bar, which people look at."""
 _NEEDED = ("UML_TIME_TRAVEL_SUPPORT", "VIRTIO_UML", "VIRTIO_NET", "HOSTFS", "INET")
 """Without these it is no guest."""
@@ -102,9 +103,10 @@ def build(order: Order, say: Say, compiled: Callable[[int], object] | None = Non
             " --name calls this one otherwise, --replace removes that one"
         )
     there = next((kernel for kernel in store.built() if kernel.folder == folder), None)
-    facts = dict(there.facts) if there else _compile(plan, folder, made, say, compiled)
-    facts |= {"name": name, "programs": _programs(folder, facts.get("programs"))}
-    store.write(folder, facts)
+    with programs.ended_by_signals():
+        facts = dict(there.facts) if there else _compile(plan, folder, made, say, compiled)
+        facts |= {"name": name, "programs": _programs(folder, facts.get("programs"))}
+        store.write(folder, facts)
     for other in others:
         store.remove(other)
         say(f"removed {other.folder.name}, which was called {name}")
@@ -192,7 +194,11 @@ def _workshop(plan: Plan, root: Path, made: str) -> Iterator[Path]:
     """A folder to build in, one at a time, and always the same for the same kernel, whose paths may stand in it."""
     keep = plan.order.keep and isinstance(plan.source, sources.Tree)
     of = hashlib.sha256(os.fsencode(plan.source.folder)).hexdigest()[:12] if keep else made  # type: ignore[attr-defined]
-    work = root / (f"{store.KEPT}{of}" if keep else f".building-{of}")
+    work = root / (f"{store.KEPT}{of}" if keep else f"{_BUILDING}{of}")
+    for left in root.glob(f"{_BUILDING}*"):
+        # Of a build that was killed; one that goes on holds its own.
+        with suppress(InputError, OSError), lock.held(left):
+            shutil.rmtree(left)
     work.mkdir(exist_ok=True)
     with lock.held(work):
         shutil.rmtree(work / "kernel", ignore_errors=True)
@@ -203,7 +209,16 @@ def _workshop(plan: Plan, root: Path, made: str) -> Iterator[Path]:
             yield work
         finally:
             if not keep:
-                shutil.rmtree(work, ignore_errors=True)
+                _removed(work)
+
+
+def _removed(folder: Path) -> None:
+    """Removes a folder; what was killed may write a last file meanwhile."""
+    for _ in range(20):
+        shutil.rmtree(folder, ignore_errors=True)
+        if not folder.exists():
+            return
+        time.sleep(0.1)
 
 
 def _patched(plan: Plan, tree: Path) -> list[Path]:
@@ -273,9 +288,7 @@ class _Make(NamedTuple):
 
     def said(self, target: str) -> str:
         """Makes something small, and gives what is said."""
-        done = subprocess.run(  # noqa: S603 - our own words
-            self._words("-s", target), env=self._environment(), capture_output=True, text=True, check=False
-        )
+        done = programs.done(self._words("-s", target), env=self._environment())
         if done.returncode:
             raise RunError(f"make {target} failed:\n{_last(done.stderr or done.stdout)}")
         return done.stdout
@@ -284,9 +297,7 @@ class _Make(NamedTuple):
         """Compiles the kernel."""
         words = self._words(f"-j{self.jobs}", "linux")
         log, count = list[str](), 0
-        with subprocess.Popen(  # noqa: S603 - our own words
-            words, env=self._environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-        ) as made:
+        with programs.started(words, env=self._environment(), stderr=subprocess.STDOUT) as made:
             assert made.stdout is not None  # noqa: S101 - it is a pipe
             for line in made.stdout:
                 log.append(line)

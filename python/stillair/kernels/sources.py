@@ -11,10 +11,10 @@ import subprocess
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import IO, NamedTuple, Protocol
 
 from stillair._native import InputError, RunError
-from stillair.kernels import store, tools
+from stillair.kernels import programs, store, tools
 
 _VERSION = re.compile(r"\d+\.\d+(\.\d+)?([.-][\w.+-]+)?")
 _UNUSED = (
@@ -89,7 +89,7 @@ class Debian(NamedTuple):
         package = self._fetched()
         with tempfile.TemporaryDirectory(dir=target.parent) as folder:
             within = f"./usr/src/{self.package}.tar.xz"
-            with subprocess.Popen(["dpkg-deb", "--fsys-tarfile", str(package)], stdout=subprocess.PIPE) as made:  # noqa: S603, S607
+            with programs.started(["dpkg-deb", "--fsys-tarfile", str(package)]) as made:
                 _run(["tar", "-x", "-C", folder, within], f"{package}: cannot be unpacked", made.stdout)
             _unpack(Path(folder) / within, target)
 
@@ -121,13 +121,10 @@ class Debian(NamedTuple):
         if kept.is_file():
             return kept
         with tempfile.TemporaryDirectory(dir=folder) as fresh:
-            done = subprocess.run(  # noqa: S603 - our own words
+            done = programs.done(
                 # As root apt would fetch as another user, which cannot write here, and say so.
-                ["apt-get", "download", "-qq", "-o", "APT::Sandbox::User=root", self.package],  # noqa: S607
+                ["apt-get", "download", "-qq", "-o", "APT::Sandbox::User=root", self.package],
                 cwd=fresh,
-                capture_output=True,
-                text=True,
-                check=False,
             )
             got = list(Path(fresh).glob("*.deb"))
             if done.returncode or not got:
@@ -267,7 +264,7 @@ def _unpack(archive: Path, target: Path) -> None:
         raise InputError(f"{archive}: holds no tree of Linux: expected one folder with Kbuild in it")
 
 
-def _run(command: list[str], what: str, stdin: object = None) -> None:
-    done = subprocess.run(command, stdin=stdin, capture_output=True, text=True, check=False)  # type: ignore[call-overload] # noqa: S603
+def _run(command: list[str], what: str, stdin: IO[str] | None = None) -> None:
+    done = programs.done(command, stdin=stdin)
     if done.returncode:
         raise RunError(f"{what}: {done.stderr.strip().splitlines()[-1:]}")

@@ -18,6 +18,8 @@ pub struct Guest {
     pub memory: u32,
     /// Congestion control of what it sends, if not that of the flow; one that its kernel has.
     pub congestion_control: Option<String>,
+    /// Its transfers use Multipath TCP, over all its interfaces.
+    pub mptcp: bool,
     /// Programs that run in it.
     pub run: Vec<Program>,
 }
@@ -79,7 +81,8 @@ impl Guest {
         let run = |p: &Program| json!({ "at_ns": p.at.nanos(), "command": p.command });
         json!({
             "kind": "uml", "kernel": self.kernel, "offload": offload, "rx_buffers": rx_buffers, "queue": queue,
-            "memory_mib": self.memory, "congestion_control": self.congestion_control, "run": self.run.iter().map(run).collect::<Vec<_>>(),
+            "memory_mib": self.memory, "congestion_control": self.congestion_control, "mptcp": self.mptcp,
+            "run": self.run.iter().map(run).collect::<Vec<_>>(),
         })
     }
 }

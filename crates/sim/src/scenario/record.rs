@@ -9,6 +9,10 @@ pub struct Record {
     pub ss: Option<Duration>,
     /// Time between samples of what waits in each layer of each interface; none means no samples.
     pub queues: Option<Duration>,
+    /// Time between samples of what guests' queueing disciplines count, as `tc -s qdisc` shows it; none means no samples.
+    pub tc: Option<Duration>,
+    /// The same of the counters of guests' protocols, as `nstat -az` shows them.
+    pub nstat: Option<Duration>,
     /// Every datagram of QUIC connections, and their windows.
     pub quic: bool,
     /// Part of the run in which every exchange on the air is recorded.

@@ -118,6 +118,11 @@ impl Scenario {
             "notes": self.notes(),
         });
         // Only where it is asked for: what was kept of other scenarios stays theirs.
+        for (key, of) in [("tc_ns", self.record.tc), ("nstat_ns", self.record.nstat)] {
+            if let Some(interval) = of {
+                all["record"][key] = json!(interval.nanos());
+            }
+        }
         if let Some(sample) = self.record.sojourn {
             all["record"]["sojourn_sample"] = json!(sample);
         }

@@ -48,6 +48,12 @@ pub(super) static SHAPE: Shape = Shape {
             "that of the flow",
             "congestion control of what it sends: any that its kernel has, such as one of a patch",
         ),
+        Key::or(
+            "mptcp",
+            Form::Boolean,
+            "false",
+            "its TCP flows use Multipath TCP, over all its interfaces, where the host at the other end says so too",
+        ),
         Key::open("run", Form::List(&Form::Table(&PROGRAM)), "no program", "programs that run in it"),
     ]],
 };
@@ -81,6 +87,7 @@ pub(super) fn read(field: &Field<'_>) -> Result<Guest, Fault> {
         .get("congestion_control")
         .map(|field| field.label("a congestion control of its kernel").map(str::to_owned));
     let congestion_control = named.transpose()?;
+    let mptcp = section.or("mptcp", false)?;
     let programs = section.get("run");
     let mut run = Vec::new();
     for entry in programs.iter().flat_map(Field::list) {
@@ -97,5 +104,5 @@ pub(super) fn read(field: &Field<'_>) -> Result<Guest, Fault> {
         run.push(Program { at, command: text.to_owned() });
     }
     section.finish()?;
-    Ok(Guest { kernel, offload, rx_buffers, queue, memory, congestion_control, run })
+    Ok(Guest { kernel, offload, rx_buffers, queue, memory, congestion_control, mptcp, run })
 }

@@ -187,7 +187,8 @@ pub(super) fn scenario(tree: &Table, parts: &Parts) -> Result<Scenario, Fault> {
     });
     let record = flows.as_ref().and_then(|(_, flows)| {
         wrong.unless(root.or_by("record", Record::default(), |field| {
-            record::read(field, flows, nodes.iter().map(|node| node.interfaces.len()).sum(), duration)
+            let guests = nodes.iter().filter(|node| node.guest.is_some()).count();
+            record::read(field, flows, nodes.iter().map(|node| node.interfaces.len()).sum(), guests, duration)
         }))
     });
     let all = flows.zip(record).ok_or(());

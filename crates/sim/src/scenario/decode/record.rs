@@ -5,7 +5,7 @@ use stillair_model::vocabulary::Duration;
 use super::super::contract::{Form, Key, Shape};
 use super::super::document::Value;
 use super::super::error::Fault;
-use super::super::reader::Field;
+use super::super::reader::{Field, Section};
 use super::super::{Flow, FlowKind, Record, Stretch, units};
 
 static SAMPLE: Shape = Shape {
@@ -29,6 +29,18 @@ pub(super) static SHAPE: Shape = Shape {
             Form::Period,
             "no samples",
             "time between samples of the backlog in each layer of each interface: sockets, qdisc, driver, hardware, wire",
+        ),
+        Key::open(
+            "tc",
+            Form::Period,
+            "no samples",
+            "time between samples of the queueing discipline of each interface of a guest, as `tc -s qdisc` shows it",
+        ),
+        Key::open(
+            "nstat",
+            Form::Period,
+            "no samples",
+            "time between samples of the counters of each guest's protocols, as `nstat -az` shows them",
         ),
         Key::or(
             "quic",
@@ -62,17 +74,21 @@ const SOCKETS: u64 = 4_000_000;
 /// Most samples of queues in a run, each of all layers of one interface at one instant, of some 100 bytes.
 const QUEUES: u64 = 10_000_000;
 
+/// Most samples of guests' counters in a run, which a guest writes as text.
+const GUESTS: u64 = 200_000;
+
 /// Reads the table of a run of length `end` with these flows and so many interfaces.
 pub(super) fn read(
     field: &Field<'_>,
     flows: &[Flow],
     interfaces: usize,
+    guests: usize,
     end: Duration,
 ) -> Result<Record, Fault> {
     let mut section = field.section("a table")?;
     let senders = flows.iter().filter(|flow| matches!(flow.kind, FlowKind::Tcp { .. }));
     let senders: usize = senders.map(|flow| flow.to.len()).sum();
-    let mut sampled = |key, what: usize, names, most| {
+    let sampled = |section: &mut Section<'_>, key, what: usize, names, most| {
         let one = |field: Field<'_>| {
             let interval: Duration = field.value()?;
             let samples = (end.nanos() / interval.nanos()).saturating_mul(what as u64);
@@ -83,8 +99,19 @@ pub(super) fn read(
         };
         section.get(key).map(one).transpose()
     };
-    let ss = sampled("ss", senders, "TCP senders", SOCKETS)?;
-    let queues = sampled("queues", interfaces, "interfaces", QUEUES)?;
+    let ss = sampled(&mut section, "ss", senders, "TCP senders", SOCKETS)?;
+    let queues = sampled(&mut section, "queues", interfaces, "interfaces", QUEUES)?;
+    for key in ["tc", "nstat"] {
+        if guests == 0 {
+            section.idle(
+                key,
+                "without a guest",
+                "a node with host = { kind = \"uml\", kernel = \"6.12\" }; the model has queues instead",
+            )?;
+        }
+    }
+    let tc = sampled(&mut section, "tc", guests, "guests", GUESTS)?;
+    let nstat = sampled(&mut section, "nstat", guests, "guests", GUESTS)?;
     let quic = section.or("quic", false)?;
     if quic && !flows.iter().any(|flow| matches!(flow.kind, FlowKind::Quic(_))) {
         section.idle("quic", "without a flow of kind quic", "no quic, or such a flow")?;
@@ -92,7 +119,7 @@ pub(super) fn read(
     let air = section.get("air").map(|field| stretch(&field, end)).transpose()?;
     let sojourn = section.or_by("sojourn", None, sample)?;
     section.finish()?;
-    Ok(Record { ss, queues, quic, air, sojourn })
+    Ok(Record { ss, queues, tc, nstat, quic, air, sojourn })
 }
 
 /// One packet of so many is followed, if any is.
