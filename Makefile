@@ -251,6 +251,7 @@ bench-scale: | prerequisites ## a delivered packet and memory with 3 to 1,000 st
 	cargo build --release --locked -p stillair-sim --example scale
 	$(PYTHON) bench/scale.py $(TARGET)/release/examples/scale $(SCALE_ARGS)
 	$(TARGET)/release/examples/scale scenarios/campus.toml
+	$(TARGET)/release/examples/scale --islands scenarios/campus.toml 2
 	$(TARGET)/release/examples/scale --start scenarios/bench/small.toml
 	$(TARGET)/release/examples/scale --sweep scenarios/bench/small.toml 1000
 

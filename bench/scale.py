@@ -5,8 +5,9 @@ python bench/scale.py SCALE [--stations N]... [--kind KIND]... [--instructions |
 SCALE is what crates/sim/examples/scale.rs becomes. `udp`: datagrams of 210 Mbit/s in all to stations of two rates, as
 scenarios/bench/stations-N.toml have them, more than goes over the air. `bursts`: 60 Mbit/s in all, sixteen packets to a
 station at a time, so that an exchange has as many frames and nothing is lost, however many stations there are. `tcp`: a
-greedy download to each station. `apart`: as `udp`, in two halves that do not hear each other. With --instructions valgrind counts them, which no other program disturbs. `--day` prints what memory a run of so many hours has at each tenth of it: four stations,
-each pinged every second, one of them in a call, one that loads a page every minute.
+greedy download to each station. `apart`: as `udp`, in two halves that do not hear each other. With --instructions
+valgrind counts them, which no other program disturbs. `--day` prints the memory of a run of so many hours at each tenth
+of it: four stations, each pinged every second, one of them in a call, one that loads a page every minute.
 """
 
 import argparse
@@ -70,8 +71,7 @@ def day(hours: int) -> str:
         'kind = "web"\nfrom = "sta2"\nto = "server"\npage = "small"\ninterval = "60 s"',
     )
     wlan = 'channel = "wifi", role = "station", ap = "ap.wlan0", rate = "ht20-mcs7-sgi"'
-    return (
-        f"""name = "day"
+    return f"""name = "day"
 duration = "{3600 * hours} s"
 warm_up = "0 s"
 seed = 1
@@ -87,9 +87,7 @@ interface.eth0 = {{ link = "lan" }}
 count = 4
 profile = "linux-4.4"
 interface.wlan0 = {{ {wlan} }}
-"""
-        + "".join(f"[[flow]]\n{flow}\n" for flow in flows)
-    )
+""" + "".join(f"[[flow]]\n{flow}\n" for flow in flows)
 
 
 def counted(program: str, file: Path) -> tuple[int, int, int]:

@@ -65,7 +65,11 @@ runs = click.option(
     "--runs", type=whole(1, MOST_RUNS), metavar="N", default=1, help="Repetitions, each with its own run number."
 )
 jobs = click.option(
-    "--jobs", type=whole(1, MOST_JOBS), metavar="N", show_default="all processors", help="Runs at the same time."
+    "--jobs",
+    type=whole(1, MOST_JOBS),
+    metavar="N",
+    show_default="all processors",
+    help="Runs at the same time. A single run uses them for parts of its network that share nothing.",
 )
 folder = click.option("-o", "folder", metavar="DIR", type=PATH, help="Keep the result in this folder.")
 force = click.option("--force", is_flag=True, help="Replace the result in the folder of -o.")
