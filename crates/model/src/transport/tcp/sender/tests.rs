@@ -109,6 +109,6 @@ fn a_packet_of_several_segments_bears_psh_since_5_4() {
             out.sent.iter().map(|one| (one.segs, one.flags.has(TcpFlags::PSH))).collect();
         assert_eq!(sent, pushed.map(|psh| (2, psh)), "{each}");
         // The mark is of the transmission: what may be sent again segment by segment has none.
-        assert_eq!(s.rtx.iter().filter(|skb| skb.is(super::queue::PUSH)).count(), 1);
+        assert_eq!(s.rtx.iter().filter(|skb| skb.is(queue::PUSH)).count(), 1);
     }
 }
