@@ -277,6 +277,11 @@ pub struct TcpConfig {
     // linux: net/ipv4/tcp_input.c tcp_measure_rcv_mss (6.1), commit 4720852ed9af; measured: with two packets a flow in the
     // queue, the pairs that an acknowledgement covers shift with each write.
     pub push_acks_full: bool,
+    /// Each packet of several segments bears PSH on its last one (5.4 on), so that a receiver's GRO passes it on at once. Where
+    /// such a PSH is heeded, a packet of an odd number of segments takes an acknowledgement more.
+    // linux: net/ipv4/tcp_output.c __tcp_transmit_skb (6.1), commit 051ba67447de (recalled); measured: 0.58 acknowledgements a
+    // segment with packets of three.
+    pub push_each_packet: bool,
     /// The least wait of a tail-loss probe and of RACK's reordering window, 2 ms, is added before rounding to ticks (6.6 on,
     /// and stable kernels of that time); before, two ticks are added after it.
     // linux: net/ipv4/tcp_output.c tcp_schedule_loss_probe, net/ipv4/tcp_recovery.c tcp_rack_mark_lost (6.1), commit
@@ -394,6 +399,7 @@ impl Default for TcpConfig {
             max_header: 256,
             space_on_send: true,
             push_acks_full: true,
+            push_each_packet: true,
             timeouts_in_us: true,
             defers_for_a_ms: true,
             growth: GrowthRules::Linux5_7,

@@ -125,6 +125,11 @@ pub(super) static FILE: Shape = Shape {
             Form::Boolean,
             "a full segment with PSH is acknowledged as soon as it is read",
         ),
+        Key::need(
+            "push_each_packet",
+            Form::Boolean,
+            "a packet of several segments bears PSH on the last one",
+        ),
         Key::need("timeouts_in_us", Form::Boolean, "probes and RACK wait for 2 ms more instead of two ticks"),
         Key::need(
             "defers_for_a_ms",
@@ -229,6 +234,7 @@ pub(super) fn load(field: &Field<'_>) -> Result<(TcpConfig, SocketMemory, u8, Cc
         max_header: t.need("max_header", n)?.value()?,
         space_on_send: t.need("space_on_send", n)?.value()?,
         push_acks_full: t.need("push_acks_full", n)?.value()?,
+        push_each_packet: t.need("push_each_packet", n)?.value()?,
         timeouts_in_us: t.need("timeouts_in_us", n)?.value()?,
         defers_for_a_ms: t.need("defers_for_a_ms", n)?.value()?,
         growth: t.need("growth", n)?.choice(&GROWTH)?,

@@ -253,7 +253,8 @@ impl Sender {
         let leaves = if self.cfg.departure_times { self.sk.wstamp_ns } else { self.sk.clock_ns };
         self.sent_us = leaves / 1_000;
         let mut flags = TcpFlags::default();
-        if skb.is(PUSH) {
+        // linux: same - the mark is of this transmission, not of the packet in the queue.
+        if skb.is(PUSH) || (self.cfg.push_each_packet && skb.segs > 1) {
             flags = flags.with(TcpFlags::PSH);
         }
         if skb.is(FIN) {

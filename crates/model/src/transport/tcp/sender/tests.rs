@@ -1,12 +1,14 @@
 //! The sender as a whole.
 
 use alloc::vec;
+use alloc::vec::Vec;
 use proptest::prelude::*;
 
 use super::super::config::LossDetection;
 use super::queue::{LOST, NIL, RETRANS, SACKED};
 use super::testing::*;
 use super::*;
+use crate::vocabulary::TcpFlags;
 
 /// What must hold at any time.
 fn check(s: &Sender, refused: bool) {
@@ -91,5 +93,22 @@ proptest! {
         let mut run = Run::new(&c, path, bytes, seed);
         run.s.sk.needs_pacing = paced;
         finish(&mut run, bytes);
+    }
+}
+
+// linux: net/ipv4/tcp_output.c __tcp_transmit_skb (6.1), commit 051ba67447de (recalled).
+#[test]
+fn a_packet_of_several_segments_bears_psh_since_5_4() {
+    for (each, pushed) in [(true, [true, true, true]), (false, [false, false, true])] {
+        let mut c = config();
+        (c.tso, c.push_each_packet, c.small_queues.off) = (true, each, true);
+        let mut s = established_by(&c, &PathMetrics::default());
+        let mut out = Sink::default();
+        s.write(at_us(20_000), 6 * 1_448, &mut out);
+        let sent: Vec<(u16, bool)> =
+            out.sent.iter().map(|one| (one.segs, one.flags.has(TcpFlags::PSH))).collect();
+        assert_eq!(sent, pushed.map(|psh| (2, psh)), "{each}");
+        // The mark is of the transmission: what may be sent again segment by segment has none.
+        assert_eq!(s.rtx.iter().filter(|skb| skb.is(queue::PUSH)).count(), 1);
     }
 }
