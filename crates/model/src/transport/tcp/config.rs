@@ -399,7 +399,7 @@ impl Default for TcpConfig {
             max_header: 256,
             space_on_send: true,
             push_acks_full: true,
-            push_each_packet: true,
+            push_each_packet: false,
             timeouts_in_us: true,
             defers_for_a_ms: true,
             growth: GrowthRules::Linux5_7,

@@ -105,6 +105,13 @@ pub(super) static SHAPE: Shape = Shape {
             "room for all headers before TCP's data (MAX_TCP_HEADER): 256 bytes or less in a kernel built without Wi-Fi or tunnels",
         ),
         Key::open(
+            "push_each_packet",
+            Form::Boolean,
+            "false, although Linux does so since 5.4",
+            "each packet of several segments bears PSH. Where the receiver's kernel heeds that (Debian's 6.1, and 6.6 on), one of an odd number of segments takes an \
+             acknowledgement more",
+        ),
+        Key::open(
             "hz",
             Form::Integer(100, 1000),
             "the kernel's",
@@ -177,6 +184,7 @@ pub(super) fn read(profile: &mut Profile, field: &Field<'_>) -> Result<(), Fault
     t.init_cwnd = section.or("initcwnd", t.init_cwnd)?;
     t.rto_min = section.or("rto_min", t.rto_min)?;
     t.max_header = section.or("max_header", t.max_header)?;
+    t.push_each_packet = section.or("push_each_packet", t.push_each_packet)?;
     t.hz = section.or("hz", t.hz)?;
     section.finish()
 }
