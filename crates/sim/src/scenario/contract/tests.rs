@@ -305,6 +305,8 @@ fn company(place: &Place, key: &Key, value: &str) -> Option<Sets> {
         ),
         // Of nodes with a radio, and of two at least.
         ("Node", "position") => None,
+        // Of real kernels alone, of which this scenario has none (`crates/uml/tests/guests.rs` has).
+        ("Record", "tc" | "nstat") => None,
         // Packets must fit.
         ("Scenario" | "Flow of kind udp", "ip") | (_, "mtu") => {
             Some(vec![("flow.0.payload".to_owned(), "500".to_owned())])
