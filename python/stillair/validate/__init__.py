@@ -10,6 +10,7 @@ The measurements are in `linux/` and `mac80211/`. What is compared and tolerated
     outcome      what a run of ours reports
     scenario     from a kernel's settings to ours
     kernel_file  a file of the kernel's measurements
+    guests       the same runs with real kernels at both ends
     kernels      profiles by version
     settings     what a `sysctl` changes
     tc           `tc` commands read
