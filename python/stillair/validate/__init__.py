@@ -3,6 +3,7 @@
 The measurements are in `linux/` and `mac80211/`. What is compared and tolerated stands in `docs/validation.md`.
 
     command      the runs and their report
+    guests       the same runs with real kernels at both ends
     wifi         the same for the real mac80211
     compare      a row for each quantity
     bounds       how far is too far
@@ -15,5 +16,4 @@ The measurements are in `linux/` and `mac80211/`. What is compared and tolerated
     tc           `tc` commands read
     batch        runs side by side
     json_file    measurements as JSON
-    units        numbers as a scenario writes them
 """

@@ -92,6 +92,36 @@ def wifi(
     _tell(made.fault())
 
 
+@validate.command()
+@click.argument(
+    "folder",
+    metavar="[DIR]",
+    type=options.PATH,
+    required=False,
+    help="A folder of the kernel's measurements, or one file.",
+)
+@click.option(
+    "--kernel", metavar="NAME", default="6.12", help="Kernel of the guests, of 'stillair kernel list' (6.12)."
+)
+def guests(folder: Path | None, kernel: str) -> None:
+    """Run what the real kernel was measured at with guests at both ends, and compare."""
+    from stillair.validate import guests as real  # noqa: PLC0415 - not needed for other commands
+    from stillair.validate import json_file, kernel_file  # noqa: PLC0415
+
+    found: list[real.Row] = []
+    hashes: dict[str, str] = {}
+    left_out: dict[str, str] = {}
+    files = [kernel_file.read(path) for path in json_file.paths(folder or kernel_file.bundled())]
+    for file in files:
+        if why := real.lacks(file):
+            left_out[file.name] = why
+            continue
+        print(f"stillair: {file.name}", file=sys.stderr)
+        rows, hashes[file.name] = real.run(file, kernel)
+        found += rows
+    print(real.text(found, hashes, left_out, kernel))
+
+
 def _tell(fault: tuple[list[str], InputError | RunError] | None) -> None:
     """Says all that could not be done, a line each; the last is raised."""
     if fault is not None:

@@ -4,7 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from stillair.runs.scenario import Scenario
 from stillair.text.toml import to_toml
-from stillair.validate import kernels, units
+from stillair.validate import kernels
+from stillair.validate.tc import written as units
 from stillair.validate.wifi.measured import MCS, MINSTREL, Driver, Flow, Measurement, Setup
 
 SAMPLED_MS = 200

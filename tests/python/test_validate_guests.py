@@ -1,0 +1,44 @@
+"""`stillair validate guests`: what a file's run becomes with guests, and when figures are within."""
+
+import json
+
+import pytest
+
+from stillair.validate import guests, kernel_file
+
+FILES = {path.stem: path for path in kernel_file.bundled().glob("*.json")}
+
+
+@pytest.mark.parametrize("name", ["L100M_cubic_pfifo_fast_notsq", "L100M_cubic_pfifo_fast_tsq_tso"])
+def test_both_ends_are_guests_and_keep_the_set_up(name: str) -> None:
+    file = kernel_file.read(FILES[name])
+    found = json.loads(guests.guests(file).resolve(guests.hosts(file, "6.12")))
+    nodes = {node["name"]: node for node in found["nodes"]}
+    offload = "tso" if name.endswith("_tso") else "none"
+    assert {name: node["host"]["offload"] for name, node in nodes.items() if isinstance(node.get("host"), dict)} == {
+        "C": offload,
+        "S": offload,
+    }
+    assert "htb" in json.dumps(nodes["C"]["interfaces"][0]["qdisc"])
+    assert ("gso_max_segs 1" in json.dumps(nodes["C"]["host"])) == (offload == "none")
+
+
+def test_what_guests_cannot_have_is_said() -> None:
+    assert "tsq_shift is 1" in guests.lacks(kernel_file.read(FILES["L100M_cubic_pfifo_fast_tsq2ms"]))
+    assert guests.lacks(kernel_file.read(FILES["L100M_cubic_pfifo_fast_tsq"])) == ""
+
+
+def test_a_delay_may_differ_by_a_tenth_or_a_packet_and_goodput_by_a_hundredth() -> None:
+    file = kernel_file.read(FILES["L100M_cubic_pfifo_fast_tsq"])
+    socket = {"t_s": [1.0, 2.0, 3.0], "srtt_ms": [90.0, 3.4, 3.5]}
+    ran = {
+        "flows": {"upload1.S": {"goodput_mbps": 94.0}},
+        "sockets": {"upload1.S": socket},
+        "pings": {"ping.S": {"median_ms": 3.5}},
+    }
+    rows = {row.quantity: row for row in guests.rows(file, ran)}
+    assert rows["mean srtt ms"].guests == pytest.approx(3.45)
+    assert [rows[name].within for name in ("goodput Mbit/s", "mean srtt ms", "median ping ms")] == [False, True, False]
+    told = guests.text(list(rows.values()), {file.name: "ab"}, {"x.json": "why"}, "6.12")
+    assert "3 figures of 1 files: 1 within, 2 outside" in told
+    assert "x.json: not run: why" in told
