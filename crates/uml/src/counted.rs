@@ -60,7 +60,7 @@ pub fn paths(said: &str) -> BTreeMap<String, Value> {
 pub fn put(run: &mut Value, plan: &Plan, guests: &[Guest], programs: &[(usize, &str)]) -> Result<(), String> {
     for &(guest, id) in programs.iter().filter(|(_, id)| id.starts_with("stats-")) {
         let of = &plan.guests[guest];
-        let text = crate::flows::said(&guests[guest], id)?;
+        let text = guests[guest].said(id)?;
         if id == "stats-nstat" {
             run["nstat"][&of.name] = nstat(&text);
             continue;

@@ -202,7 +202,7 @@ impl Programs {
         let (mut flows, mut pings, mut sockets, mut goodput) =
             (BTreeMap::new(), BTreeMap::new(), BTreeMap::new(), 0.0);
         for flow in &self.flows {
-            let read = |(guest, id): &(usize, String)| said(&guests[*guest], id);
+            let read = |(guest, id): &(usize, String)| guests[*guest].said(id);
             let sent = read(&flow.sender)?;
             let received = flow.receiver.as_ref().map(read).transpose()?.unwrap_or_default();
             let [from, to] = &flow.ends;
@@ -272,7 +272,7 @@ impl Programs {
             let one = json!({ "command": program.words.join(" "), "at_ns": program.at.saturating_sub(BEFORE), "status": status });
             programs[&guest.name][&program.id] = one;
             if program.own && status.is_some_and(|status| status != 0) {
-                let why = said(guest, &program.id)?;
+                let why = guest.said(&program.id)?;
                 let last = why.lines().last().unwrap_or_default();
                 faults.push(format!("node.{}: {}: {last}", guest.name, program.words.join(" ")));
             }
@@ -371,11 +371,6 @@ fn series(text: &str) -> Value {
 /// A quantile of sorted numbers.
 fn part(all: &[f64], p: f64) -> Option<f64> {
     all.get((p * all.len().saturating_sub(1) as f64).round() as usize).copied()
-}
-
-pub(crate) fn said(guest: &Guest, id: &str) -> Result<String, String> {
-    let bytes = guest.file(&format!("{id}.out"))?.unwrap_or_default();
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 fn put(run: &mut Value, group: &str, new: BTreeMap<String, Value>) {

@@ -377,6 +377,12 @@ impl Guest {
         }
     }
 
+    /// What a program of it has printed.
+    pub fn said(&self, id: &str) -> Result<String, String> {
+        let bytes = self.file(&format!("{id}.out"))?.unwrap_or_default();
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+
     /// The folder with all that it has written.
     pub fn written(&self) -> PathBuf {
         self.folder.join(BOX)

@@ -5,71 +5,9 @@ use stillair_model::vocabulary::{Instant, Sink, Tee};
 
 use super::World;
 use super::hosts::Below;
+use super::owned::{Islands, Owned};
 use crate::engine::Pending;
 use crate::recorder::{Log, Recorder};
-
-/// The islands of a scenario, by the numbers that its world gives to things.
-#[derive(Debug)]
-pub struct Islands {
-    /// How many there are.
-    pub count: u16,
-    /// By interface, behind those of the scenario by ifb: its island.
-    pub(super) interfaces: Vec<u16>,
-    /// By device.
-    pub(super) devs: Vec<u16>,
-    /// By radio.
-    pub(super) radios: Vec<u16>,
-    /// By channel.
-    pub(super) channels: Vec<u16>,
-    /// By wire.
-    pub(super) wires: Vec<u16>,
-    /// By application, which is one for each flow.
-    pub(super) apps: Vec<u16>,
-    /// By station.
-    pub(super) stations: Vec<u16>,
-}
-
-impl Islands {
-    /// The islands divided among at most so many worlds, by what is to be done on them: by island its world.
-    pub fn worlds(&self, most: usize) -> Vec<u16> {
-        let mut work: Vec<(usize, u16)> = (0..self.count).map(|island| (0, island)).collect();
-        self.apps.iter().chain(&self.devs).for_each(|&island| work[usize::from(island)].0 += 1);
-        // The greatest first, each to who has least to do.
-        work.sort_unstable_by_key(|&(work, island)| (core::cmp::Reverse(work), island));
-        let mut busy = vec![0; most.clamp(1, work.len())];
-        let mut worlds = vec![0; work.len()];
-        for (work, island) in work {
-            let world = (0..busy.len()).min_by_key(|&n| busy[n]).expect("a world at least");
-            busy[world] += work;
-            worlds[usize::from(island)] = world as u16;
-        }
-        worlds
-    }
-
-    /// Interfaces of the scenario and ifbs.
-    pub fn interfaces(&self) -> usize {
-        self.interfaces.len()
-    }
-}
-
-/// Which of several worlds of one scenario things belong to: by island its world.
-pub(super) struct Owned<'a> {
-    pub(super) islands: &'a Islands,
-    pub(super) worlds: &'a [u16],
-    pub(super) world: u16,
-}
-
-impl Owned<'_> {
-    /// Takes from `theirs` what is of that world, by `whose` has its island.
-    pub(super) fn take<T>(&self, ours: &mut [T], theirs: Vec<T>, whose: &[u16]) {
-        debug_assert_eq!((ours.len(), whose.len()), (theirs.len(), whose.len()));
-        for ((to, from), &island) in ours.iter_mut().zip(theirs).zip(whose) {
-            if self.worlds[usize::from(island)] == self.world {
-                *to = from;
-            }
-        }
-    }
-}
 
 impl<S: Sink> World<S> {
     /// Arms what begins by itself on an island of a world in which nothing has begun.

@@ -12,6 +12,7 @@ mod driver;
 mod hosts;
 mod islands;
 mod network;
+mod owned;
 mod wiring;
 
 use stillair_model::vocabulary::{IfId, Instant, Pkt, Sink, SockId};
@@ -25,7 +26,7 @@ use network::Network;
 pub use books::{Books, DevLayout, InterfaceLayout, QdiscCounters, WorldLayout};
 pub use doors::{Entering, Left, Refused};
 pub use hosts::TcpSocket;
-pub use islands::Islands;
+pub use owned::Islands;
 pub use wiring::{Wired, islands, layout, wire, wire_idle};
 
 /// Where the timers of each kind begin, in the order in which events at the same instant come.

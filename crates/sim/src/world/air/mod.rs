@@ -31,7 +31,7 @@ use stillair_model::wifi::phy::timing::Timing;
 use stillair_model::wifi::tx::transmitter::{Hardware, Peer};
 
 use super::common::{Core, show_quic};
-use super::islands::{Islands, Owned};
+use super::owned::{Islands, Owned};
 use crate::engine::Slot;
 pub(super) use foreign::Foreign;
 pub(super) use neighbour::{Load, Neighbour};

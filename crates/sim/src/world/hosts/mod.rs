@@ -24,8 +24,8 @@ use stillair_model::vocabulary::{
 
 use super::air::Air;
 use super::common::Core;
-use super::islands::Owned;
 use super::network::{FirstHop, Local, Network};
+use super::owned::Owned;
 use wake::Wakes;
 
 pub(in crate::world) use apps::{App, AppKind};

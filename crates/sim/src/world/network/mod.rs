@@ -19,7 +19,7 @@ use stillair_model::wire::Wire;
 
 use super::air::Air;
 use super::common::Core;
-use super::islands::Owned;
+use super::owned::Owned;
 
 /// Who gets packets that have reached the node they are for.
 pub(super) trait Local<S> {

@@ -3,7 +3,7 @@
 use stillair_model::node::wake::Wake;
 use stillair_model::vocabulary::NodeId;
 
-use super::super::islands::Islands;
+use super::super::owned::Islands;
 use super::Plan;
 use crate::scenario::{InterfaceRef, Node, Scenario, Ways};
 
