@@ -4,6 +4,10 @@
 #define STILLAIR_GUEST_H
 #include <stdint.h>
 
+/* The version of the orders in /plan: counted up with each change that an older first program would not understand. The engine has the same number
+   (crates/uml/src/kernel.rs). */
+#define ORDERS 2
+
 /* Nanoseconds of the guest's monotonic clock: those of the simulation. */
 uint64_t now_ns(void);
 /* Sleeps until then, at once if it has passed; 0, or 1 if a signal came first. */

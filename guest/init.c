@@ -141,7 +141,9 @@ static void read_plan(void)
 			p->count = n - 3;
 			memcpy(p->words, words + 3, (n - 2) * sizeof *words);
 		} else {
+			/* A run without it would be another one. */
 			fprintf(stderr, "stillair: /plan: an order that is unknown: %s\n", words[0]);
+			_exit(1);
 		}
 	}
 	fclose(f);

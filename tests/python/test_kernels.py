@@ -73,7 +73,7 @@ def kept(cache: Path, name: str, version: str, made: str) -> Path:
     folder.mkdir(parents=True)
     (folder / "linux").write_text("a program")
     facts = {"name": name, "version": version, "hash": made, "source": "somewhere", "built": "2026-01-02T03:04:05Z"}
-    store.write(folder, facts | {"cpu_seconds": 240, "config": ["base", "mptcp"], "patches": ["tsq"]})
+    store.write(folder, facts | {"cpu_seconds": 240, "config": ["base", "shallow"], "patches": ["tsq"]})
     return folder
 
 
@@ -220,9 +220,14 @@ def test_all_that_is_missing_is_named_with_what_installs_it(tmp_path: Path, monk
     assert str(told.value) == "kernel build: flex, bc, xz missing; install with: apt-get install flex bc xz-utils"
 
 
+def test_engine_and_first_program_mean_the_same_orders() -> None:
+    engine = Path(__file__).resolve().parents[2] / "crates" / "uml" / "src" / "kernel.rs"
+    assert f"const ORDERS: i64 = {guest.orders()};" in engine.read_text(encoding="utf-8")
+
+
 def test_our_own_files_are_whole() -> None:
     fragments = guest.fragments()
-    assert {"base", "mptcp", "shallow"} <= fragments.keys()
+    assert {"base", "shallow"} <= fragments.keys()
     for file in fragments.values():
         read = config.read(file)
         assert len({one.key for one in read}) == len(read), file
@@ -264,7 +269,7 @@ def test_kernels_are_listed_and_removed(cache: Path, capsys: pytest.CaptureFixtu
     other = kept(cache, "6.12", "6.12.117", "bbbbbbbbbbbb")
     assert status(["kernel", "list"]) == 0
     shown = capsys.readouterr().out
-    assert "mptcp, tsq" in shown
+    assert "shallow, tsq" in shown
     assert "4.0" in shown
     assert status(["kernel", "list", "--json"]) == 0
     assert [one["name"] for one in json.loads(capsys.readouterr().out)] == ["6.12", "mine"]
@@ -287,8 +292,8 @@ def test_kernels_are_listed_and_removed(cache: Path, capsys: pytest.CaptureFixtu
         (["build", "x", "--source", "nowhere"], "--source: nowhere: no such file or folder"),
         (["build", "x", "--source", "."], "--source: . is no tree of Linux"),
         (
-            ["build", "x", "--source", "TREE", "--config", "mptpc"],
-            '--config: found "mptpc", expected a file or one of mptcp',
+            ["build", "x", "--source", "TREE", "--config", "shalow"],
+            '--config: found "shalow", expected a file or one of shallow',
         ),
         (
             ["build", "x", "--source", "TREE", "--patch", "nothing"],
@@ -337,7 +342,7 @@ def test_what_decides_a_kernel_is_in_its_hash(tree: Path, tmp_path: Path, monkey
 
     hashes = [
         made(),
-        made(fragments=["mptcp"]),
+        made(fragments=["shallow"]),
         made(fragments=[str(more)]),
         made(patches=[str(tmp_path / "good.patch")]),
         made(bare=True),

@@ -1,9 +1,11 @@
 """`stillair validate guests`: what a file's run becomes with guests, and when figures are within."""
 
 import json
+from pathlib import Path
 
 import pytest
 
+from stillair.__main__ import status
 from stillair.validate import guests, kernel_file
 
 FILES = {path.stem: path for path in kernel_file.bundled().glob("*.json")}
@@ -39,6 +41,22 @@ def test_a_delay_may_differ_by_a_tenth_or_a_packet_and_goodput_by_a_hundredth() 
     rows = {row.quantity: row for row in guests.rows(file, ran)}
     assert rows["mean srtt ms"].guests == pytest.approx(3.45)
     assert [rows[name].within for name in ("goodput Mbit/s", "mean srtt ms", "median ping ms")] == [False, True, False]
-    told = guests.text(list(rows.values()), {file.name: "ab"}, {"x.json": "why"}, "6.12")
+    ran_once = {file.name: guests.Ran(list(rows.values()), "ab")}
+    told = guests.text(ran_once, {"x.json": "why"}, "6.12")
     assert "3 figures of 1 files: 1 within, 2 outside" in told
     assert "x.json: not run: why" in told
+    found = json.loads(guests.as_json(ran_once, {"x.json": "why"}, "6.12"))
+    assert [one["within"] for one in found["figures"]] == [False, True, False]
+    assert (found["trace_hashes"], found["not_run"]) == ({file.name: "ab"}, {"x.json": "why"})
+
+
+def test_a_kernel_that_is_not_there_is_said_of_each_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("STILLAIR_KERNELS", str(tmp_path))
+    one = str(FILES["L100M_cubic_pfifo_fast_tsq"])
+    assert status(["validate", "guests", one, "--json"]) == 2
+    told = capsys.readouterr()
+    assert json.loads(told.out)["figures"] == []
+    assert "L100M_cubic_pfifo_fast_tsq" in told.err
+    assert "'stillair kernel build 6.12' makes it" in told.err

@@ -17,6 +17,9 @@ pub struct Kernel {
     pub shares_page: bool,
 }
 
+/// The version of the orders to a guest's first program (`ORDERS` of guest/guest.h).
+const ORDERS: i64 = 2;
+
 /// What a kernel has in its folder.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct About {
@@ -24,6 +27,8 @@ struct About {
     version: String,
     patches: Vec<String>,
     clock: String,
+    /// Those that its first program understands.
+    orders: i64,
 }
 
 /// Where kernels are: `STILLAIR_KERNELS`, or a folder of the user's cache.
@@ -73,7 +78,14 @@ pub fn find(name: &str, place: &Path) -> Result<Kernel, String> {
             ));
         }
     }
-    let About { version, patches, clock, .. } = about.clone();
+    let About { name, version, patches, clock, orders } = about.clone();
+    if orders != ORDERS {
+        return Err(format!(
+            "{}: its first program is of another version of Stillair ({orders}, expected {ORDERS}); the same 'stillair kernel build {name} ...' that made \
+             the kernel renews it, in seconds if kernel and patches are the same",
+            folder.display()
+        ));
+    }
     Ok(Kernel { folder, id: id.clone(), version, patches, shares_page: clock == "shm" })
 }
 
@@ -91,6 +103,8 @@ fn about(text: &str) -> Result<About, String> {
         version,
         patches,
         clock: text("clock")?,
+        // Programs of before there was such a number.
+        orders: table.get("orders").and_then(toml::Value::as_integer).unwrap_or(1),
     })
 }
 
@@ -113,7 +127,7 @@ mod tests {
             std::fs::create_dir_all(&folder).expect("a folder");
             let version = id.split('-').next().expect("a version");
             let text = format!(
-                "name = \"{name}\"\nversion = \"{version}\"\nclock = \"shm\"\npatches = [\"ring\", \"tsq\"]\n"
+                "name = \"{name}\"\nversion = \"{version}\"\nclock = \"shm\"\npatches = [\"ring\", \"tsq\"]\norders = {ORDERS}\n"
             );
             std::fs::write(folder.join("kernel.toml"), text).expect("a file");
             for file in ["linux", "init", "seed.so"] {
@@ -135,6 +149,10 @@ mod tests {
             find("6.1", &place)
                 .is_ok_and(|kernel| kernel.has("tsq") && !kernel.has("notsq") && kernel.shares_page)
         );
+        let mine = place.join("6.12.117-bb/kernel.toml");
+        let text = std::fs::read_to_string(&mine).expect("a file");
+        std::fs::write(&mine, text.replace(&format!("orders = {ORDERS}\n"), "")).expect("a file");
+        assert!(id("mine").is_err_and(|why| why.contains("another version of Stillair (1, expected 2)")));
         std::fs::remove_file(place.join("6.1.192-cc/init")).expect("it was there");
         assert!(id("6.1").is_err_and(|why| why.contains("there is no init")));
         std::fs::remove_dir_all(&place).expect("it was there");

@@ -35,7 +35,7 @@ class Order:
     version: str
     source: Path | None = None
     fragments: Sequence[str] = ()
-    """Names of ours (`mptcp`) or files."""
+    """Names of ours (`shallow`) or files."""
     patches: Sequence[str] = ()
     """Names of our examples or files."""
     name: str | None = None
@@ -105,7 +105,7 @@ def build(order: Order, say: Say, compiled: Callable[[int], object] | None = Non
     there = next((kernel for kernel in store.built() if kernel.folder == folder), None)
     with programs.ended_by_signals():
         facts = dict(there.facts) if there else _compile(plan, folder, made, say, compiled)
-        facts |= {"name": name, "programs": _programs(folder, facts.get("programs"))}
+        facts |= {"name": name, "programs": _programs(folder, facts.get("programs")), "orders": guest.orders()}
         store.write(folder, facts)
     for other in others:
         store.remove(other)

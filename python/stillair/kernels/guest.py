@@ -26,7 +26,7 @@ def folder() -> Path:
 
 
 def fragments() -> dict[str, Path]:
-    """Configuration fragments by name, such as `mptcp`."""
+    """Configuration fragments by name, such as `shallow`."""
     return {path.stem: path for path in sorted((folder() / "config").glob("*.config"))}
 
 
@@ -53,6 +53,14 @@ def programs_hash() -> str:
     for path in sorted([*folder().glob("*.[ch]"), *folder().glob("host/*.[ch]")]):
         made.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
     return made.hexdigest()[:12]
+
+
+def orders() -> int:
+    """The version of the orders that the first program understands, of guest.h."""
+    for line in (folder() / "guest.h").read_text(encoding="utf-8").splitlines():
+        if line.startswith("#define ORDERS "):
+            return int(line.split()[2])
+    raise InputError(f"{folder() / 'guest.h'}: found no line '#define ORDERS', expected one")
 
 
 def make_programs(target: Path) -> list[str]:

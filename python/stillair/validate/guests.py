@@ -3,8 +3,8 @@
 import json
 import re
 import statistics
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from stillair._native import RunError
@@ -67,11 +67,19 @@ def hosts(file: KernelFile, kernel: str) -> list[tuple[str, str]]:
     return [(f"node.{name}.host", host) for name in _ENDS]
 
 
-def run(file: KernelFile, kernel: str) -> tuple[list[Row], str]:
-    """The figures of a file beside those of a run with guests, and the trace hash of that run."""
+@dataclass(frozen=True)
+class Ran:
+    """What came of a file."""
+
+    rows: list[Row]
+    trace_hash: str
+
+
+def run(file: KernelFile, kernel: str) -> Ran:
+    """The figures of a file beside those of a run with guests."""
     result = json.loads(guests(file).run_text(1, None, None, hosts(file, kernel)))
     one = result["runs"][0]
-    return rows(file, one), one["trace_hash"]
+    return Ran(rows(file, one), one["trace_hash"])
 
 
 def rows(file: KernelFile, ran: Mapping[str, Any]) -> list[Row]:
@@ -105,17 +113,25 @@ def rows(file: KernelFile, ran: Mapping[str, Any]) -> list[Row]:
     return made
 
 
-def text(found: Sequence[Row], hashes: Mapping[str, str], left_out: Mapping[str, str], kernel: str) -> str:
+def text(ran: Mapping[str, Ran], left_out: Mapping[str, str], kernel: str) -> str:
     """A table of all figures, the trace hash of each run, and the files that were not run, with the reason."""
+    found = [row for one in ran.values() for row in one.rows]
     lines = [
         [row.file, row.quantity, figure(row.kernel), figure(row.guests), figure(row.bound), _word(row)] for row in found
     ]
     parts = [table(["file", "", "file's kernel", f"guests {kernel}", "may differ by", ""], lines)] if lines else []
     within = sum(row.within for row in found)
-    parts.append(f"{len(found)} figures of {len(hashes)} files: {within} within, {len(found) - within} outside")
-    parts += [f"{name}: trace {value}" for name, value in hashes.items()]
+    parts.append(f"{len(found)} figures of {len(ran)} files: {within} within, {len(found) - within} outside")
+    parts += [f"{name}: trace {one.trace_hash}" for name, one in ran.items()]
     parts += [f"{name}: not run: {why}" for name, why in left_out.items()]
     return "\n".join(parts)
+
+
+def as_json(ran: Mapping[str, Ran], left_out: Mapping[str, str], kernel: str) -> str:
+    """The same as one object."""
+    figures = [asdict(row) | {"within": row.within} for one in ran.values() for row in one.rows]
+    hashes = {name: one.trace_hash for name, one in ran.items()}
+    return json.dumps({"kernel": kernel, "figures": figures, "trace_hashes": hashes, "not_run": dict(left_out)})
 
 
 def _word(row: Row) -> str:

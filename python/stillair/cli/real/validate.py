@@ -1,6 +1,8 @@
 """`stillair validate`: the model beside measurements of the real kernel and of the real mac80211."""
 
 import sys
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import click
@@ -8,6 +10,12 @@ import click
 from stillair._native import InputError, RunError
 from stillair.cli.common import options
 from stillair.cli.common.progress import runs_progress
+
+
+def _measured(whose: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """The argument of what somebody was measured at."""
+    about = f"A folder of {whose} measurements, or one file."
+    return click.argument("folder", metavar="[DIR]", type=options.PATH, required=False, help=about)
 
 
 @click.group(invoke_without_command=True)
@@ -19,13 +27,7 @@ def validate(context: click.Context) -> None:
 
 
 @validate.command()
-@click.argument(
-    "folder",
-    metavar="[DIR]",
-    type=options.PATH,
-    required=False,
-    help="A folder of the kernel's measurements, or one file.",
-)
+@_measured("the kernel's")
 @options.jobs
 @options.as_json
 def linux(folder: Path | None, jobs: int | None, as_json: bool) -> None:
@@ -43,13 +45,7 @@ def linux(folder: Path | None, jobs: int | None, as_json: bool) -> None:
 
 
 @validate.command()
-@click.argument(
-    "folder",
-    metavar="[DIR]",
-    type=options.PATH,
-    required=False,
-    help="A folder of mac80211's measurements, or one file.",
-)
+@_measured("mac80211's")
 @click.option("--only", metavar="NAMES", help="Configurations of these names, as tcp_up*.")
 @options.jobs
 @options.as_json
@@ -93,33 +89,25 @@ def wifi(
 
 
 @validate.command()
-@click.argument(
-    "folder",
-    metavar="[DIR]",
-    type=options.PATH,
-    required=False,
-    help="A folder of the kernel's measurements, or one file.",
-)
+@_measured("the kernel's")
 @click.option(
     "--kernel", metavar="NAME", default="6.12", help="Kernel of the guests, of 'stillair kernel list' (6.12)."
 )
-def guests(folder: Path | None, kernel: str) -> None:
+@options.jobs
+@options.as_json
+def guests(folder: Path | None, kernel: str, jobs: int | None, as_json: bool) -> None:
     """Run what the real kernel was measured at with guests at both ends, and compare."""
-    from stillair.validate import guests as real  # noqa: PLC0415 - not needed for other commands
-    from stillair.validate import json_file, kernel_file  # noqa: PLC0415
+    from stillair.validate import batch, json_file, kernel_file  # noqa: PLC0415 - not needed for other commands
+    from stillair.validate import guests as real  # noqa: PLC0415
 
-    found: list[real.Row] = []
-    hashes: dict[str, str] = {}
-    left_out: dict[str, str] = {}
     files = [kernel_file.read(path) for path in json_file.paths(folder or kernel_file.bundled())]
-    for file in files:
-        if why := real.lacks(file):
-            left_out[file.name] = why
-            continue
-        print(f"stillair: {file.name}", file=sys.stderr)
-        rows, hashes[file.name] = real.run(file, kernel)
-        found += rows
-    print(real.text(found, hashes, left_out, kernel))
+    left_out = {file.name: why for file in files if (why := real.lacks(file))}
+    work = {file.name: partial(real.run, file, kernel) for file in files if file.name not in left_out}
+    with runs_progress(len(work), quiet=as_json) as watched:
+        done, failed = batch.run(work, str, jobs, watched.progress)
+    ran = {name: done[name] for name in work if name in done}
+    print(real.as_json(ran, left_out, kernel) if as_json else real.text(ran, left_out, kernel))
+    _tell(batch.fault(list(failed.values())))
 
 
 def _tell(fault: tuple[list[str], InputError | RunError] | None) -> None:
