@@ -5,8 +5,8 @@ use stillair_model::wifi::config::{
     AirtimeReport, DriverConfig, GroupsCount, Mac80211Rules, Scheduler, SlowBelow, WhenFirmwareFull, WhenFull,
 };
 
-use super::codel;
 use super::custom::part;
+use super::qdisc::codel;
 
 pub(super) fn driver(config: &DriverConfig) -> Value {
     let (p, scheduler, firmware) = match config {
