@@ -11,7 +11,7 @@ ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 _FIGURE = re.compile(r"\**[-+]?\d[\d.,]*( ?(ms|us|%|s|Mbit/s|±.*))?")
 _AS_OF = re.compile(r"As of Stillair \d+\.\d+\.\d+, \d{4}-\d\d-\d\d; no script renews this table\.")
-_MARK = re.compile(r"<!-- (/?)(?:table|front|cells)\b")
+_MARK = re.compile(r"<!-- (/?)(?:table|front|cells|guests)\b")
 
 WRITTEN = {
     "airtime-kernels.md": ("airtime_kernels.py", "## What it says"),
