@@ -60,7 +60,7 @@ LISTED: dict[tuple[str, str], str] = {
     ("validation-wifi.md", "| quantity | within"): SETTINGS,
     ("what-moved.md", "| what changed"): "scripts/what_moved.py, of states that are past",
     ("what-moved.md", "| changed | why"): "what single changes moved when they were made",
-    ("wide-rates.md", "| | what stands in"): SETTINGS,
+    ("wide-rates.md", "| channel or kernel"): SETTINGS,
     ("wide-rates.md", "| SNR | best fixed"): TESTED,
 }
 """Tables that are neither made nor dated, by page and beginning, and why."""
