@@ -83,15 +83,15 @@ TABLES = (
 
 HEAD = f"""# Airtime scheduling since the paper
 
-An experiment of our own: what each step of Linux since *Ending the Anomaly* changed for the network of that paper, with
-one radio of ath9k and the same stations throughout, so that nothing but the access point's scheduler differs. Means of
+An experiment of this project: the effect of each step of Linux since *Ending the Anomaly* on the network of that paper.
+The ath9k radio and the stations are the same throughout, and only the access point's scheduler differs. Means of
 {RUNS} runs; goodput in Mbit/s, the slow station's share of the airtime in per cent, median ping in ms.
-`scripts/airtime_kernels.py --write` makes tables and figure anew.
+`scripts/airtime_kernels.py --write` renews tables and figure.
 
-Where a step stands in Linux, what it does here and under which keys: [scenario.md](scenario.md#scheme-mac80211).
-Airtime queue limits are a what-if, as ath9k never asked for them. It keeps two aggregates in the hardware, which limits
-of 5 and 12 ms hardly touch; what they are for shows where a driver keeps eight. Without limits nothing is known of what
-is pending, so that 6.0 differs from 5.1 by whom it charges alone.
+Sources in Linux and keys of each step: [scenario.md](scenario.md#scheme-mac80211). Airtime queue limits are a what-if,
+because ath9k never used them. It keeps two aggregates in the hardware, on which limits of 5 and 12 ms have almost no
+effect; their purpose shows with a driver that keeps eight. Without limits pending airtime is not known, so 6.0 differs
+from 5.1 only in the station that it charges.
 """
 
 

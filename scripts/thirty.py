@@ -80,11 +80,11 @@ SETTINGS = {
 HEAD = f"""# Thirty stations: what the paper leaves open
 
 *Ending the Anomaly* (section 4.1.5) measures thirty stations at 2.4 GHz, one of them at 1 Mbit/s, on another site. It
-gives totals, 3.3 Mbit/s with FQ-CoDel and 17.7 with the airtime scheduler, and a share of the airtime for the slow
-station of about two thirds, but not how fast the fast ones were. `scenarios/anomaly-thirty.toml` takes rate control and
+states totals, 3.3 Mbit/s with FQ-CoDel and 17.7 with the airtime scheduler, and a share of the airtime for the slow
+station of about two thirds, but not the rates of the fast ones. `scenarios/anomaly-thirty.toml` has rate control and
 signal-to-noise ratios of 8 to 35 dB, set before the first run; its results are in
-[the paper's report](results/ending-the-anomaly/report.txt). Here is what other settings give: means of {RUNS} runs of
-{SECONDS} s. `scripts/thirty.py --write` makes tables and figure anew.
+[the paper's report](results/ending-the-anomaly/report.txt). This page has the results of other settings: means of
+{RUNS} runs of {SECONDS} s. `scripts/thirty.py --write` renews tables and figure.
 """
 
 

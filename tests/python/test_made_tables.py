@@ -11,7 +11,7 @@ ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 _FIGURE = re.compile(r"\**[-+]?\d[\d.,]*( ?(ms|us|%|s|Mbit/s|±.*))?")
 _AS_OF = re.compile(r"As of Stillair \d+\.\d+\.\d+, \d{4}-\d\d-\d\d; no script renews this table\.")
-_MARK = re.compile(r"<!-- (/?)(?:table|front|cells)\b")
+_MARK = re.compile(r"<!-- (/?)(?:table|front|cells|guests)\b")
 
 WRITTEN = {
     "airtime-kernels.md": ("airtime_kernels.py", "## What it says"),
@@ -60,7 +60,7 @@ LISTED: dict[tuple[str, str], str] = {
     ("validation-wifi.md", "| quantity | within"): SETTINGS,
     ("what-moved.md", "| what changed"): "scripts/what_moved.py, of states that are past",
     ("what-moved.md", "| changed | why"): "what single changes moved when they were made",
-    ("wide-rates.md", "| | what stands in"): SETTINGS,
+    ("wide-rates.md", "| channel or kernel"): SETTINGS,
     ("wide-rates.md", "| SNR | best fixed"): TESTED,
 }
 """Tables that are neither made nor dated, by page and beginning, and why."""

@@ -1,16 +1,16 @@
-//! The internet checksum: in full, and brought up to date when a field changes.
+//! The Internet checksum: computed in full, or updated when a field changes.
 
 use core::net::IpAddr;
 
-/// Where a UDP header has its checksum.
+/// Offset of the checksum in a UDP header.
 pub const UDP_FIELD: usize = 6;
-/// Where a TCP header has its checksum.
+/// Offset of the checksum in a TCP header.
 pub const TCP_FIELD: usize = 16;
-/// Where a message of ICMP or ICMPv6 has its checksum.
+/// Offset of the checksum in an ICMP or ICMPv6 message.
 pub const ICMP_FIELD: usize = 2;
 
-/// One's complement sum of bytes, not yet folded; an odd byte at the end counts as the upper half of a word. Sums of pieces may
-/// be added as long as each piece but the last has an even number of bytes.
+/// One's complement sum of bytes, not folded. An odd byte at the end counts as the upper half of a word. Sums of pieces may be
+/// added if each piece but the last has an even number of bytes.
 // spec: rfc1071 2(A) 2(C) - the sum is the same in words of 32 bits, as 65,536 and 1 leave the same rest.
 #[must_use]
 pub fn sum(bytes: &[u8]) -> u64 {
@@ -21,7 +21,7 @@ pub fn sum(bytes: &[u8]) -> u64 {
     all + u64::from(u32::from_be_bytes(last))
 }
 
-/// A sum in 16 bits.
+/// Folds a sum to 16 bits.
 // spec: rfc1071 4.1.
 #[must_use]
 pub const fn fold(mut sum: u64) -> u16 {
@@ -31,19 +31,19 @@ pub const fn fold(mut sum: u64) -> u16 {
     sum as u16
 }
 
-/// The checksum that a sum makes.
+/// The checksum of a sum.
 #[must_use]
 pub const fn finish(sum: u64) -> u16 {
     !fold(sum)
 }
 
-/// Whether a sum that includes a checksum says that nothing was damaged.
+/// Whether a sum that includes the checksum is valid.
 #[must_use]
 pub const fn holds(sum: u64) -> bool {
     fold(sum) == 0xffff
 }
 
-/// The checksum after a word of what it covers has changed.
+/// The updated checksum after one covered word has changed.
 // spec: rfc1624 3 - the third equation: that of RFC 1141 gives 0xffff where the full sum gives 0, and does not verify.
 // deviation: a word that stays as it is leaves the checksum as it is - the equation would turn 0xffff into 0.
 #[must_use]
@@ -54,7 +54,7 @@ pub const fn update(checksum: u16, old: u16, new: u16) -> u16 {
     finish(!checksum as u64 + !old as u64 + new as u64)
 }
 
-/// The checksum of an IPv4 header with its options, whatever stands in its field.
+/// The checksum of an IPv4 header with its options; the current value of its field is ignored.
 // spec: rfc791 3.1.
 #[must_use]
 pub fn ipv4_header(header: &[u8]) -> u16 {
@@ -67,7 +67,7 @@ pub fn ipv4_header_holds(header: &[u8]) -> bool {
     holds(sum(header))
 }
 
-/// Sum of the pseudo header: the addresses, the protocol and the length of header and payload of the transport.
+/// Sum of the pseudo header: addresses, protocol, and length of transport header and payload.
 // spec: rfc9293 3.1, rfc768 - over IPv4. spec: rfc8200 8.1 - over IPv6; length and protocol have 32 bits there, whose upper half is
 // zero, so that the sum is the same.
 #[must_use]
@@ -79,13 +79,13 @@ pub fn pseudo(source: IpAddr, destination: IpAddr, protocol: u8, length: usize) 
     address(source) + address(destination) + u64::from(protocol) + length as u64
 }
 
-/// The checksum of a segment of TCP or a message of ICMPv6, whatever stands in its field, which is at `field`.
+/// The checksum of a TCP segment or an ICMPv6 message; the current value of its field at offset `field` is ignored.
 #[must_use]
 pub fn transport(pseudo: u64, bytes: &[u8], field: usize) -> u16 {
     without(bytes, field, pseudo)
 }
 
-/// The checksum of a UDP datagram, whatever stands in its field.
+/// The checksum of a UDP datagram; the current value of its field is ignored.
 // spec: rfc768 - zero is sent as ones: zero says that there is none.
 #[must_use]
 pub fn udp(pseudo: u64, bytes: &[u8]) -> u16 {
@@ -95,7 +95,7 @@ pub fn udp(pseudo: u64, bytes: &[u8]) -> u16 {
     }
 }
 
-/// The checksum of an ICMP message, whatever stands in its field.
+/// The checksum of an ICMP message; the current value of its field is ignored.
 // spec: rfc792 - without a pseudo header.
 #[must_use]
 pub fn icmp(bytes: &[u8]) -> u16 {

@@ -1,24 +1,24 @@
-//! Why a packet could not be worked on.
+//! Errors of operations on packets.
 
 use core::fmt;
 
 use crate::parse::Malformed;
 
-/// Why no packet could be made of one.
+/// Why a packet could not be processed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Error {
-    /// It is no IP packet.
+    /// It is not a valid IP packet.
     Malformed(Malformed),
-    /// The buffer for the outcome is too small.
+    /// The output buffer is too small.
     Room {
-        /// Bytes it would have to have.
+        /// Required bytes.
         needed: usize,
     },
-    /// The address of the node that answers is of the other version of IP.
+    /// The address of the answering node has the other IP version.
     Version,
-    /// What shall be split is no whole packet of TCP.
+    /// A packet to split is not a whole TCP packet.
     NotTcp,
-    /// What shall be split has a size of segments of zero.
+    /// The segment size for splitting is zero.
     NoSize,
 }
 

@@ -1,4 +1,4 @@
-//! To which flow a packet belongs.
+//! The flow of a packet.
 
 use core::net::IpAddr;
 
@@ -14,8 +14,8 @@ const fn mix(mut z: u64) -> u64 {
 }
 
 impl PacketView {
-    /// A hash of addresses, protocol and ports: the same in every run and release, and another for the way back. IPv6's flow label is
-    /// not looked at. Of fragments it is one of the addresses alone, so that all parts of a packet are of one flow.
+    /// A hash of addresses, protocol and ports. It is the same in every run and release, and differs for the reverse direction.
+    /// IPv6's flow label is ignored. For fragments it covers the addresses only, so all parts of a packet belong to one flow.
     // linux: net/core/flow_dissector.c __skb_flow_dissect (6.12) - no ports of fragments, not even of the first.
     // deviation: the flow label is not looked at, where Linux stops at one - flows are the same whether hosts set it or not. Fragments
     // leave the protocol out too - the first of IPv6 knows it, the later ones know what was fragmented.

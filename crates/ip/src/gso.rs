@@ -1,4 +1,4 @@
-//! Generic segmentation offload on bytes: a packet of TCP becomes the segments that it stands for.
+//! Generic segmentation offload (GSO) on bytes: a large TCP packet is split into segments.
 
 use crate::checksum::{TCP_FIELD, pseudo, transport};
 use crate::error::Error;
@@ -6,13 +6,13 @@ use crate::parse::{IPV6_HEADER, TCP, parse};
 use crate::patch;
 use crate::tcp::{CWR, FIN, OptionLayout, PSH};
 
-/// Splits a packet into segments of `gso_size` bytes of payload, hands them on in order and says how many there were. Each is put
-/// together in `buffer`, which needs room for the headers and one payload. One that needs no splitting is handed on as it is.
+/// Splits a packet into segments of `gso_size` bytes of payload, passes them on in order and returns their number. Each is built
+/// in `buffer`, which needs room for the headers and one payload. A packet that needs no splitting is passed on unchanged.
 ///
-/// `fixed_id` is [`gro::Merged::fixed_id`](crate::gro::Merged::fixed_id); of a packet that no one has merged, false.
+/// `fixed_id` is [`gro::Merged::fixed_id`](crate::gro::Merged::fixed_id), or false for a packet that was not merged.
 ///
 /// # Errors
-/// If the packet is malformed or no whole packet of TCP, the size is zero or the buffer too small: then nothing is handed on.
+/// The packet is malformed or not a whole TCP packet, the size is zero, or the buffer is too small. Nothing is passed on then.
 // linux: net/ipv4/tcp_offload.c tcp_gso_segment (6.12) - each has the headers of the whole with its own sequence number and checksum;
 // FIN and PSH stay with the last, CWR with the first. linux: net/ipv4/af_inet.c inet_gso_segment (6.12) - identifications count on, unless
 // they are said to be fixed. linux: net/ipv6/ip6_offload.c ipv6_gso_segment (6.12).

@@ -1,9 +1,9 @@
-//! Real IP packets, as bytes from the IP header on: read, changed, merged, split and answered.
+//! Real IP packets as bytes, from the IP header on: parsing, changing fields, GRO, GSO and ICMP replies.
 //!
-//! A packet of a host outside walks the modelled network as a handle with a few fields. This crate says what these fields are
-//! ([`parse()`]), writes back what the network changed ([`patch`]), does what a device does on either end ([`gro`], [`gso`]) and
-//! writes the messages of routers and hosts ([`icmp`]). It does no I/O, reads no clock and knows neither queues nor routes.
-//! Nothing allocates per packet: callers bring the buffers, and [`gro::Gro`] takes its memory when it is built.
+//! In the modelled network a packet of an outside host is a handle with a few fields. This crate reads these fields
+//! ([`parse()`]), writes back changes of the network ([`patch`]), merges and splits segments as devices do ([`gro`], [`gso`]) and
+//! writes ICMP messages of routers and hosts ([`icmp`]). It does no I/O, reads no clock, and has no queues or routes. Nothing
+//! allocates per packet: callers pass buffers, and [`gro::Gro`] allocates when it is built.
 //!
 //! ```
 //! use stillair_ip::{checksum, parse, patch};
@@ -33,13 +33,13 @@
 //! # Ok::<(), parse::Malformed>(())
 //! ```
 //!
-//! # Why no library
+//! # Why no existing library
 //!
-//! etherparse reads headers as well, and the tests hold that both read the same. What makes up most of this crate is in no
-//! library: the change of a field with its checksum in place, merging and splitting as Linux does them, and errors that quote
-//! a packet. These need offsets into the caller's bytes, which are what [`parse::PacketView`] has, where a library has slices; and they
-//! need all lengths to be the packet's own, where etherparse takes an IPv6 payload length of zero for that of the buffer.
-//! smoltcp's `wire` writes fields in place, but checksums anew, and leaves the walk over extension headers to its caller.
+//! etherparse also parses headers, and the tests check that both agree. No library has the other parts: incremental checksum
+//! updates in place, GRO and GSO as in Linux, and ICMP errors that quote a packet. These need offsets into the caller's bytes, as
+//! in [`parse::PacketView`], where libraries have slices. They also need the packet's own lengths; etherparse replaces an IPv6
+//! payload length of zero by that of the buffer. smoltcp's `wire` writes fields in place, but computes whole checksums, and
+//! leaves extension headers to its caller.
 
 #![cfg_attr(not(test), no_std)]
 

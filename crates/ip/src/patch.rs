@@ -1,4 +1,4 @@
-//! What a network changes in packets that pass: written back into the bytes, checksum included.
+//! Writes changes of a network (ECN, DSCP, TTL) into the bytes of a packet and updates its checksum.
 
 use crate::checksum::update;
 use crate::parse::{IpVersion, Malformed, version};
@@ -13,10 +13,10 @@ pub const ECT_0: u8 = 0b10;
 /// Congestion experienced.
 pub const CE: u8 = 0b11;
 
-/// Writes type of service or traffic class.
+/// Writes the TOS byte or traffic class.
 ///
 /// # Errors
-/// `Truncated` or `Version`; lengths are not looked at.
+/// `Truncated` or `Version`; lengths are not checked.
 // spec: rfc791 3.1, rfc8200 3 - IPv6 has no checksum, and transports do not cover the field.
 pub fn tos(packet: &mut [u8], tos: u8) -> Result<(), Malformed> {
     match version(packet)? {
@@ -29,10 +29,10 @@ pub fn tos(packet: &mut [u8], tos: u8) -> Result<(), Malformed> {
     Ok(())
 }
 
-/// Writes time to live or hop limit.
+/// Writes the TTL or hop limit.
 ///
 /// # Errors
-/// `Truncated` or `Version`; lengths are not looked at.
+/// `Truncated` or `Version`; lengths are not checked.
 pub fn ttl(packet: &mut [u8], ttl: u8) -> Result<(), Malformed> {
     match version(packet)? {
         IpVersion::V4 => word(packet, 8, [ttl, packet[9]]),
@@ -41,19 +41,19 @@ pub fn ttl(packet: &mut [u8], ttl: u8) -> Result<(), Malformed> {
     Ok(())
 }
 
-/// Writes the two bits of ECN, and leaves the DSCP.
+/// Writes the two ECN bits and keeps the DSCP.
 ///
 /// # Errors
-/// `Truncated` or `Version`; lengths are not looked at.
+/// `Truncated` or `Version`; lengths are not checked.
 pub fn ecn(packet: &mut [u8], ecn: u8) -> Result<(), Malformed> {
     let old = read_tos(packet)?;
     tos(packet, old & !CE | ecn & CE)
 }
 
-/// Writes the six bits of the DSCP, and leaves those of ECN.
+/// Writes the six DSCP bits and keeps ECN.
 ///
 /// # Errors
-/// `Truncated` or `Version`; lengths are not looked at.
+/// `Truncated` or `Version`; lengths are not checked.
 // spec: rfc2474 3.
 pub fn dscp(packet: &mut [u8], dscp: u8) -> Result<(), Malformed> {
     let old = read_tos(packet)?;

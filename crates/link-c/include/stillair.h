@@ -12,7 +12,7 @@
 #include <stdlib.h>
 
 /*
- What a call came to. What is not negative is no mistake.
+ The result of a call. Negative values are errors.
  */
 typedef enum stillair_status {
   /*
@@ -20,11 +20,11 @@ typedef enum stillair_status {
    */
   STILLAIR_OK = 0,
   /*
-   stillair_link_send: a datagram of the same queue was dropped for it, perhaps itself (NET_XMIT_CN).
+   stillair_link_send: the queue dropped a datagram because of it, perhaps this one (NET_XMIT_CN).
    */
   STILLAIR_CONGESTED = 1,
   /*
-   stillair_link_send: the first queue refused it (NET_XMIT_DROP): it is lost.
+   stillair_link_send: the first queue refused the datagram (NET_XMIT_DROP); it is lost.
    */
   STILLAIR_DROPPED = 2,
   /*
@@ -44,7 +44,7 @@ typedef enum stillair_status {
    */
   STILLAIR_TOO_LONG = -2,
   /*
-   There is no such endpoint, or the datagram would go where it comes from.
+   There is no such endpoint, or source and destination are the same.
    */
   STILLAIR_NO_WAY = -3,
   /*
@@ -60,17 +60,17 @@ typedef enum stillair_status {
    */
   STILLAIR_ENDED = -6,
   /*
-   A pointer is null, or an option came too late: the link has been used.
+   A pointer is null, or an option is set after the link has been used.
    */
   STILLAIR_INVALID = -7,
 } stillair_status;
 
 /*
- How a verdict is written.
+ Format of a verdict.
  */
 typedef enum stillair_form {
   /*
-   A table of plain text.
+   A table in plain text.
    */
   STILLAIR_TABLE = 0,
   /*
@@ -78,17 +78,17 @@ typedef enum stillair_form {
    */
   STILLAIR_MARKDOWN = 1,
   /*
-   JUnit's XML.
+   JUnit XML.
    */
   STILLAIR_JUNIT = 2,
   /*
-   What was measured, as JSON: a baseline for stillair_budget_judge.
+   The measured values as JSON: a baseline for stillair_budget_judge.
    */
   STILLAIR_BASELINE = 3,
 } stillair_form;
 
 /*
- Limits of metrics on paths, read of a file, and what has been measured so far.
+ Limits of metrics on paths, and the values measured so far.
  */
 typedef struct stillair_budget stillair_budget;
 
@@ -98,12 +98,12 @@ typedef struct stillair_budget stillair_budget;
 typedef struct stillair_link stillair_link;
 
 /*
- What arrived at an application: how much, when and how late.
+ Arrivals at an application: bytes, time and delay.
  */
 typedef struct stillair_meter stillair_meter;
 
 /*
- What became of a budget.
+ The verdict on a budget.
  */
 typedef struct stillair_verdict stillair_verdict;
 
@@ -112,51 +112,51 @@ typedef struct stillair_verdict stillair_verdict;
  */
 typedef struct stillair_packet {
   /*
-   When it arrived and when it was sent, in nanoseconds since the link began.
+   When it arrived, in nanoseconds since the link began.
    */
   uint64_t at_ns;
   /*
-   See there.
+   When it was sent, in nanoseconds since the link began.
    */
   uint64_t sent_ns;
   /*
-   Its bytes: the link's until the next call.
+   Its payload. The memory belongs to the link and is valid until the next call.
    */
   const uint8_t *payload;
   /*
-   How many.
+   Bytes of payload.
    */
   size_t len;
   /*
-   Who sent it.
+   Endpoint of the sender.
    */
   uint32_t from;
   /*
-   Where it arrived.
+   Endpoint at which it arrived.
    */
   uint32_t to;
   /*
-   Which of its host's datagrams it is: the first is 1.
+   Sequence number of the datagram at its host: the first is 1.
    */
   uint32_t number;
   /*
-   Ports of sender and receiver.
+   Port of the sender.
    */
   uint16_t from_port;
   /*
-   See there.
+   Port of the receiver.
    */
   uint16_t to_port;
   /*
-   The two bits of ECN, which queues may have set to 3.
+   ECN, 2 bits; a queue may have set it to 3.
    */
   uint8_t ecn;
   /*
-   The six bits of the code point.
+   DSCP, 6 bits.
    */
   uint8_t dscp;
   /*
-   It came with the datagram before, in one aggregate or with one interrupt.
+   It arrived together with the previous datagram, in one aggregate or with one interrupt.
    */
   bool together;
 } stillair_packet;
@@ -166,20 +166,23 @@ extern "C" {
 #endif // __cplusplus
 
 /*
- Name of the preset with that number from 0 on; null behind the last.
+ Name of the preset with this index, counted from 0; null after the last.
  */
 const char *stillair_preset_name(size_t number);
 
 /*
- A link over a preset, or null and a message of at most error_size bytes in error. stillair_link_free ends it.
+ A link over a preset. On error null, with a message of at most error_size bytes in error. Free it with stillair_link_free.
 
  # Safety
  `name` is a string; `error` is null or has room for `error_size` bytes.
  */
-struct stillair_link *stillair_link_preset(const char *name, uint64_t seed, char *error, size_t error_size);
+struct stillair_link *stillair_link_preset(const char *name,
+                                           uint64_t seed,
+                                           char *error,
+                                           size_t error_size);
 
 /*
- A link over a scenario as TOML; file is its name in messages. Otherwise as stillair_link_preset.
+ A link over a scenario in TOML; file is its name in messages. Otherwise as stillair_link_preset.
 
  # Safety
  As of `stillair_link_preset`; `scenario` and `file` are strings.
@@ -191,7 +194,7 @@ struct stillair_link *stillair_link_scenario(const char *scenario,
                                              size_t error_size);
 
 /*
- Ends a link. Null is none.
+ Frees a link. Null is allowed.
 
  # Safety
  `link` is of this library and has not been ended.
@@ -199,7 +202,7 @@ struct stillair_link *stillair_link_scenario(const char *scenario,
 void stillair_link_free(struct stillair_link *link);
 
 /*
- The number of the endpoint of that name; -1 if there is none.
+ The index of the endpoint with this name; -1 if there is none.
 
  # Safety
  `link` is null or a link; `name` is null or a string.
@@ -215,8 +218,8 @@ int64_t stillair_link_endpoint(const struct stillair_link *link, const char *nam
 size_t stillair_link_max_payload(const struct stillair_link *link);
 
 /*
- Makes an endpoint one socket: with limit bytes of its packets below it takes no more, and below resume it is told that it may send.
- Before the link is used.
+ Gives an endpoint one socket with limited memory. With limit bytes of packets below it, it refuses datagrams (STILLAIR_FULL);
+ below resume bytes it may send again (STILLAIR_WRITABLE). Call it before the link is used.
 
  # Safety
  `link` is null or a link.
@@ -227,7 +230,7 @@ enum stillair_status stillair_link_limit(struct stillair_link *link,
                                          uint32_t resume);
 
 /*
- Sends a datagram of UDP at now_ns. A payload of null is len bytes of zero.
+ Sends a UDP datagram at now_ns. If payload is null, len zero bytes are sent.
 
  # Safety
  `link` is null or a link; `payload` is null or has `len` bytes.
@@ -244,8 +247,8 @@ enum stillair_status stillair_link_send(struct stillair_link *link,
                                         uint8_t dscp);
 
 /*
- Goes on until until_ns, or until a datagram arrives before: STILLAIR_PACKET and *packet, whose at_ns is the time then. With
- STILLAIR_OK the time is until_ns, or the end of the link.
+ Advances to until_ns, or to the arrival of a datagram if that is earlier: then it returns STILLAIR_PACKET and fills *packet,
+ and the time is packet->at_ns. With STILLAIR_OK the time is until_ns, or the end of the link.
 
  # Safety
  `link` is null or a link; `packet` is null or a place for one.
@@ -263,7 +266,8 @@ enum stillair_status stillair_link_poll(struct stillair_link *link,
 uint64_t stillair_link_now(const struct stillair_link *link);
 
 /*
- Ends a link now. What was seen of it as JSON, which stillair_text_free frees; or null and a message: accounts do not close.
+ Ends a link and returns its statistics as JSON, to be freed with stillair_text_free. Null and a message if accounts do not
+ close.
 
  # Safety
  As of `stillair_link_free`, and of `error` as of `stillair_link_preset`.
@@ -273,7 +277,7 @@ char *stillair_link_finish(struct stillair_link *link,
                            size_t error_size);
 
 /*
- Frees what stillair_link_finish gave. Null is nothing.
+ Frees a text from stillair_link_finish. Null is allowed.
 
  # Safety
  `text` is of this library and has not been freed.
@@ -281,8 +285,8 @@ char *stillair_link_finish(struct stillair_link *link,
 void stillair_text_free(char *text);
 
 /*
- Reads the text of a budget; file is its name in messages. Null and a message of at most error_size bytes if it is wrong.
- stillair_budget_free ends it.
+ Reads a budget from TOML text; file is its name in messages. If it is wrong, returns null, with a message of at most
+ error_size bytes. Free it with stillair_budget_free.
 
  # Safety
  `budget` and `file` are strings; `error` is null or has room for `error_size` bytes.
@@ -293,7 +297,7 @@ struct stillair_budget *stillair_budget_read(const char *budget,
                                              size_t error_size);
 
 /*
- Ends a budget. Null is none.
+ Frees a budget. Null is allowed.
 
  # Safety
  `budget` is of this library and has not been ended.
@@ -301,7 +305,7 @@ struct stillair_budget *stillair_budget_read(const char *budget,
 void stillair_budget_free(struct stillair_budget *budget);
 
 /*
- How many runs it asks for: each path with each seed.
+ Number of runs: each path with each seed.
 
  # Safety
  `budget` is null or a budget.
@@ -309,7 +313,7 @@ void stillair_budget_free(struct stillair_budget *budget);
 size_t stillair_budget_cases(const struct stillair_budget *budget);
 
 /*
- Name of the path of the run with that number from 0 on, and its seed, unless seed is null; null behind the last.
+ Name of the path of the run with this index, counted from 0, and its seed unless seed is null. Null after the last run.
 
  # Safety
  `budget` is null or a budget; `seed` is null or a place for one.
@@ -319,7 +323,7 @@ const char *stillair_budget_path(const struct stillair_budget *budget,
                                  uint64_t *seed);
 
 /*
- A link for the run with that number, as of stillair_link_preset.
+ A link for the run with this index, as from stillair_link_preset.
 
  # Safety
  `budget` is null or a budget; `error` is null or has room for `error_size` bytes.
@@ -330,7 +334,7 @@ struct stillair_link *stillair_budget_link(const struct stillair_budget *budget,
                                            size_t error_size);
 
 /*
- What was measured of a metric in the run with that number. False if there is no such run.
+ Records the value of a metric in the run with this index. False if there is no such run.
 
  # Safety
  `budget` is null or a budget; `metric` is null or a string.
@@ -341,8 +345,8 @@ bool stillair_budget_measured(struct stillair_budget *budget,
                               double value);
 
 /*
- Judges what was measured in all runs, beside a baseline that was kept, or null. Null and a message if a run or a metric is missing, or the
- baseline is none. stillair_verdict_free ends the verdict.
+ Judges the values of all runs, compared with an earlier baseline, which may be null. Returns null and a message if a run or a
+ metric is missing, or the baseline is not valid. Free the verdict with stillair_verdict_free.
 
  # Safety
  `budget` is null or a budget; `baseline` is null or a string; `error` is null or has room for `error_size` bytes.
@@ -353,7 +357,7 @@ struct stillair_verdict *stillair_budget_judge(const struct stillair_budget *bud
                                                size_t error_size);
 
 /*
- Whether no limit is broken: false is a test that fails.
+ Whether no limit is broken. If false, the test should fail.
 
  # Safety
  `verdict` is null or a verdict.
@@ -361,7 +365,7 @@ struct stillair_verdict *stillair_budget_judge(const struct stillair_budget *bud
 bool stillair_verdict_holds(const struct stillair_verdict *verdict);
 
 /*
- The verdict as text in a stillair_form, its own until it ends; null if there is no such form.
+ The verdict as text in a stillair_form. The text belongs to the verdict. Null if there is no such form.
 
  # Safety
  `verdict` is null or a verdict.
@@ -369,7 +373,7 @@ bool stillair_verdict_holds(const struct stillair_verdict *verdict);
 const char *stillair_verdict_text(const struct stillair_verdict *verdict, uint32_t form);
 
 /*
- Ends a verdict. Null is none.
+ Frees a verdict. Null is allowed.
 
  # Safety
  `verdict` is of this library and has not been ended.
@@ -377,12 +381,12 @@ const char *stillair_verdict_text(const struct stillair_verdict *verdict, uint32
 void stillair_verdict_free(struct stillair_verdict *verdict);
 
 /*
- A meter to which nothing has been added. stillair_meter_free ends it.
+ A new, empty meter. Free it with stillair_meter_free.
  */
 struct stillair_meter *stillair_meter_new(void);
 
 /*
- Bytes arrived at at_ns, and were sent at sent_ns.
+ Records bytes that arrived at at_ns and were sent at sent_ns.
 
  # Safety
  `meter` is null or a meter.
@@ -390,7 +394,7 @@ struct stillair_meter *stillair_meter_new(void);
 void stillair_meter_add(struct stillair_meter *meter, uint64_t at_ns, uint64_t sent_ns, uint64_t bytes);
 
 /*
- Goodput from one time to another in Mbit/s.
+ Goodput between two times in Mbit/s.
 
  # Safety
  `meter` is null or a meter.
@@ -398,7 +402,7 @@ void stillair_meter_add(struct stillair_meter *meter, uint64_t at_ns, uint64_t s
 double stillair_meter_goodput_mbps(const struct stillair_meter *meter, uint64_t from_ns, uint64_t to_ns);
 
 /*
- A quantile of the delay from one time to another in ms, such as 0.99; not a number if nothing arrived.
+ A quantile of the delay between two times in ms, such as 0.99; NaN if nothing arrived.
 
  # Safety
  `meter` is null or a meter.
@@ -409,8 +413,8 @@ double stillair_meter_delay_ms(const struct stillair_meter *meter,
                                uint64_t to_ns);
 
 /*
- How long the queue stands that a drop of the rate at drop_ns has made, in s: until the end of the last tenth of a second before to_ns in which
- the median delay is above limit_ns or nothing arrives.
+ How long the queue lasts that a drop of the link rate at drop_ns has caused, in s: until the end of the last 0.1 s before
+ to_ns in which the median delay is above limit_ns or nothing arrives.
 
  # Safety
  `meter` is null or a meter.
@@ -421,7 +425,7 @@ double stillair_meter_recovery_s(const struct stillair_meter *meter,
                                  uint64_t limit_ns);
 
 /*
- Ends a meter. Null is none.
+ Frees a meter. Null is allowed.
 
  # Safety
  `meter` is of this library and has not been ended.

@@ -1,4 +1,4 @@
-//! Budgets for tests in C: limits of metrics on paths, and what a test measures by.
+//! Budgets for tests in C: limits of metrics on paths, and a meter for measurements.
 
 use core::ffi::c_char;
 use core::ptr;
@@ -9,7 +9,7 @@ use ::stillair_link::budget::{Baseline, Budget, Case, Measured, Meter, Verdict};
 
 use crate::{are_texts, made, stillair_link, tell, text};
 
-/// Limits of metrics on paths, read of a file, and what has been measured so far.
+/// Limits of metrics on paths, and the values measured so far.
 pub struct stillair_budget {
     budget: Budget,
     cases: Vec<Case>,
@@ -19,35 +19,35 @@ pub struct stillair_budget {
     measured: Vec<Measured>,
 }
 
-/// What became of a budget.
+/// The verdict on a budget.
 pub struct stillair_verdict {
     holds: bool,
     /// By form.
     texts: [CString; 4],
 }
 
-/// How a verdict is written.
+/// Format of a verdict.
 #[repr(C)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum stillair_form {
-    /// A table of plain text.
+    /// A table in plain text.
     STILLAIR_TABLE = 0,
     /// A table in Markdown.
     STILLAIR_MARKDOWN = 1,
-    /// JUnit's XML.
+    /// JUnit XML.
     STILLAIR_JUNIT = 2,
-    /// What was measured, as JSON: a baseline for stillair_budget_judge.
+    /// The measured values as JSON: a baseline for stillair_budget_judge.
     STILLAIR_BASELINE = 3,
 }
 
-/// What arrived at an application: how much, when and how late.
+/// Arrivals at an application: bytes, time and delay.
 #[derive(Default)]
 pub struct stillair_meter {
     meter: Meter,
 }
 
-/// Reads the text of a budget; file is its name in messages. Null and a message of at most error_size bytes if it is wrong.
-/// stillair_budget_free ends it.
+/// Reads a budget from TOML text; file is its name in messages. If it is wrong, returns null, with a message of at most
+/// error_size bytes. Free it with stillair_budget_free.
 ///
 /// # Safety
 /// `budget` and `file` are strings; `error` is null or has room for `error_size` bytes.
@@ -80,7 +80,7 @@ pub unsafe extern "C" fn stillair_budget_read(
     }
 }
 
-/// Ends a budget. Null is none.
+/// Frees a budget. Null is allowed.
 ///
 /// # Safety
 /// `budget` is of this library and has not been ended.
@@ -92,7 +92,7 @@ pub unsafe extern "C" fn stillair_budget_free(budget: *mut stillair_budget) {
     }
 }
 
-/// How many runs it asks for: each path with each seed.
+/// Number of runs: each path with each seed.
 ///
 /// # Safety
 /// `budget` is null or a budget.
@@ -102,7 +102,7 @@ pub unsafe extern "C" fn stillair_budget_cases(budget: *const stillair_budget) -
     unsafe { budget.as_ref() }.map_or(0, |budget| budget.cases.len())
 }
 
-/// Name of the path of the run with that number from 0 on, and its seed, unless seed is null; null behind the last.
+/// Name of the path of the run with this index, counted from 0, and its seed unless seed is null. Null after the last run.
 ///
 /// # Safety
 /// `budget` is null or a budget; `seed` is null or a place for one.
@@ -122,7 +122,7 @@ pub unsafe extern "C" fn stillair_budget_path(
     budget.names[number].as_ptr()
 }
 
-/// A link for the run with that number, as of stillair_link_preset.
+/// A link for the run with this index, as from stillair_link_preset.
 ///
 /// # Safety
 /// `budget` is null or a budget; `error` is null or has room for `error_size` bytes.
@@ -145,7 +145,7 @@ pub unsafe extern "C" fn stillair_budget_link(
     }
 }
 
-/// What was measured of a metric in the run with that number. False if there is no such run.
+/// Records the value of a metric in the run with this index. False if there is no such run.
 ///
 /// # Safety
 /// `budget` is null or a budget; `metric` is null or a string.
@@ -162,8 +162,8 @@ pub unsafe extern "C" fn stillair_budget_measured(
     run.map(|(run, metric)| run.values.insert(metric.to_owned(), value)).is_some()
 }
 
-/// Judges what was measured in all runs, beside a baseline that was kept, or null. Null and a message if a run or a metric is missing, or the
-/// baseline is none. stillair_verdict_free ends the verdict.
+/// Judges the values of all runs, compared with an earlier baseline, which may be null. Returns null and a message if a run or a
+/// metric is missing, or the baseline is not valid. Free the verdict with stillair_verdict_free.
 ///
 /// # Safety
 /// `budget` is null or a budget; `baseline` is null or a string; `error` is null or has room for `error_size` bytes.
@@ -202,7 +202,7 @@ fn written(verdict: &Verdict) -> stillair_verdict {
     stillair_verdict { holds: verdict.holds(), texts }
 }
 
-/// Whether no limit is broken: false is a test that fails.
+/// Whether no limit is broken. If false, the test should fail.
 ///
 /// # Safety
 /// `verdict` is null or a verdict.
@@ -212,7 +212,7 @@ pub unsafe extern "C" fn stillair_verdict_holds(verdict: *const stillair_verdict
     unsafe { verdict.as_ref() }.is_some_and(|verdict| verdict.holds)
 }
 
-/// The verdict as text in a stillair_form, its own until it ends; null if there is no such form.
+/// The verdict as text in a stillair_form. The text belongs to the verdict. Null if there is no such form.
 ///
 /// # Safety
 /// `verdict` is null or a verdict.
@@ -223,7 +223,7 @@ pub unsafe extern "C" fn stillair_verdict_text(verdict: *const stillair_verdict,
     verdict.and_then(|verdict| verdict.texts.get(form as usize)).map_or(ptr::null(), |text| text.as_ptr())
 }
 
-/// Ends a verdict. Null is none.
+/// Frees a verdict. Null is allowed.
 ///
 /// # Safety
 /// `verdict` is of this library and has not been ended.
@@ -235,13 +235,13 @@ pub unsafe extern "C" fn stillair_verdict_free(verdict: *mut stillair_verdict) {
     }
 }
 
-/// A meter to which nothing has been added. stillair_meter_free ends it.
+/// A new, empty meter. Free it with stillair_meter_free.
 #[unsafe(no_mangle)]
 pub extern "C" fn stillair_meter_new() -> *mut stillair_meter {
     Box::into_raw(Box::default())
 }
 
-/// Bytes arrived at at_ns, and were sent at sent_ns.
+/// Records bytes that arrived at at_ns and were sent at sent_ns.
 ///
 /// # Safety
 /// `meter` is null or a meter.
@@ -259,7 +259,7 @@ pub unsafe extern "C" fn stillair_meter_add(
     }
 }
 
-/// Goodput from one time to another in Mbit/s.
+/// Goodput between two times in Mbit/s.
 ///
 /// # Safety
 /// `meter` is null or a meter.
@@ -275,7 +275,7 @@ pub unsafe extern "C" fn stillair_meter_goodput_mbps(
     })
 }
 
-/// A quantile of the delay from one time to another in ms, such as 0.99; not a number if nothing arrived.
+/// A quantile of the delay between two times in ms, such as 0.99; NaN if nothing arrived.
 ///
 /// # Safety
 /// `meter` is null or a meter.
@@ -292,8 +292,8 @@ pub unsafe extern "C" fn stillair_meter_delay_ms(
     })
 }
 
-/// How long the queue stands that a drop of the rate at drop_ns has made, in s: until the end of the last tenth of a second before to_ns in which
-/// the median delay is above limit_ns or nothing arrives.
+/// How long the queue lasts that a drop of the link rate at drop_ns has caused, in s: until the end of the last 0.1 s before
+/// to_ns in which the median delay is above limit_ns or nothing arrives.
 ///
 /// # Safety
 /// `meter` is null or a meter.
@@ -309,7 +309,7 @@ pub unsafe extern "C" fn stillair_meter_recovery_s(
     unsafe { meter.as_ref() }.map_or(f64::NAN, |meter| meter.meter.recovery_s(drop, to, limit))
 }
 
-/// Ends a meter. Null is none.
+/// Frees a meter. Null is allowed.
 ///
 /// # Safety
 /// `meter` is of this library and has not been ended.

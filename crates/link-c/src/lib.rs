@@ -1,6 +1,7 @@
-//! `stillair-link` for C. `include/stillair.h` is made of this crate.
+//! `stillair-link` for C. `include/stillair.h` is generated from this crate.
 //!
-//! A link belongs to one thread at a time. Pointers are checked for null, and otherwise must be what the functions say.
+//! A link may be used by one thread at a time. Pointers are checked for null; otherwise they must be valid as each function
+//! states.
 
 #![expect(unsafe_code, reason = "C hands over pointers")]
 #![expect(non_camel_case_types, reason = "types have the names that they have in C")]
@@ -17,15 +18,15 @@ use ::stillair_link::{
     TimeError, presets, to_json,
 };
 
-/// What a call came to. What is not negative is no mistake.
+/// The result of a call. Negative values are errors.
 #[repr(C)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum stillair_status {
     /// stillair_link_send: the datagram is queued. stillair_link_poll: nothing happened until the given time.
     STILLAIR_OK = 0,
-    /// stillair_link_send: a datagram of the same queue was dropped for it, perhaps itself (NET_XMIT_CN).
+    /// stillair_link_send: the queue dropped a datagram because of it, perhaps this one (NET_XMIT_CN).
     STILLAIR_CONGESTED = 1,
-    /// stillair_link_send: the first queue refused it (NET_XMIT_DROP): it is lost.
+    /// stillair_link_send: the first queue refused the datagram (NET_XMIT_DROP); it is lost.
     STILLAIR_DROPPED = 2,
     /// stillair_link_poll: a datagram has arrived.
     STILLAIR_PACKET = 3,
@@ -35,7 +36,7 @@ pub enum stillair_status {
     STILLAIR_FULL = -1,
     /// The datagram is longer than the path's MTU allows (EMSGSIZE).
     STILLAIR_TOO_LONG = -2,
-    /// There is no such endpoint, or the datagram would go where it comes from.
+    /// There is no such endpoint, or source and destination are the same.
     STILLAIR_NO_WAY = -3,
     /// ECN is not 0 to 3, or DSCP not 0 to 63.
     STILLAIR_NO_MARK = -4,
@@ -43,7 +44,7 @@ pub enum stillair_status {
     STILLAIR_BACKWARDS = -5,
     /// The link has ended with its scenario.
     STILLAIR_ENDED = -6,
-    /// A pointer is null, or an option came too late: the link has been used.
+    /// A pointer is null, or an option is set after the link has been used.
     STILLAIR_INVALID = -7,
 }
 use stillair_status::*;
@@ -57,29 +58,29 @@ pub struct stillair_link {
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct stillair_packet {
-    /// When it arrived and when it was sent, in nanoseconds since the link began.
+    /// When it arrived, in nanoseconds since the link began.
     pub at_ns: u64,
-    /// See there.
+    /// When it was sent, in nanoseconds since the link began.
     pub sent_ns: u64,
-    /// Its bytes: the link's until the next call.
+    /// Its payload. The memory belongs to the link and is valid until the next call.
     pub payload: *const u8,
-    /// How many.
+    /// Bytes of payload.
     pub len: usize,
-    /// Who sent it.
+    /// Endpoint of the sender.
     pub from: u32,
-    /// Where it arrived.
+    /// Endpoint at which it arrived.
     pub to: u32,
-    /// Which of its host's datagrams it is: the first is 1.
+    /// Sequence number of the datagram at its host: the first is 1.
     pub number: u32,
-    /// Ports of sender and receiver.
+    /// Port of the sender.
     pub from_port: u16,
-    /// See there.
+    /// Port of the receiver.
     pub to_port: u16,
-    /// The two bits of ECN, which queues may have set to 3.
+    /// ECN, 2 bits; a queue may have set it to 3.
     pub ecn: u8,
-    /// The six bits of the code point.
+    /// DSCP, 6 bits.
     pub dscp: u8,
-    /// It came with the datagram before, in one aggregate or with one interrupt.
+    /// It arrived together with the previous datagram, in one aggregate or with one interrupt.
     pub together: bool,
 }
 
@@ -130,7 +131,7 @@ unsafe fn made(link: Result<Link, LinkError>, error: *mut c_char, size: usize) -
     }
 }
 
-/// Name of the preset with that number from 0 on; null behind the last.
+/// Name of the preset with this index, counted from 0; null after the last.
 #[unsafe(no_mangle)]
 pub extern "C" fn stillair_preset_name(number: usize) -> *const c_char {
     static NAMES: std::sync::LazyLock<Vec<CString>> = std::sync::LazyLock::new(|| {
@@ -139,7 +140,7 @@ pub extern "C" fn stillair_preset_name(number: usize) -> *const c_char {
     NAMES.get(number).map_or(ptr::null(), |name| name.as_ptr())
 }
 
-/// A link over a preset, or null and a message of at most error_size bytes in error. stillair_link_free ends it.
+/// A link over a preset. On error null, with a message of at most error_size bytes in error. Free it with stillair_link_free.
 ///
 /// # Safety
 /// `name` is a string; `error` is null or has room for `error_size` bytes.
@@ -160,7 +161,7 @@ pub unsafe extern "C" fn stillair_link_preset(
     }
 }
 
-/// A link over a scenario as TOML; file is its name in messages. Otherwise as stillair_link_preset.
+/// A link over a scenario in TOML; file is its name in messages. Otherwise as stillair_link_preset.
 ///
 /// # Safety
 /// As of `stillair_link_preset`; `scenario` and `file` are strings.
@@ -183,7 +184,7 @@ pub unsafe extern "C" fn stillair_link_scenario(
     }
 }
 
-/// Ends a link. Null is none.
+/// Frees a link. Null is allowed.
 ///
 /// # Safety
 /// `link` is of this library and has not been ended.
@@ -195,7 +196,7 @@ pub unsafe extern "C" fn stillair_link_free(link: *mut stillair_link) {
     }
 }
 
-/// The number of the endpoint of that name; -1 if there is none.
+/// The index of the endpoint with this name; -1 if there is none.
 ///
 /// # Safety
 /// `link` is null or a link; `name` is null or a string.
@@ -216,8 +217,8 @@ pub unsafe extern "C" fn stillair_link_max_payload(link: *const stillair_link) -
     unsafe { link.as_ref() }.map_or(0, |link| link.link.path().max_payload())
 }
 
-/// Makes an endpoint one socket: with limit bytes of its packets below it takes no more, and below resume it is told that it may send.
-/// Before the link is used.
+/// Gives an endpoint one socket with limited memory. With limit bytes of packets below it, it refuses datagrams (STILLAIR_FULL);
+/// below resume bytes it may send again (STILLAIR_WRITABLE). Call it before the link is used.
 ///
 /// # Safety
 /// `link` is null or a link.
@@ -236,7 +237,7 @@ pub unsafe extern "C" fn stillair_link_limit(
     }
 }
 
-/// Sends a datagram of UDP at now_ns. A payload of null is len bytes of zero.
+/// Sends a UDP datagram at now_ns. If payload is null, len zero bytes are sent.
 ///
 /// # Safety
 /// `link` is null or a link; `payload` is null or has `len` bytes.
@@ -278,8 +279,8 @@ pub unsafe extern "C" fn stillair_link_send(
     }
 }
 
-/// Goes on until until_ns, or until a datagram arrives before: STILLAIR_PACKET and *packet, whose at_ns is the time then. With
-/// STILLAIR_OK the time is until_ns, or the end of the link.
+/// Advances to until_ns, or to the arrival of a datagram if that is earlier: then it returns STILLAIR_PACKET and fills *packet,
+/// and the time is packet->at_ns. With STILLAIR_OK the time is until_ns, or the end of the link.
 ///
 /// # Safety
 /// `link` is null or a link; `packet` is null or a place for one.
@@ -353,7 +354,8 @@ pub unsafe extern "C" fn stillair_link_now(link: *const stillair_link) -> u64 {
     unsafe { link.as_ref() }.map_or(0, |link| nanos(link.link.now()))
 }
 
-/// Ends a link now. What was seen of it as JSON, which stillair_text_free frees; or null and a message: accounts do not close.
+/// Ends a link and returns its statistics as JSON, to be freed with stillair_text_free. Null and a message if accounts do not
+/// close.
 ///
 /// # Safety
 /// As of `stillair_link_free`, and of `error` as of `stillair_link_preset`.
@@ -382,7 +384,7 @@ pub unsafe extern "C" fn stillair_link_finish(
     }
 }
 
-/// Frees what stillair_link_finish gave. Null is nothing.
+/// Frees a text from stillair_link_finish. Null is allowed.
 ///
 /// # Safety
 /// `text` is of this library and has not been freed.

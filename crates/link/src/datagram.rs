@@ -1,49 +1,49 @@
-//! What goes into a link and comes out of it.
+//! Datagrams that enter and leave a link.
 
 use std::time::Duration;
 
 use stillair_model::qdisc::Enqueue;
 
-/// An end of a link, by its position among them ([`Path::endpoints`](crate::Path::endpoints)).
+/// An endpoint of a link, by its index in [`Path::endpoints`](crate::Path::endpoints).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Endpoint(pub u32);
 
 impl Endpoint {
-    /// The way from here to another endpoint, between port 49152 here and port 443 there.
+    /// The way from this endpoint to another, with source port 49152 and destination port 443.
     pub const fn to(self, other: Self) -> Way {
         Way { from: self, to: other, ports: [49_152, 443] }
     }
 }
 
-/// From where to where a datagram goes. Queues tell flows apart by addresses and ports.
+/// Source and destination of a datagram. Queues distinguish flows by addresses and ports.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Way {
-    /// Who sends it.
+    /// The sender.
     pub from: Endpoint,
-    /// Whom it is for.
+    /// The receiver.
     pub to: Endpoint,
     /// Ports of the sender and of the receiver.
     pub ports: [u16; 2],
 }
 
 impl Way {
-    /// The same between other ports, the sender's first.
+    /// The same way with other ports.
     pub const fn ports(self, sender: u16, receiver: u16) -> Self {
         Self { ports: [sender, receiver], ..self }
     }
 
-    /// The way of the answer.
+    /// The reverse way, for an answer.
     pub const fn back(self) -> Self {
         Self { from: self.to, to: self.from, ports: [self.ports[1], self.ports[0]] }
     }
 }
 
-/// The TOS byte of a datagram in its two parts.
+/// The two parts of a datagram's TOS byte.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Mark {
-    /// The two bits of ECN: 0 not capable, 1 ECT(1), 2 ECT(0), 3 congestion experienced.
+    /// ECN, 2 bits: 0 not capable, 1 ECT(1), 2 ECT(0), 3 congestion experienced.
     pub ecn: u8,
-    /// The six bits of the differentiated services code point, such as 46 for EF.
+    /// DSCP, 6 bits, such as 46 for EF.
     pub dscp: u8,
 }
 
@@ -55,23 +55,23 @@ impl Mark {
     /// ECN-capable, as L4S marks it.
     pub const ECT_1: Self = Self { ecn: 1, dscp: 0 };
 
-    /// The same with a code point.
+    /// The same mark with a DSCP.
     pub const fn with_dscp(self, dscp: u8) -> Self {
         Self { dscp, ..self }
     }
 }
 
-/// What is in a datagram.
+/// The payload of a datagram to send.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Payload<'a> {
     /// Its bytes.
     Bytes(&'a [u8]),
-    /// So many bytes, all zero.
+    /// This many zero bytes.
     Length(usize),
 }
 
 impl Payload<'_> {
-    /// Its bytes' number.
+    /// Length in bytes.
     pub const fn len(&self) -> usize {
         match self {
             Self::Bytes(bytes) => bytes.len(),
@@ -79,7 +79,7 @@ impl Payload<'_> {
         }
     }
 
-    /// Whether there is none: UDP sends that too.
+    /// Whether the payload is empty, which UDP allows.
     pub const fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -109,17 +109,17 @@ impl From<usize> for Payload<'_> {
     }
 }
 
-/// What the sending host knows of a datagram when it has sent it.
+/// The sending host's result of sending a datagram.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Sent {
-    /// Which of its host's datagrams it is: the first is 1, and after 2^32 they begin anew.
+    /// Sequence number of the datagram at its host: the first is 1; it wraps after 2^32.
     pub number: u32,
-    /// What the first queue did. A socket of UDP hears of `Dropped` as `ENOBUFS` if it has `IP_RECVERR`.
+    /// What the first queue did. A UDP socket with `IP_RECVERR` sees `Dropped` as `ENOBUFS`.
     // linux: net/ipv4/ip_output.c ip_send_skb, net/ipv4/udp.c udp_send_skb (6.12) - NET_XMIT_DROP is an error for such sockets alone.
     pub queue: Enqueue,
 }
 
-/// A datagram that has arrived. Its bytes are [`Link::payload`](crate::Link::payload)'s until the next call.
+/// A datagram that has arrived. [`Link::payload`](crate::Link::payload) has its bytes until the next call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Packet {
     /// When it arrived.
@@ -132,37 +132,39 @@ pub struct Packet {
     pub to: Endpoint,
     /// Ports of the sender and of the receiver.
     pub ports: [u16; 2],
-    /// Which of its host's datagrams it is, as [`Sent::number`] told. A network may duplicate one.
+    /// Its number, as in [`Sent::number`]. A network may duplicate a datagram.
     pub number: u32,
     /// Bytes of its payload.
     pub len: usize,
-    /// The two bits of ECN, which queues may have set to 3.
+    /// ECN, 2 bits; a queue may have set it to 3.
     pub ecn: u8,
-    /// The code point, which routers may have changed.
+    /// DSCP; a router may have changed it.
     pub dscp: u8,
-    /// It came with the datagram before: in the same aggregate, or reported by the same interrupt. A host takes both in at once.
+    /// It arrived together with the previous datagram, in the same aggregate or with the same interrupt. A host would process
+    /// both at once.
     pub together: bool,
 }
 
 impl Packet {
-    /// How long it was under way, its host's queue included.
+    /// One-way delay, including the queue of the sending host.
     pub fn delay(&self) -> Duration {
         self.at - self.sent
     }
 
-    /// The way that it took.
+    /// Its source and destination.
     pub const fn way(&self) -> Way {
         Way { from: self.from, to: self.to, ports: self.ports }
     }
 }
 
-/// What happened until a given time.
+/// The result of [`Link::poll`](crate::Link::poll).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Poll {
     /// A datagram has arrived; there may be more.
     Packet(Packet),
     /// An endpoint whose socket was full may send again.
     Writable(Endpoint),
-    /// Nothing else happened until then. Nothing happens before the time that is given unless something is sent; none: never.
+    /// Nothing happened until the given time. Unless something is sent, nothing will happen before the time here; `None` means
+    /// never.
     Wait(Option<Duration>),
 }

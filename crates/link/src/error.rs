@@ -1,22 +1,22 @@
-//! What may be wrong with a call.
+//! Errors of calls.
 
 use core::fmt;
 use std::time::Duration;
 
 use stillair_sim::scenario::ScenarioError;
 
-/// Why there is no path, or no link.
+/// Why a path or a link could not be made.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum LinkError {
-    /// There is no preset of that name; the one meant perhaps, and all that there are.
+    /// There is no preset of that name. The message suggests a similar one and lists all.
     Preset(String),
-    /// The scenario is wrong: where, and what would be right.
+    /// The scenario is wrong: the place, and what would be right.
     Scenario(Box<ScenarioError>),
     /// The scenario has fewer than two interfaces of outside hosts.
     Endpoints(Vec<String>),
-    /// The path has no endpoint of that name; those that it has.
+    /// The path has no endpoint of that name; with the endpoints of the path.
     Endpoint(String, Vec<String>),
-    /// The run failed: it cannot be that long, or accounts do not close.
+    /// The run failed: it is too long, or accounts do not close.
     Run(String),
 }
 
@@ -47,12 +47,12 @@ impl From<ScenarioError> for LinkError {
     }
 }
 
-/// Why a time cannot be.
+/// Why a time is not possible.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TimeError {
-    /// It is before the link's time, which is the later one given here.
+    /// It is before the link's time, the second value.
     Backwards(Duration, Duration),
-    /// The scenario ends at this time, and it is not before.
+    /// It is at or after the end of the scenario, which is this time.
     Ended(Duration),
 }
 
@@ -70,20 +70,20 @@ impl std::error::Error for TimeError {}
 /// Why a datagram was not sent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SendError {
-    /// The time cannot be.
+    /// The time is not possible.
     Time(TimeError),
-    /// The link has no such endpoint, or the datagram would go where it comes from.
+    /// The link has no such endpoint, or source and destination are the same.
     Way(u32, u32),
-    /// It has more payload than the path carries in one packet (`EMSGSIZE`).
+    /// Its payload is larger than one packet of the path (`EMSGSIZE`).
     TooLong {
         /// Its payload in bytes.
         bytes: usize,
-        /// The most that would be right.
+        /// The maximum in bytes.
         most: usize,
     },
-    /// Its mark has more bits than the field: 2 of ECN, 6 of the code point.
+    /// Its mark is out of range: ECN has 2 bits, DSCP has 6.
     Mark(u8, u8),
-    /// The endpoint's socket is full (`EAGAIN`): [`Poll::Writable`](crate::Poll::Writable) will say when it is not.
+    /// The endpoint's socket is full (`EAGAIN`). [`Poll::Writable`](crate::Poll::Writable) tells when it has room again.
     Full,
 }
 

@@ -1,8 +1,8 @@
-//! A Wi-Fi path inside the tests of a transport: in virtual time, without I/O, the same packets for the same seed.
+//! A Wi-Fi path for tests of a transport protocol: in virtual time, without I/O, with the same packets for the same seed.
 //!
-//! A [`Link`] takes datagrams of UDP from its endpoints and gives them back when they arrive. Between lie stations, an access point, their
-//! queues and the air of a [`Path`]: a preset, a scenario of one's own as text, or one that is built in Rust. Other stations and their traffic,
-//! queueing disciplines, rates and losses are those of the scenario.
+//! A [`Link`] takes UDP datagrams from its endpoints and returns them when they arrive. The network between the endpoints is a
+//! [`Path`]: a preset, your own scenario as text, or one that is built in Rust. Stations, access points, other traffic, qdiscs,
+//! rates and losses are those of the scenario.
 //!
 //! ```
 //! use std::time::Duration;
@@ -21,11 +21,12 @@
 //!
 //! # Time
 //!
-//! Time is an argument: what has passed since the link began. Who drives the link calls [`Link::poll`] with the time of the next timer of their
-//! own; the link goes on until then, or until a packet arrives before, and never past it. So the answer to a packet can be sent at the very
-//! instant at which the packet came. A time before the link's own is an error, as is one after the end of the scenario.
+//! Time is an argument: the duration since the link began. Call [`Link::poll`] with the time of your stack's next timer. The link
+//! advances to that time, or to the arrival of a packet if that is earlier, and never further. So the answer to a packet can be
+//! sent at the instant of its arrival. A time before the link's own is an error, and so is one after the end of the scenario.
 //!
-//! When the link begins, the scenario's `warm_up` has passed: other traffic is under way. It is run when the link is used first.
+//! The link begins after the scenario's `warm_up`, so other traffic is already under way. The warm-up runs when the link is first
+//! used.
 //!
 //! # A test of a transport
 //!
@@ -40,18 +41,19 @@
 //! }
 //! ```
 //!
-//! Adapters for quinn, noq, s2n-quic, str0m and ngtcp2 do so (`adapters/` of the repository).
+//! The adapters for quinn, noq, s2n-quic, str0m and ngtcp2 work in this way (`adapters/` of the repository).
 //!
-//! # What the sending host tells
+//! # Feedback from the sending host
 //!
-//! [`Link::send`] says what the first queue did with a packet. [`Link::with_back_pressure`] makes an endpoint a socket with limited memory, which
-//! refuses more until packets have left its host: by its send buffer, or by a limit such as TCP small queues'.
+//! [`Link::send`] returns what the first queue did with a packet. [`Link::with_back_pressure`] gives an endpoint one socket with
+//! limited memory, such as a send buffer or the limit of TCP small queues. A full socket refuses datagrams until packets have
+//! left its host.
 //!
 //! # Presets
 //!
-//! [`presets`] lists them. Each file says where its numbers come from and what it must not be used for ([`Preset::sources`],
-//! [`Preset::not_for`]). A preset has the endpoints `client` and `server`, and the modelled hosts `rival` and `rival-server` beside them, between
-//! which a scenario may add traffic.
+//! [`presets`] lists them. Each file states the sources of its numbers and what it must not be used for ([`Preset::sources`],
+//! [`Preset::not_for`]). A preset has the endpoints `client` and `server`, and the modelled hosts `rival` and `rival-server`,
+//! between which a scenario may add traffic.
 
 pub mod budget;
 mod datagram;
@@ -73,7 +75,7 @@ pub use stillair_sim::recorder::{
 };
 pub use stillair_sim::scenario::paths::{Preset, presets};
 
-/// What a scenario is built of, in Rust.
+/// Types to build a scenario in Rust.
 pub mod build {
     pub use stillair_model::vocabulary::{Duration, Rate};
     pub use stillair_model::wifi::phy::{Band, PhyRate, Width};
@@ -83,10 +85,10 @@ pub mod build {
     };
 }
 
-/// What was seen of a link as JSON, in the form of a run's result.
+/// The statistics of a link as JSON, in the form of a run's result.
 ///
 /// # Errors
-/// It cannot be written.
+/// The statistics cannot be written as JSON.
 pub fn to_json(seen: &Statistics) -> Result<String, LinkError> {
     serde_json::to_string(seen).map_err(|e| LinkError::Run(format!("cannot write the result: {e}")))
 }

@@ -1,4 +1,4 @@
-//! A link: the world of one path, driven from call to call.
+//! A link: the simulated network of one path, advanced by its caller.
 
 use std::time::Duration;
 
@@ -39,7 +39,7 @@ fn nanos(time: Duration) -> u64 {
 }
 
 impl Path {
-    /// A link of it at its beginning. The same seed and the same calls make the same packets.
+    /// A new link over this path. The same seed and the same calls give the same packets.
     ///
     /// # Errors
     /// The scenario is longer than a network of its size can run.
@@ -49,7 +49,7 @@ impl Path {
 }
 
 impl Link {
-    /// A link over the preset of that name ([`Path::preset`] reads it once for several links).
+    /// A link over the preset of that name. For several links over one preset use [`Path::preset`], which reads it once.
     ///
     /// # Errors
     /// There is no such preset.
@@ -78,16 +78,16 @@ impl Link {
         })
     }
 
-    /// Makes an endpoint one socket with a limit. Until then it is a host whose packets are taken whatever it has sent.
+    /// Gives an endpoint one socket with a limit. Without this call the endpoint's host takes any number of packets.
     ///
     /// # Panics
-    /// If the link has no such endpoint, or has been used: what was sent before had no account.
+    /// If the link has no such endpoint, or has been used: packets sent before were not accounted.
     pub fn with_back_pressure(mut self, endpoint: Endpoint, limits: BackPressure) -> Self {
         assert!(self.set_back_pressure(endpoint, limits), "no such endpoint, or the link has been used");
         self
     }
 
-    /// The same of a link in its place; false, and nothing changes, where the other panics.
+    /// As [`Link::with_back_pressure`], in place. Where that panics, this returns false and changes nothing.
     pub fn set_back_pressure(&mut self, endpoint: Endpoint, limits: BackPressure) -> bool {
         let may = (endpoint.0 as usize) < self.path.ends.len() && self.session.now() == Instant::ZERO;
         if may {
@@ -104,22 +104,22 @@ impl Link {
     /// The endpoint of that name.
     ///
     /// # Errors
-    /// There is none; the message has those that there are.
+    /// There is no such endpoint; the message lists those of the link.
     pub fn endpoint(&self, name: &str) -> Result<Endpoint, LinkError> {
         self.path.endpoint(name)
     }
 
-    /// The link's time: what has passed since it began.
+    /// The link's time: the duration since it began.
     pub fn now(&self) -> Duration {
         Duration::from_nanos(self.session.now().nanos().saturating_sub(self.begin.nanos()))
     }
 
-    /// When the link ends; of a scenario without a `duration` after 1,000,000 s.
+    /// When the link ends: after the scenario's `duration`, or after 1,000,000 s if it has none.
     pub fn end(&self) -> Duration {
         self.since(self.session.end())
     }
 
-    /// Bytes of memory that an endpoint with back pressure has below its socket; none of another.
+    /// Bytes of packet memory that an endpoint with back pressure has below its socket; `None` without back pressure.
     pub fn below(&self, endpoint: Endpoint) -> Option<u32> {
         self.pressure.below(endpoint.0)
     }
@@ -136,11 +136,12 @@ impl Link {
         Ok(Instant::from_nanos(self.begin.nanos().saturating_add(nanos(now))))
     }
 
-    /// Sends a datagram: the link puts headers of UDP and IPv4 before it. What arrived before `now` and was not asked for is kept.
+    /// Sends a datagram; the link adds UDP and IPv4 headers. Packets that arrive before `now` and were not polled are kept for
+    /// the next poll.
     ///
     /// # Errors
-    /// The time cannot be, the datagram does not fit or has no way, its mark is none, or its socket is full. The link is as it was, but for
-    /// its time.
+    /// The time is not possible, the datagram is too long or has no route, its mark is out of range, or its socket is full. Apart
+    /// from its time the link does not change.
     pub fn send<'p>(
         &mut self,
         now: Duration,
@@ -197,8 +198,8 @@ impl Link {
         Ok(Sent { number, queue })
     }
 
-    /// Goes on until `until`, or until a packet arrives or a full socket has room again, if that is before. Past the end of the link
-    /// it does not go.
+    /// Advances to `until`, or to the arrival of a packet or to the instant at which a full socket has room again, if that is
+    /// earlier. The link never advances past its end.
     ///
     /// # Errors
     /// `until` is before the link's time.
@@ -228,12 +229,12 @@ impl Link {
         }
     }
 
-    /// The payload of the packet that [`Link::poll`] gave last.
+    /// The payload of the last packet that [`Link::poll`] returned.
     pub fn payload(&self) -> &[u8] {
         self.left.get(header::BYTES..).unwrap_or_default()
     }
 
-    /// The packet of IPv4 that [`Link::poll`] gave last, as it arrived.
+    /// The last IPv4 packet that [`Link::poll`] returned, with its headers, as it arrived.
     pub fn packet_bytes(&self) -> &[u8] {
         &self.left
     }
@@ -266,18 +267,18 @@ impl Link {
         }
     }
 
-    /// Ends the link now and checks its accounts: what was seen since it began. Delays and losses of what endpoints sent and got are in
-    /// `hosts`, drops by place and reason in `drops`, aggregates and airtime in `stations` and `air`. Drops, the air and the account of packets
-    /// are those of the whole run, the warm-up included.
+    /// Ends the link, checks its accounts and returns its statistics. `hosts` has delays and losses of each endpoint's packets,
+    /// `drops` the drops by place and reason, `stations` and `air` aggregates and airtime. Drops, airtime and packet accounts
+    /// cover the whole run, including the warm-up.
     ///
     /// # Errors
-    /// An account does not close, which is a fault of ours.
+    /// An account does not close, which is a bug in this library.
     pub fn finish(self) -> Result<RunSummary, LinkError> {
         self.finish_followed().map(|(summary, _)| summary)
     }
 
-    /// The same with the delay of packets by layer and cause, in ns, by station and way and by flow, if the scenario has
-    /// `[record] sojourn = true`.
+    /// As [`Link::finish`], with the delay of packets by layer and cause, in ns, by station and direction and by flow, if the
+    /// scenario has `[record] sojourn = true`.
     ///
     /// # Errors
     /// As of [`Link::finish`].

@@ -1,4 +1,4 @@
-//! A path: a scenario that has been read once, of which any number of links can be made.
+//! A path: a scenario that is read once and can make any number of links.
 
 use std::net::Ipv4Addr;
 use std::sync::Arc;
@@ -37,7 +37,7 @@ impl Path {
         Self::preset_with(name, &[])
     }
 
-    /// The same with keys of its scenario set to other values, as `stillair run --set KEY=VALUE` does:
+    /// A preset with other values for some keys of its scenario, as with `stillair run --set KEY=VALUE`:
     /// `("node.client.interface.wlan0.distance", "30 m")`.
     ///
     /// # Errors
@@ -47,7 +47,8 @@ impl Path {
         Self::parse(preset.text, preset.name, sets)
     }
 
-    /// A scenario as text; `file` is its name in messages. Files that it names are not read ([`Path::of`] takes what has been read with them).
+    /// A scenario as TOML text; `file` is its name in error messages. Files that the scenario names are not read; for such a
+    /// scenario use [`Path::of`].
     ///
     /// # Errors
     /// The scenario is wrong, or has fewer than two endpoints.
@@ -65,8 +66,8 @@ impl Path {
         Self::of(scenario.build()?)
     }
 
-    /// A scenario that has been read. Its endpoints are the interfaces of its outside hosts, in its order: by the node's name, or as
-    /// `NODE.INTERFACE` where a node has several.
+    /// A scenario that has been read. Its endpoints are the interfaces of its outside hosts, in the order of the scenario, named
+    /// after the node, or `NODE.INTERFACE` if a node has several.
     ///
     /// # Errors
     /// It has fewer than two endpoints.
@@ -92,7 +93,7 @@ impl Path {
         Ok(Self { scenario: Arc::new(scenario), ends: ends.into() })
     }
 
-    /// Names of the endpoints, in their order.
+    /// Names of the endpoints, in order.
     pub fn endpoints(&self) -> impl Iterator<Item = &str> {
         self.ends.iter().map(|end| end.name.as_str())
     }
@@ -107,7 +108,7 @@ impl Path {
         at.map(|at| Endpoint(at as u32)).ok_or_else(unknown)
     }
 
-    /// The largest packet of IP that it carries, in bytes.
+    /// The largest IP packet of the path, in bytes.
     pub fn mtu(&self) -> usize {
         usize::from(MTU)
     }
@@ -117,12 +118,12 @@ impl Path {
         self.mtu() - header::BYTES
     }
 
-    /// What should be known of it, such as a rate that its signal cannot carry or what no source tells.
+    /// Notes on the path, such as a rate that its signal cannot carry, or values without a source.
     pub fn notes(&self) -> Vec<String> {
         self.scenario.notes()
     }
 
-    /// What is run.
+    /// The scenario of the path.
     pub fn scenario(&self) -> &Scenario {
         &self.scenario
     }

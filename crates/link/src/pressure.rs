@@ -1,25 +1,27 @@
-//! What a sending host tells its socket: how much of it is still below, and when there is room again.
+//! Socket memory of a sending host: how much of it is in use below the socket, and when there is room again.
 
 use stillair_model::vocabulary::linear_truesize;
 
-/// The limit of an endpoint as one socket. What counts is the memory of its packets (`sk_wmem_alloc`) from the socket until the device has
-/// reported their transmission, or a queue has dropped them.
+/// The limit of an endpoint with one socket. It counts the memory of packets (`sk_wmem_alloc`) from the socket until the device
+/// has reported their transmission, or a queue has dropped them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct BackPressure {
-    /// Once so many bytes are below, nothing more is taken.
+    /// With this many bytes below the socket, further datagrams are refused.
     pub limit: u32,
-    /// When fewer are, the endpoint is told.
+    /// Below this many bytes, a refused endpoint may send again.
     pub resume: u32,
 }
 
 impl BackPressure {
-    /// A socket with a send buffer of so many bytes (`SO_SNDBUF` as the kernel counts it, twice what was asked for; Linux's default is 212,992).
+    /// A socket with a send buffer of this many bytes (`SO_SNDBUF` as the kernel counts it, twice the requested value; Linux's
+    /// default is 212,992).
     // linux: net/core/sock.c sock_alloc_send_pskb, include/net/sock.h sock_writeable (6.12) - full at the buffer, writable below half of it.
     pub const fn send_buffer(bytes: u32) -> Self {
         Self { limit: bytes, resume: bytes / 2 }
     }
 
-    /// A limit as of TCP small queues: `bytes` is what the socket's pace gives in a millisecond or so, and at least two packets.
+    /// A limit like that of TCP small queues: `bytes` is about a millisecond at the socket's pacing rate, and at least two
+    /// packets.
     // linux: net/ipv4/tcp_output.c tcp_small_queue_check, tcp_wfree (6.12) - throttled above the limit, woken by the next packet that ends.
     pub const fn small_queues(bytes: u32) -> Self {
         let least = 2 * linear_truesize(1_500);

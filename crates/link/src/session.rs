@@ -1,4 +1,4 @@
-//! The run of a link: with who follows its packets beside the recorder, where its scenario asks for that.
+//! The run of a link, with or without `[record] sojourn`.
 
 use stillair_model::qdisc::Enqueue;
 use stillair_model::vocabulary::{Instant, Seed};

@@ -1,6 +1,6 @@
-//! A capture that is written while the run goes on. The engine makes the frames' bytes; a thread of its own writes them, so that nothing waits for
-//! a disk. What finds the way to it full is lost by the piece, and counted by the point of capture: in the file, as the frames that each
-//! interface dropped, and in the result.
+//! A capture written during the run. The engine makes the frames' bytes, and a separate thread writes them, so that the engine
+//! never waits for the disk. If the writer's queue is full, frames are lost and counted for each capture point: in the file, as
+//! drops of the interface, and in the result.
 
 use std::fs::File;
 use std::io::{self, Write};

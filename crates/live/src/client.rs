@@ -1,7 +1,7 @@
-//! Who asks a run from outside: finding it, asking it, and going into one of its hosts.
+//! The client of a run: finds it, sends it requests, and enters one of its hosts.
 //!
-//! Any process may call itself as an engine is called, and have a socket where an engine has its own. So a run counts only if it is this user's:
-//! the process, and who listens at its socket, which is to be that process.
+//! Any process may have the engine's name and a socket at the same place. So a run is accepted only if its process belongs to
+//! this user, and that process listens at the socket.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};

@@ -1,7 +1,7 @@
-//! What a run is asked while it goes on, at a socket that its own user alone can open.
+//! Requests to a running engine, at a socket that only its user can open.
 //!
-//! The socket is a file in a folder in memory that is at no place but that of the engine's current folder: `/proc/PID/cwd/control`. So it ends
-//! with the run, and who may not look into the engine's process does not find it.
+//! The socket is a file in a memory file system that is reachable only as the engine's working folder: `/proc/PID/cwd/control`.
+//! So it disappears with the run, and processes without access to the engine's `/proc` entry cannot find it.
 
 use std::io::{ErrorKind, Read, Write};
 use std::os::fd::AsRawFd;

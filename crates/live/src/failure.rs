@@ -1,4 +1,4 @@
-//! What the engine tells its caller when it could not go on, as JSON.
+//! The engine's report to its caller after a failure, as JSON.
 
 use serde::Deserialize;
 use serde_json::json;

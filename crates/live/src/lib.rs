@@ -1,10 +1,10 @@
-//! Real hosts over the modelled network: the ends are Linux, what is between them is the world, and time is real.
+//! Real hosts over the modelled network: the end hosts are Linux, the network between them is the model, and time is real.
 //!
 //! ```text
 //! host (network namespace) -> NFQUEUE, TUN or veth -> engine: World -> TUN or veth -> host
 //! ```
 //!
-//! [`live::live`] runs a scenario with live hosts; [`client`] finds runs and goes into their hosts. All of it is Linux's.
+//! [`live::live`] runs a scenario with live hosts; [`client`] finds runs and enters their hosts. Linux only.
 //!
 //! Arrows go down: `live` and `client` use all others, `engine` the ports, `space` the system calls.
 

@@ -1,4 +1,4 @@
-//! What the engine tells its caller when all went well, as JSON.
+//! The engine's report to its caller after a successful run, as JSON.
 
 use serde::Serialize;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! What of a scenario is live: its hosts, their addresses and names.
+//! The live part of a scenario: its hosts, their addresses and names.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 

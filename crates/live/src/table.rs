@@ -1,4 +1,4 @@
-//! What a run shows while it goes on.
+//! The table printed during a run.
 
 use std::fmt::Write;
 

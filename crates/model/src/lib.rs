@@ -1,16 +1,16 @@
 //! The Wi-Fi path as pure algorithms: no clock, no I/O, no event queue, no `std`.
 //!
-//! Every part takes the time as an argument, acts on the world through a context ([`vocabulary::Ctx`]) and says when
-//! it wants to be woken. Folders stand in stack order; `docs/architecture.md` has a packet's walk through them.
+//! Every part takes the time as an argument, acts on the world through a context ([`vocabulary::Ctx`]) and returns when it wants
+//! to be called again. Folders are in stack order; `docs/architecture.md` follows a packet through them.
 //!
 //! # Where to start
 //!
 //! | for | type |
 //! |---|---|
 //! | time | [`vocabulary::Instant`], [`vocabulary::Duration`]: whole nanoseconds |
-//! | chance | [`vocabulary::Seed`] and the [`vocabulary::RandomStream`]s of its parts |
+//! | random numbers | [`vocabulary::Seed`] and the [`vocabulary::RandomStream`]s of its parts |
 //! | packets | [`vocabulary::Packets`] owns them; [`vocabulary::Pkt`] is a handle |
-//! | a queueing discipline of `tc` | [`qdisc::Qdisc`], made of a [`qdisc::QdiscConfig`] |
+//! | a queueing discipline of `tc` | [`qdisc::Qdisc`], made from a [`qdisc::QdiscConfig`] |
 //! | CoDel, PIE, COBALT | [`aqm`] |
 //! | a congestion control | [`transport::cc::Controller`], and [`transport::cc::Cc`] for the twelve of the model |
 //! | a TCP socket | [`transport::tcp::socket::Tcp`] |
@@ -40,7 +40,7 @@
 //! packets.free(p, Fate::Delivered);
 //! ```
 //!
-//! # A rate and what it takes
+//! # The duration of a PPDU
 //!
 //! ```
 //! use stillair_model::vocabulary::Duration;

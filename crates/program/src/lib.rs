@@ -1,4 +1,4 @@
-//! A program with parts of somebody's own: our `run`, `sweep` and `ss`, our JSON, our result folders and captures.
+//! A command line for a program with user-defined parts: `run`, `sweep`, `ss`, JSON output, result folders and captures.
 //!
 //! ```text
 //! fn main() -> ExitCode {
@@ -9,7 +9,7 @@
 //! }
 //! ```
 //!
-//! What parts must do is said by their traits in [`model`], and tried by the functions of `model::check`.
+//! The traits in [`model`] document the requirements of parts, and the functions of `model::check` check them.
 
 mod arguments;
 mod folder;
@@ -50,7 +50,7 @@ impl From<ApiError> for Failure {
     }
 }
 
-/// A whole program: registers parts by `register` and does what its arguments say. `--help` lists these.
+/// The whole program: calls `register` to register parts, then runs the command in its arguments. `--help` lists the commands.
 pub fn main(register: impl FnOnce(&mut Parts) -> Result<(), PartError>) -> ExitCode {
     let mut parts = Parts::default();
     let done = match register(&mut parts) {

@@ -1,4 +1,4 @@
-//! The model's congestion window behind quinn's controller: Cubic as several connections, hybrid slow start, and
+//! The model's congestion window behind quinn's controller trait: Cubic for several connections, hybrid slow start, and
 //! proportional rate reduction.
 
 #![allow(
@@ -18,7 +18,7 @@ use stillair_model::vocabulary::{Duration, Instant};
 
 use crate::clock::{StdInstant, from_std};
 
-/// Makes windows of the model for quinn.
+/// A controller factory with windows of the model.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Chromium(pub WindowParams);
 
@@ -42,11 +42,11 @@ impl ControllerFactory for Chromium {
 /// or are lost.
 const MEMORY: u64 = 4_096;
 
-/// What quinn tells is not all that the window wants to know.
+/// A controller with a window of the model. quinn reports less than Chromium's window uses:
 ///
-/// - A packet has no number here but that of its datagram, counted over all levels of encryption.
+/// - A packet has only the number of its datagram, counted over all encryption levels.
 /// - quinn reports what an acknowledgement lost after what it acknowledged; Chromium sees losses first.
-/// - The delay of acknowledgements is not told, so samples of the round-trip time hold it.
+/// - Acknowledgement delays are not reported, so round-trip samples include them.
 // deviation: these three - quinn's trait has nothing else.
 #[derive(Clone, Debug)]
 struct Adapter {

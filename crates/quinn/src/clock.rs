@@ -1,4 +1,4 @@
-//! Virtual time as the library wants it: an instant of the standard library, made of a fixed base and an offset.
+//! Virtual time as quinn needs it: an instant of the standard library, made of a fixed base and an offset.
 
 #![allow(
     clippy::disallowed_types,
@@ -9,14 +9,14 @@ use std::sync::OnceLock;
 
 use stillair_model::vocabulary::Instant;
 
-/// What the library calls an instant.
+/// The instant type that quinn uses.
 pub use std::time::Instant as StdInstant;
 
-/// The standard library's span.
+/// The duration type that quinn uses.
 pub use std::time::Duration as StdDuration;
 
-/// Virtual time zero, the same for all stacks of a process. A day after the reading, so that whatever span a stack takes
-/// off its time leaves an instant that the platform can express.
+/// Virtual time zero, the same for all stacks of a process. It is a day after the clock reading, so that a stack may subtract a
+/// duration from its time.
 #[allow(
     clippy::disallowed_methods,
     reason = "an instant can be made only by reading the clock: it is read once, and nothing but differences to that reading \
@@ -27,24 +27,24 @@ fn base() -> StdInstant {
     *BASE.get_or_init(|| StdInstant::now() + StdDuration::from_secs(86_400))
 }
 
-/// Virtual time in the library's terms.
+/// Converts virtual time to a standard instant.
 #[inline]
 pub fn to_std(at: Instant) -> StdInstant {
     base() + StdDuration::from_nanos(at.nanos())
 }
 
-/// The library's time as virtual time.
+/// Converts a standard instant to virtual time.
 #[inline]
 pub fn from_std(at: StdInstant) -> Instant {
     Instant::from_nanos(at.saturating_duration_since(base()).as_nanos() as u64)
 }
 
-/// A span in the library's terms.
+/// Converts a duration of the model to a standard duration.
 pub fn span(d: stillair_model::vocabulary::Duration) -> StdDuration {
     StdDuration::from_nanos(d.nanos())
 }
 
-/// The library's span as one of ours.
+/// Converts a standard duration to one of the model.
 pub fn from_span(d: StdDuration) -> stillair_model::vocabulary::Duration {
     stillair_model::vocabulary::Duration::from_nanos(d.as_nanos() as u64)
 }

@@ -1,12 +1,12 @@
-//! The pacing gate: quinn has no switch for its pacer, but a controller that is asked twice can be one.
+//! The pacing gate: quinn has no switch for its pacer, but a controller can act as one.
 //!
-//! Once the handshake is over, [`Connection::poll_transmit`](quinn_proto::Connection::poll_transmit) for one datagram asks
-//! the controller for its window at most twice: first to see whether the datagram fits the window, then for the pacer, which
-//! stands aside where the window is above 2^32 bytes. So with pacing off, the gate answers the second question with such a
-//! window. That order is no promise of the library's: its version is pinned, more than two questions end the run, and a
-//! test looks at what pacing off does to a trace.
+//! Once the handshake is over, [`Connection::poll_transmit`](quinn_proto::Connection::poll_transmit) for one datagram asks the
+//! controller for its window at most twice: first to see whether the datagram fits the window, then for the pacer, which stands
+//! aside where the window is above 2^32 bytes. So with pacing off, the gate answers the second question with such a window. quinn
+//! does not guarantee that order: its version is pinned, more than two questions end the run, and a test checks the trace with
+//! pacing off.
 //!
-//! While the handshake's keys exist, several levels may ask in one call, and the gate passes all answers through.
+//! While handshake keys exist, several levels may ask in one call, and the gate changes no answer.
 
 #![allow(
     clippy::disallowed_types,
@@ -25,7 +25,7 @@ use stillair_model::vocabulary::{LongPacket, LongPackets};
 use crate::clock::StdInstant;
 use crate::ledger::Ledger;
 
-/// A factory of controllers, shared: quinn's own, this crate's, or a user's.
+/// A shared controller factory: quinn's own, this crate's, or yours.
 pub type Factory = Arc<dyn ControllerFactory + Send + Sync>;
 
 /// What a stack shares with its controller and its keys, which live inside the library. All are used by one thread: atomics

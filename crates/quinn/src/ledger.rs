@@ -1,5 +1,5 @@
-//! What has become of each packet that carries data: quinn knows it and does not tell, so it is read from the packets
-//! themselves, as they are before encryption and after.
+//! Which packets with data were acknowledged or lost. quinn does not report it, so it is read from the packets themselves, before
+//! encryption and after decryption.
 
 use std::collections::VecDeque;
 

@@ -1,21 +1,21 @@
 //! A real QUIC stack in virtual time: `quinn-proto` behind the model's trait [`Stack`](stillair_model::transport::quic::Stack).
 //!
-//! [`QuinnStack`] is one end of one connection: quinn's endpoint and connection, with time as an argument and with everything
-//! that quinn would draw from the operating system made from a given stream of random numbers. The same stream and the same
-//! datagrams at the same times make the same datagrams, byte for byte.
+//! [`QuinnStack`] is one end of one connection: quinn's endpoint and connection. Time is an argument, and random values that
+//! quinn would take from the operating system come from a given random stream. The same stream, with the same datagrams at the
+//! same times, makes the same datagrams, byte for byte.
 //!
-//! # What differs from quinn on a socket
+//! # Differences from quinn on a socket
 //!
-//! Nothing in the protocol: packets, frames, loss detection, timers, flow control, pacing and congestion control are quinn's.
-//! What is replaced are the clock, the random numbers, and by default the cryptography ([`SimNull`]: a handshake and packets
-//! of the same sizes without any encryption; never to be shipped). With the feature `tls`, `Parts::with_tls` puts rustls there.
-//! Datagrams are sent one by one, without segmentation offload. Replies of an endpoint without a connection (version
-//! negotiation, stateless resets) are not sent.
+//! The protocol does not differ: packets, frames, loss detection, timers, flow control, pacing and congestion control are
+//! quinn's. The clock, the random numbers and, by default, the cryptography are replaced ([`SimNull`]: a handshake and packets of
+//! the same sizes without encryption, for simulation only). With the feature `tls`, `QuinnParts::with_tls` uses rustls.
+//! Datagrams are sent one by one, without segmentation offload. Replies of an endpoint without a connection (version negotiation,
+//! stateless resets) are not sent.
 //!
-//! # A congestion controller of one's own
+//! # Your own congestion controller
 //!
 //! Implement quinn's [`Controller`](quinn_proto::congestion::Controller) and
-//! [`ControllerFactory`](quinn_proto::congestion::ControllerFactory), as for quinn on a socket, and put the factory into the
+//! [`ControllerFactory`](quinn_proto::congestion::ControllerFactory), as for quinn on a socket, and set it as the factory in the
 //! [`QuinnParts`] of an end:
 //!
 //! ```ignore
@@ -24,10 +24,10 @@
 //! let server = QuinnStack::new(Role::Server, parts, &mut seed.stream("server"));
 //! ```
 //!
-//! `Parts` also takes any of quinn's transport options. The example `own_controller` runs one over a bottleneck.
+//! `QuinnParts` also takes any of quinn's transport options. The example `own_controller` runs one over a bottleneck.
 //!
-//! A controller has to take its time from its arguments; and it must not count how often its window is asked for, since
-//! that differs between versions.
+//! A controller must take the time from its arguments. It must not count calls of its window function, because their number
+//! differs between versions of quinn.
 
 mod chromium;
 pub mod clock;

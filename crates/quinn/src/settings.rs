@@ -1,4 +1,4 @@
-//! What an end is like: the settings that a scenario may set, and the parts that they become.
+//! The settings of an end in a scenario, and the quinn types that are made from them.
 
 use std::fmt;
 use std::sync::Arc;
@@ -21,51 +21,51 @@ pub enum Congestion {
     Cubic,
     /// NewReno of RFC 9002.
     NewReno,
-    /// BBR, of which quinn uses the window and not the pacing rate.
+    /// BBR. quinn uses its window, not its pacing rate.
     Bbr,
     /// The model's window behind quinn's interface, such as Chromium's.
     Model(WindowParams),
 }
 
-/// How often the peer is asked to acknowledge (draft-ietf-quic-ack-frequency).
+/// Acknowledgement frequency requested from the peer (draft-ietf-quic-ack-frequency).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct AckFrequency {
-    /// Packets that one acknowledgement is for.
+    /// Number of packets for one acknowledgement.
     pub every: u32,
-    /// Longest delay of an acknowledgement; none means the peer's own. From 1 ms to the greater of the round-trip time and
+    /// Maximum delay of an acknowledgement; `None` means the peer's own. Between 1 ms and the larger of the round-trip time and
     /// 25 ms.
     pub max_delay: Option<Duration>,
-    /// Packets out of order that are acknowledged at once: 1 means any, 0 means none.
+    /// Reordering threshold for an immediate acknowledgement: 1 means any reordering, 0 means none.
     pub reordering: u32,
 }
 
-/// What one end is like.
+/// The settings of one end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Settings {
     /// Its congestion control.
     pub congestion: Congestion,
-    /// Initial window in bytes; none means what its control has by itself.
+    /// Initial window in bytes; `None` means the default of the congestion control.
     pub initial_window: Option<u64>,
     /// Packets are spread over the round trip.
     pub pacing: bool,
-    /// What it asks its peer for as the sender of data.
+    /// The acknowledgement frequency that it requests as the sender of data.
     pub ack_frequency: Option<AckFrequency>,
-    /// Bytes of UDP payload at the beginning.
+    /// Initial UDP payload in bytes.
     pub first_mtu: u16,
-    /// Bytes of UDP payload that it looks for by probes; the same as the first means no probes.
+    /// Largest UDP payload that MTU discovery probes for, in bytes; equal to `first_mtu` means no probes.
     pub mtu: u16,
-    /// What it lets be sent on a stream ahead of the reader; none means quinn's own.
+    /// Flow control window of a stream in bytes; `None` means quinn's default.
     pub stream_window: Option<u32>,
-    /// What it lets be sent on the connection; none means no limit, quinn's own.
+    /// Flow control window of the connection in bytes; `None` means no limit, quinn's default.
     pub connection_window: Option<u32>,
-    /// Streams that it lets its peer have open; none means 100, quinn's own.
+    /// Number of streams that its peer may have open; `None` means 100, quinn's default.
     pub streams: Option<u32>,
-    /// Sizes of the handshake without encryption.
+    /// Message sizes of the handshake without encryption.
     pub handshake: SimNull,
 }
 
 impl Settings {
-    /// quinn as it comes.
+    /// quinn's defaults.
     pub const QUINN: Self = Self {
         congestion: Congestion::Cubic,
         initial_window: None,
@@ -79,7 +79,7 @@ impl Settings {
         handshake: SimNull::TLS,
     };
 
-    /// The parts that these settings stand for.
+    /// The quinn types for these settings.
     pub fn parts(&self) -> QuinnParts {
         let mut transport = TransportConfig::default();
         transport.initial_mtu(self.first_mtu).min_mtu(self.first_mtu.min(1_200));
@@ -141,20 +141,19 @@ impl Settings {
     }
 }
 
-/// What an end is made of, in quinn's own types: for those who bring a configuration or a controller of their own.
+/// The parts of an end in quinn's own types, for your own configuration or controller.
 pub struct QuinnParts {
-    /// quinn's configuration of a connection. Its factory of controllers is not used, and its clocks and seeds are not set
-    /// here.
+    /// quinn's configuration of a connection. Its controller factory is not used; clocks and seeds are not set here.
     pub transport: TransportConfig,
-    /// What makes the congestion controller.
+    /// The factory of the congestion controller.
     pub controller: Factory,
     /// Packets are spread over the round trip by quinn's pacer.
     pub pacing: bool,
-    /// Cryptography of a client.
+    /// Cryptography of the client.
     pub client: Arc<dyn ClientConfig>,
-    /// Cryptography of a server.
+    /// Cryptography of the server.
     pub server: Arc<dyn ServerConfig>,
-    /// The name that a client asks for.
+    /// The server name that the client requests.
     pub server_name: &'static str,
 }
 

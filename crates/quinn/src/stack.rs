@@ -52,7 +52,7 @@ pub struct QuinnStack {
 }
 
 impl QuinnStack {
-    /// One end of a connection that has not begun; what quinn would draw from the system comes from `random`.
+    /// One end of a connection that has not begun. Random values that quinn would take from the system come from `random`.
     pub fn new(role: QuicRole, parts: QuinnParts, random: &mut RandomStream) -> Self {
         let QuinnParts { mut transport, controller, pacing, client, server, server_name } = parts;
         let watch = Arc::new(Watch::new());
@@ -95,13 +95,12 @@ impl QuinnStack {
         }
     }
 
-    /// The greatest number of times that quinn has asked for the window while it made one datagram, once the handshake was
-    /// over: two, see the pacing gate.
+    /// The largest number of calls of the window function for one datagram after the handshake: two, see the pacing gate.
     pub fn most_asked(&self) -> u32 {
         self.asked
     }
 
-    /// quinn's own counters; none before there is a connection.
+    /// quinn's own counters; `None` before there is a connection.
     pub fn stats(&self) -> Option<quinn_proto::ConnectionStats> {
         self.connection.as_ref().map(|(_, connection)| connection.stats())
     }

@@ -1,8 +1,8 @@
-//! Real cryptography: TLS 1.3 by rustls and ring, with a certificate of the project's own.
+//! Real cryptography: TLS 1.3 by rustls and ring, with a test certificate.
 //!
-//! Its key is public, as it stands in the sources: it proves nothing outside a simulator. It is an Ed25519 key because its
-//! signatures have one length, so that a run has the same packets of the same sizes each time. Their bytes differ, since the
-//! keys of a connection are drawn from the system.
+//! Its private key is public, in the sources: use it in a simulator only. It is an Ed25519 key because such signatures have a
+//! fixed length, so packets have the same sizes in each run. Their bytes differ, because the keys of a connection come from the
+//! system.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -30,8 +30,8 @@ const KEY: &[u8] = include_bytes!("tls/server.key.der");
 const LEAST: u32 = 607;
 
 impl QuinnParts {
-    /// The same with TLS instead of no encryption. What the server sends after its hello has so many bytes, if its own
-    /// certificate does not need more: one that nobody reads fills them up, as a chain does.
+    /// The same parts with TLS. The server's messages after ServerHello have `certificates` bytes, or more if its own certificate
+    /// needs more: an unused certificate pads them, like a chain.
     pub fn with_tls(self, certificates: u32) -> Self {
         let made = crypto(certificates.saturating_sub(LEAST));
         let made = made.expect("a certificate and key that belong together, and TLS 1.3 in ring");

@@ -1,4 +1,4 @@
-//! What front ends call: scenarios as text in, results as JSON out.
+//! The interface for front ends: scenarios as text in, results as JSON out.
 
 mod ask;
 mod capture;
@@ -26,7 +26,7 @@ pub use crate::run::{RunReport, run_once, run_reported};
 use crate::scenario::parts::Parts;
 use crate::scenario::{self, Folder, Reader, Scenario, ScenarioError};
 
-/// Version of the program, as results carry it.
+/// Version of the program, as in results.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// What runs of a scenario gave.
@@ -53,9 +53,9 @@ impl<'a> Output<'a> {
 /// Why there is no result.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum ApiError {
-    /// What was asked for is wrong.
+    /// The request is wrong.
     Input(String),
-    /// The scenario is wrong: where, and what would be right.
+    /// The scenario is wrong: the place, and what would be right.
     Scenario(Box<ScenarioError>),
     /// A run failed.
     Run(String),
@@ -105,7 +105,7 @@ pub fn resolve_by(
     Ok(read_by(reader, text, file, overrides)?.resolved())
 }
 
-/// What the scenario comes to, as JSON: who is there, who hears whom, the rates of each path, and what has no effect.
+/// The survey of a scenario as JSON: its nodes, which of them hear each other, the rates of each path, and keys without effect.
 pub fn survey(text: &str, file: &str, overrides: &[(String, String)]) -> Result<String, ApiError> {
     let files = Folder::of(file);
     survey_by(&Reader { parts: Parts::none(), files: &files }, text, file, overrides)
@@ -121,7 +121,7 @@ pub fn survey_by(
     Ok(read_by(reader, text, file, overrides)?.survey())
 }
 
-/// The combinations of the scenario's `[sweep]` table, each a list of overrides to follow `overrides`.
+/// The combinations of the scenario's `[sweep]` table, each a list of overrides to add to `overrides`.
 pub fn sweep(
     text: &str,
     file: &str,

@@ -1,4 +1,4 @@
-//! Engine, world, scenario and recorder: the model run in virtual time.
+//! Runs the model in virtual time: event queue, world, scenarios and recorder.
 //!
 //! # Where to start
 //!
@@ -45,9 +45,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! # A mistake
+//! # Errors
 //!
-//! One error, with the place, what was found and what would be right:
+//! An error has the place, what was found and what would be right:
 //!
 //! ```
 //! let error = stillair_sim::scenario::parse("duration = \"5 minutes\"", "link.toml", &[]).unwrap_err();
@@ -56,7 +56,7 @@
 //!
 //! # Packets from outside
 //!
-//! A node with `host = "outside"` has no sockets: a driver puts its packets in, owns time, and takes out what arrives.
+//! A node with `host = "outside"` has no sockets. A driver owns time, puts packets in, and takes out packets that arrive.
 //!
 //! ```
 //! use stillair_model::vocabulary::{Addr, Duration, IfId, Instant, Seed, linear_truesize};

@@ -1,4 +1,4 @@
-//! What guests' kernels have counted, sample by sample: their disciplines, their protocols, and the paths of Multipath TCP.
+//! Sampled counters of guests' kernels: qdiscs, protocols, and the paths of Multipath TCP.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Packets between guests' cards and the world, and the buffers that stay the card's until a charge ends.
+//! Packets between guests' cards and the world, and the buffers that a card keeps until a charge ends.
 
 use serde::Serialize;
 use stillair_ip::{gso, icmp, parse};

@@ -1,4 +1,4 @@
-//! What makes the scenario's flows in guests, and what it measured.
+//! The program that makes the scenario's flows in guests, and its measurements.
 
 use std::collections::BTreeMap;
 

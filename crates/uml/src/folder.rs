@@ -1,4 +1,4 @@
-//! The folder of a run, in which each guest has one. It goes with the run, however that ends.
+//! The folder of a run, with a folder for each guest. It is removed with the run, however that ends.
 
 use std::io::Write;
 use std::os::unix::process::CommandExt;

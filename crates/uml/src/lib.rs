@@ -1,8 +1,8 @@
 //! Real Linux kernels as hosts of the modelled network, in virtual time.
 //!
-//! A guest is a kernel as a user-mode program (User Mode Linux, `time-travel=ext`): its clock and its network card are sockets, and what is at their
-//! other ends is the world. Only one guest runs at a time, from one of its turns to the next; in between no time passes in it but what it asks
-//! for. So a run is the same each time.
+//! A guest is a kernel that runs as a program (User Mode Linux, `time-travel=ext`). Its clock and its network card are sockets,
+//! connected to the simulated world. Only one guest runs at a time, in turns, and between turns only the requested time passes in
+//! it. So every run gives the same result.
 //!
 //! ```text
 //! guest: sockets, TCP, disciplines -> card (vhost-user) -> world: queues, wires, Wi-Fi -> card -> guest

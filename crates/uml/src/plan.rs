@@ -1,4 +1,4 @@
-//! What of a scenario are guests: their interfaces, addresses and kernels' settings.
+//! The guests of a scenario: their interfaces, addresses and kernel settings.
 
 use std::net::IpAddr;
 

@@ -1,8 +1,8 @@
-//! Whose turn it is: the world's or a guest's.
+//! The order of turns of the world and the guests.
 //!
-//! The earlier of the world's next event and the guests' requests comes first; at one instant the world comes before guests, and guests come in their
-//! order. A guest that has a turn goes on by itself before the next other event. What it hands its card goes into the world at once, and if
-//! that makes something happen earlier, it is told before it goes on.
+//! The earlier of the world's next event and the guests' requests comes first. At one instant the world comes before guests, and
+//! guests run in order. During its turn a guest may run until the next other event. Packets that it gives its card enter the
+//! world at once; if they cause an earlier event, the guest is told before it continues.
 
 use stillair_model::vocabulary::Instant;
 use stillair_sim::run::{Records, Session};

@@ -1,7 +1,7 @@
-//! Generic receive offload on bytes: of TCP segments that come in at once, those that continue each other become one packet.
+//! Generic receive offload (GRO) on bytes: consecutive TCP segments that arrive at once are merged into one packet.
 //!
-//! A host outside whose modelled interface merges gets what its kernel would have made of the segments, with the size of the
-//! segments beside it, as `virtio_net_hdr` wants it. [`gso::split`](crate::gso::split) is the way back.
+//! For an outside host whose modelled interface has GRO. The merged packet is what its kernel would have made, with the segment
+//! size for `virtio_net_hdr`. [`gso::split`](crate::gso::split) is the inverse.
 
 mod held;
 mod segment;
@@ -11,52 +11,52 @@ use alloc::vec::Vec;
 use held::HeldSegments;
 use segment::TcpSegment;
 
-/// Flows of which a packet is held at once, in a kernel that has one list of them.
+/// Number of flows held at once, in a kernel with one list.
 // linux: net/core/dev.c MAX_GRO_SKBS (4.4). linux: net/core/gro.c MAX_GRO_SKBS, GRO_HASH_BUCKETS (6.12) - as many in each of eight lists, by the
 // device's hash.
 // deviation: there is one list, of as many flows as the caller says - what a device hashes is its own.
 pub const FLOWS: usize = 8;
 
-/// A packet of several segments stays below so many bytes.
+/// Maximum length of a merged packet, exclusive.
 // linux: include/linux/netdevice.h GRO_LEGACY_MAX_SIZE, net/core/gro.c skb_gro_receive (6.12) - what a device has unless told
 // otherwise. The 17 page fragments of a buffer (MAX_SKB_FRAGS) are no limit, as buffers are chained beyond them.
 const MAX_BYTES: usize = 65_536;
 
-/// What stands in the TCP checksum of a merged packet.
+/// Value of the TCP checksum field of a merged packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Checksum {
-    /// The checksum of the whole, as if it had been sent like that.
+    /// The full checksum of the merged packet.
     Whole,
-    /// The sum of the pseudo header, for who completes it: `VIRTIO_NET_HDR_F_NEEDS_CSUM`.
+    /// The sum of the pseudo header, to be completed by the receiver: `VIRTIO_NET_HDR_F_NEEDS_CSUM`.
     // linux: net/ipv4/tcp_offload.c tcp4_gro_complete (6.12).
     Pseudo,
 }
 
-/// A packet that goes up.
+/// A packet that is handed up.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct IpPacket<'a> {
-    /// From the IP header on. A packet of one segment is as it came, with what stood behind its end.
+    /// Bytes from the IP header on. A packet of one segment is unchanged, including bytes after its end.
     pub bytes: &'a [u8],
-    /// Segments in it.
+    /// Number of segments.
     pub segments: u16,
-    /// What the packet is made of, if of more than one segment.
+    /// Layout of the packet, if it has more than one segment.
     pub merged: Option<Merged>,
 }
 
-/// How a packet of several segments is made.
+/// Layout of a packet of several segments.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Merged {
     /// Payload of each segment but the last, in bytes.
     pub gso_size: u16,
-    /// Where the TCP header begins.
+    /// Offset of the TCP header.
     pub transport: usize,
-    /// Where the payload begins.
+    /// Offset of the payload.
     pub payload: usize,
-    /// Whether all segments had the same IPv4 identification, instead of one after the other.
+    /// Whether all segments had the same IPv4 identification, instead of consecutive ones.
     pub fixed_id: bool,
 }
 
-/// The packets that are held while others may continue them. Its memory is taken when it is built.
+/// Packets held for merging. All memory is allocated when it is built.
 #[derive(Debug)]
 pub struct Gro {
     /// The first `count` are in use, the oldest first.
@@ -66,7 +66,7 @@ pub struct Gro {
 }
 
 impl Gro {
-    /// One that holds packets of `flows` flows at once, 64 KiB of each.
+    /// A `Gro` that holds packets of `flows` flows at once, 64 KiB each.
     #[must_use]
     pub fn new(flows: usize, checksum: Checksum) -> Self {
         let mut held = Vec::new();
@@ -74,7 +74,8 @@ impl Gro {
         Self { held, count: 0, checksum }
     }
 
-    /// Takes in a packet, and hands up what is complete by that, in order. What cannot be merged goes up at once and as it is.
+    /// Takes a packet, and hands up the packets that are then complete, in order. A packet that cannot be merged is handed up at
+    /// once, unchanged.
     // linux: net/core/gro.c dev_gro_receive (6.12) - what the packet could not continue goes up first; of too many flows, the oldest.
     pub fn take(&mut self, packet: &[u8], mut up: impl FnMut(IpPacket<'_>)) {
         let Some(segment) = TcpSegment::of(packet) else {
@@ -103,7 +104,7 @@ impl Gro {
         self.count += 1;
     }
 
-    /// Hands up what is held, the oldest first: at the end of what came in at once.
+    /// Hands up all held packets, the oldest first. Call it after the packets that arrive at one instant.
     // linux: net/core/gro.c napi_gro_flush (6.12).
     pub fn flush(&mut self, mut up: impl FnMut(IpPacket<'_>)) {
         for held in &mut self.held[..self.count] {

@@ -4,8 +4,7 @@ use core::net::IpAddr;
 
 use crate::parse::{ICMP, ICMPV6, PacketView};
 
-/// Whether an error is due to the sender of a packet. What is too big for the next link is told even to the sender to a group
-/// of IPv6.
+/// Whether an error may be sent to the sender of a packet. "Packet too big" is sent even for an IPv6 multicast destination.
 // spec: rfc1812 4.3.2.7, rfc1122 3.2.2 - none about an error of ICMP, a packet to more than one host, a later fragment, or one whose
 // source is not one host. spec: rfc4443 2.4(e) - the same for IPv6, but for later fragments, and about no redirect.
 // linux: net/ipv4/icmp.c __icmp_send (6.12) - what has a type that is not known counts as an error, and what has none.

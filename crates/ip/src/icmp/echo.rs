@@ -1,4 +1,4 @@
-//! The answer to a ping.
+//! Echo replies.
 
 use core::net::IpAddr;
 
@@ -9,11 +9,11 @@ use crate::checksum::{holds, pseudo, sum};
 use crate::error::Error;
 use crate::parse::{ICMP, ICMPV6, parse};
 
-/// Writes the reply to an echo request into `out` and returns its length; none if the packet is no request that is answered.
-/// It comes from the address that was asked, or, if that is a group of IPv6, from `own`.
+/// Writes the reply to an echo request into `out` and returns its length; `None` if the packet is not a request to be answered.
+/// The source is the address of the request, or `own` if that is an IPv6 multicast address.
 ///
 /// # Errors
-/// If the packet is malformed, `own` is of the other version of IP, or the buffer is too small.
+/// The packet is malformed, `own` has the other IP version, or the buffer is too small.
 // spec: rfc792 (echo), rfc4443 4.2 - addresses swapped, another type, identifier, sequence number and data as they came.
 // spec: rfc1122 3.2.2.6 - a request to a group or to all is left unanswered; one of IPv6 to a group is answered (rfc4443 4.2).
 // linux: net/ipv4/icmp.c icmp_reply, net/ipv6/icmp.c icmpv6_echo_reply (6.12) - with the type of service of the request, its ECN bits

@@ -1,4 +1,4 @@
-//! Why a packet went no further, told to its sender.
+//! Errors to the sender of a packet that could not be delivered.
 
 use core::net::IpAddr;
 
@@ -15,39 +15,39 @@ const LONGEST_V4: usize = 576;
 // spec: rfc4443 2.4(c).
 pub const LONGEST_V6: usize = 1280;
 
-/// Why a packet went no further.
+/// Why a packet could not be delivered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Problem {
-    /// Its time to live or hop limit ran out on its way.
+    /// Its TTL or hop limit expired.
     TimeExceeded,
-    /// It cannot come where it goes.
+    /// Its destination is unreachable.
     Unreachable(Unreachable),
     /// It is too big for the next link, and may not be fragmented.
     TooBig {
-        /// Bytes of the largest packet that the link carries.
+        /// MTU of the link in bytes.
         mtu: u32,
     },
 }
 
-/// Why a packet cannot come where it goes.
+/// Why a destination is unreachable.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Unreachable {
-    /// No route leads there.
+    /// No route.
     NoRoute,
     /// The host does not answer on its link.
     Host,
-    /// Nobody listens at its port.
+    /// No listener on its port.
     Port,
-    /// A filter does not let it pass.
+    /// Prohibited by a filter.
     Prohibited,
 }
 
-/// Writes an error about a packet into `out`, from the address `own` to its source, with as much of the packet as is quoted; returns
-/// its length. None is due about errors, to or from more than one host, about later fragments of IPv4, and about a packet that
-/// is too big but may be fragmented.
+/// Writes an error about a packet into `out`, from the address `own` to the packet's source, with a quote of the packet, and
+/// returns its length. `None` if no error may be sent: about errors, for packets from or to more than one host, for later IPv4
+/// fragments, and for a packet that is too big but may be fragmented.
 ///
 /// # Errors
-/// If the packet is malformed, `own` is of the other version of IP, or the buffer is too small; [`LONGEST_ERROR`](super::LONGEST_ERROR)
+/// The packet is malformed, `own` has the other IP version, or the buffer is too small; [`LONGEST_ERROR`](super::LONGEST_ERROR)
 /// bytes are enough.
 // spec: rfc792, rfc1812 4.3.3, 5.2.7 - types and codes over IPv4; rfc1191 4 - the MTU in the second half of what was unused.
 // spec: rfc4443 3.1 to 3.3 - over IPv6.

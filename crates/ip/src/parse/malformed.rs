@@ -1,11 +1,11 @@
-//! What is wrong with bytes that are no IP packet.
+//! Errors of parsing.
 
 use core::fmt;
 
-/// Why bytes are no IP packet.
+/// Why bytes are not a valid IP packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Malformed {
-    /// Fewer bytes than the header of any packet of this version has.
+    /// Fewer bytes than the fixed header of this version.
     Truncated {
         /// Bytes that there are.
         bytes: usize,

@@ -1,4 +1,4 @@
-//! What a packet says of itself: one look over its headers, without a copy.
+//! Parses the headers of a packet in one pass, without copies.
 
 mod malformed;
 mod v4;
@@ -19,54 +19,53 @@ pub const UDP: u8 = 17;
 /// ICMPv6's number as a protocol.
 pub const ICMPV6: u8 = 58;
 
-/// What the headers of a packet say. Bytes of the buffer beyond the packet's length, such as padding of Ethernet, are not its.
+/// The header fields of a packet. Bytes of the buffer after the packet's length, such as Ethernet padding, are ignored.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PacketView {
-    /// Where it comes from.
+    /// Source address.
     pub source: IpAddr,
-    /// Where it goes to.
+    /// Destination address.
     pub destination: IpAddr,
-    /// IPv4's type of service, IPv6's traffic class: DSCP in the upper six bits, ECN in the lower two.
+    /// TOS byte of IPv4 or traffic class of IPv6: DSCP in the upper six bits, ECN in the lower two.
     pub tos: u8,
-    /// IPv4's time to live, IPv6's hop limit.
+    /// TTL of IPv4 or hop limit of IPv6.
     pub ttl: u8,
-    /// Number of what follows the IP headers. In a later fragment of IPv6 it is that of the first header of the part that was
-    /// fragmented, which may be an extension header.
+    /// Protocol number after the IP headers. In a later IPv6 fragment it is the first header of the fragmented part, which may be
+    /// an extension header.
     pub protocol: u8,
-    /// Bytes from the IP header on.
+    /// Length in bytes from the IP header on.
     pub length: usize,
-    /// Where what follows the IP headers begins.
+    /// Offset of the first byte after the IP headers.
     pub header: usize,
-    /// Whether routers may not fragment it: IPv4's bit; of IPv6, always.
+    /// Whether routers must not fragment it: the DF bit of IPv4; always true for IPv6.
     pub dont_fragment: bool,
-    /// Which part of a packet it is, if it is not a whole one.
+    /// Fragment information, if it is a fragment.
     pub fragment: Option<Fragment>,
-    /// Ports of TCP and UDP, unless it is a later fragment or its transport header is cut before their end. IP carries such a
-    /// packet all the same.
+    /// Ports of TCP or UDP; `None` in a later fragment, or if the transport header is cut off before their end, which IP allows.
     pub ports: Option<Ports>,
 }
 
-/// Which part of a packet a fragment is.
+/// Position of a fragment in its packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Fragment {
-    /// What all fragments of a packet have in common; 16 bits in IPv4.
+    /// Identification shared by all fragments of a packet; 16 bits in IPv4.
     pub identification: u32,
-    /// Bytes of the packet before its own.
+    /// Offset in bytes.
     pub offset: u16,
-    /// Whether there are bytes of the packet behind its own.
+    /// Whether more fragments follow.
     pub more: bool,
 }
 
 /// Ports of TCP or UDP.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Ports {
-    /// The sender's.
+    /// Source port.
     pub source: u16,
-    /// The receiver's.
+    /// Destination port.
     pub destination: u16,
 }
 
-/// Version of IP.
+/// IP version.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum IpVersion {
     /// Version 4.
@@ -76,17 +75,17 @@ pub enum IpVersion {
 }
 
 impl PacketView {
-    /// Whether it is a fragment but the first: without a transport header.
+    /// Whether it is a fragment other than the first, which has no transport header.
     #[must_use]
     pub fn is_later_fragment(&self) -> bool {
         self.fragment.is_some_and(|f| f.offset > 0)
     }
 }
 
-/// Looks at a packet that begins with its IP header.
+/// Parses a packet that begins with its IP header.
 ///
 /// # Errors
-/// The first thing that is wrong with it. Checksums are not looked at.
+/// The first error found. Checksums are not verified.
 pub fn parse(packet: &[u8]) -> Result<PacketView, Malformed> {
     let mut view = match version(packet)? {
         IpVersion::V4 => v4::view(packet)?,
@@ -101,7 +100,7 @@ pub fn parse(packet: &[u8]) -> Result<PacketView, Malformed> {
     Ok(view)
 }
 
-/// Version of a packet whose fixed header is there.
+/// IP version of a packet with a complete fixed header.
 ///
 /// # Errors
 /// `Truncated` or `Version`.

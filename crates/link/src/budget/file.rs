@@ -10,7 +10,7 @@ use toml::Spanned;
 use super::Case;
 use crate::{LinkError, Path};
 
-/// What is wrong with a budget or with what is judged by it: where, and what would be right.
+/// An error in a budget or in measured values: the place, and what would be right.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct BudgetError(pub String);
 
@@ -22,13 +22,13 @@ impl fmt::Display for BudgetError {
 
 impl std::error::Error for BudgetError {}
 
-/// What a metric may be: at least one of both.
+/// Bounds of a metric; at least one of the two is set.
 #[derive(Clone, Copy, PartialEq, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Limit {
-    /// The least that is right.
+    /// Lower bound.
     pub at_least: Option<f64>,
-    /// The most that is right.
+    /// Upper bound.
     pub at_most: Option<f64>,
 }
 
@@ -73,7 +73,7 @@ struct Entry {
 /// fairness = { at_least = 0.3 }
 /// ```
 ///
-/// Names of metrics are those that the runs measure.
+/// You choose the names of the metrics.
 #[derive(Clone, Debug)]
 pub struct Budget {
     pub(super) file: String,
@@ -100,10 +100,10 @@ fn scenario(name: &str, entry: &Entry) -> Result<Path, String> {
 }
 
 impl Budget {
-    /// Reads a budget; `file` is its name in messages.
+    /// Reads a budget from TOML text; `file` is its name in error messages.
     ///
     /// # Errors
-    /// It is wrong: the file, the line, what was found and what would be right.
+    /// The budget is wrong: file, line, what was found and what would be right.
     pub fn read(text: &str, file: &str) -> Result<Self, BudgetError> {
         let wrong =
             |at: Range<usize>, says: String| BudgetError(format!("{file}:{}: {says}", line(text, at)));
@@ -152,7 +152,7 @@ impl Budget {
         })
     }
 
-    /// What `stillair budget` runs for each case; nothing where the budget is judged by a test.
+    /// The command that `stillair budget` runs for each case; empty if a test judges the budget.
     pub fn command(&self) -> &[String] {
         &self.command
     }
@@ -166,7 +166,7 @@ impl Budget {
         self.paths.iter().flat_map(of)
     }
 
-    /// One of them.
+    /// The run with this path and seed.
     ///
     /// # Errors
     /// The budget has no such path.

@@ -1,4 +1,4 @@
-//! Whether limits are kept, by what was measured over seeds.
+//! Judges limits by values measured over several seeds.
 
 use std::collections::BTreeMap;
 
@@ -6,16 +6,16 @@ use serde::{Deserialize, Serialize};
 
 use super::{Budget, BudgetError, Limit, Measured};
 
-/// Mean of a metric over seeds, and the 95 % interval of that mean; the mean alone of one seed.
+/// Mean of a metric over seeds and its 95 % confidence interval. With one seed the interval is the mean itself.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Estimate {
     /// The mean.
     pub mean: f64,
-    /// Its interval.
+    /// Lower end of the interval.
     pub low: f64,
-    /// See there.
+    /// Upper end of the interval.
     pub high: f64,
-    /// How many seeds.
+    /// Number of seeds.
     pub seeds: u64,
 }
 
@@ -42,33 +42,33 @@ impl Estimate {
     }
 }
 
-/// What was measured before, by path and metric.
+/// Earlier results, by path and metric.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Baseline(pub BTreeMap<String, BTreeMap<String, Estimate>>);
 
 impl Baseline {
-    /// Reads what [`Verdict::baseline`] was written as.
+    /// Reads a baseline from JSON, as [`Baseline::to_json`] writes it.
     ///
     /// # Errors
-    /// It is none; `file` is its name in messages.
+    /// The text is not a baseline; `file` is its name in the message.
     pub fn read(text: &str, file: &str) -> Result<Self, BudgetError> {
         serde_json::from_str(text).map_err(|error| BudgetError(format!("{file}: no baseline: {error}")))
     }
 
-    /// As JSON.
+    /// The baseline as JSON.
     pub fn to_json(&self) -> String {
         serde_json::to_string_pretty(self).unwrap_or_default() + "\n"
     }
 }
 
-/// How a metric stands to its limit.
+/// Result of comparing a metric with its limit.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Standing {
-    /// The whole interval is within.
+    /// The whole interval is within the limit.
     Kept,
-    /// The limit is within the interval: kept or not, by more than which noise nobody can tell from these seeds.
+    /// The limit is within the interval: these seeds do not decide whether it is kept.
     Close,
-    /// The whole interval is beyond.
+    /// The whole interval is beyond the limit.
     Broken,
 }
 
@@ -83,32 +83,32 @@ pub struct Finding {
     pub limit: Limit,
     /// What was measured.
     pub found: Estimate,
-    /// What was measured before, if it is known.
+    /// The earlier result, if there is one.
     pub before: Option<Estimate>,
-    /// How it stands.
+    /// The result.
     pub standing: Standing,
 }
 
 impl Finding {
-    /// The change to the baseline, as a part of it; none without one.
+    /// Relative change against the baseline; `None` without a baseline.
     pub fn change(&self) -> Option<f64> {
         let before = self.before?.mean;
         (before != 0.0).then(|| self.found.mean / before - 1.0)
     }
 
-    /// Whether it changed by more than its noise: the two intervals do not meet.
+    /// Whether the change is significant: the two intervals do not overlap.
     pub fn has_changed(&self) -> bool {
         self.before.is_some_and(|before| self.found.low > before.high || self.found.high < before.low)
     }
 }
 
-/// What became of a budget.
+/// The verdict on a budget.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Verdict {
     pub(super) file: String,
-    /// Each limit, by path.
+    /// One finding for each limit, by path.
     pub findings: Vec<Finding>,
-    /// All that was measured, to be kept.
+    /// All measured values, as a baseline for later runs.
     pub baseline: Baseline,
 }
 
@@ -133,10 +133,11 @@ fn standing(limit: Limit, found: Estimate) -> Standing {
 }
 
 impl Budget {
-    /// Judges what was measured: each limit by the mean over seeds and its interval, beside what was measured before.
+    /// Judges measured values: each limit by the mean over seeds and its interval, compared with an earlier baseline if there is
+    /// one.
     ///
     /// # Errors
-    /// A run is missing or there twice, or has no finite value of a metric with a limit.
+    /// A run is missing or given twice, or has no finite value for a metric with a limit.
     pub fn judge(&self, measured: &[Measured], before: Option<&Baseline>) -> Result<Verdict, BudgetError> {
         let wrong = |says: String| Err(BudgetError(format!("{}: {says}", self.file)));
         for case in self.cases() {

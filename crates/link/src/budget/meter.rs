@@ -1,8 +1,8 @@
-//! What a test measures of a transport for a budget.
+//! Measurements of a transport for a budget.
 
 use std::time::Duration;
 
-/// What arrived at an application or an endpoint: how much, when and how late.
+/// Arrivals at an application or an endpoint: bytes, time and delay.
 #[derive(Clone, Debug, Default)]
 pub struct Meter {
     /// When, how late, bytes; in order of time.
@@ -10,7 +10,7 @@ pub struct Meter {
 }
 
 impl Meter {
-    /// Bytes arrived at `at`, `delay` after they were sent.
+    /// Records that `bytes` arrived at `at`, `delay` after they were sent.
     pub fn add(&mut self, at: Duration, delay: Duration, bytes: u64) {
         self.arrivals.push((at, delay, bytes));
     }
@@ -25,7 +25,7 @@ impl Meter {
         bytes as f64 * 8.0 / to.saturating_sub(from).as_secs_f64() / 1e6
     }
 
-    /// A quantile of the delay between two times in ms, such as 0.99; not a number if nothing arrived.
+    /// A quantile of the delay between two times in ms, such as 0.99; NaN if nothing arrived.
     pub fn delay_ms(&self, quantile: f64, from: Duration, to: Duration) -> f64 {
         let mut delays: Vec<Duration> = self.within(from, to).map(|(_, delay, _)| *delay).collect();
         delays.sort_unstable();
@@ -34,8 +34,8 @@ impl Meter {
         found.map_or(f64::NAN, |delay| delay.as_secs_f64() * 1e3)
     }
 
-    /// How long the queue stands that a drop of the rate at `drop` has made, in s: until the end of the last tenth of a second before `to` in which the
-    /// median delay is above `limit` or nothing arrives.
+    /// How long the queue lasts that a drop of the link rate at `drop` has caused, in s: until the end of the last 0.1 s before
+    /// `to` in which the median delay is above `limit` or nothing arrives.
     pub fn recovery_s(&self, drop: Duration, to: Duration, limit: Duration) -> f64 {
         let step = Duration::from_millis(100);
         let (mut at, mut calm) = (drop, drop);

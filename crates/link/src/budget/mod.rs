@@ -1,4 +1,4 @@
-//! A budget: what a transport may take on named paths, and whether what was measured keeps it.
+//! A budget: limits of metrics on named paths, and a check of measured values against them.
 //!
 //! ```
 //! use stillair_link::budget::Budget;
@@ -38,7 +38,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Link, LinkError, Path};
 
-/// A path with a seed: one run of the transport.
+/// One run of the transport: a path with a seed.
 #[derive(Clone, Debug)]
 pub struct Case {
     /// Name of the path in the budget.
@@ -48,7 +48,7 @@ pub struct Case {
     on: Path,
 }
 
-/// What was measured in one run, by the names of the metrics.
+/// Measured values of one run, by name of the metric.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Measured {
     /// Name of the path in the budget.
@@ -60,7 +60,7 @@ pub struct Measured {
 }
 
 impl Case {
-    /// A link to run the transport over.
+    /// A new link for this run.
     ///
     /// # Errors
     /// As of [`Path::link`].
@@ -68,7 +68,7 @@ impl Case {
         self.on.link(self.seed)
     }
 
-    /// What was measured in it.
+    /// The measured values of this run.
     pub fn measured<'n>(&self, values: impl IntoIterator<Item = (&'n str, f64)>) -> Measured {
         let values = values.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
         Measured { path: self.path.clone(), seed: self.seed, values }

@@ -34,7 +34,7 @@ impl fmt::Display for Estimate {
 }
 
 impl Standing {
-    /// A word for it.
+    /// The standing as a word.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Kept => "kept",
@@ -91,7 +91,7 @@ fn escaped(text: &str) -> String {
 }
 
 impl Verdict {
-    /// A table in Markdown, as a comment of a pull request or a summary of a job has it.
+    /// A Markdown table, for a pull-request comment or a job summary.
     pub fn to_markdown(&self) -> String {
         let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
         let head = HEAD.map(str::to_owned);
@@ -104,7 +104,7 @@ impl Verdict {
         )
     }
 
-    /// As JUnit's XML: a test case for each limit, in a suite for the budget.
+    /// JUnit XML: a test case for each limit, in a suite for the budget.
     pub fn to_junit(&self) -> String {
         let broken = |finding: &&Finding| finding.standing == Standing::Broken;
         let case = |finding: &Finding| {

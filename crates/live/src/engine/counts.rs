@@ -1,4 +1,4 @@
-//! What came from hosts and did not go into the model, and what else went wrong.
+//! Counts of packets from hosts that did not enter the model, and of other errors.
 
 use serde::Serialize;
 

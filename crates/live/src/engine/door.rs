@@ -1,4 +1,4 @@
-//! The doors of the model: what hosts send goes in, what is for them comes out.
+//! The doors of the model: packets from hosts enter, packets to hosts leave.
 
 use stillair_ip::gro::{Checksum, FLOWS, Gro, IpPacket};
 use stillair_ip::{icmp, parse};

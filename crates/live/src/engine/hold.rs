@@ -1,8 +1,8 @@
-//! Which packets stay charged to their sockets, and whose they are.
+//! Decides which packets stay charged to their sockets.
 //!
-//! A Wi-Fi driver asks for more data below a socket than a kernel allows by itself: mac80211 sets `sk_pacing_shift` to 7, and without it TCP
-//! stops at its rate times 2^-10 s. No program can set it. But if one packet in k stays charged and the others do not, TCP stops at k times
-//! as much, so k is what the shift asks for over what the kernel allows.
+//! A Wi-Fi driver allows more data below a socket than the kernel's default: mac80211 sets `sk_pacing_shift` to 7, and without it
+//! TCP stops at its rate times 2^-10 s. A program cannot set the shift. If only one packet in k stays charged, TCP stops at k
+//! times as much data, so k is the ratio of the wanted limit to the kernel's.
 
 use stillair_model::vocabulary::linear_truesize;
 

@@ -1,4 +1,4 @@
-//! How late packets are given to their hosts.
+//! How late packets are delivered to their hosts.
 
 use serde::Serialize;
 use stillair_model::vocabulary::Duration;

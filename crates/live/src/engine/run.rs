@@ -1,4 +1,4 @@
-//! The loop: what has come goes in, time goes on, what is due comes out, and then it waits.
+//! The loop: packets enter, time advances, due packets leave, and then it waits.
 
 use std::os::fd::RawFd;
 

@@ -1,4 +1,4 @@
-//! What goes on beside the packets: tools begin and end, the table is shown, who asks is answered, and somebody says when it is over.
+//! Work beside the packets: tools start and end, the table is printed, requests are answered, and the end of the run is decided.
 
 use std::io::{IsTerminal, Write};
 

@@ -1,4 +1,4 @@
-//! All that happens in process 1: hosts are set up, the run goes on, and its result is made.
+//! Everything in process 1: sets up hosts, makes the run, and builds its result.
 
 use std::os::fd::{AsRawFd, OwnedFd};
 

@@ -1,4 +1,4 @@
-//! What is asked for, and the scenario that it comes to.
+//! The request for a live run, and its scenario.
 
 use serde::Deserialize;
 use stillair_sim::api::ApiError;

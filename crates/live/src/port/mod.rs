@@ -1,4 +1,4 @@
-//! What stands at a host's interface: how its packets come to the engine, and how the engine's go to it.
+//! The ports at a host's interface: how its packets reach the engine, and how the engine's packets reach the host.
 
 mod packet;
 mod queue;

@@ -1,4 +1,4 @@
-//! A pair of virtual Ethernet devices, for where no TUN device may be opened: the host has one, and ours is read by AF_PACKET.
+//! A veth pair, used if no TUN device may be opened: the host has one end, and the engine reads the other with AF_PACKET.
 
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 

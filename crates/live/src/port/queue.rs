@@ -1,10 +1,10 @@
-//! What a host sends, by NFQUEUE: whole packets are taken out, and each stays charged to its socket until its verdict.
+//! Packets from a host, by NFQUEUE: whole packets are taken, and each stays charged to its socket until its verdict.
 //!
-//! The verdict is always to drop it, as the packet goes on in the model: the kernel then frees it, its charge ends, and TCP small queues
-//! send on, as after a transmission that a device has reported.
+//! The verdict is always drop, because the packet continues in the model. The kernel then frees it, its charge ends, and TCP
+//! small queues send more, as after a device's transmission report.
 //!
-//! A datagram that is longer than the MTU comes here before the kernel has made fragments of it. It is sent on, and its fragments come by the
-//! host's device.
+//! A datagram longer than the MTU arrives here before the kernel fragments it. It is accepted, and its fragments arrive through
+//! the host's device.
 // linux: net/ipv4/ip_output.c ip_output, ip_finish_output; net/ipv6/ip6_output.c (6.12) - NF_INET_POST_ROUTING comes before fragmentation.
 // linux: net/ipv4/tcp_output.c tcp_wfree, net/netfilter/nfnetlink_queue.c (6.18) - measured: no counter of TCP moves by such a drop.
 

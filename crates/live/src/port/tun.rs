@@ -1,4 +1,4 @@
-//! A TUN device: packets are read and written, one system call each. What is read may be of several segments, which are split here.
+//! A TUN device: packets are read and written, one system call each. A packet with several segments is split here.
 
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 

@@ -1,4 +1,4 @@
-//! The header before a packet that tells of segments merged in it, and of a checksum that is left to whoever reads it.
+//! The `virtio_net_hdr` before a packet: merged segments, and a checksum that the reader must complete.
 
 use stillair_ip::gro::IpPacket;
 use stillair_ip::{checksum, gso};

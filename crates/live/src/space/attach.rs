@@ -1,4 +1,4 @@
-//! Network namespaces that exist already and are to be hosts: those of containers, of `ip netns`, of any process.
+//! Existing network namespaces as hosts: of containers, of `ip netns`, of any process.
 
 use std::os::fd::{AsRawFd, OwnedFd};
 

@@ -1,4 +1,4 @@
-//! Programs in hosts, started by a process of its own, so that the engine does not stand still while one is.
+//! Starts programs in hosts by a separate process, so that the engine does not stall meanwhile.
 
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 

@@ -1,4 +1,4 @@
-//! Where live hosts live: namespaces of their own, which end with the process that has them.
+//! Namespaces of live hosts, which end with their process.
 
 pub mod attach;
 pub mod host;

@@ -1,4 +1,4 @@
-//! Files that are seen inside alone: names of hosts, how names are looked up, and a folder in memory that is at no place.
+//! Files that only the hosts see: `/etc/hosts`, `/etc/nsswitch.conf`, and a folder in memory without a path.
 
 use std::fs;
 use std::net::IpAddr;

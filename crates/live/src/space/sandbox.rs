@@ -1,11 +1,12 @@
-//! A process with namespaces of its own, in which all of a run happens.
+//! The process with its own namespaces in which a run takes place.
 //!
 //! ```text
 //! caller --- middle (makes the namespaces) --- engine (process 1 of them)
 //! ```
 //!
-//! If the caller is killed, the kernel kills the middle, and with that the engine; with process 1 the kernel kills all in its namespace of
-//! processes, and network namespaces without a process are no more. So nothing is left behind, whoever is killed in what way.
+//! If the caller is killed, the kernel kills the middle process, and with it the engine. With process 1 the kernel kills all
+//! processes of its PID namespace, and network namespaces without a process disappear. So nothing remains, whichever process is
+//! killed.
 
 use std::fs::File;
 use std::io::{Read, Write};

@@ -1,5 +1,5 @@
-//! The way to the Internet: slirp4netns, which stands outside and makes connections as its user, with a device in the namespace of the host
-//! whose interface has the default route. Every way back to the machine's loopback is closed but that to its name server.
+//! Access to the Internet: slirp4netns runs outside and makes connections as its user, with a device in the namespace of the host
+//! whose interface has the default route. The machine's loopback cannot be reached, except its name server.
 
 use std::fs::File;
 use std::io::{Read, Write};

@@ -1,4 +1,4 @@
-//! Real tools that make the flows of a scenario between live hosts, and what they say.
+//! Real tools that make the flows of a scenario between live hosts, and their output.
 
 mod fping;
 mod iperf3;

@@ -1,4 +1,4 @@
-//! Pages: what our own loader says of them (`programs/page.py`).
+//! Web pages: the output of the page loader (`programs/page.py`).
 
 use serde_json::{Value, json};
 use stillair_model::app::Page;

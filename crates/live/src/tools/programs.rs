@@ -1,4 +1,4 @@
-//! Programs of ours that those who run in hosts find on their path, and the servers that measuring tools want at the other end.
+//! Programs of this project that are on the `PATH` inside hosts, and servers for measuring tools.
 
 use crate::plan::Plan;
 use crate::space::launcher::{Launcher, Order};

@@ -1,4 +1,4 @@
-//! The tools of a run: when each begins, and what became of it.
+//! The tools of a run: when each starts, and its result.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -1,32 +1,31 @@
-//! A control law of somebody's own, as the queues that it controls know it.
+//! The trait of a user-defined control law (AQM).
 //!
-//! A law decides on each packet of one queue, when it comes and when it is about to leave. It sees numbers only, so one law serves as a
-//! discipline of one queue ([`crate::qdisc::law`]), on each flow of fair queueing ([`crate::qdisc::fq_law`]), and in the flow queues of
-//! the MAC ([`crate::wifi::config::MacFqParams::law`]). The laws that are built in are not called by this trait where they are on the path
-//! of every packet.
+//! A law decides on each packet of one queue, at enqueue and at dequeue. It sees numbers only, so a law works as a qdisc with one
+//! queue ([`crate::qdisc::law`]), on each flow of fair queueing ([`crate::qdisc::fq_law`]), and in the flow queues of the MAC
+//! ([`crate::wifi::config::MacFqParams::law`]). Built-in laws are not called through this trait in the per-packet path.
 
 use alloc::vec::Vec;
 use core::fmt::Debug;
 
 use crate::vocabulary::{Duration, Instant, Packet, PartFactory, RandomStream, skb_len};
 
-/// What a law is told of a packet and its queue.
+/// The packet and queue that a law decides on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Seen {
     /// The time.
     pub now: Instant,
-    /// How long the packet has been in the queue; zero when it comes.
+    /// Time of the packet in the queue; zero at enqueue.
     pub sojourn: Duration,
-    /// The packet's bytes with its Ethernet header; of one that stands for several segments, all of theirs, each with its header.
+    /// Bytes of the packet with its Ethernet header. A packet of several segments counts all of them, each with its header.
     pub bytes: u32,
-    /// Its sender takes part in ECN, so that it may be marked.
+    /// The packet is ECN-capable, so it may be marked.
     pub ecn: bool,
-    /// Packets in the queue besides this one.
+    /// Other packets in the queue.
     pub queued_packets: u32,
     /// Their bytes, with Ethernet headers.
     pub queued_bytes: u64,
-    /// The queue is that of a station to which rate control expects little ([`crate::wifi::config::MacFqParams::slow_below`]); false outside
-    /// the MAC.
+    /// The queue belongs to a station with a low expected throughput ([`crate::wifi::config::MacFqParams::slow_below`]); false
+    /// outside the MAC.
     pub slow: bool,
 }
 
@@ -40,59 +39,58 @@ impl Seen {
     }
 }
 
-/// What a law says of a packet.
+/// A law's decision on a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Verdict {
-    /// It goes on.
+    /// The packet passes.
     Pass,
-    /// It gets the congestion mark and goes on; if its sender takes no part in ECN, it is dropped.
+    /// The packet gets the CE mark and passes; if it is not ECN-capable, it is dropped.
     // spec: rfc3168 5 - a mark stands for a drop, and a packet that cannot be marked is dropped.
     Mark,
-    /// It is dropped.
+    /// The packet is dropped.
     Drop,
 }
 
-/// A control law with the state that it has of one queue.
+/// A control law with its state for one queue.
 ///
 /// # Order of calls
 ///
-/// [`arrives`](Self::arrives) comes with each packet before it is queued, unless the queue's limit has refused it.
-/// [`leaves`](Self::leaves) comes with each packet that is taken from the head; while the answer is [`Verdict::Drop`], the next packet is
-/// taken at the same instant, and [`empty`](Self::empty) says that there was none. `now` never goes back.
+/// [`arrives`](Self::arrives) is called for each packet before it is queued, unless the queue's limit has refused it.
+/// [`leaves`](Self::leaves) is called for each packet at the head. While it returns [`Verdict::Drop`], the next packet is taken
+/// at the same instant; [`empty`](Self::empty) is called if there is none. `now` never decreases.
 ///
-/// # What must hold
+/// # Requirements
 ///
-/// - A law is of one queue: instances share no state that changes.
-/// - A queue in which hardly anything waits lets packets by: a law that drops all of them would end the connections instead of slowing
-///   them down.
-/// - No clock is read, and nothing is allocated but when it is built; chance comes from the [`RandomStream`] that it was built with: same calls,
-///   same answers.
+/// - A law belongs to one queue: instances share no mutable state.
+/// - In an almost empty queue packets pass: a law that drops all packets would end connections instead of slowing them down.
+/// - It reads no clock, and allocates only when it is built. Random numbers come from the [`RandomStream`] that it was built
+///   with, so the same calls give the same answers.
 ///
-/// [`crate::check::law`] tries all of it.
+/// [`crate::check::law`] checks all of this.
 pub trait Law: Debug {
-    /// What becomes of a packet that comes.
+    /// Decides on a packet at enqueue.
     fn arrives(&mut self, _seen: &Seen) -> Verdict {
         Verdict::Pass
     }
 
-    /// What becomes of the packet at the head, which would leave now.
+    /// Decides on the packet at the head, at dequeue.
     fn leaves(&mut self, _seen: &Seen) -> Verdict {
         Verdict::Pass
     }
 
-    /// A packet was asked for, and there was none, or none any more after what the law has dropped.
+    /// A dequeue found no packet, or none after the law's drops.
     fn empty(&mut self, _now: Instant) {}
 
-    /// So many packets of this queue were dropped because a limit was exceeded.
+    /// This many packets of the queue were dropped because a limit was exceeded.
     fn overlimit(&mut self, _now: Instant, _packets: u32) {}
 
-    /// Counters and state of its own, by their names: shown where the law has a discipline for itself.
+    /// Its own counters and state, by name; shown if the law is a qdisc with one queue.
     fn counters(&self) -> Vec<(&'static str, u64)> {
         Vec::new()
     }
 }
 
-/// A law, as a configuration names it: one is made for each queue, with a random stream of its own.
+/// A law in a configuration: one instance is made for each queue, with its own random stream.
 pub type LawFactory = PartFactory<dyn Law + Send, RandomStream>;
 
 /// What becomes of a packet by a verdict.

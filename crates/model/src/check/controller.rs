@@ -1,10 +1,10 @@
-//! What must hold of a congestion control, whatever happens to its connection.
+//! Requirements for a congestion control, for any events of its connection.
 //!
-//! - The window is one segment at least, and no acknowledgement raises it beyond its clamp. After a loss it may be at a threshold beyond that, as
-//!   Westwood's in Linux.
-//! - A threshold is one segment at least.
-//! - A connection that is paced has a rate, of its own if it sets window and rate itself.
-//! - A copy does what the original does.
+//! - The window is at least one segment, and no acknowledgement raises it above its clamp. After a loss it may be at a threshold
+//!   above the clamp, as Westwood's in Linux.
+//! - A threshold is at least one segment.
+//! - A paced connection has a rate, set by the control if it sets window and rate itself.
+//! - A copy behaves as the original.
 
 use super::or_panic;
 use crate::transport::cc::{AckSample, CaState, CcEvent, CcSock, Controller, CustomController, RateSample};
@@ -20,18 +20,18 @@ const MSS: u32 = 1_448;
 const LISTS: u64 = 200;
 const EVENTS: u64 = 300;
 
-/// What may happen to a connection.
+/// An event of a connection.
 #[derive(Clone, Copy, Debug)]
 pub enum Happens {
-    /// So many segments are acknowledged after so many us, with such a round-trip time in us; negative if none was timed.
+    /// Segments acknowledged, time since the last event in us, and round-trip time in us (negative if not measured).
     Acked(u32, u64, i64),
-    /// Nothing is sent for so many us.
+    /// Nothing is sent for this many us.
     Idle(u64),
-    /// So many segments are lost.
+    /// This many segments are lost.
     Lost(u32),
     /// The retransmission timer fires.
     Timeout,
-    /// The last reduction proves to have been wrong.
+    /// The last reduction is undone.
     Undone,
 }
 
@@ -52,7 +52,7 @@ impl Happens {
     }
 }
 
-/// A controller with a connection to which things happen.
+/// A controller with a simulated connection.
 #[derive(Clone, Debug)]
 pub struct Fed<C> {
     cc: C,
@@ -90,7 +90,7 @@ impl<C: Controller> Fed<C> {
         &self.sk
     }
 
-    /// Something happens to it; an error says what does not hold after it.
+    /// Applies an event; an error names the violated requirement.
     pub fn happens(&mut self, happens: Happens) -> Result<(), String> {
         let before = self.sk.snd_cwnd;
         match happens {
@@ -206,7 +206,8 @@ impl<C: Controller> Fed<C> {
     }
 }
 
-/// Puts controllers that `make` makes through random lists of events; an error says what does not hold (see the [module](self)).
+/// Runs controllers made by `make` through random lists of events; an error names the violated requirement (see the
+/// [module](self)).
 pub fn controller<C: CustomController + Clone>(make: impl Fn() -> C) -> Result<(), String> {
     for list in 0..LISTS {
         let mut random = Seed { seed: list, run: 0 }.stream("events");

@@ -1,4 +1,4 @@
-//! What must hold of a queueing discipline.
+//! Requirements for a queueing discipline.
 
 use alloc::borrow::ToOwned;
 use alloc::format;
@@ -14,7 +14,7 @@ use crate::vocabulary::{
     TraceEvent, skb_len,
 };
 
-/// Whether a discipline claims to keep the order of each flow's packets.
+/// Whether a discipline keeps the order of each flow's packets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ServiceOrder {
     /// It does.
@@ -23,11 +23,11 @@ pub enum ServiceOrder {
     Any,
 }
 
-/// Tries what must hold of a discipline ([`crate::qdisc::custom::Discipline`]): each packet ends once, the answers to those who queue fit what
-/// was dropped, backlog and counters are what is there, no wake is lost, all of it comes out, and the same again when all is the same.
-/// The packets are of 30 flows, each flow with one priority. In every second script some of them stand for several segments, as sockets
-/// make them where the device splits (TSO, GSO), unless the discipline itself splits those: they count once in the backlog, each segment
-/// with its Ethernet header there, and by their segments among what was sent.
+/// Checks the requirements of a discipline ([`crate::qdisc::custom::Discipline`]): each packet ends once, results of `enqueue`
+/// agree with drops, backlog and counters are correct, no wake is lost, all packets come out, and the same calls give the same
+/// results. There are 30 flows, each with one priority. In every second script some packets have several segments (TSO, GSO),
+/// unless the discipline splits them itself: such a packet counts once in the backlog, with an Ethernet header for each segment,
+/// and by its segments in `sent`.
 pub fn discipline(config: &QdiscConfig, order: ServiceOrder) -> Result<(), String> {
     try_all(|script, step| {
         let mut bench = Bench::new(config, order, script)?;

@@ -1,4 +1,4 @@
-//! What must hold of a control law.
+//! Requirements for a control law.
 
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
@@ -14,9 +14,9 @@ use crate::qdisc::fq_law::FqLawParams;
 use crate::qdisc::law::LawParams;
 use crate::vocabulary::{Duration, Instant, RandomStream};
 
-/// Tries what must hold of a law ([`Law`]): the same again when all is the same, nothing shared between queues, packets pass where
-/// nothing waits, and accounts close wherever it is put: on one queue, on the flows of fair queueing, and in the MAC. In every second
-/// script some packets stand for several segments, but in the MAC, where each frame is one.
+/// Checks the requirements of a law ([`Law`]): the same calls give the same results, queues share no state, packets pass an
+/// almost empty queue, and accounts close on one queue, on the flows of fair queueing, and in the MAC. In every second script
+/// some packets have several segments, except in the MAC, where each frame is one segment.
 pub fn law(law: &LawFactory) -> Result<(), String> {
     try_all(|script, step| {
         let mut fed = Fed::new(law, script);

@@ -1,7 +1,7 @@
-//! What must hold of a part of somebody's own, as functions that try it: one call in a test of the crate that the part is written in.
+//! Checks for user-defined parts: one call in a test of the crate with the part.
 //!
-//! Each puts the part through scripts of pseudo-random events, the same in every run, and says what was broken and at which step. The
-//! parts that are built in are held to the same.
+//! Each check runs scripts of pseudo-random events, the same in every run, and reports the violated requirement and the step.
+//! Built-in parts pass the same checks.
 
 pub mod controller;
 mod discipline;

@@ -1,4 +1,4 @@
-//! What must hold of a station scheduler.
+//! Requirements for a station scheduler.
 
 use alloc::boxed::Box;
 use alloc::format;
@@ -27,9 +27,9 @@ use crate::wifi::seq_window::SeqWindow;
 use crate::wifi::tx::tid::BlockAckSession;
 use crate::wifi::tx::transmitter::{Attempt, Hardware, Peer, TIDS, TidIndex, Transmitter};
 
-/// Tries what must hold of a scheduler ([`StationScheduler`]), in a device with up to six peers over an air that loses frames: whoever is named has
-/// frames of that category, a look ends, nobody with frames is forgotten, all that waits is sent once nothing comes any more, and the
-/// same again when all is the same. It is not asked whether it is fair.
+/// Checks the requirements of a scheduler ([`StationScheduler`]), in a device with up to six peers and frame losses: it names
+/// only TIDs with frames of that category, each look ends, no TID with frames is forgotten, all frames are sent in the end, and
+/// the same calls give the same results. Fairness is not checked.
 pub fn scheduler(config: &Scheduler) -> Result<(), String> {
     run(&MacFqParams { flows: 64, limit: 400, ..MacFqParams::default() }, config)
 }

@@ -1,6 +1,6 @@
-//! A queueing discipline of somebody's own: what it must do, and what it may do to packets.
+//! The trait of a user-defined queueing discipline, and its access to packets.
 //!
-//! A part of its own is called by dynamic dispatch; the disciplines that are built in are not, and do not pass here.
+//! User-defined disciplines are called by dynamic dispatch; built-in ones are not, and do not use this trait.
 
 use alloc::borrow::ToOwned;
 use alloc::boxed::Box;
@@ -13,9 +13,9 @@ use crate::vocabulary::{
     Ctx, Instant, Packet, PartFactory, Pkt, PktList, PlaceId, RandomStream, Reason, Sink,
 };
 
-/// What a discipline may do to packets, for the time of one call.
+/// A discipline's access to packets, during one call.
 pub trait Room {
-    /// What can be seen of a packet.
+    /// The fields of a packet.
     fn packet(&self, p: Pkt) -> &Packet;
 
     /// Appends a packet to a list.
@@ -27,46 +27,46 @@ pub trait Room {
     /// Takes the first packet of a list.
     fn pop(&mut self, list: &mut PktList) -> Option<Pkt>;
 
-    /// Writes a time into the packet ([`Packet::t_enqueue`]), such as that of its arrival, from which the time that it waits is counted.
+    /// Writes a time into the packet ([`Packet::t_enqueue`]), such as its arrival, to measure its time in the queue.
     fn stamp(&mut self, p: Pkt, at: Instant);
 
-    /// Sets the congestion mark, and says whether the packet has it now: one whose sender takes no part in ECN is left alone.
+    /// Sets the CE mark and returns whether the packet has it now. A packet that is not ECN-capable does not change.
     // spec: rfc3168 5.
     fn mark(&mut self, p: Pkt) -> bool;
 
-    /// Ends a packet's life: it is dropped for this reason, and its charge ends. The handle is of no use any more.
+    /// Drops a packet for this reason and ends its charge. The handle is invalid afterwards.
     fn drop(&mut self, p: Pkt, reason: Reason);
 
-    /// Ends a packet's charge while it lives on, as an emulated network does: its sender's socket does not wait for it.
+    /// Ends a packet's charge but keeps the packet, as netem does: its sender's socket no longer counts it.
     fn orphan(&mut self, p: Pkt);
 }
 
 /// A queueing discipline.
 ///
-/// A packet is the discipline's from [`enqueue`](Self::enqueue) on, until it is given to the caller of [`dequeue`](Self::dequeue) or
-/// dropped through [`Room::drop`]. `now` never goes back. A [`PktList`] holds packets without allocation.
+/// The discipline owns a packet from [`enqueue`](Self::enqueue) on, until [`dequeue`](Self::dequeue) returns it or [`Room::drop`]
+/// drops it. `now` never decreases. A [`PktList`] holds packets without allocation.
 ///
-/// A packet may stand for several segments ([`Packet::segs`]), of up to 64 KiB together: it comes and leaves as one, is one in the backlog,
-/// and has an Ethernet header for each segment in [`crate::vocabulary::skb_len`].
+/// A packet may have several segments ([`Packet::segs`]), up to 64 KiB together. It is enqueued and dequeued as one packet,
+/// counts as one in the backlog, and has an Ethernet header for each segment in [`crate::vocabulary::skb_len`].
 ///
-/// # What must hold
+/// # Requirements
 ///
-/// - Each packet ends once: it leaves, or it is dropped, or it is inside. [`backlog`](Self::backlog) and [`stats`](Self::stats) say so.
-/// - The answer of `enqueue` fits what was dropped: see [`Enqueue`].
-/// - No wake is lost. Once `dequeue` gives nothing, [`next`](Self::next) is [`NextSend::Never`] if nothing is inside, and a time that is still to
-///   come if something is.
-/// - No clock is read, and nothing is allocated but when it is built; chance comes from the [`RandomStream`] that it was built with: same calls,
-///   same answers.
+/// - Each packet either leaves, is dropped, or is inside. [`backlog`](Self::backlog) and [`stats`](Self::stats) agree with that.
+/// - The result of `enqueue` agrees with the drops: see [`Enqueue`].
+/// - No wake is lost. After `dequeue` returns `None`, [`next`](Self::next) is [`NextSend::Never`] if the discipline is empty, and
+///   otherwise a time in the future.
+/// - It reads no clock, and allocates only when it is built. Random numbers come from the [`RandomStream`] that it was built
+///   with, so the same calls give the same answers.
 ///
-/// [`crate::check::discipline`] tries all of it.
+/// [`crate::check::discipline`] checks all of this.
 pub trait Discipline: Debug {
-    /// Takes a packet over; what is dropped for it, itself or another, is dropped before it returns.
+    /// Takes a packet. A drop, of this packet or another, happens before it returns.
     fn enqueue(&mut self, now: Instant, p: Pkt, room: &mut dyn Room) -> Enqueue;
 
-    /// Hands the next packet to the caller, if one may leave now.
+    /// Returns the next packet, if one may leave now.
     fn dequeue(&mut self, now: Instant, room: &mut dyn Room) -> Option<Pkt>;
 
-    /// When to dequeue next. One that never holds packets back leaves it as it is.
+    /// When to dequeue next. A discipline that never holds packets back keeps the default.
     fn next(&self, _now: Instant) -> NextSend {
         if self.backlog().0 > 0 { NextSend::Now } else { NextSend::Never }
     }
@@ -77,13 +77,13 @@ pub trait Discipline: Debug {
     /// Counters that every discipline has; [`QdiscStats::sent`] counts what leaves.
     fn stats(&self) -> QdiscStats;
 
-    /// Counters of its own, by their names.
+    /// Its own counters, by name.
     fn counters(&self) -> Vec<(&'static str, u64)> {
         Vec::new()
     }
 }
 
-/// A discipline, as a configuration names it: one is made for each place, with a random stream of its own.
+/// A discipline in a configuration: one instance is made for each place, with its own random stream.
 pub type DisciplineFactory = PartFactory<dyn Discipline + Send, RandomStream>;
 
 /// The world as one discipline may act on it now.
@@ -125,7 +125,7 @@ impl<S: Sink> Room for Here<'_, '_, S> {
     }
 }
 
-/// A discipline of somebody's own in its place.
+/// An instance of a user-defined discipline.
 #[derive(Debug)]
 pub struct CustomQdisc {
     name: String,
@@ -134,7 +134,7 @@ pub struct CustomQdisc {
 }
 
 impl CustomQdisc {
-    /// Makes the discipline; drops are booked at `place`, and `stream` is what it may leave to chance by.
+    /// Makes the discipline. Drops are counted at `place`; `stream` is its random stream.
     pub fn new(config: &DisciplineFactory, place: PlaceId, stream: RandomStream) -> Self {
         Self { name: config.name().to_owned(), place, discipline: config.make(stream) }
     }

@@ -1,7 +1,7 @@
 //! Queueing disciplines under tc's names, options and defaults.
 //!
-//! A discipline owns the packets in it and frees what it drops, with the reason and its own place. A queue of
-//! packets is a queue of skbs: one packet may stand for several segments and counts once.
+//! A discipline owns its packets and frees those that it drops, with the reason and its place. Queues hold skbs: a packet may
+//! have several segments and counts once.
 
 mod bucket;
 pub mod cake;
@@ -39,7 +39,7 @@ use pie::Pie;
 use sfq::Sfq;
 use tbf::Tbf;
 
-/// Which discipline an interface has, with its options.
+/// The discipline of an interface, with its options.
 #[derive(Clone, PartialEq, Debug)]
 pub enum QdiscConfig {
     /// One queue, limited in packets or in bytes (`pfifo`, `bfifo`).
@@ -62,20 +62,20 @@ pub enum QdiscConfig {
     Htb(htb::HtbParams),
     /// One or two token buckets over another discipline.
     Tbf(tbf::TbfParams),
-    /// An emulated network, perhaps with another discipline for packets whose time has come.
+    /// An emulated network, optionally with another discipline for packets whose departure time has come.
     Netem(netem::NetemParams, Option<Box<QdiscConfig>>),
-    /// One queue with a control law of somebody's own.
+    /// One queue with a user-defined control law.
     Law(law::LawParams),
-    /// Fair queueing with a control law of somebody's own on each flow.
+    /// Fair queueing with a user-defined control law on each flow.
     FqLaw(fq_law::FqLawParams),
-    /// Somebody's own.
+    /// A user-defined discipline.
     Custom(custom::DisciplineFactory),
     /// None: packets go straight to the device (`noqueue`).
     Noqueue,
 }
 
 impl QdiscConfig {
-    /// The name under which tc knows it; a part of somebody's own has the name that it was given.
+    /// Its name in tc; a user-defined discipline has its registered name.
     pub fn kind(&self) -> &str {
         match self {
             Self::Fifo(params) => params.name(),
@@ -96,7 +96,7 @@ impl QdiscConfig {
         }
     }
 
-    /// Whether it keeps the pace of the sockets above it (`SK_PACING_FQ`).
+    /// Whether it paces the sockets above it (`SK_PACING_FQ`).
     pub fn paces(&self) -> bool {
         match self {
             Self::Fq(params) => params.pacing,
@@ -107,20 +107,20 @@ impl QdiscConfig {
     }
 }
 
-/// What became of an enqueue, as a local sender needs to know it: both other answers make its TCP enter CWR.
+/// Result of an enqueue for a local sender. `Congested` and `Dropped` make its TCP enter CWR.
 // linux: include/linux/netdevice.h NET_XMIT_* (4.6) - and net/ipv4/tcp_output.c tcp_transmit_skb for what follows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[must_use]
 pub enum Enqueue {
-    /// The packet is queued, and if others were dropped for it, they were of other queues (`NET_XMIT_SUCCESS`).
+    /// The packet is queued. If other packets were dropped, they were in other queues (`NET_XMIT_SUCCESS`).
     Queued,
-    /// A packet of the same queue was dropped for it, perhaps the packet itself (`NET_XMIT_CN`).
+    /// A packet of the same queue was dropped, perhaps this one (`NET_XMIT_CN`).
     Congested,
     /// The packet was refused and is freed (`NET_XMIT_DROP`).
     Dropped,
 }
 
-/// When a discipline has something to send.
+/// When a discipline may have a packet to send.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum NextSend {
     /// Not before something is enqueued.
@@ -138,11 +138,11 @@ pub struct QdiscStats {
     pub bytes: u64,
     /// Segments sent.
     pub packets: u64,
-    /// Packets dropped, for whatever reason.
+    /// Packets dropped, for any reason.
     pub drops: u64,
-    /// How often it held back for a limit of rate.
+    /// How often a rate limit held it back.
     pub overlimits: u64,
-    /// Packets put before others.
+    /// Packets put back at the head.
     pub requeues: u64,
 }
 
@@ -156,7 +156,7 @@ impl QdiscStats {
     }
 }
 
-/// Counters of a discipline's own, which `tc -s qdisc` prints below those that all have.
+/// A discipline's own counters, which `tc -s qdisc` prints below the common ones.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Xstats {
     /// It has none.
@@ -173,7 +173,7 @@ pub enum Xstats {
     Fq(fq::FqStats),
     /// Those of htb's class.
     Htb(htb::HtbStats),
-    /// Those of a part of somebody's own, by their names.
+    /// Those of a user-defined discipline, by name.
     Custom(Vec<(&'static str, u64)>),
 }
 
@@ -202,11 +202,11 @@ pub enum Qdisc {
     Tbf(Box<Tbf>),
     /// An emulated network.
     Netem(Box<Netem>),
-    /// One queue with a control law of somebody's own.
+    /// One queue with a user-defined control law.
     Law(Box<LawQdisc>),
-    /// Fair queueing with a control law of somebody's own.
+    /// Fair queueing with a user-defined control law.
     FqLaw(Box<FqLaw>),
-    /// Somebody's own.
+    /// A user-defined discipline.
     Custom(Box<CustomQdisc>),
 }
 
@@ -232,8 +232,8 @@ macro_rules! each {
 }
 
 impl Qdisc {
-    /// The discipline that `config` asks for, or `None` for `noqueue`. Drops are booked at `place`; `stream` gives
-    /// what the discipline leaves to chance. Panics on options that the scenario reader refuses.
+    /// The discipline for `config`, or `None` for `noqueue`. Drops are counted at `place`; `stream` is its random stream. Panics
+    /// on options that the scenario reader refuses.
     pub fn new(config: &QdiscConfig, place: PlaceId, stream: &mut RandomStream) -> Option<Self> {
         match config {
             QdiscConfig::Fifo(params) => Some(Self::Fifo(Fifo::new(*params, place))),
@@ -270,7 +270,7 @@ impl Qdisc {
         }
     }
 
-    /// The discipline inside it, if it is one that has others.
+    /// Its child, if it has one.
     pub fn child(&self) -> Option<&Self> {
         match self {
             Self::Htb(htb) => Some(htb.child()),
@@ -307,7 +307,7 @@ impl Qdisc {
         )
     }
 
-    /// The name under which tc knows it; a part of somebody's own has the name that it was given.
+    /// Its name in tc; a user-defined discipline has its registered name.
     pub fn kind(&self) -> &str {
         match self {
             Self::Fifo(q) => q.params().name(),
@@ -327,14 +327,14 @@ impl Qdisc {
         }
     }
 
-    /// Takes a packet over; what is dropped, this one or another, is freed before it returns.
+    /// Takes a packet. A dropped packet, this one or another, is freed before it returns.
     #[inline]
     pub fn enqueue<S: Sink>(&mut self, now: Instant, p: Pkt, ctx: &mut Ctx<'_, S>) -> Enqueue {
         each!(self, q => q.enqueue(now, p, ctx))
     }
 
-    /// Whether a packet that comes now may leave without having been inside: the discipline holds no other and would have taken
-    /// it. It counts as sent; no flow and no control law knows of it.
+    /// Whether a new packet may bypass the discipline, because it is empty and would have accepted the packet. The packet counts
+    /// as sent; flows and control laws do not see it.
     // linux: net/core/dev.c __dev_xmit_skb, TCQ_F_CAN_BYPASS (4.4) - pfifo, bfifo, pfifo_fast, codel, fq_codel and sfq are passed by.
     #[inline]
     pub fn pass(&mut self, p: &Packet) -> bool {
@@ -351,7 +351,7 @@ impl Qdisc {
         }
     }
 
-    /// Hands the next packet to the caller, if one may leave now.
+    /// Returns the next packet, if one may leave now.
     #[inline]
     pub fn dequeue<S: Sink>(&mut self, now: Instant, ctx: &mut Ctx<'_, S>) -> Option<Pkt> {
         each!(self, q => q.dequeue(now, ctx))
@@ -390,7 +390,7 @@ impl Qdisc {
         each!(self, q => q.backlog())
     }
 
-    /// Counters of its own.
+    /// Its own counters.
     pub fn xstats(&self) -> Xstats {
         match self {
             Self::Codel(q) => Xstats::Codel(q.xstats()),

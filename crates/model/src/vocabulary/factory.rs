@@ -1,12 +1,12 @@
-//! A part that the model was not built with, as a configuration names it.
+//! A user-defined part in a configuration.
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 use core::fmt;
 
-/// A part of somebody's own: its name, the options that it was given, and how one is made.
+/// A user-defined part: its name, its options, and a function that makes one.
 ///
-/// `T` is the part's trait, such as `dyn Law`; `A` is what making one takes beyond the options, which `make` already holds.
+/// `T` is the part's trait, such as `dyn Law`. `A` is the argument of the function; the options are already in `make`.
 pub struct PartFactory<T: ?Sized, A = ()> {
     name: Arc<str>,
     options: Arc<str>,
@@ -14,12 +14,13 @@ pub struct PartFactory<T: ?Sized, A = ()> {
 }
 
 impl<T: ?Sized, A> PartFactory<T, A> {
-    /// A part of that name. `options` is a text that is equal for equal options only; `make` makes one part, any number of times.
+    /// A part with this name. `options` is a text that is equal only for equal options; `make` makes one part and may be called
+    /// any number of times.
     pub fn new(name: &str, options: &str, make: impl Fn(A) -> Box<T> + Send + Sync + 'static) -> Self {
         Self { name: name.into(), options: options.into(), make: Arc::new(make) }
     }
 
-    /// The name by which it was asked for.
+    /// Its name.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -41,7 +42,7 @@ impl<T: ?Sized, A> Clone for PartFactory<T, A> {
     }
 }
 
-/// Equal are parts of one name with the same options.
+/// Parts are equal if name and options are equal.
 impl<T: ?Sized, A> PartialEq for PartFactory<T, A> {
     fn eq(&self, other: &Self) -> bool {
         (&self.name, &self.options) == (&other.name, &other.options)

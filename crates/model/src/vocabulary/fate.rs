@@ -1,4 +1,4 @@
-//! How packets end, and the account of that.
+//! Ends of packets, and their account.
 
 use super::ids::PlaceId;
 use alloc::vec::Vec;
@@ -13,31 +13,31 @@ pub enum Reason {
     Codel,
     /// A transmission failed more often than the limit of retries allows.
     RetryLimit,
-    /// It came after the receiver's window had moved on, or twice.
+    /// It arrived after the receiver's window had moved on, or twice.
     OldOrDuplicate,
-    /// The receiver had marked it lost, as it came broken too often before.
+    /// The receiver had declared it lost, because it arrived broken too often (retry-out).
     RetryOut,
     /// No route to its destination.
     NoRoute,
-    /// Nobody listens at its destination.
+    /// No listener at its destination.
     NoListener,
     /// An emulated network lost it.
     Loss,
-    /// PIE was against it when it came.
+    /// PIE dropped it at enqueue.
     Pie,
-    /// It had been passed on as often as its time to live lets it.
+    /// Its TTL expired.
     Ttl,
-    /// The hardware returned it unsent, as another to the same destination had failed.
+    /// The hardware returned it unsent, because another frame to the same destination had failed.
     Filtered,
-    /// A control law of somebody's own dropped it.
+    /// A user-defined control law dropped it.
     Law,
-    /// A newer acknowledgement made it needless.
+    /// A newer acknowledgement replaced it.
     AckFilter,
-    /// It waited too long for a station that sleeps.
+    /// It waited too long for a sleeping station.
     Expired,
-    /// It was sent to a group, and this receiver did not get it.
+    /// It was group-addressed, and this receiver missed it.
     Missed,
-    /// The queue that it waited in was replaced by another.
+    /// Its queue was replaced by another.
     Replaced,
 }
 
@@ -89,18 +89,18 @@ impl Reason {
 /// How a packet's life ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Fate {
-    /// An application got it.
+    /// An application received it.
     Delivered,
-    /// Somebody dropped it.
+    /// It was dropped, for this reason at this place.
     Dropped(Reason, PlaceId),
-    /// It did its work: a reply was made of it.
+    /// A reply was made from it.
     Consumed,
-    /// Another packet stands for its segments too from now on: a receiving interface merged them.
+    /// A receiving interface merged it into another packet (GRO).
     Merged,
 }
 
-/// What became of all packets so far. `created = delivered + consumed + merged + dropped + live`, always; splitting a
-/// packet into its segments, and duplicating one, creates packets.
+/// Account of all packets so far. Always `created = delivered + consumed + merged + dropped + live`. Splitting a packet into
+/// segments and duplicating it create packets.
 #[derive(Clone, Debug, Default)]
 pub struct PacketAccount {
     /// Packets made.

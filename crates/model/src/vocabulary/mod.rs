@@ -1,4 +1,4 @@
-//! The words every other room speaks: time, units, ids, random streams, packets, categories, trace.
+//! Basic types of all modules: time, units, ids, random streams, packets, access categories, trace.
 
 mod addr;
 mod bytes;

@@ -1,8 +1,8 @@
-//! Packets as four-byte handles, and the only three ways in which a charge ends.
+//! Packets as four-byte handles, and the three ways in which a socket charge ends.
 //!
-//! A [`Pkt`] names a slot of [`Packets`]; moving a packet moves four bytes. The slot holds 64 hot bytes. Whoever
-//! holds the handle owns the packet and must hand it on or [`Packets::free`] it with a [`Fate`]: so no layer has to
-//! know sockets, and a drop cannot forget whose memory it held.
+//! A [`Pkt`] is the number of a slot of [`Packets`]; moving a packet moves four bytes. The slot holds 64 hot bytes. The holder of
+//! the handle owns the packet and must pass it on or [`Packets::free`] it with a [`Fate`]. So no layer needs to know sockets, and
+//! each drop ends its socket's charge.
 
 mod amsdu;
 mod outside;
@@ -49,7 +49,7 @@ impl Pkt {
 /// Hops that a packet may make when it is new.
 pub const TTL: u8 = 64;
 
-/// The hot part of a packet: all that queues and drivers look at.
+/// The hot part of a packet: the fields that queues and drivers use.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub struct Packet {
@@ -100,7 +100,7 @@ pub struct Packet {
     msdus: u8,
 }
 
-/// All that a new packet needs from its maker.
+/// The fields of a new packet.
 #[derive(Clone, Copy, Debug)]
 pub struct NewPacket {
     /// When it was created.
@@ -113,7 +113,7 @@ pub struct NewPacket {
     pub len: u32,
     /// Memory charged for it, in bytes.
     pub truesize: u32,
-    /// Whose memory it is charged to, or [`SockId::NONE`].
+    /// The socket that it is charged to, or [`SockId::NONE`].
     pub charge: SockId,
     /// Sequence number in the flow.
     pub seq: u32,
@@ -128,7 +128,7 @@ pub struct NewPacket {
 }
 
 impl NewPacket {
-    /// A full datagram of flow 0, from the beginning of time, charged to nobody: what tests begin with.
+    /// A full datagram of flow 0 at time zero, without a charge: a base for tests.
     pub const PLAIN: Self = Self {
         now: Instant::ZERO,
         flow: FlowId(0),
@@ -165,7 +165,7 @@ pub const fn linear_truesize(len: u32) -> u32 {
     buffer_truesize(HEADROOM + len)
 }
 
-/// The slab of all packets, the account of their fates, and the charges that ended since the last drain.
+/// The slab of all packets, the account of their fates, and charges that ended since the last drain.
 #[derive(Debug, Default)]
 pub struct Packets {
     slots: Vec<Packet>,
@@ -255,7 +255,7 @@ impl Packets {
         pkt
     }
 
-    /// Makes a packet that is like another, charged to nobody and in no list; the caller owns it.
+    /// Makes a copy of a packet, without a charge and in no list; the caller owns it.
     pub fn duplicate(&mut self, p: Pkt) -> Pkt {
         let like = self.get(p).clone();
         let now = like.t_sent;
@@ -320,8 +320,8 @@ impl Packets {
         &mut self.tcp[p.slot()]
     }
 
-    /// Ends a packet's life: books its fate, ends its charge, takes the handle out of use. Of an A-MSDU each packet is freed by itself
-    /// (see [`Packets::take_msdu`]).
+    /// Frees a packet: counts its fate, ends its charge, and invalidates the handle. The packets of an A-MSDU are freed one by
+    /// one (see [`Packets::take_msdu`]).
     pub fn free(&mut self, p: Pkt, fate: Fate) {
         debug_assert!(self.get(p).msdus == 1, "the others of the A-MSDU would be lost");
         self.orphan(p);
@@ -351,7 +351,7 @@ impl Packets {
         self.uncharge(charge, truesize);
     }
 
-    /// Moves the charge out of the packet; the caller now owes an [`Packets::uncharge`].
+    /// Moves the charge out of the packet; the caller must call [`Packets::uncharge`].
     #[inline]
     pub fn take_charge(&mut self, p: Pkt) -> (SockId, u32) {
         let hot = self.get_mut(p);
@@ -408,7 +408,7 @@ impl Packets {
             .map(|p| (p.charge, p.truesize))
     }
 
-    /// What became of all packets so far.
+    /// The account of all packets so far.
     pub fn account(&self) -> &PacketAccount {
         &self.account
     }

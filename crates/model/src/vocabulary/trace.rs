@@ -1,6 +1,6 @@
-//! What the parts report: plain structs handed to a [`Sink`], and the context through which parts act on the world.
+//! Trace events, which parts report to a [`Sink`], and the context through which parts act on the world.
 //!
-//! Captures, logs, accounts and hashes are readers of this stream; a part never logs and never counts for itself.
+//! Captures, logs, accounts and hashes read this stream; parts do not log.
 
 use super::addr::Addr;
 use super::fate::{Fate, Reason};
@@ -13,7 +13,7 @@ use super::quic::LongPackets;
 use super::steps::Step;
 use super::time::{Duration, Instant};
 
-/// One thing that happened.
+/// One event.
 #[derive(Clone, Copy, Debug)]
 pub enum TraceEvent {
     /// An application got a packet.
@@ -141,24 +141,24 @@ pub enum QuicTrace {
 
 /// A reader of the trace.
 pub trait Sink {
-    /// Whether it wants whole frames too. They are put together only for those who do.
+    /// Whether it reads whole frames too. Frames are built only if this is true.
     const FRAMES: bool = false;
-    /// Whether it follows packets from layer to layer. Steps are told only to those who do.
+    /// Whether it follows packets from layer to layer. Steps are reported only if this is true.
     const STEPS: bool = false;
 
-    /// Takes note of what happened at `now`.
+    /// Receives an event at `now`.
     fn event(&mut self, now: Instant, what: &TraceEvent);
 
-    /// Takes note of a frame that was seen; called only if [`Sink::FRAMES`] is true.
+    /// Receives a frame; called only if [`Sink::FRAMES`] is true.
     #[inline]
     fn frame(&mut self, _now: Instant, _what: &FrameView<'_>) {}
 
-    /// Takes note of a packet's step; called only if [`Sink::STEPS`] is true.
+    /// Receives a packet's step; called only if [`Sink::STEPS`] is true.
     #[inline]
     fn step(&mut self, _now: Instant, _packets: &Packets, _what: &Step<'_>) {}
 }
 
-/// Takes note of nothing, at no cost.
+/// A sink that ignores everything, at no cost.
 #[derive(Debug, Default)]
 pub struct NoSink;
 
@@ -202,7 +202,7 @@ impl<A: Sink, B: Sink> Sink for Tee<A, B> {
     }
 }
 
-/// The part of the world that parts may act on: passed down, never stored.
+/// The part of the world that a part may act on: passed as an argument, never stored.
 #[derive(Debug)]
 pub struct Ctx<'a, S> {
     /// All packets.

@@ -1,9 +1,8 @@
-//! Which station is served next: what a scheduler is told and asked, and the family of those that are built in.
+//! Station schedulers: the trait, and the built-in ones.
 //!
-//! A scheduler knows neither packets nor PPDUs. The driver tells it which TIDs have frames
-//! ([`StationScheduler::schedule`]) and how much airtime stations have used ([`StationScheduler::charge`]). Whenever there may be
-//! room in the hardware, the driver *looks* through the list: the scheduler names one TID after the other, and the driver
-//! tries to send a PPDU of each.
+//! A scheduler does not see packets or PPDUs. The driver reports which TIDs have frames ([`StationScheduler::schedule`]) and how
+//! much airtime stations have used ([`StationScheduler::charge`]). When there may be room in the hardware, the driver *looks*
+//! through the list: the scheduler names one TID after the other, and the driver tries to send a PPDU of each.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -16,12 +15,12 @@ use crate::wifi::air::radio::Radio;
 use crate::wifi::phy::ppdu_duration_without_extension;
 use crate::wifi::tx::transmitter::{Attempt, TidIndex, Transmitter};
 
-/// Who used the airtime that a station is charged with.
+/// Direction of the airtime that a station is charged with.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AirtimeUse {
-    /// It was sent to the station.
+    /// Sent to the station.
     Tx,
-    /// The station sent it.
+    /// Sent by the station.
     Rx,
 }
 
@@ -36,7 +35,7 @@ impl AirtimeUse {
     }
 }
 
-/// What a scheduler sees of the device while the driver looks through the list.
+/// A scheduler's view of the device during a look.
 #[derive(Clone, Copy, Debug)]
 pub struct DeviceView<'a> {
     pub(in crate::wifi) queues: &'a FlowQueues,
@@ -58,23 +57,23 @@ impl DeviceView<'_> {
         t.may_send() && (t.has_waiting() || self.queues.backlog(TinId(tid.0)).0 > 0)
     }
 
-    /// Whether a TID is of frames to groups, which are charged to nobody.
+    /// Whether a TID carries group-addressed frames, which are not charged.
     #[inline]
     pub fn is_group(&self, tid: TidIndex) -> bool {
         self.tx.group == Some(tid.peer())
     }
 
-    /// Packets and bytes in the TID's flow queues; frames that wait for another try are not among them.
+    /// Packets and bytes in the TID's flow queues, without frames that wait for another try.
     pub fn backlog(&self, tid: TidIndex) -> (u32, u64) {
         self.queues.backlog(TinId(tid.0))
     }
 
-    /// Throughput that rate control expects of a peer.
+    /// Throughput to a peer that rate control expects.
     pub fn expected(&self, peer: PeerId) -> Rate {
         self.tx.peers[peer.index()].expected
     }
 
-    /// Whether a numbered frame of the TID waits that lies inside the Block Ack window: it would go if there were room.
+    /// Whether a frame of the TID with a sequence number inside the Block Ack window waits for room in the hardware.
     pub fn waits_for_room(&self, tid: TidIndex) -> bool {
         self.below.is_none() && self.tx.tids[tid.index()].has_waiting_inside()
     }
@@ -216,53 +215,52 @@ impl AirtimeBelow {
     }
 }
 
-/// Decides which station sends next: whom it lists, whose turn it is, and what charges change.
+/// Decides which station is served next: its list, the order of turns, and the effect of charges.
 ///
-/// It is told of TIDs ([`TidIndex`]: eight for each peer of the device, numbered without gaps), as Linux lists those;
-/// it may list stations instead, and name any TID of theirs. The four access categories are independent: a look concerns
-/// one, and never names a TID of another.
+/// Calls refer to TIDs ([`TidIndex`]: eight for each peer of the device, numbered without gaps), as in Linux. A scheduler may
+/// list stations instead, and name any of their TIDs. The four access categories are independent: a look concerns one category
+/// and never names a TID of another.
 ///
 /// # Order of calls
 ///
-/// [`schedule`](Self::schedule), [`charge`](Self::charge) and [`weigh`](Self::weigh) come in any order, but not during a look. A look
-/// is one call of [`start`](Self::start), then [`next`](Self::next) and [`done`](Self::done) in turn, until `next` names nobody or `done`
-/// ends it. `now` never goes back.
+/// [`schedule`](Self::schedule), [`charge`](Self::charge) and [`weigh`](Self::weigh) come in any order, but not during a look. A
+/// look is one call of [`start`](Self::start), then [`next`](Self::next) and [`done`](Self::done) in turn, until `next` returns
+/// `None` or `done` returns false. `now` never decreases.
 ///
-/// # What must hold
+/// # Requirements
 ///
 /// - `next` names only TIDs of the category for which [`DeviceView::has_frames`] is true.
-/// - A TID that has frames stays listed. `schedule` comes with each of its packets and when it may send again, not with
-///   each look: who is forgotten with frames may wait for ever.
-/// - A look ends. If nothing can be sent, `next` stops naming TIDs after each was tried.
-/// - Nothing is drawn by chance, no clock is read, and nothing is allocated but when it is built: same calls, same answers.
+/// - A TID with frames stays listed. `schedule` is called with each of its packets and when it may send again, not with each
+///   look: a forgotten TID may wait for ever.
+/// - A look ends: if nothing can be sent, `next` returns `None` after each TID was tried.
+/// - It uses no random numbers, reads no clock, and allocates only when it is built: the same calls give the same answers.
 ///
-/// [`crate::check::scheduler`] tries all of it on a scheduler of one's own.
+/// [`crate::check::scheduler`] checks all of this for a user-defined scheduler.
 pub trait StationScheduler: Debug {
-    /// Whether it heeds airtime weights; with one that does not, scenarios refuse them.
+    /// Whether it uses airtime weights; if not, weights in a scenario are an error.
     fn has_weights(&self) -> bool {
         false
     }
 
-    /// A station has this airtime weight from now on; 256 is that of a station that nobody has given one. Schedulers without
-    /// weights take no notice.
+    /// Sets a station's airtime weight; the default is 256. Schedulers without weights ignore it.
     fn weigh(&mut self, _peer: PeerId, _weight: u32) {}
 
-    /// The TID has frames, or may send those that it has again. It may be listed already, and there may be nothing after all.
+    /// The TID has frames, or may send its frames again. It may already be listed, and it may have no frames after all.
     fn schedule(&mut self, now: Instant, tid: TidIndex);
 
-    /// The TID's station has used airtime: `Tx` when a PPDU to it is done with, all its tries together; `Rx` with each PPDU
-    /// from it, the frames that came whole as if each had come alone. The station need not be listed, nor have frames.
+    /// The TID's station has used airtime: `Tx` after a PPDU to it, for all its tries together; `Rx` for each PPDU from it, with
+    /// each received frame counted as if sent alone. The station may be unlisted and without frames.
     fn charge(&mut self, now: Instant, tid: TidIndex, used: Duration, kind: AirtimeUse);
 
     /// A look through the list of a category begins.
     fn start(&mut self, ac: Ac);
 
-    /// Whose turn it is, or `None` if nobody else may send now.
+    /// The next TID, or `None` if no other may send now.
     fn next(&mut self, now: Instant, ac: Ac, view: &DeviceView<'_>) -> Option<TidIndex>;
 
-    /// What became of the turn of the TID that was named last. [`Attempt::Full`]: there was no room, and a frame of it has left
-    /// its queue and waits. [`Attempt::Nothing`]: CoDel, or a law in its place, has dropped all there was, or the Block Ack window is closed. Returns whether the
-    /// look goes on.
+    /// The result of the last named TID's turn. [`Attempt::Full`]: there was no room, and a frame has left its queue and waits.
+    /// [`Attempt::Nothing`]: CoDel, or another law, has dropped all frames, or the Block Ack window is closed. Returns whether
+    /// the look continues.
     fn done(&mut self, now: Instant, tid: TidIndex, attempt: Attempt, view: &DeviceView<'_>) -> bool;
 }
 

@@ -27,15 +27,15 @@ pub struct CaptureRequest {
     pub seed: Option<u64>,
     /// Number of the repetition.
     pub run: u64,
-    /// Its name in messages and in the outcome.
+    /// Its name in messages and in the result.
     pub path: String,
-    /// Where it is written: another place, if it is to have its name only when it is whole.
+    /// The file that is written; different from `path` if the file is renamed when complete.
     pub part: String,
     /// Points of capture: none means the air of every channel, `all` every point.
     pub points: Vec<String>,
     /// First and last time of the window, such as `5 s`; none means the run's.
     pub window: (Option<String>, Option<String>),
-    /// Bytes kept of each frame at most; zero keeps all.
+    /// Maximum bytes kept of each frame; zero keeps all.
     pub snaplen: u32,
 }
 
@@ -47,8 +47,8 @@ struct CaptureOutput {
     run: RunReport,
 }
 
-/// Runs one repetition and writes what its points of capture saw to a pcapng file; gives the file's path and length, the
-/// frames of each point and the run as [`super::run`] reports it, with what its scenario records, as JSON.
+/// Runs one repetition and writes the frames at its capture points to a pcapng file. Returns JSON with the file's path and
+/// length, the number of frames of each point, and the run as in [`super::run`], with what its scenario records.
 pub fn capture(request: &CaptureRequest) -> Result<String, ApiError> {
     let files = Folder::of(&request.file);
     capture_by(&Reader { parts: Parts::none(), files: &files }, request)

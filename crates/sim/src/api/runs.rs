@@ -1,4 +1,4 @@
-//! Repetitions of one scenario, side by side.
+//! Repetitions of one scenario, in parallel.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -26,9 +26,9 @@ pub struct Request {
     pub runs: u32,
     /// Number of the first repetition.
     pub first_run: u32,
-    /// Runs at the same time; threads that fewer runs leave idle are theirs, where a network has parts that share nothing.
+    /// Number of parallel runs. With fewer runs, idle threads run islands of the network, if it has any.
     pub jobs: usize,
-    /// Each run has its series.
+    /// Whether each run has its series.
     pub series: bool,
 }
 
@@ -40,8 +40,8 @@ pub type Finish<'a> = dyn Fn(u32, &mut RunReport) -> bool + Sync + 'a;
 
 /// Runs all repetitions, `jobs` at a time, and returns the results as one JSON object.
 ///
-/// `finish` gets the number of finished repetitions and the report of the one that has just finished, from which it may
-/// take the series, and says whether to go on. Results do not depend on `jobs`.
+/// `finish` gets the number of finished repetitions and the report of the last one, from which it may take the series, and
+/// returns whether to continue. Results do not depend on `jobs`.
 pub fn run(request: &Request, finish: &Finish<'_>) -> Result<String, ApiError> {
     let files = Folder::of(&request.file);
     run_by(&Reader { parts: Parts::none(), files: &files }, request, finish)
@@ -52,8 +52,8 @@ pub fn run_by(reader: &Reader<'_>, request: &Request, finish: &Finish<'_>) -> Re
     run_watched_by(reader, request, &|_| true, finish)
 }
 
-/// The same; while runs are under way `passed` gets how many have been made, with the parts of those that have not ended, and says whether
-/// to go on.
+/// As [`run_by`]; during the runs `passed` gets the number of finished runs, including fractions of unfinished ones, and returns
+/// whether to continue.
 pub fn run_watched(
     request: &Request,
     passed: &(dyn Fn(f64) -> bool + Sync),

@@ -15,7 +15,7 @@ use crate::scenario::parts::Parts;
 use crate::scenario::{self, Folder, Reader, Scenario};
 use crate::world::TcpSocket;
 
-/// A request to look at the sockets of one run of a scenario.
+/// A request for the sockets of one run of a scenario.
 #[derive(Clone, Debug)]
 pub struct SsRequest {
     /// The scenario, as TOML.
@@ -28,11 +28,11 @@ pub struct SsRequest {
     pub seed: Option<u64>,
     /// Number of the repetition.
     pub run: u64,
-    /// When to look, such as `5 s`; at the end of the run if not said.
+    /// The instant, such as `5 s`; by default the end of the run.
     pub at: Option<String>,
 }
 
-/// Runs one repetition up to an instant and prints its connections, both ends of each.
+/// Runs one repetition up to an instant and prints both ends of each connection.
 pub fn ss(request: &SsRequest) -> Result<String, ApiError> {
     let files = Folder::of(&request.file);
     ss_by(&Reader { parts: Parts::none(), files: &files }, request)
@@ -43,7 +43,7 @@ pub fn ss_by(reader: &Reader<'_>, request: &SsRequest) -> Result<String, ApiErro
     looked_at(reader, request, table)
 }
 
-/// The same as JSON, a list of objects: times in ms, rates in Mbit/s, all else as `ss` names it.
+/// As [`ss`], in JSON: a list of objects with times in ms, rates in Mbit/s, and all other names as in `ss`.
 pub fn ss_json(request: &SsRequest) -> Result<String, ApiError> {
     let files = Folder::of(&request.file);
     looked_at(&Reader { parts: Parts::none(), files: &files }, request, list)

@@ -1,4 +1,4 @@
-//! What the queueing disciplines of a run have counted up to an instant.
+//! Counters of the queueing disciplines of a run at an instant.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ struct Output {
     qdiscs: BTreeMap<String, QdiscSummary>,
 }
 
-/// Runs one repetition up to an instant and gives what its disciplines have counted, as JSON: `qdiscs` as in the report of a run.
+/// Runs one repetition up to an instant and returns the counters of its disciplines as JSON: `qdiscs` as in the report of a run.
 pub fn tc(request: &ss::SsRequest) -> Result<String, ApiError> {
     let files = Folder::of(&request.file);
     let reader = Reader { parts: Parts::none(), files: &files };

@@ -1,4 +1,4 @@
-//! One packet's walk through one run.
+//! The path of one packet through one run.
 
 use serde::Serialize;
 use stillair_model::vocabulary::{Addr, Duration, FlowId, IfId, Seed, Tee};
@@ -44,7 +44,7 @@ struct Output {
     places: Vec<String>,
 }
 
-/// Follows the first packet of a flow that is delivered or dropped at or after an instant, as JSON.
+/// Follows the first packet of a flow that is delivered or dropped at or after an instant, and returns its steps as JSON.
 pub fn walk_by(reader: &Reader<'_>, request: &WalkRequest) -> Result<String, ApiError> {
     let scenario = read_to_run_by(reader, &request.text, &request.file, &request.overrides)?;
     let at = ss::instant(&scenario, Some(&request.at))?;

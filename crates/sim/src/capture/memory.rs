@@ -1,5 +1,5 @@
-//! What a capture must remember from one PPDU to the next, because the trace does not say it: packets that the receiver
-//! already has, the receiver's scoreboard, and the numbers of management frames and A-MPDUs.
+//! State of a capture between PPDUs that is not in the trace: packets that the receiver already has, the receiver's scoreboard,
+//! and the numbers of management frames and A-MPDUs.
 
 use stillair_model::vocabulary::{ContentView, DevId, Headers, KeptHeaders, MpduView, PpduView};
 use stillair_model::wifi::seq_window::{Seq, SeqWindow, WindowPosition};

@@ -1,9 +1,9 @@
-//! Captures: what the air, a station or a wire carried, as a pcapng file that Wireshark opens.
+//! Captures of the air, a radio, a wire or a host's interface, as a pcapng file for Wireshark.
 //!
-//! A capture is a reader of the trace that wants frames. Its points are `air-CHANNEL` (every frame of a channel, as the one
-//! it was for received it), `NODE-INTERFACE` of each Wi-Fi interface (what that radio sent, and what it received of frames
-//! meant for it) and of each wired one (packets as its host sees them: before the device splits what it sends, after what
-//! came in together was merged), and each wired link under its own name (packets as they reach its end).
+//! A capture is a reader of the trace that needs frames. Its points are `air-CHANNEL` (every frame of a channel, as its receiver
+//! received it), `NODE-INTERFACE` of each Wi-Fi interface (frames sent by that radio, and received frames addressed to it) and of
+//! each wired one (packets as the host sees them: before TSO, after GRO), and each wired link under its own name (packets as they
+//! reach its end).
 //!
 //! A frame's time is the start of its PPDU, so all frames of an A-MPDU have the same; radiotap's TSFT is later by the
 //! preamble ([`radiotap::tsft`]). A frame that its receiver did not get, or that was part of a collision, ends with a wrong

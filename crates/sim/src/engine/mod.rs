@@ -1,12 +1,11 @@
 //! The event queue: timers by slot, popped in a total order.
 //!
-//! Each component that can be woken owns one slot. A slot is armed for one instant at a time; arming it anew replaces
-//! that. Events at the same instant come in the order of their slots, so the order does not depend on who was armed
-//! first. Entries of replaced arms stay in the heap and are passed over when they surface.
+//! Each component with a timer owns one slot. A slot is armed for one instant at a time; arming it again replaces that. Events at
+//! the same instant are handled in the order of their slots, so the order does not depend on when they were armed. Replaced
+//! entries stay in the heap and are skipped when they reach the top.
 //!
-//! An event mostly arms timers anew, its own or that of the next thing to happen. So the entry that was popped stays at
-//! the top until the next one is added, which takes its place: one walk through the heap instead of two, and a short one
-//! if the new entry is due soon.
+//! An event usually arms a timer again. So a popped entry stays at the top until the next entry is added, which replaces it: one
+//! pass through the heap instead of two, and a short one if the new entry is due soon.
 
 use stillair_model::vocabulary::Instant;
 

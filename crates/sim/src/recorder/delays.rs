@@ -1,4 +1,4 @@
-//! How long the packets of a flow took: a histogram of bounded memory, of which a quantile is right to a per cent.
+//! Delays of a flow's packets: a histogram with bounded memory, whose quantiles are accurate to one per cent.
 
 use stillair_model::vocabulary::Duration;
 

@@ -1,4 +1,4 @@
-//! The summary of a flow that carries data: what came, what was lost, how long it took.
+//! The summary of a flow that carries data: received and lost packets, and delays.
 
 use serde::Serialize;
 use std::collections::BTreeMap;

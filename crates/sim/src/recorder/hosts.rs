@@ -1,4 +1,4 @@
-//! What outside hosts sent and got.
+//! Packets sent and received by outside hosts.
 
 use std::collections::BTreeMap;
 

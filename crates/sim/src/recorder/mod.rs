@@ -1,4 +1,4 @@
-//! What was seen: per flow and per station, from the trace alone, and a hash of the whole trace.
+//! Measurements of flows and stations, from the trace only, and a hash of the whole trace.
 
 mod delays;
 mod exchanges;

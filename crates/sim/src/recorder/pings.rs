@@ -1,4 +1,4 @@
-//! What became of a ping's requests: how many were sent, answered and lost, and how long the answers took.
+//! Requests of a ping: numbers sent, answered and lost, and round-trip times.
 
 use serde::Serialize;
 

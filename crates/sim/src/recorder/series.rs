@@ -1,7 +1,7 @@
-//! What was seen in each step of a run, from its first instant on, the warm-up included.
+//! Measurements in each step of a run, from its start, including the warm-up.
 //!
-//! Memory for all steps is taken before the run, or of a run without an end for the last ones ([`LAST`]). Whoever drives the world
-//! ends a step at its boundary, so that an event costs an addition to the current row and no look at the clock.
+//! Memory for all steps is allocated before the run, or for the last steps if the run has no end ([`LAST`]). The driver of the
+//! world ends a step at its boundary, so an event only adds to the current row and does not check the time.
 
 use stillair_model::vocabulary::{
     Ac, Duration, FlowId, Instant, PacketKind, PlaceId, PpduKind, PpduTry, Reason, TraceEvent,

@@ -1,4 +1,4 @@
-//! A run's summary: what a person or a program reads of it.
+//! The summary of a run.
 
 use serde::Serialize;
 use serde_json::{Map, Value};

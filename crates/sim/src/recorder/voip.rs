@@ -1,4 +1,4 @@
-//! What became of a telephone call: delay, jitter, loss, and how good it sounded.
+//! Quality of a telephone call: delay, jitter, loss, and its score.
 
 use serde::Serialize;
 use stillair_model::metrics::{emodel, flent_mos};

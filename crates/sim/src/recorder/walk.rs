@@ -1,4 +1,4 @@
-//! One packet's walk: where it was seen, from its sender to its end.
+//! The path of one packet: its places, from its sender to its end.
 
 use std::collections::{BTreeMap, VecDeque};
 

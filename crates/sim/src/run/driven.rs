@@ -1,4 +1,4 @@
-//! A run that somebody drives: packets of outside hosts come in and leave between its events.
+//! A run with a driver: packets of outside hosts enter and leave between its events.
 
 use std::sync::Arc;
 
@@ -11,9 +11,8 @@ use crate::scenario::Scenario;
 use crate::world::{Books, Entering, Left, Refused};
 
 impl<'a, S: Records> Session<'a, S> {
-    /// A run at its beginning, of a scenario that may have outside hosts. What a driver does with a session is what it does with a
-    /// [`World`](crate::world::World): the functions of the same names are those of its world. But a session ends with its scenario, and what
-    /// the scenario records is sampled on the way.
+    /// A new run of a scenario that may have outside hosts. Functions with the names of those of [`World`](crate::world::World)
+    /// do the same. Unlike a world, a session ends with its scenario, and samples what the scenario records.
     pub fn driven(
         scenario: &'a Scenario,
         seed: Seed,
@@ -22,17 +21,17 @@ impl<'a, S: Records> Session<'a, S> {
         Self::wired(Held::Lent(scenario), seed, sink)
     }
 
-    /// What is run.
+    /// The scenario of the run.
     pub fn scenario(&self) -> &Scenario {
         &self.scenario
     }
 
-    /// The time: what is due until then, and perhaps at that very instant, has been handled.
+    /// The current time: all events before it have been handled, and perhaps events at it.
     pub fn now(&self) -> Instant {
         self.now
     }
 
-    /// Goes on until `at`, at most to the end of the run, and handles what is due at that very instant; at the end itself it is left.
+    /// Advances to `at`, at most to the end of the run, and handles events at that instant, except at the end itself.
     pub fn advance_through(&mut self, at: Instant) {
         if at >= self.end() {
             return self.advance(self.end());
@@ -44,7 +43,7 @@ impl<'a, S: Records> Session<'a, S> {
         self.now = at;
     }
 
-    /// Ends the run now, if it has not ended: [`Session::finish`] is to report of what has been.
+    /// Ends the run now, if it has not ended; [`Session::finish`] then reports the run so far.
     pub fn stop(&mut self) {
         if self.now < self.end {
             self.end = self.now;
@@ -52,19 +51,19 @@ impl<'a, S: Records> Session<'a, S> {
         }
     }
 
-    /// When something happens next by itself, or is sampled; none at the end of the run.
+    /// The time of the next event or sample; `None` at the end of the run.
     pub fn next_event(&mut self) -> Option<Instant> {
         let next =
             self.world.next_event().unwrap_or(Instant::NEVER).min(self.samples.next()).min(self.next_step());
         (self.now < self.end()).then(|| next.min(self.end()))
     }
 
-    /// A packet comes in from outside, now.
+    /// A packet enters from outside, now.
     pub fn enter(&mut self, packet: &Entering<'_>) -> Result<Enqueue, Refused> {
         self.world.enter(packet)
     }
 
-    /// Lets what has come in take its effect.
+    /// Processes the packets that have entered.
     pub fn put_through(&mut self) {
         self.world.put_through();
     }
@@ -79,34 +78,35 @@ impl<'a, S: Records> Session<'a, S> {
         self.world.ended()
     }
 
-    /// Whether a packet has left or a charge has ended that nobody has asked for.
+    /// Whether a packet has left, or a charge has ended, that has not been read yet.
     pub fn has_news(&self) -> bool {
         self.world.has_news()
     }
 
-    /// What has been seen so far.
+    /// The recorder's data so far.
     pub fn seen(&self) -> &Recorder {
         self.world.trace().recorder()
     }
 
-    /// What can be read of the world.
+    /// Read-only access to the world.
     pub fn books(&self) -> Books<'_, S> {
         self.world.books()
     }
 
-    /// The names of the stations, as results have them.
+    /// Names of the stations, as in results.
     pub fn stations(&self) -> &[String] {
         &self.stations
     }
 
-    /// The address that stands for all that no interface of the scenario has.
+    /// The address that stands for all addresses outside the scenario.
     pub fn elsewhere(&self) -> Addr {
         self.world.elsewhere()
     }
 }
 
 impl<S: Records> Session<'static, S> {
-    /// [`Session::driven`] of a scenario that the session has a share of, so that it can be kept and sent to another thread.
+    /// As [`Session::driven`], with shared ownership of the scenario, so that the session can be stored and sent to another
+    /// thread.
     pub fn shared(
         scenario: Arc<Scenario>,
         seed: Seed,

@@ -1,4 +1,4 @@
-//! The recorder with who follows packets beside it.
+//! The recorder together with the record of packets' delays by layer and cause.
 
 use stillair_model::vocabulary::{DevId, Instant, Packets, Sink, Step, TraceEvent};
 

@@ -1,4 +1,4 @@
-//! A run whose panics are errors that say which run it was.
+//! Turns a panic in a run into an error that names the run.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

@@ -1,5 +1,5 @@
-//! A run of a network whose parts share nothing: island by island, and side by side on several threads. It tells what the same run tells that
-//! handles all events in one order, with the same hash of its trace.
+//! Runs a network of several islands: one after the other, or in parallel on several threads. Report and trace hash equal those
+//! of a run that handles all events in one order.
 
 use std::panic::resume_unwind;
 use std::sync::mpsc::sync_channel;

@@ -1,4 +1,4 @@
-//! One run of a scenario: a world, what is sampled on its way, and its report when it has ended.
+//! One run of a scenario: its world, its samples, and its report at the end.
 
 mod driven;
 mod followed;
@@ -91,9 +91,9 @@ pub struct Session<'a, S> {
 }
 
 impl<'a, S: Records> Session<'a, S> {
-    /// A run at its beginning. `sink` makes of the recorder the reader of the trace: the recorder itself, or one that passes events on to
-    /// it. An error if the world's timers do not reach to the end of the scenario, or if it has outside hosts, which ask for a driver
-    /// ([`Session::driven`]).
+    /// A new run. `sink` turns the recorder into the reader of the trace: the recorder itself, or a reader that passes events on
+    /// to it. An error if the world's timers do not reach the end of the scenario, or if it has outside hosts, which need a
+    /// driver ([`Session::driven`]).
     pub fn new(scenario: &'a Scenario, seed: Seed, sink: impl FnOnce(Recorder) -> S) -> Result<Self, String> {
         scenario.needs_no_driver().map_err(|says| format!("run {}: {says}", seed.run))?;
         Self::wired(Held::Lent(scenario), seed, sink)
@@ -108,8 +108,8 @@ impl<'a, S: Records> Session<'a, S> {
         Ok(Self { scenario, seed, world, stations, places, samples, now, end, steps: 0, changed: None })
     }
 
-    /// Keeps series of what happens in each step of 0.2 s. They change nothing in what happens. Of a scenario that leaves its length to a
-    /// driver the last hour or two are kept, so that memory does not grow.
+    /// Records series in steps of 0.2 s. They do not change the run. If a driver decides the length of the run, only the last
+    /// hour or two are kept, so that memory does not grow.
     pub fn with_series(mut self) -> Self {
         let counts = (self.stations.len(), self.places.len(), self.world.books().interfaces());
         let duration = (!self.scenario.is_open_ended()).then_some(self.scenario.duration);
@@ -122,8 +122,7 @@ impl<'a, S: Records> Session<'a, S> {
         self.end
     }
 
-    /// Goes on until `until`, at most to the end of the run; what is due at `until` is left. The world stands still wherever something is
-    /// sampled.
+    /// Advances to `until`, at most to the end of the run; events at `until` are not handled. The world stops at each sample.
     pub fn advance(&mut self, until: Instant) {
         let (end, until) = (self.end(), until.min(self.end()));
         while self.now < until {
@@ -144,7 +143,7 @@ impl<'a, S: Records> Session<'a, S> {
         self.scenario.steps.get(self.steps).map_or(Instant::NEVER, |step| Instant::ZERO + step.at)
     }
 
-    /// From now on the network is what `to` says. An error if that is more than rates, delays and losses: then nothing has changed.
+    /// Changes the network to that of `to`. An error, without any change, if more than rates, delays and losses differ.
     pub fn change(&mut self, to: &Scenario) -> Result<(), String> {
         self.turn_into(Box::new(to.clone()))
     }
@@ -157,12 +156,12 @@ impl<'a, S: Records> Session<'a, S> {
         Ok(())
     }
 
-    /// The TCP sockets, in the order of the flows, each end that connects before the one that listens.
+    /// The TCP sockets, in the order of the flows; for each flow the connecting end comes first.
     pub fn tcp_sockets(&self) -> impl Iterator<Item = TcpSocket<'_>> {
         self.world.books().tcp_sockets()
     }
 
-    /// What the queueing disciplines have counted so far, by their names.
+    /// Counters of the queueing disciplines so far, by name.
     pub fn qdiscs(&self) -> BTreeMap<String, QdiscSummary> {
         report::qdiscs(&self.scenario, &self.world, self.now)
     }
@@ -182,7 +181,7 @@ impl<'a, S: Records> Session<'a, S> {
         &self.places
     }
 
-    /// Goes on to the end of the run and checks all accounts. The report, and the reader of the trace.
+    /// Runs to the end and checks all accounts. Returns the report and the reader of the trace.
     pub fn finish(mut self) -> Result<(RunReport, S), String> {
         self.advance(self.end());
         let report = self.report()?;
@@ -200,9 +199,9 @@ fn check_horizon<S: Sink>(scenario: &Scenario, seed: Seed, world: &World<S>) -> 
     Ok(())
 }
 
-/// Runs one repetition of a scenario island by island on at most so many threads, and checks its accounts; none if it cannot be run so. Its
-/// report is that of [`run_once`], its hash too. Where a large network has islands, the other functions here do so by themselves; a
-/// [`Session`] handles all events in one order.
+/// Runs one repetition of a scenario island by island, on at most this many threads, and checks its accounts; `None` if the
+/// network has no islands. Report and hash equal those of [`run_once`]. For a large network with islands the other functions here
+/// do this automatically; a [`Session`] handles all events in one order.
 pub fn run_by_islands(scenario: &Scenario, seed: Seed, threads: usize) -> Option<Result<RunReport, String>> {
     let islands = islands::islands(scenario)?;
     Some(guarded(seed, || islands::run(scenario, seed, &islands, threads, &mut |_| true)))
@@ -259,13 +258,13 @@ fn watch<S: Records>(
     })
 }
 
-/// Runs one repetition of a scenario and checks its accounts. A panic in it is an error too, with the run, its seed and the custom
-/// part that it was in.
+/// Runs one repetition of a scenario and checks its accounts. A panic becomes an error with the run, its seed and the
+/// user-defined part that panicked.
 pub fn run_once(scenario: &Scenario, seed: Seed) -> Result<RunSummary, String> {
     run_reported(scenario, seed, false).map(|report| report.summary)
 }
 
-/// The same, with its series if `with_series`. They change nothing in what happens.
+/// As [`run_once`], with series if `with_series`. They do not change the run.
 pub fn run_reported(scenario: &Scenario, seed: Seed, with_series: bool) -> Result<RunReport, String> {
     if let Some(islands) = islands::worth_it(scenario, 1).filter(|_| !with_series) {
         return guarded(seed, || islands::run(scenario, seed, &islands, 1, &mut |_| true));

@@ -1,4 +1,4 @@
-//! What there is to say of a run that has ended.
+//! The report of a finished run.
 
 use std::collections::BTreeMap;
 
@@ -14,22 +14,22 @@ use crate::recorder::{
 use crate::scenario::Scenario;
 use crate::world::{self, DevLayout, QdiscCounters, World};
 
-/// What there is to say of one run.
+/// The report of one run.
 #[derive(Debug, Serialize)]
 pub struct RunReport {
     /// Its summary.
     #[serde(flatten)]
     pub summary: RunSummary,
-    /// What happened step by step, if that was asked for.
+    /// Its series, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub series: Option<SeriesReport>,
-    /// Every exchange on the air in a stretch, if the scenario asks for it.
+    /// Every exchange on the air in a part of the run, if the scenario records them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exchanges: Option<ExchangesReport>,
-    /// What waited in each layer of each interface, if the scenario asks for it.
+    /// Queue lengths in each layer of each interface, if the scenario records them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queues: Option<OccupancyReport>,
-    /// Where the time of packets went, if the scenario asks for it.
+    /// Delays of packets by layer and cause, if the scenario records them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sojourn: Option<SojournReport>,
 }

@@ -1,4 +1,4 @@
-//! What is looked at at a steady interval while a run goes on.
+//! Values that are sampled at fixed intervals during a run.
 
 use stillair_model::vocabulary::{Duration, Instant};
 

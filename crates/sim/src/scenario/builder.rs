@@ -1,7 +1,7 @@
-//! A scenario made in Rust, part by part, with the same checks, defaults and errors as one that is read.
+//! Builds a scenario in Rust, with the same checks, defaults and errors as for a file.
 //!
-//! What every network has is a function with types; any other key of the [reference](super::reference()) is [`set`](NodeBuilder::set) by its
-//! name, with a typed value. Nothing is checked before [`Reader::build`](super::Reader::build).
+//! Common settings are functions with types. Any other key of the [reference](super::reference()) can be
+//! [`set`](NodeBuilder::set) by its name, with a typed value. Nothing is checked before [`Reader::build`](super::Reader::build).
 //!
 //! ```
 //! use std::net::Ipv4Addr;
@@ -43,7 +43,7 @@ use super::document::{self, Item, Table, Value};
 use super::error::Origin;
 use super::{Scenario, ScenarioError, Scheme};
 
-/// A value of a key, as the reader takes it from a file.
+/// A value of a key, as in a file.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Setting(Value);
 
@@ -144,8 +144,8 @@ macro_rules! parts {
             pub struct $name(Table);
 
             impl $name {
-                /// Sets a key of the reference; the last value counts. Keys of tables in it are joined by dots, and a key with dots
-                /// stands in quotes: `sysctl."net.ipv4.tcp_ecn"`.
+                /// Sets a key of the reference; the last value counts. Keys of nested tables are joined by dots. A key that
+                /// contains dots is quoted: `sysctl."net.ipv4.tcp_ecn"`.
                 pub fn set(mut self, key: &str, value: impl Into<Setting>) -> Self {
                     put(&mut self.0, key, value.into().0);
                     self
@@ -156,7 +156,7 @@ macro_rules! parts {
 }
 
 parts! {
-    /// A scenario that is being made.
+    /// A scenario under construction.
     ScenarioBuilder;
     /// A Wi-Fi channel.
     ChannelBuilder;
@@ -176,12 +176,12 @@ impl ScenarioBuilder {
         Self::default().set("name", name)
     }
 
-    /// Length of the run; 30 s unless said.
+    /// Length of the run; 30 s by default.
     pub fn duration(self, length: Duration) -> Self {
         self.set("duration", length)
     }
 
-    /// What happens before is not measured.
+    /// Time at the start of the run that is not measured.
     pub fn warm_up(self, time: Duration) -> Self {
         self.set("warm_up", time)
     }
@@ -212,7 +212,8 @@ impl ScenarioBuilder {
         self
     }
 
-    /// The scenario with the built-in parts and without files; for others there is [`Reader::build`](super::Reader::build).
+    /// Builds the scenario with built-in parts and without files. For user-defined parts or files use
+    /// [`Reader::build`](super::Reader::build).
     pub fn build(&self) -> Result<Scenario, ScenarioError> {
         super::Reader { parts: super::Parts::none(), files: &super::NoFiles }.build(self)
     }
@@ -228,7 +229,7 @@ impl ScenarioBuilder {
 }
 
 impl ChannelBuilder {
-    /// A channel of that band and width.
+    /// A channel with this band and width.
     pub fn new(band: Band, width: Width) -> Self {
         let band = match band {
             Band::Ghz2 => "2.4 GHz",
@@ -240,19 +241,19 @@ impl ChannelBuilder {
 }
 
 impl LinkBuilder {
-    /// A link of that rate and delay, the same both ways.
+    /// A link with this rate and delay in both directions.
     pub fn new(rate: Rate, delay: Duration) -> Self {
         Self::default().set("rate", rate).set("delay", delay)
     }
 }
 
 impl NodeBuilder {
-    /// A node that behaves as that kernel.
+    /// A node with the kernel profile of this name.
     pub fn new(profile: &str) -> Self {
         Self::default().set("profile", profile)
     }
 
-    /// It passes packets for others on.
+    /// The node forwards packets.
     pub fn forward(self) -> Self {
         self.set("forward", true)
     }
@@ -274,17 +275,17 @@ impl InterfaceBuilder {
         Self::default().set("address", address)
     }
 
-    /// One at a wired link.
+    /// A wired interface on a link.
     pub fn wired(link: &str, address: Ipv4Addr) -> Self {
         Self::at(address).set("link", link)
     }
 
-    /// That of an access point, with such queues.
+    /// The Wi-Fi interface of an access point with this queueing scheme.
     pub fn access_point(channel: &str, scheme: Scheme, address: Ipv4Addr) -> Self {
         Self::at(address).set("channel", channel).set("role", "ap").set("scheme", scheme.name())
     }
 
-    /// That of a station of the access point `NODE.INTERFACE`, at a fixed rate both ways.
+    /// The Wi-Fi interface of a station of the access point `NODE.INTERFACE`, with a fixed rate in both directions.
     pub fn station(channel: &str, ap: &str, rate: PhyRate, address: Ipv4Addr) -> Self {
         Self::at(address).set("channel", channel).set("role", "station").set("ap", ap).set("rate", rate)
     }
@@ -305,7 +306,7 @@ impl FlowBuilder {
         Self::of("tcp", from, to)
     }
 
-    /// Datagrams, of so many bits of payload a second.
+    /// UDP datagrams with this payload rate.
     pub fn udp(from: &str, to: &str, rate: Rate) -> Self {
         Self::of("udp", from, to).set("rate", rate)
     }

@@ -1,4 +1,4 @@
-//! Options of parts of somebody's own, read by the keys that these have declared.
+//! Reads options of user-defined parts by their declared keys.
 
 use stillair_model::vocabulary::PartFactory;
 

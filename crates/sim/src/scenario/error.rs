@@ -1,24 +1,24 @@
-//! What is wrong with a scenario: where it stands, what was found there and what would be right.
+//! Errors in a scenario: the place, what was found there and what would be right.
 
 use core::cmp::Reverse;
 use core::fmt;
 
-/// One mistake in a scenario, for the person who wrote it.
+/// An error in a scenario, for its author.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ScenarioError {
-    /// The scenario file, or `--set` where an override is to blame.
+    /// The scenario file, or `--set` if an override is wrong.
     pub file: Box<str>,
-    /// Line of the file, from 1; none for an override.
+    /// Line of the file, from 1; `None` for an override.
     pub line: Option<u32>,
-    /// Dotted path of the key; empty where the text is not TOML at all.
+    /// Dotted path of the key; empty if the text is not valid TOML.
     pub key: String,
-    /// What stands there.
+    /// What was found.
     pub found: String,
     /// What would be right.
     pub expected: String,
-    /// Other mistakes, which do not depend on this one.
+    /// Other errors, independent of this one.
     pub others: Box<[Self]>,
-    /// So many more there are, which are not told.
+    /// Number of further errors that are not listed.
     pub more: usize,
 }
 

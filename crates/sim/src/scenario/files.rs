@@ -1,19 +1,19 @@
-//! Where what a scenario names comes from: reading one opens no file by itself.
+//! Providers of files that a scenario names: reading a scenario opens no file itself.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 
-/// Bytes of the largest file that is taken.
+/// Maximum size of a file in bytes.
 pub const MOST_BYTES: u64 = 16 << 20;
 
-/// Gives the text of files that scenarios name.
+/// A provider of the text of files that scenarios name.
 pub trait Files {
-    /// The text of the file of that name, as the scenario has the name; or why there is none, as "which cannot be read".
+    /// The text of the file with this name, as in the scenario; or the reason why there is none, such as "which cannot be read".
     fn read(&self, name: &str) -> Result<String, String>;
 }
 
-/// The files of a folder: names are relative to it.
+/// Files in a folder; names are relative to it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Folder(PathBuf);
 
@@ -23,7 +23,7 @@ impl Folder {
         Self(folder.into())
     }
 
-    /// The folder in which `file` lies, a scenario's.
+    /// The folder of the scenario file `file`.
     pub fn of(file: &str) -> Self {
         Self(PathBuf::from(file).parent().map_or_else(PathBuf::new, PathBuf::from))
     }
@@ -41,7 +41,7 @@ impl Files for Folder {
     }
 }
 
-/// Texts in memory, by their names.
+/// Texts in memory, by name.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Memory(BTreeMap<String, String>);
 
@@ -64,7 +64,7 @@ impl Files for Memory {
     }
 }
 
-/// None: a scenario that names a file is refused.
+/// No files: a scenario that names a file is an error.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct NoFiles;
 

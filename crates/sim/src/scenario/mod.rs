@@ -1,8 +1,7 @@
-//! A scenario: TOML text to a plain, resolved and fully checked structure that the world is wired from.
+//! Scenarios: TOML text becomes a resolved and fully checked structure, from which the world is built.
 //!
-//! References are positions in the scenario's own lists, defaults are filled in, `like` and overrides are
-//! applied: whoever reads a [`Scenario`] decides nothing. A mistake in the text is one [`ScenarioError`] that
-//! says where, what was found and what would be right.
+//! In a [`Scenario`] references are indices into its lists, defaults are filled in, and `like` and overrides are applied. An
+//! error in the text is a [`ScenarioError`] with the place, what was found and what would be right.
 //!
 //! ```text
 //! text --document--> tree with lines --set, like--> tree --reader, decode--> Scenario --topology--> checked
@@ -79,16 +78,16 @@ pub use scheme::Scheme;
 pub use step::{Change, Step, changeable, changes};
 pub use trace::PathTrace;
 
-/// A whole experiment: who is there, how they are connected and what they send.
+/// A whole experiment: nodes, their connections, and their traffic.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Scenario {
     /// Name, for results.
     pub name: String,
     /// Length of the run.
     pub duration: Duration,
-    /// What happens before this is not measured.
+    /// Time at the start that is not measured.
     pub warm_up: Duration,
-    /// What happens in this time before the end is not measured.
+    /// Time before the end that is not measured.
     pub cool_down: Duration,
     /// Seed of all random streams.
     pub seed: u64,
@@ -100,22 +99,22 @@ pub struct Scenario {
     pub links: Vec<Link>,
     /// Traffic of modelled hosts.
     pub flows: Vec<Flow>,
-    /// Traffic between live hosts or guests, which real programs make.
+    /// Traffic between live hosts or guests, made by real programs.
     pub live_flows: Vec<Flow>,
-    /// The one of Flent's tests that some of the traffic is.
+    /// The Flent test that some of the traffic belongs to.
     pub test: Option<FlentTest>,
-    /// What changes while the run goes on, in order.
+    /// Changes during the run, in order.
     pub steps: Vec<Step>,
     /// What is recorded beyond the summary.
     pub record: Record,
-    /// Keys of its text that have no effect, each a sentence that begins with the key.
+    /// Keys without effect, each as a sentence that begins with the key.
     pub idle: Vec<String>,
-    /// What is lost at the ratios of its paths, worked out once for all its runs.
+    /// Tables of losses by signal-to-noise ratio, computed once for all runs.
     pub error_tables: ErrorTables,
 }
 
 impl Scenario {
-    /// The names of all flows, one for each receiver, in the order in which the world numbers them.
+    /// Names of all flows, one for each receiver, in the order of the world's numbers.
     pub fn flow_names(&self) -> Vec<String> {
         let one = |flow: &Flow| -> Vec<String> {
             flow.to.iter().map(|&to| format!("{}.{}", flow.name, self.end_name(to))).collect()
@@ -129,7 +128,7 @@ impl Scenario {
         format!("{}.{}", node.name, node.interfaces[at.interface].name)
     }
 
-    /// All interfaces with a discipline for what comes in, in their order: the world gives each an ifb.
+    /// All interfaces with an ingress shaper, in order: the world gives each an ifb.
     pub fn shaped(&self) -> impl Iterator<Item = InterfaceRef> {
         let nodes = self.nodes.iter().enumerate();
         let all = nodes.flat_map(|(node, n)| n.interfaces.iter().enumerate().map(move |(i, x)| (node, i, x)));
@@ -148,7 +147,7 @@ impl Scenario {
         own.chain(self.shaped().map(ifb)).collect()
     }
 
-    /// An end of a flow as the scenario names it.
+    /// Name of a flow's end, as in the scenario.
     pub fn end_name(&self, end: FlowEnd) -> String {
         match end.interface {
             None => self.nodes[end.node].name.clone(),
@@ -170,7 +169,7 @@ impl Scenario {
         Ac::of_tid(self.nodes[by].profile.dscp_to_up.tid(flow.tos))
     }
 
-    /// A station as results name it: the first of a node goes by the node's name.
+    /// Name of a station in results: the first of a node has the node's name.
     pub fn station_name(&self, at: InterfaceRef) -> String {
         let node = &self.nodes[at.node];
         let first = node.interfaces.iter().position(
@@ -231,12 +230,12 @@ pub fn lines() -> String {
     decode::lines()
 }
 
-/// The reference of a scenario for users, in Markdown.
+/// The reference of all scenario keys, in Markdown.
 pub fn reference() -> String {
     contract::reference(&decode::SHAPE)
 }
 
-/// Reads a time such as `5 ms`; the error says what would have been right.
+/// Reads a time such as `5 ms`; the error states what would be right.
 pub fn parse_duration(text: &str) -> Result<Duration, String> {
     units::duration(text)
 }

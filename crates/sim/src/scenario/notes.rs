@@ -1,4 +1,4 @@
-//! What somebody should know of a scenario that is no mistake: it is run as it stands, and this is told beside its results.
+//! Notes on a scenario: problems that are not errors. The scenario runs unchanged, and the notes are printed with its results.
 
 use stillair_model::vocabulary::Duration;
 use stillair_model::wifi::config::{DriverConfig, FirmwareParams};

@@ -1,4 +1,4 @@
-//! From a text to a scenario: with what parts, and with files from where.
+//! Reads a scenario from text, with given parts and a provider of files.
 
 use super::builder::ScenarioBuilder;
 use super::document::Table;

@@ -1,4 +1,4 @@
-//! What changes while a run goes on: at instants that the scenario names, or when somebody asks for it.
+//! Changes during a run: at instants in the scenario, or on request.
 
 use serde_json::Value;
 use stillair_model::qdisc::QdiscConfig;

@@ -1,4 +1,5 @@
-//! What a scenario comes to, for the person who wrote it: who is there, who hears whom how well, at which rates, and what has no effect.
+//! The survey of a scenario, for its author: its nodes, which of them hear each other and how well, at which rates, and keys
+//! without effect.
 
 use serde_json::{Value, json};
 use stillair_model::qdisc::QdiscConfig;

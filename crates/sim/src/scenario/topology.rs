@@ -1,4 +1,4 @@
-//! Whether packets can get from where they are sent to where they are meant to go.
+//! Checks that packets of each flow have a route to their destination.
 
 use std::collections::{BTreeSet, VecDeque};
 

@@ -1,5 +1,5 @@
-//! Islands: parts of a network that share nothing. They may run one after the other, which keeps what they use in the cache, or each
-//! in a world of its own, at the same time as others.
+//! Islands: parts of a network that share nothing. They may run one after the other, which keeps their data in the cache, or in
+//! parallel, each in its own world.
 
 use stillair_model::vocabulary::{Instant, Sink, Tee};
 

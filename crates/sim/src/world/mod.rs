@@ -1,8 +1,9 @@
-//! The world: air, network and hosts, which know nothing of each other's insides, and what each event does to them.
+//! The world: air, network and hosts, which do not see each other's internals, and the effects of each event on them.
 //!
-//! A packet's walk through this folder: an application in `hosts` makes it; `network` routes it and queues it at an interface, whose
-//! device is a wire or a Wi-Fi device; `air` carries it over the channel and hands it up at the other end. The world does not know who
-//! drives it: virtual time pops the next event at once, and a driver of outside hosts goes on from instant to instant (`driver.rs`).
+//! A packet's path through this folder: an application in `hosts` makes it; `network` routes it and queues it at an interface,
+//! whose device is a wire or a Wi-Fi device; `air` carries it over the channel and hands it up at the other end. The world does
+//! not depend on its driver: in virtual time the next event is handled at once, and a driver of outside hosts advances from
+//! instant to instant (`driver.rs`).
 
 mod air;
 mod books;

@@ -1,4 +1,4 @@
-//! Which island each thing of a world is on, and which of several worlds of one scenario has it.
+//! The island of each object of a world, and the world that owns it if a scenario has several.
 
 /// The islands of a scenario, by the numbers that its world gives to things.
 #[derive(Debug)]

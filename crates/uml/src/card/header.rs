@@ -1,4 +1,4 @@
-//! What stands before a packet on a card: what is left to do with it.
+//! The header before a packet on a card: remaining offload work.
 
 use stillair_ip::checksum;
 

@@ -1,4 +1,4 @@
-//! A guest's memory as its card sees it: physical addresses, each access within what the guest has said it has.
+//! A guest's memory for its card: physical addresses; each access is checked against the regions that the guest has declared.
 
 use std::os::fd::OwnedFd;
 

@@ -1,7 +1,7 @@
 //! A split virtqueue, from the card's side.
 //!
-//! What a guest writes into it is looked at once and never trusted: a position or an address out of bounds is an error, and a chain of
-//! descriptors ends after as many as the ring has.
+//! Values written by the guest are read once and never trusted: a position or an address out of bounds is an error, and a
+//! descriptor chain is at most as long as the ring.
 
 // spec: virtio 1.2 2.7 - descriptors of 16 bytes; the available ring: flags, index, heads; the used ring: flags, index, pairs of head and length.
 // linux: include/uapi/linux/virtio_ring.h (6.12).

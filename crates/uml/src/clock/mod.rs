@@ -1,6 +1,6 @@
-//! A guest's clock: it asks for turns, and gets them. A turn begins at a time, and the guest goes on by itself before another.
+//! A guest's clock: the guest requests turns and gets them. A turn begins at a time, and the guest runs until its next request.
 //!
-//! Since 6.12 times stand in a page that both have ([`page`]), and only turns are messages; before that everything is one.
+//! Since 6.12 times are in a shared page ([`page`]), and only turns are messages; before that everything is a message.
 
 pub mod page;
 

@@ -1,4 +1,4 @@
-//! Memory that another process has too. Nothing of it is ever a reference: it is copied out and in, within its bounds.
+//! Memory shared with another process. There are no references into it: data is copied in and out, within bounds.
 
 use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
 

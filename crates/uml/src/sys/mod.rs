@@ -1,4 +1,4 @@
-//! System calls: the one room of this crate with `unsafe`, each a function that takes and gives what Rust owns.
+//! System calls: the only module of this crate with `unsafe`. Each is a function with owned arguments and results.
 
 #![expect(unsafe_code, reason = "system calls")]
 

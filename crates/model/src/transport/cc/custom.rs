@@ -1,4 +1,4 @@
-//! A congestion control of somebody's own.
+//! User-defined congestion controls.
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;
@@ -7,8 +7,7 @@ use core::fmt::Debug;
 use super::{AckSample, CaState, CcEvent, CcSock, Controller, RateSample};
 use crate::vocabulary::PartFactory;
 
-/// What a controller must be for a connection to hold one that the family does not know. Whatever is a [`Controller`], can be
-/// cloned, shown and sent to another thread is one.
+/// A user-defined controller. Every [`Controller`] that is `Clone`, `Debug` and `Send` implements this.
 pub trait CustomController: Controller + Debug + Send {
     /// A copy, in the same state.
     fn copy(&self) -> Box<dyn CustomController>;
@@ -20,10 +19,10 @@ impl<C: Controller + Clone + Debug + Send + 'static> CustomController for C {
     }
 }
 
-/// A controller, as a configuration names it: one is made for each connection.
+/// A controller in a configuration: one instance is made for each connection.
 pub type ControllerFactory = PartFactory<dyn CustomController>;
 
-/// A controller by its own name, behind a pointer: the built-in ones have none between them and the sender.
+/// A user-defined controller with its name, behind a pointer; built-in controllers need no pointer.
 #[derive(Debug)]
 pub struct CustomCc {
     name: Arc<str>,

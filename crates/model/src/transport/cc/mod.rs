@@ -1,8 +1,8 @@
-//! Congestion controls: the contract between a TCP sender and the law that sets its window.
+//! Congestion controls: the interface between a TCP sender and the algorithm that sets its window.
 //!
-//! A controller is a struct with its own state and a few functions ([`Controller`]); [`Cc`] closes the family with an
-//! enum, so that an acknowledgement costs no dynamic dispatch but for one of somebody's own ([`CustomCc`]). What a controller may read and write of its connection is
-//! [`CcSock`], under the names that `ss` and the kernel use. Arithmetic is integer wherever Linux's is.
+//! A controller is a struct with its own state and a few functions ([`Controller`]). [`Cc`] is the enum of all, so an
+//! acknowledgement needs no dynamic dispatch, except for user-defined ones ([`CustomCc`]). [`CcSock`] is the part of a connection
+//! that a controller may read and write, with the names of `ss` and the kernel. Arithmetic is in integers wherever Linux's is.
 
 pub mod bbr;
 pub mod compound;
@@ -42,7 +42,7 @@ pub enum CaState {
     Disorder,
     /// The window is being reduced for a mark or a local refusal, not for a loss.
     Cwr,
-    /// Lost segments are being sent again.
+    /// Lost segments are being retransmitted.
     Recovery,
     /// The retransmission timer has fired.
     Loss,
@@ -97,7 +97,7 @@ pub struct RateSample {
     pub is_ack_delayed: bool,
 }
 
-/// What an acknowledgement took off the queue.
+/// What an acknowledgement has acknowledged.
 // linux: include/net/tcp.h struct ack_sample (6.1).
 #[derive(Clone, Copy, Debug)]
 pub struct AckSample {
@@ -110,7 +110,7 @@ pub struct AckSample {
     pub in_flight: u32,
 }
 
-/// Slow-start threshold in segments of a connection that never fell.
+/// Slow-start threshold in segments of a connection without a reduction.
 // linux: include/net/tcp.h TCP_INFINITE_SSTHRESH (6.1).
 pub const INFINITE_SSTHRESH: u32 = 0x7fff_ffff;
 
@@ -121,7 +121,7 @@ pub struct CcSock {
     pub snd_cwnd: u32,
     /// Acknowledged segments that have not yet raised the window.
     pub snd_cwnd_cnt: u32,
-    /// Most that the window may be.
+    /// Maximum of the window in segments.
     pub snd_cwnd_clamp: u32,
     /// Slow-start threshold in segments.
     pub snd_ssthresh: u32,
@@ -131,9 +131,9 @@ pub struct CcSock {
     pub packets_out: u32,
     /// Of them, SACKed.
     pub sacked_out: u32,
-    /// Of them, thought lost.
+    /// Of them, marked lost.
     pub lost_out: u32,
-    /// Of them, sent again and not yet acknowledged.
+    /// Of them, retransmitted and not yet acknowledged.
     pub retrans_out: u32,
     /// Whether the window limited the sender in the last round trip.
     pub is_cwnd_limited: bool,
@@ -173,7 +173,7 @@ pub struct CcSock {
     pub lsndtime: u32,
     /// Pacing rate in bytes a second.
     pub pacing_rate: u64,
-    /// Most that it may be.
+    /// Maximum pacing rate in bytes a second.
     pub max_pacing_rate: u64,
     /// The controller asks for pacing (`sk_pacing_status` is not none).
     pub needs_pacing: bool,
@@ -191,13 +191,13 @@ pub struct CcSock {
     pub wstamp_ns: u64,
     /// The present instant in ns (`tcp_clock_cache`).
     pub clock_ns: u64,
-    /// What controllers leave to chance.
+    /// Random numbers for the controller.
     pub random: RandomStream,
 }
 
 impl CcSock {
-    /// A connection before anything was sent: an initial window of 10 segments of 536 bytes, 250 ticks a
-    /// second, packets of up to 64 KiB. `random` is what its controller leaves to chance.
+    /// A connection before anything was sent: an initial window of 10 segments of 536 bytes, 250 ticks a second, packets of up to
+    /// 64 KiB. `random` is the random stream of its controller.
     // linux: net/ipv4/tcp.c tcp_init_sock (6.1) - the threshold is infinite, samples are limited by the application until
     // the first segment leaves, and the MSS is that of a peer that names none (TCP_MSS_DEFAULT).
     pub fn new(random: RandomStream) -> Self {
@@ -256,67 +256,70 @@ impl CcSock {
     }
 }
 
-/// What a controller does. The default bodies are what Linux does where a module leaves a function out.
+/// A congestion control. The default functions do what Linux does if a module leaves a function out.
 ///
 /// # Order of calls
 ///
-/// [`init`](Self::init) comes first. With each acknowledgement come [`in_ack_event`](Self::in_ack_event), [`pkts_acked`](Self::pkts_acked) if
-/// it acknowledges something, [`set_state`](Self::set_state) if the state changes, then [`cong_control`](Self::cong_control), and
-/// [`cong_avoid`](Self::cong_avoid) if that left the window to others. [`ssthresh`](Self::ssthresh) comes when congestion is found, before
-/// the state changes; [`undo_cwnd`](Self::undo_cwnd) when it proves to have been none.
+/// [`init`](Self::init) is called first. For each acknowledgement the sender calls [`in_ack_event`](Self::in_ack_event),
+/// [`pkts_acked`](Self::pkts_acked) if it acknowledges data, [`set_state`](Self::set_state) if the state changes, then
+/// [`cong_control`](Self::cong_control), and [`cong_avoid`](Self::cong_avoid) if that returned false.
+/// [`ssthresh`](Self::ssthresh) is called on congestion, before the state changes, and [`undo_cwnd`](Self::undo_cwnd) if the
+/// reduction was spurious.
 ///
-/// # What must hold
+/// # Requirements
 ///
-/// - The window ([`CcSock::snd_cwnd`]) is one segment at least, and no acknowledgement raises it beyond [`CcSock::snd_cwnd_clamp`].
-/// - A threshold is one segment at least.
-/// - A connection that is paced ([`CcSock::needs_pacing`]) has a rate: the sender sets it from window and round-trip time, but not for
-///   a controller whose `cong_control` says true.
-/// - A copy does what the original does, and shares nothing with it; no clock is read, chance comes from [`CcSock::random`].
+/// - The window ([`CcSock::snd_cwnd`]) is at least one segment, and no acknowledgement raises it above
+///   [`CcSock::snd_cwnd_clamp`].
+/// - A threshold is at least one segment.
+/// - A paced connection ([`CcSock::needs_pacing`]) has a rate. The sender sets it from window and round-trip time, unless the
+///   controller's `cong_control` returns true.
+/// - A copy behaves as the original and shares nothing with it. The controller reads no clock; random numbers come from
+///   [`CcSock::random`].
 ///
-/// [`crate::check::controller()`] tries all of it.
+/// [`crate::check::controller()`] checks all of this.
 // linux: include/net/tcp.h struct tcp_congestion_ops (6.1).
 pub trait Controller {
     /// The connection is established and the controller takes over.
     fn init(&mut self, _sk: &mut CcSock) {}
-    /// The threshold to fall to on congestion, in segments.
+    /// The slow-start threshold after congestion, in segments.
     fn ssthresh(&mut self, sk: &mut CcSock) -> u32;
     /// Raises the window: `acked` segments were acknowledged with acknowledgement number `ack`. Not called if
-    /// [`Controller::cong_control`] takes the window over.
+    /// [`Controller::cong_control`] returns true.
     fn cong_avoid(&mut self, sk: &mut CcSock, ack: u32, acked: u32);
-    /// Sets window and pacing rate after each acknowledgement; true if the controller does so itself, in which case
-    /// neither `cong_avoid` nor proportional rate reduction act.
+    /// Called after each acknowledgement. Returns true if the controller sets window and pacing rate itself; `cong_avoid` and
+    /// proportional rate reduction are then not used.
     fn cong_control(&mut self, _sk: &mut CcSock, _rs: &RateSample) -> bool {
         false
     }
     /// The state changes to `new`; `sk.ca_state` is still the old one.
     fn set_state(&mut self, _sk: &mut CcSock, _new: CaState) {}
-    /// Something happened.
+    /// An event of the connection.
     fn cwnd_event(&mut self, _sk: &mut CcSock, _event: CcEvent) {}
-    /// An acknowledgement has come, before it is taken in; `ece` if it echoes a mark.
+    /// An acknowledgement has arrived and is not processed yet; `ece` if it echoes a CE mark.
     fn in_ack_event(&mut self, _sk: &mut CcSock, _ece: bool) {}
     /// Segments were acknowledged.
     fn pkts_acked(&mut self, _sk: &mut CcSock, _sample: &AckSample) {}
-    /// The window to return to when a reduction proves to have been wrong.
+    /// The window to return to after a spurious reduction.
     // linux: net/ipv4/tcp_cong.c tcp_reno_undo_cwnd (6.1).
     fn undo_cwnd(&mut self, sk: &mut CcSock) -> u32 {
         sk.snd_cwnd.max(sk.prior_cwnd)
     }
-    /// Send buffer in windows (as `sndbuf_expand`).
+    /// Size of the send buffer in windows (as `sndbuf_expand`).
     // linux: net/ipv4/tcp_input.c tcp_sndbuf_expand (6.1).
     fn sndbuf_expand(&self) -> u32 {
         2
     }
-    /// Least segments in a TSO packet; `default` is `net.ipv4.tcp_min_tso_segs`.
+    /// Minimum number of segments in a TSO packet; `default` is `net.ipv4.tcp_min_tso_segs`.
     fn min_tso_segs(&self, _sk: &CcSock, default: u32) -> u32 {
         default
     }
-    /// Marks its packets as ECN capable whatever `net.ipv4.tcp_ecn` says.
+    /// Whether its packets are ECN-capable regardless of `net.ipv4.tcp_ecn`.
     fn needs_ecn(&self) -> bool {
         false
     }
 }
 
-/// Parameters of the controllers that have any: those of the kernel modules, and the rules that kernels differ in.
+/// Parameters of controllers: those of the kernel modules, and rules that differ between kernels.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct CcParams {
     /// Of `bbr`.
@@ -336,30 +339,30 @@ pub struct CcParams {
 /// Declares the family: a controller is one line here and one file. Brackets hold the field of [`CcParams`] that it is made of.
 macro_rules! family {
     ($($(#[$doc:meta])* $name:literal => $variant:ident($controller:ty)$([$params:ident])?,)*) => {
-        /// Every controller there is, and one of somebody's own.
+        /// Every built-in controller, and user-defined ones.
         #[derive(Clone, Debug)]
         pub enum Cc {
             $($(#[$doc])* $variant($controller),)*
-            /// Somebody's own.
+            /// A user-defined controller.
             Custom(CustomCc),
         }
 
-        /// Names of all that are built in, as `net.ipv4.tcp_congestion_control` takes them.
+        /// Names of the built-in controllers, as in `net.ipv4.tcp_congestion_control`.
         pub const NAMES: &[&str] = &[$($name),*];
 
         impl Cc {
-            /// The controller of that name in its initial state with these parameters, if there is one.
+            /// The controller with this name and parameters in its initial state, if there is one.
             pub fn new(name: &str, params: &CcParams) -> Option<Self> {
                 match name {
                     $($name => Some(Self::$variant(family!(@make params, $controller $(, $params)?))),)*
                     _ => None,
                 }
             }
-            /// The controller of that name with Linux 6.1's parameters, if there is one.
+            /// The controller with this name and Linux 6.1's parameters, if there is one.
             pub fn by_name(name: &str) -> Option<Self> {
                 Self::new(name, &CcParams::default())
             }
-            /// The name by which it is found.
+            /// Its name.
             pub fn name(&self) -> &str {
                 match self {
                     $(Self::$variant(_) => $name,)*

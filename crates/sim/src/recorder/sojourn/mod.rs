@@ -1,6 +1,6 @@
-//! Where the time of packets went: by layer and cause, from their steps. What both mean stands in `docs/sojourn.md`.
+//! Delays of packets by layer and cause, from their steps. `docs/sojourn.md` defines both.
 //!
-//! What resources did is kept as sums ([`track`]), so that a packet's causes are differences of two of them, whatever happened between.
+//! Uses of resources are kept as cumulative sums ([`track`]), so a packet's causes are differences of two sums.
 
 mod cells;
 mod follow;

@@ -1,7 +1,7 @@
-//! What a scenario may say: every key with what its value may be, its default and its meaning.
+//! The description of scenarios: every key with its form, default and meaning.
 //!
-//! The tables stand beside the code that reads them (`decode`, `profile`). [`super::reader`] reads values by them and
-//! knows no key that is not in them; the JSON Schema and the reference for users are made of them.
+//! The tables are beside the code that reads them (`decode`, `profile`). [`super::reader`] reads values by these tables and
+//! accepts no other key. The JSON Schema and the reference for users are generated from them.
 
 mod reference;
 mod schema;

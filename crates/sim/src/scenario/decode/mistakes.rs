@@ -1,8 +1,8 @@
-//! Mistakes that the description alone can tell, of all tables at once: keys that are none, keys that are not there, values that are of
-//! no form, names of nothing.
+//! Errors that follow from the description alone, in all tables: unknown keys, missing keys, values of a wrong form, undefined
+//! names.
 //!
-//! Who decodes stops at what everything after it depends on. None of these depends on anything else, so that each is one whatever
-//! becomes of the others. What two tables mean together is left to the decoder.
+//! The decoder stops at an error that later parts depend on. The errors here do not depend on anything else, so they hold
+//! whatever happens to the others. Conditions on two tables together are left to the decoder.
 
 use stillair_model::vocabulary::{Duration, Ip, Rate};
 

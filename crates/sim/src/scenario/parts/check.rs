@@ -1,4 +1,4 @@
-//! What must hold of registered parts, tried on each of them.
+//! Checks of registered parts.
 
 use stillair_model::check::{self, ServiceOrder};
 use stillair_model::qdisc::QdiscConfig;
@@ -8,8 +8,8 @@ use stillair_model::wifi::config::Scheduler;
 use super::{Parts, tried};
 
 impl Parts {
-    /// Tries all parts, with the defaults of their keys, by the functions of [`stillair_model::check`]; an error names the part
-    /// and says what does not hold. That a discipline keeps the order of a flow is not asked: call [`check::discipline`] for that.
+    /// Checks all parts, with the defaults of their keys, by the functions of [`stillair_model::check`]. An error names the part
+    /// and the violated requirement. Order within a flow is not checked for disciplines: call [`check::discipline`] for that.
     pub fn check(&self) -> Result<(), String> {
         let of = |title: &str, held: Result<(), String>| held.map_err(|why| format!("{title}: {why}"));
         for part in &self.controls {

@@ -1,4 +1,4 @@
-//! A key of a part of somebody's own.
+//! Keys of user-defined parts.
 
 use core::ops::RangeInclusive;
 
@@ -6,7 +6,7 @@ use super::super::contract::{self, Form};
 use super::super::units;
 use super::Setting;
 
-/// A key: its name, what its value may be, its default and its meaning.
+/// A key: its name, form, default and meaning.
 #[derive(Clone, Copy, Debug)]
 pub struct Key(pub(super) contract::Key);
 
@@ -27,7 +27,7 @@ impl Key {
         Self::new(name, Form::Number(*range.start(), *range.end()), format!("{default:?}"), about)
     }
 
-    /// A time between bounds; these and the default are written as in a scenario, such as `"5 ms"`.
+    /// A time between bounds; bounds and default are written as in a scenario, such as `"5 ms"`.
     pub fn duration(
         name: &'static str,
         range: [&'static str; 2],
@@ -72,7 +72,7 @@ impl Key {
         self.0.name
     }
 
-    /// What it may be, in words, with its default.
+    /// Its form and default, in words.
     pub fn words(&'static self) -> String {
         let form = match self.0.form {
             // Why it is bounded is its meaning.

@@ -1,7 +1,7 @@
-//! Parts of somebody's own: what a program registers by name, for its scenarios to use as they use what is built in.
+//! User-defined parts: a program registers them by name, and its scenarios use them like built-in parts.
 //!
-//! A part has a name, keys and a function that makes one of them from the values of its keys. The reader knows the keys as it
-//! knows its own, so that a wrong one is one clear error. What a part does is said by the trait of its kind, in the model.
+//! A part has a name, keys, and a function that makes one from the values of its keys. The reader checks these keys like built-in
+//! ones. The trait of each kind, in the model, defines what a part does.
 
 mod check;
 mod key;
@@ -40,10 +40,10 @@ impl fmt::Display for PartError {
 
 impl std::error::Error for PartError {}
 
-/// A part that was registered, as a list of them shows it.
+/// A registered part, for lists.
 #[derive(Clone, Copy, Debug)]
 pub struct Listed<'a> {
-    /// What it is, such as "congestion control".
+    /// Its kind, such as "congestion control".
     pub kind: &'static str,
     /// Its name.
     pub name: &'a str,
@@ -82,7 +82,7 @@ const DISCIPLINES: [&str; 14] = [
 /// Names by which stations are served that are built in.
 const SCHEDULERS: [&str; 4] = ["round_robin", "airtime", "airtime_as_printed", "mac80211"];
 
-/// All parts of a program's own.
+/// All user-defined parts of a program.
 #[derive(Default)]
 pub struct Parts {
     controls: Vec<Part<dyn CustomController, ()>>,
@@ -98,17 +98,17 @@ impl fmt::Debug for Parts {
 }
 
 impl Parts {
-    /// No part.
+    /// No parts.
     pub fn none() -> &'static Self {
         static NONE: Parts =
             Parts { controls: Vec::new(), qdiscs: Vec::new(), laws: Vec::new(), schedulers: Vec::new() };
         &NONE
     }
 
-    /// Registers a congestion control for TCP and for the model of QUIC. `make` makes one, in its initial state.
+    /// Registers a congestion control for TCP and for the QUIC model. `make` makes one in its initial state.
     ///
-    /// The error of `make`, here and below, says what is expected of options that it refuses, such as `"a low below high"`: it is
-    /// told as the mistake of the table that has them. One part is made at once, with the defaults.
+    /// The error of `make`, here and below, states what is expected instead of the given options, such as `"a low below high"`;
+    /// it becomes an error at their table. One part is made at registration, with the defaults.
     pub fn congestion_control<C: Controller + Clone + fmt::Debug + Send + 'static>(
         &mut self,
         name: &'static str,
@@ -131,7 +131,7 @@ impl Parts {
         Ok(self)
     }
 
-    /// Registers a queueing discipline. `make` makes an empty one; the stream is for what it leaves to chance.
+    /// Registers a queueing discipline. `make` makes an empty one with its random stream.
     pub fn qdisc<D: Discipline + Send + 'static>(
         &mut self,
         name: &'static str,
@@ -152,8 +152,8 @@ impl Parts {
         Ok(self)
     }
 
-    /// Registers a control law. It stands by its name as a discipline of one queue, with `fq_` before it as one of flow queues with
-    /// the law on each, and in the queues of the MAC. `make` makes one for a queue; the stream is for what it leaves to chance.
+    /// Registers a control law. Scenarios use it by its name as a qdisc with one queue, with the prefix `fq_` as a qdisc with the
+    /// law on each flow queue, and in the MAC's queues. `make` makes one for a queue, with its random stream.
     pub fn law<L: Law + Send + 'static>(
         &mut self,
         name: &'static str,
@@ -184,7 +184,7 @@ impl Parts {
         Ok(self)
     }
 
-    /// Registers a scheduler of an access point's stations. `make` makes one for so many of them.
+    /// Registers a station scheduler of an access point. `make` makes one for this many stations.
     pub fn station_scheduler<S: StationScheduler + Send + 'static>(
         &mut self,
         name: &'static str,
@@ -211,7 +211,7 @@ impl Parts {
         self.qdiscs.iter().map(|part| part.name).chain(laws).chain(DISCIPLINES)
     }
 
-    /// All parts, kind by kind.
+    /// All parts, by kind.
     pub fn list(&self) -> impl Iterator<Item = Listed<'_>> {
         let controls = self.controls.iter().map(|part| part.listed(CONTROL));
         let qdiscs = self.qdiscs.iter().map(|part| part.listed(QDISC));

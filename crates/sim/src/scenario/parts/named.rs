@@ -1,4 +1,4 @@
-//! Custom parts with their names, so that a panic in one is told as that part's.
+//! User-defined parts with their names, so that a panic in one names the part.
 
 use core::cell::Cell;
 use core::{fmt, mem};

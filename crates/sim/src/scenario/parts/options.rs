@@ -1,4 +1,4 @@
-//! The values that the keys of a part have.
+//! Values of the keys of a part.
 
 use serde_json::{Map, Value, json};
 use stillair_model::vocabulary::{Duration, Rate};
@@ -22,12 +22,12 @@ pub enum Setting {
     Name(&'static str),
 }
 
-/// The values of all keys of a part, given or by default.
+/// Values of all keys of a part, given or default.
 ///
 /// # Panics
 ///
-/// A value is asked for by its key and its kind; a key that the part has not declared so is a mistake of the program, and a panic.
-/// One part is made when it is registered, so that the program ends there, with the part's name.
+/// Reading a key that the part has not declared with this type is a bug in the program, and panics. One part is made at
+/// registration, so the program ends there, with the part's name.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Options(pub(in super::super) Vec<(&'static str, Setting)>);
 

@@ -107,7 +107,7 @@ pub(super) static SHAPE: Shape = Shape {
         Key::open(
             "push_each_packet",
             Form::Boolean,
-            "false, although Linux does so since 5.4",
+            "the kernel's: true since Linux 5.4",
             "each packet of several segments bears PSH. Where the receiver's kernel heeds that (Debian's 6.1, and 6.6 on), one of an odd number of segments takes an \
              acknowledgement more",
         ),

@@ -1,4 +1,4 @@
-//! Parts of somebody's own in the resolved scenario: as what is built in, with their options beside their name.
+//! User-defined parts in the resolved scenario, with their options beside their name.
 
 use serde_json::{Value, json};
 use stillair_model::vocabulary::PartFactory;

@@ -1,5 +1,5 @@
-//! What others than the nodes of the scenario do on a channel, which is then worked out frame by frame: interference that is no Wi-Fi, and
-//! neighbouring networks as load.
+//! Other users of a channel, which is then simulated frame by frame: interference that is not Wi-Fi, and neighbouring networks as
+//! a load.
 
 use stillair_model::vocabulary::{DevId, Duration, Instant, PeerId, RandomStream};
 use stillair_model::wifi::air::account::AirUse;

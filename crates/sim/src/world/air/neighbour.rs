@@ -1,7 +1,7 @@
-//! A neighbouring network as load: its senders contend like any others, defer to us and collide with us, but nobody makes their frames.
+//! A neighbouring network as a load: its senders contend, defer and collide like others, but their frames carry no packets.
 //!
-//! Each PPDU lasts equally long and is answered SIFS after it by somebody who hears what the senders hear. What of it overlaps there is
-//! sent again, seven times at most. So the load is airtime that is asked for, not airtime that is taken.
+//! All PPDUs have the same duration, and get an ACK after SIFS from a receiver that hears what the senders hear. A PPDU that
+//! overlaps there is retransmitted, seven times at most. So the load is the airtime demanded, not the airtime used.
 
 use stillair_model::vocabulary::{Duration, Instant, RandomStream};
 use stillair_model::wifi::air::medium::{EdcafId, TxOutcome};

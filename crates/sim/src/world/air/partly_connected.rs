@@ -1,6 +1,6 @@
-//! Exchanges on a channel where not everybody hears everybody: each frame has a beginning and an end, at which those who hear it
-//! begin and cease to be busy. An exchange has the same few events whoever else is there; at each beginning and end of a frame
-//! those who hear it are looked at, and at each event those who have an exchange under way: nobody else, however many are on the channel.
+//! Exchanges on a channel with hidden stations: each frame has events at its beginning and its end, at which the radios that hear
+//! it become busy and idle. The number of events of an exchange does not depend on other radios. An event examines the radios
+//! that hear the frame and those with an exchange under way, no others.
 
 use stillair_model::vocabulary::{Duration, Instant, Sink};
 use stillair_model::wifi::air::account::AirUse;

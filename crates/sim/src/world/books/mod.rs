@@ -1,5 +1,4 @@
-//! What can be read of a world: accounts that must close, what waits where, what disciplines have counted, and what its numbers stand
-//! for.
+//! Read-only access to a world: accounts that must close, queue lengths, counters of qdiscs, and the meaning of its numbers.
 
 mod backlog;
 mod layout;

@@ -1,4 +1,4 @@
-//! Which parts of a scenario are islands: no packet of one comes to another, and no frame of one is heard on another.
+//! Finds the islands of a scenario: parts that exchange no packets and hear no frames of each other.
 
 use stillair_model::node::wake::Wake;
 use stillair_model::vocabulary::NodeId;
