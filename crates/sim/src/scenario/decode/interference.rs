@@ -87,7 +87,7 @@ static SOURCE: Shape = Shape {
             "position",
             position::FORM,
             "equally loud everywhere",
-            "where it stands: how loud it is at each node follows from the channel's loss, and every node on the channel needs a position",
+            "its position: its level at each node follows from the channel's loss, and every node on the channel needs a position",
         ),
         Key::open(
             "tx_power",
