@@ -1,4 +1,4 @@
-//! Interference that is no Wi-Fi: where, how loud, and when.
+//! Interference that is not Wi-Fi: where, how loud, and when.
 
 use stillair_model::vocabulary::Duration;
 use stillair_model::wifi::air::interference::MOST_SOURCES;

@@ -283,7 +283,7 @@ pub(super) fn apply(profile: &mut Profile, name: &str, setting: &Field<'_>) -> R
     Ok(true)
 }
 
-/// A congestion control that the kernel `version` has, as the model has it, or one of somebody's own; a system other than Linux has
+/// A congestion control that the kernel `version` has, as the model has it, or a user-defined one; a system other than Linux has
 /// any.
 pub(in super::super) fn controller(
     field: &Field<'_>,
