@@ -37,7 +37,7 @@ pub struct Asks {
 /// All packets stay charged.
 pub const ALL: u64 = 1024;
 
-/// The share of packets that stay charged, of [`ALL`], at a rate in bytes/s and with packets of so many bytes.
+/// The share of packets that stay charged, of [`ALL`], at a rate in bytes/s and with packets of this many bytes.
 ///
 /// The kernel lets a packet of several segments go while no more than its limit is charged, so that the limit and that packet may be below. What
 /// fills its window sends as much as has been acknowledged, so that its packets are no longer with another shift. What paces by itself (BBR) has

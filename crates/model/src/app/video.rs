@@ -12,7 +12,7 @@ const RTP_HEADER: u32 = 12;
 /// Frames that can be decoded without others.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct KeyFrames {
-    /// One of so many frames.
+    /// One of this many frames.
     pub every: u32,
     /// How many times as large as the others they are, in hundredths.
     pub ratio_percent: u32,

@@ -16,7 +16,7 @@ pub fn mos(delay_ms: f64, loss: f64) -> f64 {
 
 /// What the delay itself takes: 62.5 at once beyond 100 ms, where the E-model begins at nothing.
 // paper: ending-the-anomaly sec. 4.2.1 - scores by Flent; until version 1.3 (faa60f5) it divided the second term of G.107 7-27 by six
-// in place of taking its sixth root.
+// instead of taking its sixth root.
 fn lateness(t: f64) -> f64 {
     if t <= M_T {
         return 0.0;

@@ -23,7 +23,7 @@ pub enum ChannelUse {
     Management,
     /// A neighbouring network.
     Neighbour,
-    /// Interference that is no Wi-Fi.
+    /// Interference that is not Wi-Fi.
     Noise,
 }
 

@@ -170,7 +170,7 @@ pub struct MacFqParams {
     pub slow_below: SlowBelow,
     /// Least time between two changes of a station's parameters.
     pub hysteresis: Duration,
-    /// A control law of somebody's own on each flow queue, in CoDel's place: the parameters of CoDel are without effect then, but a law is
+    /// A user-defined control law on each flow queue, in CoDel's place: the parameters of CoDel are without effect then, but a law is
     /// told which stations are slow.
     pub law: Option<LawFactory>,
 }
@@ -250,7 +250,7 @@ impl Default for MacFqParams {
     }
 }
 
-/// A scheduler of somebody's own, as a configuration names it: one is made for each device, told the number of its peers.
+/// A user-defined scheduler, as a configuration names it: one is made for each device, told the number of its peers.
 pub type SchedulerFactory = PartFactory<dyn StationScheduler + Send, usize>;
 
 /// Which station is served next.

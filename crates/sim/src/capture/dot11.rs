@@ -190,7 +190,7 @@ impl Dot11Header {
         out.push(&[tid | if power.eosp { EOSP } else { 0 }, 0]);
     }
 
-    /// A PS-Poll, which has the association identifier in place of a duration.
+    /// A PS-Poll, which has the association identifier instead of a duration.
     // spec: ieee80211-2016 9.3.1.5, 9.2.5.1 - its two upper bits are set.
     pub fn ps_poll(&self, out: &mut Body<'_>, aid: u16) {
         out.push(&[kind::PS_POLL, POWER | if self.retry { RETRY } else { 0 }]);
@@ -214,7 +214,7 @@ impl Dot11Header {
         out.push(&sequence_control(start));
     }
 
-    /// The answer that grants a session with a window of so many frames.
+    /// The answer that grants a session with a window of this many frames.
     // spec: ieee80211-2016 9.6.5.3 - Block Ack category, response, token, status, parameters, timeout.
     pub fn addba_response(&self, out: &mut Body<'_>, token: u8, tid: u8, frames: u16) {
         self.write(out, kind::ACTION, 0, self.bssid);

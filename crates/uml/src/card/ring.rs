@@ -85,7 +85,7 @@ impl Ring {
         Ok(count)
     }
 
-    /// The head of the next buffer that the guest has offered; its parts are put in place of what is in `parts`.
+    /// The head of the next buffer that the guest has offered; its parts are put instead of what is in `parts`.
     pub fn take(&mut self, memory: &GuestMemory, parts: &mut Vec<Part>) -> Result<Option<u16>, String> {
         parts.clear();
         if self.waiting(memory)? == 0 {

@@ -1,4 +1,4 @@
-//! CoDel by the trait that laws of one's own have: the same decisions, packet by packet.
+//! CoDel by the trait that user-defined laws have: the same decisions, packet by packet.
 
 use super::{CodelParams, CodelState};
 use crate::aqm::law::{Law, Seen, Verdict};

@@ -1,4 +1,4 @@
-//! PIE by the trait that laws of one's own have.
+//! PIE by the trait that user-defined laws have.
 
 use super::{PieParams, PieState};
 use crate::aqm::law::{Law, Seen, Verdict};

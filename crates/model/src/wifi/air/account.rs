@@ -22,9 +22,9 @@ pub enum AirUse {
     Management,
     /// RTS and CTS, with the gaps behind them.
     Protection,
-    /// Several frames at once where not everybody hears everybody: they may collide at one place and not at another.
+    /// Several frames at once with hidden stations: they may collide at one place and not at another.
     Overlap,
-    /// Interference that is no Wi-Fi made the medium busy for somebody, and nobody sent.
+    /// Interference that is not Wi-Fi made the medium busy for somebody, and nobody sent.
     Noise,
     /// A frame of a neighbouring network, or the gap before its answer.
     Neighbour,

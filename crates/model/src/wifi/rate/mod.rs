@@ -104,7 +104,7 @@ impl RateControl {
         }
     }
 
-    /// Whether it probes by PPDU: [`RateControl::probe_by_ppdu`] is asked in place of [`RateControl::probe`].
+    /// Whether it probes by PPDU: [`RateControl::probe_by_ppdu`] is asked instead of [`RateControl::probe`].
     #[inline]
     pub const fn probes_by_ppdu(&self) -> bool {
         matches!(self, Self::Ath9kHtc(_))
@@ -118,7 +118,7 @@ impl RateControl {
         }
     }
 
-    /// The chain of a probe in place of `chain`.
+    /// The chain of a probe instead of `chain`.
     pub fn probe_chain(&self, probe: Probe, chain: &RetryChain) -> RetryChain {
         match self {
             Self::Ath9kHtc(m) => m.probe_chain(probe.rate),

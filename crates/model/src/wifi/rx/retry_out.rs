@@ -72,7 +72,7 @@ pub struct RetryOut {
 }
 
 impl RetryOut {
-    /// Nothing has come in a session with a window of so many frames.
+    /// Nothing has come in a session with a window of this many frames.
     pub fn new(frames: u16) -> Self {
         let numbers = 2 * usize::from(frames).next_power_of_two();
         Self { numbers, broken: [0; NUMBERS], lost: [Marks::NONE; 2] }

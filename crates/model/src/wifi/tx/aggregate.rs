@@ -227,7 +227,7 @@ impl Subframes {
         Self { limits, frames: 0, first: 0, bytes: 0, filler: 0 }
     }
 
-    /// As it was when it was filled before: so many frames, the first and the last of these lengths, and a PSDU of so many bytes.
+    /// As it was when it was filled before: so many frames, the first and the last of these lengths, and a PSDU of this many bytes.
     #[inline]
     pub const fn resumed(
         limits: AggregateLimits,

@@ -17,7 +17,7 @@ pub(super) const KEY: Key = Key::or(
     "host",
     FORM,
     "model",
-    "who makes its packets and takes what comes for it. `model`: the modelled kernel and the flows of the scenario. `outside`: a host \
+    "who makes and receives its packets. `model`: the modelled kernel and the flows of the scenario. `outside`: a host \
      outside the model, whose packets a driver lets in and out with their bytes; its interfaces are modelled, no flow begins or ends there, \
      and `stillair run` and `stillair sweep` cannot run it. `live`: a real Linux host, a network namespace of `stillair live`; real tools \
      make the flows between two live hosts. A table: a real Linux kernel in virtual time",

@@ -1,4 +1,4 @@
-//! Keys that have no effect in this scenario and are no mistake: a host, a scheme or a stack is tried in place of another with what the
+//! Keys that have no effect in this scenario and are no mistake: a host, a scheme or a stack is tried instead of another with what the
 //! other needs beside it. They are told, not refused. What `like` has brought from another node is not told.
 
 use std::borrow::Cow;

@@ -1,4 +1,4 @@
-//! Interference that is no Wi-Fi: where, how loud, and when.
+//! Interference that is not Wi-Fi: where, how loud, and when.
 
 use stillair_model::vocabulary::Duration;
 use stillair_model::wifi::air::interference::MOST_SOURCES;
@@ -87,7 +87,7 @@ static SOURCE: Shape = Shape {
             "position",
             position::FORM,
             "equally loud everywhere",
-            "where it stands: how loud it is at each node follows from the channel's loss, and every node on the channel needs a position",
+            "its position: its level at each node follows from the channel's loss, and every node on the channel needs a position",
         ),
         Key::open(
             "tx_power",

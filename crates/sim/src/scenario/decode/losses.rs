@@ -33,7 +33,7 @@ static STEP: Shape = Shape {
     about: "The ratio from a time on.",
     groups: &[&[
         Key::need("at", Form::Period, "when it changes, after the one before"),
-        Key::need("snr", RATIO, "what it changes to"),
+        Key::need("snr", RATIO, "the new value"),
     ]],
 };
 const RATIOS: Form = Form::Either(&[RATIO, Form::List(&STEP_OR_FIRST)]);
@@ -104,13 +104,13 @@ pub(super) const KEYS: &[Key] = &[
         "unheard_rate",
         Form::Fraction,
         "0.0 without `snr` and `distance`",
-        "chance that the preamble of a data PPDU is not understood, so that nothing of it is heard",
+        "probability that the preamble of a data PPDU is not understood, so that the whole PPDU is missed",
     ),
 ];
 
 /// Keys of a channel.
 pub(super) const CHANNEL: &[Key] = &[
-    Key::or("tx_power", LEVEL, "16 dBm", "level that everybody sends at"),
+    Key::or("tx_power", LEVEL, "16 dBm", "transmit power of all radios on the channel"),
     Key::open(
         "loss_at_1m",
         RATIO,

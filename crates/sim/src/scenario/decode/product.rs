@@ -34,8 +34,7 @@ pub(super) const KEY: Key = Key::open(
     "line",
     Form::Listed { title: "line", words: "a line that is sold, such as `cable-500-50`", names },
     "none",
-    "sets `rate` and `overhead`, and `buffer` as far as a source tells: a modem of `cable-500-50` holds 250 ms; keys beside it go before it. \
-     The sources, and what a line must not be used for, are in `crates/sim/access`",
+    "sets `rate` and `overhead`, and `buffer` if a source states it: a modem of `cable-500-50` holds 250 ms; keys beside it override it. The sources, and what a line must not be used for, are in `crates/sim/access`",
 );
 
 static FILE: Shape = Shape {

@@ -117,7 +117,7 @@ pub(super) struct Choice {
 pub(super) struct ByDevice {
     /// How much memory queues in the MAC may hold.
     pub memory: bool,
-    /// Whether stations are charged for what they send.
+    /// Whether stations are charged for frames that they send.
     pub charge_rx: bool,
     /// Whether its hardware filters by destination.
     pub filter: bool,

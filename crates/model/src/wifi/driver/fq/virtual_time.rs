@@ -53,7 +53,7 @@ pub(super) struct VirtualTime {
 }
 
 impl VirtualTime {
-    /// Clocks of so many peers.
+    /// Clocks of this many peers.
     pub(super) fn new(params: AirtimeParams, peers: usize) -> Self {
         let account = Account { clock: 0, active: None, weight: AIRTIME_WEIGHT };
         let order = || Order { listed: Vec::with_capacity(peers * 2), ..Order::default() };

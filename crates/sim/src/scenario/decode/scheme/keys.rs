@@ -26,8 +26,7 @@ pub(super) const RING: &[Key] = &[Key::or(
     "firmware_aggregates",
     Form::Boolean,
     "false",
-    "aggregates are made when they are sent, of what is there by then, as firmware of ath10k or iwlwifi makes them; ath9k's driver makes \
-     them before (`hw_aggregates` is then 1 unless said)",
+    "aggregates are built when they are sent, from the frames queued by then, as by the firmware of ath10k or iwlwifi; ath9k's driver builds them before (the default of `hw_aggregates` is then 1)",
 )];
 
 pub(super) const QUEUES: &[Key] = &[
@@ -100,8 +99,8 @@ pub(super) const CHARGE_RX: &str = "`true`, as ath9k and mt76 report what they r
 
 pub(super) const PIECES: &[Key] = &[
     Key::or("sparse", Form::Boolean, "true", "newly active (sparse) stations go first for one round"),
-    Key::or("charge_tx", Form::Boolean, "true", "stations are charged for what they are sent"),
-    Key::open("charge_rx", Form::Boolean, CHARGE_RX, "stations are charged for what they send"),
+    Key::or("charge_tx", Form::Boolean, "true", "stations are charged for frames sent to them"),
+    Key::open("charge_rx", Form::Boolean, CHARGE_RX, "stations are charged for frames that they send"),
     Key::or("quantum", QUANTUM, "300 us", "airtime that a station may use in a round"),
 ];
 
@@ -130,7 +129,7 @@ pub(super) static FQ_MAC: Shape = Shape {
                 "since",
                 Form::Choice(&ROUND_SINCE),
                 "`linux-4.11` in kernels from that on, else `linux-4.10`",
-                "kernel whose round ath9k has: whoever finds the hardware full loses its turn, or keeps it (4.11 with its airtime scheduler switched off)",
+                "kernel of ath9k's round-robin: a station that finds the hardware full loses its turn, or keeps it (4.11 with its airtime scheduler off)",
             ),
             custom::SCHEDULER,
         ],
@@ -169,13 +168,13 @@ pub(super) const MAC80211_PIECES: &[Key] = &[
         "charge_tx",
         Form::Boolean,
         "true",
-        "stations are charged for what they are sent (`airtime_flags` 1)",
+        "stations are charged for frames sent to them (`airtime_flags` 1)",
     ),
     Key::open(
         "charge_rx",
         Form::Boolean,
         CHARGE_RX,
-        "stations are charged for what they send (`airtime_flags` 2)",
+        "stations are charged for frames that they send (`airtime_flags` 2)",
     ),
     Key::open(
         "drop_batch",
