@@ -13,6 +13,8 @@ use stillair_model::vocabulary::Instant;
 use stillair_sim::capture::{Capture, Selection};
 use stillair_sim::scenario::Scenario;
 
+use crate::sys::clock;
+
 /// Bytes of whole blocks that make a piece.
 const PIECE: usize = 1 << 16;
 /// Pieces that may wait: 16 MB of blocks, a second of 130 Mbit/s.
@@ -25,7 +27,7 @@ const END: usize = 4;
 const DROPPED: u16 = 5;
 
 /// What a capture came to.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Written {
     /// The file.
     pub path: String,
@@ -35,13 +37,17 @@ pub struct Written {
     pub lost: u64,
     /// Length of the file.
     pub bytes: u64,
+    /// CPU time of its thread in s, in user space.
+    pub cpu_user_s: f64,
+    /// And in the kernel.
+    pub cpu_system_s: f64,
 }
 
 /// The thread that writes, and what was lost on the way to it.
 #[derive(Debug)]
 pub struct WriterThread {
     path: String,
-    thread: JoinHandle<io::Result<u64>>,
+    thread: JoinHandle<io::Result<(u64, [u64; 2])>>,
     lost: Arc<Mutex<Vec<u64>>>,
 }
 
@@ -77,11 +83,12 @@ impl WriterThread {
             |e: io::Error| format!("{path}: the capture could not be written: {}", crate::sys::reason(&e));
         let captured = capture.finish(end).map_err(wrong)?;
         let written = thread.join().unwrap_or_else(|_| Err(io::Error::other("its thread has ended")));
-        let bytes = written.map_err(wrong)?;
+        let (bytes, [user, system]) = written.map_err(wrong)?;
         let lost = lost.lock().unwrap_or_else(PoisonError::into_inner);
         let each = |(n, (name, frames)): (usize, (String, u64))| (name, frames - of(&lost, n));
         let frames = captured.frames.into_iter().enumerate().map(each).collect();
-        Ok(Written { frames, lost: lost.iter().sum(), bytes, path })
+        let [cpu_user_s, cpu_system_s] = [user, system].map(|nanos| nanos as f64 / 1e9);
+        Ok(Written { frames, lost: lost.iter().sum(), bytes, path, cpu_user_s, cpu_system_s })
     }
 }
 
@@ -102,7 +109,7 @@ pub struct Blocks {
     first: bool,
 }
 
-type Threaded = (Blocks, JoinHandle<io::Result<u64>>, Arc<Mutex<Vec<u64>>>);
+type Threaded = (Blocks, JoinHandle<io::Result<(u64, [u64; 2])>>, Arc<Mutex<Vec<u64>>>);
 
 impl Blocks {
     fn into_thread(mut file: impl Write + Send + 'static) -> Threaded {
@@ -120,7 +127,7 @@ impl Blocks {
                 piece.clear();
                 let _ = give_back.try_send(piece);
             }
-            failed.map_or_else(|| file.flush().map(|()| bytes), Err)
+            failed.map_or_else(|| file.flush().map(|()| (bytes, clock::cpu())), Err)
         });
         let blocks = Self { made: Vec::new(), whole: 0, pieces, used, lost: lost.clone(), first: true };
         (blocks, thread, lost)
@@ -265,7 +272,7 @@ mod tests {
         }
         blocks.flush().expect("it waits");
         drop(blocks);
-        let bytes = thread.join().expect("no panic").expect("all written");
+        let (bytes, _) = thread.join().expect("no panic").expect("all written");
         let written = slow.0.lock().expect("not poisoned");
         let lost = lost.lock().expect("not poisoned");
         assert_eq!(bytes as usize, written.len());
