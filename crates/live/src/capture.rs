@@ -14,9 +14,10 @@ use stillair_sim::scenario::Scenario;
 
 use crate::sys::clock;
 
-/// Parcels that there are at most, of 256 KB each: 32 MB of frames, half a second of 600 Mbit/s.
-const PARCELS: usize = 128;
-/// Bytes of whole blocks that are written at once.
+/// Parcels that there are at most, of 256 KB each: 128 MB of frames, two seconds of 600 Mbit/s. They are made when they are needed.
+const PARCELS: usize = 512;
+/// Bytes of whole blocks that are written at once. A kernel without preemption gives the engine no processor on which a write is under way: one of
+/// 6 MB lasts 5 ms.
 const PIECE: usize = 1 << 16;
 
 /// What a capture came to.
@@ -203,12 +204,14 @@ impl<W: Write> WholeBlocks<W> {
 
 impl<W: Write> Write for WholeBlocks<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.made.extend_from_slice(bytes);
-        while let Some(len) = block(&self.made[self.whole..]) {
-            self.whole += len;
-        }
-        if self.whole >= PIECE {
-            self.write_whole()?;
+        for some in bytes.chunks(PIECE) {
+            self.made.extend_from_slice(some);
+            while let Some(len) = block(&self.made[self.whole..]) {
+                self.whole += len;
+            }
+            if self.whole >= PIECE {
+                self.write_whole()?;
+            }
         }
         Ok(bytes.len())
     }
