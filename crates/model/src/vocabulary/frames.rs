@@ -78,6 +78,12 @@ pub struct Headers<'a> {
 }
 
 impl<'a> Headers<'a> {
+    /// Those of a packet that is kept elsewhere.
+    #[inline]
+    pub fn new(packet: &'a Packet, tcp: Option<&'a TcpHeader>, bytes: Option<&'a [u8]>) -> Self {
+        Self { packet, tcp, bytes }
+    }
+
     /// Those of a packet.
     #[inline]
     pub fn of(packets: &'a Packets, p: Pkt) -> Self {

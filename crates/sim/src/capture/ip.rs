@@ -75,7 +75,8 @@ pub fn packet(out: &mut Body<'_>, p: &Headers, addresses: [IpAddr; 2], connectio
     }
 }
 
-/// Appends the bytes of an outside host, with the mark and the hops that they have by now.
+/// Appends the bytes of an outside host, with the mark and the hops that they have by now. What a parcel does not have of them is behind all that a
+/// frame keeps.
 fn outside(out: &mut Body<'_>, p: &Headers) {
     let bytes = p.bytes.expect("a packet of an outside host has its bytes");
     let (head, rest) = bytes.split_at(bytes.len().min(IPV6));
@@ -85,6 +86,7 @@ fn outside(out: &mut Body<'_>, p: &Headers) {
     write_back(written, p.tos, p.ttl);
     out.push(written);
     out.push(rest);
+    out.leave_out((p.len as usize).saturating_sub(bytes.len()));
 }
 
 /// Appends the IP header of a packet of `total` bytes.

@@ -156,8 +156,9 @@ impl<W: Write> Writer<W> {
         self.full = COLLECT.max(2 * self.blocks.len());
     }
 
-    /// Writes what is left and the statistics; gives the frames of each point, and the bytes of the file.
-    pub fn finish(mut self, end: Instant) -> io::Result<(Vec<u64>, u64)> {
+    /// Writes what is left and the statistics; gives the frames of each point, and the bytes of the file. `left_out`: by point, frames that never came
+    /// here; none of a point that it does not have.
+    pub fn finish(mut self, end: Instant, left_out: &[u64]) -> io::Result<(Vec<u64>, u64)> {
         self.flush(Instant::NEVER);
         let mut blocks = Vec::new();
         for (n, frames) in self.frames.iter().enumerate() {
@@ -167,8 +168,9 @@ impl<W: Write> Writer<W> {
                 // isb_starttime, isb_endtime, isb_ifrecv, isb_ifdrop.
                 option(b, 2, &time(Instant::ZERO));
                 option(b, 3, &time(end));
-                option(b, 4, &frames.to_le_bytes());
-                option(b, 5, &0_u64.to_le_bytes());
+                let dropped = left_out.get(n).copied().unwrap_or(0);
+                option(b, 4, &(frames + dropped).to_le_bytes());
+                option(b, 5, &dropped.to_le_bytes());
                 b.extend([0; 4]);
             });
         }
