@@ -98,6 +98,12 @@ pub fn command_line(kernel: &Kernel, of: &GuestPlan) -> Vec<String> {
     if kernel.has("tsq") && !of.small_queues {
         words.push("tcp_output.notsq=1".to_owned());
     }
+    if kernel.has("tsq-limit") {
+        if of.periods != 1 {
+            words.push(format!("tcp_output.tsq_periods={}", of.periods));
+        }
+        words.extend(of.guest.tsq_bytes.map(|bytes| format!("tcp_output.tsq_bytes={bytes}")));
+    }
     words
 }
 

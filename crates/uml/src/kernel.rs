@@ -18,7 +18,7 @@ pub struct Kernel {
 }
 
 /// The version of the orders to a guest's first program (`ORDERS` of guest/guest.h).
-const ORDERS: i64 = 2;
+const ORDERS: i64 = 3;
 
 /// What a kernel has in its folder.
 #[derive(Clone, PartialEq, Eq, Debug)]
