@@ -1,0 +1,175 @@
+#!/usr/bin/env python3
+"""What a real kernel says of papers' claims, in the place of the hosts that run TCP: `guests.toml` of a paper's folder.
+
+    scripts/guest_verdicts.py PAPER [CLAIM...]     runs what the claims need, once a cell, and writes their entries
+
+Without claims it is those of CHOSEN. It needs `stillair kernel build 6.12`. An entry that is there is replaced, and the
+others stay. Each cell is run as the paper's plan has it, but for the hosts.
+"""
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib.resources import as_file
+from pathlib import Path
+from typing import Any
+
+from stillair import InputError, RunError
+from stillair.papers.claims import judge, shelf
+from stillair.papers.claims.inventory import Claim
+from stillair.papers.measure.measurer import Measurer
+from stillair.papers.pages import registry, words
+from stillair.papers.pages.registry import Entry
+from stillair.papers.pages.report import claim_row
+from stillair.papers.runs.campaign import Outcome, WhenAsked
+from stillair.papers.runs.plan import plan
+from stillair.results.result import Result
+
+FILE = "guests.toml"
+KERNEL = "6.12"
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """What is asked of a paper."""
+
+    hosts: Sequence[str]
+    """The hosts that run TCP."""
+    offload: Mapping[str, str]
+    """What a guest's card can do, by scenario, where it is not nothing."""
+    claims: Sequence[str]
+
+
+CHOSEN: Mapping[str, Chosen] = {
+    "tsq-pacing": Chosen(
+        ("client", "server"),
+        {"tsq-wired": "tso"},
+        (
+            "tsqp-fig4-throughput",
+            "tsqp-fig4-local",
+            "tsqp-fig4-remote",
+            "tsqp-fig6-throughput",
+            "tsqp-fig6-rtt",
+            "tsqp-fig6-cubic-shape",
+            "tsqp-fig6-bbr-shape",
+            "tsqp-fig6b-same",
+            "tsqp-fig7a-like-6a",
+            "tsqp-fig7b-cubic-like-bbr",
+            "tsqp-head-wired",
+            "tsqp-head-wifi",
+            "tsqp-fig8a-throughput-tsq",
+            "tsqp-fig8a-latency-tsq",
+        ),
+    ),
+    "towards-1ms": Chosen(
+        ("client", "server"),
+        {},
+        (
+            "t1ms-head-1ms",
+            "t1ms-head-order-of-magnitude",
+            "t1ms-fig12-bbr",
+            "t1ms-fig12-bbr-oneway",
+            "t1ms-fig13-goodput-cubic",
+            "t1ms-fig13-latency-cubic",
+            "t1ms-fig12-cubic-tie",
+            "t1ms-fig13-goodput-reno",
+            "t1ms-fig13-latency-reno",
+            "t1ms-fig12-reno-reversed",
+            "t1ms-fig13-goodput-yeah",
+            "t1ms-fig13-latency-yeah",
+            "t1ms-fig13-goodput-order",
+            "t1ms-fig12-best",
+            "t1ms-fig12-tsq-vs-64k",
+            "t1ms-fig3-goodput-bbr",
+            "t1ms-fig9-64k-under-tsq",
+        ),
+    ),
+}
+
+
+def main() -> None:
+    """Runs what was asked for, and writes after each claim."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("paper", choices=CHOSEN)
+    parser.add_argument("claims", nargs="*", metavar="CLAIM")
+    given = parser.parse_args()
+    chosen = CHOSEN[given.paper]
+    known = {claim.id: (entry, claim) for entry in registry.entries() for claim in entry.experiment.claims}
+    ran: dict[object, Result] = {}
+    for id_ in given.claims or chosen.claims:
+        began = time.process_time()
+        entry, claim = known[id_]
+        row, kernels = asked(chosen, entry, claim, ran)
+        if row["verdict"] not in (judge.HELD, judge.MISSED):
+            sys.exit(f"{id_}: {row['verdict']}: {row.get('reason', '')}")
+        write(given.paper, id_, row, kernels)
+        print(f"{id_}: {row['verdict']}: {figure(row)} ({time.process_time() - began:.0f} s)", flush=True)
+
+
+def asked(
+    chosen: Chosen, entry: Entry, claim: Claim, ran: dict[object, Result]
+) -> tuple[dict[str, Any], Sequence[str]]:
+    """The row of a claim with guests for the hosts, one run of each cell, and the kernels that they were."""
+    results = {}
+    for campaign in entry.plan.campaigns:
+        card = chosen.offload.get(campaign.scenario, "none")
+        host = f'{{ kind = "uml", kernel = "{KERNEL}", offload = "{card}" }}'
+        hosts = [(f"node.{name}.host", host) for name in chosen.hosts]
+        results[campaign.id] = WhenAsked(campaign, 1, 1, lambda _, hosts=hosts: hosts, ran)
+    outcomes = {id_: Outcome(own.scenario.text, own) for id_, own in results.items()}
+    measurer = Measurer(entry.experiment, plan(entry.experiment.paper), outcomes)
+    row = claim_row(entry, claim, measurer.cells(claim))
+    runs = [run for own in results.values() for result in own.ran.values() for run in result.runs]
+    kernels = {host["kernel"] for run in runs for host in run["guests"]["hosts"].values()}
+    return row, sorted(kernels)
+
+
+def figure(row: Mapping[str, Any]) -> str:
+    """What came of a claim: the worst cell's, and of an order each member's, with the unit."""
+    members = row.get("members")
+    if members:
+        found = sorted(members.items(), key=lambda one: float(one[1]["mean"]))
+        said = " < ".join(f"{name} {float(over['mean']):.4g}" for name, over in found)
+    else:
+        said = f"{row['measured']:.4g}"
+    return words.with_unit(said, row["unit"])
+
+
+def write(paper: str, claim: str, row: Mapping[str, Any], kernels: Sequence[str]) -> None:
+    """Puts an entry into the paper's file."""
+    kernel = " and ".join(f"Linux {name}" for name in kernels)
+    with as_file(shelf.folders()[paper]) as folder:
+        file = Path(folder) / FILE
+        table = shelf.table(shelf.folders()[paper], FILE)
+        claims = dict(table.get("claim", {})) if table.get("kernel", kernel) == kernel else {}
+        claims[claim] = {
+            "verdict": row["verdict"],
+            "figure": figure(row),
+            "note": f"one run of each cell{of_cell(row)}",
+        }
+        lines = [
+            f"# What {kernel} says of claims of {paper} in the place of the hosts that run TCP. Made by scripts/guest_verdicts.py.",
+            "",
+            f"claims_of = {json.dumps(paper)}",
+            f"kernel = {json.dumps(kernel)}",
+        ]
+        order = [*CHOSEN[paper].claims, *claims]
+        for id_ in dict.fromkeys(one for one in order if one in claims):
+            lines += ["", f"[claim.{id_}]"]
+            lines += [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in claims[id_].items()]
+        file.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def of_cell(row: Mapping[str, Any]) -> str:
+    """Which of several cells the figure is of."""
+    return f"; the worst is {row['cell']}" if "cell" in row else ""
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except (InputError, RunError) as error:
+        sys.exit(f"guest_verdicts: {error}")
