@@ -98,6 +98,9 @@ fn without(plan: &Plan, kernels: &[Kernel]) -> Vec<String> {
         if !guest.small_queues {
             missing("tsq", "TCP small queues stay on".to_owned());
         }
+        if guest.guest.max_header.is_some() {
+            missing("header-room", "its packets have its own room for headers".to_owned());
+        }
         if guest.periods != 1 || guest.guest.tsq_bytes.is_some() {
             missing("tsq-limit", "TCP small queues keep the kernel's own limit".to_owned());
         }

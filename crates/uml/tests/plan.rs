@@ -45,7 +45,7 @@ fn guest(node: &str) -> Result<(stillair_uml::plan::GuestPlan, String), String> 
     );
     let scenario = scenario::parse(&text, "pair.toml", &[]).map_err(|why| why.to_string())?;
     let guest = Plan::new(&scenario)?.guests.remove(0);
-    let patches = ["tsq-limit", "tsq"].map(str::to_owned).to_vec();
+    let patches = ["header-room", "tsq-limit", "tsq"].map(str::to_owned).to_vec();
     let kernel =
         Kernel { folder: "".into(), id: "6.12-x".into(), version: "6.12".into(), patches, shares_page: true };
     let line = command_line(&kernel, &guest).join(" ");
@@ -63,6 +63,10 @@ fn limits_of_small_queues_are_parameters_of_the_kernel() {
     assert!(!line("tsq_period = \"1 ms\"").contains("tsq_"));
     let bytes = line("tsq_bytes = \"64 KiB\"");
     assert!(bytes.ends_with(" tcp_output.tsq_bytes=65536"), "{bytes}");
+    let room = line("max_header = \"320 B\"");
+    assert!(room.ends_with(" tcp.header_room=320"), "{room}");
+    // What the profile has is not the kernel's.
+    assert!(!line("tsq = \"on\"").contains("header_room"));
     let off = line("tsq = \"off\"");
     assert!(off.ends_with(" tcp_output.notsq=1"), "{off}");
 }
@@ -71,7 +75,7 @@ fn limits_of_small_queues_are_parameters_of_the_kernel() {
 fn what_a_guests_kernel_decides_itself_is_refused() {
     let wrong = |tcp: &str| guest(&format!("tcp = {{ {tcp} }}")).expect_err("a mistake");
     let said = wrong("initcwnd = 4");
-    let expected = "found initcwnd, which has no effect at a guest, whose kernel is its own, expected tsq, tsq_period, tsq_bytes or wifi_pacing_shift";
+    let expected = "found initcwnd, which has no effect at a guest, whose kernel is its own, expected tsq, tsq_period, tsq_bytes, max_header or wifi_pacing_shift";
     assert!(said.contains(expected), "{said}");
     let said = wrong("tsq_period = \"2.5 ms\"");
     assert!(said.contains("expected a whole number of ms from 1 to 64"), "{said}");

@@ -57,9 +57,15 @@ pub(super) fn read(section: &mut Section<'_>) -> Result<Kept, Fault> {
         match (host, section.get("tcp")) {
             (Host::Live, Some(tcp)) => only(&tcp, &["tsq", "wifi_pacing_shift"], "a live host")?,
             (Host::Uml, Some(tcp)) => {
-                only(&tcp, &["tsq", "tsq_period", "tsq_bytes", "wifi_pacing_shift"], "a guest")?;
+                only(
+                    &tcp,
+                    &["tsq", "tsq_period", "tsq_bytes", "max_header", "wifi_pacing_shift"],
+                    "a guest",
+                )?;
                 if let Some(guest) = &mut guest {
-                    guest.tsq_bytes = tcp.section("a table")?.find("tsq_bytes")?;
+                    let mut own = tcp.section("a table")?;
+                    guest.tsq_bytes = own.find("tsq_bytes")?;
+                    guest.max_header = own.get("max_header").map(|field| field.value()).transpose()?;
                 }
             }
             (_, Some(tcp)) => return Err(tcp.idle(WHY, RIGHT)),
@@ -92,7 +98,7 @@ fn plain(setting: &Field<'_>) -> String {
 }
 
 /// Refuses what the kernel of a live host or a guest decides itself, so all but these keys. What its Wi-Fi driver asks for is the model's, and
-/// whether packets stay charged while they wait there; a guest's kernel takes the limits of small queues that our patches have a parameter for.
+/// whether packets stay charged while they wait there; a guest's kernel takes what our patches have a parameter for.
 fn only(tcp: &Field<'_>, own: &[&str], at: &str) -> Result<(), Fault> {
     let Some((name, _)) = tcp.table("a table")?.0.iter().find(|(name, _)| !own.contains(&name.as_str()))
     else {
