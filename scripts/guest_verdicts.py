@@ -4,7 +4,8 @@
     scripts/guest_verdicts.py PAPER [CLAIM...]     runs what the claims need, once a cell, and writes their entries
 
 Without claims it is those of CHOSEN. It needs `stillair kernel build 6.12`. An entry that is there is replaced, and the
-others stay. Each cell is run as the paper's plan has it, but for the hosts.
+others stay. Each cell is run as the paper's plan has it, but for the hosts, which have the room for headers that distributions' kernels have. Beside
+a kernel's figure stands that of the model with the same kernel's profile: what differs from it is no matter of versions.
 """
 
 import argparse
@@ -30,6 +31,8 @@ from stillair.results.result import Result
 
 FILE = "guests.toml"
 KERNEL = "6.12"
+ROOM = "320 B"
+"""MAX_TCP_HEADER of a kernel with Wi-Fi and tunnels."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +43,8 @@ class Chosen:
     """The hosts that run TCP."""
     offload: Mapping[str, str]
     """What a guest's card can do, by scenario, where it is not nothing."""
+    like: Mapping[str, Sequence[tuple[str, str]]]
+    """What the model has, beside the kernel's profile, that a guest has of the paper's profile, by scenario."""
     claims: Sequence[str]
 
 
@@ -47,6 +52,7 @@ CHOSEN: Mapping[str, Chosen] = {
     "tsq-pacing": Chosen(
         ("client", "server"),
         {"tsq-wired": "tso"},
+        {},
         (
             "tsqp-fig4-throughput",
             "tsqp-fig4-local",
@@ -67,6 +73,7 @@ CHOSEN: Mapping[str, Chosen] = {
     "towards-1ms": Chosen(
         ("client", "server"),
         {},
+        {"one-ms": [("node.client.tcp.wifi_pacing_shift", "10")]},
         (
             "t1ms-head-1ms",
             "t1ms-head-order-of-magnitude",
@@ -102,28 +109,35 @@ def main() -> None:
     for id_ in given.claims or chosen.claims:
         began = time.process_time()
         entry, claim = known[id_]
-        row, kernels = asked(chosen, entry, claim, ran)
+        row, kernels = asked(chosen, entry, claim, ran, guests=True)
         if row["verdict"] not in (judge.HELD, judge.MISSED):
             sys.exit(f"{id_}: {row['verdict']}: {row.get('reason', '')}")
-        write(given.paper, id_, row, kernels)
-        print(f"{id_}: {row['verdict']}: {figure(row)} ({time.process_time() - began:.0f} s)", flush=True)
+        like, _ = asked(chosen, entry, claim, ran, guests=False)
+        write(given.paper, id_, row, like, kernels)
+        said = f"{row['verdict']}: {figure(row)}, the model {like['verdict']}: {figure(like)}"
+        print(f"{id_}: {said} ({time.process_time() - began:.0f} s)", flush=True)
 
 
 def asked(
-    chosen: Chosen, entry: Entry, claim: Claim, ran: dict[object, Result]
+    chosen: Chosen, entry: Entry, claim: Claim, ran: dict[object, Result], guests: bool
 ) -> tuple[dict[str, Any], Sequence[str]]:
-    """The row of a claim with guests for the hosts, one run of each cell, and the kernels that they were."""
+    """The row of a claim, one run of each cell, and the kernels that its guests were; or the model with their profile."""
     results = {}
     for campaign in entry.plan.campaigns:
         card = chosen.offload.get(campaign.scenario, "none")
         host = f'{{ kind = "uml", kernel = "{KERNEL}", offload = "{card}" }}'
-        hosts = [(f"node.{name}.host", host) for name in chosen.hosts]
+        key, value = ("host", host) if guests else ("profile", f"linux-{KERNEL}")
+        hosts = [(f"node.{name}.{key}", value) for name in chosen.hosts]
+        if guests:
+            hosts += [(f"node.{name}.tcp.max_header", ROOM) for name in chosen.hosts]
+        else:
+            hosts += chosen.like.get(campaign.scenario, ())
         results[campaign.id] = WhenAsked(campaign, 1, 1, lambda _, hosts=hosts: hosts, ran)
     outcomes = {id_: Outcome(own.scenario.text, own) for id_, own in results.items()}
     measurer = Measurer(entry.experiment, plan(entry.experiment.paper), outcomes)
     row = claim_row(entry, claim, measurer.cells(claim))
     runs = [run for own in results.values() for result in own.ran.values() for run in result.runs]
-    kernels = {host["kernel"] for run in runs for host in run["guests"]["hosts"].values()}
+    kernels = {host["kernel"] for run in runs for host in run.get("guests", {}).get("hosts", {}).values()}
     return row, sorted(kernels)
 
 
@@ -138,7 +152,9 @@ def figure(row: Mapping[str, Any]) -> str:
     return words.with_unit(said, row["unit"])
 
 
-def write(paper: str, claim: str, row: Mapping[str, Any], kernels: Sequence[str]) -> None:
+def write(
+    paper: str, claim: str, row: Mapping[str, Any], like: Mapping[str, Any], kernels: Sequence[str]
+) -> None:
     """Puts an entry into the paper's file."""
     kernel = " and ".join(f"Linux {name}" for name in kernels)
     with as_file(shelf.folders()[paper]) as folder:
@@ -148,6 +164,7 @@ def write(paper: str, claim: str, row: Mapping[str, Any], kernels: Sequence[str]
         claims[claim] = {
             "verdict": row["verdict"],
             "figure": figure(row),
+            "like": figure(like),
             "note": f"one run of each cell{of_cell(row)}",
         }
         lines = [

@@ -76,6 +76,8 @@ def said(known: Mapping[str, Any]) -> str:
     if "verdict" not in known:
         return f"no {known['kernel']} was run: {known['note']}"
     figures = [known["figure"]] if "figure" in known else []
+    if "like" in known:
+        figures.append(f"the model with its profile has {known['like']}")
     if "tso" in known:
         figures.append(f"{known['tso']} with TSO")
     if "one" in known:
