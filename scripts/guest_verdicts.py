@@ -4,8 +4,9 @@
     scripts/guest_verdicts.py PAPER [CLAIM...]     runs what the claims need, once a cell, and writes their entries
 
 Without claims it is those of CHOSEN. It needs `stillair kernel build 6.12`. An entry that is there is replaced, and the
-others stay. Each cell is run as the paper's plan has it, but for the hosts, which have the room for headers that distributions' kernels have. Beside
-a kernel's figure stands that of the model with the same kernel's profile: what differs from it is no matter of versions.
+others stay. Each cell is run as the paper's plan has it, but for the hosts, which have the room for headers that
+distributions' kernels have. Beside a kernel's figure stands that of the model with the same kernel's profile: what
+differs from it is no matter of versions.
 """
 
 import argparse
@@ -14,9 +15,10 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib.resources import as_file
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from stillair import InputError, RunError
 from stillair.papers.claims import judge, shelf
@@ -26,7 +28,7 @@ from stillair.papers.pages import registry, words
 from stillair.papers.pages.registry import Entry
 from stillair.papers.pages.report import claim_row
 from stillair.papers.runs.campaign import Outcome, WhenAsked
-from stillair.papers.runs.plan import plan
+from stillair.papers.runs.plan import CellPlan, plan
 from stillair.results.result import Result
 
 FILE = "guests.toml"
@@ -121,7 +123,7 @@ def main() -> None:
 def asked(
     chosen: Chosen, entry: Entry, claim: Claim, ran: dict[object, Result], guests: bool
 ) -> tuple[dict[str, Any], Sequence[str]]:
-    """The row of a claim, one run of each cell, and the kernels that its guests were; or the model with their profile."""
+    """The row of a claim, one run of each cell, and its guests' kernels; or the model with their profile."""
     results = {}
     for campaign in entry.plan.campaigns:
         card = chosen.offload.get(campaign.scenario, "none")
@@ -132,13 +134,21 @@ def asked(
             hosts += [(f"node.{name}.tcp.max_header", ROOM) for name in chosen.hosts]
         else:
             hosts += chosen.like.get(campaign.scenario, ())
-        results[campaign.id] = WhenAsked(campaign, 1, 1, lambda _, hosts=hosts: hosts, ran)
+        results[campaign.id] = WhenAsked(campaign, 1, 1, partial(_always, hosts), ran)
     outcomes = {id_: Outcome(own.scenario.text, own) for id_, own in results.items()}
     measurer = Measurer(entry.experiment, plan(entry.experiment.paper), outcomes)
     row = claim_row(entry, claim, measurer.cells(claim))
     runs = [run for own in results.values() for result in own.ran.values() for run in result.runs]
-    kernels = {host["kernel"] for run in runs for host in run.get("guests", {}).get("hosts", {}).values()}
+    kernels = {host["kernel"] for run in runs for host in _guests(run).values()}
     return row, sorted(kernels)
+
+
+def _always(hosts: Sequence[tuple[str, str]], _: CellPlan) -> Sequence[tuple[str, str]]:
+    return hosts
+
+
+def _guests(run: Mapping[str, Any]) -> Mapping[str, Any]:
+    return cast("Mapping[str, Any]", run.get("guests", {}).get("hosts", {}))
 
 
 def figure(row: Mapping[str, Any]) -> str:
@@ -152,9 +162,7 @@ def figure(row: Mapping[str, Any]) -> str:
     return words.with_unit(said, row["unit"])
 
 
-def write(
-    paper: str, claim: str, row: Mapping[str, Any], like: Mapping[str, Any], kernels: Sequence[str]
-) -> None:
+def write(paper: str, claim: str, row: Mapping[str, Any], like: Mapping[str, Any], kernels: Sequence[str]) -> None:
     """Puts an entry into the paper's file."""
     kernel = " and ".join(f"Linux {name}" for name in kernels)
     with as_file(shelf.folders()[paper]) as folder:
@@ -168,7 +176,8 @@ def write(
             "note": f"one run of each cell{of_cell(row)}",
         }
         lines = [
-            f"# What {kernel} says of claims of {paper} in the place of the hosts that run TCP. Made by scripts/guest_verdicts.py.",
+            f"# What {kernel} says of claims of {paper} in the place of the hosts that run TCP.",
+            "# Made by scripts/guest_verdicts.py.",
             "",
             f"claims_of = {json.dumps(paper)}",
             f"kernel = {json.dumps(kernel)}",

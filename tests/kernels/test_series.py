@@ -34,9 +34,11 @@ def test_flows_of_guests_are_in_the_series(machine: Machine, kernel: store.Kerne
     run = result.runs[0]
     flows = {flow.name: flow for flow in result.measured(run["run"]).series.flows}
     carried, answered = flows["up.b"].bytes, flows["ping.b"].pings
-    assert carried is not None and answered is not None
+    assert carried is not None
+    assert answered is not None
     # Steps are 200 ms: before its start nothing, then 10 Mbit/s with 1448 of 1538 bytes of a frame.
-    assert len(carried) == 15 and carried[:2] == [0, 0]
+    assert len(carried) == 15
+    assert carried[:2] == [0, 0]
     assert all(abs(step / 250_000 - 1448 / 1538) < 0.02 for step in carried[5:])
     assert [ping.seq for ping in answered] == list(range(30))
     assert all(ping.rtt_ns >= 10_000_000 for ping in answered)

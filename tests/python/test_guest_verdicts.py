@@ -1,4 +1,4 @@
-"""What kernels said of papers' claims in the place of their hosts: the file of each paper, and the column of the report."""
+"""What kernels said of papers' claims in the place of their hosts: each paper's file, and the column of the report."""
 
 import re
 
@@ -35,11 +35,11 @@ def test_a_verdict_follows_from_its_figure_and_names_its_kernel(paper: str, clai
 
 
 def test_the_column_names_each_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
-    guest = {"kernel": "Linux 6.12.117", "verdict": "missed", "figure": "0.2", "like": "0.1", "note": "one run"}
+    guest = {"kernel": "Linux 6.12.117", "verdict": "missed", "figure": "0.2", "like": "0.1", "note": "once"}
     measured = {"kernel": "Linux 6.1", "verdict": "held", "tso": "0.05"}
     monkeypatch.setattr(kernel_verdicts, "verdicts", lambda: {"a": {**measured, "guest": guest}, "b": guest})
     both = kernel_verdicts.beside("a", judge.HELD)
     assert words.kernel({"kernel": both}) == "6.1 holds: 0.05 (HH); 6.12.117 misses: 0.2 (MH)"
-    said = "Linux 6.1 holds it: 0.05 with TSO; Linux 6.12.117 misses it: 0.2, the model with its profile has 0.1; one run"
+    said = "Linux 6.1 holds it: 0.05 with TSO; Linux 6.12.117 misses it: 0.2, the model with its profile has 0.1; once"
     assert kernel_verdicts.said(both) == said
     assert words.kernel({"kernel": kernel_verdicts.beside("b", judge.MISSED)}) == "6.12.117 misses: 0.2 (MM)"
