@@ -4,7 +4,7 @@
  *
  *   tcp-sink ANY PORT STEP MPTCP    `r T FLOW BYTES`: payload that has come of the connection, each STEP
  *   tcp-send FROM IP PORT CONTROL BYTES WRITE TOS STOP STEP MPTCP     as much as it can until STOP, or BYTES; each STEP
- *           `s T CWND SSTHRESH SRTT_US RTTVAR_US PACING_Bps DELIVERY_Bps RETRANS UNACKED LOST CA_STATE NOTSENT`
+ *           `s T CWND SSTHRESH SRTT_US RTTVAR_US PACING_Bps DELIVERY_Bps RETRANS UNACKED LOST CA_STATE NOTSENT ACKED`
  *           `m T LOCAL CWND SRTT_US RETRANS ACKED` of each path of Multipath TCP
  *   udp-sink ANY PORT STEP              `d T PACKETS BYTES LAST` each STEP: datagrams, payload, the highest number seen
  *   udp-send FROM IP PORT PAYLOAD BURST GAP TOS STOP    BURST datagrams each GAP ns
@@ -189,10 +189,10 @@ static void sample(int s, uint64_t at)
 
 	if (getsockopt(s, IPPROTO_TCP, TCP_INFO, &i, &size))
 		return;
-	printf("s %llu %u %d %u %u %llu %llu %u %u %u %u %u\n", (unsigned long long)at, i.tcpi_snd_cwnd,
+	printf("s %llu %u %d %u %u %llu %llu %u %u %u %u %u %llu\n", (unsigned long long)at, i.tcpi_snd_cwnd,
 	       (int)i.tcpi_snd_ssthresh, i.tcpi_rtt, i.tcpi_rttvar, (unsigned long long)i.tcpi_pacing_rate,
 	       (unsigned long long)i.tcpi_delivery_rate, i.tcpi_total_retrans, i.tcpi_unacked, i.tcpi_lost,
-	       i.tcpi_ca_state, i.tcpi_notsent_bytes);
+	       i.tcpi_ca_state, i.tcpi_notsent_bytes, (unsigned long long)i.tcpi_bytes_acked);
 }
 
 /* The paths of a connection of Multipath TCP, in the order in which the kernel has them. */

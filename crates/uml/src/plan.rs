@@ -53,6 +53,8 @@ pub struct GuestPlan {
     pub guest: Guest,
     /// TCP small queues are on.
     pub small_queues: bool,
+    /// Periods of data at its pacing rate that a socket may have below it in small queues; the kernel's own is one.
+    pub periods: u32,
     /// Descriptors of its cards' rings for sending.
     pub ring: u32,
     /// Congestion control of connections for which nobody chooses one.
@@ -175,6 +177,7 @@ fn guest(n: usize, node: &Node, of: &Guest, first: IfId) -> Result<GuestPlan, St
         routes: Vec::new(),
         guest: of.clone(),
         small_queues: !profile.tcp.small_queues.off,
+        periods: profile.tcp.small_queues.rate_multiple,
         ring: if of.queue == GuestQueue::Model { LONG } else { SHORT },
         control: of
             .congestion_control
