@@ -21,16 +21,16 @@ mod pattern;
 pub mod pcapng;
 mod ports;
 pub mod radiotap;
+mod room;
 mod scene;
 mod sums;
 mod tcp;
 
 use std::io::{self, Write};
-use std::iter;
 
 use stillair_model::vocabulary::{
-    AckView, ContentView, DevId, Duration, FrameView, Headers, Instant, Ip, PowerView, PpduView, RtsCtsView,
-    Sink, TraceEvent, WireId,
+    AckView, ContentView, DevId, Duration, FrameView, Headers, Instant, Ip, PacketKind, PowerView, PpduView,
+    RtsCtsView, Sink, TraceEvent, WireId,
 };
 use stillair_model::wifi::phy::PhyRate;
 use stillair_model::wifi::phy::frame::{self as lengths, Cipher};
@@ -122,9 +122,10 @@ impl<W: Write> Capture<W> {
         self.from <= at && at < self.until
     }
 
-    fn wire(&mut self, now: Instant, point: Option<u32>, wire: WireId, p: Headers<'_>) {
+    /// A packet at a wire that is shown at `point`.
+    #[inline(never)]
+    fn wire(&mut self, now: Instant, point: u32, wire: WireId, p: Headers<'_>) {
         self.connections.note(&p);
-        let Some(point) = point else { return };
         if self.wants(now) {
             let (addresses, macs) = (self.scene.addresses(&p), self.scene.ends(wire));
             let connections = &self.connections;
@@ -143,6 +144,7 @@ impl<W: Write> Capture<W> {
         }
     }
 
+    #[inline(never)]
     fn air(&mut self, now: Instant, view: &PpduView<'_>) {
         let begun = view.guard.as_ref().map_or(view.tried.start, |g| g.rts.unwrap_or(g.cts));
         let wanted = self.wants(begun);
@@ -152,9 +154,16 @@ impl<W: Write> Capture<W> {
             };
         }
         let numbers = self.memory.note(view);
-        let packets = view.mpdus.iter().filter_map(|mpdu| mpdu.packet);
-        let packets = packets.flat_map(|first| view.packets.amsdu(first));
-        packets.for_each(|p| self.connections.note(&Headers::of(view.packets, p)));
+        for mpdu in view.mpdus {
+            match mpdu.packet {
+                Some(p) if mpdu.msdus == 1 => self.connections.note(&Headers::of(view.packets, p)),
+                Some(first) => {
+                    let packets = view.packets.amsdu(first);
+                    packets.for_each(|p| self.connections.note(&Headers::of(view.packets, p)));
+                }
+                None => {}
+            }
+        }
         if !wanted {
             return;
         }
@@ -198,12 +207,19 @@ impl<W: Write> Sink for Capture<W> {
     #[inline]
     fn event(&mut self, _: Instant, _: &TraceEvent) {}
 
+    #[inline(always)]
     fn frame(&mut self, now: Instant, what: &FrameView<'_>) {
-        match what {
-            FrameView::Air(view) => self.air(now, view),
-            FrameView::Wire(wire, p) => self.wire(now, self.scene.wire(*wire), *wire, *p),
-            FrameView::Sent(wire, p) => self.wire(now, self.scene.host(*wire, 0), *wire, *p),
-            FrameView::Received(wire, p) => self.wire(now, self.scene.host(*wire, 1), *wire, *p),
+        let (wire, p, point) = match what {
+            FrameView::Air(view) => return self.air(now, view),
+            FrameView::Wire(wire, p) => (*wire, p, self.scene.wire(*wire)),
+            FrameView::Sent(wire, p) => (*wire, p, self.scene.host(*wire, 0)),
+            FrameView::Received(wire, p) => (*wire, p, self.scene.host(*wire, 1)),
+        };
+        match point {
+            Some(point) => self.wire(now, point, wire, p.headers()),
+            // Where no point is, the beginnings of connections count alone.
+            None if p.kind() == PacketKind::Tcp => self.connections.note(&p.headers()),
+            None => {}
         }
     }
 }
@@ -243,8 +259,7 @@ impl Shot<'_> {
             head.mark(mpdu.seq, mpdu.retry);
             head.holds_amsdu(mpdu.msdus > 1);
             let data = |out: &mut Body<'_>| {
-                let mut packets = self.memory.packets(view, mpdu);
-                let first = packets.next().expect("a data frame has a packet");
+                let first = self.memory.first(view, mpdu);
                 head.carries(ip::ethertype(&first));
                 match cipher {
                     Cipher::None => head.write(out),
@@ -253,7 +268,7 @@ impl Shot<'_> {
                 if mpdu.msdus == 1 {
                     ip::packet(out, &first, self.scene.addresses(&first), self.connections);
                 } else {
-                    self.amsdu(out, &mut head, iter::once(first).chain(packets));
+                    self.amsdu(out, &mut head, self.memory.packets(view, mpdu));
                 }
                 if cipher == Cipher::Ccmp {
                     out.tail(&[0; Cipher::MIC as usize]);
@@ -291,7 +306,7 @@ impl Shot<'_> {
                 let body = self.scene.beacon(view.tried.dev);
                 match view.tim {
                     Some(tim) => beacon::with_tim(out, body, tim),
-                    None => out.push(body),
+                    None => out.extend(body),
                 }
             }
             ContentView::AddbaRequest { start, frames } => {
@@ -366,7 +381,7 @@ impl Shot<'_> {
 
     /// Address of the group that a frame is sent to.
     fn group(&self) -> Mac {
-        let packet = self.view.mpdus.first().and_then(|mpdu| self.memory.packets(self.view, mpdu).next());
+        let packet = self.view.mpdus.first().map(|mpdu| self.memory.first(self.view, mpdu));
         let is_v6 = packet.is_some_and(|p| p.dst.ip() == Ip::V6);
         if is_v6 { Mac::GROUP6 } else { Mac::GROUP }
     }
@@ -386,8 +401,9 @@ fn rate(code: stillair_model::vocabulary::RateCode) -> PhyRate {
 }
 
 /// Radiotap, the frame, and its check sequence.
+#[inline(always)]
 fn framed(out: &mut Body<'_>, radiotap: &Radiotap, build: impl FnOnce(&mut Body<'_>)) {
-    out.push(radiotap.bytes());
+    radiotap.write(out);
     let frame = out.len();
     build(out);
     out.check(frame, radiotap.bad_fcs());
