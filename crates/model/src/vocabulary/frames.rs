@@ -109,6 +109,33 @@ impl Deref for Headers<'_> {
     }
 }
 
+/// A packet at a wire, and where it lies: its headers are put together for those who ask.
+#[derive(Clone, Copy, Debug)]
+pub struct WirePacket<'a> {
+    packets: &'a Packets,
+    p: Pkt,
+}
+
+impl<'a> WirePacket<'a> {
+    /// This one.
+    #[inline]
+    pub fn new(packets: &'a Packets, p: Pkt) -> Self {
+        Self { packets, p }
+    }
+
+    /// What it carries.
+    #[inline]
+    pub fn kind(self) -> PacketKind {
+        self.packets.get(self.p).kind
+    }
+
+    /// Its headers.
+    #[inline]
+    pub fn headers(self) -> Headers<'a> {
+        Headers::of(self.packets, self.p)
+    }
+}
+
 /// A packet's headers, copied.
 #[derive(Clone, Debug)]
 pub struct KeptHeaders {
@@ -278,9 +305,9 @@ pub enum FrameView<'a> {
     /// A try of a PPDU and its answer; reported when the exchange is over.
     Air(&'a PpduView<'a>),
     /// A packet has reached the end of a wire.
-    Wire(WireId, Headers<'a>),
+    Wire(WireId, WirePacket<'a>),
     /// A packet is handed to the device that feeds a wire, before that splits it.
-    Sent(WireId, Headers<'a>),
+    Sent(WireId, WirePacket<'a>),
     /// A packet has come in at the end of a wire, after those that came with it were merged into it.
-    Received(WireId, Headers<'a>),
+    Received(WireId, WirePacket<'a>),
 }

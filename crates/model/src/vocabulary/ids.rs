@@ -12,6 +12,7 @@ macro_rules! ids {
                 self.0 as usize
             }
             /// The id of position `i`. Panics if the table has more rows than the id can name.
+            #[inline]
             pub fn from_index(i: usize) -> Self {
                 Self(<$inner>::try_from(i).expect("table too large for its id type"))
             }

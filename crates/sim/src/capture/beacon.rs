@@ -23,9 +23,9 @@ const TIM_AT: usize = 2 + 2 + 10 + 10 + 3;
 pub fn with_tim(out: &mut Body<'_>, beacon: &[u8], tim: TimView<'_>) {
     let (before, rest) = beacon.split_at(TIM_AT);
     debug_assert_eq!(rest[..NOBODY.len()], NOBODY, "the map is where it was put");
-    out.push(before);
-    out.push(&map(tim));
-    out.push(&rest[NOBODY.len()..]);
+    out.extend(before);
+    out.extend(&map(tim));
+    out.extend(&rest[NOBODY.len()..]);
 }
 
 /// A traffic indication map.

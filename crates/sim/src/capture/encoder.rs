@@ -58,9 +58,16 @@ impl<W: Write> Encoder<W> {
 
     /// Takes note of the packets of an exchange.
     pub(super) fn begun(&mut self, view: &PpduView<'_>) {
-        let shown = view.mpdus.iter().filter_map(|mpdu| mpdu.packet);
-        let packets = shown.flat_map(|first| view.packets.amsdu(first));
-        packets.for_each(|p| self.connections.note(&Headers::of(view.packets, p)));
+        for mpdu in view.mpdus {
+            match mpdu.packet {
+                Some(p) if mpdu.msdus == 1 => self.connections.note(&Headers::of(view.packets, p)),
+                Some(first) => {
+                    let packets = view.packets.amsdu(first);
+                    packets.for_each(|p| self.connections.note(&Headers::of(view.packets, p)));
+                }
+                None => {}
+            }
+        }
     }
 
     /// A packet on a wire, or at one end of it.

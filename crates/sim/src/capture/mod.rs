@@ -28,6 +28,7 @@ mod pattern;
 pub mod pcapng;
 mod ports;
 pub mod radiotap;
+mod room;
 mod scene;
 mod shot;
 mod sums;
@@ -37,7 +38,7 @@ mod watcher;
 use std::io::{self, Write};
 use std::sync::Arc;
 
-use stillair_model::vocabulary::{FrameView, Instant, Sink, TraceEvent};
+use stillair_model::vocabulary::{FrameView, Instant, PacketKind, Sink, TraceEvent};
 
 use crate::scenario::Scenario;
 use scene::Scene;
@@ -126,6 +127,7 @@ impl<W: Write> Sink for Capture<W> {
     #[inline]
     fn event(&mut self, _: Instant, _: &TraceEvent) {}
 
+    #[inline(always)]
     fn frame(&mut self, now: Instant, what: &FrameView<'_>) {
         let Self { watcher, encoder } = self;
         match what {
@@ -137,9 +139,15 @@ impl<W: Write> Sink for Capture<W> {
                 }
             }
             FrameView::Wire(wire, p) | FrameView::Sent(wire, p) | FrameView::Received(wire, p) => {
-                encoder.note(p);
-                if let Some(point) = watcher.point(now, what) {
-                    encoder.packet(now, point, *wire, p);
+                match watcher.point(now, what) {
+                    Some(point) => {
+                        let p = p.headers();
+                        encoder.note(&p);
+                        encoder.packet(now, point, *wire, &p);
+                    }
+                    // Of a packet that no point shows, only the start of a connection counts.
+                    None if p.kind() == PacketKind::Tcp => encoder.note(&p.headers()),
+                    None => {}
                 }
             }
         }

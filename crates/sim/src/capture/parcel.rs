@@ -279,11 +279,22 @@ pub struct InParcel<'a> {
     packet: usize,
 }
 
+impl InParcel<'_> {
+    /// Number in the parcel of the first packet of data frame `n`.
+    fn begin(&self, n: usize) -> usize {
+        n.checked_sub(1).map_or(self.packet, |before| self.parcel.ends[self.first + before])
+    }
+}
+
 impl Inside for InParcel<'_> {
     #[inline]
     fn packets(&self, n: usize, _: &MpduView) -> impl Iterator<Item = Headers<'_>> {
-        let ends = &self.parcel.ends[self.first..];
-        let from = n.checked_sub(1).map_or(self.packet, |before| ends[before]);
-        (from..ends[n]).map(|n| self.parcel.packet(n))
+        let end = self.parcel.ends[self.first + n];
+        (self.begin(n)..end).map(|n| self.parcel.packet(n))
+    }
+
+    #[inline]
+    fn first(&self, n: usize, _: &MpduView) -> Headers<'_> {
+        self.parcel.packet(self.begin(n))
     }
 }

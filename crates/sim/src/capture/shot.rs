@@ -1,7 +1,6 @@
 //! One exchange of the air as frames: RTS and CTS, the PPDU's, and the answer.
 
 use std::io::Write;
-use std::iter;
 
 use stillair_model::vocabulary::{
     AckView, ContentView, DevId, Duration, Headers, Instant, Ip, MpduView, PowerView, PpduView, RtsCtsView,
@@ -24,6 +23,9 @@ use super::{beacon, ip};
 pub trait Inside {
     /// Those of data frame `n` of the PPDU: one, or those of an A-MSDU.
     fn packets(&self, n: usize, mpdu: &MpduView) -> impl Iterator<Item = Headers<'_>>;
+
+    /// The first of those packets.
+    fn first(&self, n: usize, mpdu: &MpduView) -> Headers<'_>;
 }
 
 /// One try of a PPDU with all that its frames are made of.
@@ -70,8 +72,7 @@ impl<I: Inside> Shot<'_, I> {
             head.mark(mpdu.seq, mpdu.retry);
             head.holds_amsdu(mpdu.msdus > 1);
             let data = |out: &mut Body<'_>| {
-                let mut packets = self.inside.packets(n, mpdu);
-                let first = packets.next().expect("a data frame has a packet");
+                let first = self.inside.first(n, mpdu);
                 head.carries(ip::ethertype(&first));
                 match cipher {
                     Cipher::None => head.write(out),
@@ -80,7 +81,7 @@ impl<I: Inside> Shot<'_, I> {
                 if mpdu.msdus == 1 {
                     ip::packet(out, &first, self.scene.addresses(&first), self.connections);
                 } else {
-                    self.amsdu(out, &mut head, iter::once(first).chain(packets));
+                    self.amsdu(out, &mut head, self.inside.packets(n, mpdu));
                 }
                 if cipher == Cipher::Ccmp {
                     out.tail(&[0; Cipher::MIC as usize]);
@@ -118,7 +119,7 @@ impl<I: Inside> Shot<'_, I> {
                 let body = self.scene.beacon(view.tried.dev);
                 match view.tim {
                     Some(tim) => beacon::with_tim(out, body, tim),
-                    None => out.push(body),
+                    None => out.extend(body),
                 }
             }
             ContentView::AddbaRequest { start, frames } => {
@@ -193,7 +194,7 @@ impl<I: Inside> Shot<'_, I> {
 
     /// Address of the group that a frame is sent to.
     fn group(&self) -> Mac {
-        let packet = self.view.mpdus.first().and_then(|mpdu| self.inside.packets(0, mpdu).next());
+        let packet = self.view.mpdus.first().map(|mpdu| self.inside.first(0, mpdu));
         let is_v6 = packet.is_some_and(|p| p.dst.ip() == Ip::V6);
         if is_v6 { Mac::GROUP6 } else { Mac::GROUP }
     }
@@ -213,8 +214,9 @@ fn rate(code: stillair_model::vocabulary::RateCode) -> PhyRate {
 }
 
 /// Radiotap, the frame, and its check sequence.
+#[inline(always)]
 fn framed(out: &mut Body<'_>, radiotap: &Radiotap, build: impl FnOnce(&mut Body<'_>)) {
-    out.push(radiotap.bytes());
+    radiotap.write(out);
     let frame = out.len();
     build(out);
     out.check(frame, radiotap.bad_fcs());

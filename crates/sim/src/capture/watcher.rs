@@ -37,10 +37,12 @@ impl Watcher {
         match what {
             FrameView::Air(view) => self.take_air(now, view, into),
             FrameView::Wire(wire, p) | FrameView::Sent(wire, p) | FrameView::Received(wire, p) => {
-                opens(p, into);
+                if p.kind() == PacketKind::Tcp {
+                    opens(&p.headers(), into);
+                }
                 match self.point(now, what) {
                     Some(point) if into.is_full() => self.left_out[point as usize] += 1,
-                    Some(point) => into.put_packet(now, point, *wire, p, self.shown),
+                    Some(point) => into.put_packet(now, point, *wire, &p.headers(), self.shown),
                     None => {}
                 }
             }
@@ -81,6 +83,7 @@ impl Watcher {
     }
 
     /// The point of a packet on a wire, or at one end of it, if it is wanted.
+    #[inline]
     pub(super) fn point(&self, now: Instant, what: &FrameView<'_>) -> Option<u32> {
         let scene = &self.scene;
         let point = match *what {
@@ -120,5 +123,10 @@ impl Inside for InWorld<'_> {
     #[inline]
     fn packets(&self, _: usize, mpdu: &MpduView) -> impl Iterator<Item = Headers<'_>> {
         self.memory.packets(self.view, mpdu)
+    }
+
+    #[inline]
+    fn first(&self, _: usize, mpdu: &MpduView) -> Headers<'_> {
+        self.memory.first(self.view, mpdu)
     }
 }
