@@ -13,9 +13,9 @@ use stillair_model::vocabulary::Instant;
 use stillair_sim::capture::{Capture, Selection};
 use stillair_sim::scenario::Scenario;
 
-/// Bytes of whole blocks that make a piece.
+/// Bytes of whole blocks in a piece.
 const PIECE: usize = 1 << 16;
-/// Pieces that may wait: 16 MB of blocks, a second of 130 Mbit/s.
+/// Most pieces in the writer's queue: 16 MB of blocks, 1 s at 130 Mbit/s.
 const WAITING: usize = 256;
 
 // spec: draft-ietf-opsawg-pcapng-02 sec. 4.3, 4.6 - the type, then the interface; of statistics options behind a time.
@@ -24,14 +24,14 @@ const STATISTICS: u32 = 5;
 const END: usize = 4;
 const DROPPED: u16 = 5;
 
-/// What a capture came to.
+/// Result of a capture.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Written {
     /// The file.
     pub path: String,
-    /// Each point and its frames that are in the file.
+    /// Frames in the file by capture point.
     pub frames: std::collections::BTreeMap<String, u64>,
-    /// Of all points: frames that are not, as their piece found the way to the file full.
+    /// Frames of all points that are missing from the file because the writer's queue was full.
     pub lost: u64,
     /// Length of the file.
     pub bytes: u64,
@@ -45,11 +45,11 @@ pub struct WriterThread {
     lost: Arc<Mutex<Vec<u64>>>,
 }
 
-/// A capture under way and its thread, which is to be started before the engine has another priority.
+/// A running capture and its thread. Start the thread before the engine gets its real-time priority.
 pub type Started = (Capture<Blocks>, WriterThread);
 
-/// Begins a capture of some points into an open file: of none, of the air of every channel. At most `snaplen` bytes of each frame are kept; zero
-/// keeps all. The error says what is wrong with the points.
+/// Starts a capture of `points` into an open file; without points, of the air of every channel. At most `snaplen` bytes of each
+/// frame are kept; 0 keeps all. The error says what is wrong with the points.
 pub fn start(
     scenario: &Scenario,
     points: &[String],
@@ -63,14 +63,14 @@ pub fn start(
     Ok((capture, WriterThread { path: path.to_owned(), thread, lost }))
 }
 
-/// Says what is wrong with the points of a capture, if anything is.
+/// Checks the points of a capture; the error says what is wrong.
 pub fn check(scenario: &Scenario, points: &[String], snaplen: u32) -> Result<(), String> {
     let all = Selection { points: points.to_vec(), from: Instant::ZERO, until: Instant::NEVER, snaplen };
     all.check(scenario)
 }
 
 impl WriterThread {
-    /// Ends the capture with the run, and waits until all is written.
+    /// Ends the capture at the end of the run and waits until the file is written.
     pub fn finish(self, capture: Capture<Blocks>, end: Instant) -> Result<Written, String> {
         let Self { path, thread, lost } = self;
         let wrong =

@@ -2,23 +2,23 @@
 
 use serde::Serialize;
 
-/// Packets by what became of them at the doors of the model.
+/// Packets by what happened to them between hosts and model.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Counts {
-    /// Went into the model.
+    /// Entered the model.
     pub entered: u64,
-    /// Came out of it, and were given to a host.
+    /// Left the model and were delivered to a host.
     pub left: u64,
-    /// Were for nobody in the scenario: broadcast, multicast, and addresses that no interface has.
+    /// Had no destination in the scenario: broadcast, multicast, and addresses that no interface has.
     pub no_route: u64,
-    /// Were no packets of IP, or cut short.
+    /// Were not IP packets, or were truncated.
     pub malformed: u64,
     /// Were too long for the model.
     pub too_long: u64,
-    /// Were answered for a modelled host: pings.
+    /// Pings answered on behalf of a modelled host.
     pub answered: u64,
-    /// Came to a modelled host that has no answer for them.
+    /// Reached a modelled host that does not answer them.
     pub unanswered: u64,
-    /// Were not taken by the kernel of the host they were for.
+    /// Were refused by the kernel of the destination host.
     pub refused_by_host: u64,
 }
