@@ -1,4 +1,4 @@
-//! What a channel gives a rate: its band, its width, and the guard interval that is left between symbols.
+//! Properties of a channel that a rate depends on: band, width and guard interval.
 
 use crate::vocabulary::Duration;
 

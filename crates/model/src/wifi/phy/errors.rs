@@ -1,4 +1,4 @@
-//! How likely a frame is to be broken, by rate, length and signal-to-noise ratio.
+//! Frame error rate by rate, length and signal-to-noise ratio.
 //!
 //! White noise on a flat channel: the modulation's bit error rate, and behind it the union bound of the convolutional code
 //! with hard decisions. It is computed once for each rate when a path is set up; a frame then costs one exponential.

@@ -1,4 +1,4 @@
-//! How loud a signal arrives at a distance.
+//! Received signal strength by distance (path loss).
 
 use super::errors::Snr;
 

@@ -1,4 +1,4 @@
-//! Rate control: which rates a link is sent at.
+//! Rate control: the rates of a link.
 
 pub mod ath9k_htc;
 pub mod mask;
