@@ -166,7 +166,7 @@ fn number(rate: PhyRate) -> usize {
     }
 }
 
-/// What is lost at one signal-to-noise ratio.
+/// Error rates at one signal-to-noise ratio.
 #[derive(Clone, Debug)]
 pub struct ErrorTable {
     /// By rate: the natural logarithm of the chance that a byte is right.
