@@ -1,4 +1,4 @@
-//! Everything in process 1: sets up hosts, makes the run, and builds its result.
+//! The work of process 1 in the namespace: sets up hosts, makes the run, and builds its result.
 
 use std::os::fd::{AsRawFd, OwnedFd};
 
@@ -24,7 +24,7 @@ use crate::sys::poll::Watched;
 use crate::sys::{clock, net, process};
 use crate::tools::{COMMAND, PATIENCE, Tools, programs};
 
-/// Exit status of a run that is not valid.
+/// Exit status of an invalid run.
 pub const INVALID: i32 = 3;
 
 /// What process 1 begins with.

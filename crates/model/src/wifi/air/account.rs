@@ -1,4 +1,4 @@
-//! The account of a channel's air: each nanosecond is booked once.
+//! The airtime account of a channel: each nanosecond is counted once.
 
 use crate::vocabulary::{Duration, Instant};
 

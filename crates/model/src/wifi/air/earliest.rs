@@ -1,4 +1,4 @@
-//! The earliest of many instants, one for each radio, of which few change at a time.
+//! The earliest of many instants, one for each radio; few of them change at a time.
 
 use crate::vocabulary::Instant;
 use alloc::vec;

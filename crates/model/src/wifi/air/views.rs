@@ -1,8 +1,8 @@
-//! What each radio makes of a channel with hidden stations: one [`Medium`] for each, that is idle when this
-//! radio senses nothing, has nothing of its own under way and nobody has reserved the air from it.
+//! Each radio's view of a channel with hidden stations: one [`Medium`] for each radio. It is idle when the radio senses nothing,
+//! is not in an exchange itself, and its NAV is zero.
 //!
-//! A frame costs its beginning and its end, each a look at those who hear it. Where everybody hears everybody, one medium for all
-//! says the same with one event for a whole exchange.
+//! A frame costs two events, its beginning and its end, each at all radios that hear it. Without hidden stations, one medium for
+//! all radios gives the same with one event for a whole exchange.
 
 use super::audibility::Audibility;
 use super::capture::CaptureEffect;

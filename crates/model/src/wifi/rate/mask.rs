@@ -1,4 +1,4 @@
-//! What frames may be sent at, whatever rate control chooses: `iw set bitrates`.
+//! The rate mask that limits rate control: `iw dev DEVICE set bitrates`.
 
 use super::Probe;
 use crate::wifi::phy::{HtRate, PhyRate, RetryChain};

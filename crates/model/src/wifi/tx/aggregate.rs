@@ -1,6 +1,6 @@
-//! How much an A-MPDU may hold, and the lengths that come of filling it: ath9k's rules, one copy for all drivers.
+//! Limits and lengths of A-MPDUs: ath9k's rules, shared by all drivers.
 //!
-//! [`AggregateLimits`] is worked out once for a retry chain, [`Subframes`] once for a PPDU.
+//! [`AggregateLimits`] is computed once for a retry chain, [`Subframes`] once for a PPDU.
 
 use crate::vocabulary::Duration;
 use crate::wifi::phy::frame::{DELIMITER, padding};

@@ -1,4 +1,4 @@
-//! What every driver needs to send: the device's peers, their TIDs, and one attempt to fill a PPDU.
+//! The transmitter shared by all drivers: the device's peers, their TIDs, and one attempt to fill a PPDU.
 
 use crate::vocabulary::{Ac, Ctx, DevId, Duration, Instant, PeerId, Pkt, Rate, Sink};
 use crate::wifi::air::filter::DestinationFilter;

@@ -1,4 +1,4 @@
-//! Access lines: other rates each way, and a modem's buffer before each.
+//! Access lines: a rate and a modem's buffer for each direction.
 
 use stillair_model::qdisc::cake::Framing;
 use stillair_model::vocabulary::{Duration, Rate};

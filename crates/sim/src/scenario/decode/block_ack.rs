@@ -1,4 +1,4 @@
-//! How many frames the window of a Block Ack session may have.
+//! Largest window of a Block Ack session, in frames.
 
 use stillair_model::wifi::seq_window::SeqWindow;
 

@@ -1,5 +1,5 @@
-//! Wi-Fi devices that are sold, as data: whose driver they have, and its numbers, each with where it is written, or the range it lies in
-//! where no source tells.
+//! Profiles of Wi-Fi devices on the market: the driver and its parameters, each with its source, or with a range where no source
+//! gives it.
 
 use std::sync::LazyLock;
 

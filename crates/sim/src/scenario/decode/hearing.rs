@@ -1,4 +1,4 @@
-//! Who does not hear whom on a channel.
+//! Hidden stations of a channel.
 
 use super::super::contract::{Form, Key};
 use super::super::document::Value;

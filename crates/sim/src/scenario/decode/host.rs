@@ -1,4 +1,4 @@
-//! Whether a host is modelled or stands outside, and what that means for its other keys.
+//! Whether a host is modelled or outside, and the consequences for its other keys.
 
 use super::super::contract::{Form, Key};
 use super::super::document::Value;

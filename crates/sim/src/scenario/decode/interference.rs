@@ -1,4 +1,4 @@
-//! Interference that is not Wi-Fi: where, how loud, and when.
+//! Non-Wi-Fi interference: place, power and times.
 
 use stillair_model::vocabulary::Duration;
 use stillair_model::wifi::air::interference::MOST_SOURCES;

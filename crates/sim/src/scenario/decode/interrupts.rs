@@ -1,4 +1,4 @@
-//! How long a Wi-Fi device waits before it tells its host of received frames.
+//! Interrupt mitigation of a Wi-Fi device for received frames.
 
 use stillair_model::wifi::rx::interrupts::RxMitigation;
 

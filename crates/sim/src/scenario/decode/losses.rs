@@ -1,4 +1,4 @@
-//! What is lost on a station's path: given chances, a signal-to-noise ratio, or a distance.
+//! Losses on a station's path: configured error rates, a signal-to-noise ratio, or a distance.
 
 use stillair_model::vocabulary::Duration;
 use stillair_model::wifi::air::given::RateError;

@@ -1,4 +1,4 @@
-//! The tree, key by key, to the scenario's types.
+//! Converts the tree, key by key, to the scenario's types.
 
 mod access;
 mod address;

@@ -1,4 +1,4 @@
-//! Neighbouring networks as load: on which channel, how much, and in what frames.
+//! Neighbouring networks as load: channel, airtime and frames.
 
 use stillair_model::vocabulary::Duration;
 

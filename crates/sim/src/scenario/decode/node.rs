@@ -1,4 +1,4 @@
-//! Nodes with their interfaces, and what joins interfaces of different nodes.
+//! Nodes with their interfaces, and the links between interfaces of different nodes.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;

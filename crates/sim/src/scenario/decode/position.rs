@@ -1,4 +1,4 @@
-//! Where nodes stand: between those that say so, who hears whom and what is lost follow from the distance.
+//! Positions of nodes: between nodes with positions, audibility and loss follow from the distance.
 
 use super::super::contract::{Form, Key};
 use super::super::error::Fault;

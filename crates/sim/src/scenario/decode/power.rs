@@ -1,4 +1,4 @@
-//! Power save and background scans of a station, and what an access point's beacons say for both.
+//! Power save and background scans of a station, and the beacon parameters of an access point for both.
 
 use stillair_model::vocabulary::{Ac, Duration};
 use stillair_model::wifi::power::saver::{Listen, Retrieve, SaverParams};

@@ -1,4 +1,4 @@
-//! Lines that are sold, as data: rates, what a packet costs, and what waits before them as far as a source tells.
+//! Profiles of access lines on the market: rates, overhead of a packet, and buffers where a source gives them.
 
 use std::sync::LazyLock;
 

@@ -1,4 +1,4 @@
-//! An interface's queueing discipline: the one given, or the default of the device.
+//! An interface's qdisc: the one given, or the default of the device.
 
 mod cake;
 mod codel;

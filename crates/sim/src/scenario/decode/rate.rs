@@ -1,4 +1,4 @@
-//! How the rates of a station's path are chosen: a fixed chain or rate control.
+//! Rates of a station's path: a fixed retry chain or rate control.
 
 use stillair_model::wifi::phy::{Band, DsssRate, OfdmRate, PhyRate, Preamble, RateTry, RetryChain, Width};
 use stillair_model::wifi::rate::mask::McsMask;

@@ -1,4 +1,4 @@
-//! A Wi-Fi device's queueing scheme and its pieces.
+//! A Wi-Fi device's queueing scheme and its parts.
 
 mod custom;
 mod firmware;

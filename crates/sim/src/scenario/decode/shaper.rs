@@ -1,4 +1,4 @@
-//! A router's shaper at the interface to its modem: one for what leaves, one for what comes in.
+//! A router's shapers at the interface to its modem: egress and ingress.
 
 use stillair_model::qdisc::QdiscConfig;
 use stillair_model::qdisc::cake::{CakeParams, Isolation, Masquerade};

@@ -1,4 +1,4 @@
-//! The bus between a host and its Wi-Fi device: what its transfers take.
+//! The USB bus between a host and its Wi-Fi device.
 
 use stillair_model::wifi::config::UsbParams;
 
