@@ -247,8 +247,9 @@ def test_the_kernel_says_something_of_every_judged_claim_of_the_tsq_paper() -> N
     classes = [kernel_verdicts.beside(claim, judge.HELD)["class"] for claim in measured]
     assert (classes.count("HH"), classes.count("MH")) == (14, 7)
     missed = kernel_verdicts.beside("tsqp-fig5a-local", judge.MISSED)
-    assert (missed["class"], kernel_verdicts.short(missed)) == ("MM", "6.1 misses: 19.1 (MM)")
-    assert kernel_verdicts.beside(QUICK, judge.HELD) == {}
+    assert missed["class"] == "MM"
+    assert kernel_verdicts.short(missed).startswith("6.1 misses: 19.1 (MM)")
+    assert kernel_verdicts.beside("retry-f4-lost", judge.HELD) == {}
     # A figure on each side of the bar, in this kernel's own words.
     bar = judge.bar(CLAIMS["tsqp-fig5a-gigabit"])
     said = kernel_verdicts.verdicts()["tsqp-fig5a-gigabit"]
