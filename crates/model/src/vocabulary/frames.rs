@@ -1,7 +1,7 @@
 //! Frames: each try of a PPDU as the trace reports it; and as a capture wants them, what a wire carried, and a try with
 //! all that its bytes depend on.
 //!
-//! Nobody pays for the latter who does not ask: the world makes them only for a [`Sink`](super::Sink) whose `FRAMES` is true.
+//! The latter cost nothing unless requested: the world makes them only for a [`Sink`](super::Sink) whose `FRAMES` is true.
 
 use alloc::boxed::Box;
 use core::ops::Deref;
@@ -236,7 +236,7 @@ pub struct TimView<'a> {
     pub bitmap: (usize, &'a [u8]),
 }
 
-/// The ACK or Block Ack that follows a PPDU of which anything came whole.
+/// The ACK or Block Ack after a PPDU with at least one frame received without errors.
 #[derive(Clone, Copy, Debug)]
 pub struct AckView {
     /// When its preamble begins.

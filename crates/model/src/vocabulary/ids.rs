@@ -44,7 +44,7 @@ ids! {
 }
 
 impl SockId {
-    /// Charged to nobody: forwarded packets, acknowledgements, replies of the kernel.
+    /// Charged to no socket: forwarded packets, acknowledgements, replies of the kernel.
     pub const NONE: Self = Self(u32::MAX);
 
     /// From here on ids are tokens of outside hosts, but for [`SockId::NONE`].

@@ -44,7 +44,7 @@ const EHT: &str = "802.11be is not modelled";
 /// Key of a Wi-Fi interface.
 pub(super) const KEY: Key = Key::open(
     "device",
-    Form::Listed { title: "device", words: "a Wi-Fi device that is sold, such as `mt7915`", names },
+    Form::Listed { title: "device", words: "a Wi-Fi device on the market, such as `mt7915`", names },
     "none",
     "sets `scheme` with its parameters, `block_ack_window` and the maximum MPDU length that is announced; keys beside it override it. Notes name streams and width that the device does not have. `stillair check` prints values without a source",
 );

@@ -30,7 +30,7 @@ const DEVICES: &[Key] = &[
         "nic",
         NIC,
         "that of each end's node: none",
-        "what the devices' drivers set by default: `none` reports each arrival at once; `e1000e` has byte queue limits and at most 20000 \
+        "defaults of the devices' drivers: `none` reports each arrival at once; `e1000e` has byte queue limits and at most 20000 \
          interrupts a second at 1 Gbit/s, 4000 at other rates; `tg3` byte queue limits, rx_usecs = 20, rx_frames = 5, tx_usecs = 72 and \
          tx_frames = 53; a key beside it overrides it. Both devices exist at 10, 100 and 1000 Mbit/s",
     ),

@@ -86,7 +86,7 @@ pub(super) const KEYS: &[Key] = &[
         "distance",
         LENGTH,
         "errors are given",
-        "distance to the access point, of which `snr` follows by the channel's loss",
+        "distance to the access point; `snr` follows by the channel's path loss",
     ),
     Key::open(
         "error_rate",

@@ -1,4 +1,4 @@
-//! Keys of every flow: its endpoints, its times, and the DSCP of its packets.
+//! Keys of every flow: its endpoints, its times, and the TOS byte of its packets (`mark`).
 
 use stillair_model::vocabulary::Ip;
 

@@ -32,7 +32,7 @@ const FILES: [(&str, &str); 8] = files![
 /// Key of an access line.
 pub(super) const KEY: Key = Key::open(
     "line",
-    Form::Listed { title: "line", words: "a line that is sold, such as `cable-500-50`", names },
+    Form::Listed { title: "line", words: "an access line on the market, such as `cable-500-50`", names },
     "none",
     "sets `rate` and `overhead`, and `buffer` if a source states it: a modem of `cable-500-50` holds 250 ms; keys beside it override it. The sources, and what a line must not be used for, are in `crates/sim/access`",
 );

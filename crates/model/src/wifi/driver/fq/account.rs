@@ -1,4 +1,4 @@
-//! TIDs are listed, but airtime is accounted by station and access category: one of the TIDs stands for those.
+//! TIDs are listed, but airtime is counted by station and access category: one TID represents each of these.
 
 use crate::fair::drr::{Drr, Member};
 use crate::vocabulary::{Ac, Duration};

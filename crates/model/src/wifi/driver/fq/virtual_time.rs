@@ -1,5 +1,5 @@
-//! The airtime scheduler of Linux 5.14 to 5.19: whoever has frames stands in the order of a clock of its own, which goes
-//! on with the airtime that it uses, and may send while that is not ahead of the clock of all.
+//! The airtime scheduler of Linux 5.14 to 5.19: stations with frames are ordered by a virtual clock of their own, which goes on
+//! with the airtime that it uses, and may send while that is not ahead of the clock of all.
 
 use super::account::ACTIVE;
 use crate::vocabulary::{Ac, Duration, Instant, PeerId};

@@ -62,8 +62,8 @@ pub(super) const SLOW: &[Key] = &[
     Key::open(
         "slow_below",
         Form::Rate,
-        "by the node's kernel: nobody is slow in 4.10 and 4.11, 6 Mbit/s for each station of the device is the threshold since 4.12, and \
-         nobody is slow since 6.16; the paper's 12 Mbit/s before 4.10 and in what is not Linux",
+        "by the node's kernel: 6 Mbit/s times the number of stations of the device from 4.12 on, no station is slow in 4.10, 4.11, 6.12 \
+         and since 6.16; the paper's 12 Mbit/s before 4.10 and in what is not Linux",
         SLOW_BELOW,
     ),
     Key::open("hysteresis", Form::Time, "`0 s` in kernels since 4.10, else the paper's `2 s`", HYSTERESIS),
@@ -74,7 +74,7 @@ pub(super) const MAC80211_SLOW: &[Key] = &[
     Key::open(
         "slow_below",
         Form::Rate,
-        "6 Mbit/s for each station of the device (4.12); nobody is slow since `linux-6.16`",
+        "6 Mbit/s times the number of stations of the device (4.12); no station is slow since `linux-6.16`",
         SLOW_BELOW,
     ),
     Key::or("hysteresis", Form::Time, "0 s", HYSTERESIS),
