@@ -18,7 +18,7 @@ SERVED := python/stillair/cli/explore/page
 WEB_INPUTS := web/build.mjs web/papers.mjs web/package-lock.json THIRD-PARTY-NOTICES.txt $(shell find web/src web/labs scenarios crates/sim/paths python/stillair/papers/data -type f)
 RUST_INPUTS := Cargo.toml Cargo.lock pyproject.toml $(shell find crates \( -name '*.rs' -o -name '*.toml' \))
 
-.PHONY: help agree-kernels run fresh pages site test-live test-live-kills bench-live agree papers why answers tune kernels jitter retry-out validate-wifi describe test test-rust test-python wheel sdist test-sdist test-wheel test-crate test-adapters header fuzz fuzz-link bench bench-qdiscs bench-ccs bench-doors bench-link bench-startup bench-sweeps bench-ns3 ns3-examples web test-web bench-web clean prerequisites live-hour test-kernels bench-scale bench-htsim soak-link stages
+.PHONY: help agree-kernels guest-verdicts run fresh pages site test-live test-live-kills bench-live agree papers why answers tune kernels jitter retry-out validate-wifi describe test test-rust test-python wheel sdist test-sdist test-wheel test-crate test-adapters header fuzz fuzz-link bench bench-qdiscs bench-ccs bench-doors bench-link bench-startup bench-sweeps bench-ns3 ns3-examples web test-web bench-web clean prerequisites live-hour test-kernels bench-scale bench-htsim soak-link stages
 .DEFAULT_GOAL := help
 
 help: ## show this list
@@ -112,6 +112,10 @@ agree: $(STAMPS)/native ## cubic and bbr, up and down, small queues on and off: 
 
 agree-kernels: $(STAMPS)/native ## the model beside a real kernel over the air, into docs/results/guests; needs 'stillair kernel build 6.12'
 	$(BIN)/python scripts/agree_kernels.py
+
+guest-verdicts: $(STAMPS)/native ## what a real kernel says of two papers' claims, into guests.toml of their folders; needs 'stillair kernel build 6.12'
+	$(BIN)/python scripts/guest_verdicts.py towards-1ms
+	$(BIN)/python scripts/guest_verdicts.py tsq-pacing
 
 kernels: $(STAMPS)/native ## the grid of the 1 ms paper under four kernels, into docs/results/kernels
 	$(BIN)/python scripts/kept.py make kernels

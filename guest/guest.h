@@ -4,9 +4,9 @@
 #define STILLAIR_GUEST_H
 #include <stdint.h>
 
-/* The version of the orders in /plan: counted up with each change that an older first program would not understand. The engine has the same number
+/* The version of the orders in /plan and of what traffic says: counted up with each change after which an older first program would not do. The engine has the same number
    (crates/uml/src/kernel.rs). */
-#define ORDERS 2
+#define ORDERS 3
 
 /* Nanoseconds of the guest's monotonic clock: those of the simulation. */
 uint64_t now_ns(void);

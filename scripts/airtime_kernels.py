@@ -50,7 +50,7 @@ STEPS = (
     Step("6.0", "rounds again, without limits", _mac80211(since='"linux-6.0"', aql="false", **_MAINLINE)),
     Step("6.0, limits", "the same with limits: what is pending counts", _mac80211(since='"linux-6.0"', **_MAINLINE)),
     # linux: net/mac80211 (6.18), commit 4876376988081 of 2025 - no relaxed CoDel for slow stations.
-    Step("6.18, limits", "CoDel relaxed for nobody", _mac80211(since='"linux-6.16"')),
+    Step("6.18, limits", "CoDel relaxed for no station", _mac80211(since='"linux-6.16"')),
 )
 
 # What a column tells: a key of the run, or a station and a key of it, and the unit's factor.

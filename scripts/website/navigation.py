@@ -56,6 +56,7 @@ NAVIGATION: dict[str, str | dict[str, str]] = {
         "Real transports on the paths": "link.md",
         "What a link costs": "link-cost.md",
         "Live hosts, measured": "live-measured.md",
+        "Live captures, measured": "live-captures.md",
         "What it costs to run": "benchmarks.md",
         "Instructions by stage of a packet's walk": "stages.md",
         "What each part of the airtime scheduler is worth": "pieces.md",

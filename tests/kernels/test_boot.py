@@ -32,7 +32,7 @@ shutil.copy("/proc/config.gz", "/mnt/config.gz")
         "virtio_net.pacing_shift=7,0",
         "tcp_output.notsq=1",
     )
-    assert kernel.facts["patches"][:4] == ["hz", "pacing-shift", "ring", "tsq"]
+    assert kernel.facts["patches"][:6] == ["header-room", "hz", "pacing-shift", "ring", "tsq-limit", "tsq"]
     assert (told["notsq"], told["rings"], told["release"]) == ("Y", ["8192", "256"], kernel.version)
     assert told["shifts"].split(",")[:2] == ["7", "0"]
     assert {"cubic", "bbr", "reno", "dctcp", "vegas"} <= set(told["controls"])

@@ -1,6 +1,7 @@
 """`stillair validate guests`: what a file's run becomes with guests, and when figures are within."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -26,8 +27,11 @@ def test_both_ends_are_guests_and_keep_the_set_up(name: str) -> None:
 
 
 def test_what_guests_cannot_have_is_said() -> None:
-    assert "tsq_shift is 1" in guests.lacks(kernel_file.read(FILES["L100M_cubic_pfifo_fast_tsq2ms"]))
-    assert guests.lacks(kernel_file.read(FILES["L100M_cubic_pfifo_fast_tsq"])) == ""
+    file = kernel_file.read(FILES["L100M_cubic_pfifo_fast_tsq2ms"])
+    assert guests.lacks(file) == ""
+    assert guests.lacks(replace(file, config=replace(file.config, hz=1000))) == "HZ is 1000: a guest has 250"
+    found = json.loads(guests.guests(file).resolve(guests.hosts(file, "6.12")))
+    assert '"rate_multiple": 2' in json.dumps(found["nodes"])
 
 
 def test_a_delay_may_differ_by_a_tenth_or_a_packet_and_goodput_by_a_hundredth() -> None:

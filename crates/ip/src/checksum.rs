@@ -13,6 +13,7 @@ pub const ICMP_FIELD: usize = 2;
 /// added if each piece but the last has an even number of bytes.
 // spec: rfc1071 2(A) 2(C) - the sum is the same in words of 32 bits, as 65,536 and 1 leave the same rest.
 #[must_use]
+#[inline]
 pub fn sum(bytes: &[u8]) -> u64 {
     let (words, rest) = bytes.as_chunks::<4>();
     let all: u64 = words.iter().map(|&w| u64::from(u32::from_be_bytes(w))).sum();
@@ -24,6 +25,7 @@ pub fn sum(bytes: &[u8]) -> u64 {
 /// Folds a sum to 16 bits.
 // spec: rfc1071 4.1.
 #[must_use]
+#[inline]
 pub const fn fold(mut sum: u64) -> u16 {
     while sum > 0xffff {
         sum = (sum & 0xffff) + (sum >> 16);
@@ -33,6 +35,7 @@ pub const fn fold(mut sum: u64) -> u16 {
 
 /// The checksum of a sum.
 #[must_use]
+#[inline]
 pub const fn finish(sum: u64) -> u16 {
     !fold(sum)
 }
@@ -71,6 +74,7 @@ pub fn ipv4_header_holds(header: &[u8]) -> bool {
 // spec: rfc9293 3.1, rfc768 - over IPv4. spec: rfc8200 8.1 - over IPv6; length and protocol have 32 bits there, whose upper half is
 // zero, so that the sum is the same.
 #[must_use]
+#[inline]
 pub fn pseudo(source: IpAddr, destination: IpAddr, protocol: u8, length: usize) -> u64 {
     let address = |a| match a {
         IpAddr::V4(a) => sum(&a.octets()),

@@ -1,4 +1,4 @@
-//! Where the fields of a TCP segment stand in a packet.
+//! Offsets of the fields of a TCP segment in a packet.
 
 use crate::parse::{PacketView, TCP};
 

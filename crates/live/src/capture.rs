@@ -1,52 +1,54 @@
-//! A capture written during the run. The engine makes the frames' bytes, and a separate thread writes them, so that the engine
-//! never waits for the disk. If the writer's queue is full, frames are lost and counted for each capture point: in the file, as
-//! drops of the interface, and in the result.
+//! A capture written during the run. The engine's thread copies what frames are made of into parcels; a separate thread makes the frames'
+//! bytes and writes them, so that the engine never waits for the disk or for a check sequence. If all parcels are full, frames are left out and
+//! counted for each capture point: in the file, as drops of the interface, and in the result.
 
 use std::fs::File;
 use std::io::{self, Write};
-use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 
 use serde::Serialize;
-use stillair_model::vocabulary::Instant;
-use stillair_sim::capture::{Capture, Selection};
+use stillair_model::vocabulary::{FrameView, Instant, Sink, TraceEvent};
+use stillair_sim::capture::{self, Captured, Encoder, Parcel, Selection, Watcher};
 use stillair_sim::scenario::Scenario;
 
-/// Bytes of whole blocks that make a piece.
-const PIECE: usize = 1 << 16;
-/// Pieces that may wait: 16 MB of blocks, a second of 130 Mbit/s.
-const WAITING: usize = 256;
+use crate::sys::clock;
 
-// spec: draft-ietf-opsawg-pcapng-02 sec. 4.3, 4.6 - the type, then the interface; of statistics options behind a time.
-const FRAME: u32 = 6;
-const STATISTICS: u32 = 5;
-const END: usize = 4;
-const DROPPED: u16 = 5;
+/// Parcels that there are at most, of 256 KB each: 128 MB of frames, two seconds of 600 Mbit/s. They are made when they are needed.
+const PARCELS: usize = 512;
+/// Bytes of whole blocks that are written at once. A kernel without preemption gives the engine no processor on which a write is under way: one of
+/// 6 MB lasts 5 ms.
+const PIECE: usize = 1 << 16;
 
 /// What a capture came to.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Written {
     /// The file.
     pub path: String,
     /// Each point and its frames that are in the file.
     pub frames: std::collections::BTreeMap<String, u64>,
-    /// Of all points: frames that are not, as their piece found the way to the file full.
+    /// Of all points: frames that are not, as all parcels were full.
     pub lost: u64,
     /// Length of the file.
     pub bytes: u64,
+    /// CPU time of its thread in s, in user space.
+    pub cpu_user_s: f64,
+    /// And in the kernel.
+    pub cpu_system_s: f64,
 }
 
-/// The thread that writes, and what was lost on the way to it.
+/// What its thread came to: the frames in the file, and its CPU time in ns.
+type Ended = io::Result<(Captured, [u64; 2])>;
+
+/// The thread that makes frames' bytes and writes them.
 #[derive(Debug)]
-pub struct WriterThread {
+pub struct CaptureThread {
     path: String,
-    thread: JoinHandle<io::Result<u64>>,
-    lost: Arc<Mutex<Vec<u64>>>,
+    thread: JoinHandle<Ended>,
 }
 
-/// A capture under way and its thread, which is to be started before the engine has another priority.
-pub type Started = (Capture<Blocks>, WriterThread);
+/// The engine's side of a capture and its thread, which is to be started before the engine has another priority.
+pub type Started = (Parcels, CaptureThread);
 
 /// Begins a capture of some points into an open file: of none, of the air of every channel. At most `snaplen` bytes of each frame are kept; zero
 /// keeps all. The error says what is wrong with the points.
@@ -57,186 +59,200 @@ pub fn start(
     path: &str,
     file: File,
 ) -> Result<Started, String> {
-    let all = Selection { points: points.to_vec(), from: Instant::ZERO, until: Instant::NEVER, snaplen };
-    let (blocks, thread, lost) = Blocks::into_thread(file);
-    let capture = Capture::new(scenario, &all, blocks)?;
-    Ok((capture, WriterThread { path: path.to_owned(), thread, lost }))
+    let (watcher, encoder) = capture::halves(scenario, &selection(points, snaplen), WholeBlocks::new(file))?;
+    let (parcels, thread) = Parcels::with_thread(watcher, encoder, PARCELS);
+    Ok((parcels, CaptureThread { path: path.to_owned(), thread }))
 }
 
 /// Says what is wrong with the points of a capture, if anything is.
 pub fn check(scenario: &Scenario, points: &[String], snaplen: u32) -> Result<(), String> {
-    let all = Selection { points: points.to_vec(), from: Instant::ZERO, until: Instant::NEVER, snaplen };
-    all.check(scenario)
+    selection(points, snaplen).check(scenario)
 }
 
-impl WriterThread {
+fn selection(points: &[String], snaplen: u32) -> Selection {
+    Selection { points: points.to_vec(), from: Instant::ZERO, until: Instant::NEVER, snaplen }
+}
+
+impl CaptureThread {
     /// Ends the capture with the run, and waits until all is written.
-    pub fn finish(self, capture: Capture<Blocks>, end: Instant) -> Result<Written, String> {
-        let Self { path, thread, lost } = self;
-        let wrong =
-            |e: io::Error| format!("{path}: the capture could not be written: {}", crate::sys::reason(&e));
-        let captured = capture.finish(end).map_err(wrong)?;
-        let written = thread.join().unwrap_or_else(|_| Err(io::Error::other("its thread has ended")));
-        let bytes = written.map_err(wrong)?;
-        let lost = lost.lock().unwrap_or_else(PoisonError::into_inner);
-        let each = |(n, (name, frames)): (usize, (String, u64))| (name, frames - of(&lost, n));
-        let frames = captured.frames.into_iter().enumerate().map(each).collect();
-        Ok(Written { frames, lost: lost.iter().sum(), bytes, path })
+    pub fn finish(self, parcels: Parcels, end: Instant) -> Result<Written, String> {
+        let Self { path, thread } = self;
+        let lost = parcels.watcher.left_out().iter().sum();
+        parcels.end(end);
+        let ended = thread.join().unwrap_or_else(|_| Err(io::Error::other("its thread has ended")));
+        let (Captured { frames, bytes }, cpu) = ended
+            .map_err(|e| format!("{path}: the capture could not be written: {}", crate::sys::reason(&e)))?;
+        let [cpu_user_s, cpu_system_s] = cpu.map(|nanos| nanos as f64 / 1e9);
+        Ok(Written { frames: frames.into_iter().collect(), lost, bytes, path, cpu_user_s, cpu_system_s })
     }
 }
 
-fn of(lost: &[u64], n: usize) -> u64 {
-    lost.get(n).copied().unwrap_or(0)
+/// What the thread is given.
+#[derive(Debug)]
+enum Given {
+    /// Frames.
+    Parcel(Box<Parcel>),
+    /// The end of the run, and by point the frames that were left out.
+    End(Instant, Vec<u64>),
 }
 
-/// Takes a pcapng file as it is made, and gives it to a thread in pieces of whole blocks.
+/// The engine's side of a capture: frames go into a parcel, and parcels to the thread and back.
 #[derive(Debug)]
-pub struct Blocks {
+pub struct Parcels {
+    watcher: Watcher,
+    parcel: Box<Parcel>,
+    /// Has room for all parcels and the end, so that nothing waits for it.
+    full: SyncSender<Given>,
+    empty: Receiver<Box<Parcel>>,
+    /// Parcels that have been made, and how many there are at most.
+    made: usize,
+    most: usize,
+}
+
+impl Parcels {
+    fn with_thread<W: Write + Send + 'static>(
+        watcher: Watcher,
+        encoder: Encoder<W>,
+        most: usize,
+    ) -> (Self, JoinHandle<Ended>) {
+        let (full, given) = sync_channel(most + 1);
+        let (give_back, empty) = sync_channel(most);
+        let thread = std::thread::spawn(move || write(encoder, &given, &give_back));
+        (Self { watcher, parcel: Box::default(), full, empty, made: 1, most }, thread)
+    }
+
+    /// Gives a full parcel away for an empty one; without one it is kept, and what comes is left out.
+    fn give(&mut self) {
+        let empty = match self.empty.try_recv() {
+            Ok(parcel) => parcel,
+            Err(_) if self.made < self.most => {
+                self.made += 1;
+                Box::default()
+            }
+            Err(_) => return,
+        };
+        let full = core::mem::replace(&mut self.parcel, empty);
+        // An error is that the thread has ended, which says why at the end.
+        let _ = self.full.try_send(Given::Parcel(full));
+    }
+
+    /// Gives the rest away, and says that it was the rest.
+    fn end(self, end: Instant) {
+        let Self { watcher, parcel, full, .. } = self;
+        let _ = full.try_send(Given::Parcel(parcel));
+        let _ = full.try_send(Given::End(end, watcher.left_out().to_vec()));
+    }
+}
+
+impl Sink for Parcels {
+    const FRAMES: bool = true;
+
+    #[inline]
+    fn event(&mut self, _: Instant, _: &TraceEvent) {}
+
+    fn frame(&mut self, now: Instant, what: &FrameView<'_>) {
+        if self.parcel.is_full() {
+            self.give();
+        }
+        self.watcher.take(now, what, &mut self.parcel);
+    }
+}
+
+/// Writes what it is given until the end.
+fn write<W: Write>(
+    mut encoder: Encoder<W>,
+    given: &Receiver<Given>,
+    give_back: &SyncSender<Box<Parcel>>,
+) -> Ended {
+    loop {
+        match given.recv() {
+            Ok(Given::Parcel(mut parcel)) => {
+                encoder.parcel(&parcel);
+                parcel.clear();
+                let _ = give_back.try_send(parcel);
+            }
+            Ok(Given::End(end, left_out)) => {
+                return encoder.finish(end, &left_out).map(|captured| (captured, clock::cpu()));
+            }
+            // The run has failed.
+            Err(_) => return Err(io::Error::other("the run has ended")),
+        }
+    }
+}
+
+/// A pcapng file that grows by whole blocks.
+#[derive(Debug)]
+struct WholeBlocks<W> {
+    file: W,
     made: Vec<u8>,
     /// Bytes of `made` that are whole blocks.
     whole: usize,
-    pieces: SyncSender<Vec<u8>>,
-    used: Receiver<Vec<u8>>,
-    lost: Arc<Mutex<Vec<u64>>>,
-    /// The first piece has what the others are read by.
-    first: bool,
 }
 
-type Threaded = (Blocks, JoinHandle<io::Result<u64>>, Arc<Mutex<Vec<u64>>>);
-
-impl Blocks {
-    fn into_thread(mut file: impl Write + Send + 'static) -> Threaded {
-        let (pieces, taken) = sync_channel::<Vec<u8>>(WAITING);
-        let (give_back, used) = sync_channel(WAITING);
-        let lost = Arc::new(Mutex::new(Vec::new()));
-        let thread = std::thread::spawn(move || {
-            let mut bytes = 0;
-            let mut failed = None;
-            for mut piece in taken {
-                if failed.is_none() {
-                    failed = file.write_all(&piece).err();
-                    bytes += piece.len() as u64;
-                }
-                piece.clear();
-                let _ = give_back.try_send(piece);
-            }
-            failed.map_or_else(|| file.flush().map(|()| bytes), Err)
-        });
-        let blocks = Self { made: Vec::new(), whole: 0, pieces, used, lost: lost.clone(), first: true };
-        (blocks, thread, lost)
+impl<W: Write> WholeBlocks<W> {
+    fn new(file: W) -> Self {
+        Self { file, made: Vec::new(), whole: 0 }
     }
 
-    /// Gives what is whole away; at the end, and at the beginning, it waits for room.
-    fn give(&mut self, waits: bool) {
-        if self.whole == 0 {
-            return;
-        }
-        let mut piece = self.used.try_recv().unwrap_or_default();
-        piece.extend_from_slice(&self.made[self.whole..]);
-        core::mem::swap(&mut piece, &mut self.made);
-        piece.truncate(self.whole);
-        self.whole = 0;
-        let waits = waits || core::mem::take(&mut self.first);
-        if waits {
-            // An error is that the thread has ended, which says why at the end.
-            let _ = self.pieces.send(piece);
-        } else if let Err(TrySendError::Full(piece)) = self.pieces.try_send(piece) {
-            self.lose(&piece);
-        }
-    }
-
-    /// Counts the frames of a piece that is not written.
-    fn lose(&self, piece: &[u8]) {
-        let mut lost = self.lost.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut at = 0;
-        while let Some((kind, len)) = block(&piece[at..]) {
-            if kind == FRAME {
-                let point = word(&piece[at + 8..]) as usize;
-                if lost.len() <= point {
-                    lost.resize(point + 1, 0);
-                }
-                lost[point] += 1;
-            }
-            at += len;
-        }
-    }
-
-    /// Has the statistics of a point tell what of it was lost.
-    fn tell(&mut self, at: usize, len: usize) {
-        let lost = self.lost.lock().unwrap_or_else(PoisonError::into_inner);
-        let body = &mut self.made[at..at + len - 4];
-        let point = word(&body[8..]) as usize;
-        let mut option = 20;
-        while let Some([a, b, c, d]) =
-            body.get(option..option + END).and_then(|head| head.first_chunk().copied())
-        {
-            let (code, size) = (u16::from_le_bytes([a, b]), usize::from(u16::from_le_bytes([c, d])));
-            if code == DROPPED && size == 8 {
-                body[option + END..option + END + 8].copy_from_slice(&of(&lost, point).to_le_bytes());
-            }
-            if code == 0 {
-                break;
-            }
-            option += END + size.next_multiple_of(4);
-        }
+    fn write_whole(&mut self) -> io::Result<()> {
+        let whole = core::mem::take(&mut self.whole);
+        let written = self.file.write_all(&self.made[..whole]);
+        self.made.drain(..whole);
+        written
     }
 }
 
-impl Write for Blocks {
+impl<W: Write> Write for WholeBlocks<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.made.extend_from_slice(bytes);
-        while let Some((kind, len)) = block(&self.made[self.whole..]) {
-            if kind == STATISTICS {
-                self.tell(self.whole, len);
+        for some in bytes.chunks(PIECE) {
+            self.made.extend_from_slice(some);
+            while let Some(len) = block(&self.made[self.whole..]) {
+                self.whole += len;
             }
-            self.whole += len;
-        }
-        if self.whole >= PIECE {
-            self.give(false);
+            if self.whole >= PIECE {
+                self.write_whole()?;
+            }
         }
         Ok(bytes.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.give(true);
-        Ok(())
+        self.write_whole()?;
+        self.file.flush()
     }
 }
 
-/// Type and length of a block, if all of it is there.
-fn block(bytes: &[u8]) -> Option<(u32, usize)> {
-    let head = bytes.get(..8)?;
-    let len = word(&head[4..]) as usize;
-    (len >= 12 && bytes.len() >= len).then(|| (word(head), len))
-}
-
-fn word(bytes: &[u8]) -> u32 {
-    bytes.first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes))
+/// Length of a block, if all of it is there.
+// spec: draft-ietf-opsawg-pcapng-02 sec. 3.1 - the type, then the length of the whole block.
+fn block(bytes: &[u8]) -> Option<usize> {
+    let len = u32::from_le_bytes(*bytes.get(4..8)?.first_chunk()?) as usize;
+    (len >= 12 && bytes.len() >= len).then_some(len)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use stillair_model::vocabulary::{Seed, Tee};
+    use stillair_sim::run::Session;
+    use stillair_sim::scenario;
+
     use super::*;
 
-    fn frame(point: u32, len: usize) -> Vec<u8> {
-        let total = 32 + len as u32;
-        let mut out = [FRAME, total, point, 0, 0, len as u32, len as u32].map(u32::to_le_bytes).concat();
-        out.extend(std::iter::repeat_n(point as u8, len));
-        out.extend(total.to_le_bytes());
-        out
-    }
+    const TEXT: &str = r#"
+name = "captured"
+duration = "2 s"
+link.lan = { rate = "1 Gbit/s", delay = "1 ms" }
+node.a = { profile = "linux-6.12", interface.eth0 = { link = "lan", address = "10.0.0.1", qdisc = "fq_codel" } }
+node.b = { profile = "linux-6.12", interface.eth0 = { link = "lan", address = "10.0.0.2", qdisc = "fq_codel" } }
+[[flow]]
+kind = "udp"
+from = "a"
+to = "b"
+rate = "100 Mbit/s"
+"#;
 
-    fn statistics(point: u32) -> Vec<u8> {
-        let total = 20 + 12 + 4 + 4;
-        let mut out = [STATISTICS, total, point, 0, 0].map(u32::to_le_bytes).concat();
-        out.extend([DROPPED.to_le_bytes(), 8_u16.to_le_bytes()].concat());
-        out.extend([0xff; 8]);
-        out.extend([0; 4]);
-        out.extend(total.to_le_bytes());
-        out
-    }
-
-    /// Writes nothing until it is told to.
+    /// Takes nothing until it is told to.
     #[derive(Clone, Default)]
     struct Slow(Arc<Mutex<Vec<u8>>>, Arc<Mutex<()>>);
 
@@ -251,46 +267,59 @@ mod tests {
         }
     }
 
-    #[test]
-    fn what_finds_no_room_is_lost_by_whole_frames_and_told() {
-        let slow = Slow::default();
-        let (mut blocks, thread, lost) = Blocks::into_thread(slow.clone());
-        let held = slow.1.lock().expect("not poisoned");
-        // In pieces that end anywhere, as they come.
-        let all: Vec<u8> = (0..60_000).flat_map(|n| frame(n % 2, 1_000)).collect();
-        all.chunks(777).for_each(|some| blocks.write_all(some).expect("it takes all"));
-        drop(held);
-        for point in [0, 1] {
-            blocks.write_all(&statistics(point)).expect("it takes all");
-        }
-        blocks.flush().expect("it waits");
-        drop(blocks);
-        let bytes = thread.join().expect("no panic").expect("all written");
-        let written = slow.0.lock().expect("not poisoned");
-        let lost = lost.lock().expect("not poisoned");
-        assert_eq!(bytes as usize, written.len());
-        assert!(lost[0] > 1_000 && lost[1] > 1_000, "{lost:?}");
-        let (mut at, mut frames, mut told) = (0, [0; 2], [0; 2]);
-        while let Some((kind, len)) = block(&written[at..]) {
-            let point = word(&written[at + 8..]) as usize;
-            match kind {
-                FRAME => frames[point] += 1,
-                _ => told[point] = u64::from(word(&written[at + 24..])),
-            }
-            at += len;
-        }
-        assert_eq!(at, written.len(), "nothing but whole blocks");
-        assert_eq!([frames[0] + told[0], frames[1] + told[1]], [30_000; 2]);
-        assert_eq!(told[..], lost[..]);
+    /// A run of the scenario, captured with so many parcels.
+    fn captured(
+        file: impl Write + Send + 'static,
+        most: usize,
+        meanwhile: impl FnOnce(),
+    ) -> Result<Written, String> {
+        let scenario = scenario::parse(TEXT, "captured.toml", &[]).expect("a good scenario");
+        let all = selection(&["all".to_owned()], 0);
+        let (watcher, encoder) =
+            capture::halves(&scenario, &all, WholeBlocks::new(file)).expect("good points");
+        let (parcels, thread) = Parcels::with_thread(watcher, encoder, most);
+        let thread = CaptureThread { path: "captured.pcapng".to_owned(), thread };
+        let sink = |recorder| Tee(recorder, parcels);
+        let session = Session::new(&scenario, Seed { seed: 1, run: 0 }, sink).expect("a good scenario");
+        let (_, Tee(_, parcels)) = session.finish().expect("accounts close");
+        meanwhile();
+        thread.finish(parcels, Instant::from_nanos(scenario.duration.nanos()))
     }
 
     #[test]
-    fn what_cannot_be_written_is_an_error() {
-        let (mut blocks, thread, _) = Blocks::into_thread(Full);
-        blocks.write_all(&frame(0, 100)).expect("it takes all");
-        blocks.flush().expect("it waits");
-        drop(blocks);
-        assert_eq!(thread.join().expect("no panic").map_err(|e| e.kind()), Err(io::ErrorKind::StorageFull));
+    fn a_run_does_not_wait_for_a_disk() {
+        let slow = Slow::default();
+        let held = slow.1.lock().expect("not poisoned");
+        // The run comes to its end though nothing is written before.
+        let said = captured(slow.clone(), 2, || drop(held)).expect("all is written then");
+        let file = slow.0.lock().expect("not poisoned");
+        assert_eq!(said.bytes as usize, file.len());
+        let (mut at, mut blocks) = (0, 0);
+        while let Some(len) = block(&file[at..]) {
+            blocks += u64::from(file[at..].starts_with(&[6, 0, 0, 0]));
+            at += len;
+        }
+        assert_eq!((at, blocks), (file.len(), said.frames.values().sum()), "nothing but whole blocks");
+        // 17,000 datagrams at three points.
+        assert!(said.lost > 20_000 && said.lost + blocks > 45_000, "{said:?}");
+    }
+
+    #[test]
+    fn nothing_is_lost_where_there_are_parcels() {
+        let slow = Slow::default();
+        let held = slow.1.lock().expect("not poisoned");
+        let said = captured(slow.clone(), PARCELS, || drop(held)).expect("all is written then");
+        assert_eq!(said.lost, 0);
+        // The same as of a capture on one thread.
+        let scenario = scenario::parse(TEXT, "captured.toml", &[]).expect("a good scenario");
+        let mut whole = Vec::new();
+        let all = selection(&["all".to_owned()], 0);
+        let capture = capture::Capture::new(&scenario, &all, &mut whole).expect("good points");
+        let sink = |recorder| Tee(recorder, capture);
+        let session = Session::new(&scenario, Seed { seed: 1, run: 0 }, sink).expect("a good scenario");
+        let (_, Tee(_, capture)) = session.finish().expect("accounts close");
+        capture.finish(Instant::from_nanos(scenario.duration.nanos())).expect("a file in memory");
+        assert!(*slow.0.lock().expect("not poisoned") == whole, "{} bytes", whole.len());
     }
 
     struct Full;
@@ -302,5 +331,11 @@ mod tests {
         fn flush(&mut self) -> io::Result<()> {
             Ok(())
         }
+    }
+
+    #[test]
+    fn what_cannot_be_written_is_an_error() {
+        let why = captured(Full, PARCELS, || {}).expect_err("no room");
+        assert!(why.starts_with("captured.pcapng: the capture could not be written: "), "{why}");
     }
 }

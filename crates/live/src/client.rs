@@ -1,7 +1,7 @@
 //! The client of a run: finds it, sends it requests, and enters one of its hosts.
 //!
 //! Any process may have the engine's name and a socket at the same place. So a run is accepted only if its process belongs to
-//! this user, and that process listens at the socket.
+//! this user and listens at the socket.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -19,11 +19,11 @@ use crate::sys::{files, net, reason};
 pub struct Run {
     /// Its engine's process.
     pub pid: u32,
-    /// What it said of itself.
+    /// The answer to its status request.
     pub status: Value,
 }
 
-/// All runs of this user, in the order of their processes.
+/// All runs of this user, in the order of their process IDs.
 pub fn runs() -> Vec<Run> {
     let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
     let numbers = processes.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
@@ -38,7 +38,7 @@ pub fn runs() -> Vec<Run> {
     all
 }
 
-/// The run of a process, or the only one there is.
+/// The run of process `pid`; `None`: the only run.
 pub fn find(pid: Option<u32>) -> Result<Run, String> {
     let all = runs();
     match (pid, &all[..]) {
@@ -91,7 +91,7 @@ fn within_folder(folder: &OwnedFd, name: &str) -> String {
     format!("/proc/self/fd/{}/{name}", folder.as_raw_fd())
 }
 
-/// Asks a run.
+/// Sends a request to a run.
 pub fn ask(pid: u32, asked: &Asked) -> Result<Value, String> {
     let wrong = |e: std::io::Error| format!("the run of process {pid}: {}", reason(&e));
     let (_, mut stream) = reach(pid)?;
@@ -109,20 +109,20 @@ pub fn ask(pid: u32, asked: &Asked) -> Result<Value, String> {
     }
 }
 
-/// All runs as a JSON list: process and what each says of itself.
+/// All runs as a JSON list, each with its process ID and status.
 pub fn runs_json() -> String {
     let all: Vec<Value> =
         runs().into_iter().map(|run| json!({ "pid": run.pid, "status": run.status })).collect();
     Value::Array(all).to_string()
 }
 
-/// Asks the run of a process, or the only one: question and answer as JSON.
+/// Sends a request to the run of process `pid`, or to the only run. Request and answer are JSON.
 pub fn ask_json(pid: Option<u32>, asked: &str) -> Result<String, String> {
     let asked = serde_json::from_str(asked).map_err(|e| format!("live: the question: {e}"))?;
     Ok(ask(find(pid)?.pid, &asked)?.to_string())
 }
 
-/// Runs a command in a host of a run: its exit status. This process has to have one thread.
+/// Runs a command in a host of a run and returns its exit status. The calling process must have one thread.
 pub fn exec(run: &Run, host: &str, command: &[String]) -> Result<i32, String> {
     let hosts = run.status["hosts"].as_object().cloned().unwrap_or_default();
     let names: Vec<&str> = hosts.keys().map(String::as_str).collect();

@@ -20,20 +20,20 @@ const LONGEST: usize = 1 << 16;
 /// Clients at once.
 const MOST: usize = 64;
 
-/// What a run can be asked.
+/// A request to a run.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Asked {
-    /// What it is, and the namespaces of its hosts.
+    /// The run's status and the namespaces of its hosts.
     Status,
-    /// To change a key of the scenario.
+    /// Change a key of the scenario.
     Set {
         /// The key, dotted.
         key: String,
-        /// The text of its value.
+        /// The value as text.
         value: String,
     },
-    /// To end, as if it had been interrupted.
+    /// End the run, as an interrupt does.
     Stop,
 }
 
@@ -44,7 +44,7 @@ struct Client {
     gone: bool,
 }
 
-/// The socket and who is connected.
+/// The socket and its clients.
 #[derive(Debug)]
 pub struct Control {
     listener: UnixListener,
@@ -61,17 +61,17 @@ impl Control {
         Ok(Self { listener, clients: Vec::new() })
     }
 
-    /// The file to wait for.
+    /// The file descriptor to poll.
     pub fn fd(&self) -> i32 {
         self.listener.as_raw_fd()
     }
 
-    /// Somebody is connected.
+    /// A client is connected.
     pub fn is_busy(&self) -> bool {
         !self.clients.is_empty()
     }
 
-    /// Answers what has been asked. Nobody is waited for.
+    /// Answers the requests that have arrived. Does not block.
     pub fn serve(&mut self, mut answer: impl FnMut(Asked) -> Result<Value, String>) {
         while let Ok((stream, _)) = self.listener.accept() {
             let own = net::peer(stream.as_raw_fd()).is_some_and(|peer| peer.user == process::ids().0);

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::json;
 
-/// The text of an error.
+/// An error as JSON.
 pub fn failed(why: &str) -> String {
     json!({ "error": why }).to_string()
 }
@@ -13,7 +13,7 @@ struct Failed {
     error: String,
 }
 
-/// The error that a text tells, if it is one.
+/// The error in a JSON text, if it is one.
 pub fn error(text: &str) -> Option<String> {
     serde_json::from_str::<Failed>(text).ok().map(|failed| failed.error)
 }

@@ -15,7 +15,8 @@ pub struct LiveReport {
     pub lateness: Value,
     /// `real-time`, `normal`, or `given up` where a real-time thread would have had a processor to itself.
     pub priority: &'static str,
-    /// CPU time of the engine in s: in user space, and in the kernel with what it does for the hosts meanwhile.
+    /// CPU time of the engine's thread in s: in user space, and in the kernel with what it does for the hosts meanwhile. That of a capture's thread
+    /// stands in `capture`.
     pub cpu_user_s: f64,
     /// See there.
     pub cpu_system_s: f64,

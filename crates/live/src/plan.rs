@@ -2,7 +2,8 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use stillair_model::vocabulary::{Addr, IfId, Ip};
+use stillair_model::vocabulary::IfId;
+use stillair_sim::run::Addresses;
 use stillair_sim::scenario::{Attachment, FlowKind, Host, Node, Role, Scenario};
 
 /// Bytes of the longest packet: that of Ethernet, and of mac80211's devices.
@@ -46,8 +47,8 @@ pub struct Plan {
     pub hosts: Vec<HostPlan>,
     /// The addresses of all hosts, each with its name.
     pub names: Vec<(IpAddr, String)>,
-    /// By address, in order: the interface that has it.
-    addresses: Vec<(IpAddr, Addr)>,
+    /// The interfaces by their addresses.
+    pub addresses: Addresses,
     /// The scenario has an uplink.
     pub elsewhere: bool,
 }
@@ -85,16 +86,12 @@ impl HostPlan {
 impl Plan {
     /// Reads it off a scenario; the error says what a live host cannot be.
     pub fn new(scenario: &Scenario) -> Result<Self, String> {
-        let (mut hosts, mut names, mut addresses) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut hosts, mut names) = (Vec::new(), Vec::new());
         let mut number = 0;
         let mut elsewhere = false;
         for node in &scenario.nodes {
             for interface in &node.interfaces {
-                let at = IfId::from_index(number);
                 number += 1;
-                let addr = Addr::from_index(at.index());
-                addresses.push((IpAddr::V4(interface.address), addr));
-                addresses.push((IpAddr::V6(interface.address6), addr.of(Ip::V6)));
                 elsewhere |= interface.default_route;
                 for address in [IpAddr::V4(interface.address), IpAddr::V6(interface.address6)] {
                     names.push((address, node.name.clone()));
@@ -125,14 +122,7 @@ impl Plan {
             let paces = congestion_control.name() == PACES;
             hosts.iter_mut().filter(|host| host.name == *name).for_each(|host| host.paces |= paces);
         }
-        addresses.sort_unstable();
-        Ok(Self { hosts, names, addresses, elsewhere })
-    }
-
-    /// The interface with an address, if one has it.
-    pub fn of_address(&self, address: IpAddr) -> Option<Addr> {
-        let at = self.addresses.binary_search_by_key(&address, |(of, _)| *of).ok()?;
-        Some(self.addresses[at].1)
+        Ok(Self { hosts, names, addresses: Addresses::new(scenario), elsewhere })
     }
 
     /// The first live station, or else the first live host.

@@ -9,9 +9,9 @@ pub(crate) struct Ledger {
     /// The packet that was written last, its own bytes and whether it has to be acknowledged; none once it is known to be sent.
     written: Option<(u64, u64, bool)>,
     sent: VecDeque<Sent>,
-    /// Packets that were declared lost, until somebody asks.
+    /// Packets declared lost and not yet fetched.
     lost: VecDeque<u64>,
-    /// The newest packet that the last acknowledgement is for, until somebody asks.
+    /// The newest packet of the last acknowledgement, if not yet fetched.
     acked: Option<u64>,
 }
 

@@ -1,7 +1,8 @@
 //! Runs scenarios and prints what a packet costs.
 //!
 //! `bench [--set KEY=VALUE]... FILE...` runs each five times and prints CPU time; `bench --once FILE` runs once, for callgrind;
-//! `bench --capture TARGET FILE SNAPLEN [POINT...]` also writes a capture of each run and prints what that costs;
+//! `bench --capture TARGET FILE SNAPLEN [POINT...]` also writes a capture of each run and prints what that costs: of a capture into
+//! `/dev/null` without the system's writing; `bench --once --capture ...` writes one, for callgrind;
 //! `bench --json FILE RUN` runs one repetition and prints its summary and the process's memory as JSON, for a comparison
 //! that accounts the CPU time of whole processes from outside.
 //!
@@ -33,7 +34,7 @@ const PER_RUN: [(&str, f64); 3] = [("wired-4", 0.25), ("bench-quic", 0.015), ("q
 const TIMES: u64 = 5;
 
 const USAGE: &str = "usage: bench [--once] [--set KEY=VALUE]... SCENARIO... | bench --json SCENARIO RUN | bench --events SCENARIO | \
-    bench --capture TARGET SCENARIO SNAPLEN [POINT...]";
+    bench [--once] --capture TARGET SCENARIO SNAPLEN [POINT...]";
 
 /// User and system time of this process in seconds.
 fn cpu_seconds() -> f64 {
@@ -150,44 +151,65 @@ fn ended(outcome: Result<(), String>) -> ExitCode {
     }
 }
 
-/// Runs a scenario without and with a capture, in turn, and prints CPU time of both and their ratio.
+/// A run of a scenario with a capture of it; gives the frames and the bytes that were written.
+fn captured(target: &str, file: &str, run: u64, snaplen: u32, points: &[&str]) -> Result<(u64, u64), String> {
+    let text = fs::read_to_string(file).map_err(|e| format!("{file}: {e}"))?;
+    let outcome = api::capture(&CaptureRequest {
+        text,
+        file: file.to_owned(),
+        overrides: Vec::new(),
+        seed: None,
+        run,
+        path: target.to_owned(),
+        part: target.to_owned(),
+        points: points.iter().map(|&point| point.to_owned()).collect(),
+        window: (None, None),
+        snaplen,
+    })
+    .map_err(|e| match e {
+        ApiError::Input(why) | ApiError::Run(why) => why,
+        ApiError::Scenario(error) => error.to_string(),
+    })?;
+    let outcome: serde_json::Value = serde_json::from_str(&outcome).map_err(|e| e.to_string())?;
+    let frames = outcome["frames"].as_object().expect("frames by point").values();
+    let frames = frames.map(|n| n.as_u64().expect("a number of frames")).sum();
+    Ok((frames, outcome["bytes"].as_u64().expect("a number of bytes")))
+}
+
+/// Runs a scenario without and with a capture, in turn, and prints CPU time of both, their ratio, and what a frame costs.
 fn print_capture_cost(target: &str, file: &str, snaplen: &str, points: &[&str]) -> Result<(), String> {
     let snaplen = snaplen.parse::<u32>().map_err(|e| format!("snaplen {snaplen}: {e}"))?;
-    let text = fs::read_to_string(file).map_err(|e| format!("{file}: {e}"))?;
     let scenario = read(file)?;
     let (mut without, mut with) = (0.0, 0.0);
+    let (mut frames, mut bytes) = (0, 0);
     for run in 0..TIMES {
         let begun = cpu_seconds();
         api::run_once(&scenario, Seed { seed: scenario.seed, run })?;
+        let between = cpu_seconds();
         // The pages of a file that is there already would be freed at this capture's cost.
         if fs::metadata(target).is_ok_and(|found| found.is_file()) {
             fs::remove_file(target).map_err(|e| format!("{target}: {e}"))?;
         }
-        let between = cpu_seconds();
-        api::capture(&CaptureRequest {
-            text: text.clone(),
-            file: file.to_owned(),
-            overrides: Vec::new(),
-            seed: None,
-            run,
-            path: target.to_owned(),
-            part: target.to_owned(),
-            points: points.iter().map(|&point| point.to_owned()).collect(),
-            window: (None, None),
-            snaplen,
-        })
-        .map_err(|e| match e {
-            ApiError::Input(why) | ApiError::Run(why) => why,
-            ApiError::Scenario(error) => error.to_string(),
-        })?;
+        let begun_with = cpu_seconds();
+        let (more_frames, more_bytes) = captured(target, file, run, snaplen, points)?;
+        (frames, bytes) = (frames + more_frames, bytes + more_bytes);
         without += between - begun;
-        with += cpu_seconds() - between;
+        with += cpu_seconds() - begun_with;
     }
-    let mib = fs::metadata(target).map_err(|e| format!("{target}: {e}"))?.len() as f64 / f64::from(1 << 20);
     println!(
-        "{file}: {TIMES} runs {without:.2} s, with captures of {mib:.0} MiB each {with:.2} s, {:.2} times",
-        with / without
+        "{file}: {TIMES} runs {without:.2} s, with captures of {:.0} MiB each {with:.2} s, {:.2} times; {frames} frames, {:.0} ns each",
+        bytes as f64 / TIMES as f64 / f64::from(1 << 20),
+        with / without,
+        1e9 * (with - without) / frames as f64,
     );
+    Ok(())
+}
+
+/// One run with a capture, for callgrind; prints the frames and the bytes.
+fn print_captured(target: &str, file: &str, snaplen: &str, points: &[&str]) -> Result<(), String> {
+    let snaplen = snaplen.parse::<u32>().map_err(|e| format!("snaplen {snaplen}: {e}"))?;
+    let (frames, bytes) = captured(target, file, 0, snaplen, points)?;
+    println!("{file}: {frames} frames, {bytes} bytes");
     Ok(())
 }
 
@@ -199,6 +221,9 @@ fn main() -> ExitCode {
         ["--json", file, run] => return ended(print_json(file, run)),
         ["--capture", target, file, snaplen, ref points @ ..] => {
             return ended(print_capture_cost(target, file, snaplen, points));
+        }
+        ["--once", "--capture", target, file, snaplen, ref points @ ..] => {
+            return ended(print_captured(target, file, snaplen, points));
         }
         ["--once", ref files @ ..] => (files, 1),
         ref files => (files, TIMES),

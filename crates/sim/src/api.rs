@@ -95,7 +95,7 @@ pub fn resolve(text: &str, file: &str, overrides: &[(String, String)]) -> Result
     resolve_by(&Reader { parts: Parts::none(), files: &files }, text, file, overrides)
 }
 
-/// The same of a scenario as `reader` reads it.
+/// The same, for a scenario read by `reader`.
 pub fn resolve_by(
     reader: &Reader<'_>,
     text: &str,
@@ -111,7 +111,7 @@ pub fn survey(text: &str, file: &str, overrides: &[(String, String)]) -> Result<
     survey_by(&Reader { parts: Parts::none(), files: &files }, text, file, overrides)
 }
 
-/// The same of a scenario as `reader` reads it.
+/// The same, for a scenario read by `reader`.
 pub fn survey_by(
     reader: &Reader<'_>,
     text: &str,

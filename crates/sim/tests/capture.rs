@@ -46,9 +46,13 @@ impl Sink for Keeper {
     fn frame(&mut self, now: Instant, what: &FrameView<'_>) {
         let mut kept = self.0.borrow_mut();
         match what {
-            FrameView::Wire(_, headers) => kept.packets[0].push((now, headers.keep())),
-            FrameView::Sent(wire, headers) => kept.packets[1 + wire.index()].push((now, headers.keep())),
-            FrameView::Received(wire, headers) => kept.packets[2 - wire.index()].push((now, headers.keep())),
+            FrameView::Wire(_, packet) => kept.packets[0].push((now, packet.headers().keep())),
+            FrameView::Sent(wire, packet) => {
+                kept.packets[1 + wire.index()].push((now, packet.headers().keep()))
+            }
+            FrameView::Received(wire, packet) => {
+                kept.packets[2 - wire.index()].push((now, packet.headers().keep()))
+            }
             FrameView::Air(view) => {
                 let PpduView { tried, to, rate, bytes, tid, content, wide, whole, answer, guard, .. } =
                     **view;

@@ -50,7 +50,7 @@ impl Sink for Log {
 
     fn frame(&mut self, _: Instant, what: &FrameView<'_>) {
         match what {
-            FrameView::Sent(wire, headers) if wire.0 == 0 => self.see(*headers),
+            FrameView::Sent(wire, headers) if wire.0 == 0 => self.see(headers.headers()),
             FrameView::Air(view) => {
                 let all = view.mpdus.iter().filter_map(|mpdu| mpdu.packet);
                 all.for_each(|p| self.see(Headers::of(view.packets, p)));

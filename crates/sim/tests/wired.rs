@@ -142,7 +142,7 @@ impl Sink for Largest {
     fn event(&mut self, _: Instant, _: &TraceEvent) {}
     fn frame(&mut self, _: Instant, what: &FrameView<'_>) {
         if let FrameView::Wire(wire, p) = what {
-            self.0[wire.index()] = self.0[wire.index()].max(p.segs);
+            self.0[wire.index()] = self.0[wire.index()].max(p.headers().segs);
         }
     }
 }

@@ -1,10 +1,8 @@
 //! Packets between guests' cards and the world, and the buffers that a card keeps until a charge ends.
 
-use serde::Serialize;
-use stillair_ip::{gso, icmp, parse};
-use stillair_model::vocabulary::{Addr, IfId, Ip, LONGEST_PACKET, linear_truesize};
-use stillair_sim::run::{Records, Session};
-use stillair_sim::world::Entering;
+use stillair_ip::{gso, parse};
+use stillair_model::vocabulary::{IfId, Ip, LONGEST_PACKET};
+use stillair_sim::run::{DoorCounts, Records, Replier, Session, entering};
 
 use crate::card::{ETHERNET, RX};
 use crate::guest::{Guest, address};
@@ -14,25 +12,6 @@ use crate::plan::Plan;
 const TYPES: [[u8; 2]; 2] = [[0x08, 0x00], [0x86, 0xdd]];
 /// Who sends what a guest gets: the world.
 const WORLD: [u8; 6] = [0x02, 0x73, 0x74, 0x6c, 0xff, 0xff];
-
-/// Packets by what became of them at the doors of the model.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
-pub struct Counts {
-    /// Went into the model.
-    pub entered: u64,
-    /// Came out of it, for a guest.
-    pub left: u64,
-    /// Were for nobody in the scenario.
-    pub no_route: u64,
-    /// Were no packets of IP, or cut short.
-    pub malformed: u64,
-    /// Were too long for the model.
-    pub too_long: u64,
-    /// Were answered for a modelled host: pings.
-    pub answered: u64,
-    /// Came to a modelled host that has no answer for them.
-    pub unanswered: u64,
-}
 
 /// A buffer of a guest whose packets are in the world.
 #[derive(Clone, Copy, Debug)]
@@ -48,7 +27,7 @@ pub struct Doors<'a, S> {
     /// The run.
     pub session: Session<'a, S>,
     /// What has come to the doors.
-    pub counts: Counts,
+    pub counts: DoorCounts,
     plan: &'a Plan,
     /// By token: the buffer that it stands for.
     held: Vec<HeldBuffer>,
@@ -60,7 +39,7 @@ pub struct Doors<'a, S> {
     bytes: Vec<u8>,
     frame: Vec<u8>,
     segment: Vec<u8>,
-    answer: Vec<u8>,
+    replier: Replier,
     hash: u64,
     is_over: bool,
 }
@@ -86,7 +65,7 @@ impl<'a, S: Records> Doors<'a, S> {
         }
         Self {
             session,
-            counts: Counts::default(),
+            counts: DoorCounts::default(),
             plan,
             held: Vec::new(),
             free: Vec::new(),
@@ -95,7 +74,7 @@ impl<'a, S: Records> Doors<'a, S> {
             bytes: Vec::with_capacity(LONGEST_PACKET),
             frame: Vec::with_capacity(LONGEST_PACKET + ETHERNET),
             segment: vec![0; LONGEST_PACKET],
-            answer: vec![0; LONGEST_PACKET.max(icmp::LONGEST_ERROR)],
+            replier: Replier::default(),
             hash: 0,
             is_over: false,
         }
@@ -162,7 +141,7 @@ impl<'a, S: Records> Doors<'a, S> {
             return 0;
         };
         let ip = if view.destination.is_ipv6() { Ip::V6 } else { Ip::V4 };
-        let Some(dst) = self.plan.of_address(view.destination) else {
+        let Some(dst) = self.plan.addresses.find(view.destination) else {
             self.counts.no_route += 1;
             return 0;
         };
@@ -174,18 +153,8 @@ impl<'a, S: Records> Doors<'a, S> {
             [self.session.now().nanos(), (buffer.guest | buffer.card << 32) as u64].map(u64::to_le_bytes);
         self.hash = hashed(hashed(self.hash, about.as_flattened()), &bytes[..view.length]);
         let token = self.hold(buffer);
-        let packet = Entering {
-            at: self.at(buffer),
-            bytes: &bytes[..view.length],
-            src: self.plan.of_address(view.source).unwrap_or(self.session.elsewhere().of(ip)),
-            dst,
-            flow_hash: view.flow_hash(),
-            tos: view.tos,
-            ttl: view.ttl,
-            truesize: linear_truesize(view.length as u32),
-            token: Some(token),
-        };
-        match self.session.enter(&packet) {
+        let src = self.plan.addresses.find(view.source).unwrap_or(self.session.elsewhere().of(ip));
+        match self.session.enter(&entering(self.at(buffer), &view, bytes, [src, dst], Some(token))) {
             // Of a packet that its queue refused the token ends at once.
             Ok(_) => {
                 self.counts.entered += 1;
@@ -248,7 +217,9 @@ impl<'a, S: Records> Doors<'a, S> {
             self.bytes = bytes;
             let Some(left) = left else { return Ok(()) };
             let Some((guest, card)) = self.guests[left.at.index()] else {
-                self.reply(left.at);
+                let Self { session, plan, counts, replier, bytes, .. } = self;
+                replier.reply(session, &plan.addresses, counts, left.at, bytes);
+                session.put_through();
                 continue;
             };
             self.counts.left += 1;
@@ -262,32 +233,5 @@ impl<'a, S: Records> Doors<'a, S> {
                 guests[guest].receive(card, &self.frame).map_err(|why| guests[guest].tell(&why))?;
             }
         }
-    }
-
-    /// Answers for a modelled host.
-    fn reply(&mut self, at: IfId) {
-        let answered = parse(&self.bytes).ok().and_then(|view| {
-            let len = icmp::echo_reply(&self.bytes, view.destination, &mut self.answer).ok()??;
-            let answer = &self.answer[..len];
-            let again = parse(answer).ok()?;
-            let ip = if again.destination.is_ipv6() { Ip::V6 } else { Ip::V4 };
-            let packet = Entering {
-                at,
-                bytes: answer,
-                src: Addr(at.0).of(ip),
-                dst: self.plan.of_address(again.destination).unwrap_or(self.session.elsewhere().of(ip)),
-                flow_hash: again.flow_hash(),
-                tos: again.tos,
-                ttl: again.ttl,
-                truesize: linear_truesize(len as u32),
-                token: None,
-            };
-            self.session.enter(&packet).ok()
-        });
-        match answered {
-            Some(_) => self.counts.answered += 1,
-            None => self.counts.unanswered += 1,
-        }
-        self.session.put_through();
     }
 }

@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
-use stillair_model::vocabulary::{Duration, Ip};
+use stillair_model::vocabulary::{Duration, Ip, Seed};
 use stillair_sim::scenario::{Flow, FlowKind, Gap, InterfaceRef, Scenario, Ways};
 
 use crate::BEFORE;
 use crate::counted;
 use crate::guest::Guest;
 use crate::plan::Plan;
+use crate::series::{self, Counter};
 
 /// The first port that a flow goes to.
 const PORT: u16 = 5201;
@@ -47,6 +48,8 @@ struct RealFlow {
     receiver: Option<(usize, String)>,
     interval: u64,
     start: u64,
+    /// What the series of a run say of it, without what was measured.
+    about: Value,
 }
 
 /// All programs of a run.
@@ -63,7 +66,7 @@ pub struct Programs {
 
 impl Programs {
     /// Those of a scenario. The error says which flow guests cannot make.
-    pub fn new(scenario: &Scenario, plan: &Plan) -> Result<Self, String> {
+    pub fn new(scenario: &Scenario, plan: &Plan, seed: Seed) -> Result<Self, String> {
         let end = scenario.duration.nanos();
         let measured = [scenario.warm_up.nanos(), end.saturating_sub(scenario.cool_down.nanos())];
         let mut programs = Self {
@@ -74,7 +77,7 @@ impl Programs {
         };
         for flow in &scenario.live_flows {
             for (n, to) in flow.to.iter().enumerate() {
-                programs.flow(scenario, plan, flow, n, to.node)?;
+                programs.flow(scenario, plan, seed, flow, n, to.node)?;
             }
         }
         for (guest, of) in plan.guests.iter().enumerate() {
@@ -101,6 +104,7 @@ impl Programs {
         &mut self,
         scenario: &Scenario,
         plan: &Plan,
+        seed: Seed,
         flow: &Flow,
         n: usize,
         to: usize,
@@ -126,7 +130,9 @@ impl Programs {
         let any = if six { "::" } else { "0.0.0.0" };
         let of_both = |guest: usize| plan.guests[guest].guest.mptcp;
         let mptcp = u8::from(of_both(from) && plan.of_node(to).is_some_and(of_both));
-        let start = flow.start.nanos() + BEFORE;
+        // As late as a modelled flow of that name would be.
+        let late = flow.start_spread.nanos() as f64 * seed.stream(&format!("{name}.start")).unit();
+        let start = flow.start.nanos() + late as u64 + BEFORE;
         let stop = flow.stop.map_or(scenario.duration.nanos(), Duration::nanos) + BEFORE;
         let step = scenario.record.ss.map_or(STEP, Duration::nanos).max(1_000_000);
         let (tos, port) = (flow.tos, port.to_string());
@@ -175,7 +181,8 @@ impl Programs {
         let id = format!("flow-{}-client", nth + 1);
         self.all.push(Program { guest: from, id: id.clone(), at: start, words: words(client), own: true });
         let ends = [scenario.end_name(flow.from), scenario.end_name(flow.to[n])];
-        self.flows.push(RealFlow { name, kind, ends, sender: (from, id), receiver, interval, start });
+        let about = series::about(scenario, flow, n, &name);
+        self.flows.push(RealFlow { name, kind, ends, sender: (from, id), receiver, interval, start, about });
         Ok(())
     }
 
@@ -208,7 +215,9 @@ impl Programs {
             let [from, to] = &flow.ends;
             match flow.kind {
                 Kind::Tcp => {
-                    let mbps = self.rate(&received, "r", 2)?;
+                    let bytes = Counter::new(&received, flow.start, "r", 2)?;
+                    let mbps = self.rate(&bytes);
+                    series::put(run, &flow.about, Some(&bytes), None);
                     goodput += mbps;
                     let mut tcp = self.samples(&sent);
                     let paths = counted::paths(&sent);
@@ -216,7 +225,7 @@ impl Programs {
                         tcp["paths"] = json!(paths);
                     }
                     if self.asks_ss {
-                        sockets.insert(flow.name.clone(), series(&sent));
+                        sockets.insert(flow.name.clone(), series::socket(samples(&sent)));
                     }
                     if sent.lines().all(|line| !line.starts_with("s ") && !line.starts_with("f ")) {
                         faults.push(format!("flow {}: it sent nothing: {}", flow.name, sent.trim()));
@@ -231,9 +240,12 @@ impl Programs {
                     );
                 }
                 Kind::Udp => {
-                    let mbps = self.rate(&received, "d", 2)?;
+                    let bytes = Counter::new(&received, flow.start, "d", 2)?;
+                    let mbps = self.rate(&bytes);
+                    series::put(run, &flow.about, Some(&bytes), None);
                     goodput += mbps;
-                    let (got, last) = (self.change(&received, "d", 1)?, self.change(&received, "d", 3)?);
+                    let [got, last] = [1, 3].map(|column| Counter::new(&received, flow.start, "d", column));
+                    let (got, last) = (got?.change(self.measured), last?.change(self.measured));
                     let lost = (last - got).max(0.0);
                     flows.insert(
                         flow.name.clone(),
@@ -245,6 +257,7 @@ impl Programs {
                 }
                 Kind::Ping | Kind::UdpPing => {
                     let ping = self.ping(flow, &sent);
+                    series::put(run, &flow.about, None, Some(&sent));
                     if ping["received"] == json!(0) {
                         faults.push(format!("flow {}: no answer came: {}", flow.name, sent.trim()));
                     }
@@ -280,35 +293,15 @@ impl Programs {
         Ok(programs)
     }
 
-    /// How much a counter grew in the measured time: lines of a kind have the time and then columns. Between two lines it grows evenly.
-    fn change(&self, text: &str, kind: &str, column: usize) -> Result<f64, String> {
-        let mut points: Vec<(u64, f64)> = vec![(0, 0.0)];
-        for line in text.lines().filter(|line| line.split(' ').next() == Some(kind)) {
-            let words: Vec<&str> = line.split(' ').collect();
-            let at = words.get(1).and_then(|word| word.parse().ok());
-            let value = words.get(1 + column).and_then(|word| word.parse().ok());
-            let (Some(at), Some(value)) = (at, value) else {
-                return Err(format!("a guest's program wrote \"{line}\""));
-            };
-            points.push((at, value));
-        }
-        let value = |at: u64| {
-            let n = points.partition_point(|&(t, _)| t <= at);
-            let (t0, v0) = points[n - 1];
-            points.get(n).map_or(v0, |&(t1, v1)| v0 + (v1 - v0) * (at - t0) as f64 / (t1 - t0) as f64)
-        };
-        Ok(value(self.measured[1]) - value(self.measured[0]))
-    }
-
-    fn rate(&self, text: &str, kind: &str, column: usize) -> Result<f64, String> {
+    fn rate(&self, bytes: &Counter) -> f64 {
         let seconds = self.measured[1].saturating_sub(self.measured[0]) as f64 / 1e9;
-        Ok(self.change(text, kind, column)? * 8.0 / 1e6 / seconds.max(1e-9))
+        bytes.change(self.measured) * 8.0 / 1e6 / seconds.max(1e-9)
     }
 
     /// What `ss` would have said of a sender: means over the measured time.
     fn samples(&self, text: &str) -> Value {
         let (mut cwnd, mut srtt, mut pacing, mut again) = (Vec::new(), Vec::new(), Vec::new(), 0);
-        for [at, window, _, rtt, _, rate, retransmissions] in samples(text) {
+        for [at, window, _, rtt, _, rate, retransmissions, _] in samples(text) {
             again = retransmissions as u64;
             if (self.measured[0] as f64..=self.measured[1] as f64).contains(&at) && rtt > 0.0 {
                 cwnd.push(window);
@@ -348,23 +341,15 @@ impl Programs {
     }
 }
 
-/// What a sender said of its socket, sample by sample: its age in ns, window, threshold, srtt and rttvar in us, pacing rate in B/s, segments sent again.
-fn samples(text: &str) -> impl Iterator<Item = [f64; 7]> {
+/// What a sender said of its socket, sample by sample: its age in ns, window, threshold, srtt and rttvar in us, pacing rate in B/s, segments sent
+/// again, bytes acknowledged.
+fn samples(text: &str) -> impl Iterator<Item = [f64; 8]> {
     text.lines().filter(|line| line.starts_with("s ")).filter_map(|line| {
         let words: Vec<f64> = line.split(' ').skip(1).filter_map(|word| word.parse().ok()).collect();
-        let [at, window, threshold, rtt, var, rate, _, again, ..] = words[..] else { return None };
-        Some([at, window, threshold, rtt, var, rate, again])
-    })
-}
-
-/// The same as a series of the names that modelled sockets have.
-fn series(text: &str) -> Value {
-    let all: Vec<[f64; 7]> = samples(text).collect();
-    let column = |n: usize, by: f64| all.iter().map(|sample| sample[n] * by).collect::<Vec<f64>>();
-    let t: Vec<f64> = all.iter().map(|sample| (sample[0] - BEFORE as f64) / 1e9).collect();
-    json!({
-        "t_s": t, "cwnd": column(1, 1.0), "ssthresh": column(2, 1.0), "srtt_ms": column(3, 1e-3), "rttvar_ms": column(4, 1e-3),
-        "pacing_mbps": column(5, 8e-6), "retrans_total": column(6, 1.0),
+        let [at, window, threshold, rtt, var, rate, _, again, _, _, _, _, acked] = words[..] else {
+            return None;
+        };
+        Some([at, window, threshold, rtt, var, rate, again, acked])
     })
 }
 

@@ -98,6 +98,15 @@ pub fn command_line(kernel: &Kernel, of: &GuestPlan) -> Vec<String> {
     if kernel.has("tsq") && !of.small_queues {
         words.push("tcp_output.notsq=1".to_owned());
     }
+    if let Some(room) = of.guest.max_header.filter(|_| kernel.has("header-room")) {
+        words.push(format!("tcp.header_room={room}"));
+    }
+    if kernel.has("tsq-limit") {
+        if of.periods != 1 {
+            words.push(format!("tcp_output.tsq_periods={}", of.periods));
+        }
+        words.extend(of.guest.tsq_bytes.map(|bytes| format!("tcp_output.tsq_bytes={bytes}")));
+    }
     words
 }
 

@@ -18,7 +18,7 @@ pub struct Kernel {
 }
 
 /// The version of the orders to a guest's first program (`ORDERS` of guest/guest.h).
-const ORDERS: i64 = 2;
+const ORDERS: i64 = 3;
 
 /// What a kernel has in its folder.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -152,7 +152,7 @@ mod tests {
         let mine = place.join("6.12.117-bb/kernel.toml");
         let text = std::fs::read_to_string(&mine).expect("a file");
         std::fs::write(&mine, text.replace(&format!("orders = {ORDERS}\n"), "")).expect("a file");
-        assert!(id("mine").is_err_and(|why| why.contains("another version of Stillair (1, expected 2)")));
+        assert!(id("mine").is_err_and(|why| why.contains("another version of Stillair (1, expected 3)")));
         std::fs::remove_file(place.join("6.1.192-cc/init")).expect("it was there");
         assert!(id("6.1").is_err_and(|why| why.contains("there is no init")));
         std::fs::remove_dir_all(&place).expect("it was there");

@@ -14,6 +14,7 @@
 //! ```text
 //! run       from a request to a result
 //! flows     what makes the scenario's flows in guests, and what it measured
+//! series    what those flows add to the series of a run
 //! counted   what guests' kernels have counted: disciplines, protocols, paths
 //! turn      whose turn it is: the world's or a guest's, until the end
 //! doors     packets between cards and the world; charges that are held
@@ -37,6 +38,7 @@ pub mod guest;
 pub mod kernel;
 pub mod plan;
 pub mod run;
+mod series;
 pub mod sys;
 pub mod turn;
 

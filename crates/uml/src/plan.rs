@@ -2,7 +2,8 @@
 
 use std::net::IpAddr;
 
-use stillair_model::vocabulary::{Addr, IfId, Ip};
+use stillair_model::vocabulary::IfId;
+use stillair_sim::run::Addresses;
 use stillair_sim::scenario::{Attachment, FlowEnd, Guest, GuestQueue, Host, Node, Role, Scenario, Ways};
 
 /// What a socket's pacing shift is where no driver asks for another.
@@ -52,6 +53,8 @@ pub struct GuestPlan {
     pub guest: Guest,
     /// TCP small queues are on.
     pub small_queues: bool,
+    /// Periods of data at its pacing rate that a socket may have below it in small queues; the kernel's own is one.
+    pub periods: u32,
     /// Descriptors of its cards' rings for sending.
     pub ring: u32,
     /// Congestion control of connections for which nobody chooses one.
@@ -67,22 +70,17 @@ pub struct GuestPlan {
 pub struct Plan {
     /// The guests in the order of the scenario.
     pub guests: Vec<GuestPlan>,
-    /// By address, in order: the interface that has it.
-    addresses: Vec<(IpAddr, Addr)>,
+    /// The interfaces by their addresses.
+    pub addresses: Addresses,
 }
 
 impl Plan {
     /// Reads it off a scenario; the error says what a guest cannot be.
     pub fn new(scenario: &Scenario) -> Result<Self, String> {
-        let (mut guests, mut addresses, mut number) = (Vec::new(), Vec::new(), 0);
+        let (mut guests, mut number) = (Vec::new(), 0);
         for (n, node) in scenario.nodes.iter().enumerate() {
             let first = IfId::from_index(number);
-            for interface in &node.interfaces {
-                let addr = Addr::from_index(number);
-                number += 1;
-                addresses.push((IpAddr::V4(interface.address), addr));
-                addresses.push((IpAddr::V6(interface.address6), addr.of(Ip::V6)));
-            }
+            number += node.interfaces.len();
             match (node.host, &node.guest) {
                 (Host::Uml, Some(of)) => {
                     let mut one = guest(n, node, of, first)?;
@@ -98,14 +96,7 @@ impl Plan {
                 _ => {}
             }
         }
-        addresses.sort_unstable();
-        Ok(Self { guests, addresses })
-    }
-
-    /// The interface with an address, if one has it.
-    pub fn of_address(&self, address: IpAddr) -> Option<Addr> {
-        let at = self.addresses.binary_search_by_key(&address, |(of, _)| *of).ok()?;
-        Some(self.addresses[at].1)
+        Ok(Self { guests, addresses: Addresses::new(scenario) })
     }
 
     /// The guest of a node.
@@ -186,6 +177,7 @@ fn guest(n: usize, node: &Node, of: &Guest, first: IfId) -> Result<GuestPlan, St
         routes: Vec::new(),
         guest: of.clone(),
         small_queues: !profile.tcp.small_queues.off,
+        periods: profile.tcp.small_queues.rate_multiple,
         ring: if of.queue == GuestQueue::Model { LONG } else { SHORT },
         control: of
             .congestion_control

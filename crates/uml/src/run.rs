@@ -61,7 +61,8 @@ pub fn run(request: &Request) -> Result<(String, i32), ApiError> {
             "duration: found none, expected one: a run in virtual time ends by itself".to_owned(),
         ));
     }
-    let programs = Programs::new(&scenario, &plan).map_err(input)?;
+    let seed = Seed { seed: request.seed.unwrap_or(scenario.seed), run: request.run };
+    let programs = Programs::new(&scenario, &plan, seed).map_err(input)?;
     let mut kernels = Vec::new();
     for guest in &plan.guests {
         let found = kernel::find(&guest.guest.kernel, &kernel::place());
@@ -69,7 +70,7 @@ pub fn run(request: &Request) -> Result<(String, i32), ApiError> {
     }
     let mut notes = scenario.notes();
     notes.extend(without(&plan, &kernels));
-    inside(request, &scenario, &plan, &programs, &kernels, notes).map_err(ApiError::Run)
+    inside(request, seed, &scenario, &plan, &programs, &kernels, notes).map_err(ApiError::Run)
 }
 
 /// What a kernel's patches would give that it has not.
@@ -97,6 +98,12 @@ fn without(plan: &Plan, kernels: &[Kernel]) -> Vec<String> {
         if !guest.small_queues {
             missing("tsq", "TCP small queues stay on".to_owned());
         }
+        if guest.guest.max_header.is_some() {
+            missing("header-room", "its packets have its own room for headers".to_owned());
+        }
+        if guest.periods != 1 || guest.guest.tsq_bytes.is_some() {
+            missing("tsq-limit", "TCP small queues keep the kernel's own limit".to_owned());
+        }
         if !kernel.folder.join("launch").is_file() {
             all.push(format!(
                 "node.{}: its kernel {} has no launcher: it runs with all rights of this user",
@@ -109,13 +116,13 @@ fn without(plan: &Plan, kernels: &[Kernel]) -> Vec<String> {
 
 fn inside(
     request: &Request,
+    seed: Seed,
     scenario: &Scenario,
     plan: &Plan,
     programs: &Programs,
     kernels: &[Kernel],
     mut notes: Vec<String>,
 ) -> Result<(String, i32), String> {
-    let seed = Seed { seed: request.seed.unwrap_or(scenario.seed), run: request.run };
     let session = Session::driven(scenario, seed, |recorder| recorder)?;
     let session = if request.series { session.with_series() } else { session };
     let folder = Folder::new()?;

@@ -5,10 +5,10 @@
 //! world at once; if they cause an earlier event, the guest is told before it continues.
 
 use stillair_model::vocabulary::Instant;
-use stillair_sim::run::{Records, Session};
+use stillair_sim::run::{DoorCounts, Records, Session};
 
 use crate::BEFORE;
-use crate::doors::{Counts, Doors};
+use crate::doors::Doors;
 use crate::guest::Guest;
 use crate::plan::Plan;
 
@@ -116,7 +116,7 @@ impl<'a, S: Records> Turns<'a, S> {
     }
 
     /// Lets guests come to their end, and gives what there is to say of the run; the number is the hash of all that they sent.
-    pub fn finish(mut self) -> Result<(Session<'a, S>, Vec<Guest>, Counts, u64), String> {
+    pub fn finish(mut self) -> Result<(Session<'a, S>, Vec<Guest>, DoorCounts, u64), String> {
         self.doors.close();
         let doors = &mut self.doors;
         let limit = self.end + AFTER;

@@ -133,6 +133,33 @@ fn small_queues_follow_the_modelled_radio() {
 }
 
 #[test]
+fn limits_of_small_queues_and_the_room_for_headers_are_the_scenarios() {
+    if !there_is_a_kernel() {
+        return;
+    }
+    let at = folder("limits");
+    let sampled = format!("record.ss = \"500 ms\"\n{WIRE}");
+    // What waits at the sender, in ms: the way takes 10.
+    let waits = |tcp: &str| {
+        let set = format!("node.a.tcp={{ {tcp} }}");
+        let run = run(&at, &sampled, &["--set", &set]).expect("a run");
+        assert!(run["notes"].is_null());
+        let acked = run["sockets"]["up.b"]["bytes_acked"].as_array().expect("a list");
+        let acked = number(acked.last().expect("a sample")) * 8.0 / 1e6;
+        assert!((80.0..100.0).contains(&acked), "{acked} Mbit in 2 s of 50 Mbit/s");
+        number(&run["pings"]["ping.b"]["median_ms"]) - 10.3
+    };
+    let (own, four) = (waits("tsq = \"on\""), waits("tsq_period = \"4 ms\""));
+    assert!(own < 3.0 && four > own + 1.0, "{own} {four}");
+    // 28 segments of 2,304 bytes take 7 ms, and 15 of 4,352 half of it.
+    let bytes = waits("tsq_bytes = \"64 KiB\"");
+    assert!((6.0..8.0).contains(&bytes), "{bytes}");
+    let roomy = waits("tsq_bytes = \"64 KiB\", max_header = \"320 B\"");
+    assert!((2.5..4.5).contains(&roomy), "{roomy}");
+    std::fs::remove_dir_all(at).expect("it was there");
+}
+
+#[test]
 fn a_connection_over_ipv6_is_like_one_over_ipv4_and_its_kernel_is_sampled() {
     if !there_is_a_kernel() {
         return;

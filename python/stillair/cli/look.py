@@ -21,7 +21,7 @@ def ss(file: str, seed: int | None, run_: int, at: str | None, set_: tuple[str, 
 
     The format is that of 'ss -tinm' (iproute2 6.1).
 
-    With --json they are a list of objects: times in ms, rates in Mbit/s, null where the kernel knows nothing yet.
+    --json prints a list of objects: times in ms, rates in Mbit/s, null for values that are not known yet.
     """
     from stillair import _native  # noqa: PLC0415 - for its error, which is raised as it is
 
@@ -41,8 +41,8 @@ def tc(file: str, seed: int | None, run_: int, at: str | None, set_: tuple[str, 
 
     The format is that of 'tc -s qdisc', without handles.
 
-    A discipline inside another has that one's kind as its parent, or the number of its queue under an mq. With --json
-    they are a list of objects, with counters and options under their names in a result and in the resolved scenario.
+    The parent of a child is the kind of the outer discipline, or under mq the number of the queue. --json prints a list
+    of objects, whose counters and options have the names of a result and of the resolved scenario.
     """
     from stillair import _native  # noqa: PLC0415 - loaded when there is something to run
     from stillair.text.tc import tc_list, tc_text  # noqa: PLC0415
@@ -60,10 +60,10 @@ def tc(file: str, seed: int | None, run_: int, at: str | None, set_: tuple[str, 
 @options.set_
 @options.as_json
 def rc(file: str, seed: int | None, run_: int, set_: tuple[str, ...], as_json: bool) -> None:
-    """Print what rate control knows at the end, as 'rc_stats' does.
+    """Print the state of rate control at the end, as 'rc_stats' does.
 
     'rc_stats' is the debugfs file of Minstrel and Minstrel-HT in mac80211. Its columns best, tp(avg), prob(avg), retry
-    and suc/att are printed, for each rate that was tried or has a place. With --json every rate is there, and its mode.
+    and suc/att are printed, for each rate that was tried or is in the chain. --json prints every rate, with its mode.
     """
     from stillair.text.rc import rc_text  # noqa: PLC0415 - loaded when there is something to run
 

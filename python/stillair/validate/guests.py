@@ -45,8 +45,6 @@ class Row:
 
 def lacks(file: KernelFile) -> str:
     """What of a file's set-up guests cannot have; nothing if they can."""
-    if file.config.tsq_shift:
-        return f"config.tsq_shift is {file.config.tsq_shift}: a guest has small queues of 1 ms, or none"
     if file.config.hz not in (None, _HZ):
         return f"HZ is {file.config.hz}: a guest has {_HZ}"
     return ""

@@ -1,24 +1,14 @@
 //! Counts of packets from hosts that did not enter the model, and of other errors.
 
 use serde::Serialize;
+use stillair_sim::run::DoorCounts;
 
-/// Packets by what became of them at the doors of the model.
+/// Packets by what became of them at the doors of the model and behind these.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Counts {
-    /// Went into the model.
-    pub entered: u64,
-    /// Came out of it, and were given to a host.
-    pub left: u64,
-    /// Were for nobody in the scenario: broadcast, multicast, and addresses that no interface has.
-    pub no_route: u64,
-    /// Were no packets of IP, or cut short.
-    pub malformed: u64,
-    /// Were too long for the model.
-    pub too_long: u64,
-    /// Were answered for a modelled host: pings.
-    pub answered: u64,
-    /// Came to a modelled host that has no answer for them.
-    pub unanswered: u64,
-    /// Were not taken by the kernel of the host they were for.
+    /// At the doors.
+    #[serde(flatten)]
+    pub doors: DoorCounts,
+    /// Came out, and were not taken by the kernel of the host they were for; they are not among those that left.
     pub refused_by_host: u64,
 }

@@ -1,10 +1,9 @@
 //! The doors of the model: packets from hosts enter, packets to hosts leave.
 
 use stillair_ip::gro::{Checksum, FLOWS, Gro, IpPacket};
-use stillair_ip::{icmp, parse};
-use stillair_model::vocabulary::{Addr, IfId, Ip, LONGEST_PACKET, linear_truesize};
-use stillair_sim::run::{Records, Session};
-use stillair_sim::world::Entering;
+use stillair_ip::parse;
+use stillair_model::vocabulary::{Addr, Ip, LONGEST_PACKET};
+use stillair_sim::run::{Records, Replier, Session, entering};
 
 use super::counts::Counts;
 use super::hold::{Asks, FlowRates, Tokens};
@@ -24,7 +23,7 @@ pub struct Doors<'a, S> {
     /// By interface: the live host that has it.
     hosts: Vec<Option<usize>>,
     bytes: Vec<u8>,
-    answer: Vec<u8>,
+    replier: Replier,
 }
 
 /// A live host's side of its door.
@@ -63,7 +62,7 @@ impl Exit {
 
 fn give(port: &mut Port, packet: &IpPacket<'_>, counts: &mut Counts) {
     if port.give(packet) {
-        counts.left += u64::from(packet.segments);
+        counts.doors.left += u64::from(packet.segments);
     } else {
         counts.refused_by_host += u64::from(packet.segments);
     }
@@ -87,7 +86,7 @@ impl<'a, S: Records> Doors<'a, S> {
             counts: Counts::default(),
             hosts,
             bytes: Vec::with_capacity(LONGEST_PACKET),
-            answer: vec![0; LONGEST_PACKET.max(icmp::LONGEST_ERROR)],
+            replier: Replier::default(),
         }
     }
 
@@ -95,8 +94,8 @@ impl<'a, S: Records> Doors<'a, S> {
         let plan = self.plan;
         let ip = if view.destination.is_ipv6() { Ip::V6 } else { Ip::V4 };
         let elsewhere = self.session.elsewhere().of(ip);
-        let src = plan.of_address(view.source).unwrap_or(elsewhere);
-        let dst = match plan.of_address(view.destination) {
+        let src = plan.addresses.find(view.source).unwrap_or(elsewhere);
+        let dst = match plan.addresses.find(view.destination) {
             Some(dst) => dst,
             // What a group gets, or all of a network, is for nobody here; nor is what the uplink itself sends beyond.
             None if view.destination.is_multicast() || !plan.elsewhere || plan.hosts[host].uplink => {
@@ -113,16 +112,16 @@ impl<'a, S: Records> Doors<'a, S> {
         let view = match parse(bytes) {
             Ok(view) => view,
             Err(_) => {
-                self.counts.malformed += 1;
+                self.counts.doors.malformed += 1;
                 return false;
             }
         };
         let Way::In { src, dst, tcp } = self.way(host, &view) else {
-            self.counts.no_route += 1;
+            self.counts.doors.no_route += 1;
             return false;
         };
         if view.length > LONGEST_PACKET {
-            self.counts.too_long += 1;
+            self.counts.doors.too_long += 1;
             return false;
         }
         let of = &self.plan.hosts[host];
@@ -130,25 +129,14 @@ impl<'a, S: Records> Doors<'a, S> {
         let by = Asks { shift: of.pacing_shift, paces: of.paces };
         let holds = !tcp || by.shift >= 10 || self.flows.holds(host, hash, view.length, by, now);
         let token = id.filter(|_| holds).map(|id| self.tokens.take(host, id));
-        let packet = Entering {
-            at: of.at,
-            bytes: &bytes[..view.length],
-            src,
-            dst,
-            flow_hash: hash,
-            tos: view.tos,
-            ttl: view.ttl,
-            truesize: linear_truesize(view.length as u32),
-            token,
-        };
-        match self.session.enter(&packet) {
+        match self.session.enter(&entering(of.at, &view, bytes, [src, dst], token)) {
             // Of a packet that its queue refused the token ends at once.
             Ok(_) => {
-                self.counts.entered += 1;
+                self.counts.doors.entered += 1;
                 token.is_some()
             }
             Err(_) => {
-                self.counts.malformed += 1;
+                self.counts.doors.malformed += 1;
                 token.into_iter().for_each(|token| {
                     self.tokens.give_back(token);
                 });
@@ -163,7 +151,8 @@ impl<'a, S: Records> Doors<'a, S> {
         let mut merging: Option<usize> = None;
         while let Some(left) = self.session.left(&mut bytes) {
             let Some(host) = self.hosts[left.at.index()] else {
-                self.reply(left.at, &bytes);
+                let Self { session, plan, counts, replier, .. } = self;
+                replier.reply(session, &plan.addresses, &mut counts.doors, left.at, &bytes);
                 continue;
             };
             if let Some(before) = merging.take_if(|of| *of != host || !left.together) {
@@ -187,32 +176,6 @@ impl<'a, S: Records> Doors<'a, S> {
             exits[host].flush(&mut self.counts, late, zero);
         }
         self.bytes = bytes;
-    }
-
-    /// Answers for a modelled host.
-    fn reply(&mut self, at: IfId, bytes: &[u8]) {
-        let answered = parse(bytes).ok().and_then(|view| {
-            let len = icmp::echo_reply(bytes, view.destination, &mut self.answer).ok()??;
-            let answer = &self.answer[..len];
-            let again = parse(answer).ok()?;
-            let ip = if again.destination.is_ipv6() { Ip::V6 } else { Ip::V4 };
-            let packet = Entering {
-                at,
-                bytes: answer,
-                src: Addr(at.0).of(ip),
-                dst: self.plan.of_address(again.destination).unwrap_or(self.session.elsewhere().of(ip)),
-                flow_hash: again.flow_hash(),
-                tos: again.tos,
-                ttl: again.ttl,
-                truesize: linear_truesize(len as u32),
-                token: None,
-            };
-            self.session.enter(&packet).ok()
-        });
-        match answered {
-            Some(_) => self.counts.answered += 1,
-            None => self.counts.unanswered += 1,
-        }
     }
 }
 

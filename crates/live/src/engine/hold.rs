@@ -25,23 +25,24 @@ const PACING: (u64, u64) = (6, 5);
 /// Time over which a flow's rate is measured, in ns.
 const WINDOW: u64 = 100_000_000;
 const FLOWS: usize = 4096;
-/// What a host's driver and congestion control ask for.
+/// Pacing of a host: its driver's shift and its congestion control.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Asks {
     /// `sk_pacing_shift` of the driver.
     pub shift: u8,
-    /// Its flows pace by themselves.
+    /// Its congestion control paces (BBR).
     pub paces: bool,
 }
 
 /// All packets stay charged.
 pub const ALL: u64 = 1024;
 
-/// The share of packets that stay charged, of [`ALL`], at a rate in bytes/s and with packets of so many bytes.
+/// The share of packets that stay charged, of [`ALL`], at a rate in bytes/s and with packets of this many bytes.
 ///
-/// The kernel lets a packet of several segments go while no more than its limit is charged, so that the limit and that packet may be below. What
-/// fills its window sends as much as has been acknowledged, so that its packets are no longer with another shift. What paces by itself (BBR) has
-/// room in its window: its packets have the data that the shift allows, and the limit is two of them.
+/// The kernel sends a packet of several segments while no more than its limit is charged, so the limit plus that packet may be
+/// below the socket. A flow limited by its window sends as much as has been acknowledged, so its packets do not grow with another
+/// shift. A flow that paces by itself (BBR) has room in its window: its packets have the data that the shift allows, and the
+/// limit is two of them.
 pub fn share(shift: u8, paces: bool, rate: u64, len: u64) -> u64 {
     let paced = if paces { rate } else { rate * PACING.0 / PACING.1 };
     let segments = |shift: u8| ((paced >> shift) / len).clamp(SEGMENTS.0, SEGMENTS.1);
@@ -81,11 +82,11 @@ struct HostRate {
     share: u64,
 }
 
-/// Flows of TCP and their rates, by the hash of their addresses and ports. Of two that share a place the one that sends takes it from the other and
-/// is measured anew. Until anything has been measured each packet stays charged.
+/// TCP flows and their rates, by the hash of their addresses and ports. If two flows share a place, the one that sends takes it
+/// from the other and is measured anew. Before the first measurement each packet stays charged.
 ///
-/// The kernel goes by a flow's pacing rate, which follows its window and not what it gets. So a flow counts as no slower than its host's others are
-/// on average: else one that got less once would stay charged more, and so get less for ever.
+/// The kernel uses a flow's pacing rate, which follows its window and not its goodput. So a flow's rate counts as at least the
+/// mean of its host's flows: otherwise a flow that was slow once would stay charged more, and stay slow.
 #[derive(Debug)]
 pub struct FlowRates {
     flows: Vec<FlowRate>,
@@ -99,7 +100,7 @@ impl Default for FlowRates {
 }
 
 impl FlowRates {
-    /// A packet of a flow of a host whose driver asks so; whether it stays charged.
+    /// Whether a packet of this flow and host stays charged.
     pub fn holds(&mut self, host: usize, hash: u32, len: usize, by: Asks, now: u64) -> bool {
         if self.hosts.len() <= host {
             self.hosts.resize(host + 1, HostRate { since: now, window: 1, ..HostRate::default() });

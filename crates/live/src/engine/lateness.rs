@@ -4,7 +4,7 @@ use serde::Serialize;
 use stillair_model::vocabulary::Duration;
 use stillair_sim::recorder::Delays;
 
-/// How much later packets came to their hosts than the model said, and how long the engine was away.
+/// Lateness of packets against the model, and the engine's standstills.
 #[derive(Clone, Debug, Default)]
 pub struct Lateness {
     all: Delays,
@@ -13,38 +13,38 @@ pub struct Lateness {
     gap: u64,
 }
 
-/// The same in numbers.
+/// Summary of lateness.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct LatenessSummary {
-    /// Packets given to hosts.
+    /// Packets delivered to hosts.
     pub packets: u64,
-    /// From the instant of the model to that at which the host had it, in us: the median.
+    /// Median lateness in us: from the model's delivery time to the real one.
     pub p50_us: Option<f64>,
-    /// 99th percentile of it.
+    /// 99th percentile of lateness in us.
     pub p99_us: Option<f64>,
-    /// The largest.
+    /// Largest lateness in us.
     pub max_us: f64,
-    /// The longest time from one wait to the end of the next beyond what the next was to take, in us.
+    /// Longest standstill in us: the time between the ends of two waits beyond the requested wait.
     pub gap_us: f64,
-    /// Why the run is not valid; nothing if it is.
+    /// Reasons why the run is invalid; empty if it is valid.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub invalid: Vec<String>,
 }
 
 impl Lateness {
-    /// A packet came so many nanoseconds late.
+    /// A packet was delivered this many nanoseconds late.
     pub fn note(&mut self, nanos: u64) {
         self.all.add(Duration::from_nanos(nanos));
         self.count += 1;
         self.max = self.max.max(nanos);
     }
 
-    /// From one wait to the end of the next so many nanoseconds passed beyond what the next was to take.
+    /// The engine woke this many nanoseconds later than requested.
     pub fn woke(&mut self, nanos: u64) {
         self.gap = self.gap.max(nanos);
     }
 
-    /// The numbers, and whether they are within what is allowed, in nanoseconds.
+    /// The summary, checked against the largest 99th percentile and standstill, in nanoseconds.
     pub fn summary(&self, most_p99: u64, most_gap: u64) -> LatenessSummary {
         let us = |part| self.all.quantile_ms(part).map(|ms| ms * 1e3);
         let p99_us = us(0.99);

@@ -20,7 +20,7 @@ const TURN: usize = 256;
 /// Least time from one end of a wait to the next that no packet brings about, in ns. What is due meanwhile is late by as much at most, and
 /// wakes this thread once.
 const APART: u64 = 50_000;
-/// The longest wait, in ns: how long the engine was away is seen only past what it had asked for.
+/// The longest wait, in ns: a standstill is seen only beyond the requested wait.
 const LONGEST: u64 = 10_000_000;
 /// Least time between looks at how busy this thread is, in ns.
 const LOOK: u64 = 1_000_000_000;
@@ -32,16 +32,16 @@ const PRIORITY: i32 = 20;
 pub enum Pace {
     /// With real-time priority.
     RealTime,
-    /// Without: it was not allowed.
+    /// Without real-time priority: the kernel refused it.
     Normal,
-    /// Without from some time on: real-time threads may not have a processor to themselves.
+    /// Real-time priority was given up: the kernel throttles real-time threads that use a whole processor.
     GivenUp,
 }
 
-/// What still makes a run valid, in ns.
+/// Limits of a valid run, in ns.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
-    /// 99th percentile of lateness.
+    /// Largest 99th percentile of lateness.
     pub p99: u64,
     /// Longest standstill.
     pub gap: u64,

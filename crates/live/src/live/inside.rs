@@ -1,4 +1,4 @@
-//! Everything in process 1: sets up hosts, makes the run, and builds its result.
+//! The work of process 1 in the namespace: sets up hosts, makes the run, and builds its result.
 
 use std::os::fd::{AsRawFd, OwnedFd};
 
@@ -24,7 +24,7 @@ use crate::sys::poll::Watched;
 use crate::sys::{clock, net, process};
 use crate::tools::{COMMAND, PATIENCE, Tools, programs};
 
-/// Exit status of a run that is not valid.
+/// Exit status of an invalid run.
 pub const INVALID: i32 = 3;
 
 /// What process 1 begins with.
@@ -127,13 +127,13 @@ pub fn run(
         None => (go(begins, Session::driven(&scenario, seed, |recorder| recorder)?)?.0, None),
         Some(file) => {
             let path = request.capture.as_deref().unwrap_or_default();
-            let (capture, thread) = capture::start(&scenario, &request.points, request.snaplen, path, file)?;
-            let session = Session::driven(&scenario, seed, |recorder| Tee(recorder, capture))?;
-            let (over, Tee(_, capture)) = go(begins, session)?;
-            let written = thread.finish(capture, Instant::from_nanos(over.elapsed))?;
+            let (parcels, thread) = capture::start(&scenario, &request.points, request.snaplen, path, file)?;
+            let session = Session::driven(&scenario, seed, |recorder| Tee(recorder, parcels))?;
+            let (over, Tee(_, parcels)) = go(begins, session)?;
+            let written = thread.finish(parcels, Instant::from_nanos(over.elapsed))?;
             if written.lost > 0 {
                 notes.push(format!(
-                    "the capture lacks {} frames: they came faster than {path} could be written",
+                    "the capture lacks {} frames: they came faster than {path} could be made and written",
                     written.lost
                 ));
             }

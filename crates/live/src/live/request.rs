@@ -6,7 +6,7 @@ use stillair_sim::scenario::{self, OPEN, Scenario};
 
 use crate::plan;
 
-/// What is to be run.
+/// A live run to make.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Request {
@@ -16,36 +16,36 @@ pub struct Request {
     pub file: String,
     /// Dotted keys and the values they are set to.
     pub overrides: Overrides,
-    /// Seed, if not the scenario's.
+    /// Seed instead of the scenario's.
     pub seed: Option<u64>,
     /// A program to run in a host; the run ends with it.
     pub command: Vec<String>,
-    /// That host; none is the first station.
+    /// Host of the command; `None`: the first station.
     pub host: Option<String>,
     /// Show a table each second.
     pub table: bool,
-    /// Most lateness that one packet in a hundred may have, in us; none is 1,000.
+    /// Largest 99th percentile of lateness in a valid run, in us; `None`: 1,000.
     pub late_us: Option<u64>,
-    /// The run has its series.
+    /// Record the run's time series.
     pub series: bool,
-    /// What is for no interface of the scenario goes to the Internet.
+    /// Packets to addresses outside the scenario go to the Internet.
     pub uplink: bool,
-    /// Servers of measuring tools are started in all live hosts but that of the command.
+    /// Start the servers of measuring tools in all live hosts except the command's.
     pub servers: bool,
-    /// The file that frames are captured into, as pcapng.
+    /// The pcapng file of a capture.
     pub capture: Option<String>,
-    /// Points of capture: none means the air of every channel, `all` every point.
+    /// Capture points. Empty: the air of every channel; `all`: every point.
     pub points: Vec<String>,
-    /// Bytes kept of each frame at most; zero keeps all.
+    /// Most bytes kept of each frame; 0 keeps all.
     pub snaplen: u32,
-    /// Hosts that are network namespaces which exist already, each with `netns:PATH` or `pid:N`.
+    /// Hosts attached to existing network namespaces, each as `netns:PATH` or `pid:N`.
     pub attach: Vec<(String, String)>,
 }
 
 /// Dotted keys and the values they are set to.
 type Overrides = Vec<(String, String)>;
 
-/// The scenario with its live hosts, the overrides that it takes, and what should be known of it.
+/// The scenario with its live hosts, the overrides in effect, and notes for the user.
 pub struct Read {
     pub scenario: Scenario,
     pub overrides: Overrides,
@@ -53,7 +53,7 @@ pub struct Read {
 }
 
 impl Request {
-    /// Reads one as JSON.
+    /// Reads a request from JSON.
     pub fn from_json(text: &str) -> Result<Self, ApiError> {
         serde_json::from_str(text).map_err(|e| ApiError::Input(format!("live: the request: {e}")))
     }

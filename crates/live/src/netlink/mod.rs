@@ -1,4 +1,4 @@
-//! Netlink: what is asked of the kernel and what it answers, as bytes.
+//! Netlink messages to and from the kernel, as bytes.
 
 pub mod message;
 pub mod queue;

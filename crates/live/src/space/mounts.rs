@@ -56,7 +56,7 @@ fn programs(all: &[(&str, &str)], not: &str) -> Result<Option<&'static str>, Str
     Ok(Some(at))
 }
 
-/// Writes a file that is seen in place of the machine's.
+/// Writes a file that is seen instead of the machine's.
 fn place(name: &str, text: &str) -> Result<(), String> {
     let at = format!("/etc/{name}");
     fs::write(name, text).map_err(|e| format!("{name}: {}", crate::sys::reason(&e)))?;

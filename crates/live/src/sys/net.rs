@@ -50,7 +50,7 @@ impl core::fmt::Debug for Batch {
 }
 
 impl Batch {
-    /// Room for so many messages of so many bytes.
+    /// Room for so many messages of this many bytes.
     pub fn new(count: usize, room: usize) -> Self {
         let mut buffers = vec![0; count * room];
         let part = |of: &mut [u8]| libc::iovec { iov_base: of.as_mut_ptr().cast(), iov_len: room };

@@ -5,18 +5,18 @@ use alloc::boxed::Box;
 use super::gate::{Gate, GateParams};
 use crate::vocabulary::Instant;
 
-/// What a bulk transfer is.
+/// Parameters of a bulk transfer.
 #[derive(Clone, Copy, Debug)]
 pub struct BulkParams {
     /// When it connects.
     pub start: Instant,
-    /// When it writes no more and closes.
+    /// When it stops writing and closes.
     pub stop: Instant,
-    /// Bytes that it sends before it closes; none means as many as it can.
+    /// Bytes to send before it closes; `None`: no limit.
     pub bytes: Option<u64>,
-    /// Bytes that it hands to the socket at once, in one call of `write`.
+    /// Bytes of one `write` call.
     pub write: u32,
-    /// When it has something to write; none means always.
+    /// When it has something to write; `None`: always.
     pub gate: Option<GateParams>,
 }
 
@@ -31,7 +31,7 @@ pub enum BulkAction {
     Close,
 }
 
-/// A transfer over TCP, as netperf's TCP_STREAM or iperf make it: it writes whenever the socket takes anything, unless a gate says when.
+/// A TCP transfer like netperf's TCP_STREAM or iperf: it writes whenever the socket has room, unless a gate limits it.
 #[derive(Debug)]
 pub struct Bulk {
     start: Instant,
@@ -49,7 +49,7 @@ pub struct Bulk {
 }
 
 impl Bulk {
-    /// A transfer that has not begun.
+    /// A transfer that has not started.
     pub fn new(params: BulkParams) -> Self {
         let BulkParams { start, stop, bytes, write, gate } = params;
         let all = bytes.unwrap_or(u64::MAX);
@@ -59,7 +59,7 @@ impl Bulk {
         Self { start, stop, write, counted, gate, next: Some(BulkAction::Connect), left, pending: 0 }
     }
 
-    /// When [`Bulk::on_timer`] is to be called.
+    /// When to call [`Bulk::on_timer`].
     pub fn next_timer(&self) -> Option<Instant> {
         match self.next? {
             BulkAction::Connect => Some(self.start),
@@ -75,7 +75,7 @@ impl Bulk {
         self.gate.is_some()
     }
 
-    /// It is time for what comes next.
+    /// The timer fired: returns the next action.
     pub fn on_timer(&mut self) -> Option<BulkAction> {
         let action = self.next;
         if let Some(gate) =
@@ -92,7 +92,7 @@ impl Bulk {
         action
     }
 
-    /// Bytes that it would write now: the rest of a write that was cut short, or the next one.
+    /// Bytes of the next write: the rest of a partial write, or a whole one.
     #[inline]
     pub fn wants(&self) -> u64 {
         match self.next {
@@ -102,7 +102,7 @@ impl Bulk {
         }
     }
 
-    /// The socket took so many bytes; true if these were the last and it closes.
+    /// The socket accepted `bytes`; true if these were the last and the transfer closes.
     #[inline]
     pub fn wrote(&mut self, bytes: u64) -> bool {
         self.pending = self.wants() - bytes;

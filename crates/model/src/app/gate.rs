@@ -1,13 +1,13 @@
-//! What lets an application write over TCP: a schedule, stretches of silence, or neither.
+//! Limits when an application writes over TCP: a rate, on and off periods, or neither.
 
 use crate::vocabulary::{Bytes, Duration, Instant, Rate};
 
 /// When an application has something to write.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct GateParams {
-    /// On average so much, a write at a time; none means as fast as the socket takes it.
+    /// Mean rate, one write at a time; `None`: as fast as the socket accepts it.
     pub rate: Option<Rate>,
-    /// It writes for the first time, is silent for the second, and so on.
+    /// Lengths of the on and off periods, which alternate.
     pub on_off: Option<(Duration, Duration)>,
 }
 

@@ -1,4 +1,4 @@
-//! Requests that are sent back, over ICMP or UDP, at a steady interval.
+//! Echo requests over ICMP or UDP at a fixed interval.
 
 use crate::vocabulary::{Duration, Endpoint, Instant, NewPacket, PacketKind, SockId, linear_truesize};
 
@@ -15,22 +15,22 @@ pub struct Ping {
 }
 
 impl Ping {
-    /// ICMP or ICMPv6 echo requests every `interval` from `start` on, until before `stop`, with `payload` bytes.
+    /// ICMP or ICMPv6 echo requests with `payload` bytes, every `interval` from `start` until `stop` (exclusive).
     pub fn icmp(endpoint: Endpoint, interval: Duration, payload: u32, start: Instant, stop: Instant) -> Self {
         Self { endpoint, request: PacketKind::EchoRequest, interval, payload, next: start, stop, seq: 0 }
     }
 
-    /// The same over UDP to a server that sends datagrams back, isochronous as irtt: the next one does not wait for a reply.
+    /// The same over UDP to an echo server. Isochronous like irtt: the next request does not wait for a reply.
     pub fn udp(endpoint: Endpoint, interval: Duration, payload: u32, start: Instant, stop: Instant) -> Self {
         Self { request: PacketKind::UdpRequest, ..Self::icmp(endpoint, interval, payload, start, stop) }
     }
 
-    /// When the next request is due, if there is to be one.
+    /// When the next request is due, if there is one.
     pub fn next_timer(&self) -> Option<Instant> {
         (self.next < self.stop).then_some(self.next)
     }
 
-    /// The request that is due. It is small and its socket never blocks, so it is charged to nobody.
+    /// The request that is due. It is not charged to a socket: it is small and its socket never blocks.
     pub fn on_timer(&mut self, now: Instant) -> NewPacket {
         self.next += self.interval;
         self.seq += 1;

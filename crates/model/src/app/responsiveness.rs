@@ -1,17 +1,19 @@
-//! A test of responsiveness under working conditions: it adds connections until they carry no more, and times probes beside them.
+//! A test of responsiveness under working conditions (RPM): it adds connections until the goodput stops rising, and times probes
+//! meanwhile.
 //!
-//! The state of the test alone: who holds its connections tells it what they carried and how long probes took, and does what it says.
+//! Only the state of the test: the owner of the connections reports their bytes and the probes' times, and carries out the
+//! actions.
 
 use alloc::vec::Vec;
 
 use crate::metrics::responsiveness::ProbeTimes;
 use crate::vocabulary::{Duration, Instant, Probe};
 
-/// Bytes that a probe on a new connection and one on a loaded connection cost the path together.
+/// Bytes on the path of one foreign and one loaded probe together.
 // spec: draft-ietf-ippm-responsiveness-09 Measuring Responsiveness - around 5000 bytes for a foreign probe, at most 1000 for a self probe.
 const PAIR_BYTES: u64 = 5_000 + 1_000;
 
-/// What is loaded while it measures.
+/// The direction that is loaded during the test.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Load {
     /// Nothing: the path is idle.
@@ -20,7 +22,7 @@ pub enum Load {
     Down,
     /// From the client to the server.
     Up,
-    /// Both at once, each by connections of its own.
+    /// Both at once, each with its own connections.
     Both,
 }
 
@@ -34,21 +36,21 @@ pub struct ResponsivenessParams {
     pub interval: Duration,
     /// Intervals of a moving average (MAD).
     pub averaged: u32,
-    /// Per cent of the average that its standard deviation may reach (SDT).
+    /// Largest standard deviation, in per cent of the average, at which a figure counts as stable (SDT).
     pub tolerance_percent: u32,
-    /// Connections at the beginning (INP), those that each interval adds (INC), and the most of them (MNP), in each direction.
+    /// Connections in each direction: at the beginning (INP), added in each interval (INC), and at most (MNP).
     pub connections: [u32; 3],
-    /// Most probes in a second, of both kinds together (MPS).
+    /// Most probes per second, both kinds together (MPS).
     pub probes_per_second: u32,
     /// Per cent of the capacity that probes may take (PTC).
     pub capacity_percent: u32,
     /// New connections begin with a handshake of TLS 1.3.
     pub tls: bool,
-    /// Bytes that wait unsent in a socket at most when its writer hands it more (`TCP_NOTSENT_LOWAT`); none of what the kernel's sysctl says.
+    /// `TCP_NOTSENT_LOWAT` of its sockets in bytes; `None`: the kernel's `net.ipv4.tcp_notsent_lowat`.
     pub notsent_lowat: Option<u32>,
 }
 
-/// What the test wants done.
+/// An action that the test asks for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ResponsivenessAction {
     /// Another load-generating connection in each direction that is loaded.
@@ -57,19 +59,19 @@ pub enum ResponsivenessAction {
     ProbeForeign,
     /// A probe on a load-generating connection.
     ProbeLoaded,
-    /// It is over: all connections are to be closed.
+    /// The test is over: close all connections.
     End,
 }
 
-/// How sure a figure is.
+/// Confidence of a figure.
 // spec: draft-ietf-ippm-responsiveness-09 Confidence of Test-Results.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Confidence {
-    /// There were fewer intervals than are averaged.
+    /// Fewer intervals than the moving average needs.
     Low,
-    /// It did not settle.
+    /// The figure did not become stable.
     Medium,
-    /// It settled.
+    /// The figure became stable.
     High,
 }
 
@@ -84,22 +86,22 @@ impl Confidence {
     }
 }
 
-/// What became of a test.
+/// Result of a test.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct ResponsivenessOutcome {
     /// When it began.
     pub began: Instant,
-    /// Its end. Probes are those of the last intervals that are averaged before it.
+    /// When it ended. The probes counted are those of the averaged intervals before this.
     pub until: Instant,
-    /// Bits per second that its connections carried in the last whole intervals that are averaged.
+    /// Goodput of its connections in bit/s, averaged over the last whole intervals.
     pub goodput_bps: f64,
-    /// Load-generating connections in each direction that is loaded.
+    /// Load-generating connections in each loaded direction.
     pub connections: u32,
-    /// How sure the goodput is.
+    /// Confidence of the goodput.
     pub goodput: Confidence,
-    /// How sure the responsiveness is.
+    /// Confidence of the responsiveness.
     pub responsiveness: Confidence,
-    /// Probes that got no answer in time.
+    /// Probes without an answer in time.
     pub unanswered: u32,
 }
 
@@ -160,7 +162,7 @@ pub struct Responsiveness {
 }
 
 impl Responsiveness {
-    /// A test that begins at `start` and is over at `stop` unless it settles before.
+    /// A test that begins at `start` and ends when its figures are stable, at `stop` at the latest.
     pub fn new(params: ResponsivenessParams, start: Instant, stop: Instant) -> Self {
         Self {
             params,
@@ -187,7 +189,7 @@ impl Responsiveness {
         &self.params
     }
 
-    /// When [`Responsiveness::on_timer`] is to be called.
+    /// When to call [`Responsiveness::on_timer`].
     pub fn next_timer(&self) -> Option<Instant> {
         match (self.ended, self.next) {
             (Some(_), _) => None,
@@ -196,7 +198,7 @@ impl Responsiveness {
         }
     }
 
-    /// It begins, an interval is over, or a probe is due; `act` is told what to do, in order.
+    /// The test begins, an interval ends, or a probe is due; `act` is called with each action in order.
     pub fn on_timer(&mut self, now: Instant, mut act: impl FnMut(ResponsivenessAction)) {
         let Some([interval, probe]) = self.next else {
             self.begun = now;
@@ -261,13 +263,13 @@ impl Responsiveness {
         }
     }
 
-    /// Its connections carried so many bytes of load.
+    /// The connections carried `bytes` of load.
     #[inline]
     pub fn carried(&mut self, bytes: u64) {
         self.carrying += bytes;
     }
 
-    /// A probe took so long.
+    /// A probe ended after `took`.
     pub fn probed(&mut self, now: Instant, probe: Probe, took: Duration) {
         if self.ended.is_none() {
             self.samples.push((now, probe, took.nanos()));
@@ -314,7 +316,7 @@ impl Responsiveness {
         act(ResponsivenessAction::End);
     }
 
-    /// What became of it, of a test that is not over as if it ended now; none before it has begun.
+    /// The result; for a test that still runs, as if it ended now. `None` before it has begun.
     pub fn outcome(&self, now: Instant) -> Option<(ResponsivenessOutcome, ProbeTimes)> {
         self.next?;
         let until = self.ended.unwrap_or(now);

@@ -11,14 +11,14 @@ pub enum Gap {
     Exponential,
     /// Uniformly between two multiples of the mean.
     Uniform(f64, f64),
-    /// Always the mean. Beware: periodic sources lock to a tail drop.
+    /// Always the mean. Periodic sources can synchronize with tail drops.
     Periodic,
 }
 
 /// What a UDP source sends.
 #[derive(Clone, Copy, Debug)]
 pub struct UdpSourceParams {
-    /// Where to.
+    /// Destination.
     pub endpoint: Endpoint,
     /// Mean rate of payload.
     pub rate: Rate,
@@ -30,7 +30,7 @@ pub struct UdpSourceParams {
     pub gap: Gap,
     /// When the first burst may come.
     pub start: Instant,
-    /// When nothing more is sent.
+    /// When the source stops.
     pub stop: Instant,
     /// Memory charged for a datagram.
     pub truesize: u32,
@@ -72,7 +72,7 @@ pub struct UdpSource {
     charged: u32,
     sock: SockId,
     endpoint: Endpoint,
-    /// It found the send buffer full and sleeps.
+    /// The send buffer was full and the source sleeps.
     blocked: bool,
 }
 
@@ -124,15 +124,14 @@ impl UdpSource {
         }
     }
 
-    /// When [`UdpSource::on_timer`] is to be called: never while the last burst waits for memory.
+    /// When to call [`UdpSource::on_timer`]; `None` while the last burst waits for memory.
     pub fn next_timer(&self) -> Option<Instant> {
         (self.left == 0 && self.next_burst < self.stop).then_some(self.next_burst)
     }
 
     /// A burst is due.
     ///
-    /// A burst that was held up by a full send buffer delays its successors only as long as it lasts: like iperf, the
-    /// source keeps to its schedule.
+    /// A burst that a full send buffer delayed does not shift the later ones: the source keeps its schedule, like iperf.
     pub fn on_timer(&mut self) {
         self.left = self.burst;
         let gap = self.gap();
@@ -168,7 +167,7 @@ impl UdpSource {
         Some(self.endpoint.packet(now, PacketKind::Udp, self.seq, self.len, self.truesize, self.sock))
     }
 
-    /// A charge of the socket has ended; true if the source had been asleep and is woken.
+    /// A charge of the socket ended; true if this wakes the source.
     // linux: net/core/sock.c sock_def_write_space (4.4) - a sender is woken when at most half of sndbuf is charged.
     #[inline]
     pub fn uncharge(&mut self, truesize: u32) -> bool {

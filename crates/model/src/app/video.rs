@@ -1,4 +1,4 @@
-//! A video call's picture, one way: frames over RTP, each a burst of packets.
+//! The video stream of a call in one direction: frames over RTP, each a burst of packets.
 
 use super::udp::{Gap, UdpSource, UdpSourceParams};
 use crate::vocabulary::{
@@ -12,27 +12,27 @@ const RTP_HEADER: u32 = 12;
 /// Frames that can be decoded without others.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct KeyFrames {
-    /// One of so many frames.
+    /// Distance between key frames, in frames.
     pub every: u32,
-    /// How many times as large as the others they are, in hundredths.
+    /// Size of a key frame in per cent of an ordinary frame.
     pub ratio_percent: u32,
 }
 
-/// What a video is.
+/// Parameters of a video stream.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct VideoParams {
-    /// Bits per second of the encoder's output.
+    /// Bit rate of the encoder's output.
     pub rate: Rate,
     /// Frames per second.
     pub fps: u32,
-    /// Most bytes of a frame in a packet.
+    /// Most bytes of a frame in one packet.
     pub payload: u32,
-    /// Key frames; without them all frames are of one size.
+    /// Key frames; `None`: all frames have the same size.
     pub keys: Option<KeyFrames>,
 }
 
 impl VideoParams {
-    /// Bytes of an ordinary frame and of a key frame. Together they keep the rate.
+    /// Bytes of an ordinary frame and of a key frame. Their mean gives the rate.
     pub fn frames(&self) -> [u32; 2] {
         let mean = self.rate.bps() / 8 / u64::from(self.fps);
         let Some(KeyFrames { every, ratio_percent }) = self.keys else { return [mean.max(1) as u32; 2] };
@@ -62,7 +62,7 @@ pub struct Video {
 }
 
 impl Video {
-    /// One that has sent nothing; its first frame comes at its start and is a key frame.
+    /// A source that has sent nothing; its first frame is a key frame, sent at `start`.
     pub fn new(
         params: VideoParams,
         endpoint: Endpoint,
@@ -88,7 +88,7 @@ impl Video {
         Self { source, params, frames, sent: 0 }
     }
 
-    /// When [`Video::on_timer`] is to be called.
+    /// When to call [`Video::on_timer`].
     pub fn next_timer(&self) -> Option<Instant> {
         self.source.next_timer()
     }
@@ -105,7 +105,7 @@ impl Video {
         self.source.emit(now)
     }
 
-    /// As of a source of datagrams.
+    /// A charge of the socket ended; true if this wakes the source.
     pub fn uncharge(&mut self, truesize: u32) -> bool {
         self.source.uncharge(truesize)
     }

@@ -1,4 +1,4 @@
-//! A telephone call, one way: G.711 over RTP.
+//! A telephone call in one direction: G.711 over RTP.
 
 use crate::vocabulary::{Duration, Endpoint, Instant, NewPacket, PacketKind, SockId, linear_truesize};
 
@@ -12,7 +12,7 @@ pub const fn voip_payload(interval: Duration) -> u32 {
     (interval.nanos() / 125_000) as u32 + 12
 }
 
-/// A stream of G.711 packets as D-ITG and irtt send it for Flent's `voip` tests: without pauses, as if somebody spoke all the time.
+/// A stream of G.711 packets as D-ITG and irtt send it for Flent's `voip` tests: without silence suppression.
 #[derive(Debug)]
 pub struct Voip {
     endpoint: Endpoint,
@@ -23,17 +23,17 @@ pub struct Voip {
 }
 
 impl Voip {
-    /// A packet every `interval` from `start` on, until before `stop`.
+    /// A packet every `interval` from `start` until `stop` (exclusive).
     pub fn new(endpoint: Endpoint, interval: Duration, start: Instant, stop: Instant) -> Self {
         Self { endpoint, interval, next: start, stop, seq: 0 }
     }
 
-    /// When the next packet is due, if there is to be one.
+    /// When the next packet is due, if there is one.
     pub fn next_timer(&self) -> Option<Instant> {
         (self.next < self.stop).then_some(self.next)
     }
 
-    /// The packet that is due. It is small and its socket never blocks, so it is charged to nobody.
+    /// The packet that is due. It is not charged to a socket: it is small and its socket never blocks.
     pub fn on_timer(&mut self, now: Instant) -> NewPacket {
         self.next += self.interval;
         self.seq += 1;

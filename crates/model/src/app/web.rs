@@ -1,12 +1,11 @@
-//! A browser that loads one page over and over: a name is looked up, a list is fetched, then what stands in it over several
-//! connections.
+//! A browser that loads one page repeatedly: a DNS lookup, the page's list of objects, then the objects over several connections.
 //!
-//! The state of the client alone: who holds its sockets tells it what came, and does what it says.
+//! Only the state of the client: the owner of its sockets reports what arrived and carries out the actions.
 
 use crate::vocabulary::{Duration, Instant};
 use alloc::vec::Vec;
 
-/// Connections that a client has at most at a time.
+/// Most connections of a client at a time.
 pub const WORKERS: usize = 4;
 
 /// Bytes of a question for the address of a host with a name of 15 letters.
@@ -17,12 +16,12 @@ pub const QUERY_PAYLOAD: u32 = 12 + 17 + 4;
 // linux: resolv.conf(5) - a resolver waits 5 s.
 const LOOKUP_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// What a page consists of, in bytes on the stream.
+/// The parts of a page, in bytes on the stream.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Page {
     /// A request.
     pub request: u32,
-    /// The head of an answer.
+    /// The header of a response.
     pub header: u32,
     /// The list of the page's objects.
     pub list: u32,
@@ -41,16 +40,16 @@ pub struct WebParams {
     pub interval: Duration,
 }
 
-/// What the client wants done.
+/// An action that the client asks for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum WebAction {
-    /// The name is to be looked up.
+    /// Look up the name.
     LookUp,
-    /// A worker is to connect and then ask for so many bytes of answer.
+    /// Connect this worker, then request a response of this many bytes.
     Connect(usize, u32),
-    /// A worker's connection is open and idle: it is to ask for so many bytes of answer.
+    /// Request a response of this many bytes on this worker's idle connection.
     Ask(usize, u32),
-    /// The page is there: all connections are to be closed. So long it took.
+    /// The page is complete: close all connections. Its load time.
     Done(Duration),
 }
 
@@ -62,7 +61,7 @@ enum State {
     LooksUp(Instant),
     /// The list is on its way.
     Lists,
-    /// The objects are, and so many are not there yet.
+    /// The objects are on their way; this many are missing.
     Loads(usize),
 }
 
@@ -91,7 +90,7 @@ impl Web {
         &self.page
     }
 
-    /// When [`Web::on_timer`] is to be called.
+    /// When to call [`Web::on_timer`].
     pub fn next_timer(&self) -> Option<Instant> {
         match self.state {
             State::Idle(at) => (at < self.params.stop).then_some(at),
@@ -100,7 +99,7 @@ impl Web {
         }
     }
 
-    /// A load begins, or a lookup was not answered.
+    /// A load begins, or a lookup timed out.
     pub fn on_timer(&mut self, now: Instant) -> WebAction {
         if let State::Idle(_) = self.state {
             self.began = now;
@@ -109,14 +108,14 @@ impl Web {
         WebAction::LookUp
     }
 
-    /// An answer to a lookup has come. One that was asked for again may come twice.
+    /// A DNS answer has arrived. After a repeated query it may arrive twice.
     pub fn looked_up(&mut self) -> Option<WebAction> {
         let State::LooksUp(_) = self.state else { return None };
         self.state = State::Lists;
         Some(WebAction::Connect(0, self.page.header + self.page.list))
     }
 
-    /// A worker has all that it asked for; `act` is told what to do, in order.
+    /// A worker has its whole response; `act` is called with each action in order.
     // deviation: curl looks the name up for each handle; here once a load, as the others find it in the cache.
     pub fn answered(&mut self, now: Instant, worker: usize, mut act: impl FnMut(WebAction)) {
         match self.state {
@@ -152,7 +151,7 @@ impl Web {
         Some(self.page.header + bytes)
     }
 
-    /// Since when a load has been under way, if one is.
+    /// When the current load began, if one is running.
     pub fn under_way(&self) -> Option<Instant> {
         (!matches!(self.state, State::Idle(_))).then_some(self.began)
     }

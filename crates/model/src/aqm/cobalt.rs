@@ -1,27 +1,27 @@
-//! COBALT: CoDel and BLUE side by side, as cake has them.
+//! COBALT: cake's combination of CoDel and BLUE.
 //!
-//! CoDel acts on queues whose flows answer to it, BLUE drops at random from flows that fill the buffer all the same. Both
-//! work on one queue each and keep their state when the queue runs empty: it decays there, an interval at a time, instead of
-//! being forgotten. Packets and queue stay with the caller, who tells what happened.
+//! CoDel acts on queues whose flows respond to drops and marks; BLUE drops at random from flows that fill the buffer regardless.
+//! Both work on one queue. When the queue runs empty, their state is not reset but decays, one step each interval. The caller
+//! owns the packets and the queue and reports what happens to them.
 
 use crate::vocabulary::{Duration, Instant, RandomStream};
 
 /// Parameters of one queue's law.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CobaltParams {
-    /// How long the target may be exceeded before the law acts.
+    /// Time for which the target may be exceeded before the law acts.
     pub interval: Duration,
-    /// Sojourn time that is acceptable, and the least time between two steps of BLUE.
+    /// Acceptable sojourn time, and the least time between two steps of BLUE.
     pub target: Duration,
-    /// How long a full packet takes to be sent; zero without a rate.
+    /// Transmission time of a full-sized packet; zero without a rate.
     pub mtu_time: Duration,
-    /// By how much BLUE's probability rises, as a share of 2^32.
+    /// Increment of BLUE's probability, as a fraction of 2^32.
     pub p_inc: u32,
-    /// By how much it falls.
+    /// Decrement of BLUE's probability, as a fraction of 2^32.
     pub p_dec: u32,
 }
 
-/// What the law remembers of one queue.
+/// State of the law for one queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CobaltState {
     count: u32,
@@ -36,12 +36,12 @@ pub struct CobaltState {
     dropping: bool,
 }
 
-/// What is to become of a packet.
+/// Decision on a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CobaltVerdict {
-    /// It is to be dropped, unless it is the last of its queue.
+    /// Drop it, unless it is the last of its queue.
     pub drop: bool,
-    /// It is to have the congestion mark.
+    /// Set the CE mark.
     pub mark: bool,
 }
 
@@ -50,9 +50,9 @@ pub struct CobaltVerdict {
 pub enum Blue {
     /// It stayed as it was.
     Same,
-    /// It was idle, and drops from now on.
+    /// It was idle and starts to drop.
     Roused,
-    /// It drops no more.
+    /// It stops dropping.
     Calmed,
 }
 
@@ -108,7 +108,7 @@ impl CobaltState {
         self.p_drop
     }
 
-    /// Whether it still remembers anything that has to decay.
+    /// Whether no state is left that has to decay.
     #[inline]
     pub fn is_at_rest(&self, now: Instant) -> bool {
         self.p_drop == 0 && self.count == 0 && now >= self.drop_next

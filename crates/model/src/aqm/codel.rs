@@ -1,4 +1,4 @@
-//! CoDel: drops or marks at dequeue when packets have waited longer than a target for an interval.
+//! CoDel (RFC 8289): drops or marks at dequeue when the sojourn time has exceeded a target for an interval.
 //!
 //! Parameters, state and counters are three types, so that one law serves a queueing discipline (one set of
 //! parameters) and the MAC (parameters per station). The queue itself is reached through [`CodelQueue`].
@@ -12,18 +12,18 @@ use crate::vocabulary::{Duration, Instant, Packet, Pkt, skb_len};
 /// Parameters, under tc's names.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CodelParams {
-    /// Sojourn time that is acceptable.
+    /// Acceptable sojourn time.
     pub target: Duration,
-    /// How long the target may be exceeded before the law acts.
+    /// Time for which the target may be exceeded before the law acts.
     pub interval: Duration,
-    /// Mark packets that allow it instead of dropping them.
+    /// Mark ECN-capable packets instead of dropping them.
     pub ecn: bool,
-    /// Nothing is done while at most this many bytes are queued behind the packet in hand.
+    /// The law does not act while at most this many bytes are queued behind the packet.
     // linux: net/mac80211/sta_info.c sta_info_alloc (5.4) - the MAC leaves it 0: only the last packet is exempt.
     pub mtu: u32,
 }
 
-/// What the law remembers of one queue.
+/// State of the law for one queue.
 #[derive(Clone, Debug)]
 pub struct CodelState {
     /// When the law may act unless the sojourn time falls below the target first; `NEVER` while it is below.
@@ -36,7 +36,7 @@ pub struct CodelState {
     dropping: bool,
 }
 
-/// What the law did, under tc's names.
+/// Counters of the law, under tc's names.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct CodelStats {
     /// Largest packet that the law has seen, in bytes.
@@ -53,7 +53,7 @@ pub struct CodelStats {
 pub trait CodelQueue {
     /// Takes the packet at the head.
     fn pop(&mut self) -> Option<Pkt>;
-    /// Bytes still queued, by the measure that [`CodelParams::mtu`] is held against.
+    /// Bytes still queued, counted like [`CodelParams::mtu`].
     fn backlog(&self) -> u64;
     /// The hot bytes of a packet that was popped.
     fn packet(&mut self, p: Pkt) -> &mut Packet;
@@ -94,7 +94,7 @@ impl CodelState {
     pub fn drop_next(&self) -> Instant {
         self.drop_next
     }
-    /// Tells the law of `n` packets that were dropped over the queue's limit, so that it acts more often.
+    /// Reports `n` packets dropped because of the queue's limit, so that the law acts more often.
     // linux: net/sched/sch_fq_codel.c fq_codel_drop (5.4) - the count rises, the root is left until the next step.
     pub fn strengthen(&mut self, n: u32) {
         self.count = self.count.wrapping_add(n);

@@ -1,4 +1,4 @@
-//! Control laws for queues, written once and used by queueing disciplines and by the MAC.
+//! Control laws (AQM), shared by qdiscs and mac80211's flow queues.
 
 pub mod cobalt;
 pub mod codel;

@@ -1,7 +1,7 @@
-//! PIE: drops or marks what comes, with a probability that a controller sets from the delay of the queue.
+//! PIE (RFC 8033): drops or marks at enqueue with a probability that a controller sets from the queue's delay.
 //!
-//! Every `tupdate` the probability moves by the distance of the delay from its target and by the change of the delay, in
-//! smaller steps while it is small. All in the kernel's integers: probabilities are fractions of 2^56, times are counted in
+//! Every `tupdate` the probability changes in proportion to the delay's distance from the target and to the delay's change; the
+//! steps are smaller while the probability is small. Integers are the kernel's: probabilities are fractions of 2^56, times are in
 //! units of 64 ns.
 
 mod as_law;
@@ -33,19 +33,19 @@ const BURST: u64 = ticks(150_000_000);
 /// Parameters, under tc's names.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PieParams {
-    /// Delay that is aimed at.
+    /// Target delay.
     pub target: Duration,
     /// Weight of the distance from the target, in sixteenths.
     pub alpha: u32,
     /// Weight of the delay's change, in sixteenths.
     pub beta: u32,
-    /// Mark packets that allow it, while the probability is at most a tenth.
+    /// Mark ECN-capable packets while the probability is at most 10 %.
     pub ecn: bool,
-    /// Smaller packets are dropped more rarely.
+    /// Scale the probability with the packet's size.
     pub bytemode: bool,
-    /// The delay follows from the queue's length and its drain rate, instead of from the packets' time in it.
+    /// Estimate the delay from the queue's length and drain rate instead of from the packets' sojourn times.
     pub dq_rate_estimator: bool,
-    /// A full packet of the device, in bytes: with less than two in the queue nothing is dropped.
+    /// Size of a full packet of the device in bytes; nothing is dropped while fewer than two are queued.
     pub mtu: u32,
 }
 
@@ -64,7 +64,7 @@ impl Default for PieParams {
     }
 }
 
-/// What the law remembers of a queue.
+/// State of the law for one queue.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PieState {
     qdelay: u64,
@@ -100,17 +100,17 @@ impl PieState {
         self.prob
     }
 
-    /// The delay as it was last found.
+    /// The last computed delay.
     pub const fn qdelay(&self) -> Duration {
         Duration::from_nanos(self.qdelay << 6)
     }
 
-    /// The drain rate in bytes a second, as far as it is measured.
+    /// The measured drain rate in bytes per second; 0 before the first measurement.
     pub const fn drain_rate(&self) -> u64 {
         (self.avg_dq_rate * TICKS_PER_SEC) >> 8
     }
 
-    /// Whether the packet that comes may still be marked instead of dropped.
+    /// Whether an arriving packet may be marked instead of dropped.
     // linux: net/sched/sch_pie.c pie_qdisc_enqueue (6.1); spec: rfc8033 5.1 mark_ecnth - 10 %.
     pub const fn marks(&self) -> bool {
         self.prob <= MAX_PROB / 10
@@ -121,7 +121,7 @@ impl PieState {
         self.accu_prob = 0;
     }
 
-    /// Whether the law is against a packet of `len` bytes that comes while `backlog` bytes wait; `draw` gives 64 random bits.
+    /// Whether to drop or mark an arriving packet of `len` bytes while `backlog` bytes are queued; `draw` gives 64 random bits.
     // linux: net/sched/sch_pie.c pie_drop_early (6.1); spec: rfc8033 4.1, 5.4 - the probabilities of packets that were let by
     // add up: none is dropped before they make 0.85, none is let by once they make 8.5.
     #[inline]
@@ -157,7 +157,7 @@ impl PieState {
         hit
     }
 
-    /// A packet of `len` bytes that came at `came` leaves and `backlog` bytes are left.
+    /// A packet of `len` bytes that was queued at `came` leaves; `backlog` bytes remain.
     // linux: net/sched/sch_pie.c pie_process_dequeue (6.1); spec: rfc8033 4.3, 5.2.
     #[inline]
     pub fn dequeued(&mut self, params: &PieParams, now: Instant, came: Instant, backlog: u64, len: u32) {
@@ -196,7 +196,7 @@ impl PieState {
         taken
     }
 
-    /// Sets the probability anew while `backlog` bytes wait; to be called every `tupdate`.
+    /// Updates the probability while `backlog` bytes are queued; call it every `tupdate`.
     // linux: net/sched/sch_pie.c pie_calculate_probability (6.1); spec: rfc8033 4.2, 5.5.
     pub fn update(&mut self, params: &PieParams, backlog: u64) {
         if params.dq_rate_estimator {

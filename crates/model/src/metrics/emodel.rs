@@ -1,7 +1,7 @@
-//! The E-model of ITU-T G.107 (06/2015): how good a call sounds, from its delay and loss.
+//! The E-model of ITU-T G.107 (06/2015): quality of a voice call from its delay and loss.
 //!
-//! All parameters have their default values but the one-way delay and the packet loss, so that a call is judged by what the
-//! network did to it. Numbers of equations are those of the recommendation.
+//! All parameters except the one-way delay and the packet loss have the recommendation's default values. Equation numbers are
+//! those of the recommendation.
 
 /// Basic signal-to-noise ratio Ro at the default parameters (7-2 to 7-7).
 const RO: f64 = 94.768_8;
@@ -20,13 +20,13 @@ const BPL: f64 = 4.3;
 /// Delay in ms below which a default user notices nothing (mT), with the default sensitivity sT = 1.
 pub(super) const M_T: f64 = 100.0;
 
-/// The transmission rating R of a call with this one-way delay in ms and this part of its packets lost (0 to 1).
+/// The transmission rating R of a call with this one-way delay in ms and this loss ratio (0 to 1).
 // spec: G.107 7-1 - R = Ro - Is - Id - Ie-eff + A, without an advantage factor A.
 pub fn rating(delay_ms: f64, loss: f64) -> f64 {
     without_lateness(delay_ms) - lateness(delay_ms) - loss_impairment(loss, BPL)
 }
 
-/// The mean opinion score that such a call is expected to get, 1 to 4.5 (0.99 at ratings just above zero, as B-4 has it).
+/// The mean opinion score (MOS) of such a call, 1 to 4.5 (0.99 at ratings just above zero, as equation B-4 gives).
 // spec: G.107 B-4.
 pub fn mos(delay_ms: f64, loss: f64) -> f64 {
     of_rating(rating(delay_ms, loss))

@@ -1,17 +1,17 @@
-//! Measures over what a run recorded.
+//! Metrics over the recordings of a run.
 
 pub mod emodel;
 pub mod flent_mos;
 pub mod responsiveness;
 
-/// Jain's index of fairness: 1 if all shares are equal, 1/n if one has everything; `None` without any share.
+/// Jain's fairness index: 1 if all shares are equal, 1/n if one station has everything; `None` without a share.
 // spec: Jain, Chiu, Hawe 1984 - (sum x)^2 / (n sum x^2).
 pub fn jain(shares: &[f64]) -> Option<f64> {
     let (sum, squares) = shares.iter().fold((0.0, 0.0), |(s, q), x| (s + x, q + x * x));
     (squares > 0.0).then(|| sum * sum / (shares.len() as f64 * squares))
 }
 
-/// The `p`-quantile (0 to 1) of sorted samples, interpolated linearly between neighbours; `None` without samples.
+/// The `p`-quantile (0 to 1) of sorted samples with linear interpolation; `None` without samples.
 pub fn quantile(sorted: &[u64], p: f64) -> Option<f64> {
     let last = sorted.len().checked_sub(1)?;
     let at = p * last as f64;

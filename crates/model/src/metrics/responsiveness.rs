@@ -1,4 +1,4 @@
-//! Round trips per minute (RPM) from the times that probes took, as the drafts and programs that measure them compute it.
+//! Round trips per minute (RPM) from the times of probes, as the IETF drafts and the measuring programs compute it.
 
 use alloc::vec::Vec;
 
@@ -20,7 +20,7 @@ const ROUND_TRIPS: u64 = 3;
 const MINUTE_NS: f64 = 60e9;
 
 impl ProbeTimes {
-    /// Of samples in any order.
+    /// From samples in any order.
     pub fn new(samples: impl Iterator<Item = (Probe, u64)>) -> Self {
         let mut times: [Vec<u64>; 5] = Default::default();
         samples.for_each(|(probe, ns)| times[probe as usize].push(ns));
@@ -28,12 +28,12 @@ impl ProbeTimes {
         Self(times)
     }
 
-    /// Those of one kind, sorted.
+    /// The times of one kind of probe, sorted.
     pub fn of(&self, probe: Probe) -> &[u64] {
         &self.0[probe as usize]
     }
 
-    /// Their mean in ns without the longest twentieth; none of no probe.
+    /// Their mean in ns without the longest 5 %; `None` without a probe.
     // spec: draft-ietf-ippm-responsiveness-09 Aggregating the Measurements - a single-sided trimmed mean.
     pub fn trimmed_mean_ns(&self, probe: Probe) -> Option<f64> {
         let all = self.of(probe);
@@ -71,14 +71,14 @@ impl ProbeTimes {
         Some(MINUTE_NS / ((foreign + loaded) / 2.0))
     }
 
-    /// RPM of the 90th percentiles, as Apple's authors defined it first.
+    /// RPM of the 90th percentiles, as the first draft defined it.
     // spec: draft-ietf-ippm-responsiveness-01 - a third of tcp_foreign, tls_foreign and http_foreign each, and http_self, halved.
     pub fn rpm_of_p90(&self) -> Option<f64> {
         let p90 = |times: &Self, probe| percentile(times.of(probe), 90);
         Some(MINUTE_NS / ((self.foreign(p90)? + p90(self, Probe::Loaded)?) / 2.0))
     }
 
-    /// What goresponsiveness prints, RPM of its trimmed means and of 90th percentiles; none without TLS, which it always uses.
+    /// goresponsiveness's RPM of trimmed means and of 90th percentiles; `None` without TLS, which it always uses.
     // goresponsiveness: rpm/calculations.go CalculateRpm (2024-01-29) - a third of each foreign probe's whole time, three times.
     pub fn goresponsiveness(&self) -> Option<[f64; 2]> {
         if self.of(Probe::Tls).is_empty() {

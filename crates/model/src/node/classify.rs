@@ -1,5 +1,4 @@
-//! The two classifications of a packet, which look at different bits: the queueing discipline's band comes from the
-//! whole TOS byte, the access category from the DSCP.
+//! The two classifications of a packet: the qdisc's band follows from the whole TOS byte, the access category from the DSCP.
 
 use crate::vocabulary::{Ip, Packet};
 
@@ -14,13 +13,13 @@ pub const fn priority(tos: u8) -> u8 {
     TOS_TO_PRIO[((tos >> 1) & 15) as usize]
 }
 
-/// How an 802.1D user priority, which is the traffic identifier, follows from a DSCP.
+/// Mapping from DSCP to 802.1D user priority, which is also the TID.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DscpToUp {
-    /// The upper three bits, whatever the others: EF is 5, video, as is CS5.
+    /// The upper three bits of the DSCP: EF becomes 5 (AC_VI), like CS5.
     // linux: net/wireless/util.c cfg80211_classify8021d (4.4).
     Precedence,
-    /// The same but where that is not what the class is for: EF is 6, voice.
+    /// The same with the exceptions of RFC 8325: EF becomes 6 (AC_VO).
     // linux: net/wireless/util.c cfg80211_classify8021d (6.12) - commit 6fdb8b8781d5 (6.8), and a68b22e2905b (6.12, and stable
     // kernels) for AF3x, which were 3 before.
     // spec: rfc8325 4 - what the classes of service are to be.
@@ -58,7 +57,8 @@ const RFC8325: [u8; 64] = {
     up
 };
 
-/// Writes both into the packet, as forwarding and local output do. In IPv6 the traffic class gives no priority, so that bands do not know it.
+/// Writes both into the packet, as forwarding and local output do. In IPv6 the traffic class sets no priority, so it selects no
+/// band.
 // linux: net/ipv4/ip_forward.c ip_forward, net/ipv4/ip_sockglue.c IP_TOS (4.4) - priority from the TOS byte; net/ipv6/ip6_output.c
 // ip6_forward, ipv6_sockglue.c IPV6_TCLASS (4.4) - not so; net/wireless/util.c cfg80211_classify8021d - the DSCP of both.
 // deviation: what has come over Wi-Fi keeps its TID as priority in IPv6 - mac80211 has written it there; here it is zero.

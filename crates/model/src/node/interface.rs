@@ -1,5 +1,4 @@
-//! An interface's transmit queues: a queueing discipline each, the slot for packets that the device turned down, and
-//! the loop that feeds the device.
+//! An interface's transmit queues: each has a qdisc, a slot for requeued packets, and the loop that feeds the device.
 
 use crate::offload::gso;
 use crate::qdisc::{self, Enqueue, NextSend, Qdisc, QdiscConfig, QdiscStats};
@@ -8,11 +7,11 @@ use alloc::vec::Vec;
 
 /// The device below an interface, as its transmit queues see it.
 pub trait Port<S> {
-    /// Whether packets of this category are to be held back.
+    /// Whether the device queue of this access category is stopped.
     fn is_stopped(&self, ac: Ac) -> bool;
-    /// Whether it takes packets that stand for several segments.
+    /// Whether it accepts packets of several segments (GSO).
     fn takes_gso(&self) -> bool;
-    /// Takes a packet; always accepted.
+    /// Hands a packet to the device; it is always accepted.
     fn push(&mut self, now: Instant, p: Pkt, ctx: &mut Ctx<'_, S>);
 }
 
@@ -103,7 +102,7 @@ impl TxQueue {
         self.requeue.pop(ctx.packets).expect("at least two segments")
     }
 
-    /// When the discipline wants to be asked again though nothing happens, if it holds packets back.
+    /// The qdisc's watchdog: when to dequeue again, if it holds packets back.
     #[inline]
     pub fn watchdog(&self, now: Instant) -> Option<Instant> {
         if !self.qdisc.holds_back() {
@@ -115,18 +114,18 @@ impl TxQueue {
         }
     }
 
-    /// Packets in the discipline and in the requeue slot.
+    /// Packets in the qdisc and in the requeue slot.
     pub fn held(&self) -> u64 {
         u64::from(self.qdisc.backlog().0) + u64::from(self.requeue.packets())
     }
 
-    /// Packets and bytes of the same, as tc counts them.
+    /// The same in packets and bytes, as `tc -s qdisc` counts them.
     pub fn backlog(&self) -> (u64, u64) {
         let (packets, bytes) = self.qdisc.backlog();
         (u64::from(packets) + u64::from(self.requeue.packets()), bytes + self.requeue.bytes())
     }
 
-    /// Counters of the discipline, with what the device turned down among its requeues.
+    /// Counters of the qdisc; its requeues include packets that a stopped device queue returned.
     pub fn stats(&self) -> QdiscStats {
         let stats = self.qdisc.stats();
         QdiscStats { requeues: stats.requeues + self.requeues, ..stats }
@@ -138,14 +137,14 @@ impl TxQueue {
     }
 }
 
-/// Which device queues the disciplines of an interface feed.
+/// How the qdiscs of an interface map to device queues.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum QueueLayout {
     /// A wired device with one queue.
     OneQueue,
-    /// A Wi-Fi device, one discipline for each category (`mq`).
+    /// A Wi-Fi device with one qdisc for each access category (`mq`).
     Mq,
-    /// A Wi-Fi device, a single root discipline for all categories.
+    /// A Wi-Fi device with one root qdisc for all access categories.
     Root,
 }
 
@@ -159,7 +158,7 @@ pub struct TxQueues {
 }
 
 impl TxQueues {
-    /// The queues that `config` asks for. Drops are booked at `place`.
+    /// The queues of `config`. Drops are counted at `place`.
     pub fn new(config: &QdiscConfig, layout: QueueLayout, place: PlaceId, stream: &mut RandomStream) -> Self {
         let fed: &[Option<Ac>] = match layout {
             QueueLayout::OneQueue => &[Some(Ac::Be)],
@@ -173,7 +172,7 @@ impl TxQueues {
         Self { queues: fed.iter().filter_map(one).collect(), place }
     }
 
-    /// Puts other disciplines in the places of those that there are; what waits in them is dropped. `config` asks for one where there is one.
+    /// Replaces the qdiscs; packets that wait in the old ones are dropped. `config` must have a qdisc wherever there is one now.
     // linux: net/sched/sch_generic.c qdisc_reset (6.12) - what the device has turned down is freed too.
     // deviation: options that change are another discipline - `tc qdisc change` keeps what waits, and the counters.
     pub fn replace<S: Sink>(
@@ -195,13 +194,13 @@ impl TxQueues {
         }
     }
 
-    /// The number of the queue for a category.
+    /// Index of the queue for an access category.
     #[inline]
     pub fn index_of(&self, ac: Ac) -> usize {
         if self.queues.len() > 1 { ac.index() } else { 0 }
     }
 
-    /// The queue for a category, or `None` if packets go straight to the device.
+    /// The queue for an access category; `None` if packets go straight to the device (`noqueue`).
     #[inline]
     pub fn queue_of(&mut self, ac: Ac) -> Option<&mut TxQueue> {
         match self.queues.as_mut_slice() {

@@ -1,23 +1,22 @@
-//! What makes two hosts never quite alike: how long an interrupt takes to reach the network stack, how late a timer fires, and how
-//! fast a clock runs. A host without any of it does everything at once, which real ones do not, and its periods can lock to those
-//! of a queue.
+//! Host jitter: the delay from an interrupt to the network stack, the lateness of timers, and clock drift. A host without jitter
+//! reacts at once, unlike a real one, and its periods can synchronize with those of a queue.
 
 use crate::vocabulary::{Duration, Instant, RandomStream};
 
-/// How a delay is distributed.
+/// Distribution of a delay.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Spread {
-    /// There is none.
+    /// No delay.
     #[default]
     None,
-    /// Evenly from the one to the other.
+    /// Uniform between two values.
     Uniform(Duration, Duration),
-    /// Exponentially with this mean; what is longer than the second counts as that.
+    /// Exponential with this mean, capped at the second value.
     Exponential(Duration, Duration),
 }
 
 impl Spread {
-    /// A delay; draws nothing if there is none.
+    /// Draws a delay; consumes no random number for `None`.
     #[inline]
     pub fn draw(self, stream: &mut RandomStream) -> Duration {
         match self {
@@ -28,22 +27,22 @@ impl Spread {
     }
 }
 
-/// What a host's jitter is like.
+/// Jitter of a host.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct JitterParams {
-    /// From a device's interrupt until the network stack takes in what has come. What comes meanwhile is taken in with it.
+    /// Delay from a device's interrupt to the network stack. Packets that arrive meanwhile are processed with the first.
     pub softirq: Spread,
-    /// How late the timer of a process fires.
+    /// Lateness of the timers of a process (timer slack).
     pub timer_slack: Spread,
-    /// Parts per million by which the host's clock may be fast or slow. How far it is off is drawn for each run, evenly.
+    /// Largest clock error in parts per million, fast or slow. The error is drawn uniformly for each run.
     pub drift_ppm: u32,
 }
 
 impl JitterParams {
-    /// None of it.
+    /// No jitter.
     pub const NONE: Self = Self { softirq: Spread::None, timer_slack: Spread::None, drift_ppm: 0 };
 
-    /// A desktop computer under Linux with its power management on.
+    /// A Linux desktop with power management on.
     // linux: drivers/idle/intel_idle.c snb_cstates (4.4) - a Core i5 or i7 of 2011 needs 2 us to leave C1, 10 us to leave C1E, 104 us
     // to leave C6; drivers/cpuidle/governors/menu.c menu_select - how deep it sleeps is guessed from the last pauses, and a state is
     // taken whose residency (20 us for C1E, 345 us for C6) the guess covers: packets of a busy link mostly find C1E.
@@ -119,7 +118,7 @@ pub struct AppClock {
 }
 
 impl AppClock {
-    /// The clock of an application. All of a host have the same `host`, which is drawn in front of every use; `stream` is this one's own.
+    /// The clock of an application. `host` is the same stream for all applications of a host; `stream` belongs to this one.
     pub fn new(params: &JitterParams, mut host: RandomStream, stream: RandomStream) -> Self {
         let ppm = (host.unit() * 2.0 - 1.0) * f64::from(params.drift_ppm);
         let fast = (ppm * (1_u64 << 40) as f64 / 1e6) as i64;
@@ -128,7 +127,7 @@ impl AppClock {
         clock
     }
 
-    /// When a timer really fires that is set for `at` by this clock, which agreed with true time at the beginning of the run.
+    /// True time at which a timer fires that is set for `at` by this clock. The clock has no error at the start of the run.
     #[inline]
     pub fn fires(&self, at: Instant) -> Instant {
         if at == Instant::NEVER {
@@ -138,7 +137,7 @@ impl AppClock {
         Instant::from_nanos((i128::from(at.nanos()) - ahead) as u64) + self.late
     }
 
-    /// The same without the clock's own error, for what happens once.
+    /// The same without clock drift, for a timer that is used once.
     #[inline]
     pub fn fires_once(&self, at: Instant) -> Instant {
         if at == Instant::NEVER { at } else { at + self.late }

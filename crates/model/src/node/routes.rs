@@ -3,26 +3,26 @@
 use crate::vocabulary::{Addr, IfId, PeerId};
 use alloc::vec::Vec;
 
-/// What to do with packets for an address.
+/// The route of an address.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Route {
-    /// They are for this node.
+    /// The address is this node's own.
     Local,
-    /// They leave through an interface, on Wi-Fi to one of its device's peers.
+    /// Packets leave through this interface, on Wi-Fi to this peer of its device.
     Via(IfId, PeerId),
 }
 
 /// Routes by address.
 #[derive(Clone, Debug)]
 pub enum Routes {
-    /// Those of a node with one address and one way out, which leads everywhere: a default route.
+    /// One address and a default route.
     OneWay {
         /// The node's address.
         own: Addr,
-        /// Where everything else leaves.
+        /// The default route.
         others: Route,
     },
-    /// Dense, because addresses are small numbers.
+    /// A table indexed by address; addresses are small numbers.
     Table(Vec<Option<Route>>),
 }
 
@@ -33,7 +33,7 @@ impl Default for Routes {
 }
 
 impl Routes {
-    /// Adds or replaces the route of an address in a table. Panics if there is but one way.
+    /// Adds or replaces the route of an address in a table. Panics on `OneWay`.
     pub fn set(&mut self, addr: Addr, route: Route) {
         let Self::Table(routes) = self else { panic!("a route beside the only one") };
         if routes.len() <= addr.index() {

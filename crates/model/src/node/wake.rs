@@ -1,16 +1,16 @@
-//! When the processes of a host run.
+//! When the processes of a host run after a wakeup.
 
 use crate::vocabulary::Duration;
 
-/// When the processes of a host run after a socket woke them.
+/// Delay of a process after a socket woke it.
 // linux: net/ipv4/tcp_input.c tcp_data_ready, net/core/sock.c sock_def_readable (6.12) - a segment wakes its reader from the
 // softirq. On the CPU that runs the softirq the reader has its turn when that is over, and finds all frames of an aggregate;
 // on another CPU it runs at the same time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Wake {
-    /// At the end of the softirq that woke them.
+    /// At the end of the softirq that woke it.
     #[default]
     Softirq,
-    /// So long after they were woken.
+    /// This long after the wakeup.
     After(Duration),
 }

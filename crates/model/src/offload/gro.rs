@@ -1,4 +1,4 @@
-//! Generic receive offload: of the packets that an interface takes in at once, those that continue each other become one.
+//! Generic receive offload (GRO): merges consecutive TCP segments that an interface receives in one poll.
 
 use crate::vocabulary::{Fate, PacketKind, Packets, Pkt, SockId, TcpFlags};
 use alloc::vec::Vec;
@@ -21,8 +21,8 @@ struct Held {
     at: usize,
 }
 
-/// Merges what can be in a batch that came in at once. Order within a flow is kept, and each merged packet stands where its
-/// first segment stood.
+/// Merges the segments of a batch that was received at once. The order within a flow is kept; a merged packet takes the place of
+/// its first segment.
 pub fn merge(packets: &mut Packets, batch: &mut Vec<Pkt>) {
     let (mut kept, mut from) = (0, 0);
     while from < batch.len() {

@@ -1,10 +1,10 @@
-//! A packet of several segments becomes one packet for each: in the device (TSO), or just above one that cannot (GSO).
+//! Splits a packet of several segments: in the device (TSO), or just above a device without TSO (GSO).
 
 use crate::vocabulary::{Ctx, Instant, PacketKind, Packets, Pkt, Sink, Step, TcpFlags, linear_truesize};
 
-/// Splits `p` into its segments and hands them on in order; the last of them is `p` itself. Of a packet that weighs what its
-/// segments weigh apart each has its part of the charge; otherwise the last has all of it, and the socket hears when the whole
-/// has left.
+/// Splits `p` into its segments and hands them on in order; the last segment is `p` itself. If the packet's truesize is the sum
+/// of its segments', each segment carries its part of the charge; otherwise the last carries all of it, so that the socket is
+/// uncharged when the whole packet has left.
 // linux: net/ipv4/tcp_offload.c tcp_gso_segment (4.4) - each segment is charged to the socket with its own memory. FIN and PSH stay
 // with the last, CWR with the first.
 // deviation: a whole that weighs less is not charged for what its segments hold more - it does not know the socket. Senders whose
@@ -47,7 +47,7 @@ pub fn split(packets: &mut Packets, p: Pkt, mut each: impl FnMut(&mut Packets, P
     }
 }
 
-/// The same within a world, where a reader that follows packets is told of each new one.
+/// The same within a world: an observer that follows packets is told of each new one.
 #[inline]
 pub fn split_by<S: Sink>(
     now: Instant,
@@ -70,7 +70,7 @@ fn headers(len: u32, segs: u32, payload: u32) -> u32 {
     (len - payload) / segs
 }
 
-/// Bytes of each segment but the last of a packet that has several, from the IP header on.
+/// Bytes of each segment except the last, from the IP header on.
 pub fn full_segment(packets: &Packets, p: Pkt) -> u32 {
     let whole = packets.get(p);
     let (payload, mss) = match whole.kind {

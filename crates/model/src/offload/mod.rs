@@ -1,4 +1,4 @@
-//! Packets of several segments: split where a device cannot do it (GSO), and merged again where they arrive together (GRO).
+//! Packets of several segments: split above a device without TSO (GSO), and merged at the receiver (GRO).
 
 pub mod gro;
 pub mod gso;

@@ -42,7 +42,7 @@ pub fn empty<S: Sink>(old: &mut Qdisc, now: Instant, place: PlaceId, ctx: &mut C
             None => match old.next(then) {
                 NextSend::At(at) if at > then => then = at,
                 NextSend::At(_) | NextSend::Now => then += LATER,
-                // One of somebody's own that keeps what it has; the ledger will say so.
+                // A user-defined one that keeps what it has; the ledger will say so.
                 NextSend::Never => return,
             },
         }

@@ -1,4 +1,4 @@
-//! Flow queues by hash and DRR++, as fq_codel has them, with a control law of somebody's own on each.
+//! Flow queues by hash and DRR++, as fq_codel has them, with a user-defined control law on each.
 
 use super::fq_codel::{FqCodelParams, MIN_QUANTUM};
 use super::{Enqueue, QdiscStats};

@@ -1,4 +1,4 @@
-//! A control law of somebody's own on one queue with a limit.
+//! A user-defined control law on one queue with a limit.
 
 use super::{Enqueue, QdiscStats};
 use crate::aqm::law::{Fate, Law, LawFactory, Seen};

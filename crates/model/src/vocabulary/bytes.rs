@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 // for each packet.
 pub const LONGEST_PACKET: usize = 2048;
 
-/// A cell with the bytes of a packet. Whoever holds it owes a release.
+/// A cell with the bytes of a packet. Its holder must release it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct BytesId(u32);
 
@@ -19,7 +19,7 @@ impl BytesId {
 
 #[derive(Debug)]
 struct Cell {
-    /// Who holds it; none if it is free.
+    /// Its holder; `None` if it is free.
     holders: u32,
     len: u32,
     bytes: [u8; LONGEST_PACKET],

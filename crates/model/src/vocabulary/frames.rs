@@ -1,7 +1,7 @@
 //! Frames: each try of a PPDU as the trace reports it; and as a capture wants them, what a wire carried, and a try with
 //! all that its bytes depend on.
 //!
-//! Nobody pays for the latter who does not ask: the world makes them only for a [`Sink`](super::Sink) whose `FRAMES` is true.
+//! The latter cost nothing unless requested: the world makes them only for a [`Sink`](super::Sink) whose `FRAMES` is true.
 
 use alloc::boxed::Box;
 use core::ops::Deref;
@@ -78,6 +78,12 @@ pub struct Headers<'a> {
 }
 
 impl<'a> Headers<'a> {
+    /// Those of a packet that is kept elsewhere.
+    #[inline]
+    pub fn new(packet: &'a Packet, tcp: Option<&'a TcpHeader>, bytes: Option<&'a [u8]>) -> Self {
+        Self { packet, tcp, bytes }
+    }
+
     /// Those of a packet.
     #[inline]
     pub fn of(packets: &'a Packets, p: Pkt) -> Self {
@@ -100,6 +106,33 @@ impl Deref for Headers<'_> {
     #[inline]
     fn deref(&self) -> &Packet {
         self.packet
+    }
+}
+
+/// A packet at a wire, and where it lies: its headers are put together for those who ask.
+#[derive(Clone, Copy, Debug)]
+pub struct WirePacket<'a> {
+    packets: &'a Packets,
+    p: Pkt,
+}
+
+impl<'a> WirePacket<'a> {
+    /// This one.
+    #[inline]
+    pub fn new(packets: &'a Packets, p: Pkt) -> Self {
+        Self { packets, p }
+    }
+
+    /// What it carries.
+    #[inline]
+    pub fn kind(self) -> PacketKind {
+        self.packets.get(self.p).kind
+    }
+
+    /// Its headers.
+    #[inline]
+    pub fn headers(self) -> Headers<'a> {
+        Headers::of(self.packets, self.p)
     }
 }
 
@@ -203,7 +236,7 @@ pub struct TimView<'a> {
     pub bitmap: (usize, &'a [u8]),
 }
 
-/// The ACK or Block Ack that follows a PPDU of which anything came whole.
+/// The ACK or Block Ack after a PPDU with at least one frame received without errors.
 #[derive(Clone, Copy, Debug)]
 pub struct AckView {
     /// When its preamble begins.
@@ -272,9 +305,9 @@ pub enum FrameView<'a> {
     /// A try of a PPDU and its answer; reported when the exchange is over.
     Air(&'a PpduView<'a>),
     /// A packet has reached the end of a wire.
-    Wire(WireId, Headers<'a>),
+    Wire(WireId, WirePacket<'a>),
     /// A packet is handed to the device that feeds a wire, before that splits it.
-    Sent(WireId, Headers<'a>),
+    Sent(WireId, WirePacket<'a>),
     /// A packet has come in at the end of a wire, after those that came with it were merged into it.
-    Received(WireId, Headers<'a>),
+    Received(WireId, WirePacket<'a>),
 }

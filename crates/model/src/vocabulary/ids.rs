@@ -12,6 +12,7 @@ macro_rules! ids {
                 self.0 as usize
             }
             /// The id of position `i`. Panics if the table has more rows than the id can name.
+            #[inline]
             pub fn from_index(i: usize) -> Self {
                 Self(<$inner>::try_from(i).expect("table too large for its id type"))
             }
@@ -43,7 +44,7 @@ ids! {
 }
 
 impl SockId {
-    /// Charged to nobody: forwarded packets, acknowledgements, replies of the kernel.
+    /// Charged to no socket: forwarded packets, acknowledgements, replies of the kernel.
     pub const NONE: Self = Self(u32::MAX);
 
     /// From here on ids are tokens of outside hosts, but for [`SockId::NONE`].

@@ -26,7 +26,7 @@ pub enum PacketKind {
     Query,
     /// That answer.
     Answer,
-    /// A packet of an outside host, with its bytes. Nobody in the model answers it.
+    /// A packet of an outside host, with its bytes. No modelled host answers it.
     Outside,
 }
 

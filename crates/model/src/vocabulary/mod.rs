@@ -27,7 +27,7 @@ pub use factory::PartFactory;
 pub use fate::{Fate, PacketAccount, Reason};
 pub use frames::{
     AckView, ContentView, FrameView, Headers, KeptHeaders, MpduView, PowerView, PpduKind, PpduTry, PpduView,
-    RateCode, RtsCtsView, TimView,
+    RateCode, RtsCtsView, TimView, WirePacket,
 };
 pub use ids::{ChannelId, DevId, FlowId, IfId, NodeId, PeerId, PlaceId, RadioId, SockId, WireId};
 pub use kind::PacketKind;

@@ -90,7 +90,7 @@ pub struct Packet {
     pub kind: PacketKind,
     /// Hops it may still make.
     pub ttl: u8,
-    /// Airtime that it counts for below mac80211's queues, in units of 4 us (as `tx_time_est`); 0 if nobody counts.
+    /// Its estimated airtime below mac80211's queues, in units of 4 us (as `tx_time_est`); 0 without AQL.
     pub airtime: u16,
     /// mac80211 has put it behind the packet before it, into one A-MSDU.
     pub follows: bool,
@@ -358,7 +358,8 @@ impl Packets {
         (core::mem::replace(&mut hot.charge, SockId::NONE), hot.truesize)
     }
 
-    /// Charges a packet that was charged to nobody to the socket of another, whose truesize is to become smaller by its own.
+    /// Charges a packet without a charge to the socket of another packet; the caller reduces the other's truesize by this
+    /// packet's.
     #[inline]
     pub fn charge_as(&mut self, p: Pkt, other: Pkt) {
         let charge = self.charge(other);

@@ -1,6 +1,6 @@
 //! A packet's steps from layer to layer, and what each channel was used for, as a reader wants them that follows packets.
 //!
-//! Nobody pays for them who does not ask: the world tells them only to a [`Sink`](super::Sink) whose `STEPS` is true.
+//! They cost nothing unless requested: the world reports them only to a [`Sink`](super::Sink) whose `STEPS` is true.
 
 use super::ids::{ChannelId, DevId, IfId, PeerId, RadioId, SockId};
 use super::packet::Pkt;
@@ -9,11 +9,11 @@ use super::time::{Duration, Instant};
 /// What a channel was used for over a stretch of time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ChannelUse {
-    /// Nothing, and nobody wanted to send.
+    /// Idle: no station had a frame to send.
     Idle,
-    /// Nothing, though somebody wanted to send: interframe spaces and back-off.
+    /// Idle although a station had a frame to send: interframe spaces and backoff.
     Wanted,
-    /// An exchange that serves packets; where not all hear all, one of which it is not known how it will end.
+    /// An exchange that serves packets; with hidden stations, one whose outcome is not known yet.
     Serves,
     /// The same, beyond the time that the first rate of its chain would have taken.
     Slow,
@@ -23,7 +23,7 @@ pub enum ChannelUse {
     Management,
     /// A neighbouring network.
     Neighbour,
-    /// Interference that is no Wi-Fi.
+    /// Interference that is not Wi-Fi.
     Noise,
 }
 

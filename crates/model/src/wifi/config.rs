@@ -1,4 +1,4 @@
-//! What can be chosen about an access point or a station: the queueing scheme and its pieces.
+//! Configuration of the transmit path of an access point or a station: the queueing scheme and its parts.
 
 use crate::aqm::codel::CodelParams;
 use crate::aqm::law::LawFactory;
@@ -8,100 +8,100 @@ use crate::wifi::stations::StationScheduler;
 pub use crate::wifi::stations::{AirtimeParams, AqlParams, GroupsCount};
 pub use crate::wifi::tx::transmitter::AIRTIME_WEIGHT;
 
-/// How the device queues and schedules: *Ending the Anomaly*, section 4.
+/// Queueing and scheduling of a device (*Ending the Anomaly*, section 4).
 #[derive(Clone, PartialEq, Debug)]
 pub enum DriverConfig {
-    /// ath9k before 4.10: a qdisc above, the driver's own FIFOs below.
+    /// ath9k before Linux 4.10: a qdisc above the driver's own FIFO queues.
     Legacy(LegacyParams),
-    /// Queues in the MAC, no qdisc.
+    /// mac80211's flow queues, no qdisc.
     Fq(MacFqParams, Scheduler),
-    /// ath9k_htc behind USB: a qdisc above.
+    /// ath9k_htc over USB, with a qdisc above.
     Htc(HtcParams),
-    /// Firmware that makes the aggregates, below queues in the MAC.
+    /// Firmware that builds the aggregates, below mac80211's flow queues.
     Firmware(MacFqParams, Scheduler, FirmwareParams),
 }
 
-/// The transmit path of a driver whose firmware makes the aggregates.
+/// The transmit path of a driver whose firmware builds the aggregates.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FirmwareParams {
-    /// Most frames that the host hands over without having heard of them.
+    /// Most frames handed to the firmware and not yet reported.
     pub frames: u32,
-    /// What becomes of the next one.
+    /// What happens to a frame beyond that.
     pub full: WhenFirmwareFull,
-    /// Frames with which the firmware's report does not wait any longer.
+    /// Number of frames at which the firmware sends its report at once.
     pub report_frames: u32,
-    /// How long a report waits after the first frame of it.
+    /// Longest wait of a report after its first frame.
     pub report_delay: Duration,
-    /// Airtime that stations are charged with.
+    /// How the host learns the airtime that stations are charged for.
     pub airtime: AirtimeReport,
-    /// Packets that the firmware joins into an A-MSDU at most.
+    /// Most packets in an A-MSDU.
     pub amsdu_frames: u8,
-    /// mac80211 joins them, when they leave its queues; the firmware none.
+    /// mac80211 builds the A-MSDUs at dequeue instead of the firmware.
     pub host_joins: bool,
-    /// Bytes of an MPDU with several packets at most; what the peer announces if it is not given.
+    /// Most bytes of an MPDU with several packets; `None`: what the peer announces.
     pub amsdu_bytes: Option<u16>,
-    /// Whether the firmware shares the air among stations by airtime; else they take turns, an aggregate each.
+    /// The firmware schedules stations by airtime; otherwise round robin, one aggregate each.
     pub shares_airtime: bool,
 }
 
-/// What becomes of a frame for which the firmware has no room.
+/// What happens to a frame for which the firmware has no room.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum WhenFirmwareFull {
     /// It stays in its queue.
     Waits,
-    /// It has left its queue and is dropped.
+    /// It is dequeued and dropped.
     Drops,
 }
 
-/// How a host learns what airtime its stations use.
+/// How a host learns the airtime of its stations.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AirtimeReport {
     /// Not at all: there is no airtime fairness.
     Nothing,
-    /// It reckons each frame at the last rate, when it is reported.
+    /// The host computes each frame's airtime at the last rate, when the frame is reported.
     Frames,
-    /// The hardware counts, by station and category; the counters of those that a report names are read.
+    /// The hardware counts by station and access category; the host reads the counters of the stations in a report.
     Counters,
 }
 
 /// The transmit path of ath9k_htc.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct HtcParams {
-    /// Frames on the host and in the target, of all categories, with which all queues are stopped.
+    /// Frames on the host and in the target, over all access categories, at which all queues are stopped.
     pub limit: u32,
-    /// Frames that the target has buffers for, those in PPDUs included.
+    /// Frame buffers of the target, including those of frames in PPDUs.
     pub target_buffers: u32,
-    /// Frames that the firmware puts in an aggregate at most.
+    /// Most frames in an aggregate.
     pub max_frames: u32,
-    /// The bus; without it frames are where they go at once.
+    /// The USB bus; `None`: transfers take no time.
     pub usb: Option<UsbParams>,
 }
 
-/// A USB 2.0 bus between a host and its device, with what both wait for.
+/// A USB 2.0 bus between a host and its device, with the waits at both ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct UsbParams {
     /// Time of a packet of 512 bytes on the bus.
     pub packet: Duration,
-    /// From the time when there is something to move until it begins.
+    /// Delay until a transfer begins.
     pub start: Duration,
-    /// From the end of a transfer until the host's driver has it.
+    /// Delay from the end of a transfer to the host's driver.
     pub interrupt: Duration,
-    /// Frames that the host puts in a transfer at most.
+    /// Most frames in a transfer from the host.
     pub tx_frames: u32,
-    /// Frames that the device puts in a transfer at most.
+    /// Most frames in a transfer from the device.
     pub rx_frames: u32,
     /// How long the first frame of a transfer to the host waits for others.
     pub rx_wait: Duration,
 }
 
 impl UsbParams {
-    /// How far `start` and `interrupt` may go: a microframe each.
+    /// Largest `start` and `interrupt`: a microframe.
     // spec: usb 2.0 5.8 - a bulk transfer goes when the bus is free, in the same microframe or the next.
     // linux: drivers/usb/host/ehci-hcd.c log2_irq_thresh (4.14) - EHCI interrupts in each microframe at most; xhci.c xhci_run (4.14) -
     // xHCI 40 us after the last interrupt.
     pub const MICROFRAME: Duration = Duration::from_micros(125);
 
-    /// How long so many bytes are on the bus.
+    /// Time of a transfer of `bytes` on the bus.
     #[inline]
     pub fn takes(&self, bytes: u32) -> Duration {
         self.packet * u64::from(bytes.div_ceil(512))
@@ -149,14 +149,14 @@ impl Default for LegacyParams {
     }
 }
 
-/// The queues in the MAC: Algorithms 1 and 2.
+/// mac80211's flow queues (*Ending the Anomaly*, Algorithms 1 and 2).
 #[derive(Clone, PartialEq, Debug)]
 pub struct MacFqParams {
     /// Flow queues for the whole device.
     pub flows: u32,
-    /// Most packets over all queues.
+    /// Most packets in all queues together.
     pub limit: u32,
-    /// Most bytes of truesize over all queues.
+    /// Most memory (truesize) of the packets in all queues together, in bytes.
     pub memory_limit: u32,
     /// Most packets dropped at once from the longest queue when a limit is exceeded; half of the queue at most.
     pub drop_batch: u32,
@@ -170,25 +170,25 @@ pub struct MacFqParams {
     pub slow_below: SlowBelow,
     /// Least time between two changes of a station's parameters.
     pub hysteresis: Duration,
-    /// A control law of somebody's own on each flow queue, in CoDel's place: the parameters of CoDel are without effect then, but a law is
-    /// told which stations are slow.
+    /// A user-defined control law on each flow queue instead of CoDel. The CoDel parameters then have no effect; the law is told
+    /// which stations are slow.
     pub law: Option<LawFactory>,
 }
 
-/// Where the expected throughput of a slow station ends.
+/// Threshold of expected throughput below which a station is slow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SlowBelow {
-    /// There, however many stations there are.
+    /// A fixed threshold.
     Rate(Rate),
-    /// At so much for each station of the device, busy or not.
+    /// A rate times the number of stations of the device, active or not.
     EachStation(Rate),
 }
 
 impl SlowBelow {
-    /// Nobody is slow.
+    /// No station is slow.
     pub const NOBODY: Self = Self::Rate(Rate::from_bps(0));
 
-    /// The threshold of a device with so many stations.
+    /// The threshold of a device with this many stations.
     pub fn threshold(self, stations: usize) -> Rate {
         match self {
             Self::Rate(rate) => rate,
@@ -198,11 +198,11 @@ impl SlowBelow {
 }
 
 impl MacFqParams {
-    /// The default limit on truesize of a device that can VHT or HE.
+    /// Default `memory_limit` of a device with VHT or HE.
     // linux: include/net/fq_impl.h fq_init (5.4).
     pub const VHT_MEMORY_LIMIT: u32 = 16 << 20;
 
-    /// The same as Linux has it: a threshold that grows with the stations, looked at anew with each choice of rates.
+    /// With Linux's rule for slow stations: the threshold grows with the number of stations and is checked at each rate update.
     // linux: net/mac80211/sta_info.c sta_update_codel_params, sta_info.h STA_SLOW_THRESHOLD (4.12) - commit 484a54c2e597.
     // deviation: the stations of the device - Linux counts those of all devices on its radio.
     #[must_use]
@@ -212,7 +212,7 @@ impl MacFqParams {
         self
     }
 
-    /// The same with drops in batches.
+    /// With drops in batches of 32, as since Linux 5.12.
     // linux: include/net/fq_impl.h fq_flow_drop (5.12) - commit 07be2fed5ee7.
     #[must_use]
     pub const fn with_batches(mut self) -> Self {
@@ -220,7 +220,7 @@ impl MacFqParams {
         self
     }
 
-    /// The same without slow stations.
+    /// Without slow stations, as since Linux 6.16.
     // linux: net/mac80211/sta_info.c (6.16) - the rule is gone: commit 4876376988081 of 2025, in stable kernels too.
     #[must_use]
     pub const fn with_nobody_slow(mut self) -> Self {
@@ -250,7 +250,7 @@ impl Default for MacFqParams {
     }
 }
 
-/// A scheduler of somebody's own, as a configuration names it: one is made for each device, told the number of its peers.
+/// A user-defined scheduler in a configuration: one instance is made for each device, from the number of its peers.
 pub type SchedulerFactory = PartFactory<dyn StationScheduler + Send, usize>;
 
 /// Which station is served next.
@@ -262,14 +262,14 @@ pub enum Scheduler {
     Airtime(AirtimeParams),
     /// Algorithm 3 as the paper prints it, station by station (scheme `airtime_as_printed`).
     AirtimeAsPrinted(AirtimeParams),
-    /// The scheduler that mac80211 has had since 5.1 (scheme `mac80211`). Its `sparse` says nothing: there is one list.
+    /// mac80211's scheduler since Linux 5.1 (scheme `mac80211`). `sparse` has no effect: there is one list.
     Mac80211(AirtimeParams, Option<AqlParams>, Mac80211Rules),
-    /// Somebody's own, without airtime queue limits.
+    /// A user-defined scheduler, without airtime queue limits.
     Custom(SchedulerFactory),
 }
 
 impl Scheduler {
-    /// The pieces of one that serves by airtime.
+    /// The parameters of an airtime scheduler.
     pub const fn airtime(&self) -> Option<&AirtimeParams> {
         match self {
             Self::RoundRobin(_) | Self::Custom(_) => None,
@@ -277,7 +277,7 @@ impl Scheduler {
         }
     }
 
-    /// The same, to be changed.
+    /// The same, mutable.
     pub const fn airtime_mut(&mut self) -> Option<&mut AirtimeParams> {
         match self {
             Self::RoundRobin(_) | Self::Custom(_) => None,
@@ -285,7 +285,7 @@ impl Scheduler {
         }
     }
 
-    /// The airtime queue limits of one that has them.
+    /// Its airtime queue limits (AQL), if it has them.
     pub const fn aql(&self) -> Option<&AqlParams> {
         match self {
             Self::Mac80211(_, aql, _) => aql.as_ref(),
@@ -294,30 +294,30 @@ impl Scheduler {
     }
 }
 
-/// Whose turn it is after somebody found the hardware full.
+/// Which station is next after the hardware queue was found full.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum WhenFull {
-    /// The next one's. As the driver looks whenever a packet comes, most turns are lost that way, and whoever may have more
-    /// in the hardware than others gets theirs.
+    /// The next station. The driver tries at each packet, so most turns are lost this way, and a station that may have more in
+    /// the hardware than others gets their turns.
     // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_txq_schedule (4.4; 4.10 too, as commit 50f08edf9809 left it so).
     LosesTurn,
-    /// Its own, as soon as there is room.
+    /// The same station, as soon as there is room.
     // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_txq_schedule (4.11), commit 63fefa050477.
     KeepsTurn,
 }
 
-/// By which kernel's rules mac80211 serves stations.
+/// The kernel versions whose rules mac80211's scheduler follows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Mac80211Rules {
-    /// 5.1 to 5.13: deficit rounds; whoever becomes active stands first, and whoever has no frames is not listed.
+    /// 5.1 to 5.13: deficit round robin. A station that becomes active goes to the head; one without frames is not listed.
     // linux: net/mac80211/tx.c ieee80211_next_txq (5.1).
     #[default]
     Rounds,
     /// 5.14 to 5.19: virtual time.
     // linux: net/mac80211/tx.c ieee80211_next_txq (5.15), commit 2433647bc8d9 of June 2021.
     VirtualTime,
-    /// Since 6.0: deficit rounds again. What is below the queues counts as used where airtime queue limits know it, who
-    /// owes stays listed for 100 ms, and who has not had frames for so long is not charged.
+    /// Since 6.0: deficit round robin again. Airtime pending below the queues counts as used where AQL knows it. A station with a
+    /// negative deficit stays listed for 100 ms; one without frames for that long is not charged.
     // linux: net/mac80211/tx.c ieee80211_sta_deficit, ieee80211_txq_keep_active (6.0), commits 942741dabcb4, 9c1be3cde004,
     // 8ccc07028cb7 and c77bfab92371 of June 2022.
     // deviation: without the limit of all of a category (8e4bac067105), which begins at 12 ms: two aggregates are less.
@@ -325,7 +325,7 @@ pub enum Mac80211Rules {
 }
 
 impl Mac80211Rules {
-    /// What frames to groups count for against airtime queue limits under these rules.
+    /// How group-addressed frames count against airtime queue limits under these rules.
     pub const fn groups(self) -> GroupsCount {
         match self {
             Self::Rounds | Self::VirtualTime => GroupsCount::InAll,
@@ -335,14 +335,14 @@ impl Mac80211Rules {
 }
 
 impl AirtimeParams {
-    /// Whether stations are charged at all.
+    /// Whether stations are charged for airtime.
     pub const fn charges(&self) -> bool {
         self.charge_tx || self.charge_rx
     }
 }
 
 impl HardwareDepth {
-    /// What a driver keeps ready unless told otherwise.
+    /// The default of a driver.
     pub fn of(driver: &DriverConfig) -> Self {
         match driver {
             DriverConfig::Htc(_) => Self::HTC,

@@ -1,7 +1,7 @@
-//! Deadlines of many parts, of which only the first is of interest.
+//! Deadlines of many parts; only the earliest matters.
 //!
-//! What is kept for each part is a time that its deadline does not come before. A deadline that moves away costs nothing
-//! until it is the first; so the cost of an event does not grow with the number of parts.
+//! For each part a lower bound of its deadline is kept. A deadline that moves later costs nothing until it is the earliest, so
+//! the cost of an event does not grow with the number of parts.
 
 use alloc::collections::BinaryHeap;
 use alloc::vec;

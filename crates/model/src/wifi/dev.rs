@@ -53,7 +53,7 @@ pub struct WifiDev {
     power: Option<Box<Power>>,
     /// Others than those of its deadlines may be due: its driver's, or those of power save.
     timed: bool,
-    /// It hears nothing that is sent to it: it sleeps, or is on another channel.
+    /// It receives nothing: it sleeps, or is on another channel.
     pub deaf: bool,
     /// Its frames say that it sleeps.
     pub pm: bool,
@@ -104,7 +104,7 @@ impl WifiDev {
         }
     }
 
-    /// Takes a packet from the interface; always accepted.
+    /// Takes a packet from the interface. It is always accepted.
     pub fn push<S: Sink>(&mut self, now: Instant, p: Pkt, hw: &mut Hardware<'_>, ctx: &mut Ctx<'_, S>) {
         let hot = ctx.packets.get(p);
         let tid = TidIndex::new(hot.peer, hot.tid);
@@ -135,8 +135,8 @@ impl WifiDev {
         self.driver.is_stopped(ac)
     }
 
-    /// A PPDU has come back from the hardware after its last try: frees what was acknowledged, keeps for another try
-    /// what was not, gives up what was tried too often, charges the airtime and fills the hardware again.
+    /// The hardware has reported a PPDU: frees acknowledged frames, keeps the others for retransmission or gives them up at the
+    /// retry limit, charges the airtime, and fills the hardware again.
     pub fn tx_status<S: Sink>(
         &mut self,
         now: Instant,
@@ -314,7 +314,7 @@ impl WifiDev {
         }
     }
 
-    /// When [`WifiDev::on_timer`] is to be called, if at all; perhaps at a time that is past.
+    /// When to call [`WifiDev::on_timer`], if at all; the time may be past.
     #[inline]
     pub fn next_timer(&mut self) -> Option<Instant> {
         let Self { deadlines, rx, tx, held_back, .. } = self;
@@ -406,12 +406,12 @@ impl WifiDev {
         self.driver.charges()
     }
 
-    /// Where its drops are booked.
+    /// The place at which its drops are counted.
     pub const fn place(&self) -> PlaceId {
         self.place
     }
 
-    /// Frames that came again from any peer although they had been received.
+    /// Duplicate frames received from all peers.
     pub fn duplicates(&self) -> u64 {
         self.rx.iter().map(|r| r.duplicates).sum()
     }

@@ -68,7 +68,7 @@ impl DeviceView<'_> {
         self.queues.backlog(TinId(tid.0))
     }
 
-    /// Throughput to a peer that rate control expects.
+    /// Expected throughput to a peer by rate control.
     pub fn expected(&self, peer: PeerId) -> Rate {
         self.tx.peers[peer.index()].expected
     }
@@ -78,7 +78,7 @@ impl DeviceView<'_> {
         self.below.is_none() && self.tx.tids[tid.index()].has_waiting_inside()
     }
 
-    /// Whether airtime queue limits let the TID's station have more in the hardware; true where there are none.
+    /// Whether airtime queue limits allow the TID's station more in the hardware; true without limits.
     // linux: net/mac80211/tx.c ieee80211_txq_airtime_check (5.18) - frames to groups always may, unless they have a limit of their own.
     #[inline]
     pub fn allows(&self, tid: TidIndex) -> bool {
@@ -102,7 +102,7 @@ impl DeviceView<'_> {
         if self.aql.is_some() { self.below(tid).0 } else { Duration::ZERO }
     }
 
-    /// Whether all stations of a category together have as much below the queues as so many that are listed may have there.
+    /// Whether the total airtime below the queues in an access category has reached the limit for this many listed stations.
     // linux: net/mac80211/tx.c ieee80211_txq_schedule_airtime_check (6.0), commit 8e4bac067105.
     // deviation: only where the firmware has queues; two aggregates of a driver that makes them are less.
     pub(in crate::wifi) fn is_category_full(&self, ac: Ac, listed: impl FnOnce() -> usize) -> bool {
@@ -264,16 +264,16 @@ pub trait StationScheduler: Debug {
     fn done(&mut self, now: Instant, tid: TidIndex, attempt: Attempt, view: &DeviceView<'_>) -> bool;
 }
 
-/// The airtime scheduler's pieces, each of them switchable.
+/// Parameters of the airtime scheduler; each part can be switched off.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct AirtimeParams {
     /// Airtime a station may use in a round.
     pub quantum: Duration,
     /// Newly active stations go first, for one round.
     pub sparse: bool,
-    /// Charge what stations are sent.
+    /// Charge stations for airtime of frames to them.
     pub charge_tx: bool,
-    /// Charge what stations send.
+    /// Charge stations for airtime of frames from them.
     pub charge_rx: bool,
 }
 
@@ -284,10 +284,10 @@ impl Default for AirtimeParams {
     }
 }
 
-/// Airtime queue limits: how much airtime may wait below the queues of the MAC.
+/// Airtime queue limits (AQL): most airtime below mac80211's queues.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct AqlParams {
-    /// A station's in one category, whatever the others have (`aql_txq_limit`, low).
+    /// Limit of a station in one access category, whatever the others have (`aql_txq_limit`, low).
     pub low: Duration,
     /// The same while the device's is below the threshold (`aql_txq_limit`, high).
     pub high: Duration,
@@ -297,23 +297,23 @@ pub struct AqlParams {
     pub groups: GroupsCount,
 }
 
-/// What frames to groups count for against airtime queue limits, at the lowest basic rate.
+/// How group-addressed frames count against airtime queue limits. Their airtime is computed at the lowest basic rate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum GroupsCount {
-    /// For that of all stations together, and never held back themselves.
+    /// They count in the total of all stations and are never held back.
     // linux: net/mac80211/sta_info.c ieee80211_sta_update_pending_airtime (5.5) - without a station for the device's alone.
     InAll,
     /// For nothing.
     // linux: net/mac80211/tx.c ieee80211_tx_dequeue (6.0, commit 51d3cfaf992f of July 2022) - frames without a station are not counted.
     Not,
-    /// They are held back while so much of them is below the queues, and count for nothing else.
+    /// They are held back while this much of their airtime is below the queues, and do not count otherwise.
     // linux: net/mac80211/tx.c ieee80211_txq_airtime_check (commit 836c1addd3bf of July 2026, for what follows 7.2) - 50 ms; OpenWrt has had it since
     // February 2024.
     Limited(Duration),
 }
 
 impl GroupsCount {
-    /// Airtime that a patched kernel lets frames to groups have.
+    /// Limit of airtime for group-addressed frames in a patched kernel.
     // linux: include/net/cfg80211.h IEEE80211_DEFAULT_AQL_TXQ_LIMIT_MC (the same commit).
     pub const PATCHED: Self = Self::Limited(Duration::from_millis(50));
 }

@@ -1,4 +1,4 @@
-//! What holds from one time to the next, as a trace says.
+//! Values that change at given times, from a trace.
 
 use crate::vocabulary::{Duration, Instant};
 use alloc::vec::Vec;

@@ -1,4 +1,4 @@
-//! Byte queue limits: how many bytes a device's ring may hold so that it neither runs dry nor holds more than that takes.
+//! Byte queue limits (BQL): the smallest number of bytes in a device's transmit ring that keeps it from running empty.
 
 use crate::vocabulary::{Duration, Instant};
 
@@ -28,13 +28,13 @@ pub(super) struct Bql {
 }
 
 impl Bql {
-    /// The queue above must hold back.
+    /// The queue above is stopped.
     #[inline]
     pub(super) fn is_stopped(&self) -> bool {
         self.stopped
     }
 
-    /// A packet was given to the device; the limit may be exceeded by one.
+    /// A packet was given to the device. One packet may exceed the limit.
     #[inline]
     pub(super) fn queued(&mut self, bytes: u32) {
         self.last = u64::from(bytes);
@@ -42,7 +42,7 @@ impl Bql {
         self.stopped |= self.queued > self.completed + self.limit;
     }
 
-    /// Transmissions of so many bytes are reported.
+    /// The device reports this many bytes as sent.
     pub(super) fn completed(&mut self, now: Instant, bytes: u32) {
         if bytes == 0 {
             return;

@@ -1,19 +1,19 @@
-//! An access line: what a modem, or the provider's end of the line, keeps before it and sends over it.
+//! One direction of an access line: the buffer of the modem, or of the provider's end, and the line itself.
 //!
-//! The host before it has an Ethernet device that feeds the modem and is never held back by it: what finds the modem's buffer full is dropped
-//! there, and no queueing discipline of the host hears of it. That is why routers have shapers.
+//! The host feeds the modem through an Ethernet device that the modem never stops. A packet that finds the modem's buffer full is
+//! dropped there, and no qdisc of the host sees it. That is why routers have shapers.
 
 use alloc::collections::VecDeque;
 
 use crate::qdisc::cake::Framing;
 use crate::vocabulary::{Bytes, Duration, ETHERNET_HEADER, Instant, PlaceId, Rate};
 
-/// How much waits before a line at most.
+/// Size of the buffer before a line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LineBuffer {
-    /// So many packets.
+    /// In packets.
     Packets(u32),
-    /// So many bytes, from the Ethernet header on.
+    /// In bytes, with Ethernet headers.
     Bytes(u64),
 }
 
@@ -22,9 +22,9 @@ pub enum LineBuffer {
 pub struct LineParams {
     /// Its rate.
     pub rate: Rate,
-    /// What waits before it.
+    /// The buffer before it.
     pub buffer: LineBuffer,
-    /// What a packet costs on it.
+    /// Overhead of a packet on it.
     pub framing: Framing,
 }
 
@@ -47,24 +47,24 @@ impl Line {
         Self { params, place: PlaceId(0), busy_until, waiting, bytes: 0 }
     }
 
-    /// When the line begins to send a packet that comes at `at`.
+    /// When the line begins to send a packet that arrives at `at`.
     pub(super) fn free_from(&self, at: Instant) -> Instant {
         self.busy_until.max(at)
     }
 
-    /// From now on it has another rate; what is in its buffer leaves as it would have.
+    /// Changes the rate for later packets; packets in the buffer leave at the old rate.
     // deviation: what waits is sent at the rate that the line had when it came.
     pub(super) fn change(&mut self, rate: Rate) {
         self.params.rate = rate;
     }
 
-    /// It sends nothing more before an instant.
+    /// The line sends nothing before this instant.
     pub(super) fn waits_until(&mut self, at: Instant) {
         self.busy_until = self.busy_until.max(at);
     }
 
-    /// A packet of so many bytes from the IP header on comes at an instant no earlier than any before it: when its last bit has left, or none if
-    /// the buffer is full. What is being sent is in the buffer no more.
+    /// A packet of `len` bytes from the IP header on arrives; instants must not decrease. Returns when its last bit has left, or
+    /// `None` if the buffer is full. The packet being sent is no longer in the buffer.
     // spec: docsis MULPIv3.1 C.2.2.7.11 (Buffer Control) - the buffer of a service flow is counted in bytes of the packets that wait; what does
     // not fit is dropped as it comes.
     pub(super) fn push(&mut self, at: Instant, len: u32) -> Option<Instant> {

@@ -1,4 +1,4 @@
-//! A wired link: one direction of it with the transmit ring of the device that feeds it.
+//! One direction of a wired link, with the transmit ring of the sending device.
 
 mod bql;
 mod line;
@@ -29,7 +29,7 @@ fn wire_bytes(len: u32) -> Bytes {
     Bytes::new(u64::from(len.max(ETHERNET_MIN_PAYLOAD) + ETHERNET_OVERHEAD))
 }
 
-/// What a wire and its devices are like.
+/// Parameters of a wire and its devices.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum WireParams {
     /// Ethernet between two devices.
@@ -41,26 +41,26 @@ pub enum WireParams {
     Veth,
 }
 
-/// An Ethernet link and the devices at its ends. Coalescing stands under ethtool's names.
+/// An Ethernet link and the devices at its ends. Coalescing has ethtool's names.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct EthernetParams {
     /// Rate of the wire.
     pub rate: Rate,
     /// Propagation delay.
     pub delay: Duration,
-    /// Packets the transmit ring holds; the queue above is stopped when it is full, and woken at a quarter of it free.
+    /// Packets in the transmit ring. The queue above is stopped when the ring is full and woken when a quarter is free.
     pub ring: u32,
-    /// Byte queue limits stop the queue above too.
+    /// Byte queue limits (BQL) also stop the queue above.
     pub bql: bool,
-    /// How long after the first transmission that was not reported transmissions are reported.
+    /// Delay of the transmit interrupt after the first unreported transmission.
     pub tx_usecs: Duration,
-    /// After so many of them they are reported at once; 0: only time counts.
+    /// Unreported transmissions that raise the interrupt at once; 0: only the delay counts.
     pub tx_frames: u32,
-    /// How long after the first arrival that was not reported arrivals are handed up, together.
+    /// Delay of the receive interrupt after the first unreported arrival.
     pub rx_usecs: Duration,
-    /// After so many of them they are handed up at once; 0: only time counts.
+    /// Unreported arrivals that raise the interrupt at once; 0: only the delay counts.
     pub rx_frames: u32,
-    /// Least time from one interrupt of arrivals to the next.
+    /// Least time between two receive interrupts.
     pub rx_gap: Duration,
 }
 
@@ -152,7 +152,7 @@ impl Wire {
         }
     }
 
-    /// From now on it has another rate and delay; all else of `params` is as before. Packets under way arrive when they would have.
+    /// Changes rate and delay; the rest of `params` must be as before. Packets under way keep their arrival times.
     // deviation: none overtakes another: a wire that becomes shorter sends nothing until the last packet under way can no more be overtaken -
     // on netem of Linux a packet with less delay goes first.
     pub fn change(&mut self, now: Instant, params: WireParams) {
@@ -170,14 +170,14 @@ impl Wire {
         }
     }
 
-    /// The same with a name for where an access line drops what finds its buffer full.
+    /// The same with the place at which an access line's tail drops are counted.
     #[must_use]
     pub fn with_place(mut self, place: PlaceId) -> Self {
         self.line.iter_mut().for_each(|line| line.place = place);
         self
     }
 
-    /// The same to a host that takes time from an interrupt to the stack.
+    /// The same to a host with a delay from the interrupt to the network stack.
     #[must_use]
     pub fn with_softirq(self, softirq: Softirq) -> Self {
         let (wait, quiet_until) = (self.params.rx_usecs + softirq.delay, self.quiet_until + softirq.delay);
@@ -185,8 +185,9 @@ impl Wire {
         Self { gathers: true, wait, quiet_until, softirq, ..self }
     }
 
-    /// Takes a packet; always accepted, though the buffer of an access line may drop it. On Ethernet its charge stays with the ring until the transmission is reported, and
-    /// the device splits it into its segments; on virtual devices it keeps its charge until the peer has it.
+    /// Takes a packet. It is always accepted, though the buffer of an access line may drop it. On Ethernet its socket is charged
+    /// until the transmission is reported, and the device splits it into segments (TSO). On virtual devices it is charged until
+    /// the peer has it.
     pub fn push<S: Sink>(&mut self, now: Instant, p: Pkt, ctx: &mut Ctx<'_, S>) {
         if self.apart {
             self.push_apart(now, p, ctx);
@@ -288,13 +289,13 @@ impl Wire {
         sent
     }
 
-    /// Whether the queue above must hold back.
+    /// Whether the queue above is stopped.
     #[inline]
     pub fn is_stopped(&self) -> bool {
         self.ring_full || self.bql.as_ref().is_some_and(Bql::is_stopped)
     }
 
-    /// Whether arrivals may be handed up several at once.
+    /// Whether several arrivals may be handed up at once.
     #[inline]
     pub fn gathers(&self) -> bool {
         self.gathers
@@ -368,7 +369,7 @@ impl Wire {
         }
     }
 
-    /// Reports all transmissions that have ended; true if the queue above is woken.
+    /// Reports all finished transmissions; true if this wakes the queue above.
     pub fn complete<S>(&mut self, now: Instant, ctx: &mut Ctx<'_, S>) -> bool {
         let was_stopped = self.is_stopped();
         let mut bytes = 0;

@@ -54,7 +54,7 @@ pub fn capture(request: &CaptureRequest) -> Result<String, ApiError> {
     capture_by(&Reader { parts: Parts::none(), files: &files }, request)
 }
 
-/// The same of a scenario as `reader` reads it.
+/// The same, for a scenario read by `reader`.
 pub fn capture_by(reader: &Reader<'_>, request: &CaptureRequest) -> Result<String, ApiError> {
     capture_into(reader, request, || {
         File::create(&request.part).map_err(|e| {

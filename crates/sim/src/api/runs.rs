@@ -47,7 +47,7 @@ pub fn run(request: &Request, finish: &Finish<'_>) -> Result<String, ApiError> {
     run_by(&Reader { parts: Parts::none(), files: &files }, request, finish)
 }
 
-/// The same of a scenario as `reader` reads it.
+/// The same, for a scenario read by `reader`.
 pub fn run_by(reader: &Reader<'_>, request: &Request, finish: &Finish<'_>) -> Result<String, ApiError> {
     run_watched_by(reader, request, &|_| true, finish)
 }

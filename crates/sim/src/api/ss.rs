@@ -38,7 +38,7 @@ pub fn ss(request: &SsRequest) -> Result<String, ApiError> {
     ss_by(&Reader { parts: Parts::none(), files: &files }, request)
 }
 
-/// The same of a scenario as `reader` reads it.
+/// The same, for a scenario read by `reader`.
 pub fn ss_by(reader: &Reader<'_>, request: &SsRequest) -> Result<String, ApiError> {
     looked_at(reader, request, table)
 }

@@ -19,13 +19,13 @@ const NOBODY: [u8; 6] = [5, 4, 0, 1, 0, 0];
 /// Where it begins behind the time stamp: after interval, capabilities, name, rates and channel.
 const TIM_AT: usize = 2 + 2 + 10 + 10 + 3;
 
-/// Writes what follows the time stamp of a beacon with this map in place of one that tells of nobody.
+/// Writes what follows the time stamp of a beacon with this map instead of one that tells of nobody.
 pub fn with_tim(out: &mut Body<'_>, beacon: &[u8], tim: TimView<'_>) {
     let (before, rest) = beacon.split_at(TIM_AT);
     debug_assert_eq!(rest[..NOBODY.len()], NOBODY, "the map is where it was put");
-    out.push(before);
-    out.push(&map(tim));
-    out.push(&rest[NOBODY.len()..]);
+    out.extend(before);
+    out.extend(&map(tim));
+    out.extend(&rest[NOBODY.len()..]);
 }
 
 /// A traffic indication map.

@@ -2,6 +2,7 @@
 
 use super::fcs::{PayloadRegister, update};
 use super::pattern::pattern;
+use super::room::Room;
 
 /// Payloads from this length on stay apart: what they save outweighs what a piece more costs.
 const LEAST_APART: usize = 256;
@@ -20,7 +21,7 @@ pub struct Apart {
 /// A frame under construction, at the end of a buffer that other frames share.
 #[derive(Debug)]
 pub struct Body<'a> {
-    bytes: &'a mut Vec<u8>,
+    bytes: &'a mut Room,
     begin: usize,
     /// Bytes that are kept at most.
     limit: usize,
@@ -43,11 +44,12 @@ pub struct Finished {
 
 impl<'a> Body<'a> {
     /// A frame without bytes, of which at most `limit` bytes are kept.
-    pub fn new(bytes: &'a mut Vec<u8>, limit: usize, register: &'a mut PayloadRegister) -> Self {
+    pub fn new(bytes: &'a mut Room, limit: usize, register: &'a mut PayloadRegister) -> Self {
         let begin = bytes.len();
         Self { bytes, begin, limit, left_out: 0, apart: Apart { at: begin, len: 0, phase: 0 }, register }
     }
 
+    #[inline]
     fn kept(&self) -> usize {
         self.bytes.len() - self.begin + self.apart.len
     }
@@ -62,17 +64,35 @@ impl<'a> Body<'a> {
         self.len() == 0
     }
 
-    /// Appends bytes of a header.
+    /// Appends bytes of a header, which are few and always as many.
+    #[inline(always)]
+    pub fn push<const N: usize>(&mut self, bytes: &[u8; N]) {
+        self.bytes.part(bytes, N);
+    }
+
+    /// Appends the first `len` bytes of a few.
+    #[inline(always)]
+    pub fn part<const N: usize>(&mut self, bytes: &[u8; N], len: usize) {
+        self.bytes.part(bytes, len);
+    }
+
+    /// Appends words of 32 bits, each with its upper byte first.
+    #[inline(always)]
+    pub fn words<const N: usize>(&mut self, words: &[u32; N]) {
+        self.bytes.words(words);
+    }
+
+    /// Appends bytes of whatever length.
     #[inline]
-    pub fn push(&mut self, bytes: &[u8]) {
-        self.bytes.extend_from_slice(bytes);
+    pub fn extend(&mut self, bytes: &[u8]) {
+        self.bytes.extend(bytes);
     }
 
     /// Appends `len` bytes of payload that begin with `phase`, as far as they are kept. One payload of a frame stays apart.
     pub fn payload(&mut self, phase: u8, len: usize) {
         let kept = len.min(self.limit.saturating_sub(self.kept()));
         if kept < LEAST_APART || self.apart.len > 0 {
-            self.bytes.extend_from_slice(pattern(phase, kept));
+            self.bytes.extend(pattern(phase, kept));
         } else {
             self.apart = Apart { at: self.bytes.len(), len: kept, phase };
         }
@@ -94,7 +114,7 @@ impl<'a> Body<'a> {
         if self.left_out > 0 {
             self.left_out += bytes.len();
         } else {
-            self.push(bytes);
+            self.extend(bytes);
         }
     }
 
@@ -107,10 +127,10 @@ impl<'a> Body<'a> {
         }
         let from = self.begin + from;
         let right = match self.apart {
-            Apart { len: 0, .. } => !update(u32::MAX, &self.bytes[from..]),
+            Apart { len: 0, .. } => !update(u32::MAX, &self.bytes.all()[from..]),
             Apart { at, len, phase } => {
-                let after = self.register.update(update(u32::MAX, &self.bytes[from..at]), phase, len);
-                !update(after, &self.bytes[at..])
+                let after = self.register.update(update(u32::MAX, &self.bytes.all()[from..at]), phase, len);
+                !update(after, &self.bytes.all()[at..])
             }
         };
         self.push(&if broken { !right } else { right }.to_le_bytes());
@@ -137,12 +157,13 @@ mod tests {
             head in 0_usize..120, phase: u8, payload in 0_usize..2_000, pad in 0_usize..50,
             limit in prop_oneof![128_usize..2_200, Just(usize::MAX)], broken: bool,
         ) {
-            let (mut bytes, mut register) = (vec![1, 2, 3], PayloadRegister::default());
+            let (mut bytes, mut register) = (Room::default(), PayloadRegister::default());
+            bytes.extend(&[1, 2, 3]);
             let mut body = Body::new(&mut bytes, limit, &mut register);
-            body.push(&vec![7; head]);
+            body.extend(&vec![7; head]);
             let from = body.len() / 2;
             body.payload(phase, payload);
-            body.push(&vec![8; pad]);
+            body.extend(&vec![8; pad]);
             body.check(from, broken);
             let Finished { kept, original, apart } = body.finish();
 
@@ -151,7 +172,7 @@ mod tests {
             right.extend(if broken { !check } else { check }.to_le_bytes());
             prop_assert_eq!(original, right.len());
             right.truncate(limit);
-            let mut whole = bytes.split_off(3);
+            let mut whole = bytes.all()[3..].to_vec();
             if apart.len > 0 {
                 whole.splice(apart.at - 3..apart.at - 3, pattern(apart.phase, apart.len).iter().copied());
             }

@@ -106,18 +106,19 @@ impl QosData {
     }
 
     /// Begins a frame: up to LLC and SNAP, or to the first packet's head in an A-MSDU.
+    #[inline]
     pub fn write(&self, out: &mut Body<'_>) {
-        out.push(&self.0[..self.len()]);
+        out.part(&self.0, self.len());
     }
 
     /// Begins a packet in an A-MSDU, which is `packet` bytes long: its head, LLC and SNAP.
     // spec: ieee80211-2016 9.3.2.2.2 - destination, source, and the length of what follows.
     // deviation: the two are the stations at both ends of the link - behind the access point is itself, as it routes.
     pub fn write_msdu(&self, out: &mut Body<'_>, packet: u32) {
-        out.push(&self.0[4..16]);
+        out.extend(&self.0[4..16]);
         let llc = &self.0[HEADER + QOS..];
         out.push(&(packet as u16 + llc.len() as u16).to_be_bytes());
-        out.push(llc);
+        out.extend(llc);
     }
 
     fn len(&self) -> usize {
@@ -135,9 +136,9 @@ impl QosData {
         let (before, llc) = head[..self.len()].split_at(HEADER + QOS);
         let number = u16::from_le_bytes([head[22], head[23]]) >> 4;
         let [low, high] = number.to_le_bytes();
-        out.push(before);
+        out.extend(before);
         out.push(&[low, high, 0, 0x20, 0, 0, 0, 0]);
-        out.push(llc);
+        out.extend(llc);
     }
 }
 
@@ -190,7 +191,7 @@ impl Dot11Header {
         out.push(&[tid | if power.eosp { EOSP } else { 0 }, 0]);
     }
 
-    /// A PS-Poll, which has the association identifier in place of a duration.
+    /// A PS-Poll, which has the association identifier instead of a duration.
     // spec: ieee80211-2016 9.3.1.5, 9.2.5.1 - its two upper bits are set.
     pub fn ps_poll(&self, out: &mut Body<'_>, aid: u16) {
         out.push(&[kind::PS_POLL, POWER | if self.retry { RETRY } else { 0 }]);
@@ -214,7 +215,7 @@ impl Dot11Header {
         out.push(&sequence_control(start));
     }
 
-    /// The answer that grants a session with a window of so many frames.
+    /// The answer that grants a session with a window of this many frames.
     // spec: ieee80211-2016 9.6.5.3 - Block Ack category, response, token, status, parameters, timeout.
     pub fn addba_response(&self, out: &mut Body<'_>, token: u8, tid: u8, frames: u16) {
         self.write(out, kind::ACTION, 0, self.bssid);

@@ -1,8 +1,8 @@
 //! Packets as bytes: IPv4 or IPv6 with UDP, echo of ICMP or TCP, and the Ethernet frame around one.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr};
 
-use stillair_ip::checksum::{finish, ipv4_header, pseudo, sum};
+use stillair_ip::checksum::{finish, sum};
 use stillair_model::vocabulary::{Headers, Ip, PacketKind, UDP_HEADER, write_back};
 
 use super::body::Body;
@@ -39,7 +39,7 @@ const ETHERNET_MIN_PAYLOAD: usize = 46;
 
 /// Don't fragment.
 // linux: net/ipv4/ip_output.c (4.4) - set on UDP and echo requests, as path MTU discovery is on by default.
-const DONT_FRAGMENT: u16 = 0x4000;
+const DONT_FRAGMENT: u32 = 0x4000;
 
 /// Bytes of a packet from the IP header on as it is written: with one header for all its segments, as hosts see it.
 fn total_length(p: &Headers) -> usize {
@@ -58,24 +58,25 @@ pub fn packet(out: &mut Body<'_>, p: &Headers, addresses: [IpAddr; 2], connectio
         | PacketKind::Voip
         | PacketKind::Query
         | PacketKind::Answer => {
-            header(out, p, addresses, total, UDP);
-            udp(out, p, addresses, ports);
+            let pseudo = header(out, p, addresses, total, UDP);
+            udp(out, p, pseudo, ports);
         }
         PacketKind::EchoRequest | PacketKind::EchoReply => {
             let protocol = if p.dst.ip() == Ip::V6 { ICMPV6 } else { ICMP };
-            header(out, p, addresses, total, protocol);
-            echo(out, p, addresses);
+            let pseudo = header(out, p, addresses, total, protocol);
+            echo(out, p, pseudo);
         }
         PacketKind::Tcp => {
-            header(out, p, addresses, total, TCP);
-            let header = p.tcp.as_ref().expect("a TCP segment has its header");
-            tcp(out, CapturedSegment::new(p, header, connections, ports), addresses, p.seq as u8);
+            let pseudo = header(out, p, addresses, total, TCP);
+            let header = p.tcp.expect("a TCP segment has its header");
+            tcp(out, CapturedSegment::new(p, header, connections, ports), pseudo, p.seq as u8);
         }
         PacketKind::Outside => outside(out, p),
     }
 }
 
-/// Appends the bytes of an outside host, with the mark and the hops that they have by now.
+/// Appends the bytes of an outside host, with the mark and the hops that they have by now. What a parcel does not have of them is behind all that a
+/// frame keeps.
 fn outside(out: &mut Body<'_>, p: &Headers) {
     let bytes = p.bytes.expect("a packet of an outside host has its bytes");
     let (head, rest) = bytes.split_at(bytes.len().min(IPV6));
@@ -83,57 +84,64 @@ fn outside(out: &mut Body<'_>, p: &Headers) {
     let written = &mut written[..head.len()];
     written.copy_from_slice(head);
     write_back(written, p.tos, p.ttl);
-    out.push(written);
-    out.push(rest);
+    out.extend(written);
+    out.extend(rest);
+    out.leave_out((p.len as usize).saturating_sub(bytes.len()));
 }
 
-/// Appends the IP header of a packet of `total` bytes.
-fn header(out: &mut Body<'_>, p: &Headers, addresses: [IpAddr; 2], total: usize, protocol: u8) {
-    match addresses {
+/// Appends the IP header of a packet of `total` bytes; gives the sum of the pseudo header.
+// spec: rfc9293 3.1, rfc768 - addresses, protocol and length, over IPv4; rfc8200 8.1 - over IPv6, where the last two have 32 bits.
+#[inline]
+fn header(out: &mut Body<'_>, p: &Headers, addresses: [IpAddr; 2], total: usize, protocol: u8) -> u64 {
+    let (of_addresses, header) = match addresses {
+        [IpAddr::V4(src), IpAddr::V4(dst)] => (v4_header(out, p, [src, dst], total, protocol), IPV4),
         [IpAddr::V6(src), IpAddr::V6(dst)] => {
-            v6_header(out, p, [src.octets(), dst.octets()], total - IPV6, protocol);
-        }
-        [IpAddr::V4(src), IpAddr::V4(dst)] => {
-            v4_header(out, p, [src.octets(), dst.octets()], total, protocol);
+            (v6_header(out, p, [src.octets(), dst.octets()], total - IPV6, protocol), IPV6)
         }
         _ => unreachable!("both ends of a packet have addresses of one version"),
-    }
+    };
+    of_addresses + u64::from(protocol) + (total - header) as u64
 }
 
-// spec: rfc6864 4.1 - a packet that is not to be fragmented may have any identification.
+/// Gives the sum of the addresses.
+// spec: rfc791 3.1; rfc6864 4.1 - a packet that is not to be fragmented may have any identification.
 // deviation: Linux counts the segments of a TCP socket in it; here they have none.
-fn v4_header(out: &mut Body<'_>, p: &Headers, [src, dst]: [[u8; 4]; 2], total: usize, protocol: u8) {
-    let identification = if p.kind == PacketKind::Tcp { 0 } else { p.seq as u16 };
-    let mut head = [0; IPV4];
-    head[..2].copy_from_slice(&[0x45, p.tos]);
-    head[2..4].copy_from_slice(&(total as u16).to_be_bytes());
-    head[4..6].copy_from_slice(&identification.to_be_bytes());
-    head[6..8].copy_from_slice(&DONT_FRAGMENT.to_be_bytes());
-    head[8..10].copy_from_slice(&[p.ttl, protocol]);
-    head[12..16].copy_from_slice(&src);
-    head[16..20].copy_from_slice(&dst);
-    let right = ipv4_header(&head);
-    head[10..12].copy_from_slice(&right.to_be_bytes());
-    out.push(&head);
+#[inline]
+fn v4_header(out: &mut Body<'_>, p: &Headers, [src, dst]: [Ipv4Addr; 2], total: usize, protocol: u8) -> u64 {
+    let identification = if p.kind == PacketKind::Tcp { 0 } else { p.seq & 0xffff };
+    let mut words = [
+        0x4500_0000 | u32::from(p.tos) << 16 | u32::from(total as u16),
+        identification << 16 | DONT_FRAGMENT,
+        u32::from(p.ttl) << 24 | u32::from(protocol) << 16,
+        src.to_bits(),
+        dst.to_bits(),
+    ];
+    let of_addresses = u64::from(words[3]) + u64::from(words[4]);
+    let rest = u64::from(words[0]) + u64::from(words[1]) + u64::from(words[2]);
+    words[2] |= u32::from(finish(rest + of_addresses));
+    out.words(&words);
+    of_addresses
 }
 
+/// Gives the sum of the addresses.
 // spec: rfc8200 3 - version, traffic class and flow label in the first word.
 // linux: include/net/ipv6.h ip6_make_flowlabel (6.1), sysctl net.ipv6.auto_flowlabels = 1 - the label is made of the flow's hash.
-fn v6_header(out: &mut Body<'_>, p: &Headers, [src, dst]: [[u8; 16]; 2], payload: usize, protocol: u8) {
+fn v6_header(
+    out: &mut Body<'_>,
+    p: &Headers,
+    [src, dst]: [[u8; 16]; 2],
+    payload: usize,
+    protocol: u8,
+) -> u64 {
     const FLOW_LABEL: u32 = (1 << 20) - 1;
-    let mut head = [0; IPV6];
-    let first = 6 << 28 | u32::from(p.tos) << 20 | p.flow_hash & FLOW_LABEL;
-    head[..4].copy_from_slice(&first.to_be_bytes());
-    head[4..6].copy_from_slice(&(payload as u16).to_be_bytes());
-    head[6..8].copy_from_slice(&[protocol, p.ttl]);
-    head[8..24].copy_from_slice(&src);
-    head[24..].copy_from_slice(&dst);
-    out.push(&head);
-}
-
-/// Sum of the pseudo header.
-fn pseudo_sum([src, dst]: [IpAddr; 2], protocol: u8, length: usize) -> u64 {
-    pseudo(src, dst, protocol, length)
+    let words = [
+        6 << 28 | u32::from(p.tos) << 20 | p.flow_hash & FLOW_LABEL,
+        u32::from(payload as u16) << 16 | u32::from(protocol) << 8 | u32::from(p.ttl),
+    ];
+    out.words(&words);
+    out.push(&src);
+    out.push(&dst);
+    sum(&src) + sum(&dst)
 }
 
 /// Bytes of a packet's IP header.
@@ -141,50 +149,43 @@ fn ip_header(p: &Headers) -> usize {
     p.dst.ip().header() as usize
 }
 
-fn udp(out: &mut Body<'_>, p: &Headers, addresses: [IpAddr; 2], mut ports: [u16; 2]) {
+/// `pseudo` is the sum of the pseudo header, as below.
+#[inline]
+fn udp(out: &mut Body<'_>, p: &Headers, pseudo: u64, mut ports: [u16; 2]) {
     if matches!(p.kind, PacketKind::UdpReply | PacketKind::Answer) {
         ports.reverse();
     }
     let length = p.len as usize - ip_header(p);
     let payload = length - UDP_HEADER as usize;
-    let mut head = [0; UDP_HEADER as usize];
-    head[..2].copy_from_slice(&ports[0].to_be_bytes());
-    head[2..4].copy_from_slice(&ports[1].to_be_bytes());
-    head[4..6].copy_from_slice(&(length as u16).to_be_bytes());
-    let right = finish(pseudo_sum(addresses, UDP, length) + sum(&head) + payload_sum(0, payload));
+    let mut words = [u32::from(ports[0]) << 16 | u32::from(ports[1]), u32::from(length as u16) << 16];
+    let right = finish(pseudo + u64::from(words[0]) + u64::from(words[1]) + payload_sum(0, payload));
     // spec: rfc768 - zero is sent as ones.
-    head[6..8].copy_from_slice(&if right == 0 { u16::MAX } else { right }.to_be_bytes());
-    out.push(&head);
+    words[1] |= u32::from(if right == 0 { u16::MAX } else { right });
+    out.words(&words);
     out.payload(0, payload);
 }
 
 // spec: rfc792 - echo request is type 8, reply 0; rfc4443 4.1, 4.2 - 128 and 129, and the checksum has a pseudo header (2.3). The
 // flow is the identifier.
-fn echo(out: &mut Body<'_>, p: &Headers, addresses: [IpAddr; 2]) {
-    let mut head = [0; UDP_HEADER as usize];
-    let length = p.len as usize - ip_header(p);
-    let payload = length - head.len();
+fn echo(out: &mut Body<'_>, p: &Headers, pseudo: u64) {
+    let payload = p.len as usize - ip_header(p) - UDP_HEADER as usize;
     let (request, reply, more) = match p.dst.ip() {
         Ip::V4 => (8, 0, 0),
-        Ip::V6 => (128, 129, pseudo_sum(addresses, ICMPV6, length)),
+        Ip::V6 => (128, 129, pseudo),
     };
-    head[0] = if p.kind == PacketKind::EchoRequest { request } else { reply };
-    head[4..6].copy_from_slice(&(p.flow.0 as u16).to_be_bytes());
-    head[6..8].copy_from_slice(&(p.seq as u16).to_be_bytes());
-    let right = finish(more + sum(&head) + payload_sum(0, payload));
-    head[2..4].copy_from_slice(&right.to_be_bytes());
-    out.push(&head);
+    let kind: u32 = if p.kind == PacketKind::EchoRequest { request } else { reply };
+    let mut words = [kind << 24, p.flow.0 << 16 | p.seq & 0xffff];
+    let right = finish(more + u64::from(words[0]) + u64::from(words[1]) + payload_sum(0, payload));
+    words[0] |= u32::from(right);
+    out.words(&words);
     out.payload(0, payload);
 }
 
 /// Appends a segment whose data begins with the byte `phase`.
-fn tcp(out: &mut Body<'_>, mut segment: CapturedSegment, addresses: [IpAddr; 2], phase: u8) {
+#[inline]
+fn tcp(out: &mut Body<'_>, segment: CapturedSegment, pseudo: u64, phase: u8) {
     let payload = segment.payload;
-    let head = segment.bytes();
-    let pseudo = pseudo_sum(addresses, TCP, head.len() + payload);
-    let right = finish(pseudo + sum(head) + payload_sum(phase, payload));
-    head[CapturedSegment::CHECKSUM..][..2].copy_from_slice(&right.to_be_bytes());
-    out.push(head);
+    segment.write(out, finish(pseudo + segment.sum() + payload_sum(phase, payload)));
     out.payload(phase, payload);
 }
 
@@ -201,14 +202,17 @@ pub fn ethernet(
     out.push(&from.0);
     out.push(&ethertype(p).to_be_bytes());
     packet(out, p, addresses, connections);
-    out.push(&[0; ETHERNET_MIN_PAYLOAD][..ETHERNET_MIN_PAYLOAD.saturating_sub(p.len as usize)]);
+    if let Some(short) = ETHERNET_MIN_PAYLOAD.checked_sub(p.len as usize) {
+        out.part(&[0; ETHERNET_MIN_PAYLOAD], short);
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::net::{Ipv4Addr, Ipv6Addr};
+    use std::net::Ipv6Addr;
 
     use super::super::fcs::PayloadRegister;
+    use super::super::room::Room;
     use super::*;
     use stillair_model::vocabulary::{Addr, FlowId, NewPacket, Packets};
 
@@ -219,10 +223,11 @@ mod tests {
             let mut packets = Packets::default();
             let p = packets.create(NewPacket { flow: FlowId(3), len: 88, kind, ..NewPacket::PLAIN });
             let headers = Headers::of(&packets, p);
-            let mut bytes = Vec::new();
+            let mut bytes = Room::default();
             let mut register = PayloadRegister::default();
             let body = &mut Body::new(&mut bytes, 100, &mut register);
             packet(body, &headers, addresses, &Connections::default());
+            let bytes = bytes.all();
             assert_eq!((bytes[9], bytes.len()), (17, 88));
             [20, 22].map(|at| u16::from_be_bytes([bytes[at], bytes[at + 1]]))
         };
@@ -240,11 +245,11 @@ mod tests {
         let p = packets.create(new);
         let headers = Headers::of(&packets, p);
         assert_eq!(ethertype(&headers), 0x86dd);
-        let mut bytes = Vec::new();
+        let mut bytes = Room::default();
         let mut register = PayloadRegister::default();
         let body = &mut Body::new(&mut bytes, usize::MAX, &mut register);
         packet(body, &headers, addresses, &Connections::default());
-        bytes
+        bytes.all().to_vec()
     }
 
     // spec: rfc8200 3 and 8.1, rfc4443 2.3.
@@ -256,9 +261,9 @@ mod tests {
         assert_eq!((bytes.len(), bytes[8], bytes[23], bytes[39]), (104, 0xfd, 1, 2));
         assert_eq!((bytes[40], bytes[41], &bytes[46..48]), (128, 0, &[0, 7][..]));
         // The sum over pseudo header and message, its checksum among them, is all ones.
+        let end = |n| IpAddr::V6(Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, n));
         let whole = stillair_ip::checksum::fold(
-            pseudo_sum([1, 2].map(|n| IpAddr::V6(Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, n))), ICMPV6, 64)
-                + sum(&bytes[40..]),
+            stillair_ip::checksum::pseudo(end(1), end(2), ICMPV6, 64) + sum(&bytes[40..]),
         );
         assert_eq!(whole, 0xffff);
         assert_eq!(over_v6(PacketKind::EchoReply, 104)[40], 129);
@@ -282,12 +287,13 @@ mod tests {
         let mut packets = Packets::default();
         let p = packets.create_outside(new, 9, &sent);
         let kept = Headers::of(&packets, p).keep();
-        let mut bytes = Vec::new();
+        let mut bytes = Room::default();
         let mut register = PayloadRegister::default();
         let (macs, addresses) = ([Mac::BROADCAST; 2], [IpAddr::V4(Ipv4Addr::UNSPECIFIED); 2]);
         let body = &mut Body::new(&mut bytes, usize::MAX, &mut register);
         ethernet(body, &kept.get(), addresses, macs, &Connections::default());
         (sent[0], sent[1], sent[7]) = (0x60, 0x31, 9);
+        let bytes = bytes.all();
         assert_eq!((&bytes[12..14], &bytes[14..]), (&[0x86, 0xdd][..], &sent[..]));
     }
 }

@@ -130,6 +130,15 @@ impl MemoryFile {
         inside.map(|p| Headers::of(packets, p)).chain(kept.iter().map(KeptHeaders::get))
     }
 
+    /// The first of those packets.
+    #[inline]
+    pub fn first<'a>(&'a self, view: &PpduView<'a>, mpdu: &MpduView) -> Headers<'a> {
+        match mpdu.packet {
+            Some(p) => Headers::of(view.packets, p),
+            None => self.received(view, mpdu.seq).first().expect("a data frame has a packet").get(),
+        }
+    }
+
     fn received(&self, view: &PpduView<'_>, seq: u16) -> &[KeptHeaders] {
         let links = &self.links[view.tried.dev.index()];
         let link = links[view.tried.peer.index() * TIDS + usize::from(view.tid)].as_ref();

@@ -10,17 +10,22 @@ use super::body::{Apart, Body, Finished};
 use super::fcs::PayloadRegister;
 use super::output::CaptureOutput;
 use super::pattern::pattern;
+use super::room::Room;
 
 const SECTION_HEADER: u32 = 0x0a0d_0d0a;
 const INTERFACE_DESCRIPTION: u32 = 1;
 const INTERFACE_STATISTICS: u32 = 5;
 const ENHANCED_PACKET: u32 = 6;
+/// Bytes before a frame in its block.
+const HEAD: usize = 28;
 
 /// Frames are reported when an exchange is over, and so not in the order in which they began. No exchange lasts this long:
 /// what is older can be written. 65,535 bytes at 6 Mbit/s are 87 ms.
 const LONGEST_EXCHANGE: Duration = Duration::from_millis(100);
-/// Bytes that are collected before any are written, payloads apart not counted: with those of full frames 3 MB.
-const COLLECT: usize = 1 << 18;
+/// Bytes that are collected before any are written, payloads apart not counted: with those of full frames 6 MB.
+const COLLECT: usize = 1 << 19;
+/// How many times what waits is collected at least: what stays is moved once for so many bytes less one that are written.
+const TIMES_KEPT: usize = 4;
 
 /// A point of capture.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -57,8 +62,7 @@ pub struct Writer<W> {
     out: CaptureOutput<W>,
     snaplen: usize,
     waiting: Vec<PendingBlock>,
-    blocks: Vec<u8>,
-    spare: Vec<u8>,
+    blocks: Room,
     /// Bytes of blocks at which the old ones are written.
     full: usize,
     register: PayloadRegister,
@@ -90,8 +94,7 @@ impl<W: Write> Writer<W> {
             out: CaptureOutput::new(out),
             snaplen: if snaplen == 0 { usize::MAX } else { snaplen as usize },
             waiting: Vec::new(),
-            blocks: Vec::new(),
-            spare: Vec::new(),
+            blocks: Room::default(),
             full: COLLECT,
             register: PayloadRegister::default(),
             frames: vec![0; interfaces.len()],
@@ -101,21 +104,27 @@ impl<W: Write> Writer<W> {
     }
 
     /// Takes a frame that began at `at`; `now` is not earlier, and no later call has an earlier one.
+    #[inline]
     pub fn frame(&mut self, now: Instant, interface: u32, at: Instant, build: impl FnOnce(&mut Body<'_>)) {
         let begin = self.blocks.len();
-        let nanos = at.nanos();
-        let head = [ENHANCED_PACKET, 0, interface, (nanos >> 32) as u32, nanos as u32, 0, 0];
-        self.blocks.extend_from_slice(head.map(u32::to_le_bytes).as_flattened());
+        self.blocks.part(&[0; HEAD], HEAD);
         let mut body = Body::new(&mut self.blocks, self.snaplen, &mut self.register);
         build(&mut body);
         let Finished { kept, original, apart } = body.finish();
-        let padding = kept.wrapping_neg() & 3;
-        self.blocks.extend_from_slice(&[0; 3][..padding]);
+        self.blocks.part(&[0; 3], kept.wrapping_neg() & 3);
         let length = (self.blocks.len() - begin + apart.len + 4) as u32;
-        self.blocks.extend_from_slice(&length.to_le_bytes());
-        for (offset, value) in [(4, length), (20, kept as u32), (24, original as u32)] {
-            self.blocks[begin + offset..begin + offset + 4].copy_from_slice(&value.to_le_bytes());
-        }
+        self.blocks.part(&length.to_le_bytes(), 4);
+        let nanos = at.nanos();
+        let head = [
+            ENHANCED_PACKET,
+            length,
+            interface,
+            (nanos >> 32) as u32,
+            nanos as u32,
+            kept as u32,
+            original as u32,
+        ];
+        self.blocks.set(begin, &little(head));
         self.frames[interface as usize] += 1;
         self.waiting.push(PendingBlock { at, begin, end: self.blocks.len(), apart });
         if self.blocks.len() > self.full {
@@ -125,39 +134,58 @@ impl<W: Write> Writer<W> {
     }
 
     /// Writes all frames that began before `until`, the oldest first and those of one time in the order they came.
+    #[inline(never)]
     fn flush(&mut self, until: Instant) {
         self.waiting.sort_by_key(|w| w.at);
         let old = self.waiting.partition_point(|w| w.at < until);
+        let blocks = self.blocks.all();
         // Bytes that lie side by side, as the end of a frame and the head of the next mostly do, are one piece.
         let mut run = 0..0;
         for &PendingBlock { begin, end, apart, .. } in &self.waiting[..old] {
             if begin != run.end {
-                self.out.add(&self.blocks[run]);
+                self.out.add(&blocks[run]);
                 run = begin..begin;
             }
             if apart.len > 0 {
-                self.out.add(&self.blocks[run.start..apart.at]);
+                self.out.add(&blocks[run.start..apart.at]);
                 self.out.add(pattern(apart.phase, apart.len));
                 run = apart.at..apart.at;
             }
             run.end = end;
         }
-        self.out.add(&self.blocks[run]);
-        self.spare.clear();
+        self.out.add(&blocks[run]);
         self.waiting.drain(..old);
-        for w in &mut self.waiting {
-            let begin = self.spare.len();
-            self.spare.extend_from_slice(&self.blocks[w.begin..w.end]);
-            w.apart.at = begin + (w.apart.at - w.begin);
-            (w.begin, w.end) = (begin, self.spare.len());
-        }
-        core::mem::swap(&mut self.blocks, &mut self.spare);
-        // So that what is kept is not moved more often than as much again has come.
-        self.full = COLLECT.max(2 * self.blocks.len());
+        self.keep();
+        self.full = COLLECT.max(TIMES_KEPT * self.blocks.len());
     }
 
-    /// Writes what is left and the statistics; gives the frames of each point, and the bytes of the file.
-    pub fn finish(mut self, end: Instant) -> io::Result<(Vec<u64>, u64)> {
+    /// Moves what waits to the beginning, in the order in which it came.
+    fn keep(&mut self) {
+        let mut end = 0;
+        // Frames that lie side by side are moved together.
+        self.waiting.sort_unstable_by_key(|w| w.begin);
+        let mut first = 0;
+        while let Some(from) = self.waiting.get(first).map(|w| w.begin) {
+            let mut upto = from;
+            let mut last = first;
+            while let Some(w) = self.waiting.get_mut(last)
+                && w.begin == upto
+            {
+                upto = w.end;
+                let back = from - end;
+                (w.begin, w.end, w.apart.at) = (w.begin - back, w.end - back, w.apart.at - back);
+                last += 1;
+            }
+            self.blocks.move_back(from..upto, end);
+            end += upto - from;
+            first = last;
+        }
+        self.blocks.truncate(end);
+    }
+
+    /// Writes what is left and the statistics; gives the frames of each point, and the bytes of the file. `left_out`: by point, frames that never came
+    /// here; none of a point that it does not have.
+    pub fn finish(mut self, end: Instant, left_out: &[u64]) -> io::Result<(Vec<u64>, u64)> {
         self.flush(Instant::NEVER);
         let mut blocks = Vec::new();
         for (n, frames) in self.frames.iter().enumerate() {
@@ -167,14 +195,25 @@ impl<W: Write> Writer<W> {
                 // isb_starttime, isb_endtime, isb_ifrecv, isb_ifdrop.
                 option(b, 2, &time(Instant::ZERO));
                 option(b, 3, &time(end));
-                option(b, 4, &frames.to_le_bytes());
-                option(b, 5, &0_u64.to_le_bytes());
+                let dropped = left_out.get(n).copied().unwrap_or(0);
+                option(b, 4, &(frames + dropped).to_le_bytes());
+                option(b, 5, &dropped.to_le_bytes());
                 b.extend([0; 4]);
             });
         }
         self.out.add(&blocks);
         self.out.finish().map(|bytes| (self.frames, bytes))
     }
+}
+
+/// The head of a block with a frame as bytes.
+#[inline(always)]
+fn little(words: [u32; HEAD / 4]) -> [u8; HEAD] {
+    let mut bytes = [0; HEAD];
+    for (n, word) in words.into_iter().enumerate() {
+        [bytes[4 * n], bytes[4 * n + 1], bytes[4 * n + 2], bytes[4 * n + 3]] = word.to_le_bytes();
+    }
+    bytes
 }
 
 /// A time as blocks have it: the upper half first.

@@ -10,7 +10,8 @@ const PORT_RANGE: u32 = 8_192;
 
 /// Ports of a flow: of the end that sends first, or connects, and of the other.
 pub fn ports(flow: FlowId) -> [u16; 2] {
-    PORTS.map(|first| first + (flow.0 % PORT_RANGE) as u16)
+    let further = (flow.0 % PORT_RANGE) as u16;
+    [PORTS[0] + further, PORTS[1] + further]
 }
 
 /// The port that a flow connects from when it connects again: that of the first time, and `n` further.

@@ -6,6 +6,8 @@ use stillair_model::wifi::phy::{
     Band, Gi, HeGi, HeRate, HtRate, PhyRate, Preamble, VhtRate, Width, dsss_preamble_nanos,
 };
 
+use super::body::Body;
+
 /// Level of every frame, in dBm: the model has error rates, not levels.
 const SIGNAL: i8 = -50;
 /// Level of noise, in dBm.
@@ -231,9 +233,10 @@ impl Radiotap {
         self.bytes[FLAGS_AT] & BAD_FCS != 0
     }
 
-    /// Its bytes.
-    pub fn bytes(&self) -> &[u8] {
-        &self.bytes[..self.len]
+    /// Writes it.
+    #[inline(always)]
+    pub fn write(&self, out: &mut Body<'_>) {
+        out.part(&self.bytes, self.len);
     }
 }
 

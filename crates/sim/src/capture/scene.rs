@@ -162,10 +162,12 @@ impl Scene {
         self.devs[dev.index()].point
     }
     /// The point of a wire's link, if it is watched.
+    #[inline]
     pub fn wire(&self, wire: WireId) -> Option<u32> {
         self.links[wire.index() / 2]
     }
     /// The point of the interface at one end of a wire, if it is watched; end 0 is the sending one.
+    #[inline]
     pub fn host(&self, wire: WireId, end: usize) -> Option<u32> {
         self.hosts[self.wires[wire.index()][end].index()]
     }
@@ -186,7 +188,7 @@ impl Scene {
                 Ip::V6 => IpAddr::V6(v6),
             }
         };
-        [p.src, p.dst].map(of)
+        [of(p.src), of(p.dst)]
     }
     /// A device's MAC address.
     pub fn mac(&self, dev: DevId) -> Mac {

@@ -1,23 +1,38 @@
 //! What the payload of a frame adds to a checksum.
 
-use stillair_ip::checksum::sum;
+use super::pattern::PERIOD;
 
-use super::pattern::{PERIOD, pattern};
+/// Of so many bytes of the pattern from its beginning on: the sum of those at even places, and of those at odd ones.
+static FROM_ZERO: [[u32; 2]; 2 * PERIOD] = {
+    let mut sums = [[0; 2]; 2 * PERIOD];
+    let mut n = 1;
+    while n < sums.len() {
+        let [even, odd] = sums[n - 1];
+        let byte = (n as u32 - 1) % PERIOD as u32;
+        sums[n] = if byte % 2 == 0 { [even + byte, odd] } else { [even, odd + byte] };
+        n += 1;
+    }
+    sums
+};
 
-/// Sum of the payload of `len` bytes that begins in phase `phase`: whole periods have one of two sums, as the even bytes
-/// are the upper or the lower halves of words.
+/// Sum of the payload of `len` bytes that begins in phase `phase`, in words of 16 bits, of which its first byte is an upper half.
+#[inline]
 pub fn payload_sum(phase: u8, len: usize) -> u64 {
-    const EVEN: u64 = 2 * (127 * 128 / 2);
-    const ODD: u64 = EVEN + 128;
-    let period = if phase.is_multiple_of(2) { EVEN << 8 | ODD } else { ODD << 8 | EVEN };
-    (len / PERIOD) as u64 * period + sum(pattern(phase, len % PERIOD))
+    let [whole_even, whole_odd] = FROM_ZERO[PERIOD];
+    let (from, to) = (FROM_ZERO[usize::from(phase)], FROM_ZERO[usize::from(phase) + len % PERIOD]);
+    let periods = (len / PERIOD) as u64;
+    let even = periods * u64::from(whole_even) + u64::from(to[0] - from[0]);
+    let odd = periods * u64::from(whole_odd) + u64::from(to[1] - from[1]);
+    let (upper, lower) = if phase.is_multiple_of(2) { (even, odd) } else { (odd, even) };
+    (upper << 8) + lower
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::pattern::pattern;
     use super::*;
     use proptest::prelude::*;
-    use stillair_ip::checksum::fold;
+    use stillair_ip::checksum::{fold, sum};
 
     proptest! {
         #[test]

@@ -2,12 +2,13 @@
 
 use stillair_model::vocabulary::{Headers, TcpFlags, TcpHeader};
 
+use super::body::Body;
 use super::ports::later_port;
 
 /// Bytes of a header without options.
 const HEADER: usize = 20;
-/// Most bytes of options.
-const MOST_OPTIONS: usize = 40;
+/// Most bytes of a header.
+const MOST: usize = HEADER + 40;
 /// No operation: fills options up to whole words.
 const NOP: u8 = 1;
 /// The option of a time stamp and its echo, in its ten bytes.
@@ -45,8 +46,17 @@ impl Connections {
     /// Takes note of a packet.
     // spec: rfc7323 2.2 - an end scales its windows as it said in its SYN, if both did. An end of ours answers an offer with
     // one of its own, and always makes the first.
+    #[inline]
     pub fn note(&mut self, p: &Headers) {
-        let Some(header) = p.tcp.filter(|header| header.flags.has(TcpFlags::SYN)) else { return };
+        if let Some(header) = p.tcp
+            && header.flags.has(TcpFlags::SYN)
+        {
+            self.begins(p, header);
+        }
+    }
+
+    #[cold]
+    fn begins(&mut self, p: &Headers, header: &TcpHeader) {
         let to = header.to.index();
         if self.ends.len() <= to {
             self.ends.resize(to + 1, None);
@@ -71,22 +81,23 @@ impl Connections {
     }
 }
 
-/// A header ready to be written.
+/// A header ready to be written, in words of 32 bits: options are filled up to these.
 #[derive(Clone, Copy, Debug)]
 pub struct CapturedSegment {
-    bytes: [u8; HEADER + MOST_OPTIONS],
+    words: [u32; MOST / 4],
+    /// How many of them there are.
     len: usize,
+    /// Their sum.
+    sum: u64,
     /// Bytes of data behind it.
     pub payload: usize,
 }
 
 impl CapturedSegment {
-    /// Where the checksum is.
-    pub const CHECKSUM: usize = 16;
-
     /// The header of a packet without its checksum; one for all segments that the packet stands for. `ports` are those of
     /// the end that connects and of the one that listens.
     // spec: rfc9293 3.1.
+    #[inline]
     pub fn new(p: &Headers, header: &TcpHeader, connections: &Connections, ports: [u16; 2]) -> Self {
         let TcpEnd { listens, scale, number } = connections.end(header);
         let opens = later_port(ports[0], number);
@@ -95,74 +106,90 @@ impl CapturedSegment {
         let ack = if header.flags.has(TcpFlags::ACK) { p.ack } else { 0 };
         // spec: rfc7323 2.2 - the window of a SYN is not scaled.
         let window = if syn { header.window } else { header.window >> scale };
-        let mut it =
-            Self { bytes: [0; HEADER + MOST_OPTIONS], len: HEADER, payload: header.payload as usize };
-        it.bytes[..2].copy_from_slice(&from.to_be_bytes());
-        it.bytes[2..4].copy_from_slice(&to.to_be_bytes());
-        it.bytes[4..8].copy_from_slice(&p.seq.to_be_bytes());
-        it.bytes[8..12].copy_from_slice(&ack.to_be_bytes());
-        it.bytes[13] = header.flags.0;
-        it.bytes[14..16].copy_from_slice(&u16::try_from(window).unwrap_or(u16::MAX).to_be_bytes());
+        let mut it = Self { words: [0; MOST / 4], len: HEADER / 4, sum: 0, payload: header.payload as usize };
         match syn {
             true => it.syn_options(header),
             false => it.options(header, segment_headers(p) - p.src.ip().header() as usize - HEADER),
         }
-        it.bytes[12] = (it.len as u8 / 4) << 4;
+        let offset_flags_window =
+            (it.len as u32) << 28 | u32::from(header.flags.0) << 16 | window.min(u32::from(u16::MAX));
+        let fixed = [u32::from(from) << 16 | u32::from(to), p.seq, ack, offset_flags_window];
+        it.words[..4].copy_from_slice(&fixed);
+        it.sum += fixed.into_iter().map(u64::from).sum::<u64>();
         it
     }
 
-    /// Its bytes.
-    pub fn bytes(&mut self) -> &mut [u8] {
-        &mut self.bytes[..self.len]
+    /// The sum of its words, for its checksum.
+    pub fn sum(&self) -> u64 {
+        self.sum
     }
 
-    fn push(&mut self, bytes: &[u8]) {
-        self.bytes[self.len..][..bytes.len()].copy_from_slice(bytes);
-        self.len += bytes.len();
+    /// Writes it with this checksum.
+    #[inline]
+    pub fn write(mut self, out: &mut Body<'_>, checksum: u16) {
+        const FIXED: usize = HEADER / 4;
+        self.words[4] = u32::from(checksum) << 16;
+        let (fixed, options) = self.words[..self.len].split_first_chunk::<FIXED>().expect("the fixed part");
+        out.words(fixed);
+        for &option in options {
+            out.words(&[option]);
+        }
     }
 
-    fn stamps(&mut self, header: &TcpHeader) {
-        self.push(&STAMPS);
-        self.push(&header.ts_val.to_be_bytes());
-        self.push(&header.ts_ecr.to_be_bytes());
+    #[inline]
+    fn push(&mut self, word: u32) {
+        self.words[self.len] = word;
+        self.sum += u64::from(word);
+        self.len += 1;
+    }
+
+    #[inline]
+    fn push_bytes(&mut self, bytes: [u8; 4]) {
+        self.push(u32::from_be_bytes(bytes));
+    }
+
+    /// The option of a time stamp and its echo, with two bytes before it.
+    #[inline]
+    fn stamps(&mut self, [a, b]: [u8; 2], header: &TcpHeader) {
+        self.push_bytes([a, b, STAMPS[0], STAMPS[1]]);
+        self.push(header.ts_val);
+        self.push(header.ts_ecr);
     }
 
     // linux: net/ipv4/tcp_output.c tcp_options_write (6.1) - this order, "SACK permitted" as padding of the time stamps.
     // spec: rfc9293 3.2 (segment size), rfc2018 2 (SACK permitted), rfc7323 2.2 and 3.2 (scale, time stamps).
+    #[cold]
     fn syn_options(&mut self, header: &TcpHeader) {
         let syn = &header.syn;
-        self.push(&[2, 4]);
-        self.push(&syn.mss.to_be_bytes());
+        let [high, low] = syn.mss.to_be_bytes();
+        self.push_bytes([2, 4, high, low]);
         match (syn.sack, syn.timestamps) {
             (false, false) => {}
-            (true, false) => self.push(&[NOP, NOP, 4, 2]),
-            (sack, true) => {
-                self.push(if sack { &[4, 2] } else { &[NOP, NOP] });
-                self.stamps(header);
-            }
+            (true, false) => self.push_bytes([NOP, NOP, 4, 2]),
+            (sack, true) => self.stamps(if sack { [4, 2] } else { [NOP, NOP] }, header),
         }
         if let Some(scale) = syn.window_scale {
-            self.push(&[NOP, 3, 3, scale]);
+            self.push_bytes([NOP, 3, 3, scale]);
         }
     }
 
     /// Options of any other segment, in `len` bytes: SACK blocks, and time stamps if there is room for them.
     // linux: net/ipv4/tcp_output.c tcp_options_write (6.1) - this order and padding.
     // spec: rfc7323 3.2, rfc2018 3.
+    #[inline]
     fn options(&mut self, header: &TcpHeader, len: usize) {
         let blocks = header.sack_blocks();
         let sack = if blocks.is_empty() { 0 } else { 4 + 8 * blocks.len() };
         if len - sack == STAMPS_PADDED {
-            self.push(&[NOP, NOP]);
-            self.stamps(header);
+            self.stamps([NOP, NOP], header);
         }
         if sack > 0 {
-            self.push(&[NOP, NOP, 5, sack as u8 - 2]);
-            for (left, right) in blocks {
-                self.push(&left.to_be_bytes());
-                self.push(&right.to_be_bytes());
+            self.push_bytes([NOP, NOP, 5, sack as u8 - 2]);
+            for &(left, right) in blocks {
+                self.push(left);
+                self.push(right);
             }
         }
-        debug_assert_eq!(self.len, HEADER + len, "the packet's length has room for its options");
+        debug_assert_eq!(4 * self.len, HEADER + len, "the packet's length has room for its options");
     }
 }

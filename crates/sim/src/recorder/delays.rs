@@ -1,4 +1,4 @@
-//! Delays of a flow's packets: a histogram with bounded memory, whose quantiles are accurate to one per cent.
+//! Delays of a flow's packets: a histogram with bounded memory; its quantiles are accurate to 1 %.
 
 use stillair_model::vocabulary::Duration;
 

@@ -1,4 +1,4 @@
-//! Every exchange on the air in a stretch of a run, for a picture of it.
+//! Every frame exchange in a part of a run, for a timeline.
 
 use serde::Serialize;
 use stillair_model::vocabulary::{DevId, Instant, PeerId, PpduKind, PpduTry};

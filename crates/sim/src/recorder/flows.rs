@@ -1,4 +1,4 @@
-//! The summary of a flow that carries data: received and lost packets, and delays.
+//! The summary of a data flow: received packets, lost packets, and delays.
 
 use serde::Serialize;
 use std::collections::BTreeMap;

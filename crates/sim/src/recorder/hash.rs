@@ -1,4 +1,4 @@
-//! A hash over the whole trace: equal hashes mean that the same things happened at the same times.
+//! A hash over the whole trace: equal hashes mean equal events at equal times.
 
 use stillair_model::vocabulary::{Instant, QuicTrace, TraceEvent};
 

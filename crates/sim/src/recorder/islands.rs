@@ -1,10 +1,10 @@
-//! The trace of a world whose islands run one after the other or side by side: each keeps what it traces, and all of it is hashed in the order in
-//! which one world alone would have traced it.
+//! The trace of a world whose islands run one after the other or in parallel. Each island keeps its trace; the whole is hashed in
+//! the order of a single world.
 //!
-//! That world has its timers in one order, by time and slot, and always handles the first that is armed. What is armed on an island is
-//! armed by that island alone. So the next event is the first among the next events of the islands, and taking those
-//! in turn gives back the one order. An event that traces nothing counts too: what it armed for the same instant comes after it, even with a
-//! lower slot. So an event is known by its time and the highest slot that its island has handled at that time.
+//! A single world orders its timers by time and slot and always handles the first armed one. Timers of an island are armed only
+//! by that island. So the next event is the first among the islands' next events, and merging them restores the single order.
+//! Events without a trace count too: a timer that such an event armed for the same instant comes after it, even with a lower
+//! slot. So an event is identified by its time and the highest slot that its island has handled at that time.
 
 use stillair_model::vocabulary::{Instant, Sink, TraceEvent};
 

@@ -1,4 +1,4 @@
-//! Latencies of which a summary wants quantiles: each of them, or when they are many a histogram in their place.
+//! Latencies for a summary's quantiles: each value, or a histogram if there are many.
 
 use stillair_model::metrics::quantile;
 use stillair_model::vocabulary::Duration;

@@ -1,5 +1,5 @@
-//! What was lost on the air of one link by noise or given chances; collisions are another thing, but for their cause where not everybody hears
-//! everybody.
+//! Frames lost on one link by noise or configured error rates. Collisions are counted apart, except by cause with hidden
+//! stations.
 
 use serde::Serialize;
 

@@ -1,4 +1,4 @@
-//! How much waits in each layer of each interface, from the socket down, sampled at a steady interval.
+//! Occupancy of each layer of each interface, from the socket down, sampled at a fixed interval.
 
 use serde::Serialize;
 use stillair_model::vocabulary::Duration;

@@ -1,4 +1,4 @@
-//! What a station did to save power and to scan.
+//! Statistics of a station's power save and scans.
 
 use serde::Serialize;
 use stillair_model::wifi::power::saver::SaverCounters;

@@ -1,5 +1,5 @@
-//! What was seen of a QUIC connection: when it was there and when it was done, what a capture at the sender would show, and
-//! the sender's window.
+//! Statistics of a QUIC connection: times of its handshake and completion, the packets that a capture at the sender would show,
+//! and the sender's window.
 
 use core::ops::Range;
 

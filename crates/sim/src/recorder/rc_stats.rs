@@ -1,4 +1,4 @@
-//! What rate control knows of the rates of a link, by the columns of `rc_stats_csv`.
+//! Rate control's statistics of the rates of a link, with the columns of `rc_stats_csv`.
 
 use serde::Serialize;
 use stillair_model::wifi::rate::StatsRow;

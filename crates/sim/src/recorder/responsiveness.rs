@@ -1,4 +1,4 @@
-//! Tests of responsiveness: round trips per minute (RPM), by each published way to compute them.
+//! Tests of responsiveness: round trips per minute (RPM), by each published formula.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What `ss -tim` would have shown of every TCP sender, sampled at a steady interval.
+//! The output of `ss -tim` for every TCP sender, sampled at a fixed interval.
 
 use serde::Serialize;
 use stillair_model::transport::cc::CaState;

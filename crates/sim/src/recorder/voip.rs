@@ -1,4 +1,4 @@
-//! Quality of a telephone call: delay, jitter, loss, and its score.
+//! Quality of a telephone call: delay, jitter, loss, and mean opinion score (MOS).
 
 use serde::Serialize;
 use stillair_model::metrics::{emodel, flent_mos};

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use serde::Serialize;
 use stillair_model::vocabulary::{
-    Addr, FlowId, FrameView, Headers, Instant, Packet, PlaceId, PpduView, Sink, TraceEvent, WireId,
+    Addr, FlowId, FrameView, Instant, Packet, PlaceId, PpduView, Sink, TraceEvent, WireId, WirePacket,
 };
 use stillair_model::wifi::phy::PhyRate;
 
@@ -195,12 +195,12 @@ impl Sink for Walk {
 
     fn frame(&mut self, now: Instant, what: &FrameView<'_>) {
         let at_ns = now.nanos();
-        let seen = |walk: &mut Self, p: &Headers<'_>, step| walk.step(p, step);
+        let seen = |walk: &mut Self, p: &WirePacket<'_>, step| walk.step(&p.headers(), step);
         let number = |wire: &WireId| wire.index();
         match what {
             FrameView::Air(view) => self.air(view),
             FrameView::Sent(wire, p) => {
-                seen(self, p, Step::Sent { at_ns, wire: number(wire), segments: p.segs });
+                seen(self, p, Step::Sent { at_ns, wire: number(wire), segments: p.headers().segs });
             }
             FrameView::Wire(wire, p) => seen(self, p, Step::Wire { at_ns, wire: number(wire) }),
             FrameView::Received(wire, p) => seen(self, p, Step::Received { at_ns, wire: number(wire) }),

@@ -1,4 +1,4 @@
-//! Counters that only disciplines of one kind have, by the names that `tc -s -j qdisc` gives them.
+//! Counters specific to one kind of qdisc, under the names of `tc -s -j qdisc`.
 
 use serde_json::{Map, Value, json};
 use stillair_model::qdisc::Xstats;

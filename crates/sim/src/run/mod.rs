@@ -1,5 +1,6 @@
 //! One run of a scenario: its world, its samples, and its report at the end.
 
+mod doors;
 mod driven;
 mod followed;
 mod guarded;
@@ -18,6 +19,7 @@ use crate::scenario::{Scenario, changes};
 use crate::world::{self, TcpSocket, Wired, World};
 use sampling::Samples;
 
+pub use doors::{Addresses, DoorCounts, Replier, entering};
 pub use followed::{Followed, follow};
 pub(crate) use guarded::guarded;
 pub use report::RunReport;

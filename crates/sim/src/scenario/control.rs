@@ -7,7 +7,7 @@ use stillair_model::transport::cc::{Cc, CcParams, ControllerFactory, CustomCc};
 pub enum CongestionControl {
     /// One that is built in, by its name; its parameters are the kernel's.
     BuiltIn(&'static str),
-    /// One of somebody's own.
+    /// A user-defined one.
     Custom(ControllerFactory),
 }
 

@@ -1,4 +1,4 @@
-//! What others than the nodes of a scenario do on its channels: interference that is no Wi-Fi, and neighbouring networks as load.
+//! What others than the nodes of a scenario do on its channels: interference that is not Wi-Fi, and neighbouring networks as load.
 
 use stillair_model::vocabulary::Duration;
 
@@ -8,7 +8,7 @@ use super::error::Fault;
 use super::files::{Files, MOST_BYTES};
 use crate::trace_file::{self, BadLine};
 
-/// A source of interference that is no Wi-Fi.
+/// A source of interference that is not Wi-Fi.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Interferer {
     /// Name in the scenario.

@@ -20,6 +20,10 @@ pub struct Guest {
     pub congestion_control: Option<String>,
     /// Its transfers use Multipath TCP, over all its interfaces.
     pub mptcp: bool,
+    /// What a socket may have below it in small queues, whatever its rate, if the node's `tcp` says so.
+    pub tsq_bytes: Option<u32>,
+    /// Room for all headers before TCP's data, if the node's `tcp` says so.
+    pub max_header: Option<u32>,
     /// Programs that run in it.
     pub run: Vec<Program>,
 }

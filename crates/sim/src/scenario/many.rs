@@ -72,7 +72,7 @@ fn members_of<'a>(groups: &'a [Group], name: &str) -> Option<&'a [String]> {
     groups.iter().find(|(group, _)| group == name).map(|(_, all)| all.as_slice())
 }
 
-/// All nodes with those of groups in place of the groups.
+/// All nodes with those of groups instead of the groups.
 fn members(nodes: &Table, groups: &[Group]) -> Table {
     let mut out = Table::default();
     for (name, item) in &nodes.0 {
@@ -153,7 +153,7 @@ fn in_channel(channel: &mut Item, groups: &[Group]) {
     }
 }
 
-/// A list of names with members in place of their groups.
+/// A list of names with members instead of their groups.
 fn spliced(items: &[Item], groups: &[Group]) -> Vec<Item> {
     let one = |item: &Item| match &item.value {
         Value::String(name) => match members_of(groups, name) {

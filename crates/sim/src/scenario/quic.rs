@@ -16,7 +16,7 @@ pub struct QuicFlow {
     pub stack: QuicStack,
     /// All parts of the model, with what the scenario changes.
     pub config: QuicConfig,
-    /// A congestion control of TCP's in place of the model's, at both ends.
+    /// A congestion control of TCP's instead of the model's, at both ends.
     pub law: Option<CongestionControl>,
     /// What it carries.
     pub load: QuicLoad,

@@ -11,7 +11,7 @@ use super::{Scenario, decode, decoded, foreign, many, trace, tree};
 /// Reads scenarios: knows the parts that they may name beside the built-in ones, and gives the files that they name.
 #[derive(Clone, Copy)]
 pub struct Reader<'a> {
-    /// Parts of somebody's own.
+    /// User-defined parts.
     pub parts: &'a Parts,
     /// Where files come from.
     pub files: &'a dyn Files,

@@ -246,7 +246,7 @@ impl<'a> Field<'a> {
         self.shapes().iter().map(|shape| shape.kind()).collect()
     }
 
-    /// The tables that this value may be: the form's, and those of parts of somebody's own.
+    /// The tables that this value may be: the form's, and those of user-defined parts.
     pub(super) fn shapes(&self) -> Vec<&'static Shape> {
         let mut shapes = self.form.shapes();
         if let Form::Part(family, _) = self.form {
@@ -271,7 +271,7 @@ impl<'a> Field<'a> {
         Ok((names[self.which(&names)?], None))
     }
 
-    /// A part of somebody's own, by its name alone or as a table of its `kind` and options; none if it is the built-in one.
+    /// A user-defined part, by its name alone or as a table of its `kind` and options; none if it is the built-in one.
     pub(super) fn custom_kind(
         &self,
         built_in: &'static str,

@@ -1,4 +1,4 @@
-//! What air, network and hosts act upon together: time, timers, packets and the trace.
+//! State that air, network and hosts share: time, timers, packets and the trace.
 
 use stillair_model::vocabulary::{
     Ctx, Instant, PacketKind, Packets, Pkt, QuicTrace, Sink, Step, TTL, TraceEvent,

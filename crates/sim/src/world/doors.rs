@@ -1,4 +1,4 @@
-//! What goes in and out at the doors of a world: packets of hosts outside.
+//! Packets of outside hosts that enter and leave a world.
 
 use core::fmt;
 

@@ -167,12 +167,17 @@ impl<S: Sink> World<S> {
     #[inline]
     fn settle(&mut self) {
         let Self { core, hosts, network, air, .. } = self;
+        // Mostly there is nothing of any kind, so that is seen here and not by a call.
         loop {
-            if !network.run_softirq(core, air) {
-                let below = &mut Below { core, network, air };
-                if !hosts.drain_uncharged(below) && !hosts.run_woken_process(below) {
-                    break;
-                }
+            if network.run_softirq(core, air) {
+                continue;
+            }
+            if let Some(first) = core.packets.pop_uncharged() {
+                hosts.drain_uncharged(&mut Below { core, network, air }, first);
+            } else if hosts.has_woken_process() {
+                hosts.run_woken_process(&mut Below { core, network, air });
+            } else {
+                break;
             }
         }
         air.settle(core);

@@ -2,7 +2,7 @@
 
 use stillair_ip::checksum;
 
-/// Its bytes, in cards of version 1.
+/// Length of the header in bytes (virtio 1.x).
 // spec: virtio 1.2 5.1.6 - flags, kind of segments, length of headers, size of segments, where the checksum begins, where it is put, and how
 // many buffers the packet takes; little-endian.
 pub const HEADER: usize = 12;
@@ -14,16 +14,16 @@ const TCP_V4: u8 = 1;
 /// The header of a packet that a guest sends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TxHeader {
-    /// The transport's checksum is left to the card.
+    /// The card has to complete the transport checksum.
     pub needs_checksum: bool,
-    /// Payload of each segment, if the packet is of several.
+    /// Payload bytes of each segment, if the packet has several (TSO).
     pub gso_size: Option<u16>,
     start: u16,
     offset: u16,
 }
 
 impl TxHeader {
-    /// Reads one.
+    /// Parses a header.
     pub fn read(bytes: &[u8; HEADER]) -> Self {
         let word = |at: usize| u16::from_le_bytes([bytes[at], bytes[at + 1]]);
         Self {
@@ -34,7 +34,7 @@ impl TxHeader {
         }
     }
 
-    /// Completes the checksum of a frame: the sum of the pseudo header stands in its field.
+    /// Completes the checksum of a frame. Its field holds the sum of the pseudo header.
     pub fn complete(&self, frame: &mut [u8]) -> Result<(), String> {
         let (start, field) = (usize::from(self.start), usize::from(self.start) + usize::from(self.offset));
         if start > frame.len() || field + 2 > frame.len() {
@@ -50,7 +50,7 @@ impl TxHeader {
     }
 }
 
-/// The header of a packet for a guest: it takes one buffer, and the network has kept its checksum right.
+/// The header of a packet for a guest: one buffer, checksum valid.
 pub fn received(may_say_so: bool) -> [u8; HEADER] {
     let mut header = [0; HEADER];
     header[0] = if may_say_so { IS_VALID } else { 0 };

@@ -4,14 +4,14 @@ use std::os::fd::OwnedFd;
 
 use crate::sys::Mapping;
 
-/// A stretch of a guest's memory.
+/// A region of a guest's memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Region {
     /// Its first physical address.
     pub address: u64,
-    /// Its bytes.
+    /// Length in bytes.
     pub size: u64,
-    /// Where it begins in its file.
+    /// Offset in its file.
     pub offset: u64,
 }
 
@@ -19,16 +19,16 @@ pub struct Region {
 #[derive(Debug, Default)]
 pub struct GuestMemory(Vec<(Region, Mapping)>);
 
-/// A guest has named memory that it does not have.
+/// A guest named an address outside its memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct OutOfBounds {
-    /// Where.
+    /// The address.
     pub address: u64,
-    /// How many bytes of it.
+    /// Length of the access in bytes.
     pub len: usize,
 }
 
-/// Most bytes that one region may have: no guest has as many.
+/// Most bytes of a region, more than any guest has.
 const MOST: u64 = 1 << 36;
 
 impl GuestMemory {
@@ -56,13 +56,13 @@ impl GuestMemory {
         Ok((map, (address - region.address + region.offset) as usize))
     }
 
-    /// Copies out what is at an address.
+    /// Copies from the guest's memory at `address`.
     pub fn read(&self, address: u64, into: &mut [u8]) -> Result<(), OutOfBounds> {
         let (map, at) = self.place(address, into.len())?;
         if map.read(at, into) { Ok(()) } else { Err(OutOfBounds { address, len: into.len() }) }
     }
 
-    /// Copies in at an address.
+    /// Copies into the guest's memory at `address`.
     pub fn write(&self, address: u64, from: &[u8]) -> Result<(), OutOfBounds> {
         let (map, at) = self.place(address, from.len())?;
         if map.write(at, from) { Ok(()) } else { Err(OutOfBounds { address, len: from.len() }) }

@@ -9,7 +9,7 @@ use crate::sys::Socket;
 
 /// Bytes of a header.
 pub const HEADER: usize = 12;
-/// Most bytes behind it: a region of memory is the largest of what is used.
+/// Most bytes of a payload.
 const MOST: usize = 512;
 const VERSION: u32 = 1;
 const REPLY: u32 = 4;
@@ -38,21 +38,21 @@ pub mod request {
     pub const CALL: u32 = 4;
 }
 
-/// A message that has come.
+/// A received message.
 #[derive(Debug, Default)]
 pub struct Message {
-    /// What is asked.
+    /// The request's number.
     pub request: u32,
-    /// An answer is waited for.
+    /// The sender waits for an answer.
     pub wants_reply: bool,
-    /// What is behind the header.
+    /// The bytes after the header.
     pub payload: Vec<u8>,
     /// Files that came with it.
     pub files: Vec<OwnedFd>,
 }
 
 impl Message {
-    /// Takes the next one; false at the end of the connection.
+    /// Receives the next message; false at the end of the connection.
     pub fn receive(&mut self, from: &Socket) -> Result<bool, String> {
         self.files.clear();
         let mut header = [0; HEADER];
@@ -71,13 +71,13 @@ impl Message {
         if size == 0 { Ok(true) } else { from.receive(&mut self.payload, &mut self.files) }
     }
 
-    /// The 32 bits at a place of its payload.
+    /// The 32-bit value at a byte offset of the payload.
     pub fn u32(&self, at: usize) -> Result<u32, String> {
         let bytes = self.payload.get(at..at + 4).and_then(|bytes| bytes.try_into().ok());
         bytes.map(u32::from_le_bytes).ok_or_else(|| self.short())
     }
 
-    /// The 64 bits at a place of its payload.
+    /// The 64-bit value at a byte offset of the payload.
     pub fn u64(&self, at: usize) -> Result<u64, String> {
         let bytes = self.payload.get(at..at + 8).and_then(|bytes| bytes.try_into().ok());
         bytes.map(u64::from_le_bytes).ok_or_else(|| self.short())
@@ -93,7 +93,7 @@ pub fn reply(to: &Socket, request: u32, payload: &[u8]) -> Result<bool, String> 
     send(to, request, VERSION | REPLY, payload)
 }
 
-/// Asks the guest something, and for an answer.
+/// Sends a request to the guest that demands an answer.
 pub fn ask(to: &Socket, request: u32, payload: &[u8]) -> Result<bool, String> {
     send(to, request, VERSION | NEED_REPLY, payload)
 }

@@ -1,4 +1,4 @@
-//! A guest's network card: the device's side of vhost-user, with memory and rings.
+//! A guest's network card: the device side of vhost-user, with memory and rings.
 //!
 //! ```text
 //! memory    what a guest has, within bounds
@@ -26,10 +26,10 @@ use ring::{Part, Ring};
 
 /// The ring of packets for the guest.
 pub const RX: usize = 0;
-/// That of the guest's own packets.
+/// The ring of packets from the guest.
 pub const TX: usize = 1;
 
-/// Features of network cards and of virtio, by their bits.
+/// Feature bits of virtio-net and virtio.
 // spec: virtio 1.2 5.1.3, 6.
 #[expect(missing_docs, reason = "names of the standard")]
 pub mod feature {
@@ -42,8 +42,8 @@ pub mod feature {
     pub const VERSION_1: u64 = 1 << 32;
 }
 
-/// Features of the protocol that a card in virtual time needs, all of them: answers, requests of its own, configuration, and notifications in the
-/// connection instead of beside it, so that each has its place in the order of events.
+/// The protocol features that a card in virtual time needs: acknowledged requests, requests of its own, configuration space, and
+/// in-band notifications, which keep their place in the order of events.
 // linux: arch/um/drivers/vhost_user.h VHOST_USER_SUPPORTED_PROTOCOL_F (6.12).
 const PROTOCOL: u64 = 1 << 3 | 1 << 5 | 1 << 9 | 1 << 14;
 
@@ -52,18 +52,18 @@ pub const ETHERNET: usize = 14;
 /// Bytes of the longest packet that a guest sends, with what stands before it.
 const LONGEST: usize = HEADER + ETHERNET + 65_536;
 
-/// What a guest has said to its card.
+/// A request from a guest to its card.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Heard {
-    /// Something about the card itself, which has been answered.
+    /// A setup request, already answered.
     Setup,
-    /// There are buffers in a ring. It waits for an answer, [`Card::answer`].
+    /// A kick: there are buffers in this ring. The guest waits for [`Card::answer`].
     Kick(usize),
-    /// The guest has gone.
+    /// The guest closed the connection.
     Gone,
 }
 
-/// A packet that a guest sends: the number of its buffer, what is to be done with it, and the frame.
+/// A packet that a guest sends: the number of its buffer, its offload header, and the frame.
 pub type SentFrame<'a> = (u16, TxHeader, &'a [u8]);
 
 /// A card.
@@ -81,7 +81,7 @@ pub struct Card {
     packet: Vec<u8>,
 }
 
-/// What a card can do for a guest.
+/// The features that a card offers.
 pub fn features(offload: Offload, rx_buffers: RxBuffers) -> u64 {
     use feature::*;
     let of = match offload {
@@ -97,7 +97,7 @@ pub fn features(offload: Offload, rx_buffers: RxBuffers) -> u64 {
 }
 
 impl Card {
-    /// One that offers some features at a connection.
+    /// A card on a connection that offers these features.
     pub fn new(socket: Socket, offered: u64, address: [u8; 6]) -> Self {
         let mut configuration = [0; 12];
         configuration[..6].copy_from_slice(&address);
@@ -115,17 +115,17 @@ impl Card {
         }
     }
 
-    /// The file at which the guest's requests come.
+    /// The file descriptor of the guest's requests.
     pub fn fd(&self) -> RawFd {
         self.socket.as_raw_fd()
     }
 
-    /// The file at which its answers come, when it has got so far.
+    /// The file descriptor of the guest's answers, once the guest has set it up.
     pub fn answers(&self) -> Option<RawFd> {
         self.requests.as_ref().map(Socket::as_raw_fd)
     }
 
-    /// Takes the guest's next request. Every one but a kick is answered here.
+    /// Receives the guest's next request. All except a kick are answered here.
     pub fn hear(&mut self) -> Result<Heard, String> {
         let mut message = core::mem::take(&mut self.message);
         let heard = match message.receive(&self.socket) {
@@ -227,7 +227,7 @@ impl Card {
         Ok(())
     }
 
-    /// Answers a kick: the guest goes on.
+    /// Answers a kick; the guest continues.
     pub fn answer(&self) -> Result<(), String> {
         message::reply(&self.socket, request::VRING_KICK, &0_u64.to_le_bytes()).map(|_| ())
     }
@@ -242,7 +242,7 @@ impl Card {
         message::ask(requests, request::CALL, &payload).map(|_| ())
     }
 
-    /// Takes the guest's answer to a call; false if it has gone.
+    /// Receives the guest's answer to a call; false if the guest has closed the connection.
     pub fn answered(&self) -> Result<bool, String> {
         let Some(requests) = &self.requests else { return Ok(false) };
         let mut answer = Message::default();
@@ -255,8 +255,7 @@ impl Card {
         }
     }
 
-    /// The next packet that the guest sends, from the Ethernet header on: the number of its buffer, which stays the card's until
-    /// [`Card::sent`], and what is to be done with it.
+    /// The next packet that the guest sends, from the Ethernet header on. Its buffer belongs to the card until [`Card::sent`].
     pub fn take(&mut self) -> Result<Option<SentFrame<'_>>, String> {
         let Some(head) = self.rings[TX].take(&self.memory, &mut self.parts)? else { return Ok(None) };
         self.packet.clear();
@@ -284,7 +283,7 @@ impl Card {
         self.rings[TX].give(&self.memory, head, 0)
     }
 
-    /// Gives the guest a frame; false if it has no buffer for it.
+    /// Delivers a frame to the guest; false if the guest has no buffer for it.
     pub fn receive(&mut self, frame: &[u8]) -> Result<bool, String> {
         let ring = &mut self.rings[RX];
         let Some(head) = ring.take(&self.memory, &mut self.parts)? else { return Ok(false) };
@@ -306,17 +305,17 @@ impl Card {
         Ok(true)
     }
 
-    /// Shows the guest what has been given back in a ring; whether it wants an interrupt.
+    /// Makes returned buffers of a ring visible to the guest; true if the guest wants an interrupt.
     pub fn publish(&self, ring: usize) -> Result<bool, String> {
         self.rings[ring].publish(&self.memory)
     }
 
-    /// Whether the guest tells of buffers for packets.
+    /// Sets whether the guest kicks when it adds receive buffers.
     pub fn wait_for_room(&self, waits: bool) -> Result<(), String> {
         self.rings[RX].listen(&self.memory, waits)
     }
 
-    /// The features that the guest has taken.
+    /// The features that the guest has accepted.
     pub fn taken(&self) -> u64 {
         self.features
     }

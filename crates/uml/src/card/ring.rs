@@ -1,4 +1,4 @@
-//! A split virtqueue, from the card's side.
+//! A split virtqueue, device side.
 //!
 //! Values written by the guest are read once and never trusted: a position or an address out of bounds is an error, and a
 //! descriptor chain is at most as long as the ring.
@@ -45,7 +45,7 @@ pub struct Ring {
 }
 
 impl Ring {
-    /// It has so many descriptors.
+    /// Sets the number of descriptors.
     pub fn resize(&mut self, size: u32) -> Result<(), String> {
         if !size.is_power_of_two() || size > MOST {
             return Err(format!("a ring of {size} descriptors"));
@@ -54,17 +54,17 @@ impl Ring {
         Ok(())
     }
 
-    /// The next buffer is that with this number.
+    /// Sets the index of the next buffer.
     pub fn begin(&mut self, base: u32) {
         (self.taken, self.given) = (base as u16, base as u16);
     }
 
-    /// Where its parts are.
+    /// Sets the addresses of the descriptor table, the available ring and the used ring.
     pub fn locate(&mut self, descriptors: u64, available: u64, used: u64) {
         (self.descriptors, self.available, self.used) = (descriptors, available, used);
     }
 
-    /// It may be used.
+    /// Whether the ring is set up.
     pub fn is_ready(&self) -> bool {
         self.size > 0 && self.descriptors != 0
     }
@@ -73,7 +73,7 @@ impl Ring {
         u64::from(number % self.size)
     }
 
-    /// Buffers that the guest has offered and that have not been taken.
+    /// Buffers that the guest has offered and the card has not taken.
     pub fn waiting(&self, memory: &GuestMemory) -> Result<u16, String> {
         if !self.is_ready() {
             return Ok(0);
@@ -85,7 +85,7 @@ impl Ring {
         Ok(count)
     }
 
-    /// The head of the next buffer that the guest has offered; its parts are put in place of what is in `parts`.
+    /// The head of the next buffer that the guest has offered; `parts` is replaced by its parts.
     pub fn take(&mut self, memory: &GuestMemory, parts: &mut Vec<Part>) -> Result<Option<u16>, String> {
         parts.clear();
         if self.waiting(memory)? == 0 {
@@ -120,7 +120,7 @@ impl Ring {
         }
     }
 
-    /// Gives a buffer back, with so many bytes written into it. The guest sees it after [`Ring::publish`].
+    /// Returns a buffer with `len` bytes written into it. The guest sees it after [`Ring::publish`].
     pub fn give(&mut self, memory: &GuestMemory, head: u16, len: u32) -> Result<(), String> {
         let mut bytes = [0; 8];
         bytes[..4].copy_from_slice(&u32::from(head).to_le_bytes());
@@ -130,14 +130,14 @@ impl Ring {
         Ok(())
     }
 
-    /// Shows the guest what was given back; whether it wants an interrupt for that.
+    /// Makes returned buffers visible to the guest; true if the guest wants an interrupt.
     pub fn publish(&self, memory: &GuestMemory) -> Result<bool, String> {
         core::sync::atomic::fence(core::sync::atomic::Ordering::SeqCst);
         memory.write(self.used + 2, &self.given.to_le_bytes())?;
         Ok(memory.u16(self.available)? & NO_INTERRUPT == 0)
     }
 
-    /// Whether the guest tells of buffers that it offers.
+    /// Sets whether the guest kicks when it offers buffers.
     pub fn listen(&self, memory: &GuestMemory, listens: bool) -> Result<(), String> {
         let flags = if listens { 0 } else { NO_NOTIFY };
         if self.is_ready() {

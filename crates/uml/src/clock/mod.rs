@@ -26,14 +26,14 @@ mod op {
 /// The time of day at which all guests begin, in ns: 14 November 2023, 22:13:20 UTC.
 const EPOCH: u64 = 1_700_000_000_000_000_000;
 
-/// What a guest has said to its clock.
+/// A message from a guest to its clock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Said {
-    /// Something that has been answered.
+    /// A message that was answered.
     Something,
-    /// It waits for a turn.
+    /// The guest waits for a turn.
     Waits,
-    /// It has gone.
+    /// The guest closed the connection.
     Gone,
 }
 
@@ -54,19 +54,19 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// The clock of a guest that has connected and runs, until a time. It shares a page if its kernel can. It says what is waited for in so many ms of
-    /// the machine's time.
+    /// The clock of a guest that has connected and runs until `free_until`. If `shares`, it is offered a shared page.
+    /// `patience_ms`: how long to wait for a message from it, in ms of real time.
     pub fn new(socket: Socket, free_until: u64, shares: bool, patience_ms: i32) -> Result<Self, String> {
         let page = shares.then(|| Page::new(free_until)).transpose()?;
         Ok(Self { socket, page, sequence: 0, request: None, now: 0, free_until, runs: true, patience_ms })
     }
 
-    /// The file at which its messages come.
+    /// The file descriptor of the guest's messages.
     pub fn fd(&self) -> RawFd {
         self.socket.as_raw_fd()
     }
 
-    /// Whether it has a turn.
+    /// Whether the guest has a turn.
     pub fn runs(&self) -> bool {
         self.runs
     }
@@ -76,7 +76,7 @@ impl Clock {
         self.page.as_ref().map_or(self.now, Page::now)
     }
 
-    /// When it wants to run.
+    /// When the guest wants to run next.
     pub fn request(&self) -> Option<u64> {
         match &self.page {
             Some(page) => page.request(),
@@ -84,7 +84,7 @@ impl Clock {
         }
     }
 
-    /// Takes the next message. Every one is answered here that wants an answer.
+    /// Receives the next message and answers it if it wants an answer.
     pub fn hear(&mut self) -> Result<Said, String> {
         let Some((op, sequence, time)) = self.message()? else { return Ok(Said::Gone) };
         let answer = match op {
@@ -128,12 +128,12 @@ impl Clock {
         Ok(if is_there { Said::Something } else { Said::Gone })
     }
 
-    /// Whether the guest uses the page that it was given, if it was.
+    /// Whether the guest uses the shared page.
     pub fn is_shared(&self) -> bool {
         self.page.as_ref().is_none_or(Page::is_shared)
     }
 
-    /// The driver stops the guest's time: what interrupts it then comes at `now`.
+    /// Stops the guest's time: an interrupt from now on arrives at `now`.
     pub fn stop_at(&mut self, now: u64) {
         match &self.page {
             Some(page) => page.stop_at(now),
@@ -141,7 +141,7 @@ impl Clock {
         }
     }
 
-    /// Gives it a turn from `now` on; before `free_until` it may go on by itself.
+    /// Gives the guest a turn from `now` on; before `free_until` it may continue without asking.
     pub fn run(&mut self, now: u64, free_until: u64) -> Result<bool, String> {
         (self.runs, self.request, self.now, self.free_until) = (true, None, now, free_until);
         if let Some(page) = &self.page {
@@ -155,7 +155,7 @@ impl Clock {
         self.told(op::RUN, now)
     }
 
-    /// While it waits for an answer to its notification: from now on it may go on by itself before this time only.
+    /// While the guest waits for an answer to its notification: sets the time until which it may continue without asking.
     pub fn free_until(&mut self, at: u64) -> Result<bool, String> {
         if at == self.free_until {
             return Ok(true);

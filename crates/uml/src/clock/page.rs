@@ -26,7 +26,7 @@ pub struct Page {
 }
 
 impl Page {
-    /// A page at time zero, of a guest that runs and may go on until a time.
+    /// A page at time zero, of a guest that runs and may continue until `free_until`.
     pub fn new(free_until: u64) -> Result<Self, String> {
         let file = memory_file("clock", LEN)?;
         let page = Self { map: Mapping::new(&file, LEN)?, file };
@@ -50,7 +50,7 @@ impl Page {
         bytes
     }
 
-    /// The file to give to the guest.
+    /// The file to pass to the guest.
     pub fn file(&self) -> &OwnedFd {
         &self.file
     }
@@ -64,7 +64,7 @@ impl Page {
         self.put(24, &who.to_le_bytes());
     }
 
-    /// The guest may go on by itself before this time.
+    /// Sets the time until which the guest may continue without asking.
     pub fn free_until(&self, at: u64) {
         self.put(8, &at.to_le_bytes());
     }

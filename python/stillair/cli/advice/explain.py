@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 @options.set_
 @options.seed
 @click.option("--packet", is_flag=True, help="Also follow the slowest packet through all layers.")
-@click.option("--no-try", is_flag=True, help="Only say what is wrong; run no changes.")
+@click.option("--no-try", is_flag=True, help="Only print the causes, from one run; try no changes.")
 def explain(what: str, set_: tuple[str, ...], seed: int | None, packet: bool, no_try: bool) -> None:
     """Say why packets are late and what would help.
 
-    Shows in which layer packets wait, and for which cause. Every change that it names has been run.
+    Shows in which layer packets wait, and for which cause. Every change that it proposes has been run.
 
-    A scenario runs with three seeds, and again with each of up to two changes. Of a result folder the scenario runs
+    A scenario is run three times, and again with each of up to two changes. For a result folder its scenario is run
     again.
     """
     from stillair.explain import changes, findings, page, tried  # noqa: PLC0415 - loaded when there is something to explain

@@ -35,7 +35,7 @@ _SECONDS = {"s": 1.0, "min": 60.0, "h": 3600.0}
     type=options.whole(3, 1000),
     metavar="N",
     default=5,
-    help="Seeds with which the best settings are confirmed.",
+    help="Runs that confirm the best settings.",
 )
 @click.option(
     "--budget",
@@ -63,13 +63,14 @@ def tune(
     folder: Path | None,
     as_json: bool,
 ) -> None:
-    """Search the settings of a network for the best.
+    """Search for the best settings of a network.
 
-    Changes only what a person can set, and only where the scenario has it: shaper and qdisc, airtime queue limits, the
-    access point's queues, RTS, channel width, TCP small queues, congestion control, pacing. What --set gives stays.
+    Changes only settings that an administrator can change and that the scenario has: shaper and qdisc, airtime queue
+    limits, the access point's queues, RTS, channel width, TCP small queues, congestion control, pacing. Keys of --set
+    stay as given.
 
-    The best settings are confirmed over several seeds. Each change is taken away again to see what it is worth, and the
-    network is varied a little. Prints the commands that make the settings. With -o an interrupted search goes on.
+    The best settings are confirmed with several runs. Each change is removed again to measure its gain, and the network
+    is varied by 20 %. Prints the commands for these settings. With -o an interrupted search continues.
     """
     from stillair.text import extras  # noqa: PLC0415 - loaded when there is something to search
 

@@ -69,7 +69,7 @@ jobs = click.option(
     type=whole(1, MOST_JOBS),
     metavar="N",
     show_default="all processors",
-    help="Runs at the same time. A single run uses them for parts of its network that share nothing.",
+    help="Parallel runs. A single run uses them for independent parts of its network.",
 )
 folder = click.option("-o", "folder", metavar="DIR", type=PATH, help="Keep the result in this folder.")
 force = click.option("--force", is_flag=True, help="Replace the result in the folder of -o.")

@@ -82,11 +82,11 @@ def bisect(
     every: bool,
     as_json: bool,
 ) -> None:
-    """Find the kernel's version that moved a figure.
+    """Find the kernel version that changed a figure.
 
     A scenario is run under the oldest version and the newest. If the figure differs by more than chance, the versions
-    between are halved until two neighbours are left. Of modelled kernels the settings that differ between these two are
-    told.
+    between are bisected until two neighbours are left. For modelled kernels the settings that differ between these two
+    are printed.
     """
     from stillair.cli.compare import versions  # noqa: PLC0415 - loaded when there is something to run
     from stillair.cli.compare.sides import Side  # noqa: PLC0415

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @click.command("import")
 @click.argument(
-    "files", metavar="FILE...", nargs=-1, required=True, type=options.PATH, help="What was copied; any kind."
+    "files", metavar="FILE...", nargs=-1, required=True, type=options.PATH, help="Files of the kinds above."
 )
 @click.option("-o", "target", metavar="FILE", type=options.PATH, show_default="print it", help="Scenario to write.")
 @click.option(
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 def import_(files: tuple[Path, ...], target: Path | None, interface: str | None, force: bool, as_json: bool) -> None:
     """Write a scenario from what your machine prints.
 
-    The kind of each file is found by its content: 'iw dev INTERFACE station dump', 'iw dev', 'iw phy', 'tc -j -s
-    qdisc', 'sysctl net.ipv4', 'ethtool -i INTERFACE', 'uname -a', hostapd.conf, OpenWrt's /etc/config/wireless and sqm,
-    a capture with radiotap headers, a Flent file, a crusader result. The scenario marks guesses, and what no file
-    says, as comments.
+    Each file is recognised by its content: 'iw dev INTERFACE station dump', 'iw dev', 'iw phy', 'tc -j -s qdisc',
+    'sysctl net.ipv4', 'ethtool -i INTERFACE', 'uname -a', hostapd.conf, OpenWrt's /etc/config/wireless and sqm, a
+    capture with radiotap headers, a Flent file, a crusader result. Comments in the scenario mark guesses and missing
+    values.
     """
     from stillair.runs.imports import kinds, network, scenario  # noqa: PLC0415 - loaded when there is something to read
 

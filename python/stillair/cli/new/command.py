@@ -80,7 +80,7 @@ _STATIONS = ("laptop=5 m", "tv=15 m")
     "--power-save",
     metavar="KIND",
     show_default="none",
-    help=f"Power save of stations that say nothing of it: {', '.join(home.POWER_SAVES)}.",
+    help=f"Power save of stations without their own setting: {', '.join(home.POWER_SAVES)}.",
 )
 @click.option("--force", is_flag=True, help="Replace a file that exists.")
 def new(

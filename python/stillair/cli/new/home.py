@@ -13,7 +13,7 @@ POWER_SAVES = ("none", "mac80211", "iwlwifi", "ath10k", "brcmfmac", "mwifiex", "
 BUFFER = "200 ms"
 """Of a line's modem and of its peer, where nothing says it."""
 TRAFFIC = ("download", "upload", "call", "video", "web", "ping")
-TRAFFIC_MEANS = "call is a voice and video a picture each way, as steady streams; a film that is buffered is a download"
+TRAFFIC_MEANS = "call is voice and video is a video call, both at constant rates; for buffered video use download"
 KERNEL = "linux-6.6"
 """Of all hosts, where nothing else is said; of the server always."""
 

@@ -67,7 +67,7 @@ def _names(_context: click.Context, _parameter: click.Parameter, incomplete: str
     metavar="FRAGMENT",
     multiple=True,
     shell_complete=_fragments,
-    help="A file of CONFIG_ lines, or mptcp. Repeatable; of a key in several the last counts.",
+    help="A file of CONFIG_ lines, or mptcp. Repeatable; if several set a key, the last counts.",
 )
 @click.option(
     "--patch",
@@ -75,16 +75,14 @@ def _names(_context: click.Context, _parameter: click.Parameter, incomplete: str
     metavar="FILE",
     multiple=True,
     shell_complete=_examples,
-    help="A patch (-p1), or the name of an example of ours. Repeatable, in order.",
+    help="A patch (-p1), or the name of an example such as shallow. Repeatable, in order.",
 )
 @click.option(
     "--name", metavar="NAME", show_default="VERSION", help="What a scenario calls it: host = { kernel = NAME }."
 )
 @click.option("--bare", is_flag=True, help="Without our own patches: the source as it is.")
-@click.option("--replace", is_flag=True, help="Take the place of another kernel of that name.")
-@click.option(
-    "--keep", is_flag=True, help="Keep what was compiled of a tree: its next build compiles what changed alone."
-)
+@click.option("--replace", is_flag=True, help="Replace another kernel of that name.")
+@click.option("--keep", is_flag=True, help="Keep object files of a tree: its next build compiles only changed files.")
 @click.option(
     "--jobs", type=options.whole(1, _MOST_JOBS), metavar="N", show_default="all processors", help="Compilers at once."
 )
@@ -103,7 +101,7 @@ def build(
 ) -> None:
     """Build a kernel, or find it if it was built before.
 
-    It is known by a hash of source, configuration, patches and compiler. Our own patches are applied first.
+    A hash of source, configuration, patches and compiler identifies a kernel. Stillair's patches are applied first.
     """
     from stillair.cli.common.progress import files_progress  # noqa: PLC0415 - loaded when there is something to build
     from stillair.kernels import build as work  # noqa: PLC0415
@@ -172,7 +170,7 @@ def _table(found: "list[Kernel]") -> str:
     "names", metavar="[NAME...]", nargs=-1, shell_complete=_names, help="As 'stillair kernel list' has them."
 )
 @click.option("--all", "all_", is_flag=True, help="Every kernel.")
-@click.option("--sources", is_flag=True, help="Sources that were fetched, and what --keep kept.")
+@click.option("--sources", is_flag=True, help="Fetched sources, and files kept by --keep.")
 def remove(names: tuple[str, ...], all_: bool, sources: bool) -> None:
     """Remove kernels that were built."""
     from stillair.kernels import store  # noqa: PLC0415 - loaded when there is something to remove

@@ -31,7 +31,10 @@ def validate(context: click.Context) -> None:
 @options.jobs
 @options.as_json
 def linux(folder: Path | None, jobs: int | None, as_json: bool) -> None:
-    """Run what the real kernel was measured at, and compare. Without DIR: the measurements that come with it."""
+    """Compare with measurements of the real kernel.
+
+    Without DIR: those that come with Stillair.
+    """
     from stillair.validate import command  # noqa: PLC0415 - not needed for other commands
 
     plan = command.plan(folder)
@@ -63,7 +66,10 @@ def wifi(
     into: Path | None,
     scenarios: Path | None,
 ) -> None:
-    """Run what the real mac80211 was measured at, and compare. Without DIR: the measurements that come with it."""
+    """Compare with measurements of the real mac80211.
+
+    Without DIR: those that come with Stillair.
+    """
     from stillair.text import output  # noqa: PLC0415 - not needed for other commands
     from stillair.validate import batch  # noqa: PLC0415
     from stillair.validate.wifi import command, report  # noqa: PLC0415
@@ -96,7 +102,7 @@ def wifi(
 @options.jobs
 @options.as_json
 def guests(folder: Path | None, kernel: str, jobs: int | None, as_json: bool) -> None:
-    """Run what the real kernel was measured at with guests at both ends, and compare."""
+    """Repeat measurements of the kernel with real kernels as guests."""
     from stillair.validate import batch, json_file, kernel_file  # noqa: PLC0415 - not needed for other commands
     from stillair.validate import guests as real  # noqa: PLC0415
 

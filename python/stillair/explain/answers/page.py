@@ -31,8 +31,8 @@ def markdown(question: Question, answer: Answer, *, picture: bool = True) -> str
         *(f"| {' | '.join(row)} |" for row in rows),
         "",
         f"Means with 95 % intervals over {answer.runs} runs, the same seeds in each case. Decided by `{test.measure}`"
-        f" of `{test.case}` over `{test.over}`: {_ends(found)}; yes is {bound},"
-        " and an interval with that in it is not sure.",
+        f" of `{test.case}` over `{test.over}`: {_ends(found)}; yes if the whole interval is"
+        f" {bound}, no if none of it is, otherwise not sure.",
         "",
         *([f"![{question.question}]({question.name}.svg)", ""] if picture else []),
         "Assumed:",

@@ -66,11 +66,9 @@ def bar(row: Row) -> str:
 
 
 def kernel(row: Row) -> str:
-    """What the real kernel says of the claim, and how that stands beside the model; nothing where none is known."""
+    """Which kernel says what of the claim, and how that stands beside the model; nothing where none is known."""
     known = row.get("kernel")
-    if known is None:
-        return ""
-    return kernel_verdicts.short(known) + (f" ({known['class']})" if known["class"] != "none" else "")
+    return "" if known is None else kernel_verdicts.short(known)
 
 
 def remark(row: Row) -> str:

@@ -1,4 +1,4 @@
-//! CoDel by the trait that laws of one's own have: the same decisions, packet by packet.
+//! CoDel through the trait of user-defined laws ([`crate::aqm::law`]): the same decisions, packet by packet.
 
 use super::{CodelParams, CodelState};
 use crate::aqm::law::{Law, Seen, Verdict};
@@ -30,7 +30,7 @@ impl CodelLaw {
         Self { params, slow: params, state: CodelState::default(), before: None }
     }
 
-    /// The same with other parameters while the queue is that of a slow station.
+    /// The same with other parameters for queues of slow stations.
     #[must_use]
     pub fn with_slow(self, slow: CodelParams) -> Self {
         Self { slow, ..self }

@@ -1,4 +1,4 @@
-//! PIE by the trait that laws of one's own have.
+//! PIE through the trait of user-defined laws ([`crate::aqm::law`]).
 
 use super::{PieParams, PieState};
 use crate::aqm::law::{Law, Seen, Verdict};
@@ -6,7 +6,7 @@ use crate::vocabulary::{Duration, Instant, RandomStream};
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// PIE before one queue.
+/// PIE on one queue.
 #[derive(Clone, Debug)]
 pub struct PieLaw {
     params: PieParams,
@@ -17,8 +17,8 @@ pub struct PieLaw {
 }
 
 impl PieLaw {
-    /// PIE in its initial state, whose probability is set anew each `tupdate`; `stream` decides which packets are hit. Panics without a
-    /// period.
+    /// PIE in its initial state. The probability is updated every `tupdate`; `stream` decides which packets are dropped or
+    /// marked. Panics if `tupdate` is zero.
     pub fn new(params: PieParams, tupdate: Duration, stream: RandomStream) -> Self {
         assert!(tupdate > Duration::ZERO, "impossible pie");
         Self { params, tupdate, state: PieState::default(), update_at: Instant::ZERO + tupdate, stream }

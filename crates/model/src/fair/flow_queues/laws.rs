@@ -1,4 +1,4 @@
-//! A law of somebody's own in CoDel's place: one for each queue, made before it is used.
+//! A user-defined law in CoDel's place: one for each queue, made before it is used.
 
 use super::{FlowQueues, Queue, TinId, UNBOUND, View};
 use crate::aqm::codel::{CodelQueue, CodelStats};

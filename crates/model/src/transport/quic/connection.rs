@@ -93,7 +93,7 @@ impl Quic {
         Self::driven(config, role, tells, None)
     }
 
-    /// The same with a congestion control of TCP's in place of the window's growth, if there is one.
+    /// The same with a congestion control of TCP's instead of the window's growth, if there is one.
     pub fn driven(config: QuicConfig, role: QuicRole, tells: bool, law: Option<TcpControl>) -> Self {
         let client = role == QuicRole::Client;
         let flows = [config.client_flow, config.server_flow];

@@ -272,7 +272,7 @@ pub struct TcpConfig {
     /// in. The send buffer grows sooner by that, as the window is not full while it is being filled.
     // linux: net/ipv4/tcp_output.c tcp_event_new_data_sent (6.1), commit 4bfe744ff164.
     pub space_on_send: bool,
-    /// A full segment with PSH ends a message too, so that who reads it acknowledges it at once (6.6 on, and stable kernels of
+    /// A full segment with PSH also ends a message, so that the reader acknowledges it at once (6.6 on, and stable kernels of
     /// that time); before, only a smaller one does.
     // linux: net/ipv4/tcp_input.c tcp_measure_rcv_mss (6.1), commit 4720852ed9af; measured: with two packets a flow in the
     // queue, the pairs that an acknowledgement covers shift with each write.

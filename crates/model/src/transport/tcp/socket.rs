@@ -82,7 +82,7 @@ pub struct Tcp {
     closing: bool,
     segs_in: u32,
     data_segs_in: u32,
-    /// It has just ended in order, and nobody has been told yet.
+    /// The stream has just ended in order, and the application was not told yet.
     ended: bool,
 }
 

@@ -74,7 +74,7 @@ impl Packets {
         }
     }
 
-    /// Whether a token has ended that nobody has asked for.
+    /// Whether there is an ended token that was not fetched yet.
     #[must_use]
     pub fn has_ended(&self) -> bool {
         !self.ended.is_empty()

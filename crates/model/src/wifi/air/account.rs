@@ -1,4 +1,4 @@
-//! The account of a channel's air: each nanosecond is booked once.
+//! The airtime account of a channel: each nanosecond is counted once.
 
 use crate::vocabulary::{Duration, Instant};
 
@@ -6,9 +6,9 @@ use crate::vocabulary::{Duration, Instant};
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub enum AirUse {
-    /// Nobody had anything to send.
+    /// Idle: no radio had a frame to send.
     Idle,
-    /// Somebody waited: interframe spaces, backoff, and the time after a failure.
+    /// A radio waited to send: interframe spaces, backoff, and the time after a failure.
     Contention,
     /// A data PPDU.
     Data,
@@ -22,9 +22,9 @@ pub enum AirUse {
     Management,
     /// RTS and CTS, with the gaps behind them.
     Protection,
-    /// Several frames at once where not everybody hears everybody: they may collide at one place and not at another.
+    /// Several frames at once with hidden stations: they may collide at one place and not at another.
     Overlap,
-    /// Interference that is no Wi-Fi made the medium busy for somebody, and nobody sent.
+    /// Non-Wi-Fi interference made the medium busy for a radio, and no radio sent.
     Noise,
     /// A frame of a neighbouring network, or the gap before its answer.
     Neighbour,

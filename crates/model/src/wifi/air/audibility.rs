@@ -1,4 +1,4 @@
-//! Who hears whom on a channel.
+//! Which radios of a channel hear each other.
 
 use alloc::vec::Vec;
 

@@ -1,4 +1,4 @@
-//! Capture: a frame that is much louder than all others at its receiver comes through them.
+//! Capture effect: a frame that is much stronger than all others at its receiver survives a collision.
 
 use alloc::vec::Vec;
 use libm::{pow, round};

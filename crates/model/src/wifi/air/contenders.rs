@@ -1,9 +1,8 @@
-//! Functions that wait for the medium, so ordered that the cost of an exchange does not grow with their number.
+//! EDCA functions that wait for the medium, ordered so that the cost of an exchange does not grow with their number.
 //!
-//! While the medium is busy the back-offs of all functions stand still, and while it is idle those of one arbitration
-//! number end in the order in which they were to end before: their counts move together. So each arbitration number is
-//! a class with a heap, by the boundary at which a back-off ends on the class's own clock, and an exchange touches the
-//! entries of those who transmitted alone.
+//! While the medium is busy all backoffs are frozen. While it is idle, the backoffs of all functions with the same AIFSN count
+//! down together, so their order does not change. So each AIFSN is a class with a heap, ordered by the slot boundary at which a
+//! backoff ends on the class's own clock. An exchange changes only the entries of the transmitters.
 
 use alloc::vec::Vec;
 

@@ -1,4 +1,4 @@
-//! The earliest of many instants, one for each radio, of which few change at a time.
+//! The earliest of many instants, one for each radio; few of them change at a time.
 
 use crate::vocabulary::Instant;
 use alloc::vec;
@@ -13,7 +13,7 @@ pub(super) struct Earliest {
 }
 
 impl Earliest {
-    /// None for any of so many radios.
+    /// None for any of this many radios.
     pub(super) fn new(radios: usize) -> Self {
         let leaves = radios.next_power_of_two();
         Self { nodes: vec![Instant::NEVER; 2 * leaves], leaves }

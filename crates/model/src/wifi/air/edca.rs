@@ -1,4 +1,4 @@
-//! EDCA parameter sets: what an access point uses itself, and what it tells its stations.
+//! EDCA parameter sets: the access point's own, and the one it announces to its stations.
 
 use crate::vocabulary::{Ac, Duration};
 

@@ -1,5 +1,5 @@
-//! The filter by destination of Atheros' hardware: where a PPDU has failed in all its tries, what else its queue holds to the same
-//! station goes back to the driver unsent, until one comes that lifts that.
+//! The destination filter of Atheros hardware: after a PPDU has failed in all its attempts, other PPDUs of its queue to the same
+//! station return to the driver unsent, until a PPDU clears the filter.
 // linux: drivers/net/wireless/ath/ath9k/ar9003_mac.c AR_DestIdxValid, AR_ClrDestMask, ATH9K_TXERR_FILT (4.4); main.c ath9k_sta_add, xmit.c
 // setup_frame_info (4.4) - data of an access point has an index of its station, other data that of its key, if there is one.
 // linux: drivers/net/wireless/ath/ath9k/mac.c ath9k_hw_set_tx_filter (4.4), ath5k/reg.h AR5K_DCU_TX_FILTER_0_BASE (4.4) - each queue has a

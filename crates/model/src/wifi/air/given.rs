@@ -1,4 +1,4 @@
-//! Given chances that a data frame is broken: one for all rates, or one for each.
+//! Configured frame error rates of data frames: one for all rates, or one for each rate.
 
 use crate::vocabulary::{RandomStream, RateCode};
 use crate::wifi::air::ppdu::Ppdu;

@@ -1,4 +1,4 @@
-//! What of a frame comes through interference that is no Wi-Fi: each stretch of it has the ratio of its time.
+//! Reception of a frame under non-Wi-Fi interference: each part of the frame has the SINR of its time.
 // paper: Pei and Henderson, "Validation of OFDM error rate model in ns-3" (Boeing, 2010) - a frame comes whole if each stretch of it with
 // the same noise does.
 

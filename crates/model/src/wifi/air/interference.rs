@@ -1,7 +1,7 @@
-//! Sources of interference that are no Wi-Fi on a channel: when each is on, and what that is at each radio.
+//! Non-Wi-Fi interference on a channel: when each source is on, and its power at each radio.
 //!
-//! A source defers to nobody. Where the energy of those that are on reaches the threshold, a radio finds the medium busy; whatever it
-//! receives meanwhile has that much more noise.
+//! A source does not defer. A radio senses the medium busy where the energy of the active sources reaches the threshold (energy
+//! detection). Their power adds to the noise of frames that the radio receives meanwhile.
 // deviation: a source's power is spread evenly over the channel and is the same while it is on - a microwave oven's sweeps, and a
 // frequency hopper has a few subcarriers at a time.
 

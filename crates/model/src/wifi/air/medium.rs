@@ -1,4 +1,4 @@
-//! Contention for a channel: EDCA by the standard. An exchange costs what its winners do, whoever else waits.
+//! Contention for a channel: EDCA of IEEE 802.11. The cost of an exchange does not depend on the number of functions that wait.
 //!
 //! All slot boundaries of an idle period lie on one grid, SIFS after the last transmission and then every slot. A
 //! function with arbitration number `aifsn` acts at the boundaries from `aifsn` slots on: it counts its backoff down

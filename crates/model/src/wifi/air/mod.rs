@@ -1,5 +1,4 @@
-//! Hardware and air: PPDUs in a radio's short queues, the contention of its functions for the medium, and the account of
-//! what the air was used for.
+//! Hardware and air: PPDUs in a radio's hardware queues, the contention of its EDCA functions, and the airtime account.
 
 pub mod account;
 pub mod audibility;

@@ -1,4 +1,4 @@
-//! What is left of a PPDU where others were on the air at the same time.
+//! Reception of a PPDU that overlaps with others.
 
 use crate::vocabulary::{Duration, Instant};
 use crate::wifi::air::ppdu::Ppdu;

@@ -81,7 +81,7 @@ pub enum Content {
         /// Frames of the window that is granted.
         frames: u16,
     },
-    /// A beacon, answered by nobody.
+    /// A beacon, which has no response.
     Beacon,
     /// A null frame of a station, which says whether it sleeps.
     Null {
@@ -95,7 +95,7 @@ pub enum Content {
     },
     /// A sleeping station asks for one frame.
     PsPoll,
-    /// A data frame to a group, answered by nobody.
+    /// A group-addressed data frame, which has no response.
     Group,
 }
 

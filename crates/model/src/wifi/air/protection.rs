@@ -1,4 +1,4 @@
-//! What goes before a PPDU so that others keep silent while it is sent.
+//! Protection of a PPDU by RTS/CTS or CTS-to-self.
 
 use crate::vocabulary::Duration;
 use crate::wifi::air::ppdu::{Content, Ppdu};

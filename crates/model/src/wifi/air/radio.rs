@@ -1,7 +1,7 @@
 //! A radio: the short queues of PPDUs in front of its EDCA functions.
 //!
-//! Below this line is hardware: no packet is dropped here, only PPDUs fail. Used PPDUs are kept for the next one, so
-//! that nothing is allocated once a run is under way.
+//! This is hardware: no packet is dropped here, only PPDUs fail. PPDU buffers are reused, so that nothing is allocated during a
+//! run.
 
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;

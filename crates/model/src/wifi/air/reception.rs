@@ -1,4 +1,4 @@
-//! What of a PPDU reaches its receiver, and whether the answer comes back.
+//! Reception of a PPDU's frames, and of the response.
 
 use crate::vocabulary::{Instant, RandomStream};
 use crate::wifi::air::given::FrameErrors;

@@ -1,8 +1,8 @@
-//! What each radio makes of a channel on which not everybody hears everybody: one [`Medium`] for each, that is idle when this
-//! radio senses nothing, has nothing of its own under way and nobody has reserved the air from it.
+//! Each radio's view of a channel with hidden stations: one [`Medium`] for each radio. It is idle when the radio senses nothing,
+//! is not in an exchange itself, and its NAV is zero.
 //!
-//! A frame costs its beginning and its end, each a look at those who hear it. Where everybody hears everybody, one medium for all
-//! says the same with one event for a whole exchange.
+//! A frame costs two events, its beginning and its end, each at all radios that hear it. Without hidden stations, one medium for
+//! all radios gives the same with one event for a whole exchange.
 
 use super::audibility::Audibility;
 use super::capture::CaptureEffect;
@@ -267,7 +267,7 @@ impl Views {
 
     /// A radio begins to send a frame.
     // deviation: who waits senses it at once - a radio takes up to 4 us (CCA), in which others may begin too; only those of the
-    // very same instant collide here, as on a channel where everybody hears everybody.
+    // very same instant collide here, as on a channel where all radios hear each other.
     pub fn begin(&mut self, now: Instant, from: usize) -> FrameId {
         let id = FrameId(self.frames);
         self.frames = self.frames.wrapping_add(1);

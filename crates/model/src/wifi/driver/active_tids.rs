@@ -1,5 +1,5 @@
-//! Whose turn it is: for each access category a round of the TIDs that have frames, as ath9k's driver before
-//! the airtime scheduler and the firmware behind ath9k_htc go it, whatever the frames wait in.
+//! Round robin over the TIDs with frames, for each access category: the order of ath9k before the airtime scheduler, and of
+//! ath9k_htc's firmware.
 
 use alloc::collections::VecDeque;
 use alloc::vec;

@@ -1,8 +1,8 @@
-//! Drivers whose firmware makes the aggregates, as ath10k's, ath11k's and mt76's does: mac80211's queues on the host, below them a queue
-//! for each station and TID in the firmware, and reports of many frames at once.
+//! Drivers whose firmware builds the aggregates (ath10k, ath11k, mt76): mac80211's queues on the host, a queue for each station
+//! and TID in the firmware below, and reports of many frames at once.
 //!
-//! The host knows three things of what it has handed over: how many frames the firmware has, what they count for against airtime queue
-//! limits, and, with a report, which of them are done with. A frame holds its socket's memory until it is reported.
+//! The host knows three things about frames that it handed over: their number, their airtime against airtime queue limits (AQL),
+//! and, from a report, which of them are finished. A frame stays charged to its socket until it is reported.
 
 mod airtime_turns;
 mod estimate;

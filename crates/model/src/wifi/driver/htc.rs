@@ -1,5 +1,5 @@
-//! ath9k_htc: a device behind USB. The host counts all frames it has not heard of again and stops all queues above at
-//! once; few of them fit into the target, whose firmware builds the aggregates; the others wait on the host.
+//! ath9k_htc: a USB device. The host counts the frames that were not reported and, at the limit, stops all queues above together.
+//! The target's firmware builds the aggregates; its buffers hold few frames, and the others wait on the host.
 
 mod usb;
 

@@ -1,5 +1,5 @@
-//! ath9k before 4.10: a FIFO for each station and TID, a round of those that have frames, and a count
-//! of frames per access category that stops the qdisc above.
+//! ath9k before Linux 4.10: a FIFO for each station and TID, served round robin, and a count of frames for each access category
+//! that stops the qdisc above.
 
 use super::tid_fifos::TidFifos;
 use crate::vocabulary::{Ac, Ctx, Instant, Pkt, Sink};

@@ -1,5 +1,5 @@
-//! A FIFO for each TID, and for each access category a round of those that have frames: what ath9k's
-//! driver and the firmware behind ath9k_htc have in common.
+//! A FIFO for each TID, and round robin over the TIDs with frames for each access category: shared by ath9k before 4.10 and
+//! ath9k_htc's firmware.
 
 use super::active_tids::ActiveTids;
 use crate::vocabulary::{Ac, Ctx, Instant, Pkt, PktList, Sink};

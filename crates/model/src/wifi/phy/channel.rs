@@ -1,4 +1,4 @@
-//! What a channel gives a rate: its band, its width, and the guard interval that is left between symbols.
+//! Properties of a channel that a rate depends on: band, width and guard interval.
 
 use crate::vocabulary::Duration;
 
@@ -9,12 +9,13 @@ pub enum Band {
     Ghz2,
     /// 5 GHz.
     Ghz5,
-    /// 6 GHz: HE alone.
+    /// 6 GHz: HE only.
     Ghz6,
 }
 
 impl Band {
-    /// Silence that belongs to a PPDU's end at 2.4 GHz, so that decoders have the time that a SIFS of 16 us gives at 5 GHz.
+    /// Signal extension: 6 us of silence at the end of a PPDU at 2.4 GHz, which give decoders the time that a SIFS of 16 us gives
+    /// at 5 GHz.
     // spec: ieee80211-2016 18.3.2.4 and table 19-25 - aSignalExtension, 6 us at 2.4 GHz for ERP-OFDM and HT, 0 at 5 GHz.
     // spec: ieee80211ax-2021 table 27-60 - 0 at 6 GHz.
     #[inline]

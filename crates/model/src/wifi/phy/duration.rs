@@ -1,4 +1,4 @@
-//! How long a PPDU is on the air: TXTIME of the standard, exact to the nanosecond.
+//! Duration of a PPDU: TXTIME of IEEE 802.11, exact to the nanosecond.
 
 use super::channel::{Band, Gi};
 use super::rate::{DsssRate, HtRate, OfdmRate, PhyRate, Preamble};

@@ -1,4 +1,4 @@
-//! How likely a frame is to be broken, by rate, length and signal-to-noise ratio.
+//! Frame error rate by rate, length and signal-to-noise ratio.
 //!
 //! White noise on a flat channel: the modulation's bit error rate, and behind it the union bound of the convolutional code
 //! with hard decisions. It is computed once for each rate when a path is set up; a frame then costs one exponential.
@@ -166,7 +166,7 @@ fn number(rate: PhyRate) -> usize {
     }
 }
 
-/// What is lost at one signal-to-noise ratio.
+/// Error rates at one signal-to-noise ratio.
 #[derive(Clone, Debug)]
 pub struct ErrorTable {
     /// By rate: the natural logarithm of the chance that a byte is right.

@@ -1,15 +1,15 @@
-//! How loud a signal arrives at a distance.
+//! Received signal strength by distance (path loss).
 
 use super::errors::Snr;
 
-/// What becomes of a signal on its way, in thousandths of a decibel (of a milliwatt where it is a level).
+/// Log-distance path loss. Losses are in thousandths of a dB, levels in thousandths of a dBm.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PathLoss {
-    /// Level that is sent.
+    /// Transmit power.
     pub tx_power: i32,
     /// Loss over the first metre.
     pub at_1m: i32,
-    /// Loss over each tenfold distance.
+    /// Loss per decade of distance.
     pub per_decade: i32,
     /// Level of the noise in 20 MHz.
     pub noise: i32,

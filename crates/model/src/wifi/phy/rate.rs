@@ -1,4 +1,4 @@
-//! What a PPDU can be sent with.
+//! Rates of a PPDU.
 
 use super::channel::{Gi, Width};
 use super::vht_he::{HeRate, VhtRate};

@@ -13,9 +13,9 @@ use crate::vocabulary::Duration;
 pub struct Timing {
     /// Whose timing it is.
     pub band: Band,
-    /// Gap before an answer.
+    /// Gap before a response.
     pub sifs: Duration,
-    /// Unit of the back-off.
+    /// Unit of the backoff.
     pub slot: Duration,
     /// Silence that ends each OFDM and HT PPDU at 2.4 GHz.
     pub signal_extension: Duration,
@@ -24,7 +24,7 @@ pub struct Timing {
     pub lowest: PhyRate,
 }
 
-/// Unit of the back-off where stations without OFDM are.
+/// Slot time with stations that have no OFDM.
 // spec: ieee80211-2016 table 16-4 and 18.4.5 - 20 us; 9 us only if all stations of the network can do it.
 pub const LONG_SLOT: Duration = Duration::from_micros(20);
 
@@ -56,21 +56,21 @@ impl Timing {
         Self { lowest, slot, ..self }
     }
 
-    /// Gap before the back-off of an access category.
+    /// AIFS of an access category: the gap before its backoff.
     // spec: ieee80211-2016 10.22.2.4 - AIFSN slots after a SIFS.
     #[inline]
     pub fn aifs(self, aifsn: u8) -> Duration {
         self.sifs + self.slot * u64::from(aifsn)
     }
 
-    /// What EIFS has beyond DIFS (or beyond the AIFS of a category): time for an answer that could not be heard.
+    /// EIFS minus DIFS (or minus the AIFS of an access category): time for a response that could not be received.
     // spec: ieee80211-2016 10.3.2.3.7 and 10.22.2.4 - SIFS and an ACK at the lowest mandatory rate, before DIFS or AIFS.
     #[inline]
     pub fn eifs_extra(self) -> Duration {
         self.sifs + self.ack_duration(self.lowest)
     }
 
-    /// How long a sender waits for an answer that does not come, beyond the SIFS that its next AIFS begins with.
+    /// Time that a sender waits for a missing response, beyond the SIFS that its next AIFS begins with.
     // spec: ieee80211-2016 10.3.2.9 and 10.22.2.4 d - ACKTimeout is SIFS, a slot and the time until a reception is known to have
     // begun; AIFSN slots follow it, with no other SIFS.
     // spec: ieee80211-2016 table 17-21 - aRxPHYStartDelay, 20 us: preamble and SIGNAL of the OFDM frame that would answer.

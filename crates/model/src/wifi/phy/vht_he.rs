@@ -1,4 +1,4 @@
-//! Rates of 802.11ac (VHT) and 802.11ax (HE), single user: what they are is in tables.
+//! Rates of 802.11ac (VHT) and 802.11ax (HE), single user, in tables.
 
 use super::channel::{Gi, Width};
 use crate::vocabulary::Rate;

@@ -1,7 +1,7 @@
 //! Power save: when a station sleeps and what wakes it ([`saver`]), when it leaves its channel to scan ([`scan`]), what its access point
 //! keeps meanwhile ([`sleepers`]) and says of that in its beacons ([`tim`]), and when that leaves its own channel ([`trips`]).
 //!
-//! Pure algorithms: who asks tells the time, and what is to be sent is an answer. [`super::dev`] does it.
+//! Pure algorithms: the caller passes the time, and frames to send are return values; [`super::dev`] sends them.
 
 pub mod group;
 pub mod saver;

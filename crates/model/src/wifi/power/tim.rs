@@ -14,7 +14,7 @@ pub struct Tim {
     pub group: bool,
     /// Number of the beacon.
     pub number: u64,
-    /// A bit for each association identifier from 0 on; 0 is nobody's.
+    /// A bit for each association identifier (AID) from 0 on; AID 0 belongs to no station.
     bits: Vec<u8>,
 }
 

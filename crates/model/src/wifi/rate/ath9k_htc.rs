@@ -1,4 +1,4 @@
-//! The rate control of the AR9271, which its firmware has in place of the host's: the best rate below a ceiling that falls with the
+//! The rate control in the AR9271's firmware, used instead of the host's: the best rate below a ceiling that falls with the
 //! packet error rate and rises with probes.
 //!
 //! Facts from the open firmware (e888634): `wlan/ratectrl_11n_ln.c` has the rules, `wlan/ar5416Phy.c` the rates.

@@ -1,4 +1,4 @@
-//! What frames may be sent at, whatever rate control chooses: `iw set bitrates`.
+//! The rate mask that limits rate control: `iw dev DEVICE set bitrates`.
 
 use super::Probe;
 use crate::wifi::phy::{HtRate, PhyRate, RetryChain};
@@ -45,7 +45,7 @@ impl McsMask {
         Probe { rate: self.nearest(probe.rate), ..probe }
     }
 
-    /// What a frame is sent at in place of this rate: the next lower one that is allowed, or else the next higher.
+    /// What a frame is sent at instead of this rate: the next lower one that is allowed, or else the next higher.
     // linux: net/mac80211/rate.c rate_idx_match_mcs_mask (4.4).
     fn nearest(self, rate: PhyRate) -> PhyRate {
         let PhyRate::Ht(rate) = rate else { return rate };

@@ -1,8 +1,8 @@
-//! Minstrel, the rate control of stations without HT: rates of 802.11a, b and g by what was acknowledged, with a tenth of the
-//! frames as probes.
+//! Minstrel, the rate control of stations without HT: chooses rates of 802.11a, b and g by the share of acknowledged frames, with
+//! a tenth of the frames as probes.
 //!
-//! Every 100 ms the successes of each rate become an average. The best two by expected throughput, the most reliable one and
-//! the lowest make the retry chain.
+//! Every 100 ms the success ratio of each rate updates its average. The retry chain is: the best two rates by expected
+//! throughput, the most reliable one, and the lowest.
 
 mod times;
 

@@ -1,7 +1,7 @@
-//! Minstrel-HT: rates of an HT or VHT station by what was acknowledged, with a probe now and then.
+//! Minstrel-HT: chooses the rates of an HT or VHT station by the share of acknowledged frames, with occasional probes.
 //!
-//! Every 50 ms the successes of each rate become an average, and of all rates four are chosen by expected throughput and one
-//! by reliability. They make the retry chain. Probes keep the averages of other rates alive.
+//! Every 50 ms the success ratio of each rate updates its average. Four rates are chosen by expected throughput and one by
+//! reliability; they make the retry chain. Probes keep the averages of other rates current.
 
 mod by_count;
 mod by_need;

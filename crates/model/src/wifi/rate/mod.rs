@@ -1,4 +1,4 @@
-//! Rate control: which rates a link is sent at.
+//! Rate control: the rates of a link.
 
 pub mod ath9k_htc;
 pub mod mask;
@@ -25,13 +25,13 @@ use stats::RateStats;
 pub enum RateControl {
     /// Always the same chain.
     Fixed(RetryChain),
-    /// Minstrel-HT, and what may be sent of what it chooses.
+    /// Minstrel-HT with a rate mask.
     MinstrelHt(Box<MinstrelHt>, McsMask),
     /// Minstrel, without HT.
     Minstrel(Box<Minstrel>),
     /// That of the AR9271's firmware.
     Ath9kHtc(Box<Ath9kHtc>),
-    /// The chains that a trace says.
+    /// Retry chains from a trace.
     // deviation: a chain is looked for when a data PPDU is done with, as rate control's is, so one may still go at the old rate.
     Traced(Box<Timeline<RetryChain>>),
 }
@@ -47,7 +47,7 @@ pub struct Probe {
     pub second: bool,
 }
 
-/// What became of a data PPDU, for rate control.
+/// The outcome of a data PPDU, for rate control.
 #[derive(Clone, Copy, Debug)]
 pub struct TxReport<'a> {
     /// The entries of its chain that were used, each with the tries made.
@@ -58,7 +58,7 @@ pub struct TxReport<'a> {
     pub acked: u32,
     /// What it was to find out.
     pub probe: Option<Probe>,
-    /// Tries at the last of those entries that were no more than an RTS without an answer.
+    /// Tries at the last of those entries that were only an RTS without a CTS.
     pub unsent: u8,
 }
 
@@ -104,7 +104,7 @@ impl RateControl {
         }
     }
 
-    /// Whether it probes by PPDU: [`RateControl::probe_by_ppdu`] is asked in place of [`RateControl::probe`].
+    /// Whether it probes by PPDU: [`RateControl::probe_by_ppdu`] is asked instead of [`RateControl::probe`].
     #[inline]
     pub const fn probes_by_ppdu(&self) -> bool {
         matches!(self, Self::Ath9kHtc(_))
@@ -118,7 +118,7 @@ impl RateControl {
         }
     }
 
-    /// The chain of a probe in place of `chain`.
+    /// The chain of a probe instead of `chain`.
     pub fn probe_chain(&self, probe: Probe, chain: &RetryChain) -> RetryChain {
         match self {
             Self::Ath9kHtc(m) => m.probe_chain(probe.rate),

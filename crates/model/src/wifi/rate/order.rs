@@ -1,4 +1,4 @@
-//! The order in which the rates of a group are probed: columns of all its places, each shuffled.
+//! The order in which the rates of a group are probed: columns of all its rates, each shuffled.
 
 use super::table::MOST_PLACES;
 use crate::vocabulary::RandomStream;

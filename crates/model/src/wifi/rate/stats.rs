@@ -1,6 +1,6 @@
-//! What rate control knows of one rate: how often it was tried and with what success, in intervals and on average.
+//! Rate control's statistics of one rate: attempts and successes in the current interval, and their average.
 //!
-//! Probabilities are whole numbers of 4096ths, as Linux keeps them, so that a comparison falls out the same everywhere.
+//! Probabilities are integers in units of 1/4096, as in Linux, so that comparisons give the same result on every machine.
 
 /// A probability of one.
 // linux: net/mac80211/rc80211_minstrel.h MINSTREL_SCALE (4.4) - twelve bits behind the point.

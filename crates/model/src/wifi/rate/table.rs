@@ -1,4 +1,4 @@
-//! The rates between two HT or VHT stations, in groups, and how long each needs for a packet.
+//! The rates between two HT or VHT stations, in groups, each with the duration of a packet.
 
 use crate::vocabulary::Duration;
 use crate::wifi::phy::{Gi, HtRate, PhyRate, VhtRate, Width};

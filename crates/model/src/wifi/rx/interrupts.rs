@@ -1,5 +1,5 @@
-//! Interrupts for received frames: a device that tells of frames only when no more have come for a while, or the first of them
-//! has waited for long.
+//! Interrupt mitigation for received frames: the device raises an interrupt when no frame has arrived for a while, or when the
+//! first one has waited for its limit.
 
 use crate::node::jitter::Softirq;
 use crate::vocabulary::{Duration, Instant, Pkt};

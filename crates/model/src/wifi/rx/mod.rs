@@ -44,7 +44,7 @@ impl RxTid {
         }
     }
 
-    /// The peer asks for a Block Ack session from `start` on, and is granted a window of so many frames. One that is open already,
+    /// The peer asks for a Block Ack session from `start` on, and is granted a window of this many frames. One that is open already,
     /// whose answer was lost, ends.
     pub fn open(&mut self, start: Seq, frames: u16, place: PlaceId, up: &mut Vec<Pkt>) {
         match &mut self.session {

@@ -243,7 +243,7 @@ impl Reorder {
     }
 }
 
-/// Empty slots for a window of so many frames.
+/// Empty slots for a window of this many frames.
 fn slots(frames: u16) -> Box<[Option<(Pkt, Instant)>]> {
     vec![None; usize::from(frames).next_power_of_two()].into_boxed_slice()
 }

@@ -1,8 +1,8 @@
-//! Pseudo retry-out: an access point acts as if the sender had given up a frame that came broken too often.
+//! Pseudo retry-out: an access point acts as if the sender had given up a frame that was received with errors too often.
 //!
-//! The sender keeps trying until its own limit, and every frame behind the one it tries waits at the receiver. Where rates are low
-//! that takes long, and TCP above never sees a loss that would make it slow down. So the receiver counts, passes on what
-//! waited, and ignores the frame if it comes well after all.
+//! The sender retries until its own limit, and all later frames wait in the receiver's reorder buffer. At low rates that takes
+//! long, and TCP never sees a loss that would make it slow down. So the receiver counts the failures, releases the waiting
+//! frames, and ignores the frame if it arrives later.
 
 use crate::vocabulary::Rate;
 use crate::wifi::marks::Marks;
@@ -72,7 +72,7 @@ pub struct RetryOut {
 }
 
 impl RetryOut {
-    /// Nothing has come in a session with a window of so many frames.
+    /// Nothing has come in a session with a window of this many frames.
     pub fn new(frames: u16) -> Self {
         let numbers = 2 * usize::from(frames).next_power_of_two();
         Self { numbers, broken: [0; NUMBERS], lost: [Marks::NONE; 2] }

@@ -1,4 +1,4 @@
-//! Received frames on their way to a host behind USB: the device puts several into a transfer, and waits for them.
+//! Received frames on their way to a host over USB: the device waits for several frames and moves them in one transfer.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;

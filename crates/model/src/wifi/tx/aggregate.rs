@@ -1,6 +1,6 @@
-//! How much an A-MPDU may hold, and the lengths that come of filling it: ath9k's rules, one copy for all drivers.
+//! Limits and lengths of A-MPDUs: ath9k's rules, shared by all drivers.
 //!
-//! [`AggregateLimits`] is worked out once for a retry chain, [`Subframes`] once for a PPDU.
+//! [`AggregateLimits`] is computed once for a retry chain, [`Subframes`] once for a PPDU.
 
 use crate::vocabulary::Duration;
 use crate::wifi::phy::frame::{DELIMITER, padding};
@@ -227,7 +227,7 @@ impl Subframes {
         Self { limits, frames: 0, first: 0, bytes: 0, filler: 0 }
     }
 
-    /// As it was when it was filled before: so many frames, the first and the last of these lengths, and a PSDU of so many bytes.
+    /// As it was when it was filled before: so many frames, the first and the last of these lengths, and a PSDU of this many bytes.
     #[inline]
     pub const fn resumed(
         limits: AggregateLimits,

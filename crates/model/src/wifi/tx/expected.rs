@@ -1,4 +1,4 @@
-//! The throughput that rate control expects of a rate, which decides whether a station counts as slow.
+//! Expected throughput of a rate by rate control; it decides whether a station counts as slow.
 
 use crate::vocabulary::Rate;
 use crate::wifi::phy::PhyRate;

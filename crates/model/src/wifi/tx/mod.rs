@@ -1,4 +1,4 @@
-//! The sending half that all drivers share: peers, sessions and windows, and the one builder of PPDUs with its limits.
+//! The transmit side shared by all drivers: peers, Block Ack sessions and windows, and the PPDU builder with its limits.
 
 pub mod aggregate;
 pub mod expected;

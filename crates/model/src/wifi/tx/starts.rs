@@ -1,9 +1,8 @@
-//! Where sessions begin: a work queue that all TIDs of a device share, in which each takes a grace period.
+//! Setup of Block Ack sessions: a work queue shared by all TIDs of a device, in which each request takes an RCU grace period.
 //!
-//! What asks for a session does not send the request. It queues work, and the work first waits until nobody is in the sending path
-//! any more. So requests of one device are some milliseconds apart, however many sessions are wanted at once, and those of different
-//! devices that want one at the same instant are some milliseconds from each other. An attempt that nobody has answered is ended in
-//! the same way, before another is made.
+//! The transmit path does not send an ADDBA request itself. It queues work, and the work first waits for an RCU grace period. So
+//! requests of one device are some milliseconds apart, even if many sessions are wanted at once, and requests of different
+//! devices at the same instant are also some milliseconds apart. An unanswered attempt is ended the same way before the next one.
 
 use alloc::collections::VecDeque;
 

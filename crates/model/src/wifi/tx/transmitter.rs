@@ -1,4 +1,4 @@
-//! What every driver needs to send: the device's peers, their TIDs, and one attempt to fill a PPDU.
+//! The transmitter shared by all drivers: the device's peers, their TIDs, and one attempt to fill a PPDU.
 
 use crate::vocabulary::{Ac, Ctx, DevId, Duration, Instant, PeerId, Pkt, Rate, Sink};
 use crate::wifi::air::filter::DestinationFilter;
@@ -16,7 +16,7 @@ use crate::wifi::tx::tid::{BlockAckSession, LinkRate, TxTid};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-/// Airtime weight of a station that nobody has given one.
+/// Default airtime weight of a station.
 // linux: net/mac80211/ieee80211_i.h IEEE80211_DEFAULT_AIRTIME_WEIGHT (5.1).
 pub const AIRTIME_WEIGHT: u32 = 256;
 

@@ -56,7 +56,7 @@ pub enum Cause {
     Others,
     /// A neighbouring network.
     Neighbour,
-    /// Interference that is no Wi-Fi.
+    /// Interference that is not Wi-Fi.
     Noise,
     /// Beacons and management.
     Management,

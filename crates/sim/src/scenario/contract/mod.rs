@@ -52,7 +52,7 @@ pub(super) enum Form {
     Fraction,
     /// A number, both bounds included.
     Number(f64, f64),
-    /// This, or a part of somebody's own: its name alone, or a table of its `kind` and its options.
+    /// This, or a user-defined part: its name alone, or a table of its `kind` and its options.
     Part(Family, &'static Form),
     /// Any of these.
     Either(&'static [Form]),

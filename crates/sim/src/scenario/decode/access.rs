@@ -1,4 +1,4 @@
-//! Access lines: other rates each way, and a modem's buffer before each.
+//! Access lines: a rate and a modem's buffer for each direction.
 
 use stillair_model::qdisc::cake::Framing;
 use stillair_model::vocabulary::{Duration, Rate};
@@ -65,7 +65,7 @@ pub(super) static KEYS: [Key; 9] = [
         "customer",
         Form::Name("end"),
         "the end that forwards, if the other does not",
-        "the node, or its interface, on whose side the modem stands: what goes to it is `down`",
+        "the node, or its interface, on the customer's side of the modem: the direction towards it is `down`",
     ),
     Key::open(
         "port",

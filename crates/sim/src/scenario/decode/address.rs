@@ -81,7 +81,7 @@ fn network(at: InterfaceRef, medium: &Attachment) -> Network {
     }
 }
 
-/// Gives addresses to the interfaces that have none, of so many links.
+/// Gives addresses to the interfaces that have none, of this many links.
 pub(super) fn complete(nodes: &mut [Node], links: usize, wiring: &Wiring<'_>) {
     if !wiring.unaddressed.is_empty() {
         give(nodes, links, wiring);

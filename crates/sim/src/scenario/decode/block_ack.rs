@@ -1,4 +1,4 @@
-//! How many frames the window of a Block Ack session may have.
+//! Largest window of a Block Ack session, in frames.
 
 use stillair_model::wifi::seq_window::SeqWindow;
 
@@ -11,10 +11,8 @@ use super::device::Device;
 pub(super) const KEY: Key = Key::open(
     "block_ack_window",
     Form::Integer(1, SeqWindow::MOST as i64),
-    "256 with the schemes `mt76` and `ath11k`, 64 with the others, as mac80211 has it where a driver says nothing",
-    "frames that a Block Ack session may have open, and so an aggregate: what it asks for as sender and grants as receiver at most. The \
-     less of both ends counts, and more than 64 only between devices of HE. Between devices of HT an aggregate has half of it at most, as \
-     ath9k has it. Other drivers of HE: 256 of iwlwifi, 128 of rtw89, which grants 64",
+    "256 with the schemes `mt76` and `ath11k`, 64 with the others, mac80211's default",
+    "window of a Block Ack session in frames, and so the limit of an aggregate: what it requests as sender and grants as receiver. The smaller of both ends counts, and more than 64 only between HE devices. Between HT devices an aggregate has at most half of it, as in ath9k. Other drivers of HE: 256 of iwlwifi, 128 of rtw89, which grants 64",
 );
 
 pub(super) fn read(section: &mut Section<'_>, scheme: Scheme, device: Option<&Device>) -> Result<u16, Fault> {

@@ -56,15 +56,13 @@ pub(super) static SHAPE: Shape = Shape {
                 "protection",
                 Form::Boolean,
                 "`true` if a station on the channel is 802.11b-only",
-                "its sender's CTS goes before each OFDM frame at 11 Mbit/s (24 at 5 GHz), and before those of HT and later at 1 Mbit/s \
-                 (6 at 5 GHz), as in Linux",
+                "CTS-to-self before each OFDM frame, as in Linux: at 11 Mbit/s (24 at 5 GHz), before frames of HT and later at 1 Mbit/s (6 at 5 GHz)",
             ),
             Key::or(
                 "busy_backoff",
                 Form::Boolean,
                 "true",
-                "a frame that finds the medium busy and no back-off left draws a new one, as the standard asks; `false`: as simulated radios do it \
-                 that draw a back-off after a transmission alone",
+                "a frame that finds the medium busy and has no back-off left draws a new one, as the standard requires; `false`: a back-off is drawn only after a transmission, as by simulated radios (mac80211_hwsim)",
             ),
             Key::or(
                 "beacon_interval",

@@ -1,5 +1,5 @@
-//! Wi-Fi devices that are sold, as data: whose driver they have, and its numbers, each with where it is written, or the range it lies in
-//! where no source tells.
+//! Profiles of Wi-Fi devices on the market: the driver and its parameters, each with its source, or with a range where no source
+//! gives it.
 
 use std::sync::LazyLock;
 
@@ -44,10 +44,9 @@ const EHT: &str = "802.11be is not modelled";
 /// Key of a Wi-Fi interface.
 pub(super) const KEY: Key = Key::open(
     "device",
-    Form::Listed { title: "device", words: "a Wi-Fi device that is sold, such as `mt7915`", names },
+    Form::Listed { title: "device", words: "a Wi-Fi device on the market, such as `mt7915`", names },
     "none",
-    "sets `scheme` with its numbers, `block_ack_window` and the longest MPDU that is announced; keys beside it go before it. Streams and width \
-     that the device has not are told of. `stillair check` shows what no source tells",
+    "sets `scheme` with its parameters, `block_ack_window` and the maximum MPDU length that is announced; keys beside it override it. Notes name streams and width that the device does not have. `stillair check` prints values without a source",
 );
 
 const SOURCE: Key = Key::open("source", Form::Text, "none: then `least` and `most`", "where it is written");

@@ -51,7 +51,7 @@ pub(super) static SHAPE: Shape = Shape {
             "start_spread",
             Form::Time,
             "10 ms",
-            "flows and pings start so much later at most, each drawn anew for each run, as processes do",
+            "maximum random delay of the start of flows and pings, drawn for each run, as of processes",
         ),
     ]],
 };

@@ -24,8 +24,7 @@ pub(super) static SHAPE: Shape = Shape {
             "offload",
             Form::Choice(&["none", "gso", "tso"]),
             "none",
-            "what its card can do. `none`: nothing, as ath9k. `gso`: checksums and pieces of pages; the kernel splits packets above the card. \
-             `tso`: the card splits them",
+            "offloads of its card. `none`: none, like ath9k. `gso`: checksums and scatter-gather; the kernel splits packets above the card. `tso`: the card splits them",
         ),
         Key::or(
             "rx_buffers",
@@ -46,7 +45,7 @@ pub(super) static SHAPE: Shape = Shape {
             "congestion_control",
             Form::Text,
             "that of the flow",
-            "congestion control of what it sends: any that its kernel has, such as one of a patch",
+            "congestion control of its flows: any that its kernel has, such as one from a patch",
         ),
         Key::or(
             "mptcp",
@@ -104,5 +103,16 @@ pub(super) fn read(field: &Field<'_>) -> Result<Guest, Fault> {
         run.push(Program { at, command: text.to_owned() });
     }
     section.finish()?;
-    Ok(Guest { kernel, offload, rx_buffers, queue, memory, congestion_control, mptcp, run })
+    Ok(Guest {
+        kernel,
+        offload,
+        rx_buffers,
+        queue,
+        memory,
+        congestion_control,
+        mptcp,
+        tsq_bytes: None,
+        max_header: None,
+        run,
+    })
 }

@@ -1,4 +1,4 @@
-//! Who does not hear whom on a channel.
+//! Hidden stations of a channel.
 
 use super::super::contract::{Form, Key};
 use super::super::document::Value;
@@ -27,7 +27,7 @@ pub(super) const KEYS: &[Key] = &[
     Key::open(
         "faint",
         Form::List(&GROUP),
-        "everybody understands everybody",
+        "none: every radio that senses a frame understands it",
         "in each list the nodes or interfaces sense each other (the medium becomes busy) and decode nothing",
     ),
     Key::open(

@@ -1,4 +1,4 @@
-//! Whether a host is modelled or stands outside, and what that means for its other keys.
+//! Whether a host is modelled or outside, and the consequences for its other keys.
 
 use super::super::contract::{Form, Key};
 use super::super::document::Value;
@@ -17,7 +17,7 @@ pub(super) const KEY: Key = Key::or(
     "host",
     FORM,
     "model",
-    "who makes its packets and takes what comes for it. `model`: the modelled kernel and the flows of the scenario. `outside`: a host \
+    "who makes and receives its packets. `model`: the modelled kernel and the flows of the scenario. `outside`: a host \
      outside the model, whose packets a driver lets in and out with their bytes; its interfaces are modelled, no flow begins or ends there, \
      and `stillair run` and `stillair sweep` cannot run it. `live`: a real Linux host, a network namespace of `stillair live`; real tools \
      make the flows between two live hosts. A table: a real Linux kernel in virtual time",
@@ -42,7 +42,7 @@ type Kept = (Host, Option<Guest>, Vec<(String, String)>);
 
 /// Reads the key of a node, and refuses what only a modelled host has.
 pub(super) fn read(section: &mut Section<'_>) -> Result<Kept, Fault> {
-    let (host, guest) = section.or_by("host", (Host::Model, None), |field| match field.item.value {
+    let (host, mut guest) = section.or_by("host", (Host::Model, None), |field| match field.item.value {
         Value::Table(_) => Ok((Host::Uml, Some(guest::read(field)?))),
         _ => {
             let host = [("model", Host::Model), ("outside", Host::Outside), ("live", Host::Live)];
@@ -55,7 +55,19 @@ pub(super) fn read(section: &mut Section<'_>) -> Result<Kept, Fault> {
             section.idle(key, WHY, RIGHT)?;
         }
         match (host, section.get("tcp")) {
-            (Host::Live | Host::Uml, Some(tcp)) => of_driver(&tcp)?,
+            (Host::Live, Some(tcp)) => only(&tcp, &["tsq", "wifi_pacing_shift"], "a live host")?,
+            (Host::Uml, Some(tcp)) => {
+                only(
+                    &tcp,
+                    &["tsq", "tsq_period", "tsq_bytes", "max_header", "wifi_pacing_shift"],
+                    "a guest",
+                )?;
+                if let Some(guest) = &mut guest {
+                    let mut own = tcp.section("a table")?;
+                    guest.tsq_bytes = own.find("tsq_bytes")?;
+                    guest.max_header = own.get("max_header").map(|field| field.value()).transpose()?;
+                }
+            }
             (_, Some(tcp)) => return Err(tcp.idle(WHY, RIGHT)),
             (_, None) => {}
         }
@@ -85,18 +97,16 @@ fn plain(setting: &Field<'_>) -> String {
     }
 }
 
-/// Refuses what a live host's kernel decides itself. What its Wi-Fi driver asks for is the model's, and whether packets stay charged while they
-/// wait there.
-fn of_driver(tcp: &Field<'_>) -> Result<(), Fault> {
-    let own = |name: &str| matches!(name, "wifi_pacing_shift" | "tsq");
-    match tcp.table("a table")?.0.iter().find(|(name, _)| !own(name)) {
-        None => Ok(()),
-        Some((name, _)) => {
-            let why =
-                format!("{name}, which has no effect at a live host or a guest, whose kernel is its own");
-            Err(tcp.found(why, "tsq or wifi_pacing_shift"))
-        }
-    }
+/// Refuses what the kernel of a live host or a guest decides itself, so all but these keys. What its Wi-Fi driver asks for is the model's, and
+/// whether packets stay charged while they wait there; a guest's kernel takes what our patches have a parameter for.
+fn only(tcp: &Field<'_>, own: &[&str], at: &str) -> Result<(), Fault> {
+    let Some((name, _)) = tcp.table("a table")?.0.iter().find(|(name, _)| !own.contains(&name.as_str()))
+    else {
+        return Ok(());
+    };
+    let [all @ .., last] = own else { unreachable!("a host has some") };
+    let why = format!("{name}, which has no effect at {at}, whose kernel is its own");
+    Err(tcp.found(why, format!("{} or {last}", all.join(", "))))
 }
 
 /// Reads the key of an interface, and refuses what only interfaces of modelled hosts have.

@@ -1,5 +1,5 @@
-//! Keys that have no effect in this scenario and are no mistake: a host, a scheme or a stack is tried in place of another with what the
-//! other needs beside it. They are told, not refused. What `like` has brought from another node is not told.
+//! Keys that have no effect in this scenario and are not mistakes: for example, one scheme is tried instead of another whose keys
+//! are still there. They give a note, not an error. Keys that `like` copied from another node give no note.
 
 use std::borrow::Cow;
 

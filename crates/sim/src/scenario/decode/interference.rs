@@ -1,4 +1,4 @@
-//! Interference that is no Wi-Fi: where, how loud, and when.
+//! Non-Wi-Fi interference: place, power and times.
 
 use stillair_model::vocabulary::Duration;
 use stillair_model::wifi::air::interference::MOST_SOURCES;
@@ -78,8 +78,8 @@ static RECORDED: Shape = Shape {
 
 static SOURCE: Shape = Shape {
     title: "Interference",
-    about: "A source that is no Wi-Fi: it defers to nobody, makes the medium busy where it is loud enough (`energy_from` of the channel) and is noise to \
-            what is received. It is spread evenly over the channel. Every station on the channel needs an `snr`, a `distance` or a position.",
+    about: "A non-Wi-Fi source: it does not defer, makes the medium busy where it is strong enough (`energy_from` of the channel), and is noise to \
+            received frames. It is spread evenly over the channel. Every station on the channel needs an `snr`, a `distance` or a position.",
     groups: &[&[
         Key::need("channel", Form::Name("channel"), "the channel that it is on"),
         Key::open("power", losses::LEVEL, "by `position`", "its level at every receiver, in 20 MHz"),
@@ -87,7 +87,7 @@ static SOURCE: Shape = Shape {
             "position",
             position::FORM,
             "equally loud everywhere",
-            "where it stands: how loud it is at each node follows from the channel's loss, and every node on the channel needs a position",
+            "its position: its level at each node follows from the channel's loss, and every node on the channel needs a position",
         ),
         Key::open(
             "tx_power",

@@ -1,4 +1,4 @@
-//! How long a Wi-Fi device waits before it tells its host of received frames.
+//! Interrupt mitigation of a Wi-Fi device for received frames.
 
 use stillair_model::wifi::rx::interrupts::RxMitigation;
 
@@ -45,7 +45,7 @@ pub(super) const KEY: Key = Key::or(
     "rx_mitigation",
     FORM,
     "none",
-    "how long the device waits before it tells its host of received frames; a broken frame and the end of a transmission tell of them too",
+    "receive interrupt mitigation: how long the device waits before it reports received frames to its host; a broken frame and the end of a transmission report them too",
 );
 
 pub(super) fn read(section: &mut Section<'_>) -> Result<Option<RxMitigation>, Fault> {

@@ -1,4 +1,4 @@
-//! How a host's interrupts, timers and clock vary.
+//! Host jitter: interrupts, timers and clock.
 
 use stillair_model::node::jitter::{JitterParams, Spread};
 use stillair_model::vocabulary::Duration;

@@ -21,8 +21,7 @@ pub(super) const NODE: Key = Key::open(
     "nic",
     NIC,
     "none",
-    "the device of its Ethernet interfaces, where their link does not say `nic`: what it sends and what it receives is reported as that \
-     device's driver sets it",
+    "the device of its Ethernet interfaces, unless their link has `nic`: it reports sent and received packets as that device's driver sets it",
 );
 
 /// What the devices at both ends do.
@@ -31,9 +30,9 @@ const DEVICES: &[Key] = &[
         "nic",
         NIC,
         "that of each end's node: none",
-        "what the devices' drivers set by default: `none` reports each arrival at once; `e1000e` has byte queue limits and at most 20000 \
+        "defaults of the devices' drivers: `none` reports each arrival at once; `e1000e` has byte queue limits and at most 20000 \
          interrupts a second at 1 Gbit/s, 4000 at other rates; `tg3` byte queue limits, rx_usecs = 20, rx_frames = 5, tx_usecs = 72 and \
-         tx_frames = 53; a key beside it goes before it. Both devices exist at 10, 100 and 1000 Mbit/s",
+         tx_frames = 53; a key beside it overrides it. Both devices exist at 10, 100 and 1000 Mbit/s",
     ),
     Key::or("ring", Form::Integer(1, MOST), "256", "packets in a device's transmit ring"),
     Key::open("bql", Form::Boolean, "that of the `nic`: false", "byte queue limits keep the ring short"),

@@ -1,4 +1,4 @@
-//! What is lost on a station's path: given chances, a signal-to-noise ratio, or a distance.
+//! Losses on a station's path: configured error rates, a signal-to-noise ratio, or a distance.
 
 use stillair_model::vocabulary::Duration;
 use stillair_model::wifi::air::given::RateError;
@@ -33,7 +33,7 @@ static STEP: Shape = Shape {
     about: "The ratio from a time on.",
     groups: &[&[
         Key::need("at", Form::Period, "when it changes, after the one before"),
-        Key::need("snr", RATIO, "what it changes to"),
+        Key::need("snr", RATIO, "the new value"),
     ]],
 };
 const RATIOS: Form = Form::Either(&[RATIO, Form::List(&STEP_OR_FIRST)]);
@@ -86,7 +86,7 @@ pub(super) const KEYS: &[Key] = &[
         "distance",
         LENGTH,
         "errors are given",
-        "distance to the access point, of which `snr` follows by the channel's loss",
+        "distance to the access point; `snr` follows by the channel's path loss",
     ),
     Key::open(
         "error_rate",
@@ -104,13 +104,13 @@ pub(super) const KEYS: &[Key] = &[
         "unheard_rate",
         Form::Fraction,
         "0.0 without `snr` and `distance`",
-        "chance that the preamble of a data PPDU is not understood, so that nothing of it is heard",
+        "probability that the preamble of a data PPDU is not understood, so that the whole PPDU is missed",
     ),
 ];
 
 /// Keys of a channel.
 pub(super) const CHANNEL: &[Key] = &[
-    Key::or("tx_power", LEVEL, "16 dBm", "level that everybody sends at"),
+    Key::or("tx_power", LEVEL, "16 dBm", "transmit power of all radios on the channel"),
     Key::open(
         "loss_at_1m",
         RATIO,

@@ -1,4 +1,4 @@
-//! What every flow has: its ends, its times, and the mark of its packets.
+//! Keys of every flow: its endpoints, its times, and the TOS byte of its packets (`mark`).
 
 use stillair_model::vocabulary::Ip;
 

@@ -103,7 +103,7 @@ impl Look<'_> {
         for key in needed.filter(|key| others.iter().all(|shape| needs(shape, key.name))) {
             let misspelt = strangers.iter().any(|(stranger, _)| nearest(stranger, &[key.name]).is_some());
             if table.get(key.name).is_none() && !misspelt {
-                let expected = plain(&key.form);
+                let expected = with_article(plain(&key.form));
                 self.found.add(Fault::new(origin, join(path, key.name), "nothing", expected));
             }
         }
@@ -308,7 +308,13 @@ fn is_table(form: &'static Form) -> bool {
     }
 }
 
-/// What a value may be, without what Markdown has around names.
+/// The words of a form as a noun of a sentence: `a rate, at least 1 kbit/s`.
+fn with_article(words: String) -> String {
+    const NOUNS: [&str; 7] = ["rate", "time", "size", "number", "whole number", "fraction", "list of"];
+    if NOUNS.iter().any(|noun| words.starts_with(noun)) { format!("a {words}") } else { words }
+}
+
+/// The words of a form, without Markdown around names.
 fn plain(form: &'static Form) -> String {
     let mut text = String::new();
     let words = words(form);

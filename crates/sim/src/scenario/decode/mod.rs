@@ -1,4 +1,4 @@
-//! The tree, key by key, to the scenario's types.
+//! Converts the tree, key by key, to the scenario's types.
 
 mod access;
 mod address;
@@ -72,7 +72,7 @@ pub(super) static SHAPE: Shape = Shape {
         Key::open(
             "duration",
             Form::Period,
-            "`30 s`; with a `test` what that takes; with an outside host `1000000 s`, of which its driver may stop at any time",
+            "`30 s`; with a `test` what that takes; with an outside host `1000000 s`, which its driver may end at any time",
             "length of the run",
         ),
         Key::open(

@@ -1,4 +1,4 @@
-//! Names that values refer to, and what they stand for.
+//! Names in values, and what they refer to.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;

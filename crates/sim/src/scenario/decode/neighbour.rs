@@ -1,4 +1,4 @@
-//! Neighbouring networks as load: on which channel, how much, and in what frames.
+//! Neighbouring networks as load: channel, airtime and frames.
 
 use stillair_model::vocabulary::Duration;
 
@@ -14,7 +14,7 @@ static STEP: Shape = Shape {
     about: "The load from a time on.",
     groups: &[&[
         Key::need("at", Form::Period, "when it changes, after the one before and before the end of the run"),
-        Key::need("load", Form::Fraction, "what it changes to"),
+        Key::need("load", Form::Fraction, "the new value"),
     ]],
 };
 static STEP_OR_FIRST: Form = Form::Either(&[Form::Fraction, Form::Table(&STEP)]);
@@ -63,7 +63,7 @@ static NEIGHBOUR: Shape = Shape {
             "queue",
             Form::Integer(1, 100_000),
             "32",
-            "PPDUs that wait at each of them at most; what comes when so many wait is not sent",
+            "maximum number of PPDUs that wait at each sender; further ones are not sent",
         ),
     ]],
 };
@@ -135,7 +135,7 @@ fn load(field: &Field<'_>, end: Duration) -> Result<ShareOfTime, Fault> {
         if when <= steps[steps.len() - 1].0 || when >= end {
             return Err(at.wrong("a time after that of the change before, and before the end of the run"));
         }
-        steps.push((when, section.need("load", "what it changes to")?.value()?));
+        steps.push((when, section.need("load", "the new value")?.value()?));
         section.finish()?;
     }
     Ok(ShareOfTime { file: None, steps })

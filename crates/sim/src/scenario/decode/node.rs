@@ -1,4 +1,4 @@
-//! Nodes with their interfaces, and what joins interfaces of different nodes.
+//! Nodes with their interfaces, and the links between interfaces of different nodes.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -38,7 +38,7 @@ pub(super) static SHAPE: Shape = Shape {
                 "like",
                 Form::Name("node"),
                 "like none",
-                "another node whose keys this one has, but for those it gives itself; tables are merged key by key",
+                "another node whose keys this node copies, except those that it has itself; tables are merged key by key",
             ),
             Key::open(
                 "count",

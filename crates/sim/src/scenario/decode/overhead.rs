@@ -1,4 +1,4 @@
-//! What a packet costs on a link, under tc's names and keywords.
+//! Link-layer overhead of a packet, under tc's names and keywords.
 
 use stillair_model::qdisc::cake::{Cells, Framing};
 

@@ -1,4 +1,4 @@
-//! Pages: what a client of the web loads, by the name of one that is shipped or in full.
+//! Web pages: a shipped page by its name, or a page in full.
 
 use stillair_model::app::Page;
 

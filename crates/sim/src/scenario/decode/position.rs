@@ -1,4 +1,4 @@
-//! Where nodes stand: between those that say so, who hears whom and what is lost follow from the distance.
+//! Positions of nodes: between nodes with positions, audibility and loss follow from the distance.
 
 use super::super::contract::{Form, Key};
 use super::super::error::Fault;
@@ -21,8 +21,7 @@ pub(super) const KEY: Key = Key::open(
     "position",
     FORM,
     "hears everybody",
-    "where it stands: of those on a channel that all do, it hears whom it hears by the channel's loss, and a station that says \
-     nothing of its losses has those of the distance to its access point",
+    "its position. If all nodes on a channel have one, the channel's loss decides which of them hear each other, and a station without its own losses has those of its distance to the access point",
 );
 
 /// A place in millimetres.

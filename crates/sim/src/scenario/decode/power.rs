@@ -1,4 +1,4 @@
-//! Power save and background scans of a station, and what an access point's beacons say for both.
+//! Power save and background scans of a station, and the beacon parameters of an access point for both.
 
 use stillair_model::vocabulary::{Ac, Duration};
 use stillair_model::wifi::power::saver::{Listen, Retrieve, SaverParams};
@@ -30,7 +30,7 @@ const SAVER: &[Key] = &[
         "retrieve",
         Form::Choice(&["null", "ps_poll"]),
         OWN,
-        "how it fetches waiting frames: it wakes and says so with a null frame, or asks for one frame at a time with PS-Polls",
+        "how it fetches waiting frames: it announces with a null frame that it is awake, or requests one frame at a time with PS-Polls",
     ),
     Key::open(
         "uapsd",
@@ -48,7 +48,7 @@ const SAVER: &[Key] = &[
         "trigger_interval",
         Form::Period,
         "never",
-        "time after which a null frame triggers a service period if nothing else has",
+        "time after which a null frame triggers a service period if no other frame has",
     ),
 ];
 
@@ -130,18 +130,13 @@ const SCAN: &[Key] = &[
     Key::or("passive_channels", CHANNELS, "16", "channels where it only listens, such as DFS channels"),
     Key::open("dwell_active", Form::Period, OWN, "time on each channel where it sends probe requests"),
     Key::open("dwell_passive", Form::Period, OWN, "time on each channel where it only listens"),
-    Key::open(
-        "away",
-        Form::Time,
-        OWN,
-        "it visits several channels in a row as long as it is away no longer than this",
-    ),
+    Key::open("away", Form::Time, OWN, "it visits several channels in a row, up to this time away"),
     Key::open("home", Form::Period, OWN, "time back on its own channel in between"),
     Key::open(
         "home_busy",
         Form::Period,
         OWN,
-        "the same where it has something to send when it comes back; at least `home`",
+        "the same if it has frames to send when it returns; at least `home`",
     ),
     Key::or(
         "settle",
@@ -192,7 +187,7 @@ const SCANS: Form = Form::Kinds { shapes: &[&SOFTWARE, &INTEL, &ATHEROS], bare: 
 
 /// Keys of a station.
 pub(super) const STATION: &[Key] = &[
-    Key::or("power_save", SAVERS, "off", "whether it sleeps when it has nothing to do"),
+    Key::or("power_save", SAVERS, "off", "whether the station sleeps when idle"),
     Key::open("scan", SCANS, "never", "looks at other channels while it is associated"),
 ];
 
@@ -202,8 +197,8 @@ pub(super) const AP: &[Key] = &[
     Key::open(
         "dtim_period",
         Form::Integer(1, 255),
-        "2 where a station saves power or scans",
-        "every so many beacons is a DTIM",
+        "2 if a station saves power or scans",
+        "every n-th beacon is a DTIM",
     ),
     Key::open(
         "scan",

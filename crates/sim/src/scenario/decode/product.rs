@@ -1,4 +1,4 @@
-//! Lines that are sold, as data: rates, what a packet costs, and what waits before them as far as a source tells.
+//! Profiles of access lines on the market: rates, overhead of a packet, and buffers where a source gives them.
 
 use std::sync::LazyLock;
 
@@ -32,10 +32,9 @@ const FILES: [(&str, &str); 8] = files![
 /// Key of an access line.
 pub(super) const KEY: Key = Key::open(
     "line",
-    Form::Listed { title: "line", words: "a line that is sold, such as `cable-500-50`", names },
+    Form::Listed { title: "line", words: "an access line on the market, such as `cable-500-50`", names },
     "none",
-    "sets `rate` and `overhead`, and `buffer` as far as a source tells: a modem of `cable-500-50` holds 250 ms; keys beside it go before it. \
-     The sources, and what a line must not be used for, are in `crates/sim/access`",
+    "sets `rate` and `overhead`, and `buffer` if a source states it: a modem of `cable-500-50` holds 250 ms; keys beside it override it. The sources, and what a line must not be used for, are in `crates/sim/access`",
 );
 
 static FILE: Shape = Shape {

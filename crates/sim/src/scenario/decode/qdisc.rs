@@ -1,4 +1,4 @@
-//! An interface's queueing discipline: the one given, or the default of the device.
+//! An interface's qdisc: the one given, or the default of the device.
 
 mod cake;
 mod codel;
@@ -26,7 +26,7 @@ use super::super::reader::{Field, Section};
 pub(super) use device::DeviceQueue;
 pub(super) use fq_codel::MIN_QUANTUM;
 
-/// Packets that a queue with a law of somebody's own holds.
+/// Packets that a queue with a user-defined law holds.
 // linux: net/sched/sch_codel.c DEFAULT_CODEL_LIMIT (6.1) - codel's.
 const LAW_LIMIT: u32 = 1_000;
 

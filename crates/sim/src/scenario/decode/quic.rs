@@ -53,12 +53,12 @@ const BY_PRESET: &str = "by `preset`";
 const LOAD: &[Key] = &[
     Key::open("bytes", Form::Bytes(1, u32::MAX), "no limit", "bytes that are sent to each receiver"),
     Key::or("streams", Form::Integer(1, 1_000), "1", "streams that share them"),
-    Key::or("request", Form::Bytes(1, 1 << 20), "100 B", "what the client asks with, on each stream"),
+    Key::or("request", Form::Bytes(1, 1 << 20), "100 B", "bytes of the client's request on each stream"),
     Key::or(
         "client",
         Form::Choice(&["receiver", "sender"]),
         "receiver",
-        "which end opens the connection: the receiver asks for the data, the sender is not asked",
+        "the end that opens the connection: the receiver requests the data; the sender sends without a request",
     ),
     Key::open(
         "page",
@@ -81,7 +81,7 @@ const PARTS: &[Key] = &[
         "preset",
         Form::Choice(&PRESETS),
         "chromium39",
-        "what both ends are like; each part may be set by itself",
+        "settings of both ends; each part may be set separately",
     ),
     Key::open("packet", Form::Bytes(600, 1_452), BY_PRESET, "UDP payload of a full packet"),
     Key::open("ack_every", Form::Integer(1, 1_000), BY_PRESET, "packets that one acknowledgement is for"),
@@ -159,7 +159,7 @@ const COSTS: &[Key] = &[
         "peer_send_cost",
         Form::Time,
         "0 s",
-        "the same of the receiver: its work for each datagram that it sends, which is an acknowledgement where it only downloads",
+        "CPU time of the receiver for each datagram that it sends, which is an acknowledgement if it only downloads",
     ),
     Key::or(
         "peer_receive_cost",

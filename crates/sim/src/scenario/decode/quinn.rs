@@ -8,7 +8,7 @@ use super::super::quinn::{AckFrequency, Crypto, QuicStack, QuinnControl, QuinnOp
 use super::super::reader::{Field, Section};
 
 const CONTROLS: [&str; 4] = ["cubic", "newreno", "bbr", "model"];
-const BY_CONTROL: &str = "what the congestion control has by itself";
+const BY_CONTROL: &str = "the default of the congestion control";
 
 /// UDP payload of a full packet, until probes have found that more comes through.
 // spec: rfc9000 14 - no path of QUIC carries less.

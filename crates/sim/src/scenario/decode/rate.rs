@@ -1,4 +1,4 @@
-//! How the rates of a station's path are chosen: a fixed chain or rate control.
+//! Rates of a station's path: a fixed retry chain or rate control.
 
 use stillair_model::wifi::phy::{Band, DsssRate, OfdmRate, PhyRate, Preamble, RateTry, RetryChain, Width};
 use stillair_model::wifi::rate::mask::McsMask;
@@ -33,7 +33,7 @@ static MINSTREL_HT: Shape = Shape {
             "vht_only",
             Form::Boolean,
             "true",
-            "stations of 802.11ac are sent nothing at HT rates: the parameter `minstrel_vht_only` of the kernel's module",
+            "802.11ac stations get no HT rates: the parameter `minstrel_vht_only` of the kernel's module",
         ),
         Key::or("short_gi", Form::Boolean, "true", "the short guard interval may be used"),
         Key::open(

@@ -11,7 +11,7 @@ use super::super::{Flow, FlowKind, Record, Stretch, units};
 static SAMPLE: Shape = Shape {
     title: "Sojourn of a sample",
     about: "Not all packets are followed.",
-    groups: &[&[Key::need("sample", Form::Integer(1, 1_000_000), "one packet of so many is followed")]],
+    groups: &[&[Key::need("sample", Form::Integer(1, 1_000_000), "one packet in this many is followed")]],
 };
 
 pub(super) static SHAPE: Shape = Shape {

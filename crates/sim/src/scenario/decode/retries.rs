@@ -1,4 +1,4 @@
-//! When frames that fail are given up: by their sender, and by a receiver that acts as if.
+//! Retry limits of the sender, and pseudo retry-out at the receiver.
 
 use stillair_model::wifi::rx::retry_out::RetryOutParams;
 

@@ -1,4 +1,4 @@
-//! A Wi-Fi device's queueing scheme and its pieces.
+//! A Wi-Fi device's queueing scheme and its parts.
 
 mod custom;
 mod firmware;
@@ -41,7 +41,7 @@ pub(super) const KEY: Key = Key::open(
     "scheme",
     FORM,
     "on a channel of 80 MHz and more `mt76`, in kernels before 5.7 `ath10k`; else as ath9k has it in the node's kernel: `fifo` before 4.10 and in what is not Linux, `fq_mac` in 4.10, `airtime` before 5.1, \
-     `mac80211` with `aql = false` since; CoDel is relaxed for nobody before 4.12, below 6 Mbit/s for each station of the device since",
+     `mac80211` with `aql = false` since; CoDel is relaxed below 6 Mbit/s times the number of stations of the device from 4.12 on, for no station before 4.12, in 6.12 and since 6.16",
     "how it queues frames and schedules stations",
 );
 
@@ -117,7 +117,7 @@ pub(super) struct Choice {
 pub(super) struct ByDevice {
     /// How much memory queues in the MAC may hold.
     pub memory: bool,
-    /// Whether stations are charged for what they send.
+    /// Whether stations are charged for frames that they send.
     pub charge_rx: bool,
     /// Whether its hardware filters by destination.
     pub filter: bool,

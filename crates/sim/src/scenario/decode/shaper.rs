@@ -1,4 +1,4 @@
-//! A router's shaper at the interface to its modem: one for what leaves, one for what comes in.
+//! A router's shapers at the interface to its modem: egress and ingress.
 
 use stillair_model::qdisc::QdiscConfig;
 use stillair_model::qdisc::cake::{CakeParams, Isolation, Masquerade};
@@ -24,12 +24,12 @@ static SHAPE: Shape = Shape {
             results) what has come in.",
     groups: &[&[
         Key::open("down", RATE, "not shaped", "rate of what comes in"),
-        Key::open("up", RATE, "not shaped", "rate of what leaves, in place of the interface's `qdisc`"),
+        Key::open("up", RATE, "not shaped", "rate of outgoing packets; replaces the interface's `qdisc`"),
         Key::open(
             "qdisc",
             Form::Part(Family::Qdisc, &qdisc::CHILD),
             "`cake`",
-            "the discipline of both: `cake`, which shapes by itself and without its `bandwidth` here, or another in the class of an htb",
+            "the qdisc of both directions: `cake`, which shapes itself (without `bandwidth` here), or another as the child of an htb",
         ),
     ]],
 };

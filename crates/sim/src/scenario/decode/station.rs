@@ -14,7 +14,7 @@ pub(super) const KEYS: &[Key] = &[
     Key::open(
         "radio",
         Form::Name("radio"),
-        "one of its own",
+        "its own radio",
         "interface whose radio it shares, such as `wlan0`: a second station on one radio, or a relay if that interface is an access point",
     ),
     // linux: net/wireless/nl80211.c NL80211_ATTR_AIRTIME_WEIGHT (5.1) - 1 to 65535.

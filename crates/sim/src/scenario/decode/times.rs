@@ -1,4 +1,4 @@
-//! How long a run is, and which part of it is measured.
+//! Duration of a run, and the measured part of it.
 
 use stillair_model::vocabulary::Duration;
 

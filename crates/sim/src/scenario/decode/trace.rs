@@ -62,8 +62,7 @@ pub(super) const KEYS: &[Key] = &[Key::open(
     "trace",
     TRACES,
     "none",
-    "a file of rate and loss over time, both ways, in place of `error_rate` and the others of its kind; beside a fixed HT `rate`. A rate \
-     that changes is taken for the PPDU after the one that is under way",
+    "a file of rate and loss over time, in both directions, instead of `error_rate`, `snr` and `distance`; beside a fixed HT `rate`. A changed rate applies from the next PPDU on",
 )];
 
 /// Chances of loss that a trace has itself.

@@ -1,4 +1,4 @@
-//! The bus between a host and its Wi-Fi device: what its transfers take.
+//! The USB bus between a host and its Wi-Fi device.
 
 use stillair_model::wifi::config::UsbParams;
 
@@ -18,7 +18,7 @@ pub(super) const KEYS: &[Key] = &[
         "usb",
         Form::Boolean,
         "true",
-        "frames, and reports of what became of them, pass a bus of USB 2.0; without it they are where they go at once",
+        "frames and their transmission reports cross a USB 2.0 bus; without it they take no time",
     ),
     Key::open(
         "usb_packet",

@@ -1,4 +1,4 @@
-//! When the processes of a host run after their sockets woke them.
+//! Delay of a host's processes after a socket woke them.
 
 use stillair_model::node::wake::Wake;
 

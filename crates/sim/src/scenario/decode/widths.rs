@@ -1,4 +1,4 @@
-//! What follows of a channel's width that an override has set: other schemes of devices that name none.
+//! Effects of a channel width that an override has set: the default scheme of devices without one changes.
 
 use super::super::error::Origin;
 use super::super::reader::Field;

@@ -1,4 +1,4 @@
-//! What joins the interfaces of different nodes, gathered while they are read.
+//! Links between interfaces of different nodes, collected while nodes are read.
 
 use std::net::Ipv4Addr;
 

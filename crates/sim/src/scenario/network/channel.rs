@@ -29,7 +29,7 @@ pub struct Channel {
     pub understood_from: i32,
     /// Frames come through others at the same time that are quieter.
     pub capture: Option<CaptureLevels>,
-    /// Interference that is no Wi-Fi.
+    /// Interference that is not Wi-Fi.
     pub interference: Vec<Interferer>,
     /// Least level of such energy in thousandths of a dBm that makes the medium busy.
     pub energy_from: i32,

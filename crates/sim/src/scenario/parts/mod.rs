@@ -263,7 +263,7 @@ impl Parts {
 
 /// What stands for a discipline.
 pub(super) enum Found<'a> {
-    /// One of somebody's own.
+    /// A user-defined one.
     Custom(&'a Part<dyn Discipline + Send, RandomStream>),
     /// A law on one queue.
     Law(&'a Part<dyn Law + Send, RandomStream>),

@@ -35,8 +35,7 @@ pub(super) static SHAPE: Shape = Shape {
             "wifi_pacing_shift",
             Form::Integer(4, 20),
             "the kernel's: 7 since 2019",
-            "sockets over Wi-Fi may have the data of 1/2^shift s at the pacing rate below them and in one packet, as the driver asks for it \
-             (`tx_sk_pacing_shift`); not with `tsq_period`",
+            "a socket over Wi-Fi may have data of 1/2^shift s at its pacing rate below it, and in one packet, as the driver sets it (`tx_sk_pacing_shift`); not with `tsq_period`",
         ),
         Key::open(
             "tsq_cap",
@@ -66,7 +65,7 @@ pub(super) static SHAPE: Shape = Shape {
             "tsq_exception",
             Form::Choice(&["never", "first_of_write_queue", "empty_rtx_queue", "at_most_one_in_rtx_queue"]),
             "the kernel's",
-            "when data leaves in spite of it: never (before 4.10), as one of the first two of the write queue (4.10 to 4.14), with nothing unacknowledged, or one packet at most",
+            "exception to the limit: never (before 4.10); for the first two packets of the write queue (4.10 to 4.14); if nothing is unacknowledged, or at most one packet",
         ),
         Key::open(
             "tsq_retransmissions",

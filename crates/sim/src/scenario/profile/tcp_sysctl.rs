@@ -135,7 +135,7 @@ pub(super) const SETTINGS: &[Key] = &[
         "net.ipv4.tcp_slow_start_after_idle",
         Form::Integer(0, 1),
         "1",
-        "the window shrinks while nothing is sent",
+        "the congestion window shrinks after an idle time",
     ),
     Key::open(
         "net.ipv4.tcp_no_metrics_save",
@@ -161,7 +161,7 @@ pub(super) const SETTINGS: &[Key] = &[
         "the kernel's: 4096, 131072, 6291456 in most",
         "receive buffer: least, initial, largest",
     ),
-    Key::open("net.ipv4.tcp_moderate_rcvbuf", Form::Integer(0, 1), "1", "the receive buffer grows by itself"),
+    Key::open("net.ipv4.tcp_moderate_rcvbuf", Form::Integer(0, 1), "1", "receive buffer autotuning"),
     Key::open(
         "net.ipv4.tcp_adv_win_scale",
         Form::Integer(-31, 31),
@@ -172,7 +172,7 @@ pub(super) const SETTINGS: &[Key] = &[
         "net.ipv4.tcp_comp_sack_nr",
         Form::Integer(0, 255),
         "the kernel's",
-        "most SACKs that one stands for; 0: none",
+        "maximum number of SACKs that one replaces; 0: off",
     ),
     Key::open(
         "net.ipv4.tcp_comp_sack_delay_ns",
@@ -283,7 +283,7 @@ pub(super) fn apply(profile: &mut Profile, name: &str, setting: &Field<'_>) -> R
     Ok(true)
 }
 
-/// A congestion control that the kernel `version` has, as the model has it, or one of somebody's own; a system other than Linux has
+/// A congestion control that the kernel `version` has, as the model has it, or a user-defined one; a system other than Linux has
 /// any.
 pub(in super::super) fn controller(
     field: &Field<'_>,

@@ -5,7 +5,7 @@ use stillair_model::vocabulary::PartFactory;
 
 use super::super::CongestionControl;
 
-/// A congestion control: its name; one of somebody's own as a table.
+/// A congestion control: its name; a user-defined one as a table.
 pub(super) fn control(control: &CongestionControl) -> Value {
     match control {
         CongestionControl::BuiltIn(name) => json!(name),

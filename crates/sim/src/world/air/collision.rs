@@ -1,4 +1,4 @@
-//! Several PPDUs that begin in the same slot, where everybody hears everybody.
+//! Several PPDUs that begin in the same slot, where all radios hear each other.
 
 use stillair_model::vocabulary::{ChannelUse, Duration, Instant};
 use stillair_model::wifi::air::account::AirUse;

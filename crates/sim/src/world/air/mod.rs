@@ -101,7 +101,7 @@ pub(super) struct AirChannel {
     protection: Option<PhyRate>,
     medium: Medium,
     account: AirAccount,
-    /// What each radio makes of it, where not everybody hears everybody. Then `medium` and what follows is not used.
+    /// What each radio makes of it, with hidden stations. Then `medium` and what follows is not used.
     partly_connected: Option<Box<PartlyConnected>>,
     /// By function: the radio and its queue.
     functions: Vec<(usize, usize)>,

@@ -21,7 +21,7 @@ use super::{Above, Air};
 use crate::engine::Slot;
 use crate::world::common::Core;
 
-/// A channel where not everybody hears everybody.
+/// A channel with hidden stations.
 #[derive(Debug)]
 pub(super) struct PartlyConnected {
     /// What each radio makes of it.

@@ -227,15 +227,19 @@ impl Hosts {
         }
     }
 
-    /// Ends the charges that were reported since the last time and lets sockets that waited write on, once each; false
-    /// if there were none.
-    pub(in crate::world) fn drain_uncharged<S: Sink>(&mut self, below: &mut Below<'_, S>) -> bool {
-        let mut any = false;
-        while let Some((socket, truesize)) = below.core.packets.pop_uncharged() {
-            any = true;
+    /// Ends the charges that were reported since the last time, of which `first` has been taken, and lets sockets that waited write on,
+    /// once each.
+    pub(in crate::world) fn drain_uncharged<S: Sink>(
+        &mut self,
+        below: &mut Below<'_, S>,
+        first: (SockId, u32),
+    ) {
+        let mut next = Some(first);
+        while let Some((socket, truesize)) = next {
             if self.uncharge(below.core.now, socket, truesize) && !self.writable.contains(&socket) {
                 self.writable.push(socket);
             }
+            next = below.core.packets.pop_uncharged();
         }
         while let Some(socket) = self.writable.pop() {
             let Socket { app, protocol, .. } = self.sockets[socket.index()];
@@ -249,7 +253,6 @@ impl Hosts {
                 SocketProtocol::Over => {}
             }
         }
-        any
     }
 
     /// Ends a charge of a socket; true if it waited for that.

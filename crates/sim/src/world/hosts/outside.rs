@@ -166,7 +166,7 @@ impl Hosts {
         self.outside.leave(core, at, p);
     }
 
-    /// The next packet that has left the model, its bytes in place of what is in `bytes`.
+    /// The next packet that has left the model, its bytes instead of what is in `bytes`.
     pub(in crate::world) fn left<S>(&mut self, core: &mut Core<S>, bytes: &mut Vec<u8>) -> Option<Left> {
         let outside = &mut self.outside;
         let Waiting { left, bytes: kept } = outside.left.pop_front()?;

@@ -54,15 +54,17 @@ impl Hosts {
         at_once
     }
 
-    /// The softirq is over: the first of the processes that wait for that runs; false if there is none.
+    /// Whether processes wait for the end of the softirq.
     #[inline]
-    pub(in crate::world) fn run_woken_process<S: Sink>(&mut self, below: &mut Below<'_, S>) -> bool {
-        match self.wakes.now.pop_front() {
-            Some(sock) => {
-                self.run_process(below, sock);
-                true
-            }
-            None => false,
+    pub(in crate::world) fn has_woken_process(&self) -> bool {
+        !self.wakes.now.is_empty()
+    }
+
+    /// The softirq is over: the first of the processes that wait for that runs.
+    #[inline]
+    pub(in crate::world) fn run_woken_process<S: Sink>(&mut self, below: &mut Below<'_, S>) {
+        if let Some(sock) = self.wakes.now.pop_front() {
+            self.run_process(below, sock);
         }
     }
 

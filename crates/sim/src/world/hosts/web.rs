@@ -134,7 +134,7 @@ impl Hosts {
         self.open(below, app, made);
     }
 
-    /// A worker asks for an answer of so many bytes.
+    /// A worker asks for an answer of this many bytes.
     fn ask<S: Sink>(&mut self, below: &mut Below<'_, S>, app: usize, worker: usize, bytes: u32) {
         let web = self.web(app);
         let request = web.web.page().request;

@@ -12,8 +12,8 @@ use stillair_model::node::routes::{Route, Routes};
 use stillair_model::offload::gro;
 use stillair_model::qdisc::Enqueue;
 use stillair_model::vocabulary::{
-    Ac, Addr, DevId, FrameView, Headers, IfId, NodeId, PacketKind, PeerId, Pkt, PlaceId, Reason, Sink, Step,
-    WireId,
+    Ac, Addr, DevId, FrameView, IfId, NodeId, PacketKind, PeerId, Pkt, PlaceId, Reason, Sink, Step, WireId,
+    WirePacket,
 };
 use stillair_model::wire::Wire;
 
@@ -313,8 +313,8 @@ impl Network {
         if let NetDevice::Wire(out) = self.interfaces[interface.index()].device {
             // The two directions of a link are neighbours in number.
             let wire = WireId::from_index(out.index() ^ 1);
-            let headers = Headers::of(&core.packets, p);
-            core.trace.frame(core.now, &FrameView::Received(wire, headers));
+            let packet = WirePacket::new(&core.packets, p);
+            core.trace.frame(core.now, &FrameView::Received(wire, packet));
         }
     }
 

@@ -3,7 +3,7 @@
 use stillair_model::node::interface::{Port, TxQueue};
 use stillair_model::offload::gso;
 use stillair_model::qdisc::Enqueue;
-use stillair_model::vocabulary::{Ac, Ctx, FrameView, Headers, Instant, Pkt, PktList, Sink, WireId};
+use stillair_model::vocabulary::{Ac, Ctx, FrameView, Instant, Pkt, PktList, Sink, WireId, WirePacket};
 use stillair_model::wire::Wire;
 
 use crate::world::common::show_quic;
@@ -27,7 +27,7 @@ impl<S: Sink> Port<S> for WirePort<'_> {
     }
     fn push(&mut self, now: Instant, p: Pkt, ctx: &mut Ctx<'_, S>) {
         if S::FRAMES && self.shown {
-            ctx.trace.frame(now, &FrameView::Sent(self.id, Headers::of(ctx.packets, p)));
+            ctx.trace.frame(now, &FrameView::Sent(self.id, WirePacket::new(ctx.packets, p)));
         }
         show_quic(now, p, ctx);
         self.wire.push(now, p, ctx);

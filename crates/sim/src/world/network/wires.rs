@@ -1,6 +1,6 @@
 //! Wires: packets that arrive over them, and reports of their devices.
 
-use stillair_model::vocabulary::{Ac, FrameView, Headers, Pkt, Sink, WireId};
+use stillair_model::vocabulary::{Ac, FrameView, Pkt, Sink, WireId, WirePacket};
 
 use super::{Local, Network};
 use crate::engine::Slot;
@@ -56,8 +56,8 @@ impl Network {
     fn arrived<S: Sink>(&mut self, core: &mut Core<S>, index: usize) -> Option<Pkt> {
         let p = self.wires[index].arrive(core.now, &mut core.packets)?;
         if S::FRAMES && index < self.shown {
-            let headers = Headers::of(&core.packets, p);
-            core.trace.frame(core.now, &FrameView::Wire(WireId::from_index(index), headers));
+            let packet = WirePacket::new(&core.packets, p);
+            core.trace.frame(core.now, &FrameView::Wire(WireId::from_index(index), packet));
         }
         Some(p)
     }

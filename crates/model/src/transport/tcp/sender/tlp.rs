@@ -1,4 +1,4 @@
-//! Tail-loss probes: the last packet of a flight may be lost with nobody behind it to tell.
+//! Tail loss probes (TLP, RFC 8985): the loss of a flight's last packets causes no SACK, so the sender probes.
 // spec: rfc8985 7 - TLP.
 
 use super::ack::{Ack, DATA_SACKED, DSACK_TLP, NOT_DUP, UNA_ADVANCED};

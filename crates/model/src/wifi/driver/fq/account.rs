@@ -1,4 +1,4 @@
-//! TIDs are listed, but airtime is accounted by station and access category: one of the TIDs stands for those.
+//! TIDs are listed, but airtime is counted by station and access category: one TID represents each of these.
 
 use crate::fair::drr::{Drr, Member};
 use crate::vocabulary::{Ac, Duration};
@@ -25,7 +25,7 @@ pub(super) const fn quantum(params: &AirtimeParams) -> i64 {
     params.quantum.nanos() as i64
 }
 
-/// A member for each TID, those of a station and category with one deficit, which begins at a quantum of so many nanoseconds.
+/// A member for each TID, those of a station and category with one deficit, which begins at a quantum of this many nanoseconds.
 // linux: drivers/net/wireless/ath/ath9k (4.11) - TIDs are listed, the deficit is one per station and access category.
 pub(super) fn deficits(peers: usize, quantum: i64) -> Drr {
     let tids = (peers * TIDS) as u32;

@@ -25,7 +25,7 @@ pub(super) enum AnyScheduler {
     WeightedDeficit(WeightedDeficit),
     /// mac80211's virtual time.
     VirtualTime(VirtualTime),
-    /// Somebody's own, called by dynamic dispatch.
+    /// A user-defined scheduler, called by dynamic dispatch.
     Custom(Watched),
 }
 

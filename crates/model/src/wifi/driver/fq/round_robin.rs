@@ -6,7 +6,7 @@ use crate::wifi::driver::active_tids::{ActiveTids, Look};
 use crate::wifi::stations::{AirtimeUse, DeviceView, StationScheduler};
 use crate::wifi::tx::transmitter::{Attempt, TIDS, TidIndex};
 
-/// Who has had an aggregate goes to the end of the round, and who finds the hardware full keeps its turn.
+/// A station that sent an aggregate goes to the end of the round; one that finds the hardware full keeps its turn.
 // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_txq_schedule (4.11) - without airtime fairness the head goes to the end after each
 // aggregate.
 #[derive(Debug)]

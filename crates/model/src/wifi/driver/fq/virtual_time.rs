@@ -1,5 +1,5 @@
-//! The airtime scheduler of Linux 5.14 to 5.19: whoever has frames stands in the order of a clock of its own, which goes
-//! on with the airtime that it uses, and may send while that is not ahead of the clock of all.
+//! The airtime scheduler of Linux 5.14 to 5.19: stations with frames are ordered by a virtual clock of their own, which goes on
+//! with the airtime that it uses, and may send while that is not ahead of the clock of all.
 
 use super::account::ACTIVE;
 use crate::vocabulary::{Ac, Duration, Instant, PeerId};
@@ -53,7 +53,7 @@ pub(super) struct VirtualTime {
 }
 
 impl VirtualTime {
-    /// Clocks of so many peers.
+    /// Clocks of this many peers.
     pub(super) fn new(params: AirtimeParams, peers: usize) -> Self {
         let account = Account { clock: 0, active: None, weight: AIRTIME_WEIGHT };
         let order = || Order { listed: Vec::with_capacity(peers * 2), ..Order::default() };

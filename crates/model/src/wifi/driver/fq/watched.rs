@@ -1,4 +1,4 @@
-//! A station scheduler of somebody's own, watched so that a mistake of it ends the run with a message, and not never.
+//! A user-defined station scheduler, watched so that a mistake of it ends the run with a message, and not never.
 
 use alloc::boxed::Box;
 use alloc::string::{String, ToString};

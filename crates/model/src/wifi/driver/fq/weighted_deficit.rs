@@ -13,13 +13,14 @@ use alloc::vec::Vec;
 // deviation: at least 10 us, as less would only cost rounds.
 const LEAST_SHARE: i64 = 10_000;
 
-/// Whoever becomes active stands first, and whoever has no frames is not listed.
+/// A station that becomes active goes to the head; one without frames is not listed.
 #[derive(Debug)]
 pub(super) struct WeightedDeficit {
     params: AirtimeParams,
     /// Deficits in nanoseconds.
     pool: Drr,
-    /// Whoever becomes active is on the new list, whoever has had a turn on the old one: together they are the one list.
+    /// Stations that became active are on the new list, stations that had a turn on the old one; together they are Linux's one
+    /// list.
     rounds: [DeficitRoundRobin; 4],
     /// By peer.
     weights: Vec<u32>,

@@ -50,7 +50,7 @@ const BANDWIDTH: Form = Form::RateFrom("8 bit/s", "one byte per second");
 const LINK: [Key; 3] = overhead::keys("`raw`: its Ethernet header is counted");
 
 pub(super) const OPTIONS: &[Key] = &[
-    Key::open("bandwidth", BANDWIDTH, "`unlimited`: what is below it sets the rate", "rate of the shaper"),
+    Key::open("bandwidth", BANDWIDTH, "`unlimited`: the device below sets the rate", "rate of the shaper"),
     Key::or(
         "rtt",
         Form::Period,
@@ -92,7 +92,7 @@ pub(super) const OPTIONS: &[Key] = &[
         "nat",
         Form::Boolean,
         "false",
-        "hosts behind NAT are told apart, at the interface with `masquerade`; without it they count as one host",
+        "hosts behind NAT are distinguished, at the interface with `masquerade`; without it they count as one host",
     ),
 ];
 

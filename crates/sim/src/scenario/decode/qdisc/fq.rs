@@ -26,7 +26,7 @@ pub(super) const OPTIONS: &[Key] = &[
         "orphan_mask",
         Form::Integer(0, u32::MAX as i64),
         "1023",
-        "bits of their hash by which flows without a local TCP socket are told apart",
+        "bits of the hash that distinguish flows without a local TCP socket",
     ),
     Key::or("pacing", Form::Boolean, "true", "fq paces TCP, and `maxrate` applies"),
     Key::or("refill_delay", Form::Time, "40 ms", "a flow idle for longer gets its initial quantum again"),

@@ -27,14 +27,14 @@ pub(super) static OPTIONS: &[Key] = &[
         "reorder",
         Form::Fraction,
         "0",
-        "packets that leave at once instead of waiting; all of those that `gap` picks, if that is given alone",
+        "packets that leave at once instead of waiting; with only `gap` given, all that `gap` selects",
     ),
     Key::or("reorder_correlation", Form::Fraction, "0", "the same share of the draw for those"),
     Key::or(
         "gap",
         Form::Integer(0, 1_000_000),
         "0",
-        "only one in so many may leave at once; 0: any, if `reorder` is given",
+        "only one packet in this many may leave at once; 0: any, if `reorder` is given",
     ),
     Key::open("rate", Form::Rate, "none", "packets also wait for each other's transmission at this rate"),
     Key::open(

@@ -19,7 +19,7 @@ pub(super) const OPTIONS: &[Key] = &[
         "flows",
         Form::Integer(1, SfqParams::MAX_FLOWS as i64),
         "128",
-        "flows that may have packets at a time; not more than `divisor` or `limit`, where they are given",
+        "maximum number of flows with packets; at most `divisor` and `limit`, if given",
     ),
     Key::or(
         "divisor",

@@ -26,8 +26,7 @@ pub(super) const RING: &[Key] = &[Key::or(
     "firmware_aggregates",
     Form::Boolean,
     "false",
-    "aggregates are made when they are sent, of what is there by then, as firmware of ath10k or iwlwifi makes them; ath9k's driver makes \
-     them before (`hw_aggregates` is then 1 unless said)",
+    "aggregates are built when they are sent, from the frames queued by then, as by the firmware of ath10k or iwlwifi; ath9k's driver builds them before (the default of `hw_aggregates` is then 1)",
 )];
 
 pub(super) const QUEUES: &[Key] = &[
@@ -63,8 +62,8 @@ pub(super) const SLOW: &[Key] = &[
     Key::open(
         "slow_below",
         Form::Rate,
-        "by the node's kernel: nobody is slow in 4.10 and 4.11, 6 Mbit/s for each station of the device is the threshold since 4.12, and \
-         nobody is slow since 6.16; the paper's 12 Mbit/s before 4.10 and in what is not Linux",
+        "by the node's kernel: 6 Mbit/s times the number of stations of the device from 4.12 on, no station is slow in 4.10, 4.11, 6.12 \
+         and since 6.16; the paper's 12 Mbit/s before 4.10 and in what is not Linux",
         SLOW_BELOW,
     ),
     Key::open("hysteresis", Form::Time, "`0 s` in kernels since 4.10, else the paper's `2 s`", HYSTERESIS),
@@ -75,7 +74,7 @@ pub(super) const MAC80211_SLOW: &[Key] = &[
     Key::open(
         "slow_below",
         Form::Rate,
-        "6 Mbit/s for each station of the device (4.12); nobody is slow since `linux-6.16`",
+        "6 Mbit/s times the number of stations of the device (4.12); no station is slow since `linux-6.16`",
         SLOW_BELOW,
     ),
     Key::or("hysteresis", Form::Time, "0 s", HYSTERESIS),
@@ -100,8 +99,8 @@ pub(super) const CHARGE_RX: &str = "`true`, as ath9k and mt76 report what they r
 
 pub(super) const PIECES: &[Key] = &[
     Key::or("sparse", Form::Boolean, "true", "newly active (sparse) stations go first for one round"),
-    Key::or("charge_tx", Form::Boolean, "true", "stations are charged for what they are sent"),
-    Key::open("charge_rx", Form::Boolean, CHARGE_RX, "stations are charged for what they send"),
+    Key::or("charge_tx", Form::Boolean, "true", "stations are charged for frames sent to them"),
+    Key::open("charge_rx", Form::Boolean, CHARGE_RX, "stations are charged for frames that they send"),
     Key::or("quantum", QUANTUM, "300 us", "airtime that a station may use in a round"),
 ];
 
@@ -130,7 +129,7 @@ pub(super) static FQ_MAC: Shape = Shape {
                 "since",
                 Form::Choice(&ROUND_SINCE),
                 "`linux-4.11` in kernels from that on, else `linux-4.10`",
-                "kernel whose round ath9k has: whoever finds the hardware full loses its turn, or keeps it (4.11 with its airtime scheduler switched off)",
+                "kernel of ath9k's round-robin: a station that finds the hardware full loses its turn, or keeps it (4.11 with its airtime scheduler off)",
             ),
             custom::SCHEDULER,
         ],
@@ -169,13 +168,13 @@ pub(super) const MAC80211_PIECES: &[Key] = &[
         "charge_tx",
         Form::Boolean,
         "true",
-        "stations are charged for what they are sent (`airtime_flags` 1)",
+        "stations are charged for frames sent to them (`airtime_flags` 1)",
     ),
     Key::open(
         "charge_rx",
         Form::Boolean,
         CHARGE_RX,
-        "stations are charged for what they send (`airtime_flags` 2)",
+        "stations are charged for frames that they send (`airtime_flags` 2)",
     ),
     Key::open(
         "drop_batch",

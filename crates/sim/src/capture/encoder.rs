@@ -1,0 +1,86 @@
+//! The half of a capture that makes bytes: frames as the world shows them, or as a parcel has them.
+
+use std::io::{self, Write};
+use std::sync::Arc;
+
+use stillair_model::vocabulary::{Headers, Instant, PpduView, WireId};
+
+use super::memory::Numbers;
+use super::parcel::{Parcel, TakenFrame};
+use super::pcapng::Writer;
+use super::scene::Scene;
+use super::shot::{Inside, Shot};
+use super::tcp::Connections;
+use super::{Captured, ip};
+
+/// Makes frames' bytes and writes them.
+#[derive(Debug)]
+pub struct Encoder<W> {
+    writer: Writer<W>,
+    scene: Arc<Scene>,
+    connections: Connections,
+}
+
+impl<W: Write> Encoder<W> {
+    pub(super) fn new(scene: Arc<Scene>, snaplen: u32, out: W) -> Self {
+        let application = concat!("stillair ", env!("CARGO_PKG_VERSION"));
+        let writer = Writer::new(out, application, scene.points(), snaplen);
+        Self { writer, scene, connections: Connections::default() }
+    }
+
+    /// Writes the frames of a parcel. Parcels come in the order in which they were filled.
+    pub fn parcel(&mut self, parcel: &Parcel) {
+        parcel.begun().for_each(|p| self.note(&p));
+        for frame in parcel.frames() {
+            match *frame {
+                TakenFrame::Packet { now, point, wire, packet } => {
+                    self.packet(now, point, wire, &parcel.packet(packet));
+                }
+                TakenFrame::Air { now, ppdu } => {
+                    let (view, numbers) = parcel.ppdu(ppdu);
+                    self.air(now, &view, numbers, &parcel.inside(ppdu));
+                }
+            }
+        }
+    }
+
+    /// Ends the capture at the end of the run. `left_out`: by point, frames that were shown and are in no parcel.
+    pub fn finish(self, end: Instant, left_out: &[u64]) -> io::Result<Captured> {
+        let (frames, bytes) = self.writer.finish(end, left_out)?;
+        let names = self.scene.points().iter().map(|p| p.name.clone());
+        Ok(Captured { frames: names.zip(frames).collect(), bytes })
+    }
+
+    /// Takes note of a packet that was shown, whether it is captured or not.
+    pub(super) fn note(&mut self, p: &Headers<'_>) {
+        self.connections.note(p);
+    }
+
+    /// Takes note of the packets of an exchange.
+    pub(super) fn begun(&mut self, view: &PpduView<'_>) {
+        for mpdu in view.mpdus {
+            match mpdu.packet {
+                Some(p) if mpdu.msdus == 1 => self.connections.note(&Headers::of(view.packets, p)),
+                Some(first) => {
+                    let packets = view.packets.amsdu(first);
+                    packets.for_each(|p| self.connections.note(&Headers::of(view.packets, p)));
+                }
+                None => {}
+            }
+        }
+    }
+
+    /// A packet on a wire, or at one end of it.
+    pub(super) fn packet(&mut self, now: Instant, point: u32, wire: WireId, p: &Headers<'_>) {
+        let (addresses, macs) = (self.scene.addresses(p), self.scene.ends(wire));
+        let connections = &self.connections;
+        self.writer.frame(now, point, now, |out| ip::ethernet(out, p, addresses, macs, connections));
+    }
+
+    /// An exchange, at all points that show it.
+    pub(super) fn air<I: Inside>(&mut self, now: Instant, view: &PpduView<'_>, numbers: Numbers, inside: &I) {
+        let Self { writer, scene, connections } = self;
+        let shot = Shot { scene, inside, connections, view, numbers };
+        scene.parts(view, |point, part| shot.part(writer, now, point, &part));
+    }
+}

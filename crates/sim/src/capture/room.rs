@@ -1,0 +1,131 @@
+//! Bytes that grow at their end, with room behind them: what is known by its length is stored there, without a call.
+
+/// Room that is made at least when there is none.
+const MORE: usize = 1 << 12;
+
+/// The bytes.
+#[derive(Debug, Default)]
+pub struct Room {
+    /// What is there, and zeros or what was there before behind it.
+    bytes: Vec<u8>,
+    used: usize,
+}
+
+impl Room {
+    /// How many there are.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.used
+    }
+
+    /// All of them.
+    #[inline]
+    pub fn all(&self) -> &[u8] {
+        &self.bytes[..self.used]
+    }
+
+    /// Room for `N` bytes behind them. No copy here is of a length that is found out only when it is made.
+    #[inline(always)]
+    fn next<const N: usize>(&mut self) -> &mut [u8; N] {
+        if self.bytes.len() - self.used < N {
+            self.grow(N);
+        }
+        self.bytes[self.used..].first_chunk_mut().expect("there is room")
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self, len: usize) {
+        let more = self.bytes.len().max(len).max(MORE);
+        self.bytes.resize(self.bytes.len() + more, 0);
+    }
+
+    /// Appends the first `len` bytes of a few.
+    #[inline(always)]
+    pub fn part<const N: usize>(&mut self, bytes: &[u8; N], len: usize) {
+        debug_assert!(len <= N, "a part is no more than the whole");
+        *self.next() = *bytes;
+        self.used += len;
+    }
+
+    /// Appends words of 32 bits, each with its upper byte first.
+    #[inline(always)]
+    pub fn words<const N: usize>(&mut self, words: &[u32; N]) {
+        let (fours, rest) = words.as_chunks::<4>();
+        for &[a, b, c, d] in fours {
+            let (upper, lower) = (u64::from(a) << 32 | u64::from(b), u64::from(c) << 32 | u64::from(d));
+            self.part(&(u128::from(upper) << 64 | u128::from(lower)).to_be_bytes(), 16);
+        }
+        for word in rest {
+            self.part(&word.to_be_bytes(), 4);
+        }
+    }
+
+    /// Appends bytes.
+    #[inline]
+    pub fn extend(&mut self, bytes: &[u8]) {
+        if self.bytes.len() - self.used < bytes.len() {
+            self.grow(bytes.len());
+        }
+        self.bytes[self.used..][..bytes.len()].copy_from_slice(bytes);
+        self.used += bytes.len();
+    }
+
+    /// Writes over bytes that are there.
+    #[inline(always)]
+    pub fn set<const N: usize>(&mut self, at: usize, bytes: &[u8; N]) {
+        *self.bytes[at..].first_chunk_mut().expect("they are there") = *bytes;
+    }
+
+    /// Leaves the first `len` bytes.
+    pub fn truncate(&mut self, len: usize) {
+        self.used = self.used.min(len);
+    }
+
+    /// Moves the bytes from `from` on to `to`, which is before them or there.
+    pub fn move_back(&mut self, from: core::ops::Range<usize>, to: usize) {
+        self.bytes.copy_within(from, to);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn all_that_is_appended_is_there(pieces in proptest::collection::vec((0_u8..4, 0_usize..5_000), 0..40)) {
+            let (mut room, mut right) = (Room::default(), Vec::new());
+            for (kind, len) in pieces {
+                match kind {
+                    0 => {
+                        let bytes: [u8; 48] = core::array::from_fn(|n| (n + len) as u8);
+                        room.part(&bytes, len % 49);
+                        right.extend(&bytes[..len % 49]);
+                    }
+                    1 => {
+                        let words: [u32; 5] = core::array::from_fn(|n| (n * len * 0x1357) as u32);
+                        room.words(&words);
+                        right.extend(words.iter().flat_map(|w| w.to_be_bytes()));
+                    }
+                    2 => {
+                        let bytes: Vec<u8> = (0..len).map(|n| (n * 7) as u8).collect();
+                        room.extend(&bytes);
+                        right.extend(bytes);
+                    }
+                    _ if right.len() >= 4 => {
+                        let at = len % (right.len() - 3);
+                        room.set(at, &[1, 2, 3, 4]);
+                        right[at..at + 4].copy_from_slice(&[1, 2, 3, 4]);
+                        room.truncate(right.len() - 1);
+                        right.pop();
+                    }
+                    _ => {}
+                }
+                prop_assert_eq!(room.len(), right.len());
+                prop_assert_eq!(room.all(), &right[..]);
+            }
+        }
+    }
+}
