@@ -1,6 +1,7 @@
 """What `stillair explain` says to do: at the router, access point or own host, for both directions, and worth it."""
 
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -178,7 +179,8 @@ def test_a_modem_and_those_who_fill_it_are_named(tmp_path: Path) -> None:
     tv = next(one for one in found if (one.delays.name, one.delays.way) == ("tv", "down"))
     assert "the provider's modem, down, behind its own traffic, netflix.tv" in page.sentence(tv.findings[0])
     said = page.text("x", runs, found, None)
-    assert "hardware" not in said
+    # What waits in the modem is not told as hardware; a host's own card may have a millisecond or two.
+    assert not re.search(r"hardware \d\d", said)
     assert "modem: in the modem's buffer" in said
     low = findings.Finding("bloat", "ap.wlan0", 2.0, 0.1, whose="others")
     assert page.sentence(low) == "waits in a queue, behind the traffic of others (ap.wlan0)"

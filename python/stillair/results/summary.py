@@ -140,9 +140,10 @@ def totals(over: Mapping[str, Any]) -> str:
 
 def _pings_together(over: Mapping[str, Any]) -> Iterator[str]:
     """What became of all pings, and which took longest; nothing of results that do not tell, which are older."""
-    pings = [ping for ping in (over.get("pings") or {}).values() if ping.get("sent")]
+    keys = ("sent", "received", "lost")
+    pings = [ping for ping in (over.get("pings") or {}).values() if all(ping.get(key) for key in keys)]
     if pings:
-        sent, received, lost = (sum(ping[key]["mean"] for ping in pings) for key in ("sent", "received", "lost"))
+        sent, received, lost = (sum(ping[key]["mean"] for ping in pings) for key in keys)
         open_ = sent - received - lost
         late = f", {_count(open_)} under way at the end" if open_ > 0 else ""
         yield f"pings: {_count(sent)} sent, {_count(received)} received, {_count(lost)} lost{late}"
