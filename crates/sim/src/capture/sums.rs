@@ -9,7 +9,7 @@ static FROM_ZERO: [[u32; 2]; 2 * PERIOD] = {
     while n < sums.len() {
         let [even, odd] = sums[n - 1];
         let byte = (n as u32 - 1) % PERIOD as u32;
-        sums[n] = if byte % 2 == 0 { [even + byte, odd] } else { [even, odd + byte] };
+        sums[n] = if byte & 1 == 0 { [even + byte, odd] } else { [even, odd + byte] };
         n += 1;
     }
     sums
