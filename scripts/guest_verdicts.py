@@ -174,7 +174,9 @@ def write(paper: str, claim: str, row: Mapping[str, Any], like: Mapping[str, Any
     with as_file(shelf.folders()[paper]) as folder:
         file = Path(folder) / FILE
         table = shelf.table(shelf.folders()[paper], FILE)
-        claims = dict(table.get("claim", {})) if table.get("kernel", kernel) == kernel else {}
+        if table.get("kernel", kernel) != kernel:
+            sys.exit(f"{file}: found figures of {table['kernel']}, expected {kernel}; remove the file to begin anew")
+        claims = dict(table.get("claim", {}))
         claims[claim] = {
             "verdict": row["verdict"],
             "figure": figure(row),

@@ -44,7 +44,7 @@ impl Sink for Apart {
     }
 }
 
-/// Writes all parcels. One parcel, used again, goes through the hands of all.
+/// Writes all parcels.
 fn written(apart: &Apart, mut encoder: Encoder<&mut Vec<u8>>, end: Instant) -> Captured {
     apart.parcels.iter().for_each(|parcel| encoder.parcel(parcel));
     encoder.finish(end, apart.watcher.left_out()).expect("a file in memory")

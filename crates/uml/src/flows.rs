@@ -135,6 +135,8 @@ impl Programs {
         let start = flow.start.nanos() + late as u64 + BEFORE;
         let stop = flow.stop.map_or(scenario.duration.nanos(), Duration::nanos) + BEFORE;
         let step = scenario.record.ss.map_or(STEP, Duration::nanos).max(1_000_000);
+        // What comes after a receiver's last line is not counted, so its lines are no farther apart than that.
+        let counts = step.min(STEP);
         let (tos, port) = (flow.tos, port.to_string());
         let (kind, server, client, interval) = match &flow.kind {
             FlowKind::Tcp { congestion_control, bytes, write_size, gate: None } => {
@@ -143,7 +145,7 @@ impl Programs {
                 let client = format!(
                     "tcp-send {own} {address} {port} {control} {bytes} {write_size} {tos} {stop} {step} {mptcp}"
                 );
-                (Kind::Tcp, Some(format!("tcp-sink {any} {port} {step} {mptcp}")), client, 0)
+                (Kind::Tcp, Some(format!("tcp-sink {any} {port} {counts} {mptcp}")), client, 0)
             }
             FlowKind::Udp { rates, payload, burst, gap } => {
                 if *gap != Gap::Periodic {
@@ -152,7 +154,7 @@ impl Programs {
                 let bits = u128::from(*payload) * u128::from(*burst) * 8 * 1_000_000_000;
                 let each = (bits / u128::from(rates[n].bps().max(1))).max(1);
                 let client = format!("udp-send {own} {address} {port} {payload} {burst} {each} {tos} {stop}");
-                (Kind::Udp, Some(format!("udp-sink {any} {port} {step}")), client, 0)
+                (Kind::Udp, Some(format!("udp-sink {any} {port} {counts}")), client, 0)
             }
             FlowKind::Ping { interval, payload } => {
                 let each = interval.nanos();

@@ -68,9 +68,30 @@ pub fn run(request: &Request) -> Result<(String, i32), ApiError> {
         let found = kernel::find(&guest.guest.kernel, &kernel::place());
         kernels.push(found.map_err(|why| input(format!("node.{}.host.kernel: {why}", guest.name)))?);
     }
+    needed(&plan, &kernels).map_err(input)?;
     let mut notes = scenario.notes();
     notes.extend(without(&plan, &kernels));
     inside(request, seed, &scenario, &plan, &programs, &kernels, notes).map_err(ApiError::Run)
+}
+
+/// Refuses keys of a node that have no effect without a patch that its kernel lacks.
+fn needed(plan: &Plan, kernels: &[Kernel]) -> Result<(), String> {
+    for (guest, kernel) in plan.guests.iter().zip(kernels) {
+        let limit = guest.periods != 1 || guest.guest.tsq_bytes.is_some();
+        let asked = [
+            (guest.guest.max_header.is_some(), "max_header", "header-room"),
+            (limit, "tsq_period or tsq_bytes", "tsq-limit"),
+        ];
+        if let Some((_, key, patch)) =
+            asked.into_iter().find(|&(asked, _, patch)| asked && !kernel.has(patch))
+        {
+            return Err(format!(
+                "node.{}.tcp: found {key}, expected a kernel with our patch \"{patch}\": {} has none",
+                guest.name, kernel.id
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// What a kernel's patches would give that it has not.
@@ -97,12 +118,6 @@ fn without(plan: &Plan, kernels: &[Kernel]) -> Vec<String> {
         }
         if !guest.small_queues {
             missing("tsq", "TCP small queues stay on".to_owned());
-        }
-        if guest.guest.max_header.is_some() {
-            missing("header-room", "its packets have its own room for headers".to_owned());
-        }
-        if guest.periods != 1 || guest.guest.tsq_bytes.is_some() {
-            missing("tsq-limit", "TCP small queues keep the kernel's own limit".to_owned());
         }
         if !kernel.folder.join("launch").is_file() {
             all.push(format!(

@@ -20,7 +20,9 @@ impl Counter {
             let (Some(at), Some(value)) = (at, value) else {
                 return Err(format!("a guest's program wrote \"{line}\""));
             };
-            points.push((at, value));
+            if at > start {
+                points.push((at, value));
+            }
         }
         Ok(Self(points))
     }

@@ -39,7 +39,7 @@ impl Lateness {
         self.max = self.max.max(nanos);
     }
 
-    /// The engine woke this many nanoseconds later than requested.
+    /// From one wait to the end of the next the engine took this many nanoseconds more than that wait was to take.
     pub fn woke(&mut self, nanos: u64) {
         self.gap = self.gap.max(nanos);
     }

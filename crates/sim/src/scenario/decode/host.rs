@@ -34,6 +34,8 @@ pub(super) const DEFAULT_ROUTE: Key = Key::or(
 
 /// What a live host has of a `sysctl` table: what a network namespace has.
 const IN_NAMESPACE: &str = "net.ipv4.";
+/// Bytes that a guest's kernel leaves before TCP's data (MAX_TCP_HEADER without Wi-Fi and tunnels, and alignment).
+const OWN_ROOM: u32 = 192;
 const WHY: &str = "at an outside host, whose kernel is not the model's";
 const RIGHT: &str = "host = \"model\", or the setting at the outside host itself";
 
@@ -65,7 +67,7 @@ pub(super) fn read(section: &mut Section<'_>) -> Result<Kept, Fault> {
                 if let Some(guest) = &mut guest {
                     let mut own = tcp.section("a table")?;
                     guest.tsq_bytes = own.find("tsq_bytes")?;
-                    guest.max_header = own.get("max_header").map(|field| field.value()).transpose()?;
+                    guest.max_header = own.get("max_header").map(|field| room(&field)).transpose()?;
                 }
             }
             (_, Some(tcp)) => return Err(tcp.idle(WHY, RIGHT)),
@@ -94,6 +96,16 @@ fn plain(setting: &Field<'_>) -> String {
         Value::String(text) => text.clone(),
         Value::Array(items) => items.iter().map(|item| item.value.describe()).collect::<Vec<_>>().join(" "),
         other => other.describe(),
+    }
+}
+
+/// Room for headers, which a guest's kernel can only have more of than its own.
+fn room(field: &Field<'_>) -> Result<u32, Fault> {
+    let asked: u32 = field.value()?;
+    if asked > OWN_ROOM {
+        Ok(asked)
+    } else {
+        Err(field.found(format!("{asked} bytes"), "more than the 192 bytes of a guest's kernel"))
     }
 }
 
