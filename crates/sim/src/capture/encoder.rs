@@ -5,13 +5,14 @@ use std::sync::Arc;
 
 use stillair_model::vocabulary::{Headers, Instant, PpduView, WireId};
 
+use super::Captured;
+use super::bytes::ip;
+use super::bytes::tcp::Connections;
 use super::memory::Numbers;
 use super::parcel::{Parcel, TakenFrame};
 use super::pcapng::Writer;
 use super::scene::Scene;
 use super::shot::{Inside, Shot};
-use super::tcp::Connections;
-use super::{Captured, ip};
 
 /// Makes frames' bytes and writes them.
 #[derive(Debug)]

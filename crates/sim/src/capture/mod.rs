@@ -13,26 +13,16 @@
 //! writes them. A [`Capture`] has both. Whoever has no time beside the world has them apart ([`halves`]): the watcher copies frames into a
 //! [`Parcel`], which an encoder on another thread writes, to the same bytes.
 
-mod beacon;
-mod body;
-mod dot11;
+mod bytes;
 mod encoder;
-mod fcs;
-mod ip;
-mod mac;
 mod memory;
 mod output;
 mod parcel;
 mod parts;
-mod pattern;
 pub mod pcapng;
 mod ports;
-pub mod radiotap;
-mod room;
 mod scene;
 mod shot;
-mod sums;
-mod tcp;
 mod watcher;
 
 use std::io::{self, Write};
@@ -43,6 +33,7 @@ use stillair_model::vocabulary::{FrameView, Instant, PacketKind, Sink, TraceEven
 use crate::scenario::Scenario;
 use scene::Scene;
 
+pub use bytes::radiotap;
 pub use encoder::Encoder;
 pub use parcel::Parcel;
 pub use ports::ports;

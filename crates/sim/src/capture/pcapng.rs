@@ -6,11 +6,11 @@ use std::io::{self, Write};
 
 use stillair_model::vocabulary::{Duration, Instant};
 
-use super::body::{Apart, Body, Finished};
-use super::fcs::PayloadRegister;
+use super::bytes::body::{Apart, Body, Finished};
+use super::bytes::fcs::PayloadRegister;
+use super::bytes::pattern::pattern;
+use super::bytes::room::Room;
 use super::output::CaptureOutput;
-use super::pattern::pattern;
-use super::room::Room;
 
 const SECTION_HEADER: u32 = 0x0a0d_0d0a;
 const INTERFACE_DESCRIPTION: u32 = 1;

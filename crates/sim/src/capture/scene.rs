@@ -11,10 +11,10 @@ use stillair_model::wifi::phy::timing::{Timing, control_rate};
 use stillair_model::wifi::phy::{PhyRate, ppdu_duration};
 use stillair_model::wifi::power::tim::aid;
 
-use super::beacon::Beacon;
-use super::mac::Mac;
+use super::bytes::beacon::Beacon;
+use super::bytes::mac::Mac;
+use super::bytes::radiotap::Tuning;
 use super::pcapng::{InterfaceBlock, LinkType};
-use super::radiotap::Tuning;
 use crate::scenario::{Attachment, Role, Scenario, Wifi};
 use crate::world::{DevLayout, WorldLayout};
 

@@ -8,16 +8,16 @@ use stillair_model::vocabulary::{
 use stillair_model::wifi::phy::PhyRate;
 use stillair_model::wifi::phy::frame::{self as lengths, Cipher};
 
-use super::body::Body;
-use super::dot11::{self, Dot11Header, QosData};
-use super::mac::Mac;
+use super::bytes::body::Body;
+use super::bytes::dot11::{self, Dot11Header, QosData};
+use super::bytes::mac::Mac;
+use super::bytes::radiotap::{self, Radiotap};
+use super::bytes::tcp::Connections;
+use super::bytes::{beacon, ip};
 use super::memory::Numbers;
 use super::parts::Part;
 use super::pcapng::Writer;
-use super::radiotap::{self, Radiotap};
 use super::scene::Scene;
-use super::tcp::Connections;
-use super::{beacon, ip};
 
 /// Where the packets of a PPDU's frames are.
 pub trait Inside {

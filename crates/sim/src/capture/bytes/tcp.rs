@@ -3,7 +3,7 @@
 use stillair_model::vocabulary::{Headers, TcpFlags, TcpHeader};
 
 use super::body::Body;
-use super::ports::later_port;
+use crate::capture::ports::later_port;
 
 /// Bytes of a header without options.
 const HEADER: usize = 20;

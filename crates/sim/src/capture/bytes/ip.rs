@@ -7,9 +7,9 @@ use stillair_model::vocabulary::{Headers, Ip, PacketKind, UDP_HEADER, write_back
 
 use super::body::Body;
 use super::mac::Mac;
-use super::ports::ports;
 use super::sums::payload_sum;
 use super::tcp::{CapturedSegment, Connections, segment_headers};
+use crate::capture::ports::ports;
 
 /// Bytes of an IPv4 header.
 const IPV4: usize = Ip::V4.header() as usize;

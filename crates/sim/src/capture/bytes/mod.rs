@@ -1,0 +1,13 @@
+//! The bytes of frames: radiotap, 802.11, Ethernet, IP and TCP headers, payload, and check sequences.
+
+pub mod beacon;
+pub mod body;
+pub mod dot11;
+pub mod fcs;
+pub mod ip;
+pub mod mac;
+pub mod pattern;
+pub mod radiotap;
+pub mod room;
+pub mod sums;
+pub mod tcp;
