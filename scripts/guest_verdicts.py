@@ -181,7 +181,7 @@ def write(paper: str, claim: str, row: Mapping[str, Any], like: Mapping[str, Any
             "verdict": row["verdict"],
             "figure": figure(row),
             "like": figure(like),
-            "note": f"one run of each cell{of_cell(row)}",
+            "note": f"one run of each cell{of_cell(row)}{of_other(row, like)}",
         }
         lines = [
             f"# What {kernel} says of claims of {paper} in the place of the hosts that run TCP.",
@@ -200,6 +200,11 @@ def write(paper: str, claim: str, row: Mapping[str, Any], like: Mapping[str, Any
 def of_cell(row: Mapping[str, Any]) -> str:
     """Which of several cells the figure is of."""
     return f"; the worst is {row['cell']}" if "cell" in row else ""
+
+
+def of_other(row: Mapping[str, Any], like: Mapping[str, Any]) -> str:
+    """The model's worst cell, if that is another than the kernel's."""
+    return f"; the model's is {like['cell']}" if "cell" in like and like["cell"] != row.get("cell") else ""
 
 
 if __name__ == "__main__":
