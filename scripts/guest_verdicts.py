@@ -33,8 +33,6 @@ from stillair.results.result import Result
 
 FILE = "guests.toml"
 KERNEL = "6.12"
-ROOM = "320 B"
-"""MAX_TCP_HEADER of a kernel with Wi-Fi and tunnels."""
 
 
 @dataclass(frozen=True)
@@ -136,9 +134,7 @@ def asked(
         host = f'{{ kind = "uml", kernel = "{KERNEL}", offload = "{card}" }}'
         key, value = ("host", host) if guests else ("profile", f"linux-{KERNEL}")
         hosts = [(f"node.{name}.{key}", value) for name in chosen.hosts]
-        if guests:
-            hosts += [(f"node.{name}.tcp.max_header", ROOM) for name in chosen.hosts]
-        else:
+        if not guests:
             hosts += chosen.like.get(campaign.scenario, ())
         results[campaign.id] = WhenAsked(campaign, 1, 1, partial(_always, hosts), ran)
     outcomes = {id_: Outcome(own.scenario.text, own) for id_, own in results.items()}

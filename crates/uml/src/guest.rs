@@ -98,8 +98,8 @@ pub fn command_line(kernel: &Kernel, of: &GuestPlan) -> Vec<String> {
     if kernel.has("tsq") && !of.small_queues {
         words.push("tcp_output.notsq=1".to_owned());
     }
-    if let Some(room) = of.guest.max_header.filter(|_| kernel.has("header-room")) {
-        words.push(format!("tcp.header_room={room}"));
+    if kernel.has("header-room") {
+        words.push(format!("tcp.header_room={}", of.header_room));
     }
     if kernel.has("tsq-limit") {
         if of.periods != 1 {

@@ -59,6 +59,8 @@ pub struct GuestPlan {
     pub ring: u32,
     /// Congestion control of connections for which nobody chooses one.
     pub control: String,
+    /// Bytes before TCP's data in a packet (MAX_TCP_HEADER), those of the node's profile.
+    pub header_room: u32,
     /// Bytes of a socket's receive and send buffer: least, at first, largest (`tcp_rmem`, `tcp_wmem`).
     pub buffers: [[u32; 3]; 2],
     /// Settings of its kernel, by name.
@@ -184,6 +186,7 @@ fn guest(n: usize, node: &Node, of: &Guest, first: IfId) -> Result<GuestPlan, St
             .clone()
             .unwrap_or_else(|| profile.congestion_control.name().to_owned()),
         buffers: [profile.tcp.rmem, profile.tcp.wmem],
+        header_room: profile.tcp.max_header,
         sysctl: node.sysctl.clone(),
     })
 }

@@ -77,16 +77,9 @@ pub fn run(request: &Request) -> Result<(String, i32), ApiError> {
 /// Refuses keys of a node that have no effect without a patch that its kernel lacks.
 fn needed(plan: &Plan, kernels: &[Kernel]) -> Result<(), String> {
     for (guest, kernel) in plan.guests.iter().zip(kernels) {
-        let limit = guest.periods != 1 || guest.guest.tsq_bytes.is_some();
-        let asked = [
-            (guest.guest.max_header.is_some(), "max_header", "header-room"),
-            (limit, "tsq_period or tsq_bytes", "tsq-limit"),
-        ];
-        if let Some((_, key, patch)) =
-            asked.into_iter().find(|&(asked, _, patch)| asked && !kernel.has(patch))
-        {
+        if (guest.periods != 1 || guest.guest.tsq_bytes.is_some()) && !kernel.has("tsq-limit") {
             return Err(format!(
-                "node.{}.tcp: found {key}, expected a kernel with our patch \"{patch}\": {} has none",
+                "node.{}.tcp: found tsq_period or tsq_bytes, expected a kernel with our patch \"tsq-limit\": {} has none",
                 guest.name, kernel.id
             ));
         }
@@ -119,6 +112,10 @@ fn without(plan: &Plan, kernels: &[Kernel]) -> Vec<String> {
         if !guest.small_queues {
             missing("tsq", "TCP small queues stay on".to_owned());
         }
+        missing(
+            "header-room",
+            "its packets have room for 192 bytes of headers, so that small queues let more out".to_owned(),
+        );
         if !kernel.folder.join("launch").is_file() {
             all.push(format!(
                 "node.{}: its kernel {} has no launcher: it runs with all rights of this user",

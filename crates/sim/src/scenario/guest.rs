@@ -22,8 +22,6 @@ pub struct Guest {
     pub mptcp: bool,
     /// What a socket may have below it in small queues, whatever its rate, if the node's `tcp` says so.
     pub tsq_bytes: Option<u32>,
-    /// Room for all headers before TCP's data, if the node's `tcp` says so.
-    pub max_header: Option<u32>,
     /// Programs that run in it.
     pub run: Vec<Program>,
 }

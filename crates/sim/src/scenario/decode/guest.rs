@@ -103,16 +103,5 @@ pub(super) fn read(field: &Field<'_>) -> Result<Guest, Fault> {
         run.push(Program { at, command: text.to_owned() });
     }
     section.finish()?;
-    Ok(Guest {
-        kernel,
-        offload,
-        rx_buffers,
-        queue,
-        memory,
-        congestion_control,
-        mptcp,
-        tsq_bytes: None,
-        max_header: None,
-        run,
-    })
+    Ok(Guest { kernel, offload, rx_buffers, queue, memory, congestion_control, mptcp, tsq_bytes: None, run })
 }

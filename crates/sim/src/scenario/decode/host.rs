@@ -67,7 +67,7 @@ pub(super) fn read(section: &mut Section<'_>) -> Result<Kept, Fault> {
                 if let Some(guest) = &mut guest {
                     let mut own = tcp.section("a table")?;
                     guest.tsq_bytes = own.find("tsq_bytes")?;
-                    guest.max_header = own.get("max_header").map(|field| room(&field)).transpose()?;
+                    own.get("max_header").map(|field| room(&field)).transpose()?;
                 }
             }
             (_, Some(tcp)) => return Err(tcp.idle(WHY, RIGHT)),
@@ -99,14 +99,13 @@ fn plain(setting: &Field<'_>) -> String {
     }
 }
 
-/// Room for headers, which a guest's kernel can only have more of than its own.
-fn room(field: &Field<'_>) -> Result<u32, Fault> {
+/// Refuses less room for headers than a guest's kernel has anyway.
+fn room(field: &Field<'_>) -> Result<(), Fault> {
     let asked: u32 = field.value()?;
     if asked > OWN_ROOM {
-        Ok(asked)
-    } else {
-        Err(field.found(format!("{asked} bytes"), "more than the 192 bytes of a guest's kernel"))
+        return Ok(());
     }
+    Err(field.found(format!("{asked} bytes"), "more than the 192 bytes of a guest's kernel"))
 }
 
 /// Refuses what the kernel of a live host or a guest decides itself, so all but these keys. What its Wi-Fi driver asks for is the model's, and
