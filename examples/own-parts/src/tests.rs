@@ -42,7 +42,8 @@ fn the_scenario_runs_with_all_four() {
     let scenario = read(&[("duration", "2 s"), ("warm_up", "1 s")]).expect("a good scenario");
     let seed = Seed { seed: 1, run: 0 };
     let summary = run_once(&scenario, seed).expect("a run whose accounts close");
-    assert!(summary.flows["download.near"].goodput_mbps > 5.0);
+    let goodput = summary.flows["download.near"].goodput_mbps;
+    assert!(goodput > 3.0, "{goodput} Mbit/s");
     assert!(summary.qdiscs.values().any(|qdisc| qdisc.kind == "short_first"));
     let resolved = scenario.resolved();
     for part in ["calm", "short_first", "ramp", "least_used"] {
