@@ -52,7 +52,6 @@ LISTED: dict[tuple[str, str], str] = {
     ("sojourn.md", "| packet | qdisc"): TESTED,
     ("sojourn.md", "| from | to"): TESTED,
     ("sojourn.md", "| | off | each packet"): "instructions; the line above has their day",
-    ("stages.md", "| | anomaly-udp"): "instructions of states that are past",
     ("towards-1ms.md", "| | | source"): SETTINGS,
     ("towards-1ms.md", "| | 4.14"): SETTINGS,
     ("validation.md", "| quantity | within"): SETTINGS,
