@@ -58,6 +58,16 @@ def _span(values: list[float]) -> str:
     return f"{min(values):.2g} to {max(values):.2g}" if max(values) < 10 else f"{min(values):.0f} to {max(values):.0f}"
 
 
+def air() -> str:
+    """How many figures of real kernels over the air agree, by the kept output of `make agree-kernels`."""
+    found = re.search(
+        r"^(\d+ of \d+) figures agree", (RESULTS / "guests" / "air.txt").read_text(encoding="utf-8"), re.MULTILINE
+    )
+    if found is None:
+        raise SystemExit("docs/results/guests/air.txt: found no count of figures")
+    return found[1]
+
+
 def figures(to: str) -> str:
     """The table of README and first page; `to` leads to docs/."""
     kernel, wifi = within("validation.md"), within("validation-wifi.md")
@@ -69,6 +79,7 @@ def figures(to: str) -> str:
          f"{_span(cost['ns-3'])} ({min(less):.0f} to {max(less):.0f} times as long)", "ns3-comparison.md"),
         ("beside the Linux kernel", f"{kernel[0]} of {kernel[1]} quantities of {kernel[2]} measurements within bounds", "validation.md"),
         ("beside the real mac80211", f"{wifi[0]} of {wifi[1]} quantities of {wifi[2]} configurations within bounds fixed before any result was seen", "validation-wifi.md"),
+        ("beside real kernels over the modelled air", f"{air()} figures within bounds", "kernels-air.md"),
         (f"{count} claims of {papers} papers", f"{found['held']} held, {found['missed']} missed, {found['undecided']} undecided, {found['not-judged']} not judged, by one rule", "judging.md"),
     ]  # fmt: skip
     lines = [f"| [{name}]({to}{page}) | {text} |" for name, text, page in rows]
