@@ -38,7 +38,10 @@ def qoo(result: Path, need: Path) -> None:
         for name, outcome in of_run(measured, requirement).items():
             found.setdefault(name, []).append(outcome)
     if not found:
-        raise InputError(f"{result}: found no ping and no call (voip) that was answered, expected one to be scored; a video flow has no score")
+        raise InputError(
+            f"{result}: found no ping and no call (voip) that was answered, expected one to be scored;"
+            " a video flow has no score"
+        )
     rows = []
     for name in natural(found):
         parts = ([value for value in part if value is not None] for part in zip(*found[name], strict=True))
