@@ -52,7 +52,9 @@ fn a_full_segment_is_what_mtu_and_headers_leave() {
             let s = summary(&road(&line, "", &flow("tcp", from, to, &format!("ip = {ip}"))));
             let right = 100.0 * f64::from(segment) / f64::from(mtu + 38);
             let is = s.goodput_total_mbps;
-            assert!((is / right - 1.0).abs() < 0.001, "IPv{ip}, MTU {mtu}, {from} to {to}: {is} for {right}");
+            // Never more; a sender at the line itself may leave short gaps between packets of several segments.
+            let shares = if from == "a" { 0.999..1.001 } else { 0.99..1.001 };
+            assert!(shares.contains(&(is / right)), "IPv{ip}, MTU {mtu}, {from} to {to}: {is} for {right}");
         }
     }
 }

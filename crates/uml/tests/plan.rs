@@ -68,7 +68,7 @@ fn limits_of_small_queues_are_parameters_of_the_kernel() {
     // Without the key it is that of the profile.
     assert!(line("tsq = \"on\"").contains(" tcp.header_room=320"));
     let off = line("tsq = \"off\"");
-    assert!(off.ends_with(" tcp_output.notsq=1"), "{off}");
+    assert!(off.contains(" tcp_output.notsq=1"), "{off}");
 }
 
 #[test]
