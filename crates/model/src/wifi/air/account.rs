@@ -14,7 +14,7 @@ pub enum AirUse {
     Data,
     /// The SIFS and the acknowledgement after a PPDU.
     Ack,
-    /// Colliding transmissions: several started in the same slot.
+    /// Overlapping transmissions (a collision).
     Collision,
     /// A beacon.
     Beacon,

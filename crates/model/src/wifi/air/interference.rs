@@ -130,8 +130,9 @@ pub type Stretch = (Instant, i32);
 const PAST: Duration = Duration::from_millis(50);
 
 impl Interference {
-    /// That of so many radios: `level` is that of a source at a radio in 20 MHz, `noise` that of the noise without them, and `busy_from`
-    /// that from which on the medium is busy, all in thousandths of a dBm. At most [`MOST_SOURCES`].
+    /// Builds the interference at `radios` radios from at most [`MOST_SOURCES`] sources. `level(source, radio)` is the level of a source at a
+    /// radio in 20 MHz. `noise` is the noise level without the sources. The medium is busy from level `busy_from` on. All three are in
+    /// thousandths of a dBm.
     // spec: ieee80211-2016 17.3.10.6, 19.3.19.5.2 and 21.3.18.5.2 - any signal of -62 dBm or more in the primary 20 MHz makes the medium busy.
     pub fn new(
         sources: Vec<Source>,
@@ -185,7 +186,7 @@ impl Interference {
         self.at[radio].busy >> self.on & 1 == 1
     }
 
-    /// How the ratio is lower at a radio from one instant to another that is not ahead; nothing if it is not.
+    /// Reduction of the signal-to-noise ratio at a radio between two past instants, as consecutive stretches. Empty if there was no reduction.
     pub fn stretches(&mut self, radio: usize, from: Instant, until: Instant) -> &[Stretch] {
         self.stretches.clear();
         let At { penalty, .. } = &self.at[radio];
