@@ -109,7 +109,7 @@ impl RetryOut {
         self.lost[place / Marks::MOST].has(place % Marks::MOST)
     }
 
-    /// The window moves on by `n` numbers. The counts of the `n` numbers that come into the window, at its end `end`, are reset.
+    /// The window moves on by `n` numbers. The counts of the `n` numbers from `end` on, which come into the window, are reset.
     pub fn moved(&mut self, end: Seq, n: u16) {
         for n in 0..n.min(self.numbers as u16) {
             let place = self.place(end.plus(n));
