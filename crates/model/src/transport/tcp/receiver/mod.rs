@@ -245,8 +245,8 @@ impl Receiver {
         }
     }
 
-    /// The segment with this header is sent now: adds window, time stamps, SACK blocks and ECN echo, and returns the
-    /// acknowledgement number. Whatever acknowledgement was pending is thereby sent.
+    /// Fills in the header of a segment that is sent now: window, timestamps and ECN echo, and SACK blocks if the segment has no data.
+    /// Returns the acknowledgement number. A pending ACK counts as sent, unless it has SACK blocks and the segment has data.
     // deviation: data takes no SACK blocks along, which would make it longer than the path takes, and leaves the
     // acknowledgement that bears them pending; Linux takes their bytes off the data.
     // linux: include/net/tcp.h tcp_skb_timestamp (6.1) - the time stamp is that of the departure.
