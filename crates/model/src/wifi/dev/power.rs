@@ -1,4 +1,4 @@
-//! Power save at work in a device: what its algorithms ask for is sent, what they hold back stays, what they let go goes.
+//! Power save in a device: sends the frames that the algorithms request, and holds back or releases the device's frames.
 
 mod stations;
 mod trips;
@@ -349,7 +349,7 @@ impl WifiDev {
         }
     }
 
-    /// A station has heard a beacon of its access point, which knows it by this number.
+    /// A station has received a beacon of its access point, in whose peers it has this number.
     pub fn on_beacon<S: Sink>(
         &mut self,
         now: Instant,
