@@ -38,7 +38,7 @@ pub struct Mpdu {
     pub returned: Returned,
     /// The rate that this frame probes. A probing frame is sent alone, with that rate in its retry chain.
     pub probe: Option<Probe>,
-    /// Socket whose memory is charged for the packet until the packet goes up at the receiver.
+    /// Socket that is charged for the packet once the packet has gone up at the receiver: the charge then stays in this entry.
     pub charge: SockId,
     /// The amount charged, in bytes.
     pub truesize: u32,
