@@ -84,7 +84,7 @@ impl Transfers {
         debug_assert!(self.frames > 0 || self.filling.is_empty(), "packets in no transfer");
     }
 
-    /// Packets in `up`, which were released after a reorder timeout, go up behind the frames that are under way.
+    /// Packets in `up`, for which the wait for earlier frames was given up, go up behind the frames that are under way.
     pub fn behind(&mut self, now: Instant, up: &mut Vec<Pkt>) {
         if self.frames > 0 {
             self.filling.append(up);

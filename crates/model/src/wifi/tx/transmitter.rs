@@ -286,7 +286,8 @@ impl Transmitter {
         self.tids[tid.index()].hold_one(LinkRate { now, rate }, ctx, pull);
     }
 
-    /// A frame has come for a TID without a Block Ack session. Requests a session, unless earlier requests have failed too often.
+    /// A frame has come for a TID without a Block Ack session. Requests a session, unless too many requests were sent, or the last
+    /// of several was sent too recently.
     // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_aggr_check, agg-tx.c ieee80211_start_tx_ba_session (4.4) - with the first
     // frame that a rate is looked up for.
     pub fn want_session(&mut self, now: Instant, tid: TidIndex, hw: &mut Hardware<'_>) {
