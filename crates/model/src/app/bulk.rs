@@ -8,26 +8,26 @@ use crate::vocabulary::Instant;
 /// Parameters of a bulk transfer.
 #[derive(Clone, Copy, Debug)]
 pub struct BulkParams {
-    /// When it connects.
+    /// Time of the connection.
     pub start: Instant,
-    /// When it stops writing and closes.
+    /// Time at which the application stops writing and closes.
     pub stop: Instant,
-    /// Bytes to send before it closes; `None`: no limit.
+    /// Bytes to send before the close. `None`: no limit.
     pub bytes: Option<u64>,
     /// Bytes of one `write` call.
     pub write: u32,
-    /// When it has something to write; `None`: always.
+    /// When the application has data to write. `None`: always.
     pub gate: Option<GateParams>,
 }
 
 /// What a bulk transfer does next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum BulkAction {
-    /// It connects.
+    /// Connect.
     Connect,
-    /// It may write more than before, or nothing for a while.
+    /// The limit on writes has changed: write more, or nothing for a while.
     Write,
-    /// It closes.
+    /// Close the connection.
     Close,
 }
 
@@ -70,7 +70,7 @@ impl Bulk {
         }
     }
 
-    /// Its writes follow a schedule.
+    /// Whether the writes follow a schedule.
     pub fn is_gated(&self) -> bool {
         self.gate.is_some()
     }
@@ -102,7 +102,7 @@ impl Bulk {
         }
     }
 
-    /// The socket accepted `bytes`; true if these were the last and the transfer closes.
+    /// The socket accepted `bytes`. Returns true if these were the last bytes and the transfer closes.
     #[inline]
     pub fn wrote(&mut self, bytes: u64) -> bool {
         self.pending = self.wants() - bytes;

@@ -16,7 +16,7 @@ const PAIR_BYTES: u64 = 5_000 + 1_000;
 /// The direction that is loaded during the test.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Load {
-    /// Nothing: the path is idle.
+    /// No load: the path is idle.
     None,
     /// From the server to the client.
     Down,
@@ -26,27 +26,27 @@ pub enum Load {
     Both,
 }
 
-/// How it is measured.
+/// Parameters of a responsiveness test.
 // spec: draft-ietf-ippm-responsiveness-09 Test Parameters - MAD, ID, SDT, INP, INC, MNP, MPS, PTC.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct ResponsivenessParams {
-    /// What is loaded.
+    /// The loaded direction.
     pub load: Load,
     /// Time from one decision to the next (ID).
     pub interval: Duration,
     /// Intervals of a moving average (MAD).
     pub averaged: u32,
-    /// Largest standard deviation, in per cent of the average, at which a figure counts as stable (SDT).
+    /// Maximum standard deviation, in percent of the average, at which a figure counts as stable (SDT).
     pub tolerance_percent: u32,
-    /// Connections in each direction: at the beginning (INP), added in each interval (INC), and at most (MNP).
+    /// Connections in each direction: initially (INP), added per interval (INC), and maximum (MNP).
     pub connections: [u32; 3],
-    /// Most probes per second, both kinds together (MPS).
+    /// Maximum number of probes per second, both kinds together (MPS).
     pub probes_per_second: u32,
-    /// Per cent of the capacity that probes may take (PTC).
+    /// Share of the capacity that probes may take, in percent (PTC).
     pub capacity_percent: u32,
-    /// New connections begin with a handshake of TLS 1.3.
+    /// New connections begin with a TLS 1.3 handshake.
     pub tls: bool,
-    /// `TCP_NOTSENT_LOWAT` of its sockets in bytes; `None`: the kernel's `net.ipv4.tcp_notsent_lowat`.
+    /// `TCP_NOTSENT_LOWAT` of the test's sockets in bytes. `None`: the kernel's `net.ipv4.tcp_notsent_lowat`.
     pub notsent_lowat: Option<u32>,
 }
 
@@ -76,7 +76,7 @@ pub enum Confidence {
 }
 
 impl Confidence {
-    /// Its name in results.
+    /// Name in results.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Low => "low",
@@ -89,19 +89,19 @@ impl Confidence {
 /// Result of a test.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct ResponsivenessOutcome {
-    /// When it began.
+    /// Start of the test.
     pub began: Instant,
-    /// When it ended. The probes counted are those of the averaged intervals before this.
+    /// End of the test. The probes counted are those of the averaged intervals before this.
     pub until: Instant,
-    /// Goodput of its connections in bit/s, averaged over the last whole intervals.
+    /// Goodput of the test's connections in bit/s, averaged over the last whole intervals.
     pub goodput_bps: f64,
-    /// Load-generating connections in each loaded direction.
+    /// Number of load-generating connections in each loaded direction.
     pub connections: u32,
     /// Confidence of the goodput.
     pub goodput: Confidence,
     /// Confidence of the responsiveness.
     pub responsiveness: Confidence,
-    /// Probes without an answer in time.
+    /// Number of probes without an answer in time.
     pub unanswered: u32,
 }
 
@@ -135,7 +135,7 @@ impl Settling {
     }
 }
 
-/// The test.
+/// State of a responsiveness test.
 #[derive(Debug)]
 pub struct Responsiveness {
     params: ResponsivenessParams,
@@ -162,7 +162,7 @@ pub struct Responsiveness {
 }
 
 impl Responsiveness {
-    /// A test that begins at `start` and ends when its figures are stable, at `stop` at the latest.
+    /// A test that begins at `start`, and ends when its figures are stable or at `stop`.
     pub fn new(params: ResponsivenessParams, start: Instant, stop: Instant) -> Self {
         Self {
             params,
@@ -184,7 +184,7 @@ impl Responsiveness {
         }
     }
 
-    /// How it is measured.
+    /// Parameters of the test.
     pub const fn params(&self) -> &ResponsivenessParams {
         &self.params
     }
@@ -316,7 +316,7 @@ impl Responsiveness {
         act(ResponsivenessAction::End);
     }
 
-    /// The result; for a test that still runs, as if it ended now. `None` before it has begun.
+    /// The result. For a running test, the result as if the test ended now. `None` before the start.
     pub fn outcome(&self, now: Instant) -> Option<(ResponsivenessOutcome, ProbeTimes)> {
         self.next?;
         let until = self.ended.unwrap_or(now);

@@ -7,20 +7,20 @@ use crate::vocabulary::{
 /// How the times between bursts are distributed; the mean follows from rate, payload and burst.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Gap {
-    /// Exponentially.
+    /// Exponential.
     Exponential,
-    /// Uniformly between two multiples of the mean.
+    /// Uniform between two multiples of the mean.
     Uniform(f64, f64),
     /// Always the mean. Periodic sources can synchronize with tail drops.
     Periodic,
 }
 
-/// What a UDP source sends.
+/// Parameters of a UDP source.
 #[derive(Clone, Copy, Debug)]
 pub struct UdpSourceParams {
     /// Destination.
     pub endpoint: Endpoint,
-    /// Mean rate of payload.
+    /// Mean payload rate.
     pub rate: Rate,
     /// Bytes of payload in each datagram.
     pub payload: u32,
@@ -28,11 +28,11 @@ pub struct UdpSourceParams {
     pub burst: u32,
     /// Times between bursts.
     pub gap: Gap,
-    /// When the first burst may come.
+    /// Start of the source.
     pub start: Instant,
     /// When the source stops.
     pub stop: Instant,
-    /// Memory charged for a datagram.
+    /// Truesize of a datagram in bytes.
     pub truesize: u32,
     /// Send buffer of the socket (`net.core.wmem_default`), at most 2^30 bytes.
     pub sndbuf: u32,
@@ -167,7 +167,7 @@ impl UdpSource {
         Some(self.endpoint.packet(now, PacketKind::Udp, self.seq, self.len, self.truesize, self.sock))
     }
 
-    /// A charge of the socket ended; true if this wakes the source.
+    /// A charge of the socket ended. Returns whether this wakes the source.
     // linux: net/core/sock.c sock_def_write_space (4.4) - a sender is woken when at most half of sndbuf is charged.
     #[inline]
     pub fn uncharge(&mut self, truesize: u32) -> bool {
@@ -177,7 +177,7 @@ impl UdpSource {
         woken
     }
 
-    /// Memory charged to the socket now.
+    /// Truesize charged to the socket now, in bytes.
     pub fn charged(&self) -> u64 {
         u64::from(self.charged)
     }

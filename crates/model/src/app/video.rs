@@ -9,7 +9,7 @@ use crate::vocabulary::{
 // spec: rfc3550 5.1.
 const RTP_HEADER: u32 = 12;
 
-/// Frames that can be decoded without others.
+/// Key frames: frames that can be decoded without others.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct KeyFrames {
     /// Distance between key frames, in frames.
@@ -25,7 +25,7 @@ pub struct VideoParams {
     pub rate: Rate,
     /// Frames per second.
     pub fps: u32,
-    /// Most bytes of a frame in one packet.
+    /// Maximum number of bytes of a frame in one packet.
     pub payload: u32,
     /// Key frames; `None`: all frames have the same size.
     pub keys: Option<KeyFrames>,
@@ -105,12 +105,12 @@ impl Video {
         self.source.emit(now)
     }
 
-    /// A charge of the socket ended; true if this wakes the source.
+    /// A charge of the socket ended. Returns whether this wakes the source.
     pub fn uncharge(&mut self, truesize: u32) -> bool {
         self.source.uncharge(truesize)
     }
 
-    /// Memory charged to the socket now.
+    /// Truesize charged to the socket now, in bytes.
     pub fn charged(&self) -> u64 {
         self.source.charged()
     }

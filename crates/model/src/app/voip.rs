@@ -2,11 +2,11 @@
 
 use crate::vocabulary::{Duration, Endpoint, Instant, NewPacket, PacketKind, SockId, linear_truesize};
 
-/// Time between packets unless agreed on otherwise.
+/// Default interval between packets.
 // spec: rfc3551 table 1.
 pub const VOIP_INTERVAL: Duration = Duration::from_millis(20);
 
-/// Bytes of a packet's payload: so long of G.711 at 64 kbit/s and the header of RTP.
+/// Payload of a packet in bytes: `interval` of G.711 audio at 64 kbit/s, plus the RTP header.
 // spec: rfc3551 4.5.14 - 8 bits a sample at 8 kHz; rfc3550 5.1 - 12 bytes.
 pub const fn voip_payload(interval: Duration) -> u32 {
     (interval.nanos() / 125_000) as u32 + 12

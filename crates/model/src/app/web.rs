@@ -5,10 +5,10 @@
 use crate::vocabulary::{Duration, Instant};
 use alloc::vec::Vec;
 
-/// Most connections of a client at a time.
+/// Maximum number of concurrent connections of a client.
 pub const WORKERS: usize = 4;
 
-/// Bytes of a question for the address of a host with a name of 15 letters.
+/// Length in bytes of a DNS query for a host name of 15 letters.
 // spec: rfc1035 4.1 - a header of 12 bytes, the name as labels with its end, type and class.
 pub const QUERY_PAYLOAD: u32 = 12 + 17 + 4;
 
@@ -34,9 +34,9 @@ pub struct Page {
 pub struct WebParams {
     /// When the first load begins.
     pub start: Instant,
-    /// No load begins from then on.
+    /// Time from which on no load begins.
     pub stop: Instant,
-    /// Least time from one beginning to the next.
+    /// Minimum time between the starts of two loads.
     pub interval: Duration,
 }
 
@@ -65,7 +65,7 @@ enum State {
     Loads(usize),
 }
 
-/// The client.
+/// State of the client.
 #[derive(Debug)]
 pub struct Web {
     page: Page,
@@ -85,7 +85,7 @@ impl Web {
         Self { page, state: State::Idle(params.start), params, began: params.start, asked: 0 }
     }
 
-    /// The page that it loads.
+    /// The page that the client loads.
     pub fn page(&self) -> &Page {
         &self.page
     }
@@ -115,7 +115,7 @@ impl Web {
         Some(WebAction::Connect(0, self.page.header + self.page.list))
     }
 
-    /// A worker has its whole response; `act` is called with each action in order.
+    /// A worker has received its whole response. `act` is called with each action in order.
     // deviation: curl looks the name up for each handle; here once a load, as the others find it in the cache.
     pub fn answered(&mut self, now: Instant, worker: usize, mut act: impl FnMut(WebAction)) {
         match self.state {
@@ -151,7 +151,7 @@ impl Web {
         Some(self.page.header + bytes)
     }
 
-    /// When the current load began, if one is running.
+    /// Start of the current load, if one is running.
     pub fn under_way(&self) -> Option<Instant> {
         (!matches!(self.state, State::Idle(_))).then_some(self.began)
     }

@@ -45,14 +45,14 @@ pub struct CobaltVerdict {
     pub mark: bool,
 }
 
-/// A change of BLUE's between idle and active.
+/// A change of BLUE between idle and active.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Blue {
-    /// It stayed as it was.
+    /// No change.
     Same,
-    /// It was idle and starts to drop.
+    /// BLUE was idle and starts to drop.
     Roused,
-    /// It stops dropping.
+    /// BLUE stops dropping.
     Calmed,
 }
 
@@ -103,12 +103,12 @@ impl CobaltState {
     pub const fn count(&self) -> u32 {
         self.count
     }
-    /// BLUE's probability as a share of 2^32.
+    /// BLUE's drop probability, as a fraction of 2^32.
     pub const fn p_drop(&self) -> u32 {
         self.p_drop
     }
 
-    /// Whether no state is left that has to decay.
+    /// Whether no state is left to decay.
     #[inline]
     pub fn is_at_rest(&self, now: Instant) -> bool {
         self.p_drop == 0 && self.count == 0 && now >= self.drop_next
@@ -129,7 +129,7 @@ impl CobaltState {
         from + Duration::from_nanos(gap)
     }
 
-    /// A packet of the queue was dropped because there was no room.
+    /// A packet of the queue was dropped because the buffer was full.
     // linux: net/sched/sch_cake.c cobalt_queue_full (6.1).
     pub fn overflowed(&mut self, params: &CobaltParams, now: Instant) -> Blue {
         let mut blue = Blue::Same;
@@ -145,7 +145,7 @@ impl CobaltState {
         blue
     }
 
-    /// The queue had nothing when its turn came.
+    /// The queue was empty at its turn.
     // linux: net/sched/sch_cake.c cobalt_queue_empty (6.1).
     pub fn found_empty(&mut self, params: &CobaltParams, now: Instant) -> Blue {
         let mut blue = Blue::Same;
@@ -168,8 +168,8 @@ impl CobaltState {
         self.drop_next = self.after(self.drop_next, params.interval);
     }
 
-    /// Judges the packet at the head of the queue, which waited for `sojourn`. `capable`: it may be marked. `bulk` flows
-    /// share the bottleneck behind this one, or zero if that does not matter.
+    /// Decides on the packet at the head of the queue, which waited for `sojourn`. `capable`: the packet is ECN-capable. `bulk` is the number
+    /// of bulk flows that share the bottleneck behind this one, or zero if that does not matter.
     // linux: net/sched/sch_cake.c cobalt_should_drop (6.1) - one time serves for the interval before the first action, for the
     // gap between two and for the decay; whether it had come is decided before it moves. BLUE never marks.
     pub fn judge(

@@ -9,7 +9,7 @@ pub use as_law::CodelLaw;
 
 use crate::vocabulary::{Duration, Instant, Packet, Pkt, skb_len};
 
-/// Parameters, under tc's names.
+/// Parameters, by their tc names.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CodelParams {
     /// Acceptable sojourn time.
@@ -36,7 +36,7 @@ pub struct CodelState {
     dropping: bool,
 }
 
-/// Counters of the law, under tc's names.
+/// Counters of CoDel, by their tc names.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct CodelStats {
     /// Largest packet that the law has seen, in bytes.
@@ -53,9 +53,9 @@ pub struct CodelStats {
 pub trait CodelQueue {
     /// Takes the packet at the head.
     fn pop(&mut self) -> Option<Pkt>;
-    /// Bytes still queued, counted like [`CodelParams::mtu`].
+    /// Bytes still queued, in the unit of [`CodelParams::mtu`].
     fn backlog(&self) -> u64;
-    /// The hot bytes of a packet that was popped.
+    /// The fields of a packet that was popped.
     fn packet(&mut self, p: Pkt) -> &mut Packet;
     /// Drops a packet that was popped.
     fn drop(&mut self, p: Pkt);
@@ -78,23 +78,23 @@ impl Default for CodelState {
 }
 
 impl CodelState {
-    /// Packets dropped or marked since the law last began to act, as the law counts them.
+    /// CoDel's count: packets dropped or marked since it last entered the dropping state.
     pub fn count(&self) -> u32 {
         self.count
     }
-    /// The count with which it last began to act.
+    /// The count with which CoDel last entered the dropping state.
     pub fn lastcount(&self) -> u32 {
         self.lastcount
     }
-    /// Whether the law is acting.
+    /// Whether CoDel is in the dropping state.
     pub fn dropping(&self) -> bool {
         self.dropping
     }
-    /// When it will act next, if it is acting.
+    /// Time of the next drop, in the dropping state.
     pub fn drop_next(&self) -> Instant {
         self.drop_next
     }
-    /// Reports `n` packets dropped because of the queue's limit, so that the law acts more often.
+    /// Reports `n` packets dropped because of the queue's limit, so that CoDel drops more often.
     // linux: net/sched/sch_fq_codel.c fq_codel_drop (5.4) - the count rises, the root is left until the next step.
     pub fn strengthen(&mut self, n: u32) {
         self.count = self.count.wrapping_add(n);
@@ -204,9 +204,9 @@ fn discard<Q: CodelQueue>(stats: &mut CodelStats, q: &mut Q, p: Pkt) {
     q.drop(p);
 }
 
-/// Takes the next packet that may go on; drops or marks on the way.
+/// Takes the next packet that is not dropped. Drops or marks packets on the way.
 ///
-/// `None` means that the queue is empty now, which it can be because the last packets were dropped.
+/// `None` means that the queue is empty now, perhaps because its last packets were dropped.
 // spec: rfc8289 5.7 - the dequeue routine. Linux's additions: marks, and when the old count is used again.
 pub fn dequeue<Q: CodelQueue>(
     params: &CodelParams,

@@ -22,7 +22,7 @@ pub struct Seen {
     pub ecn: bool,
     /// Other packets in the queue.
     pub queued_packets: u32,
-    /// Their bytes, with Ethernet headers.
+    /// Bytes of these packets, with Ethernet headers.
     pub queued_bytes: u64,
     /// The queue belongs to a station with a low expected throughput ([`crate::wifi::config::MacFqParams::slow_below`]); false
     /// outside the MAC.
@@ -84,7 +84,7 @@ pub trait Law: Debug {
     /// This many packets of the queue were dropped because a limit was exceeded.
     fn overlimit(&mut self, _now: Instant, _packets: u32) {}
 
-    /// Its own counters and state, by name; shown if the law is a qdisc with one queue.
+    /// The law's own counters and state, by name. Shown if the law is a qdisc with one queue.
     fn counters(&self) -> Vec<(&'static str, u64)> {
         Vec::new()
     }

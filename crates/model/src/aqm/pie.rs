@@ -10,7 +10,7 @@ pub use as_law::PieLaw;
 
 use crate::vocabulary::{Duration, Instant};
 
-/// The probability of one.
+/// Probability 1.
 // linux: include/net/pie.h MAX_PROB (6.1).
 pub const MAX_PROB: u64 = u64::MAX >> 8;
 
@@ -30,7 +30,7 @@ const fn ticks(ns: u64) -> u64 {
 // linux: include/net/pie.h pie_vars_init (6.1); spec: rfc8033 5.1 MAX_BURST - 150 ms.
 const BURST: u64 = ticks(150_000_000);
 
-/// Parameters, under tc's names.
+/// Parameters, by their tc names.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PieParams {
     /// Target delay.
@@ -95,7 +95,7 @@ impl Default for PieState {
 }
 
 impl PieState {
-    /// The probability, of [`MAX_PROB`].
+    /// The drop probability, as a fraction of [`MAX_PROB`].
     pub const fn prob(&self) -> u64 {
         self.prob
     }
@@ -116,12 +116,12 @@ impl PieState {
         self.prob <= MAX_PROB / 10
     }
 
-    /// A packet was dropped, for whatever reason.
+    /// A packet was dropped, for any reason.
     pub const fn dropped(&mut self) {
         self.accu_prob = 0;
     }
 
-    /// Whether to drop or mark an arriving packet of `len` bytes while `backlog` bytes are queued; `draw` gives 64 random bits.
+    /// Whether to drop or mark an arriving packet of `len` bytes while `backlog` bytes are queued. `draw` returns 64 random bits.
     // linux: net/sched/sch_pie.c pie_drop_early (6.1); spec: rfc8033 4.1, 5.4 - the probabilities of packets that were let by
     // add up: none is dropped before they make 0.85, none is let by once they make 8.5.
     #[inline]
@@ -196,7 +196,7 @@ impl PieState {
         taken
     }
 
-    /// Updates the probability while `backlog` bytes are queued; call it every `tupdate`.
+    /// Updates the drop probability while `backlog` bytes are queued. Call this every `tupdate`.
     // linux: net/sched/sch_pie.c pie_calculate_probability (6.1); spec: rfc8033 4.2, 5.5.
     pub fn update(&mut self, params: &PieParams, backlog: u64) {
         if params.dq_rate_estimator {

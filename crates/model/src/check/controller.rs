@@ -206,8 +206,7 @@ impl<C: Controller> Fed<C> {
     }
 }
 
-/// Runs controllers made by `make` through random lists of events; an error names the violated requirement (see the
-/// [module](self)).
+/// Runs controllers created by `make` through random lists of events. An error names the violated requirement (see the [module](self)).
 pub fn controller<C: CustomController + Clone>(make: impl Fn() -> C) -> Result<(), String> {
     for list in 0..LISTS {
         let mut random = Seed { seed: list, run: 0 }.stream("events");

@@ -17,9 +17,9 @@ use crate::vocabulary::{
 /// Whether a discipline keeps the order of each flow's packets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ServiceOrder {
-    /// It does.
+    /// The order is kept.
     Kept,
-    /// It may reorder them.
+    /// Packets may be reordered.
     Any,
 }
 

@@ -11,7 +11,7 @@
 use alloc::vec::Vec;
 use core::ops::{Index, IndexMut};
 
-/// A member of the pool.
+/// Number of a member of the pool.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Member(pub u32);
 
@@ -23,17 +23,17 @@ impl Member {
     }
 }
 
-/// What becomes of a member of the new list that has nothing to send.
+/// What happens to a member of the new list that has nothing to send.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum EmptyNew {
-    /// It always passes through the old list once.
+    /// The member always passes through the old list once.
     // spec: rfc8290 4.2 and paper: ending-the-anomaly alg2, alg3.
     ToOld,
-    /// It does so only if anyone is on the old list, else it leaves.
+    /// The member moves to the old list if that list is not empty. Otherwise it leaves.
     // linux: net/sched/sch_fq_codel.c fq_codel_dequeue (5.4), include/net/fq_impl.h fq_tin_dequeue (5.10),
     // drivers/net/wireless/ath/ath9k/xmit.c ath_txq_schedule (4.11).
     ToOldUnlessAlone,
-    /// It leaves at once.
+    /// The member leaves at once.
     // linux: net/mac80211/tx.c ieee80211_return_txq (5.4) - what has no frames is not listed again.
     Leaves,
 }
@@ -52,7 +52,7 @@ pub(super) struct Node<T> {
     of: T,
 }
 
-/// The pool of members with their deficits, and what its user keeps of each.
+/// The pool of members, with their deficits and the caller's data for each.
 #[derive(Clone, Debug)]
 pub struct Drr<T = ()> {
     nodes: Vec<Node<T>>,
@@ -68,7 +68,7 @@ impl List {
     const EMPTY: Self = Self { head: END, tail: END };
 }
 
-/// A new and an old list: the rounds that one scheduler makes.
+/// A new and an old list of members: the state of one scheduler.
 #[derive(Clone, Debug)]
 pub struct DeficitRoundRobin {
     new: List,
@@ -82,13 +82,13 @@ impl Default for DeficitRoundRobin {
 }
 
 impl DeficitRoundRobin {
-    /// Whether nobody is listed.
+    /// Whether no member is listed.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.new.head == END && self.old.head == END
     }
 
-    /// The member first in line, and whether it is on the new list.
+    /// The first member in line, and whether it is on the new list.
     #[inline]
     pub fn head(&self) -> Option<(Member, bool)> {
         match (self.new.head, self.old.head) {
@@ -116,7 +116,7 @@ impl<T> IndexMut<Member> for Drr<T> {
 }
 
 impl<T: Default> Drr<T> {
-    /// A pool of `members`, each with a deficit of its own, none listed.
+    /// A pool of `members` members, each with its own deficit, none listed.
     pub fn new(members: u32) -> Self {
         assert!(members < END, "too many members");
         let node = |account| Node { deficit: 0, next: UNLISTED, account, of: T::default() };
@@ -125,8 +125,7 @@ impl<T: Default> Drr<T> {
 }
 
 impl<T> Drr<T> {
-    /// The deficit that counts for a member is that of `account` from now on: members may share one. Panics if there is no
-    /// such member.
+    /// Makes member `m` use the deficit of `account`. Several members may share one. Panics if there is no such member.
     // linux: drivers/net/wireless/ath/ath9k (4.11) - TIDs are listed, the deficit is one per station
     // and access category.
     pub fn share(&mut self, m: Member, account: Member) {
@@ -134,17 +133,17 @@ impl<T> Drr<T> {
         self.nodes[m.index()].account = account.0;
     }
 
-    /// A pool of none, with room for so many.
+    /// An empty pool with room for `members` members.
     pub fn with_room(members: u32) -> Self {
         Self { nodes: Vec::with_capacity(members as usize) }
     }
 
-    /// What is kept of each member, in their order.
+    /// The caller's data for each member, in order.
     pub fn iter(&self) -> impl Iterator<Item = &T> {
         self.nodes.iter().map(|node| &node.of)
     }
 
-    /// Takes one more member into the pool, with a deficit of its own and what is kept of it. Panics if there are too many.
+    /// Adds a member with its own deficit and the caller's data. Panics if there are too many.
     pub fn add(&mut self, of: T) -> Member {
         let account = self.nodes.len() as u32;
         assert!(account < END - 1, "too many members");
@@ -152,7 +151,7 @@ impl<T> Drr<T> {
         Member(account)
     }
 
-    /// Members in the pool.
+    /// Number of members in the pool.
     pub fn members(&self) -> u32 {
         self.nodes.len() as u32
     }
@@ -163,17 +162,17 @@ impl<T> Drr<T> {
         &mut self.nodes[account as usize].deficit
     }
 
-    /// What the member may still use before its turn ends.
+    /// The deficit: what the member may still use before its turn ends.
     #[inline]
     pub fn deficit(&self, m: Member) -> i64 {
         self.nodes[self.nodes[m.index()].account as usize].deficit
     }
-    /// Sets what the member may use.
+    /// Sets the member's deficit.
     #[inline]
     pub fn set_deficit(&mut self, m: Member, deficit: i64) {
         *self.account(m) = deficit;
     }
-    /// Takes `amount` from what the member may use.
+    /// Subtracts `amount` from the member's deficit.
     #[inline]
     pub fn charge(&mut self, m: Member, amount: i64) {
         *self.account(m) -= amount;
@@ -204,7 +203,7 @@ impl<T> Drr<T> {
         m
     }
 
-    /// Lists the member at the end of the new or of the old list; `false` if it was listed already and stays where it is.
+    /// Lists the member at the end of the new or old list. Returns false if the member was already listed; it then stays where it is.
     #[inline]
     pub fn activate(&mut self, rounds: &mut DeficitRoundRobin, m: Member, to_new: bool) -> bool {
         if self.is_listed(m) {
@@ -214,7 +213,7 @@ impl<T> Drr<T> {
         true
     }
 
-    /// Puts the member before all others, unless it is listed already; true if it was not.
+    /// Puts the member at the head, unless it is already listed. Returns whether it was not listed.
     #[inline]
     pub fn activate_first(&mut self, rounds: &mut DeficitRoundRobin, m: Member) -> bool {
         if self.is_listed(m) {
@@ -229,7 +228,7 @@ impl<T> Drr<T> {
         true
     }
 
-    /// Takes the head off its list. Panics if nobody is listed.
+    /// Removes the head from its list. Panics if no member is listed.
     #[inline]
     pub fn remove_head(&mut self, rounds: &mut DeficitRoundRobin) -> Member {
         let list = if rounds.new.head != END { &mut rounds.new } else { &mut rounds.old };
@@ -237,8 +236,7 @@ impl<T> Drr<T> {
         Member(self.pop(list))
     }
 
-    /// Moves the head to the end of the old list, which is a plain round robin if done after each service. Panics if
-    /// nobody is listed.
+    /// Moves the head to the end of the old list. Done after each service, this is a plain round robin. Panics if no member is listed.
     #[inline]
     pub fn rotate_head(&mut self, rounds: &mut DeficitRoundRobin) -> Member {
         let m = self.remove_head(rounds);
@@ -246,10 +244,10 @@ impl<T> Drr<T> {
         m
     }
 
-    /// The member whose turn it is: the first in line with something left to use, and whether it is on the new list.
+    /// The member whose turn it is (the first in line with a positive deficit), and whether it is on the new list.
     ///
-    /// Those before it that have nothing left get a quantum and go to the end of the old list. Panics if `quantum` is
-    /// not positive, as the search would never end.
+    /// Members before it without a positive deficit get a quantum and go to the end of the old list. Panics if `quantum` is not positive,
+    /// because the search would not end.
     // spec: rfc8290 4.2, and paper: ending-the-anomaly alg2, alg3 - the same loop for bytes and for airtime.
     #[inline]
     pub fn next(&mut self, rounds: &mut DeficitRoundRobin, quantum: i64) -> Option<(Member, bool)> {
@@ -277,7 +275,7 @@ impl<T> Drr<T> {
         }
     }
 
-    /// The head has nothing to send: it goes from new to old, or leaves. Returns it if it left. Panics if nobody is
+    /// The head has nothing to send: it moves from the new to the old list, or leaves. Returns the member if it left. Panics if no member is
     /// listed.
     #[inline]
     pub fn head_empty(&mut self, rounds: &mut DeficitRoundRobin, rule: EmptyNew) -> Option<Member> {
@@ -295,7 +293,7 @@ impl<T> Drr<T> {
         Some(m)
     }
 
-    /// Members on the new and on the old list, counted by walking them: for reports.
+    /// Number of members on the new and on the old list, counted by walking the lists. For reports.
     pub fn lengths(&self, rounds: &DeficitRoundRobin) -> (u32, u32) {
         let walk = |list: &List| {
             let mut at = list.head;

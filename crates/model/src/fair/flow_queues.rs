@@ -32,10 +32,10 @@ impl TinId {
     }
 }
 
-/// One queue of the pool; a tin's overflow queue comes after the pool's flow queues.
+/// A queue of the pool. The tins' overflow queues come after the pool's flow queues.
 pub type Queue = Member;
 
-/// What the law's exemption of an MTU is held against.
+/// The backlog that CoDel compares with its MTU exemption.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum MtuScope {
     /// The bytes left in the flow's own queue.
@@ -46,51 +46,51 @@ pub enum MtuScope {
     Tin,
 }
 
-/// How the queues are laid out and limited.
+/// Layout and limits of the queues.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FlowQueuesParams {
     /// Flow queues in the pool, at least one.
     pub flows: u32,
-    /// Users of the pool.
+    /// Number of tins that share the pool.
     pub tins: u32,
-    /// Bytes a queue may send in a round, at least one.
+    /// Bytes that a queue may send per round, at least one.
     pub quantum: u32,
-    /// Most packets over all queues.
+    /// Maximum number of packets in all queues.
     pub limit: u32,
-    /// Most bytes of truesize over all queues.
+    /// Maximum truesize of all packets, in bytes.
     pub memory_limit: u32,
-    /// What becomes of a new queue that has run empty.
+    /// What happens to a new queue that has run empty.
     pub empty_new: EmptyNew,
-    /// What the law's exemption of an MTU is held against.
+    /// The backlog that CoDel compares with its MTU exemption.
     pub mtu_scope: MtuScope,
 }
 
-/// Counters over all tins, under tc's names (debugfs `aqm` has the same).
+/// Counters over all tins, by their tc names (debugfs `aqm` has the same).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct FlowQueuesStats {
     /// Packets dropped because a limit was exceeded.
     pub drop_overlimit: u64,
-    /// Those of them dropped while the limit on memory was exceeded.
+    /// Packets dropped while the memory limit was exceeded, included in `drop_overlimit`.
     pub drop_overmemory: u64,
-    /// How often a queue came on a list of new queues.
+    /// Number of times that a queue was put on a list of new queues.
     pub new_flow_count: u64,
-    /// Packets that found their queue in another tin's hands.
+    /// Packets whose queue belonged to another tin.
     pub collisions: u64,
 }
 
 /// A limit is exceeded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct OverLimit {
-    /// The limit on truesize is exceeded, whether or not that on packets is too.
+    /// The memory limit is exceeded, whether or not the packet limit is too.
     pub memory: bool,
 }
 
-/// What [`FlowQueues::drop_batch`] did.
+/// Result of [`FlowQueues::drop_batch`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Dropped {
-    /// The queue that was hit.
+    /// The queue from which packets were dropped.
     pub queue: Queue,
-    /// Packets dropped from its head.
+    /// Number of packets dropped from its head.
     pub packets: u32,
 }
 
@@ -218,9 +218,9 @@ impl<S: Sink> CodelQueue for View<'_, '_, S> {
 }
 
 impl FlowQueues {
-    /// Empty queues. Drops are booked at `place`; `salt` decides which flows share a queue.
+    /// Empty queues. Drops are recorded at `place`. `salt` perturbs the flow hash.
     ///
-    /// Panics without a flow queue or a quantum.
+    /// Panics if the number of flow queues or the quantum is zero.
     pub fn new(params: FlowQueuesParams, place: PlaceId, salt: u64) -> Self {
         assert!(params.flows > 0 && params.quantum > 0, "flow queues need at least one queue and a quantum");
         let n = params.flows + params.tins;
@@ -269,13 +269,13 @@ impl FlowQueues {
         kept
     }
 
-    /// The queue of a tin for packets whose own queue is in another tin's hands.
+    /// The overflow queue of a tin, for packets whose own queue belongs to another tin.
     #[inline]
     pub fn overflow_queue(&self, tin: TinId) -> Queue {
         Member(self.params.flows + tin.0)
     }
 
-    /// Queues a packet, time-stamped, and returns its queue. Never drops: see [`FlowQueues::over_limit`].
+    /// Queues a packet and sets its enqueue time. Returns the packet's queue. Never drops: see [`FlowQueues::over_limit`].
     // paper: ending-the-anomaly alg1 - hash, overflow queue if bound elsewhere, bind, stamp, append, list as new.
     // deviation: the limits are looked at after the enqueue - as Linux does, while the paper prints it before.
     #[inline]
@@ -330,7 +330,7 @@ impl FlowQueues {
         (view, &mut self.codel[id.index()], &mut self.codel_stats[queue.tin as usize])
     }
 
-    /// Takes the next packet of a tin; CoDel may drop others on the way.
+    /// Takes the next packet of a tin. CoDel may drop other packets before it.
     // paper: ending-the-anomaly alg2; spec: rfc8290 4.2.
     #[inline]
     pub fn dequeue<S: Sink>(
@@ -462,13 +462,13 @@ impl FlowQueues {
         packets
     }
 
-    /// Packets and bytes that a tin holds.
+    /// Packets and bytes queued in a tin.
     #[inline]
     pub fn backlog(&self, tin: TinId) -> (u32, u64) {
         let t = &self.tins[tin.index()];
         (t.packets, t.bytes)
     }
-    /// Packets in all queues.
+    /// Number of packets in all queues.
     #[inline]
     pub fn total(&self) -> u32 {
         self.totals.packets
@@ -485,11 +485,11 @@ impl FlowQueues {
     pub fn stats(&self) -> FlowQueuesStats {
         self.stats
     }
-    /// What CoDel did to a tin's packets.
+    /// CoDel's counters for a tin.
     pub fn codel_stats(&self, tin: TinId) -> CodelStats {
         self.codel_stats[tin.0 as usize]
     }
-    /// How many queues a tin has on its new and on its old list.
+    /// Number of queues on a tin's new and old list.
     pub fn list_lengths(&self, tin: TinId) -> (u32, u32) {
         self.queues.lengths(&self.tins[tin.index()].rounds)
     }

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use crate::vocabulary::Probe;
 
-/// Times in ns by [`Probe`], each sorted.
+/// Probe times in ns by [`Probe`], each list sorted.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct ProbeTimes([Vec<u64>; 5]);
 
@@ -20,7 +20,7 @@ const ROUND_TRIPS: u64 = 3;
 const MINUTE_NS: f64 = 60e9;
 
 impl ProbeTimes {
-    /// From samples in any order.
+    /// Sorts samples that are in any order.
     pub fn new(samples: impl Iterator<Item = (Probe, u64)>) -> Self {
         let mut times: [Vec<u64>; 5] = Default::default();
         samples.for_each(|(probe, ns)| times[probe as usize].push(ns));
@@ -33,7 +33,7 @@ impl ProbeTimes {
         &self.0[probe as usize]
     }
 
-    /// Their mean in ns without the longest 5 %; `None` without a probe.
+    /// Mean in ns of one kind of probe, without the longest 5 %. `None` without probes.
     // spec: draft-ietf-ippm-responsiveness-09 Aggregating the Measurements - a single-sided trimmed mean.
     pub fn trimmed_mean_ns(&self, probe: Probe) -> Option<f64> {
         let all = self.of(probe);
@@ -58,13 +58,13 @@ impl ProbeTimes {
         self.trimmed_mean_ns(Probe::Loaded).map(|ns| MINUTE_NS / ns)
     }
 
-    /// The mean of both.
+    /// Mean of both RPMs.
     // spec: draft-ietf-ippm-responsiveness-09 Aggregating the Measurements - Responsiveness.
     pub fn rpm(&self) -> Option<f64> {
         Some((self.foreign_rpm()? + self.loaded_rpm()?) / 2.0)
     }
 
-    /// RPM of the mean round trip of both, trimmed.
+    /// RPM of the trimmed mean round trip of both kinds.
     // spec: draft-ietf-ippm-responsiveness-02 to -03 - 1/6 of tcp_f, tls_f and http_f each, and half of the loaded.
     pub fn rpm_of_mean(&self) -> Option<f64> {
         let (foreign, loaded) = (self.foreign(Self::trimmed_mean_ns)?, self.trimmed_mean_ns(Probe::Loaded)?);

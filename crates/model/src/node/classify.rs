@@ -57,7 +57,7 @@ const RFC8325: [u8; 64] = {
     up
 };
 
-/// Writes both into the packet, as forwarding and local output do. In IPv6 the traffic class sets no priority, so it selects no
+/// Writes priority and TID into the packet, as forwarding and local output do. In IPv6 the traffic class sets no priority, so it selects no
 /// band.
 // linux: net/ipv4/ip_forward.c ip_forward, net/ipv4/ip_sockglue.c IP_TOS (4.4) - priority from the TOS byte; net/ipv6/ip6_output.c
 // ip6_forward, ipv6_sockglue.c IPV6_TCLASS (4.4) - not so; net/wireless/util.c cfg80211_classify8021d - the DSCP of both.

@@ -9,9 +9,9 @@ use alloc::vec::Vec;
 pub trait Port<S> {
     /// Whether the device queue of this access category is stopped.
     fn is_stopped(&self, ac: Ac) -> bool;
-    /// Whether it accepts packets of several segments (GSO).
+    /// Whether the device accepts packets of several segments (GSO).
     fn takes_gso(&self) -> bool;
-    /// Hands a packet to the device; it is always accepted.
+    /// Hands a packet to the device. The packet is always accepted.
     fn push(&mut self, now: Instant, p: Pkt, ctx: &mut Ctx<'_, S>);
 }
 
@@ -34,8 +34,8 @@ pub struct TxQueue {
 }
 
 impl TxQueue {
-    /// Queues a packet and feeds the device; also says, as [`TxQueue::run`], whether there may be more. What an empty
-    /// discipline lets pass goes straight to the device.
+    /// Queues a packet and feeds the device. The second result is as in [`TxQueue::run`]. Packets that bypass an empty qdisc go straight to the
+    /// device.
     // linux: net/core/dev.c __dev_xmit_skb (4.4).
     // deviation: not while the device's queue is stopped - the kernel then keeps the packet before the discipline, where no other
     // can go before it.
@@ -65,7 +65,7 @@ impl TxQueue {
         self.qdisc.enqueue(now, p, ctx)
     }
 
-    /// Feeds the device; true if the quota was used up and there may be more.
+    /// Feeds the device. Returns true if the quota was used up and packets may be left.
     // linux: net/sched/sch_generic.c __qdisc_run, dequeue_skb (4.4) - a discipline that feeds one device queue is not
     // asked while that is stopped; one that feeds several has to look at the packet first.
     #[inline]
@@ -114,24 +114,24 @@ impl TxQueue {
         }
     }
 
-    /// Packets in the qdisc and in the requeue slot.
+    /// Number of packets in the qdisc and in the requeue slot.
     pub fn held(&self) -> u64 {
         u64::from(self.qdisc.backlog().0) + u64::from(self.requeue.packets())
     }
 
-    /// The same in packets and bytes, as `tc -s qdisc` counts them.
+    /// Packets and bytes in the qdisc and in the requeue slot, as `tc -s qdisc` counts them.
     pub fn backlog(&self) -> (u64, u64) {
         let (packets, bytes) = self.qdisc.backlog();
         (u64::from(packets) + u64::from(self.requeue.packets()), bytes + self.requeue.bytes())
     }
 
-    /// Counters of the qdisc; its requeues include packets that a stopped device queue returned.
+    /// Counters of the qdisc. Requeues include packets that a stopped device queue returned.
     pub fn stats(&self) -> QdiscStats {
         let stats = self.qdisc.stats();
         QdiscStats { requeues: stats.requeues + self.requeues, ..stats }
     }
 
-    /// The discipline.
+    /// The qdisc.
     pub fn qdisc(&self) -> &Qdisc {
         &self.qdisc
     }
@@ -158,7 +158,7 @@ pub struct TxQueues {
 }
 
 impl TxQueues {
-    /// The queues of `config`. Drops are counted at `place`.
+    /// Creates the queues for `config`. Drops are recorded at `place`.
     pub fn new(config: &QdiscConfig, layout: QueueLayout, place: PlaceId, stream: &mut RandomStream) -> Self {
         let fed: &[Option<Ac>] = match layout {
             QueueLayout::OneQueue => &[Some(Ac::Be)],
@@ -172,7 +172,7 @@ impl TxQueues {
         Self { queues: fed.iter().filter_map(one).collect(), place }
     }
 
-    /// Replaces the qdiscs; packets that wait in the old ones are dropped. `config` must have a qdisc wherever there is one now.
+    /// Replaces the qdiscs. Packets in the old qdiscs are dropped. `config` must have a qdisc wherever there is one now.
     // linux: net/sched/sch_generic.c qdisc_reset (6.12) - what the device has turned down is freed too.
     // deviation: options that change are another discipline - `tc qdisc change` keeps what waits, and the counters.
     pub fn replace<S: Sink>(
@@ -215,7 +215,7 @@ impl TxQueues {
         self.queues.iter()
     }
 
-    /// Packets in all queues.
+    /// Number of packets in all queues.
     pub fn held(&self) -> u64 {
         self.queues.iter().map(TxQueue::held).sum()
     }

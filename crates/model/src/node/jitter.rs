@@ -16,7 +16,7 @@ pub enum Spread {
 }
 
 impl Spread {
-    /// Draws a delay; consumes no random number for `None`.
+    /// Draws a delay. Draws no random number for `None`.
     #[inline]
     pub fn draw(self, stream: &mut RandomStream) -> Duration {
         match self {
@@ -34,7 +34,7 @@ pub struct JitterParams {
     pub softirq: Spread,
     /// Lateness of the timers of a process (timer slack).
     pub timer_slack: Spread,
-    /// Largest clock error in parts per million, fast or slow. The error is drawn uniformly for each run.
+    /// Maximum clock error in parts per million, fast or slow. The error is drawn uniformly for each run.
     pub drift_ppm: u32,
 }
 
@@ -59,48 +59,48 @@ impl JitterParams {
     };
 }
 
-/// The delay from a device's interrupts to the stack, drawn anew after each of them.
+/// Delay from a device's interrupt to the network stack, drawn again after each interrupt.
 #[derive(Clone, Debug)]
 pub struct Softirq {
     spread: Spread,
     stream: RandomStream,
-    /// The delay of the next interrupt.
+    /// Delay of the next interrupt.
     pub delay: Duration,
 }
 
 impl Softirq {
-    /// For the interrupts of one device; none if they take no time.
+    /// Delay of the interrupts of one device. `None` if there is no delay.
     pub fn new(spread: Spread, stream: RandomStream) -> Option<Self> {
         let mut softirq = Self { spread, stream, delay: Duration::ZERO };
         softirq.taken_in();
         (spread != Spread::None).then_some(softirq)
     }
 
-    /// The stack has taken in what there was.
+    /// The stack has processed the received packets: draws the next delay.
     #[inline]
     pub fn taken_in(&mut self) {
         self.delay = self.spread.draw(&mut self.stream);
     }
 }
 
-/// How late the timers of one process fire, drawn anew after each.
+/// Lateness of the timers of one process, drawn again after each timer.
 #[derive(Clone, Debug)]
 pub struct Slack {
     spread: Spread,
     stream: RandomStream,
-    /// How late its next timer fires.
+    /// Lateness of the next timer.
     pub late: Duration,
 }
 
 impl Slack {
-    /// That of a process; none if its timers are exact.
+    /// Timer lateness of one process. `None` if its timers are exact.
     pub fn new(spread: Spread, stream: RandomStream) -> Option<Self> {
         let mut slack = Self { spread, stream, late: Duration::ZERO };
         slack.fired();
         (spread != Spread::None).then_some(slack)
     }
 
-    /// A timer has fired: the next one is late by another delay.
+    /// A timer has fired: draws the next lateness.
     pub fn fired(&mut self) {
         self.late = self.spread.draw(&mut self.stream);
     }
@@ -127,7 +127,7 @@ impl AppClock {
         clock
     }
 
-    /// True time at which a timer fires that is set for `at` by this clock. The clock has no error at the start of the run.
+    /// True time at which a timer fires that is set for `at` on this clock. The clock has no error at the start of the run.
     #[inline]
     pub fn fires(&self, at: Instant) -> Instant {
         if at == Instant::NEVER {
@@ -143,7 +143,7 @@ impl AppClock {
         if at == Instant::NEVER { at } else { at + self.late }
     }
 
-    /// A timer has fired: the next one is late by another delay.
+    /// A timer has fired: draws the next lateness.
     #[inline(never)]
     pub fn fired(&mut self) {
         self.late = self.slack.draw(&mut self.stream);

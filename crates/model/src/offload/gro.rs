@@ -21,8 +21,8 @@ struct Held {
     at: usize,
 }
 
-/// Merges the segments of a batch that was received at once. The order within a flow is kept; a merged packet takes the place of
-/// its first segment.
+/// Merges the segments of a batch that was received at once. The order within a flow is kept. A merged packet takes the place of its first
+/// segment.
 pub fn merge(packets: &mut Packets, batch: &mut Vec<Pkt>) {
     let (mut kept, mut from) = (0, 0);
     while from < batch.len() {

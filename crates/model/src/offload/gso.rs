@@ -70,7 +70,7 @@ fn headers(len: u32, segs: u32, payload: u32) -> u32 {
     (len - payload) / segs
 }
 
-/// Bytes of each segment except the last, from the IP header on.
+/// Length in bytes of each segment except the last, from the IP header on.
 pub fn full_segment(packets: &Packets, p: Pkt) -> u32 {
     let whole = packets.get(p);
     let (payload, mss) = match whole.kind {

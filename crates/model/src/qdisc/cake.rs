@@ -34,7 +34,7 @@ use tins::{Pace, Table};
 // linux: net/sched/sch_cake.c CAKE_QUEUES (6.1).
 const QUEUES: usize = 1024;
 
-/// The discipline.
+/// The cake qdisc.
 #[derive(Debug)]
 pub struct Cake {
     params: CakeParams,
@@ -80,7 +80,7 @@ impl Queues for Box<[Tin]> {
 }
 
 impl Cake {
-    /// Empty tins; drops are booked at `place`, `stream` gives which flows share a queue, and BLUE's chances.
+    /// Creates empty tins. Drops are recorded at `place`. `stream` draws the hash salt and BLUE's random decisions.
     pub fn new(params: CakeParams, place: PlaceId, stream: &mut RandomStream) -> Self {
         let tins: Box<[Tin]> = (0..params.tins.count()).map(|n| Tin::new(&params, n)).collect();
         Self {
@@ -113,7 +113,7 @@ impl Cake {
         (until > now).then_some(until)
     }
 
-    /// Queues the packet; over the limit of memory, drops from the head of the longest queue until it is kept.
+    /// Queues the packet. Over the memory limit, drops from the head of the longest queue until the limit holds.
     // linux: net/sched/sch_cake.c cake_enqueue (6.1, with its stable updates) - the sender is told if its own queue was hit.
     pub fn enqueue<S: Sink>(&mut self, now: Instant, p: Pkt, ctx: &mut Ctx<'_, S>) -> Enqueue {
         let n = self.classify(p, ctx.packets);
@@ -326,7 +326,7 @@ impl Cake {
         }
     }
 
-    /// Takes the next packet of the tin and the queue whose turn it is; the law may drop others on the way.
+    /// Takes the next packet of the tin and queue whose turn it is. COBALT may drop other packets before it.
     pub fn dequeue<S: Sink>(&mut self, now: Instant, ctx: &mut Ctx<'_, S>) -> Option<Pkt> {
         let mut anew = true;
         loop {
@@ -453,7 +453,7 @@ impl Cake {
         self.tins[n].delays.add(now.saturating_since(hot.t_enqueue));
     }
 
-    /// When to dequeue next.
+    /// When to call `dequeue` next.
     #[inline]
     pub fn next(&self, now: Instant) -> NextSend {
         match self.held_until(now) {
@@ -463,18 +463,18 @@ impl Cake {
         }
     }
 
-    /// Packets and bytes in it.
+    /// Number of packets and bytes queued.
     #[inline]
     pub fn backlog(&self) -> (u32, u64) {
         (self.packets, self.bytes)
     }
 
-    /// Counters that every discipline has.
+    /// The common qdisc counters.
     pub fn stats(&self) -> QdiscStats {
         self.stats
     }
 
-    /// Counters of its own.
+    /// The counters of cake.
     pub fn xstats(&self) -> CakeStats {
         let shaped = self.params.bandwidth.is_some();
         let one = |n: &usize| {

@@ -4,12 +4,12 @@ use super::{Enqueue, QdiscStats};
 use crate::aqm::codel::{self, CodelParams, CodelQueue, CodelState, CodelStats};
 use crate::vocabulary::{Ctx, Duration, Instant, Packet, Pkt, PktList, PlaceId, Reason, Sink};
 
-/// Parameters, under tc's names.
+/// Parameters, by their tc names.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CodelQdiscParams {
-    /// Most packets.
+    /// Maximum number of packets.
     pub limit: u32,
-    /// The law.
+    /// CoDel parameters.
     pub codel: CodelParams,
 }
 
@@ -21,18 +21,18 @@ impl Default for CodelQdiscParams {
     }
 }
 
-/// Counters and state under tc's names, besides those that every discipline has.
+/// Counters and state by their tc names, in addition to the common ones.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CodelQdiscStats {
-    /// Drops and marks since the law last began to act.
+    /// Number of drops and marks since CoDel last entered the dropping state.
     pub count: u32,
-    /// The count with which it began.
+    /// The count with which CoDel entered the dropping state.
     pub lastcount: u32,
-    /// How long the last packet that left had waited.
+    /// Sojourn time of the last packet that left.
     pub ldelay: Duration,
-    /// When the law acts next, if it is acting.
+    /// Time of the next drop, in the dropping state.
     pub drop_next: Option<Instant>,
-    /// Largest packet that the law has seen, in bytes.
+    /// Largest packet that CoDel has seen, in bytes.
     pub maxpacket: u32,
     /// Packets marked instead of dropped.
     pub ecn_mark: u64,
@@ -40,7 +40,7 @@ pub struct CodelQdiscStats {
     pub drop_overlimit: u64,
 }
 
-/// The discipline.
+/// The codel qdisc.
 #[derive(Debug)]
 pub struct CodelQdisc {
     params: CodelQdiscParams,
@@ -77,14 +77,14 @@ impl<S: Sink> CodelQueue for View<'_, '_, S> {
 }
 
 impl CodelQdisc {
-    /// An empty queue; drops are booked at `place`.
+    /// Creates an empty queue. Drops are recorded at `place`.
     pub fn new(params: CodelQdiscParams, place: PlaceId) -> Self {
         let (list, state, law) = (PktList::default(), CodelState::default(), CodelStats::default());
         let (ldelay, sent) = (Duration::ZERO, QdiscStats::default());
         Self { params, place, list, state, law, overlimit: 0, ldelay, sent }
     }
 
-    /// Appends the packet, or refuses it.
+    /// Appends the packet. Refuses it if the queue is full.
     // linux: net/sched/sch_codel.c codel_qdisc_enqueue (6.1).
     #[inline]
     pub fn enqueue<S: Sink>(&mut self, now: Instant, p: Pkt, ctx: &mut Ctx<'_, S>) -> Enqueue {
@@ -108,7 +108,7 @@ impl CodelQdisc {
         passes
     }
 
-    /// Takes the next packet; the law may drop others on the way.
+    /// Takes the next packet. CoDel may drop other packets before it.
     #[inline]
     pub fn dequeue<S: Sink>(&mut self, now: Instant, ctx: &mut Ctx<'_, S>) -> Option<Pkt> {
         let mut view = View { list: &mut self.list, now, place: self.place, ctx };
@@ -119,18 +119,18 @@ impl CodelQdisc {
         Some(p)
     }
 
-    /// Packets and bytes in it.
+    /// Number of packets and bytes queued.
     #[inline]
     pub fn backlog(&self) -> (u32, u64) {
         (self.list.packets(), self.list.bytes())
     }
 
-    /// Counters that every discipline has.
+    /// The common qdisc counters.
     pub fn stats(&self) -> QdiscStats {
         QdiscStats { drops: self.overlimit + self.law.drop_count, ..self.sent }
     }
 
-    /// Counters of its own.
+    /// The counters of codel.
     pub fn xstats(&self) -> CodelQdiscStats {
         CodelQdiscStats {
             count: self.state.count(),

@@ -13,7 +13,7 @@ use crate::vocabulary::{
     Ctx, Instant, Packet, PartFactory, Pkt, PktList, PlaceId, RandomStream, Reason, Sink,
 };
 
-/// A discipline's access to packets, during one call.
+/// Access of a qdisc to packets, during one call.
 pub trait Room {
     /// The fields of a packet.
     fn packet(&self, p: Pkt) -> &Packet;
@@ -37,7 +37,7 @@ pub trait Room {
     /// Drops a packet for this reason and ends its charge. The handle is invalid afterwards.
     fn drop(&mut self, p: Pkt, reason: Reason);
 
-    /// Ends a packet's charge but keeps the packet, as netem does: its sender's socket no longer counts it.
+    /// Ends a packet's charge but keeps the packet, as netem does. The sender's socket no longer counts the packet.
     fn orphan(&mut self, p: Pkt);
 }
 
@@ -66,18 +66,18 @@ pub trait Discipline: Debug {
     /// Returns the next packet, if one may leave now.
     fn dequeue(&mut self, now: Instant, room: &mut dyn Room) -> Option<Pkt>;
 
-    /// When to dequeue next. A discipline that never holds packets back keeps the default.
+    /// When to call `dequeue` next. A discipline that never holds packets back keeps the default.
     fn next(&self, _now: Instant) -> NextSend {
         if self.backlog().0 > 0 { NextSend::Now } else { NextSend::Never }
     }
 
-    /// Packets and bytes in it, as [`crate::vocabulary::skb_len`] counts them.
+    /// Number of packets and bytes queued, as [`crate::vocabulary::skb_len`] counts bytes.
     fn backlog(&self) -> (u32, u64);
 
-    /// Counters that every discipline has; [`QdiscStats::sent`] counts what leaves.
+    /// The common counters. [`QdiscStats::sent`] counts packets that leave.
     fn stats(&self) -> QdiscStats;
 
-    /// Its own counters, by name.
+    /// The discipline's own counters, by name.
     fn counters(&self) -> Vec<(&'static str, u64)> {
         Vec::new()
     }
@@ -134,12 +134,12 @@ pub struct CustomQdisc {
 }
 
 impl CustomQdisc {
-    /// Makes the discipline. Drops are counted at `place`; `stream` is its random stream.
+    /// Creates the discipline. Drops are recorded at `place`. `stream` is the discipline's random stream.
     pub fn new(config: &DisciplineFactory, place: PlaceId, stream: RandomStream) -> Self {
         Self { name: config.name().to_owned(), place, discipline: config.make(stream) }
     }
 
-    /// Its name.
+    /// Name of the discipline.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -154,8 +154,8 @@ impl CustomQdisc {
         self.discipline.dequeue(now, &mut Here { now, place: self.place, ctx })
     }
 
-    /// See [`Discipline::next`].
-    /// Panics if it asks to be woken at a time that is not to come: the run would not go on.
+    /// See [`Discipline::next`]. Panics if the discipline asks to be woken at a time that is not in the future, because the run would not go
+    /// on.
     pub fn next(&self, now: Instant) -> NextSend {
         let wake = self.discipline.next(now);
         assert!(
@@ -166,17 +166,17 @@ impl CustomQdisc {
         wake
     }
 
-    /// Packets and bytes in it.
+    /// Number of packets and bytes queued.
     pub fn backlog(&self) -> (u32, u64) {
         self.discipline.backlog()
     }
 
-    /// Counters that every discipline has.
+    /// The common qdisc counters.
     pub fn stats(&self) -> QdiscStats {
         self.discipline.stats()
     }
 
-    /// Counters of its own.
+    /// The discipline's own counters.
     pub fn counters(&self) -> Vec<(&'static str, u64)> {
         self.discipline.counters()
     }

@@ -7,28 +7,28 @@ use crate::vocabulary::{Ctx, Instant, Packet, Pkt, PktList, PlaceId, Reason, Sin
 // linux: net/sched/sch_fifo.c fifo_init (4.6) - psched_mtu of the device.
 const PER_PACKET: u32 = 1500 + 14;
 
-/// Parameters: the limit, by which the two disciplines differ.
+/// Parameters: the limit, in the unit of the qdisc.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FifoParams {
-    /// `pfifo`: so many packets at most.
+    /// `pfifo`: maximum number of packets.
     Packets(u32),
-    /// `bfifo`: so many bytes at most, Ethernet headers included.
+    /// `bfifo`: maximum number of bytes, including Ethernet headers.
     Bytes(u32),
 }
 
 impl FifoParams {
-    /// `pfifo` on a device with that `txqueuelen`.
+    /// Parameters of `pfifo` on a device with this `txqueuelen`.
     // linux: net/sched/sch_fifo.c fifo_init (4.6).
     pub const fn pfifo(txqueuelen: u32) -> Self {
         Self::Packets(txqueuelen)
     }
 
-    /// `bfifo` on a device with that `txqueuelen` and an MTU of 1500 bytes.
+    /// Parameters of `bfifo` on a device with this `txqueuelen` and an MTU of 1500 bytes.
     pub const fn bfifo(txqueuelen: u32) -> Self {
         Self::Bytes(txqueuelen.saturating_mul(PER_PACKET))
     }
 
-    /// The name under which tc knows it.
+    /// Name in tc.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Packets(_) => "pfifo",
@@ -37,7 +37,7 @@ impl FifoParams {
     }
 }
 
-/// The discipline.
+/// The pfifo or bfifo qdisc.
 #[derive(Debug)]
 pub struct Fifo {
     params: FifoParams,
@@ -47,12 +47,12 @@ pub struct Fifo {
 }
 
 impl Fifo {
-    /// An empty queue; drops are booked at `place`.
+    /// Creates an empty queue. Drops are recorded at `place`.
     pub fn new(params: FifoParams, place: PlaceId) -> Self {
         Self { params, place, list: PktList::default(), stats: QdiscStats::default() }
     }
 
-    /// Appends the packet, or refuses it.
+    /// Appends the packet. Refuses it if the queue is full.
     // linux: net/sched/sch_fifo.c pfifo_enqueue, bfifo_enqueue (4.6) - packets are compared before, bytes with the new
     // packet counted in: both limits are kept, never exceeded.
     #[inline]
@@ -94,18 +94,18 @@ impl Fifo {
         Some(p)
     }
 
-    /// The first packet, which stays where it is.
+    /// The first packet, which stays in the queue.
     #[inline]
     pub fn head(&self) -> Option<Pkt> {
         self.list.head()
     }
 
-    /// Its parameters.
+    /// The parameters.
     pub fn params(&self) -> FifoParams {
         self.params
     }
 
-    /// Packets and bytes in it.
+    /// Number of packets and bytes queued.
     #[inline]
     pub fn backlog(&self) -> (u32, u64) {
         (self.list.packets(), self.list.bytes())

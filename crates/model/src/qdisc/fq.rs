@@ -19,37 +19,36 @@ use crate::vocabulary::{
     Ctx, Duration, Instant, Packet, PacketKind, Pkt, PktList, PlaceId, Rate, Reason, Sink, TTL, skb_len,
 };
 
-/// Parameters, under tc's names.
+/// Parameters, by their tc names.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FqParams {
-    /// Most packets over all flows.
+    /// Maximum number of packets in all flows.
     pub limit: u32,
-    /// Most packets of a flow.
+    /// Maximum number of packets of a flow.
     pub flow_limit: u32,
-    /// Bytes that a flow may send in a round.
+    /// Bytes that a flow may send per round.
     pub quantum: u32,
-    /// Bytes that a flow may send in its first.
+    /// Bytes that a new flow may send in its first round.
     pub initial_quantum: u32,
-    /// Most that a flow may send.
+    /// Maximum rate of a flow.
     pub maxrate: Option<Rate>,
-    /// Heads of lists by which flows are found, a power of two. Twice as many flows are kept in mind before those that have
-    /// had nothing to send for long are forgotten.
+    /// Number of hash buckets for flow lookup, a power of two. With more than twice as many flows, idle flows are garbage-collected.
     pub buckets: u32,
-    /// Flows that have no local socket are told apart by these bits of their hash.
+    /// Hash bits that tell flows without a local socket apart.
     pub orphan_mask: u32,
-    /// Sockets leave their pacing to it, and `maxrate` holds.
+    /// Pacing is on: sockets leave their pacing to fq, and `maxrate` applies.
     pub pacing: bool,
-    /// A flow that had nothing to send for so long has a quantum again.
+    /// Idle time after which a flow's credit is refilled.
     pub refill_delay: Duration,
-    /// A flow of at most this rate goes after all others with each packet.
+    /// A flow at or below this rate is served after all others with each packet.
     pub low_rate_threshold: Rate,
-    /// What leaves so much later than it was due is marked.
+    /// A packet that leaves this much later than its departure time is CE-marked.
     pub ce_threshold: Duration,
-    /// The timer may be so much late.
+    /// Slack of the timer: how late it may fire.
     pub timer_slack: Duration,
-    /// How far in the future a departure may be.
+    /// How far in the future a departure time may be.
     pub horizon: Duration,
-    /// What is due later is dropped; otherwise it leaves then.
+    /// Packets beyond the horizon are dropped. Otherwise their departure time is capped at the horizon.
     pub horizon_drop: bool,
 }
 
@@ -75,41 +74,41 @@ impl Default for FqParams {
     }
 }
 
-/// Counters under tc's names, besides those that every discipline has.
+/// Counters by their tc names, in addition to the common ones.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct FqStats {
-    /// Flows that are kept in mind.
+    /// Number of flows in the table.
     pub flows: u32,
-    /// Those of them without packets.
+    /// Number of flows without packets.
     pub inactive: u32,
-    /// Those that wait for the time of their next packet.
+    /// Number of throttled flows, which wait for the departure time of their next packet.
     pub throttled_flows: u32,
-    /// When the timer looks at the first of these.
+    /// When the timer looks at the first throttled flow.
     pub next_look: Option<Instant>,
-    /// How late throttled flows came back, as a moving average that gives an eighth to each time.
+    /// Delay with which throttled flows are released: a moving average with weight 1/8.
     pub latency: Duration,
-    /// Flows that were forgotten.
+    /// Number of flows garbage-collected.
     pub gc: u64,
-    /// Packets that went before all flows.
+    /// Number of packets sent before all flows.
     pub highprio: u64,
-    /// How often a flow was throttled.
+    /// Number of times that a flow was throttled.
     pub throttled: u64,
-    /// Packets refused because their flow had too many.
+    /// Packets refused because of `flow_limit`.
     pub flows_plimit: u64,
-    /// Packets that would last longer than a second at their rate.
+    /// Packets that take longer than a second at their rate.
     pub pkts_too_long: u64,
-    /// Packets marked.
+    /// Packets CE-marked.
     pub ce_mark: u64,
-    /// Packets dropped because they were due too late.
+    /// Packets dropped because their departure time was beyond the horizon.
     pub horizon_drops: u64,
-    /// Packets that left earlier than they were due for the same reason.
+    /// Packets whose departure time was capped at the horizon.
     pub horizon_caps: u64,
 }
 
 /// A throttled flow: when its packet is due, and how many were throttled before.
 type Throttled = Reverse<(Instant, u64, u32)>;
 
-/// The discipline.
+/// The fq qdisc.
 #[derive(Debug)]
 pub struct Fq {
     params: FqParams,
@@ -143,9 +142,9 @@ fn is_stamped(p: &Packet) -> bool {
 }
 
 impl Fq {
-    /// No flows yet; drops are booked at `place`.
+    /// Creates a qdisc without flows. Drops are recorded at `place`.
     ///
-    /// Panics without a quantum, or with a number of buckets that is no power of two.
+    /// Panics if the quantum is zero, or if the number of buckets is not a power of two.
     pub fn new(params: FqParams, place: PlaceId) -> Self {
         assert!(params.quantum > 0 && params.buckets.is_power_of_two(), "impossible fq");
         Self {
@@ -162,7 +161,7 @@ impl Fq {
         }
     }
 
-    /// Queues the packet with its flow, or refuses it.
+    /// Queues the packet in its flow. Refuses it at a limit.
     // linux: net/sched/sch_fq.c fq_enqueue (6.1).
     #[inline]
     pub fn enqueue<S: Sink>(&mut self, now: Instant, p: Pkt, ctx: &mut Ctx<'_, S>) -> Enqueue {
@@ -221,7 +220,7 @@ impl Fq {
         Enqueue::Dropped
     }
 
-    /// Takes the next packet that is due, of the flow whose turn it is.
+    /// Takes the next packet that is due, from the flow whose turn it is.
     // linux: net/sched/sch_fq.c fq_dequeue (6.1) - a new flow that is empty goes through the old ones once, as in fq_codel.
     #[inline]
     pub fn dequeue<S: Sink>(&mut self, now: Instant, ctx: &mut Ctx<'_, S>) -> Option<Pkt> {
@@ -321,7 +320,7 @@ impl Fq {
         self.sent.sent(p);
     }
 
-    /// When to dequeue next.
+    /// When to call `dequeue` next.
     // linux: kernel/time/hrtimer.c hrtimer_interrupt (6.1) - a timer with slack that nothing else wakes fires at its end.
     #[inline]
     pub fn next(&self, now: Instant) -> NextSend {
@@ -337,18 +336,18 @@ impl Fq {
         }
     }
 
-    /// Packets and bytes in all flows.
+    /// Number of packets and bytes in all flows.
     #[inline]
     pub fn backlog(&self) -> (u32, u64) {
         (self.packets, self.bytes)
     }
 
-    /// Counters that every discipline has.
+    /// The common qdisc counters.
     pub fn stats(&self) -> QdiscStats {
         self.sent
     }
 
-    /// Counters of its own.
+    /// The counters of fq.
     pub fn xstats(&self) -> FqStats {
         FqStats {
             flows: self.flows.len() as u32,

@@ -6,22 +6,22 @@ use crate::fair::drr::EmptyNew;
 use crate::fair::flow_queues::{FlowQueues, FlowQueuesParams, MtuScope, TinId};
 use crate::vocabulary::{Ctx, Duration, Instant, Packet, Pkt, PlaceId, Sink};
 
-/// Parameters, under tc's names.
+/// Parameters, by their tc names.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FqCodelParams {
-    /// Most packets over all flows.
+    /// Maximum number of packets in all flows.
     pub limit: u32,
     /// Number of flow queues.
     pub flows: u32,
-    /// Bytes a flow may send in a round.
+    /// Bytes that a flow may send per round.
     pub quantum: u32,
-    /// Most bytes of truesize over all flows; there was no such limit before kernel 4.7 (`u32::MAX` here).
+    /// Maximum truesize of all packets, in bytes. Before kernel 4.7 there was no such limit (`u32::MAX` here).
     pub memory_limit: u32,
-    /// Most packets dropped at once from the fattest flow when over a limit; before kernel 4.7 it was one.
+    /// Maximum number of packets dropped at once from the fattest flow when a limit is exceeded. Before kernel 4.7: one.
     pub drop_batch: u32,
     /// Drops over a limit raise the flow's CoDel count (kernel 5.4 on).
     pub overlimit_raises_count: bool,
-    /// The law on each flow.
+    /// CoDel parameters of each flow.
     pub codel: CodelParams,
 }
 
@@ -45,28 +45,28 @@ impl Default for FqCodelParams {
     }
 }
 
-/// Counters under tc's names, besides those that every discipline has.
+/// Counters by their tc names, in addition to the common ones.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct FqCodelStats {
     /// Largest packet that CoDel has seen, in bytes.
     pub maxpacket: u32,
     /// Packets dropped because a limit was exceeded.
     pub drop_overlimit: u64,
-    /// Those of them dropped while the limit on memory was exceeded.
+    /// Packets dropped while the memory limit was exceeded, included in `drop_overlimit`.
     pub drop_overmemory: u64,
-    /// How often a flow came on the list of new flows.
+    /// Number of times that a flow was put on the list of new flows.
     pub new_flow_count: u64,
     /// Packets marked instead of dropped.
     pub ecn_mark: u64,
-    /// Flows on the new list now.
+    /// Number of flows on the list of new flows.
     pub new_flows_len: u32,
-    /// Flows on the old list now.
+    /// Number of flows on the list of old flows.
     pub old_flows_len: u32,
-    /// Truesize of all packets in it now, in bytes.
+    /// Truesize of all queued packets, in bytes.
     pub memory_used: u64,
 }
 
-/// The discipline.
+/// The fq_codel qdisc.
 #[derive(Debug)]
 pub struct FqCodel {
     params: FqCodelParams,
@@ -82,9 +82,9 @@ const TIN: TinId = TinId(0);
 pub(super) const MIN_QUANTUM: u32 = 256;
 
 impl FqCodel {
-    /// Empty flow queues; drops are booked at `place`, `salt` decides which flows share a queue.
+    /// Creates empty flow queues. Drops are recorded at `place`. `salt` perturbs the flow hash.
     ///
-    /// Panics without a flow queue.
+    /// Panics if the number of flow queues is zero.
     pub fn new(params: FqCodelParams, place: PlaceId, salt: u64) -> Self {
         let queues = FlowQueuesParams {
             flows: params.flows,
@@ -98,7 +98,7 @@ impl FqCodel {
         Self { params, queues: FlowQueues::new(queues, place, salt), sent: QdiscStats::default() }
     }
 
-    /// Queues the packet; over a limit, drops from the head of the fattest flow, once, even if that is not enough.
+    /// Queues the packet. If a limit is exceeded, drops from the head of the fattest flow once, even if that is not enough.
     // linux: net/sched/sch_fq_codel.c fq_codel_enqueue (5.4).
     #[inline]
     pub fn enqueue<S: Sink>(&mut self, now: Instant, p: Pkt, ctx: &mut Ctx<'_, S>) -> Enqueue {
@@ -130,19 +130,19 @@ impl FqCodel {
         Some(p)
     }
 
-    /// Packets and bytes in all flows.
+    /// Number of packets and bytes in all flows.
     #[inline]
     pub fn backlog(&self) -> (u32, u64) {
         self.queues.backlog(TIN)
     }
 
-    /// Counters that every discipline has.
+    /// The common qdisc counters.
     pub fn stats(&self) -> QdiscStats {
         let drops = self.queues.codel_stats(TIN).drop_count + self.queues.stats().drop_overlimit;
         QdiscStats { drops, ..self.sent }
     }
 
-    /// Counters of its own.
+    /// The counters of fq_codel.
     pub fn xstats(&self) -> FqCodelStats {
         let (all, codel) = (self.queues.stats(), self.queues.codel_stats(TIN));
         let (new_flows_len, old_flows_len) = self.queues.list_lengths(TIN);

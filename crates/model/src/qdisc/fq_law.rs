@@ -11,27 +11,27 @@ use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// Parameters, under the names that fq_codel has for them.
+/// Parameters, with fq_codel's names.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FqLawParams {
-    /// Most packets over all flows.
+    /// Maximum number of packets in all flows.
     pub limit: u32,
     /// Number of flow queues.
     pub flows: u32,
-    /// Bytes a flow may send in a round.
+    /// Bytes that a flow may send per round.
     pub quantum: u32,
-    /// Most bytes of truesize over all flows.
+    /// Maximum truesize of all packets, in bytes.
     pub memory_limit: u32,
-    /// Most packets dropped at once from the fattest flow when over a limit.
+    /// Maximum number of packets dropped at once from the fattest flow when a limit is exceeded.
     pub drop_batch: u32,
-    /// The law on each flow.
+    /// The control law of each flow.
     pub law: LawFactory,
-    /// The name of the discipline: `fq_` and the law's, unless told otherwise.
+    /// Name of the qdisc. Default: `fq_` and the law's name.
     pub name: String,
 }
 
 impl FqLawParams {
-    /// fq_codel's defaults for all but the law.
+    /// fq_codel's defaults for all parameters but the law.
     pub fn new(law: LawFactory) -> Self {
         let FqCodelParams { limit, flows, quantum, memory_limit, drop_batch, .. } = FqCodelParams::default();
         let name = format!("fq_{}", law.name());
@@ -39,7 +39,7 @@ impl FqLawParams {
     }
 }
 
-/// The discipline.
+/// The qdisc.
 #[derive(Debug)]
 pub struct FqLaw {
     name: String,
@@ -52,9 +52,9 @@ pub struct FqLaw {
 const TIN: TinId = TinId(0);
 
 impl FqLaw {
-    /// Empty flow queues; drops are booked at `place`, `stream` decides which flows share a queue and gives each law one of its own.
+    /// Creates empty flow queues. Drops are recorded at `place`. `stream` draws the hash salt and a random stream for each law.
     ///
-    /// Panics without a flow queue.
+    /// Panics if the number of flow queues is zero.
     pub fn new(params: &FqLawParams, place: PlaceId, stream: &mut RandomStream) -> Self {
         let queues = FlowQueuesParams {
             flows: params.flows,
@@ -71,12 +71,12 @@ impl FqLaw {
         Self { name, drop_batch, queues, sent: QdiscStats::default() }
     }
 
-    /// Its name.
+    /// Name of the qdisc.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Queues the packet, if its flow's law lets it in; over a limit, drops from the head of the fattest flow, once.
+    /// Queues the packet if its flow's law accepts it. If a limit is exceeded, drops from the head of the fattest flow once.
     // As `super::fq_codel`.
     pub fn enqueue<S: Sink>(&mut self, now: Instant, p: Pkt, ctx: &mut Ctx<'_, S>) -> Enqueue {
         let Some(queue) = self.queues.enqueue_by_laws(now, TIN, false, p, ctx) else {
@@ -100,19 +100,19 @@ impl FqLaw {
         Some(p)
     }
 
-    /// Packets and bytes in all flows.
+    /// Number of packets and bytes in all flows.
     #[inline]
     pub fn backlog(&self) -> (u32, u64) {
         self.queues.backlog(TIN)
     }
 
-    /// Counters that every discipline has.
+    /// The common qdisc counters.
     pub fn stats(&self) -> QdiscStats {
         let drops = self.queues.codel_stats(TIN).drop_count + self.queues.stats().drop_overlimit;
         QdiscStats { drops, ..self.sent }
     }
 
-    /// What fq_codel counts too.
+    /// The counters that fq_codel has too.
     pub fn counters(&self) -> Vec<(&'static str, u64)> {
         let (all, laws) = (self.queues.stats(), self.queues.codel_stats(TIN));
         vec![

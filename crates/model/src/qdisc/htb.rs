@@ -19,23 +19,23 @@ const TC_MTU: u32 = 1600;
 // linux: net/sched/sch_htb.c htb_change_class (6.1) - mbuffer, a minute.
 const MBUFFER: i64 = 60_000_000_000;
 
-/// Parameters of the class, under tc's names.
+/// Parameters of the class, by their tc names.
 #[derive(Clone, PartialEq, Debug)]
 pub struct HtbParams {
-    /// Guaranteed rate: alone, the rate.
+    /// Guaranteed rate. A class without a parent is limited to this rate.
     pub rate: Rate,
-    /// Ceiling.
+    /// Ceiling rate.
     pub ceil: Rate,
-    /// Bytes that may leave at once after a pause.
+    /// Bucket size of the rate: bytes that may leave at once after a pause.
     pub burst: u32,
-    /// The same of the ceiling's bucket.
+    /// Bucket size of the ceiling.
     pub cburst: u32,
-    /// The discipline of the class.
+    /// The qdisc of the class.
     pub child: Box<QdiscConfig>,
 }
 
 impl HtbParams {
-    /// The burst that tc chooses for a rate: a packet, and what comes in between two ticks of the kernel's timer.
+    /// The burst that tc chooses for a rate: one packet, plus what accumulates between two ticks of the kernel's timer.
     // linux: iproute2 tc/q_htb.c htb_parse_class_opt (6.1) - rate / HZ + MTU, where HZ is what /proc/net/psched says: with
     // high-resolution timers a tick is a nanosecond.
     pub fn default_burst(rate: Rate) -> u32 {
@@ -65,20 +65,20 @@ fn charge(bucket: &mut Bucket, gathered: i64, bytes: u32) {
     bucket.tokens = bucket.left(gathered, bytes).max(1 - MBUFFER);
 }
 
-/// Counters of the class under tc's names, besides those that every discipline has.
+/// Counters of the class by their tc names, in addition to the common ones.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct HtbStats {
-    /// Packets that its discipline turned down, or took at the expense of others of the same queue.
+    /// Packets that the class's qdisc refused, or accepted by dropping another packet of the same queue.
     pub drops: u64,
-    /// Packets that left on the class's own tokens: all of them, as it has no parent to borrow from.
+    /// Packets that left on the class's own tokens: all of them, as the class has no parent to borrow from.
     pub lended: u64,
-    /// Tokens of the rate when the last packet had left, in nanoseconds.
+    /// Tokens of the rate after the last packet, in nanoseconds.
     pub tokens: i64,
-    /// The same of the ceiling.
+    /// Tokens of the ceiling after the last packet, in nanoseconds.
     pub ctokens: i64,
 }
 
-/// The discipline.
+/// The htb qdisc.
 #[derive(Debug)]
 pub struct Htb {
     child: Qdisc,
@@ -94,7 +94,7 @@ pub struct Htb {
 }
 
 impl Htb {
-    /// Full buckets over an empty `child`, at the start of the run.
+    /// Creates full buckets over an empty `child`, at the start of the run.
     pub fn new(params: &HtbParams, child: Qdisc) -> Self {
         Self {
             child,
@@ -108,7 +108,7 @@ impl Htb {
         }
     }
 
-    /// Hands the packet to the class.
+    /// Passes the packet to the class.
     // linux: net/sched/sch_htb.c htb_enqueue (6.1) - what its discipline drops when it dequeues is no drop of the class.
     #[inline]
     pub fn enqueue<S: Sink>(&mut self, now: Instant, p: Pkt, ctx: &mut Ctx<'_, S>) -> Enqueue {
@@ -117,7 +117,7 @@ impl Htb {
         answer
     }
 
-    /// Takes the class's next packet if it may send.
+    /// Takes the next packet of the class, if the class may send.
     // linux: net/sched/sch_htb.c htb_dequeue, htb_charge_class, htb_class_mode (6.1) - what may leave is decided when the
     // packet before is charged; debts are looked at again when the watchdog says that they are paid. It counts as over the
     // limit each time it falls into the ceiling's debt.
@@ -139,7 +139,7 @@ impl Htb {
         Some(p)
     }
 
-    /// When the class may send, if it has something.
+    /// When the class may send, if it has packets.
     #[inline]
     pub fn next(&self, now: Instant) -> NextSend {
         match self.child.next(now) {
@@ -149,25 +149,25 @@ impl Htb {
         }
     }
 
-    /// Packets and bytes in the class.
+    /// Number of packets and bytes in the class.
     #[inline]
     pub fn backlog(&self) -> (u32, u64) {
         self.child.backlog()
     }
 
-    /// Counters; what the class's discipline drops, this one has dropped.
+    /// The common qdisc counters. Drops of the class's qdisc are included.
     // linux: net/sched/sch_api.c qdisc_tree_reduce_backlog (6.1).
     pub fn stats(&self) -> QdiscStats {
         QdiscStats { drops: self.child.stats().drops, ..self.stats }
     }
 
-    /// Counters of its class's own.
+    /// The counters of the class.
     pub fn xstats(&self) -> HtbStats {
         let Self { drops, lended, rate, ceil, .. } = self;
         HtbStats { drops: *drops, lended: *lended, tokens: rate.tokens, ctokens: ceil.tokens }
     }
 
-    /// The discipline of the class.
+    /// The qdisc of the class.
     pub fn child(&self) -> &Qdisc {
         &self.child
     }

@@ -12,13 +12,13 @@ use alloc::vec::Vec;
 /// Parameters.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LawParams {
-    /// Most packets.
+    /// Maximum number of packets.
     pub limit: u32,
-    /// The law.
+    /// The control law.
     pub law: LawFactory,
 }
 
-/// The discipline.
+/// The qdisc.
 #[derive(Debug)]
 pub struct LawQdisc {
     name: String,
@@ -32,7 +32,7 @@ pub struct LawQdisc {
 }
 
 impl LawQdisc {
-    /// An empty queue; drops are booked at `place`, and the law has `stream` for what it leaves to chance.
+    /// Creates an empty queue. Drops are recorded at `place`. `stream` is the law's random stream.
     pub fn new(params: &LawParams, place: PlaceId, stream: RandomStream) -> Self {
         Self {
             name: params.law.name().to_owned(),
@@ -46,7 +46,7 @@ impl LawQdisc {
         }
     }
 
-    /// The law's name.
+    /// Name of the law.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -76,7 +76,7 @@ impl LawQdisc {
         Enqueue::Dropped
     }
 
-    /// Takes the next packet; the law may drop others on the way.
+    /// Takes the next packet. The law may drop other packets before it.
     pub fn dequeue<S: Sink>(&mut self, now: Instant, ctx: &mut Ctx<'_, S>) -> Option<Pkt> {
         while let Some(p) = self.list.pop(ctx.packets) {
             let hot = ctx.packets.get_mut(p);
@@ -97,13 +97,13 @@ impl LawQdisc {
         None
     }
 
-    /// Packets and bytes in it.
+    /// Number of packets and bytes queued.
     #[inline]
     pub fn backlog(&self) -> (u32, u64) {
         (self.list.packets(), self.list.bytes())
     }
 
-    /// Counters that every discipline has.
+    /// The common qdisc counters.
     pub fn stats(&self) -> QdiscStats {
         self.stats
     }

@@ -39,30 +39,30 @@ use pie::Pie;
 use sfq::Sfq;
 use tbf::Tbf;
 
-/// The discipline of an interface, with its options.
+/// The qdisc of an interface, with its options.
 #[derive(Clone, PartialEq, Debug)]
 pub enum QdiscConfig {
-    /// One queue, limited in packets or in bytes (`pfifo`, `bfifo`).
+    /// pfifo, bfifo: one queue, limited in packets or in bytes.
     Fifo(fifo::FifoParams),
-    /// Three bands by priority.
+    /// pfifo_fast: three strict-priority bands.
     PfifoFast(pfifo_fast::PfifoFastParams),
-    /// One queue with CoDel.
+    /// codel: one queue with CoDel.
     Codel(codel::CodelQdiscParams),
-    /// Shaper, priorities, fair queueing and COBALT in one.
+    /// cake: shaper, priorities, fair queueing and COBALT.
     Cake(cake::CakeParams),
-    /// Fair queueing with CoDel.
+    /// fq_codel: fair queueing with CoDel.
     FqCodel(fq_codel::FqCodelParams),
-    /// One queue with PIE before it.
+    /// pie: one queue with PIE.
     Pie(pie::PieQdiscParams),
-    /// Fair queueing with departure times.
+    /// fq: fair queueing with departure times.
     Fq(fq::FqParams),
-    /// Stochastic fairness queueing.
+    /// sfq: stochastic fairness queueing.
     Sfq(sfq::SfqParams),
-    /// A token bucket over another discipline.
+    /// htb: a hierarchical token bucket over another qdisc.
     Htb(htb::HtbParams),
-    /// One or two token buckets over another discipline.
+    /// tbf: one or two token buckets over another qdisc.
     Tbf(tbf::TbfParams),
-    /// An emulated network, optionally with another discipline for packets whose departure time has come.
+    /// netem: an emulated network, optionally over another qdisc for packets whose departure time has come.
     Netem(netem::NetemParams, Option<Box<QdiscConfig>>),
     /// One queue with a user-defined control law.
     Law(law::LawParams),
@@ -70,12 +70,12 @@ pub enum QdiscConfig {
     FqLaw(fq_law::FqLawParams),
     /// A user-defined discipline.
     Custom(custom::DisciplineFactory),
-    /// None: packets go straight to the device (`noqueue`).
+    /// noqueue: packets go straight to the device.
     Noqueue,
 }
 
 impl QdiscConfig {
-    /// Its name in tc; a user-defined discipline has its registered name.
+    /// Name in tc. A user-defined discipline has its registered name.
     pub fn kind(&self) -> &str {
         match self {
             Self::Fifo(params) => params.name(),
@@ -96,7 +96,7 @@ impl QdiscConfig {
         }
     }
 
-    /// Whether it paces the sockets above it (`SK_PACING_FQ`).
+    /// Whether the qdisc paces the sockets above it (`SK_PACING_FQ`).
     pub fn paces(&self) -> bool {
         match self {
             Self::Fq(params) => params.pacing,
@@ -120,27 +120,27 @@ pub enum Enqueue {
     Dropped,
 }
 
-/// When a discipline may have a packet to send.
+/// When a qdisc may have a packet to send.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum NextSend {
-    /// Not before something is enqueued.
+    /// Not before a packet is enqueued.
     Never,
     /// At once.
     Now,
-    /// At that time, if nothing is enqueued before.
+    /// At that time, if no packet is enqueued before.
     At(Instant),
 }
 
-/// Counters that every discipline has, as `tc -s qdisc` prints them.
+/// The common qdisc counters, as `tc -s qdisc` prints them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct QdiscStats {
-    /// Bytes sent, with Ethernet headers.
+    /// Bytes sent, including Ethernet headers.
     pub bytes: u64,
     /// Segments sent.
     pub packets: u64,
     /// Packets dropped, for any reason.
     pub drops: u64,
-    /// How often a rate limit held it back.
+    /// Number of times that a rate limit held a packet back.
     pub overlimits: u64,
     /// Packets put back at the head.
     pub requeues: u64,
@@ -156,51 +156,51 @@ impl QdiscStats {
     }
 }
 
-/// A discipline's own counters, which `tc -s qdisc` prints below the common ones.
+/// Counters of one kind of qdisc, which `tc -s qdisc` prints below the common ones.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Xstats {
-    /// It has none.
+    /// No such counters.
     None,
-    /// Those of codel.
+    /// Counters of codel.
     Codel(codel::CodelQdiscStats),
-    /// Those of cake, tin by tin.
+    /// Counters of cake, by tin.
     Cake(cake::CakeStats),
-    /// Those of fq_codel.
+    /// Counters of fq_codel.
     FqCodel(fq_codel::FqCodelStats),
-    /// Those of pie.
+    /// Counters of pie.
     Pie(pie::PieStats),
-    /// Those of fq.
+    /// Counters of fq.
     Fq(fq::FqStats),
-    /// Those of htb's class.
+    /// Counters of htb's class.
     Htb(htb::HtbStats),
-    /// Those of a user-defined discipline, by name.
+    /// Counters of a user-defined discipline, by name.
     Custom(Vec<(&'static str, u64)>),
 }
 
 /// A queueing discipline.
 #[derive(Debug)]
 pub enum Qdisc {
-    /// One queue.
+    /// pfifo or bfifo: one queue.
     Fifo(Fifo),
-    /// Three bands by priority.
+    /// pfifo_fast: three strict-priority bands.
     PfifoFast(PfifoFast),
-    /// One queue with CoDel.
+    /// codel: one queue with CoDel.
     Codel(Box<CodelQdisc>),
-    /// Shaper, priorities, fair queueing and COBALT in one.
+    /// cake: shaper, priorities, fair queueing and COBALT.
     Cake(Box<Cake>),
-    /// Fair queueing with CoDel.
+    /// fq_codel: fair queueing with CoDel.
     FqCodel(Box<FqCodel>),
-    /// One queue with PIE before it.
+    /// pie: one queue with PIE.
     Pie(Box<Pie>),
-    /// Fair queueing with departure times.
+    /// fq: fair queueing with departure times.
     Fq(Box<Fq>),
-    /// Stochastic fairness queueing.
+    /// sfq: stochastic fairness queueing.
     Sfq(Box<Sfq>),
-    /// A token bucket over another discipline.
+    /// htb: a hierarchical token bucket over another qdisc.
     Htb(Box<Htb>),
-    /// One or two token buckets over another discipline.
+    /// tbf: one or two token buckets over another qdisc.
     Tbf(Box<Tbf>),
-    /// An emulated network.
+    /// netem: an emulated network.
     Netem(Box<Netem>),
     /// One queue with a user-defined control law.
     Law(Box<LawQdisc>),
@@ -232,8 +232,8 @@ macro_rules! each {
 }
 
 impl Qdisc {
-    /// The discipline for `config`, or `None` for `noqueue`. Drops are counted at `place`; `stream` is its random stream. Panics
-    /// on options that the scenario reader refuses.
+    /// Creates the qdisc for `config`, or returns `None` for `noqueue`. Drops are recorded at `place`. `stream` is the qdisc's random stream.
+    /// Panics on options that the scenario reader refuses.
     pub fn new(config: &QdiscConfig, place: PlaceId, stream: &mut RandomStream) -> Option<Self> {
         match config {
             QdiscConfig::Fifo(params) => Some(Self::Fifo(Fifo::new(*params, place))),
@@ -270,7 +270,7 @@ impl Qdisc {
         }
     }
 
-    /// Its child, if it has one.
+    /// The child qdisc, if there is one.
     pub fn child(&self) -> Option<&Self> {
         match self {
             Self::Htb(htb) => Some(htb.child()),
@@ -299,7 +299,7 @@ impl Qdisc {
         }
     }
 
-    /// Whether it may hold packets back: only then [`Qdisc::next`] is ever [`NextSend::At`].
+    /// Whether the qdisc may hold packets back. Only then does [`Qdisc::next`] return [`NextSend::At`].
     pub const fn holds_back(&self) -> bool {
         matches!(
             self,
@@ -307,7 +307,7 @@ impl Qdisc {
         )
     }
 
-    /// Its name in tc; a user-defined discipline has its registered name.
+    /// Name in tc. A user-defined discipline has its registered name.
     pub fn kind(&self) -> &str {
         match self {
             Self::Fifo(q) => q.params().name(),
@@ -357,7 +357,7 @@ impl Qdisc {
         each!(self, q => q.dequeue(now, ctx))
     }
 
-    /// When to dequeue next.
+    /// When to call `dequeue` next.
     #[inline]
     pub fn next(&self, now: Instant) -> NextSend {
         match self {
@@ -384,13 +384,13 @@ impl Qdisc {
         }
     }
 
-    /// Packets and bytes in it.
+    /// Number of packets and bytes queued.
     #[inline]
     pub fn backlog(&self) -> (u32, u64) {
         each!(self, q => q.backlog())
     }
 
-    /// Its own counters.
+    /// The counters of this kind of qdisc.
     pub fn xstats(&self) -> Xstats {
         match self {
             Self::Codel(q) => Xstats::Codel(q.xstats()),
@@ -406,7 +406,7 @@ impl Qdisc {
         }
     }
 
-    /// Its counters.
+    /// The common qdisc counters.
     pub fn stats(&self) -> QdiscStats {
         each!(self, q => q.stats())
     }

@@ -17,48 +17,49 @@ use crate::vocabulary::{
     Ctx, Duration, Instant, Pkt, PlaceId, RandomStream, Rate, Reason, Sink, Step, skb_len,
 };
 
-/// A probability, or the share that a random number takes from the one before it.
+/// A probability, or a correlation with the previous random number, as a fraction of 2^32 - 1.
 // linux: iproute2 tc/q_netem.c get_percent (6.1) - a fraction of 2^32 - 1.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Share(pub u32);
 
 impl Share {
-    /// A fraction from 0 to 1.
+    /// Converts a fraction from 0 to 1.
     pub fn of(fraction: f64) -> Self {
         Self(libm::rint(fraction * f64::from(u32::MAX)) as u32)
     }
 }
 
-/// A probability with the correlation of successive draws.
+/// A probability, with the correlation of successive draws.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Chance {
-    /// How likely.
+    /// The probability.
     pub share: Share,
-    /// How much a draw depends on the one before.
+    /// Correlation with the previous draw.
     pub correlation: Share,
 }
 
-/// Parameters, under tc's names.
+/// Parameters, by their tc names.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct NetemParams {
-    /// Most packets in it.
+    /// Maximum number of packets.
     pub limit: u32,
-    /// Time that each packet waits.
+    /// Delay of each packet.
     pub delay: Duration,
-    /// How far that time varies, up and down, uniformly.
+    /// Jitter: uniform variation of the delay, up and down.
     pub jitter: Duration,
-    /// How much a packet's jitter depends on the one before. As in the kernel this shows only where the jitter is of the order
-    /// of 2^32 ns: of a correlated number of 32 bits the remainder by a few milliseconds is as good as independent.
+    /// Correlation of a packet's jitter with the previous one. As in the kernel, the correlation has an effect only if the jitter is of the
+    /// order of 2^32 ns. The jitter is a 32-bit correlated number modulo the jitter range. For a range of a few milliseconds this remainder is
+    /// practically independent.
     pub delay_correlation: Share,
-    /// Packets lost.
+    /// Probability of loss.
     pub loss: Chance,
-    /// Packets doubled.
+    /// Probability of duplication.
     pub duplicate: Chance,
-    /// Packets that leave at once, of those that may.
+    /// Probability that an eligible packet is sent at once (reordering).
     pub reorder: Chance,
-    /// One in so many may leave at once; 0: none may.
+    /// Every `gap`-th packet is eligible for reordering. 0: none is.
     pub gap: u32,
-    /// Packets also wait for each other's transmission at this rate.
+    /// Rate of the emulated link. Packets also wait for the transmission of earlier packets.
     pub rate: Option<Rate>,
 }
 
@@ -135,7 +136,7 @@ impl Ord for Overtaker {
     }
 }
 
-/// The discipline.
+/// The netem qdisc.
 #[derive(Debug)]
 pub struct Netem {
     params: NetemParams,
@@ -160,7 +161,7 @@ pub struct Netem {
 }
 
 impl Netem {
-    /// An empty network over an empty `child`, if there is one; drops are booked at `place`.
+    /// Creates an empty network over an empty `child`, if there is one. Drops are recorded at `place`.
     pub fn new(params: NetemParams, child: Option<Qdisc>, place: PlaceId, mut stream: RandomStream) -> Self {
         let mut correlated = |share| Correlated::new(share, &mut stream);
         Self {
@@ -182,7 +183,7 @@ impl Netem {
         }
     }
 
-    /// Loses the packet, or doubles it, or gives it its time. Whoever sent a packet that is lost is told that it is queued.
+    /// Loses, duplicates or delays the packet. For a lost packet the sender gets `Enqueue::Queued`, beyond the limit `Enqueue::Dropped`.
     // linux: net/sched/sch_netem.c netem_enqueue (6.1) - a packet that would be doubled and lost goes on alone; the copy,
     // which is charged to nobody, goes first and is not doubled again; of a packet that was doubled nobody hears that it
     // was refused.
@@ -279,7 +280,7 @@ impl Netem {
         }
     }
 
-    /// Takes the next packet whose time has come, or with a discipline inside what that gives.
+    /// Takes the next packet whose time has come. With a child qdisc, takes the next packet of the child.
     // linux: net/sched/sch_netem.c netem_dequeue (6.1, with its stable updates) - packets that leave at once pass it by; the
     // others go in one after another, until one has to wait.
     #[inline]
@@ -332,19 +333,19 @@ impl Netem {
         (self.at_once.len() + self.line.len() + self.overtakers.len()) as u32
     }
 
-    /// Packets and bytes in it.
+    /// Number of packets and bytes queued.
     #[inline]
     pub fn backlog(&self) -> (u32, u64) {
         let (packets, bytes) = self.child.as_ref().map_or((0, 0), Qdisc::backlog);
         (self.waiting() + packets, self.bytes + bytes)
     }
 
-    /// The discipline inside.
+    /// The child qdisc.
     pub fn child(&self) -> Option<&Qdisc> {
         self.child.as_ref()
     }
 
-    /// Counters; packets that left at once count as requeues, and what is dropped inside is dropped.
+    /// The common qdisc counters. Packets sent at once count as requeues. Drops of the child are included.
     pub fn stats(&self) -> QdiscStats {
         let inside = self.child.as_ref().map_or(0, |child| child.stats().drops);
         QdiscStats { drops: self.stats.drops + inside, ..self.stats }

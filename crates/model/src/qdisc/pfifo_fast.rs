@@ -6,9 +6,9 @@ use crate::vocabulary::{Ctx, Instant, Packet, Pkt, PktList, PlaceId, Reason, Sin
 /// Parameters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PfifoFastParams {
-    /// Most packets: the device's `txqueuelen`.
+    /// Maximum number of packets: the device's `txqueuelen`.
     pub limit: u32,
-    /// The limit holds for each band (kernel 4.16 on), which is then a ring, and not for all together.
+    /// The limit applies to each band, which is then a ring (kernel 4.16 on). Otherwise the limit applies to all bands together.
     pub limit_per_band: bool,
 }
 
@@ -53,7 +53,7 @@ impl Ring {
     }
 }
 
-/// The discipline.
+/// The pfifo_fast qdisc.
 #[derive(Debug)]
 pub struct PfifoFast {
     params: PfifoFastParams,
@@ -64,7 +64,7 @@ pub struct PfifoFast {
 }
 
 impl PfifoFast {
-    /// Empty bands; drops are booked at `place`.
+    /// Creates empty bands. Drops are recorded at `place`.
     pub fn new(params: PfifoFastParams, place: PlaceId) -> Self {
         Self {
             params,
@@ -75,7 +75,7 @@ impl PfifoFast {
         }
     }
 
-    /// Appends the packet to its priority's band, or refuses it.
+    /// Appends the packet to the band of its priority. Refuses it if the limit is reached.
     // linux: net/sched/sch_generic.c pfifo_fast_enqueue (4.6: all bands together; 4.16: each band).
     #[inline]
     pub fn enqueue<S: Sink>(&mut self, now: Instant, p: Pkt, ctx: &mut Ctx<'_, S>) -> Enqueue {
@@ -105,7 +105,7 @@ impl PfifoFast {
         passes
     }
 
-    /// Takes the first packet of the first band that has one.
+    /// Takes the first packet of the first non-empty band.
     #[inline]
     pub fn dequeue<S: Sink>(&mut self, _now: Instant, ctx: &mut Ctx<'_, S>) -> Option<Pkt> {
         let band = self.bands.iter().position(|b| !b.is_empty())?;
@@ -115,7 +115,7 @@ impl PfifoFast {
         Some(p)
     }
 
-    /// Packets and bytes in all bands.
+    /// Number of packets and bytes in all bands.
     #[inline]
     pub fn backlog(&self) -> (u32, u64) {
         self.bands.iter().fold((0, 0), |(n, bytes), b| (n + b.packets(), bytes + b.bytes()))

@@ -7,11 +7,11 @@ use crate::vocabulary::{Ctx, Duration, Instant, Pkt, PktList, PlaceId, RandomStr
 /// Parameters, under tc's names.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PieQdiscParams {
-    /// Most packets.
+    /// Maximum number of packets.
     pub limit: u32,
-    /// How often the probability is set anew: whole ticks of the kernel, or see [`PieQdiscParams::in_ticks`].
+    /// Update period of the drop probability, in whole kernel ticks. See [`PieQdiscParams::in_ticks`].
     pub tupdate: Duration,
-    /// The law.
+    /// PIE parameters.
     pub pie: PieParams,
 }
 
@@ -19,12 +19,12 @@ impl PieQdiscParams {
     // linux: include/net/pie.h pie_params_init (6.1).
     const TUPDATE: Duration = Duration::from_millis(15);
 
-    /// The defaults, in a kernel with so many ticks a second.
+    /// The defaults, for a kernel with CONFIG_HZ = `hz`.
     pub fn new(hz: u32) -> Self {
         Self { limit: 1000, tupdate: Self::in_ticks(Self::TUPDATE, hz), pie: PieParams::default() }
     }
 
-    /// A period as the kernel's timer keeps it: whole ticks, rounded up.
+    /// Rounds a period up to whole ticks, as the kernel's timer does.
     // linux: net/sched/sch_pie.c pie_change (6.1), kernel/time/time.c usecs_to_jiffies - at 250 ticks a second, 15 ms are 16.
     pub fn in_ticks(period: Duration, hz: u32) -> Duration {
         let tick = Duration::from_nanos(1_000_000_000 / u64::from(hz));
@@ -32,28 +32,28 @@ impl PieQdiscParams {
     }
 }
 
-/// Counters under tc's names, besides those that every discipline has.
+/// Counters by their tc names, in addition to the common ones.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct PieStats {
-    /// The probability, of 2^64.
+    /// Drop probability, as a fraction of 2^64.
     pub prob: u64,
-    /// The delay as it was last found.
+    /// Current estimate of the queueing delay.
     pub delay: Duration,
-    /// Drain rate in bytes a second, if it is measured.
+    /// Drain rate in bytes per second, if it is measured.
     pub avg_dq_rate: Option<u64>,
-    /// Packets that were queued.
+    /// Packets queued.
     pub packets_in: u64,
-    /// Packets that the law dropped and those that found the queue full.
+    /// Packets dropped by PIE or because the queue was full.
     pub dropped: u64,
-    /// The latter alone.
+    /// Packets dropped because the queue was full.
     pub overlimit: u64,
-    /// Packets marked.
+    /// Packets marked (ECN).
     pub ecn_mark: u64,
-    /// Most packets that have been in the queue when another one came.
+    /// Maximum queue length at a packet's arrival, in packets.
     pub maxq: u32,
 }
 
-/// The discipline.
+/// The pie qdisc.
 #[derive(Debug)]
 pub struct Pie {
     params: PieQdiscParams,
@@ -68,7 +68,7 @@ pub struct Pie {
 }
 
 impl Pie {
-    /// An empty queue; drops are booked at `place`, `stream` decides which packets they hit. Panics without a period.
+    /// Creates an empty queue. Drops are recorded at `place`. `stream` draws PIE's random drops. Panics if the period is zero.
     // deviation: the first update comes after a period, not after half a second - a discipline is set up before a run begins.
     pub fn new(params: PieQdiscParams, place: PlaceId, stream: RandomStream) -> Self {
         assert!(params.tupdate > Duration::ZERO, "impossible pie");
@@ -152,18 +152,18 @@ impl Pie {
         }
     }
 
-    /// Packets and bytes in it.
+    /// Number of packets and bytes queued.
     #[inline]
     pub fn backlog(&self) -> (u32, u64) {
         (self.list.packets(), self.list.bytes())
     }
 
-    /// Counters that every discipline has.
+    /// The common qdisc counters.
     pub fn stats(&self) -> QdiscStats {
         QdiscStats { drops: self.stats.dropped, ..self.sent }
     }
 
-    /// Counters of its own, and the law's state.
+    /// The counters of pie, and PIE's state.
     pub fn xstats(&self) -> PieStats {
         PieStats {
             prob: self.state.prob() << 8,

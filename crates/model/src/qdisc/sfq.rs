@@ -20,36 +20,36 @@ use crate::vocabulary::{
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// Parameters, under tc's names.
+/// Parameters, by their tc names.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SfqParams {
-    /// Most packets over all flows, at least two.
+    /// Maximum number of packets in all flows, at least two.
     pub limit: u32,
-    /// Bytes that a flow may send in a round.
+    /// Bytes that a flow may send per round.
     pub quantum: u32,
-    /// Most packets of a flow.
+    /// Maximum number of packets of a flow.
     pub depth: u32,
-    /// Slots, which are as many flows as may have packets at a time.
+    /// Number of slots: the maximum number of flows with packets at a time.
     pub flows: u32,
-    /// Values of the hash, a power of two.
+    /// Size of the hash table, a power of two.
     pub divisor: u32,
-    /// How often the hash changes; zero: never.
+    /// Interval at which the hash is perturbed. Zero: never.
     pub perturb: Duration,
-    /// Packets are dropped from the head of a queue instead of its tail.
+    /// Packets are dropped from the head of a queue instead of the tail.
     pub headdrop: bool,
 }
 
 impl SfqParams {
-    /// Most packets of a flow.
+    /// Maximum `depth`.
     // linux: net/sched/sch_sfq.c SFQ_MAX_DEPTH (6.1).
     pub const MAX_DEPTH: u32 = 127;
-    /// Most slots.
+    /// Maximum `flows`.
     // linux: net/sched/sch_sfq.c SFQ_MAX_FLOWS (6.1) - numbers of 16 bits stand for slots and for depths.
     pub const MAX_FLOWS: u32 = 65_408;
-    /// Most values of the hash.
+    /// Maximum `divisor`.
     // linux: net/sched/sch_sfq.c sfq_change (6.1).
     pub const MAX_DIVISOR: u32 = 65_536;
-    /// Least quantum, in bytes.
+    /// Minimum quantum in bytes.
     // linux: net/sched/sch_sfq.c sfq_change (6.1) - a smaller one is raised.
     pub const MIN_QUANTUM: u32 = 256;
 }
@@ -79,7 +79,7 @@ struct Slot {
 /// No slot for a hash.
 const NONE: u32 = u32::MAX;
 
-/// The discipline.
+/// The sfq qdisc.
 #[derive(Debug)]
 pub struct Sfq {
     params: SfqParams,
@@ -101,9 +101,9 @@ pub struct Sfq {
 }
 
 impl Sfq {
-    /// An empty round; drops are booked at `place`, `stream` gives the hashes.
+    /// Creates an empty qdisc. Drops are recorded at `place`. `stream` draws the hash perturbations.
     ///
-    /// Panics without a slot, a depth, a quantum or a divisor that is a power of two, or with a limit below two.
+    /// Panics if slots, depth or quantum are zero, if the divisor is not a power of two, or if the limit is below two.
     pub fn new(params: SfqParams, place: PlaceId, mut stream: RandomStream) -> Self {
         let SfqParams { limit, depth, flows, divisor, perturb, .. } = params;
         assert!(limit > 1 && depth > 0 && flows > 0 && divisor.is_power_of_two(), "impossible sfq");
@@ -126,8 +126,8 @@ impl Sfq {
         }
     }
 
-    /// Queues the packet at its flow's slot. A full slot refuses it, or drops its head for it; if all together hold too
-    /// many, the slot with the most packets loses one.
+    /// Queues the packet in the slot of its flow. A full slot refuses the packet, or drops its own head (`headdrop`). If the total limit is
+    /// exceeded, the slot with the most packets loses one.
     // linux: net/sched/sch_sfq.c sfq_enqueue, sfq_drop (6.1).
     #[inline]
     pub fn enqueue<S: Sink>(&mut self, now: Instant, p: Pkt, ctx: &mut Ctx<'_, S>) -> Enqueue {
@@ -282,13 +282,13 @@ impl Sfq {
         }
     }
 
-    /// Packets and bytes in all slots.
+    /// Number of packets and bytes in all slots.
     #[inline]
     pub fn backlog(&self) -> (u32, u64) {
         (self.packets, self.bytes)
     }
 
-    /// Counters that every discipline has.
+    /// The common qdisc counters.
     pub fn stats(&self) -> QdiscStats {
         self.stats
     }

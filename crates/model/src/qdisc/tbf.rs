@@ -10,30 +10,30 @@ use crate::offload::gso;
 use crate::vocabulary::{Ctx, Duration, ETHERNET_HEADER, Instant, Pkt, PlaceId, Rate, Reason, Sink, skb_len};
 use alloc::boxed::Box;
 
-/// The second bucket.
+/// The second bucket, for the peak rate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Peak {
-    /// Its rate, above the first one's.
+    /// Peak rate, above the rate of the first bucket.
     pub rate: Rate,
-    /// Bytes that may leave at once (`mtu`, `minburst`).
+    /// Size of the peak rate's bucket in bytes (`mtu`, `minburst`).
     pub mtu: u32,
 }
 
-/// Parameters, under tc's names.
+/// Parameters, by their tc names.
 #[derive(Clone, PartialEq, Debug)]
 pub struct TbfParams {
     /// Rate of the bucket.
     pub rate: Rate,
-    /// Bytes that may leave at once after a pause.
+    /// Size of the bucket in bytes.
     pub burst: u32,
     /// `peakrate` and `mtu`.
     pub peak: Option<Peak>,
-    /// The discipline that holds the packets.
+    /// The child qdisc, which holds the packets.
     pub child: Box<QdiscConfig>,
 }
 
 impl TbfParams {
-    /// The limit in bytes that tc makes of a latency: what leaves in that time, and a burst.
+    /// The limit in bytes that tc computes from `latency`: the bytes sent in that time, plus the burst.
     // linux: iproute2 tc/q_tbf.c tbf_parse_opt (6.1) - the smaller one of both buckets'.
     pub fn limit(rate: Rate, burst: u32, peak: Option<Peak>, latency: Duration) -> u32 {
         let of = |rate: Rate, burst: u32| {
@@ -52,7 +52,7 @@ fn full(rate: Rate, burst: u32) -> Bucket {
     Bucket::new(pace, pace.nanos(burst))
 }
 
-/// The discipline.
+/// The tbf qdisc.
 #[derive(Debug)]
 pub struct Tbf {
     place: PlaceId,
@@ -73,7 +73,7 @@ pub struct Tbf {
 }
 
 impl Tbf {
-    /// Full buckets over an empty `child`, at the start of the run; drops are booked at `place`.
+    /// Creates full buckets over an empty `child`, at the start of the run. Drops are recorded at `place`.
     pub fn new(params: &TbfParams, child: Qdisc, place: PlaceId) -> Self {
         Self {
             place,
@@ -90,7 +90,7 @@ impl Tbf {
         }
     }
 
-    /// Hands the packet to the child, or its segments if it is too large; refuses it if those are.
+    /// Passes the packet to the child. A packet that is too large is split into segments. Refuses the packet if its segments are too large.
     // linux: net/sched/sch_tbf.c tbf_enqueue, tbf_segment (6.1) - all is well if one segment was taken.
     #[inline]
     pub fn enqueue<S: Sink>(&mut self, now: Instant, p: Pkt, ctx: &mut Ctx<'_, S>) -> Enqueue {
@@ -131,7 +131,7 @@ impl Tbf {
         Some(self.peeked_bytes)
     }
 
-    /// Takes the next packet if both buckets hold enough.
+    /// Takes the next packet if both buckets hold enough tokens.
     // linux: net/sched/sch_tbf.c tbf_dequeue (6.1) - each time that they do not counts as over the limit.
     #[inline]
     pub fn dequeue<S: Sink>(&mut self, now: Instant, ctx: &mut Ctx<'_, S>) -> Option<Pkt> {
@@ -157,7 +157,7 @@ impl Tbf {
         Some(p)
     }
 
-    /// When to dequeue next.
+    /// When to call `dequeue` next.
     #[inline]
     pub fn next(&self, now: Instant) -> NextSend {
         let child = if self.peeked.is_some() { NextSend::Now } else { self.child.next(now) };
@@ -167,7 +167,7 @@ impl Tbf {
         }
     }
 
-    /// Packets and bytes in it.
+    /// Number of packets and bytes queued.
     #[inline]
     pub fn backlog(&self) -> (u32, u64) {
         let (packets, bytes) = self.child.backlog();
@@ -177,12 +177,12 @@ impl Tbf {
         }
     }
 
-    /// Counters; what the child drops, this one has dropped.
+    /// The common qdisc counters. Drops of the child are included.
     pub fn stats(&self) -> QdiscStats {
         QdiscStats { drops: self.refused + self.child.stats().drops, ..self.stats }
     }
 
-    /// The discipline that holds the packets.
+    /// The child qdisc, which holds the packets.
     pub fn child(&self) -> &Qdisc {
         &self.child
     }

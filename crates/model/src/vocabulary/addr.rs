@@ -11,7 +11,7 @@ pub enum Ip {
 }
 
 impl Ip {
-    /// Bytes of its header, without options or extension headers.
+    /// Length of the IP header in bytes, without options or extension headers.
     // spec: rfc791 3.1, rfc8200 3.
     #[inline]
     pub const fn header(self) -> u32 {
@@ -21,7 +21,7 @@ impl Ip {
         }
     }
 
-    /// Its number.
+    /// Version number: 4 or 6.
     pub const fn version(self) -> u8 {
         match self {
             Self::V4 => 4,
@@ -30,7 +30,7 @@ impl Ip {
     }
 }
 
-/// An address that packets are sent to, numbered over the whole world: an interface has one of each version of IP, and both have the interface's number.
+/// An address, unique in the world. An interface has one address of each IP version, and both have the interface's number.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Addr(pub u16);
 
@@ -38,19 +38,19 @@ impl Addr {
     /// Set in addresses of IPv6.
     const V6: u16 = 1 << 15;
 
-    /// The position in the table of addresses, whatever the version.
+    /// Index in the address table, regardless of the IP version.
     #[inline]
     pub const fn index(self) -> usize {
         (self.0 & !Self::V6) as usize
     }
 
-    /// The IPv4 address of position `i`. Panics if the table has more rows than that can name.
+    /// The IPv4 address with index `i`. Panics if `i` does not fit.
     pub fn from_index(i: usize) -> Self {
         let number = u16::try_from(i).ok().filter(|number| *number < Self::V6);
         Self(number.expect("table too large for its id type"))
     }
 
-    /// The address with this number of a version of IP.
+    /// The address with this number in IP version `ip`.
     pub const fn of(self, ip: Ip) -> Self {
         match ip {
             Ip::V4 => Self(self.0 & !Self::V6),
@@ -58,7 +58,7 @@ impl Addr {
         }
     }
 
-    /// Its version of IP.
+    /// IP version.
     #[inline]
     pub const fn ip(self) -> Ip {
         if self.0 & Self::V6 == 0 { Ip::V4 } else { Ip::V6 }

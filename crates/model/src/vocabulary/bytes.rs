@@ -3,7 +3,7 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-/// Longest packet of an outside host, in bytes from the IP header on.
+/// Maximum length of an outside host's packet in bytes, from the IP header on.
 // deviation: a device may have a larger MTU - no path over Wi-Fi does (2,304 bytes with the LLC header); larger cells would cost memory
 // for each packet.
 pub const LONGEST_PACKET: usize = 2048;
@@ -80,8 +80,8 @@ impl Buffers {
     }
 }
 
-/// Writes the TOS byte (in IPv6 the traffic class) and the hops that are left into a packet, and mends the checksum of an IPv4 header.
-/// A packet too short for its header stays as it is.
+/// Writes the TOS byte (IPv6: traffic class) and the TTL (IPv6: hop limit) into a packet. Updates the checksum of an IPv4 header. A packet
+/// shorter than its header is not changed.
 // spec: rfc791 3.1 (TOS in byte 1, TTL in byte 8, checksum in bytes 10 and 11), rfc8200 3 (traffic class after the four bits of the
 // version, hop limit in byte 7; no checksum), rfc1624 eqn. 3 (a checksum mended by what changed).
 pub fn write_back(packet: &mut [u8], tos: u8, ttl: u8) {

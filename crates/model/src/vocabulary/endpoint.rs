@@ -2,27 +2,27 @@
 
 use super::{Addr, FlowId, Instant, NewPacket, PacketKind, SockId};
 
-/// Bytes of a header of UDP, or of an echo of ICMP or ICMPv6.
+/// Length in bytes of a UDP header, or of an ICMP or ICMPv6 echo header.
 // spec: rfc768, rfc792, rfc4443 4.1.
 pub const UDP_HEADER: u32 = 8;
 
-/// Where the packets of a flow come from and go to.
+/// Source and destination of a flow's packets.
 #[derive(Clone, Copy, Debug)]
 pub struct Endpoint {
     /// The flow.
     pub flow: FlowId,
-    /// Hash of its five-tuple.
+    /// Hash of the flow's five-tuple.
     pub flow_hash: u32,
-    /// Sender's address.
+    /// Source address.
     pub src: Addr,
-    /// Receiver's address.
+    /// Destination address.
     pub dst: Addr,
-    /// The IP header's TOS byte, in IPv6 its traffic class.
+    /// TOS byte of the IP header (IPv6: traffic class).
     pub tos: u8,
 }
 
 impl Endpoint {
-    /// Bytes from the IP header on of a packet of UDP, or of an echo, with so much payload.
+    /// Length in bytes, from the IP header on, of a UDP or echo packet with `payload` bytes of payload.
     pub const fn datagram(&self, payload: u32) -> u32 {
         payload + UDP_HEADER + self.src.ip().header()
     }

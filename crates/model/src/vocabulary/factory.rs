@@ -14,23 +14,23 @@ pub struct PartFactory<T: ?Sized, A = ()> {
 }
 
 impl<T: ?Sized, A> PartFactory<T, A> {
-    /// A part with this name. `options` is a text that is equal only for equal options; `make` makes one part and may be called
-    /// any number of times.
+    /// A part with this name. `options` is a text that is equal only for equal options. `make` creates one part and may be called any number of
+    /// times.
     pub fn new(name: &str, options: &str, make: impl Fn(A) -> Box<T> + Send + Sync + 'static) -> Self {
         Self { name: name.into(), options: options.into(), make: Arc::new(make) }
     }
 
-    /// Its name.
+    /// Name of the part.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Its options as text.
+    /// Options of the part, as text.
     pub fn options(&self) -> &str {
         &self.options
     }
 
-    /// Makes one, in its initial state.
+    /// Creates a part in its initial state.
     pub fn make(&self, with: A) -> Box<T> {
         (self.make)(with)
     }

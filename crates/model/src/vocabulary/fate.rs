@@ -7,44 +7,44 @@ use alloc::vec::Vec;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[repr(u8)]
 pub enum Reason {
-    /// A queue was at its limit and refused the packet, or dropped another for it.
+    /// Tail drop: a queue was at its limit and refused the packet, or dropped another packet for it.
     Overlimit,
     /// CoDel dropped it at dequeue.
     Codel,
-    /// A transmission failed more often than the limit of retries allows.
+    /// All tries failed: the retry limit was reached.
     RetryLimit,
-    /// It arrived after the receiver's window had moved on, or twice.
+    /// The frame arrived after the receiver's window had moved on, or was a duplicate.
     OldOrDuplicate,
-    /// The receiver had declared it lost, because it arrived broken too often (retry-out).
+    /// The receiver had declared the frame lost, because it was received broken too often (retry-out).
     RetryOut,
     /// No route to its destination.
     NoRoute,
-    /// No listener at its destination.
+    /// No listener at the destination.
     NoListener,
-    /// An emulated network lost it.
+    /// An emulated network (netem) lost the packet.
     Loss,
     /// PIE dropped it at enqueue.
     Pie,
     /// Its TTL expired.
     Ttl,
-    /// The hardware returned it unsent, because another frame to the same destination had failed.
+    /// The hardware returned the frame unsent, because another frame to the same destination had failed.
     Filtered,
     /// A user-defined control law dropped it.
     Law,
-    /// A newer acknowledgement replaced it.
+    /// cake's ACK filter dropped the ACK, because a newer one replaces it.
     AckFilter,
-    /// It waited too long for a sleeping station.
+    /// The frame was buffered too long for a sleeping station.
     Expired,
-    /// It was group-addressed, and this receiver missed it.
+    /// The frame was group-addressed, and this receiver missed it.
     Missed,
-    /// Its queue was replaced by another.
+    /// The packet's qdisc was replaced by another.
     Replaced,
 }
 
 impl Reason {
     /// Number of reasons.
     pub const COUNT: usize = 16;
-    /// All of them, in order.
+    /// All reasons, in table order.
     pub const ALL: [Self; Self::COUNT] = [
         Self::Overlimit,
         Self::Codel,
@@ -63,7 +63,7 @@ impl Reason {
         Self::Missed,
         Self::Replaced,
     ];
-    /// Name for tables.
+    /// Name of the reason in tables.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Overlimit => "overlimit",
@@ -91,11 +91,11 @@ impl Reason {
 pub enum Fate {
     /// An application received it.
     Delivered,
-    /// It was dropped, for this reason at this place.
+    /// The packet was dropped, for this reason at this place.
     Dropped(Reason, PlaceId),
-    /// A reply was made from it.
+    /// A reply was made from the packet.
     Consumed,
-    /// A receiving interface merged it into another packet (GRO).
+    /// A receiving interface merged the packet into another one (GRO).
     Merged,
 }
 
@@ -103,13 +103,13 @@ pub enum Fate {
 /// segments and duplicating it create packets.
 #[derive(Clone, Debug, Default)]
 pub struct PacketAccount {
-    /// Packets made.
+    /// Packets created.
     pub created: u64,
     /// Packets that reached an application.
     pub delivered: u64,
     /// Packets that were answered: a reply was made of each.
     pub consumed: u64,
-    /// Packets that went into another one (GRO).
+    /// Packets merged into another one (GRO).
     pub merged: u64,
     /// Packets dropped, by place and reason.
     pub dropped: Vec<[u64; Reason::COUNT]>,
@@ -129,7 +129,7 @@ impl PacketAccount {
         }
     }
 
-    /// Packets dropped anywhere for any reason.
+    /// Total number of packets dropped.
     pub fn dropped_total(&self) -> u64 {
         self.dropped.iter().flatten().sum()
     }

@@ -14,7 +14,7 @@ use super::tcp::TcpHeader;
 use super::time::{Duration, Instant};
 use super::units::Rate;
 
-/// What a PPDU carried.
+/// Kind of a PPDU.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub enum PpduKind {
@@ -24,67 +24,67 @@ pub enum PpduKind {
     Aggregate,
     /// A Block Ack request.
     Bar,
-    /// A management frame: ADDBA request or response; a null frame or a PS-Poll, which have to do with power save.
+    /// A management frame (ADDBA request or response), or a Null or PS-Poll frame for power save.
     Management,
     /// A beacon.
     Beacon,
-    /// A data frame to a group.
+    /// A group-addressed data frame.
     Group,
 }
 
-/// One try of a PPDU as the air saw it.
+/// One try of a PPDU.
 #[derive(Clone, Copy, Debug)]
 pub struct PpduTry {
-    /// Where it was sent.
+    /// The channel.
     pub channel: ChannelId,
-    /// Who sent it.
+    /// The sending device.
     pub dev: DevId,
-    /// To which of the sender's peers.
+    /// The receiver, as a peer number of the sender.
     pub peer: PeerId,
-    /// From which queue.
+    /// The access category whose queue the PPDU came from.
     pub ac: Ac,
-    /// What it carried.
+    /// Kind of the PPDU.
     pub kind: PpduKind,
-    /// When its preamble began.
+    /// Start of the preamble.
     pub start: Instant,
-    /// Time of the PPDU alone, without gaps and acknowledgement.
+    /// Duration of the PPDU, without gaps and acknowledgement.
     pub airtime: Duration,
-    /// Data rate of this try.
+    /// Data rate.
     pub rate: Rate,
-    /// Frames in it.
+    /// Number of frames in the PPDU.
     pub mpdus: u16,
-    /// Frames that reached the receiver whole.
+    /// Number of frames received without error.
     pub received: u16,
     /// Number of this try, from 0.
     pub attempt: u8,
-    /// It overlapped with another transmission.
+    /// The PPDU overlapped with another transmission.
     pub collided: bool,
-    /// Its sender got the acknowledgement.
+    /// The sender received the acknowledgement.
     pub acknowledged: bool,
 }
 
-/// A rate as a stable number: `wifi::phy::PhyRate` gives it and reads it.
+/// A rate as a stable number. See `wifi::phy::PhyRate` for the conversion.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct RateCode(pub u16);
 
-/// What a packet's headers are made of, where it lies.
+/// References to the parts of a packet's headers.
 #[derive(Clone, Copy, Debug)]
 pub struct Headers<'a> {
     packet: &'a Packet,
-    /// The rest of a TCP header.
+    /// The TCP header, if there is one.
     pub tcp: Option<&'a TcpHeader>,
-    /// The packet of an outside host from the IP header on, as it came in.
+    /// The received bytes of an outside host's packet, from the IP header on.
     pub bytes: Option<&'a [u8]>,
 }
 
 impl<'a> Headers<'a> {
-    /// Those of a packet that is kept elsewhere.
+    /// Headers of a packet that is stored elsewhere.
     #[inline]
     pub fn new(packet: &'a Packet, tcp: Option<&'a TcpHeader>, bytes: Option<&'a [u8]>) -> Self {
         Self { packet, tcp, bytes }
     }
 
-    /// Those of a packet.
+    /// Headers of a packet in `packets`.
     #[inline]
     pub fn of(packets: &'a Packets, p: Pkt) -> Self {
         let packet = packets.get(p);
@@ -95,7 +95,7 @@ impl<'a> Headers<'a> {
         }
     }
 
-    /// A copy that outlives the packet.
+    /// A copy of the headers that outlives the packet.
     pub fn keep(self) -> KeptHeaders {
         KeptHeaders { packet: self.packet.clone(), tcp: self.tcp.copied(), bytes: self.bytes.map(Box::from) }
     }
@@ -109,7 +109,7 @@ impl Deref for Headers<'_> {
     }
 }
 
-/// A packet at a wire, and where it lies: its headers are put together for those who ask.
+/// A packet on a wire. Its headers are assembled on request.
 #[derive(Clone, Copy, Debug)]
 pub struct WirePacket<'a> {
     packets: &'a Packets,
@@ -117,19 +117,19 @@ pub struct WirePacket<'a> {
 }
 
 impl<'a> WirePacket<'a> {
-    /// This one.
+    /// The packet `p`.
     #[inline]
     pub fn new(packets: &'a Packets, p: Pkt) -> Self {
         Self { packets, p }
     }
 
-    /// What it carries.
+    /// Kind of the packet.
     #[inline]
     pub fn kind(self) -> PacketKind {
         self.packets.get(self.p).kind
     }
 
-    /// Its headers.
+    /// Headers of the packet.
     #[inline]
     pub fn headers(self) -> Headers<'a> {
         Headers::of(self.packets, self.p)
@@ -145,169 +145,169 @@ pub struct KeptHeaders {
 }
 
 impl KeptHeaders {
-    /// As they were.
+    /// The headers.
     pub fn get(&self) -> Headers<'_> {
         Headers { packet: &self.packet, tcp: self.tcp.as_ref(), bytes: self.bytes.as_deref() }
     }
 }
 
-/// One data frame of a PPDU, at one try.
+/// One data frame (MPDU) of a PPDU, at one try.
 #[derive(Clone, Copy, Debug)]
 pub struct MpduView {
     /// 802.11 sequence number.
     pub seq: u16,
-    /// Bytes from the MAC header to the frame check sequence.
+    /// Length in bytes from the MAC header to the FCS.
     pub len: u16,
-    /// It has been sent before.
+    /// The Retry bit: the frame was sent before.
     pub retry: bool,
-    /// It reached its receiver whole at this try.
+    /// The frame was received without error at this try.
     pub whole: bool,
-    /// The packet in it, of an A-MSDU the first; none once the receiver has it, when the frame is sent again after a lost
+    /// The packet in the frame (the first one of an A-MSDU). `None` once the receiver has the packet, when the frame is sent again after a lost
     /// acknowledgement.
     pub packet: Option<Pkt>,
-    /// Packets in it: more than one in an A-MSDU.
+    /// Number of packets in the frame: more than one in an A-MSDU.
     pub msdus: u8,
 }
 
-/// What a PPDU is for.
+/// Purpose of a PPDU.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ContentView {
     /// Data frames.
     Data {
-        /// In an A-MPDU.
+        /// Whether the frames are in an A-MPDU.
         aggregate: bool,
     },
     /// A Block Ack request.
     Bar {
-        /// The left edge that the receiver's window is moved to.
+        /// New left edge of the receiver's window.
         start: u16,
     },
-    /// A request to open a Block Ack session.
+    /// An ADDBA request, which asks for a Block Ack session.
     AddbaRequest {
         /// First sequence number of the session.
         start: u16,
-        /// Frames of the window that is asked for.
+        /// Window size that is requested, in frames.
         frames: u16,
     },
-    /// The answer to such a request.
+    /// An ADDBA response.
     AddbaResponse {
-        /// Frames of the window that is granted.
+        /// Window size that is granted, in frames.
         frames: u16,
     },
     /// A beacon.
     Beacon,
-    /// A null frame.
+    /// A Null frame.
     Null {
-        /// Its sender sleeps.
+        /// The Power Management bit: the sender sleeps.
         pm: bool,
     },
-    /// A QoS null frame.
+    /// A QoS Null frame.
     QosNull {
-        /// It ends a service period.
+        /// The EOSP bit: end of the service period.
         eosp: bool,
     },
     /// A PS-Poll.
     PsPoll,
-    /// A data frame to a group.
+    /// A group-addressed data frame.
     Group,
 }
 
-/// What a frame says of power save.
+/// Power-save bits of a frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct PowerView {
-    /// Its sender sleeps.
+    /// The Power Management bit: the sender sleeps.
     pub pm: bool,
-    /// More frames wait for its receiver.
+    /// The More Data bit: more frames are buffered for the receiver.
     pub more: bool,
-    /// It ends a service period.
+    /// The EOSP bit: end of the service period.
     pub eosp: bool,
 }
 
-/// What a beacon says of stations that sleep.
+/// TIM element of a beacon.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TimView<'a> {
-    /// Beacons until the next DTIM.
+    /// DTIM count: beacons until the next DTIM.
     pub count: u32,
-    /// Every so many beacons is one.
+    /// DTIM period, in beacons.
     pub period: u32,
-    /// Frames to a group follow.
+    /// Group-addressed frames follow the beacon.
     pub group: bool,
-    /// Number of the first byte of the bitmap that is sent, and that part.
+    /// The partial virtual bitmap, after the number of its first byte.
     pub bitmap: (usize, &'a [u8]),
 }
 
 /// The ACK or Block Ack after a PPDU with at least one frame received without errors.
 #[derive(Clone, Copy, Debug)]
 pub struct AckView {
-    /// When its preamble begins.
+    /// Start of the preamble.
     pub start: Instant,
-    /// How long it lasts.
+    /// Duration.
     pub airtime: Duration,
-    /// Its rate.
+    /// Rate.
     pub rate: RateCode,
-    /// It is a Block Ack, not an ACK.
+    /// The response is a Block Ack, not an ACK.
     pub block: bool,
-    /// Bit n of these words, the lowest first: it says that frame n of the PPDU has been received, now or before.
+    /// Bitmap, lowest bit of the first word first: bit n means that frame n of the PPDU was received, at this try or before.
     pub frames: [u64; 4],
-    /// It reached the sender of the PPDU.
+    /// The sender of the PPDU received the response.
     pub heard: bool,
 }
 
-/// One try of a PPDU as the air saw it, with the answer to it.
+/// One try of a PPDU, with its response.
 #[derive(Clone, Copy, Debug)]
 pub struct PpduView<'a> {
-    /// The try, as every reader of the trace sees it.
+    /// The try, as in the trace.
     pub tried: PpduTry,
-    /// The device it is for; none for a beacon and for a frame to a group.
+    /// The receiving device. `None` for a beacon or a group-addressed frame.
     pub to: Option<DevId>,
-    /// Its rate.
+    /// Rate of the PPDU.
     pub rate: RateCode,
     /// Length of the PSDU in bytes.
     pub bytes: u32,
     /// TID.
     pub tid: u8,
-    /// What it is for.
+    /// Purpose of the PPDU.
     pub content: ContentView,
-    /// A Block Ack that answers it has a bitmap of 256 frames, not of 64.
+    /// A Block Ack for this PPDU has a bitmap of 256 frames, not of 64.
     pub wide: bool,
-    /// Its data frames.
+    /// The data frames.
     pub mpdus: &'a [MpduView],
-    /// Where their packets are.
+    /// The slab that holds the packets of the frames.
     pub packets: &'a Packets,
-    /// The frame of a PPDU without data frames came whole.
+    /// For a PPDU without data frames: its frame was received without error.
     pub whole: bool,
-    /// The answer, if there was one.
+    /// The response, if there was one.
     pub answer: Option<AckView>,
-    /// What went before it.
+    /// RTS/CTS or CTS-to-self before the PPDU.
     pub guard: Option<RtsCtsView>,
-    /// What its frames say of power save.
+    /// Power-save bits of the frames.
     pub power: PowerView,
-    /// What a beacon says of stations that sleep, where any may.
+    /// TIM element of a beacon, if stations may sleep.
     pub tim: Option<TimView<'a>>,
 }
 
-/// RTS and CTS before a PPDU, or a CTS of its sender to itself.
+/// RTS and CTS before a PPDU, or CTS-to-self.
 #[derive(Clone, Copy, Debug)]
 pub struct RtsCtsView {
-    /// Rate of both.
+    /// Rate of the RTS and CTS.
     pub rate: RateCode,
-    /// When the preamble of the CTS begins.
+    /// Start of the CTS's preamble.
     pub cts: Instant,
-    /// When that of the RTS begins; none if the CTS is the sender's own.
+    /// Start of the RTS's preamble. `None` for CTS-to-self.
     pub rts: Option<Instant>,
-    /// The RTS was answered, or there was none; otherwise nothing followed, the PPDU neither.
+    /// The RTS was answered, or there was no RTS. Otherwise the PPDU was not sent.
     pub answered: bool,
 }
 
-/// Something that a capture would hold.
+/// An item of a packet capture.
 #[derive(Clone, Copy, Debug)]
 pub enum FrameView<'a> {
-    /// A try of a PPDU and its answer; reported when the exchange is over.
+    /// A try of a PPDU and its response, reported at the end of the exchange.
     Air(&'a PpduView<'a>),
     /// A packet has reached the end of a wire.
     Wire(WireId, WirePacket<'a>),
-    /// A packet is handed to the device that feeds a wire, before that splits it.
+    /// A packet was handed to the sending device of a wire, before TSO splits it.
     Sent(WireId, WirePacket<'a>),
-    /// A packet has come in at the end of a wire, after those that came with it were merged into it.
+    /// A packet was received at the end of a wire, after GRO.
     Received(WireId, WirePacket<'a>),
 }

@@ -6,12 +6,12 @@ macro_rules! ids {
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
         pub struct $name(pub $inner);
         impl $name {
-            /// The position in the table this id belongs to.
+            /// Index in the table that this id belongs to.
             #[inline]
             pub const fn index(self) -> usize {
                 self.0 as usize
             }
-            /// The id of position `i`. Panics if the table has more rows than the id can name.
+            /// The id of index `i`. Panics if `i` does not fit.
             #[inline]
             pub fn from_index(i: usize) -> Self {
                 Self(<$inner>::try_from(i).expect("table too large for its id type"))
@@ -44,28 +44,28 @@ ids! {
 }
 
 impl SockId {
-    /// Charged to no socket: forwarded packets, acknowledgements, replies of the kernel.
+    /// No socket is charged: forwarded packets, acknowledgements, replies of the kernel.
     pub const NONE: Self = Self(u32::MAX);
 
     /// From here on ids are tokens of outside hosts, but for [`SockId::NONE`].
     const TOKENS: u32 = 1 << 31;
 
-    /// Most tokens there are.
+    /// Maximum number of tokens.
     pub const MAX_TOKENS: u32 = u32::MAX - Self::TOKENS;
 
-    /// The charge of a packet of an outside host: a number by which its driver knows the packet. Panics at [`SockId::MAX_TOKENS`].
+    /// Charge of an outside host's packet: a token by which the host's driver identifies the packet. Panics at [`SockId::MAX_TOKENS`].
     pub const fn outside(token: u32) -> Self {
         assert!(token < Self::MAX_TOKENS, "more than 2^31 - 1 tokens");
         Self(Self::TOKENS | token)
     }
 
-    /// The token of an outside host, if it is one.
+    /// The token of an outside host's packet, if it is one.
     #[inline]
     pub const fn token(self) -> Option<u32> {
         if self.0 >= Self::TOKENS && self.0 != u32::MAX { Some(self.0 - Self::TOKENS) } else { None }
     }
 
-    /// Whether it is a socket of the model.
+    /// Whether this is a socket of the model.
     #[inline]
     pub const fn is_socket(self) -> bool {
         self.0 < Self::TOKENS

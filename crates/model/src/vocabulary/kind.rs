@@ -2,7 +2,7 @@
 
 use super::addr::Ip;
 
-/// What a packet carries.
+/// Kind of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub enum PacketKind {
@@ -12,26 +12,26 @@ pub enum PacketKind {
     EchoRequest,
     /// ICMP echo reply.
     EchoReply,
-    /// A UDP datagram that a server at its destination sends back.
+    /// A UDP datagram that an echo server at the destination sends back.
     UdpRequest,
-    /// That datagram on its way back.
+    /// A UDP datagram sent back by an echo server.
     UdpReply,
-    /// A TCP segment, or several that travel as one packet.
+    /// A TCP segment, or several as one packet (GSO).
     Tcp,
     /// A UDP datagram of a QUIC connection.
     Quic,
-    /// A packet of a telephone call.
+    /// A packet of a voice call.
     Voip,
-    /// A question to a name server, which its destination answers.
+    /// A DNS query, which the destination answers.
     Query,
-    /// That answer.
+    /// A DNS answer.
     Answer,
     /// A packet of an outside host, with its bytes. No modelled host answers it.
     Outside,
 }
 
 impl PacketKind {
-    /// What the destination answers it with, if it does.
+    /// Kind of the destination's reply, if the destination replies.
     #[inline]
     pub const fn reply(self) -> Option<Self> {
         match self {
@@ -49,7 +49,7 @@ impl PacketKind {
         }
     }
 
-    /// Bytes by which a reply of this kind is longer than what it replies to.
+    /// Number of bytes by which a reply of this kind is longer than the request.
     // spec: rfc1035 4.1.3 - an address record is a pointer to the name, type, class, time to live, length and 4 bytes; rfc3596 2.1 - 16 of
     // IPv6.
     // deviation: who asks asks once, for the version that he uses - resolvers ask for both.

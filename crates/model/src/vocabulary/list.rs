@@ -2,10 +2,9 @@
 
 use super::packet::{Packet, Packets, Pkt};
 
-/// A first-in first-out list of packets. A packet is in one list at most, so the slab keeps who is behind it.
+/// A FIFO list of packets. A packet is in one list at most, because the slab stores the link to the next packet.
 ///
-/// The list owns its packets. It counts packets and the bytes that queueing disciplines count
-/// ([`skb_len`]).
+/// The list owns its packets. The list counts packets, and bytes as qdiscs count them ([`skb_len`]).
 #[derive(Debug, Default)]
 pub struct PktList {
     head: Option<Pkt>,
@@ -14,22 +13,22 @@ pub struct PktList {
     bytes: u64,
 }
 
-/// Length that queueing disciplines count: the packet with its Ethernet header (as `qdisc_pkt_len`), in bytes.
+/// Length of a packet in bytes as qdiscs count it: with its Ethernet header (`qdisc_pkt_len`).
 #[inline]
 pub fn skb_len(p: &Packet) -> u32 {
     p.len + ETHERNET_HEADER * u32::from(p.segs)
 }
 
-/// Bytes of an Ethernet header without the frame check sequence.
+/// Length of an Ethernet header in bytes, without the FCS.
 pub const ETHERNET_HEADER: u32 = 14;
 
 impl PktList {
-    /// Packets in the list.
+    /// Number of packets in the list.
     #[inline]
     pub fn packets(&self) -> u32 {
         self.packets
     }
-    /// Bytes in the list, Ethernet headers included.
+    /// Bytes in the list, including Ethernet headers.
     #[inline]
     pub fn bytes(&self) -> u64 {
         self.bytes
@@ -49,11 +48,11 @@ impl PktList {
     pub fn tail(&self) -> Option<Pkt> {
         self.tail
     }
-    /// The packet behind another of the list.
+    /// The packet after `p` in the list.
     pub fn behind(&self, packets: &Packets, p: Pkt) -> Option<Pkt> {
         packets.linked(p)
     }
-    /// Takes the packet behind another of the list, or the first.
+    /// Removes the packet after `before`, or the first packet.
     ///
     /// Panics if there is none.
     pub fn remove_behind(&mut self, packets: &mut Packets, before: Option<Pkt>) -> Pkt {
@@ -79,7 +78,7 @@ impl PktList {
             None => self.head = Some(p),
         }
     }
-    /// Puts a packet before the first.
+    /// Puts a packet at the head.
     #[inline]
     pub fn push_front(&mut self, packets: &mut Packets, p: Pkt) {
         self.bytes += u64::from(skb_len(packets.get(p)));

@@ -35,7 +35,7 @@ impl Pkt {
                 .expect("generations of handles are odd"),
         )
     }
-    /// Its place in tables by packet: that of no other packet that is alive.
+    /// Index in tables by packet. No other live packet has this index.
     #[inline]
     pub fn slot(self) -> usize {
         (self.0.get() & SLOT_MASK) as usize
@@ -46,37 +46,37 @@ impl Pkt {
     }
 }
 
-/// Hops that a packet may make when it is new.
+/// Initial TTL (hop limit) of a packet.
 pub const TTL: u8 = 64;
 
 /// The hot part of a packet: the fields that queues and drivers use.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub struct Packet {
-    /// When it entered the queue it is in (CoDel's time stamp). Of a TCP segment that is in none yet, when it may leave
-    /// (as `skb->tstamp`).
+    /// Time at which the packet entered its current queue (CoDel's timestamp). For a TCP segment not yet in a queue: its departure time
+    /// (`skb->tstamp`).
     pub t_enqueue: Instant,
-    /// When its sender created it.
+    /// Time at which the sender created the packet.
     pub t_sent: Instant,
-    /// The application flow it belongs to.
+    /// The packet's application flow.
     pub flow: FlowId,
     /// Hash of the five-tuple, computed once per flow (as `skb->hash`).
     pub flow_hash: u32,
-    /// Length in bytes from the IP header on; of a packet that stands for several segments, the sum of theirs, each with
-    /// its headers (as `qdisc_pkt_len`).
+    /// Length in bytes from the IP header on. For a packet of several segments: the sum over the segments, each with its headers
+    /// (`qdisc_pkt_len`).
     pub len: u32,
-    /// Memory charged for it, in bytes (as `skb->truesize`).
+    /// Memory charged for the packet, in bytes (`skb->truesize`).
     pub truesize: u32,
     charge: SockId,
     /// Sequence number in the flow.
     pub seq: u32,
     /// Acknowledgement number, where the protocol has one.
     pub ack: u32,
-    /// Sender's address.
+    /// Source address.
     pub src: Addr,
-    /// Destination's address.
+    /// Destination address.
     pub dst: Addr,
-    /// Segments it stands for: more than one between TSO and the wire, and after GRO.
+    /// Number of segments: more than one between TSO and the wire, and after GRO.
     pub segs: u16,
     /// Next hop on a wireless interface, set by routing.
     pub peer: PeerId,
@@ -86,13 +86,13 @@ pub struct Packet {
     pub prio: u8,
     /// 802.1D user priority, hence TID, from the DSCP.
     pub tid: u8,
-    /// What it carries.
+    /// Kind of the packet.
     pub kind: PacketKind,
-    /// Hops it may still make.
+    /// TTL: number of remaining hops.
     pub ttl: u8,
-    /// Its estimated airtime below mac80211's queues, in units of 4 us (as `tx_time_est`); 0 without AQL.
+    /// Estimated airtime below mac80211's queues, in units of 4 us (`tx_time_est`). 0 without AQL.
     pub airtime: u16,
-    /// mac80211 has put it behind the packet before it, into one A-MSDU.
+    /// mac80211 has joined the packet to the one before it in an A-MSDU.
     pub follows: bool,
     /// Odd while the packet is alive, so that one comparison shows a handle to be stale.
     generation: u8,
@@ -103,27 +103,27 @@ pub struct Packet {
 /// The fields of a new packet.
 #[derive(Clone, Copy, Debug)]
 pub struct NewPacket {
-    /// When it was created.
+    /// Creation time.
     pub now: Instant,
-    /// The application flow it belongs to.
+    /// The packet's application flow.
     pub flow: FlowId,
     /// Hash of the five-tuple.
     pub flow_hash: u32,
-    /// Bytes from the IP header on.
+    /// Length in bytes from the IP header on.
     pub len: u32,
-    /// Memory charged for it, in bytes.
+    /// Memory charged for the packet, in bytes.
     pub truesize: u32,
-    /// The socket that it is charged to, or [`SockId::NONE`].
+    /// The charged socket, or [`SockId::NONE`].
     pub charge: SockId,
     /// Sequence number in the flow.
     pub seq: u32,
-    /// Sender's address.
+    /// Source address.
     pub src: Addr,
-    /// Destination's address.
+    /// Destination address.
     pub dst: Addr,
     /// The IP header's TOS byte.
     pub tos: u8,
-    /// What it carries.
+    /// Kind of the packet.
     pub kind: PacketKind,
 }
 
@@ -144,28 +144,28 @@ impl NewPacket {
     };
 }
 
-/// Bytes of an sk_buff itself, on 64-bit machines.
+/// Size of an sk_buff in bytes, on 64-bit machines.
 // linux: include/linux/skbuff.h struct sk_buff, SKB_TRUESIZE (4.4).
 pub const SKB: u32 = 256;
-/// Bytes of the shared information behind a linear buffer.
+/// Size in bytes of the shared info (`skb_shared_info`) after a linear buffer.
 // linux: include/linux/skbuff.h struct skb_shared_info (4.4).
 pub const SHARED_INFO: u32 = 320;
 
-/// Memory charged for a packet whose linear buffer has `room` bytes for headers and data.
+/// Truesize of a packet whose linear buffer has `room` bytes for headers and data.
 // linux: net/core/skbuff.c __alloc_skb, include/linux/skbuff.h SKB_TRUESIZE (4.4) - the skb itself, and the room with the
 // shared information behind it, rounded up to the allocator's next size (64-bit machines).
 pub const fn buffer_truesize(room: u32) -> u32 {
     SKB + (room + SHARED_INFO).next_power_of_two()
 }
 
-/// Memory charged for a datagram of `len` bytes from the IP header on, or for a frame that came in: 2,304 bytes for 1,500.
+/// Truesize of a datagram of `len` bytes from the IP header on, or of a received frame: 2,304 bytes for 1,500.
 // linux: net/ipv4/ip_output.c __ip_append_data (4.4) - the device's own headroom before it, and no more.
 pub const fn linear_truesize(len: u32) -> u32 {
     const HEADROOM: u32 = 36;
     buffer_truesize(HEADROOM + len)
 }
 
-/// The slab of all packets, the account of their fates, and charges that ended since the last drain.
+/// The slab of all packets, the account of their fates, and the charges that ended since the last drain.
 #[derive(Debug, Default)]
 pub struct Packets {
     slots: Vec<Packet>,
@@ -196,7 +196,7 @@ impl Packets {
         Self::default()
     }
 
-    /// Makes a packet and returns its handle; the caller owns it.
+    /// Creates a packet and returns its handle. The caller owns the packet.
     ///
     /// Panics if more than 2^24 packets are alive, which no scenario's queue limits allow.
     pub fn create(&mut self, p: NewPacket) -> Pkt {
@@ -231,7 +231,7 @@ impl Packets {
         Pkt::new(slot, hot.generation)
     }
 
-    /// Makes a TCP segment, or several in one packet, as [`Packets::create`] does.
+    /// Creates a packet of one or more TCP segments, like [`Packets::create`].
     pub fn create_tcp(&mut self, p: NewPacket, segs: u16, ack: u32, header: &TcpHeader) -> Pkt {
         let pkt = self.create(p);
         let hot = self.get_mut(pkt);
@@ -243,8 +243,8 @@ impl Packets {
         pkt
     }
 
-    /// Makes a packet for a QUIC datagram, as [`Packets::create`] does. The datagram goes into the packet, and an empty one
-    /// comes back in its place, with memory to be used again.
+    /// Creates a packet for a QUIC datagram, like [`Packets::create`]. Swaps the datagram into the packet. `datagram` is then empty, with
+    /// memory for reuse.
     pub fn create_quic(&mut self, p: NewPacket, datagram: &mut Datagram) -> Pkt {
         let pkt = self.create(p);
         if self.quic.len() <= pkt.slot() {
@@ -255,7 +255,7 @@ impl Packets {
         pkt
     }
 
-    /// Makes a copy of a packet, without a charge and in no list; the caller owns it.
+    /// Copies a packet, without its charge. The copy is in no list. The caller owns the copy.
     pub fn duplicate(&mut self, p: Pkt) -> Pkt {
         let like = self.get(p).clone();
         let now = like.t_sent;
@@ -306,14 +306,14 @@ impl Packets {
         &self.quic[p.slot()]
     }
 
-    /// Takes the datagram out of a QUIC packet that has reached its host, and leaves the record given in its place.
+    /// Takes the datagram out of a QUIC packet that has reached its host. Swaps it with the given record.
     #[inline]
     pub fn take_quic(&mut self, p: Pkt, datagram: &mut Datagram) {
         debug_assert!(self.get(p).kind == PacketKind::Quic, "a QUIC datagram");
         core::mem::swap(&mut self.quic[p.slot()], datagram);
     }
 
-    /// The header of a TCP segment, to be changed.
+    /// The header of a TCP segment, mutable.
     #[inline]
     pub fn tcp_mut(&mut self, p: Pkt) -> &mut TcpHeader {
         debug_assert!(self.get(p).kind == PacketKind::Tcp, "a TCP segment");
@@ -358,8 +358,7 @@ impl Packets {
         (core::mem::replace(&mut hot.charge, SockId::NONE), hot.truesize)
     }
 
-    /// Charges a packet without a charge to the socket of another packet; the caller reduces the other's truesize by this
-    /// packet's.
+    /// Charges an uncharged packet to the socket of packet `other`. The caller reduces the truesize of `other` by this packet's truesize.
     #[inline]
     pub fn charge_as(&mut self, p: Pkt, other: Pkt) {
         let charge = self.charge(other);
@@ -384,24 +383,24 @@ impl Packets {
         self.get(p).charge
     }
 
-    /// The next ended charge, to be drained after every event.
+    /// The next ended charge. The caller drains ended charges after every event.
     #[inline]
     pub fn pop_uncharged(&mut self) -> Option<(SockId, u32)> {
         self.uncharged.pop()
     }
 
-    /// Packets alive now.
+    /// Number of packets alive.
     pub fn live(&self) -> u64 {
         (self.slots.len() - self.free.len()) as u64 + self.elsewhere
     }
 
-    /// Takes over the account of another slab, whose packets stay there.
+    /// Adds the account of another slab, whose packets stay there.
     pub fn take_over(&mut self, other: &Self) {
         self.elsewhere += other.live();
         self.account.add(&other.account);
     }
 
-    /// Charges that packets hold now.
+    /// The charges of all live packets.
     pub fn live_charges(&self) -> impl Iterator<Item = (SockId, u32)> {
         self.slots
             .iter()
@@ -414,7 +413,7 @@ impl Packets {
         &self.account
     }
 
-    /// The hot bytes of a packet. Panics on a handle whose packet was freed.
+    /// The fields of a packet. Panics on a handle whose packet was freed.
     #[inline(always)]
     pub fn get(&self, p: Pkt) -> &Packet {
         let hot = &self.slots[p.slot()];
@@ -422,13 +421,13 @@ impl Packets {
         hot
     }
 
-    /// Whether the packet of a handle has not been freed.
+    /// Whether the handle's packet has not been freed.
     pub fn is_alive(&self, p: Pkt) -> bool {
         let hot = &self.slots[p.slot()];
         hot.generation == p.generation()
     }
 
-    /// The hot bytes of a packet, to be changed. Panics on a handle whose packet was freed.
+    /// The fields of a packet, mutable. Panics on a handle whose packet was freed.
     #[inline]
     pub fn get_mut(&mut self, p: Pkt) -> &mut Packet {
         let hot = &mut self.slots[p.slot()];

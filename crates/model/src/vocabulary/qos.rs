@@ -30,7 +30,7 @@ impl Ac {
         }
     }
 
-    /// Position in per-category tables.
+    /// Index in tables by access category.
     #[inline]
     pub const fn index(self) -> usize {
         self as usize

@@ -9,28 +9,27 @@ use super::ids::SockId;
 use super::time::Duration;
 use alloc::vec::Vec;
 
-/// A UDP datagram with what a QUIC stack put into it.
+/// A UDP datagram of a QUIC stack.
 #[derive(Clone, Debug, Default)]
 pub struct Datagram {
-    /// Bytes of UDP payload.
+    /// Length of the UDP payload in bytes.
     pub len: u32,
-    /// ECN bits of the IP header (the lower two of the TOS byte): what the sender wants on it, or what it came with.
+    /// ECN bits of the IP header (the lower two of the TOS byte): as requested by the sender, or as received.
     pub ecn: u8,
-    /// The stack that it is for: the demultiplexing of addresses and connection identifiers, done once for a connection.
-    /// The host sets it.
+    /// The receiving stack. Demultiplexing by address and connection ID is done once per connection. Set by the host.
     pub to: Option<SockId>,
-    /// Which of the connections that the stack's host has had, one after the other; the host sets it.
+    /// Number of the connection among the consecutive connections of the stack's host. Set by the host.
     pub connection: u32,
-    /// The model's packet; of a real stack's datagram, empty.
+    /// The model's packet. Empty for a real stack's datagram.
     pub packet: QuicPacket,
-    /// The bytes, if a real stack made them; of the model's datagram, empty.
+    /// The bytes of a real stack. Empty for the model's datagram.
     pub bytes: Vec<u8>,
-    /// The packets of the handshake in them, if the stack tells. What is left of the datagram is a packet of type 1-RTT.
+    /// The long-header packets in `bytes`, if the stack reports them. The rest of the datagram is a 1-RTT packet.
     pub long: LongPackets,
 }
 
 impl Datagram {
-    /// Makes it empty, but keeps its memory.
+    /// Clears the datagram, but keeps its memory.
     pub fn clear(&mut self) {
         (self.len, self.ecn, self.to, self.connection) = (0, 0, None, 0);
         self.long = LongPackets::default();
@@ -39,23 +38,23 @@ impl Datagram {
     }
 }
 
-/// The type of a packet of QUIC.
+/// QUIC packet type.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PacketType {
-    /// First flight of either side, and what belongs to it.
+    /// Initial: first flight of either side.
     Initial,
-    /// Data before the handshake, with the keys of a former connection.
+    /// 0-RTT: early data with the keys of a previous connection.
     ZeroRtt,
-    /// The rest of the handshake.
+    /// Handshake: the rest of the handshake.
     Handshake,
-    /// A server that wants the client's address proved first.
+    /// Retry: the server requires address validation.
     Retry,
-    /// Everything after the handshake.
+    /// 1-RTT: everything after the handshake.
     OneRtt,
 }
 
 impl PacketType {
-    /// By the first byte of a packet.
+    /// The type from the first byte of a packet.
     // spec: rfc9000 17.2, 17.3.1 - the highest bit says that the header is long, and then the third and fourth which type it
     // is: Initial, 0-RTT, Handshake, Retry. Neither is changed by the protection of headers (rfc9001 5.4.1). A short header is
     // of 1-RTT.
@@ -70,7 +69,7 @@ impl PacketType {
         }
     }
 
-    /// Its name in qlog.
+    /// Name in qlog.
     // spec: draft-ietf-quic-qlog-quic-events - PacketType.
     pub fn name(self) -> &'static str {
         match self {
@@ -83,24 +82,24 @@ impl PacketType {
     }
 }
 
-/// A packet with a long header, in a datagram of which it is a part.
+/// A long-header packet in a datagram.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LongPacket {
-    /// Its type.
+    /// Packet type.
     pub kind: PacketType,
-    /// Its number, among those of its level of encryption.
+    /// Packet number in its packet number space.
     pub number: u32,
-    /// How long it is with header and tag, in bytes.
+    /// Length in bytes, with header and authentication tag.
     pub len: u16,
 }
 
-/// The packets with long headers in a datagram, in order: one of each level of the handshake at most.
+/// The long-header packets of a datagram, in order: at most one per handshake encryption level.
 // spec: rfc9000 12.2 - packets that have a length come first, since a packet with a short header ends with its datagram.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct LongPackets([Option<LongPacket>; 2]);
 
 impl LongPackets {
-    /// Adds the next packet.
+    /// Appends a packet.
     pub fn push(&mut self, packet: LongPacket) {
         let free = self.0.iter_mut().find(|place| place.is_none());
         *free.expect("a packet of each level at most") = Some(packet);
@@ -111,34 +110,34 @@ impl LongPackets {
         self.0.iter().copied().flatten()
     }
 
-    /// Bytes of them all.
+    /// Total length in bytes.
     pub fn bytes(&self) -> u32 {
         self.iter().map(|packet| u32::from(packet.len)).sum()
     }
 }
 
-/// A packet of the model: what gQUIC 39 and QUIC have in common.
+/// A packet of the model, with what gQUIC 39 and QUIC have in common.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct QuicPacket {
     /// Packet number, from 1 on.
     pub number: u64,
-    /// Its acknowledgement frame, if it has one; the ranges are in [`QuicPacket::ranges`].
+    /// The acknowledgement frame, if there is one. Its ranges are in [`QuicPacket::ranges`].
     pub ack: Option<AckFrame>,
-    /// Packets that the frame says were received, as ranges [first, end), the newest first.
+    /// Acknowledged ranges [first, end), newest first.
     pub ranges: Vec<(u64, u64)>,
-    /// Its other frames.
+    /// The other frames.
     pub frames: Vec<QuicFrame>,
 }
 
 impl QuicPacket {
-    /// Makes it empty, but keeps its memory.
+    /// Clears the packet, but keeps its memory.
     pub fn clear(&mut self) {
         (self.number, self.ack) = (0, None);
         self.ranges.clear();
         self.frames.clear();
     }
 
-    /// Whether its receiver has to acknowledge it.
+    /// Whether the packet is ack-eliciting.
     pub fn is_ack_eliciting(&self) -> bool {
         self.frames.iter().any(QuicFrame::is_ack_eliciting)
     }
@@ -147,55 +146,55 @@ impl QuicPacket {
 /// The fixed part of an acknowledgement frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct AckFrame {
-    /// Time from the arrival of the newest packet to the frame.
+    /// Acknowledgement delay: time from the arrival of the newest packet to the frame.
     pub delay: Duration,
 }
 
 /// A frame of the model.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum QuicFrame {
-    /// Part of a stream.
+    /// STREAM: a part of a stream.
     Stream {
-        /// The stream.
+        /// Stream ID.
         id: u32,
-        /// Where the part begins.
+        /// Offset in bytes.
         offset: u64,
-        /// How long it is, in bytes.
+        /// Length in bytes.
         len: u32,
-        /// The stream ends with it.
+        /// FIN: the stream ends with this part.
         fin: bool,
     },
-    /// Part of the handshake: message `step`, of which it carries bytes [`offset`, `offset + len`).
+    /// CRYPTO: bytes [`offset`, `offset + len`) of handshake message `step`.
     Crypto {
-        /// Which message: even ones are the client's.
+        /// Number of the message. Even numbers are the client's.
         step: u8,
-        /// Where the part begins.
+        /// Offset in bytes.
         offset: u32,
-        /// How long it is, in bytes.
+        /// Length in bytes.
         len: u32,
-        /// Length of the whole message.
+        /// Length of the whole message in bytes.
         of: u32,
     },
-    /// The most that may be sent on a stream, or on the whole connection.
+    /// Flow-control limit of a stream, or of the connection.
     Window {
-        /// The stream; none means the connection.
+        /// The stream. `None`: the connection.
         id: Option<u32>,
-        /// Bytes from the beginning on.
+        /// Limit in bytes, counted from the beginning.
         limit: u64,
     },
-    /// Nothing older than this packet will be sent again, so nothing older need be acknowledged.
+    /// STOP_WAITING: packets below this number will not be sent again and need not be acknowledged.
     StopWaiting {
-        /// The packet.
+        /// The packet number.
         least: u64,
     },
-    /// Asks for an acknowledgement.
+    /// PING: elicits an acknowledgement.
     Ping,
-    /// The connection is over.
+    /// CONNECTION_CLOSE.
     Close,
 }
 
 impl QuicFrame {
-    /// Whether the receiver of the frame has to acknowledge it.
+    /// Whether the frame is ack-eliciting.
     // spec: rfc9000 13.2 - all but ACK, PADDING and CONNECTION_CLOSE.
     pub fn is_ack_eliciting(&self) -> bool {
         !matches!(self, Self::Close | Self::StopWaiting { .. })

@@ -8,16 +8,16 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::time::Duration;
 
-/// The seed of a run, from which its streams are derived.
+/// The seed of a run. All random streams are derived from it.
 #[derive(Clone, Copy, Debug)]
 pub struct Seed {
     /// Chosen by the user.
     pub seed: u64,
-    /// Number of the repetition.
+    /// Number of the run (repetition).
     pub run: u64,
 }
 
-/// One component's own source of random numbers.
+/// Random stream of one component.
 #[derive(Clone, Debug)]
 pub struct RandomStream(Xoshiro256PlusPlus);
 
@@ -42,7 +42,7 @@ impl RandomStream {
         self.0.next_u64()
     }
 
-    /// A stream of its own, begun with the next value of this one.
+    /// A new stream, seeded with the next value of this one.
     pub fn split(&mut self) -> Self {
         Self(Xoshiro256PlusPlus::seed_from_u64(self.bits()))
     }
@@ -65,7 +65,7 @@ impl RandomStream {
         (self.bits() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
     }
 
-    /// True with probability `p`; draws nothing where the answer is certain, so that an error-free radio costs nothing.
+    /// True with probability `p`. Draws nothing if `p` makes the result certain, so that an error-free radio costs nothing.
     #[inline]
     pub fn chance(&mut self, p: f64) -> bool {
         p > 0.0 && (p >= 1.0 || self.unit() < p)

@@ -6,20 +6,20 @@ use super::ids::{ChannelId, DevId, IfId, PeerId, RadioId, SockId};
 use super::packet::Pkt;
 use super::time::{Duration, Instant};
 
-/// What a channel was used for over a stretch of time.
+/// Use of a channel over a stretch of time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ChannelUse {
     /// Idle: no station had a frame to send.
     Idle,
     /// Idle although a station had a frame to send: interframe spaces and backoff.
     Wanted,
-    /// An exchange that serves packets; with hidden stations, one whose outcome is not known yet.
+    /// An exchange that serves packets. With hidden stations: an exchange whose result is not known yet.
     Serves,
-    /// The same, beyond the time that the first rate of its chain would have taken.
+    /// The part of such an exchange beyond the time that the first rate of its retry chain would have taken.
     Slow,
-    /// An exchange that is not acknowledged, or several at once.
+    /// An exchange that is not acknowledged, or a collision.
     Failed,
-    /// Beacons, management and control frames with their acknowledgements.
+    /// Beacons, management and control frames, with their acknowledgements.
     Management,
     /// A neighbouring network.
     Neighbour,
@@ -27,156 +27,156 @@ pub enum ChannelUse {
     Noise,
 }
 
-/// When a frame passes each place between a wired device and the one at its far end.
+/// Times of a frame's passage from a wired device to the device at the far end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct WireTimes {
-    /// Its first bit leaves the device.
+    /// The first bit leaves the device.
     pub begins: Instant,
-    /// Its last bit has left the device.
+    /// The last bit has left the device.
     pub sent: Instant,
-    /// The same of the line behind a modem's buffer, if there is one.
+    /// The same for the line after a modem's buffer, if there is one.
     pub line: Option<(Instant, Instant)>,
-    /// Its last bit is there.
+    /// The last bit arrives.
     pub arrives: Instant,
 }
 
-/// What keeps data in a TCP socket.
+/// Why data waits in a TCP socket.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SocketWait {
     /// The pacing timer.
     Pacing,
     /// The congestion window.
     Window,
-    /// The receiver's window.
+    /// The receive window.
     PeerWindow,
-    /// Too much of the socket is below (TCP small queues).
+    /// TCP small queues: too many of the socket's bytes are in the queues below.
     SmallQueues,
-    /// Anything else: Nagle, a packet that waits to become larger.
+    /// Other reasons: Nagle's algorithm, or a packet that waits to become larger.
     Deferral,
 }
 
-/// One try of a PPDU, when its exchange is over.
+/// One try of a PPDU, reported at the end of its exchange.
 #[derive(Clone, Copy, Debug)]
 pub struct TryStep<'a> {
-    /// Where it was sent.
+    /// The channel.
     pub channel: ChannelId,
-    /// Who sends it.
+    /// The sending device.
     pub dev: DevId,
-    /// To which of the sender's peers.
+    /// The receiver, as a peer number of the sender.
     pub peer: PeerId,
-    /// With which radio, and from which of its queues: one for each category, and one for beacons and groups.
+    /// The sending radio and its queue: one per access category, and one for beacons and group-addressed frames.
     pub queue: (RadioId, usize),
-    /// When the exchange began: with RTS, CTS-to-self or preamble.
+    /// Start of the exchange: RTS, CTS-to-self or preamble.
     pub begun: Instant,
-    /// Time on the air beyond what the first rate of its chain would have taken; zero at that rate or a faster one.
+    /// Airtime beyond what the first rate of the retry chain would have taken. Zero at that rate or a faster one.
     pub slow: Duration,
-    /// The packets that the receiver did not have, each with whether it has come whole now.
+    /// The packets that the receiver did not have, each with whether it was received now.
     pub packets: &'a [(Pkt, bool)],
 }
 
-/// A step of a packet, or of what packets wait for.
+/// A step of a packet, or of something that packets wait for.
 #[derive(Clone, Copy, Debug)]
 pub enum Step<'a> {
     /// A TCP socket has acted.
     Socket {
         /// The socket.
         sock: SockId,
-        /// Sequence number behind the last byte that was written to it.
+        /// Sequence number after the last written byte.
         written: u32,
-        /// What keeps there what has not been sent; none if all has.
+        /// Why data is unsent. `None` if all data was sent.
         waits: Option<SocketWait>,
     },
-    /// A packet has come to a transmit queue of an interface.
+    /// A packet has entered a transmit queue of an interface.
     Queued {
         /// The packet.
         p: Pkt,
         /// The interface.
         at: IfId,
-        /// Number of the queue there.
+        /// Number of the transmit queue.
         queue: u8,
-        /// It may not leave before that, if the discipline heeds departure times.
+        /// Departure time before which the packet may not leave, if the qdisc honours departure times.
         paced: Option<Instant>,
     },
-    /// The discipline of a transmit queue has packets and gives none until an instant, unless another such step comes before; none: it
+    /// The qdisc of a transmit queue has packets and releases none until an instant, unless another such step comes first. `None`: the qdisc
     /// holds nothing back.
     Held {
         /// The interface.
         at: IfId,
-        /// Number of the queue there.
+        /// Number of the transmit queue.
         queue: u8,
-        /// It paces each flow by itself.
+        /// The qdisc paces each flow separately.
         paces: bool,
-        /// Until when.
+        /// The end of the wait.
         until: Option<Instant>,
     },
-    /// Another packet has had the steps of this one so far: its segments, its copies, its answer.
+    /// Another packet inherits this packet's steps so far: a segment, a copy, or a reply.
     Copied {
-        /// The packet that has had them, which may be gone.
+        /// The original packet, which may have been freed.
         from: Pkt,
-        /// The other one.
+        /// The other packet.
         to: Pkt,
     },
-    /// A wired device has got a packet, and will send it.
+    /// A wired device has taken a packet, and will send it.
     Wired {
         /// The packet.
         p: Pkt,
         /// The interface of the device.
         from: IfId,
-        /// When it passes where.
+        /// Times of the packet's passage.
         times: WireTimes,
     },
-    /// A Wi-Fi device has got a packet.
+    /// A Wi-Fi device has taken a packet.
     Pushed {
         /// The packet.
         p: Pkt,
         /// The device.
         dev: DevId,
     },
-    /// A packet has been put into a PPDU that is with the hardware.
+    /// A packet was put into a PPDU in the hardware.
     InHardware {
         /// The packet.
         p: Pkt,
     },
-    /// The hardware has given a packet back that it had not sent.
+    /// The hardware has given a packet back unsent.
     GivenBack {
         /// The packet.
         p: Pkt,
     },
-    /// A device holds back what is for a peer, as one of both sleeps or is on another channel; or no longer.
+    /// A device begins or ceases to hold back frames for a peer, because one of them sleeps or is on another channel.
     Sleeps {
         /// The device.
         dev: DevId,
         /// Its peer.
         peer: PeerId,
-        /// It holds back from now on.
+        /// Whether frames are held back from now on.
         held: bool,
     },
-    /// What a channel was used for since the last such step of it.
+    /// Use of a channel since its last such step.
     Used {
         /// The channel.
         channel: ChannelId,
-        /// Until when; what is not after the last step's is nothing.
+        /// End of the stretch. Ignored if it is not after the end of the last one.
         until: Instant,
-        /// What for.
+        /// The use.
         what: ChannelUse,
-        /// Whose exchange it was, if it served packets: a device and a peer of it.
+        /// If the exchange serves packets: the sending device and its peer.
         whose: Option<(DevId, PeerId)>,
-        /// The packets of it that the receiver does not have.
+        /// The packets of the exchange that the receiver does not have.
         packets: &'a [(Pkt, bool)],
     },
     /// The exchange of a PPDU is over.
     Tried(TryStep<'a>),
-    /// No frame is missing before that of a packet.
+    /// No frame before that of the packet is missing.
     InOrder {
         /// The packet.
         p: Pkt,
     },
-    /// The stack of a host has got a packet.
+    /// The network stack of a host has received a packet.
     Up {
         /// The packet.
         p: Pkt,
     },
-    /// An application's host has it, and it ends.
+    /// The application's host has received the packet, whose life ends.
     Delivered {
         /// The packet.
         p: Pkt,

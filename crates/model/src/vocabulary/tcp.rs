@@ -2,25 +2,25 @@
 
 use super::ids::SockId;
 
-/// Flags of the TCP header, by their bits.
+/// TCP flags, by their bits.
 // spec: rfc9293 3.1, rfc3168 6.1 (ECE and CWR).
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 pub struct TcpFlags(pub u8);
 
 impl TcpFlags {
-    /// No more data from the sender.
+    /// FIN: no more data from the sender.
     pub const FIN: Self = Self(1);
-    /// Synchronise sequence numbers.
+    /// SYN: synchronize sequence numbers.
     pub const SYN: Self = Self(2);
-    /// Reset the connection.
+    /// RST: reset the connection.
     pub const RST: Self = Self(4);
-    /// Hand the data to the application.
+    /// PSH: push the data to the application.
     pub const PSH: Self = Self(8);
-    /// The acknowledgement number counts.
+    /// ACK: the acknowledgement number is valid.
     pub const ACK: Self = Self(16);
-    /// Congestion was experienced (ECN echo).
+    /// ECE: ECN echo.
     pub const ECE: Self = Self(64);
-    /// The window was reduced for it.
+    /// CWR: congestion window reduced.
     pub const CWR: Self = Self(128);
 
     /// Both sets of flags.
@@ -43,11 +43,11 @@ impl core::fmt::Debug for TcpFlags {
     }
 }
 
-/// Most SACK blocks in a header: four without time stamps, three with them.
+/// Maximum number of SACK blocks in a header: four without timestamps, three with timestamps.
 // spec: rfc2018 3.
 pub const MAX_SACK_BLOCKS: usize = 4;
 
-/// Options that only a SYN bears.
+/// Options that only a SYN carries.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct SynOptions {
     /// Maximum segment size in bytes, without options (RFC 9293).
@@ -56,28 +56,28 @@ pub struct SynOptions {
     pub window_scale: Option<u8>,
     /// SACK permitted (RFC 2018).
     pub sack: bool,
-    /// Time stamps (RFC 7323).
+    /// Timestamps (RFC 7323).
     pub timestamps: bool,
 }
 
-/// What a TCP segment bears beside sequence and acknowledgement number, which are hot.
+/// TCP header fields other than sequence and acknowledgement number, which are in the packet's fields.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TcpHeader {
-    /// The socket that it is for: the demultiplexing of ports, done once for a connection.
+    /// The receiving socket. Demultiplexing by port is done once per connection.
     pub to: SockId,
-    /// Bytes of data in it, over all segments that the packet stands for.
+    /// Bytes of data, over all segments of the packet.
     pub payload: u32,
-    /// Bytes of data in each of those segments but the last (as `gso_size`).
+    /// Bytes of data in each segment but the last (`gso_size`).
     pub mss: u16,
     /// Flags.
     pub flags: TcpFlags,
-    /// SACK blocks that are used.
+    /// Number of used SACK blocks.
     pub sacks: u8,
-    /// Receive window in bytes, its scaling done.
+    /// Receive window in bytes, after scaling.
     pub window: u32,
-    /// Time stamp value in ms, if time stamps are used.
+    /// Timestamp value (TSval) in ms, if timestamps are used.
     pub ts_val: u32,
-    /// Time stamp echo reply in ms.
+    /// Timestamp echo reply (TSecr) in ms.
     pub ts_ecr: u32,
     /// SACK blocks [left, right); the first may be a D-SACK (RFC 2883).
     pub sack: [(u32, u32); MAX_SACK_BLOCKS],

@@ -16,134 +16,134 @@ use super::time::{Duration, Instant};
 /// One event.
 #[derive(Clone, Copy, Debug)]
 pub enum TraceEvent {
-    /// An application got a packet.
+    /// An application received a packet.
     Delivered {
-        /// Its flow.
+        /// Flow of the packet.
         flow: FlowId,
-        /// What it carried.
+        /// Kind of the packet.
         kind: PacketKind,
-        /// Its sequence number in the flow.
+        /// Sequence number in the flow.
         seq: u32,
-        /// Bytes from the IP header on.
+        /// Length in bytes from the IP header on.
         len: u32,
-        /// Time since its sender created it.
+        /// Time since the sender created the packet.
         delay: Duration,
-        /// Address of its sender.
+        /// Source address.
         src: Addr,
     },
-    /// A ping wrote a request.
+    /// A ping sent a request.
     Asked {
-        /// Its flow.
+        /// Flow of the ping.
         flow: FlowId,
-        /// Its number.
+        /// Sequence number of the request.
         seq: u32,
     },
     /// An application read bytes of a stream, in order.
     Read {
-        /// Its flow.
+        /// Flow of the stream.
         flow: FlowId,
-        /// From the end that opened the connection to the other, or back.
+        /// Direction: true from the end that opened the connection.
         forth: bool,
-        /// How many bytes.
+        /// Number of bytes.
         bytes: u32,
     },
-    /// A page is there as a whole.
+    /// A web page is complete.
     Loaded {
-        /// Its flow.
+        /// Flow of the page.
         flow: FlowId,
-        /// Time since its load began.
+        /// Page load time.
         took: Duration,
     },
-    /// A probe of a test of responsiveness was answered.
+    /// A probe of a responsiveness test was answered.
     Probed {
-        /// Its flow.
+        /// Flow of the test.
         flow: FlowId,
-        /// What it timed.
+        /// Kind of the probe.
         probe: Probe,
-        /// How long it took.
+        /// Measured time.
         took: Duration,
     },
-    /// Something happened to a QUIC connection.
+    /// An event of a QUIC connection.
     Quic {
-        /// Its flow.
+        /// Flow of the connection.
         flow: FlowId,
-        /// What.
+        /// The event.
         what: QuicTrace,
     },
     /// A packet was dropped.
     Dropped {
-        /// Its flow.
+        /// Flow of the packet.
         flow: FlowId,
-        /// Its sequence number in the flow.
+        /// Sequence number in the flow.
         seq: u32,
-        /// Why.
+        /// Reason of the drop.
         reason: Reason,
-        /// Where.
+        /// Place of the drop.
         place: PlaceId,
     },
-    /// One try of a PPDU ended, with its acknowledgement or without.
+    /// One try of a PPDU has ended, acknowledged or not.
     Ppdu(PpduTry),
 }
 
-/// What happens to a QUIC connection.
+/// An event of a QUIC connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum QuicTrace {
-    /// The socket of the end that sends the data gave a datagram to its host. It is sent, or dropped on its way to the device.
+    /// The data sender's socket gave a datagram to its host. The datagram is then sent, or dropped on its way to the device.
     HandedDown {
-        /// Its packet number, or zero if the stack does not tell; where it has several packets, that of the last one.
+        /// Packet number (of the last packet, if there are several). Zero if the stack does not report it.
         number: u64,
     },
-    /// A datagram was handed to the device of the host that made it: where a capture there sees it.
+    /// A datagram was handed to the device of the sending host, where a packet capture sees it.
     Sent {
-        /// Address of that host.
+        /// Address of the sending host.
         src: Addr,
-        /// Its packet number, or zero if the stack does not tell; where it has several packets, that of the last one.
+        /// Packet number (of the last packet, if there are several). Zero if the stack does not report it.
         number: u64,
-        /// Bytes of UDP payload.
+        /// UDP payload in bytes.
         len: u32,
-        /// What of them are packets of the handshake, if the stack tells.
+        /// The long-header packets in the datagram, if the stack reports them.
         long: LongPackets,
     },
-    /// A datagram came to a host.
+    /// A host received a datagram.
     Received {
-        /// Address of the host that made it.
+        /// Address of the sending host.
         src: Addr,
-        /// Its packet number, or zero if the stack does not tell; where it has several packets, that of the last one.
+        /// Packet number (of the last packet, if there are several). Zero if the stack does not report it.
         number: u64,
-        /// Bytes of UDP payload.
+        /// UDP payload in bytes.
         len: u32,
-        /// What of them are packets of the handshake, if the stack tells.
+        /// The long-header packets in the datagram, if the stack reports them.
         long: LongPackets,
-        /// The newest packet that it acknowledges, or zero if it does not or the stack does not tell.
+        /// Largest acknowledged packet number. Zero if the datagram has no acknowledgement, or the stack does not report it.
         acked: u64,
     },
-    /// The end that sends the data has dealt with a datagram.
+    /// The data sender has processed a datagram.
     Window {
         /// Congestion window in bytes.
         cwnd: u64,
-        /// Bytes in flight, as far as the stack tells.
+        /// Bytes in flight, if the stack reports them.
         in_flight: u64,
         /// Smoothed round-trip time; zero before the first sample.
         srtt: Duration,
-        /// Slow start has not been left, if the stack tells.
+        /// Whether the connection is still in its first slow start, if the stack reports it.
         slow_start: Option<bool>,
     },
-    /// A packet was declared lost, if the stack tells.
+    /// A packet was declared lost, if the stack reports it.
     Lost {
-        /// Its number.
+        /// Packet number.
         number: u64,
     },
-    /// Data may be sent.
+    /// The handshake is complete: data can be sent.
     Established,
-    /// All that was asked for is there.
+    /// All requested data was received.
     Done,
 }
 
 /// A reader of the trace.
 pub trait Sink {
-    /// Whether it reads whole frames too. Frames are built only if this is true.
+    /// Whether the sink reads frames. Frames are built only if this is true.
     const FRAMES: bool = false;
-    /// Whether it follows packets from layer to layer. Steps are reported only if this is true.
+    /// Whether the sink follows packets from layer to layer. Steps are reported only if this is true.
     const STEPS: bool = false;
 
     /// Receives an event at `now`.
@@ -167,7 +167,7 @@ impl Sink for NoSink {
     fn event(&mut self, _: Instant, _: &TraceEvent) {}
 }
 
-/// Two readers of the same trace.
+/// Two sinks that read the same trace.
 #[derive(Debug, Default)]
 pub struct Tee<A, B>(pub A, pub B);
 
@@ -207,12 +207,12 @@ impl<A: Sink, B: Sink> Sink for Tee<A, B> {
 pub struct Ctx<'a, S> {
     /// All packets.
     pub packets: &'a mut Packets,
-    /// Where events are reported.
+    /// The sink for events.
     pub trace: &'a mut S,
 }
 
 impl<S: Sink> Ctx<'_, S> {
-    /// Tells a reader that follows packets of a step; nothing otherwise.
+    /// Reports a step, if the sink follows packets.
     #[inline(always)]
     pub fn step(&mut self, now: Instant, what: &Step<'_>) {
         if S::STEPS {
@@ -220,7 +220,7 @@ impl<S: Sink> Ctx<'_, S> {
         }
     }
 
-    /// Tells a reader that follows packets of each of these, of an A-MSDU each; nothing otherwise.
+    /// Reports a step of each packet, and of each packet in an A-MSDU, if the sink follows packets.
     #[inline(always)]
     pub fn each_step(
         &mut self,
@@ -234,7 +234,7 @@ impl<S: Sink> Ctx<'_, S> {
         }
     }
 
-    /// Drops a packet: reports it, books it, ends its charge; of an A-MSDU each.
+    /// Drops a packet, or each packet of an A-MSDU: reports the drop, counts it, and ends the charge.
     #[inline]
     pub fn drop(&mut self, now: Instant, p: Pkt, reason: Reason, place: PlaceId) {
         if self.packets.joins() {
@@ -262,7 +262,7 @@ impl<S: Sink> Ctx<'_, S> {
         }
     }
 
-    /// Hands a packet to its application: reports it, books it, ends its charge.
+    /// Delivers a packet to its application: reports the delivery, counts it, and ends the charge.
     pub fn deliver(&mut self, now: Instant, p: Pkt) {
         self.step(now, &Step::Delivered { p });
         let hot = self.packets.get(p);

@@ -24,21 +24,21 @@ pub enum DriverConfig {
 /// The transmit path of a driver whose firmware builds the aggregates.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FirmwareParams {
-    /// Most frames handed to the firmware and not yet reported.
+    /// Maximum number of frames handed to the firmware and not yet reported.
     pub frames: u32,
     /// What happens to a frame beyond that.
     pub full: WhenFirmwareFull,
     /// Number of frames at which the firmware sends its report at once.
     pub report_frames: u32,
-    /// Longest wait of a report after its first frame.
+    /// Maximum wait of a report after its first frame.
     pub report_delay: Duration,
     /// How the host learns the airtime that stations are charged for.
     pub airtime: AirtimeReport,
-    /// Most packets in an A-MSDU.
+    /// Maximum number of packets in an A-MSDU.
     pub amsdu_frames: u8,
     /// mac80211 builds the A-MSDUs at dequeue instead of the firmware.
     pub host_joins: bool,
-    /// Most bytes of an MPDU with several packets; `None`: what the peer announces.
+    /// Maximum length in bytes of an A-MSDU. `None`: the peer's announced limit.
     pub amsdu_bytes: Option<u16>,
     /// The firmware schedules stations by airtime; otherwise round robin, one aggregate each.
     pub shares_airtime: bool,
@@ -71,7 +71,7 @@ pub struct HtcParams {
     pub limit: u32,
     /// Frame buffers of the target, including those of frames in PPDUs.
     pub target_buffers: u32,
-    /// Most frames in an aggregate.
+    /// Maximum number of frames in an aggregate.
     pub max_frames: u32,
     /// The USB bus; `None`: transfers take no time.
     pub usb: Option<UsbParams>,
@@ -86,16 +86,16 @@ pub struct UsbParams {
     pub start: Duration,
     /// Delay from the end of a transfer to the host's driver.
     pub interrupt: Duration,
-    /// Most frames in a transfer from the host.
+    /// Maximum number of frames in a transfer from the host.
     pub tx_frames: u32,
-    /// Most frames in a transfer from the device.
+    /// Maximum number of frames in a transfer from the device.
     pub rx_frames: u32,
     /// How long the first frame of a transfer to the host waits for others.
     pub rx_wait: Duration,
 }
 
 impl UsbParams {
-    /// Largest `start` and `interrupt`: a microframe.
+    /// Maximum of `start` and `interrupt`: a USB microframe.
     // spec: usb 2.0 5.8 - a bulk transfer goes when the bus is free, in the same microframe or the next.
     // linux: drivers/usb/host/ehci-hcd.c log2_irq_thresh (4.14) - EHCI interrupts in each microframe at most; xhci.c xhci_run (4.14) -
     // xHCI 40 us after the last interrupt.
@@ -154,11 +154,11 @@ impl Default for LegacyParams {
 pub struct MacFqParams {
     /// Flow queues for the whole device.
     pub flows: u32,
-    /// Most packets in all queues together.
+    /// Maximum number of packets in all queues together.
     pub limit: u32,
-    /// Most memory (truesize) of the packets in all queues together, in bytes.
+    /// Maximum truesize of the packets in all queues together, in bytes.
     pub memory_limit: u32,
-    /// Most packets dropped at once from the longest queue when a limit is exceeded; half of the queue at most.
+    /// Maximum number of packets dropped at once from the longest queue when a limit is exceeded. At most half of the queue.
     pub drop_batch: u32,
     /// Bytes a flow may send in a round.
     pub quantum: u32,
@@ -168,7 +168,7 @@ pub struct MacFqParams {
     pub codel_slow: CodelParams,
     /// Expected throughput below which a station is slow.
     pub slow_below: SlowBelow,
-    /// Least time between two changes of a station's parameters.
+    /// Minimum time between two changes of a station's CoDel parameters.
     pub hysteresis: Duration,
     /// A user-defined control law on each flow queue instead of CoDel. The CoDel parameters then have no effect; the law is told
     /// which stations are slow.
@@ -285,7 +285,7 @@ impl Scheduler {
         }
     }
 
-    /// Its airtime queue limits (AQL), if it has them.
+    /// Airtime queue limits (AQL), if the scheduler has them.
     pub const fn aql(&self) -> Option<&AqlParams> {
         match self {
             Self::Mac80211(_, aql, _) => aql.as_ref(),

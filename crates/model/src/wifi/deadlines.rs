@@ -24,7 +24,7 @@ impl Deadlines {
         Self { heap: BinaryHeap::with_capacity(parts), bounds: vec![Instant::NEVER; parts] }
     }
 
-    /// A part has a deadline at `at` now. Needed when one is new or comes earlier; harmless otherwise.
+    /// Sets a part's deadline to `at`. Needed when the deadline is new or earlier. Harmless otherwise.
     #[inline]
     pub fn note(&mut self, part: usize, at: Instant) {
         if at < self.bounds[part] {
@@ -33,8 +33,8 @@ impl Deadlines {
         }
     }
 
-    /// The first deadline and whose it is, of several at the same time the part with the lowest number; `deadline` tells
-    /// what a part's deadline is now.
+    /// The earliest deadline and its part. Of several parts with the same deadline, the one with the lowest number. `deadline` returns the
+    /// current deadline of a part.
     #[inline]
     pub fn first(&mut self, deadline: impl Fn(usize) -> Option<Instant>) -> Option<(Instant, usize)> {
         loop {

@@ -26,9 +26,9 @@ use alloc::vec::Vec;
 /// The MAC of one wireless interface.
 #[derive(Debug)]
 pub struct WifiDev {
-    /// The radio it sends with.
+    /// The device's radio.
     pub radio: RadioId,
-    /// Sending half.
+    /// Transmit half.
     pub tx: Transmitter,
     driver: Driver,
     rx: Vec<RxTid>,
@@ -53,14 +53,14 @@ pub struct WifiDev {
     power: Option<Box<Power>>,
     /// Others than those of its deadlines may be due: its driver's, or those of power save.
     timed: bool,
-    /// It receives nothing: it sleeps, or is on another channel.
+    /// The device receives nothing: it sleeps, or is on another channel.
     pub deaf: bool,
-    /// Its frames say that it sleeps.
+    /// The Power Management bit of the device's frames.
     pub pm: bool,
 }
 
 impl WifiDev {
-    /// A device with all its peers. Drops are booked at `place`.
+    /// A device with all its peers. Drops are recorded at `place`.
     pub fn new(radio: RadioId, mut tx: Transmitter, driver: Driver, retry_limit: u8, place: PlaceId) -> Self {
         if !matches!(driver, Driver::Fq(_)) {
             tx.looks_before_it_takes();
@@ -104,7 +104,7 @@ impl WifiDev {
         }
     }
 
-    /// Takes a packet from the interface. It is always accepted.
+    /// Takes a packet from the interface. The packet is always accepted.
     pub fn push<S: Sink>(&mut self, now: Instant, p: Pkt, hw: &mut Hardware<'_>, ctx: &mut Ctx<'_, S>) {
         let hot = ctx.packets.get(p);
         let tid = TidIndex::new(hot.peer, hot.tid);
@@ -129,7 +129,7 @@ impl WifiDev {
         }
     }
 
-    /// Whether the interface must hold back frames of this category.
+    /// Whether the interface's queue for this access category is stopped.
     #[inline]
     pub fn is_stopped(&self, ac: Ac) -> bool {
         self.driver.is_stopped(ac)
@@ -150,7 +150,7 @@ impl WifiDev {
         woken
     }
 
-    /// [`WifiDev::tx_status`] without filling the hardware, so that others on the same radio come first.
+    /// [`WifiDev::tx_status`] without filling the hardware, so that other devices on the same radio come first.
     pub fn complete<S: Sink>(
         &mut self,
         now: Instant,
@@ -184,7 +184,7 @@ impl WifiDev {
         woken
     }
 
-    /// Fills the hardware after a PPDU with this header, of this device or of another on the same radio, has left it.
+    /// Fills the hardware after a PPDU with this header has left it. The PPDU may be of another device on the same radio.
     pub fn refill<S: Sink>(
         &mut self,
         now: Instant,
@@ -203,8 +203,8 @@ impl WifiDev {
         }
     }
 
-    /// The hardware received one try of a PPDU from `peer`, at this rate: what came whole, and what broken, which the driver sees
-    /// too. Packets that can go up are appended to `up`, of an A-MSDU the first.
+    /// The hardware received one try of a PPDU from `peer` at `rate`: frames without errors and broken ones, which the driver also sees.
+    /// Packets that can go up are appended to `up`. Of an A-MSDU, only the first packet is appended.
     #[expect(clippy::too_many_arguments, reason = "the air's report to the receiver, each part of it needed")]
     pub fn receive<S: Sink>(
         &mut self,
@@ -277,8 +277,8 @@ impl WifiDev {
         }
     }
 
-    /// A PPDU has been received, by this device or by another on its radio: what would go up waits for the interrupt, which a
-    /// broken frame is by itself.
+    /// A PPDU has been received, by this device or by another on its radio. Packets in `up` wait for the interrupt. A broken frame raises an
+    /// interrupt by itself.
     // linux: drivers/net/wireless/ath/ath9k/mac.c ath9k_hw_set_interrupts (4.4) - RXERR stays a reason where RXOK is none.
     // deviation: frames behind the broken one have another wait; most of them wait for it in the reorder buffer anyway.
     pub fn hold_back(&mut self, now: Instant, broken: bool, up: &mut Vec<Pkt>) {
@@ -290,13 +290,13 @@ impl WifiDev {
         self.note(self.rx.len() + self.tx.tids.len());
     }
 
-    /// Whether there are packets that the host has not been told of.
+    /// Whether received packets wait for the interrupt.
     #[inline]
     pub fn holds_back(&self) -> bool {
         self.held_back.as_ref().is_some_and(|held_back| held_back.due().is_some())
     }
 
-    /// An interrupt of another kind: the host finds what has been received as well.
+    /// An interrupt of another kind: the host also handles the received packets.
     #[inline]
     pub fn interrupt(&mut self, now: Instant, up: &mut Vec<Pkt>) {
         let Some(held_back) = &mut self.held_back else { return };
@@ -327,8 +327,8 @@ impl WifiDev {
         first
     }
 
-    /// Gives up holes in reorder buffers and answers that have not come, and hands up what was held back; says which queues above are
-    /// woken by what a bus has brought.
+    /// Gives up holes in reorder buffers and unanswered requests, and hands up packets that were held back. Returns the queues above that are
+    /// woken by USB reports.
     pub fn on_timer<S: Sink>(
         &mut self,
         now: Instant,
@@ -375,12 +375,12 @@ impl WifiDev {
         woken
     }
 
-    /// Frames with a number that wait to be sent (again).
+    /// Frames with a sequence number that wait to be sent or retried.
     pub fn waiting(&self) -> impl Iterator<Item = &Mpdu> {
         self.tx.tids.iter().flat_map(|t| t.waiting())
     }
 
-    /// Packets inside the device, apart from those in its radio: queued, waiting for another try, or received and not handed up.
+    /// Packets in the device, except those in its radio: queued, waiting for a retry, or received and not handed up.
     pub fn held(&self, packets: &Packets) -> u64 {
         let waiting: u64 = self.waiting().map(Mpdu::held).sum();
         let received: u64 = self.received().map(|p| u64::from(packets.msdus(p))).sum();
@@ -388,35 +388,35 @@ impl WifiDev {
         self.driver.queued() + waiting + received + kept
     }
 
-    /// Packets in the driver's own queues, and their bytes with Ethernet headers.
+    /// Packets in the driver's queues, and their bytes with Ethernet headers.
     pub fn queued(&self) -> (u64, u64) {
         let kept = self.sleepers().map_or((0, 0), |sleepers| (sleepers.packets(), sleepers.bytes()));
         (self.driver.queued() + kept.0, self.driver.queued_bytes() + kept.1)
     }
 
-    /// Packets received and not handed up: held for order, or until the host is told of them. Of an A-MSDU the first.
+    /// Packets received and not handed up: in reorder buffers, or waiting for the interrupt. Of an A-MSDU, only the first packet.
     pub fn received(&self) -> impl Iterator<Item = Pkt> {
         let held_back = self.held_back.iter().flat_map(HeldBack::packets);
         let moving = self.transfers.iter().flat_map(|transfers| transfers.packets());
         self.rx.iter().flat_map(|r| r.held()).chain(held_back).chain(moving)
     }
 
-    /// Charges of frames that are done with, of which the host has not heard.
+    /// Charges of frames that are done and that the host has not been told of.
     pub fn unheard_charges(&self) -> impl Iterator<Item = (SockId, u32)> {
         self.driver.charges()
     }
 
-    /// The place at which its drops are counted.
+    /// The place at which the device's drops are recorded.
     pub const fn place(&self) -> PlaceId {
         self.place
     }
 
-    /// Duplicate frames received from all peers.
+    /// Number of duplicate frames received from all peers.
     pub fn duplicates(&self) -> u64 {
         self.rx.iter().map(|r| r.duplicates).sum()
     }
 
-    /// The receiving side of a peer's TID.
+    /// Receive state of a peer's TID.
     pub fn rx(&self, peer: PeerId, tid: u8) -> &RxTid {
         &self.rx[peer.index() * TIDS + usize::from(tid)]
     }

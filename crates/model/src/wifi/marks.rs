@@ -4,14 +4,14 @@ use core::ops::{BitAnd, Not};
 
 const WORDS: usize = Marks::MOST / Marks::WORD;
 
-/// Marks of up to 256 frames, 64 to a word. Whoever goes through a PPDU goes word by word, so that one of 64 frames or fewer costs one.
+/// One mark (bit) for each of up to 256 frames, 64 to a word. Loops go word by word, so a PPDU of up to 64 frames costs one word.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Marks([u64; WORDS]);
 
 impl Marks {
-    /// Frames of a PPDU at most.
+    /// Maximum number of frames in a PPDU.
     pub const MOST: usize = 256;
-    /// Frames of a word.
+    /// Number of frames in a word.
     pub const WORD: usize = 64;
     /// No frame is marked.
     pub const NONE: Self = Self([0; WORDS]);
@@ -26,13 +26,13 @@ impl Marks {
         }
     }
 
-    /// The first 64 frames are marked by the bits of `word`.
+    /// Marks the first 64 frames from the bits of `word`.
     #[inline]
     pub const fn of(word: u64) -> Self {
         Self([word, 0, 0, 0])
     }
 
-    /// Of the first `n` frames those are marked, asked for in order, for which `is` is true.
+    /// Marks those of the first `n` frames for which `is` returns true. `is` is called in order.
     #[inline]
     pub fn each(n: usize, mut is: impl FnMut(usize) -> bool) -> Self {
         if n <= Self::WORD {
@@ -51,13 +51,13 @@ impl Marks {
         marks
     }
 
-    /// By word, the first frame in the lowest bit.
+    /// The words. The first frame is the lowest bit of the first word.
     #[inline]
     pub const fn words(&self) -> &[u64; WORDS] {
         &self.0
     }
 
-    /// Marks of frames 64 `word` and up.
+    /// Sets the marks of the 64 frames from frame 64 x `word` on.
     #[inline]
     pub const fn put(&mut self, word: usize, bits: u64) {
         self.0[word] = bits;
@@ -69,7 +69,7 @@ impl Marks {
         self.0[frame / Self::WORD] |= 1 << (frame % Self::WORD);
     }
 
-    /// A frame is marked no more.
+    /// Clears a frame's mark.
     #[inline]
     pub const fn clear(&mut self, frame: usize) {
         self.0[frame / Self::WORD] &= !(1 << (frame % Self::WORD));
@@ -87,7 +87,7 @@ impl Marks {
         self.0[0] | self.0[1] | self.0[2] | self.0[3] != 0
     }
 
-    /// How many frames are.
+    /// Number of marked frames.
     #[inline]
     pub fn count(&self) -> u32 {
         let near = self.0[0].count_ones();

@@ -9,16 +9,16 @@ impl Seq {
     pub const fn new(n: u16) -> Self {
         Self(n & 0xfff)
     }
-    /// As written into the frame.
+    /// The value as in the frame's header.
     pub const fn get(self) -> u16 {
         self.0
     }
-    /// The number `n` further on.
+    /// The number `n` steps further on.
     #[must_use]
     pub const fn plus(self, n: u16) -> Self {
         Self::new(self.0.wrapping_add(n))
     }
-    /// Steps from `earlier` on to this one, modulo 4096.
+    /// Number of steps from `earlier` to this number, modulo 4096.
     pub const fn since(self, earlier: Self) -> u16 {
         self.0.wrapping_sub(earlier.0) & 0xfff
     }
@@ -29,16 +29,16 @@ impl Seq {
 pub enum WindowPosition {
     /// In the half of the number space before the window.
     Behind,
-    /// In the window, so many steps after its left edge.
+    /// In the window, this many steps after its left edge.
     Inside(u16),
-    /// Past the window, so many steps after its left edge.
+    /// Past the window, this many steps after its left edge.
     Ahead(u16),
 }
 
-/// Sequence numbers from a moving left edge on, 64 of them or up to 256, with a mark for each.
+/// A moving window of 64 to 256 sequence numbers, with a mark for each.
 ///
-/// The sender marks what is done with, the receiver what it holds; for both the left edge is the oldest number
-/// that is still open. Marks past the 64th are looked at only where the window is that wide.
+/// The sender marks numbers that are done, the receiver numbers that it holds. For both, the left edge is the oldest number that is not
+/// finished. Marks past the 64th are used only in wider windows.
 // spec: ieee80211 10.24.7 - full-state Block Ack of as many frames as the session has agreed on; a number in the half of the space before
 // the window is old.
 #[derive(Clone, Copy, Debug)]
@@ -56,10 +56,10 @@ impl Default for SeqWindow {
 }
 
 impl SeqWindow {
-    /// Numbers in a window unless a session has agreed on others.
+    /// Default size of a window.
     // linux: include/linux/ieee80211.h IEEE80211_MAX_AMPDU_BUF_HT (6.12).
     pub const SIZE: u16 = 64;
-    /// Numbers in a window at most.
+    /// Maximum size of a window.
     // linux: include/linux/ieee80211.h IEEE80211_MAX_AMPDU_BUF_HE (6.12).
     pub const MOST: u16 = 256;
 
@@ -68,27 +68,27 @@ impl SeqWindow {
         debug_assert!(0 < size && size <= Self::MOST);
         Self { start, size, near: 0, far: [0; 3] }
     }
-    /// The left edge.
+    /// Left edge of the window.
     #[inline]
     pub const fn start(&self) -> Seq {
         self.start
     }
-    /// The first number past it.
+    /// First number past the window.
     #[inline]
     pub const fn end(&self) -> Seq {
         self.start.plus(self.size)
     }
-    /// Numbers in it.
+    /// Number of sequence numbers in the window.
     #[inline]
     pub const fn size(&self) -> u16 {
         self.size
     }
-    /// Whether it has more numbers than 64.
+    /// Whether the window has more than 64 numbers.
     #[inline]
     pub const fn is_wide(&self) -> bool {
         self.size > Self::SIZE
     }
-    /// Where `seq` lies.
+    /// Position of `seq` relative to the window.
     #[inline]
     pub const fn position(&self, seq: Seq) -> WindowPosition {
         match seq.since(self.start) {
@@ -117,7 +117,7 @@ impl SeqWindow {
         let word = if offset < 64 { self.near } else { self.far[offset as usize / 64 - 1] };
         word >> (offset % 64) & 1 == 1
     }
-    /// The marks, 64 to a word, that of the left edge in the lowest bit of the first.
+    /// The marks, 64 to a word. The left edge is the lowest bit of the first word.
     #[inline]
     pub const fn words(&self) -> [u64; 4] {
         [self.near, self.far[0], self.far[1], self.far[2]]
@@ -139,7 +139,7 @@ impl SeqWindow {
             Some(begin + first)
         })
     }
-    /// Moves the left edge by `n` numbers; marks that fall out are lost.
+    /// Moves the left edge by `n` numbers. Marks that fall out are lost.
     #[inline]
     pub const fn shift(&mut self, n: u16) {
         self.start = self.start.plus(n);
@@ -161,7 +161,7 @@ impl SeqWindow {
             self.far = [a >> bits | b << (64 - bits), b >> bits | c << (64 - bits), c >> bits];
         }
     }
-    /// Moves the left edge past the marked numbers that it stands at; returns how many.
+    /// Moves the left edge past the marked numbers at the edge. Returns their count.
     #[inline]
     pub const fn advance(&mut self) -> u16 {
         let mut n = self.near.trailing_ones() as u16;

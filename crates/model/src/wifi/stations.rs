@@ -94,8 +94,8 @@ impl DeviceView<'_> {
         })
     }
 
-    /// Airtime that the TID's station has in the hardware in its category, not charged yet; zero without airtime queue
-    /// limits, as nobody counts it then.
+    /// Airtime of the TID's station in the hardware, in the TID's access category, that is not charged yet. Zero without airtime queue limits,
+    /// because it is not counted then.
     // linux: net/mac80211/tx.c ieee80211_sta_deficit (6.0).
     #[inline]
     pub fn pending(&self, tid: TidIndex) -> Duration {
@@ -144,7 +144,7 @@ impl DeviceView<'_> {
     }
 }
 
-/// Airtime below the queues of the MAC as mac80211 counts it, frame by frame in units of 4 us, until drivers report them.
+/// Airtime pending below mac80211's queues. As in mac80211, it is counted per frame in units of 4 us until the driver reports the frame.
 // linux: net/mac80211/sta_info.c ieee80211_sta_update_pending_airtime (6.12) - by station and category, by category, and in all.
 #[derive(Clone, Debug)]
 pub struct AirtimeBelow {
@@ -190,25 +190,25 @@ impl AirtimeBelow {
         self.groups -= u32::from(units);
     }
 
-    /// Of frames to groups.
+    /// Pending airtime of group-addressed frames.
     #[inline]
     pub fn of_groups(&self) -> Duration {
         Self::UNIT * u64::from(self.groups)
     }
 
-    /// Of a station in a category.
+    /// Pending airtime of a TID's station in the TID's access category.
     #[inline]
     pub fn of(&self, tid: TidIndex) -> Duration {
         Self::UNIT * u64::from(self.stations[tid.peer().index()][tid.ac().index()])
     }
 
-    /// Of all stations in a category.
+    /// Pending airtime of all stations in an access category.
     #[inline]
     pub fn of_category(&self, ac: Ac) -> Duration {
         Self::UNIT * u64::from(self.categories[ac.index()])
     }
 
-    /// Of all stations.
+    /// Pending airtime of all stations.
     #[inline]
     pub fn all(&self) -> Duration {
         Self::UNIT * u64::from(self.categories.iter().sum::<u32>())
@@ -284,16 +284,16 @@ impl Default for AirtimeParams {
     }
 }
 
-/// Airtime queue limits (AQL): most airtime below mac80211's queues.
+/// Airtime queue limits (AQL): limits of the airtime below mac80211's queues.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct AqlParams {
-    /// Limit of a station in one access category, whatever the others have (`aql_txq_limit`, low).
+    /// Limit of a station in one access category, regardless of other stations (`aql_txq_limit`, low).
     pub low: Duration,
-    /// The same while the device's is below the threshold (`aql_txq_limit`, high).
+    /// Limit of a station while the device's total is below `threshold` (`aql_txq_limit`, high).
     pub high: Duration,
-    /// Airtime of all stations together (`aql_threshold`).
+    /// Threshold of the airtime of all stations together (`aql_threshold`).
     pub threshold: Duration,
-    /// What frames to groups count for.
+    /// How group-addressed frames count.
     pub groups: GroupsCount,
 }
 
@@ -303,7 +303,7 @@ pub enum GroupsCount {
     /// They count in the total of all stations and are never held back.
     // linux: net/mac80211/sta_info.c ieee80211_sta_update_pending_airtime (5.5) - without a station for the device's alone.
     InAll,
-    /// For nothing.
+    /// They do not count.
     // linux: net/mac80211/tx.c ieee80211_tx_dequeue (6.0, commit 51d3cfaf992f of July 2022) - frames without a station are not counted.
     Not,
     /// They are held back while this much of their airtime is below the queues, and do not count otherwise.

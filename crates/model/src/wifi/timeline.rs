@@ -3,7 +3,7 @@
 use crate::vocabulary::{Duration, Instant};
 use alloc::vec::Vec;
 
-/// Values in order of time. Time does not go back, so looking is no search.
+/// Values in order of time. Time does not go back, so no search is needed.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Timeline<T> {
     steps: Vec<(Duration, T)>,
@@ -16,8 +16,8 @@ pub struct Timeline<T> {
 }
 
 impl<T> Timeline<T> {
-    /// The values, each from its time on, the first at 0; after `length`, if given, they begin anew. None if there is no
-    /// first, they are not in order, or `length` is not after the last.
+    /// Builds the timeline. Each value holds from its time on, the first from 0. With `length`, the values repeat after that time. `None` if
+    /// there is no first value, if the times are not in order, or if `length` is not after the last time.
     pub fn new(steps: Vec<(Duration, T)>, length: Option<Duration>) -> Option<Self> {
         let first = steps.first()?.0;
         let last = steps.last()?.0;
@@ -26,7 +26,7 @@ impl<T> Timeline<T> {
         fits.then_some(Self { steps, length, at: 0, began: Instant::ZERO })
     }
 
-    /// When the next value holds, if there is one.
+    /// The time of the next value, if there is one.
     pub fn next(&self) -> Option<Instant> {
         match self.steps.get(self.at + 1) {
             Some(&(at, _)) => Some(self.began + at),
@@ -34,7 +34,7 @@ impl<T> Timeline<T> {
         }
     }
 
-    /// The value that holds now.
+    /// The value at `now`.
     #[inline]
     pub fn now(&mut self, now: Instant) -> &T {
         while let Some(next) = self.next()
@@ -48,7 +48,7 @@ impl<T> Timeline<T> {
         &self.steps[self.at].1
     }
 
-    /// The value that held when it was last looked at.
+    /// The value returned last.
     #[inline]
     pub fn last(&self) -> &T {
         &self.steps[self.at].1

@@ -20,11 +20,11 @@ pub enum LineBuffer {
 /// One direction of a line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LineParams {
-    /// Its rate.
+    /// Rate of the line.
     pub rate: Rate,
-    /// The buffer before it.
+    /// Buffer before the line.
     pub buffer: LineBuffer,
-    /// Overhead of a packet on it.
+    /// Link-layer overhead of a packet on the line.
     pub framing: Framing,
 }
 

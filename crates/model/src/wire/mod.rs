@@ -60,7 +60,7 @@ pub struct EthernetParams {
     pub rx_usecs: Duration,
     /// Unreported arrivals that raise the interrupt at once; 0: only the delay counts.
     pub rx_frames: u32,
-    /// Least time between two receive interrupts.
+    /// Minimum time between two receive interrupts.
     pub rx_gap: Duration,
 }
 
@@ -92,9 +92,9 @@ pub struct Wire {
     /// Packets do not go straight from a ring onto the wire.
     apart: bool,
     line: Option<Box<Line>>,
-    /// The interface that feeds it.
+    /// The interface that feeds the wire.
     pub from: IfId,
-    /// The interface at its end.
+    /// The interface at the end of the wire.
     pub to: IfId,
     busy_until: Instant,
     /// Packets given to the device whose transmission has not been reported, with the charges that this ends.
@@ -170,7 +170,7 @@ impl Wire {
         }
     }
 
-    /// The same with the place at which an access line's tail drops are counted.
+    /// The same, with the place at which an access line's tail drops are recorded.
     #[must_use]
     pub fn with_place(mut self, place: PlaceId) -> Self {
         self.line.iter_mut().for_each(|line| line.place = place);
@@ -369,7 +369,7 @@ impl Wire {
         }
     }
 
-    /// Reports all finished transmissions; true if this wakes the queue above.
+    /// Reports all finished transmissions. Returns whether this wakes the queue above.
     pub fn complete<S>(&mut self, now: Instant, ctx: &mut Ctx<'_, S>) -> bool {
         let was_stopped = self.is_stopped();
         let mut bytes = 0;
@@ -394,12 +394,12 @@ impl Wire {
         self.flight.iter().map(move |&(arrives, p)| (arrives <= now + self.params.delay, p))
     }
 
-    /// Packets on their way.
+    /// Number of packets in the ring and on the wire.
     pub fn held(&self) -> u64 {
         self.flight.len() as u64
     }
 
-    /// Charges that the ring holds.
+    /// Charges of the packets in the ring.
     pub fn charges(&self) -> impl Iterator<Item = (SockId, u32)> {
         self.ring.iter().map(|s| (s.charge, s.truesize))
     }

@@ -1,16 +1,16 @@
-//! Which waiting acknowledgement a newer one of the same connection makes needless.
+//! ACK filter: which queued ACK is made redundant by a newer one of the same connection.
 
 use crate::vocabulary::{Packet, PacketKind, Packets, Pkt, PktList, TcpFlags, TcpHeader};
 
-/// How readily acknowledgements are dropped.
+/// ACK filter mode.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum AckFilter {
-    /// None is.
+    /// No filtering (`no-ack-filter`).
     #[default]
     Off,
-    /// The older of two that a third makes needless.
+    /// Drops the older of two queued ACKs that a third makes redundant (`ack-filter`).
     Conservative,
-    /// One already, if it is right before the newer.
+    /// Drops an ACK that is directly before the newer one (`ack-filter-aggressive`).
     Aggressive,
 }
 

@@ -1,60 +1,60 @@
-//! What cake may be told, under tc's names.
+//! Parameters of cake, by their tc names.
 
 use super::ack_filter::AckFilter;
 use crate::vocabulary::{Duration, ETHERNET_HEADER, Rate};
 
-/// Whose addresses are behind the one that a router masquerades with, as cake sees packets.
+/// Addresses behind a masquerading (NAT) router, as cake sees packets there.
 // linux: net/netfilter/nf_nat_masquerade.c (6.1) - what leaves has the router's address once it is routed, before its discipline; what comes in
 // has it still where an ifb takes it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Masquerade {
-    /// Nobody's.
+    /// No masquerading.
     #[default]
     Off,
-    /// Those of sources: packets leave.
+    /// Source addresses are masqueraded: egress.
     Sources,
-    /// Those of destinations: packets have come in.
+    /// Destination addresses are masqueraded: ingress.
     Destinations,
 }
 
-/// How packets go into tins.
+/// Priority tins.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Tins {
     /// One tin.
     Besteffort,
-    /// Eight, by the upper three bits of the type of service.
+    /// Eight tins, by the upper three bits of the TOS byte (precedence).
     Precedence,
-    /// Bulk, best effort, voice.
+    /// Three tins: bulk, best effort, voice.
     Diffserv3,
-    /// Bulk, best effort, video, voice.
+    /// Four tins: bulk, best effort, video, voice.
     Diffserv4,
-    /// Eight, from least effort to network control.
+    /// Eight tins, from least effort to network control.
     Diffserv8,
 }
 
-/// Whose packets share a queue, and between whom turns are fair.
+/// Flow isolation: which packets share a queue, and between which hosts the shares are fair.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Isolation {
-    /// One queue a tin.
+    /// One queue per tin.
     Flowblind,
-    /// A queue for each source.
+    /// One queue per source address.
     Srchost,
-    /// A queue for each destination.
+    /// One queue per destination address.
     Dsthost,
-    /// A queue for each pair of source and destination.
+    /// One queue per pair of source and destination addresses.
     Hosts,
-    /// A queue for each flow.
+    /// One queue per flow.
     Flows,
-    /// A queue for each flow, and sources have equal shares.
+    /// One queue per flow, with equal shares for source addresses.
     DualSrchost,
-    /// A queue for each flow, and destinations have equal shares.
+    /// One queue per flow, with equal shares for destination addresses.
     DualDsthost,
-    /// A queue for each flow, and a flow's share is that of the busier of its two hosts.
+    /// One queue per flow. A flow's share is determined by the busier of its two hosts.
     TripleIsolate,
 }
 
 impl Isolation {
-    /// Its name.
+    /// Name in tc.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Flowblind => "flowblind",
@@ -78,7 +78,7 @@ impl Isolation {
 }
 
 impl Tins {
-    /// Its name.
+    /// Name in tc.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Besteffort => "besteffort",
@@ -90,19 +90,19 @@ impl Tins {
     }
 }
 
-/// In what a packet travels on the bottleneck's link.
+/// Link-layer cells of the bottleneck link.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Cells {
-    /// In one piece (`noatm`).
+    /// No cells (`noatm`).
     None,
-    /// In ATM cells of 53 bytes, 48 of them its own (`atm`).
+    /// ATM cells of 53 bytes with 48 bytes of payload (`atm`).
     Atm,
-    /// In 64b/65b blocks (`ptm`).
+    /// PTM: 64b/65b encoding (`ptm`).
     Ptm,
 }
 
 impl Cells {
-    /// Its name.
+    /// Name in tc.
     pub const fn name(self) -> &'static str {
         match self {
             Self::None => "noatm",
@@ -112,23 +112,23 @@ impl Cells {
     }
 }
 
-/// What a packet costs on the bottleneck's link.
+/// Link-layer overhead of a packet on the bottleneck link.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Framing {
-    /// Bytes added to the IP packet; without it (`raw`) the Ethernet header counts and nothing else.
+    /// Bytes added to the IP packet. `None` (`raw`): only the Ethernet header counts.
     pub overhead: Option<i16>,
-    /// Bytes that a packet costs at least.
+    /// Minimum size of a packet on the link, in bytes.
     pub mpu: u32,
-    /// The pieces it is cut into.
+    /// Link-layer cells.
     pub cells: Cells,
 }
 
 impl Framing {
-    /// As tc has it without a word about it.
+    /// tc's default: no overhead compensation.
     pub const RAW: Self = Self { overhead: None, mpu: 0, cells: Cells::None };
 
-    /// Bytes that a packet of so many bytes with its Ethernet header counts as: first on the network layer, then with
-    /// everything.
+    /// Sizes in bytes that a packet of `with_header` bytes (including the Ethernet header) counts as: at the network layer, and with all
+    /// overhead.
     // linux: net/sched/sch_cake.c cake_calc_overhead (6.1) - PTM's cost is taken as a byte for each 64 begun.
     #[inline]
     pub fn sizes(&self, with_header: u32) -> (u32, u32) {
@@ -146,39 +146,39 @@ impl Framing {
     }
 }
 
-/// Parameters, under tc's names.
+/// Parameters, by their tc names.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CakeParams {
-    /// Rate of the shaper, or none (`unlimited`).
+    /// Rate of the shaper. `None`: `unlimited`.
     pub bandwidth: Option<Rate>,
-    /// How packets go into tins.
+    /// Priority tins.
     pub tins: Tins,
-    /// Whose packets share a queue, and who has equal shares.
+    /// Flow isolation.
     pub isolation: Isolation,
-    /// The law's interval: the round-trip time that flows are expected to have.
+    /// Expected round-trip time of flows, which is COBALT's interval.
     pub rtt: Duration,
-    /// Sojourn time that is acceptable.
+    /// COBALT's target: the acceptable sojourn time.
     pub target: Duration,
-    /// Most bytes of truesize, if it was set.
+    /// Memory limit in bytes of truesize, if set.
     pub memlimit: Option<u32>,
-    /// What a packet costs on the link.
+    /// Link-layer overhead.
     pub framing: Framing,
     /// Packets of several segments are split.
     pub split_gso: bool,
-    /// What is dropped counts too: the bottleneck is before this one.
+    /// Ingress mode: dropped packets count against the shaper too, because the bottleneck is upstream.
     pub ingress: bool,
-    /// The type of service is cleared, but for congestion marks.
+    /// The DSCP is cleared. The ECN bits are kept.
     pub wash: bool,
-    /// Acknowledgements that newer ones make needless are dropped.
+    /// ACK filter.
     pub ack_filter: AckFilter,
     /// Hosts behind a masquerading router are told apart (`nat`).
     pub nat: bool,
-    /// Whose addresses that router hides.
+    /// Which addresses the router masquerades.
     pub masquerade: Masquerade,
 }
 
 impl CakeParams {
-    /// The target that tc gives with an `rtt`.
+    /// The target that tc sets for `rtt`.
     // linux: iproute2 tc/q_cake.c cake_parse_opt (6.1) - a twentieth, in whole microseconds, and at least one.
     pub const fn target_of(rtt: Duration) -> Duration {
         let us = rtt.nanos() / 20_000;

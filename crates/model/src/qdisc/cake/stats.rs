@@ -1,4 +1,4 @@
-//! What cake counts, under tc's names.
+//! Counters of cake, by their tc names.
 
 use crate::vocabulary::{Duration, Rate};
 use alloc::vec::Vec;
@@ -42,12 +42,12 @@ impl TinDelays {
     }
 }
 
-/// The least and the most seen of a size, in bytes.
+/// Minimum and maximum of a packet size, in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Span {
-    /// The least; `u32::MAX` before the first.
+    /// Minimum; `u32::MAX` before the first packet.
     pub min: u32,
-    /// The most.
+    /// Maximum.
     pub max: u32,
 }
 
@@ -60,66 +60,66 @@ impl Span {
     }
 }
 
-/// What one tin has counted.
+/// Counters of one tin.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CakeTinStats {
-    /// Its name in tc's table.
+    /// Name in tc's table.
     pub name: &'static str,
-    /// Rate up to which it has priority, if there is a shaper.
+    /// Threshold rate up to which the tin has priority, if there is a shaper.
     pub threshold_rate: Option<Rate>,
-    /// Target of its law.
+    /// COBALT's target.
     pub target: Duration,
-    /// Interval of its law.
+    /// COBALT's interval.
     pub interval: Duration,
-    /// Time that packets waited, an average that follows rises fast.
+    /// Sojourn time: moving average that rises fast.
     pub peak_delay: Duration,
-    /// Time that packets waited, on average.
+    /// Sojourn time: moving average.
     pub avg_delay: Duration,
-    /// Time that packets waited, an average that follows falls fast.
+    /// Sojourn time: moving average that falls fast.
     pub base_delay: Duration,
-    /// Bytes in it now.
+    /// Backlog in bytes.
     pub backlog_bytes: u64,
-    /// Packets that came, those dropped later included.
+    /// Packets that arrived, including those dropped later.
     pub sent_packets: u64,
-    /// Bytes that came.
+    /// Bytes that arrived.
     pub sent_bytes: u64,
-    /// Packets that found their flow in another queue of their set.
+    /// Packets whose flow was found in another queue of the same hash set.
     pub way_indirect_hits: u64,
-    /// Packets for which a queue was reserved.
+    /// Packets for which a new queue was reserved.
     pub way_misses: u64,
-    /// Packets that took another flow's queue, the whole set being at work.
+    /// Packets that share another flow's queue, because the whole hash set was in use.
     pub way_collisions: u64,
     /// Packets dropped.
     pub drops: u64,
-    /// Acknowledgements dropped because newer ones made them needless.
+    /// ACKs dropped by the ACK filter.
     pub ack_drops: u64,
-    /// Packets marked.
+    /// Packets marked (ECN).
     pub ecn_mark: u64,
-    /// Sparse queues and those that decay.
+    /// Number of sparse flows, including decaying ones.
     pub sparse_flows: u32,
-    /// Bulk queues.
+    /// Number of bulk flows.
     pub bulk_flows: u32,
-    /// Queues that BLUE drops from.
+    /// Number of unresponsive flows: those that BLUE drops from.
     pub unresponsive_flows: u32,
-    /// Largest packet, before it was split.
+    /// Largest packet before splitting, in bytes.
     pub max_pkt_len: u32,
-    /// Bytes of a flow's turn.
+    /// Quantum of a flow in bytes.
     pub flow_quantum: u32,
 }
 
-/// What the whole discipline has counted.
+/// Counters of the whole qdisc.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CakeStats {
-    /// Most truesize that it held, in bytes.
+    /// Maximum memory used, in bytes of truesize.
     pub memory_used: u64,
-    /// Most truesize that it may hold.
+    /// Memory limit, in bytes of truesize.
     pub memory_limit: u64,
-    /// Rate of the shaper, which nothing but its setting decides here.
+    /// Capacity estimate: the configured rate of the shaper (`autorate-ingress` is not modelled).
     pub capacity_estimate: Option<Rate>,
-    /// Sizes on the network layer.
+    /// Packet sizes at the network layer.
     pub network_size: Span,
-    /// Sizes that the shaper counted.
+    /// Packet sizes counted by the shaper, with link-layer overhead.
     pub adj_size: Span,
-    /// Its tins, in tc's order.
+    /// Counters of the tins, in tc's order.
     pub tins: Vec<CakeTinStats>,
 }

@@ -48,21 +48,21 @@ const MIN_CWND: u32 = 4;
 // linux: include/net/tcp.h TCP_INIT_CWND (6.1) - the constant, not the route's setting.
 const TCP_INIT_CWND: u32 = 10;
 
-/// What differs between kernels, and what they fix at build time.
+/// Parameters that differ between kernels, or that kernels fix at build time.
 // linux: net/ipv4/tcp_bbr.c (6.1) - the module has no parameters in sysfs; names are those of its constants.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct BbrParams {
-    /// Rounds over which the bandwidth is the maximum.
+    /// Length of the bandwidth filter, in rounds.
     pub bw_rtts: u32,
-    /// Seconds after which the minimum round-trip time is looked for again.
+    /// Length of the minimum RTT filter, in seconds.
     pub min_rtt_win_sec: u32,
-    /// Least time of PROBE_RTT in ms.
+    /// Minimum duration of PROBE_RTT in ms.
     pub probe_rtt_mode_ms: u32,
-    /// By how much of the bandwidth pacing stays below it, in per cent (4.20 on; 0 before).
+    /// Pacing margin: how far the pacing rate stays below the bandwidth, in percent (4.20 on; 0 before).
     pub pacing_margin_percent: u32,
-    /// Gain of the room for aggregated acknowledgements, in 1/256 (5.1 on; 0 before: no such room).
+    /// Gain of the extra window for aggregated acknowledgements, in 1/256 (5.1 on; 0 before: no extra window).
     pub extra_acked_gain: u32,
-    /// What is in flight is reckoned for the time at which the next packet departs (4.20 on), not for now.
+    /// The amount in flight is estimated for the departure time of the next packet (4.20 on), not for the current time.
     // linux: commit a87c83d5ee25 (4.20, recalled).
     pub departure_times: bool,
     /// Pacing rate in bit/s below which a TSO packet may be one segment.
@@ -89,7 +89,7 @@ pub enum Mode {
     /// Doubles the rate each round until the bandwidth stops growing.
     #[default]
     Startup,
-    /// Drains the queue that it made.
+    /// Drains the queue that Startup has built.
     Drain,
     /// Cruises, probing for more bandwidth each eighth phase.
     ProbeBw,
@@ -141,24 +141,24 @@ pub struct Bbr {
 }
 
 impl Bbr {
-    /// With constants other than Linux 6.1's.
+    /// With parameters other than Linux 6.1's.
     pub fn new(params: BbrParams) -> Self {
         Self { params, ..Self::default() }
     }
-    /// The phase it is in.
+    /// The current phase.
     pub fn mode(&self) -> Mode {
         self.mode
     }
-    /// The bandwidth it goes by, in bytes a second (as `ss` prints it as `bw`, there in bit/s).
+    /// Bandwidth estimate in bytes per second. `ss` prints it as `bw`, in bit/s.
     // linux: net/ipv4/tcp_bbr.c bbr_get_info (6.1).
     pub fn bandwidth(&self, sk: &CcSock) -> u64 {
         (u64::from(self.bw()) * u64::from(sk.mss_cache) * 1_000_000) >> BW_SCALE
     }
-    /// The minimum round-trip time in us; `u32::MAX` before the first measurement.
+    /// Minimum round-trip time in us; `u32::MAX` before the first measurement.
     pub fn min_rtt_us(&self) -> u32 {
         self.min_rtt_us
     }
-    /// Gains of pacing and of the window, in 1/256.
+    /// Pacing gain and window gain, in 1/256.
     pub fn gains(&self) -> (u32, u32) {
         (self.pacing_gain, self.cwnd_gain)
     }

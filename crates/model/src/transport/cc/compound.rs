@@ -11,16 +11,16 @@ use super::reno::{MIN_SSTHRESH, cong_avoid_ai, slow_start};
 use super::vegas::Rounds;
 use super::{AckSample, CaState, CcEvent, CcSock, Controller};
 
-/// Parameters, in segments where nothing else is said.
+/// Parameters, in segments unless stated otherwise.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CompoundParams {
-    /// Growth in a round trip is the window to the power of 3/4, divided by two to this.
+    /// Growth per round trip: the window to the power of 3/4, divided by 2^`alpha_shift`.
     pub alpha_shift: u8,
-    /// How many of the segments queued too much are given back in a round trip.
+    /// Reduction of the delay window per round trip for each queued segment, once `gamma` segments or more are queued.
     pub eta: u32,
-    /// Fewest and most segments that may be queued before the delay window shrinks.
+    /// Lower and upper bound of the number of queued segments at which the delay window shrinks.
     pub gamma: [u32; 2],
-    /// A smaller window than this has no delay window.
+    /// Windows below this size have no delay window.
     pub low_window: u32,
 }
 

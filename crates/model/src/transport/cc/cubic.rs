@@ -11,7 +11,7 @@ use super::hystart::{DelayClock, Hystart, HystartParams};
 use super::reno::{GrowthRules, MIN_SSTHRESH, cong_avoid_ai, slow_start};
 use super::{AckSample, CaState, CcEvent, CcSock, Controller};
 
-/// Fractions of windows (`beta`) are of this.
+/// Unit of `beta`: fractions of the window are multiples of 1/1024.
 // linux: net/ipv4/tcp_cubic.c BICTCP_BETA_SCALE (6.1).
 pub const BETA_SCALE: u32 = 1024;
 /// Time is counted in 2^-`HZ_SHIFT` s.
@@ -28,20 +28,20 @@ const MOST_RATIO: u32 = 32 << RATIO_SHIFT;
 // deviation: Linux lets the cube overflow 64 bits - that would be reached after ten minutes without a loss.
 pub const MAX_OFFSET: u64 = 1 << 18;
 
-/// Parameters, under the names of the kernel module (`/sys/module/tcp_cubic/parameters`).
+/// Parameters, by the names of the kernel module (`/sys/module/tcp_cubic/parameters`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CubicParams {
     /// Release bandwidth faster when the window at a loss is below that of the loss before.
     pub fast_convergence: bool,
-    /// What is left of the window after a loss, in 1/1024.
+    /// Factor for the window after a loss, in 1/1024.
     pub beta: u32,
     /// Initial threshold in segments if HyStart is off; 0: none.
     pub initial_ssthresh: u32,
     /// The constant C in 1/1024 segments/s^3 times 0.1: 41 is 0.4.
     pub bic_scale: u32,
-    /// Grow at least as Reno would.
+    /// Grow at least as fast as Reno would.
     pub tcp_friendliness: bool,
-    /// How slow start is left before a loss.
+    /// HyStart: how slow start ends before a loss.
     pub hystart: HystartParams,
 }
 
@@ -59,7 +59,7 @@ impl Default for CubicParams {
     }
 }
 
-/// The cubic law with its memory of the last reduction.
+/// The cubic function, with the state of the last reduction.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Curve {
     /// Acknowledged segments for one more segment of window.
@@ -80,16 +80,16 @@ pub struct Curve {
     tcp_cwnd: u32,
 }
 
-/// What the law needs to know of the moment.
+/// Connection state that the cubic function uses.
 #[derive(Clone, Copy, Debug)]
 pub struct Moment {
     /// Window in segments.
     pub cwnd: u32,
-    /// Segments that have just been acknowledged.
+    /// Number of segments just acknowledged.
     pub acked: u32,
-    /// The present instant in ticks.
+    /// Current time in ticks.
     pub jiffies: u32,
-    /// Ticks in a second.
+    /// CONFIG_HZ: ticks per second.
     pub hz: u32,
     /// Minimum round-trip time in ticks: the curve is read one round trip ahead.
     pub delay_min: u32,
@@ -98,7 +98,7 @@ pub struct Moment {
 }
 
 impl Curve {
-    /// Acknowledged segments for one more segment of window, from now on.
+    /// Number of acknowledged segments for which the window grows by one segment.
     // linux: net/ipv4/tcp_cubic.c bictcp_update (6.1).
     pub fn update(&mut self, params: &CubicParams, at: Moment) -> u32 {
         self.ack_cnt += at.acked;
@@ -163,7 +163,7 @@ impl Curve {
         if self.tcp_cwnd > cwnd { cwnd / (self.tcp_cwnd - cwnd) } else { u32::MAX }
     }
 
-    /// The threshold to fall to from a window of `cwnd`; ends the epoch.
+    /// Slow-start threshold after a reduction from a window of `cwnd`. Ends the epoch.
     // linux: net/ipv4/tcp_cubic.c cubictcp_recalc_ssthresh (6.1).
     // spec: rfc9438 4.6, 4.7 - multiplicative decrease, fast convergence.
     pub fn reduce(&mut self, params: &CubicParams, cwnd: u32) -> u32 {
@@ -176,7 +176,7 @@ impl Curve {
         (cwnd * params.beta / BETA_SCALE).max(MIN_SSTHRESH)
     }
 
-    /// Data is sent again after an idle time: the curve stood still since `last_sent`.
+    /// Data is sent again after an idle time: the epoch is shifted by the time since `last_sent`.
     // linux: net/ipv4/tcp_cubic.c cubictcp_cwnd_event (6.1).
     pub fn resume(&mut self, jiffies: u32, last_sent: u32) {
         if let Some(start) = &mut self.epoch_start {
@@ -205,7 +205,7 @@ pub fn time_to_rise(scale: u64, units: u64, below: u64) -> u32 {
     cube_root((1 << CUBE_SHIFT) / scale / units * below)
 }
 
-/// The largest integer whose cube is at most `a`, digit by digit.
+/// Integer cube root, rounded down.
 // deviation: Linux's root starts from a table and is up to 0.15 % off here - an exact one needs no table, and K is found
 // once an epoch.
 pub fn cube_root(a: u64) -> u32 {

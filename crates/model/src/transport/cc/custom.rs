@@ -30,12 +30,12 @@ pub struct CustomCc {
 }
 
 impl CustomCc {
-    /// A controller of that name.
+    /// A controller with this name.
     pub fn new(name: &str, law: Box<dyn CustomController>) -> Self {
         Self { name: name.into(), law }
     }
 
-    /// Its name.
+    /// Name of the controller.
     pub fn name(&self) -> &str {
         &self.name
     }

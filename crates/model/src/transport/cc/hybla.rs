@@ -4,10 +4,10 @@
 use super::reno::Reno;
 use super::{CaState, CcSock, Controller};
 
-/// Parameters, under the names of the kernel module.
+/// Parameters, by the names of the kernel module.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct HyblaParams {
-    /// Round-trip time of reference in ms.
+    /// Reference round-trip time in ms.
     pub rtt0: u32,
 }
 

@@ -21,27 +21,27 @@ const MIN_SAMPLES: u8 = 8;
 // linux: net/ipv4/tcp_cubic.c HYSTART_DELAY_MIN, HYSTART_DELAY_MAX (6.1).
 const DELAY_THRESHOLD_US: (u32, u32) = (4_000, 16_000);
 
-/// Parameters, under the names of the module `tcp_cubic`.
+/// Parameters, by the names of the module `tcp_cubic`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct HystartParams {
-    /// On.
+    /// HyStart is on.
     pub hystart: bool,
-    /// Which criteria count: [`ACK_TRAIN`], [`DELAY`] or both.
+    /// Active criteria: [`ACK_TRAIN`], [`DELAY`] or both.
     pub hystart_detect: u8,
-    /// Windows below this number of segments are never held back.
+    /// HyStart does not end slow start at windows below this number of segments.
     pub hystart_low_window: u32,
     /// Acknowledgements further apart than this end the train, in us (`hystart_ack_delta` in ms before 5.6).
     pub hystart_ack_delta_us: u32,
-    /// Rules that kernels differ in.
+    /// Rules that differ between kernels.
     pub rules: HystartRules,
 }
 
-/// What differs between kernels.
+/// HyStart rules that differ between kernels.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct HystartRules {
     /// When a round begins.
     pub round: RoundStart,
-    /// Units of time.
+    /// Units of the clock and of delays.
     pub clock: DelayClock,
     /// The train may be a whole round trip long if the flow is paced, and longer by the time of four TSO packets (5.6 on).
     pub pacing_aware: bool,
@@ -143,7 +143,7 @@ impl DelayClock {
     }
 }
 
-/// State of the search.
+/// State of HyStart.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Hystart {
     /// Slow start was left.

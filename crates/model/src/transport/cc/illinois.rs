@@ -18,12 +18,12 @@ const BETA_MAX: u32 = (1 << BETA_SHIFT) / 2;
 /// Longest round-trip time that is taken as such, in us, so that products fit.
 const RTT_MAX: u32 = u32::MAX / ALPHA_MAX;
 
-/// Parameters, under the names of the kernel module.
+/// Parameters, by the names of the kernel module.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct IllinoisParams {
-    /// Window in segments from which on delay counts.
+    /// Window in segments from which on the delay is used.
     pub win_thresh: u32,
-    /// Round trips of low delay before the increment is at its largest again.
+    /// Number of round trips of low delay before the increment returns to its maximum.
     pub theta: u32,
 }
 

@@ -38,9 +38,9 @@ pub enum CaState {
     /// Nothing is dubious.
     #[default]
     Open,
-    /// Duplicate acknowledgements or SACKs have come.
+    /// Duplicate ACKs or SACKs were received.
     Disorder,
-    /// The window is being reduced for a mark or a local refusal, not for a loss.
+    /// The window is being reduced because of an ECN mark or local congestion, not because of a loss.
     Cwr,
     /// Lost segments are being retransmitted.
     Recovery,
@@ -54,17 +54,17 @@ pub enum CaState {
 pub enum CcEvent {
     /// First transmission when nothing was in flight.
     TxStart,
-    /// The window is restarted after an idle time.
+    /// The window is reset after an idle time.
     CwndRestart,
     /// Recovery or CWR has ended.
     CompleteCwr,
-    /// Loss is entered.
+    /// The sender enters Loss.
     Loss,
-    /// A segment with the congestion-experienced mark has come.
+    /// A segment with the CE mark was received.
     EcnIsCe,
 }
 
-/// A measurement of the delivery rate, made with one acknowledgement.
+/// A delivery rate sample, taken with one acknowledgement.
 // linux: include/net/tcp.h struct rate_sample, net/ipv4/tcp_rate.c (6.1).
 // spec: draft-cheng-iccrg-delivery-rate-estimation - delivery rate samples.
 #[derive(Clone, Copy, Debug, Default)]
@@ -73,7 +73,7 @@ pub struct RateSample {
     pub prior_delivered: u32,
     /// Segments delivered over the interval; negative if no sample could be made.
     pub delivered: i32,
-    /// Of them, marked with congestion experienced.
+    /// Segments among `delivered` with a CE mark.
     pub delivered_ce: i32,
     /// Time over which they were delivered in us; negative if no sample could be made.
     pub interval_us: i64,
@@ -97,7 +97,7 @@ pub struct RateSample {
     pub is_ack_delayed: bool,
 }
 
-/// What an acknowledgement has acknowledged.
+/// The data that an acknowledgement acknowledges.
 // linux: include/net/tcp.h struct ack_sample (6.1).
 #[derive(Clone, Copy, Debug)]
 pub struct AckSample {
@@ -129,15 +129,15 @@ pub struct CcSock {
     pub prior_cwnd: u32,
     /// Segments sent and not cumulatively acknowledged.
     pub packets_out: u32,
-    /// Of them, SACKed.
+    /// Segments among `packets_out` that are SACKed.
     pub sacked_out: u32,
-    /// Of them, marked lost.
+    /// Segments among `packets_out` that are marked lost.
     pub lost_out: u32,
-    /// Of them, retransmitted and not yet acknowledged.
+    /// Segments among `packets_out` that were retransmitted and are not yet acknowledged.
     pub retrans_out: u32,
     /// Whether the window limited the sender in the last round trip.
     pub is_cwnd_limited: bool,
-    /// Most segments in flight in the last round in which the window limited it.
+    /// Maximum number of segments in flight in the last round limited by the window.
     pub max_packets_out: u32,
     /// Congestion state.
     pub ca_state: CaState,
@@ -147,9 +147,9 @@ pub struct CcSock {
     pub srtt_us: u32,
     /// Minimum of the round-trip time over the kernel's window (300 s) in us; `u32::MAX` before the first measurement.
     pub min_rtt_us: u32,
-    /// Segments delivered so far, those SACKed included.
+    /// Segments delivered so far, including SACKed ones.
     pub delivered: u32,
-    /// Of them, with congestion-experienced marks.
+    /// Segments among `delivered` with a CE mark.
     pub delivered_ce: u32,
     /// Segments marked lost so far.
     pub lost: u32,
@@ -161,35 +161,35 @@ pub struct CcSock {
     pub snd_una: u32,
     /// Next sequence number to be sent.
     pub snd_nxt: u32,
-    /// Next byte that the application has written and that was not sent yet: write_seq - snd_nxt, in bytes.
+    /// Bytes that the application has written and that were not sent yet: write_seq - snd_nxt.
     pub unsent: u32,
-    /// The present instant in us (as `tcp_mstamp`).
+    /// Current time in us (`tcp_mstamp`).
     pub now_us: u64,
-    /// The present instant in ticks of the kernel's clock, counted from the start of the run (as `tcp_jiffies32`).
+    /// Current time in ticks of the kernel's clock, counted from the start of the run (`tcp_jiffies32`).
     pub jiffies: u32,
-    /// Ticks in a second (CONFIG_HZ).
+    /// CONFIG_HZ: ticks per second.
     pub hz: u32,
     /// Instant in jiffies of the last data segment sent (`lsndtime`).
     pub lsndtime: u32,
-    /// Pacing rate in bytes a second.
+    /// Pacing rate in bytes per second.
     pub pacing_rate: u64,
-    /// Maximum pacing rate in bytes a second.
+    /// Maximum pacing rate in bytes per second.
     pub max_pacing_rate: u64,
     /// The controller asks for pacing (`sk_pacing_status` is not none).
     pub needs_pacing: bool,
     /// Right shift of the pacing rate that gives the bytes of one small-queue period (`sk_pacing_shift`).
     pub pacing_shift: u8,
-    /// Most bytes of a TSO packet (`sk_gso_max_size`).
+    /// Maximum size of a TSO packet in bytes (`sk_gso_max_size`).
     pub gso_max_size: u32,
-    /// Bytes queued below that are charged to the socket (`sk_wmem_alloc`).
+    /// Bytes of truesize in the queues below that are charged to the socket (`sk_wmem_alloc`).
     pub wmem_alloc: u32,
-    /// How acknowledgements of several segments raise the window.
+    /// How the window grows when one acknowledgement covers several segments.
     pub growth: GrowthRules,
     /// Initial window in segments.
     pub init_cwnd: u32,
     /// Pacing stamp: earliest departure of the next segment in ns (`tcp_wstamp_ns`).
     pub wstamp_ns: u64,
-    /// The present instant in ns (`tcp_clock_cache`).
+    /// Current time in ns (`tcp_clock_cache`).
     pub clock_ns: u64,
     /// Random numbers for the controller.
     pub random: RandomStream,
@@ -248,7 +248,7 @@ impl CcSock {
     pub fn in_flight(&self) -> u32 {
         self.packets_out - (self.sacked_out + self.lost_out) + self.retrans_out
     }
-    /// The window is below the threshold; before 4.3 (76174004a0f1) also at it.
+    /// Whether the window is below the slow-start threshold. Before 4.3 (76174004a0f1), a window at the threshold also counts.
     #[inline]
     pub fn in_slow_start(&self) -> bool {
         self.snd_cwnd < self.snd_ssthresh
@@ -362,7 +362,7 @@ macro_rules! family {
             pub fn by_name(name: &str) -> Option<Self> {
                 Self::new(name, &CcParams::default())
             }
-            /// Its name.
+            /// Name of the controller.
             pub fn name(&self) -> &str {
                 match self {
                     $(Self::$variant(_) => $name,)*

@@ -6,38 +6,38 @@ use crate::transport::seq::before;
 use super::reno::{MIN_SSTHRESH, cong_avoid_ai, slow_start};
 use super::{AckSample, CaState, CcSock, Controller, INFINITE_SSTHRESH};
 
-/// Parameters, under the names of the kernel module without their `nv_`.
+/// Parameters, by the names of the kernel module without the prefix `nv_`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct NvParams {
-    /// Segments that may be queued.
+    /// Number of segments that may be queued.
     pub pad: u32,
     /// Segments below that at which nothing is changed.
     pub pad_buffer: u32,
-    /// Seconds over which the least round-trip time is looked for again.
+    /// Interval in seconds at which the minimum round-trip time is reset.
     pub reset_period: u32,
-    /// Least window in segments.
+    /// Minimum window in segments.
     pub min_cwnd: u32,
-    /// How much of what is too much is taken, in 1/128.
+    /// Fraction of the excess by which the window is reduced, in 1/128.
     pub cong_dec_mult: u32,
     /// Threshold after congestion, in eighths of the right window.
     pub ssthresh_factor: u32,
     /// Weight of a new round-trip time, in 1/256.
     pub rtt_factor: u32,
-    /// What a loss leaves of the window, in 1/1024.
+    /// Factor for the window after a loss, in 1/1024.
     pub loss_dec_factor: u32,
     /// Rounds without congestion after which growth that timeouts slowed down is made faster; 0: it is never slowed down.
     pub cwnd_growth_rate_neg: u32,
     /// Rounds without congestion after which growth is made faster than Reno's; 0: never.
     pub cwnd_growth_rate_pos: u32,
-    /// Samples needed to decrease the window.
+    /// Number of samples needed to reduce the window.
     pub dec_eval_min_calls: u32,
-    /// Samples needed to let it grow.
+    /// Number of samples needed to increase the window.
     pub inc_eval_min_calls: u32,
-    /// Samples needed to leave slow start.
+    /// Number of samples needed to leave slow start.
     pub ssthresh_eval_min_calls: u32,
-    /// Rounds with too few samples after which growth stops.
+    /// Number of rounds with too few samples after which growth stops.
     pub stop_rtt_cnt: u32,
-    /// Rounds needed for anything.
+    /// Minimum number of rounds before any decision.
     pub rtt_min_cnt: u32,
 }
 

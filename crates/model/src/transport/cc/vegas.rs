@@ -6,14 +6,14 @@ use crate::transport::seq::after;
 use super::reno::{Reno, slow_start};
 use super::{AckSample, CaState, CcEvent, CcSock, Controller};
 
-/// Parameters, under the names of the kernel module, in segments.
+/// Parameters, by the names of the kernel module, in segments.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct VegasParams {
-    /// Fewer than these in queues: grow.
+    /// The window grows while fewer segments than this are queued.
     pub alpha: u32,
-    /// More than these: shrink.
+    /// The window shrinks while more segments than this are queued.
     pub beta: u32,
-    /// More than these in slow start: leave it.
+    /// Slow start ends when more segments than this are queued.
     pub gamma: u32,
 }
 

@@ -8,7 +8,7 @@ struct Seen {
     value: u32,
 }
 
-/// A running maximum. Time is any counter; it may wrap.
+/// A windowed maximum. Time is any counter, and may wrap.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct WindowedMax {
     /// The best, the best since that, the best since that.
@@ -16,18 +16,18 @@ pub struct WindowedMax {
 }
 
 impl WindowedMax {
-    /// Forgets everything but this value.
+    /// Resets the filter to this value.
     pub fn reset(&mut self, at: u32, value: u32) {
         self.best = [Seen { at, value }; 3];
     }
 
-    /// The maximum.
+    /// The current maximum.
     #[inline]
     pub fn get(&self) -> u32 {
         self.best[0].value
     }
 
-    /// Takes in a value seen now and forgets what is older than `window`. Returns the maximum.
+    /// Adds a value at time `at` and forgets values older than `window`. Returns the maximum.
     pub fn update(&mut self, window: u32, at: u32, value: u32) -> u32 {
         let new = Seen { at, value };
         let age = |seen: Seen| at.wrapping_sub(seen.at);

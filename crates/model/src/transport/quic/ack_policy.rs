@@ -1,4 +1,4 @@
-//! When a receiver acknowledges: every so many packets, or with decimation up to ten once a connection has got going.
+//! When a receiver sends acknowledgements: every few packets, or with ACK decimation up to every ten once the connection is past its start.
 // spec: quic_connection.cc MaybeQueueAck, quic_constants.h (Chromium 62) - the rules of gQUIC 39.
 // paper: bquic sec. II-B.1 - TCP_ACKING and ACK_DECIMATION.
 
@@ -7,54 +7,54 @@ use crate::vocabulary::{Duration, Instant};
 /// When acknowledgements are sent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct AckParams {
-    /// Packets that ask for an acknowledgement until one is sent.
+    /// Number of ack-eliciting packets per acknowledgement.
     pub every: u32,
-    /// Longest delay of an acknowledgement.
+    /// Maximum delay of an acknowledgement (max_ack_delay).
     pub max_delay: Duration,
-    /// Fewer acknowledgements after the beginning, if that is on.
+    /// ACK decimation after the start of the connection, if enabled.
     pub decimation: Option<Decimation>,
-    /// Packets after a new gap that are acknowledged at once, each.
+    /// Number of packets after a new gap that are each acknowledged at once.
     pub after_gap: u64,
 }
 
-/// Acknowledgement decimation.
+/// ACK decimation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Decimation {
-    /// It holds for packets with numbers above this.
+    /// Decimation applies to packet numbers above this.
     pub gate: u64,
-    /// Packets that ask for an acknowledgement until one is sent.
+    /// Number of ack-eliciting packets per acknowledgement.
     pub count: u32,
-    /// An acknowledgement is delayed by the least round-trip time, in thousandths of it, at most.
+    /// Maximum delay of an acknowledgement, in thousandths of the minimum round-trip time.
     pub fraction: u32,
-    /// It is delayed by this at least, unless a packet more makes it due.
+    /// Minimum delay of an acknowledgement, unless another packet makes it due.
     pub least: Duration,
 }
 
 impl AckParams {
-    /// As Chromium's default was (TCP_ACKING).
+    /// Chromium's former default (TCP_ACKING).
     pub const TCP_ACKING: Self =
         Self { every: 2, max_delay: Duration::from_millis(25), decimation: None, after_gap: 4 };
-    /// As the connection option ACKD made it (ACK_DECIMATION).
+    /// Chromium's connection option ACKD (ACK_DECIMATION).
     pub const ACK_DECIMATION: Self = Self {
         decimation: Some(Decimation { gate: 100, count: 10, fraction: 250, least: Duration::ZERO }),
         ..Self::TCP_ACKING
     };
 }
 
-/// What came in, as far as acknowledgements depend on it.
+/// A received packet, as seen by the acknowledgement policy.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PacketArrival {
-    /// Its packet number.
+    /// Packet number.
     pub number: u64,
-    /// It asks for an acknowledgement.
+    /// The packet is ack-eliciting.
     pub eliciting: bool,
-    /// It had been missed: later ones came before.
+    /// The packet was missing: later ones were received before.
     pub was_missing: bool,
-    /// Packets in a row up to the newest one, if something before them is missing.
+    /// Number of packets in a row up to the newest one, if a packet before them is missing.
     pub since_gap: Option<u64>,
 }
 
-/// The state of a receiver's acknowledgements.
+/// State of a receiver's acknowledgement policy.
 #[derive(Clone, Debug)]
 pub struct AckPolicy {
     params: AckParams,
@@ -65,12 +65,12 @@ pub struct AckPolicy {
 }
 
 impl AckPolicy {
-    /// Nothing to acknowledge yet.
+    /// State with nothing to acknowledge.
     pub fn new(params: AckParams) -> Self {
         Self { params, waiting: 0, queued: false, alarm: None }
     }
 
-    /// A packet has come in. `min_rtt` is the receiver's own least round-trip time; zero before it has measured one.
+    /// A packet was received. `min_rtt` is the receiver's own minimum round-trip time, or zero before its first measurement.
     // spec: quic_connection.cc MaybeQueueAck (Chromium 62) - the gate is a packet number, not a count; no sample of the
     // round-trip time makes a delay of zero.
     pub fn on_packet(&mut self, now: Instant, packet: PacketArrival, min_rtt: Duration) {
@@ -102,35 +102,35 @@ impl AckPolicy {
         }
     }
 
-    /// What has come is to be acknowledged at once.
+    /// The received packets are to be acknowledged at once.
     pub fn at_once(&mut self) {
         (self.queued, self.alarm) = (true, None);
     }
 
-    /// The alarm may have come.
+    /// The alarm may be due.
     pub fn on_timer(&mut self, now: Instant) {
         if self.alarm.is_some_and(|at| at <= now) {
             (self.alarm, self.queued) = (None, true);
         }
     }
 
-    /// When an acknowledgement is due that waits for more packets.
+    /// When an acknowledgement that waits for more packets is due.
     pub fn next_timer(&self) -> Option<Instant> {
         self.alarm
     }
 
-    /// An acknowledgement is to be sent now, on its own if need be.
+    /// Whether an acknowledgement is to be sent now, in a packet of its own if necessary.
     pub fn is_due(&self) -> bool {
         self.queued
     }
 
-    /// An acknowledgement may go along with data.
+    /// Whether an acknowledgement may be sent along with data.
     // spec: quic_connection.cc ScopedPacketBundler (Chromium 62) - data takes a delayed acknowledgement along.
     pub fn may_go_along(&self) -> bool {
         self.queued || self.alarm.is_some()
     }
 
-    /// One was sent.
+    /// An acknowledgement was sent.
     pub fn sent(&mut self) {
         (self.waiting, self.queued, self.alarm) = (0, false, None);
     }

@@ -1,4 +1,4 @@
-//! The parts of a model connection, each with its parameters.
+//! Configuration of a model connection, by part.
 
 use crate::vocabulary::Duration;
 
@@ -10,30 +10,30 @@ use super::pacer::PacerParams;
 use super::timers::TimerParams;
 use super::window::WindowParams;
 
-/// What one end of a connection is like. Both ends of a connection have the same but for their windows of flow control.
+/// Configuration of one end of a connection. Both ends have the same, except for the flow-control windows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct QuicConfig {
-    /// Bytes of UDP payload of a full packet.
+    /// UDP payload of a full packet, in bytes.
     pub packet: u32,
     /// When acknowledgements are sent.
     pub ack: AckParams,
-    /// Packets without anything to be acknowledged that are sent before one gets a frame that is; none: never.
+    /// Number of packets that are not ack-eliciting after which an ack-eliciting frame is added. `None`: never.
     pub refresh: Option<u32>,
-    /// How packets are spread, if they are.
+    /// Pacing, if enabled.
     pub pacing: Option<PacerParams>,
     /// The congestion window.
     pub window: WindowParams,
-    /// How losses are found.
+    /// Loss detection.
     pub loss: LossParams,
-    /// The timer that repairs what no acknowledgement does.
+    /// Loss timers: handshake timer, probes and timeouts.
     pub timers: TimerParams,
     /// Round-trip time before the first sample.
     pub initial_rtt: Duration,
-    /// The delay of an acknowledgement is taken off a sample even if less than the least round-trip time remains.
+    /// The acknowledgement delay is subtracted from an RTT sample even if the result is below the minimum round-trip time.
     pub ack_delay_below_min: bool,
-    /// Windows of flow control of the client.
+    /// Flow-control windows of the client.
     pub client_flow: FlowParams,
-    /// Windows of flow control of the server.
+    /// Flow-control windows of the server.
     pub server_flow: FlowParams,
     /// The handshake.
     pub handshake: HandshakeParams,

@@ -29,9 +29,9 @@ use super::window::Counted;
 /// Which end of a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum QuicRole {
-    /// The end that opens it.
+    /// The end that opens the connection.
     Client,
-    /// The other.
+    /// The end that accepts the connection.
     Server,
 }
 
@@ -87,13 +87,13 @@ struct Counts {
 }
 
 impl Quic {
-    /// One end of a connection that has not begun. If it `tells`, losses and the end of slow start are kept until they are
-    /// asked for ([`Stack::poll_event`]).
+    /// One end of a connection before the handshake. If it `tells`, losses and the end of slow start are kept as events for
+    /// [`Stack::poll_event`].
     pub fn new(config: QuicConfig, role: QuicRole, tells: bool) -> Self {
         Self::driven(config, role, tells, None)
     }
 
-    /// The same with a congestion control of TCP's instead of the window's growth, if there is one.
+    /// The same with a TCP congestion control, if given, instead of the window's own growth rules.
     pub fn driven(config: QuicConfig, role: QuicRole, tells: bool, law: Option<TcpControl>) -> Self {
         let client = role == QuicRole::Client;
         let flows = [config.client_flow, config.server_flow];

@@ -1,4 +1,4 @@
-//! What sets a sender's window: the model's own rules ([`Window`]), or a congestion control of TCP's ([`Driven`]).
+//! Sets a sender's congestion window: the model's own rules ([`Window`]), or a TCP congestion control ([`Driven`]).
 
 use crate::vocabulary::Instant;
 use alloc::boxed::Box;
@@ -13,9 +13,9 @@ use super::window::{Window, WindowParams};
     reason = "the model's own is asked for each packet: no pointer is to be followed"
 )]
 pub enum Control {
-    /// The model's own.
+    /// The model's own rules.
     Window(Window),
-    /// One of TCP's.
+    /// A TCP congestion control.
     Driven(Box<Driven>),
 }
 
@@ -29,7 +29,7 @@ macro_rules! each {
 }
 
 impl Control {
-    /// Before the first packet. Packets are of up to `packet` bytes; `law` takes the place of the window's growth.
+    /// State before the first packet. Packets have up to `packet` bytes. `law` replaces the window's own growth rules.
     pub fn new(params: WindowParams, packet: u32, law: Option<TcpControl>) -> Self {
         match law {
             None => Self::Window(Window::new(params)),
@@ -37,27 +37,27 @@ impl Control {
         }
     }
 
-    /// Bytes that may be in flight.
+    /// Congestion window in bytes.
     pub fn cwnd(&self) -> u64 {
         each!(self, c => c.cwnd())
     }
 
-    /// The threshold in bytes, if there is one.
+    /// Slow-start threshold in bytes, if there is one.
     pub fn ssthresh(&self) -> Option<u64> {
         each!(self, c => c.ssthresh())
     }
 
-    /// The window is below the threshold.
+    /// Whether the window is below the slow-start threshold.
     pub fn in_slow_start(&self) -> bool {
         each!(self, c => c.in_slow_start())
     }
 
-    /// Losses are being repaired.
+    /// Whether the sender is in recovery.
     pub fn in_recovery(&self) -> bool {
         each!(self, c => c.in_recovery())
     }
 
-    /// Bytes a second, if it sets the rate itself.
+    /// Pacing rate in bytes per second, if the congestion control sets it.
     pub fn rate(&self) -> Option<u64> {
         match self {
             Self::Window(_) => None,
@@ -65,7 +65,7 @@ impl Control {
         }
     }
 
-    /// Whether more than these bytes and packets in flight may be sent.
+    /// Whether more may be sent with `bytes` bytes and `packets` packets in flight.
     pub fn can_send(&self, bytes: u64, packets: u32) -> bool {
         match self {
             Self::Window(window) => window.can_send(bytes),
@@ -81,14 +81,14 @@ impl Control {
         }
     }
 
-    /// There is nothing to be sent now, though it might be.
+    /// The sender has nothing to send, although the window may have room.
     pub fn on_idle(&mut self) {
         if let Self::Driven(driven) = self {
             driven.on_idle();
         }
     }
 
-    /// A retransmission timeout that was right.
+    /// A retransmission timeout that was not spurious.
     pub fn on_timeout(&mut self) {
         each!(self, c => c.on_timeout());
     }

@@ -1,4 +1,4 @@
-//! CUBIC in bytes, for one sender that behaves as several connections.
+//! CUBIC in bytes, for one sender that emulates several connections.
 // spec: congestion_control/cubic_bytes.cc (Chromium 62). The cubic itself is the one of TCP's controller.
 // quiche: congestion_control/cubic_bytes.cc (f44fa9f) - `CubicRules::QUICHE`.
 
@@ -14,27 +14,27 @@ const BETA: u64 = 700;
 /// What is left of the remembered maximum if it was not reached again, in thousandths.
 const BETA_LAST_MAX: u64 = 850;
 
-/// What of the law has changed since 2017.
+/// Changes to CUBIC since Chromium of 2017.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CubicRules {
-    /// While the window stays the same, one computation in this time is enough.
+    /// Minimum time between two computations while the window does not change.
     pub interval: Option<Duration>,
-    /// The curve is in bytes; otherwise in whole segments.
+    /// The cubic function is in bytes. Otherwise it is in whole segments.
     pub bytes: bool,
-    /// What is left of the remembered maximum is that of several connections of which one lost, and a window that is a segment
-    /// short has reached it.
+    /// After a loss, the reduction of the remembered maximum accounts for several emulated connections of which one has lost. A window that is
+    /// one segment below the maximum counts as having reached it.
     pub mild: bool,
 }
 
 impl CubicRules {
-    /// Of Chromium 62, where what changed later was an option.
+    /// Chromium 62. What changed later was an option there.
     // spec: cubic_bytes.cc (Chromium 62) - MaxCubicTimeInterval is 30 ms; whole segments.
     pub const CHROMIUM: Self = Self { interval: Some(Duration::from_millis(30)), bytes: false, mild: false };
-    /// Today's.
+    /// Today's QUICHE.
     pub const QUICHE: Self = Self { interval: None, bytes: true, mild: true };
 }
 
-/// The cubic law of one sender.
+/// CUBIC state of one sender.
 #[derive(Clone, Copy, Debug)]
 pub struct CubicBytes {
     rules: CubicRules,
@@ -54,7 +54,7 @@ pub struct CubicBytes {
 }
 
 impl CubicBytes {
-    /// A sender that behaves as so many connections.
+    /// A sender that emulates `connections` connections.
     pub fn new(connections: u64, rules: CubicRules) -> Self {
         Self {
             rules,
@@ -71,7 +71,7 @@ impl CubicBytes {
         }
     }
 
-    /// What is left of the window after a loss, in thousandths: of several connections one alone loses.
+    /// Factor for the window after a loss, in thousandths. Of the emulated connections, only one loses.
     pub fn beta(&self) -> u64 {
         self.of_several(BETA)
     }
@@ -88,17 +88,17 @@ impl CubicBytes {
         acked * u64::from(MSS) * 3 * n * n * (1000 - beta) / (1000 + beta) / self.reno.max(1)
     }
 
-    /// A timeout: all is forgotten.
+    /// A timeout: all state is reset.
     pub fn reset(&mut self) {
         *self = Self::new(self.connections, self.rules);
     }
 
-    /// The window did not limit the sender: the curve stands still.
+    /// The sender was application-limited: the cubic function does not advance.
     pub fn on_application_limited(&mut self) {
         self.epoch = None;
     }
 
-    /// The window after a loss.
+    /// Window after a loss, in bytes.
     // deviation: products are exact here, where Chromium rounds to a float's 24 bits - by a byte at most.
     pub fn after_loss(&mut self, cwnd: u64) -> u64 {
         let (beta, short) = match self.rules.mild {
@@ -126,7 +126,7 @@ impl CubicBytes {
         self.origin.saturating_sub((height >> CUBE_SHIFT) * u64::from(MSS))
     }
 
-    /// The window after so many bytes more were acknowledged.
+    /// Window after `acked` more bytes were acknowledged, in bytes.
     pub fn after_ack(&mut self, acked: u64, cwnd: u64, min_rtt: Duration, now: Instant) -> u64 {
         self.acked += acked;
         if self.last_cwnd == cwnd && self.rules.interval.is_some_and(|most| now - self.last_update <= most) {

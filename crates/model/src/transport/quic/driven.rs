@@ -20,16 +20,16 @@ use super::prr::QuicPrr;
 use super::rtt::QuicRtt;
 use super::window::{Counted, WindowParams};
 
-/// A congestion control of TCP's and what its kernel gives it.
+/// A TCP congestion control, with its kernel parameters.
 #[derive(Clone, Debug)]
 pub struct TcpControl {
-    /// The controller, in its initial state.
+    /// The congestion control, in its initial state.
     pub cc: Cc,
-    /// Ticks in a second.
+    /// CONFIG_HZ: ticks per second.
     pub hz: u32,
-    /// How acknowledgements of several segments raise the window.
+    /// How the window grows when one acknowledgement covers several segments.
     pub growth: GrowthRules,
-    /// What it leaves to chance.
+    /// Random stream of the congestion control.
     pub random: RandomStream,
 }
 
@@ -47,18 +47,18 @@ struct Mark {
     app_limited: bool,
 }
 
-/// What the packets in flight come to.
+/// Total of the packets in flight.
 #[derive(Clone, Copy, Debug)]
 pub struct Flight {
-    /// Their number.
+    /// Number of packets.
     pub packets: u32,
-    /// Their bytes.
+    /// Number of bytes.
     pub bytes: u64,
-    /// The oldest packet that is not done with.
+    /// Number of the oldest packet that is not done.
     pub least: u64,
 }
 
-/// The controller with its connection.
+/// The TCP congestion control, with the socket state that it sees.
 #[derive(Debug)]
 pub struct Driven {
     cc: Cc,
@@ -82,7 +82,7 @@ pub struct Driven {
 }
 
 impl Driven {
-    /// Before the first packet.
+    /// State before the first packet.
     pub fn new(params: WindowParams, packet: u32, law: TcpControl) -> Self {
         let packets = |bytes: u64| u32::try_from(bytes / u64::from(packet)).unwrap_or(u32::MAX).max(1);
         // Windows are counted in segments of this size, whatever the size of packets.
@@ -121,32 +121,32 @@ impl Driven {
         u64::from(packets) * u64::from(self.sk.mss_cache)
     }
 
-    /// The window in bytes.
+    /// Congestion window in bytes.
     pub fn cwnd(&self) -> u64 {
         self.bytes(self.sk.snd_cwnd)
     }
 
-    /// The threshold in bytes, if there is one.
+    /// Slow-start threshold in bytes, if there is one.
     pub fn ssthresh(&self) -> Option<u64> {
         (self.sk.snd_ssthresh < INFINITE_SSTHRESH).then(|| self.bytes(self.sk.snd_ssthresh))
     }
 
-    /// The window is below the threshold.
+    /// Whether the window is below the slow-start threshold.
     pub fn in_slow_start(&self) -> bool {
         self.sk.in_slow_start()
     }
 
-    /// Losses are being repaired.
+    /// Whether the sender is in recovery.
     pub fn in_recovery(&self) -> bool {
         self.sk.ca_state >= CaState::Recovery
     }
 
-    /// Bytes a second, if the controller sets the rate.
+    /// Pacing rate in bytes per second, if the congestion control sets it.
     pub fn rate(&self) -> Option<u64> {
         (self.sk.needs_pacing && self.sk.pacing_rate > 0).then_some(self.sk.pacing_rate)
     }
 
-    /// Whether more than these bytes and packets in flight may be sent.
+    /// Whether more may be sent with `bytes` bytes and `packets` packets in flight.
     pub fn can_send(&self, bytes: u64, packets: u32) -> bool {
         match &self.prr {
             Some(prr) if self.sk.ca_state == CaState::Recovery && !self.controls => {
@@ -211,7 +211,7 @@ impl Driven {
         }
     }
 
-    /// There is nothing to be sent now, though the window may have room: samples are limited by that.
+    /// The sender has nothing to send, although the window may have room. Rate samples are then application-limited.
     // linux: net/ipv4/tcp_rate.c tcp_rate_check_app_limited (6.1).
     pub fn on_idle(&mut self) {
         let sk = &mut self.sk;
@@ -376,7 +376,7 @@ impl Driven {
         }
     }
 
-    /// A retransmission timeout that was right, or all of a long time was lost.
+    /// A retransmission timeout that was not spurious, or persistent congestion.
     // linux: net/ipv4/tcp_input.c tcp_enter_loss (6.1).
     // spec: rfc9002 7.6.2 - the window falls to its least; Linux's to a segment more than is in flight.
     pub fn on_timeout(&mut self) {

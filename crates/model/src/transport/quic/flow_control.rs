@@ -3,20 +3,20 @@
 
 use crate::vocabulary::{Duration, Instant};
 
-/// The windows of a receiver in bytes: of a stream and of the connection.
+/// Flow-control windows of a receiver in bytes, per stream and for the connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FlowParams {
-    /// Of a stream at first.
+    /// Initial window of a stream.
     pub stream: u64,
-    /// Of the connection at first.
+    /// Initial window of the connection.
     pub connection: u64,
-    /// Most of a stream.
+    /// Maximum window of a stream.
     pub stream_most: u64,
-    /// Most of the connection.
+    /// Maximum window of the connection.
     pub connection_most: u64,
 }
 
-/// What a receiver has allowed of one stream, or of the connection.
+/// Flow-control credit that a receiver has given for one stream, or for the connection.
 #[derive(Clone, Copy, Debug)]
 pub struct Credit {
     size: u64,
@@ -27,23 +27,23 @@ pub struct Credit {
 }
 
 impl Credit {
-    /// A window of `size` that may grow to `most`.
+    /// A window of `size` bytes that may grow to `most` bytes.
     pub fn new(size: u64, most: u64) -> Self {
         Self { size, most, limit: size, consumed: 0, last: None }
     }
 
-    /// The most that the peer may send, from the beginning on.
+    /// Limit of the bytes that the peer may send, counted from the beginning.
     pub fn limit(&self) -> u64 {
         self.limit
     }
 
-    /// The window's size.
+    /// Size of the window in bytes.
     pub fn size(&self) -> u64 {
         self.size
     }
 
-    /// So much was read; the new limit, if the peer is to be told. When that is the second time within two round trips, the
-    /// window is doubled.
+    /// The application has read `bytes` bytes. Returns the new limit, if the peer is to be told. If this is the second update within two round
+    /// trips, the window is doubled.
     pub fn consume(&mut self, bytes: u64, now: Instant, srtt: Duration) -> Option<u64> {
         self.consumed += bytes;
         let left = self.limit - self.consumed;
@@ -60,7 +60,7 @@ impl Credit {
         Some(self.limit)
     }
 
-    /// The window is at least so large from now on; the new limit, if it grows.
+    /// Raises the window to at least `size` bytes. Returns the new limit, if it grows.
     pub fn ensure(&mut self, size: u64) -> Option<u64> {
         let size = size.min(self.most);
         if size <= self.size {

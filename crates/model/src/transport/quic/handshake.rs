@@ -2,15 +2,15 @@
 
 use alloc::vec::Vec;
 
-/// The messages of a handshake.
+/// Messages of a handshake.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct HandshakeParams {
-    /// Bytes of the messages, the client's first; after the last that is not zero nothing comes. A client's message has
-    /// nothing beside it in its datagram and fills that (padding).
+    /// Length of each message in bytes, the client's first. The first zero ends the handshake. A datagram with a client's message has no other
+    /// content and is padded to full size.
     pub messages: [u32; 4],
-    /// The client sends data when it has this message, or has sent it.
+    /// Number of the message with which the client can send data: once it has received or sent this message.
     pub client_ready: u8,
-    /// A server sends so many times what it has received, until the client's second message.
+    /// Anti-amplification limit: until the client's second message, a server sends at most this many times the bytes that it has received.
     pub amplification: Option<u64>,
 }
 
@@ -25,7 +25,7 @@ impl HandshakeParams {
     pub const TLS: Self = Self { messages: [280, 4_096, 36, 0], client_ready: 1, amplification: Some(3) };
 }
 
-/// One end of a handshake.
+/// Handshake state of one end.
 #[derive(Clone, Debug)]
 pub struct QuicHandshake {
     params: HandshakeParams,
@@ -40,21 +40,21 @@ pub struct QuicHandshake {
     ready: bool,
 }
 
-/// A part of a message.
+/// A part of a handshake message (a CRYPTO frame).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CryptoPart {
-    /// Which message.
+    /// Number of the message.
     pub step: u8,
-    /// Where the part begins.
+    /// Offset of the part in bytes.
     pub offset: u32,
-    /// How long it is.
+    /// Length of the part in bytes.
     pub len: u32,
-    /// Length of the message.
+    /// Length of the message in bytes.
     pub of: u32,
 }
 
 impl QuicHandshake {
-    /// Not begun.
+    /// A handshake that has not begun.
     pub fn new(params: HandshakeParams, client: bool) -> Self {
         let (step, awaited) = if client { (0, 1) } else { (1, 0) };
         Self { params, client, step, sent: 0, sending: false, awaited, came: Vec::new(), ready: false }
@@ -65,12 +65,12 @@ impl QuicHandshake {
         self.sending = true;
     }
 
-    /// Data can be sent.
+    /// Whether data can be sent.
     pub fn is_ready(&self) -> bool {
         self.ready
     }
 
-    /// Whether a server may send no more than so many times what it has received.
+    /// The server's anti-amplification factor, while the limit applies.
     pub fn amplification(&self) -> Option<u64> {
         self.params.amplification.filter(|_| !self.client && self.awaited < 4)
     }
@@ -80,7 +80,7 @@ impl QuicHandshake {
         self.sending
     }
 
-    /// Whether a datagram with this message is filled up.
+    /// Whether a datagram with this message is padded to full size.
     pub fn pads(step: u8) -> bool {
         step.is_multiple_of(2)
     }
@@ -98,7 +98,7 @@ impl QuicHandshake {
         self.client && self.step > 0 && self.awaited == 1 && self.params.amplification.is_some()
     }
 
-    /// The next part, of so many bytes at most.
+    /// The next part of a message, of at most `room` bytes.
     pub fn next_part(&mut self, room: u32) -> Option<CryptoPart> {
         if !self.sending || room == 0 {
             return None;
@@ -113,7 +113,7 @@ impl QuicHandshake {
         Some(part)
     }
 
-    /// A part has come.
+    /// A part of a message was received.
     pub fn on_part(&mut self, part: CryptoPart) {
         if part.step != self.awaited {
             return;

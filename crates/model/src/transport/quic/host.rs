@@ -1,4 +1,4 @@
-//! What a stack's host adds: the work that datagrams cost it, how coarse its timers are, and which stack it is.
+//! Host of a QUIC stack: CPU time per datagram, timer granularity, and the choice of the stack.
 
 use crate::vocabulary::{Datagram, Duration, Instant};
 use alloc::boxed::Box;
@@ -6,20 +6,20 @@ use alloc::boxed::Box;
 use super::connection::Quic;
 use super::stack::{Connection, Read, Snapshot, Stack, StackEvent, StreamId};
 
-/// The work that QUIC costs a host whose process does one thing after the other.
+/// CPU cost of QUIC on a host whose process does one thing at a time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct HostCost {
-    /// Time for each datagram sent.
+    /// CPU time for each datagram sent.
     pub send: Duration,
-    /// Time for each datagram received.
+    /// CPU time for each datagram received.
     pub receive: Duration,
-    /// Timers come after a whole number of these, one at least; zero: in time.
+    /// Timer granularity: a timer fires after a whole number of these, at least one. Zero: timers are exact.
     // spec: tools/epoll_server/epoll_server.cc (Chromium 62) - waits are whole milliseconds, at least one.
     pub timer_grain: Duration,
 }
 
 impl HostCost {
-    /// When a timer comes that is set now for `at`.
+    /// When a timer that is set at `now` for `at` fires.
     pub fn fires(&self, now: Instant, at: Instant) -> Instant {
         if self.timer_grain == Duration::ZERO {
             return at.max(now);
@@ -28,12 +28,12 @@ impl HostCost {
     }
 }
 
-/// The stack of one end: the model without a pointer to be followed, or one that a user brings.
+/// The stack of one end: the built-in model, or a user's stack.
 #[derive(Debug)]
 pub enum Engine {
-    /// The model.
+    /// The built-in model, called without dynamic dispatch.
     Model(Box<Quic>),
-    /// Any other.
+    /// Any other stack.
     Other(Box<dyn Stack>),
 }
 

@@ -1,4 +1,4 @@
-//! Hybrid slow start by delay: slow start ends when the round-trip times of a round have grown.
+//! Hybrid slow start by delay: slow start ends when the round-trip times of a round have increased.
 // spec: congestion_control/hybrid_slow_start.cc (Chromium 62). Constants are those of TCP's HyStart, but a sample is an
 // acknowledgement frame, not a segment, and there is no train of acknowledgements.
 // paper: bquic sec. IV-C.1.
@@ -12,7 +12,7 @@ const LOW_WINDOW: u64 = 16;
 /// The increase that counts is an eighth of the least round-trip time, within these bounds.
 const INCREASE: (Duration, Duration) = (Duration::from_millis(4), Duration::from_millis(16));
 
-/// The state of a sender that looks for the end of slow start.
+/// State of hybrid slow start.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct HybridSlowStart {
     started: bool,
@@ -37,12 +37,12 @@ impl HybridSlowStart {
         }
     }
 
-    /// Begins anew, after a timeout.
+    /// Restarts after a timeout.
     pub fn restart(&mut self) {
         (self.started, self.found) = (false, false);
     }
 
-    /// An acknowledgement has given a sample of the round-trip time; whether slow start is over. `cwnd` is in packets.
+    /// Processes a sample of the round-trip time. Returns whether slow start ends. `cwnd` is in packets.
     pub fn should_exit(&mut self, latest: Duration, min: Duration, cwnd: u64) -> bool {
         if !self.started {
             (self.started, self.end, self.samples, self.least) = (true, self.last_sent, 0, Duration::ZERO);

@@ -8,21 +8,22 @@ use alloc::vec::Vec;
 use super::rtt::QuicRtt;
 use super::sent::SentPackets;
 
-/// How losses are found.
+/// Parameters of loss detection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LossParams {
-    /// A packet is lost when one so many later was acknowledged.
+    /// Packet threshold: a packet is lost when a packet with a number this much higher was acknowledged.
     pub packets: u64,
-    /// A packet before an acknowledged one is lost when it was sent so many eighths of a round trip ago.
+    /// Time threshold: a packet before an acknowledged one is lost when it was sent this many eighths of a round trip ago.
     pub eighths: u64,
-    /// And at least so long ago.
+    /// Minimum of the time threshold.
     pub least: Duration,
     /// The rule by time holds always; otherwise only when the newest packet was acknowledged (early retransmit), and beside it
     /// the rule that what was sent a smoothed round trip before an acknowledged packet is lost.
     pub time: bool,
-    /// The round trip is the longer of the newest sample and the smoothed one before it, not the one that holds it.
+    /// The round trip of the time threshold is the longer of the newest sample and the smoothed value before that sample. Otherwise the
+    /// smoothed value includes the sample.
     pub previous: bool,
-    /// A packet that comes after it was declared lost raises `packets`, so that it would not have been.
+    /// A packet that is received after it was declared lost raises the packet threshold so far that it would not have been lost.
     pub adaptive: bool,
 }
 
@@ -58,7 +59,7 @@ impl LossParams {
     };
 }
 
-/// Finds losses, and says when to look again.
+/// Detects losses and determines when to check again.
 #[derive(Clone, Debug)]
 pub struct Loss {
     params: LossParams,
@@ -68,12 +69,12 @@ pub struct Loss {
 }
 
 impl Loss {
-    /// Nothing lost yet.
+    /// State before any loss.
     pub fn new(params: LossParams) -> Self {
         Self { params, packets: params.packets, timeout: None }
     }
 
-    /// A packet that was declared lost has come, though this many later ones had been acknowledged before.
+    /// A packet that was declared lost was acknowledged. `by` is its distance from the highest number acknowledged before.
     // quiche: congestion_control/general_loss_algorithm.cc SpuriousLossDetected (f44fa9f).
     pub fn on_reordered(&mut self, by: u64) {
         if self.params.adaptive {
@@ -81,7 +82,7 @@ impl Loss {
         }
     }
 
-    /// When packets will be lost by time.
+    /// When packets will be lost by the time threshold.
     pub fn timeout(&self) -> Option<Instant> {
         self.timeout
     }

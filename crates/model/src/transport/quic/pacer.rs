@@ -6,23 +6,23 @@ use crate::vocabulary::{Duration, Instant};
 
 use super::MSS;
 
-/// How a sender paces.
+/// Parameters of the pacer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PacerParams {
-    /// Packets that are not paced at the beginning, and when the connection leaves quiescence.
+    /// Number of unpaced packets at the beginning, and when the connection leaves quiescence.
     pub burst: u32,
-    /// A packet whose time comes within this is sent at once.
+    /// A packet whose time is at most this far ahead is sent at once.
     pub horizon: Duration,
-    /// The rate is the window per round trip, times this in percent, in slow start.
+    /// Pacing gain in slow start, in percent of one window per round trip.
     pub gain_slow_start: u32,
-    /// The same outside slow start.
+    /// Pacing gain outside slow start, in percent of one window per round trip.
     pub gain: u32,
-    /// Packets sent together, if there are more than one.
+    /// Number of packets sent together, if more than one.
     pub lumpy: u32,
 }
 
 impl PacerParams {
-    /// Chromium's.
+    /// Parameters of Chromium.
     pub const CHROMIUM: Self =
         Self { burst: 10, horizon: Duration::from_millis(1), gain_slow_start: 200, gain: 125, lumpy: 1 };
 }
@@ -34,7 +34,7 @@ const LUMPS_IN_WINDOW: u64 = 4;
 // quiche: pacing_sender.cc OnPacketSent (f44fa9f) - 1.2 Mbit/s of window per round trip, not of pacing; here in bytes a second.
 const LUMPY_RATE: u64 = 150_000;
 
-/// A pacer at work.
+/// State of the pacer.
 #[derive(Clone, Debug)]
 pub struct Pacer {
     params: PacerParams,
@@ -51,20 +51,20 @@ pub struct Pacer {
     alarm: Option<Instant>,
 }
 
-/// What the pacer needs to know of the sender.
+/// Sender state that the pacer uses.
 #[derive(Clone, Copy, Debug)]
 pub struct PacerInput {
-    /// Window in bytes.
+    /// Congestion window in bytes.
     pub cwnd: u64,
     /// Smoothed round-trip time.
     pub srtt: Duration,
-    /// In slow start.
+    /// The sender is in slow start.
     pub slow_start: bool,
-    /// Losses are being repaired.
+    /// The sender is in recovery.
     pub recovery: bool,
     /// Bytes in flight before the packet.
     pub in_flight: u64,
-    /// Bytes a second, where the congestion control sets the rate.
+    /// Pacing rate in bytes per second, if the congestion control sets it.
     pub rate: Option<u64>,
 }
 
@@ -83,7 +83,7 @@ impl Pacer {
         }
     }
 
-    /// Bytes a second.
+    /// Pacing rate in bytes per second.
     pub fn rate(&self, pace: &PacerInput) -> u64 {
         if let Some(rate) = pace.rate {
             return rate;
@@ -92,7 +92,7 @@ impl Pacer {
         window_rate(pace, gain)
     }
 
-    /// Whether a packet may be sent now; if not, the alarm is set.
+    /// Whether a packet may be sent now. If not, sets the alarm.
     pub fn can_send(&mut self, now: Instant, in_flight: u64) -> bool {
         // spec: quic_connection.cc CanWrite (Chromium 62) - an acknowledgement does not send while the send alarm is set.
         if self.alarm.is_some() {
@@ -109,7 +109,7 @@ impl Pacer {
         true
     }
 
-    /// A packet that has to be acknowledged was sent.
+    /// An ack-eliciting packet was sent.
     pub fn on_sent(&mut self, now: Instant, bytes: u64, pace: &PacerInput) {
         if pace.in_flight == 0 && !pace.recovery {
             self.tokens = self.params.burst.min((pace.cwnd / u64::from(MSS)) as u32);
@@ -159,24 +159,24 @@ impl Pacer {
         self.limited = pace.in_flight + bytes < pace.cwnd;
     }
 
-    /// Losses have been seen: no burst any more.
+    /// Losses were detected: bursts end.
     pub fn on_lost(&mut self) {
         self.tokens = 0;
     }
 
-    /// The alarm may have come.
+    /// The alarm may be due.
     pub fn on_timer(&mut self, now: Instant) {
         if self.alarm.is_some_and(|at| at <= now) {
             self.alarm = None;
         }
     }
 
-    /// When sending goes on.
+    /// When sending may continue.
     pub fn next_timer(&self) -> Option<Instant> {
         self.alarm
     }
 
-    /// The window forbids sending, which makes the alarm pointless.
+    /// The congestion window forbids sending: cancels the alarm.
     // spec: quic_connection.cc CanWrite (Chromium 62) - the alarm is cancelled when the window is full.
     pub fn cancel(&mut self) {
         self.alarm = None;

@@ -13,22 +13,22 @@ use super::pacer::PacerParams;
 use super::timers::{ProbeTimeout, Repair, TimerParams};
 use super::window::{Growth, WindowParams};
 
-/// A preset.
+/// A named configuration.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Preset {
-    /// gQUIC 39 as Chromium 62 has it.
+    /// gQUIC 39 as in Chromium 62.
     Chromium39,
-    /// The same with a pacer that sends no packet early.
+    /// The same, with a pacer that sends no packet early.
     Chromium39Strict,
-    /// The paper's BQUIC: acknowledgement decimation, and no pacing.
+    /// The paper's BQUIC: ACK decimation, and no pacing.
     Bquic39,
-    /// Acknowledgement decimation alone.
+    /// ACK decimation only.
     Bquic39Ack,
-    /// No pacing alone.
+    /// No pacing only.
     Bquic39Nopace,
-    /// Chromium of today: decimation always, two packets together.
+    /// Chromium of today: ACK decimation always, and packets paced in pairs.
     ChromiumNow,
-    /// QUIC as RFC 9000 and 9002 describe it.
+    /// QUIC as in RFC 9000 and RFC 9002.
     Rfc9002,
 }
 
@@ -75,7 +75,7 @@ const CHROMIUM39: QuicConfig = QuicConfig {
 };
 
 impl Preset {
-    /// All, under their names.
+    /// All presets, by name.
     pub const ALL: [(&'static str, Self); 7] = [
         ("chromium39", Self::Chromium39),
         ("chromium39-strict", Self::Chromium39Strict),
@@ -86,12 +86,12 @@ impl Preset {
         ("rfc9002", Self::Rfc9002),
     ];
 
-    /// Its name.
+    /// Name of the preset.
     pub fn name(self) -> &'static str {
         Self::ALL.iter().find(|(_, p)| *p == self).map_or("", |(name, _)| name)
     }
 
-    /// What it stands for.
+    /// Configuration of the preset.
     pub const fn config(self) -> QuicConfig {
         let base = CHROMIUM39;
         match self {

@@ -1,10 +1,10 @@
-//! Proportional rate reduction: how much may be sent while losses are being repaired.
+//! Proportional rate reduction (PRR): how much may be sent during recovery.
 // spec: congestion_control/prr_sender.cc (Chromium 62), rfc6937 3.
 
 /// Largest segment, as this part counts.
 const MSS: u64 = super::MSS as u64;
 
-/// Bytes since the loss.
+/// PRR state, in bytes since the loss.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct QuicPrr {
     sent: u64,
@@ -14,17 +14,17 @@ pub struct QuicPrr {
 }
 
 impl QuicPrr {
-    /// A loss was seen while so much was in flight.
+    /// A loss was detected with `in_flight` bytes in flight.
     pub fn on_lost(&mut self, in_flight: u64) {
         *self = Self { in_flight_before: in_flight, ..Self::default() };
     }
 
-    /// So much was sent during recovery.
+    /// `bytes` bytes were sent during recovery.
     pub fn on_sent(&mut self, bytes: u64) {
         self.sent += bytes;
     }
 
-    /// A packet of so many bytes was acknowledged during recovery.
+    /// A packet of `bytes` bytes was acknowledged during recovery.
     pub fn on_acked(&mut self, bytes: u64) {
         self.delivered += bytes;
         self.acks += 1;

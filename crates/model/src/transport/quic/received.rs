@@ -1,19 +1,19 @@
-//! Packets that a receiver has got, as ranges.
+//! Packet numbers that a receiver has received, as ranges.
 
 use alloc::vec::Vec;
 
-/// Most ranges that an acknowledgement frame names.
+/// Maximum number of ranges in an acknowledgement frame.
 // spec: quic_protocol / quic_framer.cc (Chromium 62) - the number of blocks is one byte.
 pub const MAX_RANGES: usize = 255;
 
-/// What came of a packet number.
+/// Classification of a received packet number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Came {
-    /// It is the newest.
+    /// The newest packet number so far.
     Newest,
-    /// It had been missed.
+    /// A packet number that was missing.
     Missing,
-    /// It had come before, or is so old that nobody asks for it.
+    /// A duplicate, or a number so old that it is no longer tracked.
     Before,
 }
 
@@ -26,7 +26,7 @@ pub struct Received {
 }
 
 impl Received {
-    /// Takes note of a packet.
+    /// Records a packet number.
     pub fn insert(&mut self, number: u64) -> Came {
         if number < self.least {
             return Came::Before;
@@ -72,7 +72,7 @@ impl Received {
         Came::Missing
     }
 
-    /// The sender will not send anything below this again: it is neither missing nor to be acknowledged.
+    /// STOP_WAITING: the sender will not send packet numbers below `least` again. Lower numbers are neither missing nor acknowledged.
     pub fn stop_waiting(&mut self, least: u64) {
         if least <= self.least {
             return;
@@ -84,19 +84,19 @@ impl Received {
         });
     }
 
-    /// Packets in a row up to the newest, if something that is still of interest is missing before them.
+    /// Number of packets in a row up to the newest, if a tracked number before them is missing.
     pub fn since_gap(&self) -> Option<u64> {
         let &(first, end) = self.ranges.last()?;
         let complete = self.ranges.len() == 1 && first <= self.least.max(1);
         (!complete).then_some(end - first)
     }
 
-    /// The newest packet.
+    /// Largest packet number received.
     pub fn largest(&self) -> Option<u64> {
         self.ranges.last().map(|r| r.1 - 1)
     }
 
-    /// The ranges, the newest first.
+    /// The ranges, newest first.
     pub fn newest_first(&self) -> impl ExactSizeIterator<Item = (u64, u64)> {
         self.ranges.iter().rev().copied()
     }

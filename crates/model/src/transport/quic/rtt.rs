@@ -1,38 +1,38 @@
-//! Round-trip times: smoothed, mean deviation, least.
+//! Round-trip times: smoothed, mean deviation, minimum.
 // spec: congestion_control/rtt_stats.cc (Chromium 62), rfc9002 5.
 
 use crate::vocabulary::Duration;
 
-/// Round-trip times as a sender has measured them.
+/// Round-trip times measured by a sender.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct QuicRtt {
-    /// Newest sample, without the delay of the acknowledgement.
+    /// Newest sample, without the acknowledgement delay.
     pub latest: Duration,
-    /// Smoothed; zero before the first sample.
+    /// Smoothed round-trip time; zero before the first sample.
     pub smoothed: Duration,
-    /// The smoothed one before the newest sample.
+    /// Smoothed round-trip time before the newest sample.
     pub previous: Duration,
     /// Mean deviation.
     pub deviation: Duration,
-    /// Least, with the delay of the acknowledgement; zero before the first sample.
+    /// Minimum, including the acknowledgement delay; zero before the first sample.
     pub min: Duration,
-    /// What is taken for the smoothed one before the first sample.
+    /// Round-trip time assumed before the first sample.
     pub initial: Duration,
 }
 
 impl QuicRtt {
-    /// Nothing measured yet, by Chromium's initial value.
+    /// State before the first sample, with Chromium's initial value.
     // spec: rtt_stats.cc (Chromium 62) - 100 ms.
     pub const INITIAL: Self = Self::new(Duration::from_millis(100));
 
-    /// Nothing measured yet.
+    /// State before the first sample.
     pub const fn new(initial: Duration) -> Self {
         let zero = Duration::ZERO;
         Self { latest: zero, smoothed: zero, previous: zero, deviation: zero, min: zero, initial }
     }
 
-    /// A packet was acknowledged so long after it was sent; its receiver says that it kept the acknowledgement so long.
-    /// `subtract_below_min`: the delay is taken off even if less than the least round-trip time remains.
+    /// Processes a sample: the time from a packet to its acknowledgement, and the acknowledgement delay that the receiver reports.
+    /// `subtract_below_min`: the delay is subtracted even if the result is below the minimum round-trip time.
     // spec: rtt_stats.cc UpdateRtt (Chromium 62) - the delay is taken off whatever remains; rfc9002 5.3 - only down to
     // min_rtt.
     pub fn update(&mut self, sample: Duration, ack_delay: Duration, subtract_below_min: bool) {
@@ -56,7 +56,7 @@ impl QuicRtt {
         }
     }
 
-    /// The smoothed one, or the initial value.
+    /// The smoothed round-trip time, or the initial value before the first sample.
     pub fn smoothed_or_initial(&self) -> Duration {
         if self.smoothed == Duration::ZERO { self.initial } else { self.smoothed }
     }

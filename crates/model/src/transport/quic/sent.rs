@@ -1,4 +1,4 @@
-//! Packets that a sender has sent and not done with, and those whose content is to be sent again.
+//! Packets that a sender has sent and that are not done, and those whose content is to be retransmitted.
 // spec: quic_unacked_packet_map.cc, quic_sent_packet_manager.cc (Chromium 62).
 
 use alloc::collections::VecDeque;
@@ -6,22 +6,22 @@ use alloc::vec::Vec;
 
 use crate::vocabulary::{Instant, QuicFrame};
 
-/// A packet that was sent.
+/// A sent packet.
 #[derive(Clone, Debug)]
 pub struct SentPacket {
-    /// When.
+    /// Time of transmission.
     pub time: Instant,
-    /// Bytes of its datagram.
+    /// Length of the datagram in bytes.
     pub bytes: u32,
-    /// It counts as in flight.
+    /// The packet counts as in flight.
     pub in_flight: bool,
-    /// It was acknowledged.
+    /// The packet was acknowledged.
     pub acked: bool,
-    /// It carries part of the handshake.
+    /// The packet carries handshake data (CRYPTO frames).
     pub crypto: bool,
     /// It is in the queue of what is sent again.
     queued: bool,
-    /// What has to be sent again if it is lost; it moves to the packet that does it.
+    /// Frames to be retransmitted if the packet is lost. They move to the packet that retransmits them.
     pub frames: Vec<QuicFrame>,
     /// The packet that its content was sent in again.
     again: Option<u64>,
@@ -29,18 +29,18 @@ pub struct SentPacket {
     lost: Option<u64>,
 }
 
-/// What an acknowledgement has done.
+/// Result of an acknowledgement.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Acked {
-    /// The newest packet that it acknowledged for the first time.
+    /// The newest packet acknowledged for the first time.
     pub largest: Option<u64>,
-    /// Packets acknowledged that had been declared lost.
+    /// Number of acknowledged packets that had been declared lost.
     pub spurious: u64,
-    /// By how many the numbers of such packets were below the newest that had been acknowledged before, at most.
+    /// Maximum distance of such a packet from the highest number acknowledged before.
     pub reordered: u64,
 }
 
-/// The packets of one sender, by their numbers.
+/// Sent packets of one sender, by packet number.
 #[derive(Clone, Debug)]
 pub struct SentPackets {
     ring: VecDeque<SentPacket>,
@@ -81,12 +81,12 @@ impl Default for SentPackets {
 }
 
 impl SentPackets {
-    /// Number of the next packet.
+    /// Packet number of the next packet.
     pub fn next_number(&self) -> u64 {
         self.first + self.ring.len() as u64
     }
 
-    /// The oldest packet that is not done with.
+    /// Number of the oldest packet that is not done.
     pub fn least(&self) -> u64 {
         self.first
     }
@@ -101,12 +101,12 @@ impl SentPackets {
         self.in_flight_packets
     }
 
-    /// Something was sent that is neither acknowledged nor sent again.
+    /// Whether frames were sent that are neither acknowledged nor retransmitted.
     pub fn has_frames(&self) -> bool {
         self.with_frames > 0
     }
 
-    /// Part of the handshake was sent that is neither acknowledged nor sent again.
+    /// Whether handshake data was sent that is neither acknowledged nor retransmitted.
     pub fn has_crypto(&self) -> bool {
         self.crypto > 0
     }
@@ -121,32 +121,32 @@ impl SentPackets {
         self.get(self.oldest).map_or(self.last_in_flight, |sent| sent.time)
     }
 
-    /// When the newest part of the handshake was sent.
+    /// When the newest packet with handshake data was sent.
     pub fn last_crypto(&self) -> Instant {
         self.last_crypto
     }
 
-    /// A packet by its number, if it is not done with.
+    /// The packet with this number, if it is not done.
     pub fn get(&self, number: u64) -> Option<&SentPacket> {
         self.ring.get(number.checked_sub(self.first)? as usize)
     }
 
-    /// All from the oldest on, with their numbers.
+    /// All packets from the oldest on, with their numbers.
     pub fn iter(&self) -> impl Iterator<Item = (u64, &SentPacket)> {
         (self.first..).zip(&self.ring)
     }
 
-    /// Those from the oldest in flight on, with their numbers.
+    /// The packets from the oldest one in flight on, with their numbers.
     pub fn iter_in_flight(&self) -> impl Iterator<Item = (u64, &SentPacket)> {
         (self.oldest..).zip(self.ring.range((self.oldest - self.first) as usize..))
     }
 
-    /// A list for the frames of the next packet, empty.
+    /// An empty list for the frames of the next packet.
     pub fn frames(&mut self) -> Vec<QuicFrame> {
         self.pool.pop().unwrap_or_default()
     }
 
-    /// Takes a list back that is not needed any more.
+    /// Keeps an unused list for later.
     pub fn give_back(&mut self, mut frames: Vec<QuicFrame>) {
         frames.clear();
         if frames.capacity() > 0 {
@@ -154,7 +154,7 @@ impl SentPackets {
         }
     }
 
-    /// The next packet was sent. It counts as in flight if it has frames that its receiver has to acknowledge.
+    /// Records the next packet. It counts as in flight if it is `eliciting`.
     pub fn push(&mut self, now: Instant, bytes: u32, frames: Vec<QuicFrame>, eliciting: bool) {
         let crypto = frames.iter().any(|f| matches!(f, QuicFrame::Crypto { .. }));
         if eliciting {
@@ -181,7 +181,7 @@ impl SentPackets {
         self.pass_landed();
     }
 
-    /// The next number is left out: no packet has it.
+    /// Skips the next packet number.
     pub fn skip(&mut self, now: Instant) {
         self.push(now, 0, Vec::new(), false);
     }
@@ -193,8 +193,8 @@ impl SentPackets {
         }
     }
 
-    /// The content of the next packet to be sent again, and that packet; it is to be sent now. One whose content has been
-    /// acknowledged meanwhile is passed over.
+    /// The next content to be retransmitted, with the number of its original packet. The caller sends it now. Packets that were acknowledged in
+    /// the meantime are skipped.
     pub fn take_again(&mut self) -> Option<(u64, Vec<QuicFrame>)> {
         while let Some(number) = self.queue.pop_front() {
             let next = self.next_number();
@@ -213,7 +213,7 @@ impl SentPackets {
         None
     }
 
-    /// Whether anything is to be sent again.
+    /// Whether content is to be retransmitted.
     pub fn has_again(&self) -> bool {
         self.queue.iter().any(|&n| self.get(n).is_some_and(|sent| !sent.frames.is_empty()))
     }
@@ -222,7 +222,7 @@ impl SentPackets {
         self.ring.get_mut(number.checked_sub(self.first)? as usize)
     }
 
-    /// What a packet carried is to be sent again; the packet itself stays in flight.
+    /// Queues the content of a packet for retransmission. The packet stays in flight.
     pub fn send_again(&mut self, number: u64) {
         if let Some(sent) = self.at(number)
             && !sent.queued
@@ -243,7 +243,7 @@ impl SentPackets {
         }
     }
 
-    /// The packet is not in flight any more; returns its bytes if it was.
+    /// Takes a packet out of flight. Returns its bytes if it was in flight.
     pub fn land(&mut self, number: u64) -> Option<u32> {
         let sent = self.at(number)?;
         if !core::mem::replace(&mut sent.in_flight, false) {
@@ -256,8 +256,8 @@ impl SentPackets {
         Some(bytes)
     }
 
-    /// An acknowledgement of some ranges, the newest first. `landed` is told of each packet in flight that it acknowledges
-    /// for the first time, in rising order, with its bytes.
+    /// Processes the ranges of an acknowledgement, newest first. Calls `landed` with the number and bytes of each in-flight packet that is
+    /// acknowledged for the first time, in rising order.
     pub fn acknowledge(&mut self, ranges: &[(u64, u64)], mut landed: impl FnMut(u64, u32)) -> Acked {
         let mut done = Acked::default();
         for &(from, end) in ranges.iter().rev() {
@@ -303,7 +303,7 @@ impl SentPackets {
         self.give_back(frames);
     }
 
-    /// Forgets the oldest packets of which nothing more can come.
+    /// Forgets the oldest packets that are done.
     // spec: quic_unacked_packet_map.cc IsPacketUseless (Chromium 62) - of no use for the round-trip time, not in flight, and
     // without anything to send again.
     pub fn forget_done(&mut self) {
@@ -317,7 +317,7 @@ impl SentPackets {
         }
     }
 
-    /// The newest packet that an acknowledgement has named.
+    /// Largest packet number that was acknowledged.
     pub fn largest_observed(&self) -> u64 {
         self.largest_observed
     }

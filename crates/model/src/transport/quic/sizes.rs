@@ -18,7 +18,7 @@ pub fn number(number: u64, least: u64) -> u32 {
     }
 }
 
-/// Bytes around the frames of a packet.
+/// Overhead in bytes around the frames of a packet.
 pub fn around(number: u64, least: u64) -> u32 {
     HEADER + self::number(number, least) + TAG
 }
@@ -48,7 +48,7 @@ pub fn ack(newest_first: impl ExactSizeIterator<Item = (u64, u64)>) -> u32 {
     1 + bytes_of(newest) + 2 + block + 1 + gaps
 }
 
-/// Bytes of the head of a stream frame: type, number, offset, and unless it fills the packet its length.
+/// Bytes of a STREAM frame's header: type, stream ID, offset, and length unless the frame fills the packet.
 pub fn stream_head(id: u32, offset: u64, with_length: bool) -> u32 {
     let offset = match offset {
         0 => 0,
@@ -57,7 +57,7 @@ pub fn stream_head(id: u32, offset: u64, with_length: bool) -> u32 {
     1 + bytes_of(u64::from(id)) + offset + if with_length { 2 } else { 0 }
 }
 
-/// Bytes of a frame; a stream frame with its length.
+/// Bytes of a frame. A STREAM frame includes its length field.
 pub fn frame(frame: &QuicFrame) -> u32 {
     match *frame {
         QuicFrame::Stream { id, offset, len, .. } => stream_head(id, offset, true) + len,

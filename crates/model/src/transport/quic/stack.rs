@@ -31,31 +31,31 @@ pub enum Connection {
 pub struct Snapshot {
     /// Congestion window in bytes.
     pub cwnd: u64,
-    /// Slow-start threshold in bytes; none before the first, and where the stack does not tell.
+    /// Slow-start threshold in bytes. `None` before the first, or if the stack does not report it.
     pub ssthresh: Option<u64>,
-    /// Slow start has not been left; none where the stack does not tell.
+    /// Whether the connection is still in its first slow start. `None` if the stack does not report it.
     pub slow_start: Option<bool>,
-    /// Bytes sent and neither acknowledged nor given up.
+    /// Bytes in flight: sent and neither acknowledged nor declared lost. `None` if the stack does not report it.
     pub in_flight: Option<u64>,
-    /// Smoothed round-trip time; none before the first measurement.
+    /// Smoothed round-trip time. `None` before the first sample.
     pub srtt: Option<Duration>,
-    /// Minimum round-trip time; none before the first measurement.
+    /// Minimum round-trip time. `None` before the first sample.
     pub min_rtt: Option<Duration>,
-    /// Newest round-trip time; none before the first measurement.
+    /// Newest round-trip time sample. `None` before the first sample.
     pub latest_rtt: Option<Duration>,
-    /// Rate of the pacer in bytes a second; none if it does not pace, or does not tell.
+    /// Pacing rate in bytes per second. `None` if the stack does not pace, or does not report it.
     pub pacing: Option<u64>,
     /// Datagrams sent.
     pub sent: u64,
-    /// Packets that were declared lost.
+    /// Packets declared lost.
     pub lost: u64,
     /// Number of these that were acknowledged later; none if the stack does not report it.
     pub spurious: Option<u64>,
-    /// Acknowledgement frames sent; none where the stack does not tell.
+    /// Acknowledgement frames sent. `None` if the stack does not report it.
     pub acks_sent: Option<u64>,
-    /// Acknowledgement frames received; none where the stack does not tell.
+    /// Acknowledgement frames received. `None` if the stack does not report it.
     pub acks_received: Option<u64>,
-    /// Retransmission (or probe) timeouts that have fired; none where the stack does not tell.
+    /// Number of retransmission or probe timeouts. `None` if the stack does not report it.
     pub timeouts: Option<u64>,
 }
 

@@ -1,4 +1,4 @@
-//! Streams: what is to be sent of each, in turn, and what has come of each, without waiting for others.
+//! Streams: data to be sent, served in turn, and received data, without head-of-line blocking between streams.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -16,16 +16,16 @@ const STEP: u32 = 2;
 // spec: quic_write_blocked_list.h (Chromium 62) kBatchWriteSize.
 const BATCH: u64 = 16_000;
 
-/// A part of a stream.
+/// A part of a stream (a STREAM frame).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct StreamChunk {
-    /// The stream.
+    /// Stream ID.
     pub id: u32,
-    /// Where it begins.
+    /// Offset in bytes.
     pub offset: u64,
-    /// How long it is, in bytes.
+    /// Length in bytes.
     pub len: u32,
-    /// The stream ends with it.
+    /// FIN: the stream ends with this part.
     pub fin: bool,
 }
 
@@ -72,17 +72,17 @@ pub struct Streams {
     credit: Credit,
 }
 
-/// New limits that the peer is to be told.
+/// New flow-control limits to be sent to the peer, in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Limits {
-    /// Of the stream that was read.
+    /// New limit of the stream that was read (MAX_STREAM_DATA).
     pub stream: Option<u64>,
-    /// Of the connection.
+    /// New limit of the connection (MAX_DATA).
     pub connection: Option<u64>,
 }
 
 impl Streams {
-    /// No stream yet; `own` is what this end allows, `peer` what the other does.
+    /// State without streams. `own` are the windows of this end, `peer` those of the peer.
     pub fn new(own: FlowParams, peer: FlowParams) -> Self {
         Self {
             params: own,
@@ -123,21 +123,21 @@ impl Streams {
         &mut self.all[index]
     }
 
-    /// A new stream.
+    /// Opens a stream.
     pub fn open(&mut self) -> u32 {
         let id = FIRST + STEP * self.all.len() as u32;
         self.stream(id);
         id
     }
 
-    /// The application writes.
+    /// The application writes `bytes` bytes.
     pub fn write(&mut self, id: u32, bytes: u64) {
         let s = self.stream(id);
         s.written = s.written.saturating_add(bytes);
         self.queue(id);
     }
 
-    /// The application will write no more.
+    /// The application ends the stream.
     pub fn finish(&mut self, id: u32) {
         self.stream(id).finished = true;
         self.queue(id);
@@ -151,7 +151,7 @@ impl Streams {
         }
     }
 
-    /// The peer allows more.
+    /// The peer raises a flow-control limit: of a stream, or of the connection (`None`).
     pub fn allow(&mut self, id: Option<u32>, limit: u64) {
         match id {
             None => self.limit = self.limit.max(limit),
@@ -163,7 +163,7 @@ impl Streams {
         }
     }
 
-    /// Whether anything may be sent that was not sent before.
+    /// Whether new data may be sent.
     pub fn has_data(&self) -> bool {
         self.turn.front().is_some_and(|&id| {
             let s = &self.all[Self::index(id)];
@@ -176,8 +176,8 @@ impl Streams {
         self.all.iter().map(|s| s.written - s.sent).sum()
     }
 
-    /// The next part to be sent; `room` says how many bytes of a stream fit the packet if the part begins at an offset, the
-    /// stream's number given too. None if nothing may be sent or nothing fits.
+    /// The next part to be sent. `room(id, offset)` is the number of stream bytes that fit into the packet for a part of stream `id` at
+    /// `offset`. `None` if nothing may be sent, or nothing fits.
     pub fn next_part(&mut self, room: impl Fn(u32, u64) -> u32) -> Option<StreamChunk> {
         if !self.has_data() {
             return None;
@@ -212,7 +212,7 @@ impl Streams {
         Some(StreamChunk { id, offset, len: len as u32, fin })
     }
 
-    /// A part has come.
+    /// A part of a stream was received.
     pub fn on_part(&mut self, part: StreamChunk) {
         let s = self.stream(part.id);
         let end = part.offset + u64::from(part.len);
@@ -237,14 +237,14 @@ impl Streams {
         }
     }
 
-    /// A stream with something to be read.
+    /// A stream with data or an end to be read.
     pub fn next_readable(&mut self) -> Option<u32> {
         let id = self.readable.pop_front()?;
         self.stream(id).told = false;
         Some(id)
     }
 
-    /// Reads all that is there of a stream, and says what the peer is to be allowed now.
+    /// Reads all available data of a stream. Returns the new limits for the peer too.
     pub fn read(&mut self, id: u32, now: Instant, srtt: Duration) -> (Read, Limits) {
         let s = self.stream(id);
         let bytes = s.ready - s.read;
@@ -263,7 +263,7 @@ impl Streams {
         (Read { bytes, finished }, limits)
     }
 
-    /// The most that the peer may send on the connection.
+    /// The connection's flow-control limit: the total bytes that the peer may send.
     pub fn connection_limit(&self) -> u64 {
         self.credit.limit()
     }

@@ -13,42 +13,42 @@ use super::sent::SentPackets;
 pub struct TimerParams {
     /// What the timer does.
     pub repair: Repair,
-    /// The longest delay of an acknowledgement that the other end says it makes; part of the probe timeout.
+    /// The peer's max_ack_delay, which is part of the probe timeout.
     pub max_ack_delay: Duration,
 }
 
-/// What the timer does where no acknowledgement comes.
+/// Reaction of the timer when no acknowledgement is received.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Repair {
-    /// The handshake is sent again after one and a half round trips; for data so many tail-loss probes, then retransmission
+    /// The handshake is retransmitted after one and a half round trips. For data, this many tail loss probes are followed by retransmission
     /// timeouts.
     TailLossProbes(u32),
-    /// Probes alone, for the handshake as for data.
+    /// Probe timeouts (PTO, RFC 9002) for handshake and data.
     ProbeTimeout(ProbeTimeout),
 }
 
-/// The probe timeout.
+/// Parameters of the probe timeout (PTO).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ProbeTimeout {
-    /// It holds so many times the mean deviation.
+    /// Factor of the mean deviation in the PTO.
     pub deviations: u64,
     /// The first one for data runs from the oldest packet in flight, and ends one and a half round trips after the newest at
     /// the earliest; otherwise from the newest.
     pub from_oldest: bool,
-    /// A packet number is left out before a probe, so that the gap makes its receiver answer at once.
+    /// A packet number is skipped before a probe, so that the gap makes the receiver acknowledge at once.
     pub skips: bool,
-    /// The window falls to its least when all that was sent over three of them is lost.
+    /// Persistent congestion: the window falls to its minimum when all packets sent over three PTOs are lost.
     pub persistent: bool,
-    /// A client that does not know whether the server may send goes on doubling, whatever is acknowledged.
+    /// A client that does not know whether the server may send keeps its PTO backoff, even when packets are acknowledged.
     pub doubles_while_held: bool,
 }
 
 impl ProbeTimeout {
-    /// RFC 9002's.
+    /// RFC 9002.
     // spec: rfc9002 6.2.1, 6.2.2.1, 7.6.
     pub const RFC9002: Self =
         Self { deviations: 4, from_oldest: false, skips: false, persistent: true, doubles_while_held: true };
-    /// Of Google's QUIC since it speaks the RFCs'.
+    /// Google's QUIC since it supports the RFCs.
     // quiche: quic_constants.h kPtoRttvarMultiplier; quic_sent_packet_manager.cc GetRetransmissionTime, PostProcessNewlyAckedPackets;
     // quic_connection.cc OnRetransmissionAlarm (f44fa9f) - a number is left out; nothing ever tells the window of a timeout or of
     // a persistent congestion.
@@ -56,16 +56,16 @@ impl ProbeTimeout {
         Self { deviations: 2, from_oldest: true, skips: true, persistent: false, doubles_while_held: false };
 }
 
-/// What the timer stands for.
+/// Purpose of the timer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Alarm {
-    /// The handshake is sent again, all of it.
+    /// Retransmit all handshake data.
     Handshake,
-    /// Losses are looked for again.
+    /// Check for losses by time.
     Loss,
-    /// A packet is sent to provoke an acknowledgement.
+    /// Send a probe packet to elicit an acknowledgement.
     Probe,
-    /// All is thought lost.
+    /// Retransmission timeout: all packets are considered lost.
     Timeout,
 }
 
@@ -82,7 +82,7 @@ const MAX_BACKOFF: u32 = 10;
 // spec: rfc9002 6.1.2 - 1 ms is recommended.
 const GRANULARITY: Duration = Duration::from_millis(1);
 
-/// How often each has fired since something was acknowledged.
+/// How often each alarm has fired since the last acknowledgement.
 #[derive(Clone, Debug)]
 pub struct QuicTimers {
     params: TimerParams,
@@ -92,12 +92,12 @@ pub struct QuicTimers {
 }
 
 impl QuicTimers {
-    /// Nothing has fired.
+    /// State in which no alarm has fired.
     pub fn new(params: TimerParams) -> Self {
         Self { params, handshakes: 0, probes: 0, timeouts: 0 }
     }
 
-    /// When the timer fires and what it stands for.
+    /// When the timer fires next, and for which purpose.
     pub fn next(&self, sent: &SentPackets, loss: &Loss, rtt: &QuicRtt) -> Option<(Instant, Alarm)> {
         if sent.in_flight_packets() == 0 {
             return None;
@@ -158,7 +158,7 @@ impl QuicTimers {
         (self.interval(rtt) + self.params.max_ack_delay) * self.backoff()
     }
 
-    /// How long a probe of the handshake waits: its packets are acknowledged without delay.
+    /// Probe timeout of the handshake, whose packets are acknowledged without delay.
     pub fn handshake_probe_timeout(&self, rtt: &QuicRtt) -> Duration {
         self.interval(rtt) * self.backoff()
     }
@@ -177,7 +177,7 @@ impl QuicTimers {
         rtt.smoothed + (rtt.deviation * self.pto().map_or(0, |pto| pto.deviations)).max(GRANULARITY)
     }
 
-    /// The probe timeout's rules, where it is what repairs.
+    /// Parameters of the PTO, if PTOs are used.
     pub fn pto(&self) -> Option<ProbeTimeout> {
         match self.params.repair {
             Repair::ProbeTimeout(pto) => Some(pto),
@@ -185,13 +185,13 @@ impl QuicTimers {
         }
     }
 
-    /// All packets sent over this long, and lost, are a persistent congestion.
+    /// Duration of persistent congestion: all packets sent over this time are lost.
     // spec: rfc9002 7.6.1 - three probe timeouts without backoff.
     pub fn persistent(&self, rtt: &QuicRtt) -> Duration {
         (self.interval(rtt) + self.params.max_ack_delay) * 3
     }
 
-    /// It has fired.
+    /// The timer has fired.
     pub fn fired(&mut self, alarm: Alarm) {
         match alarm {
             Alarm::Handshake => self.handshakes += 1,
@@ -201,12 +201,12 @@ impl QuicTimers {
         }
     }
 
-    /// Timeouts since something was acknowledged.
+    /// Number of timeouts since the last acknowledgement.
     pub fn timeouts(&self) -> u32 {
         self.timeouts
     }
 
-    /// Something was acknowledged.
+    /// A packet was acknowledged.
     pub fn reset(&mut self) {
         (self.handshakes, self.probes, self.timeouts) = (0, 0, 0);
     }

@@ -9,49 +9,49 @@ use super::hystart::HybridSlowStart;
 use super::prr::QuicPrr;
 use super::rtt::QuicRtt;
 
-/// How the window grows after slow start, and what a loss leaves of it.
+/// Growth of the window in congestion avoidance, and its reduction after a loss.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Growth {
     /// CUBIC in bytes.
     Cubic,
-    /// Reno as Chromium counts it: by packets.
+    /// Reno as in Chromium, which counts packets.
     Reno,
-    /// NewReno of RFC 9002: half after a loss, in slow start by the bytes acknowledged.
+    /// NewReno of RFC 9002: the window is halved after a loss and grows by the acknowledged bytes in slow start.
     Rfc9002,
 }
 
-/// How the window is kept.
+/// Parameters of the congestion window.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct WindowParams {
-    /// How it grows.
+    /// Growth of the window.
     pub growth: Growth,
-    /// CUBIC's rules, where it grows by that.
+    /// CUBIC's rules, if `growth` is CUBIC.
     pub cubic: CubicRules,
-    /// Connections that the sender behaves as.
+    /// Number of connections that the sender emulates.
     pub connections: u32,
-    /// What the window counts as a packet, in bytes: not the size of packets in Chromium.
+    /// Segment size of the window in bytes. In Chromium this is not the packet size.
     pub mss: u32,
     /// Initial window in bytes.
     pub initial: u64,
-    /// Least window in bytes.
+    /// Minimum window in bytes.
     pub least: u64,
-    /// Greatest window in bytes.
+    /// Maximum window in bytes.
     pub most: u64,
-    /// Slow start ends when delay grows.
+    /// Hybrid slow start: slow start ends when the delay increases.
     pub hystart: bool,
-    /// Proportional rate reduction during recovery.
+    /// Proportional rate reduction (PRR) during recovery.
     pub prr: bool,
 }
 
 /// The greatest burst that the window may leave unused and still count as the limit, in bytes.
 const MAX_BURST: u64 = 3 * MSS as u64;
 
-/// What a packet that was acknowledged or lost adds to the window's knowledge.
+/// A packet that was acknowledged or lost.
 #[derive(Clone, Copy, Debug)]
 pub struct Counted {
-    /// Its number.
+    /// Packet number.
     pub number: u64,
-    /// Its bytes.
+    /// Length in bytes.
     pub bytes: u64,
 }
 
@@ -92,27 +92,27 @@ impl Window {
         }
     }
 
-    /// Bytes that may be in flight.
+    /// Congestion window in bytes.
     pub fn cwnd(&self) -> u64 {
         self.cwnd
     }
 
-    /// The threshold, if there is one.
+    /// Slow-start threshold in bytes, if there is one.
     pub fn ssthresh(&self) -> Option<u64> {
         (self.ssthresh != u64::MAX).then_some(self.ssthresh)
     }
 
-    /// The window is below the threshold.
+    /// Whether the window is below the slow-start threshold.
     pub fn in_slow_start(&self) -> bool {
         self.cwnd < self.ssthresh
     }
 
-    /// Losses are being repaired.
+    /// Whether the sender is in recovery.
     pub fn in_recovery(&self) -> bool {
         self.largest_acked <= self.cutback && self.largest_acked != 0
     }
 
-    /// Whether so much more than is in flight may be sent.
+    /// Whether more may be sent with `in_flight` bytes in flight.
     pub fn can_send(&self, in_flight: u64) -> bool {
         if self.params.prr && self.in_recovery() {
             return self.prr.can_send(self.cwnd, in_flight, self.ssthresh);
@@ -141,12 +141,12 @@ impl Window {
         }
     }
 
-    /// Whether delay has ended slow start since the last time.
+    /// Whether increased delay has ended slow start since the last call.
     pub fn took_exit(&mut self) -> bool {
         core::mem::take(&mut self.exited)
     }
 
-    /// A packet was lost, with so much in flight before the acknowledgement that showed it.
+    /// A packet was lost, with `in_flight` bytes in flight before the acknowledgement that revealed the loss.
     pub fn on_lost(&mut self, packet: Counted, in_flight: u64) {
         if packet.number <= self.cutback {
             return;
@@ -165,7 +165,7 @@ impl Window {
         self.counted = 0;
     }
 
-    /// A packet was acknowledged, with so much in flight before.
+    /// A packet was acknowledged, with `in_flight` bytes in flight before.
     pub fn on_acked(&mut self, packet: Counted, in_flight: u64, min_rtt: Duration, now: Instant) {
         self.largest_acked = self.largest_acked.max(packet.number);
         if self.in_recovery() {
@@ -220,7 +220,7 @@ impl Window {
             || self.cwnd - in_flight <= MAX_BURST
     }
 
-    /// A retransmission timeout that was right.
+    /// A retransmission timeout that was not spurious.
     pub fn on_timeout(&mut self) {
         self.cutback = 0;
         self.hystart.restart();
@@ -230,7 +230,7 @@ impl Window {
         self.cwnd = self.params.least;
     }
 
-    /// Everything over a long time was lost.
+    /// Persistent congestion.
     // spec: rfc9002 7.6.2 - the window falls to its least.
     pub fn on_persistent_congestion(&mut self) {
         self.cwnd = self.params.least;

@@ -4,56 +4,56 @@
 use crate::transport::cc::reno::GrowthRules;
 use crate::vocabulary::Duration;
 
-/// The rule of TCP small queues: how many bytes of truesize a socket may have below it.
+/// TCP small queues (TSQ): the rule that limits the bytes of truesize that a socket may have in the queues below it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SmallQueues {
     /// Off: no limit at all.
     pub off: bool,
-    /// Least limit in packets of the size at hand (2 since 3.19; 1 in 3.12-3.18; 0: no such term).
+    /// Minimum of the limit, in packets of the current size (2 since 3.19; 1 in 3.12-3.18; 0: no such minimum).
     pub min_packets: u32,
     /// Use the pacing rate's term, `pacing_rate >> pacing_shift` (since 3.12).
     pub by_rate: bool,
-    /// That term times this: 1, or the n of the TSQ paper's kernels for n ms.
+    /// Factor on the rate's term: 1, or n for the TSQ paper's kernels with n ms.
     // paper: tsq-pacing IV-B - kernels patched to 1 to 8 ms.
     pub rate_multiple: u32,
-    /// How the byte limit `tcp_limit_output_bytes` acts.
+    /// How `net.ipv4.tcp_limit_output_bytes` enters the limit.
     pub cap: LimitOutput,
-    /// When data is sent in spite of the limit.
+    /// When data is sent although the limit is reached.
     pub exception: Exception,
-    /// It holds for retransmissions too, with twice the limit (4.9 on); before, they always left.
+    /// The limit holds for retransmissions too, at twice the value (4.9 on). Before, retransmissions were always sent.
     // linux: net/ipv4/tcp_output.c tcp_xmit_retransmit_queue (4.4 without, 4.9 with tcp_small_queue_check); commit f9616c35a0d7.
     pub retransmissions: bool,
-    /// Value of the charge of an idle socket: 1, so that the comparison is with one byte more than is queued.
+    /// Value of `sk_wmem_alloc` of an idle socket: 1. The limit is thus compared with one byte more than is queued.
     pub initial_charge: u32,
 }
 
 /// How `net.ipv4.tcp_limit_output_bytes` enters the limit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LimitOutput {
-    /// It is the limit (3.6-3.11).
+    /// The sysctl is the limit (3.6-3.11).
     Fixed,
-    /// The larger of it and the rate's term (3.12-3.18).
+    /// The limit is the larger of the sysctl and the rate's term (3.12-3.18).
     AtLeast,
-    /// Never more than it (3.19-4.20, 6.16 on).
+    /// The limit is at most the sysctl (3.19-4.20, 6.16 on).
     AtMost,
-    /// Never more than it, but for sockets that are paced (5.0-6.15).
+    /// The limit is at most the sysctl, except for paced sockets (5.0-6.15).
     AtMostUnlessPaced,
 }
 
-/// Segments that leave although the limit is reached.
+/// Segments that are sent although the limit is reached.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Exception {
     /// None (before 4.10).
     Never,
-    /// The first and the second of the write queue, which holds unacknowledged data too (4.10 to 4.14).
+    /// The first and the second packet of the write queue, which also holds unacknowledged data (4.10 to 4.14).
     FirstOfWriteQueue,
-    /// When nothing unacknowledged is there (4.15 on).
+    /// Packets sent while the retransmit queue is empty (4.15 on).
     EmptyRtxQueue,
-    /// When at most one packet is unacknowledged (newest).
+    /// Packets sent while the retransmit queue holds at most one packet (newest kernels).
     AtMostOneInRtxQueue,
 }
 
-/// How the pacing rate follows from the window.
+/// How the pacing rate is computed from the congestion window.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PacingBase {
     /// From the smoothed round-trip time, as Linux computes it.
@@ -63,7 +63,7 @@ pub enum PacingBase {
     BaseRtt,
 }
 
-/// How losses are found.
+/// Loss detection algorithm.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LossDetection {
     /// RACK with a reordering window, and tail-loss probes (4.18 on by default).
@@ -74,34 +74,35 @@ pub enum LossDetection {
     Fack,
 }
 
-/// What RACK does where losses are found by counting.
+/// What RACK does in addition to loss detection by counting.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RackBeside {
     /// Nothing (before 4.4, or switched off by `net.ipv4.tcp_recovery`).
     No,
-    /// In a recovery it finds what left well before the latest delivery, so retransmissions that were lost (4.4 to 4.10).
+    /// During recovery, RACK finds packets that were sent well before the latest delivered one, and so finds lost retransmissions (4.4 to
+    /// 4.10).
     // linux: net/ipv4/tcp_recovery.c tcp_rack_mark_lost (4.4).
     InRecovery,
-    /// It finds losses at any time, after a reordering window of 1 ms at least (4.11 to 4.17).
+    /// RACK finds losses at any time, with a reordering window of at least 1 ms (4.11 to 4.17).
     // linux: net/ipv4/tcp_recovery.c tcp_rack_detect_loss (4.14).
     Always,
 }
 
-/// What kernels before 4.11 do with too few packets out for three duplicates (`net.ipv4.tcp_early_retrans`).
+/// Early retransmit (RFC 5827) of kernels before 4.11, for too few packets in flight for three duplicate ACKs (`net.ipv4.tcp_early_retrans`).
 // linux: net/ipv4/tcp_input.c tcp_time_to_recover (4.4); gone with commit bec41a11dd3d (4.11).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum EarlyRetransmit {
     /// The kernel has no such rule.
     Gone,
-    /// It is switched off (0, 4).
+    /// Off (0, 4).
     Off,
-    /// One duplicate less than there are packets makes a loss (1).
+    /// A packet is lost after one duplicate ACK less than the number of packets in flight (1).
     AtOnce,
-    /// The same if nothing comes within a quarter of the round-trip time (2, 3).
+    /// The same, if nothing arrives within a quarter of the round-trip time (2, 3).
     Delayed,
 }
 
-/// How the receive buffer is made to fit what is read in a round trip (dynamic right-sizing).
+/// Dynamic right-sizing: how the receive buffer follows the amount of data that is read in a round trip.
 // linux: net/ipv4/tcp_input.c tcp_rcv_space_adjust (4.11, 6.1), tcp_rcvbuf_grow (6.18); commits b0983d3c9b13 (3.13),
 // c3916ad93201 (4.16, recalled).
 // deviation: round trips are timed in us, and by time stamps of ms, whatever the kernel; before 4.13 it counts ticks - the
@@ -123,22 +124,22 @@ pub enum RcvbufRules {
     Linux6_16,
 }
 
-/// How many segments proportional rate reduction sends once the flight is below the threshold.
+/// Rules of proportional rate reduction (PRR, RFC 6937): how many segments are sent once the flight is below the threshold.
 // linux: net/ipv4/tcp_input.c tcp_cwnd_reduction (4.4, 5.10, 6.1).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PrrRules {
     /// Slow start with every acknowledgement (3.2 to 4.2).
     Linux3_2,
-    /// Slow start if a retransmission was acknowledged and none found lost; else as many as were delivered (4.3 to 5.10).
+    /// Slow start if a retransmission was acknowledged and none was found lost. Otherwise as many segments as were delivered (4.3 to 5.10).
     Linux4_3,
-    /// Slow start if the left edge moves and nothing new is lost; else as many as were delivered (5.11 to 5.18).
+    /// Slow start if SND.UNA advances and no new loss is found. Otherwise as many segments as were delivered (5.11 to 5.18).
     // linux: commit 7e901ee7b6ab (5.11).
     Linux5_11,
-    /// The same, but what earlier acknowledgements left unsent is made up for (5.19 on).
+    /// The same, but segments that earlier acknowledgements left unsent are also sent (5.19 on).
     Linux5_19,
 }
 
-/// When a tail-loss probe is sent.
+/// When a tail loss probe (TLP) is sent.
 // linux: net/ipv4/tcp_output.c tcp_schedule_loss_probe (4.4, 4.14, 4.19).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TlpRules {
@@ -152,28 +153,28 @@ pub enum TlpRules {
     Linux4_16,
 }
 
-/// Whether the congestion window counts as what limits the sender, so that it may grow.
+/// Rules that decide whether the sender is limited by the congestion window, so that the window may grow.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum CwndLimitedRules {
     /// With each acknowledgement: if at most three segments more might have been out before it, or so few more that a packet of
     /// several segments was worth waiting for (up to 3.15).
     // linux: net/ipv4/tcp_cong.c tcp_is_cwnd_limited (3.10; the same until commit e114a710aa50, 3.16, recalled).
     Linux3_13,
-    /// If it was full when something was sent last with more in flight than before in the round (3.16 to 5.9).
+    /// If the window was full at the last transmission that raised the round's maximum in flight (3.16 to 5.9).
     // linux: net/ipv4/tcp_output.c tcp_cwnd_validate (4.4); commit ca8a22634381.
     Linux3_16,
-    /// If it was full when last looked at in the round, also if nothing could be sent then (5.10 to 6.0).
+    /// If the window was full when last checked in the round, even if nothing could be sent then (5.10 to 6.0).
     // linux: net/ipv4/tcp_output.c tcp_cwnd_validate, tcp_write_xmit (5.15); commit 299bcb55ecd1, days before 5.10.
     Linux5_10,
-    /// The same, and a round in which it was full once stays so to its end (6.1 on).
+    /// The same, and a round in which the window was full once counts as limited to its end (6.1 on).
     // linux: net/ipv4/tcp_output.c tcp_cwnd_validate (6.1); commit f4ce91ce12a7.
     Linux6_1,
 }
 
-/// Everything that a socket needs to know.
+/// All parameters of a socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TcpConfig {
-    /// Ticks of the kernel's clock in a second (CONFIG_HZ).
+    /// CONFIG_HZ: ticks of the kernel's clock in a second.
     pub hz: u32,
     /// Maximum segment size without options: MTU - 40.
     pub advmss: u16,
@@ -183,21 +184,21 @@ pub struct TcpConfig {
     pub sack: bool,
     /// `net.ipv4.tcp_dsack`.
     pub dsack: bool,
-    /// `net.ipv4.tcp_ecn`: 0 off, 1 asked for and granted, 2 granted when asked for.
+    /// `net.ipv4.tcp_ecn`: 0 off, 1 requested and accepted, 2 accepted only.
     pub ecn: u8,
-    /// How losses are found (`net.ipv4.tcp_recovery`, `tcp_fack`).
+    /// Loss detection (`net.ipv4.tcp_recovery`, `tcp_fack`).
     pub loss: LossDetection,
-    /// What RACK does beside counting; not asked where losses are found by RACK.
+    /// RACK in addition to counting. Ignored where `loss` is RACK.
     pub rack_beside: RackBeside,
     /// D-SACKs do not widen RACK's reordering window (bit 2 of `net.ipv4.tcp_recovery`).
     pub rack_static_window: bool,
-    /// The window stays when `reordering` segments are SACKed (bit 4 of `net.ipv4.tcp_recovery`).
+    /// RACK's reordering window stays when `reordering` segments are SACKed (bit 4 of `net.ipv4.tcp_recovery`).
     pub rack_no_dupthresh: bool,
-    /// Proportional rate reduction.
+    /// Rules of proportional rate reduction.
     pub prr: PrrRules,
-    /// `net.ipv4.tcp_early_retrans`: 3 and 4 send tail-loss probes.
+    /// Tail loss probes are on: `net.ipv4.tcp_early_retrans` is 3 or 4.
     pub tail_loss_probe: bool,
-    /// When they are sent.
+    /// When tail loss probes are sent.
     pub tlp: TlpRules,
     /// Early retransmit.
     pub early_retransmit: EarlyRetransmit,
@@ -205,18 +206,18 @@ pub struct TcpConfig {
     pub reordering: u32,
     /// `net.ipv4.tcp_max_reordering`.
     pub max_reordering: u32,
-    /// `net.ipv4.tcp_min_rtt_wlen`: window of the minimum round-trip time in seconds.
+    /// `net.ipv4.tcp_min_rtt_wlen`: length of the minimum RTT filter, in seconds.
     pub min_rtt_wlen: u32,
     /// `net.ipv4.tcp_window_scaling`.
     pub window_scaling: bool,
     /// `net.ipv4.tcp_slow_start_after_idle`.
     pub slow_start_after_idle: bool,
-    /// `net.ipv4.tcp_no_metrics_save`: nothing of a connection is remembered for the next one to the same address.
+    /// `net.ipv4.tcp_no_metrics_save`: path metrics are not kept for the next connection to the same address.
     pub no_metrics_save: bool,
-    /// `net.ipv4.tcp_no_ssthresh_metrics_save` (5.6 on): not the threshold of slow start.
+    /// `net.ipv4.tcp_no_ssthresh_metrics_save` (5.6 on): the slow-start threshold is not kept in the path metrics.
     // linux: commit 65e6d90168f3 (5.6) - 1 by default since.
     pub no_ssthresh_metrics_save: bool,
-    /// `net.ipv4.tcp_autocorking`: a last packet that is not full waits while others are in queues below.
+    /// `net.ipv4.tcp_autocorking`: a last packet that is not full waits while others are in the queues below.
     pub autocorking: bool,
     /// `net.ipv4.tcp_frto`.
     pub frto: bool,
@@ -230,10 +231,9 @@ pub struct TcpConfig {
     pub pacing_base: PacingBase,
     /// `sk_pacing_shift`: 10, or what mac80211 sets for sockets over it.
     pub pacing_shift: u8,
-    /// The interface's discipline is an fq that keeps the pace of sockets: they stamp what they send and don't wait
-    /// (`SK_PACING_FQ`).
+    /// The interface's qdisc is an fq that paces sockets: packets carry departure times and no pacing timer is used (`SK_PACING_FQ`).
     pub fq: bool,
-    /// Small queues.
+    /// TCP small queues.
     pub small_queues: SmallQueues,
     /// `net.ipv4.tcp_limit_output_bytes`.
     pub limit_output_bytes: u32,
@@ -243,16 +243,16 @@ pub struct TcpConfig {
     pub tso_rtt_log: u32,
     /// `net.ipv4.tcp_tso_win_divisor`.
     pub tso_win_divisor: u32,
-    /// The device takes packets of many segments; otherwise each packet is one segment.
+    /// The device supports TSO. Otherwise each packet is one segment.
     pub tso: bool,
-    /// Most bytes of a TSO packet (`gso_max_size`).
+    /// `gso_max_size`: maximum size of a TSO packet, in bytes.
     pub gso_max_size: u32,
-    /// Most segments of a TSO packet (`gso_max_segs`).
+    /// `gso_max_segs`: maximum number of segments of a TSO packet.
     pub gso_max_segs: u32,
     /// Truesize of a packet of one full segment, in bytes: with `max_header` of 256 it is 2304 in a buffer of its own, 2728 in
     /// page fragments.
     pub truesize_segment: u32,
-    /// Data lies in page fragments, so that each byte of a larger packet counts as one; otherwise in one buffer a packet.
+    /// Data lies in page fragments, so each byte of a larger packet adds one byte of truesize. Otherwise each packet has one buffer.
     pub scatter_gather: bool,
     /// Least truesize of a packet whose data fills up the buffer of the headers, which has one size whatever is in it (before
     /// 4.9, with scatter-gather); otherwise 0.
@@ -260,7 +260,7 @@ pub struct TcpConfig {
     /// Packets of several segments are split above the device, each segment into a buffer of this truesize, which the socket
     /// is charged with; 0 if the device splits them, or none does.
     pub split_truesize: u32,
-    /// They are split when they are sent, as there is no discipline to wait in, and nothing of the packet itself is below then.
+    /// Packets are split at transmission, because there is no qdisc to wait in. The unsplit packet then has no charge below the socket.
     pub split_at_once: bool,
     /// Room that the kernel was built to leave for all headers before TCP's data (MAX_TCP_HEADER): 320 bytes (304 before
     /// 5.7) where it has Wi-Fi, mesh and tunnels, as distributions' have, 256 or less where it has none. What a segment in a
@@ -268,12 +268,12 @@ pub struct TcpConfig {
     // linux: include/net/tcp.h MAX_TCP_HEADER, include/linux/netdevice.h LL_MAX_HEADER (6.1); measured: a kernel without Wi-Fi
     // grows its buffer by 2,304 bytes a segment of the window, twice.
     pub max_header: u32,
-    /// A writer that waits is looked after with every packet that leaves (5.19 on), not only once an acknowledgement is taken
-    /// in. The send buffer grows sooner by that, as the window is not full while it is being filled.
+    /// The kernel checks for a waiting writer with every packet that leaves (5.19 on), not only after an acknowledgement is processed. The send
+    /// buffer grows sooner, because the window is not full while it is being filled.
     // linux: net/ipv4/tcp_output.c tcp_event_new_data_sent (6.1), commit 4bfe744ff164.
     pub space_on_send: bool,
-    /// A full segment with PSH also ends a message, so that the reader acknowledges it at once (6.6 on, and stable kernels of
-    /// that time); before, only a smaller one does.
+    /// A full segment with PSH also ends a message, so the receiver acknowledges it at once (6.6 on, and stable kernels of that time). Before,
+    /// only a smaller segment did.
     // linux: net/ipv4/tcp_input.c tcp_measure_rcv_mss (6.1), commit 4720852ed9af; measured: with two packets a flow in the
     // queue, the pairs that an acknowledgement covers shift with each write.
     pub push_acks_full: bool,
@@ -291,31 +291,31 @@ pub struct TcpConfig {
     /// on, and stable kernels of that time); before, within half of the round trip.
     // linux: net/ipv4/tcp_output.c tcp_tso_should_defer (6.1).
     pub defers_for_a_ms: bool,
-    /// How acknowledgements of several segments raise the window.
+    /// How the congestion window grows when one acknowledgement covers several segments.
     pub growth: GrowthRules,
-    /// A paced sender stamps packets with the time of their departure (4.20 on); before, a timer runs from each packet to the next.
+    /// A paced sender sets departure times on its packets (4.20 on). Before, a timer ran from each packet to the next.
     // linux: net/ipv4/tcp_output.c tcp_internal_pacing (4.19); commits ab408b6dc744, a842fe1425cb (4.20, recalled).
     pub departure_times: bool,
     /// Round-trip times are measured and kept in ticks, not in us (before 3.15).
     // linux: net/ipv4/tcp_input.c tcp_rtt_estimator (3.13, recalled); commit 740b0f1841f6.
     pub rtt_in_ticks: bool,
-    /// Whether the window is what limits the sender.
+    /// Rules for whether the congestion window limits the sender.
     pub cwnd_limited: CwndLimitedRules,
-    /// `net.ipv4.tcp_wmem`: least, initial and largest send buffer in bytes of truesize.
+    /// `net.ipv4.tcp_wmem`: minimum, initial and maximum send buffer in bytes of truesize.
     pub wmem: [u32; 3],
-    /// `net.ipv4.tcp_rmem`: the same for the receive buffer.
+    /// `net.ipv4.tcp_rmem`: minimum, initial and maximum receive buffer in bytes of truesize.
     pub rmem: [u32; 3],
-    /// `net.ipv4.tcp_adv_win_scale`; not asked where there is a `scaling_ratio`.
+    /// `net.ipv4.tcp_adv_win_scale`. Ignored where `scaling_ratio` is not 0.
     pub adv_win_scale: i8,
     /// Window for 256 bytes of receive memory before any data has come (6.6 on); then what the segments that come show. 0:
     /// `adv_win_scale` says it.
     // linux: include/net/tcp.h TCP_DEFAULT_SCALING_RATIO (6.6: 65; 6.10: 128), net/ipv4/tcp_input.c tcp_measure_rcv_mss (6.6).
     pub scaling_ratio: u8,
-    /// `net.core.rmem_max`, by which the scale of the window is chosen too.
+    /// `net.core.rmem_max`, which is also used to choose the window scale.
     pub core_rmem_max: u32,
     /// `net.ipv4.tcp_moderate_rcvbuf`.
     pub moderate_rcvbuf: bool,
-    /// How it does.
+    /// Rules of dynamic right-sizing.
     pub rcvbuf: RcvbufRules,
     /// Segments that the window of the SYN holds at most, and whose memory the buffer holds eight times from the start (twice
     /// if it does not grow by itself): 20 before 4.20. 0: neither.
@@ -323,18 +323,17 @@ pub struct TcpConfig {
     pub init_rwnd: u32,
     /// `net.ipv4.tcp_notsent_lowat`.
     pub notsent_lowat: u32,
-    /// The application has set `TCP_NODELAY`: a small segment waits for nothing.
+    /// The application has set `TCP_NODELAY`: small segments are sent without waiting.
     pub nodelay: bool,
-    /// Least retransmission timeout (`rto_min`): 200 ms.
+    /// Minimum retransmission timeout (`rto_min`): 200 ms.
     pub rto_min: Duration,
-    /// Least delayed-ACK time: 40 ms.
+    /// Minimum delayed-ACK time: 40 ms.
     pub delack_min: Duration,
-    /// Longest delayed-ACK time: 200 ms.
+    /// Maximum delayed-ACK time: 200 ms.
     pub delack_max: Duration,
-    /// Time waited for to send one acknowledgement for several, where a kernel compresses ACKs
-    /// (`net.ipv4.tcp_comp_sack_delay_ns`), and how many at most (`tcp_comp_sack_nr`; 0: off).
+    /// `net.ipv4.tcp_comp_sack_delay_ns`: maximum delay of ACK compression (`comp_sack_nr` of 0 disables compression).
     pub comp_sack_delay: Duration,
-    /// `net.ipv4.tcp_comp_sack_nr`.
+    /// `net.ipv4.tcp_comp_sack_nr`: maximum number of compressed ACKs; 0: off.
     pub comp_sack_nr: u32,
     /// `net.ipv4.tcp_comp_sack_slack_ns`.
     pub comp_sack_slack: Duration,

@@ -15,7 +15,7 @@ pub mod ticks;
 use crate::qdisc::Enqueue;
 use crate::vocabulary::{Instant, NewPacket, TcpFlags, TcpHeader};
 
-/// Where a socket's segments leave: the node's routing and the queue of its interface.
+/// Exit of a socket's segments: the node's routing and the queue of its interface.
 pub trait Outlet {
     /// Sends a packet of `segs` segments, which an fq below keeps until it `departs`. The answer is the local discipline's; a
     /// packet that it refused is freed, its charge ended, and the socket still has to send the data.
@@ -29,55 +29,55 @@ pub trait Outlet {
     ) -> Enqueue;
 }
 
-/// What a sender wants sent: the socket adds addresses, acknowledgement, window and options.
+/// A packet that a sender wants to send. The socket adds addresses, acknowledgement, window and options.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SegmentOut {
-    /// Sequence number of its first byte.
+    /// Sequence number of the first byte.
     pub seq: u32,
     /// Bytes of data.
     pub payload: u32,
-    /// Bytes of data in each of its segments but the last.
+    /// Bytes of data in each segment but the last.
     pub mss: u16,
-    /// Segments it stands for.
+    /// Number of segments.
     pub segs: u16,
-    /// Bytes of memory it is charged with.
+    /// Truesize: bytes of memory that the packet is charged with.
     pub truesize: u32,
-    /// Flags beside ACK.
+    /// TCP flags in addition to ACK.
     pub flags: TcpFlags,
-    /// It bears the ECN-capable mark.
+    /// The packet is marked ECN-capable (ECT).
     pub ecn_capable: bool,
-    /// When it may leave: now, or later where an fq keeps the pace.
+    /// Departure time: now, or later where an fq paces the socket.
     pub departs: Instant,
 }
 
-/// Where a sender's segments go on their way to the [`Outlet`].
+/// Exit of a sender's segments on their way to the [`Outlet`].
 pub trait Emit {
-    /// Sends it now; the answer is the local discipline's.
+    /// Sends a segment now. Returns the result of the local qdisc.
     fn emit(&mut self, now: Instant, segment: SegmentOut) -> Enqueue;
 }
 
-/// What a sender looks at in a segment that has come in.
+/// The parts of a received segment that a sender uses.
 #[derive(Clone, Copy, Debug)]
 pub struct AckIn<'a> {
-    /// Its acknowledgement number.
+    /// Acknowledgement number.
     pub ack: u32,
-    /// Its own sequence number.
+    /// Sequence number.
     pub seq: u32,
-    /// The rest of its header.
+    /// The TCP header.
     pub header: &'a TcpHeader,
 }
 
-/// What the other end offered in its SYN.
+/// Options that the peer offered in its SYN.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PeerOptions {
-    /// Its maximum segment size in bytes, without options.
+    /// Maximum segment size (MSS) in bytes, without options.
     pub mss: u16,
-    /// It takes SACK blocks.
+    /// SACK permitted.
     pub sack: bool,
-    /// It uses time stamps.
+    /// Timestamps.
     pub timestamps: bool,
     /// Both ends agreed on ECN.
     pub ecn: bool,
-    /// Its window scale shift.
+    /// Window scale shift.
     pub window_scale: Option<u8>,
 }

@@ -1,4 +1,4 @@
-//! A socket: one end of a connection, from its handshake to its end, with a sending and a receiving half.
+//! A socket: one end of a connection, from handshake to close, with a sending and a receiving half.
 
 mod handshake;
 mod port;
@@ -17,37 +17,37 @@ use port::{Face, SocketPort};
 /// Bytes of a TCP header without options.
 const TCP_HEADER: u32 = 20;
 
-/// States of a connection.
+/// TCP connection states (RFC 9293).
 // spec: rfc9293 3.3.2.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TcpState {
-    /// There is none, or it is over.
+    /// No connection, or the connection is over.
     Closed,
-    /// Waits for a SYN.
+    /// Waiting for a SYN.
     Listen,
-    /// Has sent a SYN.
+    /// A SYN was sent.
     SynSent,
-    /// Has answered a SYN.
+    /// A SYN was received and answered.
     SynReceived,
-    /// Both ends send.
+    /// The connection is open.
     Established,
-    /// This end has closed, its FIN is not acknowledged.
+    /// This end has closed; its FIN is not acknowledged.
     FinWait1,
-    /// This end has closed, its FIN is acknowledged.
+    /// This end has closed; its FIN is acknowledged.
     FinWait2,
-    /// The other end has closed.
+    /// The peer has closed.
     CloseWait,
-    /// Both ends have closed at once, the FIN of this one is not acknowledged.
+    /// Both ends have closed at the same time; the FIN of this end is not acknowledged.
     Closing,
-    /// This end has closed after the other; its FIN is not acknowledged.
+    /// This end has closed after the peer; its FIN is not acknowledged.
     LastAck,
-    /// Both ends have closed; a FIN that comes again is still answered.
+    /// Both ends have closed. A repeated FIN is still answered.
     // deviation: it lasts for ever, as a socket's number is never used again.
     TimeWait,
 }
 
 impl TcpState {
-    /// Its name, as `ss` prints it.
+    /// Name of the state, as `ss` prints it.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Closed => "UNCONN",
@@ -87,8 +87,8 @@ pub struct Tcp {
 }
 
 impl Tcp {
-    /// A socket that is not connected, number `sock`, whose other end will be `peer`. `random` chooses where its sequence
-    /// numbers start, and what its congestion control leaves to chance.
+    /// An unconnected socket with number `sock` and peer address `peer`. `random` draws the initial sequence number and the random choices of
+    /// the congestion control.
     pub fn new(
         config: TcpConfig,
         cc: Cc,
@@ -113,14 +113,14 @@ impl Tcp {
         }
     }
 
-    /// What its host remembers of the path from earlier connections; to be told before the handshake is over.
+    /// Sets the path metrics that the host remembers from earlier connections. Call this before the handshake is over.
     pub fn recall(&mut self, path: PathMetrics) {
         if !self.config.no_metrics_save {
             self.handshake.path = path;
         }
     }
 
-    /// Whether it has just ended in order, so that its host may remember the path by it; said once.
+    /// Whether the connection has just closed in order, so that the host may store its path metrics. Returns true once.
     // linux: net/ipv4/tcp_minisocks.c tcp_time_wait, net/ipv4/tcp_input.c tcp_rcv_state_process (4.4) - with TIME-WAIT, and with
     // the last acknowledgement of who closes second.
     #[inline]
@@ -128,31 +128,31 @@ impl Tcp {
         core::mem::take(&mut self.ended)
     }
 
-    /// Takes what it has learnt of the path into what its host remembers.
+    /// Updates the host's path metrics from this connection.
     pub fn teach(&self, now: Instant, path: &mut PathMetrics) {
         self.sender.teach(now, path);
     }
 
-    /// Waits for the other end to connect.
+    /// Listens for a connection.
     // The other end's hash of the five-tuple is this one's with the addresses changed round, as in replies of the kernel.
     pub fn listen(&mut self) {
         self.state = TcpState::Listen;
         self.face.endpoint.flow_hash = self.face.endpoint.flow_hash.rotate_left(16);
     }
 
-    /// The address that it sends from.
+    /// Local address.
     pub fn source(&self) -> Addr {
         self.face.endpoint.src
     }
-    /// The address that it sends to.
+    /// Peer address.
     pub fn destination(&self) -> Addr {
         self.face.endpoint.dst
     }
-    /// Name of its congestion control.
+    /// Name of the congestion control.
     pub fn congestion_control(&self) -> &str {
         self.sender.congestion_control()
     }
-    /// Bytes that the application has not read yet, and those that it has written and the other end has not acknowledged.
+    /// Bytes that the application has not read yet, and bytes that it has written and the peer has not acknowledged.
     // linux: net/ipv4/tcp_diag.c tcp_diag_get_info (6.1).
     pub fn queued(&self) -> (u64, u64) {
         let sk = &self.sender.sk;
@@ -162,19 +162,19 @@ impl Tcp {
     pub fn state(&self) -> TcpState {
         self.state
     }
-    /// The handshake is over, and the connection is not.
+    /// Whether the handshake is over and the connection is not closed.
     #[inline]
     pub fn is_established(&self) -> bool {
         !matches!(self.state, TcpState::Listen | TcpState::SynSent | TcpState::SynReceived)
             && !self.is_closed()
     }
-    /// Nothing is left to be done.
+    /// Whether nothing is left to be done.
     #[inline]
     pub fn is_closed(&self) -> bool {
         matches!(self.state, TcpState::Closed | TcpState::TimeWait)
     }
 
-    /// A segment has come in, or several in one packet; `truesize` is the packet's memory.
+    /// Processes a received packet of one or more segments. `truesize` is the packet's memory in bytes.
     #[expect(
         clippy::too_many_arguments,
         reason = "they are the packet's fields; the packet itself is gone by now"
@@ -309,8 +309,8 @@ impl Tcp {
         SocketPort { out, receiver: &mut self.receiver, face: &self.face }.acknowledge(now, seq, departs);
     }
 
-    /// The application writes `bytes`; returns how many the send buffer took. Nothing is taken before the handshake is over
-    /// or after a close.
+    /// The application writes `bytes` bytes. Returns how many of them the send buffer took. The send buffer takes nothing before the handshake
+    /// is over or after a close.
     pub fn write(&mut self, now: Instant, bytes: u64, out: &mut impl Outlet) -> u64 {
         if !matches!(self.state, TcpState::Established | TcpState::CloseWait) {
             return 0;
@@ -318,29 +318,29 @@ impl Tcp {
         self.sender.write(now, bytes, &mut SocketPort { out, receiver: &mut self.receiver, face: &self.face })
     }
 
-    /// An application that had to wait may write again; it is told once.
+    /// Whether an application that had to wait may write again. Returns true once.
     #[inline]
     pub fn wants_data(&mut self) -> bool {
         matches!(self.state, TcpState::Established | TcpState::CloseWait) && self.sender.wants_data()
     }
-    /// Whether [`Tcp::wants_data`] would say so.
+    /// Whether [`Tcp::wants_data`] would return true.
     #[inline]
     pub fn wakes_writer(&self) -> bool {
         matches!(self.state, TcpState::Established | TcpState::CloseWait) && self.sender.wakes_writer()
     }
 
-    /// Sequence number behind the last byte that was written, and what keeps what has not been sent, if anything has not.
+    /// Sequence number after the last written byte, and the reason why data is unsent, if any is.
     pub fn waits_for(&self) -> (u32, Option<SocketWait>) {
         (self.sender.written(), self.sender.waits_for())
     }
 
-    /// Bytes that the application can read.
+    /// Number of bytes that the application can read.
     #[inline]
     pub fn readable(&self) -> u64 {
         self.receiver.readable()
     }
 
-    /// The application reads up to `bytes`; returns how many there were.
+    /// The application reads up to `bytes` bytes. Returns the number of bytes read.
     #[inline]
     pub fn read(&mut self, now: Instant, bytes: u64, out: &mut impl Outlet) -> u64 {
         let read = self.receiver.read(now, bytes);
@@ -348,7 +348,7 @@ impl Tcp {
         read
     }
 
-    /// The application writes no more: FIN follows what it has written. It may read on.
+    /// The application closes its side: a FIN follows the written data. Reading is still possible.
     // linux: net/ipv4/tcp.c tcp_close_state (6.1).
     pub fn close(&mut self, now: Instant, out: &mut impl Outlet) {
         self.state = match self.state {
@@ -364,7 +364,7 @@ impl Tcp {
         }
     }
 
-    /// Charges of a socket that was throttled have ended: sends on.
+    /// Charges of a throttled socket have ended: the socket continues to send.
     #[inline]
     pub fn poll(&mut self, now: Instant, out: &mut impl Outlet) {
         if self.state != TcpState::Closed {
@@ -372,7 +372,7 @@ impl Tcp {
         }
     }
 
-    /// Whatever is due: a SYN sent again, a delayed acknowledgement, what the sending half waits for.
+    /// Handles due timers: SYN retransmission, delayed ACK, and the timers of the sending half.
     pub fn on_timer(&mut self, now: Instant, out: &mut impl Outlet) {
         if self.handshake.next_timer().is_some_and(|at| at <= now) {
             self.retry(now, out);
@@ -387,7 +387,7 @@ impl Tcp {
         }
     }
 
-    /// When [`Tcp::on_timer`] is to be called; now and then too early, which does no harm.
+    /// When [`Tcp::on_timer`] is to be called. The time may be too early, which does no harm.
     #[inline]
     pub fn next_timer(&self) -> Option<Instant> {
         let earlier = |a: Option<Instant>, b: Option<Instant>| match (a, b) {
@@ -400,7 +400,7 @@ impl Tcp {
         earlier(self.handshake.next_timer(), earlier(self.receiver.next_timer(), self.sender.next_timer()))
     }
 
-    /// What `ss -tinm` shows.
+    /// The fields of `ss -tinm`.
     pub fn info(&self, now: Instant) -> TcpInfo {
         let mut info = TcpInfo {
             segs_in: self.segs_in,

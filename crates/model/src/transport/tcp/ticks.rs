@@ -4,7 +4,7 @@ use crate::vocabulary::{Duration, Instant};
 
 const NANOS: u64 = 1_000_000_000;
 
-/// A clock of CONFIG_HZ ticks a second, counted from the start of the run (as `jiffies`).
+/// The kernel's clock (`jiffies`): CONFIG_HZ ticks a second, counted from the start of the run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Ticks {
     hz: u32,
@@ -16,26 +16,26 @@ impl Ticks {
         Self { hz }
     }
 
-    /// Ticks that have passed at `now`.
+    /// Number of ticks passed at `now`.
     #[inline]
     pub const fn at(self, now: Instant) -> u32 {
         (now.nanos() * self.hz as u64 / NANOS) as u32
     }
 
-    /// Ticks that cover a length of time.
+    /// Number of ticks that cover duration `d`, rounded up.
     // linux: kernel/time/time.c usecs_to_jiffies (6.1) - rounded up.
     #[inline]
     pub const fn cover(self, d: Duration) -> u32 {
         (d.nanos() * self.hz as u64).div_ceil(NANOS) as u32
     }
 
-    /// The instant at which tick `tick` comes.
+    /// The instant of tick `tick`.
     #[inline]
     pub const fn instant(self, tick: u32) -> Instant {
         Instant::from_nanos((tick as u64 * NANOS).div_ceil(self.hz as u64))
     }
 
-    /// When a timer fires that is set at `now` for tick `expires`.
+    /// When a timer that is set at `now` for tick `expires` fires.
     // linux: kernel/time/timer.c calc_wheel_index (6.1) - a timer is put into a slot of the wheel's level that its delay
     // falls in, always the slot after its own time, so that it never fires early: one tick late at most below 63 ticks, eight
     // below 504, 64 below 4,032, and so on.

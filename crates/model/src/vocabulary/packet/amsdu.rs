@@ -13,13 +13,14 @@ impl Packets {
         self.joins
     }
 
-    /// Packets that the handle stands for: those of an A-MSDU, or one.
+    /// Number of packets behind a handle: those of an A-MSDU, or one.
     #[inline]
     pub fn msdus(&self, p: Pkt) -> u8 {
         self.get(p).msdus
     }
 
-    /// Puts a packet behind the others of an A-MSDU, or behind the first of what is to be one. It is in no list, and no A-MSDU itself.
+    /// Appends a packet to an A-MSDU, or to a packet that becomes the first of an A-MSDU. The packet must be in no list, and must not be an
+    /// A-MSDU.
     pub fn join(&mut self, first: Pkt, p: Pkt) {
         debug_assert!(self.get(p).msdus == 1 && self.links[p.slot()].is_none(), "a packet by itself");
         let last = self.amsdu(first).last().unwrap_or(first);
@@ -28,7 +29,7 @@ impl Packets {
         self.joins = true;
     }
 
-    /// The packets that the handle stands for, in order.
+    /// The packets behind a handle, in order.
     #[inline]
     pub fn amsdu(&self, first: Pkt) -> impl Iterator<Item = Pkt> {
         let mut next = Some(first);
@@ -41,7 +42,7 @@ impl Packets {
         })
     }
 
-    /// Takes the first packet off an A-MSDU: gives what is left, which its second one stands for, if there is any.
+    /// Detaches the first packet from an A-MSDU. Returns the handle of the rest (its second packet), if any.
     #[inline]
     pub fn take_msdu(&mut self, first: Pkt) -> Option<Pkt> {
         if self.joins { self.take_first(first) } else { None }
@@ -57,8 +58,8 @@ impl Packets {
         Some(rest)
     }
 
-    /// Moves the charges of an A-MSDU out of its packets, which are all charged to one socket or to none: the caller now owes one
-    /// [`Packets::uncharge`] of their sum.
+    /// Moves the charges out of an A-MSDU's packets, which are all charged to one socket or to none. The caller owes one [`Packets::uncharge`]
+    /// of the sum.
     pub fn take_charges(&mut self, first: Pkt) -> (SockId, u32) {
         let (charge, mut sum) = self.take_charge(first);
         let mut at = first;
@@ -71,7 +72,7 @@ impl Packets {
         (charge, sum)
     }
 
-    /// Takes A-MSDUs among these apart, each where it stands.
+    /// Splits the A-MSDUs in the list into packets, in place.
     #[inline]
     pub fn split_amsdus(&mut self, all: &mut Vec<Pkt>) {
         if self.joins {

@@ -3,8 +3,8 @@
 use super::{BytesId, NewPacket, PacketKind, Packets, Pkt, SockId};
 
 impl Packets {
-    /// Makes a packet of an outside host, as [`Packets::create`] does, with `ttl` hops to go. The bytes, from the IP header on, are
-    /// copied. Panics if they are more than [`LONGEST_PACKET`](super::super::LONGEST_PACKET).
+    /// Creates a packet of an outside host, like [`Packets::create`], with the given TTL. The bytes, from the IP header on, are copied. Panics
+    /// if they are longer than [`LONGEST_PACKET`](super::super::LONGEST_PACKET).
     pub fn create_outside(&mut self, p: NewPacket, ttl: u8, bytes: &[u8]) -> Pkt {
         let kept = self.buffers.keep(bytes);
         let pkt = self.with_bytes(p, kept);
@@ -29,13 +29,13 @@ impl Packets {
         pkt
     }
 
-    /// The bytes of a packet of an outside host, from the IP header on, as they came in. Panics on a handle whose packet was freed.
+    /// The bytes of an outside host's packet, from the IP header on, as received. Panics on a handle whose packet was freed.
     pub fn bytes(&self, p: Pkt) -> &[u8] {
         debug_assert!(self.get(p).kind == PacketKind::Outside, "a packet of an outside host");
         self.buffers.get(self.outside[p.slot()])
     }
 
-    /// Whether a packet carries TCP, in the model or in its bytes.
+    /// Whether a packet carries TCP, modelled or in its bytes.
     // spec: rfc791 3.1 (protocol in byte 9), rfc8200 3 (next header in byte 6; one behind extension headers is not found), rfc9293 (TCP is 6).
     pub fn carries_tcp(&self, p: Pkt) -> bool {
         match self.get(p).kind {
@@ -49,7 +49,7 @@ impl Packets {
         }
     }
 
-    /// Takes the bytes out of a packet that has reached its end; the caller owes a [`Packets::release`].
+    /// Takes the bytes out of a packet that has reached its end. The caller owes a [`Packets::release`].
     pub fn take_bytes(&mut self, p: Pkt) -> BytesId {
         debug_assert!(self.get(p).kind == PacketKind::Outside, "a packet of an outside host");
         core::mem::replace(&mut self.outside[p.slot()], BytesId::NONE)
@@ -74,19 +74,19 @@ impl Packets {
         }
     }
 
-    /// Whether there is an ended token that was not fetched yet.
+    /// Whether a token with an ended charge waits to be fetched.
     #[must_use]
     pub fn has_ended(&self) -> bool {
         !self.ended.is_empty()
     }
 
-    /// The next token whose charge has ended, in the order in which they did.
+    /// The next token whose charge has ended, in order of ending.
     #[inline]
     pub fn pop_ended(&mut self) -> Option<u32> {
         self.ended.pop_front()
     }
 
-    /// Tokens whose charge has ended and that [`Packets::pop_ended`] has not given yet.
+    /// Tokens with an ended charge that [`Packets::pop_ended`] has not returned yet.
     pub fn ended(&self) -> impl Iterator<Item = SockId> {
         self.ended.iter().map(|&token| SockId::outside(token))
     }

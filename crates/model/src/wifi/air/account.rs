@@ -2,38 +2,38 @@
 
 use crate::vocabulary::{Duration, Instant};
 
-/// What a stretch of air was used for.
+/// What the air of a channel was used for during a stretch of time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub enum AirUse {
     /// Idle: no radio had a frame to send.
     Idle,
-    /// A radio waited to send: interframe spaces, backoff, and the time after a failure.
+    /// A radio waited to send. This includes interframe spaces, backoff, and the time after a failed transmission.
     Contention,
     /// A data PPDU.
     Data,
-    /// The gap and the acknowledgement after a PPDU.
+    /// The SIFS and the acknowledgement after a PPDU.
     Ack,
-    /// Overlapping transmissions.
+    /// Overlapping transmissions (a collision).
     Collision,
     /// A beacon.
     Beacon,
     /// Block Ack set-up and Block Ack requests.
     Management,
-    /// RTS and CTS, with the gaps behind them.
+    /// RTS and CTS frames, with the gaps that follow them.
     Protection,
-    /// Several frames at once with hidden stations: they may collide at one place and not at another.
+    /// Several frames at once in a scenario with hidden stations. These frames may collide at one receiver and not at another.
     Overlap,
-    /// Non-Wi-Fi interference made the medium busy for a radio, and no radio sent.
+    /// Non-Wi-Fi interference made the medium busy for at least one radio, and no radio sent.
     Noise,
-    /// A frame of a neighbouring network, or the gap before its answer.
+    /// A frame of a neighbouring network, or the gap before the answer to that frame.
     Neighbour,
 }
 
 impl AirUse {
     /// Number of uses.
     pub const COUNT: usize = 11;
-    /// All of them, in order.
+    /// All uses, in table order.
     pub const ALL: [Self; Self::COUNT] = [
         Self::Idle,
         Self::Contention,
@@ -47,11 +47,12 @@ impl AirUse {
         Self::Noise,
         Self::Neighbour,
     ];
-    /// Whether it is a use by others than those of the scenario, of which only a scenario with such tells.
+    /// Whether this is a use by a source outside the scenario (interference or a neighbouring network). Only scenarios with such sources report
+    /// these uses.
     pub const fn is_foreign(self) -> bool {
         matches!(self, Self::Noise | Self::Neighbour)
     }
-    /// Name for tables.
+    /// Name of the use in tables.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Idle => "idle",
@@ -69,7 +70,7 @@ impl AirUse {
     }
 }
 
-/// Time by use, booked without gap or overlap from the start of the run.
+/// Time per use, booked without gap or overlap from the start of the run.
 #[derive(Clone, Debug, Default)]
 pub struct AirAccount {
     by_use: [Duration; AirUse::COUNT],
@@ -77,26 +78,26 @@ pub struct AirAccount {
 }
 
 impl AirAccount {
-    /// Books everything up to `until`, after what is booked already, as `what`.
+    /// Books the time from the end of the last booking until `until` as `what`.
     ///
-    /// An instant that is booked already changes nothing.
+    /// An `until` at or before the end of the last booking changes nothing.
     #[inline]
     pub fn book(&mut self, what: AirUse, until: Instant) {
         self.by_use[what as usize] += until.saturating_since(self.until);
         self.until = self.until.max(until);
     }
 
-    /// Time used in the given way.
+    /// Time booked for `what`.
     pub fn used(&self, what: AirUse) -> Duration {
         self.by_use[what as usize]
     }
 
-    /// Time booked in all.
+    /// Total time booked.
     pub fn total(&self) -> Duration {
         self.by_use.iter().copied().sum()
     }
 
-    /// The end of what is booked.
+    /// End of the last booking.
     pub fn until(&self) -> Instant {
         self.until
     }

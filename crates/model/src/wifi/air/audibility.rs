@@ -5,15 +5,15 @@ use alloc::vec::Vec;
 /// How a radio hears another.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Hearing {
-    /// Not at all: neither is its own transmission disturbed nor does it keep silent.
+    /// The radio does not hear the other at all. The other's transmissions neither disturb reception nor make the medium busy.
     Nothing,
-    /// It senses a transmission, and what it receives meanwhile is disturbed, but it understands nothing.
+    /// The radio senses the other's transmissions, and they disturb reception, but the radio cannot decode them.
     Faint,
-    /// It senses and understands it.
+    /// The radio senses and decodes the other's transmissions.
     Clear,
 }
 
-/// For each radio of a channel those that hear it.
+/// For each radio of a channel, the radios that hear it.
 #[derive(Clone, Debug)]
 pub struct Audibility {
     /// By radio: who hears it, and whether clearly.
@@ -21,7 +21,7 @@ pub struct Audibility {
 }
 
 impl Audibility {
-    /// That of `radios` radios, of which the second hears the first as `hearing` says.
+    /// Builds the table for `radios` radios. `hearing(a, b)` says how radio `b` hears radio `a`.
     pub fn new(radios: usize, hearing: impl Fn(usize, usize) -> Hearing) -> Self {
         let of = |from: usize| {
             let listener = |to: usize| match hearing(from, to) {
@@ -33,7 +33,8 @@ impl Audibility {
         Self { listeners: (0..radios).map(of).collect() }
     }
 
-    /// That of `radios` radios that hear each other clearly but for these pairs; of several entries for one the last counts.
+    /// Builds the table for `radios` radios that hear each other clearly, except for `pairs`. If a pair has several entries, the last one
+    /// counts.
     pub fn but_for(radios: usize, pairs: impl Iterator<Item = (usize, usize, Hearing)>) -> Self {
         let mut others: Vec<Vec<(u16, Hearing)>> = alloc::vec![Vec::new(); radios];
         for (a, b, hearing) in pairs {
@@ -52,12 +53,12 @@ impl Audibility {
         Self { listeners: others.into_iter().enumerate().map(&mut listeners).collect() }
     }
 
-    /// Radios.
+    /// Number of radios.
     pub fn radios(&self) -> usize {
         self.listeners.len()
     }
 
-    /// Who hears a radio, by number, and whether clearly.
+    /// The radios that hear radio `from`, by number, each with whether the radio hears it clearly.
     #[inline]
     pub fn listeners(&self, from: usize) -> &[(u16, bool)] {
         &self.listeners[from]

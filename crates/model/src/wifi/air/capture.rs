@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 use libm::{pow, round};
 
-/// Whether a frame survives those that overlap with it, by their levels at its receiver.
+/// Decides whether a frame survives overlapping frames, from the power levels at the receiver.
 // paper: Namislo, Analysis of mobile radio slotted ALOHA networks (IEEE JSAC 2(4), 1984) - what exceeds the sum of the others by a
 // threshold is received.
 // deviation: the threshold is the same at every rate, and noise is not added to the others: it breaks frames by itself.
@@ -17,7 +17,7 @@ pub struct CaptureEffect {
 }
 
 impl CaptureEffect {
-    /// That of `radios` radios with a threshold in thousandths of a decibel; `level` is that of the first radio at the second, in
+    /// Builds the table for `radios` radios. `threshold` is in thousandths of a dB. `level(a, b)` is the level of radio `a` at radio `b`, in
     /// thousandths of a dBm.
     pub fn new(threshold: u32, radios: usize, level: impl Fn(usize, usize) -> i32) -> Self {
         let ratio = |millidecibel: f64| pow(10.0, millidecibel / 10_000.0);
@@ -30,13 +30,13 @@ impl CaptureEffect {
         Self { least: round(ratio(f64::from(threshold)) * 1e3) as u64, power, radios }
     }
 
-    /// Power of one radio at another, in femtowatts.
+    /// Power of radio `from` at radio `to`, in femtowatts.
     #[inline]
     pub fn power(&self, from: usize, to: usize) -> u64 {
         self.power[from * self.radios + to]
     }
 
-    /// Whether a frame of that power survives others of this power together.
+    /// Whether a frame of `power` survives overlapping frames whose total power is `others`, both in femtowatts.
     #[inline]
     pub const fn survives(&self, power: u64, others: u64) -> bool {
         power as u128 * 1_000 >= others as u128 * self.least as u128

@@ -2,16 +2,16 @@
 
 use crate::vocabulary::{Ac, Duration};
 
-/// How one access category contends.
+/// EDCA parameters of one access category.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct EdcaParams {
-    /// Slots after a SIFS before the back-off.
+    /// AIFSN: slots after a SIFS before the backoff.
     pub aifsn: u8,
-    /// First contention window: the back-off is 0 to this many slots.
+    /// CWmin: the first backoff is drawn from 0 to this many slots.
     pub cw_min: u16,
-    /// Largest contention window.
+    /// CWmax: the largest contention window, in slots.
     pub cw_max: u16,
-    /// TXOP limit; zero allows one PPDU.
+    /// TXOP limit. Zero allows one PPDU.
     pub txop: Duration,
 }
 
@@ -19,7 +19,7 @@ pub struct EdcaParams {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct EdcaSet([EdcaParams; 4]);
 
-/// Unit of TXOP limits in the WMM element.
+/// Unit of the TXOP limit in the WMM element: 32 us.
 // spec: ieee80211-2016 9.4.2.29 - 32 us.
 pub const TXOP_UNIT: Duration = Duration::from_micros(32);
 
@@ -28,26 +28,26 @@ const fn params(aifsn: u8, cw_min: u16, cw_max: u16, txop_units: u64) -> EdcaPar
 }
 
 impl EdcaSet {
-    /// What an access point uses for its own queues.
+    /// Parameters that an access point uses for its own queues.
     // hostapd: src/ap/ap_config.c hostapd_config_defaults (2.10) - tx_queue: VO 1/3/7/1.5 ms, VI 1/7/15/3.0 ms, BE 3/15/63/0,
     // BK 7/15/1023/0; src/drivers/driver_nl80211.c turns the bursts into 47 and 94 units of 32 us.
     pub const ACCESS_POINT: Self =
         Self([params(1, 3, 7, 47), params(1, 7, 15, 94), params(3, 15, 63, 0), params(7, 15, 1_023, 0)]);
 
-    /// What stations use: the WMM element of the access point's beacon.
+    /// Parameters that stations use, from the WMM element of the access point's beacon.
     // hostapd: src/ap/ap_config.c hostapd_config_defaults (2.10) - wmm_ac: VO 2/2/3/47, VI 2/3/4/94, BE 3/4/10/0, BK 7/4/10/0,
     // windows as exponents.
     // spec: ieee80211-2016 table 9-137 - the same values, for OFDM, with best effort and background at 15 to 1023.
     pub const STATION: Self =
         Self([params(2, 3, 7, 47), params(2, 7, 15, 94), params(3, 15, 1_023, 0), params(7, 15, 1_023, 0)]);
 
-    /// The parameters of a category.
+    /// The parameters of access category `ac`.
     #[inline]
     pub const fn get(&self, ac: Ac) -> EdcaParams {
         self.0[ac.index()]
     }
 
-    /// The parameters of a category, to be changed.
+    /// Mutable access to the parameters of access category `ac`.
     #[inline]
     pub const fn get_mut(&mut self, ac: Ac) -> &mut EdcaParams {
         &mut self.0[ac.index()]

@@ -13,24 +13,24 @@ use alloc::vec::Vec;
 use crate::vocabulary::{Ac, DevId, PeerId};
 use crate::wifi::air::ppdu::{Content, Header, Ppdu};
 
-/// What becomes of what ath9k's hardware returns unsent, as a PPDU to the same destination has failed in all its tries ([`Filter`]), and
-/// who lifts that.
+/// What happens to PPDUs that ath9k hardware returns unsent because a PPDU to the same destination has failed in all its tries ([`Filter`]),
+/// and what clears the hardware's filter.
 // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_complete_aggr (4.4, 4.11) - frames of a session are sent again by the driver, and
 // count one try more.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DestinationFilter {
-    /// Before 4.9: mac80211 sends a single frame once more, which lifts the filter, and drops it the second time. A PPDU of a session that
-    /// failed or was returned lifts it with the next one; a single frame that failed does not.
+    /// Linux before 4.9. mac80211 sends a single frame once more, which clears the filter, and drops the frame the second time. When a PPDU of
+    /// a Block Ack session failed or was returned, the session's next PPDU clears the filter. A single frame that failed does not.
     // linux: net/mac80211/status.c ieee80211_handle_filtered_frame, tx.c ieee80211_tx_pending_skb, ieee80211_tx_prepare (4.4) - what is sent
     // again is processed anew, which takes the mark that the filter is to be lifted; ath9k/xmit.c ath_tx_start (4.4) - heeds it.
     SentAgain,
-    /// Since 4.9: the driver frees single frames, and the next PPDU of a TID of which one failed or was returned lifts the filter.
+    /// Linux 4.9 and later. The driver frees single frames. The next PPDU of a TID with a failed or returned PPDU clears the filter.
     // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_status, ath_tx_process_buffer (4.11) - a frame is handed back to mac80211 only if its
     // status was asked for; two patches of August 2016.
     Dropped,
 }
 
-/// Whom a radio sends nothing to, and what it has returned.
+/// The destinations that a radio's filter blocks, and the PPDUs that the radio has returned unsent.
 #[derive(Debug, Default)]
 pub struct Filter {
     /// By device and its peer: in which category.

@@ -8,28 +8,28 @@ use crate::wifi::timeline::Timeline;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-/// Chance that a data frame is broken.
+/// Probability that a data frame is received broken.
 #[derive(Clone, PartialEq, Debug)]
 pub enum FrameErrors {
-    /// The same whatever rate and length.
+    /// The same probability for all rates and lengths.
     Same(f64),
-    /// By rate, and from time to time by other tables.
+    /// Probabilities by rate. The table may change during the run.
     ByRate(Box<Timeline<RateErrors>>),
 }
 
-/// A chance that frames of a rate are broken.
+/// Probability that frames sent at one rate are broken.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct RateError {
     /// The rate.
     pub rate: PhyRate,
-    /// The chance.
+    /// Probability, 0 to 1.
     pub chance: f64,
-    /// Length in bytes, from MAC header to frame check sequence, of the frames that it is the chance of: errors fall on each
-    /// byte alike, so that longer frames have more. Without it frames of all lengths have the same.
+    /// Frame length that `chance` refers to, in bytes from the MAC header to the FCS. Errors are equally likely in each byte, so longer frames
+    /// break more often. `None` applies `chance` to frames of all lengths.
     pub bytes: Option<u32>,
 }
 
-/// Chances by rate. Frames at a rate that is not in it are never broken.
+/// Frame error probabilities by rate. Frames at a rate without an entry are never broken.
 #[derive(Clone, PartialEq, Debug)]
 pub struct RateErrors {
     /// In order of the codes: the natural logarithm of the chance that a frame is whole, as a part for each frame and one
@@ -38,7 +38,7 @@ pub struct RateErrors {
 }
 
 impl RateErrors {
-    /// A table; of several entries for a rate the last one counts.
+    /// Builds a table. If a rate has several entries, the last one counts.
     pub fn new(given: &[RateError]) -> Self {
         let mut rates: Vec<(RateCode, f64, f64)> = Vec::with_capacity(given.len());
         for error in given {
@@ -54,7 +54,7 @@ impl RateErrors {
         Self { rates }
     }
 
-    /// Chance that a frame of `bytes` is broken.
+    /// Probability that a frame of `bytes` bytes at `rate` is broken.
     pub fn broken(&self, rate: PhyRate, bytes: u32) -> f64 {
         self.of(rate).map_or(0.0, |parts| chance(parts, bytes))
     }

@@ -11,16 +11,16 @@ use crate::wifi::phy::errors::{Snr, byte_is_right, unheard};
 use crate::wifi::phy::frame::DELIMITER;
 use crate::wifi::phy::{PhyRate, ppdu_duration_without_extension};
 
-/// A frame that noise of its time has met.
+/// A frame that was received under interference.
 #[derive(Clone, Copy, Debug)]
 pub struct Interfered<'a> {
-    /// Ratio of signal to noise without it.
+    /// Signal-to-noise ratio without the interference.
     pub snr: Snr,
     /// When the frame began.
     pub start: Instant,
-    /// How long it took.
+    /// Duration of the frame.
     pub took: Duration,
-    /// What there was from its start to its end.
+    /// The interference between the start and the end of the frame.
     pub stretches: &'a [Stretch],
 }
 
@@ -58,13 +58,13 @@ impl Interfered<'_> {
         1.0 - libm::exp(f64::from(bytes) * self.parts(from, until).map(share).sum::<f64>())
     }
 
-    /// Draws whether a single frame of `bytes` comes whole.
+    /// Draws whether a single frame of `bytes` bytes is received without error.
     pub fn comes(&self, rate: PhyRate, bytes: u32, stream: &mut RandomStream) -> bool {
         let end = self.start + self.took;
         self.is_heard(rate, stream) && !stream.chance(self.broken(rate, bytes, self.body(rate), end))
     }
 
-    /// Draws what of a PPDU comes.
+    /// Draws which frames of a PPDU are received.
     // deviation: a frame's place is that of its bytes in the whole PPDU, as where others overlap.
     pub fn receive(&self, ppdu: &Ppdu, stream: &mut RandomStream) -> RxOutcome {
         let rate = ppdu.rate();

@@ -10,34 +10,34 @@ use crate::wifi::timeline::Timeline;
 use alloc::vec::Vec;
 use libm::{log10, pow, round};
 
-/// When a source is on, while it works.
+/// When a source is on, between its start and its stop.
 #[derive(Clone, Debug)]
 pub enum Pattern {
     /// Always.
     Always,
-    /// For the first part of each period; the first period begins some time after the source does.
+    /// Periodic: on for the first part of each period. The first period begins `phase` after the source starts.
     Cycle {
-        /// How long it is on.
+        /// Time on in each period.
         on: Duration,
-        /// From one beginning to the next, longer than that.
+        /// Length of a period, longer than `on`.
         period: Duration,
-        /// How long after the source the first one begins, less than a period.
+        /// Delay from the source's start to the first period, less than `period`.
         phase: Duration,
     },
-    /// For exponentially distributed times with these means.
+    /// On and off for exponentially distributed times with these means.
     Random {
         /// Mean time on.
         on: Duration,
         /// Mean time off.
         off: Duration,
-        /// What the times are drawn from.
+        /// Random stream for the times.
         stream: RandomStream,
     },
-    /// As a record says.
+    /// On and off as a recording says.
     Recorded(Timeline<bool>),
 }
 
-/// One source.
+/// One source of interference.
 #[derive(Clone, Debug)]
 pub struct Source {
     pattern: Pattern,
@@ -52,17 +52,17 @@ pub struct Source {
 const SHORTEST: Duration = Duration::from_micros(1);
 
 impl Source {
-    /// One that works from `start` to `stop`.
+    /// A source that works from `start` to `stop`.
     pub fn new(pattern: Pattern, start: Instant, stop: Instant) -> Self {
         Self { pattern, start, stop, on: false, next: start }
     }
 
-    /// When [`Self::turn`] is due.
+    /// The next instant at which [`Self::turn`] is due.
     pub fn next(&self) -> Instant {
         self.next
     }
 
-    /// What is due happens: whether it is on from now on.
+    /// Runs the change that is due at `now`. Returns whether the source is on from `now` on.
     pub fn turn(&mut self, now: Instant) -> bool {
         if now >= self.stop {
             (self.on, self.next) = (false, Instant::NEVER);
@@ -95,7 +95,7 @@ impl Source {
     }
 }
 
-/// Most sources of a channel.
+/// Maximum number of sources on a channel.
 pub const MOST_SOURCES: usize = 4;
 const SETS: usize = 1 << MOST_SOURCES;
 
@@ -108,7 +108,7 @@ struct At {
     busy: u16,
 }
 
-/// All sources of a channel.
+/// All sources of interference on a channel.
 #[derive(Clone, Debug)]
 pub struct Interference {
     sources: Vec<Source>,
@@ -122,7 +122,7 @@ pub struct Interference {
     stretches: Vec<Stretch>,
 }
 
-/// The end of a stretch of time, and by how much the ratio of signal to noise is lower in it, in thousandths of a decibel.
+/// The end of a stretch of time, and the reduction of the signal-to-noise ratio during it in thousandths of a dB.
 pub type Stretch = (Instant, i32);
 
 /// How long ago no frame that is still looked at has begun.
@@ -130,8 +130,9 @@ pub type Stretch = (Instant, i32);
 const PAST: Duration = Duration::from_millis(50);
 
 impl Interference {
-    /// That of so many radios: `level` is that of a source at a radio in 20 MHz, `noise` that of the noise without them, and `busy_from`
-    /// that from which on the medium is busy, all in thousandths of a dBm. At most [`MOST_SOURCES`].
+    /// Builds the interference at `radios` radios from at most [`MOST_SOURCES`] sources. `level(source, radio)` is the level of a source at a
+    /// radio in 20 MHz. `noise` is the noise level without the sources. The medium is busy from level `busy_from` on. All three are in
+    /// thousandths of a dBm.
     // spec: ieee80211-2016 17.3.10.6, 19.3.19.5.2 and 21.3.18.5.2 - any signal of -62 dBm or more in the primary 20 MHz makes the medium busy.
     pub fn new(
         sources: Vec<Source>,
@@ -157,12 +158,12 @@ impl Interference {
         Self { sources, on: 0, at, past: Vec::new(), stretches: Vec::new() }
     }
 
-    /// When a source is on or off next.
+    /// The next instant at which a source turns on or off.
     pub fn next(&self) -> Option<Instant> {
         self.sources.iter().map(Source::next).min().filter(|at| *at != Instant::NEVER)
     }
 
-    /// What is due now happens; whether other sources are on than before.
+    /// Runs the changes that are due at `now`. Returns whether the set of active sources has changed.
     pub fn turn(&mut self, now: Instant) -> bool {
         let before = self.on;
         for (n, source) in self.sources.iter_mut().enumerate() {
@@ -180,12 +181,12 @@ impl Interference {
         self.on != before
     }
 
-    /// Whether a radio finds the medium busy.
+    /// Whether interference makes the medium busy for radio `radio`.
     pub fn is_busy(&self, radio: usize) -> bool {
         self.at[radio].busy >> self.on & 1 == 1
     }
 
-    /// How the ratio is lower at a radio from one instant to another that is not ahead; nothing if it is not.
+    /// Reduction of the signal-to-noise ratio at a radio between two past instants, as consecutive stretches. Empty if there was no reduction.
     pub fn stretches(&mut self, radio: usize, from: Instant, until: Instant) -> &[Stretch] {
         self.stretches.clear();
         let At { penalty, .. } = &self.at[radio];

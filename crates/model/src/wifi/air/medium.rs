@@ -31,16 +31,16 @@ impl Edcaf {
     }
 }
 
-/// How a winner's transmission ended.
+/// Result of a transmission by a function that won contention.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TxOutcome {
-    /// It was acknowledged, or needed no acknowledgement, or was given up: the contention window starts anew.
+    /// The frame was acknowledged, needed no acknowledgement, or was given up. The contention window is reset to CWmin.
     Finished,
-    /// It failed and will be tried again: the contention window doubles.
+    /// The transmission failed and will be retried. The contention window doubles.
     Failed,
 }
 
-/// The state of contention on one channel.
+/// State of EDCA contention on one channel.
 #[derive(Debug)]
 pub struct Medium {
     sifs: Duration,
@@ -65,7 +65,7 @@ pub struct Medium {
 }
 
 impl Medium {
-    /// A medium that has been idle since the start of the run.
+    /// Creates a medium that has been idle since the start of the run.
     pub fn new(sifs: Duration, slot: Duration) -> Self {
         Self {
             sifs,
@@ -83,13 +83,14 @@ impl Medium {
         }
     }
 
-    /// The same where a frame that finds the medium busy, and no backoff left, is sent at the next end of AIFS.
+    /// The same medium with another rule for a frame that finds the medium busy while no backoff is left: the frame is sent at the next end of
+    /// AIFS, without a new backoff.
     // deviation: not as the standard has it, but as simulated radios do it that draw a backoff after a transmission alone.
     pub fn without_busy_backoff(self) -> Self {
         Self { busy_backoff: false, ..self }
     }
 
-    /// Registers a function. Panics if its arbitration number is not in 1 to 15.
+    /// Registers a contention function. Panics if its AIFSN is not in 1 to 15.
     pub fn add(&mut self, params: EdcaParams, stream: RandomStream) -> EdcafId {
         assert!((1..CLASSES as u8).contains(&params.aifsn), "aifsn must be 1 to 15");
         let sent = Instant::NEVER;
@@ -98,10 +99,11 @@ impl Medium {
         EdcafId((self.edcafs.len() - 1) as u16)
     }
 
-    /// A function that has not been waiting has something to send.
+    /// Function `f`, which was not waiting, has a frame to send.
     ///
-    /// What is asked at the instant at which the medium becomes idle finds it busy: it answers what that exchange has brought. Its
-    /// frames are handed up at the end of the acknowledgement, but were there SIFS and an acknowledgement before, and hosts take no time.
+    /// A request at the instant at which the medium becomes idle is treated as finding the medium busy. Such a request responds to frames of
+    /// the exchange that just ended. The model hands these frames up at the end of the acknowledgement, but they were received a SIFS and an
+    /// acknowledgement earlier, and hosts take no time in the model.
     // spec: ieee80211-2016 10.3.4.2 - without a backoff only if the medium is idle when the frame is queued and stays so for DIFS.
     // deviation: a host that takes longer than the acknowledgement finds the medium idle; it is not told from others here.
     pub fn request(&mut self, now: Instant, f: EdcafId) {
@@ -142,20 +144,20 @@ impl Medium {
         }
     }
 
-    /// When the next transmission starts, or the current one started; `None` if no function waits.
+    /// Start of the next transmission, or of the current one. `None` if no function waits.
     #[inline]
     pub fn start(&self) -> Option<Instant> {
         self.start
     }
 
-    /// Since when some function has been waiting for that start.
+    /// The instant since which a function has been waiting for that start.
     #[inline]
     pub fn wanted_from(&self) -> Instant {
         self.wanted_from
     }
 
-    /// Whether a function that waits is sending at `now`, or about to: what it sends is settled. Not told of what follows within
-    /// a transmit opportunity.
+    /// Whether waiting function `f` is sending at `now`, or starts at `now`, so that the content of the frame is settled. Continuations within
+    /// a TXOP do not count.
     pub fn sends(&mut self, now: Instant, f: EdcafId) -> bool {
         self.begin_if_due(now);
         // Whoever begins has counted all boundaries; who waits on has some left, and who asks meanwhile draws anew.
@@ -163,8 +165,8 @@ impl Medium {
         self.begun && function.expires < self.passed[usize::from(function.params.aifsn)]
     }
 
-    /// Of a function that waits the first PPDU is taken back, and so many are `left`. Its back-off goes on; the next one is drawn from the smallest
-    /// window, as after tries that have all failed.
+    /// Takes back the first PPDU of waiting function `f`, which then has `left` PPDUs. The backoff goes on. The next backoff is drawn from
+    /// CWmin, as after all tries of a PPDU have failed.
     // spec: ieee80211-2016 10.22.2.2 - the window is the smallest again after the last try. deviation: hardware makes these tries, in vain.
     pub fn withdraw(&mut self, now: Instant, f: EdcafId, left: usize) {
         self.begin_if_due(now);
@@ -179,15 +181,14 @@ impl Medium {
         }
     }
 
-    /// What a function sends next has another length than when [`Medium::winners`] was called last.
+    /// The next frame of a function has a different length than at the last call of [`Medium::winners`].
     pub fn resized(&mut self) {
         self.changed |= !self.begun;
     }
 
-    /// Puts the functions that transmit at [`Medium::start`] into `winners`, by their numbers: more than one is a
-    /// collision.
+    /// Puts the functions that transmit at [`Medium::start`] into `winners`, ordered by number. More than one function is a collision.
     ///
-    /// To be called before the transmission's beginning is past, or with the `winners` of that call left alone.
+    /// Call this before the start of the transmission has passed, or pass the unmodified `winners` of the previous call.
     pub fn winners(&mut self, winners: &mut Vec<EdcafId>) {
         debug_assert!(!self.begun, "who transmits was settled when it began");
         self.changed = false;
@@ -203,7 +204,7 @@ impl Medium {
         }
     }
 
-    /// The same once the transmission has begun: who asks from then on is not among them.
+    /// Like `winners`, once the transmission has begun. Functions that request from then on are not included.
     pub fn senders(&self, senders: &mut Vec<EdcafId>) {
         debug_assert!(self.begun, "who transmits is settled when it begins");
         senders.clear();
@@ -216,19 +217,19 @@ impl Medium {
         senders.sort_unstable_by_key(|f| f.0);
     }
 
-    /// Whether start or winners may be others than when [`Medium::winners`] was called last.
+    /// Whether the start or the winners may have changed since the last call of [`Medium::winners`].
     #[inline]
     pub fn has_changed(&self) -> bool {
         self.changed
     }
 
-    /// Whether the transmission that was due has begun by `now`, so that late requests cannot join it.
+    /// Whether the transmission that was due has begun by `now`. Later requests cannot join it.
     #[inline]
     pub fn has_begun(&self, now: Instant) -> bool {
         self.begun || self.start.is_some_and(|s| now >= s)
     }
 
-    /// A winner's transmission is over at `now`. `more`: it stays in contention.
+    /// The transmission of winner `f` ends at `now`. `more` says whether the function has more to send and stays in contention.
     pub fn done(&mut self, now: Instant, f: EdcafId, outcome: TxOutcome, more: bool) {
         self.begin_if_due(now);
         let function = &mut self.edcafs[usize::from(f.0)];
@@ -250,7 +251,7 @@ impl Medium {
         }
     }
 
-    /// The medium is idle from `idle_from` on: contention starts anew.
+    /// The medium is idle from `idle_from` on. Contention starts again.
     pub fn idle(&mut self, now: Instant, idle_from: Instant) {
         self.begin_if_due(now);
         self.begun = false;
@@ -261,7 +262,7 @@ impl Medium {
         self.changed = true;
     }
 
-    /// The winner goes on within its transmit opportunity: its next transmission starts at `start`, without contention.
+    /// The winner continues within its TXOP: its next transmission starts at `start`, without contention.
     pub fn hold(&mut self, now: Instant, start: Instant) {
         self.begin_if_due(now);
         self.begun = true;
@@ -270,8 +271,8 @@ impl Medium {
         self.changed = true;
     }
 
-    /// A transmission by none of these functions begins at `now` on an idle medium; it is busy until [`Medium::idle`].
-    /// To be called where not everybody hears the same, and one that starts itself at `now` does so all the same.
+    /// A transmission by a function outside this medium begins at `now` while the medium is idle. The medium is busy until [`Medium::idle`].
+    /// Used where radios hear different frames. A function that starts at `now` itself transmits nevertheless.
     pub fn interrupt(&mut self, now: Instant) {
         debug_assert!(self.start.is_none_or(|start| now < start), "who starts is not interrupted");
         if !self.begun {

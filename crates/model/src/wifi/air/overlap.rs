@@ -7,8 +7,8 @@ use crate::wifi::marks::Marks;
 use crate::wifi::phy::frame::{DELIMITER, QOS_HEADER};
 use crate::wifi::phy::ppdu_duration_without_extension;
 
-/// What a PPDU from `start` for `took` leaves when others were heard in the stretches `noise`: what they overlap is broken, and
-/// if they overlap its preamble nothing of it is heard.
+/// What is received of a PPDU from `start` for `took`, while other transmissions were heard in the stretches `noise`. Frames that overlap with
+/// a stretch are broken. If a stretch overlaps with the preamble, nothing is received.
 // spec: ieee80211-2016 9.7.1 - each frame of an A-MPDU has its own delimiter and check sequence.
 // deviation: a frame's place is that of its bytes in the whole PPDU; the symbol that it shares with the next one, at most 4 us, counts
 // for one of them.

@@ -11,102 +11,102 @@ use crate::wifi::rate::Probe;
 use crate::wifi::seq_window::Seq;
 use alloc::vec::Vec;
 
-/// Whether the hardware has returned a frame unsent, and why it did last.
+/// Whether the hardware has returned a frame unsent, and the last reason.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Returned {
-    /// It has not.
+    /// The hardware has not returned the frame.
     No,
-    /// Its receiver fell asleep. In mac80211's hands such a frame expires.
+    /// The receiver fell asleep. Such a frame expires in mac80211's buffer.
     Asleep,
-    /// Another to its receiver had failed, and mac80211 sent it once more.
+    /// Another PPDU to the same receiver had failed. mac80211 sent the frame once more.
     Once,
 }
 
-/// One data frame of a PPDU: the sender's entry for a packet from the time it got its sequence number until its fate
-/// is known.
+/// One data frame (MPDU) of a PPDU. The sender keeps this entry from the assignment of the sequence number until the fate of the frame is
+/// known.
 #[derive(Clone, Copy, Debug)]
 pub struct Mpdu {
-    /// The packet, of an A-MSDU the first, as long as the receiver has not got it.
+    /// The packet (the first one of an A-MSDU), until the receiver has it.
     pub pkt: Option<Pkt>,
     /// Sequence number.
     pub seq: Seq,
-    /// Length in bytes from the MAC header to the frame check sequence.
+    /// Length in bytes from the MAC header to the FCS.
     pub len: u16,
-    /// Hardware tries so far.
+    /// Number of hardware tries so far.
     pub tries: u8,
     /// The hardware has returned it unsent before.
     pub returned: Returned,
-    /// What it shall find out: it is sent alone then, with that rate in its chain.
+    /// The rate that this frame probes. A probing frame is sent alone, with that rate in its retry chain.
     pub probe: Option<Probe>,
-    /// Whose memory is charged once the packet has gone up at the receiver.
+    /// Socket that is charged for the packet once the packet has gone up at the receiver: the charge then stays in this entry.
     pub charge: SockId,
-    /// How much.
+    /// The amount charged, in bytes.
     pub truesize: u32,
-    /// Airtime that it counts for until its driver hears of it, in units of 4 us.
+    /// Airtime that the frame is charged in advance, until the driver learns its result, in units of 4 us.
     pub airtime: u16,
-    /// Packets in it: more than one in an A-MSDU.
+    /// Number of packets in the frame: more than one in an A-MSDU.
     pub msdus: u8,
 }
 
 impl Mpdu {
-    /// Packets that it holds, as long as the receiver has not got them.
+    /// Number of packets that the frame holds, until the receiver has them.
     #[inline]
     pub fn held(&self) -> u64 {
         if self.pkt.is_some() { u64::from(self.msdus) } else { 0 }
     }
 }
 
-/// What a PPDU is for.
+/// Purpose of a PPDU.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Content {
-    /// Data frames, in an A-MPDU (answered by a Block Ack) or a single one (answered by an ACK).
+    /// Data frames: an A-MPDU, answered by a Block Ack, or a single frame, answered by an ACK.
     Data {
-        /// Whether it is an A-MPDU.
+        /// Whether the PPDU is an A-MPDU.
         aggregate: bool,
     },
-    /// A request for a Block Ack that moves the receiver's window to `start`.
+    /// A Block Ack request (BAR), which moves the left edge of the receiver's window to `start`.
     Bar {
         /// The new left edge.
         start: Seq,
     },
-    /// The request to open a Block Ack session.
+    /// An ADDBA request, which asks for a Block Ack session.
     AddbaRequest {
         /// First sequence number of the session.
         start: Seq,
-        /// Frames of the window that is asked for.
+        /// Window size that is requested, in frames.
         frames: u16,
     },
-    /// The answer to such a request.
+    /// An ADDBA response.
     AddbaResponse {
-        /// Frames of the window that is granted.
+        /// Window size that is granted, in frames.
         frames: u16,
     },
     /// A beacon, which has no response.
     Beacon,
-    /// A null frame of a station, which says whether it sleeps.
+    /// A Null frame of a station, which announces power-save mode.
     Null {
-        /// It does.
+        /// The Power Management bit: the station sleeps.
         pm: bool,
     },
-    /// A QoS null frame: a station asks for a service period by one, and its access point ends one by it.
+    /// A QoS Null frame. A station requests a service period with it, and an access point ends one with it.
     QosNull {
-        /// The end of a service period.
+        /// The EOSP bit: end of the service period.
         eosp: bool,
     },
-    /// A sleeping station asks for one frame.
+    /// A PS-Poll: a sleeping station requests one frame.
     PsPoll,
     /// A group-addressed data frame, which has no response.
     Group,
 }
 
 impl Content {
-    /// Whether it carries packets.
+    /// Whether the PPDU carries packets.
     #[inline]
     pub const fn is_data(self) -> bool {
         matches!(self, Self::Data { .. } | Self::Group)
     }
 
-    /// Whether nobody answers it, and none is it for alone.
+    /// Whether the PPDU is addressed to a group, so that no station acknowledges it.
     #[inline]
     pub const fn is_for_all(self) -> bool {
         matches!(self, Self::Beacon | Self::Group)
@@ -114,7 +114,7 @@ impl Content {
 }
 
 impl Content {
-    /// Bytes of a frame that carries no data; zero for data, whose length the builder sets.
+    /// Length in bytes of a frame without data. Zero for data, whose length the PPDU builder sets.
     pub const fn fixed_bytes(self) -> u32 {
         match self {
             Self::Data { .. } | Self::Group => 0,
@@ -128,7 +128,7 @@ impl Content {
         }
     }
 
-    /// As a capture sees it.
+    /// The content as a packet capture shows it.
     pub const fn view(self) -> ContentView {
         match self {
             Self::Data { aggregate } => ContentView::Data { aggregate },
@@ -157,25 +157,25 @@ impl Content {
     }
 }
 
-/// Whose PPDU it is and what it is for.
+/// Sender, receiver and purpose of a PPDU.
 #[derive(Clone, Copy, Debug)]
 pub struct Header {
-    /// Who sends it.
+    /// The sending device.
     pub dev: DevId,
-    /// To which of the sender's peers.
+    /// The receiver, as a peer number of the sender.
     pub peer: PeerId,
-    /// From which queue.
+    /// The access category whose queue the PPDU is in.
     pub ac: Ac,
-    /// TID of its frames.
+    /// TID of the frames.
     pub tid: u8,
-    /// What it is for.
+    /// The purpose.
     pub content: Content,
-    /// Its frames belong to a Block Ack session.
+    /// The frames belong to a Block Ack session.
     pub in_session: bool,
 }
 
 impl Header {
-    /// Whether it is data of a session: of this device, to this peer, of this TID.
+    /// Whether this is session data of the given device, peer and TID.
     pub fn is_data_of(&self, whose: (DevId, PeerId, u8)) -> bool {
         (self.dev, self.peer, self.tid) == whose
             && self.in_session
@@ -183,44 +183,44 @@ impl Header {
     }
 }
 
-/// A PPDU with its retry chain: what the driver hands to the hardware, and gets back with the result.
+/// A PPDU with its retry chain. The driver hands the PPDU to the hardware and gets it back with the result.
 #[derive(Debug)]
 pub struct Ppdu {
-    /// Whose it is and what it is for.
+    /// Sender, receiver and purpose.
     pub header: Header,
-    /// Rates to try.
+    /// The retry chain: rates to try.
     pub chain: RetryChain,
-    /// It is so long that it asks for RTS and CTS.
+    /// The PPDU exceeds the RTS threshold, so RTS and CTS go before it.
     pub long: bool,
     /// Length of the PSDU in bytes.
     pub bytes: u32,
-    /// Its data frames, at most [`Marks::MOST`].
+    /// The data frames, at most [`Marks::MOST`].
     pub mpdus: Vec<Mpdu>,
-    /// The receiver has taken it, if it carries no data: what comes again after a lost ACK is no new request.
+    /// For a PPDU without data: the receiver has processed it. A repetition after a lost ACK is not a new request.
     pub taken: bool,
-    /// A Block Ack that answers it has marks for 256 frames.
+    /// A Block Ack for this PPDU has a 256-bit bitmap.
     pub wide: bool,
-    /// The sender got an acknowledgement.
+    /// The sender received an acknowledgement.
     pub acknowledged: bool,
-    /// It lifts the hardware's filter by destination.
+    /// The PPDU clears the hardware's destination filter.
     pub lifts: bool,
-    /// The hardware has returned it unsent.
+    /// The hardware has returned the PPDU unsent.
     pub filtered: bool,
-    /// Its sender says that it sleeps.
+    /// The Power Management bit: the sender announces that it sleeps.
     pub pm: bool,
-    /// Others wait for its receiver, which sleeps.
+    /// The More Data bit: more frames are buffered for the sleeping receiver.
     pub more: bool,
-    /// It ends a service period.
+    /// The EOSP bit: the PPDU ends a service period.
     pub eosp: bool,
-    /// It is the last of what a sleeping station has asked for.
+    /// The PPDU is the last one that answers a sleeping station's request.
     pub ends: bool,
     /// Entry of the chain that is tried now.
     entry: u8,
     /// Tries made at that entry.
     entry_tries: u8,
-    /// Tries made in all.
+    /// Total number of tries.
     pub tries: u8,
-    /// Airtime that it is charged for, as ath9k reckons it: that of its tries, and of some that were no more than an RTS.
+    /// Airtime charged for the PPDU, by ath9k's calculation: its tries on the air, and certain tries that were only an unanswered RTS.
     pub airtime: Duration,
     /// Tries at that entry that were no more than an RTS without an answer.
     entry_unsent: u8,
@@ -229,7 +229,7 @@ pub struct Ppdu {
 }
 
 impl Ppdu {
-    /// A PPDU that has not been tried; `mpdus` is an empty vector to be filled.
+    /// Creates a PPDU that has not been tried. `mpdus` is an empty vector to be filled.
     pub fn new(header: Header, chain: RetryChain, mpdus: Vec<Mpdu>) -> Self {
         Self {
             header,
@@ -255,7 +255,7 @@ impl Ppdu {
         }
     }
 
-    /// The rate that the next try uses.
+    /// The rate of the next try.
     #[inline]
     pub fn rate(&self) -> PhyRate {
         self.chain.entries()[usize::from(self.entry)].rate
@@ -267,8 +267,8 @@ impl Ppdu {
         self.long || self.chain.entries()[usize::from(self.entry)].rts
     }
 
-    /// Takes note of a try of a PPDU that lasts for `took`: `sent` unless the RTS before it was not answered, `done` if it needs
-    /// no other. True if it is to be tried once more, along its retry chain.
+    /// Records a try that lasts for `took`. `sent` is false if the RTS before the PPDU was not answered. `done` means that no other try is
+    /// needed. Returns whether the PPDU is to be tried again, along its retry chain.
     // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_count_airtime (4.11) - of an entry that has failed all tries are charged,
     // on the air or not; of the last one those on the air, and one at least.
     #[inline]
@@ -296,7 +296,7 @@ impl Ppdu {
         false
     }
 
-    /// The hardware returns it unsent, which its driver takes for one try at its first rate that lasts for `took`.
+    /// The hardware returns the PPDU unsent. The driver counts this as one try at the first rate, lasting for `took`.
     // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_complete_aggr, ath_tx_count_airtime, ath_tx_rc_status (4.11) - the tries that
     // the status tells and one, whatever the status.
     pub fn return_unsent(&mut self, took: Duration) {
@@ -304,7 +304,7 @@ impl Ppdu {
         (self.tries, self.entry_tries, self.airtime) = (1, 1, took);
     }
 
-    /// The entries of the chain that were used, each with the tries made, in the first places; and how many those are.
+    /// The entries of the retry chain that were used, each with the number of tries made, followed by the number of used entries.
     pub fn used(&self) -> ([RateTry; RetryChain::MAX], usize) {
         let entries = self.chain.entries();
         let mut used = [entries[0]; RetryChain::MAX];
@@ -314,19 +314,20 @@ impl Ppdu {
         (used, n + 1)
     }
 
-    /// Tries at its present entry that were no more than an RTS without an answer.
+    /// Number of tries at the current entry that were only an unanswered RTS.
     #[inline]
     pub const fn unsent(&self) -> u8 {
         self.entry_unsent
     }
 
-    /// How many frames it has before the last one, and how many packets that has.
+    /// Number of frames before the last one, and number of packets in the last one.
     #[inline(always)]
     pub fn ends_with(&self) -> (usize, usize) {
         (self.mpdus.len().saturating_sub(1), self.mpdus.last().map_or(0, |mpdu| usize::from(mpdu.msdus)))
     }
 
-    /// Tells a reader that follows packets that its packets are in the hardware, but for those that were when it ended so.
+    /// Reports to a trace reader that follows packets that the PPDU's packets are in the hardware. `had` is an earlier result of `ends_with`;
+    /// packets up to there were reported before.
     #[inline(always)]
     pub fn is_in_hardware<S: Sink>(&self, now: Instant, had: (usize, usize), ctx: &mut Ctx<'_, S>) {
         if S::STEPS {
@@ -337,13 +338,13 @@ impl Ppdu {
         }
     }
 
-    /// Tells a reader that follows packets that the hardware has given it back.
+    /// Reports to a trace reader that follows packets that the hardware has given the PPDU back.
     #[inline(always)]
     pub fn is_given_back<S: Sink>(&self, now: Instant, ctx: &mut Ctx<'_, S>) {
         ctx.each_step(now, self.mpdus.iter().filter_map(|m| m.pkt), |p| Step::GivenBack { p });
     }
 
-    /// Puts the packets that the receiver does not have into `packets`, each with whether its frame has a mark.
+    /// Puts the packets that the receiver does not have yet into `packets`, each with whether `whole` marks its frame.
     pub fn carries(&self, whole: &Marks, all: &Packets, packets: &mut Vec<(Pkt, bool)>) {
         packets.clear();
         for (n, mpdu) in self.mpdus.iter().enumerate() {
@@ -351,20 +352,21 @@ impl Ppdu {
         }
     }
 
-    /// A mark for each of its frames.
+    /// A mark for each frame of the PPDU.
     #[inline]
     pub fn all(&self) -> Marks {
         Marks::first(self.mpdus.len())
     }
 
-    /// How many of its frames its sender knows to have reached the receiver.
+    /// Number of frames that the sender knows to be received.
     // spec: ieee80211 10.24.7.3 - the scoreboard remembers frames of earlier tries, so that a Block Ack tells of all that the receiver has.
     #[inline]
     pub fn acked(&self) -> u32 {
         if self.acknowledged { self.mpdus.iter().map(|mpdu| u32::from(mpdu.pkt.is_none())).sum() } else { 0 }
     }
 
-    /// Puts its data frames, as a capture sees this try of them, into `views`; a mark of `whole` says that a frame came whole.
+    /// Puts the data frames of this try into `views`, as a packet capture shows them. A mark in `whole` means that the frame was received
+    /// without error.
     // spec: ieee80211-2016 9.2.4.1.6 - the Retry bit is that of a frame that was on the air before; a failed RTS alone makes none.
     // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_set_retry (4.11) - frames that the driver sends once more have it in any case.
     pub fn view(&self, whole: &Marks, views: &mut Vec<MpduView>) {
@@ -379,7 +381,7 @@ impl Ppdu {
         }));
     }
 
-    /// A mark for each frame that the receiver has, once it got those of `whole` at this try.
+    /// A mark for each frame that the receiver has, given that this try delivered the frames in `whole`.
     // spec: ieee80211 10.24.7.3 - the scoreboard remembers frames of earlier tries.
     pub fn held(&self, whole: &Marks) -> Marks {
         Marks::each(self.mpdus.len(), |n| whole.has(n) || self.mpdus[n].pkt.is_none())

@@ -5,19 +5,20 @@ use crate::wifi::air::ppdu::{Content, Ppdu};
 use crate::wifi::phy::timing::{Timing, control_rate};
 use crate::wifi::phy::{DsssRate, OfdmRate, PhyRate, Preamble, frame, ppdu_duration};
 
-/// Frames before a PPDU, and their rate.
+/// Frames that protect a PPDU, with their rate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Protection {
-    /// None.
+    /// No protection.
     None,
-    /// A CTS that the sender addresses to itself.
+    /// CTS-to-self.
     CtsToSelf(PhyRate),
-    /// A request to send and its answer.
+    /// RTS and CTS.
     RtsCts(PhyRate),
 }
 
 impl Protection {
-    /// What goes before the next try of a PPDU. `cts`: stations without OFDM are there, and understand this rate.
+    /// Protection before the next try of a PPDU. `cts` is set if stations without OFDM (802.11b) are present, and is a rate that they
+    /// understand.
     // spec: ieee80211-2016 10.26.1 - while stations of 802.11b are there, OFDM and HT are protected by frames that these
     // understand.
     #[inline]
@@ -38,7 +39,7 @@ impl Protection {
         }
     }
 
-    /// From its own start to that of the PPDU.
+    /// Time from the start of the protection to the start of the PPDU.
     #[inline]
     pub fn duration(self, timing: Timing) -> Duration {
         match self {
@@ -50,7 +51,7 @@ impl Protection {
         }
     }
 
-    /// The first of its frames.
+    /// Duration of the first protection frame.
     pub fn first(self, timing: Timing) -> Duration {
         match self {
             Self::None => Duration::ZERO,
@@ -59,12 +60,12 @@ impl Protection {
         }
     }
 
-    /// From its own start until a CTS that does not come would have been over.
+    /// Time from the start of the protection to the end of a CTS that does not come.
     pub fn unanswered(self, timing: Timing) -> Duration {
         self.duration(timing) - timing.sifs
     }
 
-    /// How long its sender is on the air in a collision, with a PPDU that lasts for `ppdu`: without a CTS it stops.
+    /// How long the sender is on the air in a collision, with a PPDU of duration `ppdu`. Without a CTS it does not send the PPDU.
     #[inline]
     pub fn collided(self, timing: Timing, ppdu: Duration) -> Duration {
         match self {

@@ -15,9 +15,9 @@ use crate::wifi::air::ppdu::{Header, Ppdu};
 use crate::wifi::phy::RetryChain;
 use crate::wifi::seq_window::SeqWindow;
 
-/// Which of a radio's queues: one per access category, and one for beacons.
+/// Number of the beacon queue. Queues 0 to 3 are one per access category.
 pub const BEACON_QUEUE: usize = 4;
-/// Queues of a radio.
+/// Number of queues of a radio.
 pub const QUEUES: usize = 5;
 
 #[derive(Debug, Default)]
@@ -31,11 +31,11 @@ struct HwQueue {
 /// The hardware queues of one radio.
 #[derive(Debug)]
 pub struct Radio {
-    /// The channel it is on.
+    /// The radio's channel.
     pub channel: ChannelId,
-    /// Its number among the radios of that channel.
+    /// Number of the radio on its channel.
     pub number: usize,
-    /// Its contention functions, one per queue.
+    /// The contention functions, one per queue.
     pub edcafs: [EdcafId; QUEUES],
     depth: HardwareDepth,
     txop: [Duration; 4],
@@ -50,7 +50,7 @@ pub struct Radio {
 }
 
 impl Radio {
-    /// An idle radio.
+    /// Creates an idle radio.
     pub fn new(
         channel: ChannelId,
         functions: [EdcafId; QUEUES],
@@ -70,7 +70,7 @@ impl Radio {
         }
     }
 
-    /// Whether the driver may add a PPDU: frames of a Block Ack session and others have limits of their own.
+    /// Whether the driver may add a PPDU. PPDUs of a Block Ack session and single frames have separate limits.
     // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_sched_aggr, ath_tx_txqaddbuf (4.4) - axq_ampdu_depth counts the PPDUs of
     // sessions, single ones too, but no probes; axq_depth counts all PPDUs.
     #[inline]
@@ -90,7 +90,7 @@ impl Radio {
         u32::from(ppdu.header.in_session && (self.depth.probes_count || !probes))
     }
 
-    /// A PPDU to be filled and sent, without frames.
+    /// An empty PPDU, to be filled and sent.
     pub fn blank(&mut self, header: Header, chain: RetryChain) -> Box<Ppdu> {
         match self.spare.pop() {
             Some(mut used) => {
@@ -103,7 +103,7 @@ impl Radio {
         }
     }
 
-    /// Queues a PPDU and, if the queue was empty, lets its function contend.
+    /// Queues a PPDU. If the queue was empty, its contention function starts to contend.
     pub fn send(&mut self, now: Instant, queue: usize, ppdu: Box<Ppdu>, medium: &mut Medium) {
         let counts = self.counts(&ppdu);
         let q = &mut self.queues[queue];
@@ -120,13 +120,14 @@ impl Radio {
         }
     }
 
-    /// A PPDU, no longer in its queue, has failed in all its tries: what is queued there to the same station is returned unsent.
+    /// Sets the destination filter: `ppdu`, no longer in its queue, has failed in all its tries, so queued PPDUs to the same station are
+    /// returned unsent.
     #[cold]
     pub fn failed(&mut self, ppdu: &Ppdu) {
         self.filter.set(&ppdu.header);
     }
 
-    /// Takes what is not to be sent from the head of a queue.
+    /// Returns PPDUs that the destination filter stops from the head of a queue.
     #[inline]
     pub fn look(&mut self, queue: usize) {
         if self.filter.is_set() {
@@ -144,32 +145,32 @@ impl Radio {
         }
     }
 
-    /// The driver is to get back a PPDU that is no longer in its queue, as one that was not sent.
+    /// Marks a PPDU that is no longer in its queue to be returned to the driver as unsent.
     pub fn return_unsent(&mut self, ppdu: Box<Ppdu>) {
         self.unreported(ppdu.header.ac.index(), &ppdu, 1);
         self.filter.returned.push_back(ppdu);
     }
 
-    /// Whether PPDUs were returned unsent that the driver has not been told of.
+    /// Whether returned PPDUs wait that the driver does not know of yet.
     #[inline]
     pub fn has_returned(&self) -> bool {
         !self.filter.returned.is_empty()
     }
 
-    /// The next of them, whose place is free.
+    /// The next returned PPDU. Its place in the queue becomes free.
     pub fn take_returned(&mut self) -> Option<Box<Ppdu>> {
         let ppdu = self.filter.returned.pop_front()?;
         self.unreported(ppdu.header.ac.index(), &ppdu, -1);
         Some(ppdu)
     }
 
-    /// Whether the aggregate queued last takes frames until it is on the air.
+    /// Whether the aggregate queued last takes more frames until its transmission starts.
     #[inline]
     pub fn stays_open(&self) -> bool {
         self.depth.open
     }
 
-    /// The PPDU queued last, if it may still take frames: it has not been tried, and is not on the air.
+    /// The PPDU queued last, if it may take more frames: it has not been tried and is not on the air.
     // deviation: within a transmit opportunity of several exchanges none is added to.
     pub fn open(&mut self, now: Instant, ac: Ac, medium: &mut Medium) -> Option<&mut Ppdu> {
         let queue = ac.index();
@@ -180,13 +181,13 @@ impl Radio {
         q.ppdus.back_mut().map(|p| &mut **p).filter(|p| p.tries == 0)
     }
 
-    /// What the PPDU queued last is.
+    /// Header of the PPDU queued last.
     #[inline]
     pub fn last(&self, ac: Ac) -> Option<Header> {
         self.queues[ac.index()].ppdus.back().map(|p| p.header)
     }
 
-    /// Gives back what its queues of data hold of a device to a peer that has fallen asleep, but for one that is on the air.
+    /// Gives back the queued data PPDUs of a device to a peer that has fallen asleep, except for a PPDU on the air.
     #[cold]
     pub fn withdraw(
         &mut self,
@@ -224,13 +225,13 @@ impl Radio {
         self.queues[queue].ppdus.front_mut().map(|p| &mut **p)
     }
 
-    /// The same, only to look at.
+    /// The same, by shared reference.
     #[inline]
     pub fn first(&self, queue: usize) -> Option<&Ppdu> {
         self.queues[queue].ppdus.front().map(|p| &**p)
     }
 
-    /// Takes the head out after its last try.
+    /// Removes the head of a queue after its last try.
     #[inline]
     pub fn pop(&mut self, queue: usize) -> Option<Box<Ppdu>> {
         let ppdu = self.queues[queue].ppdus.pop_front()?;
@@ -238,7 +239,7 @@ impl Radio {
         Some(ppdu)
     }
 
-    /// A PPDU that has left its queue keeps its place (1) until the driver is told of it (-1).
+    /// Counts a PPDU that has left its queue as occupying a place (`places` = 1), or frees that place when the driver learns of the PPDU (-1).
     pub fn unreported(&mut self, queue: usize, ppdu: &Ppdu, places: i32) {
         let counts = self.counts(ppdu);
         let q = &mut self.queues[queue];
@@ -246,7 +247,7 @@ impl Radio {
         q.aggregates = q.aggregates.wrapping_add_signed(places * counts as i32);
     }
 
-    /// Puts the head back for another try.
+    /// Puts a PPDU back at the head of its queue for another try.
     #[inline]
     pub fn put_back(&mut self, queue: usize, ppdu: Box<Ppdu>) {
         let counts = self.counts(&ppdu);
@@ -255,19 +256,19 @@ impl Radio {
         q.ppdus.push_front(ppdu);
     }
 
-    /// Longest transmit opportunity of a category; zero allows one exchange.
+    /// TXOP limit of an access category. Zero allows one exchange.
     #[inline]
     pub fn txop(&self, ac: Ac) -> Duration {
         self.txop[ac.index()]
     }
 
-    /// Keeps a used PPDU for the next [`Radio::blank`].
+    /// Keeps a used PPDU's buffer for the next [`Radio::blank`].
     #[inline]
     pub fn recycle(&mut self, ppdu: Box<Ppdu>) {
         self.spare.push(ppdu);
     }
 
-    /// PPDUs in a queue.
+    /// Number of PPDUs in a queue.
     pub fn queued(&self, queue: usize) -> usize {
         self.queues[queue].ppdus.len()
     }
@@ -278,16 +279,16 @@ impl Radio {
     }
 }
 
-/// PPDUs that the driver keeps ready in the hardware, per access category.
+/// Number of PPDUs that the driver keeps queued in the hardware, per access category.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct HardwareDepth {
     /// Aggregates are added while fewer than this many are queued.
     pub aggregates: u32,
     /// Single frames are added while fewer than this many frames are queued.
     pub singles: u32,
-    /// Whether a frame of a session that probes a rate, and so is sent alone, counts among the aggregates.
+    /// Whether a session frame that probes a rate, which is sent alone, counts as an aggregate.
     pub probes_count: bool,
-    /// The aggregate queued last takes frames until it is on the air.
+    /// The aggregate queued last takes more frames until its transmission starts.
     pub open: bool,
 }
 
@@ -299,12 +300,12 @@ impl Default for HardwareDepth {
 }
 
 impl HardwareDepth {
-    /// What the firmware behind ath9k_htc keeps ready: one aggregate, but as many single frames as it has buffers.
+    /// Depth of the ath9k_htc firmware: one aggregate, and as many single frames as it has buffers.
     // ath9k_htc-firmware: wlan/if_owl.c ath_tgt_tx_sched_aggr, ath_tgt_handle_normal (e888634) - frames outside a session go to the
     // hardware as they come.
     pub const HTC: Self = Self { aggregates: 1, singles: 33, probes_count: true, open: false };
 
-    /// What firmware keeps that builds an aggregate when it is sent, of what its ring holds by then.
+    /// Depth of firmware that builds each aggregate at transmission time from the packets in its ring.
     // deviation: assumed of ath10k, iwlwifi and Broadcom's, whose firmware is not public - a ring without an end of its own, and a
     // new frame is in it at once.
     pub const RING: Self = Self { aggregates: 1, singles: 8, probes_count: false, open: true };

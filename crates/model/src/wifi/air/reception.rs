@@ -11,23 +11,23 @@ use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-/// Errors of the path to a neighbour.
+/// Errors on the path to a neighbour.
 #[derive(Clone, Debug)]
 pub enum PathErrors {
-    /// Chances that are given.
+    /// Configured probabilities.
     // deviation: a given chance is that of data frames - management frames and Block Ack requests go at the lowest basic rate
     // and come through; only their acknowledgements may be lost.
     Given {
-        /// That nothing of a data PPDU is heard.
+        /// Probability that nothing of a data PPDU is received.
         unheard: f64,
-        /// That a frame is broken.
+        /// Probability that a frame is broken.
         frame: FrameErrors,
-        /// That an answer is lost.
+        /// Probability that a response is lost.
         answer: f64,
     },
-    /// Noise, the same in both directions.
+    /// Noise, with the same ratio in both directions.
     Noise(Box<Noise>),
-    /// Chances that a data frame is broken, as a trace says; with 1 nothing is heard.
+    /// Probability that a data frame is broken, from a trace. At 1, nothing is received.
     Traced(Box<Timeline<f64>>),
 }
 
@@ -40,32 +40,31 @@ pub struct Noise {
     at: usize,
 }
 
-/// What the receiver's hardware got of one try.
+/// What the receiver's hardware received of one try.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RxOutcome {
-    /// The frame came whole; frame 0 is that of a PPDU without data frames.
+    /// Frames received without error. Frame 0 stands for the frame of a PPDU without data frames.
     pub whole: Marks,
-    /// The frame came, perhaps broken, and its length and sequence number could be read. Nothing at all if the
-    /// preamble was not understood.
+    /// Frames whose length and sequence number could be read, perhaps in a broken frame. Empty if the preamble was not decoded.
     pub readable: Marks,
 }
 
 impl RxOutcome {
-    /// Nothing.
+    /// Nothing was received.
     pub const NOTHING: Self = Self { whole: Marks::NONE, readable: Marks::NONE };
 
-    /// Whether some frame of the PPDU came, but broken.
+    /// Whether a frame of the PPDU was received broken.
     pub fn broken(&self, ppdu: &Ppdu) -> bool {
         (self.readable & !self.whole & ppdu.all()).any()
     }
 
-    /// Frames that came whole and for the first time, as long as nobody has taken their packets.
+    /// Frames that were received without error for the first time, before their packets are taken.
     pub fn first_of<'a>(&'a self, ppdu: &'a Ppdu) -> impl Iterator<Item = &'a Mpdu> {
         let mpdus = ppdu.mpdus.iter().enumerate();
         mpdus.filter(|(n, mpdu)| self.whole.has(*n) && mpdu.pkt.is_some()).map(|(_, mpdu)| mpdu)
     }
 
-    /// Whether nothing of the PPDU was understood; what came whole could be read.
+    /// Whether nothing of the PPDU was decoded. A frame received without error is also readable.
     #[inline]
     pub const fn is_nothing(&self) -> bool {
         !self.readable.any()
@@ -73,12 +72,12 @@ impl RxOutcome {
 }
 
 impl Noise {
-    /// The ratio in each stretch of time; the first begins at the start of the run. None if there is none.
+    /// Builds the noise from its ratio in each stretch of time. The first stretch begins at the start of the run. `None` if `steps` is empty.
     pub fn new(steps: &[(Instant, Snr)]) -> Option<Self> {
         Self::with_tables(steps, |snr| Arc::new(ErrorTable::new(snr)))
     }
 
-    /// The same with tables that are kept elsewhere: one takes a tenth of a millisecond to make, and many paths have the same ratio.
+    /// The same with shared error tables. A table takes about 0.1 ms to build, and many paths have the same ratio.
     pub fn with_tables(
         steps: &[(Instant, Snr)],
         mut table: impl FnMut(Snr) -> Arc<ErrorTable>,
@@ -97,7 +96,7 @@ impl Noise {
         &self.steps[self.at].1
     }
 
-    /// The ratio now; time does not go back.
+    /// The ratio at `now`. Calls must not go back in time.
     pub fn ratio(&mut self, now: Instant) -> Snr {
         self.table(now);
         self.ratios[self.at]
@@ -105,10 +104,10 @@ impl Noise {
 }
 
 impl PathErrors {
-    /// A path on which nothing is lost.
+    /// A path without loss.
     pub const NONE: Self = Self::Given { unheard: 0.0, frame: FrameErrors::Same(0.0), answer: 0.0 };
 
-    /// Draws what of a PPDU's next try comes.
+    /// Draws which frames of a PPDU's next try are received.
     #[inline]
     pub fn receive(&mut self, now: Instant, ppdu: &Ppdu, stream: &mut RandomStream) -> RxOutcome {
         let frames = ppdu.mpdus.len().max(1);
@@ -142,8 +141,8 @@ impl PathErrors {
         }
     }
 
-    /// Draws whether an RTS or a CTS at `rate` comes through. A chance that is given, or traced, is that of data frames: only
-    /// where nothing is heard at all they are not.
+    /// Draws whether an RTS or CTS at `rate` is received. Configured and traced probabilities apply to data frames only. An RTS or CTS is lost
+    /// only if that probability is 1, where nothing is received.
     #[inline]
     pub fn guard_comes(
         &mut self,
@@ -159,7 +158,7 @@ impl PathErrors {
         }
     }
 
-    /// Draws whether an answer of `bytes` at `rate` comes back.
+    /// Draws whether a response of `bytes` bytes at `rate` is received.
     #[inline]
     pub fn answer(&mut self, now: Instant, rate: PhyRate, bytes: u32, stream: &mut RandomStream) -> bool {
         match self {

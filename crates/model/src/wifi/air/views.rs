@@ -16,14 +16,14 @@ use alloc::vec::Vec;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FrameId(u32);
 
-/// What a frame's duration field tells those whom it is not for.
+/// The NAV setting of a frame (its Duration field), for radios that the frame is not addressed to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Reservation {
-    /// The end of the exchange that it is part of.
+    /// End of the exchange that the frame is part of.
     pub until: Instant,
-    /// Radio that began that exchange.
+    /// The radio that began the exchange.
     pub by: usize,
-    /// It is the RTS that begins it: if nothing follows, it counts no more.
+    /// The frame is the exchange's RTS. If nothing follows the RTS, the reservation ends.
     pub by_rts: bool,
 }
 
@@ -110,7 +110,7 @@ impl View {
     }
 }
 
-/// What all radios of a channel make of it, each by its number.
+/// The views of all radios of a channel, by radio number.
 #[derive(Debug)]
 pub struct Views {
     views: Vec<View>,
@@ -130,7 +130,7 @@ pub struct Views {
 }
 
 impl Views {
-    /// A channel that has been idle since the start of the run; `media` are those of its radios, with their functions.
+    /// Creates a channel that has been idle since the start of the run. `media` holds one medium per radio, with the radio's functions.
     pub fn new(media: Vec<Medium>, hearing: Audibility, eifs_extra: Duration) -> Self {
         debug_assert_eq!(media.len(), hearing.radios());
         let radios = media.len();
@@ -148,7 +148,7 @@ impl Views {
         }
     }
 
-    /// The same channel where a frame that is loud enough comes through others.
+    /// The same channel with the capture effect: a sufficiently strong frame survives overlap.
     #[must_use]
     pub fn with_capture(mut self, capture: CaptureEffect) -> Self {
         self.capture = Some(Box::new(capture));
@@ -171,21 +171,22 @@ impl Views {
         view
     }
 
-    /// The medium as a radio's functions see it.
+    /// The medium as seen by the functions of radio `radio`.
     #[inline]
     pub fn medium(&mut self, radio: usize) -> &mut Medium {
         &mut self.view(radio).medium
     }
 
-    /// When a radio's functions start to transmit, if nobody else does before. At that instant it stays planned until [`Views::engage`],
-    /// also if another of these functions asks before that: for what another channel has brought at the same instant.
+    /// When the radio's functions start to transmit, if no other radio does before. At that instant the start stays planned until
+    /// [`Views::engage`], even if another of these functions makes a request first, for example because of an event on another channel at the
+    /// same instant.
     #[inline]
     pub fn planned(&self, now: Instant, radio: usize) -> Option<Instant> {
         self.views[radio].planned(now)
     }
 
-    /// Looks at all radios that something has happened to since, for [`Views::next`], [`Views::next_starting`] and [`Views::is_wanted`].
-    /// To be called after each event of the channel.
+    /// Updates all radios that have changed since the last call, for [`Views::next`], [`Views::next_starting`] and [`Views::is_wanted`]. Call
+    /// this after each event of the channel.
     pub fn plan(&mut self, now: Instant) {
         let Self { views, starts, touched, wanted, .. } = self;
         for radio in touched.drain(..) {
@@ -200,30 +201,31 @@ impl Views {
         debug_assert_eq!(self.next(), (0..self.views.len()).filter_map(|n| self.planned(now, n)).min());
     }
 
-    /// When the first of all radios starts to transmit, as planned.
+    /// The earliest planned start of a transmission among all radios.
     #[inline]
     pub fn next(&self) -> Option<Instant> {
         Some(self.starts.first()).filter(|&at| at != Instant::NEVER)
     }
 
-    /// The first radio from `from` on that is planned to start now.
+    /// The first radio, from number `from` on, that is planned to start at `now`.
     #[inline]
     pub fn next_starting(&self, now: Instant, from: usize) -> Option<usize> {
         self.starts.next_due(from, now)
     }
 
-    /// Whether some radio has something to send.
+    /// Whether a radio has something to send.
     #[inline]
     pub fn is_wanted(&self) -> bool {
         self.wanted > 0
     }
 
-    /// Frames on the air.
+    /// Number of frames on the air.
     pub fn on_air(&self) -> u32 {
         self.on_air
     }
 
-    /// A radio begins or ceases to detect energy that is no frame. It waits for no longer than that: there was no frame to be answered.
+    /// A radio begins or ceases to detect energy that is not a frame. The medium is free for the radio as soon as the energy ends, as there is
+    /// no frame to be answered.
     pub fn energy(&mut self, now: Instant, radio: usize, detected: bool) {
         let was = self.views[radio].energy;
         self.energetic = self.energetic + u32::from(detected) - u32::from(was);
@@ -238,26 +240,26 @@ impl Views {
         }
     }
 
-    /// Whether some radio detects such energy.
+    /// Whether a radio detects such energy.
     pub fn is_energy_detected(&self) -> bool {
         self.energetic > 0
     }
 
-    /// The transmission begins that a radio's functions have planned for `now`; all that begin now are told before any frame.
+    /// The transmission that the radio planned for `now` begins. Call this for all radios that begin at `now` before the first frame begins.
     pub fn engage(&mut self, now: Instant, radio: usize) {
         let view = self.view(radio);
         view.engaged = true;
         view.medium.begin(now);
     }
 
-    /// A radio goes on at `start` within its transmit opportunity.
+    /// The radio continues at `start` within its TXOP.
     pub fn hold(&mut self, now: Instant, radio: usize, start: Instant) {
         let view = self.view(radio);
         view.engaged = true;
         view.medium.hold(now, start);
     }
 
-    /// A radio's exchange is over; it waits from `idle_from` on at the earliest.
+    /// The radio's exchange is over. The radio waits from `idle_from` on at the earliest.
     pub fn release(&mut self, now: Instant, radio: usize, idle_from: Instant) {
         let view = self.view(radio);
         view.engaged = false;
@@ -265,7 +267,7 @@ impl Views {
         view.settle(now);
     }
 
-    /// A radio begins to send a frame.
+    /// The radio begins to send a frame.
     // deviation: who waits senses it at once - a radio takes up to 4 us (CCA), in which others may begin too; only those of the
     // very same instant collide here, as on a channel where all radios hear each other.
     pub fn begin(&mut self, now: Instant, from: usize) -> FrameId {
@@ -308,7 +310,8 @@ impl Views {
         id
     }
 
-    /// Where others overlapped with a frame that is about to end, as the radio at `at` heard it; none if it did not receive it.
+    /// Stretches in which other frames overlapped with a frame that is about to end, as heard by radio `at`. `None` if that radio did not
+    /// receive the frame.
     pub fn received(&mut self, now: Instant, frame: FrameId, at: usize) -> Option<&[(Instant, Instant)]> {
         let view = &mut self.views[at];
         if view.following != Some(frame) {
@@ -318,7 +321,8 @@ impl Views {
         Some(&view.noise)
     }
 
-    /// A frame is over. `to` is who it was for and whether that understood it; others who understood it keep silent as it says.
+    /// A frame ends. `to` is the receiver and whether it understood the frame. Other radios that understood the frame set their NAV from
+    /// `reservation`.
     pub fn end(
         &mut self,
         now: Instant,
@@ -368,13 +372,13 @@ impl Views {
         }
     }
 
-    /// Whether nobody has reserved the air from a radio.
+    /// Whether the radio's NAV is zero, so that it may answer an RTS.
     // spec: ieee80211-2016 10.3.2.7 - an RTS is answered only then.
     pub fn may_answer_rts(&self, now: Instant, radio: usize) -> bool {
         self.views[radio].reserved.until <= now
     }
 
-    /// Nothing has followed an RTS: those who heard no more of the exchange than that need not wait for it.
+    /// Nothing has followed an RTS by radio `by`. Radios that set their NAV from that RTS reset it.
     // spec: ieee80211-2016 10.3.2.4 - a reservation by an RTS may be reset if nothing is received within two SIFS, a CTS and two slots.
     pub fn give_back(&mut self, now: Instant, by: usize) {
         let Self { views, hearing, touched, .. } = self;

@@ -1,4 +1,4 @@
-//! What a device may do beyond what all do.
+//! Optional features of a device.
 
 use super::WifiDev;
 use crate::node::jitter::Softirq;
@@ -13,35 +13,35 @@ use alloc::boxed::Box;
 use alloc::vec;
 
 impl WifiDev {
-    /// The same device with a lower limit of tries at low rates: the earlier remedy, at the station.
+    /// Enables a lower limit of tries at low rates (the station's earlier remedy).
     #[must_use]
     pub const fn with_limit_by_rate(mut self) -> Self {
         self.limit_by_rate = true;
         self
     }
 
-    /// The same device with pseudo retry-out of what it receives.
+    /// Enables pseudo retry-out for received frames.
     #[must_use]
     pub fn with_retry_out(mut self, params: RetryOutParams) -> Self {
         self.retry_out = Some((params, vec![SmoothedRate::default(); self.tx.peers.len()]));
         self
     }
 
-    /// The same device, which tells the host of received frames some of them together.
+    /// Enables interrupt mitigation for received frames.
     #[must_use]
     pub fn with_rx_mitigation(mut self, params: RxMitigation) -> Self {
         self.held_back = Some(HeldBack::new(params));
         self
     }
 
-    /// The same device, whose host is behind USB.
+    /// Puts the device behind USB.
     #[must_use]
     pub fn behind_usb(mut self, params: UsbParams) -> Self {
         self.transfers = Some(Box::new(Transfers::new(params)));
         self
     }
 
-    /// The same device on a host that takes time from an interrupt to the stack.
+    /// Adds the host's delay from an interrupt to the network stack (softirq).
     #[must_use]
     pub fn with_softirq(mut self, softirq: Softirq) -> Self {
         let held_back = self.held_back.unwrap_or_else(|| HeldBack::new(RxMitigation::NONE));
@@ -49,7 +49,7 @@ impl WifiDev {
         self
     }
 
-    /// The same station, which sleeps or leaves its channel.
+    /// Enables power save or scans of a station.
     #[must_use]
     pub fn with_saver(mut self, saver: Saver) -> Self {
         self.power = Some(Box::new(Power::Station(saver)));
@@ -57,7 +57,7 @@ impl WifiDev {
         self
     }
 
-    /// The same access point, which has stations that do, or does so itself.
+    /// Enables buffering for sleeping stations, or scans, of an access point.
     #[must_use]
     pub fn with_sleepers(mut self, sleepers: Sleepers) -> Self {
         self.power = Some(Box::new(Power::AccessPoint(sleepers)));

@@ -1,4 +1,4 @@
-//! Power save at work in a device: what its algorithms ask for is sent, what they hold back stays, what they let go goes.
+//! Power save in a device: sends the frames that the algorithms request, and holds back or releases the device's frames.
 
 mod stations;
 mod trips;
@@ -44,7 +44,7 @@ impl WifiDev {
         }
     }
 
-    /// What a station did to save power and to scan, or an access point to scan, until `now`.
+    /// Counters of power save and scans up to `now`.
     pub fn saver_counters(&self, now: Instant) -> Option<SaverCounters> {
         match self.power.as_deref() {
             Some(Power::Station(saver)) => Some(saver.counters(now)),
@@ -311,7 +311,7 @@ impl WifiDev {
         }
     }
 
-    /// Whether a frame to a group reaches this device: it is awake, or has woken for those that follow a DTIM, until the last.
+    /// Whether the device receives a group-addressed frame: it is awake, or has woken for the frames after a DTIM. `more` is the More Data bit.
     pub fn takes_group(&mut self, more: bool) -> bool {
         let deaf = self.deaf;
         match self.saver() {
@@ -324,24 +324,24 @@ impl WifiDev {
         }
     }
 
-    /// What the beacon says that is sent, or was sent last.
+    /// The TIM of the current beacon, or of the one sent last.
     pub fn tim(&self) -> Option<&Tim> {
         self.sleepers().map(|sleepers| &sleepers.tim)
     }
 
-    /// What the beacon says that was sent, to be shown to those who hear it: it is given back with [`WifiDev::put_tim`] before the device acts.
+    /// Takes out the TIM of the beacon that was sent, to show it to the receivers. Call [`WifiDev::put_tim`] before the device acts again.
     pub fn take_tim(&mut self) -> Option<Tim> {
         self.sleepers_mut().map(|sleepers| core::mem::take(&mut sleepers.tim))
     }
 
-    /// Gives back what [`WifiDev::take_tim`] took.
+    /// Puts back the TIM that [`WifiDev::take_tim`] took.
     pub fn put_tim(&mut self, tim: Tim) {
         if let Some(sleepers) = self.sleepers_mut() {
             sleepers.tim = tim;
         }
     }
 
-    /// Whether a station hears a beacon that says this.
+    /// Whether the station listens to a beacon with this TIM.
     pub fn hears(&self, tim: &Tim) -> bool {
         match self.power.as_deref() {
             Some(Power::Station(saver)) => saver.hears(tim),
@@ -349,7 +349,7 @@ impl WifiDev {
         }
     }
 
-    /// A station has heard a beacon of its access point, which knows it by this number.
+    /// A station has received a beacon of its access point, in whose peers it has this number.
     pub fn on_beacon<S: Sink>(
         &mut self,
         now: Instant,

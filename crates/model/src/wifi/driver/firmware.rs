@@ -29,7 +29,7 @@ const NO_FRAME: PhyRate = PhyRate::Ofdm(OfdmRate::M6);
 /// All categories, as bits.
 const ALL: u8 = 0b1111;
 
-/// The transmit path of a driver whose firmware makes the aggregates.
+/// Transmit path of a driver whose firmware builds the aggregates.
 #[derive(Debug)]
 pub struct FirmwareDriver {
     params: FirmwareParams,
@@ -55,7 +55,7 @@ pub struct FirmwareDriver {
 }
 
 impl FirmwareDriver {
-    /// A driver for a device with so many peers. Drops are booked at `place`; `salt` decides which flows share a queue.
+    /// A driver for a device with `peers` peers. Drops are recorded at `place`. `salt` perturbs the flow hash.
     pub fn new(
         queues: MacFqParams,
         scheduler: Scheduler,
@@ -84,19 +84,19 @@ impl FirmwareDriver {
         }
     }
 
-    /// Takes a packet; others are dropped if a limit of mac80211's queues is exceeded.
+    /// Queues a packet. If a limit of mac80211's queues is exceeded, other packets are dropped.
     #[inline(never)]
     pub fn push<S: Sink>(&mut self, now: Instant, p: Pkt, tid: TidIndex, ctx: &mut Ctx<'_, S>) {
         self.due |= 1 << tid.ac().index();
         self.host.push(now, p, tid, ctx);
     }
 
-    /// The TID has frames in the firmware.
+    /// The TID has frames in the firmware: schedules the TID.
     pub fn schedule(&mut self, tid: TidIndex) {
         self.fifos.schedule(tid);
     }
 
-    /// Hands over what the host may, then lets the firmware make PPDUs. One that waits for the air takes what has come for it.
+    /// Hands over the frames that AQL allows, then lets the firmware build PPDUs. A PPDU that waits for the medium takes new frames.
     // deviation: the host acts at once - mt76's thread and NAPI take turns with other work.
     pub fn fill<S: Sink>(
         &mut self,
@@ -162,7 +162,7 @@ impl FirmwareDriver {
         }
     }
 
-    /// The firmware is through with an MPDU; the host hears of that with the next report, and the charge ends then.
+    /// The firmware has finished an MPDU. The host learns this from the next report, which ends the charge.
     #[inline(never)]
     pub fn done(&mut self, now: Instant, tid: TidIndex, mpdu: &Mpdu, charge: SockId) {
         let Mpdu { airtime, len, msdus, truesize, .. } = *mpdu;
@@ -170,7 +170,7 @@ impl FirmwareDriver {
         self.reports.add(now, report, &self.params);
     }
 
-    /// A PPDU to a station is done with, after all its tries; or one of its own has come.
+    /// Counts airtime: of a PPDU to a station after all its tries, or of a PPDU received from it.
     #[inline(never)]
     pub fn count(&mut self, tid: TidIndex, airtime: Duration, kind: AirtimeUse) {
         if let (Some(turns), AirtimeUse::Tx) = (&mut self.turns, kind) {
@@ -181,13 +181,13 @@ impl FirmwareDriver {
         }
     }
 
-    /// When the firmware reports.
+    /// Time of the firmware's next report.
     #[inline]
     pub fn next_timer(&self) -> Option<Instant> {
         self.reports.due()
     }
 
-    /// The host hears of what is due: charges end, airtime is no more below its queues, and stations are charged for what they used.
+    /// Processes the due reports: ends charges, reduces the pending airtime (AQL), and charges stations for the airtime used.
     pub fn on_timer<S: Sink>(&mut self, now: Instant, tx: &Transmitter, ctx: &mut Ctx<'_, S>) {
         let Self { params, host, below, outstanding, reports, counters, due, .. } = self;
         if reports.due().is_none_or(|at| at > now) {
@@ -219,27 +219,27 @@ impl FirmwareDriver {
         *due = ALL;
     }
 
-    /// Charges of frames that the firmware is through with and the host has not heard of.
+    /// Charges of frames that the firmware has finished and not reported.
     pub fn charges(&self) -> impl Iterator<Item = (SockId, u32)> {
         self.reports.charges()
     }
 
-    /// Packets of a TID that the firmware has: of those of the host it does not know.
+    /// Number of packets of a TID in the firmware. Packets in the host's queues do not count.
     pub fn backlog(&self, tid: TidIndex) -> u32 {
         self.fifos.backlog(tid)
     }
 
-    /// Takes the next of them.
+    /// Takes the next packet of a TID from the firmware.
     pub fn pull<S: Sink>(&mut self, tid: TidIndex, ctx: &mut Ctx<'_, S>) -> Option<Pkt> {
         self.fifos.pull(tid, ctx)
     }
 
-    /// Packets in the host's queues and in the firmware, apart from those in PPDUs.
+    /// Number of packets in the host's queues and in the firmware, except those in PPDUs.
     pub fn queued(&self) -> u64 {
         self.host.queued() + self.fifos.queued()
     }
 
-    /// Their bytes, with Ethernet headers.
+    /// Bytes of these packets, with Ethernet headers.
     pub fn queued_bytes(&self) -> u64 {
         self.host.queued_bytes() + self.fifos.queued_bytes()
     }

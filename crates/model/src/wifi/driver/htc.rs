@@ -12,7 +12,7 @@ use crate::wifi::tx::transmitter::{Hardware, TidIndex, Transmitter};
 use alloc::boxed::Box;
 use usb::Usb;
 
-/// The transmit path of a device behind USB.
+/// Transmit path of a USB device (ath9k_htc).
 // deviation: management frames and beacons do not pass the bus, and what is given up is known at once.
 #[derive(Debug)]
 pub struct HtcDriver {
@@ -32,7 +32,7 @@ pub struct HtcDriver {
 }
 
 impl HtcDriver {
-    /// A driver for a device with so many TIDs.
+    /// A driver for a device with `tids` TIDs.
     pub fn new(params: HtcParams, tids: usize) -> Self {
         // ath9k_htc-firmware: wlan/if_owl.c ath_tgt_txq_schedule (e888634) - whose turn it is, is asked after a completion.
         let round = TidFifos::new(tids, WhenFull::KeepsTurn);
@@ -40,7 +40,7 @@ impl HtcDriver {
         Self { params, waiting: PktList::default(), round, outstanding: 0, in_target: 0, stopped: false, usb }
     }
 
-    /// Takes a frame from the qdisc: always accepted, but all queues above are stopped once there are as many as may be.
+    /// Takes a frame from the qdisc. The frame is always accepted. At the limit, all queues above are stopped.
     // linux: drivers/net/wireless/ath/ath9k/htc_drv_txrx.c ath9k_htc_check_stop_queues (4.14) - one count for all; it is raised
     // first, then compared.
     pub fn push<S: Sink>(&mut self, p: Pkt, ctx: &mut Ctx<'_, S>) {
@@ -49,14 +49,14 @@ impl HtcDriver {
         self.waiting.push(ctx.packets, p);
     }
 
-    /// A frame is reported, sent or dropped; says which queues above are woken by that.
+    /// A frame is reported, sent or dropped. Returns the queues above that are woken.
     // linux: drivers/net/wireless/ath/ath9k/htc_drv_txrx.c ath9k_htc_check_wake_queues (4.14) - no hysteresis.
     pub fn completed(&mut self) -> Woken {
         self.in_target -= 1;
         self.reported()
     }
 
-    /// The target is through with a frame that is charged to a socket; true if the host hears of that later, and ends the charge then.
+    /// The target has finished a frame that is charged to a socket. Returns true if the host learns this later, and ends the charge then.
     pub fn reports_later(&mut self, now: Instant, charge: SockId, truesize: u32) -> bool {
         let Some(usb) = &mut self.usb else { return false };
         usb.report(now, charge, truesize);
@@ -74,29 +74,29 @@ impl HtcDriver {
         Woken::default()
     }
 
-    /// Packets of a TID.
+    /// Number of packets of a TID.
     pub fn backlog(&self, tid: TidIndex) -> u32 {
         self.round.backlog(tid)
     }
 
-    /// Takes the next of them.
+    /// Takes the next packet of a TID.
     pub fn pull<S: Sink>(&mut self, tid: TidIndex, ctx: &mut Ctx<'_, S>) -> Option<Pkt> {
         self.round.pull(tid, ctx)
     }
 
-    /// Whether the queues above must hold back frames.
+    /// Whether the queues above are stopped.
     #[inline]
     pub fn is_stopped(&self) -> bool {
         self.stopped
     }
 
-    /// The TID has frames in the target.
+    /// The TID has frames in the target: schedules the TID.
     pub fn schedule(&mut self, tid: TidIndex) {
         self.round.schedule(tid);
     }
 
-    /// Builds PPDUs of what is in the target, then gives the room there to frames that wait on the host, as the firmware
-    /// goes on at once and the host only when it has heard of it; if the hardware still has nothing, these are next.
+    /// Builds PPDUs from the frames in the target, then moves frames that wait on the host into the freed buffers. The firmware continues at
+    /// once, and the host only after a report. If the hardware still has nothing, the moved frames are next.
     // ath9k_htc-firmware: wlan/if_owl.c owltgt_tx_processq, ath_tgt_handle_aggr (e888634) - after each completion an aggregate of what
     // is there; a frame that comes while the hardware has nothing goes out alone.
     pub fn fill<S: Sink>(
@@ -116,7 +116,7 @@ impl HtcDriver {
         }
     }
 
-    /// The bus has got on: reports that have come by now end charges, and may wake the queues above.
+    /// Handles USB transfers that have completed: reports end charges, and may wake the queues above.
     pub fn on_timer<S: Sink>(&mut self, now: Instant, ctx: &mut Ctx<'_, S>) -> Woken {
         let mut woken = Woken::default();
         while let Some((charge, truesize)) = self.usb.as_mut().and_then(|usb| usb.reported(now)) {
@@ -126,13 +126,13 @@ impl HtcDriver {
         woken
     }
 
-    /// When the bus gets on; then [`HtcDriver::on_timer`] and [`HtcDriver::fill`] are to be called.
+    /// When the next USB transfer completes. Then call [`HtcDriver::on_timer`] and [`HtcDriver::fill`].
     #[inline]
     pub fn next_timer(&self) -> Option<Instant> {
         self.usb.as_ref()?.next_timer()
     }
 
-    /// Charges of frames that the target is through with and the host has not heard of.
+    /// Charges of frames that the target has finished and not reported.
     pub fn charges(&self) -> impl Iterator<Item = (SockId, u32)> {
         self.usb.iter().flat_map(|usb| usb.charges())
     }
@@ -178,12 +178,12 @@ impl HtcDriver {
         self.in_target > before
     }
 
-    /// Packets on the host, on the bus and in the target that are in no PPDU.
+    /// Number of packets on the host, on the bus and in the target, except those in PPDUs.
     pub fn queued(&self) -> u64 {
         u64::from(self.waiting.packets()) + self.round.queued()
     }
 
-    /// Their bytes, with Ethernet headers.
+    /// Bytes of these packets, with Ethernet headers.
     pub fn queued_bytes(&self) -> u64 {
         self.waiting.bytes() + self.round.queued_bytes()
     }

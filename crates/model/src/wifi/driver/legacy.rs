@@ -6,7 +6,7 @@ use crate::vocabulary::{Ac, Ctx, Instant, Pkt, Sink};
 use crate::wifi::config::{LegacyParams, WhenFull};
 use crate::wifi::tx::transmitter::{Hardware, TidIndex, Transmitter};
 
-/// The legacy transmit path.
+/// Transmit path of ath9k before Linux 4.10.
 #[derive(Debug)]
 pub struct LegacyDriver {
     params: LegacyParams,
@@ -17,13 +17,13 @@ pub struct LegacyDriver {
 }
 
 impl LegacyDriver {
-    /// A driver for a device with so many TIDs.
+    /// A driver for a device with `tids` TIDs.
     pub fn new(params: LegacyParams, tids: usize) -> Self {
         let round = TidFifos::new(tids, WhenFull::LosesTurn);
         Self { params, round, pending: [0; 4], stopped: [false; 4] }
     }
 
-    /// Takes a frame from the qdisc: always accepted, but the queue above is stopped once there are too many.
+    /// Takes a frame from the qdisc. The frame is always accepted. At the limit, the queue above is stopped.
     // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_start (4.4) - the count is raised first, then compared.
     #[inline(always)]
     pub fn push<S: Sink>(&mut self, p: Pkt, tid: TidIndex, ctx: &mut Ctx<'_, S>) {
@@ -35,7 +35,7 @@ impl LegacyDriver {
         self.round.push(p, tid, ctx);
     }
 
-    /// A frame is completed, sent or dropped; true if the queue above is woken by that.
+    /// A frame is completed, sent or dropped. Returns whether the queue above is woken.
     // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_txq_skb_done (4.4) - no hysteresis.
     pub fn completed(&mut self, ac: Ac) -> bool {
         let ac = ac.index();
@@ -47,30 +47,30 @@ impl LegacyDriver {
         woken
     }
 
-    /// Packets of a TID.
+    /// Number of packets of a TID.
     pub fn backlog(&self, tid: TidIndex) -> u32 {
         self.round.backlog(tid)
     }
 
-    /// Takes the next of them.
+    /// Takes the next packet of a TID.
     pub fn pull<S: Sink>(&mut self, tid: TidIndex, ctx: &mut Ctx<'_, S>) -> Option<Pkt> {
         self.round.pull(tid, ctx)
     }
 
-    /// Whether the queue above must hold back frames of this category.
+    /// Whether the queue above is stopped for this access category.
     #[inline]
     pub fn is_stopped(&self, ac: Ac) -> bool {
         self.stopped[ac.index()]
     }
 
-    /// The TID has frames: it joins the round at its end, if it is not in it.
+    /// The TID has frames: appends the TID to the round, unless it is in it.
     pub fn schedule(&mut self, tid: TidIndex) {
         self.round.schedule(tid);
     }
 
-    /// Goes round the TIDs, one aggregate each, until the hardware is full.
+    /// Serves the TIDs in turn, one aggregate each, until the hardware is full.
     ///
-    /// Whose turn found the hardware full goes to the end of the round all the same, as ath9k does it.
+    /// A TID that finds the hardware full still goes to the end of the round, as in ath9k.
     // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_txq_schedule (4.4).
     pub fn fill<S: Sink>(
         &mut self,
@@ -83,17 +83,17 @@ impl LegacyDriver {
         self.round.fill(now, ac, tx, hw, ctx);
     }
 
-    /// Packets in the driver's own queues.
+    /// Number of packets in the driver's queues.
     pub fn queued(&self) -> u64 {
         self.round.queued()
     }
 
-    /// Their bytes, with Ethernet headers.
+    /// Bytes of these packets, with Ethernet headers.
     pub fn queued_bytes(&self) -> u64 {
         self.round.queued_bytes()
     }
 
-    /// Frames taken from the qdisc and not completed yet.
+    /// Number of frames taken from the qdisc and not completed.
     pub fn pending(&self, ac: Ac) -> u32 {
         self.pending[ac.index()]
     }

@@ -20,29 +20,29 @@ use crate::wifi::marks::Marks;
 use crate::wifi::phy::{PhyRate, ppdu_duration_without_extension};
 use crate::wifi::tx::transmitter::{Hardware, TIDS, TidIndex, Transmitter};
 
-/// One of the drivers; closed, because it is on the path of every packet.
+/// A driver. A closed enum, because it is on the path of every packet.
 #[derive(Debug)]
 pub enum Driver {
     /// ath9k before 4.10.
     Legacy(LegacyDriver),
-    /// Queues in the MAC.
+    /// mac80211's intermediate queues (FQ-CoDel per TID).
     Fq(Box<FqDriver>),
     /// ath9k_htc, behind USB.
     Htc(HtcDriver),
-    /// Firmware that makes the aggregates.
+    /// Drivers whose firmware builds the aggregates.
     Firmware(Box<FirmwareDriver>),
 }
 
-/// Queues above the device that were woken: bit n for access category n.
+/// Queues above the device that were woken: bit n is access category n.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[must_use = "a lost wake stalls the queue for ever"]
 pub struct Woken(u8);
 
 impl Woken {
-    /// The queues of all categories.
+    /// The queues of all access categories.
     pub const ALL: Self = Self(0b1111);
 
-    /// Adds what else was woken.
+    /// Adds other woken queues.
     #[inline]
     pub fn add(&mut self, other: Self) {
         self.0 |= other.0;
@@ -52,7 +52,7 @@ impl Woken {
     pub fn any(self) -> bool {
         self.0 != 0
     }
-    /// Whether the queue of this category was woken.
+    /// Whether the queue of this access category was woken.
     #[inline]
     pub fn has(self, ac: Ac) -> bool {
         self.0 >> ac.index() & 1 == 1
@@ -60,7 +60,7 @@ impl Woken {
 }
 
 impl Driver {
-    /// Queues in the MAC, if it has them.
+    /// mac80211's intermediate queues, if the driver uses them.
     #[inline]
     pub fn mac_queues(&mut self) -> Option<&mut FqDriver> {
         match self {
@@ -70,7 +70,7 @@ impl Driver {
         }
     }
 
-    /// The driver for a device with so many peers.
+    /// The driver for a device with `peers` peers.
     pub fn new(config: DriverConfig, peers: usize, place: PlaceId, salt: u64) -> Self {
         match config {
             DriverConfig::Legacy(params) => Self::Legacy(LegacyDriver::new(params, peers * TIDS)),
@@ -84,7 +84,7 @@ impl Driver {
         }
     }
 
-    /// Takes a packet; always accepted.
+    /// Takes a packet. The packet is always accepted.
     #[inline(always)]
     pub fn push<S: Sink>(&mut self, now: Instant, p: Pkt, tid: TidIndex, ctx: &mut Ctx<'_, S>) {
         match self {
@@ -95,7 +95,7 @@ impl Driver {
         }
     }
 
-    /// Hands PPDUs to the hardware until it is full or nothing is left.
+    /// Hands PPDUs to the hardware until it is full or no frames are left.
     pub fn fill<S: Sink>(
         &mut self,
         now: Instant,
@@ -112,7 +112,7 @@ impl Driver {
         }
     }
 
-    /// A frame is completed; says which queues above are woken by that.
+    /// A frame is completed. Returns the queues above that are woken.
     #[inline]
     pub fn completed(&mut self, now: Instant, tid: TidIndex, mpdu: &Mpdu) -> Woken {
         let ac = tid.ac();
@@ -127,7 +127,7 @@ impl Driver {
         }
     }
 
-    /// A frame that reached its receiver is done with: true if the host hears of that later, and its charge ends then.
+    /// A frame that reached its receiver is done. Returns true if the host learns this later, and ends the charge then.
     #[inline]
     pub fn reports_later(&mut self, now: Instant, tid: TidIndex, mpdu: &Mpdu) -> bool {
         match self {
@@ -150,7 +150,7 @@ impl Driver {
         }
     }
 
-    /// Something is due: says which queues above are woken by that. The hardware is to be filled then.
+    /// Handles what is due. Returns the queues above that are woken. The caller then fills the hardware (`fill`).
     pub fn on_timer<S: Sink>(&mut self, now: Instant, tx: &Transmitter, ctx: &mut Ctx<'_, S>) -> Woken {
         match self {
             Self::Htc(d) => d.on_timer(now, ctx),
@@ -162,14 +162,14 @@ impl Driver {
         }
     }
 
-    /// Charges of frames that are done with, which the host has not heard of.
+    /// Charges of frames that are done and that the host has not been told of.
     pub fn charges(&self) -> impl Iterator<Item = (SockId, u32)> {
         let htc = if let Self::Htc(d) = self { Some(d) } else { None };
         let firmware = if let Self::Firmware(d) = self { Some(d) } else { None };
         htc.into_iter().flat_map(HtcDriver::charges).chain(firmware.into_iter().flat_map(|d| d.charges()))
     }
 
-    /// The TID has frames to send (again).
+    /// The TID has frames to send or retry: schedules the TID.
     pub fn schedule(&mut self, now: Instant, tid: TidIndex) {
         match self {
             Self::Legacy(d) => d.schedule(tid),
@@ -179,7 +179,7 @@ impl Driver {
         }
     }
 
-    /// Whether the queue above must hold back frames of this category.
+    /// Whether the queue above is stopped for this access category.
     #[inline]
     pub fn is_stopped(&self, ac: Ac) -> bool {
         match self {
@@ -189,7 +189,7 @@ impl Driver {
         }
     }
 
-    /// A PPDU to a station is done with, after all its tries.
+    /// A PPDU to a station is done, after all its tries: charges its airtime.
     #[inline]
     pub fn charge_tx(&mut self, now: Instant, tid: TidIndex, airtime: Duration) {
         match self {
@@ -199,9 +199,9 @@ impl Driver {
         }
     }
 
-    /// A station sent something at this rate, of which these frames came whole.
+    /// A station has sent a PPDU at `rate`, of which the frames in `whole` were received without error.
     ///
-    /// It is charged for each as if it had come alone: of an aggregate with a preamble for every frame.
+    /// The station is charged for each frame as if it were sent alone, so an aggregate is charged a preamble for every frame.
     // linux: drivers/net/wireless/ath/ath9k/recv.c ath_rx_count_airtime (4.11) - reckoned from length and rate of each frame that is handed up.
     // deviation: for rates without HT it adds a SIFS.
     #[inline]
@@ -219,7 +219,7 @@ impl Driver {
         }
     }
 
-    /// Packets of a TID in its own queues.
+    /// Number of packets of a TID in the driver's queues.
     pub fn backlog(&self, tid: TidIndex) -> u32 {
         match self {
             Self::Legacy(d) => d.backlog(tid),
@@ -229,7 +229,7 @@ impl Driver {
         }
     }
 
-    /// Takes the next packet of a TID out of them, for a PPDU that is built although its receiver sleeps.
+    /// Takes the next packet of a TID, for a PPDU that is built although its receiver sleeps.
     pub fn pull<S: Sink>(&mut self, now: Instant, tid: TidIndex, ctx: &mut Ctx<'_, S>) -> Option<Pkt> {
         match self {
             Self::Legacy(d) => d.pull(tid, ctx),
@@ -239,7 +239,7 @@ impl Driver {
         }
     }
 
-    /// Packets in the driver's own queues.
+    /// Number of packets in the driver's queues.
     pub fn queued(&self) -> u64 {
         match self {
             Self::Legacy(d) => d.queued(),
@@ -249,7 +249,7 @@ impl Driver {
         }
     }
 
-    /// Their bytes, with Ethernet headers.
+    /// Bytes of these packets, with Ethernet headers.
     pub fn queued_bytes(&self) -> u64 {
         match self {
             Self::Legacy(d) => d.queued_bytes(),

@@ -2,7 +2,7 @@
 
 use crate::vocabulary::Duration;
 
-/// Frequency band; it decides SIFS, slot and signal extension.
+/// Frequency band. The band determines SIFS, slot time and signal extension.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Band {
     /// 2.4 GHz.
@@ -14,8 +14,8 @@ pub enum Band {
 }
 
 impl Band {
-    /// Signal extension: 6 us of silence at the end of a PPDU at 2.4 GHz, which give decoders the time that a SIFS of 16 us gives
-    /// at 5 GHz.
+    /// Signal extension: 6 us of silence at the end of a PPDU at 2.4 GHz. With the SIFS of 10 us, decoders get the same 16 us as the SIFS at 5
+    /// GHz.
     // spec: ieee80211-2016 18.3.2.4 and table 19-25 - aSignalExtension, 6 us at 2.4 GHz for ERP-OFDM and HT, 0 at 5 GHz.
     // spec: ieee80211ax-2021 table 27-60 - 0 at 6 GHz.
     #[inline]
@@ -42,10 +42,10 @@ pub enum Width {
 }
 
 impl Width {
-    /// All of them, the narrowest first.
+    /// All widths, narrowest first.
     pub const ALL: [Self; 4] = [Self::Mhz20, Self::Mhz40, Self::Mhz80, Self::Mhz160];
 
-    /// In MHz.
+    /// Width in MHz.
     pub const fn megahertz(self) -> u32 {
         20 << self as u32
     }

@@ -37,7 +37,7 @@ impl PhyRate {
         })
     }
 
-    /// The rate of this number; `None` if there is none.
+    /// The rate with this number, or `None` if no rate has it.
     pub fn of_code(RateCode(code): RateCode) -> Option<Self> {
         let mcs = (code & 0xf) as u8;
         let (streams, width) = ((code >> 4 & 3) as u8 + 1, Width::ALL[usize::from(code >> 6 & 3)]);

@@ -14,12 +14,12 @@ use super::vht_he::{HeGi, HeRate};
 use code::{Puncturing, decoded};
 use libm::{erfc, exp, log1p, pow, sqrt};
 
-/// Signal-to-noise ratio in 20 MHz with all power in one stream, in thousandths of a decibel.
+/// Signal-to-noise ratio in 20 MHz with all power in one stream, in thousandths of a dB.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Snr(pub i32);
 
 impl Snr {
-    /// As a ratio of powers.
+    /// The ratio as a linear power ratio.
     pub fn ratio(self) -> f64 {
         pow(10.0, f64::from(self.0) / 10_000.0)
     }
@@ -97,12 +97,12 @@ fn bit_error(rate: PhyRate, snr: Snr) -> f64 {
     decoded(modulation.bit_error(snr), puncturing)
 }
 
-/// The natural logarithm of the chance that a byte is right.
+/// Natural logarithm of the probability that a byte is received correctly.
 pub fn byte_is_right(rate: PhyRate, snr: Snr) -> f64 {
     8.0 * log1p(-bit_error(rate, snr))
 }
 
-/// Chance that the preamble of a frame is not understood.
+/// Probability that a frame's preamble is not decoded.
 pub fn unheard(rate: PhyRate, snr: Snr) -> f64 {
     let (bits, lowest) = match rate {
         PhyRate::Dsss(..) => (DSSS_HEADER_BITS, PhyRate::Dsss(DsssRate::M1, Preamble::Long)),
@@ -166,7 +166,7 @@ fn number(rate: PhyRate) -> usize {
     }
 }
 
-/// Error rates at one signal-to-noise ratio.
+/// Error rates of all rates at one signal-to-noise ratio.
 #[derive(Clone, Debug)]
 pub struct ErrorTable {
     /// By rate: the natural logarithm of the chance that a byte is right.
@@ -184,7 +184,7 @@ const HT_SIGNAL_BITS: f64 = 48.0;
 const DSSS_HEADER_BITS: f64 = 48.0;
 
 impl ErrorTable {
-    /// The table of a ratio.
+    /// Computes the table for a signal-to-noise ratio.
     pub fn new(snr: Snr) -> Self {
         let mut per_byte = [0.0; RATES];
         // HE has all of them; a guard interval makes no difference.
@@ -201,18 +201,18 @@ impl ErrorTable {
         Self { per_byte, unheard }
     }
 
-    /// Chance that a frame of `bytes` is broken, once its preamble was understood.
+    /// Probability that a frame of `bytes` bytes is broken, given that its preamble was decoded.
     #[inline]
     pub fn broken(&self, rate: PhyRate, bytes: u32) -> f64 {
         1.0 - exp(f64::from(bytes) * self.per_byte[number(rate)])
     }
 
-    /// Chance that the delimiter before a frame cannot be read.
+    /// Probability that the delimiter before a frame cannot be read.
     pub fn unreadable(&self, rate: PhyRate) -> f64 {
         self.broken(rate, frame::DELIMITER)
     }
 
-    /// Chance that a PPDU's preamble is not understood, so that nothing of it is heard.
+    /// Probability that a PPDU's preamble is not decoded, so that nothing of the PPDU is received.
     pub fn unheard(&self, rate: PhyRate) -> f64 {
         self.unheard[match rate {
             PhyRate::Dsss(..) => 0,

@@ -9,7 +9,7 @@ pub const FCS: u32 = 4;
 // spec: ieee80211-2016 9.3.2.1 - frame control 2, duration 2, three addresses 18, sequence control 2, QoS control 2.
 pub const QOS_HEADER: u32 = 26;
 
-/// LLC and SNAP, which name the protocol of a data frame's payload.
+/// LLC and SNAP headers, which name the protocol of a data frame's payload.
 // spec: ieee80211-2016 annex P (rfc1042) - 3 of LLC, 5 of SNAP.
 pub const LLC_SNAP: u32 = 8;
 
@@ -17,15 +17,15 @@ pub const LLC_SNAP: u32 = 8;
 // spec: ieee80211-2016 9.7.1 - length, its checksum, signature.
 pub const DELIMITER: u32 = 4;
 
-/// Acknowledgement of a single frame.
+/// ACK frame.
 // spec: ieee80211-2016 9.3.1.4 - frame control 2, duration 2, one address 6, FCS 4.
 pub const ACK: u32 = 14;
 
-/// Request to send.
+/// RTS frame.
 // spec: ieee80211-2016 9.3.1.2 - frame control 2, duration 2, two addresses 12, FCS 4.
 pub const RTS: u32 = 20;
 
-/// Clear to send, to another or to oneself.
+/// CTS frame, including CTS-to-self.
 // spec: ieee80211-2016 9.3.1.3 - frame control 2, duration 2, one address 6, FCS 4.
 pub const CTS: u32 = 14;
 
@@ -37,13 +37,13 @@ pub const BLOCK_ACK_REQUEST: u32 = 24;
 // spec: ieee80211-2016 9.3.1.9 - as the request, and a bitmap of 8.
 pub const BLOCK_ACK: u32 = BLOCK_ACK_REQUEST + 8;
 
-/// The same with a bitmap of 256 frames, which answers in sessions with windows of more than 64.
+/// Compressed Block Ack with a bitmap of 256 frames, used in sessions with windows of more than 64.
 // spec: ieee80211ax-2021 9.3.1.8.2 - the Fragment Number subfield tells the bitmap's length: 8 or 32 bytes.
 // spec: ieee80211ax-2021 26.4.3 (recalled) - in a session with a buffer of more than 64 frames a recipient may answer with either.
 // deviation: always with 32 bytes there - when chips choose the shorter one is not known.
 pub const BLOCK_ACK_256: u32 = BLOCK_ACK_REQUEST + 32;
 
-/// Length of a Block Ack, with the wide bitmap or not.
+/// Length of a Block Ack, with the bitmap of 256 frames (`wide`) or of 64.
 #[inline]
 pub const fn block_ack(wide: bool) -> u32 {
     if wide { BLOCK_ACK_256 } else { BLOCK_ACK }
@@ -65,7 +65,7 @@ pub const PS_POLL: u32 = 20;
 // spec: ieee80211-2016 9.3.3.2 - frame control 2, duration 2, three addresses 18, sequence control 2.
 pub const MANAGEMENT_HEADER: u32 = 24;
 
-/// ADDBA request, which asks for a Block Ack session.
+/// ADDBA request.
 // spec: ieee80211-2016 9.6.5.2 - category 1, action 1, dialogue token 1, parameters 2, timeout 2, starting sequence 2.
 pub const ADDBA_REQUEST: u32 = MANAGEMENT_HEADER + 9 + FCS;
 
@@ -73,8 +73,8 @@ pub const ADDBA_REQUEST: u32 = MANAGEMENT_HEADER + 9 + FCS;
 // spec: ieee80211-2016 9.6.5.3 - category 1, action 1, dialogue token 1, status 2, parameters 2, timeout 2.
 pub const ADDBA_RESPONSE: u32 = MANAGEMENT_HEADER + 9 + FCS;
 
-/// What a beacon of an open 802.11n network at 5 GHz carries after its header, in order: names and lengths, the two bytes of
-/// each element's head included.
+/// Body of a beacon of an open 802.11n network at 5 GHz, in order: names and lengths in bytes. Each element's length includes its two-byte
+/// header.
 // spec: ieee80211-2016 9.3.3.3 table 9-27 - order and kinds; lengths from 9.4.1 and 9.4.2.
 // deviation: the set of elements is a choice, the least that hostapd sends for such a network, with a name of eight letters.
 // Country, RSN, load and vendors' elements would make it longer; no element of 2.4 GHz is counted.
@@ -92,7 +92,7 @@ pub const BEACON_BODY: [(&str, u32); 11] = [
     ("WMM parameters", 26),
 ];
 
-/// The same of a network at 6 GHz, where there is no HT: an element of HE operation names the channel.
+/// The same for a network at 6 GHz, which has no HT: an HE Operation element gives the channel.
 // spec: ieee80211ax-2021 9.3.3.2, 9.4.2.248, 9.4.2.249 and 9.4.2.263 - of HE capabilities 6, 11 and for up to 160 MHz 8 bytes, of HE operation
 // 3, 1, 2 and 5 about the channel, of the band's capabilities 2; each after a head of three.
 // deviation: without the elements for security, country and power that an access point at 6 GHz must send.
@@ -113,7 +113,7 @@ pub const BEACON_BODY_6GHZ: [(&str, u32); 11] = [
 /// Beacon with the elements of [`BEACON_BODY`].
 pub const BEACON: u32 = with_body(&BEACON_BODY);
 
-/// Beacon of a band.
+/// Length of a beacon in a band.
 pub const fn beacon(band: Band) -> u32 {
     match band {
         Band::Ghz2 | Band::Ghz5 => BEACON,
@@ -137,11 +137,12 @@ pub const fn data_mpdu(packet: u32) -> u32 {
     QOS_HEADER + LLC_SNAP + packet + FCS
 }
 
-/// Head of a packet in an A-MSDU: destination, source and length; LLC and SNAP follow.
+/// A-MSDU subframe header: destination, source and length. LLC and SNAP follow.
 // spec: ieee80211-2016 9.3.2.2.2 - 6 and 6 and 2.
 pub const AMSDU_HEADER: u32 = 14;
 
-/// Length of a QoS data frame of `mpdu` bytes, `sealed` of them for encryption, once another packet has joined those in it.
+/// Length of a QoS data frame of `mpdu` bytes after another packet of `packet` bytes joins its A-MSDU. `sealed` is the part of `mpdu` that
+/// encryption adds. `alone` says that the frame held one packet only.
 // spec: ieee80211-2016 9.3.2.2.2 - each subframe but the last is padded to a multiple of four.
 #[inline]
 pub const fn joined_mpdu(mpdu: u32, sealed: u32, alone: bool, packet: u32) -> u32 {
@@ -149,25 +150,25 @@ pub const fn joined_mpdu(mpdu: u32, sealed: u32, alone: bool, packet: u32) -> u3
     before + padding(before - QOS_HEADER - FCS - sealed) + AMSDU_HEADER + LLC_SNAP + packet
 }
 
-/// How the payload of data frames is encrypted.
+/// Encryption of data frames.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Cipher {
-    /// It is not.
+    /// No encryption.
     #[default]
     None,
-    /// CCMP with a key of 128 bits, as WPA2 has it.
+    /// CCMP with a 128-bit key, as in WPA2.
     Ccmp,
 }
 
 impl Cipher {
-    /// Header of CCMP, between the QoS control field and the payload.
+    /// CCMP header, between the QoS Control field and the payload.
     // spec: ieee80211-2016 12.5.3.2 - packet number 6, key TID 1, reserved 1.
     pub const HEADER: u32 = 8;
-    /// Its integrity code, between the payload and the FCS.
+    /// CCMP message integrity code (MIC), between the payload and the FCS.
     // spec: ieee80211-2016 12.5.3.2 - MIC of CCMP-128.
     pub const MIC: u32 = 8;
 
-    /// Bytes by which it makes a data frame longer.
+    /// Number of bytes by which encryption lengthens a data frame.
     #[inline]
     pub const fn bytes(self) -> u32 {
         match self {
@@ -177,7 +178,7 @@ impl Cipher {
     }
 }
 
-/// Bytes that bring `len` to a multiple of four.
+/// Number of bytes that pad `len` to a multiple of four.
 #[inline]
 pub const fn padding(len: u32) -> u32 {
     len.wrapping_neg() & 3

@@ -13,7 +13,7 @@ const FORMS: &str =
     "`ht20-mcs15-sgi`, `ht40-mcs7-lgi`, `vht80-mcs9-nss2-sgi`, `he80-mcs11-nss2-gi0.8`, `ofdm-6` or `dsss-1`";
 
 impl PhyRate {
-    /// The rate called `name` in full; the error says what was found and what would be right.
+    /// The rate with the full name `name`. The error says what was found and what is expected.
     pub fn parse(name: &str) -> Result<Self, String> {
         if let Some(mbps) = name.strip_prefix("ofdm-") {
             return OfdmRate::ALL
@@ -44,15 +44,15 @@ impl PhyRate {
         Ok(Self::Ht(HtRate { mcs, width, gi }))
     }
 
-    /// All rates of 802.11b, with each preamble that they may have.
+    /// All 802.11b rates, with each preamble that they support.
     pub fn all_dsss() -> impl Iterator<Item = Self> {
         let long = DsssRate::ALL.map(|r| Self::Dsss(r, Preamble::Long));
         let short = DsssRate::ALL.map(|r| Self::Dsss(r, Preamble::Short));
         long.into_iter().chain(short.into_iter().skip(1))
     }
 
-    /// The rate called `name` in a retry chain whose station sends at `self`: `mcs13` takes width and guard interval from
-    /// there, a full name stands for itself.
+    /// The rate called `name` in a retry chain of a station that sends at `self`. `mcs13` takes width and guard interval from `self`. A full
+    /// name stands for itself.
     pub fn parse_in_chain(self, name: &str) -> Result<Self, String> {
         if !name.starts_with("mcs") {
             return Self::parse(name);

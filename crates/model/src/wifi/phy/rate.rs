@@ -123,7 +123,7 @@ impl HtRate {
 }
 
 impl OfdmRate {
-    /// All of them, the slowest first.
+    /// All rates, slowest first.
     pub const ALL: [Self; 8] =
         [Self::M6, Self::M9, Self::M12, Self::M18, Self::M24, Self::M36, Self::M48, Self::M54];
 
@@ -156,10 +156,10 @@ impl OfdmRate {
 }
 
 impl DsssRate {
-    /// All of them, the slowest first.
+    /// All rates, slowest first.
     pub const ALL: [Self; 4] = [Self::M1, Self::M2, Self::M5_5, Self::M11];
 
-    /// Data bits in two microseconds.
+    /// Data bits in 2 us.
     #[inline]
     pub const fn bits_in_2_micros(self) -> u32 {
         match self {
@@ -223,7 +223,7 @@ impl PhyRate {
         }
     }
 
-    /// Channel width; 802.11b's is within 20 MHz.
+    /// Channel width. 802.11b rates count as 20 MHz.
     #[inline]
     pub const fn width(self) -> Width {
         match self {
@@ -234,21 +234,21 @@ impl PhyRate {
         }
     }
 
-    /// Whether frames sent at it may be aggregated: HT and what came after.
+    /// Whether frames at this rate may be aggregated: HT, VHT and HE.
     #[inline]
     pub const fn aggregates(self) -> bool {
         !matches!(self, Self::Ofdm(_) | Self::Dsss(..))
     }
 }
 
-/// One entry of a retry chain: a rate and how often the hardware tries it.
+/// One entry of a retry chain: a rate and its number of tries.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RateTry {
     /// The rate.
     pub rate: PhyRate,
-    /// Tries at this rate before the next entry, at least 1.
+    /// Number of tries at this rate before the next entry, at least 1.
     pub tries: u8,
-    /// Each try begins with RTS and CTS.
+    /// RTS and CTS go before each try.
     pub rts: bool,
 }
 
@@ -259,7 +259,7 @@ impl RateTry {
     }
 }
 
-/// Up to four rates that the hardware tries in turn, the first one first.
+/// Retry chain (multi-rate retry): up to four rates that the hardware tries in order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RetryChain {
     entries: [RateTry; Self::MAX],
@@ -267,10 +267,10 @@ pub struct RetryChain {
 }
 
 impl RetryChain {
-    /// Entries that ath9k's hardware takes.
+    /// Maximum number of entries, as in ath9k hardware.
     pub const MAX: usize = 4;
 
-    /// A chain of one to four entries; `None` for any other number or an entry without tries.
+    /// A chain of one to four entries. `None` for any other number, or if an entry has no tries.
     pub fn new(entries: &[RateTry]) -> Option<Self> {
         let first = *entries.first()?;
         if entries.len() > Self::MAX || entries.iter().any(|e| e.tries == 0) {
@@ -281,7 +281,7 @@ impl RetryChain {
         Some(Self { entries: all, len: entries.len() as u8 })
     }
 
-    /// The entries, the first one first.
+    /// The entries, in order.
     #[inline]
     pub fn entries(&self) -> &[RateTry] {
         &self.entries[..usize::from(self.len)]

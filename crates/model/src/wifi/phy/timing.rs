@@ -4,27 +4,26 @@ use super::frame;
 use super::{Band, OfdmRate, PhyRate, ppdu_duration};
 use crate::vocabulary::Duration;
 
-/// Timing of one band.
+/// Interframe spaces and slot time of one band.
 ///
-/// The signal extension is in every duration that [`ppdu_duration`] gives, and so in [`Timing::ack_duration`],
-/// [`Timing::block_ack_duration`] and [`Timing::eifs_extra`]; it is in no gap. Nobody adds [`Timing::signal_extension`] a second
-/// time; it is here for those who must take it off, such as a capture.
+/// Every duration that [`ppdu_duration`] returns includes the signal extension, and so do [`Timing::ack_duration`],
+/// [`Timing::block_ack_duration`] and [`Timing::eifs_extra`]. The interframe spaces do not include it. [`Timing::signal_extension`] must not be
+/// added again. It is for code that subtracts it, such as a packet capture.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Timing {
-    /// Whose timing it is.
+    /// The band.
     pub band: Band,
-    /// Gap before a response.
+    /// SIFS: gap before a response.
     pub sifs: Duration,
-    /// Unit of the backoff.
+    /// Slot time: unit of the backoff.
     pub slot: Duration,
-    /// Silence that ends each OFDM and HT PPDU at 2.4 GHz.
+    /// Signal extension: silence at the end of each OFDM and HT PPDU at 2.4 GHz.
     pub signal_extension: Duration,
-    /// The lowest basic rate: of beacons, other management frames and Block Ack requests, and of the ACK that EIFS leaves
-    /// time for.
+    /// The lowest basic rate, used for beacons, other management frames, Block Ack requests, and the ACK in the EIFS.
     pub lowest: PhyRate,
 }
 
-/// Slot time with stations that have no OFDM.
+/// Slot time with stations that do not support OFDM.
 // spec: ieee80211-2016 table 16-4 and 18.4.5 - 20 us; 9 us only if all stations of the network can do it.
 pub const LONG_SLOT: Duration = Duration::from_micros(20);
 
@@ -34,7 +33,7 @@ pub const LONG_SLOT: Duration = Duration::from_micros(20);
 const BASIC_RATES: [OfdmRate; 3] = [OfdmRate::M6, OfdmRate::M12, OfdmRate::M24];
 
 impl Timing {
-    /// Timing of a band where 802.11b's rates are not used: short slots, and 6 Mbit/s as the lowest basic rate.
+    /// Timing of a band without 802.11b rates: short slot time, and 6 Mbit/s as the lowest basic rate.
     // spec: ieee80211-2016 table 17-21 (5 GHz: SIFS 16, slot 9 us), table 18-5 (2.4 GHz: SIFS 10, short slot 9 us).
     // spec: ieee80211ax-2021 table 27-60 - 6 GHz as 5 GHz.
     pub const fn of(band: Band) -> Self {
@@ -51,7 +50,7 @@ impl Timing {
         }
     }
 
-    /// The same with another lowest basic rate and another slot.
+    /// The same with another lowest basic rate and slot time.
     pub const fn with(self, lowest: PhyRate, slot: Duration) -> Self {
         Self { lowest, slot, ..self }
     }
@@ -63,7 +62,7 @@ impl Timing {
         self.sifs + self.slot * u64::from(aifsn)
     }
 
-    /// EIFS minus DIFS (or minus the AIFS of an access category): time for a response that could not be received.
+    /// EIFS minus DIFS (or minus the AIFS of an access category).
     // spec: ieee80211-2016 10.3.2.3.7 and 10.22.2.4 - SIFS and an ACK at the lowest mandatory rate, before DIFS or AIFS.
     #[inline]
     pub fn eifs_extra(self) -> Duration {
@@ -85,14 +84,14 @@ impl Timing {
         ppdu_duration(rate, frame::ACK, self.band)
     }
 
-    /// Duration of a compressed Block Ack at a control rate (see [`control_rate`]), with marks for 256 frames (`wide`) or for 64.
+    /// Duration of a compressed Block Ack at a control rate (see [`control_rate`]), with a bitmap of 256 frames (`wide`) or of 64.
     #[inline]
     pub fn block_ack_duration(self, rate: PhyRate, wide: bool) -> Duration {
         ppdu_duration(rate, frame::block_ack(wide), self.band)
     }
 }
 
-/// The rate at which a frame sent at `data` is answered: the highest basic rate that is not above its reference rate.
+/// The rate of the response to a frame sent at `data`: the highest basic rate that is not above the reference rate of `data`.
 // spec: ieee80211-2016 10.7.6.5.2 - ACK, Block Ack and CTS; there is always one, as 6 Mbit/s is basic, and so are all rates of
 // 802.11b, with the preamble of the frame that is answered.
 #[inline]
@@ -112,7 +111,7 @@ pub const fn control_rate(data: PhyRate) -> PhyRate {
     PhyRate::Ofdm(highest)
 }
 
-/// The legacy rate of the same modulation and code, whatever width, streams and guard interval.
+/// The reference rate: the legacy rate with the same modulation and coding, regardless of width, streams and guard interval.
 // spec: ieee80211-2016 10.7.10 table 10-7 - non-HT reference rates: 64-QAM 2/3 counts as 48, 3/4 and 5/6 as 54 Mbit/s.
 pub const fn reference_rate(data: PhyRate) -> PhyRate {
     let rate = match data {

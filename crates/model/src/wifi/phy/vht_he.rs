@@ -16,7 +16,7 @@ pub struct VhtRate {
     pub gi: Gi,
 }
 
-/// Guard interval of an HE symbol, whose other part lasts 12.8 us.
+/// Guard interval of an HE symbol. The rest of the symbol lasts 12.8 us.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub enum HeGi {
@@ -41,7 +41,7 @@ pub struct HeRate {
     pub gi: HeGi,
 }
 
-/// Most streams of the tables.
+/// Maximum number of streams in the tables.
 pub const MAX_STREAMS: u8 = 4;
 
 /// By MCS: coded bits per subcarrier and stream, and the code rate.
@@ -87,7 +87,7 @@ impl VhtRate {
     /// Highest MCS index.
     pub const MAX_MCS: u8 = 9;
 
-    /// All that the standard allows, by width, guard interval, streams and MCS.
+    /// All VHT rates that the standard allows, by width, guard interval, streams and MCS.
     pub fn all() -> impl Iterator<Item = Self> {
         Width::ALL.into_iter().flat_map(|width| {
             [Gi::Long, Gi::Short].into_iter().flat_map(move |gi| {
@@ -99,7 +99,7 @@ impl VhtRate {
         })
     }
 
-    /// Whether the standard has it.
+    /// Whether the standard allows this rate.
     pub fn is_allowed(self) -> bool {
         !EXCLUDED.contains(&(self.width, self.streams, self.mcs))
     }
@@ -141,10 +141,10 @@ impl VhtRate {
 }
 
 impl HeGi {
-    /// All of them.
+    /// All guard intervals.
     pub const ALL: [Self; 3] = [Self::Ns800, Self::Ns1600, Self::Ns3200];
 
-    /// Its length in ns.
+    /// Length in ns.
     pub const fn nanos(self) -> u64 {
         [800, 1_600, 3_200][self as usize]
     }
@@ -165,7 +165,7 @@ impl HeRate {
     /// Highest MCS index.
     pub const MAX_MCS: u8 = 11;
 
-    /// All of them, by width, guard interval, streams and MCS.
+    /// All HE rates, by width, guard interval, streams and MCS.
     pub fn all() -> impl Iterator<Item = Self> {
         Width::ALL.into_iter().flat_map(|width| {
             HeGi::ALL.into_iter().flat_map(move |gi| {

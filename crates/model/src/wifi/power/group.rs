@@ -2,11 +2,11 @@
 
 use crate::vocabulary::{Ctx, Instant, Pkt, PktList, PlaceId, Reason, Sink};
 
-/// Frames that wait at most.
+/// Maximum number of buffered group-addressed frames.
 // linux: net/mac80211/ieee80211_i.h AP_MAX_BC_BUFFER (6.12).
 pub const GROUP_LIMIT: u32 = 128;
 
-/// Frames to groups of an access point whose host keeps them.
+/// Group-addressed frames that the access point's host buffers.
 // linux: net/mac80211/tx.c ieee80211_tx_h_multicast_ps_buf (6.12) - the drivers with HOST_BROADCAST_PS_BUFFERING.
 #[derive(Debug, Default)]
 pub struct Group {
@@ -16,7 +16,7 @@ pub struct Group {
 }
 
 impl Group {
-    /// Keeps a frame; the oldest goes if there are too many.
+    /// Buffers a frame. If the buffer is full, the oldest frame is dropped.
     pub fn keep<S: Sink>(&mut self, now: Instant, p: Pkt, place: PlaceId, ctx: &mut Ctx<'_, S>) {
         if self.waiting.packets() >= GROUP_LIMIT {
             self.drop_oldest(now, place, ctx);
@@ -24,7 +24,7 @@ impl Group {
         self.waiting.push(ctx.packets, p);
     }
 
-    /// The oldest makes room.
+    /// Drops the oldest frame to make room.
     pub fn drop_oldest<S: Sink>(&mut self, now: Instant, place: PlaceId, ctx: &mut Ctx<'_, S>) {
         if let Some(oldest) = self.waiting.pop(ctx.packets) {
             self.due = self.due.min(self.waiting.packets());
@@ -32,30 +32,31 @@ impl Group {
         }
     }
 
-    /// Whether frames are kept: later ones wait behind them.
+    /// Whether frames are buffered. Later frames then queue behind them.
     #[inline]
     pub fn waits(&self) -> bool {
         self.waiting.packets() > 0
     }
 
-    /// A beacon is made: of a DTIM, whether frames follow it; so many are below, in the firmware.
+    /// A beacon is prepared. For a DTIM beacon, returns whether group-addressed frames follow. `below` is the number of frames buffered in the
+    /// firmware.
     pub fn announce(&mut self, dtim: bool, below: u32) -> bool {
         self.due = if dtim { self.waiting.packets() + below } else { 0 };
         self.due > 0
     }
 
-    /// Whether a frame follows.
+    /// Whether a frame follows the beacon.
     #[inline]
     pub const fn is_due(&self) -> bool {
         self.due > 0
     }
 
-    /// One that the firmware has follows.
+    /// A frame of the firmware's buffer follows.
     pub const fn below(&mut self) {
         self.due -= 1;
     }
 
-    /// The next frame that follows the DTIM.
+    /// The next frame that follows the DTIM beacon.
     // linux: net/mac80211/tx.c ieee80211_get_buffered_bc (6.12) - all there are, those too that have come since.
     pub fn next<S: Sink>(&mut self, ctx: &mut Ctx<'_, S>) -> Option<Pkt> {
         if self.due == 0 {
@@ -66,12 +67,12 @@ impl Group {
         Some(p)
     }
 
-    /// Packets that wait.
+    /// Number of buffered packets.
     pub fn packets(&self) -> u64 {
         u64::from(self.waiting.packets())
     }
 
-    /// Their bytes, with Ethernet headers.
+    /// Bytes of the buffered packets, with Ethernet headers.
     pub fn bytes(&self) -> u64 {
         self.waiting.bytes()
     }

@@ -13,10 +13,10 @@ pub mod trips;
 use saver::Saver;
 use sleepers::Sleepers;
 
-/// What a device has of power save.
+/// Power-save state of a device.
 #[derive(Debug)]
 pub enum Power {
-    /// A station that sleeps, or leaves its channel.
+    /// A station that sleeps, or leaves its channel to scan.
     Station(Saver),
     /// An access point of such stations.
     AccessPoint(Sleepers),

@@ -9,79 +9,79 @@ use super::scan::{Scan, ScanParams};
 use super::tim::Tim;
 use crate::vocabulary::{Ac, Duration, Instant, PeerId};
 
-/// Which beacons a sleeping station hears.
+/// Which beacons a sleeping station listens to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Listen {
-    /// Those that are a DTIM.
+    /// DTIM beacons.
     Dtim,
-    /// Every so many.
+    /// Every n-th beacon (the listen interval).
     Every(u32),
 }
 
-/// How it gets what waits.
+/// How a station retrieves buffered frames.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Retrieve {
-    /// It wakes, which a null frame tells.
+    /// The station wakes up and announces this with a Null frame.
     Null,
-    /// It asks for one frame after the other and sleeps on.
+    /// The station sends a PS-Poll for each frame and stays in power-save mode.
     PsPoll,
 }
 
-/// How a station saves power.
+/// Power-save parameters of a station.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SaverParams {
-    /// It sleeps when nothing was sent or received for so long; zero: it sleeps all the time, and sends all the same.
+    /// Idle time after which the station sleeps. Zero: the station is always in power-save mode, and still sends.
     pub timeout: Duration,
-    /// Which beacons it hears.
+    /// Which beacons the station listens to.
     pub listen: Listen,
-    /// How it gets what waits.
+    /// How the station retrieves buffered frames.
     pub retrieve: Retrieve,
-    /// A bit for each category: frames of it go with U-APSD.
+    /// U-APSD access categories, one bit each.
     pub uapsd: u8,
-    /// Frames of a service period at most.
+    /// Maximum number of frames in a service period.
     pub max_sp: u32,
-    /// It asks for a service period if nothing else did for so long.
+    /// Interval after which the station triggers a service period, if nothing else has.
     pub trigger_every: Option<Duration>,
 }
 
-/// What a station has to send for its power save.
+/// Power-save action of a station.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Act {
-    /// Nothing.
+    /// No action.
     Nothing,
-    /// A null frame, which says whether it sleeps.
+    /// Send a Null frame with the Power Management bit `pm`.
     Null {
-        /// It does.
+        /// The station sleeps.
         pm: bool,
     },
-    /// It asks for one frame.
+    /// Send a PS-Poll for one frame.
     Poll,
-    /// It asks for a service period.
+    /// Send a trigger frame for a service period.
     Trigger,
-    /// Frames of the device stay where they are until it is back.
+    /// Hold the device's frames until the device is back on its channel.
     Hold,
-    /// They go.
+    /// Release the held frames.
     Release,
 }
 
-/// What a station does.
+/// Power-save state of a station.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum State {
-    /// It hears everything.
+    /// Awake.
     Awake,
-    /// It has said that it is about to sleep.
+    /// The station has sent a Null frame to announce sleep.
     Entering,
-    /// It hears beacons.
+    /// Asleep: the station listens to beacons only.
     Dozing,
-    /// It has asked for a frame.
+    /// The station has sent a PS-Poll.
     Polling,
     /// A service period is under way.
     Served,
-    /// It is about to leave its channel: what the hardware has is sent first.
+    /// The station is about to leave its channel and first sends the frames in its hardware.
     Flushing,
-    /// It has said so.
+    /// The station has announced that it leaves its channel.
     Leaving,
-    /// It is on other channels.
+    /// The station is on other channels.
     Away,
 }
 
@@ -89,24 +89,24 @@ pub enum State {
 // linux: net/mac80211/status.c ieee80211_tx_status_ext (6.12) - a null frame without an acknowledgement: the next one after 10 ms.
 const AGAIN: Duration = Duration::from_millis(10);
 
-/// What a station did, for its report.
+/// Power-save counters of a station, for the report.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SaverCounters {
-    /// Time in which it heard beacons alone, and on other channels.
+    /// Time asleep.
     pub dozed: Duration,
-    /// See there.
+    /// Time on other channels.
     pub away: Duration,
-    /// How often it fell asleep, and left its channel.
+    /// How often the station fell asleep.
     pub sleeps: u64,
-    /// See there.
+    /// How often the station left its channel.
     pub trips: u64,
-    /// Frames that it asked for one by one, and service periods.
+    /// Number of PS-Polls sent.
     pub polls: u64,
-    /// See there.
+    /// Number of service periods triggered.
     pub triggers: u64,
 }
 
-/// A station's power save.
+/// Power save of a station.
 #[derive(Debug)]
 pub struct Saver {
     params: Option<SaverParams>,
@@ -122,13 +122,13 @@ pub struct Saver {
     until: Instant,
     /// It has asked for something, and heard a beacon since.
     waited: bool,
-    /// It gets frames to groups until the last of them.
+    /// The station receives group-addressed frames until the last one.
     pub group: bool,
     counters: SaverCounters,
 }
 
 impl Saver {
-    /// Awake, with power save, or scans, or both.
+    /// A station that is awake, with power save, scans, or both.
     pub fn new(params: Option<SaverParams>, scan: Option<ScanParams>) -> Self {
         Self {
             params,
@@ -144,26 +144,26 @@ impl Saver {
         }
     }
 
-    /// What it does.
+    /// The current state.
     #[inline]
     pub const fn state(&self) -> State {
         self.state
     }
 
-    /// What it did until `now`.
+    /// The counters up to `now`.
     pub fn counters(&self, now: Instant) -> SaverCounters {
         let mut counters = self.counters;
         count(&mut counters, self.state, now - self.since);
         counters
     }
 
-    /// Whether what is sent to it now is not heard. Beacons are another matter.
+    /// Whether the station cannot hear frames that are sent to it now. Beacons are handled separately.
     #[inline]
     pub const fn is_deaf(&self) -> bool {
         matches!(self.state, State::Dozing | State::Away)
     }
 
-    /// What its frames say of it.
+    /// The Power Management bit of the station's frames.
     #[inline]
     pub const fn pm(&self) -> bool {
         match self.state {
@@ -172,7 +172,7 @@ impl Saver {
         }
     }
 
-    /// Whether what it would send waits until it is back.
+    /// Whether the station's own frames wait until it is back on its channel.
     pub const fn holds(&self) -> bool {
         matches!(self.state, State::Flushing | State::Leaving | State::Away)
     }
@@ -188,7 +188,7 @@ impl Saver {
         }
     }
 
-    /// Its own frames of a category ask for a service period.
+    /// Whether the station's own frames of an access category are trigger frames.
     #[inline]
     pub const fn triggers(&self, ac: Ac) -> bool {
         match &self.params {
@@ -221,7 +221,7 @@ impl Saver {
         Some(own.min(leaves)).filter(|at| *at < Instant::NEVER)
     }
 
-    /// A time is over. `busy`: it has something to send. `sending`: the hardware has.
+    /// A timer has expired. `busy`: the station has frames to send. `sending`: the hardware has frames to send.
     pub fn on_timer(&mut self, now: Instant, busy: bool, sending: bool) -> Act {
         if self.next_timer().is_none_or(|at| at > now) {
             return Act::Nothing;
@@ -265,7 +265,7 @@ impl Saver {
         Act::Trigger
     }
 
-    /// The hardware has nothing left that it waited for.
+    /// The hardware has sent all frames that the station waited for.
     pub fn flushed(&mut self, now: Instant) -> Act {
         if self.state != State::Flushing {
             return Act::Nothing;
@@ -281,7 +281,7 @@ impl Saver {
         self.go(now, State::Away);
     }
 
-    /// A null frame is done with, after all its tries.
+    /// A Null frame is done, acknowledged or after all its tries.
     pub fn null_done(&mut self, now: Instant, pm: bool, acknowledged: bool) -> Act {
         match (self.state, pm) {
             // linux: net/mac80211/offchannel.c ieee80211_offchannel_ps_enable (6.12) - it leaves whether that was heard or not.
@@ -304,7 +304,7 @@ impl Saver {
         }
     }
 
-    /// A frame is to be sent: it wakes, unless it need not.
+    /// A frame is to be sent. The station wakes, unless it may send asleep.
     // linux: net/mac80211/tx.c ieee80211_tx_h_dynamic_ps (6.12) - voice with U-APSD does not wake it.
     // deviation: every category that has U-APSD does not - Linux says so of voice alone, firmwares of all.
     pub fn on_push(&mut self, now: Instant, ac: Ac) {
@@ -324,7 +324,7 @@ impl Saver {
         }
     }
 
-    /// Something of a category was sent, or came: it is not idle. What goes with U-APSD needs nobody awake.
+    /// A frame of the access category was sent or received, so the station is not idle. U-APSD categories do not keep the station awake.
     // deviation: what comes counts as what is sent - mac80211's timer is set anew by all that comes, voice too.
     #[inline]
     pub fn used(&mut self, now: Instant, ac: Ac) {
@@ -333,7 +333,7 @@ impl Saver {
         }
     }
 
-    /// A frame to it has come; `more`: others wait, `eosp`: the service period is over.
+    /// A frame to the station was received. `more` is its More Data bit, and `eosp` its EOSP bit.
     pub fn received(&mut self, now: Instant, ac: Ac, more: bool, eosp: bool) -> Act {
         match self.state {
             State::Awake | State::Entering => {
@@ -356,7 +356,7 @@ impl Saver {
         }
     }
 
-    /// Whether it hears this beacon.
+    /// Whether the station listens to this beacon.
     // linux: drivers/net/wireless/ath/ath9k/common-beacon.c ath9k_cmn_beacon_config_sta (6.12) - each beacon, where the interval is 100 ms
     // or more; drivers/net/wireless/intel/iwlwifi/mvm/power.c (6.12) - each DTIM.
     // deviation: one that was not understood is as if it had not been sent - stations stay awake for the next then.
@@ -371,7 +371,7 @@ impl Saver {
         }
     }
 
-    /// A beacon of its access point that it hears.
+    /// The station has received a beacon of its access point.
     pub fn on_beacon(&mut self, now: Instant, own: PeerId, tim: &Tim) -> Act {
         self.group = tim.group;
         let Some(params) = &self.params else { return Act::Nothing };

@@ -1,29 +1,29 @@
-//! A scan in the background: a station looks at other channels, some of them at a time, and is back on its own in between.
+//! Background scans: a station visits other channels, a few at a time, and returns to its own channel in between.
 
 use crate::vocabulary::{Duration, Instant};
 
-/// How a station scans.
+/// Parameters of a station's scans.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ScanParams {
-    /// When the first scan begins.
+    /// Start of the first scan.
     pub start: Duration,
-    /// From the beginning of a scan to that of the next; none: there is one.
+    /// Interval between the starts of scans. `None`: one scan only.
     pub every: Option<Duration>,
-    /// Channels on which it asks, and how long it is on each.
+    /// Active scan: number of channels, and the time on each.
     pub active: (u32, Duration),
-    /// Channels on which it only listens, and how long it is on each.
+    /// Passive scan: number of channels, and the time on each.
     pub passive: (u32, Duration),
-    /// It goes on to another channel without coming back if it is away no longer than this then.
+    /// Longest time away: the station goes on to another channel without returning only if the total stays within this time.
     pub away: Duration,
-    /// How long it is back in between.
+    /// Time on the own channel between visits.
     pub home: Duration,
-    /// How long it is back if it has something to send or to receive meanwhile: at most so long, at least `home`.
+    /// Longest time on the own channel between visits if frames wait to be sent or received. At least `home`.
     pub home_busy: Duration,
-    /// Time after its access point knows and before it leaves, which counts as away.
+    /// Time from when the access point knows of the absence until the station leaves. Counts as time away.
     pub settle: Duration,
 }
 
-/// Where a scan is.
+/// Progress of a scan.
 #[derive(Clone, Copy, Debug)]
 pub struct Scan {
     params: ScanParams,
@@ -36,19 +36,19 @@ pub struct Scan {
 }
 
 impl Scan {
-    /// Nothing looked at yet.
+    /// A scan that has not begun.
     pub fn new(params: ScanParams) -> Self {
         let began = Instant::ZERO + params.start;
         Self { params, began, left: (params.active.0, params.passive.0), next: began }
     }
 
-    /// When it leaves its channel next.
+    /// When the station leaves its channel next.
     #[inline]
     pub const fn next(&self) -> Instant {
         self.next
     }
 
-    /// It leaves for as many channels as fit: how long it is away.
+    /// The station leaves its channel for as many channels as fit. Returns the time away.
     // linux: net/mac80211/scan.c ieee80211_scan_state_decision (6.12) - the next channel without coming back if the time since leaving
     // and that on the next channel are at most HZ / 8; one channel always.
     pub fn leave(&mut self) -> Duration {
@@ -73,7 +73,7 @@ impl Scan {
         gone
     }
 
-    /// It is back; `busy`: frames wait for it or by it.
+    /// The station is back. `busy`: frames wait to be sent or received.
     // linux: drivers/net/wireless/ath/ath10k/wmi.c ath10k_wmi_start_scan_init (6.12) - back for the least time if it is idle, for the
     // longest otherwise.
     pub fn back(&mut self, now: Instant, busy: bool) {

@@ -7,31 +7,31 @@ use super::trips::Trips;
 use crate::vocabulary::{Ac, Ctx, Duration, Instant, PeerId, Pkt, PktList, PlaceId, Reason, Sink};
 use alloc::vec::Vec;
 
-/// Frames that wait for a sleeping station in a category at most.
+/// Maximum number of frames buffered for a sleeping station per access category.
 // linux: net/mac80211/sta_info.h STA_MAX_TX_BUFFER (6.12).
 pub const STATION_LIMIT: u32 = 64;
 
-/// Frames that wait for all of them at most.
+/// Maximum number of frames buffered for all sleeping stations.
 // linux: net/mac80211/ieee80211_i.h TOTAL_MAX_TX_BUFFER (6.12).
 pub const TOTAL_LIMIT: u32 = 512;
 
-/// How long a frame waits at least before it is given up.
+/// Minimum time before a buffered frame expires.
 // linux: net/mac80211/sta_info.c sta_info_buffer_expired, STA_TX_BUFFER_EXPIRE (6.12) - twice the listen interval, and 10 s at least.
 pub const EXPIRY: Duration = Duration::from_secs(10);
 
-/// How often old frames are looked for, as long as there are any at all.
+/// Interval between searches for expired frames, while frames are buffered.
 // linux: net/mac80211/sta_info.h STA_INFO_CLEANUP_INTERVAL, sta_info.c sta_info_cleanup (6.12) - so that a frame waits for up to twice that.
 // deviation: in Linux at whole seconds.
 pub const LOOK_EVERY: Duration = Duration::from_secs(10);
 
-/// What an access point knows of a station that may sleep.
+/// What an access point knows about a station that may sleep.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Habits {
-    /// A bit for each category: it is sent when the station asks by one of its own.
+    /// U-APSD access categories, one bit each: their frames are delivered when the station sends a trigger frame.
     pub uapsd: u8,
-    /// Frames of a service period at most.
+    /// Maximum number of frames in a service period.
     pub max_sp: u32,
-    /// Beacons from one that it hears to the next.
+    /// Listen interval, in beacons.
     pub listen: u32,
 }
 
@@ -46,7 +46,7 @@ struct Sleeper {
     waiting: [PktList; 4],
 }
 
-/// Stations that may sleep.
+/// An access point's buffer and state of stations that may sleep.
 #[derive(Debug)]
 pub struct Sleepers {
     stations: Vec<Sleeper>,
@@ -57,19 +57,19 @@ pub struct Sleepers {
     look_at: Option<Instant>,
     beacon_interval: Duration,
     beacons: u64,
-    /// What the beacon that is sent, or was sent last, says.
+    /// TIM of the current beacon, or of the one sent last.
     pub tim: Tim,
     /// The host keeps frames for sleepers; otherwise they go down as ever, to a firmware that keeps them.
     host_keeps: bool,
-    /// Frames to groups.
+    /// Buffered group-addressed frames.
     pub group: Group,
-    /// When the access point itself leaves its channel.
+    /// The access point's own scans, if it has any.
     pub trips: Option<Trips>,
     place: PlaceId,
 }
 
 impl Sleepers {
-    /// Of an access point with so many stations, all of them awake. Drops are booked at `place`.
+    /// State for an access point with awake stations only. Drops are recorded at `place`.
     pub fn new(
         habits: Vec<Habits>,
         dtim_period: u32,
@@ -94,13 +94,13 @@ impl Sleepers {
         }
     }
 
-    /// The same access point, which scans.
+    /// The same with scans by the access point.
     #[must_use]
     pub fn with_scan(self, scan: Option<ScanParams>) -> Self {
         Self { trips: scan.map(Trips::new), ..self }
     }
 
-    /// Whether it is on other channels, or about to leave.
+    /// Whether the access point is on other channels, or about to leave.
     pub fn holds(&self) -> bool {
         self.trips.as_ref().is_some_and(Trips::holds)
     }
@@ -111,24 +111,24 @@ impl Sleepers {
         self.stations.get(peer.index()).is_some_and(|station| station.asleep)
     }
 
-    /// Whether anybody does.
+    /// Whether any station sleeps.
     #[inline]
     pub const fn any_asleep(&self) -> bool {
         self.asleep > 0
     }
 
-    /// Whether the host keeps frames.
+    /// Whether the host (and not the firmware) buffers frames.
     #[inline]
     pub const fn host_keeps(&self) -> bool {
         self.host_keeps
     }
 
-    /// What is known of a station.
+    /// What the access point knows about a station.
     pub fn habits(&self, peer: PeerId) -> Habits {
         self.stations[peer.index()].habits
     }
 
-    /// A station fell asleep, or woke. True if that is news.
+    /// Records that a station fell asleep or woke. Returns whether this is a change.
     pub fn set_asleep(&mut self, peer: PeerId, asleep: bool) -> bool {
         let station = &mut self.stations[peer.index()];
         if station.asleep == asleep {
@@ -143,12 +143,12 @@ impl Sleepers {
         true
     }
 
-    /// What a station has asked for is on its way, or not any more. Whether it was before.
+    /// Records whether an answer to a station's request is under way. Returns the previous value.
     pub fn set_served(&mut self, peer: PeerId, served: bool) -> bool {
         core::mem::replace(&mut self.stations[peer.index()].served, served)
     }
 
-    /// Keeps a frame for a sleeping station.
+    /// Buffers a frame for a sleeping station.
     // linux: net/mac80211/tx.c ieee80211_tx_h_unicast_ps_buf (6.12) - in all first, then of the station's category: the oldest goes.
     pub fn keep<S: Sink>(&mut self, now: Instant, p: Pkt, (peer, ac): (PeerId, Ac), ctx: &mut Ctx<'_, S>) {
         if self.total >= TOTAL_LIMIT {
@@ -167,32 +167,32 @@ impl Sleepers {
         self.look_later(now);
     }
 
-    /// When old frames are looked for, if there may be any.
+    /// Time of the next search for expired frames, if there may be any.
     #[inline]
     pub const fn next_timer(&self) -> Option<Instant> {
         self.look_at
     }
 
-    /// Frames for a station are kept by the host from now on: they may grow old.
+    /// The host buffers frames for a station from now on, so a search for expired frames is needed.
     pub fn look_later(&mut self, now: Instant) {
         if self.host_keeps {
             self.look_at.get_or_insert(now + LOOK_EVERY);
         }
     }
 
-    /// Old frames have been looked for; others are `left`, which will be.
+    /// The search for expired frames is done. `left` says whether frames remain.
     pub fn looked(&mut self, now: Instant, left: bool) {
         self.look_at = left.then(|| now + LOOK_EVERY);
     }
 
-    /// How long a frame waits for a station before it is given up.
+    /// Time after which a frame for the station expires.
     // linux: net/mac80211/sta_info.c sta_info_buffer_expired (6.12) - in whole seconds.
     pub fn expiry(&self, peer: PeerId) -> Duration {
         let listened = self.beacon_interval * (2 * u64::from(self.stations[peer.index()].habits.listen));
         Duration::from_secs(listened.nanos() / 1_000_000_000).max(EXPIRY)
     }
 
-    /// Frames that have waited for too long are given up; whether others are left.
+    /// Drops expired frames. Returns whether others remain.
     pub fn give_up_old<S: Sink>(&mut self, now: Instant, ctx: &mut Ctx<'_, S>) -> bool {
         for n in 0..self.stations.len() {
             let expiry = self.expiry(PeerId::from_index(n));
@@ -209,7 +209,7 @@ impl Sleepers {
         self.total > 0
     }
 
-    /// Keeps a frame to a group, if anybody sleeps or others are kept; false otherwise.
+    /// Buffers a group-addressed frame if a station sleeps or other such frames are buffered. Returns false otherwise.
     // linux: net/mac80211/tx.c ieee80211_tx_h_multicast_ps_buf (6.12).
     pub fn keep_for_group<S: Sink>(&mut self, now: Instant, p: Pkt, ctx: &mut Ctx<'_, S>) -> bool {
         let keeps = self.host_keeps && (self.asleep > 0 || self.group.waits());
@@ -232,21 +232,21 @@ impl Sleepers {
         self.group.drop_oldest(now, self.place, ctx);
     }
 
-    /// Takes the oldest frame kept for a station in a category.
+    /// Takes the oldest frame buffered for a station in an access category.
     pub fn take<S: Sink>(&mut self, peer: PeerId, ac: Ac, ctx: &mut Ctx<'_, S>) -> Option<Pkt> {
         let taken = self.stations[peer.index()].waiting[ac.index()].pop(ctx.packets);
         self.total -= u32::from(taken.is_some());
         taken
     }
 
-    /// Frames kept for a station in a category.
+    /// Whether frames are buffered for a station in an access category.
     #[inline]
     pub fn waits(&self, peer: PeerId, ac: Ac) -> bool {
         !self.stations[peer.index()].waiting[ac.index()].is_empty()
     }
 
-    /// The next beacon is made. `waits` says for whom frames wait, of these categories (a bit for each), beside those that are kept
-    /// here; `below`: frames to groups that a firmware keeps.
+    /// Prepares the next beacon. `waits(peer, categories)` says whether frames of these categories (one bit each) wait for a peer outside this
+    /// buffer. `below` is the number of group-addressed frames that the firmware buffers.
     // linux: net/mac80211/sta_info.c __sta_info_recalc_tim (6.12) - categories with U-APSD do not count, unless all have it.
     pub fn beacon(&mut self, below: u32, waits: impl Fn(PeerId, u8) -> bool) {
         self.tim.next(self.beacons);
@@ -267,19 +267,19 @@ impl Sleepers {
         self.tim.group = self.group.announce(self.tim.count == 0, below);
     }
 
-    /// Packets that are kept.
+    /// Number of buffered packets.
     pub fn packets(&self) -> u64 {
         u64::from(self.total) + self.group.packets()
     }
 
-    /// Their bytes, with Ethernet headers.
+    /// Bytes of the buffered packets, with Ethernet headers.
     pub fn bytes(&self) -> u64 {
         let lists = self.stations.iter().flat_map(|station| &station.waiting);
         lists.map(PktList::bytes).sum::<u64>() + self.group.bytes()
     }
 }
 
-/// The categories that beacons tell of, where these have U-APSD.
+/// The access categories that the TIM announces, one bit each, given the U-APSD categories.
 pub const fn told(uapsd: u8) -> u8 {
     if uapsd == 0b1111 { 0b1111 } else { !uapsd & 0b1111 }
 }

@@ -1,16 +1,16 @@
-//! The traffic indication map of a beacon: for whom frames wait.
+//! The traffic indication map (TIM) of a beacon: the stations for which frames are buffered.
 
 use crate::vocabulary::PeerId;
 use alloc::vec::Vec;
 
-/// What a beacon says of waiting frames.
+/// Contents of the TIM element.
 #[derive(Clone, Debug, Default)]
 pub struct Tim {
-    /// Beacons until the next DTIM; 0 in one.
+    /// DTIM count: beacons until the next DTIM. 0 in a DTIM beacon.
     pub count: u32,
-    /// Every so many beacons is a DTIM.
+    /// DTIM period, in beacons.
     pub period: u32,
-    /// Frames to a group follow this beacon.
+    /// Group-addressed frames follow this beacon.
     pub group: bool,
     /// Number of the beacon.
     pub number: u64,
@@ -18,19 +18,19 @@ pub struct Tim {
     bits: Vec<u8>,
 }
 
-/// Association identifier of a peer.
+/// Association identifier (AID) of a peer.
 // spec: ieee80211-2016 9.4.1.8 - 1 to 2007.
 pub const fn aid(peer: PeerId) -> u16 {
     peer.0 + 1
 }
 
 impl Tim {
-    /// Of an access point with so many peers, every `period`-th beacon of which is a DTIM.
+    /// TIM of an access point with `peers` peers and a DTIM period of `period` beacons.
     pub fn new(period: u32, peers: usize) -> Self {
         Self { period, bits: alloc::vec![0; (peers + 1).div_ceil(8)], ..Self::default() }
     }
 
-    /// The next beacon: nothing waits yet.
+    /// Starts the next beacon, with no buffered frames announced.
     pub fn next(&mut self, number: u64) {
         self.number = number;
         let place = (number % u64::from(self.period)) as u32;
@@ -39,20 +39,20 @@ impl Tim {
         self.bits.fill(0);
     }
 
-    /// Frames wait for a peer.
+    /// Announces buffered frames for a peer.
     pub fn set(&mut self, peer: PeerId) {
         let aid = aid(peer);
         self.bits[usize::from(aid / 8)] |= 1 << (aid % 8);
     }
 
-    /// Whether frames wait for a peer.
+    /// Whether buffered frames are announced for a peer.
     #[inline]
     pub fn has(&self, peer: PeerId) -> bool {
         let aid = aid(peer);
         self.bits[usize::from(aid / 8)] >> (aid % 8) & 1 == 1
     }
 
-    /// The part of the bitmap that is sent, and the number of its first byte, which is even: up to the last byte that is not zero.
+    /// The partial virtual bitmap, up to its last non-zero byte, and the number of its first byte, which is even.
     // spec: ieee80211-2016 9.4.2.6 - N1 is the largest even number with nothing before it, N2 the smallest with nothing behind it; one
     // byte of zero where nothing waits.
     pub fn partial(&self) -> (usize, &[u8]) {
@@ -62,7 +62,7 @@ impl Tim {
         (first, &self.bits[first..=last])
     }
 
-    /// Bytes by which the element is longer than that of a beacon of which nobody sleeps.
+    /// Number of bytes by which the element is longer than when no station sleeps.
     pub fn extra_bytes(&self) -> u32 {
         self.partial().1.len() as u32 - 1
     }

@@ -26,7 +26,7 @@ pub struct Trips {
 }
 
 impl Trips {
-    /// On its channel.
+    /// An access point on its channel.
     pub fn new(scan: ScanParams) -> Self {
         Self {
             scan: Scan::new(scan),
@@ -37,7 +37,7 @@ impl Trips {
         }
     }
 
-    /// Whether what it would send waits until it is back: it is away, or about to leave.
+    /// Whether frames wait until the access point is back: it is away, or about to leave.
     #[inline]
     pub fn holds(&self) -> bool {
         self.state != State::Home
@@ -53,7 +53,7 @@ impl Trips {
         }
     }
 
-    /// A time is over: what it would send is to be held, or to go. `busy`: there is some.
+    /// A timer has expired. Returns whether frames are to be held or released. `busy`: frames wait.
     pub fn on_timer(&mut self, now: Instant, busy: bool) -> Act {
         if self.next_timer().is_none_or(|at| at > now) {
             return Act::Nothing;
@@ -68,7 +68,7 @@ impl Trips {
         Act::Release
     }
 
-    /// The hardware has nothing left: whether it leaves now.
+    /// The hardware has sent all frames. Returns whether the access point leaves now.
     pub fn flushed(&mut self, now: Instant) -> bool {
         let leaves = self.state == State::Flushing;
         if leaves {
@@ -78,7 +78,7 @@ impl Trips {
         leaves
     }
 
-    /// What it did until `now`.
+    /// The counters up to `now`.
     pub fn counters(&self, now: Instant) -> SaverCounters {
         let mut counters = self.counters;
         if self.state == State::Away {

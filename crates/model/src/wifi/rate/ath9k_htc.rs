@@ -54,7 +54,7 @@ enum End {
     Next,
 }
 
-/// The rate control of one link.
+/// Rate control of one link.
 #[derive(Clone, Debug)]
 pub struct Ath9kHtc {
     /// Rates of the link, slowest first.
@@ -134,12 +134,12 @@ impl Ath9kHtc {
         self.valid[self.place(index).saturating_sub(1)]
     }
 
-    /// The rates to be tried: each slower than the one before it, all behind the first with RTS.
+    /// The retry chain: each rate is slower than the one before, and all but the first use RTS.
     pub fn chain(&self) -> RetryChain {
         self.chain_from(self.best(), false)
     }
 
-    /// The chain of a probe: one try of it, then that of the rate below, which has no RTS either.
+    /// The retry chain of a probe: one try at the probed rate, then the next lower rate. Neither uses RTS.
     pub fn probe_chain(&self, rate: PhyRate) -> RetryChain {
         let index = self.valid.iter().find(|&&index| Self::known(index).rate == rate);
         self.chain_from(*index.expect("one of the link's rates"), true)
@@ -174,7 +174,7 @@ impl Ath9kHtc {
         RetryChain::new(&entries).expect("four entries with tries")
     }
 
-    /// A PPDU is about to be made: the rate that it shall find out about, if any. It has one frame then.
+    /// A PPDU is about to be built. Returns the rate to probe, if any. A probing PPDU has one frame.
     // ath9k_htc-firmware: wlan/ratectrl_11n_ln.c rcRateFind_ht, wlan/if_owl.c ath_lookup_rate (e888634).
     pub fn probe(&mut self, now: Instant) -> Option<Probe> {
         let now = millis(now);
@@ -186,7 +186,7 @@ impl Ath9kHtc {
         Some(Probe { rate: Self::known(next).rate, tries: 1, second: false })
     }
 
-    /// A data PPDU is done with; true if the chain is another now.
+    /// Reports the result of a data PPDU. Returns whether the chain has changed.
     // ath9k_htc-firmware: wlan/ratectrl_11n_ln.c rcUpdate_11n, wlan/if_owl.c ath_tx_comp_aggr (e888634) - every PPDU is reported.
     pub fn sent(&mut self, now: Instant, sent: TxReport<'_>) -> bool {
         let (now, before) = (millis(now), self.best());
@@ -277,7 +277,7 @@ impl Ath9kHtc {
         }
     }
 
-    /// Throughput that the best rate promises.
+    /// Expected throughput of the best rate.
     pub fn expected(&self) -> Rate {
         Rate::from_bps(self.bits_per_second(self.best()))
     }

@@ -3,25 +3,25 @@
 use super::Probe;
 use crate::wifi::phy::{HtRate, PhyRate, RetryChain};
 
-/// Modulation and coding schemes that are allowed, 0 to 31.
+/// Allowed MCS indices, 0 to 31.
 ///
-/// A mask comes after rate control, which knows nothing of it: what it keeps out is never reported as tried and so goes on being
-/// probed, and a probe still goes alone.
+/// The mask is applied after rate control, which does not know about it. A masked rate is never reported as tried, so rate control goes on
+/// probing it. Such a probe is still sent alone.
 // linux: net/mac80211/rate.c ieee80211_get_tx_rates, rate_control_apply_mask (4.4).
 // deviation: of one link and both directions, where that of Linux is of all that one interface sends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct McsMask(u32);
 
 impl McsMask {
-    /// No limit.
+    /// All MCS indices are allowed.
     pub const ALL: Self = Self(u32::MAX);
 
-    /// These alone.
+    /// Allows only these MCS indices.
     pub fn only(mcs: impl IntoIterator<Item = u8>) -> Self {
         Self(mcs.into_iter().fold(0, |mask, mcs| mask | 1 << mcs))
     }
 
-    /// Those allowed, in order.
+    /// The allowed MCS indices, in order.
     pub fn allowed(self) -> impl DoubleEndedIterator<Item = u8> {
         (0..32).filter(move |mcs| self.0 >> mcs & 1 == 1)
     }

@@ -15,19 +15,19 @@ use alloc::vec;
 use alloc::vec::Vec;
 use times::{Times, frame_micros};
 
-/// What both ends of a link without HT can do.
+/// Rates that both ends of a link without HT support.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LegacyMinstrel {
-    /// OFDM alone, at 5 GHz.
+    /// 802.11a: OFDM only, at 5 GHz.
     A,
-    /// DSSS and CCK alone.
+    /// 802.11b: DSSS and CCK only.
     B,
-    /// Both, at 2.4 GHz.
+    /// 802.11g: both, at 2.4 GHz.
     G,
 }
 
 impl LegacyMinstrel {
-    /// Its rates, in the order of a band's table in Linux: those of 802.11b first.
+    /// The rates in the order of Linux's band table: 802.11b rates first.
     // deviation: the preamble is the long one - an access point that does not announce the short one gets that in Linux too.
     pub fn rates(self) -> impl Iterator<Item = PhyRate> {
         let dsss = DsssRate::ALL.map(|r| PhyRate::Dsss(r, Preamble::Long));
@@ -76,7 +76,7 @@ struct Known {
     stats: RateStats,
 }
 
-/// The rate control of one link.
+/// Rate control of one link.
 #[derive(Clone, Debug)]
 pub struct Minstrel {
     rates: Vec<Known>,
@@ -97,7 +97,7 @@ pub struct Minstrel {
 }
 
 impl Minstrel {
-    /// A link of which nothing is known yet: it begins at its slowest rate.
+    /// A link without statistics. It starts at its slowest rate.
     // linux: net/mac80211/rc80211_minstrel.c minstrel_rate_init (4.4).
     pub fn new(can: LegacyMinstrel, protected: bool, stream: &mut RandomStream) -> Self {
         let lowest = can.rates().next().expect("each kind has rates");
@@ -148,7 +148,7 @@ impl Minstrel {
         RateTry::new(known.rate, tries)
     }
 
-    /// The rates to be tried: the best, the second best, the most reliable, the lowest.
+    /// The retry chain: the best rate, the second best, the most reliable, the lowest.
     // linux: net/mac80211/rc80211_minstrel.c minstrel_update_rates (4.4).
     pub fn chain(&self) -> RetryChain {
         let [a, b] = [self.best[0], self.best[1]];
@@ -157,7 +157,7 @@ impl Minstrel {
             .expect("four entries with tries")
     }
 
-    /// A data frame is about to be sent: what it shall probe, if anything.
+    /// A data frame is about to be sent. Returns the rate to probe, if any.
     // linux: net/mac80211/rc80211_minstrel.c minstrel_get_rate (4.4) - rates slower than the best are probed in the second place of the
     // chain, unless they were not tried for 20 intervals; there they are tried only if the best fails.
     pub fn probe(&mut self) -> Option<Probe> {
@@ -197,7 +197,7 @@ impl Minstrel {
         Some(Probe { rate: known.rate, tries, second })
     }
 
-    /// A frame is done with; true if the retry chain may be another now.
+    /// Reports the result of a frame. Returns whether the retry chain may have changed.
     // linux: net/mac80211/rc80211_minstrel.c minstrel_tx_status (4.4) - a success at the last of four entries counts for no rate.
     pub fn sent(&mut self, now: Instant, sent: TxReport<'_>) -> bool {
         for (n, used) in sent.tries.iter().enumerate() {
@@ -250,7 +250,7 @@ impl Minstrel {
         (self.best, self.surest) = (best, surest);
     }
 
-    /// Throughput that the best rate promises.
+    /// Expected throughput of the best rate.
     // linux: net/mac80211/rc80211_minstrel.c minstrel_get_expected_throughput (4.4) - a kilobit is 1024 bits there.
     pub fn expected(&self) -> Rate {
         Rate::from_bps(10 * self.throughput(self.best[0]) * PACKET_BITS / 1024 * 1000)

@@ -22,15 +22,15 @@ use by_count::ByCount;
 use by_need::ByNeed;
 use core::ops::Range;
 
-/// Which Minstrel-HT: its sampling and its averages were written anew for 5.12, and its chain got longer in 5.19.
+/// Version of Minstrel-HT. Sampling and averages were rewritten in 5.12, and the retry chain got longer in 5.19.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum MinstrelVersion {
-    /// As in Linux 4.4 to 5.11.
+    /// Linux 4.4 to 5.11.
     // deviation: 5.10 and 5.11 already sample half as much, and filter if asked to - they count as their predecessors.
     Before512,
-    /// As in Linux 5.12 to 5.18.
+    /// Linux 5.12 to 5.18.
     From512,
-    /// As in Linux 5.19 and later.
+    /// Linux 5.19 and later.
     // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_ht_update_rates (5.19), commit ee0e16ab756a of May 2022.
     From519,
 }
@@ -116,7 +116,7 @@ enum Sampler {
     Need(ByNeed),
 }
 
-/// The rate control of one link.
+/// Rate control of one link.
 #[derive(Clone, Debug)]
 pub struct MinstrelHt {
     version: MinstrelVersion,
@@ -137,7 +137,7 @@ pub struct MinstrelHt {
 }
 
 impl MinstrelHt {
-    /// A link of which nothing is known yet: it begins at its slowest rate.
+    /// A link without statistics. It starts at its slowest rate.
     pub fn new(can: HtCapabilities, version: MinstrelVersion, stream: &mut RandomStream) -> Self {
         let time = match version {
             MinstrelVersion::Before512 => packet_time,
@@ -176,7 +176,7 @@ impl MinstrelHt {
         new
     }
 
-    /// A data frame is about to be sent: the rate that it shall probe, if any.
+    /// A data frame is about to be sent. Returns the rate to probe, if any.
     pub fn probe(&mut self, now: Instant) -> Option<PhyRate> {
         let index = match self.sampler {
             Sampler::Count(_) => self.probe_by_count(),
@@ -185,7 +185,7 @@ impl MinstrelHt {
         index.map(|i| self.rates[usize::from(i)].rate)
     }
 
-    /// A PPDU is done with; true if the retry chain may be another now.
+    /// Reports the result of a PPDU. Returns whether the retry chain may have changed.
     // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_ht_tx_status (4.4) - each try counts all frames of the PPDU, and what was
     // acknowledged belongs to the last rate.
     pub fn sent(&mut self, now: Instant, sent: TxReport<'_>) -> bool {
@@ -273,7 +273,7 @@ impl MinstrelHt {
         (self.throughput(index), self.prob(index))
     }
 
-    /// The rates to be tried: the best two, or three since 5.19, and the most reliable.
+    /// The retry chain: the best two rates (three since 5.19), and the most reliable one.
     // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_ht_update_rates (4.4) - of the four entries of the hardware one is left;
     // (5.19) - all that the hardware has are filled.
     // linux: drivers/net/wireless/ath/ath9k/init.c ath9k_set_hw_capab (4.4) - max_rates is 4.
@@ -284,19 +284,19 @@ impl MinstrelHt {
         RetryChain::new(&entries[..=by_throughput]).expect("three or four entries with tries")
     }
 
-    /// Throughput that the best rate promises.
+    /// Expected throughput of the best rate.
     // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_ht_get_expected_throughput (4.4) - a kilobit is 1024 bits there.
     pub fn expected(&self) -> Rate {
         let packets = 10 * self.throughput(self.best[0]);
         Rate::from_bps(packets * PACKET_BITS / 1024 * 1000)
     }
 
-    /// Frames sent in all, and how many of them were probes.
+    /// Number of frames sent, and how many of them were probes.
     pub fn totals(&self) -> (u64, u64) {
         (self.total, self.probes)
     }
 
-    /// A row for each rate that was ever tried, as `rc_stats` lists them.
+    /// A row for each rate that was tried, as `rc_stats` lists them.
     pub fn rows(&self) -> Vec<StatsRow> {
         let row = |(n, known): (usize, &Known)| {
             let index = n as Index;

@@ -20,67 +20,67 @@ use minstrel::Minstrel;
 use minstrel_ht::MinstrelHt;
 use stats::RateStats;
 
-/// The rate control of one link; closed, because it is asked for every frame.
+/// Rate control of one link. A closed enum, because it is called for every frame.
 #[derive(Clone, Debug)]
 pub enum RateControl {
-    /// Always the same chain.
+    /// A fixed retry chain.
     Fixed(RetryChain),
     /// Minstrel-HT with a rate mask.
     MinstrelHt(Box<MinstrelHt>, McsMask),
-    /// Minstrel, without HT.
+    /// Minstrel, for links without HT.
     Minstrel(Box<Minstrel>),
-    /// That of the AR9271's firmware.
+    /// Rate control of the AR9271's firmware.
     Ath9kHtc(Box<Ath9kHtc>),
     /// Retry chains from a trace.
     // deviation: a chain is looked for when a data PPDU is done with, as rate control's is, so one may still go at the old rate.
     Traced(Box<Timeline<RetryChain>>),
 }
 
-/// What a frame shall find out.
+/// A rate probe by a frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Probe {
-    /// About this rate.
+    /// The probed rate.
     pub rate: PhyRate,
-    /// Tries at it.
+    /// Number of tries at the probed rate.
     pub tries: u8,
-    /// It stands in the second place of the chain: it is tried only if the best rate fails.
+    /// The probed rate is the second entry of the chain, tried only if the best rate fails.
     pub second: bool,
 }
 
-/// The outcome of a data PPDU, for rate control.
+/// Result of a data PPDU, for rate control.
 #[derive(Clone, Copy, Debug)]
 pub struct TxReport<'a> {
-    /// The entries of its chain that were used, each with the tries made.
+    /// The used entries of the retry chain, each with the number of tries made.
     pub tries: &'a [RateTry],
-    /// Frames in it.
+    /// Number of frames in the PPDU.
     pub frames: u32,
-    /// Frames acknowledged.
+    /// Number of acknowledged frames.
     pub acked: u32,
-    /// What it was to find out.
+    /// The probe of the PPDU, if any.
     pub probe: Option<Probe>,
-    /// Tries at the last of those entries that were only an RTS without a CTS.
+    /// Number of tries at the last used entry that were only an unanswered RTS.
     pub unsent: u8,
 }
 
-/// One rate, as `rc_stats` shows it.
+/// One line of `rc_stats`: one rate.
 #[derive(Clone, Debug)]
 pub struct StatsRow {
     /// Width and guard interval.
     pub mode: &'static str,
     /// The rate.
     pub rate: PhyRate,
-    /// What it is used for: `A` to `D` by throughput, `P` by reliability.
+    /// Use of the rate: `A` to `D` by throughput, `P` by reliability.
     pub places: String,
-    /// Tries it would have as the first of a chain.
+    /// Number of tries as the first entry of a chain.
     pub tries: u8,
-    /// Expected throughput in packets of 1200 bytes a second.
+    /// Expected throughput in packets of 1200 bytes per second.
     pub packets_per_second: u64,
-    /// Tries and successes.
+    /// Statistics of the rate.
     pub stats: RateStats,
 }
 
 impl RateControl {
-    /// The chain to send at.
+    /// The retry chain to use.
     pub fn chain(&self) -> RetryChain {
         match self {
             Self::Fixed(chain) => *chain,
@@ -91,7 +91,7 @@ impl RateControl {
         }
     }
 
-    /// A data frame is about to get its number: what it shall find out, if anything.
+    /// A data frame is about to get its sequence number. Returns what it probes, if anything.
     #[inline]
     pub fn probe(&mut self, now: Instant) -> Option<Probe> {
         match self {
@@ -104,13 +104,13 @@ impl RateControl {
         }
     }
 
-    /// Whether it probes by PPDU: [`RateControl::probe_by_ppdu`] is asked instead of [`RateControl::probe`].
+    /// Whether probing is per PPDU. Then [`RateControl::probe_by_ppdu`] is called instead of [`RateControl::probe`].
     #[inline]
     pub const fn probes_by_ppdu(&self) -> bool {
         matches!(self, Self::Ath9kHtc(_))
     }
 
-    /// A PPDU is about to be made, whatever its frames were tried before: what it shall find out, if anything.
+    /// A PPDU is about to be built, of new or retried frames. Returns what it probes, if anything.
     pub fn probe_by_ppdu(&mut self, now: Instant) -> Option<Probe> {
         match self {
             Self::Ath9kHtc(m) => m.probe(now),
@@ -118,7 +118,7 @@ impl RateControl {
         }
     }
 
-    /// The chain of a probe instead of `chain`.
+    /// The retry chain of a probe, instead of `chain`.
     pub fn probe_chain(&self, probe: Probe, chain: &RetryChain) -> RetryChain {
         match self {
             Self::Ath9kHtc(m) => m.probe_chain(probe.rate),
@@ -126,13 +126,13 @@ impl RateControl {
         }
     }
 
-    /// Whether it wants to know what became of PPDUs.
+    /// Whether rate control uses the results of PPDUs.
     #[inline]
     pub const fn learns(&self) -> bool {
         !matches!(self, Self::Fixed(_))
     }
 
-    /// A data PPDU is done with; true if the chain may be another now.
+    /// Reports the result of a data PPDU. Returns whether the chain may have changed.
     pub fn sent(&mut self, now: Instant, sent: TxReport<'_>) -> bool {
         match self {
             Self::Fixed(_) => false,
@@ -146,7 +146,7 @@ impl RateControl {
         }
     }
 
-    /// Throughput that it expects; none if that follows from the chain alone.
+    /// Expected throughput. `None` if it follows from the chain alone.
     pub fn expected(&self) -> Option<Rate> {
         match self {
             Self::Fixed(_) | Self::Traced(_) => None,
@@ -156,7 +156,7 @@ impl RateControl {
         }
     }
 
-    /// Bytes that a frame of several packets may have at most at the rates that it has chosen; none without a limit.
+    /// Maximum length in bytes of an A-MSDU at the chosen rates. `None`: no limit.
     pub fn amsdu_bytes(&self) -> Option<u16> {
         match self {
             Self::MinstrelHt(m, _) => m.amsdu_bytes(),
@@ -164,7 +164,7 @@ impl RateControl {
         }
     }
 
-    /// What `rc_stats` shows; nothing of a fixed rate.
+    /// The lines of `rc_stats`. Empty for a fixed rate.
     pub fn rows(&self) -> Vec<StatsRow> {
         match self {
             Self::Fixed(_) | Self::Traced(_) => Vec::new(),
@@ -175,7 +175,7 @@ impl RateControl {
     }
 }
 
-/// The chain of a probe: its rate in its place, and what the chain has in the others.
+/// The retry chain of a probe: the probed rate in its entry, and the other entries of `chain`.
 // linux: net/mac80211/rate.c rate_control_fill_sta_table (4.4).
 pub fn probe_chain(probe: Probe, chain: &RetryChain) -> RetryChain {
     let entry = RateTry::new(probe.rate, probe.tries);

@@ -2,22 +2,22 @@
 //!
 //! Probabilities are integers in units of 1/4096, as in Linux, so that comparisons give the same result on every machine.
 
-/// A probability of one.
+/// Probability 1, in units of 1/4096.
 // linux: net/mac80211/rc80211_minstrel.h MINSTREL_SCALE (4.4) - twelve bits behind the point.
 pub const ONE: u32 = 1 << 12;
 
-/// So many per cent, rounded down.
+/// `n` percent in units of 1/4096, rounded down.
 pub const fn percent(n: u32) -> u32 {
     n * ONE / 100
 }
 
-/// How successes of an interval become an average.
+/// How the success ratio of an interval enters the average.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Average {
-    /// Exponentially weighted: an interval counts a quarter.
+    /// EWMA: an interval has weight 1/4.
     // linux: net/mac80211/rc80211_minstrel.h EWMA_LEVEL (4.4) - 96 of 128 stay.
     Weighted,
-    /// A filter of second order, which forgets a single bad interval.
+    /// A second-order filter, which tolerates a single bad interval.
     // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_filter_avg_add (5.12).
     Filtered,
 }
@@ -32,24 +32,24 @@ pub const fn weighted(old: u32, new: u32) -> u32 {
     (old as i32 + 32 * (new as i32 - old as i32) / 128) as u32
 }
 
-/// Tries and successes of one rate.
+/// Statistics of one rate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct RateStats {
-    /// Average chance of success, in 4096ths.
+    /// Average success probability in units of 1/4096.
     pub prob: u32,
     /// The average before the last interval; only the filter asks for it.
     before: u32,
-    /// Frames sent in this interval, each try counted, and those that were acknowledged.
+    /// Attempts and successes in the current interval.
     pub current: Count,
-    /// The same of the last interval.
+    /// Attempts and successes in the last interval.
     pub last: Count,
-    /// The same of all intervals that have ended.
+    /// Attempts and successes in all finished intervals.
     pub total: Count,
-    /// Intervals since it was last tried.
+    /// Number of intervals since the rate was last tried.
     pub skipped: u8,
 }
 
-/// Frames tried and frames acknowledged.
+/// Attempts and successes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Count {
     /// Frames sent, once for each try.
@@ -59,13 +59,13 @@ pub struct Count {
 }
 
 impl RateStats {
-    /// Takes note of frames sent and acknowledged.
+    /// Adds attempts and successes.
     pub fn add(&mut self, attempts: u64, successes: u64) {
         self.current.attempts += attempts;
         self.current.successes += successes;
     }
 
-    /// More than 30 frames went out in this interval and fewer than the given share (in 4096ths) arrived.
+    /// Whether more than 30 frames were sent in this interval and a smaller share than `share` (in units of 1/4096) was acknowledged.
     // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_ht_tx_status (4.4).
     pub fn has_collapsed(&self, share: u32) -> bool {
         let Count { attempts, successes } = self.current;

@@ -4,29 +4,29 @@ use crate::vocabulary::Duration;
 use crate::wifi::phy::{Gi, HtRate, PhyRate, VhtRate, Width};
 use alloc::vec::Vec;
 
-/// What both ends of an HT or VHT link can do.
+/// Capabilities that both ends of an HT or VHT link share.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct HtCapabilities {
-    /// Most spatial streams, 1 to 4.
+    /// Maximum number of spatial streams, 1 to 4.
     pub streams: u8,
-    /// Widest channel; HT rates have 40 MHz at most, and the groups of VHT 80.
+    /// Maximum channel width. HT rates use at most 40 MHz, VHT groups at most 80 MHz.
     pub width: Width,
-    /// The short guard interval may be used.
+    /// The short guard interval is supported.
     pub short_gi: bool,
-    /// Whose rates there are.
+    /// Formats whose rates are used.
     pub formats: Formats,
 }
 
-/// Whose rates a link has.
+/// Formats whose rates a link uses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Formats {
-    /// Those of 802.11n.
+    /// 802.11n only.
     Ht,
-    /// Those of 802.11ac alone: both ends can VHT.
+    /// 802.11ac only: both ends support VHT.
     // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_vht_only, minstrel_ht_update_caps (4.4, 6.12) - set by default: a station that
     // can VHT has no HT rates.
     Vht,
-    /// Both: the module's parameter `minstrel_vht_only` is off.
+    /// Both: `minstrel_vht_only` is off.
     HtAndVht,
 }
 
@@ -39,7 +39,7 @@ pub enum Format {
     Vht,
 }
 
-/// Rates that differ in modulation and code alone.
+/// A group of rates that differ only in modulation and coding.
 // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_mcs_groups (4.4).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Group {
@@ -53,14 +53,14 @@ pub struct Group {
     pub gi: Gi,
 }
 
-/// Most places of a group.
+/// Maximum number of rates in a group.
 pub const MOST_PLACES: usize = 10;
 
-/// Most groups of a link: four streams and two guard intervals, with two widths of HT and three of VHT.
+/// Maximum number of groups of a link: four streams and two guard intervals, with two HT and three VHT widths.
 pub const MOST_GROUPS: usize = 4 * 2 * (2 + 3);
 
 impl Group {
-    /// Its places: MCS 0 to 7 of HT, 0 to 9 of VHT.
+    /// Number of rates in the group: MCS 0 to 7 of HT, MCS 0 to 9 of VHT.
     pub const fn places(self) -> u8 {
         match self.format {
             Format::Ht => 8,
@@ -68,7 +68,7 @@ impl Group {
         }
     }
 
-    /// The rate of a place, unless the standard has none there.
+    /// The rate with index `place`. `None` if the standard does not allow it.
     // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_get_valid_vht_rates (4.4, 6.12) - MCS 9 at 20 MHz with one, two and four
     // streams and MCS 6 at 80 MHz with three are left out, as in the standard. What the peer receives of the others its VHT capabilities say.
     // deviation: both ends are taken to have MCS 0 to 9 with all their streams.
@@ -83,12 +83,12 @@ impl Group {
         }
     }
 
-    /// All its rates, the slowest first.
+    /// All rates of the group, slowest first.
     pub fn rates(self) -> impl Iterator<Item = PhyRate> {
         (0..self.places()).filter_map(move |place| self.rate(place))
     }
 
-    /// The place of a rate, if it is the group's.
+    /// The index of a rate, if it belongs to the group.
     pub fn place(self, rate: PhyRate) -> Option<u8> {
         let (format, streams, width, gi, place) = match rate {
             PhyRate::Ht(r) => (Format::Ht, r.streams(), r.width, r.gi, r.mcs % 8),
@@ -115,7 +115,7 @@ impl Group {
     }
 }
 
-/// The groups that a link may use, in Linux's order: those of HT, then those of VHT; by width, then by guard interval, then by streams.
+/// The groups that a link may use, in Linux's order: HT before VHT, then by width, guard interval and streams.
 // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_mcs_groups, minstrel_ht_update_caps (4.4, 6.12) - VHT up to 80 MHz. The groups of CCK and
 // OFDM, which stand between them, no link of ours has.
 pub fn groups(can: HtCapabilities) -> Vec<Group> {
@@ -135,12 +135,12 @@ pub fn groups(can: HtCapabilities) -> Vec<Group> {
     }
 }
 
-/// All rates of a link, group by group.
+/// All rates of a link, by group.
 pub fn rates(can: HtCapabilities) -> impl Iterator<Item = PhyRate> {
     groups(can).into_iter().flat_map(Group::rates)
 }
 
-/// Length of the packet that rates are compared by, in bits.
+/// Length in bits of the reference packet for comparing rates.
 // linux: net/mac80211/rc80211_minstrel_ht.c AVG_PKT_SIZE (4.4) - 1200 bytes.
 pub const PACKET_BITS: u64 = 1200 * 8;
 

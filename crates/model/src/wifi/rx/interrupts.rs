@@ -6,30 +6,30 @@ use crate::vocabulary::{Duration, Instant, Pkt};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-/// How long a device holds back what it has received.
+/// Interrupt mitigation parameters: how long a device holds back received frames.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RxMitigation {
-    /// From the last PPDU on.
+    /// Time since the last PPDU after which the interrupt is raised.
     pub last: Duration,
-    /// From the first one on, however many follow.
+    /// Time since the first PPDU after which the interrupt is raised, however many PPDUs follow.
     pub first: Duration,
 }
 
 impl RxMitigation {
-    /// Frames are told of as they come.
+    /// No mitigation: the interrupt is raised at once.
     pub const NONE: Self = Self { last: Duration::ZERO, first: Duration::ZERO };
 
-    /// That of the AR9300 and its successors, the AR9580 among them.
+    /// Parameters of the AR9300 and its successors, including the AR9580.
     // linux: drivers/net/wireless/ath/ath9k/hw.c ath9k_hw_init_config - rimt_last, rimt_first, as read in trees of about 4.9 and 5.10;
     // older ones have these two for all chips, OpenWrt at times 0.5 and 0.25 ms.
     pub const AR9300: Self = Self { last: Duration::from_micros(500), first: Duration::from_millis(2) };
 
-    /// That of chips before it.
+    /// Parameters of chips before the AR9300.
     // linux: as above, where the chips differ.
     pub const AR9002: Self = Self { last: Duration::from_micros(250), first: Duration::from_micros(700) };
 }
 
-/// What has been received and is not yet handed up.
+/// Packets that were received and not yet handed up.
 // deviation: a PPDU counts as received at the end of its exchange; the radio counts from its first and its last frame, so that the
 // next one may begin before the wait is over. Here packets wait behind the reorder buffer, on a host before it; airtime and
 // requests for a session are known at once.
@@ -46,19 +46,19 @@ pub struct HeldBack {
 }
 
 impl HeldBack {
-    /// Nothing is held back yet.
+    /// Creates the state with nothing held back.
     pub fn new(params: RxMitigation) -> Self {
         Self { params, waiting: Vec::new(), until: Instant::NEVER, latest: Instant::NEVER, softirq: None }
     }
 
-    /// The same on a host that takes time from an interrupt to the stack.
+    /// The same on a host that takes time from the interrupt to the network stack (softirq).
     #[must_use]
     pub fn with_softirq(mut self, softirq: Softirq) -> Self {
         self.softirq = Some(Box::new(softirq));
         self
     }
 
-    /// A PPDU has been received, of which these packets would go up; they stay here. One without any is another one to wait for.
+    /// A PPDU has been received. The packets in `up` are held back here. A PPDU without packets also restarts the wait.
     pub fn received(&mut self, now: Instant, up: &mut Vec<Pkt>) {
         if self.waiting.is_empty() {
             self.latest = now + self.params.first;
@@ -78,13 +78,13 @@ impl HeldBack {
         (!self.waiting.is_empty()).then(|| self.until + delay)
     }
 
-    /// An interrupt for another reason tells of what waits too; true if the host looks at once.
+    /// An interrupt for another reason also reports the waiting frames. Returns whether the host looks at them at once.
     pub fn interrupt(&mut self, now: Instant) -> bool {
         self.until = self.until.min(now);
         self.softirq.is_none()
     }
 
-    /// The host looks: all goes up, in order.
+    /// The host handles the interrupt: all packets go up, in order.
     pub fn hand_up(&mut self, up: &mut Vec<Pkt>) {
         up.append(&mut self.waiting);
         if let Some(softirq) = &mut self.softirq {
@@ -92,7 +92,7 @@ impl HeldBack {
         }
     }
 
-    /// What waits.
+    /// Packets that wait.
     pub fn packets(&self) -> impl Iterator<Item = Pkt> {
         self.waiting.iter().copied()
     }

@@ -15,20 +15,20 @@ use crate::wifi::seq_window::Seq;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-/// What a receiver keeps of one peer's TID.
+/// Receive state of one TID of a peer.
 #[derive(Debug, Default)]
 pub struct RxTid {
     session: Option<Box<Reorder>>,
-    /// Frames that came broken but with a readable delimiter.
+    /// Number of broken frames with a readable delimiter.
     pub broken: u64,
-    /// Frames that came again although they had been received: their acknowledgement was lost.
+    /// Number of frames received again because their acknowledgement was lost.
     pub duplicates: u64,
 }
 
-/// What a receiver with pseudo retry-out knows of the peer whose PPDU it has.
+/// State that pseudo retry-out needs about the peer whose PPDU was received.
 #[derive(Debug)]
 pub struct Judge<'a> {
-    /// Its rule.
+    /// The rule for counting a frame as lost.
     pub params: RetryOutParams,
     /// The peer's smoothed data rate.
     pub smoothed: &'a mut SmoothedRate,
@@ -37,15 +37,15 @@ pub struct Judge<'a> {
 }
 
 impl RxTid {
-    /// Frames that come broken are counted from now on: there is a [`Judge`] for each PPDU.
+    /// Counts broken frames from now on. Each PPDU is then given with a [`Judge`].
     pub fn count_broken(&mut self) {
         if let Some(reorder) = &mut self.session {
             reorder.count_broken();
         }
     }
 
-    /// The peer asks for a Block Ack session from `start` on, and is granted a window of this many frames. One that is open already,
-    /// whose answer was lost, ends.
+    /// Opens a Block Ack session that starts at `start` with a window of `frames` frames. A session that is already open, because its answer
+    /// was lost, ends.
     pub fn open(&mut self, start: Seq, frames: u16, place: PlaceId, up: &mut Vec<Pkt>) {
         match &mut self.session {
             Some(reorder) => reorder.restart(start, frames, up),
@@ -53,10 +53,10 @@ impl RxTid {
         }
     }
 
-    /// Takes the frames of one try of a PPDU.
+    /// Processes the frames of one try of a PPDU.
     ///
-    /// The handles of whole frames move up, appended to `up`; their charge stays behind in the sender's entry. With a `judge`, a
-    /// broken frame of a TCP segment may count as lost, although its sender goes on trying.
+    /// The packets of error-free frames are moved out and appended to `up`. Their memory charge stays in the sender's entry. With a `judge`, a
+    /// broken frame of a TCP segment may count as lost although its sender goes on trying.
     pub fn receive<S: Sink>(
         &mut self,
         now: Instant,
@@ -118,7 +118,7 @@ impl RxTid {
         }
     }
 
-    /// Whether a frame of a PPDU, which nobody has taken yet, will go up as it comes, instead of being held, found old, or found twice.
+    /// Whether any frame of a PPDU, before its packets are taken, would go up at once: it is not held back, old, or a duplicate.
     pub fn passes(&self, ppdu: &Ppdu, got: &RxOutcome) -> bool {
         let mut frames = got.first_of(ppdu);
         match &self.session {
@@ -127,27 +127,27 @@ impl RxTid {
         }
     }
 
-    /// A Block Ack request moves the window.
+    /// A Block Ack request moves the window to `start`.
     pub fn on_bar(&mut self, start: Seq, up: &mut Vec<Pkt>) {
         if let Some(reorder) = &mut self.session {
             reorder.move_to(start, up);
         }
     }
 
-    /// When a hole will be given up, if there is one.
+    /// When a hole will be given up, if there is a hole.
     #[inline]
     pub fn next_timeout(&self) -> Option<Instant> {
         self.session.as_ref().and_then(|r| r.next_timeout())
     }
 
-    /// Gives up holes that have lasted for too long.
+    /// Gives up holes that have timed out.
     pub fn on_timeout(&mut self, now: Instant, up: &mut Vec<Pkt>) {
         if let Some(reorder) = &mut self.session {
             reorder.on_timeout(now, up);
         }
     }
 
-    /// The session's buffer, if one is open.
+    /// The session's reorder buffer, if a session is open.
     pub fn session(&self) -> Option<&Reorder> {
         self.session.as_deref()
     }

@@ -7,11 +7,11 @@ use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// How long a hole may hold back later frames.
+/// How long a hole in the sequence numbers may hold back later frames.
 // linux: net/mac80211/rx.c HT_RX_REORDER_BUF_TIMEOUT (4.4) - HZ / 10.
 pub const RELEASE_TIMEOUT: Duration = Duration::from_millis(100);
 
-/// Puts the frames of one session in order again: a window of them, released after a timeout if one stays missing.
+/// Reorder buffer for one window of a session's frames. Frames behind a hole are released after a timeout.
 #[derive(Debug)]
 pub struct Reorder {
     window: SeqWindow,
@@ -25,7 +25,7 @@ pub struct Reorder {
 }
 
 impl Reorder {
-    /// An empty buffer for a window of so many frames, whose first expected one is `start`.
+    /// An empty buffer with a window of `frames` frames. `start` is the first expected frame.
     pub fn new(start: Seq, frames: u16, place: PlaceId) -> Self {
         Self {
             window: SeqWindow::new(start, frames),
@@ -36,14 +36,13 @@ impl Reorder {
         }
     }
 
-    /// Frames that come broken are counted from now on, and count as lost when [`Reorder::broken`] finds that they came so
-    /// too often.
+    /// Counts broken frames from now on. A frame counts as lost when [`Reorder::broken`] finds that it was received broken too often.
     pub fn count_broken(&mut self) {
         let frames = self.window.size();
         self.retry_out.get_or_insert_with(|| Box::new(RetryOut::new(frames)));
     }
 
-    /// A new session takes the place of this one: what is held goes up, and the next frame expected is `start`.
+    /// A new session replaces this one: held frames go up, and the next expected frame is `start`.
     // linux: net/mac80211/agg-rx.c __ieee80211_start_rx_ba_session (4.4) - a session that is open is stopped first.
     pub fn restart(&mut self, start: Seq, frames: u16, up: &mut Vec<Pkt>) {
         self.shift(self.window.size(), up);
@@ -57,10 +56,10 @@ impl Reorder {
         }
     }
 
-    /// Takes a frame; whatever can go up now is appended to `up`.
+    /// Processes a frame. Packets that can go up now are appended to `up`.
     ///
-    /// A frame from before the window, or one that is held already, is dropped here. Until the first frame of the
-    /// session comes, those from before it go up: they were on their way when the session was asked for.
+    /// A frame from before the window, or one that is already held, is dropped. Until the first frame of the session arrives, frames from
+    /// before the window go up: they were under way when the session was requested.
     // linux: net/mac80211/rx.c ieee80211_sta_manage_reorder_buf (4.4).
     pub fn receive<S: Sink>(
         &mut self,
@@ -98,7 +97,7 @@ impl Reorder {
         self.release_ready(up);
     }
 
-    /// Whether any of these frames, which come in this order, would go up as it comes.
+    /// Whether any of these frames, arriving in this order, would go up at once.
     // linux: net/mac80211/rx.c ieee80211_sta_manage_reorder_buf (6.12) - the next one expected, with none held, is not put into the buffer.
     pub fn passes(&self, frames: impl Iterator<Item = Seq>) -> bool {
         let mut window = self.window;
@@ -121,8 +120,8 @@ impl Reorder {
         false
     }
 
-    /// A frame came broken, of a packet that this rule is for or of another one. If broken frames are counted and the estimated
-    /// count of its retransmissions has reached `index`, it counts as lost, and what waited for it alone is appended to `up`.
+    /// A frame was received broken. `concerned` says whether the rule applies to its packet. If broken frames are counted and the estimated
+    /// number of retransmissions has reached `index`, the frame counts as lost, and frames that waited only for it are appended to `up`.
     // paper: retry-out 3.2 (3) - frames that are held already, or were passed by, are only counted.
     pub fn broken(&mut self, seq: Seq, concerned: bool, index: Option<u8>, up: &mut Vec<Pkt>) {
         let Some(retry_out) = &mut self.retry_out else { return };
@@ -148,7 +147,7 @@ impl Reorder {
         }
     }
 
-    /// What is remembered of frames that came broken, if they are counted.
+    /// The counts of broken frames, if they are counted.
     pub fn retry_out(&self) -> Option<&RetryOut> {
         self.retry_out.as_deref()
     }
@@ -163,7 +162,7 @@ impl Reorder {
         }
     }
 
-    /// A Block Ack request: nothing before `start` will come any more.
+    /// A Block Ack request: frames before `start` are no longer expected.
     pub fn move_to(&mut self, start: Seq, up: &mut Vec<Pkt>) {
         if let WindowPosition::Inside(n) | WindowPosition::Ahead(n) = self.window.position(start) {
             self.shift(n, up);
@@ -171,8 +170,8 @@ impl Reorder {
         }
     }
 
-    /// When a hole will be given up, if there is one: when the first frame behind it has waited for the timeout, although
-    /// later frames may have waited longer. It may be past already, once the frames before have gone up.
+    /// When a hole will be given up, if there is a hole: when the first frame behind it has waited for the timeout, although later frames may
+    /// have waited longer. This may be in the past once the frames before the hole have gone up.
     // linux: net/mac80211/rx.c ieee80211_sta_reorder_release (4.4) - the timer is set for the first frame that is held.
     pub fn next_timeout(&self) -> Option<Instant> {
         self.first_held().map(|(_, since)| since + RELEASE_TIMEOUT)
@@ -188,7 +187,7 @@ impl Reorder {
         marked.find_map(|offset| self.slots[self.slot(offset)].map(|(_, since)| (offset, since)))
     }
 
-    /// Gives up holes before frames that have waited for the timeout.
+    /// Gives up holes in front of frames that have waited for the timeout.
     // linux: net/mac80211/rx.c ieee80211_sta_reorder_release (4.4).
     pub fn on_timeout(&mut self, now: Instant, up: &mut Vec<Pkt>) {
         while let Some((n, since)) = self.first_held()

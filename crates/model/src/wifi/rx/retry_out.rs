@@ -8,17 +8,17 @@ use crate::vocabulary::Rate;
 use crate::wifi::marks::Marks;
 use crate::wifi::seq_window::{Seq, SeqWindow};
 
-/// How a receiver decides that a frame has come broken often enough.
+/// Rule for how often a frame must be received broken to count as lost.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RetryOutParams {
-    /// By the smoothed data rate, as the paper's Table I has it.
+    /// By the smoothed data rate, as in Table I of the paper.
     ByRate,
-    /// At the same count for all rates.
+    /// The same count for all rates.
     Index(u8),
 }
 
 impl RetryOutParams {
-    /// The estimated count of retransmissions at which a frame counts as lost, at this smoothed rate; none: never.
+    /// Estimated number of retransmissions at which a frame counts as lost, at this smoothed rate. `None`: never.
     // paper: retry-out table 1 - whose ends are taken as closed below and open above.
     pub const fn index(self, rate: SmoothedRate) -> Option<u8> {
         match self {
@@ -28,7 +28,7 @@ impl RetryOutParams {
     }
 }
 
-/// Table I of the paper: the index below 25, 50 and 100 Mbit/s.
+/// Table I of the paper: the index for rates below 25, 50 and 100 Mbit/s.
 // paper: retry-out table 1.
 pub const fn table(rate: Rate) -> Option<u8> {
     match rate.bps() {
@@ -39,19 +39,19 @@ pub const fn table(rate: Rate) -> Option<u8> {
     }
 }
 
-/// The moving average of the data rates of a peer's frames.
+/// Moving average of the data rates of a peer's frames.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct SmoothedRate(u64);
 
 impl SmoothedRate {
-    /// A frame of this rate was reported, broken or not.
+    /// Adds a received frame, broken or not, to the average.
     // paper: retry-out 3.2 (1) - three quarters of what it was and one quarter of the frame's.
     // deviation: the first frame's rate is taken whole; the paper does not say what the average begins with.
     pub const fn update(&mut self, rate: Rate) {
         let bps = rate.bps();
         self.0 = if self.0 == 0 { bps } else { (3 * self.0 + bps) / 4 };
     }
-    /// Its value.
+    /// The average.
     pub const fn rate(self) -> Rate {
         Rate::from_bps(self.0)
     }
@@ -60,7 +60,7 @@ impl SmoothedRate {
 /// Sequence numbers that may be remembered: those of the widest window and as many before it, whose frames may still come.
 const NUMBERS: usize = 2 * SeqWindow::MOST as usize;
 
-/// What is remembered of the frames of one session.
+/// Counts of broken frames of one session.
 #[derive(Clone, Debug)]
 pub struct RetryOut {
     /// So many numbers are remembered, a power of two: those of the window and as many before it.
@@ -72,7 +72,7 @@ pub struct RetryOut {
 }
 
 impl RetryOut {
-    /// Nothing has come in a session with a window of this many frames.
+    /// Creates the counts for a session with a window of `frames` frames.
     pub fn new(frames: u16) -> Self {
         let numbers = 2 * usize::from(frames).next_power_of_two();
         Self { numbers, broken: [0; NUMBERS], lost: [Marks::NONE; 2] }
@@ -82,8 +82,8 @@ impl RetryOut {
         usize::from(seq.get()) & (self.numbers - 1)
     }
 
-    /// A frame near the window came broken; returns the estimated count of its retransmissions, which is one less than that
-    /// of its receptions.
+    /// A frame near the window was received broken. Returns the estimated number of its retransmissions, which is one less than the number of
+    /// receptions.
     // paper: retry-out 3.2 (2) - every report with an error counts, so whole PPDUs that are sent again count too.
     pub fn broken(&mut self, seq: Seq) -> u8 {
         let place = self.place(seq);
@@ -92,24 +92,24 @@ impl RetryOut {
         *broken - 1
     }
 
-    /// The estimated count of retransmissions of a frame that came broken; none if it never did.
+    /// Estimated number of retransmissions of a frame. `None` if the frame was never received broken.
     pub fn count(&self, seq: Seq) -> Option<u8> {
         self.broken[self.place(seq)].checked_sub(1)
     }
 
-    /// The frame counts as lost from now on.
+    /// Marks the frame as lost.
     pub fn mark(&mut self, seq: Seq) {
         let place = self.place(seq);
         self.lost[place / Marks::MOST].mark(place % Marks::MOST);
     }
 
-    /// Whether the frame was marked lost.
+    /// Whether the frame was marked as lost.
     pub fn is_lost(&self, seq: Seq) -> bool {
         let place = self.place(seq);
         self.lost[place / Marks::MOST].has(place % Marks::MOST)
     }
 
-    /// The window moves on by `n` numbers: those from `end` on, which come into it, are new.
+    /// The window moves on by `n` numbers. The counts of the `n` numbers from `end` on, which come into the window, are reset.
     pub fn moved(&mut self, end: Seq, n: u16) {
         for n in 0..n.min(self.numbers as u16) {
             let place = self.place(end.plus(n));

@@ -14,7 +14,7 @@ use crate::wifi::phy::PhyRate;
 // HTC_RX_FRAME_HEADER_SIZE (4.14) - 4, 8 and 40 bytes.
 const HEADERS: u32 = 52;
 
-/// What has been received and is not with the host yet.
+/// Frames that were received and are not at the host yet.
 // deviation: packets wait behind the reorder buffer, on a host before it.
 // deviation: a frame of an aggregate counts as received by how many bytes follow it, from the end of the exchange back: an answer of some
 // 40 us later than it is.
@@ -48,8 +48,7 @@ impl Transfers {
         }
     }
 
-    /// A PPDU has been received at this rate, of which these frames came whole and these packets would go up;
-    /// they stay here.
+    /// A PPDU has been received at `rate`. `whole` marks the frames received without error. The packets in `up` are held here.
     pub fn received(&mut self, now: Instant, ppdu: &Ppdu, rate: PhyRate, whole: &Marks, up: &mut Vec<Pkt>) {
         let mut follow: u64 = ppdu.mpdus.iter().map(|mpdu| u64::from(mpdu.len)).sum();
         let came = (*whole & ppdu.all()).count() as usize;
@@ -85,7 +84,7 @@ impl Transfers {
         debug_assert!(self.frames > 0 || self.filling.is_empty(), "packets in no transfer");
     }
 
-    /// Packets that wait in vain for those before them go up behind what is under way.
+    /// Packets in `up`, for which the wait for earlier frames was given up, go up behind the frames that are under way.
     pub fn behind(&mut self, now: Instant, up: &mut Vec<Pkt>) {
         if self.frames > 0 {
             self.filling.append(up);
@@ -113,7 +112,7 @@ impl Transfers {
         }
     }
 
-    /// What has come to the host by now goes up, and what has waited long enough goes on the bus.
+    /// Hands up what has reached the host by `now`. Starts a transfer of frames that have waited long enough.
     pub fn on_timer(&mut self, now: Instant, up: &mut Vec<Pkt>) {
         if self.frames > 0 && self.begun + self.params.rx_wait <= now {
             self.send(self.begun + self.params.rx_wait, now);
@@ -126,7 +125,7 @@ impl Transfers {
         }
     }
 
-    /// What is on its way.
+    /// Packets on the way to the host.
     pub fn packets(&self) -> impl Iterator<Item = Pkt> {
         self.moving.iter().map(|&(_, p)| p).chain(self.filling.iter().copied())
     }

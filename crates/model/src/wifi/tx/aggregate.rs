@@ -7,11 +7,11 @@ use crate::wifi::phy::frame::{DELIMITER, padding};
 use crate::wifi::phy::{Gi, HtRate, PhyRate, RetryChain, ppdu_duration_without_extension};
 use crate::wifi::seq_window::SeqWindow;
 
-/// Frames ath9k puts in an aggregate at most.
+/// Maximum number of frames in an ath9k aggregate.
 // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_form_aggr (4.4) - half of the 64-frame Block Ack window.
 pub const MAX_FRAMES: u32 = 32;
 
-/// What a station that receives 802.11n takes at most, in bytes, unless it says less.
+/// Longest aggregate in bytes that an 802.11n receiver takes, unless the receiver announces less.
 // spec: ieee80211-2016 9.4.2.56.3 - 2^(13 + n) - 1 with n = 3, which ath9k advertises.
 pub const PEER_MAX: u32 = 65_535;
 
@@ -23,12 +23,12 @@ const MAX_DURATION: Duration = Duration::from_micros(4_096);
 // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_max_framelen (4.4).
 const MAX_BYTES: u32 = 65_532;
 
-/// Frames and bytes of an aggregate between radios of VHT: the window of a Block Ack session, and what length fields tell.
+/// Maximum frames and bytes of an aggregate between VHT radios: the Block Ack window, and the limit of the length fields.
 // spec: ieee80211-2020 9.4.2.157.2 - 2^(13 + n) - 1 with n = 7.
 // linux: drivers/net/wireless/mediatek/mt76/mt7915/init.c, mt7615/init.c, ath/ath10k, ath/ath11k (6.12) - all announce 7.
 pub const VHT_MOST: (u32, u32) = (64, (1 << 20) - 1);
 
-/// The same between radios of HE.
+/// Maximum frames and bytes of an aggregate between HE radios.
 // spec: ieee80211ax-2021 9.4.2.248.2 - 2^(20 + x) - 1 bytes with x = 3 at most, which are more than the longest PSDU of table 27-61 (recalled).
 // linux: drivers/net/wireless/mediatek/mt76/mt7915/init.c mt7915_init_he_caps (6.12) - announces x = 3.
 // deviation: x = 3 of all radios - what the firmware of ath11k announces is not known.
@@ -48,7 +48,7 @@ const MIN_MPDU: u32 = 256;
 // linux: drivers/net/wireless/ath/ath9k/common-init.c ath9k_cmn_setup_ht_cap (4.4) - IEEE80211_HT_MPDU_DENSITY_8.
 const DENSITY_MICROS: u64 = 8;
 
-/// What one A-MPDU may hold.
+/// Limits of one A-MPDU.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct AggregateLimits {
     frames: u32,
@@ -60,19 +60,19 @@ pub struct AggregateLimits {
     amsdu: AmsduLimits,
 }
 
-/// What one A-MSDU may hold.
+/// Limits of one A-MSDU.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct AmsduLimits {
-    /// Packets at most; 1 where none are joined.
+    /// Maximum number of packets. 1 disables A-MSDU.
     pub packets: u8,
-    /// Bytes of the MPDU at most.
+    /// Maximum length of the MPDU in bytes.
     pub bytes: u16,
-    /// Those packets are joined that mac80211 has put together; else what the firmware has.
+    /// Whether mac80211 joins the packets. Otherwise the firmware does.
     pub by_host: bool,
 }
 
 impl AmsduLimits {
-    /// Each packet has an MPDU of its own.
+    /// No A-MSDU: one packet per MPDU.
     pub const NONE: Self = Self { packets: 1, bytes: 0, by_host: false };
 }
 
@@ -83,8 +83,8 @@ const HT_MPDU_MAX: u16 = 4_095;
 impl AggregateLimits {
     /// The limits for PPDUs sent with `chain`.
     ///
-    /// `txop` is the access category's TXOP limit or zero, `max_frames` the driver's own limit ([`MAX_FRAMES`] for ath9k),
-    /// `peer_max` the bytes that the receiver takes ([`PEER_MAX`]).
+    /// `txop` is the access category's TXOP limit, or zero. `max_frames` is the driver's own limit ([`MAX_FRAMES`] for ath9k). `peer_max` is
+    /// the largest number of bytes that the receiver takes ([`PEER_MAX`]).
     // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_lookup_rate (4.4) - the least of what each entry of the chain can carry
     // in the time; nothing is aggregated if one of them is not HT.
     pub fn of(chain: &RetryChain, txop: Duration, max_frames: u32, peer_max: u32) -> Self {
@@ -109,7 +109,7 @@ impl AggregateLimits {
         Self { frames: max_frames.max(1), bytes, dense, least, sealing: 0, amsdu: AmsduLimits::NONE }
     }
 
-    /// Frames and bytes at most that the two ends of a link sent at `first` agree on: ath9k's, or those of VHT and HE.
+    /// Maximum frames and bytes that both ends of a link with first rate `first` agree on: the limits of ath9k, VHT or HE.
     pub const fn most(first: PhyRate) -> (u32, u32) {
         match first {
             PhyRate::Vht(_) => VHT_MOST,
@@ -118,19 +118,19 @@ impl AggregateLimits {
         }
     }
 
-    /// The same limits where the hardware's least length counts the delimiter: the firmware of the AR9271.
+    /// The same limits for hardware whose minimum subframe length includes the delimiter (the firmware of the AR9271).
     #[must_use]
     pub const fn with_delimiter_counted(self) -> Self {
         Self { least: MIN_MPDU - DELIMITER, ..self }
     }
 
-    /// The same limits with delimiters between frames that give the hardware time to encrypt.
+    /// The same limits with extra delimiters between frames, which give the hardware time to encrypt.
     #[must_use]
     pub const fn with_sealing(self, delimiters: u32) -> Self {
         Self { sealing: delimiters, ..self }
     }
 
-    /// The same limits where packets are joined into A-MSDUs, for PPDUs sent with `chain`.
+    /// The same limits with A-MSDUs, for PPDUs sent with `chain`.
     #[must_use]
     pub fn with_amsdu(self, limits: AmsduLimits, chain: &RetryChain) -> Self {
         let ht = chain.entries().iter().any(|entry| matches!(entry.rate, PhyRate::Ht(_)));
@@ -138,19 +138,19 @@ impl AggregateLimits {
         Self { amsdu: AmsduLimits { bytes, ..limits }, ..self }
     }
 
-    /// What one A-MSDU may hold.
+    /// Limits of one A-MSDU.
     #[inline]
     pub const fn amsdu(self) -> AmsduLimits {
         self.amsdu
     }
 
-    /// Frames at most; 1 where nothing may be aggregated.
+    /// Maximum number of frames. 1 disables aggregation.
     #[inline]
     pub const fn frames(self) -> u32 {
         self.frames
     }
 
-    /// Bytes at most of an aggregate of two frames or more; a single frame is sent whatever its length.
+    /// Maximum length in bytes of an aggregate of two or more frames. A single frame is sent whatever its length.
     #[inline]
     pub const fn bytes(self) -> u32 {
         self.bytes
@@ -210,7 +210,7 @@ fn dense_mpdu(rate: HtRate) -> u32 {
     (symbols * u64::from(rate.bits_per_symbol()) / 8) as u32
 }
 
-/// The lengths of an A-MPDU while it is filled.
+/// Lengths of an A-MPDU while it is filled.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Subframes {
     limits: AggregateLimits,
@@ -221,13 +221,14 @@ pub struct Subframes {
 }
 
 impl Subframes {
-    /// No frame yet.
+    /// An A-MPDU without frames.
     #[inline]
     pub const fn new(limits: AggregateLimits) -> Self {
         Self { limits, frames: 0, first: 0, bytes: 0, filler: 0 }
     }
 
-    /// As it was when it was filled before: so many frames, the first and the last of these lengths, and a PSDU of this many bytes.
+    /// Restores the state of a partly filled A-MPDU from its number of frames, the lengths of its first and last frame, and the length of its
+    /// PSDU in bytes.
     #[inline]
     pub const fn resumed(
         limits: AggregateLimits,
@@ -245,7 +246,7 @@ impl Subframes {
         padding(DELIMITER + mpdu) + limits.extra_delimiters(mpdu) * DELIMITER
     }
 
-    /// The limits that it is filled up to.
+    /// The limits of the A-MPDU.
     #[inline]
     pub const fn limits(&self) -> AggregateLimits {
         self.limits
@@ -274,13 +275,13 @@ impl Subframes {
         self.filler = Self::filler(self.limits, mpdu);
     }
 
-    /// Whether the MPDU added last may become longer by so many bytes.
+    /// Whether the MPDU added last may become `by` bytes longer.
     // deviation: an A-MSDU is never longer than an A-MPDU may be at the rates of its PPDU - whether firmware keeps to that is not known.
     pub const fn would_grow(&self, by: u32) -> bool {
         self.bytes + by <= self.limits.bytes
     }
 
-    /// The MPDU added last becomes longer, by so many bytes to `mpdu`.
+    /// Makes the MPDU added last `by` bytes longer; its new length is `mpdu`.
     pub const fn grow(&mut self, mpdu: u32, by: u32) {
         debug_assert!(self.frames > 0, "no frame to become longer");
         if self.frames == 1 {
@@ -290,13 +291,13 @@ impl Subframes {
         self.filler = Self::filler(self.limits, mpdu);
     }
 
-    /// Frames added.
+    /// Number of frames added.
     #[inline]
     pub const fn frames(&self) -> u32 {
         self.frames
     }
 
-    /// Length of the PSDU in bytes. A frame alone goes as it is, without delimiter.
+    /// Length of the PSDU in bytes. A single frame is sent without a delimiter.
     // spec: ieee80211-2016 9.7.1 - each subframe but the last is padded to a multiple of four.
     // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_form_aggr (4.4) - programs just that length.
     #[inline]

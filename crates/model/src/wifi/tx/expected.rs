@@ -11,7 +11,7 @@ use crate::wifi::tx::aggregate::{AggregateLimits, Subframes};
 // 10 bytes at 6 Mbit/s, gap included: 48 + 60 us (recalled).
 const OVERHEAD_NANOS: u64 = 108_000;
 
-/// Expected throughput of a fixed rate, whose frames always succeed and come in full aggregates.
+/// Expected throughput of a fixed rate, assuming that all frames succeed and are sent in full aggregates.
 // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_ht_get_tp_avg (4.4) - symbols of one packet and its part of the
 // overhead; the probability of success counts as 90 % at most (recalled).
 // deviation: full aggregates - Linux takes a running mean of their lengths, which a busy station reaches soon.

@@ -23,7 +23,7 @@ const GRACE: (Duration, Duration) = (TICK, Duration::from_millis(12));
 // deviation: before 4.8 they were exact; here they are late, too, as nobody's clocks run as alike as those of one simulation.
 const LATE: Duration = Duration::from_millis(8 * 4);
 
-/// Sessions that are to begin, and attempts that are to end, one after the other.
+/// Block Ack sessions to be started and attempts to be ended, in the order of the work queue.
 // linux: net/mac80211/ht.c ieee80211_ba_session_work, main.c ieee80211_register_hw (4.4) - an ordered work queue for each radio;
 // agg-tx.c ieee80211_tx_ba_session_handle_start, ___ieee80211_stop_tx_ba_session - synchronize_net before the driver is asked.
 // deviation: answers, which the same queue handles, do not wait in it; devices that share a radio have a queue each; firmware that sets
@@ -36,24 +36,25 @@ pub struct Starts {
 }
 
 impl Starts {
-    /// Nothing to do; grace periods are drawn from `stream`.
+    /// An empty work queue. Grace periods are drawn from `stream`.
     pub fn new(stream: RandomStream) -> Self {
         Self { queue: VecDeque::new(), stream }
     }
 
-    /// One more session is wanted or given up. The work that begins with it, if any: when its grace period is over.
+    /// Queues the start of a session, or the end of an attempt, for TID number `tid`. If the queue was empty, returns the work that begins,
+    /// with the end of its grace period.
     pub fn want(&mut self, now: Instant, tid: u32) -> Option<(u32, Instant)> {
         self.queue.push_back(tid);
         if self.queue.len() == 1 { self.begin(now) } else { None }
     }
 
-    /// The grace period of the first is over. The work that begins now, if any.
+    /// The grace period of the first work item is over. Returns the work that begins next, if any, with the end of its grace period.
     pub fn done(&mut self, now: Instant) -> Option<(u32, Instant)> {
         self.queue.pop_front();
         self.begin(now)
     }
 
-    /// By how much this host is late to notice that no answer has come.
+    /// Random delay after which the host notices that no answer has come.
     pub fn late(&mut self) -> Duration {
         self.stream.between(Duration::ZERO, LATE)
     }

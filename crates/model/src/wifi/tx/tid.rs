@@ -14,30 +14,30 @@ use crate::wifi::tx::aggregate::{AggregateLimits, Subframes};
 
 mod amsdu;
 
-/// State of the Block Ack session in which frames may be aggregated.
+/// State of a TID's Block Ack session. Frames may be aggregated within a session only.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum BlockAckSession {
-    /// None can be had: voice, or a peer without HT. Frames go out singly.
+    /// No session is possible: voice, or a peer without HT. Frames are sent singly.
     Never,
-    /// None yet: the next frame asks for one.
+    /// No session yet. The next frame requests one.
     Closed,
-    /// To be asked for when the host comes to it. Frames go out singly.
+    /// A session is to be requested when the host's work queue comes to it. Frames are sent singly.
     // linux: net/mac80211/tx.c ieee80211_tx_prep_agg (4.4) - HT_AGG_STATE_WANT_START changes nothing.
     Wanted,
-    /// The host is about to ask, and the request is sent then.
+    /// The host waits for the grace period to end at this instant, and then sends the request.
     Starting(Instant),
-    /// Asked for, until the answer comes, at the latest until then.
+    /// The request was sent. The attempt times out at this instant.
     Asked(Instant),
-    /// No answer has come, and the host will see to it.
+    /// No answer has come. The host's work queue will end the attempt.
     // linux: net/mac80211/tx.c ieee80211_tx_prep_agg (4.4) - frames that are kept are kept until the session is gone.
     Unanswered,
-    /// The host ends the attempt; frames wait until then.
+    /// The host ends the attempt at this instant. Frames wait until then.
     Stopping(Instant),
-    /// Frames are aggregated.
+    /// The session is open. Frames are aggregated.
     Open,
 }
 
-/// One peer's TID, as its sender sees it.
+/// Transmit state of one TID of a peer.
 #[derive(Debug)]
 pub struct TxTid {
     /// The Block Ack session.
@@ -58,9 +58,9 @@ pub struct TxTid {
     fifo: bool,
     /// Bytes that encryption adds to a frame.
     sealed: u16,
-    /// The next PPDU lifts the hardware's filter by destination.
+    /// The next PPDU clears the hardware's destination filter.
     pub lifts: bool,
-    /// Its peer sleeps, or the device is on another channel: nothing is sent.
+    /// The peer sleeps, or the device is on another channel: nothing is sent.
     pub asleep: bool,
 }
 
@@ -89,31 +89,31 @@ impl TxTid {
         }
     }
 
-    /// Its frames are encrypted.
+    /// Encrypts the TID's frames with `cipher`.
     pub const fn encrypt(&mut self, cipher: Cipher) {
         self.sealed = cipher.bytes() as u16;
     }
 
-    /// Its frames wait in a FIFO of the driver, whose first is looked at before it is taken.
+    /// Frames wait in a FIFO of the driver, which looks at the first frame before taking it.
     // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_get_tid_subframe (4.4) - retry_q, and only when that is empty buf_q, of which
     // the first stays until it is sent. ath9k_htc-firmware: wlan/if_owl.c ath_tgt_tx_form_aggr (e888634) - likewise.
     pub fn looks_before_it_takes(&mut self) {
         self.fifo = true;
     }
 
-    /// Whether numbered frames wait.
+    /// Whether frames with a sequence number wait.
     #[inline]
     pub fn has_waiting(&self) -> bool {
         !self.waiting.is_empty()
     }
 
-    /// Whether one of them lies inside the window.
+    /// Whether a waiting numbered frame lies inside the window.
     pub fn has_waiting_inside(&self) -> bool {
         !self.asleep && self.waiting.iter().any(|mpdu| self.is_inside(mpdu.seq))
     }
 
-    /// Whether frames may be sent now. While a session is asked for, frames of mac80211's own queues go on singly; before there were
-    /// such queues, frames waited for the answer.
+    /// Whether frames may be sent now. While a session is being requested, drivers that use mac80211's queues send frames singly. Drivers
+    /// without these queues hold the frames until the answer.
     // linux: net/mac80211/tx.c ieee80211_tx_prep_agg, ieee80211_tx_dequeue (6.12) - a frame is kept only where the TID has no
     // queue of its own; ieee80211_agg_stop_txq, in agg-tx.c, stops the queue only while an attempt is ended.
     // deviation: with FIFOs of the driver all frames wait; in Linux those that are in the driver by then go on singly, and of those that
@@ -135,24 +135,24 @@ impl TxTid {
         }
     }
 
-    /// Whether its Block Acks have marks for 256 frames.
+    /// Whether Block Acks of the session have a 256-bit bitmap.
     #[inline]
     pub fn is_wide(&self) -> bool {
         self.window.is_wide()
     }
 
-    /// The oldest number that is still open.
+    /// The oldest sequence number whose frame is not complete.
     pub fn start(&self) -> Seq {
         self.window.start()
     }
 
-    /// The number of the next frame that is sent, where a session would start: a frame may have its number already and
-    /// wait for room in the hardware.
+    /// Sequence number of the next frame to be sent, where a session would start. A frame may already have this number while waiting for room
+    /// in the hardware.
     pub fn next(&self) -> Seq {
         self.waiting.front().map_or(self.next, |m| m.seq)
     }
 
-    /// Whether a session may be asked for now.
+    /// Whether a session may be requested now.
     // linux: net/mac80211/agg-tx.c ieee80211_start_tx_ba_session (4.4).
     pub fn may_ask(&self, now: Instant) -> bool {
         self.session == BlockAckSession::Closed
@@ -160,15 +160,15 @@ impl TxTid {
             && (self.requests <= BURST_REQUESTS || now >= self.last_request + REQUEST_PERIOD)
     }
 
-    /// A session is asked for; the answer is waited for until `until`.
+    /// A session is requested. The answer is awaited until `until`.
     pub fn ask(&mut self, now: Instant, until: Instant) {
         self.session = BlockAckSession::Asked(until);
         self.requests += 1;
         self.last_request = now;
     }
 
-    /// The session opens with a window of so many frames, which starts at the next frame. Frames that wait get new numbers if one that is
-    /// with the hardware, and does not belong to the session, has a later one than the first of them.
+    /// Opens the session with a window of `frames` frames, starting at the next frame. Waiting frames get new numbers if a frame outside the
+    /// session that is in the hardware has a later number than the first waiting frame.
     pub fn open(&mut self, frames: u16) {
         self.session = BlockAckSession::Open;
         self.requests = 0;
@@ -234,7 +234,7 @@ impl TxTid {
             || matches!(self.window.position(seq), WindowPosition::Inside(_))
     }
 
-    /// Takes a new frame out of its queue before there is room for it, as ath9k with MAC queues does.
+    /// Takes a new frame out of its queue before the hardware has room, as ath9k with mac80211 queues does.
     // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_sched_aggr (4.11) - the frame looked at waits in retry_q.
     pub fn hold_one<'a, S: Sink>(
         &mut self,
@@ -249,10 +249,10 @@ impl TxTid {
         }
     }
 
-    /// Fills `ppdu`, which is empty or has not been tried, with frames up to the limits that it was begun with; true if one was
-    /// added, or a packet to one.
+    /// Adds frames to `ppdu`, which is empty or has not been tried, up to its limits. Returns whether a frame was added, or a packet was added
+    /// to a frame.
     ///
-    /// The frame that does not fit any more waits at the head. A lone frame is sent without aggregation.
+    /// The first frame that does not fit waits at the head. A single frame is sent without aggregation.
     // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_form_aggr (4.4) - limits in this order: window, bytes, frames. The frame that
     // finds the aggregate full has been taken out of its queue by then.
     // deviation: the frame that does not fit waits at the head, not at the tail, of the frames to be sent again; only
@@ -312,7 +312,7 @@ impl TxTid {
         ppdu.bytes > before
     }
 
-    /// Puts one frame, without aggregation, into `ppdu`; false if there is none.
+    /// Puts one frame, without aggregation, into `ppdu`. Returns false if no frame is available.
     pub fn build_single<'a, S: Sink>(
         &mut self,
         ppdu: &mut Ppdu,
@@ -328,7 +328,7 @@ impl TxTid {
         true
     }
 
-    /// A frame's fate is known: its number is done with.
+    /// The fate of the frame with number `seq` is known.
     #[inline(always)]
     pub fn complete(&mut self, seq: Seq) {
         if let WindowPosition::Inside(n) = self.window.position(seq) {
@@ -348,8 +348,8 @@ impl TxTid {
         }
     }
 
-    /// Gives up a frame of a session and all before it that are still open; those that wait are appended to `lost`.
-    /// Returns the number from which on frames still come.
+    /// Gives up the session frame `seq` and all incomplete frames before it. Those that wait are appended to `lost`. Returns the first number
+    /// that is still sent.
     // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_complete_aggr, ath_tx_get_tid_subframe (4.4) - the request
     // starts just past the frame given up, and older frames are not sent any more.
     pub fn give_up(&mut self, seq: Seq, lost: &mut Vec<Mpdu>) -> Seq {
@@ -361,25 +361,25 @@ impl TxTid {
         start
     }
 
-    /// Whether a frame of the session lies before one that was given up.
+    /// Whether the number lies before a session frame that was given up.
     #[inline]
     pub fn is_given_up(&self, seq: Seq) -> bool {
         self.given_up.is_some_and(|start| before(&self.window, seq, start))
     }
 
-    /// A Block Ack request from `start` on was lost.
+    /// A Block Ack request that moves the window to `start` was lost.
     // linux: net/mac80211/status.c ieee80211_set_bar_pending, ieee80211_check_pending_bar (4.4).
     pub fn bar_lost(&mut self, start: Seq) {
         self.bar_pending = Some(start);
     }
 
-    /// The Block Ack request to be sent again now that the receiver has answered, if one was lost.
+    /// Takes the lost Block Ack request, if any, to be sent again now that the receiver has answered.
     #[inline]
     pub fn take_bar(&mut self) -> Option<Seq> {
         self.bar_pending.take()
     }
 
-    /// A frame of a session failed and waits to be sent again.
+    /// A session frame failed and waits to be sent again.
     // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_complete_aggr, ath_lookup_rate (4.11) - the marks of a frame that is to be
     // sent again stay: a probe of which no try arrived probes again, alone.
     // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_complete_aggr (4.11) - to the end of retry_q, behind new frames that wait there.
@@ -389,7 +389,7 @@ impl TxTid {
         self.waiting.insert(at, mpdu);
     }
 
-    /// The hardware has returned a single frame, which is to be sent once more, with a new number.
+    /// The hardware has returned a single frame. The frame is sent once more, with a new sequence number.
     // linux: net/mac80211/tx.c ieee80211_tx_pending_skb, ieee80211_tx_h_sequence (4.4) - what is sent again is processed anew.
     // deviation: it goes before what waits in the driver's FIFO - in Linux behind it.
     pub fn once_more(&mut self, mpdu: Mpdu) {
@@ -399,14 +399,14 @@ impl TxTid {
         self.next = self.next.plus(1);
     }
 
-    /// The hardware has given a frame back, as its receiver has fallen asleep: it goes before all others then.
+    /// The hardware has given a frame back because its receiver fell asleep. The frame goes to the head of the waiting frames.
     pub fn back(&mut self, mpdu: Mpdu) {
         self.waiting.push_front(mpdu);
     }
 
-    /// The hardware has given back frames from before the session, in this order, as their receiver has fallen asleep: they join it. With
-    /// `in_order`, and if none of the session's own frames has been sent, all have new numbers in their order; otherwise these have the next
-    /// ones, so that their receiver hands them up behind the others.
+    /// Adds frames from before the session that the hardware has given back because their receiver fell asleep, in the given order. With
+    /// `in_order`, and if no frame of the session has been sent, all frames are renumbered in order. Otherwise the added frames get the next
+    /// numbers, so that the receiver hands them up after the session's waiting frames.
     // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_setup_buffer (6.12) - the TID's next number, whatever the frame had before.
     // deviation: where firmware gives numbers, or no driver is known, order is kept - no source tells.
     pub fn join(&mut self, before: Vec<Mpdu>, in_order: bool) {
@@ -425,7 +425,8 @@ impl TxTid {
         }
     }
 
-    /// Takes out frames of no session that the hardware gave back as their receiver fell asleep, and that are old. Whether others are left.
+    /// Outside a session, removes old frames that the hardware gave back because their receiver fell asleep, and appends them to `old`. Returns
+    /// whether other such frames are left. Returns false while a session is open.
     pub fn give_up_old(&mut self, is_old: impl Fn(Pkt) -> bool, old: &mut Vec<Mpdu>) -> bool {
         if self.session == BlockAckSession::Open {
             return false;
@@ -437,16 +438,16 @@ impl TxTid {
         self.waiting.iter().any(came_back)
     }
 
-    /// Frames that wait to be sent (again).
+    /// Frames that wait to be sent or sent again.
     pub fn waiting(&self) -> impl Iterator<Item = &Mpdu> {
         self.waiting.iter()
     }
 }
 
-/// The rate control of a link, which may want to have a frame's rate probed when it is taken.
+/// Rate control of a link, which may choose a probe rate for a frame when the frame is taken.
 #[derive(Debug)]
 pub struct LinkRate<'r> {
-    /// Now.
+    /// Current time.
     pub now: Instant,
     /// The rate control.
     pub rate: &'r mut RateControl,

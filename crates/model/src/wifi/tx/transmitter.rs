@@ -20,7 +20,7 @@ use alloc::vec::Vec;
 // linux: net/mac80211/ieee80211_i.h IEEE80211_DEFAULT_AIRTIME_WEIGHT (5.1).
 pub const AIRTIME_WEIGHT: u32 = 256;
 
-/// Number of a TID within a device: eight for each peer.
+/// Number of a TID within a device. Each peer has eight.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TidIndex(pub u32);
 
@@ -28,7 +28,7 @@ pub struct TidIndex(pub u32);
 pub const TIDS: usize = 8;
 
 impl TidIndex {
-    /// TID `tid` of `peer`.
+    /// The number of TID `tid` of `peer`.
     #[inline]
     pub const fn new(peer: PeerId, tid: u8) -> Self {
         Self(peer.0 as u32 * TIDS as u32 + tid as u32)
@@ -43,24 +43,24 @@ impl TidIndex {
     pub const fn tid(self) -> u8 {
         (self.0 % TIDS as u32) as u8
     }
-    /// Its access category.
+    /// The access category of the TID.
     #[inline]
     pub const fn ac(self) -> Ac {
         Ac::of_tid(self.tid())
     }
-    /// Position in tables.
+    /// Index in tables.
     #[inline]
     pub const fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// Frames that the window of a Block Ack session with a neighbour may have.
+/// Window sizes, in frames, of Block Ack sessions with a neighbour.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Windows {
-    /// Those that it is asked for.
+    /// Window size that this device requests.
     pub asks: u16,
-    /// Those that it is granted at most.
+    /// Largest window size that this device grants.
     pub grants: u16,
 }
 
@@ -70,44 +70,43 @@ impl Default for Windows {
     }
 }
 
-/// A neighbour that frames are exchanged with.
+/// A neighbour that the device exchanges frames with.
 #[derive(Clone, Debug)]
 pub struct Peer {
-    /// The neighbour's own device, and the number under which it knows this one.
+    /// The neighbour's device, and the peer number of this device there.
     pub remote: (DevId, PeerId),
-    /// What chooses the rates of frames to it.
+    /// Rate control of frames to the neighbour.
     pub rate: RateControl,
-    /// The rates chosen.
+    /// The retry chain chosen last.
     pub chain: RetryChain,
-    /// Limits of an aggregate to it, by access category.
+    /// Aggregate limits, by access category.
     pub limits: [AggregateLimits; 4],
     /// Throughput that rate control expects.
     pub expected: Rate,
-    /// Its share of the airtime against others' (`iw station set airtime_weight`).
+    /// Airtime weight of the station (`iw station set airtime_weight`).
     pub weight: u32,
-    /// Frames and bytes that an aggregate to it may have at most, whatever the rates.
+    /// Maximum frames and bytes of an aggregate to the neighbour, independent of the rates.
     pub most: (u32, u32),
-    /// The hardware's least length of a subframe counts the delimiter.
+    /// The hardware's minimum subframe length includes the delimiter.
     pub delimiter_counted: bool,
-    /// Delimiters without content that encryption asks for between frames.
+    /// Number of empty delimiters that encryption requires between frames.
     pub sealing: u32,
-    /// What A-MSDUs to it may hold.
+    /// Limits of A-MSDUs to the neighbour.
     pub amsdu: AmsduLimits,
-    /// Windows of Block Ack sessions with it.
+    /// Window sizes of Block Ack sessions with the neighbour.
     pub windows: Windows,
-    /// What is lost on the way to it and back.
+    /// Errors on the path to the neighbour and back.
     pub errors: PathErrors,
-    /// Data PPDUs to it of which nothing was heard, and answers of its to data PPDUs that were lost: by noise, not in
-    /// collisions.
+    /// Number of data PPDUs to the neighbour of which nothing was received, because of noise. Collisions do not count.
     pub unheard: u64,
-    /// See there.
+    /// Number of responses to data PPDUs that were lost, because of noise. Collisions do not count.
     pub answers_lost: u64,
-    /// Data PPDUs to it that were begun while a frame was on the air that this device does not hear.
+    /// Number of data PPDUs to the neighbour that started during a frame that this device does not hear.
     pub begun_amid: u64,
 }
 
 impl Peer {
-    /// A neighbour to which nothing is lost; `remote` as in [`Peer::remote`]. Its limits are those without TXOP limits.
+    /// A neighbour with a loss-free path. `remote` is as in [`Peer::remote`]. The aggregate limits assume no TXOP limits.
     pub fn new(remote: (DevId, PeerId), rate: RateControl) -> Self {
         let chain = rate.chain();
         let limits = [AggregateLimits::of(&chain, Duration::ZERO, MAX_FRAMES, PEER_MAX); 4];
@@ -132,7 +131,7 @@ impl Peer {
         new
     }
 
-    /// Takes over the rates that rate control has chosen, with the limits that follow from them.
+    /// Adopts the rates that rate control has chosen, with the aggregate limits that follow from them.
     pub fn choose(&mut self, txop: impl Fn(Ac) -> Duration) {
         self.chain = self.rate.chain();
         let (frames, bytes) = self.most;
@@ -160,7 +159,7 @@ impl Peer {
     }
 }
 
-/// The hardware as a driver sees it.
+/// The hardware as seen by a driver.
 #[derive(Debug)]
 pub struct Hardware<'a> {
     /// The device's radio.
@@ -170,24 +169,24 @@ pub struct Hardware<'a> {
 }
 
 impl Hardware<'_> {
-    /// Queues a PPDU behind the others of its category.
+    /// Appends a PPDU to the queue of its access category.
     pub fn send(&mut self, now: Instant, ppdu: Box<Ppdu>) {
         self.radio.send(now, ppdu.header.ac.index(), ppdu, self.medium);
     }
 }
 
-/// What became of an attempt to send.
+/// Result of an attempt to send.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Attempt {
     /// A PPDU was handed to the hardware.
     Sent,
     /// The hardware has no room.
     Full,
-    /// There was nothing that may be sent now.
+    /// No frame may be sent now.
     Nothing,
 }
 
-/// The sending half of a Wi-Fi device.
+/// The transmit half of a Wi-Fi device.
 #[derive(Debug)]
 pub struct Transmitter {
     /// The device.
@@ -198,15 +197,15 @@ pub struct Transmitter {
     pub tids: Vec<TxTid>,
     /// Rate of management frames.
     pub lowest: PhyRate,
-    /// Longer PPDUs begin with RTS and CTS.
+    /// PPDUs longer than this (in bytes) are sent with RTS and CTS.
     pub rts_threshold: u32,
-    /// Sessions that are to begin; without it they do when they are wanted.
+    /// Work queue for session starts. Without it, sessions start as soon as they are wanted.
     pub starts: Option<Starts>,
-    /// The hardware filters by destination.
+    /// The hardware's destination filter, if it has one.
     pub filter: Option<DestinationFilter>,
-    /// Management frames that wait for a peer to wake, or for the device to be back.
+    /// Management frames that wait until a peer wakes, or until the device is back on its channel.
     pub held: Vec<(TidIndex, Ac, Content)>,
-    /// What stands among the peers for all stations together, where frames are sent to a group.
+    /// The pseudo-peer for group-addressed frames, if such frames are sent.
     pub group: Option<PeerId>,
 }
 
@@ -235,7 +234,7 @@ impl Transmitter {
         }
     }
 
-    /// Adds a neighbour; its frames are aggregated if its whole chain is HT, VHT or HE, except voice.
+    /// Adds a neighbour. Frames to it are aggregated, except voice, if all rates of its retry chain are HT, VHT or HE.
     pub fn add_peer(&mut self, peer: Peer) -> PeerId {
         let id = PeerId::from_index(self.peers.len());
         let ht = peer.chain.entries().iter().all(|e| e.rate.aggregates());
@@ -257,7 +256,7 @@ impl Transmitter {
         self.tids.iter_mut().for_each(TxTid::looks_before_it_takes);
     }
 
-    /// Rate control learns what became of a data PPDU that still has its frames; true if it expects another throughput now.
+    /// Reports the result of a data PPDU, which still has its frames, to rate control. Returns whether the expected throughput has changed.
     pub fn learn(&mut self, now: Instant, ppdu: &Ppdu, radio: &Radio) -> bool {
         let peer = &mut self.peers[ppdu.header.peer.index()];
         let (used, n) = ppdu.used();
@@ -275,7 +274,7 @@ impl Transmitter {
         changed
     }
 
-    /// Takes a frame before there is room for it (see [`TxTid::hold_one`]).
+    /// Takes a frame before the hardware has room for it (see [`TxTid::hold_one`]).
     pub fn hold_one<'a, S: Sink>(
         &mut self,
         now: Instant,
@@ -287,7 +286,8 @@ impl Transmitter {
         self.tids[tid.index()].hold_one(LinkRate { now, rate }, ctx, pull);
     }
 
-    /// A frame has come for which there is no Block Ack session: one is wanted, unless it was asked for too often.
+    /// A frame has come for a TID without a Block Ack session. Requests a session, unless too many requests were sent, or the last
+    /// of several was sent too recently.
     // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_aggr_check, agg-tx.c ieee80211_start_tx_ba_session (4.4) - with the first
     // frame that a rate is looked up for.
     pub fn want_session(&mut self, now: Instant, tid: TidIndex, hw: &mut Hardware<'_>) {
@@ -305,7 +305,7 @@ impl Transmitter {
         }
     }
 
-    /// The time that a session waits for is over. Returns whose turn it is in the host's work queue, if it turns to another.
+    /// A wait of the TID's session is over. If the host's work queue begins another item, returns its TID.
     pub fn session_is_due(&mut self, now: Instant, tid: TidIndex, hw: &mut Hardware<'_>) -> Option<TidIndex> {
         let t = &mut self.tids[tid.index()];
         let work = match (t.session, &mut self.starts) {
@@ -348,7 +348,7 @@ impl Transmitter {
         self.send_management(now, tid, Ac::Vo, content, hw);
     }
 
-    /// Sends a management frame or a Block Ack request at the lowest basic rate; it waits for who sleeps.
+    /// Sends a management frame or a Block Ack request at the lowest basic rate. Frames to a sleeping peer wait.
     // spec: ieee80211-2016 11.2.2 - action frames are buffered. deviation: Block Ack requests too, which are not worth a try then.
     pub fn send_management(
         &mut self,
@@ -368,7 +368,7 @@ impl Transmitter {
         hw.send(now, ppdu);
     }
 
-    /// Builds a PPDU of one frame of a TID, whether its peer sleeps or not; none if it has no frame that may go.
+    /// Builds a PPDU of one frame of a TID, whether the peer sleeps or not. `None` if no frame may be sent.
     pub fn single<'a, S: Sink>(
         &mut self,
         now: Instant,
@@ -395,7 +395,7 @@ impl Transmitter {
         Some(ppdu)
     }
 
-    /// Tries to hand the hardware one PPDU (or a burst of single frames) of one TID.
+    /// Tries to hand the hardware one PPDU, or a burst of single frames, of one TID.
     pub fn attempt<'a, S: Sink>(
         &mut self,
         now: Instant,
@@ -461,7 +461,7 @@ impl Transmitter {
     }
 }
 
-/// How management frames are sent.
+/// Retry chain of management frames.
 // linux: net/mac80211/rate.c rate_control_send_low (4.4) - the lowest basic rate, max_rate_tries times.
 // linux: drivers/net/wireless/ath/ath9k/init.c ath9k_set_hw_capab (4.4) - max_rate_tries is 10.
 pub fn management_chain(lowest: PhyRate) -> RetryChain {

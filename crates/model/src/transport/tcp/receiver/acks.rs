@@ -4,7 +4,7 @@ use crate::transport::tcp::config::TcpConfig;
 use crate::transport::tcp::ticks::Ticks;
 use crate::vocabulary::{Duration, Instant};
 
-/// Most acknowledgements that are sent at once for a reason.
+/// Maximum number of quick ACKs in a row.
 // linux: include/net/tcp.h TCP_MAX_QUICKACKS (6.1).
 pub const MAX_QUICK: u32 = 16;
 /// Duplicate acknowledgements that are never held back.
@@ -16,16 +16,16 @@ const MSS_DEFAULT: u32 = 536;
 const MSS_MIN: u32 = 88;
 const TCP_HEADER: u32 = 20;
 
-/// A segment that has come in order, as far as this policy looks at it.
+/// A segment received in order, as seen by the ACK policy.
 #[derive(Clone, Copy, Debug)]
 pub struct SegmentArrival {
     /// Bytes of data in one of its segments (`gso_size`, or all of them).
     pub segment: u32,
-    /// Its last segment bears FIN, SYN or PSH.
+    /// The last segment has FIN, SYN or PSH.
     pub pushed: bool,
 }
 
-/// The state of acknowledgements. Times are ticks.
+/// State of the ACK policy. Times are in ticks.
 // linux: include/net/inet_connection_sock.h icsk_ack (6.1).
 #[derive(Clone, Debug)]
 pub struct Acks {
@@ -38,10 +38,10 @@ pub struct Acks {
     comp_nr: u32,
     tcp_header: u32,
     push_acks_full: bool,
-    /// Size of the segments that come, in bytes of data (`rcv_mss`).
+    /// Estimated size of received segments, in bytes of data (`rcv_mss`).
     pub rcv_mss: u32,
     last_segment: u32,
-    /// Acknowledgements that are still to be sent at once.
+    /// Number of quick ACKs left.
     pub quick: u32,
     /// Time in which an answer of the application would take the acknowledgement along (`ato`).
     ato: u32,
@@ -58,14 +58,14 @@ pub struct Acks {
     compressed_at: Instant,
     duplicates: u8,
     duplicates_of: u32,
-    /// An acknowledgement is to leave now.
+    /// An ACK is to be sent now.
     pub send: bool,
     /// When the owner's timer is set for, perhaps too early.
     wake: Instant,
 }
 
 impl Acks {
-    /// The policy of a socket that is not connected.
+    /// The policy of an unconnected socket.
     pub fn new(config: &TcpConfig) -> Self {
         let ticks = Ticks::new(config.hz);
         Self {
@@ -107,19 +107,19 @@ impl Acks {
         self.last_arrival = self.ticks.at(now);
     }
 
-    /// How long a delayed acknowledgement waits, in us, and how long ago data came, in ms.
+    /// Delayed-ACK timeout in us, and time since data was received in ms.
     pub fn times(&self, now: Instant) -> (u32, u32) {
         let micros = |ticks: u32| (u64::from(ticks) * 1_000_000 / u64::from(2 * self.half_second)) as u32;
         (micros(self.ato), micros(self.ticks.at(now).wrapping_sub(self.last_arrival)) / 1_000)
     }
 
-    /// Something was received that is to be acknowledged.
+    /// Schedules an ACK.
     #[inline]
     pub fn schedule(&mut self) {
         self.scheduled = true;
     }
 
-    /// What is scheduled is to be sent at once.
+    /// Schedules an ACK that is sent at once.
     // linux: include/net/inet_connection_sock.h ICSK_ACK_NOW (6.1).
     #[inline]
     pub fn schedule_now(&mut self) {
@@ -135,7 +135,7 @@ impl Acks {
         self.quick = self.quick.max(quick.min(most));
     }
 
-    /// Acknowledgements are sent at once for a while.
+    /// Enters quick-ACK mode.
     // linux: net/ipv4/tcp_input.c tcp_enter_quickack_mode (6.1).
     pub fn quick_mode(&mut self, rcv_wnd: u32, most: u32) {
         self.more_quick(rcv_wnd, most);
@@ -143,12 +143,12 @@ impl Acks {
         self.ato = self.ato_min;
     }
 
-    /// The application answers rather than only receives (`inet_csk_enter_pingpong_mode`).
+    /// Enters pingpong mode: the application answers and does not only receive (`inet_csk_enter_pingpong_mode`).
     pub fn pingpong(&mut self) {
         self.pingpong = true;
     }
 
-    /// Data has come in order: guesses the sender's segment size and how long to wait.
+    /// Data was received in order. Updates the estimates of the sender's segment size and of the delayed-ACK timeout.
     // linux: net/ipv4/tcp_input.c tcp_event_data_recv (6.1).
     #[inline]
     pub fn data(&mut self, tick: u32, arrival: SegmentArrival, rcv_wnd: u32, advmss: u32, path: PathRtt) {
@@ -193,7 +193,7 @@ impl Acks {
         self.pushed = true;
     }
 
-    /// Data is sent, which takes the acknowledgement along.
+    /// Data is sent, and carries the acknowledgement.
     // linux: net/ipv4/tcp_output.c tcp_event_data_sent (6.1) - an answer within the waiting time makes it a dialogue.
     #[inline]
     pub fn data_sent(&mut self, tick: u32) {
@@ -207,8 +207,8 @@ impl Acks {
         self.quick > 0 && !self.pingpong
     }
 
-    /// After a segment was taken in and what could be sent was sent: decides whether its acknowledgement leaves now.
-    /// `unacked` are bytes received since the last one, `may_move` tells that the window's right edge can move.
+    /// Decides whether an ACK is sent now, after a segment was processed and the sender has sent what it could. `unacked` is the number of
+    /// bytes received since the last ACK. `may_move` says that the right edge of the window can move.
     // linux: net/ipv4/tcp_input.c __tcp_ack_snd_check (6.1).
     #[inline]
     pub fn check(
@@ -292,7 +292,7 @@ impl Acks {
         }
     }
 
-    /// Whether an acknowledgement that was held back must leave before the next one.
+    /// Whether a compressed ACK must be sent before the next one.
     pub fn holds_back(&self) -> bool {
         self.compressed > 0
     }
@@ -304,7 +304,7 @@ impl Acks {
         (self.wake != Instant::NEVER).then_some(self.wake)
     }
 
-    /// A delayed acknowledgement may be due.
+    /// A delayed ACK may be due.
     // linux: net/ipv4/tcp_timer.c tcp_delack_timer_handler, tcp_compressed_ack_kick (6.1) - having waited in vain, it
     // waits longer next time; in a dialogue, no longer at all.
     pub fn on_timer(&mut self, now: Instant, path: PathRtt) {
@@ -339,7 +339,7 @@ impl Acks {
         }
     }
 
-    /// An acknowledgement has left, in `segs` segments.
+    /// An ACK was sent, in `segs` segments.
     // linux: net/ipv4/tcp_output.c tcp_event_ack_sent (6.1).
     #[inline]
     pub fn sent(&mut self, segs: u32) {
@@ -358,18 +358,18 @@ impl Acks {
     }
 }
 
-/// What the policy asks of a connection in which something is missing.
+/// State of a connection with missing data, as the policy uses it.
 #[derive(Clone, Copy, Debug)]
 pub struct MissingData {
-    /// The other end takes SACK blocks.
+    /// The peer accepts SACK blocks.
     pub sack: bool,
-    /// Next sequence number that is missing.
+    /// RCV.NXT: the next missing sequence number.
     pub rcv_nxt: u32,
-    /// Eight times the receiving side's round-trip time in us.
+    /// Eight times the receiver's round-trip time in us.
     pub rtt8_us: u32,
 }
 
-/// What the sending half knows of the path.
+/// Path measurements of the sending half.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PathRtt {
     /// Eight times the smoothed round-trip time in us; 0 if unknown.

@@ -30,14 +30,14 @@ const fn room_behind(payload: u32, truesize: u32) -> u32 {
     truesize.saturating_sub(SKB + SHARED_INFO + BEFORE_DATA + payload)
 }
 
-/// What is wrong with a segment, before anything of it is looked at.
+/// Result of the checks on a segment before it is processed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Check {
-    /// Nothing.
+    /// The segment is acceptable.
     Good,
-    /// It is old or beyond the window: it is thrown away, and the answer is an acknowledgement.
+    /// The segment is old or beyond the window. It is dropped, and an ACK is sent.
     Answer,
-    /// The same, but an answer was sent a moment ago.
+    /// The same, but no ACK is sent because of rate limiting: one was sent shortly before.
     Discard,
 }
 
@@ -49,8 +49,8 @@ fn end_of(seq: u32, header: &TcpHeader) -> u32 {
 }
 
 impl Receiver {
-    /// Looks at where a segment lies and how old it is. `disordered` tells that it is a bare acknowledgement without news,
-    /// which may be a little older than the newest.
+    /// Checks a segment's sequence number (window) and timestamp (PAWS). `disordered` marks a pure ACK without news, whose timestamp may be a
+    /// little older than the newest.
     // linux: net/ipv4/tcp_input.c tcp_validate_incoming, tcp_sequence, tcp_paws_discard, tcp_send_dupack (6.1).
     // spec: rfc9293 3.10.7.4, rfc7323 5.3.
     #[inline]
@@ -91,7 +91,7 @@ impl Receiver {
         }
     }
 
-    /// Remembers the time stamp of a segment that is not beyond what was acknowledged last.
+    /// Stores the timestamp of a segment that is not beyond the last acknowledged byte.
     // linux: net/ipv4/tcp_input.c tcp_replace_ts_recent (6.1).
     // spec: rfc7323 4.3 - so that a delayed acknowledgement times the first segment it is for.
     #[inline]
@@ -104,17 +104,17 @@ impl Receiver {
         }
     }
 
-    /// Takes the time stamp of a SYN.
+    /// Stores the timestamp of a SYN.
     pub fn syn_time_stamp(&mut self, ts_val: u32) {
         self.ts_recent = ts_val;
     }
 
-    /// The time stamp to echo, in ms.
+    /// The timestamp to echo, in ms.
     pub fn ts_recent(&self) -> u32 {
         self.ts_recent
     }
 
-    /// Whether an acknowledgement that was held back must leave before [`Receiver::on_data`] is told of this segment.
+    /// Whether a compressed ACK must be sent before [`Receiver::on_data`] processes this segment.
     #[inline]
     pub fn goes_first(&self, seq: u32, header: &TcpHeader) -> bool {
         self.acks.holds_back()
@@ -122,8 +122,8 @@ impl Receiver {
             && self.sacks.would_reorder(seq, end_of(seq, header))
     }
 
-    /// Data or FIN has come, and passed [`Receiver::check`]. `truesize` is the packet's memory, `ecn` the lower two bits of
-    /// its TOS byte.
+    /// Processes data or a FIN that has passed [`Receiver::check`]. `truesize` is the packet's memory in bytes, `ecn` the lower two bits of its
+    /// TOS byte.
     // linux: net/ipv4/tcp_input.c tcp_data_queue (6.1).
     pub fn on_data(&mut self, now: Instant, seq: u32, header: &TcpHeader, segs: u16, truesize: u32, ecn: u8) {
         let end = end_of(seq, header);

@@ -33,13 +33,13 @@ use space::Space;
 pub use acks::PathRtt;
 pub use arrive::Check;
 
-/// Bytes of the time stamp option, padded.
+/// Length of the timestamp option in bytes, with padding.
 // spec: rfc7323 appendix A.
 pub const TIMESTAMP_OPTION: u32 = 12;
 /// The receiving half of a socket.
 #[derive(Clone, Debug)]
 pub struct Receiver {
-    /// What the sending half knows of the path; the socket keeps it up to date.
+    /// Path measurements of the sending half. The socket keeps them up to date.
     pub path: PathRtt,
     ticks: Ticks,
     config: Settings,
@@ -98,7 +98,7 @@ const fn micros(now: Instant) -> u64 {
     now.nanos() / 1_000
 }
 
-/// The clock of time stamps: milliseconds.
+/// Clock of TCP timestamps, in milliseconds.
 // linux: include/net/tcp.h TCP_TS_HZ (6.1) - without the random offset of each connection, which nobody can tell.
 #[inline]
 pub const fn millis(now: Instant) -> u32 {
@@ -106,7 +106,7 @@ pub const fn millis(now: Instant) -> u32 {
 }
 
 impl Receiver {
-    /// The half of a socket that is not connected.
+    /// The receiving half of an unconnected socket.
     pub fn new(config: &TcpConfig) -> Self {
         let settings = Settings {
             advmss: u32::from(config.advmss),
@@ -149,7 +149,7 @@ impl Receiver {
         (self.rcv_wnd, self.space.scale)
     }
 
-    /// The handshake is over: `rcv_nxt` is the first sequence number of data, `peer` what both ends agreed on.
+    /// The handshake is over. `rcv_nxt` is the first sequence number of data, `peer` the options that both ends agreed on.
     pub fn established(&mut self, now: Instant, rcv_nxt: u32, peer: &PeerOptions) {
         self.config.sack &= peer.sack;
         self.config.timestamps &= peer.timestamps;
@@ -167,7 +167,7 @@ impl Receiver {
         self.acks.established(now, self.config.advmss.min(mss), self.rcv_wnd, options);
     }
 
-    /// Next sequence number expected.
+    /// RCV.NXT: the next expected sequence number.
     #[inline]
     pub fn rcv_nxt(&self) -> u32 {
         self.rcv_nxt
@@ -200,15 +200,15 @@ impl Receiver {
         self.acks.check(now, unacked, may_move, gap, self.path);
     }
 
-    /// Bytes that the application can read.
+    /// Number of bytes that the application can read.
     // The other end's FIN is no byte.
     #[inline]
     pub fn readable(&self) -> u64 {
         u64::from(distance(self.copied, self.rcv_nxt)) - u64::from(self.fin_taken)
     }
 
-    /// The application reads up to `bytes`; returns how many there were. Frees memory, moves the window and may make an
-    /// acknowledgement due.
+    /// The application reads up to `bytes` bytes. Returns the number of bytes read. Reading frees memory, moves the window and may make an ACK
+    /// due.
     // linux: net/ipv4/tcp.c tcp_recvmsg_locked, __tcp_cleanup_rbuf (6.1).
     pub fn read(&mut self, now: Instant, bytes: u64) -> u64 {
         let read = bytes.min(self.readable());
@@ -245,8 +245,8 @@ impl Receiver {
         }
     }
 
-    /// The segment with this header is sent now: adds window, time stamps, SACK blocks and ECN echo, and returns the
-    /// acknowledgement number. Whatever acknowledgement was pending is thereby sent.
+    /// Fills in the header of a segment that is sent now: window, timestamps and ECN echo, and SACK blocks if the segment has no data.
+    /// Returns the acknowledgement number. A pending ACK counts as sent, unless it has SACK blocks and the segment has data.
     // deviation: data takes no SACK blocks along, which would make it longer than the path takes, and leaves the
     // acknowledgement that bears them pending; Linux takes their bytes off the data.
     // linux: include/net/tcp.h tcp_skb_timestamp (6.1) - the time stamp is that of the departure.
@@ -291,29 +291,29 @@ impl Receiver {
         self.space.as_field(window)
     }
 
-    /// An acknowledgement must leave now.
+    /// Whether an ACK must be sent now.
     #[inline]
     pub fn ack_now(&self) -> bool {
         self.acks.send
     }
 
-    /// An acknowledgement is to be sent now, whatever the policy says.
+    /// Demands an ACK now, regardless of the policy.
     pub fn demand_ack(&mut self) {
         self.acks.send = true;
     }
 
-    /// When [`Receiver::on_timer`] is to be called; now and then too early, which does no harm.
+    /// When [`Receiver::on_timer`] is to be called. The time may be too early, which does no harm.
     #[inline]
     pub fn next_timer(&self) -> Option<Instant> {
         self.acks.next_timer()
     }
 
-    /// A delayed acknowledgement may be due: [`Receiver::ack_now`] tells.
+    /// A delayed ACK may be due: see [`Receiver::ack_now`].
     pub fn on_timer(&mut self, now: Instant) {
         self.acks.on_timer(now, self.path);
     }
 
-    /// What `ss` shows of this half.
+    /// Fills in the `ss` fields of the receiving half.
     // linux: net/ipv4/tcp.c tcp_get_info (6.1).
     pub fn info(&self, now: Instant, into: &mut TcpInfo) {
         into.bytes_received = self.bytes_received;
@@ -329,17 +329,17 @@ impl Receiver {
         (into.ato_us, into.lastrcv_ms) = self.acks.times(now);
     }
 
-    /// Shift of the windows that it offers.
+    /// Window scale shift of this end's windows.
     pub fn scale(&self) -> u8 {
         self.space.scale
     }
 
-    /// Segments without data that took an acknowledgement along.
+    /// Number of pure ACK segments sent.
     pub fn acks_sent(&self) -> u32 {
         self.acks_sent
     }
 
-    /// All data up to the other end's FIN has come.
+    /// Whether all data up to the peer's FIN was received.
     #[inline]
     pub fn fin_received(&self) -> bool {
         self.fin_taken

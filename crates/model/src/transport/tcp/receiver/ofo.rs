@@ -1,22 +1,22 @@
-//! What came out of order: ranges of sequence numbers with the memory they hold.
+//! The out-of-order queue: ranges of sequence numbers, with the memory they hold.
 
 use crate::transport::seq::{after, before, distance};
 use alloc::vec::Vec;
 
 use super::sack::Sacks;
 
-/// Bytes [start, end) that have come, with the memory of their packets.
+/// Received bytes [start, end), with the memory of their packets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Range {
     /// First sequence number.
     pub start: u32,
-    /// Sequence number after the last.
+    /// Sequence number after the last byte.
     pub end: u32,
-    /// Bytes of memory.
+    /// Truesize in bytes.
     pub truesize: u32,
 }
 
-/// Ranges in order, none touching another.
+/// The out-of-order queue: sorted ranges, none of which touch.
 // deviation: neighbours are one range with the sum of their memory, where Linux joins packets only if their buffers allow it
 // and then counts less - what is told to the sender is the same.
 #[derive(Clone, Debug, Default)]
@@ -25,20 +25,20 @@ pub struct OutOfOrder {
 }
 
 impl OutOfOrder {
-    /// Bytes from `rcv_nxt` to the end of what came furthest; 0 if nothing is out of order.
+    /// Number of bytes from `rcv_nxt` to the highest received byte; 0 if the queue is empty.
     #[inline]
     pub fn beyond(&self, rcv_nxt: u32) -> u32 {
         self.ranges.last().map_or(0, |last| distance(rcv_nxt, last.end))
     }
 
-    /// Whether nothing is out of order.
+    /// Whether the queue is empty.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.ranges.is_empty()
     }
 
-    /// Takes in [start, end), noting what of it had come before. Returns false if all of it had, and the memory of ranges
-    /// that it replaces.
+    /// Inserts a range and reports duplicate parts to `sacks`. Returns whether any part is new, and the truesize of the ranges that it
+    /// replaces.
     // linux: net/ipv4/tcp_input.c tcp_data_queue_ofo (6.1) - a segment that lies within another is dropped; those that lie
     // within it are; the overlap with the one before it and the one after it is kept twice.
     pub fn insert(&mut self, new: Range, sacks: &mut Sacks) -> (bool, u32) {
@@ -91,7 +91,7 @@ impl OutOfOrder {
         (true, freed)
     }
 
-    /// Takes the first range if it begins at or before `rcv_nxt`.
+    /// Removes the first range if it begins at or before `rcv_nxt`.
     // linux: net/ipv4/tcp_input.c tcp_ofo_queue (6.1).
     pub fn pop_in_order(&mut self, rcv_nxt: u32) -> Option<Range> {
         match self.ranges.first() {
@@ -100,13 +100,13 @@ impl OutOfOrder {
         }
     }
 
-    /// Throws away the last range, to make room; returns its memory.
+    /// Drops the last range to free memory. Returns its truesize.
     // linux: net/ipv4/tcp_input.c tcp_prune_ofo_queue (6.1) - from the end on.
     pub fn prune(&mut self) -> Option<u32> {
         self.ranges.pop().map(|r| r.truesize)
     }
 
-    /// Throws everything away; returns its memory.
+    /// Drops all ranges. Returns their truesize.
     pub fn clear(&mut self) -> u32 {
         self.ranges.drain(..).map(|r| r.truesize).sum()
     }

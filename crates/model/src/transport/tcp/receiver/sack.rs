@@ -1,4 +1,4 @@
-//! The blocks of the SACK option: what came out of order, latest first, and what came twice.
+//! The blocks of the SACK option: out-of-order data, latest first, and duplicates (D-SACK).
 
 use crate::transport::seq::{after, before, latest};
 use crate::vocabulary::{MAX_SACK_BLOCKS, TcpHeader};
@@ -9,7 +9,7 @@ type Block = (u32, u32);
 // linux: net/ipv4/tcp_input.c TCP_SACK_BLOCKS_EXPECTED (6.1).
 const EXPECTED: usize = 2;
 
-/// What the next acknowledgement will say.
+/// SACK blocks of the next ACK.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Sacks {
     blocks: [Block; MAX_SACK_BLOCKS],
@@ -32,7 +32,7 @@ fn extend(block: &mut Block, start: u32, end: u32) -> bool {
 }
 
 impl Sacks {
-    /// Whether an acknowledgement would bear the option.
+    /// Whether an ACK would have no SACK option.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.used == 0 && self.duplicate.is_none()
@@ -81,7 +81,7 @@ impl Sacks {
         }
     }
 
-    /// All up to `rcv_nxt` is in order now.
+    /// All data up to `rcv_nxt` is in order.
     // linux: net/ipv4/tcp_input.c tcp_sack_remove (6.1).
     pub fn in_order(&mut self, rcv_nxt: u32) {
         let mut kept = 0;
@@ -94,12 +94,12 @@ impl Sacks {
         self.used = kept;
     }
 
-    /// What came out of order was thrown away.
+    /// The out-of-order data was dropped.
     pub fn forget(&mut self) {
         self.used = 0;
     }
 
-    /// [start, end) has come before.
+    /// [start, end) was received a second time.
     // spec: rfc2883 4 - reported once, in the first block.
     pub fn duplicate(&mut self, start: u32, end: u32) {
         self.duplicate = Some((start, end));
@@ -116,13 +116,13 @@ impl Sacks {
         }
     }
 
-    /// No duplicate has been seen.
+    /// Clears the noted duplicate.
     #[inline]
     pub fn no_duplicate(&mut self) {
         self.duplicate = None;
     }
 
-    /// Writes at most `room` blocks into a header.
+    /// Writes at most `room` SACK blocks into a header.
     // linux: net/ipv4/tcp_output.c tcp_options_write (6.1) - a duplicate comes first and is told once.
     #[inline]
     pub fn write(&mut self, header: &mut TcpHeader, room: usize) {

@@ -39,16 +39,16 @@ struct LastRound {
     begun_us: u64,
 }
 
-/// The receive buffer of a socket. Bytes; memory is truesize.
+/// The receive buffer of a socket. Sizes are in bytes, memory in bytes of truesize.
 #[derive(Clone, Debug)]
 pub struct Space {
-    /// Memory of what has come and was not read (`sk_rmem_alloc`).
+    /// Memory of received data that was not read (`sk_rmem_alloc`).
     pub rmem_alloc: u32,
-    /// Most of it (`sk_rcvbuf`).
+    /// Limit of that memory (`sk_rcvbuf`).
     pub rcvbuf: u32,
-    /// Most that the window may be.
+    /// Upper limit of the window.
     pub window_clamp: u32,
-    /// Most that the window is at present: it grows with packets that use their memory well (`rcv_ssthresh`).
+    /// Current limit of the window, which grows with packets that use their memory well (`rcv_ssthresh`).
     pub rcv_ssthresh: u32,
     /// Window scale shift.
     pub scale: u8,
@@ -70,7 +70,7 @@ pub struct Space {
 }
 
 impl Space {
-    /// The buffer of a socket that is not connected.
+    /// The receive buffer of an unconnected socket.
     pub fn new(config: &TcpConfig) -> Self {
         Self {
             rmem_alloc: 0,
@@ -130,7 +130,7 @@ impl Space {
         window
     }
 
-    /// The other end does not scale windows.
+    /// The peer does not scale windows.
     // linux: net/ipv4/tcp_input.c tcp_rcv_synsent_state_process (6.1).
     pub fn no_scaling(&mut self) {
         self.scale = 0;
@@ -286,19 +286,19 @@ impl Space {
         (window, short)
     }
 
-    /// What the window field can say of a window, in bytes.
+    /// The value of `window` that the window field can express, in bytes.
     #[inline]
     pub fn as_field(&self, window: u32) -> u32 {
         window.min(MAX_UNSCALED << self.scale) >> self.scale << self.scale
     }
 
-    /// Eight times the round-trip time in us, as the receiving side knows it; 0 if it does not.
+    /// Eight times the receiver's round-trip time in us; 0 if unknown.
     #[inline]
     pub fn rtt_us(&self) -> u32 {
         self.rtt.rtt_us
     }
 
-    /// What autotuning has found the application to read in a round trip, in bytes.
+    /// Bytes that the application reads in a round trip, as measured by autotuning.
     pub fn rcv_space(&self) -> u32 {
         self.last.bytes
     }
@@ -318,7 +318,7 @@ impl Space {
         };
     }
 
-    /// Times a round trip as the time in which a window's data comes.
+    /// Measures the round-trip time as the time in which one window of data is received.
     // linux: net/ipv4/tcp_input.c tcp_rcv_rtt_measure (6.1).
     #[inline]
     pub fn measure(&mut self, now_us: u64, rcv_nxt: u32, rcv_wnd: u32) {
@@ -364,7 +364,7 @@ impl Space {
         (self.last.seq, self.last.begun_us) = (copied, now_us);
     }
 
-    /// Data came out of order and reaches `beyond` bytes past the first hole.
+    /// Data was received out of order, up to `beyond` bytes past the first hole.
     // linux: net/ipv4/tcp_input.c tcp_data_queue_ofo (6.18).
     pub fn out_of_order(&mut self, beyond: u32) {
         if self.rules == RcvbufRules::Linux6_16 {

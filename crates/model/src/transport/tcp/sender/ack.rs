@@ -1,4 +1,4 @@
-//! An acknowledgement: what it takes off the queue, what it measures, what it sets going.
+//! Processing of an acknowledgement: removes packets from the queue, takes measurements, and triggers reactions.
 
 use super::Sender;
 use super::chrono::Limit;
@@ -100,7 +100,7 @@ impl Ack {
 }
 
 impl Sender {
-    /// A segment has come in; `has_data` if it bears data itself.
+    /// Processes a received segment. `has_data` says whether it carries data.
     // linux: net/ipv4/tcp_input.c tcp_ack (6.1).
     pub fn on_ack(&mut self, now: Instant, segment: &AckIn<'_>, has_data: bool) {
         self.touch(now);

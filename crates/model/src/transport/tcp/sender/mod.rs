@@ -100,7 +100,7 @@ struct Ecn {
 /// The sending half of a socket.
 #[derive(Clone, Debug)]
 pub struct Sender {
-    /// What the congestion control sees.
+    /// Socket state that the congestion control sees.
     pub sk: CcSock,
     cc: Cc,
     /// The congestion control sets window and rate itself (`cong_control`).
@@ -158,7 +158,7 @@ pub struct Sender {
 }
 
 impl Sender {
-    /// A sender before the handshake. `random` is what its congestion control leaves to chance.
+    /// A sender before the handshake. `random` draws the random choices of the congestion control.
     pub fn new(config: &TcpConfig, cc: Cc, random: RandomStream) -> Self {
         let ticks = Ticks::new(config.hz);
         Self {
@@ -216,8 +216,8 @@ impl Sender {
         }
     }
 
-    /// The handshake is over: `snd_nxt` is the first sequence number to send, `peer` what the other end offered, `window` its
-    /// receive window in bytes, `syn_rtt` the round-trip time of the SYN if it was timed.
+    /// The handshake is over. `snd_nxt` is the first sequence number to send, `peer` the options that the peer offered, `window` the peer's
+    /// receive window in bytes, and `syn_rtt` the round-trip time of the SYN if it was measured.
     // linux: net/ipv4/tcp_input.c tcp_init_transfer, tcp_rcv_synsent_state_process (6.1), net/ipv4/tcp_metrics.c
     // tcp_init_metrics - a SYN counts as the first segment delivered.
     pub fn established(
@@ -265,7 +265,7 @@ impl Sender {
         self.expand_sndbuf();
     }
 
-    /// The SYN counts as a byte that was acknowledged at the end that opened the connection.
+    /// Counts the SYN as an acknowledged byte, at the end that opened the connection.
     // linux: net/ipv4/tcp_input.c tcp_snd_una_update (6.1) - the other end's half begins after its own; measured.
     pub fn count_syn(&mut self) {
         self.count.bytes_acked += 1;
@@ -315,7 +315,7 @@ impl Sender {
         self.sk.ca_state = state;
     }
 
-    /// The application will write no more: a FIN follows what is written.
+    /// The application closes: a FIN follows the written data.
     // linux: net/ipv4/tcp_output.c tcp_send_fin (6.1) - it goes along with the last unsent packet if there is one.
     pub fn close(&mut self) {
         if self.closing {
@@ -330,7 +330,7 @@ impl Sender {
         self.unsent.fin = true;
     }
 
-    /// Everything, the FIN included, is acknowledged.
+    /// Whether all data and the FIN are acknowledged.
     pub fn finished(&self) -> bool {
         self.closing && self.unsent.is_empty() && self.rtx.is_empty()
     }
@@ -350,8 +350,7 @@ impl Sender {
         }
     }
 
-    /// Whatever is due: retransmission timeout, early retransmit, tail-loss probe, the end of RACK's reordering window, a pacing
-    /// gap, a probe of a closed window.
+    /// Handles due timers: retransmission timeout, early retransmit, tail loss probe, RACK reordering timeout, pacing, zero-window probe.
     pub fn on_timer(&mut self, now: Instant, out: &mut impl Emit) {
         self.touch(now);
         if self.pace_at.is_some_and(|at| at <= now) {
@@ -380,7 +379,7 @@ impl Sender {
         self.cc.name()
     }
 
-    /// Fills in what `ss` shows of a sender.
+    /// Fills in the `ss` fields of the sending half.
     // linux: net/ipv4/tcp.c tcp_get_info (6.1).
     pub fn info(&self, now: Instant, into: &mut TcpInfo) {
         let sk = &self.sk;

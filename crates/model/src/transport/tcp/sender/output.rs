@@ -168,7 +168,7 @@ impl Sender {
         self.sk.packets_out == 0 && !self.unsent.is_empty()
     }
 
-    /// What keeps data that was not sent, by the first question of `write_xmit` that it does not pass; none if all has been sent.
+    /// Why data is unsent: the first check of `write_xmit` that fails. `None` if all data was sent.
     pub fn waits_for(&self) -> Option<SocketWait> {
         let head = self.unsent.head()?;
         let until = if self.cfg.departure_times { self.sk.wstamp_ns } else { self.paced_until };
@@ -186,7 +186,7 @@ impl Sender {
         })
     }
 
-    /// Sequence number behind the last byte that was written.
+    /// Sequence number after the last written byte.
     pub fn written(&self) -> u32 {
         self.sk.snd_nxt.wrapping_add(self.sk.unsent)
     }

@@ -26,7 +26,7 @@ impl Sender {
         }
     }
 
-    /// The connection has ended in order: what it has learnt of the path.
+    /// The connection has closed in order. Stores its measurements in the path metrics.
     // linux: net/ipv4/tcp_metrics.c tcp_update_metrics (4.4; 5.6 for `tcp_no_ssthresh_metrics_save`).
     pub fn teach(&self, now: Instant, path: &mut PathMetrics) {
         if self.cfg.no_metrics_save {

@@ -1,4 +1,4 @@
-//! TCP small queues: how much a socket may have in the queues below it.
+//! TCP small queues (TSQ): the limit on what a socket may have in the queues below it.
 
 use super::Sender;
 use super::queue::Skb;
@@ -109,8 +109,8 @@ impl Sender {
         if segs > 1 && self.cfg.split_truesize > 0 { segs * self.cfg.split_truesize } else { skb.truesize }
     }
 
-    /// A packet has left the queues below at `now`: its charge of `truesize` bytes has ended. True if the socket had to stop for
-    /// it and wants [`Sender::push`] called, once after the whole batch.
+    /// A packet has left the queues below at `now`: its charge of `truesize` bytes ends. Returns true if the socket was throttled. The caller
+    /// then calls [`Sender::push`] once after the whole batch.
     // linux: net/ipv4/tcp_output.c tcp_wfree (6.1).
     // deviation: a packet that the local queue refused wakes nobody - the kernel would try again at once until something
     // leaves, which takes time there and none here.
@@ -137,7 +137,7 @@ impl Sender {
         wake
     }
 
-    /// Bytes that packets below are charged with (`sk_wmem_alloc` without its start value).
+    /// Bytes charged for packets in the queues below (`sk_wmem_alloc` without its initial value).
     pub fn charged(&self) -> u32 {
         self.sk.wmem_alloc
     }

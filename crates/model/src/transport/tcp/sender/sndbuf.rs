@@ -56,8 +56,8 @@ impl Sender {
         self.buf.wmem_queued += self.truesize(bytes) + self.truesize(whole - bytes) - self.truesize(whole);
     }
 
-    /// The application writes, and what may leave leaves; returns the bytes that the buffer took. What it did not take it
-    /// will ask for by [`Sender::wants_data`].
+    /// The application writes, and packets that may be sent are sent. Returns the number of bytes that the send buffer took. For the rest, see
+    /// [`Sender::wants_data`].
     // linux: net/ipv4/tcp.c tcp_sendmsg_locked, tcp_push (6.1) - room is looked for once a packet: the last one may exceed the
     // buffer. A packet that is full leaves at once if it is the only one; what is left of it is filled up again, as the last
     // one is whenever the kernel's goal allows. All that may leave leaves at each forced PSH, before the writer waits and at
@@ -147,20 +147,20 @@ impl Sender {
         self.buf.wmem_queued < self.buf.sndbuf && self.sk.unsent < self.cfg.notsent_lowat
     }
 
-    /// Whether a writer that had to wait may go on; it is told once.
+    /// Whether a writer that had to wait may continue. Returns true once.
     #[inline]
     pub fn wants_data(&mut self) -> bool {
         core::mem::take(&mut self.buf.wake)
     }
 
-    /// Whether [`Sender::wants_data`] would say so.
+    /// Whether [`Sender::wants_data`] would return true.
     #[inline]
     pub fn wakes_writer(&self) -> bool {
         self.buf.wake
     }
 
-    /// Looks after a writer that waits: the buffer grows unless the window is full, and the writer is woken if there is room.
-    /// To be called after each acknowledgement, once what may leave has left ([`Sender::push`]).
+    /// Checks for a waiting writer. The send buffer grows unless the window is full, and the writer is woken if there is room. Call this after
+    /// each acknowledgement, once [`Sender::push`] has sent what it could.
     // linux: net/ipv4/tcp_input.c tcp_check_space, tcp_new_space, tcp_should_expand_sndbuf (6.1), net/core/stream.c
     // sk_stream_write_space - there is room if a third of the buffer is free.
     #[inline]

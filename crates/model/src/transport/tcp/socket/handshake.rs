@@ -26,7 +26,7 @@ const SCALE_OPTION: u32 = 4;
 const STAMPS_OPTION: u32 = 12;
 const SACK_ALONE: u32 = 4;
 
-/// What an end knows while there is no connection yet.
+/// State of an end before the connection is established.
 #[derive(Clone, Debug)]
 pub struct TcpHandshake {
     ticks: Ticks,
@@ -42,7 +42,7 @@ pub struct TcpHandshake {
     sent_at: Instant,
     tries: u8,
     due: Option<Instant>,
-    /// What its host remembers of the path.
+    /// Path metrics that the host remembers.
     pub path: PathMetrics,
 }
 
@@ -62,25 +62,25 @@ impl TcpHandshake {
         }
     }
 
-    /// When the SYN is to be sent again.
+    /// When the SYN is to be retransmitted.
     #[inline]
     pub fn next_timer(&self) -> Option<Instant> {
         self.due
     }
 
-    /// Shift of the windows that the other end offers, if it scales them.
+    /// Window scale shift of the peer's windows, if the peer scales them.
     pub fn peer_scale(&self) -> Option<u8> {
         self.offer.and_then(|offer| offer.window_scale)
     }
 
-    /// SYNs sent so far.
+    /// Number of SYNs sent so far.
     pub fn sent(&self) -> u32 {
         u32::from(self.tries)
     }
 }
 
 impl Tcp {
-    /// Connects to the other end: sends a SYN, and again until it is answered.
+    /// Connects to the peer: sends a SYN, and repeats it until it is answered.
     pub fn connect(&mut self, now: Instant, out: &mut impl Outlet) {
         self.state = TcpState::SynSent;
         self.handshake.sent_at = now;

@@ -236,7 +236,7 @@ impl WifiDev {
         tx.single(now, tid, hw, ctx, |ctx| driver.pull(now, tid, ctx))
     }
 
-    /// An access point's next beacon is made: what it says of waiting frames.
+    /// Prepares the access point's next beacon. Returns its TIM.
     pub fn make_beacon(&mut self) -> Option<&Tim> {
         let mut power = self.power.take();
         if let Some(Power::AccessPoint(sleepers)) = power.as_deref_mut() {
@@ -260,7 +260,7 @@ impl WifiDev {
         self.sleepers_mut()?.take(peer, ac, ctx)
     }
 
-    /// After a DTIM, and after each of them, the next frame to a group that is due is sent, before all others.
+    /// Sends the next group-addressed frame that is due after a DTIM, before all other frames.
     // linux: drivers/net/wireless/ath/ath9k/beacon.c ath9k_beacon_generate (6.12) - the queue behind the beacon has them all by then.
     // deviation: each contends anew as a beacon does, without a back-off, and one that the next beacon finds waits for the DTIM after that.
     pub fn next_group<S: Sink>(&mut self, now: Instant, hw: &mut Hardware<'_>, ctx: &mut Ctx<'_, S>) {

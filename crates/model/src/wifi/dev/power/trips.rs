@@ -16,7 +16,7 @@ impl WifiDev {
         self.sleepers_mut().and_then(|sleepers| sleepers.trips.as_mut())
     }
 
-    /// Whether an access point is on other channels, or about to leave: neither beacons nor frames go.
+    /// Whether the access point is on other channels, or about to leave, so that it sends neither beacons nor frames.
     // deviation: a beacon that waits for the air as it leaves is still sent.
     #[inline]
     pub fn is_off(&self) -> bool {

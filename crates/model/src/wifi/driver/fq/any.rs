@@ -65,8 +65,8 @@ impl AnyScheduler {
     }
 }
 
-/// The scheduler that `config` asks for, for so many peers, to be called by dynamic dispatch: for one that is built around another, and
-/// for tests. A device calls those that are built in directly.
+/// The scheduler for `config` and `peers` peers, behind dynamic dispatch. For schedulers that wrap another one, and for tests. A device calls
+/// built-in schedulers directly.
 pub fn scheduler_of(config: &Scheduler, peers: usize) -> Box<dyn StationScheduler + Send> {
     match AnyScheduler::new(config, peers) {
         AnyScheduler::InTurn(s) => Box::new(s),

@@ -234,7 +234,7 @@ pub(super) struct Downstream<'a> {
     pub(super) room: u32,
 }
 
-/// The transmit path with queues in the MAC.
+/// Transmit path with mac80211's intermediate queues.
 #[derive(Debug)]
 pub struct FqDriver {
     queues: StationQueues,
@@ -242,7 +242,7 @@ pub struct FqDriver {
 }
 
 impl FqDriver {
-    /// A driver for a device with so many peers. Drops are booked at `place`; `salt` decides which flows share a queue.
+    /// A driver for a device with `peers` peers. Drops are recorded at `place`. `salt` perturbs the flow hash.
     pub fn new(params: MacFqParams, scheduler: Scheduler, peers: usize, place: PlaceId, salt: u64) -> Self {
         let flows = FlowQueuesParams {
             flows: params.flows,
@@ -263,12 +263,12 @@ impl FqDriver {
         Self { queues, scheduler }
     }
 
-    /// A station's airtime weight.
+    /// Sets a station's airtime weight.
     pub fn weigh(&mut self, peer: PeerId, weight: u32) {
         each!(&mut self.scheduler, s => s.weigh(peer, weight));
     }
 
-    /// Queues a packet; others are dropped if a limit is exceeded.
+    /// Queues a packet. If a limit is exceeded, other packets are dropped.
     pub fn push<S: Sink>(&mut self, now: Instant, p: Pkt, tid: TidIndex, ctx: &mut Ctx<'_, S>) {
         if !self.queues.flows.has_laws() {
             self.queues.flows.enqueue(now, TinId(tid.0), p, ctx);
@@ -279,13 +279,13 @@ impl FqDriver {
         self.schedule(now, tid);
     }
 
-    /// The TID has frames: whoever is scheduled for it is listed, unless listed already.
+    /// The TID has frames: lists its schedulable unit with the scheduler, unless already listed.
     #[inline]
     pub fn schedule(&mut self, now: Instant, tid: TidIndex) {
         each!(&mut self.scheduler, s => s.schedule(now, tid));
     }
 
-    /// Serves the stations as the scheduler says until the hardware is full.
+    /// Serves the stations in the scheduler's order until the hardware is full.
     pub fn fill<S: Sink>(
         &mut self,
         now: Instant,
@@ -311,12 +311,12 @@ impl FqDriver {
         each!(scheduler, s => queues.hand_over(s, now, ac, to, ctx, take))
     }
 
-    /// A station has used airtime: by what it was sent, retries included, or by what it sent.
+    /// Charges airtime to a station: for frames sent to it, retries included, or for frames received from it.
     pub fn charge(&mut self, now: Instant, tid: TidIndex, used: Duration, kind: AirtimeUse) {
         each!(&mut self.scheduler, s => s.charge(now, tid, used, kind));
     }
 
-    /// Rate control expects a new throughput: CoDel is relaxed for slow stations, with hysteresis if there is any.
+    /// Rate control expects a new throughput. CoDel's parameters are relaxed for slow stations, with hysteresis if configured.
     // paper: ending-the-anomaly 3.1.1; linux: net/mac80211/sta_info.c sta_update_codel_params (4.12) - zero is unknown.
     pub fn expect(&mut self, now: Instant, peer: PeerId, throughput: Rate) {
         let StationQueues { params, stations, .. } = &mut self.queues;
@@ -328,12 +328,12 @@ impl FqDriver {
         }
     }
 
-    /// Packets of a TID.
+    /// Number of packets of a TID.
     pub fn backlog(&self, tid: TidIndex) -> u32 {
         self.queues.flows.backlog(TinId(tid.0)).0
     }
 
-    /// Takes the next of them, as for a PPDU.
+    /// Takes the next packet of a TID, as for a PPDU.
     pub fn pull<S: Sink>(&mut self, now: Instant, tid: TidIndex, ctx: &mut Ctx<'_, S>) -> Option<Pkt> {
         let queues = &mut self.queues;
         if queues.flows.has_laws() {
@@ -344,12 +344,12 @@ impl FqDriver {
         queues.flows.dequeue(now, TinId(tid.0), &codel, ctx)
     }
 
-    /// Packets in the queues.
+    /// Number of packets in the queues.
     pub fn queued(&self) -> u64 {
         u64::from(self.queues.flows.total())
     }
 
-    /// Their bytes, with Ethernet headers.
+    /// Bytes of these packets, with Ethernet headers.
     pub fn queued_bytes(&self) -> u64 {
         self.queues.flows.total_bytes()
     }

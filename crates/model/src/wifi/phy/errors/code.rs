@@ -2,10 +2,10 @@
 
 use libm::{fmin, pow, sqrt};
 
-/// How many of the code's bits are sent.
+/// Puncturing of the convolutional code: the code rate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Puncturing {
-    /// All: rate 1/2.
+    /// No puncturing: rate 1/2.
     Half,
     /// Rate 2/3.
     TwoThirds,
@@ -73,7 +73,7 @@ const FIVE_SIXTHS: Spectrum = Spectrum {
     ],
 };
 
-/// Chance that a decoded bit is wrong, if a sent one is with chance `p`; at most one half.
+/// Probability that a decoded bit is wrong, if a transmitted bit is wrong with probability `p`. At most one half.
 // paper: Proakis, Digital Communications (4th ed. 2001) 8.2.4 - union bound, with Chernoff's bound on each distance.
 pub fn decoded(p: f64, puncturing: Puncturing) -> f64 {
     let code = match puncturing {

@@ -1,4 +1,4 @@
-//! How long an A-MSDU may be at the rates chosen.
+//! Maximum length of an A-MSDU at the chosen rates.
 
 use super::{MinstrelHt, MinstrelVersion, percent};
 use crate::wifi::rate::table::packet_time_of_one_stream;
