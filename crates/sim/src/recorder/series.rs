@@ -25,14 +25,14 @@ pub(super) struct Cell {
     pub(super) mpdus: [u32; 2],
 }
 
-/// A ping reply, a packet of a VoIP call, or a page load.
+/// A ping reply, a packet of a VoIP call, a page load, or a probe of a responsiveness test.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Sample {
-    /// Time at which the reply or packet was received, or the page was loaded.
+    /// Time at which the reply or packet was received, or the load or probe ended.
     pub at: Instant,
-    /// Time since the request or the packet was sent, or since the page load began.
+    /// Time since the request or packet was sent, or since the load or probe began.
     pub delay: Duration,
-    /// Sequence number of the request or packet, or number of the load.
+    /// Sequence number of the request or packet, number of the load, or kind of the probe.
     pub seq: u32,
 }
 
