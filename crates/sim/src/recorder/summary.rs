@@ -22,7 +22,7 @@ use super::{
 /// The summary of one run. Names carry the units; values that were not measured are `null`.
 #[derive(Clone, Debug, Serialize)]
 pub struct RunSummary {
-    /// Number of the repetition, from the scenario.
+    /// Number of the repetition.
     pub run: u64,
     /// Seed of the experiment.
     pub seed: u64,

@@ -144,7 +144,7 @@ impl Sojourn {
         self.last.take()
     }
 
-    /// The first inconsistency found in a packet's accounting, as a message; `None` if there is none.
+    /// The first inconsistency found in a packet's path, as a message; `None` if there is none.
     pub fn problem(&self) -> Option<&str> {
         self.problem.as_deref()
     }
