@@ -2,7 +2,7 @@
 
 use stillair_model::vocabulary::{SHARED_INFO, SKB, buffer_truesize};
 
-/// MTU of every device, in bytes of IP.
+/// Default MTU in bytes, from the IP header on. The truesizes and the MSS of a profile assume this MTU, whatever `mtu` a link or channel has.
 pub const MTU: u16 = 1500;
 /// Bytes of an IPv4 and a TCP header without options.
 pub(super) const HEADERS: u16 = 40;
