@@ -1,4 +1,4 @@
-//! What `iw dev DEVICE survey dump` printed, several times one after the other: how busy the channel in use was.
+//! Concatenated output of `iw dev DEVICE survey dump`: how busy the channel in use was.
 // iw: survey.c print_survey_handler (5.19) - blocks that begin with "Survey data from"; the frequency has "[in use]" behind it where the
 // device is; times are in ms since the device has counted, and only those that it knows are there.
 
