@@ -63,7 +63,7 @@ impl Timers {
         core::mem::swap(&mut self.popped, &mut pending.popped);
     }
 
-    /// No timer can be armed at or after this time: 11 days for 10,000 timers, and less for more timers.
+    /// No timer fires at or after this time: 11 days for 10,000 timers, and less for more timers.
     pub fn horizon(&self) -> Instant {
         Instant::from_nanos(NONE >> self.slot_bits)
     }

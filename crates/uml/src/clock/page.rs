@@ -13,7 +13,7 @@ const CLIENT: usize = 128;
 const LEN: usize = CLIENTS + 2 * CLIENT;
 /// The driver's place among the clients, and the guest's.
 const DRIVER: u16 = 0;
-/// See there.
+/// Index of the guest among the clients of the page.
 pub const GUEST: u16 = 1;
 const SHARES_TIME: u32 = 1;
 const WANTS_TO_RUN: u32 = 1;
