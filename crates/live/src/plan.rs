@@ -62,7 +62,8 @@ const WIRED_SHIFT: u8 = 10;
 const PACES: &str = "bbr";
 
 impl HostPlan {
-    /// Its namespace was there before: what is to be known of that. The error says what such a host cannot be.
+    /// Adapts the host to an existing network namespace. Returns a note for the user, if there is one. The error names a setting that such a host
+    /// does not support.
     pub fn attach(&mut self, uplink: bool) -> Result<Option<String>, String> {
         let name = &self.name;
         if !self.sysctl.is_empty() {

@@ -30,7 +30,7 @@ impl<'a> Block<'a> {
     }
 }
 
-/// The share of time that others kept the channel busy between two dumps, from each dump on, and how long it all lasted.
+/// The share of time that others kept the channel busy between two dumps, with the time of the first of the two since the first dump.
 // deviation: the clock is that of the active time - while the device was on other channels it does not go on.
 pub fn read_survey(text: &str) -> Result<Vec<(Duration, f64)>, BadLine> {
     let (all, last) = lines(text);
