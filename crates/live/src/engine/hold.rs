@@ -82,8 +82,8 @@ struct HostRate {
     share: u64,
 }
 
-/// TCP flows and their rates, by the hash of their addresses and ports. If two flows share a place, the one that sends takes it
-/// from the other and is measured anew. Before the first measurement each packet stays charged.
+/// TCP flows and their rates, by the hash of their addresses and ports. If two flows have the same place, the sending flow takes the place over,
+/// and its rate is measured from the start. Before the first measurement every packet stays charged.
 ///
 /// The kernel uses a flow's pacing rate, which follows its window and not its goodput. So a flow's rate counts as at least the
 /// mean of its host's flows: otherwise a flow that was slow once would stay charged more, and stay slow.

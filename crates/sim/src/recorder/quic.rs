@@ -107,8 +107,7 @@ impl QuicRecord {
         self.sender
     }
 
-    /// An empty record of a flow that stops at `stop`; the part of the run in `measured` is measured. `traces` keeps every event for
-    /// [`QuicTraces`].
+    /// An empty record of a flow that stops at `stop`; the part of the run in `measured` is measured. `traces` keeps every event.
     pub fn new(sender: Addr, measured: Range<Instant>, stop: Instant, traces: bool) -> Self {
         Self {
             sender,
