@@ -11,7 +11,7 @@ const EMPTY: [&str; 5] = ["/usr/local/games", "/srv", "/media", "/mnt", "/opt"];
 
 /// Makes an unnamed folder in memory the working directory of this process, and sets up name resolution: `names`, and beyond them the name servers
 /// `servers`. Returns the folder with the programs of this project, as hosts see it; `None` if the machine has no empty folder in which to show
-/// them, since none of its files is hidden.
+/// them, since the mount must not hide the files of the machine.
 pub fn prepare(
     names: &[(IpAddr, String)],
     servers: &[IpAddr],

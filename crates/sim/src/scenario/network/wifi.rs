@@ -39,7 +39,7 @@ pub struct Wifi {
     pub rx_mitigation: Option<RxMitigation>,
     /// Trace of a station's path from a file, which replaces the path's rates and errors.
     pub trace: Option<PathTrace>,
-    /// Destination filter in the hardware: it drops what follows a failed PPDU to the same destination.
+    /// Destination filter in the hardware: after a failed PPDU, frames queued for the same station return to the driver unsent.
     pub filter: Option<DestinationFilter>,
     /// RTS threshold: PPDUs longer than this many bytes start with RTS and CTS.
     pub rts_threshold: u32,
