@@ -19,9 +19,10 @@ pub struct DoorCounts {
     pub entered: u64,
     /// Packets that left the model for an outside host.
     pub left: u64,
-    /// Packets without a destination in the scenario: broadcast, multicast, and addresses that no interface has.
+    /// Packets without a destination in the scenario: broadcast, multicast, and addresses that no interface has. Of guests also frames
+    /// that carry neither IPv4 nor IPv6, such as ARP.
     pub no_route: u64,
-    /// Packets that are not IP, or are truncated.
+    /// Packets that cannot be parsed as IPv4 or IPv6, such as truncated ones.
     pub malformed: u64,
     /// Packets longer than the model allows.
     pub too_long: u64,

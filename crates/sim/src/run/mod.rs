@@ -145,7 +145,8 @@ impl<'a, S: Records> Session<'a, S> {
         self.scenario.steps.get(self.steps).map_or(Instant::NEVER, |step| Instant::ZERO + step.at)
     }
 
-    /// Changes the network to that of `to`. An error, without any change, if `to` differs in more than rates, delays and losses.
+    /// Changes the network to that of `to`. An error, without any change, if `to` differs in more than rates,
+    /// delays, losses and queueing disciplines.
     pub fn change(&mut self, to: &Scenario) -> Result<(), String> {
         self.turn_into(Box::new(to.clone()))
     }
