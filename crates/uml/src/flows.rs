@@ -201,7 +201,6 @@ impl Programs {
 
     /// Adds the programs' measurements to the report of a run, in the places of modelled flows. Failures are added to `faults`. Returns the outcome
     /// of the programs of each guest.
-    /// the programs of each guest.
     pub fn report(
         &self,
         run: &mut Value,

@@ -17,7 +17,6 @@ const FIRST: u32 = 1 << 20;
 
 /// Starts `netserver`, and the servers of irtt and iperf3 if installed, in all hosts except `target`. `taken` are hosts and ports with other
 /// servers, which are left out. Returns the hosts, each with a port at which a server will listen. Missing programs are added to `notes`.
-/// will listen. `taken` are those that have servers already. `notes` gets what is missing.
 pub fn serve(
     plan: &Plan,
     target: usize,

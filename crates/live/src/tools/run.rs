@@ -64,7 +64,6 @@ pub struct Tools(Vec<Tool>);
 impl Tools {
     /// The tools for a scenario's flows. Flows without a tool are added to `notes`. `end` is the end of flows without a stop time, if known. `ours`
     /// says whether this project's programs are found in hosts.
-    /// programs of ours are found in hosts.
     pub fn new(
         scenario: &Scenario,
         plan: &Plan,
