@@ -1,6 +1,6 @@
-//! A capture written during the run. The engine's thread copies what frames are made of into parcels; a separate thread makes the frames'
-//! bytes and writes them, so that the engine never waits for the disk or for a check sequence. If all parcels are full, frames are left out and
-//! counted for each capture point: in the file, as drops of the interface, and in the result.
+//! A capture written during the run. The engine's thread copies the data of frames into parcels. A separate thread produces the frames' bytes and
+//! writes them, so that the engine never waits for the disk or for a check sequence. If all parcels are full, frames are left out and counted for
+//! each capture point: in the file, as drops of the interface, and in the result.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -20,38 +20,38 @@ const PARCELS: usize = 512;
 /// 6 MB lasts 5 ms.
 const PIECE: usize = 1 << 16;
 
-/// What a capture came to.
+/// Result of a capture.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Written {
-    /// The file.
+    /// Path of the file.
     pub path: String,
-    /// Each point and its frames that are in the file.
+    /// Number of frames in the file, by capture point.
     pub frames: std::collections::BTreeMap<String, u64>,
-    /// Of all points: frames that are not, as all parcels were full.
+    /// Number of frames left out at all points because all parcels were full.
     pub lost: u64,
-    /// Length of the file.
+    /// Length of the file in bytes.
     pub bytes: u64,
-    /// CPU time of its thread in s, in user space.
+    /// CPU time of the capture thread in user space, in s.
     pub cpu_user_s: f64,
-    /// And in the kernel.
+    /// CPU time of the capture thread in the kernel, in s.
     pub cpu_system_s: f64,
 }
 
 /// What its thread came to: the frames in the file, and its CPU time in ns.
 type Ended = io::Result<(Captured, [u64; 2])>;
 
-/// The thread that makes frames' bytes and writes them.
+/// The thread that produces the frames' bytes and writes them.
 #[derive(Debug)]
 pub struct CaptureThread {
     path: String,
     thread: JoinHandle<Ended>,
 }
 
-/// The engine's side of a capture and its thread, which is to be started before the engine has another priority.
+/// The engine's side of a capture, and the capture thread. Start both before the engine changes its priority.
 pub type Started = (Parcels, CaptureThread);
 
-/// Begins a capture of some points into an open file: of none, of the air of every channel. At most `snaplen` bytes of each frame are kept; zero
-/// keeps all. The error says what is wrong with the points.
+/// Starts a capture of some points into an open file. An empty list of points means the air of every channel. At most `snaplen` bytes of each frame
+/// are kept; zero keeps all. The error says what is wrong with the points.
 pub fn start(
     scenario: &Scenario,
     points: &[String],
@@ -64,7 +64,7 @@ pub fn start(
     Ok((parcels, CaptureThread { path: path.to_owned(), thread }))
 }
 
-/// Says what is wrong with the points of a capture, if anything is.
+/// Checks the points of a capture. The error says what is wrong.
 pub fn check(scenario: &Scenario, points: &[String], snaplen: u32) -> Result<(), String> {
     selection(points, snaplen).check(scenario)
 }
@@ -74,7 +74,7 @@ fn selection(points: &[String], snaplen: u32) -> Selection {
 }
 
 impl CaptureThread {
-    /// Ends the capture with the run, and waits until all is written.
+    /// Ends the capture with the run, and waits until everything is written.
     pub fn finish(self, parcels: Parcels, end: Instant) -> Result<Written, String> {
         let Self { path, thread } = self;
         let lost = parcels.watcher.left_out().iter().sum();
@@ -96,7 +96,7 @@ enum Given {
     End(Instant, Vec<u64>),
 }
 
-/// The engine's side of a capture: frames go into a parcel, and parcels to the thread and back.
+/// The engine's side of a capture: passes parcels with frames to the capture thread, and takes empty ones back.
 #[derive(Debug)]
 pub struct Parcels {
     watcher: Watcher,

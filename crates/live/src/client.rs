@@ -1,4 +1,4 @@
-//! The client of a run: finds it, sends it requests, and enters one of its hosts.
+//! The client of a run: finds the run, sends requests, and enters its hosts.
 //!
 //! Any process may have the engine's name and a socket at the same place. So a run is accepted only if its process belongs to
 //! this user and listens at the socket.
@@ -17,9 +17,9 @@ use crate::sys::{files, net, reason};
 /// A run of this user.
 #[derive(Clone, Debug)]
 pub struct Run {
-    /// Its engine's process.
+    /// Process ID of the engine.
     pub pid: u32,
-    /// The answer to its status request.
+    /// Response to the status request.
     pub status: Value,
 }
 
@@ -38,7 +38,7 @@ pub fn runs() -> Vec<Run> {
     all
 }
 
-/// The run of process `pid`; `None`: the only run.
+/// The run of process `pid`; with `None`, the only run.
 pub fn find(pid: Option<u32>) -> Result<Run, String> {
     let all = runs();
     match (pid, &all[..]) {
@@ -116,7 +116,7 @@ pub fn runs_json() -> String {
     Value::Array(all).to_string()
 }
 
-/// Sends a request to the run of process `pid`, or to the only run. Request and answer are JSON.
+/// Sends a request to the run of process `pid`, or to the only run. Request and response are JSON.
 pub fn ask_json(pid: Option<u32>, asked: &str) -> Result<String, String> {
     let asked = serde_json::from_str(asked).map_err(|e| format!("live: the question: {e}"))?;
     Ok(ask(find(pid)?.pid, &asked)?.to_string())

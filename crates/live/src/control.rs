@@ -1,4 +1,4 @@
-//! Requests to a running engine, at a socket that only its user can open.
+//! Requests to a running engine, through a socket that only its user can open.
 //!
 //! The socket is a file in a memory file system that is reachable only as the engine's working folder: `/proc/PID/cwd/control`.
 //! So it disappears with the run, and processes without access to the engine's `/proc` entry cannot find it.
@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::sys::{net, process};
 
-/// The name of the socket in the engine's current folder.
+/// Name of the socket in the engine's working directory.
 pub const NAME: &str = "control";
 /// Bytes of the longest request.
 const LONGEST: usize = 1 << 16;
@@ -26,14 +26,14 @@ const MOST: usize = 64;
 pub enum Asked {
     /// The run's status and the namespaces of its hosts.
     Status,
-    /// Change a key of the scenario.
+    /// Change the value of a key of the scenario.
     Set {
         /// The key, dotted.
         key: String,
         /// The value as text.
         value: String,
     },
-    /// End the run, as an interrupt does.
+    /// Stop the run, as an interrupt does.
     Stop,
 }
 
@@ -44,7 +44,7 @@ struct Client {
     gone: bool,
 }
 
-/// The socket and its clients.
+/// The control socket and its clients.
 #[derive(Debug)]
 pub struct Control {
     listener: UnixListener,
@@ -52,7 +52,7 @@ pub struct Control {
 }
 
 impl Control {
-    /// Opens the socket in the current folder.
+    /// Opens the socket in the working directory.
     pub fn open() -> Result<Self, String> {
         let wrong = |e: std::io::Error| format!("{NAME}: {}", crate::sys::reason(&e));
         let listener = process::with_private_files(|| UnixListener::bind(NAME)).map_err(wrong)?;
@@ -66,7 +66,7 @@ impl Control {
         self.listener.as_raw_fd()
     }
 
-    /// A client is connected.
+    /// Whether a client is connected.
     pub fn is_busy(&self) -> bool {
         !self.clients.is_empty()
     }

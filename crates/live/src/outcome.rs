@@ -6,30 +6,29 @@ use serde_json::{Value, json};
 use crate::capture::Written;
 use crate::engine::Counts;
 
-/// What there is to say of the live part of a run.
+/// The live part of a run's report.
 #[derive(Clone, Debug, Serialize)]
 pub struct LiveReport {
-    /// The run is valid: nothing in `lateness` says otherwise.
+    /// Whether the run is valid: `lateness` gives no reason against it.
     pub valid: bool,
-    /// How late packets were given to hosts.
+    /// Summary of the lateness of packets delivered to hosts.
     pub lateness: Value,
-    /// `real-time`, `normal`, or `given up` where a real-time thread would have had a processor to itself.
+    /// Scheduling of the engine: `real-time`, `normal`, or `given up` if a real-time thread would have used a whole processor.
     pub priority: &'static str,
-    /// CPU time of the engine's thread in s: in user space, and in the kernel with what it does for the hosts meanwhile. That of a capture's thread
-    /// stands in `capture`.
+    /// CPU time of the engine's thread in user space, in s. The capture thread's is in `capture`.
     pub cpu_user_s: f64,
-    /// See there.
+    /// CPU time of the engine's thread in the kernel, in s, including the kernel's work for hosts during its calls.
     pub cpu_system_s: f64,
-    /// How long it ran, in s.
+    /// Duration of the run in s of real time.
     pub elapsed_s: f64,
-    /// By host: its device and how it sends.
+    /// By host: its device, and how its packets are taken.
     pub hosts: Value,
-    /// What came to the doors of the model.
+    /// Packet counters.
     pub doors: Counts,
-    /// By flow: what its tool was called with, and what it said.
+    /// By flow: the command line of its tool, and the tool's output.
     #[serde(skip_serializing_if = "Value::is_null")]
     pub tools: Value,
-    /// The capture, if there is one.
+    /// Result of the capture, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub capture: Option<Written>,
     /// Exit status of the command, if there was one.
@@ -37,7 +36,7 @@ pub struct LiveReport {
     pub command_status: Option<i32>,
 }
 
-/// The text of a result with one run.
+/// The JSON text of a result with one run.
 pub fn result(version: &str, scenario: &str, notes: &[String], mut run: Value, live: &LiveReport) -> String {
     run["live"] = json!(live);
     let mut all = json!({ "version": version, "scenario": scenario, "runs": [run] });

@@ -6,50 +6,50 @@ use stillair_model::vocabulary::IfId;
 use stillair_sim::run::Addresses;
 use stillair_sim::scenario::{Attachment, FlowKind, Host, Node, Role, Scenario};
 
-/// Bytes of the longest packet: that of Ethernet, and of mac80211's devices.
+/// MTU in bytes, as of Ethernet and of mac80211's devices.
 pub const MTU: u32 = 1500;
 
 /// A live host.
 #[derive(Clone, Debug)]
 pub struct HostPlan {
-    /// Its name.
+    /// Name of the host.
     pub name: String,
-    /// The number of its interface in the world.
+    /// Number of its interface in the world.
     pub at: IfId,
-    /// The name of its interface.
+    /// Name of its interface.
     pub device: String,
-    /// Its address.
+    /// IPv4 address.
     pub address: Ipv4Addr,
-    /// Its IPv6 address.
+    /// IPv6 address.
     pub address6: Ipv6Addr,
-    /// It is a station of a Wi-Fi channel.
+    /// Whether the host is a station of a Wi-Fi channel.
     pub station: bool,
-    /// What is for no interface of the scenario leaves the model here.
+    /// Whether packets to addresses that no interface has leave the model here.
     pub uplink: bool,
-    /// What comes in together is merged (GRO).
+    /// Whether received packets are merged (GRO).
     pub gro: bool,
-    /// What it sends stays charged to its sockets while it waits, as TCP small queues need it.
+    /// Whether sent packets stay charged to their sockets while they wait, as TCP small queues need.
     pub small_queues: bool,
-    /// `sk_pacing_shift` of its sockets: that of its driver on Wi-Fi.
+    /// `sk_pacing_shift` of its sockets, which on Wi-Fi is set by the driver.
     pub pacing_shift: u8,
-    /// The scenario has flows of it over a congestion control that paces by itself.
+    /// Whether the host has flows over a congestion control that paces by itself.
     pub paces: bool,
-    /// Congestion control of connections for which nobody chooses one.
+    /// Default congestion control.
     pub control: String,
-    /// Settings of its kernel, by name.
+    /// Sysctl settings of its kernel, by name.
     pub sysctl: Vec<(String, String)>,
 }
 
-/// What of a scenario is live.
+/// The live part of a scenario.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// The live hosts in the order of the scenario.
     pub hosts: Vec<HostPlan>,
-    /// The addresses of all hosts, each with its name.
+    /// The addresses of all hosts, with their names.
     pub names: Vec<(IpAddr, String)>,
-    /// The interfaces by their addresses.
+    /// The interfaces of the scenario, by address.
     pub addresses: Addresses,
-    /// The scenario has an uplink.
+    /// Whether the scenario has an uplink.
     pub elsewhere: bool,
 }
 
@@ -62,7 +62,8 @@ const WIRED_SHIFT: u8 = 10;
 const PACES: &str = "bbr";
 
 impl HostPlan {
-    /// Its namespace was there before: what is to be known of that. The error says what such a host cannot be.
+    /// Adapts the host to an existing network namespace. Returns a note for the user, if there is one. The error names a setting that such a host
+    /// does not support.
     pub fn attach(&mut self, uplink: bool) -> Result<Option<String>, String> {
         let name = &self.name;
         if !self.sysctl.is_empty() {
@@ -84,7 +85,7 @@ impl HostPlan {
 }
 
 impl Plan {
-    /// Reads it off a scenario; the error says what a live host cannot be.
+    /// The live part of a scenario. The error names a setting that live hosts do not support.
     pub fn new(scenario: &Scenario) -> Result<Self, String> {
         let (mut hosts, mut names) = (Vec::new(), Vec::new());
         let mut number = 0;
@@ -125,12 +126,12 @@ impl Plan {
         Ok(Self { hosts, names, addresses: Addresses::new(scenario), elsewhere })
     }
 
-    /// The first live station, or else the first live host.
+    /// Index of the first live station, or else of the first live host.
     pub fn first(&self) -> usize {
         self.hosts.iter().position(|host| host.station).unwrap_or(0)
     }
 
-    /// The live host of a name.
+    /// Index of the live host with this name.
     pub fn find(&self, name: &str) -> Option<usize> {
         self.hosts.iter().position(|host| host.name == name)
     }
@@ -180,7 +181,7 @@ fn host(node: &Node, at: IfId) -> Result<HostPlan, String> {
     })
 }
 
-/// The live hosts of a scenario that marks none: all that end its ways. Each has one interface, and passes nothing on.
+/// The live hosts of a scenario that marks none: all nodes with one interface that do not forward, except access points.
 pub fn ends(scenario: &Scenario) -> Vec<String> {
     let is_end = |node: &&Node| {
         let ap = |i: &stillair_sim::scenario::Interface| matches!(&i.medium, Attachment::Wifi(wifi) if !matches!(wifi.role, Role::Station(_)));

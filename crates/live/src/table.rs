@@ -8,7 +8,7 @@ use stillair_sim::run::{Records, Session};
 use crate::engine::Lateness;
 use crate::plan::Plan;
 
-/// What was seen at the last look, to tell rates by.
+/// Counters at the last table, from which rates are computed.
 #[derive(Debug, Default)]
 pub struct Table {
     at: u64,
@@ -17,7 +17,7 @@ pub struct Table {
 }
 
 impl Table {
-    /// The table of now: a line for each live host, with the rates since the last one.
+    /// The current table: a line for each live host, with the rates since the last table.
     pub fn text<S: Records>(
         &mut self,
         session: &Session<'_, S>,

@@ -1,6 +1,6 @@
-//! What the program is asked to do.
+//! Command-line arguments of the program.
 
-/// What `--help` says.
+/// The text of `--help`.
 pub const HELP: &str = "\
 usage:
   run FILE [options]       run a scenario
@@ -53,7 +53,7 @@ const COMMANDS: [(&str, Command, &[&str]); 7] = [
     ("parts", Command::Parts, &[]),
 ];
 
-/// All that was said.
+/// The parsed arguments.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Arguments {
     pub command: Command,
@@ -64,7 +64,7 @@ pub struct Arguments {
     pub jobs: usize,
     pub json: bool,
     pub series: bool,
-    /// The folder of the result, or the file of the capture.
+    /// Result folder, or file of the capture.
     pub out: Option<String>,
     pub run: u64,
     pub at: Option<String>,
@@ -72,7 +72,7 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    /// Reads them; an error says what is wrong, and what would be right.
+    /// Parses the arguments. An error says what is wrong and what is expected.
     pub fn read(words: &[String]) -> Result<Self, String> {
         let mut all = Self {
             command: Command::Help,

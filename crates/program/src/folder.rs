@@ -1,7 +1,7 @@
-//! A result kept in a folder: what `stillair run -o` writes, but for its tables, so that its commands read it.
+//! A result folder in the format of `stillair run -o`, without its tables, so that the commands of `stillair` can read it.
 //!
-//! `scenario.toml` (as given), `scenario.resolved.json`, `overrides.json`, `runs/run-N.json` (summary and series) as each run ends, and
-//! `result.json` (summaries) when all have ended.
+//! Files: `scenario.toml` (as given), `scenario.resolved.json`, `overrides.json`, `runs/run-N.json` (summary and series, written as each run ends),
+//! and `result.json` (summaries, written when all runs have ended).
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use stillair_sim::run::RunReport;
 /// Of the folder, not of the program: the format that `stillair` reads.
 const FORMAT: u32 = 1;
 
-/// A result that is being kept.
+/// A result folder that is being written.
 pub struct Keeper {
     path: PathBuf,
     /// Runs that there will be.
@@ -20,7 +20,7 @@ pub struct Keeper {
 }
 
 impl Keeper {
-    /// Begins a result in a new folder, or one without anything in it.
+    /// Starts a result in a new or empty folder.
     pub fn new(
         path: &str,
         text: &str,
@@ -40,12 +40,12 @@ impl Keeper {
         Ok(keeper)
     }
 
-    /// Keeps a run that has ended.
+    /// Writes a finished run.
     pub fn keep(&self, report: &RunReport) -> Result<(), String> {
         self.write(&format!("runs/run-{}.json", report.summary.run), &format!("{}\n", report.to_json()?))
     }
 
-    /// Keeps the summaries of all runs, which are an object of JSON; the seeds are those of its runs.
+    /// Writes the summaries of all runs, a JSON object. `seeds` are the seeds of the runs.
     pub fn finish(&self, result: &str, seeds: &[u64]) -> Result<(), String> {
         let rest = result.strip_prefix('{').ok_or("a result that is no object")?;
         let planned = self.planned;

@@ -50,7 +50,7 @@ impl From<ApiError> for Failure {
     }
 }
 
-/// The whole program: calls `register` to register parts, then runs the command in its arguments. `--help` lists the commands.
+/// The whole program: calls `register` to register parts, then runs the command given by its arguments. `--help` lists the commands.
 pub fn main(register: impl FnOnce(&mut Parts) -> Result<(), PartError>) -> ExitCode {
     let mut parts = Parts::default();
     let done = match register(&mut parts) {

@@ -1,4 +1,4 @@
-//! Results in words: what a reader wants to see first. The whole result is in the JSON.
+//! Results as text: the most important values. The JSON has the whole result.
 
 use std::fmt::Write;
 
@@ -15,7 +15,7 @@ const STATION: [(&str, &str, usize); 4] = [
 const FLOW: [(&str, &str, usize); 3] =
     [("goodput_mbps", "Mbit/s", 3), ("delay_p50_ms", "delay ms", 2), ("loss", "loss", 4)];
 
-/// All parts with their keys.
+/// A list of all parts with their keys.
 pub fn parts(parts: &Parts) -> String {
     let mut out = String::new();
     for part in parts.list() {
@@ -27,7 +27,7 @@ pub fn parts(parts: &Parts) -> String {
     if out.is_empty() { "no part is registered\n".to_owned() } else { out }
 }
 
-/// A result: means over its runs.
+/// A result as text: means over the runs.
 pub fn result(result: &Value) -> String {
     let runs: Vec<&Value> = result["runs"].as_array().into_iter().flatten().collect();
     let scenario = result["scenario"].as_str().unwrap_or_default();
@@ -43,7 +43,7 @@ pub fn result(result: &Value) -> String {
     out
 }
 
-/// A combination of a sweep: what is set, and its result.
+/// A combination of a sweep as text: its settings and its result.
 pub fn combination(set: &[(String, String)], of: &Value) -> String {
     let set: Vec<String> = set.iter().map(|(key, value)| format!("{key} = {value}")).collect();
     format!("{}\n{}", set.join(", "), result(of))

@@ -1,4 +1,4 @@
-//! The interface for front ends: scenarios as text in, results as JSON out.
+//! The interface for front ends: scenarios in as text, results out as JSON.
 
 mod ask;
 mod capture;
@@ -50,12 +50,12 @@ impl<'a> Output<'a> {
     }
 }
 
-/// Why there is no result.
+/// The reason why there is no result.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum ApiError {
-    /// The request is wrong.
+    /// The request is invalid.
     Input(String),
-    /// The scenario is wrong: the place, and what would be right.
+    /// The scenario is invalid: the place in the file, and what is expected.
     Scenario(Box<ScenarioError>),
     /// A run failed.
     Run(String),
@@ -95,7 +95,7 @@ pub fn resolve(text: &str, file: &str, overrides: &[(String, String)]) -> Result
     resolve_by(&Reader { parts: Parts::none(), files: &files }, text, file, overrides)
 }
 
-/// The same, for a scenario read by `reader`.
+/// Like `resolve`, for a scenario read by `reader`.
 pub fn resolve_by(
     reader: &Reader<'_>,
     text: &str,
@@ -105,13 +105,13 @@ pub fn resolve_by(
     Ok(read_by(reader, text, file, overrides)?.resolved())
 }
 
-/// The survey of a scenario as JSON: its nodes, which of them hear each other, the rates of each path, and keys without effect.
+/// The survey of a scenario as JSON: nodes, audibility between them, the rates of each path, and keys without effect.
 pub fn survey(text: &str, file: &str, overrides: &[(String, String)]) -> Result<String, ApiError> {
     let files = Folder::of(file);
     survey_by(&Reader { parts: Parts::none(), files: &files }, text, file, overrides)
 }
 
-/// The same, for a scenario read by `reader`.
+/// Like `survey`, for a scenario read by `reader`.
 pub fn survey_by(
     reader: &Reader<'_>,
     text: &str,

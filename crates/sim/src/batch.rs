@@ -1,4 +1,4 @@
-//! Many variants of one scenario, their repetitions run side by side.
+//! Runs many variants of one scenario, with repetitions in parallel.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -15,27 +15,26 @@ use crate::scenario::{Folder, Reader, Scenario};
 pub struct Batch {
     /// The scenario, as TOML.
     pub text: String,
-    /// Its name in messages.
+    /// Name of the scenario in messages.
     pub file: String,
-    /// For each variant dotted keys and the values they are set to.
+    /// For each variant, overrides as pairs of dotted key and value.
     pub variants: Vec<Vec<(String, String)>>,
-    /// Seed, if not the scenario's.
+    /// Seed that replaces the scenario's.
     pub seed: Option<u64>,
-    /// Repetitions of each variant.
+    /// Number of repetitions of each variant.
     pub runs: u32,
-    /// Runs at the same time, over variants and repetitions.
+    /// Number of parallel runs, over variants and repetitions.
     pub jobs: usize,
 }
 
-/// What happens while a batch runs.
+/// Progress of a batch.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum News {
-    /// So many runs are finished, over all variants.
+    /// Number of finished runs, over all variants.
     Runs(u64),
-    /// All runs of the variant at this position are finished; the result is the JSON object that
-    /// [`crate::api::run`] gives.
+    /// All runs of the variant with this index are finished. The text is the JSON object that [`crate::api::run`] returns.
     Variant(usize, String),
-    /// A run of the variant at this position has failed, and why; its other runs are not begun, those of other variants are.
+    /// A run of the variant with this index has failed, for the given reason. Its remaining runs are not started; other variants continue.
     Failed(usize, String),
 }
 
@@ -46,16 +45,16 @@ struct Variant {
     failed: AtomicBool,
 }
 
-/// Runs all variants, `jobs` runs at a time. Every variant is read before the first is run.
+/// Runs all variants, `jobs` runs at a time. All variants are read before the first one runs.
 ///
-/// `tell` gets the news as they come and says whether to go on. Results do not depend on `jobs`; the order in which
-/// variants finish does. A variant that fails is told of and keeps nobody else from running.
+/// `tell` receives the progress and returns whether to continue. Results do not depend on `jobs`; the order in which variants finish does. A
+/// variant that fails is reported, and does not stop the others.
 pub fn run(batch: &Batch, tell: &(dyn Fn(News) -> bool + Sync)) -> Result<(), ApiError> {
     let files = Folder::of(&batch.file);
     run_by(&Reader { parts: Parts::none(), files: &files }, batch, tell)
 }
 
-/// The same of variants as `reader` reads them.
+/// Like `run`, for variants read by `reader`.
 pub fn run_by(
     reader: &Reader<'_>,
     batch: &Batch,

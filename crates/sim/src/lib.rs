@@ -47,7 +47,7 @@
 //!
 //! # Errors
 //!
-//! An error has the place, what was found and what would be right:
+//! An error has the place, what was found, and what is expected:
 //!
 //! ```
 //! let error = stillair_sim::scenario::parse("duration = \"5 minutes\"", "link.toml", &[]).unwrap_err();

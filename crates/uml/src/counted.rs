@@ -47,7 +47,7 @@ fn series<'a>(
     all
 }
 
-/// The paths of a connection, by the sender's address.
+/// The paths of a Multipath TCP connection, by the sender's address.
 pub fn paths(said: &str) -> BTreeMap<String, Value> {
     let lines = said.lines().filter_map(|line| {
         let ["m", at, local, rest @ ..] = &line.split(' ').collect::<Vec<_>>()[..] else { return None };
@@ -56,7 +56,7 @@ pub fn paths(said: &str) -> BTreeMap<String, Value> {
     series(lines, &OF_PATH)
 }
 
-/// Puts what was sampled of guests into a run: `tc` by interface, `nstat` by host.
+/// Adds the guests' samples to the result of a run: `tc` by interface, `nstat` by host.
 pub fn put(run: &mut Value, plan: &Plan, guests: &[Guest], programs: &[(usize, &str)]) -> Result<(), String> {
     for &(guest, id) in programs.iter().filter(|(_, id)| id.starts_with("stats-")) {
         let of = &plan.guests[guest];

@@ -21,12 +21,12 @@ struct HeldBuffer {
     head: u16,
 }
 
-/// The world with its doors.
+/// The world, and the passage of packets between guests and the world.
 #[derive(Debug)]
 pub struct Doors<'a, S> {
     /// The run.
     pub session: Session<'a, S>,
-    /// What has come to the doors.
+    /// Counters of packets that entered and left.
     pub counts: DoorCounts,
     plan: &'a Plan,
     /// By token: the buffer that it stands for.
@@ -53,7 +53,7 @@ fn hashed(hash: u64, bytes: &[u8]) -> u64 {
 }
 
 impl<'a, S: Records> Doors<'a, S> {
-    /// Those of a run at its beginning.
+    /// The state at the start of a run.
     pub fn new(session: Session<'a, S>, plan: &'a Plan) -> Self {
         let mut guests = vec![None; session.elsewhere().index()];
         for (n, guest) in plan.guests.iter().enumerate() {
@@ -80,17 +80,17 @@ impl<'a, S: Records> Doors<'a, S> {
         }
     }
 
-    /// A hash over all that guests have sent: when, which guest, and every byte.
+    /// A hash over everything that guests have sent: time, guest, and every byte.
     pub fn hash(&self) -> u64 {
         self.hash
     }
 
-    /// From now on what guests send is lost at once: the world has come to its end.
+    /// Closes the doors at the end of the world: later packets of guests are dropped at once.
     pub fn close(&mut self) {
         self.is_over = true;
     }
 
-    /// A guest's card has said that there is something in a ring; the world's time is that of the guest.
+    /// Handles a kick of a guest's card. The world must be at the guest's time.
     pub fn kicked(
         &mut self,
         guest: &mut Guest,
@@ -202,7 +202,7 @@ impl<'a, S: Records> Doors<'a, S> {
         (*inside == 0).then_some(buffer)
     }
 
-    /// Gives guests what has left the world, and the buffers whose charge has ended. They know of it when they are interrupted.
+    /// Passes to guests the packets that have left the world, and the buffers whose charge has ended. Guests notice both at their next interrupt.
     pub fn out(&mut self, guests: &mut [Guest]) -> Result<(), String> {
         loop {
             while let Some(token) = self.session.ended() {

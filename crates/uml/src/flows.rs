@@ -1,4 +1,4 @@
-//! The program that makes the scenario's flows in guests, and its measurements.
+//! The program that generates the scenario's flows in guests, and its measurements.
 
 use std::collections::BTreeMap;
 
@@ -52,7 +52,7 @@ struct RealFlow {
     about: Value,
 }
 
-/// All programs of a run.
+/// The programs of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Programs {
     all: Vec<Program>,
@@ -65,7 +65,7 @@ pub struct Programs {
 }
 
 impl Programs {
-    /// Those of a scenario. The error says which flow guests cannot make.
+    /// The programs for a scenario's flows. The error names a flow that guests cannot generate.
     pub fn new(scenario: &Scenario, plan: &Plan, seed: Seed) -> Result<Self, String> {
         let end = scenario.duration.nanos();
         let measured = [scenario.warm_up.nanos(), end.saturating_sub(scenario.cool_down.nanos())];
@@ -188,7 +188,7 @@ impl Programs {
         Ok(())
     }
 
-    /// Orders for a guest's first program.
+    /// Orders for the first program of a guest.
     pub fn orders(&self, guest: usize) -> String {
         let mut all = String::new();
         for program in self.all.iter().filter(|program| program.guest == guest) {
@@ -199,8 +199,8 @@ impl Programs {
         all
     }
 
-    /// Puts what the programs said into the report of a run, in the places of modelled flows. `faults` gets what went wrong; gives what became of
-    /// the programs of each guest.
+    /// Adds the programs' measurements to the report of a run, in the places of modelled flows. Failures are added to `faults`. Returns the outcome
+    /// of the programs of each guest.
     pub fn report(
         &self,
         run: &mut Value,

@@ -1,11 +1,11 @@
-//! The folder of a run, with a folder for each guest. It is removed with the run, however that ends.
+//! The temporary folder of a run, with a folder for each guest. It is removed at the end of the run, however the run ends.
 
 use std::io::Write;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// A folder that is removed when this value ends, or when its process does.
+/// A folder that is removed when this value is dropped or its process ends.
 #[derive(Debug)]
 pub struct Folder {
     path: PathBuf,
@@ -14,7 +14,7 @@ pub struct Folder {
 }
 
 impl Folder {
-    /// A new one. Where `TMPDIR` says, or in /tmp.
+    /// Creates a folder in `TMPDIR`, or in /tmp.
     pub fn new() -> Result<Self, String> {
         let base = std::env::temp_dir();
         for n in 0..10_000 {
@@ -43,7 +43,7 @@ impl Folder {
         }
     }
 
-    /// Where it is.
+    /// Path of the folder.
     pub fn path(&self) -> &Path {
         &self.path
     }

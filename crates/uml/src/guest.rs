@@ -1,4 +1,4 @@
-//! One guest: its process, its folder, its turns, and the interrupts of its card.
+//! One guest: process, folder, turns, and interrupts of its card.
 
 use std::collections::VecDeque;
 use std::fs::{self, File};
@@ -17,13 +17,13 @@ use crate::sys::{Child, Ready, Socket, ready, start};
 const LINES: usize = 12;
 /// The console's file in a guest's folder.
 const CONSOLE: &str = "console.log";
-/// Where it writes what it measured and what its programs wrote.
+/// Name of the folder in which the guest stores measurements and the output of its programs.
 pub const BOX: &str = "box";
 
-/// A guest.
+/// A guest: a User Mode Linux process.
 #[derive(Debug)]
 pub struct Guest {
-    /// Its host's name.
+    /// Name of the host.
     pub name: String,
     folder: PathBuf,
     child: Child,
@@ -52,10 +52,11 @@ struct Slot {
     given: [bool; 2],
 }
 
-/// What a guest does at a notification of one of its cards, which are told apart by their numbers: gives until when it may go on by itself.
+/// Callback for a notification by a guest's card: guest and card number, and time in ns. Returns the time until which the guest may continue
+/// without asking.
 pub type OnKick<'a> = dyn FnMut(&mut Guest, (usize, usize), u64) -> Result<u64, String> + 'a;
 
-/// The address of a guest's card, by the numbers of both.
+/// MAC address of a guest's card, from the numbers of guest and card.
 pub fn address(guest: usize, card: usize) -> [u8; 6] {
     let [.., a, b] = (guest as u32).to_be_bytes();
     [0x02, 0x73, 0x74, 0x6c ^ (card as u8) << 1, a, b]
@@ -66,7 +67,7 @@ fn socket_name(card: usize) -> String {
     if card == 0 { "card".to_owned() } else { format!("card{card}") }
 }
 
-/// The command line of a guest's kernel. It goes into its random numbers, so nothing in it depends on where or when it is run.
+/// Command line of a guest's kernel. It is input to the kernel's random numbers, so it does not depend on where or when the guest runs.
 pub fn command_line(kernel: &Kernel, of: &GuestPlan) -> Vec<String> {
     let mut words: Vec<String> = [
         "time-travel=ext:1:clock",
@@ -111,7 +112,7 @@ pub fn command_line(kernel: &Kernel, of: &GuestPlan) -> Vec<String> {
 }
 
 impl Guest {
-    /// Starts one in a new folder; `orders` are its first program's.
+    /// Starts a guest in a new folder. `orders` are the orders for its first program.
     pub fn start(
         folder: PathBuf,
         number: usize,
@@ -169,7 +170,7 @@ impl Guest {
         })
     }
 
-    /// Lets it boot until it is so old, in ns; what it sends meanwhile is lost.
+    /// Lets the guest boot until its clock is at `until`, in ns. Packets sent during the boot are dropped.
     pub fn boot(&mut self, until: u64) -> Result<(), String> {
         let (clock, cards) = self.listeners.take().ok_or("it boots once")?;
         let connection = self.accept(&clock)?;
@@ -231,22 +232,22 @@ impl Guest {
         self.clock.as_mut().ok_or_else(|| "a guest without a clock".to_owned())
     }
 
-    /// A card of it, when it has booted.
+    /// A card of the guest; available after the boot.
     pub fn card(&mut self, number: usize) -> Result<&mut Card, String> {
         self.slots[number].card.as_mut().ok_or_else(|| "a guest without a card".to_owned())
     }
 
-    /// When it wants to run next, as its own age in ns; none when it has gone off.
+    /// The time at which the guest wants to run next, in ns on its own clock; `None` if it has powered off.
     pub fn request(&self) -> Option<u64> {
         if self.is_off { None } else { self.clock.as_ref().and_then(Clock::request) }
     }
 
-    /// Its age when its card last said something, in ns.
+    /// The time of the last message from its card, in ns on its own clock.
     pub fn kicked_at(&self) -> u64 {
         self.kicked_at
     }
 
-    /// It has gone off by itself.
+    /// Whether the guest has powered off by itself.
     pub fn is_off(&self) -> bool {
         self.is_off
     }
@@ -256,7 +257,8 @@ impl Guest {
         format!("its kernel has ended: {how}")
     }
 
-    /// Gives it a turn at a time; before `free_until` it goes on by itself, until it waits for another turn. `on_kick` gets what its card says.
+    /// Gives the guest a turn at `at`. It may continue until `free_until`, and the turn ends when it waits for the next one. `on_kick` handles the
+    /// notifications of its cards.
     pub fn turn(&mut self, at: u64, free_until: u64, on_kick: &mut OnKick<'_>) -> Result<(), String> {
         if !self.clock()?.run(at, free_until)? {
             return Err(self.ended());
@@ -309,7 +311,7 @@ impl Guest {
         Err(self.ended())
     }
 
-    /// A frame is for it, at one of its cards.
+    /// Delivers a frame at one of its cards.
     pub fn receive(&mut self, card: usize, frame: &[u8]) -> Result<(), String> {
         let is_first = self.slots[card].backlog.is_empty();
         if is_first && self.card(card)?.receive(frame)? {
@@ -323,7 +325,7 @@ impl Guest {
         Ok(())
     }
 
-    /// It has offered buffers for frames.
+    /// Handles the notice that the guest has offered receive buffers.
     pub fn has_room(&mut self, card: usize) -> Result<(), String> {
         while let Some(frame) = self.slots[card].backlog.pop_front() {
             if !self.card(card)?.receive(&frame)? {
@@ -335,18 +337,19 @@ impl Guest {
         self.card(card)?.wait_for_room(false)
     }
 
-    /// A frame of its own has been sent, or lost.
+    /// Returns the buffer of a frame that was sent or dropped.
     pub fn sent(&mut self, card: usize, head: u16) -> Result<(), String> {
         self.slots[card].given[TX] = true;
         self.card(card)?.sent(head)
     }
 
-    /// Whether there is something that it does not know of.
+    /// Whether the guest has not been notified of a change.
     pub fn is_due(&self) -> bool {
         !self.is_off && self.slots.iter().any(|slot| slot.given[RX] || slot.given[TX])
     }
 
-    /// Tells it, at a time in its own age, what has been given back; then it asks for a turn at that time. It waits for a turn.
+    /// Notifies the guest of returned buffers at `now`, on its own clock. The guest then requests a turn at that time. It must be waiting for a
+    /// turn.
     pub fn interrupt(&mut self, now: u64) -> Result<(), String> {
         self.clock()?.stop_at(now);
         for (card, ring) in (0..self.slots.len()).flat_map(|card| [(card, RX), (card, TX)]) {
@@ -377,7 +380,7 @@ impl Guest {
         Ok(())
     }
 
-    /// A file that it has written; none if there is none.
+    /// The content of a file that the guest has written; `None` if there is no such file.
     pub fn file(&self, name: &str) -> Result<Option<Vec<u8>>, String> {
         match fs::read(self.folder.join(BOX).join(name)) {
             Ok(bytes) => Ok(Some(bytes)),
@@ -386,23 +389,23 @@ impl Guest {
         }
     }
 
-    /// What a program of it has printed.
+    /// The output of one of its programs.
     pub fn said(&self, id: &str) -> Result<String, String> {
         let bytes = self.file(&format!("{id}.out"))?.unwrap_or_default();
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
 
-    /// The folder with all that it has written.
+    /// The folder with all files that the guest has written.
     pub fn written(&self) -> PathBuf {
         self.folder.join(BOX)
     }
 
-    /// An error of it, with the last lines of its console.
+    /// An error message with the last lines of the guest's console.
     pub fn tell(&self, why: &str) -> String {
         format!("node.{}: {why}{}", self.name, last_lines(&self.folder.join(CONSOLE)))
     }
 
-    /// What its console says so far.
+    /// The output on the guest's console so far.
     pub fn console(&self) -> String {
         fs::read(self.folder.join(CONSOLE))
             .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())

@@ -1,19 +1,19 @@
-//! Kernels that `stillair kernel build` has made: a folder each.
+//! Kernels built by `stillair kernel build`, one folder each.
 
 use std::path::{Path, PathBuf};
 
-/// A kernel to run.
+/// A kernel that guests can run.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Kernel {
-    /// Its folder.
+    /// Folder of the kernel.
     pub folder: PathBuf,
     /// Name of the folder.
     pub id: String,
-    /// Its own version.
+    /// Linux version of the kernel.
     pub version: String,
-    /// What was changed in its source, by name.
+    /// Names of the patches applied to its source.
     pub patches: Vec<String>,
-    /// It can share a page with its driver.
+    /// Whether the kernel supports the shared clock page.
     pub shares_page: bool,
 }
 
@@ -31,7 +31,7 @@ struct About {
     orders: i64,
 }
 
-/// Where kernels are: `STILLAIR_KERNELS`, or a folder of the user's cache.
+/// The folder of all kernels: `STILLAIR_KERNELS`, or a folder in the user's cache.
 pub fn place() -> PathBuf {
     let of = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     of("STILLAIR_KERNELS").unwrap_or_else(|| {
@@ -40,7 +40,7 @@ pub fn place() -> PathBuf {
     })
 }
 
-/// The kernel that a scenario means: by the name of its folder, then by its name, then by its version.
+/// Finds a kernel: first by the name of its folder, then by its name, then by its version.
 pub fn find(name: &str, place: &Path) -> Result<Kernel, String> {
     let none = || {
         format!("no kernel {name} is built in {}; 'stillair kernel build {name}' makes it", place.display())
@@ -109,7 +109,7 @@ fn about(text: &str) -> Result<About, String> {
 }
 
 impl Kernel {
-    /// Whether its source has a change.
+    /// Whether this patch was applied to its source.
     pub fn has(&self, patch: &str) -> bool {
         self.patches.iter().any(|one| one == patch)
     }

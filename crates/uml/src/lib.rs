@@ -42,7 +42,7 @@ mod series;
 pub mod sys;
 pub mod turn;
 
-/// How long a guest may take until it says something, in s of the machine's time, unless the request says otherwise.
+/// Default for the longest wait for a message from a guest, in s of real time.
 pub const PATIENCE: u32 = 60;
 
 /// What is said of one that takes longer than so many ms.
@@ -50,5 +50,6 @@ fn silent(ms: i32) -> String {
     format!("it has said nothing for {} s: it hangs, or a program in it does not come to an end", ms / 1000)
 }
 
-/// The age of a guest, in ns, at which the scenario begins. Younger kernels have no randomness for programs yet, and Debian's ping takes no interval.
+/// Age of a guest, in ns, at which the scenario begins. In younger kernels programs get no random numbers yet, and Debian's ping rejects an
+/// interval.
 pub const BEFORE: u64 = 2_000_000_000;

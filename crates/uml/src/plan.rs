@@ -6,10 +6,10 @@ use stillair_model::vocabulary::IfId;
 use stillair_sim::run::Addresses;
 use stillair_sim::scenario::{Attachment, FlowEnd, Guest, GuestQueue, Host, Node, Role, Scenario, Ways};
 
-/// What a socket's pacing shift is where no driver asks for another.
+/// The kernel's default of `sk_pacing_shift`.
 // linux: include/net/sock.h sk_pacing_shift, net/core/sock.c sock_init_data_uid (6.12) - 10.
 pub const SHIFT: u8 = 10;
-/// Most interfaces of a guest: the patch of the pacing shift has room for so many cards.
+/// Maximum number of interfaces of a guest: the pacing shift patch supports this many cards.
 pub const MOST: usize = 16;
 /// Descriptors of a card's ring where packets wait in the model: no modelled queue holds more.
 const LONG: u32 = 8192;
@@ -23,61 +23,61 @@ const TABLES: usize = 100;
 // linux: include/uapi/linux/rtnetlink.h RT_TABLE_MAIN (6.12).
 const MAIN: usize = 254;
 
-/// An interface of a guest: a card of its kernel, called `eth0`, `eth1` and so on there.
+/// An interface of a guest: a network device named `eth0`, `eth1` and so on in the guest.
 #[derive(Clone, Debug)]
 pub struct GuestInterface {
-    /// Its number in the world.
+    /// Number of the interface in the world.
     pub at: IfId,
-    /// Its name in the scenario, after that of its node.
+    /// Name of the interface in the scenario, `node.interface`.
     pub name: String,
-    /// Its addresses.
+    /// Addresses of the interface: IPv4 and IPv6.
     pub addresses: [IpAddr; 2],
-    /// What comes in together is merged (GRO).
+    /// Whether received packets are merged (GRO).
     pub gro: bool,
-    /// `sk_pacing_shift` that its driver asks for.
+    /// `sk_pacing_shift` that the modelled driver asks for.
     pub pacing_shift: u8,
 }
 
 /// A guest of a scenario.
 #[derive(Clone, Debug)]
 pub struct GuestPlan {
-    /// Its host's name.
+    /// Name of the host.
     pub name: String,
-    /// The position of its node.
+    /// Index of the node in the scenario.
     pub node: usize,
-    /// Its interfaces, one at least.
+    /// Interfaces, at least one.
     pub interfaces: Vec<GuestInterface>,
     /// Of a guest with several interfaces: addresses of others, and the interface on the shortest way there, if that is not the first.
     routes: Vec<(IpAddr, usize)>,
-    /// As the scenario has it.
+    /// The guest's description in the scenario.
     pub guest: Guest,
-    /// TCP small queues are on.
+    /// Whether TCP small queues are on.
     pub small_queues: bool,
-    /// Periods of data at its pacing rate that a socket may have below it in small queues; the kernel's own is one.
+    /// Limit of TCP small queues per socket, in periods of the pacing shift at the pacing rate; the kernel's default is one.
     pub periods: u32,
-    /// Descriptors of its cards' rings for sending.
+    /// Number of descriptors of its cards' transmit rings.
     pub ring: u32,
-    /// Congestion control of connections for which nobody chooses one.
+    /// Default congestion control.
     pub control: String,
-    /// Bytes before TCP's data in a packet (MAX_TCP_HEADER), those of the node's profile.
+    /// Header room of TCP packets in bytes (MAX_TCP_HEADER), from the node's profile.
     pub header_room: u32,
-    /// Bytes of a socket's receive and send buffer: least, at first, largest (`tcp_rmem`, `tcp_wmem`).
+    /// Receive and send buffers of a socket in bytes: minimum, default, maximum (`tcp_rmem`, `tcp_wmem`).
     pub buffers: [[u32; 3]; 2],
-    /// Settings of its kernel, by name.
+    /// Sysctl settings of its kernel, by name.
     pub sysctl: Vec<(String, String)>,
 }
 
-/// What of a scenario are guests.
+/// The guests of a scenario.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// The guests in the order of the scenario.
     pub guests: Vec<GuestPlan>,
-    /// The interfaces by their addresses.
+    /// The interfaces of the scenario, by address.
     pub addresses: Addresses,
 }
 
 impl Plan {
-    /// Reads it off a scenario; the error says what a guest cannot be.
+    /// The guests of a scenario. The error names a setting that guests do not support.
     pub fn new(scenario: &Scenario) -> Result<Self, String> {
         let (mut guests, mut number) = (Vec::new(), 0);
         for (n, node) in scenario.nodes.iter().enumerate() {
@@ -101,7 +101,7 @@ impl Plan {
         Ok(Self { guests, addresses: Addresses::new(scenario) })
     }
 
-    /// The guest of a node.
+    /// Index of the guest of a node; `None` if the node is not a guest.
     pub fn of_node(&self, node: usize) -> Option<usize> {
         self.guests.iter().position(|guest| guest.node == node)
     }
@@ -192,7 +192,7 @@ fn guest(n: usize, node: &Node, of: &Guest, first: IfId) -> Result<GuestPlan, St
 }
 
 impl GuestPlan {
-    /// Orders for its first program: its interface and its kernel's settings. A setting of the scenario is the last.
+    /// Orders for the guest's first program: interfaces and kernel settings. Settings from the scenario come last.
     pub fn orders(&self) -> String {
         let mut all = Vec::new();
         let mut order = |words: &[&str]| all.push(words.join("\t"));

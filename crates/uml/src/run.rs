@@ -1,4 +1,4 @@
-//! One run, from its request to its result.
+//! One run with guests, from request to result.
 
 use std::path::{Path, PathBuf};
 
@@ -18,36 +18,36 @@ use crate::sys::OneProcessor;
 use crate::turn::Turns;
 use crate::{BEFORE, PATIENCE};
 
-/// What is to be run.
+/// A request for a run.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Request {
     /// The scenario, as TOML.
     pub text: String,
-    /// Its name in messages.
+    /// Name of the scenario in messages.
     pub file: String,
-    /// Dotted keys and the values they are set to.
+    /// Overrides as pairs of dotted key and value.
     pub overrides: Vec<(String, String)>,
-    /// Seed, if not the scenario's.
+    /// Seed that replaces the scenario's.
     pub seed: Option<u64>,
-    /// Number of the repetition, of which each has random numbers of its own.
+    /// Number of the repetition; each has its own random numbers.
     pub run: u64,
-    /// The run has its series.
+    /// Whether the result contains the series.
     pub series: bool,
-    /// How long a guest may take until it says something, in s of the machine's time; none is [`PATIENCE`].
+    /// Longest wait for a message from a guest, in s of real time; `None` means [`PATIENCE`].
     pub patience_s: Option<u32>,
-    /// A folder that gets what guests wrote: their programs' output and files, and their consoles, in a folder each.
+    /// Folder for a copy of what the guests wrote: output and files of programs, and consoles, in one folder per guest.
     pub collect: Option<PathBuf>,
 }
 
 impl Request {
-    /// Reads one as JSON.
+    /// Parses a request from JSON.
     pub fn from_json(text: &str) -> Result<Self, ApiError> {
         serde_json::from_str(text).map_err(|e| ApiError::Input(format!("guests: the request: {e}")))
     }
 }
 
-/// Runs a scenario with guests: its result as JSON, and the exit status: 0, or 1 if a guest's program that makes a flow failed.
+/// Runs a scenario with guests. Returns the result as JSON and the exit status: 0, or 1 if a guest's program for a flow failed.
 pub fn run(request: &Request) -> Result<(String, i32), ApiError> {
     let scenario = scenario::parse(&request.text, &request.file, &request.overrides)?;
     let input = |why: String| ApiError::Input(format!("{}: {why}", request.file));

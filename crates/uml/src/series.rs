@@ -1,16 +1,16 @@
-//! What guests' flows add to the series of a run: bytes by step, replies to pings, samples of sockets.
+//! The guests' part of the series of a run: bytes per step, ping replies, samples of sockets.
 
 use serde_json::{Value, json};
 use stillair_sim::scenario::{Attachment, Flow, FlowKind, InterfaceRef, Role, Scenario, Ways};
 
 use crate::BEFORE;
 
-/// A counter of which a guest's program has said what it was, line by line.
+/// A counter, sampled by a guest's program one line at a time.
 #[derive(Debug)]
 pub struct Counter(Vec<(u64, f64)>);
 
 impl Counter {
-    /// Reads the lines of a kind, which have the time and then columns; until `start` there was nothing.
+    /// Parses the lines of this kind, which have the time and then columns. The counter is zero until `start`.
     pub fn new(text: &str, start: u64, kind: &str, column: usize) -> Result<Self, String> {
         let mut points: Vec<(u64, f64)> = vec![(0, 0.0), (start, 0.0)];
         for line in text.lines().filter(|line| line.split(' ').next() == Some(kind)) {
@@ -34,7 +34,7 @@ impl Counter {
         self.0.get(n).map_or(v0, |&(t1, v1)| v0 + (v1 - v0) * (at - t0) as f64 / (t1 - t0) as f64)
     }
 
-    /// How much it grew in a time.
+    /// Increase of the counter in a period.
     pub fn change(&self, [from, until]: [u64; 2]) -> f64 {
         self.at(until) - self.at(from)
     }
@@ -46,7 +46,7 @@ impl Counter {
     }
 }
 
-/// What the series say of a flow to its `n`th receiver, but for what was measured of it.
+/// Description of a flow to its `n`th receiver for the series, without measurements.
 pub fn about(scenario: &Scenario, flow: &Flow, n: usize, name: &str) -> Value {
     let ends = Ways::new(scenario).ends(flow.from, flow.to[n]);
     let station = |at: &InterfaceRef| {
@@ -72,7 +72,7 @@ pub fn about(scenario: &Scenario, flow: &Flow, n: usize, name: &str) -> Value {
     all
 }
 
-/// Puts a flow into the series of a run, if it has any: what came of it step by step, or what its program said of replies.
+/// Adds a flow to the series of a run, if there are series: its bytes per step, or the replies that its program reported.
 pub fn put(run: &mut Value, about: &Value, bytes: Option<&Counter>, said: Option<&str>) {
     let Some(series) = run.get_mut("series").filter(|series| series.is_object()) else { return };
     let number = |key: &str| series[key].as_u64().unwrap_or(0);
@@ -98,8 +98,8 @@ fn replies(said: &str) -> Vec<[u64; 3]> {
     all.collect()
 }
 
-/// Samples of a socket as a series of the names that modelled sockets have: its age in ns, window, threshold, srtt and rttvar in us, pacing rate in
-/// B/s, segments sent again, bytes acknowledged.
+/// Samples of a socket as a series, under the names of modelled sockets. A sample is: age in ns, window, threshold, srtt and rttvar in us, pacing
+/// rate in B/s, retransmitted segments, and acknowledged bytes.
 pub fn socket(samples: impl Iterator<Item = [f64; 8]>) -> Value {
     let all: Vec<[f64; 8]> = samples.collect();
     let column = |n: usize, by: f64| all.iter().map(|sample| sample[n] * by).collect::<Vec<f64>>();

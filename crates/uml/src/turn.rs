@@ -17,26 +17,26 @@ const SPINS: u64 = 2_000_000;
 /// Time after the end of the world in which guests come to theirs, in ns.
 const AFTER: u64 = 10_000_000_000;
 
-/// A run under way.
+/// A run in progress.
 #[derive(Debug)]
 pub struct Turns<'a, S> {
     doors: Doors<'a, S>,
     guests: Vec<Guest>,
     /// When the world ends, as a guest's age.
     end: u64,
-    /// Turns of guests.
+    /// Number of turns of guests so far.
     pub turns: u64,
     instant: (u64, u64),
 }
 
 impl<'a, S: Records> Turns<'a, S> {
-    /// A run at its beginning, of guests that have booted.
+    /// A run at its start, with guests that have booted.
     pub fn new(session: Session<'a, S>, plan: &'a Plan, guests: Vec<Guest>) -> Self {
         let end = session.end().nanos() + BEFORE;
         Self { doors: Doors::new(session, plan), guests, end, turns: 0, instant: (0, 0) }
     }
 
-    /// Goes on to the end of the scenario.
+    /// Runs to the end of the scenario.
     pub fn drive(&mut self) -> Result<(), String> {
         let mut now = BEFORE;
         loop {
@@ -115,7 +115,7 @@ impl<'a, S: Records> Turns<'a, S> {
         self.doors.out(&mut self.guests)
     }
 
-    /// Lets guests come to their end, and gives what there is to say of the run; the number is the hash of all that they sent.
+    /// Shuts the guests down. Returns the session, the guests, the packet counters, and the hash of everything that guests sent.
     pub fn finish(mut self) -> Result<(Session<'a, S>, Vec<Guest>, DoorCounts, u64), String> {
         self.doors.close();
         let doors = &mut self.doors;

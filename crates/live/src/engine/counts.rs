@@ -3,12 +3,12 @@
 use serde::Serialize;
 use stillair_sim::run::DoorCounts;
 
-/// Packets by what became of them at the doors of the model and behind these.
+/// Counters of packets, by what became of each at the model's doors or after leaving the model.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Counts {
-    /// At the doors.
+    /// Counters at the doors.
     #[serde(flatten)]
     pub doors: DoorCounts,
-    /// Came out, and were not taken by the kernel of the host they were for; they are not among those that left.
+    /// Packets that left the model and were not accepted by the kernel of their host. `doors.left` does not include them.
     pub refused_by_host: u64,
 }

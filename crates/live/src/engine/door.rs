@@ -12,7 +12,7 @@ use crate::plan::Plan;
 use crate::port::Port;
 use crate::sys::clock;
 
-/// The world with what is known of its hosts.
+/// The world, with the state of its live hosts.
 #[derive(Debug)]
 pub struct Doors<'a, S> {
     pub session: Session<'a, S>,
@@ -26,7 +26,7 @@ pub struct Doors<'a, S> {
     replier: Replier,
 }
 
-/// A live host's side of its door.
+/// The port of a live host to which packets are delivered.
 #[derive(Debug)]
 pub struct Exit {
     port: Port,
@@ -107,7 +107,8 @@ impl<'a, S: Records> Doors<'a, S> {
         Way::In { src, dst, tcp: view.protocol == parse::TCP }
     }
 
-    /// A host has sent a packet; `id` is that of its queue, if it waits there. Whether it stays there, charged.
+    /// Enters a packet that a host has sent. `id` is the packet's number in its queue, if the packet is waiting there. Returns whether the packet
+    /// stays in the queue, charged to its socket.
     pub fn enter(&mut self, host: usize, bytes: &[u8], id: Option<u32>, now: u64) -> bool {
         let view = match parse(bytes) {
             Ok(view) => view,
@@ -145,7 +146,7 @@ impl<'a, S: Records> Doors<'a, S> {
         }
     }
 
-    /// Gives hosts all that has left the model. `zero` is the clock at the beginning of the run.
+    /// Delivers all packets that have left the model to their hosts. `zero` is the clock's time at the start of the run.
     pub fn leave(&mut self, exits: &mut [Exit], late: &mut Lateness, zero: u64) {
         let mut bytes = core::mem::take(&mut self.bytes);
         let mut merging: Option<usize> = None;

@@ -30,14 +30,14 @@ const FLOWS: usize = 4096;
 pub struct Asks {
     /// `sk_pacing_shift` of the driver.
     pub shift: u8,
-    /// Its congestion control paces (BBR).
+    /// Whether its congestion control paces, as BBR does.
     pub paces: bool,
 }
 
-/// All packets stay charged.
+/// The value of `share` at which all packets stay charged.
 pub const ALL: u64 = 1024;
 
-/// The share of packets that stay charged, of [`ALL`], at a rate in bytes/s and with packets of this many bytes.
+/// Share of packets that stay charged, in parts of [`ALL`], at a rate in bytes/s and with packets of `len` bytes.
 ///
 /// The kernel sends a packet of several segments while no more than its limit is charged, so the limit plus that packet may be
 /// below the socket. A flow limited by its window sends as much as has been acknowledged, so its packets do not grow with another
@@ -82,8 +82,8 @@ struct HostRate {
     share: u64,
 }
 
-/// TCP flows and their rates, by the hash of their addresses and ports. If two flows share a place, the one that sends takes it
-/// from the other and is measured anew. Before the first measurement each packet stays charged.
+/// TCP flows and their rates, by the hash of their addresses and ports. If two flows have the same place, the sending flow takes the place over,
+/// and its rate is measured from the start. Before the first measurement every packet stays charged.
 ///
 /// The kernel uses a flow's pacing rate, which follows its window and not its goodput. So a flow's rate counts as at least the
 /// mean of its host's flows: otherwise a flow that was slow once would stay charged more, and stay slow.
@@ -141,7 +141,7 @@ fn rate(bytes: u64, past: u64) -> Option<u64> {
     (past >= WINDOW).then(|| (u128::from(bytes) * 1_000_000_000 / u128::from(past)) as u64)
 }
 
-/// Packets whose verdict is out: of which host, and the number of each in its queue.
+/// Numbers for packets that the model holds: the host of each, and its number in the host's queue.
 #[derive(Debug, Default)]
 pub struct Tokens {
     all: Vec<(usize, u32)>,
@@ -149,7 +149,7 @@ pub struct Tokens {
 }
 
 impl Tokens {
-    /// One for a packet.
+    /// Allocates a token for a packet.
     pub fn take(&mut self, host: usize, id: u32) -> u32 {
         match self.free.pop() {
             Some(token) => {
@@ -163,7 +163,7 @@ impl Tokens {
         }
     }
 
-    /// It has ended: the packet that it stood for.
+    /// Frees a token. Returns the host and the number of its packet.
     pub fn give_back(&mut self, token: u32) -> (usize, u32) {
         self.free.push(token);
         self.all[token as usize]

@@ -1,10 +1,10 @@
-//! How late packets are delivered to their hosts.
+//! Lateness of packets delivered to hosts.
 
 use serde::Serialize;
 use stillair_model::vocabulary::Duration;
 use stillair_sim::recorder::Delays;
 
-/// Lateness of packets against the model, and the engine's standstills.
+/// Lateness of packets against the model, and stalls of the engine.
 #[derive(Clone, Debug, Default)]
 pub struct Lateness {
     all: Delays,
@@ -24,7 +24,7 @@ pub struct LatenessSummary {
     pub p99_us: Option<f64>,
     /// Largest lateness in us.
     pub max_us: f64,
-    /// Longest standstill in us: the time between the ends of two waits beyond the requested wait.
+    /// Longest stall in us: the time from the end of one wait to the end of the next, beyond the requested wait.
     pub gap_us: f64,
     /// Reasons why the run is invalid; empty if it is valid.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -32,19 +32,19 @@ pub struct LatenessSummary {
 }
 
 impl Lateness {
-    /// A packet was delivered this many nanoseconds late.
+    /// Records a packet delivered this many nanoseconds late.
     pub fn note(&mut self, nanos: u64) {
         self.all.add(Duration::from_nanos(nanos));
         self.count += 1;
         self.max = self.max.max(nanos);
     }
 
-    /// From one wait to the end of the next the engine took this many nanoseconds more than that wait was to take.
+    /// Records the time in ns from the end of one wait to the end of the next, beyond the requested wait.
     pub fn woke(&mut self, nanos: u64) {
         self.gap = self.gap.max(nanos);
     }
 
-    /// The summary, checked against the largest 99th percentile and standstill, in nanoseconds.
+    /// The summary, checked against the largest valid 99th percentile and stall, in ns.
     pub fn summary(&self, most_p99: u64, most_gap: u64) -> LatenessSummary {
         let us = |part| self.all.quantile_ms(part).map(|ms| ms * 1e3);
         let p99_us = us(0.99);

@@ -1,4 +1,4 @@
-//! The loop: packets enter, time advances, due packets leave, and then it waits.
+//! The loop: packets enter, time advances, due packets leave, and the engine waits.
 
 use std::os::fd::RawFd;
 
@@ -27,14 +27,14 @@ const LOOK: u64 = 1_000_000_000;
 /// Real-time priority: above what has none, below what a machine's own threads have.
 const PRIORITY: i32 = 20;
 
-/// How this thread keeps its times.
+/// Scheduling of the engine's thread.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Pace {
     /// With real-time priority.
     RealTime,
     /// Without real-time priority: the kernel refused it.
     Normal,
-    /// Real-time priority was given up: the kernel throttles real-time threads that use a whole processor.
+    /// Real-time priority was given up, because the kernel throttles real-time threads that use a whole processor.
     GivenUp,
 }
 
@@ -43,11 +43,11 @@ pub enum Pace {
 pub struct Limits {
     /// Largest 99th percentile of lateness.
     pub p99: u64,
-    /// Longest standstill.
+    /// Longest stall.
     pub gap: u64,
 }
 
-/// A run under way.
+/// A run in progress.
 #[derive(Debug)]
 pub struct Engine<'a, S> {
     doors: Doors<'a, S>,
@@ -66,7 +66,7 @@ pub struct Engine<'a, S> {
 }
 
 impl<'a, S: Records> Engine<'a, S> {
-    /// A run that begins now.
+    /// Starts a run.
     pub fn new(session: Session<'a, S>, plan: &'a Plan, hosts: Vec<LiveHost>) -> Self {
         let (mut watched, mut exits, mut queues, mut places) =
             (Watched::default(), Vec::new(), Vec::new(), Vec::new());
@@ -95,49 +95,49 @@ impl<'a, S: Records> Engine<'a, S> {
         }
     }
 
-    /// Time since the beginning, in ns.
+    /// Time since the start of the run in ns.
     pub fn now(&self) -> u64 {
         clock::now() - self.zero
     }
 
-    /// Waits for something to read there too; [`Engine::is_ready`] says whether there was.
+    /// Adds a file to wait for. [`Engine::is_ready`] says whether the file can be read.
     pub fn watch(&mut self, fd: RawFd) -> usize {
         self.watched.add(fd)
     }
 
-    /// Whether something can be read there.
+    /// Whether the file at this place can be read.
     pub fn is_ready(&self, place: usize) -> bool {
         self.watched.is_ready(place)
     }
 
-    /// From now on the network is what a scenario says.
+    /// Changes the network to that of `to`.
     pub fn change(&mut self, to: &Scenario) -> Result<(), String> {
         self.advance();
         self.doors.session.change(to)
     }
 
-    /// What came to the doors.
+    /// Packet counters so far.
     pub fn counts(&self) -> Counts {
         self.doors.counts
     }
 
-    /// The run and how late packets have been.
+    /// The session, and the lateness of packets so far.
     pub fn seen(&self) -> (&Session<'a, S>, &Lateness) {
         (&self.doors.session, &self.late)
     }
 
-    /// How this thread keeps its times.
+    /// Scheduling of this thread.
     pub fn pace(&self) -> Pace {
         self.pace
     }
 
-    /// How often it has gone round.
+    /// Number of rounds of the loop so far.
     pub fn loops(&self) -> u64 {
         self.loops
     }
 
-    /// Goes on to now, lets all in and out, and waits until something is due or comes, at most until `until` and not longer than 10 ms.
-    /// False at the end of the run.
+    /// Advances to the current time, passes packets in and out, and waits until something is due or arrives, at most until `until` and for at most
+    /// 10 ms. False at the end of the run.
     pub fn turn(&mut self, until: u64) -> bool {
         self.loops += 1;
         self.advance();
@@ -218,7 +218,7 @@ impl<'a, S: Records> Engine<'a, S> {
         self.looked = (now, busy);
     }
 
-    /// Ends the run now: what there is to say of it.
+    /// Ends the run now. Returns the session, the lateness of packets, and the packet counters.
     pub fn stop(mut self) -> (Session<'a, S>, Lateness, Counts) {
         self.advance();
         self.doors.session.stop();

@@ -1,4 +1,4 @@
-//! Work beside the packets: tools start and end, the table is printed, requests are answered, and the end of the run is decided.
+//! Work of a run beside its packets: starting and ending tools, printing the table, answering requests, and ending the run.
 
 use std::io::{IsTerminal, Write};
 
@@ -24,14 +24,14 @@ const TICK: u64 = 20_000_000;
 /// How often the table is shown, in ns.
 const SHOWN: u64 = 1_000_000_000;
 
-/// Tools say what they have measured after the end of a scenario; what is measured stays the same.
+/// Lengthens a scenario, since tools report their measurements after its end. The measured time does not change.
 pub fn lengthen(scenario: &mut Scenario) {
     scenario.duration += GRACE;
     scenario.cool_down += GRACE;
     scenario.steps.iter_mut().for_each(|step| lengthen(&mut step.to));
 }
 
-/// Where the engine watches for them.
+/// Places in the engine of the files to wait for.
 #[derive(Default)]
 pub struct Places {
     pub signals: usize,
@@ -39,13 +39,13 @@ pub struct Places {
     pub control: usize,
 }
 
-/// What goes on beside the packets.
+/// State of the work beside the packets.
 pub struct Driven<'a> {
     pub request: &'a Request,
     pub overrides: &'a [(String, String)],
-    /// What has been changed since the run began.
+    /// Keys changed since the start of the run, with their values.
     pub changed: Vec<(String, String)>,
-    /// The scenario was lengthened.
+    /// Whether the scenario was lengthened.
     pub longer: bool,
     pub plan: &'a Plan,
     pub launcher: Launcher,
@@ -54,14 +54,14 @@ pub struct Driven<'a> {
     pub tools: Tools,
     pub places: Places,
     pub status: Value,
-    /// Exit status of the command, when it has ended.
+    /// Exit status of the command, once it has ended.
     pub command: Option<i32>,
-    /// When the scenario ends, in ns, if it says so.
+    /// End of the scenario in ns, if the scenario sets it.
     pub end: Option<u64>,
 }
 
 impl Driven<'_> {
-    /// Goes on to the end.
+    /// Runs to the end.
     pub fn drive<S: Records>(&mut self, engine: &mut Engine<'_, S>) -> Result<(), String> {
         let (mut table, mut shown) = (Table::default(), SHOWN);
         let mut stopped: Option<u64> = None;

@@ -27,23 +27,23 @@ use crate::tools::{COMMAND, PATIENCE, Tools, programs};
 /// Exit status of an invalid run.
 pub const INVALID: i32 = 3;
 
-/// What process 1 begins with.
+/// Input of process 1.
 pub struct Given<'a> {
     pub request: &'a Request,
     pub overrides: &'a [(String, String)],
     pub plan: &'a Plan,
-    /// The host of the command.
+    /// Index of the host in which the command runs.
     pub target: usize,
-    /// The folder in which programs begin.
+    /// Working directory of programs.
     pub at: &'a OwnedFd,
-    /// By host: its namespace, if that was there before.
+    /// By host: its network namespace, if it existed before the run.
     pub attached: &'a [Option<OwnedFd>],
     pub rootless: bool,
-    /// The file of the capture, if there is to be one.
+    /// The capture file, if a capture is requested.
     pub capture: Option<std::fs::File>,
 }
 
-/// The result and the exit status.
+/// Makes the run. Returns the result and the exit status.
 pub fn run(
     given: &mut Given<'_>,
     mut scenario: Scenario,

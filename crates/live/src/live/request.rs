@@ -6,37 +6,37 @@ use stillair_sim::scenario::{self, OPEN, Scenario};
 
 use crate::plan;
 
-/// A live run to make.
+/// A request for a live run.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Request {
     /// The scenario, as TOML.
     pub text: String,
-    /// Its name in messages.
+    /// Name of the scenario in messages.
     pub file: String,
-    /// Dotted keys and the values they are set to.
+    /// Overrides as pairs of dotted key and value.
     pub overrides: Overrides,
-    /// Seed instead of the scenario's.
+    /// Seed that replaces the scenario's.
     pub seed: Option<u64>,
     /// A program to run in a host; the run ends with it.
     pub command: Vec<String>,
     /// Host of the command; `None`: the first station.
     pub host: Option<String>,
-    /// Show a table each second.
+    /// Whether a table is shown each second.
     pub table: bool,
     /// Largest 99th percentile of lateness in a valid run, in us; `None`: 1,000.
     pub late_us: Option<u64>,
-    /// Record the run's time series.
+    /// Whether the time series are recorded.
     pub series: bool,
-    /// Packets to addresses outside the scenario go to the Internet.
+    /// Whether packets to addresses outside the scenario go to the Internet.
     pub uplink: bool,
-    /// Start the servers of measuring tools in all live hosts except the command's.
+    /// Whether the servers of measurement tools are started in all live hosts except the command's.
     pub servers: bool,
-    /// The pcapng file of a capture.
+    /// Path of the pcapng file, if a capture is requested.
     pub capture: Option<String>,
     /// Capture points. Empty: the air of every channel; `all`: every point.
     pub points: Vec<String>,
-    /// Most bytes kept of each frame; 0 keeps all.
+    /// Maximum number of bytes kept of each frame; 0 keeps all.
     pub snaplen: u32,
     /// Hosts attached to existing network namespaces, each as `netns:PATH` or `pid:N`.
     pub attach: Vec<(String, String)>,
@@ -53,12 +53,12 @@ pub struct Read {
 }
 
 impl Request {
-    /// Reads a request from JSON.
+    /// Parses a request from JSON.
     pub fn from_json(text: &str) -> Result<Self, ApiError> {
         serde_json::from_str(text).map_err(|e| ApiError::Input(format!("live: the request: {e}")))
     }
 
-    /// Reads its scenario.
+    /// Reads the scenario of the request.
     pub fn read(&self) -> Result<Read, ApiError> {
         let Self { text, file, .. } = self;
         let mut overrides = self.overrides.clone();

@@ -1,15 +1,15 @@
-//! A message of netlink: header, a fixed part, attributes; and attributes as they are read.
+//! Netlink messages: a header, a fixed part, and attributes.
 
-/// Length of `nlmsghdr`.
+/// Length of `nlmsghdr` in bytes.
 pub const HEADER: usize = 16;
-/// Type of an answer that is an error or an acknowledgement.
+/// Message type `NLMSG_ERROR`: an error or an acknowledgement.
 pub const ERROR: u16 = 2;
 /// `NLM_F_REQUEST`.
 pub const REQUEST: u16 = 1;
 /// `NLM_F_ACK`.
 pub const ACK: u16 = 4;
 
-/// Writes messages, one behind the other.
+/// A writer of consecutive messages.
 #[derive(Debug, Default)]
 pub struct Messages {
     bytes: Vec<u8>,
@@ -17,7 +17,7 @@ pub struct Messages {
 }
 
 impl Messages {
-    /// Begins a message.
+    /// Starts a message.
     pub fn begin(&mut self, kind: u16, flags: u16, fixed: &[u8]) -> &mut Self {
         self.begin = self.bytes.len();
         self.bytes.extend([0; 4]);
@@ -28,7 +28,7 @@ impl Messages {
         self.close()
     }
 
-    /// An attribute.
+    /// Adds an attribute to the message.
     pub fn with(&mut self, kind: u16, value: &[u8]) -> &mut Self {
         attribute(&mut self.bytes, kind, value);
         self.close()
@@ -40,18 +40,18 @@ impl Messages {
         self
     }
 
-    /// All of them.
+    /// The bytes of all messages.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// None any more.
+    /// Removes all messages.
     pub fn clear(&mut self) {
         self.bytes.clear();
     }
 }
 
-/// Writes an attribute, and fills it up to four bytes.
+/// Writes an attribute, padded to four bytes.
 pub fn attribute(out: &mut Vec<u8>, kind: u16, value: &[u8]) {
     out.extend((value.len() as u16 + 4).to_ne_bytes());
     out.extend(kind.to_ne_bytes());
@@ -59,7 +59,7 @@ pub fn attribute(out: &mut Vec<u8>, kind: u16, value: &[u8]) {
     out.resize(out.len().next_multiple_of(4), 0);
 }
 
-/// The attributes in some bytes; what is cut short ends them.
+/// The attributes in `bytes`. A truncated attribute ends the list.
 pub fn attributes(mut bytes: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
     core::iter::from_fn(move || {
         let (&[a, b, c, d], _) = bytes.split_first_chunk::<4>()?;
@@ -71,7 +71,7 @@ pub fn attributes(mut bytes: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
     })
 }
 
-/// The messages in some bytes: type and what follows the header. What is cut short ends them.
+/// The messages in `bytes`: type, and the bytes after the header. A truncated message ends the list.
 pub fn messages(mut bytes: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
     core::iter::from_fn(move || {
         let header = bytes.get(..HEADER)?;
@@ -83,7 +83,7 @@ pub fn messages(mut bytes: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
     })
 }
 
-/// The number of the error that an answer tells, as `errno` has it; zero is an acknowledgement.
+/// The error number (`errno`) of a response; zero is an acknowledgement.
 pub fn outcome(bytes: &[u8]) -> Option<i32> {
     let (_, body) = messages(bytes).find(|(kind, _)| *kind == ERROR)?;
     let code: [u8; 4] = body.get(..4)?.try_into().ok()?;

@@ -1,4 +1,4 @@
-//! Messages of NFQUEUE: its configuration, packets, and verdicts.
+//! NFQUEUE messages: configuration, packets, and verdicts.
 
 use super::message::{ACK, Messages, REQUEST, attributes, messages};
 
@@ -20,7 +20,7 @@ fn general(queue: u16) -> [u8; GENERAL] {
     [0, 0, high, low]
 }
 
-/// What makes a queue ours, with room for so many packets, of each of which so many bytes are copied.
+/// Messages that bind a queue with room for `room` packets, of each of which `copied` bytes are copied.
 pub fn configuration(queue: u16, room: u32, copied: u32) -> [Messages; 2] {
     const BIND: u8 = 1;
     const COPY_PACKET: u8 = 2;
@@ -34,18 +34,18 @@ pub fn configuration(queue: u16, room: u32, copied: u32) -> [Messages; 2] {
     [bind, copy]
 }
 
-/// A packet that waits for its verdict.
+/// A packet that waits for a verdict.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct QueuedPacket<'a> {
-    /// Its number.
+    /// Number of the packet in the queue.
     pub id: u32,
-    /// From its IP header on.
+    /// Bytes from the IP header on.
     pub bytes: &'a [u8],
-    /// It is longer than what was copied.
+    /// Whether the packet is longer than the copied bytes.
     pub cut: bool,
 }
 
-/// The packets in what came from a queue.
+/// The packets in a message from a queue.
 pub fn packets(bytes: &[u8]) -> impl Iterator<Item = QueuedPacket<'_>> {
     messages(bytes).filter(|(kind, _)| *kind == PACKET).filter_map(|(_, body)| {
         let (mut id, mut packet, mut cut) = (None, &[][..], false);
@@ -61,13 +61,13 @@ pub fn packets(bytes: &[u8]) -> impl Iterator<Item = QueuedPacket<'_>> {
     })
 }
 
-/// Adds the verdict that ends a packet and its charge.
+/// Adds a drop verdict, which ends the packet's charge.
 pub fn drop(out: &mut Messages, queue: u16, id: u32) {
     const NF_DROP: u32 = 0;
     verdict(out, queue, id, NF_DROP);
 }
 
-/// Adds the verdict by which the kernel sends a packet on to the device.
+/// Adds an accept verdict, by which the kernel passes the packet to the device.
 pub fn pass(out: &mut Messages, queue: u16, id: u32) {
     const NF_ACCEPT: u32 = 1;
     verdict(out, queue, id, NF_ACCEPT);

@@ -18,12 +18,12 @@ const MAIN: u8 = 254;
 const BOOT: u8 = 3;
 const UNICAST: u8 = 1;
 
-/// A socket of rtnetlink in the network namespace that it was opened in.
+/// An rtnetlink socket, in the network namespace in which it was opened.
 #[derive(Debug)]
 pub struct Rtnetlink(OwnedFd);
 
 impl Rtnetlink {
-    /// One in this thread's network namespace.
+    /// Opens a socket in this thread's network namespace.
     pub fn open() -> Result<Self, String> {
         let socket = net::socket(libc::AF_NETLINK, libc::SOCK_RAW, libc::NETLINK_ROUTE, "rtnetlink")?;
         net::bind_netlink(&socket)?;
@@ -41,7 +41,7 @@ impl Rtnetlink {
         }
     }
 
-    /// Flags of a device (`IFF_UP` and others) and, if not zero, its MTU and queue length.
+    /// Sets the flags of a device (`IFF_UP` and others) and, if not zero, its MTU and queue length.
     pub fn set(&self, device: u32, flags: u32, mtu: u32, queue: u32) -> Result<(), String> {
         let mut request = Messages::default();
         request.begin(NEW_LINK, REQUEST | ACK, &link(device, flags));
@@ -53,7 +53,7 @@ impl Rtnetlink {
         self.ask(&request, "device")
     }
 
-    /// A pair of virtual Ethernet devices: one here with this address, the other in a namespace that is an open file.
+    /// Creates a veth pair: one device here with this address, the other in the namespace of an open file.
     pub fn pair(&self, here: &str, own: [u8; 6], there: &str, namespace: &OwnedFd) -> Result<(), String> {
         const NAME: u16 = 3;
         const LINKINFO: u16 = 18;
@@ -76,12 +76,12 @@ impl Rtnetlink {
         self.ask(&request, "veth")
     }
 
-    /// An address of a device, that alone and no network.
+    /// Adds an address to a device, as a host address without a network.
     pub fn address(&self, device: u32, address: IpAddr) -> Result<(), String> {
         self.network(device, address, if address.is_ipv6() { 128 } else { 32 })
     }
 
-    /// An address of a device, with the network that so many of its bits name.
+    /// Adds an address to a device, with a network prefix of `bits` bits.
     pub fn network(&self, device: u32, address: IpAddr, bits: u8) -> Result<(), String> {
         const NO_DETECTION: u8 = 2;
         let (family, bytes) = parts(address);
@@ -93,7 +93,7 @@ impl Rtnetlink {
         self.ask(&request, &format!("address {address}"))
     }
 
-    /// All that no other route is for leaves by a neighbour at a device.
+    /// Sets the default route of a device through a gateway.
     pub fn gateway(&self, device: u32, by: IpAddr) -> Result<(), String> {
         let (family, bytes) = parts(by);
         let fixed = [family, 0, 0, 0, MAIN, BOOT, 0, UNICAST, 0, 0, 0, 0];
@@ -103,8 +103,8 @@ impl Rtnetlink {
         self.ask(&request, &format!("default route by {by}"))
     }
 
-    /// What is for an address, or without one all else of the version of `address`, leaves through a device with the address `address`;
-    /// connections have a congestion control if one is named.
+    /// Adds a route to an address, or without one the default route of the IP version of `address`, through a device with the source address
+    /// `address`. Its connections use a congestion control if one is given.
     pub fn route(
         &self,
         device: u32,

@@ -1,4 +1,4 @@
-//! The ports at a host's interface: how its packets reach the engine, and how the engine's packets reach the host.
+//! Ports at a host's interface, through which packets pass from the host to the engine and back.
 
 mod packet;
 mod queue;
@@ -13,20 +13,20 @@ use std::os::fd::RawFd;
 
 use stillair_ip::gro::IpPacket;
 
-/// Bytes of the longest packet that comes from a host in one piece.
+/// Maximum length in bytes of a packet that a host sends unsegmented.
 pub const ROOM: usize = 2_300;
 
-/// A device of a host.
+/// The device of a host.
 #[derive(Debug)]
 pub enum Port {
     /// A TUN device.
     Tun(Tun),
-    /// One end of a pair of virtual Ethernet devices, the other end read by AF_PACKET.
+    /// A veth pair, whose other end is read with AF_PACKET.
     Packet(PacketPort),
 }
 
 impl Port {
-    /// What it is called in results.
+    /// Name of the kind of device in results.
     pub const fn kind(&self) -> &'static str {
         match self {
             Self::Tun(_) => "tun",
@@ -34,7 +34,7 @@ impl Port {
         }
     }
 
-    /// The file to wait for.
+    /// The file descriptor to poll.
     pub fn fd(&self) -> RawFd {
         match self {
             Self::Tun(tun) => tun.fd(),
@@ -42,7 +42,7 @@ impl Port {
         }
     }
 
-    /// Hands on what the host has sent, from the IP header on, at most so many packets; how many there were.
+    /// Calls `each` for packets that the host has sent, from the IP header on, at most `most`. Returns the number of packets.
     pub fn receive(&mut self, most: usize, each: impl FnMut(&[u8])) -> usize {
         match self {
             Self::Tun(tun) => tun.receive(most, each),
@@ -50,7 +50,7 @@ impl Port {
         }
     }
 
-    /// Gives the host a packet; false if it was not taken.
+    /// Delivers a packet to the host; false if the packet was not accepted.
     pub fn give(&mut self, packet: &IpPacket<'_>) -> bool {
         match self {
             Self::Tun(tun) => tun.give(packet),

@@ -14,7 +14,7 @@ const IPV6: [u8; 2] = [0x86, 0xdd];
 const PACKET_VNET_HDR: i32 = 15;
 const PACKET_IGNORE_OUTGOING: i32 = 23;
 
-/// Our end of a pair.
+/// The engine's end of a veth pair.
 #[derive(Debug)]
 pub struct PacketPort {
     socket: OwnedFd,
@@ -24,7 +24,7 @@ pub struct PacketPort {
 }
 
 impl PacketPort {
-    /// Of our device's number; `to` is the Ethernet address of the host's end.
+    /// Opens the device with this number. `to` is the MAC address of the host's end.
     pub fn new(device: u32, to: [u8; 6], merges: bool) -> Result<Self, String> {
         let socket = net::packet_socket(device)?;
         let fd = socket.as_raw_fd();

@@ -1,4 +1,4 @@
-//! Packets from a host, by NFQUEUE: whole packets are taken, and each stays charged to its socket until its verdict.
+//! Packets from a host through NFQUEUE: whole packets are received, and each stays charged to its socket until its verdict.
 //!
 //! The verdict is always drop, because the packet continues in the model. The kernel then frees it, its charge ends, and TCP
 //! small queues send more, as after a device's transmission report.
@@ -21,19 +21,19 @@ const MOST: u32 = 100_000;
 /// Verdicts in one message.
 const VERDICTS: usize = 256;
 
-/// What becomes of a packet.
+/// Decision on a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Verdict {
-    /// It stays charged until it is released.
+    /// The packet stays charged until it is released.
     Hold,
-    /// Its charge ends at once.
+    /// The packet's charge ends at once.
     Drop,
 }
 
-/// A packet that stays charged, by the queue's own number of it.
+/// A packet that stays charged, by its number in the queue.
 pub type HeldPacket = u32;
 
-/// A queue of one network namespace.
+/// The queue of a network namespace.
 #[derive(Debug)]
 pub struct Queue {
     socket: OwnedFd,
@@ -44,7 +44,7 @@ pub struct Queue {
 }
 
 impl Queue {
-    /// The queue of this number in this thread's network namespace.
+    /// Opens the queue with this number in this thread's network namespace.
     pub fn new(number: u16) -> Result<Self, String> {
         const NO_ENOBUFS: i32 = 5;
         let socket = net::socket(libc::AF_NETLINK, libc::SOCK_RAW, libc::NETLINK_NETFILTER, "NFQUEUE")?;
@@ -77,12 +77,12 @@ impl Queue {
         })
     }
 
-    /// The file to wait for.
+    /// The file descriptor to poll.
     pub fn fd(&self) -> RawFd {
         self.socket.as_raw_fd()
     }
 
-    /// Hands on what the host has sent, at most so many packets, for their verdicts; how many there were.
+    /// Calls `each` for packets that the host has sent, at most `most`, for the decision on each. Returns the number of packets.
     pub fn receive(&mut self, most: usize, mut each: impl FnMut(QueuedPacket<'_>) -> Verdict) -> usize {
         let mut count = 0;
         while count < most {
@@ -107,7 +107,7 @@ impl Queue {
         count
     }
 
-    /// The charge of a packet ends.
+    /// Ends the charge of a packet.
     pub fn release(&mut self, held: HeldPacket) {
         queue::drop(&mut self.verdicts, self.number, held);
         self.count += 1;
@@ -116,7 +116,7 @@ impl Queue {
         }
     }
 
-    /// Tells the kernel all verdicts since the last time.
+    /// Sends all verdicts since the last call to the kernel.
     pub fn tell(&mut self) {
         if self.count > 0 {
             // A verdict is never refused but for a packet that has gone with its socket's namespace.

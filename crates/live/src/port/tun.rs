@@ -23,13 +23,13 @@ pub struct Tun {
 }
 
 impl Tun {
-    /// Whether such devices can be opened here; if not, why.
+    /// Checks whether TUN devices can be opened here. The error says why not.
     pub fn available() -> Result<(), String> {
         files::open("/dev/net/tun", libc::O_RDWR).map(|_| ())
     }
 
-    /// One of this thread's network namespace. What it is given may be of several segments if it `merges`; what it sends comes here so if it
-    /// `splits`, and its kernel then leaves checksums to it too.
+    /// Creates a device in this thread's network namespace. If it `merges`, packets for the host may have several segments. If it `splits`, packets
+    /// from the host may have several segments, and the host's kernel also leaves their checksums to the device.
     pub fn new(name: &str, merges: bool, splits: bool) -> Result<Self, String> {
         // linux: include/uapi/linux/if_tun.h IFF_TUN, IFF_NO_PI, IFF_VNET_HDR, IFF_TUN_EXCL (6.12).
         const TUN: u16 = 1;

@@ -3,7 +3,7 @@
 use stillair_ip::gro::IpPacket;
 use stillair_ip::{checksum, gso};
 
-/// Length of `virtio_net_hdr`.
+/// Length of `virtio_net_hdr` in bytes.
 pub const HEADER: usize = 10;
 const NEEDS_CHECKSUM: u8 = 1;
 const TCP_V4: u8 = 1;
@@ -11,7 +11,7 @@ const TCP_V6: u8 = 4;
 /// Beside the kind: the first segment has CWR.
 const ECN: u8 = 0x80;
 
-/// That of a packet.
+/// The header of a packet.
 // spec: virtio 1.2 5.1.6 - flags, kind of segments, length of headers, size of segments, where the checksum begins and where it is put; all
 // little-endian.
 // linux: include/linux/virtio_net.h virtio_net_hdr_to_skb (6.12).
@@ -30,8 +30,9 @@ pub fn header(packet: &IpPacket<'_>) -> [u8; HEADER] {
     header
 }
 
-/// Hands on the packets that stand behind a header, each whole and with its checksum, and says how many there were. What cannot be split, or has
-/// its checksum elsewhere than it says, is handed on empty: it is malformed. `segment` has room for one of them.
+/// Calls `each` for each packet after the header, one per segment, with completed checksums, and returns the number of packets. If a packet cannot
+/// be split, or the header gives a wrong place for the checksum, `each` gets an empty slice, which counts as malformed. `segment` is a buffer for
+/// one packet.
 pub fn packets(bytes: &mut [u8], segment: &mut [u8], each: &mut impl FnMut(&[u8])) -> usize {
     let Some((header, packet)) = bytes.split_first_chunk_mut::<HEADER>() else {
         each(&[]);

@@ -1,10 +1,10 @@
-//! Existing network namespaces as hosts: of containers, of `ip netns`, of any process.
+//! Existing network namespaces as hosts: of containers, of `ip netns`, or of any process.
 
 use std::os::fd::{AsRawFd, OwnedFd};
 
 use crate::sys::{files, net, process};
 
-/// By host: the namespace that it is, if it is one of these. Each place is `netns:PATH` or `pid:N`.
+/// By host: its existing namespace, if `places` names one, as `netns:PATH` or `pid:N`.
 pub fn all(places: &[(usize, &str)], hosts: usize) -> Result<Vec<Option<OwnedFd>>, String> {
     let mut all: Vec<Option<OwnedFd>> = (0..hosts).map(|_| None).collect();
     if !places.is_empty() && process::ids().0 != 0 {

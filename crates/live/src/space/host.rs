@@ -1,4 +1,4 @@
-//! The network namespace of a host: its device, addresses, routes and settings, and what takes its packets.
+//! The network namespace of a host: device, addresses, routes, settings, and packet queue.
 
 use std::net::IpAddr;
 use std::os::fd::OwnedFd;
@@ -17,24 +17,24 @@ const LENGTH: u32 = 10_000;
 const UP: u32 = libc::IFF_UP as u32;
 const NOARP: u32 = libc::IFF_NOARP as u32;
 
-/// A host that is set up.
+/// A host that has been set up.
 #[derive(Debug)]
 pub struct LiveHost {
     /// Its network namespace.
     pub namespace: OwnedFd,
-    /// Its device.
+    /// Its device, through which packets pass.
     pub port: Port,
-    /// What it sends, where small queues are to act on the model.
+    /// Its NFQUEUE, if TCP small queues are to act on the model.
     pub queue: Option<Queue>,
 }
 
-/// The network namespace of this thread.
+/// Opens the network namespace of this thread.
 pub fn current() -> Result<OwnedFd, String> {
     files::open("/proc/thread-self/ns/net", libc::O_RDONLY)
 }
 
-/// Sets all hosts up: those with a namespace in `attached` in that one, the others in one of their own. `home` is the namespace that this thread
-/// is in again at the end. `notes` gets what is not as the scenario asks.
+/// Sets up all hosts, each in its namespace in `attached`, or else in a new one. This thread is in the namespace `home` again at the end.
+/// Deviations from the scenario are added to `notes`.
 pub fn all(
     plan: &Plan,
     uplink: bool,

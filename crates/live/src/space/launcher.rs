@@ -1,4 +1,4 @@
-//! Starts programs in hosts by a separate process, so that the engine does not stall meanwhile.
+//! Starts programs in hosts from a separate process, so that the engine does not stall.
 
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 
@@ -9,44 +9,44 @@ use crate::sys::net;
 use crate::sys::poll::Watched;
 use crate::sys::process::{self, Forked};
 
-/// What is asked of the launcher.
+/// An order to the launcher.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Order {
     /// Start a program.
     Start {
-        /// A number to tell its end by.
+        /// Number by which the end of the program is reported.
         id: u32,
-        /// Its host.
+        /// Index of the host.
         host: usize,
         /// The program and its arguments.
         command: Vec<String>,
-        /// The file that gets its output; none leaves it the engine's own input and output.
+        /// File for the program's output; `None` leaves the engine's input and output to the program.
         output: Option<String>,
     },
-    /// Send it a signal.
+    /// Send a signal to a program.
     Signal {
-        /// Its number.
+        /// Number of the program.
         id: u32,
-        /// The signal.
+        /// Number of the signal.
         signal: i32,
     },
 }
 
-/// A program has ended.
+/// Report that a program has ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Ended {
-    /// Its number.
+    /// Number of the program.
     pub id: u32,
-    /// Its exit status as shells have it.
+    /// Exit status, as in shells.
     pub status: i32,
 }
 
-/// The engine's end of the launcher.
+/// The engine's connection to the launcher.
 #[derive(Debug)]
 pub struct Launcher(OwnedFd);
 
 impl Launcher {
-    /// Starts the launcher. Programs begin in the folder `at`, an open file, and find others in the folder `also` too.
+    /// Starts the launcher. Programs start in the folder `at`, an open file. `also` is added to their search path.
     pub fn start(namespaces: &[RawFd], at: &OwnedFd, also: Option<&str>) -> Result<Self, String> {
         let (own, other) = files::pair()?;
         if process::fork()? == Forked::Child {
@@ -61,18 +61,19 @@ impl Launcher {
         Ok(Self(own))
     }
 
-    /// The file to wait for.
+    /// The file descriptor to poll.
     pub fn fd(&self) -> RawFd {
         self.0.as_raw_fd()
     }
 
-    /// Gives an order.
+    /// Sends an order.
     pub fn order(&self, order: &Order) -> Result<(), String> {
         let text = serde_json::to_vec(order).map_err(|e| e.to_string())?;
         net::send(self.0.as_raw_fd(), &text).map_err(|e| format!("cannot start a program: error {e}"))
     }
 
-    /// The next program that has ended; to be asked for when there is something to read. The error is that the launcher has gone.
+    /// Reads the report on the next program that has ended. Call this when the file descriptor can be read. An error means that the launcher has
+    /// ended.
     pub fn ended(&self) -> Result<Option<Ended>, String> {
         let mut text = [0; 256];
         match net::receive(self.0.as_raw_fd(), &mut text) {

@@ -9,9 +9,9 @@ use crate::sys::mount;
 /// Folders of which the first that is empty shows [`programs`]. Debian has the first of them on everybody's path.
 const EMPTY: [&str; 5] = ["/usr/local/games", "/srv", "/media", "/mnt", "/opt"];
 
-/// Makes a folder in memory this process's current one, which nothing else names, and has names resolve: those of `names`, and beyond
-/// them by `servers`. Programs of ours are found by those who run in hosts, where they are, or none if the machine has no empty folder to show
-/// them in: nothing of it is hidden.
+/// Makes an unnamed folder in memory the working directory of this process, and sets up name resolution: `names`, and beyond them the name servers
+/// `servers`. Returns the folder with the programs of this project, as hosts see it; `None` if the machine has no empty folder in which to show
+/// them, since the mount must not hide the files of the machine.
 pub fn prepare(
     names: &[(IpAddr, String)],
     servers: &[IpAddr],

@@ -17,18 +17,18 @@ use crate::sys::files::{self, Signals};
 use crate::sys::poll::Watched;
 use crate::sys::process::{self, Forked};
 
-/// What the engine begins with.
+/// Input of the engine's process.
 #[derive(Debug)]
 pub struct Inside {
-    /// Takes what the caller is to get.
+    /// File for the result to the caller.
     pub result: File,
-    /// Asks for an uplink.
+    /// Connection for requesting an uplink.
     pub asks: Asks,
-    /// Who made the namespaces had no rights of root: it is the same user inside.
+    /// Whether the namespaces were created without root rights. The user inside is then the same.
     pub rootless: bool,
 }
 
-/// Runs `work` as process 1 of namespaces of its own: what it wrote to the caller, and its exit status.
+/// Runs `work` as process 1 of new namespaces. Returns the text that it wrote for the caller, and its exit status.
 pub fn run(work: impl FnOnce(Inside) -> i32) -> Result<(String, i32), String> {
     let (mut from_engine, result) = files::pipe()?;
     let (mut tells, told) = files::pipe()?;

@@ -1,4 +1,4 @@
-//! Programs of the system that are run to set a host up.
+//! System programs that set up a host.
 
 use std::io::Read;
 use std::path::PathBuf;
@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use crate::sys::files;
 use crate::sys::process::{self, Forked};
 
-/// Where a program is, looked for as a shell does and where an ordinary user's shell does not look.
+/// Finds a program in the `PATH`, and then in the system's `sbin` and `bin` folders.
 pub fn find(name: &str) -> Option<PathBuf> {
     let path = std::env::var("PATH").unwrap_or_default();
     let beside = ["/usr/sbin", "/sbin", "/usr/local/sbin", "/usr/bin", "/bin"];
@@ -14,7 +14,7 @@ pub fn find(name: &str) -> Option<PathBuf> {
     all.map(|folder| PathBuf::from(folder).join(name)).find(|file| file.is_file())
 }
 
-/// Runs a program in this thread's namespaces with its rights over the network; the error has what it said.
+/// Runs a program in this thread's namespaces with network administration rights. The error contains its output.
 pub fn run(command: &[&str], environment: &[(&str, &str)]) -> Result<(), String> {
     let program = find(command[0]).ok_or_else(|| format!("{}: there is no such program", command[0]))?;
     let mut words = vec![program.display().to_string()];

@@ -14,7 +14,7 @@ use crate::sys::{files, net};
 
 /// The device of slirp4netns.
 const DEVICE: &str = "uplink0";
-/// The name server of slirp4netns, which asks the machine's.
+/// The name server of slirp4netns, which forwards to the machine's.
 // slirp4netns: slirp4netns.1 (1.2.0) - 10.0.2.3 of the network that it has unless told otherwise.
 pub const NAMES: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 0, 2, 3));
 /// Our address in its network of IPv6, and its own, which is the way out.
@@ -25,17 +25,17 @@ const BITS6: u8 = 64;
 /// How long it may take to begin, in ns.
 const PATIENCE: u64 = 10_000_000_000;
 
-/// The engine's end: it asks who stands outside.
+/// The engine's end of the connection for requests.
 #[derive(Debug)]
 pub struct Asks {
-    /// Takes what is asked.
+    /// File for requests.
     pub ask: File,
-    /// Gives the answer.
+    /// File with the responses.
     pub answer: File,
 }
 
 impl Asks {
-    /// Asks for an uplink into a namespace that is an open file of this process, and waits for it.
+    /// Requests an uplink into the network namespace of an open file of this process, and waits for it.
     pub fn uplink(&mut self, namespace: RawFd) -> Result<(), String> {
         self.ask
             .write_all(format!("{namespace}\n").as_bytes())
@@ -53,7 +53,7 @@ impl Asks {
     }
 }
 
-/// Who stands outside.
+/// The end of the connection outside the sandbox.
 #[derive(Debug)]
 pub struct Outside {
     asked: File,
@@ -61,19 +61,19 @@ pub struct Outside {
     slirp: Option<i32>,
 }
 
-/// Both ends.
+/// Creates both ends.
 pub fn ends() -> Result<(Asks, Outside), String> {
     let ((asked, ask), (answer, answers)) = (files::pipe()?, files::pipe()?);
     Ok((Asks { ask, answer }, Outside { asked, answers, slirp: None }))
 }
 
 impl Outside {
-    /// The file to wait for.
+    /// The file descriptor to poll.
     pub fn fd(&self) -> RawFd {
         self.asked.as_raw_fd()
     }
 
-    /// Serves what is asked by an engine. False when it will ask no more.
+    /// Handles a request of the engine. False if no more requests will come.
     pub fn serve(&mut self, engine: i32) -> bool {
         let mut text = [0; 64];
         let Ok(n @ 1..) = self.asked.read(&mut text) else { return false };
@@ -148,8 +148,8 @@ fn start(engine: i32, namespace: RawFd) -> Result<i32, String> {
     Err(format!("slirp4netns: {}", text.trim().replace('\n', "; ")))
 }
 
-/// Has the host of the uplink pass on what comes from others, and reach the Internet by IPv6; `notes` gets why not. This thread is in another
-/// namespace before and after.
+/// Makes the host of the uplink forward packets of the other hosts, and enables IPv6 to the Internet. A failure of IPv6 is added to `notes`. This
+/// thread returns to its own namespace.
 pub fn share(namespace: &impl AsRawFd, notes: &mut Vec<String>) -> Result<(), String> {
     let home = host::current()?;
     process::enter(namespace, libc::CLONE_NEWNET)?;

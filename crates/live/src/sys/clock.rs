@@ -1,6 +1,6 @@
-//! The clock: the one place of the workspace that reads it.
+//! The clock: the only place in this crate that reads it.
 
-/// Nanoseconds of `CLOCK_MONOTONIC`.
+/// Time of `CLOCK_MONOTONIC` in ns.
 #[expect(clippy::disallowed_methods, reason = "whoever drives a world owns time, and this is who does")]
 pub fn now() -> u64 {
     let mut t = libc::timespec { tv_sec: 0, tv_nsec: 0 };
@@ -9,8 +9,8 @@ pub fn now() -> u64 {
     t.tv_sec as u64 * 1_000_000_000 + t.tv_nsec as u64
 }
 
-/// CPU time of this thread in nanoseconds: in user space, and in the kernel. What the kernel does for others while it is in a call of this
-/// thread is in it, as a packet that is written to TUN and received by its host.
+/// CPU time of this thread in ns, in user space and in the kernel. It includes the kernel's work for others during this thread's system calls, such
+/// as the reception by a host of a packet that is written to TUN.
 pub fn cpu() -> [u64; 2] {
     // SAFETY: all zeros are a rusage, and the address is that of one.
     let usage = unsafe {

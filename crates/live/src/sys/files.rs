@@ -1,4 +1,4 @@
-//! Files, pipes and signals as files.
+//! Files, pipes, and signals read from files.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -6,7 +6,7 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 
 use super::{c, check};
 
-/// A pipe: the end to read and the end to write, both closed by `exec`.
+/// Creates a pipe: the read end and the write end. Both have `O_CLOEXEC`.
 pub fn pipe() -> Result<(File, File), String> {
     let mut ends = [0; 2];
     // SAFETY: there is room for two files, which are owned from here on.
@@ -16,7 +16,7 @@ pub fn pipe() -> Result<(File, File), String> {
     }
 }
 
-/// Two sockets that are connected and keep messages apart.
+/// Creates a pair of connected sockets that keep message boundaries.
 pub fn pair() -> Result<(OwnedFd, OwnedFd), String> {
     let mut ends = [0; 2];
     // SAFETY: there is room for two files, which are owned from here on.
@@ -36,20 +36,20 @@ pub fn open(path: &str, flags: i32) -> Result<OwnedFd, String> {
     }
 }
 
-/// Reads what there is, at most as much as there is room for; none if there is nothing, or an error.
+/// Reads the available bytes into the buffer; `None` if there are none, or on an error.
 pub fn read(fd: RawFd, into: &mut [u8]) -> Option<usize> {
     // SAFETY: the buffer is of that length.
     let n = unsafe { libc::read(fd, into.as_mut_ptr().cast(), into.len()) };
     usize::try_from(n).ok()
 }
 
-/// Writes a packet; false if it was not taken.
+/// Writes a packet; false if the packet was not accepted.
 pub fn write(fd: RawFd, bytes: &[u8]) -> bool {
     // SAFETY: the bytes are of that length.
     unsafe { libc::write(fd, bytes.as_ptr().cast(), bytes.len()) >= 0 }
 }
 
-/// Writes a packet that begins with a header of its own.
+/// Writes a packet with a separate header before it.
 pub fn write_two(fd: RawFd, header: &[u8], bytes: &[u8]) -> bool {
     let part = |of: &[u8]| libc::iovec { iov_base: of.as_ptr().cast_mut().cast(), iov_len: of.len() };
     let parts = [part(header), part(bytes)];
@@ -57,18 +57,18 @@ pub fn write_two(fd: RawFd, header: &[u8], bytes: &[u8]) -> bool {
     unsafe { libc::writev(fd, parts.as_ptr(), 2) >= 0 }
 }
 
-/// Closes a file when its process becomes another program, or leaves it open.
+/// Sets whether a file stays open when its process executes another program.
 pub fn keep(fd: RawFd, open: bool) {
     // SAFETY: flags of a file.
     unsafe { libc::fcntl(fd, libc::F_SETFD, if open { 0 } else { libc::FD_CLOEXEC }) };
 }
 
-/// Which file an open one is: its device and its number there.
+/// Identity of an open file: device and inode number.
 pub fn identity(fd: RawFd) -> Result<(u64, u64), String> {
     stat(fd).map(|of| (of.st_dev, of.st_ino))
 }
 
-/// The user that an open file belongs to.
+/// User ID of the owner of an open file.
 pub fn owner(fd: RawFd) -> Result<u32, String> {
     stat(fd).map(|of| of.st_uid)
 }
@@ -82,7 +82,7 @@ fn stat(fd: RawFd) -> Result<libc::stat, String> {
     }
 }
 
-/// Reading gives up where there is nothing.
+/// Makes a file non-blocking.
 pub fn nonblocking(fd: RawFd) {
     // SAFETY: flags of a file.
     unsafe {
@@ -91,7 +91,7 @@ pub fn nonblocking(fd: RawFd) {
     }
 }
 
-/// Signals that are read instead of acting, until this is dropped.
+/// Signals that are read from a file descriptor instead of being handled, until this value is dropped.
 #[derive(Debug)]
 pub struct Signals {
     file: File,
@@ -115,7 +115,7 @@ impl Drop for Blocked {
 }
 
 impl Signals {
-    /// From now on these signals wait here, in a process of one thread.
+    /// Blocks these signals and reads them here. The process must have one thread.
     pub fn take(signals: &[i32]) -> Result<Self, String> {
         // SAFETY: the set is initialised before use, and the file is owned from here on.
         unsafe {
@@ -132,12 +132,12 @@ impl Signals {
         }
     }
 
-    /// The file to wait for.
+    /// The file descriptor to poll.
     pub fn fd(&self) -> RawFd {
         self.file.as_raw_fd()
     }
 
-    /// The next that came.
+    /// The next signal received.
     pub fn take_one(&mut self) -> Option<i32> {
         let mut one = [0; size_of::<libc::signalfd_siginfo>()];
         self.file.read_exact(&mut one).ok()?;
@@ -145,7 +145,7 @@ impl Signals {
     }
 }
 
-/// Signals act again as they did before a program began.
+/// Unblocks all signals, and restores the default handling of those used here.
 pub fn signals_as_at_first() {
     // SAFETY: the set is initialised before use; no handler is installed.
     unsafe {
@@ -158,7 +158,7 @@ pub fn signals_as_at_first() {
     }
 }
 
-/// Writes a small file of the kernel, such as a setting.
+/// Writes to a small file of the kernel, such as a sysctl.
 pub fn set(path: &str, value: &str) -> Result<(), String> {
     let mut file =
         File::options().write(true).open(path).map_err(|e| format!("{path}: {}", super::reason(&e)))?;

@@ -12,18 +12,18 @@ pub mod process;
 use std::ffi::CString;
 use std::io;
 
-/// The error of a call that gave a negative number, with what it was for.
+/// Converts a negative result of a system call into an error, which names `what` the call was for.
 pub fn check(result: i32, what: &str) -> Result<i32, String> {
     if result < 0 { Err(format!("{what}: {}", reason(&io::Error::last_os_error()))) } else { Ok(result) }
 }
 
-/// What the system says of an error, without its number.
+/// The system's description of an error, without the number.
 pub fn reason(error: &io::Error) -> String {
     let text = error.to_string();
     text.split(" (os error").next().unwrap_or_default().to_owned()
 }
 
-/// The number of the last error.
+/// The error number of the last call (`errno`).
 pub fn errno() -> i32 {
     io::Error::last_os_error().raw_os_error().unwrap_or(0)
 }

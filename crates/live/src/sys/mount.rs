@@ -10,27 +10,27 @@ fn mount(source: &str, at: &str, kind: &str, flags: libc::c_ulong, data: &str) -
     check(result, at).map(|_| ())
 }
 
-/// What is mounted from now on is seen here alone; what the machine mounts is still seen here.
+/// Makes later mounts private to this namespace; mounts of the machine still appear here.
 pub fn apart() -> Result<(), String> {
     mount("none", "/", "", libc::MS_REC | libc::MS_SLAVE, "")
 }
 
-/// An empty file system in memory.
+/// Mounts an empty tmpfs.
 pub fn memory(at: &str) -> Result<(), String> {
     mount("stillair", at, "tmpfs", libc::MS_NOSUID | libc::MS_NODEV, "mode=0700,size=256m")
 }
 
-/// A file or folder seen at another place too.
+/// Bind-mounts a file or folder.
 pub fn bind(from: &str, at: &str) -> Result<(), String> {
     mount(from, at, "", libc::MS_BIND, "")
 }
 
-/// The processes of this namespace of processes.
+/// Mounts /proc for this PID namespace.
 pub fn proc() -> Result<(), String> {
     mount("proc", "/proc", "proc", libc::MS_NOSUID | libc::MS_NODEV | libc::MS_NOEXEC, "")
 }
 
-/// Takes a mount away from its place; what is open stays so.
+/// Unmounts a mount point lazily: open files stay open.
 pub fn away(at: &str) -> Result<(), String> {
     let path = c(at);
     // SAFETY: the path ends with a zero.

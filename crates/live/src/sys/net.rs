@@ -5,7 +5,7 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 
 use super::{c, check};
 
-/// A socket of a family, kind and protocol, closed by `exec`.
+/// Opens a socket with `SOCK_CLOEXEC`.
 pub fn socket(family: i32, kind: i32, protocol: i32, what: &str) -> Result<OwnedFd, String> {
     // SAFETY: the file is owned from here on.
     unsafe {
@@ -14,28 +14,28 @@ pub fn socket(family: i32, kind: i32, protocol: i32, what: &str) -> Result<Owned
     }
 }
 
-/// Sets an option that is a number; false if it was refused.
+/// Sets an integer socket option; false if the kernel refused.
 pub fn option(fd: RawFd, level: i32, name: i32, value: i32) -> bool {
     let size = size_of::<i32>() as u32;
     // SAFETY: the value is of that size.
     unsafe { libc::setsockopt(fd, level, name, (&raw const value).cast(), size) == 0 }
 }
 
-/// Sends a message; the error's number if it was not taken.
+/// Sends a message. The error is the `errno` of the call.
 pub fn send(fd: RawFd, bytes: &[u8]) -> Result<(), i32> {
     // SAFETY: the bytes are of that length.
     let n = unsafe { libc::send(fd, bytes.as_ptr().cast(), bytes.len(), libc::MSG_NOSIGNAL) };
     if n < 0 { Err(super::errno()) } else { Ok(()) }
 }
 
-/// Takes a message; waits for one unless the socket does not.
+/// Receives a message. Blocks unless the socket is non-blocking.
 pub fn receive(fd: RawFd, into: &mut [u8]) -> Option<usize> {
     // SAFETY: the buffer is of that length.
     let n = unsafe { libc::recv(fd, into.as_mut_ptr().cast(), into.len(), 0) };
     usize::try_from(n).ok()
 }
 
-/// Messages that come in many at a time.
+/// Buffers for receiving several messages at a time.
 pub struct Batch {
     buffers: Vec<u8>,
     room: usize,
@@ -50,7 +50,7 @@ impl core::fmt::Debug for Batch {
 }
 
 impl Batch {
-    /// Room for so many messages of this many bytes.
+    /// Buffers for `count` messages of `room` bytes.
     pub fn new(count: usize, room: usize) -> Self {
         let mut buffers = vec![0; count * room];
         let part = |of: &mut [u8]| libc::iovec { iov_base: of.as_mut_ptr().cast(), iov_len: room };
@@ -64,7 +64,7 @@ impl Batch {
         Self { buffers, room, parts, headers }
     }
 
-    /// Takes what is there, without waiting; how many messages there were.
+    /// Receives the available messages without blocking. Returns the number of messages.
     pub fn receive(&mut self, fd: RawFd) -> usize {
         debug_assert_eq!(self.parts.len(), self.headers.len());
         let (all, count) = (self.headers.as_mut_ptr(), self.headers.len() as u32);
@@ -73,7 +73,7 @@ impl Batch {
         usize::try_from(n).unwrap_or(0)
     }
 
-    /// One of those that came.
+    /// The message with index `n` among those received.
     pub fn message(&self, n: usize) -> &[u8] {
         let len = (self.headers[n].msg_len as usize).min(self.room);
         &self.buffers[n * self.room..][..len]
@@ -96,7 +96,7 @@ impl DeviceRequest {
     }
 }
 
-/// Makes a TUN device of an open `/dev/net/tun`.
+/// Creates a TUN device on an open `/dev/net/tun`.
 pub fn tun(file: &OwnedFd, name: &str, flags: u16) -> Result<(), String> {
     const TUNSETIFF: libc::c_ulong = 0x4004_54ca;
     let mut request = DeviceRequest::new(name);
@@ -105,7 +105,7 @@ pub fn tun(file: &OwnedFd, name: &str, flags: u16) -> Result<(), String> {
     check(unsafe { libc::ioctl(file.as_raw_fd(), TUNSETIFF as _, &raw mut request) }, "TUNSETIFF").map(|_| ())
 }
 
-/// What a TUN device sends may be of several segments of TCP, and without checksums.
+/// Lets a TUN device pass TCP packets of several segments and without checksums to its reader.
 // linux: include/uapi/linux/if_tun.h TUNSETOFFLOAD, TUN_F_CSUM, TUN_F_TSO4, TUN_F_TSO6 (6.12).
 pub fn tun_offload(file: &OwnedFd) -> Result<(), String> {
     const TUNSETOFFLOAD: libc::c_ulong = 0x4004_54d0;
@@ -117,7 +117,7 @@ pub fn tun_offload(file: &OwnedFd) -> Result<(), String> {
     check(result, "TUNSETOFFLOAD").map(|_| ())
 }
 
-/// Switches a feature of a device off, by its command of ethtool.
+/// Disables a feature of a device, by its ethtool command.
 pub fn ethtool_off(name: &str, command: u32) -> Result<(), String> {
     const SIOCETHTOOL: libc::c_ulong = 0x8946;
     let socket = socket(libc::AF_INET, libc::SOCK_DGRAM, 0, "socket")?;
@@ -130,7 +130,7 @@ pub fn ethtool_off(name: &str, command: u32) -> Result<(), String> {
     check(result, "SIOCETHTOOL").map(|_| ())
 }
 
-/// Whether anybody of this thread's network namespace listens at a port, by TCP or UDP.
+/// Whether a TCP or UDP socket of this thread's network namespace listens at a port.
 // linux: net/ipv4/tcp_ipv4.c get_openreq4 and others (6.12) - the second field of a line is the address with its port, the fourth the state.
 pub fn listens(port: u16) -> bool {
     const LISTENS: &str = "0A";
@@ -146,7 +146,7 @@ pub fn listens(port: u16) -> bool {
     })
 }
 
-/// The number of a device of this network namespace.
+/// Index of a device in this network namespace.
 pub fn index(name: &str) -> Result<u32, String> {
     let name_c = c(name);
     // SAFETY: the name ends with a zero.
@@ -164,7 +164,7 @@ pub fn is_namespace(fd: RawFd) -> bool {
     unsafe { libc::ioctl(fd, NS_GET_NSTYPE as _) == libc::CLONE_NEWNET }
 }
 
-/// A socket for all packets of a device, with its Ethernet headers.
+/// Opens a packet socket for all packets of a device, with Ethernet headers.
 pub fn packet_socket(device: u32) -> Result<OwnedFd, String> {
     const ALL: u16 = 3;
     let socket = socket(libc::AF_PACKET, libc::SOCK_RAW | libc::SOCK_NONBLOCK, 0, "AF_PACKET")?;
@@ -187,7 +187,7 @@ fn link_address(device: u32, protocol: u16, to: [u8; 6]) -> libc::sockaddr_ll {
     address
 }
 
-/// Binds a socket of netlink to an address that the kernel chooses.
+/// Binds a netlink socket to an address chosen by the kernel.
 pub fn bind_netlink(socket: &OwnedFd) -> Result<(), String> {
     // SAFETY: all zeros but the family are an address, and it is of that size.
     unsafe {
@@ -198,16 +198,16 @@ pub fn bind_netlink(socket: &OwnedFd) -> Result<(), String> {
     }
 }
 
-/// Who is at the other end of a Unix socket: of a listener, who began to listen.
+/// Credentials of the peer of a Unix socket; for a listening socket, of the process that called `listen`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Peer {
-    /// The process, by its number here.
+    /// Process ID, in this PID namespace.
     pub pid: u32,
-    /// Its user.
+    /// User ID.
     pub user: u32,
 }
 
-/// Who is at the other end of a Unix socket.
+/// Credentials of the peer of a Unix socket.
 pub fn peer(fd: RawFd) -> Option<Peer> {
     let mut credentials = libc::ucred { pid: 0, uid: u32::MAX, gid: 0 };
     let mut size = size_of::<libc::ucred>() as u32;

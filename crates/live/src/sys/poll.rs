@@ -1,26 +1,26 @@
-//! Waiting for packets and instants.
+//! Waiting for files and times.
 
 use std::os::fd::RawFd;
 
-/// What is waited for.
+/// The files to wait for.
 #[derive(Debug, Default)]
 pub struct Watched {
     all: Vec<libc::pollfd>,
 }
 
 impl Watched {
-    /// Waits for something to read at one more; gives its position.
+    /// Adds a file to wait for. Returns its place.
     pub fn add(&mut self, fd: RawFd) -> usize {
         self.all.push(libc::pollfd { fd, events: libc::POLLIN, revents: 0 });
         self.all.len() - 1
     }
 
-    /// Another file at a position; -1 for none.
+    /// Replaces the file at a place; -1 means none.
     pub fn replace(&mut self, at: usize, fd: RawFd) {
         self.all[at] = libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
     }
 
-    /// Waits until something can be read, a signal comes, or so many nanoseconds have passed. False if nothing can be read.
+    /// Waits until a file can be read, a signal arrives, or `nanos` ns have passed. False if no file can be read.
     pub fn wait(&mut self, nanos: u64) -> bool {
         let wait = libc::timespec {
             tv_sec: (nanos / 1_000_000_000) as libc::time_t,
@@ -35,7 +35,7 @@ impl Watched {
         ready > 0
     }
 
-    /// Whether something can be read there, or nothing will ever come any more.
+    /// Whether the file at this place can be read, or has been closed by the other end.
     pub fn is_ready(&self, at: usize) -> bool {
         self.all[at].revents != 0
     }

@@ -8,16 +8,16 @@ use super::{c, check};
 /// Exit status of a process that panicked, as of a Rust program.
 const PANICKED: i32 = 101;
 
-/// Which of two processes one is after a fork.
+/// The result of a fork.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Forked {
-    /// The new one.
+    /// This is the child process.
     Child,
-    /// The old one, with the number of the new one.
+    /// This is the parent process; the number is the child's process ID.
     Parent(i32),
 }
 
-/// Makes a process that is like this one.
+/// Forks this process.
 pub fn fork() -> Result<Forked, String> {
     // SAFETY: the child calls nothing that other threads' locks could stop: it has been a copy of a process whose other threads, if any,
     // hold none of ours, and glibc's allocator is whole after a fork.
@@ -27,8 +27,8 @@ pub fn fork() -> Result<Forked, String> {
     })
 }
 
-/// Does the work of a process that was forked, and ends it with the exit status of that. Whatever panics in it ends here too: the stack above is a
-/// copy of the caller's.
+/// Runs `work` in a forked process, and ends the process with the returned exit status. Panics also end here, since the stack above is a copy of
+/// the caller's.
 pub fn end_with(work: impl FnOnce() -> i32) -> ! {
     exit(std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)).unwrap_or(PANICKED))
 }
@@ -39,50 +39,50 @@ pub fn exit(code: i32) -> ! {
     unsafe { libc::_exit(code) }
 }
 
-/// Namespaces of one's own from now on, by their `CLONE_` flags.
+/// Moves this process into new namespaces, given as `CLONE_` flags.
 pub fn unshare(flags: i32) -> Result<(), String> {
     // SAFETY: changes this process alone.
     check(unsafe { libc::unshare(flags) }, "unshare").map(|_| ())
 }
 
-/// Goes into a namespace.
+/// Enters a namespace.
 pub fn enter(namespace: &impl AsRawFd, kind: i32) -> Result<(), String> {
     // SAFETY: changes this thread alone.
     check(unsafe { libc::setns(namespace.as_raw_fd(), kind) }, "setns").map(|_| ())
 }
 
-/// This process is killed when its parent ends.
+/// Has the kernel kill this process when its parent ends.
 pub fn die_with_parent() {
     // SAFETY: a property of this process.
     unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
 }
 
-/// Its own user may look into this process though it has changed its rights.
+/// Lets processes of the same user inspect this process, although its credentials have changed (dumpable).
 pub fn may_be_seen() {
     // SAFETY: a property of this process.
     unsafe { libc::prctl(libc::PR_SET_DUMPABLE, 1) };
 }
 
-/// Waits may end as exactly as the kernel can.
+/// Sets the timer slack of this thread to its minimum of 1 ns.
 pub fn exact_timers() {
     // SAFETY: a property of this thread.
     unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1) };
 }
 
-/// The name of this process as `ps` shows it.
+/// Sets the name of this process, as `ps` shows it.
 pub fn call(name: &str) {
     let name = c(name);
     // SAFETY: a text that ends with a zero.
     unsafe { libc::prctl(libc::PR_SET_NAME, name.as_ptr()) };
 }
 
-/// User and group in effect.
+/// Effective user and group ID.
 pub fn ids() -> (u32, u32) {
     // SAFETY: reads two numbers.
     unsafe { (libc::geteuid(), libc::getegid()) }
 }
 
-/// Real-time priority for this thread, or none; children do not inherit it. Whether it was given.
+/// Sets or removes real-time priority of this thread, which children do not inherit. Returns whether the kernel allowed it.
 pub fn real_time(priority: Option<i32>) -> bool {
     let param = libc::sched_param { sched_priority: priority.unwrap_or(0) };
     let policy =
@@ -97,7 +97,7 @@ pub fn kill(pid: i32, signal: i32) {
     unsafe { libc::kill(pid, signal) };
 }
 
-/// Waits for a process to end: its exit status as shells have it.
+/// Waits for a process to end. Returns its exit status, as in shells.
 pub fn wait(pid: i32) -> i32 {
     let mut status = 0;
     loop {
@@ -112,7 +112,7 @@ pub fn wait(pid: i32) -> i32 {
     }
 }
 
-/// A child that has ended, if any has: its number and its exit status as shells have it.
+/// A child that has ended, if there is one: its process ID, and its exit status as in shells.
 pub fn ended() -> Option<(i32, i32)> {
     let mut status = 0;
     // SAFETY: the address is that of a number.
@@ -124,7 +124,7 @@ fn code(status: i32) -> i32 {
     if libc::WIFEXITED(status) { libc::WEXITSTATUS(status) } else { 128 + libc::WTERMSIG(status) }
 }
 
-/// Standard output and error go to a file, and nothing is read.
+/// Redirects standard output and error to a file, and standard input from nothing.
 pub fn redirect(to: RawFd) {
     let Ok(nothing) = super::files::open("/dev/null", libc::O_RDONLY) else { return };
     // SAFETY: numbers of open files.
@@ -135,7 +135,7 @@ pub fn redirect(to: RawFd) {
     }
 }
 
-/// Programs that this process becomes keep its rights over the network.
+/// Keeps network administration rights when this process executes other programs.
 // linux: security/commoncap.c cap_bprm_creds_from_file (6.12) - ambient rights outlive an exec by who is not root.
 pub fn keep_network_rights() {
     const VERSION_3: u32 = 0x2008_0522;
@@ -158,7 +158,7 @@ pub fn keep_network_rights() {
     }
 }
 
-/// Becomes another program, found as a shell would. It comes back only with the reason why not.
+/// Executes another program, found in the `PATH`. Returns only on failure, with the reason.
 pub fn become_program(command: &[String]) -> String {
     let Some(program) = command.first() else { return "found no command, expected a program".to_owned() };
     let texts: Vec<CString> = command.iter().map(|text| c(text)).collect();
@@ -169,7 +169,7 @@ pub fn become_program(command: &[String]) -> String {
     format!("{program}: {}", super::reason(&std::io::Error::last_os_error()))
 }
 
-/// Settings of the environment for what this process becomes.
+/// Sets environment variables for the program to be executed.
 pub fn set_environment(all: &[(&str, &str)]) {
     for (name, value) in all {
         let (name, value) = (c(name), c(value));
@@ -178,19 +178,19 @@ pub fn set_environment(all: &[(&str, &str)]) {
     }
 }
 
-/// Programs in a folder are found where there are no others of their names.
+/// Appends a folder to the `PATH`.
 pub fn find_also_in(folder: &str) {
     let path = std::env::var("PATH").unwrap_or_else(|_| "/usr/local/bin:/usr/bin:/bin".to_owned());
     set_environment(&[("PATH", &format!("{path}:{folder}"))]);
 }
 
-/// An open folder is the current one.
+/// Changes the working directory to an open folder.
 pub fn work_in(folder: &impl AsRawFd) -> Result<(), String> {
     // SAFETY: an open file.
     check(unsafe { libc::fchdir(folder.as_raw_fd()) }, "the current folder").map(|_| ())
 }
 
-/// Files that `make` makes are for this user alone.
+/// Runs `make` with a umask such that new files are accessible to this user only.
 pub fn with_private_files<T>(make: impl FnOnce() -> T) -> T {
     // SAFETY: a property of this process, which has one thread.
     let before = unsafe { libc::umask(0o177) };

@@ -1,6 +1,6 @@
 //! fping: ICMP echo at an interval.
 
-/// Its requests by number, each with the round-trip time in ms; none of one that timed out.
+/// The requests by number, each with its round-trip time in ms; `None` if the request timed out.
 ///
 /// A line is `HOST : [7], 64 bytes, 1.23 ms (1.20 avg, 0% loss)` or `HOST : [8], timed out (1.20 avg, 12% loss)`.
 pub fn requests(text: &str) -> Vec<(u64, Option<f64>)> {

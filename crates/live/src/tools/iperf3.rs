@@ -2,16 +2,16 @@
 
 use serde_json::Value;
 
-/// What a server's JSON tells of the part of a transfer from one instant to another, in seconds from its beginning.
+/// Results of a part of a transfer, from the server's JSON.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Transfer {
-    /// Payload that it got, in Mbit/s.
+    /// Payload received in Mbit/s.
     pub mbps: f64,
-    /// Datagrams that it got, and that it missed; of UDP alone.
+    /// Datagrams received and lost; for UDP only.
     pub datagrams: Option<(u64, u64)>,
 }
 
-/// Reads a server's JSON.
+/// Parses a server's JSON. `from` and `until` are in s from the start of the transfer.
 pub fn transfer(text: &str, from: f64, until: f64) -> Result<Transfer, String> {
     let all: Value =
         serde_json::from_str(text.trim()).map_err(|e| format!("iperf3: its output is no JSON: {e}"))?;
@@ -49,7 +49,7 @@ pub fn transfer(text: &str, from: f64, until: f64) -> Result<Transfer, String> {
     Ok(Transfer { mbps: bytes * 8.0 / 1e6 / seconds, datagrams })
 }
 
-/// Segments that a client sent again, over the whole transfer.
+/// Segments that the client retransmitted, over the whole transfer.
 pub fn retransmissions(text: &str) -> Option<u64> {
     let all: Value = serde_json::from_str(text.trim()).ok()?;
     all["end"]["sum_sent"]["retransmits"].as_u64()

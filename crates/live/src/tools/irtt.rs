@@ -1,8 +1,8 @@
-//! irtt: round trips of UDP datagrams.
+//! irtt: round-trip times of UDP datagrams.
 
 use serde_json::Value;
 
-/// Its requests by number, each with the round-trip time in ms; none of one that did not come back.
+/// The requests by number, each with its round-trip time in ms; `None` if the request was lost.
 pub fn requests(text: &str) -> Result<Vec<(u64, Option<f64>)>, String> {
     let all: Value = serde_json::from_str(text).map_err(|e| format!("irtt: its output is no JSON: {e}"))?;
     let trips = all["round_trips"].as_array().ok_or("irtt: its output has no round_trips")?;

@@ -1,4 +1,4 @@
-//! Real tools that make the flows of a scenario between live hosts, and their output.
+//! Real tools that generate the flows of a scenario between live hosts, and parsers of their output.
 
 mod fping;
 mod iperf3;

@@ -3,13 +3,13 @@
 use serde_json::{Value, json};
 use stillair_model::app::Page;
 
-/// A page as the loader is told of it.
+/// The JSON description of a page for the page loader.
 pub fn as_json(page: &Page) -> String {
     let Page { request, header, list, objects } = page;
     json!({ "request": request, "header": header, "list": list, "objects": objects }).to_string()
 }
 
-/// What a client of a page did.
+/// Loads of a page client.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Loads {
     /// Loads that ended: when each began, in s from the client's beginning, and how long it took.
@@ -18,7 +18,7 @@ pub struct Loads {
     under_way: Option<f64>,
 }
 
-/// Reads what it printed; the error is what it complained of.
+/// Parses the loader's output. The error is the message that the loader printed.
 pub fn loads(text: &str) -> Result<Loads, String> {
     let mut all = Loads::default();
     for line in text.lines().filter(|line| !line.is_empty()) {
@@ -32,7 +32,7 @@ pub fn loads(text: &str) -> Result<Loads, String> {
 }
 
 impl Loads {
-    /// The summary of the loads that ended from one instant to another, in s, under the names that it has in virtual time.
+    /// The summary of the loads that ended between two times, in s, with the names that summaries in virtual time have.
     pub fn summary(&self, from: f64, until: f64) -> Value {
         let ended = self.done.iter().filter(|(at, took)| (from..=until).contains(&(at + took)));
         let mut took: Vec<f64> = ended.map(|(_, took)| *took).collect();

@@ -1,22 +1,22 @@
-//! Programs of this project that are on the `PATH` inside hosts, and servers for measuring tools.
+//! Programs of this project that are on the `PATH` inside hosts, and servers for measurement tools.
 
 use crate::plan::Plan;
 use crate::space::launcher::{Launcher, Order};
 use crate::space::tool;
 
-/// Names and texts of the programs, each a script of Python.
+/// Names and texts of the programs, which are Python scripts.
 pub const PROGRAMS: [(&str, &str); 3] =
     [("netperf", NETPERF), ("netserver", NETPERF), (PAGE, include_str!("../../programs/page.py"))];
 
-/// What loads pages, and serves them.
+/// Name of the program that loads and serves pages.
 pub const PAGE: &str = "stillair-page";
 
 const NETPERF: &str = include_str!("../../programs/netperf.py");
 /// The first number of a server; those of the scenario's tools are below.
 const FIRST: u32 = 1 << 20;
 
-/// Starts `netserver`, and the servers of irtt and iperf3 where they are installed, in all hosts but `target`: the hosts, each with the port where one
-/// will listen. `taken` are those that have servers already. `notes` gets what is missing.
+/// Starts `netserver`, and the servers of irtt and iperf3 if installed, in all hosts except `target`. `taken` are hosts and ports with other
+/// servers, which are left out. Returns the hosts, each with a port at which a server will listen. Missing programs are added to `notes`.
 pub fn serve(
     plan: &Plan,
     target: usize,

@@ -1,4 +1,4 @@
-//! The tools of a run: when each starts, and its result.
+//! The tools of a run: their start times and results.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,11 +12,11 @@ use crate::plan::Plan;
 use crate::space::launcher::{Ended, Launcher, Order};
 use crate::space::tool;
 
-/// The number of the command that a user runs.
+/// Number of the user's command.
 pub const COMMAND: u32 = 0;
 /// The first port of the tools' servers.
 const PORT: u16 = 5201;
-/// How long the run waits for its servers to listen, in ns. Clients of those that do not by then fail, and say so.
+/// Longest wait for servers to listen, in ns. Clients of servers that do not listen by then fail, and report this.
 pub const PATIENCE: u64 = 10_000_000_000;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -57,13 +57,13 @@ enum State {
     Ended(i32),
 }
 
-/// All tools of a run.
+/// The tools of a run.
 #[derive(Debug, Default)]
 pub struct Tools(Vec<Tool>);
 
 impl Tools {
-    /// Those of a scenario; `notes` gets the flows that no tool makes. `end` is when the flows that do not say so end, if that is known. `ours`:
-    /// programs of ours are found in hosts.
+    /// The tools for a scenario's flows. Flows without a tool are added to `notes`. `end` is the end of flows without a stop time, if known. `ours`
+    /// says whether this project's programs are found in hosts.
     pub fn new(
         scenario: &Scenario,
         plan: &Plan,
@@ -134,7 +134,7 @@ impl Tools {
         self.0.iter().filter(|tool| tool.server.is_some()).map(|tool| (tool.hosts[1], tool.port))
     }
 
-    /// Starts the clients that are due, and says when the next one is.
+    /// Starts the clients that are due. Returns the time of the next start.
     pub fn begin(&mut self, now: u64, launcher: &Launcher) -> Result<u64, String> {
         for (n, tool) in self.0.iter_mut().enumerate() {
             if tool.state == State::Waits && tool.start <= now {
@@ -146,7 +146,7 @@ impl Tools {
         Ok(waits.map(|tool| tool.start).min().unwrap_or(u64::MAX))
     }
 
-    /// Takes note of a program that has ended.
+    /// Records that a program has ended.
     pub fn ended(&mut self, ended: Ended) {
         let (n, server) = ((ended.id - 1) as usize / 2, ended.id.is_multiple_of(2));
         let Some(tool) = self.0.get_mut(n) else { return };
@@ -159,17 +159,17 @@ impl Tools {
         }
     }
 
-    /// There are none, or all of them have ended.
+    /// Whether all tools have ended, or there are none.
     pub fn are_done(&self) -> bool {
         self.0.iter().all(|tool| matches!(tool.state, State::Ended(_)) && !tool.listens)
     }
 
-    /// There are some.
+    /// Whether there are any tools.
     pub fn are_some(&self) -> bool {
         !self.0.is_empty()
     }
 
-    /// Tells clients that run to come to an end, and those that wait not to begin.
+    /// Tells running clients to stop, and waiting clients not to start.
     pub fn stop(&mut self, launcher: &Launcher) {
         for (n, tool) in self.0.iter_mut().enumerate() {
             match tool.state {
@@ -183,8 +183,8 @@ impl Tools {
         }
     }
 
-    /// Puts what the tools said into the report of a run, in the places of modelled flows. What each was, by flow. `faults` gets what went wrong,
-    /// `notes` what those did not say that were told to end before their time.
+    /// Adds the tools' measurements to the report of a run, in the places of modelled flows. Returns the command line and output of each by flow.
+    /// Failures are added to `faults`; measurements that stopped tools did not give are added to `notes`.
     pub fn report(&self, run: &mut Value, faults: &mut Vec<String>, notes: &mut Vec<String>) -> Value {
         let mut all = Map::new();
         let (mut goodput, mut flows, mut pings, mut pages) =

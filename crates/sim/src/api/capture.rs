@@ -1,4 +1,4 @@
-//! One run as a capture.
+//! Captures one run.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -19,23 +19,23 @@ use crate::scenario::{self, Folder, Reader, Scenario};
 pub struct CaptureRequest {
     /// The scenario, as TOML.
     pub text: String,
-    /// Its name in messages.
+    /// Name of the scenario in messages.
     pub file: String,
-    /// Dotted keys and the values they are set to.
+    /// Overrides as pairs of dotted key and value.
     pub overrides: Vec<(String, String)>,
-    /// Seed, if not the scenario's.
+    /// Seed that replaces the scenario's.
     pub seed: Option<u64>,
     /// Number of the repetition.
     pub run: u64,
-    /// Its name in messages and in the result.
+    /// Name of the capture file in messages and in the result.
     pub path: String,
-    /// The file that is written; different from `path` if the file is renamed when complete.
+    /// The file to write; it differs from `path` if the caller renames it when complete.
     pub part: String,
-    /// Points of capture: none means the air of every channel, `all` every point.
+    /// Capture points. Empty: the air of every channel; `all`: every point.
     pub points: Vec<String>,
-    /// First and last time of the window, such as `5 s`; none means the run's.
+    /// Start and end of the captured part, such as `5 s`; `None` means those of the run.
     pub window: (Option<String>, Option<String>),
-    /// Maximum bytes kept of each frame; zero keeps all.
+    /// Maximum number of bytes kept of each frame; zero keeps all.
     pub snaplen: u32,
 }
 
@@ -47,14 +47,14 @@ struct CaptureOutput {
     run: RunReport,
 }
 
-/// Runs one repetition and writes the frames at its capture points to a pcapng file. Returns JSON with the file's path and
-/// length, the number of frames of each point, and the run as in [`super::run`], with what its scenario records.
+/// Runs one repetition and writes the frames at the capture points to a pcapng file. Returns JSON with the path and length of the file, the number
+/// of frames at each point, and the run as in [`super::run`], with what its scenario records.
 pub fn capture(request: &CaptureRequest) -> Result<String, ApiError> {
     let files = Folder::of(&request.file);
     capture_by(&Reader { parts: Parts::none(), files: &files }, request)
 }
 
-/// The same, for a scenario read by `reader`.
+/// Like `capture`, for a scenario read by `reader`.
 pub fn capture_by(reader: &Reader<'_>, request: &CaptureRequest) -> Result<String, ApiError> {
     capture_into(reader, request, || {
         File::create(&request.part).map_err(|e| {
@@ -125,7 +125,7 @@ fn plain(error: &io::Error) -> String {
     text.split(" (os error").next().unwrap_or_default().to_owned()
 }
 
-/// The points of capture of a scenario.
+/// Names of the capture points of a scenario.
 pub fn capture_points(
     text: &str,
     file: &str,
@@ -135,7 +135,7 @@ pub fn capture_points(
     capture_points_by(&Reader { parts: Parts::none(), files: &files }, text, file, overrides)
 }
 
-/// The same as `reader` reads it.
+/// Like `capture_points`, for a scenario read by `reader`.
 pub fn capture_points_by(
     reader: &Reader<'_>,
     text: &str,

@@ -1,5 +1,5 @@
-//! A receiver with pseudo retry-out by itself: what came, A-MPDU by A-MPDU, and what became of it. For the worked examples of the
-//! paper, which give events and no stations.
+//! Runs a receiver with pseudo retry-out alone, for the paper's worked examples, which give events without stations. The output tells what became
+//! of each A-MPDU's frames.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -66,7 +66,7 @@ struct After {
     index: Option<u8>,
 }
 
-/// Hands the A-MPDUs of `events` (JSON) to the receiver of one session and tells, as JSON, what became of them.
+/// Passes the A-MPDUs of `events` (JSON) to the receiver of one session. Returns the outcome as JSON.
 pub fn replay(events: &str) -> Result<String, ApiError> {
     let events: Events = serde_json::from_str(events).map_err(|e| ApiError::Input(format!("events: {e}")))?;
     let params = events.index.map_or(RetryOutParams::ByRate, RetryOutParams::Index);
@@ -84,7 +84,7 @@ pub fn replay(events: &str) -> Result<String, ApiError> {
     serde_json::to_string(&after).map_err(|e| ApiError::Run(format!("cannot write the result: {e}")))
 }
 
-/// The index of the paper's Table I at a smoothed rate in bit/s; none where the method does nothing.
+/// The index in the paper's Table I for a smoothed rate in bit/s; `None` at rates where the method has no effect.
 pub const fn retry_out_index(smoothed_bps: u64) -> Option<u8> {
     table(Rate::from_bps(smoothed_bps))
 }

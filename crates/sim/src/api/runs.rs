@@ -16,44 +16,44 @@ use crate::scenario::{Folder, Reader};
 pub struct Request {
     /// The scenario, as TOML.
     pub text: String,
-    /// Its name in messages.
+    /// Name of the scenario in messages.
     pub file: String,
-    /// Dotted keys and the values they are set to.
+    /// Overrides as pairs of dotted key and value.
     pub overrides: Vec<(String, String)>,
-    /// Seed, if not the scenario's.
+    /// Seed that replaces the scenario's.
     pub seed: Option<u64>,
-    /// Repetitions.
+    /// Number of repetitions.
     pub runs: u32,
     /// Number of the first repetition.
     pub first_run: u32,
     /// Number of parallel runs. With fewer runs, idle threads run islands of the network, if it has any.
     pub jobs: usize,
-    /// Whether each run has its series.
+    /// Whether the result of each run contains its series.
     pub series: bool,
 }
 
 /// How often a run tells how far it has come.
 const STEPS: u32 = 50;
 
-/// Called after each run.
+/// Callback after each run.
 pub type Finish<'a> = dyn Fn(u32, &mut RunReport) -> bool + Sync + 'a;
 
 /// Runs all repetitions, `jobs` at a time, and returns the results as one JSON object.
 ///
-/// `finish` gets the number of finished repetitions and the report of the last one, from which it may take the series, and
-/// returns whether to continue. Results do not depend on `jobs`.
+/// `finish` receives the number of finished repetitions and the report of the last one, and may take the series out of it. It returns whether to
+/// continue. Results do not depend on `jobs`.
 pub fn run(request: &Request, finish: &Finish<'_>) -> Result<String, ApiError> {
     let files = Folder::of(&request.file);
     run_by(&Reader { parts: Parts::none(), files: &files }, request, finish)
 }
 
-/// The same, for a scenario read by `reader`.
+/// Like `run`, for a scenario read by `reader`.
 pub fn run_by(reader: &Reader<'_>, request: &Request, finish: &Finish<'_>) -> Result<String, ApiError> {
     run_watched_by(reader, request, &|_| true, finish)
 }
 
-/// As [`run_by`]; during the runs `passed` gets the number of finished runs, including fractions of unfinished ones, and returns
-/// whether to continue.
+/// Like [`run_by`]. During the runs, `passed` receives the number of finished runs, including fractions of unfinished ones, and returns whether to
+/// continue.
 pub fn run_watched(
     request: &Request,
     passed: &(dyn Fn(f64) -> bool + Sync),

@@ -20,30 +20,30 @@ use crate::world::TcpSocket;
 pub struct SsRequest {
     /// The scenario, as TOML.
     pub text: String,
-    /// Its name in messages.
+    /// Name of the scenario in messages.
     pub file: String,
-    /// Dotted keys and the values they are set to.
+    /// Overrides as pairs of dotted key and value.
     pub overrides: Vec<(String, String)>,
-    /// Seed, if not the scenario's.
+    /// Seed that replaces the scenario's.
     pub seed: Option<u64>,
     /// Number of the repetition.
     pub run: u64,
-    /// The instant, such as `5 s`; by default the end of the run.
+    /// Time in the run, such as `5 s`; `None` means the end of the run.
     pub at: Option<String>,
 }
 
-/// Runs one repetition up to an instant and prints both ends of each connection.
+/// Runs one repetition up to the requested time, and returns the text of `ss` for both ends of each connection.
 pub fn ss(request: &SsRequest) -> Result<String, ApiError> {
     let files = Folder::of(&request.file);
     ss_by(&Reader { parts: Parts::none(), files: &files }, request)
 }
 
-/// The same, for a scenario read by `reader`.
+/// Like `ss`, for a scenario read by `reader`.
 pub fn ss_by(reader: &Reader<'_>, request: &SsRequest) -> Result<String, ApiError> {
     looked_at(reader, request, table)
 }
 
-/// As [`ss`], in JSON: a list of objects with times in ms, rates in Mbit/s, and all other names as in `ss`.
+/// Like [`ss`], as JSON: a list of objects with times in ms, rates in Mbit/s, and all other names as in `ss`.
 pub fn ss_json(request: &SsRequest) -> Result<String, ApiError> {
     let files = Folder::of(&request.file);
     looked_at(&Reader { parts: Parts::none(), files: &files }, request, list)

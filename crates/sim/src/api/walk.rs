@@ -16,17 +16,17 @@ const LOOK: Duration = Duration::from_millis(100);
 pub struct WalkRequest {
     /// The scenario, as TOML.
     pub text: String,
-    /// Its name in messages.
+    /// Name of the scenario in messages.
     pub file: String,
-    /// Dotted keys and the values they are set to.
+    /// Overrides as pairs of dotted key and value.
     pub overrides: Vec<(String, String)>,
-    /// Seed, if not the scenario's.
+    /// Seed that replaces the scenario's.
     pub seed: Option<u64>,
     /// Number of the repetition.
     pub run: u64,
-    /// Name of the flow, as reports have it: `down.slow`.
+    /// Name of the flow as in reports, such as `down.slow`.
     pub flow: String,
-    /// The first packet of it that ends at or after this, such as `5 s`.
+    /// Time such as `5 s`: the first packet of the flow that is delivered or dropped at or after this time is followed.
     pub at: String,
 }
 
@@ -44,7 +44,7 @@ struct Output {
     places: Vec<String>,
 }
 
-/// Follows the first packet of a flow that is delivered or dropped at or after an instant, and returns its steps as JSON.
+/// Follows the first packet of a flow that is delivered or dropped at or after the requested time. Returns its steps as JSON.
 pub fn walk_by(reader: &Reader<'_>, request: &WalkRequest) -> Result<String, ApiError> {
     let scenario = read_to_run_by(reader, &request.text, &request.file, &request.overrides)?;
     let at = ss::instant(&scenario, Some(&request.at))?;

@@ -1,4 +1,4 @@
-//! The half of a capture that makes bytes: frames as the world shows them, or as a parcel has them.
+//! The half of a capture that produces bytes, from the frames that the world shows or from a parcel.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use super::pcapng::Writer;
 use super::scene::Scene;
 use super::shot::{Inside, Shot};
 
-/// Makes frames' bytes and writes them.
+/// Produces the bytes of frames and writes them.
 #[derive(Debug)]
 pub struct Encoder<W> {
     writer: Writer<W>,
@@ -29,7 +29,7 @@ impl<W: Write> Encoder<W> {
         Self { writer, scene, connections: Connections::default() }
     }
 
-    /// Writes the frames of a parcel. Parcels come in the order in which they were filled.
+    /// Writes the frames of a parcel. Parcels must come in the order in which they were filled.
     pub fn parcel(&mut self, parcel: &Parcel) {
         parcel.begun().for_each(|p| self.note(&p));
         for frame in parcel.frames() {
@@ -45,7 +45,7 @@ impl<W: Write> Encoder<W> {
         }
     }
 
-    /// Ends the capture at the end of the run. `left_out`: by point, frames that were shown and are in no parcel.
+    /// Ends the capture at the end of the run. `left_out` is the number of frames per point that were shown but not put into a parcel.
     pub fn finish(self, end: Instant, left_out: &[u64]) -> io::Result<Captured> {
         let (frames, bytes) = self.writer.finish(end, left_out)?;
         let names = self.scene.points().iter().map(|p| p.name.clone());

@@ -1,5 +1,5 @@
-//! State of a capture between PPDUs that is not in the trace: packets that the receiver already has, the receiver's scoreboard,
-//! and the numbers of management frames and A-MPDUs.
+//! State of a capture between PPDUs that is not in the trace: packets already received, the receiver's Block Ack scoreboard, and the numbers of
+//! management frames and A-MPDUs.
 
 use stillair_model::vocabulary::{ContentView, DevId, Headers, KeptHeaders, MpduView, PpduView};
 use stillair_model::wifi::seq_window::{Seq, SeqWindow, WindowPosition};
@@ -10,7 +10,7 @@ use crate::world::WorldLayout;
 const WINDOW: usize = SeqWindow::MOST as usize;
 const TIDS: usize = 8;
 
-/// What a receiver's Block Acks say: a mark for each number of the session's window from the left edge on.
+/// The scoreboard of a receiver's Block Acks: one bit for each sequence number of the window, from the left edge on.
 // spec: ieee80211-2016 10.24.7.3 and 10.24.7.5 - full state: the edge moves when a number beyond the window comes, or by a
 // request; it is the starting sequence number of each Block Ack.
 #[derive(Clone, Copy, Debug, Default)]
@@ -28,7 +28,7 @@ impl Scoreboard {
         self.0 = window;
     }
 
-    /// A frame came whole.
+    /// Records a frame received without errors.
     pub fn receive(&mut self, seq: Seq) {
         match self.0.position(seq) {
             WindowPosition::Inside(n) => self.0.mark(n),
@@ -41,14 +41,14 @@ impl Scoreboard {
         }
     }
 
-    /// A request moves the edge.
+    /// Moves the left edge, after a BlockAckReq.
     pub fn move_to(&mut self, start: Seq) {
         if let WindowPosition::Inside(n) | WindowPosition::Ahead(n) = self.0.position(start) {
             self.0.shift(n);
         }
     }
 
-    /// Starting sequence number and bitmap.
+    /// Starting sequence number and bitmap of a Block Ack.
     pub fn block_ack(&self) -> (u16, [u64; 4]) {
         (self.0.start().get(), self.0.words())
     }
@@ -66,20 +66,20 @@ struct Link {
     opened: u8,
 }
 
-/// Numbers that go into the frames of one PPDU.
+/// Numbers for the frames of one PPDU.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Numbers {
     /// Sequence number of a management frame.
     pub seq: u16,
-    /// Token of an ADDBA request or response.
+    /// Dialog token of an ADDBA Request or Response.
     pub token: u8,
-    /// Number of the A-MPDU.
+    /// Reference number of the A-MPDU.
     pub reference: u32,
-    /// Starting sequence number and bitmap of a Block Ack that follows.
+    /// Starting sequence number and bitmap of the Block Ack that follows.
     pub block_ack: (u16, [u64; 4]),
 }
 
-/// What was seen so far.
+/// The state of a capture.
 #[derive(Debug)]
 pub struct MemoryFile {
     /// By device: peers' devices.
@@ -92,7 +92,7 @@ pub struct MemoryFile {
 }
 
 impl MemoryFile {
-    /// Nothing seen.
+    /// The state before the first PPDU.
     pub fn new(layout: &WorldLayout) -> Self {
         let links = |d: &crate::world::DevLayout| (0..d.peers.len() * TIDS).map(|_| None).collect();
         Self {
@@ -115,9 +115,9 @@ impl MemoryFile {
         })
     }
 
-    /// The packets of a data frame of a try that [`Self::note`] was shown: one, or those of an A-MSDU.
+    /// The packets of a data frame of a try that was passed to [`Self::note`]: one, or those of an A-MSDU.
     ///
-    /// Panics if the frame has none and none came whole before without being acknowledged: there is no such frame.
+    /// Panics if the frame has no packets and was not received earlier without being acknowledged. No such frame exists.
     #[inline]
     pub fn packets<'a>(
         &'a self,
@@ -130,7 +130,7 @@ impl MemoryFile {
         inside.map(|p| Headers::of(packets, p)).chain(kept.iter().map(KeptHeaders::get))
     }
 
-    /// The first of those packets.
+    /// The first of these packets.
     #[inline]
     pub fn first<'a>(&'a self, view: &PpduView<'a>, mpdu: &MpduView) -> Headers<'a> {
         match mpdu.packet {
@@ -148,7 +148,7 @@ impl MemoryFile {
         headers
     }
 
-    /// Takes note of a try; gives the numbers for its frames.
+    /// Records a try, and returns the numbers for its frames.
     pub fn note(&mut self, view: &PpduView<'_>) -> Numbers {
         let (dev, peer) = (view.tried.dev, view.tried.peer.index());
         let mut numbers = Numbers::default();

@@ -1,17 +1,16 @@
 //! Captures of the air, a radio, a wire or a host's interface, as a pcapng file for Wireshark.
 //!
-//! A capture is a reader of the trace that needs frames. Its points are `air-CHANNEL` (every frame of a channel, as its receiver
-//! received it), `NODE-INTERFACE` of each Wi-Fi interface (frames sent by that radio, and received frames addressed to it) and of
-//! each wired one (packets as the host sees them: before TSO, after GRO), and each wired link under its own name (packets as they
-//! reach its end).
+//! A capture is a reader of the trace that needs frames. Its points are `air-CHANNEL` (every frame of a channel, as its receiver received it),
+//! `NODE-INTERFACE` of each Wi-Fi interface (frames sent by that radio, and received frames addressed to it) and of each wired interface (packets
+//! as the host sees them: before TSO, after GRO), and each wired link under its own name (packets as they reach the end of the link).
 //!
-//! A frame's time is the start of its PPDU, so all frames of an A-MPDU have the same; radiotap's TSFT is later by the
-//! preamble ([`radiotap::tsft`]). A frame that its receiver did not get, or that was part of a collision, ends with a wrong
-//! check sequence and is flagged so.
+//! A frame's time is the start of its PPDU, so all frames of an A-MPDU have the same time. Radiotap's TSFT is later by the preamble
+//! ([`radiotap::tsft`]). A frame that its receiver did not get, or that was part of a collision, ends with a wrong check sequence and is flagged in
+//! the radiotap header.
 //!
-//! A capture has two halves. The [`Watcher`] stands beside the world and remembers what the trace does not say; the [`Encoder`] makes bytes and
-//! writes them. A [`Capture`] has both. Whoever has no time beside the world has them apart ([`halves`]): the watcher copies frames into a
-//! [`Parcel`], which an encoder on another thread writes, to the same bytes.
+//! A capture has two halves. The [`Watcher`] runs beside the world and keeps state that the trace does not contain. The [`Encoder`] produces bytes
+//! and writes them. A [`Capture`] has both. If the world must not wait for the encoder, [`halves`] returns both separately: the watcher copies
+//! frames into a [`Parcel`], and an encoder on another thread writes the same bytes from there.
 
 mod bytes;
 mod encoder;
@@ -40,21 +39,21 @@ pub use ports::ports;
 pub use scene::point_names;
 pub use watcher::Watcher;
 
-/// What is captured.
+/// Selection of frames to capture.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Selection {
-    /// Names of the points; none means the air of every channel, `all` every point.
+    /// Names of the points. An empty list means the air of every channel, `all` every point.
     pub points: Vec<String>,
     /// Frames that begin earlier are left out.
     pub from: Instant,
-    /// Frames that begin then or later are left out, but for the answer to one that began before.
+    /// Frames that begin at or after this time are left out, except the response to an earlier frame.
     pub until: Instant,
-    /// Bytes kept of each frame at most; zero keeps all.
+    /// Maximum number of bytes kept of each frame; zero keeps all.
     pub snaplen: u32,
 }
 
 impl Selection {
-    /// Says what is wrong with it, if anything is.
+    /// Checks the selection. The error says what is wrong.
     pub fn check(&self, scenario: &Scenario) -> Result<(), String> {
         let snaplen = self.snaplen;
         if snaplen != 0 && snaplen < LEAST_SNAPLEN {
@@ -67,7 +66,7 @@ impl Selection {
     }
 }
 
-/// Least [`Selection::snaplen`] that keeps all headers.
+/// Smallest [`Selection::snaplen`] that keeps all headers.
 pub const LEAST_SNAPLEN: u32 = 160;
 
 /// The two halves of a capture of one run. The error says what is wrong with the selection.
@@ -83,24 +82,24 @@ pub fn halves<W: Write>(
     Ok((Watcher::new(scene, &layout, selection), encoder))
 }
 
-/// A capture under way.
+/// A capture in progress.
 #[derive(Debug)]
 pub struct Capture<W> {
     watcher: Watcher,
     encoder: Encoder<W>,
 }
 
-/// What was captured.
+/// Size of a finished capture.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Captured {
-    /// Each point and its frames.
+    /// Number of frames at each point.
     pub frames: Vec<(String, u64)>,
-    /// Length of the file.
+    /// Length of the file in bytes.
     pub bytes: u64,
 }
 
 impl<W: Write> Capture<W> {
-    /// Begins a capture of one run. The error says what is wrong with the selection.
+    /// Starts a capture of one run. The error says what is wrong with the selection.
     pub fn new(scenario: &Scenario, selection: &Selection, out: W) -> Result<Self, String> {
         let (watcher, encoder) = halves(scenario, selection, out)?;
         Ok(Self { watcher, encoder })

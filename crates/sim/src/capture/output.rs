@@ -1,4 +1,4 @@
-//! Where a capture's bytes go: collected and written by the chunk.
+//! Buffered output of a capture, written in chunks.
 
 use std::io::{self, Write};
 
@@ -11,7 +11,7 @@ const LARGE: usize = 1 << 16;
 /// A page of the file.
 const PAGE: usize = 1 << 12;
 
-/// A file being written.
+/// A capture file that is being written.
 #[derive(Debug)]
 pub struct CaptureOutput<W> {
     out: W,
@@ -22,12 +22,12 @@ pub struct CaptureOutput<W> {
 }
 
 impl<W: Write> CaptureOutput<W> {
-    /// An empty one.
+    /// An empty file.
     pub fn new(out: W) -> Self {
         Self { out, chunk: Vec::with_capacity(CHUNK), bytes: 0, failed: None }
     }
 
-    /// Adds bytes at the end.
+    /// Appends bytes.
     pub fn add(&mut self, mut bytes: &[u8]) {
         self.bytes += bytes.len() as u64;
         if bytes.len() >= LARGE {
@@ -63,7 +63,7 @@ impl<W: Write> CaptureOutput<W> {
         self.chunk.clear();
     }
 
-    /// Writes the rest; gives the number of bytes in all.
+    /// Writes the remaining bytes. Returns the length of the file in bytes.
     pub fn finish(mut self) -> io::Result<u64> {
         self.write();
         match self.failed {

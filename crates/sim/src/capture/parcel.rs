@@ -1,4 +1,4 @@
-//! Frames on their way to who makes their bytes: copies of all that these depend on, which outlive the world's packets.
+//! Frames on their way to the encoder: copies of all data that their bytes depend on, which outlive the world's packets.
 
 use stillair_model::vocabulary::{
     AckView, ContentView, DevId, Headers, Instant, KeptHeaders, MpduView, Packet, PacketKind, Packets,
@@ -13,25 +13,25 @@ const FULL: usize = 1 << 18;
 /// Room for packets' bytes that a new parcel has.
 const ROOM: usize = 2 * FULL;
 
-/// A frame of a parcel, or the frames of an exchange.
+/// An entry of a parcel: a packet, or the frames of an exchange.
 #[derive(Clone, Copy, Debug)]
 pub enum TakenFrame {
     /// A packet on a wire, or at one end of it.
     Packet {
-        /// When it was shown.
+        /// Time at which the packet was shown.
         now: Instant,
-        /// The point that shows it.
+        /// Number of the point that shows the packet.
         point: u32,
         /// The wire.
         wire: WireId,
-        /// Its number in the parcel.
+        /// Index of the packet in the parcel.
         packet: usize,
     },
-    /// An exchange.
+    /// A frame exchange.
     Air {
-        /// When it was over.
+        /// End of the exchange.
         now: Instant,
-        /// Its number in the parcel.
+        /// Index of the exchange in the parcel.
         ppdu: usize,
     },
 }
@@ -77,7 +77,7 @@ struct TakenPpdu {
     packet: usize,
 }
 
-/// Frames in the order in which they were shown. Nothing is allocated once a parcel was as full as it gets.
+/// Frames in the order in which they were shown. Once a parcel has reached its largest size, nothing more is allocated.
 #[derive(Debug)]
 pub struct Parcel {
     frames: Vec<TakenFrame>,
@@ -111,7 +111,7 @@ impl Default for Parcel {
 }
 
 impl Parcel {
-    /// Whether it takes no more frames.
+    /// Whether the parcel takes no more frames.
     pub fn is_full(&self) -> bool {
         let of = |count: usize, each: usize| count * each;
         let held = self.bytes.len()
@@ -123,7 +123,7 @@ impl Parcel {
         held >= FULL
     }
 
-    /// Empties it, to be filled again.
+    /// Empties the parcel for reuse.
     pub fn clear(&mut self) {
         let Self { frames, ppdus, mpdus, ends, packets, segments, bytes, begun, none: _ } = self;
         frames.clear();

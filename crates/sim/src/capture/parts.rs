@@ -1,32 +1,32 @@
-//! Which points show what of an exchange.
+//! The points that show an exchange, and the part of the exchange that each point shows.
 
 use stillair_model::vocabulary::{AckView, ContentView, DevId, PpduView, RtsCtsView};
 
 use super::scene::Scene;
 
-/// What of an exchange a point shows.
+/// The part of an exchange that a point shows.
 #[derive(Clone, Copy, Debug)]
 pub enum Part<'a> {
     /// RTS and CTS before the PPDU.
     Guard(&'a RtsCtsView),
     /// The frames of the PPDU.
     Ppdu {
-        /// As its sender knows them, none of them broken.
+        /// Whether the frames are shown as sent, none of them broken.
         sent: bool,
     },
-    /// The answer to the PPDU.
+    /// The response to the PPDU.
     Answer {
-        /// What it says.
+        /// Contents of the response.
         answer: &'a AckView,
-        /// Who sent it.
+        /// The device that sent the response.
         from: DevId,
-        /// Its receiver did not get it.
+        /// Whether the response was not received.
         broken: bool,
     },
 }
 
 impl Part<'_> {
-    /// How many frames it is.
+    /// Number of frames in this part.
     pub fn frames(&self, view: &PpduView<'_>) -> u64 {
         match self {
             Self::Guard(guard) => u64::from(guard.rts.is_some()) + u64::from(guard.answered),
@@ -40,7 +40,7 @@ impl Part<'_> {
 }
 
 impl Scene {
-    /// Each point that shows something of an exchange, and what, in the order in which it is written.
+    /// Calls `each` for each point that shows a part of the exchange, and the part, in the order in which parts are written.
     pub fn parts(&self, view: &PpduView<'_>, mut each: impl FnMut(u32, Part<'_>)) {
         let (air, sender) = (self.air(view.tried.channel), self.dev(view.tried.dev));
         let receiver = view.to.and_then(|to| self.dev(to));

@@ -1,5 +1,5 @@
-//! The pcapng file format: a section header, a block for each point of capture, a block for each frame in the order of
-//! time, and at the end how many frames each point had.
+//! The pcapng file format: a section header block, an interface description block for each point, an enhanced packet block for each frame in time
+//! order, and at the end interface statistics blocks with the number of frames at each point.
 // spec: draft-ietf-opsawg-pcapng-02 sec. 4 - blocks, options and their codes; little-endian throughout.
 
 use std::io::{self, Write};
@@ -30,20 +30,20 @@ const TIMES_KEPT: usize = 4;
 /// A point of capture.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct InterfaceBlock {
-    /// Name, shown by readers.
+    /// Name, as packet analysers show it.
     pub name: String,
-    /// What its frames begin with.
+    /// First header of the frames.
     pub link_type: LinkType,
 }
 
-/// What the frames of an interface begin with.
+/// The link type of an interface: the first header of its frames.
 // spec: tcpdump.org/linktypes - numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u16)]
 pub enum LinkType {
     /// An Ethernet header.
     Ethernet = 1,
-    /// A radiotap header, then an 802.11 header.
+    /// A radiotap header, followed by an 802.11 header.
     Radiotap = 127,
 }
 
@@ -56,7 +56,7 @@ struct PendingBlock {
     apart: Apart,
 }
 
-/// Writes a capture.
+/// A writer of a pcapng file.
 #[derive(Debug)]
 pub struct Writer<W> {
     out: CaptureOutput<W>,
@@ -70,7 +70,7 @@ pub struct Writer<W> {
 }
 
 impl<W: Write> Writer<W> {
-    /// Begins a capture at the given points. Of each frame at most `snaplen` bytes are kept; all if it is zero.
+    /// Starts a capture at the given points. At most `snaplen` bytes of each frame are kept; zero keeps all.
     pub fn new(out: W, application: &str, interfaces: &[InterfaceBlock], snaplen: u32) -> Self {
         let mut blocks = Vec::new();
         block(&mut blocks, SECTION_HEADER, |b| {
@@ -103,7 +103,7 @@ impl<W: Write> Writer<W> {
         writer
     }
 
-    /// Takes a frame that began at `at`; `now` is not earlier, and no later call has an earlier one.
+    /// Adds a frame that began at `at`, which is at or before `now`. No later call may have an earlier `now`.
     #[inline]
     pub fn frame(&mut self, now: Instant, interface: u32, at: Instant, build: impl FnOnce(&mut Body<'_>)) {
         let begin = self.blocks.len();
@@ -183,8 +183,8 @@ impl<W: Write> Writer<W> {
         self.blocks.truncate(end);
     }
 
-    /// Writes what is left and the statistics; gives the frames of each point, and the bytes of the file. `left_out`: by point, frames that never came
-    /// here; none of a point that it does not have.
+    /// Writes the remaining frames and the statistics. Returns the number of frames at each point, and the length of the file in bytes. `left_out`
+    /// is the number of frames per point that were never passed in; a missing entry means none.
     pub fn finish(mut self, end: Instant, left_out: &[u64]) -> io::Result<(Vec<u64>, u64)> {
         self.flush(Instant::NEVER);
         let mut blocks = Vec::new();

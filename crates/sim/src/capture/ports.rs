@@ -8,13 +8,13 @@ use stillair_model::vocabulary::FlowId;
 const PORTS: [u16; 2] = [49_152, 57_344];
 const PORT_RANGE: u32 = 8_192;
 
-/// Ports of a flow: of the end that sends first, or connects, and of the other.
+/// Ports of a flow: first of the end that connects or sends first, then of the other end.
 pub fn ports(flow: FlowId) -> [u16; 2] {
     let further = (flow.0 % PORT_RANGE) as u16;
     [PORTS[0] + further, PORTS[1] + further]
 }
 
-/// The port that a flow connects from when it connects again: that of the first time, and `n` further.
+/// The source port of a flow's connection number `n` after the first, whose port is `first`.
 pub fn later_port(first: u16, n: u32) -> u16 {
     PORTS[0] + ((u32::from(first - PORTS[0]) + n) % PORT_RANGE) as u16
 }

@@ -1,4 +1,4 @@
-//! Who is who in a capture: points, addresses, channels, and what each access point's beacon says.
+//! The fixed data of a capture: points, addresses, channels, and the beacons of access points.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -66,7 +66,7 @@ struct Dev {
     beacon: Vec<u8>,
 }
 
-/// Everything about a world that its captures show and that does not change.
+/// The fixed data of a world that captures show.
 #[derive(Debug)]
 pub struct Scene {
     points: Vec<InterfaceBlock>,
@@ -85,7 +85,7 @@ pub struct Scene {
 }
 
 impl Scene {
-    /// The scene of a scenario, watched at the given points.
+    /// The data of a scenario, for captures at the points `wanted`.
     pub fn new(scenario: &Scenario, layout: &WorldLayout, wanted: &[String]) -> Result<Self, String> {
         let places = places(scenario, layout);
         if let Some(unknown) = wanted.iter().find(|w| *w != ALL && places.iter().all(|(name, _)| name != *w))
@@ -149,33 +149,34 @@ impl Scene {
         Ok(scene)
     }
 
-    /// The points that are watched.
+    /// The captured points.
     pub fn points(&self) -> &[InterfaceBlock] {
         &self.points
     }
-    /// The point of a channel, if it is watched.
+    /// The point of a channel, if it is captured.
     pub fn air(&self, channel: ChannelId) -> Option<u32> {
         self.airs[channel.index()]
     }
-    /// The point of a device, if it is watched.
+    /// The point of a device, if it is captured.
     pub fn dev(&self, dev: DevId) -> Option<u32> {
         self.devs[dev.index()].point
     }
-    /// The point of a wire's link, if it is watched.
+    /// The point of a wire's link, if it is captured.
     #[inline]
     pub fn wire(&self, wire: WireId) -> Option<u32> {
         self.links[wire.index() / 2]
     }
-    /// The point of the interface at one end of a wire, if it is watched; end 0 is the sending one.
+    /// The point of the interface at one end of a wire, if it is captured; end 0 is the sending end.
     #[inline]
     pub fn host(&self, wire: WireId, end: usize) -> Option<u32> {
         self.hosts[self.wires[wire.index()][end].index()]
     }
-    /// MAC addresses of a wire's ends, the sending one first.
+    /// MAC addresses of a wire's ends, the sending end first.
     pub fn ends(&self, wire: WireId) -> [Mac; 2] {
         self.wires[wire.index()].map(Mac::of)
     }
-    /// A packet's source and destination. One that no interface has, which is in the bytes of an outside host alone, is unspecified.
+    /// Source and destination address of a packet. An address that no interface has is unspecified; only the bytes of an outside host's packet
+    /// contain it.
     pub fn addresses(&self, p: &Headers) -> [IpAddr; 2] {
         let of = |addr: Addr| {
             let (v4, v6) = match addr.index().checked_sub(self.addresses.len()) {
@@ -209,25 +210,25 @@ impl Scene {
         aid(PeerId::from_index(place.unwrap_or_default()))
     }
 
-    /// A channel as radiotap names it.
+    /// Band and number of a channel, for the radiotap header.
     pub fn tuning(&self, channel: ChannelId) -> Tuning {
         self.tunings[channel.index()]
     }
-    /// How data frames of a channel are encrypted.
+    /// Encryption of data frames on a channel.
     pub fn cipher(&self, channel: ChannelId) -> Cipher {
         self.ciphers[channel.index()]
     }
-    /// What an access point's beacons say after the time stamp.
+    /// The beacon body of an access point after the timestamp.
     pub fn beacon(&self, dev: DevId) -> &[u8] {
         &self.devs[dev.index()].beacon
     }
 
-    /// How long a control frame of `bytes` lasts on the channel of a PPDU.
+    /// Duration of a control frame of `bytes` bytes on the channel of a PPDU.
     pub fn control_duration(&self, view: &PpduView<'_>, rate: PhyRate, bytes: u32) -> Duration {
         ppdu_duration(rate, bytes, self.timings[view.tried.channel.index()].band)
     }
 
-    /// Time from the end of a PPDU to the end of the answer it asks for.
+    /// Time from the end of a PPDU to the end of the response that it asks for.
     // spec: ieee80211-2016 9.2.5.2 - the duration field of a frame outside a protected TXOP.
     pub fn answer_time(&self, view: &PpduView<'_>) -> Duration {
         let timing = self.timings[view.tried.channel.index()];

@@ -1,4 +1,4 @@
-//! One exchange of the air as frames: RTS and CTS, the PPDU's, and the answer.
+//! One exchange on the air as frames: RTS and CTS, the frames of the PPDU, and the response.
 
 use std::io::Write;
 
@@ -19,16 +19,16 @@ use super::parts::Part;
 use super::pcapng::Writer;
 use super::scene::Scene;
 
-/// Where the packets of a PPDU's frames are.
+/// Access to the packets in a PPDU's frames.
 pub trait Inside {
-    /// Those of data frame `n` of the PPDU: one, or those of an A-MSDU.
+    /// The packets of data frame `n` of the PPDU: one, or those of an A-MSDU.
     fn packets(&self, n: usize, mpdu: &MpduView) -> impl Iterator<Item = Headers<'_>>;
 
-    /// The first of those packets.
+    /// The first of these packets.
     fn first(&self, n: usize, mpdu: &MpduView) -> Headers<'_>;
 }
 
-/// One try of a PPDU with all that its frames are made of.
+/// One try of a PPDU, with the data that its frames are made from.
 pub struct Shot<'a, I> {
     pub scene: &'a Scene,
     pub inside: &'a I,
@@ -38,7 +38,7 @@ pub struct Shot<'a, I> {
 }
 
 impl<I: Inside> Shot<'_, I> {
-    /// What a point shows of it.
+    /// Writes the part of the exchange that a point shows.
     pub fn part<W: Write>(&self, writer: &mut Writer<W>, now: Instant, point: u32, part: &Part<'_>) {
         match *part {
             Part::Guard(guard) => self.guard(writer, now, point, guard),

@@ -1,4 +1,4 @@
-//! The half of a capture beside the world: it remembers what the trace does not say, and knows which frames are wanted.
+//! The half of a capture beside the world: it keeps state that the trace does not contain, and selects the frames.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use super::scene::Scene;
 use super::shot::Inside;
 use crate::world::WorldLayout;
 
-/// Sees every frame of a world.
+/// Receives every frame of a world.
 #[derive(Debug)]
 pub struct Watcher {
     scene: Arc<Scene>,
@@ -31,8 +31,8 @@ impl Watcher {
         Self { memory: MemoryFile::new(layout), scene, from, until, shown, left_out }
     }
 
-    /// Copies a frame into a parcel, if a point shows it. If the parcel is full, the frame is left out and counted; all others are as if it had been
-    /// written.
+    /// Copies a frame into a parcel, if a point shows the frame. If the parcel is full, the frame is left out and counted; the other frames are as
+    /// if it had been written.
     pub fn take(&mut self, now: Instant, what: &FrameView<'_>, into: &mut Parcel) {
         match what {
             FrameView::Air(view) => self.take_air(now, view, into),
@@ -69,7 +69,7 @@ impl Watcher {
         }
     }
 
-    /// By point: frames that found a full parcel.
+    /// By point, the number of frames left out because a parcel was full.
     pub fn left_out(&self) -> &[u64] {
         &self.left_out
     }
@@ -112,7 +112,7 @@ fn opens(p: &Headers<'_>, into: &mut Parcel) {
     }
 }
 
-/// Packets in the world, and those that it has no more.
+/// The packets of a world, including those that have left it.
 #[derive(Clone, Copy, Debug)]
 pub struct InWorld<'a> {
     memory: &'a MemoryFile,

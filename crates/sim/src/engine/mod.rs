@@ -28,7 +28,7 @@ pub struct Timers {
     armed: Vec<Instant>,
 }
 
-/// What is armed of some of a world's timers while the others are at work ([`Timers::swap`]).
+/// The armed times of some of a world's timers, set aside while other timers run ([`Timers::swap`]).
 #[derive(Debug)]
 pub struct Pending {
     heap: Vec<u64>,
@@ -49,28 +49,28 @@ const ARITY: usize = 4;
 const NONE: u64 = u64::MAX;
 
 impl Timers {
-    /// So many timers, none of them armed.
+    /// This many timers, none of them armed.
     pub fn new(slots: u32) -> Self {
         let slot_bits = u32::BITS - slots.leading_zeros();
         let armed = vec![Instant::NEVER; slots as usize];
         Self { heap: vec![NONE; ARITY], len: 0, popped: false, slot_bits, armed }
     }
 
-    /// Puts what is armed aside and takes up what was aside. Whoever does so sees to it that the timers of both are others.
+    /// Exchanges the armed times with those set aside. The caller must ensure that the two sets have no timer in common.
     pub fn swap(&mut self, pending: &mut Pending) {
         core::mem::swap(&mut self.heap, &mut pending.heap);
         core::mem::swap(&mut self.len, &mut pending.len);
         core::mem::swap(&mut self.popped, &mut pending.popped);
     }
 
-    /// No timer fires from this instant on: 11 days for 10,000 timers, and less the more there are.
+    /// No timer fires at or after this time: 11 days for 10,000 timers, and less for more timers.
     pub fn horizon(&self) -> Instant {
         Instant::from_nanos(NONE >> self.slot_bits)
     }
 
-    /// Arms a timer for `at`, or disarms it with `None`; what it was armed for before is forgotten.
+    /// Arms a timer for `at`, replacing the earlier time, or disarms it with `None`.
     ///
-    /// Six of ten calls arm a timer for what it is armed for already: they shall be nothing but the comparison.
+    /// Six of ten calls arm a timer for the time it already has; such a call costs only the comparison.
     #[inline(always)]
     pub fn set(&mut self, slot: Slot, at: Option<Instant>) {
         let at = at.unwrap_or(Instant::NEVER);
@@ -87,7 +87,7 @@ impl Timers {
         }
     }
 
-    /// Arms a timer for `at` unless it will fire sooner anyway.
+    /// Arms a timer for `at`, unless it is armed for an earlier time.
     #[inline]
     pub fn hasten(&mut self, slot: Slot, at: Instant) {
         if at < self.armed[slot.0 as usize] {
@@ -95,7 +95,7 @@ impl Timers {
         }
     }
 
-    /// When the next timer fires, if one is armed: a look that takes nothing.
+    /// The time of the next timer, if one is armed. Nothing is disarmed.
     pub fn earliest(&mut self) -> Option<Instant> {
         loop {
             if self.popped {
@@ -113,7 +113,7 @@ impl Timers {
         }
     }
 
-    /// Disarms and returns the timer that is due first, if it is due before `end`, which is not after the horizon.
+    /// Disarms and returns the first timer due before `end`, which must not be after the horizon.
     #[inline]
     pub fn pop_before(&mut self, end: Instant) -> Option<(Instant, Slot)> {
         loop {

@@ -8,7 +8,7 @@ const FINE: u32 = 6;
 /// Buckets that are made at once.
 const OCTAVE: u32 = 1 << FINE;
 
-/// Delays by bucket. It has room for the octaves that were met and those between them, some hundred numbers.
+/// A histogram of delays. Its memory covers the octaves between the shortest and the longest delay seen, some hundred numbers.
 #[derive(Clone, Debug, Default)]
 pub struct Delays {
     /// The bucket that `counts` begins with.
@@ -17,7 +17,7 @@ pub struct Delays {
 }
 
 impl Delays {
-    /// Takes note of one.
+    /// Records one delay.
     #[inline]
     pub fn add(&mut self, delay: Duration) {
         let at = bucket(delay.nanos());
@@ -43,7 +43,7 @@ impl Delays {
         self.counts[(at - self.first) as usize] += 1;
     }
 
-    /// Takes note of all that another has seen.
+    /// Adds all delays of another histogram.
     pub fn merge(&mut self, other: &Self) {
         for (bucket, count) in (other.first..).zip(&other.counts).filter(|(_, count)| **count > 0) {
             if self.counts.get(bucket.wrapping_sub(self.first) as usize).is_none() {
@@ -54,7 +54,7 @@ impl Delays {
         }
     }
 
-    /// The delay in ms that this part of the packets did not exceed; none if there were none.
+    /// The quantile `part` (0 to 1) of the delays, in ms; `None` if there are no delays.
     pub fn quantile_ms(&self, part: f64) -> Option<f64> {
         let packets: u64 = self.counts.iter().sum();
         let rank = ((part * packets as f64).ceil() as u64).clamp(1, packets.max(1));

@@ -5,7 +5,7 @@ use stillair_model::vocabulary::{DevId, Instant, PeerId, PpduKind, PpduTry};
 
 use crate::scenario::Stretch;
 
-/// The exchanges that began in a stretch of a run.
+/// The exchanges that began within a given part of a run.
 #[derive(Debug)]
 pub struct Exchanges {
     from: Instant,
@@ -14,20 +14,20 @@ pub struct Exchanges {
     tries: Vec<(Instant, PpduTry)>,
 }
 
-/// The Wi-Fi interfaces of a world, by the numbers of their devices.
+/// The Wi-Fi interfaces of a world, in the order of their device numbers.
 #[derive(Debug)]
 pub struct AirNames {
-    /// Their names, such as `ap.wlan0`.
+    /// Names of the interfaces, such as `ap.wlan0`.
     pub interfaces: Vec<String>,
-    /// Which of them are access points.
+    /// Whether each interface is an access point.
     pub access_points: Vec<bool>,
-    /// The channel of each.
+    /// Name of each interface's channel.
     pub channels: Vec<String>,
-    /// The devices that each exchanges frames with, by their numbers as its peers.
+    /// For each interface, the devices that it exchanges frames with, by peer number.
     pub peers: Vec<Vec<DevId>>,
 }
 
-/// The same as front ends read it: columns of equal length, in the order in which exchanges ended.
+/// The exchanges in the form that front ends read: columns of equal length, in the order in which the exchanges ended.
 #[derive(Clone, Debug, Serialize)]
 pub struct ExchangesReport {
     from_ns: u64,
@@ -59,20 +59,20 @@ pub struct ExchangesReport {
 }
 
 impl Exchanges {
-    /// Nothing yet.
+    /// An empty record of this part of the run.
     pub fn new(stretch: Stretch) -> Self {
         let at = |since| Instant::ZERO + since;
         Self { from: at(stretch.from), until: at(stretch.until), tries: Vec::new() }
     }
 
-    /// Takes note of a try whose exchange is over.
+    /// Records a try whose exchange has ended at `now`.
     pub fn push(&mut self, now: Instant, t: &PpduTry) {
         if (self.from..self.until).contains(&t.start) {
             self.tries.push((now, *t));
         }
     }
 
-    /// With the names of a world.
+    /// The report, with the names of a world's interfaces.
     pub fn report(&self, names: AirNames) -> ExchangesReport {
         let AirNames { interfaces, access_points, channels, peers } = names;
         let mut r = ExchangesReport {

@@ -7,21 +7,21 @@ use stillair_model::transport::tcp::info::TcpInfo;
 use super::{FlowRecord, mbps};
 use crate::scenario::{Flow, FlowKind, QuicLoad, Scenario};
 
-/// What a scenario says of a flow to one of its receivers.
+/// What the scenario says of a flow to one receiver.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FlowAbout {
-    /// Its name.
+    /// Name of the flow.
     pub name: String,
-    /// Its ends as the scenario names them, the sender first.
+    /// Names of both ends as in the scenario, the sender first.
     pub ends: [String; 2],
-    /// What carries its data; none of pings and of clients of pages, which have summaries of their own.
+    /// Protocol of the flow's data. `None` for pings and page clients, which have their own summaries.
     pub protocol: Option<FlowProtocol>,
-    /// It is a ping, over ICMP or UDP.
+    /// Whether the flow is a ping, over ICMP or UDP.
     pub pings: bool,
 }
 
 impl FlowAbout {
-    /// Of all flows of a scenario, one for each receiver, in the order in which the world numbers them.
+    /// All flows of a scenario, one for each receiver, in the order of the world's flow numbers.
     pub fn all(scenario: &Scenario) -> Vec<Self> {
         let one = |flow: &Flow| {
             let (from, protocol) = (scenario.end_name(flow.from), FlowProtocol::of(&flow.kind));
@@ -36,7 +36,7 @@ impl FlowAbout {
     }
 }
 
-/// What carries the data of a flow.
+/// Protocol of a flow's data.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum FlowProtocol {
@@ -44,7 +44,7 @@ pub enum FlowProtocol {
     Udp,
     /// TCP.
     Tcp,
-    /// RTP over UDP: a call.
+    /// A VoIP call: RTP over UDP.
     Voip,
     /// QUIC.
     Quic,
@@ -73,49 +73,49 @@ impl FlowProtocol {
     }
 }
 
-/// The summary of one flow that carries data. What does not apply to its protocol is `null`, and TCP's own keys are TCP's alone.
+/// The summary of one data flow. Values that do not apply to the flow's protocol are `null`. The keys of `tcp` exist for TCP alone.
 #[derive(Clone, Debug, Serialize)]
 pub struct FlowSummary {
-    /// What carries its data.
+    /// Protocol of the data.
     pub protocol: FlowProtocol,
-    /// The end that sends the data.
+    /// Name of the end that sends the data.
     pub from: String,
-    /// The end that gets it.
+    /// Name of the end that receives the data.
     pub to: String,
-    /// Payload of datagrams that came, or bytes that the receiver of a stream read, in the time that is measured, in Mbit/s.
+    /// Goodput in the measured time, in Mbit/s: UDP payload received, or bytes of a stream that the receiver read.
     pub goodput_mbps: f64,
-    /// Datagrams that came in that time.
+    /// Datagrams received in the measured time.
     pub packets: Option<u64>,
-    /// Datagrams that were dropped in that time, wherever between the socket and the other host.
+    /// Datagrams dropped in the measured time, anywhere between the sender's socket and the receiving host.
     pub lost: Option<u64>,
-    /// Their part of both, 0 to 1.
+    /// Loss rate: lost datagrams over received and lost ones, 0 to 1.
     pub loss: Option<f64>,
-    /// One-way delay in ms of the packets with data that came in that time, the median: from the write to the socket, or of TCP
-    /// from the segment's way down to IP, to the other host.
+    /// Median one-way delay in ms of the data packets received in the measured time. It starts at the write to the socket, or for TCP when the
+    /// segment is handed to IP, and ends at the receiving host.
     pub delay_p50_ms: Option<f64>,
-    /// 95th percentile of it.
+    /// 95th percentile of the one-way delay in ms.
     pub delay_p95_ms: Option<f64>,
-    /// 99th percentile of it.
+    /// 99th percentile of the one-way delay in ms.
     pub delay_p99_ms: Option<f64>,
-    /// What only TCP has.
+    /// Counters that only TCP has.
     #[serde(flatten)]
     pub tcp: Option<TcpSummary>,
 }
 
-/// What the sender of a TCP flow counts.
+/// Counters of a TCP flow's sender.
 #[derive(Clone, Debug, Serialize)]
 pub struct TcpSummary {
-    /// Segments sent again, over the whole run.
+    /// Retransmitted segments, over the whole run.
     pub retransmissions: u32,
     /// Retransmission timeouts, over the whole run.
     pub timeouts: u32,
-    /// Tail-loss probes, over the whole run.
+    /// Tail loss probes (RFC 8985), over the whole run.
     pub tlp_probes: u32,
-    /// Segments that have reached the receiver as far as the sender knows, over the whole run.
+    /// Segments that the sender knows to have been delivered, over the whole run.
     pub delivered: u32,
     /// Bytes acknowledged, over the whole run.
     pub bytes_acked: u64,
-    /// Least round-trip time in ms.
+    /// Minimum round-trip time in ms.
     pub minrtt_ms: Option<f64>,
 }
 

@@ -1,13 +1,13 @@
-//! A hash over the whole trace: equal hashes mean equal events at equal times.
+//! A hash over the whole trace: runs with equal events at equal times have equal hashes.
 
 use stillair_model::vocabulary::{Instant, QuicTrace, TraceEvent};
 
-/// The running hash: each word is mixed in by multiplication and rotation, fast enough to be on for every run.
+/// The running hash. Each word is mixed in by multiplication and rotation, which is cheap enough for every run.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TraceHash(u64);
 
 impl TraceHash {
-    /// Mixes one event in.
+    /// Mixes in one event.
     #[inline]
     pub fn add(&mut self, now: Instant, what: &TraceEvent) {
         if let Some(words) = Self::words(now, what) {

@@ -7,8 +7,8 @@ use stillair_model::vocabulary::{Duration, FlowId};
 
 use super::Delays;
 
-/// How packets of outside hosts are numbered as flows: behind the flows of the scenario, one for each pair of hosts, of which all modelled
-/// hosts are one.
+/// Flow numbers of outside hosts' packets. These flows come after the flows of the scenario, one for each pair of hosts. All modelled hosts
+/// together count as one host.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct HostFlows {
     first: u32,
@@ -19,18 +19,18 @@ pub struct HostFlows {
 const NAMED: usize = 64;
 
 impl HostFlows {
-    /// Those of so many outside hosts behind so many flows.
+    /// Flow numbers for this many outside hosts, after this many flows of the scenario.
     pub fn new(flows: usize, hosts: usize) -> Self {
         Self { first: flows as u32, hosts: hosts as u32 }
     }
 
-    /// The flow from one host to another; none is a modelled one.
+    /// The flow from one host to another; `None` stands for a modelled host.
     pub fn flow(self, from: Option<u32>, to: Option<u32>) -> FlowId {
         let [from, to] = [from, to].map(|host| host.unwrap_or(self.hosts));
         FlowId(self.first + from * (self.hosts + 1) + to)
     }
 
-    /// Names of all such flows in their order, such as `a to b`; `model` is any modelled host. None of more hosts than are told apart.
+    /// Names of all these flows in order, such as `a to b`; `model` stands for any modelled host. Empty if there are more than 64 outside hosts.
     pub fn names(hosts: &[String]) -> Vec<String> {
         if hosts.is_empty() || hosts.len() > NAMED {
             return Vec::new();
@@ -56,7 +56,7 @@ struct HostRecord {
     delays: Delays,
 }
 
-/// What was seen of all outside hosts.
+/// Records of all outside hosts.
 #[derive(Clone, Debug, Default)]
 pub struct HostRecords {
     flows: HostFlows,
@@ -65,7 +65,7 @@ pub struct HostRecords {
 }
 
 impl HostRecords {
-    /// Of hosts whose packets are numbered so.
+    /// Empty records for hosts with these flow numbers.
     pub fn new(flows: HostFlows) -> Self {
         Self { flows, by_host: vec![Default::default(); flows.hosts as usize] }
     }
@@ -79,7 +79,7 @@ impl HostRecords {
         }
     }
 
-    /// A packet has reached its end.
+    /// Records a packet that reached its end.
     #[cold]
     pub fn delivered(&mut self, flow: FlowId, len: u32, delay: Duration) {
         self.of(flow, |record| {
@@ -89,13 +89,13 @@ impl HostRecords {
         });
     }
 
-    /// A packet was dropped.
+    /// Records a dropped packet.
     #[cold]
     pub fn dropped(&mut self, flow: FlowId) {
         self.of(flow, |record| record.lost += 1);
     }
 
-    /// The summaries by name.
+    /// The summaries by host name.
     pub fn summaries(&self, names: &[String]) -> BTreeMap<String, HostSummary> {
         let one = |[from, to]: &[HostRecord; 2]| HostSummary { from: from.into(), to: to.into() };
         names.iter().cloned().zip(self.by_host.iter().map(one)).collect()
@@ -105,26 +105,26 @@ impl HostRecords {
 /// The summary of an outside host.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct HostSummary {
-    /// What came from it.
+    /// Packets sent by the host.
     pub from: HostTraffic,
-    /// What came to it.
+    /// Packets sent to the host.
     pub to: HostTraffic,
 }
 
-/// Packets of an outside host in one direction, in the time that is measured.
+/// Packets of an outside host in one direction, in the measured time.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct HostTraffic {
-    /// Packets that reached their end in the model.
+    /// Packets delivered within the model.
     pub packets: u64,
-    /// Their bytes from the IP header on.
+    /// Bytes of these packets, from the IP header on.
     pub bytes: u64,
-    /// Packets dropped on the way.
+    /// Packets dropped.
     pub lost: u64,
-    /// Time from coming in to the end in ms, the median.
+    /// Median delay in ms from entering the model to delivery.
     pub delay_p50_ms: Option<f64>,
-    /// 95th percentile of it.
+    /// 95th percentile of this delay in ms.
     pub delay_p95_ms: Option<f64>,
-    /// 99th percentile of it.
+    /// 99th percentile of this delay in ms.
     pub delay_p99_ms: Option<f64>,
 }
 

@@ -11,7 +11,7 @@ use stillair_model::vocabulary::{Instant, Sink, TraceEvent};
 use super::Recorder;
 use super::hash::TraceHash;
 
-/// What an island has traced or done.
+/// A trace event of an island, or the opening of sockets.
 #[derive(Clone, Copy, Debug)]
 pub struct Traced {
     at: Instant,
@@ -22,30 +22,30 @@ pub struct Traced {
     words: [u64; 2],
 }
 
-/// A reader of the trace that keeps what is hashed of it, and what order it is in.
+/// A reader of the trace that keeps what the hash needs: the hashed words of each event, and the order of the events.
 #[derive(Debug, Default)]
 pub struct Log {
     at: Instant,
     slot: u32,
-    /// What has been kept.
+    /// The entries so far.
     pub kept: Vec<Traced>,
 }
 
 impl Log {
-    /// An island has its turn: what comes of it now is later than all that has come of it.
+    /// Starts a turn of an island: all later entries come after all earlier ones.
     pub fn turns(&mut self) {
         self.at = Instant::NEVER;
     }
 
-    /// What is kept from now on is of the event of this slot.
+    /// Starts an event: later entries belong to the event of this slot.
     #[inline]
     pub fn begins(&mut self, now: Instant, slot: u32) {
         self.slot = if now == self.at { self.slot.max(slot) } else { slot };
         self.at = now;
     }
 
-    /// The event has opened so many sockets, the first of which is the one of that number among those that are opened in the run: their
-    /// timers have slots by the order in which all of a world's are opened.
+    /// Records that the event opened `sockets` sockets. `first` is the number of the first one among the sockets opened during the run. The slots
+    /// of their timers follow the order in which all sockets of a world are opened.
     pub fn opened(&mut self, first: usize, sockets: usize) {
         self.keep(sockets as u32, [first as u64, 0]);
     }
@@ -65,7 +65,7 @@ impl Sink for Log {
     }
 }
 
-/// The hash of what islands have kept.
+/// The trace hash of several islands, merged into the order of a single world.
 #[derive(Debug)]
 pub struct MergedHash {
     hash: TraceHash,
@@ -77,12 +77,12 @@ pub struct MergedHash {
 }
 
 impl MergedHash {
-    /// Of so many worlds, in which the sockets that are opened in the run have slots from `first` on.
+    /// A hash for this many worlds. The sockets opened during the run have slots from `first` on.
     pub fn new(worlds: usize, first: u32) -> Self {
         Self { hash: TraceHash::default(), first, numbers: vec![Vec::new(); worlds], opened: 0 }
     }
 
-    /// Hashes all that islands have kept of a stretch of time; each comes with its world.
+    /// Hashes the entries that the islands kept in a part of the run; each slice comes with the number of its world.
     pub fn add(&mut self, islands: &[(usize, &[Traced])]) {
         let mut heads: Vec<(Key, usize, &[Traced])> =
             islands.iter().filter_map(|&(world, kept)| Some((self.key(world, kept)?, world, kept))).collect();
@@ -134,7 +134,7 @@ impl MergedHash {
 type Key = (Instant, u32);
 
 impl Recorder {
-    /// Takes the records of flows and stations from another recorder, of those for which `whose` has its number.
+    /// Takes over, from another recorder, the records of the flows and stations that belong to the world `number`.
     pub fn take_over(&mut self, other: Self, number: u16, (flows, stations): (&[u16], &[u16])) {
         let own = |whose: &[u16], n: usize| whose[n] == number;
         for (n, record) in other.flows.into_iter().enumerate().filter(|(n, _)| own(flows, *n)) {
@@ -145,7 +145,7 @@ impl Recorder {
         }
     }
 
-    /// The hash of all that was traced is this.
+    /// Sets the hash of the whole trace.
     pub fn set_hash(&mut self, merged: &MergedHash) {
         self.hash = merged.hash;
     }

@@ -1,4 +1,4 @@
-//! Latencies for a summary's quantiles: each value, or a histogram if there are many.
+//! Latencies for the quantiles of a summary: single values, or a histogram if there are many.
 
 use stillair_model::metrics::quantile;
 use stillair_model::vocabulary::Duration;
@@ -8,7 +8,7 @@ use super::delays::Delays;
 /// Latencies that are kept one by one.
 const EXACT: usize = 1 << 20;
 
-/// Latencies in bounded memory. Quantiles of up to 1,048,576 are exact, those of more right to a per cent; the mean is always exact.
+/// Latencies in bounded memory. Quantiles are exact up to 1,048,576 values, and accurate to 1 % beyond. The mean is always exact.
 #[derive(Clone, Debug, Default)]
 pub struct Latencies {
     count: u64,
@@ -19,7 +19,7 @@ pub struct Latencies {
 }
 
 impl Latencies {
-    /// Takes note of one.
+    /// Records one latency.
     #[inline]
     pub fn add(&mut self, time: Duration) {
         self.count += 1;
@@ -32,7 +32,7 @@ impl Latencies {
         }
     }
 
-    /// Takes note of all that another has seen.
+    /// Adds all latencies of another record.
     pub fn extend(&mut self, other: &Self) {
         self.count += other.count;
         self.sum += other.sum;
@@ -49,22 +49,22 @@ impl Latencies {
         }
     }
 
-    /// Each in ns, in the order in which they came; none of more than 1,048,576.
+    /// The single values in ns, in the order in which they were recorded. Empty if there are more than 1,048,576.
     pub fn each(&self) -> &[u64] {
         &self.each
     }
 
-    /// How many there were.
+    /// Number of latencies.
     pub const fn count(&self) -> u64 {
         self.count
     }
 
-    /// Their mean in ns; none of nothing.
+    /// Mean latency in ns; `None` if there are none.
     pub fn mean_ns(&self) -> Option<f64> {
         (self.count > 0).then(|| self.sum as f64 / self.count as f64)
     }
 
-    /// The times in ns that these parts of them did not exceed; none of nothing.
+    /// These quantiles (0 to 1) of the latencies, in ns; `None` if there are no latencies.
     pub fn quantiles_ns<const N: usize>(&self, parts: [f64; N]) -> Option<[f64; N]> {
         if self.count > self.each.len() as u64 {
             let found = parts.map(|part| self.many.quantile_ms(part).map(|ms| ms * 1e6));

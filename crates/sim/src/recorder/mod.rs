@@ -1,4 +1,4 @@
-//! Measurements of flows and stations, from the trace only, and a hash of the whole trace.
+//! Measurements of flows and stations, taken from the trace only, and a hash of the whole trace.
 
 mod delays;
 mod exchanges;
@@ -64,7 +64,7 @@ const fn payload(len: u32, src: Addr) -> u64 {
     (len - UDP_HEADER - src.ip().header()) as u64
 }
 
-/// Which way a frame goes, seen from the access point.
+/// Direction of a frame, seen from the access point.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Direction {
     /// To a station.
@@ -73,37 +73,37 @@ pub enum Direction {
     Up,
 }
 
-/// What round-trip times were measured with.
+/// Protocol of a ping.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Protocol {
     /// ICMP echo.
     Icmp,
-    /// A UDP server that sends datagrams back.
+    /// UDP, to a server that returns the datagrams.
     Udp,
 }
 
-/// What was seen of a flow in the time that is measured.
+/// The record of a flow in the measured time.
 #[derive(Clone, Debug, Default)]
 pub struct FlowRecord {
-    /// Station that the flow begins or ends at.
+    /// Index of the station at which the flow begins or ends.
     pub station: Option<usize>,
-    /// Bytes of UDP payload delivered, or of a TCP stream read.
+    /// UDP payload delivered, or bytes read from a TCP stream.
     pub bytes: u64,
-    /// Datagrams of UDP and calls delivered.
+    /// UDP datagrams and VoIP packets delivered.
     pub packets: u64,
-    /// Packets of the flow dropped, in whichever direction.
+    /// Packets of the flow dropped, in either direction.
     pub lost: u64,
-    /// One-way delays of the packets with its data.
+    /// One-way delays of the data packets.
     pub delays: Delays,
-    /// Round-trip times of pings by [`Protocol`].
+    /// Round-trip times of pings, indexed by [`Protocol`].
     pub rtts: [Latencies; 2],
-    /// What became of its requests, if it is a ping.
+    /// Counters of the requests, if the flow is a ping.
     pub ping: PingRecord,
-    /// What was seen of its connection, if it goes over QUIC, in the whole run.
+    /// The record of the QUIC connection over the whole run, if the flow uses QUIC.
     pub quic: Option<Box<QuicRecord>>,
-    /// How long each load took, if it is a page's client.
+    /// Page load times, if the flow is a page client.
     pub loads: Latencies,
-    /// What became of its packets, if it is a call; apart, as other flows are many and have none.
+    /// The record of the call, if the flow is a VoIP call. Boxed, because most flows are not calls.
     pub voip: Box<VoipRecord>,
 }
 
@@ -114,41 +114,41 @@ impl FlowRecord {
     }
 }
 
-/// What was seen of a station in the time that is measured.
+/// The record of a station in the measured time. Arrays hold the downlink value first, then the uplink value.
 #[derive(Clone, Debug, Default)]
 pub struct StationRecord {
-    /// Airtime of all tries of data sent to it and by it.
+    /// Airtime of all tries of data sent to the station and by the station.
     pub airtime: [Duration; 2],
-    /// Data PPDUs sent to it and by it, each counted once.
+    /// Data PPDUs sent to and by the station; a retried PPDU counts once.
     pub ppdus: [u64; 2],
-    /// Frames in them.
+    /// MPDUs in these PPDUs.
     pub mpdus: [u64; 2],
-    /// Tries of A-MPDUs to it and by it, and the sum of their data rates in bit/s.
+    /// Number of A-MPDU tries to and by the station, and the sum of their PHY rates in bit/s.
     pub tries: [(u64, u64); 2],
 }
 
 /// The recorder of a run.
 #[derive(Debug)]
 pub struct Recorder {
-    /// What is measured; the hash covers everything.
+    /// The measured time; the hash covers the whole run.
     pub measured: Range<Instant>,
-    /// By flow.
+    /// Records by flow.
     pub flows: Vec<FlowRecord>,
-    /// By station, in the order of the scenario.
+    /// Records by station, in the order of the scenario.
     pub stations: Vec<StationRecord>,
-    /// By outside host.
+    /// Records of outside hosts.
     pub hosts: HostRecords,
-    /// By device and peer: the station whose airtime it is.
+    /// By device and peer: the station that the airtime is charged to, and the direction.
     pub links: Vec<Vec<(usize, Direction)>>,
-    /// What happened step by step, if that is wanted.
+    /// The series in steps of 0.2 s, if requested.
     pub series: Option<Series>,
-    /// Every exchange of a stretch, if that is wanted.
+    /// Every exchange in a part of the run, if requested.
     pub exchanges: Option<Exchanges>,
     hash: TraceHash,
 }
 
 impl Recorder {
-    /// A recorder for flows and stations; `links` says for each device and each of its peers whose airtime is used.
+    /// A recorder for flows and stations. `links` says for each device and each of its peers which station the airtime is charged to.
     pub fn new(
         measured: Range<Instant>,
         flows: Vec<FlowRecord>,
@@ -160,7 +160,7 @@ impl Recorder {
         Self { measured, flows, stations, hosts, links, series: None, exchanges: None, hash }
     }
 
-    /// The hash of all that was traced so far.
+    /// The hash of the trace so far.
     pub fn trace_hash(&self) -> u64 {
         self.hash.finish()
     }

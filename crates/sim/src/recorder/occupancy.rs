@@ -5,16 +5,16 @@ use stillair_model::vocabulary::Duration;
 
 use crate::scenario::Scenario;
 
-/// Layers of an interface, in the order of [`Backlog`]: from the socket down a packet's way out, and last what has come in
-/// and waits for its order.
+/// Layers of an interface, in the order of [`Backlog`]: first those of the transmit path from the socket down, then the reorder buffer of the
+/// receiver.
 pub const LAYERS: [&str; 6] = ["socket", "qdisc", "driver", "hardware", "wire", "reorder"];
 
-/// What waits in a layer.
+/// The backlog of a layer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct LayerBacklog {
-    /// Packets; in a socket full segments, the last perhaps shorter.
+    /// Packets; in a socket, full segments of which the last may be shorter.
     pub packets: u32,
-    /// Their bytes as queueing disciplines count them, from the Ethernet header on; in a socket payload alone.
+    /// Bytes as queueing disciplines count them, from the Ethernet header on; in a socket, payload only.
     pub bytes: u64,
 }
 
@@ -25,7 +25,7 @@ impl core::ops::AddAssign for LayerBacklog {
     }
 }
 
-/// What waits in each of the [`LAYERS`] of an interface.
+/// The backlog of each of the [`LAYERS`] of an interface.
 pub type Backlog = [LayerBacklog; LAYERS.len()];
 
 /// The samples of all interfaces.
@@ -38,7 +38,7 @@ pub struct Occupancy {
 }
 
 impl Occupancy {
-    /// No samples yet, with room for those of a run.
+    /// An empty record, with memory for this many samples.
     pub fn new(samples: usize, interfaces: usize) -> Self {
         Self { samples: Vec::with_capacity(samples * interfaces), interfaces }
     }
@@ -48,7 +48,7 @@ impl Occupancy {
         self.samples.drain(..samples * self.interfaces);
     }
 
-    /// Takes a sample of all interfaces.
+    /// Records a sample of all interfaces.
     pub fn push(&mut self, interfaces: impl Iterator<Item = Backlog>) {
         self.samples.extend(interfaces);
     }
@@ -69,7 +69,7 @@ impl Occupancy {
         all
     }
 
-    /// The samples as front ends read them, taken each `interval` from one interval after the beginning on.
+    /// The samples in the form that front ends read. The first sample is taken one `interval` after the start.
     pub fn report(&self, scenario: &Scenario, interval: Duration) -> OccupancyReport {
         let interfaces = scenario.interface_names().len();
         let samples = self.samples.len().checked_div(interfaces).unwrap_or(0);
@@ -86,7 +86,7 @@ pub(super) struct QueueSeries {
     bytes: Vec<u64>,
 }
 
-/// The samples of a run, each `interval_ns`, the first one interval after the beginning.
+/// The samples of a run, one every `interval_ns`; the first is taken one interval after the start.
 #[derive(Clone, Debug, Serialize)]
 pub struct OccupancyReport {
     interval_ns: u64,

@@ -1,10 +1,10 @@
-//! Requests of a ping: numbers sent, answered and lost, and round-trip times.
+//! Requests of a ping: number sent, answered and lost, and round-trip times.
 
 use serde::Serialize;
 
 use super::latencies::Latencies;
 
-/// The requests that a ping wrote in the time that is measured.
+/// Counters of the requests that a ping sent in the measured time.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PingRecord {
     /// Requests.
@@ -20,7 +20,7 @@ pub struct PingRecord {
 }
 
 impl PingRecord {
-    /// A request was written in the time that is measured.
+    /// Records a request sent in the measured time.
     pub fn asked(&mut self, seq: u32) {
         if self.sent == 0 {
             self.numbers[0] = seq;
@@ -29,7 +29,7 @@ impl PingRecord {
         self.sent += 1;
     }
 
-    /// A reply has come.
+    /// Records a reply. A duplicate of the last reply is ignored.
     #[inline]
     pub fn answered(&mut self, seq: u32) {
         // A copy that a network made is nothing new.
@@ -39,7 +39,7 @@ impl PingRecord {
         }
     }
 
-    /// A request or a reply was dropped.
+    /// Records a dropped request or reply.
     #[inline]
     pub fn dropped(&mut self, seq: u32) {
         self.dropped += u64::from(self.is_of_them(seq));
@@ -50,28 +50,28 @@ impl PingRecord {
     }
 }
 
-/// The summary of one ping, over ICMP or UDP. Percentiles are of the replies that came in the time that is measured.
+/// The summary of one ping, over ICMP or UDP. Percentiles, mean and maximum cover the replies received in the measured time.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct PingSummary {
-    /// Requests sent in the time that is measured.
+    /// Requests sent in the measured time.
     pub sent: u64,
-    /// Of them those that were answered before the end of the run.
+    /// How many of these requests were answered before the end of the run.
     pub received: u64,
-    /// Of them those that were dropped, or whose reply was.
+    /// How many of these requests, or of their replies, were dropped.
     pub lost: u64,
-    /// Their part of those that were answered or lost, 0 to 1: what is still under way at the end is neither.
+    /// Loss rate: lost requests over answered and lost ones, 0 to 1. Requests still under way at the end of the run do not count.
     pub loss: Option<f64>,
-    /// Replies that came in the time that is measured.
+    /// Replies received in the measured time.
     pub replies: u64,
-    /// Median in ms.
+    /// Median round-trip time in ms.
     pub median_ms: Option<f64>,
-    /// 95th percentile in ms.
+    /// 95th percentile of the round-trip time in ms.
     pub p95_ms: Option<f64>,
-    /// 99th percentile in ms.
+    /// 99th percentile of the round-trip time in ms.
     pub p99_ms: Option<f64>,
-    /// Mean in ms.
+    /// Mean round-trip time in ms.
     pub mean_ms: Option<f64>,
-    /// The longest in ms.
+    /// Maximum round-trip time in ms.
     pub longest_ms: Option<f64>,
 }
 

@@ -6,17 +6,17 @@ use stillair_model::wifi::power::saver::SaverCounters;
 /// A station's power save and scans over the whole run.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct PowerSummary {
-    /// Time in which it heard beacons alone, and in which it was on other channels.
+    /// Time in the doze state, in s; the station wakes only for beacons.
     pub dozing_s: f64,
-    /// See there.
+    /// Time on other channels, in s.
     pub away_s: f64,
-    /// How often it fell asleep, and how often it left its channel.
+    /// Number of times that the station entered the doze state.
     pub sleeps: u64,
-    /// See there.
+    /// Number of times that the station left its channel to scan.
     pub trips: u64,
-    /// Frames that it asked for one by one, and times that it asked for a service period.
+    /// PS-Poll requests, each for one frame.
     pub ps_polls: u64,
-    /// See there.
+    /// Triggers of a service period (U-APSD).
     pub triggers: u64,
 }
 

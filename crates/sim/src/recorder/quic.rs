@@ -1,5 +1,5 @@
-//! Statistics of a QUIC connection: times of its handshake and completion, the packets that a capture at the sender would show,
-//! and the sender's window.
+//! Statistics of a QUIC connection: times of the handshake and of completion, the packets that a capture at the sender would show, and the sender's
+//! congestion window.
 
 use core::ops::Range;
 
@@ -18,10 +18,10 @@ const SHORT_GAP: Duration = Duration::from_micros(100);
 // paper: bquic sec. IV-C.4.
 const STEP: Duration = Duration::from_millis(50);
 
-/// State of both ends of a flow's connection, the sender of the data first.
+/// A flow, and the state of both ends of its connection, the sender of the data first.
 pub type QuicEnds = (FlowId, [Option<Snapshot>; 2]);
 
-/// What was seen of a connection.
+/// The record of a connection.
 #[derive(Clone, Debug)]
 pub struct QuicRecord {
     /// Address of the end that sends the data.
@@ -52,7 +52,7 @@ pub struct QuicRecord {
     traces: Option<Box<QuicTraces>>,
 }
 
-/// Columns of what a connection did: times in s from the beginning of the run.
+/// Traces of a connection as columns. Times are in s from the start of the run.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct QuicTraces {
     /// Datagrams of the data's direction as the sender's capture shows them: time, packet number, UDP payload in bytes.
@@ -96,7 +96,7 @@ impl QuicTraces {
 }
 
 impl QuicRecord {
-    /// Whether what comes from there is of the data's direction.
+    /// Whether a datagram from `src` travels in the direction of the data.
     #[inline]
     pub fn sends_data(&self, src: Addr) -> bool {
         src == self.sender
@@ -107,7 +107,7 @@ impl QuicRecord {
         self.sender
     }
 
-    /// Nothing seen yet of a flow that stops at `stop`, of which the part in `measured` counts; `traces` if everything is to be kept.
+    /// An empty record of a flow that stops at `stop`; the part of the run in `measured` is measured. `traces` keeps every event.
     pub fn new(sender: Addr, measured: Range<Instant>, stop: Instant, traces: bool) -> Self {
         Self {
             sender,
@@ -135,7 +135,7 @@ impl QuicRecord {
         self.connected.is_some() && self.done.is_none() && now < self.stop && self.measured.contains(&now)
     }
 
-    /// Takes note of an event.
+    /// Records an event.
     pub fn event(&mut self, now: Instant, what: QuicTrace) {
         match what {
             QuicTrace::HandedDown { number } if self.counts(now) => {
@@ -229,7 +229,7 @@ impl QuicRecord {
         self.steps[step] += u64::from(len);
     }
 
-    /// The summary, with the state of both ends at the `end` of the run, the sender of the data first.
+    /// The summary. `ends` is the state of both ends at the `end` of the run, the sender of the data first.
     pub fn summary(&self, end: Instant, ends: [Option<Snapshot>; 2], stream_bytes: u64) -> QuicSummary {
         let until = self.done.unwrap_or(end).min(self.stop).min(end);
         let time = self.connected.map(|since| until.saturating_since(since));
@@ -281,58 +281,59 @@ impl QuicRecord {
     }
 }
 
-/// The summary of one flow over QUIC. What is of one connection is of the first, where there are more.
+/// The summary of one QUIC flow. If the flow has several connections, values of a connection are those of the first.
 #[derive(Clone, Debug, Serialize)]
 pub struct QuicSummary {
-    /// All that was asked for came before the end of the run.
+    /// Whether all requested data was received before the end of the run.
     pub done: bool,
-    /// When data could be sent, from the beginning of the run.
+    /// Time in s from the start of the run until data could be sent.
     pub established_s: Option<f64>,
-    /// From then to the end of the transfer, to the flow's `stop`, or to the end of the run: the whole transfer, whatever is measured.
+    /// Time in s from then to the end of the transfer, to the flow's `stop`, or to the end of the run. It covers the whole transfer, not the
+    /// measured part alone.
     pub transfer_s: Option<f64>,
-    /// How much of it was measured: neither warm-up nor cool-down. Throughput, goodput, datagrams, loss and gaps are of this time.
+    /// The measured part of that time in s, without warm-up and cool-down. Throughput, goodput, datagrams, loss and gaps are of this part.
     pub measured_s: Option<f64>,
-    /// UDP payload that the receiver got in that time.
+    /// UDP payload received in the measured part, in Mbit/s.
     pub throughput_mbps: Option<f64>,
-    /// Bytes of streams that it read in that time.
+    /// Stream data that the receiver read in the measured part, in Mbit/s.
     pub goodput_mbps: Option<f64>,
-    /// Datagrams of the data's direction that the sender's socket handed to its host in that time, and that the receiver got of these.
+    /// Datagrams in the direction of the data that the sender's socket passed to the host in the measured part.
     pub datagrams: u64,
-    /// See there.
+    /// How many of these datagrams the receiver got.
     pub datagrams_received: u64,
-    /// Datagrams that came back to the sender, over the whole run.
+    /// Datagrams in the opposite direction, over the whole run.
     pub datagrams_back: u64,
-    /// What is missing of those handed down: lost on the way, in the sender's own queueing discipline too.
+    /// Datagrams sent and not received, in per cent. Drops in the sender's own queueing discipline count.
     pub loss_percent: Option<f64>,
-    /// Packets that the sender declared lost, over the whole run, as the three below.
+    /// Packets that the sender declared lost, over the whole run. The next three values are of the whole run too.
     pub declared_lost: u64,
-    /// Of these, acknowledged after all.
+    /// Packets declared lost and acknowledged later (spurious losses).
     pub spurious: Option<u64>,
     /// Timeouts of the sender.
     pub timeouts: Option<u64>,
-    /// Acknowledgement frames of the receiver.
+    /// ACK frames that the receiver sent.
     pub acks_sent: Option<u64>,
-    /// Least round-trip time of the sender.
+    /// Minimum round-trip time at the sender in ms.
     pub min_rtt_ms: Option<f64>,
-    /// Its smoothed round-trip time at the end.
+    /// Smoothed round-trip time at the sender at the end of the run, in ms.
     pub srtt_ms: Option<f64>,
-    /// When slow start was left, since data could be sent; none if the stack does not tell.
+    /// End of slow start, in s from the time at which data could be sent. `None` if the stack does not report it.
     pub slow_start_exit_s: Option<f64>,
-    /// The window then.
+    /// Congestion window at the end of slow start, in bytes.
     pub slow_start_exit_cwnd_bytes: Option<u64>,
-    /// The window at the end.
+    /// Congestion window at the end of the run, in bytes.
     pub cwnd_bytes: Option<u64>,
-    /// Share of the gaps between datagrams at the sender's capture that are below 100 us.
+    /// Share of the gaps between datagrams below 100 us, in per cent, as a capture at the sender shows them.
     pub gaps_below_100us_percent: Option<f64>,
-    /// These gaps by 10 us; the last number is of all from 2 ms on.
+    /// Histogram of these gaps in bins of 10 us; the last bin holds all gaps of 2 ms and more.
     pub gaps: Vec<u32>,
-    /// UDP payload that the receiver got, by whole steps of 50 ms of the time that was measured.
+    /// UDP payload received in each whole step of 50 ms of the measured part, in Mbit/s.
     pub throughput_50ms_mbps: Vec<f64>,
-    /// Mean of these.
+    /// Mean of `throughput_50ms_mbps`, in Mbit/s.
     pub throughput_50ms_mean_mbps: Option<f64>,
-    /// Their standard deviation.
+    /// Sample standard deviation of `throughput_50ms_mbps`, in Mbit/s.
     pub throughput_50ms_sd_mbps: Option<f64>,
-    /// Everything, if the scenario asks for it.
+    /// The traces, if the scenario asks for them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub traces: Option<Box<QuicTraces>>,
 }

@@ -1,33 +1,33 @@
-//! Rate control's statistics of the rates of a link, with the columns of `rc_stats_csv`.
+//! Rate-control statistics of a link, with the columns of `rc_stats_csv`.
 
 use serde::Serialize;
 use stillair_model::wifi::rate::StatsRow;
 use stillair_model::wifi::rate::stats::ONE;
 use stillair_model::wifi::rate::table::PACKET_BITS;
 
-/// One rate of a link at the end of a run.
+/// Statistics of one rate of a link at the end of a run.
 // linux: net/mac80211/rc80211_minstrel_ht_debugfs.c (4.4) - the columns of rc_stats_csv.
 #[derive(Clone, Debug, Serialize)]
 pub struct RateSummary {
-    /// Width and guard interval.
+    /// Channel width and guard interval.
     pub mode: &'static str,
-    /// The rate.
+    /// Name of the rate.
     pub rate: String,
-    /// What it is used for: `A` to `D` by throughput, `P` by reliability.
+    /// Role of the rate: `A` to `D` for the best throughputs, `P` for the best probability.
     pub best: String,
     /// Expected throughput in Mbit/s.
     pub avg_tp_mbps: f64,
-    /// Average chance of success in per cent.
+    /// Average probability of success in per cent.
     pub avg_prob_percent: f64,
-    /// Tries that it would have as the first of a chain.
+    /// Number of tries if the rate is the first of a retry chain.
     pub retry: u8,
     /// Frames acknowledged in the last interval.
     pub suc: u64,
-    /// Frames tried in the last interval, each try counted.
+    /// Tries of frames in the last interval.
     pub att: u64,
-    /// Frames acknowledged in all intervals that have ended.
+    /// Frames acknowledged in all completed intervals.
     pub success: u64,
-    /// Frames tried in them.
+    /// Tries of frames in all completed intervals.
     pub attempts: u64,
 }
 

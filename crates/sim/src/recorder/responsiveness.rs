@@ -8,51 +8,51 @@ use stillair_model::metrics::quantile;
 use stillair_model::metrics::responsiveness::ProbeTimes;
 use stillair_model::vocabulary::{Instant, Probe};
 
-/// The summary of a test of responsiveness. Rates are round trips per minute; what no probe gives is `null`.
+/// The summary of a responsiveness test. Rates are in round trips per minute (RPM). A value without probes is `null`.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct ResponsivenessSummary {
-    /// Responsiveness as draft-ietf-ippm-responsiveness-09 has it: the mean of the next two.
+    /// Responsiveness by draft-ietf-ippm-responsiveness-09: the mean of `foreign_rpm` and `loaded_rpm`.
     pub rpm: Option<f64>,
-    /// Of probes on new connections.
+    /// RPM of probes on new connections.
     pub foreign_rpm: Option<f64>,
-    /// Of probes on connections that carry load.
+    /// RPM of probes on load-generating connections.
     pub loaded_rpm: Option<f64>,
-    /// By the drafts -02 and -03: of the mean round trip of both.
+    /// RPM by the drafts -02 and -03, from the mean round-trip time of both kinds of probes.
     pub rpm_draft_02: Option<f64>,
-    /// By the drafts up to -01, written at Apple: of 90th percentiles.
+    /// RPM by the drafts up to -01, from 90th percentiles.
     pub rpm_draft_01: Option<f64>,
-    /// What goresponsiveness prints for trimmed means. By default these are of the shortest 5 % of the times.
+    /// RPM that goresponsiveness prints for trimmed means. By default these are means of the shortest 5 % of the times.
     pub rpm_goresponsiveness: Option<f64>,
-    /// What goresponsiveness prints for 90th percentiles.
+    /// RPM that goresponsiveness prints for 90th percentiles.
     pub rpm_goresponsiveness_p90: Option<f64>,
-    /// How sure the responsiveness is: `high` if it settled, `medium` if not, `low` if there were too few intervals.
+    /// Confidence in the responsiveness: `high` if it became stable, `medium` if not, `low` if there were too few intervals.
     pub confidence: &'static str,
-    /// The same of the goodput.
+    /// Confidence in the goodput, with the same values.
     pub goodput_confidence: &'static str,
-    /// What its connections carried over the last intervals that are averaged, in Mbit/s.
+    /// Goodput of the load-generating connections over the last intervals that are averaged, in Mbit/s.
     pub goodput_mbps: f64,
-    /// Load-generating connections at the end, in each direction that was loaded.
+    /// Load-generating connections at the end of the test, in each loaded direction.
     pub connections: u32,
-    /// How long it took in s.
+    /// Duration of the test in s.
     pub took_s: f64,
-    /// Probes that had no answer when it ended.
+    /// Probes without an answer at the end of the test.
     pub unanswered: u32,
-    /// The probes over the last intervals that are averaged, by what they timed: `tcp`, `tls`, `http`, `loaded`.
+    /// Probes in the last intervals that are averaged, by what they measure: `tcp`, `tls`, `http`, `loaded`.
     pub probes: BTreeMap<&'static str, ProbeSummary>,
 }
 
-/// Times of probes.
+/// Times of one kind of probe.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct ProbeSummary {
-    /// How many.
+    /// Number of probes.
     pub count: usize,
-    /// Their mean in ms without the longest 5 %.
+    /// Trimmed mean in ms: the mean without the longest 5 % of the times.
     pub trimmed_mean_ms: f64,
-    /// Their median in ms.
+    /// Median in ms.
     pub median_ms: f64,
-    /// Their 95th percentile in ms.
+    /// 95th percentile in ms.
     pub p95_ms: f64,
-    /// Their 99th percentile in ms.
+    /// 99th percentile in ms.
     pub p99_ms: f64,
 }
 
@@ -71,7 +71,7 @@ impl ProbeSummary {
 }
 
 impl ResponsivenessSummary {
-    /// Of what became of a test.
+    /// The summary of a finished test.
     pub fn new((outcome, times): &(ResponsivenessOutcome, ProbeTimes)) -> Self {
         let theirs = times.goresponsiveness();
         let parts = [Probe::Tcp, Probe::Tls, Probe::Http, Probe::Loaded];

@@ -1,4 +1,4 @@
-//! Measurements in each step of a run, from its start, including the warm-up.
+//! Measurements in each step of a run, from the start of the run, warm-up included.
 //!
 //! Memory for all steps is allocated before the run, or for the last steps if the run has no end ([`LAST`]). The driver of the
 //! world ends a step at its boundary, so an event only adds to the current row and does not check the time.
@@ -10,10 +10,10 @@ use stillair_model::vocabulary::{
 use super::occupancy::{Backlog, Occupancy};
 use super::{Direction, payload};
 
-/// Length of a step: the interval at which Flent samples.
+/// Length of a step, which is Flent's sampling interval.
 pub const STEP: Duration = Duration::from_millis(200);
 
-/// Steps that are kept of a run whose end is open, at least; an hour.
+/// Least number of steps kept of a run without a fixed end: one hour.
 pub const LAST: usize = 18_000;
 
 /// A station's data in one step and access category, sent to it and by it.
@@ -25,14 +25,14 @@ pub(super) struct Cell {
     pub(super) mpdus: [u32; 2],
 }
 
-/// A ping's reply, a packet of a call, or a page that was loaded.
+/// A ping reply, a packet of a VoIP call, a page load, or a probe of a responsiveness test.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Sample {
-    /// When it came.
+    /// Time at which the reply or packet was received, or the load or probe ended.
     pub at: Instant,
-    /// Time since the request, or the packet itself, was sent, or since the load began.
+    /// Time since the request or packet was sent, or since the load or probe began.
     pub delay: Duration,
-    /// Its sequence number.
+    /// Sequence number of the request or packet, number of the load, or kind of the probe.
     pub seq: u32,
 }
 
@@ -45,8 +45,7 @@ pub(super) struct DropStep {
     pub(super) packets: u32,
 }
 
-/// The steps of a run. An event at a boundary belongs to the step that begins there, a PPDU to the step in which its
-/// exchange ended.
+/// The steps of a run. An event at a boundary belongs to the step that begins there. A PPDU belongs to the step in which its exchange ended.
 #[derive(Debug)]
 pub struct Series {
     n_flows: usize,
@@ -74,7 +73,7 @@ pub struct Series {
 }
 
 impl Series {
-    /// Takes the memory for a run of `duration`; of one without an end for the steps that are kept, the last 18,000 to 36,000.
+    /// Allocates memory for all steps of a run of `duration`. For a run without a fixed end, the last 18,000 to 36,000 steps are kept.
     pub fn new(
         duration: Option<Duration>,
         flows: usize,
@@ -164,7 +163,7 @@ impl Series {
         }
     }
 
-    /// Ends the current step, with what waits at each interface.
+    /// Ends the current step, and records the backlog of each interface.
     pub fn end_step(&mut self, backlogs: impl Iterator<Item = Backlog>) {
         self.occupancy.push(backlogs);
         for (place, counts) in self.dropping.iter_mut().enumerate() {
@@ -200,12 +199,12 @@ impl Series {
         self.samples.iter_mut().for_each(|samples| samples.retain(|sample| sample.at >= from));
     }
 
-    /// Steps that have ended and are kept.
+    /// Number of completed steps that are kept.
     pub fn steps(&self) -> usize {
         self.step as usize
     }
 
-    /// Steps that were let go before them.
+    /// Number of earlier steps that were discarded.
     pub fn gone(&self) -> usize {
         self.gone as usize
     }

@@ -1,4 +1,4 @@
-//! The series as front ends read them: integers only, so that equal runs give equal text.
+//! The series in the form that front ends read. Values are integers, so equal runs give equal text.
 
 use serde::Serialize;
 use stillair_model::vocabulary::{Ac, Instant, Probe, Reason};
@@ -8,7 +8,7 @@ use super::series::{Cell, STEP, Sample, Series};
 use super::{Direction, Recorder};
 use crate::scenario::{FlowEnd, FlowKind, Scenario, Ways};
 
-/// The series of one run. Arrays have a value for each step that was kept; the last step may be shorter.
+/// The series of one run. Arrays have one value for each kept step; the last step may be shorter.
 #[derive(Clone, Debug, Serialize)]
 pub struct SeriesReport {
     step_ns: u64,
@@ -102,7 +102,7 @@ fn is_zero(n: &usize) -> bool {
     *n == 0
 }
 
-/// The series that `recorder` kept of a run of `scenario` that ended at `end`, if it kept any.
+/// The series that `recorder` kept of a run of `scenario` that ended at `end`; `None` if it kept none.
 pub fn report(
     scenario: &Scenario,
     end: Instant,

@@ -1,11 +1,11 @@
-//! The output of `ss -tim` for every TCP sender, sampled at a fixed interval.
+//! The output of `ss -tim` for every sending TCP socket, sampled at a fixed interval.
 
 use serde::Serialize;
 use stillair_model::transport::cc::CaState;
 use stillair_model::transport::tcp::{info::TcpInfo, socket::TcpState};
 use stillair_model::vocabulary::Instant;
 
-/// The samples of one socket: columns of equal length, under the names that `ss` prints with their units.
+/// The samples of one socket: columns of equal length. They have the names that `ss` prints, with the unit appended.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct SocketSeries {
     t_s: Vec<f64>,
@@ -43,12 +43,12 @@ pub struct SocketSeries {
 }
 
 impl SocketSeries {
-    /// Nothing was sampled.
+    /// Whether there are no samples.
     pub fn is_empty(&self) -> bool {
         self.t_s.is_empty()
     }
 
-    /// Takes note of a socket at an instant.
+    /// Records a sample of a socket at `now`.
     pub fn push(&mut self, now: Instant, state: TcpState, i: &TcpInfo) {
         let ms = |us: u32| f64::from(us) / 1e3;
         let mbps = |bytes: u64| bytes as f64 * 8.0 / 1e6;

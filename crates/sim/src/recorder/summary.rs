@@ -19,7 +19,7 @@ use super::{
     Recorder, SocketSeries, VoipSummary, mbps,
 };
 
-/// The summary of one run. Names carry the units; what was not measured is `null`.
+/// The summary of one run. Names carry the units; values that were not measured are `null`.
 #[derive(Clone, Debug, Serialize)]
 pub struct RunSummary {
     /// Number of the repetition.
@@ -30,77 +30,77 @@ pub struct RunSummary {
     pub trace_hash: String,
     /// UDP payload delivered and TCP streams read over all flows, in Mbit/s.
     pub goodput_total_mbps: f64,
-    /// Jain's index of the stations' airtime.
+    /// Jain's fairness index of the stations' airtime.
     pub jain_airtime: Option<f64>,
-    /// By station.
+    /// Summaries by station.
     pub stations: BTreeMap<String, StationSummary>,
-    /// Mean opinion score, the mean over the calls.
+    /// Mean opinion score (MOS), averaged over the calls.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mos: Option<f64>,
-    /// The same of what Flent 0.15 to 1.2 called so.
+    /// MOS by the formula of Flent 0.15 to 1.2, averaged over the calls.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mos_flent_1_2: Option<f64>,
-    /// By call.
+    /// Summaries by VoIP call.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub voip: BTreeMap<String, VoipSummary>,
-    /// Mean time in s that a page took to load, the mean over the clients.
+    /// Mean page load time in s, averaged over the clients.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub page_load_s: Option<f64>,
-    /// By client of a page.
+    /// Summaries by page client.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub web: BTreeMap<String, WebSummary>,
-    /// By test of responsiveness, of its own time.
+    /// Summaries by responsiveness test. Each covers the test's own time.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub responsiveness: BTreeMap<String, ResponsivenessSummary>,
-    /// By flow over QUIC.
+    /// Summaries by QUIC flow.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub quic: BTreeMap<String, QuicSummary>,
-    /// By flow that carries data: UDP, TCP, QUIC and calls.
+    /// Summaries by data flow: UDP, TCP, QUIC and VoIP calls.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub flows: BTreeMap<String, FlowSummary>,
-    /// By ping.
+    /// Summaries by ping.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub pings: BTreeMap<String, PingSummary>,
-    /// By outside host.
+    /// Summaries by outside host.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub hosts: BTreeMap<String, HostSummary>,
-    /// By TCP flow: the sender's samples, if the scenario asks for them.
+    /// Samples of the sender's socket by TCP flow, if the scenario asks for them.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub sockets: BTreeMap<String, SocketSeries>,
-    /// By place and reason, over the whole run.
+    /// Dropped packets by place and reason, over the whole run.
     pub drops: Vec<Drop>,
-    /// Use of each channel's air over the whole run, in us.
+    /// Airtime by channel and use, over the whole run, in us.
     pub air: BTreeMap<String, BTreeMap<String, f64>>,
-    /// Queueing disciplines over the whole run, by interface: `R.eth0`, and those inside it, such as `R.eth0/child` of a
-    /// class and `ap.wlan0/BE` of an access category.
+    /// Counters of queueing disciplines over the whole run. Keys are interfaces such as `R.eth0`, and the disciplines inside, such as
+    /// `R.eth0/child` of a class and `ap.wlan0/BE` of an access category.
     pub qdiscs: BTreeMap<String, QdiscSummary>,
-    /// What rate control knows at the end, by link: `ap.wlan0 to fast1.wlan0`. Links with fixed rates are not there.
+    /// Rate-control statistics at the end of the run, by link such as `ap.wlan0 to fast1.wlan0`. Links with fixed rates are absent.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub rc_stats: BTreeMap<String, Vec<RateSummary>>,
-    /// What was lost on the air over the whole run, by link. Links on which nothing was lost are not there.
+    /// Losses on the air over the whole run, by link. Links without losses are absent.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub losses: BTreeMap<String, Losses>,
-    /// What stations did to save power and to scan, by interface: `phone.wlan0`. Others are not there.
+    /// Power save and scans over the whole run, by interface such as `phone.wlan0`. Interfaces without either are absent.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub power: BTreeMap<String, PowerSummary>,
-    /// What became of all packets of the whole run.
+    /// The account of all packets of the run.
     pub packets: PacketSummary,
 }
 
-/// The summary of one client of a page.
+/// The summary of one page client.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct WebSummary {
-    /// Loads that ended after the warm-up.
+    /// Page loads that ended after the warm-up.
     pub loads: u64,
-    /// How long they took in s: mean, median, 95th and 99th percentile.
+    /// Mean load time in s.
     pub mean_s: Option<f64>,
-    /// See there.
+    /// Median load time in s.
     pub median_s: Option<f64>,
-    /// See there.
+    /// 95th percentile of the load time in s.
     pub p95_s: Option<f64>,
-    /// See there.
+    /// 99th percentile of the load time in s.
     pub p99_s: Option<f64>,
-    /// How long the one has taken that was under way at the end.
+    /// Time in s that the unfinished load had taken at the end of the run.
     pub unfinished_s: Option<f64>,
 }
 
@@ -119,26 +119,26 @@ impl WebSummary {
     }
 }
 
-/// What a queueing discipline has counted, as `tc -s qdisc` prints it.
+/// Counters of a queueing discipline, as `tc -s qdisc` prints them.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct QdiscSummary {
-    /// Its name.
+    /// Kind of the discipline, such as `fq_codel`.
     pub kind: String,
     /// Bytes sent, with Ethernet headers.
     pub bytes: u64,
     /// Segments sent.
     pub packets: u64,
-    /// Packets dropped, by those inside it too.
+    /// Packets dropped, by the disciplines inside too.
     pub drops: u64,
-    /// How often it held back for a limit of rate.
+    /// Number of times that a rate limit held the discipline back.
     pub overlimits: u64,
-    /// How often the device turned a packet down, and packets put before others.
+    /// Number of packets that the device rejected, and of packets put in front of others.
     pub requeues: u64,
-    /// Packets in it at the end.
+    /// Packets queued at the end of the run.
     pub backlog_packets: u64,
-    /// Bytes of them.
+    /// Bytes queued at the end of the run.
     pub backlog_bytes: u64,
-    /// What only disciplines of its kind count, by the names of `tc -s -j qdisc`.
+    /// Counters of this kind of discipline alone, under the names of `tc -s -j qdisc`.
     #[serde(flatten)]
     pub own: Map<String, Value>,
 }
@@ -146,90 +146,90 @@ pub struct QdiscSummary {
 /// The summary of one station.
 #[derive(Clone, Debug, Serialize)]
 pub struct StationSummary {
-    /// UDP payload and TCP streams of flows to and from it, in Mbit/s.
+    /// Goodput of all flows to and from the station in Mbit/s: UDP payload and bytes of TCP streams.
     pub goodput_mbps: f64,
-    /// Its part of the airtime of all stations, 0 to 1.
+    /// Share of the airtime of all stations, 0 to 1.
     pub airtime_share: Option<f64>,
-    /// Frames per data PPDU sent to it, or by it if it was sent none.
+    /// MPDUs per data PPDU sent to the station; if there were none, sent by the station.
     pub mean_aggregate: Option<f64>,
-    /// Frames per data PPDU sent by it.
+    /// MPDUs per data PPDU sent by the station.
     pub mean_aggregate_up: Option<f64>,
-    /// Mean data rate of the A-MPDUs sent by it, each try counted, in Mbit/s.
+    /// Mean PHY rate of the A-MPDUs sent by the station, each try counted, in Mbit/s.
     pub mean_rate_up_mbps: Option<f64>,
-    /// Median round-trip time of ICMP pings, in ms.
+    /// Median round-trip time of ICMP pings in ms.
     pub ping_median_ms: Option<f64>,
-    /// 95th percentile of it.
+    /// 95th percentile of the round-trip time of ICMP pings in ms.
     pub ping_p95_ms: Option<f64>,
-    /// 99th percentile of it.
+    /// 99th percentile of the round-trip time of ICMP pings in ms.
     pub ping_p99_ms: Option<f64>,
-    /// Mean round-trip time of ICMP pings, in ms.
+    /// Mean round-trip time of ICMP pings in ms.
     pub ping_mean_ms: Option<f64>,
-    /// Median round-trip time of UDP pings, in ms.
+    /// Median round-trip time of UDP pings in ms.
     pub udp_ping_median_ms: Option<f64>,
-    /// 95th percentile of it.
+    /// 95th percentile of the round-trip time of UDP pings in ms.
     pub udp_ping_p95_ms: Option<f64>,
-    /// 99th percentile of it.
+    /// 99th percentile of the round-trip time of UDP pings in ms.
     pub udp_ping_p99_ms: Option<f64>,
-    /// Airtime of all tries of data sent to it, in us.
+    /// Airtime of all tries of data sent to the station, in us.
     pub airtime_tx_us: f64,
-    /// Airtime of all tries of data sent by it, in us.
+    /// Airtime of all tries of data sent by the station, in us.
     pub airtime_rx_us: f64,
 }
 
 /// Packets dropped at one place for one reason.
 #[derive(Clone, Debug, Serialize)]
 pub struct Drop {
-    /// Where.
+    /// Name of the place.
     pub place: String,
-    /// Why.
+    /// Reason of the drop.
     pub reason: &'static str,
-    /// How many.
+    /// Number of packets.
     pub packets: u64,
 }
 
 /// The account of packets: created = delivered + consumed + merged + dropped + inside.
 #[derive(Clone, Debug, Serialize)]
 pub struct PacketSummary {
-    /// Packets made.
+    /// Packets created.
     pub created: u64,
     /// Packets that reached an application.
     pub delivered: u64,
-    /// Packets that were answered, such as echo requests: a reply was made of each.
+    /// Packets consumed by a reply, such as echo requests.
     pub consumed: u64,
     /// Packets that a receiving interface merged into others (GRO).
     pub merged: u64,
     /// Packets dropped.
     pub dropped: u64,
-    /// Packets still queued or on their way at the end.
+    /// Packets queued or on their way at the end of the run.
     pub inside: u64,
 }
 
-/// What a world holds at the end of a run, beside what its recorder has seen.
+/// State of a world at the end of a run that its recorder does not see.
 #[derive(Debug)]
 pub struct AtEnd<'a> {
-    /// The account of packets, and how many are still inside.
+    /// The account of packets, and the number of packets still inside.
     pub packets: (&'a PacketAccount, u64),
-    /// The account of each channel, with its name.
+    /// The name of each channel, and its airtime account.
     pub air: Vec<(String, &'a AirAccount)>,
-    /// Counters of queueing disciplines by their names.
+    /// Counters of queueing disciplines, by name.
     pub qdiscs: BTreeMap<String, QdiscSummary>,
-    /// What rate control knows, by link.
+    /// Rate-control statistics, by link.
     pub rc_stats: BTreeMap<String, Vec<RateSummary>>,
-    /// What was lost, by link.
+    /// Losses, by link.
     pub losses: BTreeMap<String, Losses>,
-    /// What stations did to save power, by interface.
+    /// Power save and scans, by interface.
     pub power: BTreeMap<String, PowerSummary>,
-    /// TCP's senders: name of the flow, flow, state, samples.
+    /// TCP senders: name of the flow, number of the flow, state, samples.
     pub tcp: Vec<(String, FlowId, TcpInfo, SocketSeries)>,
-    /// Both ends of each flow over QUIC at the end of the run, and that end.
+    /// State of both ends of each QUIC flow at the end of the run, and the time of that end.
     pub quic: (Vec<QuicEnds>, Instant),
-    /// Names of the outside hosts, in their order.
+    /// Names of the outside hosts, in order.
     pub hosts: &'a [String],
-    /// All flows, in their order.
+    /// All flows, in order.
     pub flows: &'a [FlowAbout],
-    /// Clients of pages, and for how long each has been at a load that is not done.
+    /// Page clients, and how long each one's unfinished load has taken.
     pub under_way: Vec<(FlowId, Option<Duration>)>,
-    /// Tests of responsiveness.
+    /// Responsiveness tests: outcome, and times of the probes.
     pub tests: Vec<(FlowId, (ResponsivenessOutcome, ProbeTimes))>,
 }
 
@@ -300,7 +300,7 @@ fn ping_summaries(recorder: &Recorder, flows: &[FlowAbout]) -> BTreeMap<String, 
     flows.iter().zip(&recorder.flows).filter_map(one).collect()
 }
 
-/// Makes the summary of a run of which so much was `measured`.
+/// Summarises a run of which the time `measured` was measured.
 pub fn summarise(
     (seed, run): (u64, u64),
     recorder: &Recorder,

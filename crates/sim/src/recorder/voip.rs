@@ -1,4 +1,4 @@
-//! Quality of a telephone call: delay, jitter, loss, and mean opinion score (MOS).
+//! Quality of a VoIP call: delay, jitter, loss, and mean opinion score (MOS).
 
 use serde::Serialize;
 use stillair_model::metrics::{emodel, flent_mos};
@@ -8,7 +8,7 @@ use stillair_model::vocabulary::Duration;
 // spec: itu-t p.800.1 - from 1 to 5; the E-model's curve ends at 4.5.
 const WORST: f64 = 1.0;
 
-/// What was seen of a call after the warm-up.
+/// The record of a call after the warm-up.
 #[derive(Clone, Debug, Default)]
 pub struct VoipRecord {
     packets: u64,
@@ -28,26 +28,26 @@ pub struct VoipRecord {
 /// The summary of a call.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct VoipSummary {
-    /// Packets that came.
+    /// Packets received.
     pub packets: u64,
-    /// Packets that did not, counted by the gaps between those that came; if none came, those that were dropped.
+    /// Packets lost, counted by gaps in the sequence numbers received. If no packet was received, the packets that were dropped.
     pub lost: u64,
-    /// Gaps between packets in the order in which they came, however long.
+    /// Number of gaps in the sequence numbers received, whatever their length.
     pub gaps: u64,
-    /// The part of the packets that was lost, 0 to 1.
+    /// Loss rate, 0 to 1.
     pub loss: f64,
-    /// Mean one-way delay in ms of those that came.
+    /// Mean one-way delay in ms of the packets received.
     pub delay_ms: Option<f64>,
-    /// Mean difference of the delays of successive packets in ms.
+    /// Jitter in ms: the mean difference between the delays of successive packets.
     pub jitter_ms: Option<f64>,
     /// Mean opinion score by the E-model.
     pub mos: f64,
-    /// What Flent 0.15 to 1.2 called so.
+    /// Mean opinion score by the formula of Flent 0.15 to 1.2.
     pub mos_flent_1_2: f64,
 }
 
 impl VoipRecord {
-    /// A packet has come.
+    /// Records a received packet.
     pub fn arrived(&mut self, seq: u32, delay: Duration) {
         // A copy that a network made is nothing new.
         if self.last.is_some_and(|(last, _)| seq == last) {
@@ -70,10 +70,10 @@ impl VoipRecord {
         self.last = Some((self.last.map_or(seq, |(last, _)| last.max(seq)), delay));
     }
 
-    /// What there is to say of the call, of whose packets so many were dropped; none if none came and none was dropped.
+    /// The summary of the call, of which `dropped` packets were dropped. `None` if no packet was received and none was dropped.
     ///
-    /// For the score its delay is taken as the mean delay and twice the mean jitter, which is what a buffer for jitter
-    /// would add. A call of which nothing came has the worst score.
+    /// The delay used for the score is the mean delay plus twice the mean jitter, which stands for a jitter buffer. A call without received packets
+    /// has the lowest score.
     // paper: ending-the-anomaly sec. 4.2.1 - E-model from delay, jitter and loss; the sum is Flent's, its tool. Until November 2017
     // (version 1.2, d4dd745) Flent took for the loss how many gaps there were, over the packets that came.
     pub fn summary(&self, dropped: u64) -> Option<VoipSummary> {

@@ -1,4 +1,4 @@
-//! The path of one packet: its places, from its sender to its end.
+//! The path of one packet: the places at which it was seen, from sender to end.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -14,86 +14,86 @@ const MOST: usize = 1 << 16;
 /// Packets of several segments that are remembered, to know of a segment when it was handed down.
 const BURSTS: usize = 256;
 
-/// Where a packet was seen. Times are in ns.
+/// An observation of a packet. Times are in ns from the start of the run.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[serde(tag = "what", rename_all = "snake_case")]
 pub enum Step {
-    /// Its sender made it.
+    /// The sender created the packet.
     Created {
-        /// When.
+        /// Time of creation.
         at_ns: u64,
         /// Bytes from the IP header on.
         bytes: u32,
     },
-    /// It was handed to the device that feeds a wire.
+    /// The packet was handed to the device that feeds a wire.
     Sent {
-        /// When.
+        /// Time of the handover.
         at_ns: u64,
         /// Number of the wire.
         wire: usize,
-        /// Segments that it stands for.
+        /// Number of segments in the packet (TSO).
         segments: u16,
     },
-    /// It has reached the end of a wire.
+    /// The packet reached the end of a wire.
     Wire {
-        /// When.
+        /// Time of arrival.
         at_ns: u64,
         /// Number of the wire.
         wire: usize,
     },
-    /// Its host took it from the device at the end of a wire.
+    /// The host took the packet from the device at the end of a wire.
     Received {
-        /// When.
+        /// Time at which the host took it.
         at_ns: u64,
         /// Number of the wire.
         wire: usize,
     },
-    /// It was on the air.
+    /// The packet's frame was sent on the air.
     Air {
-        /// When the preamble of its PPDU began.
+        /// Start of the PPDU's preamble.
         at_ns: u64,
-        /// When that PPDU ended.
+        /// End of the PPDU.
         end_ns: u64,
-        /// Number of the device that sent it.
+        /// Number of the sending device.
         device: usize,
-        /// 802.11 sequence number of its frame.
+        /// 802.11 sequence number of the frame.
         sequence: u16,
-        /// Place of its frame in the PPDU, from 0.
+        /// Index of the frame in the PPDU, from 0.
         position: usize,
-        /// Frames of the PPDU.
+        /// Number of frames in the PPDU.
         frames: usize,
-        /// Try of the PPDU, from 0.
+        /// Number of the PPDU's try, from 0.
         attempt: u8,
-        /// Its frame had been sent before.
+        /// Whether the frame had been sent before.
         retry: bool,
-        /// Its frame came whole.
+        /// Whether the frame was received without errors.
         whole: bool,
-        /// The PPDU met another.
+        /// Whether the PPDU collided with another.
         collided: bool,
-        /// The sender got the acknowledgement.
+        /// Whether the sender received the acknowledgement.
         acknowledged: bool,
         /// Name of the rate.
         rate: String,
     },
-    /// Its application, or its socket, has it.
+    /// The packet reached its application or its socket.
     Delivered {
-        /// When.
+        /// Time of delivery.
         at_ns: u64,
-        /// Time since its sender made it.
+        /// Time since the sender created the packet.
         delay_ns: u64,
     },
-    /// It was dropped.
+    /// The packet was dropped.
     Dropped {
-        /// When.
+        /// Time of the drop.
         at_ns: u64,
         /// Number of the place.
         place: usize,
-        /// Why.
+        /// Reason of the drop.
         reason: &'static str,
     },
 }
 
-/// A reader of the trace that follows the packets of a flow until one of them ends at or after an instant.
+/// A reader of the trace that follows the packets of a flow until one of them is delivered or dropped at or after a given instant.
 #[derive(Debug)]
 pub struct Walk {
     flow: FlowId,
@@ -104,12 +104,12 @@ pub struct Walk {
     under_way: BTreeMap<u32, Vec<Step>>,
     /// First sequence number and bytes of each packet of several segments, and when it was handed down.
     bursts: VecDeque<(u32, u32, Step)>,
-    /// The sequence number and the steps of the one that was found.
+    /// Sequence number and observations of the packet found.
     pub found: Option<(u32, Vec<Step>)>,
 }
 
 impl Walk {
-    /// Of `flow`, as far as packets come `from` there, if that is given.
+    /// Follows packets of `flow`, if `from` is given only those with this source, until one ends at or after `at`.
     pub fn new(flow: FlowId, from: Option<Addr>, at: Instant) -> Self {
         Self { flow, from, at, under_way: BTreeMap::new(), bursts: VecDeque::new(), found: None }
     }

@@ -10,8 +10,9 @@ use stillair_model::qdisc::htb::HtbStats;
 use stillair_model::qdisc::pie::PieStats;
 use stillair_model::vocabulary::{Duration, Instant, Rate};
 
-/// The counters by name at `now`. Latencies are in microseconds as tc has them, rates in bits per second; tins stand by their names,
-/// so that they can be compared between runs.
+/// The counters by name at `now`, with the unit in the name where there is one: `_us` as `tc` prints latencies, `_ns`, `_bps` for bit/s. PIE's
+/// `avg_dq_rate` is in bytes per second, and HTB's `tokens` and `ctokens` are in units of 64 ns. CAKE's tins are keyed by name, so that they can be
+/// compared between runs.
 pub fn named(own: &Xstats, now: Instant) -> Map<String, Value> {
     let value = match own {
         Xstats::None => return Map::new(),

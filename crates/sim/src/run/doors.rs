@@ -1,5 +1,5 @@
-//! The doors of a session whose outside hosts have real packets: who has which address, how a packet comes in, what is answered for modelled hosts,
-//! and what became of all that came.
+//! Entry and exit of real packets in a session with outside hosts: addresses of the modelled interfaces, conversion of entering packets, ping
+//! replies of modelled hosts, and packet counters.
 
 use std::net::IpAddr;
 
@@ -12,31 +12,32 @@ use super::{Records, Session};
 use crate::scenario::Scenario;
 use crate::world::Entering;
 
-/// Packets by what became of them at the doors of the model.
+/// Counters of real packets, by what became of each.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct DoorCounts {
-    /// Went into the model.
+    /// Packets that entered the model.
     pub entered: u64,
-    /// Came out of it, for a host.
+    /// Packets that left the model for an outside host.
     pub left: u64,
-    /// Were for nobody in the scenario: broadcast, multicast, and addresses that no interface has.
+    /// Packets without a destination in the scenario: broadcast, multicast, and addresses that no interface has. Of guests also frames
+    /// that carry neither IPv4 nor IPv6, such as ARP.
     pub no_route: u64,
-    /// Were no packets of IP, or cut short.
+    /// Packets that cannot be parsed as IPv4 or IPv6, such as truncated ones.
     pub malformed: u64,
-    /// Were too long for the model.
+    /// Packets longer than the model allows.
     pub too_long: u64,
-    /// Were answered for a modelled host: pings.
+    /// Pings answered for a modelled host.
     pub answered: u64,
-    /// Came to a modelled host that has no answer for them.
+    /// Packets for a modelled host that were not answered.
     pub unanswered: u64,
 }
 
-/// The interfaces of a scenario by their addresses of both versions.
+/// The IPv4 and IPv6 addresses of a scenario's interfaces.
 #[derive(Clone, Debug)]
 pub struct Addresses(Vec<(IpAddr, Addr)>);
 
 impl Addresses {
-    /// Those of a scenario, whose world numbers its interfaces in this order.
+    /// The addresses of a scenario. Interfaces are numbered in the order of the scenario, as in its world.
     pub fn new(scenario: &Scenario) -> Self {
         let interfaces = scenario.nodes.iter().flat_map(|node| &node.interfaces);
         let both = interfaces.enumerate().flat_map(|(n, interface)| {
@@ -48,14 +49,14 @@ impl Addresses {
         Self(all)
     }
 
-    /// The interface with an address, if one has it.
+    /// The interface with this address; `None` if there is none.
     pub fn find(&self, address: IpAddr) -> Option<Addr> {
         let at = self.0.binary_search_by_key(&address, |(of, _)| *of).ok()?;
         Some(self.0[at].1)
     }
 }
 
-/// A packet that was read, as it comes in at an interface between two addresses of the model.
+/// Describes a parsed packet that enters at interface `at`, from address `src` of the model to `dst`.
 pub fn entering<'a>(
     at: IfId,
     view: &PacketView,
@@ -76,7 +77,7 @@ pub fn entering<'a>(
     }
 }
 
-/// Answers for modelled hosts, which have no kernel that would.
+/// Answers pings to modelled hosts, which have no kernel of their own.
 #[derive(Debug)]
 pub struct Replier {
     answer: Vec<u8>,
@@ -89,7 +90,8 @@ impl Default for Replier {
 }
 
 impl Replier {
-    /// Answers a packet that has left at the interface of a modelled host, if it is a ping. [`Session::put_through`] is due then.
+    /// If the packet, which has left at the interface of a modelled host, is a ping, enters the reply. [`Session::put_through`] must be called
+    /// afterwards.
     pub fn reply<S: Records>(
         &mut self,
         session: &mut Session<'_, S>,

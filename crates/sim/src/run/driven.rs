@@ -1,4 +1,4 @@
-//! A run with a driver: packets of outside hosts enter and leave between its events.
+//! A run with a driver: between events, packets of outside hosts enter and leave.
 
 use std::sync::Arc;
 
@@ -11,8 +11,8 @@ use crate::scenario::Scenario;
 use crate::world::{Books, Entering, Left, Refused};
 
 impl<'a, S: Records> Session<'a, S> {
-    /// A new run of a scenario that may have outside hosts. Functions with the names of those of [`World`](crate::world::World)
-    /// do the same. Unlike a world, a session ends with its scenario, and samples what the scenario records.
+    /// A new run of a scenario that may have outside hosts. Methods named like those of [`World`](crate::world::World) do the same. Unlike a world,
+    /// a session ends with its scenario, and takes the samples that the scenario records.
     pub fn driven(
         scenario: &'a Scenario,
         seed: Seed,
@@ -26,12 +26,12 @@ impl<'a, S: Records> Session<'a, S> {
         &self.scenario
     }
 
-    /// The current time: all events before it have been handled, and perhaps events at it.
+    /// The current time. All earlier events have been handled; events at this time may have been.
     pub fn now(&self) -> Instant {
         self.now
     }
 
-    /// Advances to `at`, at most to the end of the run, and handles events at that instant, except at the end itself.
+    /// Advances to `at`, but not beyond the end of the run. Events at `at` are handled, except at the end of the run.
     pub fn advance_through(&mut self, at: Instant) {
         if at >= self.end() {
             return self.advance(self.end());
@@ -43,7 +43,7 @@ impl<'a, S: Records> Session<'a, S> {
         self.now = at;
     }
 
-    /// Ends the run now, if it has not ended; [`Session::finish`] then reports the run so far.
+    /// Ends the run now, unless it has ended. [`Session::finish`] then reports the run so far.
     pub fn stop(&mut self) {
         if self.now < self.end {
             self.end = self.now;
@@ -58,17 +58,17 @@ impl<'a, S: Records> Session<'a, S> {
         (self.now < self.end()).then(|| next.min(self.end()))
     }
 
-    /// A packet enters from outside, now.
+    /// Passes in a packet from an outside host at the current time.
     pub fn enter(&mut self, packet: &Entering<'_>) -> Result<Enqueue, Refused> {
         self.world.enter(packet)
     }
 
-    /// Processes the packets that have entered.
+    /// Handles the packets that have been passed in.
     pub fn put_through(&mut self) {
         self.world.put_through();
     }
 
-    /// The next packet that has left the model.
+    /// The next packet that has left the model, with its bytes.
     pub fn left(&mut self, bytes: &mut Vec<u8>) -> Option<Left> {
         self.world.left(bytes)
     }
@@ -78,12 +78,12 @@ impl<'a, S: Records> Session<'a, S> {
         self.world.ended()
     }
 
-    /// Whether a packet has left, or a charge has ended, that has not been read yet.
+    /// Whether packets that left, or ended charges, have not been read yet.
     pub fn has_news(&self) -> bool {
         self.world.has_news()
     }
 
-    /// The recorder's data so far.
+    /// The data recorded so far.
     pub fn seen(&self) -> &Recorder {
         self.world.trace().recorder()
     }
@@ -93,7 +93,7 @@ impl<'a, S: Records> Session<'a, S> {
         self.world.books()
     }
 
-    /// Names of the stations, as in results.
+    /// Names of the stations, in the order of results.
     pub fn stations(&self) -> &[String] {
         &self.stations
     }
@@ -105,8 +105,7 @@ impl<'a, S: Records> Session<'a, S> {
 }
 
 impl<S: Records> Session<'static, S> {
-    /// As [`Session::driven`], with shared ownership of the scenario, so that the session can be stored and sent to another
-    /// thread.
+    /// Like [`Session::driven`], but shares ownership of the scenario, so that the session can be stored and sent to another thread.
     pub fn shared(
         scenario: Arc<Scenario>,
         seed: Seed,

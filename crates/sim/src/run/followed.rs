@@ -1,4 +1,4 @@
-//! The recorder together with the record of packets' delays by layer and cause.
+//! The recorder together with the record of packet delays by layer and cause.
 
 use stillair_model::vocabulary::{DevId, Instant, Packets, Sink, Step, TraceEvent};
 
@@ -7,11 +7,11 @@ use crate::recorder::{HostFlows, Recorder, Sojourn, SojournWorld};
 use crate::scenario::Scenario;
 use crate::world;
 
-/// A recorder, and where the time of packets went.
+/// A recorder, and the delays of packets by layer and cause.
 #[derive(Debug)]
 pub struct Followed(pub Recorder, pub Sojourn);
 
-/// What makes both of a recorder, as the scenario asks for it; of each packet if it does not say.
+/// Returns a function that adds such a record to a recorder. Packets are followed as the scenario asks for; every packet if it does not say.
 pub fn follow(scenario: &Scenario) -> impl FnOnce(Recorder) -> Followed + use<> {
     let layout = world::layout(scenario);
     // The ifbs of shapers are numbered behind the interfaces.

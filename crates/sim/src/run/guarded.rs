@@ -1,4 +1,4 @@
-//! Turns a panic in a run into an error that names the run.
+//! Turns a panic in a run into an error that identifies the run.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

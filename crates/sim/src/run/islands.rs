@@ -1,5 +1,5 @@
-//! Runs a network of several islands: one after the other, or in parallel on several threads. Report and trace hash equal those
-//! of a run that handles all events in one order.
+//! Runs a network of several islands, one after the other or on several threads. Report and trace hash equal those of a run that handles all events
+//! in one order.
 
 use std::panic::resume_unwind;
 use std::sync::mpsc::sync_channel;

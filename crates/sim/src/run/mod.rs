@@ -24,13 +24,13 @@ pub use followed::{Followed, follow};
 pub(crate) use guarded::guarded;
 pub use report::RunReport;
 
-/// A reader of the trace with the recorder in it.
+/// A reader of the trace that contains the recorder.
 pub trait Records: Sink {
     /// The recorder.
     fn recorder(&self) -> &Recorder;
-    /// The same, to be changed.
+    /// Mutable access to the recorder.
     fn recorder_mut(&mut self) -> &mut Recorder;
-    /// Who follows packets beside it, if anybody does.
+    /// The record of packet delays by layer and cause, if there is one.
     fn sojourn(&self) -> Option<&Sojourn> {
         None
     }
@@ -75,7 +75,7 @@ impl Deref for Held<'_> {
     }
 }
 
-/// A run of a scenario that is under way.
+/// A run in progress.
 #[derive(Debug)]
 pub struct Session<'a, S> {
     scenario: Held<'a>,
@@ -93,9 +93,9 @@ pub struct Session<'a, S> {
 }
 
 impl<'a, S: Records> Session<'a, S> {
-    /// A new run. `sink` turns the recorder into the reader of the trace: the recorder itself, or a reader that passes events on
-    /// to it. An error if the world's timers do not reach the end of the scenario, or if it has outside hosts, which need a
-    /// driver ([`Session::driven`]).
+    /// A new run. `sink` turns the recorder into the reader of the trace: the recorder itself, or a reader that passes events on to the recorder.
+    /// An error if the world's timers do not reach the end of the scenario, or if the scenario has outside hosts, which need a driver
+    /// ([`Session::driven`]).
     pub fn new(scenario: &'a Scenario, seed: Seed, sink: impl FnOnce(Recorder) -> S) -> Result<Self, String> {
         scenario.needs_no_driver().map_err(|says| format!("run {}: {says}", seed.run))?;
         Self::wired(Held::Lent(scenario), seed, sink)
@@ -110,8 +110,8 @@ impl<'a, S: Records> Session<'a, S> {
         Ok(Self { scenario, seed, world, stations, places, samples, now, end, steps: 0, changed: None })
     }
 
-    /// Records series in steps of 0.2 s. They do not change the run. If a driver decides the length of the run, only the last
-    /// hour or two are kept, so that memory does not grow.
+    /// Records series in steps of 0.2 s. Series do not change the run. If a driver decides the length of the run, only the last one to two hours
+    /// are kept, which bounds memory.
     pub fn with_series(mut self) -> Self {
         let counts = (self.stations.len(), self.places.len(), self.world.books().interfaces());
         let duration = (!self.scenario.is_open_ended()).then_some(self.scenario.duration);
@@ -124,7 +124,7 @@ impl<'a, S: Records> Session<'a, S> {
         self.end
     }
 
-    /// Advances to `until`, at most to the end of the run; events at `until` are not handled. The world stops at each sample.
+    /// Advances to `until`, but not beyond the end of the run. Events at `until` are not handled. The world stops at each sample.
     pub fn advance(&mut self, until: Instant) {
         let (end, until) = (self.end(), until.min(self.end()));
         while self.now < until {
@@ -145,7 +145,8 @@ impl<'a, S: Records> Session<'a, S> {
         self.scenario.steps.get(self.steps).map_or(Instant::NEVER, |step| Instant::ZERO + step.at)
     }
 
-    /// Changes the network to that of `to`. An error, without any change, if more than rates, delays and losses differ.
+    /// Changes the network to that of `to`. An error, without any change, if `to` differs in more than rates,
+    /// delays, losses and queueing disciplines.
     pub fn change(&mut self, to: &Scenario) -> Result<(), String> {
         self.turn_into(Box::new(to.clone()))
     }
@@ -158,7 +159,7 @@ impl<'a, S: Records> Session<'a, S> {
         Ok(())
     }
 
-    /// The TCP sockets, in the order of the flows; for each flow the connecting end comes first.
+    /// The TCP sockets in the order of the flows; of each flow the connecting end comes first.
     pub fn tcp_sockets(&self) -> impl Iterator<Item = TcpSocket<'_>> {
         self.world.books().tcp_sockets()
     }
@@ -173,12 +174,12 @@ impl<'a, S: Records> Session<'a, S> {
         self.world.trace()
     }
 
-    /// The same, to be changed.
+    /// Mutable access to the reader of the trace.
     pub fn sink_mut(&mut self) -> &mut S {
         self.world.trace_mut()
     }
 
-    /// The places at which packets may be dropped, by their numbers.
+    /// Names of the places at which packets may be dropped, by number.
     pub fn places(&self) -> &[String] {
         &self.places
     }
@@ -201,9 +202,9 @@ fn check_horizon<S: Sink>(scenario: &Scenario, seed: Seed, world: &World<S>) -> 
     Ok(())
 }
 
-/// Runs one repetition of a scenario island by island, on at most this many threads, and checks its accounts; `None` if the
-/// network has no islands. Report and hash equal those of [`run_once`]. For a large network with islands the other functions here
-/// do this automatically; a [`Session`] handles all events in one order.
+/// Runs one repetition of a scenario island by island on at most `threads` threads, and checks its accounts. `None` if the network has no islands.
+/// Report and hash equal those of [`run_once`]. For large networks with islands, the other functions here do the same automatically; a [`Session`]
+/// handles all events in one order.
 pub fn run_by_islands(scenario: &Scenario, seed: Seed, threads: usize) -> Option<Result<RunReport, String>> {
     let islands = islands::islands(scenario)?;
     Some(guarded(seed, || islands::run(scenario, seed, &islands, threads, &mut |_| true)))
@@ -260,13 +261,13 @@ fn watch<S: Records>(
     })
 }
 
-/// Runs one repetition of a scenario and checks its accounts. A panic becomes an error with the run, its seed and the
-/// user-defined part that panicked.
+/// Runs one repetition of a scenario and checks its accounts. A panic becomes an error with the run, its seed and the user-defined part that
+/// panicked.
 pub fn run_once(scenario: &Scenario, seed: Seed) -> Result<RunSummary, String> {
     run_reported(scenario, seed, false).map(|report| report.summary)
 }
 
-/// As [`run_once`], with series if `with_series`. They do not change the run.
+/// Like [`run_once`], with series if `with_series` is set. Series do not change the run.
 pub fn run_reported(scenario: &Scenario, seed: Seed, with_series: bool) -> Result<RunReport, String> {
     if let Some(islands) = islands::worth_it(scenario, 1).filter(|_| !with_series) {
         return guarded(seed, || islands::run(scenario, seed, &islands, 1, &mut |_| true));

@@ -17,13 +17,13 @@ use crate::world::{self, DevLayout, QdiscCounters, World};
 /// The report of one run.
 #[derive(Debug, Serialize)]
 pub struct RunReport {
-    /// Its summary.
+    /// Summary of the run.
     #[serde(flatten)]
     pub summary: RunSummary,
-    /// Its series, if requested.
+    /// The series, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub series: Option<SeriesReport>,
-    /// Every exchange on the air in a part of the run, if the scenario records them.
+    /// The frame exchanges in a part of the run, if the scenario records them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exchanges: Option<ExchangesReport>,
     /// Queue lengths in each layer of each interface, if the scenario records them.

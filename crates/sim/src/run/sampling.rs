@@ -1,4 +1,4 @@
-//! Values that are sampled at fixed intervals during a run.
+//! Values sampled at fixed intervals during a run.
 
 use stillair_model::vocabulary::{Duration, Instant};
 

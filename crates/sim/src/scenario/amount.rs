@@ -1,4 +1,4 @@
-//! How much a flow asks to be kept in a run, so that what no memory holds is refused before.
+//! Memory that a flow needs in a run, so that a flow that would not fit is rejected before the run.
 
 use stillair_model::app::Load;
 use stillair_model::vocabulary::Duration;

@@ -1,7 +1,7 @@
 //! Builds a scenario in Rust, with the same checks, defaults and errors as for a file.
 //!
-//! Common settings are functions with types. Any other key of the [reference](super::reference()) can be
-//! [`set`](NodeBuilder::set) by its name, with a typed value. Nothing is checked before [`Reader::build`](super::Reader::build).
+//! Common settings are typed functions. Any other key of the [reference](super::reference()) can be [`set`](NodeBuilder::set) by its name, with a
+//! typed value. Nothing is checked before [`Reader::build`](super::Reader::build).
 //!
 //! ```
 //! use std::net::Ipv4Addr;
@@ -43,7 +43,7 @@ use super::document::{self, Item, Table, Value};
 use super::error::Origin;
 use super::{Scenario, ScenarioError, Scheme};
 
-/// A value of a key, as in a file.
+/// The value of a key, as in a scenario file.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Setting(Value);
 
@@ -144,8 +144,8 @@ macro_rules! parts {
             pub struct $name(Table);
 
             impl $name {
-                /// Sets a key of the reference; the last value counts. Keys of nested tables are joined by dots. A key that
-                /// contains dots is quoted: `sysctl."net.ipv4.tcp_ecn"`.
+                /// Sets a key of the reference; the last value applies. Keys of nested tables are joined by dots. A key that contains dots is
+                /// quoted: `sysctl."net.ipv4.tcp_ecn"`.
                 pub fn set(mut self, key: &str, value: impl Into<Setting>) -> Self {
                     put(&mut self.0, key, value.into().0);
                     self
@@ -171,7 +171,7 @@ parts! {
 }
 
 impl ScenarioBuilder {
-    /// A scenario of that name.
+    /// A scenario with this name.
     pub fn new(name: &str) -> Self {
         Self::default().set("name", name)
     }
@@ -181,18 +181,17 @@ impl ScenarioBuilder {
         self.set("duration", length)
     }
 
-    /// Time at the start of the run that is not measured.
+    /// Time at the start of the run that is not measured (warm-up).
     pub fn warm_up(self, time: Duration) -> Self {
         self.set("warm_up", time)
     }
 
-    /// Adds a channel. Panics if there is one of that name, as do [`link`](Self::link), [`node`](Self::node) and
-    /// [`NodeBuilder::interface`].
+    /// Adds a channel. Panics if the name is in use, as do [`link`](Self::link), [`node`](Self::node) and [`NodeBuilder::interface`].
     pub fn channel(self, name: &str, channel: ChannelBuilder) -> Self {
         self.named("channel", name, channel.0)
     }
 
-    /// Adds a link.
+    /// Adds a wired link.
     pub fn link(self, name: &str, link: LinkBuilder) -> Self {
         self.named("link", name, link.0)
     }
@@ -202,7 +201,7 @@ impl ScenarioBuilder {
         self.named("node", name, node.0)
     }
 
-    /// Adds traffic. Flows are numbered in the order in which they are added.
+    /// Adds a flow. Flows are numbered in the order in which they are added.
     pub fn flow(mut self, flow: FlowBuilder) -> Self {
         let flow = item(Value::Table(flow.0));
         match self.0.0.iter_mut().find(|(key, _)| key == "flow") {
@@ -248,12 +247,12 @@ impl LinkBuilder {
 }
 
 impl NodeBuilder {
-    /// A node with the kernel profile of this name.
+    /// A node with this kernel profile, such as `linux-6.12`.
     pub fn new(profile: &str) -> Self {
         Self::default().set("profile", profile)
     }
 
-    /// The node forwards packets.
+    /// Lets the node forward packets.
     pub fn forward(self) -> Self {
         self.set("forward", true)
     }
@@ -264,7 +263,7 @@ impl NodeBuilder {
         self
     }
 
-    /// Sets a `sysctl`.
+    /// Sets a `sysctl` of the node.
     pub fn sysctl(self, name: &str, value: impl Into<Setting>) -> Self {
         self.set(&format!("sysctl.\"{name}\""), value)
     }
@@ -290,7 +289,7 @@ impl InterfaceBuilder {
         Self::at(address).set("channel", channel).set("role", "station").set("ap", ap).set("rate", rate)
     }
 
-    /// Its queueing discipline.
+    /// Sets the queueing discipline.
     pub fn qdisc(self, qdisc: impl Into<Setting>) -> Self {
         self.set("qdisc", qdisc)
     }
@@ -301,17 +300,17 @@ impl FlowBuilder {
         Self::default().set("kind", kind).set("from", from).set("to", to)
     }
 
-    /// A bulk transfer over TCP.
+    /// A bulk TCP transfer.
     pub fn tcp(from: &str, to: &str) -> Self {
         Self::of("tcp", from, to)
     }
 
-    /// UDP datagrams with this payload rate.
+    /// UDP datagrams at this payload rate.
     pub fn udp(from: &str, to: &str, rate: Rate) -> Self {
         Self::of("udp", from, to).set("rate", rate)
     }
 
-    /// A ping.
+    /// A ping with this interval between requests.
     pub fn ping(from: &str, to: &str, interval: Duration) -> Self {
         Self::of("ping", from, to).set("interval", interval)
     }

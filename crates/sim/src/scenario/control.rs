@@ -1,18 +1,18 @@
-//! A congestion control as a scenario names it.
+//! The congestion control that a scenario names.
 
 use stillair_model::transport::cc::{Cc, CcParams, ControllerFactory, CustomCc};
 
-/// Which congestion control a connection has.
+/// The congestion control of a connection.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum CongestionControl {
-    /// One that is built in, by its name; its parameters are the kernel's.
+    /// A built-in congestion control, by name, with the kernel's parameters.
     BuiltIn(&'static str),
-    /// A user-defined one.
+    /// A user-defined congestion control.
     Custom(ControllerFactory),
 }
 
 impl CongestionControl {
-    /// Its name.
+    /// Name of the congestion control.
     pub fn name(&self) -> &str {
         match self {
             Self::BuiltIn(name) => name,
@@ -20,7 +20,7 @@ impl CongestionControl {
         }
     }
 
-    /// One in its initial state; a kernel's modules have these parameters.
+    /// Creates the congestion control in its initial state. `params` are the parameters of the kernel's modules.
     pub fn make(&self, params: &CcParams) -> Cc {
         match self {
             Self::BuiltIn(name) => Cc::new(name, params).expect("the reader knows it"),

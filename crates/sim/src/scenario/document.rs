@@ -1,4 +1,4 @@
-//! The TOML text as a tree in which every value knows where it was written; overrides and `like` act on it.
+//! The TOML text as a tree in which every value knows its place in the file. Overrides and `like` change the tree.
 
 use std::borrow::Cow;
 

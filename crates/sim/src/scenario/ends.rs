@@ -1,15 +1,15 @@
-//! Which interfaces a flow's packets bear the addresses of, where the scenario names nodes alone.
+//! Chooses the interfaces whose addresses a flow's packets carry, for ends that the scenario names by node only.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Attachment, InterfaceRef, Role, Scenario};
 
-/// An end of a flow as the scenario names it.
+/// An end of a flow, as the scenario names it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FlowEnd {
     /// The node.
     pub node: usize,
-    /// Its interface, where the scenario names it and the node has others.
+    /// The interface, if the scenario names one and the node has others.
     pub interface: Option<usize>,
 }
 
@@ -39,7 +39,7 @@ pub(super) fn joints(scenario: &Scenario) -> Vec<Vec<Joint>> {
     all
 }
 
-/// The ways between the nodes of a scenario.
+/// The paths between the nodes of a scenario.
 #[derive(Debug)]
 pub struct Ways<'a> {
     scenario: &'a Scenario,
@@ -47,14 +47,14 @@ pub struct Ways<'a> {
 }
 
 impl<'a> Ways<'a> {
-    /// Those of a scenario.
+    /// The paths of a scenario.
     pub fn new(scenario: &'a Scenario) -> Self {
         Self { scenario, joints: joints(scenario) }
     }
 
-    /// The interfaces whose addresses sender and receiver have. A receiver that is a node alone is reached at the interface
-    /// where a shortest way from the sender comes in; a sender that is one has the address of the interface through which
-    /// its route to the receiver's address leaves. Of several the first counts.
+    /// The interfaces whose addresses sender and receiver use. A receiver named by node only is addressed at the interface where a shortest path
+    /// from the sender arrives. A sender named by node only uses the address of the interface through which its route to the receiver leaves. If
+    /// there are several, the first is used.
     // linux: net/ipv4/route.c ip_route_output_key (4.4) - a socket that is bound to no address takes that of the route.
     // deviation: a server listens at all its addresses; which of them its client asks for is the resolver's choice.
     pub fn ends(&self, from: FlowEnd, to: FlowEnd) -> [InterfaceRef; 2] {
@@ -77,7 +77,7 @@ impl<'a> Ways<'a> {
         [self.known(from).or_else(leaves).unwrap_or(at(from.node, 0)), receiver]
     }
 
-    /// All interfaces on the shortest ways between two of them, with these.
+    /// All interfaces on the shortest paths between two interfaces, these two included.
     pub fn passed(&self, from: InterfaceRef, to: InterfaceRef) -> BTreeSet<InterfaceRef> {
         let hops = self.hops(from.node, to.node);
         let (mut all, mut layer) = (BTreeSet::from([from, to]), BTreeSet::from([from.node]));

@@ -1,4 +1,4 @@
-//! Errors in a scenario: the place, what was found there and what would be right.
+//! Errors in a scenario: the place, what was found, and what is expected.
 
 use core::cmp::Reverse;
 use core::fmt;
@@ -14,7 +14,7 @@ pub struct ScenarioError {
     pub key: String,
     /// What was found.
     pub found: String,
-    /// What would be right.
+    /// What is expected.
     pub expected: String,
     /// Other errors, independent of this one.
     pub others: Box<[Self]>,

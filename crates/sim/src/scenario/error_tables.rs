@@ -1,16 +1,16 @@
-//! What noise takes at each ratio of a scenario: worked out when a run first asks, and shared by all runs of it and all paths in them.
+//! Error tables by signal-to-noise ratio. A table is computed when a run first needs it, and shared by all runs and paths of the scenario.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use stillair_model::wifi::phy::errors::{ErrorTable, Snr};
 
-/// Tables by ratio. Clones share them; two that know different ratios are equal, as a table follows from its ratio alone.
+/// Error tables by ratio. Clones share the tables. All values compare equal, as a table follows from its ratio alone.
 #[derive(Clone, Debug, Default)]
 pub struct ErrorTables(Arc<Mutex<BTreeMap<Snr, Arc<ErrorTable>>>>);
 
 impl ErrorTables {
-    /// The table of a ratio.
+    /// The error table of a ratio.
     pub fn of(&self, snr: Snr) -> Arc<ErrorTable> {
         // Whoever panicked while it held them had only read, or put in a whole one.
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,4 +1,4 @@
-//! Providers of files that a scenario names: reading a scenario opens no file itself.
+//! Providers of the files that a scenario names. The reader of a scenario opens no file itself.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,21 +9,21 @@ pub const MOST_BYTES: u64 = 16 << 20;
 
 /// A provider of the text of files that scenarios name.
 pub trait Files {
-    /// The text of the file with this name, as in the scenario; or the reason why there is none, such as "which cannot be read".
+    /// The text of the file `name`, as the scenario gives the name. An error completes a sentence about the file, such as "which cannot be read".
     fn read(&self, name: &str) -> Result<String, String>;
 }
 
-/// Files in a folder; names are relative to it.
+/// Files in a folder; names are relative to the folder.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Folder(PathBuf);
 
 impl Folder {
-    /// This folder.
+    /// The files in `folder`.
     pub fn new(folder: impl Into<PathBuf>) -> Self {
         Self(folder.into())
     }
 
-    /// The folder of the scenario file `file`.
+    /// The files in the folder of the scenario file `file`.
     pub fn of(file: &str) -> Self {
         Self(PathBuf::from(file).parent().map_or_else(PathBuf::new, PathBuf::from))
     }
@@ -41,12 +41,12 @@ impl Files for Folder {
     }
 }
 
-/// Texts in memory, by name.
+/// Files in memory, by name.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Memory(BTreeMap<String, String>);
 
 impl Memory {
-    /// With the text `text` under `name`.
+    /// Adds the file `name` with this text.
     #[must_use]
     pub fn with(mut self, name: &str, text: &str) -> Self {
         self.0.insert(name.to_owned(), text.to_owned());
@@ -64,7 +64,7 @@ impl Files for Memory {
     }
 }
 
-/// No files: a scenario that names a file is an error.
+/// No files: naming a file in the scenario is an error.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct NoFiles;
 

@@ -1,127 +1,127 @@
-//! What is sent: flows, and which of Flent's tests they are of.
+//! Traffic: flows, and the Flent test that they belong to.
 
 use stillair_model::app::{GateParams, Page, ResponsivenessParams, VideoParams};
 use stillair_model::vocabulary::{Duration, Ip, Rate};
 
 use super::{CongestionControl, FlowEnd, QuicFlow};
 
-/// Traffic from one end to some others.
+/// Traffic from one end to one or more others.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Flow {
-    /// Name, given or made of kind and number.
+    /// Name: the given one, or one made of kind and number.
     pub name: String,
     /// Sender.
     pub from: FlowEnd,
-    /// Receivers, each with its own stream of packets.
+    /// Receivers; each gets its own stream of packets.
     pub to: Vec<FlowEnd>,
-    /// Version of IP of its packets, and of those that answer them.
+    /// IP version of the packets and of the replies.
     pub ip: Ip,
-    /// The IP header's type-of-service byte: DSCP times four.
+    /// Type-of-service byte (TOS) of the IP header: DSCP times four.
     pub tos: u8,
-    /// When it starts.
+    /// Start time.
     pub start: Duration,
-    /// Most by which each receiver's stream starts later, by chance.
+    /// Upper bound of the random delay that each receiver's stream adds to the start.
     pub start_spread: Duration,
-    /// When it stops; none means the end of the run.
+    /// Stop time; `None` means the end of the run.
     pub stop: Option<Duration>,
-    /// What it is.
+    /// Kind of traffic.
     pub kind: FlowKind,
-    /// All receivers get the same packets, which are sent to a group.
+    /// Whether all receivers get the same packets, sent to a multicast group.
     pub multicast: bool,
-    /// What Flent calls its series, if it is of a test.
+    /// Name of the flow's data series in Flent, if the flow is part of a test.
     pub series: Option<String>,
-    /// The number of its `[[flow]]` table, if it is of one; a table of several senders is several flows.
+    /// Index of the flow's `[[flow]]` table, if it has one. A table with several senders becomes several flows.
     pub table: Option<usize>,
 }
 
-/// One of Flent's tests, whose flows are among those of the scenario.
+/// A Flent test, whose flows are among those of the scenario.
 #[derive(Clone, PartialEq, Debug)]
 pub struct FlentTest {
-    /// Its name.
+    /// Name of the test.
     pub name: String,
-    /// The host that runs it.
+    /// The host that runs the test.
     pub from: FlowEnd,
     /// The host that it measures against.
     pub to: FlowEnd,
-    /// How long its load lasts.
+    /// Duration of the load.
     pub length: Duration,
-    /// Pings alone, before the load and after it.
+    /// Time before and after the load in which only pings run.
     pub delay: Duration,
-    /// Its flows, where their number is a setting.
+    /// Number of flows, for tests in which it is a setting.
     pub streams: Option<u32>,
 }
 
 /// Kinds of traffic.
 #[derive(Clone, PartialEq, Debug)]
 pub enum FlowKind {
-    /// UDP datagrams at a given mean rate.
+    /// UDP datagrams with a given mean rate.
     Udp {
-        /// Payload bits per second to each of the receivers, in their order.
+        /// Payload rate to each receiver, in their order.
         rates: Vec<Rate>,
-        /// Bytes of payload in a datagram.
+        /// Payload of a datagram in bytes.
         payload: u32,
-        /// Datagrams sent back to back.
+        /// Number of datagrams sent back to back.
         burst: u32,
         /// Time between bursts.
         gap: Gap,
     },
-    /// ICMP echo.
+    /// A ping over ICMP echo.
     Ping {
         /// Time between requests.
         interval: Duration,
-        /// Bytes of payload.
+        /// Payload of a request in bytes.
         payload: u32,
     },
-    /// A greedy TCP sender.
+    /// A TCP transfer.
     Tcp {
-        /// Its congestion control.
+        /// Congestion control.
         congestion_control: CongestionControl,
-        /// Bytes that it sends before it closes; none means as many as it can.
+        /// Bytes to send before the connection is closed; `None` means unlimited.
         bytes: Option<u64>,
-        /// Bytes that its application writes at once.
+        /// Bytes per write of the application.
         write_size: u32,
-        /// When its application has something to write; none means always.
+        /// Times at which the application has data to write; `None` means always.
         gate: Option<GateParams>,
     },
-    /// The picture of a video call in one direction.
+    /// The video stream of a video call in one direction.
     Video(VideoParams),
-    /// A telephone call in one direction.
+    /// A VoIP call in one direction.
     Voip {
         /// Time between packets.
         interval: Duration,
     },
-    /// A client that loads a page over and over; the flow's receiver serves it.
+    /// A client that loads a page repeatedly from the flow's receiver.
     Web {
         /// The page.
         page: Page,
-        /// Least time from the beginning of a load to that of the next.
+        /// Minimum time between the starts of two loads.
         interval: Duration,
     },
     /// A client that measures responsiveness under working conditions against the flow's receiver.
     Responsiveness(ResponsivenessParams),
-    /// A transfer or a page over QUIC.
+    /// A transfer or page loads over QUIC.
     Quic(Box<QuicFlow>),
-    /// UDP datagrams that a server at the receiver sends back.
+    /// A ping over UDP: a server at the receiver returns the datagrams.
     UdpPing {
         /// Time between requests.
         interval: Duration,
-        /// Bytes of payload.
+        /// Payload of a request in bytes.
         payload: u32,
     },
 }
 
-/// How the times between bursts are distributed around the mean that rate, payload and burst give.
+/// Distribution of the times between bursts. Rate, payload and burst give the mean.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Gap {
     /// Exponential: a Poisson process of bursts.
     Exponential,
-    /// Uniform between two fractions of the mean, in millionths; they lie evenly around 1,000,000.
+    /// Uniform between two multiples of the mean, in millionths, symmetric around 1,000,000.
     Uniform {
-        /// Shortest.
+        /// Shortest time.
         low: u32,
-        /// Longest.
+        /// Longest time.
         high: u32,
     },
-    /// Always the mean.
+    /// Constant: always the mean.
     Periodic,
 }

@@ -1,4 +1,4 @@
-//! What others than the nodes of a scenario do on its channels: interference that is not Wi-Fi, and neighbouring networks as load.
+//! Other users of a scenario's channels: interference that is not Wi-Fi, and neighbouring networks as load.
 
 use stillair_model::vocabulary::Duration;
 
@@ -13,53 +13,53 @@ use crate::trace_file::{self, BadLine};
 pub struct Interferer {
     /// Name in the scenario.
     pub name: String,
-    /// How loud it is.
+    /// Power of the source.
     pub level: SourceLevel,
-    /// When it is on, while it works.
+    /// On and off times while the source is active.
     pub pattern: SwitchPattern,
-    /// From when on it works.
+    /// Time at which the source becomes active.
     pub start: Duration,
-    /// Until when, if it ends.
+    /// Time at which the source stops, if it stops.
     pub stop: Option<Duration>,
 }
 
-/// How loud a source is in 20 MHz, in thousandths of a dBm.
+/// Power of a source in 20 MHz, in thousandths of a dBm.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SourceLevel {
-    /// That loud at every receiver.
+    /// The same received power at every receiver.
     Everywhere(i32),
-    /// That loud at the source, which stands there (in millimetres).
+    /// Transmit power of a source at this position (in millimetres).
     At([u64; 2], i32),
 }
 
-/// When a source is on.
+/// On and off times of a source.
 #[derive(Clone, PartialEq, Debug)]
 pub enum SwitchPattern {
-    /// Always.
+    /// Always on.
     Always,
-    /// For the first part of each period.
+    /// On for the first part of each period.
     Cycle {
-        /// How long it is on.
+        /// Time on in each period.
         on: Duration,
-        /// From one beginning to the next.
+        /// Length of the period.
         period: Duration,
-        /// How long after the source the first one begins; drawn for each run if it is not given.
+        /// Offset of the first period from the start of the source. `None`: drawn at random for each run.
         phase: Option<Duration>,
     },
-    /// For exponentially distributed times with these means.
+    /// On and off for exponentially distributed times with these means.
     Random {
         /// Mean time on.
         on: Duration,
         /// Mean time off.
         off: Duration,
     },
-    /// As a file says.
+    /// On and off times from a file.
     Recorded {
-        /// The file as the scenario names it.
+        /// Name of the file in the scenario.
         file: String,
-        /// When it begins anew, if it does.
+        /// Time after which the file repeats, if it repeats.
         repeat: Option<Duration>,
-        /// From when on it is on or off; nothing before the file is read.
+        /// Times with the new state, on or off. Empty until the file is read.
         steps: Vec<(Duration, bool)>,
     },
 }
@@ -69,31 +69,31 @@ pub enum SwitchPattern {
 pub struct NeighbourLoad {
     /// Name in the scenario.
     pub name: String,
-    /// The share of time that its frames and their answers ask for.
+    /// The share of time that its frames and their responses would take.
     pub load: ShareOfTime,
-    /// Stations that send.
+    /// Number of sending stations.
     pub senders: u16,
-    /// How long each of their PPDUs lasts.
+    /// Duration of a PPDU.
     pub frame: Duration,
-    /// Most PPDUs that wait at each of them.
+    /// Maximum number of PPDUs queued at each station.
     pub queue: u32,
 }
 
-/// A share of time that changes.
+/// A share of time that varies.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ShareOfTime {
-    /// The file that it is in, and how it is written there, if it is.
+    /// Name and format of the file with the shares, if there is one.
     pub file: Option<(String, ShareFormat)>,
-    /// From when on which share; nothing before the file is read.
+    /// Times with the new share. Empty until the file is read.
     pub steps: Vec<(Duration, f64)>,
 }
 
-/// How a file tells a share of time.
+/// Format of a file with shares of time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ShareFormat {
-    /// Lines of time in s and share.
+    /// Lines with a time in s and a share.
     Shares,
-    /// What `iw survey dump` printed again and again.
+    /// Repeated output of `iw survey dump`.
     Survey,
 }
 

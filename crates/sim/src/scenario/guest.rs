@@ -1,66 +1,66 @@
-//! A real Linux kernel in virtual time, as the scenario asks for it.
+//! A real Linux kernel in virtual time (guest), as the scenario describes it.
 
 use serde_json::{Value, json};
 use stillair_model::vocabulary::Duration;
 
-/// A kernel that stands for a host.
+/// A guest kernel that takes the place of a modelled host.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Guest {
-    /// A kernel of `stillair kernel list`.
+    /// Name of the kernel in `stillair kernel list`.
     pub kernel: String,
-    /// What its card can do.
+    /// Offloads of the guest's network device.
     pub offload: Offload,
-    /// What packets that come in take in memory.
+    /// Memory of received packets.
     pub rx_buffers: RxBuffers,
-    /// Where its packets wait.
+    /// Place where the guest's packets queue.
     pub queue: GuestQueue,
-    /// Its memory in MiB.
+    /// Memory of the guest in MiB.
     pub memory: u32,
-    /// Congestion control of what it sends, if not that of the flow; one that its kernel has.
+    /// Congestion control of the guest's transfers, if it differs from the flow's. The guest's kernel must have it.
     pub congestion_control: Option<String>,
-    /// Its transfers use Multipath TCP, over all its interfaces.
+    /// Whether the guest's transfers use Multipath TCP over all its interfaces.
     pub mptcp: bool,
-    /// What a socket may have below it in small queues, whatever its rate, if the node's `tcp` says so.
+    /// TCP small queues: bytes that a socket may have queued below it at any rate, if the node's `tcp` table sets the value.
     pub tsq_bytes: Option<u32>,
-    /// Programs that run in it.
+    /// Programs to run in the guest.
     pub run: Vec<Program>,
 }
 
-/// What a guest's card can do.
+/// Offloads of a guest's network device.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Offload {
-    /// Nothing: one segment a packet.
+    /// No offload: one segment per packet.
     None,
-    /// Checksums: the kernel splits packets just above the card.
+    /// Checksum offload: the kernel segments packets just above the device (GSO).
     Gso,
-    /// It splits packets of TCP, and takes in merged ones.
+    /// The device segments TCP packets (TSO), and accepts merged received packets.
     Tso,
 }
 
-/// What packets that come in take in a guest's memory.
+/// Memory of packets received by a guest.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RxBuffers {
-    /// A buffer for a whole packet each.
+    /// One buffer for a whole packet each.
     Small,
-    /// Pieces of pages that fit.
+    /// Page fragments of the right size, as virtio's mergeable buffers.
     Mergeable,
 }
 
-/// Where a guest's packets wait.
+/// Place where a guest's packets queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum GuestQueue {
-    /// In the modelled discipline and driver.
+    /// In the modelled queueing discipline and driver.
     Model,
-    /// In the guest's own discipline, above a card with a short ring.
+    /// In the guest's own queueing discipline, above a device with a short ring.
     Guest,
 }
 
-/// A program of a guest.
+/// A program to run in a guest.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Program {
-    /// When it begins.
+    /// Start time.
     pub at: Duration,
-    /// What the guest's shell gets.
+    /// Command for the guest's shell.
     pub command: String,
 }
 

@@ -1,31 +1,31 @@
-//! Who hears whom on a channel, as the scenario says it.
+//! Audibility on a channel, as the scenario describes it.
 
 use stillair_model::wifi::air::audibility::Hearing;
 
 use super::InterfaceRef;
 
-/// Groups of interfaces, each of those whose radio it is, that do not hear each other as all others do.
+/// Groups of interfaces, each of which stands for its radio, that hear each other less well than the others do.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Audible {
-    /// In each, nobody hears any other.
+    /// Groups in which nobody hears anybody else.
     pub deaf: Vec<Vec<InterfaceRef>>,
-    /// In each, everybody senses the others without understanding them.
+    /// Groups in which each radio senses the energy of the others but cannot decode their frames.
     pub faint: Vec<Vec<InterfaceRef>>,
-    /// Pairs that do not hear or do not understand each other over the distance between them, the earlier one first and in order.
+    /// Pairs that cannot hear or cannot decode each other over their distance, sorted, the earlier interface first.
     pub apart: Vec<(InterfaceRef, InterfaceRef, Hearing)>,
 }
 
-/// What is needed to say which frame comes through others.
+/// Levels that decide which frame is received in a collision (capture effect).
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CaptureLevels {
-    /// By how much it must be louder than all others together, in thousandths of a decibel.
+    /// Level by which a frame must exceed the sum of all others, in thousandths of a dB.
     pub threshold: u32,
-    /// By pair of radios, the earlier one first and in order: how loud they hear each other, in thousandths of a dBm.
+    /// Received power between pairs of radios in thousandths of a dBm, sorted, the earlier radio first.
     pub levels: Vec<(InterfaceRef, InterfaceRef, i32)>,
 }
 
 impl CaptureLevels {
-    /// How loud one radio is heard by another; nothing by itself.
+    /// Received power between two radios in thousandths of a dBm; `i32::MIN` if it is not known.
     pub fn between(&self, a: InterfaceRef, b: InterfaceRef) -> i32 {
         let found = self.levels.binary_search_by_key(&pair(a, b), |&(a, b, _)| (a, b));
         found.map_or(i32::MIN, |at| self.levels[at].2)
@@ -33,12 +33,12 @@ impl CaptureLevels {
 }
 
 impl Audible {
-    /// Everybody hears everybody.
+    /// Whether every radio hears every other.
     pub fn is_full(&self) -> bool {
         self.deaf.is_empty() && self.faint.is_empty() && self.apart.is_empty()
     }
 
-    /// The same by pair, for those who ask for all of them.
+    /// The same as pairs of radios.
     pub fn pairs(&self) -> AudiblePairs {
         let all = |groups: &[Vec<InterfaceRef>], how: Hearing| {
             let apart = self.apart.iter().filter(|&&(_, _, hearing)| hearing == how).map(|&(a, b, _)| (a, b));
@@ -49,7 +49,7 @@ impl Audible {
         AudiblePairs { deaf: all(&self.deaf, Hearing::Nothing), faint: all(&self.faint, Hearing::Faint) }
     }
 
-    /// The groups of those who do not hear each other at all, or do not understand each other; over a distance each pair is one.
+    /// The groups that do not hear each other, or that cannot decode each other. Pairs apart by distance are a group each.
     pub fn groups(&self, how: Hearing) -> impl Iterator<Item = Vec<InterfaceRef>> {
         let groups = if how == Hearing::Nothing { &self.deaf } else { &self.faint };
         let apart = self.apart.iter().filter(move |&&(_, _, hearing)| hearing == how);
@@ -57,7 +57,7 @@ impl Audible {
     }
 }
 
-/// Pairs of radios that do not hear each other as all others do, each the earlier one first and in order.
+/// Pairs of radios that hear each other less well than the others do, sorted, the earlier radio first.
 #[derive(Debug)]
 pub struct AudiblePairs {
     deaf: Vec<(InterfaceRef, InterfaceRef)>,
@@ -65,13 +65,13 @@ pub struct AudiblePairs {
 }
 
 impl AudiblePairs {
-    /// All of them, those who do not hear each other at all last. Those of one node are among them, although they hear each other.
+    /// All pairs, those that do not hear each other last. Pairs of radios in one node are included, although those hear each other.
     pub fn all(&self) -> impl Iterator<Item = (InterfaceRef, InterfaceRef, Hearing)> {
         let faint = self.faint.iter().map(|&(a, b)| (a, b, Hearing::Faint));
         faint.chain(self.deaf.iter().map(|&(a, b)| (a, b, Hearing::Nothing)))
     }
 
-    /// How one radio hears another. Those of one node always hear each other.
+    /// How one radio hears another. Radios in one node always hear each other.
     pub fn between(&self, a: InterfaceRef, b: InterfaceRef) -> Hearing {
         let among = |pairs: &[_]| a.node != b.node && pairs.binary_search(&pair(a, b)).is_ok();
         match (among(&self.deaf), among(&self.faint)) {

@@ -1,7 +1,7 @@
 //! Scenarios: TOML text becomes a resolved and fully checked structure, from which the world is built.
 //!
-//! In a [`Scenario`] references are indices into its lists, defaults are filled in, and `like` and overrides are applied. An
-//! error in the text is a [`ScenarioError`] with the place, what was found and what would be right.
+//! In a [`Scenario`] references are indices into its lists, defaults are filled in, and `like` and overrides are applied. An error in the text is a
+//! [`ScenarioError`] with the place, what was found, and what is expected.
 //!
 //! ```text
 //! text --document--> tree with lines --set, like--> tree --reader, decode--> Scenario --topology--> checked
@@ -81,13 +81,13 @@ pub use trace::PathTrace;
 /// A whole experiment: nodes, their connections, and their traffic.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Scenario {
-    /// Name, for results.
+    /// Name of the experiment, for results.
     pub name: String,
     /// Length of the run.
     pub duration: Duration,
-    /// Time at the start that is not measured.
+    /// Time at the start of the run that is not measured.
     pub warm_up: Duration,
-    /// Time before the end that is not measured.
+    /// Time before the end of the run that is not measured.
     pub cool_down: Duration,
     /// Seed of all random streams.
     pub seed: u64,
@@ -99,22 +99,22 @@ pub struct Scenario {
     pub links: Vec<Link>,
     /// Traffic of modelled hosts.
     pub flows: Vec<Flow>,
-    /// Traffic between live hosts or guests, made by real programs.
+    /// Traffic of real programs between live hosts or guests.
     pub live_flows: Vec<Flow>,
     /// The Flent test that some of the traffic belongs to.
     pub test: Option<FlentTest>,
-    /// Changes during the run, in order.
+    /// Changes during the run, in order of time.
     pub steps: Vec<Step>,
     /// What is recorded beyond the summary.
     pub record: Record,
     /// Keys without effect, each as a sentence that begins with the key.
     pub idle: Vec<String>,
-    /// Tables of losses by signal-to-noise ratio, computed once for all runs.
+    /// Error tables by signal-to-noise ratio, computed once for all runs.
     pub error_tables: ErrorTables,
 }
 
 impl Scenario {
-    /// Names of all flows, one for each receiver, in the order of the world's numbers.
+    /// Names of all flows, one for each receiver, in the order of the world's flow numbers.
     pub fn flow_names(&self) -> Vec<String> {
         let one = |flow: &Flow| -> Vec<String> {
             flow.to.iter().map(|&to| format!("{}.{}", flow.name, self.end_name(to))).collect()
@@ -122,20 +122,20 @@ impl Scenario {
         self.flows.iter().flat_map(one).collect()
     }
 
-    /// An interface as `node.interface`.
+    /// Name of an interface, as `node.interface`.
     pub fn interface_name(&self, at: InterfaceRef) -> String {
         let node = &self.nodes[at.node];
         format!("{}.{}", node.name, node.interfaces[at.interface].name)
     }
 
-    /// All interfaces with an ingress shaper, in order: the world gives each an ifb.
+    /// All interfaces with an ingress shaper, in order. The world gives each an ifb device.
     pub fn shaped(&self) -> impl Iterator<Item = InterfaceRef> {
         let nodes = self.nodes.iter().enumerate();
         let all = nodes.flat_map(|(node, n)| n.interfaces.iter().enumerate().map(move |(i, x)| (node, i, x)));
         all.filter(|(.., x)| x.ingress.is_some()).map(|(node, interface, _)| InterfaceRef { node, interface })
     }
 
-    /// The names of all interfaces as the world numbers them, the ifbs of shapers behind those of the scenario.
+    /// Names of all interfaces in the order of the world's numbers. The ifb devices of shapers come after the interfaces of the scenario.
     // sqm-scripts: src/functions.sh get_ifb_for_if (1.6.0) - an ifb is called after its interface.
     pub fn interface_names(&self) -> Vec<String> {
         let own =
@@ -155,8 +155,8 @@ impl Scenario {
         }
     }
 
-    /// Access category of a flow between two interfaces where it is first sent on the air: by its own node, or else by its
-    /// station's access point.
+    /// Access category of a flow between two interfaces at its first transmission on the air, by its own node or by the access point of its
+    /// station.
     pub fn category(&self, flow: &Flow, [from, to]: [InterfaceRef; 2]) -> Ac {
         let station = |at: InterfaceRef| match &self.nodes[at.node].interfaces[at.interface].medium {
             Attachment::Wifi(Wifi { role: Role::Station(station), .. }) => Some(station),
@@ -169,7 +169,7 @@ impl Scenario {
         Ac::of_tid(self.nodes[by].profile.dscp_to_up.tid(flow.tos))
     }
 
-    /// Name of a station in results: the first of a node has the node's name.
+    /// Name of a station in results. The first station of a node has the node's name.
     pub fn station_name(&self, at: InterfaceRef) -> String {
         let node = &self.nodes[at.node];
         let first = node.interfaces.iter().position(
@@ -225,7 +225,7 @@ impl Parts {
     }
 }
 
-/// The access lines that a scenario may name, as JSON by name: `rates_bps` and `buffers_ms`, down and up.
+/// The access lines that a scenario may name, as a JSON object by name, with `rates_bps` and `buffers_ms` for down and up.
 pub fn lines() -> String {
     decode::lines()
 }
@@ -235,7 +235,7 @@ pub fn reference() -> String {
     contract::reference(&decode::SHAPE)
 }
 
-/// Reads a time such as `5 ms`; the error states what would be right.
+/// Parses a time such as `5 ms`. The error says what is expected.
 pub fn parse_duration(text: &str) -> Result<Duration, String> {
     units::duration(text)
 }

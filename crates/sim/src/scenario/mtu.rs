@@ -1,4 +1,4 @@
-//! Largest packets of links and channels, and what of a flow does not fit its path: fragmentation is not modelled.
+//! MTUs of links and channels, and checks that a flow's packets fit its path, as fragmentation is not modelled.
 
 use stillair_model::app::voip_payload;
 use stillair_model::vocabulary::{Ip, UDP_HEADER};
@@ -9,7 +9,7 @@ use super::ends::Ways;
 use super::error::{Fault, Mistakes};
 use super::{Attachment, Flow, FlowKind, Host, InterfaceRef, Scenario};
 
-/// That of Ethernet, and of Wi-Fi in Linux.
+/// MTU of Ethernet, and of Wi-Fi in Linux, in bytes.
 // linux: include/uapi/linux/if_ether.h ETH_DATA_LEN, net/mac80211/iface.c ieee80211_if_setup by ether_setup (6.1).
 pub const ETHERNET: u32 = 1500;
 
@@ -48,7 +48,7 @@ impl Scenario {
     }
 }
 
-/// Least MTUs of paths.
+/// Path MTUs.
 #[derive(Debug)]
 pub struct Mtus<'a> {
     scenario: &'a Scenario,
@@ -57,19 +57,19 @@ pub struct Mtus<'a> {
 }
 
 impl<'a> Mtus<'a> {
-    /// Those of a scenario.
+    /// The path MTUs of a scenario.
     pub fn new(scenario: &'a Scenario) -> Self {
         Self { scenario, ways: scenario.has_other_mtus().then(|| Ways::new(scenario)) }
     }
 
-    /// Least MTU on the shortest ways between two interfaces.
+    /// Smallest MTU on the shortest paths between two interfaces, in bytes.
     pub fn of(&self, from: InterfaceRef, to: InterfaceRef) -> u32 {
         let Some(ways) = &self.ways else { return ETHERNET };
         let passed = ways.passed(from, to);
         passed.into_iter().map(|at| self.scenario.mtu(at)).min().unwrap_or(ETHERNET)
     }
 
-    /// Most bytes of a TCP segment without options.
+    /// Maximum payload of a TCP segment without options, in bytes.
     pub fn segment(&self, from: InterfaceRef, to: InterfaceRef, ip: Ip) -> u16 {
         (self.of(from, to) - ip.header() - TCP_HEADER) as u16
     }

@@ -1,4 +1,4 @@
-//! Notes on a scenario: problems that are not errors. The scenario runs unchanged, and the notes are printed with its results.
+//! Notes on a scenario: problems that are not errors. The scenario runs unchanged, and the notes are printed with the results.
 
 use stillair_model::vocabulary::Duration;
 use stillair_model::wifi::config::{DriverConfig, FirmwareParams};

@@ -1,4 +1,4 @@
-//! Hosts outside the model, and what a scenario with them may not say.
+//! Hosts outside the model, and restrictions on scenarios with such hosts.
 
 use stillair_model::vocabulary::Duration;
 
@@ -6,26 +6,26 @@ use super::document::{Table, Value};
 use super::error::{Fault, Mistakes};
 use super::{Flow, FlowKind, Scenario};
 
-/// Length of a run with outside hosts that the scenario leaves open: whoever drives it stops before. It is the longest time that a
-/// scenario can name.
+/// Length of a run with outside hosts if the scenario sets none. The driver stops the run earlier. It is the longest time that a scenario can
+/// state.
 pub const OPEN: Duration = Duration::from_secs(1_000_000);
 
-/// Who makes a node's packets and takes what comes for it.
+/// Kind of host: what sends and receives the packets of a node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Host {
     /// The model.
     #[default]
     Model,
-    /// A host outside, through a driver.
+    /// A host outside the model, through a driver.
     Outside,
-    /// The same, and what drives it is a real Linux host.
+    /// A real Linux host outside the model (live).
     Live,
-    /// A real Linux kernel in virtual time, which the crate `stillair-uml` drives.
+    /// A real Linux kernel in virtual time, run by the crate `stillair-uml`.
     Uml,
 }
 
 impl Host {
-    /// Whether its packets come from outside the model.
+    /// Whether packets of the host come from outside the model.
     pub const fn is_outside(self) -> bool {
         matches!(self, Self::Outside | Self::Live | Self::Uml)
     }
@@ -44,18 +44,18 @@ pub(super) fn has_hosts(tree: &Table) -> bool {
 }
 
 impl Scenario {
-    /// Whether its length is left to whoever drives it.
+    /// Whether the driver decides the length of the run.
     pub fn is_open_ended(&self) -> bool {
         self.duration == OPEN && self.nodes.iter().any(|node| node.host.is_outside())
     }
 
-    /// Names of its outside hosts, in their order.
+    /// Names of the outside hosts, in order.
     pub fn outside_hosts(&self) -> Vec<String> {
         let outside = self.nodes.iter().filter(|node| node.host.is_outside());
         outside.map(|node| node.name.clone()).collect()
     }
 
-    /// Whether it runs in virtual time alone. Otherwise the message says what it asks for.
+    /// Whether the scenario runs in virtual time alone. Otherwise the error names what needs a driver.
     pub fn needs_no_driver(&self) -> Result<(), String> {
         match self.nodes.iter().find(|node| node.host.is_outside()) {
             None => Ok(()),

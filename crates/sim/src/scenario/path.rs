@@ -1,4 +1,4 @@
-//! The path between a station and its access point: rates, and what is lost.
+//! The path between a station and its access point: rates and losses.
 
 use stillair_model::vocabulary::Duration;
 use stillair_model::wifi::air::given::RateError;
@@ -11,65 +11,65 @@ use stillair_model::wifi::rate::table::{Formats, HtCapabilities, rates};
 
 use super::InterfaceRef;
 
-/// A station and its path to its access point; what is lost is the same in both directions.
+/// A station and its path to its access point. Errors are the same in both directions.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Station {
-    /// Its access point's interface.
+    /// The access point's interface.
     pub ap: InterfaceRef,
-    /// Rates of what it is sent.
+    /// Rates of downlink data.
     pub rates: Rates,
-    /// Rates of what it sends: the same unless it has some of its own.
+    /// Rates of uplink data: those of the downlink, unless the scenario sets others.
     pub uplink: Rates,
-    /// What is lost.
+    /// Errors of the path.
     pub errors: Errors,
-    /// Its share of the airtime against other stations', where the scheme has weights.
+    /// Airtime weight of the station, for schemes with weights.
     pub airtime_weight: u32,
 }
 
 impl Station {
-    /// Every rate that data may be sent at, in either direction.
+    /// All rates at which data may be sent, in either direction.
     pub fn all_rates(&self) -> impl Iterator<Item = PhyRate> + use<> {
         self.rates.all().into_iter().chain(self.uplink.all())
     }
 
-    /// Whether its link is one of HE.
+    /// Whether the link uses 802.11ax (HE).
     pub fn can_he(&self) -> bool {
         self.all_rates().any(|rate| matches!(rate, PhyRate::He(_)))
     }
 }
 
-/// What is lost on a path, the same in both directions.
+/// Errors of a path, the same in both directions.
 #[derive(Clone, PartialEq, Debug)]
 #[expect(clippy::large_enum_variant, reason = "one for each interface, read once when the world is wired")]
 pub enum Errors {
-    /// Chances.
+    /// Given probabilities.
     Given {
-        /// That nothing of a data PPDU is heard.
+        /// Probability that a data PPDU is not detected.
         unheard: f64,
-        /// That an MPDU is broken.
+        /// Probability of an MPDU error.
         frame: GivenErrors,
-        /// That an ACK or Block Ack is lost.
+        /// Probability that an ACK or Block Ack is lost.
         answer: f64,
     },
-    /// What follows from a signal-to-noise ratio.
+    /// Errors that follow from a signal-to-noise ratio.
     Noise(SnrSteps),
 }
 
 impl Errors {
-    /// Nothing is lost.
+    /// No errors.
     pub const NONE: Self = Self::Given { unheard: 0.0, frame: GivenErrors::Same(0.0), answer: 0.0 };
 }
 
-/// Chances that an MPDU is broken.
+/// Probability of an MPDU error.
 #[derive(Clone, PartialEq, Debug)]
 pub enum GivenErrors {
-    /// The same whatever the rate.
+    /// The same for all rates.
     Same(f64),
-    /// By rate, each table from its time on, the first at 0; all rates that the path may use are in each.
+    /// By rate: tables, each with the time from which it applies, the first at 0. Each table has all rates that the path may use.
     ByRate(Vec<(Duration, Vec<RateError>)>),
 }
 
-/// A signal-to-noise ratio from the start of the run on, and the times at which it changes.
+/// A signal-to-noise ratio that may change at given times.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SnrSteps {
     steps: [(Duration, Snr); Self::MOST],
@@ -77,15 +77,15 @@ pub struct SnrSteps {
 }
 
 impl SnrSteps {
-    /// Most ratios of a path.
+    /// Maximum number of ratios of a path.
     pub const MOST: usize = 16;
 
-    /// The ratio that holds from the start on.
+    /// A ratio that applies from the start.
     pub const fn new(snr: Snr) -> Self {
         Self { steps: [(Duration::ZERO, snr); Self::MOST], len: 1 }
     }
 
-    /// Another from `at` on; false if that is not after the last, or if there are too many.
+    /// Adds a ratio that applies from `at` on. Returns false if `at` is not after the last time, or if there are too many ratios.
     pub fn then(&mut self, at: Duration, snr: Snr) -> bool {
         let fits = self.len < Self::MOST && at > self.steps[self.len - 1].0;
         if fits {
@@ -95,27 +95,27 @@ impl SnrSteps {
         fits
     }
 
-    /// All of them, in order.
+    /// All ratios in order, with their start times.
     pub fn iter(&self) -> impl Iterator<Item = (Duration, Snr)> + '_ {
         self.steps[..self.len].iter().copied()
     }
 }
 
-/// How the rates of a path are chosen, at each of its ends by itself.
+/// Rate selection of a path. Each end selects its rates by itself.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Rates {
-    /// Always this chain.
+    /// A fixed retry chain.
     Fixed(RetryChain),
-    /// Minstrel-HT, between devices that can do this, and what may be sent of what it chooses.
+    /// Minstrel-HT with the capabilities that both devices have, and the mask of rates that may be used.
     MinstrelHt(HtCapabilities, McsMask),
     /// Minstrel, between devices without HT.
     Minstrel(LegacyMinstrel),
-    /// That of the AR9271's firmware, between devices that can do this with one stream.
+    /// The rate control of the AR9271 firmware, with the capabilities that both devices have with one stream.
     Ath9kHtc(HtCapabilities),
 }
 
 impl Rates {
-    /// Every rate that data may be sent at.
+    /// All rates at which data may be sent.
     pub fn all(&self) -> Vec<PhyRate> {
         match self {
             Self::Fixed(chain) => chain.entries().iter().map(|entry| entry.rate).collect(),
@@ -125,7 +125,7 @@ impl Rates {
         }
     }
 
-    /// Whether they are Minstrel-HT's with its groups of VHT.
+    /// Whether the rates are Minstrel-HT's with VHT groups.
     pub fn has_vht_groups(&self) -> bool {
         matches!(self, Self::MinstrelHt(can, _) if can.formats != Formats::Ht)
     }

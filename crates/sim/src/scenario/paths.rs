@@ -1,14 +1,14 @@
-//! Paths to try a transport on, as data: scenarios with the outside hosts `client` and `server`. Each says where its numbers come from and
-//! what it must not be used for.
+//! Network paths for testing a transport protocol: scenarios with the outside hosts `client` and `server`. Each states the sources of its numbers
+//! and what it must not be used for.
 
 use super::error::suggest;
 
-/// A path that is shipped.
+/// A shipped path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Preset {
-    /// Its name.
+    /// Name of the preset.
     pub name: &'static str,
-    /// Its scenario, as TOML.
+    /// The scenario as TOML text.
     pub text: &'static str,
 }
 
@@ -38,12 +38,12 @@ static PRESETS: [Preset; 17] = files![
     "vdsl-40-10",
 ];
 
-/// All of them, in the order of their names.
+/// All presets, in the order of their names.
 pub fn presets() -> &'static [Preset] {
     &PRESETS
 }
 
-/// The preset of that name, or a message that there is none.
+/// The preset with this name, or an error message.
 pub fn preset(name: &str) -> Result<&'static Preset, String> {
     let names: Vec<&str> = PRESETS.iter().map(|preset| preset.name).collect();
     let found = PRESETS.iter().find(|preset| preset.name == name);
@@ -51,17 +51,17 @@ pub fn preset(name: &str) -> Result<&'static Preset, String> {
 }
 
 impl Preset {
-    /// What it is, in a sentence.
+    /// Description of the preset in one sentence.
     pub fn about(&self) -> String {
         self.said("")
     }
 
-    /// Where its numbers come from.
+    /// Sources of the numbers.
     pub fn sources(&self) -> String {
         self.said("Sources: ")
     }
 
-    /// What it must not be used for.
+    /// Purposes that the preset must not be used for.
     pub fn not_for(&self) -> String {
         self.said("Not for: ")
     }

@@ -1,4 +1,4 @@
-//! A flow over QUIC, as a scenario describes it.
+//! A QUIC flow, as a scenario describes it.
 
 use stillair_model::app::Page;
 use stillair_model::transport::quic::{HostCost, Preset, QuicConfig};
@@ -7,20 +7,20 @@ use stillair_model::vocabulary::Duration;
 use super::CongestionControl;
 use super::quinn::QuicStack;
 
-/// What goes over a connection, and what its ends are like.
+/// The load of a QUIC flow, and the configuration of both ends.
 #[derive(Clone, PartialEq, Debug)]
 pub struct QuicFlow {
-    /// The preset that it began with, for reports.
+    /// The preset that the configuration is based on, for reports.
     pub preset: Preset,
     /// The stack of both ends.
     pub stack: QuicStack,
-    /// All parts of the model, with what the scenario changes.
+    /// Configuration of the QUIC model, with the scenario's changes.
     pub config: QuicConfig,
-    /// A congestion control of TCP's instead of the model's, at both ends.
+    /// A TCP congestion control that replaces the model's at both ends.
     pub law: Option<CongestionControl>,
-    /// What it carries.
+    /// Load of the connection.
     pub load: QuicLoad,
-    /// Work of the end that sends the data, and of the other.
+    /// CPU costs of the end that sends the data, and of the other end.
     pub costs: [HostCost; 2],
 }
 
@@ -28,7 +28,7 @@ pub struct QuicFlow {
 pub(super) const LARGEST_PROBE: u32 = 1_452;
 
 impl QuicFlow {
-    /// Most bytes of UDP payload in a packet.
+    /// Maximum UDP payload of a packet in bytes.
     pub fn largest(&self) -> u32 {
         match &self.stack {
             QuicStack::Model => self.config.packet,
@@ -37,23 +37,23 @@ impl QuicFlow {
     }
 }
 
-/// What goes over a connection.
+/// Load of a QUIC connection.
 #[derive(Clone, PartialEq, Debug)]
 pub enum QuicLoad {
-    /// So many bytes, or as many as it can until it stops.
+    /// A bulk transfer of a given size, or without limit until the flow stops.
     Transfer {
-        /// Bytes over all streams.
+        /// Size in bytes, summed over all streams; `None` means unlimited.
         bytes: Option<u64>,
-        /// Streams that share them.
+        /// Number of streams that share the transfer.
         streams: u32,
-        /// Bytes of the request on each; none if the sender of the data opens the connection and is not asked.
+        /// Size of the request on each stream in bytes; `None` if the sender of the data opens the connection and needs no request.
         request: Option<u32>,
     },
-    /// A page that is loaded over and over, each time over a connection of its own.
+    /// Repeated page loads, each over a new connection.
     Page {
         /// The page.
         page: Page,
-        /// Least time from the beginning of a load to that of the next.
+        /// Minimum time between the starts of two loads.
         interval: Duration,
     },
 }

@@ -1,5 +1,5 @@
-//! quinn as the stack of a flow, as a scenario describes it. It is described here and not by the stack's own settings so that
-//! a program without it reads the same scenarios.
+//! quinn as the stack of a flow, as a scenario describes it. The options are separate from quinn's own types, so that a program without quinn reads
+//! the same scenarios.
 
 #[cfg(feature = "quinn")]
 use std::fmt;
@@ -10,7 +10,7 @@ use stillair_model::vocabulary::Duration;
 #[cfg(feature = "quinn")]
 use stillair_quinn::Factory;
 
-/// Which stack both ends of a flow have.
+/// The stack of both ends of a QUIC flow.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum QuicStack {
     /// The model.
@@ -19,35 +19,35 @@ pub enum QuicStack {
     Quinn(QuinnOptions),
 }
 
-/// What both ends are like.
+/// Options of both ends.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct QuinnOptions {
-    /// Their congestion control.
+    /// Congestion control.
     pub congestion_control: QuinnControl,
-    /// One that a program brings instead: no file can name it.
+    /// A program's own congestion control instead, which a scenario file cannot name.
     #[cfg(feature = "quinn")]
     pub custom: Option<QuinnFactory>,
-    /// Initial window in bytes; none means what the control has by itself.
+    /// Initial congestion window in bytes; `None` means the default of the congestion control.
     pub initial_window: Option<u64>,
-    /// Packets are spread over the round trip.
+    /// Whether packets are paced.
     pub pacing: bool,
-    /// What the sender of data asks of the receiver.
+    /// ACK frequency that the sender of the data requests from the receiver (draft-ietf-quic-ack-frequency).
     pub ack_frequency: Option<AckFrequency>,
-    /// Bytes of UDP payload of a full packet; none means that it is looked for by probes.
+    /// UDP payload of a full packet in bytes; `None` means that path MTU discovery finds it.
     pub packet: Option<u16>,
-    /// What is let be sent on a stream ahead of the reader, in bytes; none means quinn's own.
+    /// Flow-control window of a stream in bytes; `None` means quinn's default.
     pub stream_window: Option<u32>,
-    /// The same on the connection; none means no limit, quinn's own.
+    /// Flow-control window of the connection in bytes; `None` means no limit, which is quinn's default.
     pub connection_window: Option<u32>,
-    /// Streams that a client may have open.
+    /// Maximum number of concurrent streams of a client.
     pub streams: u32,
-    /// What protects packets.
+    /// Packet protection.
     pub crypto: Crypto,
-    /// The server's part of the handshake after its hello, in bytes.
+    /// Size in bytes of the server's handshake messages after the ServerHello.
     pub certificates: u32,
 }
 
-/// A congestion control of quinn's, or the model's.
+/// A congestion control of quinn, or that of the QUIC model.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum QuinnControl {
     /// CUBIC.
@@ -56,42 +56,42 @@ pub enum QuinnControl {
     NewReno,
     /// BBR.
     Bbr,
-    /// The model's window, as the flow's parts have it.
+    /// The congestion control of the QUIC model, with the flow's configuration.
     Model,
 }
 
 impl QuinnControl {
-    /// All, with their names.
+    /// All congestion controls, with their names.
     pub const ALL: [(&str, Self); 4] =
         [("cubic", Self::Cubic), ("newreno", Self::NewReno), ("bbr", Self::Bbr), ("model", Self::Model)];
 
-    /// Its name.
+    /// Name of the congestion control.
     pub fn name(self) -> &'static str {
         Self::ALL.iter().find(|(_, control)| *control == self).expect("all have names").0
     }
 }
 
-/// How often the receiver is asked to acknowledge.
+/// ACK frequency that is requested from the receiver.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct AckFrequency {
-    /// Packets that one acknowledgement is for.
+    /// Packets per acknowledgement.
     pub every: u32,
-    /// Longest delay of an acknowledgement; none means the receiver's own.
+    /// Maximum acknowledgement delay; `None` means the receiver's default.
     pub max_delay: Option<Duration>,
-    /// Packets out of order that are acknowledged at once; 0 means none.
+    /// Reordering threshold in packets for an immediate acknowledgement; 0 disables it.
     pub reordering: u32,
 }
 
-/// What protects packets.
+/// Packet protection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Crypto {
-    /// Nothing, in packets of the same sizes.
+    /// No protection; packets have the same sizes as with TLS.
     Null,
-    /// TLS 1.3, if the program has it.
+    /// TLS 1.3, if the program is built with it.
     Tls,
 }
 
-/// What makes the congestion controllers of a program's own. Two are the same if they share the factory.
+/// A factory of a program's own congestion controllers. Two values are equal if they share the factory.
 #[cfg(feature = "quinn")]
 #[derive(Clone)]
 pub struct QuinnFactory(pub Factory);

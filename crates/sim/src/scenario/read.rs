@@ -1,4 +1,4 @@
-//! Reads a scenario from text, with given parts and a provider of files.
+//! Reads a scenario from text, with user-defined parts and a provider of files.
 
 use super::builder::ScenarioBuilder;
 use super::document::Table;
@@ -8,21 +8,21 @@ use super::parts::Parts;
 use super::sweep::combinations;
 use super::{Scenario, decode, decoded, foreign, many, trace, tree};
 
-/// Reads scenarios: knows the parts that they may name beside the built-in ones, and gives the files that they name.
+/// A reader of scenarios, with the user-defined parts and the files that scenarios may name.
 #[derive(Clone, Copy)]
 pub struct Reader<'a> {
     /// User-defined parts.
     pub parts: &'a Parts,
-    /// Where files come from.
+    /// Provider of files.
     pub files: &'a dyn Files,
 }
 
 impl Reader<'_> {
-    /// Reads a scenario from `text`; `file` is its name in messages, and nothing is opened by it.
+    /// Reads a scenario from `text`. `file` is its name in messages; no file of that name is opened.
     ///
-    /// Each override is a dotted path and the text of a value, such as `("node.ap.interface.wlan0.scheme",
-    /// "fifo")`. It acts as an edit of the file would, in the order given and before `like` is resolved. Text
-    /// that is no TOML value is a string. Elements of lists are numbered: `flow.0.rate`.
+    /// Each override is a dotted path and the text of a value, such as `("node.ap.interface.wlan0.scheme", "fifo")`. It acts like an edit of the
+    /// file. Overrides are applied in the given order, before `like` is resolved. Text that is not a TOML value is a string. Elements of lists are
+    /// numbered: `flow.0.rate`.
     pub fn parse(
         &self,
         text: &str,
@@ -32,7 +32,7 @@ impl Reader<'_> {
         tree(text, overrides).and_then(|tree| self.whole(&tree)).map_err(|fault| fault.in_file(file))
     }
 
-    /// The scenario that a builder asks for; a mistake is told as of "a scenario built in Rust", by its key.
+    /// Builds the scenario of a builder. Errors name the key, and "a scenario built in Rust" as the file.
     pub fn build(&self, builder: &ScenarioBuilder) -> Result<Scenario, ScenarioError> {
         self.whole(builder.tree()).map_err(|fault| fault.in_file("a scenario built in Rust"))
     }
@@ -52,13 +52,12 @@ impl Reader<'_> {
         }
     }
 
-    /// All combinations of the `[sweep]` table of `text`, each a list of overrides for [`Reader::parse`] to follow `overrides`.
+    /// All combinations of the `[sweep]` table of `text`. Each is a list of overrides to pass to [`Reader::parse`] after `overrides`.
     ///
-    /// A table of too many combinations, or with a value that none of them accepts, is a mistake; so is an override of a swept key,
-    /// which every combination sets anew.
+    /// Errors: too many combinations, a value that no combination accepts, and an override of a swept key, which every combination sets anew.
     ///
-    /// Keys stand in the order of the file and the last one changes fastest. Without the table, or with an empty
-    /// one, there is one combination that overrides nothing.
+    /// Keys are in the order of the file, and the last key changes fastest. Without a `[sweep]` table, or with an empty one, there is one
+    /// combination without overrides.
     pub fn sweep(
         &self,
         text: &str,
@@ -70,12 +69,12 @@ impl Reader<'_> {
     }
 }
 
-/// Reads a scenario as [`Reader::parse`] does, with the built-in parts alone; what it names are files of the folder of `file`.
+/// Reads a scenario like [`Reader::parse`], with the built-in parts only. Files that the scenario names are in the folder of `file`.
 pub fn parse(text: &str, file: &str, overrides: &[(String, String)]) -> Result<Scenario, ScenarioError> {
     Reader { parts: Parts::none(), files: &Folder::of(file) }.parse(text, file, overrides)
 }
 
-/// The combinations of a scenario's `[sweep]` table, as [`Reader::sweep`] has them, with the built-in parts alone.
+/// The combinations of a scenario's `[sweep]` table, like [`Reader::sweep`], with the built-in parts only.
 pub fn sweep(
     text: &str,
     file: &str,

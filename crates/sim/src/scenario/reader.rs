@@ -1,4 +1,4 @@
-//! A cursor over one table that hands out values by their description and knows which keys nobody asked for.
+//! A cursor over one table, which returns values by their description and knows which keys were not read.
 
 use stillair_model::vocabulary::{Duration, Rate};
 
@@ -24,7 +24,7 @@ pub(super) struct Field<'a> {
     pub path: String,
     pub item: &'a Item,
     pub form: &'static Form,
-    /// What names may stand for beside what is built in.
+    /// User-defined parts that names may refer to.
     pub parts: &'a Parts,
 }
 

@@ -1,31 +1,31 @@
-//! What a scenario asks to be recorded.
+//! The recordings that a scenario requests.
 
 use stillair_model::vocabulary::Duration;
 
-/// What is recorded beyond the summary.
+/// Recordings beyond the summary.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Record {
-    /// Time between samples of every TCP sender's state, as `ss -tim` shows it; none means no samples.
+    /// Interval between samples of each TCP sender's state, as `ss -tim` shows it; `None` means no samples.
     pub ss: Option<Duration>,
-    /// Time between samples of what waits in each layer of each interface; none means no samples.
+    /// Interval between samples of the backlog in each layer of each interface; `None` means no samples.
     pub queues: Option<Duration>,
-    /// Time between samples of what guests' queueing disciplines count, as `tc -s qdisc` shows it; none means no samples.
+    /// Interval between samples of the counters of guests' queueing disciplines, as `tc -s qdisc` shows them; `None` means no samples.
     pub tc: Option<Duration>,
-    /// The same of the counters of guests' protocols, as `nstat -az` shows them.
+    /// Interval between samples of guests' protocol counters, as `nstat -az` shows them; `None` means no samples.
     pub nstat: Option<Duration>,
-    /// Every datagram of QUIC connections, and their windows.
+    /// Whether every datagram of QUIC connections, and their congestion windows, are recorded.
     pub quic: bool,
     /// Part of the run in which every exchange on the air is recorded.
     pub air: Option<Stretch>,
-    /// Where the time of packets went, of one packet of so many.
+    /// Delays by layer and cause are recorded of one in this many packets; `None` means of no packet.
     pub sojourn: Option<u64>,
 }
 
-/// A part of a run, given as times since its beginning.
+/// A part of a run, as times since the start of the run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Stretch {
-    /// When it begins.
+    /// Start of the part.
     pub from: Duration,
-    /// When it is over.
+    /// End of the part.
     pub until: Duration,
 }

@@ -1,4 +1,4 @@
-//! The resolved scenario as JSON, to be stored beside results: every default filled in, units in the names.
+//! The resolved scenario as JSON, to be stored with results. All defaults are filled in, and names carry the units.
 
 mod cake;
 mod custom;
@@ -34,7 +34,7 @@ use path::{errors, rates, traced};
 use qdisc::qdisc;
 
 impl Scenario {
-    /// The scenario as one JSON object; equal scenarios give equal text.
+    /// The scenario as one JSON object. Equal scenarios give equal text.
     pub fn resolved(&self) -> String {
         let names = |group: Vec<_>| group.iter().map(|&at| self.interface_name(at)).collect::<Vec<_>>();
         let channels = self.channels.iter().map(|c| {

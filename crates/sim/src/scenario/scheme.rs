@@ -1,32 +1,32 @@
 //! Queueing schemes by name.
 
-/// How a Wi-Fi device queues and schedules, under the scenario's names.
+/// Queueing and scheduling of a Wi-Fi device, under the scenario's names.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Scheme {
-    /// `fifo`: pfifo_fast over the driver's own queues.
+    /// `fifo`: pfifo_fast above the driver's own queues.
     Fifo,
-    /// `fq_codel`: the qdisc over the driver's own queues.
+    /// `fq_codel`: fq_codel as qdisc above the driver's own queues.
     FqCodel,
-    /// `fq_mac`: queues in the MAC, served in turn.
+    /// `fq_mac`: per-station queues in the MAC, served round robin.
     FqMac,
-    /// `airtime`: queues in the MAC, served by airtime as ath9k does it.
+    /// `airtime`: queues in the MAC with airtime fairness, as in ath9k.
     Airtime,
-    /// `airtime_as_printed`: the same by the paper's listing.
+    /// `airtime_as_printed`: like `airtime`, by the listing printed in the paper.
     AirtimeAsPrinted,
-    /// `mac80211`: queues in the MAC, served by airtime as mac80211 has done since 5.1.
+    /// `mac80211`: queues in the MAC with airtime fairness, as in mac80211 since 5.1.
     Mac80211,
-    /// `ath9k_htc`: pfifo_fast over a device behind USB.
+    /// `ath9k_htc`: pfifo_fast above a USB device.
     Ath9kHtc,
-    /// `ath10k`: queues in the MAC over firmware that makes the aggregates, with airtime queue limits.
+    /// `ath10k`: queues in the MAC above firmware that builds the aggregates, with airtime queue limits (AQL).
     Ath10k,
-    /// `ath11k`: the same without limits and airtime fairness.
+    /// `ath11k`: like `ath10k`, without AQL and airtime fairness.
     Ath11k,
-    /// `mt76`: the same with limits, and airtime by the hardware's counters.
+    /// `mt76`: like `ath10k`, with AQL, and with airtime from the hardware's counters.
     Mt76,
 }
 
 impl Scheme {
-    /// All, under their names.
+    /// All schemes, with their names.
     pub const ALL: [(&'static str, Self); 10] = [
         ("fifo", Self::Fifo),
         ("fq_codel", Self::FqCodel),
@@ -42,7 +42,7 @@ impl Scheme {
 }
 
 impl Scheme {
-    /// Its name in a scenario.
+    /// Name of the scheme in a scenario.
     pub fn name(self) -> &'static str {
         Self::ALL.iter().find(|(_, scheme)| *scheme == self).map_or("", |(name, _)| *name)
     }

@@ -1,4 +1,4 @@
-//! What a queueing discipline lets through.
+//! Traffic that a queueing discipline lets through.
 
 use stillair_model::qdisc::QdiscConfig;
 use stillair_model::vocabulary::Rate;

@@ -1,4 +1,4 @@
-//! Changes during a run: at instants in the scenario, or on request.
+//! Changes during a run, at times given in the scenario or on request.
 
 use serde_json::Value;
 use stillair_model::qdisc::QdiscConfig;
@@ -12,16 +12,16 @@ use super::parts::Parts;
 use super::reader::Field;
 use super::{Attachment, InterfaceRef, QdiscSpec, Role, Scenario, Station, decoded};
 
-/// The network from an instant on.
+/// A change of the network at a given time.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Step {
-    /// That instant.
+    /// Time of the change.
     pub at: Duration,
-    /// What the network is from then on.
+    /// The network from then on.
     pub to: Box<Scenario>,
 }
 
-/// A part of the network that is another than before.
+/// A part of the network that changes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Change {
     /// A wired link, by its position in [`Scenario::links`].
@@ -78,7 +78,7 @@ fn can_change(key: &str) -> bool {
     }
 }
 
-/// Refuses the key of a change that a run cannot make.
+/// Returns an error if a run cannot change this key.
 pub fn changeable(key: &str) -> Result<(), String> {
     let key = unquoted(key);
     if can_change(&key) {
@@ -129,7 +129,7 @@ fn here(origin: Origin, fault: Fault) -> Fault {
     Fault::new(origin, fault.key, fault.found, fault.expected)
 }
 
-/// What is another in `to`; an error that says what is and cannot be.
+/// The parts in which `to` differs from `from`. The error names a difference that a run cannot make.
 pub fn changes(from: &Scenario, to: &Scenario) -> Result<Vec<Change>, String> {
     let mut all = Vec::new();
     let mut same = from.clone();

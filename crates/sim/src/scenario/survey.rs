@@ -1,5 +1,4 @@
-//! The survey of a scenario, for its author: its nodes, which of them hear each other and how well, at which rates, and keys
-//! without effect.
+//! Survey of a scenario for its author: nodes, audibility and received power between them, rates, and keys without effect.
 
 use serde_json::{Value, json};
 use stillair_model::qdisc::QdiscConfig;
@@ -19,8 +18,8 @@ use super::{
 };
 
 impl Scenario {
-    /// The survey as one JSON object. Losses are those of frames of 1,538 bytes; ratios of signal to noise are above the noise of
-    /// 20 MHz, as in the scenario.
+    /// The survey as one JSON object. Loss rates are of frames of 1,538 bytes. Signal-to-noise ratios refer to the noise in 20 MHz, as in the
+    /// scenario.
     pub fn survey(&self) -> String {
         let all = json!({
             "name": self.name,

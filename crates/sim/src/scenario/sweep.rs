@@ -1,4 +1,4 @@
-//! The `[sweep]` table: lists of values by dotted key, to the overrides of every combination.
+//! The `[sweep]` table: lists of values by dotted key, which are expanded to the overrides of every combination.
 
 use super::contract::Form;
 use super::decoded;

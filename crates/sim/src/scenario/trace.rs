@@ -1,4 +1,4 @@
-//! A station's path as a file has recorded it: rate and loss over time.
+//! Trace of a station's path from a file: rate and loss over time.
 
 use stillair_model::vocabulary::{Duration, Rate};
 use stillair_model::wifi::phy::{HtRate, PhyRate, RateTry, RetryChain, Width};
@@ -13,19 +13,19 @@ use crate::trace_file::{self, BadLine, Format, PathRate, Steps, TraceStep};
 /// A trace of a station's path.
 #[derive(Clone, PartialEq, Debug)]
 pub struct PathTrace {
-    /// The file as the scenario names it.
+    /// Name of the file in the scenario.
     pub file: String,
     /// Its format.
     pub format: Format,
-    /// It begins anew when it is over, where its format says when that is.
+    /// Whether the trace repeats at its end, if the format defines the end.
     pub repeat: bool,
-    /// The rate of which other rates take width, guard interval and streams, and how often each is tried.
+    /// The rate that gives width, guard interval and number of streams of the other rates, and the number of tries of each.
     pub base: RateTry,
-    /// Widest channel.
+    /// Maximum channel width.
     pub width: Width,
-    /// From when on which rates, and what share of data frames is lost; nothing before the file is read.
+    /// Times, each with the new retry chain and the share of data frames lost. Empty until the file is read.
     pub steps: Vec<(Duration, RetryChain, f64)>,
-    /// When it begins anew.
+    /// Time after which the trace repeats; `None` if it does not.
     pub length: Option<Duration>,
 }
 

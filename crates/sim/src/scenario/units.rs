@@ -1,6 +1,6 @@
-//! Numbers with units and names of rates, from text to whole numbers without passing through floats.
+//! Parses numbers with units and names of rates into integers, without floating point.
 //!
-//! Each reader answers `Err` with what would have been right.
+//! Each function returns as error a text that says what is expected.
 
 use stillair_model::vocabulary::{Duration, Rate};
 use stillair_model::wifi::phy::{Gi, HeRate, HtRate, OfdmRate, PhyRate, VhtRate, Width};

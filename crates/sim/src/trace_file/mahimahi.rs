@@ -1,4 +1,4 @@
-//! Mahimahi's traces: a line for each packet that may leave, with its time in ms.
+//! Traces of Mahimahi: one line per packet delivery opportunity, with its time in ms.
 // mahimahi: mm-link(1) - each line is an opportunity to deliver 1504 bytes at that ms; the trace begins anew after its last one.
 
 use stillair_model::vocabulary::{Duration, Rate};

@@ -1,8 +1,8 @@
-//! Recordings of a link in files that users have: what it carried and lost, from one time to the next.
+//! Recordings of a link in users' files: rates and losses over time.
 //!
-//! Three formats become one list of [`TraceStep`]s: mahimahi's packet-delivery opportunities, TheaterQ's lines, and lines of time, rate
-//! and share of broken frames. Of a channel there are records of a source that is on or off, and of how busy others kept it. Nothing here reads
-//! a file or knows a station.
+//! Three formats are converted to one list of [`TraceStep`]s: Mahimahi's packet delivery opportunities, TheaterQ's lines, and lines of time, rate
+//! and share of broken frames. For a channel there are recordings of an interference source that is on or off, and of the share of time that others
+//! keep the channel busy. This module opens no file and knows no stations.
 
 mod mahimahi;
 mod rates;
@@ -17,61 +17,61 @@ use stillair_model::vocabulary::{Duration, Rate};
 pub use shares::{read_shares, read_switch};
 pub use survey::read_survey;
 
-/// Most steps of a trace; what is longer is refused.
+/// Maximum number of steps; longer traces are an error.
 pub const MOST_STEPS: usize = 1_000_000;
 
 /// Formats of traces.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Format {
-    /// Lines of time in s, rate and share of broken frames.
+    /// Lines with time in s, rate, and share of broken frames.
     Rates,
-    /// Lines of times in ms at which 1504 bytes may leave.
+    /// Lines with a time in ms at which 1504 bytes may be sent.
     Mahimahi,
-    /// Lines of how long, latency, rate, loss and limit.
+    /// Lines with duration, latency, rate, loss and queue limit.
     Theaterq,
 }
 
-/// What the link carries.
+/// Capacity of the link.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum PathRate {
-    /// As much as its own rate lets it.
+    /// Limited only by the link's own rate.
     Unlimited,
-    /// This many bits in a second.
+    /// A capacity in bit/s.
     Capacity(Rate),
-    /// What this rate of 802.11 does, by its name.
+    /// That of an 802.11 rate, by name.
     Named(String),
 }
 
-/// What holds from a time on.
+/// The state of a link from a time on.
 #[derive(Clone, PartialEq, Debug)]
 pub struct TraceStep {
-    /// Since the beginning of the trace.
+    /// Time since the start of the trace.
     pub at: Duration,
-    /// What the link carries.
+    /// Capacity of the link.
     pub carries: PathRate,
-    /// The share of frames that is lost, 0 to 1.
+    /// Share of frames lost, 0 to 1.
     pub loss: f64,
     /// Line of the file, from 1.
     pub line: u32,
 }
 
-/// A trace: its steps in order of time, the first at 0, and how long it is where the format says so.
+/// A trace: steps in order of time, the first at 0, and the length if the format defines it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Steps {
-    /// At least one.
+    /// The steps, at least one.
     pub steps: Vec<TraceStep>,
-    /// When it is over; none if the last step holds for good.
+    /// Length of the trace; `None` if the last step has no end.
     pub length: Option<Duration>,
 }
 
-/// A line that is wrong.
+/// An invalid line.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct BadLine {
-    /// From 1; of a trace as a whole its last.
+    /// Line number from 1; for errors of the whole trace, the last line.
     pub line: u32,
-    /// What stands there.
+    /// What was found.
     pub found: String,
-    /// What would be right.
+    /// What is expected.
     pub expected: String,
 }
 
@@ -83,7 +83,7 @@ impl fmt::Display for BadLine {
 
 impl std::error::Error for BadLine {}
 
-/// Reads a trace. Empty lines and those that begin with `#` are passed over.
+/// Reads a trace. Empty lines and lines that begin with `#` are ignored.
 pub fn read(format: Format, text: &str) -> Result<Steps, BadLine> {
     let read = match format {
         Format::Rates => rates::read,

@@ -1,4 +1,4 @@
-//! Lines of time in s, rate of 802.11 and share of broken frames.
+//! Lines with time in s, 802.11 rate, and share of broken frames.
 
 use stillair_model::vocabulary::Duration;
 

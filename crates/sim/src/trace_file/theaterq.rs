@@ -1,4 +1,4 @@
-//! TheaterQ's traces: lines of how long they hold, latency, rate, loss and queue limit.
+//! Traces of TheaterQ: lines with duration, latency, rate, loss and queue limit.
 // theaterq: README.md, Trace File Format (cs7org/TheaterQ, 0e7da6d) - five fields, or ten in the extended format, nine before 20a2056:
 // us, ns, [ns,] bit/s, loss and limit, [probability and delay of duplicates, route, queue]; losses are scaled to 32 bits. Lines that begin
 // with no digit are ignored there.

@@ -4,63 +4,63 @@ use core::fmt;
 
 use stillair_model::vocabulary::{Addr, IfId, Instant, LONGEST_PACKET};
 
-/// A packet that comes in from outside.
+/// A packet that enters the model.
 #[derive(Clone, Copy, Debug)]
 pub struct Entering<'a> {
-    /// The interface through which its host sends it. At a modelled host, which has no packets with bytes of its own, the host's routes
-    /// choose the way: so a driver can answer for it.
+    /// The interface through which the host sends the packet. If the host is modelled, its routes choose the way; a driver can use this to answer
+    /// for the host.
     pub at: IfId,
-    /// The packet from the IP header on, at most [`LONGEST_PACKET`]: one segment.
+    /// The packet from the IP header on, one segment of at most [`LONGEST_PACKET`] bytes.
     pub bytes: &'a [u8],
-    /// Its source: that of interface n is n, any other [`World::elsewhere`](super::World::elsewhere).
+    /// Source: `Addr(n)` for interface n, otherwise [`World::elsewhere`](super::World::elsewhere).
     pub src: Addr,
-    /// Its destination, by the same rule.
+    /// Destination, by the same rule.
     pub dst: Addr,
-    /// Hash of its five-tuple, by which queues tell flows apart.
+    /// Hash of the 5-tuple, which queues use to tell flows apart.
     pub flow_hash: u32,
-    /// TOS byte of its header, or traffic class.
+    /// TOS byte (IPv4) or traffic class (IPv6).
     pub tos: u8,
-    /// Hops it may still make.
+    /// Remaining TTL or hop limit.
     pub ttl: u8,
-    /// Memory that it takes, in bytes (as `skb->truesize`).
+    /// Memory of the packet in bytes, as `skb->truesize`.
     pub truesize: u32,
-    /// The number by which the driver wants to hear of the end of its charge: a position in the driver's table, so that small numbers cost
-    /// little memory. It can be used again when it has been told.
+    /// Number under which the driver is told of the end of the packet's charge. It is an index into the driver's table, so small numbers save
+    /// memory. After the driver has been told, it may be used again.
     pub token: Option<u32>,
 }
 
 /// A packet that has left the model.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Left {
-    /// The interface of an outside host at which it came in; at a modelled host, the one whose address it is for.
+    /// The interface of the outside host that received the packet; for a modelled host, the interface with the destination address.
     pub at: IfId,
-    /// When it did.
+    /// Time of reception.
     pub since: Instant,
-    /// Where it came from: the interface that sent it has this number, if one of the scenario did.
+    /// Source: the number of the sending interface, if the packet was sent by an interface of the scenario.
     pub src: Addr,
-    /// When its host sent it.
+    /// Time at which the host sent the packet.
     pub sent: Instant,
-    /// Which of its host's packets it is: the first is 1, and after 2^32 they begin anew. A duplicate has the number of the other.
+    /// Number of the packet among those of its host, from 1, modulo 2^32. A duplicate has the number of the original.
     pub number: u32,
-    /// Its TOS byte or traffic class by then: queues may have marked it.
+    /// TOS byte or traffic class, with marks that queues have set (ECN).
     pub tos: u8,
-    /// Hops that are left.
+    /// Remaining TTL or hop limit.
     pub ttl: u8,
-    /// It came in at the same interface and instant as the packet given before: both are of one batch, which a host takes in at once and
-    /// may merge (GRO).
+    /// Whether the packet was received at the same interface and instant as the previous one. Such packets form a batch, which a host processes at
+    /// once and may merge (GRO).
     pub together: bool,
 }
 
-/// Why a packet was not let in.
+/// The reason why a packet was refused.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Refused {
-    /// There is no such interface.
+    /// The interface does not exist.
     Interface(IfId),
-    /// It is empty, or longer than [`LONGEST_PACKET`].
+    /// The packet is empty or longer than [`LONGEST_PACKET`].
     Length(usize),
-    /// Neither an interface's address nor the one beyond them.
+    /// The address is neither that of an interface nor the one that stands for all others.
     Address(Addr),
-    /// The token is that of another packet whose end the driver has not been told, or too large.
+    /// The token is too large, or in use by a packet whose end the driver has not been told.
     Token(u32),
 }
 

@@ -1,7 +1,7 @@
 //! The interface of the world for a driver: time, and packets of outside hosts.
 //!
-//! The driver owns time. It advances the world to an instant, enters packets that arrived by then, processes them, takes packets
-//! that have left and charges that have ended, and waits until the next event or the next packet from outside:
+//! The driver owns time. It advances the world to an instant, enters the packets that have arrived by then, and processes them. Then it takes the
+//! packets that have left and the charges that have ended, and waits until the next event or the next packet from outside:
 //!
 //! ```text
 //! advance(now); enter(...) for each packet; put_through(); left() and ended() until there are none; wait until next_event()
@@ -20,8 +20,7 @@ impl<S: Sink> World<S> {
         self.core.now
     }
 
-    /// The time of the next event, if no packet enters before. This changes nothing and may be called at any time after
-    /// [`World::put_through`].
+    /// The time of the next event, if no packet enters earlier. This changes nothing. It may be called at any time after [`World::put_through`].
     pub fn next_event(&mut self) -> Option<Instant> {
         self.core.timers.earliest()
     }
@@ -35,31 +34,31 @@ impl<S: Sink> World<S> {
         self.core.now = at;
     }
 
-    /// A packet enters from outside, now: it is queued at the interface of its host, and the queue's result is returned. After
-    /// all packets of this instant, call [`World::put_through`].
+    /// Enters a packet from an outside host at the current time. The packet is queued at the interface of its host, and the result of the queue is
+    /// returned. Call [`World::put_through`] after all packets of this instant.
     pub fn enter(&mut self, packet: &Entering<'_>) -> Result<Enqueue, Refused> {
         let Self { core, hosts, network, air, .. } = self;
         hosts.enter(&mut Below { core, network, air }, packet)
     }
 
-    /// Processes the packets that have entered: delayed queues, and devices that got frames.
+    /// Processes the packets that have entered: runs delayed queues, and devices that got frames.
     pub fn put_through(&mut self) {
         self.settle();
     }
 
-    /// The next packet that has left the model, in order. Its bytes replace the content of `bytes`, with current mark, hop limit
-    /// and header checksum.
+    /// The next packet that has left the model, in order. Its bytes replace the content of `bytes`; TOS byte, hop limit and header checksum are up
+    /// to date.
     pub fn left(&mut self, bytes: &mut Vec<u8>) -> Option<Left> {
         self.hosts.left(&mut self.core, bytes)
     }
 
-    /// The next token whose charge has ended, in order: by a transmission report, by a drop, or at the other end. Limits of a
-    /// host, such as TCP small queues, use this.
+    /// The next token whose charge has ended, in order. A charge ends with a transmission report, a drop, or the arrival at the other end. Limits
+    /// of a host, such as TCP small queues, use this.
     pub fn ended(&mut self) -> Option<u32> {
         self.hosts.ended(&mut self.core)
     }
 
-    /// Whether a packet has left, or a charge has ended, that has not been read yet.
+    /// Whether packets that left, or ended charges, have not been read yet.
     pub fn has_news(&self) -> bool {
         self.hosts.outside().waiting() > 0 || self.core.packets.has_ended()
     }

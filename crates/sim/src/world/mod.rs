@@ -70,7 +70,7 @@ impl Slots {
     }
 }
 
-/// Everything there is in a run.
+/// The state of a run.
 #[derive(Debug)]
 pub struct World<S> {
     core: Core<S>,
@@ -108,12 +108,12 @@ impl<S: Sink> Above for Upstairs<'_, S> {
 }
 
 impl<S: Sink> World<S> {
-    /// The latest end that a run may have.
+    /// The latest time at which a run may end.
     pub fn horizon(&self) -> Instant {
         self.core.timers.horizon()
     }
 
-    /// Runs until `end`, which is not after the horizon; what is due at `end` is left.
+    /// Runs until `end`, which must not be after the horizon. Events at `end` are not handled.
     pub fn run_until(&mut self, end: Instant) {
         assert!(end <= self.horizon(), "timers that late do not fire");
         self.run_before(end);
@@ -132,7 +132,7 @@ impl<S: Sink> World<S> {
         }
     }
 
-    /// Events handled so far.
+    /// Number of events handled so far.
     pub fn events(&self) -> u64 {
         self.events
     }
@@ -183,29 +183,29 @@ impl<S: Sink> World<S> {
         air.settle(core);
     }
 
-    /// What can be read of it.
+    /// Read-only access to the world.
     pub fn books(&self) -> Books<'_, S> {
         let Self { core, hosts, network, air, .. } = self;
         Books { core, hosts, network, air }
     }
 
-    /// Ends its accounts at `end`; an error if they do not close.
+    /// Closes the accounts at `end`. An error if they do not balance.
     pub fn close(&mut self, end: Instant) -> Result<(), String> {
         self.air.close(end)?;
         self.books().check()
     }
 
-    /// Who reads the trace.
+    /// The reader of the trace.
     pub fn trace(&self) -> &S {
         &self.core.trace
     }
 
-    /// The same, to be changed.
+    /// Mutable access to the reader of the trace.
     pub fn trace_mut(&mut self) -> &mut S {
         &mut self.core.trace
     }
 
-    /// Ends the world, but for the reader of its trace.
+    /// Drops the world and returns the reader of its trace.
     pub fn into_trace(self) -> S {
         self.core.trace
     }

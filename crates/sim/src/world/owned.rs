@@ -1,9 +1,9 @@
 //! The island of each object of a world, and the world that owns it if a scenario has several.
 
-/// The islands of a scenario, by the numbers that its world gives to things.
+/// The islands of a scenario, by the numbers of the world.
 #[derive(Debug)]
 pub struct Islands {
-    /// How many there are.
+    /// Number of islands.
     pub count: u16,
     /// By interface, behind those of the scenario by ifb: its island.
     pub(super) interfaces: Vec<u16>,
@@ -22,7 +22,7 @@ pub struct Islands {
 }
 
 impl Islands {
-    /// The islands divided among at most so many worlds, by what is to be done on them: by island its world.
+    /// Distributes the islands over at most `most` worlds by their load. Returns the world of each island.
     pub fn worlds(&self, most: usize) -> Vec<u16> {
         let mut work: Vec<(usize, u16)> = (0..self.count).map(|island| (0, island)).collect();
         self.apps.iter().chain(&self.devs).for_each(|&island| work[usize::from(island)].0 += 1);
@@ -38,7 +38,7 @@ impl Islands {
         worlds
     }
 
-    /// Interfaces of the scenario and ifbs.
+    /// Number of interfaces of the scenario, ifb devices included.
     pub fn interfaces(&self) -> usize {
         self.interfaces.len()
     }

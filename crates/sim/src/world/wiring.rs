@@ -1,4 +1,4 @@
-//! From a scenario to a world: numbers for names, devices for interfaces, routes for addresses.
+//! Builds a world from a scenario: numbers for names, devices for interfaces, routes for addresses.
 
 use stillair_model::node::interface::{QueueLayout, TxQueues};
 use stillair_model::node::jitter::Softirq;
@@ -66,8 +66,8 @@ pub struct Wired<S> {
     pub places: Vec<String>,
 }
 
-/// Wires the world of one run of a scenario. `sink` makes of its recorder the reader of the trace: the recorder itself, or
-/// one that passes events on to it.
+/// Builds the world of one run of a scenario. `sink` turns the recorder into the reader of the trace: the recorder itself, or a reader that passes
+/// events on to the recorder.
 pub fn wire<S: Sink>(scenario: &Scenario, seed: Seed, sink: impl FnOnce(Recorder) -> S) -> Wired<S> {
     let mut wired = wire_idle(scenario, seed, sink);
     let World { core, hosts, network, air, .. } = &mut wired.world;
@@ -76,7 +76,7 @@ pub fn wire<S: Sink>(scenario: &Scenario, seed: Seed, sink: impl FnOnce(Recorder
     wired
 }
 
-/// The same of a world in which nothing begins by itself until [`World::start_island`] is called.
+/// Builds the world in the same way, but nothing starts before [`World::start_island`] is called.
 pub fn wire_idle<S: Sink>(scenario: &Scenario, seed: Seed, sink: impl FnOnce(Recorder) -> S) -> Wired<S> {
     let mut plan = Plan::new(scenario);
     let (channels, radios, wlans) = plan.wifi(seed);

@@ -1,4 +1,4 @@
-//! The header before a packet on a card: remaining offload work.
+//! The header of a packet on a card (`virtio_net_hdr`), which describes remaining offload work.
 
 use stillair_ip::checksum;
 
@@ -14,9 +14,9 @@ const TCP_V4: u8 = 1;
 /// The header of a packet that a guest sends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TxHeader {
-    /// The card has to complete the transport checksum.
+    /// Whether the card has to complete the transport checksum.
     pub needs_checksum: bool,
-    /// Payload bytes of each segment, if the packet has several (TSO).
+    /// Payload of each segment in bytes, if the packet has several segments (TSO).
     pub gso_size: Option<u16>,
     start: u16,
     offset: u16,
@@ -34,7 +34,7 @@ impl TxHeader {
         }
     }
 
-    /// Completes the checksum of a frame. Its field holds the sum of the pseudo header.
+    /// Completes the transport checksum of a frame. The checksum field holds the sum of the pseudo-header.
     pub fn complete(&self, frame: &mut [u8]) -> Result<(), String> {
         let (start, field) = (usize::from(self.start), usize::from(self.start) + usize::from(self.offset));
         if start > frame.len() || field + 2 > frame.len() {
@@ -50,7 +50,7 @@ impl TxHeader {
     }
 }
 
-/// The header of a packet for a guest: one buffer, checksum valid.
+/// The header of a packet for the guest. One buffer is used. The checksum is marked valid if `may_say_so`.
 pub fn received(may_say_so: bool) -> [u8; HEADER] {
     let mut header = [0; HEADER];
     header[0] = if may_say_so { IS_VALID } else { 0 };

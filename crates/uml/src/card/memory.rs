@@ -1,4 +1,4 @@
-//! A guest's memory for its card: physical addresses; each access is checked against the regions that the guest has declared.
+//! Access to a guest's memory by physical addresses. Each access is checked against the regions that the guest has declared.
 
 use std::os::fd::OwnedFd;
 
@@ -7,22 +7,22 @@ use crate::sys::Mapping;
 /// A region of a guest's memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Region {
-    /// Its first physical address.
+    /// First physical address.
     pub address: u64,
     /// Length in bytes.
     pub size: u64,
-    /// Offset in its file.
+    /// Offset in the region's file.
     pub offset: u64,
 }
 
-/// All of a guest's memory that its card may use. It leaves out the kernel's own image.
+/// The guest memory that the card may use. The kernel image is not part of it.
 #[derive(Debug, Default)]
 pub struct GuestMemory(Vec<(Region, Mapping)>);
 
 /// A guest named an address outside its memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct OutOfBounds {
-    /// The address.
+    /// The first address of the access.
     pub address: u64,
     /// Length of the access in bytes.
     pub len: usize,
@@ -68,7 +68,7 @@ impl GuestMemory {
         if map.write(at, from) { Ok(()) } else { Err(OutOfBounds { address, len: from.len() }) }
     }
 
-    /// The 16 bits at an address.
+    /// The 16-bit value at an address.
     pub fn u16(&self, address: u64) -> Result<u16, OutOfBounds> {
         let mut bytes = [0; 2];
         self.read(address, &mut bytes)?;

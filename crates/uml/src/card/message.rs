@@ -7,7 +7,7 @@ use std::os::fd::OwnedFd;
 
 use crate::sys::Socket;
 
-/// Bytes of a header.
+/// Length of a message header in bytes.
 pub const HEADER: usize = 12;
 /// Most bytes of a payload.
 const MOST: usize = 512;
@@ -34,20 +34,20 @@ pub mod request {
     pub const GET_CONFIG: u32 = 24;
     pub const SET_CONFIG: u32 = 25;
     pub const VRING_KICK: u32 = 35;
-    /// The card's own request: buffers have been given back.
+    /// The card's own request: buffers have been returned.
     pub const CALL: u32 = 4;
 }
 
 /// A received message.
 #[derive(Debug, Default)]
 pub struct Message {
-    /// The request's number.
+    /// Number of the request.
     pub request: u32,
-    /// The sender waits for an answer.
+    /// Whether the sender waits for a reply.
     pub wants_reply: bool,
     /// The bytes after the header.
     pub payload: Vec<u8>,
-    /// Files that came with it.
+    /// File descriptors passed with the message.
     pub files: Vec<OwnedFd>,
 }
 
@@ -88,12 +88,12 @@ impl Message {
     }
 }
 
-/// Answers a request.
+/// Sends the reply to a request.
 pub fn reply(to: &Socket, request: u32, payload: &[u8]) -> Result<bool, String> {
     send(to, request, VERSION | REPLY, payload)
 }
 
-/// Sends a request to the guest that demands an answer.
+/// Sends a request to the guest that requires a reply.
 pub fn ask(to: &Socket, request: u32, payload: &[u8]) -> Result<bool, String> {
     send(to, request, VERSION | NEED_REPLY, payload)
 }

@@ -24,9 +24,9 @@ use memory::{GuestMemory, Region};
 use message::{Message, request};
 use ring::{Part, Ring};
 
-/// The ring of packets for the guest.
+/// Index of the receive ring: packets for the guest.
 pub const RX: usize = 0;
-/// The ring of packets from the guest.
+/// Index of the transmit ring: packets from the guest.
 pub const TX: usize = 1;
 
 /// Feature bits of virtio-net and virtio.
@@ -47,17 +47,17 @@ pub mod feature {
 // linux: arch/um/drivers/vhost_user.h VHOST_USER_SUPPORTED_PROTOCOL_F (6.12).
 const PROTOCOL: u64 = 1 << 3 | 1 << 5 | 1 << 9 | 1 << 14;
 
-/// Bytes of an Ethernet header.
+/// Length of an Ethernet header in bytes.
 pub const ETHERNET: usize = 14;
 /// Bytes of the longest packet that a guest sends, with what stands before it.
 const LONGEST: usize = HEADER + ETHERNET + 65_536;
 
-/// A request from a guest to its card.
+/// A message from a guest to its card.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Heard {
-    /// A setup request, already answered.
+    /// A setup request, which has been answered.
     Setup,
-    /// A kick: there are buffers in this ring. The guest waits for [`Card::answer`].
+    /// A kick: buffers are available in this ring. The guest waits for [`Card::answer`].
     Kick(usize),
     /// The guest closed the connection.
     Gone,
@@ -66,7 +66,7 @@ pub enum Heard {
 /// A packet that a guest sends: the number of its buffer, its offload header, and the frame.
 pub type SentFrame<'a> = (u16, TxHeader, &'a [u8]);
 
-/// A card.
+/// A guest's network card.
 #[derive(Debug)]
 pub struct Card {
     socket: Socket,
@@ -125,7 +125,7 @@ impl Card {
         self.requests.as_ref().map(Socket::as_raw_fd)
     }
 
-    /// Receives the guest's next request. All except a kick are answered here.
+    /// Receives the guest's next request. All requests except a kick are answered here.
     pub fn hear(&mut self) -> Result<Heard, String> {
         let mut message = core::mem::take(&mut self.message);
         let heard = match message.receive(&self.socket) {
@@ -232,7 +232,7 @@ impl Card {
         message::reply(&self.socket, request::VRING_KICK, &0_u64.to_le_bytes()).map(|_| ())
     }
 
-    /// Tells the guest that buffers of a ring have been given back. It answers at [`Card::answers`], which [`Card::answered`] reads.
+    /// Notifies the guest that buffers of a ring have been returned. The guest replies at [`Card::answers`]; [`Card::answered`] reads the reply.
     pub fn call(&self, ring: usize) -> Result<(), String> {
         let Some(requests) = &self.requests else {
             return Err("a card without a way to its guest".to_owned());
@@ -278,12 +278,12 @@ impl Card {
         Ok(Some((head, header, frame)))
     }
 
-    /// A packet of the guest has been sent, or lost: its buffer goes back.
+    /// Returns the buffer of a guest's packet that has been sent or lost.
     pub fn sent(&mut self, head: u16) -> Result<(), String> {
         self.rings[TX].give(&self.memory, head, 0)
     }
 
-    /// Delivers a frame to the guest; false if the guest has no buffer for it.
+    /// Delivers a frame to the guest; false if the guest has no buffer for the frame.
     pub fn receive(&mut self, frame: &[u8]) -> Result<bool, String> {
         let ring = &mut self.rings[RX];
         let Some(head) = ring.take(&self.memory, &mut self.parts)? else { return Ok(false) };

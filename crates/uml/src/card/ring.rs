@@ -21,18 +21,18 @@ const INDIRECT: u16 = 4;
 /// Most descriptors of a ring.
 const MOST: u32 = 32_768;
 
-/// A part of a buffer.
+/// A part of a buffer: one descriptor of a chain.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Part {
-    /// Its physical address.
+    /// Physical address.
     pub address: u64,
-    /// Its bytes.
+    /// Length in bytes.
     pub len: u32,
-    /// The card writes there, instead of reading.
+    /// Whether the card writes to this part; otherwise the card reads it.
     pub writes: bool,
 }
 
-/// A ring.
+/// A split virtqueue.
 #[derive(Debug, Default)]
 pub struct Ring {
     size: u16,
@@ -73,7 +73,7 @@ impl Ring {
         u64::from(number % self.size)
     }
 
-    /// Buffers that the guest has offered and the card has not taken.
+    /// Number of buffers that the guest has offered and the card has not taken.
     pub fn waiting(&self, memory: &GuestMemory) -> Result<u16, String> {
         if !self.is_ready() {
             return Ok(0);

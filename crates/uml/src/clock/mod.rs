@@ -1,6 +1,6 @@
-//! A guest's clock: the guest requests turns and gets them. A turn begins at a time, and the guest runs until its next request.
+//! A guest's clock: the guest requests turns and gets them. A turn starts at a given time, and the guest runs until its next request.
 //!
-//! Since 6.12 times are in a shared page ([`page`]), and only turns are messages; before that everything is a message.
+//! Since 6.12, times are in a shared page ([`page`]), and only turns need messages. Before, everything is a message.
 
 pub mod page;
 
@@ -29,7 +29,7 @@ const EPOCH: u64 = 1_700_000_000_000_000_000;
 /// A message from a guest to its clock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Said {
-    /// A message that was answered.
+    /// A message that has been answered.
     Something,
     /// The guest waits for a turn.
     Waits,
@@ -54,8 +54,8 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// The clock of a guest that has connected and runs until `free_until`. If `shares`, it is offered a shared page.
-    /// `patience_ms`: how long to wait for a message from it, in ms of real time.
+    /// The clock of a guest that has connected and runs until `free_until`. If `shares`, the guest is offered a shared page. `patience_ms` is the
+    /// longest wait for a message from the guest, in ms of real time.
     pub fn new(socket: Socket, free_until: u64, shares: bool, patience_ms: i32) -> Result<Self, String> {
         let page = shares.then(|| Page::new(free_until)).transpose()?;
         Ok(Self { socket, page, sequence: 0, request: None, now: 0, free_until, runs: true, patience_ms })
@@ -84,7 +84,7 @@ impl Clock {
         }
     }
 
-    /// Receives the next message and answers it if it wants an answer.
+    /// Receives the next message, and answers if the guest expects it.
     pub fn hear(&mut self) -> Result<Said, String> {
         let Some((op, sequence, time)) = self.message()? else { return Ok(Said::Gone) };
         let answer = match op {
@@ -133,7 +133,7 @@ impl Clock {
         self.page.as_ref().is_none_or(Page::is_shared)
     }
 
-    /// Stops the guest's time: an interrupt from now on arrives at `now`.
+    /// Stops the guest's time. An interrupt from now on arrives at `now`.
     pub fn stop_at(&mut self, now: u64) {
         match &self.page {
             Some(page) => page.stop_at(now),
@@ -141,7 +141,7 @@ impl Clock {
         }
     }
 
-    /// Gives the guest a turn from `now` on; before `free_until` it may continue without asking.
+    /// Gives the guest a turn from `now` on; it may continue without asking until `free_until`.
     pub fn run(&mut self, now: u64, free_until: u64) -> Result<bool, String> {
         (self.runs, self.request, self.now, self.free_until) = (true, None, now, free_until);
         if let Some(page) = &self.page {

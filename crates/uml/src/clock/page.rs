@@ -1,4 +1,4 @@
-//! The clock that a guest and its driver share: a page, version 2.
+//! The clock page that a guest and its driver share, version 2.
 
 // linux: include/uapi/linux/um_timetravel.h um_timetravel_schedshm, um_timetravel_schedshm_client (6.12) - its fields and who may write which.
 
@@ -13,7 +13,7 @@ const CLIENT: usize = 128;
 const LEN: usize = CLIENTS + 2 * CLIENT;
 /// The driver's place among the clients, and the guest's.
 const DRIVER: u16 = 0;
-/// See there.
+/// Index of the guest among the clients of the page.
 pub const GUEST: u16 = 1;
 const SHARES_TIME: u32 = 1;
 const WANTS_TO_RUN: u32 = 1;
@@ -74,20 +74,20 @@ impl Page {
         u64::from_le_bytes(self.get(16))
     }
 
-    /// It is the driver's turn, at this time.
+    /// Gives the turn to the driver, at this time.
     pub fn stop_at(&self, now: u64) {
         self.put(16, &now.to_le_bytes());
         self.running(DRIVER);
     }
 
-    /// It is the guest's turn, from this time on.
+    /// Gives the turn to the guest, from this time on.
     pub fn run_at(&self, now: u64, free_until: u64) {
         self.put(16, &now.to_le_bytes());
         self.free_until(free_until);
         self.running(GUEST);
     }
 
-    /// When the guest wants to run next, if it does.
+    /// When the guest wants to run next; `None` if it does not.
     pub fn request(&self) -> Option<u64> {
         let client = CLIENTS + CLIENT * usize::from(GUEST);
         let wants = u32::from_le_bytes(self.get(client + 4)) & WANTS_TO_RUN != 0;

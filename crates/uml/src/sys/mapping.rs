@@ -4,14 +4,14 @@ use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
 
 use super::check;
 
-/// A file that is mapped, from its beginning.
+/// A shared memory mapping of a file, from its start.
 #[derive(Debug)]
 pub struct Mapping {
     at: *mut u8,
     len: usize,
 }
 
-/// A file in memory alone, of so many bytes, all zero.
+/// Creates a file of `len` zero bytes in memory (memfd).
 pub fn memory_file(name: &str, len: usize) -> Result<OwnedFd, String> {
     let name = std::ffi::CString::new(name).map_err(|e| e.to_string())?;
     // SAFETY: a text that ends with a zero; the file is ours alone.
@@ -25,7 +25,7 @@ pub fn memory_file(name: &str, len: usize) -> Result<OwnedFd, String> {
 }
 
 impl Mapping {
-    /// The first `len` bytes of a file, which has at least so many.
+    /// Maps the first `len` bytes of a file, which must be at least as long.
     pub fn new(file: &impl AsFd, len: usize) -> Result<Self, String> {
         let fd = file.as_fd().as_raw_fd();
         // SAFETY: the address is that of a stat.
@@ -59,7 +59,7 @@ impl Mapping {
         at.checked_add(len).is_some_and(|end| end <= self.len)
     }
 
-    /// Copies out what is there; false beyond the end.
+    /// Copies bytes out of the mapping; false if they are beyond its end.
     pub fn read(&self, at: usize, into: &mut [u8]) -> bool {
         if !self.holds(at, into.len()) {
             return false;
@@ -70,7 +70,7 @@ impl Mapping {
         true
     }
 
-    /// Copies in; false beyond the end, where nothing is written.
+    /// Copies bytes into the mapping; false, with nothing written, if they are beyond its end.
     pub fn write(&self, at: usize, from: &[u8]) -> bool {
         if !self.holds(at, from.len()) {
             return false;

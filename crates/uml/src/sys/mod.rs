@@ -17,7 +17,7 @@ fn check(result: i64, what: &str) -> Result<i64, String> {
     if result < 0 { Err(format!("{what}: {}", reason(&io::Error::last_os_error()))) } else { Ok(result) }
 }
 
-/// What the system says of an error, without its number.
+/// The system's description of an error, without the number.
 pub fn reason(error: &io::Error) -> String {
     let text = error.to_string();
     text.split(" (os error").next().unwrap_or_default().to_owned()

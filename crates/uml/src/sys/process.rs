@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 
 use super::check;
 
-/// A process with a group of its own, which ends with this value, and with the thread that started it.
+/// A process in its own process group. It is killed when this value is dropped, or when the thread that started it ends.
 #[derive(Debug)]
 pub struct Child {
     process: std::process::Child,
@@ -16,7 +16,7 @@ pub struct Child {
     watch: OwnedFd,
 }
 
-/// Starts a program in a folder with nothing but the environment that is given. Its addresses are not randomised: neither are those of what it starts.
+/// Starts a program in a folder, with only the given environment. Address space randomisation is off for the program and its children.
 // linux: fs/exec.c, arch/x86/mm/mmap.c (6.12) - ADDR_NO_RANDOMIZE is inherited, and layouts of memory are the same each time.
 pub fn start(
     words: &[String],
@@ -54,12 +54,12 @@ impl AsRawFd for Child {
 }
 
 impl Child {
-    /// What became of it, in words, if it has ended.
+    /// How the process ended, as text; `None` while it runs.
     pub fn ended(&mut self) -> Option<String> {
         self.process.try_wait().ok().flatten().map(|status| status.to_string())
     }
 
-    /// The number of its process.
+    /// Process ID.
     pub fn id(&self) -> u32 {
         self.process.id()
     }
@@ -75,13 +75,13 @@ impl Drop for Child {
     }
 }
 
-/// While it lives this thread and what it starts keep to one processor: of a run one of them goes on at a time, and a processor that sleeps takes
-/// longer to wake than all that is to be done.
+/// Pins this thread, and processes started by it, to one processor until dropped. Only one of them runs at a time, and waking an idle processor
+/// takes longer than the work itself.
 #[derive(Debug)]
 pub struct OneProcessor(Option<libc::cpu_set_t>);
 
 impl OneProcessor {
-    /// From now on: the processor that it is on. Where that is not allowed all stays as it is, and only takes longer.
+    /// Pins to the current processor. If that is not permitted, nothing changes, and the run takes longer.
     pub fn keep() -> Self {
         let len = size_of::<libc::cpu_set_t>();
         // SAFETY: sets of processors of the size that is said.

@@ -1,4 +1,4 @@
-//! Stream sockets whose messages may carry open files, and waiting for them.
+//! Stream sockets that pass file descriptors with messages, and waiting for them.
 
 use std::fs::File;
 use std::io::{ErrorKind, Read, Write};
@@ -9,26 +9,26 @@ use super::check;
 /// Most files that a message carries.
 const FILES: usize = 4;
 
-/// One end of a connection.
+/// One end of a connected socket.
 #[derive(Debug)]
 pub struct Socket(File);
 
-/// What a wait for several files came to.
+/// Result of waiting for several files.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Ready {
-    /// There is something to read, or its end, at the first of them that has something.
+    /// Index of the first file with data to read or at its end.
     At(usize),
-    /// Nothing for as long as was asked.
+    /// Timeout.
     Nothing,
 }
 
-/// An open file that takes everything and has nothing.
+/// Opens /dev/null.
 pub fn nothing() -> Result<OwnedFd, String> {
     let file = File::options().read(true).write(true).open("/dev/null");
     file.map(OwnedFd::from).map_err(|e| format!("/dev/null: {}", super::reason(&e)))
 }
 
-/// Waits until something can be read of one of them, at most so many ms.
+/// Waits until one of the files can be read, for at most `most_ms` ms.
 pub fn ready(files: &[RawFd], most_ms: i32) -> Result<Ready, String> {
     const MOST: usize = 8;
     let mut all = [libc::pollfd { fd: -1, events: libc::POLLIN, revents: 0 }; MOST];
@@ -59,13 +59,13 @@ impl AsRawFd for Socket {
 }
 
 impl Socket {
-    /// The open file of it.
+    /// The file descriptor of the socket.
     #[cfg(test)]
     pub fn into_fd(self) -> OwnedFd {
         self.0.into()
     }
 
-    /// Fills `bytes`, and takes the files that came with the first of them. False at the end of the connection.
+    /// Fills `bytes`, and collects the file descriptors that were passed with them. False at the end of the connection.
     pub fn receive(&self, bytes: &mut [u8], files: &mut Vec<OwnedFd>) -> Result<bool, String> {
         // linux: include/linux/socket.h CMSG_SPACE (6.12) - a header of 16 bytes and the numbers, in words of 8.
         let mut control = [0_u64; 2 + FILES / 2 + 1];
@@ -111,7 +111,7 @@ impl Socket {
         }
     }
 
-    /// Sends bytes. False if nobody is there any more.
+    /// Sends bytes. False if the other end has been closed.
     pub fn send(&self, bytes: &[u8]) -> Result<bool, String> {
         match (&self.0).write_all(bytes) {
             Ok(()) => Ok(true),
@@ -120,7 +120,7 @@ impl Socket {
         }
     }
 
-    /// Sends bytes with open files.
+    /// Sends bytes together with file descriptors.
     pub fn send_with(&self, bytes: &[u8], files: &[&OwnedFd]) -> Result<bool, String> {
         let mut control = [0_u64; 2 + FILES / 2 + 1];
         let mut part = libc::iovec { iov_base: bytes.as_ptr().cast_mut().cast(), iov_len: bytes.len() };

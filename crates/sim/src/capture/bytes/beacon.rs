@@ -1,4 +1,4 @@
-//! The body of a beacon: the elements whose lengths `wifi::phy::frame::BEACON_BODY` lists, at 6 GHz those of `BEACON_BODY_6GHZ`.
+//! The body of a beacon frame, with the elements whose lengths are listed in `wifi::phy::frame::BEACON_BODY`, or `BEACON_BODY_6GHZ` at 6 GHz.
 
 use stillair_model::vocabulary::{Ac, Duration, TimView};
 use stillair_model::wifi::air::edca::EdcaSet;
@@ -19,7 +19,7 @@ const NOBODY: [u8; 6] = [5, 4, 0, 1, 0, 0];
 /// Where it begins behind the time stamp: after interval, capabilities, name, rates and channel.
 const TIM_AT: usize = 2 + 2 + 10 + 10 + 3;
 
-/// Writes what follows the time stamp of a beacon with this map instead of one that tells of nobody.
+/// Writes the part of a beacon after the timestamp, with this TIM element instead of an empty one.
 pub fn with_tim(out: &mut Body<'_>, beacon: &[u8], tim: TimView<'_>) {
     let (before, rest) = beacon.split_at(TIM_AT);
     debug_assert_eq!(rest[..NOBODY.len()], NOBODY, "the map is where it was put");
@@ -39,16 +39,16 @@ fn map(tim: TimView<'_>) -> Vec<u8> {
     out
 }
 
-/// What a beacon says.
+/// Contents of a beacon.
 #[derive(Clone, Copy, Debug)]
 pub struct Beacon {
-    /// Channel.
+    /// Band and primary channel.
     pub tuning: Tuning,
-    /// Width of the channel.
+    /// Channel width.
     pub width: Width,
-    /// Time between beacons.
+    /// Beacon interval.
     pub interval: Duration,
-    /// What stations use to contend.
+    /// EDCA parameters of the stations.
     pub edca: EdcaSet,
 }
 
@@ -58,7 +58,7 @@ fn element(out: &mut Vec<u8>, id: u8, content: &[u8]) {
 }
 
 impl Beacon {
-    /// All after the time stamp, which is the only part that differs between beacons.
+    /// The beacon's body after the timestamp, which is the only part that differs between beacons.
     pub fn after_timestamp(&self) -> Vec<u8> {
         let mut out = Vec::new();
         // deviation: a channel of 80 or 160 MHz has no elements of VHT and HE - for a station with HT it is one of 40 MHz.

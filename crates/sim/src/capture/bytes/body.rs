@@ -1,4 +1,4 @@
-//! The bytes of one captured frame while it is written.
+//! The bytes of one captured frame under construction.
 
 use super::fcs::{PayloadRegister, update};
 use super::pattern::pattern;
@@ -7,14 +7,14 @@ use super::room::Room;
 /// Payloads from this length on stay apart: what they save outweighs what a piece more costs.
 const LEAST_APART: usize = 256;
 
-/// A payload that belongs into a frame's bytes but is not copied there.
+/// A payload that is part of a frame but is not copied into the buffer.
 #[derive(Clone, Copy, Debug)]
 pub struct Apart {
-    /// Where in the buffer it belongs, which is within the frame.
+    /// Position of the payload in the buffer, within the frame.
     pub at: usize,
-    /// Its length.
+    /// Length in bytes.
     pub len: usize,
-    /// Its first byte.
+    /// Value of the first byte.
     pub phase: u8,
 }
 
@@ -31,19 +31,19 @@ pub struct Body<'a> {
     register: &'a mut PayloadRegister,
 }
 
-/// How long a finished frame is, and what of it is not in the buffer.
+/// Lengths of a finished frame, and the payload that is not in the buffer.
 #[derive(Clone, Copy, Debug)]
 pub struct Finished {
-    /// Bytes kept, payload apart included.
+    /// Bytes kept, including the payload that is not in the buffer.
     pub kept: usize,
-    /// Bytes there were.
+    /// Bytes of the whole frame.
     pub original: usize,
-    /// Payload that was not copied.
+    /// The payload that was not copied.
     pub apart: Apart,
 }
 
 impl<'a> Body<'a> {
-    /// A frame without bytes, of which at most `limit` bytes are kept.
+    /// An empty frame, of which at most `limit` bytes are kept.
     pub fn new(bytes: &'a mut Room, limit: usize, register: &'a mut PayloadRegister) -> Self {
         let begin = bytes.len();
         Self { bytes, begin, limit, left_out: 0, apart: Apart { at: begin, len: 0, phase: 0 }, register }
@@ -54,41 +54,41 @@ impl<'a> Body<'a> {
         self.bytes.len() - self.begin + self.apart.len
     }
 
-    /// Bytes so far, whether kept or not.
+    /// Length so far in bytes, kept or not.
     pub fn len(&self) -> usize {
         self.kept() + self.left_out
     }
 
-    /// Whether there are none.
+    /// Whether the frame is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Appends bytes of a header, which are few and always as many.
+    /// Appends a part of a header with a fixed, short length.
     #[inline(always)]
     pub fn push<const N: usize>(&mut self, bytes: &[u8; N]) {
         self.bytes.part(bytes, N);
     }
 
-    /// Appends the first `len` bytes of a few.
+    /// Appends the first `len` of these bytes.
     #[inline(always)]
     pub fn part<const N: usize>(&mut self, bytes: &[u8; N], len: usize) {
         self.bytes.part(bytes, len);
     }
 
-    /// Appends words of 32 bits, each with its upper byte first.
+    /// Appends words of 32 bits in network byte order.
     #[inline(always)]
     pub fn words<const N: usize>(&mut self, words: &[u32; N]) {
         self.bytes.words(words);
     }
 
-    /// Appends bytes of whatever length.
+    /// Appends bytes of any length.
     #[inline]
     pub fn extend(&mut self, bytes: &[u8]) {
         self.bytes.extend(bytes);
     }
 
-    /// Appends `len` bytes of payload that begin with `phase`, as far as they are kept. One payload of a frame stays apart.
+    /// Appends `len` bytes of payload whose first byte is `phase`, up to the limit. One payload of a frame is not copied.
     pub fn payload(&mut self, phase: u8, len: usize) {
         let kept = len.min(self.limit.saturating_sub(self.kept()));
         if kept < LEAST_APART || self.apart.len > 0 {
@@ -99,17 +99,17 @@ impl<'a> Body<'a> {
         self.left_out += len - kept;
     }
 
-    /// Whether some of a payload was cut.
+    /// Whether a payload was truncated.
     pub fn is_cut(&self) -> bool {
         self.left_out > 0
     }
 
-    /// Counts bytes that come after a payload that was cut.
+    /// Counts bytes that follow a truncated payload.
     pub fn leave_out(&mut self, len: usize) {
         self.left_out += len;
     }
 
-    /// Appends bytes that come after the payload; none of them if some of that was cut.
+    /// Appends bytes after the payload, or only counts them if the payload was truncated.
     pub fn tail(&mut self, bytes: &[u8]) {
         if self.left_out > 0 {
             self.left_out += bytes.len();
@@ -118,8 +118,8 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// Appends the frame check sequence of all that follows position `from`, which is before the payload; a wrong one if the
-    /// frame is broken. If bytes are missing before it, it is left out too.
+    /// Appends the frame check sequence of the bytes from position `from`, which is before the payload. It is wrong if the frame is `broken`. It is
+    /// left out if bytes before it are missing.
     pub fn check(&mut self, from: usize, broken: bool) {
         if self.left_out > 0 {
             self.left_out += 4;
@@ -136,7 +136,7 @@ impl<'a> Body<'a> {
         self.push(&if broken { !right } else { right }.to_le_bytes());
     }
 
-    /// Cuts the frame to the limit.
+    /// Truncates the frame to the limit.
     pub fn finish(self) -> Finished {
         let original = self.len();
         // A payload is cut to the limit when it comes, so what is too much lies behind it.

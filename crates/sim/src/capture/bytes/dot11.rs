@@ -1,4 +1,4 @@
-//! 802.11 frames as bytes. All end with their frame check sequence; their lengths are those of `wifi::phy::frame`.
+//! IEEE 802.11 frames as bytes. All end with a frame check sequence; their lengths are those of `wifi::phy::frame`.
 
 use stillair_model::vocabulary::{Duration, PowerView};
 
@@ -43,20 +43,20 @@ fn duration(nav: Duration) -> [u8; 2] {
     (nav.nanos().div_ceil(1_000) as u16).to_le_bytes()
 }
 
-/// What all frames with three addresses have.
+/// Header fields of a frame with three addresses.
 #[derive(Clone, Copy, Debug)]
 pub struct Dot11Header {
-    /// Receiver.
+    /// Receiver address.
     pub to: Mac,
-    /// Transmitter.
+    /// Transmitter address.
     pub from: Mac,
-    /// Access point of the two.
+    /// BSSID.
     pub bssid: Mac,
-    /// Time that the answer takes after the frame.
+    /// Duration field: the time that the response takes after the frame.
     pub nav: Duration,
     /// Sequence number.
     pub seq: u16,
-    /// Sent before.
+    /// Retry bit.
     pub retry: bool,
 }
 
@@ -69,49 +69,49 @@ const QOS: usize = 2;
 /// Bit of that: the frame holds an A-MSDU.
 const AMSDU_PRESENT: u8 = 0x80;
 
-/// A QoS data frame up to LLC and SNAP.
+/// A QoS data frame up to and including the LLC and SNAP headers.
 #[derive(Clone, Copy, Debug)]
 pub struct QosData(pub [u8; HEADER + QOS_AND_LLC]);
 
 impl QosData {
-    /// What tells the frames of a PPDU apart: sequence number, and whether one was sent before.
+    /// Sets the sequence number and the retry bit, in which the frames of a PPDU differ.
     pub fn mark(&mut self, seq: u16, retry: bool) {
         self.0[1] = self.0[1] & !RETRY | if retry { RETRY } else { 0 };
         self.0[22..HEADER].copy_from_slice(&sequence_control(seq));
     }
 
-    /// Nobody answers it.
+    /// Sets the ack policy to No Ack.
     // spec: ieee80211-2016 9.2.4.5.4 - ack policy 1: no ACK.
     // deviation: mac80211 sends frames to groups without a QoS control field, which is 2 bytes.
     pub fn is_not_answered(&mut self) {
         self.0[HEADER] |= 0x20;
     }
 
-    /// What it says of power save.
+    /// Sets the fields of power save.
     // spec: ieee80211-2016 9.2.4.1.7, 9.2.4.1.8, 9.2.4.5.3 - power management and more data; end of service period, from an access point.
     pub fn saves(&mut self, power: PowerView) {
         self.0[1] |= power_bits(power);
         self.0[HEADER] |= if power.eosp { EOSP } else { 0 };
     }
 
-    /// What the packet is that follows, by Ethernet's number.
+    /// Sets the EtherType of the packet that follows.
     pub fn carries(&mut self, ethertype: u16) {
         self.0[HEADER + QOS_AND_LLC - 2..].copy_from_slice(&ethertype.to_be_bytes());
     }
 
-    /// Several packets follow, each with a head of its own.
+    /// Sets whether an A-MSDU follows, in which each packet has its own subframe header.
     // spec: ieee80211-2016 9.2.4.5.9 - A-MSDU Present, bit 7 of QoS control.
     pub fn holds_amsdu(&mut self, yes: bool) {
         self.0[HEADER] = self.0[HEADER] & !AMSDU_PRESENT | if yes { AMSDU_PRESENT } else { 0 };
     }
 
-    /// Begins a frame: up to LLC and SNAP, or to the first packet's head in an A-MSDU.
+    /// Writes the beginning of the frame, up to the SNAP header, or in an A-MSDU up to the first subframe header.
     #[inline]
     pub fn write(&self, out: &mut Body<'_>) {
         out.part(&self.0, self.len());
     }
 
-    /// Begins a packet in an A-MSDU, which is `packet` bytes long: its head, LLC and SNAP.
+    /// Writes the beginning of an A-MSDU subframe: the subframe header, LLC and SNAP. `packet` is the length of the packet in bytes.
     // spec: ieee80211-2016 9.3.2.2.2 - destination, source, and the length of what follows.
     // deviation: the two are the stations at both ends of the link - behind the access point is itself, as it routes.
     pub fn write_msdu(&self, out: &mut Body<'_>, packet: u32) {
@@ -125,7 +125,7 @@ impl QosData {
         if self.0[HEADER] & AMSDU_PRESENT == 0 { self.0.len() } else { HEADER + QOS }
     }
 
-    /// Writes it as an encrypted frame begins: with the header of CCMP after the QoS control field.
+    /// Writes the beginning of an encrypted frame, with the CCMP header after the QoS Control field.
     // spec: ieee80211-2016 9.2.4.1.9, 12.5.3.2 - the Protected bit; packet number, low bytes first, around a reserved byte and the key
     // identifier 0 with its bit of an extended IV.
     // deviation: what follows is not encrypted and the integrity code is zero, so that the packet can be read; the packet number is the
@@ -163,7 +163,7 @@ impl Dot11Header {
         out.push(&self.bytes(kind, direction, third));
     }
 
-    /// The beginning of a QoS data frame; an IPv4 packet follows.
+    /// The beginning of a QoS data frame that carries an IPv4 packet.
     // spec: ieee80211-2016 table 9-26 - addresses by direction. Behind the access point is itself: it routes.
     // spec: ieee80211-2016 9.2.4.5.4 - ack policy 0: normal ACK, or implicit Block Ack request in an A-MPDU.
     pub fn qos_data(&self, tid: u8) -> QosData {
@@ -177,21 +177,21 @@ impl Dot11Header {
         head
     }
 
-    /// A null frame.
+    /// Writes a Null frame.
     // spec: ieee80211-2016 table 9-26 - addresses as of data.
     pub fn null(&self, out: &mut Body<'_>, power: PowerView) {
         let direction = if self.to == self.bssid { TO_DS } else { FROM_DS };
         self.write(out, kind::NULL, direction | power_bits(power), self.bssid);
     }
 
-    /// A QoS null frame.
+    /// Writes a QoS Null frame.
     pub fn qos_null(&self, out: &mut Body<'_>, tid: u8, power: PowerView) {
         let direction = if self.to == self.bssid { TO_DS } else { FROM_DS };
         self.write(out, kind::QOS_NULL, direction | power_bits(power), self.bssid);
         out.push(&[tid | if power.eosp { EOSP } else { 0 }, 0]);
     }
 
-    /// A PS-Poll, which has the association identifier instead of a duration.
+    /// Writes a PS-Poll frame, which has the association identifier in place of the duration.
     // spec: ieee80211-2016 9.3.1.5, 9.2.5.1 - its two upper bits are set.
     pub fn ps_poll(&self, out: &mut Body<'_>, aid: u16) {
         out.push(&[kind::PS_POLL, POWER | if self.retry { RETRY } else { 0 }]);
@@ -200,12 +200,12 @@ impl Dot11Header {
         out.push(&self.from.0);
     }
 
-    /// Begins a beacon; its body follows.
+    /// Writes the header of a beacon; the body follows.
     pub fn beacon(&self, out: &mut Body<'_>) {
         self.write(out, kind::BEACON, 0, self.bssid);
     }
 
-    /// An ADDBA request for a session of `tid` with a window of so many frames that begins at `start`.
+    /// Writes an ADDBA Request for a session of `tid`, with a window of `frames` frames that begins at `start`.
     // spec: ieee80211-2016 9.6.5.2 - Block Ack category, request, token, parameters, timeout, starting sequence.
     pub fn addba_request(&self, out: &mut Body<'_>, token: u8, tid: u8, frames: u16, start: u16) {
         self.write(out, kind::ACTION, 0, self.bssid);
@@ -215,7 +215,7 @@ impl Dot11Header {
         out.push(&sequence_control(start));
     }
 
-    /// The answer that grants a session with a window of this many frames.
+    /// Writes an ADDBA Response that accepts a session with a window of `frames` frames.
     // spec: ieee80211-2016 9.6.5.3 - Block Ack category, response, token, status, parameters, timeout.
     pub fn addba_response(&self, out: &mut Body<'_>, token: u8, tid: u8, frames: u16) {
         self.write(out, kind::ACTION, 0, self.bssid);
@@ -236,7 +236,7 @@ fn block_ack_control(tid: u8) -> [u8; 2] {
     (0x0004 | u16::from(tid) << 12).to_le_bytes()
 }
 
-/// A CTS, or an RTS if it names its sender.
+/// Writes a CTS frame, or an RTS frame if `from` is given.
 pub fn guard(out: &mut Body<'_>, nav: Duration, to: Mac, from: Option<Mac>) {
     out.push(&[if from.is_some() { kind::RTS } else { kind::CTS }, 0]);
     out.push(&duration(nav));
@@ -246,13 +246,13 @@ pub fn guard(out: &mut Body<'_>, nav: Duration, to: Mac, from: Option<Mac>) {
     }
 }
 
-/// An ACK.
+/// Writes an ACK frame.
 pub fn ack(out: &mut Body<'_>, to: Mac) {
     out.push(&[kind::ACK, 0, 0, 0]);
     out.push(&to.0);
 }
 
-/// A Block Ack request.
+/// Writes a BlockAckReq frame.
 pub fn block_ack_request(out: &mut Body<'_>, [from, to]: [Mac; 2], nav: Duration, tid: u8, start: u16) {
     out.push(&[kind::BLOCK_ACK_REQUEST, 0]);
     out.push(&duration(nav));
@@ -267,7 +267,7 @@ pub fn block_ack_request(out: &mut Body<'_>, [from, to]: [Mac; 2], nav: Duration
 // reads it so too (ctrl-headers.cc CtrlBAckResponseHeader).
 const BITMAP_OF_32_BYTES: u8 = 2 << 1;
 
-/// A Block Ack whose bitmap, of one word or of four, begins at `start`.
+/// Writes a BlockAck frame whose bitmap, of one or four words, begins at `start`.
 pub fn block_ack(out: &mut Body<'_>, [from, to]: [Mac; 2], tid: u8, start: u16, bitmap: &[u64]) {
     out.push(&[kind::BLOCK_ACK, 0, 0, 0]);
     out.push(&to.0);

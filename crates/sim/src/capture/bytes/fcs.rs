@@ -1,4 +1,4 @@
-//! The frame check sequence: CRC-32 of the standard, eight bytes at a time, and payloads at once.
+//! The frame check sequence (CRC-32), eight bytes at a time, and for payloads in one step.
 
 use super::pattern::{PERIOD, pattern};
 
@@ -35,8 +35,8 @@ const fn tables() -> [[u32; 256]; 8] {
     tables
 }
 
-/// The register after more bytes. It begins with ones; its complement at the end is the check sequence, whose least
-/// significant byte comes first on the air.
+/// The CRC register after more bytes. The initial value is all ones. The complement of the final value is the check sequence, whose least
+/// significant byte is sent first.
 pub fn update(mut crc: u32, bytes: &[u8]) -> u32 {
     let (chunks, rest) = bytes.as_chunks::<8>();
     for chunk in chunks {
@@ -66,8 +66,8 @@ pub fn update(mut crc: u32, bytes: &[u8]) -> u32 {
 /// Lengths that are remembered; a scenario has few.
 const REMEMBERED: usize = 32;
 
-/// Payloads of the same length and beginning are the same bytes, and what they do to the register is linear in it: it is
-/// worked out once for each, and costs four look-ups from then on. Segments of a TCP stream begin in at most 256 ways.
+/// Effects of payloads on the CRC register. Payloads of equal length and first byte have equal bytes, and their effect on the register is linear.
+/// It is computed once for each and then costs four table look-ups. Segments of a TCP stream have at most 256 first bytes.
 #[derive(Debug, Default)]
 pub struct PayloadRegister {
     known: Vec<Known>,
@@ -83,7 +83,7 @@ struct Known {
 }
 
 impl PayloadRegister {
-    /// The register after the payload of `len` bytes whose first is `phase`.
+    /// The CRC register after a payload of `len` bytes whose first byte is `phase`.
     pub fn update(&mut self, crc: u32, phase: u8, len: usize) -> u32 {
         let known = match self.known.iter().position(|k| k.len == len) {
             Some(n) => n,

@@ -1,4 +1,4 @@
-//! Packets as bytes: IPv4 or IPv6 with UDP, echo of ICMP or TCP, and the Ethernet frame around one.
+//! Packets as bytes: IPv4 or IPv6 with UDP, TCP or ICMP echo, and Ethernet frames around them.
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -23,12 +23,12 @@ const TCP: u8 = 6;
 const UDP: u8 = 17;
 const ICMPV6: u8 = 58;
 
-/// Ethernet's number for IPv4.
+/// EtherType of IPv4.
 pub const ETHERTYPE_IPV4: u16 = 0x0800;
 /// And for IPv6.
 const ETHERTYPE_IPV6: u16 = 0x86dd;
 
-/// Ethernet's number for what a packet is.
+/// EtherType of a packet.
 pub fn ethertype(p: &Headers) -> u16 {
     // What the bytes of an outside host are they say themselves.
     let version = p.bytes.and_then(|bytes| bytes.first()).map_or(p.dst.ip().version(), |first| first >> 4);
@@ -46,7 +46,7 @@ fn total_length(p: &Headers) -> usize {
     p.tcp.map_or(p.len as usize, |header| segment_headers(p) + header.payload as usize)
 }
 
-/// Appends the packet. `addresses` are its source and destination.
+/// Appends the packet. `addresses` are the source and destination address.
 pub fn packet(out: &mut Body<'_>, p: &Headers, addresses: [IpAddr; 2], connections: &Connections) {
     let total = total_length(p);
     let ports = ports(p.flow);
@@ -189,7 +189,7 @@ fn tcp(out: &mut Body<'_>, segment: CapturedSegment, pseudo: u64, phase: u8) {
     out.payload(phase, payload);
 }
 
-/// Appends the packet in an Ethernet frame, without check sequence, as hosts capture it.
+/// Appends the packet in an Ethernet frame without a frame check sequence, as captures on hosts show it.
 // spec: ieee8023 3.2 - destination, source, type; the payload is at least 46 bytes.
 pub fn ethernet(
     out: &mut Body<'_>,

@@ -1,6 +1,6 @@
-//! The bytes that packets carry: the model has lengths only.
+//! The bytes of payloads, as the model keeps only their lengths.
 
-/// Bytes after which the pattern begins again.
+/// Period of the pattern in bytes.
 pub const PERIOD: usize = 256;
 /// Longest payload that the pattern covers: what an IP packet can hold.
 const LEN: usize = 1 << 16;
@@ -16,8 +16,8 @@ static PATTERN: [u8; LEN + PERIOD] = {
     pattern
 };
 
-/// The payload of `len` bytes whose first byte is `phase`. A datagram's begins with zero, so that a capture shows where it
-/// was cut; a byte of a TCP stream is its sequence number, so that what is sent again is the same.
+/// The payload of `len` bytes whose first byte is `phase`. The payload of a datagram begins with zero, so that a capture shows where the payload
+/// was truncated. A byte of a TCP stream is the lowest byte of its sequence number, so a retransmission has the same bytes.
 pub fn pattern(phase: u8, len: usize) -> &'static [u8] {
     &PATTERN[usize::from(phase)..][..len]
 }

@@ -1,4 +1,4 @@
-//! The radiotap header: what a radio knows of a frame beyond its bytes.
+//! The radiotap header: properties of a received or sent frame that are not in the frame's bytes.
 // spec: radiotap.org - fields in the order of their bits, each aligned to its size, all little-endian.
 
 use stillair_model::vocabulary::{Duration, Instant};
@@ -52,7 +52,7 @@ const HE_LDPC: u16 = 0x2000;
 const LAST_KNOWN: u16 = 0x0004;
 const IS_LAST: u16 = 0x0008;
 
-/// A channel as radiotap names it.
+/// A channel, as the radiotap header describes it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Tuning {
     /// Band.
@@ -62,7 +62,7 @@ pub struct Tuning {
 }
 
 impl Tuning {
-    /// A number for the scenario's channel `index`, which has none: the customary ones of the band, in turn.
+    /// The band, with a channel number for the scenario's channel `index`, which has none. The usual numbers of the band are taken in turn.
     pub fn of(band: Band, index: usize) -> Self {
         let numbers: &[u8] = match band {
             Band::Ghz2 => &[1, 6, 11],
@@ -73,7 +73,7 @@ impl Tuning {
         Self { band, number: numbers[index % numbers.len()] }
     }
 
-    /// Centre of the primary channel in MHz.
+    /// Centre frequency of the primary channel in MHz.
     // spec: ieee80211-2016 17.3.8.4.2 and 19.3.15.2 - 5 MHz a number, from 5000 and 2407.
     // spec: ieee80211ax-2021 27.3.23.2 and annex E (operating classes 131 to 135) - at 6 GHz from 5950.
     pub fn megahertz(self) -> u16 {
@@ -101,7 +101,7 @@ const MOST: usize = 48;
 /// Where the flags are.
 const FLAGS_AT: usize = 16;
 
-/// The header, ready to be written; frames of one PPDU differ in what [`Self::mark`] sets.
+/// The header, ready to be written. The headers of one PPDU's frames differ in the fields that [`Self::mark`] sets.
 #[derive(Clone, Copy, Debug)]
 pub struct Radiotap {
     bytes: [u8; MOST],
@@ -110,7 +110,7 @@ pub struct Radiotap {
     ampdu: Option<usize>,
 }
 
-/// From the start of a PPDU until the first bit of its first MPDU.
+/// Time from the start of a PPDU to the first bit of its first MPDU.
 // spec: ieee80211-2016 17.3.2 and 19.3.2 - legacy preamble and SIGNAL 20 us; HT-SIG, HT-STF and an HT-LTF for each stream
 // (four for three) after them. The 16 bits of SERVICE that come before the MPDU are not counted.
 pub fn preamble(rate: PhyRate) -> Duration {
@@ -155,7 +155,7 @@ fn wide_field(rate: PhyRate) -> Option<(u32, [u8; 12])> {
     }
 }
 
-/// When the first bit of the PPDU's first MPDU reached the MAC, in microseconds.
+/// The TSFT field: when the first bit of the PPDU's first MPDU arrived at the MAC, in us.
 // spec: radiotap.org/fields/TSFT - the first bit of the MPDU.
 // deviation: all frames of an A-MPDU have the time of the first one, as drivers report it that get it once a PPDU.
 pub fn tsft(start: Instant, rate: PhyRate) -> u64 {
@@ -163,7 +163,7 @@ pub fn tsft(start: Instant, rate: PhyRate) -> u64 {
 }
 
 impl Radiotap {
-    /// That of a frame whose PPDU's preamble began at `start`. `ampdu`: number of the A-MPDU that it is in, common to its frames.
+    /// The header of a frame whose PPDU started at `start`. `ampdu` is the reference number of the A-MPDU, which all of its frames share.
     pub fn new(start: Instant, speed: PhyRate, tuning: Tuning, ampdu: Option<u32>) -> Self {
         use present as p;
         let mut bits = p::TSFT | p::FLAGS | p::CHANNEL | p::SIGNAL | p::NOISE | p::RX_FLAGS;
@@ -219,7 +219,7 @@ impl Radiotap {
         Self { bytes: head, len, ampdu: status_at }
     }
 
-    /// Whether the frame's check sequence is wrong, and whether it is the last of its A-MPDU.
+    /// Sets whether the frame check sequence is wrong, and whether the frame is the last of its A-MPDU.
     pub fn mark(&mut self, bad_fcs: bool, last: bool) {
         self.bytes[FLAGS_AT] = self.bytes[FLAGS_AT] & !BAD_FCS | if bad_fcs { BAD_FCS } else { 0 };
         if let Some(at) = self.ampdu {
@@ -228,12 +228,12 @@ impl Radiotap {
         }
     }
 
-    /// Whether it says that the frame's check sequence is wrong.
+    /// Whether the header flags a wrong frame check sequence.
     pub fn bad_fcs(&self) -> bool {
         self.bytes[FLAGS_AT] & BAD_FCS != 0
     }
 
-    /// Writes it.
+    /// Writes the header.
     #[inline(always)]
     pub fn write(&self, out: &mut Body<'_>) {
         out.part(&self.bytes, self.len);

@@ -1,9 +1,9 @@
-//! Bytes that grow at their end, with room behind them: what is known by its length is stored there, without a call.
+//! A growing byte buffer with spare room at the end, so that data of a fixed size is stored without a call.
 
 /// Room that is made at least when there is none.
 const MORE: usize = 1 << 12;
 
-/// The bytes.
+/// The buffer.
 #[derive(Debug, Default)]
 pub struct Room {
     /// What is there, and zeros or what was there before behind it.
@@ -12,7 +12,7 @@ pub struct Room {
 }
 
 impl Room {
-    /// How many there are.
+    /// Length in bytes.
     #[inline]
     pub fn len(&self) -> usize {
         self.used
@@ -40,7 +40,7 @@ impl Room {
         self.bytes.resize(self.bytes.len() + more, 0);
     }
 
-    /// Appends the first `len` bytes of a few.
+    /// Appends the first `len` of these bytes.
     #[inline(always)]
     pub fn part<const N: usize>(&mut self, bytes: &[u8; N], len: usize) {
         debug_assert!(len <= N, "a part is no more than the whole");
@@ -48,7 +48,7 @@ impl Room {
         self.used += len;
     }
 
-    /// Appends words of 32 bits, each with its upper byte first.
+    /// Appends words of 32 bits in network byte order.
     #[inline(always)]
     pub fn words<const N: usize>(&mut self, words: &[u32; N]) {
         let (fours, rest) = words.as_chunks::<4>();
@@ -71,18 +71,18 @@ impl Room {
         self.used += bytes.len();
     }
 
-    /// Writes over bytes that are there.
+    /// Overwrites existing bytes at `at`.
     #[inline(always)]
     pub fn set<const N: usize>(&mut self, at: usize, bytes: &[u8; N]) {
         *self.bytes[at..].first_chunk_mut().expect("they are there") = *bytes;
     }
 
-    /// Leaves the first `len` bytes.
+    /// Truncates the buffer to `len` bytes.
     pub fn truncate(&mut self, len: usize) {
         self.used = self.used.min(len);
     }
 
-    /// Moves the bytes from `from` on to `to`, which is before them or there.
+    /// Copies the bytes in `from` to `to`, which is at or before them.
     pub fn move_back(&mut self, from: core::ops::Range<usize>, to: usize) {
         self.bytes.copy_within(from, to);
     }

@@ -1,4 +1,4 @@
-//! What the payload of a frame adds to a checksum.
+//! The contribution of a payload to the Internet checksum.
 
 use super::pattern::PERIOD;
 
@@ -15,7 +15,7 @@ static FROM_ZERO: [[u32; 2]; 2 * PERIOD] = {
     sums
 };
 
-/// Sum of the payload of `len` bytes that begins in phase `phase`, in words of 16 bits, of which its first byte is an upper half.
+/// Sum of the 16-bit words of a payload of `len` bytes whose first byte is `phase`; that byte is the upper half of a word.
 #[inline]
 pub fn payload_sum(phase: u8, len: usize) -> u64 {
     let [whole_even, whole_odd] = FROM_ZERO[PERIOD];

@@ -1,4 +1,4 @@
-//! The TCP header as bytes, and what a capture must know of a connection to write it.
+//! The TCP header as bytes, and the state of a connection that a capture needs to write the header.
 
 use stillair_model::vocabulary::{Headers, TcpFlags, TcpHeader};
 
@@ -16,7 +16,7 @@ const STAMPS: [u8; 2] = [8, 10];
 /// Bytes of that option with its padding.
 const STAMPS_PADDED: usize = 12;
 
-/// Headers of each segment that a packet stands for, in bytes.
+/// Length in bytes of the headers of each segment in a packet.
 pub fn segment_headers(p: &Headers) -> usize {
     let payload = p.tcp.map_or(0, |header| header.payload);
     ((p.len - payload) / u32::from(p.segs)) as usize
@@ -33,7 +33,7 @@ struct TcpEnd {
     number: u32,
 }
 
-/// The connections that were seen to begin. Every frame of a world is shown, so no other's segments are.
+/// The connections whose beginning was seen. As every frame of a world is shown, these are all connections.
 #[derive(Debug, Default)]
 pub struct Connections {
     /// By socket.
@@ -43,7 +43,7 @@ pub struct Connections {
 }
 
 impl Connections {
-    /// Takes note of a packet.
+    /// Records a packet.
     // spec: rfc7323 2.2 - an end scales its windows as it said in its SYN, if both did. An end of ours answers an offer with
     // one of its own, and always makes the first.
     #[inline]
@@ -81,7 +81,7 @@ impl Connections {
     }
 }
 
-/// A header ready to be written, in words of 32 bits: options are filled up to these.
+/// A TCP header ready to be written, in words of 32 bits. Options are padded to whole words.
 #[derive(Clone, Copy, Debug)]
 pub struct CapturedSegment {
     words: [u32; MOST / 4],
@@ -89,13 +89,13 @@ pub struct CapturedSegment {
     len: usize,
     /// Their sum.
     sum: u64,
-    /// Bytes of data behind it.
+    /// Length of the payload in bytes.
     pub payload: usize,
 }
 
 impl CapturedSegment {
-    /// The header of a packet without its checksum; one for all segments that the packet stands for. `ports` are those of
-    /// the end that connects and of the one that listens.
+    /// The header of a packet without the checksum, the same for all segments in the packet. `ports` are the ports of the connecting and of the
+    /// listening end.
     // spec: rfc9293 3.1.
     #[inline]
     pub fn new(p: &Headers, header: &TcpHeader, connections: &Connections, ports: [u16; 2]) -> Self {
@@ -119,12 +119,12 @@ impl CapturedSegment {
         it
     }
 
-    /// The sum of its words, for its checksum.
+    /// The sum of the header's words, for the checksum.
     pub fn sum(&self) -> u64 {
         self.sum
     }
 
-    /// Writes it with this checksum.
+    /// Writes the header with this checksum.
     #[inline]
     pub fn write(mut self, out: &mut Body<'_>, checksum: u16) {
         const FIXED: usize = HEADER / 4;

@@ -1,35 +1,35 @@
-//! Layers and causes, by their names in reports, and a time for each of both.
+//! Layers and causes of a packet's delay, their names in reports, and a time for each pair of both.
 
-/// Where a packet is.
+/// The layer that a packet is in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub enum Layer {
-    /// Written to a socket and not handed down.
+    /// Written to a socket and not yet handed to IP.
     Socket,
-    /// In the discipline of a transmit queue.
+    /// In the queueing discipline of a transmit queue.
     Qdisc,
-    /// In a Wi-Fi device, and in no PPDU.
+    /// In a Wi-Fi device, and not yet in a PPDU.
     Driver,
     /// In a PPDU that does not contend yet, in a transmit ring, or in a modem's buffer.
     Hardware,
-    /// Its PPDU is the first of its queue, and not on the air.
+    /// In the first PPDU of a hardware queue, which contends for the channel.
     Contention,
-    /// On the air, and it does not come whole.
+    /// On the air, in a try that fails.
     Tries,
-    /// On the air, and it comes whole.
+    /// On the air, in the try that succeeds.
     Air,
-    /// Waits for frames before it.
+    /// In the reorder buffer, behind a missing frame.
     Reorder,
-    /// On a wire or line.
+    /// On a wire or an access line.
     Wire,
-    /// Has come, and its host's stack or process does not have it.
+    /// Received, and not yet passed to the host's stack or process.
     Receiver,
 }
 
 impl Layer {
     /// Number of layers.
     pub const COUNT: usize = 10;
-    /// Their names, in order.
+    /// Names of the layers, in order.
     pub const NAMES: [&str; Self::COUNT] = [
         "socket",
         "qdisc",
@@ -44,58 +44,58 @@ impl Layer {
     ];
 }
 
-/// What keeps it there.
+/// The cause of a packet's delay in a layer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub enum Cause {
-    /// The resource serves its own flow.
+    /// The resource serves the packet's own flow.
     Own,
-    /// Another flow of its station.
+    /// The resource serves another flow of the same station.
     Station,
-    /// Another station.
+    /// The resource serves another station.
     Others,
-    /// A neighbouring network.
+    /// A neighbouring network uses the channel.
     Neighbour,
     /// Interference that is not Wi-Fi.
     Noise,
-    /// Beacons and management.
+    /// Beacons and management frames.
     Management,
-    /// An exchange that fails or collides.
+    /// A frame exchange that fails or collides.
     Failed,
-    /// Time beyond what the first rate of a chain would take.
+    /// Airtime beyond that of the first rate of the retry chain.
     SlowRate,
-    /// Nothing, though somebody wants to send.
+    /// The channel is idle, and a device wants to send.
     Backoff,
-    /// Nothing, and nobody wants to.
+    /// The resource is idle, and nobody wants to send.
     Idle,
-    /// Someone sleeps or is on another channel.
+    /// The peer sleeps, or a device is on another channel or about to leave for one.
     PowerSave,
-    /// A discipline holds back.
+    /// The queueing discipline holds its packets back.
     Shaper,
-    /// Its time to depart has not come.
+    /// The packet's departure time has not come.
     Pacing,
-    /// Its bits leave.
+    /// Bits of the packet are being sent.
     Serialise,
-    /// It travels.
+    /// Propagation: all bits have left, and the last is on its way.
     Propagate,
-    /// A frame before it is missing.
+    /// An earlier frame is missing.
     Missing,
-    /// Its host has not been told, or has not looked.
+    /// The host has not been notified, or has not polled the device.
     Wake,
-    /// TCP small queues.
+    /// TCP small queues (TSQ).
     SmallQueues,
-    /// The congestion window.
+    /// The congestion window is full.
     Window,
-    /// The receiver's window.
+    /// The receiver's window is full.
     PeerWindow,
-    /// Anything else that keeps data in a socket.
+    /// Anything else that keeps data in a socket: handshake, Nagle, TSO deferral, a process that has not run.
     Deferral,
 }
 
 impl Cause {
     /// Number of causes.
     pub const COUNT: usize = 21;
-    /// Their names, in order.
+    /// Names of the causes, in order.
     pub const NAMES: [&str; Self::COUNT] = [
         "own",
         "station",
@@ -124,7 +124,7 @@ impl Cause {
 /// Cells: causes of each layer.
 pub(super) const CELLS: usize = Layer::COUNT * Cause::COUNT;
 
-/// Time in ns by layer and cause.
+/// Times in ns by layer and cause.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Cells([u64; CELLS]);
 
@@ -135,18 +135,18 @@ impl Default for Cells {
 }
 
 impl Cells {
-    /// Adds time to a cell.
+    /// Adds `ns` to one layer and cause.
     #[inline]
     pub fn add(&mut self, layer: Layer, cause: Cause, ns: u64) {
         self.0[layer as usize * Cause::COUNT + cause as usize] += ns;
     }
 
-    /// The time of a layer and a cause, by their numbers.
+    /// Time in ns of a layer and a cause, by their numbers.
     pub fn of(&self, layer: usize, cause: usize) -> u64 {
         self.0[layer * Cause::COUNT + cause]
     }
 
-    /// The cells that are not zero, by their names.
+    /// The times in ns that are not zero, with the names of layer and cause.
     pub fn show(&self) -> Vec<(&'static str, &'static str, u64)> {
         let name = |n: usize| (Layer::NAMES[n / Cause::COUNT], Cause::NAMES[n % Cause::COUNT]);
         let used = self.0.iter().enumerate().filter(|(_, ns)| **ns > 0);

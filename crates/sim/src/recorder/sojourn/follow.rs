@@ -1,4 +1,4 @@
-//! What each step does to the ways of packets and to what is known of resources.
+//! Effects of each step on the packets under way and on the state of resources.
 
 use stillair_model::vocabulary::{Instant, PacketKind, Packets, Pkt, Step, TryStep, WireTimes};
 

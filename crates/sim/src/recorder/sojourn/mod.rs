@@ -28,27 +28,27 @@ use socket::Writer;
 use track::Holds;
 use walk::{Stay, Waits, Walk};
 
-/// What the recorder has to know of a world.
+/// What the recorder needs to know of a world.
 #[derive(Clone, Debug)]
 pub struct SojournWorld {
-    /// What is measured.
+    /// The measured time.
     pub measured: Range<Instant>,
-    /// By flow: the station that it begins or ends at.
+    /// By flow: the station at which the flow begins or ends.
     pub stations: Vec<Option<usize>>,
-    /// By flow: the address of the end of a QUIC connection that sends the data, as only its datagrams count.
+    /// By flow: for QUIC, the address of the end that sends the data. Only datagrams from there count.
     pub senders: Vec<Option<Addr>>,
-    /// By interface: its Wi-Fi device.
+    /// By interface: the Wi-Fi device.
     pub devs: Vec<Option<DevId>>,
-    /// By device: its channel.
+    /// By device: the channel.
     pub channels: Vec<ChannelId>,
-    /// By device and peer: the station of the link and which way it leads.
+    /// By device and peer: the station of the link, and the direction.
     pub links: Vec<Vec<(usize, Direction)>>,
 }
 
 /// Packets between two looks at what may be forgotten.
 const FORGET: u32 = 4096;
 
-/// Follows packets through a run.
+/// Follows packets through a run, and measures their delays by layer and cause.
 #[derive(Debug)]
 pub struct Sojourn {
     world: SojournWorld,
@@ -94,7 +94,7 @@ const RADIO_QUEUES: usize = 5;
 const QUEUES: usize = 4;
 
 impl Sojourn {
-    /// Follows one packet of so many.
+    /// A recorder that follows one in `every` packets.
     pub fn new(world: SojournWorld, every: u64) -> Self {
         let n_channels = world.channels.iter().map(|c| c.index() + 1).max().unwrap_or(0);
         let interfaces = world.devs.len();
@@ -127,7 +127,7 @@ impl Sojourn {
         }
     }
 
-    /// What it knows of the world.
+    /// The description of the world.
     pub fn world(&self) -> &SojournWorld {
         &self.world
     }
@@ -139,12 +139,12 @@ impl Sojourn {
         self
     }
 
-    /// The cells of the packet that was delivered since it was asked last.
+    /// The times of the last delivered packet, if a packet was delivered since the previous call.
     pub fn take_last(&mut self) -> Option<Cells> {
         self.last.take()
     }
 
-    /// What does not close, if anything does not.
+    /// The first inconsistency found in a packet's path, as a message; `None` if there is none.
     pub fn problem(&self) -> Option<&str> {
         self.problem.as_deref()
     }

@@ -1,4 +1,5 @@
-//! Delays with their parts: for each flow and each station's direction a histogram of which each bucket has the sum of its packets' cells.
+//! Delays with their parts: a histogram for each flow and for each station's direction. Each bucket holds the sum of its packets' times by layer
+//! and cause.
 
 use super::cells::{Cause, Cells, Few, Layer};
 

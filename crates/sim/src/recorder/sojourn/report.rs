@@ -1,4 +1,4 @@
-//! What reports say of where the time of packets went.
+//! Reports of packets' delays by layer and cause.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use super::Sojourn;
 use super::cells::{Cause, Layer};
 use super::parts::{Bucket, Histogram, SlowStay, Slowest, WAYS};
 
-/// Where the time of packets went in a run, as front ends read it.
+/// Delays of a run's packets by layer and cause, in the form that front ends read.
 #[derive(Clone, Debug, Serialize)]
 pub struct SojournReport {
     /// One packet of so many was followed.
@@ -62,24 +62,24 @@ struct StepReport {
     causes_ns: BTreeMap<&'static str, u64>,
 }
 
-/// Where the time of some packets went, all of them together.
+/// Delays of a group of packets by layer and cause, summed over the packets.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct SojournTimes {
-    /// How many were followed.
+    /// Number of packets followed.
     pub packets: u64,
     /// The sum of their delays in ns.
     pub delay_ns: u64,
-    /// Layer, cause, and the sum of their time there in ns. What is in `socket` comes before the delay, all else adds up to it.
+    /// Layer, cause, and the sum of the times in ns. Time in `socket` precedes the delay; all other times add up to `delay_ns`.
     pub cells: Vec<(&'static str, &'static str, u64)>,
 }
 
 impl SojournReport {
-    /// The packets of a station one way, `down`, `up` or `round_trip`; none if there were none.
+    /// The packets of a station in one direction: `down`, `up` or `round_trip`. `None` if there were no packets.
     pub fn station(&self, name: &str, way: &str) -> Option<SojournTimes> {
         Some(self.stations.get(name)?.get(way)?.times())
     }
 
-    /// The packets of a flow; none if there were none.
+    /// The packets of a flow; `None` if there were no packets.
     pub fn flow(&self, name: &str) -> Option<SojournTimes> {
         self.flows.get(name).map(HistogramReport::times)
     }
@@ -141,7 +141,7 @@ impl HistogramReport {
 }
 
 impl Sojourn {
-    /// With the names of flows, stations and interfaces.
+    /// The report, with the names of flows, stations and interfaces.
     pub fn report(&self, flows: &[String], stations: &[String], interfaces: &[String]) -> SojournReport {
         let met = |h: &Histogram| h.all().next().is_some();
         let of_flows = flows.iter().zip(&self.parts.flows).filter(|(_, h)| met(h));

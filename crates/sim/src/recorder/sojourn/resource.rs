@@ -1,4 +1,4 @@
-//! What packets wait for: a channel, a wire or a line, with whom it served when.
+//! Resources that packets wait for: a channel, a wire or a line, and which packets each resource served when.
 
 use stillair_model::vocabulary::ChannelUse;
 

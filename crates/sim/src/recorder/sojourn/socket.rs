@@ -1,4 +1,4 @@
-//! How long data was in a TCP socket before its packet was handed down, and why.
+//! Time that data spent in a TCP socket before its packet was handed to IP, and the cause.
 
 use std::collections::VecDeque;
 

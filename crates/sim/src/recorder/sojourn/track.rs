@@ -1,4 +1,4 @@
-//! What a resource did, as sums: of each cause up to any instant that is still of interest.
+//! Use of a resource as cumulative sums: the time of each cause up to any instant that is still needed.
 
 use std::collections::VecDeque;
 

@@ -1,4 +1,4 @@
-//! The way of one packet: in which layer it was from when until when.
+//! The path of one packet: the layers that it was in, each with its start and end.
 
 use stillair_model::vocabulary::Pkt;
 

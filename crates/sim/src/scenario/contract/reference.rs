@@ -1,4 +1,4 @@
-//! The description as a page for users.
+//! The description of the scenario keys as a page for users.
 
 use super::super::units;
 use super::{Absent, Form, Key, Shape, byte_bounds, numbers, rate_bound, time_bounds};

@@ -1,7 +1,6 @@
-//! The description as a JSON Schema.
+//! The description of the scenario keys as a JSON Schema.
 //!
-//! The schema is as strict as a look at one key at a time can be; names that dangle, addresses given twice and the
-//! like are for the reader alone.
+//! The schema checks each key by itself. Checks of several keys together, such as undefined names and duplicate addresses, are left to the reader.
 
 use serde_json::{Map, Value, json};
 

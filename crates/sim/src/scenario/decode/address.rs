@@ -1,4 +1,4 @@
-//! Addresses of interfaces: those given, and for the others the next free one of their network.
+//! Addresses of interfaces: the given ones, and for the other interfaces the next free address of their network.
 
 use std::collections::BTreeSet;
 use std::net::{Ipv4Addr, Ipv6Addr};

@@ -1,5 +1,4 @@
-//! Profiles of Wi-Fi devices on the market: the driver and its parameters, each with its source, or with a range where no source
-//! gives it.
+//! Profiles of commercial Wi-Fi devices: the driver and its parameters, each with its source, or with a range if no source gives the value.
 
 use std::sync::LazyLock;
 
@@ -96,35 +95,35 @@ static FILE: Shape = Shape {
     ]],
 };
 
-/// A Wi-Fi device that is sold.
+/// A commercial Wi-Fi device.
 #[derive(PartialEq, Debug)]
 pub struct Device {
-    /// Its name in a scenario.
+    /// Name in a scenario.
     pub name: &'static str,
-    /// Its driver.
+    /// Queueing scheme of the driver.
     pub scheme: Scheme,
-    /// Whether it can 802.11ax; else 802.11ac.
+    /// Whether the device supports 802.11ax; otherwise it supports 802.11ac.
     pub he: bool,
     /// Spatial streams.
     pub streams: u8,
-    /// The same in 160 MHz.
+    /// Spatial streams in 160 MHz.
     pub streams_160: u8,
-    /// Width of the widest channel in MHz.
+    /// Maximum channel width in MHz.
     pub width: u16,
-    /// Frames of a Block Ack session that it asks for and grants at most.
+    /// Maximum Block Ack window in frames that the device requests and grants.
     pub block_ack_window: u16,
-    /// Bytes of the longest MPDU that it announces to receive.
+    /// Maximum MPDU length in bytes that the device announces as a receiver.
     pub announces: u16,
-    /// Bytes of an MPDU with several packets that it sends at most, whatever the receiver announces.
+    /// Maximum length in bytes of an MPDU with an A-MSDU that the device sends, whatever the receiver announces.
     pub sends: Option<u16>,
-    /// Its driver's numbers.
+    /// Parameters of the driver and firmware.
     pub firmware: FirmwareParams,
-    /// What no source tells: key, what is taken, and the range.
+    /// Values that no source gives: the key, and a text with the assumed value and its range.
     pub unknown: Vec<(&'static str, String)>,
 }
 
 impl Device {
-    /// What the interface that names it has by it or in its place, in words.
+    /// The values that an interface with this device has, from the device or set in the scenario instead, as text.
     pub fn numbers(&self, wifi: &Wifi) -> Vec<String> {
         let mut all = vec![
             format!(

@@ -1,4 +1,4 @@
-//! The destination filter of ath9k's hardware.
+//! The destination filter of ath9k hardware.
 
 use stillair_model::wifi::air::filter::DestinationFilter;
 use stillair_model::wifi::config::{DriverConfig, Scheduler};

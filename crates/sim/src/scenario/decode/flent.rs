@@ -1,4 +1,4 @@
-//! `[test]`: one of Flent's tests by name, which becomes flows when the scenario is read.
+//! `[test]`: a Flent test by name, which is expanded into flows when the scenario is read.
 
 use stillair_model::vocabulary::Duration;
 
@@ -141,9 +141,9 @@ impl Load {
 /// When a test's parts happen.
 #[derive(Clone, Copy)]
 pub(super) struct Times {
-    /// Pings alone, before the load and after it.
+    /// Time before and after the load in which only pings run.
     pub delay: Duration,
-    /// The load.
+    /// Duration of the load.
     pub length: Duration,
 }
 

@@ -1,4 +1,4 @@
-//! Flows: who sends what to whom, and when.
+//! Flows: sender, receiver, kind of traffic and times.
 
 use stillair_model::app::{GateParams, VOIP_INTERVAL};
 use stillair_model::vocabulary::Duration;

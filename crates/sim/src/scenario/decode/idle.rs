@@ -1,5 +1,5 @@
-//! Keys that have no effect in this scenario and are not mistakes: for example, one scheme is tried instead of another whose keys
-//! are still there. They give a note, not an error. Keys that `like` copied from another node give no note.
+//! Keys that have no effect in this scenario without being errors: for example, the keys of another scheme are left in the file while one scheme is
+//! tried. They give a note, not an error. Keys that `like` copied from another node give no note.
 
 use std::borrow::Cow;
 

@@ -128,13 +128,13 @@ pub(super) struct Context<'c> {
     pub names: &'c Names<'c>,
     pub channels: &'c [Channel],
     pub profile: Profile,
-    /// Whether its node is modelled.
+    /// Kind of host that the interface belongs to.
     pub host: Host,
-    /// The kernel that stands for it.
+    /// The guest kernel of the node, if there is one.
     pub guest: Option<Guest>,
-    /// Settings of a live host's kernel.
+    /// The `sysctl` settings of a live host or guest.
     pub sysctl: Vec<(String, String)>,
-    /// Where its node is written.
+    /// Place of the node in the scenario file.
     pub node: Origin,
 }
 

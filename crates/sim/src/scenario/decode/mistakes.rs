@@ -1,8 +1,8 @@
 //! Errors that follow from the description alone, in all tables: unknown keys, missing keys, values of a wrong form, undefined
 //! names.
 //!
-//! The decoder stops at an error that later parts depend on. The errors here do not depend on anything else, so they hold
-//! whatever happens to the others. Conditions on two tables together are left to the decoder.
+//! The decoder stops at an error that later parts depend on. The errors here depend on nothing else, so each is reported whatever the others are.
+//! Conditions on two tables together are left to the decoder.
 
 use stillair_model::vocabulary::{Duration, Ip, Rate};
 

@@ -1,4 +1,4 @@
-//! Names in values, and what they refer to.
+//! Names in values, and the items that they refer to.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;

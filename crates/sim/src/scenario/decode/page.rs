@@ -1,4 +1,4 @@
-//! Web pages: a shipped page by its name, or a page in full.
+//! Web pages: a built-in page by name, or a page that the scenario describes in full.
 
 use stillair_model::app::Page;
 

@@ -1,4 +1,4 @@
-//! Positions of nodes: between nodes with positions, audibility and loss follow from the distance.
+//! Positions of nodes. Audibility and loss between nodes with positions follow from the distance.
 
 use super::super::contract::{Form, Key};
 use super::super::error::Fault;

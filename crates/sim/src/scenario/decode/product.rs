@@ -1,4 +1,4 @@
-//! Profiles of access lines on the market: rates, overhead of a packet, and buffers where a source gives them.
+//! Profiles of commercial access lines: rates, per-packet overhead, and buffers where a source gives them.
 
 use std::sync::LazyLock;
 

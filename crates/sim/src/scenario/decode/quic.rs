@@ -1,4 +1,4 @@
-//! Flows over QUIC: a preset, and every part of it that the scenario sets.
+//! QUIC flows: a preset, with each part that the scenario changes.
 
 use stillair_model::transport::cc::NAMES;
 use stillair_model::transport::quic::ack_policy::{AckParams, Decimation};

@@ -1,4 +1,4 @@
-//! The stack of a flow over QUIC: the model, or quinn with its options.
+//! The stack of a QUIC flow: the model, or quinn with its options.
 
 use stillair_model::transport::quic::handshake::HandshakeParams;
 

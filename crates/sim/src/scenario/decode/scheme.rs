@@ -108,20 +108,20 @@ pub(super) struct Choice {
     pub name: Scheme,
     pub driver: DriverConfig,
     pub hardware: HardwareDepth,
-    /// What of it is left to what the device can.
+    /// The parts of the scheme that depend on the device.
     pub by_device: ByDevice,
 }
 
 /// Which pieces of a scheme the scenario leaves to what the device can.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct ByDevice {
-    /// How much memory queues in the MAC may hold.
+    /// Whether the memory limit of the queues in the MAC follows from the device.
     pub memory: bool,
-    /// Whether stations are charged for frames that they send.
+    /// Whether the device decides if stations are charged for the frames that they send.
     pub charge_rx: bool,
-    /// Whether its hardware filters by destination.
+    /// Whether the device decides if its hardware filters by destination.
     pub filter: bool,
-    /// How many aggregates are made before their turn.
+    /// Whether the number of aggregates prepared in advance follows from the device.
     pub aggregates: bool,
 }
 

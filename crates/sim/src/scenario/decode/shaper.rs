@@ -1,4 +1,4 @@
-//! A router's shapers at the interface to its modem: egress and ingress.
+//! A router's shapers, egress and ingress, at the interface to its modem.
 
 use stillair_model::qdisc::QdiscConfig;
 use stillair_model::qdisc::cake::{CakeParams, Isolation, Masquerade};

@@ -1,4 +1,4 @@
-//! A station's trace: the file of rate and loss over time.
+//! The trace of a station: a file with rate and loss over time.
 
 use stillair_model::wifi::phy::{PhyRate, Width};
 

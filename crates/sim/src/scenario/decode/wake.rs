@@ -1,4 +1,4 @@
-//! Delay of a host's processes after a socket woke them.
+//! Delay between the wake-up of a process by a socket and its run.
 
 use stillair_model::node::wake::Wake;
 

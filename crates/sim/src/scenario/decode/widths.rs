@@ -1,4 +1,4 @@
-//! Effects of a channel width that an override has set: the default scheme of devices without one changes.
+//! Effects of a channel width set by an override: the default scheme of devices that name none may change.
 
 use super::super::error::Origin;
 use super::super::reader::Field;

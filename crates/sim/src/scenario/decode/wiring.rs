@@ -10,34 +10,34 @@ use super::scheme::ByDevice;
 /// What the interfaces say about each other.
 #[derive(Default)]
 pub(super) struct Wiring<'a> {
-    /// For each link the interfaces that name it.
+    /// For each link, the interfaces that name the link.
     pub ends: Vec<Vec<InterfaceRef>>,
-    /// For each station its interface, and the field that names its access point.
+    /// For each station, its interface and the field that names its access point.
     pub stations: Vec<(InterfaceRef, Field<'a>)>,
-    /// For each device that sends with another's radio its interface, and the field that names the other.
+    /// For each device that uses another's radio, its interface and the field that names the other.
     pub radios: Vec<(InterfaceRef, Field<'a>)>,
-    /// For each station with a weight its interface, and the field that says it.
+    /// For each station with an airtime weight, its interface and the field with the weight.
     pub weights: Vec<(InterfaceRef, Field<'a>)>,
-    /// For each node that names the device of its Ethernet interfaces its number, and the field that does.
+    /// For each node that names the device of its Ethernet interfaces, the node's number and that field.
     pub nics: Vec<(usize, Field<'a>)>,
-    /// For each node that says where it stands its number, and the field that does.
+    /// For each node with a position, the node's number and that field.
     pub positions: Vec<(usize, Field<'a>)>,
-    /// Stations that say nothing of their losses.
+    /// Stations without any keys of losses.
     pub silent: Vec<InterfaceRef>,
-    /// Devices, and which pieces of their schemes are left to what they can.
+    /// Devices, each with the parts of its scheme that depend on the device.
     pub by_device: Vec<(InterfaceRef, ByDevice)>,
-    /// Devices that name neither themselves nor their scheme, and the scheme of those on channels of more than 40 MHz, or of less.
+    /// Devices that name neither device nor scheme, each with the default scheme it would have if its channel were on the other side of 40 MHz.
     pub by_width: Vec<(InterfaceRef, Scheme)>,
-    /// Channels of stations that say how far they are.
+    /// Channels of stations that give a distance.
     pub distances: Vec<usize>,
-    /// For each access point what its beacons say to stations.
+    /// For each access point, the EDCA parameters that its beacons announce to stations.
     pub beacons: Vec<(InterfaceRef, [EdcaOverride; 4])>,
-    /// For each station with power save or scans its interface, and the field that says so.
+    /// For each station with power save or scans, its interface and the field that sets them.
     pub savers: Vec<(InterfaceRef, Field<'a>)>,
-    /// For each access point that says how many beacons make a DTIM its interface, and how many.
+    /// For each access point with a DTIM period, its interface and the period in beacon intervals.
     pub dtim_periods: Vec<(InterfaceRef, u32)>,
-    /// Addresses in use, where each is written, and the path of its interface.
+    /// Addresses in use, with the place of each in the file and the path of its interface.
     pub addresses: Vec<(Ipv4Addr, Origin, String)>,
-    /// Interfaces without one.
+    /// Interfaces without an address.
     pub unaddressed: Vec<InterfaceRef>,
 }

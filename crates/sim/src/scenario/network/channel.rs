@@ -8,55 +8,55 @@ use stillair_model::wifi::phy::{Band, PhyRate, Width};
 
 use super::super::{Audible, CaptureLevels, Interferer, NeighbourLoad};
 
-/// A Wi-Fi channel: one medium that everyone on it shares.
+/// A Wi-Fi channel: one medium shared by all of its interfaces.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Channel {
     /// Name in the scenario.
     pub name: String,
     /// Frequency band.
     pub band: Band,
-    /// Width; stations may use less.
+    /// Channel width; stations may use less.
     pub width: Width,
-    /// Largest packet of its interfaces in bytes, from the IP header on.
+    /// MTU of its interfaces in bytes, from the IP header on.
     pub mtu: u32,
-    /// How loud a signal is at a distance, and how loud the noise.
+    /// Path loss and noise level: received power at a distance.
     pub path_loss: PathLoss,
-    /// Who hears whom.
+    /// Audibility: which radios hear each other.
     pub audible: Audible,
-    /// Least level in thousandths of a dBm at which nodes with a position sense each other.
+    /// Lowest level, in thousandths of a dBm, at which nodes with a position sense each other.
     pub sensed_from: i32,
-    /// And at which they understand each other.
+    /// Lowest level, in thousandths of a dBm, at which nodes with a position decode each other's frames.
     pub understood_from: i32,
-    /// Frames come through others at the same time that are quieter.
+    /// Capture effect: levels for which a frame is received despite quieter frames at the same time.
     pub capture: Option<CaptureLevels>,
     /// Interference that is not Wi-Fi.
     pub interference: Vec<Interferer>,
-    /// Least level of such energy in thousandths of a dBm that makes the medium busy.
+    /// Energy detection threshold, in thousandths of a dBm: interference from this level on makes the medium busy.
     pub energy_from: i32,
     /// Neighbouring networks as load.
     pub neighbours: Vec<NeighbourLoad>,
-    /// How the payload of its data frames is encrypted.
+    /// Cipher of data frames.
     pub cipher: Cipher,
     /// Lowest basic rate.
     pub lowest_rate: PhyRate,
-    /// Slots are of 20 us, because stations without OFDM are there.
+    /// Whether slots are 20 us long, because stations without OFDM are present.
     pub long_slot: bool,
-    /// A frame that finds the medium busy and no back-off left draws a new one.
+    /// Whether a frame that finds the medium busy, with no backoff left, draws a new backoff.
     pub busy_backoff: bool,
-    /// Rate of the CTS that protects OFDM and HT from stations without them, where such are.
+    /// Rate of CTS-to-self frames that protect OFDM and HT from stations without them, if such stations are present.
     pub protection: Option<PhyRate>,
-    /// Time between beacons of each access point; none where beacons are off.
+    /// Beacon interval of each access point; `None` if beacons are off.
     pub beacon_interval: Option<Duration>,
 }
 
 impl Channel {
-    /// Whether all its radios take part in every exchange in the same way, so that one event is enough for it.
+    /// Whether all radios take part in every exchange in the same way, so that one event per exchange is enough.
     pub fn is_one_medium(&self) -> bool {
         let own = self.interference.is_empty() && self.neighbours.is_empty();
         own && self.audible.is_full() && self.capture.is_none()
     }
 
-    /// Its gaps, slots and lowest rate.
+    /// Interframe spaces, slot time and lowest rate.
     pub const fn timing(&self) -> Timing {
         let short = Timing::of(self.band);
         short.with(self.lowest_rate, if self.long_slot { LONG_SLOT } else { short.slot })

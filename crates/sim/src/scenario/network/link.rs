@@ -4,20 +4,20 @@ use stillair_model::wire::WireParams;
 
 use super::InterfaceRef;
 
-/// An Ethernet device, by its driver, which sets how it reports arrivals and transmissions.
+/// An Ethernet device, by its driver. The driver determines how the device reports received and transmitted packets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Nic {
-    /// None in particular.
+    /// No particular device.
     #[default]
     None,
-    /// One of Intel's of up to 1 Gbit/s.
+    /// Intel devices of up to 1 Gbit/s.
     E1000e,
-    /// One of Broadcom's of up to 1 Gbit/s.
+    /// Broadcom devices of up to 1 Gbit/s.
     Tg3,
 }
 
 impl Nic {
-    /// Its name in a scenario.
+    /// Name of the device in a scenario.
     pub const fn name(self) -> &'static str {
         match self {
             Self::None => "none",
@@ -32,10 +32,10 @@ impl Nic {
 pub struct Link {
     /// Name in the scenario.
     pub name: String,
-    /// What it and the devices at its ends are like: from the first end to the second, and back.
+    /// Parameters of the link and of the devices at its ends: from the first end to the second, and back.
     pub params: [WireParams; 2],
-    /// What it joins.
+    /// The interfaces at both ends.
     pub ends: [InterfaceRef; 2],
-    /// Largest packet in bytes, from the IP header on.
+    /// MTU in bytes, from the IP header on.
     pub mtu: u32,
 }

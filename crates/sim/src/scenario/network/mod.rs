@@ -1,4 +1,4 @@
-//! What a scenario's network is made of: channels, nodes with their interfaces, Wi-Fi devices, links.
+//! The elements of a scenario's network: channels, nodes with their interfaces, Wi-Fi devices, links.
 
 mod channel;
 mod link;

@@ -14,23 +14,23 @@ use super::{Nic, Wifi};
 pub struct Node {
     /// Name in the scenario.
     pub name: String,
-    /// Who makes its packets and takes what comes for it.
+    /// Kind of host: modelled, or outside the model.
     pub host: Host,
-    /// The kernel that stands for it, if one does.
+    /// The guest kernel that takes the place of the modelled host, if there is one.
     pub guest: Option<Guest>,
-    /// Kernel's behaviour, with the node's `sysctl` table applied.
+    /// Kernel profile, with the node's `sysctl` table applied.
     pub profile: Profile,
-    /// Of a live host or a guest: its `sysctl` table as names and values, which its network namespace or its kernel is to have.
+    /// For a live host or a guest, its `sysctl` table as names and values, to be set in its network namespace or kernel.
     pub sysctl: Vec<(String, String)>,
-    /// Packets for others are passed on.
+    /// Whether the node forwards packets.
     pub forward: bool,
-    /// When its processes run after they were woken.
+    /// Delay of its processes between wake-up and run.
     pub wake: Wake,
-    /// The device of its Ethernet interfaces, where their link names none.
+    /// The device of its Ethernet interfaces whose link names none.
     pub nic: Nic,
-    /// How its interrupts, timers and clock vary.
+    /// Jitter of its interrupts, timers and clock.
     pub jitter: JitterParams,
-    /// Where it stands, in millimetres.
+    /// Position in millimetres.
     pub position: Option<[u64; 2]>,
     /// Network interfaces, at least one.
     pub interfaces: Vec<Interface>,
@@ -41,38 +41,38 @@ pub struct Node {
 pub struct Interface {
     /// Name within its node.
     pub name: String,
-    /// IPv4 address; no two interfaces of a scenario share one.
+    /// IPv4 address, unique in the scenario.
     pub address: Ipv4Addr,
-    /// IPv6 address; nor this.
+    /// IPv6 address, unique in the scenario.
     pub address6: Ipv6Addr,
-    /// Its sockets make packets of several segments, which its device, or what feeds it, splits (TSO or GSO).
+    /// Whether sockets send packets of several segments, which the device or the layer above it splits (TSO or GSO).
     pub tso: bool,
-    /// Memory of a packet that comes in, in bytes, if it is not that of the sender's packet.
+    /// Memory of a received packet in bytes, if it differs from that of the sender's packet.
     pub rx_buffer: Option<u32>,
-    /// Segments that come in together are merged (GRO); at an outside host that is its driver's task.
+    /// Whether received segments are merged (GRO). For an outside host, merging is left to the driver.
     pub gro: bool,
-    /// Packets to addresses that no interface has leave the model here.
+    /// Whether packets to addresses that no interface has leave the model here.
     pub default_route: bool,
-    /// Packets that its queues may hold where their discipline does not say.
+    /// Queue limit in packets for disciplines without a limit of their own (`txqueuelen`).
     pub txqueuelen: u32,
-    /// Queueing discipline: the one given, or the default of device and scheme.
+    /// Queueing discipline: the given one, or the default of device and scheme.
     pub qdisc: QdiscSpec,
-    /// The discipline that all which comes in passes through, behind an ifb.
+    /// Discipline for all received packets, on an ifb device.
     pub ingress: Option<QdiscConfig>,
-    /// What it is connected to.
+    /// The link or channel that the interface is attached to.
     pub medium: Attachment,
 }
 
 /// A queueing discipline at the root of an interface.
 #[derive(Clone, PartialEq, Debug)]
 pub struct QdiscSpec {
-    /// One instance for each access category, under `mq`; otherwise a single root.
+    /// Whether there is one instance for each access category, under `mq`, instead of a single root.
     pub mq: bool,
     /// The discipline.
     pub config: QdiscConfig,
 }
 
-/// What an interface is connected to.
+/// The link or channel of an interface.
 #[derive(Clone, PartialEq, Debug)]
 #[expect(clippy::large_enum_variant, reason = "one for each interface, read once when the world is wired")]
 pub enum Attachment {

@@ -18,50 +18,48 @@ use super::InterfaceRef;
 pub struct Wifi {
     /// Position in [`Scenario::channels`](super::super::Scenario::channels).
     pub channel: usize,
-    /// Access point or station.
+    /// Role: access point or station.
     pub role: Role,
-    /// The scheme it was given, of which `driver` and the qdisc follow; for reports.
+    /// Queueing scheme, from which `driver` and the qdisc follow; for reports.
     pub scheme: Scheme,
-    /// Queues and scheduler.
+    /// Queues and scheduler of the driver.
     pub driver: DriverConfig,
-    /// Short queues of the hardware.
+    /// Depth of the hardware queues.
     pub hardware: HardwareDepth,
-    /// What the scenario changes of the EDCA parameters that this device uses, by
-    /// [`Ac::index`](stillair_model::vocabulary::Ac::index): an access point's own, a station's from the
-    /// beacon of its access point.
+    /// Changes by the scenario to the EDCA parameters of this device, by [`Ac::index`](stillair_model::vocabulary::Ac::index). An access point uses
+    /// its own, a station those in the beacon of its access point.
     pub edca: [EdcaOverride; 4],
-    /// Tries by the hardware that a frame of a Block Ack session may have had for the driver to send it once more.
+    /// Maximum number of hardware tries of a frame in a Block Ack session for which the driver still sends the frame again.
     pub retry_limit: u8,
-    /// That limit is lower for frames sent at low rates.
+    /// Whether this limit is lower for frames sent at low rates.
     pub retry_limit_by_rate: bool,
-    /// Pseudo retry-out of what an access point receives.
+    /// Pseudo retry-out of an access point as receiver.
     pub retry_out: Option<RetryOutParams>,
-    /// How long it waits before it tells its host of received frames.
+    /// Interrupt mitigation: delay between the reception of frames and the interrupt.
     pub rx_mitigation: Option<RxMitigation>,
-    /// What a station's path did over time, as a file has it; it takes the place of its rates and errors.
+    /// Trace of a station's path from a file, which replaces the path's rates and errors.
     pub trace: Option<PathTrace>,
-    /// Its hardware filters by destination what follows a PPDU that has failed.
+    /// Destination filter in the hardware: after a failed PPDU, frames queued for the same station return to the driver unsent.
     pub filter: Option<DestinationFilter>,
-    /// PPDUs of more bytes begin with RTS and CTS.
+    /// RTS threshold: PPDUs longer than this many bytes start with RTS and CTS.
     pub rts_threshold: u32,
-    /// Delimiters without content that its hardware needs between frames of an aggregate to encrypt them.
+    /// Empty A-MPDU delimiters that the hardware needs between frames to encrypt them.
     pub cipher_delimiters: u32,
-    /// Frames of a Block Ack window that it asks for and grants at most; between devices of HT and VHT never more than 64.
+    /// Maximum Block Ack window in frames that the device requests and grants; between HT and VHT devices never more than 64.
     pub block_ack_window: u16,
-    /// The interface whose radio it sends with, if it has none of its own: the radio's hardware depth and EDCA parameters
-    /// are then this device's too.
+    /// The interface whose radio the device uses, if it has no radio of its own. Hardware depth and EDCA parameters of that radio apply.
     pub radio: Option<InterfaceRef>,
-    /// How a station saves power, after the kind that it was given.
+    /// Power save of a station: name of the kind, and parameters.
     pub power_save: Option<(&'static str, SaverParams)>,
-    /// How a station scans.
+    /// Background scans of a station.
     pub scan: Option<ScanParams>,
-    /// Every so many beacons of an access point is a DTIM.
+    /// DTIM period of an access point, in beacon intervals.
     pub dtim_period: u32,
-    /// The device that it names.
+    /// The device profile that the scenario names.
     pub device: Option<&'static Device>,
 }
 
-/// Part that a Wi-Fi device plays.
+/// Role of a Wi-Fi device.
 #[derive(Clone, PartialEq, Debug)]
 #[expect(clippy::large_enum_variant, reason = "one for each interface, read once when the world is wired")]
 pub enum Role {
@@ -72,28 +70,28 @@ pub enum Role {
 }
 
 impl Role {
-    /// Whether this is a station without OFDM.
+    /// Whether this is a station that supports DSSS rates only.
     pub fn is_old(&self) -> bool {
         let Self::Station(station) = self else { return false };
         station.all_rates().all(|rate| matches!(rate, PhyRate::Dsss(..)))
     }
 }
 
-/// EDCA parameters of one access category that the scenario sets; none means as shipped.
+/// EDCA parameters of one access category that the scenario sets; `None` keeps the default.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct EdcaOverride {
-    /// Slots of the arbitration space after SIFS.
+    /// AIFSN: slots of the arbitration interframe space after SIFS.
     pub aifsn: Option<u8>,
-    /// Least contention window: 1, 3, 7, ... slots.
+    /// Minimum contention window: 1, 3, 7, ... slots.
     pub cw_min: Option<u16>,
-    /// Greatest contention window.
+    /// Maximum contention window in slots.
     pub cw_max: Option<u16>,
-    /// Longest transmission opportunity; zero is one frame exchange.
+    /// TXOP limit; zero allows one frame exchange.
     pub txop: Option<Duration>,
 }
 
 impl EdcaOverride {
-    /// Changes what the scenario sets.
+    /// Applies the values that the scenario sets.
     pub fn apply(&self, params: &mut EdcaParams) {
         params.aifsn = self.aifsn.unwrap_or(params.aifsn);
         params.cw_min = self.cw_min.unwrap_or(params.cw_min);

@@ -11,7 +11,7 @@ use super::Setting;
 pub struct Key(pub(super) contract::Key);
 
 impl Key {
-    /// A whole number between bounds.
+    /// An integer between bounds, inclusive.
     pub fn integer(
         name: &'static str,
         range: RangeInclusive<i64>,
@@ -21,13 +21,13 @@ impl Key {
         Self::new(name, Form::Integer(*range.start(), *range.end()), default.to_string(), about)
     }
 
-    /// A number between bounds.
+    /// A number between bounds, inclusive.
     pub fn number(name: &'static str, range: RangeInclusive<f64>, default: f64, about: &'static str) -> Self {
         // With its point, as that makes it a number for a reader too.
         Self::new(name, Form::Number(*range.start(), *range.end()), format!("{default:?}"), about)
     }
 
-    /// A time between bounds; bounds and default are written as in a scenario, such as `"5 ms"`.
+    /// A time between bounds. Bounds and default are written as in a scenario, such as `"5 ms"`.
     pub fn duration(
         name: &'static str,
         range: [&'static str; 2],
@@ -48,12 +48,12 @@ impl Key {
         Self::new(name, Form::Bytes(*range.start(), *range.end()), default.to_string(), about)
     }
 
-    /// True or false.
+    /// A boolean.
     pub fn boolean(name: &'static str, default: bool, about: &'static str) -> Self {
         Self::new(name, Form::Boolean, default.to_string(), about)
     }
 
-    /// One of a few names.
+    /// One of several names.
     pub fn one_of(
         name: &'static str,
         names: &'static [&'static str],
@@ -67,12 +67,12 @@ impl Key {
         Self(contract::Key::or(name, form, default.leak(), about))
     }
 
-    /// Its name.
+    /// Name of the key.
     pub fn name(&self) -> &'static str {
         self.0.name
     }
 
-    /// Its form and default, in words.
+    /// Form and default of the key, as text.
     pub fn words(&'static self) -> String {
         let form = match self.0.form {
             // Why it is bounded is its meaning.
@@ -82,7 +82,7 @@ impl Key {
         format!("{form} (default {})", self.default())
     }
 
-    /// What it means.
+    /// Meaning of the key.
     pub fn about(&self) -> &'static str {
         self.0.about
     }

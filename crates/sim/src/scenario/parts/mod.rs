@@ -28,7 +28,7 @@ pub use options::{Options, Setting};
 use part::Make;
 pub(super) use part::{Part, Refusal, Trial};
 
-/// Why a part cannot be registered.
+/// The reason why a part cannot be registered.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PartError(String);
 
@@ -43,13 +43,13 @@ impl std::error::Error for PartError {}
 /// A registered part, for lists.
 #[derive(Clone, Copy, Debug)]
 pub struct Listed<'a> {
-    /// Its kind, such as "congestion control".
+    /// Kind of the part, such as "congestion control".
     pub kind: &'static str,
-    /// Its name.
+    /// Name of the part.
     pub name: &'a str,
-    /// What it does.
+    /// Description of the part.
     pub about: &'a str,
-    /// Its keys.
+    /// Keys of the part.
     pub keys: &'static [Key],
 }
 
@@ -98,17 +98,17 @@ impl fmt::Debug for Parts {
 }
 
 impl Parts {
-    /// No parts.
+    /// An empty set of parts.
     pub fn none() -> &'static Self {
         static NONE: Parts =
             Parts { controls: Vec::new(), qdiscs: Vec::new(), laws: Vec::new(), schedulers: Vec::new() };
         &NONE
     }
 
-    /// Registers a congestion control for TCP and for the QUIC model. `make` makes one in its initial state.
+    /// Registers a congestion control for TCP and for the QUIC model. `make` creates an instance in its initial state.
     ///
-    /// The error of `make`, here and below, states what is expected instead of the given options, such as `"a low below high"`;
-    /// it becomes an error at their table. One part is made at registration, with the defaults.
+    /// An error of `make`, here and below, says what is expected instead of the given options, such as `"a low below high"`. It becomes an error at
+    /// their table. One part is created at registration, with the defaults.
     pub fn congestion_control<C: Controller + Clone + fmt::Debug + Send + 'static>(
         &mut self,
         name: &'static str,
@@ -131,7 +131,7 @@ impl Parts {
         Ok(self)
     }
 
-    /// Registers a queueing discipline. `make` makes an empty one with its random stream.
+    /// Registers a queueing discipline. `make` creates an empty instance with its random stream.
     pub fn qdisc<D: Discipline + Send + 'static>(
         &mut self,
         name: &'static str,
@@ -152,8 +152,8 @@ impl Parts {
         Ok(self)
     }
 
-    /// Registers a control law. Scenarios use it by its name as a qdisc with one queue, with the prefix `fq_` as a qdisc with the
-    /// law on each flow queue, and in the MAC's queues. `make` makes one for a queue, with its random stream.
+    /// Registers a control law for queues (AQM). Scenarios use it by its name as a qdisc with one queue, with the prefix `fq_` as a qdisc with the
+    /// law on each flow queue, and in the MAC's queues. `make` creates the law of one queue, with its random stream.
     pub fn law<L: Law + Send + 'static>(
         &mut self,
         name: &'static str,
@@ -184,7 +184,7 @@ impl Parts {
         Ok(self)
     }
 
-    /// Registers a station scheduler of an access point. `make` makes one for this many stations.
+    /// Registers a station scheduler of an access point. `make` creates a scheduler for the given number of stations.
     pub fn station_scheduler<S: StationScheduler + Send + 'static>(
         &mut self,
         name: &'static str,

@@ -6,7 +6,7 @@ use stillair_model::vocabulary::{Duration, Rate};
 /// The value of a key.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Setting {
-    /// A whole number.
+    /// An integer.
     Integer(i64),
     /// A number.
     Number(f64),
@@ -16,13 +16,13 @@ pub enum Setting {
     Rate(Rate),
     /// A number of bytes.
     Bytes(u32),
-    /// True or false.
+    /// A boolean.
     Boolean(bool),
-    /// One of a few names.
+    /// One of several names.
     Name(&'static str),
 }
 
-/// Values of all keys of a part, given or default.
+/// Values of all keys of a part, set or default.
 ///
 /// # Panics
 ///

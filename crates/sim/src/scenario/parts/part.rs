@@ -1,4 +1,4 @@
-//! A registered part of a kind, and what it makes of options.
+//! A registered part of a kind, and the instance that it creates from its options.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -28,7 +28,7 @@ pub(in super::super) struct Part<T: ?Sized, A> {
 pub(in super::super) struct Refusal {
     /// What was found.
     pub found: String,
-    /// What would be right.
+    /// What is expected.
     pub expected: String,
 }
 

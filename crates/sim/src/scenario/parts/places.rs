@@ -1,4 +1,4 @@
-//! Keys that parts of a family have beside their own, by the place in which they stand.
+//! Keys that all parts of a family have beside their own, by the place where they are used.
 
 use super::super::contract::{Form, Key};
 

@@ -1,4 +1,4 @@
-//! What a host does by default: a kernel's own numbers and rules, which its data file and a node's overrides fill.
+//! Default behaviour of a host: the values and rules of a kernel, from its data file and a node's overrides.
 
 use stillair_model::node::classify::DscpToUp;
 use stillair_model::transport::cc::CcParams;
@@ -9,62 +9,62 @@ use stillair_model::wifi::rate::minstrel_ht::MinstrelVersion;
 use super::super::control::CongestionControl;
 use super::memory::SocketMemory;
 
-/// A kernel's defaults, with a node's overrides applied. Sources stand in the data files.
+/// A kernel's defaults, with a node's overrides applied. The data files name the sources.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Profile {
     /// Name, such as `linux-4.4`.
     pub name: &'static str,
-    /// The two numbers of a Linux kernel; none of another system.
+    /// Kernel version, major and minor; `None` for systems other than Linux.
     pub version: Option<(u16, u16)>,
-    /// The same of its wireless stack, which may be of a later kernel.
+    /// Kernel version of the wireless stack, which may be later than `version` (backports).
     pub wifi_version: Option<(u16, u16)>,
-    /// What a station's deficit grows by in a round of mac80211's airtime scheduler, if that is not its weight.
+    /// Quantum of mac80211's airtime scheduler: growth of a station's deficit per round. `None`: the station's weight.
     pub airtime_quantum: Option<Duration>,
-    /// Packets in an Ethernet-like device's queue (`txqueuelen`).
+    /// Queue length in packets of an Ethernet-like device (`txqueuelen`).
     pub txqueuelen: u32,
-    /// pfifo_fast's limit holds for each band.
+    /// Whether pfifo_fast's limit applies to each band.
     pub pfifo_fast_limit_per_band: bool,
-    /// Most bytes of truesize in an fq_codel.
+    /// Memory limit of fq_codel, in bytes of truesize.
     pub fq_codel_memory_limit: u32,
-    /// Most packets that fq_codel drops at once when over a limit.
+    /// Maximum number of packets that fq_codel drops at once when over a limit.
     pub fq_codel_drop_batch: u32,
-    /// Drops over fq_codel's limits raise the flow's CoDel count.
+    /// Whether drops over fq_codel's limits raise the flow's CoDel count.
     pub fq_codel_overlimit_raises_count: bool,
-    /// Delay that a pie aims at.
+    /// PIE's target delay.
     pub pie_target: Duration,
-    /// How often a pie sets its probability anew.
+    /// Interval between updates of PIE's drop probability.
     pub pie_tupdate: Duration,
-    /// A pie takes the delay from its drain rate.
+    /// Whether PIE estimates the delay from the dequeue rate.
     pub pie_dq_rate_estimator: bool,
-    /// Discipline of interfaces that name none (`net.core.default_qdisc`).
+    /// Default queueing discipline (`net.core.default_qdisc`).
     pub default_qdisc: &'static str,
     /// Send buffer of a UDP socket, in bytes of truesize (`net.core.wmem_default`).
     pub wmem_default: u32,
-    /// How what sockets send lies in memory.
+    /// Memory layout of sent packets.
     pub memory: SocketMemory,
-    /// User priority by DSCP, on Wi-Fi.
+    /// Mapping from DSCP to user priority on Wi-Fi.
     pub dscp_to_up: DscpToUp,
-    /// Rules of Minstrel-HT.
+    /// Version of Minstrel-HT.
     pub minstrel_ht: MinstrelVersion,
-    /// TCP of sockets over a device with scatter-gather.
+    /// TCP parameters of sockets over a device with scatter-gather.
     pub tcp: TcpConfig,
-    /// `sk_pacing_shift` of sockets over Wi-Fi (as mac80211 sets it).
+    /// `sk_pacing_shift` of sockets over Wi-Fi, as mac80211 sets it.
     pub wifi_pacing_shift: u8,
-    /// Congestion control of flows that name none (`net.ipv4.tcp_congestion_control`).
+    /// Default congestion control (`net.ipv4.tcp_congestion_control`).
     pub congestion_control: CongestionControl,
     /// Rules and module parameters of the congestion controls.
     pub cc: CcParams,
 }
 
 impl Profile {
-    /// Most spatial streams of Minstrel-HT's groups of VHT.
+    /// Maximum number of spatial streams in Minstrel-HT's VHT groups.
     // linux: net/mac80211/rc80211_minstrel_ht.h MINSTREL_MAX_STREAMS - 3 (4.4, 4.14), 4 (5.2).
     // deviation: groups of HT go to four streams with each kernel.
     pub fn most_vht_streams(&self) -> u8 {
         if self.wifi_version.is_some_and(|own| own < (5, 1)) { 3 } else { 4 }
     }
 
-    /// Minstrel-HT has groups of VHT in a kernel that was built with them alone.
+    /// Whether Minstrel-HT has VHT groups only in kernels built with that option.
     // linux: net/mac80211/rc80211_minstrel_ht.c (4.4, 4.14) - under CONFIG_MAC80211_RC_MINSTREL_VHT, which distributions had in part; (5.2)
     // always (since 5.0, recalled).
     pub fn vht_groups_are_an_option(&self) -> bool {

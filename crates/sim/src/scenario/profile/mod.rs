@@ -1,4 +1,4 @@
-//! Kernels as data: what a host does by default, by the name of its profile.
+//! Kernels as data: the default behaviour of a host, by the name of its profile.
 
 mod kernel;
 mod memory;

@@ -1,4 +1,4 @@
-//! Parameters of the kernel modules that congestion controls are, under the modules' own names.
+//! Parameters of congestion control modules, under the names of the kernel modules.
 
 use stillair_model::transport::cc::hystart::DelayClock;
 

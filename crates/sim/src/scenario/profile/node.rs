@@ -1,4 +1,4 @@
-//! The `tcp` table of a node: what no `sysctl` sets of TCP.
+//! The `tcp` table of a node: TCP settings that have no `sysctl`.
 
 use stillair_model::transport::tcp::config::{LimitOutput, PacingBase};
 

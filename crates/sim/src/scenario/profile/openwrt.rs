@@ -1,4 +1,4 @@
-//! Releases of OpenWrt as data: a kernel, the wireless stack of a later one, and what patches change.
+//! OpenWrt releases as data: a kernel, the wireless stack of a later kernel, and the effects of patches.
 
 use std::sync::LazyLock;
 

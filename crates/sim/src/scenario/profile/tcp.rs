@@ -1,4 +1,4 @@
-//! TCP's part of a kernel: the `[tcp]` table of its data file.
+//! TCP parameters of a kernel: the `[tcp]` table of its data file.
 
 use stillair_model::transport::cc::CcParams;
 use stillair_model::transport::cc::bbr::BbrParams;

@@ -1,4 +1,4 @@
-//! TCP's keys of a `sysctl` table.
+//! TCP keys of the `sysctl` table.
 
 use stillair_model::transport::cc;
 use stillair_model::transport::tcp::config::{EarlyRetransmit, LossDetection, RackBeside};

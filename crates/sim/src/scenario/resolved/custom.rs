@@ -1,4 +1,4 @@
-//! User-defined parts in the resolved scenario, with their options beside their name.
+//! User-defined parts in the resolved scenario: name and options.
 
 use serde_json::{Value, json};
 use stillair_model::vocabulary::PartFactory;

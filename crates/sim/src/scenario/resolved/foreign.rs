@@ -1,4 +1,4 @@
-//! What others than its nodes do on a channel, where somebody does.
+//! Interference and neighbouring networks of a channel, if there are any.
 
 use serde_json::{Value, json};
 use stillair_model::vocabulary::Duration;

@@ -1,4 +1,4 @@
-//! The path between a station and its access point: how rates are chosen, and what is lost.
+//! The path between a station and its access point: rate selection and losses.
 
 use serde_json::{Value, json};
 use stillair_model::vocabulary::Duration;

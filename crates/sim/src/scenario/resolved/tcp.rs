@@ -1,4 +1,4 @@
-//! TCP of a node as the resolved scenario shows it.
+//! TCP parameters of a node in the resolved scenario.
 
 use serde_json::{Value, json};
 use stillair_model::transport::tcp::config::TcpConfig;

@@ -1,4 +1,4 @@
-//! What can be read of the air: its accounts, what waits in devices and radios, what was lost, what rate control knows.
+//! Read access to the air: accounts, backlogs of devices and radios, losses, and rate-control statistics.
 
 use stillair_model::vocabulary::{DevId, IfId, Instant, Packets, Pkt, SockId};
 use stillair_model::wifi::air::account::AirAccount;

@@ -1,4 +1,4 @@
-//! Devices of a channel at work: what they receive goes up, what they have sent is reported, their timers and beacons.
+//! Events of a channel's devices: passing received packets up, reporting transmissions, timers and beacons.
 
 use stillair_model::vocabulary::{Ac, DevId, IfId, PeerId, Pkt, Sink};
 use stillair_model::wifi::air::ppdu::{Content, Header, Ppdu};

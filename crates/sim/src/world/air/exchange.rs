@@ -1,5 +1,5 @@
-//! What happens on a channel: one event at the end of each exchange, from the first preamble to the acknowledgement,
-//! whatever the number of stations that listen.
+//! Exchanges on a channel: one event at the end of each exchange, from the first preamble to the acknowledgement, whatever the number of listening
+//! stations.
 
 use stillair_model::vocabulary::{ChannelId, ChannelUse, Duration, Instant, Sink};
 use stillair_model::wifi::air::account::AirUse;

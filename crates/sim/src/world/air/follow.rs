@@ -1,4 +1,4 @@
-//! What a reader learns of the air that follows packets: what each channel was used for, and how tries of data ended.
+//! Events for readers of the trace that follow packets: the use of each channel, and the outcome of data tries.
 
 use stillair_model::vocabulary::{ChannelId, ChannelUse, Duration, Instant, Sink, Step, TryStep};
 use stillair_model::wifi::air::account::AirUse;

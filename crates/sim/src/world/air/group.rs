@@ -1,4 +1,4 @@
-//! Frames to a group: each that hears one has a copy of the packet for its own host, if that is one of the group.
+//! Group-addressed frames: each device that receives the frame passes a copy to its host, if the host is a member of the group.
 
 use stillair_model::vocabulary::{Addr, DevId, Fate, FlowId, Instant, PeerId, Reason, Step};
 use stillair_model::wifi::air::medium::TxOutcome;

@@ -1,5 +1,5 @@
-//! The air: channels, radios and the Wi-Fi devices that send with them. Network gives packets to a device; what a device receives,
-//! and that it has room again, goes to whoever is [`Above`]. Nothing here knows interfaces by more than their numbers.
+//! The air: channels, radios and their Wi-Fi devices. The network gives packets to a device. Received packets, and notices that a device has room
+//! again, go to the implementation of [`Above`]. This module knows interfaces by their numbers only.
 
 mod account;
 mod collision;

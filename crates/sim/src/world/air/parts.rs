@@ -1,4 +1,4 @@
-//! The parts of an exchange: how long a PPDU takes on the air, what for, what answers it, and what of all that noise takes.
+//! The parts of an exchange: duration of the PPDU and its purpose, the response, and losses by noise.
 
 use stillair_model::vocabulary::{DevId, Duration, Instant, PeerId};
 use stillair_model::wifi::air::account::AirUse;

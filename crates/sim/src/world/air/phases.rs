@@ -1,4 +1,4 @@
-//! Where an exchange is that is worked out frame by frame.
+//! The phase of an exchange that is simulated frame by frame.
 
 use stillair_model::vocabulary::{Duration, Instant};
 use stillair_model::wifi::air::account::AirUse;

@@ -1,4 +1,4 @@
-//! What the readers of the trace learn of each try, and a capture of the frames around it.
+//! Reports each try to the readers of the trace, and its frames to captures.
 
 use stillair_model::vocabulary::{
     AckView, ChannelId, DevId, Duration, FrameView, Instant, PowerView, PpduTry, PpduView, RtsCtsView, Sink,

@@ -1,4 +1,4 @@
-//! How much waits where, at one instant.
+//! Backlogs of a world at one instant.
 
 use stillair_model::vocabulary::{ETHERNET_HEADER, Packets, Pkt, skb_len};
 use stillair_model::wifi::air::ppdu::Mpdu;
@@ -36,7 +36,7 @@ fn sum(all: impl Iterator<Item = LayerBacklog>) -> LayerBacklog {
 }
 
 impl<'a, S> Books<'a, S> {
-    /// What waits in the layers of each interface, in the order of the scenario.
+    /// The backlog in each layer of each interface, in the order of the scenario.
     pub fn backlogs(self) -> impl Iterator<Item = Backlog> + 'a {
         let packets = &self.core.packets;
         let unsent = self.unsent();
@@ -75,7 +75,7 @@ impl<'a, S> Books<'a, S> {
         all
     }
 
-    /// Interfaces of all nodes.
+    /// Number of interfaces of all nodes.
     pub fn interfaces(self) -> usize {
         self.network.interfaces().len()
     }

@@ -1,4 +1,4 @@
-//! What the numbers of interfaces, devices and wires in the trace stand for, for readers that name things.
+//! Meaning of the interface, device and wire numbers in the trace, for readers that need names.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
@@ -7,36 +7,36 @@ use stillair_model::vocabulary::{ChannelId, DevId, IfId};
 /// The interfaces, Wi-Fi devices and wires of a world, by their numbers.
 #[derive(Clone, Debug)]
 pub struct WorldLayout {
-    /// By interface; the address of interface n is `Addr(n)` in packets.
+    /// Interfaces by number. The address of interface n in packets is `Addr(n)`.
     pub interfaces: Vec<InterfaceLayout>,
-    /// By Wi-Fi device.
+    /// Wi-Fi devices by number.
     pub devs: Vec<DevLayout>,
-    /// By wire: the interface that feeds it and the one at its end. Wires 2n and 2n + 1 are link n of the scenario.
+    /// Wires by number: the interface that sends and the interface at the end. Wires 2n and 2n + 1 are link n of the scenario.
     pub wires: Vec<[IfId; 2]>,
 }
 
 /// An interface.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct InterfaceLayout {
-    /// Name of its node.
+    /// Name of the node.
     pub node: String,
-    /// Its own name within the node.
+    /// Name of the interface within the node.
     pub name: String,
-    /// Its IPv4 address.
+    /// IPv4 address.
     pub address: Ipv4Addr,
-    /// Its IPv6 address.
+    /// IPv6 address.
     pub address6: Ipv6Addr,
 }
 
 /// A Wi-Fi device.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DevLayout {
-    /// Its interface.
+    /// The interface of the device.
     pub interface: IfId,
-    /// The channel it is on.
+    /// The channel of the device.
     pub channel: ChannelId,
-    /// It is an access point.
+    /// Whether the device is an access point.
     pub ap: bool,
-    /// The devices it exchanges frames with, by their numbers as its peers.
+    /// The devices that the device exchanges frames with, by peer number.
     pub peers: Vec<DevId>,
 }

@@ -1,4 +1,4 @@
-//! The accounts that must close: packets, charges and air.
+//! Accounts that must balance: packets, socket charges, and airtime.
 
 use stillair_model::vocabulary::{IfId, PacketAccount, SockId};
 use stillair_model::wifi::air::account::AirAccount;
@@ -80,32 +80,32 @@ impl<'a, S> Books<'a, S> {
         Ok(())
     }
 
-    /// What became of all packets, and how many are inside.
+    /// The account of all packets, and the number of packets inside.
     pub fn packet_account(self) -> (&'a PacketAccount, u64) {
         (self.core.packets.account(), self.core.packets.live())
     }
 
-    /// Memory charged to all sockets now, in bytes.
+    /// Memory charged to all sockets at present, in bytes.
     pub fn charged(self) -> u64 {
         self.hosts.charges().sum()
     }
 
-    /// Frames that receivers got again because the acknowledgement had been lost.
+    /// Number of frames received again because the acknowledgement was lost.
     pub fn duplicates(self) -> u64 {
         self.air.duplicates()
     }
 
-    /// What was lost on each link, and came twice: from which interface, to which.
+    /// Losses and duplicates of each link, with the sending and the receiving interface.
     pub fn losses(self) -> impl Iterator<Item = (IfId, IfId, Losses)> + 'a {
         self.air.losses()
     }
 
-    /// What rate control knows of each link whose rates are not fixed: from which interface, to which, and a row for each rate.
+    /// Rate-control statistics of each link without fixed rates: sending interface, receiving interface, and a row for each rate.
     pub fn rate_stats(self) -> impl Iterator<Item = (IfId, IfId, Vec<StatsRow>)> + 'a {
         self.air.rate_stats()
     }
 
-    /// The account of each channel's air, by name.
+    /// The airtime account of each channel, by name.
     pub fn air_accounts(self) -> Vec<(String, &'a AirAccount)> {
         self.air.accounts()
     }

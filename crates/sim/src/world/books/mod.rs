@@ -1,4 +1,4 @@
-//! Read-only access to a world: accounts that must close, queue lengths, counters of qdiscs, and the meaning of its numbers.
+//! Read-only access to a world: accounts that must balance, queue lengths, qdisc counters, and the meaning of numbers in the trace.
 
 mod backlog;
 mod layout;
@@ -20,7 +20,7 @@ use crate::recorder::QuicEnds;
 pub use layout::{DevLayout, InterfaceLayout, WorldLayout};
 pub use qdiscs::QdiscCounters;
 
-/// A world as a reader sees it, at one instant.
+/// A read-only view of a world at one instant.
 #[derive(Debug)]
 pub struct Books<'a, S> {
     pub(super) core: &'a Core<S>,
@@ -38,23 +38,23 @@ impl<S> Clone for Books<'_, S> {
 impl<S> Copy for Books<'_, S> {}
 
 impl<'a, S> Books<'a, S> {
-    /// State of each TCP sender, with its flow, in the order of the flows.
+    /// State of each TCP sender with its flow, in the order of the flows.
     pub fn tcp_senders(self) -> impl Iterator<Item = (FlowId, TcpInfo)> + 'a {
         self.hosts.tcp_senders(self.core.now)
     }
 
-    /// What stations did to save power and to scan, by interface.
+    /// Power save and scan counters of stations, by interface.
     pub fn savers(self) -> impl Iterator<Item = (IfId, SaverCounters)> + 'a {
         self.air.savers(self.core.now)
     }
 
-    /// The TCP sockets of bulk transfers, in the order of the flows, each end that connects before the one that listens.
-    /// Those of pages come and go.
+    /// The TCP sockets of bulk transfers, in the order of the flows; the connecting end comes before the listening end. Sockets of pages are left
+    /// out, as they are opened and closed during the run.
     pub fn tcp_sockets(self) -> impl Iterator<Item = TcpSocket<'a>> + 'a {
         self.hosts.tcp_sockets()
     }
 
-    /// What became of each test of responsiveness that has begun, as if it ended now, in the order of the flows.
+    /// The outcome of each responsiveness test that has begun, as if it ended now, in the order of the flows.
     pub fn tests(
         self,
         now: Instant,
@@ -62,12 +62,12 @@ impl<'a, S> Books<'a, S> {
         self.hosts.tests(now)
     }
 
-    /// Since when each client has been at the load that is under way, in the order of the flows.
+    /// Start of the page load under way of each client, in the order of the flows.
     pub fn loads_under_way(self) -> impl Iterator<Item = (FlowId, Option<Instant>)> + 'a {
         self.hosts.loads_under_way()
     }
 
-    /// State of both ends of each flow over QUIC, the sender of the data first, in the order of the flows.
+    /// State of both ends of each QUIC flow, the sender of the data first, in the order of the flows.
     pub fn quic_ends(self) -> impl Iterator<Item = QuicEnds> + 'a {
         self.hosts.quic_ends(self.core.now)
     }

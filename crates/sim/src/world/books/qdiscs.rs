@@ -1,4 +1,4 @@
-//! What queueing disciplines have counted, as `tc -s qdisc` shows it.
+//! Counters of queueing disciplines, as `tc -s qdisc` shows them.
 
 use stillair_model::node::interface::TxQueue;
 use stillair_model::qdisc::{Qdisc, QdiscStats, Xstats};
@@ -9,23 +9,23 @@ use super::Books;
 /// The counters of one discipline over the whole run.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct QdiscCounters {
-    /// Its interface.
+    /// The interface of the discipline.
     pub interface: IfId,
-    /// Where it is below the root: nothing for the root, `/BE` for a category's under mq, `/child` for a class's.
+    /// Path below the root: empty for the root, `/BE` for an access category under mq, `/child` for the discipline of a class.
     pub path: String,
-    /// Its name.
+    /// Kind of the discipline, such as `fq_codel`.
     pub kind: String,
-    /// What it has counted.
+    /// Common counters.
     pub stats: QdiscStats,
-    /// Packets and bytes in it now, with what the device turned down.
+    /// Packets and bytes queued at present, including packets that the device rejected.
     pub backlog: (u64, u64),
-    /// What only disciplines of its kind count.
+    /// Counters of this kind of discipline alone.
     pub own: Xstats,
 }
 
 impl<'a, S> Books<'a, S> {
-    /// The disciplines of all interfaces that have any, in their order, each before those inside it. Under mq those that
-    /// no packet came to are left out.
+    /// The disciplines of all interfaces in order, each before the disciplines inside it. Disciplines under mq that received no packet are left
+    /// out.
     pub fn qdiscs(self) -> Vec<QdiscCounters> {
         let mut all = Vec::new();
         for (n, (tx, _)) in self.network.interfaces().enumerate() {

@@ -1,4 +1,4 @@
-//! TCP connections that an application opens while it runs, by sockets of their own, and what is left of them when they are over.
+//! TCP connections that an application opens while it runs, with their own sockets, and their remains after the end.
 
 use stillair_model::transport::cc::Cc;
 use stillair_model::transport::tcp::config::TcpConfig;

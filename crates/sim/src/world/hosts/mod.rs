@@ -1,5 +1,5 @@
-//! Hosts: applications, and the sockets that they speak TCP, UDP and QUIC through. What is for a host comes by [`Local`]; what it sends
-//! it gives to the network. Nothing here knows queues, wires or channels.
+//! Hosts: applications, and the TCP, UDP and QUIC sockets that they use. Packets for a host arrive through [`Local`]; a host gives its packets to
+//! the network. This module knows no queues, wires or channels.
 
 mod apps;
 mod connections;

@@ -1,4 +1,4 @@
-//! What can be read of hosts: what sockets are charged for, and what they have not sent yet.
+//! Read access to hosts: charges of sockets, and data not yet sent.
 
 use stillair_model::vocabulary::{Addr, Instant, SockId};
 

@@ -1,4 +1,4 @@
-//! TCP sockets in the world: what reaches them, what they send, the applications above them.
+//! TCP sockets in the world: received segments, sent segments, and the applications above.
 
 use stillair_model::app::{Bulk, BulkAction};
 use stillair_model::qdisc::Enqueue;
@@ -53,14 +53,14 @@ pub(in crate::world) struct BulkFlow {
     pub(in crate::world) waits: bool,
 }
 
-/// A TCP socket as readers of a world see it.
+/// A TCP socket, for readers of a world.
 #[derive(Clone, Copy, Debug)]
 pub struct TcpSocket<'a> {
-    /// Its flow.
+    /// The flow of the socket.
     pub flow: FlowId,
-    /// It is the end that connects.
+    /// Whether the socket is the connecting end.
     pub opens: bool,
-    /// The socket itself.
+    /// The socket.
     pub tcp: &'a Tcp,
 }
 

@@ -1,5 +1,5 @@
-//! The network: nodes with their routes, interfaces with their transmit queues, wires. A host gives packets to it, and gets those that
-//! are for it by [`Local`]; interfaces of Wi-Fi devices feed the air. Nothing here knows applications, sockets or channels.
+//! The network: nodes with routes, interfaces with transmit queues, and wires. A host gives packets to the network, and gets its own through
+//! [`Local`]; interfaces of Wi-Fi devices pass packets to the air. This module knows no applications, sockets or channels.
 
 mod ports;
 mod queues;

@@ -1,4 +1,4 @@
-//! What a transmit queue feeds: a wire's device, or whatever else is a port.
+//! The port below a transmit queue: a wire's device, or another kind of port.
 
 use stillair_model::node::interface::{Port, TxQueue};
 use stillair_model::offload::gso;

@@ -1,5 +1,5 @@
-//! Transmit queues at work: a packet is queued and the device below fed, at once, when it has room again, or when a discipline lets go
-//! of what it has held back.
+//! Operation of transmit queues: a packet is queued, and the device below is fed at once, when the device has room again, or when a discipline
+//! releases packets it held back.
 
 use stillair_model::qdisc::{Enqueue, Qdisc, QdiscConfig};
 use stillair_model::vocabulary::{Ac, IfId, PacketKind, Pkt, RandomStream, Sink, Step};

@@ -1,4 +1,4 @@
-//! What can be read of the network: what waits in queues and on wires, and what disciplines have counted.
+//! Read access to the network: backlogs of queues and wires, and counters of disciplines.
 
 use stillair_model::node::interface::TxQueues;
 use stillair_model::vocabulary::SockId;

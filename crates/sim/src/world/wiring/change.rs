@@ -1,4 +1,4 @@
-//! What becomes another while a world runs.
+//! Changes of a running world.
 
 use stillair_model::vocabulary::{Seed, Sink};
 
@@ -7,8 +7,8 @@ use super::{Plan, Role};
 use crate::scenario::{Change, InterfaceRef, Scenario};
 
 impl<S: Sink> World<S> {
-    /// Parts of the network are from now on what they are in `to`, which is like the scenario that the world was wired from in all else; `from`
-    /// is what they were before.
+    /// Changes the given parts of the network from `from`, their previous state, to `to`. In all other respects `to` equals the scenario that the
+    /// world was built from.
     pub fn change(&mut self, from: &Scenario, to: &Scenario, changes: &[Change], seed: Seed) {
         for change in changes {
             match *change {

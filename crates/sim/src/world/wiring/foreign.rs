@@ -1,4 +1,4 @@
-//! What others than the nodes of a scenario do on its channels.
+//! Other users of a scenario's channels: interference and neighbouring networks.
 
 use stillair_model::vocabulary::{Ac, Duration, Instant, Seed};
 use stillair_model::wifi::air::edca::EdcaSet;

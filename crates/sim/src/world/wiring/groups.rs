@@ -1,4 +1,4 @@
-//! Groups: which flows go to one, how their packets get to the access point, and who is a member.
+//! Multicast groups: flows that send to a group, the way of their packets to the access point, and the members.
 
 use stillair_model::node::routes::{Route, Routes};
 use stillair_model::vocabulary::{Addr, DevId, FlowId, PeerId};

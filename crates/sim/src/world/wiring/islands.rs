@@ -42,10 +42,10 @@ fn is_many(node: &Node) -> bool {
     !node.forward && !node.host.is_outside() && node.wake == Wake::Softirq
 }
 
-/// The islands of a scenario; none if it hangs together, has hosts outside, or sends to groups.
+/// The islands of a scenario. `None` if the scenario is connected, has outside hosts, or has multicast flows.
 ///
-/// Interfaces belong together at both ends of a link, on one channel, at a node that passes packets on, and at both ends of a flow. A host
-/// that passes nothing on may be on many islands, as a server behind many access points is.
+/// Interfaces are on the same island if they are at both ends of a link, on one channel, at a node that forwards, or at both ends of a flow. A host
+/// that does not forward may be on many islands, such as a server behind many access points.
 pub fn islands(scenario: &Scenario) -> Option<Islands> {
     let alone = scenario.nodes.iter().any(|node| node.host.is_outside())
         || scenario.flows.iter().any(|flow| flow.multicast);

@@ -1,4 +1,4 @@
-//! What a path between two devices is made of: how its rates are chosen, and what is lost on it.
+//! The path between two devices: rate selection and losses.
 
 use stillair_model::vocabulary::{Ac, Duration, Instant, Seed};
 use stillair_model::wifi::air::given::{FrameErrors, RateErrors};

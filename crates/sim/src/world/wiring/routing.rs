@@ -1,4 +1,4 @@
-//! Routes for every address: by the fewest hops, as a person would set them up.
+//! Routes to every address, by the fewest hops.
 
 use stillair_model::node::routes::{Route, Routes};
 use stillair_model::vocabulary::{Addr, IfId, NodeId, PeerId};

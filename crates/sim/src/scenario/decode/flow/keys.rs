@@ -1,4 +1,4 @@
-//! The tables that a `[[flow]]` may be.
+//! The forms that a `[[flow]]` table may have.
 
 use super::super::super::contract::{Form, Key, Shape};
 use super::super::super::profile;

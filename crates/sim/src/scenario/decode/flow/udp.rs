@@ -1,4 +1,4 @@
-//! Datagrams: their rates and gaps, and whether they go to a group.
+//! UDP flows: rates, gaps, and whether the datagrams are multicast.
 
 use stillair_model::vocabulary::{Duration, Ip, Rate};
 

@@ -1,4 +1,4 @@
-//! What a device has where its scenario names no discipline, and what it has of those that are named without options.
+//! The default disciplines of a device, and the device's defaults for disciplines that are named without options.
 
 use stillair_model::aqm::pie::PieParams;
 use stillair_model::qdisc::QdiscConfig;
@@ -18,9 +18,9 @@ use super::super::link::LinkKind;
 pub(in super::super) struct DeviceQueue<'a> {
     pub profile: &'a Profile,
     pub txqueuelen: u32,
-    /// None for a Wi-Fi device.
+    /// Kind of the wired link; `None` for a Wi-Fi device.
     pub link: Option<LinkKind>,
-    /// None for a wired device.
+    /// Queueing scheme; `None` for a wired device.
     pub scheme: Option<Scheme>,
 }
 

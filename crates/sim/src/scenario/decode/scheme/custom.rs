@@ -1,4 +1,4 @@
-//! Pieces of a scheme that a program brings.
+//! User-defined parts of a scheme.
 
 use stillair_model::aqm::law::LawFactory;
 use stillair_model::wifi::config::SchedulerFactory;

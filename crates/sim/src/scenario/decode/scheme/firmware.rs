@@ -1,4 +1,4 @@
-//! Schemes of drivers whose firmware makes the aggregates: ath10k, ath11k and mt76, each with what its source says of it.
+//! Schemes of drivers whose firmware builds the aggregates: ath10k, ath11k and mt76, each with its sources.
 
 use stillair_model::vocabulary::Duration;
 use stillair_model::wifi::config::{

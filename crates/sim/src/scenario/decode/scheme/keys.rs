@@ -1,4 +1,4 @@
-//! The keys of queueing schemes, as the reference and the schema tell them.
+//! The keys of queueing schemes, for the reference and the schema.
 
 use super::super::super::contract::{Form, Key, Shape};
 use super::super::{qdisc, usb};

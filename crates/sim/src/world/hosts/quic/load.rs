@@ -1,4 +1,4 @@
-//! What goes over a QUIC connection: a transfer that a client asks for or makes, or a page.
+//! The load of a QUIC connection: a transfer that a client requests or sends, or a page.
 
 use stillair_model::app::Page;
 use stillair_model::transport::quic::{Connection, Engine, QuicRole, Stack, StreamId};

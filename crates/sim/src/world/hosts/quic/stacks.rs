@@ -1,4 +1,4 @@
-//! Which stack the ends of a flow have: each connection gets new ones.
+//! The stack of a flow's ends; each connection gets new instances.
 
 use stillair_model::transport::quic::{Engine, Quic, QuicConfig, QuicRole, TcpControl};
 #[cfg(feature = "quinn")]
