@@ -52,7 +52,7 @@ fn a_full_segment_is_what_mtu_and_headers_leave() {
             let s = summary(&road(&line, "", &flow("tcp", from, to, &format!("ip = {ip}"))));
             let right = 100.0 * f64::from(segment) / f64::from(mtu + 38);
             let is = s.goodput_total_mbps;
-            // Never more; a sender at the line itself may leave short gaps between packets of several segments.
+            // Never more. A sender whose own device is the bottleneck lacks up to 0.8 % with PSH on each packet of several segments; why is not known.
             let shares = if from == "a" { 0.999..1.001 } else { 0.99..1.001 };
             assert!(shares.contains(&(is / right)), "IPv{ip}, MTU {mtu}, {from} to {to}: {is} for {right}");
         }
