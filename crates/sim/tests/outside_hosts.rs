@@ -52,6 +52,40 @@ fn a_driver_can_answer_for_a_modelled_host() {
     assert_eq!(all_left(&mut world).iter().map(|(left, _)| left.at).collect::<Vec<_>>(), [SERVER]);
 }
 
+/// What is to be split on its way is one packet in a queue, and comes out in segments; its token ends once.
+#[test]
+fn a_packet_of_several_segments_is_split_on_its_way() {
+    for (host, wire_of) in [("lan", "rate = \"1 Gbit/s\"\ndelay = \"1 ms\""), ("veth", "kind = \"veth\"")] {
+        let shaped = ", qdisc = { kind = \"htb\", rate = \"1 Mbit/s\", burst = \"1600 B\", child = { kind = \"pfifo\", limit = 2 } }";
+        let text =
+            text("outside", "fq_codel", shaped).replace("rate = \"1 Gbit/s\"\ndelay = \"1 ms\"", wire_of);
+        let mut world = recorded(&text.replace(", error_rate = 0.2, ack_error_rate = 0.1", ""));
+        let segments: Vec<Vec<u8>> =
+            [(1_500, 1), (1_500, 2), (700, 3)].map(|(len, n)| ip(len, n, 0, [SERVER_IP, STATION_IP])).into();
+        let bytes = segments.concat();
+        for token in 0..4 {
+            let whole =
+                Entering { truesize: 5_000, ..entering(&bytes, SERVER, Addr(STATION.0), Some(token)) };
+            let entered = world.enter_segments(&whole, 1_500).expect("a good packet");
+            // The first may go on to the device at once, and two wait.
+            assert!(token == 3 || entered != stillair_model::qdisc::Enqueue::Dropped, "{host}: {token}");
+        }
+        world.put_through();
+        world.advance(at_ms(500));
+        let left = all_left(&mut world);
+        let sent: Vec<&[u8]> = left.iter().map(|(_, bytes)| &bytes[20..]).collect();
+        assert!(sent.len() >= 6 && sent.len() % 3 == 0, "{host}: {} segments", sent.len());
+        for three in sent.chunks(3) {
+            assert_eq!(three, [&segments[0][20..], &segments[1][20..], &segments[2][20..]], "{host}");
+        }
+        assert!(left.iter().all(|(left, _)| left.at == STATION), "{host}");
+        let mut ended = common::outside::all_ended(&mut world);
+        ended.sort_unstable();
+        assert_eq!(ended.len(), sent.len() / 3 + usize::from(sent.len() < 12), "{host}: {ended:?}");
+        assert_eq!(world.books().packet_account().1, 0, "{host}: nothing is left inside");
+    }
+}
+
 #[test]
 fn what_cannot_come_in_is_refused() {
     let mut world = recorded(&text("outside", "fq_codel", ""));

@@ -1,8 +1,9 @@
 //! Packets between guests' cards and the world, and the buffers that a card keeps until a charge ends.
 
 use stillair_ip::{gso, parse};
-use stillair_model::vocabulary::{IfId, Ip, LONGEST_PACKET};
+use stillair_model::vocabulary::{IfId, Ip, LONGEST_PACKET, linear_truesize};
 use stillair_sim::run::{DoorCounts, Records, Replier, Session, entering};
+use stillair_sim::world::Entering;
 
 use crate::card::{ETHERNET, RX};
 use crate::guest::{Guest, address};
@@ -39,6 +40,8 @@ pub struct Doors<'a, S> {
     bytes: Vec<u8>,
     frame: Vec<u8>,
     segment: Vec<u8>,
+    /// Segments of a packet that is split on its way, one behind the other.
+    segments: Vec<u8>,
     replier: Replier,
     hash: u64,
     is_over: bool,
@@ -74,6 +77,7 @@ impl<'a, S: Records> Doors<'a, S> {
             bytes: Vec::with_capacity(LONGEST_PACKET),
             frame: Vec::with_capacity(LONGEST_PACKET + ETHERNET),
             segment: vec![0; LONGEST_PACKET],
+            segments: Vec::new(),
             replier: Replier::default(),
             hash: 0,
             is_over: false,
@@ -123,19 +127,25 @@ impl<'a, S: Records> Doors<'a, S> {
             self.counts.no_route += 1;
             return Ok(0);
         }
-        let Some(size) = gso_size else { return Ok(self.enter(buffer, packet)) };
-        let mut segment = core::mem::take(&mut self.segment);
-        let mut entered = 0;
-        let split = gso::split(packet, size, false, &mut segment, |one| entered += self.enter(buffer, one));
-        self.segment = segment;
-        if let Err(why) = split {
-            return Err(format!("a packet of several segments that cannot be split: {why}"));
-        }
-        Ok(entered)
+        let Some(size) = gso_size else { return Ok(self.enter(buffer, packet, packet.len())) };
+        // The card splits such packets, or what is just above it: a queue before that holds them whole.
+        let mut segments = core::mem::take(&mut self.segments);
+        segments.clear();
+        let mut full = 0;
+        let split = gso::split(packet, size, false, &mut self.segment, |one| {
+            full = full.max(one.len());
+            segments.extend_from_slice(one);
+        });
+        let entered = match split {
+            Ok(_) => Ok(self.enter(buffer, &segments, full)),
+            Err(why) => Err(format!("a packet of several segments that cannot be split: {why}")),
+        };
+        self.segments = segments;
+        entered
     }
 
-    /// One packet goes in: 1 if it holds its buffer.
-    fn enter(&mut self, buffer: HeldBuffer, bytes: &[u8]) -> u16 {
+    /// One packet of one segment or of several of `full` bytes goes in: 1 if it holds its buffer.
+    fn enter(&mut self, buffer: HeldBuffer, bytes: &[u8], full: usize) -> u16 {
         let Ok(view) = parse(bytes) else {
             self.counts.malformed += 1;
             return 0;
@@ -151,10 +161,19 @@ impl<'a, S: Records> Doors<'a, S> {
         }
         let about =
             [self.session.now().nanos(), (buffer.guest | buffer.card << 32) as u64].map(u64::to_le_bytes);
-        self.hash = hashed(hashed(self.hash, about.as_flattened()), &bytes[..view.length]);
+        // Behind a single packet its frame may be padded.
+        let bytes = if bytes.len() > full { bytes } else { &bytes[..view.length] };
+        self.hash = hashed(hashed(self.hash, about.as_flattened()), bytes);
         let token = self.hold(buffer);
         let src = self.plan.addresses.find(view.source).unwrap_or(self.session.elsewhere().of(ip));
-        match self.session.enter(&entering(self.at(buffer), &view, bytes, [src, dst], Some(token))) {
+        let one = entering(self.at(buffer), &view, bytes, [src, dst], Some(token));
+        let entered = if bytes.len() > full {
+            let whole = Entering { bytes, truesize: linear_truesize(0) + bytes.len() as u32, ..one };
+            self.session.enter_segments(&whole, full)
+        } else {
+            self.session.enter(&one)
+        };
+        match entered {
             // Of a packet that its queue refused the token ends at once.
             Ok(_) => {
                 self.counts.entered += 1;

@@ -3,8 +3,11 @@
 use std::net::IpAddr;
 
 use stillair_model::vocabulary::IfId;
+use stillair_model::wire::WireParams;
 use stillair_sim::run::Addresses;
-use stillair_sim::scenario::{Attachment, FlowEnd, Guest, GuestQueue, Host, Node, Role, Scenario, Ways};
+use stillair_sim::scenario::{
+    Attachment, FlowEnd, Guest, GuestQueue, Host, Link, Node, Role, Scenario, Ways,
+};
 
 /// The kernel's default of `sk_pacing_shift`.
 // linux: include/net/sock.h sk_pacing_shift, net/core/sock.c sock_init_data_uid (6.12) - 10.
@@ -85,7 +88,7 @@ impl Plan {
             number += node.interfaces.len();
             match (node.host, &node.guest) {
                 (Host::Uml, Some(of)) => {
-                    let mut one = guest(n, node, of, first)?;
+                    let mut one = guest(n, node, of, first, &scenario.links)?;
                     one.routes = routes(scenario, n);
                     guests.push(one);
                 }
@@ -128,7 +131,7 @@ fn routes(scenario: &Scenario, node: usize) -> Vec<(IpAddr, usize)> {
     all
 }
 
-fn guest(n: usize, node: &Node, of: &Guest, first: IfId) -> Result<GuestPlan, String> {
+fn guest(n: usize, node: &Node, of: &Guest, first: IfId, links: &[Link]) -> Result<GuestPlan, String> {
     let profile = &node.profile;
     let mut interfaces = Vec::new();
     for (number, interface) in node.interfaces.iter().enumerate() {
@@ -142,6 +145,7 @@ fn guest(n: usize, node: &Node, of: &Guest, first: IfId) -> Result<GuestPlan, St
             Attachment::Wifi(_) => true,
             Attachment::Wired { .. } => false,
         };
+        let is_veth = matches!(interface.medium, Attachment::Wired { link } if links[link].params[0] == WireParams::Veth);
         if interface.default_route {
             return Err(format!(
                 "{key}.default_route: found true at a guest, expected none: there is no world beyond in virtual time"
@@ -151,7 +155,9 @@ fn guest(n: usize, node: &Node, of: &Guest, first: IfId) -> Result<GuestPlan, St
             at: IfId::from_index(first.index() + number),
             name: format!("{}.{}", node.name, interface.name),
             addresses: [IpAddr::V4(interface.address), IpAddr::V6(interface.address6)],
-            gro: interface.gro,
+            // deviation: packets of several segments that come in whole over a veth pair come to a card one by one; the guest's GRO merges them
+            // again, and may merge more.
+            gro: interface.gro || is_veth,
             pacing_shift: if wifi { profile.wifi_pacing_shift } else { SHIFT },
         });
     }

@@ -77,7 +77,11 @@ class Plan:
             [
                 self.source.hash(),
                 config.text(self.asked),
-                [hashlib.sha256(path.read_bytes()).hexdigest() for path in self.patches],
+                [
+                    hashlib.sha256(path.read_bytes()).hexdigest()
+                    for patch in self.patches
+                    for path in guest.variants(patch)
+                ],
                 self.compiler,
             ]
         )
@@ -226,6 +230,8 @@ def _patched(plan: Plan, tree: Path) -> list[Path]:
     applied, wrong = [], list[str]()
     for patch in plan.patches:
         refused = patches.apply(patch, tree)
+        if refused is not None and any(patches.apply(other, tree) is None for other in guest.variants(patch)[1:]):
+            refused = None
         if refused is None:
             applied.append(patch)
         elif patch in plan.required:

@@ -35,6 +35,12 @@ def patches() -> list[Path]:
     return sorted((folder() / "patches").glob("*.patch"))
 
 
+def variants(patch: Path) -> list[Path]:
+    """A patch, and behind it what one of ours is for older kernels, if that differs."""
+    older = patch.parent / "older" / patch.name
+    return [patch, older] if patch.parent == folder() / "patches" and older.is_file() else [patch]
+
+
 def examples() -> dict[str, Path]:
     """Patches that are examples, by name: each is asked for."""
     return {path.stem: path for path in sorted((folder() / "examples").glob("*.patch"))}

@@ -11,6 +11,9 @@ use crate::vocabulary::{Ctx, Instant, PacketKind, Packets, Pkt, Sink, Step, TcpF
 // device never splits are charged for them from the beginning.
 pub fn split(packets: &mut Packets, p: Pkt, mut each: impl FnMut(&mut Packets, Pkt)) {
     let whole = packets.get(p);
+    if whole.kind == PacketKind::Outside {
+        return split_outside(packets, p, each);
+    }
     let (segs, len, seq, kind) = (u32::from(whole.segs), whole.len, whole.seq, whole.kind);
     let truesize = whole.truesize;
     let header = (kind == PacketKind::Tcp).then(|| *packets.tcp(p));
@@ -47,6 +50,18 @@ pub fn split(packets: &mut Packets, p: Pkt, mut each: impl FnMut(&mut Packets, P
     }
 }
 
+/// The same of a packet that comes from outside, whose segments have their bytes. The last carries the charge.
+#[cold]
+fn split_outside(packets: &mut Packets, p: Pkt, mut each: impl FnMut(&mut Packets, Pkt)) {
+    while packets.get(p).segs > 1 {
+        let segment = packets.split_off(p);
+        let hot = packets.get_mut(segment);
+        hot.truesize = linear_truesize(hot.len);
+        each(packets, segment);
+    }
+    each(packets, p);
+}
+
 /// The same within a world: an observer that follows packets is told of each new one.
 #[inline]
 pub fn split_by<S: Sink>(
@@ -75,6 +90,7 @@ pub fn full_segment(packets: &Packets, p: Pkt) -> u32 {
     let whole = packets.get(p);
     let (payload, mss) = match whole.kind {
         PacketKind::Tcp => (packets.tcp(p).payload, u32::from(packets.tcp(p).mss)),
+        PacketKind::Outside => return packets.bytes(p).len() as u32,
         _ => (0, 0),
     };
     headers(whole.len, u32::from(whole.segs), payload) + mss

@@ -3,7 +3,7 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-/// Maximum length of an outside host's packet in bytes, from the IP header on.
+/// Maximum length in bytes of an outside host's packet, or of one of its segments, from the IP header on.
 // deviation: a device may have a larger MTU - no path over Wi-Fi does (2,304 bytes with the LLC header); larger cells would cost memory
 // for each packet.
 pub const LONGEST_PACKET: usize = 2048;
@@ -22,6 +22,8 @@ struct Cell {
     /// Its holder; `None` if it is free.
     holders: u32,
     len: u32,
+    /// The cell of the next segment, if the packet was kept with several.
+    next: BytesId,
     bytes: [u8; LONGEST_PACKET],
 }
 
@@ -38,14 +40,36 @@ impl Buffers {
     /// Copies bytes into a cell of one holder. Panics if they are more than [`LONGEST_PACKET`].
     pub(super) fn keep(&mut self, bytes: &[u8]) -> BytesId {
         let id = self.free.pop().unwrap_or_else(|| {
-            self.cells.push(Box::new(Cell { holders: 0, len: 0, bytes: [0; LONGEST_PACKET] }));
+            self.cells.push(Box::new(Cell {
+                holders: 0,
+                len: 0,
+                next: BytesId::NONE,
+                bytes: [0; LONGEST_PACKET],
+            }));
             BytesId(self.cells.len() as u32 - 1)
         });
         let cell = self.cell(id);
         cell.bytes[..bytes.len()].copy_from_slice(bytes);
-        (cell.holders, cell.len) = (1, bytes.len() as u32);
+        (cell.holders, cell.len, cell.next) = (1, bytes.len() as u32, BytesId::NONE);
         self.holders += 1;
         id
+    }
+
+    /// Copies segments, of one holder, into a cell each. Panics if there is none, or one has more than [`LONGEST_PACKET`] bytes.
+    pub(super) fn keep_all<'a>(&mut self, segments: impl IntoIterator<Item = &'a [u8]>) -> BytesId {
+        let mut segments = segments.into_iter();
+        let first = self.keep(segments.next().expect("a segment"));
+        segments.fold(first, |last, bytes| {
+            let next = self.keep(bytes);
+            self.cell(last).next = next;
+            next
+        });
+        first
+    }
+
+    /// The cell of the segment behind one.
+    pub(super) fn next(&self, id: BytesId) -> BytesId {
+        self.cells[id.0 as usize].next
     }
 
     fn cell(&mut self, id: BytesId) -> &mut Cell {

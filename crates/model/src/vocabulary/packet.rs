@@ -257,15 +257,12 @@ impl Packets {
 
     /// Copies a packet, without its charge. The copy is in no list. The caller owns the copy.
     pub fn duplicate(&mut self, p: Pkt) -> Pkt {
-        let like = self.get(p).clone();
-        let now = like.t_sent;
-        let Packet { flow, flow_hash, len, truesize, seq, src, dst, tos, kind, .. } = like;
-        let new =
-            NewPacket { now, flow, flow_hash, len, truesize, charge: SockId::NONE, seq, src, dst, tos, kind };
-        let copy = match kind {
+        let new = self.like(p);
+        let copy = match new.kind {
             PacketKind::Tcp => {
-                let header = *self.tcp(p);
-                self.create_tcp(new, like.segs, like.ack, &header)
+                let (header, hot) = (*self.tcp(p), self.get(p));
+                let (segs, ack) = (hot.segs, hot.ack);
+                self.create_tcp(new, segs, ack, &header)
             }
             PacketKind::Quic => {
                 let mut datagram = self.quic(p).clone();
@@ -274,11 +271,25 @@ impl Packets {
             PacketKind::Outside => self.share_bytes(new, p),
             _ => self.create(new),
         };
-        let hot = self.get_mut(copy);
-        hot.t_enqueue = like.t_enqueue;
-        (hot.segs, hot.peer, hot.ttl) = (like.segs, like.peer, like.ttl);
-        (hot.prio, hot.tid) = (like.prio, like.tid);
+        self.take_after(copy, p);
         copy
+    }
+
+    /// What a packet like this one, without its charge, is made from.
+    fn like(&self, p: Pkt) -> NewPacket {
+        let like = self.get(p);
+        let now = like.t_sent;
+        let Packet { flow, flow_hash, len, truesize, seq, src, dst, tos, kind, .. } = *like;
+        NewPacket { now, flow, flow_hash, len, truesize, charge: SockId::NONE, seq, src, dst, tos, kind }
+    }
+
+    /// Gives a new packet what another has got on its way.
+    fn take_after(&mut self, copy: Pkt, p: Pkt) {
+        let Packet { t_enqueue, segs, peer, ttl, prio, tid, .. } = *self.get(p);
+        let hot = self.get_mut(copy);
+        hot.t_enqueue = t_enqueue;
+        (hot.segs, hot.peer, hot.ttl) = (segs, peer, ttl);
+        (hot.prio, hot.tid) = (prio, tid);
     }
 
     /// Where the packet behind this one in its list is kept.

@@ -63,6 +63,11 @@ impl<'a, S: Records> Session<'a, S> {
         self.world.enter(packet)
     }
 
+    /// Passes in a packet that is to be split on its way: its bytes are segments of `full` bytes, of which the last may have fewer.
+    pub fn enter_segments(&mut self, packet: &Entering<'_>, full: usize) -> Result<Enqueue, Refused> {
+        self.world.enter_segments(packet, full)
+    }
+
     /// Handles the packets that have been passed in.
     pub fn put_through(&mut self) {
         self.world.put_through();

@@ -10,7 +10,8 @@ pub struct Entering<'a> {
     /// The interface through which the host sends the packet. If the host is modelled, its routes choose the way; a driver can use this to answer
     /// for the host.
     pub at: IfId,
-    /// The packet from the IP header on, one segment of at most [`LONGEST_PACKET`] bytes.
+    /// The packet from the IP header on, one segment of at most [`LONGEST_PACKET`] bytes; several only for
+    /// [`World::enter_segments`](super::World::enter_segments).
     pub bytes: &'a [u8],
     /// Source: `Addr(n)` for interface n, otherwise [`World::elsewhere`](super::World::elsewhere).
     pub src: Addr,

@@ -37,8 +37,14 @@ impl<S: Sink> World<S> {
     /// Enters a packet from an outside host at the current time. The packet is queued at the interface of its host, and the result of the queue is
     /// returned. Call [`World::put_through`] after all packets of this instant.
     pub fn enter(&mut self, packet: &Entering<'_>) -> Result<Enqueue, Refused> {
+        self.enter_segments(packet, packet.bytes.len())
+    }
+
+    /// The same of a packet that is to be split on its way (GSO, TSO): its bytes are segments one behind the other, each with its own headers.
+    /// Each has `full` bytes, only the last may have fewer.
+    pub fn enter_segments(&mut self, packet: &Entering<'_>, full: usize) -> Result<Enqueue, Refused> {
         let Self { core, hosts, network, air, .. } = self;
-        hosts.enter(&mut Below { core, network, air }, packet)
+        hosts.enter(&mut Below { core, network, air }, packet, full)
     }
 
     /// Processes the packets that have entered: runs delayed queues, and devices that got frames.

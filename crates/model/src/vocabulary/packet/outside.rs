@@ -12,11 +12,43 @@ impl Packets {
         pkt
     }
 
+    /// The same of a packet of several segments, whose bytes are the segments one behind the other, each with its own headers. All but the last
+    /// have the same length, `full`.
+    pub fn create_segments(&mut self, p: NewPacket, ttl: u8, bytes: &[u8], full: usize) -> Pkt {
+        let kept = self.buffers.keep_all(bytes.chunks(full));
+        let pkt = self.with_bytes(p, kept);
+        let hot = self.get_mut(pkt);
+        hot.ttl = ttl;
+        hot.segs = bytes.len().div_ceil(full) as u16;
+        pkt
+    }
+
     /// Makes a packet with the bytes of another.
     pub(super) fn share_bytes(&mut self, p: NewPacket, other: Pkt) -> Pkt {
         let kept = self.outside[other.slot()];
-        self.buffers.share(kept);
+        let mut one = kept;
+        for _ in 0..self.get(other).segs {
+            self.buffers.share(one);
+            one = self.buffers.next(one);
+        }
         self.with_bytes(p, kept)
+    }
+
+    /// Takes the first of several segments out of a packet: a new packet without a charge, in no list, that the caller owns.
+    pub(crate) fn split_off(&mut self, p: Pkt) -> Pkt {
+        debug_assert!(self.get(p).segs > 1, "a segment remains");
+        let first = self.outside[p.slot()];
+        self.outside[p.slot()] = self.buffers.next(first);
+        let new = self.like(p);
+        let segment = self.with_bytes(new, first);
+        self.take_after(segment, p);
+        let len = self.bytes(segment).len() as u32;
+        let whole = self.get_mut(p);
+        whole.segs -= 1;
+        whole.len -= len;
+        let hot = self.get_mut(segment);
+        (hot.segs, hot.len) = (1, len);
+        segment
     }
 
     fn with_bytes(&mut self, p: NewPacket, kept: BytesId) -> Pkt {
@@ -29,7 +61,7 @@ impl Packets {
         pkt
     }
 
-    /// The bytes of an outside host's packet, from the IP header on, as received. Panics on a handle whose packet was freed.
+    /// The bytes of an outside host's packet, from the IP header on, as received; of several segments those of the first. Panics on a handle whose packet was freed.
     pub fn bytes(&self, p: Pkt) -> &[u8] {
         debug_assert!(self.get(p).kind == PacketKind::Outside, "a packet of an outside host");
         self.buffers.get(self.outside[p.slot()])
@@ -49,7 +81,7 @@ impl Packets {
         }
     }
 
-    /// Takes the bytes out of a packet that has reached its end. The caller owes a [`Packets::release`].
+    /// Takes the bytes out of a packet of one segment that has reached its end. The caller owes a [`Packets::release`].
     pub fn take_bytes(&mut self, p: Pkt) -> BytesId {
         debug_assert!(self.get(p).kind == PacketKind::Outside, "a packet of an outside host");
         core::mem::replace(&mut self.outside[p.slot()], BytesId::NONE)
@@ -68,9 +100,13 @@ impl Packets {
     /// At the end of a packet: its bytes are given back, unless they were taken out.
     #[cold]
     pub(super) fn release_bytes(&mut self, p: Pkt) {
-        let kept = core::mem::replace(&mut self.outside[p.slot()], BytesId::NONE);
-        if kept != BytesId::NONE {
-            self.buffers.release(kept);
+        let mut kept = core::mem::replace(&mut self.outside[p.slot()], BytesId::NONE);
+        for _ in 0..self.get(p).segs {
+            if kept != BytesId::NONE {
+                let next = self.buffers.next(kept);
+                self.buffers.release(kept);
+                kept = next;
+            }
         }
     }
 
@@ -91,10 +127,10 @@ impl Packets {
         self.ended.iter().map(|&token| SockId::outside(token))
     }
 
-    /// How often bytes are held by packets, or were taken out of them; and packets that hold some.
+    /// How often bytes are held by packets, or were taken out of them; and segments of packets that hold some.
     pub fn held_bytes(&self) -> (u64, u64) {
-        let held = self.outside.iter().filter(|&&kept| kept != BytesId::NONE).count();
-        (self.buffers.holders(), held as u64)
+        let slots = self.outside.iter().zip(&self.slots).filter(|&(&kept, _)| kept != BytesId::NONE);
+        (self.buffers.holders(), slots.map(|(_, hot)| u64::from(hot.segs)).sum())
     }
 }
 
@@ -128,6 +164,30 @@ mod tests {
         // The slot is used again by a packet of another kind, which has no bytes.
         let other = ps.create(NewPacket::PLAIN);
         ps.free(other, Fate::Delivered);
+        assert_eq!((ps.held_bytes(), ps.live()), ((0, 0), 0));
+    }
+
+    #[test]
+    fn segments_of_a_whole_have_their_own_bytes_and_the_last_has_the_charge() {
+        let mut ps = Packets::new();
+        let bytes: Vec<u8> = (0..250).collect();
+        let new =
+            NewPacket { kind: PacketKind::Outside, len: 250, charge: SockId::outside(3), ..NewPacket::PLAIN };
+        let whole = ps.create_segments(new, 17, &bytes, 100);
+        assert_eq!((ps.get(whole).segs, ps.bytes(whole), ps.held_bytes()), (3, &bytes[..100], (3, 3)));
+        let copy = ps.duplicate(whole);
+        assert_eq!((ps.get(copy).segs, ps.get(copy).ttl, ps.held_bytes()), (3, 17, (6, 6)));
+        let mut found = Vec::new();
+        crate::offload::gso::split(&mut ps, whole, |ps, p| {
+            found.push((ps.get(p).len, ps.bytes(p).to_vec(), ps.charge(p) == SockId::outside(3)));
+            ps.free(p, Fate::Delivered);
+        });
+        let part = |from: u32, until: u32, last| (until - from, bytes[from as usize..until as usize].to_vec(), last);
+        assert_eq!(found, [part(0, 100, false), part(100, 200, false), part(200, 250, true)]);
+        assert_eq!((ps.pop_ended(), ps.pop_ended(), ps.held_bytes()), (Some(3), None, (3, 3)));
+        // The copy was not split: its bytes end with it.
+        assert_eq!((ps.get(copy).len, ps.bytes(copy)), (250, &bytes[..100]));
+        ps.free(copy, Fate::Dropped(Reason::Codel, PlaceId(0)));
         assert_eq!((ps.held_bytes(), ps.live()), ((0, 0), 0));
     }
 

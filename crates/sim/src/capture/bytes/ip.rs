@@ -84,9 +84,41 @@ fn outside(out: &mut Body<'_>, p: &Headers) {
     let written = &mut written[..head.len()];
     written.copy_from_slice(head);
     write_back(written, p.tos, p.ttl);
+    let total = outside_length(p, bytes);
+    if p.segs > 1 {
+        write_length(written, total);
+    }
     out.extend(written);
     out.extend(rest);
-    out.leave_out((p.len as usize).saturating_sub(bytes.len()));
+    out.leave_out(total.saturating_sub(bytes.len()));
+}
+
+/// Length of an outside host's packet as it is written: with one header for all its segments, as hosts see it.
+// deviation: of several segments only the first is kept, as by a snap length - its flags and checksum are its own.
+fn outside_length(p: &Headers, bytes: &[u8]) -> usize {
+    let further = usize::from(p.segs) - 1;
+    p.len as usize - further * tcp_headers(bytes).unwrap_or(0)
+}
+
+/// Bytes of the IP and the TCP header of a packet that is split on its way, which carries TCP.
+fn tcp_headers(bytes: &[u8]) -> Option<usize> {
+    let ip = if bytes.first()? >> 4 == 4 { usize::from(bytes[0] & 0xf) * 4 } else { IPV6 };
+    Some(ip + usize::from(bytes.get(ip + 12)? >> 4) * 4)
+}
+
+/// Writes the length of a packet into its IP header, and mends the checksum.
+// spec: rfc791 3.1 - bytes 2 and 3; rfc8200 3 - bytes 4 and 5, without the header. linux: include/net/ipv6.h (6.12) - 0 where it does not fit.
+fn write_length(header: &mut [u8], total: usize) {
+    match header.first().map(|first| first >> 4) {
+        Some(4) => {
+            header[2..4].copy_from_slice(&u16::try_from(total).unwrap_or(0).to_be_bytes());
+            header[10..12].fill(0);
+            let options = usize::from(header[0] & 0xf) * 4;
+            let sum = finish(sum(&header[..options.min(header.len())]));
+            header[10..12].copy_from_slice(&sum.to_be_bytes());
+        }
+        _ => header[4..6].copy_from_slice(&u16::try_from(total - IPV6).unwrap_or(0).to_be_bytes()),
+    }
 }
 
 /// Appends the IP header of a packet of `total` bytes; gives the sum of the pseudo header.
@@ -277,6 +309,29 @@ mod tests {
             (148, 17, &[0, 108][..], &[0, 108][..])
         );
         assert_ne!(bytes[46..48], [0, 0], "a checksum must be there");
+    }
+
+    // spec: rfc791 3.1, rfc9293 3.1 - headers of 20 and 32 bytes.
+    #[test]
+    fn a_packet_of_several_segments_is_shown_with_one_header_and_the_payload_of_its_first() {
+        let mut segment = vec![7; 152];
+        segment[0] = 0x45;
+        segment[9] = TCP;
+        segment[32] = 0x80;
+        let sent = [&segment[..], &segment, &segment[..102]].concat();
+        let new = NewPacket { len: 406, kind: PacketKind::Outside, ..NewPacket::PLAIN };
+        let mut packets = Packets::default();
+        let p = packets.create_segments(new, 9, &sent, 152);
+        let kept = Headers::of(&packets, p).keep();
+        let (mut bytes, mut register) = (Room::default(), PayloadRegister::default());
+        let (macs, addresses) = ([Mac::BROADCAST; 2], [IpAddr::V4(Ipv4Addr::UNSPECIFIED); 2]);
+        let body = &mut Body::new(&mut bytes, usize::MAX, &mut register);
+        ethernet(body, &kept.get(), addresses, macs, &Connections::default());
+        let packet = &bytes.all()[14..];
+        // 52 bytes of headers, and 100, 100 and 50 bytes of payload.
+        assert_eq!((packet.len(), &packet[2..4], packet[8]), (152, &302_u16.to_be_bytes()[..], 9));
+        assert_eq!(stillair_ip::checksum::fold(sum(&packet[..20])), 0xffff);
+        assert_eq!(packet[20..], segment[20..]);
     }
 
     #[test]

@@ -2,16 +2,21 @@
 
 use std::collections::VecDeque;
 
+use stillair_model::offload::gso;
 use stillair_model::qdisc::Enqueue;
 use stillair_model::vocabulary::{
-    Addr, BytesId, FlowId, IfId, Instant, LONGEST_PACKET, NewPacket, NodeId, PacketKind, Pkt, Sink, SockId,
-    write_back,
+    Addr, BytesId, Ctx, FlowId, IfId, Instant, LONGEST_PACKET, NewPacket, NodeId, PacketKind, Pkt, Sink,
+    SockId, write_back,
 };
 
 use super::{Below, Hosts};
 use crate::recorder::HostFlows;
 use crate::world::common::Core;
 use crate::world::doors::{Entering, Left, Refused};
+
+/// Maximum length in bytes of a packet of several segments, with the headers of each.
+// linux: include/linux/netdevice.h GSO_LEGACY_MAX_SIZE (6.12) - 65,536 bytes with one header.
+const LARGEST: usize = 1 << 17;
 
 /// A packet that waits for the driver.
 #[derive(Clone, Copy, Debug)]
@@ -71,10 +76,10 @@ impl Outside {
         self.flows.flow(self.number(Some(from)), self.number(self.node_of(dst)))
     }
 
-    /// What is wrong with a packet, if anything is.
-    fn check(&self, e: &Entering<'_>) -> Result<NodeId, Refused> {
+    /// What is wrong with a packet whose segments have `full` bytes, if anything is.
+    fn check(&self, e: &Entering<'_>, full: usize) -> Result<NodeId, Refused> {
         let node = *self.nodes.get(e.at.index()).ok_or(Refused::Interface(e.at))?;
-        if e.bytes.is_empty() || e.bytes.len() > LONGEST_PACKET {
+        if e.bytes.is_empty() || full == 0 || full > LONGEST_PACKET || e.bytes.len() > LARGEST {
             return Err(Refused::Length(e.bytes.len()));
         }
         if let Some(addr) = [e.src, e.dst].into_iter().find(|addr| addr.index() > self.elsewhere().index()) {
@@ -97,15 +102,25 @@ impl Outside {
         self.held[at] = true;
     }
 
-    /// A packet has reached its end in the model.
+    /// A packet has reached its end in the model; of several segments, each by itself.
     fn leave<S: Sink>(&mut self, core: &mut Core<S>, at: IfId, p: Pkt) {
-        let hot = core.packets.get(p);
+        if core.packets.get(p).segs > 1 {
+            let now = core.now;
+            return gso::split_by(now, p, &mut core.ctx(), |ctx, segment| {
+                self.leave_one(ctx, (now, at), segment)
+            });
+        }
         let now = core.now;
+        self.leave_one(&mut core.ctx(), (now, at), p);
+    }
+
+    fn leave_one<S: Sink>(&mut self, ctx: &mut Ctx<'_, S>, (now, at): (Instant, IfId), p: Pkt) {
+        let hot = ctx.packets.get(p);
         let (src, sent, number) = (hot.src, hot.t_sent, hot.seq);
         let left = Left { at, since: now, src, sent, number, tos: hot.tos, ttl: hot.ttl, together: false };
-        let bytes = core.packets.take_bytes(p);
+        let bytes = ctx.packets.take_bytes(p);
         self.left.push_back(Waiting { left, bytes });
-        core.ctx().deliver(now, p);
+        ctx.deliver(now, p);
     }
 
     /// Packets that wait for the driver.
@@ -120,14 +135,15 @@ impl Outside {
 }
 
 impl Hosts {
-    /// A packet from outside goes down from an interface of its host.
+    /// A packet from outside goes down from an interface of its host. Each of its segments has `full` bytes, the last at most so many.
     pub(in crate::world) fn enter<S: Sink>(
         &mut self,
         below: &mut Below<'_, S>,
         e: &Entering<'_>,
+        full: usize,
     ) -> Result<Enqueue, Refused> {
         let outside = &mut self.outside;
-        let node = outside.check(e)?;
+        let node = outside.check(e, full)?;
         if let Some(token) = e.token {
             outside.hold(token);
         }
@@ -149,7 +165,12 @@ impl Hosts {
             tos: e.tos,
             kind: PacketKind::Outside,
         };
-        let p = below.core.packets.create_outside(new, e.ttl, e.bytes);
+        let packets = &mut below.core.packets;
+        let p = if e.bytes.len() > full {
+            packets.create_segments(new, e.ttl, e.bytes, full)
+        } else {
+            packets.create_outside(new, e.ttl, e.bytes)
+        };
         Ok(below.network.enter(below.core, below.air, e.at, p))
     }
 
