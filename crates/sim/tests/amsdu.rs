@@ -199,7 +199,7 @@ fn a_device_sets_scheme_and_numbers_and_keys_beside_it_go_before() {
     {
         assert!(resolved.replace([' ', '\n'], "").contains(part), "{part}: {resolved}");
     }
-    let told = "node.ap.interface.wlan0.device: no source tells report_delay of mt7615: 0 us is assumed, of 0 us to 1000 us";
+    let told = "node.ap.interface.wlan0.device: not known: report_delay of mt7615; 0 us is assumed, of 0 us to 1000 us";
     assert!(notes.iter().any(|note| note == told), "{notes:?}");
     let (resolved, _) =
         read("device = \"mt7615\", scheme = { kind = \"mt76\", frames = 100, amsdu_frames = 2 }");
@@ -224,8 +224,8 @@ fn a_device_sets_scheme_and_numbers_and_keys_beside_it_go_before() {
     );
     // What a board may have changes no result; when the firmware joins packets does.
     let (_, notes) = read("device = \"ipq8074\"");
-    assert!(!notes.iter().any(|note| note.contains("no source tells streams")), "{notes:?}");
-    assert!(notes.iter().any(|note| note.contains("no source tells amsdu_frames of ipq8074")), "{notes:?}");
+    assert!(!notes.iter().any(|note| note.contains("not known: streams")), "{notes:?}");
+    assert!(notes.iter().any(|note| note.contains("not known: amsdu_frames of ipq8074")), "{notes:?}");
     let (_, notes) = read("device = \"qca9880\"");
     assert!(notes.iter().any(|note| note.contains("when the firmware of ath10k joins packets")), "{notes:?}");
 }

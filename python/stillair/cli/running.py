@@ -187,9 +187,9 @@ def say(text: str) -> None:
 def mention(notes: Iterable[str]) -> None:
     """Says beside the results what should be known of the scenario; each thing once."""
     word = terminal.painted("note:", terminal.YELLOW, sys.stderr)
-    from stillair.results.summary import together  # noqa: PLC0415 - loaded when there is something to say
+    from stillair.results.summary import briefly  # noqa: PLC0415 - loaded when there is something to say
 
-    for note in together(notes):
+    for note in briefly(notes):
         print(f"stillair: {word} {_broken(terminal.harmless(note))}", file=sys.stderr)
 
 

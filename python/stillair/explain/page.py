@@ -171,7 +171,7 @@ def sentence(finding: Finding) -> str:
 
 def _queue(finding: Finding) -> str:
     """A queue, by where it is and what fills it."""
-    where = {"down": "the provider's modem, down", "up": "the modem, up"}.get(finding.modem)
+    where = {"down": "the buffer at the provider (down)", "up": "the modem's buffer (up)"}.get(finding.modem)
     if where is None:
         where = "a queue" if finding.slight else "a queue that is too long"
     more = f" and {len(finding.behind) - _NAMED} more" if len(finding.behind) > _NAMED else ""

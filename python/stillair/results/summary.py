@@ -24,6 +24,8 @@ _STATIONS = (
 )
 
 NOT_MEASURED = "-"
+_ASSUMED = ": not known: "
+"""In notes of what no source tells, and the model assumes."""
 _MOST_ROWS = 50  # more than these are not read at a terminal
 
 
@@ -95,6 +97,20 @@ def together(notes: Iterable[str]) -> list[str]:
         key, _, said = note.partition(": ")
         keys.setdefault(said, {})[key] = None
     return [f"{_first(list(of))}: {said}" if said else next(iter(of)) for said, of in keys.items()]
+
+
+def briefly(notes: Iterable[str]) -> list[str]:
+    """Notes, each thing once; what is not known and assumed is only counted, where there is more than one such thing."""
+    said = together(notes)
+    assumed = [note for note in said if _ASSUMED in note]
+    if len(assumed) < 2:
+        return said
+    nodes = list(dict.fromkeys(".".join(note.split(".")[:2]) for note in assumed))
+    counted = (
+        f"{len(assumed)} things are not known of hardware and firmware of {_first(nodes)}, and assumed;"
+        " 'stillair check' lists them, each with what else to try"
+    )
+    return [*(note for note in said if _ASSUMED not in note), counted]
 
 
 def _first(keys: Sequence[str]) -> str:

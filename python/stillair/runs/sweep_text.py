@@ -55,6 +55,10 @@ _WIRED = {
 }
 
 
+# What tells of delay where no ping, call or page does.
+_LATE = {"flows": (_Figure("delay_p95_ms", "one-way p95 ms", 1),)}
+
+
 class _Column(NamedTuple):
     """A figure of one flow."""
 
@@ -159,6 +163,8 @@ class SweepText:
         stations = _stations(self._results)
         flows = _columns(self._results, _APPS if stations else _APPS | _WIRED)
         pinged = any(_of(result.over_runs(), name, "ping_median_ms") for result in self._results for name in stations)
+        if not pinged and not flows:
+            flows = _columns(self._results, _LATE)
         shown, told = stations[:_MOST_COLUMNS], flows[:_MOST_COLUMNS]
         rows = []
         for combination, result in self._found:

@@ -23,7 +23,7 @@ const LOST: f64 = 0.5;
 pub(super) const WORKS: f64 = 0.1;
 
 impl Scenario {
-    /// Notes on the scenario, each a sentence that begins with the key it is about.
+    /// Notes on the scenario, each a sentence that begins with the key it is about. Of what no source tells, and the model assumes, `not known: ` follows the key.
     pub fn notes(&self) -> Vec<String> {
         let mut notes = self.idle.clone();
         for (node, n) in self.nodes.iter().enumerate() {
@@ -70,7 +70,7 @@ impl Scenario {
         };
         unsure.then(|| {
             format!(
-                "{key}.scheme: no source tells how the firmware of {} chooses among stations: an aggregate each in turn is assumed{other}",
+                "{key}.scheme: not known: how the firmware of {} chooses among stations; an aggregate each in turn is assumed{other}",
                 wifi.scheme.name()
             )
         })
@@ -83,21 +83,21 @@ impl Scenario {
             && params.timeout == PHONE_TIMEOUT
         {
             notes.push(format!(
-                "{key}.power_save: makers choose when a telephone sleeps: 200 ms are assumed, as of qcacld; try timeout = \"20 ms\" and \"400 ms\""
+                "{key}.power_save: not known: when a telephone sleeps, as makers choose; 200 ms are assumed, as of qcacld; try timeout = \"20 ms\" and \"400 ms\""
             ));
         }
         if let Some(scan) = wifi.scan
             && let Some(every) = scan.every
         {
             notes.push(format!(
-                "{key}.scan: no source tells how often devices scan: each {} s is this scenario's choice",
+                "{key}.scan: not known: how often devices scan; each {} s is this scenario's choice",
                 every.secs_f64()
             ));
         }
         let firmware = matches!(wifi.driver, DriverConfig::Firmware(..));
         if firmware && matches!(wifi.role, Role::Ap) && self.has_savers(wifi) {
             notes.push(format!(
-                "{key}.scheme: no source tells how many frames the firmware of {} keeps for stations that sleep: no limit but those of the host's queues is assumed",
+                "{key}.scheme: not known: how many frames the firmware of {} keeps for stations that sleep; no limit but those of the host's queues is assumed",
                 wifi.scheme.name()
             ));
         }
@@ -142,7 +142,7 @@ impl Scenario {
                     ))
                 }
                 DriverConfig::Firmware(..) if of_host => Some(format!(
-                    "{key}.{option}: Minstrel stands in for the rate control of the firmware that {whose} has, which no source tells (mt76's chips of 802.11ac leave it to Minstrel-HT)"
+                    "{key}.{option}: not known: the rate control of the firmware that {whose} has; Minstrel stands in for it (mt76's chips of 802.11ac leave it to Minstrel-HT)"
                 )),
                 _ => None,
             }
@@ -284,10 +284,10 @@ fn unknown(key: &str, wifi: &Wifi) -> Vec<String> {
     let device = wifi.device.filter(|device| device.scheme == wifi.scheme);
     let joins = match wifi.scheme {
         Scheme::Ath11k if device.is_none() && firmware.amsdu_frames == ATH11K_AMSDU => Some(format!(
-            "{key}.scheme: no source tells how many packets the firmware of {name} joins into an MPDU: {ATH11K_AMSDU} at most are assumed; try amsdu_frames = 1 and 7"
+            "{key}.scheme: not known: how many packets the firmware of {name} joins into an MPDU; {ATH11K_AMSDU} at most are assumed; try amsdu_frames = 1 and 7"
         )),
         Scheme::Ath10k | Scheme::Mt76 if firmware.amsdu_frames > 1 && !firmware.host_joins => Some(format!(
-            "{key}.scheme: no source tells when the firmware of {name} joins packets into an MPDU: whenever it may is assumed; try amsdu_frames = 1"
+            "{key}.scheme: not known: when the firmware of {name} joins packets into an MPDU; whenever it may is assumed; try amsdu_frames = 1"
         )),
         _ => None,
     };
@@ -296,10 +296,10 @@ fn unknown(key: &str, wifi: &Wifi) -> Vec<String> {
     }
     let first = match wifi.scheme {
         Scheme::Ath11k if firmware.frames == ATH11K_FRAMES => Some(format!(
-            "{key}.scheme: no source tells how many frames the firmware of {name} keeps: {ATH11K_FRAMES} are assumed; try frames = 512 and 32767"
+            "{key}.scheme: not known: how many frames the firmware of {name} keeps; {ATH11K_FRAMES} are assumed; try frames = 512 and 32767"
         )),
         Scheme::Ath10k | Scheme::Mt76 if firmware.report_delay == Duration::ZERO => Some(format!(
-            "{key}.scheme: no source tells when the firmware of {name} reports frames: after each PPDU is assumed; try report_delay = \"1 ms\", which is ath11k's"
+            "{key}.scheme: not known: when the firmware of {name} reports frames; after each PPDU is assumed; try report_delay = \"1 ms\", which is ath11k's"
         )),
         _ => None,
     };
@@ -322,7 +322,7 @@ fn assumed<'a>(
             other => (true, other),
         };
         let name = device.name;
-        assumed.then(|| format!("{key}.device: no source tells {what} of {name}: {range}"))
+        assumed.then(|| format!("{key}.device: not known: {what} of {name}; {range}"))
     })
 }
 

@@ -15,21 +15,27 @@ from stillair.text.table import table
 
 _MOST_ROWS = 60
 _NONE = "-"
+_LONG = 20
+"""Letters of a title that makes a column too wide."""
 
 
 def text(sides: Sequence[Side], rows: Sequence[Row]) -> str:
     """A table as wide as the terminal, and what its signs mean."""
     shown = rows[:_MOST_ROWS]
-    heading, cells = _grid(sides, shown)
+    above, (heading, cells) = [], _grid(sides, shown)
+    has_long = any(len(side.title) > _LONG for side in sides)
+    if (len(sides) > 2 or has_long) and _is_wide([heading, *cells]):
+        above, heading, cells = _lettered(sides, cells)
     harmless = [[terminal.harmless(cell) for cell in row] for row in cells]
     header = [terminal.harmless(title) for title in heading]
     parts = [
+        *map(terminal.harmless, above),
         table(
             header,
             harmless,
             width=terminal.width(),
             paint=lambda line: terminal.painted(line, terminal.BOLD, sys.stdout),
-        )
+        ),
     ]
     if len(rows) > len(shown):
         parts.append(f"... and {len(rows) - len(shown)} more; --only 'PATTERN' chooses, --json has all")
@@ -90,6 +96,30 @@ def _grid(sides: Sequence[Side], rows: Sequence[Row]) -> tuple[list[str], list[l
             line += [value(row, number), relation(ratio)]
         cells.append(line)
     return heading, cells
+
+
+def _is_wide(lines: Sequence[Sequence[str]]) -> bool:
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    return sum(widths) + 2 * (len(widths) - 1) > terminal.width()
+
+
+def _lettered(sides: Sequence[Side], cells: Sequence[Sequence[str]]) -> tuple[list[str], list[str], list[list[str]]]:
+    """Lines that give each side a letter, and the table with letters as headings: a side's relation to the first stands
+    in its own column."""
+    letters = [_letter(number) for number in range(len(sides))]
+    above = [f"{letter}  {side.title}" for letter, side in zip(letters, sides, strict=True)]
+    columns = [list(column) for column in zip(*cells, strict=True)]
+    joined = columns[:2]
+    for own, relations in zip(columns[2::2], columns[3::2], strict=True):
+        most = max(map(len, relations))
+        joined.append([f"{value}  {relation:>{most}}" for value, relation in zip(own, relations, strict=True)])
+    heading = ["", letters[0], *(f"{letter}, against {letters[0]}" for letter in letters[1:])]
+    return [*above, ""], heading, [list(line) for line in zip(*joined, strict=True)]
+
+
+def _letter(number: int) -> str:
+    """A to Z, then AA."""
+    return (_letter(number // 26 - 1) if number >= 26 else "") + chr(ord("A") + number % 26)
 
 
 def value(row: Row, number: int) -> str:

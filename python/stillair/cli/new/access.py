@@ -30,14 +30,15 @@ interface.eth0 = {{ link = "wan", address = "10.0.0.2" }}
 
 def interface(home: Home) -> str:
     """The access point's interface on that way, as lines of its table."""
-    shaper = "" if home.access is None or home.access.shaper == "none" else f", shaper = {_shaper(home.access)}"
+    before = "" if home.access is None or home.access.shaper == "none" else f", shaper = {shaper(home.access, home.access.shaper)}"
     said = f"# The shaper has {_SHAPED:.0%} of the line's rates, so that packets wait there and not in the modem.\n"
-    return f'{said if shaper else ""}interface.eth0 = {{ link = "wan", address = "10.0.0.1"{shaper} }}'
+    return f'{said if before else ""}interface.eth0 = {{ link = "wan", address = "10.0.0.1"{before} }}'
 
 
-def _shaper(own: Access) -> str:
+def shaper(own: Access, kind: str) -> str:
+    """The shaper of a line, with a discipline."""
     down, up = (_rate(rate * _SHAPED) for rate in (own.down_mbps, own.up_mbps))
-    return f'{{ down = "{down}", up = "{up}", qdisc = "{own.shaper}" }}'
+    return f'{{ down = "{down}", up = "{up}", qdisc = "{kind}" }}'
 
 
 def _rate(mbps: float) -> str:

@@ -13,7 +13,10 @@ POWER_SAVES = ("none", "mac80211", "iwlwifi", "ath10k", "brcmfmac", "mwifiex", "
 BUFFER = "200 ms"
 """Of a line's modem and of its peer, where nothing says it."""
 TRAFFIC = ("download", "upload", "call", "video", "web", "ping")
-TRAFFIC_MEANS = "call is voice and video is a video call, both at constant rates; for buffered video use download"
+TRAFFIC_MEANS = (
+    "download, upload and ping go to every station, the others to the first; call is voice and video is a video call,"
+    " both at constant rates; for buffered video use download"
+)
 KERNEL = "linux-6.6"
 """Of all hosts, where nothing else is said; of the server always."""
 

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from stillair.cli.new import access
 from stillair.cli.new.home import Home, Station
 
+_SWEEPS = ("each way of the table at the end to queue at the access point", "each shaper of the table at the end")
+"""What is compared: with a wire that is never the bottleneck, and with an access line."""
 _HT = {"802.11n", "802.11ac"}
 
 
@@ -44,7 +46,7 @@ def _head(home: Home) -> str:
 # Your own network, written by 'stillair new'. 'stillair schema --reference' prints every key.
 #   stillair check FILE    who hears whom, which rates work
 #   stillair run FILE      what comes of it
-#   stillair sweep FILE    each way of the table at the end to queue at the access point
+#   stillair sweep FILE    {_SWEEPS[home.access is not None]}
 name = {json.dumps(home.name, ensure_ascii=False)}
 duration = "30 s"
 warm_up = "5 s"  # not measured
@@ -156,7 +158,16 @@ def _flow(comment: str, kind: str, sender: str, receivers: str, keys: str) -> st
 
 def _sweep(home: Home) -> str:
     schemes = ["fifo", "fq_codel", "fq_mac", "airtime", "mac80211", *(["mt76"] if home.width_mhz > 40 else [])]
+    queueing = f'"node.ap.interface.wlan0.scheme" = {json.dumps(schemes)}'
+    if home.access is None:
+        return f"[sweep]\n{queueing}\n"
+    tried = ["off", *(access.shaper(home.access, kind) for kind in ("fq_codel", "cake"))]
+    values = "\n".join(f"    {one if one.startswith('{') else json.dumps(one)}," for one in tried)
     return f"""\
+# At this line packets wait in the modem, or in the shaper before it. To try each way to queue for Wi-Fi too, take off the last line's "#".
 [sweep]
-"node.ap.interface.wlan0.scheme" = {json.dumps(schemes)}
+"node.ap.interface.eth0.shaper" = [
+{values}
+]
+# {queueing}
 """

@@ -6,6 +6,7 @@ use std::borrow::Cow;
 use stillair_model::qdisc::QdiscConfig;
 use stillair_model::vocabulary::Duration;
 use stillair_model::wifi::seq_window::SeqWindow;
+use stillair_model::wire::WireParams;
 
 use super::super::document::{Table, Value, join};
 use super::super::error::Origin;
@@ -13,9 +14,10 @@ use super::super::parts::Parts;
 use super::super::quic::QuicFlow;
 use super::super::quinn::{QuicStack, QuinnControl};
 use super::super::reader::{Field, flatten};
+use super::super::shaped::shaped;
 use super::super::{
-    Attachment, CongestionControl, Errors, Flow, FlowKind, GivenErrors, Interface, InterfaceRef, Node, Role,
-    Wifi,
+    Attachment, CongestionControl, Errors, Flow, FlowKind, GivenErrors, Interface, InterfaceRef, Link, Node,
+    Role, Wifi,
 };
 
 /// What stands before the name of a parameter of a congestion control.
@@ -31,6 +33,7 @@ pub(super) fn of_nodes(
     field: &Field<'_>,
     merged: &[(&str, Origin, Cow<'_, Table>)],
     nodes: &[Node],
+    links: &[Link],
     flows: &[Flow],
     end: Duration,
 ) -> Vec<String> {
@@ -45,6 +48,7 @@ pub(super) fn of_nodes(
             of_interface(&path, [find(own), find(Some(whole))], interface, end, &mut notes);
             let at = InterfaceRef { node: index, interface: n };
             notes.extend(find(own).and_then(|own| of_window(&path, own, nodes, at)));
+            notes.extend(find(own).and_then(|own| before_modem(&path, own, interface, links)));
         }
     }
     notes
@@ -173,6 +177,27 @@ fn of_interface(
             end.secs_f64()
         ));
     }
+}
+
+/// A discipline that never has a queue, as the modem behind takes packets as fast as the Ethernet to it carries them.
+fn before_modem(path: &str, own: &Table, interface: &Interface, links: &[Link]) -> Option<String> {
+    let item = own.get("qdisc")?;
+    let Attachment::Wired { link } = interface.medium else { return None };
+    let is_queue = matches!(
+        interface.qdisc.config,
+        QdiscConfig::Fifo(_)
+            | QdiscConfig::PfifoFast(_)
+            | QdiscConfig::Codel(_)
+            | QdiscConfig::Cake(_)
+            | QdiscConfig::FqCodel(_)
+            | QdiscConfig::Pie(_)
+            | QdiscConfig::Sfq(_)
+    );
+    let waits = is_queue && shaped(&interface.qdisc.config).is_none();
+    (waits && matches!(links[link].params[0], WireParams::Access(..))).then(|| {
+        let right = "shape below the line's rate, such as shaper = { up = \"19 Mbit/s\", qdisc = \"cake\" } before one of 20 Mbit/s";
+        note(&join(path, "qdisc"), &item.value, "before a modem: packets wait in the modem, not in this queue", right)
+    })
 }
 
 /// A window of more than 64 frames that is said of a device without a link of HE.

@@ -194,7 +194,7 @@ pub(super) fn scenario(tree: &Table, parts: &Parts) -> Result<Scenario, Fault> {
     let all = flows.zip(record).ok_or(());
     wrong.or(())?;
     let Ok(((test, flows), record)) = all else { unreachable!("what was not read has its mistake") };
-    let mut idle = idle::of_nodes(&nodes_field, &merged, &nodes, &flows, duration);
+    let mut idle = idle::of_nodes(&nodes_field, &merged, &nodes, &links, &flows, duration);
     idle.extend(widths::notes(&channel_fields, &wiring.by_width, &nodes, &channels));
     idle.extend(power::idle(&nodes, &wiring.dtim_periods));
     idle.extend(root.get("flow").iter().flat_map(|field| idle::of_flows(field, &flows)));
