@@ -47,6 +47,22 @@ def test_runs_of_one_seed_are_compared_pair_by_pair() -> None:
     assert other.high - other.mean == pytest.approx(0.16330 * 2.77645, abs=1e-4)
 
 
+def test_many_sides_have_letters_where_their_titles_have_no_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    long = "shaper={ down = '47 Mbit/s', up = '9 Mbit/s', qdisc = 'cake' }"
+    sides = [side("as it stands", 10.0, 12.0), side(long, 12.0, 10.0), side("c", 8.0, 7.0)]
+    shown = text(sides, rows(sides)).splitlines()
+    assert shown[:4] == ["A  as it stands", f"B  {long}", "C  c", ""]
+    assert shown[4].split() == ["A", "B,", "against", "A"]
+    assert max(map(len, shown)) <= 80
+    first, second = (line.split() for line in shown if line.startswith("total goodput"))
+    assert first[3:7] == ["11.00", "±12.71", "11.00", "±12.71"]
+    assert second[3:6] == ["7.50", "±6.35", "(-31.8"]
+    # What has room keeps its titles.
+    few = [side("a", 1.0, 2.0), side("b", 1.0, 2.0), side("c", 1.0, 2.0)]
+    assert text(few, rows(few)).splitlines()[0].split()[:2] == ["a", "b"]
+
+
 def test_what_was_not_measured_and_what_is_chance() -> None:
     sides = [side("a", 10.0, 12.0, 11.0), side("b", 12.0, 10.0, 11.5, ping_p95_ms=3.0), side("c", 0.0, 0.0, 0.0)]
     found = rows(sides)

@@ -175,7 +175,10 @@ def test_a_modem_and_those_who_fill_it_are_named(tmp_path: Path) -> None:
     runs = scenario.run(1, overrides=short).runs
     found = findings.subjects(runs, whole)
     laptop = next(one for one in found if (one.delays.name, one.delays.way) == ("laptop", "round_trip"))
-    assert page.sentence(laptop.findings[0]) == "waits in the buffer at the provider (down), behind netflix.tv (server.eth0)"
+    assert (
+        page.sentence(laptop.findings[0])
+        == "waits in the buffer at the provider (down), behind netflix.tv (server.eth0)"
+    )
     tv = next(one for one in found if (one.delays.name, one.delays.way) == ("tv", "down"))
     assert "the buffer at the provider (down), behind its own traffic, netflix.tv" in page.sentence(tv.findings[0])
     said = page.text("x", runs, found, None)

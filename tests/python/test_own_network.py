@@ -37,12 +37,44 @@ def test_what_is_new_is_right_and_runs(
     assert max(map(len, captured.out.splitlines())) <= 80
     scenario = Scenario(file)
     run = scenario.run(overrides=BLINK).runs[0]
-    # With the load under way, and everything in each of the ways to queue that the file sweeps.
+    # With the load under way, and everything in each of the shapers or ways to queue that the file sweeps.
     assert run["stations"]["near"]["goodput_mbps"] > 0
-    schemes = [value for ((_, value),) in scenario.sweep()]
-    assert {"fq_codel", "airtime", "mac80211"} <= set(schemes)
+    tried = [value for ((_, value),) in scenario.sweep()]
+    if line:
+        assert tried[0] == "off", tried
+        assert ["fq_codel" in tried[1], "cake" in tried[2], len(tried)] == [True, True, 3]
+    else:
+        assert {"fq_codel", "airtime", "mac80211"} <= set(tried)
     for combination in scenario.sweep():
         scenario.resolve(combination)
+
+
+def test_what_is_assumed_is_counted_in_a_run_and_listed_by_check(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "home.toml"
+    assert status(["new", str(file), "--station", "phone=5m,power-save", "--station", "tv=9m"]) == 0
+    assert status(["run", str(file), "--set", "duration=1.1 s", "--set", "warm_up=1 s"]) == 0
+    said = " ".join(capsys.readouterr().err.split())
+    assert "things are not known of hardware and firmware of node.ap and 1 more, and assumed" in said
+    assert "after each PPDU is assumed" not in said
+    assert status(["check", str(file)]) == 0
+    assert "after each PPDU is assumed" in " ".join(capsys.readouterr().out.split())
+
+
+def test_a_queue_before_a_modem_is_told_to_have_no_effect() -> None:
+    text = _new(["--internet", "50/10"])
+    before = 'interface.eth0 = { link = "wan", address = "10.0.0.1"'
+    assert before in text
+
+    def notes(keys: str) -> list[str]:
+        return [note for note in Scenario(text.replace(before, before + keys)).notes() if "modem" in note]
+
+    [note] = notes(', qdisc = "fq_codel"')
+    assert note.startswith("node.ap.interface.eth0.qdisc: ")
+    assert "has no effect before a modem" in note
+    assert notes("") == notes(', qdisc = { kind = "cake", bandwidth = "9 Mbit/s" }') == []
+    assert notes(', qdisc = { kind = "netem", delay = "5 ms" }') == []
 
 
 def test_fixed_rates_of_802_11ax_are_those_that_work() -> None:

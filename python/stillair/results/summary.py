@@ -100,7 +100,7 @@ def together(notes: Iterable[str]) -> list[str]:
 
 
 def briefly(notes: Iterable[str]) -> list[str]:
-    """Notes, each thing once; what is not known and assumed is only counted, where there is more than one such thing."""
+    """Notes, each thing once; what is not known and assumed is only counted, where there is more than one of it."""
     said = together(notes)
     assumed = [note for note in said if _ASSUMED in note]
     if len(assumed) < 2:

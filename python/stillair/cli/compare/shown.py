@@ -104,8 +104,10 @@ def _is_wide(lines: Sequence[Sequence[str]]) -> bool:
 
 
 def _lettered(sides: Sequence[Side], cells: Sequence[Sequence[str]]) -> tuple[list[str], list[str], list[list[str]]]:
-    """Lines that give each side a letter, and the table with letters as headings: a side's relation to the first stands
-    in its own column."""
+    """Lines that give each side a letter, and the table with letters as headings.
+
+    A side's relation to the first stands in its own column.
+    """
     letters = [_letter(number) for number in range(len(sides))]
     above = [f"{letter}  {side.title}" for letter, side in zip(letters, sides, strict=True)]
     columns = [list(column) for column in zip(*cells, strict=True)]

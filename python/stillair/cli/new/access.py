@@ -30,7 +30,11 @@ interface.eth0 = {{ link = "wan", address = "10.0.0.2" }}
 
 def interface(home: Home) -> str:
     """The access point's interface on that way, as lines of its table."""
-    before = "" if home.access is None or home.access.shaper == "none" else f", shaper = {shaper(home.access, home.access.shaper)}"
+    before = (
+        ""
+        if home.access is None or home.access.shaper == "none"
+        else f", shaper = {shaper(home.access, home.access.shaper)}"
+    )
     said = f"# The shaper has {_SHAPED:.0%} of the line's rates, so that packets wait there and not in the modem.\n"
     return f'{said if before else ""}interface.eth0 = {{ link = "wan", address = "10.0.0.1"{before} }}'
 
