@@ -59,6 +59,7 @@ def test_many_sides_have_letters_where_their_titles_have_no_room(monkeypatch: py
     assert first[3:7] == ["11.00", "±12.71", "11.00", "±12.71"]
     assert second[3:6] == ["7.50", "±6.35", "(-31.8"]
     # What has room keeps its titles.
+    monkeypatch.setenv("COLUMNS", "160")
     few = [side("a", 1.0, 2.0), side("b", 1.0, 2.0), side("c", 1.0, 2.0)]
     assert text(few, rows(few)).splitlines()[0].split()[:2] == ["a", "b"]
 
