@@ -22,7 +22,8 @@ _LONG = 20
 def text(sides: Sequence[Side], rows: Sequence[Row]) -> str:
     """A table as wide as the terminal, and what its signs mean."""
     shown = rows[:_MOST_ROWS]
-    above, (heading, cells) = [], _grid(sides, shown)
+    above: list[str] = []
+    heading, cells = _grid(sides, shown)
     has_long = any(len(side.title) > _LONG for side in sides)
     if (len(sides) > 2 or has_long) and _is_wide([heading, *cells]):
         above, heading, cells = _lettered(sides, cells)
