@@ -76,11 +76,11 @@ def figures(to: str) -> str:
     less = [ns3 / own for ns3, own in zip(cost["ns-3"], cost["stillair"], strict=True)]
     rows = [
         ("speed", f"{_span(cost['stillair'])} us of CPU time a delivered packet, with all of Linux's TCP and the MAC; ns-3 takes "
-         f"{_span(cost['ns-3'])} ({min(less):.0f} to {max(less):.0f} times as long)", "ns3-comparison.md"),
-        ("beside the Linux kernel", f"{kernel[0]} of {kernel[1]} quantities of {kernel[2]} measurements within bounds", "validation.md"),
-        ("beside the real mac80211", f"{wifi[0]} of {wifi[1]} quantities of {wifi[2]} configurations within bounds fixed before any result was seen", "validation-wifi.md"),
-        ("beside real kernels over the modelled air", f"{air()} figures within bounds", "kernels-air.md"),
-        (f"{count} claims of {papers} papers", f"{found['held']} held, {found['missed']} missed, {found['undecided']} undecided, {found['not-judged']} not judged, by one rule", "judging.md"),
+         f"{_span(cost['ns-3'])} ({min(less):.0f} to {max(less):.0f} times as long for the same stations and flows)", "ns3-comparison.md"),
+        ("beside the Linux kernel", f"{kernel[0]} of {kernel[1]} quantities of {kernel[2]} measurements within bounds (3 % of goodput, 10 % of median delay)", "validation.md"),
+        ("beside the real mac80211", f"{wifi[0]} of {wifi[1]} quantities of {wifi[2]} configurations within bounds fixed before any result was seen (10 % of goodput, 20 % of ping)", "validation-wifi.md"),
+        ("beside real kernels over the modelled air", f"{air()} figures within bounds (3 % of goodput, 10 % of delay)", "kernels-air.md"),
+        (f"{count} claims of {papers} papers", f"{found['held']} held, {found['missed']} missed, {found['undecided']} undecided, {found['not-judged']} not judged, by one rule; each miss with its cause, or what was tried", "judging.md"),
     ]  # fmt: skip
     lines = [f"| [{name}]({to}{page}) | {text} |" for name, text, page in rows]
     return (

@@ -19,7 +19,7 @@ Run = Mapping[str, Any]
 _WORDS = {
     "slow-station": "waits while a slow station takes most of the airtime",
     "tsq": "the host's TCP has too much of its data below its socket: small queues are too large, or off",
-    "shaper-above": "waits below a shaper that is set above what the link carries",
+    "shaper-above": "waits below a shaper that is set at what the link carries, or above",
     "others": "waits while other stations send",
     "retries": "tries on the air fail",
     "hidden": "stations that do not hear each other collide",
@@ -281,7 +281,7 @@ def _tried(tried: Sequence[Tried | Refused] | None) -> Iterator[str]:
             continue
         yield f"  {one.change.words}: {_VERDICTS[one.verdict]}"
         by, goodput = one.by_ms, one.goodput_mbps
-        lost = f", {100 * one.lost:.0f} % of it lost" if one.lost >= _TOLD else ""
+        lost = f", {100 * one.lost:.0f} % less" if one.lost >= _TOLD else ""
         yield f"    p95 {_ms(one.before_ms)} to {_ms(one.before_ms + by.mean)} ms ({_by(by.low)} to {_by(by.high)})"
         yield f"    p99 {_ms(one.latest_ms)} to {_ms(one.latest_ms + one.latest_by_ms.mean)} ms"
         yield f"    goodput {goodput.mean:+.2f} Mbit/s{lost}"

@@ -105,19 +105,11 @@ def _is_wide(lines: Sequence[Sequence[str]]) -> bool:
 
 
 def _lettered(sides: Sequence[Side], cells: Sequence[Sequence[str]]) -> tuple[list[str], list[str], list[list[str]]]:
-    """Lines that give each side a letter, and the table with letters as headings.
-
-    A side's relation to the first stands in its own column.
-    """
+    """Lines that give each side a letter, and the table with letters as headings: what each has, then the differences."""
     letters = [_letter(number) for number in range(len(sides))]
     above = [f"{letter}  {side.title}" for letter, side in zip(letters, sides, strict=True)]
-    columns = [list(column) for column in zip(*cells, strict=True)]
-    joined = columns[:2]
-    for own, relations in zip(columns[2::2], columns[3::2], strict=True):
-        most = max(map(len, relations))
-        joined.append([f"{value}  {relation:>{most}}" for value, relation in zip(own, relations, strict=True)])
-    heading = ["", letters[0], *(f"{letter}, against {letters[0]}" for letter in letters[1:])]
-    return [*above, ""], heading, [list(line) for line in zip(*joined, strict=True)]
+    heading = ["", *letters, *(f"{letter} - {letters[0]}" for letter in letters[1:])]
+    return [*above, ""], heading, [[line[0], line[1], *line[2::2], *line[3::2]] for line in cells]
 
 
 def _letter(number: int) -> str:

@@ -46,6 +46,7 @@ def _head(home: Home) -> str:
 # Your own network, written by 'stillair new'. 'stillair schema --reference' prints every key.
 #   stillair check FILE    who hears whom, which rates work
 #   stillair run FILE      what comes of it
+# Delete the flows that you do not have. Their "from" and "to" say who sends to whom.
 #   stillair sweep FILE    {_SWEEPS[home.access is not None]}
 name = {json.dumps(home.name, ensure_ascii=False)}
 duration = "30 s"

@@ -35,6 +35,10 @@ def _head(name: str, tuned: Tuned) -> Iterator[str]:
     if tuned.bought:
         rows.append(_row("tuned", tuned.winner))
     yield table(["", "p95 ms", "95 % interval", "goodput Mbit/s", "95 % interval", "total"], rows, width=_WIDTH)
+    yield from _filled(
+        "p95: the geometric mean of all pings', calls' and videos' p95; goodput: that of all transfers. A single flow's"
+        " stand in 'stillair compare'."
+    )
 
 
 def _row(name: str, one: Confirmed) -> list[str]:
