@@ -105,7 +105,7 @@ def _is_wide(lines: Sequence[Sequence[str]]) -> bool:
 
 
 def _lettered(sides: Sequence[Side], cells: Sequence[Sequence[str]]) -> tuple[list[str], list[str], list[list[str]]]:
-    """Lines that give each side a letter, and the table with letters as headings: what each has, then the differences."""
+    """Lines that give each side a letter, and the table with letters as headings: what each has, then differences."""
     letters = [_letter(number) for number in range(len(sides))]
     above = [f"{letter}  {side.title}" for letter, side in zip(letters, sides, strict=True)]
     heading = ["", *letters, *(f"{letter} - {letters[0]}" for letter in letters[1:])]
