@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# Builds the benchmark's program with and without a profile, and for this processor (target-cpu=native), and counts the instructions of each.
+# The profile is of scenarios that people run, and not of those that are counted. All builds must give the same trace hashes.
+# usage: pgo.sh BENCH...
+set -euo pipefail
+cd "$(dirname "$0")/.."
+host=$(rustc -vV | sed -n 's/^host: //p')
+profdata=$(rustc --print sysroot)/lib/rustlib/$host/bin/llvm-profdata
+if [ ! -x "$profdata" ]; then
+  echo "no llvm-profdata: rustup component add llvm-tools" >&2
+  exit 1
+fi
+at=${CARGO_TARGET_DIR:-target}/pgo
+trained=(home cafe office dormitory anomaly-tcp-both upload ath9k-mcs)
+mkdir -p "$at"
+rm -rf "$at/profile" && mkdir "$at/profile"
+
+# build NAME FLAGS
+build() {
+  CARGO_TARGET_DIR=$at/$1 RUSTFLAGS="$2" cargo build --release --locked --quiet -p stillair-sim --example bench
+}
+
+build plain ""
+build trained "-Cprofile-generate=$PWD/$at/profile"
+for name in "${trained[@]}"; do
+  file=scenarios/$name.toml
+  [ -e "$file" ] || file=scenarios/examples/$name.toml
+  "$at/trained/release/examples/bench" --once --set 'duration=6 s' --set 'warm_up=1 s' "$file" >/dev/null
+done
+"$profdata" merge -o "$at/merged.profdata" "$at/profile"
+build profiled "-Cprofile-use=$PWD/$at/merged.profdata"
+build native "-Ctarget-cpu=native"
+build both "-Cprofile-use=$PWD/$at/merged.profdata -Ctarget-cpu=native"
+for kind in plain profiled native both; do
+  echo "$kind"
+  scripts/instructions.sh "$at/$kind/release/examples/bench" "$@"
+  "$at/$kind/release/examples/bench" "$@"
+done
