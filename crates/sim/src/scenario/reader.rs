@@ -143,7 +143,12 @@ pub(super) fn is_written(name: &str, text: &str) -> bool {
 
 /// A key that the table at `path` does not have.
 pub(super) fn unknown(path: &str, key: &str, item: &Item, known: &[&str]) -> Fault {
-    Fault::new(item.origin, join(path, key), UNKNOWN, suggest(key, known))
+    let mut expected = suggest(key, known);
+    // `--set desk.count=14` for `node.desk.count`.
+    if path.is_empty() && item.origin == Origin::Set && matches!(item.value, Value::Table(_)) {
+        expected = format!("{expected}; keys of a node begin with \"node.\", such as node.{key}");
+    }
+    Fault::new(item.origin, join(path, key), UNKNOWN, expected)
 }
 
 impl<'a> Field<'a> {

@@ -22,22 +22,12 @@ _LONG = 20
 def text(sides: Sequence[Side], rows: Sequence[Row]) -> str:
     """A table as wide as the terminal, and what its signs mean."""
     shown = rows[:_MOST_ROWS]
-    above: list[str] = []
     heading, cells = _grid(sides, shown)
     has_long = any(len(side.title) > _LONG for side in sides)
     if (len(sides) > 2 or has_long) and _is_wide([heading, *cells]):
-        above, heading, cells = _lettered(sides, cells)
-    harmless = [[terminal.harmless(cell) for cell in row] for row in cells]
-    header = [terminal.harmless(title) for title in heading]
-    parts = [
-        *map(terminal.harmless, above),
-        table(
-            header,
-            harmless,
-            width=terminal.width(),
-            paint=lambda line: terminal.painted(line, terminal.BOLD, sys.stdout),
-        ),
-    ]
+        parts = [*_letters(sides), "", _table(*_values(sides, cells)), "", _table(*_differences(sides, cells))]
+    else:
+        parts = [_table(heading, cells)]
     if len(rows) > len(shown):
         parts.append(f"... and {len(rows) - len(shown)} more; --only 'PATTERN' chooses, --json has all")
     return "\n".join([*parts, "", *_legend(sides, shown)])
@@ -104,12 +94,29 @@ def _is_wide(lines: Sequence[Sequence[str]]) -> bool:
     return sum(widths) + 2 * (len(widths) - 1) > terminal.width()
 
 
-def _lettered(sides: Sequence[Side], cells: Sequence[Sequence[str]]) -> tuple[list[str], list[str], list[list[str]]]:
-    """Lines that give each side a letter, and the table with letters as headings: what each has, then differences."""
-    letters = [_letter(number) for number in range(len(sides))]
-    above = [f"{letter}  {side.title}" for letter, side in zip(letters, sides, strict=True)]
-    heading = ["", *letters, *(f"{letter} - {letters[0]}" for letter in letters[1:])]
-    return [*above, ""], heading, [[line[0], line[1], *line[2::2], *line[3::2]] for line in cells]
+def _table(heading: Sequence[str], cells: Sequence[Sequence[str]]) -> str:
+    return table(
+        list(map(terminal.harmless, heading)),
+        [list(map(terminal.harmless, row)) for row in cells],
+        width=terminal.width(),
+        paint=lambda line: terminal.painted(line, terminal.BOLD, sys.stdout),
+    )
+
+
+def _letters(sides: Sequence[Side]) -> list[str]:
+    """Lines that give each side a letter, where titles are too long for headings."""
+    return [terminal.harmless(f"{_letter(number)}  {side.title}") for number, side in enumerate(sides)]
+
+
+def _values(sides: Sequence[Side], cells: Sequence[Sequence[str]]) -> tuple[list[str], list[list[str]]]:
+    """What each side has, under its letter."""
+    return ["", *map(_letter, range(len(sides)))], [[line[0], line[1], *line[2::2]] for line in cells]
+
+
+def _differences(sides: Sequence[Side], cells: Sequence[Sequence[str]]) -> tuple[list[str], list[list[str]]]:
+    """How far each side is from the first."""
+    heading = ["", *(f"{_letter(number)} - {_letter(0)}" for number in range(1, len(sides)))]
+    return heading, [[line[0], *line[3::2]] for line in cells]
 
 
 def _letter(number: int) -> str:
