@@ -65,7 +65,8 @@ def test_many_sides_have_letters_where_their_titles_have_no_room(monkeypatch: py
     assert text(few, rows(few)).splitlines()[0].split()[:2] == ["a", "b"]
 
 
-def test_what_was_not_measured_and_what_is_chance() -> None:
+def test_what_was_not_measured_and_what_is_chance(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "160")
     sides = [side("a", 10.0, 12.0, 11.0), side("b", 12.0, 10.0, 11.5, ping_p95_ms=3.0), side("c", 0.0, 0.0, 0.0)]
     found = rows(sides)
     shown = text(sides, found)
