@@ -182,7 +182,8 @@ mod tests {
             found.push((ps.get(p).len, ps.bytes(p).to_vec(), ps.charge(p) == SockId::outside(3)));
             ps.free(p, Fate::Delivered);
         });
-        let part = |from: u32, until: u32, last| (until - from, bytes[from as usize..until as usize].to_vec(), last);
+        let part =
+            |from: u32, until: u32, last| (until - from, bytes[from as usize..until as usize].to_vec(), last);
         assert_eq!(found, [part(0, 100, false), part(100, 200, false), part(200, 250, true)]);
         assert_eq!((ps.pop_ended(), ps.pop_ended(), ps.held_bytes()), (Some(3), None, (3, 3)));
         // The copy was not split: its bytes end with it.
