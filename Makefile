@@ -44,7 +44,7 @@ papers: $(STAMPS)/native ## run the papers' experiments, judge every claim, rene
 
 # Each pair takes up to a minute; one that does not show what is kept of its claim stops it, when all have been written.
 why: $(STAMPS)/native ## every missed claim as judged and with the one change of its cause, into docs/results/why.txt
-	$(BIN)/stillair paper all --why >docs/results/why.txt
+	COLUMNS=200 $(BIN)/stillair paper all --why >docs/results/why.txt
 
 test: ## set up, then run every check: format, lints, types, tests
 	@+scripts/parts.sh test-rust test-python

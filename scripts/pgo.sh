@@ -11,7 +11,7 @@ if [ ! -x "$profdata" ]; then
   exit 1
 fi
 at=${CARGO_TARGET_DIR:-target}/pgo
-trained=(home cafe office dormitory anomaly-tcp-both upload ath9k-mcs)
+trained=(home cafe office anomaly-tcp-both upload ath9k-mcs)
 mkdir -p "$at"
 rm -rf "$at/profile" && mkdir "$at/profile"
 
