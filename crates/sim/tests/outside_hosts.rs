@@ -74,7 +74,7 @@ fn a_packet_of_several_segments_is_split_on_its_way() {
         world.advance(at_ms(500));
         let left = all_left(&mut world);
         let sent: Vec<&[u8]> = left.iter().map(|(_, bytes)| &bytes[20..]).collect();
-        assert!(sent.len() >= 6 && sent.len() % 3 == 0, "{host}: {} segments", sent.len());
+        assert!(sent.len() >= 6 && sent.len().is_multiple_of(3), "{host}: {} segments", sent.len());
         for three in sent.chunks(3) {
             assert_eq!(three, [&segments[0][20..], &segments[1][20..], &segments[2][20..]], "{host}");
         }
