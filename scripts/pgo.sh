@@ -10,29 +10,35 @@ if [ ! -x "$profdata" ]; then
   echo "no llvm-profdata: rustup component add llvm-tools" >&2
   exit 1
 fi
-at=${CARGO_TARGET_DIR:-target}/pgo
+at=$(realpath -m "${CARGO_TARGET_DIR:-target}/pgo")
 trained=(home cafe office anomaly-tcp-both upload ath9k-mcs)
 mkdir -p "$at"
 rm -rf "$at/profile" && mkdir "$at/profile"
 
 # build NAME FLAGS
 build() {
-  CARGO_TARGET_DIR=$at/$1 RUSTFLAGS="$2" cargo build --release --locked --quiet -p stillair-sim --example bench
+  # With a target named, build scripts and macros are not profiled.
+  CARGO_TARGET_DIR=$at/$1 RUSTFLAGS="$2" cargo build --release --locked --quiet --target "$host" -p stillair-sim --example bench
 }
 
 build plain ""
-build trained "-Cprofile-generate=$PWD/$at/profile"
+build trained "-Cprofile-generate=$at/profile"
 for name in "${trained[@]}"; do
   file=scenarios/$name.toml
   [ -e "$file" ] || file=scenarios/examples/$name.toml
-  "$at/trained/release/examples/bench" --once --set 'duration=6 s' --set 'warm_up=1 s' "$file" >/dev/null
+  "$at/trained/$host/release/examples/bench" --once --set 'duration=6 s' --set 'warm_up=1 s' "$file" >/dev/null
 done
 "$profdata" merge -o "$at/merged.profdata" "$at/profile"
-build profiled "-Cprofile-use=$PWD/$at/merged.profdata"
+build profiled "-Cprofile-use=$at/merged.profdata"
 build native "-Ctarget-cpu=native"
-build both "-Cprofile-use=$PWD/$at/merged.profdata -Ctarget-cpu=native"
+build both "-Cprofile-use=$at/merged.profdata -Ctarget-cpu=native"
 for kind in plain profiled native both; do
   echo "$kind"
-  scripts/instructions.sh "$at/$kind/release/examples/bench" "$@"
-  "$at/$kind/release/examples/bench" "$@"
+  for scenario; do
+    hash=$("$at/$kind/$host/release/examples/bench" --json "$scenario" 0 | sed -n 's/.*"trace_hash": *"\([0-9a-f]*\)".*/\1/p')
+    same=$("$at/plain/$host/release/examples/bench" --json "$scenario" 0 | sed -n 's/.*"trace_hash": *"\([0-9a-f]*\)".*/\1/p')
+    [ -n "$hash" ] && [ "$hash" = "$same" ] || { echo "$scenario: another trace hash: $hash, plain $same" >&2; exit 1; }
+  done
+  scripts/instructions.sh "$at/$kind/$host/release/examples/bench" "$@"
+  "$at/$kind/$host/release/examples/bench" "$@"
 done

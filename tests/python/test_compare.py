@@ -57,6 +57,7 @@ def test_many_sides_have_letters_where_their_titles_have_no_room(monkeypatch: py
     assert max(map(len, shown)) <= 80
     values, differences = (line.split()[3:] for line in shown if line.startswith("total goodput"))
     assert values == ["11.00", "±12.71", "11.00", "±12.71", "7.50", "±6.35"]
+    assert "B against A" in "\n".join(shown)
     assert differences[:1] == ["+0.0"]
     assert "(-31.8" in differences
     # What has room keeps its titles.

@@ -56,7 +56,7 @@ def test_what_is_assumed_is_counted_in_a_run_and_listed_by_check(
     assert status(["new", str(file), "--station", "phone=5m,power-save", "--station", "tv=9m"]) == 0
     assert status(["run", str(file), "--set", "duration=1.1 s", "--set", "warm_up=1 s"]) == 0
     said = " ".join(capsys.readouterr().err.split())
-    assert "things are not known of hardware and firmware of node.ap and 1 more, and assumed" in said
+    assert "things about node.ap and 2 more are not known, and assumed" in said
     assert "after each PPDU is assumed" not in said
     assert status(["check", str(file)]) == 0
     assert "after each PPDU is assumed" in " ".join(capsys.readouterr().out.split())

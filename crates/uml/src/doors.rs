@@ -3,7 +3,7 @@
 use stillair_ip::{gso, parse};
 use stillair_model::vocabulary::{IfId, Ip, LONGEST_PACKET, linear_truesize};
 use stillair_sim::run::{DoorCounts, Records, Replier, Session, entering};
-use stillair_sim::world::Entering;
+use stillair_sim::world::{Entering, Refused};
 
 use crate::card::{ETHERNET, RX};
 use crate::guest::{Guest, address};
@@ -178,6 +178,11 @@ impl<'a, S: Records> Doors<'a, S> {
             Ok(_) => {
                 self.counts.entered += 1;
                 1
+            }
+            Err(Refused::Length(_)) => {
+                self.counts.too_long += 1;
+                self.release(token);
+                0
             }
             Err(_) => {
                 self.counts.malformed += 1;

@@ -156,7 +156,7 @@ fn guest(n: usize, node: &Node, of: &Guest, first: IfId, links: &[Link]) -> Resu
             name: format!("{}.{}", node.name, interface.name),
             addresses: [IpAddr::V4(interface.address), IpAddr::V6(interface.address6)],
             // deviation: packets of several segments that come in whole over a veth pair come to a card one by one; the guest's GRO merges them
-            // again, and may merge more.
+            // again, and may merge more. So `gro = false` of a veth has no effect at a guest.
             gro: interface.gro || is_veth,
             pacing_shift: if wifi { profile.wifi_pacing_shift } else { SHIFT },
         });

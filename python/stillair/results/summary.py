@@ -101,16 +101,14 @@ def together(notes: Iterable[str]) -> list[str]:
 
 def briefly(notes: Iterable[str]) -> list[str]:
     """Notes, each thing once; what is not known and assumed is only counted, where there is more than one of it."""
-    said = together(notes)
-    assumed = [note for note in said if _ASSUMED in note]
-    if len(assumed) < 2:
-        return said
+    all_notes = list(notes)
+    assumed = [note for note in all_notes if note.partition(_ASSUMED)[0].count(" ") == 0 and _ASSUMED in note]
+    things = together(assumed)
+    if len(things) < 2:
+        return together(all_notes)
     nodes = list(dict.fromkeys(".".join(note.split(".")[:2]) for note in assumed))
-    counted = (
-        f"{len(assumed)} things are not known of hardware and firmware of {_first(nodes)}, and assumed;"
-        " 'stillair check' lists them, each with what else to try"
-    )
-    return [*(note for note in said if _ASSUMED not in note), counted]
+    counted = f"{len(things)} things about {_first(nodes)} are not known, and assumed; 'stillair check' lists them"
+    return [*together(note for note in all_notes if note not in assumed), counted]
 
 
 def _first(keys: Sequence[str]) -> str:

@@ -55,8 +55,9 @@ _WIRED = {
 }
 
 
-# What tells of delay where no ping, call or page does.
-_LATE = {"flows": (_Figure("delay_p95_ms", "one-way p95 ms", 1),)}
+# What tells of delay where no ping, call, page or test of responsiveness does.
+_DELAYS = {"delay_ms", "mean_s", "rpm", "median_ms"}
+_DELAY = {"flows": (_Figure("delay_p95_ms", "one-way p95 ms", 1),)}
 
 
 class _Column(NamedTuple):
@@ -163,8 +164,8 @@ class SweepText:
         stations = _stations(self._results)
         flows = _columns(self._results, _APPS if stations else _APPS | _WIRED)
         pinged = any(_of(result.over_runs(), name, "ping_median_ms") for result in self._results for name in stations)
-        if not pinged and not flows:
-            flows = _columns(self._results, _LATE)
+        if not pinged and not any(column.figure.key in _DELAYS for column in flows):
+            flows = [*flows, *_columns(self._results, _DELAY)]
         shown, told = stations[:_MOST_COLUMNS], flows[:_MOST_COLUMNS]
         rows = []
         for combination, result in self._found:

@@ -19,7 +19,7 @@ impl BytesId {
 
 #[derive(Debug)]
 struct Cell {
-    /// Its holder; `None` if it is free.
+    /// How many hold it; 0 if it is free.
     holders: u32,
     len: u32,
     /// The cell of the next segment, if the packet was kept with several.

@@ -271,7 +271,7 @@ impl Packets {
             PacketKind::Outside => self.share_bytes(new, p),
             _ => self.create(new),
         };
-        self.take_after(copy, p);
+        self.copy_path(copy, p);
         copy
     }
 
@@ -284,7 +284,7 @@ impl Packets {
     }
 
     /// Gives a new packet what another has got on its way.
-    fn take_after(&mut self, copy: Pkt, p: Pkt) {
+    fn copy_path(&mut self, copy: Pkt, p: Pkt) {
         let Packet { t_enqueue, segs, peer, ttl, prio, tid, .. } = *self.get(p);
         let hot = self.get_mut(copy);
         hot.t_enqueue = t_enqueue;

@@ -145,7 +145,8 @@ pub(super) fn is_written(name: &str, text: &str) -> bool {
 pub(super) fn unknown(path: &str, key: &str, item: &Item, known: &[&str]) -> Fault {
     let mut expected = suggest(key, known);
     // `--set desk.count=14` for `node.desk.count`.
-    if path.is_empty() && item.origin == Origin::Set && matches!(item.value, Value::Table(_)) {
+    let is_table = matches!(item.value, Value::Table(_));
+    if path.is_empty() && item.origin == Origin::Set && is_table && nearest(key, known).is_none() {
         expected = format!("{expected}; keys of a node begin with \"node.\", such as node.{key}");
     }
     Fault::new(item.origin, join(path, key), UNKNOWN, expected)

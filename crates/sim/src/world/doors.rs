@@ -41,7 +41,8 @@ pub struct Left {
     pub src: Addr,
     /// Time at which the host sent the packet.
     pub sent: Instant,
-    /// Number of the packet among those of its host, from 1, modulo 2^32. A duplicate has the number of the original.
+    /// Number of the packet among those of its host, from 1, modulo 2^32. A duplicate has the number of the original, and
+    /// all segments of a packet that was split have that of the whole.
     pub number: u32,
     /// TOS byte or traffic class, with marks that queues have set (ECN).
     pub tos: u8,
@@ -57,7 +58,7 @@ pub struct Left {
 pub enum Refused {
     /// The interface does not exist.
     Interface(IfId),
-    /// The packet is empty or longer than [`LONGEST_PACKET`].
+    /// The packet, or a segment of it, is empty or longer than [`LONGEST_PACKET`]; or all its segments are too long together.
     Length(usize),
     /// The address is neither that of an interface nor the one that stands for all others.
     Address(Addr),

@@ -41,7 +41,8 @@ impl<S: Sink> World<S> {
     }
 
     /// The same of a packet that is to be split on its way (GSO, TSO): its bytes are segments one behind the other, each with its own headers.
-    /// Each has `full` bytes, only the last may have fewer.
+    /// Each has `full` bytes, 20 to [`LONGEST_PACKET`](stillair_model::vocabulary::LONGEST_PACKET), only the last may have fewer; all together have
+    /// 262,144 at most.
     pub fn enter_segments(&mut self, packet: &Entering<'_>, full: usize) -> Result<Enqueue, Refused> {
         let Self { core, hosts, network, air, .. } = self;
         hosts.enter(&mut Below { core, network, air }, packet, full)

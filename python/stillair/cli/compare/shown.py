@@ -115,7 +115,7 @@ def _values(sides: Sequence[Side], cells: Sequence[Sequence[str]]) -> tuple[list
 
 def _differences(sides: Sequence[Side], cells: Sequence[Sequence[str]]) -> tuple[list[str], list[list[str]]]:
     """How far each side is from the first."""
-    heading = ["", *(f"{_letter(number)} - {_letter(0)}" for number in range(1, len(sides)))]
+    heading = ["", *(f"{_letter(number)} against {_letter(0)}" for number in range(1, len(sides)))]
     return heading, [[line[0], *line[3::2]] for line in cells]
 
 

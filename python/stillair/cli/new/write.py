@@ -165,7 +165,7 @@ def _sweep(home: Home) -> str:
     tried = ["off", *(access.shaper(home.access, kind) for kind in ("fq_codel", "cake"))]
     values = "\n".join(f"    {one if one.startswith('{') else json.dumps(one)}," for one in tried)
     return f"""\
-# At this line packets wait in the modem, or in the shaper before it.
+# Where this line is slower than the Wi-Fi, packets wait in the modem, or in the shaper before it.
 # Take the "#" off the last line, and each way to queue for Wi-Fi is tried too.
 [sweep]
 "node.ap.interface.eth0.shaper" = [

@@ -41,7 +41,7 @@ impl Packets {
         self.outside[p.slot()] = self.buffers.next(first);
         let new = self.like(p);
         let segment = self.with_bytes(new, first);
-        self.take_after(segment, p);
+        self.copy_path(segment, p);
         let len = self.bytes(segment).len() as u32;
         let whole = self.get_mut(p);
         whole.segs -= 1;
@@ -83,6 +83,7 @@ impl Packets {
 
     /// Takes the bytes out of a packet of one segment that has reached its end. The caller owes a [`Packets::release`].
     pub fn take_bytes(&mut self, p: Pkt) -> BytesId {
+        debug_assert!(self.get(p).segs == 1, "several segments are split first");
         debug_assert!(self.get(p).kind == PacketKind::Outside, "a packet of an outside host");
         core::mem::replace(&mut self.outside[p.slot()], BytesId::NONE)
     }

@@ -96,28 +96,36 @@ fn outside(out: &mut Body<'_>, p: &Headers) {
 /// Length of an outside host's packet as it is written: with one header for all its segments, as hosts see it.
 // deviation: of several segments only the first is kept, as by a snap length - its flags and checksum are its own.
 fn outside_length(p: &Headers, bytes: &[u8]) -> usize {
-    let further = usize::from(p.segs) - 1;
-    p.len as usize - further * tcp_headers(bytes).unwrap_or(0)
+    let further = usize::from(p.segs).saturating_sub(1);
+    (p.len as usize).saturating_sub(further * tcp_headers(bytes).unwrap_or(0))
 }
 
-/// Bytes of the IP and the TCP header of a packet that is split on its way, which carries TCP.
+/// Bytes of the IP and the TCP header of a packet that is split on its way; none if TCP is not right behind the IP header.
 fn tcp_headers(bytes: &[u8]) -> Option<usize> {
-    let ip = if bytes.first()? >> 4 == 4 { usize::from(bytes[0] & 0xf) * 4 } else { IPV6 };
-    Some(ip + usize::from(bytes.get(ip + 12)? >> 4) * 4)
+    let is_v4 = bytes.first()? >> 4 == 4;
+    let ip = if is_v4 { usize::from(bytes[0] & 0xf) * 4 } else { IPV6 };
+    let headers = ip + usize::from(bytes.get(ip + 12)? >> 4) * 4;
+    (bytes[if is_v4 { 9 } else { 6 }] == TCP).then_some(headers)
 }
 
 /// Writes the length of a packet into its IP header, and mends the checksum.
 // spec: rfc791 3.1 - bytes 2 and 3; rfc8200 3 - bytes 4 and 5, without the header. linux: include/net/ipv6.h (6.12) - 0 where it does not fit.
 fn write_length(header: &mut [u8], total: usize) {
     match header.first().map(|first| first >> 4) {
-        Some(4) => {
+        Some(4) if header.len() >= IPV4 => {
+            let old = u16::from_be_bytes([header[2], header[3]]);
             header[2..4].copy_from_slice(&u16::try_from(total).unwrap_or(0).to_be_bytes());
-            header[10..12].fill(0);
-            let options = usize::from(header[0] & 0xf) * 4;
-            let sum = finish(sum(&header[..options.min(header.len())]));
-            header[10..12].copy_from_slice(&sum.to_be_bytes());
+            // Options behind the 40 bytes at hand are as they were: the sum is mended by what changed.
+            let new = u16::from_be_bytes([header[2], header[3]]);
+            let kept = !u16::from_be_bytes([header[10], header[11]]);
+            let mended = u64::from(kept) + u64::from(!old) + u64::from(new);
+            header[10..12].copy_from_slice(&finish(mended).to_be_bytes());
         }
-        _ => header[4..6].copy_from_slice(&u16::try_from(total - IPV6).unwrap_or(0).to_be_bytes()),
+        Some(6) if header.len() >= IPV6 => {
+            let payload = u16::try_from(total.saturating_sub(IPV6)).unwrap_or(0);
+            header[4..6].copy_from_slice(&payload.to_be_bytes());
+        }
+        _ => {}
     }
 }
 

@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 
 use stillair_model::qdisc::QdiscConfig;
+use stillair_model::qdisc::cake::AckFilter;
 use stillair_model::vocabulary::Duration;
 use stillair_model::wifi::seq_window::SeqWindow;
 use stillair_model::wire::WireParams;
@@ -48,7 +49,9 @@ pub(super) fn of_nodes(
             of_interface(&path, [find(own), find(Some(whole))], interface, end, &mut notes);
             let at = InterfaceRef { node: index, interface: n };
             notes.extend(find(own).and_then(|own| of_window(&path, own, nodes, at)));
-            notes.extend(find(own).and_then(|own| before_modem(&path, own, interface, links)));
+            if node.forward {
+                notes.extend(find(own).and_then(|own| before_modem(&path, own, interface, links)));
+            }
         }
     }
     notes
@@ -179,7 +182,7 @@ fn of_interface(
     }
 }
 
-/// A discipline that never has a queue, as the modem behind takes packets as fast as the Ethernet to it carries them.
+/// A router's discipline that never has a queue, as the modem behind takes packets as fast as the Ethernet to it carries them.
 fn before_modem(path: &str, own: &Table, interface: &Interface, links: &[Link]) -> Option<String> {
     let item = own.get("qdisc")?;
     let Attachment::Wired { link } = interface.medium else { return None };
@@ -188,13 +191,15 @@ fn before_modem(path: &str, own: &Table, interface: &Interface, links: &[Link]) 
         QdiscConfig::Fifo(_)
             | QdiscConfig::PfifoFast(_)
             | QdiscConfig::Codel(_)
-            | QdiscConfig::Cake(_)
             | QdiscConfig::FqCodel(_)
             | QdiscConfig::Pie(_)
             | QdiscConfig::Sfq(_)
     );
-    let waits = is_queue && shaped(&interface.qdisc.config).is_none();
-    (waits && matches!(links[link].params[0], WireParams::Access(..))).then(|| {
+    let is_cake =
+        matches!(&interface.qdisc.config, QdiscConfig::Cake(p) if !p.wash && p.ack_filter == AckFilter::Off);
+    let is_slower = |of: &WireParams| matches!(of, WireParams::Access(port, line) if line.rate < port.rate);
+    let waits = (is_queue || is_cake) && shaped(&interface.qdisc.config).is_none();
+    (waits && links[link].params.iter().all(is_slower)).then(|| {
         let right = "shape below the line's rate, such as shaper = { up = \"19 Mbit/s\", qdisc = \"cake\" } before one of 20 Mbit/s";
         note(&join(path, "qdisc"), &item.value, "before a modem: packets wait in the modem, not in this queue", right)
     })

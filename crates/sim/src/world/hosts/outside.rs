@@ -15,8 +15,11 @@ use crate::world::common::Core;
 use crate::world::doors::{Entering, Left, Refused};
 
 /// Maximum length in bytes of a packet of several segments, with the headers of each.
-// linux: include/linux/netdevice.h GSO_LEGACY_MAX_SIZE (6.12) - 65,536 bytes with one header.
-const LARGEST: usize = 1 << 17;
+// linux: include/linux/netdevice.h GSO_LEGACY_MAX_SIZE (6.12), net/ipv4/sysctl_net_ipv4.c tcp_min_snd_mss (6.12) - 65,536 bytes with one header, of
+// which each segment has 36 at least.
+const LARGEST_WHOLE: usize = 1 << 18;
+/// Minimum length in bytes of a segment: an IPv4 header.
+const LEAST_SEGMENT: usize = 20;
 
 /// A packet that waits for the driver.
 #[derive(Clone, Copy, Debug)]
@@ -79,8 +82,11 @@ impl Outside {
     /// What is wrong with a packet whose segments have `full` bytes, if anything is.
     fn check(&self, e: &Entering<'_>, full: usize) -> Result<NodeId, Refused> {
         let node = *self.nodes.get(e.at.index()).ok_or(Refused::Interface(e.at))?;
-        if e.bytes.is_empty() || full == 0 || full > LONGEST_PACKET || e.bytes.len() > LARGEST {
+        if e.bytes.is_empty() || full > LONGEST_PACKET || e.bytes.len() > LARGEST_WHOLE {
             return Err(Refused::Length(e.bytes.len()));
+        }
+        if e.bytes.len() > full && full < LEAST_SEGMENT {
+            return Err(Refused::Length(full));
         }
         if let Some(addr) = [e.src, e.dst].into_iter().find(|addr| addr.index() > self.elsewhere().index()) {
             return Err(Refused::Address(addr));
