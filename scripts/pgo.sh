@@ -39,6 +39,7 @@ for kind in plain profiled native both; do
     same=$("$at/plain/$host/release/examples/bench" --json "$scenario" 0 | sed -n 's/.*"trace_hash": *"\([0-9a-f]*\)".*/\1/p')
     [ -n "$hash" ] && [ "$hash" = "$same" ] || { echo "$scenario: another trace hash: $hash, plain $same" >&2; exit 1; }
   done
-  scripts/instructions.sh "$at/$kind/$host/release/examples/bench" "$@"
+  # Valgrind may not know all that this processor can.
+  scripts/instructions.sh "$at/$kind/$host/release/examples/bench" "$@" || echo "$kind: instructions not counted"
   "$at/$kind/$host/release/examples/bench" "$@"
 done
