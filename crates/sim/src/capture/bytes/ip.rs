@@ -326,6 +326,9 @@ mod tests {
         segment[0] = 0x45;
         segment[9] = TCP;
         segment[32] = 0x80;
+        segment[10..12].fill(0);
+        let right = finish(sum(&segment[..20])).to_be_bytes();
+        segment[10..12].copy_from_slice(&right);
         let sent = [&segment[..], &segment, &segment[..102]].concat();
         let new = NewPacket { len: 406, kind: PacketKind::Outside, ..NewPacket::PLAIN };
         let mut packets = Packets::default();
