@@ -100,7 +100,8 @@ const ONE_FILE = `${POLICY}; script-src 'unsafe-inline' 'wasm-unsafe-eval' blob:
 const meta = (policy) => `<meta http-equiv="Content-Security-Policy" content="${policy}">`;
 
 async function main([engine, out]) {
-  const packed = execFileSync("xz", ["-9e", "--check=crc32", "--stdout", engine], { maxBuffer: 1 << 26 });
+  // Code for WebAssembly has no alignment, which `pb` is about.
+  const packed = execFileSync("xz", ["--lzma2=preset=9e,lc=4,pb=0", "--check=crc32", "--stdout", engine], { maxBuffer: 1 << 26 });
   const app = await script("src/main.tsx", { plugins: [data], jsx: "automatic", jsxImportSource: "preact" });
   const worker = await script("src/engine/worker.ts");
   rmSync(out, { recursive: true, force: true });

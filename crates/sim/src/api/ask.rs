@@ -107,9 +107,7 @@ fn answer(asked: Asked) -> Result<Vec<u8>, ApiError> {
                 window,
                 snaplen: 0,
             };
-            let mut bytes = Vec::new();
-            capture::capture_into(&reader, &request, || Ok(&mut bytes))?;
-            Ok(bytes)
+            capture::capture_bytes(&reader, &request)
         }
         Asked::Walk { of, flow, at } => {
             let Of { text, file, overrides, seed, run, .. } = of;

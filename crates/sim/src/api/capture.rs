@@ -8,7 +8,7 @@ use serde::Serialize;
 use stillair_model::vocabulary::{Instant, Seed, Tee};
 
 use super::{ApiError, read_by, read_to_run_by};
-use crate::capture::{Capture, Selection};
+use crate::capture::{Capture, Captured, Selection};
 use crate::recorder::Recorder;
 use crate::run::{Records, RunReport, Session, follow, guarded};
 use crate::scenario::parts::Parts;
@@ -56,22 +56,39 @@ pub fn capture(request: &CaptureRequest) -> Result<String, ApiError> {
 
 /// Like `capture`, for a scenario read by `reader`.
 pub fn capture_by(reader: &Reader<'_>, request: &CaptureRequest) -> Result<String, ApiError> {
-    capture_into(reader, request, || {
+    let path = &request.path;
+    let (scenario, seed, capture) = opened(reader, request, || {
         File::create(&request.part).map_err(|e| {
-            let path = &request.path;
             ApiError::Input(format!("{path}: the capture cannot be written there: {}", plain(&e)))
         })
-    })
+    })?;
+    let run = || match scenario.record.sojourn {
+        Some(_) => captured(&scenario, seed, |recorder| Tee(follow(&scenario)(recorder), capture)),
+        None => captured(&scenario, seed, |recorder| Tee(recorder, capture)),
+    };
+    let (run, capture, end) = guarded(seed, run).map_err(ApiError::Run)?;
+    let Captured { frames, bytes } = closed(capture, end, path)?;
+    let output = CaptureOutput { path: path.clone(), frames: frames.into_iter().collect(), bytes, run };
+    serde_json::to_string(&output).map_err(|e| ApiError::Run(format!("cannot write the result: {e}")))
 }
 
-/// The same into what `open` gives, which is called when the request has been found good.
-pub(super) fn capture_into<W: Write>(
+/// The capture alone, without a report, as bytes: `record.sojourn` of the scenario has no effect.
+pub(super) fn capture_bytes(reader: &Reader<'_>, request: &CaptureRequest) -> Result<Vec<u8>, ApiError> {
+    let mut bytes = Vec::new();
+    let (scenario, seed, capture) = opened(reader, request, || Ok(&mut bytes))?;
+    let run = || captured(&scenario, seed, |recorder| Tee(recorder, capture));
+    let (_, capture, end) = guarded(seed, run).map_err(ApiError::Run)?;
+    closed(capture, end, &request.path)?;
+    Ok(bytes)
+}
+
+/// The scenario and the capture of a request. `open` gives what is written to, and is called when the request has been found good.
+fn opened<W: Write>(
     reader: &Reader<'_>,
     request: &CaptureRequest,
     open: impl FnOnce() -> Result<W, ApiError>,
-) -> Result<String, ApiError> {
+) -> Result<(Scenario, Seed, Capture<W>), ApiError> {
     let scenario = read_to_run_by(reader, &request.text, &request.file, &request.overrides)?;
-    let path = &request.path;
     let edge = |text: &Option<String>, or: Instant| match text {
         None => Ok(or),
         Some(text) => match scenario::parse_duration(text) {
@@ -88,21 +105,14 @@ pub(super) fn capture_into<W: Write>(
     selection.check(&scenario).map_err(ApiError::Input)?;
     let capture = Capture::new(&scenario, &selection, open()?).map_err(ApiError::Input)?;
     let seed = Seed { seed: request.seed.unwrap_or(scenario.seed), run: request.run };
-    let run = || match scenario.record.sojourn {
-        Some(_) => captured(&scenario, seed, |recorder| Tee(follow(&scenario)(recorder), capture)),
-        None => captured(&scenario, seed, |recorder| Tee(recorder, capture)),
-    };
-    let (report, capture, end) = guarded(seed, run).map_err(ApiError::Run)?;
-    let captured = capture
+    Ok((scenario, seed, capture))
+}
+
+/// Writes what a capture still has.
+fn closed<W: Write>(capture: Capture<W>, end: Instant, path: &str) -> Result<Captured, ApiError> {
+    capture
         .finish(end)
-        .map_err(|e| ApiError::Run(format!("{path}: the capture could not be written: {}", plain(&e))))?;
-    let output = CaptureOutput {
-        path: path.clone(),
-        frames: captured.frames.into_iter().collect(),
-        bytes: captured.bytes,
-        run: report,
-    };
-    serde_json::to_string(&output).map_err(|e| ApiError::Run(format!("cannot write the result: {e}")))
+        .map_err(|e| ApiError::Run(format!("{path}: the capture could not be written: {}", plain(&e))))
 }
 
 /// A run with a capture beside its recorder, until when it went.

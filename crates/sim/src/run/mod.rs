@@ -4,6 +4,7 @@ mod doors;
 mod driven;
 mod followed;
 mod guarded;
+#[cfg(feature = "threads")]
 mod islands;
 mod report;
 mod sampling;
@@ -202,6 +203,7 @@ fn check_horizon<S: Sink>(scenario: &Scenario, seed: Seed, world: &World<S>) -> 
     Ok(())
 }
 
+#[cfg(feature = "threads")]
 /// Runs one repetition of a scenario island by island on at most `threads` threads, and checks its accounts. `None` if the network has no islands.
 /// Report and hash equal those of [`run_once`]. For large networks with islands, the other functions here do the same automatically; a [`Session`]
 /// handles all events in one order.
@@ -269,6 +271,7 @@ pub fn run_once(scenario: &Scenario, seed: Seed) -> Result<RunSummary, String> {
 
 /// Like [`run_once`], with series if `with_series` is set. Series do not change the run.
 pub fn run_reported(scenario: &Scenario, seed: Seed, with_series: bool) -> Result<RunReport, String> {
+    #[cfg(feature = "threads")]
     if let Some(islands) = islands::worth_it(scenario, 1).filter(|_| !with_series) {
         return guarded(seed, || islands::run(scenario, seed, &islands, 1, &mut |_| true));
     }
