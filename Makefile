@@ -170,8 +170,8 @@ test-web: web $(STAMPS)/native ## the page: types, trace hashes equal to native,
 bench-web: web $(STAMPS)/native ## CPU time of runs in the browser's engine beside native, and the time from a knob to a picture
 	PYTHON=$(CURDIR)/$(BIN)/python node web/tests/bench.mjs
 
-wheel: $(STAMPS)/venv ## build the wheel into wheels/
-	$(BIN)/maturin build --release --locked --quiet --out wheels
+wheel: $(STAMPS)/venv ## build the wheel into wheels/, with a profile of runs (some ten minutes)
+	scripts/wheel.sh $(CURDIR)/$(BIN)/maturin wheels
 
 # Of an sdist that cargo finds whole, as it is published: with absolute links, and without what git does not have.
 sdist: $(STAMPS)/venv ## build the sdist into dist/, as it is published at REPOSITORY=https://HOST/OWNER/NAME

@@ -37,6 +37,21 @@ stillair schema >scenario.schema.json
 cmp scenario.schema.json "$package/schema/scenario.schema.json"
 case $(python -m pip show --files stillair) in *THIRD-PARTY-NOTICES.txt*) ;; *) echo "test-wheel: no notices" >&2; exit 1 ;; esac
 
+# A build with a profile gives the runs of the build without one, which `make test` has tested.
+cat >hashes.py <<END
+import stillair
+for name in ("home", "anomaly-tcp", "hidden", "tsq-wired", "bquic-page", "mesh", "classroom"):
+    run = stillair.Scenario(name).run(overrides={"duration": "7 s", "warm_up": "1 s"}, jobs=1).runs[0]
+    print(name, run["trace_hash"])
+END
+python hashes.py >hashes
+if [ -e "$root/build/stamps/native" ]; then
+  "$root/.venv/bin/python" hashes.py >plain
+  diff plain hashes >&2 || { echo "test-wheel: other runs than those of the build in the source tree" >&2; exit 1; }
+else
+  echo "test-wheel: trace hashes are not compared: there is no build in the source tree (make build/stamps/native)" >&2
+fi
+
 # What the README says to type, with the scenarios that are in the package, and the one script that is not.
 cp -R "$package/scenarios" scenarios
 mkdir results scripts

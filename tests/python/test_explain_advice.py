@@ -42,7 +42,7 @@ def test_a_line_is_shaped_both_ways_at_its_router(tmp_path: Path, traffic: tuple
     assert first.findings[0].kind == "bloat"
     (change,) = changes.of(first.findings[0], whole)
     key, value = change.overrides[0]
-    assert (key, value) == ("node.ap.interface.eth0.shaper", '{down="90 Mbit/s",up="18 Mbit/s"}')
+    assert (key, value) == ("node.ap.interface.eth0.shaper", '{down="95 Mbit/s",up="19 Mbit/s"}')
     of = (first.delays.of, first.delays.name, first.delays.way)
     outcome = tried.try_one(scenario, short[:1], change, runs, of, None)
     assert isinstance(outcome, tried.Tried)
@@ -198,7 +198,7 @@ def test_each_line_has_80_columns_and_plain_words(tmp_path: Path) -> None:
     said = CliRunner().invoke(app, ["explain", str(file), "--packet", "--set", "duration=8 s"])
     assert said.exit_code == 0, said.output
     assert [line for line in said.stdout.splitlines() if len(line) > 80] == []
-    assert '    --set \'node.ap.interface.eth0.shaper={down="90 Mbit/s",up="18 Mbit/s"}\'' in said.stdout
+    assert '    --set \'node.ap.interface.eth0.shaper={down="95 Mbit/s",up="19 Mbit/s"}\'' in said.stdout
     words = " ".join(said.stdout.split())
     for jargon in ("becomes larger", "protection", "no effect that is sure", "become larger"):
         assert jargon not in words
@@ -210,9 +210,9 @@ def test_each_line_has_80_columns_and_plain_words(tmp_path: Path) -> None:
 
 
 def test_a_long_shaper_is_pasted_in_two_keys() -> None:
-    table = '{down="90 Mbit/s",up="18 Mbit/s"}'
+    table = '{down="95 Mbit/s",up="19 Mbit/s"}'
     key = "node.a-router-with-a-long-name.interface.eth0.shaper"
     assert list(page._pasted(key, table)) == [
-        f"    --set '{key}.down=\"90 Mbit/s\"'",
-        f"    --set '{key}.up=\"18 Mbit/s\"'",
+        f"    --set '{key}.down=\"95 Mbit/s\"'",
+        f"    --set '{key}.up=\"19 Mbit/s\"'",
     ]

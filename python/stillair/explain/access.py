@@ -5,11 +5,9 @@ from typing import Any, NamedTuple
 
 Resolved = Mapping[str, Any]
 
-SHARE = 0.9
-"""Of a line's rates, at which a router shapes so that packets wait in its own queues and not in the modem."""
-
-_LOW_ENOUGH = 0.95
-"""A shaper of at most this part of the line's rates keeps the modem's buffer empty."""
+SHARE = 0.95
+"""Of a line's rates, at which a router shapes so that packets wait in its own queues and not in the modem.
+A shaper of at most this part keeps the modem's buffer empty."""
 
 
 class Line(NamedTuple):
@@ -57,7 +55,7 @@ def is_shaped(line: Line, resolved: Resolved) -> bool:
     """Whether its router holds both directions below the line's rates."""
     of = interface(line.near, resolved)
     both = ((of.get("ingress") or {}, line.down_bps), (of.get("qdisc", {}).get("config", {}), line.up_bps))
-    return all(0 < (_rate(qdisc) or 0) <= _LOW_ENOUGH * bps for qdisc, bps in both)
+    return all(0 < (_rate(qdisc) or 0) <= SHARE * bps for qdisc, bps in both)
 
 
 def _rate(qdisc: Mapping[str, Any]) -> int | None:

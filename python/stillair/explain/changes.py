@@ -123,11 +123,18 @@ def _rates(finding: Finding, resolved: Resolved) -> Iterator[Change]:
     yield Change("rates by Minstrel-HT", [*fixed, *chains])
     losses = [(_key(place, "error_rate"), "0") for place in places if "error_rate" in roles[place]]
     yield Change("no losses on the air", losses, real=False)
+    # Collisions are what is left.
+    yield _protected(resolved)
+
+
+def _protected(resolved: Resolved) -> Change:
+    places = [*_wlans(resolved, "station"), *_wlans(resolved, "ap")]
+    sets = [(_key(p, "rts_threshold"), "500") for p in places]
+    return Change("RTS/CTS before frames of 500 bytes and more (iw phy PHY set rts 500)", sets)
 
 
 def _rts(_: Finding, resolved: Resolved) -> Iterator[Change]:
-    places = [*_wlans(resolved, "station"), *_wlans(resolved, "ap")]
-    yield Change("RTS/CTS before frames of 500 bytes and more", [(_key(p, "rts_threshold"), "500") for p in places])
+    yield _protected(resolved)
     deaf = [(f"channel.{channel['name']}.deaf", "[]") for channel in resolved["channels"] if channel["deaf"]]
     yield Change("all hear each other", deaf, real=False)
 

@@ -111,7 +111,7 @@ def _dead(runs: Sequence[Run]) -> list[str]:
 
 def _ms(value: float) -> str:
     """Three digits, and all before the point."""
-    return f"{value:.3g}" if abs(value) < 1000 else f"{value:.0f}"
+    return f"{value:.3g}" if abs(value) < 999.5 else f"{value:.0f}"
 
 
 def _healthy(found: Sequence[Subject]) -> str:

@@ -1,9 +1,7 @@
 """The way between server and access point in the text of a scenario."""
 
 from stillair.cli.new.home import KERNEL, Access, Home
-
-_SHAPED = 0.95
-"""Of the line's rate: packets then wait in the shaper and not in the modem."""
+from stillair.explain.access import SHARE
 
 
 def way(home: Home) -> str:
@@ -35,13 +33,13 @@ def interface(home: Home) -> str:
         if home.access is None or home.access.shaper == "none"
         else f", shaper = {shaper(home.access, home.access.shaper)}"
     )
-    said = f"# The shaper has {_SHAPED:.0%} of the line's rates, so that packets wait there and not in the modem.\n"
+    said = f"# The shaper has {SHARE:.0%} of the line's rates, so that packets wait there and not in the modem.\n"
     return f'{said if before else ""}interface.eth0 = {{ link = "wan", address = "10.0.0.1"{before} }}'
 
 
 def shaper(own: Access, kind: str) -> str:
     """The shaper of a line, with a discipline."""
-    down, up = (_rate(rate * _SHAPED) for rate in (own.down_mbps, own.up_mbps))
+    down, up = (_rate(rate * SHARE) for rate in (own.down_mbps, own.up_mbps))
     return f'{{ down = "{down}", up = "{up}", qdisc = "{kind}" }}'
 
 
