@@ -10,7 +10,29 @@ from stillair import Scenario, _native
 from stillair.__main__ import status
 
 BLINK = {"duration": "1.1 s", "warm_up": "1 s"}
-EVERYTHING = [part for kind in ("download", "upload", "call", "video", "web", "ping") for part in ("--traffic", kind)]
+EVERYTHING = [
+    part for kind in ("download", "upload", "call", "video", "web", "game", "ping") for part in ("--traffic", kind)
+]
+
+
+def test_traffic_of_one_station(capsys: pytest.CaptureFixture[str]) -> None:
+    stations = ["--station", "pc=3m", "--station", "phone=8m", "--station", "tv=9m"]
+    wanted = ["upload=phone", "game=pc", "game=tv", "ping", "web"]
+    assert status(["new", *stations, *(part for one in wanted for part in ("--traffic", one))]) == 0
+    flows = tomllib.loads(capsys.readouterr().out)["flow"]
+    assert [(one["name"], one["from"], one["to"]) for one in flows] == [
+        ("up-phone", "phone", "server"),
+        ("pages", "pc", "server"),
+        ("game-down-pc", "server", "pc"),
+        ("game-up-pc", "pc", "server"),
+        ("game-down-tv", "server", "tv"),
+        ("game-up-tv", "tv", "server"),
+        ("ping", "server", ["pc", "phone", "tv"]),
+    ]
+    assert status(["new", *stations, "--traffic", "upload=car"]) == 2
+    assert 'found "upload=car", expected one of the stations pc, phone, tv' in capsys.readouterr().err
+    assert status(["new", "--station", "living room=5m"]) == 2
+    assert 'found the name "living room", expected letters' in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

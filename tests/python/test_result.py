@@ -85,9 +85,9 @@ def test_a_result_can_be_pickled(three_runs: Result, kept: Path) -> None:
 ONE = """\
 sample: run 0, seed 1
 
-station  goodput Mbit/s  airtime %  frames per aggregate  ping p50 ms  ping p95 ms
-fast1             30.00       50.0                 16.00         10.0         20.0
-slow               2.00       50.0                  2.00            -            -
+station  goodput Mbit/s  airtime share %  frames per aggregate  ping p50 ms  ping p95 ms
+fast1             30.00             50.0                 16.00         10.0         20.0
+slow               2.00             50.0                  2.00            -            -
 
 total goodput 32.00 Mbit/s, Jain's index of the airtime 1.000
 
@@ -99,9 +99,9 @@ air of wifi, whole run: data 75.0 %, contention 25.0 %
 THREE = """\
 sample: 3 runs, seed 1; means with 95 % confidence intervals over the runs
 
-station  goodput Mbit/s  airtime %  frames per aggregate  ping p50 ms  ping p95 ms
-fast1       30.00 ±2.48       50.0           16.00 ±2.48    10.0 ±2.5         20.0
-slow               2.00       50.0                  2.00            -            -
+station  goodput Mbit/s  airtime share %  frames per aggregate  ping p50 ms  ping p95 ms
+fast1       30.00 ±2.48             50.0           16.00 ±2.48    10.0 ±2.5         20.0
+slow               2.00             50.0                  2.00            -            -
 
 total goodput 32.00 ±2.48 Mbit/s, Jain's index of the airtime 1.000
 

@@ -430,7 +430,7 @@ def test_a_rate_that_its_signal_cannot_carry_is_said_once(file: Path, capsys: py
 def test_a_table_has_the_late_pings_too(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     assert status(["sweep", "laptop-scan", "--set", "duration=20 s", "-o", str(tmp_path / "kept")]) == 0
     out = capsys.readouterr().out
-    assert "by station: goodput Mbit/s / airtime % / ping p50 / p95 / p99 ms" in out
+    assert "by station: goodput Mbit/s / airtime share % / ping p50 / p95 / p99 ms" in out
     rows = [line for line in out.splitlines() if line.startswith(("mac80211", "iwlwifi", "ath10k"))]
     assert [row.count(" / ") for row in rows] == [4, 4, 4]
     header = next(csv.reader((tmp_path / "kept" / "sweep.csv").open()))

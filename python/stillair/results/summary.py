@@ -13,7 +13,7 @@ Columns = Sequence[tuple[str, str, float, int]]
 
 _STATIONS = (
     ("goodput_mbps", "goodput Mbit/s", 1, 2),
-    ("airtime_share", "airtime %", 100, 1),
+    ("airtime_share", "airtime share %", 100, 1),
     ("mean_aggregate", "frames per aggregate", 1, 2),
     ("ping_median_ms", "ping p50 ms", 1, 1),
     ("ping_p95_ms", "ping p95 ms", 1, 1),

@@ -178,7 +178,9 @@ class SweepText:
         heading = [*_short(self._keys()), "total Mbit/s", "Jain", *shown, *titles]
         lines = []
         if stations:
-            lines.append(f"by station: goodput Mbit/s / airtime %{' / ping p50 / p95 / p99 ms' if pinged else ''}")
+            lines.append(
+                f"by station: goodput Mbit/s / airtime share %{' / ping p50 / p95 / p99 ms' if pinged else ''}"
+            )
         if self._runs > 1:
             lines.append(f"means over {self._runs} runs")
         for more, what in ((len(stations) - len(shown), "stations"), (len(flows) - len(told), "figures of flows")):

@@ -1,7 +1,7 @@
 //! Notes on a scenario: problems that are not errors. The scenario runs unchanged, and the notes are printed with the results.
 
 use stillair_model::vocabulary::Duration;
-use stillair_model::wifi::config::{DriverConfig, FirmwareParams};
+use stillair_model::wifi::config::{DriverConfig, FirmwareParams, Mac80211Rules, Scheduler};
 use stillair_model::wifi::phy::errors::{ErrorTable, Snr};
 use stillair_model::wifi::phy::{DsssRate, HeRate, HtRate, OfdmRate, PhyRate, VhtRate, Width};
 use stillair_model::wire::WireParams;
@@ -41,6 +41,7 @@ impl Scenario {
                 };
                 notes.extend(unknown(&key, wifi));
                 notes.extend(self.turns(&key, wifi, own));
+                notes.extend(unfair(&key, wifi));
                 notes.extend(self.sleeps(&key, wifi));
                 notes.extend(self.beyond(&key, wifi));
                 let Role::Station(station) = &wifi.role else { continue };
@@ -54,6 +55,18 @@ impl Scenario {
         }
         notes
     }
+}
+
+/// A note on airtime that nobody is charged for, which is no round robin.
+// linux: net/mac80211/tx.c __ieee80211_schedule_txq (6.12), drivers/net/wireless/ath/ath9k/xmit.c ath_txq_schedule (6.12) - who has
+// found the hardware full goes to the end, and all others find it full after it.
+fn unfair(key: &str, wifi: &Wifi) -> Option<String> {
+    let DriverConfig::Fq(_, Scheduler::Mac80211(airtime, _, rules)) = &wifi.driver else { return None };
+    (!airtime.charges() && *rules != Mac80211Rules::VirtualTime).then(|| {
+        format!(
+            "{key}.scheme: with charge_tx and charge_rx false (airtime_flags 0) one station may hold the air while it has frames, as measured of Linux 6.12; for stations in turn try fq_mac"
+        )
+    })
 }
 
 impl Scenario {

@@ -49,3 +49,15 @@ fn a_width_that_is_set_changes_drivers() {
         of(&[("channel.wifi.width", "80 MHz"), ("node.fast1.interface.wlan0.scheme", "fifo")]).is_empty()
     );
 }
+
+/// Airtime that nobody is charged for is told of: what follows from it is not what it looks like.
+#[test]
+fn airtime_without_charges() {
+    let of = |scheme: &str| -> usize {
+        let all = with(&[("node.ap.interface.wlan0.scheme", scheme)]).unwrap_or_else(|e| panic!("{e}")).notes();
+        all.iter().filter(|note| note.contains("airtime_flags 0")).count()
+    };
+    assert_eq!(of("{ kind = \"mac80211\", since = \"linux-6.0\", charge_tx = false, charge_rx = false }"), 1);
+    assert_eq!(of("{ kind = \"mac80211\", since = \"linux-6.0\", charge_rx = false }"), 0);
+    assert_eq!(of("fq_mac"), 0);
+}

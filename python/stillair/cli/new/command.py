@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from stillair._native import InputError
+from stillair._native import InputError, lines
 from stillair.cli.common import options
 from stillair.cli.new import home, write
 from stillair.cli.new.home import Home
@@ -57,7 +57,7 @@ _STATIONS = ("laptop=5 m", "tv=15 m")
     "--line",
     metavar="NAME",
     show_default="none",
-    help="An access line by name, in place of --internet: 'cable-500-50'.",
+    help=f"An access line by name, in place of --internet, with its framing: {', '.join(json.loads(lines()))}.",
 )
 @click.option(
     "--shaper", metavar="NAME", show_default="none", help=f"Shaper of the access line: {', '.join(home.SHAPERS)}."
@@ -71,7 +71,7 @@ _STATIONS = ("laptop=5 m", "tv=15 m")
 @click.option("--delay", metavar="TIME", default="10 ms", help="One-way delay from the home to the server.")
 @click.option(
     "--traffic",
-    metavar="KIND",
+    metavar="KIND[=STATION]",
     multiple=True,
     show_default="download, ping",
     help=f"One of {', '.join(home.TRAFFIC)}; {home.TRAFFIC_MEANS}. Repeatable.",
@@ -125,7 +125,7 @@ def new(
     wanted = Home(
         name=file.stem if file else "home",
         stations=tuple(map(home.station, stations or _STATIONS)),
-        traffic=tuple(_one_of("--traffic", one, home.TRAFFIC) for one in traffic or ("download", "ping")),
+        traffic=tuple(map(_traffic, traffic or ("download", "ping"))),
         standard=standard,
         width_mhz=home.width(width) if width else min(home.WIDEST[standard], 80),
         streams=streams,
@@ -146,6 +146,12 @@ def new(
     output.check(file)
     output.write_files(file.parent, {file.name: text})
     print(f"stillair: {file}: written; 'stillair check {file}' shows what it comes to", file=sys.stderr)
+
+
+def _traffic(text: str) -> home.Traffic:
+    """`upload` or `upload=laptop`."""
+    kind, _, station = (part.strip() for part in text.partition("="))
+    return home.Traffic(_one_of("--traffic", kind, home.TRAFFIC), station or None)
 
 
 def _access(internet: str | None, line: str | None, shaper: str, buffer: str | None) -> home.Access | None:

@@ -12,10 +12,12 @@ SHAPERS = ("none", "cake", "fq_codel")
 POWER_SAVES = ("none", "mac80211", "iwlwifi", "ath10k", "brcmfmac", "mwifiex", "qcacld", "phone", "static")
 BUFFER = "200 ms"
 """Of a line's modem and of its peer, where nothing says it."""
-TRAFFIC = ("download", "upload", "call", "video", "web", "ping")
+TRAFFIC = ("download", "upload", "call", "video", "web", "game", "ping")
+TO_ALL = ("download", "upload", "ping")
+"""What every station has if none is named; the others are the first one's."""
 TRAFFIC_MEANS = (
-    "download, upload and ping go to every station, the others to the first; call is voice and video is a video call,"
-    " both at constant rates; for buffered video use download"
+    "KIND=STATION is one station's; else download, upload and ping go to every station, the others to the first; call"
+    " is voice and video is a video call, both at constant rates; for buffered video use download"
 )
 KERNEL = "linux-6.6"
 """Of all hosts, where nothing else is said; of the server always."""
@@ -33,6 +35,14 @@ class Station(NamedTuple):
     value: str
     power_save: str | None = None
     """Its own, if it is not that of all stations."""
+
+
+class Traffic(NamedTuple):
+    """What is sent: one of `TRAFFIC`, and whose."""
+
+    kind: str
+    station: str | None = None
+    """All of them or the first (`TO_ALL`) if none is named."""
 
 
 class Access(NamedTuple):
@@ -53,7 +63,7 @@ class Home:
 
     name: str
     stations: tuple[Station, ...]
-    traffic: tuple[str, ...]
+    traffic: tuple[Traffic, ...]
     standard: str = "802.11ac"
     width_mhz: int = 80
     streams: int = 2
@@ -65,6 +75,14 @@ class Home:
     """One way, between server and home."""
     power_save: str | None = None
     """Of the stations that have none of their own."""
+
+    def having(self, kind: str) -> list[str]:
+        """The stations that have traffic of this kind, in their order."""
+        wanted = {one.station for one in self.traffic if one.kind == kind}
+        names = [one.name for one in self.stations]
+        if None in wanted:
+            wanted |= set(names if kind in TO_ALL else names[:1])
+        return [name for name in names if name in wanted]
 
     @property
     def band(self) -> str:
@@ -80,7 +98,9 @@ def station(text: str) -> Station:
 
 
 def _placed(text: str, name: str, equals: str, value: str) -> Station:
-    if not equals or not re.fullmatch(r"[A-Za-z0-9_-]+", name) or not value:
+    if equals and value and name and not re.fullmatch(r"[A-Za-z0-9_-]+", name):
+        raise InputError(f'--station: found the name "{name}", expected letters, digits, "-" and "_", without blanks')
+    if not equals or not name or not value:
         raise InputError(
             f'--station: found "{text}", expected NAME=DISTANCE, NAME=SNR or NAME=RATE,'
             ' such as "laptop=5 m", "tv=30 dB" or "old=ht20-mcs0-lgi"'
@@ -156,5 +176,10 @@ def check(home: Home) -> None:
     widest = WIDEST[home.standard]
     if home.width_mhz > widest:
         raise InputError(f"--width: found {home.width_mhz}, expected at most {widest} MHz with {home.standard}")
-    if "ping" in home.traffic and len(home.traffic) != len(set(home.traffic)):
-        raise InputError("--traffic: found one twice, expected each once")
+    for at, one in enumerate(home.traffic):
+        if one.station is not None and one.station not in names:
+            raise InputError(
+                f'--traffic: found "{one.kind}={one.station}", expected one of the stations {", ".join(names)}'
+            )
+        if one in home.traffic[:at]:
+            raise InputError("--traffic: found one twice, expected each once")

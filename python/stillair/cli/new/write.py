@@ -1,7 +1,7 @@
 """The text of a scenario."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from stillair.cli.new import access
 from stillair.cli.new.home import Home, Station
@@ -118,38 +118,41 @@ def _rates(home: Home, one: Station, rates: dict[str, str]) -> str:
 
 def _flows(home: Home) -> list[str]:
     """Traffic from the second on in which what is measured begins to settle."""
-    every = json.dumps([one.name for one in home.stations])
-    first = json.dumps(home.stations[0].name)
+    begins = 'start = "1 s"\nstart_spread = "10 ms"'
     flows = []
-    if "download" in home.traffic:
-        flows.append(
-            _flow(
-                "Each station downloads.",
-                "tcp",
-                '"server"',
-                every,
-                'name = "down"\nstart = "1 s"\nstart_spread = "10 ms"',
-            )
-        )
-    if "upload" in home.traffic:
-        for one in home.stations:
-            keys = f'name = "up-{one.name}"\nstart = "1 s"\nstart_spread = "10 ms"'
-            flows.append(_flow(f"{one.name} uploads.", "tcp", json.dumps(one.name), '"server"', keys))
-    if "call" in home.traffic:
-        flows.append(
-            _flow("The first station has a call: G.711, both ways.", "voip", '"server"', first, 'name = "hears"')
-        )
-        flows.append(_flow("", "voip", first, '"server"', 'name = "speaks"'))
-    if "video" in home.traffic:
-        keys = 'name = "video"\nrate = "2 Mbit/s"\nboth_ways = true'
-        flows.append(_flow("The first station has the picture of a call, both ways.", "video", '"server"', first, keys))
-    if "web" in home.traffic:
-        flows.append(
-            _flow("The first station loads pages.", "web", first, '"server"', 'name = "pages"\npage = "google"')
-        )
-    if "ping" in home.traffic:
-        flows.append(_flow("Each station is pinged.", "ping", '"server"', every, 'name = "ping"'))
+    if down := home.having("download"):
+        said = "Each station downloads." if len(down) == len(home.stations) else "Who downloads."
+        flows.append(_flow(said, "tcp", '"server"', json.dumps(down), f'name = "down"\n{begins}'))
+    for name in home.having("upload"):
+        keys = f'name = "up-{name}"\n{begins}'
+        flows.append(_flow(f"{name} uploads.", "tcp", json.dumps(name), '"server"', keys))
+    for name, hears, speaks in _named(home, "call", "hears", "speaks"):
+        flows.append(_flow(f"{name} has a call: G.711, both ways.", "voip", '"server"', json.dumps(name), hears))
+        flows.append(_flow("", "voip", json.dumps(name), '"server"', speaks))
+    for name, video in _named(home, "video", "video"):
+        keys = f'{video}\nrate = "2 Mbit/s"\nboth_ways = true'
+        said = f"{name} has the picture of a call, both ways."
+        flows.append(_flow(said, "video", '"server"', json.dumps(name), keys))
+    for name, pages in _named(home, "web", "pages"):
+        flows.append(_flow(f"{name} loads pages.", "web", json.dumps(name), '"server"', f'{pages}\npage = "google"'))
+    for name, sees, acts in _named(home, "game", "game-down", "game-up"):
+        # 60 datagrams of 100 bytes a second.
+        keys = 'rate = "48 kbit/s"\npayload = "100 B"\ngap = "periodic"'
+        said = f"{name} plays: 60 datagrams of 100 bytes a second, both ways."
+        flows.append(_flow(said, "udp", '"server"', json.dumps(name), f"{sees}\n{keys}"))
+        flows.append(_flow("", "udp", json.dumps(name), '"server"', f"{acts}\n{keys}"))
+    if pinged := home.having("ping"):
+        said = "Each station is pinged." if len(pinged) == len(home.stations) else "Who is pinged."
+        flows.append(_flow(said, "ping", '"server"', json.dumps(pinged), 'name = "ping"'))
     return flows
+
+
+def _named(home: Home, kind: str, *flows: str) -> Iterator[tuple[str, ...]]:
+    """The stations with such traffic, each with the names of its flows, which are its own where there are several."""
+    having = home.having(kind)
+    for name in having:
+        own = f"-{name}" if len(having) > 1 else ""
+        yield name, *(f'name = "{flow}{own}"' for flow in flows)
 
 
 def _flow(comment: str, kind: str, sender: str, receivers: str, keys: str) -> str:

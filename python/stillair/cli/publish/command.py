@@ -55,7 +55,8 @@ _LARGEST_SNAPLEN = 2**32 - 1  # of `capture`, which is loaded late
     metavar="POINT",
     multiple=True,
     show_default="the air, or all links",
-    help="Where frames are captured, or 'all'; 'list' lists the points. Repeatable.",
+    help="Where frames are captured, or 'all'; 'list' lists the points. Unless said the air, where a lost frame is sent"
+    " again; for TCP's retransmissions take a wired point, such as server-eth0. Repeatable.",
 )
 @click.option(
     "--window", metavar="FROM..TO", show_default="all", help="Part of the run in a capture, such as '10 s..10.05 s'."
