@@ -252,7 +252,7 @@ impl Fault {
 /// meant.
 pub(super) fn suggest(found: &str, known: &[&str]) -> String {
     // A longer list would not be read.
-    const SHOWN: usize = 14;
+    const SHOWN: usize = 8;
     // With fewer letters in common than these, names are no kin.
     const KIN: usize = 4;
     let near = nearest(found, known);
