@@ -299,7 +299,7 @@ _VERDICTS = {
     "trade": "a trade: earlier packets for much of the goodput",
     "later": "no clear help: p95 falls and p99 rises",
     "little": "changes too little to be worth it",
-    "unsure": "no clear effect: the runs differ by more than it changes",
+    "unsure": "no clear effect: the runs differ by more than it changes; --runs makes more of them",
     "shows": "no setting, but what it takes away is this cause",
     "nothing": "changes nothing",
     "worse": "makes it worse",

@@ -18,29 +18,40 @@ if TYPE_CHECKING:
 @click.argument("what", metavar="SCENARIO|RESULT", help="A scenario, as 'stillair run' takes it, or a result folder.")
 @options.set_
 @options.seed
+@click.option(
+    "--runs",
+    type=options.whole(1, options.MOST_RUNS),
+    metavar="N",
+    show_default="3; 1 with --no-try",
+    help="Repetitions of the scenario and of each change; two at least for a change to be judged.",
+)
 @click.option("--packet", is_flag=True, help="Also follow the slowest packet through all layers.")
-@click.option("--no-try", is_flag=True, help="Only print the causes, from one run; try no changes.")
-def explain(what: str, set_: tuple[str, ...], seed: int | None, packet: bool, no_try: bool) -> None:
+@click.option("--no-try", is_flag=True, help="Only print the causes; try no changes.")
+def explain(what: str, set_: tuple[str, ...], seed: int | None, runs: int | None, packet: bool, no_try: bool) -> None:
     """Say why packets are late and what would help.
 
     Shows in which layer packets wait, and for which cause. Every change that it proposes has been run.
 
-    A scenario is run three times, and again with each of up to two changes. For a result folder its scenario is run
-    again.
+    A scenario is run three times (--runs), and as often with each of up to two changes. For a result folder its
+    scenario is run again.
     """
     from stillair.explain import changes, findings, page, tried  # noqa: PLC0415 - loaded when there is something to explain
 
     scenario, overrides = _read(what, options.overrides(set_))
     resolved: dict[str, Any] = json.loads(scenario.resolve(overrides))
-    seeds = 1 if no_try else tried.SEEDS
+    seeds = runs or (1 if no_try else tried.SEEDS)
+    if seeds == 1 and not no_try:
+        raise InputError(
+            "--runs: found 1, expected two or more, or --no-try: one run does not tell an effect from chance"
+        )
     with runs_progress(seeds if no_try else seeds * (1 + changes.MOST - 1), quiet=False) as watched:
         made = seeds
 
         def told(base: int) -> Any:  # noqa: ANN401 - what a bar is told by
             return (lambda n: watched.progress(base + n)) if watched.progress else None
 
-        runs = scenario.run(seeds, seed, None, [*overrides, ("record.sojourn", "true")], progress=told(0)).runs
-        found = findings.subjects(runs, resolved)
+        made_runs = scenario.run(seeds, seed, None, [*overrides, ("record.sojourn", "true")], progress=told(0)).runs
+        found = findings.subjects(made_runs, resolved)
         outcomes = None
         if not no_try:
             outcomes = list[tried.Tried | tried.Refused]()
@@ -51,11 +62,11 @@ def explain(what: str, set_: tuple[str, ...], seed: int | None, packet: bool, no
                         break
                     delays = first.delays
                     subject = (delays.of, delays.name, delays.way)
-                    outcomes.append(tried.try_one(scenario, overrides, change, runs, subject, seed, told(made)))
+                    outcomes.append(tried.try_one(scenario, overrides, change, made_runs, subject, seed, told(made)))
                     made += seeds
-    print(page.text(resolved["name"], runs, found, outcomes))
+    print(page.text(resolved["name"], made_runs, found, outcomes))
     if packet:
-        print(f"\n{page.packet(runs, modems=findings.modems(resolved))}")
+        print(f"\n{page.packet(made_runs, modems=findings.modems(resolved))}")
 
 
 def _read(text: str, overrides: list[tuple[str, str]]) -> "tuple[Scenario, list[tuple[str, str]]]":
