@@ -222,8 +222,10 @@ def test_as_many_runs_as_are_asked_for(tmp_path: Path) -> None:
     home(tmp_path, "--station", "laptop=5m", "--internet", "50/10", "--traffic", "upload", "--traffic", "ping")
     short = ["explain", str(tmp_path / "home.toml"), "--set", "duration=7 s"]
     one = CliRunner().invoke(app, [*short, "--no-try", "--runs", "1"])
-    assert one.exit_code == 0 and "(1 run)" in one.output
+    assert one.exit_code == 0
+    assert "(1 run)" in one.output
     five = CliRunner().invoke(app, [*short, "--runs", "5"])
-    assert five.exit_code == 0 and "(5 runs)" in five.output
+    assert five.exit_code == 0
+    assert "(5 runs)" in five.output
     too_few = CliRunner().invoke(app, [*short, "--runs", "1"])
     assert "found 1, expected 2 or more, or --no-try" in str(too_few.exception) + too_few.output

@@ -42,7 +42,7 @@ def explain(what: str, set_: tuple[str, ...], seed: int | None, runs: int | None
     seeds = runs or (1 if no_try else tried.SEEDS)
     if seeds == 1 and not no_try:
         raise InputError(
-            "--runs: found 1, expected two or more, or --no-try: one run does not tell an effect from chance"
+            "--runs: found 1, expected 2 or more, or --no-try: one run does not tell an effect from chance"
         )
     with runs_progress(seeds if no_try else seeds * (1 + changes.MOST - 1), quiet=False) as watched:
         made = seeds
