@@ -4,13 +4,12 @@ mod bql;
 mod line;
 
 use alloc::boxed::Box;
-use alloc::collections::VecDeque;
 
 use crate::node::jitter::Softirq;
 use crate::offload::gso;
 use crate::vocabulary::{
-    Bytes, Ctx, Duration, IfId, Instant, Packet, PacketKind, Packets, Pkt, PktList, PlaceId, Rate, Reason,
-    Sink, SockId, Step, WireTimes, linear_truesize, skb_len,
+    Bytes, Ctx, Duration, Fifo, IfId, Instant, Packet, PacketKind, Packets, Pkt, PktList, PlaceId, Rate,
+    Reason, Sink, SockId, Step, WireTimes, linear_truesize, skb_len,
 };
 use bql::Bql;
 use line::Line;
@@ -98,9 +97,9 @@ pub struct Wire {
     pub to: IfId,
     busy_until: Instant,
     /// Packets given to the device whose transmission has not been reported, with the charges that this ends.
-    ring: VecDeque<Sending>,
+    ring: Fifo<Sending>,
     /// Frames on their way, with the time of their arrival.
-    flight: VecDeque<(Instant, Pkt)>,
+    flight: Fifo<(Instant, Pkt)>,
     /// Before this instant nothing is handed up.
     quiet_until: Instant,
     /// From the first arrival on, if nothing comes in between: `rx_usecs`, and what the host takes from the interrupt on.
@@ -141,8 +140,8 @@ impl Wire {
             from,
             to,
             busy_until: Instant::ZERO,
-            ring: VecDeque::new(),
-            flight: VecDeque::new(),
+            ring: Fifo::default(),
+            flight: Fifo::default(),
             quiet_until: Instant::ZERO,
             wait: params.rx_usecs,
             gathers: params.rx_usecs > Duration::ZERO || params.rx_gap > Duration::ZERO,
@@ -161,7 +160,7 @@ impl Wire {
         if let (Some(line), WireParams::Access(_, other)) = (&mut self.line, params) {
             line.change(other.rate);
         }
-        if let Some(&(last, _)) = self.flight.back() {
+        if let Some((last, _)) = self.flight.last() {
             let overtakes_until = Instant::from_nanos(last.nanos().saturating_sub(ethernet.delay.nanos()));
             match &mut self.line {
                 Some(line) => line.waits_until(overtakes_until),
@@ -208,7 +207,7 @@ impl Wire {
     /// A packet is in the ring, until its transmission is reported.
     #[inline(always)]
     fn queued(&mut self, charge: SockId, truesize: u32, bytes: u32) {
-        self.ring.push_back(Sending { sent: self.busy_until, charge, truesize, bytes });
+        self.ring.push(Sending { sent: self.busy_until, charge, truesize, bytes });
         self.ring_full |= self.ring.len() as u32 >= self.params.ring;
         if let Some(bql) = &mut self.bql {
             bql.queued(bytes);
@@ -221,7 +220,7 @@ impl Wire {
         let Some(mut line) = self.line.take() else {
             let times = WireTimes { begins: now, sent: now, line: None, arrives: now };
             ctx.step(now, &Step::Wired { p, from: self.from, times });
-            self.flight.push_back((now, p));
+            self.flight.push((now, p));
             return;
         };
         let (charge, truesize) = ctx.packets.take_charge(p);
@@ -239,7 +238,7 @@ impl Wire {
                     let line = Some((line_begins, sent));
                     let times = WireTimes { begins, sent: at_modem, line, arrives };
                     ctx.step(now, &Step::Wired { p: segment, from: self.from, times });
-                    self.flight.push_back((arrives, segment));
+                    self.flight.push((arrives, segment));
                 }
                 // deviation: it is dropped as the host sends it, not when it reaches the modem a few microseconds later - nothing happens to it
                 // in between.
@@ -275,7 +274,7 @@ impl Wire {
     #[inline(always)]
     fn frame(&mut self, now: Instant, p: Pkt, hot: &mut Packet) {
         let sent = self.sent(now, hot);
-        self.flight.push_back((sent + self.params.delay, p));
+        self.flight.push((sent + self.params.delay, p));
     }
 
     /// When the last bit of a frame has left the device.
@@ -312,13 +311,13 @@ impl Wire {
     /// When the next packets are handed up.
     #[inline]
     pub fn next_arrival(&self) -> Option<Instant> {
-        let &(first, _) = self.flight.front()?;
+        let (first, _) = self.flight.first()?;
         let by_time = first + self.wait;
         let due = match self.params.rx_frames {
             0 => by_time,
             n => {
                 let delay = self.wait - self.params.rx_usecs;
-                self.flight.get(n as usize - 1).map_or(by_time, |&(nth, _)| by_time.min(nth + delay))
+                self.flight.nth(n as usize - 1).map_or(by_time, |(nth, _)| by_time.min(nth + delay))
             }
         };
         Some(due.max(self.quiet_until))
@@ -344,11 +343,11 @@ impl Wire {
     /// The first packet, if it has arrived.
     #[inline]
     pub fn arrive(&mut self, now: Instant, packets: &mut Packets) -> Option<Pkt> {
-        let &(at, p) = self.flight.front()?;
+        let (at, p) = self.flight.first()?;
         if at > now {
             return None;
         }
-        self.flight.pop_front();
+        self.flight.drop_first();
         if self.gathers {
             self.taken_in(now);
         }
@@ -362,10 +361,10 @@ impl Wire {
     /// When the next transmissions are reported.
     #[inline]
     pub fn next_completion(&self) -> Option<Instant> {
-        let by_time = self.ring.front()?.sent + self.params.tx_usecs;
+        let by_time = self.ring.first()?.sent + self.params.tx_usecs;
         match self.params.tx_frames {
             0 => Some(by_time),
-            n => Some(self.ring.get(n as usize - 1).map_or(by_time, |nth| nth.sent.min(by_time))),
+            n => Some(self.ring.nth(n as usize - 1).map_or(by_time, |nth| nth.sent.min(by_time))),
         }
     }
 
@@ -373,10 +372,10 @@ impl Wire {
     pub fn complete<S>(&mut self, now: Instant, ctx: &mut Ctx<'_, S>) -> bool {
         let was_stopped = self.is_stopped();
         let mut bytes = 0;
-        while let Some(&Sending { sent, charge, truesize, bytes: len }) = self.ring.front()
+        while let Some(Sending { sent, charge, truesize, bytes: len }) = self.ring.first()
             && sent <= now
         {
-            self.ring.pop_front();
+            self.ring.drop_first();
             ctx.packets.uncharge(charge, truesize);
             bytes += len;
         }
@@ -391,7 +390,7 @@ impl Wire {
 
     /// The frames in the ring and on the wire, in order, each with whether its last bit has left.
     pub fn flight(&self, now: Instant) -> impl Iterator<Item = (bool, Pkt)> {
-        self.flight.iter().map(move |&(arrives, p)| (arrives <= now + self.params.delay, p))
+        self.flight.iter().map(move |(arrives, p)| (arrives <= now + self.params.delay, p))
     }
 
     /// Number of packets in the ring and on the wire.
