@@ -282,7 +282,7 @@ impl Receiver {
             self.acks.quick = 0;
         }
         if window < offered {
-            window = offered.next_multiple_of(1 << self.space.scale);
+            window = self.space.round_up(offered);
         }
         self.rcv_wnd = window;
         self.rcv_wup = self.rcv_nxt;
