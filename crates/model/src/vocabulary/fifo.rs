@@ -53,6 +53,17 @@ impl<T: Copy> Fifo<T> {
         self.put = self.put.wrapping_add(1);
     }
 
+    /// Puts a value before the first.
+    #[inline]
+    pub fn push_first(&mut self, value: T) {
+        if self.len() == self.slots.len() {
+            self.widen(value);
+        }
+        self.taken = self.taken.wrapping_sub(1);
+        let at = self.place(self.taken);
+        self.slots[at] = value;
+    }
+
     /// Doubles the ring. The first value moves to its beginning; `filler` is in places without a value.
     #[cold]
     #[inline(never)]
@@ -128,6 +139,10 @@ mod tests {
                     30..35 => {
                         fifo.drop_first();
                         deque.pop_front();
+                    }
+                    40..50 => {
+                        fifo.push_first(op);
+                        deque.push_front(op);
                     }
                     35..40 => {
                         fifo.last_mut().into_iter().for_each(|last| *last += 1);
