@@ -98,6 +98,8 @@ pub struct Wire {
     busy_until: Instant,
     /// Packets given to the device whose transmission has not been reported, with the charges that this ends.
     ring: Fifo<Sending>,
+    /// How many of them bear a charge.
+    charged: u32,
     /// Frames on their way, with the time of their arrival.
     flight: Fifo<(Instant, Pkt)>,
     /// Before this instant nothing is handed up.
@@ -141,6 +143,7 @@ impl Wire {
             to,
             busy_until: Instant::ZERO,
             ring: Fifo::default(),
+            charged: 0,
             flight: Fifo::default(),
             quiet_until: Instant::ZERO,
             wait: params.rx_usecs,
@@ -192,9 +195,8 @@ impl Wire {
             self.push_apart(now, p, ctx);
             return;
         }
-        let (charge, truesize) = ctx.packets.take_charge(p);
         let hot = ctx.packets.get_mut(p);
-        let bytes = skb_len(hot);
+        let ((charge, truesize), bytes) = (hot.take_charge(), skb_len(hot));
         if hot.segs == 1 {
             self.frame(now, p, hot);
             self.tell_of_last(now, p, ctx);
@@ -208,6 +210,7 @@ impl Wire {
     #[inline(always)]
     fn queued(&mut self, charge: SockId, truesize: u32, bytes: u32) {
         self.ring.push(Sending { sent: self.busy_until, charge, truesize, bytes });
+        self.charged += u32::from(charge != SockId::NONE);
         self.ring_full |= self.ring.len() as u32 >= self.params.ring;
         if let Some(bql) = &mut self.bql {
             bql.queued(bytes);
@@ -300,12 +303,23 @@ impl Wire {
         self.gathers
     }
 
-    /// Whether a packet pushed now changes neither [`Wire::next_arrival`] nor [`Wire::next_completion`]: others are before
-    /// it, and nothing is reported by count.
-    #[inline]
-    pub fn is_under_way(&self) -> bool {
-        let by_time = self.params.rx_frames == 0 && self.params.tx_frames == 0;
-        by_time && !self.flight.is_empty() && !self.ring.is_empty()
+    /// Whether a packet pushed now does not change [`Wire::next_arrival`]: others are before it, and arrivals are not counted.
+    #[inline(always)]
+    pub fn is_arrival_known(&self) -> bool {
+        self.params.rx_frames == 0 && !self.flight.is_empty()
+    }
+
+    /// Whether a packet pushed now does not change [`Wire::next_completion`]: a report is waited for already, and transmissions are
+    /// not counted.
+    #[inline(always)]
+    pub fn is_completion_known(&self) -> bool {
+        self.params.tx_frames == 0 && self.is_report_awaited()
+    }
+
+    /// Whether somebody waits for the next report: whoever is charged for a packet in the ring, or the queue above, which is stopped.
+    #[inline(always)]
+    pub fn is_report_awaited(&self) -> bool {
+        self.charged > 0 || self.is_stopped()
     }
 
     /// When the next packets are handed up.
@@ -358,9 +372,31 @@ impl Wire {
         Some(p)
     }
 
-    /// When the next transmissions are reported.
+    /// The first packet, if it has arrived; or else when it arrives, if there is one. Of a wire that does not gather arrivals.
+    #[inline(always)]
+    pub fn arrive_alone(&mut self, now: Instant, packets: &mut Packets) -> Result<Pkt, Option<Instant>> {
+        debug_assert!(!self.gathers && self.next_arrival() == self.flight.first().map(|(at, _)| at));
+        let Some((at, p)) = self.flight.first() else { return Err(None) };
+        if at > now {
+            return Err(Some(at));
+        }
+        self.flight.drop_first();
+        if self.veth {
+            packets.orphan(p);
+        }
+        Ok(p)
+    }
+
+    /// When the next transmissions are reported, if somebody waits for that. What nobody waits for is made up for by
+    /// [`Wire::catch_up`].
     #[inline]
     pub fn next_completion(&self) -> Option<Instant> {
+        if self.is_report_awaited() { self.next_report() } else { None }
+    }
+
+    /// When the next transmissions are reported.
+    #[inline(always)]
+    fn next_report(&self) -> Option<Instant> {
         let by_time = self.ring.first()?.sent + self.params.tx_usecs;
         match self.params.tx_frames {
             0 => Some(by_time),
@@ -371,12 +407,37 @@ impl Wire {
     /// Reports all finished transmissions. Returns whether this wakes the queue above.
     pub fn complete<S>(&mut self, now: Instant, ctx: &mut Ctx<'_, S>) -> bool {
         let was_stopped = self.is_stopped();
+        self.report(now, |charge, truesize| ctx.packets.uncharge(charge, truesize));
+        was_stopped && !self.is_stopped()
+    }
+
+    /// Before a packet is pushed: makes up for reports that nobody has waited for, which change nothing but the wire itself. They are
+    /// all that come before `now`, and those of `now` itself if their turn has `passed`.
+    #[inline(always)]
+    pub fn catch_up(&mut self, now: Instant, passed: bool) {
+        while let Some(at) = self.next_report()
+            && (at < now || at == now && passed)
+        {
+            self.report_unheard(at);
+        }
+    }
+
+    #[inline(never)]
+    fn report_unheard(&mut self, at: Instant) {
+        debug_assert!(!self.is_report_awaited(), "a report that somebody waited for is late");
+        self.report(at, |_, _| {});
+    }
+
+    /// Takes finished transmissions out of the ring and ends their charges.
+    #[inline(always)]
+    fn report(&mut self, now: Instant, mut uncharge: impl FnMut(SockId, u32)) {
         let mut bytes = 0;
         while let Some(Sending { sent, charge, truesize, bytes: len }) = self.ring.first()
             && sent <= now
         {
             self.ring.drop_first();
-            ctx.packets.uncharge(charge, truesize);
+            self.charged -= u32::from(charge != SockId::NONE);
+            uncharge(charge, truesize);
             bytes += len;
         }
         if let Some(bql) = &mut self.bql {
@@ -385,7 +446,6 @@ impl Wire {
         // In 64 bits: a ring may be as large as a scenario says.
         let wake_at = u64::from(self.params.ring) * 3 / 4;
         self.ring_full &= self.ring.len() as u64 > wake_at;
-        was_stopped && !self.is_stopped()
     }
 
     /// The frames in the ring and on the wire, in order, each with whether its last bit has left.
