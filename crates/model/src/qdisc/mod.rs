@@ -307,6 +307,11 @@ impl Qdisc {
         )
     }
 
+    /// Whether the time before which it lets nothing go stays as it is when another packet comes.
+    pub const fn holds_back_all(&self) -> bool {
+        matches!(self, Self::Htb(_))
+    }
+
     /// Name in tc. A user-defined discipline has its registered name.
     pub fn kind(&self) -> &str {
         match self {

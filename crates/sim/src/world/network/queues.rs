@@ -6,7 +6,7 @@ use stillair_model::vocabulary::{Ac, IfId, PacketKind, Pkt, RandomStream, Sink, 
 use stillair_model::wifi::dev::Woken;
 
 use super::ports::{WirePort, feed, push_directly};
-use super::{NetDevice, Network};
+use super::{NetDevice, NetInterface, Network};
 use crate::engine::Slot;
 use crate::world::air::Air;
 use crate::world::common::Core;
@@ -82,6 +82,12 @@ impl Network {
         let queue = interface.tx.queue_of(ac)?;
         let (answer, more) = match interface.device {
             NetDevice::Wire(wire) => {
+                if !S::STEPS
+                    && let Some(p) = p
+                    && queue.holds(now)
+                {
+                    return Some(self.hold(core, id, ac, p));
+                }
                 let passed = self.slots.report_has_passed(core, wire);
                 let under = &mut self.wires[wire.index()];
                 under.catch_up(now, passed);
@@ -106,6 +112,20 @@ impl Network {
             self.arm_watchdog(core, id, ac, first);
         }
         Some(answer)
+    }
+
+    /// Queues a packet behind others that a discipline holds back: nothing else happens before it lets go of them.
+    #[inline(never)]
+    fn hold<S: Sink>(&mut self, core: &mut Core<S>, id: IfId, ac: Ac, p: Pkt) -> Enqueue {
+        let NetInterface { tx, watchdog, .. } = &mut self.interfaces[id.index()];
+        let queue = tx.queue_of(ac).expect("a queue that holds packets back");
+        let answer = queue.enqueue(core.now, p, &mut core.ctx());
+        if answer != Enqueue::Queued
+            && let Some(first) = *watchdog
+        {
+            self.arm_watchdog(core, id, ac, first);
+        }
+        answer
     }
 
     /// After a discipline that holds packets back was asked for some: the timer that asks it again.
