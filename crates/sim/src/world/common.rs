@@ -49,7 +49,7 @@ impl<S: Sink> Core<S> {
     }
 
     /// Tells the readers of the trace what happens now.
-    #[inline]
+    #[inline(always)]
     pub(super) fn tell(&mut self, event: &TraceEvent) {
         self.trace.event(self.now, event);
     }
