@@ -36,6 +36,7 @@ impl TidFifos {
     }
 
     /// Goes round the TIDs, one aggregate each, until the hardware is full.
+    #[inline(always)]
     pub(super) fn fill<S: Sink>(
         &mut self,
         now: Instant,
@@ -47,6 +48,18 @@ impl TidFifos {
         if !hw.radio.stays_open() && self.finds_no_room(ac, tx, hw) {
             return;
         }
+        self.go_round(now, ac, tx, hw, ctx);
+    }
+
+    #[inline(never)]
+    fn go_round<S: Sink>(
+        &mut self,
+        now: Instant,
+        ac: Ac,
+        tx: &mut Transmitter,
+        hw: &mut Hardware<'_>,
+        ctx: &mut Ctx<'_, S>,
+    ) {
         let Self { queues, turns } = self;
         turns.go_round(ac, |tid| {
             if !tx.tids[tid.index()].may_send() {
