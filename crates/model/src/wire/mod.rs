@@ -74,6 +74,24 @@ struct Sending {
     bytes: u32,
 }
 
+/// What follows from the length of a frame.
+#[derive(Clone, Copy, Debug)]
+struct FrameSize {
+    len: u32,
+    /// How long it takes on the wire.
+    takes: Duration,
+    /// Its memory in a buffer of the receiver's.
+    truesize: u32,
+}
+
+impl FrameSize {
+    /// A frame of so many bytes from the IP header on.
+    #[inline(never)]
+    fn of(len: u32, rate: Rate) -> Self {
+        Self { len, takes: rate.time_for(wire_bytes(len)), truesize: linear_truesize(len) }
+    }
+}
+
 /// The host at the end of a wire takes time from an interrupt to the stack.
 #[derive(Debug)]
 struct HostSoftirq {
@@ -96,6 +114,8 @@ pub struct Wire {
     /// The interface at the end of the wire.
     pub to: IfId,
     busy_until: Instant,
+    /// What the last frame was, as most are like the one before.
+    last_frame: FrameSize,
     /// Packets given to the device whose transmission has not been reported, with the charges that this ends.
     ring: Fifo<Sending>,
     /// How many of them bear a charge.
@@ -142,6 +162,7 @@ impl Wire {
             from,
             to,
             busy_until: Instant::ZERO,
+            last_frame: FrameSize::of(0, params.rate),
             ring: Fifo::default(),
             charged: 0,
             flight: Fifo::default(),
@@ -160,6 +181,7 @@ impl Wire {
     pub fn change(&mut self, now: Instant, params: WireParams) {
         let (WireParams::Ethernet(ethernet) | WireParams::Access(ethernet, _)) = params else { return };
         (self.params.rate, self.params.delay) = (ethernet.rate, ethernet.delay);
+        self.last_frame = FrameSize::of(self.last_frame.len, ethernet.rate);
         if let (Some(line), WireParams::Access(_, other)) = (&mut self.line, params) {
             line.change(other.rate);
         }
@@ -283,10 +305,13 @@ impl Wire {
     /// When the last bit of a frame has left the device.
     #[inline(always)]
     fn sent(&mut self, now: Instant, hot: &mut Packet) -> Instant {
-        if hot.kind == PacketKind::Tcp {
-            hot.truesize = linear_truesize(hot.len);
+        if hot.len != self.last_frame.len {
+            self.last_frame = FrameSize::of(hot.len, self.params.rate);
         }
-        let sent = self.busy_until.max(now) + self.params.rate.time_for(wire_bytes(hot.len));
+        if hot.kind == PacketKind::Tcp {
+            hot.truesize = self.last_frame.truesize;
+        }
+        let sent = self.busy_until.max(now) + self.last_frame.takes;
         self.busy_until = sent;
         sent
     }
