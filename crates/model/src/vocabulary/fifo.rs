@@ -116,6 +116,32 @@ impl<T: Copy> Fifo<T> {
         if n < self.len() { Some(self.slots[self.place(self.taken.wrapping_add(n))]) } else { None }
     }
 
+    /// Puts a value where `n` are before it; those behind move.
+    pub fn insert(&mut self, n: usize, value: T) {
+        let mut free = self.len();
+        self.push(value);
+        while free > n {
+            let (to, from) = (self.taken.wrapping_add(free), self.taken.wrapping_add(free - 1));
+            let (to, from) = (self.place(to), self.place(from));
+            self.slots.swap(to, from);
+            free -= 1;
+        }
+    }
+
+    /// How many values are before the first for which `is_before` is false, where it is true for all before one for which it is.
+    pub fn partition_point(&self, is_before: impl Fn(T) -> bool) -> usize {
+        let (mut low, mut high) = (0, self.len());
+        while low < high {
+            let middle = low.midpoint(high);
+            if self.nth(middle).is_some_and(&is_before) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        low
+    }
+
     /// All values, the first one first.
     pub fn iter(&self) -> impl Iterator<Item = T> {
         (0..self.len()).filter_map(|n| self.nth(n))
@@ -144,6 +170,11 @@ mod tests {
                         fifo.push_first(op);
                         deque.push_front(op);
                     }
+                    50..53 if !deque.is_empty() => {
+                        let n = op as usize % (deque.len() + 1);
+                        fifo.insert(n, op);
+                        deque.insert(n, op);
+                    }
                     35..40 => {
                         fifo.last_mut().into_iter().for_each(|last| *last += 1);
                         deque.back_mut().into_iter().for_each(|last| *last += 1);
@@ -158,6 +189,16 @@ mod tests {
                 prop_assert_eq!(fifo.nth(op as usize / 8), deque.get(op as usize / 8).copied());
                 prop_assert!(fifo.iter().eq(deque.iter().copied()));
             }
+        }
+
+        /// The place of a bound in a sorted queue is as in the standard library's.
+        #[test]
+        fn halves_like_a_deque(mut values in prop::collection::vec(0_u32..50, 0..40), skip in 0_usize..5, bound in 0_u32..60) {
+            values.sort_unstable();
+            let (mut fifo, mut deque) = (Fifo::default(), VecDeque::from(values.clone()));
+            values.into_iter().for_each(|value| fifo.push(value));
+            (0..skip).for_each(|_| _ = (fifo.pop(), deque.pop_front()));
+            prop_assert_eq!(fifo.partition_point(|v| v < bound), deque.partition_point(|&v| v < bound));
         }
     }
 }
