@@ -13,7 +13,7 @@ use core::num::NonZeroU32;
 
 use super::addr::Addr;
 use super::bytes::{Buffers, BytesId};
-use super::fate::{Fate, PacketAccount, Reason};
+use super::fate::{Fate, PacketAccount};
 use super::ids::{FlowId, PeerId, SockId};
 use super::kind::PacketKind;
 use super::quic::Datagram;
@@ -352,6 +352,8 @@ impl Packets {
 
     /// Frees a packet: counts its fate, ends its charge, and invalidates the handle. The packets of an A-MSDU are freed one by
     /// one (see [`Packets::take_msdu`]).
+    // Who frees a packet mostly knows its fate.
+    #[inline(always)]
     pub fn free(&mut self, p: Pkt, fate: Fate) {
         if self.get(p).kind == PacketKind::Outside {
             self.release_bytes(p);
@@ -365,12 +367,7 @@ impl Packets {
             Fate::Delivered => self.account.delivered += 1,
             Fate::Consumed => self.account.consumed += 1,
             Fate::Merged => self.account.merged += 1,
-            Fate::Dropped(reason, place) => {
-                if self.account.dropped.len() <= place.index() {
-                    self.account.dropped.resize(place.index() + 1, [0; Reason::COUNT]);
-                }
-                self.account.dropped[place.index()][reason as usize] += 1;
-            }
+            Fate::Dropped(reason, place) => self.account.count_dropped(reason, place),
         }
         self.free.push(p.slot() as u32);
     }
