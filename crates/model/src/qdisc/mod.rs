@@ -341,7 +341,7 @@ impl Qdisc {
     /// Whether a new packet may bypass the discipline, because it is empty and would have accepted the packet. The packet counts
     /// as sent; flows and control laws do not see it.
     // linux: net/core/dev.c __dev_xmit_skb, TCQ_F_CAN_BYPASS (4.4) - pfifo, bfifo, pfifo_fast, codel, fq_codel and sfq are passed by.
-    #[inline]
+    #[inline(always)]
     pub fn pass(&mut self, p: &Packet) -> bool {
         match self {
             Self::Fifo(q) => q.pass(p),

@@ -128,7 +128,7 @@ impl TidFifos {
 
     /// Whether going round ends with the first TID, which finds the hardware full, or there is none: what most new frames find. It has
     /// had its turn then.
-    #[inline]
+    #[inline(always)]
     fn finds_no_room(&mut self, ac: Ac, tx: &Transmitter, hw: &Hardware<'_>) -> bool {
         let Some(first) = self.turns.first(ac) else { return true };
         let t = &tx.tids[first.index()];
