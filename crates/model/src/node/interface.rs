@@ -31,6 +31,8 @@ pub struct TxQueue {
     requeue: PktList,
     /// How often that happened.
     requeues: u64,
+    /// Until then the discipline holds back all that it has, whatever comes.
+    held_until: Instant,
 }
 
 impl TxQueue {
@@ -59,9 +61,15 @@ impl TxQueue {
         (answer, self.run(now, port, ctx))
     }
 
-    /// Queues a packet.
-    #[cfg(test)]
-    fn enqueue<S: Sink>(&mut self, now: Instant, p: Pkt, ctx: &mut Ctx<'_, S>) -> Enqueue {
+    /// Whether a packet that is queued now makes nothing leave and does not move the watchdog.
+    #[inline(always)]
+    pub fn holds(&self, now: Instant) -> bool {
+        self.held_until > now && self.requeue.is_empty()
+    }
+
+    /// Queues a packet, where [`TxQueue::holds`] is true. If it was not queued, the watchdog has to be asked.
+    #[inline]
+    pub fn enqueue<S: Sink>(&mut self, now: Instant, p: Pkt, ctx: &mut Ctx<'_, S>) -> Enqueue {
         self.qdisc.enqueue(now, p, ctx)
     }
 
@@ -104,14 +112,13 @@ impl TxQueue {
 
     /// The qdisc's watchdog: when to dequeue again, if it holds packets back.
     #[inline]
-    pub fn watchdog(&self, now: Instant) -> Option<Instant> {
-        if !self.qdisc.holds_back() {
-            return None;
-        }
-        match self.qdisc.next(now) {
-            NextSend::At(at) => Some(at),
-            NextSend::Never | NextSend::Now => None,
-        }
+    pub fn watchdog(&mut self, now: Instant) -> Option<Instant> {
+        let at = match self.qdisc.next(now) {
+            NextSend::At(at) if self.qdisc.holds_back() => Some(at),
+            _ => None,
+        };
+        self.held_until = at.filter(|_| self.qdisc.holds_back_all()).unwrap_or(Instant::ZERO);
+        at
     }
 
     /// Number of packets in the qdisc and in the requeue slot.
@@ -166,7 +173,13 @@ impl TxQueues {
             QueueLayout::Root => &[None],
         };
         let one = |&only: &Option<Ac>| {
-            let queue = |qdisc| TxQueue { qdisc, only, requeue: PktList::default(), requeues: 0 };
+            let queue = |qdisc| TxQueue {
+                qdisc,
+                only,
+                requeue: PktList::default(),
+                requeues: 0,
+                held_until: Instant::ZERO,
+            };
             Qdisc::new(config, place, stream).map(queue)
         };
         Self { queues: fed.iter().filter_map(one).collect(), place }
@@ -189,7 +202,7 @@ impl TxQueues {
             while let Some(p) = queue.requeue.pop(ctx.packets) {
                 ctx.drop(now, p, Reason::Replaced, place);
             }
-            queue.requeues = 0;
+            (queue.requeues, queue.held_until) = (0, Instant::ZERO);
             qdisc::empty(&mut old, now, place, ctx);
         }
     }

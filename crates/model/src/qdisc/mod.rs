@@ -307,6 +307,11 @@ impl Qdisc {
         )
     }
 
+    /// Whether the time before which it lets nothing go stays as it is when another packet comes.
+    pub const fn holds_back_all(&self) -> bool {
+        matches!(self, Self::Htb(_))
+    }
+
     /// Name in tc. A user-defined discipline has its registered name.
     pub fn kind(&self) -> &str {
         match self {
@@ -336,7 +341,7 @@ impl Qdisc {
     /// Whether a new packet may bypass the discipline, because it is empty and would have accepted the packet. The packet counts
     /// as sent; flows and control laws do not see it.
     // linux: net/core/dev.c __dev_xmit_skb, TCQ_F_CAN_BYPASS (4.4) - pfifo, bfifo, pfifo_fast, codel, fq_codel and sfq are passed by.
-    #[inline]
+    #[inline(always)]
     pub fn pass(&mut self, p: &Packet) -> bool {
         match self {
             Self::Fifo(q) => q.pass(p),

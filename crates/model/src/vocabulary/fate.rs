@@ -116,6 +116,15 @@ pub struct PacketAccount {
 }
 
 impl PacketAccount {
+    /// A packet was dropped.
+    #[inline(never)]
+    pub(super) fn count_dropped(&mut self, reason: Reason, place: PlaceId) {
+        if self.dropped.len() <= place.index() {
+            self.dropped.resize(place.index() + 1, [0; Reason::COUNT]);
+        }
+        self.dropped[place.index()][reason as usize] += 1;
+    }
+
     /// Adds what became of other packets.
     pub(super) fn add(&mut self, other: &Self) {
         self.created += other.created;

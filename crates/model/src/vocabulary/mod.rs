@@ -5,6 +5,7 @@ mod bytes;
 mod endpoint;
 mod factory;
 mod fate;
+mod fifo;
 mod frames;
 mod ids;
 mod kind;
@@ -25,6 +26,7 @@ pub use bytes::{BytesId, LONGEST_PACKET, write_back};
 pub use endpoint::{Endpoint, UDP_HEADER};
 pub use factory::PartFactory;
 pub use fate::{Fate, PacketAccount, Reason};
+pub use fifo::Fifo;
 pub use frames::{
     AckView, ContentView, FrameView, Headers, KeptHeaders, MpduView, PowerView, PpduKind, PpduTry, PpduView,
     RateCode, RtsCtsView, TimView, WirePacket,

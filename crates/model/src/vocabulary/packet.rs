@@ -13,7 +13,7 @@ use core::num::NonZeroU32;
 
 use super::addr::Addr;
 use super::bytes::{Buffers, BytesId};
-use super::fate::{Fate, PacketAccount, Reason};
+use super::fate::{Fate, PacketAccount};
 use super::ids::{FlowId, PeerId, SockId};
 use super::kind::PacketKind;
 use super::quic::Datagram;
@@ -98,6 +98,14 @@ pub struct Packet {
     generation: u8,
     /// Packets of the A-MSDU that this one is the first of; 1 of all others.
     msdus: u8,
+}
+
+impl Packet {
+    /// Moves the charge out of the packet; the caller must call [`Packets::uncharge`].
+    #[inline(always)]
+    pub(crate) fn take_charge(&mut self) -> (SockId, u32) {
+        (core::mem::replace(&mut self.charge, SockId::NONE), self.truesize)
+    }
 }
 
 /// The fields of a new packet.
@@ -200,6 +208,12 @@ impl Packets {
     ///
     /// Panics if more than 2^24 packets are alive, which no scenario's queue limits allow.
     pub fn create(&mut self, p: NewPacket) -> Pkt {
+        self.create_with(p, 1, 0)
+    }
+
+    /// The same of so many segments, with an acknowledgement number.
+    #[inline(always)]
+    fn create_with(&mut self, p: NewPacket, segs: u16, ack: u32) -> Pkt {
         self.account.created += 1;
         let slot = self.free.pop().unwrap_or_else(|| {
             let slot = self.slots.len() as u32;
@@ -217,10 +231,10 @@ impl Packets {
         hot.truesize = p.truesize;
         hot.charge = p.charge;
         hot.seq = p.seq;
-        hot.ack = 0;
+        hot.ack = ack;
         hot.src = p.src;
         hot.dst = p.dst;
-        hot.segs = 1;
+        hot.segs = segs;
         hot.peer = PeerId(0);
         hot.tos = p.tos;
         hot.prio = 0;
@@ -233,14 +247,19 @@ impl Packets {
 
     /// Creates a packet of one or more TCP segments, like [`Packets::create`].
     pub fn create_tcp(&mut self, p: NewPacket, segs: u16, ack: u32, header: &TcpHeader) -> Pkt {
-        let pkt = self.create(p);
-        let hot = self.get_mut(pkt);
-        (hot.segs, hot.ack) = (segs, ack);
-        if self.tcp.len() <= pkt.slot() {
-            self.tcp.resize(self.slots.len(), TcpHeader::blank(SockId::NONE));
+        let pkt = self.create_with(p, segs, ack);
+        match self.tcp.get_mut(pkt.slot()) {
+            Some(kept) => *kept = *header,
+            None => self.first_tcp(pkt, header),
         }
-        self.tcp[pkt.slot()] = *header;
         pkt
+    }
+
+    /// A slot has a TCP segment for the first time.
+    #[cold]
+    fn first_tcp(&mut self, pkt: Pkt, header: &TcpHeader) {
+        self.tcp.resize(self.slots.len(), TcpHeader::blank(SockId::NONE));
+        self.tcp[pkt.slot()] = *header;
     }
 
     /// Creates a packet for a QUIC datagram, like [`Packets::create`]. Swaps the datagram into the packet. `datagram` is then empty, with
@@ -333,25 +352,23 @@ impl Packets {
 
     /// Frees a packet: counts its fate, ends its charge, and invalidates the handle. The packets of an A-MSDU are freed one by
     /// one (see [`Packets::take_msdu`]).
+    // Who frees a packet mostly knows its fate.
+    #[inline(always)]
     pub fn free(&mut self, p: Pkt, fate: Fate) {
-        debug_assert!(self.get(p).msdus == 1, "the others of the A-MSDU would be lost");
-        self.orphan(p);
-        match fate {
-            Fate::Delivered => self.account.delivered += 1,
-            Fate::Consumed => self.account.consumed += 1,
-            Fate::Merged => self.account.merged += 1,
-            Fate::Dropped(reason, place) => {
-                if self.account.dropped.len() <= place.index() {
-                    self.account.dropped.resize(place.index() + 1, [0; Reason::COUNT]);
-                }
-                self.account.dropped[place.index()][reason as usize] += 1;
-            }
-        }
         if self.get(p).kind == PacketKind::Outside {
             self.release_bytes(p);
         }
         let hot = self.get_mut(p);
+        debug_assert!(hot.msdus == 1, "the others of the A-MSDU would be lost");
         hot.generation = hot.generation.wrapping_add(1);
+        let (charge, truesize) = hot.take_charge();
+        self.uncharge(charge, truesize);
+        match fate {
+            Fate::Delivered => self.account.delivered += 1,
+            Fate::Consumed => self.account.consumed += 1,
+            Fate::Merged => self.account.merged += 1,
+            Fate::Dropped(reason, place) => self.account.count_dropped(reason, place),
+        }
         self.free.push(p.slot() as u32);
     }
 
@@ -365,8 +382,7 @@ impl Packets {
     /// Moves the charge out of the packet; the caller must call [`Packets::uncharge`].
     #[inline]
     pub fn take_charge(&mut self, p: Pkt) -> (SockId, u32) {
-        let hot = self.get_mut(p);
-        (core::mem::replace(&mut hot.charge, SockId::NONE), hot.truesize)
+        self.get_mut(p).take_charge()
     }
 
     /// Charges an uncharged packet to the socket of packet `other`. The caller reduces the truesize of `other` by this packet's truesize.
@@ -381,6 +397,9 @@ impl Packets {
     /// Ends a charge that was taken out of its packet.
     #[inline]
     pub fn uncharge(&mut self, charge: SockId, truesize: u32) {
+        if charge == SockId::NONE {
+            return;
+        }
         if charge.is_socket() {
             self.uncharged.push((charge, truesize));
         } else if let Some(token) = charge.token() {
@@ -392,6 +411,12 @@ impl Packets {
     #[inline]
     pub fn charge(&self, p: Pkt) -> SockId {
         self.get(p).charge
+    }
+
+    /// Whether charges have ended that were not drained.
+    #[inline(always)]
+    pub fn has_uncharged(&self) -> bool {
+        !self.uncharged.is_empty()
     }
 
     /// The next ended charge. The caller drains ended charges after every event.

@@ -4,13 +4,12 @@ mod bql;
 mod line;
 
 use alloc::boxed::Box;
-use alloc::collections::VecDeque;
 
 use crate::node::jitter::Softirq;
 use crate::offload::gso;
 use crate::vocabulary::{
-    Bytes, Ctx, Duration, IfId, Instant, Packet, PacketKind, Packets, Pkt, PktList, PlaceId, Rate, Reason,
-    Sink, SockId, Step, WireTimes, linear_truesize, skb_len,
+    Bytes, Ctx, Duration, Fifo, IfId, Instant, Packet, PacketKind, Packets, Pkt, PktList, PlaceId, Rate,
+    Reason, Sink, SockId, Step, WireTimes, linear_truesize, skb_len,
 };
 use bql::Bql;
 use line::Line;
@@ -75,6 +74,24 @@ struct Sending {
     bytes: u32,
 }
 
+/// What follows from the length of a frame.
+#[derive(Clone, Copy, Debug)]
+struct FrameSize {
+    len: u32,
+    /// How long it takes on the wire.
+    takes: Duration,
+    /// Its memory in a buffer of the receiver's.
+    truesize: u32,
+}
+
+impl FrameSize {
+    /// A frame of so many bytes from the IP header on.
+    #[inline(never)]
+    fn of(len: u32, rate: Rate) -> Self {
+        Self { len, takes: rate.time_for(wire_bytes(len)), truesize: linear_truesize(len) }
+    }
+}
+
 /// The host at the end of a wire takes time from an interrupt to the stack.
 #[derive(Debug)]
 struct HostSoftirq {
@@ -97,10 +114,14 @@ pub struct Wire {
     /// The interface at the end of the wire.
     pub to: IfId,
     busy_until: Instant,
+    /// What the last frame was, as most are like the one before.
+    last_frame: FrameSize,
     /// Packets given to the device whose transmission has not been reported, with the charges that this ends.
-    ring: VecDeque<Sending>,
+    ring: Fifo<Sending>,
+    /// How many of them bear a charge.
+    charged: u32,
     /// Frames on their way, with the time of their arrival.
-    flight: VecDeque<(Instant, Pkt)>,
+    flight: Fifo<(Instant, Pkt)>,
     /// Before this instant nothing is handed up.
     quiet_until: Instant,
     /// From the first arrival on, if nothing comes in between: `rx_usecs`, and what the host takes from the interrupt on.
@@ -141,8 +162,10 @@ impl Wire {
             from,
             to,
             busy_until: Instant::ZERO,
-            ring: VecDeque::new(),
-            flight: VecDeque::new(),
+            last_frame: FrameSize::of(0, params.rate),
+            ring: Fifo::default(),
+            charged: 0,
+            flight: Fifo::default(),
             quiet_until: Instant::ZERO,
             wait: params.rx_usecs,
             gathers: params.rx_usecs > Duration::ZERO || params.rx_gap > Duration::ZERO,
@@ -158,10 +181,11 @@ impl Wire {
     pub fn change(&mut self, now: Instant, params: WireParams) {
         let (WireParams::Ethernet(ethernet) | WireParams::Access(ethernet, _)) = params else { return };
         (self.params.rate, self.params.delay) = (ethernet.rate, ethernet.delay);
+        self.last_frame = FrameSize::of(self.last_frame.len, ethernet.rate);
         if let (Some(line), WireParams::Access(_, other)) = (&mut self.line, params) {
             line.change(other.rate);
         }
-        if let Some(&(last, _)) = self.flight.back() {
+        if let Some((last, _)) = self.flight.last() {
             let overtakes_until = Instant::from_nanos(last.nanos().saturating_sub(ethernet.delay.nanos()));
             match &mut self.line {
                 Some(line) => line.waits_until(overtakes_until),
@@ -193,9 +217,8 @@ impl Wire {
             self.push_apart(now, p, ctx);
             return;
         }
-        let (charge, truesize) = ctx.packets.take_charge(p);
         let hot = ctx.packets.get_mut(p);
-        let bytes = skb_len(hot);
+        let ((charge, truesize), bytes) = (hot.take_charge(), skb_len(hot));
         if hot.segs == 1 {
             self.frame(now, p, hot);
             self.tell_of_last(now, p, ctx);
@@ -208,7 +231,8 @@ impl Wire {
     /// A packet is in the ring, until its transmission is reported.
     #[inline(always)]
     fn queued(&mut self, charge: SockId, truesize: u32, bytes: u32) {
-        self.ring.push_back(Sending { sent: self.busy_until, charge, truesize, bytes });
+        self.ring.push(Sending { sent: self.busy_until, charge, truesize, bytes });
+        self.charged += u32::from(charge != SockId::NONE);
         self.ring_full |= self.ring.len() as u32 >= self.params.ring;
         if let Some(bql) = &mut self.bql {
             bql.queued(bytes);
@@ -221,7 +245,7 @@ impl Wire {
         let Some(mut line) = self.line.take() else {
             let times = WireTimes { begins: now, sent: now, line: None, arrives: now };
             ctx.step(now, &Step::Wired { p, from: self.from, times });
-            self.flight.push_back((now, p));
+            self.flight.push((now, p));
             return;
         };
         let (charge, truesize) = ctx.packets.take_charge(p);
@@ -239,7 +263,7 @@ impl Wire {
                     let line = Some((line_begins, sent));
                     let times = WireTimes { begins, sent: at_modem, line, arrives };
                     ctx.step(now, &Step::Wired { p: segment, from: self.from, times });
-                    self.flight.push_back((arrives, segment));
+                    self.flight.push((arrives, segment));
                 }
                 // deviation: it is dropped as the host sends it, not when it reaches the modem a few microseconds later - nothing happens to it
                 // in between.
@@ -275,16 +299,19 @@ impl Wire {
     #[inline(always)]
     fn frame(&mut self, now: Instant, p: Pkt, hot: &mut Packet) {
         let sent = self.sent(now, hot);
-        self.flight.push_back((sent + self.params.delay, p));
+        self.flight.push((sent + self.params.delay, p));
     }
 
     /// When the last bit of a frame has left the device.
     #[inline(always)]
     fn sent(&mut self, now: Instant, hot: &mut Packet) -> Instant {
-        if hot.kind == PacketKind::Tcp {
-            hot.truesize = linear_truesize(hot.len);
+        if hot.len != self.last_frame.len {
+            self.last_frame = FrameSize::of(hot.len, self.params.rate);
         }
-        let sent = self.busy_until.max(now) + self.params.rate.time_for(wire_bytes(hot.len));
+        if hot.kind == PacketKind::Tcp {
+            hot.truesize = self.last_frame.truesize;
+        }
+        let sent = self.busy_until.max(now) + self.last_frame.takes;
         self.busy_until = sent;
         sent
     }
@@ -301,24 +328,35 @@ impl Wire {
         self.gathers
     }
 
-    /// Whether a packet pushed now changes neither [`Wire::next_arrival`] nor [`Wire::next_completion`]: others are before
-    /// it, and nothing is reported by count.
-    #[inline]
-    pub fn is_under_way(&self) -> bool {
-        let by_time = self.params.rx_frames == 0 && self.params.tx_frames == 0;
-        by_time && !self.flight.is_empty() && !self.ring.is_empty()
+    /// Whether a packet pushed now does not change [`Wire::next_arrival`]: others are before it, and arrivals are not counted.
+    #[inline(always)]
+    pub fn is_arrival_known(&self) -> bool {
+        self.params.rx_frames == 0 && !self.flight.is_empty()
+    }
+
+    /// Whether a packet pushed now does not change [`Wire::next_completion`]: a report is waited for already, and transmissions are
+    /// not counted.
+    #[inline(always)]
+    pub fn is_completion_known(&self) -> bool {
+        self.params.tx_frames == 0 && self.is_report_awaited()
+    }
+
+    /// Whether somebody waits for the next report: whoever is charged for a packet in the ring, or the queue above, which is stopped.
+    #[inline(always)]
+    pub fn is_report_awaited(&self) -> bool {
+        self.charged > 0 || self.is_stopped()
     }
 
     /// When the next packets are handed up.
     #[inline]
     pub fn next_arrival(&self) -> Option<Instant> {
-        let &(first, _) = self.flight.front()?;
+        let (first, _) = self.flight.first()?;
         let by_time = first + self.wait;
         let due = match self.params.rx_frames {
             0 => by_time,
             n => {
                 let delay = self.wait - self.params.rx_usecs;
-                self.flight.get(n as usize - 1).map_or(by_time, |&(nth, _)| by_time.min(nth + delay))
+                self.flight.nth(n as usize - 1).map_or(by_time, |(nth, _)| by_time.min(nth + delay))
             }
         };
         Some(due.max(self.quiet_until))
@@ -344,11 +382,11 @@ impl Wire {
     /// The first packet, if it has arrived.
     #[inline]
     pub fn arrive(&mut self, now: Instant, packets: &mut Packets) -> Option<Pkt> {
-        let &(at, p) = self.flight.front()?;
+        let (at, p) = self.flight.first()?;
         if at > now {
             return None;
         }
-        self.flight.pop_front();
+        self.flight.drop_first();
         if self.gathers {
             self.taken_in(now);
         }
@@ -359,25 +397,72 @@ impl Wire {
         Some(p)
     }
 
-    /// When the next transmissions are reported.
+    /// The first packet, if it has arrived; or else when it arrives, if there is one. Of a wire that does not gather arrivals.
+    #[inline(always)]
+    pub fn arrive_alone(&mut self, now: Instant, packets: &mut Packets) -> Result<Pkt, Option<Instant>> {
+        debug_assert!(!self.gathers && self.next_arrival() == self.flight.first().map(|(at, _)| at));
+        let Some((at, p)) = self.flight.first() else { return Err(None) };
+        if at > now {
+            return Err(Some(at));
+        }
+        self.flight.drop_first();
+        if self.veth {
+            packets.orphan(p);
+        }
+        Ok(p)
+    }
+
+    /// When the next transmissions are reported, if somebody waits for that. What nobody waits for is made up for by
+    /// [`Wire::catch_up`].
     #[inline]
     pub fn next_completion(&self) -> Option<Instant> {
-        let by_time = self.ring.front()?.sent + self.params.tx_usecs;
+        if self.is_report_awaited() { self.next_report() } else { None }
+    }
+
+    /// When the next transmissions are reported.
+    #[inline(always)]
+    fn next_report(&self) -> Option<Instant> {
+        let by_time = self.ring.first()?.sent + self.params.tx_usecs;
         match self.params.tx_frames {
             0 => Some(by_time),
-            n => Some(self.ring.get(n as usize - 1).map_or(by_time, |nth| nth.sent.min(by_time))),
+            n => Some(self.ring.nth(n as usize - 1).map_or(by_time, |nth| nth.sent.min(by_time))),
         }
     }
 
     /// Reports all finished transmissions. Returns whether this wakes the queue above.
     pub fn complete<S>(&mut self, now: Instant, ctx: &mut Ctx<'_, S>) -> bool {
         let was_stopped = self.is_stopped();
+        self.report(now, |charge, truesize| ctx.packets.uncharge(charge, truesize));
+        was_stopped && !self.is_stopped()
+    }
+
+    /// Before a packet is pushed: makes up for reports that nobody has waited for, which change nothing but the wire itself. They are
+    /// all that come before `now`, and those of `now` itself if their turn has `passed`.
+    #[inline(always)]
+    pub fn catch_up(&mut self, now: Instant, passed: bool) {
+        while let Some(at) = self.next_report()
+            && (at < now || at == now && passed)
+        {
+            self.report_unheard(at);
+        }
+    }
+
+    #[inline(never)]
+    fn report_unheard(&mut self, at: Instant) {
+        debug_assert!(!self.is_report_awaited(), "a report that somebody waited for is late");
+        self.report(at, |_, _| {});
+    }
+
+    /// Takes finished transmissions out of the ring and ends their charges.
+    #[inline(always)]
+    fn report(&mut self, now: Instant, mut uncharge: impl FnMut(SockId, u32)) {
         let mut bytes = 0;
-        while let Some(&Sending { sent, charge, truesize, bytes: len }) = self.ring.front()
+        while let Some(Sending { sent, charge, truesize, bytes: len }) = self.ring.first()
             && sent <= now
         {
-            self.ring.pop_front();
-            ctx.packets.uncharge(charge, truesize);
+            self.ring.drop_first();
+            self.charged -= u32::from(charge != SockId::NONE);
+            uncharge(charge, truesize);
             bytes += len;
         }
         if let Some(bql) = &mut self.bql {
@@ -386,12 +471,11 @@ impl Wire {
         // In 64 bits: a ring may be as large as a scenario says.
         let wake_at = u64::from(self.params.ring) * 3 / 4;
         self.ring_full &= self.ring.len() as u64 > wake_at;
-        was_stopped && !self.is_stopped()
     }
 
     /// The frames in the ring and on the wire, in order, each with whether its last bit has left.
     pub fn flight(&self, now: Instant) -> impl Iterator<Item = (bool, Pkt)> {
-        self.flight.iter().map(move |&(arrives, p)| (arrives <= now + self.params.delay, p))
+        self.flight.iter().map(move |(arrives, p)| (arrives <= now + self.params.delay, p))
     }
 
     /// Number of packets in the ring and on the wire.

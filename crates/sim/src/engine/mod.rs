@@ -2,11 +2,12 @@
 //!
 //! Each component with a timer owns one slot. A slot is armed for one instant at a time; arming it again replaces that. Events at
 //! the same instant are handled in the order of their slots, so the order does not depend on when they were armed. Replaced
-//! entries stay in the heap and are skipped when they reach the top.
-//!
-//! An event usually arms a timer again. So a popped entry stays at the top until the next entry is added, which replaces it: one
-//! pass through the heap instead of two, and a short one if the new entry is due soon.
+//! entries stay in the queue and are skipped when they are its first.
 
+mod far;
+mod keys;
+
+use keys::Keys;
 use stillair_model::vocabulary::Instant;
 
 /// A component's timer.
@@ -16,56 +17,32 @@ pub struct Slot(pub u32);
 /// All timers of a world.
 #[derive(Debug)]
 pub struct Timers {
-    /// A heap of [`ARITY`] branches, least key first, and after it [`ARITY`] of [`NONE`] at least: branches are always
-    /// read in fours.
-    ///
     /// A key is time and slot in one number, the slot in the lower bits, so that one comparison orders both.
-    heap: Vec<u64>,
-    len: usize,
-    /// The first entry of the heap was popped: it only keeps the place.
-    popped: bool,
+    keys: Keys,
     slot_bits: u32,
     armed: Vec<Instant>,
 }
 
 /// The armed times of some of a world's timers, set aside while other timers run ([`Timers::swap`]).
-#[derive(Debug)]
-pub struct Pending {
-    heap: Vec<u64>,
-    len: usize,
-    popped: bool,
-}
-
-impl Default for Pending {
-    /// Nothing.
-    fn default() -> Self {
-        Self { heap: vec![NONE; ARITY], len: 0, popped: false }
-    }
-}
-
-/// Few levels, and the keys compared on one of them lie together.
-const ARITY: usize = 4;
-/// Greater than the key of any timer that can be due.
-const NONE: u64 = u64::MAX;
+#[derive(Debug, Default)]
+pub struct Pending(Keys);
 
 impl Timers {
     /// This many timers, none of them armed.
     pub fn new(slots: u32) -> Self {
         let slot_bits = u32::BITS - slots.leading_zeros();
         let armed = vec![Instant::NEVER; slots as usize];
-        Self { heap: vec![NONE; ARITY], len: 0, popped: false, slot_bits, armed }
+        Self { keys: Keys::default(), slot_bits, armed }
     }
 
     /// Exchanges the armed times with those set aside. The caller must ensure that the two sets have no timer in common.
     pub fn swap(&mut self, pending: &mut Pending) {
-        core::mem::swap(&mut self.heap, &mut pending.heap);
-        core::mem::swap(&mut self.len, &mut pending.len);
-        core::mem::swap(&mut self.popped, &mut pending.popped);
+        core::mem::swap(&mut self.keys, &mut pending.0);
     }
 
     /// No timer fires at or after this time: 11 days for 10,000 timers, and less for more timers.
     pub fn horizon(&self) -> Instant {
-        Instant::from_nanos(NONE >> self.slot_bits)
+        Instant::from_nanos(u64::MAX >> self.slot_bits)
     }
 
     /// Arms a timer for `at`, replacing the earlier time, or disarms it with `None`.
@@ -83,7 +60,7 @@ impl Timers {
     fn arm(&mut self, slot: Slot, at: Instant) {
         self.armed[slot.0 as usize] = at;
         if at < self.horizon() {
-            self.add(at.nanos() << self.slot_bits | u64::from(slot.0));
+            self.keys.add(at.nanos() << self.slot_bits | u64::from(slot.0));
         }
     }
 
@@ -95,21 +72,21 @@ impl Timers {
         }
     }
 
+    /// Time and slot of a key.
+    #[inline(always)]
+    fn parts(&self, key: u64) -> (Instant, Slot) {
+        (Instant::from_nanos(key >> self.slot_bits), Slot((key & ((1 << self.slot_bits) - 1)) as u32))
+    }
+
     /// The time of the next timer, if one is armed. Nothing is disarmed.
     pub fn earliest(&mut self) -> Option<Instant> {
         loop {
-            if self.popped {
-                self.remove_first();
-            }
-            let key = self.heap[0];
-            let at = Instant::from_nanos(key >> self.slot_bits);
-            if at >= self.horizon() {
-                return None;
-            }
-            if self.armed[(key & ((1 << self.slot_bits) - 1)) as usize] == at {
+            let key = self.keys.first()?;
+            let (at, slot) = self.parts(key);
+            if self.armed[slot.0 as usize] == at {
                 return Some(at);
             }
-            self.popped = true;
+            self.keys.drop_first();
         }
     }
 
@@ -117,79 +94,18 @@ impl Timers {
     #[inline]
     pub fn pop_before(&mut self, end: Instant) -> Option<(Instant, Slot)> {
         loop {
-            if self.popped {
-                self.remove_first();
-            }
-            let key = self.heap[0];
-            let at = Instant::from_nanos(key >> self.slot_bits);
+            let key = self.keys.first()?;
+            let (at, slot) = self.parts(key);
             if at >= end {
                 return None;
             }
-            self.popped = true;
-            let slot = Slot((key & ((1 << self.slot_bits) - 1)) as u32);
+            self.keys.drop_first();
             let armed = &mut self.armed[slot.0 as usize];
             if *armed == at {
                 *armed = Instant::NEVER;
                 return Some((at, slot));
             }
         }
-    }
-
-    #[inline]
-    fn add(&mut self, key: u64) {
-        if self.popped {
-            self.popped = false;
-            self.sink(key);
-        } else {
-            self.rise(key);
-        }
-    }
-
-    fn remove_first(&mut self) {
-        self.popped = false;
-        self.len -= 1;
-        let last = core::mem::replace(&mut self.heap[self.len], NONE);
-        if self.len > 0 {
-            self.sink(last);
-        }
-    }
-
-    /// Puts a key at the end or above it, where it belongs.
-    fn rise(&mut self, key: u64) {
-        let mut at = self.len;
-        self.len += 1;
-        if self.heap.len() < self.len + ARITY {
-            self.heap.push(NONE);
-        }
-        while at > 0 {
-            let parent = (at - 1) / ARITY;
-            if self.heap[parent] <= key {
-                break;
-            }
-            self.heap[at] = self.heap[parent];
-            at = parent;
-        }
-        self.heap[at] = key;
-    }
-
-    /// Puts a key at the top, whose own is gone, or below it, where it belongs.
-    #[inline]
-    fn sink(&mut self, key: u64) {
-        let mut at = 0;
-        while at * ARITY + 1 < self.len
-            && let Some(&[a, b, c, d]) = self.heap[at * ARITY + 1..].first_chunk()
-        {
-            // Choices of values, not jumps: which branch it is could hardly be foreseen.
-            let (left, n) = if b < a { (b, 2) } else { (a, 1) };
-            let (right, m) = if d < c { (d, 4) } else { (c, 3) };
-            let (child, n) = if right < left { (right, m) } else { (left, n) };
-            if key <= child {
-                break;
-            }
-            self.heap[at] = child;
-            at = at * ARITY + n;
-        }
-        self.heap[at] = key;
     }
 }
 

@@ -8,7 +8,7 @@ pub struct TraceHash(u64);
 
 impl TraceHash {
     /// Mixes in one event.
-    #[inline]
+    #[inline(always)]
     pub fn add(&mut self, now: Instant, what: &TraceEvent) {
         if let Some(words) = Self::words(now, what) {
             self.mix_event(words);
@@ -22,7 +22,7 @@ impl TraceHash {
     }
 
     /// What is mixed in of an event, if anything is.
-    #[inline]
+    #[inline(always)]
     pub(super) fn words(now: Instant, what: &TraceEvent) -> Option<[u64; 2]> {
         let (low, high) = match *what {
             TraceEvent::Delivered { flow, kind, seq, len, .. } => {

@@ -4,18 +4,36 @@ use stillair_model::vocabulary::{
     Ctx, Instant, PacketKind, Packets, Pkt, QuicTrace, Sink, Step, TTL, TraceEvent,
 };
 
-use crate::engine::Timers;
+use crate::engine::{Slot, Timers};
 
 /// The time of a world, its timers, its packets, and where events are reported.
 #[derive(Debug)]
 pub(super) struct Core<S> {
     pub(super) now: Instant,
+    /// Timers before this slot that were armed for `now` when the instant began have fired.
+    pub(super) passed: u32,
     pub(super) timers: Timers,
     pub(super) packets: Packets,
     pub(super) trace: S,
 }
 
 impl<S: Sink> Core<S> {
+    /// A timer fires.
+    #[inline(always)]
+    pub(super) fn fires(&mut self, at: Instant, slot: Slot) {
+        debug_assert!(at >= self.now, "time ran backwards");
+        // One that was armed within the instant may be before others that have fired.
+        self.passed = if at > self.now { slot.0 } else { self.passed.max(slot.0) };
+        self.now = at;
+    }
+
+    /// It is `at` now, and no timer of that instant has fired.
+    pub(super) fn wait_until(&mut self, at: Instant) {
+        if at != self.now {
+            (self.now, self.passed) = (at, 0);
+        }
+    }
+
     /// Packets and trace, for parts of the model that act on them.
     #[inline(always)]
     pub(super) fn ctx(&mut self) -> Ctx<'_, S> {
@@ -31,7 +49,7 @@ impl<S: Sink> Core<S> {
     }
 
     /// Tells the readers of the trace what happens now.
-    #[inline]
+    #[inline(always)]
     pub(super) fn tell(&mut self, event: &TraceEvent) {
         self.trace.event(self.now, event);
     }
@@ -39,7 +57,7 @@ impl<S: Sink> Core<S> {
 
 /// Reports a QUIC datagram as it is handed to the first device on its way, where a capture at its maker sees it.
 // linux: net/core/dev.c dev_hard_start_xmit (4.4) - taps are below the queueing discipline.
-#[inline]
+#[inline(never)]
 pub(super) fn show_quic<S: Sink>(now: Instant, p: Pkt, ctx: &mut Ctx<'_, S>) {
     let hot = ctx.packets.get(p);
     if hot.kind == PacketKind::Quic && hot.ttl == TTL {

@@ -31,7 +31,7 @@ impl<S: Sink> World<S> {
         assert!(at >= self.core.now, "time would run backwards");
         assert!(at < self.horizon(), "timers that late do not fire");
         self.run_before(at + Duration::from_nanos(1));
-        self.core.now = at;
+        (self.core.now, self.core.passed) = (at, u32::MAX);
     }
 
     /// Enters a packet from an outside host at the current time. The packet is queued at the interface of its host, and the result of the queue is

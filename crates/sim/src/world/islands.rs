@@ -32,21 +32,22 @@ impl<A: Sink> World<Tee<A, Log>> {
     pub fn run_island(&mut self, pending: &mut Pending, from: Instant, end: Instant) {
         self.core.timers.swap(pending);
         self.core.trace.1.turns();
-        self.core.now = from;
+        self.core.wait_until(from);
         while let Some((now, slot)) = self.core.timers.pop_before(end) {
-            debug_assert!(now >= self.core.now, "time ran backwards");
-            self.core.now = now;
+            self.core.fires(now, slot);
             self.events += 1;
             self.core.trace.1.begins(now, slot.0);
             let sockets = self.hosts.sockets();
             self.handle(slot.0);
-            self.settle();
+            if self.is_unsettled() {
+                self.settle();
+            }
             let opened = self.hosts.sockets() - sockets;
             if opened > 0 {
                 self.core.trace.1.opened(sockets - self.hosts.at_first, opened);
             }
         }
-        self.core.now = end;
+        self.core.wait_until(end);
         self.core.timers.swap(pending);
     }
 }

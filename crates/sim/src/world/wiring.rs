@@ -112,7 +112,7 @@ pub fn wire_idle<S: Sink>(scenario: &Scenario, seed: Seed, sink: impl FnOnce(Rec
     });
     let wakes = scenario.nodes.iter().map(|node| node.wake).collect();
     let timers = Timers::new(slots.hosts.end);
-    let core = Core { now: Instant::ZERO, timers, packets: Packets::new(), trace: sink(recorder) };
+    let core = Core { now: Instant::ZERO, passed: 0, timers, packets: Packets::new(), trace: sink(recorder) };
     let mut air = Air::new(channels, radios, wlans, sharing, slots.air);
     let network = Network::new(nodes, interfaces, wires, watchdogs, slots.network);
     let hosts = Hosts::new((apps, clocks), sockets, tcps, wakes, outside.1, slots.hosts);

@@ -137,9 +137,10 @@ impl Packets {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Fate, Reason};
+    use super::super::Fate;
     use super::*;
     use crate::vocabulary::PlaceId;
+    use crate::vocabulary::Reason;
     use alloc::vec::Vec;
 
     fn create(ps: &mut Packets, token: Option<u32>, bytes: &[u8]) -> Pkt {

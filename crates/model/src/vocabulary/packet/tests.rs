@@ -1,5 +1,6 @@
 //! Packets: charges that end once, duplicates, memory that is used again.
 
+use super::super::fate::Reason;
 use super::*;
 use crate::vocabulary::PlaceId;
 use alloc::vec;

@@ -115,6 +115,7 @@ impl WifiDev {
 
     /// A frame's fate is known: what it still holds is freed, its number is done with, its place in the driver is free.
     #[expect(clippy::too_many_arguments, reason = "a frame's whole fate")]
+    #[inline(always)]
     pub(super) fn end_of<S: Sink>(
         &mut self,
         now: Instant,

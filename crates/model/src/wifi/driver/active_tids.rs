@@ -1,11 +1,10 @@
 //! Round robin over the TIDs with frames, for each access category: the order of ath9k before the airtime scheduler, and of
 //! ath9k_htc's firmware.
 
-use alloc::collections::VecDeque;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use crate::vocabulary::Ac;
+use crate::vocabulary::{Ac, Fifo};
 use crate::wifi::config::WhenFull;
 use crate::wifi::tx::transmitter::{Attempt, TidIndex};
 
@@ -13,7 +12,7 @@ use crate::wifi::tx::transmitter::{Attempt, TidIndex};
 #[derive(Debug)]
 pub(super) struct ActiveTids {
     listed: Vec<bool>,
-    turns: [VecDeque<TidIndex>; 4],
+    turns: [Fifo<TidIndex>; 4],
     when_full: WhenFull,
 }
 
@@ -34,7 +33,7 @@ impl ActiveTids {
     #[inline]
     pub(super) fn schedule(&mut self, tid: TidIndex) {
         if !core::mem::replace(&mut self.listed[tid.index()], true) {
-            self.turns[tid.ac().index()].push_back(tid);
+            self.turns[tid.ac().index()].push(tid);
         }
     }
 
@@ -54,13 +53,13 @@ impl ActiveTids {
     /// A look round the TIDs begins.
     #[inline]
     pub(super) fn look(&self, ac: Ac) -> Look {
-        Look { last: self.turns[ac.index()].back().copied(), sent: false }
+        Look { last: self.turns[ac.index()].last(), sent: false }
     }
 
     /// Takes the TID whose turn it is out of the round.
     #[inline]
     pub(super) fn take(&mut self, ac: Ac) -> Option<TidIndex> {
-        let tid = self.turns[ac.index()].pop_front()?;
+        let tid = self.turns[ac.index()].pop()?;
         self.listed[tid.index()] = false;
         Some(tid)
     }
@@ -73,7 +72,7 @@ impl ActiveTids {
         let turns = &mut self.turns[tid.ac().index()];
         if attempt == Attempt::Full && self.when_full == WhenFull::KeepsTurn {
             self.listed[tid.index()] = true;
-            turns.push_front(tid);
+            turns.push_first(tid);
             return false;
         }
         look.sent |= attempt == Attempt::Sent;
@@ -96,26 +95,35 @@ impl ActiveTids {
     #[inline]
     pub(super) fn rotate(&mut self, ac: Ac) {
         let turns = &mut self.turns[ac.index()];
-        if let Some(first) = turns.pop_front() {
-            turns.push_back(first);
+        if turns.len() > 1
+            && let Some(first) = turns.pop()
+        {
+            turns.push(first);
         }
     }
 
     /// The TID whose turn it is.
     #[inline]
     pub(super) fn first(&self, ac: Ac) -> Option<TidIndex> {
-        self.turns[ac.index()].front().copied()
+        self.turns[ac.index()].first()
     }
 
-    /// Whether it is its turn still when it has found the hardware full; `more` says whether it has frames.
+    /// The TID whose turn it is, which may send, has found the hardware full; `more` says whether it has frames.
     #[inline]
-    pub(super) fn first_stays(&self, ac: Ac, more: impl FnOnce() -> bool) -> bool {
-        self.when_full == WhenFull::KeepsTurn || (self.turns[ac.index()].len() == 1 && more())
+    pub(super) fn found_full(&mut self, ac: Ac, more: impl FnOnce() -> bool) {
+        if self.when_full == WhenFull::KeepsTurn {
+            return;
+        }
+        if more() {
+            self.rotate(ac);
+        } else {
+            self.take(ac);
+        }
     }
 
     /// TIDs in their turn.
     #[cfg(test)]
     pub(super) fn listed(&self, ac: Ac) -> impl Iterator<Item = TidIndex> {
-        self.turns[ac.index()].iter().copied()
+        self.turns[ac.index()].iter()
     }
 }

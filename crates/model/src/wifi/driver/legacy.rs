@@ -72,6 +72,7 @@ impl LegacyDriver {
     ///
     /// A TID that finds the hardware full still goes to the end of the round, as in ath9k.
     // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_txq_schedule (4.4).
+    #[inline(always)]
     pub fn fill<S: Sink>(
         &mut self,
         now: Instant,

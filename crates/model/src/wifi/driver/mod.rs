@@ -96,6 +96,7 @@ impl Driver {
     }
 
     /// Hands PPDUs to the hardware until it is full or no frames are left.
+    #[inline(always)]
     pub fn fill<S: Sink>(
         &mut self,
         now: Instant,

@@ -36,6 +36,7 @@ impl TidFifos {
     }
 
     /// Goes round the TIDs, one aggregate each, until the hardware is full.
+    #[inline(always)]
     pub(super) fn fill<S: Sink>(
         &mut self,
         now: Instant,
@@ -44,9 +45,21 @@ impl TidFifos {
         hw: &mut Hardware<'_>,
         ctx: &mut Ctx<'_, S>,
     ) {
-        if !hw.radio.stays_open() && self.waits_for_room(ac, tx, hw) {
+        if !hw.radio.stays_open() && self.finds_no_room(ac, tx, hw) {
             return;
         }
+        self.go_round(now, ac, tx, hw, ctx);
+    }
+
+    #[inline(never)]
+    fn go_round<S: Sink>(
+        &mut self,
+        now: Instant,
+        ac: Ac,
+        tx: &mut Transmitter,
+        hw: &mut Hardware<'_>,
+        ctx: &mut Ctx<'_, S>,
+    ) {
         let Self { queues, turns } = self;
         turns.go_round(ac, |tid| {
             if !tx.tids[tid.index()].may_send() {
@@ -113,14 +126,17 @@ impl TidFifos {
         }
     }
 
-    /// Whether going round would change nothing, for want of room in the hardware or of frames: what most new frames find.
-    #[inline]
-    fn waits_for_room(&self, ac: Ac, tx: &Transmitter, hw: &Hardware<'_>) -> bool {
+    /// Whether going round ends with the first TID, which finds the hardware full, or there is none: what most new frames find. It has
+    /// had its turn then.
+    #[inline(always)]
+    fn finds_no_room(&mut self, ac: Ac, tx: &Transmitter, hw: &Hardware<'_>) -> bool {
         let Some(first) = self.turns.first(ac) else { return true };
         let t = &tx.tids[first.index()];
-        self.turns.first_stays(ac, || t.has_waiting() || !self.queues[first.index()].is_empty())
-            && t.may_send()
-            && !hw.radio.room(ac, t.session == BlockAckSession::Open)
+        if !t.may_send() || hw.radio.room(ac, t.session == BlockAckSession::Open) {
+            return false;
+        }
+        self.turns.found_full(ac, || t.has_waiting() || !self.queues[first.index()].is_empty());
+        true
     }
 
     /// Packets of a TID.

@@ -16,7 +16,7 @@ mod tries;
 
 use stillair_model::node::interface::Port;
 use stillair_model::vocabulary::{
-    Ac, ChannelId, Ctx, DevId, Duration, IfId, Instant, MpduView, Pkt, RandomStream, Sink, Step,
+    Ac, ChannelId, Ctx, DevId, Duration, IfId, Instant, MpduView, PacketKind, Pkt, RandomStream, Sink, Step,
 };
 use stillair_model::wifi::air::account::AirAccount;
 use stillair_model::wifi::air::medium::{EdcafId, Medium};
@@ -202,7 +202,7 @@ struct Dirty {
 }
 
 impl Dirty {
-    #[inline]
+    #[inline(always)]
     fn channel(&mut self, channel: &mut AirChannel, index: ChannelId) {
         if !core::mem::replace(&mut channel.dirty, true) {
             self.channels.push(index.index());
@@ -210,7 +210,7 @@ impl Dirty {
     }
 
     /// A device is about to be acted upon: both it and its channel are to be looked at afterwards.
-    #[inline]
+    #[inline(always)]
     fn open<'a>(
         &mut self,
         wlans: &'a mut [Wlan],
@@ -242,7 +242,9 @@ impl<S: Sink> Port<S> for WifiPort<'_> {
         false
     }
     fn push(&mut self, now: Instant, p: Pkt, ctx: &mut Ctx<'_, S>) {
-        show_quic(now, p, ctx);
+        if ctx.packets.get(p).kind == PacketKind::Quic {
+            show_quic(now, p, ctx);
+        }
         ctx.step(now, &Step::Pushed { p, dev: self.0.tx.dev });
         self.0.push(now, p, &mut self.1, ctx);
     }
@@ -302,18 +304,24 @@ impl Air {
     }
 
     /// A device, for packets to be pushed into.
-    #[inline]
+    #[inline(always)]
     pub(super) fn port(&mut self, dev: DevId) -> WifiPort<'_> {
         let (wlan, hardware) = self.open(dev);
         WifiPort(&mut wlan.dev, hardware)
     }
 
-    #[inline]
+    #[inline(always)]
     fn open(&mut self, dev: DevId) -> (&mut Wlan, Hardware<'_>) {
         self.dirty.open(&mut self.wlans, &mut self.radios, &mut self.channels, dev)
     }
 
-    /// After every event: who transmits next, and timers that changed.
+    /// Whether an event has changed who transmits next, or timers.
+    #[inline(always)]
+    pub(super) fn has_changed(&self) -> bool {
+        !(self.dirty.channels.is_empty() && self.dirty.devs.is_empty())
+    }
+
+    /// After such an event: who transmits next, and timers that changed.
     #[inline]
     pub(super) fn settle<S: Sink>(&mut self, core: &mut Core<S>) {
         while let Some(channel) = self.dirty.channels.pop() {

@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 
 use stillair_model::node::wake::Wake;
-use stillair_model::vocabulary::{Instant, Sink, SockId};
+use stillair_model::vocabulary::{Fifo, Instant, Sink, SockId};
 
 use super::sockets::SocketProtocol;
 use super::{Below, Hosts};
@@ -16,7 +16,7 @@ pub(super) struct Wakes {
     /// By node: when its processes run.
     when: Vec<Wake>,
     /// At the end of the softirq that is under way.
-    now: VecDeque<SockId>,
+    now: Fifo<SockId>,
     /// By node: at a later instant.
     later: Vec<VecDeque<(Instant, SockId)>>,
 }
@@ -25,7 +25,7 @@ impl Wakes {
     /// None. `when` tells by node when processes run.
     pub(super) fn new(when: Vec<Wake>) -> Self {
         let later = when.iter().map(|_| VecDeque::new()).collect();
-        Self { when, now: VecDeque::new(), later }
+        Self { when, now: Fifo::default(), later }
     }
 }
 
@@ -41,7 +41,7 @@ impl Hosts {
             return at_once;
         }
         match self.wakes.when[node] {
-            Wake::Softirq => self.wakes.now.push_back(sock),
+            Wake::Softirq => self.wakes.now.push(sock),
             Wake::After(delay) => {
                 let at = below.core.now + delay;
                 let later = &mut self.wakes.later[node];
@@ -63,7 +63,7 @@ impl Hosts {
     /// The softirq is over: the first of the processes that wait for that runs.
     #[inline]
     pub(in crate::world) fn run_woken_process<S: Sink>(&mut self, below: &mut Below<'_, S>) {
-        if let Some(sock) = self.wakes.now.pop_front() {
+        if let Some(sock) = self.wakes.now.pop() {
             self.run_process(below, sock);
         }
     }

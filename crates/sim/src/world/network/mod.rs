@@ -12,8 +12,8 @@ use stillair_model::node::routes::{Route, Routes};
 use stillair_model::offload::gro;
 use stillair_model::qdisc::Enqueue;
 use stillair_model::vocabulary::{
-    Ac, Addr, DevId, FrameView, IfId, NodeId, PacketKind, PeerId, Pkt, PlaceId, Reason, Sink, Step, WireId,
-    WirePacket,
+    Ac, Addr, DevId, FrameView, IfId, NodeId, Packet, PacketKind, PeerId, Pkt, PlaceId, Reason, Sink, Step,
+    WireId, WirePacket,
 };
 use stillair_model::wire::Wire;
 
@@ -203,11 +203,7 @@ impl Network {
         (interface, peer): (IfId, PeerId),
         p: Pkt,
     ) -> Enqueue {
-        let mapping = self.nodes[node.index()].dscp_to_up;
-        let hot = core.packets.get_mut(p);
-        hot.peer = peer;
-        classify(hot, mapping);
-        let ac = Ac::of_tid(hot.tid);
+        let ac = leaves(core.packets.get_mut(p), peer, self.nodes[node.index()].dscp_to_up);
         self.transmit(core, air, interface, ac, p)
     }
 
@@ -257,17 +253,17 @@ impl Network {
             return self.come_apart(core, air, hosts, interface, p);
         }
         let hot = core.packets.get_mut(p);
-        match self.nodes[node.index()].routes.get(hot.dst) {
+        let NetNode { routes, forward, dscp_to_up, .. } = &self.nodes[node.index()];
+        match routes.get(hot.dst) {
             Some(Route::Local) => hosts.deliver(core, self, air, node, p),
             // linux: net/ipv4/ip_forward.c ip_forward (4.4) - what has one hop left is not passed on.
             // deviation: nobody tells its sender (ICMP).
-            Some(_) if self.nodes[node.index()].forward && hot.ttl <= 1 => {
-                self.drop_at_node(core, node, p, Reason::Ttl);
-            }
-            Some(Route::Via(out, peer)) if self.nodes[node.index()].forward => {
+            Some(_) if *forward && hot.ttl <= 1 => self.drop_at_node(core, node, p, Reason::Ttl),
+            Some(Route::Via(out, peer)) if *forward => {
                 hot.ttl -= 1;
+                let ac = leaves(hot, peer, *dscp_to_up);
                 // Whoever passes a packet on does not look at what became of it.
-                let _ = self.leave(core, air, node, (out, peer), p);
+                let _ = self.transmit(core, air, out, ac, p);
             }
             _ => self.drop_at_node(core, node, p, Reason::NoRoute),
         }
@@ -322,6 +318,14 @@ impl Network {
         let (now, place) = (core.now, self.nodes[node.index()].place);
         core.ctx().drop(now, p, reason, place);
     }
+}
+
+/// Marks a packet that leaves a node for a peer; gives its access category.
+#[inline(always)]
+fn leaves(hot: &mut Packet, peer: PeerId, mapping: DscpToUp) -> Ac {
+    hot.peer = peer;
+    classify(hot, mapping);
+    Ac::of_tid(hot.tid)
 }
 
 #[cfg(test)]

@@ -3,7 +3,9 @@
 use stillair_model::node::interface::{Port, TxQueue};
 use stillair_model::offload::gso;
 use stillair_model::qdisc::Enqueue;
-use stillair_model::vocabulary::{Ac, Ctx, FrameView, Instant, Pkt, PktList, Sink, WireId, WirePacket};
+use stillair_model::vocabulary::{
+    Ac, Ctx, FrameView, Instant, PacketKind, Pkt, PktList, Sink, WireId, WirePacket,
+};
 use stillair_model::wire::Wire;
 
 use crate::world::common::show_quic;
@@ -29,9 +31,18 @@ impl<S: Sink> Port<S> for WirePort<'_> {
         if S::FRAMES && self.shown {
             ctx.trace.frame(now, &FrameView::Sent(self.id, WirePacket::new(ctx.packets, p)));
         }
-        show_quic(now, p, ctx);
+        if ctx.packets.get(p).kind == PacketKind::Quic {
+            return push_quic(self.wire, now, p, ctx);
+        }
         self.wire.push(now, p, ctx);
     }
+}
+
+/// Of a QUIC datagram the first device on its way tells.
+#[inline(never)]
+fn push_quic<S: Sink>(wire: &mut Wire, now: Instant, p: Pkt, ctx: &mut Ctx<'_, S>) {
+    show_quic(now, p, ctx);
+    wire.push(now, p, ctx);
 }
 
 /// Gives a packet to a device that has no queue above it, in its segments if it takes none of several.

@@ -6,7 +6,7 @@ use stillair_model::vocabulary::{Ac, IfId, PacketKind, Pkt, RandomStream, Sink, 
 use stillair_model::wifi::dev::Woken;
 
 use super::ports::{WirePort, feed, push_directly};
-use super::{NetDevice, Network};
+use super::{NetDevice, NetInterface, Network};
 use crate::engine::Slot;
 use crate::world::air::Air;
 use crate::world::common::Core;
@@ -32,9 +32,12 @@ impl Network {
         match self.interfaces[interface.index()].device {
             NetDevice::Wire(id) => {
                 let (tso, shown) = (self.interfaces[interface.index()].tso, id.index() < self.shown);
+                let passed = self.slots.report_has_passed(core, id);
                 let wire = &mut self.wires[id.index()];
+                wire.catch_up(now, passed);
                 push_directly(now, p, &mut WirePort { wire, id, tso, shown }, &mut core.ctx());
-                self.arm_wire(core, id);
+                self.arm_arrival(core, id);
+                self.arm_awaited(core, id);
             }
             NetDevice::Wifi(dev) => push_directly(now, p, &mut air.port(dev), &mut core.ctx()),
         }
@@ -79,13 +82,24 @@ impl Network {
         let queue = interface.tx.queue_of(ac)?;
         let (answer, more) = match interface.device {
             NetDevice::Wire(wire) => {
+                if !S::STEPS
+                    && let Some(p) = p
+                    && queue.holds(now)
+                {
+                    return Some(self.hold(core, id, ac, p));
+                }
+                let passed = self.slots.report_has_passed(core, wire);
                 let under = &mut self.wires[wire.index()];
-                let armed = under.is_under_way();
+                under.catch_up(now, passed);
+                let (arrival, completion) = (under.is_arrival_known(), under.is_completion_known());
                 let shown = wire.index() < self.shown;
                 let port = &mut WirePort { wire: under, id: wire, tso: interface.tso, shown };
                 let fed = feed(now, queue, p, port, &mut core.ctx());
-                if !armed {
-                    self.arm_wire(core, wire);
+                if !arrival {
+                    self.arm_arrival(core, wire);
+                }
+                if !completion {
+                    self.arm_awaited(core, wire);
                 }
                 fed
             }
@@ -98,6 +112,20 @@ impl Network {
             self.arm_watchdog(core, id, ac, first);
         }
         Some(answer)
+    }
+
+    /// Queues a packet behind others that a discipline holds back: nothing else happens before it lets go of them.
+    #[inline(never)]
+    fn hold<S: Sink>(&mut self, core: &mut Core<S>, id: IfId, ac: Ac, p: Pkt) -> Enqueue {
+        let NetInterface { tx, watchdog, .. } = &mut self.interfaces[id.index()];
+        let queue = tx.queue_of(ac).expect("a queue that holds packets back");
+        let answer = queue.enqueue(core.now, p, &mut core.ctx());
+        if answer != Enqueue::Queued
+            && let Some(first) = *watchdog
+        {
+            self.arm_watchdog(core, id, ac, first);
+        }
+        answer
     }
 
     /// After a discipline that holds packets back was asked for some: the timer that asks it again.
@@ -137,6 +165,12 @@ impl Network {
         let interface = &mut self.interfaces[id.index()];
         interface.tx.replace(now, config, stream, &mut core.ctx());
         interface.watches();
+    }
+
+    /// Whether a queue has used up its quota.
+    #[inline(always)]
+    pub(in crate::world) fn has_softirq(&self) -> bool {
+        !self.softirq.is_empty()
     }
 
     /// A queue whose quota was used up has its turn again; false if there is none.

@@ -2,22 +2,31 @@
 
 use stillair_model::vocabulary::{Ac, FrameView, Pkt, Sink, WireId, WirePacket};
 
-use super::{Local, Network};
+use super::{Local, Network, NetworkSlots};
 use crate::engine::Slot;
 use crate::world::air::Air;
 use crate::world::common::Core;
 
-impl Network {
-    /// After packets were pushed: both timers, as a wire that was empty has none.
+impl NetworkSlots {
+    /// Whether a report of a wire's device that was due at this instant has had its turn.
     #[inline(always)]
-    pub(super) fn arm_wire<S>(&self, core: &mut Core<S>, id: WireId) {
-        self.arm_arrival(core, id);
-        self.arm_completion(core, id);
+    pub(super) fn report_has_passed<S>(&self, core: &Core<S>, id: WireId) -> bool {
+        self.completions + u32::from(id.0) < core.passed
+    }
+}
+
+impl Network {
+    #[inline(always)]
+    pub(super) fn arm_arrival<S>(&self, core: &mut Core<S>, id: WireId) {
+        core.timers.set(Slot(self.slots.arrivals + u32::from(id.0)), self.wires[id.index()].next_arrival());
     }
 
+    /// After packets were pushed: a report that nobody waits for has no timer.
     #[inline(always)]
-    fn arm_arrival<S>(&self, core: &mut Core<S>, id: WireId) {
-        core.timers.set(Slot(self.slots.arrivals + u32::from(id.0)), self.wires[id.index()].next_arrival());
+    pub(super) fn arm_awaited<S>(&self, core: &mut Core<S>, id: WireId) {
+        if self.wires[id.index()].is_report_awaited() {
+            self.arm_completion(core, id);
+        }
     }
 
     #[inline(always)]
@@ -37,29 +46,35 @@ impl Network {
         let to = self.wires[index].to;
         if self.wires[index].gathers() {
             let mut batch = self.batches.pop().unwrap_or_default();
-            while let Some(p) = self.arrived(core, index) {
+            while let Some(p) = self.wires[index].arrive(core.now, &mut core.packets) {
+                self.show(core, index, p);
                 batch.push(p);
             }
             self.ingress(core, air, hosts, to, &mut batch);
             self.batches.push(batch);
+            self.arm_arrival(core, WireId::from_index(index));
         } else {
-            while let Some(p) = self.arrived(core, index) {
-                self.weigh(core, to, p);
-                self.receive(core, air, hosts, to, p);
-            }
+            let next = loop {
+                match self.wires[index].arrive_alone(core.now, &mut core.packets) {
+                    Ok(p) => {
+                        self.show(core, index, p);
+                        self.weigh(core, to, p);
+                        self.receive(core, air, hosts, to, p);
+                    }
+                    Err(next) => break next,
+                }
+            };
+            core.timers.set(Slot(self.slots.arrivals + index as u32), next);
         }
-        self.arm_arrival(core, WireId::from_index(index));
     }
 
-    /// The next packet that has arrived over a wire.
-    #[inline]
-    fn arrived<S: Sink>(&mut self, core: &mut Core<S>, index: usize) -> Option<Pkt> {
-        let p = self.wires[index].arrive(core.now, &mut core.packets)?;
+    /// Shows a packet that has arrived over a wire.
+    #[inline(always)]
+    fn show<S: Sink>(&self, core: &mut Core<S>, index: usize, p: Pkt) {
         if S::FRAMES && index < self.shown {
             let packet = WirePacket::new(&core.packets, p);
             core.trace.frame(core.now, &FrameView::Wire(WireId::from_index(index), packet));
         }
-        Some(p)
     }
 
     /// A wire's device reports transmissions.

@@ -218,14 +218,14 @@ impl Receiver {
     #[inline]
     fn take(&mut self, end: u32, payload: u32, segs: u16, truesize: u32) {
         self.advance(end);
-        match self.queue.back_mut() {
+        match self.queue.last_mut() {
             Some(last) if payload > 0 && payload <= self.tail_room => {
                 last.0 = end;
                 self.tail_room -= payload;
             }
             _ => {
                 self.space.rmem_alloc += truesize;
-                self.queue.push_back((end, truesize));
+                self.queue.push((end, truesize));
                 self.tail_room = if segs == 1 { room_behind(payload, truesize) } else { 0 };
             }
         }
@@ -251,7 +251,7 @@ impl Receiver {
                 self.sacks.duplicate_also(range.start, told);
             }
             if after(range.end, self.rcv_nxt) {
-                self.queue.push_back((range.end, range.truesize));
+                self.queue.push((range.end, range.truesize));
                 self.tail_room = 0;
                 self.advance(range.end);
             } else {

@@ -17,14 +17,12 @@ mod testing;
 #[cfg(test)]
 mod tests;
 
-use alloc::collections::VecDeque;
-
 use super::PeerOptions;
 use super::config::TcpConfig;
 use super::info::TcpInfo;
 use super::ticks::Ticks;
 use crate::transport::seq::{after, before, distance};
-use crate::vocabulary::{Instant, TcpFlags, TcpHeader};
+use crate::vocabulary::{Fifo, Instant, TcpFlags, TcpHeader};
 use acks::{Acks, MissingData};
 use ofo::OutOfOrder;
 use sack::Sacks;
@@ -52,7 +50,7 @@ pub struct Receiver {
     /// Next sequence number that the application reads.
     copied: u32,
     /// What waits for the application: sequence number after each packet, and its memory.
-    queue: VecDeque<(u32, u32)>,
+    queue: Fifo<(u32, u32)>,
     /// Bytes that the last of them still has room for.
     tail_room: u32,
     ofo: OutOfOrder,
@@ -122,7 +120,7 @@ impl Receiver {
             rcv_wup: 0,
             rcv_wnd: 0,
             copied: 0,
-            queue: VecDeque::new(),
+            queue: Fifo::default(),
             tail_room: 0,
             ofo: OutOfOrder::default(),
             sacks: Sacks::default(),
@@ -236,12 +234,12 @@ impl Receiver {
     #[inline]
     fn free_read(&mut self) {
         let done = if self.readable() == 0 { self.rcv_nxt } else { self.copied };
-        while let Some(&(end, truesize)) = self.queue.front() {
+        while let Some((end, truesize)) = self.queue.first() {
             if after(end, done) {
                 break;
             }
             self.space.rmem_alloc -= truesize;
-            self.queue.pop_front();
+            self.queue.drop_first();
         }
     }
 
@@ -284,7 +282,7 @@ impl Receiver {
             self.acks.quick = 0;
         }
         if window < offered {
-            window = offered.next_multiple_of(1 << self.space.scale);
+            window = self.space.round_up(offered);
         }
         self.rcv_wnd = window;
         self.rcv_wup = self.rcv_nxt;

@@ -275,7 +275,7 @@ impl Space {
         }
         free = free.min(self.rcv_ssthresh);
         let window = if self.scale > 0 {
-            free.next_multiple_of(1 << self.scale)
+            self.round_up(free)
         } else if rcv_wnd + mss <= free || rcv_wnd > free {
             free - free % mss
         } else if mss == full && free > rcv_wnd + (full >> 1) {
@@ -284,6 +284,13 @@ impl Space {
             rcv_wnd
         };
         (window, short)
+    }
+
+    /// The window rounded up to a whole number of the units of the window field.
+    #[inline]
+    pub fn round_up(&self, window: u32) -> u32 {
+        let unit = 1 << self.scale;
+        (window + (unit - 1)) & !(unit - 1)
     }
 
     /// The value of `window` that the window field can express, in bytes.

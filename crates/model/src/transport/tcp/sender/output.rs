@@ -231,8 +231,7 @@ impl Sender {
         if skb.is(FIN) {
             self.unsent.fin = false;
         }
-        self.rtx.push(skb);
-        let id = self.rtx.id(self.rtx.len() - 1);
+        let id = self.rtx.push(skb);
         self.stamp_delivery(id, sent_us, idle);
         self.sk.snd_nxt = skb.end;
         self.sk.unsent -= skb.len();

@@ -8,6 +8,7 @@ use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
 use crate::transport::seq::after;
+use crate::vocabulary::Fifo;
 
 /// Slot of a sent packet.
 pub(super) type Id = u32;
@@ -83,14 +84,14 @@ impl Skb {
 pub(super) struct RtxQueue {
     slots: Vec<Skb>,
     free: Vec<Id>,
-    order: VecDeque<Id>,
+    order: Fifo<Id>,
     oldest: Id,
     newest: Id,
 }
 
 impl RtxQueue {
     pub fn new() -> Self {
-        Self { slots: Vec::new(), free: Vec::new(), order: VecDeque::new(), oldest: NIL, newest: NIL }
+        Self { slots: Vec::new(), free: Vec::new(), order: Fifo::default(), oldest: NIL, newest: NIL }
     }
     #[inline]
     pub fn len(&self) -> usize {
@@ -103,12 +104,12 @@ impl RtxQueue {
     /// Slot of the packet that is `i`th in sequence.
     #[inline]
     pub fn id(&self, i: usize) -> Id {
-        self.order[i]
+        self.order.nth(i).expect("a packet of the queue")
     }
     /// Slot of the first.
     #[inline]
     pub fn first(&self) -> Option<Id> {
-        self.order.front().copied()
+        self.order.first()
     }
     #[inline]
     pub fn at(&self, id: Id) -> &Skb {
@@ -125,7 +126,7 @@ impl RtxQueue {
     }
     /// All of them in sequence.
     pub fn iter(&self) -> impl Iterator<Item = &Skb> {
-        self.order.iter().map(|&id| self.at(id))
+        self.order.iter().map(|id| self.at(id))
     }
 
     fn slot(&mut self, skb: Skb) -> Id {
@@ -141,18 +142,20 @@ impl RtxQueue {
         }
     }
 
-    /// Appends a packet that was just sent.
+    /// Appends a packet that was just sent; returns its slot.
     #[inline]
-    pub fn push(&mut self, skb: Skb) {
-        let id = self.slot(Skb { flags: skb.flags & !LINKED, ..skb });
-        self.order.push_back(id);
+    pub fn push(&mut self, mut skb: Skb) -> Id {
+        skb.flags &= !LINKED;
+        let id = self.slot(skb);
+        self.order.push(id);
         self.link_last(id);
+        id
     }
 
     /// Takes the first packet off.
     #[inline]
     pub fn pop(&mut self) {
-        if let Some(id) = self.order.pop_front() {
+        if let Some(id) = self.order.pop() {
             self.unlink(id);
             self.free.push(id);
         }
@@ -160,14 +163,14 @@ impl RtxQueue {
 
     /// Place in sequence of the first packet that ends after `seq`.
     pub fn find(&self, seq: u32) -> usize {
-        self.order.partition_point(|&id| !after(self.at(id).end, seq))
+        self.order.partition_point(|id| !after(self.at(id).end, seq))
     }
 
     /// Cuts the `i`th packet after `bytes` of data, which takes `cost` of memory; with `pages` the rest takes the memory of its
     /// data along. It becomes a packet of its own with the same history.
     // linux: net/ipv4/tcp_output.c tcp_fragment (6.1).
     pub fn split(&mut self, i: usize, bytes: u32, mss: u32, cost: u32, pages: bool) {
-        let id = self.order[i];
+        let id = self.id(i);
         let whole = *self.at(id);
         let rest_len = whole.len() - bytes;
         let moved = if pages { rest_len } else { 0 };

@@ -26,6 +26,7 @@ pub(super) struct HostQueue {
 /// Most bytes that may be charged before a packet of `truesize` is held back; `paced` if the socket is.
 // linux: net/ipv4/tcp_output.c tcp_small_queue_check (6.1) - the larger of two packets and the data of one period at the
 // pacing rate; the byte limit applies where the profile says so; doubled for a retransmission.
+#[inline(always)]
 pub(super) fn limit(
     rule: &SmallQueues,
     limit_output: u32,

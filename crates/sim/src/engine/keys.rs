@@ -1,0 +1,123 @@
+//! Keys in their order: the least in a sorted list, the others in a heap.
+//!
+//! What an event arms is mostly due before nearly all else that waits. In a sorted list whose end is its least key, such a key
+//! passes one or two others, and the least is taken off without a look at the rest. The list is short: what it has no place for
+//! goes into a heap, and comes back when the list is empty.
+
+use super::far::Far;
+
+/// Places in the list.
+const NEAR: usize = 32;
+/// How many keys a full list keeps, and an empty one takes from the heap.
+const HALF: usize = NEAR / 2;
+
+/// A set of keys.
+#[derive(Debug)]
+pub(super) struct Keys {
+    /// The greatest key first.
+    near: [u64; NEAR],
+    len: usize,
+    /// Greater than the keys of the list, and none in the heap is less.
+    bound: u64,
+    far: Far,
+}
+
+impl Default for Keys {
+    /// None.
+    fn default() -> Self {
+        Self { near: [0; NEAR], len: 0, bound: u64::MAX, far: Far::default() }
+    }
+}
+
+impl Keys {
+    /// The least key.
+    #[inline(always)]
+    pub(super) fn first(&mut self) -> Option<u64> {
+        if self.len == 0 {
+            self.refill();
+        }
+        self.near.get(self.len.wrapping_sub(1)).copied()
+    }
+
+    /// Takes off the least key, which [`Keys::first`] has just given.
+    #[inline(always)]
+    pub(super) fn drop_first(&mut self) {
+        debug_assert!(self.len > 0, "a key that was given");
+        self.len -= 1;
+    }
+
+    /// Adds a key, which is less than `u64::MAX`.
+    #[inline(always)]
+    pub(super) fn add(&mut self, key: u64) {
+        if self.len == NEAR {
+            self.spill();
+        }
+        if key >= self.bound {
+            return self.far.add(key);
+        }
+        // From the end on, each lesser key moves up by one place.
+        let Some(places) = self.near.get_mut(..=self.len) else { return };
+        let mut places = places.iter_mut().rev();
+        let Some(mut free) = places.next() else { return };
+        self.len += 1;
+        for place in places {
+            if *place >= key {
+                break;
+            }
+            *free = *place;
+            free = place;
+        }
+        *free = key;
+    }
+
+    /// The list is empty.
+    #[cold]
+    #[inline(never)]
+    fn refill(&mut self) {
+        self.len = self.far.len().min(HALF);
+        for place in self.near[..self.len].iter_mut().rev() {
+            *place = self.far.pop();
+        }
+        self.bound = self.far.first();
+    }
+
+    /// The list is full.
+    #[cold]
+    #[inline(never)]
+    fn spill(&mut self) {
+        self.near[..HALF].iter().for_each(|&key| self.far.add(key));
+        self.bound = self.near[HALF - 1];
+        self.near.copy_within(HALF.., 0);
+        self.len = HALF;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        /// The same as a sorted list of all, with more of them than the list holds.
+        #[test]
+        fn as_a_sorted_list(ops in prop::collection::vec((any::<bool>(), 0_u64..1_000), 0..600), soon in 1_u64..1_000) {
+            let (mut keys, mut all) = (Keys::default(), Vec::new());
+            let mut now = 0;
+            for (adds, ahead) in ops {
+                if adds || ahead < 400 {
+                    let key = now + ahead % soon;
+                    keys.add(key);
+                    all.push(key);
+                } else {
+                    all.sort_unstable_by(|a, b| b.cmp(a));
+                    prop_assert_eq!(keys.first(), all.last().copied());
+                    if let Some(key) = all.pop() {
+                        keys.drop_first();
+                        now = key;
+                    }
+                }
+            }
+        }
+    }
+}
