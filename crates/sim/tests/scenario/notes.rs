@@ -54,7 +54,8 @@ fn a_width_that_is_set_changes_drivers() {
 #[test]
 fn airtime_without_charges() {
     let of = |scheme: &str| -> usize {
-        let all = with(&[("node.ap.interface.wlan0.scheme", scheme)]).unwrap_or_else(|e| panic!("{e}")).notes();
+        let all =
+            with(&[("node.ap.interface.wlan0.scheme", scheme)]).unwrap_or_else(|e| panic!("{e}")).notes();
         all.iter().filter(|note| note.contains("airtime_flags 0")).count()
     };
     assert_eq!(of("{ kind = \"mac80211\", since = \"linux-6.0\", charge_tx = false, charge_rx = false }"), 1);
