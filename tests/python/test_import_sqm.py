@@ -59,6 +59,20 @@ def test_what_a_router_had_set_is_in_the_scenario() -> None:
     assert "not read" not in text
 
 
+def test_the_line_adds_what_the_shaper_counts() -> None:
+    def line(options: Mapping[str, str]) -> tuple[object, ...]:
+        text = scenario.text(network.of(uci.read("sqm", config(options))), ["sqm"])
+        link = json.loads(_native.resolve(text, "x.toml", []))["links"][0]
+        made = [(link[key]["line"]["overhead_bytes"], link[key]["line"]["atm"]) for key in ("medium", "medium_back")]
+        assert made[0] == made[1]
+        return tuple(made[0])
+
+    assert line({**LAYERS, "eqdisc_opts": "ptm"}) == (34, "ptm")
+    assert line({**LAYERS, "linklayer": "atm", "overhead": "40"}) == (40, "atm")
+    # Without a link layer nothing is known of it.
+    assert line({**LAYERS, "linklayer": "none"}) == (18, "noatm")
+
+
 @pytest.mark.parametrize(
     ("options", "down", "up"),
     [

@@ -115,10 +115,20 @@ def _line(network: Network) -> str:
             "[link.wan]",
             'kind = "access"',
             f"rate = {{ {', '.join(rates)} }}",
+            *_framing(network.shaper),
             'buffer = "200 ms"',
             'delay = "10 ms"',
         ]
     )
+
+
+def _framing(ways: Mapping[str, Shaped]) -> Iterator[str]:
+    """What a shaper counts beside a packet is what the line adds."""
+    options = (ways.get("up") or ways["down"]).options
+    if "overhead" in options:
+        yield f"overhead = {options['overhead']}  # guess: as the shaper has it"
+        yield f"mpu = {options.get('mpu', 0)}"
+        yield f'atm = "{options.get("atm", "noatm")}"'
 
 
 def _server() -> str:
@@ -158,7 +168,7 @@ def _ap(network: Network) -> str:
     return "\n".join(lines)
 
 
-def _shaper(ways: dict[str, Shaped]) -> Iterator[str]:
+def _shaper(ways: Mapping[str, Shaped]) -> Iterator[str]:
     """The keys of an interface: one shaper, or an own discipline for what leaves where that has other options."""
     if len(ways) == 2 and ways["down"].options != ways["up"].options:
         up = ways["up"]
