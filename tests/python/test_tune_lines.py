@@ -17,10 +17,37 @@ PROBLEM = Path(__file__).parent / "tune_problems" / "wrong-shaper-rate.toml"
 LINES = ("docsis", "ethernet", "pppoe-ptm", "bridged-ptm", "pppoe-llcsnap", "pppoa-vcmux", "raw", "conservative")
 
 
+WHOLE = 'shaper = { down = "120 Mbit/s", up = "30 Mbit/s", qdisc = { kind = "cake", overhead = "docsis" } }'
+KEPT = {
+    "as in the file": WHOLE,
+    "none": "txqueuelen = 100",
+    "one for both": WHOLE.replace("overhead", 'wash = true, rtt = "30 ms", isolation = "flows", overhead'),
+    "each its own": (
+        'masquerade = true, qdisc = { kind = "cake", bandwidth = "30 Mbit/s", isolation = "dual-srchost", ack_filter ='
+        ' "ack-filter", split_gso = false }, shaper = { down = "120 Mbit/s", qdisc = { kind = "cake", ingress = true,'
+        ' isolation = "dual-dsthost", tins = "besteffort", memlimit = "8388608 B" } }'
+    ),
+    "one way": 'shaper = { down = "120 Mbit/s", qdisc = { kind = "cake", ingress = true, tins = "diffserv4" } }',
+}
+EXPECTED = {
+    "one for both": ({"wash": True, "rtt": "30000 us", "isolation": "flows"},) * 2,
+    "each its own": (
+        {"ack_filter": "ack-filter", "isolation": "dual-srchost", "split_gso": False},
+        {"ingress": True, "isolation": "dual-dsthost", "tins": "besteffort", "memlimit": "8388608 B"},
+    ),
+    "one way": ({"tins": "diffserv4"}, {"ingress": True, "tins": "diffserv4"}),
+}
+"""What leaves, and what comes in."""
+
+
 @pytest.mark.parametrize("profile", ["linux-6.1", "openwrt-24.10"])
-@pytest.mark.parametrize("line", LINES)
-def test_uci_sets_what_tc_sets_and_what_was_run(line: str, profile: str) -> None:
+@pytest.mark.parametrize(
+    ("line", "kept"), [*((one, "as in the file") for one in LINES), *(("pppoe-ptm", one) for one in KEPT)]
+)
+def test_uci_sets_what_tc_sets_and_what_was_run(line: str, kept: str, profile: str) -> None:
     text = PROBLEM.read_text(encoding="utf-8")
+    assert WHOLE in text
+    text = text.replace(WHOLE, KEPT[kept])
     text = text.replace('delay = "10 ms"', f'delay = "10 ms"\noverhead = "{line}"')
     text = text.replace('[node.router]\nprofile = "linux-6.1"', f'[node.router]\nprofile = "{profile}"')
     scenario = Scenario(text)
@@ -45,6 +72,8 @@ def test_uci_sets_what_tc_sets_and_what_was_run(line: str, profile: str) -> None
             rate, *rest = command.split()
             assert rate == f"{kbit[at]}kbit"
             assert words.cake(rest) == (given[at], [])
+        for mine, more in zip(given, EXPECTED.get(kept, ({}, {})), strict=True):
+            assert {key: mine[key] for key in more} == more
         # The same as was run, but for `nat`: hosts that nothing masquerades are told apart without it.
         ran = json.loads(scenario.resolve(list(option.sets)))
         router = next(one for one in ran["nodes"] if one["name"] == "router")
@@ -52,16 +81,19 @@ def test_uci_sets_what_tc_sets_and_what_was_run(line: str, profile: str) -> None
         for mine, config_ in zip(given, (wan["qdisc"]["config"], wan["ingress"]), strict=True):
             framing = (mine.get("overhead"), mine.get("mpu", 0), mine.get("atm", "noatm"))
             assert framing == (config_["overhead_bytes"], config_["mpu_bytes"], config_["atm"])
-            assert (mine["tins"], mine.get("wash", False)) == (config_["tins"], config_["wash"])
-            assert mine["nat"] is True
+            for key, default in (("isolation", "triple-isolate"), ("ack_filter", "no-ack-filter"), ("split_gso", True)):
+                assert mine.get(key, default) == config_[key]
+            for key in ("tins", "ingress", "wash"):
+                assert mine.get(key, False) == config_[key]
+            assert mine.get("rtt", "100000 us") == f"{config_['rtt_ns'] // 1000} us"
+            assert mine.get("nat", mine.get("isolation") == "flows") is True
+            assert config_.get("nat", False) == ("masquerade" in KEPT[kept])
 
 
 def test_a_router_whose_directions_have_their_own_options_can_be_tuned() -> None:
     text = PROBLEM.read_text(encoding="utf-8")
-    whole_ = 'shaper = { down = "120 Mbit/s", up = "30 Mbit/s", qdisc = { kind = "cake", overhead = "docsis" } }'
-    assert whole_ in text
     own = 'masquerade = true, qdisc = { kind = "cake", bandwidth = "30 Mbit/s", ack_filter = "ack-filter" }'
-    scenario = Scenario(text.replace(whole_, f'{own}, shaper = {{ down = "120 Mbit/s" }}'))
+    scenario = Scenario(text.replace(WHOLE, f'{own}, shaper = {{ down = "120 Mbit/s" }}'))
     of = space.of(scenario, [])
     options = next(one for one in of.settings if one.name == "shaper").options
     assert [one.words.split(" of")[0] for one in options[1:3]] == ["cake at 98 %", "cake at 95 %"]
