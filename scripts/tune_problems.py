@@ -1,5 +1,6 @@
 """What `stillair tune` finds in the networks of tests/python/tune_problems, with the CPU time that it takes."""
 
+import os
 import time
 import tomllib
 from pathlib import Path
@@ -8,11 +9,14 @@ from stillair import Scenario
 from stillair.explain.tune import page
 from stillair.explain.tune.tune import Budget, tune
 
-PROBLEMS = Path(__file__).resolve().parents[1] / "tests" / "python" / "tune_problems"
+ROOT = Path(__file__).resolve().parents[1]
+PROBLEMS = Path("tests", "python", "tune_problems")
 
 
 def main() -> None:
     """Prints the page of each, with the budget that the command has."""
+    # Pages name files: from here their names are the same on every machine.
+    os.chdir(ROOT)
     for file in sorted(PROBLEMS.glob("*.toml")):
         lines = file.read_text(encoding="utf-8").splitlines()
         told = tomllib.loads("\n".join(line.removeprefix("#:") for line in lines if line.startswith("#:")))

@@ -130,10 +130,10 @@ def test_settings_of_access_points() -> None:
         ("wlx08beac123456", 2.4, 6, 40, "802.11n"),
     ]
     assert [
-        (one.device, one.down_kbit, one.up_kbit, one.qdisc, one.overhead)
+        (one.device, one.down_kbit, one.up_kbit, one.up["kind"], one.up.get("overhead"))
         for one in read("uci-sqm-cake.txt", "uci-sqm-fq_codel.txt")
         if isinstance(one, facts.Shaper)
-    ] == [("pppoe-wan", 63000, 4500, "cake", 40), ("eth0", 12750, 8500, "fq_codel", 8)]
+    ] == [("pppoe-wan", 63000, 4500, "cake", 40), ("eth0", 12750, 8500, "fq_codel", None)]
 
 
 @pytest.mark.parametrize(
@@ -167,8 +167,9 @@ def test_a_home_of_openwrt() -> None:
     assert 'profile = "openwrt-23.05"' in lines
     assert 'rate = { down = "66316 kbit/s", up = "4737 kbit/s" }' in lines
     assert (
-        'interface.eth0 = { link = "wan", address = "10.0.0.1", shaper = { down = "63000 kbit/s", up = "4500 kbit/s",'
-        ' qdisc = { kind = "cake", tins = "diffserv3", overhead = 40 } } }'
+        'interface.eth0 = { link = "wan", address = "10.0.0.1", masquerade = true, qdisc = { kind = "cake",'
+        ' bandwidth = "4500 kbit/s", tins = "diffserv3", nat = true, overhead = 40 }, shaper = { down = "63000 kbit/s",'
+        ' qdisc = { kind = "cake", tins = "besteffort", nat = true, wash = true, overhead = 40 } } }'
     ) in lines
     assert 'rate = "he80-mcs11-nss2-gi0.8"' in lines
     assert "# guess: the shaper has 95 % of the line's rates" in text
@@ -236,9 +237,12 @@ def test_a_link_is_of_a_station(tmp_path: Path, capsys: pytest.CaptureFixture[st
 
 def test_two_cakes_of_tc() -> None:
     text = made("tc-2026.json")
-    assert 'shaper = { down = "95000 kbit/s", up = "18000 kbit/s"' in text
+    # Each way has its own options.
+    assert 'shaper = { down = "95000 kbit/s", qdisc = { kind = "cake", tins = "diffserv4"' in text
+    assert 'qdisc = { kind = "cake", bandwidth = "18000 kbit/s"' in text
+    assert text.count("ingress = true") == 1
     assert "tc-2026.json: entry 2: cake at ens27, up; 138555 drops so far." in text
-    assert "guess: down has up's options" in text
+    assert "guess: down has up's options" not in text
 
 
 def test_the_interface_that_is_meant() -> None:

@@ -10,6 +10,7 @@ Only what a person can set is changed, and only where the scenario has it.
     space     the settings that there are to choose from
     wifi      those of Wi-Fi interfaces
     wired     those of wired interfaces, and of TCP
+    line      a shaper before an access line
     parts     a setting with its choices, and where it stands in the scenario
     goal      what is good: latency, goodput, or both
 """

@@ -1,7 +1,7 @@
 """What is good: how late packets are and how much comes through, each as one number of a run, and a score of both."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from stillair._native import InputError
@@ -14,6 +14,10 @@ LATER = 1.1
 """How much later packets may be where it is goodput that counts."""
 _LOST = 0.01
 """So much more of pings and calls may be lost than before."""
+SAME = 0.02
+"""Scores that differ by less are equal: then goodput decides between delays, and delay between goodputs."""
+_GETS = 0.9
+"""A flow of a fixed rate that gets this part of it or more is no transfer."""
 _STEEP = 10.0
 """A bound that is missed by a hundredth costs as much as a tenth of what counts."""
 
@@ -22,33 +26,84 @@ class Measured(NamedTuple):
     """What a run is judged by."""
 
     latency_ms: float
-    """Geometric mean over pings, calls and page loads of their 95th percentile; of all flows where there are none."""
+    """Geometric mean over pings, calls, flows of a fixed rate and page loads of their 95th percentile; of all flows
+    where there are none."""
     goodput_mbps: float
-    """Geometric mean over the flows that carry data, so that what starves one of them is no gain."""
+    """Geometric mean over the transfers, so that what starves one of them is no gain."""
     total_mbps: float
     loss: float
-    """Part of pings and of calls' packets that was lost, the mean over them."""
+    """Part of pings and of the packets of calls and of flows of a fixed rate that was lost, the mean over them."""
 
 
-def measured(run: Run) -> Measured | None:
+class Counted(NamedTuple):
+    """Which flows are transfers and take what they get, and which have a fixed rate and get it, by their names."""
+
+    transfers: tuple[str, ...] = ()
+    steady: tuple[str, ...] = ()
+
+
+def counted(run: Run, resolved: Mapping[str, Any]) -> Counted:
+    """What the flows of a scenario are, by a run of it as it is: they stay that whatever is changed."""
+    offered = dict(_offered(resolved))
+    steady, transfers = list[str](), list[str]()
+    for name, flow in run.get("flows", {}).items():
+        if flow["protocol"] == "udp" and _gets(flow, offered.get(name, 0.0)):
+            steady.append(name)
+        elif flow["protocol"] in ("tcp", "quic", "udp"):
+            transfers.append(name)
+    return Counted(tuple(transfers), tuple(steady))
+
+
+def _gets(flow: Mapping[str, Any], offered_mbps: float) -> bool:
+    """Whether a flow of datagrams gets what it offers: neither is it lost nor does it wait before a full socket."""
+    if not flow["packets"] or (flow["loss"] or 0.0) > 1 - _GETS:
+        return False
+    # Datagrams that come at random are not always as many: three standard deviations are chance.
+    least = _GETS - 3 / math.sqrt(flow["packets"])
+    return bool(flow["goodput_mbps"] >= least * offered_mbps)
+
+
+def _offered(resolved: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
+    """Mbit/s that flows of datagrams offer, over the time that is measured."""
+    begin, end = resolved["warm_up_ns"], resolved["duration_ns"]
+    for flow in resolved["flows"]:
+        traffic = flow["traffic"]
+        if traffic["kind"] == "udp":
+            rates = traffic["rates_bps"]
+        elif traffic["kind"] == "video":
+            rates = [traffic["rate_bps"]]
+        else:
+            continue
+        stop = end if flow["stop_ns"] is None else min(flow["stop_ns"], end)
+        part = max(0, stop - max(flow["start_ns"] + flow["start_spread_ns"], begin)) / max(end - begin, 1)
+        for at, to in enumerate(flow["to"]):
+            yield f"{flow['name']}.{to}", part * rates[min(at, len(rates) - 1)] / 1e6
+
+
+def measured(run: Run, steady: Collection[str] = ()) -> Measured | None:
     """The numbers of a run; none if something of which the delay counts never arrived."""
-    late = list(_late(run)) or [flow["delay_p95_ms"] for flow in run.get("flows", {}).values()]
+    late = list(_late(run, steady)) or [flow["delay_p95_ms"] for flow in run.get("flows", {}).values()]
     found = [ms for ms in late if ms is not None]
     if len(found) < len(late) or not late:
         return None
-    flows = list(run.get("flows", {}).values())
-    bulk = [flow["goodput_mbps"] for flow in flows if flow["protocol"] in ("tcp", "udp", "quic")]
+    flows = run.get("flows", {})
+    bulk = [
+        flow["goodput_mbps"]
+        for name, flow in flows.items()
+        if flow["protocol"] in ("tcp", "udp", "quic") and name not in steady
+    ]
     losses = [ping["loss"] or 0.0 for ping in run.get("pings", {}).values()]
     losses += [call["loss"] for call in run.get("voip", {}).values()]
-    goodput = _mean(bulk or [flow["goodput_mbps"] for flow in flows] or [1.0])
+    losses += [flow["loss"] or 0.0 for name, flow in flows.items() if name in steady]
+    goodput = _mean(bulk or [flow["goodput_mbps"] for flow in flows.values()] or [1.0])
     return Measured(_mean(found), goodput, run["goodput_total_mbps"], sum(losses) / len(losses) if losses else 0.0)
 
 
-def _late(run: Run) -> Iterator[float | None]:
+def _late(run: Run, steady: Collection[str]) -> Iterator[float | None]:
     for ping in run.get("pings", {}).values():
         yield ping["p95_ms"]
-    for flow in run.get("flows", {}).values():
-        if flow["protocol"] == "voip":
+    for name, flow in run.get("flows", {}).items():
+        if flow["protocol"] == "voip" or name in steady:
             yield flow["delay_p95_ms"]
     for page in run.get("web", {}).values():
         yield None if page["p95_s"] is None else 1000 * page["p95_s"]
@@ -78,11 +133,19 @@ def score(goal: str, after: Measured, before: Measured) -> float:
     return more - later - _STEEP * lost
 
 
+def second(goal: str, after: Measured, before: Measured) -> float:
+    """What decides where scores are equal, as a logarithm too: goodput beside delay, delay beside goodput."""
+    if goal == "latency":
+        return math.log(after.goodput_mbps / before.goodput_mbps)
+    return -math.log(after.latency_ms / before.latency_ms) if goal == "goodput" else 0.0
+
+
 def words(goal: str) -> str:
     """What a goal means, in a sentence."""
     return {
-        "latency": f"the least delay at p95 that keeps {100 * KEPT:.0f} % of the goodput",
-        "goodput": f"the most goodput with p95 at most {100 * (LATER - 1):.0f} % later",
+        "latency": f"the least delay at p95 that keeps {100 * KEPT:.0f} % of the goodput;"
+        " of equal ones the most goodput",
+        "goodput": f"the most goodput with p95 at most {100 * (LATER - 1):.0f} % later; of equal ones the least delay",
         "balance": "the most goodput over delay at p95",
     }[goal]
 

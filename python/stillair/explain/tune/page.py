@@ -3,7 +3,7 @@
 import json
 import math
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from stillair._native import __version__
@@ -13,6 +13,8 @@ from stillair.results.statistics import Interval
 from stillair.text.table import figure, table
 
 _WIDTH = 80
+_NAMED = 4
+"""So many flows are named."""
 _SAME = 0.01
 """Scores that differ by less are the same."""
 
@@ -30,15 +32,21 @@ def text(name: str, tuned: Tuned) -> str:
 
 
 def _head(name: str, tuned: Tuned) -> Iterator[str]:
-    yield f"{name}: {goal.words(tuned.goal)}"
+    yield from _filled(f"{name}: {goal.words(tuned.goal)}", first="")
     rows = [_row("as it is", tuned.before)]
     if tuned.bought:
         rows.append(_row("tuned", tuned.winner))
     yield table(["", "p95 ms", "95 % interval", "goodput Mbit/s", "95 % interval", "total"], rows, width=_WIDTH)
+    steady = tuned.counted.steady
+    rates = f" and of what has a fixed rate and gets it ({_names(steady)})" if steady else ""
     yield from _filled(
-        "p95: the geometric mean of all pings', calls' and videos' p95; goodput: that of all transfers. A single flow's"
-        " stand in 'stillair compare'."
+        f"p95: the geometric mean of all pings', calls' and page loads' p95{rates}; goodput: that of the transfers"
+        f" ({_names(tuned.counted.transfers) or 'none: of all flows'}). A single flow's stand in 'stillair compare'."
     )
+
+
+def _names(flows: Sequence[str]) -> str:
+    return ", ".join(flows) if len(flows) <= _NAMED else f"{', '.join(flows[:_NAMED])} and {len(flows) - _NAMED} more"
 
 
 def _row(name: str, one: Confirmed) -> list[str]:
@@ -62,6 +70,8 @@ def _bought(tuned: Tuned) -> Iterator[str]:
     yield "What each change buys beside the others (what is lost without it):"
     for one in tuned.bought:
         yield from _filled(f"{_words(tuned, one.setting, one.option)}: {_worth(one)}")
+        if note := tuned.space.settings[one.setting].options[one.option].note:
+            yield from _filled(f"note: {note}", first="    ")
     for setting, option in tuned.dropped:
         yield from _filled(f"dropped, as it buys nothing that is sure: {_words(tuned, setting, option)}")
 
@@ -110,7 +120,8 @@ def commands(tuned: Tuned) -> str:
     """What sets the winner on the machines: a text for a shell, with the interfaces' names of the scenario."""
     lines = ["Commands, with the names of the scenario:"]
     for setting, option in tuned.space.chosen(tuned.winner.choice):
-        lines += [f"# {setting.where}: {option.words}", *option.commands]
+        notes = [f"# note: {option.note}"] if option.note else []
+        lines += [f"# {setting.where}: {option.words}", *notes, *option.commands]
     sets = tuned.space.sets(tuned.winner.choice)
     lines += ["# the same here:", "stillair run FILE \\"]
     lines.append(" \\\n".join(f"  --set '{key}={value}'" for key, value in sets))
@@ -144,6 +155,7 @@ def as_dict(name: str, tuned: Tuned) -> dict[str, Any]:
                 "where": setting.where,
                 "to": option.words,
                 "sets": [list(one) for one in option.sets],
+                **({"note": option.note} if option.note else {}),
             }
             for setting, option in tuned.space.chosen(choice)
         ]
@@ -162,6 +174,7 @@ def as_dict(name: str, tuned: Tuned) -> dict[str, Any]:
         "version": __version__,
         "scenario": name,
         "for": tuned.goal,
+        "counted": tuned.counted._asdict(),
         "before": confirmed(tuned.before),
         "winner": confirmed(tuned.winner),
         "bought": [bought(one) for one in tuned.bought],

@@ -17,6 +17,8 @@ class Option(NamedTuple):
     sets: Sets = ()
     commands: tuple[str, ...] = ()
     """What sets it on the machine, one a line; a line that begins with # says what no command does."""
+    note: str = ""
+    """Where it holds, if not everywhere."""
 
 
 class Setting(NamedTuple):

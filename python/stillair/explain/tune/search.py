@@ -41,6 +41,7 @@ def search(
     space: Space,
     runs: Runs,
     score: Callable[[Measured], float],
+    second: Callable[[Measured], float],
     before: Measured,
     enough: Callable[[], bool],
     most: int,
@@ -79,7 +80,7 @@ def search(
         if not enough():
             look(part)
     if not enough():
-        look(_together(space, known, score))
+        look(_together(space, known, score, second))
     number = stale = 0
     while stale < _STALE and not enough() and len(known) < min(most, space.size()):
         number += 1
@@ -120,14 +121,20 @@ def _alone(space: Space) -> Iterator[Choice]:
                 yield (*nothing[:number], at, *nothing[number + 1 :])
 
 
-def _together(space: Space, known: dict[Choice, Outcome], score: Callable[[Measured], float]) -> list[Choice]:
+def _together(
+    space: Space,
+    known: dict[Choice, Outcome],
+    score: Callable[[Measured], float],
+    second: Callable[[Measured], float],
+) -> list[Choice]:
     """The best choice of each setting that helps by itself: all at once, and then fewer and fewer of them."""
     best: list[tuple[float, int, int]] = []
     for number in range(len(space.settings)):
         alone = [(choice[number], one) for choice, one in known.items() if _only(choice, number)]
-        scored = [(score(one), at) for at, one in alone if isinstance(one, Measured)]
+        scored = [(score(one), second(one), at) for at, one in alone if isinstance(one, Measured)]
         if scored and max(scored)[0] > 0:
-            best.append((max(scored)[0], number, max(scored)[1]))
+            near = [one for one in scored if one[0] > max(0.0, max(scored)[0] - goal.SAME)]
+            best.append((max(scored)[0], number, max(near, key=lambda one: (one[1], one[0], one[2]))[2]))
     best.sort(reverse=True)
     made = []
     for count in range(len(best), 1, -1):
@@ -140,6 +147,24 @@ def _together(space: Space, known: dict[Choice, Outcome], score: Callable[[Measu
 
 def _only(choice: Choice, number: int) -> bool:
     return choice[number] > 0 and sum(map(bool, choice)) == 1
+
+
+def best(
+    trials: Sequence[Trial],
+    score: Callable[[Measured], float],
+    second: Callable[[Measured], float],
+    count: int,
+) -> list[Trial]:
+    """So many of the best, in turn by their score, and of those that are as good as the best by what decides then."""
+
+    def changes(one: Trial) -> int:
+        return sum(map(bool, one.choice))
+
+    ranked = sorted(trials, key=lambda one: (-score(one.measured), changes(one)))
+    near = [one for one in ranked if score(one.measured) >= score(ranked[0].measured) - goal.SAME]
+    near.sort(key=lambda one: (-second(one.measured), changes(one)))
+    turns = [one for pair in zip(ranked, near, strict=False) for one in pair] + ranked[len(near) :]
+    return list(dict.fromkeys(turns))[:count]
 
 
 def front(trials: Sequence[Trial]) -> list[Trial]:

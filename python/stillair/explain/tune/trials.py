@@ -6,12 +6,13 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from stillair._native import InputError, RunError, __version__
 from stillair.explain.tune import goal
-from stillair.explain.tune.goal import Measured
+from stillair.explain.tune.goal import Counted, Measured
 from stillair.explain.tune.parts import Sets
+from stillair.results.report import Run
 from stillair.runs.scenario import Scenario, processors
 
 FILE = "runs.jsonl"
@@ -33,6 +34,16 @@ class Job(NamedTuple):
     run: int = 0
 
 
+def _hash(*parts: object) -> str:
+    """The hash of all that a run and what is read from it depend on."""
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+
+def _outcome(run: Run, counted: Counted) -> Outcome:
+    found = goal.measured(run, counted.steady)
+    return Refused("nothing came of a ping, a call or a flow") if found is None else found
+
+
 class Runs:
     """Runs of a scenario, each made once."""
 
@@ -49,6 +60,8 @@ class Runs:
         self._scenario, self._overrides, self._seed = scenario, list(overrides), seed
         self._jobs, self._file, self._progress = jobs or processors(), folder and folder / FILE, progress
         self._known: dict[str, Outcome] = {}
+        self._learned: dict[str, Counted] = {}
+        self._counted: Counted | None = None
         self._began = time.process_time()
         self.made = 0
         """Runs that were looked at, those that were kept among them."""
@@ -58,6 +71,27 @@ class Runs:
     def cpu_s(self) -> float:
         """CPU time of this process since the beginning, of all threads."""
         return time.process_time() - self._began
+
+    def counted(self) -> Counted:
+        """Which flows are transfers, by run 0 of the scenario as it is."""
+        if self._counted is None:
+            self._counted = self._learn()
+        return self._counted
+
+    def _learn(self) -> Counted:
+        try:
+            resolved = self._scenario.resolve(self._overrides)
+            key = _hash(__version__, resolved, self._seed, "counted")
+            if key in self._learned:
+                return self._learned[key]
+            run = self._scenario.run(1, self._seed, 1, self._overrides).runs[0]
+        except (InputError, RunError):
+            # Who measures hears of it.
+            return Counted()
+        found = goal.counted(run, json.loads(resolved))
+        self._write({"key": key, **found._asdict()})
+        self._keep(_hash(__version__, resolved, self._seed, 0, found.steady), _outcome(run, found))
+        return found
 
     def measure(self, jobs: Sequence[Job]) -> list[Outcome]:
         """What came of each, in their order. It does not depend on how many are made at the same time."""
@@ -86,21 +120,21 @@ class Runs:
             resolved = self._scenario.resolve([*self._overrides, *job.sets])
         except InputError as error:
             return Refused(str(error).splitlines()[0])
-        whole = json.dumps([__version__, resolved, self._seed, job.run])
-        return hashlib.sha256(whole.encode()).hexdigest()
+        return _hash(__version__, resolved, self._seed, job.run, self.counted().steady)
 
     def _run(self, job: Job) -> Outcome:
         try:
             made = self._scenario.run(1, self._seed, 1, [*self._overrides, *job.sets], first_run=job.run)
         except (InputError, RunError) as error:
             return Refused(str(error).splitlines()[0])
-        found = goal.measured(made.runs[0])
-        return Refused("nothing came of a ping, a call or a flow") if found is None else found
+        return _outcome(made.runs[0], self.counted())
 
     def _keep(self, key: str, outcome: Outcome) -> None:
         self._known[key] = outcome
+        self._write({"key": key, **outcome._asdict()})
+
+    def _write(self, line: dict[str, Any]) -> None:
         if self._file:
-            line = {"key": key, **outcome._asdict()}
             with self._file.open("a", encoding="utf-8") as file:
                 file.write(f"{json.dumps(line)}\n")
 
@@ -109,7 +143,10 @@ class Runs:
             try:
                 found = json.loads(line)
                 key = found.pop("key")
-                self._known[key] = Refused(**found) if "says" in found else Measured(**found)
+                if "steady" in found:
+                    self._learned[key] = Counted(*(tuple(found[name]) for name in Counted._fields))
+                else:
+                    self._known[key] = Refused(**found) if "says" in found else Measured(**found)
             except (ValueError, TypeError, KeyError, AttributeError):
                 # The last line of who was killed: it is run again.
                 continue

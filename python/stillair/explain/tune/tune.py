@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from stillair._native import InputError
 from stillair.explain.tune import goal, perturb, search, space
-from stillair.explain.tune.goal import Measured
+from stillair.explain.tune.goal import Counted, Measured
 from stillair.explain.tune.search import Choice, Trial
 from stillair.explain.tune.space import Space
 from stillair.explain.tune.trials import Job, Refused, Runs
@@ -18,6 +18,8 @@ _BEST = 6
 """Choices of the search that are looked at with all seeds."""
 _SEARCH = 0.7
 """Part of the budget that the search has; the rest confirms."""
+_CLOSE = 0.1
+"""A choice whose score is less by more than this is not as good as another, however wide the interval."""
 _NOISE = 0.03
 """A change that buys less than this part is not worth its making."""
 
@@ -46,8 +48,14 @@ class Bought(NamedTuple):
     setting: int
     option: int
     score: Interval
+    second: Interval
+    """Of what decides where scores are equal."""
     latency_ms: Interval
     goodput_mbps: Interval
+
+    def is_sure(self) -> bool:
+        """Whether it buys anything, whatever the seed."""
+        return _is_sure(self.score) or _is_sure(self.second)
 
 
 class Robust(NamedTuple):
@@ -76,6 +84,8 @@ class Tuned(NamedTuple):
     trials: Sequence[Trial]
     refused: int
     runs: int
+    counted: Counted
+    """Which flows are transfers."""
 
 
 class _Whole:
@@ -99,6 +109,10 @@ class _Whole:
     def score(self, after: Sequence[Measured]) -> list[float]:
         """How good it is, seed by seed."""
         return [goal.score(self.target, a, b) for a, b in zip(after, self.before, strict=True)]
+
+    def second(self, after: Sequence[Measured]) -> list[float]:
+        """What decides where scores are equal, seed by seed."""
+        return [goal.second(self.target, a, b) for a, b in zip(after, self.before, strict=True)]
 
     def confirmed(self, choice: Choice) -> Confirmed | None:
         """A choice that was measured, with its intervals."""
@@ -142,24 +156,26 @@ def tune(
     def better(one: Measured) -> float:
         return goal.score(target, one, before[0])
 
+    def second(one: Measured) -> float:
+        return goal.second(target, one, before[0])
+
     def enough() -> bool:
         if budget.cpu_s is not None:
             return runs.cpu_s() >= _SEARCH * budget.cpu_s
         return runs.made >= _SEARCH * budget.runs
 
     most = 100_000 if budget.cpu_s is not None else max(2, int(_SEARCH * budget.runs) - seeds)
-    found = search.search(of, runs, better, before[0], enough, most)
+    found = search.search(of, runs, better, second, before[0], enough, most)
     whole = _Whole(target, of, runs, seeds, before)
-    ranked = sorted(found.trials, key=lambda one: (-better(one.measured), sum(map(bool, one.choice))))
     most_confirmed = _BEST if budget.cpu_s is not None else max(2, min(_BEST, int(0.2 * budget.runs / seeds)))
-    best = [one.choice for one in ranked[:most_confirmed]]
+    best = [one.choice for one in search.best(found.trials, better, second, most_confirmed)]
     whole_front = search.front(found.trials)
     spread = [one.choice for one in _spread(whole_front, most_confirmed)]
     whole.measure([*best, *spread])
     nothing = whole.confirmed(of.nothing())
     confirmed = [one for one in map(whole.confirmed, dict.fromkeys([*best, *spread])) if one is not None]
     assert nothing is not None  # noqa: S101 - it was measured above
-    first = max([*confirmed, nothing], key=lambda one: one.score.mean)
+    first = _first(whole, [*confirmed, nothing])
     winner, bought, dropped = _taken_away(whole, first)
     return Tuned(
         target,
@@ -174,7 +190,28 @@ def tune(
         found.trials,
         found.refused,
         runs.made,
+        runs.counted(),
     )
+
+
+def _first(whole: _Whole, among: Sequence[Confirmed]) -> Confirmed:
+    """The best; of those that are as good the one with most of what decides then."""
+    top = max(among, key=lambda one: one.score.mean)
+    own = whole.measure([top.choice])[0] or []
+
+    def seconds(one: Confirmed) -> float:
+        return interval(whole.second(whole.measure([one.choice])[0] or [])).mean
+
+    def is_as_good(one: Confirmed) -> bool:
+        pairs = zip(whole.score(own), whole.score(whole.measure([one.choice])[0] or []), strict=True)
+        lost = interval([a - b for a, b in pairs])
+        return lost.mean <= goal.SAME or (lost.mean <= _CLOSE and lost.low <= 0)
+
+    return max(filter(is_as_good, among), key=lambda one: (seconds(one), one.score.mean))
+
+
+def _is_sure(gain: Interval) -> bool:
+    return gain.low > 0 and gain.mean >= _NOISE
 
 
 def _spread(trials: Sequence[Trial], count: int) -> list[Trial]:
@@ -210,7 +247,7 @@ def _taken_away(whole: _Whole, first: Confirmed) -> tuple[Confirmed, list[Bought
     winner, dropped = first, list[tuple[int, int]]()
     while True:
         bought = sorted(_bought(whole, winner), key=lambda one: -one.score.mean)
-        idle = [one for one in bought if one.score.low <= 0 or one.score.mean < _NOISE]
+        idle = [one for one in bought if not one.is_sure()]
         # All that buy nothing beside the others at once; or the least of them, where one stands in for another.
         less = next((one for gone in (idle, idle[-1:]) if (one := _still_as_good(whole, winner, gone))), None)
         if less is None:
@@ -227,8 +264,8 @@ def _still_as_good(whole: _Whole, winner: Confirmed, gone: Sequence[Bought]) -> 
     own, without = whole.measure([winner.choice, choice])
     if not gone or own is None or without is None:
         return None
-    lost = interval([a - b for a, b in zip(whole.score(own), whole.score(without), strict=True)])
-    return whole.confirmed(choice) if lost.low <= 0 or lost.mean < _NOISE else None
+    both = [interval([a - b for a, b in zip(of(own), of(without), strict=True)]) for of in (whole.score, whole.second)]
+    return None if any(map(_is_sure, both)) else whole.confirmed(choice)
 
 
 def _without(choice: Choice, setting: int) -> Choice:
@@ -244,13 +281,14 @@ def _bought(whole: _Whole, winner: Confirmed) -> list[Bought]:
         if own is None or without is None:
             # Without it the rest cannot be run: it is needed.
             sure = Interval(float("inf"), float("inf"), float("inf"))
-            made.append(Bought(number, winner.choice[number], sure, sure, sure))
+            made.append(Bought(number, winner.choice[number], sure, sure, sure, sure))
             continue
-        pairs = list(zip(whole.score(own), whole.score(without), strict=True))
+        score, second = (
+            interval([a - b for a, b in zip(of(own), of(without), strict=True)]) for of in (whole.score, whole.second)
+        )
         later = [a.latency_ms - b.latency_ms for a, b in zip(own, without, strict=True)]
         more = [a.goodput_mbps - b.goodput_mbps for a, b in zip(own, without, strict=True)]
-        score = interval([a - b for a, b in pairs])
-        made.append(Bought(number, winner.choice[number], score, interval(later), interval(more)))
+        made.append(Bought(number, winner.choice[number], score, second, interval(later), interval(more)))
     return made
 
 

@@ -1,9 +1,10 @@
 """Settings of wired interfaces (a shaper, a queueing discipline) and of TCP."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 from stillair.explain.access import ends
+from stillair.explain.tune import line
 from stillair.explain.tune.parts import AS_IT_IS, Network, Node, Option, Setting, on
 
 _SHARES = (0.98, 0.95, 0.9, 0.85, 0.8, 0.7)
@@ -23,55 +24,10 @@ def shapers(net: Network) -> Iterator[Setting]:
             back, forth = link.get("medium_back") or link["medium"], link["medium"]
             up, down = (forth, back) if link["ends"][0] == here else (back, forth)
             options = [AS_IT_IS]
-            options += [_shaped(node, interface, up["line"], down["line"], share) for share in _SHARES]
-            if _is_shaped(node, interface):
-                options.append(_unshaped(node, interface))
+            options += [line.shaped(node, interface, up["line"], down["line"], share) for share in _SHARES]
+            if line.is_shaped(node, interface):
+                options.append(line.unshaped(node, interface))
             yield Setting("shaper", f"{node.name}.{interface}", tuple(options))
-
-
-def _is_shaped(node: Node, name: str) -> bool:
-    of = next(one for one in node.wires() if one["name"] == name)
-    return "ingress" in of or "bandwidth_bps" in of["qdisc"]["config"]
-
-
-def _shaped(node: Node, interface: str, up: Mapping[str, Any], down: Mapping[str, Any], share: float) -> Option:
-    rates = {"down": int(down["rate_bps"] * share), "up": int(up["rate_bps"] * share)}
-    overhead, mpu, atm = up["overhead_bytes"], up["mpu_bytes"], up["atm"]
-    qdisc = f'{{ kind = "cake", overhead = {overhead}, mpu = {mpu}, atm = "{atm}" }}'
-    key = node.key("interface", interface, "shaper")
-    sets = (*((f"{key}.{way}", f"{bps} bit/s") for way, bps in rates.items()), (f"{key}.qdisc", qdisc))
-    cake = f"overhead {overhead} mpu {mpu} {atm}"
-    kbit = {way: bps // 1000 for way, bps in rates.items()}
-    ifb = f"ifb4{interface}"
-    tc = (
-        f"tc qdisc replace dev {interface} root cake bandwidth {kbit['up']}kbit {cake}",
-        f"ip link add {ifb} type ifb; ip link set {ifb} up",
-        f"tc qdisc replace dev {interface} handle ffff: ingress",
-        f"tc filter replace dev {interface} parent ffff: protocol all prio 1 matchall"
-        f" action mirred egress redirect dev {ifb}",
-        f"tc qdisc replace dev {ifb} root cake bandwidth {kbit['down']}kbit {cake}",
-    )
-    uci = (
-        *_uci("sqm.@queue[0]", interface=interface, download=kbit["down"], upload=kbit["up"]),
-        *_uci("sqm.@queue[0]", qdisc="cake", script="piece_of_cake.qos", linklayer="ethernet"),
-        *_uci("sqm.@queue[0]", overhead=overhead, enabled=1),
-        "uci commit sqm; /etc/init.d/sqm restart",
-    )
-    words = f"cake at {100 * share:.0f} % of the line: {_mbit(rates['down'])} down, {_mbit(rates['up'])} up"
-    return Option(words, sets, uci if node.openwrt else (*tc, "# on OpenWrt, with sqm-scripts:", *uci))
-
-
-def _unshaped(node: Node, interface: str) -> Option:
-    sets = ((node.key("interface", interface, "shaper"), "off"),)
-    return Option("no shaper", sets, (f"tc qdisc del dev {interface} root", f"tc qdisc del dev {interface} ingress"))
-
-
-def _uci(section: str, **options: object) -> Iterator[str]:
-    return (f"uci set {section}.{name}='{value}'" for name, value in options.items())
-
-
-def _mbit(bps: int) -> str:
-    return f"{bps / 1e6:.4g} Mbit/s"
 
 
 def qdiscs(net: Network) -> Iterator[Setting]:
@@ -82,7 +38,7 @@ def qdiscs(net: Network) -> Iterator[Setting]:
             continue
         for interface in node.wires():
             name, kind = interface["name"], interface["qdisc"]["config"]["kind"]
-            if not node.has(name) or _is_shaped(node, name) or kind in ("netem", "htb", "tbf"):
+            if not node.has(name) or line.is_shaped(node, name) or kind in ("netem", "htb", "tbf"):
                 continue
             made = [
                 Option(f"qdisc {one}", ((node.key("interface", name, "qdisc"), one),), (_root(name, one),))

@@ -10,7 +10,7 @@ stands in the scenario as a comment.
     iw        `iw dev ... station dump`, `... link`, `... info`, `iw phy`
     qdiscs    `tc -j -s qdisc`
     settings  `sysctl`, `ethtool`, `hostapd.conf`, `uname`
-    uci       OpenWrt's /etc/config/wireless and sqm
+    openwrt   OpenWrt's /etc/config/wireless and sqm
     capture   a capture with radiotap: stations, rates, retries, airtime, load
     frames    pcap and pcapng, radiotap, the header of 802.11
     loads     a Flent file or a crusader result: its test is the load

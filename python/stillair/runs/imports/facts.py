@@ -89,12 +89,16 @@ class Shaper:
     device: str
     down_kbit: int
     up_kbit: int
-    qdisc: str
     script: str
-    overhead: int | None
-    linklayer: str | None
+    down: Mapping[str, object]
+    """The discipline of what comes in, as a scenario has it, without its rate."""
+    up: Mapping[str, object]
     enabled: bool
     where: str
+    unread: Sequence[str] = ()
+    """Options that a scenario has nothing for."""
+    said: Sequence[str] = ()
+    """What else a reader should know of it."""
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from stillair._native import InputError
-from stillair.runs.imports import capture, frames, iw, qdiscs, settings, uci
+from stillair.runs.imports import capture, frames, iw, qdiscs, settings
 from stillair.runs.imports.facts import Fact
 from stillair.runs.imports.loads import crusader, flent
+from stillair.runs.imports.openwrt import uci
 
 
 class Kind(NamedTuple):

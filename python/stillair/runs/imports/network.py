@@ -1,19 +1,18 @@
 """What all files say together: one Wi-Fi network, the machine that they are from, its line, the load."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeVar
 
 from stillair._native import InputError
 from stillair.runs.imports import facts, qdiscs
+from stillair.runs.imports.openwrt import words
 from stillair.runs.imports.rates import parts
 
 NOISE_DBM = -94
 """The noise in 20 MHz that a scenario has unless it says otherwise."""
 _WEIGHT = 256
 """The airtime weight that stations have by themselves."""
-_SHAPED = 0.95
-"""The part of a line's rate that people give their shaper."""
 _KNOWN = ((3, 13), (3, 19), (4, 4), (4, 6), (4, 14), (4, 19), (5, 10), (5, 15), (6, 1), (6, 6), (6, 12), (6, 18))
 _OPENWRT = ("23.05", "24.10")
 _SCHEMES = {
@@ -36,6 +35,13 @@ class Told(NamedTuple):
 
     value: str
     why: str
+
+
+class Shaped(NamedTuple):
+    """A direction of a shaper: the rate, and the discipline without it."""
+
+    kbit: int
+    options: Mapping[str, object]
 
 
 @dataclass
@@ -65,7 +71,10 @@ class Network:
     scheme: Told | None = None
     ap_keys: dict[str, str] = field(default_factory=dict)
     sysctl: list[facts.Setting] = field(default_factory=list)
-    shaper: dict[str, str] | None = None
+    shaper: dict[str, Shaped] | None = None
+    """Of `down` and `up` what is shaped."""
+    masquerades: bool = False
+    """Whether a router with that shaper hides its hosts behind one address."""
     shaper_about: list[str] = field(default_factory=list)
     wired_qdisc: Told | None = None
     heard: list[facts.Heard] = field(default_factory=list)
@@ -383,56 +392,31 @@ def _lines(made: Network, found: Sequence[facts.Fact]) -> None:
 
 
 def _of_sqm(made: Network, shaper: facts.Shaper) -> None:
-    kind = "cake" if shaper.qdisc == "cake" else "fq_codel"
-    if shaper.qdisc not in ("cake", "fq_codel"):
-        made.left.append(f"{shaper.where}: qdisc {shaper.qdisc}, for which fq_codel stands")
-    options: dict[str, object] = {"kind": kind}
-    if kind == "cake":
-        options["tins"] = "diffserv3" if "layer_cake" in shaper.script else "besteffort"
-        if shaper.overhead is not None:
-            options["overhead"] = shaper.overhead
-        if shaper.linklayer in ("atm", "ptm"):
-            options["atm"] = shaper.linklayer
-    made.shaper = {"qdisc": _inline(options)}
-    for key, kbit in (("down", shaper.down_kbit), ("up", shaper.up_kbit)):
-        if kbit > 0:
-            made.shaper[key] = f"{kbit} kbit/s"
+    made.shaper = {
+        way: Shaped(kbit, options)
+        for way, kbit, options in (("down", shaper.down_kbit, shaper.down), ("up", shaper.up_kbit, shaper.up))
+        if kbit > 0
+    }
     made.shaper_about = [f"{shaper.where}: {shaper.script} at {shaper.device}."]
+    made.shaper_about += [f"not read: {one}." for one in shaper.unread]
+    made.shaper_about += [f"{one}." for one in shaper.said]
+    # Without `nat` cake takes all hosts behind a router that masquerades for one.
+    made.masquerades = any(words.looks_at_hosts(one.options) for one in made.shaper.values())
 
 
 def _of_tc(made: Network, every: Sequence[facts.Qdisc]) -> None:
-    ways: dict[str, facts.Qdisc] = {}
+    made.shaper = {}
     for one in every:
         way = "down" if qdiscs.is_ingress(one) else "up"
-        if way in ways:
+        if way in made.shaper:
             made.left.append(f"{one.where}: a second cake that shapes what goes {way}, at {one.device}")
-        else:
-            ways[way] = one
-    chosen = ways.get("up") or ways["down"]
-    taken, left = qdiscs.keys(chosen)
-    made.shaper = {"qdisc": _inline(taken)}
-    for way, one in ways.items():
-        made.shaper[way] = f"{(qdiscs.bandwidth_bps(one) or 0) // 1000} kbit/s"
+            continue
+        taken, left = qdiscs.keys(one)
+        made.shaper[way] = Shaped((qdiscs.bandwidth_bps(one) or 0) // 1000, taken)
+        made.masquerades |= taken.get("nat") is True and words.looks_at_hosts(taken)
         drops = one.counts.get("drops", 0)
         made.shaper_about.append(f"{one.where}: cake at {one.device}, {way}; {drops} drops so far.")
-    if left:
-        made.left.append(f"{chosen.where}: {', '.join(left)}")
-    if len(ways) == 2 and qdiscs.keys(ways["down"])[0] != taken:
-        made.shaper_about.append(
-            "guess: down has up's options, as a shaper has one discipline; tc shows others for down."
-        )
-
-
-def _inline(options: dict[str, object]) -> str:
-    def value(of: object) -> str:
-        return str(of).lower() if isinstance(of, bool) else str(of) if isinstance(of, (int, float)) else f'"{of}"'
-
-    return f"{{ {', '.join(f'{key} = {value(of)}' for key, of in options.items())} }}"
-
-
-def line_rate(kbit: str) -> str:
-    """The rate of the line whose shaper has this one."""
-    return f"{round(int(kbit.split(maxsplit=1)[0]) / _SHAPED)} kbit/s"
+        made.shaper_about += [f"not read: {what}." for what in left]
 
 
 def _rest(made: Network, found: Sequence[facts.Fact], here: Sequence[facts.Peer]) -> None:

@@ -6,11 +6,20 @@ from typing import Any
 
 from stillair._native import InputError
 from stillair.runs.imports.facts import Qdisc
+from stillair.runs.imports.openwrt import words
 
 _COUNTS = ("bytes", "packets", "drops", "overlimits", "requeues", "backlog", "qlen")
 
 # linux: iproute2's q_cake.c cake_print_opt (6.1) - names of the JSON; a scenario has those of `tc`'s command.
-_CAKE = {"diffserv": "tins", "flowmode": "isolation", "wash": "wash", "split_gso": "split_gso"}
+_CAKE = {
+    "diffserv": "tins",
+    "flowmode": "isolation",
+    "wash": "wash",
+    "split_gso": "split_gso",
+    "nat": "nat",
+    "ingress": "ingress",
+}
+_WORDS = {"diffserv": tuple(words.TINS.values()), "flowmode": words.ISOLATION}
 _ACK_FILTER = {"disabled": "no-ack-filter", "enabled": "ack-filter", "aggressive": "ack-filter-aggressive"}
 _FQ_CODEL = ("limit", "flows", "quantum", "memory_limit", "drop_batch", "ecn")
 
@@ -74,13 +83,21 @@ def keys(qdisc: Qdisc) -> tuple[dict[str, object], list[str]]:
             made[found[0]] = found[1]
         elif value and (qdisc.kind != "cake" or key not in _SILENT):
             left.append(f"{key} {value}")
+    if not words.looks_at_hosts(made):
+        made.pop("nat", None)
     if qdisc.kind == "fq_codel":
         made.setdefault("ecn", False)
     return made, left
 
 
-_SILENT = ("bandwidth", "ingress", "raw", "fwmark", "overhead", "mpu", "atm")
+_SILENT = ("bandwidth", "raw", "fwmark", "overhead", "mpu", "atm")
 """Of cake: what is told elsewhere, or says nothing beside `raw`."""
+
+
+def _is_known(key: str, value: Any) -> bool:  # noqa: ANN401 - whatever JSON holds
+    if key in _WORDS:
+        return value in _WORDS[key]
+    return isinstance(value, bool) and (value or key not in ("nat", "ingress"))
 
 
 def _key(qdisc: Qdisc, key: str, value: Any) -> tuple[str, object] | None:  # noqa: ANN401 - whatever JSON holds
@@ -88,7 +105,8 @@ def _key(qdisc: Qdisc, key: str, value: Any) -> tuple[str, object] | None:  # no
     found: tuple[str, object] | None = None
     if qdisc.kind == "cake":
         if key in _CAKE:
-            found = _CAKE[key], value
+            # A scenario takes `nat` only where something masquerades.
+            found = (_CAKE[key], value) if _is_known(key, value) else None
         elif key == "ack-filter" and value in _ACK_FILTER:
             found = "ack_filter", _ACK_FILTER[value]
         elif key == "rtt":

@@ -3,7 +3,7 @@
 import json
 import re
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -11,9 +11,11 @@ from stillair import _native
 from stillair._native import InputError
 from stillair.runs.imports.facts import Crusader, Heard, Load, Setting, Way
 from stillair.runs.imports.loads import repeat
-from stillair.runs.imports.network import Network, line_rate
+from stillair.runs.imports.network import Network, Shaped
 
 _WIDTH = 110
+_SHAPED = 0.95
+"""The part of a line's rate that people give their shaper."""
 _LEAST_LOAD_BPS = 1_000
 """What a station of a capture sends or gets below this is no load."""
 
@@ -106,17 +108,27 @@ def _line(network: Network) -> str:
     rates = []
     for way in ("down", "up"):
         known = network.shaper.get(way) or network.shaper.get("up") or network.shaper["down"]
-        rates.append(f'{way} = "{line_rate(known)}"')
+        rates.append(f'{way} = "{round(known.kbit / _SHAPED)} kbit/s"')
     return "\n".join(
         [
             "# guess: the shaper has 95 % of the line's rates; buffer and delay are those of many lines.",
             "[link.wan]",
             'kind = "access"',
             f"rate = {{ {', '.join(rates)} }}",
+            *_framing(network.shaper),
             'buffer = "200 ms"',
             'delay = "10 ms"',
         ]
     )
+
+
+def _framing(ways: Mapping[str, Shaped]) -> Iterator[str]:
+    """What a shaper counts beside a packet is what the line adds."""
+    options = (ways.get("up") or ways["down"]).options
+    if "overhead" in options:
+        yield f"overhead = {options['overhead']}  # guess: as the shaper has it"
+        yield f"mpu = {options.get('mpu', 0)}"
+        yield f'atm = "{options.get("atm", "noatm")}"'
 
 
 def _server() -> str:
@@ -140,8 +152,10 @@ def _ap(network: Network) -> str:
     wired = 'link = "wan", address = "10.0.0.1"'
     if network.shaper is not None:
         lines += [_said(about) for about in network.shaper_about]
-        ways = [f'{way} = "{network.shaper[way]}"' for way in ("down", "up") if way in network.shaper]
-        wired += f", shaper = {{ {', '.join(ways)}, qdisc = {network.shaper['qdisc']} }}"
+        if network.masquerades:
+            lines.append("# guess: the router masquerades, as one at a line does.")
+            wired += ", masquerade = true"
+        wired += "".join(f", {key}" for key in _shaper(network.shaper))
     elif network.is_ap and network.wired_qdisc is not None:
         lines.append(_said(f"{network.wired_qdisc.why}."))
         wired += f', qdisc = "{network.wired_qdisc.value}"'
@@ -152,6 +166,30 @@ def _ap(network: Network) -> str:
     for key, value in network.ap_keys.items():
         lines.append(f"{key} = {value}")
     return "\n".join(lines)
+
+
+def _shaper(ways: Mapping[str, Shaped]) -> Iterator[str]:
+    """The keys of an interface: one shaper, or an own discipline for what leaves where that has other options."""
+    if len(ways) == 2 and ways["down"].options != ways["up"].options:
+        up = ways["up"]
+        rate = f"{up.kbit} kbit/s"
+        if up.options["kind"] == "cake":
+            yield f"qdisc = {_inline({'kind': 'cake', 'bandwidth': rate, **up.options})}"
+        else:
+            yield f"qdisc = {_inline({'kind': 'htb', 'rate': rate, 'child': up.options})}"
+        ways = {"down": ways["down"]}
+    rates = [f'{way} = "{ways[way].kbit} kbit/s"' for way in ("down", "up") if way in ways]
+    qdisc = _inline(next(iter(ways.values())).options)
+    yield f"shaper = {{ {', '.join(rates)}, qdisc = {qdisc} }}"
+
+
+def _inline(options: Mapping[str, object]) -> str:
+    def value(of: object) -> str:
+        if isinstance(of, Mapping):
+            return _inline(of)
+        return str(of).lower() if isinstance(of, bool) else str(of) if isinstance(of, (int, float)) else f'"{of}"'
+
+    return f"{{ {', '.join(f'{key} = {value(of)}' for key, of in options.items())} }}"
 
 
 def _station(network: Network, at: int) -> str:

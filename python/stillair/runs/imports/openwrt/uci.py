@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from stillair.runs.imports.facts import Radio, Shaper
 from stillair.runs.imports.lines import Mistakes
+from stillair.runs.imports.openwrt import sqm
 
 
 class Section(NamedTuple):
@@ -90,20 +91,25 @@ def _shaper(file: str, section: Section, mistakes: Mistakes) -> Shaper:
     options = section.options
 
     def number(key: str) -> int:
-        found = options.get(key, "0")
+        found = options.get(key) or "0"
         if not re.fullmatch(r"-?\d+", found):
             mistakes.add(section.lines[key], f"{key} {found}", "a whole number")
             return 0
         return int(found)
 
+    rates = {"down": number("download"), "up": number("upload")}
+    for key in ("overhead", "tcMPU"):
+        number(key)
+    queue = sqm.queue(options, rates)
     return Shaper(
         options.get("interface", section.name),
-        number("download"),
-        number("upload"),
-        options.get("qdisc", "fq_codel"),
-        options.get("script", "simple.qos"),
-        number("overhead") if "overhead" in options and options.get("linklayer", "none") != "none" else None,
-        options.get("linklayer"),
+        rates["down"],
+        rates["up"],
+        options.get("script") or "simple.qos",
+        queue.down,
+        queue.up,
         options.get("enabled", "0") == "1",
         f"{file}:{section.line}",
+        queue.unread,
+        queue.said,
     )
