@@ -307,9 +307,10 @@ impl Qdisc {
         )
     }
 
-    /// Whether the time before which it lets nothing go stays as it is when another packet comes.
-    pub const fn holds_back_all(&self) -> bool {
-        matches!(self, Self::Htb(_))
+    /// Whether the time before which it lets nothing go stays as it is when another packet comes: not where each flow has its own.
+    #[inline]
+    pub fn holds_back_all(&self) -> bool {
+        matches!(self, Self::Htb(htb) if !htb.child().holds_back())
     }
 
     /// Name in tc. A user-defined discipline has its registered name.

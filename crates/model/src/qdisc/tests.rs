@@ -141,7 +141,12 @@ proptest! {
                 b.packets.get_mut(p).prio = flow as u8;
                 b.packets.get_mut(p).tos = (flow as u8).wrapping_mul(0x1a) & !3;
                 created += 1;
-                refused += u64::from(q.enqueue(now, p, &mut b.ctx()) == Enqueue::Dropped);
+                let held = Some(q.next(now)).filter(|next| q.holds_back_all() && matches!(next, NextSend::At(_)));
+                let answer = q.enqueue(now, p, &mut b.ctx());
+                refused += u64::from(answer == Enqueue::Dropped);
+                if answer == Enqueue::Queued && let Some(next) = held {
+                    prop_assert_eq!(q.next(now), next);
+                }
             } else if let Some(p) = q.dequeue(now, &mut b.ctx()) {
                 let flow = b.packets.get(p).flow_hash;
                 let i = (0..12u32).position(|f| f.wrapping_mul(0x9e37_79b9) == flow).unwrap();

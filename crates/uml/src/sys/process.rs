@@ -138,6 +138,11 @@ mod tests {
         let group = long.id();
         assert!(group != id() && of_group(group) >= 1);
         drop(long);
-        assert_eq!(of_group(group), 0);
+        // One that was killed is there until a processor has had time for it.
+        let ended = (0..200).any(|_| {
+            std::thread::sleep(std::time::Duration::from_millis(10));
+            of_group(group) == 0
+        });
+        assert!(ended, "processes are left");
     }
 }
