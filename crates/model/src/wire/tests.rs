@@ -2,6 +2,7 @@ use super::*;
 use crate::fair::testing::{Bench, SOCK, TRUESIZE};
 use crate::vocabulary::{Addr, FlowId, NewPacket, TcpHeader};
 use alloc::vec::Vec;
+use proptest::prelude::*;
 
 fn us(n: u64) -> Instant {
     Instant::ZERO + Duration::from_micros(n)
@@ -215,4 +216,46 @@ fn byte_queue_limits_stop_the_queue_long_before_the_ring_does() {
     assert!(most <= 5 && waits > 5_000, "{most} packets, {waits} waits");
     // The wire was never idle: 20,000 packets of 123.04 us.
     assert!(w.busy_until.nanos() < 20_000 * 123_040 + 1_000_000, "{:?}", w.busy_until);
+}
+
+proptest! {
+    /// Reports that nobody waits for, made up for before the next packet, leave the wire as reports by a timer do.
+    #[test]
+    fn reports_that_nobody_waits_for_are_as_if_made(
+        pushes in prop::collection::vec((0_u64..400, any::<bool>(), 60_u32..1500), 1..200),
+        ring in 2_u32..12,
+        bql in any::<bool>(),
+        frames in 0_u32..4,
+    ) {
+        let made = || with(|e| (e.ring, e.bql, e.tx_frames) = (ring, bql, frames));
+        let (mut timed, mut late) = (made(), made());
+        let (mut b, mut c) = (Bench::new(), Bench::new());
+        let mut now = us(0);
+        for (n, (gap, charged, len)) in (0..).zip(pushes) {
+            now += Duration::from_micros(gap);
+            while let Some(at) = timed.next_report() && at <= now {
+                timed.complete(at, &mut b.ctx());
+            }
+            while let Some(at) = late.next_completion() && at <= now {
+                late.complete(at, &mut c.ctx());
+            }
+            late.catch_up(now, true);
+            prop_assert_eq!(timed.is_stopped(), late.is_stopped());
+            prop_assert_eq!(timed.charges().count(), late.charges().count());
+            prop_assert_eq!(b.uncharged(), c.uncharged());
+            for (w, b) in [(&mut timed, &mut b), (&mut late, &mut c)] {
+                while let Some(p) = w.arrive(now, &mut b.packets) {
+                    b.finish(p);
+                }
+                if !w.is_stopped() {
+                    let p = b.packet(n, len);
+                    if !charged {
+                        b.packets.orphan(p);
+                    }
+                    w.push(now, p, &mut b.ctx());
+                }
+                b.uncharged();
+            }
+        }
+    }
 }
