@@ -170,8 +170,8 @@ test-web: web $(STAMPS)/native ## the page: types, trace hashes equal to native,
 bench-web: web $(STAMPS)/native ## CPU time of runs in the browser's engine beside native, and the time from a knob to a picture
 	PYTHON=$(CURDIR)/$(BIN)/python node web/tests/bench.mjs
 
-wheel: $(STAMPS)/venv ## build the wheel into wheels/, with a profile of runs (some ten minutes)
-	scripts/wheel.sh $(CURDIR)/$(BIN)/maturin wheels
+wheel: $(STAMPS)/venv ## build the wheel into wheels/, with a profile of runs (some ten minutes); PGO=no builds without one
+	scripts/wheel.sh $(CURDIR)/$(BIN)/maturin wheels $(PGO)
 
 # Of an sdist that cargo finds whole, as it is published: with absolute links, and without what git does not have.
 sdist: $(STAMPS)/venv ## build the sdist into dist/, as it is published at REPOSITORY=https://HOST/OWNER/NAME
@@ -184,7 +184,7 @@ test-sdist: ## build an sdist and check that what is in it compiles
 	@$(MAKE) --no-print-directory sdist REPOSITORY=https://example.org/stillair/stillair
 	scripts/test-sdist.sh dist $(CURDIR)/$(TARGET)
 
-test-wheel: wheel ## install the wheel into a fresh environment and run it there
+test-wheel: wheel ## install the wheel into a fresh environment and run it there (PGO=no: one without a profile)
 	PYTHON=$(PYTHON) scripts/test-wheel.sh wheels
 
 test-crate: | prerequisites ## pack stillair-link as it is published, and try it away from here
@@ -200,13 +200,15 @@ test-adapters: ## released QUIC and WebRTC stacks over links, and whether the C 
 header: | prerequisites ## write the C header anew from crates/link-c
 	cd adapters && cargo run --locked --quiet -p header
 
+# As one build of the workspace, so that cargo takes what `make test` has built.
+FUZZERS = cargo build --locked --workspace --example fuzz --example fuzz_netlink --example fuzz_link
+
 fuzz: | prerequisites ## look for scenarios, packets and messages of the kernel that break their readers, and networks that break the world, FUZZ_SECONDS each; FUZZ_SEED=N begins there
-	cargo build --locked -p stillair-sim --example fuzz
-	cargo build --locked -p stillair-live --example fuzz_netlink
+	$(FUZZERS)
 	scripts/fuzz.sh $(TARGET)/debug/examples/fuzz $(FUZZ_SECONDS) $(FUZZ_SEED)
 
 fuzz-link: | prerequisites ## look for calls that break a link, FUZZ_SECONDS; FUZZ_SEED=N begins there
-	cargo build --locked -p stillair-link --example fuzz_link
+	$(FUZZERS)
 	scripts/fuzz-link.sh $(TARGET)/debug/examples/fuzz_link $(FUZZ_SECONDS) $(FUZZ_SEED)
 
 bench: | prerequisites ## CPU time and instructions per packet, and per segment of TCP
