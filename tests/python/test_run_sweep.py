@@ -292,6 +292,26 @@ def test_a_dask_worker_that_is_killed_costs_nothing_but_its_cell(tmp_path: Path,
     assert files(tmp_path) == plain
 
 
+@pytest.mark.parametrize("times", [1, 2])
+def test_a_result_that_an_executor_loses_is_made_once_more(times: int) -> None:
+    class Losing(concurrent.futures.ThreadPoolExecutor):
+        lost = 0
+
+        def submit(self, function: Callable[..., Any], /, *arguments: Cell, **_: object) -> Future[Any]:
+            if "airtime" in str(arguments) and self.lost < times:
+                self.lost += 1
+                return super().submit(int, "too many values to unpack")
+            return super().submit(function, *arguments)
+
+    with Losing(1) as pool:
+        over = {SCHEME: ["airtime"], "flow.0.burst": [1]}
+        if times == 1:
+            assert run_sweep(TEXT, over, executor=pool).to_csv() == run_sweep(TEXT, over).to_csv()
+        else:
+            with pytest.raises(SweepError, match="ValueError: invalid literal"):
+                run_sweep(TEXT, over, executor=pool)
+
+
 def test_no_more_cells_are_handed_over_than_fit_into_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(work, "IN_FLIGHT", 2)
     most: list[int] = []

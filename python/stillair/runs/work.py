@@ -1,6 +1,6 @@
 """Cells of a sweep run: by threads of the engine, or by any executor of `concurrent.futures` on whatever machines."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor, Future
 from contextlib import suppress
 from dataclasses import dataclass
@@ -76,15 +76,24 @@ def by_threads(work: Sequence[Cell], jobs: int | None, hear: Hear) -> None:
 
 
 def by_executor(work: Sequence[Cell], executor: Executor, hear: Hear) -> None:
-    """Runs cells on an executor, a task each. A cell whose worker dies has failed like one whose run fails."""
+    """Runs cells on an executor, a task each. A cell whose worker dies has failed like one whose run fails.
+
+    If the worker that has a result dies while it is fetched, Dask's executor takes the result for an error and says
+    ValueError (distributed 2026.8, `_cascade_future`). Such a cell is handed over once more; no run ends with a
+    ValueError that is not ours.
+    """
     ended: SimpleQueue[tuple[int, Future[str]]] = SimpleQueue()
     waiting = iter(enumerate(work))
+    repeated: set[int] = set()
     under_way: dict[int, Future[str]] = {}
     finished = 0
 
     def submit() -> None:
         """Hands over the next cell that the executor takes."""
-        for position, cell in waiting:
+        hand_over(waiting)
+
+    def hand_over(cells: Iterable[tuple[int, Cell]]) -> None:
+        for position, cell in cells:
             try:
                 future = executor.submit(run_cell, cell)
             except RuntimeError as error:
@@ -104,6 +113,11 @@ def by_executor(work: Sequence[Cell], executor: Executor, hear: Hear) -> None:
             try:
                 text = future.result()
             except Exception as error:  # noqa: BLE001 - whatever a worker or its executor raises, it is this cell's
+                is_ours = isinstance(error, InputError | RunError)
+                if isinstance(error, ValueError) and not is_ours and position not in repeated:
+                    repeated.add(position)
+                    hand_over([(position, work[position])])
+                    continue
                 hear.failed(position, said(error))
             else:
                 hear.done(position, text)
