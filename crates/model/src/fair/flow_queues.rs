@@ -9,6 +9,7 @@
 
 mod laws;
 mod numbered;
+mod pass;
 
 use super::drr::{DeficitRoundRobin, Drr, EmptyNew, Member};
 use super::longest::{Longest, Place};

@@ -114,8 +114,7 @@ impl WifiDev {
             }
             self.open_session(now, tid, hw);
         }
-        self.driver.push(now, p, tid, ctx);
-        self.driver.fill(now, tid.ac(), &mut self.tx, hw, ctx);
+        self.driver.take(now, p, tid, &mut self.tx, hw, ctx);
     }
 
     /// Asks for a session if it is closed.

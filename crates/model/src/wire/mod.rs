@@ -412,8 +412,8 @@ impl Wire {
         Ok(p)
     }
 
-    /// When the next transmissions are reported, if somebody waits for that. What nobody waits for is made up for by
-    /// [`Wire::catch_up`].
+    /// When the next transmissions are reported, if somebody waits for that. Other reports need no timer: [`Wire::catch_up`] handles them
+    /// before the next packet.
     #[inline]
     pub fn next_completion(&self) -> Option<Instant> {
         if self.is_report_awaited() { self.next_report() } else { None }
@@ -436,8 +436,8 @@ impl Wire {
         was_stopped && !self.is_stopped()
     }
 
-    /// Before a packet is pushed: makes up for reports that nobody has waited for, which change nothing but the wire itself. They are
-    /// all that come before `now`, and those of `now` itself if their turn has `passed`.
+    /// Before a packet is pushed: handles the reports without a timer, which change nothing but the wire itself: all that come before `now`,
+    /// and those of `now` itself if their turn has `passed`.
     #[inline(always)]
     pub fn catch_up(&mut self, now: Instant, passed: bool) {
         while let Some(at) = self.next_report()

@@ -1,3 +1,4 @@
+use alloc::format;
 use alloc::vec;
 use alloc::vec::Vec;
 use proptest::prelude::*;
@@ -282,5 +283,44 @@ proptest! {
             }
         }
         prop_assert_eq!((q.total(), q.memory_used(), b.packets.live()), (0, 0, 0));
+    }
+
+    /// A packet that passes leaves what one leaves that is queued and taken, whatever has happened to the tins before.
+    #[test]
+    fn passing_is_being_queued_and_taken(
+        ops in prop::collection::vec((0u8..4, 0u32..2, 0u32..6, 20u32..1500, 0u64..30_000), 0..300),
+        target in prop::sample::select(vec![0u64, 2_000]),
+    ) {
+        let params = FlowQueuesParams { limit: 12, memory_limit: 10 * TRUESIZE, ..PARAMS };
+        let (target, interval) = (Duration::from_micros(target), Duration::from_millis(10));
+        let codel = CodelParams { target, interval, ..CODEL };
+        let mut sides = [false, true].map(|passes| (new(params), Bench::new(), passes));
+        let mut now = NOW;
+        for (seq, (op, tin, hash, len, us)) in (0..).zip(ops) {
+            now += Duration::from_micros(us);
+            let tin = TinId(tin);
+            let seen = sides.each_mut().map(|(q, b, passes)| {
+                let mut out = Vec::new();
+                if op > 0 {
+                    let p = b.packet_of(hash.wrapping_mul(0x9e37_79b9), seq, len);
+                    let free = op > 1 && q.is_free(tin, p, &b.packets);
+                    if free && *passes {
+                        q.pass(now, tin, p, &codel, &mut b.ctx());
+                        out.push(b.finish(p));
+                    } else {
+                        q.enqueue(now, tin, p, &mut b.ctx());
+                        q.trim(now, 1, &mut b.ctx());
+                        while free && let Some(p) = q.dequeue(now, tin, &codel, &mut b.ctx()) {
+                            out.push(b.finish(p));
+                        }
+                    }
+                } else if let Some(p) = q.dequeue(now, tin, &codel, &mut b.ctx()) {
+                    out.push(b.finish(p));
+                }
+                let laws = format!("{:?} {:?} {:?}", q.codel, q.codel_stats, q.stats);
+                (out, laws, [A, B].map(|tin| q.backlog(tin)), q.memory_used(), b.packets.account().dropped_total())
+            });
+            prop_assert_eq!(&seen[0], &seen[1]);
+        }
     }
 }

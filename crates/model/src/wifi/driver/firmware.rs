@@ -109,13 +109,79 @@ impl FirmwareDriver {
             if self.due >> ac.index() & 1 == 1 {
                 self.hand_over(now, ac, tx, hw, ctx);
             }
-            self.fifos.extend(now, ac, tx, hw, ctx);
-            match &mut self.turns {
-                None => self.fifos.fill(now, ac, tx, hw, ctx),
-                Some(turns) => self.fifos.fill_by(|tid| turns.may_send(tid), now, ac, tx, hw, ctx),
-            }
+            self.build(now, ac, tx, hw, ctx);
         }
         self.due = 0;
+    }
+
+    /// Takes a packet as [`FirmwareDriver::push`] and [`FirmwareDriver::fill`] would. One that finds the host's queues of its category empty
+    /// does not go through them.
+    #[inline]
+    pub fn take<S: Sink>(
+        &mut self,
+        now: Instant,
+        p: Pkt,
+        tid: TidIndex,
+        tx: &mut Transmitter,
+        hw: &mut Hardware<'_>,
+        ctx: &mut Ctx<'_, S>,
+    ) {
+        if self.due == 0 && self.passes(now, p, tid, tx, hw, ctx) {
+            return self.build(now, tid.ac(), tx, hw, ctx);
+        }
+        self.push(now, p, tid, ctx);
+        self.fill(now, tx, hw, ctx);
+    }
+
+    /// The firmware builds PPDUs of a category.
+    #[inline]
+    fn build<S: Sink>(
+        &mut self,
+        now: Instant,
+        ac: Ac,
+        tx: &mut Transmitter,
+        hw: &mut Hardware<'_>,
+        ctx: &mut Ctx<'_, S>,
+    ) {
+        let extended = self.fifos.extend(now, ac, tx, hw, ctx);
+        match &mut self.turns {
+            None => self.fifos.fill(now, ac, extended, tx, hw, ctx),
+            Some(turns) => self.fifos.fill_by(|tid| turns.may_send(tid), now, ac, tx, hw, ctx),
+        }
+    }
+
+    /// Hands a packet to the firmware if going through the host's queues would come to that at once, and to nothing else: nobody of its
+    /// category is in them, and airtime queue limits allow this frame and another. False leaves everything as it was.
+    #[inline]
+    fn passes<S: Sink>(
+        &mut self,
+        now: Instant,
+        p: Pkt,
+        tid: TidIndex,
+        tx: &Transmitter,
+        hw: &Hardware<'_>,
+        ctx: &mut Ctx<'_, S>,
+    ) -> bool {
+        let room = match self.params.full {
+            WhenFirmwareFull::Drops => self.outstanding < self.params.frames,
+            // With the last place a look ends before the queue is found empty.
+            WhenFirmwareFull::Waits => self.outstanding + 1 < self.params.frames,
+        };
+        if !room || tx.group == Some(tid.peer()) {
+            return false;
+        }
+        let units = match self.counts.0 {
+            true => remembered(&mut self.counted, tx, tid, ctx.packets.get(p).len),
+            false => 0,
+        };
+        let mut to = Downstream { tx, radio: hw.radio, airtime: &mut self.below, room: 0 };
+        if !self.host.passes(now, p, tid, units, &mut to, ctx) {
+            return false;
+        }
+        self.outstanding += 1;
+        ctx.packets.get_mut(p).airtime = units;
+        self.fifos.push(p, tid, ctx);
+        true
     }
 
     /// The host goes round its queues until none gives anything.
@@ -138,7 +204,7 @@ impl FirmwareDriver {
             let moved = host.hand_over(now, ac, &mut to, ctx, |p, tid, ctx| {
                 if drops && *outstanding == params.frames {
                     ctx.drop(now, p, Reason::Overlimit, *place);
-                    return 0;
+                    return None;
                 }
                 *outstanding += 1;
                 let hot = ctx.packets.get_mut(p);
@@ -146,15 +212,11 @@ impl FirmwareDriver {
                 let (stations, groups) = *counts;
                 let counted = if tx.group == Some(tid.peer()) { groups } else { stations };
                 if counted {
-                    let rate = tx.peers[tid.peer().index()].chain.entries()[0].rate;
-                    if (last.0, last.1, last.2) != (rate, ac, hot.len) {
-                        *last = (rate, ac, hot.len, units(rate, ac, hot.len));
-                    }
-                    hot.airtime = last.3;
+                    hot.airtime = remembered(last, tx, tid, hot.len);
                 }
                 let counted = hot.airtime;
                 fifos.push(p, tid, ctx);
-                counted
+                Some(counted)
             });
             if !moved {
                 break;
@@ -249,6 +311,16 @@ impl FirmwareDriver {
     pub(crate) fn below(&self) -> &AirtimeBelow {
         &self.below
     }
+}
+
+/// What a frame of so many bytes counts for, which `last` remembers of the frame before.
+#[inline]
+fn remembered(last: &mut (PhyRate, Ac, u32, u16), tx: &Transmitter, tid: TidIndex, len: u32) -> u16 {
+    let (rate, ac) = (tx.peers[tid.peer().index()].chain.entries()[0].rate, tid.ac());
+    if (last.0, last.1, last.2) != (rate, ac, len) {
+        *last = (rate, ac, len, units(rate, ac, len));
+    }
+    last.3
 }
 
 /// The host reads a station's counters: what has been added since it did so last is charged.

@@ -108,7 +108,7 @@ impl HtcDriver {
     ) {
         loop {
             for ac in Ac::ALL {
-                self.round.fill(now, ac, tx, hw, ctx);
+                self.round.fill(now, ac, false, tx, hw, ctx);
             }
             if !self.admit(now, ctx) {
                 break;

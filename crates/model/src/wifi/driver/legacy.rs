@@ -81,7 +81,7 @@ impl LegacyDriver {
         hw: &mut Hardware<'_>,
         ctx: &mut Ctx<'_, S>,
     ) {
-        self.round.fill(now, ac, tx, hw, ctx);
+        self.round.fill(now, ac, false, tx, hw, ctx);
     }
 
     /// Number of packets in the driver's queues.

@@ -84,7 +84,25 @@ impl Driver {
         }
     }
 
-    /// Takes a packet. The packet is always accepted.
+    /// Takes a packet, and hands PPDUs to the hardware until it is full or no frames are left. The packet is always accepted.
+    #[inline(always)]
+    pub fn take<S: Sink>(
+        &mut self,
+        now: Instant,
+        p: Pkt,
+        tid: TidIndex,
+        tx: &mut Transmitter,
+        hw: &mut Hardware<'_>,
+        ctx: &mut Ctx<'_, S>,
+    ) {
+        if let Self::Firmware(d) = self {
+            return d.take(now, p, tid, tx, hw, ctx);
+        }
+        self.push(now, p, tid, ctx);
+        self.fill(now, tid.ac(), tx, hw, ctx);
+    }
+
+    /// Takes a packet, which nothing is done about until the hardware is filled.
     #[inline(always)]
     pub fn push<S: Sink>(&mut self, now: Instant, p: Pkt, tid: TidIndex, ctx: &mut Ctx<'_, S>) {
         match self {

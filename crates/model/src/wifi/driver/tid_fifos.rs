@@ -35,20 +35,20 @@ impl TidFifos {
         self.turns.schedule(tid);
     }
 
-    /// Goes round the TIDs, one aggregate each, until the hardware is full.
+    /// Goes round the TIDs, one aggregate each, until the hardware is full. `extended`: the PPDU queued last has just taken what it could.
     #[inline(always)]
     pub(super) fn fill<S: Sink>(
         &mut self,
         now: Instant,
         ac: Ac,
+        extended: bool,
         tx: &mut Transmitter,
         hw: &mut Hardware<'_>,
         ctx: &mut Ctx<'_, S>,
     ) {
-        if !hw.radio.stays_open() && self.finds_no_room(ac, tx, hw) {
-            return;
+        if !self.finds_no_room(ac, extended, tx, hw) {
+            self.go_round(now, ac, tx, hw, ctx);
         }
-        self.go_round(now, ac, tx, hw, ctx);
     }
 
     #[inline(never)]
@@ -106,7 +106,8 @@ impl TidFifos {
         }
     }
 
-    /// The PPDU queued last takes what has come for it, if it is not on the air yet.
+    /// The PPDU queued last takes what has come for it, if it is not on the air yet. Whether it was asked.
+    #[inline]
     pub(super) fn extend<S: Sink>(
         &mut self,
         now: Instant,
@@ -114,28 +115,34 @@ impl TidFifos {
         tx: &mut Transmitter,
         hw: &mut Hardware<'_>,
         ctx: &mut Ctx<'_, S>,
-    ) {
+    ) -> bool {
         let Some(header) = hw.radio.last(ac).filter(|header| header.dev == tx.dev && header.in_session)
         else {
-            return;
+            return false;
         };
         let tid = TidIndex::new(header.peer, header.tid);
         let queue = &mut self.queues[tid.index()];
-        if !queue.is_empty() && tx.tids[tid.index()].may_send() && !hw.radio.room(ac, true) {
+        let asks = !queue.is_empty() && tx.tids[tid.index()].may_send() && !hw.radio.room(ac, true);
+        if asks {
             let _ = tx.attempt(now, tid, hw, ctx, |ctx| queue.pop(ctx.packets));
         }
+        asks
     }
 
     /// Whether going round ends with the first TID, which finds the hardware full, or there is none: what most new frames find. It has
-    /// had its turn then.
+    /// had its turn then. Where PPDUs stay open its frames may go with the one queued last, unless that has been `extended`.
     #[inline(always)]
-    fn finds_no_room(&mut self, ac: Ac, tx: &Transmitter, hw: &Hardware<'_>) -> bool {
+    fn finds_no_room(&mut self, ac: Ac, extended: bool, tx: &Transmitter, hw: &Hardware<'_>) -> bool {
         let Some(first) = self.turns.first(ac) else { return true };
         let t = &tx.tids[first.index()];
-        if !t.may_send() || hw.radio.room(ac, t.session == BlockAckSession::Open) {
+        let has_frames = || t.has_waiting() || !self.queues[first.index()].is_empty();
+        if !t.may_send()
+            || hw.radio.room(ac, t.session == BlockAckSession::Open)
+            || (hw.radio.stays_open() && !extended && has_frames())
+        {
             return false;
         }
-        self.turns.found_full(ac, || t.has_waiting() || !self.queues[first.index()].is_empty());
+        self.turns.found_full(ac, has_frames);
         true
     }
 

@@ -260,11 +260,22 @@ impl RateTry {
 }
 
 /// Retry chain (multi-rate retry): up to four rates that the hardware tries in order.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct RetryChain {
     entries: [RateTry; Self::MAX],
     len: u8,
+    /// What is in the entries, 25 bits for each: chains are compared for each frame that joins a PPDU.
+    code: u128,
 }
+
+impl PartialEq for RetryChain {
+    #[inline]
+    fn eq(&self, other: &Self) -> bool {
+        self.code == other.code
+    }
+}
+
+impl Eq for RetryChain {}
 
 impl RetryChain {
     /// Maximum number of entries, as in ath9k hardware.
@@ -278,7 +289,11 @@ impl RetryChain {
         }
         let mut all = [first; Self::MAX];
         all[..entries.len()].copy_from_slice(entries);
-        Some(Self { entries: all, len: entries.len() as u8 })
+        let code =
+            |of: &RateTry| u128::from(of.rate.code().0) << 9 | u128::from(of.tries) << 1 | u128::from(of.rts);
+        // No entry is all zeros, as each has tries: so the code tells how many there are.
+        let code = entries.iter().fold(0, |codes, entry| codes << 25 | code(entry));
+        Some(Self { entries: all, len: entries.len() as u8, code })
     }
 
     /// The entries, in order.
@@ -355,5 +370,27 @@ mod tests {
         assert!(RetryChain::new(&[e; 5]).is_none());
         assert!(RetryChain::new(&[e, RateTry { tries: 0, ..e }]).is_none());
         assert_eq!(RetryChain::new(&[e; 4]).map(|c| c.entries().len()), Some(4));
+    }
+
+    #[test]
+    fn chains_are_equal_if_all_entries_are() {
+        let e = RateTry::new(PhyRate::Ofdm(OfdmRate::M6), 2);
+        let others = [
+            RateTry { tries: 3, ..e },
+            RateTry { rts: true, ..e },
+            RateTry { rate: PhyRate::Ofdm(OfdmRate::M9), ..e },
+            RateTry { rate: PhyRate::parse("he160-mcs11-nss4-gi3.2").unwrap(), tries: u8::MAX, rts: true },
+        ];
+        for len in 1..=RetryChain::MAX {
+            let entries = [e; RetryChain::MAX];
+            let chain = RetryChain::new(&entries[..len]);
+            assert_eq!(chain, RetryChain::new(&entries[..len]));
+            assert_ne!(chain, RetryChain::new(&entries[..len % RetryChain::MAX + 1]));
+            for (at, other) in (0..len).flat_map(|at| others.map(|other| (at, other))) {
+                let mut changed = entries;
+                changed[at] = other;
+                assert_ne!(chain, RetryChain::new(&changed[..len]), "{at} {other:?}");
+            }
+        }
     }
 }

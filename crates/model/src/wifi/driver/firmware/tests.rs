@@ -1,8 +1,12 @@
 use super::*;
 use crate::vocabulary::{Fate, Packet, PeerId};
+use crate::wifi::air::ppdu::Ppdu;
 use crate::wifi::config::{AirtimeParams, AqlParams, HardwareDepth, Mac80211Rules};
 use crate::wifi::testing::{Rig, peer};
 use crate::wifi::tx::aggregate::AmsduLimits;
+use alloc::format;
+use alloc::string::String;
+use proptest::prelude::*;
 
 /// Microseconds after the start.
 fn us(n: u64) -> Instant {
@@ -293,4 +297,79 @@ fn packets_of_two_sockets_do_not_join() {
     bench.rig.tx.peers[0].choose(|_| Duration::ZERO);
     bench.push(us(0), 0, 3);
     assert_eq!(bench.done(us(100), Duration::ZERO), (0, 3));
+}
+
+/// Where everything is: what is left of turns and of limits, who is in which queue, and the frames of each PPDU.
+fn state(bench: &Bench, stations: u16) -> String {
+    let of = |tid: TidIndex| {
+        let driver = &bench.driver;
+        (driver.below().of(tid), driver.host.deficit(tid), driver.host.backlog(tid), driver.backlog(tid))
+    };
+    let tids = (0..stations).flat_map(|s| [0, 5, 6].map(|n| of(TidIndex::new(PeerId(s), n))));
+    let seqs = |p: &Ppdu| -> Vec<u32> {
+        let first = p.mpdus.iter().filter_map(|m| m.pkt);
+        first.flat_map(|p| bench.rig.packets.amsdu(p)).map(|p| bench.rig.packets.get(p).seq).collect()
+    };
+    let ppdus: Vec<_> = bench.rig.radio.ppdus().map(|p| (p.header.peer, p.header.tid, seqs(p))).collect();
+    let (dropped, new) = (bench.rig.packets.account().dropped_total(), bench.driver.host.new_flows());
+    format!("{:?} {ppdus:?} {} {dropped} {new}", tids.collect::<Vec<_>>(), bench.driver.outstanding)
+}
+
+proptest! {
+    /// A packet that does not go through the host's queues leaves everything as one that does.
+    #[test]
+    fn passing_the_host_is_going_through_it(
+        ops in prop::collection::vec((0u8..8, 0u16..3, 0usize..3, 0u32..4, 1u32..20, 0u64..4_000), 1..120),
+        rules in prop::sample::select(vec![Mac80211Rules::Rounds, Mac80211Rules::RoundsWithPending]),
+        frames in prop::sample::select(vec![3, 40, 4096]),
+        drops in any::<bool>(),
+        host_joins in any::<bool>(),
+        shares_airtime in any::<bool>(),
+        airtime in prop::sample::select(vec![AirtimeReport::Counters, AirtimeReport::Frames]),
+        aql in prop::sample::select(vec![None, Some(500), Some(5_000)]),
+        charges in any::<bool>(),
+    ) {
+        let full = if drops { WhenFirmwareFull::Drops } else { WhenFirmwareFull::Waits };
+        let params = FirmwareParams { frames, full, shares_airtime, airtime, ..PARAMS };
+        let aql = aql.map(|low| AqlParams { low: Duration::from_micros(low), ..AqlParams::default() });
+        let turns = AirtimeParams { charge_tx: charges, charge_rx: charges, ..AirtimeParams::default() };
+        let mut sides = [false, true].map(|passes| {
+            let mut bench = Bench::new(3, Scheduler::Mac80211(turns, aql, rules), params);
+            for peer in &mut bench.rig.tx.peers {
+                peer.amsdu = AmsduLimits { packets: 3, bytes: 4095, by_host: host_joins };
+                peer.choose(|_| Duration::ZERO);
+            }
+            (bench, passes)
+        });
+        let mut now = us(0);
+        for (op, station, tid, flow, count, wait) in ops {
+            now += Duration::from_micros(wait);
+            let tid = TidIndex::new(PeerId(station), [0, 5, 6][tid]);
+            let seen = sides.each_mut().map(|(bench, passes)| {
+                match op {
+                    0 if bench.rig.radio.first(Ac::Be.index()).is_some() => {
+                        bench.done(now, Duration::from_micros(wait));
+                    }
+                    1 => {
+                        bench.hears(now);
+                    }
+                    _ => {
+                        for n in 0..count {
+                            let p = bench.rig.packet(tid, 60 + 480 * (n % 4));
+                            bench.rig.packets.get_mut(p).flow_hash = flow.wrapping_mul(0x9e37_79b9);
+                            let (tx, mut hw, mut ctx) = bench.rig.parts();
+                            if *passes {
+                                bench.driver.take(now, p, tid, tx, &mut hw, &mut ctx);
+                            } else {
+                                bench.driver.push(now, p, tid, &mut ctx);
+                                bench.driver.fill(now, tx, &mut hw, &mut ctx);
+                            }
+                        }
+                    }
+                }
+                state(bench, 3)
+            });
+            prop_assert_eq!(&seen[0], &seen[1]);
+        }
+    }
 }

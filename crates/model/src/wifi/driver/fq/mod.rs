@@ -120,7 +120,7 @@ impl StationQueues {
     }
 
     /// Lets frames leave one TID after the other, as the scheduler names them: of each as many as airtime queue limits allow, and in all
-    /// while there is room. `take` puts a frame where it goes, and says what it counts for. Whether any did.
+    /// while there is room. `take` puts a frame where it goes, and says what it counts for, or drops it. Whether any did.
     #[inline]
     fn hand_over<'a, T: StationScheduler + ?Sized, S: Sink>(
         &mut self,
@@ -129,7 +129,7 @@ impl StationQueues {
         ac: Ac,
         to: &mut Downstream<'_>,
         ctx: &mut Ctx<'a, S>,
-        mut take: impl FnMut(Pkt, TidIndex, &mut Ctx<'a, S>) -> u16,
+        mut take: impl FnMut(Pkt, TidIndex, &mut Ctx<'a, S>) -> Option<u16>,
     ) -> bool {
         let mut any = false;
         scheduler.start(ac);
@@ -149,13 +149,13 @@ impl StationQueues {
                 };
                 let Some(p) = frame else { break };
                 to.room -= 1;
-                let units = take(p, tid, ctx);
+                attempt = Attempt::Sent;
+                let Some(units) = take(p, tid, ctx) else { continue };
                 if to.tx.group == Some(tid.peer()) {
                     to.airtime.add_to_groups(units);
                 } else {
                     to.airtime.add(tid, units);
                 }
-                attempt = Attempt::Sent;
                 if limits.by_host {
                     self.hand_over_joined(now, (tid, p), limits, to, ctx, &mut take);
                 }
@@ -180,7 +180,7 @@ impl StationQueues {
         limits: AmsduLimits,
         to: &mut Downstream<'_>,
         ctx: &mut Ctx<'a, S>,
-        take: &mut impl FnMut(Pkt, TidIndex, &mut Ctx<'a, S>) -> u16,
+        take: &mut impl FnMut(Pkt, TidIndex, &mut Ctx<'a, S>) -> Option<u16>,
     ) {
         let head = ctx.packets.get_mut(first);
         head.follows = false;
@@ -192,7 +192,7 @@ impl StationQueues {
             ctx.packets.get_mut(p).follows = ctx.packets.charge(p) == charge;
             packets += 1;
             to.room -= 1;
-            to.airtime.add(tid, take(p, tid, ctx));
+            to.airtime.add(tid, take(p, tid, ctx).unwrap_or(0));
         }
     }
 
@@ -279,6 +279,42 @@ impl FqDriver {
         self.schedule(now, tid);
     }
 
+    /// Whether a packet that counts for `units` finds its way free: it would be queued and leave at once, and nothing would be left to do.
+    /// If so all is as if it had, `below` included.
+    #[inline]
+    pub(super) fn passes<S: Sink>(
+        &mut self,
+        now: Instant,
+        p: Pkt,
+        tid: TidIndex,
+        units: u16,
+        to: &mut Downstream<'_>,
+        ctx: &mut Ctx<'_, S>,
+    ) -> bool {
+        let Self { queues, scheduler: AnyScheduler::WeightedDeficit(scheduler) } = self else { return false };
+        let (tin, ac) = (TinId(tid.0), tid.ac());
+        let limits = to.tx.peers[tid.peer().index()].limits[ac.index()].amsdu();
+        if queues.flows.has_laws()
+            || !scheduler.is_idle(ac, &queues.over(to))
+            || !queues.over(to).allows(tid)
+            || !queues.flows.is_free(tin, p, ctx.packets)
+        {
+            return false;
+        }
+        to.airtime.add(tid, units);
+        if !queues.over(to).allows(tid) {
+            to.airtime.remove(tid, units);
+            return false;
+        }
+        scheduler.passed(now, tid, &queues.over(to));
+        let codel = queues.codel(tid.peer());
+        queues.flows.pass(now, tin, p, &codel, ctx);
+        if limits.by_host {
+            ctx.packets.get_mut(p).follows = false;
+        }
+        true
+    }
+
     /// The TID has frames: lists its schedulable unit with the scheduler, unless already listed.
     #[inline]
     pub fn schedule(&mut self, now: Instant, tid: TidIndex) {
@@ -298,14 +334,15 @@ impl FqDriver {
         each!(scheduler, s => queues.serve(s, now, ac, tx, hw, ctx));
     }
 
-    /// Lets frames leave for a firmware, as the scheduler says. `take` puts one where it goes, and says what it counts for. Whether any did.
+    /// Lets frames leave for a firmware, as the scheduler says. `take` puts one where it goes, and says what it counts for, or drops it. Whether
+    /// any did.
     pub(super) fn hand_over<'a, S: Sink>(
         &mut self,
         now: Instant,
         ac: Ac,
         to: &mut Downstream<'_>,
         ctx: &mut Ctx<'a, S>,
-        take: impl FnMut(Pkt, TidIndex, &mut Ctx<'a, S>) -> u16,
+        take: impl FnMut(Pkt, TidIndex, &mut Ctx<'a, S>) -> Option<u16>,
     ) -> bool {
         let Self { queues, scheduler } = self;
         each!(scheduler, s => queues.hand_over(s, now, ac, to, ctx, take))
@@ -358,6 +395,12 @@ impl FqDriver {
     #[cfg(test)]
     pub(crate) fn deficit(&self, tid: TidIndex) -> i64 {
         self.scheduler.deficit(tid)
+    }
+
+    /// How often a flow's queue was listed as new.
+    #[cfg(test)]
+    pub(crate) fn new_flows(&self) -> u64 {
+        self.queues.flows.stats().new_flow_count
     }
 
     #[cfg(test)]

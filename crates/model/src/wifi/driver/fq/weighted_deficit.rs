@@ -77,10 +77,37 @@ impl WeightedDeficit {
         rotates
     }
 
+    /// Whether nobody is listed in a category, and its limit is not reached.
+    #[inline]
+    pub(super) fn is_idle(&self, ac: Ac, view: &DeviceView<'_>) -> bool {
+        let is_full = || self.active.is_some() && view.is_category_full(ac, || 1);
+        self.rounds[ac.index()].is_empty() && !is_full()
+    }
+
+    /// A TID that was listed alone has had its one frame sent, and left: its deficit is what looking for it twice has made of it.
+    #[inline]
+    pub(super) fn passed(&mut self, now: Instant, tid: TidIndex, view: &DeviceView<'_>) {
+        if let Some(active) = &mut self.active {
+            active[representative(tid).index()] = Some(now);
+        }
+        let used = if self.active.is_some() { view.pending(tid).nanos() as i64 } else { 0 };
+        if self.pool.deficit(Member(tid.0)) <= used {
+            let share = share_of(&self.params, self.weights[tid.peer().index()]);
+            let lacking = used - self.pool.deficit(Member(tid.0));
+            self.pool.charge(Member(tid.0), -(lacking / share + 1) * share);
+        }
+    }
+
     #[cfg(test)]
     pub(super) fn lists(&self) -> (&Drr, &[DeficitRoundRobin; 4]) {
         (&self.pool, &self.rounds)
     }
+}
+
+/// What a station of this weight gets in a round, in nanoseconds.
+#[inline]
+fn share_of(params: &AirtimeParams, weight: u32) -> i64 {
+    (quantum(params) * i64::from(weight) / i64::from(AIRTIME_WEIGHT)).max(LEAST_SHARE)
 }
 
 /// Stations that are listed in a category, or were of late.
@@ -144,8 +171,7 @@ impl StationScheduler for WeightedDeficit {
         let Self { params, pool, weights, .. } = self;
         let rounds = &mut self.rounds[ac.index()];
         let has_pending = self.active.is_some();
-        let weight = |m: Member| i64::from(weights[TidIndex(m.0).peer().index()]);
-        let share = |m| (quantum(params) * weight(m) / i64::from(AIRTIME_WEIGHT)).max(LEAST_SHARE);
+        let share = |m: Member| share_of(params, weights[TidIndex(m.0).peer().index()]);
         // linux: net/mac80211/tx.c ieee80211_sta_deficit (6.0).
         let pending = |m: Member| if has_pending { view.pending(TidIndex(m.0)).nanos() as i64 } else { 0 };
         loop {
