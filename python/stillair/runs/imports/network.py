@@ -42,6 +42,8 @@ class Shaped(NamedTuple):
 
     kbit: int
     options: Mapping[str, object]
+    burst: int | None = None
+    """Bytes, of an htb."""
 
 
 @dataclass
@@ -382,6 +384,8 @@ def _lines(made: Network, found: Sequence[facts.Fact]) -> None:
             made.left.append(f"{shaper.where}: a second shaper, at {shaper.device}")
         elif not shaper.enabled:
             made.left.append(f"{shaper.where}: the shaper of {shaper.device} is disabled")
+        elif not shaper.script:
+            made.left.append(f"{shaper.where}: the shaper of {shaper.device} has no script, and is not started")
         elif shaper.down_kbit <= 0 and shaper.up_kbit <= 0:
             made.left.append(f"{shaper.where}: the shaper of {shaper.device}, which has no rate")
         else:
@@ -393,7 +397,7 @@ def _lines(made: Network, found: Sequence[facts.Fact]) -> None:
 
 def _of_sqm(made: Network, shaper: facts.Shaper) -> None:
     made.shaper = {
-        way: Shaped(kbit, options)
+        way: Shaped(kbit, options, shaper.bursts.get(way))
         for way, kbit, options in (("down", shaper.down_kbit, shaper.down), ("up", shaper.up_kbit, shaper.up))
         if kbit > 0
     }
