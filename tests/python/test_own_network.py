@@ -170,6 +170,15 @@ def test_who_does_it_is_named(wanted: list[str], says: list[str]) -> None:
     assert [line[2:] for line, after in itertools.pairwise(lines) if after == "[[flow]]"] == says
 
 
+def test_cells_of_atm_do_not_fill_the_modem_of_a_shaped_line() -> None:
+    for shaper in ("cake", "fq_codel"):
+        text = _new(["--line", "adsl-16-1", "--shaper", shaper, "--station", "laptop=5m"])
+        run = Scenario(text).run(overrides={"duration": "10 s"}).runs[0]
+        (ping,) = run["pings"].values()
+        assert ping["p95_ms"] is not None
+        assert ping["p95_ms"] < 60, shaper
+
+
 def test_a_home_by_one_command(capsys: pytest.CaptureFixture[str]) -> None:
     """A named line with cake keeps a call usable beside an upload; without a shaper it waits in the modem."""
 
