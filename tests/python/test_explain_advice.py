@@ -42,7 +42,10 @@ def test_a_line_is_shaped_both_ways_at_its_router(tmp_path: Path, traffic: tuple
     assert first.findings[0].kind == "bloat"
     (change,) = changes.of(first.findings[0], whole)
     key, value = change.overrides[0]
-    assert (key, value) == ("node.ap.interface.eth0.shaper", '{down="95 Mbit/s",up="19 Mbit/s"}')
+    assert (key, value) == (
+        "node.ap.interface.eth0.shaper",
+        '{down="95 Mbit/s",up="19 Mbit/s",qdisc={kind="cake",overhead=18,mpu=64}}',
+    )
     of = (first.delays.of, first.delays.name, first.delays.way)
     outcome = tried.try_one(scenario, short[:1], change, runs, of, None)
     assert isinstance(outcome, tried.Tried)
@@ -198,7 +201,12 @@ def test_each_line_has_80_columns_and_plain_words(tmp_path: Path) -> None:
     said = CliRunner().invoke(app, ["explain", str(file), "--packet", "--set", "duration=8 s"])
     assert said.exit_code == 0, said.output
     assert [line for line in said.stdout.splitlines() if len(line) > 80] == []
-    assert '    --set \'node.ap.interface.eth0.shaper={down="95 Mbit/s",up="19 Mbit/s"}\'' in said.stdout
+    for pasted in (
+        'down="95 Mbit/s"',
+        'up="19 Mbit/s"',
+        'qdisc={kind="cake",overhead=18,mpu=64}',
+    ):
+        assert f"    --set 'node.ap.interface.eth0.shaper.{pasted}'" in said.stdout
     words = " ".join(said.stdout.split())
     for jargon in ("becomes larger", "protection", "no effect that is sure", "become larger"):
         assert jargon not in words
@@ -209,13 +217,82 @@ def test_each_line_has_80_columns_and_plain_words(tmp_path: Path) -> None:
     assert [line for line in noted.stderr.splitlines() if "combinations" not in line and len(line) > 80] == []
 
 
-def test_a_long_shaper_is_pasted_in_two_keys() -> None:
-    table = '{down="95 Mbit/s",up="19 Mbit/s"}'
+def test_a_long_shaper_is_pasted_in_its_keys() -> None:
+    table = '{down="95 Mbit/s",up="19 Mbit/s",qdisc={kind="cake",overhead=18,wash=true}}'
     key = "node.a-router-with-a-long-name.interface.eth0.shaper"
     assert list(page._pasted(key, table)) == [
         f"    --set '{key}.down=\"95 Mbit/s\"'",
         f"    --set '{key}.up=\"19 Mbit/s\"'",
+        f"    --set '{key}.qdisc={{kind=\"cake\",overhead=18,wash=true}}'",
     ]
+    # Of a file with `up` that would stay: the table is set whole, however long it is.
+    one = table.replace('up="19 Mbit/s",', "")
+    assert list(page._pasted(key, one)) == [f"    --set '{key}={one}'"]
+
+
+_CAKE = 'tins = "besteffort", isolation = "dual-dsthost", ingress = true, wash = true'
+_UP = 'bandwidth = "20 Mbit/s", isolation = "dual-srchost", ack_filter = "ack-filter"'
+
+
+@pytest.mark.parametrize(
+    ("wan", "down", "up"),
+    [
+        # As `stillair import` writes cakes with options of their own; each keeps them.
+        (
+            f'masquerade = true, qdisc = {{ kind = "cake", {_UP}, nat = true }},'
+            f' shaper = {{ down = "120 Mbit/s", qdisc = {{ kind = "cake", {_CAKE}, nat = true }} }}',
+            {"tins": "besteffort", "isolation": "dual-dsthost", "ingress": True, "wash": True, "nat": True},
+            {"tins": "diffserv3", "isolation": "dual-srchost", "ack_filter": "ack-filter", "nat": True},
+        ),
+        # And an htb.
+        (
+            'qdisc = { kind = "htb", rate = "20 Mbit/s", burst = "2500 B", child = "fq_codel" },'
+            ' shaper = { down = "120 Mbit/s", qdisc = "fq_codel" }',
+            {"tins": "diffserv3"},
+            {"tins": "diffserv3"},
+        ),
+        # One shaper for both; hosts are not one behind the address of the router.
+        (
+            'masquerade = true, shaper = { down = "120 Mbit/s", up = "20 Mbit/s" }',
+            {"isolation": "triple-isolate", "nat": True},
+            {"isolation": "triple-isolate", "nat": True},
+        ),
+        # Of what leaves alone: what comes in has no acknowledgements to filter, and its hosts are the destinations.
+        (
+            f'shaper = {{ up = "20 Mbit/s", qdisc = {{ kind = "cake", {_UP.partition(", ")[2]} }} }}',
+            {"isolation": "dual-dsthost", "ack_filter": "no-ack-filter"},
+            {"isolation": "dual-srchost", "ack_filter": "ack-filter"},
+        ),
+    ],
+)
+def test_the_shaper_that_is_proposed_is_taken_and_keeps_what_is_there(
+    wan: str, down: dict[str, Any], up: dict[str, Any], tmp_path: Path
+) -> None:
+    before = 'interface.eth0 = { link = "wan", address = "10.0.0.1"'
+    text = home(tmp_path, "--internet", "100/20").text
+    assert before in text
+    text = text.replace(before, f"{before}, {wan}")
+    text = text.replace('delay = "10 ms"', 'delay = "10 ms"\noverhead = "pppoe-ptm"')
+    scenario = Scenario(text)
+    whole = resolved(scenario)
+    own = changes.with_qdisc(whole, [], scenario.text)
+    assert own == ({"ap.eth0"} if wan.partition("shaper")[0].count("qdisc") else set())
+    (change,) = changes.of(findings.Finding("shaper-above", "ap.eth0", 90.0, 0.9), whole, own)
+    made = access.interface("ap.eth0", resolved(scenario, changes.as_written(change.overrides, scenario.text)))
+    for one, rate, expected in ((made["ingress"], 95, down), (made["qdisc"]["config"], 19, up)):
+        assert (one["bandwidth_bps"], one["overhead_bytes"], one["atm"]) == (rate * 1_000_000, 30, "ptm")
+        assert {key: one.get(key) for key in expected} == expected
+    again = resolved(scenario, change.overrides)
+    assert not list(changes.of(findings.Finding("shaper-above", "ap.eth0", 90.0, 0.9), again, own))
+
+
+def test_a_qdisc_by_an_override_is_one_of_its_own(tmp_path: Path) -> None:
+    scenario = home(tmp_path, "--internet", "100/20")
+    sets = [("node.ap.interface.eth0.qdisc", "fq_codel")]
+    whole = resolved(scenario, sets)
+    own = changes.with_qdisc(whole, sets, scenario.text)
+    (change,) = changes.of(findings.Finding("bloat", "ap.eth0", 90.0, 0.9), whole, own)
+    assert access.is_shaped(access.lines(whole)[0], resolved(scenario, [*sets, *change.overrides]))
 
 
 def test_as_many_runs_as_are_asked_for(tmp_path: Path) -> None:

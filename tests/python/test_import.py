@@ -241,8 +241,32 @@ def test_two_cakes_of_tc() -> None:
     assert 'shaper = { down = "95000 kbit/s", qdisc = { kind = "cake", tins = "diffserv4"' in text
     assert 'qdisc = { kind = "cake", bandwidth = "18000 kbit/s"' in text
     assert text.count("ingress = true") == 1
+    # The one that leads to the hosts sees their addresses; the one before the line sees the router's.
+    assert 'address = "10.0.0.1", masquerade = true, qdisc' in text
+    assert text.count("nat = true") == 1
+    assert "guess: ens28 leads to the hosts" in text
     assert "tc-2026.json: entry 2: cake at ens27, up; 138555 drops so far." in text
     assert "guess: down has up's options" not in text
+
+
+@pytest.mark.parametrize(
+    ("device", "nat", "flows", "masquerade", "told_apart"),
+    [
+        ("wan", True, "triple-isolate", True, True),
+        # As sqm's: on the wire such a cake has one host, and so it has here.
+        ("wan", False, "triple-isolate", True, False),
+        ("ifb4wan", False, "dual-dsthost", True, False),
+        ("wan", False, "flows", False, False),
+    ],
+)
+def test_a_cake_of_tc_is_behind_masquerading_as_that_of_sqm_is(
+    device: str, nat: bool, flows: str, masquerade: bool, told_apart: bool, tmp_path: Path
+) -> None:
+    options = {"bandwidth": 1_250_000, "diffserv": "diffserv3", "flowmode": flows, "nat": nat, "raw": True}
+    (tmp_path / "tc.json").write_text(json.dumps([{"kind": "cake", "dev": device, "root": True, "options": options}]))
+    text = scenario.text(network.of(kinds.read(tmp_path / "tc.json")), ["tc.json"])
+    assert ("masquerade = true" in text, "nat = true" in text) == (masquerade, told_apart)
+    assert ("# guess: the router masquerades, as one at a line does; a bridge has neither" in text) == masquerade
 
 
 def test_the_interface_that_is_meant() -> None:

@@ -93,7 +93,14 @@ def test_the_line_adds_what_the_shaper_counts() -> None:
             {"tins": "besteffort", "nat": True},
             {"tins": "besteffort", "nat": True},
         ),
-        ({"script": "simple.qos"}, {"tins": "besteffort"}, {"tins": "diffserv3"}),
+        # Its firewall clears the DSCP behind the cake, whatever the cake's own words say.
+        ({"script": "simple.qos"}, {"tins": "besteffort", "wash": True}, {"tins": "diffserv3"}),
+        (
+            {"script": "simple.qos", "iqdisc_opts": "nowash", "squash_ingress": "0"},
+            {"tins": "diffserv3", "wash": True},
+            {"tins": "diffserv3"},
+        ),
+        ({"script": "simple.qos", "squash_dscp": "0"}, {"tins": "besteffort"}, {"tins": "diffserv3"}),
         ({"script": "simplest.qos"}, {"tins": "besteffort"}, {"tins": "besteffort"}),
         # The last of competing words holds.
         (
@@ -145,7 +152,10 @@ def test_framing_that_counts_nothing_is_said() -> None:
     by_table = shaper({**LAYERS, "linklayer_adaptation_mechanism": "tc_stab"})
     assert "overhead" not in by_table.up
     assert "overhead 34: linklayer_adaptation_mechanism is tc_stab" in by_table.unread
-    assert any(one.startswith("linklayer ptm: sqm-scripts take it") for one in shaper({"linklayer": "ptm"}).unread)
+    as_ethernet = shaper({**LAYERS, "linklayer": "ptm"}).unread
+    assert any(one.startswith("linklayer ptm: sqm-scripts take it") for one in as_ethernet)
+    below = {"qdisc": "fq_codel", "script": "simplest.qos", "overhead": "34"}
+    assert "overhead 34: linklayer is none" in shaper(below).unread
     assert "overhead 999: more or less than cake takes" in shaper({**LAYERS, "overhead": "999"}).unread
 
 
@@ -155,6 +165,132 @@ def test_flags_of_luci_do_not_count_for_the_scripts() -> None:
     assert [one.split(": ")[0] for one in off.said] == ["squash_dscp, squash_ingress", "iqdisc_opts, eqdisc_opts"]
     assert all("LuCI" in one for one in off.said)
     assert not shaper({**LAYERS, **ADVANCED}).said
+
+
+def test_the_file_that_openwrt_comes_with_needs_no_comment() -> None:
+    stock = {
+        "script": "piece_of_cake.qos",
+        "qdisc_advanced": "0",
+        "ingress_ecn": "ECN",
+        "egress_ecn": "ECN",
+        "qdisc_really_really_advanced": "0",
+        "itarget": "auto",
+        "etarget": "auto",
+        "linklayer": "none",
+    }
+    assert (list(shaper(stock).unread), list(shaper(stock).said)) == ([], [])
+    # Of an fq_codel there is the burst alone, and what LuCI hides is told only if it makes a difference.
+    below = shaper({**stock, "script": "simplest.qos", "qdisc": "fq_codel"})
+    assert [one.split(" ")[0] for one in below.unread] == ["burst"]
+    assert not below.said
+    more = {"squash_dscp": "1", "squash_ingress": "0", "elimit": "1001", "egress_ecn": "NOECN", "itarget": "7ms"}
+    told = shaper({**stock, **more, "script": "simplest.qos", "qdisc": "fq_codel"}).said
+    assert [one.split(": ")[0] for one in told] == ["egress_ecn", "itarget"]
+
+
+def test_what_squashes_the_dscp_is_told_as_it_is() -> None:
+    def of(script: str, **options: str) -> list[str]:
+        unread = shaper({"qdisc": "fq_codel", "script": script, **options}).unread
+        return [one for one in unread if one.startswith("squash_dscp")]
+
+    # On by default in the one script that has a firewall for it.
+    (one,) = of("simple.qos")
+    assert one.startswith("squash_dscp 1: simple.qos clears the DSCP of what comes in by a firewall; here it stays")
+    assert of("simple.qos", squash_dscp="1") == [one]
+    assert of("simple.qos", squash_dscp="0") == of("simplest.qos") == of("simplest_tbf.qos", squash_dscp="0") == []
+    for script in ("simplest.qos", "simplest_tbf.qos"):
+        assert of(script, squash_dscp="1") == [
+            f"squash_dscp 1: without effect on the router too; {script} does not clear the DSCP"
+        ]
+
+
+def test_the_script_of_tbf_takes_no_cake() -> None:
+    made = shaper({"script": "simplest_tbf.qos", "etarget": "8ms", "egress_ecn": "NOECN"})
+    assert dict(made.up) == {"kind": "fq_codel", "limit": 1001, "target": "8000 us", "ecn": False}
+    assert made.down["kind"] == "fq_codel"
+    assert "qdisc cake: simplest_tbf.qos does not take it and runs fq_codel, and so does this" in made.said
+    assert not [one for one in made.unread if "cake has none" in one or "cake marks" in one]
+
+
+@pytest.mark.parametrize(
+    ("kbit", "burst"),
+    # A millisecond at the rate, but a packet in cells of ATM at least.
+    [("1000", 1749), ("13992", 1749), ("14000", 1750), ("85000", 10_625)],
+)
+def test_an_htb_has_the_burst_of_the_scripts(kbit: str, burst: int) -> None:
+    below = {"qdisc": "fq_codel", "script": "simplest.qos"}
+    made = shaper({**below, "upload": kbit})
+    htb = interface(scenario.text(network.of([made]), ["sqm"]))["qdisc"]["config"]
+    assert (htb["kind"], htb["burst_bytes"], htb["cburst_bytes"]) == ("htb", burst, burst)
+    # A shaper takes none: that of what comes in is told, where anything shapes it.
+    assert "burst of 10625 bytes of what comes in: the htb of a shaper has 1600" in made.unread
+    up = shaper({**below, "upload": kbit, "download": "0"})
+    assert not [one for one in up.unread if one.startswith("burst")]
+    alone = interface(scenario.text(network.of([up]), ["sqm"]))
+    assert alone["qdisc"]["config"]["burst_bytes"] == burst
+    assert "ingress" not in alone
+
+
+@pytest.mark.parametrize(
+    ("given", "target", "said"),
+    [
+        ("", "13992 us", ""),
+        ("auto", "13992 us", ""),
+        ("7auto", "13992 us", ""),
+        ("default", None, ""),
+        ("5ms", "5000 us", ""),
+        ("5 ms", "5000 us", ""),
+        # Digits at the start and letters at the end are all that counts.
+        ("1.5ms", "1000 us", "etarget 1.5ms: 1ms, as sqm-scripts read it"),
+        ("5", None, "etarget 5: sqm-scripts take no such time"),
+        ("5min", None, "etarget 5min: sqm-scripts take no such time"),
+        ("5MS", None, "etarget 5MS: sqm-scripts take no such time"),
+        ("0ms", None, "etarget 0ms: more or less than fq_codel takes"),
+    ],
+)
+def test_targets_are_read_as_the_scripts_read_them(given: str, target: str | None, said: str) -> None:
+    flags = {"qdisc_really_really_advanced": "1"}
+    made = shaper({"qdisc": "fq_codel", "script": "simplest.qos", "upload": "1000", "etarget": given, **flags})
+    assert made.up.get("target") == target
+    assert made.up.get("interval") == ("108992 us" if target == "13992 us" else None)
+    told = [one for one in (*made.said, *made.unread) if "target" in one]
+    assert [one[: len(said)] for one in told] == [said] * bool(said)
+
+
+@pytest.mark.parametrize(
+    ("given", "ecn", "unread"),
+    [("ECN", True, 0), ("ecn", True, 0), ("NOECN", False, 0), ("noecn", False, 0), ("off", True, 1)],
+)
+def test_ecn_by_another_word_is_handed_on(given: str, ecn: bool, unread: int) -> None:
+    made = shaper({"qdisc": "fq_codel", "script": "simplest.qos", "egress_ecn": given})
+    assert made.up["ecn"] == ecn
+    assert len([one for one in made.unread if one.startswith("egress_ecn off: neither")]) == unread
+
+
+def test_missing_keys_are_what_the_scripts_make_of_them() -> None:
+    rest = "config queue\noption enabled '1'\noption interface 'wan'\n"
+    script = "option script 'layer_cake.qos'\n"
+    (made,) = uci.read("sqm", rest + script)
+    assert isinstance(made, Shaper)
+    assert (made.down_kbit, made.up_kbit) == (14_698, 2_302)
+    assert "no upload: sqm-scripts take 2302 kbit/s then" in made.said
+    (off,) = uci.read("sqm", f"{rest}{script}option download '0'\noption upload '10000'\n")
+    assert isinstance(off, Shaper)
+    assert (off.down_kbit, off.up_kbit) == (0, 10_000)
+    # A script is never guessed: without one nothing is started.
+    (none,) = uci.read("sqm", f"{rest}option download '85000'\noption upload '10000'\n")
+    text = scenario.text(network.of([none]), ["sqm"])
+    assert "# left out: sqm:1: the shaper of wan has no script, and is not started." in text
+    assert "shaper =" not in text
+
+
+@pytest.mark.parametrize(("off", "way", "rate"), [("download", "down", 10_526_000), ("upload", "up", 89_474_000)])
+def test_a_direction_that_nothing_shapes_is_no_bottleneck(off: str, way: str, rate: int) -> None:
+    text = scenario.text(network.of([shaper({**LAYERS, off: "0"})]), ["sqm"])
+    link = json.loads(_native.resolve(text, "x.toml", []))["links"][0]
+    rates = sorted(link[medium]["line"]["rate_bps"] for medium in ("medium", "medium_back"))
+    assert rates == [rate, 1_000_000_000]
+    assert f"# guess: nothing shapes what goes {way}, and no file tells the line's rate {way}." in text
 
 
 def test_fq_codel_below_an_htb() -> None:

@@ -1,5 +1,6 @@
 """`stillair new` and `stillair check`: a network of one's own, and what it comes to."""
 
+import itertools
 import json
 import tomllib
 from pathlib import Path
@@ -8,6 +9,7 @@ import pytest
 
 from stillair import Scenario, _native
 from stillair.__main__ import status
+from stillair.explain import access
 
 BLINK = {"duration": "1.1 s", "warm_up": "1 s"}
 EVERYTHING = [
@@ -119,6 +121,64 @@ def test_a_shaper_takes_the_queue_from_the_modem(capsys: pytest.CaptureFixture[s
     assert capsys.readouterr().err == ""
 
 
+@pytest.mark.parametrize("shaper", ["cake", "fq_codel"])
+@pytest.mark.parametrize(
+    ("line", "framing", "below"),
+    [
+        (["--line", "adsl-16-1"], (40, 0, "atm"), 82),
+        (["--line", "vdsl-80-20"], (30, 0, "ptm"), 92),
+        (["--internet", "100/20"], (18, 64, "noatm"), 94),
+        (["--line", "starlink-104-14"], (None, 0, "noatm"), 95),
+    ],
+)
+def test_a_shaper_is_below_its_line_with_what_that_adds(
+    line: list[str], framing: tuple[int | None, int, str], below: int, shaper: str
+) -> None:
+    text = _new([*line, "--shaper", shaper])
+    whole = json.loads(Scenario(text).resolve([]))
+    (of,) = access.lines(whole)
+    assert access.is_shaped(of, whole)
+    made = access.interface(of.near, whole)
+    part = 95 if shaper == "cake" else below
+    assert f"# The shaper has {part} % of the line's rates, so that packets wait there" in text
+    for one, bps in ((made["ingress"], of.down_bps), (made["qdisc"]["config"], of.up_bps)):
+        assert one["bandwidth_bps" if shaper == "cake" else "rate_bps"] == bps * part // 100_000 * 1000
+        if shaper == "cake":
+            assert (one["overhead_bytes"], one["mpu_bytes"], one["atm"]) == framing
+    # At 95 % without it a full packet in cells of ATM comes to 110 % of the line, in those of PTM to 98 %.
+    as_raw = [("node.ap.interface.eth0.shaper.qdisc", "fq_codel")] if shaper == "cake" else []
+    rates = [(f"node.ap.interface.eth0.shaper.{way}", f"{bps * 95 // 100} bit/s") for way, bps in _rates_of(of)]
+    whole = json.loads(Scenario(text).resolve([*as_raw, *rates]))
+    assert access.is_shaped(of, whole) == (framing[2] != "atm")
+
+
+def _rates_of(line: access.Line) -> list[tuple[str, int]]:
+    return [("down", line.down_bps), ("up", line.up_bps)]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "says"),
+    [
+        (["download", "ping"], ["Each station downloads.", "Each station is pinged."]),
+        (["download=tv", "ping=tv"], ["tv downloads.", "tv is pinged."]),
+        (["download=tv", "download=pc"], ["pc and tv download."]),
+    ],
+)
+def test_who_does_it_is_named(wanted: list[str], says: list[str]) -> None:
+    stations = ["--station", "pc=3m", "--station", "phone=8m", "--station", "tv=9m"]
+    lines = _new([*stations, *(part for one in wanted for part in ("--traffic", one))]).splitlines()
+    assert [line[2:] for line, after in itertools.pairwise(lines) if after == "[[flow]]"] == says
+
+
+def test_cells_of_atm_do_not_fill_the_modem_of_a_shaped_line() -> None:
+    for shaper in ("cake", "fq_codel"):
+        text = _new(["--line", "adsl-16-1", "--shaper", shaper, "--station", "laptop=5m"])
+        run = Scenario(text).run(overrides={"duration": "10 s"}).runs[0]
+        (ping,) = run["pings"].values()
+        assert ping["p95_ms"] is not None
+        assert ping["p95_ms"] < 60, shaper
+
+
 def test_a_home_by_one_command(capsys: pytest.CaptureFixture[str]) -> None:
     """A named line with cake keeps a call usable beside an upload; without a shaper it waits in the modem."""
 
@@ -220,6 +280,7 @@ def _new(arguments: list[str]) -> str:
         (["--station", "a=1 m,sleeps"], 'expected nothing behind the place but "power-save"'),
         (["--shaper", "cak", "--internet", "9/9"], 'did you mean "cake"?'),
         (["--traffic", "downlod"], 'did you mean "download"?'),
+        (["--traffic", "upload="], 'found "upload=", expected a station behind "=", or "upload" alone'),
         (["--delay", "soon"], 'found "soon", expected a time'),
         (["--force"], "has no effect without a file"),
     ],

@@ -173,6 +173,28 @@ def resolved(*flows: tuple[str, float]) -> dict[str, Any]:
     }
 
 
+@pytest.mark.parametrize(
+    ("gap", "packets", "part", "gets"),
+    [
+        # Periodic datagrams are as many as they are: what has fewer waits before a full socket.
+        ("periodic", 100, 0.91, True),
+        ("periodic", 600, 0.89, False),
+        ("periodic", 100, 0.80, False),
+        ("periodic", 9, 0.10, False),
+        # At random three standard deviations are chance.
+        ("exponential", 600, 0.79, True),
+        ("exponential", 600, 0.77, False),
+        ({"uniform_millionths": [0, 2_000_000]}, 100, 0.61, True),
+        ("exponential", 100, 0.59, False),
+    ],
+)
+def test_only_random_gaps_leave_room_for_chance(gap: Any, packets: int, part: float, gets: bool) -> None:  # noqa: ANN401
+    text = resolved(("x", 1.0))
+    text["flows"][0]["traffic"]["gap"] = gap
+    run: Any = {"flows": {"x.x": udp(part, 0.0, packets)}, "goodput_total_mbps": 1.0}
+    assert goal.counted(run, text).steady == (("x.x",) if gets else ())
+
+
 def udp(goodput: float, loss: float, packets: int = 4000, delay: float = 30.0) -> dict[str, Any]:
     return {"protocol": "udp", "goodput_mbps": goodput, "loss": loss, "packets": packets, "delay_p95_ms": delay}
 
@@ -202,6 +224,7 @@ def test_a_flow_of_a_fixed_rate_that_gets_it_is_no_transfer() -> None:
 def test_a_flow_that_begins_late_or_at_random_gets_its_rate_too() -> None:
     text = resolved(("late", 4.0), ("few", 0.01))
     text["flows"][0]["start_ns"] = 6_000_000_000
+    text["flows"][1]["traffic"]["gap"] = "exponential"
     run: Any = {"flows": {"late.x": udp(2.0, 0.0), "few.x": udp(0.007, 0.0, 12)}, "goodput_total_mbps": 2.0}
     assert goal.counted(run, text).steady == ("late.x", "few.x")
 

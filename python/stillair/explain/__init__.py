@@ -9,6 +9,7 @@ What is said comes from packets that were followed (`[record] sojourn`); what wo
     changes   what might be changed, by finding
     findings  the causes of late packets, the largest first
     air       who has the air for how little, and what hidden stations cost
+    shaping   cake before an access line: what is there, and the keys for another rate
     access    lines to the Internet, their shapers, and what is on which side
     quality   what an application makes of a path (QoO)
 """

@@ -1,5 +1,6 @@
 """Lines to the Internet, with the shaper that a router has before one; and what is on which side of an interface."""
 
+import math
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -7,7 +8,44 @@ Resolved = Mapping[str, Any]
 
 SHARE = 0.95
 """Of a line's rates, at which a router shapes so that packets wait in its own queues and not in the modem.
-A shaper of at most this part keeps the modem's buffer empty."""
+A shaper of at most this part keeps the modem's buffer empty, if it counts packets as the line does."""
+_FULL = 1500
+"""Bytes of a full packet."""
+_ETHERNET = 14
+
+
+class Framing(NamedTuple):
+    """What a packet costs on a line, or what a shaper takes that for."""
+
+    overhead: int | None = None
+    """Bytes beside the IP packet; none (`raw`) are those of Ethernet's header alone."""
+    mpu: int = 0
+    atm: str = "noatm"
+
+    def size(self, packet: int) -> int:
+        """Bytes that an IP packet comes to."""
+        # linux: net/sched/sch_cake.c cake_calc_overhead (6.1).
+        whole = max(packet + (_ETHERNET if self.overhead is None else self.overhead), self.mpu)
+        if self.atm == "atm":
+            return math.ceil(whole / 48) * 53
+        return whole + math.ceil(whole / 64) if self.atm == "ptm" else whole
+
+
+RAW = Framing()
+"""That of an htb, and of a cake without a word of it."""
+
+
+def framing(of: Mapping[str, Any]) -> Framing:
+    """That of a resolved line or discipline."""
+    if "overhead_bytes" not in of:
+        return RAW
+    return Framing(of["overhead_bytes"], of["mpu_bytes"], of["atm"])
+
+
+def share(line: Framing, counted: Framing = RAW) -> float:
+    """The part of a line's rates for a shaper that counts packets as `counted`: full ones come to `SHARE` at most."""
+    part = SHARE * counted.size(_FULL) / line.size(_FULL)
+    return SHARE if part >= SHARE else math.floor(100 * part) / 100
 
 
 class Line(NamedTuple):
@@ -18,8 +56,7 @@ class Line(NamedTuple):
     far: str
     down_bps: int
     up_bps: int
-    atm: str
-    """How it carries packets in cells, as cake takes it; `noatm` if it does not."""
+    framing: Framing
 
     def way(self, place: str) -> str:
         """`down` or `up`, whichever leaves that end; empty of other interfaces."""
@@ -33,7 +70,7 @@ def lines(resolved: Resolved) -> list[Line]:
         for near, far in ends(link, resolved):
             forth, back = link["medium"]["line"], (link.get("medium_back") or link["medium"])["line"]
             up, down = (forth, back) if link["ends"][0] == near else (back, forth)
-            found.append(Line(near, far, down["rate_bps"], up["rate_bps"], up.get("atm", "noatm")))
+            found.append(Line(near, far, down["rate_bps"], up["rate_bps"], framing(up)))
     return found
 
 
@@ -52,15 +89,15 @@ def at(place: str, resolved: Resolved) -> Line | None:
 
 
 def is_shaped(line: Line, resolved: Resolved) -> bool:
-    """Whether its router holds both directions below the line's rates."""
+    """Whether its router holds both directions below the line's rates, as full packets come to there."""
     of = interface(line.near, resolved)
     both = ((of.get("ingress") or {}, line.down_bps), (of.get("qdisc", {}).get("config", {}), line.up_bps))
-    return all(0 < (_rate(qdisc) or 0) <= SHARE * bps for qdisc, bps in both)
+    return all(_holds(qdisc, bps, line.framing) for qdisc, bps in both)
 
 
-def _rate(qdisc: Mapping[str, Any]) -> int | None:
-    found: int | None = qdisc.get("bandwidth_bps") or qdisc.get("rate_bps")
-    return found
+def _holds(qdisc: Mapping[str, Any], bps: int, line: Framing) -> bool:
+    rate: int = qdisc.get("bandwidth_bps") or qdisc.get("rate_bps") or 0
+    return 0 < rate <= SHARE * bps and rate * line.size(_FULL) < bps * framing(qdisc).size(_FULL)
 
 
 def interface(place: str, resolved: Resolved) -> Mapping[str, Any]:

@@ -1,10 +1,11 @@
 """What might be changed against a cause: keys of the scenario with values. Whether it helps is found out by a run."""
 
+import json
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from stillair.explain import access
+from stillair.explain import access, shaping
 from stillair.explain.findings import Finding, Resolved, station
 
 MOST = 3
@@ -20,11 +21,18 @@ class Change(NamedTuple):
     """It is something that one can set; otherwise the cause is taken away, to see how much it is."""
 
 
-def of(finding: Finding, resolved: Resolved) -> Iterator[Change]:
-    """Changes that bear on a cause, the most promising first. No server on the Internet is among what they set."""
+def of(finding: Finding, resolved: Resolved, own: Collection[str] = ()) -> Iterator[Change]:
+    """Changes that bear on a cause, the most promising first. No server on the Internet is among what they set.
+
+    `own` are the interfaces before access lines that have a `qdisc` in the file (`with_qdisc`).
+    """
     made = _MAKERS.get(finding.kind)
     far = access.outside(resolved)
-    for change in made(finding, resolved) if made is not None else ():
+    if finding.kind in ("bloat", "shaper-above"):
+        found = _bloat(finding, resolved, own)
+    else:
+        found = made(finding, resolved) if made is not None else iter(())
+    for change in found:
         sets = [(key, value) for key, value in change.overrides if _node(key) not in far]
         if sets:
             yield change._replace(overrides=sets)
@@ -48,6 +56,21 @@ def as_written(overrides: Sequence[tuple[str, str]], scenario: str) -> list[tupl
         return key
 
     return list(dict.fromkeys((written(key), value) for key, value in overrides))
+
+
+def with_qdisc(resolved: Resolved, overrides: Sequence[tuple[str, str]], scenario: str) -> set[str]:
+    """The interfaces before access lines for which the file or an override names a discipline of its own."""
+    nodes = tomllib.loads(scenario).get("node", {})
+    given = {key for key, _ in overrides}
+    found = set[str]()
+    for line in access.lines(resolved):
+        node, _, interface = line.near.partition(".")
+        written = _written(node, interface, nodes)
+        table: Mapping[str, Any] = nodes.get(written, {}).get("interface", {}).get(interface, {})
+        keys = [f"node.{name}.interface.{interface}.qdisc" for name in (node, written)]
+        if "qdisc" in table or any(key == one or key.startswith(f"{one}.") for one in keys for key in given):
+            found.add(line.near)
+    return found
 
 
 def _written(node: str, interface: str, nodes: Mapping[str, Any]) -> str:
@@ -78,11 +101,11 @@ def _wlans(resolved: Resolved, role: str) -> list[str]:
     ]
 
 
-def _bloat(finding: Finding, resolved: Resolved) -> Iterator[Change]:
+def _bloat(finding: Finding, resolved: Resolved, own: Collection[str] = ()) -> Iterator[Change]:
     place = finding.place
     line = access.at(place, resolved)
     if line is not None:
-        yield from _shaped(line, resolved)
+        yield from _shaped(line, resolved, line.near in own)
         return
     medium = _medium(place, resolved)
     driver = medium.get("driver") or {}
@@ -95,16 +118,36 @@ def _bloat(finding: Finding, resolved: Resolved) -> Iterator[Change]:
         yield Change(f"{place}: qdisc fq_codel", [(_key(place, "qdisc"), "fq_codel")])
 
 
-def _shaped(line: access.Line, resolved: Resolved) -> Iterator[Change]:
-    """Both directions of a line shaped at its router: a queue in the modem cannot be reached, one before it can."""
+def _shaped(line: access.Line, resolved: Resolved, has_qdisc: bool) -> Iterator[Change]:
+    """Both directions of a line shaped at its router: a queue in the modem cannot be reached, one before it can.
+
+    A cake that is there keeps its options, and counts packets as the line does.
+    """
     if access.is_shaped(line, resolved):
         return
-    down, up = (f"{access.SHARE * bps / 1e6:g} Mbit/s" for bps in (line.down_bps, line.up_bps))
-    cells = "" if line.atm == "noatm" else f',qdisc={{kind="cake",atm="{line.atm}"}}'
+    of = access.interface(line.near, resolved)
+    ways = (("down", line.down_bps), ("up", line.up_bps))
+    rates = {way: f"{access.SHARE * bps / 1e6:.9g} Mbit/s" for way, bps in ways}
+    hidden = shaping.masquerades(of)
+    cakes = {way: shaping.framed(kept, line.framing, hidden) for way, kept in shaping.kept(of).items()}
+    cakes = {way: {k: v for k, v in one.items() if (k, v) not in _OF_CAKE} for way, one in cakes.items()}
     yield Change(
-        f"{line.near}: cake at {access.SHARE:.0%} of the line, {down} down and {up} up".replace("%", " %"),
-        [(_key(line.near, "shaper"), f'{{down="{down}",up="{up}"{cells}}}')],
+        f"{line.near}: cake at {access.SHARE:.0%} of the line, {rates['down']} down and {rates['up']} up".replace(
+            "%", " %"
+        ),
+        [(_key(line.near, key), toml(table)) for key, table in shaping.keys(cakes, rates, has_qdisc).items()],
     )
+
+
+_OF_CAKE = (("mpu", 0), ("atm", "noatm"))
+"""What cake has without a word."""
+
+
+def toml(value: object) -> str:
+    """A value on one line without blanks, for a command line."""
+    if isinstance(value, Mapping):
+        return f"{{{','.join(f'{key}={toml(one)}' for key, one in value.items())}}}"
+    return json.dumps(value)
 
 
 def _fair(_: Finding, resolved: Resolved) -> Iterator[Change]:
@@ -201,7 +244,7 @@ def _window(_: Finding, resolved: Resolved) -> Iterator[Change]:
     yield Change("receive buffers of up to 32 MiB", sets)
 
 
-_MAKERS = {
+_MAKERS: Mapping[str, Callable[[Finding, Resolved], Iterator[Change]]] = {
     "bloat": _bloat,
     "shaper-above": _bloat,
     "tsq": _small_queues,

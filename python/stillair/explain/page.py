@@ -1,13 +1,12 @@
 """The page of text: what is late, why, who has the air, what limits throughput, and what would change it."""
 
-import json
 import shlex
 import textwrap
 import tomllib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from stillair.explain import findings
+from stillair.explain import changes, findings
 from stillair.explain.findings import Finding, Subject
 from stillair.explain.tried import Refused, Tried
 from stillair.results import sojourn
@@ -325,8 +324,10 @@ def _rank(one: Tried | Refused) -> tuple[int, float]:
 def _pasted(key: str, value: str) -> Iterator[str]:
     """A key with its value for the command line."""
     text = f"{_PASTED}{shlex.quote(f'{key}={value}')}"
-    if len(text) <= WIDTH or not value.startswith("{"):
+    table = tomllib.loads(f"of = {value}")["of"] if value.startswith("{") else {}
+    # A shaper with `up` has all keys that there are: set one by one they leave nothing of an older one.
+    if len(text) <= WIDTH or "up" not in table:
         yield text
         return
-    for name, inner in tomllib.loads(f"of = {value}")["of"].items():
-        yield f"{_PASTED}{shlex.quote(f'{key}.{name}={json.dumps(inner)}')}"
+    for name, inner in table.items():
+        yield f"{_PASTED}{shlex.quote(f'{key}.{name}={changes.toml(inner)}')}"

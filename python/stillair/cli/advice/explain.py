@@ -56,8 +56,9 @@ def explain(what: str, set_: tuple[str, ...], seed: int | None, runs: int | None
         if not no_try:
             outcomes = list[tried.Tried | tried.Refused]()
             first = findings.worst(found)
+            own = changes.with_qdisc(resolved, overrides, scenario.text)
             for finding in first.faults[:2] if first else ():
-                for change in changes.of(finding, resolved):
+                for change in changes.of(finding, resolved, own):
                     if first is None or len(outcomes) == changes.MOST - 1:
                         break
                     delays = first.delays

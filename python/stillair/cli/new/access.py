@@ -1,7 +1,10 @@
 """The way between server and access point in the text of a scenario."""
 
+import json
+import math
+
 from stillair.cli.new.home import KERNEL, Access, Home
-from stillair.explain.access import SHARE
+from stillair.explain.access import RAW, SHARE, share
 
 
 def way(home: Home) -> str:
@@ -28,19 +31,36 @@ interface.eth0 = {{ link = "wan", address = "10.0.0.2" }}
 
 def interface(home: Home) -> str:
     """The access point's interface on that way, as lines of its table."""
-    before = (
-        ""
-        if home.access is None or home.access.shaper == "none"
-        else f", shaper = {shaper(home.access, home.access.shaper)}"
-    )
-    said = f"# The shaper has {SHARE:.0%} of the line's rates, so that packets wait there and not in the modem.\n"
-    return f'{said if before else ""}interface.eth0 = {{ link = "wan", address = "10.0.0.1"{before} }}'
+    before, said = "", ""
+    if home.access is not None and home.access.shaper != "none":
+        before = f", shaper = {shaper(home.access, home.access.shaper)}"
+        part = f"{100 * _share(home.access, home.access.shaper):.0f} %"
+        said = f"# The shaper has {part} of the line's rates, so that packets wait there and not in the modem.\n"
+        if home.access.framing != RAW:
+            said += _COUNTS if home.access.shaper == "cake" else _COUNTS_NOT
+    return f'{said}interface.eth0 = {{ link = "wan", address = "10.0.0.1"{before} }}'
+
+
+_COUNTS = "# It counts what the line adds to a packet.\n"
+_COUNTS_NOT = (
+    f"# It does not count what the line adds to a packet; with that full packets come to {100 * SHARE:.0f} % at most.\n"
+)
 
 
 def shaper(own: Access, kind: str) -> str:
-    """The shaper of a line, with a discipline."""
-    down, up = (_rate(rate * SHARE) for rate in (own.down_mbps, own.up_mbps))
-    return f'{{ down = "{down}", up = "{up}", qdisc = "{kind}" }}'
+    """The shaper of a line, with a discipline; cake counts packets as the line does."""
+    part = _share(own, kind)
+    # Never a bit more than that part; the product of a part and a rate may be a hair less than it is.
+    down, up = (_rate(math.floor(rate * part * 1000 + 1e-6) / 1000) for rate in (own.down_mbps, own.up_mbps))
+    framing = {key: of for key, of in own.framing._asdict().items() if of not in (None, 0, "noatm")}
+    keys = "".join(f", {key} = {json.dumps(of)}" for key, of in framing.items())
+    qdisc = f'{{ kind = "cake"{keys} }}' if kind == "cake" and keys else f'"{kind}"'
+    return f'{{ down = "{down}", up = "{up}", qdisc = {qdisc} }}'
+
+
+def _share(own: Access, kind: str) -> float:
+    """The part of the line's rates: what is no cake stands below an htb, which counts no framing."""
+    return share(own.framing, own.framing) if kind == "cake" else share(own.framing)
 
 
 def _rate(mbps: float) -> str:

@@ -60,7 +60,11 @@ _STATIONS = ("laptop=5 m", "tv=15 m")
     help=f"An access line by name, in place of --internet, with its framing: {', '.join(json.loads(lines()))}.",
 )
 @click.option(
-    "--shaper", metavar="NAME", show_default="none", help=f"Shaper of the access line: {', '.join(home.SHAPERS)}."
+    "--shaper",
+    metavar="NAME",
+    show_default="none",
+    help=f"Shaper of the access line: {', '.join(home.SHAPERS)};"
+    " cake counts what the line adds to a packet, fq_codel has a lower rate for it.",
 )
 @click.option(
     "--buffer",
@@ -150,8 +154,11 @@ def new(
 
 def _traffic(text: str) -> home.Traffic:
     """`upload` or `upload=laptop`."""
-    kind, _, station = (part.strip() for part in text.partition("="))
-    return home.Traffic(_one_of("--traffic", kind, home.TRAFFIC), station or None)
+    kind, equals, station = (part.strip() for part in text.partition("="))
+    kind = _one_of("--traffic", kind, home.TRAFFIC)
+    if equals and not station:
+        raise InputError(f'--traffic: found "{text}", expected a station behind "=", or "{kind}" alone')
+    return home.Traffic(kind, station or None)
 
 
 def _access(internet: str | None, line: str | None, shaper: str, buffer: str | None) -> home.Access | None:

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from stillair._native import InputError
+from stillair.explain.access import RAW, Framing
+from stillair.explain.access import lines as access_lines
 
 STANDARDS = ("802.11g", "802.11a", "802.11n", "802.11ac", "802.11ax")
 SHAPERS = ("none", "cake", "fq_codel")
@@ -55,6 +57,8 @@ class Access(NamedTuple):
     """Of the modem and of its peer: how long a packet waits at most; none where the line's preset has both."""
     line: str | None = None
     """The preset that has these rates."""
+    framing: Framing = RAW
+    """What a packet costs on it."""
 
 
 @dataclass(frozen=True)
@@ -146,7 +150,7 @@ def access(text: str, shaper: str, buffer: str | None) -> Access:
         raise InputError(
             f'--internet: found "{text}", expected rates down and up in Mbit/s, 0.1 to 10000, such as "100/20"'
         )
-    return Access(float(found[1]), float(found[2]), shaper, buffer or BUFFER)
+    return Access(float(found[1]), float(found[2]), shaper, buffer or BUFFER, framing=_framing(None))
 
 
 def line(name: str, shaper: str, buffer: str | None) -> Access:
@@ -161,7 +165,24 @@ def line(name: str, shaper: str, buffer: str | None) -> Access:
     if buffer is None and None in own["buffers_ms"]:
         buffer = BUFFER  # no source tells what such a line holds
     down, up = (bps / 1e6 for bps in own["rates_bps"])
-    return Access(down, up, shaper, buffer, name)
+    return Access(down, up, shaper, buffer, name, _framing(name))
+
+
+_PROBE = """
+name = "probe"
+link.wan = {{ kind = "access", {line}, buffer = "1 s", delay = "1 ms" }}
+node.server = {{ profile = "linux-6.6", interface.eth0.link = "wan" }}
+node.ap = {{ profile = "linux-6.6", forward = true, interface.eth0.link = "wan" }}
+"""
+
+
+def _framing(line: str | None) -> Framing:
+    """What the scenario's reader makes of a line by its name, or by its rates alone."""
+    from stillair._native import resolve  # noqa: PLC0415 - for these options alone
+
+    text = _PROBE.format(line=f'line = "{line}"' if line else 'rate = "1 Mbit/s"')
+    (of,) = access_lines(json.loads(resolve(text, "probe", [])))
+    return of.framing
 
 
 def check(home: Home) -> None:

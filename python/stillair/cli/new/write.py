@@ -121,7 +121,7 @@ def _flows(home: Home) -> list[str]:
     begins = 'start = "1 s"\nstart_spread = "10 ms"'
     flows = []
     if down := home.having("download"):
-        said = "Each station downloads." if len(down) == len(home.stations) else "Who downloads."
+        said = _all(home, down, "downloads", "download")
         flows.append(_flow(said, "tcp", '"server"', json.dumps(down), f'name = "down"\n{begins}'))
     for name in home.having("upload"):
         keys = f'name = "up-{name}"\n{begins}'
@@ -142,9 +142,16 @@ def _flows(home: Home) -> list[str]:
         flows.append(_flow(said, "udp", '"server"', json.dumps(name), f"{sees}\n{keys}"))
         flows.append(_flow("", "udp", json.dumps(name), '"server"', f"{acts}\n{keys}"))
     if pinged := home.having("ping"):
-        said = "Each station is pinged." if len(pinged) == len(home.stations) else "Who is pinged."
+        said = _all(home, pinged, "is pinged", "are pinged")
         flows.append(_flow(said, "ping", '"server"', json.dumps(pinged), 'name = "ping"'))
     return flows
+
+
+def _all(home: Home, names: list[str], one: str, several: str) -> str:
+    """Who does it, as a sentence."""
+    if len(names) == len(home.stations):
+        return f"Each station {one}."
+    return f"{', '.join(names[:-1])} and {names[-1]} {several}." if len(names) > 1 else f"{names[0]} {one}."
 
 
 def _named(home: Home, kind: str, *flows: str) -> Iterator[tuple[str, ...]]:

@@ -17,7 +17,8 @@ _LOST = 0.01
 SAME = 0.02
 """Scores that differ by less are equal: then goodput decides between delays, and delay between goodputs."""
 _GETS = 0.9
-"""A flow of a fixed rate that gets this part of it or more is no transfer."""
+"""A flow of a fixed rate that gets this part of it or more is no transfer; one with random gaps may have three standard
+deviations less."""
 _STEEP = 10.0
 """A bound that is missed by a hundredth costs as much as a tenth of what counts."""
 
@@ -44,27 +45,27 @@ class Counted(NamedTuple):
 
 def counted(run: Run, resolved: Mapping[str, Any]) -> Counted:
     """What the flows of a scenario are, by a run of it as it is: they stay that whatever is changed."""
-    offered = dict(_offered(resolved))
+    offered = {name: (mbps, is_random) for name, mbps, is_random in _offered(resolved)}
     steady, transfers = list[str](), list[str]()
     for name, flow in run.get("flows", {}).items():
-        if flow["protocol"] == "udp" and _gets(flow, offered.get(name, 0.0)):
+        if flow["protocol"] == "udp" and _gets(flow, *offered.get(name, (0.0, False))):
             steady.append(name)
         elif flow["protocol"] in ("tcp", "quic", "udp"):
             transfers.append(name)
     return Counted(tuple(transfers), tuple(steady))
 
 
-def _gets(flow: Mapping[str, Any], offered_mbps: float) -> bool:
+def _gets(flow: Mapping[str, Any], offered_mbps: float, is_random: bool) -> bool:
     """Whether a flow of datagrams gets what it offers: neither is it lost nor does it wait before a full socket."""
     if not flow["packets"] or (flow["loss"] or 0.0) > 1 - _GETS:
         return False
     # Datagrams that come at random are not always as many: three standard deviations are chance.
-    least = _GETS - 3 / math.sqrt(flow["packets"])
+    least = _GETS - (3 / math.sqrt(flow["packets"]) if is_random else 0.0)
     return bool(flow["goodput_mbps"] >= least * offered_mbps)
 
 
-def _offered(resolved: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
-    """Mbit/s that flows of datagrams offer, over the time that is measured."""
+def _offered(resolved: Mapping[str, Any]) -> Iterator[tuple[str, float, bool]]:
+    """Mbit/s that flows of datagrams offer over the time that is measured, and whether their gaps are random."""
     begin, end = resolved["warm_up_ns"], resolved["duration_ns"]
     for flow in resolved["flows"]:
         traffic = flow["traffic"]
@@ -77,7 +78,8 @@ def _offered(resolved: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
         stop = end if flow["stop_ns"] is None else min(flow["stop_ns"], end)
         part = max(0, stop - max(flow["start_ns"] + flow["start_spread_ns"], begin)) / max(end - begin, 1)
         for at, to in enumerate(flow["to"]):
-            yield f"{flow['name']}.{to}", part * rates[min(at, len(rates) - 1)] / 1e6
+            mbps = part * rates[min(at, len(rates) - 1)] / 1e6
+            yield f"{flow['name']}.{to}", mbps, traffic.get("gap", "periodic") != "periodic"
 
 
 def measured(run: Run, steady: Collection[str] = ()) -> Measured | None:

@@ -1,21 +1,13 @@
 """A shaper before an access line: the scenario's keys, and the same in the words of `tc` and of sqm-scripts."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
-from stillair.explain.access import SHARE
+from stillair.explain import shaping
+from stillair.explain.access import SHARE, Framing, framing
 from stillair.explain.tune.parts import Node, Option
-
-_RTT_NS = 100_000_000
-"""What cake takes a round trip for by itself."""
-
-
-class _Key(NamedTuple):
-    """An option of cake: as a scenario has it, and the words of `tc`."""
-
-    key: str
-    value: str
-    words: str
+from stillair.runs.overrides import pairs
+from stillair.text.toml import to_value
 
 
 def is_shaped(node: Node, name: str) -> bool:
@@ -36,24 +28,20 @@ def _has_rate(interface: Mapping[str, Any]) -> bool:
 def shaped(node: Node, interface: str, up: Mapping[str, Any], down: Mapping[str, Any], share: float) -> Option:
     """Cake at a part of the line's rates, with the line's framing; a cake that is there keeps its other options."""
     rates = {"down": int(down["rate_bps"] * share), "up": int(up["rate_bps"] * share)}
-    framing = {"overhead": up["overhead_bytes"], "mpu": up["mpu_bytes"], "atm": up["atm"]}
     own = node.table.get("interface", {}).get(interface, {})
-    options = _kept(_interface(node, interface))
-    tables = {way: _table(kept, framing, own.get("masquerade") is True) for way, kept in options.items()}
-    key = node.key("interface", interface, "shaper")
-    if "qdisc" in own or tables["down"] != tables["up"]:
-        # Beside a discipline of its own the shaper of an interface is that of what comes in.
-        leaves = ", ".join([f'bandwidth = "{rates["up"]} bit/s"', *tables["up"]])
-        sets = [
-            (f"{key}.down", f"{rates['down']} bit/s"),
-            (node.key("interface", interface, "qdisc"), f'{{ kind = "cake", {leaves} }}'),
-        ]
-    else:
-        sets = [(f"{key}.{way}", f"{bps} bit/s") for way, bps in rates.items()]
-    sets.append((f"{key}.qdisc", f'{{ kind = "cake", {", ".join(tables["down"])} }}'))
+    there, line = _interface(node, interface), framing(up)
+    options = shaping.kept(there)
+    cakes = {way: shaping.framed(kept, line, shaping.masquerades(there)) for way, kept in options.items()}
+    texts = {way: f"{bps} bit/s" for way, bps in rates.items()}
+    sets = list[tuple[str, str]]()
+    tables = shaping.keys(cakes, texts, "qdisc" in own)
+    for name, table in tables.items():
+        key = node.key("interface", interface, name)
+        # A shaper that has lost its `up` to the discipline is set whole.
+        sets += pairs({key: table}) if len(tables) == 1 else [(key, to_value(table, key))]
     kbit = {way: bps // 1000 for way, bps in rates.items()}
-    words = {way: [one.words for one in kept] for way, kept in options.items()}
-    tc, uci = _by_tc(interface, kbit, framing, words), _by_uci(interface, kbit, framing, words)
+    words = {way: _words(kept) for way, kept in options.items()}
+    tc, uci = _by_tc(interface, kbit, line, words), _by_uci(interface, kbit, line, words)
     note = ""
     if share > SHARE:
         note = (
@@ -63,54 +51,30 @@ def shaped(node: Node, interface: str, up: Mapping[str, Any], down: Mapping[str,
     return Option(
         f"cake at {100 * share:.0f} % of the line: {_mbit(rates['down'])} down, {_mbit(rates['up'])} up",
         tuple(sets),
-        tuple(uci if node.openwrt else (*tc, "# on OpenWrt, with sqm-scripts, the same:", *uci)),
+        _both(node, tc, uci),
         note,
     )
 
 
-def _kept(interface: Mapping[str, Any]) -> dict[str, list[_Key]]:
-    """What the cakes of both directions have beside rate and framing; one that is alone stands for both."""
-    there = {"down": interface.get("ingress"), "up": interface["qdisc"]["config"]}
-    cakes = {way: one for way, one in there.items() if one and one["kind"] == "cake" and one["bandwidth_bps"]}
-    if not cakes:
-        return {"down": [], "up": []}
-    one = next(iter(cakes.values()))
-    both = {"ingress": False} if len(cakes) == 1 else {}
-    return {way: list(_options({**one, **both, **cakes.get(way, {})})) for way in ("down", "up")}
-
-
-def _options(cake: Mapping[str, Any]) -> Iterator[_Key]:
-    """The options of a cake that are not the default."""
-    for key, default in (("tins", "diffserv3"), ("isolation", "triple-isolate"), ("ack_filter", "no-ack-filter")):
-        if cake[key] != default:
-            yield _Key(key, f'"{cake[key]}"', cake[key])
-    for key in ("ingress", "wash"):
-        if cake[key]:
-            yield _Key(key, "true", key)
-    if not cake["split_gso"]:
-        yield _Key("split_gso", "false", "no-split-gso")
-    if cake["rtt_ns"] != _RTT_NS:
-        us = max(1, cake["rtt_ns"] // 1000)
-        yield _Key("rtt", f'"{us} us"', f"rtt {us}us")
-    if cake["memlimit_bytes"]:
-        yield _Key("memlimit", f'"{cake["memlimit_bytes"]} B"', f"memlimit {cake['memlimit_bytes']}")
-
-
-def _table(kept: Sequence[_Key], framing: Mapping[str, Any], masquerades: bool) -> list[str]:
-    """The options as a scenario has them."""
-    hosts = not any(one.value in ('"flows"', '"flowblind"') for one in kept)
-    # A scenario takes `nat` only where something masquerades; elsewhere its hosts are told apart without it.
-    nat = ["nat = true"] if masquerades and hosts else []
-    numbers = [f"{key} = {framing[key]}" for key in ("overhead", "mpu") if framing[key] is not None]
-    return [*(f"{one.key} = {one.value}" for one in kept), *nat, *numbers, f'atm = "{framing["atm"]}"']
+def _words(kept: Mapping[str, Any]) -> list[str]:
+    """Options of a cake as `tc` has them."""
+    made = [kept[key] for key in ("tins", "isolation", "ack_filter") if key in kept]
+    made += [key for key in ("ingress", "wash") if kept.get(key)]
+    made += ["no-split-gso"] if kept.get("split_gso") is False else []
+    made += [f"rtt {kept['rtt'].replace(' ', '')}"] if "rtt" in kept else []
+    made += [f"memlimit {kept['memlimit'].removesuffix(' B')}"] if "memlimit" in kept else []
+    return made
 
 
 def _by_tc(
-    interface: str, kbit: Mapping[str, int], framing: Mapping[str, Any], kept: Mapping[str, Sequence[str]]
+    interface: str, kbit: Mapping[str, int], line: Framing, kept: Mapping[str, Sequence[str]]
 ) -> tuple[str, ...]:
     """A shaper by `tc`, with all that differs from cake's defaults or that sqm-scripts have otherwise."""
-    numbers = [f"{key} {framing[key]}" for key in ("overhead", "mpu") if framing[key] is not None]
-    cake = {way: " ".join(["diffserv3", "nat", *numbers, framing["atm"], *words]) for way, words in kept.items()}
+    # linux: net/sched/sch_cake.c cake_change (6.1) - `replace` over a cake changes it, and what is not named stays; the
+    # word `raw` takes overhead and cells away.
+    overhead = "raw" if line.overhead is None else f"overhead {line.overhead}"
+    numbers = [overhead, f"mpu {line.mpu}", line.atm]
+    cake = {way: " ".join(["diffserv3", "nat", *numbers, *words]) for way, words in kept.items()}
     ifb = f"ifb4{interface}"
     return (
         f"tc qdisc replace dev {interface} root cake bandwidth {kbit['up']}kbit {cake['up']}",
@@ -123,10 +87,10 @@ def _by_tc(
 
 
 def _by_uci(
-    interface: str, kbit: Mapping[str, int], framing: Mapping[str, Any], kept: Mapping[str, Sequence[str]]
+    interface: str, kbit: Mapping[str, int], line: Framing, kept: Mapping[str, Sequence[str]]
 ) -> tuple[str, ...]:
     """The same by sqm-scripts."""
-    overhead, mpu, atm = framing["overhead"], framing["mpu"], framing["atm"]
+    overhead, mpu, atm = line
     opts = ["nat"]
     if overhead is None:
         # Of a line without framing nothing is handed over: what is left of it are words of cake.
@@ -143,8 +107,16 @@ def _by_uci(
         *_uci(qdisc_really_really_advanced=1, iqdisc_opts=down, eqdisc_opts=up),
         *_uci(linklayer=layer, overhead=overhead or 0, linklayer_advanced=1, tcMPU=mpu),
         *_uci(linklayer_adaptation_mechanism="default", enabled=1),
-        "uci commit sqm; /etc/init.d/sqm restart",
+        _RESTART,
     )
+
+
+_RESTART = "uci commit sqm; /etc/init.d/sqm restart"
+
+
+def _both(node: Node, tc: Sequence[str], uci: Sequence[str]) -> tuple[str, ...]:
+    """The commands of a node: those of OpenWrt alone where it runs that."""
+    return tuple(uci) if node.openwrt else (*tc, "# on OpenWrt, with sqm-scripts, the same:", *uci)
 
 
 def _uci(**options: object) -> Iterator[str]:
@@ -160,8 +132,8 @@ def unshaped(node: Node, interface: str) -> Option:
         sets.append((node.key("interface", interface, "masquerade"), "false"))
     if "qdisc" in own and _has_rate(_interface(node, interface)):
         sets.append((node.key("interface", interface, "qdisc"), node.resolved["profile"]["net.core.default_qdisc"]))
-    commands = (f"tc qdisc del dev {interface} root", f"tc qdisc del dev {interface} ingress")
-    return Option("no shaper", tuple(sets), commands)
+    tc = (f"tc qdisc del dev {interface} root", f"tc qdisc del dev {interface} ingress")
+    return Option("no shaper", tuple(sets), _both(node, tc, (*_uci(enabled=0), _RESTART)))
 
 
 def _mbit(bps: int) -> str:

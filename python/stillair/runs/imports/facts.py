@@ -90,6 +90,7 @@ class Shaper:
     down_kbit: int
     up_kbit: int
     script: str
+    """Empty if none is named: sqm-scripts do not start it then."""
     down: Mapping[str, object]
     """The discipline of what comes in, as a scenario has it, without its rate."""
     up: Mapping[str, object]
@@ -99,6 +100,8 @@ class Shaper:
     """Options that a scenario has nothing for."""
     said: Sequence[str] = ()
     """What else a reader should know of it."""
+    bursts: Mapping[str, int] = field(default_factory=dict)
+    """Bytes of burst of the htb of each direction, `down` and `up`; none of a cake."""
 
 
 @dataclass(frozen=True)

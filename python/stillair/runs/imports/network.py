@@ -42,6 +42,8 @@ class Shaped(NamedTuple):
 
     kbit: int
     options: Mapping[str, object]
+    burst: int | None = None
+    """Bytes, of an htb."""
 
 
 @dataclass
@@ -382,6 +384,8 @@ def _lines(made: Network, found: Sequence[facts.Fact]) -> None:
             made.left.append(f"{shaper.where}: a second shaper, at {shaper.device}")
         elif not shaper.enabled:
             made.left.append(f"{shaper.where}: the shaper of {shaper.device} is disabled")
+        elif not shaper.script:
+            made.left.append(f"{shaper.where}: the shaper of {shaper.device} has no script, and is not started")
         elif shaper.down_kbit <= 0 and shaper.up_kbit <= 0:
             made.left.append(f"{shaper.where}: the shaper of {shaper.device}, which has no rate")
         else:
@@ -393,7 +397,7 @@ def _lines(made: Network, found: Sequence[facts.Fact]) -> None:
 
 def _of_sqm(made: Network, shaper: facts.Shaper) -> None:
     made.shaper = {
-        way: Shaped(kbit, options)
+        way: Shaped(kbit, options, shaper.bursts.get(way))
         for way, kbit, options in (("down", shaper.down_kbit, shaper.down), ("up", shaper.up_kbit, shaper.up))
         if kbit > 0
     }
@@ -406,16 +410,23 @@ def _of_sqm(made: Network, shaper: facts.Shaper) -> None:
 
 def _of_tc(made: Network, every: Sequence[facts.Qdisc]) -> None:
     made.shaper = {}
+    # The rule is that of sqm: on the wire a cake without `nat` takes the hosts of a router that masquerades for one.
     for one in every:
         way = "down" if qdiscs.is_ingress(one) else "up"
         if way in made.shaper:
             made.left.append(f"{one.where}: a second cake that shapes what goes {way}, at {one.device}")
             continue
         taken, left = qdiscs.keys(one)
-        made.shaper[way] = Shaped((qdiscs.bandwidth_bps(one) or 0) // 1000, taken)
-        made.masquerades |= taken.get("nat") is True and words.looks_at_hosts(taken)
         drops = one.counts.get("drops", 0)
         made.shaper_about.append(f"{one.where}: cake at {one.device}, {way}; {drops} drops so far.")
+        if words.looks_at_hosts(taken):
+            made.masquerades = True
+            if way == "down" and not one.device.startswith("ifb") and not taken.get("nat"):
+                taken["nat"] = True
+                made.shaper_about.append(
+                    f"guess: {one.device} leads to the hosts, and cake sees their addresses there, as nat has it here."
+                )
+        made.shaper[way] = Shaped((qdiscs.bandwidth_bps(one) or 0) // 1000, taken)
         made.shaper_about += [f"not read: {what}." for what in left]
 
 

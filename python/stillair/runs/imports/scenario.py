@@ -16,6 +16,8 @@ from stillair.runs.imports.network import Network, Shaped
 _WIDTH = 110
 _SHAPED = 0.95
 """The part of a line's rate that people give their shaper."""
+_WIDE_KBIT = 1_000_000
+"""Of a direction of a line that nothing shapes: never the bottleneck."""
 _LEAST_LOAD_BPS = 1_000
 """What a station of a capture sends or gets below this is no load."""
 
@@ -105,13 +107,18 @@ def _line(network: Network) -> str:
             "# guess: a server behind a wire that is never the bottleneck.\n"
             '[link.wan]\nrate = "1 Gbit/s"\ndelay = "10 ms"'
         )
-    rates = []
-    for way in ("down", "up"):
-        known = network.shaper.get(way) or network.shaper.get("up") or network.shaper["down"]
-        rates.append(f'{way} = "{round(known.kbit / _SHAPED)} kbit/s"')
+    shaped = {way: round(one.kbit / _SHAPED) for way, one in network.shaper.items()}
+    # The other direction is none of the shaped one's: it is as wide as the wire where nothing shapes.
+    kbit = {way: shaped.get(way, max(_WIDE_KBIT, *shaped.values())) for way in ("down", "up")}
+    rates = [f'{way} = "{of} kbit/s"' for way, of in kbit.items()]
+    open_ways = [way for way in kbit if way not in shaped]
     return "\n".join(
         [
             "# guess: the shaper has 95 % of the line's rates; buffer and delay are those of many lines.",
+            *(
+                f"# guess: nothing shapes what goes {way}, and no file tells the line's rate {way}."
+                for way in open_ways
+            ),
             "[link.wan]",
             'kind = "access"',
             f"rate = {{ {', '.join(rates)} }}",
@@ -153,7 +160,7 @@ def _ap(network: Network) -> str:
     if network.shaper is not None:
         lines += [_said(about) for about in network.shaper_about]
         if network.masquerades:
-            lines.append("# guess: the router masquerades, as one at a line does.")
+            lines.append("# guess: the router masquerades, as one at a line does; a bridge has neither that nor nat.")
             wired += ", masquerade = true"
         wired += "".join(f", {key}" for key in _shaper(network.shaper))
     elif network.is_ap and network.wired_qdisc is not None:
@@ -169,18 +176,22 @@ def _ap(network: Network) -> str:
 
 
 def _shaper(ways: Mapping[str, Shaped]) -> Iterator[str]:
-    """The keys of an interface: one shaper, or an own discipline for what leaves where that has other options."""
-    if len(ways) == 2 and ways["down"].options != ways["up"].options:
-        up = ways["up"]
+    """The keys of an interface: one shaper, or an own discipline for what leaves where that has other options.
+
+    A shaper has no burst; an htb of its own has.
+    """
+    up = ways.get("up")
+    if up is not None and (up.burst is not None or ("down" in ways and ways["down"].options != up.options)):
         rate = f"{up.kbit} kbit/s"
         if up.options["kind"] == "cake":
             yield f"qdisc = {_inline({'kind': 'cake', 'bandwidth': rate, **up.options})}"
         else:
-            yield f"qdisc = {_inline({'kind': 'htb', 'rate': rate, 'child': up.options})}"
-        ways = {"down": ways["down"]}
-    rates = [f'{way} = "{ways[way].kbit} kbit/s"' for way in ("down", "up") if way in ways]
-    qdisc = _inline(next(iter(ways.values())).options)
-    yield f"shaper = {{ {', '.join(rates)}, qdisc = {qdisc} }}"
+            burst = {key: f"{up.burst} B" for key in ("burst", "cburst") if up.burst is not None}
+            yield f"qdisc = {_inline({'kind': 'htb', 'rate': rate, **burst, 'child': up.options})}"
+        ways = {way: one for way, one in ways.items() if way != "up"}
+    if ways:
+        rates = [f'{way} = "{ways[way].kbit} kbit/s"' for way in ("down", "up") if way in ways]
+        yield f"shaper = {{ {', '.join(rates)}, qdisc = {_inline(next(iter(ways.values())).options)} }}"
 
 
 def _inline(options: Mapping[str, object]) -> str:

@@ -5,7 +5,8 @@ what each script hands to `tc`. The scripts do not look at `qdisc_advanced` and 
 say what LuCI shows and keeps.
 """
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from stillair.runs.imports.openwrt import words
@@ -13,7 +14,9 @@ from stillair.runs.imports.openwrt.words import Options
 
 _ONE_TIN = "piece_of_cake.qos"
 _TINS = "layer_cake.qos"
-_PLAIN = ("simple.qos", "simplest.qos", "simplest_tbf.qos")
+_CLASSES = "simple.qos"
+_TBF = "simplest_tbf.qos"
+_PLAIN = (_CLASSES, "simplest.qos", _TBF)
 _QUIET = (
     *("interface", "enabled", "download", "upload", "qdisc", "script"),
     *("debug_logging", "verbosity", "qdisc_advanced", "qdisc_really_really_advanced", "linklayer_advanced"),
@@ -24,6 +27,15 @@ _LIMIT = "1001"
 """Packets, of each fq_codel."""
 _HELD_US = 33 * 53 * 8 * 1000
 """What 33 cells of ATM take at 1 kbit/s: the least target in us, times the rate in kbit/s."""
+_BURST_US = 1000
+_LEAST_BURST = 33 * 53
+"""Bytes: a packet of 1500 in cells of ATM with the most overhead."""
+_UNITS = ("s", "sec", "secs", "ms", "msec", "msecs", "us", "usec", "usecs")
+"""Of a target, as sqm-scripts take them."""
+RATES = {"download": 14_698, "upload": 2_302}
+"""In kbit/s, where none is given; 0 is a direction that is not shaped."""
+_OF_TC = 1600
+"""Bytes of burst that an htb has by itself."""
 
 
 class Queue(NamedTuple):
@@ -35,28 +47,53 @@ class Queue(NamedTuple):
     """Options that a scenario has nothing for, each as `NAME VALUE`, with a reason if that is not plain."""
     said: list[str]
     """What else a reader should know of it."""
+    bursts: dict[str, int]
+    """Bytes of burst of the htb of each direction; none of a cake."""
+
+
+class _Given(NamedTuple):
+    """The options of a queue while they are read."""
+
+    options: Mapping[str, str]
+    unread: list[str]
+    said: list[str]
+    used: set[str]
+    """Of those that LuCI hides, what makes a difference."""
+
+    def get(self, key: str, otherwise: str) -> str:
+        return self.options.get(key, otherwise)
+
+    def leave(self, key: str, why: str) -> None:
+        """An option that is there and not read."""
+        self.unread.append(f"{key} {self.options[key]}: {why}")
 
 
 def queue(options: Mapping[str, str], rates: Mapping[str, int]) -> Queue:
     """The disciplines that the options lead to at rates in kbit/s, `down` and `up`."""
-    given = {key: value for key, value in options.items() if value}
-    script = given.get("script", "simple.qos")
-    qdisc = given.get("qdisc", "fq_codel")
-    unread = [f"{key} {value}" for key, value in given.items() if key not in (*_QUIET, *_READ) and not _off(key, value)]
-    said = list(_flags(given))
+    given = _Given({key: value for key, value in options.items() if value}, [], [], set())
+    script, qdisc = given.get("script", _CLASSES), given.get("qdisc", "fq_codel")
+    known = (*_QUIET, *_READ)
+    given.unread.extend(f"{key} {of}" for key, of in given.options.items() if key not in known and not _off(key, of))
     if script not in (_ONE_TIN, _TINS, *_PLAIN):
-        stands = _ONE_TIN if "piece_of_cake" in script else _TINS if "cake" in script else "simple.qos"
-        said.append(f"guess: {script} is none of sqm-scripts that are known here; {stands} stands for it")
+        stands = _ONE_TIN if "piece_of_cake" in script else _TINS if "cake" in script else _CLASSES
+        given.said.append(f"guess: {script} is none of sqm-scripts that are known here; {stands} stands for it")
         script = stands
-    if script in (_ONE_TIN, _TINS) or qdisc.startswith("cake"):
+    bursts: dict[str, int] = {}
+    if script in (_ONE_TIN, _TINS) or (qdisc.startswith("cake") and script != _TBF):
         if qdisc not in ("cake", "fq_codel") and qdisc.startswith("cake"):
-            unread.append(f"qdisc {qdisc}: cake stands for it")
-        down, up = _cake(given, script, unread)
+            given.leave("qdisc", "cake stands for it")
+        down, up = _cake(given, script)
     else:
-        if qdisc != "fq_codel":
-            unread.append(f"qdisc {qdisc}: fq_codel stands for it")
-        down, up = _htb(given, script, rates, unread)
-    return Queue(down, up, list(dict.fromkeys(unread)), said)
+        if script == _TBF and qdisc.startswith("cake"):
+            given.said.append(f"qdisc {qdisc}: {_TBF} does not take it and runs fq_codel, and so does this")
+        elif qdisc != "fq_codel":
+            given.leave("qdisc", "fq_codel stands for it")
+        down, up = _htb(given, script, rates)
+        bursts = {way: max(_BURST_US * kbit // 8000, _LEAST_BURST) for way, kbit in rates.items() if kbit > 0}
+        if "down" in bursts:
+            given.unread.append(f"burst of {bursts['down']} bytes of what comes in: the htb of a shaper has {_OF_TC}")
+    said = [*given.said, *_flags(given)]
+    return Queue(down, up, list(dict.fromkeys(given.unread)), said, bursts)
 
 
 _READ = (
@@ -70,104 +107,156 @@ def _off(key: str, value: str) -> bool:
     return (key, value) in (("tcMTU", "2047"), ("tcTSIZE", "128"), ("tcTSIZE", "512"))
 
 
-def _flags(given: Mapping[str, str]) -> Iterator[str]:
-    """Options that LuCI does not show, and that count all the same."""
+def _flags(given: _Given) -> Iterator[str]:
+    """Options that LuCI hides, and that have an effect all the same."""
     for flag, keys in (
         ("qdisc_advanced", ("squash_dscp", "squash_ingress", "ingress_ecn", "egress_ecn")),
         ("qdisc_really_really_advanced", ("iqdisc_opts", "eqdisc_opts", *_OF_QUEUES)),
     ):
-        there = [key for key in keys if key in given]
-        if there and given.get(flag) != "1":
-            yield f"{', '.join(there)}: read although {flag} is not 1, as sqm-scripts do; LuCI alone looks at that"
+        there = [key for key in keys if key in given.used]
+        if there and given.get(flag, "0") != "1":
+            yield f"{', '.join(there)}: read, as sqm-scripts do; that {flag} is not 1 only hides them in LuCI"
 
 
-def _framing(given: Mapping[str, str], unread: list[str]) -> list[str]:
+def _squashes(given: _Given, key: str) -> bool:
+    """Whether one of the two options that are on by default is on."""
+    on = given.get(key, "1") == "1"
+    if not on:
+        given.used.add(key)
+    return on
+
+
+def _framing(given: _Given) -> list[str]:
     """The words for the framing of the line that sqm-scripts hand to cake."""
     layer, by = given.get("linklayer", "none"), given.get("linklayer_adaptation_mechanism", "default")
     if layer == "none" or by not in ("default", "cake"):
         why = "linklayer is none" if layer == "none" else f"linklayer_adaptation_mechanism is {by}"
-        unread += [f"{key} {given[key]}: {why}" for key in ("overhead", "tcMPU") if given.get(key, "0") != "0"]
+        _unframed(given, why, ("overhead", "tcMPU"))
         if layer != "none":
-            unread.append(f"linklayer {layer}: {why}")
+            given.leave("linklayer", why)
         return []
     if layer not in ("ethernet", "atm"):
-        unread.append(f"linklayer {layer}: sqm-scripts take it for ethernet; ptm is a word of the qdisc_opts")
+        given.leave("linklayer", "sqm-scripts take it for ethernet; ptm is a word of the qdisc_opts")
     made = ["atm"] if layer == "atm" else []
     for word, key in (("overhead", "overhead"), ("mpu", "tcMPU")):
         pair = [word, given.get(key, "0")]
         if words.cake(pair)[1]:
-            unread.append(f"{key} {given[key]}: more or less than cake takes")
+            given.leave(key, "more or less than cake takes")
         else:
             made += pair
     return made
 
 
-def _cake(given: Mapping[str, str], script: str, unread: list[str]) -> tuple[Options, Options]:
-    squash, ignore = given.get("squash_dscp", "1") == "1", given.get("squash_ingress", "1") == "1"
+def _unframed(given: _Given, why: str, keys: Sequence[str]) -> None:
+    """Numbers of the framing that nothing counts."""
+    for key in keys:
+        if given.get(key, "0") != "0":
+            given.leave(key, why)
+
+
+def _cake(given: _Given, script: str) -> tuple[Options, Options]:
     down, up = {
         _ONE_TIN: (["diffserv3", "nat", "besteffort"], ["diffserv3", "nat", "besteffort"]),
-        _TINS: (["diffserv3", "nat", *(["besteffort"] if ignore else [])], ["diffserv3", "nat"]),
-        "simple.qos": (["besteffort"] if ignore else [], []),
+        _TINS: (["diffserv3", "nat"], ["diffserv3", "nat"]),
+        _CLASSES: (list[str](), list[str]()),
     }.get(script, (["besteffort"], ["besteffort"]))
-    if squash and script in (_ONE_TIN, _TINS):
+    if script in (_TINS, _CLASSES) and _squashes(given, "squash_ingress"):
+        down = [*down, "besteffort"]
+    if script in (_ONE_TIN, _TINS) and _squashes(given, "squash_dscp"):
         down = [*down, "wash"]
-    elif "squash_dscp" in given and script not in (_ONE_TIN, _TINS):
-        unread.append(f"squash_dscp {given['squash_dscp']}: {script} has a firewall do it")
-    unread += [f"{key} {given[key]}: cake has none" for key in _OF_QUEUES if key in given]
-    unread += [
-        f"{key} {given[key]}: cake marks in any case"
-        for key in ("ingress_ecn", "egress_ecn")
-        if given.get(key) == "NOECN"
-    ]
-    framing = _framing(given, unread)
+    _without_effect(given, script)
+    for key in _OF_QUEUES:
+        if key in given.options and given.options[key].lower() not in ("auto", "default"):
+            given.leave(key, "cake has none")
+    for key in ("ingress_ecn", "egress_ecn"):
+        if given.get(key, "ECN").upper() == "NOECN":
+            given.leave(key, "cake marks in any case")
+    framing = _framing(given)
     made = []
     for way, key in ((down, "iqdisc_opts"), (up, "eqdisc_opts")):
-        options, left = words.cake([*framing, *way, *given.get(key, "").split()])
-        unread += [f"{key} {one}" for one in left]
+        options, left = words.cake([*framing, *way, *_opts(given, key)])
+        given.unread.extend(f"{key} {one}" for one in left)
         made.append(options)
+    # A firewall does it behind the cake that comes first, whatever the cake's own words are.
+    if script == _CLASSES and _squashes(given, "squash_dscp"):
+        made[0], _ = words.cake([*framing, *down, *_opts(given, "iqdisc_opts"), "wash"])
     return made[0], made[1]
 
 
-def _htb(given: Mapping[str, str], script: str, rates: Mapping[str, int], unread: list[str]) -> tuple[Options, Options]:
+def _opts(given: _Given, key: str) -> list[str]:
+    found = given.get(key, "").split()
+    if found:
+        given.used.add(key)
+    return found
+
+
+def _without_effect(given: _Given, script: str) -> None:
+    """`squash_dscp` of scripts that leave the DSCP as it is."""
+    if script in _PLAIN and script != _CLASSES and given.get("squash_dscp", "0") == "1":
+        given.leave("squash_dscp", f"without effect on the router too; {script} does not clear the DSCP")
+
+
+def _htb(given: _Given, script: str, rates: Mapping[str, int]) -> tuple[Options, Options]:
     """What stands below an htb."""
     layer = given.get("linklayer", "none")
-    if layer != "none":
-        unread += [
-            f"{key} {given[key]}: an htb of a scenario has no framing"
-            for key in ("linklayer", "overhead", "tcMPU")
-            if given.get(key, "0") != "0"
-        ]
-    has_classes = script == "simple.qos"
-    if has_classes:
-        unread.append("script simple.qos: its three classes by DSCP; all packets go into one here")
-    if script == "simplest_tbf.qos":
-        unread.append("script simplest_tbf.qos: its tbf; an htb stands for it")
-    if "squash_dscp" in given:
-        unread.append(f"squash_dscp {given['squash_dscp']}: {script} has a firewall do it")
-    if "squash_ingress" in given and not has_classes:
-        unread.append(f"squash_ingress {given['squash_ingress']}: {script} has no classes")
+    if layer == "none":
+        _unframed(given, "linklayer is none", ("overhead", "tcMPU"))
+    else:
+        _unframed(given, "an htb of a scenario has no framing", ("linklayer", "overhead", "tcMPU"))
+    if script == _CLASSES:
+        given.unread.append(f"script {_CLASSES}: its three classes by DSCP; all packets go into one here")
+        if given.get("squash_dscp", "1") == "1":
+            given.unread.append(
+                f"squash_dscp 1: {_CLASSES} clears the DSCP of what comes in by a firewall; here it stays"
+            )
+    elif "squash_ingress" in given.options:
+        given.leave("squash_ingress", f"{script} has no classes")
+    if script == _TBF:
+        given.unread.append(f"script {_TBF}: its tbf; an htb stands for it")
+    _without_effect(given, script)
     made = []
     for way, side in (("down", "i"), ("up", "e")):
-        ecn = given.get(f"{'in' if way == 'down' else 'e'}gress_ecn", "ECN")
-        at_once = ["quantum", "300"] if has_classes and way == "up" else []
-        options, left = words.fq_codel(
-            [
-                *("limit", given.get(f"{side}limit", _LIMIT)),
-                *_target(given.get(f"{side}target", ""), rates[way]),
-                *("noecn" if ecn == "NOECN" else "ecn", *at_once),
-                *given.get(f"{side}qdisc_opts", "").split(),
-            ]
-        )
-        unread += [f"{side}qdisc_opts {one}" for one in left]
+        own = _own(given, side, rates[way])
+        at_once = ["quantum", "300"] if script == _CLASSES and way == "up" else []
+        options, left = words.fq_codel([*own, *at_once, *_opts(given, f"{side}qdisc_opts")])
+        given.unread.extend(f"{side}qdisc_opts {one}" for one in left)
         made.append(options)
     return made[0], made[1]
 
 
-def _target(given: str, kbit: int) -> list[str]:
+def _own(given: _Given, side: str, kbit: int) -> list[str]:
+    """The words of an fq_codel that have options of their own: limit, target, ECN."""
+    limit, target, ecn = f"{side}limit", f"{side}target", {"i": "ingress_ecn", "e": "egress_ecn"}[side]
+    made = list[str]()
+    for key, found in ((limit, ["limit", given.get(limit, _LIMIT)]), (target, _target(given, target, kbit))):
+        if words.fq_codel(found)[1]:
+            given.leave(key, "more or less than fq_codel takes")
+        else:
+            made += found
+            if found and given.get(key, _LIMIT) != _LIMIT and given.get(key, "").lower() != "auto":
+                given.used.add(key)
+    # sqm-scripts: functions.sh get_ecn - any other value is handed to `tc` as it is.
+    is_on = {"ECN": True, "ecn": True, "NOECN": False, "noecn": False}.get(given.get(ecn, "ECN"))
+    if is_on is None:
+        given.leave(ecn, "neither ECN nor NOECN, which tc refuses; ECN stands for it")
+    elif not is_on:
+        given.used.add(ecn)
+    return [*made, "noecn" if is_on is False else "ecn"]
+
+
+def _target(given: _Given, key: str, kbit: int) -> list[str]:
     """CoDel's target and interval: those given, else by the rate, so that a packet on its own is not late."""
-    if given.lower() == "default":
-        return []
-    if words.microseconds(given) and not given.isdecimal():
-        return ["target", given]
-    us = max(5_000, _HELD_US // kbit) if kbit > 0 else 5_000
-    return ["target", f"{us}us", "interval", f"{95_000 + us}us"] if us > 5_000 else []
+    # sqm-scripts: functions.sh get_target - digits at the start and letters at the end count, as separate parts.
+    text = given.get(key, "")
+    digits, letters = (re.search(pattern, text) for pattern in (r"^\d+", r"[A-Za-z]+$"))
+    unit = letters[0] if letters else ""
+    if digits and unit in _UNITS:
+        if text.replace(" ", "") != f"{digits[0]}{unit}":
+            given.said.append(f"{key} {text}: {digits[0]}{unit}, as sqm-scripts read it")
+        return ["target", f"{digits[0]}{unit}"]
+    if unit in ("auto", "Auto", "AUTO") or not (digits or unit):
+        us = max(5_000, _HELD_US // kbit) if kbit > 0 else 5_000
+        return ["target", f"{us}us", "interval", f"{95_000 + us}us"] if us > 5_000 else []
+    if unit not in ("default", "Default", "DEFAULT"):
+        given.said.append(f"{key} {text}: sqm-scripts take no such time, and leave fq_codel's own target of 5 ms")
+    return []

@@ -89,27 +89,30 @@ def _radio(file: str, section: Section, mistakes: Mistakes) -> Radio:
 
 def _shaper(file: str, section: Section, mistakes: Mistakes) -> Shaper:
     options = section.options
+    device, script = options.get("interface", section.name), options.get("script", "")
 
-    def number(key: str) -> int:
-        found = options.get(key) or "0"
+    def number(key: str, otherwise: int = 0) -> int:
+        found = options.get(key) or str(otherwise)
         if not re.fullmatch(r"-?\d+", found):
             mistakes.add(section.lines[key], f"{key} {found}", "a whole number")
             return 0
         return int(found)
 
-    rates = {"down": number("download"), "up": number("upload")}
+    rates = {way: number(key, sqm.RATES[key]) for way, key in (("down", "download"), ("up", "upload"))}
     for key in ("overhead", "tcMPU"):
         number(key)
-    queue = sqm.queue(options, rates)
+    queue = sqm.queue(options, rates) if script else sqm.Queue({}, {}, [], [], {})
+    unsaid = [key for key in sqm.RATES if not options.get(key)] if script else []
     return Shaper(
-        options.get("interface", section.name),
+        device,
         rates["down"],
         rates["up"],
-        options.get("script") or "simple.qos",
+        script,
         queue.down,
         queue.up,
         options.get("enabled", "0") == "1",
         f"{file}:{section.line}",
         queue.unread,
-        queue.said,
+        [*(f"no {key}: sqm-scripts take {sqm.RATES[key]} kbit/s then" for key in unsaid), *queue.said],
+        queue.bursts,
     )
