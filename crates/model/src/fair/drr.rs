@@ -88,6 +88,16 @@ impl DeficitRoundRobin {
         self.new.head == END && self.old.head == END
     }
 
+    /// Whether no more than one member is listed.
+    #[inline]
+    fn has_one(&self) -> bool {
+        match (self.new.head, self.old.head) {
+            (END, head) => head == self.old.tail,
+            (head, END) => head == self.new.tail,
+            _ => false,
+        }
+    }
+
     /// The first member in line, and whether it is on the new list.
     #[inline]
     pub fn head(&self) -> Option<(Member, bool)> {
@@ -264,13 +274,15 @@ impl<T> Drr<T> {
     ) -> Option<(Member, bool)> {
         loop {
             let (m, is_new) = rounds.head()?;
-            let deficit = self.account(m);
-            if *deficit > pending(m) {
+            let (deficit, pending) = (self.account(m), pending(m));
+            if *deficit > pending {
                 return Some((m, is_new));
             }
             let more = quantum(m);
             assert!(more > 0, "a quantum must be positive");
-            *deficit += more;
+            // Whoever is alone has all its rounds at once.
+            let times = if rounds.has_one() { (pending - *deficit) / more + 1 } else { 1 };
+            *deficit += times * more;
             self.rotate_head(rounds);
         }
     }

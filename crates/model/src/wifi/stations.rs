@@ -108,7 +108,9 @@ impl DeviceView<'_> {
     pub(in crate::wifi) fn is_category_full(&self, ac: Ac, listed: impl FnOnce() -> usize) -> bool {
         let (Some(aql), Some(below)) = (self.aql, self.below) else { return false };
         let used = below.of_category(ac);
-        used >= aql.high && used >= aql.high + aql.low * (listed().max(1) as u64 - 1) / 2
+        let limit = |listed: usize| aql.high + aql.low * (listed.max(1) as u64 - 1) / 2;
+        // How many are listed is asked only between the limits for one peer and for all.
+        used >= aql.high && (used >= limit(self.tx.peers.len()) || used >= limit(listed()))
     }
 
     /// Airtime below the queues, of a station in one category and of all: what PPDUs there take at their first rate.

@@ -106,6 +106,43 @@ proptest! {
         }
     }
 
+    /// A member that is alone gets its rounds at once: as one by one.
+    #[test]
+    fn rounds_at_once_are_rounds_one_by_one(
+        ops in prop::collection::vec((0u8..4, 0u32..3, 0i64..5000), 0..300),
+        quanta in prop::array::uniform3(1i64..1600),
+    ) {
+        let (mut drr, mut r) = (Drr::<()>::new(3), DeficitRoundRobin::default());
+        let (mut new, mut old, mut deficits) = (VecDeque::new(), VecDeque::new(), [0; 3]);
+        for (op, m, amount) in ops {
+            if op < 2 {
+                if drr.activate(&mut r, M(m), op == 0) {
+                    if op == 0 { new.push_back(m) } else { old.push_back(m) }
+                }
+                drr.charge(M(m), amount);
+                deficits[m as usize] -= amount;
+                continue;
+            }
+            let pending = |m: u32| amount / i64::from(m + 1);
+            let found = drr.next_by(&mut r, |m| quanta[m.index()], |m| pending(m.0));
+            let plain = loop {
+                let Some(&head) = new.front().or(old.front()) else { break None };
+                if deficits[head as usize] > pending(head) {
+                    break Some((M(head), !new.is_empty()));
+                }
+                deficits[head as usize] += quanta[head as usize];
+                let head = new.pop_front().or_else(|| old.pop_front()).unwrap();
+                old.push_back(head);
+            };
+            prop_assert_eq!(found, plain);
+            prop_assert_eq!([0, 1, 2].map(|m| drr.deficit(M(m))), deficits);
+            if op == 3 && !r.is_empty() {
+                new.pop_front().or_else(|| old.pop_front());
+                drr.remove_head(&mut r);
+            }
+        }
+    }
+
     /// The lists against two plain queues.
     #[test]
     fn as_two_plain_queues(ops in prop::collection::vec((0u8..5, 0u32..8), 0..300)) {

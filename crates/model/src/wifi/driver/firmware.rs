@@ -15,9 +15,9 @@ use crate::wifi::air::ppdu::Mpdu;
 use crate::wifi::config::{
     AirtimeReport, FirmwareParams, MacFqParams, Scheduler, WhenFirmwareFull, WhenFull,
 };
-use crate::wifi::phy::{OfdmRate, PhyRate};
+use crate::wifi::phy::{OfdmRate, PhyRate, RetryChain};
 use crate::wifi::stations::{AirtimeBelow, AirtimeUse, GroupsCount};
-use crate::wifi::tx::transmitter::{Hardware, TIDS, TidIndex, Transmitter};
+use crate::wifi::tx::transmitter::{Hardware, TIDS, TidIndex, Transmitter, management_chain};
 use airtime_turns::AirtimeTurns;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -43,7 +43,7 @@ pub struct FirmwareDriver {
     /// What stations have left of their turns, if the firmware goes by that.
     turns: Option<AirtimeTurns>,
     /// What the last frame counted for that was handed over, by what that follows from: most are like the one before.
-    counted: (PhyRate, Ac, u32, u16),
+    counted: (RetryChain, Ac, u32, u16),
     /// Frames that the host has handed over and not heard of.
     outstanding: u32,
     /// Categories in which the host has something to do: a frame has come, or the firmware has reported.
@@ -74,7 +74,7 @@ impl FirmwareDriver {
             below: AirtimeBelow::new(peers),
             // deviation: without VoW stations and TIDs of a category take turns, an aggregate each - no other firmware says how it chooses.
             turns: params.shares_airtime.then(|| AirtimeTurns::new(peers)),
-            counted: (NO_FRAME, Ac::Be, 0, units(NO_FRAME, Ac::Be, 0)),
+            counted: (management_chain(NO_FRAME), Ac::Be, 0, units(NO_FRAME, Ac::Be, 0)),
             fifos: TidFifos::new(peers * TIDS, WhenFull::KeepsTurn),
             outstanding: 0,
             due: 0,
@@ -126,11 +126,17 @@ impl FirmwareDriver {
         hw: &mut Hardware<'_>,
         ctx: &mut Ctx<'_, S>,
     ) {
-        if self.due == 0 && self.passes(now, p, tid, tx, hw, ctx) {
-            return self.build(now, tid.ac(), tx, hw, ctx);
+        if self.due != 0 {
+            self.push(now, p, tid, ctx);
+            return self.fill(now, tx, hw, ctx);
         }
-        self.push(now, p, tid, ctx);
-        self.fill(now, tx, hw, ctx);
+        // Only its category has something new.
+        let ac = tid.ac();
+        if !self.passes(now, p, tid, tx, hw, ctx) {
+            self.host.push(now, p, tid, ctx);
+            self.hand_over(now, ac, tx, hw, ctx);
+        }
+        self.build(now, ac, tx, hw, ctx);
     }
 
     /// The firmware builds PPDUs of a category.
@@ -315,10 +321,10 @@ impl FirmwareDriver {
 
 /// What a frame of so many bytes counts for, which `last` remembers of the frame before.
 #[inline]
-fn remembered(last: &mut (PhyRate, Ac, u32, u16), tx: &Transmitter, tid: TidIndex, len: u32) -> u16 {
-    let (rate, ac) = (tx.peers[tid.peer().index()].chain.entries()[0].rate, tid.ac());
-    if (last.0, last.1, last.2) != (rate, ac, len) {
-        *last = (rate, ac, len, units(rate, ac, len));
+fn remembered(last: &mut (RetryChain, Ac, u32, u16), tx: &Transmitter, tid: TidIndex, len: u32) -> u16 {
+    let (chain, ac) = (&tx.peers[tid.peer().index()].chain, tid.ac());
+    if last.0 != *chain || (last.1, last.2) != (ac, len) {
+        *last = (*chain, ac, len, units(chain.entries()[0].rate, ac, len));
     }
     last.3
 }
