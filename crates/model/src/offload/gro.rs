@@ -1,6 +1,8 @@
 //! Generic receive offload (GRO): merges consecutive TCP segments that an interface receives in one poll.
 
-use crate::vocabulary::{Fate, PacketKind, Packets, Pkt, SockId, TcpFlags};
+mod bytes;
+
+use crate::vocabulary::{BytesId, Fate, PacketKind, Packets, Pkt, SockId, TcpFlags};
 use alloc::vec::Vec;
 
 /// Packets that are looked at together: the budget of one poll, after which what is held goes up.
@@ -14,11 +16,12 @@ const FLOWS: usize = 8;
 // linux: net/core/skbuff.c skb_gro_receive (4.4).
 const MAX_BYTES: u32 = 65_536;
 
-/// A packet that may still grow: whom it is for, and its place in the batch.
+/// A packet that may still grow: whom it is for, and its place in the batch. One from outside is for nobody here, and has its last bytes.
 #[derive(Clone, Copy, Debug)]
 struct Held {
     to: SockId,
     at: usize,
+    last: Option<BytesId>,
 }
 
 /// Merges the segments of a batch that was received at once. The order within a flow is kept. A merged packet takes the place of its first
@@ -35,30 +38,50 @@ pub fn merge(packets: &mut Packets, batch: &mut Vec<Pkt>) {
 
 /// Moves packets `from..to` of the batch down to `kept` and on, merged; returns where the next one goes.
 fn poll(packets: &mut Packets, batch: &mut [Pkt], from: usize, to: usize, mut kept: usize) -> usize {
-    let mut held = [Held { to: SockId::NONE, at: 0 }; FLOWS];
+    let mut held = [Held { to: SockId::NONE, at: 0, last: None }; FLOWS];
     let mut count = 0;
     for n in from..to {
         let p = batch[n];
-        if packets.get(p).kind == PacketKind::Tcp {
-            let sock = packets.tcp(p).to;
-            let known = held[..count].iter().position(|h| h.to == sock);
-            if let Some(i) = known {
-                let into = batch[held[i].at];
-                if continues(packets, into, p) {
-                    if join(packets, into, p) {
-                        forget(&mut held, &mut count, i);
+        let grows = match packets.get(p).kind {
+            PacketKind::Tcp => {
+                let sock = packets.tcp(p).to;
+                let known = held[..count].iter().position(|h| h.to == sock);
+                if let Some(i) = known {
+                    let into = batch[held[i].at];
+                    if continues(packets, into, p) {
+                        if join(packets, into, p) {
+                            forget(&mut held, &mut count, i);
+                        }
+                        continue;
                     }
-                    continue;
+                    forget(&mut held, &mut count, i);
                 }
-                forget(&mut held, &mut count, i);
+                may_grow(packets, p).then_some((sock, None))
             }
-            if may_grow(packets, p) {
-                if count == FLOWS {
-                    forget(&mut held, &mut count, 0);
+            PacketKind::Outside => {
+                let known =
+                    held[..count].iter().position(|h| bytes::is_of_flow(packets, batch[h.at], h.last, p));
+                if let Some(i) = known {
+                    let into = batch[held[i].at];
+                    if let Some(last) = held[i].last.filter(|_| bytes::continues(packets, into, p)) {
+                        held[i].last = bytes::join(packets, into, last, p);
+                        if held[i].last.is_none() {
+                            forget(&mut held, &mut count, i);
+                        }
+                        continue;
+                    }
+                    forget(&mut held, &mut count, i);
                 }
-                held[count] = Held { to: sock, at: kept };
-                count += 1;
+                bytes::may_grow(packets, p).map(|last| (SockId::NONE, Some(last)))
             }
+            _ => None,
+        };
+        if let Some((to, last)) = grows {
+            if count == FLOWS {
+                forget(&mut held, &mut count, 0);
+            }
+            held[count] = Held { to, at: kept, last };
+            count += 1;
         }
         batch[kept] = p;
         kept += 1;

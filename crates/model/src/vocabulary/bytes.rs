@@ -1,5 +1,6 @@
 //! The bytes of packets that come from outside: cells of one size that packets share, and the header fields that change on the way.
 
+use super::Instant;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
@@ -24,6 +25,8 @@ struct Cell {
     len: u32,
     /// The cell of the next segment, if the packet was kept with several.
     next: BytesId,
+    /// Of a segment that was merged with others: when its own packet was sent, and the number of that.
+    own: Option<(Instant, u32)>,
     bytes: [u8; LONGEST_PACKET],
 }
 
@@ -44,13 +47,14 @@ impl Buffers {
                 holders: 0,
                 len: 0,
                 next: BytesId::NONE,
+                own: None,
                 bytes: [0; LONGEST_PACKET],
             }));
             BytesId(self.cells.len() as u32 - 1)
         });
         let cell = self.cell(id);
         cell.bytes[..bytes.len()].copy_from_slice(bytes);
-        (cell.holders, cell.len, cell.next) = (1, bytes.len() as u32, BytesId::NONE);
+        (cell.holders, cell.len, cell.next, cell.own) = (1, bytes.len() as u32, BytesId::NONE, None);
         self.holders += 1;
         id
     }
@@ -70,6 +74,27 @@ impl Buffers {
     /// The cell of the segment behind one.
     pub(super) fn next(&self, id: BytesId) -> BytesId {
         self.cells[id.0 as usize].next
+    }
+
+    /// What a merged segment keeps of its own packet.
+    pub(super) fn own(&self, id: BytesId) -> Option<(Instant, u32)> {
+        self.cells[id.0 as usize].own
+    }
+
+    /// Whether a cell has no more than one holder.
+    pub(super) fn has_one_holder(&self, id: BytesId) -> bool {
+        self.cells[id.0 as usize].holders == 1
+    }
+
+    /// A segment is merged with others: it keeps what its own packet had.
+    pub(super) fn keep_own(&mut self, id: BytesId, own: (Instant, u32)) {
+        self.cell(id).own = Some(own);
+    }
+
+    /// Puts a segment behind another, which has one holder.
+    pub(super) fn put_behind(&mut self, last: BytesId, next: BytesId) {
+        debug_assert!(self.has_one_holder(last), "whoever else holds it may have another behind it");
+        self.cell(last).next = next;
     }
 
     fn cell(&mut self, id: BytesId) -> &mut Cell {

@@ -1,6 +1,6 @@
 //! Packets of outside hosts: their bytes, and the tokens that they are charged to.
 
-use super::{BytesId, NewPacket, PacketKind, Packets, Pkt, SockId};
+use super::{BytesId, Fate, NewPacket, Packet, PacketKind, Packets, Pkt, SockId};
 
 impl Packets {
     /// Creates a packet of an outside host, like [`Packets::create`], with the given TTL. The bytes, from the IP header on, are copied. Panics
@@ -43,12 +43,44 @@ impl Packets {
         let segment = self.with_bytes(new, first);
         self.copy_path(segment, p);
         let len = self.bytes(segment).len() as u32;
+        let own = self.buffers.own(self.outside[p.slot()]);
         let whole = self.get_mut(p);
         whole.segs -= 1;
         whole.len -= len;
+        if let Some(own) = own {
+            (whole.t_sent, whole.seq) = own;
+        }
         let hot = self.get_mut(segment);
         (hot.segs, hot.len) = (1, len);
         segment
+    }
+
+    /// The bytes of a packet of one segment, if another may be put behind them: nobody else holds them.
+    pub(crate) fn last_bytes(&self, p: Pkt) -> Option<BytesId> {
+        let bytes = self.outside[p.slot()];
+        (self.get(p).segs == 1 && self.buffers.has_one_holder(bytes)).then_some(bytes)
+    }
+
+    /// Puts the only segment of `p`, which ends, behind the last one of `into`, which `last` is. Returns the new last one, if another may be
+    /// put behind that.
+    pub(crate) fn put_behind(&mut self, into: Pkt, last: BytesId, p: Pkt) -> Option<BytesId> {
+        let own = |hot: &Packet| (hot.t_sent, hot.seq);
+        let of_first = own(self.get(into));
+        let hot = self.get(p);
+        let (of_this, len, truesize) = (own(hot), hot.len, hot.truesize);
+        if self.get(into).segs == 1 {
+            self.buffers.keep_own(last, of_first);
+        }
+        let grows = self.last_bytes(p);
+        let bytes = self.take_bytes(p);
+        self.buffers.keep_own(bytes, of_this);
+        self.buffers.put_behind(last, bytes);
+        self.free(p, Fate::Merged);
+        let whole = self.get_mut(into);
+        whole.segs += 1;
+        whole.len += len;
+        whole.truesize += truesize;
+        grows
     }
 
     fn with_bytes(&mut self, p: NewPacket, kept: BytesId) -> Pkt {
@@ -137,7 +169,6 @@ impl Packets {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Fate;
     use super::*;
     use crate::vocabulary::PlaceId;
     use crate::vocabulary::Reason;
