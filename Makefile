@@ -18,7 +18,7 @@ SERVED := python/stillair/cli/explore/page
 WEB_INPUTS := web/build.mjs web/papers.mjs web/package-lock.json THIRD-PARTY-NOTICES.txt $(shell find web/src web/labs scenarios crates/sim/paths python/stillair/papers/data -type f)
 RUST_INPUTS := Cargo.toml Cargo.lock pyproject.toml $(shell find crates \( -name '*.rs' -o -name '*.toml' \))
 
-.PHONY: help agree-kernels guest-verdicts run fresh pages site test-live test-live-kills bench-live agree papers why answers tune kernels jitter retry-out validate-wifi describe test test-rust test-python wheel sdist test-sdist test-wheel test-crate test-adapters header fuzz fuzz-link bench bench-qdiscs bench-ccs bench-doors bench-link bench-pgo bench-startup bench-sweeps bench-ns3 ns3-examples web test-web bench-web clean prerequisites live-hour test-kernels bench-scale bench-htsim soak-link stages
+.PHONY: help agree-kernels guest-verdicts run fresh pages site test-live test-live-kills bench-live agree papers why answers tune kernels jitter retry-out validate-wifi describe test test-rust test-python wheel sdist test-sdist test-wheel test-crate test-adapters header fuzz fuzz-link bench bench-qdiscs bench-ccs bench-doors bench-link bench-pgo bench-startup bench-sweeps bench-wheel bench-ns3 ns3-examples web test-web bench-web clean prerequisites live-hour test-kernels bench-scale bench-htsim soak-link stages
 .DEFAULT_GOAL := help
 
 help: ## show this list
@@ -219,6 +219,16 @@ bench: | prerequisites ## CPU time and instructions per packet, and per segment 
 
 bench-pgo: | prerequisites ## instructions and CPU time with a profile and for this processor, beside the plain build; some 20 CPU minutes
 	scripts/pgo.sh $(BENCH)
+
+bench-wheel: wheel ## instructions and CPU time of a TCP segment in the wheel, without set-up; needs valgrind
+	$(PYTHON) -m venv --clear build/bench-wheel
+	build/bench-wheel/bin/python -m pip install --quiet --disable-pip-version-check $$(ls -t wheels/stillair-*.whl | head -n 1)
+	cargo build --release --locked -p stillair-sim --example bench
+	@for standard in n ac; do for traffic in download upload; do \
+	  build/bench-wheel/bin/stillair new build/bench-wheel/$$standard-$$traffic.toml --station a=5m --standard $$standard --traffic $$traffic >/dev/null; \
+	done; done
+	$(PYTHON) bench/wheel.py build/bench-wheel/bin/python $(TARGET)/release/examples/bench build/bench-wheel/*.toml \
+	  $(filter-out %anomaly-udp.toml,$(BENCH)) scenarios/bench/reno.toml
 
 bench-startup: $(STAMPS)/native ## CPU time of commands before they do anything, and what they import
 	$(BIN)/python bench/startup.py --imports
