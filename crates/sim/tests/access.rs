@@ -87,6 +87,16 @@ fn another_discipline_stands_in_the_class_of_an_htb() {
 }
 
 #[test]
+fn what_comes_in_may_have_a_discipline_of_its_own() {
+    let shaper =
+        "{ down = \"90 Mbit/s\", up = \"9 Mbit/s\", qdisc = \"cake\", qdisc_down = { kind = \"fq_codel\" } }";
+    let result = run(DOWN, &[("node.router.interface.wan.shaper", shaper)]);
+    let kind = |name: &str| result.qdiscs[name].kind.as_str();
+    let kinds = ["router.wan", "router.ifb4wan", "router.ifb4wan/child"].map(kind);
+    assert_eq!(kinds, ["cake", "htb", "fq_codel"]);
+}
+
+#[test]
 fn mistakes_are_told() {
     let says = |set: &[(&str, &str)]| {
         let set: Vec<(String, String)> =
@@ -143,6 +153,21 @@ fn mistakes_are_told() {
             )],
             "--set: node.router.interface.wan.shaper.qdisc: found \"tbf\", which has a rate of its own, expected cake, or a discipline for the \
              class of an htb",
+        ),
+        (
+            vec![(shaper, "{ up = \"9 Mbit/s\", qdisc_down = \"cake\" }")],
+            "--set: node.router.interface.wan.shaper.qdisc_down: found \"cake\", which has no effect without down, expected down, or no \
+             qdisc_down",
+        ),
+        (
+            vec![(shaper, "{ down = \"90 Mbit/s\", qdisc = \"cake\", qdisc_down = \"fq_codel\" }")],
+            "--set: node.router.interface.wan.shaper.qdisc: found \"cake\", which has no effect without up beside qdisc_down, expected up, or \
+             one of the two",
+        ),
+        (
+            vec![(shaper, "cake")],
+            "--set: node.router.interface.wan.shaper: found \"cake\", expected \"off\", or a table such as { down = \"90 Mbit/s\", up = \"9 \
+             Mbit/s\" }",
         ),
         (
             vec![(shaper, "{ up = \"9 Mbit/s\" }"), ("node.router.interface.wan.qdisc", "fq_codel")],

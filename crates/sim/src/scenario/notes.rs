@@ -77,7 +77,7 @@ impl Scenario {
         let is_its = |medium: &&Attachment| matches!(medium, Attachment::Wifi(Wifi { role: Role::Station(s), .. }) if s.ap == ap);
         let unsure = !firmware.shares_airtime && media.filter(is_its).nth(1).is_some();
         let other = if wifi.scheme == Scheme::Mt76 {
-            "; try scheme.vow_atf = true, as MT7916 and newer have it"
+            "; try scheme = { kind = \"mt76\", vow_atf = true }, as MT7916 and newer have it"
         } else {
             ""
         };
@@ -287,7 +287,16 @@ fn too_fast(key: &str, interface: &Interface, own: InterfaceRef, link: &Link) ->
             )
         })
     };
-    ways.into_iter().filter_map(one).collect()
+    let lone = match (ways[0].1, ways[1].1) {
+        (Some(_), None) => {
+            Some("leaves is shaped: what comes in waits in the line's own buffer; shaper.down shapes it")
+        }
+        (None, Some(_)) => Some("comes in is shaped: what leaves waits in the modem; shaper.up shapes it"),
+        _ => None,
+    };
+    let is_line = matches!(link.params[out], WireParams::Access(..));
+    let lone = lone.filter(|_| is_line).map(|which| format!("{key}: only what {which}"));
+    ways.into_iter().filter_map(one).chain(lone).collect()
 }
 
 /// Notes on what no source tells of a firmware, while it is as assumed.
@@ -297,10 +306,10 @@ fn unknown(key: &str, wifi: &Wifi) -> Vec<String> {
     let device = wifi.device.filter(|device| device.scheme == wifi.scheme);
     let joins = match wifi.scheme {
         Scheme::Ath11k if device.is_none() && firmware.amsdu_frames == ATH11K_AMSDU => Some(format!(
-            "{key}.scheme: not known: how many packets the firmware of {name} joins into an MPDU; {ATH11K_AMSDU} at most are assumed; try amsdu_frames = 1 and 7"
+            "{key}.scheme: not known: how many packets the firmware of {name} joins into an MPDU; {ATH11K_AMSDU} at most are assumed; try scheme = {{ kind = \"{name}\", amsdu_frames = 1 }}, and 7"
         )),
         Scheme::Ath10k | Scheme::Mt76 if firmware.amsdu_frames > 1 && !firmware.host_joins => Some(format!(
-            "{key}.scheme: not known: when the firmware of {name} joins packets into an MPDU; whenever it may is assumed; try amsdu_frames = 1"
+            "{key}.scheme: not known: when the firmware of {name} joins packets into an MPDU; whenever it may is assumed; try scheme = {{ kind = \"{name}\", amsdu_frames = 1 }}"
         )),
         _ => None,
     };
@@ -309,10 +318,10 @@ fn unknown(key: &str, wifi: &Wifi) -> Vec<String> {
     }
     let first = match wifi.scheme {
         Scheme::Ath11k if firmware.frames == ATH11K_FRAMES => Some(format!(
-            "{key}.scheme: not known: how many frames the firmware of {name} keeps; {ATH11K_FRAMES} are assumed; try frames = 512 and 32767"
+            "{key}.scheme: not known: how many frames the firmware of {name} keeps; {ATH11K_FRAMES} are assumed; try scheme = {{ kind = \"{name}\", frames = 512 }}, and 32767"
         )),
         Scheme::Ath10k | Scheme::Mt76 if firmware.report_delay == Duration::ZERO => Some(format!(
-            "{key}.scheme: not known: when the firmware of {name} reports frames; after each PPDU is assumed; try report_delay = \"1 ms\", which is ath11k's"
+            "{key}.scheme: not known: when the firmware of {name} reports frames; after each PPDU is assumed; try scheme = {{ kind = \"{name}\", report_delay = \"1 ms\" }}, as ath11k has it"
         )),
         _ => None,
     };

@@ -29,6 +29,36 @@ fn a_shaper_faster_than_its_line() {
     );
 }
 
+/// A line of which one direction is shaped waits in the other.
+#[test]
+fn a_line_that_is_shaped_one_way() {
+    let told = |shaper: &str, qdisc: &str| -> Vec<String> {
+        let line = "{ kind = \"access\", rate = { down = \"50 Mbit/s\", up = \"10 Mbit/s\" }, buffer = \"100 ms\", delay = \"5 ms\", customer = \"ap\" }";
+        let sets = [
+            ("link.lan", line),
+            ("node.ap.interface.eth0.shaper", shaper),
+            ("node.ap.interface.eth0.qdisc", qdisc),
+        ];
+        let all = with(&sets).unwrap_or_else(|e| panic!("{e}")).notes();
+        all.into_iter().filter(|note| note.contains("only what")).collect()
+    };
+    let cake = "{ kind = \"cake\", bandwidth = \"9 Mbit/s\" }";
+    assert_eq!(
+        told("{ down = \"45 Mbit/s\" }", "\"fq_codel\""),
+        [
+            "node.ap.interface.eth0: only what comes in is shaped: what leaves waits in the modem; shaper.up shapes it"
+        ]
+    );
+    assert_eq!(
+        told("\"off\"", cake),
+        [
+            "node.ap.interface.eth0: only what leaves is shaped: what comes in waits in the line's own buffer; shaper.down shapes it"
+        ]
+    );
+    assert!(told("{ down = \"45 Mbit/s\" }", cake).is_empty());
+    assert!(told("\"off\"", "\"fq_codel\"").is_empty());
+}
+
 /// A width that is set changes the driver of those who name none, which is told; the file's own width is what its author meant.
 #[test]
 fn a_width_that_is_set_changes_drivers() {

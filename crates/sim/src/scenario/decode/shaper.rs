@@ -31,6 +31,12 @@ static SHAPE: Shape = Shape {
             "`cake`",
             "the qdisc of both directions: `cake`, which shapes itself (without `bandwidth` here), or another as the child of an htb",
         ),
+        Key::open(
+            "qdisc_down",
+            Form::Part(Family::Qdisc, &qdisc::CHILD),
+            "that of `qdisc`",
+            "the qdisc of what comes in, if it is another, as `iqdisc_opts` of sqm-scripts",
+        ),
     ]],
 };
 
@@ -124,11 +130,21 @@ pub(super) fn read(
     if device.link == Some(LinkKind::Veth) {
         return Err(field.found("a shaper before a veth", "one before a link with a rate, or a qdisc"));
     }
-    let mut keys = field.section("\"off\", or a table with down and up")?;
+    let mut keys =
+        field.section("\"off\", or a table such as { down = \"90 Mbit/s\", up = \"9 Mbit/s\" }")?;
     let (down, up): (Option<Rate>, Option<Rate>) = (keys.find("down")?, keys.find("up")?);
     let kind = keys.get("qdisc");
-    let child = |rate: Rate| config(kind.as_ref(), rate, device);
-    let (down_config, up_config) = (down.map(child).transpose()?, up.map(child).transpose()?);
+    if down.is_none() {
+        keys.idle("qdisc_down", "without down", "down, or no qdisc_down")?;
+    } else if up.is_none() && keys.has("qdisc_down") {
+        keys.idle("qdisc", "without up beside qdisc_down", "up, or one of the two")?;
+    }
+    let kind_down = keys.get("qdisc_down");
+    let child = |kind: Option<&Field<'_>>, rate: Option<Rate>| {
+        rate.map(|rate| config(kind, rate, device)).transpose()
+    };
+    let down_config = child(kind_down.as_ref().or(kind.as_ref()), down)?;
+    let up_config = child(kind.as_ref(), up)?;
     keys.finish()?;
     if down.is_none() && up.is_none() {
         return Err(field.found("a shaper of neither down nor up", "at least one of the two"));
