@@ -1,6 +1,6 @@
 """The causes of late packets, the largest first: the time of those at the 95th percentile by what is behind it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from stillair.explain import access, air
@@ -85,6 +85,21 @@ class Finding(NamedTuple):
         return f"{self.kind} {self.place}".strip()
 
 
+class Spikes(NamedTuple):
+    """The few packets that are much later than the percentile that causes are looked for in."""
+
+    packets: int
+    beyond_ms: float
+    """They are later than this."""
+    most_ms: float
+    """The delay of the latest, to 3 %."""
+    above: float
+    """The percentile up to which packets are no later: 95 or 99."""
+    mean: Around
+    finding: Finding | None
+    """Their largest cause; none if no cause is more than a part of their delay."""
+
+
 class Subject(NamedTuple):
     """Packets that were followed, with what is behind their delay."""
 
@@ -93,6 +108,7 @@ class Subject(NamedTuple):
     findings: list[Finding]
     modems: frozenset[str] = frozenset()
     """Interfaces at access lines: what is in their hardware is in a modem."""
+    spikes: Spikes | None = None
 
     @property
     def faults(self) -> list[Finding]:
@@ -120,8 +136,44 @@ def worst(found: Sequence[Subject]) -> Subject | None:
     return max((one for one in found if one.faults), key=lambda one: one.faults[0].ms, default=None)
 
 
+def most_spiked(found: Sequence[Subject]) -> Subject | None:
+    """The one whose latest packets exceed its late ones most; none if there are no such packets."""
+    spiked = ((one.spikes.most_ms - one.late.delay_ms, one) for one in found if one.spikes)
+    return max(spiked, key=lambda one: one[0], default=(0.0, None))[1]
+
+
 def _subject(delays: Delays, run: Run, resolved: Resolved, lost: float) -> Subject:
     late = delays.around(PERCENTILE)
+    found = _causes(delays, late, run, resolved, lost)
+    return Subject(delays, late, found, modems(resolved), _spikes(delays, late, run, resolved, lost))
+
+
+def _spikes(delays: Delays, late: Around, run: Run, resolved: Resolved, lost: float) -> Spikes | None:
+    """What is later than late packets by more than a working queue takes; none if there is nothing."""
+    beyond = late.delay_ms + _SHORT_MS
+    tail = delays._replace(buckets=[one for one in delays.buckets if one.delay_ns > 1e6 * beyond * one.packets])
+    packets = tail.packets()
+    if not packets:
+        return None
+
+    def mean(sums: Iterable[Mapping[sojourn.Cell, int]]) -> dict[sojourn.Cell, float]:
+        whole: dict[sojourn.Cell, int] = {}
+        for cell, ns in (one for times in sums for one in times.items()):
+            whole[cell] = whole.get(cell, 0) + ns
+        return {cell: ns / packets / 1e6 for cell, ns in sorted(whole.items(), key=lambda one: -one[1])}
+
+    delay = sum(one.delay_ns for one in tail.buckets) / packets / 1e6
+    parts, places = mean(one.parts_ns for one in tail.buckets), mean(one.places_ns for one in tail.buckets)
+    around = Around(100.0, delay, parts, places)
+    first = next(iter(_causes(delays, around, run, resolved, lost)), None)
+    above = 99.0 if delays.around(99.0).delay_ms <= beyond else PERCENTILE
+    told = first if first and first.ms >= _ALONE * delay else None
+    most = tail.buckets[-1]
+    return Spikes(packets, beyond, most.delay_ns / most.packets / 1e6, above, around, told)
+
+
+def _causes(delays: Delays, late: Around, run: Run, resolved: Resolved, lost: float) -> list[Finding]:
+    """What is behind a delay, the largest first."""
     times: dict[tuple[str, str], float] = {}
     known = late._replace(parts_ms=_known_to_fail(late, lost, resolved))
     for (kind, place), ms in _network(delays, known, run, resolved):
@@ -134,7 +186,7 @@ def _subject(delays: Delays, run: Run, resolved: Resolved, lost: float) -> Subje
     whole = max(late.delay_ms, 1e-9)
     found = [Finding(kind, place, ms, ms / whole) for (kind, place), ms in times.items() if ms > 0.01 * whole]
     found = [_filled(one, delays, late, run, resolved) if one.kind == "bloat" else one for one in found]
-    return Subject(delays, late, sorted(found, key=lambda f: -f.ms), modems(resolved))
+    return sorted(found, key=lambda f: -f.ms)
 
 
 def modems(resolved: Resolved) -> frozenset[str]:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from stillair.explain import changes, findings
-from stillair.explain.findings import Finding, Subject
+from stillair.explain.findings import Finding, Spikes, Subject
 from stillair.explain.tried import Refused, Tried
 from stillair.results import sojourn
 from stillair.results.sojourn import Around
@@ -115,14 +115,38 @@ def _ms(value: float) -> str:
 
 def _healthy(found: Sequence[Subject]) -> str:
     first = next((one for one in found if one.findings), None)
-    if first is None:
-        return "Nothing is wrong here: no packet waits for anything."
-    most = first.findings[0]
+    little = "late packets (p95) wait for nothing that takes more than 1 % of their delay."
+    if first is not None:
+        most = first.findings[0]
+        little = (
+            "queues and other stations cost late packets (p95) little."
+            f" The most is {_ms(most.ms)} of {_ms(first.late.delay_ms)} ms, {_head(first)}: {sentence(most)}."
+        )
+    spiked = findings.most_spiked(found)
+    if spiked is None or spiked.spikes is None:
+        return f"Nothing is wrong here: {little} Nothing was tried."
+    above = min(one.spikes.above for one in found if one.spikes)
     return (
-        "Nothing is wrong here: queues and other stations cost late packets (p95) little."
-        f" The most is {_ms(most.ms)} of {_ms(first.late.delay_ms)} ms, {_head(first)}: {sentence(most)}."
-        " Nothing was tried."
+        f"Nothing is wrong here up to p{above:g}: {little} But {_spikes(spiked.spikes)}, {_head(spiked)}."
+        " Nothing was tried: changes are judged by p95."
     )
+
+
+def _is_news(subject: Subject) -> bool:
+    """Whether the latest packets are late for another cause than the late ones."""
+    faults, of = subject.faults, subject.spikes
+    return not faults or (of is not None and of.finding is not None and of.finding.kind != faults[0].kind)
+
+
+def _spikes(spikes: Spikes) -> str:
+    """How many packets are much later than the others, and why."""
+    many = f"{spikes.packets} packet{'s are' if spikes.packets > 1 else ' is'}"
+    late = f"{many} later than {_ms(spikes.beyond_ms)} ms, up to {_ms(spikes.most_ms)} ms"
+    if spikes.finding is None:
+        (layer, _), ms = next(iter(spikes.mean.parts_ms.items()))
+        return f"{late}: most of it {_LAYERS.get(layer, layer)}, {_ms(ms)} of {_ms(spikes.mean.delay_ms)} ms on average"
+    of = f"{_ms(spikes.finding.ms)} of {_ms(spikes.mean.delay_ms)} ms on average"
+    return f"{late}: {sentence(spikes.finding)}, {of}"
 
 
 def _narrow(lines: Iterable[str]) -> Iterator[str]:
@@ -212,6 +236,8 @@ def _subject(subject: Subject) -> Iterator[str]:
         yield f"  p{percentile:g}  {around.delay_ms:8.3f} ms: {parts}"
     for rank, finding in enumerate(subject.findings[:_LARGEST], 1):
         yield f"  {rank}. {sentence(finding)}: {_ms(finding.ms)} ms, {_share(finding)}"
+    if subject.spikes and _is_news(subject):
+        yield f"  of {subject.delays.packets()}, {_spikes(subject.spikes)}"
 
 
 _SHOWN = 0.001
