@@ -60,7 +60,7 @@ def test_the_known_best_is_found(found: Tuned, name: str) -> None:
 def test_the_page_has_the_commands_and_what_they_buy(found: Tuned) -> None:
     said = page.text("line", found)
     assert [setting.name for setting, _ in found.space.chosen(found.winner.choice)] == ["shaper"]
-    assert "tc qdisc replace dev wan root cake bandwidth 9" in said
+    assert "tc qdisc replace dev ${WAN:?} root cake bandwidth 9" in said
     assert "uci set sqm.@queue[0].upload='9" in said
     share = next(int(one.split(" %")[0].split()[-1]) for one in said.splitlines() if "cake at" in one)
     assert ("holds only if the line always has 100 Mbit/s down and 10" in " ".join(said.split())) == (share > 95)
@@ -72,7 +72,7 @@ def test_the_page_has_the_commands_and_what_they_buy(found: Tuned) -> None:
     told_ = json.loads(page.to_json("line", found))
     assert told_["winner"]["changes"][0]["setting"] == "shaper"
     assert told_["before"]["latency_ms"]["mean"] > 10 * told_["winner"]["latency_ms"]["mean"]
-    lines = said.split("\nCommands")[0].splitlines()
+    lines = said.split("\n# Commands")[0].splitlines()
     assert max(map(len, lines)) <= 80
 
 
@@ -316,7 +316,7 @@ def test_the_command_keeps_page_picture_and_commands(tmp_path: Path, capsys: pyt
     arguments = ["tune", str(PROBLEMS["hidden-node"]), "--for", "goodput", "--runs", "3", "-o", str(tmp_path / "kept")]
     assert status(arguments) == 0
     first = capsys.readouterr().out
-    assert max(map(len, first.split("\nCommands")[0].splitlines())) <= 80
+    assert max(map(len, first.split("\n# Commands")[0].splitlines())) <= 80
     names = {path.name for path in (tmp_path / "kept").iterdir() if not path.name.startswith(".")}
     assert names == {"runs.jsonl", "tune.txt", "tune.json", "commands.sh", "front.svg"}
     assert (tmp_path / "kept" / "tune.txt").read_text(encoding="utf-8") == first

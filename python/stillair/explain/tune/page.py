@@ -2,12 +2,14 @@
 
 import json
 import math
+import shlex
 import textwrap
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from stillair._native import __version__
 from stillair.explain.tune import goal
+from stillair.explain.tune.parts import Option, Setting
 from stillair.explain.tune.tune import Bought, Confirmed, Robust, Tuned
 from stillair.results.statistics import Interval
 from stillair.text.table import figure, table
@@ -19,11 +21,11 @@ _SAME = 0.01
 """Scores that differ by less are the same."""
 
 
-def text(name: str, tuned: Tuned) -> str:
-    """The page at a terminal."""
+def text(name: str, tuned: Tuned, file: str | None = None) -> str:
+    """The page at a terminal, of a scenario by its name and the file that was given."""
     parts = ["\n".join(_head(name, tuned))]
     if tuned.bought:
-        parts += ["\n".join(_bought(tuned)), "\n".join(_robust(tuned)), commands(tuned)]
+        parts += ["\n".join(_bought(tuned)), "\n".join(_robust(tuned)), commands(tuned), run(tuned, file or name)]
     else:
         parts.append("Nothing that can be set here is better, whatever the seed.")
     parts.append("\n".join(_front(tuned)))
@@ -37,6 +39,8 @@ def _head(name: str, tuned: Tuned) -> Iterator[str]:
     if tuned.bought:
         rows.append(_row("tuned", tuned.winner))
     yield table(["", "p95 ms", "95 % interval", "goodput Mbit/s", "95 % interval", "total"], rows, width=_WIDTH)
+    if worse := _worse(tuned):
+        yield from _filled(worse)
     steady = tuned.counted.steady
     rates = f" and of what has a fixed rate and gets it ({_names(steady)})" if steady else ""
     yield from _filled(
@@ -95,9 +99,9 @@ def _robust(tuned: Tuned) -> Iterator[str]:
     if not tuned.robust:
         yield "Nothing in the scenario can be made a little different, to see whether it still helps."
         return
-    yield "If the network is a little different (one run each):"
+    yield from _filled("If the network is a little different, with and without these changes (one run each):", first="")
     rows = [[f"  {one.words}", _verdict(one, tuned), *_both(one)] for one in tuned.robust]
-    yield table(["", "", "p95 ms", "tuned", "Mbit/s", "tuned"], rows, width=_WIDTH, words=2)
+    yield table(["", "tuned is", "p95 ms", "tuned", "Mbit/s", "tuned"], rows, width=_WIDTH, words=2)
 
 
 def _both(one: Robust) -> list[str]:
@@ -107,25 +111,80 @@ def _both(one: Robust) -> list[str]:
 
 
 def _verdict(one: Robust, tuned: Tuned) -> str:
-    if one.score is None:
+    """What the changes do in that network, compared with the same network without them."""
+    if one.score is None or one.before is None or one.after is None:
         return "cannot be run"
+    later = math.log(one.after.latency_ms / one.before.latency_ms)
     if one.score < -_SAME:
-        return "worse"
+        less = one.after.goodput_mbps < (1 - goal.SAME) * one.before.goodput_mbps
+        return "worse: later" if later > goal.SAME else "worse: less goodput" if less else "worse"
     if one.score <= _SAME:
         return "the same"
+    if later > goal.SAME:
+        return "later, more goodput"
     return "better" if one.score > tuned.winner.score.mean / 2 else "better by less"
 
 
+def _worse(tuned: Tuned) -> str:
+    """In which networks the changes are worse than none; empty if in no one."""
+    names = [one.words for one in tuned.robust if one.score is not None and one.score < -_SAME]
+    return f"Worse than no change if the network is a little different: {', '.join(names)}." if names else ""
+
+
 def commands(tuned: Tuned) -> str:
-    """What sets the winner on the machines: a text for a shell, with the interfaces' names of the scenario."""
-    lines = ["Commands, with the names of the scenario:"]
-    for setting, option in tuned.space.chosen(tuned.winner.choice):
-        notes = [f"# note: {option.note}"] if option.note else []
-        lines += [f"# {setting.where}: {option.words}", *notes, *option.commands]
-    sets = tuned.space.sets(tuned.winner.choice)
-    lines += ["# the same here:", "stillair run FILE \\"]
-    lines.append(" \\\n".join(f"  --set '{key}={value}'" for key, value in sets))
+    """What sets the winner on the machines, a part for each: text for a shell that sets it at the router alone.
+
+    What machines call their devices is set first, by who runs it; the commands of other hosts are comments.
+    """
+    router, chosen = tuned.space.router, tuned.space.chosen(tuned.winner.choice)
+    lines = ["# Commands of 'stillair tune'; those of hosts that are no router or access point are comments."]
+    if router:
+        lines = [f"# Commands of 'stillair tune', to be run on {router}; those of other hosts are comments."]
+    if worse := _worse(tuned):
+        lines += [f"# {worse}"]
+    own = [one for one in chosen if router and router in one[0].hosts]
+    if own:
+        lines += ["", f"# on {router}:", *_named([option for _, option in own])]
+        for setting, option in own:
+            lines += [*_told(setting, option), *option.commands]
+        if any(line.startswith(_TRANSIENT) for _, option in own for line in option.commands):
+            lines.append("# tc, ip, iw and sysctl -w hold until the next reboot; /etc/rc.local runs them again")
+    others: dict[tuple[str, ...], list[str]] = {}
+    for setting, option in chosen:
+        hosts = tuple(host for host in setting.hosts if host != router)
+        if hosts:
+            here = [_here(line, option).removeprefix("# ") for line in option.commands]
+            others.setdefault(hosts, []).extend([*_told(setting, option), *(f"#   {line}" for line in here)])
+    for hosts, told in others.items():
+        lines += ["", f"# on {', '.join(hosts)}:", *told]
     return "\n".join(lines)
+
+
+_TRANSIENT = ("tc ", "ip ", "iw ", "sysctl ")
+
+
+def _told(setting: Setting, option: Option) -> list[str]:
+    return [f"# {setting.where}: {option.words}", *([f"# note: {option.note}"] if option.note else [])]
+
+
+def _named(options: Sequence[Option]) -> list[str]:
+    """Variables that are to be set; while they are not, no command that has one does anything."""
+    names = dict.fromkeys(name for option in options for name in option.names)
+    return [f"{name.variable}=  # set it: {name.what}" for name in names]
+
+
+def _here(line: str, option: Option) -> str:
+    """A command with the names of the scenario."""
+    for name in option.names:
+        line = line.replace(str(name), name.here)
+    return line
+
+
+def run(tuned: Tuned, file: str) -> str:
+    """The command that runs the winner here."""
+    sets = tuned.space.sets(tuned.winner.choice)
+    head = f"The same in the model:\nstillair run {shlex.quote(file)} \\\n"
+    return head + " \\\n".join(f"  --set {shlex.quote(f'{key}={value}')}" for key, value in sets)
 
 
 def _notes(tuned: Tuned) -> Iterator[str]:
@@ -190,7 +249,7 @@ def as_dict(name: str, tuned: Tuned) -> dict[str, Any]:
         ],
         "front_over_seeds": [confirmed(one) for one in tuned.confirmed],
         "front": [{"changes": chosen(one.choice), **one.measured._asdict()} for one in tuned.front],
-        "commands": [line for _, option in tuned.space.chosen(tuned.winner.choice) for line in option.commands],
+        "commands": commands(tuned).splitlines() if any(tuned.winner.choice) else [],
         "combinations": tuned.space.size(),
         "tried": len(tuned.trials),
         "refused": tuned.refused,
