@@ -63,11 +63,25 @@ def _ends(of: Interval) -> str:
 
 
 def _front(tuned: Tuned) -> Iterator[str]:
-    yield "The front, over the seeds, before what buys nothing was dropped:"
-    counts = [sum(map(bool, one.choice)) for one in tuned.confirmed]
-    names = [f"  {count} change{'s' * (count != 1)}" for count in counts]
+    yield "The front of all that was measured over the seeds; the changes of each row:"
+    names = [f"  {number}{' tuned' * _is_tuned(one, tuned)}" for number, one in enumerate(tuned.confirmed, 1)]
     rows = [_row(name, one) for name, one in zip(names, tuned.confirmed, strict=True)]
     yield table(["", "p95 ms", "95 % interval", "goodput Mbit/s", "95 % interval", "total"], rows, width=_WIDTH)
+    for number, one in enumerate(tuned.confirmed, 1):
+        own = [f"{setting.where}: {_short(option)}" for setting, option in tuned.space.chosen(one.choice)]
+        told = "tuned, as above" if _is_tuned(one, tuned) else "; ".join(own) or "as it is"
+        yield from _filled(f"{number}: {told}")
+    if tuned.bought:
+        yield from _filled("A row that is a little better than 'tuned' has changes that are dropped above.")
+
+
+def _is_tuned(one: Confirmed, tuned: Tuned) -> bool:
+    return any(one.choice) and one.choice == tuned.winner.choice
+
+
+def _short(option: Option) -> str:
+    """Its words without rates, which follow from the part of the line."""
+    return option.words.partition(": ")[0]
 
 
 def _bought(tuned: Tuned) -> Iterator[str]:
