@@ -19,7 +19,6 @@ _BY_CAUSE = {
     "management": "beacons",
     "neighbour": "neighbour",
     "noise": "interference",
-    "shaper": "shaper",
     "pacing": "pacing",
     "missing": "reorder",
     "wake": "wake",
@@ -37,7 +36,10 @@ _BELOW_MS = 20.0
 """More than twice what small queues are to let a socket have below it: 1/128 s over Wi-Fi, 1/1024 s elsewhere."""
 
 
-_WAITS = ("bloat", "shaper", "shaper-above", "tsq", "others", "slow-station", "pacing")
+_PRICE_MS = 30.0
+"""Packets that wait no longer for a shaper's rate are what it is there for: in the modem they would wait longer."""
+
+_WAITS = ("bloat", "shaper", "emulated", "shaper-above", "tsq", "others", "slow-station", "pacing")
 _SHORT_MS = 10.0
 """Packets that wait for each other no longer than this are no fault: CoDel's target is 5 ms, and its queue twice that
 while a flow starts."""
@@ -50,6 +52,9 @@ _SLIGHT_PART = 0.1
 
 _BOTH = 0.25
 """A queue is of a station's own packets and of others if each are this part of it, or more."""
+
+_SECOND = 0.25
+"""Against a second fault that costs less than this part of the first nothing is tried: it cannot matter."""
 
 _FILLS = 0.1
 """A flow of a smaller part of what goes through an interface is not among those that fill it."""
@@ -76,6 +81,8 @@ class Finding(NamedTuple):
     @property
     def slight(self) -> bool:
         """Whether it is what a network that works has."""
+        if self.kind == "price":
+            return True
         bound = _SHORT_MS if self.kind in _WAITS or self.part < _SLIGHT_PART else _SLIGHT_MS
         return self.ms < bound
 
@@ -114,6 +121,12 @@ class Subject(NamedTuple):
     def faults(self) -> list[Finding]:
         """Findings but for what a network that works has."""
         return [one for one in self.findings if not one.slight]
+
+    @property
+    def to_try(self) -> list[Finding]:
+        """What changes are tried against: the first fault, and the second if it costs much of what the first does."""
+        faults = self.faults
+        return faults[:1] + [one for one in faults[1:2] if one.ms >= _SECOND * faults[0].ms]
 
 
 def subjects(runs: Sequence[Run], resolved: Resolved) -> list[Subject]:
@@ -242,6 +255,8 @@ def _network(delays: Delays, late: Around, run: Run, resolved: Resolved) -> list
             continue
         if cause in _BY_CAUSE:
             found.append(((_BY_CAUSE[cause], ""), ms))
+        elif cause == "shaper":
+            found.append((_held(late, ms, resolved), ms))
         elif cause == "power_save":
             found.append((_asleep(delays, run, resolved), ms))
         elif cause in _SERVED:
@@ -296,6 +311,17 @@ def _queue(delays: Delays, late: Around, layer: str, run: Run, slow: str) -> tup
         return ("shaper-above", place)
     stands = _own(delays.around(25.0)) >= _STANDING * _own(late)
     return ("slow-station", slow) if slow == delays.name and not stands else ("bloat", place)
+
+
+def _held(late: Around, ms: float, resolved: Resolved) -> tuple[str, str]:
+    """What lets no packet go though the device would: a shaper that works, one that holds them for long, or netem."""
+    place = _fullest(late, "qdisc")
+    of = access.interface(place, resolved)
+    both = [one for one in (of.get("qdisc", {}).get("config"), of.get("ingress")) if one]
+    kinds = {one["kind"] for one in both if access.rate_bps(one) or one["kind"] == "netem"}
+    if kinds == {"netem"}:
+        return ("emulated", place)
+    return ("price", place) if kinds and ms < _PRICE_MS and "netem" not in kinds else ("shaper", "")
 
 
 def _own(around: Around) -> float:

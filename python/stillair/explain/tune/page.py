@@ -71,7 +71,7 @@ def _front(tuned: Tuned) -> Iterator[str]:
         own = [f"{setting.where}: {_short(option)}" for setting, option in tuned.space.chosen(one.choice)]
         told = "tuned, as above" if _is_tuned(one, tuned) else "; ".join(own) or "as it is"
         yield from _filled(f"{number}: {told}")
-    if tuned.bought:
+    if tuned.bought and tuned.dropped:
         yield from _filled("A row that is a little better than 'tuned' has changes that are dropped above.")
 
 
