@@ -72,7 +72,9 @@ def _front(tuned: Tuned) -> Iterator[str]:
         told = "tuned, as above" if _is_tuned(one, tuned) else "; ".join(own) or "as it is"
         yield from _filled(f"{number}: {told}")
     if tuned.bought and tuned.dropped:
-        yield from _filled("A row that is a little better than 'tuned' has changes that are dropped above.")
+        yield from _filled(
+            "A row that is a little better than 'tuned' has more changes: their gain is not sure, or small."
+        )
 
 
 def _is_tuned(one: Confirmed, tuned: Tuned) -> bool:
