@@ -138,3 +138,4 @@ def test_the_command_that_runs_it_names_the_file() -> None:
         "stillair run 'my home.toml' \\",
         "  --set 'channel.wifi.width=40 MHz'",
     ]
+    assert "  --set flow.0.start=0s" in page.run(found, "home.toml", (("flow.0.start", "0s"),))

@@ -9,7 +9,7 @@ from typing import Any
 
 from stillair._native import __version__
 from stillair.explain.tune import goal
-from stillair.explain.tune.parts import Option, Setting
+from stillair.explain.tune.parts import Option, Sets, Setting
 from stillair.explain.tune.tune import Bought, Confirmed, Robust, Tuned
 from stillair.results.statistics import Interval
 from stillair.text.table import figure, table
@@ -21,11 +21,16 @@ _SAME = 0.01
 """Scores that differ by less are the same."""
 
 
-def text(name: str, tuned: Tuned, file: str | None = None) -> str:
-    """The page at a terminal, of a scenario by its name and the file that was given."""
+def text(name: str, tuned: Tuned, file: str | None = None, given: Sets = ()) -> str:
+    """The page at a terminal, of a scenario by its name, and by the file and the keys that were given."""
     parts = ["\n".join(_head(name, tuned))]
     if tuned.bought:
-        parts += ["\n".join(_bought(tuned)), "\n".join(_robust(tuned)), commands(tuned), run(tuned, file or name)]
+        parts += [
+            "\n".join(_bought(tuned)),
+            "\n".join(_robust(tuned)),
+            commands(tuned),
+            run(tuned, file or name, given),
+        ]
     else:
         parts.append("Nothing that can be set here is better, whatever the seed.")
     parts.append("\n".join(_front(tuned)))
@@ -196,9 +201,9 @@ def _here(line: str, option: Option) -> str:
     return line
 
 
-def run(tuned: Tuned, file: str) -> str:
-    """The command that runs the winner here."""
-    sets = tuned.space.sets(tuned.winner.choice)
+def run(tuned: Tuned, file: str, given: Sets = ()) -> str:
+    """The command that runs the winner here, with what was set beside the file."""
+    sets = *given, *tuned.space.sets(tuned.winner.choice)
     head = f"The same in the model:\nstillair run {shlex.quote(file)} \\\n"
     return head + " \\\n".join(f"  --set {shlex.quote(f'{key}={value}')}" for key, value in sets)
 
