@@ -24,7 +24,7 @@ def main() -> None:
         found = tune(Scenario(file), told["goal"], budget=Budget())
         took = time.process_time() - began
         best = ", ".join(f"{key} = {value}" for key, value in told["best"])
-        print(f"{page.text(file.stem, found)}\n\nKnown best: {best}\nCPU time: {took:.0f} s\n\n{'-' * 80}\n")
+        print(f"{page.text(file.stem, found, str(file))}\n\nKnown best: {best}\nCPU time: {took:.0f} s\n\n{'-' * 80}\n")
 
 
 if __name__ == "__main__":

@@ -13,9 +13,10 @@ from stillair import InputError, Scenario
 from stillair.__main__ import status
 from stillair.explain.tune import goal, page, perturb, space
 from stillair.explain.tune.goal import Measured
+from stillair.explain.tune.parts import Option, Setting
 from stillair.explain.tune.search import Trial, best
 from stillair.explain.tune.trials import Job, Refused, Runs
-from stillair.explain.tune.tune import Budget, Tuned, _first, _Whole, tune
+from stillair.explain.tune.tune import Budget, Tuned, _first, _settled, _Whole, tune
 
 PROBLEMS = {path.stem: path for path in sorted((Path(__file__).parent / "tune_problems").glob("*.toml"))}
 BUDGET = 100
@@ -60,7 +61,7 @@ def test_the_known_best_is_found(found: Tuned, name: str) -> None:
 def test_the_page_has_the_commands_and_what_they_buy(found: Tuned) -> None:
     said = page.text("line", found)
     assert [setting.name for setting, _ in found.space.chosen(found.winner.choice)] == ["shaper"]
-    assert "tc qdisc replace dev wan root cake bandwidth 9" in said
+    assert "tc qdisc replace dev ${WAN:?} root cake bandwidth 9" in said
     assert "uci set sqm.@queue[0].upload='9" in said
     share = next(int(one.split(" %")[0].split()[-1]) for one in said.splitlines() if "cake at" in one)
     assert ("holds only if the line always has 100 Mbit/s down and 10" in " ".join(said.split())) == (share > 95)
@@ -72,7 +73,7 @@ def test_the_page_has_the_commands_and_what_they_buy(found: Tuned) -> None:
     told_ = json.loads(page.to_json("line", found))
     assert told_["winner"]["changes"][0]["setting"] == "shaper"
     assert told_["before"]["latency_ms"]["mean"] > 10 * told_["winner"]["latency_ms"]["mean"]
-    lines = said.split("\nCommands")[0].splitlines()
+    lines = said.split("\n# Commands")[0].splitlines()
     assert max(map(len, lines)) <= 80
 
 
@@ -284,6 +285,52 @@ def test_of_equal_ones_the_other_figure_decides(target: str, measured: Any, wins
     assert _first(about, confirmed).choice == (wins,)
 
 
+def test_what_is_left_is_chosen_anew_and_no_row_beats_it() -> None:
+    # A shaper of 80 or 95 %, and two more changes that buy 2 % each.
+    delay = {
+        (1, 1, 1): 15.0, (1, 1, 0): 15.3, (1, 0, 1): 15.3, (1, 0, 0): 15.7,
+        (2, 1, 1): 15.6, (2, 1, 0): 15.8, (2, 0, 1): 15.8, (2, 0, 0): 16.0,
+    }  # fmt: skip
+
+    class Table:
+        settings = tuple(Setting(str(at), "", (Option(""),) * (3 - bool(at))) for at in range(3))
+
+        def nothing(self) -> tuple[int, ...]:
+            return (0, 0, 0)
+
+        def sets(self, choice: tuple[int, ...]) -> tuple[int, ...]:
+            return choice
+
+        def measure(self, jobs: Sequence[Any]) -> list[Measured]:
+            goodput = {0: 10.0, 1: 8.3, 2: 9.9}
+            rates = [goodput[job.sets[0]] for job in jobs]
+            return [
+                Measured(delay.get(job.sets, 100.0), rate, rate, 0.0) for job, rate in zip(jobs, rates, strict=True)
+            ]
+
+    table: Any = Table()
+    about = _Whole("latency", table, table, 3, [B] * 3)
+    first = [one for one in map(about.confirmed, [(1, 1, 1), (2, 1, 1), (0, 0, 0)]) if one is not None]
+    assert _first(about, first).choice == (1, 1, 1)
+    winner, bought, dropped = _settled(about, _first(about, first))
+    assert winner.choice == (2, 0, 0)
+    assert [(one.setting, one.option) for one in bought] == [(0, 2)]
+    assert sorted(dropped) == [(1, 1), (2, 1)]
+    for one in about.all():
+        as_good = one.latency_ms.mean <= 1.02 * winner.latency_ms.mean
+        assert not (as_good and one.goodput_mbps.mean > 1.03 * winner.goodput_mbps.mean)
+
+
+def test_the_changes_of_each_row_are_named() -> None:
+    found = tune(Scenario(PROBLEMS["wrong-shaper-rate"]), "latency", budget=Budget(40), seeds=3)
+    said = " ".join(page.text("line", found).partition("The front of all")[2].split())
+    assert found.confirmed
+    for number, one in enumerate(found.confirmed, 1):
+        told = said.partition(f" {number}: ")[2]
+        shown = [option.words.partition(": ")[0] for _, option in found.space.chosen(one.choice)]
+        assert told.startswith(("tuned, as above", "as it is")) or all(word in told for word in shown)
+
+
 def test_what_is_as_good_is_among_those_that_are_repeated() -> None:
     trials = [Trial((at,), Measured(20 + at / 100, 9 + at, 9 + at, 0.0)) for at in range(1, 9)]
 
@@ -316,7 +363,7 @@ def test_the_command_keeps_page_picture_and_commands(tmp_path: Path, capsys: pyt
     arguments = ["tune", str(PROBLEMS["hidden-node"]), "--for", "goodput", "--runs", "3", "-o", str(tmp_path / "kept")]
     assert status(arguments) == 0
     first = capsys.readouterr().out
-    assert max(map(len, first.split("\nCommands")[0].splitlines())) <= 80
+    assert max(map(len, first.split("\n# Commands")[0].splitlines())) <= 80
     names = {path.name for path in (tmp_path / "kept").iterdir() if not path.name.startswith(".")}
     assert names == {"runs.jsonl", "tune.txt", "tune.json", "commands.sh", "front.svg"}
     assert (tmp_path / "kept" / "tune.txt").read_text(encoding="utf-8") == first

@@ -69,13 +69,13 @@ def test_uci_sets_what_tc_sets_and_what_was_run(line: str, kept: str, profile: s
         config = [
             found.expand(r"option \1 '\2'")
             for one in option.commands
-            if (found := re.fullmatch(r"uci set sqm\.@queue\[0\]\.(\w+)='(.*)'", one))
+            if (found := re.fullmatch(r"""uci set sqm\.@queue\[0\]\.(\w+)=['"](.*)['"]""", one))
         ]
         (shaper,) = uci.read("sqm", "\n".join(["config queue", *config]))
         assert isinstance(shaper, Shaper)
         assert not shaper.unread
         assert not shaper.said
-        assert (shaper.enabled, shaper.device) == (True, "wan")
+        assert (shaper.enabled, shaper.device) == (True, "${WAN:?}")
         given = [shaper.up, shaper.down]
         kbit = [shaper.up_kbit, shaper.down_kbit]
         tc = [one.split(" cake bandwidth ")[1] for one in option.commands if " cake " in one and "tc qdisc" in one]
@@ -112,8 +112,12 @@ def test_no_shaper_is_told_to_sqm_scripts_too(profile: str) -> None:
     text = text.replace('[node.router]\nprofile = "linux-6.1"', f'[node.router]\nprofile = "{profile}"')
     option = next(one for one in space.of(Scenario(text), []).settings if one.name == "shaper").options[-1]
     assert option.words == "no shaper"
-    uci_ = ["uci set sqm.@queue[0].enabled='0'", "uci commit sqm; /etc/init.d/sqm restart"]
-    tc = ["tc qdisc del dev wan root", "tc qdisc del dev wan ingress", "# on OpenWrt, with sqm-scripts, the same:"]
+    uci_ = ["uci set sqm.@queue[0].enabled='0'", "uci commit sqm && /etc/init.d/sqm restart"]
+    tc = [
+        "tc qdisc del dev ${WAN:?} root",
+        "tc qdisc del dev ${WAN:?} ingress",
+        "# on OpenWrt, with sqm-scripts, the same:",
+    ]
     assert list(option.commands) == (uci_ if profile.startswith("openwrt") else [*tc, *uci_])
 
 

@@ -96,8 +96,14 @@ def is_shaped(line: Line, resolved: Resolved) -> bool:
 
 
 def _holds(qdisc: Mapping[str, Any], bps: int, line: Framing) -> bool:
-    rate: int = qdisc.get("bandwidth_bps") or qdisc.get("rate_bps") or 0
+    rate = rate_bps(qdisc)
     return 0 < rate <= SHARE * bps and rate * line.size(_FULL) < bps * framing(qdisc).size(_FULL)
+
+
+def rate_bps(qdisc: Mapping[str, Any]) -> int:
+    """What a resolved discipline shapes to; 0 if it does not."""
+    rate: int = qdisc.get("bandwidth_bps") or qdisc.get("rate_bps") or 0
+    return rate
 
 
 def interface(place: str, resolved: Resolved) -> Mapping[str, Any]:

@@ -19,6 +19,8 @@ class Change(NamedTuple):
     overrides: list[tuple[str, str]]
     real: bool = True
     """It is something that one can set; otherwise the cause is taken away, to see how much it is."""
+    action: str = ""
+    """What a person does at the machine; empty if that is another device or kernel."""
 
 
 def of(finding: Finding, resolved: Resolved, own: Collection[str] = ()) -> Iterator[Change]:
@@ -110,12 +112,25 @@ def _bloat(finding: Finding, resolved: Resolved, own: Collection[str] = ()) -> I
     medium = _medium(place, resolved)
     driver = medium.get("driver") or {}
     if driver.get("firmware") and not driver.get("aql"):
-        yield Change(f"{place}: airtime queue limits (AQL)", [(_key(place, "scheme.aql"), "true")])
+        action = "echo 1 >/sys/kernel/debug/ieee80211/PHY/aql_enable, again after each reboot"
+        yield Change(f"{place}: airtime queue limits (AQL)", [(_key(place, "scheme.aql"), "true")], action=action)
     if "link" not in medium:
         for scheme in (one for one in ("mac80211", "fq_codel") if one != medium.get("scheme")):
-            yield Change(f"{place}: scheme {scheme}", [(_key(place, "scheme"), scheme)])
+            yield Change(f"{place}: scheme {scheme}", _scheme(place, scheme, medium))
     else:
-        yield Change(f"{place}: qdisc fq_codel", [(_key(place, "qdisc"), "fq_codel")])
+        action = f"tc qdisc replace dev {place.partition('.')[2]} root fq_codel"
+        yield Change(f"{place}: qdisc fq_codel", [(_key(place, "qdisc"), "fq_codel")], action=action)
+
+
+def _scheme(place: str, scheme: str, medium: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Another scheme with the Block Ack window that is there: a smaller one by itself costs goodput."""
+    window = medium.get("block_ack_window", _WINDOW)
+    same = [(_key(place, "block_ack_window"), str(window))] if window != _WINDOW else []
+    return [(_key(place, "scheme"), scheme), *same]
+
+
+_WINDOW = 64
+"""The Block Ack window of mac80211, which a scheme brings that is no device's."""
 
 
 def _shaped(line: access.Line, resolved: Resolved, has_qdisc: bool) -> Iterator[Change]:
@@ -136,6 +151,7 @@ def _shaped(line: access.Line, resolved: Resolved, has_qdisc: bool) -> Iterator[
             "%", " %"
         ),
         [(_key(line.near, key), toml(table)) for key, table in shaping.keys(cakes, rates, has_qdisc).items()],
+        action="sqm-scripts: " + ", ".join(f"option {way}load '{access.SHARE * bps / 1000:.0f}'" for way, bps in ways),
     )
 
 
@@ -153,7 +169,7 @@ def toml(value: object) -> str:
 def _fair(_: Finding, resolved: Resolved) -> Iterator[Change]:
     for scheme in ("mac80211", "airtime"):
         places = (place for place in _wlans(resolved, "ap") if _medium(place, resolved).get("scheme") != scheme)
-        sets = [(_key(place, "scheme"), scheme) for place in places]
+        sets = [one for place in places for one in _scheme(place, scheme, _medium(place, resolved))]
         yield Change(f"access points: scheme {scheme}, airtime shared among stations", sets)
 
 
@@ -163,17 +179,29 @@ def _rates(finding: Finding, resolved: Resolved) -> Iterator[Change]:
     fixed = [(_key(place, "rate"), "minstrel_ht") for place in places if "retry_chain" in roles[place]]
     # A chain that is written stands beside the rate, and goes before rate control.
     chains = [(_key(place, "retry_chain"), "[]") for place in places if "retry_chain" in roles[place]]
-    yield Change("rates by Minstrel-HT", [*fixed, *chains])
+    action = "no fixed rate: iw dev WLAN set bitrates"
+    yield Change("rates by Minstrel-HT", [*fixed, *chains], action=action)
     losses = [(_key(place, "error_rate"), "0") for place in places if "error_rate" in roles[place]]
     yield Change("no losses on the air", losses, real=False)
-    # Collisions are what is left.
-    yield _protected(resolved)
+    # Collisions are what is left, where there is somebody to collide with.
+    if any(_senders(channel["name"], resolved) > _PAIR for channel in resolved["channels"]):
+        yield _protected(resolved)
+
+
+_PAIR = 2
+"""An access point and one station hear each other, and RTS is of no use to them."""
+
+
+def _senders(channel: str, resolved: Resolved) -> int:
+    media = [interface["medium"] for node in resolved["nodes"] for interface in node["interfaces"]]
+    return sum(medium.get("channel") == channel for medium in media)
 
 
 def _protected(resolved: Resolved) -> Change:
     places = [*_wlans(resolved, "station"), *_wlans(resolved, "ap")]
     sets = [(_key(p, "rts_threshold"), "500") for p in places]
-    return Change("RTS/CTS before frames of 500 bytes and more (iw phy PHY set rts 500)", sets)
+    action = "OpenWrt: option rts '500' of the wifi-device; iw phy PHY set rts 500"
+    return Change("RTS/CTS before frames of 500 bytes and more", sets, action=action)
 
 
 def _rts(_: Finding, resolved: Resolved) -> Iterator[Change]:
@@ -185,9 +213,12 @@ def _rts(_: Finding, resolved: Resolved) -> Iterator[Change]:
 def _beacons(_: Finding, resolved: Resolved) -> Iterator[Change]:
     names = [channel["name"] for channel in resolved["channels"]]
     sets = [(f"channel.{name}.lowest_rate", "ofdm-6") for name in names]
-    yield Change("beacons and management at 6 Mbit/s", sets)
+    action = (
+        "OpenWrt: option legacy_rates '0' of the wifi-device; hostapd.conf: supported_rates and basic_rates from 60"
+    )
+    yield Change("beacons and management at 6 Mbit/s", sets, action=action)
     sets = [(f"channel.{name}.beacon_interval", "307.2 ms") for name in names]
-    yield Change("beacons each 307.2 ms", sets)
+    yield Change("beacons each 307.2 ms", sets, action="OpenWrt: option beacon_int '300' of the wifi-device")
 
 
 def _awake(finding: Finding, resolved: Resolved) -> Iterator[Change]:
@@ -196,9 +227,12 @@ def _awake(finding: Finding, resolved: Resolved) -> Iterator[Change]:
         period = _medium(ap, resolved).get("dtim_period")
         if period and period > 1:
             words = f"{ap}: a DTIM in each beacon, not in each {_ordinal(period)} (dtim_period 1)"
-            yield Change(words, [(_key(ap, "dtim_period"), "1")])
+            action = "OpenWrt: option dtim_period '1' of the wifi-iface"
+            yield Change(words, [(_key(ap, "dtim_period"), "1")], action=action)
     for place in places:
-        yield Change(f"{place}: no power save, which the station itself decides", [(_key(place, "power_save"), "off")])
+        words = f"{place}: no power save, which the station itself decides"
+        action = "at the station: iw dev WLAN set power_save off"
+        yield Change(words, [(_key(place, "power_save"), "off")], action=action)
 
 
 def _ordinal(n: int) -> str:
@@ -209,7 +243,13 @@ def _ordinal(n: int) -> str:
 def _scan(finding: Finding, resolved: Resolved) -> Iterator[Change]:
     for place in _wlans(resolved, "station"):
         if place.split(".")[0] == finding.place:
-            yield Change(f"{place}: a scan each 300 s", [(_key(place, "scan.every"), "300 s")])
+            yield Change(f"{place}: a scan each 300 s", [(_key(place, "scan.every"), "300 s")], action=_RARER)
+
+
+_RARER = (
+    'at the station: wpa_supplicant bgscan="simple:30:-65:300"; NetworkManager a connection with a fixed BSSID, which'
+    " does not scan; iwd DisableRoamingScan=true"
+)
 
 
 def _ap_scan(finding: Finding, _: Resolved) -> Iterator[Change]:
@@ -219,29 +259,35 @@ def _ap_scan(finding: Finding, _: Resolved) -> Iterator[Change]:
 
 def _neighbour(_: Finding, resolved: Resolved) -> Iterator[Change]:
     names = [one["name"] for channel in resolved["channels"] for one in channel.get("neighbours", ())]
-    yield Change("another channel than the neighbours'", [(f"neighbour.{name}.load", "0.0") for name in names])
+    sets = [(f"neighbour.{name}.load", "0.0") for name in names]
+    yield Change("another channel than the neighbours', as if they did not send", sets, action=_CHANNEL)
+
+
+_CHANNEL = "OpenWrt: option channel of the wifi-device; 'iw dev WLAN survey dump' tells how busy one is"
 
 
 def _interference(_: Finding, resolved: Resolved) -> Iterator[Change]:
     sources = [one["name"] for channel in resolved["channels"] for one in channel.get("interference", ())]
     sets = [(f"interference.{name}.power", "-120 dBm") for name in sources]
-    yield Change("out of reach of the interference", sets)
+    yield Change("out of reach of the interference, or on another channel", sets, action=_CHANNEL)
 
 
 def _small_queues(finding: Finding, _: Resolved) -> Iterator[Change]:
     node = finding.place.split(".")[0]
-    yield Change(f"{node}: TCP small queues of 64 KiB", [(f"node.{node}.tcp.tsq_bytes", "64 KiB")])
+    action = f"at {node}: sysctl -w net.ipv4.tcp_limit_output_bytes=65536"
+    yield Change(f"{node}: TCP small queues of 64 KiB", [(f"node.{node}.tcp.tsq_bytes", "64 KiB")], action=action)
 
 
 def _wake(_: Finding, resolved: Resolved) -> Iterator[Change]:
     sets = [(f"link.{link['name']}.rx_usecs", "0") for link in resolved["links"]]
-    yield Change("no coalescing of arrivals (rx_usecs 0)", sets)
+    yield Change("no coalescing of arrivals (rx_usecs 0)", sets, action="ethtool -C DEV rx-usecs 0")
 
 
 def _window(_: Finding, resolved: Resolved) -> Iterator[Change]:
     key = 'sysctl."net.ipv4.tcp_rmem"'
     sets = [(f"node.{node['name']}.{key}", "[4096, 131072, 33554432]") for node in resolved["nodes"]]
-    yield Change("receive buffers of up to 32 MiB", sets)
+    action = "sysctl -w net.ipv4.tcp_rmem='4096 131072 33554432'"
+    yield Change("receive buffers of up to 32 MiB", sets, action=action)
 
 
 _MAKERS: Mapping[str, Callable[[Finding, Resolved], Iterator[Change]]] = {

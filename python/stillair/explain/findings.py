@@ -1,6 +1,6 @@
 """The causes of late packets, the largest first: the time of those at the 95th percentile by what is behind it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from stillair.explain import access, air
@@ -19,7 +19,6 @@ _BY_CAUSE = {
     "management": "beacons",
     "neighbour": "neighbour",
     "noise": "interference",
-    "shaper": "shaper",
     "pacing": "pacing",
     "missing": "reorder",
     "wake": "wake",
@@ -37,7 +36,10 @@ _BELOW_MS = 20.0
 """More than twice what small queues are to let a socket have below it: 1/128 s over Wi-Fi, 1/1024 s elsewhere."""
 
 
-_WAITS = ("bloat", "shaper", "shaper-above", "tsq", "others", "slow-station", "pacing")
+_PRICE_MS = 30.0
+"""Packets that wait no longer for a shaper's rate are what it is there for: in the modem they would wait longer."""
+
+_WAITS = ("bloat", "shaper", "emulated", "shaper-above", "tsq", "others", "slow-station", "pacing")
 _SHORT_MS = 10.0
 """Packets that wait for each other no longer than this are no fault: CoDel's target is 5 ms, and its queue twice that
 while a flow starts."""
@@ -50,6 +52,9 @@ _SLIGHT_PART = 0.1
 
 _BOTH = 0.25
 """A queue is of a station's own packets and of others if each are this part of it, or more."""
+
+_SECOND = 0.25
+"""Against a second fault that costs less than this part of the first nothing is tried: it cannot matter."""
 
 _FILLS = 0.1
 """A flow of a smaller part of what goes through an interface is not among those that fill it."""
@@ -76,6 +81,8 @@ class Finding(NamedTuple):
     @property
     def slight(self) -> bool:
         """Whether it is what a network that works has."""
+        if self.kind == "price":
+            return True
         bound = _SHORT_MS if self.kind in _WAITS or self.part < _SLIGHT_PART else _SLIGHT_MS
         return self.ms < bound
 
@@ -83,6 +90,21 @@ class Finding(NamedTuple):
     def name(self) -> str:
         """Kind and place."""
         return f"{self.kind} {self.place}".strip()
+
+
+class Spikes(NamedTuple):
+    """The few packets that are much later than the percentile that causes are looked for in."""
+
+    packets: int
+    beyond_ms: float
+    """They are later than this."""
+    most_ms: float
+    """The delay of the latest, to 3 %."""
+    above: float
+    """The percentile up to which packets are no later: 95 or 99."""
+    mean: Around
+    finding: Finding | None
+    """Their largest cause; none if no cause is more than a part of their delay."""
 
 
 class Subject(NamedTuple):
@@ -93,11 +115,18 @@ class Subject(NamedTuple):
     findings: list[Finding]
     modems: frozenset[str] = frozenset()
     """Interfaces at access lines: what is in their hardware is in a modem."""
+    spikes: Spikes | None = None
 
     @property
     def faults(self) -> list[Finding]:
         """Findings but for what a network that works has."""
         return [one for one in self.findings if not one.slight]
+
+    @property
+    def to_try(self) -> list[Finding]:
+        """What changes are tried against: the first fault, and the second if it costs much of what the first does."""
+        faults = self.faults
+        return faults[:1] + [one for one in faults[1:2] if one.ms >= _SECOND * faults[0].ms]
 
 
 def subjects(runs: Sequence[Run], resolved: Resolved) -> list[Subject]:
@@ -120,8 +149,44 @@ def worst(found: Sequence[Subject]) -> Subject | None:
     return max((one for one in found if one.faults), key=lambda one: one.faults[0].ms, default=None)
 
 
+def most_spiked(found: Sequence[Subject]) -> Subject | None:
+    """The one whose latest packets exceed its late ones most; none if there are no such packets."""
+    spiked = ((one.spikes.most_ms - one.late.delay_ms, one) for one in found if one.spikes)
+    return max(spiked, key=lambda one: one[0], default=(0.0, None))[1]
+
+
 def _subject(delays: Delays, run: Run, resolved: Resolved, lost: float) -> Subject:
     late = delays.around(PERCENTILE)
+    found = _causes(delays, late, run, resolved, lost)
+    return Subject(delays, late, found, modems(resolved), _spikes(delays, late, run, resolved, lost))
+
+
+def _spikes(delays: Delays, late: Around, run: Run, resolved: Resolved, lost: float) -> Spikes | None:
+    """What is later than late packets by more than a working queue takes; none if there is nothing."""
+    beyond = late.delay_ms + _SHORT_MS
+    tail = delays._replace(buckets=[one for one in delays.buckets if one.delay_ns > 1e6 * beyond * one.packets])
+    packets = tail.packets()
+    if not packets:
+        return None
+
+    def mean(sums: Iterable[Mapping[sojourn.Cell, int]]) -> dict[sojourn.Cell, float]:
+        whole: dict[sojourn.Cell, int] = {}
+        for cell, ns in (one for times in sums for one in times.items()):
+            whole[cell] = whole.get(cell, 0) + ns
+        return {cell: ns / packets / 1e6 for cell, ns in sorted(whole.items(), key=lambda one: -one[1])}
+
+    delay = sum(one.delay_ns for one in tail.buckets) / packets / 1e6
+    parts, places = mean(one.parts_ns for one in tail.buckets), mean(one.places_ns for one in tail.buckets)
+    around = Around(100.0, delay, parts, places)
+    first = next(iter(_causes(delays, around, run, resolved, lost)), None)
+    above = 99.0 if delays.around(99.0).delay_ms <= beyond else PERCENTILE
+    told = first if first and first.ms >= _ALONE * delay else None
+    most = tail.buckets[-1]
+    return Spikes(packets, beyond, most.delay_ns / most.packets / 1e6, above, around, told)
+
+
+def _causes(delays: Delays, late: Around, run: Run, resolved: Resolved, lost: float) -> list[Finding]:
+    """What is behind a delay, the largest first."""
     times: dict[tuple[str, str], float] = {}
     known = late._replace(parts_ms=_known_to_fail(late, lost, resolved))
     for (kind, place), ms in _network(delays, known, run, resolved):
@@ -134,7 +199,7 @@ def _subject(delays: Delays, run: Run, resolved: Resolved, lost: float) -> Subje
     whole = max(late.delay_ms, 1e-9)
     found = [Finding(kind, place, ms, ms / whole) for (kind, place), ms in times.items() if ms > 0.01 * whole]
     found = [_filled(one, delays, late, run, resolved) if one.kind == "bloat" else one for one in found]
-    return Subject(delays, late, sorted(found, key=lambda f: -f.ms), modems(resolved))
+    return sorted(found, key=lambda f: -f.ms)
 
 
 def modems(resolved: Resolved) -> frozenset[str]:
@@ -190,6 +255,8 @@ def _network(delays: Delays, late: Around, run: Run, resolved: Resolved) -> list
             continue
         if cause in _BY_CAUSE:
             found.append(((_BY_CAUSE[cause], ""), ms))
+        elif cause == "shaper":
+            found.append((_held(late, ms, resolved), ms))
         elif cause == "power_save":
             found.append((_asleep(delays, run, resolved), ms))
         elif cause in _SERVED:
@@ -244,6 +311,17 @@ def _queue(delays: Delays, late: Around, layer: str, run: Run, slow: str) -> tup
         return ("shaper-above", place)
     stands = _own(delays.around(25.0)) >= _STANDING * _own(late)
     return ("slow-station", slow) if slow == delays.name and not stands else ("bloat", place)
+
+
+def _held(late: Around, ms: float, resolved: Resolved) -> tuple[str, str]:
+    """What lets no packet go though the device would: a shaper that works, one that holds them for long, or netem."""
+    place = _fullest(late, "qdisc")
+    of = access.interface(place, resolved)
+    both = [one for one in (of.get("qdisc", {}).get("config"), of.get("ingress")) if one]
+    kinds = {one["kind"] for one in both if access.rate_bps(one) or one["kind"] == "netem"}
+    if kinds == {"netem"}:
+        return ("emulated", place)
+    return ("price", place) if kinds and ms < _PRICE_MS and "netem" not in kinds else ("shaper", "")
 
 
 def _own(around: Around) -> float:

@@ -7,8 +7,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from stillair.explain import changes, findings
-from stillair.explain.findings import Finding, Subject
-from stillair.explain.tried import Refused, Tried
+from stillair.explain.findings import Finding, Spikes, Subject
+from stillair.explain.tried import SEEDS, Refused, Tried
 from stillair.results import sojourn
 from stillair.results.sojourn import Around
 from stillair.text.terminal import WIDTH
@@ -31,7 +31,9 @@ _WORDS = {
     "reorder": "frames wait for one before them that is tried again",
     "wake": "the receiving host hears late of what has come",
     "pacing": "pacing holds packets back",
-    "shaper": "a shaper or an emulated delay holds packets back",
+    "price": "the shaper holds packets back, as it should: this is its price",
+    "emulated": "an emulated delay (netem) holds packets back",
+    "shaper": "a shaper holds packets back for long: its rate is low, or its queue is too long",
     "window": "the window is too small for the path",
     "small-queues": "TCP small queues hold the socket back",
 }
@@ -86,7 +88,7 @@ def _lines(
     yield from _throughput(runs)
     if worst:
         yield ""
-        yield from _tried(tried)
+        yield from _tried(tried, worst, len(runs))
 
 
 def _main(subject: Subject) -> str:
@@ -115,14 +117,38 @@ def _ms(value: float) -> str:
 
 def _healthy(found: Sequence[Subject]) -> str:
     first = next((one for one in found if one.findings), None)
-    if first is None:
-        return "Nothing is wrong here: no packet waits for anything."
-    most = first.findings[0]
+    little = "late packets (p95) wait for nothing that takes more than 1 % of their delay."
+    if first is not None:
+        most = first.findings[0]
+        little = (
+            "queues and other stations cost late packets (p95) little."
+            f" The most is {_ms(most.ms)} of {_ms(first.late.delay_ms)} ms, {_head(first)}: {sentence(most)}."
+        )
+    spiked = findings.most_spiked(found)
+    if spiked is None or spiked.spikes is None:
+        return f"Nothing is wrong here: {little} Nothing was tried."
+    above = min(one.spikes.above for one in found if one.spikes)
     return (
-        "Nothing is wrong here: queues and other stations cost late packets (p95) little."
-        f" The most is {_ms(most.ms)} of {_ms(first.late.delay_ms)} ms, {_head(first)}: {sentence(most)}."
-        " Nothing was tried."
+        f"Nothing is wrong here up to p{above:g}: {little} But {_spikes(spiked.spikes)}, {_head(spiked)}."
+        " Nothing was tried: changes are judged by p95."
     )
+
+
+def _is_news(subject: Subject) -> bool:
+    """Whether the latest packets are late for another cause than the late ones."""
+    faults, of = subject.faults, subject.spikes
+    return not faults or (of is not None and of.finding is not None and of.finding.kind != faults[0].kind)
+
+
+def _spikes(spikes: Spikes) -> str:
+    """How many packets are much later than the others, and why."""
+    many = f"{spikes.packets} packet{'s are' if spikes.packets > 1 else ' is'}"
+    late = f"{many} later than {_ms(spikes.beyond_ms)} ms, up to {_ms(spikes.most_ms)} ms"
+    if spikes.finding is None:
+        (layer, _), ms = next(iter(spikes.mean.parts_ms.items()))
+        return f"{late}: most of it {_LAYERS.get(layer, layer)}, {_ms(ms)} of {_ms(spikes.mean.delay_ms)} ms on average"
+    of = f"{_ms(spikes.finding.ms)} of {_ms(spikes.mean.delay_ms)} ms on average"
+    return f"{late}: {sentence(spikes.finding)}, {of}"
 
 
 def _narrow(lines: Iterable[str]) -> Iterator[str]:
@@ -212,6 +238,8 @@ def _subject(subject: Subject) -> Iterator[str]:
         yield f"  p{percentile:g}  {around.delay_ms:8.3f} ms: {parts}"
     for rank, finding in enumerate(subject.findings[:_LARGEST], 1):
         yield f"  {rank}. {sentence(finding)}: {_ms(finding.ms)} ms, {_share(finding)}"
+    if subject.spikes and _is_news(subject):
+        yield f"  of {subject.delays.packets()}, {_spikes(subject.spikes)}"
 
 
 _SHOWN = 0.001
@@ -266,24 +294,32 @@ _LIMITS = {
 }
 
 
-def _tried(tried: Sequence[Tried | Refused] | None) -> Iterator[str]:
+def _tried(tried: Sequence[Tried | Refused] | None, subject: Subject | None = None, runs: int = SEEDS) -> Iterator[str]:
     if tried is None:
         yield "Nothing was tried against it (--no-try)."
         return
     if not tried:
         yield "No setting is known that helps against this cause: none was tried."
         return
-    yield "Tried, with the same seeds (95 % confidence in brackets):"
+    whose = f"; p95 and p99 of {_head(subject)}, the mean of each run's" if subject else ""
+    yield f"Tried, with the same seeds{whose} (95 % confidence in brackets):"
     for one in sorted(tried, key=_rank):
         if isinstance(one, Refused):
             yield f"  {one.change.words}: could not be tried: {one.says.splitlines()[0]}"
             continue
-        yield f"  {one.change.words}: {_VERDICTS[one.verdict]}"
+        more = f"not certain with {runs} runs; --runs {10 if runs < _SURE else 3 * runs}"
+        yield f"  {one.change.words}: {_VERDICTS[one.verdict].format(more=more)}"
         by, goodput = one.by_ms, one.goodput_mbps
         lost = f", {100 * one.lost:.0f} % less" if one.lost >= _TOLD else ""
         yield f"    p95 {_ms(one.before_ms)} to {_ms(one.before_ms + by.mean)} ms ({_by(by.low)} to {_by(by.high)})"
         yield f"    p99 {_ms(one.latest_ms)} to {_ms(one.latest_ms + one.latest_by_ms.mean)} ms"
         yield f"    goodput {goodput.mean:+.2f} Mbit/s{lost}"
+        for heard in one.heard[:_HEARD]:
+            yield f"    {heard.name}: p95 {_ms(heard.before_ms)} to {_ms(heard.after_ms)} ms"
+        if len(one.heard) > _HEARD:
+            yield f"    and {len(one.heard) - _HEARD} more pings and calls"
+        if one.change.real and one.change.action:
+            yield f"    in practice: {one.change.action}"
         if one.change.real and len(one.sets) <= _MOST_SETS:
             yield from (line for key, value in one.sets for line in _pasted(key, value))
 
@@ -294,16 +330,24 @@ def _by(value: float) -> str:
 
 _VERDICTS = {
     "helps": "helps",
+    "probably": "probably helps, {more}",
     "more": "carries more; late packets come no earlier",
+    "perhaps": "carries more; whether late packets come earlier or later is {more}",
     "trade": "a trade: earlier packets for much of the goodput",
     "later": "no clear help: p95 falls and p99 rises",
     "little": "changes too little to be worth it",
-    "unsure": "no clear effect: the runs differ by more than it changes; --runs makes more of them",
+    "unsure": "no clear effect: the runs differ by more than it changes; {more}",
     "shows": "no setting, but what it takes away is this cause",
     "nothing": "changes nothing",
     "worse": "makes it worse",
 }
 """The best first."""
+
+_SURE = 10
+"""Runs that tell most effects from chance."""
+
+_HEARD = 4
+"""So many pings and calls are told of a change."""
 
 _TOLD = 0.01
 """Less of the goodput lost is not told as a part."""

@@ -26,6 +26,14 @@ _MOST_GOODPUT = 0.25
 """What costs more than this part of the goodput is a trade and no help."""
 
 
+class Heard(NamedTuple):
+    """The 95th percentile of a ping or a call, the mean over the runs: before and after."""
+
+    name: str
+    before_ms: float
+    after_ms: float
+
+
 class Tried(NamedTuple):
     """What a change did."""
 
@@ -42,6 +50,8 @@ class Tried(NamedTuple):
     goodput_before_mbps: float
     goodput_mbps: Interval
     """By how much all goodput changed."""
+    heard: Sequence["Heard"] = ()
+    """What pings and calls make of it."""
 
     @property
     def lost(self) -> float:
@@ -51,9 +61,9 @@ class Tried(NamedTuple):
 
     @property
     def verdict(self) -> str:
-        """`helps`, `more` goodput alone, a `trade`, `later` of p99, too `little`, `unsure`, `worse` or `nothing`.
+        """`helps`, `probably` helps, `more` goodput alone, a `trade`, `later` of p99, too `little`, `unsure` and so on.
 
-        What nobody can set `shows` how much a cause is.
+        What nobody can set `shows` how much a cause is. `perhaps` carries more for sure, and may make packets later.
         """
         by, goodput = self.by_ms, self.goodput_mbps
         if not self.change.real:
@@ -65,10 +75,23 @@ class Tried(NamedTuple):
         earlier = by.high < 0 and _matters(by.mean, self.before_ms)
         later = self.latest_by_ms.mean > 0 and _matters(self.latest_by_ms.mean, self.latest_ms)
         if earlier:
-            return "later" if later else "trade" if self.lost > _MOST_GOODPUT else "helps"
+            return "later" if later else "trade" if self._is_dear else "helps"
+        return self._not_earlier(later)
+
+    def _not_earlier(self, later: bool) -> str:
+        """The verdict where p95 is no earlier for sure."""
+        by, goodput = self.by_ms, self.goodput_mbps
+        unsure = by.low <= 0 <= by.high and _matters(max(-by.low, by.high), self.before_ms)
+        # The mean is further below zero than the interval reaches above it.
+        if unsure and by.high < -by.mean and _matters(by.mean, self.before_ms) and not later and not self._is_dear:
+            return "probably"
         if goodput.low > 0 and goodput.mean >= _WORTH_PART * self.goodput_before_mbps and not later:
-            return "more"
+            return "perhaps" if unsure else "more"
         return "unsure" if by.low <= 0 <= by.high else "little"
+
+    @property
+    def _is_dear(self) -> bool:
+        return self.lost > _MOST_GOODPUT
 
     @property
     def helps(self) -> bool:
@@ -113,7 +136,26 @@ def try_one(
     if late is None or latest is None:
         return Refused(change, "nothing was delivered then")
     goodput = [(a["goodput_total_mbps"], b["goodput_total_mbps"]) for a, b in zip(before, after, strict=True)]
-    return Tried(change, own, *late, *latest, *_difference(goodput))
+    return Tried(change, own, *late, *latest, *_difference(goodput), _heard(before, after))
+
+
+def _heard(before: Sequence[Run], after: Sequence[Run]) -> list[Heard]:
+    """Pings and calls, the latest first."""
+
+    def means(runs: Sequence[Run]) -> dict[str, float]:
+        found: dict[str, list[float]] = {}
+        for run in runs:
+            both = [(name, ping["p95_ms"]) for name, ping in run.get("pings", {}).items()]
+            calls = run.get("voip", {})
+            both += [(name, flow["delay_p95_ms"]) for name, flow in run.get("flows", {}).items() if name in calls]
+            for name, ms in both:
+                if ms is not None:
+                    found.setdefault(name, []).append(ms)
+        return {name: sum(values) / len(values) for name, values in found.items()}
+
+    old, new = means(before), means(after)
+    made = [Heard(name, ms, new[name]) for name, ms in old.items() if name in new]
+    return sorted(made, key=lambda one: -one.before_ms)
 
 
 def _by(

@@ -57,7 +57,7 @@ def explain(what: str, set_: tuple[str, ...], seed: int | None, runs: int | None
             outcomes = list[tried.Tried | tried.Refused]()
             first = findings.worst(found)
             own = changes.with_qdisc(resolved, overrides, scenario.text)
-            for finding in first.faults[:2] if first else ():
+            for finding in first.to_try if first else ():
                 for change in changes.of(finding, resolved, own):
                     if first is None or len(outcomes) == changes.MOST - 1:
                         break

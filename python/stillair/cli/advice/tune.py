@@ -105,17 +105,16 @@ def tune(
             raise
         name = Path(file).stem
         if folder is not None:
-            _write(folder, name, found)
-    print(page.to_json(name, found) if as_json else terminal.harmless(page.text(name, found)))
+            _write(folder, name, found, page.text(name, found, file, tuple(overrides)))
+    print(page.to_json(name, found) if as_json else terminal.harmless(page.text(name, found, file, tuple(overrides))))
 
 
-def _write(folder: Path, name: str, found: "Tuned") -> None:
+def _write(folder: Path, name: str, found: "Tuned", said: str) -> None:
     from stillair.explain.tune import page  # noqa: PLC0415
     from stillair.plot import front  # noqa: PLC0415
     from stillair.text import extras, output  # noqa: PLC0415
 
-    text = f"{page.text(name, found)}\n"
-    output.write_files(folder, {"tune.txt": text, "tune.json": f"{page.to_json(name, found, 1)}\n"})
+    output.write_files(folder, {"tune.txt": f"{said}\n", "tune.json": f"{page.to_json(name, found, 1)}\n"})
     if any(found.winner.choice):
         output.write_files(folder, {"commands.sh": f"{page.commands(found)}\n"})
     if not extras.there("matplotlib"):

@@ -5,7 +5,7 @@ from typing import Any
 
 from stillair.explain import shaping
 from stillair.explain.access import SHARE, Framing, framing
-from stillair.explain.tune.parts import Node, Option
+from stillair.explain.tune.parts import Name, Node, Option
 from stillair.runs.overrides import pairs
 from stillair.text.toml import to_value
 
@@ -25,7 +25,9 @@ def _has_rate(interface: Mapping[str, Any]) -> bool:
     return bool(config.get("bandwidth_bps")) or config["kind"] in ("htb", "tbf")
 
 
-def shaped(node: Node, interface: str, up: Mapping[str, Any], down: Mapping[str, Any], share: float) -> Option:
+def shaped(
+    node: Node, interface: str, device: Name, up: Mapping[str, Any], down: Mapping[str, Any], share: float
+) -> Option:
     """Cake at a part of the line's rates, with the line's framing; a cake that is there keeps its other options."""
     rates = {"down": int(down["rate_bps"] * share), "up": int(up["rate_bps"] * share)}
     own = node.table.get("interface", {}).get(interface, {})
@@ -41,7 +43,7 @@ def shaped(node: Node, interface: str, up: Mapping[str, Any], down: Mapping[str,
         sets += pairs({key: table}) if len(tables) == 1 else [(key, to_value(table, key))]
     kbit = {way: bps // 1000 for way, bps in rates.items()}
     words = {way: _words(kept) for way, kept in options.items()}
-    tc, uci = _by_tc(interface, kbit, line, words), _by_uci(interface, kbit, line, words)
+    tc, uci = _by_tc(device, kbit, line, words), _by_uci(device, kbit, line, words)
     note = ""
     if share > SHARE:
         note = (
@@ -53,6 +55,7 @@ def shaped(node: Node, interface: str, up: Mapping[str, Any], down: Mapping[str,
         tuple(sets),
         _both(node, tc, uci),
         note,
+        (device,),
     )
 
 
@@ -66,29 +69,25 @@ def _words(kept: Mapping[str, Any]) -> list[str]:
     return made
 
 
-def _by_tc(
-    interface: str, kbit: Mapping[str, int], line: Framing, kept: Mapping[str, Sequence[str]]
-) -> tuple[str, ...]:
+def _by_tc(device: Name, kbit: Mapping[str, int], line: Framing, kept: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
     """A shaper by `tc`, with all that differs from cake's defaults or that sqm-scripts have otherwise."""
     # linux: net/sched/sch_cake.c cake_change (6.1) - `replace` over a cake changes it, and what is not named stays; the
     # word `raw` takes overhead and cells away.
     overhead = "raw" if line.overhead is None else f"overhead {line.overhead}"
     numbers = [overhead, f"mpu {line.mpu}", line.atm]
     cake = {way: " ".join(["diffserv3", "nat", *numbers, *words]) for way, words in kept.items()}
-    ifb = f"ifb4{interface}"
+    ifb = f"ifb4{device}"
     return (
-        f"tc qdisc replace dev {interface} root cake bandwidth {kbit['up']}kbit {cake['up']}",
+        f"tc qdisc replace dev {device} root cake bandwidth {kbit['up']}kbit {cake['up']}",
         f"ip link add {ifb} type ifb; ip link set {ifb} up",
-        f"tc qdisc replace dev {interface} handle ffff: ingress",
-        f"tc filter replace dev {interface} parent ffff: protocol all prio 1 matchall"
+        f"tc qdisc replace dev {device} handle ffff: ingress",
+        f"tc filter replace dev {device} parent ffff: protocol all prio 1 matchall"
         f" action mirred egress redirect dev {ifb}",
         f"tc qdisc replace dev {ifb} root cake bandwidth {kbit['down']}kbit {cake['down']}",
     )
 
 
-def _by_uci(
-    interface: str, kbit: Mapping[str, int], line: Framing, kept: Mapping[str, Sequence[str]]
-) -> tuple[str, ...]:
+def _by_uci(device: Name, kbit: Mapping[str, int], line: Framing, kept: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
     """The same by sqm-scripts."""
     overhead, mpu, atm = line
     opts = ["nat"]
@@ -102,7 +101,9 @@ def _by_uci(
         opts += ["ptm"] if atm == "ptm" else []
     down, up = (" ".join([*opts, *kept[way]]) for way in ("down", "up"))
     return (
-        *_uci(interface=interface, download=kbit["down"], upload=kbit["up"]),
+        "# sqm.@queue[0] is the first queue: uci show sqm",
+        f'uci set sqm.@queue[0].interface="{device}"',
+        *_uci(download=kbit["down"], upload=kbit["up"]),
         *_uci(qdisc="cake", script="layer_cake.qos", qdisc_advanced=1, squash_dscp=0, squash_ingress=0),
         *_uci(qdisc_really_really_advanced=1, iqdisc_opts=down, eqdisc_opts=up),
         *_uci(linklayer=layer, overhead=overhead or 0, linklayer_advanced=1, tcMPU=mpu),
@@ -111,7 +112,7 @@ def _by_uci(
     )
 
 
-_RESTART = "uci commit sqm; /etc/init.d/sqm restart"
+_RESTART = "uci commit sqm && /etc/init.d/sqm restart"
 
 
 def _both(node: Node, tc: Sequence[str], uci: Sequence[str]) -> tuple[str, ...]:
@@ -123,7 +124,7 @@ def _uci(**options: object) -> Iterator[str]:
     return (f"uci set sqm.@queue[0].{name}='{value}'" for name, value in options.items())
 
 
-def unshaped(node: Node, interface: str) -> Option:
+def unshaped(node: Node, interface: str, device: Name) -> Option:
     """Nothing that has a rate."""
     sets = [(node.key("interface", interface, "shaper"), "off")]
     own = node.table.get("interface", {}).get(interface, {})
@@ -132,8 +133,9 @@ def unshaped(node: Node, interface: str) -> Option:
         sets.append((node.key("interface", interface, "masquerade"), "false"))
     if "qdisc" in own and _has_rate(_interface(node, interface)):
         sets.append((node.key("interface", interface, "qdisc"), node.resolved["profile"]["net.core.default_qdisc"]))
-    tc = (f"tc qdisc del dev {interface} root", f"tc qdisc del dev {interface} ingress")
-    return Option("no shaper", tuple(sets), _both(node, tc, (*_uci(enabled=0), _RESTART)))
+    tc = (f"tc qdisc del dev {device} root", f"tc qdisc del dev {device} ingress")
+    names = () if node.openwrt else (device,)
+    return Option("no shaper", tuple(sets), _both(node, tc, (*_uci(enabled=0), _RESTART)), "", names)
 
 
 def _mbit(bps: int) -> str:

@@ -2,12 +2,14 @@
 
 import json
 import math
+import shlex
 import textwrap
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from stillair._native import __version__
 from stillair.explain.tune import goal
+from stillair.explain.tune.parts import Option, Sets, Setting
 from stillair.explain.tune.tune import Bought, Confirmed, Robust, Tuned
 from stillair.results.statistics import Interval
 from stillair.text.table import figure, table
@@ -19,11 +21,16 @@ _SAME = 0.01
 """Scores that differ by less are the same."""
 
 
-def text(name: str, tuned: Tuned) -> str:
-    """The page at a terminal."""
+def text(name: str, tuned: Tuned, file: str | None = None, given: Sets = ()) -> str:
+    """The page at a terminal, of a scenario by its name, and by the file and the keys that were given."""
     parts = ["\n".join(_head(name, tuned))]
     if tuned.bought:
-        parts += ["\n".join(_bought(tuned)), "\n".join(_robust(tuned)), commands(tuned)]
+        parts += [
+            "\n".join(_bought(tuned)),
+            "\n".join(_robust(tuned)),
+            commands(tuned),
+            run(tuned, file or name, given),
+        ]
     else:
         parts.append("Nothing that can be set here is better, whatever the seed.")
     parts.append("\n".join(_front(tuned)))
@@ -37,6 +44,8 @@ def _head(name: str, tuned: Tuned) -> Iterator[str]:
     if tuned.bought:
         rows.append(_row("tuned", tuned.winner))
     yield table(["", "p95 ms", "95 % interval", "goodput Mbit/s", "95 % interval", "total"], rows, width=_WIDTH)
+    if worse := _worse(tuned):
+        yield from _filled(worse)
     steady = tuned.counted.steady
     rates = f" and of what has a fixed rate and gets it ({_names(steady)})" if steady else ""
     yield from _filled(
@@ -59,11 +68,27 @@ def _ends(of: Interval) -> str:
 
 
 def _front(tuned: Tuned) -> Iterator[str]:
-    yield "The front, over the seeds, before what buys nothing was dropped:"
-    counts = [sum(map(bool, one.choice)) for one in tuned.confirmed]
-    names = [f"  {count} change{'s' * (count != 1)}" for count in counts]
+    yield "The front of all that was measured over the seeds; the changes of each row:"
+    names = [f"  {number}{' tuned' * _is_tuned(one, tuned)}" for number, one in enumerate(tuned.confirmed, 1)]
     rows = [_row(name, one) for name, one in zip(names, tuned.confirmed, strict=True)]
     yield table(["", "p95 ms", "95 % interval", "goodput Mbit/s", "95 % interval", "total"], rows, width=_WIDTH)
+    for number, one in enumerate(tuned.confirmed, 1):
+        own = [f"{setting.where}: {_short(option)}" for setting, option in tuned.space.chosen(one.choice)]
+        told = "tuned, as above" if _is_tuned(one, tuned) else "; ".join(own) or "as it is"
+        yield from _filled(f"{number}: {told}")
+    if tuned.bought and tuned.dropped:
+        yield from _filled(
+            "A row that is a little better than 'tuned' has more changes: their gain is not sure, or small."
+        )
+
+
+def _is_tuned(one: Confirmed, tuned: Tuned) -> bool:
+    return any(one.choice) and one.choice == tuned.winner.choice
+
+
+def _short(option: Option) -> str:
+    """Its words without rates, which follow from the part of the line."""
+    return option.words.partition(": ")[0]
 
 
 def _bought(tuned: Tuned) -> Iterator[str]:
@@ -95,9 +120,9 @@ def _robust(tuned: Tuned) -> Iterator[str]:
     if not tuned.robust:
         yield "Nothing in the scenario can be made a little different, to see whether it still helps."
         return
-    yield "If the network is a little different (one run each):"
+    yield from _filled("If the network is a little different, with and without these changes (one run each):", first="")
     rows = [[f"  {one.words}", _verdict(one, tuned), *_both(one)] for one in tuned.robust]
-    yield table(["", "", "p95 ms", "tuned", "Mbit/s", "tuned"], rows, width=_WIDTH, words=2)
+    yield table(["", "tuned is", "p95 ms", "tuned", "Mbit/s", "tuned"], rows, width=_WIDTH, words=2)
 
 
 def _both(one: Robust) -> list[str]:
@@ -107,25 +132,80 @@ def _both(one: Robust) -> list[str]:
 
 
 def _verdict(one: Robust, tuned: Tuned) -> str:
-    if one.score is None:
+    """What the changes do in that network, compared with the same network without them."""
+    if one.score is None or one.before is None or one.after is None:
         return "cannot be run"
+    later = math.log(one.after.latency_ms / one.before.latency_ms)
     if one.score < -_SAME:
-        return "worse"
+        less = one.after.goodput_mbps < (1 - goal.SAME) * one.before.goodput_mbps
+        return "worse: later" if later > goal.SAME else "worse: less goodput" if less else "worse"
     if one.score <= _SAME:
         return "the same"
+    if later > goal.SAME:
+        return "later, more goodput"
     return "better" if one.score > tuned.winner.score.mean / 2 else "better by less"
 
 
+def _worse(tuned: Tuned) -> str:
+    """In which networks the changes are worse than none; empty if in no one."""
+    names = [one.words for one in tuned.robust if one.score is not None and one.score < -_SAME]
+    return f"Worse than no change if the network is a little different: {', '.join(names)}." if names else ""
+
+
 def commands(tuned: Tuned) -> str:
-    """What sets the winner on the machines: a text for a shell, with the interfaces' names of the scenario."""
-    lines = ["Commands, with the names of the scenario:"]
-    for setting, option in tuned.space.chosen(tuned.winner.choice):
-        notes = [f"# note: {option.note}"] if option.note else []
-        lines += [f"# {setting.where}: {option.words}", *notes, *option.commands]
-    sets = tuned.space.sets(tuned.winner.choice)
-    lines += ["# the same here:", "stillair run FILE \\"]
-    lines.append(" \\\n".join(f"  --set '{key}={value}'" for key, value in sets))
+    """What sets the winner on the machines, a part for each: text for a shell that sets it at the router alone.
+
+    What machines call their devices is set first, by who runs it; the commands of other hosts are comments.
+    """
+    router, chosen = tuned.space.router, tuned.space.chosen(tuned.winner.choice)
+    lines = ["# Commands of 'stillair tune'; those of hosts that are no router or access point are comments."]
+    if router:
+        lines = [f"# Commands of 'stillair tune', to be run on {router}; those of other hosts are comments."]
+    if worse := _worse(tuned):
+        lines += [f"# {worse}"]
+    own = [one for one in chosen if router and router in one[0].hosts]
+    if own:
+        lines += ["", f"# on {router}:", *_named([option for _, option in own])]
+        for setting, option in own:
+            lines += [*_told(setting, option), *option.commands]
+        if any(line.startswith(_TRANSIENT) for _, option in own for line in option.commands):
+            lines.append("# tc, ip, iw and sysctl -w hold until the next reboot; /etc/rc.local runs them again")
+    others: dict[tuple[str, ...], list[str]] = {}
+    for setting, option in chosen:
+        hosts = tuple(host for host in setting.hosts if host != router)
+        if hosts:
+            here = [_here(line, option).removeprefix("# ") for line in option.commands]
+            others.setdefault(hosts, []).extend([*_told(setting, option), *(f"#   {line}" for line in here)])
+    for hosts, told in others.items():
+        lines += ["", f"# on {', '.join(hosts)}:", *told]
     return "\n".join(lines)
+
+
+_TRANSIENT = ("tc ", "ip ", "iw ", "sysctl ")
+
+
+def _told(setting: Setting, option: Option) -> list[str]:
+    return [f"# {setting.where}: {option.words}", *([f"# note: {option.note}"] if option.note else [])]
+
+
+def _named(options: Sequence[Option]) -> list[str]:
+    """Variables that are to be set; while they are not, no command that has one does anything."""
+    names = dict.fromkeys(name for option in options for name in option.names)
+    return [f"{name.variable}=  # set it: {name.what}" for name in names]
+
+
+def _here(line: str, option: Option) -> str:
+    """A command with the names of the scenario."""
+    for name in option.names:
+        line = line.replace(str(name), name.here)
+    return line
+
+
+def run(tuned: Tuned, file: str, given: Sets = ()) -> str:
+    """The command that runs the winner here, with what was set beside the file."""
+    sets = *given, *tuned.space.sets(tuned.winner.choice)
+    head = f"The same in the model:\nstillair run {shlex.quote(file)} \\\n"
+    return head + " \\\n".join(f"  --set {shlex.quote(f'{key}={value}')}" for key, value in sets)
 
 
 def _notes(tuned: Tuned) -> Iterator[str]:
@@ -190,7 +270,7 @@ def as_dict(name: str, tuned: Tuned) -> dict[str, Any]:
         ],
         "front_over_seeds": [confirmed(one) for one in tuned.confirmed],
         "front": [{"changes": chosen(one.choice), **one.measured._asdict()} for one in tuned.front],
-        "commands": [line for _, option in tuned.space.chosen(tuned.winner.choice) for line in option.commands],
+        "commands": commands(tuned).splitlines() if any(tuned.winner.choice) else [],
         "combinations": tuned.space.size(),
         "tried": len(tuned.trials),
         "refused": tuned.refused,

@@ -1,13 +1,28 @@
 """A setting with its choices, and where it stands: nodes of the scenario by the tables that a person wrote."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from stillair.explain.access import ends
 
 Sets = tuple[tuple[str, str], ...]
 """Keys with values that take the place of the scenario's."""
+
+
+class Name(NamedTuple):
+    """What a machine calls a device, which no scenario knows: a variable of the shell that a person sets."""
+
+    variable: str
+    here: str
+    """Its name in the scenario, or the usual one."""
+    what: str
+    """What it is, and which command tells it."""
+
+    def __str__(self) -> str:
+        """As it stands in a command."""
+        # Unset or empty it fails, and sets nothing at another device.
+        return f"${{{self.variable}:?}}"
 
 
 class Option(NamedTuple):
@@ -19,6 +34,8 @@ class Option(NamedTuple):
     """What sets it on the machine, one a line; a line that begins with # says what no command does."""
     note: str = ""
     """Where it holds, if not everywhere."""
+    names: tuple[Name, ...] = ()
+    """What stands in the commands and is to be set first."""
 
 
 class Setting(NamedTuple):
@@ -28,6 +45,8 @@ class Setting(NamedTuple):
     where: str
     """The nodes that it is set on."""
     options: tuple[Option, ...]
+    hosts: tuple[str, ...] = ()
+    """The same one by one: those that run the commands."""
 
 
 AS_IT_IS = Option("as it is")
@@ -85,6 +104,42 @@ class Network(NamedTuple):
         far = {there.partition(".")[0] for link in self.resolved["links"] for _, there in ends(link, self.resolved)}
         return [node for node in self.nodes if node.resolved["name"] not in far]
 
+    def router(self) -> str:
+        """The node whose commands are to be run: that at the line, or an access point; empty if there is none."""
+        near = {here.partition(".")[0] for link in self.resolved["links"] for here, _ in ends(link, self.resolved)}
+        kinds: tuple[Callable[[Node], bool], ...] = (
+            lambda node: node.resolved["name"] in near and bool(node.resolved["forward"]),
+            lambda node: any(node.wlans("ap")),
+            lambda node: bool(node.resolved["forward"]),
+        )
+        return next((node.name for kind in kinds for node in self.ours() if kind(node)), "")
+
+    def device(self, node: Node, interface: str) -> Name:
+        """What a machine calls an interface."""
+        near = [here for link in self.resolved["links"] for here, _ in ends(link, self.resolved)]
+        wlans = [one["name"] for one in node.resolved["interfaces"] if "link" not in one["medium"]]
+        own = [one.partition(".")[2] for one in near if one.partition(".")[0] == node.resolved["name"]]
+        if interface in own:
+            what = f"{interface} of the scenario: the device at the line, with PPPoE such as pppoe-wan; 'ip link'"
+            return Name(_variable("WAN", interface, own), interface, what)
+        if interface in wlans:
+            what = f"{interface} of the scenario: the Wi-Fi interface; 'iw dev'"
+            return Name(_variable("WLAN", interface, wlans), interface, what)
+        return Name(_variable("DEV", interface, []), interface, f"{interface} of the scenario; 'ip link'")
+
+    def radio(self, channel: str) -> Name:
+        """What OpenWrt calls the radio of a channel."""
+        names = [one["name"] for one in self.resolved["channels"]]
+        band = next(one["band_ghz"] for one in self.resolved["channels"] if one["name"] == channel)
+        what = f"the wifi-device at {band:g} GHz; 'uci show wireless'"
+        return Name(_variable("RADIO", channel, names), "radio0", what)
+
+    def phy(self, channel: str) -> Name:
+        """What Linux calls it."""
+        names = [one["name"] for one in self.resolved["channels"]]
+        band = next(one["band_ghz"] for one in self.resolved["channels"] if one["name"] == channel)
+        return Name(_variable("PHY", channel, names), "phy0", f"the radio at {band:g} GHz; 'iw dev', its phy#0 is phy0")
+
     def senders(self) -> list[Node]:
         """Those of ours that send by TCP."""
         names = {flow["from"].partition(".")[0] for flow in self.flows("tcp", "web")}
@@ -115,6 +170,11 @@ def network(text: Mapping[str, Any], resolved: Mapping[str, Any]) -> Network:
 def _with_likes(table: Mapping[str, Any], nodes: Mapping[str, Any]) -> Mapping[str, Any]:
     base = nodes.get(table.get("like", ""))
     return {**_with_likes(base, nodes), **table} if isinstance(base, Mapping) else table
+
+
+def _variable(kind: str, name: str, all_: Sequence[str]) -> str:
+    """A name for the shell; with that of the scenario where it is not the only one."""
+    return kind if len(all_) == 1 else re.sub(r"\W", "_", f"{kind}_{name}".upper())
 
 
 def on(nodes: Iterable[Node]) -> str:

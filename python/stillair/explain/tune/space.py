@@ -17,6 +17,8 @@ class Space(NamedTuple):
     settings: Sequence[Setting]
     refused: Sequence[tuple[str, str]]
     """What was to be set, and why not."""
+    router: str = ""
+    """The node whose commands are to be run; those of other hosts are only shown."""
 
     def size(self) -> int:
         """How many combinations there are."""
@@ -59,7 +61,7 @@ def of(scenario: Scenario, overrides: Sequence[tuple[str, str]]) -> Space:
             made.append(setting._replace(options=tuple(options)))
     if not made:
         raise InputError(f"{scenario.file}: has nothing that can be set here: no Wi-Fi, no access line, no TCP")
-    return Space(made, refused)
+    return Space(made, refused, net.router())
 
 
 def _why_not(scenario: Scenario, overrides: Sequence[tuple[str, str]], option: Option) -> str | None:

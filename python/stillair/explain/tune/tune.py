@@ -80,7 +80,7 @@ class Tuned(NamedTuple):
     robust: Sequence[Robust]
     front: Sequence[Trial]
     confirmed: Sequence[Confirmed]
-    """Of the front what holds over the seeds, by delay."""
+    """Of all that was measured over the seeds the front, by delay."""
     trials: Sequence[Trial]
     refused: int
     runs: int
@@ -106,6 +106,14 @@ class _Whole:
             self._known[choice] = good if len(good) == self.seeds else None
         return [self._known[one] for one in choices]
 
+    def better(self, one: Measured) -> float:
+        """How good run 0 is."""
+        return goal.score(self.target, one, self.before[0])
+
+    def decides(self, one: Measured) -> float:
+        """What decides where scores of run 0 are equal."""
+        return goal.second(self.target, one, self.before[0])
+
     def score(self, after: Sequence[Measured]) -> list[float]:
         """How good it is, seed by seed."""
         return [goal.score(self.target, a, b) for a, b in zip(after, self.before, strict=True)]
@@ -126,6 +134,11 @@ class _Whole:
             interval([one.total_mbps for one in found]),
             interval(self.score(found)),
         )
+
+    def all(self) -> list[Confirmed]:
+        """All that was measured with all seeds."""
+        made = (self.confirmed(one) for one, found in list(self._known.items()) if found is not None)
+        return [one for one in made if one is not None]
 
 
 def tune(
@@ -153,30 +166,23 @@ def tune(
     runs = Runs(scenario, overrides, seed, jobs, folder, progress)
     before = [_sure(one, scenario) for one in runs.measure([Job((), run) for run in range(seeds)])]
 
-    def better(one: Measured) -> float:
-        return goal.score(target, one, before[0])
-
-    def second(one: Measured) -> float:
-        return goal.second(target, one, before[0])
-
     def enough() -> bool:
         if budget.cpu_s is not None:
             return runs.cpu_s() >= _SEARCH * budget.cpu_s
         return runs.made >= _SEARCH * budget.runs
 
     most = 100_000 if budget.cpu_s is not None else max(2, int(_SEARCH * budget.runs) - seeds)
-    found = search.search(of, runs, better, second, before[0], enough, most)
     whole = _Whole(target, of, runs, seeds, before)
+    found = search.search(of, runs, whole.better, whole.decides, before[0], enough, most)
     most_confirmed = _BEST if budget.cpu_s is not None else max(2, min(_BEST, int(0.2 * budget.runs / seeds)))
-    best = [one.choice for one in search.best(found.trials, better, second, most_confirmed)]
+    best = [one.choice for one in search.best(found.trials, whole.better, whole.decides, most_confirmed)]
     whole_front = search.front(found.trials)
     spread = [one.choice for one in _spread(whole_front, most_confirmed)]
     whole.measure([*best, *spread])
     nothing = whole.confirmed(of.nothing())
     confirmed = [one for one in map(whole.confirmed, dict.fromkeys([*best, *spread])) if one is not None]
     assert nothing is not None  # noqa: S101 - it was measured above
-    first = _first(whole, [*confirmed, nothing])
-    winner, bought, dropped = _taken_away(whole, first)
+    winner, bought, dropped = _settled(whole, _first(whole, [*confirmed, nothing]))
     return Tuned(
         target,
         of,
@@ -186,7 +192,7 @@ def tune(
         dropped,
         _robust(whole, perturb.of(scenario, overrides), winner),
         whole_front,
-        _front(confirmed),
+        _shown(_front(whole.all()), winner),
         found.trials,
         found.refused,
         runs.made,
@@ -208,6 +214,85 @@ def _first(whole: _Whole, among: Sequence[Confirmed]) -> Confirmed:
         return lost.mean <= goal.SAME or (lost.mean <= _CLOSE and lost.low <= 0)
 
     return max(filter(is_as_good, among), key=lambda one: (seconds(one), one.score.mean))
+
+
+_ROUNDS = 4
+"""So often what was dropped and chosen anew is looked at again."""
+_ANEW = 2
+"""Options of a setting that are looked at with all seeds, of those that one run is made of."""
+
+
+Settled = tuple[Confirmed, list[Bought], list[tuple[int, int]]]
+
+
+def _settled(whole: _Whole, first: Confirmed) -> Settled:
+    """The best by the rule of all that was measured with all seeds, and what is left of it.
+
+    What buys nothing is taken away; then each setting that is left is chosen anew, as its option was the best beside
+    what is gone. That measures more, of which another may be the best. In the end nothing that is as good has surely
+    more of what decides then.
+    """
+    seen, best = set[Choice](), first
+    while True:
+        seen.add(best.choice)
+        settled = _taken_away(whole, best)
+        anew = _anew(whole, settled[0])
+        if anew.choice != settled[0].choice:
+            winner, bought, dropped = _taken_away(whole, anew)
+            gone = dict([*settled[2], *dropped])
+            settled = winner, bought, [(one, option) for one, option in gone.items() if not winner.choice[one]]
+        following = _first(whole, whole.all())
+        if following.choice in seen or len(seen) == _ROUNDS:
+            break
+        best = following
+    for _ in range(_ROUNDS):
+        more = _surpassing(whole, settled[0])
+        if more is None:
+            break
+        less = _taken_away(whole, more)
+        # What is left of it has to be better too, or all of it stays.
+        kept = _gain(whole, less[0], settled[0])[1].mean > 0
+        settled = less if kept else (more, _bought(whole, more), [])
+    return settled
+
+
+def _gain(whole: _Whole, one: Confirmed, than: Confirmed) -> tuple[Interval, Interval]:
+    """By how much a choice is better than another, of the score and of what decides then."""
+    a, b = (found or [] for found in whole.measure([one.choice, than.choice]))
+    score, second = (interval([x - y for x, y in zip(of(a), of(b), strict=True)]) for of in (whole.score, whole.second))
+    return score, second
+
+
+def _surpassing(whole: _Whole, winner: Confirmed) -> Confirmed | None:
+    """Of all that is as good as the winner what has surely more of what decides then, the most; none if nothing has."""
+    found = [(_gain(whole, one, winner), one) for one in whole.all()]
+    better = [(second.mean, one) for (score, second), one in found if score.mean >= -goal.SAME and _is_sure(second)]
+    return max(better, key=lambda one: one[0], default=(0.0, None))[1]
+
+
+def _anew(whole: _Whole, winner: Confirmed) -> Confirmed:
+    """The same with each setting at the option that is best beside the others."""
+    for number in [number for number, at in enumerate(winner.choice) if at]:
+        others = [at for at in range(1, len(whole.space.settings[number].options)) if at != winner.choice[number]]
+        choices = [(*winner.choice[:number], at, *winner.choice[number + 1 :]) for at in others]
+        outcomes = whole.runs.measure([Job(whole.space.sets(one)) for one in choices])
+        trials = [Trial(c, one) for c, one in zip(choices, outcomes, strict=True) if isinstance(one, Measured)]
+        likely = search.best(trials, whole.better, whole.decides, _ANEW)
+        whole.measure([one.choice for one in likely])
+        made = [one for one in (whole.confirmed(trial.choice) for trial in likely) if one is not None]
+        winner = _first(whole, [winner, *made])
+    return winner
+
+
+_ROWS = 8
+"""Of the front so many are shown."""
+
+
+def _shown(front: Sequence[Confirmed], winner: Confirmed) -> list[Confirmed]:
+    """So many of a front, its ends among them, and the winner if it is on it."""
+    some = front if len(front) <= _ROWS else [front[round(at * (len(front) - 1) / (_ROWS - 1))] for at in range(_ROWS)]
+    kept = {one.choice for one in (*some, winner)}
+    return [one for one in front if one.choice in kept]
 
 
 def _is_sure(gain: Interval) -> bool:
@@ -242,26 +327,27 @@ def _sure(outcome: Measured | Refused, scenario: Scenario) -> Measured:
     return outcome
 
 
-def _taken_away(whole: _Whole, first: Confirmed) -> tuple[Confirmed, list[Bought], list[tuple[int, int]]]:
-    """Takes changes away until each that is left buys something, whatever the seed."""
+def _taken_away(whole: _Whole, first: Confirmed) -> Settled:
+    """Takes away changes that buy nothing that is sure, as long as all that are gone together cost nothing either."""
     winner, dropped = first, list[tuple[int, int]]()
     while True:
         bought = sorted(_bought(whole, winner), key=lambda one: -one.score.mean)
         idle = [one for one in bought if not one.is_sure()]
-        # All that buy nothing beside the others at once; or the least of them, where one stands in for another.
-        less = next((one for gone in (idle, idle[-1:]) if (one := _still_as_good(whole, winner, gone))), None)
+        # All that buy nothing beside the others at once; or one, the least first, where one stands in for another.
+        ways = [idle, *([one] for one in reversed(idle))]
+        less = next((one for gone in ways if (one := _still_as_good(whole, first, winner, gone))), None)
         if less is None:
             return winner, bought, dropped
         dropped += [(one.setting, one.option) for one in idle if not less.choice[one.setting]]
         winner = less
 
 
-def _still_as_good(whole: _Whole, winner: Confirmed, gone: Sequence[Bought]) -> Confirmed | None:
-    """The choice without some changes, if nothing that is sure is lost by it; none if nothing is to go."""
+def _still_as_good(whole: _Whole, first: Confirmed, winner: Confirmed, gone: Sequence[Bought]) -> Confirmed | None:
+    """The choice without some changes, if nothing that is sure is lost of what came first; none if nothing is to go."""
     choice = winner.choice
     for one in gone:
         choice = _without(choice, one.setting)
-    own, without = whole.measure([winner.choice, choice])
+    own, without = whole.measure([first.choice, choice])
     if not gone or own is None or without is None:
         return None
     both = [interval([a - b for a, b in zip(of(own), of(without), strict=True)]) for of in (whole.score, whole.second)]

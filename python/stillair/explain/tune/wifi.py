@@ -2,14 +2,16 @@
 
 from collections.abc import Iterator, Sequence
 
-from stillair.explain.tune.parts import AS_IT_IS, Network, Node, Option, Setting, on
+from stillair.explain.tune.parts import AS_IT_IS, Name, Network, Node, Option, Setting, on
 
 _OF_HOST = ("fifo", "fq_codel", "fq_mac", "airtime", "airtime_as_printed", "mac80211")
 """Schemes of drivers without firmware that queues: ath9k's."""
 _OF_FIRMWARE = ("ath10k", "ath11k", "mt76")
 _AQL_MS = ((8.0, 24.0), (5.0, 12.0), (3.0, 8.0), (2.0, 5.0), (1.0, 2.0))
 """Low and high; 5 and 12 ms are the kernel's."""
-_DEBUGFS = "/sys/kernel/debug/ieee80211/phy0"
+_DEBUGFS = "/sys/kernel/debug/ieee80211"
+_NOT_KEPT = "# debugfs: gone after a reboot; /etc/rc.local sets it again"
+_UCI = "uci commit wireless && wifi reload"
 _RTS = 500
 _NO_RTS = 65535
 _LENGTHS = (300, 100, 30)
@@ -25,13 +27,14 @@ def settings(net: Network) -> Iterator[Setting]:
     uploads = [one for one in stations if one[0].resolved["name"] in senders or "count" in one[0].table]
     for who, places in (("access points", aps), ("stations", uploads)):
         if places:
-            yield from _schemes(who, places)
-            yield from _aql(places)
-            yield from _lengths(places)
+            yield from _schemes(net, who, places)
+            # What stations have in debugfs nobody sets: most are phones, televisions and the like.
+            yield from _aql(net, places) if who == "access points" else ()
+            yield from _lengths(net, places)
     for who, places in (("access points", aps), ("stations", stations)):
         if places:
-            yield _rts(who, places)
-    yield from _widths(net)
+            yield _rts(net, who, places)
+    yield from _widths(net, aps)
     yield from _awake(stations)
     yield from _lowest(net, aps)
 
@@ -46,50 +49,72 @@ def _sets(places: Sequence[Place], key: str, value: str) -> tuple[tuple[str, str
     return tuple((node.key("interface", name, key), value) for node, name in places if node.has(name))
 
 
+def _hosts(places: Sequence[Place]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(node.name for node, _ in places))
+
+
+def _devices(net: Network, places: Sequence[Place]) -> tuple[Name, ...]:
+    """The interfaces, each name once."""
+    return tuple(dict.fromkeys(net.device(node, name) for node, name in places))
+
+
+def _channels(places: Sequence[Place]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(str(_medium(place)["channel"]) for place in places))
+
+
 def _medium(place: Place) -> dict[str, object]:
     node, name = place
     found: dict[str, object] = next(one["medium"] for one in node.resolved["interfaces"] if one["name"] == name)
     return found
 
 
-def _schemes(who: str, places: Sequence[Place]) -> Iterator[Setting]:
+def _schemes(net: Network, who: str, places: Sequence[Place]) -> Iterator[Setting]:
     now = {str(_medium(place)["scheme"]) for place in places}
     if not now <= set(_OF_HOST):
         return
-    dev = places[0][1]
+    devices = _devices(net, places)
     options = [AS_IT_IS]
     if now != {"fq_codel"} and now == {"fifo"}:
-        commands = ("sysctl -w net.core.default_qdisc=fq_codel", f"tc qdisc replace dev {dev} root mq")
-        options.append(Option("fq_codel above the driver", _sets(places, "scheme", "fq_codel"), commands))
+        tc = (f"tc qdisc replace dev {dev} root mq" for dev in devices)
+        commands = ("sysctl -w net.core.default_qdisc=fq_codel", *tc)
+        sets = _sets(places, "scheme", "fq_codel")
+        options.append(Option("fq_codel above the driver", sets, commands, "", devices))
     # Who runs an older kernel needs another one, which is no setting.
     if now != {"mac80211"} and all((node.linux or (9, 0)) >= (5, 1) for node, _ in places):
         says = "# ath9k with mac80211's queues and airtime scheduler (Linux 5.1 and later); no qdisc of its own"
-        commands = (says, f"tc qdisc replace dev {dev} root noqueue")
-        options.append(Option("queues and airtime by mac80211", _sets(places, "scheme", "mac80211"), commands))
-    yield Setting(f"scheme of {who}", on(node for node, _ in places), tuple(options))
+        commands = (says, *(f"tc qdisc replace dev {dev} root noqueue" for dev in devices))
+        sets = _sets(places, "scheme", "mac80211")
+        options.append(Option("queues and airtime by mac80211", sets, commands, "", devices))
+    yield Setting(f"scheme of {who}", on(node for node, _ in places), tuple(options), _hosts(places))
 
 
-def _aql(places: Sequence[Place]) -> Iterator[Setting]:
+def _aql(net: Network, places: Sequence[Place]) -> Iterator[Setting]:
     kinds = {str(_medium(place)["scheme"]) for place in places}
     if len(kinds) != 1 or not kinds <= set(_OF_FIRMWARE):
         return
     (kind,) = kinds
     drivers = [_medium(place)["driver"] for place in places]
     now = {str(driver.get("aql")) if isinstance(driver, dict) else "" for driver in drivers}
+    phys = tuple(net.phy(channel) for channel in _channels(places))
     options = [AS_IT_IS]
     if now != {"None"}:
-        options.append(Option("no AQL", _scheme(places, kind, aql="false"), (f"echo 0 >{_DEBUGFS}/aql_enable",)))
+        echo = (f"echo 0 >{_DEBUGFS}/{phy}/aql_enable" for phy in phys)
+        options.append(Option("no AQL", _scheme(places, kind, aql="false"), (_NOT_KEPT, *echo), "", phys))
     for low, high in _AQL_MS:
         if any(f"'low_ns': {low * 1e6:.0f}," in one and f"'high_ns': {high * 1e6:.0f}," in one for one in now):
             continue
         sets = _scheme(places, kind, aql="true", aql_low=f"{low:g} ms", aql_high=f"{high:g} ms")
         limits = f'"$ac {low * 1000:.0f} {high * 1000:.0f}"'
-        commands = (
-            f"for ac in 0 1 2 3; do echo {limits} >{_DEBUGFS}/aql_txq_limit; done",
-            f"echo 1 >{_DEBUGFS}/aql_enable",
+        both = (
+            (
+                f"for ac in 0 1 2 3; do echo {limits} >{_DEBUGFS}/{phy}/aql_txq_limit; done",
+                f"echo 1 >{_DEBUGFS}/{phy}/aql_enable",
+            )
+            for phy in phys
         )
-        options.append(Option(f"AQL of {low:g} and {high:g} ms", sets, commands))
-    yield Setting("AQL", on(node for node, _ in places), tuple(options))
+        commands = (_NOT_KEPT, *(line for lines in both for line in lines))
+        options.append(Option(f"AQL of {low:g} and {high:g} ms", sets, commands, "", phys))
+    yield Setting("AQL", on(node for node, _ in places), tuple(options), _hosts(places))
 
 
 def _scheme(places: Sequence[Place], kind: str, **keys: str) -> tuple[tuple[str, str], ...]:
@@ -104,39 +129,59 @@ def _scheme(places: Sequence[Place], kind: str, **keys: str) -> tuple[tuple[str,
     return tuple(made)
 
 
-def _lengths(places: Sequence[Place]) -> Iterator[Setting]:
+def _lengths(net: Network, places: Sequence[Place]) -> Iterator[Setting]:
     if {str(_medium(place)["scheme"]) for place in places} != {"fifo"}:
         return
-    command = f"ip link set dev {places[0][1]} txqueuelen"
-    options = [Option(f"txqueuelen {n}", _sets(places, "txqueuelen", str(n)), (f"{command} {n}",)) for n in _LENGTHS]
-    yield Setting("txqueuelen", on(node for node, _ in places), (AS_IT_IS, *options))
-
-
-def _rts(who: str, places: Sequence[Place]) -> Setting:
+    devices = _devices(net, places)
     options = [AS_IT_IS]
+    for n in _LENGTHS:
+        commands = tuple(f"ip link set dev {dev} txqueuelen {n}" for dev in devices)
+        options.append(Option(f"txqueuelen {n}", _sets(places, "txqueuelen", str(n)), commands, "", devices))
+    yield Setting("txqueuelen", on(node for node, _ in places), tuple(options), _hosts(places))
+
+
+def _rts(net: Network, who: str, places: Sequence[Place]) -> Setting:
+    options, names = [AS_IT_IS], [net.phy(channel) for channel in _channels(places)]
+    phys, radios = tuple(names), [net.radio(channel) for channel in _channels(places)]
+    if who == "access points":
+        names += radios
     kinds = ((_RTS, f"RTS before more than {_RTS} bytes", str(_RTS), _RTS), (_NO_RTS, "no RTS", "off", -1))
     for bytes_, words, iw, hostapd in kinds:
-        commands = [f"iw phy phy0 set rts {iw}"]
+        commands = [f"iw phy {phy} set rts {iw}" for phy in phys]
         if who == "access points":
             commands.append(f"# hostapd.conf: rts_threshold={hostapd}")
-            commands.append(f"uci set wireless.radio0.rts='{hostapd}'; uci commit wireless; wifi reload")
-        options.append(Option(words, _sets(places, "rts_threshold", str(bytes_)), tuple(commands)))
+            commands += [f"uci set wireless.{radio}.rts='{hostapd}' && {_UCI}" for radio in radios]
+        sets = _sets(places, "rts_threshold", str(bytes_))
+        options.append(Option(words, sets, tuple(commands), "", tuple(names)))
     if all(_medium(place).get("rts_threshold_bytes") is None for place in places):
         options.pop()
-    return Setting(f"rts_threshold of {who}", on(node for node, _ in places), tuple(options))
+    return Setting(f"rts_threshold of {who}", on(node for node, _ in places), tuple(options), _hosts(places))
 
 
-def _widths(net: Network) -> Iterator[Setting]:
+def _widths(net: Network, aps: Sequence[Place]) -> Iterator[Setting]:
     for channel in net.resolved["channels"]:
+        radio = net.radio(channel["name"])
         mode = "HT" if channel["band_ghz"] < 3 else "VHT"
         options = [AS_IT_IS]
         for width in (80, 40, 20):
             if width < channel["width_mhz"]:
-                says = f"uci set wireless.radio0.htmode='{mode}{width}'; uci commit wireless; wifi reload"
-                hostapd = f"# hostapd.conf: vht_oper_chwidth={int(width == 80)}, and HT40 in ht_capab: {width > 20}"
+                says = f"uci set wireless.{radio}.htmode='{mode}{width}' && {_UCI}"
+                wider = f"# HE{width} where it is HE now; "
+                hostapd = f"hostapd.conf: {_chwidth(width, mode)}"
                 sets = ((f"channel.{channel['name']}.width", f"{width} MHz"),)
-                options.append(Option(f"{width} MHz wide", sets, (says, hostapd)))
-        yield Setting("width", channel["name"], tuple(options))
+                options.append(Option(f"{width} MHz wide", sets, (wider + hostapd, says), "", (radio,)))
+        yield Setting("width", channel["name"], tuple(options), _at(aps, channel["name"]))
+
+
+def _chwidth(width: int, mode: str) -> str:
+    """The same in the words of hostapd."""
+    wide = f"vht_oper_chwidth={int(width == 80)}, " if mode == "VHT" else ""
+    return f"{wide}no [HT40+] or [HT40-] in ht_capab" if width == 20 else f"{wide}[HT40+] or [HT40-] in ht_capab"
+
+
+def _at(aps: Sequence[Place], channel: str) -> tuple[str, ...]:
+    """Access points of a channel."""
+    return _hosts([place for place in aps if _medium(place)["channel"] == channel])
 
 
 def _awake(stations: Sequence[Place]) -> Iterator[Setting]:
@@ -144,7 +189,7 @@ def _awake(stations: Sequence[Place]) -> Iterator[Setting]:
     if asleep:
         commands = tuple(f"iw dev {name} set power_save off" for _, name in asleep[:1])
         option = Option("no power save", _sets(asleep, "power_save", "off"), commands)
-        yield Setting("power_save", on(node for node, _ in asleep), (AS_IT_IS, option))
+        yield Setting("power_save", on(node for node, _ in asleep), (AS_IT_IS, option), _hosts(asleep))
 
 
 def _saves(node: Node, name: str) -> bool:
@@ -155,9 +200,11 @@ def _saves(node: Node, name: str) -> bool:
 def _lowest(net: Network, aps: Sequence[Place]) -> Iterator[Setting]:
     for channel in net.resolved["channels"]:
         if str(channel["lowest_rate"]).startswith("dsss") and aps:
+            radio = net.radio(channel["name"])
             commands = (
                 "# hostapd.conf: supported_rates=60 90 120 180 240 360 480 540, basic_rates=60 120 240",
-                "uci set wireless.radio0.legacy_rates='0'; uci commit wireless; wifi reload",
+                f"uci set wireless.{radio}.legacy_rates='0' && {_UCI}",
             )
-            option = Option("beacons at 6 Mbit/s", ((f"channel.{channel['name']}.lowest_rate", "ofdm-6"),), commands)
-            yield Setting("lowest_rate", channel["name"], (AS_IT_IS, option))
+            sets = ((f"channel.{channel['name']}.lowest_rate", "ofdm-6"),)
+            option = Option("beacons at 6 Mbit/s", sets, commands, "", (radio,))
+            yield Setting("lowest_rate", channel["name"], (AS_IT_IS, option), _at(aps, channel["name"]))

@@ -5,7 +5,7 @@ from typing import Any
 
 from stillair.explain.access import ends
 from stillair.explain.tune import line
-from stillair.explain.tune.parts import AS_IT_IS, Network, Node, Option, Setting, on
+from stillair.explain.tune.parts import AS_IT_IS, Name, Network, Node, Option, Setting, on
 
 _SHARES = (0.98, 0.95, 0.9, 0.85, 0.8, 0.7)
 _LIMITS = (1 << 20, 1 << 18, 1 << 17, 1 << 16, 1 << 15, 1 << 14)
@@ -23,11 +23,11 @@ def shapers(net: Network) -> Iterator[Setting]:
                 continue
             back, forth = link.get("medium_back") or link["medium"], link["medium"]
             up, down = (forth, back) if link["ends"][0] == here else (back, forth)
-            options = [AS_IT_IS]
-            options += [line.shaped(node, interface, up["line"], down["line"], share) for share in _SHARES]
+            options, device = [AS_IT_IS], net.device(node, interface)
+            options += [line.shaped(node, interface, device, up["line"], down["line"], share) for share in _SHARES]
             if line.is_shaped(node, interface):
-                options.append(line.unshaped(node, interface))
-            yield Setting("shaper", f"{node.name}.{interface}", tuple(options))
+                options.append(line.unshaped(node, interface, device))
+            yield Setting("shaper", f"{node.name}.{interface}", tuple(options), (node.name,))
 
 
 def qdiscs(net: Network) -> Iterator[Setting]:
@@ -40,16 +40,19 @@ def qdiscs(net: Network) -> Iterator[Setting]:
             name, kind = interface["name"], interface["qdisc"]["config"]["kind"]
             if not node.has(name) or line.is_shaped(node, name) or kind in ("netem", "htb", "tbf"):
                 continue
+            device = net.device(node, name)
             made = [
-                Option(f"qdisc {one}", ((node.key("interface", name, "qdisc"), one),), (_root(name, one),))
+                Option(
+                    f"qdisc {one}", ((node.key("interface", name, "qdisc"), one),), (_root(device, one),), "", (device,)
+                )
                 for one in _QDISCS
                 if one != kind
             ]
-            yield Setting("qdisc", f"{node.name}.{name}", (AS_IT_IS, *made))
+            yield Setting("qdisc", f"{node.name}.{name}", (AS_IT_IS, *made), (node.name,))
 
 
-def _root(interface: str, qdisc: str) -> str:
-    return f"tc qdisc replace dev {interface} root {qdisc}"
+def _root(device: Name, qdisc: str) -> str:
+    return f"tc qdisc replace dev {device} root {qdisc}"
 
 
 def tcp(net: Network) -> Iterator[Setting]:
@@ -76,7 +79,7 @@ def _sysctl(nodes: list[Node], name: str, values: Any) -> Setting:  # noqa: ANN4
         Option(f"{name.rpartition('.')[2]} {value}", _all(own, name, value), (f"sysctl -w {name}={value}",))
         for value in values
     )
-    return Setting(name, on(nodes), (AS_IT_IS, *made))
+    return Setting(name, on(nodes), (AS_IT_IS, *made), tuple(node.name for node in nodes))
 
 
 def _all(nodes: list[Node], name: str, value: str) -> tuple[tuple[str, str], ...]:
