@@ -87,6 +87,12 @@ set_ = click.option(
     multiple=True,
     help="Set a key of the scenario by its path, such as flow.0.burst=1. Repeatable.",
 )
+only = click.option(
+    "--only",
+    metavar="PATTERN",
+    multiple=True,
+    help="Show only figures with this in their name, such as 'ping*95'. Repeatable.",
+)
 as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON value instead of text.")
 
 

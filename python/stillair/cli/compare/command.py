@@ -37,9 +37,7 @@ _RUNS = 5
 )
 @options.seed
 @options.jobs
-@click.option(
-    "--only", metavar="PATTERN", multiple=True, help="Only rows with this in their name, such as 'ping*95'. Repeatable."
-)
+@options.only
 @click.option("--markdown", is_flag=True, help="Print a table in Markdown.")
 @options.as_json
 @click.option("-o", "target", metavar="FILE", type=options.PATH, help="Draw a picture: a .svg, .png or .pdf.")
