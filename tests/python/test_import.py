@@ -372,7 +372,7 @@ def test_what_nothing_reads(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     (tmp_path / "b").write_bytes(b"\xff\xfe\x00")
     for name, says in (
         ("x.md", "found nothing that is known, expected one of: iw dev INTERFACE station dump;"),
-        ("tc.txt", "found what 'tc qdisc' prints for people, expected the output of 'tc -j -s qdisc'"),
+        ("tc.txt", "expected JSON: run 'tc -j -s qdisc >tc.json', and give that file"),
         ("b", "found a byte at 0 that is not UTF-8"),
         ("none", "cannot be read: No such file or directory"),
     ):

@@ -59,7 +59,10 @@ def read(path: Path) -> Sequence[Fact]:
         if re.search(kind.sign, text, re.MULTILINE):
             return kind.read(file, text)
     if re.search(r"^qdisc \w+ \S+ dev ", text, re.MULTILINE):
-        raise InputError(f"{file}: found what 'tc qdisc' prints for people, expected the output of 'tc -j -s qdisc'")
+        raise InputError(
+            f"{file}: found what 'tc qdisc' prints without -j, expected JSON: run 'tc -j -s qdisc >{path.stem}.json',"
+            " and give that file"
+        )
     known = "; ".join(kind.name for kind in KINDS)
     raise InputError(
         f"{file}: found nothing that is known, expected one of: {known}; a capture with radiotap; a Flent file; a"
