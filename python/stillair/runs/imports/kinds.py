@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from stillair._native import InputError
-from stillair.runs.imports import capture, frames, iw, qdiscs, settings
+from stillair.runs.imports import iw, qdiscs, settings
+from stillair.runs.imports.captures import capture, frames
 from stillair.runs.imports.facts import Fact
 from stillair.runs.imports.loads import crusader, flent
 from stillair.runs.imports.openwrt import uci
