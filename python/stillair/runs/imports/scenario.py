@@ -190,7 +190,7 @@ def _without(keys: Mapping[str, object], *, masquerades: bool) -> str:
     off += [f"{at}.qdisc=fq_codel"] if "qdisc" in keys else []
     # It has no effect without a cake that looks at hosts.
     off += [f"{at}.masquerade=false"] if masquerades else []
-    return f"Without the shaper: --set '{off[0]}'" + "".join(f" --set '{one}'" for one in off[1:]) + "."
+    return f"Without the shaper, in 'stillair compare': --set '{'; '.join(off)}'."
 
 
 def _sections(path: str, table: Mapping[str, object]) -> Iterator[str]:
