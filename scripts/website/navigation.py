@@ -52,6 +52,7 @@ NAVIGATION: dict[str, str | dict[str, str]] = {
         "Beside the Linux kernel": "validation.md",
         "Beside mac80211": "validation-wifi.md",
         "Beside measurements of ath9k": "ath9k-mcs.md",
+        "Imports beside measurements": "import-measured.md",
         "Beside ns-3": "ns3-comparison.md",
         "Real transports on the paths": "link.md",
         "What a link costs": "link-cost.md",

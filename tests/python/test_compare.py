@@ -153,3 +153,34 @@ def test_mistakes(kept: Path, arguments: list[str], says: str, capsys: pytest.Ca
     captured = capsys.readouterr()
     assert captured.out == ""
     assert says in captured.err
+
+
+def test_rows_that_were_chosen_are_all_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    sides = [side("a", 10.0, 11.0), side("b", 12.0, 13.0)]
+    many = [row for _ in range(40) for row in rows(sides, ["goodput"])]
+    assert "... and 60 more; --only 'PATTERN' chooses" in text(sides, many)
+    shown = text(sides, many, chosen=True)
+    assert "more; --only" not in shown
+    assert sum("goodput" in line for line in shown.splitlines()) == len(many) == 120
+
+
+def test_differences_stand_beside_what_they_are_of_where_letters_have_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    long = "shaper={ down = '47 Mbit/s', up = '9 Mbit/s', qdisc = 'cake' }"
+    sides = [side("as it stands", 10.0, 12.0), side(long, 12.0, 10.0), side("c", 8.0, 7.0)]
+    shown = text(sides, rows(sides, ["total"])).splitlines()
+    assert shown[:4] == ["A  as it stands", f"B  {long}", "C  c", ""]
+    assert shown[4].split() == ["A", "B", "B", "against", "A", "C", "C", "against", "A"]
+    assert sum(line.startswith("total goodput") for line in shown) == 1
+    assert max(map(len, shown)) <= 100
+
+
+def test_long_names_are_broken_rather_than_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "56")
+    sides = [side("a", 10.0, 12.0, ping_p95_ms=100.25), side("b", 12.0, 10.0, ping_p95_ms=3.0)]
+    found = [row._replace(of="a-flow-with-a-long-name") for row in rows(sides, ["sta10 ping p95"])]
+    heading, first, second = text(sides, found).splitlines()[:3]
+    assert heading.split() == ["a", "b", "against", "a"]
+    assert first == "a-flow-with-a-long-name ping p95"
+    assert second.split() == ["ms", "100.2", "3.0", "-97.0", "%"]

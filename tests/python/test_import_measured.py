@@ -1,7 +1,7 @@
 """Imports of published outputs whose networks were measured: what was predicted, before the measurement was looked at.
 
-docs/import.md, "Against measurements", has the sources, what was measured and the errors. The tests hold that the
-imported scenarios still say what was predicted; they fit nothing.
+docs/import-measured.md has the sources, what was measured and the errors. The tests hold that the imported scenarios
+still say what was predicted; they fit nothing.
 """
 
 import json
@@ -166,7 +166,7 @@ def test_what_was_predicted_of_disciplines_stands(kind: str) -> None:
 
 
 def test_so_many_were_in_their_range() -> None:
-    # The range stood in the commit of the prediction; docs/import.md has the counts.
+    # The range stood in the commit of the prediction; docs/import-measured.md has the counts.
     told = json.loads((MEASURED / "adsl-2017.json").read_text(encoding="utf-8"))
 
     def within(which: str) -> tuple[int, int]:

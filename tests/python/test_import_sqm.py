@@ -281,7 +281,8 @@ def test_missing_keys_are_what_the_scripts_make_of_them() -> None:
     (none,) = uci.read("sqm", f"{rest}option download '85000'\noption upload '10000'\n")
     text = scenario.text(network.of([none]), ["sqm"])
     assert "# left out: sqm:1: the shaper of wan has no script, and is not started." in text
-    assert "shaper =" not in text
+    assert "# guess: a server behind a wire that is never the bottleneck." in text
+    assert 'interface.eth0 = { link = "wan", address = "10.0.0.1" }' in text
 
 
 @pytest.mark.parametrize(("off", "way", "rate"), [("download", "down", 10_526_000), ("upload", "up", 89_474_000)])

@@ -111,7 +111,10 @@ def test_an_argument_that_is_not_utf8(tmp_path: Path, arguments: list[str]) -> N
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["tc", "f.toml", "--run", str(2**32 - 1)], "'--run': 4294967295 is not in the range"),
+        (["tc", "f.toml", "--run", str(2**32 - 1)], "expected a whole number from 0 to 4294967294"),
+        (["run", "f.toml", "--runs", "ten"], "'--runs': found 'ten', expected a whole number from 1 to 1000000"),
+        (["run", "f.toml", "--jobs", "-1"], "'--jobs': found '-1', expected a whole number from 1 to 1024"),
+        (["bisect", "f.toml", "total", "--least", "much"], "found 'much', expected a number from 0 to 1000"),
         (["rc", "f.toml", "--run", str(2**32)], "'--run': "),
         (["ss", "f.toml", "--run", "9" * 20], "'--run': "),
         (["export", "f", "--csv", "--run", "9" * 5000], "'--run': "),

@@ -53,6 +53,7 @@ EMPTY_TIN = dict.fromkeys(
         "way_collisions",
         "drops",
         "ecn_mark",
+        "ack_drops",
         "sparse_flows",
         "bulk_flows",
         "unresponsive_flows",
@@ -78,7 +79,7 @@ KERNEL = {
     "max_adj_size": 1514,
     "tins": {name: EMPTY_TIN | tin for name, tin in KERNEL_TINS.items()},
 }
-# Without the handle, the count of references, the offset of the network header and the filter of acknowledgements.
+# Without the handle, the count of references, and the offset of the network header.
 TC = """\
 qdisc cake dev R.rs root bandwidth 20Mbit diffserv3 triple-isolate nonat nowash no-ack-filter split-gso rtt 100ms raw \
 overhead 0
@@ -104,6 +105,7 @@ overhead 0
   way_cols            0            0            0
   drops               0          372            0
   marks               0            0            0
+  ack_drop            0            0            0
   sp_flows            0            1            0
   bk_flows            0            4            0
   un_flows            0            0            0
@@ -399,6 +401,28 @@ def test_disciplines_and_those_inside_them_have_their_options(qdisc: str, lines:
         assert any(printed.endswith(line) for printed in text), f"{line}\n{text}"
     own = run["qdiscs"]["a.eth0"]
     assert f" Sent {own['bytes']} bytes {own['packets']} pkt (dropped {own['drops']}, " in "\n".join(text)
+
+
+def test_a_shaper_is_printed_both_ways_with_what_its_filter_drops() -> None:
+    shaper = """
+[node.a.interface.eth0.shaper]
+down = "20 Mbit/s"
+up = "200 kbit/s"
+qdisc = { kind = "cake", nat = true, ack_filter = "ack-filter" }
+"""
+    text = SCENARIO.replace("qdisc = QDISC", "masquerade = true" + shaper).replace(
+        'from = "a"\nto = "b"', 'from = "b"\nto = "a"'
+    )
+    scenario = Scenario(text)
+    run = scenario.run().runs[0]
+    printed = tc_text(run, json.loads(scenario.resolve())).splitlines()
+    up, down = (line for line in printed if line.startswith("qdisc cake"))
+    assert up.startswith("qdisc cake dev a.eth0 root bandwidth 200Kbit diffserv3 triple-isolate nat nowash ack-filter ")
+    assert down.startswith("qdisc cake dev a.ifb4eth0 root bandwidth 20Mbit diffserv3 triple-isolate nat nowash ")
+    row = next(line for line in printed if line.startswith("  ack_drop"))
+    filtered = [run["qdiscs"]["a.eth0"]["tins"][tin]["ack_drops"] for tin in ("Bulk", "Best Effort", "Voice")]
+    assert row.split()[1:] == list(map(str, filtered))
+    assert filtered[1] > 0
 
 
 def test_the_command_prints_each_category_under_mq() -> None:

@@ -105,6 +105,7 @@ def _run_and_keep(
 @options.folder
 @options.force
 @options.as_json
+@options.only
 @click.option("--shard", metavar="I/N", help="Run part I of N into the folder of -o, which all parts share.")
 @click.option("--parquet", is_flag=True, help="Also write a Parquet data set into the folder.")
 def sweep(
@@ -116,12 +117,14 @@ def sweep(
     folder: Path | None,
     force: bool,
     as_json: bool,
+    only: tuple[str, ...],
     shard: str | None,
     parquet: bool,
 ) -> None:
     """Run all combinations of a scenario's [sweep] table.
 
     With -o each combination is kept as soon as it is finished, and the same command again runs only what is missing.
+    Where there are many flows of a kind, the table has the worst of them; --only chooses other figures.
     With --shard several machines share a folder; the same command without --shard gathers what they left.
     """
     from stillair.cli.common import place  # noqa: PLC0415 - loaded when there is something to run
@@ -129,6 +132,8 @@ def sweep(
 
     _unused(folder, force)
     part = _part(shard, folder, as_json=as_json, parquet=parquet)
+    if only and (as_json or part is not None):
+        raise InputError(f"--only: has no effect beside {'--json' if as_json else '--shard'}; it is for the table")
     table = Sweep(options.scenario(file), options.overrides(set_), runs, seed)
     with options.writing(folder, shared=part is not None):
         if folder is not None:
@@ -151,7 +156,7 @@ def sweep(
         kept = f"{count - len(failed)} of its {count} combinations are kept in {folder}"
         print(f"part {part.number} of {part.of}: {kept}; the same command without --shard gathers all parts")
     else:
-        print(told.to_json() if as_json else terminal.harmless(told.to_text(terminal.width())))
+        print(told.to_json() if as_json else terminal.harmless(told.to_text(terminal.width(), only)))
     if failed:
         print(terminal.harmless(told.failed(terminal.width())), file=sys.stderr)
         again = "" if folder is None else f"; the others are kept in {folder}, and the same command tries these again"

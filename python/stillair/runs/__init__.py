@@ -7,7 +7,7 @@ A result folder is written here while its runs finish.
     live           runs with real hosts, in real time
     campaign       a sweep from Python, and what came of it
     sweep          all combinations, what is finished kept
-    sweep_text     a sweep as text
+    figures        figures by their names, a sweep as text
     dataset        a sweep's table as Parquet
     work           combinations run, by threads or by an executor
     kept           combinations in a folder

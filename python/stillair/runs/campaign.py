@@ -11,10 +11,10 @@ from stillair._native import RunError
 from stillair.results.frame import Columns, Kind, Tabular
 from stillair.results.result import Result
 from stillair.runs import dataset
+from stillair.runs.figures.sweep_text import SweepText
 from stillair.runs.overrides import Overrides
 from stillair.runs.scenario import Scenario
 from stillair.runs.sweep import Outcome, Over, Shard, Sweep
-from stillair.runs.sweep_text import SweepText
 from stillair.runs.work import Failure
 from stillair.text import lock, markup, output
 

@@ -15,10 +15,10 @@ from stillair import __version__
 from stillair._native import InputError
 from stillair.results.result import Result
 from stillair.runs import dataset, kept, work
+from stillair.runs.figures.sweep_text import SweepText
 from stillair.runs.kept import Combination, name_of
 from stillair.runs.overrides import Overrides, Value, as_set, mistake, pairs
 from stillair.runs.scenario import Scenario, check_runs
-from stillair.runs.sweep_text import SweepText
 from stillair.runs.work import Failure, Hear
 from stillair.text import output
 

@@ -11,6 +11,9 @@ Fields = Mapping[str, Any]
 _CATEGORIES = ("VO", "VI", "BE", "BK")
 """In the kernel's order: under mq the first is the parent `:1`."""
 
+# linux: drivers/net/ifb.c TX_Q_LIMIT (6.1) - packets.
+_IFB_QUEUE = 32
+
 _PRIOMAP = "bands 3 priomap 1 2 2 2 1 2 0 0 1 1 1 1 1 1 1 1"
 
 
@@ -38,6 +41,10 @@ def _all(run: Fields, resolved: Fields) -> Iterable[tuple[Fields, str, Fields, i
             name = f"{node['name']}.{interface['name']}"
             for counters, where, config in _found(run["qdiscs"], name, interface["qdisc"]):
                 yield counters, where, config, interface["txqueuelen"]
+            if (config := interface.get("ingress")) is not None:
+                ifb = f"{node['name']}.ifb4{interface['name']}"
+                for counters, where, own in _down(run["qdiscs"], ifb, f"dev {ifb} root", config):
+                    yield counters, where, own, _IFB_QUEUE
 
 
 def _found(counted: Mapping[str, Fields], interface: str, qdisc: Fields) -> Iterable[tuple[Fields, str, Fields]]:
@@ -149,7 +156,7 @@ def _cake(config: Fields) -> str:
         f"bandwidth {'unlimited' if bandwidth is None else rate(bandwidth)}",
         config["tins"],
         config["isolation"],
-        "nonat",
+        "nat" if config.get("nat") else "nonat",
         "wash" if config["wash"] else "nowash",
         "ingress" if config["ingress"] else "",
         config.get("ack_filter", "no-ack-filter"),
@@ -305,6 +312,7 @@ _TIN_ROWS: Sequence[tuple[str, str, Callable[[int], str]]] = (
     ("way_cols", "way_collisions", str),
     ("drops", "drops", str),
     ("marks", "ecn_mark", str),
+    ("ack_drop", "ack_drops", str),
     ("sp_flows", "sparse_flows", str),
     ("bk_flows", "bulk_flows", str),
     ("un_flows", "unresponsive_flows", str),

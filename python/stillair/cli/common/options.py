@@ -3,6 +3,7 @@
 A command is a function with decorators of click, which name the function's arguments.
 """
 
+import math
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,14 +19,51 @@ if TYPE_CHECKING:
     from stillair.runs.scenario import Scenario
 
 MOST_RUNS = 1_000_000
+_MOST_SHOWN = 60
 
 _F = TypeVar("_F", bound=Callable[..., object])
 Decorator = Callable[[_F], _F]
 
 
+def _shown(value: object) -> str:
+    """A value as a message quotes it."""
+    text = str(value)
+    return text if len(text) <= _MOST_SHOWN else f"{text[: _MOST_SHOWN - 3]}..."
+
+
+class _Whole(click.IntRange):
+    """A whole number within bounds, whose mistakes are told as those of a scenario are."""
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """The number; a mistake at the option if there is none."""
+        try:
+            number = int(str(value))
+        except ValueError:
+            number = None
+        if number is None or (self.min is not None and number < self.min) or (self.max or number) < number:
+            bounds = f"of at least {self.min}" if self.max is None else f"from {self.min} to {self.max}"
+            self.fail(f'found "{_shown(value)}", expected a whole number {bounds}', param, ctx)
+        return number
+
+
 def whole(least: int, most: int | None = None) -> click.IntRange:
     """A whole number within bounds."""
-    return click.IntRange(least, most)
+    return _Whole(least, most)
+
+
+class Number(click.FloatRange):
+    """A number within bounds."""
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """The number; a mistake at the option if there is none."""
+        try:
+            number = float(str(value))
+        except ValueError:
+            number = math.nan
+        least, most = self.min or 0, self.max or math.inf
+        if not least <= number <= most:
+            self.fail(f'found "{_shown(value)}", expected a number from {least:g} to {most:g}', param, ctx)
+        return number
 
 
 class FilePath(click.ParamType[Path]):
@@ -86,6 +124,12 @@ set_ = click.option(
     metavar="KEY=VALUE",
     multiple=True,
     help="Set a key of the scenario by its path, such as flow.0.burst=1. Repeatable.",
+)
+only = click.option(
+    "--only",
+    metavar="PATTERN",
+    multiple=True,
+    help="Show only figures with this in their name, such as 'ping*95'. Repeatable.",
 )
 as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON value instead of text.")
 

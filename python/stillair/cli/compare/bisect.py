@@ -61,7 +61,7 @@ _WHOLE = 1.2
 @options.jobs
 @click.option(
     "--least",
-    type=click.FloatRange(0, 1000),
+    type=options.Number(0, 1000),
     metavar="PERCENT",
     default=1.0,
     help="A change of less does not count.",

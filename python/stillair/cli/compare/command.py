@@ -37,9 +37,7 @@ _RUNS = 5
 )
 @options.seed
 @options.jobs
-@click.option(
-    "--only", metavar="PATTERN", multiple=True, help="Only rows with this in their name, such as 'ping*95'. Repeatable."
-)
+@options.only
 @click.option("--markdown", is_flag=True, help="Print a table in Markdown.")
 @options.as_json
 @click.option("-o", "target", metavar="FILE", type=options.PATH, help="Draw a picture: a .svg, .png or .pdf.")
@@ -80,5 +78,7 @@ def compare(
         raise InputError(f"--only: found {', '.join(only)}, and no quantity has that in its name; there are {there}")
     if target is not None and (left := picture.write(target, made, found)):
         print(f"stillair: {target}: {left}", file=sys.stderr)
-    show = shown.as_json if as_json else shown.markdown if markdown else shown.text
-    print(show(made, found))
+    if as_json or markdown:
+        print((shown.as_json if as_json else shown.markdown)(made, found))
+    else:
+        print(shown.text(made, found, chosen=bool(only)))

@@ -1,23 +1,13 @@
 """Each quantity on every side, and by how much it differs from the first."""
 
-import fnmatch
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from stillair.cli.compare.sides import Side
 from stillair.results.statistics import Interval, interval, ratio_interval, t_quantile
-from stillair.text.table import natural
-
-
-class Quantity(NamedTuple):
-    """A key of a run's report."""
-
-    key: str
-    words: str
-    unit: str
-    scale: float = 1
-    digits: int = 2
+from stillair.runs.figures import quantities
+from stillair.runs.figures.quantities import Quantity
 
 
 class Row(NamedTuple):
@@ -36,7 +26,7 @@ class Row(NamedTuple):
     @property
     def name(self) -> str:
         """What it is called, as `--only` takes it."""
-        return f"{self.of} {self.quantity.words}".strip()
+        return self.quantity.name(self.of)
 
 
 def differs(ratio: Interval) -> bool:
@@ -44,69 +34,12 @@ def differs(ratio: Interval) -> bool:
     return not ratio.low <= 1 <= ratio.high
 
 
-_TOTALS = (
-    Quantity("goodput_total_mbps", "total goodput", "Mbit/s"),
-    Quantity("jain_airtime", "Jain's index", "", 1, 3),
-)
-_PINGS = (
-    Quantity("median_ms", "ping p50", "ms", 1, 1),
-    Quantity("p95_ms", "ping p95", "ms", 1, 1),
-    Quantity("p99_ms", "ping p99", "ms", 1, 1),
-)
-_GROUPS: Mapping[str, Sequence[Quantity]] = {
-    "stations": (
-        Quantity("goodput_mbps", "goodput", "Mbit/s"),
-        Quantity("airtime_share", "airtime", "%", 100, 1),
-        Quantity("mean_aggregate", "frames per aggregate", ""),
-        *(own._replace(key=f"ping_{own.key}") for own in _PINGS),
-        *(own._replace(key=f"udp_ping_{own.key}", words=f"UDP {own.words}") for own in _PINGS),
-    ),
-    "flows": (
-        Quantity("goodput_mbps", "goodput", "Mbit/s"),
-        Quantity("loss", "loss", "%", 100),
-        Quantity("retransmissions", "retransmissions", "", 1, 0),
-        Quantity("delay_p50_ms", "one-way p50", "ms"),
-        Quantity("delay_p95_ms", "one-way p95", "ms"),
-        Quantity("delay_p99_ms", "one-way p99", "ms"),
-    ),
-    "voip": (Quantity("mos", "MOS", ""), Quantity("jitter_ms", "jitter", "ms")),
-    "web": (
-        Quantity("mean_s", "page load mean", "s", 1, 3),
-        Quantity("median_s", "page load p50", "s", 1, 3),
-        Quantity("p95_s", "page load p95", "s", 1, 3),
-        Quantity("p99_s", "page load p99", "s", 1, 3),
-    ),
-    "responsiveness": (
-        Quantity("rpm", "RPM", "", 1, 0),
-        Quantity("foreign_rpm", "RPM of new connections", "", 1, 0),
-        Quantity("loaded_rpm", "RPM of loaded connections", "", 1, 0),
-    ),
-    "pings": (*_PINGS, Quantity("loss", "ping loss", "%", 100)),
-}
-
-
 def rows(sides: Sequence[Side], only: Sequence[str] = ()) -> list[Row]:
     """All quantities that any side has, or those whose names fit one of the patterns."""
-    found = (row for row in _all(sides) if any(value is not None for value in row.values))
-    patterns = [f"*{pattern.lower()}*" for pattern in only]
-    return [row for row in found if not only or any(fnmatch.fnmatchcase(row.name.lower(), own) for own in patterns)]
-
-
-def _all(sides: Sequence[Side]) -> Iterator[Row]:
-    for quantity in _TOTALS:
-        yield _row("", quantity, [[run.get(quantity.key) for run in _loose(side)] for side in sides], sides)
-    for group, quantities in _GROUPS.items():
-        # Stations tell of their own pings, but not of what was lost.
-        if group == "pings" and any(run.get("stations") for side in sides for run in _loose(side)):
-            quantities = [quantity for quantity in quantities if quantity.key == "loss"]  # noqa: PLW2901
-        names = natural({name for side in sides for run in _loose(side) for name in run.get(group) or {}})
-        for quantity in quantities:
-            for name in names:
-                yield _row(name, quantity, [_of(side, group, name, quantity.key) for side in sides], sides)
-
-
-def _of(side: Side, group: str, name: str, key: str) -> list[Any]:
-    return [((run.get(group) or {}).get(name) or {}).get(key) for run in _loose(side)]
+    every = quantities.every([run for side in sides for run in _loose(side)])
+    found = (_row(one.of, one.quantity, [one.values(_loose(side)) for side in sides], sides) for one in every)
+    there = (row for row in found if any(value is not None for value in row.values))
+    return [row for row in there if not only or quantities.fits(row.name, only)]
 
 
 def _loose(side: Side) -> Sequence[Mapping[str, Any]]:

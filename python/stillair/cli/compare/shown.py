@@ -3,6 +3,7 @@
 import json
 import math
 import sys
+import textwrap
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,19 +16,25 @@ from stillair.text.table import table
 
 _MOST_ROWS = 60
 _NONE = "-"
-_LONG = 20
-"""Letters of a title that makes a column too wide."""
+_LEAST_NAME = 24
+"""Letters of a row's name on one line."""
 
 
-def text(sides: Sequence[Side], rows: Sequence[Row]) -> str:
-    """A table as wide as the terminal, and what its signs mean."""
-    shown = rows[:_MOST_ROWS]
+def text(sides: Sequence[Side], rows: Sequence[Row], *, chosen: bool = False) -> str:
+    """A table as wide as the terminal, and what its signs mean. Rows that were `chosen` are all shown."""
+    shown = rows if chosen else rows[:_MOST_ROWS]
     heading, cells = _grid(sides, shown)
-    has_long = any(len(side.title) > _LONG for side in sides)
-    if (len(sides) > 2 or has_long) and _is_wide([heading, *cells]):
-        parts = [*_letters(sides), "", _table(*_values(sides, cells)), "", _table(*_differences(sides, cells))]
-    else:
+    lettered = ["", *_with_letters(len(sides))]
+    if not _is_wide([heading, *cells]):
         parts = [_table(heading, cells)]
+    elif not _is_wide([lettered, *cells]):
+        parts = [*_letters(sides), "", _table(lettered, cells)]
+    elif (broken := _broken(heading, cells)) is not None:
+        parts = [_table(heading, broken)]
+    elif (broken := _broken(lettered, cells)) is not None:
+        parts = [*_letters(sides), "", _table(lettered, broken)]
+    else:
+        parts = [*_letters(sides), "", _table(*_values(sides, cells)), "", _table(*_differences(sides, cells))]
     if len(rows) > len(shown):
         parts.append(f"... and {len(rows) - len(shown)} more; --only 'PATTERN' chooses, --json has all")
     return "\n".join([*parts, "", *_legend(sides, shown)])
@@ -89,6 +96,21 @@ def _grid(sides: Sequence[Side], rows: Sequence[Row]) -> tuple[list[str], list[l
     return heading, cells
 
 
+def _broken(heading: Sequence[str], cells: Sequence[Sequence[str]]) -> list[list[str]] | None:
+    """The rows with long names on several lines, so that all columns have room; none if they have not even then."""
+    widths = [max(map(len, column)) for column in zip(heading, *cells, strict=True)][1:]
+    room = terminal.width() - sum(widths) - 2 * len(widths)
+    if room < _LEAST_NAME:
+        return None
+    found = []
+    for line in cells:
+        *above, last = textwrap.wrap(
+            line[0], room, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
+        )
+        found += [*([part, *("" for _ in line[1:])] for part in above), [last, *line[1:]]]
+    return None if _is_wide([heading, *found]) else found
+
+
 def _is_wide(lines: Sequence[Sequence[str]]) -> bool:
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     return sum(widths) + 2 * (len(widths) - 1) > terminal.width()
@@ -106,6 +128,12 @@ def _table(heading: Sequence[str], cells: Sequence[Sequence[str]]) -> str:
 def _letters(sides: Sequence[Side]) -> list[str]:
     """Lines that give each side a letter, where titles are too long for headings."""
     return [terminal.harmless(f"{_letter(number)}  {side.title}") for number, side in enumerate(sides)]
+
+
+def _with_letters(count: int) -> list[str]:
+    """The heading of values with their differences, by letters."""
+    first, *others = map(_letter, range(count))
+    return [first, *(title for other in others for title in (other, f"{other} against {first}"))]
 
 
 def _values(sides: Sequence[Side], cells: Sequence[Sequence[str]]) -> tuple[list[str], list[list[str]]]:

@@ -16,6 +16,7 @@ def way(home: Home) -> str:
         rates = f'{{ down = "{_rate(own.down_mbps)}", up = "{_rate(own.up_mbps)}" }}'
         which = f'line = "{own.line}"  # {rates}' if own.line else f"rate = {rates}"
         link = f'kind = "access"\n{which}\n'
+        link += "" if own.line else _assumed(own)
         link += f'buffer = "{own.buffer}"  # of the modem, and of its peer\n' if own.buffer else ""
         link += f'delay = "{home.delay}"\n'
         said = "The line to the Internet, with a server at its other end."
@@ -27,6 +28,16 @@ def way(home: Home) -> str:
 profile = "{KERNEL}"
 interface.eth0 = {{ link = "wan", address = "10.0.0.2" }}
 """
+
+
+def _assumed(own: Access) -> str:
+    """What a packet costs on a line of which only the rates are known."""
+    of = own.framing
+    return (
+        f"# assumed: the framing of a cable line, {of.overhead} bytes beside each IP packet, at least {of.mpu} in all."
+        "\n#   Your line's: overhead, mpu and atm here, as of cake; --line of 'stillair new' knows it for ADSL, VDSL"
+        " and others.\n"
+    )
 
 
 def interface(home: Home) -> str:

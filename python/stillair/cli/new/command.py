@@ -39,7 +39,8 @@ _STATIONS = ("laptop=5 m", "tv=15 m")
     "--kernel",
     metavar="PROFILE",
     default=home.KERNEL,
-    help=f"Kernel of access point and stations; the server has {home.KERNEL}.",
+    help=f"Kernel of access point and stations: {', '.join(home.KERNELS)}. A release of OpenWrt is the access point's"
+    f" alone; the stations have {home.KERNEL} then, and the server always.",
 )
 @click.option(
     "--scheme",
@@ -51,7 +52,7 @@ _STATIONS = ("laptop=5 m", "tv=15 m")
     "--internet",
     metavar="DOWN/UP",
     show_default="none: a wire without a bottleneck",
-    help="Rates of the access line in Mbit/s: '100/20'.",
+    help="Rates of the access line in Mbit/s: '100/20', with the framing of a cable line; --line knows others.",
 )
 @click.option(
     "--line",
@@ -133,7 +134,7 @@ def new(
         standard=standard,
         width_mhz=home.width(width) if width else min(home.WIDEST[standard], 80),
         streams=streams,
-        kernel=kernel,
+        kernel=_one_of("--kernel", kernel, home.KERNELS),
         scheme=scheme,
         access=_access(internet, line, _one_of("--shaper", shaper or "none", home.SHAPERS), buffer),
         delay=delay,

@@ -14,15 +14,22 @@ SHAPERS = ("none", "cake", "fq_codel")
 POWER_SAVES = ("none", "mac80211", "iwlwifi", "ath10k", "brcmfmac", "mwifiex", "qcacld", "phone", "static")
 BUFFER = "200 ms"
 """Of a line's modem and of its peer, where nothing says it."""
-TRAFFIC = ("download", "upload", "call", "video", "web", "game", "ping")
+TRAFFIC = ("download", "upload", "call", "video", "streaming", "web", "game", "ping")
 TO_ALL = ("download", "upload", "ping")
 """What every station has if none is named; the others are the first one's."""
 TRAFFIC_MEANS = (
     "KIND=STATION is one station's; else download, upload and ping go to every station, the others to the first; call"
-    " is voice and video is a video call, both at constant rates; for buffered video use download"
+    " is voice and video the picture of a video call, both at constant rates; streaming is a film that is watched, in"
+    " segments over TCP"
 )
 KERNEL = "linux-6.6"
 """Of all hosts, where nothing else is said; of the server always."""
+KERNELS = (
+    *(f"linux-{version}" for version in ("3.13", "3.19", "4.4", "4.6", "4.14", "4.19")),
+    *(f"linux-{version}" for version in ("5.10", "5.15", "6.1", "6.6", "6.12", "6.18")),
+    *("windows-10", "macos-10.11", "openwrt-23.05", "openwrt-24.10"),
+)
+"""What a node's `profile` may be."""
 
 WIDEST = {"802.11g": 20, "802.11a": 20, "802.11n": 40, "802.11ac": 80, "802.11ax": 160}
 """MHz; 160 of 802.11ac are not among what Minstrel-HT has."""
@@ -72,7 +79,7 @@ class Home:
     width_mhz: int = 80
     streams: int = 2
     kernel: str = KERNEL
-    """Of access point and stations."""
+    """Of the access point, and of stations if it is no release of OpenWrt."""
     scheme: str | None = None
     access: Access | None = None
     delay: str = "10 ms"
@@ -87,6 +94,16 @@ class Home:
         if None in wanted:
             wanted |= set(names if kind in TO_ALL else names[:1])
         return [name for name in names if name in wanted]
+
+    @property
+    def is_openwrt(self) -> bool:
+        """Whether the access point has a release of OpenWrt."""
+        return self.kernel.startswith("openwrt-")
+
+    @property
+    def station_kernel(self) -> str:
+        """The kernel of the stations: a client has no OpenWrt."""
+        return KERNEL if self.is_openwrt else self.kernel
 
     @property
     def band(self) -> str:

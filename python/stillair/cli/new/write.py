@@ -8,6 +8,10 @@ from stillair.cli.new.home import Home, Station
 
 _SWEEPS = ("each way of the table at the end to queue at the access point", "each shaper of the table at the end")
 """What is compared: with a wire that is never the bottleneck, and with an access line."""
+_NO_FIFO = """\
+# There is no "fifo" among these: below the fq_codel that OpenWrt has at every interface it is the same as "fq_codel".
+# For FIFOs set the discipline of wlan0 too: qdisc = "pfifo_fast".
+"""
 _HT = {"802.11n", "802.11ac"}
 
 
@@ -100,7 +104,7 @@ def _station(home: Home, number: int, one: Station, rates: dict[str, str]) -> st
         )
     return f"""\
 [node.{one.name}]
-profile = "{home.kernel}"
+profile = "{home.station_kernel}"
 {said}[node.{one.name}.interface.wlan0]
 {chr(10).join(keys)}
 """
@@ -133,6 +137,11 @@ def _flows(home: Home) -> list[str]:
         keys = f'{video}\nrate = "2 Mbit/s"\nboth_ways = true'
         said = f"{name} has the picture of a call, both ways."
         flows.append(_flow(said, "video", '"server"', json.dumps(name), keys))
+    for name, film in _named(home, "streaming", "film"):
+        # As long as a segment lasts, the player is silent; what it could not fetch in time it makes up for.
+        keys = f'{film}\nrate = "5 Mbit/s"\nwrite_size = "2.5 MB"\n{begins}'
+        said = f"{name} watches a film of 5 Mbit/s: a segment of 2.5 MB each 4 s, over one connection."
+        flows.append(_flow(said, "tcp", '"server"', json.dumps(name), keys))
     for name, pages in _named(home, "web", "pages"):
         flows.append(_flow(f"{name} loads pages.", "web", json.dumps(name), '"server"', f'{pages}\npage = "google"'))
     for name, sees, acts in _named(home, "game", "game-down", "game-up"):
@@ -168,10 +177,13 @@ def _flow(comment: str, kind: str, sender: str, receivers: str, keys: str) -> st
 
 
 def _sweep(home: Home) -> str:
-    schemes = ["fifo", "fq_codel", "fq_mac", "airtime", "mac80211", *(["mt76"] if home.width_mhz > 40 else [])]
+    # OpenWrt has fq_codel above a driver's FIFOs: nothing would differ.
+    schemes = [*([] if home.is_openwrt else ["fifo"]), "fq_codel", "fq_mac", "airtime", "mac80211"]
+    schemes += ["mt76"] if home.width_mhz > 40 else []
     queueing = f'"node.ap.interface.wlan0.scheme" = {json.dumps(schemes)}'
+    without = _NO_FIFO if home.is_openwrt else ""
     if home.access is None:
-        return f"[sweep]\n{queueing}\n"
+        return f"[sweep]\n{without}{queueing}\n"
     tried = ["off", *(access.shaper(home.access, kind) for kind in ("fq_codel", "cake"))]
     values = "\n".join(f"    {one if one.startswith('{') else json.dumps(one)}," for one in tried)
     return f"""\
@@ -181,5 +193,5 @@ def _sweep(home: Home) -> str:
 "node.ap.interface.eth0.shaper" = [
 {values}
 ]
-# {queueing}
+{without}# {queueing}
 """

@@ -8,11 +8,11 @@ stands in the scenario as a comment.
     network   what all files say together
     kinds     which reader a file is for, by its content
     iw        `iw dev ... station dump`, `... link`, `... info`, `iw phy`
+    unread    what files say and a scenario does not have
     qdiscs    `tc -j -s qdisc`
     settings  `sysctl`, `ethtool`, `hostapd.conf`, `uname`
     openwrt   OpenWrt's /etc/config/wireless and sqm
-    capture   a capture with radiotap: stations, rates, retries, airtime, load
-    frames    pcap and pcapng, radiotap, the header of 802.11
+    captures  a capture with radiotap
     loads     a Flent file or a crusader result: its test is the load
     rates     a bit rate as a scenario names it, and how long a PPDU is
     facts     what readers give

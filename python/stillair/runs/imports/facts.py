@@ -105,6 +105,16 @@ class Shaper:
 
 
 @dataclass(frozen=True)
+class Unread:
+    """What a file says and nothing here takes."""
+
+    what: str
+    where: str
+    radio: str = ""
+    """Where its radio stands, if it is of one."""
+
+
+@dataclass(frozen=True)
 class Setting:
     """A line of `sysctl`."""
 
@@ -214,4 +224,4 @@ class Crusader:
     where: str
 
 
-Fact = Peer | Interface | Phy | Radio | Qdisc | Shaper | Setting | Device | Kernel | Captured | Load | Crusader
+Fact = Peer | Interface | Phy | Radio | Qdisc | Shaper | Unread | Setting | Device | Kernel | Captured | Load | Crusader

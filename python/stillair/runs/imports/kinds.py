@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from stillair._native import InputError
-from stillair.runs.imports import capture, frames, iw, qdiscs, settings
+from stillair.runs.imports import iw, qdiscs, settings
+from stillair.runs.imports.captures import capture, frames
 from stillair.runs.imports.facts import Fact
 from stillair.runs.imports.loads import crusader, flent
 from stillair.runs.imports.openwrt import uci
@@ -59,7 +60,10 @@ def read(path: Path) -> Sequence[Fact]:
         if re.search(kind.sign, text, re.MULTILINE):
             return kind.read(file, text)
     if re.search(r"^qdisc \w+ \S+ dev ", text, re.MULTILINE):
-        raise InputError(f"{file}: found what 'tc qdisc' prints for people, expected the output of 'tc -j -s qdisc'")
+        raise InputError(
+            f"{file}: found what 'tc qdisc' prints without -j, expected JSON: run 'tc -j -s qdisc >{path.stem}.json',"
+            " and give that file"
+        )
     known = "; ".join(kind.name for kind in KINDS)
     raise InputError(
         f"{file}: found nothing that is known, expected one of: {known}; a capture with radiotap; a Flent file; a"

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, TypeVar
 
 from stillair._native import InputError
-from stillair.runs.imports import facts, qdiscs
+from stillair.runs.imports import facts, qdiscs, unread
 from stillair.runs.imports.openwrt import words
 from stillair.runs.imports.rates import parts
 
@@ -26,6 +26,9 @@ _SCHEMES = {
 _MINSTREL_MHZ = {"802.11n": 40, "802.11ac": 80}
 """How wide the rates of Minstrel-HT are at most, as Linux's."""
 _NEWER = ("802.11b", "802.11a", "802.11g", "802.11n", "802.11ac", "802.11ax")
+
+_BEACON_TU = range(15, 65536)
+_USUAL_TU = 100
 
 _F = TypeVar("_F")
 
@@ -72,6 +75,8 @@ class Network:
     profile: Told
     scheme: Told | None = None
     ap_keys: dict[str, str] = field(default_factory=dict)
+    beacon_tu: Told | None = None
+    """Time between beacons, where it is not the usual one."""
     sysctl: list[facts.Setting] = field(default_factory=list)
     shaper: dict[str, Shaped] | None = None
     """Of `down` and `up` what is shaped."""
@@ -119,11 +124,12 @@ def of(found: Sequence[facts.Fact], interface: str | None = None) -> Network:
     else:
         made.stations = [_guessed(radio, width, band.value)]
         made.unknown.append("which stations there are: one is made up; 'iw dev INTERFACE station dump' tells")
-    made.ap_keys = _ap_keys(radio)
+    made.ap_keys, made.beacon_tu = _ap_keys(radio)
     _dtim(made, here)
     made.sysctl = _all(found, facts.Setting)
     _lines(made, found)
-    _rest(made, found, here)
+    wired = _rest(made, found, here)
+    made.left += unread.of(found, radio, wired if is_ap and made.shaper is None else None)
     loads = [one for one in found if isinstance(one, (facts.Load, facts.Crusader))]
     made.load = next(iter(loads), None)
     made.left += [f"{one.where}: a second test" for one in loads[1:]]
@@ -251,16 +257,20 @@ def _scheme(found: Sequence[facts.Fact]) -> Told | None:
     return None
 
 
-def _ap_keys(radio: facts.Radio | None) -> dict[str, str]:
+def _ap_keys(radio: facts.Radio | None) -> tuple[dict[str, str], Told | None]:
+    """Keys of the access point's interface, and its beacon interval in time units, which is the channel's."""
     if radio is None:
-        return {}
-    made = {}
+        return {}, None
+    made, beacons = {}, None
     for key, value in radio.keys.items():
         if key == "beacon_int":
-            continue
-        # hostapd has the burst in ms, without a unit.
-        made[key] = f'"{value} ms"' if key.endswith("_burst") else value
-    return made
+            beacons = Told(value, radio.where) if int(value) in _BEACON_TU and int(value) != _USUAL_TU else None
+        elif key == "dtim_period":
+            made[key] = f"{value}  # {radio.where}"
+        else:
+            # hostapd has the burst in ms, without a unit.
+            made[key] = f'"{value} ms"' if key.endswith("_burst") else value
+    return made, beacons
 
 
 def _dtim(made: Network, here: Sequence[facts.Peer]) -> None:
@@ -430,12 +440,13 @@ def _of_tc(made: Network, every: Sequence[facts.Qdisc]) -> None:
         made.shaper_about += [f"not read: {what}." for what in left]
 
 
-def _rest(made: Network, found: Sequence[facts.Fact], here: Sequence[facts.Peer]) -> None:
-    """What is left of the files, and what none of them says."""
+def _rest(made: Network, found: Sequence[facts.Fact], here: Sequence[facts.Peer]) -> facts.Qdisc | None:
+    """What is left of the files, and what none of them says; the discipline of a wired interface that was taken."""
+    taken: facts.Qdisc | None = None
     wired = [q for q in _all(found, facts.Qdisc) if q.root and q.kind not in ("noqueue", "ingress", "clsact", "mq")]
     for one in wired:
         if one.kind in ("fq_codel", "fq", "pfifo_fast") and one.device != made.interface and made.wired_qdisc is None:
-            made.wired_qdisc = Told(one.kind, f"{one.where}: {one.device}")
+            made.wired_qdisc, taken = Told(one.kind, f"{one.where}: {one.device}"), one
     others = {peer.interface for peer in _all(found, facts.Peer)} - {made.interface}
     for name in sorted(others):
         made.left.append(
@@ -459,3 +470,4 @@ def _rest(made: Network, found: Sequence[facts.Fact], here: Sequence[facts.Peer]
             f"driver {drivers}: no model of its own; the default of the kernel and the channel stands for it"
         )
     made.unknown.append("where the stations stand, and whether they hear each other: all hear all")
+    return taken

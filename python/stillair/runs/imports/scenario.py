@@ -18,6 +18,8 @@ _SHAPED = 0.95
 """The part of a line's rate that people give their shaper."""
 _WIDE_KBIT = 1_000_000
 """Of a direction of a line that nothing shapes: never the bottleneck."""
+_TU_MS = 1.024
+"""A time unit of 802.11."""
 _LEAST_LOAD_BPS = 1_000
 """What a station of a capture sends or gets below this is no load."""
 
@@ -96,6 +98,9 @@ def _head(network: Network, files: Sequence[str], load: Load | Crusader | None) 
 def _channel(network: Network) -> str:
     lines = ["[channel.wifi]", f'band = "{network.band.value}"  # {network.band.why}']
     lines.append(f'width = "{network.width.value} MHz"  # {network.width.why}')
+    if network.beacon_tu is not None:
+        ms = f"{int(network.beacon_tu.value) * _TU_MS:g}"
+        lines.append(f'beacon_interval = "{ms} ms"  # {network.beacon_tu.why}')
     if network.protected:
         lines.append('cipher = "ccmp"  # the capture has encrypted frames')
     return "\n".join(lines)
@@ -156,17 +161,20 @@ def _ap(network: Network) -> str:
     lines.append("forward = true")
     if network.is_ap:
         lines += _sysctl(network.sysctl)
-    wired = 'link = "wan", address = "10.0.0.1"'
+    wired: dict[str, object] = {"link": "wan", "address": "10.0.0.1"}
     if network.shaper is not None:
         lines += [_said(about) for about in network.shaper_about]
         if network.masquerades:
             lines.append("# guess: the router masquerades, as one at a line does; a bridge has neither that nor nat.")
-            wired += ", masquerade = true"
-        wired += "".join(f", {key}" for key in _shaper(network.shaper))
+            wired["masquerade"] = True
+        keys = dict(_shaper(network.shaper))
+        wired |= keys
+        lines.append(_said(_without(keys, masquerades=network.masquerades)))
     elif network.is_ap and network.wired_qdisc is not None:
         lines.append(_said(f"{network.wired_qdisc.why}."))
-        wired += f', qdisc = "{network.wired_qdisc.value}"'
-    lines.append(f"interface.eth0 = {{ {wired} }}")
+        wired["qdisc"] = network.wired_qdisc.value
+    whole = f"interface.eth0 = {_inline(wired)}"
+    lines += [whole] if len(whole) <= _WIDTH else _sections("node.ap.interface.eth0", wired)
     lines += ["[node.ap.interface.wlan0]", 'channel = "wifi"', 'role = "ap"', 'address = "10.0.1.1"']
     if network.is_ap and network.scheme is not None:
         lines.append(f'scheme = "{network.scheme.value}"  # {network.scheme.why}')
@@ -175,7 +183,31 @@ def _ap(network: Network) -> str:
     return "\n".join(lines)
 
 
-def _shaper(ways: Mapping[str, Shaped]) -> Iterator[str]:
+def _without(keys: Mapping[str, object], *, masquerades: bool) -> str:
+    """How to run it without what shapes: of an own discipline for what leaves, that has to be set too."""
+    at = "node.ap.interface.eth0"
+    off = [f"{at}.shaper=off"] if "shaper" in keys else []
+    off += [f"{at}.qdisc=fq_codel"] if "qdisc" in keys else []
+    # It has no effect without a cake that looks at hosts.
+    off += [f"{at}.masquerade=false"] if masquerades else []
+    return f"Without the shaper, in 'stillair compare': --set '{'; '.join(off)}'."
+
+
+def _sections(path: str, table: Mapping[str, object]) -> Iterator[str]:
+    """A table as a section of lines; tables in it that have no room on a line are sections below it."""
+    yield f"[{path}]"
+    below = []
+    for key, of in table.items():
+        line = f"{key} = {_value(of)}"
+        if isinstance(of, Mapping) and len(line) > _WIDTH:
+            below.append((key, of))
+        else:
+            yield line
+    for key, of in below:
+        yield from _sections(f"{path}.{key}", of)
+
+
+def _shaper(ways: Mapping[str, Shaped]) -> Iterator[tuple[str, object]]:
     """The keys of an interface: one shaper, or an own discipline for what leaves where that has other options.
 
     A shaper has no burst; an htb of its own has.
@@ -184,23 +216,24 @@ def _shaper(ways: Mapping[str, Shaped]) -> Iterator[str]:
     if up is not None and (up.burst is not None or ("down" in ways and ways["down"].options != up.options)):
         rate = f"{up.kbit} kbit/s"
         if up.options["kind"] == "cake":
-            yield f"qdisc = {_inline({'kind': 'cake', 'bandwidth': rate, **up.options})}"
+            yield "qdisc", {"kind": "cake", "bandwidth": rate, **up.options}
         else:
             burst = {key: f"{up.burst} B" for key in ("burst", "cburst") if up.burst is not None}
-            yield f"qdisc = {_inline({'kind': 'htb', 'rate': rate, **burst, 'child': up.options})}"
+            yield "qdisc", {"kind": "htb", "rate": rate, **burst, "child": up.options}
         ways = {way: one for way, one in ways.items() if way != "up"}
     if ways:
-        rates = [f'{way} = "{ways[way].kbit} kbit/s"' for way in ("down", "up") if way in ways]
-        yield f"shaper = {{ {', '.join(rates)}, qdisc = {_inline(next(iter(ways.values())).options)} }}"
+        rates = {way: f"{ways[way].kbit} kbit/s" for way in ("down", "up") if way in ways}
+        yield "shaper", {**rates, "qdisc": next(iter(ways.values())).options}
 
 
 def _inline(options: Mapping[str, object]) -> str:
-    def value(of: object) -> str:
-        if isinstance(of, Mapping):
-            return _inline(of)
-        return str(of).lower() if isinstance(of, bool) else str(of) if isinstance(of, (int, float)) else f'"{of}"'
+    return f"{{ {', '.join(f'{key} = {_value(of)}' for key, of in options.items())} }}"
 
-    return f"{{ {', '.join(f'{key} = {value(of)}' for key, of in options.items())} }}"
+
+def _value(of: object) -> str:
+    if isinstance(of, Mapping):
+        return _inline(of)
+    return str(of).lower() if isinstance(of, bool) else str(of) if isinstance(of, (int, float)) else f'"{of}"'
 
 
 def _station(network: Network, at: int) -> str:

@@ -8,9 +8,11 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from stillair.runs.imports.facts import Radio, Shaper
+from stillair.runs.imports.facts import Radio, Shaper, Unread
 from stillair.runs.imports.lines import Mistakes
 from stillair.runs.imports.openwrt import sqm
+
+_MOST_DTIM = 255
 
 
 class Section(NamedTuple):
@@ -23,17 +25,57 @@ class Section(NamedTuple):
     line: int
 
 
-def read(file: str, text: str) -> Sequence[Radio | Shaper]:
-    """The radios and the shapers; of a file of /etc/config/network nothing is taken but that it can be read."""
+_TAKEN = ("band", "hwmode", "htmode", "channel", "disabled", "beacon_int", "dtim_period")
+_NAMES = ("type", "path", "phy", "device", "network", "mode", "ssid", "key", "ifname", "macaddr", "name")
+"""Options that say which, and nothing of what happens on the air."""
+
+
+def read(file: str, text: str) -> Sequence[Radio | Shaper | Unread]:
+    """The radios and the shapers, and what else the file has."""
     mistakes = Mistakes(file)
-    found: list[Radio | Shaper] = []
-    for section in list(_sections(text, mistakes)):
+    found: list[Radio | Shaper | Unread] = []
+    others: dict[str, int] = {}
+    sections = list(_sections(text, mistakes))
+    radios = [section for section in sections if section.kind == "wifi-device"]
+    for section in sections:
         if section.kind == "wifi-device":
-            found.append(_radio(file, section, mistakes))
+            own = _access_point(section.name, sections)
+            found.append(_radio(file, section, own, mistakes))
+            found += _unread(file, section, own)
         elif section.kind == "queue":
             found.append(_shaper(file, section, mistakes))
+        elif section.kind == "wifi-iface":
+            device = section.options.get("device", "")
+            if not any(section is _access_point(radio.name, sections) for radio in radios):
+                off = ", which is disabled" if section.options.get("disabled") == "1" else ""
+                what = f"{section.name} of {device or 'no radio'}, mode {section.options.get('mode', 'ap')}{off}"
+                found.append(Unread(f"{what}: a scenario has one access point", f"{file}:{section.line}"))
+        else:
+            others[section.kind] = others.get(section.kind, 0) + 1
+    if others:
+        told = ", ".join(f"{count} of {kind}" for kind, count in others.items())
+        found.append(Unread(f"sections that nothing is taken of: {told}", file))
     mistakes.tell()
     return found
+
+
+def _access_point(radio: str, sections: Sequence[Section]) -> Section | None:
+    """The first access point of a radio that is not disabled."""
+    for section in sections:
+        options = section.options
+        is_ap = section.kind == "wifi-iface" and options.get("mode", "ap") == "ap"
+        if is_ap and options.get("device") == radio and options.get("disabled") != "1":
+            return section
+    return None
+
+
+def _unread(file: str, radio: Section, own: Section | None) -> Iterator[Unread]:
+    """The options of a radio and of its access point that a scenario has no key for."""
+    for section in (radio, own):
+        left = [key for key in section.options if key not in (*_TAKEN, *_NAMES)] if section else []
+        if section and left:
+            at = f"{file}:{radio.line}"
+            yield Unread(f"{', '.join(left)} of {section.name}", f"{file}:{section.line}", at)
 
 
 def _sections(text: str, mistakes: Mistakes) -> Iterator[Section]:
@@ -59,7 +101,7 @@ def _sections(text: str, mistakes: Mistakes) -> Iterator[Section]:
         yield section
 
 
-def _radio(file: str, section: Section, mistakes: Mistakes) -> Radio:
+def _radio(file: str, section: Section, own: Section | None, mistakes: Mistakes) -> Radio:
     options: Mapping[str, str] = section.options
     mode = re.fullmatch(r"(NOHT|HT|VHT|HE|EHT)(\d*)[+-]?", options.get("htmode", "NOHT"))
     if not mode:
@@ -75,6 +117,11 @@ def _radio(file: str, section: Section, mistakes: Mistakes) -> Radio:
     elif band is None and channel.isdecimal() and channel != "0":
         band = 2.4 if int(channel) <= 14 else 5.0
     keys = {"beacon_int": options["beacon_int"]} if options.get("beacon_int", "").isdecimal() else {}
+    if own and (period := own.options.get("dtim_period")) is not None:
+        if period.isdecimal() and 1 <= int(period) <= _MOST_DTIM:
+            keys["dtim_period"] = period
+        else:
+            mistakes.add(own.lines["dtim_period"], f"dtim_period {period}", f"a whole number from 1 to {_MOST_DTIM}")
     return Radio(
         section.name,
         band,

@@ -6,13 +6,16 @@ Combinations without a result, because they failed, have no row.
 import csv
 import io
 import json
+import math
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from stillair import __version__
+from stillair._native import InputError
 from stillair.results.report import Mean
 from stillair.results.result import Result
+from stillair.runs.figures import kinds, quantities
 from stillair.runs.kept import Combination, name_of
 from stillair.runs.work import Failure
 from stillair.text.table import natural, pairs, table
@@ -140,9 +143,12 @@ class SweepText:
             out.writerow([*(value for _, value in combination.sets), str(len(result.runs)), *cells])
         return text.getvalue()
 
-    def to_text(self, width: int | None = None) -> str:
-        """The table at the terminal: one row for each combination; no wider than `width`, if it is given."""
-        heading, rows, notes = self.grid()
+    def to_text(self, width: int | None = None, only: Sequence[str] = ()) -> str:
+        """The table at the terminal: one row for each combination; no wider than `width`, if it is given.
+
+        With `only` it has the figures whose names fit one of the patterns, all of them.
+        """
+        heading, rows, notes = self.chosen(only) if only else self.grid()
         keys = len(self._keys())
         above = []
         if width is not None and _wide(heading, rows, keys) > width // 2:
@@ -161,33 +167,63 @@ class SweepText:
 
     def grid(self) -> tuple[list[str], list[list[str]], list[str]]:
         """The table by heading and rows, and what is to be said below it."""
-        stations = _stations(self._results)
+        stations, worst = _stations(self._results), self._worst()
         flows = _columns(self._results, _APPS if stations else _APPS | _WIRED)
         pinged = any(_of(result.over_runs(), name, "ping_median_ms") for result in self._results for name in stations)
         if not pinged and not any(column.figure.key in _DELAYS for column in flows):
             flows = [*flows, *_columns(self._results, _DELAY)]
-        shown, told = stations[:_MOST_COLUMNS], flows[:_MOST_COLUMNS]
+        # Many flows of a kind, and many stations, are told by the worst of them.
+        many = {(own.group, member) for own in worst for member in own.members}
+        flows = [column for column in flows if (column.group, column.flow) not in many]
+        shown = [name for name in stations if ("stations", name) not in many][:_MOST_COLUMNS]
+        told = flows[:_MOST_COLUMNS]
         rows = []
         for combination, result in self._found:
             over = result.over_runs()
             cells = [_figure(_mean(over.get("goodput_total_mbps")), 2), _figure(_mean(over.get("jain_airtime")), 3)]
+            cells += [_figure(own.of(result.runs), own.digits) for own in worst]
             cells += [_cell(over, name, pinged) for name in shown]
             cells += [_figure(_mean(column.of(over)), column.figure.digits) for column in told]
             rows.append([*(value for _, value in combination.sets), *cells])
         titles = [f"{column.flow} {column.figure.title}" for column in told]
-        heading = [*_short(self._keys()), "total Mbit/s", "Jain", *shown, *titles]
+        heading = [*_short(self._keys()), "total Mbit/s", "Jain", *(own.name for own in worst), *shown, *titles]
         lines = []
-        if stations:
+        if shown:
             lines.append(
                 f"by station: goodput Mbit/s / airtime share %{' / ping p50 / p95 / p99 ms' if pinged else ''}"
             )
+        if worst:
+            lines.append("worst, least: of all flows or stations of a kind, in each run")
         if self._runs > 1:
             lines.append(f"means over {self._runs} runs")
-        for more, what in ((len(stations) - len(shown), "stations"), (len(flows) - len(told), "figures of flows")):
-            if more > 0:
-                lines.append(f"and {more} more {what}; sweep.csv in the folder of -o has all")
-        lines += [f"{key}: no effect in any combination" for key in self.without_effect()]
-        return heading, rows, lines
+        if worst or len(shown) < len(stations) or len(told) < len(flows):
+            lines.append("--only 'PATTERN' shows other figures; sweep.csv in the folder of -o has all")
+        return heading, rows, lines + self._idle()
+
+    def chosen(self, only: Sequence[str]) -> tuple[list[str], list[list[str]], list[str]]:
+        """The table of the figures whose names fit one of the patterns; an `InputError` if none does."""
+        runs = [run for result in self._results for run in result.runs]
+        figures = [one for one in quantities.every(runs) if any(value is not None for value in one.values(runs))]
+        worst = [one for one in self._worst() if quantities.fits(one.name, only)]
+        own = [one for one in figures if quantities.fits(one.name, only)]
+        if not own and not worst:
+            there = ", ".join(dict.fromkeys(one.quantity.words for one in figures))
+            raise InputError(f"--only: found {', '.join(only)}, and no figure has that in its name; there are {there}")
+        rows = []
+        for combination, result in self._found:
+            cells = [_figure(one.of(result.runs), one.digits) for one in worst]
+            cells += [_figure(_mean_of(one, result), one.quantity.digits, one.quantity.scale) for one in own]
+            rows.append([*(value for _, value in combination.sets), *cells])
+        names = [f"{one.name} {one.quantity.unit}".rstrip() for one in own]
+        heading = [*_short(self._keys()), *(one.name for one in worst), *names]
+        lines = [f"means over {self._runs} runs"] if self._runs > 1 else []
+        return heading, rows, lines + self._idle()
+
+    def _worst(self) -> list[kinds.Worst]:
+        return kinds.worst([run for result in self._results for run in result.runs])
+
+    def _idle(self) -> list[str]:
+        return [f"{key}: no effect in any combination" for key in self.without_effect()]
 
     def failed(self, width: int = 80) -> str:
         """The combinations that failed: the number of each, what it sets, and the error."""
@@ -230,7 +266,7 @@ def _stations(results: Sequence[Result]) -> list[str]:
 def _columns(results: Sequence[Result], groups: Mapping[str, Sequence[_Figure]]) -> list[_Column]:
     """The figures of flows that any combination has."""
     overs: list[Mapping[str, Any]] = [result.over_runs() for result in results]
-    flows = {group: dict.fromkeys(flow for over in overs for flow in over.get(group) or {}) for group in groups}
+    flows = {group: natural({flow for over in overs for flow in over.get(group) or {}}) for group in groups}
     every = [
         _Column(group, flow, figure) for group, figures in groups.items() for flow in flows[group] for figure in figures
     ]
@@ -240,6 +276,11 @@ def _columns(results: Sequence[Result], groups: Mapping[str, Sequence[_Figure]])
 def _of(over: Mapping[str, Any], station: str, metric: str) -> Mean | None:
     found: Mean | None = (over.get("stations") or {}).get(station, {}).get(metric)
     return found
+
+
+def _mean_of(figure: quantities.Figure, result: Result) -> float | None:
+    known = [value for value in figure.values(result.runs) if value is not None]
+    return math.fsum(known) / len(known) if known else None
 
 
 def _mean(value: Mean | None) -> float | None:

@@ -4,9 +4,9 @@ import collections
 from collections.abc import Iterable, Sequence
 
 from stillair._native import InputError
-from stillair.runs.imports import frames
+from stillair.runs.imports.captures import frames
+from stillair.runs.imports.captures.frames import Frame
 from stillair.runs.imports.facts import Captured, Heard, Way
-from stillair.runs.imports.frames import Frame
 
 _DATA, _TO_AP, _FROM_AP, _RETRY, _PROTECTED, _ORDER = 2, 1, 2, 0x08, 0x40, 0x80
 _FCS, _LLC_SNAP, _CCMP = 4, 8, 16

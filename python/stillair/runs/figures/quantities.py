@@ -1,0 +1,101 @@
+"""What the figures of a run are called, and those that patterns choose: `--only` of `compare` and of `sweep`."""
+
+import fnmatch
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from stillair.text.table import natural
+
+
+class Quantity(NamedTuple):
+    """A key of a run's report."""
+
+    key: str
+    words: str
+    unit: str
+    scale: float = 1
+    digits: int = 2
+
+    def name(self, of: str) -> str:
+        """What it is called of one station or flow, as `--only` takes it."""
+        return f"{of} {self.words}".strip()
+
+
+_TOTALS = (
+    Quantity("goodput_total_mbps", "total goodput", "Mbit/s"),
+    Quantity("jain_airtime", "Jain's index", "", 1, 3),
+)
+_PINGS = (
+    Quantity("median_ms", "ping p50", "ms", 1, 1),
+    Quantity("p95_ms", "ping p95", "ms", 1, 1),
+    Quantity("p99_ms", "ping p99", "ms", 1, 1),
+)
+_GROUPS: Mapping[str, Sequence[Quantity]] = {
+    "stations": (
+        Quantity("goodput_mbps", "goodput", "Mbit/s"),
+        Quantity("airtime_share", "airtime", "%", 100, 1),
+        Quantity("mean_aggregate", "frames per aggregate", ""),
+        *(own._replace(key=f"ping_{own.key}") for own in _PINGS),
+        *(own._replace(key=f"udp_ping_{own.key}", words=f"UDP {own.words}") for own in _PINGS),
+    ),
+    "flows": (
+        Quantity("goodput_mbps", "goodput", "Mbit/s"),
+        Quantity("loss", "loss", "%", 100),
+        Quantity("retransmissions", "retransmissions", "", 1, 0),
+        Quantity("delay_p50_ms", "one-way p50", "ms"),
+        Quantity("delay_p95_ms", "one-way p95", "ms"),
+        Quantity("delay_p99_ms", "one-way p99", "ms"),
+    ),
+    "voip": (Quantity("mos", "MOS", ""), Quantity("jitter_ms", "jitter", "ms")),
+    "web": (
+        Quantity("mean_s", "page load mean", "s", 1, 3),
+        Quantity("median_s", "page load p50", "s", 1, 3),
+        Quantity("p95_s", "page load p95", "s", 1, 3),
+        Quantity("p99_s", "page load p99", "s", 1, 3),
+    ),
+    "responsiveness": (
+        Quantity("rpm", "RPM", "", 1, 0),
+        Quantity("foreign_rpm", "RPM of new connections", "", 1, 0),
+        Quantity("loaded_rpm", "RPM of loaded connections", "", 1, 0),
+    ),
+    "pings": (*_PINGS, Quantity("loss", "ping loss", "%", 100)),
+}
+
+
+class Figure(NamedTuple):
+    """One quantity of one thing: a station, a flow, a call; of nothing for all together."""
+
+    group: str
+    of: str
+    quantity: Quantity
+
+    @property
+    def name(self) -> str:
+        """What it is called, as `--only` takes it."""
+        return self.quantity.name(self.of)
+
+    def values(self, runs: Sequence[Mapping[str, Any]]) -> list[Any]:
+        """What each run has of it, as the report has it."""
+        key = self.quantity.key
+        if not self.group:
+            return [run.get(key) for run in runs]
+        return [((run.get(self.group) or {}).get(self.of) or {}).get(key) for run in runs]
+
+
+def every(runs: Sequence[Mapping[str, Any]]) -> Iterator[Figure]:
+    """All figures that these runs may have, quantity by quantity; names as people count."""
+    for quantity in _TOTALS:
+        yield Figure("", "", quantity)
+    for group, quantities in _GROUPS.items():
+        # Stations tell of their own pings, but not of what was lost.
+        if group == "pings" and any(run.get("stations") for run in runs):
+            quantities = [quantity for quantity in quantities if quantity.key == "loss"]  # noqa: PLW2901
+        names = natural({name for run in runs for name in run.get(group) or {}})
+        for quantity in quantities:
+            for name in names:
+                yield Figure(group, name, quantity)
+
+
+def fits(name: str, only: Sequence[str]) -> bool:
+    """Whether a name has one of the patterns in it; letters of either case."""
+    return any(fnmatch.fnmatchcase(name.lower(), f"*{pattern.lower()}*") for pattern in only)
