@@ -171,10 +171,11 @@ def test_a_home_of_openwrt() -> None:
         "link": "wan",
         "address": "10.0.0.1",
         "masquerade": True,
-        "qdisc": {"kind": "cake", "bandwidth": "4500 kbit/s", "tins": "diffserv3", "nat": True, "overhead": 40},
         "shaper": {
             "down": "63000 kbit/s",
-            "qdisc": {"kind": "cake", "tins": "besteffort", "nat": True, "wash": True, "overhead": 40},
+            "up": "4500 kbit/s",
+            "qdisc": {"kind": "cake", "tins": "diffserv3", "nat": True, "overhead": 40},
+            "qdisc_down": {"kind": "cake", "tins": "besteffort", "nat": True, "wash": True, "overhead": 40},
         },
     }
     assert max(map(len, text.splitlines())) <= 120
@@ -245,14 +246,15 @@ def test_a_link_is_of_a_station(tmp_path: Path, capsys: pytest.CaptureFixture[st
 def test_two_cakes_of_tc() -> None:
     text = made("tc-2026.json")
     # Each way has its own options.
-    down = tomllib.loads(text)["node"]["ap"]["interface"]["eth0"]["shaper"]
-    assert (down["down"], down["qdisc"]["kind"], down["qdisc"]["tins"]) == ("95000 kbit/s", "cake", "diffserv4")
-    up = tomllib.loads(text)["node"]["ap"]["interface"]["eth0"]
-    assert (up["qdisc"]["kind"], up["qdisc"]["bandwidth"]) == ("cake", "18000 kbit/s")
+    eth0 = tomllib.loads(text)["node"]["ap"]["interface"]["eth0"]
+    shaper = eth0["shaper"]
+    assert (shaper["down"], shaper["up"]) == ("95000 kbit/s", "18000 kbit/s")
+    assert (shaper["qdisc_down"]["kind"], shaper["qdisc_down"]["tins"]) == ("cake", "diffserv4")
+    assert shaper["qdisc"]["kind"] == "cake"
     assert text.count("ingress = true") == 1
     # The one that leads to the hosts sees their addresses; the one before the line sees the router's.
-    assert up["masquerade"]
-    assert "nat" not in up["qdisc"]
+    assert eth0["masquerade"]
+    assert "nat" not in shaper["qdisc"]
     assert text.count("nat = true") == 1
     assert "guess: ens28 leads to the hosts" in text
     assert "tc-2026.json: entry 2: cake at ens27, up; 138555 drops so far." in text

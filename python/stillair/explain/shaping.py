@@ -72,7 +72,8 @@ def keys(cakes: Mapping[str, Options], rates: Mapping[str, str], has_qdisc: bool
     One that has a discipline of its own in the file (`has_qdisc`) keeps it so: beside it a shaper has `down` alone.
     """
     cake = {way: {"kind": "cake", **one} for way, one in cakes.items()}
-    if cake["down"] == cake["up"] and not has_qdisc:
-        return {"shaper": {**rates, "qdisc": cake["down"]}}
+    if not has_qdisc:
+        down = {"qdisc_down": cake["down"]} if cake["down"] != cake["up"] else {}
+        return {"shaper": {**rates, "qdisc": cake["up"], **down}}
     leaves = {"kind": "cake", "bandwidth": rates["up"], **cakes["up"]}
     return {"shaper": {"down": rates["down"], "qdisc": cake["down"]}, "qdisc": leaves}

@@ -208,22 +208,18 @@ def _sections(path: str, table: Mapping[str, object]) -> Iterator[str]:
 
 
 def _shaper(ways: Mapping[str, Shaped]) -> Iterator[tuple[str, object]]:
-    """The keys of an interface: one shaper, or an own discipline for what leaves where that has other options.
-
-    A shaper has no burst; an htb of its own has.
-    """
+    """The keys of an interface: one shaper, and an htb of its own for what leaves, as a shaper has no burst."""
     up = ways.get("up")
-    if up is not None and (up.burst is not None or ("down" in ways and ways["down"].options != up.options)):
-        rate = f"{up.kbit} kbit/s"
-        if up.options["kind"] == "cake":
-            yield "qdisc", {"kind": "cake", "bandwidth": rate, **up.options}
-        else:
-            burst = {key: f"{up.burst} B" for key in ("burst", "cburst") if up.burst is not None}
-            yield "qdisc", {"kind": "htb", "rate": rate, **burst, "child": up.options}
+    if up is not None and up.burst is not None:
+        burst = dict.fromkeys(("burst", "cburst"), f"{up.burst} B")
+        yield "qdisc", {"kind": "htb", "rate": f"{up.kbit} kbit/s", **burst, "child": up.options}
         ways = {way: one for way, one in ways.items() if way != "up"}
     if ways:
         rates = {way: f"{ways[way].kbit} kbit/s" for way in ("down", "up") if way in ways}
-        yield "shaper", {**rates, "qdisc": next(iter(ways.values())).options}
+        own = ways["up" if "up" in ways else "down"].options
+        comes = ways["down"].options if "down" in ways else own
+        down = {"qdisc_down": comes} if comes != own else {}
+        yield "shaper", {**rates, "qdisc": own, **down}
 
 
 def _inline(options: Mapping[str, object]) -> str:
