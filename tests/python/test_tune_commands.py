@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from stillair import Scenario
+from stillair.__main__ import status
 from stillair.explain.tune import page, space
 from stillair.explain.tune.goal import Counted, Measured
 from stillair.explain.tune.tune import Confirmed, Robust, Tuned
@@ -139,3 +140,10 @@ def test_the_command_that_runs_it_names_the_file() -> None:
         "  --set 'channel.wifi.width=40 MHz'",
     ]
     assert "  --set flow.0.start=0s" in page.run(found, "home.toml", (("flow.0.start", "0s"),))
+
+
+def test_a_small_budget_claims_nothing_of_what_was_not_tried(capsys: pytest.CaptureFixture[str]) -> None:
+    assert status(["tune", "home", "--budget", "1", "--runs", "3", "--jobs", "1", "--set", "duration=9 s"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "Nothing that was tried is better, but only 0 of " in said
+    assert "Nothing that can be set here" not in said

@@ -151,7 +151,9 @@ def _shaped(line: access.Line, resolved: Resolved, has_qdisc: bool) -> Iterator[
             "%", " %"
         ),
         [(_key(line.near, key), toml(table)) for key, table in shaping.keys(cakes, rates, has_qdisc).items()],
-        action="sqm-scripts: " + ", ".join(f"option {way}load '{access.SHARE * bps / 1000:.0f}'" for way, bps in ways),
+        action="sqm-scripts: "
+        + ", ".join(f"option {way}load '{access.SHARE * bps / 1000:.0f}'" for way, bps in ways)
+        + ", qdisc 'cake' with the overhead below; 'stillair tune' prints all options",
     )
 
 

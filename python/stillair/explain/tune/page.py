@@ -32,10 +32,22 @@ def text(name: str, tuned: Tuned, file: str | None = None, given: Sets = ()) -> 
             run(tuned, file or name, given),
         ]
     else:
-        parts.append("Nothing that can be set here is better, whatever the seed.")
+        parts.append("\n".join(_filled(_nothing(tuned))))
     parts.append("\n".join(_front(tuned)))
     parts.append("\n".join(_notes(tuned)))
     return "\n\n".join(part for part in parts if part)
+
+
+def _nothing(tuned: Tuned) -> str:
+    """What it means that nothing was found: little if the budget was too small to try each setting by itself."""
+    single = tuned.space.singles()
+    tried = {one.choice for one in tuned.trials if sum(map(bool, one.choice)) == 1}
+    if len(tried) + tuned.refused >= single:
+        return "Nothing that can be set here is better, whatever the seed."
+    return (
+        f"Nothing that was tried is better, but only {len(tried)} of {single} settings were tried by themselves:"
+        f" --budget {single + 1} is the least that tries each."
+    )
 
 
 def _head(name: str, tuned: Tuned) -> Iterator[str]:

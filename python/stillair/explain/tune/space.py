@@ -27,6 +27,10 @@ class Space(NamedTuple):
             found *= len(setting.options)
         return found
 
+    def singles(self) -> int:
+        """How many choices change one setting alone."""
+        return sum(len(setting.options) - 1 for setting in self.settings)
+
     def sets(self, choice: Sequence[int]) -> Sets:
         """What a choice of each setting comes to."""
         return tuple(one for _, option in self.chosen(choice) for one in option.sets)
