@@ -42,6 +42,8 @@ pub struct FirmwareParams {
     pub amsdu_bytes: Option<u16>,
     /// The firmware schedules stations by airtime; otherwise round robin, one aggregate each.
     pub shares_airtime: bool,
+    /// mac80211 negotiates Block Ack sessions and stops its queue meanwhile. If false, the firmware negotiates them and holds the frames.
+    pub host_sessions: bool,
 }
 
 /// What happens to a frame for which the firmware has no room.

@@ -91,9 +91,23 @@ impl FirmwareDriver {
         self.host.push(now, p, tid, ctx);
     }
 
+    /// Returns true if mac80211 negotiates Block Ack sessions, not the firmware.
+    pub fn host_negotiates(&self) -> bool {
+        self.params.host_sessions
+    }
+
     /// The TID has frames in the firmware: schedules the TID.
     pub fn schedule(&mut self, tid: TidIndex) {
         self.fifos.schedule(tid);
+    }
+
+    /// The host's queue of the TID is no longer stopped: schedules the TID in the host and in the firmware.
+    pub fn restart(&mut self, now: Instant, tid: TidIndex) {
+        self.fifos.schedule(tid);
+        if self.host.backlog(tid) > 0 {
+            self.due |= 1 << tid.ac().index();
+            self.host.schedule(now, tid);
+        }
     }
 
     /// Hands over the frames that AQL allows, then lets the firmware build PPDUs. A PPDU that waits for the medium takes new frames.

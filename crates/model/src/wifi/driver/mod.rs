@@ -198,6 +198,24 @@ impl Driver {
         }
     }
 
+    /// A Block Ack session opened, or the attempt ended: schedules the TID's held frames.
+    // linux: net/mac80211/agg-tx.c ieee80211_agg_start_txq (4.1, 6.12) - clears the stop bit and wakes the driver.
+    pub fn restart(&mut self, now: Instant, tid: TidIndex) {
+        match self {
+            Self::Firmware(d) => d.restart(now, tid),
+            Self::Legacy(_) | Self::Fq(_) | Self::Htc(_) => self.schedule(now, tid),
+        }
+    }
+
+    /// Returns true if mac80211 negotiates Block Ack sessions and stops its queues meanwhile.
+    pub fn stops_queues(&self) -> bool {
+        match self {
+            Self::Fq(_) => true,
+            Self::Firmware(d) => d.host_negotiates(),
+            Self::Legacy(_) | Self::Htc(_) => false,
+        }
+    }
+
     /// Whether the queue above is stopped for this access category.
     #[inline]
     pub fn is_stopped(&self, ac: Ac) -> bool {

@@ -256,6 +256,11 @@ impl Transmitter {
         self.tids.iter_mut().for_each(TxTid::looks_before_it_takes);
     }
 
+    /// Stops mac80211's queues during negotiations (see [`TxTid::stop_queue`]).
+    pub fn stop_queues(&mut self) {
+        self.tids.iter_mut().for_each(TxTid::stop_queue);
+    }
+
     /// Reports the result of a data PPDU, which still has its frames, to rate control. Returns whether the expected throughput has changed.
     pub fn learn(&mut self, now: Instant, ppdu: &Ppdu, radio: &Radio) -> bool {
         let peer = &mut self.peers[ppdu.header.peer.index()];
@@ -286,8 +291,8 @@ impl Transmitter {
         self.tids[tid.index()].hold_one(LinkRate { now, rate }, ctx, pull);
     }
 
-    /// A frame has come for a TID without a Block Ack session. Requests a session, unless too many requests were sent, or the last
-    /// of several was sent too recently.
+    /// A frame arrived for a TID without a Block Ack session. Requests a session, unless too many requests were sent, or the last of several
+    /// was sent too recently.
     // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_aggr_check, agg-tx.c ieee80211_start_tx_ba_session (4.4) - with the first
     // frame that a rate is looked up for.
     pub fn want_session(&mut self, now: Instant, tid: TidIndex, hw: &mut Hardware<'_>) {

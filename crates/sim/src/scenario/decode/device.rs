@@ -239,6 +239,7 @@ fn load(name: &'static str, text: &str) -> Result<Device, Fault> {
         host_joins: file.of("amsdu_by", |field| field.choice(&joins), |_| String::new())?,
         amsdu_bytes: None,
         shares_airtime: false,
+        host_sessions: scheme == Scheme::Mt76,
     };
     let streams = file.number("streams")?;
     let streams_160 =

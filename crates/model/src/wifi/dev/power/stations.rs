@@ -6,6 +6,7 @@ use crate::vocabulary::{Ac, Ctx, Instant, PeerId, Pkt, Reason, Sink};
 use crate::wifi::air::filter::DestinationFilter;
 use crate::wifi::air::ppdu::{Content, Header, Mpdu, Ppdu, Returned};
 use crate::wifi::air::radio::BEACON_QUEUE;
+use crate::wifi::driver::Driver;
 use crate::wifi::power::Power;
 use crate::wifi::power::sleepers::Sleepers;
 use crate::wifi::power::tim::Tim;
@@ -233,7 +234,9 @@ impl WifiDev {
         ctx: &mut Ctx<'_, S>,
     ) -> Option<Box<Ppdu>> {
         let Self { tx, driver, .. } = self;
-        tx.single(now, tid, hw, ctx, |ctx| driver.pull(now, tid, ctx))
+        // linux: drivers/net/wireless/ath/ath9k/xmit.c ath9k_release_buffered_frames (6.12) - takes frames from the TID's queue, which may be stopped.
+        let stopped = matches!(driver, Driver::Fq(_)) && tx.tids[tid.index()].queue_is_stopped();
+        tx.single(now, tid, hw, ctx, |ctx| if stopped { None } else { driver.pull(now, tid, ctx) })
     }
 
     /// Prepares the access point's next beacon. Returns its TIM.
