@@ -8,6 +8,7 @@ use super::deadlines::Deadlines;
 use crate::vocabulary::{Ac, Ctx, Instant, Packets, PeerId, Pkt, PlaceId, RadioId, Sink, SockId, Step};
 use crate::wifi::air::ppdu::{Content, Header, Mpdu, Ppdu};
 use crate::wifi::air::reception::RxOutcome;
+use crate::wifi::config::RetryCount;
 use crate::wifi::driver::Driver;
 pub use crate::wifi::driver::Woken;
 use crate::wifi::phy::PhyRate;
@@ -39,6 +40,10 @@ pub struct WifiDev {
     stops_queues: bool,
     /// A frame of a session that fails is given up if it had so many hardware tries before, in earlier PPDUs.
     retry_limit: u8,
+    /// Tries that count towards this limit.
+    counts: RetryCount,
+    /// Rate control gets a report of each PPDU, even if all frames are sent again.
+    reports_failed: bool,
     /// That limit is lower at low rates.
     limit_by_rate: bool,
     /// Pseudo retry-out of what it receives, with the smoothed data rate of each peer.
@@ -78,12 +83,14 @@ impl WifiDev {
         let mut dev = Self {
             radio,
             tx,
-            driver,
             rx,
             place,
             lost: Vec::new(),
             stops_queues,
             retry_limit,
+            counts: driver.counts(),
+            reports_failed: driver.reports_failed_ppdus(),
+            driver,
             limit_by_rate: false,
             retry_out: None,
             closed,

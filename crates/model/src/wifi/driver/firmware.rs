@@ -17,7 +17,7 @@ use crate::wifi::config::{
 };
 use crate::wifi::phy::{OfdmRate, PhyRate, RetryChain};
 use crate::wifi::stations::{AirtimeBelow, AirtimeUse, GroupsCount};
-use crate::wifi::tx::transmitter::{Hardware, TIDS, TidIndex, Transmitter, management_chain};
+use crate::wifi::tx::transmitter::{Hardware, TIDS, TidIndex, Transmitter, chain_of};
 use airtime_turns::AirtimeTurns;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -74,7 +74,7 @@ impl FirmwareDriver {
             below: AirtimeBelow::new(peers),
             // deviation: without VoW stations and TIDs of a category take turns, an aggregate each - no other firmware says how it chooses.
             turns: params.shares_airtime.then(|| AirtimeTurns::new(peers)),
-            counted: (management_chain(NO_FRAME), Ac::Be, 0, units(NO_FRAME, Ac::Be, 0)),
+            counted: (chain_of(NO_FRAME, 1), Ac::Be, 0, units(NO_FRAME, Ac::Be, 0)),
             fifos: TidFifos::new(peers * TIDS, WhenFull::KeepsTurn),
             outstanding: 0,
             due: 0,

@@ -15,7 +15,7 @@ pub use legacy::LegacyDriver;
 
 use crate::vocabulary::{Ac, Ctx, Duration, Instant, Pkt, PlaceId, Sink, SockId};
 use crate::wifi::air::ppdu::{Mpdu, Ppdu};
-use crate::wifi::config::DriverConfig;
+use crate::wifi::config::{DriverConfig, RetryCount};
 use crate::wifi::marks::Marks;
 use crate::wifi::phy::{PhyRate, ppdu_duration_without_extension};
 use crate::wifi::tx::transmitter::{Hardware, TIDS, TidIndex, Transmitter};
@@ -204,6 +204,23 @@ impl Driver {
         match self {
             Self::Firmware(d) => d.restart(now, tid),
             Self::Legacy(_) | Self::Fq(_) | Self::Htc(_) => self.schedule(now, tid),
+        }
+    }
+
+    /// Tries that count towards the retry limit, as [`RetryCount::of`].
+    pub const fn counts(&self) -> RetryCount {
+        match self {
+            Self::Legacy(_) | Self::Fq(_) => RetryCount::EarlierTries,
+            Self::Htc(_) => RetryCount::EarlierPpdus,
+            Self::Firmware(_) => RetryCount::Tries,
+        }
+    }
+
+    /// The driver's default of [`DriverConfig::reports_failed_ppdus`].
+    pub const fn reports_failed_ppdus(&self) -> bool {
+        match self {
+            Self::Legacy(_) | Self::Fq(_) => false,
+            Self::Htc(_) | Self::Firmware(_) => true,
         }
     }
 

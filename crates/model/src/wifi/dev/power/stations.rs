@@ -11,7 +11,7 @@ use crate::wifi::power::Power;
 use crate::wifi::power::sleepers::Sleepers;
 use crate::wifi::power::tim::Tim;
 use crate::wifi::tx::tid::BlockAckSession;
-use crate::wifi::tx::transmitter::{Hardware, TIDS, TidIndex, management_chain};
+use crate::wifi::tx::transmitter::{Hardware, TIDS, TidIndex};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
@@ -205,7 +205,7 @@ impl WifiDev {
         if let Some(at) = self.tx.held.iter().position(|(tid, ..)| tid.peer() == peer) {
             let (tid, ac, content) = self.tx.held.remove(at);
             let header = Header { dev: self.tx.dev, peer, ac, tid: tid.tid(), content, in_session: false };
-            return Some(hw.radio.blank(header, management_chain(self.tx.lowest)));
+            return Some(hw.radio.blank(header, self.tx.management_chain()));
         }
         for ac in Ac::ALL.into_iter().filter(|ac| acs >> ac.index() & 1 == 1) {
             for tid in (0..TIDS as u8).filter(|&tid| Ac::of_tid(tid) == ac) {
