@@ -6,8 +6,11 @@ mod pair;
 use pair::{End, Pair, Seen, Try};
 use stillair_model::vocabulary::{Duration, Instant, PeerId, PlaceId, Reason};
 use stillair_model::wifi::air::ppdu::Content;
-use stillair_model::wifi::config::{DriverConfig, LegacyParams};
-use stillair_model::wifi::tx::tid::BlockAckSession;
+use stillair_model::wifi::config::{
+    AirtimeParams, AirtimeReport, AqlParams, DriverConfig, FirmwareParams, LegacyParams, Mac80211Rules,
+    MacFqParams, Scheduler, WhenFirmwareFull, WhenFull,
+};
+use stillair_model::wifi::tx::tid::{BlockAckSession, Blocked};
 
 const LEGACY: DriverConfig = DriverConfig::Legacy(LegacyParams { qlen: 123 });
 /// Four tries for a PPDU.
@@ -142,6 +145,66 @@ fn the_host_ends_what_nobody_answers_before_it_asks_again() {
     p.rule = None;
     offer(&mut p, 0, 1);
     assert_eq!((drain(&mut p).as_str(), p.up(1, 0)), ("Q R S", vec![0, 1, 2, 3]));
+}
+
+/// Drivers with mac80211's queues: ath9k in 4.10, 4.11 and 5.1, mt76, and ath10k or ath11k, whose firmware negotiates sessions itself.
+fn with_queues() -> Vec<(&'static str, DriverConfig, bool)> {
+    let fq = MacFqParams::default();
+    let mac80211 = |aql| Scheduler::Mac80211(AirtimeParams::default(), aql, Mac80211Rules::RoundsWithPending);
+    let firmware = FirmwareParams {
+        frames: 4096,
+        full: WhenFirmwareFull::Waits,
+        report_frames: 256,
+        report_delay: Duration::ZERO,
+        airtime: AirtimeReport::Counters,
+        amsdu_frames: 1,
+        host_joins: false,
+        amsdu_bytes: None,
+        shares_airtime: false,
+        host_sessions: true,
+    };
+    let below = |params| DriverConfig::Firmware(fq.clone(), mac80211(Some(AqlParams::default())), params);
+    vec![
+        ("4.10", DriverConfig::Fq(fq.clone(), Scheduler::RoundRobin(WhenFull::LosesTurn)), true),
+        ("4.11", DriverConfig::Fq(fq.clone(), Scheduler::Airtime(AirtimeParams::default())), true),
+        ("5.1", DriverConfig::Fq(fq.clone(), mac80211(None)), true),
+        ("mt76", below(firmware), true),
+        ("ath10k", below(FirmwareParams { host_sessions: false, ..firmware }), false),
+    ]
+}
+
+#[test]
+fn mac80211_stops_its_queue_until_the_response() {
+    for (name, driver, stops) in with_queues() {
+        let mut p = Pair::new(driver, &RATES, 10).with_work_queues();
+        offer(&mut p, 0, 5);
+        assert_eq!(p.dev(0).blocked(PeerId(0), 0), Some(Blocked::Negotiating), "{name}");
+        // The packet that asks for the session has left the queue before it is stopped.
+        let air = if stops { "s Q R A4" } else { "Q R A5" };
+        assert_eq!(drain(&mut p), air, "{name}");
+        assert_eq!((p.up(1, 0), p.dev(0).blocked(PeerId(0), 0)), (vec![0, 1, 2, 3, 4], None), "{name}");
+    }
+}
+
+#[test]
+fn a_lost_response_stops_the_queue_for_a_second() {
+    for (name, driver, stops) in with_queues() {
+        let mut p = Pair::new(driver, &RATES, 10).with_work_queues();
+        p.rule =
+            Some(|s| if matches!(s.content, Content::AddbaResponse { .. }) { Try::LOST } else { Try::FINE });
+        offer(&mut p, 0, 3);
+        let mut before = 0;
+        while p.session(0, 0) != BlockAckSession::Closed {
+            before = p.up(1, 0).len();
+            assert!(p.step(), "{name}");
+        }
+        let ms = p.now.nanos() / 1_000_000;
+        // A grace period of 4 to 12 ms, one second, 0 to 32 ms until the timer, another grace period.
+        assert!((1_008..1_056).contains(&ms), "{name}: {ms} ms");
+        assert_eq!(before, usize::from(stops), "{name}");
+        drain(&mut p);
+        assert_eq!(p.up(1, 0), [0, 1, 2], "{name}");
+    }
 }
 
 #[test]

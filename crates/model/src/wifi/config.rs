@@ -42,6 +42,48 @@ pub struct FirmwareParams {
     pub amsdu_bytes: Option<u16>,
     /// The firmware schedules stations by airtime; otherwise round robin, one aggregate each.
     pub shares_airtime: bool,
+    /// mac80211 negotiates Block Ack sessions and stops its queue meanwhile. If false, the firmware negotiates them and holds the frames.
+    pub host_sessions: bool,
+}
+
+/// Tries that count towards the retry limit of a frame in a Block Ack session.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum RetryCount {
+    /// Hardware tries in earlier PPDUs: the driver compares before it adds the tries of the PPDU that failed.
+    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_complete_aggr (4.4).
+    EarlierTries,
+    /// Earlier PPDUs, each with its whole retry chain.
+    // ath9k_htc-firmware: wlan/if_owl.c ath_tx_retry_subframe, ath_tx_set_retry (e888634).
+    EarlierPpdus,
+    /// All hardware tries. The limit holds for single frames outside a session, too.
+    // linux: drivers/net/wireless/mediatek/mt76/mt76_connac_mac.c mt76_connac2_mac_write_txwi (6.12) - the remaining count of each frame.
+    Tries,
+}
+
+impl RetryCount {
+    /// The count of a driver's frames.
+    pub const fn of(driver: &DriverConfig) -> Self {
+        match driver {
+            DriverConfig::Legacy(_) | DriverConfig::Fq(..) => Self::EarlierTries,
+            DriverConfig::Htc(_) => Self::EarlierPpdus,
+            DriverConfig::Firmware(..) => Self::Tries,
+        }
+    }
+}
+
+impl DriverConfig {
+    /// Returns true if rate control gets a report of each PPDU. If false, rate control gets none of a PPDU of a Block Ack session whose frames
+    /// are all sent again.
+    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_complete_aggr (4.4, 4.11) - the status is reported with the first frame that is done.
+    // ath9k_htc-firmware: wlan/if_owl.c ath_tx_comp_aggr, ath_tx_comp_aggr_error (e888634) - of every PPDU.
+    // deviation: rate control in firmware (ath10k, ath11k, MT7915 and newer) is taken to count all of its own tries, as no source tells. mt76's
+    // other chips report some frames only.
+    pub const fn reports_failed_ppdus(&self) -> bool {
+        match self {
+            Self::Legacy(_) | Self::Fq(..) => false,
+            Self::Htc(_) | Self::Firmware(..) => true,
+        }
+    }
 }
 
 /// What happens to a frame for which the firmware has no room.

@@ -8,6 +8,7 @@ use super::deadlines::Deadlines;
 use crate::vocabulary::{Ac, Ctx, Instant, Packets, PeerId, Pkt, PlaceId, RadioId, Sink, SockId, Step};
 use crate::wifi::air::ppdu::{Content, Header, Mpdu, Ppdu};
 use crate::wifi::air::reception::RxOutcome;
+use crate::wifi::config::RetryCount;
 use crate::wifi::driver::Driver;
 pub use crate::wifi::driver::Woken;
 use crate::wifi::phy::PhyRate;
@@ -17,7 +18,7 @@ use crate::wifi::rx::interrupts::HeldBack;
 use crate::wifi::rx::retry_out::{RetryOutParams, SmoothedRate};
 use crate::wifi::rx::transfers::Transfers;
 use crate::wifi::rx::{Judge, RxTid};
-use crate::wifi::tx::tid::BlockAckSession;
+use crate::wifi::tx::tid::{BlockAckSession, Blocked};
 use crate::wifi::tx::transmitter::{Hardware, TIDS, TidIndex, Transmitter};
 use alloc::boxed::Box;
 use alloc::vec;
@@ -35,8 +36,14 @@ pub struct WifiDev {
     place: PlaceId,
     /// Frames that are being given up; kept to be used again.
     lost: Vec<Mpdu>,
+    /// mac80211 stops its queues while a Block Ack session is negotiated.
+    stops_queues: bool,
     /// A frame of a session that fails is given up if it had so many hardware tries before, in earlier PPDUs.
     retry_limit: u8,
+    /// Tries that count towards this limit.
+    counts: RetryCount,
+    /// Rate control gets a report of each PPDU, even if all frames are sent again.
+    reports_failed: bool,
     /// That limit is lower at low rates.
     limit_by_rate: bool,
     /// Pseudo retry-out of what it receives, with the smoothed data rate of each peer.
@@ -65,6 +72,10 @@ impl WifiDev {
         if !matches!(driver, Driver::Fq(_)) {
             tx.looks_before_it_takes();
         }
+        let stops_queues = driver.stops_queues();
+        if stops_queues {
+            tx.stop_queues();
+        }
         let rx: Vec<_> = (0..tx.tids.len()).map(|_| RxTid::default()).collect();
         let deadlines = Deadlines::new(rx.len() + tx.tids.len() + 1);
         let closed = vec![u8::MAX; tx.peers.len()];
@@ -72,11 +83,14 @@ impl WifiDev {
         let mut dev = Self {
             radio,
             tx,
-            driver,
             rx,
             place,
             lost: Vec::new(),
+            stops_queues,
             retry_limit,
+            counts: driver.counts(),
+            reports_failed: driver.reports_failed_ppdus(),
+            driver,
             limit_by_rate: false,
             retry_out: None,
             closed,
@@ -109,15 +123,38 @@ impl WifiDev {
         let hot = ctx.packets.get(p);
         let tid = TidIndex::new(hot.peer, hot.tid);
         if self.closed[tid.peer().index()] >> tid.tid() & 1 == 1 {
-            if self.power.is_some() && self.keeps(now, p, tid, ctx) {
-                return;
-            }
-            self.open_session(now, tid, hw);
+            return self.push_outside(now, p, tid, hw, ctx);
         }
         self.driver.take(now, p, tid, &mut self.tx, hw, ctx);
     }
 
-    /// Asks for a session if it is closed.
+    /// Takes a packet of a TID whose session may be closed, or whose peer may sleep.
+    // linux: net/mac80211/tx.c ieee80211_aggr_check, __ieee80211_subif_start_xmit (6.12), rc80211_minstrel_ht.c minstrel_aggr_check (4.11) - the
+    // packet only queues the work that stops the TID's queue, and has left that queue before the work runs.
+    // deviation: the work starts right after this packet; packets of the same softirq would pass as well. Where a driver holds the frames, the
+    // packet itself waits too.
+    #[inline(never)]
+    fn push_outside<S: Sink>(
+        &mut self,
+        now: Instant,
+        p: Pkt,
+        tid: TidIndex,
+        hw: &mut Hardware<'_>,
+        ctx: &mut Ctx<'_, S>,
+    ) {
+        if self.power.is_some() && self.keeps(now, p, tid, ctx) {
+            return;
+        }
+        if !self.stops_queues {
+            self.open_session(now, tid, hw);
+        }
+        self.driver.take(now, p, tid, &mut self.tx, hw, ctx);
+        if self.stops_queues {
+            self.open_session(now, tid, hw);
+        }
+    }
+
+    /// Requests a session if it is closed.
     #[cold]
     fn open_session(&mut self, now: Instant, tid: TidIndex, hw: &mut Hardware<'_>) {
         if self.tx.tids[tid.index()].session == BlockAckSession::Closed {
@@ -126,6 +163,11 @@ impl WifiDev {
         } else if !self.watches(tid.peer()) {
             self.closed[tid.peer().index()] &= !(1 << tid.tid());
         }
+    }
+
+    /// Returns the reason why the TID sends no new frame now. `None` if only the hardware or the scheduler can delay the next frame.
+    pub fn blocked(&self, peer: PeerId, tid: u8) -> Option<Blocked> {
+        self.tx.tids[TidIndex::new(peer, tid).index()].blocked()
     }
 
     /// Whether the interface's queue for this access category is stopped.
@@ -254,7 +296,7 @@ impl WifiDev {
                     // linux: net/mac80211/agg-tx.c ieee80211_process_addba_resp (6.12) - what is granted, within one's own limit.
                     let frames = frames.min(self.tx.peers[peer.index()].windows.asks);
                     self.tx.tids[tid.index()].open(frames);
-                    self.driver.schedule(now, tid);
+                    self.driver.restart(now, tid);
                     self.driver.fill(now, tid.ac(), &mut self.tx, hw, ctx);
                 }
             }
@@ -356,7 +398,7 @@ impl WifiDev {
                 }
                 if tx.tids[tid.index()].session == BlockAckSession::Closed {
                     self.closed[tid.peer().index()] |= 1 << tid.tid();
-                    self.driver.schedule(now, tid);
+                    self.driver.restart(now, tid);
                     self.driver.fill(now, tid.ac(), tx, hw, ctx);
                 }
             }

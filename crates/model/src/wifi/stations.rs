@@ -47,14 +47,16 @@ pub struct DeviceView<'a> {
 }
 
 impl DeviceView<'_> {
-    /// Whether a TID has frames, in its flow queues or for another try, and is not stopped by its Block Ack session.
+    /// Returns true if a TID has frames that may be sent: frames for another try, or frames in its flow queues. The flow queues are stopped
+    /// while a Block Ack session is negotiated.
     #[inline]
     pub fn has_frames(&self, tid: TidIndex) -> bool {
-        if self.below.is_some() {
-            return self.backlog(tid).0 > 0;
-        }
         let t = &self.tx.tids[tid.index()];
-        t.may_send() && (t.has_waiting() || self.queues.backlog(TinId(tid.0)).0 > 0)
+        let queued = self.queues.backlog(TinId(tid.0)).0 > 0 && !t.queue_is_stopped();
+        if self.below.is_some() {
+            return queued;
+        }
+        t.may_send() && (queued || t.has_waiting())
     }
 
     /// Whether a TID carries group-addressed frames, which are not charged.

@@ -1,12 +1,15 @@
 //! Notes on a scenario: problems that are not errors. The scenario runs unchanged, and the notes are printed with the results.
 
 use stillair_model::vocabulary::Duration;
-use stillair_model::wifi::config::{DriverConfig, FirmwareParams, Mac80211Rules, Scheduler};
+use stillair_model::wifi::config::{
+    AIRTIME_WEIGHT, AirtimeReport, DriverConfig, FirmwareParams, Mac80211Rules, RetryCount, Scheduler,
+};
 use stillair_model::wifi::phy::errors::{ErrorTable, Snr};
 use stillair_model::wifi::phy::{DsssRate, HeRate, HtRate, OfdmRate, PhyRate, VhtRate, Width};
 use stillair_model::wire::WireParams;
 
 use super::decode::power::PHONE_TIMEOUT;
+use super::decode::retries::{FIRMWARE_RETRY_LIMIT, limit_of};
 use super::decode::scheme::{ATH11K_AMSDU, ATH11K_FRAMES};
 use super::shaped::shaped;
 use super::{
@@ -40,8 +43,11 @@ impl Scenario {
                     }
                 };
                 notes.extend(unknown(&key, wifi));
+                notes.extend(unknown_retries(&key, wifi));
+                notes.extend(self.unused_retries(&key, wifi));
                 notes.extend(self.turns(&key, wifi, own));
                 notes.extend(unfair(&key, wifi));
+                notes.extend(uncharged(&key, wifi));
                 notes.extend(self.sleeps(&key, wifi));
                 notes.extend(self.beyond(&key, wifi));
                 let Role::Station(station) = &wifi.role else { continue };
@@ -51,6 +57,7 @@ impl Scenario {
                 notes.extend(self.foreign(&key, station, &wifi.driver));
                 notes.extend(self.old_groups(&key, station, node));
                 notes.extend(self.windows(&key, station, wifi));
+                notes.extend(self.weightless(&key, station));
             }
         }
         notes
@@ -65,6 +72,23 @@ fn unfair(key: &str, wifi: &Wifi) -> Option<String> {
     (!airtime.charges() && *rules != Mac80211Rules::VirtualTime).then(|| {
         format!(
             "{key}.scheme: with charge_tx and charge_rx false (airtime_flags 0) one station may hold the air while it has frames, as measured of Linux 6.12; for stations in turn try fq_mac"
+        )
+    })
+}
+
+/// A note on charges that the firmware's reports do not cover.
+fn uncharged(key: &str, wifi: &Wifi) -> Option<String> {
+    let DriverConfig::Firmware(_, scheduler, firmware) = &wifi.driver else { return None };
+    let airtime = scheduler.airtime()?;
+    if firmware.airtime == AirtimeReport::Frames && airtime.charge_rx {
+        return Some(format!(
+            "{key}.scheme.charge_rx: no effect: airtime_report = \"frames\" counts sent frames only; try \"counters\""
+        ));
+    }
+    let names = if firmware.airtime == AirtimeReport::Frames { "frames" } else { "counters" };
+    (!airtime.charges() && firmware.airtime != AirtimeReport::Nothing).then(|| {
+        format!(
+            "{key}.scheme.airtime_report: no effect of {names:?} with charge_tx and charge_rx false: no station is charged"
         )
     })
 }
@@ -187,6 +211,58 @@ impl Scenario {
             option_of_build.into_iter().chain(fewer).collect()
         };
         ends.into_iter().flat_map(one).collect()
+    }
+}
+
+impl Scenario {
+    /// Rates that a device sends at, of each of its links.
+    fn sends_at<'a>(&'a self, wifi: &'a Wifi) -> impl Iterator<Item = &'a Rates> {
+        let media = self.nodes.iter().flat_map(|n| &n.interfaces).map(|i| &i.medium);
+        media.filter_map(move |medium| match medium {
+            Attachment::Wifi(Wifi { role: Role::Station(station), .. }) => match &wifi.role {
+                Role::Station(own) => core::ptr::eq(own, station).then_some(&station.uplink),
+                Role::Ap => core::ptr::eq(self.wifi_at(station.ap), wifi).then_some(&station.rates),
+            },
+            _ => None,
+        })
+    }
+
+    /// Notes on rules for failed frames that the scenario changes without effect.
+    fn unused_retries(&self, key: &str, wifi: &Wifi) -> Vec<String> {
+        let mut notes = Vec::new();
+        let learns = |rates: &Rates| !matches!(rates, Rates::Fixed(_));
+        if wifi.report_failed_ppdus != wifi.driver.reports_failed_ppdus() && !self.sends_at(wifi).any(learns)
+        {
+            notes.push(format!(
+                "{key}.report_failed_ppdus: no effect: all its rates are fixed; a rate control such as `minstrel_ht` uses reports"
+            ));
+        }
+        let aggregates = |rates: &Rates| rates.all().iter().any(|rate| rate.aggregates());
+        let of_sessions = RetryCount::of(&wifi.driver) != RetryCount::Tries;
+        if of_sessions
+            && (wifi.retry_limit, wifi.retry_limit_by_rate) != (limit_of(wifi.scheme, wifi.device), false)
+            && !self.sends_at(wifi).any(aggregates)
+        {
+            notes.push(format!(
+                "{key}.retry_limit: no effect: {} applies retry_limit and retry_limit_by_rate in Block Ack sessions, and rates without HT have none; retry_chain sets the tries",
+                wifi.scheme.name()
+            ));
+        }
+        notes
+    }
+
+    /// A note on an airtime weight that a firmware's own order overrules.
+    // linux: net/mac80211/tx.c ieee80211_next_txq, ieee80211_txq_airtime_check (6.12) - weights decide who fills the firmware's queues first; each
+    // station may have aql_low of airtime there whatever its weight, and the firmware decides whose frames are sent.
+    fn weightless(&self, key: &str, station: &Station) -> Option<String> {
+        let ap = self.wifi_at(station.ap);
+        let below = matches!(ap.driver, DriverConfig::Firmware(..));
+        (below && station.airtime_weight != AIRTIME_WEIGHT).then(|| {
+            format!(
+                "{key}.airtime_weight: hardly any effect with {}: mac80211 hands frames over by weight, but each station may have aql_low of airtime in the firmware, which serves stations in an order of its own; scheme `mac80211` honours weights",
+                ap.scheme.name()
+            )
+        })
     }
 }
 
@@ -326,6 +402,23 @@ fn unknown(key: &str, wifi: &Wifi) -> Vec<String> {
         _ => None,
     };
     first.into_iter().chain(joins).collect()
+}
+
+/// Notes on rules for failed frames that no source documents, while they are as assumed.
+fn unknown_retries(key: &str, wifi: &Wifi) -> Vec<String> {
+    let name = wifi.scheme.name();
+    let mut notes = Vec::new();
+    if let Scheme::Ath10k | Scheme::Ath11k = wifi.scheme {
+        if wifi.retry_limit == FIRMWARE_RETRY_LIMIT {
+            notes.push(format!(
+                "{key}.retry_limit: not known: how often the firmware of {name} tries a frame; {FIRMWARE_RETRY_LIMIT} is assumed, qcacld's default; try 4 and 64"
+            ));
+        }
+        notes.push(format!(
+            "{key}.scheme: not known: whether the firmware of {name} sends frames while it negotiates a Block Ack session; it is assumed to hold them, as mac80211 does for mt76"
+        ));
+    }
+    notes
 }
 
 /// Notes on what no source tells of a device, while it is as assumed. How many streams and what widths its board allows changes no result.

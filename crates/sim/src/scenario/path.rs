@@ -20,6 +20,8 @@ pub struct Station {
     pub rates: Rates,
     /// Rates of uplink data: those of the downlink, unless the scenario sets others.
     pub uplink: Rates,
+    /// The scenario gives the retry chain of the downlink, and of the uplink.
+    pub own_chain: [bool; 2],
     /// Errors of the path.
     pub errors: Errors,
     /// Airtime weight of the station, for schemes with weights.

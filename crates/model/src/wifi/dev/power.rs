@@ -11,7 +11,7 @@ use crate::wifi::power::Power;
 use crate::wifi::power::saver::{Act, Saver, SaverCounters, State};
 use crate::wifi::power::sleepers::{Sleepers, told};
 use crate::wifi::power::tim::Tim;
-use crate::wifi::tx::transmitter::{Hardware, TIDS, TidIndex, management_chain};
+use crate::wifi::tx::transmitter::{Hardware, TIDS, TidIndex};
 
 /// A station's only peer.
 const AP: PeerId = PeerId(0);
@@ -226,7 +226,7 @@ impl WifiDev {
     // rate_control_send_low (6.12) - a null frame is data, so rate control is asked; a PS-Poll is not: the lowest basic rate.
     fn send_null(&mut self, now: Instant, peer: PeerId, ac: Ac, content: Content, hw: &mut Hardware<'_>) {
         let chain = match content {
-            Content::PsPoll => management_chain(self.tx.lowest),
+            Content::PsPoll => self.tx.management_chain(),
             _ => self.tx.peers[peer.index()].chain,
         };
         let header = Header { dev: self.tx.dev, peer, ac, tid: null_tid(ac), content, in_session: false };

@@ -4,12 +4,12 @@ use super::{WifiDev, Woken};
 use crate::vocabulary::{Ctx, Instant, Reason, Sink};
 use crate::wifi::air::filter::DestinationFilter;
 use crate::wifi::air::ppdu::{Content, Mpdu, Ppdu, Returned};
-use crate::wifi::driver::Driver;
+use crate::wifi::config::RetryCount;
 use crate::wifi::rx::retry_out::table;
 use crate::wifi::tx::transmitter::{Hardware, TidIndex};
 
 impl WifiDev {
-    /// Tries of earlier PPDUs with which a frame of this one is given up if it fails.
+    /// Retry limit of the PPDU's frames.
     fn limit(&self, ppdu: &Ppdu) -> u8 {
         // paper: retry-out 2.2 (2) - a lower limit below 100 Mbit/s, of 2 to 8.
         // deviation: by the rate that the PPDU begins with and as Table I, since the earlier paper's own table is not at hand.
@@ -17,10 +17,8 @@ impl WifiDev {
         by_rate.map_or(self.retry_limit, |limit| limit.min(self.retry_limit))
     }
 
-    /// Whether rate control is told of a data PPDU: one of a session must end a frame, by an acknowledgement or because it was
-    /// tried too often. Of those that fail as a whole it hears nothing as long as their frames are tried again.
-    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_complete_aggr (4.4, 4.11) - the status goes up with the first frame that is done.
-    // ath9k_htc-firmware: wlan/if_owl.c ath_tx_comp_aggr, ath_tx_comp_aggr_error (e888634) - of every PPDU.
+    /// Returns true if rate control gets a report of a data PPDU. Under ath9k a PPDU of a session is reported only if a frame is done: acknowledged,
+    /// or tried too often (see [`DriverConfig::reports_failed_ppdus`](crate::wifi::config::DriverConfig::reports_failed_ppdus)).
     pub(super) fn is_reported(&self, ppdu: &Ppdu) -> bool {
         let limit = self.limit(ppdu);
         let header = ppdu.header;
@@ -30,13 +28,13 @@ impl WifiDev {
             return self.tx.filter == Some(DestinationFilter::Dropped);
         }
         !header.in_session
-            || matches!(self.driver, Driver::Htc(_))
+            || self.reports_failed
             || ppdu.acknowledged
             || ppdu.mpdus.iter().any(|mpdu| mpdu.tries >= limit)
     }
 
-    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_complete_aggr (4.4) - frames count hardware tries, and the
-    // count is compared before those of this PPDU are added; frames outside a session are not sent again by software.
+    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_complete_aggr (4.4) - frames outside a session are not sent again by software.
+    // deviation: where all tries count, a PPDU is not cut short within its retry chain, and a frame may have some tries more than the limit.
     pub(super) fn data_status<S: Sink>(
         &mut self,
         now: Instant,
@@ -49,16 +47,20 @@ impl WifiDev {
         let mut woken = Woken::default();
         let mut gave_up = None;
         let limit = self.limit(ppdu);
-        // ath9k_htc-firmware: wlan/if_owl.c ath_tx_retry_subframe, ath_tx_set_retry (e888634) - a try is a PPDU there.
-        let counts_ppdus = matches!(self.driver, Driver::Htc(_));
-        let (acknowledged, filtered, tries) = (ppdu.acknowledged, ppdu.filtered, ppdu.tries);
+        let (acknowledged, filtered) = (ppdu.acknowledged, ppdu.filtered);
+        // What this PPDU adds to a frame's count, and what of that counts already now.
+        let (adds, spent) = match self.counts {
+            RetryCount::EarlierTries => (ppdu.tries, 0),
+            RetryCount::EarlierPpdus => (1, 0),
+            RetryCount::Tries => (ppdu.tries, ppdu.tries),
+        };
         let reason = if filtered && !header.in_session { Reason::Filtered } else { Reason::RetryLimit };
         for mut mpdu in ppdu.mpdus.drain(..) {
             let acked = acknowledged && mpdu.pkt.is_none();
             if !acked && header.in_session {
                 let t = &mut self.tx.tids[tid.index()];
-                if mpdu.tries < limit && !t.is_given_up(mpdu.seq) {
-                    mpdu.tries = mpdu.tries.saturating_add(if counts_ppdus { 1 } else { tries });
+                if mpdu.tries.saturating_add(spent) < limit && !t.is_given_up(mpdu.seq) {
+                    mpdu.tries = mpdu.tries.saturating_add(adds);
                     t.again(mpdu);
                     continue;
                 }

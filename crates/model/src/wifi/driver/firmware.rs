@@ -17,7 +17,7 @@ use crate::wifi::config::{
 };
 use crate::wifi::phy::{OfdmRate, PhyRate, RetryChain};
 use crate::wifi::stations::{AirtimeBelow, AirtimeUse, GroupsCount};
-use crate::wifi::tx::transmitter::{Hardware, TIDS, TidIndex, Transmitter, management_chain};
+use crate::wifi::tx::transmitter::{Hardware, TIDS, TidIndex, Transmitter, chain_of};
 use airtime_turns::AirtimeTurns;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -74,7 +74,7 @@ impl FirmwareDriver {
             below: AirtimeBelow::new(peers),
             // deviation: without VoW stations and TIDs of a category take turns, an aggregate each - no other firmware says how it chooses.
             turns: params.shares_airtime.then(|| AirtimeTurns::new(peers)),
-            counted: (management_chain(NO_FRAME), Ac::Be, 0, units(NO_FRAME, Ac::Be, 0)),
+            counted: (chain_of(NO_FRAME, 1), Ac::Be, 0, units(NO_FRAME, Ac::Be, 0)),
             fifos: TidFifos::new(peers * TIDS, WhenFull::KeepsTurn),
             outstanding: 0,
             due: 0,
@@ -91,9 +91,23 @@ impl FirmwareDriver {
         self.host.push(now, p, tid, ctx);
     }
 
+    /// Returns true if mac80211 negotiates Block Ack sessions, not the firmware.
+    pub fn host_negotiates(&self) -> bool {
+        self.params.host_sessions
+    }
+
     /// The TID has frames in the firmware: schedules the TID.
     pub fn schedule(&mut self, tid: TidIndex) {
         self.fifos.schedule(tid);
+    }
+
+    /// The host's queue of the TID is no longer stopped: schedules the TID in the host and in the firmware.
+    pub fn restart(&mut self, now: Instant, tid: TidIndex) {
+        self.fifos.schedule(tid);
+        if self.host.backlog(tid) > 0 {
+            self.due |= 1 << tid.ac().index();
+            self.host.schedule(now, tid);
+        }
     }
 
     /// Hands over the frames that AQL allows, then lets the firmware build PPDUs. A PPDU that waits for the medium takes new frames.

@@ -15,7 +15,7 @@ pub use legacy::LegacyDriver;
 
 use crate::vocabulary::{Ac, Ctx, Duration, Instant, Pkt, PlaceId, Sink, SockId};
 use crate::wifi::air::ppdu::{Mpdu, Ppdu};
-use crate::wifi::config::DriverConfig;
+use crate::wifi::config::{DriverConfig, RetryCount};
 use crate::wifi::marks::Marks;
 use crate::wifi::phy::{PhyRate, ppdu_duration_without_extension};
 use crate::wifi::tx::transmitter::{Hardware, TIDS, TidIndex, Transmitter};
@@ -195,6 +195,41 @@ impl Driver {
             Self::Fq(d) => d.schedule(now, tid),
             Self::Htc(d) => d.schedule(tid),
             Self::Firmware(d) => d.schedule(tid),
+        }
+    }
+
+    /// A Block Ack session opened, or the attempt ended: schedules the TID's held frames.
+    // linux: net/mac80211/agg-tx.c ieee80211_agg_start_txq (4.1, 6.12) - clears the stop bit and wakes the driver.
+    pub fn restart(&mut self, now: Instant, tid: TidIndex) {
+        match self {
+            Self::Firmware(d) => d.restart(now, tid),
+            Self::Legacy(_) | Self::Fq(_) | Self::Htc(_) => self.schedule(now, tid),
+        }
+    }
+
+    /// Tries that count towards the retry limit, as [`RetryCount::of`].
+    pub const fn counts(&self) -> RetryCount {
+        match self {
+            Self::Legacy(_) | Self::Fq(_) => RetryCount::EarlierTries,
+            Self::Htc(_) => RetryCount::EarlierPpdus,
+            Self::Firmware(_) => RetryCount::Tries,
+        }
+    }
+
+    /// The driver's default of [`DriverConfig::reports_failed_ppdus`].
+    pub const fn reports_failed_ppdus(&self) -> bool {
+        match self {
+            Self::Legacy(_) | Self::Fq(_) => false,
+            Self::Htc(_) | Self::Firmware(_) => true,
+        }
+    }
+
+    /// Returns true if mac80211 negotiates Block Ack sessions and stops its queues meanwhile.
+    pub fn stops_queues(&self) -> bool {
+        match self {
+            Self::Fq(_) => true,
+            Self::Firmware(d) => d.host_negotiates(),
+            Self::Legacy(_) | Self::Htc(_) => false,
         }
     }
 

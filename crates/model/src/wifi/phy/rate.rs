@@ -301,11 +301,39 @@ impl RetryChain {
     pub fn entries(&self) -> &[RateTry] {
         &self.entries[..usize::from(self.len)]
     }
+
+    /// The same rates with `total` tries, at least one: the last entry gets the tries that are missing, or the chain ends early.
+    #[must_use]
+    pub fn with_tries(&self, total: u8) -> Self {
+        let (mut entries, mut left) = (self.entries, total.max(1));
+        let len = usize::from(self.len);
+        for (n, entry) in entries[..len].iter_mut().enumerate() {
+            if n + 1 == len || entry.tries >= left {
+                entry.tries = left;
+                return Self::new(&entries[..=n]).unwrap_or(*self);
+            }
+            left -= entry.tries;
+        }
+        *self
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_chain_with_a_number_of_tries() {
+        let entry = |name: &str, tries| RateTry::new(PhyRate::parse(name).unwrap(), tries);
+        let chain = RetryChain::new(&[entry("ht20-mcs7-lgi", 2), entry("ht20-mcs3-lgi", 3)]).unwrap();
+        for (total, tries) in
+            [(0, vec![1]), (2, vec![2]), (3, vec![2, 1]), (5, vec![2, 3]), (15, vec![2, 13])]
+        {
+            let made = chain.with_tries(total);
+            assert_eq!(made.entries().iter().map(|e| e.tries).collect::<Vec<_>>(), tries, "{total}");
+            assert_eq!(made == chain, total == 5, "{total}");
+        }
+    }
 
     /// Rates of MCS 0 to 15 in units of 100 kbit/s, as the standard prints them (rounded).
     // spec: ieee80211-2016 tables 19-27, 19-28, 19-31 and 19-32.

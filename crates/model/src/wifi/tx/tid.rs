@@ -21,20 +21,39 @@ pub enum BlockAckSession {
     Never,
     /// No session yet. The next frame requests one.
     Closed,
-    /// A session is to be requested when the host's work queue comes to it. Frames are sent singly.
+    /// A session is to be requested when the host's work queue gets to it. Frames are sent singly.
     // linux: net/mac80211/tx.c ieee80211_tx_prep_agg (4.4) - HT_AGG_STATE_WANT_START changes nothing.
     Wanted,
     /// The host waits for the grace period to end at this instant, and then sends the request.
     Starting(Instant),
     /// The request was sent. The attempt times out at this instant.
     Asked(Instant),
-    /// No answer has come. The host's work queue will end the attempt.
+    /// No response arrived in time. The host's work queue will end the attempt.
     // linux: net/mac80211/tx.c ieee80211_tx_prep_agg (4.4) - frames that are kept are kept until the session is gone.
     Unanswered,
     /// The host ends the attempt at this instant. Frames wait until then.
     Stopping(Instant),
     /// The session is open. Frames are aggregated.
     Open,
+}
+
+impl BlockAckSession {
+    /// Returns true from the start of the host's work on a request until the response, or until the end of a failed attempt.
+    #[inline]
+    pub const fn is_negotiated(self) -> bool {
+        matches!(self, Self::Starting(_) | Self::Asked(_) | Self::Unanswered | Self::Stopping(_))
+    }
+}
+
+/// Reason why a TID sends no new frame now, apart from the hardware and the scheduler.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Blocked {
+    /// The peer sleeps, or the device is on another channel.
+    Asleep,
+    /// A Block Ack session is being negotiated.
+    Negotiating,
+    /// The Block Ack window is full: frames in flight have to be acknowledged first.
+    Window,
 }
 
 /// Transmit state of one TID of a peer.
@@ -53,9 +72,12 @@ pub struct TxTid {
     bar_pending: Option<Seq>,
     /// Frames before this number were given up; the receiver has been told.
     given_up: Option<Seq>,
-    /// Frames wait in FIFOs of the driver: one that was looked at and not sent is still the first of its queue, behind all that are
-    /// to be sent again, and none is sent while a session is asked for.
+    /// Frames wait in FIFOs of the driver or firmware: a frame that was looked at and not sent is still the first of its queue, behind all
+    /// that are to be sent again.
     fifo: bool,
+    /// mac80211 stops its queue of the TID while a session is negotiated. Frames that have left the queue are sent. If false, the driver or
+    /// firmware holds all frames.
+    stops_queue: bool,
     /// Bytes that encryption adds to a frame.
     sealed: u16,
     /// The next PPDU clears the hardware's destination filter.
@@ -83,6 +105,7 @@ impl TxTid {
             bar_pending: None,
             given_up: None,
             fifo: false,
+            stops_queue: true,
             sealed: 0,
             lifts: false,
             asleep: false,
@@ -94,11 +117,17 @@ impl TxTid {
         self.sealed = cipher.bytes() as u16;
     }
 
-    /// Frames wait in a FIFO of the driver, which looks at the first frame before taking it.
+    /// Frames wait in a FIFO of the driver, which looks at the first frame before taking it. Without [`TxTid::stop_queue`], the FIFO holds
+    /// all frames while a session is negotiated.
     // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_get_tid_subframe (4.4) - retry_q, and only when that is empty buf_q, of which
     // the first stays until it is sent. ath9k_htc-firmware: wlan/if_owl.c ath_tgt_tx_form_aggr (e888634) - likewise.
     pub fn looks_before_it_takes(&mut self) {
-        self.fifo = true;
+        (self.fifo, self.stops_queue) = (true, false);
+    }
+
+    /// Stops mac80211's queue while a session is negotiated, and lets frames below that queue be sent.
+    pub fn stop_queue(&mut self) {
+        self.stops_queue = true;
     }
 
     /// Whether frames with a sequence number wait.
@@ -112,26 +141,33 @@ impl TxTid {
         !self.asleep && self.waiting.iter().any(|mpdu| self.is_inside(mpdu.seq))
     }
 
-    /// Whether frames may be sent now. While a session is being requested, drivers that use mac80211's queues send frames singly. Drivers
-    /// without these queues hold the frames until the answer.
-    // linux: net/mac80211/tx.c ieee80211_tx_prep_agg, ieee80211_tx_dequeue (6.12) - a frame is kept only where the TID has no
-    // queue of its own; ieee80211_agg_stop_txq, in agg-tx.c, stops the queue only while an attempt is ended.
-    // deviation: with FIFOs of the driver all frames wait; in Linux those that are in the driver by then go on singly, and of those that
-    // come then 64 at most are kept. The first kernels with queues of mac80211 (4.11) kept frames as well.
+    /// Returns true if frames that have left mac80211's queue, or all frames of a driver without these queues, may be sent now.
+    // deviation: a driver without mac80211's queues holds all frames during a negotiation. In Linux the frames in the driver are sent singly, and
+    // mac80211 keeps at most 64 of those that arrive later.
     #[inline]
     pub fn may_send(&self) -> bool {
+        !self.asleep && (self.stops_queue || !self.session.is_negotiated())
+    }
+
+    /// Returns true while mac80211 gives the driver no frame of the TID, because a session is being negotiated.
+    // linux: net/mac80211/agg-tx.c ieee80211_tx_ba_session_handle_start (4.1 to 6.1), net/mac80211/ht.c ieee80211_ba_session_work (6.2 and
+    // stable 6.1, commit 592234e941f1) - IEEE80211_TXQ_STOP is set before the grace period; tx.c ieee80211_tx_dequeue then returns nothing. The
+    // bit is cleared by agg-tx.c ieee80211_agg_start_txq: with the response, or when the failed attempt has been ended.
+    #[inline]
+    pub fn queue_is_stopped(&self) -> bool {
+        self.stops_queue && self.session.is_negotiated()
+    }
+
+    /// Returns the reason why no new frame is sent now. `None` if only the hardware or the scheduler can delay the next frame.
+    pub fn blocked(&self) -> Option<Blocked> {
         if self.asleep {
-            return false;
-        }
-        match self.session {
-            BlockAckSession::Never
-            | BlockAckSession::Closed
-            | BlockAckSession::Wanted
-            | BlockAckSession::Open => true,
-            BlockAckSession::Starting(_) | BlockAckSession::Asked(_) | BlockAckSession::Unanswered => {
-                !self.fifo
-            }
-            BlockAckSession::Stopping(_) => false,
+            Some(Blocked::Asleep)
+        } else if self.session.is_negotiated() {
+            Some(Blocked::Negotiating)
+        } else if !self.is_inside(self.next) && !self.has_waiting_inside() {
+            Some(Blocked::Window)
+        } else {
+            None
         }
     }
 

@@ -95,6 +95,8 @@ pub struct Peer {
     pub amsdu: AmsduLimits,
     /// Window sizes of Block Ack sessions with the neighbour.
     pub windows: Windows,
+    /// Hardware tries of a frame outside a Block Ack session, if the driver sets their number. `None`: those of the retry chain.
+    pub single_tries: Option<u8>,
     /// Errors on the path to the neighbour and back.
     pub errors: PathErrors,
     /// Number of data PPDUs to the neighbour of which nothing was received, because of noise. Collisions do not count.
@@ -121,6 +123,7 @@ impl Peer {
             sealing: 0,
             amsdu: AmsduLimits::NONE,
             windows: Windows::default(),
+            single_tries: None,
             errors: PathErrors::NONE,
             weight: AIRTIME_WEIGHT,
             unheard: 0,
@@ -197,6 +200,8 @@ pub struct Transmitter {
     pub tids: Vec<TxTid>,
     /// Rate of management frames.
     pub lowest: PhyRate,
+    /// Tries of management frames.
+    pub management_tries: u8,
     /// PPDUs longer than this (in bytes) are sent with RTS and CTS.
     pub rts_threshold: u32,
     /// Work queue for session starts. Without it, sessions start as soon as they are wanted.
@@ -226,6 +231,7 @@ impl Transmitter {
             peers: Vec::new(),
             tids: Vec::new(),
             lowest,
+            management_tries: MANAGEMENT_TRIES,
             rts_threshold: u32::MAX,
             starts: None,
             filter: None,
@@ -254,6 +260,11 @@ impl Transmitter {
     /// Frames wait in FIFOs of the driver (see [`TxTid::looks_before_it_takes`]).
     pub fn looks_before_it_takes(&mut self) {
         self.tids.iter_mut().for_each(TxTid::looks_before_it_takes);
+    }
+
+    /// Stops mac80211's queues during negotiations (see [`TxTid::stop_queue`]).
+    pub fn stop_queues(&mut self) {
+        self.tids.iter_mut().for_each(TxTid::stop_queue);
     }
 
     /// Reports the result of a data PPDU, which still has its frames, to rate control. Returns whether the expected throughput has changed.
@@ -286,8 +297,8 @@ impl Transmitter {
         self.tids[tid.index()].hold_one(LinkRate { now, rate }, ctx, pull);
     }
 
-    /// A frame has come for a TID without a Block Ack session. Requests a session, unless too many requests were sent, or the last
-    /// of several was sent too recently.
+    /// A frame arrived for a TID without a Block Ack session. Requests a session, unless too many requests were sent, or the last of several
+    /// was sent too recently.
     // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_aggr_check, agg-tx.c ieee80211_start_tx_ba_session (4.4) - with the first
     // frame that a rate is looked up for.
     pub fn want_session(&mut self, now: Instant, tid: TidIndex, hw: &mut Hardware<'_>) {
@@ -348,6 +359,12 @@ impl Transmitter {
         self.send_management(now, tid, Ac::Vo, content, hw);
     }
 
+    /// Retry chain of management frames.
+    // linux: net/mac80211/rate.c rate_control_send_low (4.4) - the lowest basic rate, max_rate_tries times.
+    pub fn management_chain(&self) -> RetryChain {
+        chain_of(self.lowest, self.management_tries)
+    }
+
     /// Sends a management frame or a Block Ack request at the lowest basic rate. Frames to a sleeping peer wait.
     // spec: ieee80211-2016 11.2.2 - action frames are buffered. deviation: Block Ack requests too, which are not worth a try then.
     pub fn send_management(
@@ -363,7 +380,7 @@ impl Transmitter {
         }
         let header =
             Header { dev: self.dev, peer: tid.peer(), ac, tid: tid.tid(), content, in_session: false };
-        let mut ppdu = hw.radio.blank(header, management_chain(self.lowest));
+        let mut ppdu = hw.radio.blank(header, self.management_chain());
         ppdu.wide = self.tids[tid.index()].is_wide();
         hw.send(now, ppdu);
     }
@@ -388,6 +405,9 @@ impl Transmitter {
         if !t.build_single(&mut ppdu, LinkRate { now, rate: &mut peer.rate }, ctx, pull) {
             hw.radio.recycle(ppdu);
             return None;
+        }
+        if let Some(tries) = peer.single_tries.filter(|_| !in_session) {
+            ppdu.chain = ppdu.chain.with_tries(tries);
         }
         ppdu.long = ppdu.bytes > self.rts_threshold && !group;
         // Whoever asks for it sends it at once.
@@ -451,6 +471,9 @@ impl Transmitter {
                 hw.radio.recycle(ppdu);
                 break;
             }
+            if let Some(tries) = peer.single_tries {
+                ppdu.chain = ppdu.chain.with_tries(tries);
+            }
             ppdu.long = ppdu.bytes > self.rts_threshold && !group;
             ppdu.lifts = core::mem::take(&mut t.lifts);
             ppdu.is_in_hardware(now, (0, 0), ctx);
@@ -461,9 +484,11 @@ impl Transmitter {
     }
 }
 
-/// Retry chain of management frames.
-// linux: net/mac80211/rate.c rate_control_send_low (4.4) - the lowest basic rate, max_rate_tries times.
+/// Tries of management frames under ath9k.
 // linux: drivers/net/wireless/ath/ath9k/init.c ath9k_set_hw_capab (4.4) - max_rate_tries is 10.
-pub fn management_chain(lowest: PhyRate) -> RetryChain {
-    RetryChain::new(&[RateTry::new(lowest, 10)]).expect("one entry with tries")
+const MANAGEMENT_TRIES: u8 = 10;
+
+/// A chain of one rate.
+pub fn chain_of(rate: PhyRate, tries: u8) -> RetryChain {
+    RetryChain::new(&[RateTry::new(rate, tries.max(1))]).expect("one entry with tries")
 }

@@ -91,6 +91,7 @@ static FILE: Shape = Shape {
             "what the receiver announces",
             "bytes of an MPDU with several packets that it sends at most",
         ),
+        Key::open("retry_limit", Form::Table(&NUMBER), "its driver's", "tries of a frame"),
         Key::need("block_ack_window", Form::Table(&NUMBER), "frames of a Block Ack session"),
     ]],
 };
@@ -116,6 +117,8 @@ pub struct Device {
     pub announces: u16,
     /// Maximum length in bytes of an MPDU with an A-MSDU that the device sends, whatever the receiver announces.
     pub sends: Option<u16>,
+    /// Hardware tries of a frame, if other than its driver's default.
+    pub retry_limit: Option<u8>,
     /// Parameters of the driver and firmware.
     pub firmware: FirmwareParams,
     /// Values that no source gives: the key, and a text with the assumed value and its range.
@@ -239,6 +242,7 @@ fn load(name: &'static str, text: &str) -> Result<Device, Fault> {
         host_joins: file.of("amsdu_by", |field| field.choice(&joins), |_| String::new())?,
         amsdu_bytes: None,
         shares_airtime: false,
+        host_sessions: scheme == Scheme::Mt76,
     };
     let streams = file.number("streams")?;
     let streams_160 =
@@ -253,6 +257,11 @@ fn load(name: &'static str, text: &str) -> Result<Device, Fault> {
         block_ack_window: file.number("block_ack_window")?,
         announces: file.number("amsdu_bytes")?,
         sends: if file.root.get("amsdu_sent").is_some() { Some(file.number("amsdu_sent")?) } else { None },
+        retry_limit: if file.root.get("retry_limit").is_some() {
+            Some(file.number("retry_limit")?)
+        } else {
+            None
+        },
         firmware,
         unknown: file.unknown,
     };

@@ -241,7 +241,7 @@ fn wifi<'a>(
     device.scheme = Some(scheme.name);
     let qdisc = qdisc::read(section, device)?;
     let htc = matches!(scheme.driver, DriverConfig::Htc(_));
-    let retries = retries::read(section, is_ap, htc)?;
+    let retries = retries::read(section, is_ap, &scheme, product)?;
     let rts_threshold = section.or("rts_threshold", u32::MAX)?;
     if let DriverConfig::Htc(HtcParams { usb: Some(_), .. }) = scheme.driver {
         section.idle(
@@ -285,7 +285,7 @@ fn wifi<'a>(
     let block_ack_window = block_ack::read(section, scheme.name, product)?;
     let scheme::Choice { name, driver, hardware, by_device } = scheme;
     wiring.by_device.push((at, ByDevice { filter: filters_by_device, ..by_device }));
-    let retries::Retries { limit, limit_by_rate, retry_out } = retries;
+    let retries::Retries { limit, reports_failed, limit_by_rate, retry_out } = retries;
     let wifi = Wifi {
         channel,
         role,
@@ -294,6 +294,7 @@ fn wifi<'a>(
         hardware,
         edca: own,
         retry_limit: limit,
+        report_failed_ppdus: reports_failed,
         retry_limit_by_rate: limit_by_rate,
         retry_out,
         rx_mitigation,

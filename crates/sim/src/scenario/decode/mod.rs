@@ -36,7 +36,7 @@ mod quinn;
 mod rate;
 mod record;
 mod responsiveness;
-mod retries;
+pub(super) mod retries;
 pub(super) mod scheme;
 mod shaper;
 mod station;

@@ -124,7 +124,7 @@ pub(super) const KEYS: &[Key] = &[
     Key::open(
         BOTH[1],
         Form::List(&CHAIN_ENTRY),
-        "`rate` alone, tried four times",
+        "`rate` alone, tried four times; single frames of `mt76`, `ath10k` and `ath11k` as often as `retry_limit` says",
         "one to four rates tried in turn, the first being `rate`. Not with a rate control, which makes its own. An empty list removes an \
          inherited one",
     ),
@@ -137,7 +137,7 @@ pub(super) const KEYS: &[Key] = &[
     Key::open(
         UPLINK[1],
         Form::List(&CHAIN_ENTRY),
-        "`uplink_rate` alone, tried four times",
+        "`uplink_rate` alone, as `retry_chain`",
         "the chain that begins with `uplink_rate`, as `retry_chain`",
     ),
 ];
@@ -151,7 +151,8 @@ pub(super) const UPLINK: Keys = ["uplink_rate", "uplink_retry_chain"];
 const HE_RATE: &str = "he80-mcs11-nss2-gi0.8";
 
 /// Tries of each entry of a retry chain that does not say.
-// deviation: assumed - rate control gives each entry its own number in Linux, which a fixed rate has not.
+// deviation: assumed - rate control gives each entry its own number in Linux, which a fixed rate has not. Where a driver sets the number of tries
+// of a frame (mt76), the wiring does so for frames outside a session.
 const TRIES: u8 = 4;
 
 /// The lowest basic rate of a channel.
@@ -198,6 +199,14 @@ pub(super) fn uplink(section: &mut Section<'_>, channel: &Channel) -> Result<Opt
         };
     };
     rates(section, &field, UPLINK, channel).map(Some)
+}
+
+/// Returns whether the scenario gives the retry chain of the downlink, and of the uplink.
+pub(super) fn own_chains(section: &mut Section<'_>) -> [bool; 2] {
+    let mut gives = |key| section.get(key).is_some_and(|chain| !is_undone(&chain));
+    let down = gives(BOTH[1]);
+    let up = gives(UPLINK[1]) || down && !section.has(UPLINK[0]);
+    [down, up]
 }
 
 /// The rates that `field`, the first of the keys, and the second of them say.

@@ -2,11 +2,14 @@
 
 use stillair_model::wifi::rx::retry_out::RetryOutParams;
 
+use super::super::Scheme;
 use super::super::contract::{Form, Key, Shape};
 use super::super::error::Fault;
 use super::super::reader::Section;
+use super::device::Device;
+use super::scheme::Choice;
 
-/// Tries of an MPDU by the driver.
+/// Retry limit of ath9k, and of the schemes that stand for it.
 // linux: drivers/net/wireless/ath/ath9k/ath9k.h ATH_MAX_SW_RETRIES (3.11, 4.4) - 30; trees before about 3.7 have 10.
 const RETRY_LIMIT: u8 = 30;
 
@@ -14,13 +17,44 @@ const RETRY_LIMIT: u8 = 30;
 // ath9k_htc-firmware: wlan/if_owl.c ath_tx_retry_subframe, OWLMAX_RETRIES (e888634).
 const HTC_RETRY_LIMIT: u8 = 10;
 
+/// The same of mt76.
+// linux: drivers/net/wireless/mediatek/mt76/mt7915/mac.c mt7915_mac_write_txwi (5.15), mt76_connac_mac.c mt76_connac2_mac_write_txwi
+// (6.12) - tx_count is 15 for each frame.
+const MT76_RETRY_LIMIT: u8 = 15;
+
+/// The same of ath10k and ath11k.
+// qcacld-3.0: components/mlme/dispatcher/inc/cfg_qos.h gTxAggSwRetry, gTxNonAggSwRetry (2021) - 16 by default, 0 to 64.
+// deviation: assumed to be what ath10k's and ath11k's firmware does, for which these drivers set no number, and to count tries of the hardware.
+pub(in crate::scenario) const FIRMWARE_RETRY_LIMIT: u8 = 16;
+
+/// Retry limit of a scheme, or of a device that has its own.
+pub(in crate::scenario) fn limit_of(scheme: Scheme, device: Option<&Device>) -> u8 {
+    let own = device.filter(|device| device.scheme == scheme).and_then(|device| device.retry_limit);
+    own.unwrap_or(match scheme {
+        Scheme::Ath9kHtc => HTC_RETRY_LIMIT,
+        Scheme::Mt76 => MT76_RETRY_LIMIT,
+        Scheme::Ath10k | Scheme::Ath11k => FIRMWARE_RETRY_LIMIT,
+        _ => RETRY_LIMIT,
+    })
+}
+
 /// Keys of a sender.
 pub(super) const SENDER: &[Key] = &[
     Key::open(
         "retry_limit",
         Form::Integer(0, 255),
-        "30; with ath9k_htc 10",
-        "tries by the hardware (of ath9k_htc: by the firmware, each with its whole retry chain) that a frame of a Block Ack session may have had for the driver to send it once more",
+        "30 of ath9k, which the schemes `fifo` to `mac80211` stand for; 10 of `ath9k_htc`; 15 of `mt76` (16 of MT7615); 16 of `ath10k` and `ath11k`, assumed, \
+         of 4 to 64",
+        "tries after which a frame is given up. `mt76`, `ath10k`, `ath11k`: all tries of the hardware, of each frame, also outside a Block Ack session \
+         unless there is a `retry_chain`. Other schemes: tries before the PPDU that failed, of frames in a session; `ath9k_htc` counts PPDUs, each with its \
+         whole retry chain",
+    ),
+    Key::open(
+        "report_failed_ppdus",
+        Form::Boolean,
+        "true with `mt76`, `ath10k`, `ath11k` (assumed of rate control in firmware) and `ath9k_htc`; else false, as ath9k",
+        "rate control gets a report of a PPDU whose frames are all sent again; ath9k reports a PPDU of a Block Ack session only if one of its frames is \
+         acknowledged or given up",
     ),
     Key::or(
         "retry_limit_by_rate",
@@ -64,12 +98,19 @@ pub(super) const RECEIVER: &[Key] = &[Key::open(
 #[derive(Clone, Copy)]
 pub(super) struct Retries {
     pub limit: u8,
+    pub reports_failed: bool,
     pub limit_by_rate: bool,
     pub retry_out: Option<RetryOutParams>,
 }
 
-pub(super) fn read(section: &mut Section<'_>, is_ap: bool, is_htc: bool) -> Result<Retries, Fault> {
-    let limit = section.or("retry_limit", if is_htc { HTC_RETRY_LIMIT } else { RETRY_LIMIT })?;
+pub(super) fn read(
+    section: &mut Section<'_>,
+    is_ap: bool,
+    scheme: &Choice,
+    device: Option<&Device>,
+) -> Result<Retries, Fault> {
+    let limit = section.or("retry_limit", limit_of(scheme.name, device))?;
+    let reports_failed = section.or("report_failed_ppdus", scheme.driver.reports_failed_ppdus())?;
     let limit_by_rate = section.or("retry_limit_by_rate", false)?;
     let mut retry_out = None;
     if let Some(field) = if is_ap { section.get("retry_out") } else { None } {
@@ -86,5 +127,5 @@ pub(super) fn read(section: &mut Section<'_>, is_ap: bool, is_htc: bool) -> Resu
             }
         });
     }
-    Ok(Retries { limit, limit_by_rate, retry_out })
+    Ok(Retries { limit, reports_failed, limit_by_rate, retry_out })
 }

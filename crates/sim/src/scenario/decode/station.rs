@@ -22,7 +22,7 @@ pub(super) const KEYS: &[Key] = &[
         "airtime_weight",
         Form::Integer(1, 65_535),
         "256",
-        "its share of the airtime against other stations', where its access point's scheme is `mac80211`",
+        "its share of the airtime against other stations', where its access point's scheme is `mac80211`; hardly any effect with `ath10k` and `mt76`, whose firmware serves stations in an order of its own",
     ),
 ];
 
@@ -34,8 +34,9 @@ pub(super) fn read(
 ) -> Result<(Station, bool), Fault> {
     let rates = rate::read(section, channel)?;
     let uplink = rate::uplink(section, channel)?.unwrap_or(rates);
+    let own_chain = rate::own_chains(section);
     let airtime_weight = section.or("airtime_weight", AIRTIME_WEIGHT)?;
-    let mut station = Station { ap, rates, uplink, errors: Errors::NONE, airtime_weight };
+    let mut station = Station { ap, rates, uplink, own_chain, errors: Errors::NONE, airtime_weight };
     let errors = losses::read(section, channel.path_loss, &station)?;
     let lossy = errors.is_some();
     station.errors = errors.unwrap_or(Errors::NONE);

@@ -29,8 +29,10 @@ pub struct Wifi {
     /// Changes by the scenario to the EDCA parameters of this device, by [`Ac::index`](stillair_model::vocabulary::Ac::index). An access point uses
     /// its own, a station those in the beacon of its access point.
     pub edca: [EdcaOverride; 4],
-    /// Maximum number of hardware tries of a frame in a Block Ack session for which the driver still sends the frame again.
+    /// Tries after which a frame is given up, counted as the driver counts.
     pub retry_limit: u8,
+    /// Rate control gets a report of a PPDU whose frames are all sent again.
+    pub report_failed_ppdus: bool,
     /// Whether this limit is lower for frames sent at low rates.
     pub retry_limit_by_rate: bool,
     /// Pseudo retry-out of an access point as receiver.

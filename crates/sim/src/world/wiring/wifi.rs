@@ -7,7 +7,7 @@ use stillair_model::wifi::air::edca::{EdcaParams, EdcaSet};
 use stillair_model::wifi::air::medium::{EdcafId, Medium};
 use stillair_model::wifi::air::radio::{BEACON_QUEUE, QUEUES, Radio};
 use stillair_model::wifi::air::views::Views;
-use stillair_model::wifi::config::{DriverConfig, HtcParams};
+use stillair_model::wifi::config::{DriverConfig, HtcParams, RetryCount};
 use stillair_model::wifi::dev::WifiDev;
 use stillair_model::wifi::driver::Driver;
 use stillair_model::wifi::phy::{PhyRate, RateTry, RetryChain};
@@ -80,6 +80,10 @@ impl Plan<'_> {
             tx.lowest = channels[wifi.channel].timing().lowest;
             tx.rts_threshold = wifi.rts_threshold;
             tx.filter = wifi.filter;
+            if RetryCount::of(&wifi.driver) == RetryCount::Tries {
+                // linux: drivers/net/wireless/mediatek/mt76/mt7915/mac.c mt7915_mac_write_txwi (5.15) - as of any other frame.
+                tx.management_tries = wifi.retry_limit;
+            }
             tx.starts = Some(Starts::new(seed.stream(&format!("{name}.sessions"))));
             for peer in self.peers[n].clone() {
                 tx.add_peer(self.peer(at, peer, &edca, seed));
@@ -106,7 +110,8 @@ impl Plan<'_> {
                 first: Instant::ZERO + tsf.between(Duration::ZERO, interval),
                 interval,
             });
-            let mut dev = WifiDev::new(self.radios[n], tx, driver, wifi.retry_limit, place);
+            let mut dev = WifiDev::new(self.radios[n], tx, driver, wifi.retry_limit, place)
+                .with_failed_ppdus_reported(wifi.report_failed_ppdus);
             if wifi.retry_limit_by_rate {
                 dev = dev.with_limit_by_rate();
             }
@@ -203,6 +208,11 @@ impl Plan<'_> {
             paths::follow(&mut path_to, trace, |ac| edca.get(ac).txop);
         }
         path_to.weight = path.airtime_weight;
+        // linux: drivers/net/wireless/mediatek/mt76/mt7915/mac.c mt7915_mac_write_txwi (5.15) - the same number for each frame.
+        let counts = RetryCount::of(&self.wifi_of(at).driver);
+        if counts == RetryCount::Tries && !path.own_chain[usize::from(at == station)] {
+            path_to.single_tries = Some(self.wifi_of(at).retry_limit);
+        }
         path_to
     }
 }

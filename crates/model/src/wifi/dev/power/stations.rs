@@ -6,11 +6,12 @@ use crate::vocabulary::{Ac, Ctx, Instant, PeerId, Pkt, Reason, Sink};
 use crate::wifi::air::filter::DestinationFilter;
 use crate::wifi::air::ppdu::{Content, Header, Mpdu, Ppdu, Returned};
 use crate::wifi::air::radio::BEACON_QUEUE;
+use crate::wifi::driver::Driver;
 use crate::wifi::power::Power;
 use crate::wifi::power::sleepers::Sleepers;
 use crate::wifi::power::tim::Tim;
 use crate::wifi::tx::tid::BlockAckSession;
-use crate::wifi::tx::transmitter::{Hardware, TIDS, TidIndex, management_chain};
+use crate::wifi::tx::transmitter::{Hardware, TIDS, TidIndex};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
@@ -204,7 +205,7 @@ impl WifiDev {
         if let Some(at) = self.tx.held.iter().position(|(tid, ..)| tid.peer() == peer) {
             let (tid, ac, content) = self.tx.held.remove(at);
             let header = Header { dev: self.tx.dev, peer, ac, tid: tid.tid(), content, in_session: false };
-            return Some(hw.radio.blank(header, management_chain(self.tx.lowest)));
+            return Some(hw.radio.blank(header, self.tx.management_chain()));
         }
         for ac in Ac::ALL.into_iter().filter(|ac| acs >> ac.index() & 1 == 1) {
             for tid in (0..TIDS as u8).filter(|&tid| Ac::of_tid(tid) == ac) {
@@ -233,7 +234,9 @@ impl WifiDev {
         ctx: &mut Ctx<'_, S>,
     ) -> Option<Box<Ppdu>> {
         let Self { tx, driver, .. } = self;
-        tx.single(now, tid, hw, ctx, |ctx| driver.pull(now, tid, ctx))
+        // linux: drivers/net/wireless/ath/ath9k/xmit.c ath9k_release_buffered_frames (6.12) - takes frames from the TID's queue, which may be stopped.
+        let stopped = matches!(driver, Driver::Fq(_)) && tx.tids[tid.index()].queue_is_stopped();
+        tx.single(now, tid, hw, ctx, |ctx| if stopped { None } else { driver.pull(now, tid, ctx) })
     }
 
     /// Prepares the access point's next beacon. Returns its TIM.

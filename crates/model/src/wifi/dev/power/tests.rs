@@ -12,6 +12,7 @@ use crate::wifi::marks::Marks;
 use crate::wifi::power::sleepers::{Habits, LOOK_EVERY};
 use crate::wifi::seq_window::Seq;
 use crate::wifi::testing::{Rig, ms, peer};
+use crate::wifi::tx::tid::BlockAckSession;
 use crate::wifi::tx::transmitter::Transmitter;
 
 const STATION: PeerId = PeerId(0);
@@ -35,6 +36,15 @@ impl Bench {
         let sleepers =
             Sleepers::new(alloc::vec![habits], 2, Duration::from_micros(102_400), true, PlaceId(0));
         Self { rig, dev: WifiDev::new(RadioId(0), tx, driver, 10, PlaceId(0)).with_sleepers(sleepers) }
+    }
+
+    /// Pushes packets that leave their queue before the host's work on the session stops the queue.
+    fn push_before_session(&mut self, now: Instant, packets: u32) {
+        let (_, mut hw, _) = self.rig.parts();
+        self.dev.tx.want_session(now, BE, &mut hw);
+        let asked = core::mem::replace(&mut self.dev.tx.tids[BE.index()].session, BlockAckSession::Wanted);
+        self.push(now, packets);
+        self.dev.tx.tids[BE.index()].session = asked;
     }
 
     fn push(&mut self, now: Instant, packets: u32) {
@@ -103,7 +113,7 @@ impl Bench {
 /// Two frames are in the hardware when the session opens, two of the session behind them.
 fn before_and_after(filter: Option<DestinationFilter>) -> Bench {
     let mut bench = Bench::new(filter);
-    bench.push(ms(0), 2);
+    bench.push_before_session(ms(0), 2);
     bench.says(ms(1), Content::AddbaResponse { frames: 64 });
     bench.push(ms(2), 2);
     assert_eq!(
@@ -141,7 +151,7 @@ fn since_4_9_it_is_dropped() {
 
 #[test]
 fn once_the_session_has_sent_nothing_is_renumbered() {
-    let mut tid = crate::wifi::tx::tid::TxTid::new(crate::wifi::tx::tid::BlockAckSession::Closed);
+    let mut tid = crate::wifi::tx::tid::TxTid::new(BlockAckSession::Closed);
     tid.open(64);
     let mut rig = Rig::new([peer(&["ht20-mcs7-sgi"], 8)]);
     let frames = crate::wifi::testing::ppdu(&mut rig.packets, [0, 1, 900]).mpdus;
@@ -159,7 +169,7 @@ fn once_the_session_has_sent_nothing_is_renumbered() {
 #[test]
 fn frames_of_no_session_that_came_back_expire() {
     let mut bench = Bench::new(None);
-    bench.push(ms(0), 2);
+    bench.push_before_session(ms(0), 2);
     assert_eq!(bench.hardware().len(), 2);
     bench.sleeps(ms(1_000), true);
     bench.push(ms(2_000), 1);
@@ -175,6 +185,7 @@ fn frames_of_no_session_that_came_back_expire() {
     // They are gone for good, and new ones go.
     bench.sleeps(ms(30_000), false);
     assert!(bench.hardware().is_empty());
+    bench.dev.tx.tids[BE.index()].session = BlockAckSession::Closed;
     bench.push(ms(30_001), 1);
     assert_eq!(bench.hardware().len(), 1);
 }

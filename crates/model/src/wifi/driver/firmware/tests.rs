@@ -27,6 +27,7 @@ const PARAMS: FirmwareParams = FirmwareParams {
     host_joins: false,
     amsdu_bytes: None,
     shares_airtime: false,
+    host_sessions: true,
 };
 
 fn be(peer: u16) -> TidIndex {

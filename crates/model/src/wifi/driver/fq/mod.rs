@@ -77,7 +77,11 @@ impl StationQueues {
             return self.attempt_by_laws(now, tid, tx, hw, ctx);
         }
         let codel = self.codel(tid.peer());
-        let mut pull = |ctx: &mut Ctx<'_, S>| self.flows.dequeue(now, TinId(tid.0), &codel, ctx);
+        let stopped = tx.tids[tid.index()].queue_is_stopped();
+        let mut pull = |ctx: &mut Ctx<'_, S>| match stopped {
+            true => None,
+            false => self.flows.dequeue(now, TinId(tid.0), &codel, ctx),
+        };
         let attempt = tx.attempt(now, tid, hw, ctx, &mut pull);
         if attempt == Attempt::Full {
             tx.hold_one(now, tid, ctx, pull);
@@ -97,7 +101,11 @@ impl StationQueues {
         ctx: &mut Ctx<'_, S>,
     ) -> Attempt {
         let slow = self.stations[tid.peer().index()].slow;
-        let mut pull = |ctx: &mut Ctx<'_, S>| self.flows.dequeue_by_laws(now, TinId(tid.0), slow, ctx);
+        let stopped = tx.tids[tid.index()].queue_is_stopped();
+        let mut pull = |ctx: &mut Ctx<'_, S>| match stopped {
+            true => None,
+            false => self.flows.dequeue_by_laws(now, TinId(tid.0), slow, ctx),
+        };
         let attempt = tx.attempt(now, tid, hw, ctx, &mut pull);
         if attempt == Attempt::Full {
             tx.hold_one(now, tid, ctx, pull);
@@ -137,7 +145,9 @@ impl StationQueues {
             let (codel, slow) = (self.codel(tid.peer()), self.stations[tid.peer().index()].slow);
             let limits = to.tx.peers[tid.peer().index()].limits[ac.index()].amsdu();
             let mut attempt = Attempt::Nothing;
-            while self.over(to).allows(tid) {
+            // A scheduler of a program's own may name a TID whose queue is stopped.
+            let stopped = to.tx.tids[tid.index()].queue_is_stopped();
+            while !stopped && self.over(to).allows(tid) {
                 if to.room == 0 {
                     attempt = if attempt == Attempt::Sent { attempt } else { Attempt::Full };
                     break;
@@ -295,6 +305,7 @@ impl FqDriver {
         let (tin, ac) = (TinId(tid.0), tid.ac());
         let limits = to.tx.peers[tid.peer().index()].limits[ac.index()].amsdu();
         if queues.flows.has_laws()
+            || to.tx.tids[tid.index()].queue_is_stopped()
             || !scheduler.is_idle(ac, &queues.over(to))
             || !queues.over(to).allows(tid)
             || !queues.flows.is_free(tin, p, ctx.packets)

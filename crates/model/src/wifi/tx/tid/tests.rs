@@ -173,6 +173,53 @@ fn a_held_frame_is_within_the_session_that_opens_later() {
     assert_eq!((b.tid.start().get(), b.tid.next().get()), (1, 3));
 }
 
+/// What each state lets pass: frames below mac80211's queue, or all frames of a driver without these queues (`below`), and frames of the
+/// queue (`queued`).
+#[test]
+fn frames_that_pass_by_state_of_the_session() {
+    let at = Instant::ZERO;
+    let table = [
+        (BlockAckSession::Never, false),
+        (BlockAckSession::Closed, false),
+        (BlockAckSession::Wanted, false),
+        (BlockAckSession::Starting(at), true),
+        (BlockAckSession::Asked(at), true),
+        (BlockAckSession::Unanswered, true),
+        (BlockAckSession::Stopping(at), true),
+        (BlockAckSession::Open, false),
+    ];
+    for (session, negotiated) in table {
+        let mut tid = TxTid::new(session);
+        if session == BlockAckSession::Open {
+            tid.open(64);
+        }
+        let reason = negotiated.then_some(Blocked::Negotiating);
+        // mac80211's queues stop; what has left them is sent.
+        assert_eq!((tid.may_send(), tid.queue_is_stopped()), (true, negotiated), "{session:?}");
+        assert_eq!(tid.blocked(), reason, "{session:?}");
+        // The driver or firmware holds all frames.
+        tid.looks_before_it_takes();
+        assert_eq!((tid.may_send(), tid.queue_is_stopped()), (!negotiated, false), "{session:?}");
+        assert_eq!(tid.blocked(), reason, "{session:?}");
+        // mt76: a FIFO in the firmware below mac80211's queue.
+        tid.stop_queue();
+        assert_eq!((tid.may_send(), tid.queue_is_stopped()), (true, negotiated), "{session:?}");
+        tid.asleep = true;
+        assert_eq!((tid.may_send(), tid.blocked()), (false, Some(Blocked::Asleep)), "{session:?}");
+    }
+}
+
+#[test]
+fn a_full_window_blocks_new_frames_only() {
+    let mut b = Bench::new(BlockAckSession::Open, "ht20-mcs15-sgi", &[100; 200]);
+    assert_eq!(b.tid.blocked(), None);
+    let first = b.build().0;
+    let _ = b.build();
+    assert_eq!(b.tid.blocked(), Some(Blocked::Window));
+    b.tid.again(first.mpdus[0]);
+    assert_eq!(b.tid.blocked(), None, "the oldest frame may be sent again");
+}
+
 #[test]
 fn outside_a_session_no_window_holds() {
     let mut b = Bench::new(BlockAckSession::Never, "ht20-mcs15-sgi", &[100; 70]);

@@ -159,6 +159,7 @@ pub(super) fn of(name: Scheme, version: Version) -> DriverConfig {
             host_joins: false,
             amsdu_bytes: None,
             shares_airtime: false,
+            host_sessions: false,
         };
         return DriverConfig::Firmware(
             queues_of(version),
@@ -182,6 +183,7 @@ pub(super) fn of(name: Scheme, version: Version) -> DriverConfig {
         host_joins: false,
         amsdu_bytes: None,
         shares_airtime: false,
+        host_sessions: mt76,
     };
     let airtime = AirtimeParams {
         quantum: Duration::from_micros(u64::from(AIRTIME_WEIGHT)),
