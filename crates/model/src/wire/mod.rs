@@ -547,7 +547,8 @@ impl Wire {
 
     /// The frames in the ring and on the wire, in order, each with whether its last bit has left.
     pub fn flight(&self, now: Instant) -> impl Iterator<Item = (bool, Pkt)> {
-        self.flight.iter().map(move |(arrives, p)| (arrives <= now + self.params.delay, p))
+        let left = self.kept.max(now + self.params.delay);
+        self.flight.iter().map(move |(arrives, p)| (arrives <= left, p))
     }
 
     /// Number of packets in the ring and on the wire.
@@ -561,5 +562,7 @@ impl Wire {
     }
 }
 
+#[cfg(test)]
+mod step_tests;
 #[cfg(test)]
 mod tests;
