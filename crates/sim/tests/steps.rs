@@ -6,7 +6,7 @@ use common::parse;
 use proptest::prelude::*;
 use stillair_model::vocabulary::{Duration, Instant, Seed};
 use stillair_sim::recorder::RunSummary;
-use stillair_sim::run::Session;
+use stillair_sim::run::{self, Followed, Session};
 use stillair_sim::{api, scenario};
 
 const NETWORK: &str = r#"
@@ -270,4 +270,261 @@ fn a_place_out_of_hearing_is_refused_by_its_name() {
         says.contains("step.0: found node.sta.position: a place from which a node hears others"),
         "{says}"
     );
+}
+
+/// A router before a slow wire or line: `a`, `r`, `s`, and UDP of 2 Mbit/s from 5 s on.
+fn slow(link: &str) -> String {
+    format!(
+        r#"
+name = "slow"
+duration = "20 s"
+[link.l1]
+rate = "1 Gbit/s"
+delay = "100 us"
+[link.wan]
+{link}
+delay = "10 ms"
+[node.a]
+profile = "linux-6.1"
+interface.eth0 = {{ link = "l1" }}
+[node.r]
+profile = "linux-6.1"
+forward = true
+interface.eth0 = {{ link = "l1" }}
+interface.wan = {{ link = "wan" }}
+[node.s]
+profile = "linux-6.1"
+interface.eth0 = {{ link = "wan" }}
+[[flow]]
+kind = "udp"
+from = "a"
+to = "s"
+rate = "2 Mbit/s"
+payload = 1400
+gap = "periodic"
+start = "5 s"
+[[flow]]
+kind = "udp_ping"
+from = "a"
+to = "s"
+interval = "100 ms"
+start = "10.1 s"
+stop = "15 s"
+"#
+    )
+}
+
+/// Steps of the rate of `wan`.
+fn rates(steps: &[(&str, &str)]) -> String {
+    steps.iter().map(|(at, rate)| step(at, &[&format!("link.wan.rate={rate}")])).collect()
+}
+
+const ETHERNET: &str = "rate = \"1 Mbit/s\"";
+const BQL: &str = "rate = \"1 Mbit/s\"\nbql = true";
+const MODEM: &str = "kind = \"access\"\nrate = \"1 Mbit/s\"\nbuffer = \"1 MB\"\ncustomer = \"s\"";
+
+#[test]
+fn what_waits_before_a_wire_leaves_at_the_new_rate() {
+    for link in [ETHERNET, BQL, MODEM] {
+        let summary = run(&(slow(link) + &rates(&[("10 s", "100 Mbit/s")])));
+        // 5 s of 2 Mbit/s into 1 Mbit/s wait at 10 s, and have left 0.1 s later: pings see an idle line.
+        let ping = summary.pings.values().next().expect("a ping");
+        assert!(ping.longest_ms.expect("answers") < 25.0, "{link}: {:?}", ping.longest_ms);
+        let sent = summary.flows.values().next().expect("a flow");
+        let dropped: u64 = summary.drops.iter().map(|drop| drop.packets).sum();
+        assert!(dropped < 400, "{link}: {dropped} dropped");
+        assert!(sent.goodput_mbps > 1.1, "{link}: {}", sent.goodput_mbps);
+    }
+}
+
+#[test]
+fn an_outage_passes() {
+    for link in [ETHERNET, BQL, MODEM] {
+        let link = link.replace("1 Mbit", "10 Mbit");
+        let summary = run(&(slow(&link) + &rates(&[("6 s", "0 bit/s"), ("8 s", "10 Mbit/s")])));
+        let ping = summary.pings.values().next().expect("a ping");
+        assert!(ping.longest_ms.expect("answers") < 25.0, "{link}: {:?}", ping.longest_ms);
+        // 2 Mbit/s for 15 of 20 s, and few are dropped in the outage.
+        let flow = summary.flows.values().next().expect("a flow");
+        assert!(flow.goodput_mbps > 1.35, "{link}: {}", flow.goodput_mbps);
+    }
+    // Down only: the other direction goes on.
+    let down = MODEM.replace("\"1 Mbit/s\"", "{ down = \"10 Mbit/s\", up = \"10 Mbit/s\" }");
+    let steps = step("10 s", &["link.wan.rate.down=0 Mbit/s"]);
+    let summary = run(&(slow(&down) + &steps));
+    let flow = summary.flows.values().next().expect("a flow");
+    // From 5 to 10 s of 20 s, and not later.
+    assert!((0.49..0.51).contains(&flow.goodput_mbps), "{}", flow.goodput_mbps);
+    let up = run(&(slow(&down) + &step("10 s", &["link.wan.rate.up=0 Mbit/s"])));
+    assert!(up.flows.values().next().expect("a flow").goodput_mbps > 1.49);
+    assert_eq!(up.pings.values().next().expect("a ping").received, 0);
+}
+
+#[test]
+fn a_line_that_starts_down_works_once_it_is_up() {
+    for link in [ETHERNET, MODEM] {
+        let down = slow(&link.replace("1 Mbit", "0 bit"));
+        let up = run(&(down.clone() + &rates(&[("7 s", "10 Mbit/s")])));
+        assert!(up.flows.values().next().expect("a flow").goodput_mbps > 1.2, "{link}");
+        let never = run(&down);
+        assert_eq!(never.flows.values().next().expect("a flow").goodput_mbps, 0.0, "{link}");
+        let notes = parse(&down, &[]).notes();
+        assert!(notes.iter().any(|note| note.starts_with("link.wan.rate: 0 bit/s for the whole run")), "{notes:?}");
+        let notes = parse(&(down + &rates(&[("7 s", "10 Mbit/s")])), &[]).notes();
+        assert!(!notes.iter().any(|note| note.starts_with("link.wan.rate")), "{notes:?}");
+    }
+    let notes = parse(&slow("rate = \"1 kbit/s\"").replace("\"20 s\"", "\"12 s\""), &[]).notes();
+    assert!(notes.iter().any(|note| note.contains("takes 12.3 s at 1000 bit/s, longer than the run")), "{notes:?}");
+}
+
+#[test]
+fn a_buffer_of_a_time_keeps_its_bytes_when_the_rate_changes() {
+    // 100 ms at 1 Mbit/s are 12,500 bytes: after an outage of 2 s, at most as much waits.
+    let text = slow(&MODEM.replace("1 MB", "100 ms"));
+    let summary = run(&(text.clone() + &rates(&[("6 s", "0 bit/s"), ("8 s", "100 Mbit/s")])));
+    let dropped: u64 = summary.drops.iter().map(|drop| drop.packets).sum();
+    // 2 Mbit/s are 178.6 packets a second, 1 Mbit/s carries 86.6 of them: 84 are dropped before the outage and 357 less 8 in it.
+    assert!((420..445).contains(&dropped), "{dropped}");
+    let wrong = text.replace("\"1 Mbit/s\"", "\"0 Mbit/s\"");
+    let says = scenario::parse(&wrong, "s.toml", &[]).expect_err("a time without a rate").to_string();
+    assert!(says.contains("a buffer of 100 ms before a line of 0 bit/s down"), "{says}");
+}
+
+#[test]
+fn the_delay_of_packets_that_a_step_times_again_adds_up() {
+    for link in [ETHERNET, MODEM] {
+        let text = slow(link)
+            + &rates(&[("6 s", "10 Mbit/s"), ("6.1 s", "500 kbit/s"), ("8 s", "0 bit/s"), ("9 s", "100 Mbit/s")]);
+        let scenario = parse(&text, &[]);
+        let seed = Seed { seed: 1, run: 0 };
+        let session = Session::new(&scenario, seed, run::follow(&scenario)).expect("a session");
+        let (_, Followed(_, sojourn)) = session.finish().expect("accounts close");
+        assert_eq!(sojourn.problem(), None, "{link}");
+    }
+}
+
+/// A shaper of 1 Mbit/s or a delay of 2 s before a fast wire.
+fn shaped(qdisc: &str) -> String {
+    slow("rate = \"100 Mbit/s\"").replace(
+        "interface.wan = { link = \"wan\" }",
+        &format!("interface.wan = {{ link = \"wan\", qdisc = {qdisc} }}"),
+    )
+}
+
+#[test]
+fn shapers_keep_what_waits_and_send_it_at_the_new_rate() {
+    let htb = |rate: u64| format!("{{ kind = \"htb\", rate = \"{rate} Mbit/s\", child = {{ kind = \"pfifo\", limit = 1000 }} }}");
+    let tbf = |rate: u64| format!("{{ kind = \"tbf\", rate = \"{rate} Mbit/s\", burst = \"5 KiB\", limit = \"1 MB\" }}");
+    let cake = |rate: u64| format!("{{ kind = \"cake\", bandwidth = \"{rate} Mbit/s\", rtt = \"10 s\" }}");
+    for (from, to) in [(htb(1), htb(50)), (tbf(1), tbf(50)), (cake(1), cake(50))] {
+        let summary = run(&(shaped(&from) + &step("10 s", &[&format!("node.r.interface.wan.qdisc={to}")])));
+        let dropped: u64 = summary.drops.iter().map(|drop| drop.packets).sum();
+        assert_eq!(dropped, 0, "{to}: {:?}", summary.drops);
+        let ping = summary.pings.values().next().expect("a ping");
+        assert!(ping.longest_ms.expect("answers") < 25.0, "{to}: {:?}", ping.longest_ms);
+        assert!(summary.flows.values().next().expect("a flow").goodput_mbps > 1.49, "{to}");
+        // Another kind begins empty.
+        let other = if to.contains("tbf") { htb(50) } else { tbf(50) };
+        let summary = run(&(shaped(&from) + &step("10 s", &[&format!("node.r.interface.wan.qdisc={other}")])));
+        assert!(summary.drops.iter().any(|drop| drop.reason == "replaced" && drop.packets > 300), "{other}");
+    }
+}
+
+#[test]
+fn packets_in_netem_keep_their_departure_times() {
+    // From 8 to 10 s packets get 2 s; from 10 s on 10 ms. Linux sends the earlier ones at their own times, after later ones.
+    let netem = |delay: &str| format!("{{ kind = \"netem\", delay = \"{delay}\", limit = 10000 }}");
+    let text = shaped(&netem("2 s")) + &step("10 s", &[&format!("node.r.interface.wan.qdisc={}", netem("10 ms"))]);
+    let summary = run(&text);
+    assert_eq!(summary.drops.iter().map(|drop| drop.packets).sum::<u64>(), 0, "{:?}", summary.drops);
+    let flow = summary.flows.values().next().expect("a flow");
+    assert!(flow.goodput_mbps > 1.49, "{}", flow.goodput_mbps);
+    let ping = summary.pings.values().next().expect("a ping");
+    assert!((20.0..40.0).contains(&ping.longest_ms.expect("answers")), "{:?}", ping.longest_ms);
+    // A rate of 1 Mbit/s gives its packets their times: later ones follow the last of them, as netem_enqueue has it.
+    let rate = |rate: &str| format!("{{ kind = \"netem\", rate = \"{rate}\", limit = 10000 }}");
+    let text = shaped(&rate("1 Mbit/s"))
+        + &step("10 s", &[&format!("node.r.interface.wan.qdisc={}", rate("100 Mbit/s"))]);
+    let ping = run(&text).pings.values().next().expect("a ping").clone();
+    // 5 s of twice the rate: 5 s wait at 10 s, and pings that come later wait for them.
+    assert!((4_700.0..5_100.0).contains(&ping.longest_ms.expect("answers")), "{:?}", ping.longest_ms);
+}
+
+#[test]
+fn a_distance_over_time_is_a_ratio_over_time() {
+    let sta = "rate = \"ht20-mcs7-lgi\"";
+    let with = |keys: &str| {
+        NETWORK.replace("address = \"10.0.1.10\"", &format!("address = \"10.0.1.10\", {keys}")).replace(sta, "rate = \"minstrel_ht\"") + UDP
+    };
+    let walk = run(&with("distance = [\"20 m\", { at = \"2 s\", distance = \"70 m\" }]"));
+    // 16 dBm less 46.7 dB and 30 dB per decade, over -94 dBm of noise: 24.269 and 7.947 dB.
+    let same = run(&with("snr = [\"24.269 dB\", { at = \"2 s\", snr = \"7.947 dB\" }]"));
+    assert_eq!(walk.trace_hash, same.trace_hash);
+    assert!(walk.goodput_total_mbps < 0.9 * run(&with("distance = \"20 m\"")).goodput_total_mbps);
+    for (keys, says) in [
+        ("distance = []", "distance: found"),
+        ("distance = [\"20 m\", \"30 m\"]", "distance.1: found \"30 m\", expected a table with at and distance"),
+        ("distance = [\"20 m\", { at = \"2 s\", snr = \"7 dB\" }]", "distance"),
+    ] {
+        let found = scenario::parse(&with(keys), "s.toml", &[]).expect_err("a mistake").to_string();
+        assert!(found.contains(says), "{found}");
+    }
+}
+
+/// 22 calls over Wi-Fi.
+fn calls(keys: &str) -> String {
+    NETWORK.replace("[node.sta]", "[node.sta]\ncount = 22").replace(", address = \"10.0.1.10\"", "")
+        + "[[flow]]\nkind = \"voip\"\nfrom = \"server\"\nto = \"sta\"\nboth_ways = true\n"
+        + keys
+}
+
+#[test]
+fn flows_of_counted_nodes_spread_their_starts() {
+    let spread = |keys: &str, sets: &[(&str, &str)]| {
+        let scenario = parse(&calls(keys), sets);
+        assert!(scenario.flows.iter().all(|flow| flow.start_spread == scenario.flows[0].start_spread));
+        scenario.flows[0].start_spread.nanos() / 1_000_000
+    };
+    // Half of the warm-up of 3 s; a tenth of the run without one; 100 ms per flow.
+    assert_eq!(spread("", &[]), 1_500);
+    assert_eq!(spread("start = \"1 s\"", &[]), 1_000);
+    assert_eq!(spread("", &[("warm_up", "0 s")]), 600);
+    assert_eq!(spread("start = \"4 s\"", &[]), 600);
+    assert_eq!(spread("", &[("node.sta.count", "4")]), 400);
+    assert_eq!(spread("stop = \"1 s\"", &[]), 500);
+    // What is said wins, and one flow has nothing to keep away from.
+    assert_eq!(spread("start_spread = \"0 s\"", &[]), 0);
+    assert_eq!(spread("start_spread = \"30 ms\"", &[]), 30);
+    assert_eq!(spread("", &[("node.sta.count", "1"), ("flow.0.to", "sta1")]), 0);
+    assert_eq!(spread("", &[("flow.0.to", "sta7")]), 0);
+}
+
+#[test]
+fn flows_that_start_together_are_reported() {
+    let note = |keys: &str| parse(&calls(keys), &[]).notes().into_iter().find(|note| note.contains("start flows"));
+    assert_eq!(note(""), None);
+    assert_eq!(note("start_spread = \"1 s\""), None);
+    let said = note("start_spread = \"0 s\"").expect("a note");
+    assert!(said.starts_with("flow.0.start_spread: about 22 stations on channel wifi"), "{said}");
+    assert!(said.contains("stay in step for the whole run"), "{said}");
+    assert!(note("start_spread = \"10 ms\"").expect("a note").contains("about 11 stations"));
+    // Tables of their own count together.
+    let one = |n: usize, start: usize| {
+        format!("[[flow]]\nkind = \"tcp\"\nfrom = \"server\"\nto = \"sta{n}\"\nstart = \"{start} ms\"\n")
+    };
+    let all = |gap: usize| {
+        let base = calls("start_spread = \"2 s\"");
+        base + &(1..=22).map(|n| one(n, 100 + gap * n)).collect::<String>()
+    };
+    let found = |text: String| parse(&text, &[]).notes().into_iter().find(|note| note.contains("start flows"));
+    assert!(found(all(0)).is_some_and(|note| !note.contains("in step")));
+    assert_eq!(found(all(50)), None);
+}
+
+#[test]
+fn calls_of_many_stations_work_once_their_starts_are_spread() {
+    // Without frames that collide in Block Ack requests, 22 calls take a third of the air.
+    let summary = run(&calls("mark = \"EF\"").replace("\"6 s\"", "\"9 s\"").replace("ht20-mcs7-lgi", "ht20-mcs15-sgi"));
+    let worst = summary.voip.values().map(|call| call.loss).fold(0.0, f64::max);
+    assert!(worst < 0.01, "{worst}");
 }

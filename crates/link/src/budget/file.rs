@@ -2,10 +2,12 @@
 
 use core::fmt;
 use std::collections::BTreeMap;
+use std::fs;
 use std::ops::Range;
+use std::path::Path as FilePath;
 
 use serde::Deserialize;
-use toml::Spanned;
+use toml::{Spanned, Value};
 
 use super::Case;
 use crate::{LinkError, Path};
@@ -46,14 +48,56 @@ fn ten() -> Spanned<u64> {
     Spanned::new(0..0, 10)
 }
 
-#[derive(Deserialize)]
-struct Entry {
+/// Keys and values of a path, with the places of the keys.
+type Entry = BTreeMap<Spanned<String>, Value>;
+
+/// A path: where its scenario comes from, and its limits.
+#[derive(Default)]
+struct Source {
     preset: Option<String>,
-    rival: Option<Spanned<String>>,
-    #[serde(default)]
+    scenario: Option<String>,
+    rival: Option<String>,
     set: BTreeMap<String, String>,
-    #[serde(flatten)]
-    limits: BTreeMap<String, Limit>,
+    limits: Vec<(String, Limit)>,
+}
+
+impl Source {
+    /// Reads the keys of a path. An error has the place of its key.
+    fn read(name: &str, entry: &Entry) -> Result<Self, (Range<usize>, String)> {
+        let mut source = Self::default();
+        for (key, value) in entry {
+            let (at, key) = (key.span(), key.get_ref().as_str());
+            let wrong = |expected: &str| {
+                (at.clone(), format!("path.{name}.{key}: found {value}, expected {expected}"))
+            };
+            let text = || value.as_str().map(str::to_owned);
+            match key {
+                "preset" => source.preset = Some(text().ok_or_else(|| wrong("the name of a preset"))?),
+                "scenario" => {
+                    let expected = "the path of a scenario file, such as \"mine.toml\"";
+                    source.scenario = Some(text().ok_or_else(|| wrong(expected))?);
+                }
+                "rival" => source.rival = Some(text().ok_or_else(|| wrong("a congestion control"))?),
+                "set" => {
+                    let expected = "a table of keys and their values as text, such as { \"link.wan.delay\" = \"20 ms\" }";
+                    source.set = value.clone().try_into().map_err(|_| wrong(expected))?;
+                }
+                metric => {
+                    let expected = "{ at_least = NUMBER } or { at_most = NUMBER }, or both, for a metric; or one of the keys preset, scenario, \
+                                    rival and set";
+                    let limit: Limit = value.clone().try_into().map_err(|_| wrong(expected))?;
+                    let bounds = [limit.at_least, limit.at_most];
+                    if bounds == [None, None] || bounds.iter().flatten().any(|bound| !bound.is_finite()) {
+                        return Err(wrong(expected));
+                    }
+                    source.limits.push((metric.to_owned(), limit));
+                }
+            }
+        }
+        // In the order of their names, whatever the file's.
+        source.limits.sort_by(|a, b| a.0.cmp(&b.0));
+        Ok(source)
+    }
 }
 
 /// Limits of metrics on paths.
@@ -71,6 +115,10 @@ struct Entry {
 /// rival = "cubic"                     # a download over TCP of the host `rival`, from the beginning, "rival.rival" in results
 /// set = { "link.wan.delay" = "20 ms" }
 /// fairness = { at_least = 0.3 }
+///
+/// [path.my-line]
+/// scenario = "my-line.toml"           # a scenario of your own with two hosts of `host = "outside"`, relative to the budget's folder
+/// delay_p99_ms = { at_most = 100 }
 /// ```
 ///
 /// You choose the names of the metrics.
@@ -87,20 +135,31 @@ fn line(text: &str, at: Range<usize>) -> usize {
     1 + text[..at.start.min(text.len())].matches('\n').count()
 }
 
-/// The scenario of an entry as text: the preset, and a rival's flow behind it.
-fn scenario(name: &str, entry: &Entry) -> Result<Path, String> {
-    let preset = entry.preset.as_deref().unwrap_or(name);
-    let found = stillair_sim::scenario::paths::preset(preset)?;
-    let rival = entry.rival.as_ref().map(Spanned::get_ref);
-    let flow = rival.map_or(String::new(), |controller| {
+/// The path of an entry: a preset, or a scenario file in the folder of the budget `file`, and a rival's flow behind it.
+fn path(name: &str, source: &Source, file: &str) -> Result<Path, String> {
+    let (text, from) = match (&source.scenario, &source.preset) {
+        (Some(_), Some(_)) => return Err("found both preset and scenario, expected one of them".to_owned()),
+        (Some(scenario), None) => {
+            let at = FilePath::new(file).parent().unwrap_or_else(|| FilePath::new("")).join(scenario);
+            let text = fs::read_to_string(&at).map_err(|error| {
+                format!("scenario: found {scenario:?}, expected a readable file at {} ({error})", at.display())
+            })?;
+            (text, at.display().to_string())
+        }
+        (None, preset) => {
+            let found = stillair_sim::scenario::paths::preset(preset.as_deref().unwrap_or(name))?;
+            (found.text.to_owned(), found.name.to_owned())
+        }
+    };
+    let flow = source.rival.as_ref().map_or(String::new(), |controller| {
         format!("\n[[flow]]\nname = \"rival\"\nkind = \"tcp\"\nfrom = \"rival-server\"\nto = \"rival\"\ncongestion_control = {controller:?}\n")
     });
-    let sets: Vec<(&str, &str)> = entry.set.iter().map(|(k, v)| (k.as_str(), v.as_str())).collect();
-    Path::parse(&format!("{}{flow}", found.text), preset, &sets).map_err(|error: LinkError| error.to_string())
+    let sets: Vec<(&str, &str)> = source.set.iter().map(|(k, v)| (k.as_str(), v.as_str())).collect();
+    Path::parse(&format!("{text}{flow}"), &from, &sets).map_err(|error: LinkError| error.to_string())
 }
 
 impl Budget {
-    /// Reads a budget from TOML text; `file` is its name in error messages.
+    /// Reads a budget from TOML text; `file` is its name in error messages. Paths of scenario files are relative to the folder of `file`.
     ///
     /// # Errors
     /// The budget is wrong: file, line, what was found and what would be right.
@@ -118,24 +177,17 @@ impl Budget {
         let (mut paths, mut limits) = (Vec::new(), Vec::new());
         for (name, entry) in &read.path {
             let (at, name) = (name.span(), name.get_ref());
+            let source = Source::read(name, entry).map_err(|(at, says)| wrong(at, says))?;
             let path =
-                scenario(name, entry).map_err(|says| wrong(at.clone(), format!("path.{name}: {says}")))?;
+                path(name, &source, file).map_err(|says| wrong(at.clone(), format!("path.{name}: {says}")))?;
             paths.push((name.clone(), path));
-            if entry.limits.is_empty() {
+            if source.limits.is_empty() {
                 return Err(wrong(
                     at,
                     format!("path.{name}: found no limit, expected a metric such as delay_p99_ms"),
                 ));
             }
-            for (metric, limit) in &entry.limits {
-                let bounds = [limit.at_least, limit.at_most];
-                if bounds == [None, None] || bounds.iter().flatten().any(|bound| !bound.is_finite()) {
-                    let says =
-                        format!("path.{name}.{metric}: expected at_least or at_most, or both, as numbers");
-                    return Err(wrong(at, says));
-                }
-                limits.push((name.clone(), metric.clone(), *limit));
-            }
+            limits.extend(source.limits.into_iter().map(|(metric, limit)| (name.clone(), metric, limit)));
         }
         if paths.is_empty() {
             return Err(wrong(
@@ -196,9 +248,39 @@ mod tests {
             ("seeds = 0\npath.vdsl-40-10.x.at_most = 1\n", "b.toml:1: seeds: found 0, expected 1 to 1000"),
             ("\n[path.home]\nx.at_most = 1\n", "b.toml:2: path.home: found no path \"home\""),
             ("[path.vdsl-40-10]\n", "b.toml:1: path.vdsl-40-10: found no limit"),
-            ("[path.vdsl-40-10]\nx = {}\n", "b.toml:1: path.vdsl-40-10.x: expected at_least or at_most"),
-            ("[path.vdsl-40-10]\nx.at_most = nan\n", "b.toml:1: path.vdsl-40-10.x: expected at_least or"),
-            ("[path.vdsl-40-10]\nx.at_mst = 1\n", "b.toml:1: unknown field `at_mst`"),
+            (
+                "[path.vdsl-40-10]\nx = {}\n",
+                "b.toml:2: path.vdsl-40-10.x: found {}, expected { at_least = NUMBER } or { at_most = NUMBER }",
+            ),
+            ("[path.vdsl-40-10]\n\nx.at_most = nan\n", "b.toml:3: path.vdsl-40-10.x: found"),
+            (
+                "[path.vdsl-40-10]\ny.at_most = 1\nx.at_mst = 1\n",
+                "b.toml:3: path.vdsl-40-10.x: found { at_mst = 1 }, expected { at_least",
+            ),
+            (
+                "[path.vdsl-40-10]\ndelay = 3\n",
+                "b.toml:2: path.vdsl-40-10.delay: found 3, expected { at_least",
+            ),
+            (
+                "[path.p]\nx.at_most = 1\npreset = 3\n",
+                "b.toml:3: path.p.preset: found 3, expected the name of a preset",
+            ),
+            (
+                "[path.p]\nx.at_most = 1\nscenario = [\"a.toml\"]\n",
+                "b.toml:3: path.p.scenario: found [\"a.toml\"], expected the path of a scenario file",
+            ),
+            (
+                "[path.p]\nx.at_most = 1\nset = { \"link.wan.delay\" = 3 }\n",
+                "b.toml:3: path.p.set: found { \"link.wan.delay\" = 3 }, expected a table",
+            ),
+            (
+                "\n[path.p]\nx.at_most = 1\nscenario = \"none.toml\"\n",
+                "b.toml:2: path.p: scenario: found \"none.toml\", expected a readable file at none.toml",
+            ),
+            (
+                "[path.p]\nx.at_most = 1\nscenario = \"a.toml\"\npreset = \"vdsl-40-10\"\n",
+                "b.toml:1: path.p: found both preset and scenario",
+            ),
             (
                 "[path.p]\npreset = \"vdsl-40-10\"\nrival = \"cubik\"\nx.at_most = 1\n",
                 "b.toml:1: path.p: vdsl-40-10:",
@@ -207,6 +289,29 @@ mod tests {
         ] {
             assert!(says(text).starts_with(found), "{}", says(text));
         }
+    }
+
+    #[test]
+    fn a_scenario_file_is_found_from_the_folder_of_the_budget() {
+        let folder = std::env::temp_dir().join(format!("stillair-budget-{}", std::process::id()));
+        fs::create_dir_all(folder.join("nets")).expect("a folder");
+        let mine = "name = \"mine\"\nduration = \"20 s\"\n\
+            link.l = { kind = \"access\", rate = \"20 Mbit/s\", buffer = \"256 KiB\", delay = \"10 ms\", customer = \"client\" }\n\
+            node.server = { profile = \"linux-6.12\", host = \"outside\", interface.eth0.link = \"l\" }\n\
+            node.client = { profile = \"linux-6.12\", host = \"outside\", interface.eth0.link = \"l\" }\n";
+        fs::write(folder.join("nets/mine.toml"), mine).expect("a file");
+        fs::write(folder.join("nets/wrong.toml"), mine.replace("20 Mbit", "20 Mbyte")).expect("a file");
+        let file = folder.join("own.toml").display().to_string();
+        let text = |name: &str| {
+            format!("seeds = 2\n[path.mine]\nscenario = \"nets/{name}.toml\"\nset = {{ \"link.l.delay\" = \"30 ms\" }}\ndelay_p99_ms = {{ at_most = 100 }}\n")
+        };
+        let budget = Budget::read(&text("mine"), &file).expect("a budget");
+        let case = budget.case("mine", 1).expect("a case");
+        assert_eq!(case.on.scenario().name, "mine");
+        assert_eq!(case.link().expect("a link").path().endpoints().collect::<Vec<_>>(), ["server", "client"]);
+        let says = Budget::read(&text("wrong"), &file).expect_err("a mistake").to_string();
+        assert!(says.starts_with(&format!("{file}:2: path.mine: ")) && says.contains("wrong.toml:3: link.l.rate"), "{says}");
+        fs::remove_dir_all(folder).expect("the folder");
     }
 
     #[test]

@@ -185,9 +185,19 @@ impl TxQueues {
         Self { queues: fed.iter().filter_map(one).collect(), place }
     }
 
+    /// Changes the parameters of the qdiscs from `from` to `to`, where [`Qdisc::change`] can. Returns false if it cannot.
+    // linux: net/sched/sch_api.c tc_modify_qdisc (6.12) - `tc qdisc replace` of the same kind changes the qdisc that is there.
+    pub fn change(&mut self, from: &QdiscConfig, to: &QdiscConfig) -> bool {
+        let changed = self.queues.iter_mut().all(|queue| queue.qdisc.change(from, to));
+        if changed {
+            self.queues.iter_mut().for_each(|queue| queue.held_until = Instant::ZERO);
+        }
+        changed
+    }
+
     /// Replaces the qdiscs. Packets in the old qdiscs are dropped. `config` must have a qdisc wherever there is one now.
     // linux: net/sched/sch_generic.c qdisc_reset (6.12) - what the device has turned down is freed too.
-    // deviation: options that change are another discipline - `tc qdisc change` keeps what waits, and the counters.
+    // deviation: options that [`Qdisc::change`] cannot change begin with an empty qdisc - `tc qdisc change` keeps packets and counters.
     pub fn replace<S: Sink>(
         &mut self,
         now: Instant,

@@ -43,6 +43,11 @@ impl Bucket {
         Self { pace, depth, tokens: depth }
     }
 
+    /// Changes rate and depth; the tokens stay.
+    pub(super) fn change(&mut self, to: Self) {
+        (self.pace, self.depth) = (to.pace, to.depth);
+    }
+
     /// What is left once a packet has taken its tokens: what was gathered since the last one fills it up to its depth before.
     // linux: net/sched/sch_htb.c htb_accnt_tokens, net/sched/sch_tbf.c tbf_dequeue (6.1).
     #[inline]

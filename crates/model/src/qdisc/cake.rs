@@ -106,6 +106,16 @@ impl Cake {
         }
     }
 
+    /// Changes the bandwidth. Packets that wait leave at the new one, after the time that the last packet has used at the old one.
+    // linux: net/sched/sch_cake.c cake_change, cake_reconfigure, cake_set_rate (6.1) - sets rates, quanta, targets and the memory limit;
+    // queues, deficits and time_next_packet stay.
+    pub(super) fn change(&mut self, bandwidth: Option<Rate>) {
+        self.params.bandwidth = bandwidth;
+        self.tins.iter_mut().enumerate().for_each(|(n, tin)| tin.change(&self.params, n));
+        self.pace = Pace::new(bandwidth.map_or(0, tins::bytes_a_second));
+        self.memory_limit = tins::memory_limit(&self.params);
+    }
+
     /// Until when the shaper holds back, if it does.
     #[inline]
     fn held_until(&self, now: Instant) -> Option<Instant> {

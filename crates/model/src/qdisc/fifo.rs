@@ -52,6 +52,12 @@ impl Fifo {
         Self { params, place, list: PktList::default(), stats: QdiscStats::default() }
     }
 
+    /// Changes the limit. Packets beyond a smaller one stay.
+    // linux: net/sched/sch_fifo.c fifo_init (4.6) - a change sets the limit only.
+    pub(super) fn change(&mut self, params: FifoParams) {
+        self.params = params;
+    }
+
     /// Appends the packet. Refuses it if the queue is full.
     // linux: net/sched/sch_fifo.c pfifo_enqueue, bfifo_enqueue (4.6) - packets are compared before, bytes with the new
     // packet counted in: both limits are kept, never exceeded.

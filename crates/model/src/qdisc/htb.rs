@@ -108,6 +108,19 @@ impl Htb {
         }
     }
 
+    /// Changes the rates. The packets of the class wait until its debt is paid, and leave at the new rate then.
+    // linux: net/sched/sch_htb.c htb_change_class (6.1) - sets rates and bursts of an existing class and leaves its tokens, which are
+    // times, and its place in the wait queue.
+    pub(super) fn change(&mut self, params: &HtbParams) {
+        self.rate.change(full(params.rate, params.burst));
+        self.ceil.change(full(params.ceil, params.cburst));
+    }
+
+    /// The qdisc of the class, to be changed.
+    pub(super) fn child_mut(&mut self) -> &mut Qdisc {
+        &mut self.child
+    }
+
     /// Passes the packet to the class.
     // linux: net/sched/sch_htb.c htb_enqueue (6.1) - what its discipline drops when it dequeues is no drop of the class.
     #[inline]

@@ -270,6 +270,42 @@ impl Qdisc {
         }
     }
 
+    /// Changes the parameters as `tc qdisc change` does, keeping the packets: rates of htb, tbf and cake, all parameters of netem, the limit
+    /// of a fifo. Returns false, with nothing changed, if `from`, the parameters so far, and `to` differ in anything else.
+    pub fn change(&mut self, from: &QdiscConfig, to: &QdiscConfig) -> bool {
+        if from == to {
+            return true;
+        }
+        match (self, from, to) {
+            (Self::Fifo(fifo), QdiscConfig::Fifo(from), QdiscConfig::Fifo(to)) if from.name() == to.name() => {
+                fifo.change(*to);
+            }
+            (Self::Netem(netem), QdiscConfig::Netem(_, from), QdiscConfig::Netem(params, to)) if from == to => {
+                netem.change(*params);
+            }
+            (Self::Tbf(tbf), QdiscConfig::Tbf(from), QdiscConfig::Tbf(to)) => {
+                if !tbf.child_mut().change(&from.child, &to.child) {
+                    return false;
+                }
+                tbf.change(to);
+            }
+            (Self::Htb(htb), QdiscConfig::Htb(from), QdiscConfig::Htb(to)) => {
+                if !htb.child_mut().change(&from.child, &to.child) {
+                    return false;
+                }
+                htb.change(to);
+            }
+            (Self::Cake(cake), QdiscConfig::Cake(from), QdiscConfig::Cake(to)) => {
+                if *from != (cake::CakeParams { bandwidth: from.bandwidth, ..*to }) {
+                    return false;
+                }
+                cake.change(to.bandwidth);
+            }
+            _ => return false,
+        }
+        true
+    }
+
     /// The child qdisc, if there is one.
     pub fn child(&self) -> Option<&Self> {
         match self {

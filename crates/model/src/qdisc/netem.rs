@@ -183,6 +183,17 @@ impl Netem {
         }
     }
 
+    /// Changes the parameters. Packets that wait keep their departure times; with a rate, later ones follow the last of them.
+    // linux: net/sched/sch_netem.c netem_change (6.1) - packets in the queue keep their time_to_send; correlations start again.
+    pub(super) fn change(&mut self, params: NetemParams) {
+        self.params = params;
+        let mut correlated = |share| Correlated::new(share, &mut self.stream);
+        self.delays = correlated(params.delay_correlation);
+        self.losses = correlated(params.loss.correlation);
+        self.duplicates = correlated(params.duplicate.correlation);
+        self.reorders = correlated(params.reorder.correlation);
+    }
+
     /// Loses, duplicates or delays the packet. For a lost packet the sender gets `Enqueue::Queued`, beyond the limit `Enqueue::Dropped`.
     // linux: net/sched/sch_netem.c netem_enqueue (6.1) - a packet that would be doubled and lost goes on alone; the copy,
     // which is charged to nobody, goes first and is not doubled again; of a packet that was doubled nobody hears that it

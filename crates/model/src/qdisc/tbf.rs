@@ -90,6 +90,20 @@ impl Tbf {
         }
     }
 
+    /// Changes the rates. Both buckets are full, and packets that wait leave at the new rate.
+    // linux: net/sched/sch_tbf.c tbf_change (6.1) - sets rates and limits, fills the buckets and keeps the child with its packets. The
+    // watchdog stays armed: without another packet, the first one waits as long as it would have at the old rate.
+    pub(super) fn change(&mut self, params: &TbfParams) {
+        self.rate = full(params.rate, params.burst);
+        self.peak = params.peak.map(|peak| full(peak.rate, peak.mtu));
+        self.max_size = params.peak.map_or(params.burst, |peak| params.burst.min(peak.mtu));
+    }
+
+    /// The child, to be changed.
+    pub(super) fn child_mut(&mut self) -> &mut Qdisc {
+        &mut self.child
+    }
+
     /// Passes the packet to the child. A packet that is too large is split into segments. Refuses the packet if its segments are too large.
     // linux: net/sched/sch_tbf.c tbf_enqueue, tbf_segment (6.1) - all is well if one segment was taken.
     #[inline]

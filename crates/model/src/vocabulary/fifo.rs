@@ -116,6 +116,15 @@ impl<T: Copy> Fifo<T> {
         if n < self.len() { Some(self.slots[self.place(self.taken.wrapping_add(n))]) } else { None }
     }
 
+    /// The value that has `n` before it, to be changed.
+    pub fn nth_mut(&mut self, n: usize) -> Option<&mut T> {
+        if n >= self.len() {
+            return None;
+        }
+        let at = self.place(self.taken.wrapping_add(n));
+        Some(&mut self.slots[at])
+    }
+
     /// Puts a value where `n` are before it; those behind move.
     pub fn insert(&mut self, n: usize, value: T) {
         let mut free = self.len();
@@ -178,6 +187,10 @@ mod tests {
                     35..40 => {
                         fifo.last_mut().into_iter().for_each(|last| *last += 1);
                         deque.back_mut().into_iter().for_each(|last| *last += 1);
+                    }
+                    53..56 => {
+                        fifo.nth_mut(op as usize % 4).into_iter().for_each(|value| *value += 1);
+                        deque.get_mut(op as usize % 4).into_iter().for_each(|value| *value += 1);
                     }
                     _ => {
                         fifo.push(op);

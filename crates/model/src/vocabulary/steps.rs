@@ -116,7 +116,13 @@ pub enum Step<'a> {
         /// The other packet.
         to: Pkt,
     },
-    /// A wired device has taken a packet, and will send it.
+    /// The rate or delay of a wire changes. All that was reported of its use after this instant is void; a `Wired` step follows for each
+    /// packet whose bits have not all left.
+    WireChanged {
+        /// The interface of the sending device.
+        from: IfId,
+    },
+    /// A wired device has taken a packet, and will send it; or its times have changed.
     Wired {
         /// The packet.
         p: Pkt,

@@ -35,6 +35,11 @@ impl Instant {
     pub const fn saturating_since(self, earlier: Self) -> Duration {
         Duration(self.0.saturating_sub(earlier.0))
     }
+    /// The instant `d` earlier, or the start of the run.
+    #[must_use]
+    pub const fn before(self, d: Duration) -> Self {
+        Self(self.0.saturating_sub(d.0))
+    }
 }
 
 impl Duration {

@@ -6,6 +6,7 @@
 use alloc::collections::VecDeque;
 
 use crate::qdisc::cake::Framing;
+use super::retime::{Retimer, earliest, pace};
 use crate::vocabulary::{Bytes, Duration, ETHERNET_HEADER, Instant, PlaceId, Rate};
 
 /// Size of the buffer before a line.
@@ -20,7 +21,7 @@ pub enum LineBuffer {
 /// One direction of a line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LineParams {
-    /// Rate of the line.
+    /// Rate of the line; zero during an outage.
     pub rate: Rate,
     /// Buffer before the line.
     pub buffer: LineBuffer,
@@ -35,15 +36,31 @@ pub(super) struct Line {
     /// What is full is told of by this name.
     pub(super) place: PlaceId,
     busy_until: Instant,
-    /// Packets that came, each with the instant at which the line begins to send it.
-    waiting: VecDeque<(Instant, u32)>,
+    waiting: VecDeque<Waiting>,
     /// Bytes of those.
     bytes: u64,
 }
 
+/// A packet that found the line busy. It leaves the buffer when its first bit is sent.
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    begins: Instant,
+    /// Arrival at the modem.
+    at: Instant,
+    bytes: u32,
+}
+
+/// A step of a line's rate, while its packets are timed again.
+pub(super) struct LineStep {
+    pub(super) retimer: Retimer,
+    old: Rate,
+    waiting: VecDeque<Waiting>,
+}
+
 impl Line {
     pub(super) fn new(params: LineParams) -> Self {
-        let (busy_until, waiting) = (Instant::ZERO, VecDeque::new());
+        let (busy_until, waiting) = (earliest(params.rate, Instant::ZERO), VecDeque::new());
+        let params = LineParams { rate: pace(params.rate), ..params };
         Self { params, place: PlaceId(0), busy_until, waiting, bytes: 0 }
     }
 
@@ -52,15 +69,62 @@ impl Line {
         self.busy_until.max(at)
     }
 
-    /// Changes the rate for later packets; packets in the buffer leave at the old rate.
-    // deviation: what waits is sent at the rate that the line had when it came.
-    pub(super) fn change(&mut self, rate: Rate) {
-        self.params.rate = rate;
+    /// The rate, as of [`pace`].
+    pub(super) fn rate(&self) -> Rate {
+        self.params.rate
     }
 
-    /// The line sends nothing before this instant.
-    pub(super) fn waits_until(&mut self, at: Instant) {
-        self.busy_until = self.busy_until.max(at);
+    /// Begins a step to the retimer's rate. The packets on the line and in the buffer follow one by one, by [`Line::again`].
+    pub(super) fn step(&mut self, now: Instant, rate: Rate, retimer: Retimer) -> LineStep {
+        self.begin(now);
+        let old = core::mem::replace(&mut self.params.rate, rate);
+        (self.busy_until, self.bytes) = (retimer.next, 0);
+        LineStep { retimer, old, waiting: core::mem::take(&mut self.waiting) }
+    }
+
+    /// The next packet that would have left the line at `sent`, after the step. Returns its arrival at the modem, which `port` may
+    /// change, and its new start and end on the line. Packets that have reached the modem keep their place in the buffer; a later one
+    /// may find it full.
+    pub(super) fn again(
+        &mut self,
+        now: Instant,
+        step: &mut LineStep,
+        (sent, len): (Instant, u32),
+        port: &Retimer,
+    ) -> (Instant, Option<(Instant, Instant)>) {
+        let bytes = len + ETHERNET_HEADER;
+        let whole = self.on_line(bytes);
+        let begins = sent.before(step.old.time_for(whole));
+        let has_begun = begins <= now || step.retimer.is_cut(sent);
+        let at = match step.waiting.front() {
+            _ if has_begun => begins.min(now),
+            Some(waiting) if waiting.begins == begins => step.waiting.pop_front().map_or(begins, |of| of.at),
+            // It finds the line idle.
+            _ => begins,
+        };
+        let at = port.scaled(at);
+        if at > now {
+            let begins = self.free_from(at);
+            return (at, self.push(at, len).map(|sent| (begins, sent)));
+        }
+        let (begins, sent) = step.retimer.frame(sent, whole);
+        if !has_begun {
+            self.waiting.push_back(Waiting { begins, at, bytes });
+            self.bytes += u64::from(bytes);
+        }
+        self.busy_until = sent;
+        (at, Some((begins, sent)))
+    }
+
+    /// Packets whose first bit is sent by now leave the buffer.
+    #[inline(always)]
+    fn begin(&mut self, at: Instant) {
+        while let Some(&Waiting { begins, bytes, .. }) = self.waiting.front()
+            && begins <= at
+        {
+            self.waiting.pop_front();
+            self.bytes -= u64::from(bytes);
+        }
     }
 
     /// A packet of `len` bytes from the IP header on arrives; instants must not decrease. Returns when its last bit has left, or
@@ -68,12 +132,7 @@ impl Line {
     // spec: docsis MULPIv3.1 C.2.2.7.11 (Buffer Control) - the buffer of a service flow is counted in bytes of the packets that wait; what does
     // not fit is dropped as it comes.
     pub(super) fn push(&mut self, at: Instant, len: u32) -> Option<Instant> {
-        while let Some(&(begins, bytes)) = self.waiting.front()
-            && begins <= at
-        {
-            self.waiting.pop_front();
-            self.bytes -= u64::from(bytes);
-        }
+        self.begin(at);
         let bytes = len + ETHERNET_HEADER;
         let begins = self.free_from(at);
         if begins > at {
@@ -84,7 +143,7 @@ impl Line {
             if !fits {
                 return None;
             }
-            self.waiting.push_back((begins, bytes));
+            self.waiting.push_back(Waiting { begins, at, bytes });
             self.bytes += u64::from(bytes);
         }
         self.busy_until = begins + self.time_for(bytes);
@@ -92,8 +151,13 @@ impl Line {
     }
 
     fn time_for(&self, bytes: u32) -> Duration {
+        self.params.rate.time_for(self.on_line(bytes))
+    }
+
+    /// Bytes that a packet takes on the line.
+    fn on_line(&self, bytes: u32) -> Bytes {
         let (_, whole) = self.params.framing.sizes(bytes);
-        self.params.rate.time_for(Bytes::new(u64::from(whole)))
+        Bytes::new(u64::from(whole))
     }
 }
 

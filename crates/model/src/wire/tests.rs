@@ -90,7 +90,7 @@ fn a_full_ring_stops_the_queue_and_a_quarter_free_wakes_it() {
 }
 
 /// A TCP packet of full segments, the last with `rest` bytes.
-fn tcp(b: &mut Bench, segs: u16, rest: u32) -> Pkt {
+pub(super) fn tcp(b: &mut Bench, segs: u16, rest: u32) -> Pkt {
     let payload = u32::from(segs - 1) * 1448 + rest;
     let new = NewPacket {
         now: us(0),

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use stillair_model::vocabulary::{Instant, Seed, Sink, Tee};
 
 use crate::recorder::{Exchanges, QdiscSummary, Recorder, RunSummary, Sojourn};
-use crate::scenario::{Scenario, changes};
+use crate::scenario::{Scenario, changes, keep_devices};
 use crate::world::{self, TcpSocket, Wired, World};
 use sampling::Samples;
 
@@ -152,8 +152,9 @@ impl<'a, S: Records> Session<'a, S> {
         self.turn_into(Box::new(to.clone()))
     }
 
-    fn turn_into(&mut self, to: Box<Scenario>) -> Result<(), String> {
+    fn turn_into(&mut self, mut to: Box<Scenario>) -> Result<(), String> {
         let from = self.changed.as_deref().unwrap_or(&self.scenario);
+        keep_devices(from, &mut to);
         let all = changes(from, &to)?;
         self.world.change(from, &to, &all, self.seed);
         self.changed = Some(to);

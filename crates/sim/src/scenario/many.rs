@@ -16,7 +16,7 @@ type Group = (String, Vec<String>);
 pub(super) const MOST: i64 = 16_000;
 
 /// The key.
-const COUNT: &str = "count";
+pub(super) const COUNT: &str = "count";
 
 /// Keys of channels whose lists name nodes.
 const HEARING: [&str; 2] = ["deaf", "faint"];
@@ -91,7 +91,8 @@ fn members(nodes: &Table, groups: &[Group]) -> Table {
             out.0.push((name.clone(), item));
             continue;
         };
-        if let Value::Table(node) = &mut item.value {
+        // A member of several keeps the key: it tells flows that they have many ends.
+        if let (Value::Table(node), [_]) = (&mut item.value, all) {
             node.0.retain(|(key, _)| key != COUNT);
         }
         for (n, member) in all.iter().enumerate() {

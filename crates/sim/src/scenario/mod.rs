@@ -26,6 +26,7 @@ mod many;
 mod mtu;
 mod network;
 mod notes;
+mod notes_time;
 mod outside;
 pub mod parts;
 mod path;
@@ -75,7 +76,7 @@ pub use quinn::{AckFrequency, Crypto, QuicStack, QuinnControl, QuinnOptions};
 pub use read::{Reader, parse, sweep};
 pub use record::{Record, Stretch};
 pub use scheme::Scheme;
-pub use step::{Change, Step, changeable, changes};
+pub use step::{Change, Step, changeable, changes, keep_devices};
 pub use trace::PathTrace;
 
 /// A whole experiment: nodes, their connections, and their traffic.

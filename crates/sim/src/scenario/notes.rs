@@ -60,6 +60,8 @@ impl Scenario {
                 notes.extend(self.weightless(&key, station));
             }
         }
+        notes.extend(self.outages());
+        notes.extend(self.starts());
         notes
     }
 }
@@ -355,7 +357,7 @@ fn too_fast(key: &str, interface: &Interface, own: InterfaceRef, link: &Link) ->
     let one = |(what, bps, way): (&str, Option<u64>, usize)| {
         let (bps, (of, most)) = (bps?, rate(&link.params[way])?);
         let mbps = |bps: u64| bps as f64 / 1e6;
-        (bps > most).then(|| {
+        (bps > most && most > 0).then(|| {
             format!(
                 "{key}: {what} is shaped to {} Mbit/s, and its {of} carries {}: packets wait before that {of}, where the shaper does not see them",
                 mbps(bps),

@@ -336,8 +336,14 @@ impl Typed for Duration {
 
 impl Typed for Rate {
     fn read(field: &Field<'_>) -> Result<Self, Fault> {
-        let rate = field.unit(units::rate)?;
+        let zero = matches!(field.form, Form::RateOrZero(..));
+        let rate = field.unit(if zero { units::rate_or_zero } else { units::rate })?;
         match field.form {
+            Form::RateOrZero(least, why)
+                if rate.bps() > 0 && rate < units::rate(least).expect("the bound of a form is a rate") =>
+            {
+                Err(field.wrong(format!("0 bit/s (an outage), or {}", rate_bound(least, why))))
+            }
             Form::RateFrom(least, why)
                 if rate < units::rate(least).expect("the bound of a form is a rate") =>
             {

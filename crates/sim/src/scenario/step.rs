@@ -3,7 +3,7 @@
 use serde_json::Value;
 use stillair_model::qdisc::QdiscConfig;
 use stillair_model::vocabulary::Duration;
-use stillair_model::wire::WireParams;
+use stillair_model::wire::{EthernetParams, WireParams};
 
 use super::contract::{Form, Key, Shape};
 use super::document::{Table, unquoted};
@@ -46,9 +46,11 @@ static SHAPE: Shape = Shape {
                 pattern: r"^[^=]+=.+$",
                 examples: &["link.lan.rate=10 Mbit/s", "node.sta.position=10 m, 0 m"],
             }),
-            "what is another from then on; all other keys stay as they are. A link that becomes shorter sends nothing until its packets under way \
-             can no more be overtaken. Another `qdisc` begins empty, as by `tc qdisc replace`: what waits in the one before is dropped; its `netem` \
-             has the losses of a wire",
+            "keys to change; all others keep their value. A link's `rate` applies to what is left of the frame being sent and to all packets \
+             that wait in the transmit ring and the modem; `0 bit/s` is an outage, after which the waiting packets are sent. A buffer given as \
+             a time keeps its bytes. A shortened link pauses until packets in flight cannot be overtaken. New rates of `tbf`, `htb` and `cake` apply \
+             to packets that wait, and packets in `netem` keep their departure times, as with `tc qdisc change`; so does a fifo's `limit`. With any \
+             other change the new `qdisc` starts empty and the packets of the old one are dropped",
         ),
     ]],
 };
@@ -115,8 +117,9 @@ pub(super) fn read(tree: &Table, scenario: &Scenario, parts: &Parts) -> Result<V
             now.set(key, value.trim()).map_err(|fault| here(set.item.origin, fault))?;
         }
         section.finish()?;
-        let to = decoded(&now, parts).map_err(|fault| here(one.item.origin, fault))?;
+        let mut to = decoded(&now, parts).map_err(|fault| here(one.item.origin, fault))?;
         let before = steps.last().map_or(scenario, |step| &*step.to);
+        keep_devices(before, &mut to);
         changes(before, &to)
             .map_err(|why| one.found(why, "a change of rates, delays, losses and disciplines alone"))?;
         steps.push(Step { at, to: Box::new(to) });
@@ -127,6 +130,22 @@ pub(super) fn read(tree: &Table, scenario: &Scenario, parts: &Parts) -> Result<V
 /// A mistake that a change makes is one of the step.
 fn here(origin: Origin, fault: Fault) -> Fault {
     Fault::new(origin, fault.key, fault.found, fault.expected)
+}
+
+/// Leaves devices as they are while the rate of their link changes: a buffer that is given as a time keeps its bytes, and in an outage a
+/// network adapter keeps the settings that it has at its rate.
+pub fn keep_devices(from: &Scenario, to: &mut Scenario) {
+    for (old, new) in from.links.iter().zip(&mut to.links) {
+        for (old, new) in old.params.iter().zip(&mut new.params) {
+            match (old, new) {
+                (WireParams::Access(_, old), WireParams::Access(_, new)) => new.buffer = old.buffer,
+                (WireParams::Ethernet(old), WireParams::Ethernet(new)) if new.rate.bps() == 0 => {
+                    *new = EthernetParams { rate: new.rate, delay: new.delay, ..*old };
+                }
+                _ => {}
+            }
+        }
+    }
 }
 
 /// The parts in which `to` differs from `from`. The error names a difference that a run cannot make.

@@ -44,6 +44,14 @@ pub(super) fn rate(text: &str) -> Result<Rate, Expected> {
     }
 }
 
+/// The same, or zero.
+pub(super) fn rate_or_zero(text: &str) -> Result<Rate, Expected> {
+    match quantity(text, &RATES) {
+        Some(Quantity::Whole(0)) => Ok(Rate::from_bps(0)),
+        _ => rate(text),
+    }
+}
+
 /// A number of bytes such as `64 KiB`.
 pub(super) fn bytes(text: &str) -> Result<u64, Expected> {
     match quantity(text, &SIZES) {

@@ -102,6 +102,15 @@ fn host(table: &mut [CakeHost], hash: u32) -> u16 {
 }
 
 impl Tin {
+    /// Changes the tin's share of a rate.
+    pub(super) fn change(&mut self, params: &CakeParams, n: usize) {
+        let share = params.tins.share(n, params.bandwidth.map_or(0, tins::bytes_a_second));
+        self.pace = Pace::new(share.threshold);
+        self.law = tins::law(params, self.pace);
+        (self.quantum, self.threshold) = (share.quantum, share.threshold);
+        self.flow_quantum = tins::flow_quantum(share.threshold);
+    }
+
     /// Tin `n` of those that `params` ask for, with everything empty.
     pub(super) fn new(params: &CakeParams, n: usize) -> Self {
         let rate = params.bandwidth.map_or(0, tins::bytes_a_second);

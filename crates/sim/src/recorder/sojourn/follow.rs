@@ -142,6 +142,10 @@ impl Sojourn {
                     *self.place(to) = Some(copy);
                 }
             }
+            Step::WireChanged { from } => {
+                let wire = self.wire_of(from.index());
+                self.resources[wire..wire + 2].iter_mut().for_each(|r| r.cut(ns));
+            }
             Step::Wired { p, from, times } => self.wired(now, packets, p, from.index(), times),
             Step::Pushed { p, dev } => {
                 let peer = packets.get(p).peer.0;
@@ -232,25 +236,32 @@ impl Sojourn {
             let resource = &mut self.resources[resource];
             resource.track.push(begins.nanos(), IDLE);
             resource.track.push(sent.nanos(), SERVES);
-            resource.serves_station(station, begins.nanos(), sent.nanos());
-            resource.serves(whose, begins.nanos(), sent.nanos());
+            // What was before a change of the wire is known.
+            let begins = begins.max(now).nanos();
+            if begins < sent.nanos() {
+                resource.serves_station(station, begins, sent.nanos());
+                resource.serves(whose, begins, sent.nanos());
+            }
         };
         busy(wire, begins, sent);
         if let Some((begins, sent)) = line {
             busy(wire + 1, begins, sent);
         }
         let Some(walk) = self.walk(p) else { return };
-        if walk.state != State::Queued {
-            return self.trouble(now, "comes to a device past its queue", p);
+        let ns = now.nanos();
+        match walk.state {
+            State::Queued => walk.left(Layer::Qdisc, ns, State::InOrder),
+            // The wire has changed while the packet waited for it.
+            State::InOrder if walk.since > ns => walk.cut(ns),
+            _ => return self.trouble(now, "comes to a device past its queue", p),
         }
-        walk.left(Layer::Qdisc, now.nanos(), State::InOrder);
-        walk.stay(Layer::Hardware, now.nanos(), begins.nanos(), Waits::Wire { resource: wire as u32 });
-        walk.leaves(begins.nanos(), sent.nanos());
+        walk.stay(Layer::Hardware, ns, begins.nanos(), Waits::Wire { resource: wire as u32 });
+        walk.leaves(begins.nanos().max(ns), sent.nanos());
         let mut left = sent;
         if let Some((begins, gone)) = line {
             let resource = wire as u32 + 1;
-            walk.stay(Layer::Hardware, sent.nanos(), begins.nanos(), Waits::Wire { resource });
-            walk.leaves(begins.nanos(), gone.nanos());
+            walk.stay(Layer::Hardware, sent.nanos().max(ns), begins.nanos(), Waits::Wire { resource });
+            walk.leaves(begins.nanos().max(ns), gone.nanos());
             left = gone;
         }
         walk.stay(Layer::Wire, left.nanos(), arrives.nanos(), Waits::Time);

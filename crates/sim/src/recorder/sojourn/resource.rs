@@ -112,6 +112,13 @@ impl Resource {
         }
     }
 
+    /// Drops what was expected to happen after an instant.
+    pub(super) fn cut(&mut self, at: u64) {
+        self.track.cut(at);
+        self.flows.iter_mut().flatten().for_each(|(_, share)| share.cut(at));
+        self.stations.iter_mut().for_each(|share| share.cut(at));
+    }
+
     /// Forgets what was over before an instant.
     pub(super) fn forget(&mut self, before: u64) {
         self.track.forget(before);

@@ -66,6 +66,22 @@ impl Track {
         sums
     }
 
+    /// Drops what was expected to happen after an instant.
+    pub(super) fn cut(&mut self, at: u64) {
+        if at >= self.until {
+            return;
+        }
+        while let Some(last) = self.stretches.back().filter(|last| last.from >= at) {
+            self.sums = last.before;
+            self.stretches.pop_back();
+        }
+        if let Some(last) = self.stretches.back() {
+            self.sums = last.before;
+            self.sums[usize::from(last.kind)] += at - last.from;
+        }
+        self.until = at;
+    }
+
     /// Forgets what was over before an instant.
     pub(super) fn forget(&mut self, before: u64) {
         let gone = self.stretches.partition_point(|s| s.from <= before).saturating_sub(1);
@@ -108,6 +124,14 @@ impl Share {
         self.cursors[asker] = n;
         let (from, until, before) = self.spans[n];
         before + t.min(until) - from
+    }
+
+    /// Drops what was expected to happen after an instant.
+    pub(super) fn cut(&mut self, at: u64) {
+        while self.spans.back().is_some_and(|span| span.0 >= at) {
+            self.spans.pop_back();
+        }
+        self.spans.back_mut().into_iter().for_each(|last| last.1 = last.1.min(at));
     }
 
     /// Forgets what was over before an instant, but for its sum.
@@ -204,6 +228,25 @@ mod tests {
         assert_eq!(diff(&mut track, 55, 70), [0, 0, 5, 10]);
         track.forget(20);
         assert_eq!((track.stretches.len(), diff(&mut track, 20, 58)), (2, [30, 0, 8, 0]));
+    }
+
+    #[test]
+    fn a_cut_leaves_what_was_before_it() {
+        let mut track = Track::default();
+        for (until, kind) in [(10, 0), (20, 2), (30, 0), (50, 2)] {
+            track.push(until, kind);
+        }
+        let mut share = Share::default();
+        [(10, 20), (30, 50)].map(|(from, until)| share.push(from, until));
+        for (at, served) in [(60, 30), (40, 20), (30, 10), (25, 10), (14, 4), (4, 0)] {
+            track.cut(at);
+            share.cut(at);
+            assert_eq!((track.until(), track.at(100, 7, 0)[2], share.at(100, 0)), (at.min(50), served, served));
+            assert_eq!(track.at(at, 7, 0).iter().sum::<u64>(), at);
+        }
+        track.push(9, 2);
+        share.push(4, 9);
+        assert_eq!((track.at(7, 7, 0), share.at(7, 0)), ([4, 0, 3, 0, 0, 0, 0, 0], 3));
     }
 
     #[test]

@@ -89,6 +89,12 @@ impl Walk {
         }
     }
 
+    /// Drops what was expected to happen after an instant.
+    pub(super) fn cut(&mut self, at: u64) {
+        while self.stays.pop_if(|stay| stay.from >= at).is_some() {}
+        self.stays.last_mut().into_iter().for_each(|stay| stay.until = stay.until.min(at));
+    }
+
     /// It leaves a layer, for what it waits for there.
     #[inline]
     pub(super) fn left(&mut self, layer: Layer, now: u64, next: State) {

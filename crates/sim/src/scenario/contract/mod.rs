@@ -48,6 +48,8 @@ pub(super) enum Form {
     Rate,
     /// Bits per second, at least so many, and why.
     RateFrom(&'static str, &'static str),
+    /// The same, or zero.
+    RateOrZero(&'static str, &'static str),
     /// A number from 0 to 1.
     Fraction,
     /// A number, both bounds included.

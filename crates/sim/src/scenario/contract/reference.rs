@@ -105,6 +105,7 @@ pub(in super::super) fn words(form: &'static Form) -> String {
         Form::Times { least, most, why } => format!("time, {}", time_bounds(least, *most, why)),
         Form::Rate => "rate".to_owned(),
         Form::RateFrom(least, why) => format!("rate, {}", rate_bound(least, why)),
+        Form::RateOrZero(least, why) => format!("rate, `0 bit/s` or {}", rate_bound(least, why)),
         Form::Fraction => "fraction, 0 to 1".to_owned(),
         Form::Number(low, high) => format!("number, {low} to {high}"),
         Form::Part(_, built_in) => words(built_in),

@@ -133,7 +133,7 @@ impl Writer<'_> {
                 quantity(units::sizes()),
             ] }),
             Form::Time | Form::Period | Form::Times { .. } => quantity(units::times()),
-            Form::Rate | Form::RateFrom(..) => quantity(units::rates()),
+            Form::Rate | Form::RateFrom(..) | Form::RateOrZero(..) => quantity(units::rates()),
             Form::Fraction => json!({ "type": "number", "minimum": 0, "maximum": 1 }),
             Form::Number(low, high) => json!({ "type": "number", "minimum": low, "maximum": high }),
             Form::Part(family, built_in) => self.part(*family, built_in, presence),

@@ -13,7 +13,8 @@ use super::overhead;
 use super::product::{self, Product};
 
 /// Slower is a slip in the unit: a packet would outlast most runs.
-pub(super) const RATE: Form = Form::RateFrom("1 kbit/s", "at which a full packet takes 12 s");
+pub(super) const RATE: Form = Form::RateOrZero("1 kbit/s", "at which a full packet takes 12 s");
+const PORT: Form = Form::RateFrom("1 kbit/s", "at which a full packet takes 12 s");
 
 /// Both directions of what is the same where one value stands alone.
 const fn both(form: Form, [down, up]: [&'static str; 2]) -> [Key; 2] {
@@ -51,14 +52,14 @@ pub(super) static KEYS: [Key; 9] = [
         "rate",
         EITHER_RATE,
         "that of `line`; required without one",
-        "rate of the line, of both directions or as `{ down = \"500 Mbit/s\", up = \"50 Mbit/s\" }`",
+        "rate of the line, of both directions or as `{ down = \"500 Mbit/s\", up = \"50 Mbit/s\" }`; `0 bit/s` is an outage until a `step`",
     ),
     Key::open(
         "buffer",
         EITHER_BUFFER,
         "that of `line` as far as it has one; else required",
         "the modem's buffer, which no queueing discipline sees; packets beyond it are dropped. One value for both directions, or a table of \
-         `down` and `up`",
+         `down` and `up`. A time counts at the rate at the start of the run",
     ),
     Key::need("delay", Form::Time, "one-way propagation delay"),
     Key::open(
@@ -69,7 +70,7 @@ pub(super) static KEYS: [Key; 9] = [
     ),
     Key::open(
         "port",
-        RATE,
+        PORT,
         "`1 Gbit/s`; `10 Gbit/s` where the line is faster",
         "rate of the Ethernet between each host and its end of the line",
     ),
@@ -180,6 +181,13 @@ pub(super) fn read(
     let delay = section.need("delay", "a time such as \"5 ms\"")?.value()?;
     // Ethernet's next rate above that of a line.
     let fastest = rates[0].max(rates[1]);
+    if let Some(n) = (0..2).find(|n| rates[*n].bps() == 0 && buffers[*n].1.is_some()) {
+        let way = ["down", "up"][n];
+        return Err(section.wrong(
+            format!("a buffer of {} ms before a line of 0 bit/s {way}", buffers[n].1.map_or(0.0, |t| t.secs_f64() * 1e3)),
+            "a buffer in bytes or packets, such as \"256 KiB\"",
+        ));
+    }
     let fits = |mbps: u64| fastest <= Rate::from_mbps(mbps);
     let usual = Rate::from_mbps(if fits(1_000) { 1_000 } else { 10_000 });
     let port = section.or_by("port", usual, |field| {

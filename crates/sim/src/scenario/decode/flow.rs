@@ -39,15 +39,16 @@ pub(super) fn all(
     field: &Field<'_>,
     names: &Names<'_>,
     nodes: &[Node],
-    end: Duration,
+    times: [Duration; 2],
 ) -> Result<Vec<Flow>, Fault> {
+    let [_, end] = times;
     if !field.is_list() {
         return Err(field.wrong("[[flow]], a list of tables"));
     }
     let mut flows: Vec<Flow> = Vec::new();
     let (mut loads, mut answers) = (0, 0);
     let mut read = |(i, field): (usize, &Field<'_>)| {
-        for flow in table(i, field, names, nodes, end)? {
+        for flow in table(i, field, names, nodes, times)? {
             loads += flow.loads(end) + flow.connections(end);
             if loads > LOADS {
                 let test = flow.connections(end) > 0;
@@ -78,7 +79,7 @@ fn table(
     field: &Field<'_>,
     names: &Names<'_>,
     nodes: &[Node],
-    end: Duration,
+    times: [Duration; 2],
 ) -> Result<Vec<Flow>, Fault> {
     let (kind, mut section) = field.kind_table("a table")?;
     let both_ways = BOTH.contains(&kind) && section.or(mark::BOTH_WAYS.name, false)?;
@@ -97,7 +98,7 @@ fn table(
         return Err(from.wrong("at least one sender"));
     }
     let one = |from: &FlowEnd| {
-        let mut flow = one(index, field, *from, names, nodes, end)?;
+        let mut flow = one((index, field), (*from, senders.len()), names, nodes, times)?;
         if several {
             flow.name = format!("{}-{}", flow.name, names.end_name(*from));
         }
@@ -123,12 +124,11 @@ pub(super) fn pattern<'a>(field: &Field<'a>) -> Option<&'a str> {
 }
 
 fn one(
-    index: usize,
-    field: &Field<'_>,
-    from: FlowEnd,
+    (index, field): (usize, &Field<'_>),
+    (from, senders): (FlowEnd, usize),
     names: &Names<'_>,
     nodes: &[Node],
-    end: Duration,
+    [warm_up, end]: [Duration; 2],
 ) -> Result<Flow, Fault> {
     let (kind, mut section) = field.kind_table("a table")?;
     section.get("from");
@@ -146,7 +146,16 @@ fn one(
         let start = f.value()?;
         if start < end { Ok(start) } else { Err(f.wrong("a time before the end of the run")) }
     })?;
-    let start_spread = section.or_by("start_spread", Duration::ZERO, |f| {
+    let several = senders * to.len();
+    let counted = names.is_counted(from) || to.iter().any(|to| names.is_counted(*to));
+    let is_group = matches!(field.table("a table")?.get("multicast"), Some(item) if item.value == Value::Boolean(true));
+    let usual = if several > 1 && counted && !is_group {
+        let stop = section.get("stop").map_or(Ok(end), |field| field.value())?;
+        usual_spread(several as u64, start, warm_up, stop.min(end))
+    } else {
+        Duration::ZERO
+    };
+    let start_spread = section.or_by("start_spread", usual, |f| {
         let spread = f.value()?;
         if start + spread < end {
             Ok(spread)
@@ -219,6 +228,17 @@ fn one(
         series: None,
         table: Some(index),
     })
+}
+
+/// Default of `start_spread` for several flows of nodes with a `count`. Stations that start together ask for their Block Ack sessions
+/// together, and their frames collide until some requests are given up.
+fn usual_spread(flows: u64, start: Duration, warm_up: Duration, stop: Duration) -> Duration {
+    let most = match warm_up.saturating_sub(start) {
+        Duration::ZERO => stop.nanos() / 10,
+        before => before.nanos() / 2,
+    };
+    let left = stop.saturating_sub(start).nanos() / 2;
+    Duration::from_nanos((100_000_000 * flows).min(most).min(left))
 }
 
 pub(super) fn receivers(field: &Field<'_>, from: FlowEnd, names: &Names<'_>) -> Result<Vec<FlowEnd>, Fault> {

@@ -172,7 +172,7 @@ fn of_interface(
         Errors::Given { .. } => Vec::new(),
     };
     let Some(late) = times.into_iter().find(|at| *at >= end && *at > Duration::ZERO) else { return };
-    if let Some(key) = ["snr", "error_rate"].into_iter().find(|key| own.get(key).is_some()) {
+    if let Some(key) = ["snr", "distance", "error_rate"].into_iter().find(|key| own.get(key).is_some()) {
         notes.push(format!(
             "{}: what it says from {} s on has no effect, as the run ends at {} s",
             join(path, key),

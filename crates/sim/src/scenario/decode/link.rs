@@ -83,7 +83,7 @@ static ETHERNET: Shape = Shape {
     groups: &[
         &[Key::or("kind", Form::Choice(&["ethernet"]), "ethernet", "kind of link")],
         &[
-            Key::need("rate", RATE, "rate of each direction"),
+            Key::need("rate", RATE, "rate of each direction; `0 bit/s` is an outage until a `step`"),
             Key::need("delay", Form::Time, "one-way propagation delay"),
             mtu::KEY,
         ],
@@ -269,7 +269,7 @@ fn ethernet(
     // A link of more or fewer ends than two is refused afterwards.
     let nic_of = |end: usize| own.or_else(|| Some(nodes[ends.get(end)?.node].nic)).unwrap_or(Nic::None);
     let nics = [nic_of(0), nic_of(1)];
-    if let Some(end) = (0..2).find(|end| nics[*end] != Nic::None && !RATES.contains(&rate)) {
+    if let Some(end) = (0..2).find(|end| nics[*end] != Nic::None && rate.bps() > 0 && !RATES.contains(&rate)) {
         let of_node = |end: usize| named.iter().find(|(node, _)| *node == ends[end].node);
         let field = section.get("nic").or_else(|| of_node(end).map(|(_, field)| field.clone()));
         let rate = rate_field.item.value.describe();

@@ -39,6 +39,17 @@ static STEP: Shape = Shape {
 const RATIOS: Form = Form::Either(&[RATIO, Form::List(&STEP_OR_FIRST)]);
 static STEP_OR_FIRST: Form = Form::Either(&[RATIO, Form::Table(&STEP)]);
 
+static DISTANCE_STEP: Shape = Shape {
+    title: "Change of a distance",
+    about: "The distance from a time on.",
+    groups: &[&[
+        Key::need("at", Form::Period, "when it changes, after the one before"),
+        Key::need("distance", LENGTH, "the new value"),
+    ]],
+};
+const LENGTHS: Form = Form::Either(&[LENGTH, Form::List(&LENGTH_OR_FIRST)]);
+static LENGTH_OR_FIRST: Form = Form::Either(&[LENGTH, Form::Table(&DISTANCE_STEP)]);
+
 const OF_RATE: Form = Form::Listed {
     title: "rate-with-errors",
     words: "a rate; `mcs14` is that of 802.11n at any width and guard interval",
@@ -84,9 +95,10 @@ pub(super) const KEYS: &[Key] = &[
     ),
     Key::open(
         "distance",
-        LENGTH,
+        LENGTHS,
         "errors are given",
-        "distance to the access point; `snr` follows by the channel's path loss",
+        "distance to the access point; `snr` follows by the channel's path loss. A list starts with a distance and continues with up to 15 \
+         changes",
     ),
     Key::open(
         "error_rate",
@@ -158,8 +170,15 @@ pub(super) fn read(
     let given = ["error_rate", "ack_error_rate", "unheard_rate"].map(|key| section.get(key));
     let ratio = match (snr, distance) {
         (Some(_), Some(distance)) => return Err(distance.found("a distance beside a ratio", "one of them")),
-        (Some(field), None) => Some(steps(&field)?),
-        (None, Some(field)) => Some(SnrSteps::new(loss.snr(field.unit(units::length)?))),
+        (Some(field), None) => Some(steps(&field, "snr", "a ratio such as \"25 dB\"", ratio)?),
+        (None, Some(field)) => {
+            let snr = |field: &Field<'_>| field.unit(units::length).map(|length| loss.snr(length));
+            Some(if field.is_list() {
+                steps(&field, "distance", "a distance such as \"20 m\"", snr)?
+            } else {
+                SnrSteps::new(snr(&field)?)
+            })
+        }
         (None, None) => None,
     };
     if let Some(steps) = ratio {
@@ -237,18 +256,25 @@ fn by_rate(field: &Field<'_>, station: &Station) -> Result<Vec<(Duration, Vec<Ra
     }
 }
 
-fn steps(field: &Field<'_>) -> Result<SnrSteps, Fault> {
+/// Ratios over time, each read from the value of `key` that `such` describes.
+fn steps<'a>(
+    field: &Field<'a>,
+    key: &str,
+    such: &str,
+    read: impl Fn(&Field<'a>) -> Result<Snr, Fault>,
+) -> Result<SnrSteps, Fault> {
     let list = field.list();
     let Some((first, later)) = list.split_first() else {
-        return Err(field.wrong("a ratio such as \"25 dB\", or a list that begins with one"));
+        return Err(field.wrong(format!("{such}, or a list that begins with one")));
     };
-    let mut steps = SnrSteps::new(ratio(first)?);
+    let mut steps = SnrSteps::new(read(first)?);
+    let table = format!("a table with at and {key}");
     for field in later {
-        let Value::Table(_) = field.item.value else { return Err(field.wrong("a table with at and snr")) };
-        let mut section = field.section("a table with at and snr")?;
+        let Value::Table(_) = field.item.value else { return Err(field.wrong(table)) };
+        let mut section = field.section(&table)?;
         let at = section.need("at", "a time such as \"5 s\"")?;
         let when: Duration = at.value()?;
-        let snr = ratio(&section.need("snr", "a ratio such as \"25 dB\"")?)?;
+        let snr = read(&section.need(key, such)?)?;
         section.finish()?;
         if !steps.then(when, snr) {
             return Err(

@@ -50,10 +50,11 @@ pub(super) const COMMON: &[Key] = &[
          32 bits",
     ),
     Key::or("start", Form::Time, "0 s", "when it starts; before the end of the run"),
-    Key::or(
+    Key::open(
         "start_spread",
         Form::Time,
-        "0 s",
+        "`0 s`; for several flows of a node with a `count` 100 ms per flow, at most half the time from `start` to the end of `warm_up`, or \
+         without warm-up a tenth of `duration`",
         "the start is delayed by up to this much, drawn uniformly for each receiver and run, so that runs differ",
     ),
     Key::open("stop", Form::Time, "the end of the run", "when it stops; after `start`"),

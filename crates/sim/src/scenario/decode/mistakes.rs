@@ -40,7 +40,8 @@ pub(in super::super) fn all(tree: &Table, parts: &Parts) -> Vec<Fault> {
     let names = match (named("channel"), named("link")) {
         (Ok(channels), Ok(links)) if whole => {
             let kinds = vec![LinkKind::Ethernet; links.len()];
-            Some(Names::new(&channels, &links, kinds, &merged, Ip::V4))
+            let counted = vec![false; merged.len()];
+            Some(Names::new(&channels, &links, kinds, &merged, counted, Ip::V4))
         }
         _ => None,
     };
@@ -131,7 +132,7 @@ impl Look<'_> {
                 self.check(whole(&field));
             }
             (Form::Time | Form::Period | Form::Times { .. }, _) => self.typed::<Duration>(&field),
-            (Form::Rate | Form::RateFrom(..), _) => self.typed::<Rate>(&field),
+            (Form::Rate | Form::RateFrom(..) | Form::RateOrZero(..), _) => self.typed::<Rate>(&field),
             (Form::Fraction | Form::Number(..), _) => self.typed::<f64>(&field),
             (Form::Either(forms), _) => self.either(&field, forms),
             (Form::Part(_, built_in), value) => {

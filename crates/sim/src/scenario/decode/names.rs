@@ -21,6 +21,8 @@ pub(super) struct Names<'a> {
     /// Those with `role = "ap"`, as `node.interface`.
     access_points: Vec<String>,
     node_by_name: BTreeMap<&'a str, usize>,
+    /// By node: it is one of several with a `count`.
+    counted: Vec<bool>,
     /// Version of IP of flows that do not say.
     pub(super) ip: Ip,
 }
@@ -51,6 +53,7 @@ impl<'a> Names<'a> {
         links: &[(&'a str, Field<'a>)],
         link_kinds: Vec<link::LinkKind>,
         merged: &'a [Merged<'a>],
+        counted: Vec<bool>,
         ip: Ip,
     ) -> Self {
         Self {
@@ -59,6 +62,7 @@ impl<'a> Names<'a> {
             link_kinds,
             nodes: merged.iter().map(|(name, _, table)| (*name, interface_names(table))).collect(),
             access_points: merged.iter().flat_map(|(name, _, table)| access_points(name, table)).collect(),
+            counted,
             node_by_name: merged.iter().enumerate().map(|(n, (name, ..))| (*name, n)).collect(),
             ip,
         }
@@ -110,6 +114,11 @@ impl<'a> Names<'a> {
             }
         }
         Ok(all)
+    }
+
+    /// Returns true if the end is one of several nodes with a `count`.
+    pub(super) fn is_counted(&self, end: FlowEnd) -> bool {
+        self.counted[end.node]
     }
 
     /// The end of a flow as the scenario names it.

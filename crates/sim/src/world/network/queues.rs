@@ -153,16 +153,20 @@ impl Network {
         core.step(&Step::Queued { p, at, queue, paced });
     }
 
-    /// Another discipline in each transmit queue of an interface; what waits is dropped.
-    pub(in crate::world) fn replace_qdisc<S: Sink>(
+    /// Changes the discipline in each transmit queue of an interface. Packets that wait stay if only parameters change that Linux
+    /// changes in place, and are dropped if not.
+    pub(in crate::world) fn change_qdisc<S: Sink>(
         &mut self,
         core: &mut Core<S>,
         id: IfId,
-        config: &QdiscConfig,
+        [before, config]: [&QdiscConfig; 2],
         stream: &mut RandomStream,
     ) {
         let now = core.now;
         let interface = &mut self.interfaces[id.index()];
+        if interface.tx.change(before, config) {
+            return;
+        }
         interface.tx.replace(now, config, stream, &mut core.ctx());
         interface.watches();
     }

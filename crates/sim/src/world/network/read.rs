@@ -17,11 +17,6 @@ impl Network {
         &self.wires
     }
 
-    /// A wire, to be changed.
-    pub(in crate::world) fn wire_mut(&mut self, number: usize) -> &mut Wire {
-        &mut self.wires[number]
-    }
-
     /// Packets in transmit queues, and on wires.
     pub(in crate::world) fn held(&self) -> (u64, u64) {
         (self.interfaces.iter().map(|i| i.tx.held()).sum(), self.wires.iter().map(|w| w.held()).sum())

@@ -1,6 +1,7 @@
 //! Wires: packets that arrive over them, and reports of their devices.
 
 use stillair_model::vocabulary::{Ac, FrameView, Pkt, Sink, WireId, WirePacket};
+use stillair_model::wire::WireParams;
 
 use super::{Local, Network, NetworkSlots};
 use crate::engine::Slot;
@@ -33,6 +34,18 @@ impl Network {
     fn arm_completion<S>(&self, core: &mut Core<S>, id: WireId) {
         core.timers
             .set(Slot(self.slots.completions + u32::from(id.0)), self.wires[id.index()].next_completion());
+    }
+
+    /// Changes rate and delay of a wire; its timers follow.
+    pub(in crate::world) fn change_wire<S: Sink>(
+        &mut self,
+        core: &mut Core<S>,
+        index: usize,
+        params: WireParams,
+    ) {
+        self.wires[index].change(core.now, params, &mut core.ctx());
+        self.arm_arrival(core, WireId::from_index(index));
+        self.arm_completion(core, WireId::from_index(index));
     }
 
     /// Packets that have arrived over a wire are handed up.

@@ -14,16 +14,16 @@ impl<S: Sink> World<S> {
             match *change {
                 Change::Link(link) => {
                     for (end, params) in to.links[link].params.into_iter().enumerate() {
-                        self.network.wire_mut(2 * link + end).change(self.core.now, params);
+                        self.network.change_wire(&mut self.core, 2 * link + end, params);
                     }
                 }
                 Change::Path(station) => self.path(from, to, station, seed),
                 Change::Qdisc(at) => {
-                    let plan = Plan::new(to);
+                    let (plan, before) = (Plan::new(to), Plan::new(from));
                     // Chance of its own for each that there is.
                     let name = format!("{}.qdisc at {} ns", plan.name(at), self.core.now.nanos());
-                    let config = &plan.interface(at).qdisc.config;
-                    self.network.replace_qdisc(&mut self.core, plan.id(at), config, &mut seed.stream(&name));
+                    let configs = [&before, &plan].map(|plan| &plan.interface(at).qdisc.config);
+                    self.network.change_qdisc(&mut self.core, plan.id(at), configs, &mut seed.stream(&name));
                 }
             }
         }
