@@ -20,9 +20,7 @@ if TYPE_CHECKING:
 
 
 @click.command("import")
-@click.argument(
-    "files", metavar="FILE...", nargs=-1, type=options.PATH, help="Files of the kinds above."
-)
+@click.argument("files", metavar="FILE...", nargs=-1, type=options.PATH, help="Files of the kinds above.")
 @click.option("-o", "target", metavar="FILE", type=options.PATH, show_default="print it", help="Scenario to write.")
 @click.option(
     "--interface", metavar="NAME", show_default="the one with most stations", help="The Wi-Fi interface to import."
@@ -68,10 +66,10 @@ def import_(
     """Write a scenario from what your machine prints.
 
     Each file is recognised by its content, and may hold several outputs, as pasted: 'iw dev INTERFACE station dump',
-    'iw dev', 'iw phy', 'tc -s qdisc' and 'tc -s class' with or without -j, 'uci show', 'iwinfo', 'ubus call', 'ip addr',
-    'sysctl net.ipv4', 'ethtool -i INTERFACE', 'uname -a', hostapd.conf, 'wpa_cli status', OpenWrt's
-    /etc/config/wireless, sqm and network, a capture with radiotap headers, a Flent file, a crusader result. Comments in
-    the scenario mark guesses and missing values.
+    'iw dev', 'iw phy', 'tc -s qdisc' and 'tc -s class' with or without -j, 'uci show', 'iwinfo', 'ubus call', 'ip
+    addr', 'sysctl net.ipv4', 'ethtool -i INTERFACE', 'uname -a', hostapd.conf, 'wpa_cli status', OpenWrt's
+    /etc/config/wireless, sqm and network, a capture with radiotap headers, a Flent file, a crusader result. Comments
+    in the scenario mark guesses and missing values.
     """
     from stillair.runs.imports import network, scenario  # noqa: PLC0415 - loaded when there is something to read
 
@@ -90,6 +88,7 @@ def import_(
             json.dumps([{"kind": type(one).__name__, **dataclasses.asdict(one)} for one in found], ensure_ascii=False)
         )
         return
+    network.require(found)
     made = network.of(found, interface, given)
     text = _shorter(scenario.text(made, [str(file) for file in every_file]), every_file)
     if target is None:
@@ -114,7 +113,7 @@ def _read(files: Sequence[Path], ways: Mapping[Path, str]) -> list["Fact"]:
     for file in files:
         try:
             found += kinds.read(file, ways.get(file, ""))
-        except kinds.Unknown as error:
+        except kinds.UnknownFileError as error:
             unknown.append((file, str(error)))
         except InputError as error:
             faults.append(str(error))

@@ -10,8 +10,8 @@ stands in the scenario as a comment.
     kinds     the reader of each part of a file
     pasted    text as people paste it, cut into single outputs
     readers   text and JSON of single outputs: iw, tc, iwinfo, ubus, hostapd, ip
-    openwrt   OpenWrt's /etc/config/wireless, sqm and network
     qdiscs    `tc -j`, and the scenario keys of each discipline
+    openwrt   OpenWrt's /etc/config/wireless, sqm and network
     captures  a capture with radiotap
     loads     a Flent file or a crusader result: its test is the load
     rates     bit rates and widths as a scenario names them, and how long a PPDU is

@@ -21,7 +21,7 @@ MOST_BYTES = 16 << 20
 """Of a text; captures have no such limit."""
 
 
-class Unknown(InputError):
+class UnknownFileError(InputError):
     """A file without a reader: others can still make a scenario."""
 
 
@@ -84,16 +84,20 @@ KINDS = (
     ),
     Kind(
         "uname -a",
-        r"\s*(Linux (version \d|\S+ \d+\.\d+)|(DISTRIB_\w+|PRETTY_NAME|VERSION_ID|NAME)=|OpenWrt (SNAPSHOT|\d+\.\d+\S*),"
-        r" r\d+|\d+\.\d+\.\d+\S*\s*$)",
+        r"\s*(Linux (version \d|\S+ \d+\.\d+)|(DISTRIB_\w+|PRETTY_NAME|VERSION_ID|NAME)=|"
+        r"OpenWrt (SNAPSHOT|\d+\.\d+\S*), r\d+|\d+\.\d+\.\d+\S*\s*$)",
         r"^Linux (version )?\S+",
         settings.kernel,
     ),
     Kind("iw dev INTERFACE scan", r"\s*BSS \S+\(on \S+\)", "", _unread("iw scan: neighbouring networks")),
-    Kind("wpa_supplicant.conf", r"\s*network=\{\s*$", "", _unread("wpa_supplicant.conf: networks that a station knows")),
+    Kind(
+        "wpa_supplicant.conf", r"\s*network=\{\s*$", "", _unread("wpa_supplicant.conf: networks that a station knows")
+    ),
     Kind("wpa_cli status", "", r"^\s*wpa_state=", wpa.status),
     Kind("wpa_cli signal_poll", "", r"^\s*LINKSPEED=", wpa.signal),
-    Kind("hostapd_cli status", "", r"^\s*state=(ENABLED|DISABLED|DFS|ACS|HT_SCAN|COUNTRY_UPDATE)\s*$", wpa.hostapd_status),
+    Kind(
+        "hostapd_cli status", "", r"^\s*state=(ENABLED|DISABLED|DFS|ACS|HT_SCAN|COUNTRY_UPDATE)\s*$", wpa.hostapd_status
+    ),
     Kind("hostapd_cli all_sta", "", r"^\s*((rx|tx)_rate_info=|flags=\[AUTH|dot11RSNAStats)", wpa.all_stations),
     Kind(
         "cake-autorate's config",
@@ -120,7 +124,7 @@ def names() -> str:
 
 
 def read(path: Path, way: str = "") -> Sequence[Fact]:
-    """The facts of a file; an `InputError` with what is wrong with it, `Unknown` if it has no reader.
+    """The facts of a file; an `InputError` with what is wrong with it, `UnknownFileError` if it has no reader.
 
     `way` is `up` or `down` for the qdiscs of a file without device names.
     """
@@ -133,13 +137,14 @@ def read(path: Path, way: str = "") -> Sequence[Fact]:
     if flent.looks_like(data):
         return flent.read(file, data)
     if not data.strip():
-        raise Unknown(f"{file}: is empty")
+        raise UnknownFileError(f"{file}: is empty")
     if len(data) > MOST_BYTES:
-        raise Unknown(f"{file}: {len(data) >> 20} MiB of text, expected at most {MOST_BYTES >> 20} MiB")
+        raise UnknownFileError(f"{file}: {len(data) >> 20} MiB of text, expected at most {MOST_BYTES >> 20} MiB")
     if pasted.is_binary(data):
         at = next((at for at, byte in enumerate(data) if byte > 126 or byte < 9), 0)
-        raise Unknown(
-            f"{file}: found a byte at {at} that is not text, expected text, a capture, a Flent file or a crusader result"
+        raise UnknownFileError(
+            f"{file}: found a byte at {at} that is not text, expected text, a capture, a Flent file or a"
+            " crusader result"
         )
     found = text(file, pasted.decoded(data))
     return [dataclasses.replace(one, way=way) if isinstance(one, (Qdisc, Class)) else one for one in found]
@@ -150,14 +155,14 @@ def _bytes(path: Path) -> bytes:
     try:
         mode = path.stat().st_mode
         if stat.S_ISDIR(mode):
-            raise Unknown(f"{path}: is a directory, expected a file")
+            raise UnknownFileError(f"{path}: is a directory, expected a file")
         if not stat.S_ISREG(mode):
-            raise Unknown(f"{path}: is no regular file, expected one: write the output to a file first")
+            raise UnknownFileError(f"{path}: is no regular file, expected one: write the output to a file first")
         return path.read_bytes()
     except OSError as error:
-        raise Unknown(f"{path}: cannot be read: {error.strerror}") from None
+        raise UnknownFileError(f"{path}: cannot be read: {error.strerror}") from None
     except ValueError as error:  # a name with NUL
-        raise Unknown(f"{path!s}: cannot be read: {error}") from None
+        raise UnknownFileError(f"{path!s}: cannot be read: {error}") from None
 
 
 def text(file: str, content: str) -> Sequence[Fact]:
@@ -172,9 +177,9 @@ def text(file: str, content: str) -> Sequence[Fact]:
             continue
         known = True
         facts = _json(file, part) if kind is _JSON else kind.read(file, part.text())
-        found += [_named(one, file, part.command) for one in facts]
+        found += [_named(one, part.command) for one in facts]
     if not known:
-        raise Unknown(f"{file}: found nothing that is known, expected one of: {names()}")
+        raise UnknownFileError(f"{file}: found nothing that is known, expected one of: {names()}")
     for part in unknown:
         first = next(iter(part.lines.values())).strip()
         more = f" and {len(part.lines) - 1} more lines" if len(part.lines) > 1 else ""
@@ -204,9 +209,11 @@ def _json(file: str, part: Part) -> list[Fact]:
         try:
             value, at = decoder.raw_decode(content, at)
         except (json.JSONDecodeError, RecursionError) as error:
-            where = f"{error.lineno}: found text that is not JSON at column {error.colno} ({error.msg})" if isinstance(
-                error, json.JSONDecodeError
-            ) else f"{line}: found JSON that is nested too deep"
+            where = (
+                f"{error.lineno}: found text that is not JSON at column {error.colno} ({error.msg})"
+                if isinstance(error, json.JSONDecodeError)
+                else f"{line}: found JSON that is nested too deep"
+            )
             raise InputError(f"{file}:{where}, expected what 'tc -j -s qdisc' or 'ubus call' prints") from None
         except ValueError as error:  # a number of thousands of digits
             raise InputError(f"{file}:{line}: found JSON that cannot be read: {error}") from None
@@ -224,7 +231,7 @@ def _of_value(file: str, value: Any, line: int) -> Sequence[Fact]:  # noqa: ANN4
     return [Unread("JSON of a kind that is not known", f"{file}:{line}")] if found is None else found
 
 
-def _named(fact: Fact, file: str, command: str) -> Fact:
+def _named(fact: Fact, command: str) -> Fact:
     """A fact with the device of the command that printed it."""
     if isinstance(fact, (Qdisc, Class)) and fact.device == qdiscs.NAMELESS:
         at = re.search(r"\bdev\s+(\S+)", command)

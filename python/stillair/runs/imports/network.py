@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 
 from stillair._native import InputError
-from stillair.runs.imports import facts
+from stillair.runs.imports import facts, qdiscs
 from stillair.runs.imports.rates import band_ghz, is_legacy, parts
 from stillair.runs.imports.together import radios, shaping, sides, stations, unread
 from stillair.runs.imports.together.parts import Line, Network, Shaped, Station, Told, every
@@ -32,7 +32,7 @@ _NO_AP = {
     "OCB": "OCB is not modelled",
 }
 """Types of interfaces whose peers are no stations of an access point."""
-_QUIET_TYPES = ("AP", "managed", "AP/VLAN", "unknown")
+_OTHER_TYPES = (*_NO_AP, "monitor", "P2P-device", "P2P-GO", "P2P-client", "NAN", "WDS", "outside context of a BSS")
 
 
 def of(found: Sequence[facts.Fact], interface: str | None = None, line: Line | None = None) -> Network:
@@ -40,7 +40,6 @@ def of(found: Sequence[facts.Fact], interface: str | None = None, line: Line | N
     left: list[str] = []
     found = _named(found, left)
     found = _without_others(found, left)
-    _useful(found, left)
     captures, peers = every(found, facts.Captured), every(found, facts.Peer)
     name = _chosen(found, interface)
     own = next((one for one in every(found, facts.Interface) if one.name == name), None)
@@ -53,9 +52,11 @@ def of(found: Sequence[facts.Fact], interface: str | None = None, line: Line | N
     band = _band(own, radio, captures, names)
     width = _width(own, radio, names, found, band)
     if why and radio:
-        band, width = (Told(of.value, f"{of.why}; {why}") if radio.where in of.why else of for of in (band, width))
-        left.append(f"{radio.where}: {radio.name}: {why}")
+        band, width = (
+            Told(of.value, f"{of.why}; guess: which radio") if radio.where in of.why else of for of in (band, width)
+        )
     made = Network(is_ap, name, band, width, [], _profile(found), left=left, line=line or Line())
+    made.guesses = [f"{why} ({radio.where}: {radio.name})"] if why and radio else []
     made.scheme = _scheme(found)
     standard = stations.newest(here, radio, own)
     if heard:
@@ -98,10 +99,10 @@ def _named(found: Sequence[facts.Fact], left: list[str]) -> list[facts.Fact]:
     made: list[facts.Fact] = []
     for one in found:
         if isinstance(one, facts.Peer) and not one.interface:
-            own = names if "beacon loss" in one.counts else aps
+            own = names if "beacon loss" in one.counts else _fitting(one, aps, found)
             own = own if len(own) == 1 else dumped if len(dumped) == 1 and not own else []
             if not own and len(aps) > 1:
-                left.append(f"{one.where}: stations of an interface without a name: guess: {aps[0]}")
+                left.append(f"{one.where}: the interface of these stations; guess: {aps[0]} (--interface)")
             made.append(dataclasses.replace(one, interface=next(iter(own or aps), "wlan0")))
         elif isinstance(one, facts.Interface) and not one.name:
             same = dumped or names
@@ -109,6 +110,14 @@ def _named(found: Sequence[facts.Fact], left: list[str]) -> list[facts.Fact]:
         else:
             made.append(one)
     return _merged(made)
+
+
+def _fitting(peer: facts.Peer, names: Sequence[str], found: Sequence[facts.Fact]) -> list[str]:
+    """The interfaces of these names that can have sent the rates of a station."""
+    rates = [rate.name for rate in (peer.tx, peer.rx) if rate and rate.name]
+    five = any(name.startswith("vht") or parts(name)[1] > 40 for name in rates)
+    own = [one for one in every(found, facts.Interface) if one.name in names]
+    return [one.name for one in own if not (five and one.mhz and band_ghz(one.mhz) == 2.4)]
 
 
 def _merged(found: list[facts.Fact]) -> list[facts.Fact]:
@@ -151,7 +160,7 @@ def _without_others(found: Sequence[facts.Fact], left: list[str]) -> list[facts.
                 one = dataclasses.replace(  # noqa: PLW2901
                     one, interface=at[1], said=[*one.said, "4-address (WDS) station: hosts behind it are not modelled"]
                 )
-        elif isinstance(one, facts.Interface) and one.kind not in _QUIET_TYPES:
+        elif isinstance(one, facts.Interface) and one.kind in _OTHER_TYPES:
             why = _NO_AP.get(one.kind, "")
             if why or one.kind not in ("P2P-GO", "P2P-client"):
                 left.append(f"{one.where}: {one.name}, type {one.kind}: {why or 'it serves no stations'}")
@@ -163,12 +172,18 @@ def _without_others(found: Sequence[facts.Fact], left: list[str]) -> list[facts.
     return kept
 
 
-def _useful(found: Sequence[facts.Fact], left: Sequence[str]) -> None:
-    """An `InputError` if there is nothing that a scenario could be made of."""
+def require(found: Sequence[facts.Fact]) -> None:
+    """An `InputError` with the reasons if no fact can be part of a scenario."""
+    left: list[str] = []
+    found = _without_others(_named(found, []), left)
     if any(not isinstance(one, (facts.Unread, facts.Zone, facts.Netdev)) for one in found):
         return
     told = [f"{one.where}: {one.what}" for one in every(found, facts.Unread)]
-    told += [f"{one.where}: {one.qdisc} at {one.name}" for one in every(found, facts.Netdev) if one.qdisc]
+    told += [
+        f"{one.where}: {one.qdisc} at {one.name}: 'tc -s qdisc' prints its options"
+        for one in every(found, facts.Netdev)
+        if one.qdisc not in ("", *qdiscs.HOLDLESS)
+    ]
     told = list(dict.fromkeys([*left, *told]))
     told += [] if told else [f"{one.where}: {one.device} is on the {one.side} side" for one in every(found, facts.Zone)]
     raise InputError(
@@ -214,12 +229,17 @@ def _band(
         return Told(f"{band_ghz(captures[0].mhz):g} GHz", f"{captures[0].where}: {captures[0].mhz} MHz")
     if radio and radio.band_ghz:
         return Told(f"{radio.band_ghz:g} GHz", radio.where)
+    return _band_of_rates(names)
+
+
+def _band_of_rates(names: Sequence[str]) -> Told:
+    """The band that rates are likely of."""
     if any(name.startswith(("vht", "he80", "he160")) for name in names):
         return Told("5 GHz", "guess: the stations' rates are of 5 GHz")
     if any(name.startswith(("dsss", "cck")) for name in names):
         return Told("2.4 GHz", "guess: a station's rate is of 2.4 GHz")
     modern = [name for name in names if not is_legacy(name)]
-    if modern and all(parts(name)[1] == 20 and not name.startswith("vht") for name in modern):  # noqa: PLR2004 - MHz
+    if modern and all(parts(name)[1] == 20 and not name.startswith("vht") for name in modern):
         return Told("2.4 GHz", "guess: the stations' rates are of 20 MHz, as is usual at 2.4 GHz")
     return Told("5 GHz", "guess: no file says")
 
@@ -252,7 +272,8 @@ def _width(
 
 
 def _profile(found: Sequence[facts.Fact]) -> Told:
-    kernels = every(found, facts.Kernel)
+    # A release of OpenWrt says more than the kernel in it.
+    kernels = sorted(every(found, facts.Kernel), key=lambda one: not one.openwrt)
     if kernels and kernels[0].openwrt:
         release = kernels[0].release
         if release in _OPENWRT:
@@ -304,7 +325,7 @@ def _ap_keys(radio: facts.Radio | None) -> tuple[dict[str, str], Told | None]:
 def _dtim(made: Network, here: Sequence[facts.Peer]) -> None:
     """The DTIM period of a dump, which is the access point's, whoever printed it; it runs, and settings may not."""
     told = {peer.counts["DTIM period"]: peer.where for peer in here if "DTIM period" in peer.counts}
-    usable = {period: where for period, where in told.items() if 1 <= period <= 255}  # noqa: PLR2004
+    usable = {period: where for period, where in told.items() if 1 <= period <= 255}
     for period, where in told.items():
         if period not in usable:
             made.left.append(f"{where}: DTIM period {period}")

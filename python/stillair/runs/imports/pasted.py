@@ -11,7 +11,9 @@ from dataclasses import dataclass, field
 _COLOURS = re.compile(r"\x1b(\[[0-9;?]*[A-Za-z]|\][^\x07\x1b]*(\x07|\x1b\\)|[()][A-B0-2]|[=>])")
 _INVISIBLE = {ord(c): None for c in "\u200b\u200c\u200d\u2060\ufeff\u00ad"} | {0xA0: " ", 0x2007: " ", 0x202F: " "}
 _QUOTE = re.compile(r"^\s{0,3}(?:>[ ]?)+")
-_FENCE = re.compile(r"^\s*(```+|~~~+)[\w+-]*\s*$|^\s*\[/?(code|quote|spoiler)[^\]]*\]\s*$|^\s*</?(pre|code|details)>\s*$")
+_FENCE = re.compile(
+    r"^\s*(```+|~~~+)[\w+-]*\s*$|^\s*\[/?(code|quote|spoiler)[^\]]*\]\s*$|^\s*</?(pre|code|details)>\s*$"
+)
 _TITLE = re.compile(r"^==> (\S+) <==$")
 _FORMS = (
     r"(?:sudo\s+)?(?:/(?:usr/)?s?bin/)?(?:"

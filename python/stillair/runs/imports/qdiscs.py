@@ -11,6 +11,8 @@ from stillair.runs.imports.openwrt import words
 
 NAMELESS = "?"
 """Device of a qdisc whose output has no name: `tc qdisc show dev DEVICE` omits it."""
+HOLDLESS = ("noqueue", "ingress", "clsact", "mq", "mqprio")
+"""Disciplines that hold no packets themselves."""
 _COUNTS = ("bytes", "packets", "drops", "overlimits", "requeues", "backlog", "qlen")
 
 # linux: iproute2's q_cake.c cake_print_opt (6.1) - names of the JSON; a scenario has those of `tc`'s command.
@@ -135,7 +137,7 @@ def _of_cake(qdisc: Qdisc) -> tuple[dict[str, object], list[str]]:
     return made, left
 
 
-_SILENT = ("bandwidth", "raw", "fwmark", "overhead", "mpu", "atm")
+_SILENT = ("bandwidth", "raw", "fwmark", "overhead", "mpu", "atm", "autorate-ingress")
 """Of cake: what is told elsewhere, or says nothing beside `raw`."""
 
 
@@ -211,7 +213,9 @@ _KEYS: Mapping[str, Mapping[str, _Form]] = {
     },
     "sfq": {
         **dict.fromkeys(("limit", "depth", "flows", "divisor"), _count),
-        **{"quantum": _size, "perturb": _time, "headdrop": _flag},
+        "quantum": _size,
+        "perturb": _time,
+        "headdrop": _flag,
     },
     "pfifo": {"limit": _count},
     "bfifo": {"limit": _size},

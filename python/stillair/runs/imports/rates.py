@@ -136,7 +136,7 @@ def is_legacy(name: str) -> bool:
     return name.startswith(("dsss", "cck", "ofdm"))
 
 
-_LIKELY = tuple((width, streams) for streams in (1, 2) for width in (20, 40, 80)) + ((160, 2), (160, 1))
+_LIKELY = ((20, 1), (40, 1), (80, 1), (20, 2), (40, 2), (80, 2), (160, 2), (160, 1))
 """Widths and streams in the order in which devices have them."""
 
 

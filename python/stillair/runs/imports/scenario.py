@@ -83,6 +83,7 @@ def _said(words: str) -> str:
 def _head(network: Network, files: Sequence[str], load: Load | Crusader | None) -> str:
     lines = [_said(f"Written by 'stillair import' from {', '.join(files)}.")]
     lines.append(_said("A comment at a key says where its value is from; 'guess:' says that no file tells it."))
+    lines += [_said(f"{what}.") for what in network.guesses]
     lines += [_said(f"not known: {what}.") for what in network.unknown]
     lines += [_said(f"left out: {what}.") for what in network.left]
     seconds = round(network.seconds) if network.heard and network.seconds >= 1 else 30
@@ -113,7 +114,12 @@ def _line(network: Network) -> str:
     given, mtu = network.line, network.mtu
     more = [f'mtu = "{mtu.value} B"  # {mtu.why}'] if mtu else []
     if given.name:
-        about = ["# The line of --line; keys here override it.", "[link.wan]", 'kind = "access"', f'line = "{given.name}"']
+        about = [
+            "# The line of --line; keys here override it.",
+            "[link.wan]",
+            'kind = "access"',
+            f'line = "{given.name}"',
+        ]
         own = [*about, *_rates(network), *_given(network)]
         own += [] if _has_buffers(given.name) else ['buffer = "200 ms"  # guess: that of many modems']
         return "\n".join([*own, 'delay = "10 ms"', *more])
@@ -121,7 +127,7 @@ def _line(network: Network) -> str:
         return "\n".join(
             [
                 "# guess: a server behind a wire that is never the bottleneck.",
-                *('[link.wan]', 'rate = "1 Gbit/s"', 'delay = "10 ms"', *more),
+                *("[link.wan]", 'rate = "1 Gbit/s"', 'delay = "10 ms"', *more),
             ]
         )
     return "\n".join(
@@ -165,8 +171,8 @@ def _assumed(network: Network) -> Iterator[str]:
         )
     elif shaper:
         yield _said(
-            "guess: the shaper does not count the line's framing; docsis, 18 bytes of Ethernet, is assumed for the line."
-            " --framing (pppoe-ptm, pppoe-llcsnap, ...) or --line gives the line's own."
+            "guess: the shaper does not count the line's framing; docsis, 18 bytes of Ethernet, is assumed for the"
+            " line. --framing (pppoe-ptm, pppoe-llcsnap, ...) or --line gives the line's own."
         )
 
 
@@ -253,7 +259,9 @@ def _framing(ways: Mapping[str, Shaped]) -> Iterator[str]:
         yield f"mpu = {options.get('mpu', 0)}"
         yield f'atm = "{options.get("atm", "noatm")}"'
         other = ways["down"].options if "up" in ways and "down" in ways else options
-        if [other.get(key) for key in ("overhead", "mpu", "atm")] != [options.get(k) for k in ("overhead", "mpu", "atm")]:
+        if [other.get(key) for key in ("overhead", "mpu", "atm")] != [
+            options.get(k) for k in ("overhead", "mpu", "atm")
+        ]:
             yield "# guess: the shaper counts another framing for what comes in; the line has that of what leaves."
 
 

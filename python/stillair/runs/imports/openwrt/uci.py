@@ -218,9 +218,7 @@ def _sections(text: str, mistakes: Mistakes) -> Iterator[Section]:
 _MODE = re.compile(r"(NOHT|HT|VHT|HE|EHT)(80\+80|\d*)[+-]?")
 
 
-def _radio(
-    file: str, section: Section, own: Section | None, sections: Sequence[Section], mistakes: Mistakes
-) -> Radio:
+def _radio(file: str, section: Section, own: Section | None, sections: Sequence[Section], mistakes: Mistakes) -> Radio:
     options: Mapping[str, str] = section.options
     mode = _MODE.fullmatch(options.get("htmode", "NOHT"))
     if not mode and options.get("htmode") not in ("", "NONE", "none", "auto"):
@@ -280,7 +278,7 @@ def _more(section: Section, band: float | None, said: list[str]) -> dict[str, st
     density = {"1": "ofdm-6", "2": "ofdm-12", "3": "ofdm-24"}.get(options.get("cell_density", ""))
     if density:
         made["lowest_rate"] = density
-    elif band == 2.4 and "legacy_rates" in options and not is_on(options["legacy_rates"]):  # noqa: PLR2004 - GHz
+    elif band == 2.4 and "legacy_rates" in options and not is_on(options["legacy_rates"]):
         made["lowest_rate"] = "ofdm-6"
     return made
 

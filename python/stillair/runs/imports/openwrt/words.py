@@ -162,7 +162,7 @@ def bits(text: str) -> int | None:
     found = re.fullmatch(r"(\d{1,15}(?:\.\d{1,9})?)([kmgt]?)(i?)(bit|bps)", text.lower())
     if found is None:
         return None
-    scale = (1024 if found[3] else 1000) ** " kmgt".index(found[2] or " ")
+    scale: int = (1024 if found[3] else 1000) ** " kmgt".index(found[2] or " ")
     return round(float(found[1]) * scale) * (8 if found[4] == "bps" else 1)
 
 

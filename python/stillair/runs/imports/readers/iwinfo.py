@@ -19,7 +19,6 @@ _KINDS = {
     "p2p go": "P2P-GO",
 }
 _PEER = re.compile(r"(\S+)\s+(-?\d+|unknown)(?: dBm)? / (-?\d+|unknown)(?: dBm)? \(SNR [^)]*\)\s+(\d+) ms ago")
-_LARGEST = 1 << 20
 
 
 def of_mode(mode: str) -> str:
@@ -136,9 +135,9 @@ def iwconfig(file: str, text: str) -> Sequence[Interface | Peer | Unread]:
         mhz = round(float(ghz[1]) * 1000) if ghz else None
         found.append(Interface(name, kind, mhz, None, None, where))
         rate = re.search(r"Bit Rate[:=]([\d.]+) ([MG])b/s", joined)
-        at = re.search(r"Access Point: (\S+)", joined)
-        if kind == "managed" and rate and at and not at[1].startswith("Not"):
-            peer = Peer(at[1].lower(), name, where, counts={"beacon loss": 0})
+        other = re.search(r"Access Point: (\S+)", joined)
+        if kind == "managed" and rate and other and not other[1].startswith("Not"):
+            peer = Peer(other[1].lower(), name, where, counts={"beacon loss": 0})
             level = re.search(r"Signal level=(-\d+) dBm", joined)
             peer.signal_dbm = int(level[1]) if level else None
             try:

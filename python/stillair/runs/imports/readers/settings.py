@@ -73,9 +73,10 @@ def hostapd(file: str, text: str) -> Sequence[Radio]:
         "he_oper_chwidth": None,
     }
     for key in [key for key in keys if key in whole or key.startswith(("wmm_ac_", "ieee80211"))]:
-        if not re.fullmatch(r"\d{1,9}", keys[key]) and not (
-            keys[key] in {"channel": ("acs_survey",), "rts_threshold": ("-1",)}.get(key, ())
-        ):
+        if not re.fullmatch(r"\d{1,9}", keys[key]) and keys[key] not in {
+            "channel": ("acs_survey",),
+            "rts_threshold": ("-1",),
+        }.get(key, ()):
             mistakes.add(lines[key], f"{key}={keys[key]}", "a whole number")
     if keys.get("hw_mode", "g") not in ("a", "b", "g", "ad", "any"):
         mistakes.add(lines["hw_mode"], f"hw_mode={keys['hw_mode']}", "one of a, b, g")
@@ -121,7 +122,9 @@ def _radio(file: str, keys: Mapping[str, str]) -> Radio:
 
 
 def _is_of_ap(key: str) -> bool:
-    return bool(re.fullmatch(r"dtim_period|beacon_int|rts_threshold|(tx_queue_data[0-3]|wmm_ac_(vo|vi|be|bk))_\w+", key))
+    return bool(
+        re.fullmatch(r"dtim_period|beacon_int|rts_threshold|(tx_queue_data[0-3]|wmm_ac_(vo|vi|be|bk))_\w+", key)
+    )
 
 
 _RELEASES = (

@@ -56,11 +56,9 @@ def qdiscs(file: str, text: str) -> Sequence[Qdisc | Unread]:
             counts = {}
             root = place == "root"
             behind = f"{parent or ''} {rest or ''}" if root else rest or ""
-            options = _options(kind, behind.split(), number, stripped, mistakes)
+            options = _options(kind, behind.split(), number, mistakes)
             where = f"{file}:{number}"
-            found.append(
-                Qdisc(device or "?", kind, root, options, counts, where, handle, "" if root else parent or "")
-            )
+            found.append(Qdisc(device or "?", kind, root, options, counts, where, handle, "" if root else parent or ""))
         elif stripped.startswith("qdisc "):
             mistakes.add(number, stripped, '"qdisc KIND HANDLE: dev DEVICE root ..."')
         elif sent := _COUNTERS.match(stripped):
@@ -106,7 +104,7 @@ def _pairs(words_: Sequence[str]) -> Iterator[tuple[str, str | None]]:
         at += 2 if has else 1
 
 
-def _options(kind: str, behind: list[str], number: int, line: str, mistakes: Mistakes) -> dict[str, object]:
+def _options(kind: str, behind: list[str], number: int, mistakes: Mistakes) -> dict[str, object]:
     """Options as `tc -j` has them; a word without a reader is an option that is True."""
     if kind in ("noqueue", "ingress", "clsact", "mq", "mqprio", "pfifo_fast"):
         return {}
@@ -116,13 +114,8 @@ def _options(kind: str, behind: list[str], number: int, line: str, mistakes: Mis
     for word, value in _pairs(behind):
         if word in _QUIET or re.fullmatch(r"-+", word):
             continue
-        if kind in ("cake", "cake_mq") and word in _CAKE:
-            key, of = _CAKE[word]
-            made[key] = of
-        elif kind in ("cake", "cake_mq") and word in words.TINS:
-            made["diffserv"] = words.TINS[word]
-        elif kind in ("cake", "cake_mq") and (word in words.ISOLATION or word == "flowblind"):
-            made["flowmode"] = word
+        if kind in ("cake", "cake_mq") and (found := _of_cake(word)):
+            made[found[0]] = found[1]
         elif word in ("ecn", "noecn"):
             made["ecn"] = word == "ecn"
         elif word == "bandwidth" and value == "unlimited":
@@ -136,6 +129,13 @@ def _options(kind: str, behind: list[str], number: int, line: str, mistakes: Mis
         else:
             made[word] = True
     return made
+
+
+def _of_cake(word: str) -> tuple[str, object] | None:
+    """A word of cake without a value."""
+    if word in words.TINS:
+        return "diffserv", words.TINS[word]
+    return ("flowmode", word) if word in words.ISOLATION else _CAKE.get(word)
 
 
 def _value(word: str, value: str) -> object | None:

@@ -155,9 +155,7 @@ def _wireless(file: str, where: str, value: Mapping[str, Any]) -> Iterator[Fact]
             section = str(row.get("section") or f"{name}.{number}")
             sections.append(uci.Section("wifi-iface", section, own, dict.fromkeys(own, at), at))
     mistakes = Mistakes(file)
-    # Several radios stand on one line of compact JSON: what tells them apart is their name.
-    for fact in uci.of(file, sections, mistakes, {}):
-        yield fact
+    yield from uci.of(file, sections, mistakes, {})
     mistakes.tell()
 
 
@@ -183,10 +181,7 @@ def _zones(_file: str, where: str, value: Mapping[str, Any]) -> Iterator[Fact]:
             continue
         name, proto = str(row.get("interface") or ""), str(row.get("proto") or "")
         routes = row.get("route")
-        to_all = isinstance(routes, list) and any(
-            isinstance(one, Mapping) and one.get("target") in ("0.0.0.0", "::") and one.get("mask") == 0
-            for one in routes
-        )
+        to_all = isinstance(routes, list) and any(isinstance(one, Mapping) and one.get("mask") == 0 for one in routes)
         side = "wan" if to_all else uci.side_of(name, proto)
         devices = {str(row[key]) for key in ("l3_device", "device") if isinstance(row.get(key), str)} - {"lo"}
         if side:
@@ -232,8 +227,10 @@ def _is_wireless(value: Mapping[str, Any]) -> bool:
 _READERS = (
     (lambda of: isinstance(of.get("clients"), Mapping), _clients),
     (
-        lambda of: isinstance(of.get("results"), list)
-        and all(isinstance(one, Mapping) and "signal" in one and "rx" in one for one in of["results"]),
+        lambda of: (
+            isinstance(of.get("results"), list)
+            and all(isinstance(one, Mapping) and "signal" in one and "rx" in one for one in of["results"])
+        ),
         _associated,
     ),
     (lambda of: isinstance(of.get("results"), list), _survey),

@@ -91,7 +91,7 @@ def _of_station(peer: Peer, key: str, value: str) -> None:
     elif key == "signal" and re.fullmatch(r"-\d{1,3}", value):
         peer.signal_dbm = int(value)
     elif key in ("rx_rate_info", "tx_rate_info"):
-        # linux: hostapd's ap/ctrl_iface_ap.c hostapd_get_sta_info (2.10) - units of 100 kbit/s, then `vhtmcs 9 vhtnss 2`.
+        # hostapd 2.10, ap/ctrl_iface_ap.c hostapd_get_sta_info - units of 100 kbit/s, then `vhtmcs 9 vhtnss 2`.
         rate = re.match(r"(\d{1,7})(.*)", value)
         if rate and int(rate[1]):
             family = "vht" if "vhtmcs" in rate[2] else "he" if "hemcs" in rate[2] else "ht" if "mcs" in rate[2] else ""

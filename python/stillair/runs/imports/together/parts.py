@@ -85,6 +85,8 @@ class Network:
     """Of the capture."""
     protected: bool = False
     load: facts.Load | facts.Crusader | None = None
+    guesses: list[str] = field(default_factory=list)
+    """Guesses about all of it, each beginning with `guess:`."""
     unknown: list[str] = field(default_factory=list)
     """Values that no file has."""
     left: list[str] = field(default_factory=list)

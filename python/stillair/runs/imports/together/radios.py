@@ -30,7 +30,18 @@ def of(
         return None, ""
     if not here and own is None:
         # Settings without a running interface: the widest channel.
-        return max(fits, key=lambda one: (one.width_mhz or 0, one.band_ghz or 0)), ""
+        return _widest(fits), ""
+    return _of_rates(name, here, radios, fits)
+
+
+def _widest(radios: Sequence[facts.Radio]) -> facts.Radio:
+    return max(radios, key=lambda one: (one.width_mhz or 0, one.band_ghz or 0))
+
+
+def _of_rates(
+    name: str, here: Sequence[facts.Peer], radios: Sequence[facts.Radio], fits: Sequence[facts.Radio]
+) -> tuple[facts.Radio, str]:
+    """The radio whose settings allow the rates of the stations, then by name and DTIM period."""
     able = [one for one in fits if not _against(one, here)]
     if not able and len(radios) > 1:
         why = f"guess: the rates of the stations of {name} fit no radio of the settings"
@@ -43,7 +54,7 @@ def of(
         return by_name, f"guess: {name} is taken for {by_name.name} by its number"
     periods = {peer.counts["DTIM period"] for peer in here if "DTIM period" in peer.counts}
     same = [one for one in rest if {int(one.keys.get("dtim_period", _DTIM))} == periods]
-    chosen = same[0] if len(same) == 1 else max(rest, key=lambda one: (one.width_mhz or 0, one.band_ghz or 0))
+    chosen = same[0] if len(same) == 1 else _widest(rest)
     return chosen, f"guess: no file tells which radio {name} is; 'iw dev' does"
 
 
@@ -56,9 +67,9 @@ def _mhz_of(radio: facts.Radio) -> int | None:
     channel, band = radio.channel, radio.band_ghz
     if channel is None:
         return None
-    if band == 2.4:  # noqa: PLR2004 - GHz
-        return 2484 if channel == 14 else 2407 + 5 * channel  # noqa: PLR2004 - the channel of Japan
-    return (5950 if band == 6.0 else 5000) + 5 * channel  # noqa: PLR2004 - GHz
+    if band == 2.4:
+        return 2484 if channel == 14 else 2407 + 5 * channel
+    return (5950 if band == 6.0 else 5000) + 5 * channel
 
 
 def _by_name(name: str, radios: Sequence[facts.Radio]) -> facts.Radio | None:
@@ -75,7 +86,7 @@ def _against(radio: facts.Radio, here: Sequence[facts.Peer]) -> bool:
         standard, width, _ = parts(name)
         if radio.width_mhz is not None and width > radio.width_mhz:
             return True
-        if radio.band_ghz == 2.4 and (name.startswith("vht") or width > 40):  # noqa: PLR2004 - GHz and MHz
+        if radio.band_ghz == 2.4 and (name.startswith("vht") or width > 40):
             return True
         if radio.band_ghz not in (None, 2.4) and name.startswith(("dsss", "cck")):
             return True

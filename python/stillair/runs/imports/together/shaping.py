@@ -12,8 +12,6 @@ from stillair.runs.imports.together.parts import Network, Shaped, Told, every
 _WAYS = ("down", "up")
 _LEAST_KBIT = 1
 _MOST_KBIT = 1_000_000_000
-NONE = ("noqueue", "ingress", "clsact", "mq", "mqprio")
-"""Disciplines that hold nothing themselves."""
 
 
 @dataclass
@@ -45,7 +43,7 @@ def fill(made: Network, found: Sequence[facts.Fact]) -> set[str]:
             made.left.append(f"{one.where}: a second {what} that shapes what goes {one.way}, at {one.device}")
         else:
             ways[one.way] = one
-    for way, one in _of_sqm(made, settings, found).items():
+    for way, one in _of_sqm(settings, found).items():
         if way not in ways:
             ways[way] = one
         else:
@@ -86,7 +84,7 @@ def _stopped(shaper: facts.Shaper, found: Sequence[facts.Fact]) -> bool:
     return bool(roots) and not shapes
 
 
-def _of_sqm(made: Network, shaper: facts.Shaper | None, found: Sequence[facts.Fact]) -> dict[str, _Found]:
+def _of_sqm(shaper: facts.Shaper | None, found: Sequence[facts.Fact]) -> dict[str, _Found]:
     if shaper is None:
         return {}
     ways = {
@@ -96,6 +94,9 @@ def _of_sqm(made: Network, shaper: facts.Shaper | None, found: Sequence[facts.Fa
     }
     side, where = sides.of_device(shaper.device, found)
     if side != "lan":
+        if not side and not shaper.device.startswith("ifb"):
+            for one in ways.values():
+                one.guess = f"guess: {shaper.device} is taken to lead to the line"
         return ways
     # sqm-scripts: upload is what leaves the interface; towards hosts that is what they download.
     turned = {("up" if way == "down" else "down"): one for way, one in ways.items()}
@@ -103,10 +104,9 @@ def _of_sqm(made: Network, shaper: facts.Shaper | None, found: Sequence[facts.Fa
         one.way, one.on_lan = way, True
         said = f" ({where})" if where else ""
         one.guess = (
-            f"sqm is at {shaper.device}, on the hosts' side{said}: its download is what hosts send, and its upload what"
-            " they receive; the directions are exchanged here"
+            f"guess: sqm is at {shaper.device}, on the hosts' side{said}: its download is what hosts send, and its"
+            " upload what they receive; the directions are exchanged here"
         )
-    made.shaper_about += [f"guess: {next(iter(turned.values())).guess}."]
     return turned
 
 
@@ -129,8 +129,10 @@ def _differences(running: _Found, configured: _Found, way: str) -> list[str]:
 
 def _running(made: Network, found: Sequence[facts.Fact], used: set[str]) -> list[_Found]:
     """Everything that `tc` shows to shape, each with its direction."""
-    every_one = [_of_qdisc(one) for one in every(found, facts.Qdisc) if qdiscs.bandwidth_bps(one)]
-    every_one += _of_htb(found, made)
+    every_one: list[tuple[_Found, facts.Qdisc | facts.Class]] = [
+        _of_qdisc(one) for one in every(found, facts.Qdisc) if qdiscs.bandwidth_bps(one)
+    ]
+    every_one += _of_htb(found)
     shaped: list[_Found] = []
     for one, source in every_one:
         used.add(one.where)
@@ -178,7 +180,7 @@ def _of_tbf(one: facts.Qdisc, kbit: int, burst: int) -> int:
     return max(kbit * 1000 // 8 * us // 1_000_000 + burst, 1514)
 
 
-def _of_htb(found: Sequence[facts.Fact], made: Network) -> list[tuple[_Found, facts.Class]]:
+def _of_htb(found: Sequence[facts.Fact]) -> list[tuple[_Found, facts.Class]]:
     """The htb of each device, by its classes: the rate of the top one, the discipline of the default class."""
     shaped = []
     places: dict[tuple[str, str, str], list[facts.Class]] = {}
@@ -195,9 +197,8 @@ def _of_htb(found: Sequence[facts.Fact], made: Network) -> list[tuple[_Found, fa
         own = next((one for one in leaves if minor and one.handle == f"{major}:{minor}"), None)
         own = own or next((one for one in leaves if one.leaf), leaves[0] if leaves else top)
         leaf = next((one for one in below if one.handle == own.leaf or one.parent == own.handle), None)
-        about = "htb"
         options: dict[str, object] = {"kind": "pfifo"}
-        left = []
+        left = list[str]()
         if leaf is not None and (qdiscs.is_cake(leaf) or leaf.kind in qdiscs.KINDS):
             options, left = qdiscs.keys(leaf)
         elif own.leaf or any(one.leaf for one in leaves):
@@ -206,9 +207,9 @@ def _of_htb(found: Sequence[facts.Fact], made: Network) -> list[tuple[_Found, fa
         if len(leaves) > 1:
             rates = ", ".join(f"{one.handle} {one.rate_bps // 1000} kbit/s" for one in leaves)
             left.append(f"htb's {len(leaves)} classes ({rates}): all packets go into one here")
-        one = _Found(top.where, device, top.rate_bps // 1000, options, burst=top.burst or own.burst, left=left)
-        one.about = about
-        shaped.append((one, replace(top, way=next((row.way for row in classes if row.way), ""))))
+        rate = top.rate_bps // 1000
+        made = _Found(top.where, device, rate, options, burst=top.burst or own.burst, left=left, about="htb")
+        shaped.append((made, replace(top, way=next((row.way for row in classes if row.way), ""))))
     return shaped
 
 
@@ -222,7 +223,7 @@ def _rest_by_rate(shaped: list[_Found]) -> None:
     if len(open_ones) == 1 and len(known) == 1:
         open_ones[0].way = "up" if "down" in known else "down"
         open_ones[0].guess = f"guess: {open_ones[0].where} is the other direction"
-    elif len(open_ones) == 2 and not known and rates[0] != rates[1]:  # noqa: PLR2004 - both directions
+    elif len(open_ones) == 2 and not known and rates[0] != rates[1]:
         for one in open_ones:
             one.way = "down" if one.kbit == max(rates) else "up"
             one.guess = f"guess: {one.where} shapes what goes {one.way}, as the faster is down"
@@ -241,7 +242,12 @@ def _put(made: Network, ways: Mapping[str, _Found], settings: facts.Shaper | Non
     made.shaper = {}
     if settings is not None and any(one.where == settings.where for one in ways.values()):
         made.shaper_about.insert(0, f"{settings.where}: {settings.script} at {settings.device}.")
-        made.shaper_about += [f"not read: {one}." for one in settings.unread]
+        own = [one for one in ways.values() if one.where == settings.where]
+        made.shaper_about += [f"{guess}." for guess in dict.fromkeys(one.guess for one in own) if guess]
+        turned = any(one.on_lan for one in own)
+        made.shaper_about += [
+            f"not read: {one}." for one in settings.unread if not (turned and one.startswith("burst "))
+        ]
         made.shaper_about += [f"{one}." for one in settings.said]
     for way, one in ways.items():
         options = one.options
@@ -249,7 +255,7 @@ def _put(made: Network, ways: Mapping[str, _Found], settings: facts.Shaper | Non
             name, _, rest = one.about.partition(": ")
             made.shaper_about.append(f"{one.where}: {name} at {one.device}, {way}{'; ' + rest if rest else ''}.")
             made.shaper_about += [f"{one.guess}."] if one.guess else []
-        # The rule is that of sqm: on the wire a cake without `nat` takes the hosts of a router that masquerades for one.
+        # As with sqm: on the wire a cake without `nat` takes the hosts of a router that masquerades for one.
         if words.looks_at_hosts(options):
             made.masquerades = True
             if one.on_lan and not options.get("nat"):
@@ -267,7 +273,11 @@ def _wired(made: Network, found: Sequence[facts.Fact]) -> set[str]:
     candidates: list[tuple[int, facts.Qdisc, list[str]]] = []
     for root in every_one:
         device = root.device
-        if not root.root or device in ("lo", made.interface) or device.startswith(("ifb", "br", "veth", "docker", "tun")):
+        if (
+            not root.root
+            or device in ("lo", made.interface)
+            or device.startswith(("ifb", "br", "veth", "docker", "tun"))
+        ):
             continue
         if sides.is_wifi(device, found):
             continue
@@ -278,7 +288,7 @@ def _wired(made: Network, found: Sequence[facts.Fact]) -> set[str]:
             others = [of for of in children if (of.kind, of.options) != (one.kind, one.options)]
             said.append(f"{root.kind} of {len(children)} queues: one {one.kind} stands for them")
             said += [f"{len(others)} of them differ from the first"] if others else []
-        if one.kind in NONE or not (qdiscs.is_cake(one) or one.kind in qdiscs.KINDS):
+        if one.kind in qdiscs.HOLDLESS or not (qdiscs.is_cake(one) or one.kind in qdiscs.KINDS):
             continue
         side = sides.of_device(device, found)[0]
         candidates.append(({"wan": 0, "": 1, "lan": 2}[side], one, said))

@@ -87,11 +87,16 @@ def _of_options(
     if not device:
         name = re.sub(r".*[/\\]", "", one.where).lower()
         words = re.findall(r"[a-z]+", name.partition(":")[0])
-        for way, marks in (("down", ("down", "download", "ingress", "dl", "in")), ("up", ("up", "upload", "egress", "ul"))):
+        for way, marks in (
+            ("down", ("down", "download", "ingress", "dl", "in")),
+            ("up", ("up", "upload", "egress", "ul")),
+        ):
             if set(words) & set(marks):
                 return way, f"guess: {shown} shapes what goes {way}, by the name of the file"
     redirected = any(
-        isinstance(other, facts.Qdisc) and other.kind == "ingress" and other.device == one.device
+        isinstance(other, facts.Qdisc)
+        and other.kind == "ingress"
+        and other.device == one.device
         and _file(other.where) == _file(one.where)
         for other in found
     )

@@ -1,7 +1,9 @@
 """Stations of a dump or a capture, with the keys of their interfaces."""
 
 import json
+import re
 from collections.abc import Sequence
+from functools import cache
 
 from stillair import _native
 from stillair._native import InputError
@@ -20,6 +22,8 @@ _MINSTREL_MHZ = {"802.11n": 40, "802.11ac": 80}
 NEWER = ("802.11b", "802.11a", "802.11g", "802.11n", "802.11ac", "802.11ax")
 _CONTROL_MBPS = (1, 2, 5.5, 11, 6, 12, 24)
 """Rates of management and control frames: basic rates, and the mandatory ones of OFDM."""
+_USUAL_DB = 35
+"""Signal-to-noise ratio of a station without a known signal."""
 _LOW = 4
 """A rate so many times below that of the other direction is no data rate, if the station was idle or sent little."""
 _IDLE_MS = 1_000
@@ -72,7 +76,7 @@ def of_dump(peer: facts.Peer, number: int, standard: str | None, width: Told, ba
         elif rate and rate.guessed:
             made.about.append(f"guess: {word} bitrate {rate.told} is taken for {rate.name}.")
     snr = _signal(made, peer)
-    tx, rx = _both(made, peer)
+    tx, rx = (_in_band(made, name, band) for name in _both(made, peer))
     names = [name for name in (tx, rx) if name]
     legacy_only = bool(names) and all(is_legacy(name) for name in names)
     if legacy_only and _is_control(peer) and (snr is not None or peer.standard or standard):
@@ -84,9 +88,11 @@ def of_dump(peer: facts.Peer, number: int, standard: str | None, width: Told, ba
         streams = max(parts(name)[2] for name in names)
         used = max(parts(name)[1] for name in names)
         if own in _MINSTREL_MHZ and snr is not None and used <= _MINSTREL_MHZ[own]:
-            made.keys["rate"] = _minstrel(own, min(streams, 4), width)
+            made.keys["rate"] = _minstrel(own, min(streams, 4), width, used)
             told = " and ".join(f"{w} {r.told}" for r, w in ((peer.tx, "tx"), (peer.rx, "rx")) if r)
             made.about.append(f"guess: Minstrel-HT chooses the rates; iw saw {told}.")
+        elif own == "802.11ax" and snr is not None and _is_too_low(peer, tx or rx or "", snr, width):
+            _by_signal(made, own, snr, width, band, streams)
         else:
             _fixed(made, tx, rx)
     _counted(made, peer)
@@ -134,26 +140,33 @@ def _is_idle(peer: facts.Peer, word: str) -> bool:
     return small or peer.counts.get("inactive time", 0) >= _IDLE_MS
 
 
+def _is_too_low(peer: facts.Peer, name: str, snr: int, width: Told) -> bool:
+    """Reports whether the rate of a station that was idle is far below what its signal allows."""
+    seen = max((rate.mbps for rate in (peer.tx, peer.rx) if rate and rate.name), default=0.0)
+    can = _fastest(snr, int(width.value), parts(name)[2])[1]
+    return seen * _LOW < can and all(_is_idle(peer, word) for word in ("tx", "rx"))
+
+
 def _is_control(peer: facts.Peer) -> bool:
     return all(rate.mbps in _CONTROL_MBPS for rate in (peer.tx, peer.rx) if rate)
 
 
-def _by_signal(made: Station, standard: str, snr: int | None, width: Told, band: Told) -> None:
+def _by_signal(made: Station, standard: str, snr: int | None, width: Told, band: Told, streams: int = 2) -> None:
     """A rate control, or for 802.11ax the fastest rate, at a signal-to-noise ratio."""
     if band.value.startswith("2.4") and standard == "802.11ac":
         standard = "802.11n"
     if standard == "802.11ax" or band.value.startswith("6"):
-        rate = _fastest(snr if snr is not None else 35, int(width.value))
+        rate, _ = _fastest(snr if snr is not None else _USUAL_DB, int(width.value), streams)
         made.keys["rate"] = f'"{rate}"'
         if made.keys.pop("snr", None):
             made.about.pop(next(at for at, line in enumerate(made.about) if " dB above " in line))
         at = f"the fastest of 802.11ax at {snr} dB" if snr is not None else "a guess, as no signal is known"
         made.about.append(
-            f"guess: iw saw only rates of management and control frames of it; {rate} with two streams is {at}."
+            f"guess: iw saw only rates of management and control frames, or of an idle station; {rate} is {at}."
         )
         return
     own = standard if standard in _MINSTREL_MHZ else "802.11n"
-    made.keys.setdefault("snr", '"35 dB"')
+    made.keys.setdefault("snr", f'"{_USUAL_DB} dB"')
     made.keys["rate"] = _minstrel(own, 2, width)
     made.about.append(
         f"guess: iw saw only rates of management and control frames of it: {own} with two streams, at rates that"
@@ -161,8 +174,10 @@ def _by_signal(made: Station, standard: str, snr: int | None, width: Told, band:
     )
 
 
-def _fastest(snr: int, width: int) -> str:
-    """The fastest rate of 802.11ax with two streams that works at a signal-to-noise ratio in 20 MHz."""
+@cache
+def _fastest(snr: int, width: int, streams: int) -> tuple[str, float]:
+    """The fastest rate of 802.11ax that works at a signal-to-noise ratio in 20 MHz, and its Mbit/s."""
+    lowest = f"he{width}-mcs0-nss{streams}-gi0.8"
     text = f"""
 name = "probe"
 duration = "1 s"
@@ -174,18 +189,17 @@ profile = "linux-6.6"
 interface.w = {{ channel = "wifi", role = "ap" }}
 [node.sta]
 profile = "linux-6.6"
-interface.w = {{ channel = "wifi", role = "station", ap = "ap.w", snr = "{snr} dB", rate = "he{width}-mcs0-nss2-gi0.8" }}
+interface.w = {{ channel = "wifi", role = "station", ap = "ap.w", snr = "{snr} dB", rate = "{lowest}" }}
 [[flow]]
 kind = "ping"
 from = "ap"
 to = "sta"
 """
-    lowest = f"he{width}-mcs0-nss2-gi0.8"
     try:
         path = json.loads(_native.survey(text, "probe", []))["paths"][0]["down"]["fastest"]
     except InputError:
-        return lowest
-    return str(path["name"]) if path else lowest
+        return lowest, 0.0
+    return (str(path["name"]), float(path["mbps"])) if path else (lowest, 0.0)
 
 
 def _counted(made: Station, peer: facts.Peer) -> None:
@@ -216,8 +230,22 @@ def _counted(made: Station, peer: facts.Peer) -> None:
     made.about += [f"not modelled: {one}." for one in peer.said]
 
 
-def _minstrel(standard: str, streams: int, width: Told) -> str:
-    widest = _MINSTREL_MHZ[standard]
+def _in_band(made: Station, name: str | None, band: Told) -> str | None:
+    """A rate that its band has: some devices send VHT at 2.4 GHz."""
+    if name is None or not band.value.startswith("2.4") or not name.startswith(("vht", "he80", "he160")):
+        return name
+    if at := re.match(r"vht(\d+)-mcs(\d+)-nss(\d)-(\w+)", name):
+        mcs, streams = min(int(at[2]), 7), int(at[3])
+        found = f"ht{min(int(at[1]), 40)}-mcs{mcs + 8 * (streams - 1)}-{at[4]}"
+    else:
+        found = re.sub(r"he\d+", "he40", name)
+    made.about.append(f"guess: {name} at 2.4 GHz is not modelled: {found} is used.")
+    return found
+
+
+def _minstrel(standard: str, streams: int, width: Told, used: int = 0) -> str:
+    """The rate control, no wider than the rates that were seen, if any."""
+    widest = min(_MINSTREL_MHZ[standard], used or 160)
     narrower = f', width = "{widest} MHz"' if int(width.value) > widest else ""
     return f'{{ kind = "minstrel_ht", standard = "{standard}", streams = {streams}{narrower} }}'
 
@@ -239,7 +267,7 @@ def _no_rate(made: Station, standard: str | None, width: Told, band: Told, snr: 
     own = standard if standard in _MINSTREL_MHZ else "802.11n"
     if band.value.startswith("2.4") and own == "802.11ac":
         own = "802.11n"
-    made.keys.setdefault("snr", '"35 dB"')
+    made.keys.setdefault("snr", f'"{_USUAL_DB} dB"')
     made.keys["rate"] = _minstrel(own, 2, width)
     made.about.append(f"guess: no rate is known of it: {own} with two streams.")
 

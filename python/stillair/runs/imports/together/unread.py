@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 
 from stillair.runs.imports import facts, qdiscs
-from stillair.runs.imports.together.shaping import NONE
 
 
 def of(found: Sequence[facts.Fact], radio: facts.Radio | None, used: set[str]) -> Iterator[str]:
@@ -19,7 +18,7 @@ def of(found: Sequence[facts.Fact], radio: facts.Radio | None, used: set[str]) -
             yield f"{one.where}: {len(one.keys)} settings of {one.name or 'a device'} that ethtool prints"
         elif isinstance(one, facts.Qdisc) and one.root and one.where not in used:
             yield from _qdisc(one, found, devices)
-        elif isinstance(one, facts.Netdev) and one.qdisc not in ("", *NONE) and not _has_tc(found):
+        elif isinstance(one, facts.Netdev) and one.qdisc not in ("", *qdiscs.HOLDLESS) and not _has_tc(found):
             yield f"{one.where}: {one.qdisc} at {one.name}: 'tc -s qdisc' prints its options"
 
 
@@ -32,7 +31,10 @@ def _qdisc(one: facts.Qdisc, found: Sequence[facts.Fact], devices: set[str]) -> 
         below = [
             row.kind
             for row in found
-            if isinstance(row, facts.Qdisc) and row.device == one.device and row.parent and row.kind not in NONE
+            if isinstance(row, facts.Qdisc)
+            and row.device == one.device
+            and row.parent
+            and row.kind not in qdiscs.HOLDLESS
         ]
         if below and one.device not in devices:
             yield f"{one.where}: {one.kind} of {len(below)} {below[0]} at {one.device}"
@@ -40,7 +42,7 @@ def _qdisc(one: facts.Qdisc, found: Sequence[facts.Fact], devices: set[str]) -> 
         if not any(isinstance(row, facts.Class) and row.device in (one.device, qdiscs.NAMELESS) for row in found):
             dev = one.device if one.device != qdiscs.NAMELESS else "DEVICE"
             yield f"{one.where}: {one.kind} at {one.device}: its rates are in 'tc -s class show dev {dev}'"
-    elif one.kind not in NONE:
+    elif one.kind not in qdiscs.HOLDLESS:
         yield f"{one.where}: {one.kind} at {one.device}"
 
 
