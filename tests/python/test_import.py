@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import os
 import random
 import re
 import shutil
@@ -380,13 +381,27 @@ def test_no_damage_is_more_than_an_error(path: Path, tmp_path: Path) -> None:
 
 def test_what_nothing_reads(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     shutil.copy(SAMPLES / "README.md", tmp_path / "x.md")
-    (tmp_path / "tc.txt").write_text("qdisc noqueue 0: dev lo root refcnt 2\n")
-    (tmp_path / "b").write_bytes(b"\xff\xfe\x00")
+    (tmp_path / "b").write_bytes(b"\x7fELF\x00\x00")
+    (tmp_path / "empty").write_bytes(b" \n")
+    (tmp_path / "large").write_bytes(b"a" * (kinds.MOST_BYTES + 1))
+    os.mkfifo(tmp_path / "fifo")
     for name, says in (
         ("x.md", "found nothing that is known, expected one of: iw dev INTERFACE station dump;"),
-        ("tc.txt", "expected JSON: run 'tc -j -s qdisc >tc.json', and give that file"),
-        ("b", "found a byte at 0 that is not UTF-8"),
+        ("b", "found a byte at 0 that is not text"),
         ("none", "cannot be read: No such file or directory"),
+        ("empty", "is empty"),
+        ("large", "16 MiB of text, expected at most 16 MiB"),
+        ("fifo", "is no regular file, expected one"),
+        (".", "is a directory, expected a file"),
     ):
         assert status(["import", str(tmp_path / name)]) == 2
-        assert says in capsys.readouterr().err
+        error = capsys.readouterr().err
+        assert says in error
+        assert error.count("\n") == 1
+    # Among files that are read each is left out, with its reason.
+    others = [str(tmp_path / name) for name in ("b", "none", "empty", "fifo", "x.md")]
+    assert status(["import", str(SAMPLES / "uname-6.8.txt"), *others]) == 0
+    left = [line for line in capsys.readouterr().out.replace("\n#   ", " ").splitlines() if "left out" in line]
+    reasons = ("is not text", "No such file or directory", "is empty", "no regular file", "nothing that is known")
+    assert len(left) == len(others)
+    assert all(reason in line for reason, line in zip(reasons, left, strict=True))

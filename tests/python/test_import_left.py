@@ -74,7 +74,7 @@ def test_a_radio_and_options_that_are_not_taken_are_said(tmp_path: Path, capsys:
     left = [line for line in text.splitlines() if line.startswith("# left out:")]
     assert left == [
         "# left out: wireless:2: radio radio0, 2.4 GHz, 20 MHz: a scenario has one channel.",
-        "# left out: wireless:14: txpower of radio1.",
+        "# left out: wireless:14: txpower (the signal levels of stations include it) of radio1.",
         "# left out: wireless:22: encryption of default_radio1.",
         "# left out: wireless:30: guest of radio1, mode ap: a scenario has one access point.",
     ]

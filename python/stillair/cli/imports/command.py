@@ -2,58 +2,95 @@
 
 import dataclasses
 import json
+import re
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from stillair._native import InputError
+from stillair._native import InputError, lines
 from stillair.cli.common import options
+from stillair.runs.imports.openwrt.words import FRAMING
 
 if TYPE_CHECKING:
     from stillair.runs.imports.facts import Fact
+    from stillair.runs.imports.together.parts import Line
 
 
 @click.command("import")
-@click.argument(
-    "files", metavar="FILE...", nargs=-1, required=True, type=options.PATH, help="Files of the kinds above."
-)
+@click.argument("files", metavar="FILE...", nargs=-1, type=options.PATH, help="Files of the kinds above.")
 @click.option("-o", "target", metavar="FILE", type=options.PATH, show_default="print it", help="Scenario to write.")
 @click.option(
     "--interface", metavar="NAME", show_default="the one with most stations", help="The Wi-Fi interface to import."
 )
+@click.option(
+    "--tc",
+    "tc_",
+    metavar="WAY=FILE",
+    multiple=True,
+    help="Direction of the qdiscs in FILE, 'up=FILE' or 'down=FILE', for outputs without device names. Repeatable.",
+)
+@click.option(
+    "--internet",
+    metavar="DOWN/UP",
+    show_default="the shaper's rates are 95 % of the line's",
+    help="Rates of the access line in Mbit/s: '100/20'.",
+)
+@click.option(
+    "--line",
+    metavar="NAME",
+    show_default="none",
+    help=f"An access line by name, with its framing: {', '.join(json.loads(lines()))}.",
+)
+@click.option(
+    "--framing",
+    metavar="KEYWORD",
+    show_default="as the shaper counts",
+    help=f"Framing of the access line: {', '.join((*FRAMING, 'conservative'))}.",
+)
 @click.option("--force", is_flag=True, help="Replace a file that exists.")
 @click.option("--json", "as_json", is_flag=True, help="Print what was read from each file, as one JSON value.")
-def import_(files: tuple[Path, ...], target: Path | None, interface: str | None, force: bool, as_json: bool) -> None:
+def import_(
+    files: tuple[Path, ...],
+    target: Path | None,
+    interface: str | None,
+    tc_: tuple[str, ...],
+    internet: str | None,
+    line: str | None,
+    framing: str | None,
+    force: bool,
+    as_json: bool,
+) -> None:
     """Write a scenario from what your machine prints.
 
-    Each file is recognised by its content: 'iw dev INTERFACE station dump', 'iw dev', 'iw phy', 'tc -j -s qdisc',
-    'sysctl net.ipv4', 'ethtool -i INTERFACE', 'uname -a', hostapd.conf, OpenWrt's /etc/config/wireless and sqm, a
-    capture with radiotap headers, a Flent file, a crusader result. Comments in the scenario mark guesses and missing
-    values.
+    Each file is recognised by its content, and may hold several outputs, as pasted: 'iw dev INTERFACE station dump',
+    'iw dev', 'iw phy', 'tc -s qdisc' and 'tc -s class' with or without -j, 'uci show', 'iwinfo', 'ubus call', 'ip
+    addr', 'sysctl net.ipv4', 'ethtool -i INTERFACE', 'uname -a', hostapd.conf, 'wpa_cli status', OpenWrt's
+    /etc/config/wireless, sqm and network, a capture with radiotap headers, a Flent file, a crusader result. Comments
+    in the scenario mark guesses and missing values.
     """
-    from stillair.runs.imports import kinds, network, scenario  # noqa: PLC0415 - loaded when there is something to read
+    from stillair.runs.imports import network, scenario  # noqa: PLC0415 - loaded when there is something to read
 
     if force and target is None:
         raise InputError("--force: has no effect without -o, which names the file to write")
     if target is not None and target.exists() and not force:
         raise InputError(f"{target}: exists already; --force replaces it, or give another file with -o")
-    faults: list[str] = []
-    found: list[Fact] = []
-    for file in files:
-        try:
-            found += kinds.read(file)
-        except InputError as error:
-            faults.append(str(error))
-    if faults:
-        raise InputError("\n".join(faults))
+    ways = _ways(tc_)
+    given = _line(internet, line, framing)
+    every_file = (*files, *(file for file in ways if file not in files))
+    if not every_file:
+        raise InputError("FILE: none is given, expected outputs of iw, tc and others: 'stillair import --help'")
+    found = _read(every_file, ways)
     if as_json:
         print(
             json.dumps([{"kind": type(one).__name__, **dataclasses.asdict(one)} for one in found], ensure_ascii=False)
         )
         return
-    text = _shorter(scenario.text(network.of(found, interface), [str(file) for file in files]), files)
+    network.require(found)
+    made = network.of(found, interface, given)
+    text = _shorter(scenario.text(made, [str(file) for file in every_file]), every_file)
     if target is None:
         print(text, end="")
         return
@@ -65,7 +102,62 @@ def import_(files: tuple[Path, ...], target: Path | None, interface: str | None,
     print(f"stillair: {target}: written, with {guesses}; 'stillair check {target}' shows what it is", file=sys.stderr)
 
 
-def _shorter(text: str, files: tuple[Path, ...]) -> str:
+def _read(files: Sequence[Path], ways: Mapping[Path, str]) -> list["Fact"]:
+    """The facts of all files; files without a reader are left out if others have one."""
+    from stillair.runs.imports import kinds  # noqa: PLC0415 - loaded when there is something to read
+    from stillair.runs.imports.facts import Unread  # noqa: PLC0415
+
+    faults: list[str] = []
+    unknown: list[tuple[Path, str]] = []
+    found: list[Fact] = []
+    for file in files:
+        try:
+            found += kinds.read(file, ways.get(file, ""))
+        except kinds.UnknownFileError as error:
+            unknown.append((file, str(error)))
+        except InputError as error:
+            faults.append(str(error))
+    if faults or (unknown and not found):
+        raise InputError("\n".join([*(told for _, told in unknown), *faults]))
+    for file, told in unknown:
+        what = told.removeprefix(f"{file}: ").partition(", expected")[0]
+        found.append(Unread(what, str(file)))
+    return found
+
+
+def _ways(given: Sequence[str]) -> dict[Path, str]:
+    """Files by direction, as `--tc` gives them."""
+    made: dict[Path, str] = {}
+    for one in given:
+        way, equals, file = one.partition("=")
+        if way not in ("up", "down") or not equals or not file:
+            raise InputError(f'--tc: found "{one}", expected up=FILE or down=FILE')
+        made[Path(file)] = way
+    return made
+
+
+def _line(internet: str | None, line: str | None, framing: str | None) -> "Line":
+    """The access line of the command line."""
+    from stillair.runs.imports.together.parts import Line  # noqa: PLC0415 - loaded when there is something to read
+    from stillair.text.nearest import hint  # noqa: PLC0415
+
+    rates = None
+    if internet is not None:
+        at = re.fullmatch(r"(\d{1,6}(?:\.\d{1,6})?)/(\d{1,6}(?:\.\d{1,6})?)", internet)
+        if at is None or 0 in (float(at[1]), float(at[2])):
+            raise InputError(f'--internet: found "{internet}", expected rates in Mbit/s such as 100/20')
+        rates = f"{at[1]} Mbit/s", f"{at[2]} Mbit/s"
+    known = list(json.loads(lines()))
+    if line is not None and line not in known:
+        raise InputError(f'--line: found "{line}", expected one of {", ".join(known)}{hint(line, known)}')
+    words = [*FRAMING, "conservative"]
+    words.remove("ether-vlan")
+    if framing is not None and framing not in words:
+        raise InputError(f'--framing: found "{framing}", expected one of {", ".join(words)}')
+    return Line(line or "", framing or "", rates)
+
+
+def _shorter(text: str, files: Sequence[Path]) -> str:
     """The text with the names of the files alone, where these tell them apart."""
     if len({file.name for file in files}) < len(set(files)):
         return text

@@ -30,15 +30,17 @@ def check(file: str, set_: tuple[str, ...], as_json: bool) -> None:
     signal-to-noise ratio; the traffic; keys without effect. Nothing is run.
     """
     from stillair import _native  # noqa: PLC0415 - loaded when there is something to read
+    from stillair.cli.scenarios import framing  # noqa: PLC0415
 
     scenario, overrides = options.scenario(file), options.overrides(set_)
-    text = _native.survey(scenario.text, scenario.file, overrides)
+    found = json.loads(_native.survey(scenario.text, scenario.file, overrides))
+    found["notes"] += framing.differences(json.loads(_native.resolve(scenario.text, scenario.file, overrides)))
     # With overrides it is checked as 'stillair run' takes it, which may set what is swept.
     combinations = len(scenario.sweep(())) if not overrides else 1
     if as_json:
-        print(json.dumps({**json.loads(text), "combinations": combinations}, ensure_ascii=False))
+        print(json.dumps({**found, "combinations": combinations}, ensure_ascii=False))
     else:
-        print("\n\n".join(_parts(json.loads(text), combinations)))
+        print("\n\n".join(_parts(found, combinations)))
 
 
 def _parts(found: Survey, combinations: int) -> Iterator[str]:

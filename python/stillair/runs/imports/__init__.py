@@ -3,18 +3,18 @@
 A reader takes one kind of file, says what is wrong line by line, and gives facts, each with its place. What is guessed
 stands in the scenario as a comment.
 
-    doctor    what this machine tells of itself, and what each thing weighs
-    scenario  the text of the scenario
-    network   what all files say together
-    kinds     which reader a file is for, by its content
-    iw        `iw dev ... station dump`, `... link`, `... info`, `iw phy`
-    unread    what files say and a scenario does not have
-    qdiscs    `tc -j -s qdisc`
-    settings  `sysctl`, `ethtool`, `hostapd.conf`, `uname`
-    openwrt   OpenWrt's /etc/config/wireless and sqm
+    doctor    settings of this machine, and the effect of each
+    scenario  text of the scenario
+    network   one network from the facts of all files
+    together  its parts: stations, radios, shapers, facts that are left out
+    kinds     the reader of each part of a file
+    pasted    text as people paste it, cut into single outputs
+    readers   text and JSON of single outputs: iw, tc, iwinfo, ubus, hostapd, ip
+    qdiscs    `tc -j`, and the scenario keys of each discipline
+    openwrt   OpenWrt's /etc/config/wireless, sqm and network
     captures  a capture with radiotap
     loads     a Flent file or a crusader result: its test is the load
-    rates     a bit rate as a scenario names it, and how long a PPDU is
-    facts     what readers give
+    rates     bit rates and widths as a scenario names them, and how long a PPDU is
+    facts     the values that readers return
     lines     mistakes of a file, a line each
 """

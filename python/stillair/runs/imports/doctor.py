@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from stillair._native import InputError
-from stillair.runs.imports import iw, qdiscs
-from stillair.runs.imports.facts import Device, Fact, Kernel, Setting
+from stillair.runs.imports import qdiscs
+from stillair.runs.imports.facts import Device, Fact, Kernel, Peer, Qdisc, Setting
+from stillair.runs.imports.readers import iw
 
 Run = Callable[[Sequence[str]], str | None]
 """Runs a program and gives what it printed; none if it is not there, or fails."""
@@ -152,7 +153,7 @@ class Machine:
             if not own or own[0].mhz is None:
                 return _unknown(what, f"'{command}' names no channel: {name} is not in use")
             return _known(what, f"{name}: {own[0].kind}, {own[0].mhz} MHz, {width} MHz wide", f"'{command}'")
-        peers = iw.stations(command, told)
+        peers = [one for one in iw.stations(command, told) if isinstance(one, Peer)]
         self.facts += peers
         if not peers:
             return _unknown(what, f"'{command}' lists nobody")
@@ -176,7 +177,7 @@ class Machine:
             return
         self.facts += found
         for one in found:
-            if one.root and one.device != "lo":
+            if isinstance(one, Qdisc) and one.root and one.device != "lo":
                 rate = qdiscs.bandwidth_bps(one)
                 words = f"{one.device}: {one.kind}" + (f" at {rate / 1e6:g} Mbit/s" if rate else "")
                 yield _known("qdisc", f"{words}, {one.counts.get('drops', 0)} drops", "'tc -j -s qdisc'")

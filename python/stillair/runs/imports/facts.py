@@ -30,6 +30,15 @@ class Peer:
     rx: Rate | None = None
     counts: dict[str, int] = field(default_factory=dict)
     """`tx bytes`, `tx packets`, `tx retries`, `rx bytes`, `connected time` in s, `tx duration` in us, and others."""
+    noise_dbm: int | None = None
+    expected_mbps: float | None = None
+    """Throughput that the access point's rate control expects."""
+    standard: str | None = None
+    """Newest standard that the peer announced, for outputs that list capabilities."""
+    mesh: bool = False
+    """True for a peer of an 802.11s mesh."""
+    said: list[str] = field(default_factory=list)
+    """Properties without a scenario key."""
 
 
 @dataclass(frozen=True)
@@ -38,11 +47,14 @@ class Interface:
 
     name: str
     kind: str
-    """`AP`, `managed`, `monitor`, ..."""
+    """`AP`, `managed`, `mesh point`, `IBSS`, `monitor`, ..."""
     mhz: int | None
     width_mhz: int | None
     txpower_dbm: float | None
     where: str
+    said: Sequence[str] = ()
+    """Properties without a scenario key, and substitutions."""
+    standard: str | None = None
 
 
 @dataclass(frozen=True)
@@ -68,17 +80,63 @@ class Radio:
     """Settings of the access point that a scenario has by the same names: `dtim_period`, `wmm_ac_be_aifs`, ..."""
     where: str
     disabled: bool = False
+    interfaces: Sequence[str] = ()
+    """Names of its network interfaces, if the file has them."""
+    said: Sequence[str] = ()
+    """Substitutions."""
 
 
 @dataclass(frozen=True)
 class Qdisc:
-    """A queueing discipline of `tc -j qdisc`."""
+    """A queueing discipline, with the option names of `tc -j qdisc`."""
 
     device: str
+    """Empty if the output has no device name."""
     kind: str
     root: bool
     options: Mapping[str, object]
     counts: Mapping[str, int]
+    where: str
+    handle: str = ""
+    parent: str = ""
+    way: str = ""
+    """`up` or `down`, as given on the command line."""
+
+
+@dataclass(frozen=True)
+class Class:
+    """An htb class of `tc class`."""
+
+    device: str
+    handle: str
+    parent: str
+    """Empty for a class directly below the qdisc."""
+    leaf: str
+    """Handle of the qdisc below it."""
+    rate_bps: int
+    burst: int | None
+    where: str
+    way: str = ""
+
+
+@dataclass(frozen=True)
+class Zone:
+    """The side of a router that a network device is on."""
+
+    device: str
+    side: str
+    """`wan` or `lan`."""
+    where: str
+
+
+@dataclass(frozen=True)
+class Netdev:
+    """A network device of `ip addr`, `ip link` or `ifconfig`."""
+
+    name: str
+    mtu: int | None
+    qdisc: str
+    """Kind of its root qdisc; empty if unknown."""
     where: str
 
 
@@ -111,7 +169,7 @@ class Unread:
     what: str
     where: str
     radio: str = ""
-    """Where its radio stands, if it is of one."""
+    """Place and name of its radio, if it is of one."""
 
 
 @dataclass(frozen=True)
@@ -224,4 +282,21 @@ class Crusader:
     where: str
 
 
-Fact = Peer | Interface | Phy | Radio | Qdisc | Shaper | Unread | Setting | Device | Kernel | Captured | Load | Crusader
+Fact = (
+    Peer
+    | Interface
+    | Phy
+    | Radio
+    | Qdisc
+    | Class
+    | Zone
+    | Netdev
+    | Shaper
+    | Unread
+    | Setting
+    | Device
+    | Kernel
+    | Captured
+    | Load
+    | Crusader
+)

@@ -1,71 +1,248 @@
-"""Which reader a file is for, by its content."""
+"""The reader of each part of a file, chosen by its content."""
 
+import dataclasses
+import json
 import re
+import stat
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from stillair._native import InputError
-from stillair.runs.imports import iw, qdiscs, settings
+from stillair.runs.imports import pasted, qdiscs
 from stillair.runs.imports.captures import capture, frames
-from stillair.runs.imports.facts import Fact
+from stillair.runs.imports.facts import Class, Fact, Interface, Peer, Qdisc, Unread
 from stillair.runs.imports.loads import crusader, flent
 from stillair.runs.imports.openwrt import uci
+from stillair.runs.imports.pasted import Part
+from stillair.runs.imports.readers import iw, iwinfo, netdevs, settings, tc, ubus, wpa
+
+MOST_BYTES = 16 << 20
+"""Of a text; captures have no such limit."""
+
+
+class UnknownFileError(InputError):
+    """A file without a reader: others can still make a scenario."""
 
 
 class Kind(NamedTuple):
     """A kind of text."""
 
     name: str
+    head: str
+    """Pattern of a line that starts it; empty if it has no such line."""
     sign: str
-    """What one of its lines looks like, as a pattern."""
+    """Pattern that tells a text without a head line; empty if it needs one."""
     read: Callable[[str, str], Sequence[Fact]]
 
 
+def _unread(what: str) -> Callable[[str, str], Sequence[Fact]]:
+    """The reader of a kind that a scenario has nothing of."""
+
+    def read(file: str, text: str) -> Sequence[Fact]:
+        first = next((number for number, line in enumerate(text.splitlines(), 1) if line.strip()), 1)
+        return [Unread(what, f"{file}:{first}")]
+
+    return read
+
+
 KINDS = (
-    Kind("iw dev INTERFACE station dump", r"^Station [0-9a-fA-F:]{17}", iw.stations),
-    Kind("iw dev INTERFACE link", r"^Connected to [0-9a-fA-F:]{17} ", iw.link),
-    Kind("iw phy", r"^Wiphy \S+", iw.phys),
-    Kind("iw dev", r"^\s*Interface \S+$", iw.interfaces),
-    Kind("tc -j -s qdisc", r"^\s*\[?\s*\{[^{}]*\"kind\"|^\s*\[\s*\]\s*$", qdiscs.read),
-    Kind("OpenWrt's /etc/config/wireless, sqm, network", r"^config \S+", uci.read),
-    Kind("sysctl net.ipv4", r"^net[./]\w+[./]\S+\s*=", settings.sysctl),
-    Kind("ethtool", r"^(driver: |(Features|Coalesce parameters|Ring parameters|Settings) for \S+:)", settings.ethtool),
-    Kind("uname -a", r"^Linux (version )?\S+|^DISTRIB_RELEASE=|^\d+\.\d+\.\d+\S*$", settings.kernel),
-    Kind("hostapd.conf", r"^(interface|hw_mode|channel|ssid)=", settings.hostapd),
+    Kind(
+        "iw dev INTERFACE station dump",
+        r"\s*Station (\S.* \(on|[0-9A-Za-z*]{2}[:-]|<|REDACTED|\[)",
+        "",
+        iw.stations,
+    ),
+    Kind("iw dev INTERFACE link", r"\s*(Connected to \S.* \(on|Not connected\.\s*$)", "", iw.link),
+    Kind("iw phy", r"\s*Wiphy \S+\s*$", "", iw.phys),
+    Kind("iw dev", r"\s*(phy#\d+|Interface \S+|Unnamed/non-netdev interface)\s*$", "", iw.interfaces),
+    Kind("tc -s qdisc", r"\s*qdisc [\w-]+ \S+ ", "", tc.qdiscs),
+    Kind("tc -s class", r"\s*class [\w-]+ \S*:\S* ", "", tc.classes),
+    Kind("tc -j -s qdisc, tc -j class, ip -j addr, ubus call", r"\s*(\{|\[\s*(\{|\]|$))", "", lambda *_: []),
+    Kind(
+        "OpenWrt's /etc/config/wireless, sqm, network, and uci show",
+        r"\s*(config [\w-]+(\s|$)|package \w+\s*$|(wireless|sqm|network|dhcp|firewall|system)\.\S+?=)",
+        "",
+        uci.read,
+    ),
+    Kind("iwinfo", r"\s*\S+\s+ESSID: ", "", iwinfo.interfaces),
+    Kind(
+        "iwinfo INTERFACE assoclist",
+        r"\s*(\S+\s+(-?\d+|unknown)( dBm)? / (-?\d+|unknown)( dBm)? \(SNR |No station connected\s*$)",
+        "",
+        iwinfo.associated,
+    ),
+    Kind("iwconfig", r"\s*\S+ +(IEEE 802\.11|no wireless extensions\.)", "", iwinfo.iwconfig),
+    Kind("ip addr, ip link", r"\s*\d+: [\w.:@-]+: <[A-Z,_0-9-]*>", "", netdevs.ip),
+    Kind("ifconfig", r"\s*\S+(\s+Link encap:|: flags=\d+<)", "", netdevs.ifconfig),
+    Kind("sysctl net.ipv4", r"\s*net[./]\w+[./]\S+\s*=", "", settings.sysctl),
+    Kind(
+        "ethtool",
+        r"\s*(driver: |(Features|Coalesce parameters|Ring parameters|Settings) for \S+:)",
+        "",
+        settings.ethtool,
+    ),
+    Kind(
+        "uname -a",
+        r"\s*(Linux (version \d|\S+ \d+\.\d+)|(DISTRIB_\w+|PRETTY_NAME|VERSION_ID|NAME)=|"
+        r"OpenWrt (SNAPSHOT|\d+\.\d+\S*), r\d+|\d+\.\d+\.\d+\S*\s*$)",
+        r"^Linux (version )?\S+",
+        settings.kernel,
+    ),
+    Kind("iw dev INTERFACE scan", r"\s*BSS \S+\(on \S+\)", "", _unread("iw scan: neighbouring networks")),
+    Kind(
+        "wpa_supplicant.conf", r"\s*network=\{\s*$", "", _unread("wpa_supplicant.conf: networks that a station knows")
+    ),
+    Kind("wpa_cli status", "", r"^\s*wpa_state=", wpa.status),
+    Kind("wpa_cli signal_poll", "", r"^\s*LINKSPEED=", wpa.signal),
+    Kind(
+        "hostapd_cli status", "", r"^\s*state=(ENABLED|DISABLED|DFS|ACS|HT_SCAN|COUNTRY_UPDATE)\s*$", wpa.hostapd_status
+    ),
+    Kind("hostapd_cli all_sta", "", r"^\s*((rx|tx)_rate_info=|flags=\[AUTH|dot11RSNAStats)", wpa.all_stations),
+    Kind(
+        "cake-autorate's config",
+        "",
+        r"^\s*(dl_if|ul_if|adjust_dl_shaper_rate|min_dl_shaper_rate_kbps)=",
+        _unread("cake-autorate: rates that change while the router runs; 'tc -s qdisc' has those of a moment"),
+    ),
+    Kind("nvram", "", r"^\s*(wl\d?|ath\d)_\w+=", _unread("nvram of DD-WRT or another firmware: settings are not read")),
+    Kind(
+        "hostapd.conf",
+        "",
+        r"^\s*(hw_mode|ieee80211(n|ac|ax|be)|he_oper_chwidth|vht_oper_chwidth)=|^\s*interface=\S+\s(?:.*\n)*\s*(ssid|channel)=",
+        settings.hostapd,
+    ),
 )
+_JSON = next(kind for kind in KINDS if kind.name.startswith("tc -j"))
+_HEADS = [(re.compile(kind.head), kind.name) for kind in KINDS if kind.head]
+_BY_NAME = {kind.name: kind for kind in KINDS}
 
 
-def read(path: Path) -> Sequence[Fact]:
-    """The facts of a file; an `InputError` if nothing here reads it, or with what is wrong with it."""
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+def names() -> str:
+    """The kinds that are read, as text."""
+    return "; ".join(kind.name for kind in KINDS) + "; a capture with radiotap; a Flent file; a crusader result"
+
+
+def read(path: Path, way: str = "") -> Sequence[Fact]:
+    """The facts of a file; an `InputError` with what is wrong with it, `UnknownFileError` if it has no reader.
+
+    `way` is `up` or `down` for the qdiscs of a file without device names.
+    """
     file = str(path)
+    data = _bytes(path)
     if frames.looks_like(data):
         return capture.read(file, data)
     if crusader.looks_like(data):
         return crusader.read(file, data)
     if flent.looks_like(data):
         return flent.read(file, data)
-    try:
-        text = data.decode()
-    except UnicodeDecodeError as error:
-        raise InputError(
-            f"{file}: found a byte at {error.start} that is not UTF-8, expected text, a capture, a Flent file or a"
+    if not data.strip():
+        raise UnknownFileError(f"{file}: is empty")
+    if len(data) > MOST_BYTES:
+        raise UnknownFileError(f"{file}: {len(data) >> 20} MiB of text, expected at most {MOST_BYTES >> 20} MiB")
+    if pasted.is_binary(data):
+        at = next((at for at, byte in enumerate(data) if byte > 126 or byte < 9), 0)
+        raise UnknownFileError(
+            f"{file}: found a byte at {at} that is not text, expected text, a capture, a Flent file or a"
             " crusader result"
-        ) from None
-    for kind in KINDS:
-        if re.search(kind.sign, text, re.MULTILINE):
-            return kind.read(file, text)
-    if re.search(r"^qdisc \w+ \S+ dev ", text, re.MULTILINE):
-        raise InputError(
-            f"{file}: found what 'tc qdisc' prints without -j, expected JSON: run 'tc -j -s qdisc >{path.stem}.json',"
-            " and give that file"
         )
-    known = "; ".join(kind.name for kind in KINDS)
-    raise InputError(
-        f"{file}: found nothing that is known, expected one of: {known}; a capture with radiotap; a Flent file; a"
-        " crusader result"
-    )
+    found = text(file, pasted.decoded(data))
+    return [dataclasses.replace(one, way=way) if isinstance(one, (Qdisc, Class)) else one for one in found]
+
+
+def _bytes(path: Path) -> bytes:
+    """The content of a regular file."""
+    try:
+        mode = path.stat().st_mode
+        if stat.S_ISDIR(mode):
+            raise UnknownFileError(f"{path}: is a directory, expected a file")
+        if not stat.S_ISREG(mode):
+            raise UnknownFileError(f"{path}: is no regular file, expected one: write the output to a file first")
+        return path.read_bytes()
+    except OSError as error:
+        raise UnknownFileError(f"{path}: cannot be read: {error.strerror}") from None
+    except ValueError as error:  # a name with NUL
+        raise UnknownFileError(f"{path!s}: cannot be read: {error}") from None
+
+
+def text(file: str, content: str) -> Sequence[Fact]:
+    """The facts of a text with one or more outputs."""
+    found: list[Fact] = []
+    unknown: list[Part] = []
+    known = False
+    for part in pasted.parts(pasted.clean(content), _head):
+        kind = _BY_NAME[part.kind] if part.kind else _of_sign(part)
+        if kind is None:
+            unknown.append(part)
+            continue
+        known = True
+        facts = _json(file, part) if kind is _JSON else kind.read(file, part.text())
+        found += [_named(one, part.command) for one in facts]
+    if not known:
+        raise UnknownFileError(f"{file}: found nothing that is known, expected one of: {names()}")
+    for part in unknown:
+        first = next(iter(part.lines.values())).strip()
+        more = f" and {len(part.lines) - 1} more lines" if len(part.lines) > 1 else ""
+        found.append(Unread(f'not recognised: "{first[:60]}"{more}', f"{file}:{part.first}"))
+    return found
+
+
+def _head(line: str) -> str | None:
+    return next((name for head, name in _HEADS if head.match(line)), None)
+
+
+def _of_sign(part: Part) -> Kind | None:
+    own = "\n".join(part.lines.values())
+    return next((kind for kind in KINDS if kind.sign and re.search(kind.sign, own, re.MULTILINE)), None)
+
+
+def _json(file: str, part: Part) -> list[Fact]:
+    """The facts of one or more JSON values."""
+    content, at, found = part.text(), 0, list[Fact]()
+    decoder = json.JSONDecoder()
+    while rest := content[at:].lstrip(" \n\t,;"):
+        at = len(content) - len(rest)
+        line = content.count("\n", 0, at) + 1
+        if rest[0] not in "[{":
+            found.append(Unread(f'not recognised: "{rest.splitlines()[0][:60]}"', f"{file}:{line}"))
+            break
+        try:
+            value, at = decoder.raw_decode(content, at)
+        except (json.JSONDecodeError, RecursionError) as error:
+            where = (
+                f"{error.lineno}: found text that is not JSON at column {error.colno} ({error.msg})"
+                if isinstance(error, json.JSONDecodeError)
+                else f"{line}: found JSON that is nested too deep"
+            )
+            raise InputError(f"{file}:{where}, expected what 'tc -j -s qdisc' or 'ubus call' prints") from None
+        except ValueError as error:  # a number of thousands of digits
+            raise InputError(f"{file}:{line}: found JSON that cannot be read: {error}") from None
+        found += _of_value(file, value, line)
+    return found
+
+
+def _of_value(file: str, value: Any, line: int) -> Sequence[Fact]:  # noqa: ANN401 - whatever JSON holds
+    rows = value if isinstance(value, list) else [value]
+    if not rows or any(isinstance(row, dict) and ("kind" in row or "class" in row) for row in rows):
+        return qdiscs.of(file, value)
+    if any(isinstance(row, dict) and "ifname" in row and "flags" in row for row in rows):
+        return netdevs.ip_json(file, rows)
+    found = ubus.of(file, value, line)
+    return [Unread("JSON of a kind that is not known", f"{file}:{line}")] if found is None else found
+
+
+def _named(fact: Fact, command: str) -> Fact:
+    """A fact with the device of the command that printed it."""
+    if isinstance(fact, (Qdisc, Class)) and fact.device == qdiscs.NAMELESS:
+        at = re.search(r"\bdev\s+(\S+)", command)
+        return dataclasses.replace(fact, device=at[1]) if at else fact
+    if isinstance(fact, (Peer, Interface)) and not (fact.interface if isinstance(fact, Peer) else fact.name):
+        at = re.search(r"hostapd\.([\w.-]+)|iwinfo ([\w.-]+)|-i\s*([\w.-]+)|\"device\"\s*:\s*\"([\w.-]+)\"", command)
+        name = next((one for one in at.groups() if one), "") if at else ""
+        if name in ("info", "assoclist"):
+            name = ""
+        if isinstance(fact, Peer):
+            fact.interface = name
+            return fact
+        return dataclasses.replace(fact, name=name)
+    return fact

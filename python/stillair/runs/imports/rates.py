@@ -1,10 +1,11 @@
-"""A bit rate as a scenario names it, and how long a PPDU at it is.
+"""Bit rates and channel widths as a scenario names them, and how long a PPDU is.
 
 Durations are those of `crates/model/src/wifi/phy`, worked out once more from the standard, as a capture tells only rate
 and length.
 """
 
 import re
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from stillair.runs.imports.facts import Rate
@@ -90,12 +91,14 @@ class Mode(NamedTuple):
         return preamble + 4 * -(-symbols * self.symbol_ns // 4_000) + extension
 
 
-def told(text: str) -> Rate:
-    """What iw prints behind `tx bitrate:`; a `ValueError` if it is none.
+def told(text: str, *, family: str = "", mcs: int | None = None, nss: int | None = None) -> Rate:
+    """The rate that iw prints behind `tx bitrate:`; a `ValueError` for another text.
+
+    `family`, `mcs` and `nss` narrow a text that has only Mbit/s.
 
     linux: iw's station.c parse_bitrate (3.15 and 6.7) - the words behind the number, in the order of the years.
     """
-    found = re.fullmatch(r"([\d.]+) MBit/s(.*)", text.strip())
+    found = re.fullmatch(r"(\d+(?:\.\d+)?) MBit/s(.*)", text.strip())
     if not found:
         raise ValueError(text)
     mbps, words = float(found[1]), found[2]
@@ -105,36 +108,51 @@ def told(text: str) -> Rate:
         return int(at[1]) if at else None
 
     at_width = re.search(r"(\d+)MHz", words)
-    width = int(at_width[1]) if at_width else 20
+    # 80P80MHz is what iw prints of 80+80 MHz, whose rates are those of 160 MHz.
+    width = 160 if "80P80MHz" in words else int(at_width[1]) if at_width else 20
     short = 400 if "short GI" in words else 800
     mode, guessed = None, False
-    if (mcs := number("EHT-MCS")) is not None:
+    if (eht := number("EHT-MCS")) is not None:
         # No rate of 802.11be is modelled: the next one that 802.11ax has.
         guard, guessed = _GUARDS[min(number("EHT-GI") or 0, 2)], True
-        mode = Mode("he", min(mcs, 11), number("EHT-NSS") or 1, min(width, 160), guard)
-    elif (mcs := number("HE-MCS")) is not None:
-        mode = Mode("he", mcs, number("HE-NSS") or 1, width, _GUARDS[min(number("HE-GI") or 0, 2)])
-    elif (mcs := number("VHT-MCS")) is not None:
-        mode = Mode("vht", mcs, number("VHT-NSS") or 1, width, short)
-    elif (mcs := number("MCS")) is not None:
-        mode = Mode("ht", mcs, mcs // 8 + 1, width, short)
+        mode = Mode("he", min(eht, 11), number("EHT-NSS") or 1, min(width, 160), guard)
+    elif (he := number("HE-MCS")) is not None:
+        mode = Mode("he", he, number("HE-NSS") or 1, width, _GUARDS[min(number("HE-GI") or 0, 2)])
+    elif (vht := number("VHT-MCS")) is not None:
+        mode = Mode("vht", vht, number("VHT-NSS") or 1, width, short)
+    elif (ht := number("MCS")) is not None:
+        mode = Mode("ht", ht, ht // 8 + 1, width, short)
     if mode is not None:
         return Rate(mode.name if mode.mcs <= _HIGHEST[mode.family] else None, mbps, text.strip(), guessed)
     known = _DSSS.get(mbps) or (f"ofdm-{mbps:g}" if mbps in _OFDM else None)
-    return Rate(known or _alone(mbps), mbps, text.strip(), guessed=known is None)
+    if known is None or (family and mcs is not None):
+        alone = _alone(mbps, (family,) if family else ("ht", "vht", "he"), mcs, nss)
+        return Rate(alone, mbps, text.strip(), guessed=True)
+    return Rate(known, mbps, text.strip())
 
 
-def _alone(mbps: float) -> str | None:
-    """The first rate of so many Mbit/s, of the older standards first: drivers that name no MCS."""
-    for family, highest in (("ht", 7), ("vht", 9), ("he", 11)):
-        for streams in range(1, _MOST_STREAMS + 1):
-            for width in _TONES[family]:
-                for guard in (800, 1_600, 3_200) if family == "he" else (800, 400):
-                    for mcs in range(highest + 1):
-                        index = mcs + 8 * (streams - 1) if family == "ht" else mcs
-                        mode = Mode(family, index, streams, width, guard)
-                        if abs(mode.mbps() - mbps) < 0.06:
-                            return mode.name
+def is_legacy(name: str) -> bool:
+    """Reports whether a rate is one of DSSS or OFDM, which stations of all standards use for control frames."""
+    return name.startswith(("dsss", "cck", "ofdm"))
+
+
+_LIKELY = ((20, 1), (40, 1), (80, 1), (20, 2), (40, 2), (80, 2), (160, 2), (160, 1))
+"""Widths and streams in the order in which devices have them."""
+
+
+def _alone(mbps: float, families: Sequence[str], only: int | None = None, nss: int | None = None) -> str | None:
+    """The likeliest rate of so many Mbit/s, of the older standards first: drivers that name no MCS."""
+    shapes = (*_LIKELY, *((width, streams) for streams in (3, 4) for width in (20, 40, 80, 160)))
+    for family in families:
+        for width, streams in shapes:
+            if width not in _TONES[family] or nss not in (None, streams):
+                continue
+            for guard in _GUARDS if family == "he" else (800, 400):
+                for mcs in range(8 if family == "ht" else _HIGHEST[family] + 1):
+                    index = mcs + 8 * (streams - 1) if family == "ht" else mcs
+                    mode = Mode(family, index, streams, width, guard)
+                    if only in (None, index) and abs(mode.mbps() - mbps) < 0.06:
+                        return mode.name
     return None
 
 
@@ -147,3 +165,41 @@ def parts(name: str) -> tuple[str, int, int]:
     if found := re.match(r"he(\d+)-mcs\d+-nss(\d+)", name):
         return "802.11ax", int(found[1]), int(found[2])
     return ("802.11a" if name.startswith("ofdm") else "802.11b"), 20, 1
+
+
+_MODELLED_MHZ = (20, 40, 80, 160)
+
+
+def modelled_width(text: str) -> tuple[int, list[str]]:
+    """A modelled width in MHz, and the reason if it differs from the given one."""
+    if text.replace(" ", "") in ("80+80", "80P80"):
+        return 160, ["80+80 MHz is not modelled: 160 MHz has the same rates"]
+    given = float(text) if re.fullmatch(r"\d{1,6}(?:\.\d{1,6})?", text) else 20.0
+    if given in _MODELLED_MHZ:
+        return int(given), []
+    width = 160 if given > 160 else max([one for one in _MODELLED_MHZ if one <= given], default=20)
+    return width, [f"{given:g} MHz is not modelled: {width} MHz is used"]
+
+
+def band_ghz(mhz: int) -> float:
+    """Band of a frequency."""
+    return 2.4 if mhz < 3_000 else 6.0 if mhz >= 5_950 else 5.0
+
+
+def width_of_centre(channel: int, centre: int, ghz: float) -> int | None:
+    """Width of a channel by its centre's number; `None` if the two do not fit."""
+    # spec: ieee80211-2020 annex E - at 5 GHz centres of 40 MHz are 38 + 8n, of 80 MHz 42 + 16n, of 160 MHz 50 + 64n;
+    # at 6 GHz 3 + 8n, 7 + 16n, 15 + 32n, 31 + 32n for 320 MHz overlap those of 160 MHz by more than 16 channels.
+    apart = abs(channel - centre)
+    if apart == 0:
+        return 20
+    if ghz == 2.4:
+        return 40 if apart == 2 else None
+    starts = {5.0: 36, 6.0: 1}[ghz]
+    if ghz == 5.0 and channel >= 149:
+        starts = 149
+    for width, steps in ((40, 8), (80, 16), (160, 32)):
+        first = starts + (channel - starts) // steps * steps
+        if centre == first + steps // 2 - 2 and apart <= steps // 2 - 2:
+            return width
+    return 320 if ghz == 6.0 and apart <= 30 else None

@@ -11,7 +11,8 @@ from stillair import _native
 from stillair._native import InputError
 from stillair.runs.imports.facts import Crusader, Heard, Load, Setting, Way
 from stillair.runs.imports.loads import repeat
-from stillair.runs.imports.network import Network, Shaped
+from stillair.runs.imports.together import probe
+from stillair.runs.imports.together.parts import Line, Network, Shaped
 
 _WIDTH = 110
 _SHAPED = 0.95
@@ -82,6 +83,7 @@ def _said(words: str) -> str:
 def _head(network: Network, files: Sequence[str], load: Load | Crusader | None) -> str:
     lines = [_said(f"Written by 'stillair import' from {', '.join(files)}.")]
     lines.append(_said("A comment at a key says where its value is from; 'guess:' says that no file tells it."))
+    lines += [_said(f"{what}.") for what in network.guesses]
     lines += [_said(f"not known: {what}.") for what in network.unknown]
     lines += [_said(f"left out: {what}.") for what in network.left]
     seconds = round(network.seconds) if network.heard and network.seconds >= 1 else 30
@@ -98,6 +100,8 @@ def _head(network: Network, files: Sequence[str], load: Load | Crusader | None) 
 def _channel(network: Network) -> str:
     lines = ["[channel.wifi]", f'band = "{network.band.value}"  # {network.band.why}']
     lines.append(f'width = "{network.width.value} MHz"  # {network.width.why}')
+    if network.lowest_rate is not None:
+        lines.append(f'lowest_rate = "{network.lowest_rate.value}"  # {network.lowest_rate.why}')
     if network.beacon_tu is not None:
         ms = f"{int(network.beacon_tu.value) * _TU_MS:g}"
         lines.append(f'beacon_interval = "{ms} ms"  # {network.beacon_tu.why}')
@@ -107,40 +111,158 @@ def _channel(network: Network) -> str:
 
 
 def _line(network: Network) -> str:
-    if network.shaper is None:
-        return (
-            "# guess: a server behind a wire that is never the bottleneck.\n"
-            '[link.wan]\nrate = "1 Gbit/s"\ndelay = "10 ms"'
-        )
-    shaped = {way: round(one.kbit / _SHAPED) for way, one in network.shaper.items()}
-    # The other direction is none of the shaped one's: it is as wide as the wire where nothing shapes.
-    kbit = {way: shaped.get(way, max(_WIDE_KBIT, *shaped.values())) for way in ("down", "up")}
-    rates = [f'{way} = "{of} kbit/s"' for way, of in kbit.items()]
-    open_ways = [way for way in kbit if way not in shaped]
-    return "\n".join(
-        [
-            "# guess: the shaper has 95 % of the line's rates; buffer and delay are those of many lines.",
-            *(
-                f"# guess: nothing shapes what goes {way}, and no file tells the line's rate {way}."
-                for way in open_ways
-            ),
+    given, mtu = network.line, network.mtu
+    more = [f'mtu = "{mtu.value} B"  # {mtu.why}'] if mtu else []
+    if given.name:
+        about = [
+            "# The line of --line; keys here override it.",
             "[link.wan]",
             'kind = "access"',
-            f"rate = {{ {', '.join(rates)} }}",
-            *_framing(network.shaper),
+            f'line = "{given.name}"',
+        ]
+        own = [*about, *_rates(network), *_given(network)]
+        own += [] if _has_buffers(given.name) else ['buffer = "200 ms"  # guess: that of many modems']
+        return "\n".join([*own, 'delay = "10 ms"', *more])
+    if network.shaper is None and given.rates is None and not given.framing:
+        return "\n".join(
+            [
+                "# guess: a server behind a wire that is never the bottleneck.",
+                *("[link.wan]", 'rate = "1 Gbit/s"', 'delay = "10 ms"', *more),
+            ]
+        )
+    return "\n".join(
+        [
+            *_assumed(network),
+            "[link.wan]",
+            'kind = "access"',
+            *_rates(network),
+            *(_given(network) if given.framing else _framing(network.shaper or {})),
             'buffer = "200 ms"',
             'delay = "10 ms"',
+            *more,
         ]
     )
 
 
+def _has_buffers(name: str) -> bool:
+    """Reports whether a named line has buffers of its own."""
+    buffers = json.loads(_native.lines()).get(name, {}).get("buffers_ms", [None])
+    return all(one is not None for one in buffers)
+
+
+def _assumed(network: Network) -> Iterator[str]:
+    shaper = network.shaper or {}
+    if network.line.rates is None and shaper:
+        yield "# guess: the shaper has 95 % of the line's rates; buffer and delay are those of many lines."
+        for way in ("down", "up"):
+            if way not in shaper:
+                yield f"# guess: nothing shapes what goes {way}, and no file tells the line's rate {way}."
+    elif network.line.rates is None:
+        yield "# guess: rates, buffer and delay: no file tells them."
+    else:
+        yield "# The rates of --internet. guess: buffer and delay are those of many lines."
+    if network.line.framing:
+        yield f"# The framing of --framing: {network.line.framing}."
+    elif shaper and any("overhead" in one.options for one in shaper.values()):
+        yield _said(
+            "guess: the line is assumed to add what the shaper counts, as no file tells the line's framing. If the line"
+            " differs, the shaper is set wrongly, and this scenario cannot show it: give the line's with --framing"
+            " (pppoe-ptm, docsis, pppoe-llcsnap, ...) or --line."
+        )
+    elif shaper:
+        yield _said(
+            "guess: the shaper does not count the line's framing; docsis, 18 bytes of Ethernet, is assumed for the"
+            " line. --framing (pppoe-ptm, pppoe-llcsnap, ...) or --line gives the line's own."
+        )
+
+
+def _rates(network: Network) -> Iterator[str]:
+    """The line's rates: given, else from the shaper."""
+    if network.line.rates is not None:
+        down, up = network.line.rates
+        yield f'rate = {{ down = "{down}", up = "{up}" }}'
+        return
+    if network.line.name:
+        return
+    shaped = {way: round(one.kbit / _SHAPED) for way, one in (network.shaper or {}).items()}
+    # The other direction is none of the shaped one's: it is as wide as the wire where nothing shapes.
+    kbit = {way: max(shaped.get(way, max(_WIDE_KBIT, *shaped.values(), 0)), 1) for way in ("down", "up")}
+    rates = [f'{way} = "{of} kbit/s"' for way, of in kbit.items()]
+    yield f"rate = {{ {', '.join(rates)} }}"
+
+
+def _given(network: Network) -> Iterator[str]:
+    """The framing of --framing, and where the shaper counts another."""
+    given = network.line
+    if given.framing:
+        yield f'overhead = "{given.framing}"'
+    line = framing_of(given)
+    if line is None:
+        return
+    for way, one in (network.shaper or {}).items():
+        if one.options.get("kind") != "cake":
+            yield _said(
+                f"The shaper counts no framing ({way}, {one.options.get('kind')}), and the line adds {_worded(line)}."
+                " With small packets it lets more through than the line carries."
+            )
+        elif (own := _counted(one)) != line:
+            yield _said(
+                f"The framing differs: the shaper counts {_worded(own)} ({way}), the line adds {_worded(line)}."
+                f" Set the shaper's to the line's."
+            )
+
+
+Framing = tuple[int, int, str]
+"""Bytes added, least bytes, cells."""
+
+
+def _counted(one: Shaped) -> Framing:
+    """The framing that a cake counts; without `overhead` the packet with its Ethernet header."""
+    overhead = one.options.get("overhead", 14)
+    mpu, atm = one.options.get("mpu", 0), one.options.get("atm", "noatm")
+    return (
+        overhead if isinstance(overhead, int) else 14,
+        mpu if isinstance(mpu, int) else 0,
+        str(atm),
+    )
+
+
+def framing_of(line: Line) -> Framing | None:
+    """The framing of a named line or keyword."""
+    if not (line.framing or line.name):
+        return None
+    key = f'overhead = "{line.framing}"' if line.framing else f'line = "{line.name}"'
+    rate = "" if line.name and not line.framing else 'rate = "10 Mbit/s", '
+    text = f"""
+name = "probe"
+link.l = {{ kind = "access", {key}, {rate}buffer = "100 ms", delay = "1 ms" }}
+node.a = {{ profile = "linux-6.6", forward = true, interface.e.link = "l" }}
+node.b = {{ profile = "linux-6.6", interface.e.link = "l" }}
+"""
+    medium = json.loads(_native.resolve(text, "probe", []))["links"][0]["medium"]["line"]
+    return int(medium["overhead_bytes"]), int(medium["mpu_bytes"]), str(medium["atm"])
+
+
+def _worded(framing: Framing) -> str:
+    overhead, mpu, atm = framing
+    least = f", at least {mpu}" if mpu else ""
+    return f"{overhead} bytes per packet{least}" + (f", in cells ({atm})" if atm != "noatm" else "")
+
+
 def _framing(ways: Mapping[str, Shaped]) -> Iterator[str]:
-    """What a shaper counts beside a packet is what the line adds."""
+    """The framing that the shaper counts."""
+    if not ways:
+        return
     options = (ways.get("up") or ways["down"]).options
     if "overhead" in options:
         yield f"overhead = {options['overhead']}  # guess: as the shaper has it"
         yield f"mpu = {options.get('mpu', 0)}"
         yield f'atm = "{options.get("atm", "noatm")}"'
+        other = ways["down"].options if "up" in ways and "down" in ways else options
+        if [other.get(key) for key in ("overhead", "mpu", "atm")] != [
+            options.get(k) for k in ("overhead", "mpu", "atm")
+        ]:
+            yield "# guess: the shaper counts another framing for what comes in; the line has that of what leaves."
 
 
 def _server() -> str:
@@ -172,8 +294,9 @@ def _ap(network: Network) -> str:
         lines.append(_said(_without(keys, masquerades=network.masquerades)))
     elif network.is_ap and network.wired_qdisc is not None:
         lines.append(_said(f"{network.wired_qdisc.why}."))
-        wired["qdisc"] = network.wired_qdisc.value
-    whole = f"interface.eth0 = {_inline(wired)}"
+        options = network.wired_options
+        wired["qdisc"] = dict(options) if len(options) > 1 else network.wired_qdisc.value
+    whole = f"interface.eth0 = {probe.inline(wired)}"
     lines += [whole] if len(whole) <= _WIDTH else _sections("node.ap.interface.eth0", wired)
     lines += ["[node.ap.interface.wlan0]", 'channel = "wifi"', 'role = "ap"', 'address = "10.0.1.1"']
     if network.is_ap and network.scheme is not None:
@@ -198,7 +321,7 @@ def _sections(path: str, table: Mapping[str, object]) -> Iterator[str]:
     yield f"[{path}]"
     below = []
     for key, of in table.items():
-        line = f"{key} = {_value(of)}"
+        line = f"{key} = {probe.value(of)}"
         if isinstance(of, Mapping) and len(line) > _WIDTH:
             below.append((key, of))
         else:
@@ -220,16 +343,6 @@ def _shaper(ways: Mapping[str, Shaped]) -> Iterator[tuple[str, object]]:
         comes = ways["down"].options if "down" in ways else own
         down = {"qdisc_down": comes} if comes != own else {}
         yield "shaper", {**rates, "qdisc": own, **down}
-
-
-def _inline(options: Mapping[str, object]) -> str:
-    return f"{{ {', '.join(f'{key} = {_value(of)}' for key, of in options.items())} }}"
-
-
-def _value(of: object) -> str:
-    if isinstance(of, Mapping):
-        return _inline(of)
-    return str(of).lower() if isinstance(of, bool) else str(of) if isinstance(of, (int, float)) else f'"{of}"'
 
 
 def _station(network: Network, at: int) -> str:
@@ -283,7 +396,7 @@ def _sysctl(settings: Sequence[Setting]) -> list[str]:
             continue
         value = one.value if re.fullmatch(r"-?\d+", one.value) else json.dumps(_spread(one.value))
         line = f'sysctl."{one.key}" = {value}'
-        if _takes(line):
+        if probe.takes(line):
             lines.append(f"{line}  # {one.where}")
         else:
             refused.append(_said(f"left out: {one.where}: {one.key} = {one.value}, which the model does not take."))
@@ -295,25 +408,6 @@ def _sysctl(settings: Sequence[Setting]) -> list[str]:
 def _spread(value: str) -> object:
     parts = value.split()
     return [int(part) for part in parts] if len(parts) > 1 and all(part.isdecimal() for part in parts) else value
-
-
-_PROBE = """
-name = "probe"
-link.l = {{ rate = "1 Gbit/s", delay = "1 ms" }}
-node.b = {{ profile = "linux-6.6", interface.e.link = "l" }}
-[node.a]
-profile = "linux-6.6"
-{line}
-interface.e.link = "l"
-"""
-
-
-def _takes(line: str) -> bool:
-    try:
-        _native.survey(_PROBE.format(line=line), "probe", [])
-    except InputError:
-        return False
-    return True
 
 
 def _traffic(network: Network, load: Load | Crusader | None) -> Iterator[str]:

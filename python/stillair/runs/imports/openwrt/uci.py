@@ -1,6 +1,7 @@
-"""OpenWrt's configuration: the files /etc/config/wireless, sqm and network.
+"""OpenWrt's configuration: /etc/config/wireless, sqm and network, as files or as `uci show` prints them.
 
-spec: openwrt.org, the UCI system - `config TYPE ['NAME']`, then lines of `option KEY VALUE` and `list KEY VALUE`.
+spec: openwrt.org, the UCI system - `config TYPE ['NAME']`, then lines of `option KEY VALUE` and `list KEY VALUE`;
+`uci show` has `PACKAGE.SECTION=TYPE` and `PACKAGE.SECTION.KEY='VALUE'`.
 """
 
 import re
@@ -8,9 +9,10 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from stillair.runs.imports.facts import Radio, Shaper, Unread
+from stillair.runs.imports.facts import Radio, Shaper, Unread, Zone
 from stillair.runs.imports.lines import Mistakes
 from stillair.runs.imports.openwrt import sqm
+from stillair.runs.imports.rates import modelled_width
 
 _MOST_DTIM = 255
 
@@ -25,33 +27,45 @@ class Section(NamedTuple):
     line: int
 
 
-_TAKEN = ("band", "hwmode", "htmode", "channel", "disabled", "beacon_int", "dtim_period")
-_NAMES = ("type", "path", "phy", "device", "network", "mode", "ssid", "key", "ifname", "macaddr", "name")
+_TAKEN = (
+    *("band", "hwmode", "htmode", "channel", "disabled", "beacon_int", "dtim_period", "rts", "cell_density"),
+    "legacy_rates",
+)
+_NAMES = ("type", "path", "phy", "device", "network", "mode", "ssid", "key", "ifname", "macaddr", "name", "bssid")
 """Options that say which, and nothing of what happens on the air."""
+_WHY = {
+    "txpower": "the signal levels of stations include it",
+    "frag": "fragmentation is not modelled",
+    "distance": "the coverage class is not modelled",
+    "wds": "4-address (WDS) links are not modelled",
+    "log_level": "",
+}
+_MODES = {
+    "mesh": "802.11s mesh is not modelled",
+    "adhoc": "IBSS is not modelled",
+    "sta": "the router's own uplink over Wi-Fi is not imported",
+    "monitor": "a monitor interface sends nothing",
+    "wds": "WDS is not modelled",
+}
+_SHOWN = re.compile(r"(\w[\w-]*)\.(@[\w-]+\[-?\d+\]|[\w-]+)(?:\.([\w-]+))?=(.*)")
+_TRUE, _FALSE = ("1", "on", "true", "yes", "enabled"), ("0", "off", "false", "no", "disabled", "")
 
 
-def read(file: str, text: str) -> Sequence[Radio | Shaper | Unread]:
+def is_on(text: str, otherwise: bool = False) -> bool:
+    """A boolean as uci takes it."""
+    # openwrt: lib/functions.sh config_get_bool, netifd's uci_attr_to_blob - 1, on, true, yes, enabled.
+    lower = text.strip().lower()
+    return True if lower in _TRUE else False if lower in _FALSE else otherwise
+
+
+def read(file: str, text: str) -> Sequence[Radio | Shaper | Unread | Zone]:
     """The radios and the shapers, and what else the file has."""
     mistakes = Mistakes(file)
-    found: list[Radio | Shaper | Unread] = []
+    found: list[Radio | Shaper | Unread | Zone] = []
     others: dict[str, int] = {}
-    sections = list(_sections(text, mistakes))
-    radios = [section for section in sections if section.kind == "wifi-device"]
-    for section in sections:
-        if section.kind == "wifi-device":
-            own = _access_point(section.name, sections)
-            found.append(_radio(file, section, own, mistakes))
-            found += _unread(file, section, own)
-        elif section.kind == "queue":
-            found.append(_shaper(file, section, mistakes))
-        elif section.kind == "wifi-iface":
-            device = section.options.get("device", "")
-            if not any(section is _access_point(radio.name, sections) for radio in radios):
-                off = ", which is disabled" if section.options.get("disabled") == "1" else ""
-                what = f"{section.name} of {device or 'no radio'}, mode {section.options.get('mode', 'ap')}{off}"
-                found.append(Unread(f"{what}: a scenario has one access point", f"{file}:{section.line}"))
-        else:
-            others[section.kind] = others.get(section.kind, 0) + 1
+    is_shown = re.search(r"^\s*(?!config\b|option\b|list\b)[\w-]+\.\S+=", text, re.MULTILINE)
+    sections = list((_shown if is_shown else _sections)(text, mistakes))
+    found += of(file, sections, mistakes, others)
     if others:
         told = ", ".join(f"{count} of {kind}" for kind, count in others.items())
         found.append(Unread(f"sections that nothing is taken of: {told}", file))
@@ -59,12 +73,75 @@ def read(file: str, text: str) -> Sequence[Radio | Shaper | Unread]:
     return found
 
 
+def of(
+    file: str, sections: Sequence[Section], mistakes: Mistakes, others: dict[str, int]
+) -> Iterator[Radio | Shaper | Unread | Zone]:
+    """Facts of sections, from whatever text; kinds without a reader are counted in `others`."""
+    radios = [section for section in sections if section.kind == "wifi-device"]
+    for section in sections:
+        if section.kind == "wifi-device":
+            own = _access_point(section.name, sections)
+            yield _radio(file, section, own, sections, mistakes)
+            yield from _unread(file, section, own)
+        elif section.kind == "queue":
+            yield _shaper(file, section, mistakes)
+        elif section.kind == "wifi-iface":
+            yield from _other(file, section, radios, sections)
+        elif section.kind in ("interface", "device") and (zones := list(_zones(file, section))):
+            yield from zones
+        else:
+            others[section.kind] = others.get(section.kind, 0) + 1
+
+
+def _other(
+    file: str, section: Section, radios: Sequence[Section], sections: Sequence[Section]
+) -> Iterator[Radio | Unread]:
+    """A network of a radio besides its first access point."""
+    if any(section is _access_point(radio.name, sections) for radio in radios):
+        return
+    device, mode = section.options.get("device", ""), section.options.get("mode", "ap")
+    off = ", which is disabled" if is_on(section.options.get("disabled", "0")) else ""
+    what = f"{section.name} of {device or 'no radio'}, mode {mode}{off}"
+    yield Unread(f"{what}: {_MODES.get(mode, 'a scenario has one access point')}", f"{file}:{section.line}")
+
+
+def _zones(file: str, section: Section) -> Iterator[Zone]:
+    """Sides of the devices of a network; bridges list their ports."""
+    options, where = section.options, f"{file}:{section.line}"
+    if section.kind == "device":
+        if options.get("type") == "bridge" and (options.get("name", "").startswith("br-")):
+            yield from (Zone(name, "lan", where) for name in [options["name"], *options.get("ports", "").split()])
+        return
+    names = (options.get("device") or options.get("ifname") or "").split()
+    proto = options.get("proto", "")
+    if not names or proto == "none" or section.name == "loopback" or "lo" in names:
+        return
+    side = side_of(section.name, proto)
+    if side:
+        yield from (Zone(name, side, where) for name in names if not name.startswith("@"))
+        if options.get("type") == "bridge":
+            yield Zone(f"br-{section.name}", "lan", where)
+        if proto in ("pppoe", "pppoa"):
+            yield Zone(f"{proto}-{section.name}", "wan", where)
+
+
+def side_of(name: str, proto: str) -> str:
+    """The side of a logical interface, by its name, else by how it gets its address."""
+    if re.match(r"(wan|wwan|modem|internet|uplink|dsl|lte|isp)", name.lower()):
+        return "wan"
+    if re.match(r"(lan|guest|iot|home|dmz)", name.lower()):
+        return "lan"
+    if proto in ("pppoe", "pppoa", "3g", "qmi", "ncm", "modemmanager", "dhcp", "dhcpv6"):
+        return "wan"
+    return "lan" if proto == "static" else ""
+
+
 def _access_point(radio: str, sections: Sequence[Section]) -> Section | None:
     """The first access point of a radio that is not disabled."""
     for section in sections:
         options = section.options
         is_ap = section.kind == "wifi-iface" and options.get("mode", "ap") == "ap"
-        if is_ap and options.get("device") == radio and options.get("disabled") != "1":
+        if is_ap and options.get("device") == radio and not is_on(options.get("disabled", "0")):
             return section
     return None
 
@@ -74,8 +151,44 @@ def _unread(file: str, radio: Section, own: Section | None) -> Iterator[Unread]:
     for section in (radio, own):
         left = [key for key in section.options if key not in (*_TAKEN, *_NAMES)] if section else []
         if section and left:
-            at = f"{file}:{radio.line}"
-            yield Unread(f"{', '.join(left)} of {section.name}", f"{file}:{section.line}", at)
+            told = ", ".join(f"{key} ({_WHY[key]})" if _WHY.get(key) else key for key in left)
+            at = f"{file}:{radio.line} {radio.name}"
+            yield Unread(f"{told} of {section.name}", f"{file}:{section.line}", at)
+
+
+def _shown(text: str, mistakes: Mistakes) -> Iterator[Section]:
+    """The sections of `uci show`."""
+    found: dict[str, Section] = {}
+    for number, line in enumerate(text.splitlines(), 1):
+        words = line.strip()
+        if not words:
+            continue
+        at = _SHOWN.fullmatch(words)
+        try:
+            values = shlex.split(at[4]) if at else []
+        except ValueError:
+            at = None
+        if at is None:
+            mistakes.add(number, words, "\"PACKAGE.SECTION.KEY='VALUE'\", as 'uci show' prints it")
+            continue
+        package, name, key, _ = at.groups()
+        path = f"{package}.{name}"
+        if key is None:
+            found[path] = Section(values[0] if values else "", name, {}, {}, number)
+            continue
+        if path not in found:  # 'uci show wireless.radio0.htmode' prints no line of the section
+            found[path] = Section(_kind_of(package, key), name, {}, {}, number)
+        found[path].options[key] = " ".join(values)
+        found[path].lines[key] = number
+    yield from found.values()
+
+
+def _kind_of(package: str, key: str) -> str:
+    """The type of a section of which only options are known."""
+    if package == "wireless":
+        is_radio = key in ("htmode", "hwmode", "band", "channel", "country", "type", "path", "txpower", "cell_density")
+        return "wifi-device" if is_radio else "wifi-iface"
+    return {"sqm": "queue", "network": "interface"}.get(package, package)
 
 
 def _sections(text: str, mistakes: Mistakes) -> Iterator[Section]:
@@ -93,7 +206,8 @@ def _sections(text: str, mistakes: Mistakes) -> Iterator[Section]:
                 yield section
             section = Section(words[1], words[2] if len(words) == 3 else words[1], {}, {}, number)
         elif words[0] in ("option", "list") and len(words) == 3 and section:
-            section.options[words[1]] = words[2]
+            before = section.options.get(words[1]) if words[0] == "list" else None
+            section.options[words[1]] = f"{before} {words[2]}" if before else words[2]
             section.lines[words[1]] = number
         elif words[0] != "package":
             mistakes.add(number, line.strip(), '"config TYPE NAME", "option KEY VALUE" or "list KEY VALUE"')
@@ -101,37 +215,75 @@ def _sections(text: str, mistakes: Mistakes) -> Iterator[Section]:
         yield section
 
 
-def _radio(file: str, section: Section, own: Section | None, mistakes: Mistakes) -> Radio:
+_MODE = re.compile(r"(NOHT|HT|VHT|HE|EHT)(80\+80|\d*)[+-]?")
+
+
+def _radio(file: str, section: Section, own: Section | None, sections: Sequence[Section], mistakes: Mistakes) -> Radio:
     options: Mapping[str, str] = section.options
-    mode = re.fullmatch(r"(NOHT|HT|VHT|HE|EHT)(\d*)[+-]?", options.get("htmode", "NOHT"))
-    if not mode:
+    mode = _MODE.fullmatch(options.get("htmode", "NOHT"))
+    if not mode and options.get("htmode") not in ("", "NONE", "none", "auto"):
         mistakes.add(section.lines["htmode"], f"htmode {options['htmode']}", "a mode such as HT40, VHT80 or HE80")
     family, width = (mode[1], mode[2]) if mode else ("NOHT", "")
     standard = {"HT": "802.11n", "VHT": "802.11ac", "HE": "802.11ax", "EHT": "802.11ax"}.get(family)
+    said = ["802.11be is not modelled: 802.11ax is used"] if family == "EHT" else []
+    width_mhz = 20 if standard is None else None
+    if width:
+        width_mhz, why = modelled_width(width)
+        said += why
     # Before 21.02 `hwmode` said the band: 11a at 5 GHz, 11g at 2.4 GHz.
     old = {"11a": 5.0, "11g": 2.4, "11b": 2.4, "11ng": 2.4, "11na": 5.0}
     band = {"2g": 2.4, "5g": 5.0, "6g": 6.0}.get(options.get("band", "")) or old.get(options.get("hwmode", ""))
+    if options.get("band") == "60g":
+        said.append("60 GHz is not modelled")
     channel = options.get("channel", "auto")
-    if channel != "auto" and not channel.isdecimal():
+    if channel != "auto" and not re.fullmatch(r"\d{1,4}", channel):
         mistakes.add(section.lines["channel"], f"channel {channel}", "a number or auto")
     elif band is None and channel.isdecimal() and channel != "0":
         band = 2.4 if int(channel) <= 14 else 5.0
-    keys = {"beacon_int": options["beacon_int"]} if options.get("beacon_int", "").isdecimal() else {}
+    keys = {"beacon_int": options["beacon_int"]} if re.fullmatch(r"\d{1,9}", options.get("beacon_int", "")) else {}
     if own and (period := own.options.get("dtim_period")) is not None:
-        if period.isdecimal() and 1 <= int(period) <= _MOST_DTIM:
+        if re.fullmatch(r"\d{1,9}", period) and 1 <= int(period) <= _MOST_DTIM:
             keys["dtim_period"] = period
         else:
             mistakes.add(own.lines["dtim_period"], f"dtim_period {period}", f"a whole number from 1 to {_MOST_DTIM}")
+    keys |= _more(section, band, said)
+    names = [one.options["ifname"] for one in sections if _is_of(one, section.name) and one.options.get("ifname")]
     return Radio(
         section.name,
         band,
         int(channel) if channel.isdecimal() and channel != "0" else None,
-        min(int(width), 160) if width else 20 if standard is None else None,
+        width_mhz,
         standard,
         keys,
         f"{file}:{section.line}",
-        disabled=options.get("disabled") == "1",
+        disabled=is_on(options.get("disabled", "0")),
+        interfaces=names,
+        said=said,
     )
+
+
+def _is_of(section: Section, radio: str) -> bool:
+    return section.kind == "wifi-iface" and section.options.get("device") == radio
+
+
+def _more(section: Section, band: float | None, said: list[str]) -> dict[str, str]:
+    """RTS threshold and lowest basic rate."""
+    options, made = section.options, dict[str, str]()
+    rts = options.get("rts", "off")
+    if re.fullmatch(r"\d{1,5}", rts) and int(rts) <= _MOST_RTS:
+        made["rts_threshold"] = rts
+    elif rts not in ("off", "", "-1"):
+        said.append(f"rts {rts} is not a threshold from 0 to {_MOST_RTS}")
+    # openwrt: hostapd.sh hostapd_set_rates (23.05) - cell_density 1, 2 and 3 begin with 6, 12 and 24 Mbit/s.
+    density = {"1": "ofdm-6", "2": "ofdm-12", "3": "ofdm-24"}.get(options.get("cell_density", ""))
+    if density:
+        made["lowest_rate"] = density
+    elif band == 2.4 and "legacy_rates" in options and not is_on(options["legacy_rates"]):
+        made["lowest_rate"] = "ofdm-6"
+    return made
+
+
+_MOST_RTS = 65_535
 
 
 def _shaper(file: str, section: Section, mistakes: Mistakes) -> Shaper:
@@ -140,7 +292,7 @@ def _shaper(file: str, section: Section, mistakes: Mistakes) -> Shaper:
 
     def number(key: str, otherwise: int = 0) -> int:
         found = options.get(key) or str(otherwise)
-        if not re.fullmatch(r"-?\d+", found):
+        if not re.fullmatch(r"-?\d{1,15}", found):
             mistakes.add(section.lines[key], f"{key} {found}", "a whole number")
             return 0
         return int(found)
@@ -148,8 +300,10 @@ def _shaper(file: str, section: Section, mistakes: Mistakes) -> Shaper:
     rates = {way: number(key, sqm.RATES[key]) for way, key in (("down", "download"), ("up", "upload"))}
     for key in ("overhead", "tcMPU"):
         number(key)
+    enabled = options.get("enabled", "0")
     queue = sqm.queue(options, rates) if script else sqm.Queue({}, {}, [], [], {})
     unsaid = [key for key in sqm.RATES if not options.get(key)] if script else []
+    odd = [f"guess: enabled {enabled} is taken for 1"] if is_on(enabled) and enabled != "1" else []
     return Shaper(
         device,
         rates["down"],
@@ -157,9 +311,9 @@ def _shaper(file: str, section: Section, mistakes: Mistakes) -> Shaper:
         script,
         queue.down,
         queue.up,
-        options.get("enabled", "0") == "1",
+        is_on(enabled),
         f"{file}:{section.line}",
         queue.unread,
-        [*(f"no {key}: sqm-scripts take {sqm.RATES[key]} kbit/s then" for key in unsaid), *queue.said],
+        [*odd, *(f"no {key}: sqm-scripts take {sqm.RATES[key]} kbit/s then" for key in unsaid), *queue.said],
         queue.bursts,
     )

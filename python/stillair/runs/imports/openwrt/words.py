@@ -150,16 +150,45 @@ def _sized(made: Options, word: str, value: str | None) -> bool:
 
 def microseconds(text: str) -> int | None:
     """A time as `tc` reads it: without a unit it is microseconds; none if it is no time above zero."""
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)(s|secs?|ms|msecs?|us|usecs?)?", text.lower())
+    found = re.fullmatch(r"(\d{1,15}(?:\.\d{1,9})?)(s|secs?|ms|msecs?|us|usecs?|ns)?", text.lower())
     if found is None:
         return None
-    us = round(float(found[1]) * {"s": 1_000_000, "m": 1_000, "u": 1}[(found[2] or "u")[0]])
+    us = round(float(found[1]) * {"s": 1_000_000, "m": 1_000, "u": 1, "n": 0.001}[(found[2] or "u")[0]])
     return us if us > 0 else None
+
+
+def bits(text: str) -> int | None:
+    """A rate in bit/s as `tc` prints it: `831Kbit`, `8500Kbit`, `1Gbit`, `100bit`."""
+    found = re.fullmatch(r"(\d{1,15}(?:\.\d{1,9})?)([kmgt]?)(i?)(bit|bps)", text.lower())
+    if found is None:
+        return None
+    scale: int = (1024 if found[3] else 1000) ** " kmgt".index(found[2] or " ")
+    return round(float(found[1]) * scale) * (8 if found[4] == "bps" else 1)
+
+
+def size(text: str) -> int | None:
+    """A size in bytes as `tc` prints it: `1514`, `4Mb`, `1600b`, `15Kb/8`."""
+    return _bytes(text.partition("/")[0])
+
+
+def differences(one: Mapping[str, object], other: Mapping[str, object]) -> list[str]:
+    """Keys whose values differ, defaults included, as `KEY VALUE instead of VALUE`."""
+    base: Options = {**_DEFAULTS, "rtt": "100000 us", "overhead": "raw"} if one.get("kind") == "cake" else {}
+    mine, others = {**base, **one}, {**base, **other}
+    return [
+        f"{key} {_shown(mine.get(key))} instead of {_shown(others.get(key))}"
+        for key in sorted({*mine, *others})
+        if mine.get(key) != others.get(key) and key != "memlimit"
+    ]
+
+
+def _shown(value: object) -> str:
+    return "none" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _bytes(text: str) -> int | None:
     """A size as `tc` reads it, in powers of 1,024."""
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)(k|kb|m|mb|g|gb|b|kbit|mbit|gbit)?", text.lower())
+    found = re.fullmatch(r"(\d{1,15}(?:\.\d{1,9})?)(k|kb|m|mb|g|gb|b|kbit|mbit|gbit)?", text.lower())
     if found is None:
         return None
     unit = found[2] or "b"

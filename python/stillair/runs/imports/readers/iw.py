@@ -6,12 +6,13 @@ iw has no format for programs. Its lines have hardly changed since 3.15: new one
 import re
 from collections.abc import Sequence
 
-from stillair.runs.imports.facts import Interface, Peer, Phy
+from stillair.runs.imports.facts import Interface, Peer, Phy, Unread
 from stillair.runs.imports.lines import Mistakes
-from stillair.runs.imports.rates import told
+from stillair.runs.imports.rates import modelled_width, told
 
-_STATION = re.compile(r"Station ([0-9a-fA-F:]{17}) \(on (\S+)\)")
-_LINK = re.compile(r"Connected to ([0-9a-fA-F:]{17}) \(on (\S+)\)")
+# Addresses are often redacted: any word counts.
+_STATION = re.compile(r"Station (\S.*?) \(on (\S+)\)")
+_LINK = re.compile(r"Connected to (\S.*?) \(on (\S+)\)")
 _COUNTS = (
     *("rx bytes", "rx packets", "tx bytes", "tx packets", "tx retries", "tx failed", "rx drop misc", "beacon loss"),
     *("airtime weight", "DTIM period"),
@@ -20,15 +21,18 @@ _TIMES = {"inactive time": "ms", "connected time": "seconds", "tx duration": "us
 _STANDARDS = ("802.11a", "802.11n", "802.11ac", "802.11ax")
 
 
-def stations(file: str, text: str) -> Sequence[Peer]:
+def stations(file: str, text: str) -> Sequence[Peer | Unread]:
     """The stations of a dump; an `InputError` with a line for each that cannot be read."""
     mistakes, found, lost = Mistakes(file), list[Peer](), False
+    strange: list[tuple[int, str]] = []
+    link = ""
     for number, line in enumerate(text.splitlines(), 1):
-        if not line.strip():
+        words = line.strip()
+        if not words:
             continue
-        if line.startswith("Station"):
-            head = _STATION.fullmatch(line.strip())
-            lost = not head  # and all that stands below it
+        if words.startswith("Station "):
+            head = _STATION.fullmatch(words)
+            lost, link = not head, ""  # and all that stands below it
             if head:
                 found.append(Peer(head[1].lower(), head[2], f"{file}:{number}"))
             else:
@@ -38,10 +42,22 @@ def stations(file: str, text: str) -> Sequence[Peer]:
         elif not found:
             lost = True
             mistakes.add(number, line, 'a line "Station MAC (on INTERFACE)" first')
-        else:
+        elif at := re.fullmatch(r"Link (?:ID )?(\d+):?.*", words):
+            link = at[1]
+            found[-1].said.append(f"link {link} of a multi-link device (802.11be)")
+        elif ":" not in words:
+            strange.append((number, words))
+        elif not link:  # the values of a multi-link device itself stand above those of its links
             _of_station(found[-1], number, line, mistakes)
     mistakes.tell()
-    return found
+    return [*found, *_strange(file, strange)]
+
+
+def _strange(file: str, lines: Sequence[tuple[int, str]]) -> list[Unread]:
+    if not lines:
+        return []
+    more = f" and {len(lines) - 1} more lines" if len(lines) > 1 else ""
+    return [Unread(f'not recognised: "{lines[0][1][:60]}"{more}', f"{file}:{lines[0][0]}")]
 
 
 def _of_station(peer: Peer, number: int, line: str, mistakes: Mistakes) -> None:
@@ -57,8 +73,21 @@ def _of_station(peer: Peer, number: int, line: str, mistakes: Mistakes) -> None:
         expected = _level(peer, key, value)
     elif key in ("tx bitrate", "rx bitrate") and not value.startswith("(unknown)"):
         expected = _bitrate(peer, key, value)
+    elif key == "expected throughput" and (rate := re.fullmatch(r"([\d.]+) ?Mb(?:ps|it/s)", value)):
+        peer.expected_mbps = _number(rate[1])
+    elif key in ("mesh llid", "mesh plid", "mesh plink", "mesh local PS mode", "mesh peer PS mode"):
+        peer.mesh = True
+    elif key == "TDLS peer" and value == "yes":
+        peer.said.append("TDLS peer: a direct link between stations")
     if expected:
         mistakes.add(number, line, expected)
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
 
 
 def _count(peer: Peer, key: str, value: str, form: str, expected: str) -> str:
@@ -88,62 +117,85 @@ def _bitrate(peer: Peer, key: str, value: str) -> str:
     return ""
 
 
-def link(file: str, text: str) -> Sequence[Peer | Interface]:
+def link(file: str, text: str) -> Sequence[Peer | Interface | Unread]:
     """The access point of `iw dev ... link`, as this machine, a station, sees it."""
     mistakes, peer, mhz = Mistakes(file), None, None
+    found: list[Peer | Interface | Unread] = []
+    strange: list[tuple[int, str]] = []
     for number, line in enumerate(text.splitlines(), 1):
         key, _, value = (part.strip() for part in line.partition(":"))
         if head := _LINK.fullmatch(line.strip()):
             peer = Peer(head[1].lower(), head[2], f"{file}:{number}", counts={"beacon loss": 0})
+            found.append(peer)
+        elif line.strip() == "Not connected.":
+            found.append(Unread("iw link: the interface is not connected", f"{file}:{number}"))
         elif peer is None and line.strip():
             mistakes.add(number, line, 'a line "Connected to MAC (on INTERFACE)" first')
             break
         elif peer and key in ("signal", "rx bitrate", "tx bitrate"):
             _of_station(peer, number, line, mistakes)
+        elif peer and key == "dtim period":
+            _of_station(peer, number, f"DTIM period: {value}", mistakes)
         elif peer and key == "freq":
             if at := re.fullmatch(r"(\d+)(?:\.\d+)?", value):
                 mhz = int(at[1])
             else:
                 mistakes.add(number, line, "a frequency in MHz")
+        elif peer and re.match(r"Link \d+|MLD", key):
+            peer.said.append(f"{line.strip()}: multi-link operation (802.11be)")
+        elif peer and not value and ":" not in line and line.strip():
+            strange.append((number, line.strip()))
     mistakes.tell()
-    return [peer, Interface(peer.interface, "managed", mhz, None, None, peer.where)] if peer else []
+    if peer:
+        found.append(Interface(peer.interface, "managed", mhz, None, None, peer.where))
+    return [*found, *_strange(file, strange)]
+
+
+_CHANNEL = re.compile(
+    r"channel \d+ \((\d+)(?:\.\d+)? MHz(?: HT\d+[+-]?)?\)"
+    r"(?:,? width: (?P<w>80\+80|[\d.]+) MHz| (?:NO HT)| (?P<ht>HT\d+)[+-]?)?"
+)
 
 
 def interfaces(file: str, text: str) -> Sequence[Interface]:
     """The interfaces of `iw dev` or `iw dev ... info`."""
     mistakes, found = Mistakes(file), list[Interface]()
     name, where, keys = "", "", dict[str, str]()
+    channels: list[tuple[int, int | None, list[str]]] = []
+    said: list[str] = []
 
     def end() -> None:
         if name:
-            mhz, width = keys.get("mhz"), keys.get("width")
-            found.append(
-                Interface(
-                    name,
-                    keys.get("type", "unknown"),
-                    int(mhz) if mhz else None,
-                    int(width) if width else None,
-                    float(keys["txpower"]) if "txpower" in keys else None,
-                    where,
-                )
-            )
+            # Of several links the widest that is modelled, of equal ones the first.
+            channels.sort(key=lambda one: -(one[1] or 0))
+            mhz, width, about = next(iter(channels), (None, None, []))
+            if len(channels) > 1:
+                others = " and ".join(f"{at} MHz" for at, *_ in channels[1:])
+                about = [*about, f"multi-link operation is not modelled: the link at {mhz} MHz, without {others}"]
+            power = float(keys["txpower"]) if "txpower" in keys else None
+            kind = keys.get("type", "unknown")
+            found.append(Interface(name, kind, mhz, width, power, where, [*about, *said]))
 
     for number, line in enumerate(text.splitlines(), 1):
         words = line.strip()
         if head := re.fullmatch(r"Interface (\S+)", words):
             end()
-            name, where, keys = head[1], f"{file}:{number}", {}
+            name, where, keys, channels, said = head[1], f"{file}:{number}", {}, [], []
+        elif words.startswith("Unnamed/non-netdev"):
+            end()
+            name = ""
         elif words.startswith("channel "):
-            channel = re.match(r"channel \d+ \((\d+)(?:\.\d+)? MHz\)(?:, width: (\d+) MHz)?", words)
-            if channel:
-                keys["mhz"] = channel[1]
-                keys["width"] = channel[2] or "20"
+            if channel := _CHANNEL.match(words):
+                width, about = modelled_width(channel["w"] or (channel["ht"] or "HT20")[2:])
+                channels.append((int(channel[1]), width, about))
             else:
                 mistakes.add(number, words, '"channel 36 (5180 MHz), width: 80 MHz, ..."')
         elif words.startswith("type "):
             keys["type"] = words.removeprefix("type ")
+        elif words == "4addr: on":
+            said.append("4addr (WDS): hosts bridged behind the peer are not modelled")
         elif words.startswith("txpower "):
-            power = re.fullmatch(r"txpower (-?[\d.]+) dBm", words)
+            power = re.fullmatch(r"txpower (-?\d+(?:\.\d+)?) dBm", words)
             if power:
                 keys["txpower"] = power[1]
             else:

@@ -3,8 +3,9 @@
 import re
 from collections.abc import Mapping, Sequence
 
-from stillair.runs.imports.facts import Device, Kernel, Radio, Setting
+from stillair.runs.imports.facts import Device, Kernel, Radio, Setting, Unread
 from stillair.runs.imports.lines import Mistakes
+from stillair.runs.imports.rates import modelled_width
 
 
 def sysctl(file: str, text: str) -> Sequence[Setting]:
@@ -66,12 +67,16 @@ def hostapd(file: str, text: str) -> Sequence[Radio]:
     whole = {
         "channel": None,
         "beacon_int": None,
+        "rts_threshold": None,
         "dtim_period": None,
         "vht_oper_chwidth": None,
         "he_oper_chwidth": None,
     }
     for key in [key for key in keys if key in whole or key.startswith(("wmm_ac_", "ieee80211"))]:
-        if not keys[key].isdecimal() and not (key == "channel" and keys[key] == "acs_survey"):
+        if not re.fullmatch(r"\d{1,9}", keys[key]) and keys[key] not in {
+            "channel": ("acs_survey",),
+            "rts_threshold": ("-1",),
+        }.get(key, ()):
             mistakes.add(lines[key], f"{key}={keys[key]}", "a whole number")
     if keys.get("hw_mode", "g") not in ("a", "b", "g", "ad", "any"):
         mistakes.add(lines["hw_mode"], f"hw_mode={keys['hw_mode']}", "one of a, b, g")
@@ -81,7 +86,8 @@ def hostapd(file: str, text: str) -> Sequence[Radio]:
 
 def _radio(file: str, keys: Mapping[str, str]) -> Radio:
     is_on = {name: keys.get(f"ieee80211{name}") == "1" for name in ("n", "ac", "ax")}
-    six = keys.get("op_class", "") in ("131", "132", "133", "134", "135")
+    is_on["ax"] = is_on["ax"] or keys.get("ieee80211be") == "1"
+    six = keys.get("op_class", "") in ("131", "132", "133", "134", "135", "136", "137")
     band = 6.0 if six else 5.0 if keys.get("hw_mode") == "a" else 2.4
     newest = next((name for name in ("ax", "ac", "n") if is_on[name]), None)
     standard = (
@@ -91,8 +97,17 @@ def _radio(file: str, keys: Mapping[str, str]) -> Radio:
     is_40 = "HT40" in keys.get("ht_capab", "") or "secondary_channel" in keys
     # spec: hostapd.conf - 0: 20 or 40 MHz, 1: 80, 2: 160, 3: 80+80.
     width = {"1": 80, "2": 160, "3": 160}.get(wide, 40 if is_40 else 20)
+    said = modelled_width("80+80")[1] if wide == "3" else []
+    if keys.get("ieee80211be") == "1":
+        said.append("802.11be is not modelled: 802.11ax is used")
+        if keys.get("eht_oper_chwidth") == "9":  # hostapd.conf (2.11) - 320 MHz
+            width, more = modelled_width("320")
+            said += more
     channel = keys.get("channel", "0")
     taken = {key: value for key, value in keys.items() if _is_of_ap(key)}
+    # hostapd.conf - -1 and 2347, the value of its example, are never reached by an MPDU without A-MSDU.
+    if not taken.get("rts_threshold", "0").isdecimal() or int(taken.get("rts_threshold", "0")) in (0, 2347):
+        taken.pop("rts_threshold", None)
     return Radio(
         keys.get("interface", "hostapd"),
         band,
@@ -101,19 +116,38 @@ def _radio(file: str, keys: Mapping[str, str]) -> Radio:
         standard,
         taken,
         f"{file}:1",
+        interfaces=[keys["interface"]] if "interface" in keys else [],
+        said=said,
     )
 
 
 def _is_of_ap(key: str) -> bool:
-    return bool(re.fullmatch(r"dtim_period|beacon_int|(tx_queue_data[0-3]|wmm_ac_(vo|vi|be|bk))_\w+", key))
+    return bool(
+        re.fullmatch(r"dtim_period|beacon_int|rts_threshold|(tx_queue_data[0-3]|wmm_ac_(vo|vi|be|bk))_\w+", key)
+    )
 
 
-def kernel(file: str, text: str) -> Sequence[Kernel]:
-    """`uname -a` or `-r`, /proc/version, or OpenWrt's /etc/openwrt_release."""
-    for number, line in enumerate(text.splitlines(), 1):
-        if at := re.search(r"DISTRIB_RELEASE=['\"]?(\d+\.\d+)", line):
-            return [Kernel(at[1], f"{file}:{number}", openwrt=True)]
-        if at := re.search(r"(?:^|\s)(\d+\.\d+)(?:\.\d+)?[-\w.+~]*", line):
+_RELEASES = (
+    re.compile(r"DISTRIB_RELEASE=['\"]?(\d{1,4}\.\d{1,4})"),
+    re.compile(r"^\s*OpenWrt (\d{1,4}\.\d{1,4})\S*, r\d+"),
+    re.compile(r"^(?:PRETTY_NAME|OPENWRT_RELEASE)=['\"]?OpenWrt (\d{1,4}\.\d{1,4})"),
+)
+_SNAPSHOT = re.compile(r"DISTRIB_RELEASE=['\"]?SNAPSHOT|^\s*OpenWrt SNAPSHOT, r\d+|^PRETTY_NAME=['\"]?OpenWrt SNAPSHOT")
+
+
+def kernel(file: str, text: str) -> Sequence[Kernel | Unread]:
+    """`uname -a` or `-r`, /proc/version, OpenWrt's /etc/openwrt_release and banner, /etc/os-release."""
+    lines = list(enumerate(text.splitlines(), 1))
+    for number, line in lines:
+        for form in _RELEASES:
+            if at := form.search(line):
+                return [Kernel(at[1], f"{file}:{number}", openwrt=True)]
+        if _SNAPSHOT.search(line):
+            return [Unread("OpenWrt SNAPSHOT: 'uname -r' prints its kernel", f"{file}:{number}")]
+    if any(re.match(r"(PRETTY_NAME|VERSION_ID|NAME)=", line.strip()) for _, line in lines):
+        return [Unread("os-release: it names no kernel; 'uname -r' does", f"{file}:1")]
+    for number, line in lines:
+        if at := re.search(r"(?:^|\s)(\d{1,3}\.\d{1,4})(?:\.\d+)?[-\w.+~]*", line):
             return [Kernel(at[1], f"{file}:{number}")]
     mistakes = Mistakes(file)
     mistakes.add(1, text.strip(), "a release such as 6.6.73")

@@ -1,0 +1,178 @@
+"""Text of `tc -s qdisc` and `tc -s class`, as facts with the option names of `tc -j`."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from stillair.runs.imports.facts import Class, Qdisc, Unread
+from stillair.runs.imports.lines import Mistakes
+from stillair.runs.imports.openwrt import words
+
+# linux: iproute2 tc/q_*.c print_opt (4.x to 6.12) - words with a value behind them, by the unit of the value.
+_TIMES = (
+    *("target", "interval", "rtt", "tupdate", "ce_threshold", "refill_delay", "timer_slack", "horizon", "lat"),
+    *("delay", "perturb", "latency", "slot"),
+)
+_SIZES = ("quantum", "initial_quantum", "memory_limit", "memlimit", "burst", "cburst", "mtu", "minburst")
+_RATES = ("bandwidth", "rate", "ceil", "maxrate", "low_rate_threshold", "peakrate")
+_COUNTS = (
+    *("limit", "flows", "flow_limit", "buckets", "orphan_mask", "drop_batch", "depth", "divisor", "alpha", "beta"),
+    *("overhead", "mpu", "bands", "r2q", "direct_qlen", "direct_packets_stat", "ver", "refcnt", "prio", "gap"),
+)
+_TEXTS = ("default", "fwmark", "leaf", "parent", "dev", "loss", "duplicate", "reorder", "corrupt")
+_NUMBER = re.compile(r"[+-]?\d{1,18}(?:\.\d{1,9})?")
+_COUNTERS = re.compile(r"Sent (\d+) bytes (\d+) pkts? \(dropped (\d+), overlimits (\d+) requeues (\d+)\)")
+_BACKLOG = re.compile(r"backlog (\d+)([KMG]?)b (\d+)p requeues \d+")
+_CAKE = {
+    "nat": ("nat", True),
+    "nonat": ("nat", False),
+    "wash": ("wash", True),
+    "nowash": ("wash", False),
+    "ingress": ("ingress", True),
+    "egress": ("ingress", False),
+    "split-gso": ("split_gso", True),
+    "no-split-gso": ("split_gso", False),
+    "raw": ("raw", True),
+    "no-ack-filter": ("ack-filter", "disabled"),
+    "ack-filter": ("ack-filter", "enabled"),
+    "ack-filter-aggressive": ("ack-filter", "aggressive"),
+    "ack-filter-conservative": ("ack-filter", "enabled"),
+    "noatm": ("atm", "noatm"),
+    "atm": ("atm", "atm"),
+    "ptm": ("atm", "ptm"),
+    "autorate-ingress": ("autorate-ingress", True),
+    "autorate_ingress": ("autorate-ingress", True),
+}
+_QUIET = ("offloaded", "[offloaded]", "via-ethernet", "no-sce", "direct_qlen", "refcnt", "ver", "priomap")
+
+
+def qdiscs(file: str, text: str) -> Sequence[Qdisc | Unread]:
+    """The disciplines of `tc qdisc show`, with or without `-s` and `dev`."""
+    mistakes, found = Mistakes(file), list[Qdisc | Unread]()
+    counts: dict[str, int] = {}
+    for number, line in enumerate(text.splitlines(), 1):
+        stripped = line.strip()
+        if head := re.match(r"qdisc (\S+) (\S+?)(?: dev (\S+))?(?: (root|parent) ?(\S*)(.*))?$", stripped):
+            kind, handle, device, place, parent, rest = head.groups()
+            counts = {}
+            root = place == "root"
+            behind = f"{parent or ''} {rest or ''}" if root else rest or ""
+            options = _options(kind, behind.split(), number, mistakes)
+            where = f"{file}:{number}"
+            found.append(Qdisc(device or "?", kind, root, options, counts, where, handle, "" if root else parent or ""))
+        elif stripped.startswith("qdisc "):
+            mistakes.add(number, stripped, '"qdisc KIND HANDLE: dev DEVICE root ..."')
+        elif sent := _COUNTERS.match(stripped):
+            names = ("bytes", "packets", "drops", "overlimits", "requeues")
+            counts |= {name: int(of) for name, of in zip(names, sent.groups(), strict=True)}
+        elif held := _BACKLOG.match(stripped):
+            counts["qlen"] = int(held[3])
+    mistakes.tell()
+    return found
+
+
+def classes(file: str, text: str) -> Sequence[Class | Unread]:
+    """The htb classes of `tc class show`; others are counted."""
+    mistakes, found, others = Mistakes(file), list[Class | Unread](), dict[str, int]()
+    for number, line in enumerate(text.splitlines(), 1):
+        stripped = line.strip()
+        if not stripped.startswith("class "):
+            continue
+        _, kind, handle, *rest = [*stripped.split(), "", ""]
+        if kind != "htb":
+            others[kind] = others.get(kind, 0) + 1
+            continue
+        given = dict(_pairs(rest))
+        rate = words.bits(given.get("rate") or "")
+        if rate is None:
+            mistakes.add(number, stripped, '"class htb HANDLE parent HANDLE ... rate 10Mbit ceil 10Mbit"')
+            continue
+        burst = words.size(given.get("burst") or "")
+        top = "" if "root" in rest else given.get("parent") or ""
+        device = given.get("dev") or "?"
+        found.append(Class(device, handle, top, given.get("leaf") or "", rate, burst, f"{file}:{number}"))
+    mistakes.tell()
+    found += [Unread(f"{count} classes of {kind}: its flow queues", file) for kind, count in others.items()]
+    return found
+
+
+def _pairs(words_: Sequence[str]) -> Iterator[tuple[str, str | None]]:
+    take = (*_TIMES, *_SIZES, *_RATES, *_COUNTS, *_TEXTS)
+    at = 0
+    while at < len(words_):
+        has = words_[at] in take and at + 1 < len(words_)
+        yield words_[at], words_[at + 1] if has else None
+        at += 2 if has else 1
+
+
+def _options(kind: str, behind: list[str], number: int, mistakes: Mistakes) -> dict[str, object]:
+    """Options as `tc -j` has them; a word without a reader is an option that is True."""
+    if kind in ("noqueue", "ingress", "clsact", "mq", "mqprio", "pfifo_fast"):
+        return {}
+    if kind == "netem":
+        return _netem(behind)
+    made: dict[str, object] = {}
+    for word, value in _pairs(behind):
+        if word in _QUIET or re.fullmatch(r"-+", word):
+            continue
+        if kind in ("cake", "cake_mq") and (found := _of_cake(word)):
+            made[found[0]] = found[1]
+        elif word in ("ecn", "noecn"):
+            made["ecn"] = word == "ecn"
+        elif word == "bandwidth" and value == "unlimited":
+            made[word] = value
+        elif value is not None:
+            of_value = _value(word, value)
+            if of_value is None:
+                mistakes.add(number, f"{word} {value}", f"a value of {word} as tc prints it")
+            elif word != "direct_packets_stat":
+                made[word] = of_value
+        else:
+            made[word] = True
+    return made
+
+
+def _of_cake(word: str) -> tuple[str, object] | None:
+    """A word of cake without a value."""
+    if word in words.TINS:
+        return "diffserv", words.TINS[word]
+    return ("flowmode", word) if word in words.ISOLATION else _CAKE.get(word)
+
+
+def _value(word: str, value: str) -> object | None:
+    if word in _RATES:
+        bits = words.bits(value)
+        return None if bits is None else bits // 8
+    if word in _TIMES:
+        return words.microseconds(value)
+    if word in _SIZES:
+        return words.size(value)
+    if word in _COUNTS:
+        at = re.match(r"(-?\d{1,12})(?:[pb]|/\d+)?$", value)
+        return int(at[1]) if at else words.size(value) if word == "limit" else None
+    return value
+
+
+def _netem(behind: Sequence[str]) -> dict[str, object]:
+    """Delay with its jitter, loss and rate of an emulated network."""
+    made: dict[str, object] = {}
+    at = 0
+    while at < len(behind):
+        word, rest = behind[at], behind[at + 1 :]
+        at += 1
+        if word == "delay" and rest:
+            for key, value in zip(("delay", "jitter"), rest, strict=False):
+                us = words.microseconds(value)
+                if us is None:
+                    break
+                made[key], at = us, at + 1
+        elif word in ("loss", "duplicate", "reorder") and rest and re.fullmatch(r"\d{1,3}(\.\d+)?%", rest[0]):
+            made[word], at = float(rest[0][:-1]) / 100, at + 1
+        elif word == "rate" and rest and (bits := words.bits(rest[0])):
+            made["rate"], at = bits // 8, at + 1
+        elif word in ("limit", "gap") and rest and rest[0].isdecimal():
+            made[word], at = int(rest[0]), at + 1
+        elif word in ("refcnt", "seed") and rest:
+            at += 1
+        else:
+            made[word] = True
+    return made

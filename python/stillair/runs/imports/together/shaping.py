@@ -1,0 +1,308 @@
+"""The shaper at the line and the qdisc of the wired interface: running state of `tc` first, then sqm's settings."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from stillair._native import InputError
+from stillair.runs.imports import facts, qdiscs
+from stillair.runs.imports.openwrt import words
+from stillair.runs.imports.together import probe, sides
+from stillair.runs.imports.together.parts import Network, Shaped, Told, every
+
+_WAYS = ("down", "up")
+_LEAST_KBIT = 1
+_MOST_KBIT = 1_000_000_000
+
+
+@dataclass
+class _Found:
+    """One direction that something shapes."""
+
+    where: str
+    device: str
+    kbit: int
+    options: dict[str, object]
+    way: str = ""
+    guess: str = ""
+    burst: int | None = None
+    left: list[str] = field(default_factory=list)
+    about: str = ""
+    on_lan: bool = False
+    """True on the hosts' side, where cake sees their addresses."""
+
+
+def fill(made: Network, found: Sequence[facts.Fact]) -> set[str]:
+    """Adds the shaper and the wired qdisc; returns the places of the disciplines that are in it."""
+    used: set[str] = set()
+    running = _running(made, found, used)
+    settings = _settings(made, found)
+    ways: dict[str, _Found] = {}
+    for one in running:
+        if one.way in ways:
+            what = one.about.partition(":")[0]
+            made.left.append(f"{one.where}: a second {what} that shapes what goes {one.way}, at {one.device}")
+        else:
+            ways[one.way] = one
+    for way, one in _of_sqm(settings, found).items():
+        if way not in ways:
+            ways[way] = one
+        else:
+            made.left += _differences(ways[way], one, way)
+    if ways:
+        _put(made, {way: ways[way] for way in _WAYS if way in ways}, settings if settings else None)
+    elif settings is None or not running:
+        used |= _wired(made, found)
+    return used
+
+
+def _settings(made: Network, found: Sequence[facts.Fact]) -> facts.Shaper | None:
+    """The queue of sqm that runs: the first that is enabled, has a script and a rate."""
+    chosen: facts.Shaper | None = None
+    for shaper in every(found, facts.Shaper):
+        if not shaper.enabled:
+            made.left.append(f"{shaper.where}: the shaper of {shaper.device} is disabled")
+        elif chosen is not None:
+            made.left.append(f"{shaper.where}: a second shaper, at {shaper.device}")
+        elif not shaper.script:
+            made.left.append(f"{shaper.where}: the shaper of {shaper.device} has no script, and is not started")
+        elif shaper.down_kbit <= 0 and shaper.up_kbit <= 0:
+            made.left.append(f"{shaper.where}: the shaper of {shaper.device}, which has no rate")
+        else:
+            chosen = shaper
+    if chosen is not None and _stopped(chosen, found):
+        made.left.append(
+            f"{chosen.where}: sqm is enabled at {chosen.device}, but tc shows no shaper there: it does not run"
+        )
+        return None
+    return chosen
+
+
+def _stopped(shaper: facts.Shaper, found: Sequence[facts.Fact]) -> bool:
+    """Reports whether `tc` shows the shaper's device with another discipline at its root."""
+    roots = [one for one in every(found, facts.Qdisc) if one.root and one.device == shaper.device]
+    shapes = [one for one in every(found, facts.Qdisc) if qdiscs.bandwidth_bps(one) or one.kind in ("htb", "hfsc")]
+    return bool(roots) and not shapes
+
+
+def _of_sqm(shaper: facts.Shaper | None, found: Sequence[facts.Fact]) -> dict[str, _Found]:
+    if shaper is None:
+        return {}
+    ways = {
+        way: _Found(shaper.where, shaper.device, kbit, dict(options), way, burst=shaper.bursts.get(way))
+        for way, kbit, options in (("down", shaper.down_kbit, shaper.down), ("up", shaper.up_kbit, shaper.up))
+        if kbit > 0
+    }
+    side, where = sides.of_device(shaper.device, found)
+    if side != "lan":
+        if not side and not shaper.device.startswith("ifb"):
+            for one in ways.values():
+                one.guess = f"guess: {shaper.device} is taken to lead to the line"
+        return ways
+    # sqm-scripts: upload is what leaves the interface; towards hosts that is what they download.
+    turned = {("up" if way == "down" else "down"): one for way, one in ways.items()}
+    for way, one in turned.items():
+        one.way, one.on_lan = way, True
+        said = f" ({where})" if where else ""
+        one.guess = (
+            f"guess: sqm is at {shaper.device}, on the hosts' side{said}: its download is what hosts send, and its"
+            " upload what they receive; the directions are exchanged here"
+        )
+    return turned
+
+
+def _differences(running: _Found, configured: _Found, way: str) -> list[str]:
+    """Running state and settings of one direction."""
+    told = []
+    if running.kbit != configured.kbit:
+        told.append(f"{configured.kbit} kbit/s")
+    if running.options.get("kind") == configured.options.get("kind"):
+        told += words.differences(configured.options, running.options)
+    elif running.options.get("kind"):
+        told.append(f"{configured.options.get('kind')} instead of {running.options['kind']}")
+    if not told:
+        return []
+    return [
+        f"{configured.where}: sqm's settings have {', '.join(told)} for what goes {way}; the running shaper has"
+        f" {running.kbit} kbit/s ({running.where}), which is used"
+    ]
+
+
+def _running(made: Network, found: Sequence[facts.Fact], used: set[str]) -> list[_Found]:
+    """Everything that `tc` shows to shape, each with its direction."""
+    every_one: list[tuple[_Found, facts.Qdisc | facts.Class]] = [
+        _of_qdisc(one) for one in every(found, facts.Qdisc) if qdiscs.bandwidth_bps(one)
+    ]
+    every_one += _of_htb(found)
+    shaped: list[_Found] = []
+    for one, source in every_one:
+        used.add(one.where)
+        if not _LEAST_KBIT <= one.kbit <= _MOST_KBIT:
+            made.left.append(f"{one.where}: {one.about}: a rate out of the range that is modelled")
+            continue
+        one.options, left = probe.qdisc(one.options)
+        one.left += left
+        one.way, one.guess = sides.direction(source, found)
+        shaped.append(one)
+    _rest_by_rate(shaped)
+    for one in shaped:
+        if one.device == qdiscs.NAMELESS:
+            one.device = sides.named_by_file(one.where)[0] or "a device without a name"
+            one.on_lan = sides.of_device(one.device, found)[0] == "lan"
+        elif sides.of_device(one.device, found)[0] == "lan" or (one.way == "down" and not one.device.startswith("ifb")):
+            one.on_lan = True
+    return shaped
+
+
+def _of_qdisc(one: facts.Qdisc) -> tuple[_Found, facts.Qdisc]:
+    """A cake or tbf that shapes."""
+    taken, left = qdiscs.keys(one)
+    kbit = (qdiscs.bandwidth_bps(one) or 0) // 1000
+    made = _Found(one.where, one.device, kbit, taken, left=left)
+    drops = one.counts.get("drops", 0)
+    made.about = f"{one.kind}: {drops} drops so far"
+    if one.kind == "tbf":
+        burst = taken.get("burst")
+        made.burst = int(str(burst).split()[0]) if burst else None
+        limit = _of_tbf(one, kbit, made.burst or 0)
+        made.options = {"kind": "bfifo", "limit": f"{limit} B"}
+        made.left = ["tbf: an htb with the same rate and burst stands for it", *left]
+    if one.kind == "cake_mq":
+        made.left = [*made.left, "cake_mq: one cake with its rate stands for its queues"]
+    if one.options.get("autorate-ingress") is True:
+        made.left = [*made.left, "autorate-ingress: the rate is that of the moment"]
+    return made, one
+
+
+def _of_tbf(one: facts.Qdisc, kbit: int, burst: int) -> int:
+    """Bytes of a tbf's queue."""
+    lat = one.options.get("lat", 0)
+    us = lat if isinstance(lat, int) else 0
+    return max(kbit * 1000 // 8 * us // 1_000_000 + burst, 1514)
+
+
+def _of_htb(found: Sequence[facts.Fact]) -> list[tuple[_Found, facts.Class]]:
+    """The htb of each device, by its classes: the rate of the top one, the discipline of the default class."""
+    shaped = []
+    places: dict[tuple[str, str, str], list[facts.Class]] = {}
+    for one in every(found, facts.Class):
+        major = one.handle.partition(":")[0]
+        file = one.where.rpartition(":")[0] if one.device == qdiscs.NAMELESS else ""
+        places.setdefault((one.device, major, file), []).append(one)
+    for (device, major, _), classes in places.items():
+        top = next((one for one in classes if not one.parent), max(classes, key=lambda one: one.rate_bps))
+        below = [one for one in every(found, facts.Qdisc) if one.device == device]
+        root = next((one for one in below if one.kind == "htb" and one.handle in (f"{major}:", "")), None)
+        minor = str(root.options.get("default", "")).removeprefix("0x") if root else ""
+        leaves = [one for one in classes if one.parent]
+        own = next((one for one in leaves if minor and one.handle == f"{major}:{minor}"), None)
+        own = own or next((one for one in leaves if one.leaf), leaves[0] if leaves else top)
+        leaf = next((one for one in below if one.handle == own.leaf or one.parent == own.handle), None)
+        options: dict[str, object] = {"kind": "pfifo"}
+        left = list[str]()
+        if leaf is not None and (qdiscs.is_cake(leaf) or leaf.kind in qdiscs.KINDS):
+            options, left = qdiscs.keys(leaf)
+        elif own.leaf or any(one.leaf for one in leaves):
+            options = {"kind": "fq_codel"}
+            left = [f"the qdisc {own.leaf or top.leaf} below htb is in no file: fq_codel stands for it"]
+        if len(leaves) > 1:
+            rates = ", ".join(f"{one.handle} {one.rate_bps // 1000} kbit/s" for one in leaves)
+            left.append(f"htb's {len(leaves)} classes ({rates}): all packets go into one here")
+        rate = top.rate_bps // 1000
+        made = _Found(top.where, device, rate, options, burst=top.burst or own.burst, left=left, about="htb")
+        shaped.append((made, replace(top, way=next((row.way for row in classes if row.way), ""))))
+    return shaped
+
+
+def _rest_by_rate(shaped: list[_Found]) -> None:
+    """Directions of those that say nothing: the other one's opposite, else the faster is `down`."""
+    open_ones = [one for one in shaped if not one.way]
+    if not open_ones:
+        return
+    known = {one.way for one in shaped if one.way}
+    rates = [one.kbit for one in open_ones]
+    if len(open_ones) == 1 and len(known) == 1:
+        open_ones[0].way = "up" if "down" in known else "down"
+        open_ones[0].guess = f"guess: {open_ones[0].where} is the other direction"
+    elif len(open_ones) == 2 and not known and rates[0] != rates[1]:
+        for one in open_ones:
+            one.way = "down" if one.kbit == max(rates) else "up"
+            one.guess = f"guess: {one.where} shapes what goes {one.way}, as the faster is down"
+    else:
+        raise InputError(
+            "\n".join(
+                f"{one.where}: found a shaper of {one.kbit} kbit/s without its device, expected its direction:"
+                f" --tc down=FILE or --tc up=FILE, or the output of 'tc -s qdisc' without 'dev'"
+                for one in open_ones
+            )
+        )
+
+
+def _put(made: Network, ways: Mapping[str, _Found], settings: facts.Shaper | None) -> None:
+    """The directions as the scenario has them, with their comments."""
+    made.shaper = {}
+    if settings is not None and any(one.where == settings.where for one in ways.values()):
+        made.shaper_about.insert(0, f"{settings.where}: {settings.script} at {settings.device}.")
+        own = [one for one in ways.values() if one.where == settings.where]
+        made.shaper_about += [f"{guess}." for guess in dict.fromkeys(one.guess for one in own) if guess]
+        turned = any(one.on_lan for one in own)
+        made.shaper_about += [
+            f"not read: {one}." for one in settings.unread if not (turned and one.startswith("burst "))
+        ]
+        made.shaper_about += [f"{one}." for one in settings.said]
+    for way, one in ways.items():
+        options = one.options
+        if settings is None or one.where != settings.where:
+            name, _, rest = one.about.partition(": ")
+            made.shaper_about.append(f"{one.where}: {name} at {one.device}, {way}{'; ' + rest if rest else ''}.")
+            made.shaper_about += [f"{one.guess}."] if one.guess else []
+        # As with sqm: on the wire a cake without `nat` takes the hosts of a router that masquerades for one.
+        if words.looks_at_hosts(options):
+            made.masquerades = True
+            if one.on_lan and not options.get("nat"):
+                options = {**options, "nat": True}
+                made.shaper_about.append(
+                    f"guess: {one.device} leads to the hosts, and cake sees their addresses there, as nat has it here."
+                )
+        made.shaper[way] = Shaped(one.kbit, options, one.burst)
+        made.shaper_about += [f"not read: {what}." for what in one.left]
+
+
+def _wired(made: Network, found: Sequence[facts.Fact]) -> set[str]:
+    """The qdisc of the wired interface, without a shaper: with its options, those of mq's queues if they are equal."""
+    every_one = every(found, facts.Qdisc)
+    candidates: list[tuple[int, facts.Qdisc, list[str]]] = []
+    for root in every_one:
+        device = root.device
+        if (
+            not root.root
+            or device in ("lo", made.interface)
+            or device.startswith(("ifb", "br", "veth", "docker", "tun"))
+        ):
+            continue
+        if sides.is_wifi(device, found):
+            continue
+        children = [one for one in every_one if one.device == device and not one.root and one.parent]
+        one, said = root, list[str]()
+        if root.kind in ("mq", "mqprio") and children:
+            one = children[0]
+            others = [of for of in children if (of.kind, of.options) != (one.kind, one.options)]
+            said.append(f"{root.kind} of {len(children)} queues: one {one.kind} stands for them")
+            said += [f"{len(others)} of them differ from the first"] if others else []
+        if one.kind in qdiscs.HOLDLESS or not (qdiscs.is_cake(one) or one.kind in qdiscs.KINDS):
+            continue
+        side = sides.of_device(device, found)[0]
+        candidates.append(({"wan": 0, "": 1, "lan": 2}[side], one, said))
+    if not candidates or not made.is_ap:
+        return set()
+    _, one, said = min(candidates, key=lambda candidate: candidate[0])
+    options, left = qdiscs.keys(one)
+    options, refused = probe.qdisc(options)
+    if not probe.takes(f"interface.e.qdisc = {probe.inline({k: of for k, of in options.items() if k != 'nat'})}"):
+        return set()
+    nat = options.pop("nat", False)
+    left += ["nat: without a rate of its own this qdisc holds nothing here"] if nat else []
+    name = one.device if one.device != qdiscs.NAMELESS else "a device without a name"
+    made.wired_qdisc = Told(one.kind, "; ".join([f"{one.where}: {name}", *said]))
+    made.wired_options = options
+    made.left += [f"{one.where}: {what}" for what in (*left, *refused)]
+    return {one.where}

@@ -1,0 +1,287 @@
+"""Stations of a dump or a capture, with the keys of their interfaces."""
+
+import json
+import re
+from collections.abc import Sequence
+from functools import cache
+
+from stillair import _native
+from stillair._native import InputError
+from stillair.runs.imports import facts
+from stillair.runs.imports.rates import is_legacy, parts
+from stillair.runs.imports.together.parts import Station, Told
+
+NOISE_DBM = -94
+"""The noise in 20 MHz that a scenario has unless it says otherwise."""
+_NOISES = range(-110, -69)
+"""Levels of noise in dBm that a driver can have measured."""
+_WEIGHT = 256
+"""The airtime weight that stations have by themselves."""
+_MINSTREL_MHZ = {"802.11n": 40, "802.11ac": 80}
+"""How wide the rates of Minstrel-HT are at most, as Linux's."""
+NEWER = ("802.11b", "802.11a", "802.11g", "802.11n", "802.11ac", "802.11ax")
+_CONTROL_MBPS = (1, 2, 5.5, 11, 6, 12, 24)
+"""Rates of management and control frames: basic rates, and the mandatory ones of OFDM."""
+_USUAL_DB = 35
+"""Signal-to-noise ratio of a station without a known signal."""
+_LOW = 4
+"""A rate so many times below that of the other direction is no data rate, if the station was idle or sent little."""
+_IDLE_MS = 1_000
+_SMALL_BYTES = 200
+_WRAPPED = 1 << 31
+"""Retries from here on are a counter below zero."""
+_MANY_LOST = 0.05
+
+
+def of_capture(one: facts.Heard, number: int) -> Station:
+    """A station of a capture: rates and losses as they were seen."""
+    made = Station(f"sta{number}", [f"{one.mac}, by the capture."])
+    down, up = one.down.rate or one.up.rate, one.up.rate or one.down.rate
+    if down is None or up is None:
+        made.keys["rate"] = '"ofdm-6"'
+        made.about.append("guess: the capture has no rate of it that is modelled")
+        return made
+    made.keys["rate"] = f'"{down}"'
+    if up != down:
+        made.keys["uplink_rate"] = f'"{up}"'
+    for way, word in ((one.down, "To it"), (one.up, "From it")):
+        if way.frames:
+            shares = sorted(way.rates.items(), key=lambda item: -item[1])[:3]
+            told = ", ".join(f"{name} {100 * us / way.airtime_us:.0f} %" for name, us in shares)
+            made.about.append(
+                f"{word}: {way.frames} frames in {way.ppdus} PPDUs, {100 * way.retried / way.frames:.1f} % sent again,"
+                f" {way.airtime_us / 1000:.1f} ms of air: {told}."
+            )
+    frames, retried = one.down.frames + one.up.frames, one.down.retried + one.up.retried
+    if frames and retried:
+        made.keys["error_rate"] = f"{min(retried / frames, 0.9):.4f}"
+        made.about.append("guess: error_rate is the share of frames sent again, collisions among them.")
+    return made
+
+
+def newest(peers: Sequence[facts.Peer], radio: facts.Radio | None, own: facts.Interface | None) -> str | None:
+    """The newest standard that anything tells of the network."""
+    told = [rate.name for peer in peers for rate in (peer.tx, peer.rx) if rate and rate.name]
+    known = [parts(name)[0] for name in told if not is_legacy(name)]
+    known += [one for one in (radio.standard if radio else None, own.standard if own else None) if one in NEWER]
+    return max(known, key=NEWER.index, default=None)
+
+
+def of_dump(peer: facts.Peer, number: int, standard: str | None, width: Told, band: Told) -> Station:
+    """A station of a dump; `standard` is that of its network, if known."""
+    made = Station(f"sta{number}", [f"{peer.mac}, {peer.where}."])
+    for rate, word in ((peer.tx, "tx"), (peer.rx, "rx")):
+        if rate and rate.name is None:
+            made.about.append(f"{word} bitrate {rate.told}: the model has no such rate.")
+        elif rate and rate.guessed:
+            made.about.append(f"guess: {word} bitrate {rate.told} is taken for {rate.name}.")
+    snr = _signal(made, peer)
+    tx, rx = (_in_band(made, name, band) for name in _both(made, peer))
+    names = [name for name in (tx, rx) if name]
+    legacy_only = bool(names) and all(is_legacy(name) for name in names)
+    if legacy_only and _is_control(peer) and (snr is not None or peer.standard or standard):
+        _by_signal(made, peer.standard or standard or "802.11n", snr, width, band)
+    elif not names:
+        _no_rate(made, peer.standard or standard, width, band, snr)
+    else:
+        own = max((parts(name)[0] for name in names), key=NEWER.index)
+        streams = max(parts(name)[2] for name in names)
+        used = max(parts(name)[1] for name in names)
+        if own in _MINSTREL_MHZ and snr is not None and used <= _MINSTREL_MHZ[own]:
+            made.keys["rate"] = _minstrel(own, min(streams, 4), width, used)
+            told = " and ".join(f"{w} {r.told}" for r, w in ((peer.tx, "tx"), (peer.rx, "rx")) if r)
+            made.about.append(f"guess: Minstrel-HT chooses the rates; iw saw {told}.")
+        elif own == "802.11ax" and snr is not None and _is_too_low(peer, tx or rx or "", snr, width):
+            _by_signal(made, own, snr, width, band, streams)
+        else:
+            _fixed(made, tx, rx)
+    _counted(made, peer)
+    return made
+
+
+def _signal(made: Station, peer: facts.Peer) -> int | None:
+    """The signal-to-noise ratio in dB."""
+    if peer.signal_dbm is None:
+        return None
+    noise = peer.noise_dbm if peer.noise_dbm in _NOISES else None
+    snr = min(max(peer.signal_dbm - (noise if noise is not None else NOISE_DBM), 1), 80)
+    made.keys["snr"] = f'"{snr} dB"'
+    said = f"a noise of {NOISE_DBM} dBm" if noise is None else f"the noise of {noise} dBm that its driver reports"
+    made.about.append(f"guess: {peer.signal_dbm} dBm are {snr} dB above {said}, both ways.")
+    return snr
+
+
+def _both(made: Station, peer: facts.Peer) -> tuple[str | None, str | None]:
+    """The rates of both directions as data has them: iw prints that of the last frame, whatever it was."""
+    tx, rx = (rate if rate and rate.name else None for rate in (peer.tx, peer.rx))
+    if tx is None or rx is None or tx.name is None or rx.name is None:
+        one = tx or rx
+        if one and not is_legacy(one.name or ""):
+            made.about.append(f"guess: {'tx' if tx else 'rx'} bitrate {one.told} stands for both directions.")
+        return (tx or rx).name if one else None, None  # type: ignore[union-attr]
+    for low, high, word, other in ((tx, rx, "tx", "rx"), (rx, tx, "rx", "tx")):
+        assert low.name is not None  # noqa: S101 - both have names
+        assert high.name is not None  # noqa: S101
+        if is_legacy(low.name) and not is_legacy(high.name):
+            why = "is that of a single management, control or null-data frame"
+        elif low.mbps * _LOW < high.mbps and _is_idle(peer, word):
+            why = "is that of a single frame of a station that was idle or sent little"
+        else:
+            continue
+        made.about.append(f"guess: {word} bitrate {low.told} {why}; the rate of {other} stands for both directions.")
+        return high.name, high.name
+    return tx.name, rx.name
+
+
+def _is_idle(peer: facts.Peer, word: str) -> bool:
+    """Reports whether the last frame of a direction is likely no data."""
+    packets, count = peer.counts.get(f"{word} packets", 0), peer.counts.get(f"{word} bytes")
+    small = count is not None and packets > 0 and count / packets < _SMALL_BYTES
+    return small or peer.counts.get("inactive time", 0) >= _IDLE_MS
+
+
+def _is_too_low(peer: facts.Peer, name: str, snr: int, width: Told) -> bool:
+    """Reports whether the rate of a station that was idle is far below what its signal allows."""
+    seen = max((rate.mbps for rate in (peer.tx, peer.rx) if rate and rate.name), default=0.0)
+    can = _fastest(snr, int(width.value), parts(name)[2])[1]
+    return seen * _LOW < can and all(_is_idle(peer, word) for word in ("tx", "rx"))
+
+
+def _is_control(peer: facts.Peer) -> bool:
+    return all(rate.mbps in _CONTROL_MBPS for rate in (peer.tx, peer.rx) if rate)
+
+
+def _by_signal(made: Station, standard: str, snr: int | None, width: Told, band: Told, streams: int = 2) -> None:
+    """A rate control, or for 802.11ax the fastest rate, at a signal-to-noise ratio."""
+    if band.value.startswith("2.4") and standard == "802.11ac":
+        standard = "802.11n"
+    if standard == "802.11ax" or band.value.startswith("6"):
+        rate, _ = _fastest(snr if snr is not None else _USUAL_DB, int(width.value), streams)
+        made.keys["rate"] = f'"{rate}"'
+        if made.keys.pop("snr", None):
+            made.about.pop(next(at for at, line in enumerate(made.about) if " dB above " in line))
+        at = f"the fastest of 802.11ax at {snr} dB" if snr is not None else "a guess, as no signal is known"
+        made.about.append(
+            f"guess: iw saw only rates of management and control frames, or of an idle station; {rate} is {at}."
+        )
+        return
+    own = standard if standard in _MINSTREL_MHZ else "802.11n"
+    made.keys.setdefault("snr", f'"{_USUAL_DB} dB"')
+    made.keys["rate"] = _minstrel(own, 2, width)
+    made.about.append(
+        f"guess: iw saw only rates of management and control frames of it: {own} with two streams, at rates that"
+        " Minstrel-HT chooses."
+    )
+
+
+@cache
+def _fastest(snr: int, width: int, streams: int) -> tuple[str, float]:
+    """The fastest rate of 802.11ax that works at a signal-to-noise ratio in 20 MHz, and its Mbit/s."""
+    lowest = f"he{width}-mcs0-nss{streams}-gi0.8"
+    text = f"""
+name = "probe"
+duration = "1 s"
+[channel.wifi]
+band = "{"2.4" if width <= 40 else "5"} GHz"
+width = "{width} MHz"
+[node.ap]
+profile = "linux-6.6"
+interface.w = {{ channel = "wifi", role = "ap" }}
+[node.sta]
+profile = "linux-6.6"
+interface.w = {{ channel = "wifi", role = "station", ap = "ap.w", snr = "{snr} dB", rate = "{lowest}" }}
+[[flow]]
+kind = "ping"
+from = "ap"
+to = "sta"
+"""
+    try:
+        path = json.loads(_native.survey(text, "probe", []))["paths"][0]["down"]["fastest"]
+    except InputError:
+        return lowest, 0.0
+    return (str(path["name"]), float(path["mbps"])) if path else (lowest, 0.0)
+
+
+def _counted(made: Station, peer: facts.Peer) -> None:
+    """Weight, retries, losses and mean load."""
+    if peer.counts.get("airtime weight", _WEIGHT) != _WEIGHT:
+        made.weight = peer.counts["airtime weight"]
+    sent, again = peer.counts.get("tx packets", 0), peer.counts.get("tx retries", 0)
+    if sent and "tx retries" in peer.counts and again < _WRAPPED:
+        made.about.append(
+            f"{again} retries for {sent} packets since it came: what counts as one depends on the driver."
+        )
+    elif again >= _WRAPPED:
+        made.about.append(f"{again} retries are a counter that went below zero: not used.")
+    failed = peer.counts.get("tx failed", 0)
+    if failed and (not sent or failed / sent >= _MANY_LOST) and failed < _WRAPPED:
+        share = f" of {sent} packets, {100 * failed / sent:.0f} %" if sent else " packets"
+        made.about.append(
+            f"tx failed: {failed}{share} were lost after all retries. Not in error_rate, which is per try; the run has"
+            " fewer losses."
+        )
+    if peer.expected_mbps is not None:
+        made.about.append(f"Its access point expects a throughput of {peer.expected_mbps:g} Mbit/s.")
+    if (seconds := peer.counts.get("connected time", 0)) and "tx bytes" in peer.counts:
+        down, up = (8 * peer.counts.get(key, 0) / seconds / 1e6 for key in ("tx bytes", "rx bytes"))
+        made.about.append(
+            f"Its mean load over {seconds} s: {down:.3g} Mbit/s from this machine, {up:.3g} Mbit/s to it."
+        )
+    made.about += [f"not modelled: {one}." for one in peer.said]
+
+
+def _in_band(made: Station, name: str | None, band: Told) -> str | None:
+    """A rate that its band has: some devices send VHT at 2.4 GHz."""
+    if name is None or not band.value.startswith("2.4") or not name.startswith(("vht", "he80", "he160")):
+        return name
+    if at := re.match(r"vht(\d+)-mcs(\d+)-nss(\d)-(\w+)", name):
+        mcs, streams = min(int(at[2]), 7), int(at[3])
+        found = f"ht{min(int(at[1]), 40)}-mcs{mcs + 8 * (streams - 1)}-{at[4]}"
+    else:
+        found = re.sub(r"he\d+", "he40", name)
+    made.about.append(f"guess: {name} at 2.4 GHz is not modelled: {found} is used.")
+    return found
+
+
+def _minstrel(standard: str, streams: int, width: Told, used: int = 0) -> str:
+    """The rate control, no wider than the rates that were seen, if any."""
+    widest = min(_MINSTREL_MHZ[standard], used or 160)
+    narrower = f', width = "{widest} MHz"' if int(width.value) > widest else ""
+    return f'{{ kind = "minstrel_ht", standard = "{standard}", streams = {streams}{narrower} }}'
+
+
+def _fixed(made: Station, tx: str | None, rx: str | None) -> None:
+    made.keys["rate"] = f'"{tx or rx}"'
+    if rx and tx and rx != tx:
+        made.keys["uplink_rate"] = f'"{rx}"'
+    # A driver stays at a rate because it works there: with an SNR that is guessed it might not here.
+    if made.keys.pop("snr", None):
+        made.about.pop(next(at for at, line in enumerate(made.about) if " dB above " in line))
+    made.about.append("guess: fixed at the last rates that iw saw, without losses, as the driver chose what works.")
+
+
+def _no_rate(made: Station, standard: str | None, width: Told, band: Told, snr: int | None) -> None:
+    if standard == "802.11ax" and snr is not None:
+        _by_signal(made, standard, snr, width, band)
+        return
+    own = standard if standard in _MINSTREL_MHZ else "802.11n"
+    if band.value.startswith("2.4") and own == "802.11ac":
+        own = "802.11n"
+    made.keys.setdefault("snr", f'"{_USUAL_DB} dB"')
+    made.keys["rate"] = _minstrel(own, 2, width)
+    made.about.append(f"guess: no rate is known of it: {own} with two streams.")
+
+
+def made_up(standard: str | None, width: Told, band: str) -> Station:
+    """The station of a network of which no file has one."""
+    standard = standard or ("802.11ac" if int(width.value) > _MINSTREL_MHZ["802.11n"] else "802.11n")
+    made = Station("sta1", ["guess: no file tells of a station; this one stands 5 m away."])
+    made.keys["distance"] = '"5 m"'
+    if standard == "802.11ax" or band.startswith("6"):
+        made.keys["rate"] = f'"he{width.value}-mcs9-nss2-gi0.8"'
+    elif standard in _MINSTREL_MHZ:
+        is_ac = standard == "802.11ac" and not band.startswith("2.4")
+        made.keys["rate"] = _minstrel("802.11ac" if is_ac else "802.11n", 2, width)
+    else:
+        made.keys["rate"] = '"ofdm-54"'
+    return made
