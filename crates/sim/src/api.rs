@@ -13,9 +13,9 @@ pub use ask::ask;
 pub use capture::{CaptureRequest, capture, capture_by, capture_points, capture_points_by};
 pub use retry_out_example::{replay, retry_out_index};
 #[cfg(feature = "threads")]
-pub(crate) use runs::workers;
+pub use runs::{Finish, Request, run, run_by, run_each, run_watched};
 #[cfg(feature = "threads")]
-pub use runs::{Finish, Request, run, run_by, run_watched};
+pub(crate) use runs::{outcome, workers};
 pub use ss::{SsRequest, ss, ss_by, ss_json};
 pub use tc::tc;
 pub use walk::{WalkRequest, walk_by};
@@ -93,6 +93,17 @@ pub(crate) fn read_to_run_by(
 pub fn resolve(text: &str, file: &str, overrides: &[(String, String)]) -> Result<String, ApiError> {
     let files = Folder::of(file);
     resolve_by(&Reader { parts: Parts::none(), files: &files }, text, file, overrides)
+}
+
+/// Like [`resolve`], with the bytes of memory that a run needs at least ([`Scenario::least_memory`]), without and with its series.
+pub fn resolve_costed(
+    text: &str,
+    file: &str,
+    overrides: &[(String, String)],
+) -> Result<(String, [u64; 2]), ApiError> {
+    let files = Folder::of(file);
+    let scenario = read_by(&Reader { parts: Parts::none(), files: &files }, text, file, overrides)?;
+    Ok((scenario.resolved(), [false, true].map(|series| scenario.least_memory(series))))
 }
 
 /// Like `resolve`, for a scenario read by `reader`.

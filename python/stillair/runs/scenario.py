@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -64,8 +64,19 @@ class Scenario:
 
         # Read twice, and it may be an iterator.
         overrides = pairs(overrides)
-        text = self.run_text(runs, seed, jobs, overrides, first_run, progress, series, keep, passed)
-        return Result(json.loads(text), resolved=self.resolve(overrides) if series else None)
+        held: list[dict[str, Any]] = []
+
+        def hold(text: str) -> None:
+            if keep is not None:
+                keep(text)
+            held.append({key: value for key, value in json.loads(text).items() if key != "series"})
+
+        holds = None if keep is None else hold
+        text = self.run_text(runs, seed, jobs, overrides, first_run, progress, series, holds, passed)
+        data = json.loads(text)
+        if held:
+            data["runs"] = sorted(held, key=lambda run: run["run"])
+        return Result(data, resolved=self.resolve(overrides) if series else None)
 
     def run_text(
         self,
@@ -78,13 +89,13 @@ class Scenario:
         series: bool = False,
         keep: Callable[[str], object] | None = None,
         passed: Callable[[float], object] | None = None,
+        kept: Sequence[int] = (),
     ) -> str:
-        """The result as JSON text, for callers that only need what `keep` received."""
+        """The result as JSON text; with `keep` it has no runs. The runs with the numbers in `kept` are left out."""
         check_runs(runs, seed, jobs, first_run)
         if self.kernels(overrides):
-            return self._with_kernels(
-                pairs(overrides), seed, range(first_run, first_run + runs), progress, keep, series
-            )
+            numbers = [n for n in range(first_run, first_run + runs) if n not in set(kept)]
+            return self._with_kernels(pairs(overrides), seed, numbers, progress, keep, series)
         return _native.run(
             self.text,
             self.file,
@@ -97,6 +108,7 @@ class Scenario:
             series=series,
             keep=keep,
             passed=passed,
+            kept=sorted(kept),
         )
 
     def kernels(self, overrides: Overrides = ()) -> dict[str, str]:
@@ -110,30 +122,38 @@ class Scenario:
         self,
         overrides: list[tuple[str, str]],
         seed: int | None,
-        runs: range,
+        runs: Sequence[int],
         progress: Callable[[int], object] | None,
         keep: Callable[[str], object] | None,
         series: bool,
     ) -> str:
         """Runs with real kernels, one after the other. A program that makes a flow and fails is a `RunError`."""
         whole: dict[str, Any] = {}
-        found = []
+        found: list[Any] = []
+        made = 0
         asked = {"text": self.text, "file": self.file, "overrides": overrides, "seed": seed, "series": series}
         for n in runs:
             text, status = _native.uml(json.dumps(asked | {"run": n}))
             whole = json.loads(text)
             if status:
                 raise RunError("; ".join(whole["notes"]))
-            found += whole["runs"]
-            if keep is not None:
-                keep(json.dumps(whole["runs"][0]))
-            if progress is not None and progress(len(found)) is False:
+            made += 1
+            if keep is None:
+                found += whole["runs"]
+            else:
+                keep(json.dumps(whole["runs"][0], separators=(",", ":")))
+            if progress is not None and progress(made) is False:
                 raise RunError("interrupted")
         return json.dumps(whole | {"runs": found})
 
     def resolve(self, overrides: Overrides = ()) -> str:
         """The scenario with `like`, defaults and overrides put in, as JSON."""
         return _native.resolve(self.text, self.file, pairs(overrides))
+
+    def resolve_costed(self, overrides: Overrides = ()) -> tuple[str, int]:
+        """`resolve`, and the bytes of memory that a run needs at least."""
+        text, (least, _) = _native.resolve_costed(self.text, self.file, pairs(overrides))
+        return text, least
 
     def notes(self, overrides: Overrides = ()) -> list[str]:
         """What should be known of the scenario, such as a rate that its signal cannot carry."""
