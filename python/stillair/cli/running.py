@@ -229,7 +229,9 @@ def sweep(
                 outcome = table.run(jobs, folder, watched.progress, shard=part, parquet=parquet)
         except KeyboardInterrupt:
             if folder is not None:
-                kept = f"{table.kept(folder, part)} of {count} combinations"
+                more = table.kept_runs(folder, part)
+                others = f" and {more} run{'s' if more > 1 else ''} of others" if more else ""
+                kept = f"{table.kept(folder, part)} of {count} combinations{others}"
                 say(f"{kept} are kept in {folder}; the same command goes on from there")
             raise
         if folder is not None and part is None:

@@ -3,6 +3,7 @@
 import math
 from array import array
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 
@@ -168,6 +169,7 @@ def t_cdf(t: float, freedom: int) -> float:
     return 0.5 * (1 + math.copysign(_central(math.atan(abs(t) / math.sqrt(freedom)), freedom), t))
 
 
+@lru_cache(maxsize=1024)
 def t_quantile(chance: float, freedom: int) -> float:
     """The value that Student's t stays below with probability `chance`, to about twelve digits."""
     if not 0 < chance < 1:
