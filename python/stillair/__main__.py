@@ -71,11 +71,9 @@ def _command(arguments: list[str]) -> int:
         return _complain(f'output: "{letters}" cannot be written as {error.encoding}', FAILED_RUN)
     except OSError as error:
         return _complain(f"{error.filename or 'output'}: {error.strerror or error}", FAILED_RUN)
-    if isinstance(code, ends.Status):
+    if isinstance(code, ends.Status) or code == ends.INTERRUPTED:
         # A signal within a command comes back as its status.
-        return _complain(ends.said(code), code)
-    if code == ends.INTERRUPTED:
-        raise KeyboardInterrupt
+        raise ends.Ended(code - 128)
     return code or 0
 
 

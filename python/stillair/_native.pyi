@@ -13,6 +13,7 @@ __all__ = [
     "ask",
     "capture",
     "capture_points",
+    "describe",
     "lines",
     "link_presets",
     "live",
@@ -22,7 +23,6 @@ __all__ = [
     "reference",
     "replay",
     "resolve",
-    "resolve_costed",
     "retry_out_index",
     "run",
     "run_variants",
@@ -61,7 +61,7 @@ def run(
     kept: Sequence[int] = (),
 ) -> str: ...
 def resolve(text: str, file: str, overrides: list[tuple[str, str]]) -> str: ...
-def resolve_costed(text: str, file: str, overrides: list[tuple[str, str]]) -> tuple[str, tuple[int, int]]: ...
+def describe(text: str, file: str, overrides: list[tuple[str, str]]) -> tuple[str, str, list[str], tuple[int, int]]: ...
 def survey(text: str, file: str, overrides: list[tuple[str, str]]) -> str: ...
 def lines() -> str: ...
 def sweep(text: str, file: str, overrides: list[tuple[str, str]]) -> list[list[tuple[str, str]]]: ...

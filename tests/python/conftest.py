@@ -79,7 +79,7 @@ def engine(monkeypatch: pytest.MonkeyPatch, three_runs: Result) -> Callable[[Bas
         monkeypatch.setattr(_native, "run", run)
         resolved = json.dumps({"name": "sample"})
         monkeypatch.setattr(_native, "resolve", lambda *_: resolved)
-        monkeypatch.setattr(_native, "resolve_costed", lambda *_: (resolved, (0, 0)))
+        monkeypatch.setattr(_native, "describe", lambda *_: (resolved, "sample", [], (0, 0)))
         return calls
 
     return install

@@ -14,6 +14,8 @@ import pytest
 
 from stillair import _native
 from stillair.__main__ import status
+from stillair.cli.explore import guard
+from stillair.cli.explore import server as servers
 from stillair.runs import bundled
 
 FILE = bundled.scenario("anomaly-udp").file
@@ -237,7 +239,8 @@ def used_s(process: int) -> float:
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
 @pytest.mark.parametrize("number", ENDING)
 def test_explore_leaves_no_engine(tmp_path: Path, number: signal.Signals) -> None:
-    (tmp_path / "index.html").write_text("<!doctype html>")
+    for name in servers._KINDS:
+        (tmp_path / name).write_text("")
     program = (
         "import sys; from pathlib import Path; from stillair.cli.explore import server\n"
         "server.PAGE = Path(sys.argv[1])\n"
@@ -251,8 +254,6 @@ def test_explore_leaves_no_engine(tmp_path: Path, number: signal.Signals) -> Non
         host, _, port = address.partition(":")
         endless = {"text": Path(FILE).read_text(), "file": "x.toml", "overrides": [["duration", "100000 s"]]}
         body = json.dumps({"do": "run", "of": endless}).encode()
-        from stillair.cli.explore import guard  # noqa: PLC0415 - the server's
-
         head = (
             f"POST /{token}/ask HTTP/1.1\r\nHost: {address}\r\nContent-Type: application/json\r\n"
             f"{guard.TOKEN_HEADER}: {token}\r\nContent-Length: {len(body)}\r\n\r\n"
@@ -290,4 +291,3 @@ def test_an_engine_limits_its_own_time() -> None:
         process.stdin.write(len(request).to_bytes(8, "big") + request)
         process.stdin.flush()
         assert process.wait(timeout=PATIENCE_S) == -signal.SIGXCPU
-

@@ -95,15 +95,30 @@ pub fn resolve(text: &str, file: &str, overrides: &[(String, String)]) -> Result
     resolve_by(&Reader { parts: Parts::none(), files: &files }, text, file, overrides)
 }
 
-/// Like [`resolve`], with the bytes of memory that a run needs at least ([`Scenario::least_memory`]), without and with its series.
-pub fn resolve_costed(
-    text: &str,
-    file: &str,
-    overrides: &[(String, String)],
-) -> Result<(String, [u64; 2]), ApiError> {
+/// What a caller needs before it runs a scenario.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Described {
+    /// The resolved scenario, as [`resolve`] returns it.
+    pub resolved: String,
+    /// Name of the scenario.
+    pub name: String,
+    /// Notes on the scenario.
+    pub notes: Vec<String>,
+    /// Bytes of memory that a run needs at least, without and with its series ([`Scenario::least_memory`]).
+    pub least_memory: [u64; 2],
+}
+
+/// Describes a scenario. For thousands of stations this takes much less memory than to read the resolved JSON.
+pub fn describe(text: &str, file: &str, overrides: &[(String, String)]) -> Result<Described, ApiError> {
     let files = Folder::of(file);
     let scenario = read_by(&Reader { parts: Parts::none(), files: &files }, text, file, overrides)?;
-    Ok((scenario.resolved(), [false, true].map(|series| scenario.least_memory(series))))
+    let least_memory = [false, true].map(|series| scenario.least_memory(series));
+    Ok(Described {
+        resolved: scenario.resolved(),
+        notes: scenario.notes(),
+        name: scenario.name,
+        least_memory,
+    })
 }
 
 /// Like `resolve`, for a scenario read by `reader`.

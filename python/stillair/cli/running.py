@@ -16,7 +16,7 @@ from stillair.text import ends, terminal
 
 if TYPE_CHECKING:
     from stillair.results.result import Digest
-    from stillair.runs.scenario import Scenario
+    from stillair.runs.scenario import Described, Scenario
     from stillair.runs.sweep import Shard
 
 
@@ -45,19 +45,19 @@ def run(
     _unused(folder, force)
     overrides = options.overrides(set_)
     scenario = options.scenario(file)
-    resolved, least = scenario.resolve_costed(overrides)
-    limits.check_run(scenario.file, least)
+    described = scenario.describe(overrides)
+    limits.check_run(scenario.file, described.least)
     asked = _Asked(scenario, overrides, runs, seed, jobs)
     if folder is None:
         with runs_progress(runs, quiet=as_json) as watched:
-            _run(asked, watched, as_json=as_json)
+            _run(asked, described, watched, as_json=as_json)
         return
     from stillair.cli.common import place  # noqa: PLC0415 - not needed without -o
     from stillair.runs import result_writer  # noqa: PLC0415
 
     with options.writing(folder):
         result_writer.refuse_others(folder)
-        kept = result_writer.unfinished(folder, result_writer.inputs(resolved, seed), runs)
+        kept = result_writer.unfinished(folder, result_writer.inputs(described.resolved, seed), runs)
         place.check(folder, place.RUN, replace=force, grows=bool(kept))
         if kept:
             say(f"{len(kept)} of {runs} runs are kept in {folder} by an earlier call, and are not repeated")
@@ -76,13 +76,12 @@ class _Asked(NamedTuple):
     jobs: int | None
 
 
-def _run(asked: _Asked, watched: Watched, *, as_json: bool) -> None:
+def _run(asked: _Asked, described: "Described", watched: Watched, *, as_json: bool) -> None:
     """Runs a scenario and prints what it measured. Only means are held, and for --json the text of each run."""
     from stillair.results import result as results  # noqa: PLC0415 - loaded when there is something to run
     from stillair.runs import limits  # noqa: PLC0415
 
-    described = json.loads(asked.scenario.resolve(asked.overrides))
-    digest = results.Digest(described["name"], described.get("notes", []), asked.runs)
+    digest = results.Digest(described.name, described.notes, asked.runs)
     texts: list[str] = []
 
     def take(run: Mapping[str, Any]) -> None:

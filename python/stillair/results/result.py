@@ -224,7 +224,8 @@ class Digest:
         """Without a run yet."""
         self.scenario, self.notes, self.planned = scenario, list(notes), planned
         self.means = Means()
-        self.runs: list[Run] = []
+        self._runs: list[Run] = []
+        self.runs: Sequence[Run] = self._runs
         """Number and seed of each run, and the flows that no earlier run has."""
         self._flows: set[str] = set()
 
@@ -234,7 +235,7 @@ class Digest:
         flows = {name: flow for name, flow in (run.get("flows") or {}).items() if name not in self._flows}
         self._flows |= flows.keys()
         kept = {"run": run["run"], "seed": run["seed"], **({"flows": flows} if flows else {})}
-        self.runs.append(cast("Run", kept))
+        self._runs.append(cast("Run", kept))
 
     def over_runs(self) -> OverRuns:
         """As `Result.over_runs`."""

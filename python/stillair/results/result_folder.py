@@ -109,9 +109,10 @@ class Runs(Sequence["Run"]):
         self._last: tuple[int, Run] | None = None
 
     @classmethod
-    def index(cls, file: Path) -> "tuple[dict[str, Any], Runs, list[int]] | None":
+    def places_in(cls, file: Path) -> "tuple[dict[str, Any], Runs, list[int]] | None":
         """The result without its runs, the runs, and their numbers; none if the file has another layout."""
-        numbers, places = [], []
+        numbers: list[int] = []
+        places: list[tuple[int, int]] = []
         with file.open("rb") as lines:
             first = lines.readline().rstrip()
             if not first.endswith(b'"runs": ['):
@@ -199,7 +200,7 @@ def read(path: Path) -> Kept:
                 " run the combination that is meant with 'stillair run FILE --set KEY=VALUE -o FOLDER'"
             )
         raise InputError(f"{file}: missing: {path} is no result folder")
-    lazy = Runs.index(file) if file.stat().st_size > _LARGE else None
+    lazy = Runs.places_in(file) if file.stat().st_size > _LARGE else None
     data = _read(file) if lazy is None else lazy[0]
     shape.check(data, _HEAD, file)
     if data["format"] != FORMAT:

@@ -32,7 +32,7 @@ def interval(values: Sequence[float], confidence: float = 0.95) -> Interval:
 
 
 class Means:
-    """All numbers of runs by their keys, each as mean, low and high over the runs. A number takes eight bytes per run."""
+    """All numbers of runs by their keys, each as mean, low and high over the runs. A number takes 8 bytes per run."""
 
     def __init__(self) -> None:
         """Without a run yet."""
@@ -41,7 +41,7 @@ class Means:
         self._drops: dict[tuple[str, str], array[float]] = {}
 
     def add(self, run: Mapping[str, Any]) -> None:
-        """Adds a run; runs come in order of their numbers, as their keys keep the order of the first run that has them."""
+        """Adds a run. Runs come in order of their numbers: keys keep the order of the first run that has them."""
         for key, value in run.items():
             if key not in _NOT_MEASURED:
                 self._root.child(key).add(value)

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+from contextlib import suppress
 from pathlib import Path
 
 from stillair._native import InputError
@@ -11,29 +12,35 @@ LARGEST_RUN = 2**32 - 2
 LARGEST_SEED = 2**64 - 1
 MOST_JOBS = 1024
 
-_CGROUP = Path("/sys/fs/cgroup/memory.max")
+_GROUPS = Path("/sys/fs/cgroup")
 
 
 def memory() -> int:
     """Bytes of memory that this process may have: of the machine, of its container, and by ulimit."""
     found = [1 << 63]
-    try:
+    with suppress(ValueError, OSError, AttributeError):
         found.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
-    except (ValueError, OSError, AttributeError):
-        pass
-    try:
-        # "max" in a container without a limit.
-        found.append(int(_CGROUP.read_text(encoding="ascii")))
-    except (OSError, ValueError):
-        pass
-    try:
+    found += _of_groups()
+    with suppress(ImportError, ValueError, OSError):
         import resource  # noqa: PLC0415 - not on Windows
 
         of = (resource.getrlimit(kind)[0] for kind in (resource.RLIMIT_AS, resource.RLIMIT_DATA))
         found += [limit for limit in of if limit != resource.RLIM_INFINITY]
-    except (ImportError, ValueError, OSError):
-        pass
     return min(found)
+
+
+def _of_groups() -> list[int]:
+    """Limits of the control groups that this process is in, as a container or a batch system sets them (cgroup v2)."""
+    found = []
+    with suppress(OSError):
+        for line in Path("/proc/self/cgroup").read_text(encoding="utf-8").splitlines():
+            if line.startswith("0::/"):
+                own = _GROUPS / line.removeprefix("0::/")
+                for group in (own, *own.parents[: len(own.parts) - len(_GROUPS.parts)]):
+                    # "max" without a limit; no file outside a container's own part of the tree.
+                    with suppress(OSError, ValueError):
+                        found.append(int((group / "memory.max").read_text(encoding="ascii")))
+    return found
 
 
 def check_run(what: str, least: int) -> None:

@@ -1,7 +1,7 @@
 """Writing a result folder while its runs finish, so that finished runs survive whatever comes after.
 
-A new result is written beside the old one, in `.new-result`, and replaces it when it is complete. Tables and summary grow
-with each run, in the order of the runs' numbers. Memory does not.
+A new result is written beside the old one, in `.new-result`, and replaces it when it is complete. Tables and summary
+grow with each run, in the order of the runs' numbers. Memory does not.
 """
 
 import csv
@@ -50,22 +50,21 @@ class ResultWriter:
 
         `InputError` if the scenario is wrong, or if the folder holds somebody else's files under our names.
         """
-        resolved = scenario.resolve(overrides)
+        resolved, name, scenario_notes, _ = scenario.describe(overrides)
         self._path = path
         self._new = path / result_folder.NEW
-        described = json.loads(resolved)
         self._planned = planned
         self._inputs = inputs(resolved, seed)
-        self._digest = Digest(described["name"], described.get("notes", []), planned)
+        self._digest = Digest(name, scenario_notes, planned)
         self._order = InOrder(self._take)
         self._kept: set[int] = set()
         self._is_measured = False
         self.broken = False
         """True after a failed write."""
-        self._tables = _Tables(self._new, described["name"])
+        self._tables = _Tables(self._new, name)
         notes = {"notes": self._digest.notes} if self._digest.notes else {}
         head = {"format": result_folder.FORMAT, "planned_runs": planned, "inputs": self._inputs, "version": __version__}
-        self._summary = _Summary(self._new, {**head, "scenario": described["name"], **notes})
+        self._summary = _Summary(self._new, {**head, "scenario": name, **notes})
         refuse_others(path)
         try:
             if (self._new / "result.json").exists():
@@ -231,7 +230,7 @@ class ResultWriter:
 
 
 class _Tables:
-    """The CSV tables of a result, to which each run appends its rows. Most are written only if a run has rows for them."""
+    """The CSV tables of a result, to which each run appends its rows. Most exist only if a run has rows for them."""
 
     def __init__(self, folder: Path, scenario: str) -> None:
         self._folder, self._scenario = folder, scenario

@@ -4,7 +4,7 @@ import json
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from stillair import _native
 from stillair._native import InputError, RunError
@@ -130,14 +130,12 @@ class Scenario:
         """Runs with real kernels, one after the other. A program that makes a flow and fails is a `RunError`."""
         whole: dict[str, Any] = {}
         found: list[Any] = []
-        made = 0
         asked = {"text": self.text, "file": self.file, "overrides": overrides, "seed": seed, "series": series}
-        for n in runs:
+        for made, n in enumerate(runs, 1):
             text, status = _native.uml(json.dumps(asked | {"run": n}))
             whole = json.loads(text)
             if status:
                 raise RunError("; ".join(whole["notes"]))
-            made += 1
             if keep is None:
                 found += whole["runs"]
             else:
@@ -150,18 +148,29 @@ class Scenario:
         """The scenario with `like`, defaults and overrides put in, as JSON."""
         return _native.resolve(self.text, self.file, pairs(overrides))
 
-    def resolve_costed(self, overrides: Overrides = ()) -> tuple[str, int]:
-        """`resolve`, and the bytes of memory that a run needs at least."""
-        text, (least, _) = _native.resolve_costed(self.text, self.file, pairs(overrides))
-        return text, least
+    def describe(self, overrides: Overrides = ()) -> "Described":
+        """What `resolve` gives, and what of it a caller needs before the runs."""
+        resolved, name, notes, (least, _) = _native.describe(self.text, self.file, pairs(overrides))
+        return Described(resolved, name, notes, least)
 
     def notes(self, overrides: Overrides = ()) -> list[str]:
         """What should be known of the scenario, such as a rate that its signal cannot carry."""
-        return list(json.loads(self.resolve(overrides)).get("notes", ()))
+        return self.describe(overrides).notes
 
     def sweep(self, overrides: Overrides = ()) -> list[list[tuple[str, str]]]:
         """The override sets of its `[sweep]` table, one per combination; they follow `overrides`."""
         return _native.sweep(self.text, self.file, pairs(overrides))
+
+
+class Described(NamedTuple):
+    """A scenario before it is run."""
+
+    resolved: str
+    """The scenario with all defaults, as JSON. That of thousands of stations is too large to be read for a name."""
+    name: str
+    notes: list[str]
+    least: int
+    """Bytes of memory that a run needs at least."""
 
 
 def check_runs(runs: int, seed: int | None, jobs: int | None, first_run: int = 0) -> None:

@@ -83,7 +83,7 @@ class Sweep:
 
     def _combination(self, sets: list[tuple[str, str]]) -> Combination:
         try:
-            resolved, least = self.scenario.resolve_costed([*self.base, *sets])
+            described = self.scenario.describe([*self.base, *sets])
         except InputError as error:
             if not sets:
                 raise
@@ -93,8 +93,8 @@ class Sweep:
             named.file, named.key = self.scenario.file, error.key
             raise named from None
         # The resolved scenario holds all that decides a run, but for the seed given beside it.
-        what = json.dumps([__version__, resolved, self.runs, self.seed])
-        return Combination(tuple(sets), hashlib.sha256(what.encode()).hexdigest()[:20], least)
+        what = json.dumps([__version__, described.resolved, self.runs, self.seed])
+        return Combination(tuple(sets), hashlib.sha256(what.encode()).hexdigest()[:20], described.least)
 
     def run(
         self,

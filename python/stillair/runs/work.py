@@ -100,10 +100,12 @@ def by_threads(
         hear.done(position, {**json.loads(head), "runs": [runs[number] for number in sorted(runs)]})
 
     already = sum(counts)
-    together, alone = [], []
+    together: list[int] = []
+    alone: list[int] = []
     for position, need in enumerate(least):
         if need > room:
-            hear.failed(position, f"a run needs at least {limits.size(need)} of memory, and there are {limits.size(room)}")
+            there = f"there are {limits.size(room)}"
+            hear.failed(position, f"a run needs at least {limits.size(need)} of memory, and {there}")
         else:
             (together if need * _SPREAD * jobs <= room // 2 else alone).append(position)
     if together:

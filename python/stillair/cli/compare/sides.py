@@ -63,7 +63,7 @@ def made(
     progress: Callable[[float], object] | None,
     keep: Path | None = None,
 ) -> list[Side]:
-    """The results: those that were kept are read, the others are run. With `keep` finished runs are kept in that folder."""
+    """The results: those that were kept are read, the others are run. Finished runs are kept in the folder `keep`."""
     from stillair.results.result import Result  # noqa: PLC0415 - loaded when there is something to compare
 
     done = 0
