@@ -1,6 +1,6 @@
 """The engine: text in, text out. `stillair.Scenario` is the interface for people."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import final
 
 __version__: str
@@ -13,6 +13,7 @@ __all__ = [
     "ask",
     "capture",
     "capture_points",
+    "describe",
     "lines",
     "link_presets",
     "live",
@@ -57,8 +58,10 @@ def run(
     series: bool = False,
     keep: Callable[[str], object] | None = None,
     passed: Callable[[float], object] | None = None,
+    kept: Sequence[int] = (),
 ) -> str: ...
 def resolve(text: str, file: str, overrides: list[tuple[str, str]]) -> str: ...
+def describe(text: str, file: str, overrides: list[tuple[str, str]]) -> tuple[str, str, list[str], tuple[int, int]]: ...
 def survey(text: str, file: str, overrides: list[tuple[str, str]]) -> str: ...
 def lines() -> str: ...
 def sweep(text: str, file: str, overrides: list[tuple[str, str]]) -> list[list[tuple[str, str]]]: ...
@@ -69,7 +72,8 @@ def run_variants(
     seed: int | None,
     runs: int,
     jobs: int,
-    finished: Callable[[int], object],
+    kept: list[list[int]],
+    made: Callable[[int, str], object],
     done: Callable[[int, str], object],
     failed: Callable[[int, str], object],
 ) -> None: ...

@@ -58,8 +58,15 @@ def engine(monkeypatch: pytest.MonkeyPatch, three_runs: Result) -> Callable[[Bas
     def install(error: BaseException | None = None) -> list[Any]:
         calls: list[Any] = []
 
-        def run(*arguments: object, series: bool, keep: Callable[[str], object] | None, passed: object = None) -> str:
+        def run(
+            *arguments: object,
+            series: bool,
+            keep: Callable[[str], object] | None,
+            passed: object = None,
+            kept: object = (),
+        ) -> str:
             assert not series
+            assert not kept
             assert passed is None or callable(passed)
             calls.append(arguments)
             if error is not None:
@@ -70,7 +77,9 @@ def engine(monkeypatch: pytest.MonkeyPatch, three_runs: Result) -> Callable[[Bas
             return three_runs.to_json()
 
         monkeypatch.setattr(_native, "run", run)
-        monkeypatch.setattr(_native, "resolve", lambda *_: "{}")
+        resolved = json.dumps({"name": "sample"})
+        monkeypatch.setattr(_native, "resolve", lambda *_: resolved)
+        monkeypatch.setattr(_native, "describe", lambda *_: (resolved, "sample", [], (0, 0)))
         return calls
 
     return install

@@ -1,5 +1,7 @@
 """What people get wrong, at the command line as they see it: status 2, a line or two, and never a traceback."""
 
+import csv
+import errno
 import json
 import os
 import resource
@@ -11,9 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from stillair import RunError
 from stillair.__main__ import status
-from stillair.results import tidy
 
 ROOT = Path(__file__).resolve().parents[2]
 GOOD = (ROOT / "crates" / "sim" / "tests" / "scenario" / "good.toml").read_text(encoding="utf-8")
@@ -209,16 +209,23 @@ def test_a_disk_that_fills_up_when_runs_are_over(
 ) -> None:
     (tmp_path / "f.toml").write_text(SHORT, encoding="utf-8")
 
-    def full(path: Path, *_: object) -> None:
-        assert (path.parent / "runs" / "run-0.json").exists()
-        raise RunError(f"{path}: cannot be written: No space left on device")
+    class Full:
+        def writerow(self, _: object) -> None:
+            raise OSError(errno.ENOSPC, "")
 
-    monkeypatch.setattr(tidy, "write_csv", full)
-    assert status(["run", str(tmp_path / "f.toml"), "-o", str(tmp_path / "kept")]) == 1
+    command = ["run", str(tmp_path / "f.toml"), "-o", str(tmp_path / "kept")]
+    with monkeypatch.context() as patch:
+        patch.setattr(csv, "writer", lambda *_, **__: Full())
+        assert status(command) == 1
     captured = capsys.readouterr()
-    assert captured.out == ""
+    # What was measured is printed, though it cannot be kept whole.
+    assert captured.out.startswith("f: run 0")
     assert "table.csv: cannot be written: No space left on device" in captured.err
-    assert [path.name for path in (tmp_path / "kept").iterdir() if "lock" not in path.name] == []
+    assert "1 of 1 runs had finished and are kept in" in captured.err
+    assert not (tmp_path / "kept" / "result.json").exists()
+    assert status(command) == 0
+    assert "1 of 1 runs are kept" in capsys.readouterr().err
+    assert not (tmp_path / "kept" / ".new-result").exists()
 
 
 @pytest.mark.parametrize("arguments", [["run", "f.toml", "--json"], ["sweep", "f.toml"], ["paper"], ["schema"]])

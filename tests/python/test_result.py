@@ -1,10 +1,13 @@
 import json
 import pickle
+import shutil
 from pathlib import Path
 
 import pytest
 
 from stillair import InputError, Result
+from stillair.results import result_folder
+from stillair.results.result import InOrder
 from stillair.results.summary import summary
 from stillair.text.table import natural
 
@@ -183,3 +186,37 @@ def test_names_are_sorted_as_people_count() -> None:
     assert natural(["sta10", "sta2", "b", "sta1.wlan0", "\u00b2", "2", "10"]) == [
         "2", "10", "b", "sta1.wlan0", "sta2", "sta10", "\u00b2",
     ]  # fmt: skip
+
+
+def test_a_large_result_is_read_a_run_at_a_time(kept: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    plain = Result.load(kept)
+    monkeypatch.setattr(result_folder, "_LARGE", 0)
+    lazy = Result.load(kept)
+    assert isinstance(lazy.runs, result_folder.Runs)
+    assert list(lazy.runs) == list(plain.runs)
+    assert (lazy.runs[-1], lazy.runs[:1]) == (plain.runs[-1], list(plain.runs[:1]))
+    assert lazy.to_json() == plain.to_json()
+    assert lazy.measured(1) == plain.measured(1)
+    assert pickle.loads(pickle.dumps(lazy)).to_json() == plain.to_json()
+    # A folder of an older version has its runs on several lines, and is read at once.
+    old = tmp_path / "old"
+    shutil.copytree(kept, old)
+    data = json.loads((old / "result.json").read_text())
+    (old / "result.json").write_text(json.dumps(data, indent=1))
+    assert Result.load(old).to_json() == plain.to_json()
+    # Damage is found when a run is read.
+    lines = (kept / "result.json").read_text().split("\n")
+    lines[2] = lines[2].replace('"stations"', '"stetions"')
+    (old / "result.json").write_text("\n".join(lines))
+    with pytest.raises(InputError, match=r'result\.json: the key "stations" is missing'):
+        list(Result.load(old).runs)
+
+
+def test_runs_in_any_order_are_taken_in_order() -> None:
+    taken: list[int] = []
+    order = InOrder(lambda run: taken.append(run["run"]))
+    for number in (2, 0, 4, 1):
+        order.add(number, lambda number=number: {"run": number})  # type: ignore[misc]
+    assert taken == [0, 1, 2]
+    order.rest()
+    assert taken == [0, 1, 2, 4]

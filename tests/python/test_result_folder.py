@@ -106,7 +106,8 @@ def test_a_failed_run_keeps_those_before(
     monkeypatch.setattr(ResultWriter, "keep", fail_at_the_second)
     assert status(["run", FILE, "--runs", "3", "--jobs", "1", *SHORT, "-o", str(tmp_path)]) == 1
     assert capsys.readouterr().err == (
-        f"stillair: 1 of 3 runs had finished and are kept in {tmp_path}\nstillair: run 1: accounts do not close\n"
+        f"stillair: 1 of 3 runs had finished and are kept in {tmp_path}; the same command continues\n"
+        "stillair: run 1: accounts do not close\n"
     )
     assert [run["run"] for run in Result.load(tmp_path).runs] == [0]
 
@@ -135,10 +136,20 @@ def test_a_full_disk_is_an_error_of_one_line(tmp_path: Path) -> None:
     )
     command = [sys.executable, "-c", code, "run", FILE, *SHORT, "-o", str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr == f"stillair: {tmp_path / '.new-result' / 'table.csv'}: cannot be written: File too large\n"
-    # What is left of it would keep the disk full, out of sight.
-    assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == []
+    new = tmp_path / ".new-result"
+    assert done.returncode == 1
+    assert done.stdout.startswith("anomaly-udp: run 0, seed 1\n")
+    assert done.stderr == (
+        f"stillair: 1 of 1 runs had finished and are kept in {new}; the same command continues\n"
+        f"stillair: {new / 'table.csv'}: cannot be written: File too large\n"
+    )
+    # Only what the next call needs may keep the disk full.
+    assert {str(path.relative_to(new)) for path in new.rglob("*") if path.is_file()} == {
+        *("runs/run-0.json", "scenario.toml", "scenario.resolved.json", "overrides.json", "inputs.json")
+    }
+    assert status(["run", FILE, *SHORT, "-o", str(tmp_path)]) == 0
+    assert [run["run"] for run in Result.load(tmp_path).runs] == [0]
+    assert not new.exists()
 
 
 @pytest.mark.parametrize(
@@ -213,12 +224,13 @@ MALFORMED: list[tuple[str, Callable[[Path], Any], str]] = [
     (
         "cut off",
         remove("result.json"),
-        "{}/result.json: missing: the runs were cut off; those that had finished are in {}/runs",
+        "{}/result.json: missing: the runs were cut off; those that had finished are in {}/runs: 2;"
+        " the same 'stillair run' with -o {} goes on from there",
     ),
     (
         "truncated result",
         text("result.json", lambda s: s[: s.index("trace_hash") + 3]),
-        "{}/result.json:13: is not JSON, or cut off: Unterminated string starting at",
+        "{}/result.json:2: is not JSON, or cut off: Unterminated string starting at",
     ),
     ("empty result", text("result.json", lambda _: ""), "{}/result.json:1: is not JSON, or cut off: Expecting value"),
     ("a list", text("result.json", lambda _: "[]"), "{}/result.json: found a list, expected an object"),

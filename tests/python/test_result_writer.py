@@ -137,7 +137,10 @@ def test_a_part_of_a_new_result_does_not_take_the_place_of_an_old_one(
     for beside in (old.with_name("kept.interrupted"), old.with_name("kept.interrupted-2")):
         command = ["run", FILE, *BRIEF, "--runs", "3", "--jobs", "1", "--force", "-o", str(old)]
         assert status(command) == 1
-        says = f"stillair: 1 of 3 runs had finished and are kept in {beside}; the old result is still in {old}\n"
+        says = (
+            f"stillair: 1 of 3 runs had finished and are kept in {beside}; the old result is still in {old};"
+            f" with -o {beside} the same command continues\n"
+        )
         assert says in capsys.readouterr().err
         assert [run["run"] for run in Result.load(beside).runs] == [0]
         assert files(old) == before

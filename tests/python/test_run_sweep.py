@@ -20,6 +20,8 @@ from stillair import InputError, RunError, Scenario, SweepError, SweepResult, _n
 from stillair.__main__ import status
 from stillair.runs import work
 from stillair.runs.dataset import chunks
+from stillair.runs.overrides import Value
+from stillair.runs.sweep import Sweep
 from stillair.runs.work import Cell
 
 TEXT = """
@@ -335,7 +337,7 @@ def test_combinations_can_be_given_one_by_one() -> None:
         {SCHEME: "fifo", "flow.0.burst": "1"},
         {SCHEME: "airtime", "flow.0.burst": "2"},
     ]
-    with pytest.raises(InputError, match=r"over\.1: found flow\.0\.burst, expected each combination to set node\.ap"):
+    with pytest.raises(InputError, match=r"over\.1: found no node\.ap.*, expected the keys of over\.0"):
         run_sweep(TEXT, [{SCHEME: "fifo"}, {"flow.0.burst": 1}])
     with pytest.raises(InputError, match="over: found no combination"):
         run_sweep(TEXT, [])
@@ -383,3 +385,15 @@ def test_the_scenario_may_be_whatever_a_scenario_is_made_of(tmp_path: Path) -> N
     }
     assert len(sums) == 1
     assert isinstance(run_sweep(file, {SCHEME: ["fifo"]}), SweepResult)
+
+
+def test_a_list_takes_the_values_that_a_table_takes() -> None:
+    key = "node.ap.interface.wlan0.scheme"
+    values: list[Value] = ["fifo", {"kind": "airtime", "charge_rx": False}, "airtime"]
+    table = Sweep(Scenario(TEXT), over={key: values, "flow.0.burst": [2]})
+    rows = Sweep(Scenario(TEXT), over=[{key: value, "flow.0.burst": 2} for value in values])
+    assert rows.combinations == table.combinations
+    with pytest.raises(InputError) as caught:
+        Sweep(Scenario(TEXT), over=[{key: "fifo", "flow.0.burst": 2}, {key: values[1], "flow.0.brust": 2}])
+    # Only the keys that differ.
+    assert str(caught.value) == "over.1: found no flow.0.burst, flow.0.brust, expected the keys of over.0"

@@ -28,6 +28,7 @@ _COMMON = {
     "stillair.cli.common.completion",
     "stillair.runs",
     "stillair.text",
+    "stillair.text.ends",
     "stillair.text.nearest",
 }
 _OPTIONS = {"stillair.cli.common.options", "stillair.runs.limits"}

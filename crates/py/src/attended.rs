@@ -15,6 +15,9 @@ use crate::errors::{self, RunError};
 /// How long the calling thread waits for news before it looks for a signal.
 const PATIENCE: Duration = Duration::from_millis(50);
 
+/// Unread news. The engine then waits for the reader, as reports of many runs do not fit into memory.
+const UNREAD: usize = 4;
+
 /// Does `work` on a thread of its own, while this one hears its news and looks for signals. What `work` tells is answered
 /// with whether to go on; an error of `hear` ends the call.
 // The engine works on a thread of its own and the calling thread waits without the interpreter lock: only the main
@@ -26,8 +29,8 @@ pub fn attended<News: Send + 'static, Outcome: Send + 'static>(
     mut hear: impl FnMut(News) -> PyResult<()>,
 ) -> PyResult<Outcome> {
     let stop = Arc::new(AtomicBool::new(false));
-    let stopped = Arc::clone(&stop);
-    let (news, mut inbox) = mpsc::channel();
+    let (stopped, stopping) = (Arc::clone(&stop), Arc::clone(&stop));
+    let (news, mut inbox) = mpsc::sync_channel(UNREAD);
     let engine = thread::Builder::new().name("stillair-runs".to_owned()).spawn(move || {
         // If nobody listens any more, the call was interrupted and `stopped` says so.
         work(&move |told| news.send(told).is_ok() && !stopped.load(Ordering::Relaxed))
@@ -41,7 +44,14 @@ pub fn attended<News: Send + 'static, Outcome: Send + 'static>(
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return Ok(()),
             }
-            py.check_signals()?;
+            if let Err(signal) = py.check_signals() {
+                // Runs that are finished count, even if their news is unread.
+                stopping.store(true, Ordering::Relaxed);
+                while let Ok(told) = inbox.try_recv() {
+                    hear(told)?;
+                }
+                return Err(signal);
+            }
         }
     };
     if let Err(interrupt) = listen() {

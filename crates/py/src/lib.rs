@@ -20,6 +20,19 @@ fn resolve(text: &str, file: &str, overrides: Vec<(String, String)>) -> PyResult
     api::resolve(text, file, &overrides).map_err(errors::to_python)
 }
 
+/// The resolved scenario as JSON, its name, its notes, and the bytes of memory that a run needs at least, without and
+/// with its series.
+#[pyfunction]
+fn describe(
+    text: &str,
+    file: &str,
+    overrides: Vec<(String, String)>,
+) -> PyResult<(String, String, Vec<String>, [u64; 2])> {
+    let api::Described { resolved, name, notes, least_memory } =
+        api::describe(text, file, &overrides).map_err(errors::to_python)?;
+    Ok((resolved, name, notes, least_memory))
+}
+
 /// What the scenario comes to, as JSON: who is there, who hears whom, the rates of each path, and what has no effect.
 #[pyfunction]
 fn survey(text: &str, file: &str, overrides: Vec<(String, String)>) -> PyResult<String> {
@@ -99,6 +112,7 @@ fn native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(runs::ss, module)?)?;
     module.add_function(wrap_pyfunction!(runs::tc, module)?)?;
     module.add_function(wrap_pyfunction!(resolve, module)?)?;
+    module.add_function(wrap_pyfunction!(describe, module)?)?;
     module.add_function(wrap_pyfunction!(survey, module)?)?;
     module.add_function(wrap_pyfunction!(sweep, module)?)?;
     module.add_function(wrap_pyfunction!(replay, module)?)?;

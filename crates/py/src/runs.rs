@@ -17,11 +17,11 @@ enum News {
 /// Runs a scenario `runs` times on `jobs` threads and gives the results as JSON.
 ///
 /// `progress`, if given, is called with the number of runs finished so far, and `keep` with each finished run as JSON;
-/// an exception from either ends the call. `passed` is called while runs are under way, with the number of runs made and the parts of those
-/// that have not ended. With `series` each run has its series, in what `keep` gets if it is given,
-/// otherwise in the result.
+/// an exception from either ends the call. With `keep` the result has no runs. `kept` lists runs that are left out, sorted.
+/// `passed` is called during the runs, with the number of finished runs including fractions of unfinished ones. With `series`
+/// each run has its series.
 #[pyfunction]
-#[pyo3(signature = (text, file, overrides, seed, runs, first_run, jobs, progress, series = false, keep = None, passed = None))]
+#[pyo3(signature = (text, file, overrides, seed, runs, first_run, jobs, progress, series = false, keep = None, passed = None, kept = Vec::new()))]
 #[expect(clippy::too_many_arguments, reason = "one argument for each field of the engine's request")]
 pub fn run(
     py: Python<'_>,
@@ -36,19 +36,18 @@ pub fn run(
     series: bool,
     keep: Option<Bound<'_, PyAny>>,
     passed: Option<Bound<'_, PyAny>>,
+    kept: Vec<u32>,
 ) -> PyResult<String> {
     let request = Request { text, file, overrides, seed, runs, first_run, jobs, series };
     let (keeps, watched) = (keep.is_some(), passed.is_some());
     let work = move |tell: &(dyn Fn(News) -> bool + Sync)| {
         let part = |runs: f64| !watched || tell(News::Passed(runs));
-        api::run_watched(&request, &part, &|finished, report| {
-            let json = keeps.then(|| report.to_json().map_err(ApiError::Run));
-            if keeps {
-                // It is with the keeper now; many runs would not fit into memory.
-                report.series = None;
-            }
-            tell(News::Finished(finished, json))
-        })
+        if keeps {
+            return api::run_each(&request, &kept, &part, &|finished, report| {
+                tell(News::Finished(finished, Some(report.to_json().map_err(ApiError::Run))))
+            });
+        }
+        api::run_watched(&request, &part, &|finished, _| tell(News::Finished(finished, None)))
     };
     attended(py, work, |news| {
         let (finished, json) = match news {

@@ -13,9 +13,9 @@ pub use ask::ask;
 pub use capture::{CaptureRequest, capture, capture_by, capture_points, capture_points_by};
 pub use retry_out_example::{replay, retry_out_index};
 #[cfg(feature = "threads")]
-pub(crate) use runs::workers;
+pub use runs::{Finish, Request, run, run_by, run_each, run_watched};
 #[cfg(feature = "threads")]
-pub use runs::{Finish, Request, run, run_by, run_watched};
+pub(crate) use runs::{outcome, workers};
 pub use ss::{SsRequest, ss, ss_by, ss_json};
 pub use tc::tc;
 pub use walk::{WalkRequest, walk_by};
@@ -93,6 +93,32 @@ pub(crate) fn read_to_run_by(
 pub fn resolve(text: &str, file: &str, overrides: &[(String, String)]) -> Result<String, ApiError> {
     let files = Folder::of(file);
     resolve_by(&Reader { parts: Parts::none(), files: &files }, text, file, overrides)
+}
+
+/// What a caller needs before it runs a scenario.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Described {
+    /// The resolved scenario, as [`resolve`] returns it.
+    pub resolved: String,
+    /// Name of the scenario.
+    pub name: String,
+    /// Notes on the scenario.
+    pub notes: Vec<String>,
+    /// Bytes of memory that a run needs at least, without and with its series ([`Scenario::least_memory`]).
+    pub least_memory: [u64; 2],
+}
+
+/// Describes a scenario. For thousands of stations this takes much less memory than to read the resolved JSON.
+pub fn describe(text: &str, file: &str, overrides: &[(String, String)]) -> Result<Described, ApiError> {
+    let files = Folder::of(file);
+    let scenario = read_by(&Reader { parts: Parts::none(), files: &files }, text, file, overrides)?;
+    let least_memory = [false, true].map(|series| scenario.least_memory(series));
+    Ok(Described {
+        resolved: scenario.resolved(),
+        notes: scenario.notes(),
+        name: scenario.name,
+        least_memory,
+    })
 }
 
 /// Like `resolve`, for a scenario read by `reader`.

@@ -1,11 +1,11 @@
 //! Runs many variants of one scenario, with repetitions in parallel.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use stillair_model::vocabulary::Seed;
 
-use crate::api::{ApiError, Output, read_to_run_by, workers};
+use crate::api::{ApiError, Output, outcome, read_to_run_by, workers};
 use crate::run::{RunReport, run_reported};
 use crate::scenario::parts::Parts;
 use crate::scenario::{Folder, Reader, Scenario};
@@ -38,10 +38,22 @@ pub enum News {
     Failed(usize, String),
 }
 
-/// A variant whose runs are under way.
+/// Progress of a batch that hands over each run.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Each {
+    /// A run of the variant with this index is finished: its report as JSON.
+    Run(usize, String),
+    /// All runs of the variant with this index are finished. The text is the JSON object that [`crate::api::run`] returns, without runs.
+    Variant(usize, String),
+    /// Like [`News::Failed`].
+    Failed(usize, String),
+}
+
+/// A variant with unfinished runs.
 struct Variant {
     scenario: Scenario,
-    done: Mutex<Vec<RunReport>>,
+    /// Runs that are not finished yet.
+    left: AtomicU32,
     failed: AtomicBool,
 }
 
@@ -60,14 +72,63 @@ pub fn run_by(
     batch: &Batch,
     tell: &(dyn Fn(News) -> bool + Sync),
 ) -> Result<(), ApiError> {
-    let read = |set: &Vec<(String, String)>| {
-        let scenario = read_to_run_by(reader, &batch.text, &batch.file, set)?;
-        Ok(Variant { scenario, done: Mutex::new(Vec::new()), failed: AtomicBool::new(false) })
+    let held: Vec<Mutex<Vec<RunReport>>> = batch.variants.iter().map(|_| Mutex::default()).collect();
+    let finished = Mutex::new(0);
+    let made = |index: usize, variant: &Variant, report: RunReport, is_last: bool| {
+        let mut runs = held[index].lock().unwrap_or_else(PoisonError::into_inner);
+        runs.push(report);
+        let mut finished = finished.lock().unwrap_or_else(PoisonError::into_inner);
+        *finished += 1;
+        let mut go_on = tell(News::Runs(*finished));
+        if is_last {
+            let mut runs = core::mem::take(&mut *runs);
+            runs.sort_by_key(|run| run.summary.run);
+            go_on &= tell(News::Variant(index, Output::new(&variant.scenario, runs).to_json()?));
+        }
+        Ok(go_on)
     };
-    let variants = batch.variants.iter().map(read).collect::<Result<Vec<Variant>, ApiError>>()?;
-    let runs = u64::from(batch.runs.max(1));
-    let pool = workers(batch.jobs, runs.saturating_mul(variants.len() as u64))?;
-    let (finished, stop) = (Mutex::new(0), AtomicBool::new(false));
+    runs_by(reader, batch, &[], &made, &|index, why| tell(News::Failed(index, why)))
+}
+
+/// Like `run`, but hands over each run instead of holding it. By variant, `kept` lists the runs to leave out, sorted; a variant without missing runs
+/// is not reported. Memory does not grow with the number of runs.
+pub fn run_each(
+    batch: &Batch,
+    kept: &[Vec<u32>],
+    tell: &(dyn Fn(Each) -> bool + Sync),
+) -> Result<(), ApiError> {
+    let files = Folder::of(&batch.file);
+    let made = |index: usize, variant: &Variant, report: RunReport, is_last: bool| {
+        let mut go_on = tell(Each::Run(index, report.to_json()?));
+        if is_last {
+            go_on &= tell(Each::Variant(index, Output::new(&variant.scenario, Vec::new()).to_json()?));
+        }
+        Ok(go_on)
+    };
+    let reader = Reader { parts: Parts::none(), files: &files };
+    runs_by(&reader, batch, kept, &made, &|index, why| tell(Each::Failed(index, why)))
+}
+
+/// Receives the index of a variant, a report, and whether the report is the variant's last. Calls are made one at a time.
+type Made<'a> = dyn Fn(usize, &Variant, RunReport, bool) -> Result<bool, String> + Sync + 'a;
+
+fn runs_by(
+    reader: &Reader<'_>,
+    batch: &Batch,
+    kept: &[Vec<u32>],
+    made: &Made<'_>,
+    fail: &(dyn Fn(usize, String) -> bool + Sync),
+) -> Result<(), ApiError> {
+    let runs = batch.runs.max(1);
+    let kept = |index: usize| kept.get(index).map_or(&[][..], Vec::as_slice);
+    let read = |(index, set): (usize, &Vec<(String, String)>)| {
+        let scenario = read_to_run_by(reader, &batch.text, &batch.file, set)?;
+        let left = runs.saturating_sub(kept(index).len() as u32);
+        Ok(Variant { scenario, left: AtomicU32::new(left), failed: AtomicBool::new(false) })
+    };
+    let variants = batch.variants.iter().enumerate().map(read).collect::<Result<Vec<Variant>, ApiError>>()?;
+    let pool = workers(batch.jobs, u64::from(runs).saturating_mul(variants.len() as u64))?;
+    let (told, stop) = (Mutex::new(()), AtomicBool::new(false));
     let one = |index: usize, run: u32| -> Result<(), String> {
         if stop.load(Ordering::Relaxed) {
             return Err("interrupted".to_owned());
@@ -80,56 +141,39 @@ pub fn run_by(
         let report = match run_reported(&variant.scenario, seed, false) {
             Ok(report) => report,
             Err(why) => {
-                if !variant.failed.swap(true, Ordering::Relaxed) && !tell(News::Failed(index, why)) {
+                if !variant.failed.swap(true, Ordering::Relaxed) && !fail(index, why) {
                     stop.store(true, Ordering::Relaxed);
                 }
                 return Ok(());
             }
         };
-        // Counted and told under one lock, so that the numbers come in order.
-        let mut finished = finished.lock().unwrap_or_else(PoisonError::into_inner);
-        *finished += 1;
-        let mut go_on = tell(News::Runs(*finished));
-        if let Some(text) = variant.add(report, runs as usize)? {
-            go_on &= tell(News::Variant(index, text));
-        }
-        if !go_on {
+        // Counted and reported under one lock, so that the numbers are in order.
+        let _one_at_a_time = told.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_last = variant.left.fetch_sub(1, Ordering::Relaxed) == 1;
+        if !made(index, variant, report, is_last)? {
             stop.store(true, Ordering::Relaxed);
         }
         Ok(())
     };
     // One at a time and in order: what is finished early can be kept early.
-    let next = AtomicU64::new(0);
-    let failures = pool.broadcast(|_| {
-        loop {
-            let unit = next.fetch_add(1, Ordering::Relaxed);
-            let index = (unit / runs) as usize;
-            if index >= variants.len() {
-                return Ok(());
-            }
-            one(index, (unit % runs) as u32)?;
+    let next = Mutex::new((0, 0));
+    let take = || loop {
+        let mut next = next.lock().unwrap_or_else(PoisonError::into_inner);
+        let (index, run) = *next;
+        if index >= variants.len() {
+            return None;
         }
-    });
-    // The run that failed says more than those that were not begun because of it.
-    let failures: Vec<String> = failures.into_iter().filter_map(Result::err).collect();
-    match failures.iter().find(|why| *why != "interrupted").or(failures.first()) {
-        Some(why) => Err(ApiError::Run(why.clone())),
-        None => Ok(()),
-    }
-}
-
-impl Variant {
-    /// Adds a run; the result of all once they are `runs`.
-    fn add(&self, report: RunReport, runs: usize) -> Result<Option<String>, String> {
-        let mut done = self.done.lock().map_err(|_| "another run broke".to_owned())?;
-        done.push(report);
-        if done.len() < runs {
-            return Ok(None);
+        *next = if run + 1 < runs { (index, run + 1) } else { (index + 1, 0) };
+        if kept(index).binary_search(&run).is_err() {
+            return Some((index, run));
         }
-        let mut runs = core::mem::take(&mut *done);
-        runs.sort_by_key(|run| run.summary.run);
-        Output::new(&self.scenario, runs).to_json().map(Some)
-    }
+    };
+    outcome(pool.broadcast(|_| {
+        while let Some((index, run)) = take() {
+            one(index, run)?;
+        }
+        Ok(())
+    }))
 }
 
 #[cfg(test)]
@@ -183,6 +227,44 @@ mod tests {
             let alone =
                 Request { text: scenario, file, overrides, seed, runs, first_run: 0, jobs: 1, series: false };
             assert_eq!(api::run(&alone, &|_, _| true).unwrap(), text);
+        }
+    }
+
+    /// The runs of each variant, handed over one by one, are those of the whole result, except for kept ones.
+    #[test]
+    fn each_run_is_handed_over() {
+        let schemes = ["fifo", "airtime"];
+        let whole = results(&batch(1, &schemes));
+        let told = Mutex::new(Vec::new());
+        run_each(&batch(2, &schemes), &[vec![0, 2], Vec::new()], &|each| {
+            told.lock().unwrap().push(each);
+            true
+        })
+        .unwrap();
+        let told = told.into_inner().unwrap();
+        for (index, text) in whole {
+            let whole: serde_json::Value = serde_json::from_str(&text).unwrap();
+            let mut runs: Vec<serde_json::Value> = told
+                .iter()
+                .filter_map(|each| match each {
+                    Each::Run(of, text) if *of == index => Some(serde_json::from_str(text).unwrap()),
+                    _ => None,
+                })
+                .collect();
+            runs.sort_by_key(|run| run["run"].as_u64());
+            let all = whole["runs"].as_array().unwrap();
+            assert_eq!(runs, if index == 0 { vec![all[1].clone()] } else { all.clone() });
+            let heads = told.iter().filter_map(|each| match each {
+                Each::Variant(of, text) if *of == index => Some(text),
+                _ => None,
+            });
+            let heads: Vec<serde_json::Value> =
+                heads.map(|text| serde_json::from_str(text).unwrap()).collect();
+            assert_eq!(heads.len(), 1);
+            assert_eq!(
+                (&heads[0]["scenario"], &heads[0]["runs"]),
+                (&whole["scenario"], &serde_json::json!([]))
+            );
         }
     }
 

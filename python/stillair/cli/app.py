@@ -6,9 +6,8 @@ import click
 
 from stillair._native import __version__
 from stillair.cli.common import completion
+from stillair.text import ends
 from stillair.text.nearest import nearest
-
-INTERRUPTED = 130  # 128 + SIGINT, as shells have it
 
 _COMMANDS = {
     "run": "running",
@@ -61,11 +60,11 @@ class _Late(click.Group):
         return found
 
     def invoke(self, ctx: click.Context) -> object:
-        """Gives an interrupt as its status, as click would begin a line of its own for it."""
+        """Returns a signal as its status, as click would begin a line of its own for it."""
         try:
             return super().invoke(ctx)
-        except KeyboardInterrupt:
-            ctx.exit(INTERRUPTED)
+        except KeyboardInterrupt as error:
+            ctx.exit(ends.status(error))
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

@@ -1,20 +1,22 @@
 """`stillair run` and `stillair sweep`."""
 
+import json
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from stillair import _native
 from stillair._native import InputError, RunError
 from stillair.cli.common import options
 from stillair.cli.common.progress import Watched, runs_progress
-from stillair.text import terminal
+from stillair.text import ends, terminal
 
 if TYPE_CHECKING:
-    from stillair.results.result import Result
-    from stillair.runs.scenario import Scenario
+    from stillair.results.result import Digest
+    from stillair.runs.scenario import Described, Scenario
     from stillair.runs.sweep import Shard
 
 
@@ -38,62 +40,143 @@ def run(
     as_json: bool,
 ) -> None:
     """Run a scenario and print what it measured."""
-    from stillair.results.summary import summary  # noqa: PLC0415 - loaded when there is something to run
+    from stillair.runs import limits  # noqa: PLC0415 - loaded when there is something to run
 
     _unused(folder, force)
     overrides = options.overrides(set_)
     scenario = options.scenario(file)
+    described = scenario.describe(overrides)
+    limits.check_run(scenario.file, described.least)
+    asked = _Asked(scenario, overrides, runs, seed, jobs)
     if folder is None:
         with runs_progress(runs, quiet=as_json) as watched:
-            result = scenario.run(runs, seed, jobs, overrides, progress=watched.progress, passed=watched.passed)
-    else:
-        from stillair.cli.common import place  # noqa: PLC0415 - not needed without -o
-        from stillair.runs import result_writer  # noqa: PLC0415
+            _run(asked, described, watched, as_json=as_json)
+        return
+    from stillair.cli.common import place  # noqa: PLC0415 - not needed without -o
+    from stillair.runs import result_writer  # noqa: PLC0415
 
-        # A mistake is found before anything is made.
-        scenario.resolve(overrides)
-        with options.writing(folder), runs_progress(runs, quiet=as_json) as watched:
-            result_writer.refuse_others(folder)
-            place.check(folder, place.RUN, replace=force)
-            result = _run_and_keep(folder, scenario, overrides, runs, seed, jobs, watched)
-    mention(result.notes)
-    _mention_sweep(scenario, overrides)
-    print(result.to_json() if as_json else summary(result, sys.stdout).rstrip())
+    with options.writing(folder):
+        result_writer.refuse_others(folder)
+        kept = result_writer.unfinished(folder, result_writer.inputs(described.resolved, seed), runs)
+        place.check(folder, place.RUN, replace=force, grows=bool(kept))
+        if kept:
+            say(f"{len(kept)} of {runs} runs are kept in {folder} by an earlier call, and are not repeated")
+        with runs_progress(runs, quiet=as_json) as watched:
+            digest = _run_and_keep(folder, asked, watched)
+        _print(asked, digest, folder, as_json=as_json)
 
 
-def _run_and_keep(
-    folder: Path,
-    scenario: "Scenario",
-    overrides: list[tuple[str, str]],
-    runs: int,
-    seed: int | None,
-    jobs: int | None,
-    watched: Watched,
-) -> "Result":
-    """Runs a scenario and keeps its runs, even if only some have finished when one fails or all are interrupted."""
+class _Asked(NamedTuple):
+    """The runs to make."""
+
+    scenario: "Scenario"
+    overrides: list[tuple[str, str]]
+    runs: int
+    seed: int | None
+    jobs: int | None
+
+
+def _run(asked: _Asked, described: "Described", watched: Watched, *, as_json: bool) -> None:
+    """Runs a scenario and prints what it measured. Only means are held, and for --json the text of each run."""
+    from stillair.results import result as results  # noqa: PLC0415 - loaded when there is something to run
+    from stillair.runs import limits  # noqa: PLC0415
+
+    digest = results.Digest(described.name, described.notes, asked.runs)
+    texts: list[str] = []
+
+    def take(run: Mapping[str, Any]) -> None:
+        digest.add(run)
+        if as_json:
+            texts.append(results.as_json(run))
+        if len(digest.runs) == 1:
+            limits.check_memory(asked.runs, digest.means.bytes_per_run() + sum(map(len, texts)))
+
+    order = results.InOrder(take)
+
+    def keep(text: str) -> None:
+        run = json.loads(text)
+        with ends.held_back():
+            order.add(run["run"], lambda: run)
+
+    try:
+        asked.scenario.run_text(
+            asked.runs, asked.seed, asked.jobs, asked.overrides, 0, watched.progress, False, keep, watched.passed
+        )
+    except (RunError, KeyboardInterrupt):
+        order.rest()
+        if digest.runs and not as_json:
+            # Nothing is kept, but hours of runs have means.
+            _show(asked, digest)
+        raise
+    if not as_json:
+        _show(asked, digest)
+        return
+    mention(digest.notes)
+    _mention_sweep(asked.scenario, asked.overrides)
+    head = {
+        "version": _native.__version__,
+        "scenario": digest.scenario,
+        **({"notes": digest.notes} if digest.notes else {}),
+    }
+    sys.stdout.writelines(results.joined(head, texts, digest.over_runs()))
+    print()
+
+
+def _show(asked: _Asked, digest: "Digest") -> None:
+    from stillair.results.summary import summary  # noqa: PLC0415 - loaded when there is something to show
+
+    mention(digest.notes)
+    _mention_sweep(asked.scenario, asked.overrides)
+    print(summary(digest, sys.stdout).rstrip())
+
+
+def _run_and_keep(folder: Path, asked: _Asked, watched: Watched) -> "Digest":
+    """Runs a scenario and keeps its runs, even if only some have finished when one fails or a signal comes."""
     from stillair.runs.result_writer import ResultWriter  # noqa: PLC0415 - not needed without -o
 
-    writer = ResultWriter(folder, scenario, overrides, runs)
+    writer = ResultWriter(folder, asked.scenario, asked.overrides, asked.runs, asked.seed)
+    before = writer.finished
+
+    def heard(finished: float) -> object:
+        return watched.passed(before + finished) if watched.passed else None
+
+    error: BaseException | None = None
     try:
-        result = scenario.run(
-            runs,
-            seed,
-            jobs,
-            overrides,
-            progress=watched.progress,
-            series=True,
-            keep=writer.keep,
-            passed=watched.passed,
+        asked.scenario.run_text(
+            asked.runs, asked.seed, asked.jobs, asked.overrides, 0, heard, True, writer.keep, heard, writer.kept
         )
-    except (InputError, RunError, KeyboardInterrupt):
+    except BaseException as raised:  # noqa: BLE001 - raised again below
+        error = raised
+    try:
         kept = writer.finish()
-        if kept is not None:
-            stays = "" if kept == folder else f"; the old result is still in {folder}"
-            finished = f"{writer.finished} of {runs} runs had finished"
-            say(f"{finished} and are kept in {kept}{stays}")
-        raise
-    writer.finish()
-    return result
+    except RunError as full:
+        if not writer.broken:
+            raise
+        kept, error = writer.unfinished, full
+    if error is None:
+        return writer.digest
+    if writer.broken and writer.digest.runs:
+        # The disk is full, but what the runs measured is in memory.
+        _show(asked, writer.digest)
+    if kept is not None:
+        inside = kept in (folder, writer.unfinished)
+        stays = "" if inside else f"; the old result is still in {folder}"
+        again = "the same command" if inside else f"with -o {kept} the same command"
+        say(f"{writer.finished} of {asked.runs} runs had finished and are kept in {kept}{stays}; {again} continues")
+    raise error
+
+
+def _print(asked: _Asked, digest: "Digest", folder: Path, *, as_json: bool) -> None:
+    """Prints a kept result, a run at a time."""
+    if not as_json:
+        _show(asked, digest)
+        return
+    from stillair.results.result import Result  # noqa: PLC0415 - only for --json
+
+    mention(digest.notes)
+    _mention_sweep(asked.scenario, asked.overrides)
+    sys.stdout.writelines(Result.load(folder).json_parts())
+    print()
 
 
 @click.command()
@@ -145,7 +228,9 @@ def sweep(
                 outcome = table.run(jobs, folder, watched.progress, shard=part, parquet=parquet)
         except KeyboardInterrupt:
             if folder is not None:
-                kept = f"{table.kept(folder, part)} of {count} combinations"
+                more = table.kept_runs(folder, part)
+                others = f" and {more} run{'s' if more > 1 else ''} of others" if more else ""
+                kept = f"{table.kept(folder, part)} of {count} combinations{others}"
                 say(f"{kept} are kept in {folder}; the same command goes on from there")
             raise
         if folder is not None and part is None:

@@ -5,10 +5,7 @@ import signal
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from types import FrameType
 from typing import IO
-
-_ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 @contextmanager
@@ -43,27 +40,3 @@ def done(
     with started(words, cwd=cwd, env=env, stdin=stdin, stderr=subprocess.PIPE) as made:
         said, errors = made.communicate()
     return subprocess.CompletedProcess(list(words), made.returncode, said, errors)
-
-
-@contextmanager
-def ended_by_signals() -> Iterator[None]:
-    """Lets SIGINT, SIGTERM and SIGHUP end this block by an exception, so that it clears away, once."""
-
-    def end(number: int, _: FrameType | None) -> None:
-        for one in _ENDING:
-            signal.signal(one, signal.SIG_IGN)
-        if number == signal.SIGINT:
-            raise KeyboardInterrupt
-        raise SystemExit(128 + number)
-
-    try:
-        had = {one: signal.signal(one, end) for one in _ENDING}
-    except ValueError:
-        # In another thread than the first nobody can be told of signals.
-        yield
-        return
-    try:
-        yield
-    finally:
-        for one, before in had.items():
-            signal.signal(one, before)

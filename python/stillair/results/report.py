@@ -411,7 +411,8 @@ class Reported(Protocol):
     """What has runs of one scenario."""
 
     scenario: str
-    runs: list[Run]
+    runs: Sequence[Run]
+    planned: int
 
     def over_runs(self) -> OverRuns:
         """The keys of a run, each over all runs."""

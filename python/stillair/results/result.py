@@ -1,7 +1,7 @@
 """What the runs of a scenario measured."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -11,9 +11,9 @@ from stillair.results import result_folder as folders
 from stillair.results import sampled, summary, tidy
 from stillair.results.flent import file as flent
 from stillair.results.frame import Columns, Frame, Kind, Tabular
-from stillair.results.report import DropMean, Figure, Mean, OverRuns, Run, Whole, figures
+from stillair.results.report import Figure, OverRuns, Run, Whole, figures
 from stillair.results.series import Series
-from stillair.results.statistics import interval
+from stillair.results.statistics import Means
 from stillair.results.tidy import Measured
 from stillair.text import markup
 
@@ -21,10 +21,6 @@ if TYPE_CHECKING:
     from stillair import Picture
 
 NO_SERIES = "the result has no series: run the scenario with series=True, or with -o and load the folder"
-
-# Keys that identify a run and are not measured.
-_IDENTITY = ("run", "seed", "trace_hash")
-_NOT_OVER_RUNS = (*_IDENTITY, "drops", "queues", "exchanges", "sojourn")
 
 
 class Result(Tabular):
@@ -45,15 +41,20 @@ class Result(Tabular):
             raise InputError("runs: found none, expected at least one")
         self.version: str = data["version"]
         self.scenario: str = data["scenario"]
-        self.runs: list[Run] = [cast("Run", _without_series(run)) for run in data["runs"]]
+        is_lazy = isinstance(data["runs"], folders.Runs)
+        self.runs: Sequence[Run] = (
+            data["runs"] if is_lazy else [cast("Run", _without_series(run)) for run in data["runs"]]
+        )
         """Each run as the engine reports it; the keys are the contract of `stillair run --json`."""
+        self.planned: int = max(data.get("planned_runs", 0), len(self.runs))
+        """Runs that were asked for; more than there are if the last call was interrupted."""
         self.notes: list[str] = list(data.get("notes", ()))
         """What should be known of the scenario, such as a rate that its signal cannot carry."""
         self.resolved = resolved
         """The resolved scenario as JSON, if the result has series."""
         self.folder = folder
         """The folder it was loaded from."""
-        self._series = {run["run"]: run["series"] for run in data["runs"] if "series" in run}
+        self._series = {} if is_lazy else {run["run"]: run["series"] for run in data["runs"] if "series" in run}
         self._load = load
         self._over_runs: OverRuns | None = None
 
@@ -175,9 +176,10 @@ class Result(Tabular):
         A value that no run measured is null. A drop counts as zero in the runs that did not have it.
         """
         if self._over_runs is None:
-            measured = [{key: value for key, value in run.items() if key not in _NOT_OVER_RUNS} for run in self.runs]
-            over = {**_over(measured), "drops": _drops_over([run["drops"] for run in self.runs])}
-            self._over_runs = cast("OverRuns", over)
+            means = Means()
+            for run in self.runs:
+                means.add(run)
+            self._over_runs = cast("OverRuns", means.over_runs())
         return self._over_runs
 
     def to_dict(self) -> Whole:
@@ -187,7 +189,14 @@ class Result(Tabular):
 
     def to_json(self, indent: int | None = None) -> str:
         """`to_dict` as text. Values that JSON cannot hold are an error, not a surprise for the reader."""
+        if indent is None:
+            return "".join(self.json_parts())
         return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
+
+    def json_parts(self) -> Iterator[str]:
+        """`to_json` in pieces, a run at a time."""
+        head = {"version": self.version, "scenario": self.scenario, **({"notes": self.notes} if self.notes else {})}
+        return joined(head, map(as_json, self.runs), self.over_runs())
 
 
 def _without_series(run: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -208,34 +217,65 @@ def _numbers(runs: Sequence[int]) -> str:
     return f"one of the runs {', '.join(map(str, runs))}"
 
 
-def _over(values: Sequence[Any]) -> Any:  # noqa: ANN401 - the shape follows the report's
-    """The same shape as each of `values`, with an interval in place of each number."""
-    found = [value for value in values if value is not None]
-    if not found:
-        return None
-    if all(isinstance(value, dict) for value in found):
-        # dict.fromkeys keeps the order in which the runs name their keys.
-        keys = dict.fromkeys(key for value in found for key in value)
-        return {key: _over([value.get(key) for value in found]) for key in keys}
-    if all(isinstance(value, int | float) for value in found):
-        return _interval(found)
-    # Text and lists have no mean, nor has what is of one kind here and of another there.
-    return None
+class Digest:
+    """Means over runs and what else the printed summary shows, without the runs themselves."""
+
+    def __init__(self, scenario: str, notes: Sequence[str], planned: int) -> None:
+        """Without a run yet."""
+        self.scenario, self.notes, self.planned = scenario, list(notes), planned
+        self.means = Means()
+        self._runs: list[Run] = []
+        self.runs: Sequence[Run] = self._runs
+        """Number and seed of each run, and the flows that no earlier run has."""
+        self._flows: set[str] = set()
+
+    def add(self, run: Mapping[str, Any]) -> None:
+        """Adds a run; runs come in order of their numbers."""
+        self.means.add(run)
+        flows = {name: flow for name, flow in (run.get("flows") or {}).items() if name not in self._flows}
+        self._flows |= flows.keys()
+        kept = {"run": run["run"], "seed": run["seed"], **({"flows": flows} if flows else {})}
+        self._runs.append(cast("Run", kept))
+
+    def over_runs(self) -> OverRuns:
+        """As `Result.over_runs`."""
+        return cast("OverRuns", self.means.over_runs())
 
 
-def _interval(values: Sequence[float]) -> Mean:
-    """Mean and 95 % confidence interval; one value has none."""
-    mean, low, high = interval(values)
-    return {"mean": mean, "low": low, "high": high} if len(values) > 1 else {"mean": mean, "low": None, "high": None}
+class InOrder:
+    """Passes runs on in the order of their numbers, while they finish in any order."""
+
+    def __init__(self, take: Callable[[Mapping[str, Any]], None], first: int = 0) -> None:
+        """`take` receives each run."""
+        self._take, self._next = take, first
+        self._early: dict[int, Callable[[], Mapping[str, Any]]] = {}
+
+    def is_next(self, number: int) -> bool:
+        """Returns true if the turn of a run has come."""
+        return number == self._next
+
+    def add(self, number: int, load: Callable[[], Mapping[str, Any]]) -> None:
+        """Adds a run, which `load` gives when its turn comes."""
+        self._early[number] = load
+        while self._next in self._early:
+            run = self._early.pop(self._next)()
+            self._next += 1
+            self._take(run)
+
+    def rest(self) -> None:
+        """Passes on the runs that wait for one that will not come."""
+        for number in sorted(self._early):
+            self._take(self._early.pop(number)())
 
 
-def _drops_over(drops: Sequence[Sequence[Mapping[str, Any]]]) -> list[DropMean]:
-    """Packets dropped by place and reason, over runs."""
-    packets: dict[tuple[str, str], list[int]] = {}
-    for number, run in enumerate(drops):
-        for drop in run:
-            counts = packets.setdefault((drop["place"], drop["reason"]), [0] * len(drops))
-            counts[number] += drop["packets"]
-    return [
-        {"place": place, "reason": reason, "packets": _interval(counts)} for (place, reason), counts in packets.items()
-    ]
+def as_json(value: object) -> str:
+    """JSON in one line. Values that JSON cannot hold are an error, not a surprise for the reader."""
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+
+def joined(head: Mapping[str, Any], runs: Iterable[str], over_runs: Mapping[str, Any]) -> Iterator[str]:
+    """The object that `stillair run --json` prints, in pieces; `runs` are JSON already."""
+    yield as_json(head)[:-1] + ', "runs": ['
+    for number, run in enumerate(runs):
+        yield f", {run}" if number else run
+    yield f'], "over_runs": {as_json(over_runs)}' + "}"

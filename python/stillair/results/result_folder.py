@@ -6,9 +6,10 @@
 """
 
 import json
-from collections.abc import Collection, Mapping
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple, cast, overload
 
 from stillair._native import InputError, __version__
 from stillair.results import qlog, sampled
@@ -93,6 +94,81 @@ _RESOLVED = shape.record(
 """What is read of a resolved scenario."""
 
 
+_LARGE = 32 << 20
+"""Bytes of a `result.json` beyond which its runs are read one at a time, when they are needed."""
+
+_RUN_LINE = re.compile(rb'\{"run": (\d{1,10}), ')
+
+
+class Runs(Sequence["Run"]):
+    """The summaries in a large `result.json`, which has a line for each run. Only the last one read is in memory."""
+
+    def __init__(self, file: Path, places: list[tuple[int, int]]) -> None:
+        """`places` has the offset of each run and its length."""
+        self._file, self._places = file, places
+        self._last: tuple[int, Run] | None = None
+
+    @classmethod
+    def places_in(cls, file: Path) -> "tuple[dict[str, Any], Runs, list[int]] | None":
+        """The result without its runs, the runs, and their numbers; none if the file has another layout."""
+        numbers: list[int] = []
+        places: list[tuple[int, int]] = []
+        with file.open("rb") as lines:
+            first = lines.readline().rstrip()
+            if not first.endswith(b'"runs": ['):
+                return None
+            at = lines.tell()
+            for line in lines:
+                if line.startswith(b"]"):
+                    try:
+                        head = json.loads(first + line)
+                    except ValueError:
+                        return None
+                    return head, cls(file, places), numbers
+                found = _RUN_LINE.match(line)
+                if found is None:
+                    return None
+                numbers.append(int(found[1]))
+                places.append((at, len(line.rstrip().rstrip(b","))))
+                at += len(line)
+        return None
+
+    def __len__(self) -> int:
+        """Number of runs."""
+        return len(self._places)
+
+    @overload
+    def __getitem__(self, at: int) -> "Run": ...
+
+    @overload
+    def __getitem__(self, at: slice) -> "list[Run]": ...
+
+    def __getitem__(self, at: int | slice) -> "Run | list[Run]":
+        """The summary at a position."""
+        if isinstance(at, slice):
+            return [self[n] for n in range(*at.indices(len(self)))]
+        at = range(len(self))[at]
+        if self._last is None or self._last[0] != at:
+            begin, length = self._places[at]
+            with self._file.open("rb") as file:
+                file.seek(begin)
+                text = file.read(length)
+            self._last = (at, self._read(at, text))
+        return self._last[1]
+
+    def __iter__(self) -> "Iterator[Run]":
+        """Every summary, one at a time."""
+        return (self[at] for at in range(len(self)))
+
+    def _read(self, at: int, text: bytes) -> "Run":
+        try:
+            data = json.loads(text)
+        except (ValueError, RecursionError):
+            raise InputError(f"{self._file}: runs.{at}: is not JSON") from None
+        shape.check(data, _SUMMARY, self._file)
+        return cast("Run", data)
+
+
 class Kept(NamedTuple):
     """What a folder holds, but for the series."""
 
@@ -114,19 +190,26 @@ def read(path: Path) -> Kept:
     if not file.exists():
         for runs in (path / NEW / "runs", path / "runs"):
             if runs.is_dir():
-                raise InputError(f"{file}: missing: the runs were cut off; those that had finished are in {runs}")
+                raise InputError(
+                    f"{file}: missing: the runs were cut off; those that had finished are in {runs}:"
+                    f" {len(list(runs.glob('run-*.json')))}; the same 'stillair run' with -o {path} goes on from there"
+                )
         if (path / "combinations").is_dir():
             raise InputError(
                 f"{path}: is the folder of a sweep, which keeps no series;"
                 " run the combination that is meant with 'stillair run FILE --set KEY=VALUE -o FOLDER'"
             )
         raise InputError(f"{file}: missing: {path} is no result folder")
-    data = _read(file)
+    lazy = Runs.places_in(file) if file.stat().st_size > _LARGE else None
+    data = _read(file) if lazy is None else lazy[0]
     shape.check(data, _HEAD, file)
     if data["format"] != FORMAT:
         raise InputError(f"{file}: format: found {data['format']}, but Stillair {__version__} reads format {FORMAT}")
-    shape.check(data, _RESULT, file)
-    numbers = [run["run"] for run in data["runs"]]
+    if lazy is None:
+        shape.check(data, _RESULT, file)
+        numbers = [run["run"] for run in data["runs"]]
+    else:
+        data["runs"], numbers = lazy[1:]
     again = shape.repeated(numbers)
     if again is not None:
         raise InputError(f"{file}: runs.{again}.run: found {numbers[again]} again, expected a number of its own")

@@ -3,9 +3,7 @@
 The state of sockets (`ss`), what waits where (`queues`), every exchange (`air`), where packets' time went (`sojourn`).
 """
 
-import csv
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from stillair._native import InputError
@@ -13,7 +11,7 @@ from stillair.results import exchanges, sojourn
 from stillair.results.frame import Frame, Kind
 from stillair.results.series import Queue
 from stillair.results.tidy import Measured
-from stillair.text import output, shape
+from stillair.text import shape
 
 Run = Mapping[str, Any]
 
@@ -106,18 +104,18 @@ def occupancy(measured: Measured) -> Occupancy:
     return found
 
 
-def write_tables(folder: Path, scenario: str, runs: Sequence[Run]) -> None:
-    """Writes the tables of all samples that there are, a row for each instant and socket, or instant and layer."""
-    if any(sockets(run) for run in runs):
-        names = next(list(columns) for run in runs for columns in sockets(run).values())
-        _write(folder / SOCKETS, ["run", "scenario", "seed", "flow", *names], _socket_rows(scenario, runs, names))
-    if any(recorded(run) for run in runs):
-        _write(folder / QUEUES, list(_QUEUE_KINDS), _queue_rows(scenario, runs))
-    if any(run.get("exchanges") for run in runs):
+def tables(scenario: str, run: Run) -> Iterator[tuple[str, list[str], Iterable[Sequence[Any]]]]:
+    """The tables of a run's samples: name of the file, header, and a row for each instant and socket or layer."""
+    if sockets(run):
+        names = next(list(columns) for columns in sockets(run).values())
+        yield SOCKETS, ["run", "scenario", "seed", "flow", *names], _socket_rows(scenario, [run], names)
+    if recorded(run):
+        yield QUEUES, list(_QUEUE_KINDS), _queue_rows(scenario, [run])
+    if run.get("exchanges"):
         header = ["run", "scenario", "seed", *exchanges.Exchange._fields]
-        _write(folder / EXCHANGES, header, exchanges.rows(scenario, runs))
-    if any(run.get("sojourn") for run in runs):
-        _write(folder / SOJOURN, ["run", "scenario", "seed", *sojourn.COLUMNS], sojourn.rows(scenario, runs))
+        yield EXCHANGES, header, exchanges.rows(scenario, [run])
+    if run.get("sojourn"):
+        yield SOJOURN, ["run", "scenario", "seed", *sojourn.COLUMNS], sojourn.rows(scenario, [run])
 
 
 def sockets_frame(scenario: str, runs: Sequence[Run]) -> Frame:
@@ -199,10 +197,3 @@ def _queue_rows(scenario: str, runs: Sequence[Run]) -> Iterator[list[Any]]:
         for queue in found.queues if found else ():
             for t, packets, octets in zip(found.t_s if found else (), queue.packets, queue.bytes, strict=True):
                 yield [run["run"], scenario, run["seed"], t, queue.interface, queue.layer, packets, octets]
-
-
-def _write(path: Path, header: Sequence[str], lines: Iterable[Sequence[Any]]) -> None:
-    with output.text_file(path) as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(header)
-        writer.writerows(lines)

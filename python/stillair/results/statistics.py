@@ -1,8 +1,10 @@
 """Mean and confidence interval over runs."""
 
 import math
-from collections.abc import Sequence
-from typing import NamedTuple
+from array import array
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 
 class Interval(NamedTuple):
@@ -27,6 +29,90 @@ def interval(values: Sequence[float], confidence: float = 0.95) -> Interval:
     variance = math.fsum((value - mean) ** 2 for value in values) / (n - 1)
     half = t_quantile((1 + confidence) / 2, n - 1) * math.sqrt(variance / n)
     return Interval(mean, mean - half, mean + half)
+
+
+class Means:
+    """All numbers of runs by their keys, each as mean, low and high over the runs. A number takes 8 bytes per run."""
+
+    def __init__(self) -> None:
+        """Without a run yet."""
+        self.runs = 0
+        self._root = _Node()
+        self._drops: dict[tuple[str, str], array[float]] = {}
+
+    def add(self, run: Mapping[str, Any]) -> None:
+        """Adds a run. Runs come in order of their numbers: keys keep the order of the first run that has them."""
+        for key, value in run.items():
+            if key not in _NOT_MEASURED:
+                self._root.child(key).add(value)
+        for drop in run["drops"]:
+            counts = self._drops.setdefault((drop["place"], drop["reason"]), array("d"))
+            counts.extend([0.0] * (self.runs + 1 - len(counts)))
+            counts[self.runs] += drop["packets"]
+        self.runs += 1
+
+    def bytes_per_run(self) -> int:
+        """Memory that one more run takes."""
+        return 8 * (self._root.numbers() + len(self._drops))
+
+    def over_runs(self) -> dict[str, Any]:
+        """The shape of a run, with an interval instead of each number. A drop counts as zero in the runs without it."""
+        drops = []
+        for (place, reason), counts in self._drops.items():
+            packets = array("d", counts)
+            packets.extend([0.0] * (self.runs - len(packets)))
+            drops.append({"place": place, "reason": reason, "packets": _mean(packets)})
+        found = {key: node.over() for key, node in self._root.children.items()}
+        return {**found, "drops": drops}
+
+
+_NOT_MEASURED = ("run", "seed", "trace_hash", "drops", "queues", "exchanges", "sojourn", "series")
+"""Keys of a run that identify it, or that are samples."""
+
+
+class _Node:
+    """The values of one key over the runs."""
+
+    __slots__ = ("_is_table", "_other", "_values", "children")
+
+    def __init__(self) -> None:
+        self.children: dict[str, _Node] = {}
+        self._values = array("d")
+        self._is_table = self._other = False
+
+    def child(self, key: str) -> "_Node":
+        found = self.children.get(key)
+        if found is None:
+            found = self.children[key] = _Node()
+        return found
+
+    def add(self, value: object) -> None:
+        if isinstance(value, int | float):
+            self._values.append(value)
+        elif isinstance(value, Mapping):
+            self._is_table = True
+            for key, of in value.items():
+                self.child(key).add(of)
+        elif value is not None:
+            self._other = True
+
+    def numbers(self) -> int:
+        own = 1 if self._values else 0
+        return own + sum(child.numbers() for child in self.children.values())
+
+    def over(self) -> Any:  # noqa: ANN401 - the shape follows the report's
+        # Text and lists have no mean, nor has a key that is a number in one run and a table in another.
+        if self._other or (self._is_table and self._values):
+            return None
+        if self._is_table:
+            return {key: child.over() for key, child in self.children.items()}
+        return _mean(self._values) if self._values else None
+
+
+def _mean(values: Sequence[float]) -> dict[str, float | None]:
+    """Mean and 95 % confidence interval; one value has none."""
+    mean, low, high = interval(values)
+    return {"mean": mean, "low": low, "high": high} if len(values) > 1 else {"mean": mean, "low": None, "high": None}
 
 
 def jain(values: Sequence[float]) -> float | None:
@@ -83,6 +169,7 @@ def t_cdf(t: float, freedom: int) -> float:
     return 0.5 * (1 + math.copysign(_central(math.atan(abs(t) / math.sqrt(freedom)), freedom), t))
 
 
+@lru_cache(maxsize=1024)
 def t_quantile(chance: float, freedom: int) -> float:
     """The value that Student's t stays below with probability `chance`, to about twelve digits."""
     if not 0 < chance < 1:

@@ -119,10 +119,11 @@ def head(result: Reported) -> str:
     """What was run, and how often."""
     runs = len(result.runs)
     seeds = sorted({run["seed"] for run in result.runs})
+    of = f" of {result.planned} planned" if runs < result.planned else ""
     if runs == 1:
-        return f"{result.scenario}: run {result.runs[0]['run']}, seed {seeds[0]}"
+        return f"{result.scenario}: run {result.runs[0]['run']}{of and f' (1{of} runs)'}, seed {seeds[0]}"
     return (
-        f"{result.scenario}: {runs} runs, seed {', '.join(map(str, seeds))}; "
+        f"{result.scenario}: {runs}{of} runs, seed {', '.join(map(str, seeds))}; "
         "means with 95 % confidence intervals over the runs"
     )
 

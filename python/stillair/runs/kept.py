@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from stillair._native import RunError
 from stillair.results.result import Result
 from stillair.text import output
 
@@ -19,6 +20,8 @@ class Combination:
 
     sets: tuple[tuple[str, str], ...]
     fingerprint: str
+    least: int = 0
+    """Bytes of memory that a run needs at least."""
 
 
 def name_of(combination: Combination) -> str:
@@ -43,6 +46,42 @@ def write(folder: Path, combination: Combination, data: Mapping[str, Any]) -> No
     # Several processes may write to the folder.
     with output.whole(folder / name_of(combination), shared=True) as part:
         part.write_bytes(text.encode())
+    _runs(folder / FOLDER, combination.fingerprint).unlink(missing_ok=True)
+
+
+def read_runs(folder: Path, fingerprint: str, runs: int) -> dict[int, dict[str, Any]]:
+    """The finished runs under a hash of their inputs, by number, which is less than `runs`."""
+    found: dict[int, dict[str, Any]] = {}
+    try:
+        lines = _runs(folder, fingerprint).read_bytes().splitlines()
+    except OSError:
+        return {}
+    for line in lines:
+        try:
+            run = json.loads(line)
+            # The last line of a process that was killed is cut off: that run is repeated.
+            if run.pop("sha256") == _checksum(run) and 0 <= run["run"] < runs:
+                found[run["run"]] = run
+        except (ValueError, RecursionError, TypeError, KeyError, AttributeError):
+            continue
+    return found
+
+
+def add_run(folder: Path, fingerprint: str, run: Mapping[str, Any]) -> None:
+    """Keeps a finished run."""
+    path = _runs(folder, fingerprint)
+    line = json.dumps({**run, "sha256": _checksum(run)}, ensure_ascii=False, allow_nan=False)
+    try:
+        # Unbuffered: one write, as several processes may append.
+        with path.open("ab", buffering=0) as file:
+            # On a line of its own, even after one that was cut off.
+            file.write(f"\n{line}\n".encode())
+    except OSError as error:
+        raise RunError(f"{path}: cannot be written: {error.strerror}") from None
+
+
+def _runs(folder: Path, fingerprint: str) -> Path:
+    return folder / f"{fingerprint}.runs"
 
 
 def tidy(folder: Path, names: Iterable[str]) -> None:

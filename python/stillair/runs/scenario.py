@@ -2,9 +2,9 @@
 
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from stillair import _native
 from stillair._native import InputError, RunError
@@ -64,8 +64,19 @@ class Scenario:
 
         # Read twice, and it may be an iterator.
         overrides = pairs(overrides)
-        text = self.run_text(runs, seed, jobs, overrides, first_run, progress, series, keep, passed)
-        return Result(json.loads(text), resolved=self.resolve(overrides) if series else None)
+        held: list[dict[str, Any]] = []
+
+        def hold(text: str) -> None:
+            if keep is not None:
+                keep(text)
+            held.append({key: value for key, value in json.loads(text).items() if key != "series"})
+
+        holds = None if keep is None else hold
+        text = self.run_text(runs, seed, jobs, overrides, first_run, progress, series, holds, passed)
+        data = json.loads(text)
+        if held:
+            data["runs"] = sorted(held, key=lambda run: run["run"])
+        return Result(data, resolved=self.resolve(overrides) if series else None)
 
     def run_text(
         self,
@@ -78,13 +89,13 @@ class Scenario:
         series: bool = False,
         keep: Callable[[str], object] | None = None,
         passed: Callable[[float], object] | None = None,
+        kept: Sequence[int] = (),
     ) -> str:
-        """The result as JSON text, for callers that only need what `keep` received."""
+        """The result as JSON text; with `keep` it has no runs. The runs with the numbers in `kept` are left out."""
         check_runs(runs, seed, jobs, first_run)
         if self.kernels(overrides):
-            return self._with_kernels(
-                pairs(overrides), seed, range(first_run, first_run + runs), progress, keep, series
-            )
+            numbers = [n for n in range(first_run, first_run + runs) if n not in set(kept)]
+            return self._with_kernels(pairs(overrides), seed, numbers, progress, keep, series)
         return _native.run(
             self.text,
             self.file,
@@ -97,6 +108,7 @@ class Scenario:
             series=series,
             keep=keep,
             passed=passed,
+            kept=sorted(kept),
         )
 
     def kernels(self, overrides: Overrides = ()) -> dict[str, str]:
@@ -110,24 +122,25 @@ class Scenario:
         self,
         overrides: list[tuple[str, str]],
         seed: int | None,
-        runs: range,
+        runs: Sequence[int],
         progress: Callable[[int], object] | None,
         keep: Callable[[str], object] | None,
         series: bool,
     ) -> str:
         """Runs with real kernels, one after the other. A program that makes a flow and fails is a `RunError`."""
         whole: dict[str, Any] = {}
-        found = []
+        found: list[Any] = []
         asked = {"text": self.text, "file": self.file, "overrides": overrides, "seed": seed, "series": series}
-        for n in runs:
+        for made, n in enumerate(runs, 1):
             text, status = _native.uml(json.dumps(asked | {"run": n}))
             whole = json.loads(text)
             if status:
                 raise RunError("; ".join(whole["notes"]))
-            found += whole["runs"]
-            if keep is not None:
-                keep(json.dumps(whole["runs"][0]))
-            if progress is not None and progress(len(found)) is False:
+            if keep is None:
+                found += whole["runs"]
+            else:
+                keep(json.dumps(whole["runs"][0], separators=(",", ":")))
+            if progress is not None and progress(made) is False:
                 raise RunError("interrupted")
         return json.dumps(whole | {"runs": found})
 
@@ -135,13 +148,29 @@ class Scenario:
         """The scenario with `like`, defaults and overrides put in, as JSON."""
         return _native.resolve(self.text, self.file, pairs(overrides))
 
+    def describe(self, overrides: Overrides = ()) -> "Described":
+        """What `resolve` gives, and what of it a caller needs before the runs."""
+        resolved, name, notes, (least, _) = _native.describe(self.text, self.file, pairs(overrides))
+        return Described(resolved, name, notes, least)
+
     def notes(self, overrides: Overrides = ()) -> list[str]:
         """What should be known of the scenario, such as a rate that its signal cannot carry."""
-        return list(json.loads(self.resolve(overrides)).get("notes", ()))
+        return self.describe(overrides).notes
 
     def sweep(self, overrides: Overrides = ()) -> list[list[tuple[str, str]]]:
         """The override sets of its `[sweep]` table, one per combination; they follow `overrides`."""
         return _native.sweep(self.text, self.file, pairs(overrides))
+
+
+class Described(NamedTuple):
+    """A scenario before it is run."""
+
+    resolved: str
+    """The scenario with all defaults, as JSON. That of thousands of stations is too large to be read for a name."""
+    name: str
+    notes: list[str]
+    least: int
+    """Bytes of memory that a run needs at least."""
 
 
 def check_runs(runs: int, seed: int | None, jobs: int | None, first_run: int = 0) -> None:

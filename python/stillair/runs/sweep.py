@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from stillair import __version__
 from stillair._native import InputError
@@ -20,7 +20,7 @@ from stillair.runs.kept import Combination, name_of
 from stillair.runs.overrides import Overrides, Value, as_set, mistake, pairs
 from stillair.runs.scenario import Scenario, check_runs
 from stillair.runs.work import Failure, Hear
-from stillair.text import output
+from stillair.text import ends, output
 
 Over = Mapping[str, Sequence[Value] | str] | Sequence[Mapping[str, Value]]
 """Values by key, of which all combinations are run, or the combinations themselves, all of the same keys."""
@@ -83,7 +83,7 @@ class Sweep:
 
     def _combination(self, sets: list[tuple[str, str]]) -> Combination:
         try:
-            resolved = self.scenario.resolve([*self.base, *sets])
+            described = self.scenario.describe([*self.base, *sets])
         except InputError as error:
             if not sets:
                 raise
@@ -93,8 +93,8 @@ class Sweep:
             named.file, named.key = self.scenario.file, error.key
             raise named from None
         # The resolved scenario holds all that decides a run, but for the seed given beside it.
-        what = json.dumps([__version__, resolved, self.runs, self.seed])
-        return Combination(tuple(sets), hashlib.sha256(what.encode()).hexdigest()[:20])
+        what = json.dumps([__version__, described.resolved, self.runs, self.seed])
+        return Combination(tuple(sets), hashlib.sha256(what.encode()).hexdigest()[:20], described.least)
 
     def run(
         self,
@@ -105,7 +105,7 @@ class Sweep:
         shard: Shard | None = None,
         parquet: bool = False,
     ) -> Outcome:
-        """Runs what `folder` does not have yet, and keeps each combination as it is finished.
+        """Runs what `folder` does not have yet, and keeps each run and each combination as it is finished.
 
         `jobs` runs at once on threads of this process, or a combination a task on `executor`. Results do not depend on
         either. One that fails keeps no other from being run.
@@ -122,7 +122,8 @@ class Sweep:
         table = self._data_set(folder, parquet)
         left = {chunk: sum(results[cell] is None for cell in chunk) for chunk in self._chunks(shard)}
         chunk_of = {cell: chunk for chunk in left for cell in chunk}
-        found = self.runs * (len(asked) - len(missing))
+        partly = [self._runs_of(folder, cell) for cell in missing]
+        found = self.runs * (len(asked) - len(missing)) + sum(map(len, partly))
         failures: list[Failure] = []
 
         def ended(cell: int) -> None:
@@ -135,13 +136,18 @@ class Sweep:
             if progress is not None:
                 progress(found + count)
 
-        def done(position: int, text: str) -> None:
+        def made(position: int, run: dict[str, Any]) -> None:
+            if folder is not None and self.runs > 1:
+                with ends.held_back():
+                    kept.add_run(folder / kept.FOLDER, self.combinations[missing[position]].fingerprint, run)
+
+        def done(position: int, data: dict[str, Any]) -> None:
             cell = missing[position]
-            data = json.loads(text)
-            results[cell] = Result(data)
-            if folder is not None:
-                kept.write(folder, self.combinations[cell], data)
-            ended(cell)
+            with ends.held_back():
+                results[cell] = Result(data)
+                if folder is not None:
+                    kept.write(folder, self.combinations[cell], data)
+                ended(cell)
 
         def failed(position: int, why: str) -> None:
             failures.append(Failure(missing[position], why))
@@ -156,12 +162,22 @@ class Sweep:
                 output.prepare(folder / kept.FOLDER)
             sets = [[*self.base, *self.combinations[cell].sets] for cell in missing]
             cells = work.cells(self.scenario, sets, self.seed, self.runs)
-            hear = Hear(finished, done, failed)
+            hear = Hear(finished, made, done, failed)
             if executor is None:
-                work.by_threads(cells, jobs, hear)
+                work.by_threads(cells, partly, [self.combinations[cell].least for cell in missing], jobs, hear)
             else:
                 work.by_executor(cells, executor, hear)
         return Outcome(results, sorted(failures, key=lambda failure: failure.cell))
+
+    def _runs_of(self, folder: Path | None, cell: int) -> dict[int, dict[str, Any]]:
+        """The runs of a combination that is not complete, by number."""
+        if folder is None or self.runs == 1:
+            return {}
+        found = kept.read_runs(folder / kept.FOLDER, self.combinations[cell].fingerprint, self.runs)
+        if len(found) == self.runs:
+            # The engine completes a combination with its last run.
+            found.pop(max(found))
+        return found
 
     def _chunks(self, shard: Shard | None) -> list[range]:
         """The combinations by file of the data set; those of a shard are every so manieth."""
@@ -181,6 +197,13 @@ class Sweep:
         """How many combinations the folder has, of all or of a shard."""
         cells = (cell for chunk in self._chunks(shard) for cell in chunk)
         return sum(kept.read(folder, self.combinations[cell], self.runs) is not None for cell in cells)
+
+    def kept_runs(self, folder: Path, shard: Shard | None = None) -> int:
+        """How many runs of incomplete combinations the folder has, of all or of a shard."""
+        cells = [cell for chunk in self._chunks(shard) for cell in chunk]
+        open_ = [cell for cell in cells if kept.read(folder, self.combinations[cell], self.runs) is None]
+        names = (self.combinations[cell].fingerprint for cell in open_)
+        return sum(len(kept.read_runs(folder / kept.FOLDER, name, self.runs)) for name in names)
 
     def share(self, shard: Shard | None) -> int:
         """How many combinations there are, of all or of a shard."""
@@ -239,12 +262,14 @@ def _table(scenario: Scenario, base: list[tuple[str, str]], over: Over | None) -
         if math.prod(map(len, axes)) > _MOST:
             raise mistake("over", f"found {math.prod(map(len, axes))} combinations, expected at most {_MOST}")
         return [list(sets) for sets in itertools.product(*axes)]
-    cells = [pairs(cell) for cell in over]
+    # A value is one of its key, whatever its form, as in a table of values.
+    cells = [{key: as_set(key, value) for key, value in cell.items()} for cell in over]
     if not cells:
         raise mistake("over", "found no combination, expected at least one")
-    keys = [key for key, _ in cells[0]]
+    keys = list(cells[0])
     for number, cell in enumerate(cells):
-        if sorted(key for key, _ in cell) != sorted(keys):
-            found = ", ".join(key for key, _ in cell) or "nothing"
-            raise mistake(f"over.{number}", f"found {found}, expected each combination to set {', '.join(keys)}")
-    return [[(key, dict(cell)[key]) for key in keys] for cell in cells]
+        lacks = [f"no {key}" for key in keys if key not in cell]
+        differs = lacks + [key for key in cell if key not in cells[0]]
+        if differs:
+            raise mistake(f"over.{number}", f"found {', '.join(differs)}, expected the keys of over.0")
+    return [[(key, cell[key]) for key in keys] for cell in cells]

@@ -1,17 +1,24 @@
 """Cells of a sweep run: by threads of the engine, or by any executor of `concurrent.futures` on whatever machines."""
 
-from collections.abc import Callable, Iterable, Sequence
+import json
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor, Future
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from stillair import _native
 from stillair._native import InputError, RunError
+from stillair.runs import limits
 from stillair.runs.scenario import Scenario, processors
+from stillair.text import ends
 
 IN_FLIGHT = 1_000
 """Cells that an executor has at a time; their results wait in memory until they are kept."""
@@ -40,8 +47,10 @@ class Hear(NamedTuple):
 
     runs: Callable[[int], object]
     """So many runs are finished."""
-    done: Callable[[int, str], object]
-    """The cell at this position is finished; its result as JSON."""
+    made: Callable[[int, dict[str, Any]], object]
+    """A run of the cell at this position is finished. Executors report whole cells only."""
+    done: Callable[[int, dict[str, Any]], object]
+    """The cell at this position is finished; its result."""
     failed: Callable[[int, str], object]
     """The cell at this position failed, and why."""
 
@@ -58,21 +67,158 @@ def cells(scenario: Scenario, variants: Sequence[Sequence[tuple[str, str]]], see
     return [Cell(scenario.text, file, tuple(sets), seed, runs) for sets in variants]
 
 
-def by_threads(work: Sequence[Cell], jobs: int | None, hear: Hear) -> None:
-    """Runs cells of one scenario on threads of this process, `jobs` runs at once."""
-    first = work[0]
-    variants = [list(cell.sets) for cell in work]
-    _native.run_variants(
-        first.text,
-        first.file,
-        variants,
-        first.seed,
-        first.runs,
-        jobs or processors(),
-        hear.runs,
-        hear.done,
-        hear.failed,
-    )
+_SPREAD = 20
+"""A run takes up to so many times the memory that it needs at least."""
+
+
+def by_threads(
+    work: Sequence[Cell],
+    kept: Sequence[Mapping[int, dict[str, Any]]],
+    least: Sequence[int],
+    jobs: int | None,
+    hear: Hear,
+) -> None:
+    """Runs cells of one scenario on this machine, `jobs` runs at once, but for the runs in `kept`, by cell and number.
+
+    `least` has the bytes of memory that a run of each cell needs at least. Cells share threads of this process, unless
+    memory could run out, which would end the process: such a cell has a process of its own, one cell after the other.
+    A cell that cannot fit has failed.
+    """
+    made = [dict(runs) for runs in kept]
+    counts = [len(runs) for runs in kept]
+    jobs, room = jobs or processors(), limits.memory()
+
+    def take(position: int, text: str) -> None:
+        run = json.loads(text)
+        made[position][run["run"]] = run
+        hear.made(position, run)
+        counts[position] += 1
+        hear.runs(sum(counts) - already)
+
+    def done(position: int, head: str) -> None:
+        runs, made[position] = made[position], {}
+        hear.done(position, {**json.loads(head), "runs": [runs[number] for number in sorted(runs)]})
+
+    already = sum(counts)
+    together: list[int] = []
+    alone: list[int] = []
+    for position, need in enumerate(least):
+        if need > room:
+            there = f"there are {limits.size(room)}"
+            hear.failed(position, f"a run needs at least {limits.size(need)} of memory, and {there}")
+        else:
+            (together if need * _SPREAD * jobs <= room // 2 else alone).append(position)
+    if together:
+        first = work[together[0]]
+        _native.run_variants(
+            first.text,
+            first.file,
+            [list(work[position].sets) for position in together],
+            first.seed,
+            first.runs,
+            jobs,
+            [sorted(kept[position]) for position in together],
+            lambda at, text: take(together[at], text),
+            lambda at, head: done(together[at], head),
+            lambda at, why: hear.failed(together[at], why),
+        )
+    for position in alone:
+        side_by_side = max(1, min(jobs, room // (2 * _SPREAD * least[position])))
+        _alone(
+            work[position],
+            sorted(kept[position]),
+            side_by_side,
+            partial(take, position),
+            partial(done, position),
+            partial(hear.failed, position),
+        )
+
+
+def _alone(
+    cell: Cell,
+    kept: Sequence[int],
+    jobs: int,
+    take: Callable[[str], object],
+    done: Callable[[str], object],
+    failed: Callable[[str], object],
+) -> None:
+    """Runs a cell in a process of its own, whose death is the failure of this cell only."""
+    command = [sys.executable, "-m", "stillair.runs.work"]
+    with (
+        tempfile.TemporaryFile() as errors,
+        subprocess.Popen(  # noqa: S603 - this interpreter
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            start_new_session=True,
+            text=True,
+            encoding="utf-8",
+        ) as worker,
+    ):
+        try:
+            assert worker.stdin is not None  # noqa: S101 - pipes, as asked for
+            assert worker.stdout is not None  # noqa: S101
+            with suppress(BrokenPipeError):
+                worker.stdin.write(json.dumps([cell, kept, jobs]) + "\n")
+                worker.stdin.flush()
+            is_over = False
+            for line in worker.stdout:
+                # A line may be cut off by the death of its writer.
+                with suppress(ValueError):
+                    kind, text = json.loads(line)
+                    is_over = kind != "run"
+                    {"run": take, "done": done, "failed": failed}[kind](text)
+            with suppress(BrokenPipeError):
+                worker.stdin.close()
+            status = worker.wait()
+        except BaseException:
+            worker.kill()
+            raise
+        if not is_over:
+            errors.seek(0)
+            failed(_death(status, errors.read().decode(errors="replace")))
+
+
+def _death(status: int, errors: str) -> str:
+    """Why a process died."""
+    if "memory allocation of" in errors or "MemoryError" in errors or status == -signal.SIGKILL:
+        return f"ran out of memory; there are {limits.size(limits.memory())}"
+    if status < 0:
+        return f"its process was ended by {signal.Signals(-status).name}"
+    return f"its process ended with status {status}: {(errors.strip().splitlines() or ['no message'])[-1]}"
+
+
+def _work() -> None:
+    """Such a process: one cell from standard input, its runs to standard output."""
+    fields, kept, jobs = json.loads(sys.stdin.readline())
+    ends.with_parent()
+    with suppress(OSError):
+        # If the machine runs out of memory, the kernel ends this process and not the sweep.
+        Path("/proc/self/oom_score_adj").write_text("1000", encoding="ascii")
+    text, file, sets, seed, runs = fields
+    out = sys.stdout
+
+    def say(kind: str, what: str) -> None:
+        print(json.dumps([kind, what]), file=out, flush=True)
+
+    try:
+        head = _native.run(
+            text,
+            file,
+            [(key, value) for key, value in sets],
+            seed,
+            runs,
+            0,
+            jobs,
+            None,
+            keep=partial(say, "run"),
+            kept=kept,
+        )
+    except (InputError, RunError) as error:
+        say("failed", said(error))
+    else:
+        say("done", head)
 
 
 def by_executor(work: Sequence[Cell], executor: Executor, hear: Hear) -> None:
@@ -120,7 +266,7 @@ def by_executor(work: Sequence[Cell], executor: Executor, hear: Hear) -> None:
                     continue
                 hear.failed(position, said(error))
             else:
-                hear.done(position, text)
+                hear.done(position, json.loads(text))
                 finished += work[position].runs
                 hear.runs(finished)
             submit()
@@ -141,3 +287,7 @@ def said(error: BaseException) -> str:
     if isinstance(error, InputError | RunError):
         return text
     return f"{kind}: {text}" if text else kind
+
+
+if __name__ == "__main__":
+    _work()

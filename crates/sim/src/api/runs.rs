@@ -3,11 +3,11 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use rayon::prelude::*;
 use stillair_model::vocabulary::Seed;
 
 use super::{ApiError, Output, read_to_run_by};
 use crate::run::{RunReport, run_watching};
+use crate::scenario::Scenario;
 use crate::scenario::parts::Parts;
 use crate::scenario::{Folder, Reader};
 
@@ -69,6 +69,37 @@ fn run_watched_by(
     passed: &(dyn Fn(f64) -> bool + Sync),
     finish: &Finish<'_>,
 ) -> Result<String, ApiError> {
+    let all = Mutex::new(Vec::new());
+    let scenario = runs_by(reader, request, &[], passed, &|finished, mut report| {
+        let go_on = finish(finished, &mut report);
+        all.lock().unwrap_or_else(PoisonError::into_inner).push(report);
+        go_on
+    })?;
+    let mut runs = all.into_inner().unwrap_or_else(PoisonError::into_inner);
+    runs.sort_by_key(|run| run.summary.run);
+    Output::new(&scenario, runs).to_json().map_err(ApiError::Run)
+}
+
+/// Like [`run_watched`], but hands over each report instead of holding it, and leaves out the runs whose numbers are in `kept`, a sorted list. Memory
+/// does not grow with the number of runs. The returned JSON object has no runs.
+pub fn run_each(
+    request: &Request,
+    kept: &[u32],
+    passed: &(dyn Fn(f64) -> bool + Sync),
+    finish: &(dyn Fn(u32, RunReport) -> bool + Sync),
+) -> Result<String, ApiError> {
+    let files = Folder::of(&request.file);
+    let scenario = runs_by(&Reader { parts: Parts::none(), files: &files }, request, kept, passed, finish)?;
+    Output::new(&scenario, Vec::new()).to_json().map_err(ApiError::Run)
+}
+
+fn runs_by(
+    reader: &Reader<'_>,
+    request: &Request,
+    kept: &[u32],
+    passed: &(dyn Fn(f64) -> bool + Sync),
+    finish: &(dyn Fn(u32, RunReport) -> bool + Sync),
+) -> Result<Scenario, ApiError> {
     let scenario = read_to_run_by(reader, &request.text, &request.file, &request.overrides)?;
     let first = request.first_run;
     if first.checked_add(request.runs.saturating_sub(1)).is_none() {
@@ -91,18 +122,40 @@ fn run_watched_by(
             return Err("interrupted".to_owned());
         }
         let seed = Seed { seed: request.seed.unwrap_or(scenario.seed), run: u64::from(run) };
-        let mut report = run_watching(&scenario, seed, request.series, threads, STEPS, &step)?;
-        // Counted and told under one lock, so that the numbers come in order.
+        let report = run_watching(&scenario, seed, request.series, threads, STEPS, &step)?;
+        // Counted and passed on under one lock, so that the numbers are in order.
         let mut finished = finished.lock().unwrap_or_else(PoisonError::into_inner);
         *finished += 1;
-        if !finish(*finished, &mut report) {
+        if !finish(*finished, report) {
             stop.store(true, Ordering::Relaxed);
         }
-        Ok(report)
+        Ok(())
     };
-    let numbers = (0..request.runs).into_par_iter().map(|nth| first + nth);
-    let runs: Result<Vec<RunReport>, String> = pool.install(|| numbers.map(one).collect());
-    Output::new(&scenario, runs.map_err(ApiError::Run)?).to_json().map_err(ApiError::Run)
+    // In order, so that a reader of runs by number holds few that are early.
+    let next = AtomicU64::new(0);
+    let ended = pool.broadcast(|_| {
+        loop {
+            let nth = next.fetch_add(1, Ordering::Relaxed);
+            if nth >= u64::from(request.runs) {
+                return Ok(());
+            }
+            let run = first + nth as u32;
+            if kept.binary_search(&run).is_err() {
+                one(run).inspect_err(|_| stop.store(true, Ordering::Relaxed))?;
+            }
+        }
+    });
+    outcome(ended)?;
+    Ok(scenario)
+}
+
+/// The failure of a run, which says more than the runs that were not started because of it.
+pub(crate) fn outcome(ended: Vec<Result<(), String>>) -> Result<(), ApiError> {
+    let failures: Vec<String> = ended.into_iter().filter_map(Result::err).collect();
+    match failures.iter().find(|why| *why != "interrupted").or(failures.first()) {
+        Some(why) => Err(ApiError::Run(why.clone())),
+        None => Ok(()),
+    }
 }
 
 /// Workers for so many runs, `jobs` at a time: no more than there is work for, as each costs its start.
@@ -160,6 +213,24 @@ mod tests {
         });
         assert_eq!(stopped, Err(ApiError::Run("interrupted".to_owned())));
         assert!(begun.into_inner() <= 2);
+    }
+
+    #[test]
+    fn each_run_is_handed_over_and_kept_ones_are_left_out() {
+        let whole = run(&request(4, &[]), &|_, _| true).expect("a good scenario");
+        let seen = Mutex::new(Vec::new());
+        let head = run_each(&request(4, &[]), &[6], &|_| true, &|finished, report| {
+            let text = report.to_json().expect("JSON");
+            seen.lock().expect("no panic").push((finished, report.summary.run, text));
+            true
+        });
+        let head: serde_json::Value = serde_json::from_str(&head.expect("a good scenario")).expect("JSON");
+        assert_eq!((&head["runs"], &head["scenario"]), (&serde_json::json!([]), &"anomaly-udp".into()));
+        let mut seen = seen.into_inner().expect("no panic");
+        assert_eq!(seen.iter().map(|(n, ..)| *n).collect::<Vec<_>>(), [1, 2, 3]);
+        seen.sort_by_key(|(_, run, _)| *run);
+        assert_eq!(seen.iter().map(|(_, run, _)| *run).collect::<Vec<_>>(), [5, 7, 8]);
+        assert!(seen.iter().all(|(.., text)| whole.contains(text)));
     }
 
     #[test]

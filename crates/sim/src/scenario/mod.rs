@@ -11,6 +11,7 @@ mod amount;
 pub mod builder;
 mod contract;
 mod control;
+mod cost;
 mod custom;
 mod decode;
 mod document;

@@ -98,7 +98,9 @@ fn uncharged(key: &str, wifi: &Wifi) -> Option<String> {
 impl Scenario {
     /// A note on the order in which an access point's firmware serves its stations.
     fn turns(&self, key: &str, wifi: &Wifi, ap: InterfaceRef) -> Option<String> {
-        let DriverConfig::Firmware(_, _, firmware) = &wifi.driver else { return None };
+        let (DriverConfig::Firmware(_, _, firmware), Role::Ap) = (&wifi.driver, &wifi.role) else {
+            return None;
+        };
         let media = self.nodes.iter().flat_map(|n| &n.interfaces).map(|i| &i.medium);
         let is_its = |medium: &&Attachment| matches!(medium, Attachment::Wifi(Wifi { role: Role::Station(s), .. }) if s.ap == ap);
         let unsure = !firmware.shares_airtime && media.filter(is_its).nth(1).is_some();
@@ -301,16 +303,18 @@ impl Scenario {
                 device.name, device.width
             ));
         }
-        let media = self.nodes.iter().flat_map(|n| &n.interfaces).map(|i| &i.medium);
-        let links = media.filter_map(|medium| match medium {
-            Attachment::Wifi(Wifi { role: Role::Station(station), .. }) => Some(station),
-            Attachment::Wifi(_) | Attachment::Wired { .. } => None,
-        });
-        let own = |station: &&Station| match &wifi.role {
-            Role::Station(own) => core::ptr::eq(own, *station),
-            Role::Ap => core::ptr::eq(self.wifi_at(station.ap), wifi),
+        let rates: Vec<PhyRate> = match &wifi.role {
+            Role::Station(own) => own.all_rates().collect(),
+            Role::Ap => {
+                let media = self.nodes.iter().flat_map(|n| &n.interfaces).map(|i| &i.medium);
+                let links = media.filter_map(|medium| match medium {
+                    Attachment::Wifi(Wifi { role: Role::Station(station), .. }) => Some(station),
+                    Attachment::Wifi(_) | Attachment::Wired { .. } => None,
+                });
+                let own = |station: &&Station| core::ptr::eq(self.wifi_at(station.ap), wifi);
+                links.filter(own).flat_map(Station::all_rates).collect()
+            }
         };
-        let rates: Vec<PhyRate> = links.filter(own).flat_map(Station::all_rates).collect();
         let most = rates.iter().map(|rate| rate.streams()).max();
         if let Some(most) = most.filter(|&most| most > device.streams) {
             notes.push(format!(

@@ -33,6 +33,9 @@ use host::{jitter, link, wake};
 use path::{errors, rates, traced};
 use qdisc::qdisc;
 
+/// Stands for the nodes in the JSON of a scenario until they are inserted. No name contains it.
+const NODES: &str = "\0nodes";
+
 impl Scenario {
     /// The scenario as one JSON object. Equal scenarios give equal text.
     pub fn resolved(&self) -> String {
@@ -62,6 +65,7 @@ impl Scenario {
             }
             channel
         });
+        let has_ip6 = self.flows.iter().any(|flow| flow.ip == Ip::V6);
         let nodes = self.nodes.iter().map(|n| {
             let mut node = json!({
                 "name": n.name,
@@ -70,7 +74,7 @@ impl Scenario {
                 "wake": wake(n.wake),
                 "jitter": (n.jitter != JitterParams::NONE).then(|| jitter(&n.jitter)),
                 "position_mm": n.position,
-                "interfaces": n.interfaces.iter().map(|i| self.interface(i)).collect::<Vec<_>>(),
+                "interfaces": n.interfaces.iter().map(|i| self.interface(i, has_ip6)).collect::<Vec<_>>(),
             });
             // Only where it is said: what was kept of scenarios without outside hosts stays theirs.
             match n.host {
@@ -101,7 +105,7 @@ impl Scenario {
             "cool_down_ns": self.cool_down.nanos(),
             "seed": self.seed,
             "channels": channels.collect::<Vec<_>>(),
-            "nodes": nodes.collect::<Vec<_>>(),
+            "nodes": NODES,
             "links": links.collect::<Vec<_>>(),
             "record": {
                 "ss_ns": self.record.ss.map(Duration::nanos),
@@ -129,10 +133,12 @@ impl Scenario {
         if !self.live_flows.is_empty() {
             all["live_flows"] = self.live_flows.iter().map(|f| self.flow(f)).collect();
         }
-        all.to_string()
+        // One node at a time: as values, thousands of nodes take ten times as much memory as their text.
+        let nodes = nodes.map(|node| node.to_string()).collect::<Vec<_>>().join(",");
+        all.to_string().replacen(&json!(NODES).to_string(), &format!("[{nodes}]"), 1)
     }
 
-    fn interface(&self, interface: &Interface) -> Value {
+    fn interface(&self, interface: &Interface, has_ip6: bool) -> Value {
         let medium = match &interface.medium {
             Attachment::Wired { link } => json!({ "link": self.links[*link].name }),
             Attachment::Wifi(wifi) => self.wifi(wifi),
@@ -147,7 +153,7 @@ impl Scenario {
             "qdisc": { "mq": interface.qdisc.mq, "config": qdisc(&interface.qdisc.config) },
             "medium": medium,
         });
-        if self.flows.iter().any(|flow| flow.ip == Ip::V6) {
+        if has_ip6 {
             resolved["address6"] = json!(interface.address6.to_string());
         }
         if let Some(ingress) = &interface.ingress {

@@ -10,12 +10,18 @@ use stillair_model::wifi::phy::{Band, PhyRate};
 use stillair_model::wire::WireParams;
 
 use super::decode::distance;
+use super::hearing::Audible;
 use super::notes::{FRAME, WORKS, fastest, lost};
 use super::shaped::shaped;
 use super::{
     Attachment, Channel, Errors, FlowKind, GivenErrors, Interface, InterfaceRef, Link, Node, QdiscSpec,
     Rates, Role, Scenario, Station, Wifi,
 };
+
+/// Radios of a channel up to which the survey has an entry for each pair.
+const MOST_RADIOS: usize = 256;
+/// Groups of radios that hear each other less well, listed for a channel of more radios.
+const MOST_GROUPS: usize = 1000;
 
 impl Scenario {
     /// The survey as one JSON object. Loss rates are of frames of 1,538 bytes. Signal-to-noise ratios refer to the noise in 20 MHz, as in the
@@ -108,7 +114,9 @@ impl Scenario {
         })
     }
 
-    /// A channel with its radios, how each hears each other, and how loud above the noise; none where nothing says how loud.
+    /// A channel with its radios. Up to [`MOST_RADIOS`] of them, `hearing` and `snr_db` have a row for each radio: how the others hear it, and their
+    /// signal-to-noise ratio, `null` if it is not given. With more, both are `null`, and `worse` has the groups of radios that do not hear each other
+    /// clearly.
     fn channel_surveyed(&self, index: usize) -> Value {
         let channel = &self.channels[index];
         let radios: Vec<InterfaceRef> = self
@@ -116,7 +124,8 @@ impl Scenario {
             .filter(|(_, wifi)| wifi.channel == index && wifi.radio.is_none())
             .map(|(at, _)| at)
             .collect();
-        let pairs = channel.audible.pairs();
+        let is_listed = radios.len() <= MOST_RADIOS;
+        let pairs = if is_listed { channel.audible.pairs() } else { Audible::default().pairs() };
         let matrix = |one: &dyn Fn(InterfaceRef, InterfaceRef) -> Value| -> Vec<Vec<Value>> {
             let row = |&a: &InterfaceRef| {
                 radios.iter().map(|&b| if a == b { Value::Null } else { one(a, b) }).collect()
@@ -128,15 +137,31 @@ impl Scenario {
             Hearing::Faint => json!("faint"),
             Hearing::Nothing => json!("nothing"),
         };
-        json!({
+        let mut found = json!({
             "name": channel.name,
             "band_ghz": match channel.band { Band::Ghz2 => 2.4, Band::Ghz5 => 5.0, Band::Ghz6 => 6.0 },
             "width_mhz": channel.width.megahertz(),
             "radios": radios.iter().map(|at| self.interface_name(*at)).collect::<Vec<_>>(),
-            "hearing": matrix(&hearing),
-            "snr_db": matrix(&|a, b| json!(self.ratio(channel, a, b).map(decibels))),
+            "hearing": is_listed.then(|| matrix(&hearing)),
+            "snr_db": is_listed.then(|| matrix(&|a, b| json!(self.ratio(channel, a, b).map(decibels)))),
             "capture": channel.capture.is_some(),
-        })
+        });
+        if !is_listed {
+            found["worse"] = json!(self.worse(&channel.audible));
+        }
+        found
+    }
+
+    /// Groups of radios that do not hear each other clearly, the first [`MOST_GROUPS`] of each kind.
+    fn worse(&self, audible: &Audible) -> Vec<Value> {
+        let kinds = [(Hearing::Faint, "faint"), (Hearing::Nothing, "nothing")];
+        let of = |(how, name): (Hearing, &'static str)| {
+            audible.groups(how).take(MOST_GROUPS).map(move |group| {
+                let radios = group.into_iter().map(|at| self.interface_name(at)).collect::<Vec<_>>();
+                json!({ "hearing": name, "radios": radios })
+            })
+        };
+        kinds.into_iter().flat_map(of).collect()
     }
 
     fn devices(&self) -> impl Iterator<Item = (InterfaceRef, &Wifi)> {

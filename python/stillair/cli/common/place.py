@@ -6,12 +6,13 @@ from pathlib import Path
 from stillair._native import InputError
 from stillair.results import result_folder as results
 
-RUN, SWEEP, REPORT, TUNE = "run", "sweep", "paper", "tune"
+RUN, SWEEP, REPORT, TUNE, COMPARE = "run", "sweep", "paper", "tune", "compare"
 
 _HOLDS: Mapping[str, Sequence[str]] = {
     RUN: ("result.json", results.NEW, "runs"),
     SWEEP: ("sweep.json", "combinations"),
     TUNE: ("tune.json", "runs.jsonl"),
+    COMPARE: ("sides",),
     REPORT: ("report.html", "runs.json"),
 }
 """What each kind has in its folder, by the command that makes it."""

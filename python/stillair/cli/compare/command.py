@@ -8,6 +8,7 @@ import click
 from stillair._native import InputError
 from stillair.cli.common import options
 from stillair.cli.common.progress import runs_progress
+from stillair.text import terminal
 
 _RUNS = 5
 """Enough for an interval that means something."""
@@ -40,6 +41,12 @@ _RUNS = 5
 @options.only
 @click.option("--markdown", is_flag=True, help="Print a table in Markdown.")
 @options.as_json
+@click.option(
+    "--keep",
+    metavar="DIR",
+    type=options.PATH,
+    help="Keep each run in this folder as it finishes; after an interrupt the same command goes on from there.",
+)
 @click.option("-o", "target", metavar="FILE", type=options.PATH, help="Draw a picture: a .svg, .png or .pdf.")
 def compare(
     sides: tuple[str, ...],
@@ -50,6 +57,7 @@ def compare(
     only: tuple[str, ...],
     markdown: bool,
     as_json: bool,
+    keep: Path | None,
     target: Path | None,
 ) -> None:
     """Compare results, scenarios, or settings of one scenario.
@@ -70,8 +78,20 @@ def compare(
     if total == 0 and (runs is not None or seed is not None):
         option = "--seed" if runs is None else "--runs"
         raise InputError(f"{option}: has no effect on results that were kept; it is for scenarios")
-    with runs_progress(max(total, 1), quiet=as_json or total == 0) as watched:
-        made = plans.made(planned, runs or _RUNS, seed, jobs, watched.passed)
+    if keep is not None and total == 0:
+        raise InputError("--keep: has no effect on results that were kept; it is for scenarios")
+    with options.writing(keep):
+        folder = None if keep is None else _folder(keep)
+        try:
+            with runs_progress(max(total, 1), quiet=as_json or total == 0) as watched:
+                made = plans.made(planned, runs or _RUNS, seed, jobs, watched.passed, folder)
+        except KeyboardInterrupt:
+            where = "nothing is kept; --keep names a folder for finished runs"
+            if folder is not None:
+                where = f"finished runs are kept in {keep}; the same command goes on from there"
+            if total:
+                print(f"stillair: {terminal.harmless(where)}", file=sys.stderr)
+            raise
     found = quantities.rows(made, only)
     if not found:
         there = ", ".join(dict.fromkeys(row.quantity.words for row in quantities.rows(made, ())))
@@ -82,3 +102,15 @@ def compare(
         print((shown.as_json if as_json else shown.markdown)(made, found))
     else:
         print(shown.text(made, found, chosen=bool(only)))
+
+
+def _folder(keep: Path) -> Path:
+    """The folder of runs within that of --keep."""
+    from stillair.cli.common import place  # noqa: PLC0415 - only with --keep
+    from stillair.text import output  # noqa: PLC0415
+
+    # Runs are found by everything that they depend on: those of another comparison do no harm.
+    place.check(keep, place.COMPARE, replace=False, grows=True)
+    folder = keep / "sides"
+    output.prepare(folder)
+    return folder

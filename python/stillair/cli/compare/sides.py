@@ -1,5 +1,6 @@
 """What is compared: results that were kept, scenarios, and one scenario with other settings."""
 
+import json
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -55,9 +56,14 @@ def planned(names: Sequence[str], settings: Sequence[str], title_as_it_stands: s
 
 
 def made(
-    sides: Sequence[Planned], runs: int, seed: int | None, jobs: int | None, progress: Callable[[float], object] | None
+    sides: Sequence[Planned],
+    runs: int,
+    seed: int | None,
+    jobs: int | None,
+    progress: Callable[[float], object] | None,
+    keep: Path | None = None,
 ) -> list[Side]:
-    """The results: those that were kept are read, the others are run."""
+    """The results: those that were kept are read, the others are run. Finished runs are kept in the folder `keep`."""
     from stillair.results.result import Result  # noqa: PLC0415 - loaded when there is something to compare
 
     done = 0
@@ -67,10 +73,45 @@ def made(
             found.append(Side(side.title, Result.load(side.kept)))
         elif side.scenario is not None:
             heard = _after(progress, done) if progress else None
-            result = side.scenario.run(runs, seed, jobs, side.overrides, progress=heard, passed=heard)
+            if keep is None:
+                result = side.scenario.run(runs, seed, jobs, side.overrides, progress=heard, passed=heard)
+            else:
+                result = _kept(side.scenario, side.overrides, runs, seed, jobs, heard, keep)
             found.append(Side(side.title, result))
             done += runs
     return found
+
+
+def _kept(
+    scenario: "Scenario",
+    overrides: Sequence[tuple[str, str]],
+    runs: int,
+    seed: int | None,
+    jobs: int | None,
+    heard: Callable[[float], object] | None,
+    folder: Path,
+) -> "Result":
+    """Runs a side, but for the runs that a folder has, and keeps each run there as it finishes."""
+    from stillair.results.result import Result  # noqa: PLC0415 - loaded when there is something to compare
+    from stillair.runs import kept  # noqa: PLC0415
+    from stillair.runs.result_writer import inputs  # noqa: PLC0415
+    from stillair.text import ends  # noqa: PLC0415
+
+    name = inputs(scenario.resolve(overrides), seed)
+    found = kept.read_runs(folder, name, runs)
+    before = len(found)
+
+    def keep(text: str) -> None:
+        run = json.loads(text)
+        with ends.held_back():
+            kept.add_run(folder, name, run)
+            found[run["run"]] = run
+
+    def tell(finished: float) -> object:
+        return heard(before + finished) if heard else None
+
+    head = scenario.run_text(runs, seed, jobs, overrides, 0, tell, False, keep, tell, sorted(found))
+    return Result({**json.loads(head), "runs": [found[number] for number in sorted(found)]})
 
 
 def _after(progress: Callable[[float], object], done: int) -> Callable[[float], object]:

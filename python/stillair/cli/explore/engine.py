@@ -5,28 +5,51 @@ what was asked for.
 """
 
 import contextlib
+import math
+import os
 import sys
+import time
 from typing import IO
 
 from stillair import _native
+from stillair.text import ends
+
+try:
+    import resource
+except ImportError:  # not a Unix
+    resource = None  # type: ignore[assignment]
+
+_GRACE_S = 5.0
+"""Time for the server to end a request first, which it does with a message."""
 
 
 def main() -> None:
     """Answers until standard input ends."""
-    _limit(int(sys.argv[1]))
+    memory, seconds = int(sys.argv[1]), float(sys.argv[2])
+    _limit_memory(memory)
+    # The server ends a request that takes too long, but the server may be killed.
+    ends.with_parent()
     requests, answers = sys.stdin.buffer, sys.stdout.buffer
     while (request := receive(requests)) is not None:
+        _limit_time(seconds)
         good, answer = _native.ask(request.decode())
         send(answers, bytes([0 if good else 1]) + answer)
 
 
-def _limit(memory: int) -> None:
-    try:
-        import resource  # noqa: PLC0415 - not on Windows
-    except ImportError:
+def _limit_memory(memory: int) -> None:
+    if resource is None:
         return
     with contextlib.suppress(ValueError, OSError):
         resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+
+
+def _limit_time(seconds: float) -> None:
+    """Lets the kernel end this process if the next request takes more CPU time than all processors have in its time."""
+    if resource is None:
+        return
+    most = time.process_time() + (seconds + _GRACE_S) * (os.cpu_count() or 1)
+    with contextlib.suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(most), resource.getrlimit(resource.RLIMIT_CPU)[1]))
 
 
 def send(out: IO[bytes], message: bytes) -> None:

@@ -36,8 +36,8 @@ class Gone(Exception):  # noqa: N818 - nobody is told
 
 
 class _Process:
-    def __init__(self, memory: int) -> None:
-        command = [sys.executable, "-m", "stillair.cli.explore.engine", str(memory)]
+    def __init__(self, limits: Limits) -> None:
+        command = [sys.executable, "-m", "stillair.cli.explore.engine", str(limits.memory), str(limits.seconds)]
         self.process = subprocess.Popen(  # noqa: S603 - this interpreter, and a number
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE
         )
@@ -67,7 +67,7 @@ class Engines:
         self._lock = threading.Lock()
         self._waiting = 0
         self._closed = False
-        self._idle = [_Process(limits.memory) for _ in range(limits.at_once + 1)]
+        self._idle = [_Process(limits) for _ in range(limits.at_once + 1)]
 
     def ask(self, request: bytes, goes_on: Callable[[], bool]) -> tuple[bool, bytes]:
         """The answer, and whether it is what was asked for; `goes_on` says whether anybody still waits for it."""
@@ -89,7 +89,7 @@ class Engines:
 
     def _answer(self, request: bytes, goes_on: Callable[[], bool]) -> tuple[bool, bytes]:
         with self._lock:
-            process = self._idle.pop() if self._idle else _Process(self._limits.memory)
+            process = self._idle.pop() if self._idle else _Process(self._limits)
         answers: list[bytes | None] = []
         asker = threading.Thread(target=lambda: answers.append(process.ask(request)), daemon=True)
         asker.start()
@@ -122,7 +122,7 @@ class Engines:
                 if process:
                     process.end()
                 return
-            self._idle.append(process or _Process(self._limits.memory))
+            self._idle.append(process or _Process(self._limits))
 
     def close(self) -> None:
         """Ends all processes that are at nothing."""

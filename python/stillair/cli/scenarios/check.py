@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -156,6 +157,8 @@ def _rate(bps: int | None) -> str:
 def _hearing(channel: Survey) -> str:
     """Who hears whom, each row a radio and what it hears of the others."""
     radios, hearing, snr = channel["radios"], channel["hearing"], channel["snr_db"]
+    if hearing is None:
+        return "\n".join(_groups(radios, channel["worse"]))
     pairs = [(a, b) for a in range(len(radios)) for b in range(a)]
     worse = [(radios[b], radios[a], hearing[a][b]) for a, b in pairs if hearing[a][b] != "clear"]
     known = any(snr[a][b] is not None for a, b in pairs)
@@ -184,6 +187,20 @@ def _hearing(channel: Survey) -> str:
     return "\n".join(lines) or "  Nobody else is there."
 
 
+def _groups(radios: Sequence[str], worse: Sequence[Survey]) -> Iterator[str]:
+    """Who hears whom among so many radios that pairs are not listed."""
+    if not worse:
+        yield "  All hear each other."
+        return
+    yield f"  All {len(radios)} hear each other, but for those below."
+    for group in worse[:_MOST_ROWS]:
+        names = group["radios"]
+        shown = " and ".join(names) if len(names) == 2 else f"{names[0]} to {names[-1]} ({len(names)} radios)"
+        yield f"  {shown}: {_WORDS[group['hearing']]}"
+    if len(worse) > _MOST_ROWS:
+        yield "  ... and more; --json has the first 1,000 groups"
+
+
 _WORDS = {"faint": "sense each other without understanding", "nothing": "do not hear each other"}
 
 
@@ -195,8 +212,9 @@ def _heard(how: str, snr: float | None) -> str:
 def _rates(paths: Sequence[Survey]) -> str:
     rows = []
     nodes = [path["station"].partition(".")[0] for path in paths]
+    counts = Counter(nodes)
     for path, node in zip(paths, nodes, strict=True):
-        name = node if nodes.count(node) == 1 else path["station"]
+        name = node if counts[node] == 1 else path["station"]
         ways = (
             [("both ways", path["down"])]
             if path["down"] == path["up"]

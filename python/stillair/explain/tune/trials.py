@@ -4,7 +4,7 @@ import hashlib
 import json
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,6 +14,7 @@ from stillair.explain.tune.goal import Counted, Measured
 from stillair.explain.tune.parts import Sets
 from stillair.results.report import Run
 from stillair.runs.scenario import Scenario, processors
+from stillair.text import ends
 
 FILE = "runs.jsonl"
 
@@ -101,12 +102,17 @@ class Runs:
             if isinstance(key, str) and key not in self._known:
                 new.setdefault(key, job)
         with ThreadPoolExecutor(self._jobs) as pool:
+            made = {pool.submit(self._run, job): key for key, job in new.items()}
             try:
-                for key, outcome in zip(new, pool.map(self._run, new.values()), strict=True):
-                    self._keep(key, outcome)
+                for one in as_completed(made):
+                    with ends.held_back():
+                        self._keep(made[one], one.result())
             except BaseException:
-                # Who interrupts waits for the runs that have begun, and for no others.
+                # An interrupt waits for the runs that have begun, which are kept, and starts no others.
                 pool.shutdown(cancel_futures=True)
+                for one, key in made.items():
+                    if key not in self._known and not one.cancelled() and one.exception() is None:
+                        self._keep(key, one.result())
                 raise
         # What is kept counts as what is made, so that both lead to the same.
         self.made += len({key for key in keys if isinstance(key, str)})

@@ -6,7 +6,7 @@ use super::cells::Layer;
 use super::resource::{IDLE, NOBODY, SERVES, Whose, kind};
 use super::socket::{InSocket, Writer};
 use super::track::Holds;
-use super::walk::{State, Waits, Walk};
+use super::walk::{State, Stay, Waits, Walk};
 use super::{QUEUES, RADIO_QUEUES, Sojourn};
 
 /// The socket whose data a packet carries, and the number behind the last byte.
@@ -27,7 +27,7 @@ impl Sojourn {
     fn place(&mut self, p: Pkt) -> &mut Option<Walk> {
         let slot = p.slot();
         if self.walks.len() <= slot {
-            self.walks.resize(slot + 1, None);
+            self.walks.resize_with(slot + 1, || None);
         }
         &mut self.walks[slot]
     }
@@ -52,10 +52,8 @@ impl Sojourn {
         if hot.t_sent != now {
             self.trouble(now, "comes from nowhere", p);
         }
-        let stays = self.place(p).take().map(|old| old.stays).or_else(|| self.spare.pop());
-        let mut stays = stays.unwrap_or_default();
+        let stays = self.place(p).take().map_or_else(|| self.spare.take(), |old| emptied(old.stays));
         let socket = self.in_socket(now, packets, p);
-        stays.clear();
         let (whose, waits) = (Whose { flow: hot.flow.0, station: NOBODY }, Waits::Time);
         let walk =
             Walk { pkt: p, state: State::Up, began, since: began, whose, waits, hop: None, stays, socket };
@@ -135,12 +133,15 @@ impl Sojourn {
                 if self.is_skipped(from) {
                     return self.skip(to);
                 }
-                let Some(walk) = self.walks.get(from.slot()).and_then(Option::as_ref) else { return };
-                if walk.pkt == from {
-                    let mut copy = walk.clone();
-                    copy.pkt = to;
-                    *self.place(to) = Some(copy);
-                }
+                // A segment of a split packet ends as a packet of its own, so its list comes from the pool too.
+                let mut stays =
+                    self.place(to).take().map_or_else(|| self.spare.take(), |old| emptied(old.stays));
+                let walk =
+                    self.walks.get(from.slot()).and_then(Option::as_ref).filter(|walk| walk.pkt == from);
+                let Some(walk) = walk else { return self.spare.put(stays) };
+                stays.extend_from_slice(&walk.stays);
+                let copy = walk.copy(to, stays);
+                *self.place(to) = Some(copy);
             }
             Step::WireChanged { from } => {
                 let wire = self.wire_of(from.index());
@@ -296,6 +297,11 @@ impl Sojourn {
             }
         }
     }
+}
+
+fn emptied(mut stays: Vec<Stay>) -> Vec<Stay> {
+    stays.clear();
+    stays
 }
 
 /// Whether packet `n` is one of the one in `every` that are followed. Multiples of the golden ratio spread evenly and share no period with packets, which

@@ -5,6 +5,7 @@
 mod cells;
 mod follow;
 mod parts;
+mod pool;
 mod report;
 mod resource;
 mod socket;
@@ -23,6 +24,7 @@ use stillair_model::vocabulary::{
 use super::Direction;
 use cells::Few;
 use parts::{Parts, SlowStay, Slowest};
+use pool::Pool;
 use resource::Resource;
 use socket::Writer;
 use track::Holds;
@@ -73,8 +75,8 @@ pub struct Sojourn {
     ended: Vec<u64>,
     /// By socket.
     writers: Vec<Writer>,
-    /// Stretches of packets that are over, kept to be used again.
-    spare: Vec<Vec<Stay>>,
+    /// Lists of stays of packets that have ended.
+    spare: Pool<Stay>,
     until_forget: u32,
     parts: Parts,
     /// The cells of the packet at hand.
@@ -115,7 +117,7 @@ impl Sojourn {
             sleeps,
             ended: Vec::new(),
             writers: Vec::new(),
-            spare: Vec::new(),
+            spare: Pool::default(),
             until_forget: FORGET,
             parts,
             few: Few::default(),
@@ -172,7 +174,7 @@ impl Sojourn {
         // Of packets that were dropped, consumed or merged nobody tells.
         for walk in &mut self.walks {
             if let Some(gone) = walk.take_if(|w| !packets.is_alive(w.pkt)) {
-                self.spare.push(gone.stays);
+                self.spare.put(gone.stays);
             }
         }
         let oldest = self.walks.iter().flatten().map(|w| w.began).min().unwrap_or(now.nanos());
@@ -218,7 +220,7 @@ impl Sojourn {
             cells.add_to(self.last.insert(Cells::default()));
         }
         self.few = cells;
-        self.spare.push(walk.stays);
+        self.spare.put(walk.stays);
         // Not before this packet's stays have been asked for.
         self.passes(now, packets);
     }

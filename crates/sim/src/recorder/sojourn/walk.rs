@@ -53,7 +53,7 @@ pub(super) enum State {
 }
 
 /// A packet under way.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct Walk {
     pub(super) pkt: Pkt,
     pub(super) state: State,
@@ -72,6 +72,12 @@ pub(super) struct Walk {
 }
 
 impl Walk {
+    /// The same for a copy of the packet, with `stays` as its list.
+    pub(super) fn copy(&self, pkt: Pkt, stays: Vec<Stay>) -> Self {
+        let Self { state, began, since, whose, waits, hop, socket, .. } = *self;
+        Self { pkt, state, began, since, whose, waits, hop, stays, socket }
+    }
+
     /// It has been in a layer from then until then.
     #[inline]
     pub(super) fn stay(&mut self, layer: Layer, from: u64, until: u64, waits: Waits) {
