@@ -113,6 +113,7 @@ impl WifiDev {
                 return;
             }
             self.open_session(now, tid, hw);
+            self.tx.note_withheld(now, tid, ctx);
         }
         self.driver.take(now, p, tid, &mut self.tx, hw, ctx);
     }
@@ -167,6 +168,7 @@ impl WifiDev {
                     self.expect(now, header.peer);
                 }
                 woken = self.data_status(now, &mut ppdu, hw, ctx);
+                self.tx.note_withheld(now, TidIndex::new(header.peer, header.tid), ctx);
             }
             Content::Bar { start } if !ppdu.acknowledged => {
                 self.tx.tids[TidIndex::new(header.peer, header.tid).index()].bar_lost(start)
@@ -254,6 +256,7 @@ impl WifiDev {
                     // linux: net/mac80211/agg-tx.c ieee80211_process_addba_resp (6.12) - what is granted, within one's own limit.
                     let frames = frames.min(self.tx.peers[peer.index()].windows.asks);
                     self.tx.tids[tid.index()].open(frames);
+                    self.tx.note_withheld(now, tid, ctx);
                     self.driver.schedule(now, tid);
                     self.driver.fill(now, tid.ac(), &mut self.tx, hw, ctx);
                 }
@@ -350,7 +353,9 @@ impl WifiDev {
             } else {
                 let tid = TidIndex((part - rx.len()) as u32);
                 let next = tx.session_is_due(now, tid, hw);
-                for part in [Some(tid), next].into_iter().flatten().map(|tid| rx.len() + tid.index()) {
+                for tid in [Some(tid), next].into_iter().flatten() {
+                    tx.note_withheld(now, tid, ctx);
+                    let part = rx.len() + tid.index();
                     let at = deadline(rx, tx, held_back.as_ref(), part);
                     at.into_iter().for_each(|at| deadlines.note(part, at));
                 }
