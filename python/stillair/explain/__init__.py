@@ -5,9 +5,13 @@ What is said comes from packets that were followed (`[record] sojourn`); what wo
     answers   questions that people ask, each answered by runs
     tune      which settings are best, searched
     page      the page of text
+    advice    the part of the page about changes that were run
     tried     changes, run with the same seeds
+    moved     effects of a change on each flow, and the verdict
+    mine      hosts that the user controls
     changes   what might be changed, by finding
     findings  the causes of late packets, the largest first
+    losses    packets that an application never gets
     air       who has the air for how little, and what hidden stations cost
     shaping   cake before an access line: what is there, and the keys for another rate
     access    lines to the Internet, their shapers, and what is on which side

@@ -35,6 +35,41 @@ def slow_station(run: Run) -> str:
     return ""
 
 
+_STARVED = 0.5
+"""A station is starved if it gets less than this part of an equal share of the airtime."""
+
+
+def is_starved(station: str, ap: str, run: Run, resolved: Resolved) -> bool:
+    """Returns true if an access point's round robin skips a station, which gets little airtime for it.
+
+    That is ath9k of Linux 4.10 (`fq_mac` with `since = "linux-4.10"`): a station whose turn finds the hardware queue
+    full loses its turn. A fast station fills the queue again and again.
+    """
+    shares = {name: of["airtime_share"] for name, of in run.get("stations", {}).items() if of.get("airtime_share")}
+    if shares.get(station, 0.0) >= _STARVED / max(1, len(shares)) or len(shares) < 2:
+        return False
+    return loses_turn(ap, resolved)
+
+
+def loses_turn(ap: str, resolved: Resolved) -> bool:
+    """Returns true if a station loses its turn at an access point whose hardware queue is full."""
+    node, _, name = ap.partition(".")
+    interfaces = (one for of in resolved["nodes"] if of["name"] == node for one in of["interfaces"])
+    drivers = (one["medium"].get("driver") for one in interfaces if one["name"] == name)
+    return any(isinstance(of, Mapping) and of.get("scheduler") == "round_robin_loses_turn" for of in drivers)
+
+
+def starved(run: Run, resolved: Resolved) -> dict[str, str]:
+    """Stations that an access point's round robin skips, each with that access point's interface."""
+    found = {}
+    for node in resolved["nodes"]:
+        for interface in node["interfaces"]:
+            ap = interface["medium"].get("role", {}).get("ap")
+            if ap and is_starved(node["name"], ap, run, resolved):
+                found[node["name"]] = ap
+    return found
+
+
 def hidden(run: Run) -> bool:
     """Whether senders began amid frames that they do not hear, and frames overlap for it."""
     begun = sum(losses.get("begun_amid", 0) for losses in run.get("losses", {}).values())

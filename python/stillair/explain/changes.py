@@ -175,6 +175,19 @@ def _fair(_: Finding, resolved: Resolved) -> Iterator[Change]:
         yield Change(f"access points: scheme {scheme}, airtime shared among stations", sets)
 
 
+def _turns(finding: Finding, resolved: Resolved) -> Iterator[Change]:
+    """Against a round robin in which stations lose their turns: airtime fairness, or the rules of the next kernel."""
+    place = finding.place
+    words = f"{place}: scheme airtime, Linux 4.11's airtime fairness"
+    yield Change(words, _scheme(place, "airtime", _medium(place, resolved)), action=_NEWER)
+    words = f"{place}: round robin of Linux 4.11, in which stations keep their turns"
+    table = '{kind="fq_mac",since="linux-4.11"}'
+    yield Change(words, [(_key(place, "scheme"), table)], action=_NEWER)
+
+
+_NEWER = "a newer kernel on the access point: airtime fairness is on by default since Linux 4.11"
+
+
 def _rates(finding: Finding, resolved: Resolved) -> Iterator[Change]:
     places = [p for p in _wlans(resolved, "station") if not finding.place or p.split(".")[0] == finding.place]
     roles = {place: _medium(place, resolved)["role"] for place in places}
@@ -299,6 +312,7 @@ _MAKERS: Mapping[str, Callable[[Finding, Resolved], Iterator[Change]]] = {
     "reorder": _rates,
     "slow-station": _fair,
     "others": _fair,
+    "starved": _turns,
     "retries": _rates,
     "hidden": _rts,
     "beacons": _beacons,

@@ -22,8 +22,15 @@ _BY_CAUSE = {
     "pacing": "pacing",
     "missing": "reorder",
     "wake": "wake",
+    "send_buffer": "send-buffer",
 }
 """Causes that are findings by themselves, whatever the layer."""
+
+_AT_HOST = {"block_ack_session": "session", "block_ack_window": "ba-window"}
+"""Causes that the sending device is responsible for; their place is the interface."""
+
+UNEXPLAINED = "unexplained"
+"""A device holds packets while the channel is idle, and no other cause is known."""
 
 _SOCKET = {"window": "window", "peer_window": "window", "small_queues": "small-queues", "pacing": "pacing"}
 _ALONE = 0.25
@@ -39,7 +46,14 @@ _BELOW_MS = 20.0
 _PRICE_MS = 30.0
 """Packets that wait no longer for a shaper's rate are what it is there for: in the modem they would wait longer."""
 
-_WAITS = ("bloat", "shaper", "emulated", "shaper-above", "tsq", "others", "slow-station", "pacing")
+_COVERED = 0.5
+"""Share of p95 that named causes and the path have to explain."""
+
+_FAR = 2.0
+_FAR_MS = 20.0
+"""A p95 is far above its p50, or above the path's own delay, if it is so many times longer and by so many ms."""
+
+_WAITS = ("bloat", "shaper", "emulated", "shaper-above", "tsq", "others", "slow-station", "pacing", "starved")
 _SHORT_MS = 10.0
 """Packets that wait for each other no longer than this are no fault: CoDel's target is 5 ms, and its queue twice that
 while a flow starts."""
@@ -118,6 +132,29 @@ class Subject(NamedTuple):
     spikes: Spikes | None = None
 
     @property
+    def path_ms(self) -> float:
+        """The path's own delay at p95: wires, the frame's own exchange, and access to an idle channel."""
+        return path_ms(self.late)
+
+    @property
+    def named_ms(self) -> float:
+        """Part of p95 that named causes and the path explain, in ms."""
+        named = sum(one.ms for one in self.findings if one.kind not in (UNEXPLAINED, *_SOCKET.values()))
+        return min(self.late.delay_ms, named + self.path_ms)
+
+    @property
+    def is_covered(self) -> bool:
+        """Returns true if named causes and the path explain at least half of p95."""
+        return self.named_ms >= _COVERED * self.late.delay_ms
+
+    @property
+    def is_far(self) -> bool:
+        """Returns true if p95 is far above its p50, or above the path's own delay and the price of a shaper."""
+        price = sum(one.ms for one in self.findings if one.kind == "price")
+        usual = max(self.delays.around(50.0).delay_ms, self.path_ms + price)
+        return self.late.delay_ms > max(_FAR * usual, usual + _FAR_MS)
+
+    @property
     def faults(self) -> list[Finding]:
         """Findings but for what a network that works has."""
         return [one for one in self.findings if not one.slight]
@@ -147,6 +184,22 @@ def main(runs: Sequence[Run], resolved: Resolved) -> Finding | None:
 def worst(found: Sequence[Subject]) -> Subject | None:
     """The one with the largest fault; none if nothing is wrong."""
     return max((one for one in found if one.faults), key=lambda one: one.faults[0].ms, default=None)
+
+
+def unclear(found: Sequence[Subject]) -> Subject | None:
+    """Without a fault: the subject with a p95 far above its usual delay, or without a cause; `None` if all is well."""
+    odd = (one for one in found if one.is_far or (not one.is_covered and one.late.delay_ms - one.named_ms > _SHORT_MS))
+    return max(odd, key=lambda one: one.late.delay_ms - one.named_ms, default=None)
+
+
+def path_ms(late: Around) -> float:
+    """The path's own part of a delay: wires, the frame's own exchange, and access to an idle channel."""
+    access = ("backoff", "idle")
+    return sum(
+        ms
+        for (layer, cause), ms in late.parts_ms.items()
+        if layer in ("wire", "air") or (layer == "contention" and cause in access)
+    )
 
 
 def most_spiked(found: Sequence[Subject]) -> Subject | None:
@@ -251,9 +304,13 @@ def _network(delays: Delays, late: Around, run: Run, resolved: Resolved) -> list
     busy = {layer: _busy(late, layer) for layer in (*_QUEUES, "contention")}
     slow = air.slow_station(run)
     for (layer, cause), ms in late.parts_ms.items():
-        if layer == "socket":
+        if layer == "socket" and cause != "send_buffer":
             continue
-        if cause in _BY_CAUSE:
+        if cause in _AT_HOST:
+            found.append(((_AT_HOST[cause], _fullest(late, layer)), ms))
+        elif cause == "idle" and layer in _QUEUES:
+            found.append((_idle(late, layer, resolved), ms))
+        elif cause in _BY_CAUSE:
             found.append(((_BY_CAUSE[cause], ""), ms))
         elif cause == "shaper":
             found.append((_held(late, ms, resolved), ms))
@@ -264,8 +321,7 @@ def _network(delays: Delays, late: Around, run: Run, resolved: Resolved) -> list
             share = ms / busy[layer] if busy.get(layer) else 0.0
             overhead = share * sum(late.parts_ms.get((layer, idle), 0.0) for idle in ("backoff", "slow_rate"))
             if cause == "others" and _on_air(late, layer, resolved):
-                of = ("slow-station", slow) if slow not in ("", delays.name) else ("others", "")
-                found.append((of, ms + overhead))
+                found.append((_of_others(delays, late, layer, run, resolved, slow), ms + overhead))
             elif layer in _QUEUES:
                 found.append((_queue(delays, late, layer, run, slow), ms + overhead))
         elif cause == "failed":
@@ -273,6 +329,26 @@ def _network(delays: Delays, late: Around, run: Run, resolved: Resolved) -> list
             overhead = share * late.parts_ms.get((layer, "backoff"), 0.0)
             found.append((_failed(delays, layer, run, resolved), ms + overhead))
     return found
+
+
+def _of_others(delays: Delays, late: Around, layer: str, run: Run, resolved: Resolved, slow: str) -> tuple[str, str]:
+    """Why packets wait while other stations send."""
+    if slow not in ("", delays.name):
+        return ("slow-station", slow)
+    place = _fullest(late, layer)
+    if layer == "driver" and air.is_starved(delays.name, place, run, resolved):
+        return ("starved", place)
+    return ("others", "")
+
+
+def _idle(late: Around, layer: str, resolved: Resolved) -> tuple[str, str]:
+    """What holds packets while their resource is idle: firmware, late transmit reports, or an unknown cause."""
+    place = _fullest(late, layer)
+    if layer == "hardware" and _is_wifi(place, resolved):
+        return ("firmware", place)
+    if layer == "qdisc":
+        return ("reports", place)
+    return (UNEXPLAINED, place)
 
 
 def _busy(late: Around, layer: str) -> float:

@@ -1,37 +1,48 @@
-"""The page of text: what is late, why, who has the air, what limits throughput, and what would change it."""
+"""The page of text: losses, late packets and their causes, use of the air, limits of throughput, and changes."""
 
-import shlex
 import textwrap
-import tomllib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from stillair.explain import changes, findings
+from stillair.explain import advice, air, findings, losses
+from stillair.explain.advice import head as _head
+from stillair.explain.advice import ms as _ms
 from stillair.explain.findings import Finding, Spikes, Subject
-from stillair.explain.tried import SEEDS, Refused, Tried
+from stillair.explain.losses import Lost
+from stillair.explain.tried import Refused, Tried
 from stillair.results import sojourn
 from stillair.results.sojourn import Around
 from stillair.text.terminal import WIDTH
 
 Run = Mapping[str, Any]
 
+Resolved = Mapping[str, Any]
+
 _WORDS = {
     "slow-station": "waits while a slow station takes most of the airtime",
-    "tsq": "the host's TCP has too much of its data below its socket: small queues are too large, or off",
-    "shaper-above": "waits below a shaper that is set at what the link carries, or above",
+    "starved": "the access point skips this station: in the round robin of Linux 4.10 a station that finds the hardware"
+    " queue full loses its turn",
+    "tsq": "too much TCP data below the socket: the TCP small queues limit is too high, or off",
+    "shaper-above": "waits below a shaper whose rate is the line's rate, or higher",
     "others": "waits while other stations send",
-    "retries": "tries on the air fail",
-    "hidden": "stations that do not hear each other collide",
+    "retries": "failed transmissions and retries",
+    "hidden": "collisions of stations that do not hear each other",
     "beacons": "beacons and management frames take the airtime",
+    "session": "frames are held while a Block Ack session is negotiated (ADDBA)",
+    "ba-window": "the Block Ack window is full, the channel idle: a frame at its start is not acknowledged",
+    "firmware": "firmware or a USB device holds frames while the channel is idle",
+    "reports": "waits for late transmit reports of the device (interrupt, NAPI, USB)",
+    "unexplained": "unexplained: the device holds packets while the channel is idle",
+    "send-buffer": "datagrams wait for room in the sender's socket",
     "power-save": "the station sleeps",
     "scan": "the station is on other channels, scanning",
     "ap-scan": "the access point is on other channels, scanning",
     "neighbour": "a neighbouring network sends",
-    "interference": "interference that is no Wi-Fi",
-    "reorder": "frames wait for one before them that is tried again",
-    "wake": "the receiving host hears late of what has come",
+    "interference": "interference that is not Wi-Fi",
+    "reorder": "waits in the reorder buffer for an earlier frame",
+    "wake": "the receiving host gets packets late (interrupt coalescing, NAPI, CPU)",
     "pacing": "pacing holds packets back",
-    "price": "the shaper holds packets back, as it should: this is its price",
+    "price": "the shaper holds packets back, as intended: the price of an empty modem buffer",
     "emulated": "an emulated delay (netem) holds packets back",
     "shaper": "a shaper holds packets back for long: its rate is low, or its queue is too long",
     "window": "the window is too small for the path",
@@ -40,7 +51,6 @@ _WORDS = {
 _PERCENTILES = (50.0, 95.0, 99.0)
 _LARGEST = 3
 _MOST_SUBJECTS = 8
-_DIRECTIONS = {"down": "packets to", "up": "packets from", "round_trip": "round trips of", "": "packets of"}
 _LAYERS = {
     "qdisc": "in the queueing discipline",
     "modem": "in the modem's buffer, or in its peer's at the provider",
@@ -55,40 +65,58 @@ _LAYERS = {
 }
 
 
-def text(scenario: str, runs: Sequence[Run], found: Sequence[Subject], tried: Sequence[Tried | Refused] | None) -> str:
-    """The page, in lines of 80 columns. `tried` is none if nothing was tried."""
-    return "\n".join(_narrow(_lines(scenario, runs, found, tried)))
+def text(
+    scenario: str,
+    runs: Sequence[Run],
+    found: Sequence[Subject],
+    tried: Sequence[Tried | Refused] | None,
+    resolved: Resolved,
+    left_out: str = "",
+) -> str:
+    """The page in 80 columns. `tried` is `None` if nothing was tried; `left_out` says what was not allowed."""
+    return "\n".join(_narrow(_lines(scenario, runs, found, tried, resolved, left_out)))
 
 
 def _lines(
-    scenario: str, runs: Sequence[Run], found: Sequence[Subject], tried: Sequence[Tried | Refused] | None
+    scenario: str,
+    runs: Sequence[Run],
+    found: Sequence[Subject],
+    tried: Sequence[Tried | Refused] | None,
+    resolved: Resolved,
+    left_out: str,
 ) -> Iterator[str]:
     yield f"{scenario}: where the time of packets goes ({len(runs)} run{'s' if len(runs) > 1 else ''})"
     yield ""
     dead = _dead(runs)
+    lost = [one for one in losses.found(runs, resolved) if one.name not in dead]
     if dead:
         yield f"Nothing arrives of {', '.join(dead)}: 'stillair check' says which rates work."
+    if lost:
+        yield losses.headline(lost)
     if not found:
         yield "No packet was delivered that was followed: nothing else to explain."
         return
     worst = findings.worst(found)
-    yield _main(worst) if worst else "Of what arrives nothing is late." if dead else _healthy(found)
+    yield _main(worst) if worst else _without(found, dead, lost)
+    if lost:
+        yield ""
+        yield from losses.lines(lost, len(runs))
     shown = found[:_MOST_SUBJECTS]
     for subject in shown:
         yield ""
         yield from _subject(subject)
     if len(found) > _MOST_SUBJECTS:
         yield ""
-        yield f"{len(found) - _MOST_SUBJECTS} more are less late than these."
+        yield f"{len(found) - _MOST_SUBJECTS} more groups of packets are less late than these."
     yield ""
     told = ((subject, subject.delays.around(percentile)) for subject in shown for percentile in _PERCENTILES)
     layers = {layer for subject, around in told for layer in _layers(subject, around)}
     yield "Where: " + "; ".join(f"{layer}: {words}" for layer, words in _LAYERS.items() if layer in layers) + "."
-    yield from _air(runs)
+    yield from _air(runs, resolved)
     yield from _throughput(runs)
     if worst:
         yield ""
-        yield from _tried(tried, worst, len(runs))
+        yield from advice.lines(tried, worst, len(runs), left_out)
 
 
 def _main(subject: Subject) -> str:
@@ -96,7 +124,27 @@ def _main(subject: Subject) -> str:
     delay = f"{_ms(subject.late.delay_ms)} ms, p95 of {_head(subject)}"
     if first.ms > subject.late.delay_ms:
         return f"Main cause: {sentence(first)}: {_ms(first.ms)} ms in the socket, before {delay}."
-    return f"Main cause: {sentence(first)}: {_ms(first.ms)} of {delay}."
+    return f"Main cause: {sentence(first)}: {_ms(first.ms)} of {delay}.{_uncovered(subject)}"
+
+
+def _uncovered(subject: Subject) -> str:
+    """A sentence if named causes explain less than half of p95."""
+    if subject.is_covered:
+        return ""
+    return f" Named causes cover only {_ms(subject.named_ms)} of these {_ms(subject.late.delay_ms)} ms."
+
+
+def _without(found: Sequence[Subject], dead: Sequence[str], lost: Sequence[Lost]) -> str:
+    """The main line if no cause of late packets is a fault."""
+    odd = findings.unclear(found)
+    if odd is not None:
+        first = f" The largest is: {sentence(odd.findings[0])}, {_ms(odd.findings[0].ms)} ms." if odd.findings else ""
+        return (
+            f"No cause stands out, but p95 of {_head(odd)} is {_ms(odd.late.delay_ms)} ms; p50 is"
+            f" {_ms(odd.delays.around(50.0).delay_ms)} ms, and the path itself takes {_ms(odd.path_ms)} ms."
+            f"{_uncovered(odd)}{first}"
+        )
+    return "Packets that arrive are not late." if dead or lost else _healthy(found)
 
 
 def _dead(runs: Sequence[Run]) -> list[str]:
@@ -110,19 +158,14 @@ def _dead(runs: Sequence[Run]) -> list[str]:
     return sorted((flows - came) | (pings - answered))
 
 
-def _ms(value: float) -> str:
-    """Three digits, and all before the point."""
-    return f"{value:.3g}" if abs(value) < 999.5 else f"{value:.0f}"
-
-
 def _healthy(found: Sequence[Subject]) -> str:
     first = next((one for one in found if one.findings), None)
-    little = "late packets (p95) wait for nothing that takes more than 1 % of their delay."
+    little = "no cause takes more than 1 % of the delay of late packets (p95)."
     if first is not None:
         most = first.findings[0]
         little = (
-            "queues and other stations cost late packets (p95) little."
-            f" The most is {_ms(most.ms)} of {_ms(first.late.delay_ms)} ms, {_head(first)}: {sentence(most)}."
+            "queues and other stations delay late packets (p95) little."
+            f" The largest cause is {_ms(most.ms)} of {_ms(first.late.delay_ms)} ms, {_head(first)}: {sentence(most)}."
         )
     spiked = findings.most_spiked(found)
     if spiked is None or spiked.spikes is None:
@@ -152,10 +195,10 @@ def _spikes(spikes: Spikes) -> str:
 
 
 def _narrow(lines: Iterable[str]) -> Iterator[str]:
-    """Lines of 80 columns; what is to be pasted stays whole."""
+    """Lines of 80 columns. Lines for the command line stay whole."""
     for line in lines:
         start = len(line) - len(line.lstrip())
-        if len(line) <= WIDTH or line.startswith(_PASTED):
+        if len(line) <= WIDTH or line.startswith(advice.PASTED):
             yield line
             continue
         wrapper = textwrap.TextWrapper(WIDTH, subsequent_indent=" " * (start + 2))
@@ -209,10 +252,6 @@ _NAMED = 2
 """Flows of a queue that are named."""
 
 
-def _head(subject: Subject) -> str:
-    return f"{_DIRECTIONS[subject.delays.way]} {subject.delays.name}"
-
-
 def _share(finding: Finding) -> str:
     return "in the socket" if finding.part > 1 else f"{100 * finding.part:.0f} % of p95"
 
@@ -257,7 +296,7 @@ _USES = {
 """In the words of those who did not define them; the others are plain."""
 
 
-def _air(runs: Sequence[Run]) -> Iterator[str]:
+def _air(runs: Sequence[Run], resolved: Resolved) -> Iterator[str]:
     run = runs[0]
     for channel, uses in run.get("air", {}).items():
         whole = sum(uses.values()) or 1
@@ -268,6 +307,13 @@ def _air(runs: Sequence[Run]) -> Iterator[str]:
     if shares:
         ordered = sorted(shares.items(), key=lambda one: -one[1])[:6]
         yield "Airtime by station: " + ", ".join(f"{name} {100 * share:.0f} %" for name, share in ordered)
+    for name, place in air.starved(run, resolved).items():
+        yield (
+            f"{name} gets {100 * shares.get(name, 0.0):.0f} % of the airtime because {place} shares turns, not airtime."
+            " In ath9k's round robin of Linux 4.10 (fq_mac), a station whose turn finds the hardware queue full loses"
+            " its turn, and the faster station fills the queue again. Since 4.11, stations keep their turns, and"
+            " airtime fairness is the default (scheme airtime)."
+        )
 
 
 def _throughput(runs: Sequence[Run]) -> Iterator[str]:
@@ -281,8 +327,8 @@ def _throughput(runs: Sequence[Run]) -> Iterator[str]:
             cause, ns = max(waits.items(), key=lambda one: one[1])
             flow = runs[0].get("flows", {}).get(delays.name, {})
             rate = f" at {flow['goodput_mbps']:.3g} Mbit/s" if "goodput_mbps" in flow else ""
-            part = f"{100 * ns / whole:.0f} % of the time that data waits in its socket"
-            yield f"{delays.name}{rate} waits most for {_LIMITS[cause]} ({part})"
+            part = f"{100 * ns / whole:.0f} % of its time in the socket"
+            yield f"{delays.name}{rate} is limited by {_LIMITS.get(cause, cause)} ({part})"
 
 
 _LIMITS = {
@@ -290,88 +336,5 @@ _LIMITS = {
     "peer_window": "its receiver's window",
     "small_queues": "TCP small queues",
     "pacing": "its pacing rate",
-    "deferral": "acknowledgements that let it send larger packets (TSO deferral, Nagle), or for its handshake",
+    "deferral": "the wait for larger segments (TSO deferral, Nagle) or for the handshake",
 }
-
-
-def _tried(tried: Sequence[Tried | Refused] | None, subject: Subject | None = None, runs: int = SEEDS) -> Iterator[str]:
-    if tried is None:
-        yield "Nothing was tried against it (--no-try)."
-        return
-    if not tried:
-        yield "No setting is known that helps against this cause: none was tried."
-        return
-    whose = f"; p95 and p99 of {_head(subject)}, the mean of each run's" if subject else ""
-    yield f"Tried, with the same seeds{whose} (95 % confidence in brackets):"
-    for one in sorted(tried, key=_rank):
-        if isinstance(one, Refused):
-            yield f"  {one.change.words}: could not be tried: {one.says.splitlines()[0]}"
-            continue
-        more = f"not certain with {runs} runs; --runs {10 if runs < _SURE else 3 * runs}"
-        yield f"  {one.change.words}: {_VERDICTS[one.verdict].format(more=more)}"
-        by, goodput = one.by_ms, one.goodput_mbps
-        lost = f", {100 * one.lost:.0f} % less" if one.lost >= _TOLD else ""
-        yield f"    p95 {_ms(one.before_ms)} to {_ms(one.before_ms + by.mean)} ms ({_by(by.low)} to {_by(by.high)})"
-        yield f"    p99 {_ms(one.latest_ms)} to {_ms(one.latest_ms + one.latest_by_ms.mean)} ms"
-        yield f"    goodput {goodput.mean:+.2f} Mbit/s{lost}"
-        for heard in one.heard[:_HEARD]:
-            yield f"    {heard.name}: p95 {_ms(heard.before_ms)} to {_ms(heard.after_ms)} ms"
-        if len(one.heard) > _HEARD:
-            yield f"    and {len(one.heard) - _HEARD} more pings and calls"
-        if one.change.real and one.change.action:
-            yield f"    in practice: {one.change.action}"
-        if one.change.real and len(one.sets) <= _MOST_SETS:
-            yield from (line for key, value in one.sets for line in _pasted(key, value))
-
-
-def _by(value: float) -> str:
-    return f"+{_ms(value)}" if value >= 0 else _ms(value)
-
-
-_VERDICTS = {
-    "helps": "helps",
-    "probably": "probably helps, {more}",
-    "more": "carries more; late packets come no earlier",
-    "perhaps": "carries more; whether late packets come earlier or later is {more}",
-    "trade": "a trade: earlier packets for much of the goodput",
-    "later": "no clear help: p95 falls and p99 rises",
-    "little": "changes too little to be worth it",
-    "unsure": "no clear effect: the runs differ by more than it changes; {more}",
-    "shows": "no setting, but what it takes away is this cause",
-    "nothing": "changes nothing",
-    "worse": "makes it worse",
-}
-"""The best first."""
-
-_SURE = 10
-"""Runs that tell most effects from chance."""
-
-_HEARD = 4
-"""So many pings and calls are told of a change."""
-
-_TOLD = 0.01
-"""Less of the goodput lost is not told as a part."""
-
-_PASTED = "    --set "
-
-_MOST_SETS = 3
-"""Keys of a change that are printed for the command line; with more of them it is the words that count."""
-
-
-def _rank(one: Tried | Refused) -> tuple[int, float]:
-    """What helps first, and of that what helps most."""
-    if isinstance(one, Refused):
-        return len(_VERDICTS), 0.0
-    return list(_VERDICTS).index(one.verdict), one.by_ms.mean
-
-
-def _pasted(key: str, value: str) -> Iterator[str]:
-    """A key with its value for the command line."""
-    text = f"{_PASTED}{shlex.quote(f'{key}={value}')}"
-    table = tomllib.loads(f"of = {value}")["of"] if value.startswith("{") else {}
-    # A shaper with `up` has all keys that there are: set one by one they leave nothing of an older one.
-    if len(text) <= WIDTH or "up" not in table:
-        yield text
-        return
-    for name, inner in table.items():
-        yield f"{_PASTED}{shlex.quote(f'{key}.{name}={changes.toml(inner)}')}"

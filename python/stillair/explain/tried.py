@@ -1,101 +1,77 @@
-"""Changes, run with the same seeds as what they change: what each does to late packets and to goodput."""
+"""Changes, run with the same seeds as the runs before: effects on late packets, on each flow, and on goodput."""
 
+import json
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from stillair._native import InputError, RunError
+from stillair.explain import moved
 from stillair.explain.changes import Change, as_written
-from stillair.explain.findings import PERCENTILE
+from stillair.explain.findings import PERCENTILE, Resolved
+from stillair.explain.moved import Moved
 from stillair.results import sojourn
 from stillair.results.report import Run
 from stillair.results.statistics import Interval, interval
 from stillair.runs.scenario import Scenario
 
 LATEST = 99.0
-"""The percentile that must not get worse for a change to help."""
+"""The other percentile that is shown."""
 
 SEEDS = 3
-"""Runs of each change, and of what is changed."""
-
+"""Runs of each change, and of the scenario without it."""
 
 _WORTH_MS = 1.0
 _WORTH_PART = 0.05
-"""A change of p95 that is less than both is not worth a setting, however sure it is."""
-
-_MOST_GOODPUT = 0.25
-"""What costs more than this part of the goodput is a trade and no help."""
-
-
-class Heard(NamedTuple):
-    """The 95th percentile of a ping or a call, the mean over the runs: before and after."""
-
-    name: str
-    before_ms: float
-    after_ms: float
+"""A smaller change of p95 by both measures is too little for the verdict `probably`."""
 
 
 class Tried(NamedTuple):
-    """What a change did."""
+    """Effects of a change."""
 
     change: Change
     sets: list[tuple[str, str]]
-    """Its keys by the names that the scenario's text has."""
+    """Its keys by the names in the scenario's text."""
     before_ms: float
-    """Delay of late packets, mean over the seeds."""
+    """Mean p95 over the runs, of the packets with the main cause."""
     by_ms: Interval
-    """By how much it changed, seed by seed."""
+    """Its change, run by run."""
     latest_ms: float
-    """The same of the 99th percentile."""
+    """The same of p99."""
     latest_by_ms: Interval
     goodput_before_mbps: float
     goodput_mbps: Interval
-    """By how much all goodput changed."""
-    heard: Sequence["Heard"] = ()
-    """What pings and calls make of it."""
+    """Change of the total goodput."""
+    moved: Sequence[Moved] = ()
+    """Every flow and direction of a station that the change moves clearly."""
 
     @property
     def lost(self) -> float:
-        """The part of all goodput that it costs; 0 if none."""
+        """Share of the total goodput that the change costs; 0 if none."""
         whole = self.goodput_before_mbps
         return max(0.0, -self.goodput_mbps.mean / whole) if whole else 0.0
 
     @property
     def verdict(self) -> str:
-        """`helps`, `probably` helps, `more` goodput alone, a `trade`, `later` of p99, too `little`, `unsure` and so on.
+        """`helps`, `mixed`, `probably` (helps), `unsure`, `shows`, `nothing` or `worse`; see `moved.RULE`.
 
-        What nobody can set `shows` how much a cause is. `perhaps` carries more for sure, and may make packets later.
+        A change that nobody can make `shows` the size of a cause.
         """
-        by, goodput = self.by_ms, self.goodput_mbps
         if not self.change.real:
             return "shows"
-        if not any((*by, *self.latest_by_ms, *goodput)):
+        found = moved.verdict(self.moved)
+        if found != "unsure":
+            return found
+        by = self.by_ms
+        if not self.moved and not any((*by, *self.latest_by_ms, *self.goodput_mbps)):
             return "nothing"
-        if by.low > 0 and _matters(by.mean, self.before_ms):
-            return "worse"
-        earlier = by.high < 0 and _matters(by.mean, self.before_ms)
-        later = self.latest_by_ms.mean > 0 and _matters(self.latest_by_ms.mean, self.latest_ms)
-        if earlier:
-            return "later" if later else "trade" if self._is_dear else "helps"
-        return self._not_earlier(later)
-
-    def _not_earlier(self, later: bool) -> str:
-        """The verdict where p95 is no earlier for sure."""
-        by, goodput = self.by_ms, self.goodput_mbps
-        unsure = by.low <= 0 <= by.high and _matters(max(-by.low, by.high), self.before_ms)
         # The mean is further below zero than the interval reaches above it.
-        if unsure and by.high < -by.mean and _matters(by.mean, self.before_ms) and not later and not self._is_dear:
-            return "probably"
-        if goodput.low > 0 and goodput.mean >= _WORTH_PART * self.goodput_before_mbps and not later:
-            return "perhaps" if unsure else "more"
-        return "unsure" if by.low <= 0 <= by.high else "little"
-
-    @property
-    def _is_dear(self) -> bool:
-        return self.lost > _MOST_GOODPUT
+        likely = by.low <= 0 <= by.high < -by.mean and _matters(by.mean, self.before_ms)
+        later = self.latest_by_ms.mean > 0 and _matters(self.latest_by_ms.mean, self.latest_ms)
+        return "probably" if likely and not later and self.lost <= moved.GOODPUT else "unsure"
 
     @property
     def helps(self) -> bool:
-        """Late packets are earlier by it, whatever the seed and by enough, and nothing else pays much for it."""
+        """Returns true if something is clearly better and nothing that counts is clearly worse."""
         return self.verdict == "helps"
 
 
@@ -104,7 +80,7 @@ def _matters(by: float, whole: float) -> bool:
 
 
 class Refused(NamedTuple):
-    """A change that the scenario does not take, and why."""
+    """A change that the scenario rejects, and the error."""
 
     change: Change
     says: str
@@ -124,8 +100,9 @@ def try_one(
     subject: tuple[str, str, str],
     seed: int | None,
     progress: Callable[[int], object] | None = None,
+    resolved: Resolved | None = None,
 ) -> Tried | Refused:
-    """Runs a change with the seeds of the runs before."""
+    """Runs a change with the seeds of the runs before. `resolved` is the scenario without it, if it is at hand."""
     own = as_written(change.overrides, scenario.text)
     sets = [*overrides, *own, ("record.sojourn", "true")]
     try:
@@ -136,32 +113,14 @@ def try_one(
     if late is None or latest is None:
         return Refused(change, "nothing was delivered then")
     goodput = [(a["goodput_total_mbps"], b["goodput_total_mbps"]) for a, b in zip(before, after, strict=True)]
-    return Tried(change, own, *late, *latest, *_difference(goodput), _heard(before, after))
-
-
-def _heard(before: Sequence[Run], after: Sequence[Run]) -> list[Heard]:
-    """Pings and calls, the latest first."""
-
-    def means(runs: Sequence[Run]) -> dict[str, float]:
-        found: dict[str, list[float]] = {}
-        for run in runs:
-            both = [(name, ping["p95_ms"]) for name, ping in run.get("pings", {}).items()]
-            calls = run.get("voip", {})
-            both += [(name, flow["delay_p95_ms"]) for name, flow in run.get("flows", {}).items() if name in calls]
-            for name, ms in both:
-                if ms is not None:
-                    found.setdefault(name, []).append(ms)
-        return {name: sum(values) / len(values) for name, values in found.items()}
-
-    old, new = means(before), means(after)
-    made = [Heard(name, ms, new[name]) for name, ms in old.items() if name in new]
-    return sorted(made, key=lambda one: -one.before_ms)
+    whole = resolved if resolved is not None else json.loads(scenario.resolve(overrides))
+    return Tried(change, own, *late, *latest, *_difference(goodput), moved.all_of(before, after, whole))
 
 
 def _by(
     before: Sequence[Run], after: Sequence[Run], subject: tuple[str, str, str], percentile: float
 ) -> tuple[float, Interval] | None:
-    """The delay before and what it changed by; none if nothing was delivered."""
+    """The delay before and its change; `None` if nothing was delivered."""
     pairs = zip(before, after, strict=True)
     both = [(late_ms(a, *subject, percentile), late_ms(b, *subject, percentile)) for a, b in pairs]
     measured = [(a, b) for a, b in both if a is not None and b is not None]

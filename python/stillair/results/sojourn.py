@@ -36,6 +36,14 @@ _STEP = shape.record(
 
 _SLOWEST = shape.record({"sent_ns": shape.whole(), "delay_ns": shape.whole(), "steps": shape.each(_STEP)})
 
+_DELIVERY = shape.record(
+    {
+        **dict.fromkeys(("sent", "received", "sent_since"), shape.whole()),
+        **dict.fromkeys(("last_sent_ns", "last_received_ns"), shape.maybe(shape.whole())),
+        "drops": shape.each(shape.record({"place": shape.text, "reason": shape.text, "packets": shape.whole()})),
+    }
+)
+
 _SHAPE = shape.record(
     {
         "sample": shape.whole(1),
@@ -44,7 +52,8 @@ _SHAPE = shape.record(
         "flows": shape.table(_HISTOGRAM),
         "stations": shape.table(shape.table(_HISTOGRAM)),
         "slowest": shape.table(_SLOWEST),
-    }
+    },
+    {"delivery": shape.table(_DELIVERY)},
 )
 
 

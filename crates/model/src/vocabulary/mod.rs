@@ -39,7 +39,7 @@ pub use probe::Probe;
 pub use qos::Ac;
 pub use quic::{AckFrame, Datagram, LongPacket, LongPackets, PacketType, QuicFrame, QuicPacket};
 pub use rng::{RandomStream, Seed};
-pub use steps::{ChannelUse, SocketWait, Step, TryStep, WireTimes};
+pub use steps::{ChannelUse, SocketWait, Step, TidWait, TryStep, WireTimes};
 pub use tcp::{MAX_SACK_BLOCKS, SynOptions, TcpFlags, TcpHeader};
 pub use time::{Duration, Instant};
 pub use trace::{Ctx, NoSink, QuicTrace, Sink, Tee, TraceEvent};

@@ -55,6 +55,15 @@ pub enum SocketWait {
     Deferral,
 }
 
+/// Why a device sends no frame of a TID, although the peer is awake.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TidWait {
+    /// A Block Ack session is being negotiated.
+    Session,
+    /// The Block Ack window is full. The frame at its start is not acknowledged yet.
+    Window,
+}
+
 /// One try of a PPDU, reported at the end of its exchange.
 #[derive(Clone, Copy, Debug)]
 pub struct TryStep<'a> {
@@ -156,6 +165,17 @@ pub enum Step<'a> {
         peer: PeerId,
         /// Whether frames are held back from now on.
         held: bool,
+    },
+    /// A device begins or ceases to withhold the frames of a TID. Repeated steps with the same reason have no effect.
+    Withheld {
+        /// The device.
+        dev: DevId,
+        /// Its peer.
+        peer: PeerId,
+        /// The TID.
+        tid: u8,
+        /// The reason. `None`: the TID's frames may be sent.
+        why: Option<TidWait>,
     },
     /// Use of a channel since its last such step.
     Used {

@@ -152,6 +152,7 @@ impl WifiDev {
         if self.stops_queues {
             self.open_session(now, tid, hw);
         }
+        self.tx.note_withheld(now, tid, ctx);
     }
 
     /// Requests a session if it is closed.
@@ -209,6 +210,7 @@ impl WifiDev {
                     self.expect(now, header.peer);
                 }
                 woken = self.data_status(now, &mut ppdu, hw, ctx);
+                self.tx.note_withheld(now, TidIndex::new(header.peer, header.tid), ctx);
             }
             Content::Bar { start } if !ppdu.acknowledged => {
                 self.tx.tids[TidIndex::new(header.peer, header.tid).index()].bar_lost(start)
@@ -297,6 +299,7 @@ impl WifiDev {
                     let frames = frames.min(self.tx.peers[peer.index()].windows.asks);
                     self.tx.tids[tid.index()].open(frames);
                     self.driver.restart(now, tid);
+                    self.tx.note_withheld(now, tid, ctx);
                     self.driver.fill(now, tid.ac(), &mut self.tx, hw, ctx);
                 }
             }
@@ -392,7 +395,9 @@ impl WifiDev {
             } else {
                 let tid = TidIndex((part - rx.len()) as u32);
                 let next = tx.session_is_due(now, tid, hw);
-                for part in [Some(tid), next].into_iter().flatten().map(|tid| rx.len() + tid.index()) {
+                for tid in [Some(tid), next].into_iter().flatten() {
+                    tx.note_withheld(now, tid, ctx);
+                    let part = rx.len() + tid.index();
                     let at = deadline(rx, tx, held_back.as_ref(), part);
                     at.into_iter().for_each(|at| deadlines.note(part, at));
                 }

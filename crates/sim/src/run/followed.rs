@@ -42,6 +42,7 @@ impl Sink for Followed {
     #[inline]
     fn event(&mut self, now: Instant, what: &TraceEvent) {
         self.0.event(now, what);
+        self.1.event(now, what);
     }
 
     #[inline]

@@ -71,7 +71,8 @@ impl<S: Records> Session<'_, S> {
         let of_outside = HostFlows::names(&self.scenario.outside_hosts());
         let flows: Vec<String> =
             FlowAbout::all(&self.scenario).into_iter().map(|about| about.name).chain(of_outside).collect();
-        Ok(Some(sojourn.report(&flows, &self.stations, &self.scenario.interface_names())))
+        let interfaces = self.scenario.interface_names();
+        Ok(Some(sojourn.report(&flows, &self.stations, &interfaces, &self.places)))
     }
 
     fn summary(&self, sockets: Vec<SocketSeries>) -> RunSummary {

@@ -4,7 +4,9 @@
 
 use std::collections::BTreeMap;
 
-use stillair_model::vocabulary::{ChannelUse, Instant, PacketKind, Packets, Pkt, SocketWait, Step, TryStep};
+use stillair_model::vocabulary::{
+    ChannelUse, Instant, PacketKind, Packets, Pkt, SocketWait, Step, TidWait, TryStep,
+};
 use stillair_sim::recorder::{Cause, Cells, Layer, SojournWorld};
 
 /// What happened to a packet, and when it was told.
@@ -13,7 +15,7 @@ enum Event {
     Made { socket: Vec<(Cause, u64)> },
     Queued { at: usize, queue: u8, paced: u64, peer: usize },
     Wired { at: usize, begins: u64, sent: u64, line: Option<(u64, u64)>, arrives: u64 },
-    Pushed { dev: usize, peer: usize },
+    Pushed { dev: usize, peer: usize, tid: u8 },
     InHardware,
     GivenBack,
     Tried { begun: u64, slow: u64, whole: bool, queue: (usize, usize) },
@@ -47,6 +49,8 @@ pub struct Follower {
     held: BTreeMap<(usize, u8), Held>,
     /// By device and peer: told when, and what.
     sleeps: BTreeMap<(usize, usize), Vec<(u64, bool)>>,
+    /// By device, peer and TID: when a reason to withhold its frames was reported, and the reason.
+    withheld: BTreeMap<(usize, usize, u8), Vec<(u64, Option<TidWait>)>>,
     /// By socket: when it acted, up to which number data had been written then, and what kept it.
     sockets: BTreeMap<usize, Vec<(u64, u32, Option<SocketWait>)>>,
     /// By socket: with which of its actions the connection began, and up to which number data had been sent.
@@ -63,6 +67,7 @@ impl Follower {
             did: BTreeMap::new(),
             held: BTreeMap::new(),
             sleeps: BTreeMap::new(),
+            withheld: BTreeMap::new(),
             sockets: BTreeMap::new(),
             sent: BTreeMap::new(),
             ended: BTreeMap::new(),
@@ -131,13 +136,16 @@ impl Follower {
                 self.note(at, p, all, Event::Wired { at: from.index(), begins, sent, line, arrives });
             }
             Step::Pushed { p, dev } => {
-                let peer = all.get(p).peer.index();
-                self.note(at, p, all, Event::Pushed { dev: dev.index(), peer });
+                let (peer, tid) = (all.get(p).peer.index(), all.get(p).tid);
+                self.note(at, p, all, Event::Pushed { dev: dev.index(), peer, tid });
             }
             Step::InHardware { p } => self.note(at, p, all, Event::InHardware),
             Step::GivenBack { p } => self.note(at, p, all, Event::GivenBack),
             Step::Sleeps { dev, peer, held } => {
                 self.sleeps.entry((dev.index(), peer.index())).or_default().push((at, held));
+            }
+            Step::Withheld { dev, peer, tid, why } => {
+                self.withheld.entry((dev.index(), peer.index(), tid)).or_default().push((at, why));
             }
             Step::Used { channel, until, what, whose, packets } => {
                 let station = whose.and_then(|(dev, peer)| self.link(dev.index(), peer.index()));
@@ -297,11 +305,11 @@ impl Follower {
     /// What a packet waits for in a Wi-Fi device between two events.
     fn in_device(&self, cells: &mut Cells, events: &[(u64, u32, Event)], n: usize) {
         let (at, flow) = (events[n].0, events[n].1);
-        let (dev, peer) = events[..=n]
+        let (dev, peer, tid) = events[..=n]
             .iter()
             .rev()
             .find_map(|(.., event)| match event {
-                Event::Pushed { dev, peer } => Some((*dev, *peer)),
+                Event::Pushed { dev, peer, tid } => Some((*dev, *peer, *tid)),
                 _ => None,
             })
             .expect("it came to a device");
@@ -312,9 +320,20 @@ impl Follower {
             let last = told?.iter().rfind(|(when, _)| *when <= t)?;
             last.1.then_some(Cause::PowerSave)
         };
+        let withheld = self.withheld.get(&(dev, peer, tid));
+        let why = |t: u64| withheld?.iter().rfind(|(when, _)| *when <= t)?.1;
+        let first = |t: u64| {
+            asleep(t).or((why(t) == Some(TidWait::Session)).then_some(Cause::BlockAckSession))
+        };
+        let idle = |t: u64| {
+            if why(t) == Some(TidWait::Window) { Cause::BlockAckWindow } else { Cause::Idle }
+        };
         let edges: Vec<u64> = told.into_iter().flatten().map(|(when, _)| *when).collect();
+        let edges: Vec<u64> =
+            edges.into_iter().chain(withheld.into_iter().flatten().map(|(when, _)| *when)).collect();
         let mut wait = |layer, from, until| {
-            self.waits(cells, layer, (from, until), resource, whose, edges.clone(), asleep);
+            let whole = (from, until);
+            self.waits_or(cells, layer, whole, resource, whose, edges.clone(), first, idle);
         };
         match &events[n + 1] {
             (next, _, Event::InHardware) => wait(Layer::Driver, at, *next),
@@ -330,9 +349,23 @@ impl Follower {
         }
     }
 
-    /// Looks at all that a resource ever did. `first` gives the cause of an instant that comes before that, and changes at `edges` alone.
     #[expect(clippy::too_many_arguments, reason = "all that a stretch of waiting is")]
     fn waits(
+        &self,
+        cells: &mut Cells,
+        layer: Layer,
+        whole: (u64, u64),
+        resource: (u8, usize),
+        whose: (u32, Option<usize>),
+        edges: Vec<u64>,
+        first: impl Fn(u64) -> Option<Cause>,
+    ) {
+        self.waits_or(cells, layer, whole, resource, whose, edges, first, |_| Cause::Idle);
+    }
+
+    /// Looks at all that a resource ever did. `first` gives the cause of an instant that comes before that, `idle` that of idle time. Both change at `edges` alone.
+    #[expect(clippy::too_many_arguments, reason = "all that a stretch of waiting is")]
+    fn waits_or(
         &self,
         cells: &mut Cells,
         layer: Layer,
@@ -341,6 +374,7 @@ impl Follower {
         (flow, station): (u32, Option<usize>),
         mut edges: Vec<u64>,
         first: impl Fn(u64) -> Option<Cause>,
+        idle: impl Fn(u64) -> Cause,
     ) {
         let did: Vec<&Did> = self
             .did
@@ -358,9 +392,9 @@ impl Follower {
             let t = pair[0];
             let now = || did.iter().find(|d| d.from <= t && t < d.until);
             let cause = first(t).unwrap_or_else(|| match now() {
-                None => Cause::Idle,
+                None => idle(t),
                 Some(d) => match d.what {
-                    ChannelUse::Idle => Cause::Idle,
+                    ChannelUse::Idle => idle(t),
                     ChannelUse::Wanted => Cause::Backoff,
                     ChannelUse::Slow => Cause::SlowRate,
                     ChannelUse::Failed => Cause::Failed,

@@ -27,18 +27,34 @@ if TYPE_CHECKING:
 )
 @click.option("--packet", is_flag=True, help="Also follow the slowest packet through all layers.")
 @click.option("--no-try", is_flag=True, help="Only print the causes; try no changes.")
-def explain(what: str, set_: tuple[str, ...], seed: int | None, runs: int | None, packet: bool, no_try: bool) -> None:
-    """Say why packets are late and what would help.
+@options.mine
+def explain(
+    what: str,
+    set_: tuple[str, ...],
+    seed: int | None,
+    runs: int | None,
+    packet: bool,
+    no_try: bool,
+    mine: tuple[str, ...],
+) -> None:
+    """Explain why packets are lost or late and what would help.
 
-    Shows in which layer packets wait, and for which cause. Every change that it proposes has been run.
+    Lists lossy flows, then the layer and the cause for which late packets wait. Every proposed change has been run; its
+    verdict names each flow that it makes clearly better or worse.
 
     A scenario is run three times (--runs), and as often with each of up to two changes. For a result folder its
     scenario is run again.
     """
     from stillair.explain import changes, findings, page, tried  # noqa: PLC0415 - loaded when there is something to explain
+    from stillair.explain import mine as owned  # noqa: PLC0415
 
     scenario, overrides = _read(what, options.overrides(set_))
     resolved: dict[str, Any] = json.loads(scenario.resolve(overrides))
+    own_hosts = owned.read(mine, resolved, scenario.text)
+    if own_hosts and no_try:
+        raise InputError(
+            "--mine: found with --no-try, expected one of the two: --mine limits the changes that are tried"
+        )
     seeds = runs or (1 if no_try else tried.SEEDS)
     if seeds == 1 and not no_try:
         raise InputError(
@@ -52,20 +68,21 @@ def explain(what: str, set_: tuple[str, ...], seed: int | None, runs: int | None
 
         made_runs = scenario.run(seeds, seed, None, [*overrides, ("record.sojourn", "true")], progress=told(0)).runs
         found = findings.subjects(made_runs, resolved)
-        outcomes = None
+        outcomes, left_out = None, ""
+        first = findings.worst(found)
         if not no_try:
-            outcomes = list[tried.Tried | tried.Refused]()
-            first = findings.worst(found)
             own = changes.with_qdisc(resolved, overrides, scenario.text)
-            for finding in first.to_try if first else ():
-                for change in changes.of(finding, resolved, own):
-                    if first is None or len(outcomes) == changes.MOST - 1:
-                        break
-                    delays = first.delays
-                    subject = (delays.of, delays.name, delays.way)
-                    outcomes.append(tried.try_one(scenario, overrides, change, made_runs, subject, seed, told(made)))
-                    made += seeds
-    print(page.text(resolved["name"], made_runs, found, outcomes))
+            every = [change for one in (first.to_try if first else ()) for change in changes.of(one, resolved, own)]
+            if own_hosts is not None and first is not None:
+                every, left_out = owned.limited(every, own_hosts, resolved, scenario.text)
+            outcomes = list[tried.Tried | tried.Refused]()
+            for change in every[: changes.MOST - 1] if first is not None else ():
+                subject = (first.delays.of, first.delays.name, first.delays.way)
+                outcomes.append(
+                    tried.try_one(scenario, overrides, change, made_runs, subject, seed, told(made), resolved)
+                )
+                made += seeds
+    print(page.text(resolved["name"], made_runs, found, outcomes, resolved, left_out))
     if packet:
         print(f"\n{page.packet(made_runs, modems=findings.modems(resolved))}")
 

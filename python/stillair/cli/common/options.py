@@ -99,6 +99,12 @@ file = click.argument(
     help="A scenario file (TOML), or the name of one that 'stillair scenarios' lists.",
     shell_complete=_known,
 )
+mine = click.option(
+    "--mine",
+    metavar="HOST[,HOST...]",
+    multiple=True,
+    help="Only propose settings of these nodes, and changes of their applications. Repeatable.",
+)
 runs = click.option(
     "--runs", type=whole(1, MOST_RUNS), metavar="N", default=1, help="Repetitions, each with its own run number."
 )

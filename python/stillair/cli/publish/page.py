@@ -89,7 +89,7 @@ def _explained(result: Result) -> str:
         return ""
     resolved = json.loads(result.resolved)
     found = findings.subjects(result.runs, resolved)
-    said = explained.text(result.scenario, result.runs, found, None)
+    said = explained.text(result.scenario, result.runs, found, None, resolved)
     return _card("Where the time of packets goes", pre(said, "why packets are late"))
 
 

@@ -4,7 +4,7 @@
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
-use crate::vocabulary::{Ctx, Duration, Instant, Pkt, Sink, SockId};
+use crate::vocabulary::{Ctx, Duration, Instant, Pkt, Sink, SockId, TidWait};
 use crate::wifi::air::ppdu::{Content, Mpdu, Ppdu, Returned};
 use crate::wifi::phy::RetryChain;
 use crate::wifi::phy::frame::{Cipher, data_mpdu};
@@ -472,6 +472,20 @@ impl TxTid {
         old.extend(self.waiting.iter().filter(|mpdu| goes(mpdu)));
         self.waiting.retain(|mpdu| !goes(mpdu));
         self.waiting.iter().any(came_back)
+    }
+
+    /// Returns why the TID's frames are withheld while the peer is awake. `None` if only the hardware or the scheduler can delay them.
+    pub fn withheld(&self) -> Option<TidWait> {
+        match self.session {
+            BlockAckSession::Starting(_)
+            | BlockAckSession::Asked(_)
+            | BlockAckSession::Unanswered
+            | BlockAckSession::Stopping(_) => Some(TidWait::Session),
+            BlockAckSession::Open if !self.is_inside(self.next) && !self.has_waiting_inside() => {
+                Some(TidWait::Window)
+            }
+            _ => None,
+        }
     }
 
     /// Frames that wait to be sent or sent again.

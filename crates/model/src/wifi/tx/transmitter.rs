@@ -1,6 +1,6 @@
 //! The transmitter shared by all drivers: the device's peers, their TIDs, and one attempt to fill a PPDU.
 
-use crate::vocabulary::{Ac, Ctx, DevId, Duration, Instant, PeerId, Pkt, Rate, Sink};
+use crate::vocabulary::{Ac, Ctx, DevId, Duration, Instant, PeerId, Pkt, Rate, Sink, Step};
 use crate::wifi::air::filter::DestinationFilter;
 use crate::wifi::air::medium::Medium;
 use crate::wifi::air::ppdu::{Content, Header, Ppdu};
@@ -385,6 +385,15 @@ impl Transmitter {
         hw.send(now, ppdu);
     }
 
+    /// Reports to a sink that follows packets whether the TID's frames are withheld.
+    #[inline]
+    pub fn note_withheld<S: Sink>(&self, now: Instant, tid: TidIndex, ctx: &mut Ctx<'_, S>) {
+        if S::STEPS {
+            let why = self.tids[tid.index()].withheld();
+            ctx.step(now, &Step::Withheld { dev: self.dev, peer: tid.peer(), tid: tid.tid(), why });
+        }
+    }
+
     /// Builds a PPDU of one frame of a TID, whether the peer sleeps or not. `None` if no frame may be sent.
     pub fn single<'a, S: Sink>(
         &mut self,
@@ -445,6 +454,7 @@ impl Transmitter {
                     ppdu.long = ppdu.bytes > self.rts_threshold;
                     hw.medium.resized();
                 }
+                self.note_withheld(now, tid, ctx);
             }
             return Attempt::Full;
         }
@@ -459,9 +469,11 @@ impl Transmitter {
                 ppdu.lifts = core::mem::take(&mut t.lifts);
                 ppdu.is_in_hardware(now, (0, 0), ctx);
                 hw.send(now, ppdu);
+                self.note_withheld(now, tid, ctx);
                 return Attempt::Sent;
             }
             hw.radio.recycle(ppdu);
+            self.note_withheld(now, tid, ctx);
             return Attempt::Nothing;
         }
         let mut attempt = Attempt::Nothing;

@@ -78,6 +78,10 @@ pub enum Cause {
     Serialise,
     /// Propagation: all bits have left, and the last is on its way.
     Propagate,
+    /// The device withholds the TID's frames while a Block Ack session is negotiated.
+    BlockAckSession,
+    /// The channel is idle, and the Block Ack window is full: the frame at its start is not acknowledged yet.
+    BlockAckWindow,
     /// An earlier frame is missing.
     Missing,
     /// The host has not been notified, or has not polled the device.
@@ -94,7 +98,7 @@ pub enum Cause {
 
 impl Cause {
     /// Number of causes.
-    pub const COUNT: usize = 21;
+    pub const COUNT: usize = 23;
     /// Names of the causes, in order.
     pub const NAMES: [&str; Self::COUNT] = [
         "own",
@@ -112,6 +116,8 @@ impl Cause {
         "pacing",
         "serialise",
         "propagate",
+        "block_ack_session",
+        "block_ack_window",
         "missing",
         "wake",
         "small_queues",
@@ -156,13 +162,13 @@ impl Cells {
 
 /// The cells of one packet: few, and some of them more than once.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Few(Vec<(u8, u64)>);
+pub(super) struct Few(Vec<(u16, u64)>);
 
 impl Few {
     #[inline]
     pub(super) fn add(&mut self, layer: Layer, cause: Cause, ns: u64) {
         if ns > 0 {
-            self.0.push((layer as u8 * Cause::COUNT as u8 + cause as u8, ns));
+            self.0.push((layer as u16 * Cause::COUNT as u16 + cause as u16, ns));
         }
     }
 

@@ -1,13 +1,13 @@
 //! Effects of each step on the packets under way and on the state of resources.
 
-use stillair_model::vocabulary::{Instant, PacketKind, Packets, Pkt, Step, TryStep, WireTimes};
+use stillair_model::vocabulary::{Instant, PacketKind, Packets, Pkt, Step, TidWait, TryStep, WireTimes};
 
 use super::cells::Layer;
 use super::resource::{IDLE, NOBODY, SERVES, Whose, kind};
 use super::socket::{InSocket, Writer};
 use super::track::Holds;
 use super::walk::{State, Stay, Waits, Walk};
-use super::{QUEUES, RADIO_QUEUES, Sojourn};
+use super::{QUEUES, RADIO_QUEUES, Sojourn, TIDS, Withheld};
 
 /// The socket whose data a packet carries, and the number behind the last byte.
 fn carries(packets: &Packets, p: Pkt) -> Option<(usize, u32)> {
@@ -39,6 +39,7 @@ impl Sojourn {
         }
         let hot = packets.get(p);
         self.made += 1;
+        self.delivery.sent(now, hot.flow.index(), hot.kind, self.world.measured.contains(&now));
         if !is_chosen(self.made, self.every) {
             if let Some((socket, end)) = carries(packets, p)
                 && let Some(writer) = self.writers.get_mut(socket)
@@ -149,7 +150,7 @@ impl Sojourn {
             }
             Step::Wired { p, from, times } => self.wired(now, packets, p, from.index(), times),
             Step::Pushed { p, dev } => {
-                let peer = packets.get(p).peer.0;
+                let (peer, tid) = (packets.get(p).peer.0, packets.get(p).tid);
                 let resource = self.world.channels[dev.index()].0.into();
                 let station = self.station_of(dev.index(), usize::from(peer)).map_or(NOBODY, |(s, _)| s);
                 let Some(walk) = self.walk(p) else { return };
@@ -158,7 +159,7 @@ impl Sojourn {
                 }
                 walk.left(Layer::Qdisc, ns, State::Driver);
                 walk.whose.station = station;
-                walk.waits = Waits::Channel { resource, dev: dev.0, peer };
+                walk.waits = Waits::Channel { resource, dev: dev.0, peer, tid };
             }
             Step::InHardware { p } => {
                 let Some(walk) = self.walk(p) else { return };
@@ -180,6 +181,15 @@ impl Sojourn {
                     of.resize(peer.index() + 1, Holds::default());
                 }
                 of[peer.index()].set(ns, held.then_some(u64::MAX));
+            }
+            Step::Withheld { dev, peer, tid, why } => {
+                let (of, at) = (&mut self.withheld[dev.index()], peer.index() * TIDS + usize::from(tid));
+                if of.len() <= at {
+                    of.resize(at + 1, Withheld::default());
+                }
+                let until = |own| (why == Some(own)).then_some(u64::MAX);
+                of[at].session.set(ns, until(TidWait::Session));
+                of[at].window.set(ns, until(TidWait::Window));
             }
             Step::Used { channel, until, what, whose, packets: served } => {
                 let station = whose.and_then(|(dev, peer)| self.station_of(dev.index(), peer.index()));

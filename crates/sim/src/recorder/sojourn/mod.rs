@@ -3,6 +3,7 @@
 //! Uses of resources are kept as cumulative sums ([`track`]), so a packet's causes are differences of two sums.
 
 mod cells;
+mod delivery;
 mod follow;
 mod parts;
 mod pool;
@@ -23,9 +24,10 @@ use stillair_model::vocabulary::{
 
 use super::Direction;
 use cells::Few;
+use delivery::Deliveries;
 use parts::{Parts, SlowStay, Slowest};
 use pool::Pool;
-use resource::Resource;
+use resource::{Resource, Whose};
 use socket::Writer;
 use track::Holds;
 use walk::{Stay, Waits, Walk};
@@ -71,6 +73,8 @@ pub struct Sojourn {
     paces: Vec<bool>,
     /// By device and peer.
     sleeps: Vec<Vec<Holds>>,
+    /// By device, then by peer and TID.
+    withheld: Vec<Vec<Withheld>>,
     /// By radio and queue: when its last exchange ended.
     ended: Vec<u64>,
     /// By socket.
@@ -79,6 +83,7 @@ pub struct Sojourn {
     spare: Pool<Stay>,
     until_forget: u32,
     parts: Parts,
+    delivery: Deliveries,
     /// The cells of the packet at hand.
     few: Few,
     /// Where it was: interface and layer as one number, and how long.
@@ -94,6 +99,8 @@ pub struct Sojourn {
 /// Queues of a radio, and most of an interface.
 const RADIO_QUEUES: usize = 5;
 const QUEUES: usize = 4;
+/// TIDs of a peer.
+const TIDS: usize = stillair_model::wifi::tx::transmitter::TIDS;
 
 impl Sojourn {
     /// A recorder that follows one in `every` packets.
@@ -103,7 +110,9 @@ impl Sojourn {
         let parts = Parts::new(world.stations.len());
         let of = |dev: usize| world.devs.iter().position(|own| own.is_some_and(|own| own.index() == dev));
         let own = (0..world.channels.len()).map(|dev| of(dev).unwrap_or_default()).collect();
+        let delivery = Deliveries::new(world.stations.len());
         let sleeps = world.channels.iter().map(|_| Vec::new()).collect();
+        let withheld = world.channels.iter().map(|_| Vec::new()).collect();
         Self {
             world,
             every: every.max(1),
@@ -114,12 +123,14 @@ impl Sojourn {
             n_channels,
             holds: vec![Holds::default(); interfaces * QUEUES],
             paces: vec![false; interfaces * QUEUES],
+            withheld,
             sleeps,
             ended: Vec::new(),
             writers: Vec::new(),
             spare: Pool::default(),
             until_forget: FORGET,
             parts,
+            delivery,
             few: Few::default(),
             places: Vec::new(),
             interfaces: own,
@@ -182,6 +193,10 @@ impl Sojourn {
         self.resources.iter_mut().for_each(|r| r.forget(oldest));
         self.holds.iter_mut().for_each(|h| h.forget(oldest));
         self.sleeps.iter_mut().flatten().for_each(|h| h.forget(oldest));
+        for of in self.withheld.iter_mut().flatten() {
+            of.session.forget(oldest);
+            of.window.forget(oldest);
+        }
         self.writers.iter_mut().for_each(|w| w.forget(oldest));
     }
 
@@ -263,7 +278,7 @@ impl Sojourn {
         match waits {
             Waits::Time => cells.add(layer, parts::by_itself(layer, leaves), whole),
             Waits::Wire { resource } => {
-                self.resources[resource as usize].causes(whose, from, until, layer, cells);
+                self.resources[resource as usize].causes(whose, (from, until), layer, Cause::Idle, cells);
             }
             Waits::Exchange { slow, .. } => {
                 let slow = if layer == Layer::Air { slow.min(whole) } else { 0 };
@@ -282,25 +297,26 @@ impl Sojourn {
                     at,
                     cause,
                     (own, until),
-                    |at, a, b, cells| at.causes(whose, a, b, layer, cells),
+                    |at, a, b, cells| at.causes(whose, (a, b), layer, Cause::Idle, cells),
                     layer,
                     cells,
                 );
             }
-            Waits::Channel { resource, dev, peer } => {
-                let none = Holds::default();
-                let holds = self.sleeps[usize::from(dev)].get(usize::from(peer)).unwrap_or(&none);
+            Waits::Channel { resource, dev, peer, tid } => {
+                let none = Withheld::default();
+                let holds = self.sleeps[usize::from(dev)].get(usize::from(peer)).unwrap_or(&none.session);
+                let own = usize::from(peer) * TIDS + usize::from(tid);
+                let withheld = self.withheld[usize::from(dev)].get(own).unwrap_or(&none);
                 let at = &mut self.resources[resource as usize];
-                let cause = Cause::PowerSave;
-                between(
-                    holds,
-                    at,
-                    cause,
-                    (from, until),
-                    |at, a, b, cells| at.causes(whose, a, b, layer, cells),
-                    layer,
-                    cells,
-                );
+                // In this order: the peer sleeps, the session is negotiated, the channel is used, the window is full.
+                let awake = |at: &mut Resource, from, until, cells: &mut Few| {
+                    let in_session = |at: &mut Resource, from, until, cells: &mut Few| {
+                        full(&withheld.window, at, whose, (from, until), layer, cells);
+                    };
+                    let cause = Cause::BlockAckSession;
+                    between(&withheld.session, at, cause, (from, until), in_session, layer, cells);
+                };
+                between(holds, at, Cause::PowerSave, (from, until), awake, layer, cells);
             }
         }
     }
@@ -329,11 +345,50 @@ fn between(
     }
 }
 
+/// Adds the uses of a channel to the cells of a layer. Idle time counts as a full Block Ack window where `windows` says so.
+fn full(
+    windows: &Holds,
+    at: &mut Resource,
+    whose: Whose,
+    (mut from, until): (u64, u64),
+    layer: Layer,
+    cells: &mut Few,
+) {
+    for (begin, end) in windows.within(from, until) {
+        if begin > from {
+            at.causes(whose, (from, begin), layer, Cause::Idle, cells);
+        }
+        at.causes(whose, (begin, end), layer, Cause::BlockAckWindow, cells);
+        from = end;
+    }
+    if until > from {
+        at.causes(whose, (from, until), layer, Cause::Idle, cells);
+    }
+}
+
+/// Stretches in which a device withholds the frames of a TID, by reason.
+#[derive(Clone, Debug, Default)]
+struct Withheld {
+    session: Holds,
+    window: Holds,
+}
+
 impl Sink for Sojourn {
     const STEPS: bool = true;
 
     #[inline]
-    fn event(&mut self, _: Instant, _: &TraceEvent) {}
+    fn event(&mut self, now: Instant, what: &TraceEvent) {
+        let measured = self.world.measured.contains(&now);
+        match what {
+            TraceEvent::Delivered { flow, kind, .. } => {
+                self.delivery.received(now, flow.index(), *kind, measured);
+            }
+            TraceEvent::Dropped { flow, reason, place, .. } if measured => {
+                self.delivery.dropped(flow.index(), *place, *reason);
+            }
+            _ => {}
+        }
+    }
 
     fn step(&mut self, now: Instant, packets: &Packets, what: &Step<'_>) {
         self.take(now, packets, what);

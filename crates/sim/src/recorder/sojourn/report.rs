@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::Sojourn;
 use super::cells::{Cause, Layer};
+use super::delivery::DeliveryReport;
 use super::parts::{Bucket, Histogram, SlowStay, Slowest, WAYS};
 
 /// Delays of a run's packets by layer and cause, in the form that front ends read.
@@ -20,6 +21,8 @@ pub struct SojournReport {
     flows: BTreeMap<String, HistogramReport>,
     /// By name of the flow: its slowest packet.
     slowest: BTreeMap<String, SlowestReport>,
+    /// By name of the flow: packets sent, received and dropped.
+    delivery: BTreeMap<String, DeliveryReport>,
     /// By name of the station, and which way.
     stations: BTreeMap<String, BTreeMap<&'static str, HistogramReport>>,
 }
@@ -141,8 +144,14 @@ impl HistogramReport {
 }
 
 impl Sojourn {
-    /// The report, with the names of flows, stations and interfaces.
-    pub fn report(&self, flows: &[String], stations: &[String], interfaces: &[String]) -> SojournReport {
+    /// The report, with the names of flows, stations, interfaces, and places of drops.
+    pub fn report(
+        &self,
+        flows: &[String],
+        stations: &[String],
+        interfaces: &[String],
+        places: &[String],
+    ) -> SojournReport {
         let met = |h: &Histogram| h.all().next().is_some();
         let of_flows = flows.iter().zip(&self.parts.flows).filter(|(_, h)| met(h));
         let ways = |of: &[Histogram; WAYS.len()]| {
@@ -155,7 +164,9 @@ impl Sojourn {
             .iter()
             .zip(&self.parts.slowest)
             .filter_map(|(name, found)| Some((name.clone(), SlowestReport::of(found.as_ref()?, interfaces))));
+        let delivery = flows.iter().zip(self.delivery.report(places));
         SojournReport {
+            delivery: delivery.filter_map(|(name, of)| Some((name.clone(), of?))).collect(),
             slowest: slowest.collect(),
             sample: self.every,
             layers: Layer::NAMES,

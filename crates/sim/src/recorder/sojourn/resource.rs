@@ -9,8 +9,7 @@ use super::track::{KINDS, Share, Sums, Track};
 pub(super) const NOBODY: u32 = u32::MAX;
 
 /// Kinds of a [`Track`] that are causes by themselves.
-const CAUSES: [(usize, Cause); KINDS - 1] = [
-    (IDLE as usize, Cause::Idle),
+const CAUSES: [(usize, Cause); KINDS - 2] = [
     (1, Cause::Backoff),
     (3, Cause::SlowRate),
     (4, Cause::Failed),
@@ -94,12 +93,20 @@ impl Resource {
         }
     }
 
-    /// Adds what it did from then until then to the cells of a layer, as the causes of a packet.
-    pub(super) fn causes(&mut self, whose: Whose, from: u64, until: u64, layer: Layer, cells: &mut Few) {
+    /// Adds what it did from then until then to the cells of a layer, as the causes of a packet. Idle time counts as `idle`.
+    pub(super) fn causes(
+        &mut self,
+        whose: Whose,
+        (from, until): (u64, u64),
+        layer: Layer,
+        idle: Cause,
+        cells: &mut Few,
+    ) {
         // Of qdisc, driver, hardware and contention.
         let asker = 2 * (layer as usize - Layer::Qdisc as usize);
         let (before, after): (Sums, Sums) =
             (self.track.at(from, IDLE, asker), self.track.at(until, IDLE, asker + 1));
+        cells.add(layer, idle, after[usize::from(IDLE)] - before[usize::from(IDLE)]);
         for (kind, cause) in CAUSES {
             cells.add(layer, cause, after[kind] - before[kind]);
         }

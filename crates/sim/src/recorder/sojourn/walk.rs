@@ -11,8 +11,8 @@ use super::socket::InSocket;
 pub(super) enum Waits {
     /// A resource, by its number, in the transmit queue of this number, and not before this instant.
     Queue { resource: u32, queue: u32, paced: u64 },
-    /// A channel, in a Wi-Fi device, for a peer of it.
-    Channel { resource: u32, dev: u16, peer: u16 },
+    /// A channel, in a Wi-Fi device, for a TID of one of its peers.
+    Channel { resource: u32, dev: u16, peer: u16, tid: u8 },
     /// A wire or line.
     Wire { resource: u32 },
     /// Its own exchange, sent by a device, of which so much was beyond its first rate.

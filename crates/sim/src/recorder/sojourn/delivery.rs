@@ -1,0 +1,109 @@
+//! Packets sent, received and dropped by flow, and the last arrival: how much of a flow is lost, where, and since when nothing arrives.
+
+use serde::Serialize;
+use stillair_model::vocabulary::{Instant, PacketKind, PlaceId, Reason};
+
+/// Counters of one flow.
+#[derive(Clone, Debug, Default)]
+struct Delivery {
+    /// Packets sent and received in the measured time. A ping counts requests and replies.
+    sent: u64,
+    received: u64,
+    last_sent: Option<Instant>,
+    last_received: Option<Instant>,
+    /// Packets sent since the last arrival.
+    since: u64,
+    /// Packets dropped in the measured time.
+    drops: Vec<(PlaceId, Reason, u64)>,
+}
+
+/// Counters by flow.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Deliveries(Vec<Delivery>);
+
+/// Packets of a flow that were sent, received and dropped.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct DeliveryReport {
+    /// Datagrams, or ping requests, that entered the network in the measured time. Zero for TCP and QUIC.
+    sent: u64,
+    /// Packets, or ping replies, received in the measured time.
+    received: u64,
+    /// Time of the last transmission, over the whole run.
+    last_sent_ns: Option<u64>,
+    /// Time of the last arrival, over the whole run.
+    last_received_ns: Option<u64>,
+    /// Datagrams or requests sent after the last arrival.
+    sent_since: u64,
+    /// Packets dropped in the measured time, by place and reason.
+    drops: Vec<DropReport>,
+}
+
+/// Packets of a flow dropped at one place for one reason.
+#[derive(Clone, Debug, Serialize)]
+struct DropReport {
+    place: String,
+    reason: &'static str,
+    packets: u64,
+}
+
+impl Deliveries {
+    pub(super) fn new(flows: usize) -> Self {
+        Self(vec![Delivery::default(); flows])
+    }
+
+    /// A packet entered the network.
+    #[inline]
+    pub(super) fn sent(&mut self, now: Instant, flow: usize, kind: PacketKind, measured: bool) {
+        if matches!(
+            kind,
+            PacketKind::Udp | PacketKind::Voip | PacketKind::EchoRequest | PacketKind::UdpRequest
+        ) && let Some(of) = self.0.get_mut(flow)
+        {
+            of.sent += u64::from(measured);
+            of.last_sent = Some(now);
+            of.since += 1;
+        }
+    }
+
+    /// A packet reached its application.
+    #[inline]
+    pub(super) fn received(&mut self, now: Instant, flow: usize, kind: PacketKind, measured: bool) {
+        if !matches!(kind, PacketKind::EchoRequest | PacketKind::UdpRequest)
+            && let Some(of) = self.0.get_mut(flow)
+        {
+            of.received += u64::from(measured);
+            of.last_received = Some(now);
+            of.since = 0;
+        }
+    }
+
+    /// A packet was dropped in the measured time.
+    pub(super) fn dropped(&mut self, flow: usize, place: PlaceId, reason: Reason) {
+        let Some(of) = self.0.get_mut(flow) else { return };
+        match of.drops.iter_mut().find(|(at, why, _)| (*at, *why) == (place, reason)) {
+            Some((.., packets)) => *packets += 1,
+            None => of.drops.push((place, reason, 1)),
+        }
+    }
+
+    /// The report by flow, in the order of the flows. `None` for flows without packets.
+    pub(super) fn report(&self, places: &[String]) -> impl Iterator<Item = Option<DeliveryReport>> {
+        self.0.iter().map(move |of| {
+            let met = of.last_sent.is_some() || of.last_received.is_some() || !of.drops.is_empty();
+            let name = |place: PlaceId| places.get(place.index()).cloned().unwrap_or_default();
+            let drops = of.drops.iter().map(|&(place, reason, packets)| DropReport {
+                place: name(place),
+                reason: reason.name(),
+                packets,
+            });
+            met.then(|| DeliveryReport {
+                sent: of.sent,
+                received: of.received,
+                last_sent_ns: of.last_sent.map(Instant::nanos),
+                last_received_ns: of.last_received.map(Instant::nanos),
+                sent_since: of.since,
+                drops: drops.collect(),
+            })
+        })
+    }
+}
