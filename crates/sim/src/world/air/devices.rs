@@ -6,7 +6,6 @@ use stillair_model::wifi::air::radio::BEACON_QUEUE;
 use stillair_model::wifi::air::reception::RxOutcome;
 use stillair_model::wifi::dev::WifiDev;
 use stillair_model::wifi::phy::{PhyRate, frame};
-use stillair_model::wifi::tx::transmitter::management_chain;
 
 use super::parts::airtime;
 use super::{Above, Air};
@@ -212,7 +211,7 @@ impl Air {
                 content: Content::Beacon,
                 in_session: false,
             };
-            let mut ppdu = hw.radio.blank(header, management_chain(wlan.dev.tx.lowest));
+            let mut ppdu = hw.radio.blank(header, wlan.dev.tx.management_chain());
             ppdu.bytes = frame::beacon(band);
             if let Some(tim) = wlan.dev.make_beacon() {
                 ppdu.bytes += tim.extra_bytes();
