@@ -50,9 +50,9 @@ def test_runs_of_one_seed_are_compared_pair_by_pair() -> None:
 def test_many_sides_have_letters_where_their_titles_have_no_room(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     long = "shaper={ down = '47 Mbit/s', up = '9 Mbit/s', qdisc = 'cake' }"
-    sides = [side("as it stands", 10.0, 12.0), side(long, 12.0, 10.0), side("c", 8.0, 7.0)]
+    sides = [side("baseline", 10.0, 12.0), side(long, 12.0, 10.0), side("c", 8.0, 7.0)]
     shown = text(sides, rows(sides)).splitlines()
-    assert shown[:4] == ["A  as it stands", f"B  {long}", "C  c", ""]
+    assert shown[:4] == ["A  baseline", f"B  {long}", "C  c", ""]
     assert shown[4].split() == ["A", "B", "C"]
     assert max(map(len, shown)) <= 80
     values, differences = (line.split()[3:] for line in shown if line.startswith("total goodput"))
@@ -72,7 +72,7 @@ def test_what_was_not_measured_and_what_is_chance(monkeypatch: pytest.MonkeyPatc
     found = rows(sides)
     shown = text(sides, found)
     lines = {line.split("  ")[0]: line.split("  ") for line in shown.splitlines()}
-    assert "In brackets: the difference may be chance." in shown
+    assert "~: the difference may be chance; its 95 % interval includes no change." in shown
     assert any(cell.strip().startswith("(+1.5 ") for cell in lines["total goodput Mbit/s"])
     assert [cell.strip() for cell in lines["sta10 ping p95 ms"] if cell] == [
         "sta10 ping p95 ms",
@@ -117,7 +117,7 @@ def test_settings_stand_beside_the_scenario(tmp_path: Path, capsys: pytest.Captu
     found = json.loads(captured.out)
     titles = [one["title"] for one in found["sides"]]
     assert titles == [
-        "as it stands",
+        "baseline",
         "duration=40 ms, warm_up=0 s, scheme=fifo",
         "duration=40 ms, warm_up=0 s, scheme=fq_mac",
     ]
@@ -168,9 +168,9 @@ def test_rows_that_were_chosen_are_all_shown(monkeypatch: pytest.MonkeyPatch) ->
 def test_differences_stand_beside_what_they_are_of_where_letters_have_room(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "100")
     long = "shaper={ down = '47 Mbit/s', up = '9 Mbit/s', qdisc = 'cake' }"
-    sides = [side("as it stands", 10.0, 12.0), side(long, 12.0, 10.0), side("c", 8.0, 7.0)]
+    sides = [side("baseline", 10.0, 12.0), side(long, 12.0, 10.0), side("c", 8.0, 7.0)]
     shown = text(sides, rows(sides, ["total"])).splitlines()
-    assert shown[:4] == ["A  as it stands", f"B  {long}", "C  c", ""]
+    assert shown[:4] == ["A  baseline", f"B  {long}", "C  c", ""]
     assert shown[4].split() == ["A", "B", "B", "against", "A", "C", "C", "against", "A"]
     assert sum(line.startswith("total goodput") for line in shown) == 1
     assert max(map(len, shown)) <= 100

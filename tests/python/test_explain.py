@@ -38,7 +38,7 @@ def test_the_true_cause_comes_first(file: Path) -> None:
     found = findings.subjects(runs, resolved)
     main = findings.main(runs, resolved)
     assert main is not None
-    said = page.text(resolved["name"], runs, found, None)
+    said = page.text(resolved["name"], runs, found, None, resolved)
     assert main.name == expected(file), said
     assert page.sentence(main) in unbroken(said).partition("Main cause: ")[2].partition(", p95 of ")[0]
 
@@ -142,7 +142,7 @@ def test_the_command(tmp_path: Path) -> None:
     file = next(file for file in PROBLEMS if file.stem == "late-interrupts")
     said = CliRunner().invoke(app, ["explain", str(file), "--no-try"])
     assert said.exit_code == 0, said.output
-    assert "Main cause: the receiving host hears late" in said.output
+    assert "Main cause: the receiving host gets packets late" in said.output
     assert "Nothing was tried" in said.output
     folder = tmp_path / "result"
     assert CliRunner().invoke(app, ["run", str(file), "-o", str(folder)]).exit_code == 0

@@ -75,7 +75,7 @@ def _log(figure: Figure) -> float:
 
 
 def all_of(before: Sequence[Run], after: Sequence[Run], resolved: Resolved) -> list[Moved]:
-    """Everything that a change moves clearly: calls, videos, pings and pages first, the largest move of a kind first."""
+    """Everything that a change moves clearly: calls, videos, pings and pages first, the largest moves first."""
     made = [*_flows(before, after, resolved), *_stations(before, after)]
     order = [*_FELT, "tcp", "quic", "station"]
     found = [one for one in made if one.figures]
@@ -93,7 +93,7 @@ def verdict(moved: Sequence[Moved]) -> str:
 
 
 def felt(moved: Sequence[Moved]) -> float:
-    """Sum of the moves that users notice, as logarithms; positive if the change is good. Sorts changes of one verdict."""
+    """Sum of the moves that users notice, as logarithms; positive if the change is good."""
     sums = (_good(figure) for one in moved if one.kind in _FELT for figure in one.figures)
     return sum(min(5.0, max(-5.0, good)) for good in sums)
 
