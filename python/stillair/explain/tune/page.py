@@ -153,7 +153,7 @@ def _worth(one: Bought) -> str:
         return "the others cannot be run without it"
     late, more = one.latency_ms, one.goodput_mbps
     return (
-        f"p95 {late.mean:+.3g} ms ({late.low:+.3g} to {late.high:+.3g}),"
+        f"score {late.mean:+.3g} ms ({late.low:+.3g} to {late.high:+.3g}),"
         f" goodput {more.mean:+.3g} Mbit/s ({more.low:+.3g} to {more.high:+.3g})"
     )
 

@@ -82,8 +82,10 @@ def _settings(net: Network) -> Iterator[Setting]:
 
 
 def _applications(changes: Iterable[tuple[str, Change]]) -> Iterator[Setting]:
-    """Changes of applications as settings with one option each."""
+    """Changes of applications as settings with one option each, without lower bit rates: no score has the quality."""
     for host, change in changes:
+        if any(key.endswith(".rate") for key, _ in change.overrides):
+            continue
         option = Option(change.words.partition(": ")[2], tuple(change.overrides), (f"# {change.action}",))
         yield Setting("application", host, (AS_IT_IS, option), (host,))
 
