@@ -50,16 +50,16 @@ def test_runs_of_one_seed_are_compared_pair_by_pair() -> None:
 def test_many_sides_have_letters_where_their_titles_have_no_room(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     long = "shaper={ down = '47 Mbit/s', up = '9 Mbit/s', qdisc = 'cake' }"
-    sides = [side("as it stands", 10.0, 12.0), side(long, 12.0, 10.0), side("c", 8.0, 7.0)]
+    sides = [side("baseline", 10.0, 12.0), side(long, 12.0, 10.0), side("c", 8.0, 7.0)]
     shown = text(sides, rows(sides)).splitlines()
-    assert shown[:4] == ["A  as it stands", f"B  {long}", "C  c", ""]
+    assert shown[:4] == ["A  baseline", f"B  {long}", "C  c", ""]
     assert shown[4].split() == ["A", "B", "C"]
     assert max(map(len, shown)) <= 80
     values, differences = (line.split()[3:] for line in shown if line.startswith("total goodput"))
     assert values == ["11.00", "±12.71", "11.00", "±12.71", "7.50", "±6.35"]
-    assert "B against A" in "\n".join(shown)
+    assert "B vs A" in "\n".join(shown)
     assert differences[:1] == ["+0.0"]
-    assert "(-31.8" in differences
+    assert differences[differences.index("-31.8") :][:4] == ["-31.8", "±136.5", "%", "~"]
     # What has room keeps its titles.
     monkeypatch.setenv("COLUMNS", "160")
     few = [side("a", 1.0, 2.0), side("b", 1.0, 2.0), side("c", 1.0, 2.0)]
@@ -72,8 +72,8 @@ def test_what_was_not_measured_and_what_is_chance(monkeypatch: pytest.MonkeyPatc
     found = rows(sides)
     shown = text(sides, found)
     lines = {line.split("  ")[0]: line.split("  ") for line in shown.splitlines()}
-    assert "In brackets: the difference may be chance." in shown
-    assert any(cell.strip().startswith("(+1.5 ") for cell in lines["total goodput Mbit/s"])
+    assert "~: the difference may be chance; its 95 % interval includes no change." in shown
+    assert any(cell.strip().startswith("+1.5 ") and cell.strip().endswith(" % ~") for cell in lines["total goodput Mbit/s"])
     assert [cell.strip() for cell in lines["sta10 ping p95 ms"] if cell] == [
         "sta10 ping p95 ms",
         "-",
@@ -101,7 +101,7 @@ def test_markdown_is_a_table() -> None:
     sides = [side("a|b", 9.0, 10.0, 11.0), side("b", 18.0, 20.0, 22.0)]
     lines = markdown(sides, rows(sides, ["total"])).splitlines()
     assert lines[:3] == [
-        "|  | a\\|b | b | against a\\|b |",
+        "|  | a\\|b | b | vs a\\|b |",
         "| --- | ---: | ---: | ---: |",
         "| total goodput Mbit/s | 10.00 ±2.48 | 20.00 ±4.97 | +100.0 % |",
     ]
@@ -117,7 +117,7 @@ def test_settings_stand_beside_the_scenario(tmp_path: Path, capsys: pytest.Captu
     found = json.loads(captured.out)
     titles = [one["title"] for one in found["sides"]]
     assert titles == [
-        "as it stands",
+        "baseline",
         "duration=40 ms, warm_up=0 s, scheme=fifo",
         "duration=40 ms, warm_up=0 s, scheme=fq_mac",
     ]
@@ -130,7 +130,7 @@ def test_settings_stand_beside_the_scenario(tmp_path: Path, capsys: pytest.Captu
 def test_kept_results_and_scenarios(kept: Path, kept_fifo: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert status(["compare", str(kept), str(kept_fifo), "--only", "airtime"]) == 0
     out = capsys.readouterr().out
-    assert out.splitlines()[0].split() == ["kept", "fifo", "against", "kept"]
+    assert out.splitlines()[0].split() == ["kept", "fifo", "vs", "kept"]
     assert max(map(len, out.splitlines())) <= 80
 
 
@@ -168,19 +168,19 @@ def test_rows_that_were_chosen_are_all_shown(monkeypatch: pytest.MonkeyPatch) ->
 def test_differences_stand_beside_what_they_are_of_where_letters_have_room(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "100")
     long = "shaper={ down = '47 Mbit/s', up = '9 Mbit/s', qdisc = 'cake' }"
-    sides = [side("as it stands", 10.0, 12.0), side(long, 12.0, 10.0), side("c", 8.0, 7.0)]
+    sides = [side("baseline", 10.0, 12.0), side(long, 12.0, 10.0), side("c", 8.0, 7.0)]
     shown = text(sides, rows(sides, ["total"])).splitlines()
-    assert shown[:4] == ["A  as it stands", f"B  {long}", "C  c", ""]
-    assert shown[4].split() == ["A", "B", "B", "against", "A", "C", "C", "against", "A"]
+    assert shown[:4] == ["A  baseline", f"B  {long}", "C  c", ""]
+    assert shown[4].split() == ["A", "B", "B", "vs", "A", "C", "C", "vs", "A"]
     assert sum(line.startswith("total goodput") for line in shown) == 1
     assert max(map(len, shown)) <= 100
 
 
 def test_long_names_are_broken_rather_than_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COLUMNS", "56")
+    monkeypatch.setenv("COLUMNS", "54")
     sides = [side("a", 10.0, 12.0, ping_p95_ms=100.25), side("b", 12.0, 10.0, ping_p95_ms=3.0)]
     found = [row._replace(of="a-flow-with-a-long-name") for row in rows(sides, ["sta10 ping p95"])]
     heading, first, second = text(sides, found).splitlines()[:3]
-    assert heading.split() == ["a", "b", "against", "a"]
+    assert heading.split() == ["a", "b", "vs", "a"]
     assert first == "a-flow-with-a-long-name ping p95"
     assert second.split() == ["ms", "100.2", "3.0", "-97.0", "%"]

@@ -11,7 +11,8 @@ from click.testing import CliRunner
 
 from stillair import Scenario
 from stillair.cli.app import app
-from stillair.explain import access, changes, findings, page, tried
+from stillair.explain import access, advice, changes, findings, moved, page, tried
+from stillair.explain.moved import Figure, Moved
 from stillair.results.statistics import Interval
 
 PROBLEMS = Path(__file__).parent / "problems"
@@ -74,43 +75,113 @@ def test_nothing_is_set_at_a_server_on_the_internet(tmp_path: Path) -> None:
     assert access.outside(resolved(Scenario(PROBLEMS / "crowd.toml"))) == set()
 
 
-def outcome(by: Interval, latest: float, goodput: float, words: str = "x") -> tried.Tried:
+def outcome(by: Interval, *moved_: Moved, latest: float = 0.0, goodput: float = 0.0, words: str = "x") -> tried.Tried:
     """A change of p95 100 ms and p99 120 ms, at 40 Mbit/s."""
     change = changes.Change(words, [("node.a.forward", "true")])
     known = (Interval(latest, latest, latest), 40.0, Interval(goodput, goodput, goodput))
-    return tried.Tried(change, change.overrides, 100.0, by, 120.0, *known)
+    return tried.Tried(change, change.overrides, 100.0, by, 120.0, *known, moved_)
+
+
+def ms(name: str, kind: str, before: float, after: float | None) -> Moved:
+    """A flow whose p95 moves."""
+    return Moved(name, kind, [Figure("p95", "ms", before, after, after is not None and after < before)])
+
+
+CALL = ms("hears.phone", "voip", 285.0, 45.9)
+LATER_CALL = ms("hears.phone", "voip", 45.9, 285.0)
+BULK = ms("tcp-0.laptop", "tcp", 200.0, 20.0)
+LATER_BULK = ms("tcp-0.laptop", "tcp", 20.0, 200.0)
+LESS = Moved("tcp-0.laptop", "tcp", [Figure("goodput", "Mbit/s", 40.0, 29.0, is_better=False)])
+PRICE = Moved("tcp-0.laptop", "tcp", [Figure("goodput", "Mbit/s", 40.0, 34.0, is_better=False)])
+UNSURE = Interval(-50.0, -160.0, 60.0)
 
 
 @pytest.mark.parametrize(
-    ("by", "latest", "goodput", "verdict"),
+    ("moved_", "verdict"),
     [
-        (Interval(-50.0, -60.0, -40.0), -60.0, 0.0, "helps"),
-        (Interval(-50.0, -60.0, -40.0), -60.0, -9.0, "helps"),
-        (Interval(-50.0, -60.0, -40.0), -60.0, -11.0, "trade"),
-        (Interval(-50.0, -60.0, -40.0), 30.0, 0.0, "later"),
-        (Interval(-50.0, -60.0, -40.0), 0.5, 0.0, "helps"),
-        (Interval(-0.09, -0.1, -0.04), -1.0, 0.0, "little"),
-        (Interval(-50.0, -110.0, 10.0), -60.0, 0.0, "probably"),
-        (Interval(-50.0, -160.0, 60.0), -60.0, 0.0, "unsure"),
-        (Interval(50.0, 40.0, 60.0), 0.0, 0.0, "worse"),
-        (Interval(0.2, 0.1, 0.3), 0.0, 0.0, "little"),
+        # A verdict by the head group only would be "no clear effect" in all of these.
+        ([CALL], "helps"),
+        ([LATER_CALL], "worse"),
+        ([CALL, LESS], "mixed"),
+        ([CALL, PRICE], "helps"),
+        ([PRICE], "unsure"),
+        # Nobody notices the packet delay of a transfer, unless nothing else moves.
+        ([CALL, LATER_BULK], "helps"),
+        ([LATER_CALL, BULK], "mixed"),
+        ([LATER_BULK], "worse"),
+        ([BULK], "helps"),
+        ([BULK, ms("packets to far", "station", 20.0, 40.0)], "mixed"),
+        ([ms("hears.phone", "voip", 20.0, None)], "worse"),
+        ([], "unsure"),
     ],
 )
-def test_what_is_said_to_help_is_worth_it(by: Interval, latest: float, goodput: float, verdict: str) -> None:
-    found = outcome(by, latest, goodput)
+def test_the_verdict_follows_from_every_flow(moved_: list[Moved], verdict: str) -> None:
+    found = outcome(UNSURE, *moved_)
     assert found.verdict == verdict
     assert found.helps == (verdict == "helps")
+    said = " ".join(advice.lines([found]))
+    for one in moved_:
+        assert f"{one.side}: {one.name}" in said
+    if verdict == "mixed" and CALL in moved_:
+        assert "x: mixed: better for hears.phone, worse for tcp-0.laptop" in said
 
 
-def test_more_goodput_alone_is_told_so_and_nothing_as_nothing() -> None:
+def test_a_change_of_the_head_group_alone_is_probable_or_nothing() -> None:
     zero = Interval(0.0, 0.0, 0.0)
-    assert outcome(Interval(0.1, 0.05, 0.2), 0.0, 10.0).verdict == "more"
-    assert outcome(zero, 0.0, 0.0).verdict == "nothing"
-    much = outcome(Interval(-50.0, -60.0, -40.0), 0.0, 0.0)
-    unreal = much._replace(change=much.change._replace(real=False))
+    assert outcome(zero).verdict == "nothing"
+    assert outcome(Interval(-50.0, -110.0, 10.0), latest=-60.0).verdict == "probably"
+    assert outcome(Interval(-50.0, -110.0, 10.0), latest=60.0).verdict == "unsure"
+    assert outcome(Interval(-50.0, -110.0, 10.0), goodput=-9.0).verdict == "unsure"
+    unreal = outcome(UNSURE, CALL)
+    unreal = unreal._replace(change=unreal.change._replace(real=False))
     assert unreal.verdict == "shows"
-    assert page._rank(unreal) > page._rank(outcome(Interval(-50.0, -110.0, 10.0), 0.0, 0.0))
-    assert not [line for line in page._tried([unreal]) if "--set" in line]
+    assert advice.rank(unreal) > advice.rank(outcome(Interval(-50.0, -110.0, 10.0)))
+    assert not [line for line in advice.lines([unreal]) if "--set" in line]
+
+
+def runs(*delays: float | None, loss: float = 0.0, mos: float = 4.4, goodput: float = 2.0) -> list[Any]:
+    """Runs of one call with these p95."""
+    return [
+        {
+            "flows": {
+                "call.phone": {
+                    "protocol": "voip",
+                    "delay_p95_ms": delay,
+                    "delay_p99_ms": delay,
+                    "loss": loss,
+                    "goodput_mbps": goodput,
+                }
+            },
+            "voip": {"call.phone": {"mos": mos, "loss": loss}},
+        }
+        for delay in delays
+    ]
+
+
+NO_FLOWS: dict[str, Any] = {"flows": []}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "words"),
+    [
+        # t(2) = 4.30. Differences -239 +-9: clear.
+        (runs(280, 285, 290), runs(44, 46, 48), ["p95", "p99"]),
+        # -10 of 285 ms: clear, and less than 10 %.
+        (runs(284, 285, 286), runs(274, 275, 276), []),
+        # -0.8 of 1 ms: clear, and less than 1 ms.
+        (runs(1.0, 1.0, 1.0), runs(0.2, 0.2, 0.2), []),
+        # Differences -90, -900, -4500: the interval includes 0. Ratios 1/10, 1/10, 1/10: clear.
+        (runs(100, 1000, 5000), runs(10, 100, 500), ["p95", "p99"]),
+        # Up and down.
+        (runs(100, 100, 100), runs(10, 300, 90), []),
+        (runs(20, 20, 20), runs(None, None, None), ["p95", "p99"]),
+        (runs(20, 20, 20), runs(20, 20, 20, loss=0.02, mos=3.9), ["lost", "MOS"]),
+        (runs(20, 20, 20), runs(20, 20, 20, loss=0.004, mos=4.35), []),
+    ],
+)
+def test_what_moves_clearly(before: list[Any], after: list[Any], words: list[str]) -> None:
+    found = moved.all_of(before, after, NO_FLOWS)
+    assert [figure.words for one in found for figure in one.figures] == words
 
 
 def test_what_a_network_has_already_is_not_tried() -> None:
@@ -123,15 +194,19 @@ def test_what_a_network_has_already_is_not_tried() -> None:
             assert resolved(scenario, sets) != whole, change.words
 
 
-def test_what_helps_most_comes_first_and_its_price_is_told() -> None:
-    some, much = Interval(-20.0, -21.0, -19.0), Interval(-60.0, -61.0, -59.0)
-    given = [outcome(some, 0.0, 0.0, "some"), outcome(much, 0.0, -20.0, "dear"), outcome(much, 0.0, -4.0, "much")]
-    lines = list(page._tried(given))
+def test_changes_are_sorted_by_what_calls_gain_and_the_price_is_shown() -> None:
+    some = outcome(UNSURE, ms("hears.phone", "voip", 285.0, 150.0), words="some")
+    much = outcome(UNSURE, CALL, goodput=-4.0, words="much")
+    bulk = outcome(Interval(-60.0, -61.0, -59.0), BULK, words="bulk")
+    dear = outcome(UNSURE, CALL, LESS, goodput=-20.0, words="dear")
+    lines = list(advice.lines([dear, bulk, some, much]))
     heads = [line for line in lines if line.startswith("  ") and line[2] != " "]
-    assert [head.split(":")[0].strip() for head in heads] == ["much", "some", "dear"]
-    assert "a trade" in heads[2]
+    assert [head.split(":")[0].strip() for head in heads] == ["much", "some", "bulk", "dear"]
     assert [line.rpartition(", ")[2] for line in lines if line.endswith(" less")] == ["10 % less", "50 % less"]
+    assert "    better: hears.phone (call): p95 285 to 45.9 ms" in lines
     assert "    --set node.a.forward=true" in lines
+    many = [ms(f"call.{n}", "voip", 285.0, 45.9) for n in range(14)]
+    assert "    also better: call.12, call.13" in list(advice.lines([outcome(UNSURE, *many)]))
 
 
 def test_a_sleeping_phone_is_helped_at_the_access_point_too() -> None:
@@ -185,7 +260,7 @@ def test_a_modem_and_those_who_fill_it_are_named(tmp_path: Path) -> None:
     )
     tv = next(one for one in found if (one.delays.name, one.delays.way) == ("tv", "down"))
     assert "the buffer at the provider (down), behind its own traffic, netflix.tv" in page.sentence(tv.findings[0])
-    said = page.text("x", runs, found, None)
+    said = page.text("x", runs, found, None, whole)
     # What waits in the modem is not told as hardware; a host's own card may have a millisecond or two.
     assert not re.search(r"hardware \d\d", said)
     assert "modem: in the modem's buffer" in said
@@ -221,14 +296,14 @@ def test_each_line_has_80_columns_and_plain_words(tmp_path: Path) -> None:
 def test_a_long_shaper_is_pasted_in_its_keys() -> None:
     table = '{down="95 Mbit/s",up="19 Mbit/s",qdisc={kind="cake",overhead=18,wash=true}}'
     key = "node.a-router-with-a-long-name.interface.eth0.shaper"
-    assert list(page._pasted(key, table)) == [
+    assert list(advice.pasted(key, table)) == [
         f"    --set '{key}.down=\"95 Mbit/s\"'",
         f"    --set '{key}.up=\"19 Mbit/s\"'",
         f"    --set '{key}.qdisc={{kind=\"cake\",overhead=18,wash=true}}'",
     ]
     # Of a file with `up` that would stay: the table is set whole, however long it is.
     one = table.replace('up="19 Mbit/s",', "")
-    assert list(page._pasted(key, one)) == [f"    --set '{key}={one}'"]
+    assert list(advice.pasted(key, one)) == [f"    --set '{key}={one}'"]
 
 
 _CAKE = 'tins = "besteffort", isolation = "dual-dsthost", ingress = true, wash = true'

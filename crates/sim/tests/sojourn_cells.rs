@@ -1,8 +1,8 @@
 //! The cells of `docs/sojourn.md`, as they are worked there by hand.
 
 use stillair_model::vocabulary::{
-    Ac, Addr, ChannelId, ChannelUse, DevId, Duration, FlowId, IfId, Instant, NewPacket, Packets, PeerId, Pkt,
-    RadioId, Sink, Step, TryStep, WireTimes,
+    Ac, Addr, ChannelId, ChannelUse, DevId, Duration, FlowId, IfId, Instant, NewPacket, PacketKind, Packets,
+    PeerId, Pkt, PlaceId, RadioId, Reason, Sink, Step, TidWait, TraceEvent, TryStep, WireTimes,
 };
 use stillair_sim::recorder::{Direction, Sojourn, SojournWorld};
 
@@ -278,6 +278,102 @@ fn sleep_and_what_is_given_back() {
     let first = [("driver", "power_save", 92), ("hardware", "management", 10)];
     assert_eq!(s.cells(245, p), [first.as_slice(), &rest].concat());
     assert_eq!(s.cells(245, q), [[("driver", "power_save", 90)].as_slice(), &rest].concat());
+}
+
+#[test]
+fn a_negotiated_session_withholds_frames_whatever_the_channel_does() {
+    let mut s = Script::new();
+    let (dev, peer) = (DevId(0), PeerId(0));
+    let withheld = |why| Step::Withheld { dev, peer, tid: 0, why };
+    let p = s.pushed(0, 0);
+    s.step(0, withheld(Some(TidWait::Session)));
+    let other = s.pushed(0, 1);
+    s.step(0, Step::InHardware { p: other });
+    s.used(40, ChannelUse::Idle, None);
+    s.used(140, ChannelUse::Serves, Some((1, other)));
+    // A repeated reason changes nothing.
+    s.step(140, withheld(Some(TidWait::Session)));
+    s.used(150, ChannelUse::Idle, None);
+    s.step(150, withheld(None));
+    s.used(160, ChannelUse::Idle, None);
+    s.step(160, Step::InHardware { p });
+    s.used(203, ChannelUse::Wanted, None);
+    s.used(303, ChannelUse::Serves, Some((0, p)));
+    s.tried(203, 303, 0, 0, &[(p, true)]);
+    assert_eq!(
+        s.cells(303, p),
+        [
+            ("driver", "idle", 10),
+            ("driver", "block_ack_session", 150),
+            ("contention", "backoff", 43),
+            ("air", "own", 100)
+        ]
+    );
+}
+
+#[test]
+fn a_full_window_is_the_cause_of_idle_time_only() {
+    let mut s = Script::new();
+    let (dev, peer) = (DevId(0), PeerId(0));
+    let p = s.pushed(0, 0);
+    let other = s.pushed(0, 1);
+    s.step(0, Step::InHardware { p: other });
+    s.used(10, ChannelUse::Idle, None);
+    s.step(10, Step::Withheld { dev, peer, tid: 0, why: Some(TidWait::Window) });
+    // The state of another TID of the peer does not matter.
+    s.step(10, Step::Withheld { dev, peer, tid: 5, why: Some(TidWait::Session) });
+    s.used(30, ChannelUse::Idle, None);
+    s.used(130, ChannelUse::Serves, Some((1, other)));
+    s.used(150, ChannelUse::Idle, None);
+    s.step(150, Step::Withheld { dev, peer, tid: 0, why: None });
+    s.step(150, Step::InHardware { p });
+    s.used(193, ChannelUse::Wanted, None);
+    s.used(293, ChannelUse::Serves, Some((0, p)));
+    s.tried(193, 293, 0, 0, &[(p, true)]);
+    assert_eq!(
+        s.cells(293, p),
+        [
+            ("driver", "others", 100),
+            ("driver", "idle", 10),
+            ("driver", "block_ack_window", 40),
+            ("contention", "backoff", 43),
+            ("air", "own", 100)
+        ]
+    );
+}
+
+#[test]
+fn losses_of_a_flow_and_its_last_arrival() {
+    let mut s = Script::new();
+    for us in [10, 20, 30, 40] {
+        let p = s.packets.create(NewPacket {
+            now: at(us),
+            kind: PacketKind::Voip,
+            src: Addr(0),
+            ..NewPacket::PLAIN
+        });
+        s.step(us, Step::Queued { p, at: IfId(1), queue: 0, paced: None });
+        if us == 10 {
+            let (seq, len, delay, src) = (0, 200, Duration::from_micros(5), Addr(0));
+            let what =
+                TraceEvent::Delivered { flow: FlowId(0), kind: PacketKind::Voip, seq, len, delay, src };
+            s.sojourn.event(at(15), &what);
+        } else if us < 40 {
+            let what =
+                TraceEvent::Dropped { flow: FlowId(0), seq: 1, reason: Reason::Loss, place: PlaceId(0) };
+            s.sojourn.event(at(us + 1), &what);
+        }
+    }
+    let names = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect::<Vec<_>>();
+    let report = s.sojourn.report(&names(&["call", "b", "c"]), &[], &[], &names(&["r.wan"]));
+    let report = serde_json::to_value(report).expect("a report");
+    assert_eq!(
+        report["delivery"],
+        serde_json::json!({ "call": {
+            "sent": 4, "received": 1, "last_sent_ns": 40_000, "last_received_ns": 15_000, "sent_since": 3,
+            "drops": [{ "place": "r.wan", "reason": "loss", "packets": 2 }],
+        }})
+    );
 }
 
 #[test]

@@ -11,9 +11,9 @@ What is said comes from packets that were followed (`[record] sojourn`); what wo
     mine      hosts that the user controls
     changes   what might be changed, by finding
     findings  the causes of late packets, the largest first
-    losses    packets that an application never gets
     air       who has the air for how little, and what hidden stations cost
     shaping   cake before an access line: what is there, and the keys for another rate
     access    lines to the Internet, their shapers, and what is on which side
     quality   what an application makes of a path (QoO)
+    losses    packets that an application never gets
 """

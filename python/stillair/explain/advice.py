@@ -101,12 +101,13 @@ def _names(one: Tried) -> str:
     if one.verdict != "mixed":
         return ""
     better = next(of for of in one.moved if any(figure.is_better for figure in of.figures))
-    worse = next(of for of in one.moved if any(_against(of, figure) for figure in of.figures))
+    worse_ones = [of for of in one.moved if any(of.is_against(figure) for figure in of.figures)]
+    worse = next((of for of in worse_ones if any(_felt(of, figure) for figure in of.figures)), worse_ones[0])
     return f": better for {better.name}, worse for {worse.name}"
 
 
-def _against(of: Moved, figure: Figure) -> bool:
-    return not figure.is_better and of.counts(figure)
+def _felt(of: Moved, figure: Figure) -> bool:
+    return of.is_against(figure) and of.counts(figure)
 
 
 def _of(of: Moved) -> str:

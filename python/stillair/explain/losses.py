@@ -12,6 +12,8 @@ BOUND = 0.01
 _DEAD_S = 1.0
 """Least time without an arrival after which a flow counts as dead."""
 _DEAD_PACKETS = 5
+_QUEUED = 0.2
+"""Share of a flow's packets. If more are still queued at the end of the run, they count as not delivered."""
 _SLOWER = 1.5
 """A flow is not dead while the silence is shorter than this multiple of its longest delay."""
 
@@ -62,7 +64,7 @@ class Lost(NamedTuple):
     late: float = 0.0
     """Share that arrives too late for the playout buffer. `part` includes it."""
     queued: int = 0
-    """Packets of a dead flow that were neither received nor dropped by the end of the run."""
+    """Packets neither received nor dropped by the end of their run, if these are many. `part` includes them."""
     since_s: float | None = None
     """Last arrival, if the flow is dead from then on."""
     places: Sequence[Place] = ()
@@ -91,9 +93,13 @@ def part(name: str, run: Run) -> float | None:
         call = run.get("voip", {}).get(name, {})
         known = [one for one in (of.get("loss"), call.get("loss")) if one is not None]
         lost = max(known) + (call.get("late") or 0.0) if known else None
-    if (dead := _dead(name, run)) is not None:
-        # Packets that are still queued never reach the application either.
-        lost = max(lost or 0.0, dead[1])
+    dead = _dead(name, run)
+    missing, queued = _missing(name, run) if ping is None else (0.0, 0.0)
+    if dead is not None:
+        missing = dead[1]
+    if dead is not None or queued > _QUEUED:
+        # Packets that are still queued at the end do not reach the application either.
+        lost = max(lost or 0.0, missing)
     return None if lost is None else min(1.0, lost)
 
 
@@ -122,7 +128,7 @@ def _lost(name: str, runs: Sequence[Run], resolved: Resolved) -> Lost | None:
         mean,
         sum(skipped) / len(skipped) if skipped else 0.0,
         sum(late) / len(late),
-        max((one[2] for one in dead), default=0),
+        round(sum(_queued(name, run) for run in runs)),
         min((one[0] for one in dead), default=stalled),
         _places(name, runs),
     )
@@ -133,8 +139,25 @@ def _delivery(name: str, run: Run) -> Mapping[str, Any]:
     return found
 
 
-def _dead(name: str, run: Run) -> tuple[float, float, int] | None:
-    """Last arrival in s, share of packets that did not arrive, packets still queued. `None` if the flow is alive."""
+def _queued(name: str, run: Run) -> float:
+    """Packets still queued at the end of a run, if they are many or the flow is dead."""
+    of, (_, queued) = _delivery(name, run), _missing(name, run)
+    is_many = queued > _QUEUED or _dead(name, run) is not None
+    return queued * of["sent"] if is_many and name not in run.get("pings", {}) else 0.0
+
+
+def _missing(name: str, run: Run) -> tuple[float, float]:
+    """Share of a flow's packets that did not arrive, and share that was neither received nor dropped."""
+    of = _delivery(name, run)
+    if not of or not of["sent"]:
+        return 0.0, 0.0
+    missing = max(0, of["sent"] - of["received"])
+    dropped = sum(drop["packets"] for drop in of["drops"])
+    return missing / of["sent"], max(0, missing - dropped) / of["sent"]
+
+
+def _dead(name: str, run: Run) -> tuple[float, float] | None:
+    """Last arrival in s, and the share of packets that did not arrive. `None` if the flow is alive."""
     of = _delivery(name, run)
     if not of or of["last_sent_ns"] is None or of["sent_since"] < _DEAD_PACKETS or not of["sent"]:
         return None
@@ -142,9 +165,8 @@ def _dead(name: str, run: Run) -> tuple[float, float, int] | None:
     slowest = (run["sojourn"]["slowest"].get(name) or {}).get("delay_ns", 0)
     if of["last_sent_ns"] - last < max(1e9 * _DEAD_S, _SLOWER * slowest):
         return None
-    dropped = sum(drop["packets"] for drop in of["drops"])
-    missing = max(0, of["sent"] - of["received"])
-    return last / 1e9, missing / of["sent"], max(0, missing - dropped)
+    missing, _ = _missing(name, run)
+    return last / 1e9, missing
 
 
 _STALLED = 0.2
@@ -233,7 +255,7 @@ def _details(one: Lost) -> Iterator[str]:
     if one.late:
         yield f"too late for the playout buffer: {_percent(one.late)}"
     if one.queued:
-        yield f"still queued at the end of a run: {one.queued} packets"
+        yield f"still queued at the end: {one.queued} packets"
 
 
 def _percent(part: float) -> str:

@@ -19,12 +19,14 @@ MOS = 0.1
 GOODPUT = 0.1
 """Smallest clear change of a loss rate (0 to 1), of a MOS, and of a goodput as a share of it."""
 _LEAST_MBPS = 0.05
+_PRICE = 0.25
+"""A goodput that falls by less than this share is the price of a change and does not make it worse."""
 
 RULE = (
     "A figure moves clearly if the 95 % interval over the runs excludes no change, by at least 10 % and 1 ms of a"
     " delay, 0.5 % of packets lost, 0.1 MOS, or 10 % of a goodput. 'helps': something is clearly better and nothing"
-    " worse; 'makes it worse': the reverse; 'mixed': both. Worse packet delays of transfers and station directions"
-    " count only if no call, video, ping, page or goodput is better."
+    " worse; 'makes it worse': the reverse; 'mixed': both. Not counted as worse: a goodput that falls by less than"
+    " 25 %, and, if a call, video, ping, page or goodput is better, packet delays of transfers and station directions."
 )
 """The rule of the headline verdict, as the page prints it."""
 
@@ -66,6 +68,13 @@ class Moved(NamedTuple):
         """Returns true if users notice the figure: not the packet delay of a transfer or of a station's direction."""
         return self.kind in _FELT or figure.unit != "ms"
 
+    def is_against(self, figure: Figure) -> bool:
+        """Returns true if the figure makes a change worse, and is more than the price of it."""
+        if figure.is_better:
+            return False
+        is_price = figure.unit == "Mbit/s" and (figure.after or 0.0) >= (1 - _PRICE) * (figure.before or 0.0)
+        return not is_price
+
 
 def _log(figure: Figure) -> float:
     if figure.before is None or figure.after is None:
@@ -75,7 +84,7 @@ def _log(figure: Figure) -> float:
 
 
 def all_of(before: Sequence[Run], after: Sequence[Run], resolved: Resolved) -> list[Moved]:
-    """Everything that a change moves clearly: calls, videos, pings and pages first, the largest move of a kind first."""
+    """Everything that a change moves clearly: calls, videos, pings and pages first, the largest moves first."""
     made = [*_flows(before, after, resolved), *_stations(before, after)]
     order = [*_FELT, "tcp", "quic", "station"]
     found = [one for one in made if one.figures]
@@ -84,16 +93,16 @@ def all_of(before: Sequence[Run], after: Sequence[Run], resolved: Resolved) -> l
 
 def verdict(moved: Sequence[Moved]) -> str:
     """`helps`, `worse`, `mixed`, or `unsure` if nothing moves clearly. See `RULE`."""
-    figures = [(figure, one.counts(figure)) for one in moved for figure in one.figures]
-    better = [counts for figure, counts in figures if figure.is_better]
-    worse = [counts for figure, counts in figures if not figure.is_better and (counts or not any(better))]
+    better = [one.counts(figure) for one in moved for figure in one.figures if figure.is_better]
+    against = [one.counts(figure) for one in moved for figure in one.figures if one.is_against(figure)]
+    worse = [counts for counts in against if counts or not any(better)]
     if better and worse:
         return "mixed"
     return "helps" if better else "worse" if worse else "unsure"
 
 
 def felt(moved: Sequence[Moved]) -> float:
-    """Sum of the moves that users notice, as logarithms; positive if the change is good. Sorts changes of one verdict."""
+    """Sum of the moves that users notice, as logarithms; positive if the change is good."""
     sums = (_good(figure) for one in moved if one.kind in _FELT for figure in one.figures)
     return sum(min(5.0, max(-5.0, good)) for good in sums)
 

@@ -1,5 +1,6 @@
 """Quality of Outcome: how far a path is from what an application needs (draft-ietf-ippm-qoo-09, text of 2026-05-19)."""
 
+import math
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -7,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from stillair._native import InputError
+from stillair.explain import losses
 from stillair.results.statistics import percentile
 from stillair.results.tidy import Measured
 from stillair.text import shape
@@ -100,7 +102,9 @@ _FILE = shape.record(
 
 
 def of_run(measured: Measured, need: Requirement) -> dict[str, Outcome]:
-    """The outcome of each ping (round trips) and call (one way) of a run, over the time that is measured.
+    """The outcome of each ping (round trips) and call (one way) of a run, over the measured time.
+
+    Lost packets, packets that the sender skipped, and packets too late for playout count as lost.
 
     The throughput is the goodput of the station which the flow belongs to. It is judged if it is enough, or if the
     station was loaded so that it could have been: what an idle station carries says nothing of its path.
@@ -108,15 +112,21 @@ def of_run(measured: Measured, need: Requirement) -> dict[str, Outcome]:
     found = {}
     since, until = measured.series.measured_ns()
     for flow in measured.series.flows:
-        groups: list[Mapping[str, Any]] = [measured.summary.get("voip") or {}, measured.summary.get("pings") or {}]
-        losses = [group[flow.name].get("loss") for group in groups if flow.name in group]
+        lost = losses.part(flow.name, measured.summary)
         samples = [(ping.at_ns, ping.rtt_ns) for ping in flow.pings or ()]
         samples += [(packet.at_ns, packet.delay_ns) for packet in flow.voip or ()]
         latencies = [ns / 1e6 for at, ns in samples if since <= at <= until]
-        if latencies:
+        # A call or ping of which nothing arrives has no delay to judge, and is not acceptable.
+        if latencies or (lost == 1.0 and _is_judged(flow.name, measured)):
             throughput = _throughput(measured, flow.station, need.throughput_mbps)
-            found[flow.name] = outcome(need, latencies, max([loss or 0.0 for loss in losses], default=0.0), throughput)
+            found[flow.name] = outcome(need, latencies or [math.inf], lost or 0.0, throughput)
     return found
+
+
+def _is_judged(name: str, measured: Measured) -> bool:
+    """Returns true for calls and pings."""
+    groups: list[Mapping[str, Any]] = [measured.summary.get("voip") or {}, measured.summary.get("pings") or {}]
+    return any(name in group for group in groups)
 
 
 _STEADY = 0.9

@@ -76,7 +76,8 @@ def explain(
             if own_hosts is not None and first is not None:
                 every, left_out = owned.limited(every, own_hosts, resolved, scenario.text)
             outcomes = list[tried.Tried | tried.Refused]()
-            for change in every[: changes.MOST - 1] if first is not None else ():
+            for change in every[: changes.MOST - 1]:
+                assert first is not None  # noqa: S101 - without a cause there are no changes
                 subject = (first.delays.of, first.delays.name, first.delays.way)
                 outcomes.append(
                     tried.try_one(scenario, overrides, change, made_runs, subject, seed, told(made), resolved)

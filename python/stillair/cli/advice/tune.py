@@ -44,6 +44,7 @@ _SECONDS = {"s": 1.0, "min": 60.0, "h": 3600.0}
     help="How many runs the search may take, or how much CPU time, such as '2 min'.",
 )
 @options.jobs
+@options.mine
 @click.option(
     "-o",
     "folder",
@@ -60,6 +61,7 @@ def tune(
     seeds: int,
     budget: str,
     jobs: int | None,
+    mine: tuple[str, ...],
     folder: Path | None,
     as_json: bool,
 ) -> None:
@@ -68,6 +70,8 @@ def tune(
     Changes only settings that an administrator can change and that the scenario has: shaper and qdisc, airtime queue
     limits, the access point's queues, RTS, channel width, TCP small queues, congestion control, pacing. Keys of --set
     stay as given.
+
+    The table's score is the geometric mean of several flows' p95; each flow's own p95 and loss follow.
 
     The best settings are confirmed with several runs. Each change is removed again to measure its gain, and the network
     is varied by 20 %. Prints the commands for these settings. With -o an interrupted search continues.
@@ -98,6 +102,7 @@ def tune(
                     jobs=jobs,
                     folder=folder,
                     progress=watched.progress,
+                    mine=mine,
                 )
         except KeyboardInterrupt:
             if folder is not None:

@@ -16,6 +16,8 @@ from stillair.text.table import table
 
 _MOST_ROWS = 60
 _NONE = "-"
+MAYBE = "~"
+"""Mark of a difference that may be chance."""
 _LEAST_NAME = 24
 """Letters of a row's name on one line."""
 
@@ -85,7 +87,7 @@ def _grid(sides: Sequence[Side], rows: Sequence[Row]) -> tuple[list[str], list[l
     """Heading and cells; each further side has its relation to the first behind it."""
     heading = ["", sides[0].title]
     for side in sides[1:]:
-        heading += [side.title, f"against {sides[0].title}" if len(sides) == 2 else "against first"]
+        heading += [side.title, f"vs {sides[0].title}" if len(sides) == 2 else "vs first"]
     cells = []
     for row in rows:
         unit = f" {row.quantity.unit}" if row.quantity.unit else ""
@@ -133,7 +135,7 @@ def _letters(sides: Sequence[Side]) -> list[str]:
 def _with_letters(count: int) -> list[str]:
     """The heading of values with their differences, by letters."""
     first, *others = map(_letter, range(count))
-    return [first, *(title for other in others for title in (other, f"{other} against {first}"))]
+    return [first, *(title for other in others for title in (other, f"{other} vs {first}"))]
 
 
 def _values(sides: Sequence[Side], cells: Sequence[Sequence[str]]) -> tuple[list[str], list[list[str]]]:
@@ -143,7 +145,7 @@ def _values(sides: Sequence[Side], cells: Sequence[Sequence[str]]) -> tuple[list
 
 def _differences(sides: Sequence[Side], cells: Sequence[Sequence[str]]) -> tuple[list[str], list[list[str]]]:
     """How far each side is from the first."""
-    heading = ["", *(f"{_letter(number)} against {_letter(0)}" for number in range(1, len(sides)))]
+    heading = ["", *(f"{_letter(number)} vs {_letter(0)}" for number in range(1, len(sides)))]
     return heading, [[line[0], *line[3::2]] for line in cells]
 
 
@@ -162,7 +164,7 @@ def value(row: Row, number: int) -> str:
 
 
 def relation(ratio: Interval | None) -> str:
-    """By how many per cent more or less; in brackets where chance may be the reason."""
+    """By how many per cent more or less; marked where chance may be the reason."""
     if ratio is None:
         return _NONE
     change = f"{100 * (ratio.mean - 1):+.1f}"
@@ -170,17 +172,17 @@ def relation(ratio: Interval | None) -> str:
         return f"{change} %"
     half = 100 * (ratio.high - ratio.low) / 2
     told = f"{change} ±{half:.1f} %" if half else f"{change} %"
-    return told if differs(ratio) or ratio.mean == 1 else f"({told})"
+    return told if differs(ratio) or ratio.mean == 1 else f"{told} {MAYBE}"
 
 
 def _legend(sides: Sequence[Side], rows: Sequence[Row]) -> list[str]:
     counts = {len(side.result.runs) for side in sides}
     runs = f"{counts.pop()} runs" if len(counts) == 1 else "runs"
     if all(len(side.result.runs) == 1 for side in sides):
-        return ["One run of each: how much of it is chance, only several can tell."]
+        return ["One run of each: differences may be chance; --runs N adds confidence intervals."]
     lines = [f"Means over {runs} of each side, with 95 % confidence intervals."]
     if any(
         ratio is not None and math.isfinite(ratio.low) and not differs(ratio) for row in rows for ratio in row.ratios
     ):
-        lines.append("In brackets: the difference may be chance.")
+        lines.append(f"{MAYBE}: the difference may be chance; its 95 % interval includes no change.")
     return lines

@@ -31,7 +31,7 @@ class Planned(NamedTuple):
     overrides: Sequence[tuple[str, str]] = ()
 
 
-def planned(names: Sequence[str], settings: Sequence[str], title_as_it_stands: str = "as it stands") -> list[Planned]:
+def planned(names: Sequence[str], settings: Sequence[str], baseline: str = "baseline") -> list[Planned]:
     """The sides. One scenario stands beside itself with each of `settings`; in several all settings are made at once.
 
     Every scenario is read: a mistake in any is told before the first is run.
@@ -42,7 +42,7 @@ def planned(names: Sequence[str], settings: Sequence[str], title_as_it_stands: s
             raise InputError(f"--set: {names[0]} is a result that was kept, which no setting changes; give a scenario")
         scenario = options.scenario(names[0])
         sets: list[Overrides] = [[], *changes]
-        titles = [title_as_it_stands, *settings]
+        titles = [baseline, *settings]
         found = [Planned(title, None, scenario, made) for title, made in zip(_short(titles, sets), sets, strict=True)]
     else:
         every = [override for change in changes for override in change]

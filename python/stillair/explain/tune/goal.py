@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from stillair._native import InputError
+from stillair.explain import losses
 from stillair.results.report import Run
 
 GOALS = ("latency", "goodput", "balance")
@@ -23,6 +24,15 @@ _STEEP = 10.0
 """A bound that is missed by a hundredth costs as much as a tenth of what counts."""
 
 
+class Flow(NamedTuple):
+    """Figures of one flow of which the delay counts."""
+
+    name: str
+    p95_ms: float | None
+    loss: float | None
+    """Share of the packets that the application misses, 0 to 1. `None` for streams and pages."""
+
+
 class Measured(NamedTuple):
     """What a run is judged by."""
 
@@ -34,6 +44,8 @@ class Measured(NamedTuple):
     total_mbps: float
     loss: float
     """Part of pings and of the packets of calls and of flows of a fixed rate that was lost, the mean over them."""
+    flows: tuple[Flow, ...] = ()
+    """The flows, by name."""
 
 
 class Counted(NamedTuple):
@@ -94,11 +106,23 @@ def measured(run: Run, steady: Collection[str] = ()) -> Measured | None:
         for name, flow in flows.items()
         if flow["protocol"] in ("tcp", "udp", "quic") and name not in steady
     ]
-    losses = [ping["loss"] or 0.0 for ping in run.get("pings", {}).values()]
-    losses += [call["loss"] for call in run.get("voip", {}).values()]
-    losses += [flow["loss"] or 0.0 for name, flow in flows.items() if name in steady]
+    lossy = [*run.get("pings", {}), *run.get("voip", {}), *(name for name in flows if name in steady)]
+    lost = [losses.part(name, run) or 0.0 for name in lossy]
     goodput = _mean(bulk or [flow["goodput_mbps"] for flow in flows.values()] or [1.0])
-    return Measured(_mean(found), goodput, run["goodput_total_mbps"], sum(losses) / len(losses) if losses else 0.0)
+    of = tuple(_figures(run, steady))
+    return Measured(_mean(found), goodput, run["goodput_total_mbps"], sum(lost) / len(lost) if lost else 0.0, of)
+
+
+def _figures(run: Run, steady: Collection[str]) -> Iterator[Flow]:
+    """Calls, pings, flows of a fixed rate and pages; of a run without these all flows."""
+    flows = run.get("flows", {})
+    names = [name for name, flow in flows.items() if flow["protocol"] == "voip" or name in steady]
+    for name in run.get("pings", {}):
+        yield Flow(name, run["pings"][name]["p95_ms"], losses.part(name, run))
+    for name in names if names or run.get("pings") or run.get("web") else flows:
+        yield Flow(name, flows[name]["delay_p95_ms"], losses.part(name, run))
+    for name, page in run.get("web", {}).items():
+        yield Flow(name, None if page["p95_s"] is None else 1000 * page["p95_s"], None)
 
 
 def _late(run: Run, steady: Collection[str]) -> Iterator[float | None]:

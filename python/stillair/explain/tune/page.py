@@ -9,6 +9,7 @@ from typing import Any
 
 from stillair._native import __version__
 from stillair.explain.tune import goal
+from stillair.explain.tune.goal import Measured
 from stillair.explain.tune.parts import Option, Sets, Setting
 from stillair.explain.tune.tune import Bought, Confirmed, Robust, Tuned
 from stillair.results.statistics import Interval
@@ -55,15 +56,44 @@ def _head(name: str, tuned: Tuned) -> Iterator[str]:
     rows = [_row("as it is", tuned.before)]
     if tuned.bought:
         rows.append(_row("tuned", tuned.winner))
-    yield table(["", "p95 ms", "95 % interval", "goodput Mbit/s", "95 % interval", "total"], rows, width=_WIDTH)
+    yield table(["", "score", "95 % interval", "goodput Mbit/s", "95 % interval", "total"], rows, width=_WIDTH)
     if worse := _worse(tuned):
         yield from _filled(worse)
     steady = tuned.counted.steady
-    rates = f" and of what has a fixed rate and gets it ({_names(steady)})" if steady else ""
+    rates = f" and of flows that get their fixed rate ({_names(steady)})" if steady else ""
     yield from _filled(
-        f"p95: the geometric mean of all pings', calls' and page loads' p95{rates}; goodput: that of the transfers"
-        f" ({_names(tuned.counted.transfers) or 'none: of all flows'}). A single flow's stand in 'stillair compare'."
+        f"score: geometric mean in ms of the p95 of all pings, calls and page loads{rates}; goodput: geometric mean of"
+        f" the transfers ({_names(tuned.counted.transfers) or 'none: of all flows'}). The flows behind the score:"
     )
+    yield _flows(tuned)
+
+
+_MOST_FLOWS = 12
+"""Flows with a row of their own, those that are latest before the change."""
+
+
+def _flows(tuned: Tuned) -> str:
+    """A table of each flow's own p95 and loss, as it is and tuned."""
+    after = {one.name: one for one in tuned.winner.flows}
+    ordered = sorted(tuned.before.flows, key=lambda one: -(one.p95_ms.mean if one.p95_ms else math.inf))
+    rows = []
+    for one in ordered[:_MOST_FLOWS]:
+        row = [f"  {one.name}", figure(one.p95_ms and one.p95_ms.mean), _percent(one.loss)]
+        if tuned.bought:
+            tuned_one = after.get(one.name)
+            row += [
+                figure(tuned_one and tuned_one.p95_ms and tuned_one.p95_ms.mean),
+                _percent(tuned_one and tuned_one.loss),
+            ]
+        rows.append(row)
+    heading = ["", "p95 ms", "loss %", *(["tuned p95 ms", "tuned loss %"] if tuned.bought else [])]
+    more = len(ordered) - _MOST_FLOWS
+    shown = table(heading, rows, width=_WIDTH)
+    return f"{shown}\n  {more} more flows: --json" if more > 0 else shown
+
+
+def _percent(of: Interval | None) -> str:
+    return "-" if of is None else f"{100 * of.mean:.1f}"
 
 
 def _names(flows: Sequence[str]) -> str:
@@ -83,7 +113,7 @@ def _front(tuned: Tuned) -> Iterator[str]:
     yield "The front of all that was measured over the seeds; the changes of each row:"
     names = [f"  {number}{' tuned' * _is_tuned(one, tuned)}" for number, one in enumerate(tuned.confirmed, 1)]
     rows = [_row(name, one) for name, one in zip(names, tuned.confirmed, strict=True)]
-    yield table(["", "p95 ms", "95 % interval", "goodput Mbit/s", "95 % interval", "total"], rows, width=_WIDTH)
+    yield table(["", "score", "95 % interval", "goodput Mbit/s", "95 % interval", "total"], rows, width=_WIDTH)
     for number, one in enumerate(tuned.confirmed, 1):
         own = [f"{setting.where}: {_short(option)}" for setting, option in tuned.space.chosen(one.choice)]
         told = "tuned, as above" if _is_tuned(one, tuned) else "; ".join(own) or "as it is"
@@ -123,7 +153,7 @@ def _worth(one: Bought) -> str:
         return "the others cannot be run without it"
     late, more = one.latency_ms, one.goodput_mbps
     return (
-        f"p95 {late.mean:+.3g} ms ({late.low:+.3g} to {late.high:+.3g}),"
+        f"score {late.mean:+.3g} ms ({late.low:+.3g} to {late.high:+.3g}),"
         f" goodput {more.mean:+.3g} Mbit/s ({more.low:+.3g} to {more.high:+.3g})"
     )
 
@@ -134,7 +164,7 @@ def _robust(tuned: Tuned) -> Iterator[str]:
         return
     yield from _filled("If the network is a little different, with and without these changes (one run each):", first="")
     rows = [[f"  {one.words}", _verdict(one, tuned), *_both(one)] for one in tuned.robust]
-    yield table(["", "tuned is", "p95 ms", "tuned", "Mbit/s", "tuned"], rows, width=_WIDTH, words=2)
+    yield table(["", "tuned is", "score", "tuned", "Mbit/s", "tuned"], rows, width=_WIDTH, words=2)
 
 
 def _both(one: Robust) -> list[str]:
@@ -253,8 +283,12 @@ def as_dict(name: str, tuned: Tuned) -> dict[str, Any]:
         ]
 
     def confirmed(one: Confirmed) -> dict[str, Any]:
-        rest = {key: value._asdict() for key, value in one._asdict().items() if key != "choice"}
-        return {"changes": chosen(one.choice), **rest}
+        rest = {key: value._asdict() for key, value in one._asdict().items() if key not in ("choice", "flows")}
+        flows = {
+            of.name: {"p95_ms": of.p95_ms and of.p95_ms._asdict(), "loss": of.loss and of.loss._asdict()}
+            for of in one.flows
+        }
+        return {"changes": chosen(one.choice), **rest, "delay_score_ms": rest["latency_ms"], "flows": flows}
 
     def bought(one: Bought) -> dict[str, Any]:
         setting = tuned.space.settings[one.setting]
@@ -274,14 +308,14 @@ def as_dict(name: str, tuned: Tuned) -> dict[str, Any]:
         "robust": [
             {
                 "network": one.words,
-                "before": one.before and one.before._asdict(),
-                "after": one.after and one.after._asdict(),
+                "before": one.before and _measured(one.before),
+                "after": one.after and _measured(one.after),
                 "score": one.score,
             }
             for one in tuned.robust
         ],
         "front_over_seeds": [confirmed(one) for one in tuned.confirmed],
-        "front": [{"changes": chosen(one.choice), **one.measured._asdict()} for one in tuned.front],
+        "front": [{"changes": chosen(one.choice), **_measured(one.measured)} for one in tuned.front],
         "commands": commands(tuned).splitlines() if any(tuned.winner.choice) else [],
         "combinations": tuned.space.size(),
         "tried": len(tuned.trials),
@@ -289,6 +323,12 @@ def as_dict(name: str, tuned: Tuned) -> dict[str, Any]:
         "left_out": [list(one) for one in tuned.space.refused],
         "runs": tuned.runs,
     }
+
+
+def _measured(of: Measured) -> dict[str, Any]:
+    """A run's figures as JSON has them."""
+    flows = {flow.name: {"p95_ms": flow.p95_ms, "loss": flow.loss} for flow in of.flows}
+    return {**of._asdict(), "delay_score_ms": of.latency_ms, "flows": flows}
 
 
 def to_json(name: str, tuned: Tuned, indent: int | None = None) -> str:

@@ -94,13 +94,17 @@ class Network(NamedTuple):
 
     nodes: Sequence[Node]
     resolved: Mapping[str, Any]
+    mine: frozenset[str] | None = None
+    """Names of the nodes that may be set; `None` if all of ours may."""
 
     def flows(self, *kinds: str) -> Iterator[Mapping[str, Any]]:
         """Flows of these kinds."""
         return (flow for flow in self.resolved["flows"] if flow["traffic"]["kind"] in kinds)
 
     def ours(self) -> list[Node]:
-        """Nodes that a person at home can set: all but those at the far end of an access line."""
+        """Nodes that the user can set: `mine`, or all but those at the far end of an access line."""
+        if self.mine is not None:
+            return [node for node in self.nodes if node.resolved["name"] in self.mine]
         far = {there.partition(".")[0] for link in self.resolved["links"] for _, there in ends(link, self.resolved)}
         return [node for node in self.nodes if node.resolved["name"] not in far]
 

@@ -2,12 +2,14 @@
 
 import json
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from stillair._native import InputError
+from stillair.explain import mine as owned
+from stillair.explain.changes import Change
 from stillair.explain.tune import wifi, wired
-from stillair.explain.tune.parts import Option, Sets, Setting, network
+from stillair.explain.tune.parts import AS_IT_IS, Network, Option, Sets, Setting, network
 from stillair.runs.scenario import Scenario
 
 
@@ -45,13 +47,16 @@ class Space(NamedTuple):
         return (0,) * len(self.settings)
 
 
-def of(scenario: Scenario, overrides: Sequence[tuple[str, str]]) -> Space:
-    """The settings of a scenario; an `InputError` if it is wrong, or if there is nothing to set."""
+def of(scenario: Scenario, overrides: Sequence[tuple[str, str]], mine: Sequence[str] = ()) -> Space:
+    """The settings of a scenario, or of the nodes `mine`; an `InputError` if it is wrong or has nothing to set."""
     resolved = json.loads(scenario.resolve(overrides))
-    net = network(tomllib.loads(scenario.text), resolved)
+    whole = network(tomllib.loads(scenario.text), resolved)
+    hosts = owned.read(mine, resolved, scenario.text)
+    net = whole._replace(mine=hosts.names) if hosts else whole
+    applications = _applications(owned.applications(hosts, resolved, scenario.text)) if hosts else ()
     taken = {key for key, _ in overrides}
     made, refused = list[Setting](), list[tuple[str, str]]()
-    for setting in (*wired.shapers(net), *wired.qdiscs(net), *wifi.settings(net), *wired.tcp(net)):
+    for setting in (*_settings(net), *applications):
         options = [setting.options[0]]
         for option in setting.options[1:]:
             # What a person sets beside the file stays as it is.
@@ -64,8 +69,25 @@ def of(scenario: Scenario, overrides: Sequence[tuple[str, str]]) -> Space:
         if len(options) > 1:
             made.append(setting._replace(options=tuple(options)))
     if not made:
-        raise InputError(f"{scenario.file}: has nothing that can be set here: no Wi-Fi, no access line, no TCP")
+        where = f" on {', '.join(sorted(hosts.names))} (--mine)" if hosts else ""
+        raise InputError(f"{scenario.file}: has nothing that can be set{where}: no Wi-Fi, no access line, no TCP")
+    if hosts:
+        others = sorted({host for setting in _settings(whole) for host in setting.hosts} - hosts.names)
+        refused += [(f"settings of {', '.join(others)}", "not among --mine")] if others else []
     return Space(made, refused, net.router())
+
+
+def _settings(net: Network) -> Iterator[Setting]:
+    yield from (*wired.shapers(net), *wired.qdiscs(net), *wifi.settings(net), *wired.tcp(net))
+
+
+def _applications(changes: Iterable[tuple[str, Change]]) -> Iterator[Setting]:
+    """Changes of applications as settings with one option each, without lower bit rates: no score has the quality."""
+    for host, change in changes:
+        if any(key.endswith(".rate") for key, _ in change.overrides):
+            continue
+        option = Option(change.words.partition(": ")[2], tuple(change.overrides), (f"# {change.action}",))
+        yield Setting("application", host, (AS_IT_IS, option), (host,))
 
 
 def _why_not(scenario: Scenario, overrides: Sequence[tuple[str, str]], option: Option) -> str | None:

@@ -40,6 +40,11 @@ def _hash(*parts: object) -> str:
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
+def _measured(found: dict[str, Any]) -> Measured:
+    """A kept run."""
+    return Measured(**{**found, "flows": tuple(goal.Flow(*one) for one in found.get("flows", ()))})
+
+
 def _outcome(run: Run, counted: Counted) -> Outcome:
     found = goal.measured(run, counted.steady)
     return Refused("nothing came of a ping, a call or a flow") if found is None else found
@@ -152,7 +157,7 @@ class Runs:
                 if "steady" in found:
                     self._learned[key] = Counted(*(tuple(found[name]) for name in Counted._fields))
                 else:
-                    self._known[key] = Refused(**found) if "says" in found else Measured(**found)
+                    self._known[key] = Refused(**found) if "says" in found else _measured(found)
             except (ValueError, TypeError, KeyError, AttributeError):
                 # The last line of who was killed: it is run again.
                 continue

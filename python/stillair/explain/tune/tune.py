@@ -31,6 +31,15 @@ class Budget(NamedTuple):
     cpu_s: float | None = None
 
 
+class FlowFigures(NamedTuple):
+    """Figures of one flow over the seeds."""
+
+    name: str
+    p95_ms: Interval | None
+    loss: Interval | None
+    """Share of the packets that the application misses, 0 to 1."""
+
+
 class Confirmed(NamedTuple):
     """A choice with all seeds."""
 
@@ -40,6 +49,8 @@ class Confirmed(NamedTuple):
     total_mbps: Interval
     score: Interval
     """How much better than the scenario as it is, seed by seed."""
+    flows: Sequence[FlowFigures] = ()
+    """Calls, pings, flows of a fixed rate and pages; of a scenario without these all flows."""
 
 
 class Bought(NamedTuple):
@@ -133,12 +144,24 @@ class _Whole:
             interval([one.goodput_mbps for one in found]),
             interval([one.total_mbps for one in found]),
             interval(self.score(found)),
+            _flow_figures(found),
         )
 
     def all(self) -> list[Confirmed]:
         """All that was measured with all seeds."""
         made = (self.confirmed(one) for one, found in list(self._known.items()) if found is not None)
         return [one for one in made if one is not None]
+
+
+def _flow_figures(found: Sequence[Measured]) -> list[FlowFigures]:
+    """The figures of each flow over runs."""
+    made = []
+    for name in dict.fromkeys(flow.name for one in found for flow in one.flows):
+        own = [flow for one in found for flow in one.flows if flow.name == name]
+        late = [flow.p95_ms for flow in own if flow.p95_ms is not None]
+        lost = [flow.loss for flow in own if flow.loss is not None]
+        made.append(FlowFigures(name, interval(late) if late else None, interval(lost) if lost else None))
+    return made
 
 
 def tune(
@@ -152,8 +175,9 @@ def tune(
     jobs: int | None = None,
     folder: Path | None = None,
     progress: Callable[[int], object] | None = None,
+    mine: Sequence[str] = (),
 ) -> Tuned:
-    """Searches the settings of a scenario for the best.
+    """Searches the settings of a scenario for the best; with `mine`, only settings and applications of these nodes.
 
     `target` is one of `goal.GOALS`. Runs are made with common random numbers: run 0 of the seed in the search, `seeds`
     runs of the seed to confirm. Nothing depends on `jobs`. With a budget in CPU time what is found depends on the
@@ -162,7 +186,7 @@ def tune(
     """
     goal.check(target)
     budget = budget or Budget()
-    of = space.of(scenario, overrides)
+    of = space.of(scenario, overrides, mine)
     runs = Runs(scenario, overrides, seed, jobs, folder, progress)
     before = [_sure(one, scenario) for one in runs.measure([Job((), run) for run in range(seeds)])]
 

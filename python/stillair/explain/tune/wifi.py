@@ -159,7 +159,7 @@ def _rts(net: Network, who: str, places: Sequence[Place]) -> Setting:
 
 
 def _widths(net: Network, aps: Sequence[Place]) -> Iterator[Setting]:
-    for channel in net.resolved["channels"]:
+    for channel in (one for one in net.resolved["channels"] if _at(aps, one["name"])):
         radio = net.radio(channel["name"])
         mode = "HT" if channel["band_ghz"] < 3 else "VHT"
         options = [AS_IT_IS]
@@ -198,7 +198,7 @@ def _saves(node: Node, name: str) -> bool:
 
 
 def _lowest(net: Network, aps: Sequence[Place]) -> Iterator[Setting]:
-    for channel in net.resolved["channels"]:
+    for channel in (one for one in net.resolved["channels"] if _at(aps, one["name"])):
         if str(channel["lowest_rate"]).startswith("dsss") and aps:
             radio = net.radio(channel["name"])
             commands = (

@@ -41,12 +41,18 @@ _GROUPS: Mapping[str, Sequence[Quantity]] = {
     "flows": (
         Quantity("goodput_mbps", "goodput", "Mbit/s"),
         Quantity("loss", "loss", "%", 100),
+        Quantity("skipped", "skipped at the sender", "packets", 1, 0),
         Quantity("retransmissions", "retransmissions", "", 1, 0),
         Quantity("delay_p50_ms", "one-way p50", "ms"),
         Quantity("delay_p95_ms", "one-way p95", "ms"),
         Quantity("delay_p99_ms", "one-way p99", "ms"),
     ),
-    "voip": (Quantity("mos", "MOS", ""), Quantity("jitter_ms", "jitter", "ms")),
+    "voip": (
+        Quantity("mos", "MOS", ""),
+        Quantity("loss", "call loss", "%", 100),
+        Quantity("late", "late for playout", "%", 100),
+        Quantity("jitter_ms", "jitter", "ms"),
+    ),
     "web": (
         Quantity("mean_s", "page load mean", "s", 1, 3),
         Quantity("median_s", "page load p50", "s", 1, 3),
