@@ -369,12 +369,18 @@ fn a_line_that_starts_down_works_once_it_is_up() {
         let never = run(&down);
         assert_eq!(never.flows.values().next().expect("a flow").goodput_mbps, 0.0, "{link}");
         let notes = parse(&down, &[]).notes();
-        assert!(notes.iter().any(|note| note.starts_with("link.wan.rate: 0 bit/s for the whole run")), "{notes:?}");
+        assert!(
+            notes.iter().any(|note| note.starts_with("link.wan.rate: 0 bit/s for the whole run")),
+            "{notes:?}"
+        );
         let notes = parse(&(down + &rates(&[("7 s", "10 Mbit/s")])), &[]).notes();
         assert!(!notes.iter().any(|note| note.starts_with("link.wan.rate")), "{notes:?}");
     }
     let notes = parse(&slow("rate = \"1 kbit/s\"").replace("\"20 s\"", "\"12 s\""), &[]).notes();
-    assert!(notes.iter().any(|note| note.contains("takes 12.3 s at 1000 bit/s, longer than the run")), "{notes:?}");
+    assert!(
+        notes.iter().any(|note| note.contains("takes 12.3 s at 1000 bit/s, longer than the run")),
+        "{notes:?}"
+    );
 }
 
 #[test]
@@ -394,7 +400,12 @@ fn a_buffer_of_a_time_keeps_its_bytes_when_the_rate_changes() {
 fn the_delay_of_packets_that_a_step_times_again_adds_up() {
     for link in [ETHERNET, MODEM] {
         let text = slow(link)
-            + &rates(&[("6 s", "10 Mbit/s"), ("6.1 s", "500 kbit/s"), ("8 s", "0 bit/s"), ("9 s", "100 Mbit/s")]);
+            + &rates(&[
+                ("6 s", "10 Mbit/s"),
+                ("6.1 s", "500 kbit/s"),
+                ("8 s", "0 bit/s"),
+                ("9 s", "100 Mbit/s"),
+            ]);
         let scenario = parse(&text, &[]);
         let seed = Seed { seed: 1, run: 0 };
         let session = Session::new(&scenario, seed, run::follow(&scenario)).expect("a session");
@@ -413,8 +424,14 @@ fn shaped(qdisc: &str) -> String {
 
 #[test]
 fn shapers_keep_what_waits_and_send_it_at_the_new_rate() {
-    let htb = |rate: u64| format!("{{ kind = \"htb\", rate = \"{rate} Mbit/s\", child = {{ kind = \"pfifo\", limit = 1000 }} }}");
-    let tbf = |rate: u64| format!("{{ kind = \"tbf\", rate = \"{rate} Mbit/s\", burst = \"5 KiB\", limit = \"1 MB\" }}");
+    let htb = |rate: u64| {
+        format!(
+            "{{ kind = \"htb\", rate = \"{rate} Mbit/s\", child = {{ kind = \"pfifo\", limit = 1000 }} }}"
+        )
+    };
+    let tbf = |rate: u64| {
+        format!("{{ kind = \"tbf\", rate = \"{rate} Mbit/s\", burst = \"5 KiB\", limit = \"1 MB\" }}")
+    };
     let cake = |rate: u64| format!("{{ kind = \"cake\", bandwidth = \"{rate} Mbit/s\", rtt = \"10 s\" }}");
     for (from, to) in [(htb(1), htb(50)), (tbf(1), tbf(50)), (cake(1), cake(50))] {
         let summary = run(&(shaped(&from) + &step("10 s", &[&format!("node.r.interface.wan.qdisc={to}")])));
@@ -425,7 +442,8 @@ fn shapers_keep_what_waits_and_send_it_at_the_new_rate() {
         assert!(summary.flows.values().next().expect("a flow").goodput_mbps > 1.49, "{to}");
         // Another kind begins empty.
         let other = if to.contains("tbf") { htb(50) } else { tbf(50) };
-        let summary = run(&(shaped(&from) + &step("10 s", &[&format!("node.r.interface.wan.qdisc={other}")])));
+        let summary =
+            run(&(shaped(&from) + &step("10 s", &[&format!("node.r.interface.wan.qdisc={other}")])));
         assert!(summary.drops.iter().any(|drop| drop.reason == "replaced" && drop.packets > 300), "{other}");
     }
 }
@@ -434,7 +452,8 @@ fn shapers_keep_what_waits_and_send_it_at_the_new_rate() {
 fn packets_in_netem_keep_their_departure_times() {
     // From 8 to 10 s packets get 2 s; from 10 s on 10 ms. Linux sends the earlier ones at their own times, after later ones.
     let netem = |delay: &str| format!("{{ kind = \"netem\", delay = \"{delay}\", limit = 10000 }}");
-    let text = shaped(&netem("2 s")) + &step("10 s", &[&format!("node.r.interface.wan.qdisc={}", netem("10 ms"))]);
+    let text =
+        shaped(&netem("2 s")) + &step("10 s", &[&format!("node.r.interface.wan.qdisc={}", netem("10 ms"))]);
     let summary = run(&text);
     assert_eq!(summary.drops.iter().map(|drop| drop.packets).sum::<u64>(), 0, "{:?}", summary.drops);
     let flow = summary.flows.values().next().expect("a flow");
@@ -454,7 +473,10 @@ fn packets_in_netem_keep_their_departure_times() {
 fn a_distance_over_time_is_a_ratio_over_time() {
     let sta = "rate = \"ht20-mcs7-lgi\"";
     let with = |keys: &str| {
-        NETWORK.replace("address = \"10.0.1.10\"", &format!("address = \"10.0.1.10\", {keys}")).replace(sta, "rate = \"minstrel_ht\"") + UDP
+        NETWORK
+            .replace("address = \"10.0.1.10\"", &format!("address = \"10.0.1.10\", {keys}"))
+            .replace(sta, "rate = \"minstrel_ht\"")
+            + UDP
     };
     let walk = run(&with("distance = [\"20 m\", { at = \"2 s\", distance = \"70 m\" }]"));
     // 16 dBm less 46.7 dB and 30 dB per decade, over -94 dBm of noise: 24.269 and 7.947 dB.
@@ -463,7 +485,10 @@ fn a_distance_over_time_is_a_ratio_over_time() {
     assert!(walk.goodput_total_mbps < 0.9 * run(&with("distance = \"20 m\"")).goodput_total_mbps);
     for (keys, says) in [
         ("distance = []", "distance: found"),
-        ("distance = [\"20 m\", \"30 m\"]", "distance.1: found \"30 m\", expected a table with at and distance"),
+        (
+            "distance = [\"20 m\", \"30 m\"]",
+            "distance.1: found \"30 m\", expected a table with at and distance",
+        ),
         ("distance = [\"20 m\", { at = \"2 s\", snr = \"7 dB\" }]", "distance"),
     ] {
         let found = scenario::parse(&with(keys), "s.toml", &[]).expect_err("a mistake").to_string();
@@ -501,7 +526,8 @@ fn flows_of_counted_nodes_spread_their_starts() {
 
 #[test]
 fn flows_that_start_together_are_reported() {
-    let note = |keys: &str| parse(&calls(keys), &[]).notes().into_iter().find(|note| note.contains("start flows"));
+    let note =
+        |keys: &str| parse(&calls(keys), &[]).notes().into_iter().find(|note| note.contains("start flows"));
     assert_eq!(note(""), None);
     assert_eq!(note("start_spread = \"1 s\""), None);
     let said = note("start_spread = \"0 s\"").expect("a note");
@@ -516,7 +542,8 @@ fn flows_that_start_together_are_reported() {
         let base = calls("start_spread = \"2 s\"");
         base + &(1..=22).map(|n| one(n, 100 + gap * n)).collect::<String>()
     };
-    let found = |text: String| parse(&text, &[]).notes().into_iter().find(|note| note.contains("start flows"));
+    let found =
+        |text: String| parse(&text, &[]).notes().into_iter().find(|note| note.contains("start flows"));
     assert!(found(all(0)).is_some_and(|note| !note.contains("in step")));
     assert_eq!(found(all(50)), None);
 }
@@ -524,7 +551,8 @@ fn flows_that_start_together_are_reported() {
 #[test]
 fn calls_of_many_stations_work_once_their_starts_are_spread() {
     // Without frames that collide in Block Ack requests, 22 calls take a third of the air.
-    let summary = run(&calls("mark = \"EF\"").replace("\"6 s\"", "\"9 s\"").replace("ht20-mcs7-lgi", "ht20-mcs15-sgi"));
+    let summary =
+        run(&calls("mark = \"EF\"").replace("\"6 s\"", "\"9 s\"").replace("ht20-mcs7-lgi", "ht20-mcs15-sgi"));
     let worst = summary.voip.values().map(|call| call.loss).fold(0.0, f64::max);
     assert!(worst < 0.01, "{worst}");
 }

@@ -142,7 +142,10 @@ fn path(name: &str, source: &Source, file: &str) -> Result<Path, String> {
         (Some(scenario), None) => {
             let at = FilePath::new(file).parent().unwrap_or_else(|| FilePath::new("")).join(scenario);
             let text = fs::read_to_string(&at).map_err(|error| {
-                format!("scenario: found {scenario:?}, expected a readable file at {} ({error})", at.display())
+                format!(
+                    "scenario: found {scenario:?}, expected a readable file at {} ({error})",
+                    at.display()
+                )
             })?;
             (text, at.display().to_string())
         }
@@ -178,8 +181,8 @@ impl Budget {
         for (name, entry) in &read.path {
             let (at, name) = (name.span(), name.get_ref());
             let source = Source::read(name, entry).map_err(|(at, says)| wrong(at, says))?;
-            let path =
-                path(name, &source, file).map_err(|says| wrong(at.clone(), format!("path.{name}: {says}")))?;
+            let path = path(name, &source, file)
+                .map_err(|says| wrong(at.clone(), format!("path.{name}: {says}")))?;
             paths.push((name.clone(), path));
             if source.limits.is_empty() {
                 return Err(wrong(
@@ -303,14 +306,19 @@ mod tests {
         fs::write(folder.join("nets/wrong.toml"), mine.replace("20 Mbit", "20 Mbyte")).expect("a file");
         let file = folder.join("own.toml").display().to_string();
         let text = |name: &str| {
-            format!("seeds = 2\n[path.mine]\nscenario = \"nets/{name}.toml\"\nset = {{ \"link.l.delay\" = \"30 ms\" }}\ndelay_p99_ms = {{ at_most = 100 }}\n")
+            format!(
+                "seeds = 2\n[path.mine]\nscenario = \"nets/{name}.toml\"\nset = {{ \"link.l.delay\" = \"30 ms\" }}\ndelay_p99_ms = {{ at_most = 100 }}\n"
+            )
         };
         let budget = Budget::read(&text("mine"), &file).expect("a budget");
         let case = budget.case("mine", 1).expect("a case");
         assert_eq!(case.on.scenario().name, "mine");
         assert_eq!(case.link().expect("a link").path().endpoints().collect::<Vec<_>>(), ["server", "client"]);
         let says = Budget::read(&text("wrong"), &file).expect_err("a mistake").to_string();
-        assert!(says.starts_with(&format!("{file}:2: path.mine: ")) && says.contains("wrong.toml:3: link.l.rate"), "{says}");
+        assert!(
+            says.starts_with(&format!("{file}:2: path.mine: ")) && says.contains("wrong.toml:3: link.l.rate"),
+            "{says}"
+        );
         fs::remove_dir_all(folder).expect("the folder");
     }
 

@@ -277,10 +277,14 @@ impl Qdisc {
             return true;
         }
         match (self, from, to) {
-            (Self::Fifo(fifo), QdiscConfig::Fifo(from), QdiscConfig::Fifo(to)) if from.name() == to.name() => {
+            (Self::Fifo(fifo), QdiscConfig::Fifo(from), QdiscConfig::Fifo(to))
+                if from.name() == to.name() =>
+            {
                 fifo.change(*to);
             }
-            (Self::Netem(netem), QdiscConfig::Netem(_, from), QdiscConfig::Netem(params, to)) if from == to => {
+            (Self::Netem(netem), QdiscConfig::Netem(_, from), QdiscConfig::Netem(params, to))
+                if from == to =>
+            {
                 netem.change(*params);
             }
             (Self::Tbf(tbf), QdiscConfig::Tbf(from), QdiscConfig::Tbf(to)) => {

@@ -5,8 +5,8 @@
 
 use alloc::collections::VecDeque;
 
-use crate::qdisc::cake::Framing;
 use super::retime::{Retimer, earliest, pace};
+use crate::qdisc::cake::Framing;
 use crate::vocabulary::{Bytes, Duration, ETHERNET_HEADER, Instant, PlaceId, Rate};
 
 /// Size of the buffer before a line.

@@ -29,8 +29,10 @@ impl Scenario {
         for (n, link) in self.links.iter().enumerate() {
             for way in 0..2 {
                 let steps = self.steps.iter().map(|step| &*step.to);
-                let rates: Vec<Rate> =
-                    core::iter::once(self).chain(steps).filter_map(|of| rate(&of.links[n].params[way])).collect();
+                let rates: Vec<Rate> = core::iter::once(self)
+                    .chain(steps)
+                    .filter_map(|of| rate(&of.links[n].params[way]))
+                    .collect();
                 let [from, to] = [way, 1 - way].map(|end| &self.nodes[link.ends[end].node].name);
                 let key = format!("link.{}.rate", link.name);
                 if !rates.is_empty() && rates.iter().all(|rate| rate.bps() == 0) {
@@ -67,7 +69,8 @@ impl Scenario {
     }
 
     fn starts_on(&self, channel: usize) -> Option<String> {
-        let is_station: Vec<bool> = (0..self.nodes.len()).map(|node| self.is_station(node, channel)).collect();
+        let is_station: Vec<bool> =
+            (0..self.nodes.len()).map(|node| self.is_station(node, channel)).collect();
         // Start, station and flow of each stream.
         let mut starts: Vec<(Duration, usize, &Flow)> = Vec::new();
         for flow in self.flows.iter().filter(|flow| !flow.multicast) {

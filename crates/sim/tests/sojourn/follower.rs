@@ -322,9 +322,8 @@ impl Follower {
         };
         let withheld = self.withheld.get(&(dev, peer, tid));
         let why = |t: u64| withheld?.iter().rfind(|(when, _)| *when <= t)?.1;
-        let first = |t: u64| {
-            asleep(t).or((why(t) == Some(TidWait::Session)).then_some(Cause::BlockAckSession))
-        };
+        let first =
+            |t: u64| asleep(t).or((why(t) == Some(TidWait::Session)).then_some(Cause::BlockAckSession));
         let idle = |t: u64| {
             if why(t) == Some(TidWait::Window) { Cause::BlockAckWindow } else { Cause::Idle }
         };

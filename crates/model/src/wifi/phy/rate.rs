@@ -320,6 +320,8 @@ impl RetryChain {
 
 #[cfg(test)]
 mod tests {
+    use alloc::{vec, vec::Vec};
+
     use super::*;
 
     #[test]

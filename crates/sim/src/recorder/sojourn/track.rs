@@ -237,11 +237,16 @@ mod tests {
             track.push(until, kind);
         }
         let mut share = Share::default();
-        [(10, 20), (30, 50)].map(|(from, until)| share.push(from, until));
+        for (from, until) in [(10, 20), (30, 50)] {
+            share.push(from, until);
+        }
         for (at, served) in [(60, 30), (40, 20), (30, 10), (25, 10), (14, 4), (4, 0)] {
             track.cut(at);
             share.cut(at);
-            assert_eq!((track.until(), track.at(100, 7, 0)[2], share.at(100, 0)), (at.min(50), served, served));
+            assert_eq!(
+                (track.until(), track.at(100, 7, 0)[2], share.at(100, 0)),
+                (at.min(50), served, served)
+            );
             assert_eq!(track.at(at, 7, 0).iter().sum::<u64>(), at);
         }
         track.push(9, 2);

@@ -90,7 +90,10 @@ fn probes(form: &'static Form) -> (Vec<String>, Vec<String>) {
         }
         Form::RateOrZero(least, _) => {
             let under = format!("{} bit/s", units::rate(least).expect("a rate").bps() - 1);
-            (texts(&[least, "0 Mbit/s", "1000 Gbit/s"]), vec![under, "10".into(), "0".into(), "1001 Gbit/s".into()])
+            (
+                texts(&[least, "0 Mbit/s", "1000 Gbit/s"]),
+                vec![under, "10".into(), "0".into(), "1001 Gbit/s".into()],
+            )
         }
         Form::Rate => (texts(&["1 bit/s", "1000 Gbit/s"]), texts(&["0 bit/s", "10", "1001 Gbit/s"])),
         Form::Fraction => (texts(&["0", "0.25", "1"]), texts(&["-0.1", "1.1", "\"0\"", "nan"])),

@@ -184,7 +184,10 @@ pub(super) fn read(
     if let Some(n) = (0..2).find(|n| rates[*n].bps() == 0 && buffers[*n].1.is_some()) {
         let way = ["down", "up"][n];
         return Err(section.wrong(
-            format!("a buffer of {} ms before a line of 0 bit/s {way}", buffers[n].1.map_or(0.0, |t| t.secs_f64() * 1e3)),
+            format!(
+                "a buffer of {} ms before a line of 0 bit/s {way}",
+                buffers[n].1.map_or(0.0, |t| t.secs_f64() * 1e3)
+            ),
             "a buffer in bytes or packets, such as \"256 KiB\"",
         ));
     }

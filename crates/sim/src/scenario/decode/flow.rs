@@ -148,7 +148,8 @@ fn one(
     })?;
     let several = senders * to.len();
     let counted = names.is_counted(from) || to.iter().any(|to| names.is_counted(*to));
-    let is_group = matches!(field.table("a table")?.get("multicast"), Some(item) if item.value == Value::Boolean(true));
+    let is_group =
+        matches!(field.table("a table")?.get("multicast"), Some(item) if item.value == Value::Boolean(true));
     let usual = if several > 1 && counted && !is_group {
         let stop = section.get("stop").map_or(Ok(end), |field| field.value())?;
         usual_spread(several as u64, start, warm_up, stop.min(end))

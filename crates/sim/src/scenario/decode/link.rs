@@ -269,7 +269,8 @@ fn ethernet(
     // A link of more or fewer ends than two is refused afterwards.
     let nic_of = |end: usize| own.or_else(|| Some(nodes[ends.get(end)?.node].nic)).unwrap_or(Nic::None);
     let nics = [nic_of(0), nic_of(1)];
-    if let Some(end) = (0..2).find(|end| nics[*end] != Nic::None && rate.bps() > 0 && !RATES.contains(&rate)) {
+    if let Some(end) = (0..2).find(|end| nics[*end] != Nic::None && rate.bps() > 0 && !RATES.contains(&rate))
+    {
         let of_node = |end: usize| named.iter().find(|(node, _)| *node == ends[end].node);
         let field = section.get("nic").or_else(|| of_node(end).map(|(_, field)| field.clone()));
         let rate = rate_field.item.value.describe();

@@ -53,11 +53,11 @@ use stillair_model::vocabulary::Ip;
 use super::contract::{Form, Key, Shape};
 use super::document::{Table, inherit};
 use super::error::{Fault, Mistakes, Origin, gather};
+use super::many::COUNT;
 use super::outside;
 use super::parts::Parts;
 use super::reader::{Field, Section};
 use super::step;
-use super::many::COUNT;
 use super::{ErrorTables, Record, Scenario};
 pub(super) use filter::name as filter_name;
 use names::{Merged, Names, refer};
@@ -147,7 +147,8 @@ pub(super) fn scenario(tree: &Table, parts: &Parts) -> Result<Scenario, Fault> {
     let node_table = nodes_field.table("a table of nodes by name")?;
     let merged = gather(node_fields.iter().enumerate().map(|(at, field)| merge(at, field, node_table)))?;
     let link_kinds = gather(link_fields.iter().map(|(_, field)| link::kind(field)))?;
-    let counted = node_fields.iter().map(|(_, field)| field.table("").is_ok_and(|node| node.get(COUNT).is_some()));
+    let counted =
+        node_fields.iter().map(|(_, field)| field.table("").is_ok_and(|node| node.get(COUNT).is_some()));
     let names = Names::new(&channel_fields, &link_fields, link_kinds, &merged, counted.collect(), ip);
 
     let channels = gather(channel_fields.iter().map(|(name, field)| channel::read(name, field)))?;
@@ -182,7 +183,9 @@ pub(super) fn scenario(tree: &Table, parts: &Parts) -> Result<Scenario, Fault> {
     if links.len() == link_fields.len() {
         wrong.unless(link::used(&wiring.nics, &links, &link_fields));
     }
-    let flows = root.get("flow").map_or(Ok(Vec::new()), |field| flow::all(&field, &names, &nodes, [warm_up, duration]));
+    let flows = root
+        .get("flow")
+        .map_or(Ok(Vec::new()), |field| flow::all(&field, &names, &nodes, [warm_up, duration]));
     let flows = wrong.unless(flows).and_then(|mut flows| {
         let test = test.map(|(_, field)| flent::read(&field, &names, &nodes, &mut flows, duration));
         Some((wrong.unless(test.transpose())?, flows))
