@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from stillair.cli.compare.sides import Side
-from stillair.results.statistics import Interval, interval, ratio_interval, t_quantile
+from stillair.results.statistics import Interval, bounds, interval, ratio_interval, t_quantile
 from stillair.runs.figures import quantities
 from stillair.runs.figures.quantities import Quantity
 
@@ -50,7 +50,9 @@ def _loose(side: Side) -> Sequence[Mapping[str, Any]]:
 def _row(of: str, quantity: Quantity, values: Sequence[Sequence[float | None]], sides: Sequence[Side]) -> Row:
     scaled = [[None if value is None else value * quantity.scale for value in own] for own in values]
     known = [[value for value in own if value is not None] for own in scaled]
-    means = [interval(own) if own else None for own in known]
+    within = bounds(quantity.key)
+    within = within and within.times(quantity.scale)
+    means = [interval(own, within=within) if own else None for own in known]
     first = _runs(sides[0])
     ratios = []
     for side, own, there in zip(sides[1:], scaled[1:], known[1:], strict=True):
