@@ -42,10 +42,11 @@ _APPS = {
 }
 # What a file has of every flow that carries data.
 _IN_FILES = {
+    "pings": (_Figure("sent", "sent", 0), _Figure("lost", "lost", 0), _Figure("loss", "loss", 4)),
     "flows": tuple(
         _Figure(key, key, 2)
         for key in ("goodput_mbps", "minrtt_ms", "loss", "delay_p50_ms", "delay_p95_ms", "delay_p99_ms")
-    )
+    ),
 }
 # Where there are stations, theirs say it at a terminal.
 _WIRED = {
@@ -126,7 +127,10 @@ class SweepText:
         Of several runs each mean has the ends of its 95 % confidence interval beside it.
         """
         keys, stations = self._keys(), _stations(self._results)
-        flows = _columns(self._results, _APPS | _IN_FILES if stations else _APPS | _WIRED | _IN_FILES)
+        groups = _APPS | _IN_FILES
+        if not stations:
+            groups = groups | {"pings": _WIRED["pings"] + _IN_FILES["pings"]}
+        flows = _columns(self._results, groups)
         names = ["goodput_total_mbps", "jain_airtime"]
         names += [f"{station}.{metric}" for station in stations for metric in _STATION]
         names += [column.name for column in flows]
@@ -177,16 +181,19 @@ class SweepText:
         flows = [column for column in flows if (column.group, column.flow) not in many]
         shown = [name for name in stations if ("stations", name) not in many][:_MOST_COLUMNS]
         told = flows[:_MOST_COLUMNS]
+        loses = any(_ping_loss(result.over_runs()) for result in self._results)
         rows = []
         for combination, result in self._found:
             over = result.over_runs()
             cells = [_figure(_mean(over.get("goodput_total_mbps")), 2), _figure(_mean(over.get("jain_airtime")), 3)]
+            cells += [_figure(_ping_loss(over), 1, 100)] if loses else []
             cells += [_figure(own.of(result.runs), own.digits) for own in worst]
             cells += [_cell(over, name, pinged) for name in shown]
             cells += [_figure(_mean(column.of(over)), column.figure.digits) for column in told]
             rows.append([*(value for _, value in combination.sets), *cells])
         titles = [f"{column.flow} {column.figure.title}" for column in told]
-        heading = [*_short(self._keys()), "total Mbit/s", "Jain", *(own.name for own in worst), *shown, *titles]
+        totals = ["total Mbit/s", "Jain", *(["pings lost %"] if loses else [])]
+        heading = [*_short(self._keys()), *totals, *(own.name for own in worst), *shown, *titles]
         lines = []
         if shown:
             lines.append(
@@ -276,6 +283,13 @@ def _columns(results: Sequence[Result], groups: Mapping[str, Sequence[_Figure]])
 def _of(over: Mapping[str, Any], station: str, metric: str) -> Mean | None:
     found: Mean | None = (over.get("stations") or {}).get(station, {}).get(metric)
     return found
+
+
+def _ping_loss(over: Mapping[str, Any]) -> float | None:
+    """Share of all pings that was lost; `None` without a ping, or in results that do not count them."""
+    pings = [ping for ping in (over.get("pings") or {}).values() if ping.get("sent") and ping.get("lost")]
+    sent, lost = (math.fsum(ping[key]["mean"] for ping in pings) for key in ("sent", "lost"))
+    return lost / sent if sent else None
 
 
 def _mean_of(figure: quantities.Figure, result: Result) -> float | None:
