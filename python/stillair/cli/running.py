@@ -2,7 +2,8 @@
 
 import json
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,9 +16,9 @@ from stillair.cli.common.progress import Watched, runs_progress
 from stillair.text import ends, terminal
 
 if TYPE_CHECKING:
-    from stillair.results.result import Digest
+    from stillair.results.result import Digest, Result
     from stillair.runs.scenario import Described, Scenario
-    from stillair.runs.sweep import Shard
+    from stillair.runs.sweep import Shard, Sweep
 
 
 @click.command()
@@ -128,6 +129,10 @@ def _show(asked: _Asked, digest: "Digest") -> None:
     mention(digest.notes)
     _mention_sweep(asked.scenario, asked.overrides)
     print(summary(digest, sys.stdout).rstrip())
+    from stillair.explain import air  # noqa: PLC0415 - loaded when there is something to show
+
+    for told in air.starvation_over(digest.over_runs(), lambda: asked.scenario.resolve(asked.overrides)):
+        print(f"\n{terminal.folded(terminal.harmless(told))}")
 
 
 def _run_and_keep(folder: Path, asked: _Asked, watched: Watched) -> "Digest":
@@ -242,10 +247,30 @@ def sweep(
         print(f"part {part.number} of {part.of}: {kept}; the same command without --shard gathers all parts")
     else:
         print(told.to_json() if as_json else terminal.harmless(told.to_text(terminal.width(), only)))
+        if not as_json:
+            _explain_starvation(table, outcome.results)
     if failed:
         print(terminal.harmless(told.failed(terminal.width())), file=sys.stderr)
         again = "" if folder is None else f"; the others are kept in {folder}, and the same command tries these again"
         raise RunError(f"{len(failed)} of {count} combinations failed{again}")
+
+
+_MOST_STARVED = 3
+"""Combinations of a sweep whose starved stations are explained."""
+
+
+def _explain_starvation(table: "Sweep", results: "Sequence[Result | None]") -> None:
+    """Says why stations starve in a combination."""
+    from stillair.explain import air  # noqa: PLC0415 - loaded when there is something to show
+
+    shown = 0
+    for cell, result in enumerate(results):
+        told = air.starvation_over(result.over_runs(), partial(table.resolve, cell)) if result is not None else []
+        for sentence in told if shown < _MOST_STARVED else ():
+            print(f"\n{terminal.folded(terminal.harmless(f'{table.sets(cell)}: {sentence}'))}")
+        shown += bool(told)
+    if shown > _MOST_STARVED:
+        print(f"\nThe same holds for {shown - _MOST_STARVED} more combinations.")
 
 
 def _part(shard: str | None, folder: Path | None, *, as_json: bool, parquet: bool) -> "Shard | None":

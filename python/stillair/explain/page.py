@@ -307,13 +307,7 @@ def _air(runs: Sequence[Run], resolved: Resolved) -> Iterator[str]:
     if shares:
         ordered = sorted(shares.items(), key=lambda one: -one[1])[:6]
         yield "Airtime by station: " + ", ".join(f"{name} {100 * share:.0f} %" for name, share in ordered)
-    for name, place in air.starved(run, resolved).items():
-        yield (
-            f"{name} gets {100 * shares.get(name, 0.0):.0f} % of the airtime because {place} shares turns, not airtime."
-            " In ath9k's round robin of Linux 4.10 (fq_mac), a station whose turn finds the hardware queue full loses"
-            " its turn, and the faster station fills the queue again. Since 4.11, stations keep their turns, and"
-            " airtime fairness is the default (scheme airtime)."
-        )
+    yield from air.starvation(run, resolved)
 
 
 def _throughput(runs: Sequence[Run]) -> Iterator[str]:

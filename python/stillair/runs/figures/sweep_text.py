@@ -234,15 +234,19 @@ class SweepText:
 
     def failed(self, width: int = 80) -> str:
         """The combinations that failed: the number of each, what it sets, and the error."""
-        shown, names = self._failures[:_MOST_FAILURES], _short(self._keys())
+        shown = self._failures[:_MOST_FAILURES]
         rows = []
         for of in shown:
-            values = [_plain(value) for _, value in self._combinations[of.cell].sets]
-            sets = ", ".join(f"{name} = {value}" for name, value in zip(names, values, strict=True))
+            sets = self.named(of.cell)
             rows.append((str(of.cell), f"{sets}: {of.error}" if sets else of.error))
         more = len(self._failures) - len(shown)
         text = pairs(rows, ("cell", "sets: error"), width)
         return f"{text}\nand {more} more" if more else text
+
+    def named(self, cell: int) -> str:
+        """The settings of a combination in words."""
+        sets = self._combinations[cell].sets
+        return ", ".join(f"{name} = {_plain(v)}" for name, (_, v) in zip(_short(self._keys()), sets, strict=True))
 
     def _numbers(self) -> list[str]:
         """The combinations that have a result, by their numbers, which are counted from 0."""
