@@ -16,4 +16,5 @@ What is said comes from packets that were followed (`[record] sojourn`); what wo
     access    lines to the Internet, their shapers, and what is on which side
     quality   what an application makes of a path (QoO)
     losses    packets that an application never gets
+    outages   times in which a link carries nothing
 """

@@ -4,7 +4,7 @@ import textwrap
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from stillair.explain import advice, air, findings, losses
+from stillair.explain import advice, air, findings, losses, outages
 from stillair.explain.advice import head as _head
 from stillair.explain.advice import ms as _ms
 from stillair.explain.findings import Finding, Spikes, Subject
@@ -19,6 +19,7 @@ Run = Mapping[str, Any]
 Resolved = Mapping[str, Any]
 
 _WORDS = {
+    "outage": "waits until the link is up again",
     "slow-station": "waits while a slow station takes most of the airtime",
     "starved": "the access point skips this station: in the round robin of Linux 4.10 a station that finds the hardware"
     " queue full loses its turn",
@@ -93,6 +94,7 @@ def _lines(
         yield f"Nothing arrives of {', '.join(dead)}: 'stillair check' says which rates work."
     if lost:
         yield losses.headline(lost)
+    yield from outages.lines(resolved)
     if not found:
         yield "No packet was delivered that was followed: nothing else to explain."
         return
@@ -122,7 +124,7 @@ def _lines(
 def _main(subject: Subject) -> str:
     first = subject.faults[0]
     delay = f"{_ms(subject.late.delay_ms)} ms, p95 of {_head(subject)}"
-    if first.ms > subject.late.delay_ms:
+    if first.is_in_socket:
         return f"Main cause: {sentence(first)}: {_ms(first.ms)} ms in the socket, before {delay}."
     return f"Main cause: {sentence(first)}: {_ms(first.ms)} of {delay}.{_uncovered(subject)}"
 
@@ -253,7 +255,7 @@ _NAMED = 2
 
 
 def _share(finding: Finding) -> str:
-    return "in the socket" if finding.part > 1 else f"{100 * finding.part:.0f} % of p95"
+    return "in the socket" if finding.is_in_socket else f"{100 * finding.part:.0f} % of p95"
 
 
 def _layers(subject: Subject, around: Around) -> dict[str, float]:
