@@ -171,6 +171,33 @@ def test_hidden_stations_among_many_are_listed_by_group(tmp_path: Path, capsys: 
     assert "  sta1.wlan0 to sta256.wlan0 (256 radios): do not hear each other\n" in out
 
 
+@pytest.mark.parametrize("kept", [False, True])
+def test_a_run_that_runs_out_of_memory_is_an_error(tmp_path: Path, kept: bool) -> None:
+    file, folder = tmp_path / "many.toml", tmp_path / "kept"
+    file.write_text(MANY)
+    run = ["run", str(file), "--set", "node.sta.count=5000", "--jobs", "1"]
+    done = limited(400, *run, *(["-o", str(folder)] if kept else []))
+    # One line, and no abort with a backtrace.
+    assert done.returncode == 1, done.stderr
+    assert done.stderr.splitlines()[-1].startswith(f"stillair: {file}: ran out of memory; there are ")
+    assert "backtrace" not in done.stderr
+
+
+def test_runs_in_a_process_of_their_own_are_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = ["run", FILE, *TINY, "--runs", "3"]
+    assert status([*run, "--json"]) == 0
+    plain = json.loads(capsys.readouterr().out)
+    assert status([*run, "-o", str(tmp_path / "plain")]) == 0
+    monkeypatch.setattr(work, "_SPREAD", 1 << 40)
+    assert status([*run, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out.splitlines()[-1]) == plain
+    assert status([*run, "-o", str(tmp_path / "alone")]) == 0
+    for name in ("result.json", "table.csv", "runs/run-2.json"):
+        assert (tmp_path / "alone" / name).read_bytes() == (tmp_path / "plain" / name).read_bytes()
+
+
 FIVE = ["--set", "duration=3 s", "--set", "warm_up=0.5 s", "--set", "flow.0.rate=2 Mbit/s"]
 
 

@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -63,7 +63,7 @@ def run(
         if kept:
             say(f"{len(kept)} of {runs} runs are kept in {folder} by an earlier call, and are not repeated")
         with runs_progress(runs, quiet=as_json) as watched:
-            digest = _run_and_keep(folder, asked, watched)
+            digest = _run_and_keep(folder, asked, described, watched)
         _print(asked, digest, folder, as_json=as_json)
 
 
@@ -100,9 +100,7 @@ def _run(asked: _Asked, described: "Described", watched: Watched, *, as_json: bo
             order.add(run["run"], lambda: run)
 
     try:
-        asked.scenario.run_text(
-            asked.runs, asked.seed, asked.jobs, asked.overrides, 0, watched.progress, False, keep, watched.passed
-        )
+        _engine(asked, described, keep, watched, series=False)
     except (RunError, KeyboardInterrupt):
         order.rest()
         if digest.runs and not as_json:
@@ -123,6 +121,40 @@ def _run(asked: _Asked, described: "Described", watched: Watched, *, as_json: bo
     print()
 
 
+def _engine(
+    asked: _Asked,
+    described: "Described",
+    keep: "Callable[[str], object]",
+    watched: Watched,
+    kept: Sequence[int] = (),
+    *,
+    series: bool,
+) -> None:
+    """Makes the runs in this process, or in a process of their own if they could run out of memory."""
+    from stillair.runs import work  # noqa: PLC0415 - loaded when there is something to run
+
+    scenario = asked.scenario
+    if not work.is_risky(described.least, asked.jobs) or scenario.kernels(asked.overrides):
+        scenario.run_text(
+            asked.runs, asked.seed, asked.jobs, asked.overrides, 0, watched.progress, series, keep, watched.passed, kept
+        )
+        return
+    finished, errors = 0, list[str]()
+
+    def take(text: str) -> None:
+        nonlocal finished
+        keep(text)
+        finished += 1
+        if watched.progress:
+            watched.progress(finished)
+
+    [cell] = work.cells(scenario, [asked.overrides], asked.seed, asked.runs)
+    work.alone(cell, sorted(kept), asked.jobs, take, lambda _: None, errors.append, series)
+    if errors:
+        fewer = "" if asked.jobs == 1 else "; --jobs 1 takes the least"
+        raise RunError(f"{scenario.file}: {errors[0]}{fewer}")
+
+
 def _show(asked: _Asked, digest: "Digest") -> None:
     from stillair.results.summary import summary  # noqa: PLC0415 - loaded when there is something to show
 
@@ -135,7 +167,7 @@ def _show(asked: _Asked, digest: "Digest") -> None:
         print(f"\n{terminal.folded(terminal.harmless(told))}")
 
 
-def _run_and_keep(folder: Path, asked: _Asked, watched: Watched) -> "Digest":
+def _run_and_keep(folder: Path, asked: _Asked, described: "Described", watched: Watched) -> "Digest":
     """Runs a scenario and keeps its runs, even if only some have finished when one fails or a signal comes."""
     from stillair.runs.result_writer import ResultWriter  # noqa: PLC0415 - not needed without -o
 
@@ -147,9 +179,8 @@ def _run_and_keep(folder: Path, asked: _Asked, watched: Watched) -> "Digest":
 
     error: BaseException | None = None
     try:
-        asked.scenario.run_text(
-            asked.runs, asked.seed, asked.jobs, asked.overrides, 0, heard, True, writer.keep, heard, writer.kept
-        )
+        shown = Watched(heard, heard)
+        _engine(asked, described, writer.keep, shown, writer.kept, series=True)
     except BaseException as raised:  # noqa: BLE001 - raised again below
         error = raised
     try:
