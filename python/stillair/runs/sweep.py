@@ -277,7 +277,7 @@ def _table(scenario: Scenario, base: list[tuple[str, str]], over: Over | None) -
     keys = list(cells[0])
     for number, cell in enumerate(cells):
         lacks = [f"no {key}" for key in keys if key not in cell]
-        differs = lacks + [key for key in cell if key not in cells[0]]
+        differs = lacks + [f"an additional {key}" for key in cell if key not in cells[0]]
         if differs:
             raise mistake(f"over.{number}", f"found {', '.join(differs)}, expected the keys of over.0")
     return [[(key, cell[key]) for key in keys] for cell in cells]
