@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from stillair.explain import access, air, outages
+from stillair.explain import access, air, losses
 from stillair.results import sojourn
 from stillair.results.sojourn import Around, Delays
 
@@ -271,7 +271,7 @@ _OUTAGE = 0.25
 
 def _is_outage(place: str, ms: float, resolved: Resolved) -> bool:
     """Returns true if packets wait at an interface for so long because its link is down."""
-    whole = outages.longest_ms(place, resolved) if ms > _SHORT_MS else 0.0
+    whole = losses.outage_ms(place, resolved) if ms > _SHORT_MS else 0.0
     return whole > 0 and ms > _OUTAGE * whole
 
 

@@ -4,7 +4,7 @@ import textwrap
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from stillair.explain import advice, air, findings, losses, outages
+from stillair.explain import advice, air, findings, losses
 from stillair.explain.advice import head as _head
 from stillair.explain.advice import ms as _ms
 from stillair.explain.findings import Finding, Spikes, Subject
@@ -94,7 +94,7 @@ def _lines(
         yield f"Nothing arrives of {', '.join(dead)}: 'stillair check' says which rates work."
     if lost:
         yield losses.headline(lost)
-    yield from outages.lines(resolved)
+    yield from losses.outage_lines(resolved)
     if not found:
         yield "No packet was delivered that was followed: nothing else to explain."
         return
