@@ -314,8 +314,8 @@ def _wifi(
         totals = [results[f"wifi_stats_{ap}::airtime_total::{address}"] for address in addresses]
         # A station without traffic has no share to be fair about.
         busy = [values for values in totals if any(values)] or totals
-        steps = zip(*busy, strict=True)
-        results[f"wifi_stats_{ap}::airtime_fairness"] = [jain([us or 0.0 for us in step]) for step in steps]
+        rows = zip(*busy, strict=True)
+        results[f"wifi_stats_{ap}::airtime_fairness"] = [jain([us or 0.0 for us in row]) for row in rows]
     return found
 
 
