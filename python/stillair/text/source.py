@@ -4,8 +4,6 @@ A file is refused by what it is (a device, a pipe by name) or by its length befo
 holds counts, not its own length, so a small file that unpacks to gigabytes costs no more than the limit.
 """
 
-import bz2
-import gzip
 import io
 import json
 import os
@@ -58,8 +56,12 @@ class Stream:
             raw = io.BufferedReader(_Again(head, raw))
         self._raw: BinaryIO = raw
         if self.form == "gzip":
+            import gzip  # noqa: PLC0415 - slow to load, and not needed for other files
+
             self._raw = gzip.GzipFile(fileobj=raw)  # type: ignore[assignment]
         elif self.form == "bzip2":
+            import bz2  # noqa: PLC0415
+
             self._raw = bz2.BZ2File(raw)  # type: ignore[assignment]
         self._ahead, self._from = b"", 0
 
@@ -102,10 +104,10 @@ class Stream:
             # Of a pipe a piece may be short before the end.
             while len(made) < count and (piece := self._raw.read(count - len(made))):
                 made += piece
-        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        except (EOFError, zlib.error) as error:
             self.damage = str(error)
         except OSError as error:
-            # bzip2 tells damage by an error without a number.
+            # Both tell damage by an error without a number.
             if self.form is None or error.errno:
                 raise
             self.damage = str(error)

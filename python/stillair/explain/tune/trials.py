@@ -14,7 +14,7 @@ from stillair.explain.tune.goal import Counted, Measured
 from stillair.explain.tune.parts import Sets
 from stillair.results.report import Run
 from stillair.runs.scenario import Scenario, processors
-from stillair.text import ends
+from stillair.text import ends, source
 
 FILE = "runs.jsonl"
 
@@ -150,7 +150,7 @@ class Runs:
                 file.write(f"{json.dumps(line)}\n")
 
     def _read(self, file: Path) -> None:
-        for line in file.read_text(encoding="utf-8", errors="replace").splitlines():
+        for line in source.text(file, "kept runs", source.most_json(), "replace").splitlines():
             try:
                 found = json.loads(line)
                 key = found.pop("key")

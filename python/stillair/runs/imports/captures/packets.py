@@ -17,7 +17,7 @@ from stillair.text.source import Stream
 
 RADIOTAP = 127
 MOST_PACKETS = 5_000_000
-"""More packets than this are not read: at 200,000 a second that is half a minute."""
+"""More packets than this are not read: it takes a minute or two to read so many."""
 _MOST_KEPT = 262_144
 """Bytes of a packet that are plausible: the limit of Wireshark for every radio."""
 _MOST_BLOCK = 1 << 20
@@ -97,6 +97,8 @@ class Reader:
         self._number = 0
         self._section = -1
         self._links: dict[int, None] = {}
+        self._patience = 8 * _SEARCHED
+        """Bytes that are still searched: a file of damage alone must not take hours."""
 
     def __iter__(self) -> Iterator[Packet]:
         """All packets; an `InputError` if the file has none with radiotap headers, by its link types."""
@@ -249,12 +251,14 @@ class Reader:
 
     def _search(self, is_there: Callable[[bytes, int], bool], step: int, least: int) -> bool:
         """Goes to the next place that has a whole packet or block; whether there is one nearby."""
-        data = self._stream.peek(_SEARCHED)
+        data = self._stream.peek(min(_SEARCHED, self._patience))
         for at in range(step, len(data) - least, step):
             if is_there(data, at):
+                self._patience -= at
                 self._stream.read(at)
                 self._left.counts[_DAMAGED] += 1
                 return True
+        self._patience -= len(data)
         return False
 
 
