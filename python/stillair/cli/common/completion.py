@@ -9,7 +9,6 @@ from pathlib import Path
 import click
 
 from stillair._native import InputError
-from stillair.text import source
 
 _VARIABLE = "_STILLAIR_COMPLETE"
 _SHELLS = ("bash", "zsh", "fish")
@@ -47,6 +46,8 @@ def _install(context: click.Context, _parameter: click.Parameter, wanted: bool) 
     else:
         file = Path.home() / f".{shell}rc"
         text = f'eval "$({_VARIABLE}={shell}_source stillair)"\n'
+    from stillair.text import source  # noqa: PLC0415 - here alone
+
     there = source.text(file) if file.is_file() else ""
     if text not in there:
         file.parent.mkdir(parents=True, exist_ok=True)

@@ -41,12 +41,16 @@ class Read(Result):
         return self._last
 
 
-def write(path: Path, target: Path | None) -> Path:
-    """Writes the page of a result folder and gives its path; beside where it is called, unless `target` says."""
+def write(path: Path, target: Path | None, *, force: bool = False) -> Path:
+    """Writes the page of a result folder and gives its path; beside where it is called, unless `target` says.
+
+    A file that is there is replaced with `force` alone.
+    """
     result = Read.load(path)
     name = path.resolve().name
     file = target or Path(f"{name}{SUFFIX}")
     output.check_kind(file, SUFFIX, "a report")
+    output.refuse_present([file], force)
     text, overrides = result_folder.scenario(path), result_folder.overrides(path)
     output.write_files(file.parent, {file.name: page(name, result, text, overrides)})
     return file
