@@ -171,6 +171,9 @@ def _opened(path: Path) -> Iterator[Stream]:
 
 def text(file: str, content: str) -> Sequence[Fact]:
     """The facts of a text with one or more outputs."""
+    if long := re.search(r"\d{400}", content):
+        where = f"{file}:{content.count(chr(10), 0, long.start()) + 1}"
+        raise InputError(f"{where}: found a number of hundreds of digits, expected what a program prints")
     found: list[Fact] = []
     unknown: list[Part] = []
     known = False
