@@ -1,6 +1,8 @@
 """Looks for files that break a reader: changes of real ones at random, for a given time each.
 
-Usage: fuzz_readers.py SECONDS [SEED] [READER...]     SEED, where to begin, is taken from the clock unless given
+Usage: PYTHONPATH=tests/python fuzz_readers.py SECONDS [SEED] [READER...]
+
+SEED, where to begin, is taken from the clock unless given.
 
 A reader gives a result or raises `InputError`, whatever the bytes are. Anything else is a failure, as is a case that
 takes more than a minute. A case is made again by its seed: `fuzz_readers.py 0 SEED READER`.
@@ -16,11 +18,8 @@ import time
 import traceback
 from pathlib import Path
 
-sys.path[:0] = [str(Path(__file__).resolve().parents[1] / "tests" / "python")]
-
 import readers
 from readers import Reader
-
 from stillair import InputError
 
 PATIENCE_S = 60
@@ -60,14 +59,14 @@ def _of(reader: Reader, folder: Path, seconds: float, first: int) -> int:
         case = folder / "case"
         shutil.rmtree(case, ignore_errors=True)
         case.mkdir()
-        path = readers.cases(reader, seeds, case, random.Random(f"{reader.name} {seed}"))
+        path = readers.cases(reader, seeds, case, random.Random(f"{reader.name} {seed}"))  # noqa: S311 - to be made again
         signal.alarm(PATIENCE_S)
         try:
             reader.read(path)
             accepted += 1
         except InputError:
             pass
-        except Exception:  # whatever it is, it is what is looked for
+        except Exception:  # noqa: BLE001 - whatever it is, it is what is looked for
             said = traceback.format_exc().splitlines()
             place = next((line for line in reversed(said) if line.startswith('  File "')), "") + said[-1][:40]
             if place not in places:

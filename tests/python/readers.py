@@ -10,21 +10,23 @@ import json
 import random
 import shutil
 import struct
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 from unittest import mock
 
 import captures
-
-from stillair import Result
+from stillair import InputError, Result, plot
 from stillair.capture import write_capture
+from stillair.cli.compare import rows, shown, sides
 from stillair.cli.publish import page
 from stillair.explain import quality
 from stillair.explain.tune.trials import FILE, Runs
 from stillair.kernels import config, patches
 from stillair.link import Budget
 from stillair.papers.pages import keep
+from stillair.plot.data import Titled, UndrawnError
 from stillair.results.flent import file as flent_file
 from stillair.runs import bundled, kept, result_writer
 from stillair.runs.imports import kinds, network, scenario
@@ -106,10 +108,29 @@ def _result(path: Path) -> object:
     result = Result.load(path)
     with mock.patch.object(extras, "there", return_value=False):
         page.write(path, path / "page.html", force=True)
+    for table in (result.figures, result.pings, result.sockets, result.queues, result.exchanges, result.sojourn):
+        with suppress(InputError):
+            table()
     for measured in result.all_measured():
         flent_file.to_dict(measured, result.described())
         quality.of_run(measured, _NEED)
     return repr(result), result.to_json()
+
+
+def _pictures(path: Path) -> object:
+    """Every picture of a result folder."""
+    titled = [Titled("x", Result.load(path))]
+    made = []
+    for name in plot.PLOTS:
+        with suppress(UndrawnError):
+            made.append(plot.picture(name, titled, "svg"))
+    return made
+
+
+def _compared(path: Path) -> object:
+    """A comparison of a result folder with itself."""
+    made = sides.made(sides.planned((str(path), str(path)), ()), 1, None, 1, lambda *_: None, None)
+    return shown.text(made, rows.rows(made, ()), chosen=False)
 
 
 _NEED = quality.Requirement({99.0: quality.Bounds(10.0, 200.0)}, quality.Bounds(0.01, 0.1), 4.0)
@@ -117,7 +138,7 @@ _NEED = quality.Requirement({99.0: quality.Bounds(10.0, 200.0)}, quality.Bounds(
 
 def result_folder(folder: Path, name: str = "anomaly-udp", **overrides: str) -> Path:
     """A result of a short run in which all is recorded."""
-    wanted = {"record.sojourn": "true", "record.ss": "100 ms", "record.queues": "100 ms", "record.air": "0 s..3 ms"}
+    wanted = {"record.ss": "100 ms", "record.queues": "100 ms", "record.air": "0 s..3 ms"}
     wanted |= {"duration": "500 ms", "warm_up": "0 s"} | overrides
     of = bundled.scenario(name)
     writer = result_writer.ResultWriter(folder, of, pairs(wanted), 1)
@@ -130,7 +151,7 @@ def _results(folder: Path) -> list[Path]:
     quic = {"flow.0.bytes": "30 kB", "record.quic": "true"}
     return [
         result_folder(folder / "udp"),
-        result_folder(folder / "home", "home"),
+        result_folder(folder / "home", "home", **{"record.sojourn": "true"}),
         result_folder(folder / "quic", "quic-quinn", **quic),
     ]
 
@@ -240,6 +261,8 @@ def _bundled(folder: Path) -> list[Path]:
 
 _IMPORTED = ("stillair.runs.imports.kinds",)
 
+_PARTS = ("result.json", "scenario.resolved.json", "runs/run-0.json", "overrides.json", "scenario.toml")
+
 READERS: Sequence[Reader] = (
     Reader("capture", _import, _captures, _IMPORTED),
     Reader("flent", _import, _flent, _IMPORTED),
@@ -254,8 +277,10 @@ READERS: Sequence[Reader] = (
         _result,
         _results,
         ("stillair.results.result_folder",),
-        ("result.json", "scenario.resolved.json", "runs/run-0.json", "overrides.json", "scenario.toml"),
+        _PARTS,
     ),
+    Reader("pictures", _pictures, lambda folder: [result_folder(folder / "udp")], (), _PARTS),
+    Reader("comparison", _compared, lambda folder: [result_folder(folder / "udp")], (), _PARTS),
     Reader(
         "unfinished",
         _unfinished,
@@ -366,15 +391,14 @@ def _values_changed(data: bytes, at_random: random.Random) -> bytes:
         whole = json.loads(data)
     except (ValueError, RecursionError):
         return _bytes_changed(data, at_random)
-    places = list(_places(whole))
-    if not places:
+    within, key = _place(whole, at_random)
+    if within is None:
         return json.dumps(at_random.choice(_VALUES)).encode()
-    within, key = at_random.choice(places)
     way = at_random.random()
     if way < 0.3:
         del within[key]
     elif way < 0.4:
-        within[key] = at_random.choice(places)[0]
+        within[key] = _place(whole, at_random)[0]
     elif way < 0.5 and isinstance(within, dict):
         within[at_random.choice(("", "x", "kind", "\ud800"))] = within.pop(key)
     else:
@@ -385,18 +409,14 @@ def _values_changed(data: bytes, at_random: random.Random) -> bytes:
         return data
 
 
-def _places(value: Any, depth: int = 0) -> Iterator[tuple[Any, Any]]:  # noqa: ANN401 - JSON
-    """Each list and object with each of its keys; of long lists the first, as the others are alike."""
-    if isinstance(value, dict):
-        keys: Sequence[Any] = list(value)
-    elif isinstance(value, list):
-        keys = range(min(len(value), 2))
-    else:
-        return
-    for key in keys:
-        yield value, key
-        if depth < 40:
-            yield from _places(value[key], depth + 1)
+def _place(value: Any, at_random: random.Random) -> tuple[Any, Any]:  # noqa: ANN401 - JSON
+    """A list or object with one of its keys; as likely near the top as deep inside, where most of them are."""
+    within, key = None, None
+    while isinstance(value, dict | list) and value and (within is None or at_random.random() < 0.8):
+        within = value
+        key = at_random.choice(list(value)) if isinstance(value, dict) else at_random.randrange(len(value))
+        value = value[key]
+    return within, key
 
 
 def cases(reader: Reader, seeds: Sequence[Path], into: Path, at_random: random.Random) -> Path:

@@ -26,7 +26,8 @@ NEW = ".new-result"
 
 
 _HEAD = shape.record(
-    {"format": shape.whole(), "version": shape.text, "scenario": shape.text, "runs": shape.each(shape.unread)}
+    {"format": shape.whole(), "version": shape.text, "scenario": shape.text, "runs": shape.each(shape.unread)},
+    {"planned_runs": shape.whole()},
 )
 
 _STATION = dict.fromkeys(("goodput_mbps", "airtime_share", "mean_aggregate"), shape.maybe(shape.number))
