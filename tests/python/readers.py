@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 from unittest import mock
 
 import captures
+from printed import TEXTS
 from stillair import InputError, Result, plot
 from stillair.capture import write_capture
 from stillair.cli.compare import rows, shown, sides
@@ -60,12 +61,13 @@ def _import(path: Path) -> object:
     return scenario.text(network.of(found), [path.name])
 
 
-def _samples(*patterns: str) -> Callable[[Path], Sequence[Path]]:
-    def copied(folder: Path) -> list[Path]:
-        files = sorted({file for pattern in patterns for file in (HERE / "samples").glob(pattern)})
-        return [Path(shutil.copy(file, folder)) for file in files]
-
-    return copied
+def _printed(folder: Path) -> list[Path]:
+    """Whole files, and a short text of each kind that none of them has."""
+    files = [Path(shutil.copy(file, folder)) for file in sorted((HERE / "samples").iterdir()) if file.suffix != ".md"]
+    for number, text in enumerate(TEXTS.values()):
+        files.append(folder / f"printed-{number}")
+        files[-1].write_text(text)
+    return files
 
 
 def _captures(folder: Path) -> list[Path]:
@@ -267,7 +269,7 @@ READERS: Sequence[Reader] = (
     Reader("capture", _import, _captures, _IMPORTED),
     Reader("flent", _import, _flent, _IMPORTED),
     Reader("crusader", _import, _crusader, _IMPORTED),
-    Reader("text", _import, _samples("*.txt", "*.conf", "*.json"), _IMPORTED),
+    Reader("text", _import, _printed, _IMPORTED),
     Reader("scenario", lambda path: Scenario(path).resolve(), _bundled, ("stillair.runs.scenario",)),
     Reader("requirement", quality.Requirement.load, _text(".toml", _NEEDS), ("stillair.explain.quality",)),
     Reader("budget", _budget, _text(".toml", _BUDGET), ()),

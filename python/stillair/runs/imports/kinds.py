@@ -135,13 +135,10 @@ def read(path: Path, way: str = "") -> Sequence[Fact]:
         if frames.looks_like(stream.peek(8)):
             return capture.read(stream)
         if crusader.looks_like(stream.peek(8)):
-            return crusader.read(file, stream.whole(crusader.MOST_BYTES, "a crusader result"))
+            return crusader.read(file, _whole(stream, crusader.MOST_BYTES, "a crusader result"))
         if flent.looks_like(stream.peek(flent.HEAD)):
-            return flent.read(file, stream.whole(flent.MOST_BYTES, "a Flent file"))
-        try:
-            data = stream.whole(MOST_BYTES, "text")
-        except InputError as error:
-            raise UnknownFileError(str(error)) from None
+            return flent.read(file, _whole(stream, flent.MOST_BYTES, "a Flent file"))
+        data = _whole(stream, MOST_BYTES, "text")
     if not data.strip():
         raise UnknownFileError(f"{file}: is empty")
     if pasted.is_binary(data):
@@ -167,6 +164,14 @@ def _opened(path: Path) -> Iterator[Stream]:
         except InputError as error:
             raise UnknownFileError(str(error)) from None
         yield stream
+
+
+def _whole(stream: Stream, most: int, what: str) -> bytes:
+    """All of a file that is no capture; one that is too large or damaged is left out, as a text without a reader."""
+    try:
+        return stream.whole(most, what)
+    except InputError as error:
+        raise UnknownFileError(str(error)) from None
 
 
 def text(file: str, content: str) -> Sequence[Fact]:

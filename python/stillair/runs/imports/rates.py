@@ -24,8 +24,6 @@ _TONES = {
 _TRAINING = {1: 1, 2: 2, 3: 4, 4: 4, 5: 6, 6: 6, 7: 8, 8: 8}
 _HT_DUPLICATE = 32
 """MCS of HT that sends the same on both halves of 40 MHz: one stream, 6.0 Mbit/s."""
-_HT_UNEQUAL = ((39, 2), (53, 3), (77, 4))
-"""First MCS of HT behind those with so many streams of unequal modulation; they begin at 33."""
 # spec: ieee80211-2020 21.5 - width, streams, MCS whose bits would not divide among the encoders.
 _VHT_EXCLUDED = ((20, 1, 9), (20, 2, 9), (20, 4, 9), (80, 3, 6), (160, 3, 9))
 _DSSS = {1.0: "dsss-1", 2.0: "dsss-2", 5.5: "cck-5.5", 11.0: "cck-11"}
@@ -103,16 +101,6 @@ class Mode(NamedTuple):
         return preamble + 4 * -(-symbols * self.symbol_ns // 4_000) + extension
 
 
-def ht_streams(mcs: int) -> int:
-    """Spatial streams of an MCS of HT."""
-    # spec: ieee80211-2020 19.5 - 0 to 31 by eights, 32 is one, 33 to 76 have streams of unequal modulation.
-    if mcs < _HT_DUPLICATE:
-        return mcs // 8 + 1
-    if mcs == _HT_DUPLICATE:
-        return 1
-    return next((streams for end, streams in _HT_UNEQUAL if mcs < end), MOST_STREAMS)
-
-
 def told(text: str, *, family: str = "", mcs: int | None = None, nss: int | None = None) -> Rate:
     """The rate that iw prints behind `tx bitrate:`; a `ValueError` for another text.
 
@@ -143,9 +131,9 @@ def told(text: str, *, family: str = "", mcs: int | None = None, nss: int | None
     elif (vht := number("VHT-MCS")) is not None:
         mode = Mode("vht", vht, number("VHT-NSS") or 1, width, short)
     elif (ht := number("MCS")) is not None:
-        mode = Mode("ht", ht, ht_streams(ht), width, short)
+        mode = Mode("ht", ht, ht // 8 + 1, width, short)
     if mode is not None:
-        return Rate(mode.name, mbps, text.strip(), guessed)
+        return Rate(mode.name if mode.mcs <= _HIGHEST[mode.family] else None, mbps, text.strip(), guessed)
     known = _DSSS.get(mbps) or (f"ofdm-{mbps:g}" if mbps in _OFDM else None)
     if known is None or (family and mcs is not None):
         alone = _alone(mbps, (family,) if family else ("ht", "vht", "he"), mcs, nss)

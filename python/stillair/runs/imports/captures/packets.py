@@ -38,7 +38,7 @@ _SECTION, _INTERFACE, _OLD_PACKET, _SIMPLE_PACKET, _PACKET = 0x0A0D0D0A, 1, 2, 3
 _KNOWN_BLOCKS = (_SECTION, _INTERFACE, _OLD_PACKET, _SIMPLE_PACKET, 4, 5, _PACKET)
 
 _DAMAGED = "places with damage: reading went on at the next whole packet"
-_WRONG_LENGTH = "packets with a length beyond their block"
+_WRONG_LENGTH = "packets with a wrong length"
 
 
 class Packet(NamedTuple):
