@@ -196,16 +196,16 @@ def _budget(path: Path) -> object:
     return [(case.path, case.seed) for case in Budget(path).cases]
 
 
-_BUDGET = "seeds = 2\n[path.vdsl-40-10]\ndelay_p99_ms = { at_most = 60.0 }\n"
+BUDGET = "seeds = 2\n[path.vdsl-40-10]\ndelay_p99_ms = { at_most = 60.0 }\n"
 
 
 def _baseline(path: Path) -> object:
-    budget = Budget(_BUDGET)
+    budget = Budget(BUDGET)
     return budget.judge([case.measured(delay_p99_ms=float(case.seed)) for case in budget.cases], path)
 
 
 def _baselines(folder: Path) -> list[Path]:
-    budget = Budget(_BUDGET)
+    budget = Budget(BUDGET)
     verdict = budget.judge([case.measured(delay_p99_ms=float(case.seed)) for case in budget.cases])
     return _text("baseline.json", verdict.baseline)(folder)
 
@@ -272,7 +272,7 @@ READERS: Sequence[Reader] = (
     Reader("text", _import, _printed, _IMPORTED),
     Reader("scenario", lambda path: Scenario(path).resolve(), _bundled, ("stillair.runs.scenario",)),
     Reader("requirement", quality.Requirement.load, _text(".toml", _NEEDS), ("stillair.explain.quality",)),
-    Reader("budget", _budget, _text(".toml", _BUDGET), ()),
+    Reader("budget", _budget, _text(".toml", BUDGET), ()),
     Reader("baseline", _baseline, _baselines, ("stillair.link",)),
     Reader(
         "result",

@@ -232,7 +232,7 @@ def _too_large(path: object, found: int, most: int, what: str, how: str = "") ->
 
 def _size(count: int) -> str:
     """A number of bytes in binary units: limits are powers of two."""
-    for unit, name in ((1 << 30, "GiB"), (MIB, "MiB"), (1 << 10, "KiB")):
+    for unit, name in ((1 << 40, "TiB"), (1 << 30, "GiB"), (MIB, "MiB"), (1 << 10, "KiB")):
         if count >= unit:
-            return f"{count / unit:.3g} {name}"
+            return f"{count / unit:.4g} {name}"
     return f"{count} bytes"

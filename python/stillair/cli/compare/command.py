@@ -73,11 +73,11 @@ def compare(
 
     if markdown and as_json:
         raise InputError("--markdown: found beside --json, expected one of the two")
+    if force and target is None:
+        raise InputError("--force: has no effect without -o, which names the file to write")
     planned = plans.planned(sides, set_)
     if target is not None:
         picture.check(target, force=force)
-    elif force:
-        raise InputError("--force: has no effect without -o, which names the file to write")
     total = (runs or _RUNS) * sum(side.scenario is not None for side in planned)
     if total == 0 and (runs is not None or seed is not None):
         option = "--seed" if runs is None else "--runs"

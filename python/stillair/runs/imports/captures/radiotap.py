@@ -146,8 +146,6 @@ def _of(mode: Mode) -> tuple[Mode | None, str]:
     if mode.streams > MOST_STREAMS:
         return mode, f"{family} with 5 to 8 streams"
     if mode.name is None:
-        return (
-            mode,
-            f"VHT MCS {mode.mcs} at {mode.width_mhz} MHz with {mode.streams} streams, which the standard excludes",
-        )
+        streams = f"{mode.streams} stream{'s' if mode.streams > 1 else ''}"
+        return mode, f"VHT MCS {mode.mcs} at {mode.width_mhz} MHz with {streams}, which the standard excludes"
     return mode, ""
