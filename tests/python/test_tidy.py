@@ -224,7 +224,7 @@ def test_a_capture_is_made_by_running_again(kept: Path, tmp_path: Path, capsys: 
     whole = tmp_path / "whole.pcapng"
     assert status(["export", str(kept), "--pcap", "--run", "0", "--snaplen", "0", "-o", str(whole)]) == 0
     assert whole.stat().st_size > 4 * paths[0].stat().st_size
-    assert status(["export", str(kept), "--pcap", "--snaplen", "20", "-o", str(tmp_path)]) == 2
+    assert status(["export", str(kept), "--pcap", "--snaplen", "20", "-o", str(tmp_path), "--force"]) == 2
     assert "snaplen: found 20, expected 0 for all or at least 160" in capsys.readouterr().err
 
 

@@ -20,7 +20,7 @@ from stillair.runs.kept import Combination, name_of
 from stillair.runs.overrides import Overrides, Value, as_set, mistake, pairs
 from stillair.runs.scenario import Scenario, check_runs
 from stillair.runs.work import Failure, Hear
-from stillair.text import ends, output
+from stillair.text import ends, output, source
 
 Over = Mapping[str, Sequence[Value] | str] | Sequence[Mapping[str, Value]]
 """Values by key, of which all combinations are run, or the combinations themselves, all of the same keys."""
@@ -220,9 +220,9 @@ class Sweep:
     def prepare(self, folder: Path) -> None:
         """An `InputError` if files in the folder have the names of a sweep's and are not a sweep's of ours."""
         try:
-            data = json.loads((folder / "sweep.json").read_text(encoding="utf-8"))
+            data = source.parsed(source.data(folder / "sweep.json", source.most_json()))
             ours = isinstance(data, dict) and {"version", "scenario", "combinations"} <= data.keys()
-        except (OSError, ValueError, RecursionError):
+        except (OSError, ValueError, InputError):
             ours = False
         if not ours:
             output.refuse_others(folder, ("sweep.json", "sweep.csv"), "a sweep")
@@ -230,11 +230,11 @@ class Sweep:
     def grows(self, folder: Path) -> bool:
         """Whether all that the folder's `sweep.json` tells of is told of by this sweep too, so that nothing is lost."""
         try:
-            rows = json.loads((folder / "sweep.json").read_text(encoding="utf-8"))["combinations"]
+            rows = source.parsed(source.data(folder / "sweep.json", source.most_json()))["combinations"]
             told = {row["file"] for row in rows}
         except FileNotFoundError:
             return True
-        except (OSError, ValueError, RecursionError, TypeError, KeyError):
+        except (OSError, ValueError, InputError, TypeError, KeyError):
             return False
         return told <= {name_of(combination) for combination in self.combinations}
 

@@ -1,16 +1,16 @@
 """Keeping a report: a folder with the page, the claims, the text, and the pictures."""
 
-import json
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
+from stillair._native import InputError
 from stillair.papers.artefacts import style
 from stillair.papers.artefacts.gallery import drawing
 from stillair.papers.pages import report as reports
 from stillair.papers.pages.page import page
 from stillair.papers.pages.report import Report
-from stillair.text import output
+from stillair.text import output, source
 
 Pictures = Mapping[str, Mapping[str, bytes]]
 
@@ -31,9 +31,9 @@ def pictures(report: Report) -> dict[str, dict[str, bytes]]:
 def prepare(folder: Path) -> None:
     """An `InputError` if files in a folder have the names of a report's and are not of a report of ours."""
     try:
-        data = json.loads((folder / "runs.json").read_text(encoding="utf-8"))
+        data = source.parsed(source.data(folder / "runs.json", source.most_json()))
         ours = isinstance(data, dict) and {"version", "cells"} <= data.keys()
-    except (OSError, ValueError, RecursionError):
+    except (OSError, ValueError, InputError):
         ours = False
     if not ours:
         output.refuse_others(folder, ("report.html", "claims.json", "report.txt", "runs.json"), "a report")
