@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import zlib
 from collections.abc import Sequence
 
 from stillair._native import InputError
@@ -18,7 +19,7 @@ def read(file: str, data: bytes) -> Sequence[Load]:
     try:
         text = gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
         found = json.loads(text)
-    except (OSError, EOFError, ValueError) as error:
+    except (OSError, EOFError, ValueError, zlib.error) as error:
         raise InputError(
             f"{file}: found what is no Flent file ({error}), expected JSON, or JSON compressed by gzip"
         ) from None

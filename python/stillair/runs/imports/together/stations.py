@@ -76,10 +76,10 @@ def of_dump(peer: facts.Peer, number: int, standard: str | None, width: Told, ba
         elif rate and rate.guessed:
             made.about.append(f"guess: {word} bitrate {rate.told} is taken for {rate.name}.")
     snr = _signal(made, peer)
-    tx, rx = (_in_band(made, name, band) for name in _both(made, peer))
+    tx, rx = (_in_band(made, name, band) for name in _both(made, peer, snr, width))
     names = [name for name in (tx, rx) if name]
     legacy_only = bool(names) and all(is_legacy(name) for name in names)
-    if legacy_only and _is_control(peer) and (snr is not None or peer.standard or standard):
+    if legacy_only and _is_control(peer):
         _by_signal(made, peer.standard or standard or "802.11n", snr, width, band)
     elif not names:
         _no_rate(made, peer.standard or standard, width, band, snr)
@@ -111,7 +111,7 @@ def _signal(made: Station, peer: facts.Peer) -> int | None:
     return snr
 
 
-def _both(made: Station, peer: facts.Peer) -> tuple[str | None, str | None]:
+def _both(made: Station, peer: facts.Peer, snr: int | None, width: Told) -> tuple[str | None, str | None]:
     """The rates of both directions as data has them: iw prints that of the last frame, whatever it was."""
     tx, rx = (rate if rate and rate.name else None for rate in (peer.tx, peer.rx))
     if tx is None or rx is None or tx.name is None or rx.name is None:
@@ -126,6 +126,8 @@ def _both(made: Station, peer: facts.Peer) -> tuple[str | None, str | None]:
             why = "is that of a single management, control or null-data frame"
         elif low.mbps * _LOW < high.mbps and _is_idle(peer, word):
             why = "is that of a single frame of a station that was idle or sent little"
+        elif snr is not None and low.mbps * _LOW < min(high.mbps, _fastest(snr, int(width.value), 1)[1]):
+            why = f"is that of a single frame, far below what {snr} dB allow"
         else:
             continue
         made.about.append(f"guess: {word} bitrate {low.told} {why}; the rate of {other} stands for both directions.")
@@ -227,7 +229,7 @@ def _counted(made: Station, peer: facts.Peer) -> None:
         made.about.append(
             f"Its mean load over {seconds} s: {down:.3g} Mbit/s from this machine, {up:.3g} Mbit/s to it."
         )
-    made.about += [f"not modelled: {one}." for one in peer.said]
+    made.about += [f"{one}." if one.startswith("guess:") else f"not modelled: {one}." for one in peer.said]
 
 
 def _in_band(made: Station, name: str | None, band: Told) -> str | None:
@@ -264,6 +266,8 @@ def _no_rate(made: Station, standard: str | None, width: Told, band: Told, snr: 
     if standard == "802.11ax" and snr is not None:
         _by_signal(made, standard, snr, width, band)
         return
+    if standard is None and int(width.value) > _MINSTREL_MHZ["802.11n"]:
+        standard = "802.11ac"  # 802.11n has no such width
     own = standard if standard in _MINSTREL_MHZ else "802.11n"
     if band.value.startswith("2.4") and own == "802.11ac":
         own = "802.11n"
