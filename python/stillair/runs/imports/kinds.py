@@ -61,8 +61,8 @@ def _unread(what: str) -> Callable[[str, str], Sequence[Fact]]:
 
 
 _ERRORS = (
-    r"\s*(command failed: .*\(-?\d+\)|Usage:\s|Cannot find device \"|Device \"[^\"]*\" does not exist|uci: (Entry|Parse)"
-    r"|(-?(ba|a|z)?sh|sudo): .*|nl80211 not found|RTNETLINK answers: |Error: |Command failed: "
+    r"\s*(command failed: .*\(-?\d+\)|Usage:\s|Cannot find device \"|Device \"[^\"]*\" does not exist"
+    r"|uci: (Entry|Parse)|(-?(ba|a|z)?sh|sudo): .*|nl80211 not found|RTNETLINK answers: |Error: |Command failed: "
     r"|Failed to connect to (ubus|.*wpa_supplicant|.*hostapd|non-global ctrl_ifname)|No such wireless device"
     r"|Could not connect to (wpa_supplicant|hostapd)|cat: .*: No such file or directory)"
 )
@@ -211,7 +211,9 @@ def text(file: str, content: str) -> Sequence[Fact]:
             found += _nothing(file, part)
             known = known or pasted.is_output(part.command)
             continue
-        if part.own and any(one.own and (one.command, one.kind) == (part.command, part.kind) for one in parts[at + 1 :]):
+        if part.own and any(
+            one.own and (one.command, one.kind) == (part.command, part.kind) for one in parts[at + 1 :]
+        ):
             found.append(Unread(f"an earlier output of '{part.command}'", f"{file}:{part.first}"))
             continue
         kind = _BY_NAME[part.kind] if part.kind else _of_sign(part)

@@ -132,9 +132,10 @@ def parts(lines: list[str], kind_of: Callable[[str], str | None]) -> Iterator[Pa
     """
     part = Part(None, "")
     for number, given in enumerate(lines, 1):
-        (command, has_prompt), line = _command(given), given
+        command, has_prompt = _command(given)
+        line = given
         if command is not None and (_SETTING.fullmatch(command) or _CHANGE.fullmatch(command)):
-            command, line = None, command
+            line, command = command, None
         title = _TITLE.match(line.strip())
         if command is not None or title or _FENCE.match(line):
             if part.lines or (part.at and (command is not None or title)):

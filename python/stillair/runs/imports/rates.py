@@ -167,7 +167,7 @@ def rounded(mbps: int, width: int | None) -> Rate:
     """The likeliest rate of a whole number of Mbit/s at a width in MHz, as drivers round it."""
     families = ("ht", "vht", "he") if width in (None, 20, 40) else ("vht", "he")
     widths = [one for one in (width, 20, 40, 80, 160) if one is not None]
-    for family, wide, streams, guard in itertools.product(families, widths, (1, 2, 3, 4), _GUARDS + (400,)):
+    for family, wide, streams, guard in itertools.product(families, widths, (1, 2, 3, 4), (*_GUARDS, 400)):
         fits = wide in _TONES[family] and (guard in _GUARDS if family == "he" else guard in (400, 800))
         for mcs in range(8 if family == "ht" else _HIGHEST[family] + 1) if fits else ():
             mode = Mode(family, mcs + 8 * (streams - 1) if family == "ht" else mcs, streams, wide, guard)

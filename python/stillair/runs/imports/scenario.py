@@ -100,6 +100,8 @@ def _head(network: Network, files: Sequence[str], load: Load | Crusader | None) 
 def _channel(network: Network) -> str:
     lines = ["[channel.wifi]", f'band = "{network.band.value}"  # {network.band.why}']
     lines.append(f'width = "{network.width.value} MHz"  # {network.width.why}')
+    if network.tx_power is not None:
+        lines.append(f'tx_power = "{network.tx_power.value} dBm"  # {network.tx_power.why}')
     if network.lowest_rate is not None:
         lines.append(f'lowest_rate = "{network.lowest_rate.value}"  # {network.lowest_rate.why}')
     if network.beacon_tu is not None:

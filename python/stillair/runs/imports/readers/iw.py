@@ -181,12 +181,10 @@ def interfaces(file: str, text: str) -> Sequence[Interface]:
             # Of several links the widest that is modelled, of equal ones the first.
             channels.sort(key=lambda one: -(one[1] or 0))
             mhz, width, about = next(iter(channels), (None, None, []))
-            if len(channels) > 1:
-                others = " and ".join(f"{at} MHz" for at, *_ in channels[1:])
-                about = [*about, f"multi-link operation is not modelled: the link at {mhz} MHz, without {others}"]
+            links = [(at, wide) for at, wide, _ in channels] if len(channels) > 1 else []
             power = float(keys["txpower"]) if "txpower" in keys else None
             kind = keys.get("type", "unknown")
-            found.append(Interface(name, kind, mhz, width, power, where, [*about, *said]))
+            found.append(Interface(name, kind, mhz, width, power, where, [*about, *said], links=links))
 
     for number, line in enumerate(text.splitlines(), 1):
         words = line.strip()
