@@ -98,7 +98,7 @@ class Qdisc:
     """Empty if the output has no device name."""
     kind: str
     root: bool
-    options: Mapping[str, object]
+    options: dict[str, object]
     counts: Mapping[str, int]
     where: str
     handle: str = ""

@@ -281,7 +281,7 @@ def _json(file: str, part: Part) -> list[Fact]:
 def _of_value(file: str, value: Any, line: int) -> Sequence[Fact]:  # noqa: ANN401 - whatever JSON holds
     rows = value if isinstance(value, list) else [value]
     if not rows or any(isinstance(row, dict) and ("kind" in row or "class" in row) for row in rows):
-        return qdiscs.of(file, value)
+        return qdiscs.of(file if line == 1 else f"{file}:{line}", value)
     if any(isinstance(row, dict) and "ifname" in row and "flags" in row for row in rows):
         return netdevs.ip_json(file, rows)
     found = ubus.of(file, value, line)

@@ -1,6 +1,5 @@
 """Everything that all files tell together: one Wi-Fi network, the machine that they are from, its line, the load."""
 
-import re
 from collections.abc import Sequence
 
 from stillair._native import InputError
@@ -30,7 +29,7 @@ _MTUS = range(576, 1500)
 def of(found: Sequence[facts.Fact], interface: str | None = None, line: Line | None = None) -> Network:
     """The network; `interface` is the Wi-Fi interface that is meant, where there are several."""
     left: list[str] = []
-    found = peers.modelled(found, left)
+    found = shaping.latest(peers.modelled(found, left), left)
     captures = every(found, facts.Captured)
     name = _chosen(found, interface)
     own = next((one for one in every(found, facts.Interface) if one.name == name), None)

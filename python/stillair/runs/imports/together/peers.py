@@ -18,7 +18,7 @@ _OTHER_TYPES = (*_NO_AP, "monitor", "P2P-device", "P2P-GO", "P2P-client", "NAN",
 
 
 def modelled(found: Sequence[facts.Fact], left: list[str]) -> list[facts.Fact]:
-    """The facts with named interfaces, each station once, without those that no access point has; `left` has the rest."""
+    """The facts with named interfaces, each station once, without those of no access point; `left` has the rest."""
     return _without_others(_once(_named(found, left), left), left)
 
 

@@ -104,8 +104,6 @@ def _of_options(
         return "up", f"guess: {shown} has an ingress qdisc, and so leads to the line"
     if own.get("wash") is True:
         return "down", f"guess: {shown} shapes what comes in, as it washes DSCPs"
-    if device:
-        return "up", f"guess: {device} is taken to lead to the line{by_name}"
     return "", ""
 
 
@@ -115,4 +113,4 @@ def _guessed_file(one: facts.Qdisc | facts.Class, device: str) -> str:
 
 def _file(where: str) -> str:
     """The file of a place."""
-    return re.sub(r":(\d+| entry \d+)$", "", where)
+    return re.sub(r"(:\d+)?(:\d+|: entry \d+)$", "", where)

@@ -42,8 +42,11 @@ def _qdisc(one: facts.Qdisc, found: Sequence[facts.Fact], devices: set[str]) -> 
         if not any(isinstance(row, facts.Class) and row.device in (one.device, qdiscs.NAMELESS) for row in found):
             dev = one.device if one.device != qdiscs.NAMELESS else "DEVICE"
             yield f"{one.where}: {one.kind} at {one.device}: its rates are in 'tc -s class show dev {dev}'"
+            if isinstance(stab := one.options.get("stab"), str):
+                yield f"{one.where}: stab {stab}"
     elif one.kind not in qdiscs.HOLDLESS:
-        yield f"{one.where}: {one.kind} at {one.device}"
+        why = "" if qdiscs.is_cake(one) or one.kind in qdiscs.KINDS else ", which is not imported"
+        yield f"{one.where}: {one.kind} at {one.device}{why}"
 
 
 def radio_of(one: facts.Radio) -> str:
