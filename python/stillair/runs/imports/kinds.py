@@ -291,7 +291,7 @@ def _of_value(file: str, value: Any, line: int) -> Sequence[Fact]:  # noqa: ANN4
 def _named(fact: Fact, command: str) -> Fact:
     """A fact with the device of the command that printed it."""
     if isinstance(fact, (Qdisc, Class)) and fact.device == qdiscs.NAMELESS:
-        at = re.search(r"\bdev\s+(\S+)", command)
+        at = re.search(r"\bdev\s+([\w.@-]+)", command)
         return dataclasses.replace(fact, device=at[1]) if at else fact
     if isinstance(fact, (Peer, Interface)) and not (fact.interface if isinstance(fact, Peer) else fact.name):
         at = re.search(r"hostapd\.([\w.-]+)|iwinfo ([\w.-]+)|-i\s*([\w.-]+)|\"device\"\s*:\s*\"([\w.-]+)\"", command)

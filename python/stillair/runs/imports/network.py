@@ -76,7 +76,8 @@ def of(found: Sequence[facts.Fact], interface: str | None = None, line: Line | N
     _mtu(made, found)
     _rest(made, found, here)
     made.left += unread.of(found, radio, used)
-    made.left = list(dict.fromkeys(made.left))
+    made.guesses += dict.fromkeys(one for one in made.left if one.startswith("guess:"))
+    made.left = [one for one in dict.fromkeys(made.left) if not one.startswith("guess:")]
     _load(made, found)
     return made
 

@@ -41,7 +41,8 @@ _PROMPT = re.compile(
     r"\[?[\w.-]+@[\w.-]+(?::\S*|\s+[~/][^\s\]]*|\s+[\w.-]+\]|\s*\S*\])?\s*\]?\s*[#$%>](?:\s*(?P<a>[^\s#$%>].*)|\s*)"
     # ~ # iw dev, /etc/config # cat sqm
     r"|[~/][\w./-]*\s*[#$]\s+(?P<b>\S.*)"
-    rf"|[#$%>\u276f\u279c]\s*(?:~\s+)?(?P<c>{_FORMS})\s*"
+    # catbert:~# tc -s qdisc, bash-5.1$ iw dev: any short text before a command that is known.
+    rf"|(?:[^\s#$%>][^#$%>]{{0,60}})?[#$%>\u276f\u279c]\s*(?:~\s+)?(?P<c>{_FORMS})\s*"
     r")"
 )
 

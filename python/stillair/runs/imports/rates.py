@@ -126,13 +126,25 @@ def told(text: str, *, family: str = "", mcs: int | None = None, nss: int | None
     if mode is not None:
         known_mcs = mode.mcs <= _HIGHEST[mode.family] and mode.width_mhz in _TONES[mode.family]
         # Resource units of OFDMA and dual carrier modulation have less than the channel's rate.
-        guessed = guessed or "HE-RU" in words or (known_mcs and abs(mode.mbps() - mbps) > mbps * _UNEQUAL)
+        if known_mcs and not guessed and "HE-RU" not in words:
+            mode, guessed = _of_guard(mode, mbps)
+        else:
+            guessed = True
         return Rate(mode.name if known_mcs else None, mbps, text.strip(), guessed)
     known = _DSSS.get(mbps) or (f"ofdm-{mbps:g}" if mbps in _OFDM else None)
     if known is None or (family and mcs is not None):
         alone = _alone(mbps, (family,) if family else ("ht", "vht", "he"), mcs, nss)
         return Rate(alone, mbps, text.strip(), guessed=True)
     return Rate(known, mbps, text.strip())
+
+
+def _of_guard(mode: Mode, mbps: float) -> tuple[Mode, bool]:
+    """The mode with the guard interval that its Mbit/s have, and if no interval has them."""
+    for guard in (mode.guard_ns, *(_GUARDS if mode.family == "he" else (400, 800))):
+        other = mode._replace(guard_ns=guard)
+        if abs(other.mbps() - mbps) <= mbps * _UNEQUAL:
+            return other, False
+    return mode, True
 
 
 def is_legacy(name: str) -> bool:

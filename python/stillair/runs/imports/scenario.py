@@ -248,7 +248,8 @@ node.b = {{ profile = "linux-6.6", interface.e.link = "l" }}
 def _worded(framing: Framing) -> str:
     overhead, mpu, atm = framing
     least = f", at least {mpu}" if mpu else ""
-    return f"{overhead} bytes per packet{least}" + (f", in cells ({atm})" if atm != "noatm" else "")
+    cells = {"atm": ", in ATM cells", "ptm": ", with the 64/65 coding of PTM"}.get(atm, "")
+    return f"{overhead} bytes per packet{least}{cells}"
 
 
 def _framing(ways: Mapping[str, Shaped]) -> Iterator[str]:

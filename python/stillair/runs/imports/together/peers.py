@@ -72,9 +72,10 @@ def _named(found: Sequence[facts.Fact], left: list[str]) -> list[facts.Fact]:
             own = [known[one.mac]] if one.mac in known else []
             own = own or (names if "beacon loss" in one.counts else _fitting(one, aps, found))
             own = own if len(own) == 1 else dumped if len(dumped) == 1 and not own else []
-            if not own and len(aps) > 1:
-                left.append(f"{one.where}: the interface of these stations; guess: {aps[0]} (--interface)")
-            made.append(dataclasses.replace(one, interface=next(iter(own or aps), "wlan0")))
+            name = next(iter(own or aps), "wlan0")
+            if len(aps) > 1 and one.mac not in known:
+                left.append(f"guess: the stations of {_file(one.where)} are {name}'s, by their rates (--interface)")
+            made.append(dataclasses.replace(one, interface=name))
         elif isinstance(one, facts.Interface) and not one.name:
             same = dumped or names
             made.append(dataclasses.replace(one, name=same[0] if len(same) == 1 else "wlan0"))
@@ -83,12 +84,19 @@ def _named(found: Sequence[facts.Fact], left: list[str]) -> list[facts.Fact]:
     return _merged(made)
 
 
+def _file(where: str) -> str:
+    return re.sub(r":\d+$", "", where)
+
+
 def _fitting(peer: facts.Peer, names: Sequence[str], found: Sequence[facts.Fact]) -> list[str]:
     """The interfaces of these names that can have sent the rates of a station."""
     rates = [rate.name for rate in (peer.tx, peer.rx) if rate and rate.name]
     five = any(name.startswith("vht") or parts(name)[1] > 40 for name in rates)
     own = [one for one in every(found, facts.Interface) if one.name in names]
-    return [one.name for one in own if not (five and one.mhz and band_ghz(one.mhz) == 2.4)]
+    own = [one for one in own if not (five and one.mhz and band_ghz(one.mhz) == 2.4)]
+    used = max((parts(name)[1] for name in rates), default=0)
+    same = [one for one in own if one.width_mhz == used]
+    return [one.name for one in same or own]
 
 
 def _merged(found: list[facts.Fact]) -> list[facts.Fact]:

@@ -145,6 +145,9 @@ def _of_sqm(shaper: facts.Shaper | None, found: Sequence[facts.Fact]) -> dict[st
 def _differences(running: _Found, configured: _Found, way: str) -> list[str]:
     """Running state and settings of one direction."""
     told = []
+    at = running.device.removeprefix("ifb4").removeprefix("ifb-")
+    if at != configured.device and not running.named_by_file and not at.startswith(("ifb", "a device")):
+        told.append(f"{configured.device} instead of {at}")
     if running.kbit != configured.kbit:
         told.append(f"{configured.kbit} kbit/s")
     if running.options.get("kind") == configured.options.get("kind"):
