@@ -21,6 +21,9 @@ MOST_BYTES = 16 << 20
 """Of a text; captures have no such limit."""
 
 
+_GZIP = b"\x1f\x8b"
+
+
 class UnknownFileError(InputError):
     """A file without a reader: others can still make a scenario."""
 
@@ -170,7 +173,11 @@ def read(path: Path, way: str = "") -> Sequence[Fact]:
     if crusader.looks_like(data):
         return crusader.read(file, data)
     if flent.looks_like(data):
-        return flent.read(file, data)
+        try:
+            return flent.read(file, data)
+        except InputError as error:
+            # An archive is another kind of file, a damaged JSON is not.
+            raise UnknownFileError(str(error)) if data[:2] == _GZIP else error from None
     if not data.strip():
         raise UnknownFileError(f"{file}: is empty")
     if len(data) > MOST_BYTES:

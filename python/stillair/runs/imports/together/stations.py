@@ -91,7 +91,7 @@ def of_dump(peer: facts.Peer, number: int, standard: str | None, width: Told, ba
             made.keys["rate"] = _minstrel(own, min(streams, 4), width, used)
             told = " and ".join(f"{w} {r.told}" for r, w in ((peer.tx, "tx"), (peer.rx, "rx")) if r)
             made.about.append(f"guess: Minstrel-HT chooses the rates; iw saw {told}.")
-        elif own == "802.11ax" and snr is not None and _is_too_low(peer, tx or rx or "", snr, width):
+        elif own in ("802.11ac", "802.11ax") and snr is not None and _is_too_low(peer, tx or rx or "", snr, width):
             _by_signal(made, own, snr, width, band, streams)
         else:
             _fixed(made, tx, rx)
