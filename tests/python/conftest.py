@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from importing import Importer
 
+from importing import Importer
 from stillair import Result, _native
 from stillair.__main__ import status
 from stillair.runs import bundled

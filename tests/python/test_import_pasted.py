@@ -1,6 +1,7 @@
 """Text as people paste it: prompts, quotations, fences, entities, redacted addresses, failed commands."""
 
 import pytest
+
 from importing import HE10, HE11, Importer, cake, station
 
 HE = [("he80-mcs11-nss2-gi0.8", "he80-mcs10-nss2-gi0.8")]
@@ -57,7 +58,7 @@ def test_encodings(importer: Importer, encoding: str) -> None:
         *("root@OpenWrt:~# ", "root@OpenWrt:~/cake-autorate# ", "root@OpenWrt:~#", "root@OpenWrt: ~# ", "catbert:~# "),
         *("admin@RT-AX86U-1A2B:/tmp/home/root# ", "ubnt@ER-X:~$ ", "[root@rpi ~]# ", "user@host ~ % ", "me@pc ~> "),
         *("\u279c  ~ ", "$ ", "# ", "> ", "% ", "bash-5.1$ ", "sh-5.1# ", "(venv) me@pc:~/x$ ", "OpenWrt:/# "),
-        *("root@GL-MT6000:~# sudo ", "~ # ", "/tmp # ", "BusyBox> ", "root # ", "user$ "),
+        *("root@GL-MT6000:~# sudo ", "~ # ", "/etc # ", "BusyBox> ", "root # ", "user$ "),
     ],
 )
 def test_the_command_behind_a_prompt_names_the_device(importer: Importer, prompt: str) -> None:

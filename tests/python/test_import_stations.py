@@ -3,7 +3,9 @@
 import json
 
 import pytest
+
 from importing import HE10, HE11, HT15, VHT9, Importer, station
+from stillair.runs.imports import rates
 
 HE10_NAME, HE11_NAME = "he80-mcs10-nss2-gi0.8", "he80-mcs11-nss2-gi0.8"
 IW_DEV = """phy#0
@@ -86,9 +88,7 @@ def test_a_device_of_802_11g_keeps_its_rates(importer: Importer) -> None:
         ("1733.3 MBit/s VHT-MCS 9 80P80MHz short GI VHT-NSS 2", "vht160-mcs9-nss2-sgi"),
     ],
 )
-def test_guard_intervals_are_those_of_the_rate(importer: Importer, rate: str, name: str) -> None:
-    from stillair.runs.imports import rates  # noqa: PLC0415 - of this test alone
-
+def test_guard_intervals_are_those_of_the_rate(rate: str, name: str) -> None:
     found = rates.told(rate)
     assert (found.name, found.guessed) == (name, False)
 
@@ -148,10 +148,10 @@ def test_multi_link_devices(importer: Importer) -> None:
 		ifindex 25
 		type AP
 		MLD with links:
-		 - link ID  0 link addr 02:00:00:00:00:92
-		   channel 36 (5180 MHz), width: 160 MHz, center1: 5250 MHz
-		 - link ID  1 link addr 02:00:00:00:00:93
-		   channel 37 (6135 MHz), width: 320 MHz, center1: 6105 MHz
+		- link ID  0 link addr 02:00:00:00:00:92
+			channel 36 (5180 MHz), width: 160 MHz, center1: 5250 MHz
+		- link ID  1 link addr 02:00:00:00:00:93
+			channel 37 (6135 MHz), width: 320 MHz, center1: 6105 MHz
 """
     wide = "5764.7 MBit/s 320MHz EHT-MCS 13 EHT-NSS 2 EHT-GI 0"
     links = "\tLink 0:\n\t\tsignal:  \t-80 dBm\n\t\ttx bitrate: 6.0 MBit/s\n"
@@ -223,7 +223,7 @@ def test_other_bands_are_refused(importer: Importer, mhz: int) -> None:
         "phy#0\n\tInterface wlan0\n\t\ttype managed\n\t\ttxpower 0.00 dBm\n",
         "wlan0     ESSID: unknown\n          Mode: Client  Channel: unknown (unknown)\n",
         "Selected interface 'wlan0'\nwpa_state=SCANNING\naddress=02:00:00:00:00:61\n",
-        "wlan0     IEEE 802.11  ESSID:off/any\n          Mode:Managed  Access Point: Not-Associated   Tx-Power=22 dBm\n",
+        "wlan0     IEEE 802.11  ESSID:off/any\n          Mode:Managed  Access Point: Not-Associated\n",
     ],
 )
 def test_an_interface_without_a_connection_is_refused(importer: Importer, content: str) -> None:

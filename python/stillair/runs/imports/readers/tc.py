@@ -124,8 +124,10 @@ def classes(file: str, text: str) -> Sequence[Class | Unread]:
     return found
 
 
-def _pairs(words_: Sequence[str]) -> Iterator[tuple[str, str | None]]:
-    take = (*_TIMES, *_SIZES, *_RATES, *_COUNTS, *_TEXTS)
+def _pairs(words_: Sequence[str], kind: str = "") -> Iterator[tuple[str, str | None]]:
+    # The `flows` of cake is an isolation, that of fq_codel has a number.
+    own = _COUNTS if kind not in ("cake", "cake_mq") else [word for word in _COUNTS if word != "flows"]
+    take = (*_TIMES, *_SIZES, *_RATES, *own, *_TEXTS)
     at = 0
     while at < len(words_):
         has = words_[at] in take and at + 1 < len(words_)
@@ -141,7 +143,7 @@ def _options(kind: str, behind: list[str], number: int, mistakes: Mistakes) -> d
         return _netem(behind)
     made: dict[str, object] = {}
     last = ""
-    for word, value in _pairs(behind):
+    for word, value in _pairs(behind, kind):
         if value is None and re.fullmatch(r"\d+", word) and last in made:
             # Several numbers behind a word, as of `priomap` and `weights`.
             made[last] = word if made[last] is True else f"{made[last]} {word}"
