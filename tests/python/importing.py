@@ -13,6 +13,7 @@ from stillair.__main__ import status
 HE11 = "1200.9 MBit/s 80MHz HE-MCS 11 HE-NSS 2 HE-GI 0 HE-DCM 0"
 HE10 = "1080.6 MBit/s 80MHz HE-MCS 10 HE-NSS 2 HE-GI 0 HE-DCM 0"
 VHT9 = "866.7 MBit/s VHT-MCS 9 80MHz short GI VHT-NSS 2"
+HE11_NAME, HE10_NAME = "he80-mcs11-nss2-gi0.8", "he80-mcs10-nss2-gi0.8"
 HT15 = "144.4 MBit/s MCS 15 short GI"
 
 

@@ -227,7 +227,7 @@ def test_the_last_output_of_a_device_holds(importer: Importer) -> None:
 HTB = """qdisc htb 1: dev {d} root refcnt 13 r2q 10 default 0x{m} direct_packets_stat 0 direct_qlen 1000
  Sent 1 bytes 1 pkt (dropped 0, overlimits 0 requeues 0)
 {leaves}"""
-LEAF = """qdisc fq_codel {h}: dev {d} parent 1:{m} limit 1001p flows 1024 quantum {q} target 5ms interval 100ms memory_limit 4Mb {e}
+LEAF = """qdisc fq_codel {h}: dev {d} parent 1:{m} limit 1001p flows 1024 quantum {q} target 5ms interval 100ms {e}
  Sent 1 bytes 1 pkt (dropped 0, overlimits 0 requeues 0)
 """
 SIMPLE = (

@@ -43,6 +43,10 @@ _SHOWN_WORDS = 60
 _NEED = "'iw dev INTERFACE station dump' and 'iw dev' print what is read"
 
 
+_LISTED: list[Callable[[str, str], Sequence[Fact]]] = []
+"""Readers that list what nothing is taken of."""
+
+
 def _quoted(what: str) -> Callable[[str, str], Sequence[Fact]]:
     """The reader of lines that are listed as they are."""
 
@@ -50,6 +54,7 @@ def _quoted(what: str) -> Callable[[str, str], Sequence[Fact]]:
         lines = [(number, " ".join(line.split())) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
         return [Unread(f'{what}: "{line[:_SHOWN_WORDS]}"', f"{file}:{number}") for number, line in lines]
 
+    _LISTED.append(read)
     return read
 
 
@@ -60,6 +65,7 @@ def _unread(what: str) -> Callable[[str, str], Sequence[Fact]]:
         first = next((number for number, line in enumerate(text.splitlines(), 1) if line.strip()), 1)
         return [Unread(what, f"{file}:{first}")]
 
+    _LISTED.append(read)
     return read
 
 
@@ -158,7 +164,8 @@ _BY_NAME = {kind.name: kind for kind in KINDS}
 
 def names() -> str:
     """The kinds that are read, as text."""
-    return "; ".join(kind.name for kind in KINDS) + "; a capture with radiotap; a Flent file; a crusader result"
+    read = [kind.name for kind in KINDS if kind.read not in _LISTED]
+    return "; ".join(read) + "; a capture with radiotap; a Flent file; a crusader result"
 
 
 def read(path: Path, way: str = "") -> Sequence[Fact]:

@@ -252,7 +252,7 @@ def _radio(file: str, section: Section, own: Section | None, sections: Sequence[
     disabled = options.get("disabled", "0")
     if is_on(disabled) and disabled not in ("1", "true"):
         said.append(f"guess: disabled {disabled} is taken for 1; netifd reads 1 and true")
-    elif disabled not in ("1", "true", "0", "false", ""):
+    elif not is_on(disabled) and is_on(disabled, otherwise=True):
         said.append(f"disabled {disabled} is neither true nor false: taken for 0")
     if own and (own.options.get("mlo") == "1" or len(own.options.get("device", "").split()) > 1):
         said.append("multi-link operation (802.11be) is not modelled")
