@@ -133,6 +133,10 @@ KINDS = (
         r"^Linux (version )?\S+",
         settings.kernel,
     ),
+    Kind(
+        "iw dev INTERFACE survey dump", r"\s*Survey data from \S+", "", _unread("iw survey: channel load is not read")
+    ),
+    Kind("iw reg get", r"\s*(global|phy#\d+ .*managed.*)$", "", _unread("iw reg: regulatory rules are not read")),
     Kind("iw dev INTERFACE scan", r"\s*BSS \S+\(on \S+\)", "", _unread("iw scan: neighbouring networks")),
     Kind(
         "wpa_supplicant.conf", r"\s*network=\{\s*$", "", _unread("wpa_supplicant.conf: networks that a station knows")

@@ -99,7 +99,7 @@ def told(text: str, *, family: str = "", mcs: int | None = None, nss: int | None
 
     linux: iw's station.c parse_bitrate (3.15 and 6.7) - the words behind the number, in the order of the years.
     """
-    found = re.fullmatch(r"(\d+(?:\.\d+)?) MBit/s(.*)", text.strip())
+    found = re.fullmatch(r"(\d{1,6}(?:\.\d{1,6})?) [Mm][Bb]it/s(.*)", text.strip())
     if not found:
         raise ValueError(text)
     mbps, words = float(found[1]), found[2]

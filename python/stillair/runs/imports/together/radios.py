@@ -77,8 +77,10 @@ def _mhz_of(radio: facts.Radio) -> int | None:
 def _by_name(name: str, radios: Sequence[facts.Radio]) -> facts.Radio | None:
     """The radio with the number of the interface: `phy0-ap0` and `wlan0` are radio0."""
     # openwrt: package/network/config/wifi-scripts (23.05) - phyN-apM since 22.03, wlanN and wlanN-M before.
-    at = re.match(r"(?:phy|wlan|ath|radio)(\d{1,2})", name)
-    return next((one for one in radios if at and re.fullmatch(rf"(?:radio|wifi){at[1]}", one.name)), None)
+    # A device of several radios has phyN.M-apX of radio M (24.10).
+    at = re.match(r"phy\d{1,2}\.(\d{1,2})-|(?:phy|wlan|ath|radio)(\d{1,2})", name)
+    number = (at[1] or at[2]) if at else None
+    return next((one for one in radios if number and re.fullmatch(rf"(?:radio|wifi){number}", one.name)), None)
 
 
 def _rates(here: Sequence[facts.Peer]) -> list[str]:

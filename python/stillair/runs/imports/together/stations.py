@@ -87,7 +87,9 @@ def of_dump(peer: facts.Peer, number: int, standard: str | None, width: Told, ba
         own = max((parts(name)[0] for name in names), key=NEWER.index)
         streams = max(parts(name)[2] for name in names)
         used = max(parts(name)[1] for name in names)
-        if own in _MINSTREL_MHZ and snr is not None and used <= _MINSTREL_MHZ[own]:
+        if band.value.startswith("6") and own != "802.11ax":
+            _by_signal(made, "802.11ax", snr, width, band, streams)
+        elif own in _MINSTREL_MHZ and snr is not None and used <= _MINSTREL_MHZ[own]:
             made.keys["rate"] = _minstrel(own, min(streams, 4), width, used)
             told = " and ".join(f"{w} {r.told}" for r, w in ((peer.tx, "tx"), (peer.rx, "rx")) if r)
             made.about.append(f"guess: Minstrel-HT chooses the rates; iw saw {told}.")
@@ -163,9 +165,7 @@ def _by_signal(made: Station, standard: str, snr: int | None, width: Told, band:
         if made.keys.pop("snr", None):
             made.about.pop(next(at for at, line in enumerate(made.about) if " dB above " in line))
         at = f"the fastest of 802.11ax at {snr} dB" if snr is not None else "a guess, as no signal is known"
-        made.about.append(
-            f"guess: iw saw only rates of management and control frames, or of an idle station; {rate} is {at}."
-        )
+        made.about.append(f"guess: no rate of its data is known, as the last frames were none or few: {rate} is {at}.")
         return
     own = standard if standard in _MINSTREL_MHZ else "802.11n"
     made.keys.setdefault("snr", f'"{_USUAL_DB} dB"')
@@ -263,7 +263,7 @@ def _fixed(made: Station, tx: str | None, rx: str | None) -> None:
 
 
 def _no_rate(made: Station, standard: str | None, width: Told, band: Told, snr: int | None) -> None:
-    if standard == "802.11ax" and snr is not None:
+    if (standard == "802.11ax" and snr is not None) or band.value.startswith("6"):
         _by_signal(made, standard, snr, width, band)
         return
     if standard is None and int(width.value) > _MINSTREL_MHZ["802.11n"]:
