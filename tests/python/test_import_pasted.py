@@ -46,6 +46,13 @@ def test_a_dump_however_it_is_pasted(importer: Importer, content: str) -> None:
     assert made.left == []
 
 
+def test_quotation_marks_of_windows(importer: Importer) -> None:
+    text = "config wifi-device \u2018radio0\u2019\n\toption band \u20186g\u2019\n\toption htmode \u2018HE160\u2019\n"
+    for encoding in ("utf-8", "cp1252"):
+        made = importer.made(x=text.encode(encoding))
+        assert (made.channel["band"], made.channel["width"]) == ("6 GHz", "160 MHz")
+
+
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-le-bom"])
 def test_encodings(importer: Importer, encoding: str) -> None:
     data = b"\xff\xfe" + DUMP.encode("utf-16-le") if encoding == "utf-16-le-bom" else DUMP.encode(encoding)

@@ -74,6 +74,16 @@ def test_two_rates_of_control_frames_name_no_rate(importer: Importer, tx: str, r
     assert made.stations[0]["rate"] == "he80-mcs3-nss2-gi0.8"
 
 
+def test_the_width_and_the_band_tell_the_standard_of_such_a_station(importer: Importer) -> None:
+    dump = station(tx="6.0 MBit/s", rx="6.0 MBit/s")
+    iw = "phy#1\n\tInterface phy1-ap0\n\t\ttype AP\n\t\tchannel {}, width: 80 MHz, center1: 0 MHz\n"
+    made = importer.made(x=dump, y=iw.format("36 (5180 MHz)"))
+    assert made.stations[0]["rate"] == minstrel("802.11ac", 2)
+    made = importer.made(x=dump, y=iw.format("37 (6135 MHz)"))
+    assert made.stations[0]["rate"] == "he80-mcs11-nss2-gi0.8"
+    assert "guess: iw shows no rate of its data: he80-mcs11-nss2-gi0.8 is the fastest" in made.text
+
+
 def test_a_device_of_802_11g_keeps_its_rates(importer: Importer) -> None:
     assert importer.made(x=station(tx="54.0 MBit/s", rx="48.0 MBit/s")).rates == [("ofdm-54", "ofdm-48")]
 

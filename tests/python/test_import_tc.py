@@ -183,6 +183,16 @@ def test_of_two_devices_that_say_nothing_the_faster_is_down(importer: Importer, 
     assert "guess: eth1 shapes what goes down, the other direction" in made.text
 
 
+def test_of_two_lines_the_first_has_both_directions(importer: Importer) -> None:
+    shapers = (("ifb4wanb", "30Mbit"), ("wan", "20Mbit"), ("wanb", "5Mbit"), ("ifb4wan", "90Mbit"))
+    made = importer.made(x="".join(cake(device, rate, PLAIN) for device, rate in shapers))
+    assert ways(made.wan["shaper"]) == ("90000 kbit/s", "20000 kbit/s")
+    assert [one.partition(": a second cake that shapes what goes ")[2] for one in made.left] == [
+        "up, at wanb.",
+        "down, at ifb4wanb.",
+    ]
+
+
 @pytest.mark.parametrize("as_json", [True, False])
 def test_one_device_without_its_name(importer: Importer, as_json: bool) -> None:
     def one(rate: int, **options: object) -> str:

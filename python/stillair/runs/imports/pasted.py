@@ -75,10 +75,13 @@ class Part:
 
 
 def decoded(data: bytes) -> str:
-    """Text of a file: UTF-8, UTF-16 with a byte-order mark, else Latin-1 for the bytes that are neither."""
+    """Text of a file: UTF-8, UTF-16 with a byte-order mark, else Windows-1252."""
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
         return data.decode("utf-16", errors="replace")
-    return data.decode("utf-8-sig", errors="replace")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return data.decode("cp1252", errors="replace")
 
 
 def is_binary(data: bytes) -> bool:

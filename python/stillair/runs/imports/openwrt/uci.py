@@ -31,7 +31,21 @@ _TAKEN = (
     *("band", "hwmode", "htmode", "channel", "disabled", "beacon_int", "dtim_period", "rts", "cell_density"),
     *("legacy_rates", "txpower"),
 )
-_NAMES = ("type", "path", "phy", "device", "network", "mode", "ssid", "key", "ifname", "macaddr", "name", "bssid")
+_NAMES = (
+    "type",
+    "path",
+    "phy",
+    "radio",
+    "device",
+    "network",
+    "mode",
+    "ssid",
+    "key",
+    "ifname",
+    "macaddr",
+    "name",
+    "bssid",
+)
 """Options that say which, and nothing of what happens on the air."""
 _WHY = {
     "frag": "fragmentation is not modelled",

@@ -29,6 +29,8 @@ def _clients(_file: str, where: str, value: Mapping[str, Any]) -> Iterator[Fact]
     """`ubus call hostapd.INTERFACE get_clients`."""
     freq = _whole(value.get("freq"))
     yield Interface("", "AP", freq, None, None, where)
+    if not value["clients"]:
+        yield Unread("hostapd get_clients: no station is connected", where)
     for mac, one in value["clients"].items():
         if not isinstance(one, Mapping):
             continue

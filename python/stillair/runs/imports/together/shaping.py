@@ -69,7 +69,9 @@ def fill(made: Network, found: Sequence[facts.Fact]) -> set[str]:
     running = _running(made, found, used)
     settings = _settings(made, found)
     ways: dict[str, _Found] = {}
-    for one in running:
+    ups = [one.device for one in running if one.way == "up"]
+    # Of several lines the first: its ifb has what comes in.
+    for one in sorted(running, key=lambda one: one.way == "down" and one.device != f"ifb4{ups[0] if ups else ''}"):
         if one.way in ways:
             what = one.about.partition(":")[0]
             made.left.append(f"{one.where}: a second {what} that shapes what goes {one.way}, at {one.device}")

@@ -8,7 +8,7 @@ from stillair.runs.imports import facts, qdiscs
 from stillair.runs.imports.together.parts import every
 
 _LAN = re.compile(r"(br-?[\w.-]*|lan\d?|lan[-_.]\w+|veth-lan|bridge\d*|vlan-lan|wlan\d.*|phy\d+-ap\d+|eth-lan)")
-_WAN = re.compile(r"(wan\d?|wan[-_.]\w+|wwan\d?|pppo[ea]-\S+|ppp\d+|dsl\d?|modem\d?|lte\d?|internet)")
+_WAN = re.compile(r"(wan[-_.\w]*|wwan\d?|pppo[ea]-\S+|ppp\d+|dsl\d?|modem\d?|lte\d?|internet)")
 
 
 def of_device(device: str, found: Sequence[facts.Fact]) -> tuple[str, str]:

@@ -80,7 +80,7 @@ def of_dump(peer: facts.Peer, number: int, standard: str | None, width: Told, ba
     names = [name for name in (tx, rx) if name]
     legacy_only = bool(names) and all(is_legacy(name) for name in names)
     if legacy_only and _is_control(peer):
-        _by_signal(made, peer.standard or standard or "802.11n", snr, width, band)
+        _by_signal(made, peer.standard or standard, snr, width, band)
     elif not names:
         _no_rate(made, peer.standard or standard, width, band, snr)
     else:
@@ -155,7 +155,7 @@ def _is_control(peer: facts.Peer) -> bool:
     return all(rate.mbps in _CONTROL_MBPS for rate in (peer.tx, peer.rx) if rate)
 
 
-def _by_signal(made: Station, standard: str, snr: int | None, width: Told, band: Told, streams: int = 2) -> None:
+def _by_signal(made: Station, standard: str | None, snr: int | None, width: Told, band: Told, streams: int = 2) -> None:
     """A rate control, or for 802.11ax the fastest rate, at a signal-to-noise ratio."""
     if band.value.startswith("2.4") and standard == "802.11ac":
         standard = "802.11n"
@@ -165,15 +165,22 @@ def _by_signal(made: Station, standard: str, snr: int | None, width: Told, band:
         if made.keys.pop("snr", None):
             made.about.pop(next(at for at, line in enumerate(made.about) if " dB above " in line))
         at = f"the fastest of 802.11ax at {snr} dB" if snr is not None else "a guess, as no signal is known"
-        made.about.append(f"guess: no rate of its data is known, as the last frames were none or few: {rate} is {at}.")
+        made.about.append(f"guess: iw shows no rate of its data: {rate} is {at}.")
         return
-    own = standard if standard in _MINSTREL_MHZ else "802.11n"
+    own = _usual(standard, width)
     made.keys.setdefault("snr", f'"{_USUAL_DB} dB"')
     made.keys["rate"] = _minstrel(own, 2, width)
     made.about.append(
         f"guess: iw saw only rates of management and control frames of it: {own} with two streams, at rates that"
         " Minstrel-HT chooses."
     )
+
+
+def _usual(standard: str | None, width: Told) -> str:
+    """A standard with rate control, of those that have such a width if none is known."""
+    if standard is None and int(width.value) > _MINSTREL_MHZ["802.11n"]:
+        return "802.11ac"
+    return standard if standard in _MINSTREL_MHZ else "802.11n"
 
 
 @cache
@@ -266,9 +273,7 @@ def _no_rate(made: Station, standard: str | None, width: Told, band: Told, snr: 
     if (standard == "802.11ax" and snr is not None) or band.value.startswith("6"):
         _by_signal(made, standard, snr, width, band)
         return
-    if standard is None and int(width.value) > _MINSTREL_MHZ["802.11n"]:
-        standard = "802.11ac"  # 802.11n has no such width
-    own = standard if standard in _MINSTREL_MHZ else "802.11n"
+    own = _usual(standard, width)
     if band.value.startswith("2.4") and own == "802.11ac":
         own = "802.11n"
     made.keys.setdefault("snr", f'"{_USUAL_DB} dB"')
