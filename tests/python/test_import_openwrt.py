@@ -290,6 +290,41 @@ def test_bands_of_hostapd(importer: Importer, mode: str, channel: int, more: str
     assert ("guess: 6 GHz, as channel" in made.text) == (band == "6" and "op_class" not in more)
 
 
+def test_all_queues_of_hostapd(importer: Importer) -> None:
+    wmm = {"bk": (4, 10, 7, 0), "be": (4, 10, 3, 0), "vi": (3, 4, 2, 94), "vo": (2, 3, 2, 47)}
+    expected: dict[str, object] = {}
+    for name, values in wmm.items():
+        names = ("cwmin", "cwmax", "aifs", "txop_limit")
+        expected |= {f"wmm_ac_{name}_{key}": value for key, value in zip(names, values, strict=True)}
+    for number, values in {3: (7, 15, 1023), 2: (3, 15, 63), 1: (1, 7, 15), 0: (1, 3, 7)}.items():
+        names = ("aifs", "cwmin", "cwmax")
+        expected |= {f"tx_queue_data{number}_{key}": value for key, value in zip(names, values, strict=True)}
+    lines = "".join(f"{key}={value}\n" for key, value in expected.items())
+    acm = "".join(f"wmm_ac_{name}_acm=0\n" for name in wmm)
+    more = "fragm_threshold=-1\nrts_threshold=-1\ntx_queue_data0_burst=1.5\nbasic_rates=60 120 240\n"
+    made = importer.made(x=HOSTAPD.format(mode="a", channel=36) + lines + acm + more)
+    assert {key: made.ap[key] for key in expected} == expected
+    assert made.ap["tx_queue_data0_burst"] == "1.5 ms"
+    assert made.channel["lowest_rate"] == "ofdm-6"
+    assert made.left == []
+    odd = (
+        lines.replace("wmm_ac_vo_aifs=2", "wmm_ac_vo_aifs=99")
+        + "wmm_ac_vo_acm=1\nfragm_threshold=500\nbasic_rates=90 180\n"
+    )
+    made = importer.made(x=HOSTAPD.format(mode="a", channel=36) + odd)
+    assert made.left == [
+        "x:1: wmm_ac_vo_aifs 99: out of the range that is modelled.",
+        "x:1: fragm_threshold 500, wmm_ac_vo_acm 1, basic_rates 90 180: not modelled.",
+    ]
+    assert {key: made.ap[key] for key in expected if key in made.ap} == {
+        key: of for key, of in expected.items() if key != "wmm_ac_vo_aifs"
+    }
+    broken = HOSTAPD.format(mode="a", channel=36) + "tx_queue_data0_burst=x\ntx_queue_data0_aifs=y\n"
+    told = importer.refused(x=broken)
+    assert 'x:8: found "tx_queue_data0_burst=x", expected a time in ms' in told
+    assert 'x:9: found "tx_queue_data0_aifs=y", expected a whole number' in told
+
+
 def test_hostapd_with_a_second_network(importer: Importer) -> None:
     text = HOSTAPD.format(mode="a", channel=36)
     made = importer.made(x=f"{text}rts_threshold=500\nbss=wlan0_1\nssid=guest\ndtim_period=5\nrts_threshold=1\n")

@@ -80,8 +80,8 @@ def test_the_width_and_the_band_tell_the_standard_of_such_a_station(importer: Im
     made = importer.made(x=dump, y=iw.format("36 (5180 MHz)"))
     assert made.stations[0]["rate"] == minstrel("802.11ac", 2)
     made = importer.made(x=dump, y=iw.format("37 (6135 MHz)"))
-    assert made.stations[0]["rate"] == "he80-mcs11-nss2-gi0.8"
-    assert "guess: iw shows no rate of its data: he80-mcs11-nss2-gi0.8 is the fastest" in made.text
+    assert made.stations[0]["rate"] == "he80-mcs10-nss2-gi0.8"
+    assert "guess: iw shows no rate of its data: he80-mcs10-nss2-gi0.8 is the fastest" in made.text
 
 
 def test_a_device_of_802_11g_keeps_its_rates(importer: Importer) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from stillair._native import InputError
 from stillair.runs.imports import facts, qdiscs
 from stillair.runs.imports.rates import band_ghz, is_legacy, parts
-from stillair.runs.imports.together import peers, radios, shaping, sides, stations, unread
+from stillair.runs.imports.together import peers, probe, radios, shaping, sides, stations, unread
 from stillair.runs.imports.together.parts import Line, Network, Shaped, Station, Told, every
 
 __all__ = ("Line", "Network", "Shaped", "Station", "Told", "of")
@@ -66,9 +66,9 @@ def of(found: Sequence[facts.Fact], interface: str | None = None, line: Line | N
     for one in (own, radio):
         if one is not None:
             made.left += [f"{one.where}: {what}" for what in one.said]
-    made.ap_keys, made.beacon_tu = _ap_keys(radio)
+    made.ap_keys, made.beacon_tu = _ap_keys(radio, made.left)
     if radio and "lowest_rate" in made.ap_keys:
-        made.lowest_rate = Told(made.ap_keys.pop("lowest_rate"), f"{radio.where}: cell_density or legacy_rates")
+        made.lowest_rate = Told(made.ap_keys.pop("lowest_rate"), f"{radio.where}: lowest basic rate")
     _dtim(made, here)
     _tx_power(made, own, radio)
     made.sysctl = every(found, facts.Setting)
@@ -243,7 +243,7 @@ def _scheme(found: Sequence[facts.Fact]) -> Told | None:
     return None
 
 
-def _ap_keys(radio: facts.Radio | None) -> tuple[dict[str, str], Told | None]:
+def _ap_keys(radio: facts.Radio | None, left: list[str]) -> tuple[dict[str, str], Told | None]:
     """Keys of the access point's interface, and its beacon interval in time units, which is the channel's."""
     if radio is None:
         return {}, None
@@ -256,7 +256,13 @@ def _ap_keys(radio: facts.Radio | None) -> tuple[dict[str, str], Told | None]:
         else:
             # hostapd has the burst in ms, without a unit.
             made[key] = f'"{value} ms"' if key.endswith("_burst") else value
-    return made, beacons
+    lowest = {key: made.pop(key) for key in ("lowest_rate",) if key in made}
+    taken, refused = probe.access_point(made)
+    left += [
+        f"{radio.where}: {key} {value.partition('  #')[0]}: out of the range that is modelled"
+        for key, value in refused.items()
+    ]
+    return taken | lowest, beacons
 
 
 def _dtim(made: Network, here: Sequence[facts.Peer]) -> None:

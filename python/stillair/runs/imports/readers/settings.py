@@ -78,7 +78,11 @@ def hostapd(file: str, text: str) -> Sequence[Radio | Unread]:
         "vht_oper_chwidth": None,
         "he_oper_chwidth": None,
     }
-    for key in [key for key in keys if key in whole or key.startswith(("wmm_ac_", "ieee80211"))]:
+    for key in [key for key in keys if re.fullmatch(r"tx_queue_data[0-3]_burst", key)]:
+        if not re.fullmatch(r"[0-9]{1,4}(\.[0-9]{1,3})?", keys[key]):
+            mistakes.add(lines[key], f"{key}={keys[key]}", "a time in ms")
+    numbers = r"(wmm_ac_|ieee80211|tx_queue_data[0-3]_(aifs|cwmin|cwmax)).*"
+    for key in [key for key in keys if key in whole or re.fullmatch(numbers, key)]:
         if not re.fullmatch(r"\d{1,9}", keys[key]) and keys[key] not in {
             "channel": ("acs_survey",),
             "rts_threshold": ("-1",),
@@ -87,6 +91,9 @@ def hostapd(file: str, text: str) -> Sequence[Radio | Unread]:
     if keys.get("hw_mode", "g") not in ("a", "b", "g", "ad", "any"):
         mistakes.add(lines["hw_mode"], f"hw_mode={keys['hw_mode']}", "one of a, b, g")
     mistakes.tell()
+    told = [f"{key} {keys[key]}" for key, of in _NO_EFFECT.items() if keys.get(key, of[0]) not in of]
+    told += [rates] if (rates := _lowest(keys)[1]) else []
+    others += [Unread(f"{', '.join(told)}: not modelled", f"{file}:1")] if told else []
     return [_radio(file, keys), *others]
 
 
@@ -131,7 +138,7 @@ def _radio(file: str, keys: Mapping[str, str]) -> Radio:
             width, more = modelled_width("320")
             said += more
     channel = keys.get("channel", "0")
-    taken = {key: value for key, value in keys.items() if _is_of_ap(key)}
+    taken = {key: value for key, value in keys.items() if _is_of_ap(key)} | _lowest(keys)[0]
     threshold = taken.get("rts_threshold", "")
     if threshold and (not threshold.isdecimal() or int(threshold) in RTS_OFF):
         taken.pop("rts_threshold")  # -1 is off too
@@ -151,8 +158,32 @@ def _radio(file: str, keys: Mapping[str, str]) -> Radio:
 
 def _is_of_ap(key: str) -> bool:
     return bool(
-        re.fullmatch(r"dtim_period|beacon_int|rts_threshold|(tx_queue_data[0-3]|wmm_ac_(vo|vi|be|bk))_\w+", key)
+        re.fullmatch(
+            r"dtim_period|beacon_int|rts_threshold|tx_queue_data[0-3]_(aifs|cwmin|cwmax|burst)"
+            r"|wmm_ac_(vo|vi|be|bk)_(aifs|cwmin|cwmax|txop_limit)",
+            key,
+        )
     )
+
+
+_NO_EFFECT = {
+    **dict.fromkeys(("fragm_threshold",), ("-1", "2346", "2347")),
+    **dict.fromkeys(("wmm_enabled", "uapsd_advertisement_enabled"), ("1",)),
+    **dict.fromkeys(("airtime_mode", "multicast_to_unicast", "proxy_arp", "wds_sta"), ("0",)),
+    **{f"wmm_ac_{name}_acm": ("0",) for name in ("vo", "vi", "be", "bk")},
+    **dict.fromkeys(("supported_rates", "beacon_rate", "require_ht", "require_vht"), ("0", "")),
+}
+"""Settings of what happens on the air that a scenario has no key for, with the values that change nothing."""
+
+
+def _lowest(keys: Mapping[str, str]) -> tuple[dict[str, str], str]:
+    """The lowest basic rate as a key, and `basic_rates` if it has none."""
+    rates = [int(rate) for rate in keys.get("basic_rates", "").split() if re.fullmatch(r"[0-9]{1,4}", rate)]
+    if not rates:
+        return {}, ""
+    if min(rates) in (60, 120, 240):
+        return {"lowest_rate": f"ofdm-{min(rates) // 10}"}, ""
+    return {}, "" if min(rates) == 10 else f"basic_rates {keys['basic_rates']}"
 
 
 _RELEASES = (
