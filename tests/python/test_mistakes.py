@@ -219,7 +219,7 @@ def test_a_disk_that_fills_up_when_runs_are_over(
         assert status(command) == 1
     captured = capsys.readouterr()
     # What was measured is printed, though it cannot be kept whole.
-    assert captured.out.startswith("f: run 0")
+    assert captured.out.startswith("anomaly-udp: run 0, seed 1\n")
     assert "table.csv: cannot be written: No space left on device" in captured.err
     assert "1 of 1 runs had finished and are kept in" in captured.err
     assert not (tmp_path / "kept" / "result.json").exists()

@@ -4,7 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from stillair import run_sweep
 from stillair.__main__ import status
+from stillair.runs import sweep
 
 HOME = """
 name = "home"
@@ -78,6 +80,24 @@ def test_a_sweep_says_in_which_combination(file: Path, capsys: pytest.CaptureFix
     assert [line.partition(": ")[0] for line in told] == ["scheme = fq_mac"]
     assert status(["sweep", str(file), "--json"]) == 0
     assert WHY not in capsys.readouterr().out
+
+
+def test_a_sweep_from_python_says_it_where_it_is_shown(file: Path) -> None:
+    found = run_sweep(file)
+    for shown in (repr(found), found._repr_html_()):
+        assert f"% of the airtime {WHY}" in shown
+        assert "scheme = fq_mac: far gets " in shown
+    assert WHY not in repr(run_sweep(file, {"node.ap.interface.wlan0.scheme": ["airtime"]}))
+
+
+def test_a_sweep_explains_a_few_combinations(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = run_sweep(file, {"node.ap.interface.wlan0.scheme": ["fq_mac"], "seed": [1, 2, 3, 4, 5]})
+    monkeypatch.setattr(sweep, "_MOST_STARVED", 100)
+    whole = repr(found).count(WHY)
+    assert whole > 2
+    monkeypatch.setattr(sweep, "_MOST_STARVED", 1)
+    assert repr(found).count(WHY) == 1
+    assert f"The same holds for {whole - 1} more combinations." in repr(found)
 
 
 def test_explain_says_it_too(file: Path, capsys: pytest.CaptureFixture[str]) -> None:

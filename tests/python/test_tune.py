@@ -65,7 +65,7 @@ def test_the_page_has_the_commands_and_what_they_buy(found: Tuned) -> None:
     assert "uci set sqm.@queue[0].upload='9" in said
     share = next(int(one.split(" %")[0].split()[-1]) for one in said.splitlines() if "cake at" in one)
     assert ("holds only if the line always has 100 Mbit/s down and 10" in " ".join(said.split())) == (share > 95)
-    assert "that of the transfers (tcp-0.server)" in " ".join(said.split())
+    assert "goodput: geometric mean of the transfers (tcp-0.server)." in " ".join(said.split())
     assert "dropped, as it buys nothing that is sure" in said or not found.dropped
     assert "line rate -20 %" in said
     assert "left out: wifi: 40 MHz wide" in said

@@ -3,7 +3,6 @@
 import json
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -16,9 +15,9 @@ from stillair.cli.common.progress import Watched, runs_progress
 from stillair.text import ends, terminal
 
 if TYPE_CHECKING:
-    from stillair.results.result import Digest, Result
+    from stillair.results.result import Digest
     from stillair.runs.scenario import Described, Scenario
-    from stillair.runs.sweep import Shard, Sweep
+    from stillair.runs.sweep import Shard
 
 
 @click.command()
@@ -161,9 +160,9 @@ def _show(asked: _Asked, digest: "Digest") -> None:
     mention(digest.notes)
     _mention_sweep(asked.scenario, asked.overrides)
     print(summary(digest, sys.stdout).rstrip())
-    from stillair.explain import air  # noqa: PLC0415 - loaded when there is something to show
+    from stillair.runs.figures import starved  # noqa: PLC0415 - loaded when there is something to show
 
-    for told in air.starvation_over(digest.over_runs(), lambda: asked.scenario.resolve(asked.overrides)):
+    for told in starved.starvation_over(digest.over_runs(), lambda: asked.scenario.resolve(asked.overrides)):
         print(f"\n{terminal.folded(terminal.harmless(told))}")
 
 
@@ -279,29 +278,12 @@ def sweep(
     else:
         print(told.to_json() if as_json else terminal.harmless(told.to_text(terminal.width(), only)))
         if not as_json:
-            _explain_starvation(table, outcome.results)
+            for sentence in table.starved(outcome.results):
+                print(f"\n{terminal.folded(terminal.harmless(sentence))}")
     if failed:
         print(terminal.harmless(told.failed(terminal.width())), file=sys.stderr)
         again = "" if folder is None else f"; the others are kept in {folder}, and the same command tries these again"
         raise RunError(f"{len(failed)} of {count} combinations failed{again}")
-
-
-_MOST_STARVED = 3
-"""Combinations of a sweep whose starved stations are explained."""
-
-
-def _explain_starvation(table: "Sweep", results: "Sequence[Result | None]") -> None:
-    """Says why stations starve in a combination."""
-    from stillair.explain import air  # noqa: PLC0415 - loaded when there is something to show
-
-    shown = 0
-    for cell, result in enumerate(results):
-        told = air.starvation_over(result.over_runs(), partial(table.resolve, cell)) if result is not None else []
-        for sentence in told if shown < _MOST_STARVED else ():
-            print(f"\n{terminal.folded(terminal.harmless(f'{table.sets(cell)}: {sentence}'))}")
-        shown += bool(told)
-    if shown > _MOST_STARVED:
-        print(f"\nThe same holds for {shown - _MOST_STARVED} more combinations.")
 
 
 def _part(shard: str | None, folder: Path | None, *, as_json: bool, parquet: bool) -> "Shard | None":

@@ -4,7 +4,7 @@ import textwrap
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from stillair.explain import advice, air, findings, losses
+from stillair.explain import advice, findings, losses
 from stillair.explain.advice import head as _head
 from stillair.explain.advice import ms as _ms
 from stillair.explain.findings import Finding, Spikes, Subject
@@ -12,6 +12,7 @@ from stillair.explain.losses import Lost
 from stillair.explain.tried import Refused, Tried
 from stillair.results import sojourn
 from stillair.results.sojourn import Around
+from stillair.runs.figures import starved
 from stillair.text.terminal import WIDTH
 
 Run = Mapping[str, Any]
@@ -309,7 +310,7 @@ def _air(runs: Sequence[Run], resolved: Resolved) -> Iterator[str]:
     if shares:
         ordered = sorted(shares.items(), key=lambda one: -one[1])[:6]
         yield "Airtime by station: " + ", ".join(f"{name} {100 * share:.0f} %" for name, share in ordered)
-    yield from air.starvation(run, resolved)
+    yield from starved.starvation(run, resolved)
 
 
 def _throughput(runs: Sequence[Run]) -> Iterator[str]:

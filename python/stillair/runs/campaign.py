@@ -85,12 +85,13 @@ class SweepResult(Tabular):
     def __repr__(self) -> str:
         """The table at the terminal."""
         failed = f"\n\n{self.failed()}" if self.failures else ""
-        return f"{self._told.to_text()}{failed}"
+        return "\n\n".join([self._told.to_text(), *self._sweep.starved(self._outcome.results)]) + failed
 
     def _repr_html_(self) -> str:
         """The table, as a notebook shows it."""
         heading, rows, notes = self._told.grid()
         failed = f"<pre>{escape(self.failed())}</pre>" if self.failures else ""
+        notes = [*notes, *self._sweep.starved(self._outcome.results)]
         return markup.grid(heading, map(markup.row, rows)) + markup.lines("\n".join(notes)) + failed
 
     def failed(self) -> str:

@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,6 +16,7 @@ from stillair import __version__
 from stillair._native import InputError
 from stillair.results.result import Result
 from stillair.runs import dataset, kept, work
+from stillair.runs.figures import starved
 from stillair.runs.figures.sweep_text import SweepText
 from stillair.runs.kept import Combination, name_of
 from stillair.runs.overrides import Overrides, Value, as_set, mistake, pairs
@@ -25,6 +27,9 @@ from stillair.text import ends, output, source
 Over = Mapping[str, Sequence[Value] | str] | Sequence[Mapping[str, Value]]
 """Values by key, of which all combinations are run, or the combinations themselves, all of the same keys."""
 
+
+_MOST_STARVED = 3
+"""Combinations whose starved stations are explained."""
 
 _MOST = 100_000
 """Combinations of a sweep; more are a slip of the pen."""
@@ -173,9 +178,17 @@ class Sweep:
         """The resolved scenario of a combination, as JSON."""
         return self.scenario.resolve([*self.base, *self.combinations[cell].sets])
 
-    def sets(self, cell: int) -> str:
-        """The settings of a combination in words."""
-        return self.told([None] * len(self.combinations)).named(cell)
+    def starved(self, results: Sequence[Result | None]) -> list[str]:
+        """Sentences about stations that starve, each with its combination; of a few combinations."""
+        found = []
+        for cell, result in enumerate(results):
+            if result is not None and (
+                told := starved.starvation_over(result.over_runs(), partial(self.resolve, cell))
+            ):
+                found.append([f"{self.told(results).named(cell)}: {sentence}" for sentence in told])
+        more = len(found) - _MOST_STARVED
+        lines = [line for of in found[:_MOST_STARVED] for line in of]
+        return [*lines, f"The same holds for {more} more combinations."] if more > 0 else lines
 
     def _runs_of(self, folder: Path | None, cell: int) -> dict[int, dict[str, Any]]:
         """The runs of a combination that is not complete, by number."""

@@ -2,5 +2,6 @@
 
 sweep_text  a sweep as text
 kinds       the worst of many flows of one kind
+starved     stations that starve under a round robin
 quantities  what the figures of a run are called, and those that patterns choose
 """
