@@ -32,7 +32,17 @@ _HEAD = shape.record(
 
 _STATION = dict.fromkeys(("goodput_mbps", "airtime_share", "mean_aggregate"), shape.maybe(shape.number))
 
-_OF_EACH = shape.table(shape.record({}, {"traces": shape.unread}, rest=shape.single))
+_OF_EACH = shape.table(
+    shape.record(
+        {},
+        {
+            "traces": shape.unread,
+            **dict.fromkeys(("goodput_mbps", "loss", "late"), shape.maybe(shape.number)),
+            **dict.fromkeys(("protocol", "from", "to"), shape.text),
+        },
+        rest=shape.single,
+    )
+)
 """What is known of each flow or call, by name."""
 
 _TINS = shape.table(shape.record({}, rest=shape.single))
@@ -41,6 +51,8 @@ _DISCIPLINES = shape.table(shape.record({}, {"tins": _TINS}, rest=shape.single))
 
 _TESTS = shape.table(shape.record({}, {"probes": _TINS}, rest=shape.single))
 """What is known of each test of responsiveness, and of its probes by what they timed."""
+
+_SLEEP = shape.record({}, dict.fromkeys(("dozing_s", "sleeps", "away_s", "trips"), shape.number))
 
 _MEANS = dict.fromkeys(("goodput_total_mbps", "jain_airtime"), shape.maybe(shape.number))
 _TABLES = {
@@ -62,6 +74,8 @@ _SUMMARY = shape.record(
         **_MEANS,
         **_TABLES,
         "air": shape.table(shape.table(shape.maybe(shape.number))),
+        "losses": shape.table(shape.table(shape.number)),
+        "power": shape.table(_SLEEP),
         "quic": shape.both(_OF_EACH, qlog.SHAPE),
     },
 )
