@@ -118,14 +118,14 @@ _RUN_LINE = re.compile(rb'\{"run": (\d{1,10}), ')
 class Runs(Sequence["Run"]):
     """The summaries in a large `result.json`, which has a line for each run. Only the last one read is in memory."""
 
-    def __init__(self, file: Path, places: list[tuple[int, int]]) -> None:
-        """`places` has the offset of each run and its length."""
-        self._file, self._places = file, places
+    def __init__(self, file: Path, places: list[tuple[int, int]], numbers: list[int]) -> None:
+        """`places` has the offset of each run and its length, `numbers` the number of each."""
+        self._file, self._places, self.numbers = file, places, numbers
         self._last: tuple[int, Run] | None = None
 
     @classmethod
-    def places_in(cls, file: Path) -> "tuple[dict[str, Any], Runs, list[int]] | None":
-        """The result without its runs, the runs, and their numbers; none if the file has another layout."""
+    def places_in(cls, file: Path) -> "tuple[dict[str, Any], Runs] | None":
+        """The result without its runs, and the runs; none if the file has another layout."""
         numbers: list[int] = []
         places: list[tuple[int, int]] = []
         with file.open("rb") as lines:
@@ -141,7 +141,7 @@ class Runs(Sequence["Run"]):
                         head = json.loads(first + line)
                     except ValueError:
                         return None
-                    return head, cls(file, places), numbers
+                    return head, cls(file, places, numbers)
                 found = _RUN_LINE.match(line)
                 if found is None:
                     return None
@@ -226,7 +226,8 @@ def read(path: Path) -> Kept:
         shape.check(data, _RESULT, file)
         numbers = [run["run"] for run in data["runs"]]
     else:
-        data["runs"], numbers = lazy[1:]
+        data["runs"] = lazy[1]
+        numbers = lazy[1].numbers
     again = shape.repeated(numbers)
     if again is not None:
         raise InputError(f"{file}: runs.{again}.run: found {numbers[again]} again, expected a number of its own")

@@ -11,7 +11,8 @@ __all__ = ("LARGEST_RUN", "LARGEST_SEED", "MOST_JOBS", "check_disk", "check_memo
 
 LARGEST_RUN = 2**32 - 2
 """The highest number of a run."""
-LARGEST_SEED = 2**64 - 1
+LARGEST_SEED = 2**63 - 1
+"""As in a scenario file: integers of TOML have 63 bits and a sign."""
 MOST_JOBS = 1024
 
 

@@ -169,6 +169,14 @@ class Sweep:
                 work.by_executor(cells, executor, hear)
         return Outcome(results, sorted(failures, key=lambda failure: failure.cell))
 
+    def resolve(self, cell: int) -> str:
+        """The resolved scenario of a combination, as JSON."""
+        return self.scenario.resolve([*self.base, *self.combinations[cell].sets])
+
+    def sets(self, cell: int) -> str:
+        """The settings of a combination in words."""
+        return self.told([None] * len(self.combinations)).named(cell)
+
     def _runs_of(self, folder: Path | None, cell: int) -> dict[int, dict[str, Any]]:
         """The runs of a combination that is not complete, by number."""
         if folder is None or self.runs == 1:
@@ -269,7 +277,7 @@ def _table(scenario: Scenario, base: list[tuple[str, str]], over: Over | None) -
     keys = list(cells[0])
     for number, cell in enumerate(cells):
         lacks = [f"no {key}" for key in keys if key not in cell]
-        differs = lacks + [key for key in cell if key not in cells[0]]
+        differs = lacks + [f"an additional {key}" for key in cell if key not in cells[0]]
         if differs:
             raise mistake(f"over.{number}", f"found {', '.join(differs)}, expected the keys of over.0")
     return [[(key, cell[key]) for key in keys] for cell in cells]

@@ -1,6 +1,7 @@
 """Keeping a report: a folder with the page, the claims, the text, and the pictures."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from stillair._native import InputError
@@ -38,8 +39,20 @@ def prepare(folder: Path) -> None:
         output.refuse_others(folder, ("report.html", "claims.json", "report.txt", "runs.json"), "a report")
 
 
+_RUNS = ".runs"
+
+
+def runs(folder: Path) -> Path:
+    """The folder of finished runs while a report is not complete."""
+    output.prepare(folder / _RUNS)
+    return folder / _RUNS
+
+
 def write(folder: Path, report: Report) -> None:
-    """Writes `report.html`, `claims.json` and `report.txt`; and in a folder a paper its own part with its pictures."""
+    """Writes `report.html`, `claims.json` and `report.txt`; and in a folder a paper its own part with its pictures.
+
+    Removes the finished runs, which the report no longer needs.
+    """
     drawn = pictures(report)
     svgs = {name: forms["svg"] for name, forms in drawn.items()}
     output.write_files(folder, {"report.html": page(report, svgs), **_texts(report)})
@@ -51,6 +64,12 @@ def write(folder: Path, report: Report) -> None:
             if name.startswith(f"{paper}/"):
                 experiment = name.removeprefix(f"{paper}/")
                 output.write_bytes(own, {f"{experiment}.{form}": data for form, data in forms.items()})
+    stored = folder / _RUNS
+    if stored.is_dir():
+        for path in stored.glob("*.runs"):
+            path.unlink()
+        with suppress(OSError):
+            stored.rmdir()
 
 
 def _texts(report: Report) -> dict[str, str]:
