@@ -31,7 +31,8 @@ _NODE = shape.record({"name": shape.text, "forward": shape.truth, "interfaces": 
 def _both_ways(link: Mapping[str, Any]) -> None:
     """An access line is one in both directions."""
     if "line" in link["medium"] and link.get("medium_back"):
-        shape.record({"line": shape.unread}, rest=shape.unread)(link["medium_back"])
+        back = shape.record({"line": shape.unread}, rest=shape.unread)
+        shape.record({"medium_back": back}, rest=shape.unread)(link)
 
 
 _ENDS = {"name": shape.text, "ends": shape.row(shape.text, shape.text), "medium": _MEDIUM}
