@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from importing import Importer
 from stillair import Result, _native
 from stillair.__main__ import status
 from stillair.runs import bundled
@@ -106,3 +107,9 @@ def kept_fifo(tmp_path_factory: pytest.TempPathFactory) -> Path:
     fifo = ["--set", "node.ap.interface.wlan0.scheme=fifo"]
     assert status(["run", str(file), *SHORT, *fifo, "-o", str(folder)]) == 0
     return folder
+
+
+@pytest.fixture
+def importer(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Importer:
+    """Imports of texts in a folder of the test."""
+    return Importer(tmp_path, capsys)

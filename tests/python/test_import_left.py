@@ -74,7 +74,6 @@ def test_a_radio_and_options_that_are_not_taken_are_said(tmp_path: Path, capsys:
     left = [line for line in text.splitlines() if line.startswith("# left out:")]
     assert left == [
         "# left out: wireless:2: radio radio0, 2.4 GHz, 20 MHz: a scenario has one channel.",
-        "# left out: wireless:14: txpower (the signal levels of stations include it) of radio1.",
         "# left out: wireless:22: encryption of default_radio1.",
         "# left out: wireless:30: guest of radio1, mode ap: a scenario has one access point.",
     ]
@@ -82,6 +81,7 @@ def test_a_radio_and_options_that_are_not_taken_are_said(tmp_path: Path, capsys:
     found = tomllib.loads(text)
     assert found["node"]["ap"]["interface"]["wlan0"]["dtim_period"] == 3
     assert found["channel"]["wifi"]["beacon_interval"] == "204.8 ms"
+    assert found["channel"]["wifi"]["tx_power"] == "20 dBm"
 
 
 def test_a_dtim_period_has_bounds(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -47,20 +47,16 @@ def _numbers(value: Mapping[str, Any]) -> None:
                 raise
 
 
-_OF_EACH = shape.table(
-    shape.both(
-        shape.record(
-            {},
-            {
-                "traces": shape.unread,
-                **dict.fromkeys(("goodput_mbps", "loss", "late"), shape.maybe(shape.number)),
-                **dict.fromkeys(("protocol", "from", "to"), shape.text),
-            },
-            rest=shape.single,
-        ),
-        _numbers,
-    )
+_OF_ONE = shape.record(
+    {},
+    {
+        "traces": shape.unread,
+        **dict.fromkeys(("goodput_mbps", "loss", "late"), shape.maybe(shape.number)),
+        **dict.fromkeys(("protocol", "from", "to"), shape.text),
+    },
+    rest=shape.single,
 )
+_OF_EACH = shape.table(shape.both(_OF_ONE, _numbers))
 """What is known of each flow or call, by name."""
 
 _TINS = shape.table(shape.record({}, rest=shape.single))
@@ -94,7 +90,7 @@ _SUMMARY = shape.record(
         "air": shape.table(shape.table(shape.maybe(shape.number))),
         "losses": shape.table(shape.table(shape.number)),
         "power": shape.table(_SLEEP),
-        "quic": shape.both(_OF_EACH, qlog.SHAPE),
+        "quic": shape.both(shape.table(_OF_ONE), qlog.SHAPE),
     },
 )
 

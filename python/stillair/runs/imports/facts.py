@@ -55,6 +55,8 @@ class Interface:
     said: Sequence[str] = ()
     """Properties without a scenario key, and substitutions."""
     standard: str | None = None
+    links: Sequence[tuple[int, int | None]] = ()
+    """Frequency and width in MHz of each link, if there are several."""
 
 
 @dataclass(frozen=True)
@@ -79,11 +81,13 @@ class Radio:
     keys: Mapping[str, str]
     """Settings of the access point that a scenario has by the same names: `dtim_period`, `wmm_ac_be_aifs`, ..."""
     where: str
-    disabled: bool = False
+    off: str = ""
+    """Reason why it has no access point; empty if it has one."""
     interfaces: Sequence[str] = ()
     """Names of its network interfaces, if the file has them."""
     said: Sequence[str] = ()
     """Substitutions."""
+    txpower_dbm: float | None = None
 
 
 @dataclass(frozen=True)
@@ -94,7 +98,7 @@ class Qdisc:
     """Empty if the output has no device name."""
     kind: str
     root: bool
-    options: Mapping[str, object]
+    options: dict[str, object]
     counts: Mapping[str, int]
     where: str
     handle: str = ""

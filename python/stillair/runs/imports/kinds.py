@@ -38,6 +38,25 @@ class Kind(NamedTuple):
     read: Callable[[str, str], Sequence[Fact]]
 
 
+_SHOWN_WORDS = 60
+_NEED = "'iw dev INTERFACE station dump' and 'iw dev' print what is read"
+
+
+_LISTED: list[Callable[[str, str], Sequence[Fact]]] = []
+"""Readers that list what nothing is taken of."""
+
+
+def _quoted(what: str) -> Callable[[str, str], Sequence[Fact]]:
+    """The reader of lines that are listed as they are."""
+
+    def read(file: str, text: str) -> Sequence[Fact]:
+        lines = [(number, " ".join(line.split())) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
+        return [Unread(f'{what}: "{line[:_SHOWN_WORDS]}"', f"{file}:{number}") for number, line in lines]
+
+    _LISTED.append(read)
+    return read
+
+
 def _unread(what: str) -> Callable[[str, str], Sequence[Fact]]:
     """The reader of a kind that a scenario has nothing of."""
 
@@ -45,13 +64,34 @@ def _unread(what: str) -> Callable[[str, str], Sequence[Fact]]:
         first = next((number for number, line in enumerate(text.splitlines(), 1) if line.strip()), 1)
         return [Unread(what, f"{file}:{first}")]
 
+    _LISTED.append(read)
     return read
 
 
+_ERRORS = (
+    r"\s*(command failed: .*\(-?\d+\)|Usage:\s|Cannot find device \"|Device \"[^\"]*\" does not exist"
+    r"|uci: (Entry|Parse)|(-?(ba|a|z)?sh|sudo): .*|nl80211 not found|RTNETLINK answers: |Error: |Command failed: "
+    r"|Failed to connect to (ubus|.*wpa_supplicant|.*hostapd|non-global ctrl_ifname)|No such wireless device"
+    r"|Could not connect to (wpa_supplicant|hostapd)|cat: .*: No such file or directory)"
+)
 KINDS = (
+    Kind("error messages", _ERRORS, "", _quoted("the command failed")),
+    Kind(
+        "commands of tc",
+        r"\s*(sudo\s+)?tc\s+(-\S+\s+)*(qdisc|class|filter)\s+(add|replace|change|del|delete)\b",
+        "",
+        _quoted("a command, not its effect, which 'tc -s qdisc' prints"),
+    ),
+    Kind("tc monitor", r"\s*[Dd]eleted (qdisc|class|filter) ", "", _quoted("no longer there")),
+    Kind(
+        "LuCI's status page",
+        r"\s*(Mode:? +\w+ *\| *SSID|Network\s+MAC[- ][Aa]ddress\s+Host)",
+        "",
+        _unread(f"LuCI's status page is not read: {_NEED}"),
+    ),
     Kind(
         "iw dev INTERFACE station dump",
-        r"\s*Station (\S.* \(on|[0-9A-Za-z*]{2}[:-]|<|REDACTED|\[)",
+        r"\s*Station (\S.* \(on|\(on |[0-9A-Za-z*]{2}[:-]|<|REDACTED|\[)",
         "",
         iw.stations,
     ),
@@ -63,7 +103,8 @@ KINDS = (
     Kind("tc -j -s qdisc, tc -j class, ip -j addr, ubus call", r"\s*(\{|\[\s*(\{|\]|$))", "", lambda *_: []),
     Kind(
         "OpenWrt's /etc/config/wireless, sqm, network, and uci show",
-        r"\s*(config [\w-]+(\s|$)|package \w+\s*$|(wireless|sqm|network|dhcp|firewall|system)\.\S+?=)",
+        r"\s*(config [\w-]+(\s|$)|package \w+\s*$|((uci\s+(-\w\s+)*)?(set|add_list)\s+)?"
+        r"(wireless|sqm|network|dhcp|firewall|system)\.\S+?=|uci\s+(-\w\s+)*(commit|delete|del_list|revert)\b)",
         "",
         uci.read,
     ),
@@ -91,6 +132,10 @@ KINDS = (
         r"^Linux (version )?\S+",
         settings.kernel,
     ),
+    Kind(
+        "iw dev INTERFACE survey dump", r"\s*Survey data from \S+", "", _unread("iw survey: channel load is not read")
+    ),
+    Kind("iw reg get", r"\s*(global|phy#\d+ .*managed.*)$", "", _unread("iw reg: regulatory rules are not read")),
     Kind("iw dev INTERFACE scan", r"\s*BSS \S+\(on \S+\)", "", _unread("iw scan: neighbouring networks")),
     Kind(
         "wpa_supplicant.conf", r"\s*network=\{\s*$", "", _unread("wpa_supplicant.conf: networks that a station knows")
@@ -122,7 +167,8 @@ _BY_NAME = {kind.name: kind for kind in KINDS}
 
 def names() -> str:
     """The kinds that are read, as text."""
-    return "; ".join(kind.name for kind in KINDS) + "; a capture with radiotap; a Flent file; a crusader result"
+    read = [kind.name for kind in KINDS if kind.read not in _LISTED]
+    return "; ".join(read) + "; a capture with radiotap; a Flent file; a crusader result"
 
 
 def read(path: Path, way: str = "") -> Sequence[Fact]:
@@ -137,7 +183,11 @@ def read(path: Path, way: str = "") -> Sequence[Fact]:
         if crusader.looks_like(stream.peek(8)):
             return crusader.read(file, _whole(stream, crusader.MOST_BYTES, "a crusader result"))
         if flent.looks_like(stream.peek(flent.HEAD)):
-            return flent.read(file, _whole(stream, flent.MOST_BYTES, "a Flent file"))
+            try:
+                return flent.read(file, _whole(stream, flent.MOST_BYTES, "a Flent file"))
+            except InputError as error:
+                # An archive is another kind of file, a damaged JSON is not.
+                raise UnknownFileError(str(error)) if stream.form else error from None
         data = _whole(stream, MOST_BYTES, "text")
     if not data.strip():
         raise UnknownFileError(f"{file}: is empty")
@@ -182,7 +232,17 @@ def text(file: str, content: str) -> Sequence[Fact]:
     found: list[Fact] = []
     unknown: list[Part] = []
     known = False
-    for part in pasted.parts(pasted.clean(content), _head):
+    parts = list(pasted.parts(pasted.clean(content), _head))
+    for at, part in enumerate(parts):
+        if not part.lines:
+            found += _nothing(file, part)
+            known = known or pasted.is_output(part.command)
+            continue
+        if part.own and any(
+            one.own and (one.command, one.kind) == (part.command, part.kind) for one in parts[at + 1 :]
+        ):
+            found.append(Unread(f"an earlier output of '{part.command}'", f"{file}:{part.first}"))
+            continue
         kind = _BY_NAME[part.kind] if part.kind else _of_sign(part)
         if kind is None:
             unknown.append(part)
@@ -191,12 +251,24 @@ def text(file: str, content: str) -> Sequence[Fact]:
         facts = _json(file, part) if kind is _JSON else kind.read(file, part.text())
         found += [_named(one, part.command) for one in facts]
     if not known:
-        raise UnknownFileError(f"{file}: found nothing that is known, expected one of: {names()}")
+        first = f' (it begins "{_first(unknown[0])}")' if unknown else ""
+        raise UnknownFileError(f"{file}: found nothing that is known{first}, expected one of: {names()}")
     for part in unknown:
-        first = next(iter(part.lines.values())).strip()
         more = f" and {len(part.lines) - 1} more lines" if len(part.lines) > 1 else ""
-        found.append(Unread(f'not recognised: "{first[:60]}"{more}', f"{file}:{part.first}"))
+        found.append(Unread(f'not recognised: "{_first(part)}"{more}', f"{file}:{part.first}"))
     return found
+
+
+def _first(part: Part) -> str:
+    return " ".join(next(iter(part.lines.values())).split())[:_SHOWN_WORDS]
+
+
+def _nothing(file: str, part: Part) -> list[Fact]:
+    """A command without output."""
+    if not pasted.is_output(part.command):
+        return []
+    why = ": no station is connected" if re.search(r"station\s+dump|assoclist", part.command) else ""
+    return [Unread(f"'{part.command}' printed nothing{why}", f"{file}:{part.at}")]
 
 
 def _head(line: str) -> str | None:
@@ -237,7 +309,7 @@ def _json(file: str, part: Part) -> list[Fact]:
 def _of_value(file: str, value: Any, line: int) -> Sequence[Fact]:  # noqa: ANN401 - whatever JSON holds
     rows = value if isinstance(value, list) else [value]
     if not rows or any(isinstance(row, dict) and ("kind" in row or "class" in row) for row in rows):
-        return qdiscs.of(file, value)
+        return qdiscs.of(file if line == 1 else f"{file}:{line}", value)
     if any(isinstance(row, dict) and "ifname" in row and "flags" in row for row in rows):
         return netdevs.ip_json(file, rows)
     found = ubus.of(file, value, line)
@@ -247,7 +319,7 @@ def _of_value(file: str, value: Any, line: int) -> Sequence[Fact]:  # noqa: ANN4
 def _named(fact: Fact, command: str) -> Fact:
     """A fact with the device of the command that printed it."""
     if isinstance(fact, (Qdisc, Class)) and fact.device == qdiscs.NAMELESS:
-        at = re.search(r"\bdev\s+(\S+)", command)
+        at = re.search(r"\bdev\s+([\w.@-]+)", command)
         return dataclasses.replace(fact, device=at[1]) if at else fact
     if isinstance(fact, (Peer, Interface)) and not (fact.interface if isinstance(fact, Peer) else fact.name):
         at = re.search(r"hostapd\.([\w.-]+)|iwinfo ([\w.-]+)|-i\s*([\w.-]+)|\"device\"\s*:\s*\"([\w.-]+)\"", command)

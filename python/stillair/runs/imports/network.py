@@ -1,13 +1,11 @@
 """Everything that all files tell together: one Wi-Fi network, the machine that they are from, its line, the load."""
 
-import dataclasses
-import re
 from collections.abc import Sequence
 
 from stillair._native import InputError
 from stillair.runs.imports import facts, qdiscs
 from stillair.runs.imports.rates import band_ghz, is_legacy, parts
-from stillair.runs.imports.together import radios, shaping, sides, stations, unread
+from stillair.runs.imports.together import peers, probe, radios, shaping, sides, stations, unread
 from stillair.runs.imports.together.parts import Line, Network, Shaped, Station, Told, every
 
 __all__ = ("Line", "Network", "Shaped", "Station", "Told", "of")
@@ -26,37 +24,30 @@ _SCHEMES = {
 _BEACON_TU = range(15, 65536)
 _USUAL_TU = 100
 _MTUS = range(576, 1500)
-_NO_AP = {
-    "mesh point": "802.11s mesh is not modelled",
-    "IBSS": "IBSS (ad hoc) is not modelled",
-    "OCB": "OCB is not modelled",
-}
-"""Types of interfaces whose peers are no stations of an access point."""
-_OTHER_TYPES = (*_NO_AP, "monitor", "P2P-device", "P2P-GO", "P2P-client", "NAN", "WDS", "outside context of a BSS")
 
 
 def of(found: Sequence[facts.Fact], interface: str | None = None, line: Line | None = None) -> Network:
     """The network; `interface` is the Wi-Fi interface that is meant, where there are several."""
     left: list[str] = []
-    found = _named(found, left)
-    found = _without_others(found, left)
-    captures, peers = every(found, facts.Captured), every(found, facts.Peer)
+    found = shaping.latest(peers.modelled(found, left), left)
+    captures = every(found, facts.Captured)
     name = _chosen(found, interface)
     own = next((one for one in every(found, facts.Interface) if one.name == name), None)
-    here = [peer for peer in peers if peer.interface == name]
+    here = [peer for peer in every(found, facts.Peer) if peer.interface == name]
+    own = peers.link(own, here, left)
     radio, why = radios.of(found, name, own, here)
     is_ap = _is_ap(own, here, radio, captures)
     heard = [one for capture in captures for one in capture.stations]
     rates = [rate for peer in here for rate in (peer.tx, peer.rx) if rate] or []
     names = [rate.name for rate in rates if rate.name] + [n for one in heard for n in (*one.down.rates, *one.up.rates)]
-    band = _band(own, radio, captures, names)
+    band = _band(own, radio, captures, names, any("320MHz" in rate.told for rate in rates))
     width = _width(own, radio, names, found, band)
     if why and radio:
         band, width = (
             Told(of.value, f"{of.why}; guess: which radio") if radio.where in of.why else of for of in (band, width)
         )
     made = Network(is_ap, name, band, width, [], _profile(found), left=left, line=line or Line())
-    made.guesses = [f"{why} ({radio.where}: {radio.name})"] if why and radio else []
+    made.guesses = [f"{why} ({radio.where}: {radio.name})" if radio else why] if why else []
     made.scheme = _scheme(found)
     standard = stations.newest(here, radio, own)
     if heard:
@@ -75,109 +66,35 @@ def of(found: Sequence[facts.Fact], interface: str | None = None, line: Line | N
     for one in (own, radio):
         if one is not None:
             made.left += [f"{one.where}: {what}" for what in one.said]
-    made.ap_keys, made.beacon_tu = _ap_keys(radio)
+    made.ap_keys, made.beacon_tu = _ap_keys(radio, made.left)
     if radio and "lowest_rate" in made.ap_keys:
-        made.lowest_rate = Told(made.ap_keys.pop("lowest_rate"), f"{radio.where}: cell_density or legacy_rates")
+        made.lowest_rate = Told(made.ap_keys.pop("lowest_rate"), f"{radio.where}: lowest basic rate")
     _dtim(made, here)
+    _tx_power(made, own, radio)
     made.sysctl = every(found, facts.Setting)
     used = shaping.fill(made, found)
     _mtu(made, found)
     _rest(made, found, here)
     made.left += unread.of(found, radio, used)
-    made.left = list(dict.fromkeys(made.left))
-    loads = [one for one in found if isinstance(one, (facts.Load, facts.Crusader))]
-    made.load = next(iter(loads), None)
-    made.left += [f"{one.where}: a second test" for one in loads[1:]]
+    made.guesses += dict.fromkeys(one for one in made.left if one.startswith("guess:"))
+    made.left = [one for one in dict.fromkeys(made.left) if not one.startswith("guess:")]
+    _load(made, found)
     return made
 
 
-def _named(found: Sequence[facts.Fact], left: list[str]) -> list[facts.Fact]:
-    """The facts with a name for interfaces whose output has none: the only one of its kind that another file has."""
-    names = [one.name for one in every(found, facts.Interface) if one.name]
-    aps = [one.name for one in every(found, facts.Interface) if one.name and one.kind in ("AP", "P2P-GO")]
-    dumped = list(dict.fromkeys(peer.interface for peer in every(found, facts.Peer) if peer.interface))
-    made: list[facts.Fact] = []
-    for one in found:
-        if isinstance(one, facts.Peer) and not one.interface:
-            own = names if "beacon loss" in one.counts else _fitting(one, aps, found)
-            own = own if len(own) == 1 else dumped if len(dumped) == 1 and not own else []
-            if not own and len(aps) > 1:
-                left.append(f"{one.where}: the interface of these stations; guess: {aps[0]} (--interface)")
-            made.append(dataclasses.replace(one, interface=next(iter(own or aps), "wlan0")))
-        elif isinstance(one, facts.Interface) and not one.name:
-            same = dumped or names
-            made.append(dataclasses.replace(one, name=same[0] if len(same) == 1 else "wlan0"))
-        else:
-            made.append(one)
-    return _merged(made)
-
-
-def _fitting(peer: facts.Peer, names: Sequence[str], found: Sequence[facts.Fact]) -> list[str]:
-    """The interfaces of these names that can have sent the rates of a station."""
-    rates = [rate.name for rate in (peer.tx, peer.rx) if rate and rate.name]
-    five = any(name.startswith("vht") or parts(name)[1] > 40 for name in rates)
-    own = [one for one in every(found, facts.Interface) if one.name in names]
-    return [one.name for one in own if not (five and one.mhz and band_ghz(one.mhz) == 2.4)]
-
-
-def _merged(found: list[facts.Fact]) -> list[facts.Fact]:
-    """The facts with one interface of each name: what one output leaves open another may have."""
-    made: dict[str, facts.Interface] = {}
-    for one in every(found, facts.Interface):
-        before = made.get(one.name)
-        if before is None:
-            made[one.name] = one
-            continue
-        made[one.name] = dataclasses.replace(
-            before,
-            kind=one.kind if before.kind in ("unknown", "") else before.kind,
-            mhz=before.mhz or one.mhz,
-            width_mhz=before.width_mhz or one.width_mhz,
-            txpower_dbm=before.txpower_dbm if before.txpower_dbm is not None else one.txpower_dbm,
-            standard=before.standard or one.standard,
-            said=list(dict.fromkeys([*before.said, *one.said])),
-        )
-    return [*made.values(), *(one for one in found if not isinstance(one, facts.Interface))]
-
-
-def _without_others(found: Sequence[facts.Fact], left: list[str]) -> list[facts.Fact]:
-    """The facts without peers and interfaces that belong to no access point."""
-    kinds = {one.name: one.kind for one in every(found, facts.Interface)}
-    counts: dict[tuple[str, str], int] = {}
-    kept: list[facts.Fact] = []
-    for one in found:
-        if isinstance(one, facts.Peer):
-            why = _NO_AP.get(kinds.get(one.interface, ""), "")
-            if one.mesh:
-                why = _NO_AP["mesh point"]
-            elif not why and "mesh" in one.interface.lower() and one.interface not in kinds:
-                why = f"{_NO_AP['mesh point']}, which it is by the name of the interface"
-            if why:
-                counts[one.interface, why] = counts.get((one.interface, why), 0) + 1
-                continue
-            # hostapd has an interface of its own for each 4-address station: wlan0.sta1.
-            if at := re.fullmatch(r"([\w-]+)\.sta\d+", one.interface):
-                one = dataclasses.replace(  # noqa: PLW2901
-                    one, interface=at[1], said=[*one.said, "4-address (WDS) station: hosts behind it are not modelled"]
-                )
-        elif isinstance(one, facts.Interface) and one.kind in _OTHER_TYPES:
-            why = _NO_AP.get(one.kind, "")
-            if why or one.kind not in ("P2P-GO", "P2P-client"):
-                left.append(f"{one.where}: {one.name}, type {one.kind}: {why or 'it serves no stations'}")
-                continue
-            left.append(f"{one.where}: {one.name}, type {one.kind}: Wi-Fi Direct's own power save is not modelled")
-            one = dataclasses.replace(one, kind="AP" if one.kind == "P2P-GO" else "managed")  # noqa: PLW2901
-        kept.append(one)
-    left += [f"{count} peers of {name}: {why}" for (name, why), count in counts.items()]
-    return kept
+def _load(made: Network, found: Sequence[facts.Fact]) -> None:
+    loads = [one for one in found if isinstance(one, (facts.Load, facts.Crusader))]
+    made.load = next(iter(loads), None)
+    made.left += [f"{one.where}: a second test" for one in loads[1:]]
 
 
 def require(found: Sequence[facts.Fact]) -> None:
     """An `InputError` with the reasons if no fact can be part of a scenario."""
     left: list[str] = []
-    found = _without_others(_named(found, []), left)
-    if any(not isinstance(one, (facts.Unread, facts.Zone, facts.Netdev)) for one in found):
+    found = peers.modelled(found, left)
+    if any(_is_usable(one) for one in found):
         return
+    left += [unread.radio_of(one) for one in every(found, facts.Radio)]
     told = [f"{one.where}: {one.what}" for one in every(found, facts.Unread)]
     told += [
         f"{one.where}: {one.qdisc} at {one.name}: 'tc -s qdisc' prints its options"
@@ -185,10 +102,24 @@ def require(found: Sequence[facts.Fact]) -> None:
         if one.qdisc not in ("", *qdiscs.HOLDLESS)
     ]
     told = list(dict.fromkeys([*left, *told]))
-    told += [] if told else [f"{one.where}: {one.device} is on the {one.side} side" for one in every(found, facts.Zone)]
+    told += (
+        []
+        if told
+        else [
+            f"{one.where}: {one.device} is on the {one.side.upper()} side; names of devices make no scenario"
+            for one in every(found, facts.Zone)
+        ]
+    )
     raise InputError(
         "import: found nothing that a scenario is made of, expected stations, a channel, settings or a shaper"
         " ('iw dev INTERFACE station dump', 'iw dev', 'tc -s qdisc'):\n" + "\n".join(told[:10])
+    )
+
+
+def _is_usable(one: facts.Fact) -> bool:
+    """Reports whether a fact can be part of a scenario."""
+    return not isinstance(one, (facts.Unread, facts.Zone, facts.Netdev)) and not (
+        isinstance(one, facts.Radio) and one.off
     )
 
 
@@ -221,7 +152,11 @@ def _is_ap(
 
 
 def _band(
-    own: facts.Interface | None, radio: facts.Radio | None, captures: Sequence[facts.Captured], names: Sequence[str]
+    own: facts.Interface | None,
+    radio: facts.Radio | None,
+    captures: Sequence[facts.Captured],
+    names: Sequence[str],
+    has_320: bool,
 ) -> Told:
     if own and own.mhz:
         return Told(f"{band_ghz(own.mhz):g} GHz", f"{own.where}: {own.mhz} MHz")
@@ -229,6 +164,8 @@ def _band(
         return Told(f"{band_ghz(captures[0].mhz):g} GHz", f"{captures[0].where}: {captures[0].mhz} MHz")
     if radio and radio.band_ghz:
         return Told(f"{radio.band_ghz:g} GHz", radio.where)
+    if has_320:
+        return Told("6 GHz", "guess: only 6 GHz has channels of 320 MHz, as a station's rate")
     return _band_of_rates(names)
 
 
@@ -306,7 +243,7 @@ def _scheme(found: Sequence[facts.Fact]) -> Told | None:
     return None
 
 
-def _ap_keys(radio: facts.Radio | None) -> tuple[dict[str, str], Told | None]:
+def _ap_keys(radio: facts.Radio | None, left: list[str]) -> tuple[dict[str, str], Told | None]:
     """Keys of the access point's interface, and its beacon interval in time units, which is the channel's."""
     if radio is None:
         return {}, None
@@ -319,7 +256,13 @@ def _ap_keys(radio: facts.Radio | None) -> tuple[dict[str, str], Told | None]:
         else:
             # hostapd has the burst in ms, without a unit.
             made[key] = f'"{value} ms"' if key.endswith("_burst") else value
-    return made, beacons
+    lowest = {key: made.pop(key) for key in ("lowest_rate",) if key in made}
+    taken, refused = probe.access_point(made)
+    left += [
+        f"{radio.where}: {key} {value.partition('  #')[0]}: out of the range that is modelled"
+        for key, value in refused.items()
+    ]
+    return taken | lowest, beacons
 
 
 def _dtim(made: Network, here: Sequence[facts.Peer]) -> None:
@@ -338,6 +281,25 @@ def _dtim(made: Network, here: Sequence[facts.Peer]) -> None:
         made.left.append(f"{source}: dtim_period {before}; {period} runs")
     if before != str(period):
         made.ap_keys["dtim_period"] = f"{period}  # {where}"
+
+
+def _tx_power(made: Network, own: facts.Interface | None, radio: facts.Radio | None) -> None:
+    """Transmit power: that which runs, then that of the settings; measured signals include it."""
+    told = [
+        (one.txpower_dbm, one.where)
+        for one in (own, radio)
+        if one is not None and one.txpower_dbm is not None and one.txpower_dbm > 0
+    ]
+    if not told:
+        return
+    power, where = told[0]
+    if any("distance" in station.keys for station in made.stations) and power <= _MOST_DBM:
+        made.tx_power = Told(f"{power:g}", f"{where}; guess: stations send as strongly")
+    else:
+        made.left.append(f"{where}: txpower {power:g} dBm: the signal levels of stations include it")
+
+
+_MOST_DBM = 36
 
 
 def _mtu(made: Network, found: Sequence[facts.Fact]) -> None:

@@ -3,6 +3,7 @@
 Line numbers stay those of the file: a reader gets its part with an empty line for each line that is not its own.
 """
 
+import html
 import re
 import textwrap
 from collections.abc import Callable, Iterator
@@ -12,8 +13,15 @@ _COLOURS = re.compile(r"\x1b(\[[0-9;?]*[A-Za-z]|\][^\x07\x1b]*(\x07|\x1b\\)|[()]
 _INVISIBLE = {ord(c): None for c in "\u200b\u200c\u200d\u2060\ufeff\u00ad"} | {0xA0: " ", 0x2007: " ", 0x202F: " "}
 _QUOTE = re.compile(r"^\s{0,3}(?:>[ ]?)+")
 _FENCE = re.compile(
-    r"^\s*(```+|~~~+)[\w+-]*\s*$|^\s*\[/?(code|quote|spoiler)[^\]]*\]\s*$|^\s*</?(pre|code|details)>\s*$"
+    r"^\s*(```+|~~~+)[\w+-]*\s*$|^\s*\[/?(code|quote|spoiler)[^\]]*\]\s*$|^\s*</?(pre|code|details)>\s*$",
+    re.IGNORECASE,
 )
+_ENTITY = re.compile(r"&(?:lt|gt|amp|quot|apos|nbsp|#39|#x27);")
+_CURLY = {0x2018: "'", 0x2019: "'", 0x201A: "'", 0x201C: '"', 0x201D: '"', 0x201E: '"'}
+_NUMBERED = re.compile(r"\s*(\d{1,5})[:.|]?(?:[ \t](.*)|)$")
+_SETTING = re.compile(r"(?:uci\s+(?:-\w\s+)*)?(?:set|add_list)\s+\w[\w-]*\.\S+=.*")
+"""A command that has a setting, as people paste for `uci show`."""
+_CHANGE = re.compile(r"(?:sudo\s+)?tc\s+(?:-\S+\s+)*(?:qdisc|class|filter)\s+(?:add|replace|change|del|delete)\b.*")
 _TITLE = re.compile(r"^==> (\S+) <==$")
 _FORMS = (
     r"(?:sudo\s+)?(?:/(?:usr/)?s?bin/)?(?:"
@@ -33,7 +41,8 @@ _PROMPT = re.compile(
     r"\[?[\w.-]+@[\w.-]+(?::\S*|\s+[~/][^\s\]]*|\s+[\w.-]+\]|\s*\S*\])?\s*\]?\s*[#$%>](?:\s*(?P<a>[^\s#$%>].*)|\s*)"
     # ~ # iw dev, /etc/config # cat sqm
     r"|[~/][\w./-]*\s*[#$]\s+(?P<b>\S.*)"
-    rf"|[#$%>\u276f\u279c]\s*(?:~\s+)?(?P<c>{_FORMS})\s*"
+    # catbert:~# tc -s qdisc, bash-5.1$ iw dev: any short text before a command that is known.
+    rf"|(?:[^\s#$%>][^#$%>]{{0,60}})?[#$%>\u276f\u279c]\s*(?:~\s+)?(?P<c>{_FORMS})\s*"
     r")"
 )
 
@@ -48,11 +57,15 @@ class Part:
     """The command that printed it, if the text has its prompt."""
     lines: dict[int, str] = field(default_factory=dict)
     """By number, from 1."""
+    own: bool = False
+    """True if the line before it is its command or its file's name."""
+    at: int = 0
+    """Line number of the prompt with the command; 0 without a prompt."""
 
     @property
     def first(self) -> int:
         """Number of its first line."""
-        return min(self.lines)
+        return min(self.lines, default=self.at)
 
     def text(self) -> str:
         """The part without its common indentation, at the line numbers of the file."""
@@ -62,10 +75,13 @@ class Part:
 
 
 def decoded(data: bytes) -> str:
-    """Text of a file: UTF-8, UTF-16 with a byte-order mark, else Latin-1 for the bytes that are neither."""
+    """Text of a file: UTF-8, UTF-16 with a byte-order mark, else Windows-1252."""
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
         return data.decode("utf-16", errors="replace")
-    return data.decode("utf-8-sig", errors="replace")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return data.decode("cp1252", errors="replace")
 
 
 def is_binary(data: bytes) -> bool:
@@ -80,29 +96,59 @@ def is_binary(data: bytes) -> bool:
 def clean(text: str) -> list[str]:
     """Lines without colours, quote marks and invisible characters."""
     text = _COLOURS.sub("", text).translate(_INVISIBLE).replace("\r\n", "\n").replace("\r", "\n")
-    return [_QUOTE.sub("", line).rstrip() if _QUOTE.match(line) else line.rstrip() for line in text.split("\n")]
+    text = _ENTITY.sub(lambda at: html.unescape(at[0]), text).translate(_CURLY).translate(_INVISIBLE)
+    lines = [_QUOTE.sub("", line).rstrip() if _QUOTE.match(line) else line.rstrip() for line in text.split("\n")]
+    return _without_numbers(lines)
 
 
-def _command(line: str) -> str | None:
-    """The command of a line with a prompt, or of a line that is a command; empty for a prompt alone."""
+_FEWEST_NUMBERS = 3
+
+
+def _without_numbers(lines: list[str]) -> list[str]:
+    """Lines without line numbers, if all of them have consecutive ones."""
+    at = [_NUMBERED.match(line) for line in lines if line]
+    found = [int(one[1]) for one in at if one]
+    if len(found) < _FEWEST_NUMBERS or len(found) < len(at) or found != [*range(found[0], found[0] + len(found))]:
+        return lines
+    numbered = (_NUMBERED.match(line) for line in lines)
+    return [(one[2] or "").rstrip() if one else "" for one in numbered]
+
+
+def _command(line: str) -> tuple[str | None, bool]:
+    """The command of a line, empty for a prompt alone, `None` for other lines; and if the line has a prompt."""
     title = line.strip().strip("*`:=#- ")
-    if at := _PROMPT.fullmatch(line) or _BARE.fullmatch(title):
-        return next((word for word in at.groupdict().values() if word), "").strip()
-    return None
+    prompt = _PROMPT.fullmatch(line)
+    if at := prompt or _BARE.fullmatch(title):
+        return next((word for word in at.groupdict().values() if word), "").strip(), bool(prompt)
+    return None, False
+
+
+def is_output(command: str) -> bool:
+    """Reports whether a command is one whose output is read."""
+    return bool(_BARE.fullmatch(command))
 
 
 def parts(lines: list[str], kind_of: Callable[[str], str | None]) -> Iterator[Part]:
-    """The outputs in a text; `kind_of` names the kind that a line starts, or None."""
+    """The outputs in a text; `kind_of` names the kind that a line starts, or None.
+
+    A command with a setting, such as `uci set`, is a line of its part. A command that printed nothing is a part without
+    lines.
+    """
     part = Part(None, "")
-    for number, line in enumerate(lines, 1):
-        command = _command(line)
+    for number, given in enumerate(lines, 1):
+        command, has_prompt = _command(given)
+        line = given
+        if command is not None and (_SETTING.fullmatch(command) or _CHANGE.fullmatch(command)):
+            line, command = command, None
         title = _TITLE.match(line.strip())
         if command is not None or title or _FENCE.match(line):
-            if part.lines:
+            if part.lines or (part.at and (command is not None or title)):
                 yield part
             # A fence does not end what a command printed; its output may stand in the next one.
             named = command if command is not None else f"cat {title[1]}" if title else part.command
-            part = Part(None, named or "")
+            kept = 0 if part.lines or command is not None or title else part.at
+            own = bool(command or title)
+            part = Part(None, named or "", own=own, at=number if has_prompt and command else kept)
             continue
         if not line.strip():
             continue
@@ -113,5 +159,5 @@ def parts(lines: list[str], kind_of: Callable[[str], str | None]) -> Iterator[Pa
                 part = Part(kind, part.command)
             part.kind = kind
         part.lines[number] = line
-    if part.lines:
+    if part.lines or part.at:
         yield part

@@ -130,15 +130,16 @@ def _of_cake(qdisc: Qdisc) -> tuple[dict[str, object], list[str]]:
         found = _key(qdisc, key, value)
         if found is not None:
             made[found[0]] = found[1]
-        elif value and key not in _SILENT:
+        elif value and key not in _SILENT and (key, value) not in _NONE:
             left.append(f"{key} {value}" if value is not True else key)
     if not words.looks_at_hosts(made):
         made.pop("nat", None)
     return made, left
 
 
-_SILENT = ("bandwidth", "raw", "fwmark", "overhead", "mpu", "atm", "autorate-ingress")
+_SILENT = ("bandwidth", "raw", "overhead", "mpu", "atm", "autorate-ingress")
 """Of cake: what is told elsewhere, or says nothing beside `raw`."""
+_NONE = (("fwmark", "0"), ("fwmark", "0x0"))
 
 
 def _is_known(key: str, value: Any) -> bool:  # noqa: ANN401 - whatever JSON holds

@@ -4,6 +4,7 @@ Durations are those of `crates/model/src/wifi/phy`, worked out once more from th
 and length.
 """
 
+import itertools
 import re
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -108,7 +109,7 @@ def told(text: str, *, family: str = "", mcs: int | None = None, nss: int | None
 
     linux: iw's station.c parse_bitrate (3.15 and 6.7) - the words behind the number, in the order of the years.
     """
-    found = re.fullmatch(r"(\d+(?:\.\d+)?) MBit/s(.*)", text.strip())
+    found = re.fullmatch(r"(\d{1,6}(?:\.\d{1,6})?) [Mm][Bb]it/s(.*)", text.strip())
     if not found:
         raise ValueError(text)
     mbps, words = float(found[1]), found[2]
@@ -133,7 +134,13 @@ def told(text: str, *, family: str = "", mcs: int | None = None, nss: int | None
     elif (ht := number("MCS")) is not None:
         mode = Mode("ht", ht, ht // 8 + 1, width, short)
     if mode is not None:
-        return Rate(mode.name if mode.mcs <= _HIGHEST[mode.family] else None, mbps, text.strip(), guessed)
+        known_mcs = mode.mcs <= _HIGHEST[mode.family] and mode.width_mhz in _TONES[mode.family]
+        # Resource units of OFDMA and dual carrier modulation have less than the channel's rate.
+        if known_mcs and not guessed and "HE-RU" not in words:
+            mode, guessed = _of_guard(mode, mbps)
+        else:
+            guessed = True
+        return Rate(mode.name if known_mcs else None, mbps, text.strip(), guessed)
     known = _DSSS.get(mbps) or (f"ofdm-{mbps:g}" if mbps in _OFDM else None)
     if known is None or (family and mcs is not None):
         alone = _alone(mbps, (family,) if family else ("ht", "vht", "he"), mcs, nss)
@@ -141,11 +148,23 @@ def told(text: str, *, family: str = "", mcs: int | None = None, nss: int | None
     return Rate(known, mbps, text.strip())
 
 
+def _of_guard(mode: Mode, mbps: float) -> tuple[Mode, bool]:
+    """The mode with the guard interval that its Mbit/s have, and if no interval has them."""
+    for guard in (mode.guard_ns, *(_GUARDS if mode.family == "he" else (400, 800))):
+        other = mode._replace(guard_ns=guard)
+        if abs(other.mbps() - mbps) <= mbps * _UNEQUAL:
+            return other, False
+    return mode, True
+
+
 def is_legacy(name: str) -> bool:
     """Reports whether a rate is one of DSSS or OFDM, which stations of all standards use for control frames."""
     return name.startswith(("dsss", "cck", "ofdm"))
 
 
+_ROUNDED = 0.0005
+"""Relative error of a rate that a driver rounds."""
+_UNEQUAL = 0.02
 _LIKELY = ((20, 1), (40, 1), (80, 1), (20, 2), (40, 2), (80, 2), (160, 2), (160, 1))
 """Widths and streams in the order in which devices have them."""
 
@@ -161,9 +180,23 @@ def _alone(mbps: float, families: Sequence[str], only: int | None = None, nss: i
                 for mcs in range(8 if family == "ht" else _HIGHEST[family] + 1):
                     index = mcs + 8 * (streams - 1) if family == "ht" else mcs
                     mode = Mode(family, index, streams, width, guard)
-                    if only in (None, index) and abs(mode.mbps() - mbps) < 0.06:
+                    if only in (None, index) and abs(mode.mbps() - mbps) < max(0.06, mbps * _ROUNDED):
                         return mode.name
     return None
+
+
+def rounded(mbps: int, width: int | None) -> Rate:
+    """The likeliest rate of a whole number of Mbit/s at a width in MHz, as drivers round it."""
+    families = ("ht", "vht", "he") if width in (None, 20, 40) else ("vht", "he")
+    widths = [one for one in (width, 20, 40, 80, 160) if one is not None]
+    for family, wide, streams, guard in itertools.product(families, widths, (1, 2, 3, 4), (*_GUARDS, 400)):
+        fits = wide in _TONES[family] and (guard in _GUARDS if family == "he" else guard in (400, 800))
+        for mcs in range(8 if family == "ht" else _HIGHEST[family] + 1) if fits else ():
+            mode = Mode(family, mcs + 8 * (streams - 1) if family == "ht" else mcs, streams, wide, guard)
+            if abs(mode.mbps() - mbps) < 1:
+                return Rate(mode.name, mbps, f"{mbps} Mbit/s", guessed=True)
+    name = _DSSS.get(mbps) or (f"ofdm-{mbps}" if mbps in _OFDM else None)
+    return Rate(name, mbps, f"{mbps} Mbit/s", guessed=True)
 
 
 def parts(name: str) -> tuple[str, int, int]:
@@ -191,9 +224,17 @@ def modelled_width(text: str) -> tuple[int, list[str]]:
     return width, [f"{given:g} MHz is not modelled: {width} MHz is used"]
 
 
+_BANDS = ((2.4, range(2_400, 2_501)), (5.0, range(4_900, 5_926)), (6.0, range(5_926, 7_126)))
+
+
+def is_modelled(mhz: int) -> bool:
+    """Reports whether a frequency is of a modelled band; 60 GHz and those below 1 GHz are not."""
+    return any(mhz in of for _, of in _BANDS)
+
+
 def band_ghz(mhz: int) -> float:
-    """Band of a frequency."""
-    return 2.4 if mhz < 3_000 else 6.0 if mhz >= 5_950 else 5.0
+    """Band of a frequency, or the nearest."""
+    return next((ghz for ghz, of in _BANDS if mhz < of.stop), _BANDS[-1][0])
 
 
 def width_of_centre(channel: int, centre: int, ghz: float) -> int | None:

@@ -100,6 +100,8 @@ def _head(network: Network, files: Sequence[str], load: Load | Crusader | None) 
 def _channel(network: Network) -> str:
     lines = ["[channel.wifi]", f'band = "{network.band.value}"  # {network.band.why}']
     lines.append(f'width = "{network.width.value} MHz"  # {network.width.why}')
+    if network.tx_power is not None:
+        lines.append(f'tx_power = "{network.tx_power.value} dBm"  # {network.tx_power.why}')
     if network.lowest_rate is not None:
         lines.append(f'lowest_rate = "{network.lowest_rate.value}"  # {network.lowest_rate.why}')
     if network.beacon_tu is not None:
@@ -246,7 +248,8 @@ node.b = {{ profile = "linux-6.6", interface.e.link = "l" }}
 def _worded(framing: Framing) -> str:
     overhead, mpu, atm = framing
     least = f", at least {mpu}" if mpu else ""
-    return f"{overhead} bytes per packet{least}" + (f", in cells ({atm})" if atm != "noatm" else "")
+    cells = {"atm": ", in ATM cells", "ptm": ", with the 64/65 coding of PTM"}.get(atm, "")
+    return f"{overhead} bytes per packet{least}{cells}"
 
 
 def _framing(ways: Mapping[str, Shaped]) -> Iterator[str]:

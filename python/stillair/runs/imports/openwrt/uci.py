@@ -29,12 +29,25 @@ class Section(NamedTuple):
 
 _TAKEN = (
     *("band", "hwmode", "htmode", "channel", "disabled", "beacon_int", "dtim_period", "rts", "cell_density"),
-    "legacy_rates",
+    *("legacy_rates", "txpower"),
 )
-_NAMES = ("type", "path", "phy", "device", "network", "mode", "ssid", "key", "ifname", "macaddr", "name", "bssid")
+_NAMES = (
+    "type",
+    "path",
+    "phy",
+    "radio",
+    "device",
+    "network",
+    "mode",
+    "ssid",
+    "key",
+    "ifname",
+    "macaddr",
+    "name",
+    "bssid",
+)
 """Options that say which, and nothing of what happens on the air."""
 _WHY = {
-    "txpower": "the signal levels of stations include it",
     "frag": "fragmentation is not modelled",
     "distance": "the coverage class is not modelled",
     "wds": "4-address (WDS) links are not modelled",
@@ -47,6 +60,8 @@ _MODES = {
     "monitor": "a monitor interface sends nothing",
     "wds": "WDS is not modelled",
 }
+_SET = re.compile(r"^(?:uci\s+(?:-\w\s+)*)?(?:set|add_list)\s+(?=\w[\w-]*\.)")
+_DONE = re.compile(r"uci\s+(?:-\w\s+)*commit\b|/etc/init\.d/\w+ |wifi( reload| up)?$|reload_config$|service \w+ ")
 _SHOWN = re.compile(r"(\w[\w-]*)\.(@[\w-]+\[-?\d+\]|[\w-]+)(?:\.([\w-]+))?=(.*)")
 _TRUE, _FALSE = ("1", "on", "true", "yes", "enabled"), ("0", "off", "false", "no", "disabled", "")
 
@@ -63,7 +78,9 @@ def read(file: str, text: str) -> Sequence[Radio | Shaper | Unread | Zone]:
     mistakes = Mistakes(file)
     found: list[Radio | Shaper | Unread | Zone] = []
     others: dict[str, int] = {}
-    is_shown = re.search(r"^\s*(?!config\b|option\b|list\b)[\w-]+\.\S+=", text, re.MULTILINE)
+    is_shown = re.search(
+        r"^\s*(?!config\b|option\b|list\b)((uci\s+(-\w\s+)*)?(set|add_list)\s+)?[\w-]+\.\S+=", text, re.MULTILINE
+    )
     sections = list((_shown if is_shown else _sections)(text, mistakes))
     found += of(file, sections, mistakes, others)
     if others:
@@ -85,6 +102,8 @@ def of(
             yield from _unread(file, section, own)
         elif section.kind == "queue":
             yield _shaper(file, section, mistakes)
+        elif section.kind == "wifi-mld":
+            yield Unread(f"{section.name}: multi-link operation (802.11be) is not modelled", f"{file}:{section.line}")
         elif section.kind == "wifi-iface":
             yield from _other(file, section, radios, sections)
         elif section.kind in ("interface", "device") and (zones := list(_zones(file, section))):
@@ -140,10 +159,20 @@ def _access_point(radio: str, sections: Sequence[Section]) -> Section | None:
     """The first access point of a radio that is not disabled."""
     for section in sections:
         options = section.options
-        is_ap = section.kind == "wifi-iface" and options.get("mode", "ap") == "ap"
-        if is_ap and options.get("device") == radio and not is_on(options.get("disabled", "0")):
+        if _is_of(section, radio) and options.get("mode", "ap") == "ap" and not is_on(options.get("disabled", "0")):
             return section
     return None
+
+
+def _off(options: Mapping[str, str], radio: str, sections: Sequence[Section]) -> str:
+    """Reason why a radio has no access point; empty if it has one."""
+    if is_on(options.get("disabled", "0")):
+        return "is disabled"
+    if options.get("band") == "60g" or options.get("hwmode") in ("11ad", "ad"):
+        return "60 GHz is not modelled"
+    # A part of the file may have radios without networks.
+    own = [section for section in sections if _is_of(section, radio)]
+    return "has no access point that is enabled" if own and _access_point(radio, sections) is None else ""
 
 
 def _unread(file: str, radio: Section, own: Section | None) -> Iterator[Unread]:
@@ -157,11 +186,11 @@ def _unread(file: str, radio: Section, own: Section | None) -> Iterator[Unread]:
 
 
 def _shown(text: str, mistakes: Mistakes) -> Iterator[Section]:
-    """The sections of `uci show`."""
+    """The sections of `uci show`, or of commands that set the options."""
     found: dict[str, Section] = {}
     for number, line in enumerate(text.splitlines(), 1):
-        words = line.strip()
-        if not words:
+        words = _SET.sub("", line.strip())
+        if not words or _DONE.match(words):
             continue
         at = _SHOWN.fullmatch(words)
         try:
@@ -178,7 +207,8 @@ def _shown(text: str, mistakes: Mistakes) -> Iterator[Section]:
             continue
         if path not in found:  # 'uci show wireless.radio0.htmode' prints no line of the section
             found[path] = Section(_kind_of(package, key), name, {}, {}, number)
-        found[path].options[key] = " ".join(values)
+        before = found[path].options.get(key) if "add_list" in line else None
+        found[path].options[key] = " ".join([*([before] if before else []), *values])
         found[path].lines[key] = number
     yield from found.values()
 
@@ -233,8 +263,14 @@ def _radio(file: str, section: Section, own: Section | None, sections: Sequence[
     # Before 21.02 `hwmode` said the band: 11a at 5 GHz, 11g at 2.4 GHz.
     old = {"11a": 5.0, "11g": 2.4, "11b": 2.4, "11ng": 2.4, "11na": 5.0}
     band = {"2g": 2.4, "5g": 5.0, "6g": 6.0}.get(options.get("band", "")) or old.get(options.get("hwmode", ""))
-    if options.get("band") == "60g":
-        said.append("60 GHz is not modelled")
+    disabled = options.get("disabled", "0")
+    if is_on(disabled) and disabled not in ("1", "true"):
+        said.append(f"guess: disabled {disabled} is taken for 1; netifd reads 1 and true")
+    elif not is_on(disabled) and is_on(disabled, otherwise=True):
+        said.append(f"disabled {disabled} is neither true nor false: taken for 0")
+    if own and (own.options.get("mlo") == "1" or len(own.options.get("device", "").split()) > 1):
+        said.append("multi-link operation (802.11be) is not modelled")
+    power = options.get("txpower", "")
     channel = options.get("channel", "auto")
     if channel != "auto" and not re.fullmatch(r"\d{1,4}", channel):
         mistakes.add(section.lines["channel"], f"channel {channel}", "a number or auto")
@@ -256,21 +292,25 @@ def _radio(file: str, section: Section, own: Section | None, sections: Sequence[
         standard,
         keys,
         f"{file}:{section.line}",
-        disabled=is_on(options.get("disabled", "0")),
+        off=_off(options, section.name, sections),
         interfaces=names,
         said=said,
+        txpower_dbm=float(power) if re.fullmatch(r"-?\d{1,2}(\.\d{1,2})?", power) else None,
     )
 
 
 def _is_of(section: Section, radio: str) -> bool:
-    return section.kind == "wifi-iface" and section.options.get("device") == radio
+    # Networks of several links list their radios.
+    return section.kind == "wifi-iface" and radio in section.options.get("device", "").split()
 
 
 def _more(section: Section, band: float | None, said: list[str]) -> dict[str, str]:
     """RTS threshold and lowest basic rate."""
     options, made = section.options, dict[str, str]()
     rts = options.get("rts", "off")
-    if re.fullmatch(r"\d{1,5}", rts) and int(rts) <= _MOST_RTS:
+    if re.fullmatch(r"\d{1,5}", rts) and int(rts) in RTS_OFF:
+        said.append(f"rts {rts}: no MPDU is longer, RTS/CTS is off")
+    elif re.fullmatch(r"\d{1,5}", rts) and int(rts) <= _MOST_RTS:
         made["rts_threshold"] = rts
     elif rts not in ("off", "", "-1"):
         said.append(f"rts {rts} is not a threshold from 0 to {_MOST_RTS}")
@@ -284,6 +324,8 @@ def _more(section: Section, band: float | None, said: list[str]) -> dict[str, st
 
 
 _MOST_RTS = 65_535
+RTS_OFF = (2_346, 2_347)
+"""Thresholds that stand for none in examples: the longest MPDU of an MSDU has 2,346 bytes."""
 
 
 def _shaper(file: str, section: Section, mistakes: Mistakes) -> Shaper:
@@ -292,7 +334,7 @@ def _shaper(file: str, section: Section, mistakes: Mistakes) -> Shaper:
 
     def number(key: str, otherwise: int = 0) -> int:
         found = options.get(key) or str(otherwise)
-        if not re.fullmatch(r"-?\d{1,15}", found):
+        if not re.fullmatch(r"-?\d{1,15}" if key == "overhead" else r"\d{1,15}", found):
             mistakes.add(section.lines[key], f"{key} {found}", "a whole number")
             return 0
         return int(found)

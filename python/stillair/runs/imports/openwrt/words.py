@@ -150,7 +150,7 @@ def _sized(made: Options, word: str, value: str | None) -> bool:
 
 def microseconds(text: str) -> int | None:
     """A time as `tc` reads it: without a unit it is microseconds; none if it is no time above zero."""
-    found = re.fullmatch(r"(\d{1,15}(?:\.\d{1,9})?)(s|secs?|ms|msecs?|us|usecs?|ns)?", text.lower())
+    found = re.fullmatch(r"(\d{1,15}(?:\.\d{1,9})?(?:e[+-]\d{2})?)(s|secs?|ms|msecs?|us|usecs?|ns)?", text.lower())
     if found is None:
         return None
     us = round(float(found[1]) * {"s": 1_000_000, "m": 1_000, "u": 1, "n": 0.001}[(found[2] or "u")[0]])

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 
 from stillair.runs.imports.facts import Interface, Peer, Phy, Unread
 from stillair.runs.imports.lines import Mistakes
-from stillair.runs.imports.rates import modelled_width, told
+from stillair.runs.imports.rates import band_ghz, modelled_width, told
 
 # Addresses are often redacted: any word counts.
-_STATION = re.compile(r"Station (\S.*?) \(on (\S+)\)")
+_STATION = re.compile(r"Station (?:(\S.*?) )?\(on (\S+)\)")
 _LINK = re.compile(r"Connected to (\S.*?) \(on (\S+)\)")
 _COUNTS = (
     *("rx bytes", "rx packets", "tx bytes", "tx packets", "tx retries", "tx failed", "rx drop misc", "beacon loss"),
@@ -34,7 +34,7 @@ def stations(file: str, text: str) -> Sequence[Peer | Unread]:
             head = _STATION.fullmatch(words)
             lost, link = not head, ""  # and all that stands below it
             if head:
-                found.append(Peer(head[1].lower(), head[2], f"{file}:{number}"))
+                found.append(Peer((head[1] or "without an address").lower(), head[2], f"{file}:{number}"))
             else:
                 mistakes.add(number, line, '"Station MAC (on INTERFACE)"')
         elif lost:
@@ -119,9 +119,10 @@ def _bitrate(peer: Peer, key: str, value: str) -> str:
 
 def link(file: str, text: str) -> Sequence[Peer | Interface | Unread]:
     """The access point of `iw dev ... link`, as this machine, a station, sees it."""
-    mistakes, peer, mhz = Mistakes(file), None, None
+    mistakes, peer = Mistakes(file), None
     found: list[Peer | Interface | Unread] = []
     strange: list[tuple[int, str]] = []
+    links: list[int] = []
     for number, line in enumerate(text.splitlines(), 1):
         key, _, value = (part.strip() for part in line.partition(":"))
         if head := _LINK.fullmatch(line.strip()):
@@ -137,18 +138,29 @@ def link(file: str, text: str) -> Sequence[Peer | Interface | Unread]:
         elif peer and key == "dtim period":
             _of_station(peer, number, f"DTIM period: {value}", mistakes)
         elif peer and key == "freq":
-            if at := re.fullmatch(r"(\d+)(?:\.\d+)?", value):
-                mhz = int(at[1])
+            if at := re.fullmatch(r"(\d{1,6})(?:\.\d+)?", value):
+                links.append(int(at[1]))
             else:
                 mistakes.add(number, line, "a frequency in MHz")
         elif peer and re.match(r"Link \d+|MLD", key):
-            peer.said.append(f"{line.strip()}: multi-link operation (802.11be)")
+            peer.said.append(f"{line.strip().rstrip(':')}: multi-link operation (802.11be)")
         elif peer and not value and ":" not in line and line.strip():
             strange.append((number, line.strip()))
     mistakes.tell()
     if peer:
+        mhz = _of_links(peer, links)
         found.append(Interface(peer.interface, "managed", mhz, None, None, peer.where))
     return [*found, *_strange(file, strange)]
+
+
+def _of_links(peer: Peer, links: Sequence[int]) -> int | None:
+    """The frequency in MHz of a connection, of several links the one whose band has the rates."""
+    if len(set(links)) > 1:
+        wide = any(rate and "320MHz" in rate.told for rate in (peer.tx, peer.rx))
+        links = sorted(links, key=lambda mhz: band_ghz(mhz) != 6.0) if wide else links
+        others = ", ".join(f"{mhz} MHz" for mhz in dict.fromkeys(links) if mhz != links[0])
+        peer.said.append(f"guess: the link at {links[0]} MHz has all the traffic, those at {others} none")
+    return links[0] if links else None
 
 
 _CHANNEL = re.compile(
@@ -169,12 +181,10 @@ def interfaces(file: str, text: str) -> Sequence[Interface]:
             # Of several links the widest that is modelled, of equal ones the first.
             channels.sort(key=lambda one: -(one[1] or 0))
             mhz, width, about = next(iter(channels), (None, None, []))
-            if len(channels) > 1:
-                others = " and ".join(f"{at} MHz" for at, *_ in channels[1:])
-                about = [*about, f"multi-link operation is not modelled: the link at {mhz} MHz, without {others}"]
+            links = [(at, wide) for at, wide, _ in channels] if len(channels) > 1 else []
             power = float(keys["txpower"]) if "txpower" in keys else None
             kind = keys.get("type", "unknown")
-            found.append(Interface(name, kind, mhz, width, power, where, [*about, *said]))
+            found.append(Interface(name, kind, mhz, width, power, where, [*about, *said], links=links))
 
     for number, line in enumerate(text.splitlines(), 1):
         words = line.strip()

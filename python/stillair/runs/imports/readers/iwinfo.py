@@ -105,8 +105,10 @@ def associated(file: str, text: str) -> Sequence[Peer | Unread]:
                 found[-1].tx = of
             else:
                 found[-1].rx = of
-        elif found and (rate := re.match(r"expected throughput: ([\d.]+) MBit/s", words)):
+        elif found and (rate := re.match(r"expected throughput: (\d{1,6}(?:\.\d+)?) MBit/s", words)):
             found[-1].expected_mbps = float(rate[1])
+        elif found and re.search(r"mesh (llid: [1-9]|plink: estab)", words.lower()):
+            found[-1].mesh = True
     mistakes.tell()
     if not found:
         return [Unread("iwinfo assoclist: no station is connected", f"{file}:1")]

@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 
 from stillair.runs.imports.facts import Device, Kernel, Radio, Setting, Unread
 from stillair.runs.imports.lines import Mistakes
-from stillair.runs.imports.rates import modelled_width
+from stillair.runs.imports.openwrt.uci import RTS_OFF
+from stillair.runs.imports.rates import modelled_width, width_of_centre
 
 
 def sysctl(file: str, text: str) -> Sequence[Setting]:
@@ -50,9 +51,10 @@ def ethtool(file: str, text: str) -> Sequence[Device]:
     return [Device(name, keys, where)]
 
 
-def hostapd(file: str, text: str) -> Sequence[Radio]:
+def hostapd(file: str, text: str) -> Sequence[Radio | Unread]:
     """A hostapd.conf; of several BSSs the radio's settings are those of the first."""
     mistakes, keys, lines = Mistakes(file), dict[str, str](), dict[str, int]()
+    others: list[Unread] = []
     for number, line in enumerate(text.splitlines(), 1):
         words = line.strip()
         if not words or words.startswith("#"):
@@ -61,6 +63,10 @@ def hostapd(file: str, text: str) -> Sequence[Radio]:
         if not equals or not re.fullmatch(r"[\w.]+", key):
             mistakes.add(number, words, '"KEY=VALUE"')
             continue
+        if key == "bss":
+            others.append(Unread(f"{words}: a scenario has one access point", f"{file}:{number}"))
+        if others:
+            continue  # below `bss` are the keys of another BSS
         # A comment behind a value is hostapd's for numbers alone; people write them.
         keys.setdefault(key, value.partition(" #")[0].strip())
         lines.setdefault(key, number)
@@ -72,7 +78,11 @@ def hostapd(file: str, text: str) -> Sequence[Radio]:
         "vht_oper_chwidth": None,
         "he_oper_chwidth": None,
     }
-    for key in [key for key in keys if key in whole or key.startswith(("wmm_ac_", "ieee80211"))]:
+    for key in [key for key in keys if re.fullmatch(r"tx_queue_data[0-3]_burst", key)]:
+        if not re.fullmatch(r"[0-9]{1,4}(\.[0-9]{1,3})?", keys[key]):
+            mistakes.add(lines[key], f"{key}={keys[key]}", "a time in ms")
+    numbers = r"(wmm_ac_|ieee80211|tx_queue_data[0-3]_(aifs|cwmin|cwmax)).*"
+    for key in [key for key in keys if key in whole or re.fullmatch(numbers, key)]:
         if not re.fullmatch(r"\d{1,9}", keys[key]) and keys[key] not in {
             "channel": ("acs_survey",),
             "rts_threshold": ("-1",),
@@ -81,13 +91,37 @@ def hostapd(file: str, text: str) -> Sequence[Radio]:
     if keys.get("hw_mode", "g") not in ("a", "b", "g", "ad", "any"):
         mistakes.add(lines["hw_mode"], f"hw_mode={keys['hw_mode']}", "one of a, b, g")
     mistakes.tell()
-    return [_radio(file, keys)]
+    told = [f"{key} {keys[key]}" for key, of in _NO_EFFECT.items() if keys.get(key, of[0]) not in of]
+    told += [rates] if (rates := _lowest(keys)[1]) else []
+    others += [Unread(f"{', '.join(told)}: not modelled", f"{file}:1")] if told else []
+    return [_radio(file, keys), *others]
+
+
+def _is_six(keys: Mapping[str, str]) -> tuple[bool, list[str]]:
+    """Reports whether hw_mode `a` is 6 GHz, and the reason if that is a guess."""
+    if keys.get("op_class", "").isdecimal():
+        return keys["op_class"] in ("131", "132", "133", "134", "135", "136", "137"), []
+    if keys.get("hw_mode") != "a":
+        return False, []
+    if any(key.startswith(("he_6ghz", "hostapd_6ghz")) for key in keys):
+        return True, []
+    channel, centre = keys.get("channel", "0"), keys.get("he_oper_centr_freq_seg0_idx", "0")
+    if not (channel.isdecimal() and centre.isdecimal()) or channel == "0":
+        return False, []
+    wide = {"1": (80,), "2": (160,)}.get(keys.get("he_oper_chwidth", "0"), (20, 40, 80, 160))
+    is_five = int(channel) in _FIVE and (centre == "0" or width_of_centre(int(channel), int(centre), 5.0) in wide)
+    why = f"guess: 6 GHz, as channel {channel} is none of 5 GHz with that centre"
+    return (False, []) if is_five else (True, [why])
+
+
+_FIVE = {*range(34, 65, 2), *range(100, 145, 2), *range(149, 178, 2)}
+"""Channels at 5 GHz."""
 
 
 def _radio(file: str, keys: Mapping[str, str]) -> Radio:
     is_on = {name: keys.get(f"ieee80211{name}") == "1" for name in ("n", "ac", "ax")}
     is_on["ax"] = is_on["ax"] or keys.get("ieee80211be") == "1"
-    six = keys.get("op_class", "") in ("131", "132", "133", "134", "135", "136", "137")
+    six, why = _is_six(keys)
     band = 6.0 if six else 5.0 if keys.get("hw_mode") == "a" else 2.4
     newest = next((name for name in ("ax", "ac", "n") if is_on[name]), None)
     standard = (
@@ -97,17 +131,17 @@ def _radio(file: str, keys: Mapping[str, str]) -> Radio:
     is_40 = "HT40" in keys.get("ht_capab", "") or "secondary_channel" in keys
     # spec: hostapd.conf - 0: 20 or 40 MHz, 1: 80, 2: 160, 3: 80+80.
     width = {"1": 80, "2": 160, "3": 160}.get(wide, 40 if is_40 else 20)
-    said = modelled_width("80+80")[1] if wide == "3" else []
+    said = [*why, *(modelled_width("80+80")[1] if wide == "3" else [])]
     if keys.get("ieee80211be") == "1":
         said.append("802.11be is not modelled: 802.11ax is used")
         if keys.get("eht_oper_chwidth") == "9":  # hostapd.conf (2.11) - 320 MHz
             width, more = modelled_width("320")
             said += more
     channel = keys.get("channel", "0")
-    taken = {key: value for key, value in keys.items() if _is_of_ap(key)}
-    # hostapd.conf - -1 and 2347, the value of its example, are never reached by an MPDU without A-MSDU.
-    if not taken.get("rts_threshold", "0").isdecimal() or int(taken.get("rts_threshold", "0")) in (0, 2347):
-        taken.pop("rts_threshold", None)
+    taken = {key: value for key, value in keys.items() if _is_of_ap(key)} | _lowest(keys)[0]
+    threshold = taken.get("rts_threshold", "")
+    if threshold and (not threshold.isdecimal() or int(threshold) in RTS_OFF):
+        taken.pop("rts_threshold")  # -1 is off too
     return Radio(
         keys.get("interface", "hostapd"),
         band,
@@ -116,6 +150,7 @@ def _radio(file: str, keys: Mapping[str, str]) -> Radio:
         standard,
         taken,
         f"{file}:1",
+        off="60 GHz is not modelled" if keys.get("hw_mode") == "ad" else "",
         interfaces=[keys["interface"]] if "interface" in keys else [],
         said=said,
     )
@@ -123,8 +158,32 @@ def _radio(file: str, keys: Mapping[str, str]) -> Radio:
 
 def _is_of_ap(key: str) -> bool:
     return bool(
-        re.fullmatch(r"dtim_period|beacon_int|rts_threshold|(tx_queue_data[0-3]|wmm_ac_(vo|vi|be|bk))_\w+", key)
+        re.fullmatch(
+            r"dtim_period|beacon_int|rts_threshold|tx_queue_data[0-3]_(aifs|cwmin|cwmax|burst)"
+            r"|wmm_ac_(vo|vi|be|bk)_(aifs|cwmin|cwmax|txop_limit)",
+            key,
+        )
     )
+
+
+_NO_EFFECT = {
+    **dict.fromkeys(("fragm_threshold",), ("-1", "2346", "2347")),
+    **dict.fromkeys(("wmm_enabled", "uapsd_advertisement_enabled"), ("1",)),
+    **dict.fromkeys(("airtime_mode", "multicast_to_unicast", "proxy_arp", "wds_sta"), ("0",)),
+    **{f"wmm_ac_{name}_acm": ("0",) for name in ("vo", "vi", "be", "bk")},
+    **dict.fromkeys(("supported_rates", "beacon_rate", "require_ht", "require_vht"), ("0", "")),
+}
+"""Settings of what happens on the air that a scenario has no key for, with the values that change nothing."""
+
+
+def _lowest(keys: Mapping[str, str]) -> tuple[dict[str, str], str]:
+    """The lowest basic rate as a key, and `basic_rates` if it has none."""
+    rates = [int(rate) for rate in keys.get("basic_rates", "").split() if re.fullmatch(r"[0-9]{1,4}", rate)]
+    if not rates:
+        return {}, ""
+    if min(rates) in (60, 120, 240):
+        return {"lowest_rate": f"ofdm-{min(rates) // 10}"}, ""
+    return {}, "" if min(rates) == 10 else f"basic_rates {keys['basic_rates']}"
 
 
 _RELEASES = (

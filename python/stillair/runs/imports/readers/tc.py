@@ -1,11 +1,12 @@
 """Text of `tc -s qdisc` and `tc -s class`, as facts with the option names of `tc -j`."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from stillair.runs.imports.facts import Class, Qdisc, Unread
 from stillair.runs.imports.lines import Mistakes
 from stillair.runs.imports.openwrt import words
+from stillair.runs.imports.qdiscs import KINDS as QDISCS
 
 # linux: iproute2 tc/q_*.c print_opt (4.x to 6.12) - words with a value behind them, by the unit of the value.
 _TIMES = (
@@ -17,8 +18,9 @@ _RATES = ("bandwidth", "rate", "ceil", "maxrate", "low_rate_threshold", "peakrat
 _COUNTS = (
     *("limit", "flows", "flow_limit", "buckets", "orphan_mask", "drop_batch", "depth", "divisor", "alpha", "beta"),
     *("overhead", "mpu", "bands", "r2q", "direct_qlen", "direct_packets_stat", "ver", "refcnt", "prio", "gap"),
+    *("total_overhead", "hard_header_len"),
 )
-_TEXTS = ("default", "fwmark", "leaf", "parent", "dev", "loss", "duplicate", "reorder", "corrupt")
+_TEXTS = ("stab", "default", "fwmark", "leaf", "parent", "dev", "loss", "duplicate", "reorder", "corrupt")
 _NUMBER = re.compile(r"[+-]?\d{1,18}(?:\.\d{1,9})?")
 _COUNTERS = re.compile(r"Sent (\d+) bytes (\d+) pkts? \(dropped (\d+), overlimits (\d+) requeues (\d+)\)")
 _BACKLOG = re.compile(r"backlog (\d+)([KMG]?)b (\d+)p requeues \d+")
@@ -42,13 +44,21 @@ _CAKE = {
     "autorate-ingress": ("autorate-ingress", True),
     "autorate_ingress": ("autorate-ingress", True),
 }
-_QUIET = ("offloaded", "[offloaded]", "via-ethernet", "no-sce", "direct_qlen", "refcnt", "ver", "priomap")
+_QUIET = (
+    *("offloaded", "[offloaded]", "via-ethernet", "no-sce", "direct_qlen", "refcnt", "ver"),
+    *("total_overhead", "hard_header_len"),
+)
+_STRICT = (*QDISCS, "cake", "cake_mq", "htb")
+"""Disciplines whose values have to be read; of others the kind is enough."""
 
 
 def qdiscs(file: str, text: str) -> Sequence[Qdisc | Unread]:
     """The disciplines of `tc qdisc show`, with or without `-s` and `dev`."""
     mistakes, found = Mistakes(file), list[Qdisc | Unread]()
     counts: dict[str, int] = {}
+    heads: list[tuple[Qdisc, int, list[str]]] = []
+    strange: list[tuple[int, str]] = []
+    is_head = False
     for number, line in enumerate(text.splitlines(), 1):
         stripped = line.strip()
         if head := re.match(r"qdisc (\S+) (\S+?)(?: dev (\S+))?(?: (root|parent) ?(\S*)(.*))?$", stripped):
@@ -56,18 +66,35 @@ def qdiscs(file: str, text: str) -> Sequence[Qdisc | Unread]:
             counts = {}
             root = place == "root"
             behind = f"{parent or ''} {rest or ''}" if root else rest or ""
-            options = _options(kind, behind.split(), number, mistakes)
             where = f"{file}:{number}"
-            found.append(Qdisc(device or "?", kind, root, options, counts, where, handle, "" if root else parent or ""))
+            own = Qdisc(device or "?", kind, root, {}, counts, where, handle, "" if root else parent or "")
+            found.append(own)
+            heads.append((own, number, behind.split()))
+            is_head = True
         elif stripped.startswith("qdisc "):
             mistakes.add(number, stripped, '"qdisc KIND HANDLE: dev DEVICE root ..."')
         elif sent := _COUNTERS.match(stripped):
             names = ("bytes", "packets", "drops", "overlimits", "requeues")
             counts |= {name: int(of) for name, of in zip(names, sent.groups(), strict=True)}
+            is_head = False
         elif held := _BACKLOG.match(stripped):
             counts["qlen"] = int(held[3])
+            is_head = False
+        elif is_head and (stab := re.match(r"linklayer \w+.*", stripped)):
+            heads[-1][2].extend(("stab", stab[0]))
+        elif is_head and stripped and _is_option(stripped.split()[0]):
+            heads[-1][2].extend(stripped.split())  # a line that the terminal wrapped
+        elif is_head and stripped:
+            strange.append((number, stripped))
+    for qdisc, number, behind_it in heads:
+        qdisc.options.update(_options(qdisc.kind, behind_it, number, mistakes))
     mistakes.tell()
-    return found
+    return [*found, *(Unread(f'not recognised: "{line[:60]}"', f"{file}:{number}") for number, line in strange)]
+
+
+def _is_option(word: str) -> bool:
+    known = (*_TIMES, *_SIZES, *_RATES, *_COUNTS, *_TEXTS, *_QUIET, "ecn", "noecn", "unlimited")
+    return word in known or _of_cake(word) is not None or bool(_NUMBER.match(word))
 
 
 def classes(file: str, text: str) -> Sequence[Class | Unread]:
@@ -91,12 +118,16 @@ def classes(file: str, text: str) -> Sequence[Class | Unread]:
         device = given.get("dev") or "?"
         found.append(Class(device, handle, top, given.get("leaf") or "", rate, burst, f"{file}:{number}"))
     mistakes.tell()
-    found += [Unread(f"{count} classes of {kind}: its flow queues", file) for kind, count in others.items()]
+    for kind, count in others.items():
+        what = "its flow queues" if kind in ("fq_codel", "cake", "sfq", "fq_pie") else "not read"
+        found.append(Unread(f"{count} classes of {kind}: {what}", file))
     return found
 
 
-def _pairs(words_: Sequence[str]) -> Iterator[tuple[str, str | None]]:
-    take = (*_TIMES, *_SIZES, *_RATES, *_COUNTS, *_TEXTS)
+def _pairs(words_: Sequence[str], kind: str = "") -> Iterator[tuple[str, str | None]]:
+    # The `flows` of cake is an isolation, that of fq_codel has a number.
+    own = _COUNTS if kind not in ("cake", "cake_mq") else [word for word in _COUNTS if word != "flows"]
+    take = (*_TIMES, *_SIZES, *_RATES, *own, *_TEXTS)
     at = 0
     while at < len(words_):
         has = words_[at] in take and at + 1 < len(words_)
@@ -111,24 +142,35 @@ def _options(kind: str, behind: list[str], number: int, mistakes: Mistakes) -> d
     if kind == "netem":
         return _netem(behind)
     made: dict[str, object] = {}
-    for word, value in _pairs(behind):
-        if word in _QUIET or re.fullmatch(r"-+", word):
+    last = ""
+    for word, value in _pairs(behind, kind):
+        if value is None and re.fullmatch(r"\d+", word) and last in made:
+            # Several numbers behind a word, as of `priomap` and `weights`.
+            made[last] = word if made[last] is True else f"{made[last]} {word}"
             continue
-        if kind in ("cake", "cake_mq") and (found := _of_cake(word)):
-            made[found[0]] = found[1]
-        elif word in ("ecn", "noecn"):
-            made["ecn"] = word == "ecn"
-        elif word == "bandwidth" and value == "unlimited":
-            made[word] = value
-        elif value is not None:
-            of_value = _value(word, value)
-            if of_value is None:
-                mistakes.add(number, f"{word} {value}", f"a value of {word} as tc prints it")
-            elif word != "direct_packets_stat":
-                made[word] = of_value
-        else:
-            made[word] = True
+        last = word if value is None else ""
+        if word not in _QUIET and not re.fullmatch(r"-+", word):
+            _option(made, kind, word, value, lambda found, right: mistakes.add(number, found, right))
     return made
+
+
+def _option(
+    made: dict[str, object], kind: str, word: str, value: str | None, wrong: Callable[[str, str], None]
+) -> None:
+    """A word of a discipline's options, and the value behind it."""
+    if kind in ("cake", "cake_mq") and (found := _of_cake(word)):
+        made[found[0]] = found[1]
+    elif word in ("ecn", "noecn"):
+        made["ecn"] = word == "ecn"
+    elif value is None or (word == "bandwidth" and value == "unlimited"):
+        made[word] = True if value is None else value
+    elif (read := _value(word, value)) is not None:
+        if word != "direct_packets_stat":
+            made[word] = read
+    elif kind in _STRICT:
+        wrong(f"{word} {value}", f"a value of {word} as tc prints it")
+    else:
+        made[word] = value
 
 
 def _of_cake(word: str) -> tuple[str, object] | None:

@@ -29,6 +29,8 @@ def _clients(_file: str, where: str, value: Mapping[str, Any]) -> Iterator[Fact]
     """`ubus call hostapd.INTERFACE get_clients`."""
     freq = _whole(value.get("freq"))
     yield Interface("", "AP", freq, None, None, where)
+    if not value["clients"]:
+        yield Unread("hostapd get_clients: no station is connected", where)
     for mac, one in value["clients"].items():
         if not isinstance(one, Mapping):
             continue
@@ -75,6 +77,7 @@ def _associated(_file: str, where: str, value: Mapping[str, Any]) -> Iterator[Fa
         level, noise = _whole(one.get("signal")), _whole(one.get("noise"))
         peer.signal_dbm = level if level is not None and -128 < level < 0 else None
         peer.noise_dbm = noise if noise is not None and -128 < noise < 0 else None
+        peer.mesh = bool(one.get("mesh llid") or one.get("mesh plid"))
         for key, name in (("inactive", "inactive time"), ("connected_time", "connected time")):
             if (count := _whole(one.get(key))) is not None:
                 peer.counts[name] = count
@@ -159,6 +162,26 @@ def _wireless(file: str, where: str, value: Mapping[str, Any]) -> Iterator[Fact]
     mistakes.tell()
 
 
+def _config(file: str, where: str, value: Mapping[str, Any]) -> Iterator[Fact]:
+    """`ubus call uci get`: the sections of a configuration."""
+    at, others = int(where.rpartition(":")[2]), dict[str, int]()
+    sections = []
+    for name, one in value["values"].items():
+        options = {key: text for key, text in _texts(one).items() if not key.startswith(".")}
+        sections.append(uci.Section(str(one[".type"]), str(name), options, dict.fromkeys(options, at), at))
+    mistakes = Mistakes(file)
+    yield from uci.of(file, sections, mistakes, others)
+    if others:
+        told = ", ".join(f"{count} of {kind}" for kind, count in others.items())
+        yield Unread(f"sections that nothing is taken of: {told}", where)
+    mistakes.tell()
+
+
+def _is_config(value: Mapping[str, Any]) -> bool:
+    rows = value.get("values")
+    return isinstance(rows, Mapping) and all(isinstance(one, Mapping) and ".type" in one for one in rows.values())
+
+
 def _texts(config: Any) -> dict[str, str]:  # noqa: ANN401 - whatever JSON holds
     if not isinstance(config, Mapping):
         return {}
@@ -239,5 +262,6 @@ _READERS = (
     (lambda of: isinstance(of.get("interface"), list) or ("l3_device" in of and "proto" in of), _zones),
     (lambda of: "freq" in of and "channel" in of and "airtime" in of, _channel),
     (_is_wireless, _wireless),
+    (_is_config, _config),
     (_is_device_status, _devices),
 )

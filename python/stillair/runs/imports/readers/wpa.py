@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from stillair.runs.imports.facts import Interface, Peer, Unread
-from stillair.runs.imports.rates import modelled_width, told
+from stillair.runs.imports.rates import modelled_width, rounded, told
 
 _GENERATIONS = {"4": "802.11n", "5": "802.11ac", "6": "802.11ax", "7": "802.11ax"}
 _MODES = {"station": "managed", "AP": "AP", "IBSS": "IBSS", "mesh": "mesh point", "P2P GO": "P2P-GO"}
@@ -29,6 +29,8 @@ def status(file: str, text: str) -> Sequence[Interface | Unread]:
     state = keys.get("wpa_state", "")
     if state and state != "COMPLETED":
         return [Unread(f"wpa_cli status: not connected (wpa_state={state})", where)]
+    if _mhz(keys, "freq") is None:
+        return [Unread("wpa_cli status: it names no frequency", where)]
     kind = _MODES.get(keys.get("mode", "station"), keys.get("mode", "managed"))
     standard = _GENERATIONS.get(keys.get("wifi_generation", ""))
     return [Interface(name, kind, _mhz(keys, "freq"), None, None, where, (), standard)]
@@ -42,14 +44,14 @@ def signal(file: str, text: str) -> Sequence[Interface | Peer]:
     peer = Peer("the access point", name, where, counts={"beacon loss": 0})
     level = keys.get("AVG_RSSI") or keys.get("RSSI", "")
     peer.signal_dbm = int(level) if re.fullmatch(r"-\d{1,3}", level) else None
-    if re.fullmatch(r"\d{1,5}", keys.get("LINKSPEED", "")):
-        peer.said.append(f"LINKSPEED {keys['LINKSPEED']} Mbit/s, rounded: names no rate")
     text_width = re.match(r"(80\+80|\d+) MHz", keys.get("WIDTH", ""))
     width, said = modelled_width(text_width[1]) if text_width else (None, [])
+    if re.fullmatch(r"[1-9]\d{0,4}", keys.get("LINKSPEED", "")):
+        peer.tx = rounded(int(keys["LINKSPEED"]), width)
     return [peer, Interface(name, "managed", _mhz(keys, "FREQUENCY"), width, None, where, said)]
 
 
-def hostapd_status(file: str, text: str) -> Sequence[Interface]:
+def hostapd_status(file: str, text: str) -> Sequence[Interface | Unread]:
     """`hostapd_cli status`: the channel that an access point is on."""
     keys = _keys(text)
     selected = re.search(r"Selected interface '(\S+)'", text)
@@ -60,7 +62,13 @@ def hostapd_status(file: str, text: str) -> Sequence[Interface]:
     second = keys.get("secondary_channel", "0") not in ("0", "")
     width = {"1": 80, "2": 160, "3": 160}.get(wide, 40 if second else 20)
     said = modelled_width("80+80")[1] if wide == "3" else []
-    return [Interface(name, "AP", _mhz(keys, "freq"), width, None, f"{file}:1", said, standard)]
+    where = f"{file}:1"
+    state = keys.get("state", "")
+    if state in ("DISABLED", "UNINITIALIZED"):
+        return [Unread(f"hostapd_cli status: the access point is not running (state={state})", where)]
+    made = Interface(name, "AP", _mhz(keys, "freq"), width, None, where, said, standard)
+    usual = (("beacon_int", "100"), ("dtim_period", "2"), ("dtim_period[0]", "2"))
+    return [made, *(Unread(f"{key} {keys[key]}", where) for key, of in usual if keys.get(key, of) != of)]
 
 
 def all_stations(file: str, text: str) -> Sequence[Peer]:

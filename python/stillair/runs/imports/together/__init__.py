@@ -1,5 +1,6 @@
 """Parts of a network, each from the facts of all files.
 
+peers     interfaces and their stations: names, repeated outputs, types that are not modelled
 stations  keys of stations, from dumps and captures
 radios    the configured radio that an interface belongs to
 shaping   the router's shaper and its wired qdisc, from `tc` and sqm

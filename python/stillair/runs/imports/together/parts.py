@@ -62,6 +62,8 @@ class Network:
     profile: Told
     scheme: Told | None = None
     ap_keys: dict[str, str] = field(default_factory=dict)
+    tx_power: Told | None = None
+    """Transmit power, where stations have a distance and no measured signal."""
     lowest_rate: Told | None = None
     """Lowest basic rate, if a file has one."""
     beacon_tu: Told | None = None

@@ -29,6 +29,46 @@ def takes(line: str) -> bool:
     return True
 
 
+_WIFI = """
+name = "probe"
+channel.c = {{ band = "5 GHz", width = "20 MHz" }}
+[node.b]
+profile = "linux-6.6"
+interface.w = {{ channel = "c", role = "station", ap = "a.w", rate = "ht20-mcs0-lgi" }}
+[node.a]
+profile = "linux-6.6"
+[node.a.interface.w]
+channel = "c"
+role = "ap"
+{lines}
+"""
+
+
+@cache
+def _is_access_point(lines: str) -> bool:
+    try:
+        _native.survey(_WIFI.format(lines=lines), "probe", [])
+    except InputError:
+        return False
+    return True
+
+
+def access_point(keys: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
+    """The keys of an access point that a scenario accepts, with values as TOML, and the others."""
+
+    def accepted(of: Mapping[str, str]) -> bool:
+        return _is_access_point("\n".join(f"{key} = {value}" for key, value in of.items()))
+
+    if accepted(keys):
+        return dict(keys), {}
+    taken: dict[str, str] = {}
+    # The greatest contention window first: the least depends on it.
+    for key in sorted(keys, key=lambda key: "cwmax" not in key):
+        if accepted(taken | {key: keys[key]}):
+            taken[key] = keys[key]
+    return {key: of for key, of in keys.items() if key in taken}, {k: of for k, of in keys.items() if k not in taken}
+
+
 def inline(options: Mapping[str, object]) -> str:
     """A table as TOML in a line."""
     return f"{{ {', '.join(f'{key} = {value(of)}' for key, of in options.items())} }}"

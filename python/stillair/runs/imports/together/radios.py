@@ -16,7 +16,7 @@ def of(
     found: Sequence[facts.Fact], name: str, own: facts.Interface | None, here: Sequence[facts.Peer]
 ) -> tuple[facts.Radio | None, str]:
     """The radio of interface `name`, and the reason if it is a guess; `own` and `here` are its channel and stations."""
-    radios = [one for one in every(found, facts.Radio) if not one.disabled]
+    radios = [one for one in every(found, facts.Radio) if not one.off]
     named = [one for one in radios if name in one.interfaces]
     if named and (own is None or own.mhz is None or _is_on(named[0], own.mhz)):
         return named[0], ""
@@ -40,13 +40,15 @@ def _widest(radios: Sequence[facts.Radio]) -> facts.Radio:
 
 def _of_rates(
     name: str, here: Sequence[facts.Peer], radios: Sequence[facts.Radio], fits: Sequence[facts.Radio]
-) -> tuple[facts.Radio, str]:
+) -> tuple[facts.Radio | None, str]:
     """The radio whose settings allow the rates of the stations, then by name and DTIM period."""
-    able = [one for one in fits if not _against(one, here)]
-    if not able and len(radios) > 1:
-        why = f"guess: the rates of the stations of {name} fit no radio of the settings"
-        return _by_name(name, fits) or fits[0], why
-    rest = able or fits
+    rest = [one for one in fits if not _against(one, here)]
+    if not rest:
+        # Settings that changed since: the band stays, and a radio without it is another one.
+        own = _by_name(name, fits)
+        if own is None or _is_of_other_band(own, here):
+            return None, f"guess: the rates of the stations of {name} fit no radio of the settings, which are left out"
+        return own, f"guess: {name} is taken for {own.name} by its number, though its stations' rates do not fit it"
     if len(rest) == 1:
         only = len(radios) == 1 or len(fits) == 1
         return rest[0], "" if only else f"guess: the stations' rates on {name} fit {rest[0].name} only"
@@ -75,20 +77,32 @@ def _mhz_of(radio: facts.Radio) -> int | None:
 def _by_name(name: str, radios: Sequence[facts.Radio]) -> facts.Radio | None:
     """The radio with the number of the interface: `phy0-ap0` and `wlan0` are radio0."""
     # openwrt: package/network/config/wifi-scripts (23.05) - phyN-apM since 22.03, wlanN and wlanN-M before.
-    at = re.match(r"(?:phy|wlan|ath|radio)(\d{1,2})", name)
-    return next((one for one in radios if at and re.fullmatch(rf"(?:radio|wifi){at[1]}", one.name)), None)
+    # A device of several radios has phyN.M-apX of radio M (24.10).
+    at = re.match(r"phy\d{1,2}\.(\d{1,2})-|(?:phy|wlan|ath|radio)(\d{1,2})", name)
+    number = (at[1] or at[2]) if at else None
+    return next((one for one in radios if number and re.fullmatch(rf"(?:radio|wifi){number}", one.name)), None)
+
+
+def _rates(here: Sequence[facts.Peer]) -> list[str]:
+    return [rate.name for peer in here for rate in (peer.tx, peer.rx) if rate and rate.name and not rate.guessed]
+
+
+def _is_of_other_band(radio: facts.Radio, here: Sequence[facts.Peer]) -> bool:
+    """Reports whether a rate of a station is of another band than the radio's."""
+    five = any(parts(name)[1] > 40 for name in _rates(here))
+    two = any(name.startswith(("dsss", "cck")) for name in _rates(here))
+    return (five and radio.band_ghz == 2.4) or (two and radio.band_ghz not in (None, 2.4))
 
 
 def _against(radio: facts.Radio, here: Sequence[facts.Peer]) -> bool:
     """Reports whether a rate of a station is none of that radio's."""
-    rates = [rate.name for peer in here for rate in (peer.tx, peer.rx) if rate and rate.name and not rate.guessed]
-    for name in rates:
+    if _is_of_other_band(radio, here):
+        return True
+    for name in _rates(here):
         standard, width, _ = parts(name)
         if radio.width_mhz is not None and width > radio.width_mhz:
             return True
-        if radio.band_ghz == 2.4 and (name.startswith("vht") or width > 40):
-            return True
-        if radio.band_ghz not in (None, 2.4) and name.startswith(("dsss", "cck")):
+        if radio.band_ghz == 2.4 and name.startswith("vht"):
             return True
         if radio.standard in _ORDER and not is_legacy(name) and _ORDER.index(standard) > _ORDER.index(radio.standard):
             return True

@@ -1,5 +1,6 @@
 """The shaper at the line and the qdisc of the wired interface: running state of `tc` first, then sqm's settings."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -27,8 +28,39 @@ class _Found:
     burst: int | None = None
     left: list[str] = field(default_factory=list)
     about: str = ""
+    named_by_file: bool = False
+    """True if the device is that of the file's name."""
     on_lan: bool = False
     """True on the hosts' side, where cake sees their addresses."""
+
+
+def latest(found: Sequence[facts.Fact], left: list[str]) -> list[facts.Fact]:
+    """The facts with each discipline of a device once: of several outputs the last."""
+    outputs: dict[tuple[str, str], list[tuple[str, list[facts.Fact]]]] = {}
+    roots: set[tuple[str, str, str]] = set()
+    for one in found:
+        if not isinstance(one, (facts.Qdisc, facts.Class)) or one.device == qdiscs.NAMELESS:
+            continue
+        key, output = (type(one).__name__, one.device), _output(one.where)
+        is_root = one.root if isinstance(one, facts.Qdisc) else not one.parent
+        runs = outputs.setdefault(key, [])
+        again = is_root and (*key, output) in roots
+        if not runs or runs[-1][0] != output or again:
+            runs.append((output, []))
+        roots |= {(*key, output)} if is_root else set()
+        runs[-1][1].append(one)
+    old: list[facts.Fact] = []
+    for (_, device), runs in outputs.items():
+        for _, facts_of in runs[:-1]:
+            old += facts_of
+            left.append(f"{facts_of[0].where}: an earlier output of {device}")
+    gone = set(map(id, old))
+    return [one for one in found if id(one) not in gone]
+
+
+def _output(where: str) -> str:
+    """The output of a place: a file, or an array of JSON in it."""
+    return where.partition(": entry ")[0] if ": entry " in where else re.sub(r":\d+$", "", where)
 
 
 def fill(made: Network, found: Sequence[facts.Fact]) -> set[str]:
@@ -37,7 +69,9 @@ def fill(made: Network, found: Sequence[facts.Fact]) -> set[str]:
     running = _running(made, found, used)
     settings = _settings(made, found)
     ways: dict[str, _Found] = {}
-    for one in running:
+    ups = [one.device for one in running if one.way == "up"]
+    # Of several lines the first: its ifb has what comes in.
+    for one in sorted(running, key=lambda one: one.way == "down" and one.device != f"ifb4{ups[0] if ups else ''}"):
         if one.way in ways:
             what = one.about.partition(":")[0]
             made.left.append(f"{one.where}: a second {what} that shapes what goes {one.way}, at {one.device}")
@@ -113,6 +147,9 @@ def _of_sqm(shaper: facts.Shaper | None, found: Sequence[facts.Fact]) -> dict[st
 def _differences(running: _Found, configured: _Found, way: str) -> list[str]:
     """Running state and settings of one direction."""
     told = []
+    at = running.device.removeprefix("ifb4").removeprefix("ifb-")
+    if at != configured.device and not running.named_by_file and not at.startswith(("ifb", "a device")):
+        told.append(f"{configured.device} instead of {at}")
     if running.kbit != configured.kbit:
         told.append(f"{configured.kbit} kbit/s")
     if running.options.get("kind") == configured.options.get("kind"):
@@ -143,10 +180,14 @@ def _running(made: Network, found: Sequence[facts.Fact], used: set[str]) -> list
         one.left += left
         one.way, one.guess = sides.direction(source, found)
         shaped.append(one)
-    _rest_by_rate(shaped)
+    for one in shaped:
+        if one.device == qdiscs.NAMELESS and (device := sides.named_by_file(one.where)[0]):
+            one.device, one.named_by_file = device, True
+    _rest_by_rate(made, shaped)
     for one in shaped:
         if one.device == qdiscs.NAMELESS:
-            one.device = sides.named_by_file(one.where)[0] or "a device without a name"
+            one.device = "a device without a name"
+        elif one.named_by_file:
             one.on_lan = sides.of_device(one.device, found)[0] == "lan"
         elif sides.of_device(one.device, found)[0] == "lan" or (one.way == "down" and not one.device.startswith("ifb")):
             one.on_lan = True
@@ -204,6 +245,8 @@ def _of_htb(found: Sequence[facts.Fact]) -> list[tuple[_Found, facts.Class]]:
         elif own.leaf or any(one.leaf for one in leaves):
             options = {"kind": "fq_codel"}
             left = [f"the qdisc {own.leaf or top.leaf} below htb is in no file: fq_codel stands for it"]
+        if root is not None and isinstance(root.options.get("stab"), str):
+            left.append(f"stab {root.options['stab']}: an htb of a scenario has no framing")
         if len(leaves) > 1:
             rates = ", ".join(f"{one.handle} {one.rate_bps // 1000} kbit/s" for one in leaves)
             left.append(f"htb's {len(leaves)} classes ({rates}): all packets go into one here")
@@ -213,21 +256,27 @@ def _of_htb(found: Sequence[facts.Fact]) -> list[tuple[_Found, facts.Class]]:
     return shaped
 
 
-def _rest_by_rate(shaped: list[_Found]) -> None:
-    """Directions of those that say nothing: the other one's opposite, else the faster is `down`."""
+def _rest_by_rate(made: Network, shaped: list[_Found]) -> None:
+    """Directions of those that say nothing: the direction that is free, else the faster is `down`.
+
+    A single device with a name leads to the line, as shapers at devices of hosts are rare.
+    """
     open_ones = [one for one in shaped if not one.way]
-    if not open_ones:
-        return
-    known = {one.way for one in shaped if one.way}
-    rates = [one.kbit for one in open_ones]
-    if len(open_ones) == 1 and len(known) == 1:
-        open_ones[0].way = "up" if "down" in known else "down"
-        open_ones[0].guess = f"guess: {open_ones[0].where} is the other direction"
-    elif len(open_ones) == 2 and not known and rates[0] != rates[1]:
+    free = [way for way in _WAYS if all(one.way != way for one in shaped)]
+    named = all(one.device != qdiscs.NAMELESS for one in open_ones)
+    if len(open_ones) == 1 and len(free) == 1:
+        _take(open_ones[0], free[0], "the other direction")
+    elif len(open_ones) == 1 and len(free) == len(_WAYS) and named:
+        _take(open_ones[0], "up", "as its device is taken to lead to the line")
+    elif len(open_ones) == len(_WAYS) == len(free) and (named or open_ones[0].kbit != open_ones[1].kbit):
+        slow, fast = sorted(open_ones, key=lambda one: one.kbit)
+        _take(slow, "up", "as the faster is down")
+        _take(fast, "down", "as the faster is down")
+    elif open_ones and (named or not free):
         for one in open_ones:
-            one.way = "down" if one.kbit == max(rates) else "up"
-            one.guess = f"guess: {one.where} shapes what goes {one.way}, as the faster is down"
-    else:
+            shaped.remove(one)
+            made.left.append(f"{one.where}: the shaper of {one.device}: no file tells its direction")
+    elif open_ones:
         raise InputError(
             "\n".join(
                 f"{one.where}: found a shaper of {one.kbit} kbit/s without its device, expected its direction:"
@@ -235,6 +284,14 @@ def _rest_by_rate(shaped: list[_Found]) -> None:
                 for one in open_ones
             )
         )
+
+
+def _take(one: _Found, way: str, why: str) -> None:
+    file = f"; {sides.named_by_file(one.where)[1]} is its output by its name" if one.named_by_file else ""
+    one.way = way
+    one.guess = (
+        f"guess: {one.where if one.device == qdiscs.NAMELESS else one.device} shapes what goes {way}, {why}{file}"
+    )
 
 
 def _put(made: Network, ways: Mapping[str, _Found], settings: facts.Shaper | None) -> None:

@@ -8,7 +8,7 @@ from stillair.runs.imports import facts, qdiscs
 from stillair.runs.imports.together.parts import every
 
 _LAN = re.compile(r"(br-?[\w.-]*|lan\d?|lan[-_.]\w+|veth-lan|bridge\d*|vlan-lan|wlan\d.*|phy\d+-ap\d+|eth-lan)")
-_WAN = re.compile(r"(wan\d?|wan[-_.]\w+|wwan\d?|pppo[ea]-\S+|ppp\d+|dsl\d?|modem\d?|lte\d?|internet)")
+_WAN = re.compile(r"(wan[-_.\w]*|wwan\d?|pppo[ea]-\S+|ppp\d+|dsl\d?|modem\d?|lte\d?|internet)")
 
 
 def of_device(device: str, found: Sequence[facts.Fact]) -> tuple[str, str]:
@@ -104,8 +104,6 @@ def _of_options(
         return "up", f"guess: {shown} has an ingress qdisc, and so leads to the line"
     if own.get("wash") is True:
         return "down", f"guess: {shown} shapes what comes in, as it washes DSCPs"
-    if device:
-        return "up", f"guess: {device} is taken to lead to the line{by_name}"
     return "", ""
 
 
@@ -115,4 +113,4 @@ def _guessed_file(one: facts.Qdisc | facts.Class, device: str) -> str:
 
 def _file(where: str) -> str:
     """The file of a place."""
-    return re.sub(r":(\d+| entry \d+)$", "", where)
+    return re.sub(r"(:\d+)?(:\d+|: entry \d+)$", "", where)

@@ -76,22 +76,24 @@ def of_dump(peer: facts.Peer, number: int, standard: str | None, width: Told, ba
         elif rate and rate.guessed:
             made.about.append(f"guess: {word} bitrate {rate.told} is taken for {rate.name}.")
     snr = _signal(made, peer)
-    tx, rx = (_in_band(made, name, band) for name in _both(made, peer))
+    tx, rx = (_in_band(made, name, band) for name in _both(made, peer, snr, width))
     names = [name for name in (tx, rx) if name]
     legacy_only = bool(names) and all(is_legacy(name) for name in names)
-    if legacy_only and _is_control(peer) and (snr is not None or peer.standard or standard):
-        _by_signal(made, peer.standard or standard or "802.11n", snr, width, band)
+    if legacy_only and _is_control(peer):
+        _by_signal(made, peer.standard or standard, snr, width, band)
     elif not names:
         _no_rate(made, peer.standard or standard, width, band, snr)
     else:
         own = max((parts(name)[0] for name in names), key=NEWER.index)
         streams = max(parts(name)[2] for name in names)
         used = max(parts(name)[1] for name in names)
-        if own in _MINSTREL_MHZ and snr is not None and used <= _MINSTREL_MHZ[own]:
+        if band.value.startswith("6") and own != "802.11ax":
+            _by_signal(made, "802.11ax", snr, width, band, streams)
+        elif own in _MINSTREL_MHZ and snr is not None and used <= _MINSTREL_MHZ[own]:
             made.keys["rate"] = _minstrel(own, min(streams, 4), width, used)
             told = " and ".join(f"{w} {r.told}" for r, w in ((peer.tx, "tx"), (peer.rx, "rx")) if r)
             made.about.append(f"guess: Minstrel-HT chooses the rates; iw saw {told}.")
-        elif own == "802.11ax" and snr is not None and _is_too_low(peer, tx or rx or "", snr, width):
+        elif own in ("802.11ac", "802.11ax") and snr is not None and _is_too_low(peer, tx or rx or "", snr, width):
             _by_signal(made, own, snr, width, band, streams)
         else:
             _fixed(made, tx, rx)
@@ -111,7 +113,7 @@ def _signal(made: Station, peer: facts.Peer) -> int | None:
     return snr
 
 
-def _both(made: Station, peer: facts.Peer) -> tuple[str | None, str | None]:
+def _both(made: Station, peer: facts.Peer, snr: int | None, width: Told) -> tuple[str | None, str | None]:
     """The rates of both directions as data has them: iw prints that of the last frame, whatever it was."""
     tx, rx = (rate if rate and rate.name else None for rate in (peer.tx, peer.rx))
     if tx is None or rx is None or tx.name is None or rx.name is None:
@@ -126,6 +128,8 @@ def _both(made: Station, peer: facts.Peer) -> tuple[str | None, str | None]:
             why = "is that of a single management, control or null-data frame"
         elif low.mbps * _LOW < high.mbps and _is_idle(peer, word):
             why = "is that of a single frame of a station that was idle or sent little"
+        elif snr is not None and low.mbps * _LOW < min(high.mbps, _fastest(snr, int(width.value), 1)[1]):
+            why = f"is that of a single frame, far below what {snr} dB allow"
         else:
             continue
         made.about.append(f"guess: {word} bitrate {low.told} {why}; the rate of {other} stands for both directions.")
@@ -151,7 +155,7 @@ def _is_control(peer: facts.Peer) -> bool:
     return all(rate.mbps in _CONTROL_MBPS for rate in (peer.tx, peer.rx) if rate)
 
 
-def _by_signal(made: Station, standard: str, snr: int | None, width: Told, band: Told, streams: int = 2) -> None:
+def _by_signal(made: Station, standard: str | None, snr: int | None, width: Told, band: Told, streams: int = 2) -> None:
     """A rate control, or for 802.11ax the fastest rate, at a signal-to-noise ratio."""
     if band.value.startswith("2.4") and standard == "802.11ac":
         standard = "802.11n"
@@ -161,17 +165,22 @@ def _by_signal(made: Station, standard: str, snr: int | None, width: Told, band:
         if made.keys.pop("snr", None):
             made.about.pop(next(at for at, line in enumerate(made.about) if " dB above " in line))
         at = f"the fastest of 802.11ax at {snr} dB" if snr is not None else "a guess, as no signal is known"
-        made.about.append(
-            f"guess: iw saw only rates of management and control frames, or of an idle station; {rate} is {at}."
-        )
+        made.about.append(f"guess: iw shows no rate of its data: {rate} is {at}.")
         return
-    own = standard if standard in _MINSTREL_MHZ else "802.11n"
+    own = _usual(standard, width)
     made.keys.setdefault("snr", f'"{_USUAL_DB} dB"')
     made.keys["rate"] = _minstrel(own, 2, width)
     made.about.append(
         f"guess: iw saw only rates of management and control frames of it: {own} with two streams, at rates that"
         " Minstrel-HT chooses."
     )
+
+
+def _usual(standard: str | None, width: Told) -> str:
+    """A standard with rate control, of those that have such a width if none is known."""
+    if standard is None and int(width.value) > _MINSTREL_MHZ["802.11n"]:
+        return "802.11ac"
+    return standard if standard in _MINSTREL_MHZ else "802.11n"
 
 
 @cache
@@ -227,7 +236,7 @@ def _counted(made: Station, peer: facts.Peer) -> None:
         made.about.append(
             f"Its mean load over {seconds} s: {down:.3g} Mbit/s from this machine, {up:.3g} Mbit/s to it."
         )
-    made.about += [f"not modelled: {one}." for one in peer.said]
+    made.about += [f"{one}." if one.startswith("guess:") else f"not modelled: {one}." for one in peer.said]
 
 
 def _in_band(made: Station, name: str | None, band: Told) -> str | None:
@@ -261,10 +270,10 @@ def _fixed(made: Station, tx: str | None, rx: str | None) -> None:
 
 
 def _no_rate(made: Station, standard: str | None, width: Told, band: Told, snr: int | None) -> None:
-    if standard == "802.11ax" and snr is not None:
+    if (standard == "802.11ax" and snr is not None) or band.value.startswith("6"):
         _by_signal(made, standard, snr, width, band)
         return
-    own = standard if standard in _MINSTREL_MHZ else "802.11n"
+    own = _usual(standard, width)
     if band.value.startswith("2.4") and own == "802.11ac":
         own = "802.11n"
     made.keys.setdefault("snr", f'"{_USUAL_DB} dB"')

@@ -11,7 +11,7 @@ def of(found: Sequence[facts.Fact], radio: facts.Radio | None, used: set[str]) -
     devices = {one.device for one in found if isinstance(one, facts.Qdisc) and one.where in used}
     for one in found:
         if isinstance(one, facts.Radio) and one is not radio:
-            yield _radio(one)
+            yield radio_of(one)
         elif isinstance(one, facts.Unread) and one.radio not in others:
             yield f"{one.where}: {one.what}"
         elif isinstance(one, facts.Device) and "driver" not in one.keys:
@@ -42,12 +42,15 @@ def _qdisc(one: facts.Qdisc, found: Sequence[facts.Fact], devices: set[str]) -> 
         if not any(isinstance(row, facts.Class) and row.device in (one.device, qdiscs.NAMELESS) for row in found):
             dev = one.device if one.device != qdiscs.NAMELESS else "DEVICE"
             yield f"{one.where}: {one.kind} at {one.device}: its rates are in 'tc -s class show dev {dev}'"
+            if isinstance(stab := one.options.get("stab"), str):
+                yield f"{one.where}: stab {stab}"
     elif one.kind not in qdiscs.HOLDLESS:
-        yield f"{one.where}: {one.kind} at {one.device}"
+        why = "" if qdiscs.is_cake(one) or one.kind in qdiscs.KINDS else ", which is not imported"
+        yield f"{one.where}: {one.kind} at {one.device}{why}"
 
 
-def _radio(one: facts.Radio) -> str:
+def radio_of(one: facts.Radio) -> str:
+    """A radio that is not in the scenario, and the reason."""
     told = [f"{one.band_ghz:g} GHz"] if one.band_ghz else []
     told += [f"{one.width_mhz} MHz"] if one.width_mhz else []
-    why = "is disabled" if one.disabled else "a scenario has one channel"
-    return f"{one.where}: radio {', '.join([one.name, *told])}: {why}"
+    return f"{one.where}: radio {', '.join([one.name, *told])}: {one.off or 'a scenario has one channel'}"
