@@ -71,4 +71,15 @@ tx_rate_info=7800 vhtmcs 8 vhtnss 2 shortGI
 """,
     "cake-autorate's config": "dl_if=ifb-wan\nul_if=wan\nadjust_dl_shaper_rate=1\nmin_dl_shaper_rate_kbps=5000\n",
     "nvram": "wl0_channel=36\nwl0_nmode=-1\nath0_hwaddr=02:00:00:00:00:01\n",
+    "error messages": "command failed: No such device (-19)\n",
+    "commands of tc": "tc qdisc replace dev eth0 root cake bandwidth 19mbit\n",
+    "tc monitor": "deleted qdisc cake 8001: dev eth0 root refcnt 2 bandwidth 19Mbit\n",
+    "LuCI's status page": "Mode: Master | SSID: home\nChannel: 36 (5.180 GHz)\n",
+    "iw dev INTERFACE survey dump": """Survey data from wlan0
+	frequency:			5180 MHz [in use]
+	noise:				-95 dBm
+	channel active time:		12345 ms
+	channel busy time:		678 ms
+""",
+    "iw reg get": "global\ncountry DE: DFS-ETSI\n\t(2400 - 2483 @ 40), (N/A, 20), (N/A)\n",
 }

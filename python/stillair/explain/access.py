@@ -26,11 +26,25 @@ _INTERFACE = shape.record(
     {"ingress": shape.maybe(_QDISC)},
 )
 _NODE = shape.record({"name": shape.text, "forward": shape.truth, "interfaces": shape.each(_INTERFACE)})
-_LINK = shape.record(
-    {"name": shape.text, "ends": shape.row(shape.text, shape.text), "medium": _MEDIUM},
-    {"medium_back": shape.maybe(_MEDIUM)},
+
+
+def _both_ways(link: Mapping[str, Any]) -> None:
+    """An access line is one in both directions."""
+    if "line" in link["medium"] and link.get("medium_back"):
+        back = shape.record({"line": shape.unread}, rest=shape.unread)
+        shape.record({"medium_back": back}, rest=shape.unread)(link)
+
+
+_ENDS = {"name": shape.text, "ends": shape.row(shape.text, shape.text), "medium": _MEDIUM}
+_LINK = shape.both(shape.record(_ENDS, {"medium_back": shape.maybe(_MEDIUM)}), _both_ways)
+_FLOW = shape.record(
+    {
+        "name": shape.text,
+        "to": shape.each(shape.text),
+        "traffic": shape.record({"kind": shape.text}),
+        "stop_ns": shape.maybe(shape.whole()),
+    }
 )
-_FLOW = shape.record({"name": shape.text, "to": shape.each(shape.text), "traffic": shape.record({"kind": shape.text})})
 RESOLVED = shape.record(
     {
         "nodes": shape.each(_NODE),
@@ -41,6 +55,12 @@ RESOLVED = shape.record(
     }
 )
 """What causes and losses are found by. The engine always writes it; a folder of another version may lack some."""
+
+_COUNTED = shape.record({"protocol": shape.text, "goodput_mbps": shape.number}, rest=shape.unread)
+RUN = shape.record(
+    {}, {"flows": shape.table(_COUNTED), "air": shape.table(shape.table(shape.number))}, rest=shape.unread
+)
+"""The same of a run's summary, beyond what every reader of one needs."""
 
 SHARE = 0.95
 """Of a line's rates, at which a router shapes so that packets wait in its own queues and not in the modem.

@@ -29,8 +29,8 @@ def slow_station(run: Run) -> str:
         share = sum(other["airtime_share"] for other in others)
         if of["airtime_share"] < _MOST_OF_THE_AIR or not share:
             continue
-        usual = sum(other["goodput_mbps"] for other in others) / share
-        if of["goodput_mbps"] / of["airtime_share"] < _LITTLE * usual:
+        usual = sum(other["goodput_mbps"] or 0.0 for other in others) / share
+        if (of["goodput_mbps"] or 0.0) / of["airtime_share"] < _LITTLE * usual:
             return name
     return ""
 

@@ -90,7 +90,7 @@ def part(name: str, run: Run) -> float | None:
     """Share of a flow's packets that the application misses. `None` for streams and flows without packets."""
     ping = run.get("pings", {}).get(name)
     if ping is not None:
-        lost: float | None = ping["loss"]
+        lost: float | None = ping.get("loss")
     else:
         of = run.get("flows", {}).get(name, {})
         call = run.get("voip", {}).get(name, {})

@@ -142,13 +142,13 @@ def _throughput(measured: Measured, station: str | None, least_mbps: float) -> f
     of = measured.summary["stations"].get(station or "")
     if of is None:
         return None
-    carried: float = of["goodput_mbps"]
+    carried: float = of["goodput_mbps"] or 0.0
     return carried if carried >= least_mbps or _loaded(measured, station, least_mbps) else None
 
 
 def _loaded(measured: Measured, station: str | None, least_mbps: float) -> bool:
     """Whether TCP sent to or from a station all the time, or UDP offered it at least so much."""
-    flows: Mapping[str, Mapping[str, Any]] = measured.summary["flows"]
+    flows: Mapping[str, Mapping[str, Any]] = measured.summary.get("flows") or {}
     offered = 0.0
     for flow in measured.series.flows:
         of = flows.get(flow.name)

@@ -32,7 +32,31 @@ _HEAD = shape.record(
 
 _STATION = dict.fromkeys(("goodput_mbps", "airtime_share", "mean_aggregate"), shape.maybe(shape.number))
 
-_OF_EACH = shape.table(shape.record({}, {"traces": shape.unread}, rest=shape.single))
+_COUNTS = ("packets", "lost", "loss", "late", "mos", "retransmissions", "timeouts")
+_UNITS = ("_ms", "_mbps", "_s", "_share")
+
+
+def _numbers(value: Mapping[str, Any]) -> None:
+    """What is a number by its name is none or one, whatever version of the engine it is of."""
+    for key, of in value.items():
+        if (key in _COUNTS or key.endswith(_UNITS)) and of is not None:
+            try:
+                shape.number(of)
+            except shape.Misfit as misfit:
+                misfit.keys.append(key)
+                raise
+
+
+_OF_ONE = shape.record(
+    {},
+    {
+        "traces": shape.unread,
+        **dict.fromkeys(("goodput_mbps", "loss", "late"), shape.maybe(shape.number)),
+        **dict.fromkeys(("protocol", "from", "to"), shape.text),
+    },
+    rest=shape.single,
+)
+_OF_EACH = shape.table(shape.both(_OF_ONE, _numbers))
 """What is known of each flow or call, by name."""
 
 _TINS = shape.table(shape.record({}, rest=shape.single))
@@ -41,6 +65,8 @@ _DISCIPLINES = shape.table(shape.record({}, {"tins": _TINS}, rest=shape.single))
 
 _TESTS = shape.table(shape.record({}, {"probes": _TINS}, rest=shape.single))
 """What is known of each test of responsiveness, and of its probes by what they timed."""
+
+_SLEEP = shape.record({}, dict.fromkeys(("dozing_s", "sleeps", "away_s", "trips"), shape.number))
 
 _MEANS = dict.fromkeys(("goodput_total_mbps", "jain_airtime"), shape.maybe(shape.number))
 _TABLES = {
@@ -62,7 +88,9 @@ _SUMMARY = shape.record(
         **_MEANS,
         **_TABLES,
         "air": shape.table(shape.table(shape.maybe(shape.number))),
-        "quic": shape.both(_OF_EACH, qlog.SHAPE),
+        "losses": shape.table(shape.table(shape.number)),
+        "power": shape.table(_SLEEP),
+        "quic": shape.both(shape.table(_OF_ONE), qlog.SHAPE),
     },
 )
 

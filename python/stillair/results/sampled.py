@@ -45,13 +45,19 @@ def _queues(value: Any) -> None:  # noqa: ANN401 - a mapping once it has the sha
                 raise shape.Misfit(found, f"{value['samples']}, one for each of samples", "queues", at, key)
 
 
+_SOCKET = shape.columns(
+    {"t_s": shape.number, "state": shape.text}
+    | dict.fromkeys(("cwnd", "srtt_ms", "rttvar_ms", "pacing_mbps", "delivery_mbps"), shape.maybe(shape.number))
+)
+
+
+def _samples(value: Mapping[str, Any]) -> None:
+    """All that a socket has is sampled, whatever version of the engine it is of."""
+    shape.columns(dict.fromkeys(("t_s", *value), shape.single))(value)
+
+
 SHAPES = {
-    "sockets": shape.table(
-        shape.columns(
-            {"t_s": shape.number, "state": shape.text}
-            | dict.fromkeys(("cwnd", "srtt_ms", "rttvar_ms", "pacing_mbps", "delivery_mbps"), shape.maybe(shape.number))
-        )
-    ),
+    "sockets": shape.table(shape.both(_SOCKET, _samples)),
     "queues": _queues,
     "exchanges": exchanges.fits,
     "sojourn": sojourn.fits,

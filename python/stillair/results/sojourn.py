@@ -72,7 +72,12 @@ def fits(value: Any) -> None:  # noqa: ANN401 - a mapping once it has the shape
             if len(cell) != len(names) or any(n >= most for n, most in zip(cell, names, strict=True)):
                 raise shape.Misfit(f"{cell}", "the number of a layer and of a cause", name, "cells", at)
         for at, place in enumerate(found["places"]):
-            if not (isinstance(place, list | tuple) and len(place) == 2 and place[1] in range(names[0])):
+            if not (
+                isinstance(place, list | tuple)
+                and len(place) == 2
+                and isinstance(place[0], str)
+                and place[1] in range(names[0])
+            ):
                 raise shape.Misfit(f"{place}", "an interface and the number of a layer", name, "places", at)
         for key in ("delay_ns", "parts_ns", "places_ns"):
             if len(found[key]) != len(found["packets"]):

@@ -175,9 +175,20 @@ def unpacked(file: object, content: bytes, most: int, what: str) -> bytes:
 def parsed(content: str | bytes) -> Any:  # noqa: ANN401 - JSON
     """A value of JSON; a `ValueError` for every text that is none, also for NaN, deep nesting and long numbers."""
     try:
-        return json.loads(content, parse_constant=_no_number)
+        value = json.loads(content, parse_constant=_no_number)
+        check_letters(value, content)
     except RecursionError:
         raise ValueError("objects within objects without end") from None
+    return value
+
+
+def check_letters(value: object, content: str | bytes) -> None:
+    """A `ValueError` if a text in a value of JSON, read from `content`, has half of a letter: no file can hold it."""
+    if (b"\\u" if isinstance(content, bytes) else "\\u") in content:  # type: ignore[operator]
+        try:
+            json.dumps(value, ensure_ascii=False).encode()
+        except UnicodeEncodeError:
+            raise ValueError("text with half of a letter") from None
 
 
 def _no_number(word: str) -> float:

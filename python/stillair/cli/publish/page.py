@@ -92,7 +92,10 @@ def _explained(result: Result) -> str:
     if result.resolved is None or not any(run.get("sojourn") for run in result.runs):
         return ""
     resolved = json.loads(result.resolved)
-    shape.check(resolved, access.RESOLVED, (result.folder or Path()) / "scenario.resolved.json")
+    folder = result.folder or Path()
+    shape.check(resolved, access.RESOLVED, folder / "scenario.resolved.json")
+    for run in result.runs:
+        shape.check(run, access.RUN, folder / "result.json", f"runs.{run['run']}")
     found = findings.subjects(result.runs, resolved)
     said = explained.text(result.scenario, result.runs, found, None, resolved)
     return _card("Where the time of packets goes", pre(said, "why packets are late"))

@@ -292,6 +292,7 @@ def _json(file: str, part: Part) -> list[Fact]:
             break
         try:
             value, at = decoder.raw_decode(content, at)
+            source.check_letters(value, content)
         except (json.JSONDecodeError, RecursionError) as error:
             where = (
                 f"{error.lineno}: found text that is not JSON at column {error.colno} ({error.msg})"
