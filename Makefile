@@ -135,7 +135,7 @@ tune: $(STAMPS)/native ## the five networks with one setting that is wrong, tune
 
 validate-wifi: $(STAMPS)/native ## the model beside the real mac80211, into docs/results/validate-wifi; a run that fails stops it
 	@mkdir -p build
-	$(BIN)/stillair validate wifi -o docs/results/validate-wifi >build/validate-wifi.txt
+	$(BIN)/stillair validate wifi -o docs/results/validate-wifi --force >build/validate-wifi.txt
 	@sed -n '$$p' build/validate-wifi.txt
 
 # What pages show of runs. Each script says without --write what is stale.

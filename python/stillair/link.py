@@ -20,7 +20,9 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 from stillair import _native
+from stillair._native import InputError
 from stillair.runs.scenario import Scenario
+from stillair.text import source
 
 __all__ = ["Budget", "Case", "Link", "Packet", "Preset", "Sent", "Verdict", "Wait", "Writable", "presets"]
 
@@ -216,5 +218,14 @@ class Budget:
 
     def judge(self, measured: list[tuple[str, int, list[tuple[str, float]]]], baseline: Path | None = None) -> Verdict:
         """Judges what was measured of all cases, beside a kept baseline."""
-        before = None if baseline is None else (baseline.read_text(), str(baseline))
+        before = None if baseline is None else (_baseline(baseline), str(baseline))
         return Verdict(*self._read.judge(measured, before))
+
+
+def _baseline(path: Path) -> str:
+    try:
+        return source.text(path, "a baseline")
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}; --keep writes it") from None
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: byte {error.start} is not UTF-8, expected a baseline as --keep writes it") from None

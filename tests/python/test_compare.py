@@ -73,7 +73,9 @@ def test_what_was_not_measured_and_what_is_chance(monkeypatch: pytest.MonkeyPatc
     shown = text(sides, found)
     lines = {line.split("  ")[0]: line.split("  ") for line in shown.splitlines()}
     assert "~: the difference may be chance; its 95 % interval includes no change." in shown
-    assert any(cell.strip().startswith("+1.5 ") and cell.strip().endswith(" % ~") for cell in lines["total goodput Mbit/s"])
+    assert any(
+        cell.strip().startswith("+1.5 ") and cell.strip().endswith(" % ~") for cell in lines["total goodput Mbit/s"]
+    )
     assert [cell.strip() for cell in lines["sta10 ping p95 ms"] if cell] == [
         "sta10 ping p95 ms",
         "-",

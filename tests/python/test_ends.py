@@ -177,6 +177,9 @@ def test_compare_continues(tmp_path: Path, number: signal.Signals, capsys: pytes
     err = ended([*compare, "500", "--keep", str(folder)], number, lambda: made() > 3)
     if number != signal.SIGKILL:
         assert f"finished runs are kept in {folder}; the same command goes on from there" in err
+    [first] = (folder / "sides").glob("*.runs")
+    # Runs finish in any order.
+    numbers = sorted(json.loads(line)["run"] for line in first.read_bytes().splitlines() if b"sha256" in line)
     kept: list[object] = []
     original = _native.run
 
@@ -187,7 +190,7 @@ def test_compare_continues(tmp_path: Path, number: signal.Signals, capsys: pytes
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_native, "run", run)
         assert status([*compare, "3", "--keep", str(folder)]) == 0
-    assert kept[0] == [0, 1, 2]
+    assert kept[0] == [number for number in numbers if number < 3]
     out = capsys.readouterr().out
     assert status([*compare, "3"]) == 0
     assert capsys.readouterr().out == out
@@ -210,6 +213,66 @@ def test_tune_keeps_its_runs(tmp_path: Path, number: signal.Signals) -> None:
     keys = [json.loads(line)["key"] for line in file.read_bytes().splitlines()]
     # No run is made a second time.
     assert len(set(keys)) == len(keys)
+
+
+@pytest.mark.parametrize("number", ENDING)
+def test_paper_continues(tmp_path: Path, number: signal.Signals, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "kept"
+    paper = ["paper", "ending-the-anomaly/table1", "--set", "duration=1 s", "--set", "warm_up=0.2 s", "--jobs", "2"]
+
+    def made() -> int:
+        return sum(path.read_bytes().count(b"sha256") for path in (folder / ".runs").glob("*.runs"))
+
+    err = ended([*paper, "--runs", "500", "-o", str(folder)], number, lambda: made() > 3)
+    if number != signal.SIGKILL:
+        assert f"finished runs are kept in {folder}; the same command goes on from there" in err
+    [first] = (folder / ".runs").glob("*.runs")
+    numbers = sorted(json.loads(line)["run"] for line in first.read_bytes().splitlines() if b"sha256" in line)
+    kept: list[list[int]] = []
+    original = _native.run
+
+    def run(*arguments: object, **options: object) -> str:
+        kept.append(options["kept"])  # type: ignore[arg-type]
+        return original(*arguments, **options)  # type: ignore[arg-type]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_native, "run", run)
+        assert status([*paper, "--runs", "2", "-o", str(folder)]) == 0
+    assert kept[0] == [number for number in numbers if number < 2] != []
+    # A complete report needs its runs no longer.
+    assert not (folder / ".runs").exists()
+    out = capsys.readouterr().out
+    assert status([*paper, "--runs", "2"]) == 0
+    assert capsys.readouterr().out == out
+
+
+@pytest.mark.parametrize("number", ENDING[:3])
+def test_explain_prints_what_it_has(tmp_path: Path, number: signal.Signals) -> None:
+    seen = tmp_path / "seen"
+    explain = ["explain", FILE, "--runs", "2"]
+    for key in ("duration=1 s", "warm_up=0.2 s", "node.ap.interface.wlan0.scheme=fifo"):
+        explain += ["--set", key]
+    # The first change has been run, and the second begins.
+    program = (
+        "import sys; from pathlib import Path; from stillair.explain import tried\n"
+        "try_one, count = tried.try_one, [0]\n"
+        "def seen(*given):\n"
+        "    count[0] += 1\n"
+        "    if count[0] == 2: Path(sys.argv[1]).write_text('x')\n"
+        "    return try_one(*(given if count[0] == 1 else (*given[:1], [('duration', '2000 s')], *given[2:])))\n"
+        "tried.try_one = seen\n"
+        f"from stillair.__main__ import main; main({explain!r})"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", program, str(seen)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        until(seen.exists, process)
+        process.send_signal(number)
+        out, err = process.communicate(timeout=PATIENCE_S)
+    assert process.returncode == 128 + number
+    assert "Main cause: " in out
+    assert "Changes, run with the same seeds" in out
+    assert "stillair: 1 of 2 changes had been run; they are shown above, and nothing is kept" in err
 
 
 def children(of: int) -> list[int]:

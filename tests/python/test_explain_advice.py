@@ -126,6 +126,12 @@ def test_the_verdict_follows_from_every_flow(moved_: list[Moved], verdict: str) 
         assert "x: mixed: better for hears.phone, worse for tcp-0.laptop" in said
 
 
+def test_a_flow_that_is_better_and_worse_is_named_once() -> None:
+    late, lost = CALL.figures[0], Figure("lost", "%", 10.5, 15.1, is_better=False)
+    said = " ".join(advice.lines([outcome(UNSURE, CALL._replace(figures=[late, lost]))]))
+    assert f"x: mixed: hears.phone is better in {late.words}, worse in loss" in said
+
+
 def test_a_change_of_the_head_group_alone_is_probable_or_nothing() -> None:
     zero = Interval(0.0, 0.0, 0.0)
     assert outcome(zero).verdict == "nothing"

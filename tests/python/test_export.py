@@ -94,7 +94,7 @@ def test_a_capture_of_nothing_is_an_error(
 ) -> None:
     target = tmp_path / "x.pcapng" if numbers else tmp_path
     (tmp_path / "x.pcapng").write_text("of before")
-    asked = ["export", str(brief), "--pcap", *numbers, "--window", "5 s..6 s", "-o", str(target)]
+    asked = ["export", str(brief), "--pcap", *numbers, "--window", "5 s..6 s", "--force", "-o", str(target)]
     assert status(asked) == 2
     err = capsys.readouterr().err
     assert (

@@ -165,6 +165,18 @@ def test_the_file_has_what_flent_needs(file: Path) -> None:
     assert all(0 < item["t"] - t0 <= 14.0 for items in data["raw_values"].values() for item in items)
 
 
+def test_a_station_without_traffic_takes_no_part_in_fairness(tmp_path: Path) -> None:
+    idle = PING_ONLY.partition("[[flow]]")[0].partition("[node.sta]")[2]
+    idle = f"[node.idle]{idle}".replace("10.0.1.2", "10.0.1.3")
+    path = tmp_path / "idle.flent.gz"
+    Scenario(PING_ONLY.replace("[[flow]]", f"{idle}\n[[flow]]")).run(series=True).save(path)
+    found = content(path)["results"]
+    totals = [values for name, values in found.items() if name.startswith("wifi_stats_ap::airtime_total::")]
+    assert sorted(any(values) for values in totals) == [False, True]
+    # With the idle station it would be 1/2.
+    assert {value for value in found["wifi_stats_ap::airtime_fairness"] if value is not None} == {1.0}
+
+
 def test_equal_runs_make_equal_files(result: Result, file: Path, tmp_path: Path) -> None:
     result.save(tmp_path / "again.flent.gz")
     assert (tmp_path / "again.flent.gz").read_bytes() == file.read_bytes()

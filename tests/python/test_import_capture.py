@@ -1,7 +1,6 @@
 """A capture of a run of ours, imported, beside the run's own account: stations, rates, retries, airtime, load."""
 
 import json
-import re
 import struct
 from collections.abc import Mapping
 from pathlib import Path
@@ -9,7 +8,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from stillair import InputError, Result, _native
+from stillair import Result, _native
 from stillair.__main__ import status
 from stillair.capture import write_capture
 from stillair.results import exchanges
@@ -121,28 +120,6 @@ def test_fixed_rates_are_found(tmp_path: Path) -> None:
         # Of the second two are left to Minstrel-HT.
         for one, rate in zip(by_station(captured), expected, strict=True):
             assert rate is None or list(one.down.rates) == [rate]
-
-
-_HEAD = b"\xd4\xc3\xb2\xa1" + struct.pack("<HHIII", 2, 4, 0, 0, 65535)
-
-
-@pytest.mark.parametrize(
-    ("cut", "instead", "says"),
-    [
-        (-5, b"", "found a length of"),
-        (200, b"", "found a length of"),
-        (0, _HEAD[:9], "found 9 bytes, expected the 24 of a capture's header"),
-        (0, _HEAD + struct.pack("<I", 1), "found link type 1, expected 127"),
-        (0, _HEAD + struct.pack("<I", 127), "found no data frame between a station"),
-        (0, _HEAD + struct.pack("<IIIII", 127, 0, 0, 0, 0), "packet 1: found 0 bytes, expected a radiotap header"),
-        (0, _HEAD + struct.pack("<IIIII", 127, 0, 0, 9, 9), "packet 1: found 0 bytes, expected 9: it is cut off"),
-    ],
-)
-def test_damaged_captures(cut: int, instead: bytes, says: str, tmp_path: Path) -> None:
-    write_capture(bundled.scenario("hidden"), {"duration": "100 ms", "warm_up": "0 s"}, None, 0, tmp_path / "x")
-    (tmp_path / "x").write_bytes((tmp_path / "x").read_bytes()[:cut] + instead)
-    with pytest.raises(InputError, match=re.escape(says)):
-        kinds.read(tmp_path / "x")
 
 
 def test_the_old_format_has_the_same(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Runs that do not fit into memory: refused before they start, or ended without the others of a sweep."""
 
 import json
+import os
 import resource
 import subprocess
 import sys
@@ -168,3 +169,53 @@ def test_hidden_stations_among_many_are_listed_by_group(tmp_path: Path, capsys: 
     out = capsys.readouterr().out
     assert "  All 257 hear each other, but for those below.\n" in out
     assert "  sta1.wlan0 to sta256.wlan0 (256 radios): do not hear each other\n" in out
+
+
+@pytest.mark.parametrize("kept", [False, True])
+def test_a_run_that_runs_out_of_memory_is_an_error(tmp_path: Path, kept: bool) -> None:
+    file, folder = tmp_path / "many.toml", tmp_path / "kept"
+    file.write_text(MANY)
+    run = ["run", str(file), "--set", "node.sta.count=5000", "--jobs", "1"]
+    done = limited(400, *run, *(["-o", str(folder)] if kept else []))
+    # One line, and no abort with a backtrace.
+    assert done.returncode == 1, done.stderr
+    assert done.stderr.splitlines()[-1].startswith(f"stillair: {file}: ran out of memory; there are ")
+    assert "backtrace" not in done.stderr
+
+
+def test_runs_in_a_process_of_their_own_are_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = ["run", FILE, *TINY, "--runs", "3"]
+    assert status([*run, "--json"]) == 0
+    plain = json.loads(capsys.readouterr().out)
+    assert status([*run, "-o", str(tmp_path / "plain")]) == 0
+    monkeypatch.setattr(work, "_SPREAD", 1 << 40)
+    assert status([*run, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out.splitlines()[-1]) == plain
+    assert status([*run, "-o", str(tmp_path / "alone")]) == 0
+    for name in ("result.json", "table.csv", "runs/run-2.json"):
+        assert (tmp_path / "alone" / name).read_bytes() == (tmp_path / "plain" / name).read_bytes()
+
+
+FIVE = ["--set", "duration=3 s", "--set", "warm_up=0.5 s", "--set", "flow.0.rate=2 Mbit/s"]
+
+
+def peak_mb(*arguments: str) -> float:
+    """Peak memory of a command."""
+    process = subprocess.Popen([sys.executable, "-m", "stillair", *arguments], stdout=subprocess.DEVNULL)
+    _, end, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(end)
+    assert process.returncode == 0
+    return used.ru_maxrss / 1024
+
+
+def test_memory_does_not_grow_with_the_number_of_runs(tmp_path: Path) -> None:
+    file = tmp_path / "many.toml"
+    file.write_text(MANY.partition("[sweep]")[0])
+    run = ["run", str(file), *FIVE, "--set", "node.sta.count=5", "--jobs", "2"]
+    few = peak_mb(*run, "--runs", "20", "-o", str(tmp_path / "few"))
+    many = peak_mb(*run, "--runs", "400", "-o", str(tmp_path / "many"))
+    # 1,000 runs would stay below 300 MB even if each run took twice of what is allowed here.
+    assert many < few + 40
+    assert many + 2 * 600 * (many - few) / 380 < 300

@@ -238,7 +238,7 @@ def test_a_run_that_fails_is_status_1(engine: Engine, capsys: pytest.CaptureFixt
 
 
 @pytest.mark.parametrize(("error", "code"), [(KeyboardInterrupt(), 130), (RunError("accounts do not close"), 1)])
-def test_what_is_cut_off_says_that_nothing_is_kept(
+def test_what_is_cut_off_leaves_the_old_report(
     engine: Engine, tmp_path: Path, error: BaseException, code: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
     engine(error)
@@ -246,9 +246,13 @@ def test_what_is_cut_off_says_that_nothing_is_kept(
     for name, text in before.items():
         (tmp_path / name).write_text(text)
     assert status(["paper", "ending-the-anomaly/table1", "--force", "-o", str(tmp_path)]) == code
-    said = f"stillair: nothing is kept in {tmp_path}: a report is written when all is run"
+    said = f"stillair: finished runs are kept in {tmp_path}; the same command goes on from there"
     assert capsys.readouterr().err.splitlines() == [said, f"stillair: {str(error) or 'interrupted'}"]
-    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == before
+    assert {path.name: path.read_text() for path in tmp_path.iterdir() if path.is_file()} == before
+    assert status(["paper", "ending-the-anomaly/table1"]) == code
+    said = "stillair: nothing is kept; -o names a folder for finished runs"
+    # Ctrl-C alone is meant to be followed by the same command.
+    assert (said in capsys.readouterr().err) == (code == 130)
 
 
 @pytest.mark.parametrize("name", ["report.txt", "runs.json"])

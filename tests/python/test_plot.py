@@ -160,3 +160,33 @@ def test_a_missing_extra_says_how_to_get_it(
     assert status(["plot", str(kept), "-o", str(tmp_path / "x.png")]) == 2
     said = "stillair: matplotlib is not installed; install it with: pip install 'stillair[plot]'\n"
     assert capsys.readouterr().err == said
+
+
+def test_curves_of_pings_end_at_the_share_that_was_answered() -> None:
+    # A FIFO with 100 Mbit/s to each station loses most pings; all of those to the slow station.
+    fifo = [("node.ap.interface.wlan0.scheme", '"fifo"'), ("duration", "8 s")]
+    result = bundled.scenario("anomaly-udp").run(2, overrides=fifo, series=True)
+    titled = [Titled("fifo", result)]
+    ends = {}
+    for draw in (spread.ping_cdf, spread.ping_cdf_log):
+        figure = Figure()
+        draw(figure, titled)
+        for line in figure.axes[0].lines:
+            y = np.asarray(line.get_ydata(), float)
+            ends[str(line.get_label())] = y[-1] if len(y) else 0.0
+    pings = [(name.partition(".")[2], ping) for run in result.runs for name, ping in run["pings"].items()]
+    assert len(ends) == 3
+    for name in ("fast1", "fast2", "slow"):
+        lost, received = (sum(ping[key] for of, ping in pings if of == name) for key in ("lost", "received"))
+        assert lost > received
+        share = lost / (lost + received)
+        assert ends[f"{name} ({100 * share:.3g} % lost)"] == pytest.approx(1 - share)
+
+
+def test_a_curve_without_losses_ends_at_one(tested: list[Titled]) -> None:
+    figure = Figure()
+    spread.ping_cdf(figure, tested)
+    (line,) = figure.axes[0].lines
+    lost = data.ping_loss(tested[0].result).get("client", 0.0)
+    assert np.asarray(line.get_ydata(), float)[-1] == pytest.approx(1 - lost)
+    assert ("lost" in str(line.get_label())) == bool(lost)

@@ -6,6 +6,9 @@ from pathlib import Path
 import pytest
 
 from stillair import InputError, Result
+from stillair.__main__ import status
+from stillair.cli.compare.rows import rows
+from stillair.cli.compare.sides import Side
 from stillair.results import result_folder
 from stillair.results.result import InOrder
 from stillair.results.summary import summary
@@ -196,8 +199,9 @@ def test_a_large_result_is_read_a_run_at_a_time(kept: Path, tmp_path: Path, monk
     assert list(lazy.runs) == list(plain.runs)
     assert (lazy.runs[-1], lazy.runs[:1]) == (plain.runs[-1], list(plain.runs[:1]))
     assert lazy.to_json() == plain.to_json()
-    assert lazy.measured(1) == plain.measured(1)
-    assert pickle.loads(pickle.dumps(lazy)).to_json() == plain.to_json()
+    one, other = lazy.measured(1), plain.measured(1)
+    assert (one.summary, one.series.flows) == (other.summary, other.series.flows)
+    assert pickle.loads(pickle.dumps(lazy)).to_json() == plain.to_json()  # noqa: S301 - our own
     # A folder of an older version has its runs on several lines, and is read at once.
     old = tmp_path / "old"
     shutil.copytree(kept, old)
@@ -210,6 +214,33 @@ def test_a_large_result_is_read_a_run_at_a_time(kept: Path, tmp_path: Path, monk
     (old / "result.json").write_text("\n".join(lines))
     with pytest.raises(InputError, match=r'result\.json: the key "stations" is missing'):
         list(Result.load(old).runs)
+
+
+def test_a_large_result_is_read_once_for_each_use(kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(result_folder, "_LARGE", 0)
+    original, read = result_folder.Runs._read, []
+
+    def count(self: result_folder.Runs, at: int, text: bytes) -> object:
+        read.append(at)
+        return original(self, at, text)
+
+    monkeypatch.setattr(result_folder.Runs, "_read", count)
+    lazy = Result.load(kept)
+    runs = len(lazy.runs)
+    for use in (
+        lambda: list(lazy.all_measured()),
+        lazy.over_runs,
+        lazy.figures,
+        lazy.pings,
+        lambda: rows([Side("a", lazy)]),
+        lambda: lazy.measured(runs - 1),
+    ):
+        read.clear()
+        use()
+        assert len(read) <= runs
+    read.clear()
+    assert status(["compare", str(kept), str(kept)]) == 0
+    assert len(read) <= 2 * runs
 
 
 def test_runs_in_any_order_are_taken_in_order() -> None:

@@ -396,4 +396,4 @@ def test_a_list_takes_the_values_that_a_table_takes() -> None:
     with pytest.raises(InputError) as caught:
         Sweep(Scenario(TEXT), over=[{key: "fifo", "flow.0.burst": 2}, {key: values[1], "flow.0.brust": 2}])
     # Only the keys that differ.
-    assert str(caught.value) == "over.1: found no flow.0.burst, flow.0.brust, expected the keys of over.0"
+    assert str(caught.value) == "over.1: found no flow.0.burst, an additional flow.0.brust, expected the keys of over.0"

@@ -51,7 +51,7 @@ def test_text_path_and_dictionary_are_told_apart(tmp_path: Path) -> None:
         ),
         ({"first_run": 2**32}, "first_run: found 4294967296, "),
         ({"first_run": -1}, "first_run: found -1, "),
-        ({"seed": -1}, "seed: found -1, expected a whole number from 0 to 18446744073709551615"),
+        ({"seed": -1}, "seed: found -1, expected a whole number from 0 to 9223372036854775807"),
         ({"seed": 2**64}, "seed: found 18446744073709551616, "),
         ({"jobs": 0}, "jobs: found 0, expected a whole number from 1 to 1024"),
         ({"jobs": 2**64}, "jobs: found 18446744073709551616, "),

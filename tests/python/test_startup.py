@@ -31,7 +31,7 @@ _COMMON = {
     "stillair.text.ends",
     "stillair.text.nearest",
 }
-_OPTIONS = {"stillair.cli.common.options", "stillair.runs.limits"}
+_OPTIONS = {"stillair.cli.common.options", "stillair.runs.limits", "stillair.text.memory"}
 
 
 def loaded(*arguments: str, program: str = _PROGRAM) -> set[str]:

@@ -5,7 +5,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stillair.results.statistics import interval, median_interval, ratio_interval, t_cdf, t_quantile
+from stillair.results.statistics import (
+    Interval,
+    Means,
+    bounds,
+    interval,
+    median_interval,
+    ratio_interval,
+    spread,
+    t_cdf,
+    t_quantile,
+)
 
 # spec: NIST/SEMATECH e-Handbook of Statistical Methods 1.3.6.7.2 - upper critical values of Student's t.
 PUBLISHED = {
@@ -82,3 +92,51 @@ def test_a_ratio_of_paired_runs_knows_what_they_share() -> None:
 def test_nothing_to_compare_is_an_error(over: Callable[[], object]) -> None:
     with pytest.raises(ValueError, match=r"no values|to nothing"):
         over()
+
+
+BOUNDED = {
+    **dict.fromkeys(("jain_airtime", "airtime_share", "loss", "late"), (0, 1)),
+    **dict.fromkeys(("mos", "mos_flent_1_2"), (1, 4.5)),
+    **dict.fromkeys(("loss_percent", "qoo"), (0, 100)),
+}
+
+
+@pytest.mark.parametrize(("key", "ends"), BOUNDED.items())
+@given(parts=st.lists(st.floats(0, 1), min_size=2, max_size=5))
+def test_intervals_of_bounded_figures_stay_within_their_bounds(
+    key: str, ends: tuple[float, float], parts: list[float]
+) -> None:
+    low, high = ends
+    values = [min(high, low + part * (high - low)) for part in parts]
+    means = Means()
+    for number, value in enumerate(values):
+        means.add({"run": number, "drops": [], key: value, "flows": {"a.b": {key: value}}})
+    over = means.over_runs()
+    free = interval(values)
+    for found in (over[key], over["flows"]["a.b"][key]):
+        assert found["mean"] == free.mean
+        # As wide as without bounds wherever they allow it.
+        assert found["low"] == pytest.approx(max(low, min(free.low, free.mean)))
+        assert found["high"] == pytest.approx(min(high, max(free.high, free.mean)))
+        assert low <= found["low"] <= found["high"] <= high
+
+
+def test_bounds_hold_only_for_values_that_respect_them() -> None:
+    # The loss of a part of one's own may be in per cent.
+    assert interval([1.0, 3.0], within=bounds("loss")) == interval([1.0, 3.0])
+    assert bounds("goodput_mbps") is None
+    assert interval([0.1, 2.0]).low < 0
+
+
+@pytest.mark.parametrize(
+    ("of", "digits", "said"),
+    [
+        (Interval(5.0, 4.88, 5.12), 2, "±0.12"),
+        (Interval(0.998, 0.994, 1.0), 3, "+0.002/-0.004"),
+        (Interval(0.5, 0.0, 2.0), 1, "+1.5/-0.5"),
+        (Interval(0.9999, 0.9997, 1.0), 2, "±0.00"),
+        (Interval(1.0, 1.0, 1.0), 2, ""),
+    ],
+)
+def test_an_interval_at_a_bound_shows_both_sides(of: Interval, digits: int, said: str) -> None:
+    assert spread(of, digits) == said

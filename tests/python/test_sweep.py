@@ -435,3 +435,17 @@ def test_a_table_has_the_late_pings_too(capsys: pytest.CaptureFixture[str], tmp_
     assert [row.count(" / ") for row in rows] == [4, 4, 4]
     header = next(csv.reader((tmp_path / "kept" / "sweep.csv").open()))
     assert {f"laptop.ping_{part}_ms" for part in ("median", "p95", "p99")} <= set(header)
+
+
+def test_a_table_has_the_share_of_pings_that_was_lost() -> None:
+    over = {"node.ap.interface.wlan0.scheme": ["fifo", "airtime"]}
+    found = Sweep(bundled.scenario("anomaly-udp"), [("duration", "8 s")], over=over)
+    told = found.told(*found.run())
+    heading, rows, _ = told.grid()
+    at = heading.index("pings lost %")
+    assert float(rows[0][at]) > 50 > float(rows[1][at])
+    [fifo, _] = csv.DictReader(io.StringIO(told.to_csv()))
+    assert float(fifo["ping-1.slow.lost"]) <= float(fifo["ping-1.slow.sent"])
+    assert float(fifo["ping-1.slow.loss"]) == pytest.approx(
+        float(fifo["ping-1.slow.lost"]) / float(fifo["ping-1.slow.sent"])
+    )

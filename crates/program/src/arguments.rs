@@ -111,7 +111,7 @@ impl Arguments {
                 "--json" => all.json = true,
                 "--series" => all.series = true,
                 "--runs" => all.runs = number(word, value()?, 1)?,
-                "--seed" => all.seed = Some(number(word, value()?, 0)?),
+                "--seed" => all.seed = Some(seed(value()?)?),
                 "--jobs" => all.jobs = number(word, value()?, 1)?,
                 "--run" => all.run = number(word, value()?, 0)?,
                 "--at" => all.at = Some(value()?.to_owned()),
@@ -150,6 +150,13 @@ fn number<T: core::str::FromStr + PartialOrd + core::fmt::Display>(
         .ok()
         .filter(|n| *n >= least)
         .ok_or_else(|| format!("{option} {text}: expected a whole number of at least {least}"))
+}
+
+/// A seed, with the range of the key in a scenario file, whose integers have 63 bits and a sign.
+fn seed(text: &str) -> Result<u64, String> {
+    let most = i64::MAX as u64;
+    let found = text.parse().ok().filter(|seed| *seed <= most);
+    found.ok_or_else(|| format!("--seed {text}: expected a whole number from 0 to {most}"))
 }
 
 #[cfg(test)]
@@ -204,6 +211,10 @@ mod tests {
             ("run a b", "\"b\": expected one file"),
             ("run a --runs", "--runs: expected a value after it"),
             ("run a --runs 0", "--runs 0: expected a whole number of at least 1"),
+            (
+                "run a --seed 9223372036854775808",
+                "--seed 9223372036854775808: expected a whole number from 0 to 9223372036854775807",
+            ),
             ("run a --set seed", "--set seed: expected KEY=VALUE"),
             ("run a --fast", "--fast: expected one of --set, --runs, --seed, --jobs, --json, --series, -o"),
             ("run a --series", "--series: expected --json beside it; with -o they are kept anyway"),

@@ -82,7 +82,7 @@ fn a_sweep_has_a_result_for_each_combination() {
 /// A combination's result is the run's, letter by letter, with what the scenario records.
 #[test]
 fn a_sweep_writes_what_a_run_writes() {
-    let more = "--set record.queues='50ms' --seed 18446744073709551615";
+    let more = "--set record.queues='50ms' --seed 9223372036854775807";
     let alone = said(&format!("run FILE --json --set link.l.rate='20Mbit/s' {more}")).expect("a result");
     assert!(alone.contains("\"queues\":{"), "{alone}");
     let all = said(&format!("sweep FILE --json {more}")).expect("results");

@@ -150,6 +150,9 @@ fn bytes_come_out_with_their_marks_and_hops() {
         }
     }
     assert!(marked > 10 && plain > 100, "{marked} {plain}");
+    // UDP: 28 bytes of each packet are headers. Each packet counts at both hosts, and once in the total.
+    let (payload, bytes) = (world.books().outside_payload(), (marked + plain) * (1_500 - 28));
+    assert_eq!((&payload.by_host[..], payload.total), (&[bytes, bytes][..], bytes));
     world.close(world.now()).expect("accounts close");
 }
 

@@ -1,8 +1,8 @@
 //! The cells of `docs/sojourn.md`, as they are worked there by hand.
 
 use stillair_model::vocabulary::{
-    Ac, Addr, ChannelId, ChannelUse, DevId, Duration, FlowId, IfId, Instant, NewPacket, PacketKind, Packets,
-    PeerId, Pkt, PlaceId, RadioId, Reason, Sink, Step, TidWait, TraceEvent, TryStep, WireTimes,
+    Ac, Addr, ChannelId, ChannelUse, DevId, Duration, Fate, FlowId, IfId, Instant, NewPacket, PacketKind,
+    Packets, PeerId, Pkt, PlaceId, RadioId, Reason, Sink, Step, TidWait, TraceEvent, TryStep, WireTimes,
 };
 use stillair_sim::recorder::{Direction, Sojourn, SojournWorld};
 
@@ -408,6 +408,23 @@ fn segments_copies_and_answers_have_had_what_came_before() {
     assert_eq!(s.cells(60, segment), [("qdisc", "idle", 50), ("wire", "serialise", 10)]);
     let last = [("qdisc", "idle", 50), ("hardware", "own", 10), ("wire", "serialise", 10)];
     assert_eq!(s.cells(70, whole), last);
+}
+
+#[test]
+fn a_reply_in_the_slot_of_its_request_has_the_time_of_both() {
+    let mut s = Script::new();
+    let request = s.queued(0, 1, 0, None);
+    s.wired(0, request, [0, 10, 20], None);
+    s.step(20, Step::Up { p: request });
+    // As a host answers: the request ends first, and its slot is free for the reply.
+    s.packets.free(request, Fate::Consumed);
+    let plain = NewPacket { now: at(0), flow: FlowId(0), src: Addr(0), ..NewPacket::PLAIN };
+    let reply = s.packets.create(plain);
+    assert_eq!(reply.slot(), request.slot());
+    s.step(20, Step::Copied { from: request, to: reply });
+    s.step(20, Step::Queued { p: reply, at: IfId(1), queue: 0, paced: None });
+    s.wired(20, reply, [20, 30, 45], None);
+    assert_eq!(s.cells(45, reply), [("wire", "serialise", 20), ("wire", "propagate", 25)]);
 }
 
 #[test]

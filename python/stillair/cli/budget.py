@@ -11,6 +11,7 @@ import click
 
 from stillair._native import InputError, RunError
 from stillair.cli.common import options
+from stillair.text import output
 
 if TYPE_CHECKING:
     from stillair.link import Budget, Case
@@ -24,6 +25,7 @@ Measured = tuple[str, int, list[tuple[str, float]]]
 @click.option("--keep", is_flag=True, help="Write the measurements to the file of --baseline.")
 @click.option("--junit", metavar="FILE", type=options.PATH, help="Write a JUnit XML report.")
 @click.option("--markdown", metavar="FILE", type=options.PATH, help="Write the table as Markdown.")
+@options.replace
 @options.jobs
 def budget(
     file: Path,
@@ -31,6 +33,7 @@ def budget(
     keep: bool,
     junit: Path | None,
     markdown: Path | None,
+    force: bool,
     jobs: int | None,
 ) -> None:
     """Check a transport against limits on given paths.
@@ -47,6 +50,14 @@ def budget(
         raise InputError(f"{file}: found no command, expected what is to be run for each path and seed")
     if keep and baseline is None:
         raise InputError("--keep: found without --baseline, expected the file to write to")
+    if force and junit is None and markdown is None:
+        raise InputError("--force: has no effect without --junit or --markdown, which name the file to write")
+    for option, place in (("--junit", junit), ("--markdown", markdown)):
+        if place is not None:
+            output.check(place)
+            output.refuse_present([place], force, option)
+    if keep and baseline is not None:
+        output.check(baseline)
     with ThreadPoolExecutor(jobs or os.cpu_count() or 1) as pool:
         measured = list(pool.map(lambda case: _run(file, read, case), read.cases))
     before = baseline if baseline is not None and (baseline.exists() or not keep) else None
@@ -54,9 +65,9 @@ def budget(
     print(verdict.text, end="")
     for place, text in ((junit, verdict.junit), (markdown, verdict.markdown)):
         if place is not None:
-            place.write_text(text, encoding="utf-8")
+            output.write_files(place.parent, {place.name: text})
     if keep and baseline is not None:
-        baseline.write_text(verdict.baseline, encoding="utf-8")
+        output.write_files(baseline.parent, {baseline.name: verdict.baseline})
     if not verdict.holds:
         raise RunError(f"{file}: a limit is broken")
 

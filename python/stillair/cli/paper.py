@@ -80,15 +80,19 @@ def paper(
         if folder is not None:
             keep.prepare(folder)
             place.check(folder, place.REPORT, replace=force)
+        runs_folder = None if folder is None else keep.runs(folder)
         try:
             with runs_progress(report.total_runs(wanted, prepared, runs), quiet=as_json) as watched:
                 made = report.run(
-                    wanted, prepared, runs, jobs, extra, watched.progress, _finished(len(wanted), as_json)
+                    wanted, prepared, runs, jobs, extra, watched.progress, _finished(len(wanted), as_json), runs_folder
                 )
-        except (KeyboardInterrupt, RunError):
+        except (KeyboardInterrupt, RunError) as error:
+            # Claims are judged over all runs: there is no report of some.
+            where = "nothing is kept; -o names a folder for finished runs"
             if folder is not None:
-                # Claims are judged over all runs, and a report of some would take the place of a whole one.
-                print(f"stillair: nothing is kept in {folder}: a report is written when all is run", file=sys.stderr)
+                where = f"finished runs are kept in {folder}; the same command goes on from there"
+            if folder is not None or isinstance(error, KeyboardInterrupt):
+                print(f"stillair: {terminal.harmless(where)}", file=sys.stderr)
             raise
         if folder is not None:
             keep.write(folder, made)

@@ -2,7 +2,8 @@
 
 import json
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,9 +16,9 @@ from stillair.cli.common.progress import Watched, runs_progress
 from stillair.text import ends, terminal
 
 if TYPE_CHECKING:
-    from stillair.results.result import Digest
+    from stillair.results.result import Digest, Result
     from stillair.runs.scenario import Described, Scenario
-    from stillair.runs.sweep import Shard
+    from stillair.runs.sweep import Shard, Sweep
 
 
 @click.command()
@@ -62,7 +63,7 @@ def run(
         if kept:
             say(f"{len(kept)} of {runs} runs are kept in {folder} by an earlier call, and are not repeated")
         with runs_progress(runs, quiet=as_json) as watched:
-            digest = _run_and_keep(folder, asked, watched)
+            digest = _run_and_keep(folder, asked, described, watched)
         _print(asked, digest, folder, as_json=as_json)
 
 
@@ -99,9 +100,7 @@ def _run(asked: _Asked, described: "Described", watched: Watched, *, as_json: bo
             order.add(run["run"], lambda: run)
 
     try:
-        asked.scenario.run_text(
-            asked.runs, asked.seed, asked.jobs, asked.overrides, 0, watched.progress, False, keep, watched.passed
-        )
+        _engine(asked, described, keep, watched, series=False)
     except (RunError, KeyboardInterrupt):
         order.rest()
         if digest.runs and not as_json:
@@ -122,15 +121,53 @@ def _run(asked: _Asked, described: "Described", watched: Watched, *, as_json: bo
     print()
 
 
+def _engine(
+    asked: _Asked,
+    described: "Described",
+    keep: "Callable[[str], object]",
+    watched: Watched,
+    kept: Sequence[int] = (),
+    *,
+    series: bool,
+) -> None:
+    """Makes the runs in this process, or in a process of their own if they could run out of memory."""
+    from stillair.runs import work  # noqa: PLC0415 - loaded when there is something to run
+
+    scenario = asked.scenario
+    if not work.is_risky(described.least, asked.jobs) or scenario.kernels(asked.overrides):
+        scenario.run_text(
+            asked.runs, asked.seed, asked.jobs, asked.overrides, 0, watched.progress, series, keep, watched.passed, kept
+        )
+        return
+    finished, errors = 0, list[str]()
+
+    def take(text: str) -> None:
+        nonlocal finished
+        keep(text)
+        finished += 1
+        if watched.progress:
+            watched.progress(finished)
+
+    [cell] = work.cells(scenario, [asked.overrides], asked.seed, asked.runs)
+    work.alone(cell, sorted(kept), asked.jobs, take, lambda _: None, errors.append, series)
+    if errors:
+        fewer = "" if asked.jobs == 1 else "; --jobs 1 takes the least"
+        raise RunError(f"{scenario.file}: {errors[0]}{fewer}")
+
+
 def _show(asked: _Asked, digest: "Digest") -> None:
     from stillair.results.summary import summary  # noqa: PLC0415 - loaded when there is something to show
 
     mention(digest.notes)
     _mention_sweep(asked.scenario, asked.overrides)
     print(summary(digest, sys.stdout).rstrip())
+    from stillair.explain import air  # noqa: PLC0415 - loaded when there is something to show
+
+    for told in air.starvation_over(digest.over_runs(), lambda: asked.scenario.resolve(asked.overrides)):
+        print(f"\n{terminal.folded(terminal.harmless(told))}")
 
 
-def _run_and_keep(folder: Path, asked: _Asked, watched: Watched) -> "Digest":
+def _run_and_keep(folder: Path, asked: _Asked, described: "Described", watched: Watched) -> "Digest":
     """Runs a scenario and keeps its runs, even if only some have finished when one fails or a signal comes."""
     from stillair.runs.result_writer import ResultWriter  # noqa: PLC0415 - not needed without -o
 
@@ -142,9 +179,8 @@ def _run_and_keep(folder: Path, asked: _Asked, watched: Watched) -> "Digest":
 
     error: BaseException | None = None
     try:
-        asked.scenario.run_text(
-            asked.runs, asked.seed, asked.jobs, asked.overrides, 0, heard, True, writer.keep, heard, writer.kept
-        )
+        shown = Watched(heard, heard)
+        _engine(asked, described, writer.keep, shown, writer.kept, series=True)
     except BaseException as raised:  # noqa: BLE001 - raised again below
         error = raised
     try:
@@ -242,10 +278,30 @@ def sweep(
         print(f"part {part.number} of {part.of}: {kept}; the same command without --shard gathers all parts")
     else:
         print(told.to_json() if as_json else terminal.harmless(told.to_text(terminal.width(), only)))
+        if not as_json:
+            _explain_starvation(table, outcome.results)
     if failed:
         print(terminal.harmless(told.failed(terminal.width())), file=sys.stderr)
         again = "" if folder is None else f"; the others are kept in {folder}, and the same command tries these again"
         raise RunError(f"{len(failed)} of {count} combinations failed{again}")
+
+
+_MOST_STARVED = 3
+"""Combinations of a sweep whose starved stations are explained."""
+
+
+def _explain_starvation(table: "Sweep", results: "Sequence[Result | None]") -> None:
+    """Says why stations starve in a combination."""
+    from stillair.explain import air  # noqa: PLC0415 - loaded when there is something to show
+
+    shown = 0
+    for cell, result in enumerate(results):
+        told = air.starvation_over(result.over_runs(), partial(table.resolve, cell)) if result is not None else []
+        for sentence in told if shown < _MOST_STARVED else ():
+            print(f"\n{terminal.folded(terminal.harmless(f'{table.sets(cell)}: {sentence}'))}")
+        shown += bool(told)
+    if shown > _MOST_STARVED:
+        print(f"\nThe same holds for {shown - _MOST_STARVED} more combinations.")
 
 
 def _part(shard: str | None, folder: Path | None, *, as_json: bool, parquet: bool) -> "Shard | None":

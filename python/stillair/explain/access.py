@@ -4,7 +4,43 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from stillair.text import shape
+
 Resolved = Mapping[str, Any]
+
+_FRAMING = {"overhead_bytes": shape.maybe(shape.whole(-64)), "mpu_bytes": shape.whole(), "atm": shape.text}
+
+
+def _framed(value: Mapping[str, Any]) -> None:
+    """A line or discipline with a part of its framing has all of it."""
+    if "overhead_bytes" in value:
+        shape.record(_FRAMING, rest=shape.unread)(value)
+
+
+_LINE = shape.both(shape.record({"rate_bps": shape.whole()}, _FRAMING), _framed)
+_MEDIUM = shape.record({}, {"line": _LINE, "role": shape.record({}, {"ap": shape.text, "kind": shape.text})})
+_RATES = dict.fromkeys(("bandwidth_bps", "rate_bps"), shape.maybe(shape.whole()))
+_QDISC = shape.both(shape.record({"kind": shape.text}, {**_RATES, **_FRAMING}), _framed)
+_INTERFACE = shape.record(
+    {"name": shape.text, "medium": _MEDIUM, "qdisc": shape.record({"config": _QDISC})},
+    {"ingress": shape.maybe(_QDISC)},
+)
+_NODE = shape.record({"name": shape.text, "forward": shape.truth, "interfaces": shape.each(_INTERFACE)})
+_LINK = shape.record(
+    {"name": shape.text, "ends": shape.row(shape.text, shape.text), "medium": _MEDIUM},
+    {"medium_back": shape.maybe(_MEDIUM)},
+)
+_FLOW = shape.record({"name": shape.text, "to": shape.each(shape.text), "traffic": shape.record({"kind": shape.text})})
+RESOLVED = shape.record(
+    {
+        "nodes": shape.each(_NODE),
+        "links": shape.each(_LINK),
+        "channels": shape.each(shape.record({"name": shape.text})),
+        "flows": shape.each(_FLOW),
+        **dict.fromkeys(("duration_ns", "warm_up_ns", "cool_down_ns"), shape.whole()),
+    }
+)
+"""What causes and losses are found by. The engine always writes it; a folder of another version may lack some."""
 
 SHARE = 0.95
 """Of a line's rates, at which a router shapes so that packets wait in its own queues and not in the modem.

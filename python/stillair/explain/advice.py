@@ -2,7 +2,7 @@
 
 import shlex
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from stillair.explain import changes, moved
 from stillair.explain.findings import Subject
@@ -103,7 +103,15 @@ def _names(one: Tried) -> str:
     better = next(of for of in one.moved if any(figure.is_better for figure in of.figures))
     worse_ones = [of for of in one.moved if any(of.is_against(figure) for figure in of.figures)]
     worse = next((of for of in worse_ones if any(_felt(of, figure) for figure in of.figures)), worse_ones[0])
+    if better.name == worse.name:
+        gained = _listed(figure for figure in better.figures if figure.is_better)
+        lost = _listed(figure for figure in worse.figures if worse.is_against(figure))
+        return f": {better.name} is better in {gained}, worse in {lost}"
     return f": better for {better.name}, worse for {worse.name}"
+
+
+def _listed(figures: Iterable[Figure]) -> str:
+    return " and ".join("loss" if figure.words == "lost" else figure.words for figure in figures)
 
 
 def _felt(of: Moved, figure: Figure) -> bool:

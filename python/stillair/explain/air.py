@@ -1,6 +1,7 @@
 """What a run measured of the air: who has it for how little, and what hidden stations cost."""
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from stillair.results.sojourn import Delays
@@ -45,10 +46,17 @@ def is_starved(station: str, ap: str, run: Run, resolved: Resolved) -> bool:
     That is ath9k of Linux 4.10 (`fq_mac` with `since = "linux-4.10"`): a station whose turn finds the hardware queue
     full loses its turn. A fast station fills the queue again and again.
     """
-    shares = {name: of["airtime_share"] for name, of in run.get("stations", {}).items() if of.get("airtime_share")}
-    if shares.get(station, 0.0) >= _STARVED / max(1, len(shares)) or len(shares) < 2:
-        return False
-    return loses_turn(ap, resolved)
+    return station in short_of_air(_shares(run)) and loses_turn(ap, resolved)
+
+
+def _shares(run: Run) -> dict[str, float]:
+    """Airtime by station, of those that have traffic."""
+    return {name: of["airtime_share"] for name, of in run.get("stations", {}).items() if of.get("airtime_share")}
+
+
+def short_of_air(shares: Mapping[str, float]) -> list[str]:
+    """Stations with less than half of an equal share of the airtime."""
+    return [name for name, share in shares.items() if share < _STARVED / len(shares)]
 
 
 def loses_turn(ap: str, resolved: Resolved) -> bool:
@@ -68,6 +76,54 @@ def starved(run: Run, resolved: Resolved) -> dict[str, str]:
             if ap and is_starved(node["name"], ap, run, resolved):
                 found[node["name"]] = ap
     return found
+
+
+def starvation(run: Run, resolved: Resolved) -> list[str]:
+    """A sentence for each starved station: its share, the cause, and the setting that helps."""
+    shares = _shares(run)
+    return [
+        f"{name} gets {100 * shares[name]:.0f} % of the airtime because {place} shares turns, not airtime. In ath9k's"
+        " round robin of Linux 4.10 (fq_mac), a station whose turn finds the hardware queue full loses its turn, and"
+        " the faster station fills the queue again. Since 4.11, stations keep their turns, and airtime fairness is the"
+        ' default: set scheme = "airtime".'
+        for name, place in starved(run, resolved).items()
+        if _is_late(name, run, shares)
+    ]
+
+
+_LATE, _LATE_MS = 2.0, 20.0
+"""Packets to a starved station are later than those to others by this factor, and take longer than this."""
+
+
+def _is_late(station: str, run: Run, shares: Mapping[str, float]) -> bool:
+    """Returns true if packets to a station wait for long. A station with little traffic needs little airtime."""
+    served = [_late_ms(name, run) for name in shares if name not in short_of_air(shares)]
+    least = min((ms for ms in served if ms is not None), default=0.0)
+    own = _late_ms(station, run)
+    return own is not None and own > max(_LATE * least, _LATE_MS)
+
+
+def _late_ms(station: str, run: Run) -> float | None:
+    """The longest p95 of a station's pings and of the flows to it."""
+    of = run["stations"].get(station, {})
+    found = [of.get("ping_p95_ms"), of.get("udp_ping_p95_ms")]
+    flows = run.get("flows", {}).items()
+    found += [flow.get("delay_p95_ms") for name, flow in flows if name.rpartition(".")[2] == station]
+    return max((ms for ms in found if ms is not None), default=None)
+
+
+def starvation_over(over_runs: Mapping[str, Any], resolve: Callable[[], str]) -> list[str]:
+    """The same of means over runs. `resolve` gives the resolved scenario as JSON, and is called only if needed."""
+    run = {group: _means(over_runs.get(group) or {}) for group in ("stations", "flows")}
+    return starvation(run, json.loads(resolve())) if short_of_air(_shares(run)) else []
+
+
+def _means(of_each: Mapping[str, Any]) -> dict[str, dict[str, float | None]]:
+    """Means over runs, by name and key."""
+    return {
+        name: {key: value["mean"] for key, value in of.items() if isinstance(value, Mapping) and "mean" in value}
+        for name, of in of_each.items()
+    }
 
 
 def hidden(run: Run) -> bool:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from stillair.explain import access, air
+from stillair.explain import access, air, losses
 from stillair.results import sojourn
 from stillair.results.sojourn import Around, Delays
 
@@ -95,10 +95,16 @@ class Finding(NamedTuple):
     @property
     def slight(self) -> bool:
         """Whether it is what a network that works has."""
-        if self.kind == "price":
+        # Small queues keep data in the socket on purpose: it waits there for the link.
+        if self.kind in ("price", "small-queues"):
             return True
         bound = _SHORT_MS if self.kind in _WAITS or self.part < _SLIGHT_PART else _SLIGHT_MS
         return self.ms < bound
+
+    @property
+    def is_in_socket(self) -> bool:
+        """Returns true for time in the socket, which is before a packet's delay."""
+        return self.part > 1 or self.kind in ("window", "small-queues")
 
     @property
     def name(self) -> str:
@@ -243,16 +249,30 @@ def _causes(delays: Delays, late: Around, run: Run, resolved: Resolved, lost: fl
     times: dict[tuple[str, str], float] = {}
     known = late._replace(parts_ms=_known_to_fail(late, lost, resolved))
     for (kind, place), ms in _network(delays, known, run, resolved):
-        times[kind, place] = times.get((kind, place), 0.0) + ms
+        of = ("outage", place) if _is_outage(place, ms, resolved) else (kind, place)
+        times[of] = times.get(of, 0.0) + ms
     if max(times.values(), default=0.0) < _ALONE * late.delay_ms:
         # Whatever is in its socket is behind what the network does.
         for (layer, cause), ms in late.parts_ms.items():
             if layer == "socket" and cause in _SOCKET:
                 times[_SOCKET[cause], ""] = times.get((_SOCKET[cause], ""), 0.0) + ms
+        if times.get(("small-queues", ""), 0.0) > times.get(("window", ""), 0.0):
+            # The link is the limit: its sender has more data than the link carries.
+            times.pop(("window", ""), None)
     whole = max(late.delay_ms, 1e-9)
     found = [Finding(kind, place, ms, ms / whole) for (kind, place), ms in times.items() if ms > 0.01 * whole]
     found = [_filled(one, delays, late, run, resolved) if one.kind == "bloat" else one for one in found]
     return sorted(found, key=lambda f: -f.ms)
+
+
+_OUTAGE = 0.25
+"""Packets at a link that is down for a time wait for this part of the outage, or longer."""
+
+
+def _is_outage(place: str, ms: float, resolved: Resolved) -> bool:
+    """Returns true if packets wait at an interface for so long because its link is down."""
+    whole = losses.outage_ms(place, resolved) if ms > _SHORT_MS else 0.0
+    return whole > 0 and ms > _OUTAGE * whole
 
 
 def modems(resolved: Resolved) -> frozenset[str]:

@@ -19,6 +19,7 @@ Run = Mapping[str, Any]
 Resolved = Mapping[str, Any]
 
 _WORDS = {
+    "outage": "waits until the link is up again",
     "slow-station": "waits while a slow station takes most of the airtime",
     "starved": "the access point skips this station: in the round robin of Linux 4.10 a station that finds the hardware"
     " queue full loses its turn",
@@ -93,6 +94,7 @@ def _lines(
         yield f"Nothing arrives of {', '.join(dead)}: 'stillair check' says which rates work."
     if lost:
         yield losses.headline(lost)
+    yield from losses.outage_lines(resolved)
     if not found:
         yield "No packet was delivered that was followed: nothing else to explain."
         return
@@ -122,7 +124,7 @@ def _lines(
 def _main(subject: Subject) -> str:
     first = subject.faults[0]
     delay = f"{_ms(subject.late.delay_ms)} ms, p95 of {_head(subject)}"
-    if first.ms > subject.late.delay_ms:
+    if first.is_in_socket:
         return f"Main cause: {sentence(first)}: {_ms(first.ms)} ms in the socket, before {delay}."
     return f"Main cause: {sentence(first)}: {_ms(first.ms)} of {delay}.{_uncovered(subject)}"
 
@@ -253,7 +255,7 @@ _NAMED = 2
 
 
 def _share(finding: Finding) -> str:
-    return "in the socket" if finding.part > 1 else f"{100 * finding.part:.0f} % of p95"
+    return "in the socket" if finding.is_in_socket else f"{100 * finding.part:.0f} % of p95"
 
 
 def _layers(subject: Subject, around: Around) -> dict[str, float]:
@@ -307,13 +309,7 @@ def _air(runs: Sequence[Run], resolved: Resolved) -> Iterator[str]:
     if shares:
         ordered = sorted(shares.items(), key=lambda one: -one[1])[:6]
         yield "Airtime by station: " + ", ".join(f"{name} {100 * share:.0f} %" for name, share in ordered)
-    for name, place in air.starved(run, resolved).items():
-        yield (
-            f"{name} gets {100 * shares.get(name, 0.0):.0f} % of the airtime because {place} shares turns, not airtime."
-            " In ath9k's round robin of Linux 4.10 (fq_mac), a station whose turn finds the hardware queue full loses"
-            " its turn, and the faster station fills the queue again. Since 4.11, stations keep their turns, and"
-            " airtime fairness is the default (scheme airtime)."
-        )
+    yield from air.starvation(run, resolved)
 
 
 def _throughput(runs: Sequence[Run]) -> Iterator[str]:

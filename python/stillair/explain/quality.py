@@ -11,7 +11,7 @@ from stillair._native import InputError
 from stillair.explain import losses
 from stillair.results.statistics import percentile
 from stillair.results.tidy import Measured
-from stillair.text import shape
+from stillair.text import shape, source
 
 
 class Bounds(NamedTuple):
@@ -44,9 +44,13 @@ class Requirement:
         `loss = [0.01, 0.05]` the same of packets, and `throughput_mbps = 4` is the least, 0 where it is left out.
         """
         try:
-            found = tomllib.loads(Path(path).read_text(encoding="utf-8"))
-        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as why:
-            raise InputError(f"{path}: {why}") from None
+            found = tomllib.loads(source.text(path, "requirements"))
+        except OSError as error:
+            raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+        except UnicodeDecodeError as error:
+            raise InputError(f"{path}: byte {error.start} is not UTF-8") from None
+        except (ValueError, RecursionError) as why:
+            raise InputError(f"{path}: found what is no TOML ({why}), expected latency_ms and loss") from None
         shape.check(found, _FILE, path)
         latency = {float(at): Bounds(float(good), float(bad)) for at, good, bad in found["latency_ms"]}
         return cls(latency, Bounds(*map(float, found["loss"])), float(found.get("throughput_mbps", 0)))

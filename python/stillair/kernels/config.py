@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from stillair._native import InputError
+from stillair.text import source
 
 _SET = re.compile(r"CONFIG_([A-Za-z0-9_]+)=(.*)")
 _UNSET = re.compile(r"# CONFIG_([A-Za-z0-9_]+) is not set")
@@ -47,7 +48,7 @@ class Missed(NamedTuple):
 def read(file: Path) -> list[Asked]:
     """The keys of a fragment; an `InputError` for a line that is none."""
     try:
-        lines = file.read_text(encoding="utf-8").splitlines()
+        lines = source.text(file, "a configuration").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{file}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
     found = []

@@ -7,6 +7,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from stillair._native import InputError
+from stillair.text import source
+
+_MOST_BYTES = 64 << 20
+"""Of a patch."""
 
 _FILE = re.compile(r"^\+\+\+ (?:[^/\s]+/)?(\S+)", re.M)
 
@@ -25,7 +29,7 @@ class Refused(NamedTuple):
 def read(patch: Path) -> str:
     """A patch's text; an `InputError` if it is none."""
     try:
-        text = patch.read_text(encoding="utf-8", errors="surrogateescape")
+        text = source.text(patch, "a patch", _MOST_BYTES, "surrogateescape")
     except OSError as error:
         raise InputError(f"{patch}: cannot be read: {error.strerror}") from None
     if not re.search(r"^--- .*\n\+\+\+ ", text, re.M):

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from stillair._native import InputError
-from stillair.text import output
+from stillair.text import output, source
 from stillair.text.nearest import hint
 from stillair.text.toml import to_toml
 
@@ -65,8 +65,8 @@ def built() -> list[Kernel]:
 def _found() -> Iterator[Kernel]:
     for file in root().glob(f"*/{FACTS}"):
         try:
-            facts = tomllib.loads(file.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
+            facts = tomllib.loads(source.text(file))
+        except (OSError, ValueError, RecursionError, InputError):
             continue
         if {"name", "version", "hash"} <= facts.keys() and (file.parent / KERNEL).is_file():
             yield Kernel(file.parent, facts)

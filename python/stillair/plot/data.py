@@ -80,6 +80,23 @@ def measured_pings(series: Series, station: str) -> list[float]:
     return [ping.rtt_ns / 1e6 for ping in _replies(series, station) if since <= ping.at_ns < until]
 
 
+def ping_loss(result: Result) -> dict[str, float]:
+    """Share of each host's pings that was lost, over all runs, of hosts that lost any.
+
+    A ping without an answer at the end of the run is neither lost nor answered. Older results do not count lost pings.
+    """
+    lost: dict[str, int] = {}
+    ended: dict[str, int] = {}
+    for measured in result.all_measured():
+        counts = measured.summary.get("pings") or {}
+        for flow in measured.series.flows:
+            of = counts.get(flow.name)
+            if of is not None and of.get("lost") is not None and of.get("received") is not None:
+                lost[host(flow)] = lost.get(host(flow), 0) + of["lost"]
+                ended[host(flow)] = ended.get(host(flow), 0) + of["lost"] + of["received"]
+    return {name: count / ended[name] for name, count in lost.items() if count}
+
+
 def _replies(series: Series, station: str) -> list[Ping]:
     samples = (ping for flow in series.flows if host(flow) == station for ping in flow.pings or [])
     return sorted(samples, key=lambda ping: (ping.at_ns, ping.rtt_ns))

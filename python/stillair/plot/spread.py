@@ -16,33 +16,34 @@ _MOST_BESIDE = 10
 
 
 def ping_cdf(figure: Figure, results: Sequence[Titled]) -> None:
-    """The part of replies that came within a time."""
+    """Share of pings that were answered within a time. The curve of a station that loses pings ends below 1."""
     _cdf(figure, results, log=False)
 
 
 def _cdf(figure: Figure, results: Sequence[Titled], *, log: bool) -> Axes:
     axes = figure.subplots()
     names = data.hosts(results)
-    thinned = False
     for number, (title, result) in enumerate(results):
         found = data.over_runs(result, names, _pings)
+        lost = data.ping_loss(result)
         for station, name in enumerate(names):
-            if found[name]:
-                drawn = thin.distribution(found[name], log=log)
-                thinned |= drawn.thinned
-                axes.step(
-                    drawn.x,
-                    drawn.y,
-                    where="post",
-                    label=data.label(results, title, name),
-                    color=colour(station),
-                    linestyle=LINES[number % len(LINES)],
-                )
+            share = lost.get(name, 0.0)
+            if not found[name] and not share:
+                continue
+            label = data.label(results, title, name)
+            # A station without any reply has no curve, but it has an entry in the legend.
+            drawn = thin.distribution(found[name], log=log) if found[name] else None
+            axes.step(
+                drawn.x if drawn else [],
+                drawn.y * (1 - share) if drawn else [],
+                where="post",
+                label=f"{label} ({100 * share:.3g} % lost)" if share else label,
+                color=colour(station),
+                linestyle=LINES[number % len(LINES)],
+            )
     axes.set_xlabel("ping (ms)")
-    axes.set_ylabel("part of replies")
+    axes.set_ylabel("share of pings")
     axes.set_ylim(0, 1)
-    if thinned:
-        thin.say(figure, thin.said_of_distributions())
     style.legend(figure, *axes.get_legend_handles_labels())
     return axes
 

@@ -124,11 +124,6 @@ def said_of_lines(until: float) -> str:
     )
 
 
-def said_of_distributions() -> str:
-    """What a thinned distribution shows."""
-    return f"In each of {COLUMNS} columns of the axis the first and the last reply are drawn."
-
-
 def said_of_stacks(each: int, step_s: float) -> str:
     """What a thinned stack shows."""
     return (

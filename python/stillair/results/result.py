@@ -74,18 +74,21 @@ class Result(Tabular):
 
     def measured(self, run: int) -> Measured:
         """A run, by its number, with its series."""
-        summary = next((found for found in self.runs if found["run"] == run), None)
-        if summary is None:
-            raise InputError(f"run: found {run}, expected {_numbers([found['run'] for found in self.runs])}")
-        if run in self._series:
-            return Measured(self.scenario, summary, Series(self._series[run]))
+        numbers = self.runs.numbers if isinstance(self.runs, folders.Runs) else [found["run"] for found in self.runs]
+        if run not in numbers:
+            raise InputError(f"run: found {run}, expected {_numbers(numbers)}")
+        return self._measured(self.runs[numbers.index(run)])
+
+    def _measured(self, summary: Run) -> Measured:
+        if summary["run"] in self._series:
+            return Measured(self.scenario, summary, Series(self._series[summary["run"]]))
         if self._load is None:
             raise InputError(NO_SERIES)
         return Measured(self.scenario, summary, self._load(summary))
 
     def all_measured(self) -> Iterator[Measured]:
         """All runs with their series, one at a time."""
-        return (self.measured(run["run"]) for run in self.runs)
+        return (self._measured(summary) for summary in self.runs)
 
     def kinds(self) -> Mapping[str, Kind]:
         """The columns of the tidy table."""

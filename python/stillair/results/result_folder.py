@@ -16,7 +16,7 @@ from stillair.results import qlog, sampled
 from stillair.results.report import Run
 from stillair.results.series import Series
 from stillair.results.tidy import Measured
-from stillair.text import shape
+from stillair.text import shape, source
 
 # Of the folder, not of the program: raised when an older program could not read it.
 FORMAT = 1
@@ -26,7 +26,8 @@ NEW = ".new-result"
 
 
 _HEAD = shape.record(
-    {"format": shape.whole(), "version": shape.text, "scenario": shape.text, "runs": shape.each(shape.unread)}
+    {"format": shape.whole(), "version": shape.text, "scenario": shape.text, "runs": shape.each(shape.unread)},
+    {"planned_runs": shape.whole()},
 )
 
 _STATION = dict.fromkeys(("goodput_mbps", "airtime_share", "mean_aggregate"), shape.maybe(shape.number))
@@ -103,28 +104,30 @@ _RUN_LINE = re.compile(rb'\{"run": (\d{1,10}), ')
 class Runs(Sequence["Run"]):
     """The summaries in a large `result.json`, which has a line for each run. Only the last one read is in memory."""
 
-    def __init__(self, file: Path, places: list[tuple[int, int]]) -> None:
-        """`places` has the offset of each run and its length."""
-        self._file, self._places = file, places
+    def __init__(self, file: Path, places: list[tuple[int, int]], numbers: list[int]) -> None:
+        """`places` has the offset of each run and its length, `numbers` the number of each."""
+        self._file, self._places, self.numbers = file, places, numbers
         self._last: tuple[int, Run] | None = None
 
     @classmethod
-    def places_in(cls, file: Path) -> "tuple[dict[str, Any], Runs, list[int]] | None":
-        """The result without its runs, the runs, and their numbers; none if the file has another layout."""
+    def places_in(cls, file: Path) -> "tuple[dict[str, Any], Runs] | None":
+        """The result without its runs, and the runs; none if the file has another layout."""
         numbers: list[int] = []
         places: list[tuple[int, int]] = []
         with file.open("rb") as lines:
-            first = lines.readline().rstrip()
+            longest = source.most_json()
+            first = lines.readline(source.TEXT).rstrip()
             if not first.endswith(b'"runs": ['):
                 return None
             at = lines.tell()
-            for line in lines:
+            # A file without line ends must not be one line in memory.
+            for line in iter(lambda: lines.readline(longest), b""):
                 if line.startswith(b"]"):
                     try:
                         head = json.loads(first + line)
                     except ValueError:
                         return None
-                    return head, cls(file, places), numbers
+                    return head, cls(file, places, numbers)
                 found = _RUN_LINE.match(line)
                 if found is None:
                     return None
@@ -209,16 +212,18 @@ def read(path: Path) -> Kept:
         shape.check(data, _RESULT, file)
         numbers = [run["run"] for run in data["runs"]]
     else:
-        data["runs"], numbers = lazy[1:]
+        data["runs"] = lazy[1]
+        numbers = lazy[1].numbers
     again = shape.repeated(numbers)
     if again is not None:
         raise InputError(f"{file}: runs.{again}.run: found {numbers[again]} again, expected a number of its own")
     resolved = path / "scenario.resolved.json"
-    scenario = _read(resolved)
+    given = _text(resolved)
+    scenario = _parsed(resolved, given)
     shape.check(scenario, _RESOLVED, resolved)
     named = {node["name"]: node["interfaces"] for node in scenario["nodes"]}
     nodes = frozenset(named) | {f"{name}.{interface['name']}" for name in named for interface in named[name]}
-    return Kept(data, resolved.read_text(encoding="utf-8").strip(), nodes)
+    return Kept(data, given.strip(), nodes)
 
 
 def recognise(path: Path) -> None:
@@ -234,7 +239,7 @@ def scenario(path: Path) -> str:
     """The text of the scenario of a result folder."""
     file = path / "scenario.toml"
     try:
-        return file.read_text(encoding="utf-8")
+        return source.text(file, "a scenario file")
     except UnicodeDecodeError as error:
         raise InputError(f"{file}: byte {error.start} is not UTF-8") from None
     except OSError as error:
@@ -271,16 +276,25 @@ def measured(path: Path, name: str, run: Mapping[str, Any], nodes: Collection[st
 
 
 def _read(file: Path) -> Any:  # noqa: ANN401 - JSON
+    return _parsed(file, _text(file))
+
+
+def _text(file: Path) -> str:
     try:
-        return json.loads(file.read_text(encoding="utf-8"))
+        return source.text(file, "JSON, with the memory that there is", source.most_json())
     except FileNotFoundError:
         raise InputError(f"{file}: missing") from None
     except UnicodeDecodeError as error:
         raise InputError(f"{file}: byte {error.start} is not UTF-8") from None
+    except OSError as error:
+        raise InputError(f"{file}: cannot be read: {error.strerror}") from None
+
+
+def _parsed(file: Path, text: str) -> Any:  # noqa: ANN401 - JSON
+    try:
+        return json.loads(text)
     except json.JSONDecodeError as error:
         raise InputError(f"{file}:{error.lineno}: is not JSON, or cut off: {error.msg}") from None
     except (RecursionError, ValueError):
         # Python's limits, far beyond what this program writes: a depth of 1000, numbers of 4300 digits.
         raise InputError(f"{file}: is not what this program writes: too deep, or a number too long") from None
-    except OSError as error:
-        raise InputError(f"{file}: cannot be read: {error.strerror}") from None

@@ -15,11 +15,64 @@ class Interval(NamedTuple):
     high: float
 
 
-def interval(values: Sequence[float], confidence: float = 0.95) -> Interval:
-    """Mean of independent runs with its confidence interval by Student's t.
+class Bounds(NamedTuple):
+    """The least and the greatest value that a figure can have."""
+
+    low: float
+    high: float
+
+    def times(self, scale: float) -> "Bounds":
+        """Bounds of the figure in another unit."""
+        return Bounds(self.low * scale, self.high * scale)
+
+
+SHARE = Bounds(0.0, 1.0)
+_PERCENT = Bounds(0.0, 100.0)
+# spec: itu-t g.107 annex B - MOS of a rating R is 1 below R = 0 and 4.5 above R = 100.
+_MOS = Bounds(1.0, 4.5)
+_BOUNDS: Mapping[str, Bounds] = {
+    "jain_airtime": SHARE,
+    "airtime_share": SHARE,
+    "loss": SHARE,
+    "late": SHARE,
+    "loss_percent": _PERCENT,
+    "gaps_below_100us_percent": _PERCENT,
+    "mos": _MOS,
+    "mos_flent_1_2": _MOS,
+    "qoo": _PERCENT,
+}
+"""Figures on a bounded scale, by their keys in reports."""
+
+
+def bounds(key: str) -> Bounds | None:
+    """Returns the bounds of a figure by its key in the report; `None` if its scale has no upper end."""
+    return _BOUNDS.get(key)
+
+
+def interval(values: Sequence[float], confidence: float = 0.95, within: Bounds | None = None) -> Interval:
+    """Mean of independent runs with its confidence interval by Student's t, clipped to `within`.
 
     One run says nothing about the spread: its mean is given as both bounds.
     """
+    found = _interval(values, confidence)
+    # A key of another program's part may have another meaning: bounds hold only if the values respect them.
+    if within is None or not all(within.low <= value <= within.high for value in values):
+        return found
+    low, high = max(found.low, within.low), min(found.high, within.high)
+    return Interval(found.mean, min(low, found.mean), max(high, found.mean))
+
+
+def spread(of: Interval, digits: int) -> str:
+    """An interval beside its mean: `±0.12`, or `+0.01/-0.12` if a bound makes one side shorter; empty without one."""
+    if not of.high > of.low:
+        return ""
+    above, below = of.high - of.mean, of.mean - of.low
+    if math.isclose(above, below, rel_tol=1e-6) or f"{above:.{digits}f}" == f"{below:.{digits}f}":
+        return f"±{(above + below) / 2:.{digits}f}"
+    return f"+{above:.{digits}f}/-{below:.{digits}f}"
+
+
+def _interval(values: Sequence[float], confidence: float) -> Interval:
     n = len(values)
     if n == 0:
         raise ValueError("no values to take a mean of")
@@ -61,8 +114,8 @@ class Means:
         for (place, reason), counts in self._drops.items():
             packets = array("d", counts)
             packets.extend([0.0] * (self.runs - len(packets)))
-            drops.append({"place": place, "reason": reason, "packets": _mean(packets)})
-        found = {key: node.over() for key, node in self._root.children.items()}
+            drops.append({"place": place, "reason": reason, "packets": _mean("packets", packets)})
+        found = {key: node.over(key) for key, node in self._root.children.items()}
         return {**found, "drops": drops}
 
 
@@ -100,18 +153,18 @@ class _Node:
         own = 1 if self._values else 0
         return own + sum(child.numbers() for child in self.children.values())
 
-    def over(self) -> Any:  # noqa: ANN401 - the shape follows the report's
+    def over(self, key: str) -> Any:  # noqa: ANN401 - the shape follows the report's
         # Text and lists have no mean, nor has a key that is a number in one run and a table in another.
         if self._other or (self._is_table and self._values):
             return None
         if self._is_table:
-            return {key: child.over() for key, child in self.children.items()}
-        return _mean(self._values) if self._values else None
+            return {inner: child.over(inner) for inner, child in self.children.items()}
+        return _mean(key, self._values) if self._values else None
 
 
-def _mean(values: Sequence[float]) -> dict[str, float | None]:
-    """Mean and 95 % confidence interval; one value has none."""
-    mean, low, high = interval(values)
+def _mean(key: str, values: Sequence[float]) -> dict[str, float | None]:
+    """Mean and 95 % confidence interval of a figure; one value has none."""
+    mean, low, high = interval(values, within=bounds(key))
     return {"mean": mean, "low": low, "high": high} if len(values) > 1 else {"mean": mean, "low": None, "high": None}
 
 
@@ -159,8 +212,8 @@ def ratio_interval(above: Sequence[float], below: Sequence[float], confidence: f
         raise ValueError("a ratio to nothing")
     ratio = mean_above / mean_below
     residuals = [(a - ratio * b) / mean_below for a, b in zip(above, below, strict=True)]
-    spread = interval(residuals, confidence)
-    half = (spread.high - spread.low) / 2
+    around = interval(residuals, confidence)
+    half = (around.high - around.low) / 2
     return Interval(ratio, ratio - half, ratio + half)
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import IO, Any, NamedTuple
 
 from stillair.results.report import Reported
+from stillair.results.statistics import Interval, spread
 from stillair.text import terminal
 from stillair.text.table import natural, table
 
@@ -81,13 +82,14 @@ def as_text(of: Table, stream: IO[str] | None = None) -> str:
 
 
 def figure(value: Mapping[str, Any] | None, scale: float = 1, digits: int = 2) -> str:
-    """A mean, with half its interval if there is one: `5.91 ±0.12`."""
+    """A mean, with its interval if there is one: `5.91 ±0.12`, or `0.998 +0.002/-0.004` at a bound."""
     if value is None:
         return NOT_MEASURED
     mean = f"{value['mean'] * scale:.{digits}f}"
-    if value["low"] is None or value["high"] == value["low"]:
+    if value["low"] is None:
         return mean
-    return f"{mean} ±{(value['high'] - value['low']) / 2 * scale:.{digits}f}"
+    of = Interval(value["mean"] * scale, value["low"] * scale, value["high"] * scale)
+    return f"{mean} {spread(of, digits)}".rstrip()
 
 
 def together(notes: Iterable[str]) -> list[str]:

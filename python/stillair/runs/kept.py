@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from stillair._native import RunError
+from stillair._native import InputError, RunError
 from stillair.results.result import Result
-from stillair.text import output
+from stillair.text import output, source
 
 FOLDER = "combinations"
 
@@ -32,9 +32,9 @@ def name_of(combination: Combination) -> str:
 def read(folder: Path, combination: Combination, runs: int) -> Result | None:
     """The result of so many runs; none if it is not there, or not as it was written."""
     try:
-        data = json.loads((folder / name_of(combination)).read_text(encoding="utf-8"))
+        data = source.parsed(source.data(folder / name_of(combination), source.most_json()))
         whole = isinstance(data, dict) and data.pop("sha256", None) == _checksum(data)
-    except (OSError, ValueError, RecursionError):
+    except (OSError, ValueError, InputError):
         return None
     result = Result(data) if whole else None
     return result if result is not None and len(result.runs) == runs else None
@@ -53,8 +53,8 @@ def read_runs(folder: Path, fingerprint: str, runs: int) -> dict[int, dict[str, 
     """The finished runs under a hash of their inputs, by number, which is less than `runs`."""
     found: dict[int, dict[str, Any]] = {}
     try:
-        lines = _runs(folder, fingerprint).read_bytes().splitlines()
-    except OSError:
+        lines = source.data(_runs(folder, fingerprint), source.most_json()).splitlines()
+    except (OSError, InputError):
         return {}
     for line in lines:
         try:

@@ -24,7 +24,7 @@ from stillair.results.tidy import Measured
 from stillair.runs import limits
 from stillair.runs.overrides import Overrides, pairs
 from stillair.runs.scenario import Scenario
-from stillair.text import ends, output
+from stillair.text import ends, output, source
 
 _GIVEN = ("scenario.toml", "scenario.resolved.json", "overrides.json")
 _FILES = (*_GIVEN, "table.csv", "pings.csv", "probes.csv", *sampled.TABLES)
@@ -337,8 +337,9 @@ def _partial(path: Path) -> object:
     file = path / "result.json"
     try:
         with file.open("rb") as text:
-            head = json.loads(text.readline().rstrip() + b"]}")
-            made = sum(line.startswith(b'{"run"') for line in text)
+            head = json.loads(text.readline(source.TEXT).rstrip() + b"]}")
+            lines = iter(lambda: text.readline(source.most_json()), b"")
+            made = sum(line.startswith(b'{"run"') for line in lines)
         return head["inputs"] if made < head["planned_runs"] else None
     except (OSError, ValueError, RecursionError, TypeError, KeyError):
         return None
@@ -346,8 +347,8 @@ def _partial(path: Path) -> object:
 
 def _json(file: Path) -> object:
     try:
-        return json.loads(file.read_bytes())
-    except (OSError, ValueError, RecursionError):
+        return source.parsed(source.data(file))
+    except (OSError, ValueError, InputError):
         return None
 
 

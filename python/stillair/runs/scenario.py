@@ -10,6 +10,7 @@ from stillair import _native
 from stillair._native import InputError, RunError
 from stillair.runs.limits import LARGEST_RUN, LARGEST_SEED, MOST_JOBS
 from stillair.runs.overrides import Overrides, mistake, pairs
+from stillair.text import source
 from stillair.text.toml import to_toml
 
 if TYPE_CHECKING:
@@ -206,7 +207,7 @@ def _bundled(source: str | os.PathLike[str]) -> Path | None:
 
 def _read(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8")
+        return source.text(path, "a scenario file")
     except FileNotFoundError:
         raise InputError(f"{path}: no such file; give the path of a scenario file (.toml)") from None
     except IsADirectoryError:

@@ -20,7 +20,7 @@ from stillair.runs.kept import Combination, name_of
 from stillair.runs.overrides import Overrides, Value, as_set, mistake, pairs
 from stillair.runs.scenario import Scenario, check_runs
 from stillair.runs.work import Failure, Hear
-from stillair.text import ends, output
+from stillair.text import ends, output, source
 
 Over = Mapping[str, Sequence[Value] | str] | Sequence[Mapping[str, Value]]
 """Values by key, of which all combinations are run, or the combinations themselves, all of the same keys."""
@@ -169,6 +169,14 @@ class Sweep:
                 work.by_executor(cells, executor, hear)
         return Outcome(results, sorted(failures, key=lambda failure: failure.cell))
 
+    def resolve(self, cell: int) -> str:
+        """The resolved scenario of a combination, as JSON."""
+        return self.scenario.resolve([*self.base, *self.combinations[cell].sets])
+
+    def sets(self, cell: int) -> str:
+        """The settings of a combination in words."""
+        return self.told([None] * len(self.combinations)).named(cell)
+
     def _runs_of(self, folder: Path | None, cell: int) -> dict[int, dict[str, Any]]:
         """The runs of a combination that is not complete, by number."""
         if folder is None or self.runs == 1:
@@ -212,9 +220,9 @@ class Sweep:
     def prepare(self, folder: Path) -> None:
         """An `InputError` if files in the folder have the names of a sweep's and are not a sweep's of ours."""
         try:
-            data = json.loads((folder / "sweep.json").read_text(encoding="utf-8"))
+            data = source.parsed(source.data(folder / "sweep.json", source.most_json()))
             ours = isinstance(data, dict) and {"version", "scenario", "combinations"} <= data.keys()
-        except (OSError, ValueError, RecursionError):
+        except (OSError, ValueError, InputError):
             ours = False
         if not ours:
             output.refuse_others(folder, ("sweep.json", "sweep.csv"), "a sweep")
@@ -222,11 +230,11 @@ class Sweep:
     def grows(self, folder: Path) -> bool:
         """Whether all that the folder's `sweep.json` tells of is told of by this sweep too, so that nothing is lost."""
         try:
-            rows = json.loads((folder / "sweep.json").read_text(encoding="utf-8"))["combinations"]
+            rows = source.parsed(source.data(folder / "sweep.json", source.most_json()))["combinations"]
             told = {row["file"] for row in rows}
         except FileNotFoundError:
             return True
-        except (OSError, ValueError, RecursionError, TypeError, KeyError):
+        except (OSError, ValueError, InputError, TypeError, KeyError):
             return False
         return told <= {name_of(combination) for combination in self.combinations}
 
@@ -269,7 +277,7 @@ def _table(scenario: Scenario, base: list[tuple[str, str]], over: Over | None) -
     keys = list(cells[0])
     for number, cell in enumerate(cells):
         lacks = [f"no {key}" for key in keys if key not in cell]
-        differs = lacks + [key for key in cell if key not in cells[0]]
+        differs = lacks + [f"an additional {key}" for key in cell if key not in cells[0]]
         if differs:
             raise mistake(f"over.{number}", f"found {', '.join(differs)}, expected the keys of over.0")
     return [[(key, cell[key]) for key in keys] for cell in cells]

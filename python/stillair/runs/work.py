@@ -101,13 +101,13 @@ def by_threads(
 
     already = sum(counts)
     together: list[int] = []
-    alone: list[int] = []
+    apart: list[int] = []
     for position, need in enumerate(least):
         if need > room:
             there = f"there are {limits.size(room)}"
             hear.failed(position, f"a run needs at least {limits.size(need)} of memory, and {there}")
         else:
-            (together if need * _SPREAD * jobs <= room // 2 else alone).append(position)
+            (apart if is_risky(need, jobs) else together).append(position)
     if together:
         first = work[together[0]]
         _native.run_variants(
@@ -122,9 +122,9 @@ def by_threads(
             lambda at, head: done(together[at], head),
             lambda at, why: hear.failed(together[at], why),
         )
-    for position in alone:
+    for position in apart:
         side_by_side = max(1, min(jobs, room // (2 * _SPREAD * least[position])))
-        _alone(
+        alone(
             work[position],
             sorted(kept[position]),
             side_by_side,
@@ -134,13 +134,19 @@ def by_threads(
         )
 
 
-def _alone(
+def is_risky(least: int, jobs: int | None) -> bool:
+    """Returns true if so many runs at once, of so many bytes at least, could run out of memory."""
+    return least * _SPREAD * (jobs or processors()) > limits.memory() // 2
+
+
+def alone(
     cell: Cell,
     kept: Sequence[int],
-    jobs: int,
+    jobs: int | None,
     take: Callable[[str], object],
     done: Callable[[str], object],
     failed: Callable[[str], object],
+    series: bool = False,
 ) -> None:
     """Runs a cell in a process of its own, whose death is the failure of this cell only."""
     command = [sys.executable, "-m", "stillair.runs.work"]
@@ -160,7 +166,7 @@ def _alone(
             assert worker.stdin is not None  # noqa: S101 - pipes, as asked for
             assert worker.stdout is not None  # noqa: S101
             with suppress(BrokenPipeError):
-                worker.stdin.write(json.dumps([cell, kept, jobs]) + "\n")
+                worker.stdin.write(json.dumps([cell, kept, jobs or processors(), series]) + "\n")
                 worker.stdin.flush()
             is_over = False
             for line in worker.stdout:
@@ -191,7 +197,7 @@ def _death(status: int, errors: str) -> str:
 
 def _work() -> None:
     """Such a process: one cell from standard input, its runs to standard output."""
-    fields, kept, jobs = json.loads(sys.stdin.readline())
+    fields, kept, jobs, series = json.loads(sys.stdin.readline())
     ends.with_parent()
     with suppress(OSError):
         # If the machine runs out of memory, the kernel ends this process and not the sweep.
@@ -212,6 +218,7 @@ def _work() -> None:
             0,
             jobs,
             None,
+            series=series,
             keep=partial(say, "run"),
             kept=kept,
         )

@@ -9,6 +9,8 @@ Nothing here knows a run.
     nearest   the name that was probably meant
     output    files written whole
     rc        `rc_stats`
+    source    files read within a limit
+    memory    how much there is
     shape     what JSON has to look like
     table     tables
     tc        `tc -s qdisc`

@@ -24,6 +24,20 @@ def prepare(folder: Path) -> None:
         ) from None
 
 
+def refuse_present(paths: Iterable[Path], force: bool, option: str = "-o") -> None:
+    """An `InputError` if one of the files is there already, unless `force`: nothing is replaced unasked.
+
+    `option` is what names the file. Devices and pipes are written to, and lose nothing.
+    """
+    for path in () if force else paths:
+        if path.is_file():
+            raise InputError(f"{path}: exists already; --force replaces it, or give another file{_by(option)}")
+
+
+def _by(option: str) -> str:
+    return f" with {option}" if option else ""
+
+
 def check(path: Path) -> None:
     """Proves that a file can be written there, before time is spent on what it is to hold."""
     try:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from stillair._native import InputError
+from stillair.text import source
 
 _LEAST_HZ, _MOST_HZ = 100, 1000
 
@@ -26,13 +27,15 @@ def paths(folder: Path) -> list[Path]:
 def load(path: Path, holds: str) -> Mapping[str, Any]:
     """The object in a file, which `holds` describes."""
     try:
-        measured = json.loads(path.read_text(encoding="utf-8"))
+        measured = json.loads(source.text(path, "measurements", source.most_json()))
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from None
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: byte {error.start} is not UTF-8") from None
     except json.JSONDecodeError as error:
         raise InputError(f"{path}:{error.lineno}: found text that is not JSON: {error.msg}") from None
+    except ValueError as error:  # a number of thousands of digits
+        raise InputError(f"{path}: found JSON that cannot be read: {error}") from None
     except RecursionError:
         raise InputError(f"{path}: found objects within objects without end") from None
     if not isinstance(measured, Mapping):

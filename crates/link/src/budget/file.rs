@@ -59,6 +59,8 @@ struct Source {
     rival: Option<String>,
     set: BTreeMap<String, String>,
     limits: Vec<(String, Limit)>,
+    /// Places of the keys that are present.
+    places: BTreeMap<String, Range<usize>>,
 }
 
 impl Source {
@@ -71,6 +73,7 @@ impl Source {
                 (at.clone(), format!("path.{name}.{key}: found {value}, expected {expected}"))
             };
             let text = || value.as_str().map(str::to_owned);
+            source.places.insert(key.to_owned(), at.clone());
             match key {
                 "preset" => source.preset = Some(text().ok_or_else(|| wrong("the name of a preset"))?),
                 "scenario" => {
@@ -135,30 +138,46 @@ fn line(text: &str, at: Range<usize>) -> usize {
     1 + text[..at.start.min(text.len())].matches('\n').count()
 }
 
-/// The path of an entry: a preset, or a scenario file in the folder of the budget `file`, and a rival's flow behind it.
-fn path(name: &str, source: &Source, file: &str) -> Result<Path, String> {
-    let (text, from) = match (&source.scenario, &source.preset) {
-        (Some(_), Some(_)) => return Err("found both preset and scenario, expected one of them".to_owned()),
+/// The path of an entry: a preset, or a scenario file in the folder of the budget `file`, and a rival's flow behind it. An error has the key that
+/// is wrong; an empty one stands for the name of the path.
+fn path(name: &str, source: &Source, file: &str) -> Result<Path, (&'static str, String)> {
+    let (key, text, from) = match (&source.scenario, &source.preset) {
+        (Some(_), Some(_)) => {
+            return Err(("scenario", "found both preset and scenario, expected one of them".to_owned()));
+        }
         (Some(scenario), None) => {
             let at = FilePath::new(file).parent().unwrap_or_else(|| FilePath::new("")).join(scenario);
             let text = fs::read_to_string(&at).map_err(|error| {
-                format!(
-                    "scenario: found {scenario:?}, expected a readable file at {} ({error})",
-                    at.display()
-                )
+                let found =
+                    format!("found {scenario:?}, expected a readable file at {} ({error})", at.display());
+                ("scenario", found)
             })?;
-            (text, at.display().to_string())
+            ("scenario", text, at.display().to_string())
         }
         (None, preset) => {
-            let found = stillair_sim::scenario::paths::preset(preset.as_deref().unwrap_or(name))?;
-            (found.text.to_owned(), found.name.to_owned())
+            let key = if preset.is_some() { "preset" } else { "" };
+            let found = stillair_sim::scenario::paths::preset(preset.as_deref().unwrap_or(name))
+                .map_err(|says| (key, says))?;
+            (key, found.text.to_owned(), found.name.to_owned())
         }
     };
     let flow = source.rival.as_ref().map_or(String::new(), |controller| {
         format!("\n[[flow]]\nname = \"rival\"\nkind = \"tcp\"\nfrom = \"rival-server\"\nto = \"rival\"\ncongestion_control = {controller:?}\n")
     });
     let sets: Vec<(&str, &str)> = source.set.iter().map(|(k, v)| (k.as_str(), v.as_str())).collect();
-    Path::parse(&format!("{text}{flow}"), &from, &sets).map_err(|error: LinkError| error.to_string())
+    let parse = |flow: &str, sets: &[(&str, &str)]| {
+        Path::parse(&format!("{text}{flow}"), &from, sets).map_err(|error: LinkError| error.to_string())
+    };
+    parse(&flow, &sets).map_err(|says| {
+        // The first part that is wrong by itself.
+        if parse("", &[]).is_err() {
+            (key, says)
+        } else if parse("", &sets).is_err() {
+            ("set", says)
+        } else {
+            ("rival", says)
+        }
+    })
 }
 
 impl Budget {
@@ -181,8 +200,11 @@ impl Budget {
         for (name, entry) in &read.path {
             let (at, name) = (name.span(), name.get_ref());
             let source = Source::read(name, entry).map_err(|(at, says)| wrong(at, says))?;
-            let path = path(name, &source, file)
-                .map_err(|says| wrong(at.clone(), format!("path.{name}: {says}")))?;
+            let path = path(name, &source, file).map_err(|(key, says)| {
+                let dot = if key.is_empty() { "" } else { "." };
+                let at = source.places.get(key).unwrap_or(&at);
+                wrong(at.clone(), format!("path.{name}{dot}{key}: {says}"))
+            })?;
             paths.push((name.clone(), path));
             if source.limits.is_empty() {
                 return Err(wrong(
@@ -278,15 +300,23 @@ mod tests {
             ),
             (
                 "\n[path.p]\nx.at_most = 1\nscenario = \"none.toml\"\n",
-                "b.toml:2: path.p: scenario: found \"none.toml\", expected a readable file at none.toml",
+                "b.toml:4: path.p.scenario: found \"none.toml\", expected a readable file at none.toml",
             ),
             (
                 "[path.p]\nx.at_most = 1\nscenario = \"a.toml\"\npreset = \"vdsl-40-10\"\n",
-                "b.toml:1: path.p: found both preset and scenario",
+                "b.toml:3: path.p.scenario: found both preset and scenario",
             ),
             (
                 "[path.p]\npreset = \"vdsl-40-10\"\nrival = \"cubik\"\nx.at_most = 1\n",
-                "b.toml:1: path.p: vdsl-40-10:",
+                "b.toml:3: path.p.rival: vdsl-40-10:",
+            ),
+            (
+                "[path.p]\npreset = \"vdsl-40-10\"\nx.at_most = 1\nset = { \"link.wan.dely\" = \"3 ms\" }\n",
+                "b.toml:4: path.p.set: ",
+            ),
+            (
+                "[path.p]\nx.at_most = 1\npreset = \"vdsl\"\n",
+                "b.toml:3: path.p.preset: found no path \"vdsl\"",
             ),
             ("sedes = 1\n", "b.toml:1: unknown field `sedes`"),
         ] {
@@ -316,7 +346,8 @@ mod tests {
         assert_eq!(case.link().expect("a link").path().endpoints().collect::<Vec<_>>(), ["server", "client"]);
         let says = Budget::read(&text("wrong"), &file).expect_err("a mistake").to_string();
         assert!(
-            says.starts_with(&format!("{file}:2: path.mine: ")) && says.contains("wrong.toml:3: link.l.rate"),
+            says.starts_with(&format!("{file}:3: path.mine.scenario: "))
+                && says.contains("wrong.toml:3: link.l.rate"),
             "{says}"
         );
         fs::remove_dir_all(folder).expect("the folder");

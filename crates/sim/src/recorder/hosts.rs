@@ -40,7 +40,7 @@ impl HostFlows {
     }
 
     /// The hosts at its ends, if it is such a flow.
-    fn ends(self, flow: FlowId) -> Option<[Option<usize>; 2]> {
+    pub(crate) fn ends(self, flow: FlowId) -> Option<[Option<usize>; 2]> {
         let pair = flow.0.checked_sub(self.first)?;
         let all = self.hosts + 1;
         Some([pair / all, pair % all].map(|host| (host < self.hosts).then_some(host as usize)))
@@ -100,6 +100,15 @@ impl HostRecords {
         let one = |[from, to]: &[HostRecord; 2]| HostSummary { from: from.into(), to: to.into() };
         names.iter().cloned().zip(self.by_host.iter().map(one)).collect()
     }
+}
+
+/// TCP and UDP payload of delivered packets of outside hosts in the measured time, in bytes. Data that TCP delivers twice counts twice.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Payload {
+    /// By host: sent to and by the host.
+    pub by_host: Vec<u64>,
+    /// Of all packets.
+    pub total: u64,
 }
 
 /// The summary of an outside host.

@@ -26,7 +26,7 @@ mod xstats;
 pub use delays::Delays;
 pub use exchanges::{AirNames, Exchanges, ExchangesReport};
 pub use flows::{FlowAbout, FlowProtocol, FlowSummary, TcpSummary};
-pub use hosts::{HostFlows, HostRecords, HostSummary, HostTraffic};
+pub use hosts::{HostFlows, HostRecords, HostSummary, HostTraffic, Payload};
 pub use islands::{Log, MergedHash, Traced};
 pub use latencies::Latencies;
 pub use losses::Losses;
@@ -394,7 +394,7 @@ mod tests {
         air.book(AirUse::Idle, ms(1));
         air.book(AirUse::Data, ms(3));
         let names = |names: [&str; 2]| names.map(str::to_owned);
-        let (stations, places) = (names(["a", "b"]), names(["x", "y"]));
+        let places = names(["x", "y"]);
         let about =
             [("udp-0.a", Some(FlowProtocol::Udp)), ("ping-1.b", None)].map(|(name, protocol)| FlowAbout {
                 name: name.to_owned(),
@@ -403,7 +403,7 @@ mod tests {
                 pings: protocol.is_none(),
             });
         let end = AtEnd {
-            hosts: &[],
+            hosts: (&[], &Payload::default()),
             packets: (&account, 3),
             air: vec![("wifi".to_owned(), &air)],
             qdiscs: BTreeMap::new(),
@@ -416,10 +416,21 @@ mod tests {
             under_way: Vec::new(),
             tests: Vec::new(),
         };
-        let s = summarise((7, 3), &filled(), Duration::from_secs(1), &stations, &places, end);
+        let mut recorder = filled();
+        // A station without traffic does not count in Jain's index; one that never got any of its traffic through does.
+        let names = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect::<Vec<_>>();
+        recorder.stations.extend([StationRecord::default(), StationRecord::default()]);
+        recorder.flows.push(FlowRecord { station: Some(3), lost: 9, ..FlowRecord::default() });
+        let payload = Payload { by_host: vec![125_000], total: 125_000 };
+        let outside = names(&["d"]);
+        let end = AtEnd { hosts: (&outside, &payload), ..end };
+        let s =
+            summarise((7, 3), &recorder, Duration::from_secs(1), &names(&["a", "b", "c", "d"]), &places, end);
         assert_eq!((s.seed, s.run), (7, 3));
         // 5,000 bytes in a second.
-        assert_eq!((s.goodput_total_mbps, s.jain_airtime), (0.04, jain(&[1500.0, 500.0])));
+        assert_eq!((s.goodput_total_mbps, s.jain_airtime), (1.04, jain(&[1500.0, 500.0, 0.0])));
+        // The payload of an outside host is the goodput of its station.
+        assert_eq!((s.stations["c"].goodput_mbps, s.stations["d"].goodput_mbps), (0.0, 1.0));
         let a = &s.stations["a"];
         assert_eq!((a.goodput_mbps, a.airtime_share, a.mean_aggregate), (0.04, Some(0.75), Some(4.5)));
         assert_eq!((a.mean_aggregate_up, a.ping_median_ms, a.airtime_tx_us), (None, None, 1500.0));

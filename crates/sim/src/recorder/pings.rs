@@ -29,6 +29,11 @@ impl PingRecord {
         self.sent += 1;
     }
 
+    /// Number of requests.
+    pub fn sent(&self) -> u64 {
+        self.sent
+    }
+
     /// Records a reply. A duplicate of the last reply is ignored.
     #[inline]
     pub fn answered(&mut self, seq: u32) {

@@ -15,8 +15,8 @@ use super::latencies::Latencies;
 use super::pings::{PingSummary, RoundTrips};
 use super::responsiveness::ResponsivenessSummary;
 use super::{
-    Direction, FlowRecord, HostSummary, Losses, PowerSummary, Protocol, QuicEnds, QuicSummary, RateSummary,
-    Recorder, SocketSeries, VoipSummary, mbps,
+    Direction, FlowRecord, HostSummary, Losses, Payload, PowerSummary, Protocol, QuicEnds, QuicSummary,
+    RateSummary, Recorder, SocketSeries, VoipSummary, mbps,
 };
 
 /// The summary of one run. Names carry the units; values that were not measured are `null`.
@@ -28,9 +28,9 @@ pub struct RunSummary {
     pub seed: u64,
     /// Hash of the trace, in hexadecimal.
     pub trace_hash: String,
-    /// UDP payload delivered and TCP streams read over all flows, in Mbit/s.
+    /// UDP payload delivered and TCP streams read over all flows, in Mbit/s, with the payload of outside hosts' packets.
     pub goodput_total_mbps: f64,
-    /// Jain's fairness index of the stations' airtime.
+    /// Jain's fairness index of the airtime of the stations that had traffic.
     pub jain_airtime: Option<f64>,
     /// Summaries by station.
     pub stations: BTreeMap<String, StationSummary>,
@@ -146,7 +146,8 @@ pub struct QdiscSummary {
 /// The summary of one station.
 #[derive(Clone, Debug, Serialize)]
 pub struct StationSummary {
-    /// Goodput of all flows to and from the station in Mbit/s: UDP payload and bytes of TCP streams.
+    /// Goodput of all flows to and from the station in Mbit/s: UDP payload and bytes of TCP streams. For an outside host: TCP and UDP payload of
+    /// the packets delivered to it and from it.
     pub goodput_mbps: f64,
     /// Share of the airtime of all stations, 0 to 1.
     pub airtime_share: Option<f64>,
@@ -223,8 +224,8 @@ pub struct AtEnd<'a> {
     pub tcp: Vec<(String, FlowId, TcpInfo, SocketSeries)>,
     /// State of both ends of each QUIC flow at the end of the run, and the time of that end.
     pub quic: (Vec<QuicEnds>, Instant),
-    /// Names of the outside hosts, in order.
-    pub hosts: &'a [String],
+    /// Names of the outside hosts, in order, and the payload of their packets.
+    pub hosts: (&'a [String], &'a Payload),
     /// All flows, in order.
     pub flows: &'a [FlowAbout],
     /// Page clients, and how long each one's unfinished load has taken.
@@ -251,10 +252,22 @@ fn used_airtime(recorder: &Recorder) -> Vec<f64> {
     recorder.stations.iter().map(|s| s.airtime.iter().copied().sum::<Duration>().micros_f64()).collect()
 }
 
+/// Airtime of the stations that had traffic: those whose data took airtime, and those of a flow of which packets were delivered or dropped.
+fn with_traffic(recorder: &Recorder, used: &[f64]) -> Vec<f64> {
+    let mut has: Vec<bool> = used.iter().map(|&us| us > 0.0).collect();
+    for flow in &recorder.flows {
+        if let Some(station) = flow.station {
+            has[station] |= flow.packets + flow.lost + flow.bytes > 0 || flow.ping.sent() > 0;
+        }
+    }
+    used.iter().zip(has).filter_map(|(&us, has)| has.then_some(us)).collect()
+}
+
 /// By station, of a run of which so many seconds were measured.
 fn station_summaries(
     recorder: &Recorder,
     names: &[String],
+    (hosts, payload): (&[String], &Payload),
     seconds: f64,
 ) -> BTreeMap<String, StationSummary> {
     let used = used_airtime(recorder);
@@ -263,6 +276,10 @@ fn station_summaries(
     for flow in &recorder.flows {
         flow.station.into_iter().for_each(|station| flows_of[station].push(flow));
     }
+    let outside = |name: &String| {
+        let host = hosts.iter().position(|host| host == name);
+        host.map_or(0, |host| payload.by_host[host])
+    };
     let station = |i: usize| {
         let record = &recorder.stations[i];
         let flows = || flows_of[i].iter();
@@ -274,7 +291,7 @@ fn station_summaries(
         };
         let (tries, rates) = record.tries[Direction::Up as usize];
         StationSummary {
-            goodput_mbps: mbps(flows().map(|f| f.bytes).sum(), seconds),
+            goodput_mbps: mbps(flows().map(|f| f.bytes).sum::<u64>() + outside(&names[i]), seconds),
             airtime_share: (total > 0.0).then(|| used[i] / total),
             mean_aggregate: mean(Direction::Down).or(mean(Direction::Up)),
             mean_aggregate_up: mean(Direction::Up),
@@ -365,8 +382,11 @@ pub fn summarise(
         run,
         seed,
         trace_hash: format!("{:016x}", recorder.trace_hash()),
-        goodput_total_mbps: mbps(recorder.flows.iter().map(|f| f.bytes).sum(), seconds),
-        jain_airtime: jain(&used),
+        goodput_total_mbps: mbps(
+            recorder.flows.iter().map(|f| f.bytes).sum::<u64>() + hosts.1.total,
+            seconds,
+        ),
+        jain_airtime: jain(&with_traffic(recorder, &used)),
         mos,
         mos_flent_1_2,
         voip,
@@ -374,10 +394,10 @@ pub fn summarise(
         web,
         responsiveness: tests.iter().map(test).collect(),
         quic,
-        stations: station_summaries(recorder, stations, seconds),
+        stations: station_summaries(recorder, stations, hosts, seconds),
         flows,
         pings: ping_summaries(recorder, about),
-        hosts: recorder.hosts.summaries(hosts),
+        hosts: recorder.hosts.summaries(hosts.0),
         sockets,
         drops: dropped.collect(),
         air: air.iter().map(|(name, a)| (name.clone(), uses(a))).collect(),

@@ -97,7 +97,7 @@ impl<S: Records> Session<'_, S> {
             power: power(scenario, world),
             tcp: tcp.collect(),
             quic: (world.books().quic_ends().collect(), end),
-            hosts: &hosts,
+            hosts: (&hosts, world.books().outside_payload()),
             flows: &flows,
             under_way: world.books().loads_under_way().map(since).collect(),
             tests: world.books().tests(end).collect(),

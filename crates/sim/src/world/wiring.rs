@@ -1,5 +1,7 @@
 //! Builds a world from a scenario: numbers for names, devices for interfaces, routes for addresses.
 
+use core::ops::Range;
+
 use stillair_model::node::interface::{QueueLayout, TxQueues};
 use stillair_model::node::jitter::Softirq;
 use stillair_model::node::routes::Routes;
@@ -96,7 +98,7 @@ pub fn wire_idle<S: Sink>(scenario: &Scenario, seed: Seed, sink: impl FnOnce(Rec
     let nodes = plan.nodes(routes);
     let sharing = plan.sharing(radios.len());
     let links = (0..wlans.len()).map(|dev| plan.links(dev)).collect();
-    let outside = plan.outside(flows.len());
+    let outside = plan.outside(flows.len(), &measured);
     let mut recorder = Recorder::new(measured, flows, plan.stations.len(), links);
     recorder.hosts = HostRecords::new(outside.0);
     // Connections of pages are opened as the run goes, and their timers stand behind all others.
@@ -354,7 +356,7 @@ impl<'a> Plan<'a> {
     }
 
     /// The outside hosts in the order of the scenario, behind so many flows.
-    fn outside(&self, flows: usize) -> (HostFlows, Outside) {
+    fn outside(&self, flows: usize, measured: &Range<Instant>) -> (HostFlows, Outside) {
         let mut hosts = 0;
         let number = |node: &scenario::Node| {
             node.host.is_outside().then(|| {
@@ -366,7 +368,7 @@ impl<'a> Plan<'a> {
         let flows = HostFlows::new(flows, hosts as usize);
         let nodes = self.all().map(|at| NodeId::from_index(at.node)).collect();
         let uplink = self.uplink().map(|at| NodeId::from_index(at.node));
-        (flows, Outside::new(flows, numbers, nodes, uplink))
+        (flows, Outside::new(flows, numbers, nodes, uplink, measured.clone()))
     }
 
     /// The interface through which packets leave that are for no interface's address.

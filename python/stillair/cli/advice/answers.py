@@ -25,7 +25,8 @@ def _known(_context: click.Context, _parameter: click.Parameter, incomplete: str
 @click.option(
     "-o", "folder", metavar="DIR", type=options.PATH, help="Also write page, picture and numbers into this folder."
 )
-def answers(name: str | None, runs: int | None, jobs: int | None, folder: Path | None) -> None:
+@options.replace
+def answers(name: str | None, runs: int | None, jobs: int | None, folder: Path | None, force: bool) -> None:
     """Answer a question by running it, or list the questions.
 
     People asked these questions in public. An answer has the verdict, the numbers with their intervals, and what was
@@ -33,6 +34,8 @@ def answers(name: str | None, runs: int | None, jobs: int | None, folder: Path |
     """
     from stillair.explain.answers import book  # noqa: PLC0415 - loaded when there is something to answer
 
+    if force and folder is None:
+        raise InputError("--force: has no effect without -o, which names the folder to write into")
     if name is None:
         if runs is not None or jobs is not None or folder is not None:
             raise InputError("answers: --runs, --jobs and -o have no effect without the name of a question")
@@ -48,6 +51,7 @@ def answers(name: str | None, runs: int | None, jobs: int | None, folder: Path |
         from stillair.text import output  # noqa: PLC0415 - not needed without -o
 
         output.prepare(folder)
+        output.refuse_present([folder / f"{name}.{kind}" for kind in ("md", "json", "svg")], force)
     with runs_progress(total, quiet=False) as watched:
         found = answer.run(question, runs, jobs, watched.progress)
     if folder is not None:

@@ -1,6 +1,7 @@
 """`stillair explain`."""
 
 import json
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -69,6 +70,7 @@ def explain(
         made_runs = scenario.run(seeds, seed, None, [*overrides, ("record.sojourn", "true")], progress=told(0)).runs
         found = findings.subjects(made_runs, resolved)
         outcomes, left_out = None, ""
+        ended: KeyboardInterrupt | None = None
         first = findings.worst(found)
         if not no_try:
             own = changes.with_qdisc(resolved, overrides, scenario.text)
@@ -76,14 +78,23 @@ def explain(
             if own_hosts is not None and first is not None:
                 every, left_out = owned.limited(every, own_hosts, resolved, scenario.text)
             outcomes = list[tried.Tried | tried.Refused]()
-            for change in every[: changes.MOST - 1]:
-                assert first is not None  # noqa: S101 - without a cause there are no changes
-                subject = (first.delays.of, first.delays.name, first.delays.way)
-                outcomes.append(
-                    tried.try_one(scenario, overrides, change, made_runs, subject, seed, told(made), resolved)
-                )
-                made += seeds
-    print(page.text(resolved["name"], made_runs, found, outcomes, resolved, left_out))
+            planned = every[: changes.MOST - 1]
+            try:
+                for change in planned:
+                    assert first is not None  # noqa: S101 - without a cause there are no changes
+                    subject = (first.delays.of, first.delays.name, first.delays.way)
+                    outcomes.append(
+                        tried.try_one(scenario, overrides, change, made_runs, subject, seed, told(made), resolved)
+                    )
+                    made += seeds
+            except KeyboardInterrupt as interrupt:
+                ended = interrupt
+    shown = None if ended is not None and not outcomes else outcomes
+    print(page.text(resolved["name"], made_runs, found, shown, resolved, left_out))
+    if ended is not None:
+        tested = f"{len(outcomes or ())} of {len(planned)} changes had been run"
+        print(f"stillair: {tested}; they are shown above, and nothing is kept", file=sys.stderr)
+        raise ended
     if packet:
         print(f"\n{page.packet(made_runs, modems=findings.modems(resolved))}")
 

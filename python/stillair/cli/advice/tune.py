@@ -105,8 +105,10 @@ def tune(
                     mine=mine,
                 )
         except KeyboardInterrupt:
+            where = "nothing is kept; -o names a folder for finished runs"
             if folder is not None:
-                print(f"stillair: runs are kept in {folder}; the same command goes on from there", file=sys.stderr)
+                where = f"runs are kept in {folder}; the same command goes on from there"
+            print(f"stillair: {terminal.harmless(where)}", file=sys.stderr)
             raise
         name = Path(file).stem
         if folder is not None:

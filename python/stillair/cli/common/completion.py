@@ -46,7 +46,9 @@ def _install(context: click.Context, _parameter: click.Parameter, wanted: bool) 
     else:
         file = Path.home() / f".{shell}rc"
         text = f'eval "$({_VARIABLE}={shell}_source stillair)"\n'
-    there = file.read_text(encoding="utf-8") if file.is_file() else ""
+    from stillair.text import source  # noqa: PLC0415 - here alone
+
+    there = source.text(file) if file.is_file() else ""
     if text not in there:
         file.parent.mkdir(parents=True, exist_ok=True)
         with file.open("a", encoding="utf-8") as to:

@@ -117,6 +117,7 @@ jobs = click.option(
 )
 folder = click.option("-o", "folder", metavar="DIR", type=PATH, help="Keep the result in this folder.")
 force = click.option("--force", is_flag=True, help="Replace the result in the folder of -o.")
+replace = click.option("--force", is_flag=True, help="Replace files that exist.")
 seed = click.option(
     "--seed", type=whole(0, LARGEST_SEED), metavar="N", show_default="the file's", help="Seed of all random streams."
 )

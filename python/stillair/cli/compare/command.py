@@ -48,6 +48,7 @@ _RUNS = 5
     help="Keep each run in this folder as it finishes; after an interrupt the same command goes on from there.",
 )
 @click.option("-o", "target", metavar="FILE", type=options.PATH, help="Draw a picture: a .svg, .png or .pdf.")
+@options.replace
 def compare(
     sides: tuple[str, ...],
     set_: tuple[str, ...],
@@ -59,6 +60,7 @@ def compare(
     as_json: bool,
     keep: Path | None,
     target: Path | None,
+    force: bool,
 ) -> None:
     """Compare results, scenarios, or settings of one scenario.
 
@@ -71,9 +73,11 @@ def compare(
 
     if markdown and as_json:
         raise InputError("--markdown: found beside --json, expected one of the two")
+    if force and target is None:
+        raise InputError("--force: has no effect without -o, which names the file to write")
     planned = plans.planned(sides, set_)
     if target is not None:
-        picture.check(target)
+        picture.check(target, force=force)
     total = (runs or _RUNS) * sum(side.scenario is not None for side in planned)
     if total == 0 and (runs is not None or seed is not None):
         option = "--seed" if runs is None else "--runs"

@@ -16,11 +16,12 @@ _MOST_PANELS = 6
 _MOST_BARS = 16
 
 
-def check(path: Path) -> None:
+def check(path: Path, *, force: bool = False) -> None:
     """Refuses what cannot be written or drawn, before work is done."""
     if path.suffix.lower() not in SUFFIXES:
         raise InputError(f"{path}: the name has to end in {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}")
     output.check(path)
+    output.refuse_present([path], force)
     extras.need("matplotlib", "plot")
 
 

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from stillair.cli.compare.sides import Side
-from stillair.results.statistics import Interval, interval, ratio_interval, t_quantile
+from stillair.results.statistics import Interval, bounds, interval, ratio_interval, t_quantile
 from stillair.runs.figures import quantities
-from stillair.runs.figures.quantities import Quantity
+from stillair.runs.figures.quantities import Columns, Quantity, every_of
 
 
 class Row(NamedTuple):
@@ -36,8 +36,8 @@ def differs(ratio: Interval) -> bool:
 
 def rows(sides: Sequence[Side], only: Sequence[str] = ()) -> list[Row]:
     """All quantities that any side has, or those whose names fit one of the patterns."""
-    every = quantities.every([run for side in sides for run in _loose(side)])
-    found = (_row(one.of, one.quantity, [one.values(_loose(side)) for side in sides], sides) for one in every)
+    columns = [Columns(_loose(side)) for side in sides]
+    found = (_row(one.of, one.quantity, [of.values(one) for of in columns], columns) for one in every_of(columns))
     there = (row for row in found if any(value is not None for value in row.values))
     return [row for row in there if not only or quantities.fits(row.name, only)]
 
@@ -47,21 +47,19 @@ def _loose(side: Side) -> Sequence[Mapping[str, Any]]:
     return side.result.runs
 
 
-def _row(of: str, quantity: Quantity, values: Sequence[Sequence[float | None]], sides: Sequence[Side]) -> Row:
+def _row(of: str, quantity: Quantity, values: Sequence[Sequence[float | None]], columns: Sequence[Columns]) -> Row:
     scaled = [[None if value is None else value * quantity.scale for value in own] for own in values]
     known = [[value for value in own if value is not None] for own in scaled]
-    means = [interval(own) if own else None for own in known]
-    first = _runs(sides[0])
+    within = bounds(quantity.key)
+    within = within and within.times(quantity.scale)
+    means = [interval(own, within=within) if own else None for own in known]
+    first = columns[0].runs
     ratios = []
-    for side, own, there in zip(sides[1:], scaled[1:], known[1:], strict=True):
+    for side, own, there in zip(columns[1:], scaled[1:], known[1:], strict=True):
         # The same seeds and numbers, and no gap: what runs share cancels.
-        paired = _runs(side) == first and len(known[0]) == len(scaled[0]) and len(there) == len(own)
+        paired = side.runs == first and len(known[0]) == len(scaled[0]) and len(there) == len(own)
         ratios.append(_ratio(there, known[0], paired))
     return Row(of, quantity, means, [len(own) for own in known], ratios)
-
-
-def _runs(side: Side) -> list[tuple[int, int]]:
-    return [(run["run"], run["seed"]) for run in side.result.runs]
 
 
 def _ratio(above: Sequence[float], below: Sequence[float], paired: bool) -> Interval | None:

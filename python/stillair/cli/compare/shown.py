@@ -10,7 +10,7 @@ from typing import Any
 from stillair._native import __version__
 from stillair.cli.compare.rows import Row, differs
 from stillair.cli.compare.sides import Side
-from stillair.results.statistics import Interval
+from stillair.results.statistics import Interval, spread
 from stillair.text import terminal
 from stillair.text.table import table
 
@@ -155,12 +155,11 @@ def _letter(number: int) -> str:
 
 
 def value(row: Row, number: int) -> str:
-    """A mean with half its interval, as the quantity is written."""
+    """A mean with its interval, with the decimals of the quantity."""
     own, digits = row.values[number], row.quantity.digits
     if own is None:
         return _NONE
-    spread = f" ±{(own.high - own.low) / 2:.{digits}f}" if own.high > own.low else ""
-    return f"{own.mean:.{digits}f}{spread}"
+    return f"{own.mean:.{digits}f} {spread(own, digits)}".rstrip()
 
 
 def relation(ratio: Interval | None) -> str:

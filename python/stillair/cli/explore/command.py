@@ -11,6 +11,7 @@ import click
 
 from stillair._native import InputError
 from stillair.cli.common import options
+from stillair.text import source
 
 if TYPE_CHECKING:
     from stillair.cli.explore.server import Shown
@@ -77,6 +78,6 @@ def named(files: Iterable[str]) -> "Shown":
 
 def _text(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8")
+        return source.text(path, "a file of a scenario")
     except (OSError, UnicodeDecodeError):
         raise InputError(f"{path}: cannot be read as text") from None

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     show_default="as the shaper counts",
     help=f"Framing of the access line: {', '.join((*FRAMING, 'conservative'))}.",
 )
-@click.option("--force", is_flag=True, help="Replace a file that exists.")
+@options.replace
 @click.option("--json", "as_json", is_flag=True, help="Print what was read from each file, as one JSON value.")
 def import_(
     files: tuple[Path, ...],
@@ -75,8 +75,10 @@ def import_(
 
     if force and target is None:
         raise InputError("--force: has no effect without -o, which names the file to write")
-    if target is not None and target.exists() and not force:
-        raise InputError(f"{target}: exists already; --force replaces it, or give another file with -o")
+    if target is not None:
+        from stillair.text import output  # noqa: PLC0415 - not needed without -o
+
+        output.refuse_present([target], force)
     ways = _ways(tc_)
     given = _line(internet, line, framing)
     every_file = (*files, *(file for file in ways if file not in files))
@@ -94,8 +96,6 @@ def import_(
     if target is None:
         print(text, end="")
         return
-    from stillair.text import output  # noqa: PLC0415 - not needed without -o
-
     output.check(target)
     output.write_files(target.parent, {target.name: text})
     guesses = f"{text.count('guess:') - 1} guesses in its comments"

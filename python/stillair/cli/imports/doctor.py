@@ -14,7 +14,7 @@ from stillair.text import terminal
 
 @click.command()
 @click.option("-o", "target", metavar="FILE", type=options.PATH, help="Also write a scenario from what was found.")
-@click.option("--force", is_flag=True, help="Replace a file that exists.")
+@options.replace
 @options.as_json
 def doctor(target: Path | None, force: bool, as_json: bool) -> None:
     """Print which settings of this machine matter for latency.
@@ -28,13 +28,13 @@ def doctor(target: Path | None, force: bool, as_json: bool) -> None:
 
     if force and target is None:
         raise InputError("--force: has no effect without -o, which names the file to write")
-    if target is not None and target.exists() and not force:
-        raise InputError(f"{target}: exists already; --force replaces it, or give another file with -o")
-    machine = Machine()
-    found = machine.findings()
     if target is not None:
         from stillair.text import output  # noqa: PLC0415 - not needed without -o
 
+        output.refuse_present([target], force)
+    machine = Machine()
+    found = machine.findings()
+    if target is not None:
         output.check(target)
         text = scenario.text(network.of(machine.facts), ["this machine"])
         output.write_files(target.parent, {target.name: text})

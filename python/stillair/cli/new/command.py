@@ -87,7 +87,7 @@ _STATIONS = ("laptop=5 m", "tv=15 m")
     show_default="none",
     help=f"Power save of stations without their own setting: {', '.join(home.POWER_SAVES)}.",
 )
-@click.option("--force", is_flag=True, help="Replace a file that exists.")
+@options.replace
 def new(
     file: Path | None,
     stations: Sequence[str],
@@ -111,8 +111,9 @@ def new(
 
     At a terminal it asks for stations, line and traffic, if no option gives any of them.
     """
-    if file is not None and file.exists() and not force:
-        raise InputError(f"{file}: exists already; --force replaces it, or give another file")
+    from stillair.text import output  # noqa: PLC0415 - not needed for other commands
+
+    output.refuse_present([file] if file else [], force, option="")
     if force and file is None:
         raise InputError("--force: has no effect without a file to write")
     if internet is not None and line is not None:
@@ -146,8 +147,6 @@ def new(
     if file is None:
         print(text, end="")
         return
-    from stillair.text import output  # noqa: PLC0415 - not needed for other commands
-
     output.check(file)
     output.write_files(file.parent, {file.name: text})
     print(f"stillair: {file}: written; 'stillair check {file}' shows what it comes to", file=sys.stderr)

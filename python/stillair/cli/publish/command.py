@@ -61,6 +61,7 @@ _LARGEST_SNAPLEN = 2**32 - 1  # of `capture`, which is loaded late
 @click.option(
     "--window", metavar="FROM..TO", show_default="all", help="Part of the run in a capture, such as '10 s..10.05 s'."
 )
+@options.replace
 def export(
     result: Path,
     flent: bool,
@@ -76,6 +77,7 @@ def export(
     snaplen: int | None,
     points: tuple[str, ...],
     window: str | None,
+    force: bool,
 ) -> None:
     """Write a result in another program's format."""
     from stillair.cli.publish import export as exports  # noqa: PLC0415 - not needed for other commands
@@ -88,7 +90,7 @@ def export(
     if table is not None:
         if chosen[0] not in ("csv", "parquet"):
             raise InputError(f"--table: applies only to --csv and --parquet, not to --{chosen[0]}")
-        print(exports.export_table(chosen[0], table, result, target, number))
+        print(exports.export_table(chosen[0], table, result, target, number, force=force))
         return
     if points == ("list",):
         print("\n".join(exports.points(result)))
@@ -100,7 +102,7 @@ def export(
         frames = frames._replace(window=(f"{first} ns", f"{last} ns"))
     if snaplen is not None:
         frames = frames._replace(snaplen=snaplen)
-    for path in exports.export(chosen[0], result, target, number, title, since, frames):
+    for path in exports.export(chosen[0], result, target, number, title, since, frames, force=force):
         print(path)
 
 
@@ -138,19 +140,22 @@ def _only(kind: str, chosen: str, options: Mapping[str, object]) -> None:
     show_default="its folder",
     help="Title of a result, in their order. Repeatable.",
 )
+@options.replace
 def plot(
-    results: tuple[Path, ...], name: str, target: Path | None, window: str | None, titles: tuple[str, ...]
+    results: tuple[Path, ...], name: str, target: Path | None, window: str | None, titles: tuple[str, ...], force: bool
 ) -> None:
     """Draw a picture of one or several results."""
     from stillair import plot as plots  # noqa: PLC0415 - not needed for other commands
     from stillair.plot.data import Titled  # noqa: PLC0415
     from stillair.results.result import Result  # noqa: PLC0415
+    from stillair.text import output  # noqa: PLC0415
 
     if name == "list":
         print(plots.listing(terminal.width()))
         return
     target = target or Path(f"{name}.png")
     plots.check(name, target)
+    output.refuse_present([target], force)
     if window and name != plots.TIMELINE:
         raise InputError(f"--window: {name} shows the whole run; {plots.TIMELINE} has windows")
     part = parse_window(window) if window else None
@@ -169,11 +174,12 @@ def plot(
 @click.option(
     "-o", "target", metavar="FILE", type=options.PATH, show_default="RESULT's name, .html", help="File to write."
 )
-def report(result: Path, target: Path | None) -> None:
+@options.replace
+def report(result: Path, target: Path | None, force: bool) -> None:
     """Write a result as one HTML page that works offline.
 
     It has the tables, the pictures and the scenario.
     """
     from stillair.cli.publish import page  # noqa: PLC0415 - not needed for other commands
 
-    print(page.write(result, target))
+    print(page.write(result, target, force=force))

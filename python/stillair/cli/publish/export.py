@@ -36,17 +36,21 @@ def export(
     title: str | None,
     begun: datetime = EPOCH,
     frames: Wanted = USUAL,
+    *,
+    force: bool = False,
 ) -> list[Path]:
     """Writes a result folder as `kind` and gives the files written.
 
     Flent and pcap files hold one run each: of several runs every one gets a file, and `target` is their folder; so with
-    qlog of several flows. `title` and `begun` are for Flent, `frames` is for pcap.
+    qlog of several flows. `title` and `begun` are for Flent, `frames` is for pcap. Files that are there are replaced
+    with `force` alone.
     """
     result = Result.load(folder)
     numbers = [found["run"] for found in result.runs] if run is None else [run]
     if kind in ("csv", "parquet"):
         path = target or Path(f"{folder.resolve().name}.{kind}")
         _check(path, kind)
+        output.refuse_present([path], force)
         runs = (result.measured(number) for number in numbers)
         if kind == "csv":
             tidy.write_csv(path, runs)
@@ -54,36 +58,43 @@ def export(
             tidy.write_parquet(path, runs, result.described())
         return [path]
     if kind == "qlog":
-        return _qlogs(folder, result, target, numbers)
+        return _qlogs(folder, result, target, numbers, force=force)
     single = len(numbers) == 1 and not (target and target.is_dir())
     if not single and target is not None and not target.is_dir():
         raise InputError(f"{target}: {len(numbers)} files are to be written: give a folder that exists, or --run N")
     _check(target, kind)
-    written = []
-    for number in numbers:
-        name = folder.resolve().name if title is None else title
-        name = name if len(result.runs) == 1 else f"{name} run {number}"
+    own = folder.resolve().name if title is None else title
+    titles = {number: own if len(result.runs) == 1 else f"{own} run {number}" for number in numbers}
+    if single and target:
+        files = dict.fromkeys(numbers, target)
+    else:
+        # All runs are of the same test, which the name of a Flent file begins with.
+        first = result.measured(numbers[0]) if kind == "flent" else None
+        name, into = folder.resolve().name, target or Path()
+        files = {
+            n: into / (flent.file_name(first, titles[n], begun) if first else f"{name}-run-{n}.pcapng") for n in numbers
+        }
+    output.refuse_present(files.values(), force)
+    for number, path in files.items():
         measured = result.measured(number)
         if kind == "flent":
-            plain = flent.file_name(measured, name, begun)
-            path = target if single and target else (target or Path()) / plain
-            flent.write(path, measured, result.described(), name, begun)
+            flent.write(path, measured, result.described(), titles[number], begun)
         else:
-            plain = f"{folder.resolve().name}-run-{number}.pcapng"
-            path = target if single and target else (target or Path()) / plain
             # A run is repeated for its capture: it is the same to the last packet, or refused.
             scenario, overrides = Scenario(folder / "scenario.toml"), folders.overrides(folder)
             seed, trace_hash = measured.summary["seed"], measured.summary["trace_hash"]
             write_capture(scenario, overrides, seed, number, path, *frames, trace_hash=trace_hash, some=True)
-        written.append(path)
-    return written
+    return list(files.values())
 
 
-def export_table(kind: str, table: str, folder: Path, target: Path | None, run: int | None) -> Path:
+def export_table(
+    kind: str, table: str, folder: Path, target: Path | None, run: int | None, *, force: bool = False
+) -> Path:
     """Writes a table of `TABLES` and gives the file; an `InputError` if the scenario did not ask for it."""
     result = Result.load(folder)
     path = target or Path(f"{folder.resolve().name}-{table}.{kind}")
     _check(path, kind)
+    output.refuse_present([path], force)
     runs = [found for found in result.runs if run in (None, found["run"])]
     if not runs:
         raise InputError(f"--run: found {run}, expected one of {', '.join(str(found['run']) for found in result.runs)}")
@@ -106,7 +117,7 @@ def _check(target: Path | None, kind: str) -> None:
         output.check_kind(target, _SUFFIX[kind], f"a file for --{kind}")
 
 
-def _qlogs(folder: Path, result: Result, target: Path | None, numbers: list[int]) -> list[Path]:
+def _qlogs(folder: Path, result: Result, target: Path | None, numbers: list[int], *, force: bool) -> list[Path]:
     """A qlog of each flow over QUIC in each run."""
     name = folder.resolve().name
     flows = [
@@ -119,10 +130,9 @@ def _qlogs(folder: Path, result: Result, target: Path | None, numbers: list[int]
     if len(flows) > 1 and target is not None and not target.is_dir():
         raise InputError(f"{target}: {len(flows)} files are to be written: give a folder that exists")
     _check(target, "qlog")
-    written = []
-    for number, flow, found in flows:
-        plain = f"{name}-run-{number}-{flow}.sqlog"
-        path = target if target and not target.is_dir() else (target or Path()) / plain
+    names = [f"{name}-run-{number}-{flow}.sqlog" for number, flow, _ in flows]
+    paths = [target] if target and not target.is_dir() else [(target or Path()) / plain for plain in names]
+    output.refuse_present(paths, force)
+    for path, (number, flow, found) in zip(paths, flows, strict=True):
         qlog.write(path, flow, found, f"{name}, run {number}")
-        written.append(path)
-    return written
+    return paths

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from stillair import plot
-from stillair.explain import findings
+from stillair.explain import access, findings
 from stillair.explain import page as explained
 from stillair.plot.data import Titled, UndrawnError
 from stillair.results import exchanges, result_folder
@@ -16,7 +16,7 @@ from stillair.results import summary as summaries
 from stillair.results.result import Result
 from stillair.results.summary import Table, figure
 from stillair.results.tidy import Measured
-from stillair.text import extras, markup, output
+from stillair.text import extras, markup, output, shape
 from stillair.text.markup import details, grid, pairs, pre, row, scroll
 
 SUFFIX = ".html"
@@ -41,12 +41,16 @@ class Read(Result):
         return self._last
 
 
-def write(path: Path, target: Path | None) -> Path:
-    """Writes the page of a result folder and gives its path; beside where it is called, unless `target` says."""
+def write(path: Path, target: Path | None, *, force: bool = False) -> Path:
+    """Writes the page of a result folder and gives its path; beside where it is called, unless `target` says.
+
+    A file that is there is replaced with `force` alone.
+    """
     result = Read.load(path)
     name = path.resolve().name
     file = target or Path(f"{name}{SUFFIX}")
     output.check_kind(file, SUFFIX, "a report")
+    output.refuse_present([file], force)
     text, overrides = result_folder.scenario(path), result_folder.overrides(path)
     output.write_files(file.parent, {file.name: page(name, result, text, overrides)})
     return file
@@ -88,6 +92,7 @@ def _explained(result: Result) -> str:
     if result.resolved is None or not any(run.get("sojourn") for run in result.runs):
         return ""
     resolved = json.loads(result.resolved)
+    shape.check(resolved, access.RESOLVED, (result.folder or Path()) / "scenario.resolved.json")
     found = findings.subjects(result.runs, resolved)
     said = explained.text(result.scenario, result.runs, found, None, resolved)
     return _card("Where the time of packets goes", pre(said, "why packets are late"))

@@ -117,8 +117,10 @@ def live(
         raise InputError("--force: has no effect without -o, which names the folder of the result, or --capture")
     if capture is None and (points or snaplen):
         raise InputError(f"{'--point' if points else '--snaplen'}: has no effect without --capture")
-    if capture is not None and capture.exists() and not force:
-        raise InputError(f"--capture: found {capture}, expected a file that is not there; --force replaces it")
+    if capture is not None:
+        from stillair.text import output  # noqa: PLC0415 - not needed without --capture
+
+        output.refuse_present([capture], force, "--capture")
     text, status = engine.run(request) if folder is None else _kept(request, scenario, folder, force=force)
     _show(text, sys.stderr if command else sys.stdout, as_json=as_json)
     click.get_current_context().exit(status)

@@ -52,6 +52,7 @@ def linux(folder: Path | None, jobs: int | None, as_json: bool) -> None:
 @click.option("--only", metavar="NAMES", help="Configurations of these names, as tcp_up*.")
 @options.jobs
 @options.as_json
+@options.replace
 @click.option(
     "-o", "into", metavar="DIR", type=options.PATH, help="Write report.txt and comparison.json into this folder."
 )
@@ -63,6 +64,7 @@ def wifi(
     only: str | None,
     jobs: int | None,
     as_json: bool,
+    force: bool,
     into: Path | None,
     scenarios: Path | None,
 ) -> None:
@@ -74,14 +76,20 @@ def wifi(
     from stillair.validate import batch  # noqa: PLC0415
     from stillair.validate.wifi import command, report  # noqa: PLC0415
 
+    if force and into is None and scenarios is None:
+        raise InputError("--force: has no effect without -o or --scenarios, which name the folder to write into")
     for target in (into, scenarios):
         if target is not None:
             output.prepare(target)
+    if into is not None:
+        output.refuse_present([into / "report.txt", into / "comparison.json"], force)
     plan = command.plan(folder, only)
     for note in plan.notes:
         print(f"stillair: {note}", file=sys.stderr)
     if scenarios is not None:
-        output.write_files(scenarios, command.scenarios(plan))
+        files = command.scenarios(plan)
+        output.refuse_present([scenarios / name for name in files], force, "--scenarios")
+        output.write_files(scenarios, files)
         _tell(batch.fault(plan.faults))
         return
     with runs_progress(len(plan.configurations), quiet=as_json) as watched:

@@ -5,8 +5,8 @@ from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
 
 from stillair._native import InputError, __version__
-from stillair.explain.answers.book import Question
-from stillair.results.statistics import Interval, interval, ratio_interval
+from stillair.explain.answers.book import Measure, Question
+from stillair.results.statistics import Interval, bounds, interval, ratio_interval
 from stillair.runs.overrides import pairs
 
 
@@ -21,9 +21,9 @@ class Answer(NamedTuple):
     hashes: Mapping[str, list[str]]
     """The trace hash of each run, by case."""
 
-    def over_runs(self, case: str, measure: str) -> Interval:
+    def over_runs(self, case: str, measure: Measure) -> Interval:
         """Mean with its interval."""
-        return interval(self.values[case][measure])
+        return interval(self.values[case][measure.name], within=bounds(measure.path.rpartition("/")[2]))
 
 
 def run(

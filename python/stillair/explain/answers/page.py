@@ -6,7 +6,7 @@ from typing import Any
 from stillair._native import InputError
 from stillair.explain.answers import answer as answers
 from stillair.explain.answers.answer import Answer
-from stillair.explain.answers.book import Question
+from stillair.explain.answers.book import Measure, Question
 from stillair.plot import cases
 from stillair.results.statistics import Interval
 from stillair.text.table import figure
@@ -20,7 +20,7 @@ def markdown(question: Question, answer: Answer, *, picture: bool = True) -> str
     found, test = answers.ratio(question, answer), question.test
     bound = f"{'at most' if test.less else 'at least'} {test.ratio:g}"
     head = ["case", *(f"{one.name} ({one.unit})" for one in question.measures)]
-    rows = [[case, *(_cell(answer, case, one.name) for one in question.measures)] for case in question.cases]
+    rows = [[case, *(_cell(answer, case, one) for one in question.measures)] for case in question.cases]
     lines = [
         f"# {question.question}",
         "",
@@ -47,7 +47,7 @@ def markdown(question: Question, answer: Answer, *, picture: bool = True) -> str
     return "\n".join(lines) + "\n"
 
 
-def _cell(answer: Answer, case: str, measure: str) -> str:
+def _cell(answer: Answer, case: str, measure: Measure) -> str:
     return _ends(answer.over_runs(case, measure))
 
 
@@ -58,7 +58,7 @@ def _ends(of: Interval) -> str:
 def svg(question: Question, answer: Answer) -> bytes:
     """The picture: a panel for each measure, a bar for each case."""
     panels = [
-        (f"{one.name} ({one.unit})", {case: answer.over_runs(case, one.name) for case in question.cases})
+        (f"{one.name} ({one.unit})", {case: answer.over_runs(case, one) for case in question.cases})
         for one in question.measures
     ]
     return cases.picture(question.question, panels)

@@ -14,7 +14,7 @@ from stillair.explain.tune.goal import Counted, Measured
 from stillair.explain.tune.parts import Sets
 from stillair.results.report import Run
 from stillair.runs.scenario import Scenario, processors
-from stillair.text import ends
+from stillair.text import ends, shape, source
 
 FILE = "runs.jsonl"
 
@@ -48,6 +48,20 @@ def _measured(found: dict[str, Any]) -> Measured:
 def _outcome(run: Run, counted: Counted) -> Outcome:
     found = goal.measured(run, counted.steady)
     return Refused("nothing came of a ping, a call or a flow") if found is None else found
+
+
+_FLOW = shape.row(shape.text, *[shape.maybe(shape.number)] * (len(goal.Flow._fields) - 1))
+_LINE = shape.record(
+    {"key": shape.text},
+    {
+        "says": shape.text,
+        **dict.fromkeys(Counted._fields, shape.each(shape.text)),
+        **dict.fromkeys(("latency_ms", "goodput_mbps", "total_mbps", "loss"), shape.number),
+        "flows": shape.each(_FLOW),
+    },
+    rest=shape.unread,
+)
+"""A line of the file: a kept run, one that was refused, or what the flows are."""
 
 
 class Runs:
@@ -150,14 +164,15 @@ class Runs:
                 file.write(f"{json.dumps(line)}\n")
 
     def _read(self, file: Path) -> None:
-        for line in file.read_text(encoding="utf-8", errors="replace").splitlines():
+        for line in source.text(file, "kept runs", source.most_json(), "replace").splitlines():
             try:
-                found = json.loads(line)
+                found = source.parsed(line)
+                shape.check(found, _LINE, file)
                 key = found.pop("key")
                 if "steady" in found:
                     self._learned[key] = Counted(*(tuple(found[name]) for name in Counted._fields))
                 else:
                     self._known[key] = Refused(**found) if "says" in found else _measured(found)
-            except (ValueError, TypeError, KeyError, AttributeError):
+            except (ValueError, TypeError, KeyError, InputError):
                 # The last line of who was killed: it is run again.
                 continue

@@ -10,7 +10,7 @@ from stillair.explain.tune.goal import Counted, Measured
 from stillair.explain.tune.search import Choice, Trial
 from stillair.explain.tune.space import Space
 from stillair.explain.tune.trials import Job, Refused, Runs
-from stillair.results.statistics import Interval, interval
+from stillair.results.statistics import SHARE, Interval, interval
 from stillair.runs.scenario import Scenario
 
 SEEDS = 5
@@ -160,7 +160,8 @@ def _flow_figures(found: Sequence[Measured]) -> list[FlowFigures]:
         own = [flow for one in found for flow in one.flows if flow.name == name]
         late = [flow.p95_ms for flow in own if flow.p95_ms is not None]
         lost = [flow.loss for flow in own if flow.loss is not None]
-        made.append(FlowFigures(name, interval(late) if late else None, interval(lost) if lost else None))
+        delay = interval(late) if late else None
+        made.append(FlowFigures(name, delay, interval(lost, within=SHARE) if lost else None))
     return made
 
 

@@ -1,15 +1,16 @@
 """Keeping a report: a folder with the page, the claims, the text, and the pictures."""
 
-import json
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
+from stillair._native import InputError
 from stillair.papers.artefacts import style
 from stillair.papers.artefacts.gallery import drawing
 from stillair.papers.pages import report as reports
 from stillair.papers.pages.page import page
 from stillair.papers.pages.report import Report
-from stillair.text import output
+from stillair.text import output, source
 
 Pictures = Mapping[str, Mapping[str, bytes]]
 
@@ -30,16 +31,28 @@ def pictures(report: Report) -> dict[str, dict[str, bytes]]:
 def prepare(folder: Path) -> None:
     """An `InputError` if files in a folder have the names of a report's and are not of a report of ours."""
     try:
-        data = json.loads((folder / "runs.json").read_text(encoding="utf-8"))
+        data = source.parsed(source.data(folder / "runs.json", source.most_json()))
         ours = isinstance(data, dict) and {"version", "cells"} <= data.keys()
-    except (OSError, ValueError, RecursionError):
+    except (OSError, ValueError, InputError):
         ours = False
     if not ours:
         output.refuse_others(folder, ("report.html", "claims.json", "report.txt", "runs.json"), "a report")
 
 
+_RUNS = ".runs"
+
+
+def runs(folder: Path) -> Path:
+    """The folder of finished runs while a report is not complete."""
+    output.prepare(folder / _RUNS)
+    return folder / _RUNS
+
+
 def write(folder: Path, report: Report) -> None:
-    """Writes `report.html`, `claims.json` and `report.txt`; and in a folder a paper its own part with its pictures."""
+    """Writes `report.html`, `claims.json` and `report.txt`; and in a folder a paper its own part with its pictures.
+
+    Removes the finished runs, which the report no longer needs.
+    """
     drawn = pictures(report)
     svgs = {name: forms["svg"] for name, forms in drawn.items()}
     output.write_files(folder, {"report.html": page(report, svgs), **_texts(report)})
@@ -51,6 +64,12 @@ def write(folder: Path, report: Report) -> None:
             if name.startswith(f"{paper}/"):
                 experiment = name.removeprefix(f"{paper}/")
                 output.write_bytes(own, {f"{experiment}.{form}": data for form, data in forms.items()})
+    stored = folder / _RUNS
+    if stored.is_dir():
+        for path in stored.glob("*.runs"):
+            path.unlink()
+        with suppress(OSError):
+            stored.rmdir()
 
 
 def _texts(report: Report) -> dict[str, str]:

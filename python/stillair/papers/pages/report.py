@@ -4,6 +4,7 @@ import json
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -182,8 +183,12 @@ def run(
     extra: Sequence[tuple[str, str]] = (),
     progress: Callable[[int], object] | None = None,
     finished: Callable[[str], object] | None = None,
+    folder: Path | None = None,
 ) -> Report:
-    """Runs each campaign once, however many experiments it serves; `finished` hears of each whose runs are over."""
+    """Runs each campaign once, however many experiments it serves. Calls `finished` after each experiment.
+
+    With `folder`, finished runs are stored there, and stored runs are not repeated.
+    """
     outcomes: dict[Campaign, Outcome] = {}
     done = 0
     waiting = list(wanted)
@@ -193,7 +198,7 @@ def run(
             continue
         count = repetitions(wanted, campaign, runs)
         heard = _counter(progress, done) if progress else None
-        outcomes[campaign] = campaigns.run(campaign, count, jobs, extra, heard)
+        outcomes[campaign] = campaigns.run(campaign, count, jobs, extra, heard, folder)
         done += count * len(campaign.cells)
         if finished is not None:
             over = [entry for entry in waiting if all(own in outcomes for own in entry.all_campaigns)]

@@ -15,7 +15,10 @@ from stillair.papers.runs.plan import Campaign, CellPlan
 from stillair.results.result import Result
 from stillair.results.series import Series
 from stillair.runs import bundled
+from stillair.runs import kept as runs_kept
+from stillair.runs.result_writer import inputs
 from stillair.runs.scenario import Scenario
+from stillair.text import ends
 
 
 @dataclass(frozen=True)
@@ -65,14 +68,18 @@ def run(
     jobs: int | None,
     extra: Sequence[tuple[str, str]] = (),
     progress: Callable[[int], object] | None = None,
+    folder: Path | None = None,
 ) -> Outcome:
-    """Runs every cell `runs` times. Cells have the same seeds, so that they differ in nothing but their settings."""
+    """Runs every cell `runs` times. Cells have the same seeds, so that they differ in nothing but their settings.
+
+    With `folder`, finished runs are stored there, and stored runs are not repeated.
+    """
     scenario = _scenario(campaign)
     results = {}
     for number, cell in enumerate(campaign.cells):
         heard = _counter(progress, number * runs) if progress else None
         overrides = [*cell.overrides.items(), *extra]
-        results[cell.name] = _cell(scenario, runs, jobs, overrides, heard, campaign.series)
+        results[cell.name] = _cell(scenario, runs, jobs, overrides, heard, campaign.series, folder)
     return Outcome(scenario.text, results)
 
 
@@ -122,16 +129,29 @@ def _cell(
     overrides: Sequence[tuple[str, str]],
     progress: Callable[[int], object] | None,
     series: bool,
+    folder: Path | None = None,
 ) -> Result:
-    """The runs of one cell, each packed as soon as it has finished."""
+    """The runs of one cell, each packed as soon as it has finished, and stored in `folder`."""
     kept: dict[int, PackedRun] = {}
+    resolved = scenario.resolve(overrides)
+    stored = f"{inputs(resolved, None)}{'-series' if series else ''}"
+    if folder is not None:
+        found = runs_kept.read_runs(folder, stored, runs)
+        kept = {number: PackedRun(json.dumps(run, ensure_ascii=False)) for number, run in found.items()}
+    before = len(kept)
 
     def keep(text: str) -> None:
-        run = PackedRun(text)
-        kept[run["run"]] = run
+        with ends.held_back():
+            run = PackedRun(text)
+            if folder is not None:
+                runs_kept.add_run(folder, stored, json.loads(text))
+            kept[run["run"]] = run
 
-    scenario.run_text(runs, jobs=jobs, overrides=overrides, progress=progress, series=series, keep=keep)
-    name = json.loads(scenario.resolve(overrides))["name"]
+    def told(finished: int) -> object:
+        return progress(before + finished) if progress else None
+
+    scenario.run_text(runs, jobs=jobs, overrides=overrides, progress=told, series=series, keep=keep, kept=sorted(kept))
+    name = json.loads(resolved)["name"]
     # Several at once finish in any order.
     head = {"version": __version__, "scenario": name, "runs": [kept[number] for number in sorted(kept)]}
 

@@ -311,8 +311,11 @@ def _wifi(
             item["stations"][address] = values
         found.setdefault(ap, (interface, []))[1].append(address)
     for ap, (_, addresses) in found.items():
-        totals = zip(*(results[f"wifi_stats_{ap}::airtime_total::{address}"] for address in addresses), strict=True)
-        results[f"wifi_stats_{ap}::airtime_fairness"] = [jain([us or 0.0 for us in step]) for step in totals]
+        totals = [results[f"wifi_stats_{ap}::airtime_total::{address}"] for address in addresses]
+        # A station without traffic has no share to be fair about.
+        busy = [values for values in totals if any(values)] or totals
+        rows = zip(*busy, strict=True)
+        results[f"wifi_stats_{ap}::airtime_fairness"] = [jain([us or 0.0 for us in row]) for row in rows]
     return found
 
 

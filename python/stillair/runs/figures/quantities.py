@@ -1,7 +1,9 @@
 """What the figures of a run are called, and those that patterns choose: `--only` of `compare` and of `sweep`."""
 
 import fnmatch
-from collections.abc import Iterator, Mapping, Sequence
+import math
+from array import array
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from stillair.text.table import natural
@@ -88,15 +90,60 @@ class Figure(NamedTuple):
         return [((run.get(self.group) or {}).get(self.of) or {}).get(key) for run in runs]
 
 
+class Columns:
+    """The figures of many runs, read once, as 8 bytes for each figure of a run."""
+
+    def __init__(self, runs: Iterable[Mapping[str, Any]]) -> None:
+        """Reads each run once: those of a large result come from its file."""
+        self.runs: list[tuple[int, int]] = []
+        """Number and seed of each run."""
+        self._names: dict[str, dict[str, None]] = {group: {} for group in _GROUPS}
+        self._values: dict[tuple[str, str, str], array[float]] = {}
+        for run in runs:
+            for quantity in _TOTALS:
+                self._add("", "", quantity.key, run.get(quantity.key))
+            for group, quantities in _GROUPS.items():
+                for name, of in (run.get(group) or {}).items():
+                    self._names[group][name] = None
+                    for quantity in quantities:
+                        self._add(group, name, quantity.key, of.get(quantity.key))
+            self.runs.append((run["run"], run["seed"]))
+
+    def _add(self, group: str, name: str, key: str, value: float | None) -> None:
+        if value is not None:
+            column = self._values.setdefault((group, name, key), array("d"))
+            column.extend([math.nan] * (len(self.runs) - len(column)))
+            column.append(value)
+
+    def names(self, group: str) -> Iterable[str]:
+        """Names in a group, such as those of all flows."""
+        return self._names[group]
+
+    def values(self, figure: Figure) -> list[float | None]:
+        """A figure of each run, as the report has it."""
+        column = self._values.get((figure.group, figure.of, figure.quantity.key), array("d"))
+        found = [None if math.isnan(value) else value for value in column]
+        return [*found, *[None] * (len(self.runs) - len(found))]
+
+
 def every(runs: Sequence[Mapping[str, Any]]) -> Iterator[Figure]:
     """All figures that these runs may have, quantity by quantity; names as people count."""
+    return _every({group: {name for run in runs for name in run.get(group) or {}} for group in _GROUPS})
+
+
+def every_of(columns: Sequence[Columns]) -> Iterator[Figure]:
+    """All figures of runs that were read."""
+    return _every({group: {name for one in columns for name in one.names(group)} for group in _GROUPS})
+
+
+def _every(names_of: Mapping[str, set[str]]) -> Iterator[Figure]:
     for quantity in _TOTALS:
         yield Figure("", "", quantity)
     for group, quantities in _GROUPS.items():
         # Stations tell of their own pings, but not of what was lost.
-        if group == "pings" and any(run.get("stations") for run in runs):
+        if group == "pings" and names_of["stations"]:
             quantities = [quantity for quantity in quantities if quantity.key == "loss"]  # noqa: PLW2901
-        names = natural({name for run in runs for name in run.get(group) or {}})
+        names = natural(names_of[group])
         for quantity in quantities:
             for name in names:
                 yield Figure(group, name, quantity)

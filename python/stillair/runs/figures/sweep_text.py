@@ -42,10 +42,11 @@ _APPS = {
 }
 # What a file has of every flow that carries data.
 _IN_FILES = {
+    "pings": (_Figure("sent", "sent", 0), _Figure("lost", "lost", 0), _Figure("loss", "loss", 4)),
     "flows": tuple(
         _Figure(key, key, 2)
         for key in ("goodput_mbps", "minrtt_ms", "loss", "delay_p50_ms", "delay_p95_ms", "delay_p99_ms")
-    )
+    ),
 }
 # Where there are stations, theirs say it at a terminal.
 _WIRED = {
@@ -126,7 +127,10 @@ class SweepText:
         Of several runs each mean has the ends of its 95 % confidence interval beside it.
         """
         keys, stations = self._keys(), _stations(self._results)
-        flows = _columns(self._results, _APPS | _IN_FILES if stations else _APPS | _WIRED | _IN_FILES)
+        groups = _APPS | _IN_FILES
+        if not stations:
+            groups = groups | {"pings": _WIRED["pings"] + _IN_FILES["pings"]}
+        flows = _columns(self._results, groups)
         names = ["goodput_total_mbps", "jain_airtime"]
         names += [f"{station}.{metric}" for station in stations for metric in _STATION]
         names += [column.name for column in flows]
@@ -177,16 +181,19 @@ class SweepText:
         flows = [column for column in flows if (column.group, column.flow) not in many]
         shown = [name for name in stations if ("stations", name) not in many][:_MOST_COLUMNS]
         told = flows[:_MOST_COLUMNS]
+        loses = any(_ping_loss(result.over_runs()) for result in self._results)
         rows = []
         for combination, result in self._found:
             over = result.over_runs()
             cells = [_figure(_mean(over.get("goodput_total_mbps")), 2), _figure(_mean(over.get("jain_airtime")), 3)]
+            cells += [_figure(_ping_loss(over), 1, 100)] if loses else []
             cells += [_figure(own.of(result.runs), own.digits) for own in worst]
             cells += [_cell(over, name, pinged) for name in shown]
             cells += [_figure(_mean(column.of(over)), column.figure.digits) for column in told]
             rows.append([*(value for _, value in combination.sets), *cells])
         titles = [f"{column.flow} {column.figure.title}" for column in told]
-        heading = [*_short(self._keys()), "total Mbit/s", "Jain", *(own.name for own in worst), *shown, *titles]
+        totals = ["total Mbit/s", "Jain", *(["pings lost %"] if loses else [])]
+        heading = [*_short(self._keys()), *totals, *(own.name for own in worst), *shown, *titles]
         lines = []
         if shown:
             lines.append(
@@ -227,15 +234,19 @@ class SweepText:
 
     def failed(self, width: int = 80) -> str:
         """The combinations that failed: the number of each, what it sets, and the error."""
-        shown, names = self._failures[:_MOST_FAILURES], _short(self._keys())
+        shown = self._failures[:_MOST_FAILURES]
         rows = []
         for of in shown:
-            values = [_plain(value) for _, value in self._combinations[of.cell].sets]
-            sets = ", ".join(f"{name} = {value}" for name, value in zip(names, values, strict=True))
+            sets = self.named(of.cell)
             rows.append((str(of.cell), f"{sets}: {of.error}" if sets else of.error))
         more = len(self._failures) - len(shown)
         text = pairs(rows, ("cell", "sets: error"), width)
         return f"{text}\nand {more} more" if more else text
+
+    def named(self, cell: int) -> str:
+        """The settings of a combination in words."""
+        sets = self._combinations[cell].sets
+        return ", ".join(f"{name} = {_plain(v)}" for name, (_, v) in zip(_short(self._keys()), sets, strict=True))
 
     def _numbers(self) -> list[str]:
         """The combinations that have a result, by their numbers, which are counted from 0."""
@@ -276,6 +287,13 @@ def _columns(results: Sequence[Result], groups: Mapping[str, Sequence[_Figure]])
 def _of(over: Mapping[str, Any], station: str, metric: str) -> Mean | None:
     found: Mean | None = (over.get("stations") or {}).get(station, {}).get(metric)
     return found
+
+
+def _ping_loss(over: Mapping[str, Any]) -> float | None:
+    """Share of all pings that was lost; `None` without a ping, or in results that do not count them."""
+    pings = [ping for ping in (over.get("pings") or {}).values() if ping.get("sent") and ping.get("lost")]
+    sent, lost = (math.fsum(ping[key]["mean"] for ping in pings) for key in ("sent", "lost"))
+    return lost / sent if sent else None
 
 
 def _mean_of(figure: quantities.Figure, result: Result) -> float | None:

@@ -252,8 +252,10 @@ class Captured:
     protected: bool
     stations: Sequence[Heard]
     unread: Mapping[str, int]
-    """Frames left out, by why."""
+    """Frames that are not used, or not whole, by the reason."""
     where: str
+    said: Sequence[str] = ()
+    """The same, and what of the file is damaged or missing, as sentences."""
 
 
 @dataclass(frozen=True)

@@ -3,8 +3,8 @@
 import dataclasses
 import json
 import re
-import stat
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,12 +16,11 @@ from stillair.runs.imports.loads import crusader, flent
 from stillair.runs.imports.openwrt import uci
 from stillair.runs.imports.pasted import Part
 from stillair.runs.imports.readers import iw, iwinfo, netdevs, settings, tc, ubus, wpa
+from stillair.text import source
+from stillair.text.source import Stream
 
-MOST_BYTES = 16 << 20
-"""Of a text; captures have no such limit."""
-
-
-_GZIP = b"\x1f\x8b"
+MOST_BYTES = source.TEXT
+"""Of a text; captures are read packet by packet."""
 
 
 class UnknownFileError(InputError):
@@ -178,21 +177,16 @@ def read(path: Path, way: str = "") -> Sequence[Fact]:
     `way` is `up` or `down` for the qdiscs of a file without device names.
     """
     file = str(path)
-    data = _bytes(path)
-    if frames.looks_like(data):
-        return capture.read(file, data)
-    if crusader.looks_like(data):
-        return crusader.read(file, data)
-    if flent.looks_like(data):
-        try:
-            return flent.read(file, data)
-        except InputError as error:
-            # An archive is another kind of file, a damaged JSON is not.
-            raise UnknownFileError(str(error)) if data[:2] == _GZIP else error from None
+    with _opened(path) as stream:
+        if frames.looks_like(stream.peek(8)):
+            return capture.read(stream)
+        if crusader.looks_like(stream.peek(8)):
+            return crusader.read(file, _whole(stream, crusader.MOST_BYTES, "a crusader result"))
+        if flent.looks_like(stream.peek(flent.HEAD)):
+            return flent.read(file, _whole(stream, flent.MOST_BYTES, "a Flent file"))
+        data = _whole(stream, MOST_BYTES, "text")
     if not data.strip():
         raise UnknownFileError(f"{file}: is empty")
-    if len(data) > MOST_BYTES:
-        raise UnknownFileError(f"{file}: {len(data) >> 20} MiB of text, expected at most {MOST_BYTES >> 20} MiB")
     if pasted.is_binary(data):
         at = next((at for at, byte in enumerate(data) if byte > 126 or byte < 9), 0)
         raise UnknownFileError(
@@ -203,23 +197,34 @@ def read(path: Path, way: str = "") -> Sequence[Fact]:
     return [dataclasses.replace(one, way=way) if isinstance(one, (Qdisc, Class)) else one for one in found]
 
 
-def _bytes(path: Path) -> bytes:
-    """The content of a regular file."""
+@contextmanager
+def _opened(path: Path) -> Iterator[Stream]:
+    """The content of a file, unpacked if it is compressed."""
+    with ExitStack() as held:
+        try:
+            stream = held.enter_context(source.opened(path))
+        except IsADirectoryError:
+            raise UnknownFileError(f"{path}: is a directory, expected a file") from None
+        except OSError as error:
+            raise UnknownFileError(f"{path}: cannot be read: {error.strerror}") from None
+        except InputError as error:
+            raise UnknownFileError(str(error)) from None
+        yield stream
+
+
+def _whole(stream: Stream, most: int, what: str) -> bytes:
+    """All of a file that is no capture; one that is too large or damaged is left out, as a text without a reader."""
     try:
-        mode = path.stat().st_mode
-        if stat.S_ISDIR(mode):
-            raise UnknownFileError(f"{path}: is a directory, expected a file")
-        if not stat.S_ISREG(mode):
-            raise UnknownFileError(f"{path}: is no regular file, expected one: write the output to a file first")
-        return path.read_bytes()
-    except OSError as error:
-        raise UnknownFileError(f"{path}: cannot be read: {error.strerror}") from None
-    except ValueError as error:  # a name with NUL
-        raise UnknownFileError(f"{path!s}: cannot be read: {error}") from None
+        return stream.whole(most, what)
+    except InputError as error:
+        raise UnknownFileError(str(error)) from None
 
 
 def text(file: str, content: str) -> Sequence[Fact]:
     """The facts of a text with one or more outputs."""
+    if long := re.search(r"\d{400}", content):
+        where = f"{file}:{content.count(chr(10), 0, long.start()) + 1}"
+        raise InputError(f"{where}: found a number of hundreds of digits, expected what a program prints")
     found: list[Fact] = []
     unknown: list[Part] = []
     known = False

@@ -324,7 +324,7 @@ def _rest(made: Network, found: Sequence[facts.Fact], here: Sequence[facts.Peer]
     if not made.is_ap and len(here) > 1:
         made.left.append(f"{len(here) - 1} more stations of {made.interface}, which is a station itself")
     for capture in every(found, facts.Captured):
-        made.left += [f"{capture.where}: {count} {why}" for why, count in capture.unread.items()]
+        made.left += [f"{capture.where}: {what}" for what in capture.said]
     if made.shaper is None and not any(made.line):
         made.unknown.append(
             "the line to the Internet: a server stands 10 ms behind 1 Gbit/s ([link.wan] has rate and buffer)"

@@ -21,10 +21,16 @@ _TONES = {
     "vht": {20: 52, 40: 108, 80: 234, 160: 468},
     "he": {20: 234, 40: 468, 80: 980, 160: 1960},
 }
-_TRAINING = {1: 1, 2: 2, 3: 4, 4: 4}
+# spec: ieee80211-2020 table 21-13 - long training fields, by streams; the same in 802.11ax.
+_TRAINING = {1: 1, 2: 2, 3: 4, 4: 4, 5: 6, 6: 6, 7: 8, 8: 8}
+_HT_DUPLICATE = 32
+"""MCS of HT that sends the same on both halves of 40 MHz: one stream, 6.0 Mbit/s."""
+# spec: ieee80211-2020 21.5 - width, streams, MCS whose bits would not divide among the encoders.
+_VHT_EXCLUDED = ((20, 1, 9), (20, 2, 9), (20, 4, 9), (80, 3, 6), (160, 3, 9))
 _DSSS = {1.0: "dsss-1", 2.0: "dsss-2", 5.5: "cck-5.5", 11.0: "cck-11"}
 _OFDM = (6, 9, 12, 18, 24, 36, 48, 54)
-_MOST_STREAMS = 4
+MOST_STREAMS = 4
+"""Of a rate that the model has."""
 _GUARDS = (800, 1_600, 3_200)
 _HIGHEST = {"ht": 31, "vht": 9, "he": 11}
 
@@ -35,7 +41,7 @@ class Mode(NamedTuple):
     family: str
     """`dsss`, `ofdm`, `ht`, `vht`, `he`"""
     mcs: int = 0
-    """Of ht 0 to 31; of dsss and ofdm the rate in half Mbit/s."""
+    """Of ht 0 to 32; of dsss and ofdm the rate in half Mbit/s."""
     streams: int = 1
     width_mhz: int = 20
     guard_ns: int = 800
@@ -44,11 +50,13 @@ class Mode(NamedTuple):
     @property
     def name(self) -> str | None:
         """As a scenario has it; none for what the model does not know."""
-        if self.family == "dsss":
-            return _DSSS.get(self.mcs / 2)
-        if self.family == "ofdm":
-            return f"ofdm-{self.mcs // 2}" if self.mcs / 2 in _OFDM else None
-        if self.streams > _MOST_STREAMS or self.width_mhz not in _TONES[self.family]:
+        if self.family in ("dsss", "ofdm"):
+            known = f"ofdm-{self.mcs // 2}" if self.mcs / 2 in _OFDM else None
+            return _DSSS.get(self.mcs / 2) if self.family == "dsss" else known
+        is_excluded = self.family == "vht" and (self.width_mhz, self.streams, self.mcs) in _VHT_EXCLUDED
+        if is_excluded or self.mcs > _HIGHEST[self.family] or self.streams > MOST_STREAMS:
+            return None
+        if self.width_mhz not in _TONES[self.family]:
             return None
         if self.family == "he":
             return f"he{self.width_mhz}-mcs{self.mcs}-nss{self.streams}-gi{self.guard_ns / 1000:g}"
@@ -61,6 +69,8 @@ class Mode(NamedTuple):
         """Data bits of a symbol."""
         if self.family in ("dsss", "ofdm"):
             return self.mcs * 2
+        if self.family == "ht" and self.mcs == _HT_DUPLICATE:
+            return 24
         coded, over, under = _MODULATIONS[self.mcs % 8 if self.family == "ht" else self.mcs]
         return _TONES[self.family][self.width_mhz] * coded * over * self.streams // under
 

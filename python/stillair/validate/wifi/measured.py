@@ -260,7 +260,9 @@ def _config(table: _Table) -> Config:
     )
     table.words("server", "tso off, gso off, gso_max_segs 1")
     table.words("reader", "epoll, reads until EAGAIN")
-    flags = table.get("airtime_flags", lambda it: isinstance(it, list) and set(it) <= {"TX", "RX"}, 'of "TX" and "RX"')
+    flags = table.get(
+        "airtime_flags", lambda it: isinstance(it, list) and all(one in ("TX", "RX") for one in it), 'of "TX" and "RX"'
+    )
     flows = table.get("flows", _objects(1, _MOST_FLOWS), "a list of flows")
     counts = "an object of names and whole numbers"
     seconds = table.get("seconds", _above_zero, _SECONDS)

@@ -7,6 +7,7 @@ use super::flow_control::FlowParams;
 use super::handshake::HandshakeParams;
 use super::loss::LossParams;
 use super::pacer::PacerParams;
+use super::received::AckMemory;
 use super::timers::TimerParams;
 use super::window::WindowParams;
 
@@ -17,8 +18,10 @@ pub struct QuicConfig {
     pub packet: u32,
     /// When acknowledgements are sent.
     pub ack: AckParams,
-    /// Number of packets that are not ack-eliciting after which an ack-eliciting frame is added. `None`: never.
-    pub refresh: Option<u32>,
+    /// How long received packet numbers are acknowledged.
+    pub ack_memory: AckMemory,
+    /// When a packet that only acknowledges gets an ack-eliciting frame.
+    pub refresh: Refresh,
     /// Pacing, if enabled.
     pub pacing: Option<PacerParams>,
     /// The congestion window.
@@ -37,4 +40,14 @@ pub struct QuicConfig {
     pub server_flow: FlowParams,
     /// The handshake.
     pub handshake: HandshakeParams,
+}
+
+/// When a packet that only acknowledges gets an ack-eliciting frame, so that its sender learns which acknowledgements have arrived.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Refresh {
+    /// After this many packets that are not ack-eliciting: the connection's flow-control limit.
+    Packets(u32),
+    /// Once per round trip while there are gaps: PING.
+    // spec: rfc9000 13.2.4.
+    RoundTrip,
 }

@@ -111,7 +111,7 @@ impl Quic {
             forced: 0,
             after_timeout: 0,
             newly: 0,
-            received: Received::default(),
+            received: Received::new(config.ack_memory),
             largest_time: Instant::ZERO,
             acks: AckPolicy::new(config.ack),
             bare: 0,

@@ -136,7 +136,7 @@ mod tests {
     fn detect(params: LossParams, times: &[u64], acked: &[u64], now: u64) -> (Vec<u64>, Option<u64>) {
         let mut sent = SentPackets::default();
         let frame = QuicFrame::Ping;
-        times.iter().for_each(|&t| sent.push(ms(t), 100, vec![frame], true));
+        times.iter().for_each(|&t| sent.push(ms(t), 100, vec![frame], true, 0));
         let mut ranges: Vec<(u64, u64)> = acked.iter().map(|&n| (n, n + 1)).collect();
         ranges.reverse();
         sent.acknowledge(&ranges, |_, _| ());
@@ -184,7 +184,7 @@ mod tests {
     fn packets_out_of_order_raise_the_threshold() {
         let lost = |params: LossParams, by: &[u64]| {
             let mut sent = SentPackets::default();
-            (0..20).for_each(|_| sent.push(ms(0), 100, vec![QuicFrame::Ping], true));
+            (0..20).for_each(|_| sent.push(ms(0), 100, vec![QuicFrame::Ping], true, 0));
             sent.acknowledge(&[(10, 11)], |_, _| ());
             let d = Duration::from_millis(8);
             let rtt = QuicRtt { latest: d, smoothed: d, previous: d, ..QuicRtt::default() };

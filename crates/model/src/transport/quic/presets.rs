@@ -4,12 +4,13 @@ use crate::vocabulary::Duration;
 
 use super::MSS;
 use super::ack_policy::{AckParams, Decimation};
-use super::config::QuicConfig;
+use super::config::{QuicConfig, Refresh};
 use super::cubic::CubicRules;
 use super::flow_control::FlowParams;
 use super::handshake::HandshakeParams;
 use super::loss::LossParams;
 use super::pacer::PacerParams;
+use super::received::AckMemory;
 use super::timers::{ProbeTimeout, Repair, TimerParams};
 use super::window::{Growth, WindowParams};
 
@@ -40,7 +41,8 @@ const CHROMIUM39: QuicConfig = QuicConfig {
     packet: 1_350,
     ack: AckParams::TCP_ACKING,
     // spec: quic_connection.cc SendAck (Chromium 62) - kMaxConsecutiveNonRetransmittablePackets.
-    refresh: Some(19),
+    ack_memory: AckMemory::StopWaiting,
+    refresh: Refresh::Packets(19),
     pacing: Some(PacerParams::CHROMIUM),
     window: WindowParams {
         growth: Growth::Cubic,
@@ -125,6 +127,9 @@ impl Preset {
                 loss: LossParams::QUICHE,
                 timers: TimerParams { repair: Repair::ProbeTimeout(ProbeTimeout::QUICHE), ..base.timers },
                 ack_delay_below_min: false,
+                // quiche: quic_connection.cc OnSuccessfulVersionNegotiation - STOP_WAITING is gone in IETF versions; quic_sent_packet_manager.h
+                // largest_packet_peer_knows_is_acked.
+                ack_memory: AckMemory::Acknowledged { ranges: 255 },
                 handshake: HandshakeParams::TLS,
                 ..base
             },
@@ -135,7 +140,9 @@ impl Preset {
                     gain_slow_start: 125,
                     ..PacerParams::CHROMIUM
                 }),
-                refresh: None,
+                // quinn: spaces.rs MAX_ACK_BLOCKS - 64 ranges.
+                ack_memory: AckMemory::Acknowledged { ranges: 64 },
+                refresh: Refresh::RoundTrip,
                 window: WindowParams {
                     growth: Growth::Rfc9002,
                     connections: 1,

@@ -2,9 +2,19 @@
 
 use alloc::vec::Vec;
 
-/// Maximum number of ranges in an acknowledgement frame.
-// spec: quic_protocol / quic_framer.cc (Chromium 62) - the number of blocks is one byte.
-pub const MAX_RANGES: usize = 255;
+/// How long a receiver acknowledges packet numbers that it has received.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum AckMemory {
+    /// Until the sender reports in a STOP_WAITING frame that it no longer waits for them; up to 255 ranges.
+    // spec: quic_framer.cc (Chromium 62) - the number of blocks is one byte.
+    StopWaiting,
+    /// Until an ACK frame that covers them has been acknowledged; up to `ranges` ranges.
+    // spec: rfc9000 13.2.3, 13.2.4.
+    Acknowledged {
+        /// Maximum number of ranges. Numbers below the oldest range are then refused.
+        ranges: usize,
+    },
+}
 
 /// Classification of a received packet number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -18,14 +28,37 @@ pub enum Came {
 }
 
 /// Packet numbers received, as ranges [first, end) in rising order.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Received {
     ranges: Vec<(u64, u64)>,
-    /// Numbers below are of no interest.
+    /// Numbers below are neither missing nor accepted.
     least: u64,
+    memory: AckMemory,
 }
 
 impl Received {
+    /// No packets yet.
+    pub fn new(memory: AckMemory) -> Self {
+        Self { ranges: Vec::new(), least: 0, memory }
+    }
+
+    /// Drops the oldest range if there are too many.
+    fn limit(&mut self) {
+        match self.memory {
+            AckMemory::StopWaiting => {
+                if self.ranges.len() > 255 {
+                    self.ranges.remove(0);
+                }
+            }
+            AckMemory::Acknowledged { ranges } => {
+                if self.ranges.len() > ranges {
+                    let (_, end) = self.ranges.remove(0);
+                    self.least = self.least.max(end);
+                }
+            }
+        }
+    }
+
     /// Records a packet number.
     pub fn insert(&mut self, number: u64) -> Came {
         if number < self.least {
@@ -42,9 +75,7 @@ impl Received {
             }
             Some(last) if number > last.1 => {
                 self.ranges.push((number, number + 1));
-                if self.ranges.len() > MAX_RANGES {
-                    self.ranges.remove(0);
-                }
+                self.limit();
                 return Came::Newest;
             }
             Some(_) => {}
@@ -64,9 +95,7 @@ impl Received {
             (false, true) => self.ranges[at].0 = number,
             (false, false) => {
                 self.ranges.insert(at, (number, number + 1));
-                if self.ranges.len() > MAX_RANGES {
-                    self.ranges.remove(0);
-                }
+                self.limit();
             }
         }
         Came::Missing
@@ -82,6 +111,14 @@ impl Received {
             r.0 = r.0.max(least);
             r.0 < r.1
         });
+    }
+
+    /// An ACK frame with this largest number has been acknowledged. Its sender need not be told again of what it covers; the largest number
+    /// itself stays, as the acknowledgement of later packets starts from it.
+    pub fn ack_was_received(&mut self, largest: u64) {
+        if matches!(self.memory, AckMemory::Acknowledged { .. }) {
+            self.stop_waiting(largest);
+        }
     }
 
     /// Number of packets in a row up to the newest, if a tracked number before them is missing.
@@ -112,7 +149,7 @@ mod tests {
 
     #[test]
     fn gaps_open_and_close() {
-        let mut r = Received::default();
+        let mut r = Received::new(AckMemory::StopWaiting);
         let came = [1, 2, 5, 4, 4, 3, 7].map(|n| r.insert(n));
         use Came::{Before, Missing, Newest};
         assert_eq!(came, [Newest, Newest, Newest, Missing, Before, Missing, Newest]);
@@ -122,11 +159,32 @@ mod tests {
         assert_eq!((r.since_gap(), r.insert(6)), (None, Before));
     }
 
+    #[test]
+    fn what_was_acknowledged_is_forgotten() {
+        let mut r = Received::new(AckMemory::Acknowledged { ranges: 3 });
+        [1, 3, 5].map(|n| r.insert(n));
+        r.ack_was_received(3);
+        assert_eq!(r.newest_first().collect::<Vec<_>>(), [(5, 6), (3, 4)]);
+        assert_eq!((r.insert(2), r.insert(4)), (Came::Before, Came::Missing));
+        // Of five ranges two are dropped. Their numbers, and those below, are not accepted again.
+        [8, 10, 12, 14].map(|n| r.insert(n));
+        assert_eq!(r.newest_first().collect::<Vec<_>>(), [(14, 15), (12, 13), (10, 11)]);
+        assert_eq!(
+            [7, 8, 9, 11].map(|n| r.insert(n)),
+            [Came::Before, Came::Before, Came::Missing, Came::Missing]
+        );
+        // With STOP_WAITING an acknowledged ACK frame changes nothing.
+        let mut r = Received::new(AckMemory::StopWaiting);
+        [1, 3].map(|n| r.insert(n));
+        r.ack_was_received(3);
+        assert_eq!(r.newest_first().collect::<Vec<_>>(), [(3, 4), (1, 2)]);
+    }
+
     proptest! {
         /// The same as a set.
         #[test]
         fn as_a_set(numbers in prop::collection::vec(1_u64..120, 0..150), least in 1_u64..60) {
-            let (mut r, mut set) = (Received::default(), BTreeSet::new());
+            let (mut r, mut set) = (Received::new(AckMemory::StopWaiting), BTreeSet::new());
             for (i, &n) in numbers.iter().enumerate() {
                 if i == numbers.len() / 2 {
                     r.stop_waiting(least);

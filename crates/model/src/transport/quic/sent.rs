@@ -19,6 +19,8 @@ pub struct SentPacket {
     pub acked: bool,
     /// The packet carries handshake data (CRYPTO frames).
     pub crypto: bool,
+    /// Largest number that its ACK frame acknowledges; 0 without such a frame.
+    acks: u64,
     /// It is in the queue of what is sent again.
     queued: bool,
     /// Frames to be retransmitted if the packet is lost. They move to the packet that retransmits them.
@@ -38,6 +40,8 @@ pub struct Acked {
     pub spurious: u64,
     /// Maximum distance of such a packet from the highest number acknowledged before.
     pub reordered: u64,
+    /// Largest number that an ACK frame in an acknowledged packet covers; 0 without such a frame.
+    pub acks: u64,
 }
 
 /// Sent packets of one sender, by packet number.
@@ -154,8 +158,8 @@ impl SentPackets {
         }
     }
 
-    /// Records the next packet. It counts as in flight if it is `eliciting`.
-    pub fn push(&mut self, now: Instant, bytes: u32, frames: Vec<QuicFrame>, eliciting: bool) {
+    /// Records the next packet. It counts as in flight if it is `eliciting`. `acks` is the largest number that its ACK frame acknowledges, or 0.
+    pub fn push(&mut self, now: Instant, bytes: u32, frames: Vec<QuicFrame>, eliciting: bool, acks: u64) {
         let crypto = frames.iter().any(|f| matches!(f, QuicFrame::Crypto { .. }));
         if eliciting {
             self.in_flight += u64::from(bytes);
@@ -173,6 +177,7 @@ impl SentPackets {
             in_flight: eliciting,
             acked: false,
             crypto,
+            acks,
             queued: false,
             frames,
             again: None,
@@ -183,7 +188,7 @@ impl SentPackets {
 
     /// Skips the next packet number.
     pub fn skip(&mut self, now: Instant) {
-        self.push(now, 0, Vec::new(), false);
+        self.push(now, 0, Vec::new(), false, 0);
     }
 
     /// The oldest in flight is looked for from where it was: what has landed does not fly again.
@@ -267,6 +272,7 @@ impl SentPackets {
                     continue;
                 }
                 done.largest = Some(number);
+                done.acks = done.acks.max(sent.acks);
                 let (counted, again) = (sent.in_flight, sent.again);
                 if sent.lost.take().is_some() {
                     // What this acknowledgement names above it is no news from before.
@@ -335,7 +341,7 @@ mod tests {
     /// Ten packets of 100 bytes, 1 to 10.
     fn ten() -> SentPackets {
         let mut sent = SentPackets::default();
-        (0..10).for_each(|n| sent.push(Instant::from_nanos(n), 100, data(n * 100), true));
+        (0..10).for_each(|n| sent.push(Instant::from_nanos(n), 100, data(n * 100), true, 0));
         sent
     }
 
@@ -370,7 +376,7 @@ mod tests {
         assert!(sent.has_again());
         let (number, frames) = sent.take_again().expect("one");
         assert_eq!((number, frames.clone(), sent.take_again().is_none()), (1, data(0), true));
-        sent.push(Instant::from_nanos(20), 100, frames, true);
+        sent.push(Instant::from_nanos(20), 100, frames, true, 0);
         // The original was only late: its copy has nothing left to be sent again, but is in flight.
         let (landed, done) = ack(&mut sent, &[(1, 5)]);
         assert_eq!((landed, done.spurious, sent.least()), (vec![], 1, 5));
@@ -389,7 +395,7 @@ mod tests {
             sent.land(1);
             sent.send_again(1);
             let (_, frames) = sent.take_again().expect("one");
-            sent.push(Instant::from_nanos(20), 100, frames, true);
+            sent.push(Instant::from_nanos(20), 100, frames, true, 0);
             ack(&mut sent, &[(2, 8)]);
             sent
         };
@@ -425,15 +431,15 @@ mod tests {
         ack(&mut sent, &[(1, 11)]);
         assert_eq!(sent.oldest, 11);
         sent.skip(Instant::from_nanos(20));
-        sent.push(Instant::from_nanos(30), 100, data(0), true);
+        sent.push(Instant::from_nanos(30), 100, data(0), true, 0);
         assert_eq!((oldest(&sent), sent.next_number()), ((30, 12), 13));
     }
 
     #[test]
     fn acknowledgements_alone_are_not_in_flight() {
         let mut sent = SentPackets::default();
-        sent.push(Instant::ZERO, 30, Vec::new(), false);
-        sent.push(Instant::ZERO, 30, vec![QuicFrame::Ping], true);
+        sent.push(Instant::ZERO, 30, Vec::new(), false, 0);
+        sent.push(Instant::ZERO, 30, vec![QuicFrame::Ping], true, 0);
         assert_eq!((sent.in_flight(), sent.has_frames()), (30, true));
         // Kept until a newer one is acknowledged, as its time may still be measured.
         sent.forget_done();

@@ -242,7 +242,7 @@ mod tests {
 
     fn next(timers: &QuicTimers, rtt: &QuicRtt, frames: &[QuicFrame]) -> Option<(u64, Alarm)> {
         let mut sent = SentPackets::default();
-        frames.iter().for_each(|f| sent.push(Instant::ZERO, 100, vec![*f], true));
+        frames.iter().for_each(|f| sent.push(Instant::ZERO, 100, vec![*f], true, 0));
         let loss = Loss::new(LossParams::CHROMIUM);
         timers.next(&sent, &loss, rtt).map(|(at, alarm)| (at.nanos() / 1_000_000, alarm))
     }
@@ -321,7 +321,7 @@ mod tests {
         let at = |pto, newest: u64, fired: u32| {
             let mut sent = SentPackets::default();
             for at in [0, newest] {
-                sent.push(Instant::ZERO + ms(at), 100, vec![QuicFrame::Ping], true);
+                sent.push(Instant::ZERO + ms(at), 100, vec![QuicFrame::Ping], true, 0);
             }
             let mut timers = by_probes(pto);
             (0..fired).for_each(|_| timers.fired(Alarm::Probe));

@@ -134,6 +134,11 @@ impl Sojourn {
                 if self.is_skipped(from) {
                     return self.skip(to);
                 }
+                if from.slot() == to.slot() {
+                    // A reply that reuses the slot of its request, which has ended.
+                    self.walk(from).into_iter().for_each(|walk| walk.pkt = to);
+                    return;
+                }
                 // A segment of a split packet ends as a packet of its own, so its list comes from the pool too.
                 let mut stays =
                     self.place(to).take().map_or_else(|| self.spare.take(), |old| emptied(old.stays));

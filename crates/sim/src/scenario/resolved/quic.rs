@@ -2,6 +2,8 @@
 
 use serde_json::{Value, json};
 use stillair_model::app::Page;
+use stillair_model::transport::quic::config::Refresh;
+use stillair_model::transport::quic::received::AckMemory;
 use stillair_model::transport::quic::timers::Repair;
 use stillair_model::transport::quic::{HostCost, QuicConfig};
 use stillair_model::vocabulary::Duration;
@@ -96,7 +98,14 @@ fn parts(c: &QuicConfig) -> Value {
                 "fraction_thousandths": d.fraction,
                 "min_delay_ns": d.least.nanos(),
             })),
-            "refresh_after": c.refresh,
+            "ranges": match c.ack_memory {
+                AckMemory::StopWaiting => 255,
+                AckMemory::Acknowledged { ranges } => ranges,
+            },
+            "refresh": match c.refresh {
+                Refresh::Packets(packets) => json!({ "after_packets": packets }),
+                Refresh::RoundTrip => json!("round trip"),
+            },
         },
         "pacing": c.pacing.map(|p| json!({
             "burst": p.burst,

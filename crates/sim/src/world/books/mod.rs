@@ -15,7 +15,7 @@ use super::air::Air;
 use super::common::Core;
 use super::hosts::{Hosts, TcpSocket};
 use super::network::Network;
-use crate::recorder::QuicEnds;
+use crate::recorder::{Payload, QuicEnds};
 
 pub use layout::{DevLayout, InterfaceLayout, WorldLayout};
 pub use qdiscs::QdiscCounters;
@@ -65,6 +65,11 @@ impl<'a, S> Books<'a, S> {
     /// Start of the page load under way of each client, in the order of the flows.
     pub fn loads_under_way(self) -> impl Iterator<Item = (FlowId, Option<Instant>)> + 'a {
         self.hosts.loads_under_way()
+    }
+
+    /// Payload of outside hosts' packets that was delivered in the measured time.
+    pub fn outside_payload(self) -> &'a Payload {
+        self.hosts.outside().payload()
     }
 
     /// State of both ends of each QUIC flow, the sender of the data first, in the order of the flows.

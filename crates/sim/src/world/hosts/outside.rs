@@ -1,7 +1,9 @@
 //! Outside hosts: where their packets come in with their bytes, and where they leave the model again.
 
+use core::ops::Range;
 use std::collections::VecDeque;
 
+use stillair_ip::parse::{self, TCP, UDP};
 use stillair_model::offload::gso;
 use stillair_model::qdisc::Enqueue;
 use stillair_model::vocabulary::{
@@ -10,7 +12,7 @@ use stillair_model::vocabulary::{
 };
 
 use super::{Below, Hosts};
-use crate::recorder::HostFlows;
+use crate::recorder::{HostFlows, Payload};
 use crate::world::common::Core;
 use crate::world::doors::{Entering, Left, Refused};
 
@@ -47,6 +49,22 @@ pub(in crate::world) struct Outside {
     last: Option<(IfId, Instant)>,
     /// By token: it has come in, and the driver has not been told of its end.
     held: Vec<bool>,
+    /// The measured time.
+    measured: Range<Instant>,
+    payload: Payload,
+}
+
+/// Payload of an IP packet over TCP or UDP, in bytes; 0 for other protocols and damaged packets.
+fn payload(packet: &[u8]) -> u64 {
+    let Ok(view) = parse::parse(packet) else { return 0 };
+    let offset = |at: usize| packet.get(view.header + at).map_or(0, |&b| usize::from(b >> 4) * 4);
+    let header = match view.protocol {
+        TCP | UDP if view.is_later_fragment() => 0,
+        TCP => offset(12),
+        UDP => 8,
+        _ => return 0,
+    };
+    view.length.saturating_sub(view.header + header) as u64
 }
 
 impl Outside {
@@ -56,9 +74,22 @@ impl Outside {
         numbers: Vec<Option<u32>>,
         nodes: Vec<NodeId>,
         uplink: Option<NodeId>,
+        measured: Range<Instant>,
     ) -> Self {
-        let entered = vec![0; numbers.iter().flatten().count() + 1];
-        Self { flows, numbers, nodes, uplink, entered, left: VecDeque::new(), last: None, held: Vec::new() }
+        let hosts = numbers.iter().flatten().count();
+        let payload = Payload { by_host: vec![0; hosts], total: 0 };
+        Self {
+            flows,
+            numbers,
+            nodes,
+            uplink,
+            entered: vec![0; hosts + 1],
+            left: VecDeque::new(),
+            last: None,
+            held: Vec::new(),
+            measured,
+            payload,
+        }
     }
 
     /// The address that stands for all that no interface has: one past theirs.
@@ -124,7 +155,15 @@ impl Outside {
         let hot = ctx.packets.get(p);
         let (src, sent, number) = (hot.src, hot.t_sent, hot.seq);
         let left = Left { at, since: now, src, sent, number, tos: hot.tos, ttl: hot.ttl, together: false };
+        let flow = hot.flow;
         let bytes = ctx.packets.take_bytes(p);
+        if self.measured.contains(&now) {
+            let bytes = payload(ctx.packets.taken(bytes));
+            self.payload.total += bytes;
+            for host in self.flows.ends(flow).into_iter().flatten().flatten() {
+                self.payload.by_host[host] += bytes;
+            }
+        }
         self.left.push_back(Waiting { left, bytes });
         ctx.deliver(now, p);
     }
@@ -132,6 +171,11 @@ impl Outside {
     /// Packets that wait for the driver.
     pub(in crate::world) fn waiting(&self) -> usize {
         self.left.len()
+    }
+
+    /// Payload delivered in the measured time.
+    pub(in crate::world) fn payload(&self) -> &Payload {
+        &self.payload
     }
 
     /// Tokens whose end the driver waits for.
@@ -216,5 +260,40 @@ impl Hosts {
     /// The outside hosts.
     pub(in crate::world) fn outside(&self) -> &Outside {
         &self.outside
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::payload;
+
+    /// An IPv4 packet of so many bytes; the header of its protocol begins with `transport`.
+    fn packet(len: u16, protocol: u8, fragment: u16, transport: &[u8]) -> Vec<u8> {
+        let [high, low] = len.to_be_bytes();
+        let [offset, rest] = fragment.to_be_bytes();
+        let mut bytes =
+            vec![0x45, 0, high, low, 0, 0, offset, rest, 64, protocol, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2];
+        bytes.extend_from_slice(transport);
+        bytes.resize(len.into(), 0);
+        bytes
+    }
+
+    #[test]
+    fn payload_is_what_follows_the_headers() {
+        // TCP with 12 bytes of options.
+        let tcp = [0, 80, 0, 81, 0, 0, 0, 0, 0, 0, 0, 0, 0x80, 0x10];
+        let udp = [0, 80, 0, 81, 0, 80, 0, 0];
+        let icmp = [8, 0, 0, 0];
+        for (bytes, right) in [
+            (packet(1_500, 6, 0, &tcp), 1_500 - 20 - 32),
+            (packet(100, 17, 0, &udp), 100 - 28),
+            (packet(52, 6, 0, &tcp), 0),
+            (packet(84, 1, 0, &icmp), 0),
+            // A later fragment has no UDP header.
+            (packet(100, 17, 185, &[]), 80),
+            (vec![0x45, 0], 0),
+        ] {
+            assert_eq!(payload(&bytes), right, "{bytes:?}");
+        }
     }
 }

@@ -8,7 +8,7 @@ from stillair.papers.artefacts.anomaly.replies import Curve
 from stillair.papers.artefacts.anomaly.schemes import COLOURS, TITLES
 from stillair.papers.artefacts.intervals import along, named, spread
 from stillair.papers.measure.measurer import Measurer
-from stillair.results.statistics import Interval, interval, jain
+from stillair.results.statistics import SHARE, Interval, interval, jain
 from stillair.results.summary import NOT_MEASURED
 from stillair.text.table import table
 
@@ -132,4 +132,4 @@ def fairness(of: Measurer, scheme: str) -> Interval | None:
     loaded = [*of.stations(_FAST), "slow"]
     runs = of.result({"scheme": scheme}).runs
     found = [jain([run["stations"][one]["airtime_share"] or 0.0 for one in loaded]) for run in runs]
-    return interval([value for value in found if value is not None]) if all(found) else None
+    return interval([value for value in found if value is not None], within=SHARE) if all(found) else None

@@ -11,7 +11,7 @@ from stillair.papers.artefacts.intervals import along, spread
 from stillair.papers.measure import samples
 from stillair.papers.measure.measurer import Measurer
 from stillair.papers.runs.plan import CellPlan
-from stillair.results.statistics import Interval, interval
+from stillair.results.statistics import Interval, bounds, interval
 from stillair.results.summary import figure
 from stillair.text.table import table
 
@@ -117,6 +117,6 @@ def _cells(of: Measurer) -> list[tuple[str, dict[str, Interval | None]]]:
             for key, _, _ in _SHOWN:
                 runs = [samples.of_run(result, run, f"quic.{key}", "mean") for run in result.runs]
                 known = [value for value in runs if value is not None]
-                values[key] = interval(known) if known else None
+                values[key] = interval(known, within=bounds(key)) if known else None
             found.append((name, values))
     return found

@@ -4,46 +4,75 @@ import collections
 from collections.abc import Iterable, Sequence
 
 from stillair._native import InputError
-from stillair.runs.imports.captures import frames
+from stillair.runs.imports.captures import frames, radiotap
 from stillair.runs.imports.captures.frames import Frame
+from stillair.runs.imports.captures.packets import Left
 from stillair.runs.imports.facts import Captured, Heard, Way
+from stillair.text.source import Stream
 
 _DATA, _TO_AP, _FROM_AP, _RETRY, _PROTECTED, _ORDER = 2, 1, 2, 0x08, 0x40, 0x80
 _FCS, _LLC_SNAP, _CCMP = 4, 8, 16
+_MOST_STATIONS = 16_000
+"""More than a scenario may have."""
+_MOST_FRAMES = 1_024
+"""Frames of the longest A-MPDU (802.11be)."""
 
 
-def read(file: str, data: bytes) -> Sequence[Captured]:
+def read(stream: Stream) -> Sequence[Captured]:
     """The stations of the capture; an `InputError` if it has none."""
+    file = stream.file
+    left = Left()
     heard: dict[str, Heard] = {}
-    unread: collections.Counter[str] = collections.Counter()
     channels: collections.Counter[int] = collections.Counter()
-    first = last = None
-    protected = 0
-    for group in _ppdus(frames.read(file, data)):
+    spans: dict[int, tuple[int, int]] = {}
+    protected = False
+    for group in _ppdus(frames.read(stream, left)):
         one = group[0]
-        first, last = one.at_ns if first is None else first, one.at_ns
+        begin, end = spans.get(one.section, (one.at_ns, one.at_ns))
+        spans[one.section] = min(begin, one.at_ns), max(end, one.at_ns)
         if one.mhz:
             channels[one.mhz] += 1
-        way = _way(one, heard)
+        way = _way(one, heard, left)
         if way is None:
             continue
-        if one.mode is None:
-            unread["data frames without a rate"] += len(group)
-            continue
+        if len(heard) > _MOST_STATIONS:
+            raise InputError(f"{file}: found more than {_MOST_STATIONS} stations, expected a capture of one network")
+        if one.why:
+            left.counts[_without_rate(one.why)] += len(group)
         _add(way, group)
-        protected += bool(one.header[1] & _PROTECTED)
-    if not heard or first is None or last is None:
-        raise InputError(f"{file}: found no data frame between a station and an access point, expected some")
+        protected = protected or bool(one.header[1] & _PROTECTED)
+    if not heard:
+        told = "".join(f"\n{file}: {one}" for one in left.sentences())
+        raise InputError(f"{file}: found no data frame between a station and an access point, expected some{told}")
     mhz = channels.most_common(1)[0][0] if channels else None
-    seconds = (last - first) / 1e9
-    return [Captured(seconds, mhz, protected > 0, list(heard.values()), dict(unread), file)]
+    seconds, gaps = _covered(list(spans.values()))
+    if gaps:
+        left.said.append(f"{gaps:.3g} s between its sections: only the time that they cover counts")
+    return [Captured(seconds, mhz, protected, list(heard.values()), dict(left.counts), file, left.sentences())]
+
+
+def _without_rate(why: str) -> str:
+    if why == radiotap.NO_RATE:
+        return "data frames with no rate in their header: counted without one"
+    return f"data frames at {why}: not modelled, counted without a rate"
+
+
+def _covered(spans: list[tuple[int, int]]) -> tuple[float, float]:
+    """The seconds within sections, and those between them: sections may lie hours apart, or overlap."""
+    spans.sort()
+    covered, gaps, until = 0, 0, spans[0][0]
+    for begin, end in spans:
+        gaps += max(begin - until, 0)
+        covered += max(end - max(begin, until), 0)
+        until = max(until, end)
+    return covered / 1e9, gaps / 1e9
 
 
 def _ppdus(found: Iterable[Frame]) -> Iterable[list[Frame]]:
-    """The frames by the PPDU that they are of: those of one A-MPDU follow each other."""
+    """The frames by the PPDU that they are of: those of one A-MPDU follow each other, and have one receiver."""
     group: list[Frame] = []
     for frame in found:
-        if group and (frame.aggregate is None or frame.aggregate != group[0].aggregate):
+        if group and not _is_same(group, frame):
             yield group
             group = []
         group.append(frame)
@@ -51,10 +80,24 @@ def _ppdus(found: Iterable[Frame]) -> Iterable[list[Frame]]:
         yield group
 
 
-def _way(frame: Frame, heard: dict[str, Heard]) -> Way | None:
-    """The direction of a data frame to one receiver."""
+def _is_same(group: Sequence[Frame], frame: Frame) -> bool:
+    first = group[0]
+    return (
+        frame.aggregate is not None
+        and frame.aggregate == first.aggregate
+        and frame.header[4:10] == first.header[4:10]
+        and frame.mode == first.mode
+        and len(group) < _MOST_FRAMES
+    )
+
+
+def _way(frame: Frame, heard: dict[str, Heard], left: Left) -> Way | None:
+    """The direction of a data frame to one receiver; what else there is of data is counted in `left`."""
     header = frame.header
-    if len(header) < 24 or header[0] >> 2 & 3 != _DATA:
+    if header[0] >> 2 & 3 != _DATA:
+        return None
+    if len(header) < 24:
+        left.counts["data frames without a whole header"] += 1
         return None
     ends = header[1] & 3
     receiver, sender = _mac(header[4:10]), _mac(header[10:16])
@@ -62,6 +105,10 @@ def _way(frame: Frame, heard: dict[str, Heard]) -> Way | None:
         return heard.setdefault(sender, Heard(sender, receiver)).up
     if ends == _FROM_AP and not header[4] & 1:
         return heard.setdefault(receiver, Heard(receiver, sender)).down
+    to_many = ends == _FROM_AP
+    left.counts[
+        "data frames to several stations" if to_many else "data frames neither from an access point nor to one"
+    ] += 1
     return None
 
 
@@ -71,16 +118,15 @@ def _mac(address: bytes) -> str:
 
 def _add(way: Way, group: Sequence[Frame]) -> None:
     mode = group[0].mode
-    assert mode is not None  # noqa: S101 - its caller has looked
-    length = _psdu(group)
-    airtime = mode.duration_us(length, (group[0].mhz or 5_000) < 3_000)
     way.ppdus += 1
-    way.airtime_us += airtime
-    if mode.name is not None:
-        way.rates[mode.name] = way.rates.get(mode.name, 0.0) + airtime
+    if mode is not None:
+        airtime = mode.duration_us(_psdu(group), (group[0].mhz or 5_000) < 3_000)
+        way.airtime_us += airtime
+        if mode.name is not None and not group[0].why:
+            way.rates[mode.name] = way.rates.get(mode.name, 0.0) + airtime
     for frame in group:
-        if frame.header[0] & 0x40:
-            continue  # without content
+        if frame.header[0] >> 2 & 3 != _DATA or len(frame.header) < 24 or frame.header[0] & 0x40:
+            continue  # no data, or without content
         retry = bool(frame.header[1] & _RETRY)
         way.frames += 1
         way.retried += retry

@@ -13,6 +13,8 @@ from stillair.runs.imports.facts import Crusader
 from stillair.runs.imports.loads.packed import Reader, unframed
 
 _MAGIC = (0x5372AB82AE7C59CB).to_bytes(8, "little")
+MOST_BYTES = 64 << 20
+"""Of a result as it is kept."""
 _NEWEST = 2
 _MOST_FLOWS = 1000
 _LONGEST_S = 86_400

@@ -1,38 +1,53 @@
 """A Flent file: the test that was run is the load to repeat."""
 
-import gzip
 import json
-import zlib
+import math
 from collections.abc import Sequence
 
 from stillair._native import InputError
 from stillair.runs.imports.facts import Load
+from stillair.text import source
+
+HEAD = 1 << 20
+"""Bytes in which a Flent file shows what it is: its metadata may stand behind long series."""
+MOST_BYTES = 128 << 20
+"""Unpacked. An hour of `rrul` with all its samples has 20 MB."""
+_LONGEST_S = 86_400
 
 
-def looks_like(data: bytes) -> bool:
-    """Whether these are the first bytes of a Flent file."""
-    return data[:2] == b"\x1f\x8b" or (data.lstrip()[:1] == b"{" and b'"metadata"' in data)
+def looks_like(head: bytes) -> bool:
+    """Reports whether these are the first bytes of a Flent file, unpacked."""
+    return head.lstrip()[:1] == b"{" and (b'"metadata"' in head or b'"x_values"' in head or b'"raw_values"' in head)
 
 
 def read(file: str, data: bytes) -> Sequence[Load]:
-    """Its metadata."""
+    """Its metadata; `data` is unpacked."""
     try:
-        text = gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
-        found = json.loads(text)
-    except (OSError, EOFError, ValueError, zlib.error) as error:
+        found = source.parsed(data)
+    except ValueError as error:
         raise InputError(
-            f"{file}: found what is no Flent file ({error}), expected JSON, or JSON compressed by gzip"
+            f"{file}: found what is no Flent file ({error}), expected JSON, or JSON compressed by gzip or bzip2"
         ) from None
     metadata = found.get("metadata") if isinstance(found, dict) else None
     if not isinstance(metadata, dict) or not isinstance(metadata.get("NAME"), str):
         raise InputError(f"{file}: found no NAME in metadata, expected the name of Flent's test")
-    length = metadata.get("LENGTH")
     host = metadata.get("HOST")
     return [
         Load(
             metadata["NAME"],
-            int(length) if isinstance(length, (int, float)) else None,
+            _seconds(file, metadata.get("LENGTH")),
             host if isinstance(host, str) else None,
             file,
         )
     ]
+
+
+def _seconds(file: str, length: object) -> int | None:
+    """The length of the test; an `InputError` for one that no test has."""
+    if length is None or isinstance(length, str):
+        return None
+    if isinstance(length, bool) or not isinstance(length, int | float):
+        raise InputError(f"{file}: LENGTH: found {json.dumps(length)[:60]}, expected the test's length in seconds")
+    if not math.isfinite(length) or not 0 <= length <= _LONGEST_S:
+        raise InputError(f"{file}: LENGTH: found {length:.6g}, expected the test's length, 0 to {_LONGEST_S} s")
+    return round(length)

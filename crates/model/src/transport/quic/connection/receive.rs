@@ -84,6 +84,7 @@ impl Quic {
         if done.reordered > 0 {
             self.loss.on_reordered(done.reordered);
         }
+        self.received.ack_was_received(done.acks);
         self.newly = done.largest.unwrap_or(self.newly);
         self.detect_losses(now);
         let timed_out = self.timers.timeouts() > 0;

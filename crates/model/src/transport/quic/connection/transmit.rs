@@ -4,7 +4,9 @@
 
 use alloc::vec::Vec;
 
+use crate::transport::quic::config::Refresh;
 use crate::transport::quic::handshake::QuicHandshake;
+use crate::transport::quic::received::AckMemory;
 use crate::transport::quic::sizes;
 use crate::vocabulary::{AckFrame, Datagram, Instant, QuicFrame};
 
@@ -42,10 +44,8 @@ impl Quic {
             }
             if full {
                 self.fill(out);
-            } else if self.config.refresh.is_some_and(|most| self.bare >= most) {
-                // spec: quic_connection.cc SendAck, quic_session.cc OnAckNeedsRetransmittableFrame (Chromium 62).
-                let limit = self.streams.connection_limit();
-                out.packet.frames.push(QuicFrame::Window { id: None, limit });
+            } else {
+                self.refresh(now, out);
             }
         }
         let pads =
@@ -55,6 +55,24 @@ impl Quic {
                 );
         self.finish_packet(now, out, pads);
         true
+    }
+
+    /// Adds an ack-eliciting frame to a packet that only acknowledges, if one is due.
+    fn refresh(&mut self, now: Instant, out: &mut Datagram) {
+        match self.config.refresh {
+            // spec: quic_connection.cc SendAck, quic_session.cc OnAckNeedsRetransmittableFrame (Chromium 62).
+            Refresh::Packets(most) if self.bare >= most => {
+                let limit = self.streams.connection_limit();
+                out.packet.frames.push(QuicFrame::Window { id: None, limit });
+            }
+            Refresh::RoundTrip
+                if out.packet.ranges.len() > 1
+                    && now.saturating_since(self.sent.last_in_flight()) >= self.rtt.smoothed_or_initial() =>
+            {
+                out.packet.frames.push(QuicFrame::Ping);
+            }
+            Refresh::Packets(_) | Refresh::RoundTrip => {}
+        }
     }
 
     /// Whether there is anything to be sent that its receiver has to acknowledge.
@@ -97,7 +115,9 @@ impl Quic {
         out.packet.ack = Some(AckFrame { delay });
         out.packet.ranges.extend(self.received.newest_first());
         // spec: quic_connection.cc (Chromium 62) - the oldest packet that is still of interest goes with an acknowledgement.
-        out.packet.frames.push(QuicFrame::StopWaiting { least: self.sent.least() });
+        if self.config.ack_memory == AckMemory::StopWaiting {
+            out.packet.frames.push(QuicFrame::StopWaiting { least: self.sent.least() });
+        }
         self.acks.sent();
         self.counts.acks_sent += 1;
     }
@@ -112,8 +132,11 @@ impl Quic {
     fn fill_again(&mut self, now: Instant, out: &mut Datagram) {
         let Some((_, frames)) = self.sent.take_again() else { return };
         let bytes: u32 = frames.iter().map(sizes::frame).sum();
-        let ack =
-            sizes::ack(self.received.newest_first()) + sizes::frame(&QuicFrame::StopWaiting { least: 0 });
+        let stop_waiting = match self.config.ack_memory {
+            AckMemory::StopWaiting => sizes::frame(&QuicFrame::StopWaiting { least: 0 }),
+            AckMemory::Acknowledged { .. } => 0,
+        };
+        let ack = sizes::ack(self.received.newest_first()) + stop_waiting;
         if self.acks.may_go_along() && bytes + ack <= self.room() {
             self.add_ack(now, out);
         }
@@ -168,7 +191,8 @@ impl Quic {
         // A packet that nobody acknowledges keeps nothing: a list that it took would not come back.
         let mut kept = if eliciting { self.sent.frames() } else { Vec::new() };
         kept.extend(out.packet.frames.iter().filter(|frame| frame.is_ack_eliciting()));
-        self.sent.push(now, bytes, kept, eliciting);
+        let acks = out.packet.ranges.first().map_or(0, |&(_, end)| end - 1);
+        self.sent.push(now, bytes, kept, eliciting, acks);
         self.counts.sent += 1;
         self.bytes_sent += u64::from(bytes);
         if eliciting {
