@@ -187,6 +187,10 @@ def read(path: Path, way: str = "") -> Sequence[Fact]:
         data = _whole(stream, MOST_BYTES, "text")
     if not data.strip():
         raise UnknownFileError(f"{file}: is empty")
+    if data[257:262] == b"ustar":
+        raise UnknownFileError(
+            f"{file}: is a tar archive, such as a backup of OpenWrt, expected files unpacked from it"
+        )
     if pasted.is_binary(data):
         at = next((at for at, byte in enumerate(data) if byte > 126 or byte < 9), 0)
         raise UnknownFileError(
