@@ -164,6 +164,7 @@ def test_a_station_in_two_files_is_one(importer: Importer) -> None:
         ("Not connected.\n", "x:1: iw link: the interface is not connected"),
         ("hello\nworld\n", 'x: found nothing that is known (it begins "hello"), expected one of: '),
         ("{}\n", "x:1: JSON of a kind that is not known"),
+        (bytes(257) + b"ustar\x0000", "x: is a tar archive, such as a backup of OpenWrt, expected files unpacked"),
         (b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03\x00\x01", "x: found damaged gzip"),
     ],
 )

@@ -294,6 +294,30 @@ def test_classes_of_json(importer: Importer) -> None:
     assert made.wan["qdisc"]["child"]["limit"] == 77
 
 
+def test_several_devices_of_one_command(importer: Importer) -> None:
+    command = "root@x:~# tc -s {0} show dev wan; tc -s {0} show dev ifb4wan\n"
+    text = command.format("qdisc") + cake("", "9Mbit", PLAIN) + cake("", "80Mbit", PLAIN)
+    made = importer.made(x=text)
+    assert ways(made.wan["shaper"]) == ("80000 kbit/s", "9000 kbit/s")
+    assert "x:2: cake at wan, up" in made.text
+    classes = "".join(line + "\n" for line in CLASSES.splitlines() if line.startswith("class htb"))
+    again = importer.made(x=command.format("class") + classes)
+    assert again.wan["shaper"]["down"] == "85000 kbit/s"
+    assert again.wan["qdisc"]["rate"] == "20000 kbit/s"
+    told = "found class 1:1 again without its device, expected each output of 'tc -s class show dev DEVICE'"
+    assert told in importer.refused(x=classes)
+    for first in (
+        "$ ssh root@192.168.1.1 'tc -s qdisc show dev ifb4wan'\n",
+        "Every 2.0s: tc -s qdisc show dev ifb4wan  x\n",
+    ):
+        assert importer.made(x=first + cake("", "9Mbit", PLAIN)).wan["shaper"]["down"] == "9000 kbit/s"
+
+
+def test_framing_of_classes_is_named(importer: Importer) -> None:
+    made = importer.made(x="class htb 1:1 dev wan root rate 10Mbit overhead 40 linklayer atm ceil 10Mbit burst 1600b\n")
+    assert made.left == ["x:1: class 1:1: overhead 40 linklayer atm: an htb of a scenario has no framing."]
+
+
 def test_a_size_table_is_named(importer: Importer) -> None:
     text = SIMPLE.replace("direct_qlen 1000\n", "direct_qlen 1000\n linklayer atm overhead 40 mtu 2047 tsize 512\n", 1)
     made = importer.made(x=text, y=CLASSES)

@@ -191,6 +191,10 @@ def read(path: Path, way: str = "") -> Sequence[Fact]:
         data = _whole(stream, MOST_BYTES, "text")
     if not data.strip():
         raise UnknownFileError(f"{file}: is empty")
+    if data[257:262] == b"ustar":
+        raise UnknownFileError(
+            f"{file}: is a tar archive, such as a backup of OpenWrt, expected files unpacked from it"
+        )
     if pasted.is_binary(data):
         at = next((at for at, byte in enumerate(data) if byte > 126 or byte < 9), 0)
         raise UnknownFileError(
@@ -249,7 +253,7 @@ def text(file: str, content: str) -> Sequence[Fact]:
             continue
         known = True
         facts = _json(file, part) if kind is _JSON else kind.read(file, part.text())
-        found += [_named(one, part.command) for one in facts]
+        found += _named(facts, part.command)
     if not known:
         first = f' (it begins "{_first(unknown[0])}")' if unknown else ""
         raise UnknownFileError(f"{file}: found nothing that is known{first}, expected one of: {names()}")
@@ -316,18 +320,38 @@ def _of_value(file: str, value: Any, line: int) -> Sequence[Fact]:  # noqa: ANN4
     return [Unread("JSON of a kind that is not known", f"{file}:{line}")] if found is None else found
 
 
-def _named(fact: Fact, command: str) -> Fact:
-    """A fact with the device of the command that printed it."""
-    if isinstance(fact, (Qdisc, Class)) and fact.device == qdiscs.NAMELESS:
-        at = re.search(r"\bdev\s+([\w.@-]+)", command)
-        return dataclasses.replace(fact, device=at[1]) if at else fact
-    if isinstance(fact, (Peer, Interface)) and not (fact.interface if isinstance(fact, Peer) else fact.name):
-        at = re.search(r"hostapd\.([\w.-]+)|iwinfo ([\w.-]+)|-i\s*([\w.-]+)|\"device\"\s*:\s*\"([\w.-]+)\"", command)
-        name = next((one for one in at.groups() if one), "") if at else ""
-        if name in ("info", "assoclist"):
-            name = ""
-        if isinstance(fact, Peer):
-            fact.interface = name
-            return fact
-        return dataclasses.replace(fact, name=name)
-    return fact
+def _named(found: Sequence[Fact], command: str) -> list[Fact]:
+    """Facts with the device of the command that printed them; several devices name the outputs in their order."""
+    devices = re.findall(r"\bdev\s+([\w.@-]+)", command)
+    outputs = _outputs(found)
+    fits = len(devices) == 1 or len(devices) == max(outputs.values(), default=-1) + 1
+    made: list[Fact] = []
+    for at, one in enumerate(found):
+        if at in outputs and devices and fits:
+            one = dataclasses.replace(one, device=devices[0 if len(devices) == 1 else outputs[at]])  # noqa: PLW2901
+        elif isinstance(one, Peer) and not one.interface:
+            one.interface = _interface(command)
+        elif isinstance(one, Interface) and not one.name:
+            one = dataclasses.replace(one, name=_interface(command))  # noqa: PLW2901
+        made.append(one)
+    return made
+
+
+def _outputs(found: Sequence[Fact]) -> dict[int, int]:
+    """The output that each nameless discipline or class is from: a second root, or a class again, starts one."""
+    made, number, seen = dict[int, int](), 0, set[str]()
+    for at, one in enumerate(found):
+        if isinstance(one, (Qdisc, Class)) and one.device == qdiscs.NAMELESS:
+            key = f"class {one.handle}" if isinstance(one, Class) else "root" if one.root else ""
+            if key and key in seen:
+                number, seen = number + 1, set()
+            seen.add(key)
+            made[at] = number
+    return made
+
+
+def _interface(command: str) -> str:
+    """The Wi-Fi interface of a command; empty if there are several or none."""
+    form = r"hostapd\.([\w.-]+)|iwinfo ([\w.-]+)|-i\s*([\w.-]+)|\"device\"\s*:\s*\"([\w.-]+)\""
+    names = {next(word for word in one if word) for one in re.findall(form, command)} - {"info", "assoclist"}
+    return names.pop() if len(names) == 1 else ""

@@ -24,14 +24,14 @@ _SETTING = re.compile(r"(?:uci\s+(?:-\w\s+)*)?(?:set|add_list)\s+\w[\w-]*\.\S+=.
 _CHANGE = re.compile(r"(?:sudo\s+)?tc\s+(?:-\S+\s+)*(?:qdisc|class|filter)\s+(?:add|replace|change|del|delete)\b.*")
 _TITLE = re.compile(r"^==> (\S+) <==$")
 _FORMS = (
-    r"(?:sudo\s+)?(?:/(?:usr/)?s?bin/)?(?:"
+    r"(?:ssh\s+(?:-\S+\s+)*\S+\s+['\"]?)?(?:sudo\s+)?(?:/(?:usr/)?s?bin/)?(?:"
     r"iw\s+(?:dev(?:\s+\S+\s+(?:station\s+(?:dump|get\s+\S+)|info|link|scan)|\s*)|phy(?:\s+\S+\s+info|\s+\S+)?|list)"
     r"|iw\s+\S+\s+(?:station\s+dump|info|link)"
     r"|tc\s+(?:-\S+\s+)*(?:qdisc|class|filter|q|c)\b[\w\s.-]*|uci\s+(?:-\w\s+)*(?:show|export)\b.*"
     r"|ubus\s+(?:-\S\s+)*call\s+\S+.*|iwinfo(?:\s+\S+\s+(?:info|assoclist|scan|freqlist|txpowerlist))?"
     r"|ip\s+(?:-\S+\s+)*(?:a|addr|address|link|l)\b[\w\s.-]*|uname(?:\s+-\w+)?|ethtool\s+(?:-\w\s+)?[\w.-]+"
     r"|sysctl\s+\S+.*|cat\s+/\S+.*|wpa_cli\b.*|hostapd_cli\b.*|iwconfig(?:\s+\S+)?|ifconfig(?:\s+\S+)?)"
-    r"(?:\s*(?:\||2?>|&&|;).*)?"
+    r"(?:\s*(?:\||2?>|&&|;|['\"]).*)?"
 )
 _BARE = re.compile(rf"(?P<d>{_FORMS})\s*")
 """A command without a prompt: as a title above its output."""
@@ -41,6 +41,7 @@ _PROMPT = re.compile(
     r"\[?[\w.-]+@[\w.-]+(?::\S*|\s+[~/][^\s\]]*|\s+[\w.-]+\]|\s*\S*\])?\s*\]?\s*[#$%>](?:\s*(?P<a>[^\s#$%>].*)|\s*)"
     # ~ # iw dev, /etc/config # cat sqm
     r"|[~/][\w./-]*\s*[#$]\s+(?P<b>\S.*)"
+    r"|Every\s+[\d.]+s:\s+(?P<e>\S.*?)(?:\s{2,}.*)?"
     # catbert:~# tc -s qdisc, bash-5.1$ iw dev: any short text before a command that is known.
     rf"|(?:[^\s#$%>][^#$%>]{{0,60}})?[#$%>\u276f\u279c]\s*(?:~\s+)?(?P<c>{_FORMS})\s*"
     r")"

@@ -20,7 +20,7 @@ _COUNTS = (
     *("overhead", "mpu", "bands", "r2q", "direct_qlen", "direct_packets_stat", "ver", "refcnt", "prio", "gap"),
     *("total_overhead", "hard_header_len"),
 )
-_TEXTS = ("stab", "default", "fwmark", "leaf", "parent", "dev", "loss", "duplicate", "reorder", "corrupt")
+_TEXTS = ("linklayer", "stab", "default", "fwmark", "leaf", "parent", "dev", "loss", "duplicate", "reorder", "corrupt")
 _NUMBER = re.compile(r"[+-]?\d{1,18}(?:\.\d{1,9})?")
 _COUNTERS = re.compile(r"Sent (\d+) bytes (\d+) pkts? \(dropped (\d+), overlimits (\d+) requeues (\d+)\)")
 _BACKLOG = re.compile(r"backlog (\d+)([KMG]?)b (\d+)p requeues \d+")
@@ -113,6 +113,12 @@ def classes(file: str, text: str) -> Sequence[Class | Unread]:
         if rate is None:
             mistakes.add(number, stripped, '"class htb HANDLE parent HANDLE ... rate 10Mbit ceil 10Mbit"')
             continue
+        framing = [
+            f"{key} {given[key]}" for key in ("overhead", "linklayer") if given.get(key) not in (None, "0", "0b")
+        ]
+        if framing and framing != ["linklayer ethernet"]:
+            what = f"class {handle}: {' '.join(framing)}: an htb of a scenario has no framing"
+            found.append(Unread(what, f"{file}:{number}"))
         burst = words.size(given.get("burst") or "")
         top = "" if "root" in rest else given.get("parent") or ""
         device = given.get("dev") or "?"

@@ -230,6 +230,12 @@ def _of_htb(found: Sequence[facts.Fact]) -> list[tuple[_Found, facts.Class]]:
         file = one.where.rpartition(":")[0] if one.device == qdiscs.NAMELESS else ""
         places.setdefault((one.device, major, file), []).append(one)
     for (device, major, _), classes in places.items():
+        handles = [one.handle for one in classes]
+        if twice := next((one for at, one in enumerate(classes) if one.handle in handles[:at]), None):
+            raise InputError(
+                f"{twice.where}: found class {twice.handle} again without its device, expected each output of"
+                " 'tc -s class show dev DEVICE' behind its command or in a file of its own"
+            )
         top = next((one for one in classes if not one.parent), max(classes, key=lambda one: one.rate_bps))
         below = [one for one in every(found, facts.Qdisc) if one.device == device]
         root = next((one for one in below if one.kind == "htb" and one.handle in (f"{major}:", "")), None)
