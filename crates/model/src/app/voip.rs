@@ -97,7 +97,7 @@ impl Voip {
         let due = self.count.due(self.seq);
         // `next` is one interval behind the last packet, which may be due after the measured time.
         let beyond = self.next.saturating_since(self.count.measured_end()).nanos();
-        let back = beyond.div_ceil(self.interval.nanos()).max(1);
+        let back = beyond / self.interval.nanos() + 1;
         let last = Duration::from_nanos(self.interval.nanos() * back);
         let last = Instant::ZERO + self.next.saturating_since(Instant::ZERO + last);
         Due { last: (due.datagrams > 0).then_some((last, self.interval)), ..due }
