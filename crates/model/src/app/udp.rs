@@ -107,7 +107,8 @@ impl UdpSource {
     ///
     /// Panics if the send buffer is larger than it may be.
     pub fn new(params: UdpSourceParams, sock: SockId, stream: RandomStream) -> Self {
-        let UdpSourceParams { endpoint, rate, payload, burst, gap, start, stop, truesize, sndbuf, .. } = params;
+        let UdpSourceParams { endpoint, rate, payload, burst, gap, start, stop, truesize, sndbuf, .. } =
+            params;
         assert!(sndbuf <= 1 << 30, "a send buffer of more than 2^30 bytes");
         let mean = rate.time_for(Bytes::new(u64::from(payload) * u64::from(burst)));
         let times = |x: f64| Duration::from_nanos((mean.nanos() as f64 * x) as u64);

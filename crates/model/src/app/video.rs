@@ -148,7 +148,8 @@ mod tests {
         let endpoint = Endpoint { flow: FlowId(0), flow_hash: 1, src: Addr(0), dst: Addr(1), tos: 0 };
         let times = (Instant::ZERO, Instant::NEVER);
         let stream = Seed { seed: 1, run: 0 }.stream("video");
-        let mut video = Video::new(params, endpoint, times, Instant::ZERO..Instant::NEVER, 1 << 20, SockId(0), stream);
+        let mut video =
+            Video::new(params, endpoint, times, Instant::ZERO..Instant::NEVER, 1 << 20, SockId(0), stream);
         let frame = |_| {
             let now = video.next_timer().expect("it goes on");
             video.on_timer(now);

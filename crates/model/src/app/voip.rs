@@ -137,7 +137,8 @@ mod tests {
         let endpoint = Endpoint { flow: FlowId(0), flow_hash: 1, src: Addr(0), dst: Addr(1), tos: 0xc0 };
         let (interval, start, stop) = (VOIP_INTERVAL, ms(0), ms(400));
         // 200 bytes have a truesize of 1,280: the fourth finds less than 3,840 bytes charged no more.
-        let params = VoipParams { endpoint, interval, start, stop, sndbuf: 3_840, measured: ms(100)..ms(300) };
+        let params =
+            VoipParams { endpoint, interval, start, stop, sndbuf: 3_840, measured: ms(100)..ms(300) };
         let mut call = Voip::new(params, SockId(0));
         let mut sent = Vec::new();
         while let Some(now) = call.next_timer() {

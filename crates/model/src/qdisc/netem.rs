@@ -14,8 +14,7 @@ use core::cmp::Reverse;
 
 use super::{Enqueue, NextSend, Qdisc, QdiscStats};
 use crate::vocabulary::{
-    Ctx, Duration, Instant, Pkt, PlaceId, RandomStream, Rate, Reason, Sink, Step, TraceEvent,
-    skb_len,
+    Ctx, Duration, Instant, Pkt, PlaceId, RandomStream, Rate, Reason, Sink, Step, TraceEvent, skb_len,
 };
 
 /// A probability, or a correlation with the previous random number, as a fraction of 2^32 - 1.

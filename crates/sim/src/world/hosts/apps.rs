@@ -146,12 +146,10 @@ impl Hosts {
                 below.core.tell(&TraceEvent::Asked { flow: request.flow, seq: request.seq });
                 self.send_datagram(below, request);
             }
-            AppKind::Voip(call) => {
-                match call.on_timer(now) {
-                    Some(packet) => self.send_datagram(below, packet),
-                    None => below.core.tell(&TraceEvent::Skipped { flow: flow_of(index), datagrams: 1 }),
-                }
-            }
+            AppKind::Voip(call) => match call.on_timer(now) {
+                Some(packet) => self.send_datagram(below, packet),
+                None => below.core.tell(&TraceEvent::Skipped { flow: flow_of(index), datagrams: 1 }),
+            },
             AppKind::Web(flow) => {
                 let action = flow.web.on_timer(now);
                 self.web_action(below, index, action);

@@ -3,8 +3,8 @@
 use core::ops::Range;
 
 use stillair_model::app::{
-    Bulk, BulkParams, Gap, Ping, Responsiveness, UdpSource, UdpSourceParams, Video, Voip,
-    VoipParams, WORKERS, Web, WebParams,
+    Bulk, BulkParams, Gap, Ping, Responsiveness, UdpSource, UdpSourceParams, Video, Voip, VoipParams,
+    WORKERS, Web, WebParams,
 };
 use stillair_model::node::jitter::{AppClock, Slack, Spread};
 use stillair_model::transport::cc::Cc;
@@ -218,7 +218,10 @@ impl Plan<'_> {
                 let sndbuf = self.scenario.nodes[one.flow.from.node].profile.wmem_default;
                 let sock = ends.open(one.flow.from.node, SocketProtocol::Udp, None);
                 let measured = measured.clone();
-                AppKind::Voip(Voip::new(VoipParams { endpoint, interval, start, stop, sndbuf, measured }, sock))
+                AppKind::Voip(Voip::new(
+                    VoipParams { endpoint, interval, start, stop, sndbuf, measured },
+                    sock,
+                ))
             }
             FlowKind::Ping { interval, payload } => {
                 AppKind::Ping(Ping::icmp(endpoint, *interval, *payload, start, stop))
