@@ -71,7 +71,7 @@ fn a_call_that_dies_has_a_loss_and_a_score() {
         assert_eq!(call.loss, lost as f64 / 3000.0);
         assert!(call.mos < 1.1, "{call:?}");
         let gap = s.flows["voip-0.b"].longest_gap_ms.expect("a call");
-        assert!((gap - 20.0 * lost as f64).abs() < 20.0, "{gap}");
+        assert!((gap - 20.0 * lost as f64).abs() < 25.0, "{gap}");
         closes(&s);
     }
 }
@@ -160,7 +160,7 @@ fn what_was_due_in_the_warm_up_is_no_goodput_of_the_measured_time() {
 #[test]
 fn a_wait_for_the_send_buffer_is_a_stay_in_the_socket() {
     let keys = "rate = \"20 Mbit/s\"\ngap = \"periodic\"\npayload = 972\n";
-    let text = text("4 s", "10 Mbit/s", "", &flow("udp", "a", "b", keys));
+    let text = text("7 s", "10 Mbit/s", "", &flow("udp", "a", "b", keys));
     let scenario = parse(&text, &[("record.sojourn", "true")]);
     let seed = stillair_model::vocabulary::Seed { seed: 1, run: 0 };
     let report = stillair_sim::run::run_reported(&scenario, seed, false).expect("accounts close");
