@@ -112,7 +112,10 @@ fn the_whole_contract() {
     assert_eq!((s.flows[0].name.as_str(), s.flows[0].from), ("udp-0", only(0)));
     assert_eq!(s.flows[0].to, [2, 3, 4].map(only));
     let rates = vec![Rate::from_mbps(100); 3];
-    assert_eq!(s.flows[0].kind, FlowKind::Udp { rates, payload: 1470, burst: 8, gap: Gap::Exponential });
+    assert_eq!(
+        s.flows[0].kind,
+        FlowKind::Udp { rates, payload: 1470, burst: 8, gap: Gap::Exponential, when_full: WhenFull::Block }
+    );
     assert_eq!(s.flows[1].kind, FlowKind::Ping { interval: Duration::from_millis(200), payload: 56 });
 }
 
@@ -157,7 +160,10 @@ fn overrides_act_as_edits() {
     .unwrap();
     let rates = [60, 60, 20].map(Rate::from_mbps).to_vec();
     let gap = Gap::Uniform { low: 500_000, high: 1_500_000 };
-    assert_eq!(s.flows[0].kind, FlowKind::Udp { rates, payload: 1470, burst: 8, gap });
+    assert_eq!(
+        s.flows[0].kind,
+        FlowKind::Udp { rates, payload: 1470, burst: 8, gap, when_full: WhenFull::Block }
+    );
     assert_eq!((s.flows[0].tos, s.flows[1].tos), (0, 184));
     assert_eq!(s.channels[0].beacon_interval, None);
     assert_eq!((s.nodes[0].profile.wmem_default, s.nodes[2].profile.wmem_default), (1 << 20, 212_992));
@@ -339,7 +345,10 @@ fn shipped_scenarios() {
     assert_eq!((wifi(&s, "ap").scheme, s.duration - s.warm_up), (Scheme::FqCodel, Duration::from_secs(30)));
     let gap = Gap::Uniform { low: 500_000, high: 1_500_000 };
     let rates = [60, 60, 20].map(Rate::from_mbps).to_vec();
-    assert_eq!(s.flows[0].kind, FlowKind::Udp { rates, payload: 1472, burst: 1, gap });
+    assert_eq!(
+        s.flows[0].kind,
+        FlowKind::Udp { rates, payload: 1472, burst: 1, gap, when_full: WhenFull::Block }
+    );
     assert_eq!(mcs(&station(&s, "fast1")), [(15, 4)]);
 }
 

@@ -359,9 +359,8 @@ fn losses_of_a_flow_and_its_last_arrival() {
                 TraceEvent::Delivered { flow: FlowId(0), kind: PacketKind::Voip, seq, len, delay, src };
             s.sojourn.event(at(15), &what);
         } else if us < 40 {
-            let what =
-                TraceEvent::Dropped { flow: FlowId(0), seq: 1, reason: Reason::Loss, place: PlaceId(0) };
-            s.sojourn.event(at(us + 1), &what);
+            let (flow, reason, place) = (FlowId(0), Reason::Loss, PlaceId(0));
+            s.sojourn.event(at(us + 1), &TraceEvent::Dropped { flow, seq: 1, sent: at(us), reason, place });
         }
     }
     let names = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect::<Vec<_>>();

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
+use stillair_model::app::WhenFull;
 use stillair_model::vocabulary::{Duration, Ip, Seed};
 use stillair_sim::scenario::{Flow, FlowKind, Gap, InterfaceRef, Scenario, Ways};
 
@@ -147,7 +148,10 @@ impl Programs {
                 );
                 (Kind::Tcp, Some(format!("tcp-sink {any} {port} {counts} {mptcp}")), client, 0)
             }
-            FlowKind::Udp { rates, payload, burst, gap } => {
+            FlowKind::Udp { rates, payload, burst, gap, when_full } => {
+                if *when_full != WhenFull::Block {
+                    return refuse("a socket that does not block", "when_full = \"block\"");
+                }
                 if *gap != Gap::Periodic {
                     return refuse("gaps by chance", "gap = \"periodic\"");
                 }

@@ -123,7 +123,7 @@ def _lost(name: str, runs: Sequence[Run], resolved: Resolved) -> Lost | None:
     if mean <= BOUND and not dead and stalled is None:
         return None
     flows = [run.get("flows", {}).get(name, {}) for run in runs]
-    skipped = [(of.get("skipped") or 0) / of["sent"] for of in flows if of.get("sent")]
+    skipped = [(of.get("skipped") or of.get("unsent") or 0) / of["due"] for of in flows if of.get("due")]
     late = [run.get("voip", {}).get(name, {}).get("late") or 0.0 for run in runs]
     return Lost(
         name,

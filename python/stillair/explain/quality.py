@@ -118,7 +118,8 @@ def of_run(measured: Measured, need: Requirement) -> dict[str, Outcome]:
     for flow in measured.series.flows:
         lost = losses.part(flow.name, measured.summary)
         samples = [(ping.at_ns, ping.rtt_ns) for ping in flow.pings or ()]
-        samples += [(packet.at_ns, packet.delay_ns) for packet in flow.voip or ()]
+        # A call's packets count by the time at which they were due, as in its summary.
+        samples += [(packet.at_ns - packet.delay_ns, packet.delay_ns) for packet in flow.voip or ()]
         latencies = [ns / 1e6 for at, ns in samples if since <= at <= until]
         # A call or ping of which nothing arrives has no delay to judge, and is not acceptable.
         if latencies or (lost == 1.0 and _is_judged(flow.name, measured)):

@@ -18,7 +18,7 @@ LAYERS = ("wire", "air", "tries", "contention", "hardware", "driver", "qdisc", "
 _CAUSES = (
     "own", "station", "others", "neighbour", "noise", "management", "failed", "slow_rate", "backoff", "idle",
     "power_save", "shaper", "pacing", "serialise", "propagate", "missing", "wake", "small_queues", "window",
-    "peer_window", "deferral",
+    "peer_window", "deferral", "send_buffer", "block_ack_session", "block_ack_window",
 )  # fmt: skip
 _PERCENTILES = (*range(1, 100), 99.5, 99.9)
 _MOST = 6

@@ -34,9 +34,14 @@ class Flow(_Flow):
     """A flow that carries data: UDP, TCP, QUIC or a call. The last keys are TCP's alone."""
 
     goodput_mbps: float
+    due: NotRequired[int | None]
     packets: int | None
     lost: int | None
+    skipped: NotRequired[int | None]
+    unsent: NotRequired[int | None]
+    under_way: NotRequired[int | None]
     loss: float | None
+    longest_gap_ms: NotRequired[float | None]
     delay_p50_ms: float | None
     delay_p95_ms: float | None
     delay_p99_ms: float | None
@@ -68,12 +73,17 @@ class Ping(TypedDict):
 
 
 class Call(TypedDict):
-    """A call."""
+    """A call: its packets that were due in the measured time. `late` is a share of these, as `loss` is."""
 
+    due: NotRequired[int]
     packets: int
     lost: int
+    skipped: NotRequired[int]
+    under_way: NotRequired[int]
     gaps: int
     loss: float
+    late: NotRequired[float]
+    playout_ms: NotRequired[float | None]
     delay_ms: float | None
     jitter_ms: float | None
     mos: float

@@ -177,6 +177,9 @@ def _count(mean: float) -> str:
 _FLOWS = (
     ("goodput_mbps", "goodput Mbit/s", 1, 2),
     ("loss", "loss %", 100, 2),
+    ("skipped", "skipped", 1, 0),
+    ("unsent", "unsent", 1, 0),
+    ("longest_gap_ms", "longest gap ms", 1, 0),
     ("retransmissions", "retransmissions", 1, 0),
     ("timeouts", "timeouts", 1, 0),
     ("minrtt_ms", "least RTT ms", 1, 1),
@@ -184,6 +187,10 @@ _FLOWS = (
     ("delay_p95_ms", "p95 ms", 1, 2),
     ("delay_p99_ms", "p99 ms", 1, 2),
 )
+_FREEZE_MS = 200
+"""A gap that a viewer notices. Without a longer one the gaps of calls and videos take no column."""
+_LEAST = {"skipped": 0, "unsent": 0, "longest_gap_ms": _FREEZE_MS}
+"""Columns that are shown if the mean of some row exceeds this."""
 _PINGS = (
     ("median_ms", "p50 ms", 1, 1),
     ("p95_ms", "p95 ms", 1, 1),
@@ -202,7 +209,7 @@ def _flows(result: Reported) -> Table:
     for run in result.runs:
         for name, flow in (run.get("flows") or {}).items():
             about.setdefault(name, flow)
-    columns = [column for column in _FLOWS if any(of.get(column[0]) is not None for _, of in found)]
+    columns = [column for column in _FLOWS if any(_is_shown(column[0], of) for _, of in found)]
     of_each = _table("Flows", "flow", columns, found)
     header = [of_each.header[0], "from", "over", *of_each.header[1:]]
     rows = [
@@ -228,6 +235,11 @@ def _pings(over: Mapping[str, Any]) -> Table:
     return _table("Pings", "ping", (*columns[:-1], *_SENT) if tells else columns, pings)
 
 
+def _is_shown(key: str, of: Mapping[str, Any]) -> bool:
+    value = of.get(key)
+    return value is not None and (key not in _LEAST or value["mean"] > _LEAST[key])
+
+
 def _is_above_zero(value: Mapping[str, Any] | None) -> bool:
     return value is not None and value["mean"] > 0
 
@@ -237,12 +249,18 @@ _CALLS = (
     ("delay_ms", "delay ms", 1, 1),
     ("jitter_ms", "jitter ms", 1, 2),
     ("loss", "loss %", 100, 2),
+    ("skipped", "skipped", 1, 0),
+    ("late", "late %", 100, 2),
+    ("playout_ms", "playout ms", 1, 1),
     ("packets", "packets", 1, 0),
 )
 
 
 def _calls(over: Mapping[str, Any]) -> Table:
-    return _table("Calls", "call", _CALLS, _counted(over.get("voip") or {}))
+    found = _counted(over.get("voip") or {})
+    # Older results have neither playout delay nor late packets.
+    columns = [one for one in _CALLS if any(_is_shown(one[0], of) for _, of in found)]
+    return _table("Calls", "call", columns, found)
 
 
 _TRANSFERS = (

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 
 use serde_json::{Map, Value, json};
+use stillair_model::app::WhenFull;
 use stillair_model::vocabulary::Duration;
 use stillair_sim::scenario::{Flow, FlowKind, Scenario};
 
@@ -375,7 +376,7 @@ impl Way<'_> {
                 let client = format!("{iperf3} {much} -l {write_size} -C {}", congestion_control.name());
                 Some((Kind::Tcp, server(), words(client)))
             }
-            FlowKind::Udp { rates, payload, .. } => {
+            FlowKind::Udp { rates, payload, when_full: WhenFull::Block, .. } => {
                 let client =
                     format!("{iperf3} -t {seconds} -u -b {} -l {payload}", rates[self.receiver].bps());
                 Some((Kind::Udp, server(), words(client)))

@@ -1,5 +1,9 @@
 //! A source of UDP datagrams in bursts, over a socket with a send buffer.
 
+use alloc::boxed::Box;
+use core::ops::Range;
+
+use super::due::{Due, DueCount};
 use crate::vocabulary::{
     Bytes, Duration, Endpoint, Instant, NewPacket, PacketKind, RandomStream, Rate, SockId,
 };
@@ -15,8 +19,18 @@ pub enum Gap {
     Periodic,
 }
 
+/// Behaviour of a source whose send buffer is full.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum WhenFull {
+    /// The source waits for room, and sends late (a blocking socket).
+    #[default]
+    Block,
+    /// The source skips the rest of the burst (`EWOULDBLOCK`), and goes on with the next one.
+    Drop,
+}
+
 /// Parameters of a UDP source.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct UdpSourceParams {
     /// Destination.
     pub endpoint: Endpoint,
@@ -36,33 +50,39 @@ pub struct UdpSourceParams {
     pub truesize: u32,
     /// Send buffer of the socket (`net.core.wmem_default`), at most 2^30 bytes.
     pub sndbuf: u32,
+    /// Behaviour when the send buffer is full.
+    pub when_full: WhenFull,
+    /// Time in which due datagrams are counted.
+    pub measured: Range<Instant>,
 }
 
-/// What the times between bursts are drawn from.
+/// Distribution of the times between bursts, between the two durations of [`UdpSource::gaps`].
 #[derive(Clone, Copy, Debug)]
-enum Gaps {
-    /// Exponential around a mean.
-    Exponential(Duration),
-    /// Uniform from the one to the other.
-    Uniform(Duration, Duration),
-    /// Always this.
-    Periodic(Duration),
+enum Draw {
+    /// Exponential around the first.
+    Exponential,
+    /// Uniform from the first to the second.
+    Uniform,
+    /// Always the first.
+    Periodic,
 }
 
 /// A UDP source and its socket.
 ///
 /// With many sources hardly one is still in the cache when its next burst is due: what a burst needs and what a datagram
 /// needs are a cache line each.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 #[repr(C)]
 pub struct UdpSource {
     stream: RandomStream,
-    gaps: Gaps,
+    gaps: [Duration; 2],
     next_burst: Instant,
-    stop: Instant,
+    /// No burst or datagram before this instant is subject to the stop or to a limit of the measured time.
+    limit: Instant,
     /// Datagrams of the current burst that are still to be written.
     left: u32,
     burst: u32,
+    /// Number of the last datagram, sent or skipped.
     seq: u32,
     /// Bytes of a datagram from the IP header on.
     len: u32,
@@ -72,8 +92,14 @@ pub struct UdpSource {
     charged: u32,
     sock: SockId,
     endpoint: Endpoint,
+    draw: Draw,
     /// The send buffer was full and the source sleeps.
     blocked: bool,
+    /// A full send buffer has held up the current burst, or one before it that ended after this one was due.
+    late: bool,
+    /// The source skips what a full send buffer does not take.
+    drops: bool,
+    count: Box<DueCount>,
 }
 
 impl UdpSource {
@@ -81,19 +107,22 @@ impl UdpSource {
     ///
     /// Panics if the send buffer is larger than it may be.
     pub fn new(params: UdpSourceParams, sock: SockId, stream: RandomStream) -> Self {
-        let UdpSourceParams { endpoint, rate, payload, burst, gap, start, stop, truesize, sndbuf } = params;
+        let UdpSourceParams { endpoint, rate, payload, burst, gap, start, stop, truesize, sndbuf, .. } =
+            params;
         assert!(sndbuf <= 1 << 30, "a send buffer of more than 2^30 bytes");
         let mean = rate.time_for(Bytes::new(u64::from(payload) * u64::from(burst)));
         let times = |x: f64| Duration::from_nanos((mean.nanos() as f64 * x) as u64);
+        let (draw, gaps) = match gap {
+            Gap::Exponential => (Draw::Exponential, [mean; 2]),
+            Gap::Uniform(low, high) => (Draw::Uniform, [times(low), times(high)]),
+            Gap::Periodic => (Draw::Periodic, [mean; 2]),
+        };
+        let count = Box::new(DueCount::new(params.measured, stop));
         let mut source = Self {
             stream,
-            gaps: match gap {
-                Gap::Exponential => Gaps::Exponential(mean),
-                Gap::Uniform(low, high) => Gaps::Uniform(times(low), times(high)),
-                Gap::Periodic => Gaps::Periodic(mean),
-            },
+            gaps,
             next_burst: start,
-            stop,
+            limit: count.limit(),
             left: 0,
             burst,
             seq: 0,
@@ -103,7 +132,11 @@ impl UdpSource {
             charged: 0,
             sock,
             endpoint,
+            draw,
             blocked: false,
+            late: false,
+            drops: params.when_full == WhenFull::Drop,
+            count,
         };
         let gap = source.gap();
         source.next_burst += gap;
@@ -113,39 +146,61 @@ impl UdpSource {
     /// The same with bursts at a steady interval from `start` on.
     #[must_use]
     pub(super) fn every(self, interval: Duration, start: Instant) -> Self {
-        Self { gaps: Gaps::Periodic(interval), next_burst: start, ..self }
+        Self { draw: Draw::Periodic, gaps: [interval; 2], next_burst: start, ..self }
     }
 
     fn gap(&mut self) -> Duration {
-        match self.gaps {
-            Gaps::Exponential(mean) => self.stream.exponential(mean),
-            Gaps::Uniform(low, high) => self.stream.between(low, high),
-            Gaps::Periodic(gap) => gap,
+        let [low, high] = self.gaps;
+        match self.draw {
+            Draw::Exponential => self.stream.exponential(low),
+            Draw::Uniform => self.stream.between(low, high),
+            Draw::Periodic => low,
         }
     }
 
     /// When to call [`UdpSource::on_timer`]; `None` while the last burst waits for memory.
     pub fn next_timer(&self) -> Option<Instant> {
-        (self.left == 0 && self.next_burst < self.stop).then_some(self.next_burst)
+        let at = self.next_burst;
+        (self.left == 0 && (at < self.limit || at < self.count.stop)).then_some(at)
     }
 
-    /// A burst is due.
+    /// A burst is due, now or, if a full send buffer has held up the one before it, earlier.
     ///
     /// A burst that a full send buffer delayed does not shift the later ones: the source keeps its schedule, like iperf.
-    pub fn on_timer(&mut self) {
-        self.left = self.burst;
+    pub fn on_timer(&mut self, now: Instant) {
+        let datagrams = self.burst;
+        self.starts(now, datagrams);
+    }
+
+    /// The same for a burst of so many datagrams.
+    fn starts(&mut self, now: Instant, datagrams: u32) {
+        self.left = datagrams;
+        let due = if self.late { self.next_burst } else { now };
+        if self.late {
+            self.count.held_up = due;
+        }
+        if due >= self.limit {
+            self.passes(due);
+        }
         let gap = self.gap();
         self.next_burst += gap;
     }
 
     /// A burst of so many datagrams of so many bytes of payload is due.
-    pub(super) fn on_burst(&mut self, (datagrams, payload): (u32, u32)) {
+    pub(super) fn on_burst(&mut self, now: Instant, (datagrams, payload): (u32, u32)) {
         self.len = self.endpoint.datagram(payload);
-        self.on_timer();
-        self.left = datagrams;
+        self.starts(now, datagrams);
     }
 
-    /// The next datagram of the burst, if the send buffer has room for it.
+    /// A burst reaches a limit of the measured time.
+    #[cold]
+    #[inline(never)]
+    fn passes(&mut self, due: Instant) {
+        self.count.reaches(due, self.seq);
+        self.limit = self.count.limit();
+    }
+
+    /// The next datagram of the burst, if the send buffer has room for it. Its time is that at which it was due.
     // linux: net/core/sock.c sock_alloc_send_pskb (4.4) - room is when less than sndbuf is charged before.
     #[inline]
     pub fn emit(&mut self, now: Instant) -> Option<NewPacket> {
@@ -153,18 +208,64 @@ impl UdpSource {
             return None;
         }
         if self.charged >= self.sndbuf {
-            self.blocked = true;
+            self.full(now);
             return None;
         }
-        if now >= self.stop {
-            // What is left was held up for too long, and so was the schedule behind it.
-            (self.left, self.next_burst) = (0, self.stop);
+        if now >= self.limit && now >= self.count.stop {
+            self.stops(now);
             return None;
         }
         self.left -= 1;
+        let due = if self.late { self.written_late(now) } else { now };
         self.charged += self.truesize;
         self.seq = self.seq.wrapping_add(1);
-        Some(self.endpoint.packet(now, PacketKind::Udp, self.seq, self.len, self.truesize, self.sock))
+        Some(self.endpoint.packet(due, PacketKind::Udp, self.seq, self.len, self.truesize, self.sock))
+    }
+
+    /// The send buffer has no room.
+    #[cold]
+    #[inline(never)]
+    fn full(&mut self, now: Instant) {
+        if self.drops {
+            self.seq = self.seq.wrapping_add(self.left);
+            self.count.skips(now, core::mem::take(&mut self.left));
+            return;
+        }
+        self.blocked = true;
+        if !self.late {
+            (self.late, self.count.held_up) = (true, now);
+        }
+    }
+
+    /// Due time of a datagram that was held up. Bursts behind it are late while the schedule is behind.
+    #[cold]
+    #[inline(never)]
+    fn written_late(&mut self, now: Instant) -> Instant {
+        self.late = self.left > 0 || self.next_burst < now;
+        self.count.held_up
+    }
+
+    /// The source has stopped: what was held up is not sent, and neither are the bursts behind it.
+    #[cold]
+    #[inline(never)]
+    fn stops(&mut self, now: Instant) {
+        let mut due = if self.late { self.count.held_up } else { now };
+        loop {
+            self.count.gives_up(due, self.left);
+            self.seq = self.seq.wrapping_add(self.left);
+            due = self.next_burst;
+            if due >= self.count.stop {
+                break;
+            }
+            self.starts(due, self.burst);
+        }
+        (self.left, self.next_burst) = (0, self.count.stop);
+    }
+
+    /// Datagrams skipped since the last call.
+    #[inline]
+    pub fn take_skipped(&mut self) -> u32 {
+        if self.drops { self.count.take_skipped() } else { 0 }
     }
 
     /// A charge of the socket ended. Returns whether this wakes the source.
@@ -181,6 +282,19 @@ impl UdpSource {
     pub fn charged(&self) -> u64 {
         u64::from(self.charged)
     }
+
+    /// Datagrams due in the measured time, of a run that ends at `end`. Includes those that a full send buffer still holds up.
+    pub fn due(&self, end: Instant) -> Due {
+        let mut source = self.clone();
+        source.seq = source.seq.wrapping_add(source.left);
+        let end = end.min(source.count.stop).min(source.count.measured_end());
+        while source.late && source.next_burst < end {
+            let burst = source.burst;
+            source.starts(source.next_burst, burst);
+            source.seq = source.seq.wrapping_add(burst);
+        }
+        source.count.due(source.seq)
+    }
 }
 
 #[cfg(test)]
@@ -189,6 +303,10 @@ mod tests {
     use crate::vocabulary::{Addr, FlowId, Seed};
 
     fn source(gap: Gap, burst: u32) -> UdpSource {
+        full_source(gap, burst, WhenFull::Block)
+    }
+
+    fn full_source(gap: Gap, burst: u32, when_full: WhenFull) -> UdpSource {
         let endpoint = Endpoint { flow: FlowId(0), flow_hash: 1, src: Addr(0), dst: Addr(1), tos: 0 };
         let params = UdpSourceParams {
             endpoint,
@@ -200,6 +318,8 @@ mod tests {
             stop: Instant::from_nanos(10_000_000_000),
             truesize: 2304,
             sndbuf: 212_992,
+            when_full,
+            measured: Instant::from_nanos(1_000_000_000)..Instant::from_nanos(3_000_000_000),
         };
         UdpSource::new(params, SockId(0), Seed { seed: 1, run: 0 }.stream("test"))
     }
@@ -210,7 +330,7 @@ mod tests {
             let mut s = source(gap, 8);
             let mut sent = 0;
             while let Some(now) = s.next_timer() {
-                s.on_timer();
+                s.on_timer(now);
                 while let Some(p) = s.emit(now) {
                     sent += 1;
                     s.uncharge(p.truesize);
@@ -225,7 +345,7 @@ mod tests {
     fn a_full_send_buffer_blocks_until_half_of_it_is_free() {
         let mut s = source(Gap::Periodic, 200);
         let now = s.next_timer().unwrap();
-        s.on_timer();
+        s.on_timer(now);
         let written = core::iter::from_fn(|| s.emit(now)).count();
         assert_eq!(written, 93); // the first count of 2304 bytes that reaches 212,992
         assert_eq!(s.next_timer(), None);
@@ -238,11 +358,80 @@ mod tests {
     #[test]
     fn nothing_held_up_is_sent_after_the_stop() {
         let mut s = source(Gap::Periodic, 200);
-        let (now, stop) = (s.next_timer().unwrap(), s.stop);
-        s.on_timer();
+        let (now, stop) = (s.next_timer().unwrap(), s.count.stop);
+        s.on_timer(now);
         while s.emit(now).is_some() {}
         assert_eq!((0..47).filter(|_| s.uncharge(2304)).count(), 1);
         assert!(s.emit(stop).is_none());
         assert_eq!((s.next_timer(), s.uncharge(2304)), (None, false));
+        // Bursts of 200 are due every 23.52 ms: those from 1.00 s to 2.99 s are numbers 43 to 127.
+        let due = s.due(stop);
+        assert_eq!((due.datagrams, due.unsent), (85 * 200, 85 * 200));
+    }
+
+    /// Bursts of 200 are due every 23.52 ms, and 93 datagrams fill the send buffer.
+    #[test]
+    fn what_was_held_up_has_the_time_at_which_it_was_due() {
+        let ns = |n: u64| Instant::from_nanos(n * 23_520_000);
+        let mut s = source(Gap::Periodic, 200);
+        let now = s.next_timer().unwrap();
+        s.on_timer(now);
+        assert_eq!(core::iter::from_fn(|| s.emit(now)).filter(|p| p.now == ns(1)).count(), 93);
+        // The rest of the first burst has room at the time of the third one.
+        (0..93).for_each(|_| _ = s.uncharge(2304));
+        assert_eq!(core::iter::from_fn(|| s.emit(ns(3))).filter(|p| p.now == ns(1)).count(), 93);
+        (0..93).for_each(|_| _ = s.uncharge(2304));
+        assert_eq!(core::iter::from_fn(|| s.emit(ns(3))).filter(|p| p.now == ns(1)).count(), 14);
+        // Late bursts follow, each with its own due time, until the schedule is met.
+        for (n, at) in [(2, 3), (3, 3), (4, 4), (5, 5)] {
+            assert_eq!(s.next_timer(), Some(ns(n)));
+            s.on_timer(ns(at));
+            let mut written = 0;
+            while written < 200 {
+                let p = s.emit(ns(at)).expect("room for it");
+                assert_eq!((p.now, p.seq), (ns(n), (n as u32 - 1) * 200 + written + 1));
+                s.uncharge(2304);
+                written += 1;
+            }
+        }
+        assert!(!s.late);
+    }
+
+    #[test]
+    fn a_source_that_drops_keeps_its_schedule_and_its_numbers() {
+        let mut s = full_source(Gap::Periodic, 200, WhenFull::Drop);
+        let mut sent = alloc::vec::Vec::new();
+        while let Some(now) = s.next_timer().filter(|at| at.nanos() < 4_000_000_000) {
+            s.on_timer(now);
+            sent.extend(core::iter::from_fn(|| s.emit(now)).map(|p| (p.seq, p.now == now)));
+            assert_eq!(s.take_skipped(), if sent.len() == 93 && s.seq == 200 { 107 } else { 200 });
+        }
+        // The send buffer never empties.
+        assert_eq!(sent, (1..=93).map(|seq| (seq, true)).collect::<alloc::vec::Vec<_>>());
+        let due = s.due(Instant::NEVER);
+        assert_eq!((due.datagrams, due.unsent), (85 * 200, 85 * 200));
+    }
+
+    /// Datagrams that are due count, whether a full send buffer has let them through or not.
+    #[test]
+    fn what_is_held_up_is_due() {
+        for gap in [Gap::Periodic, Gap::Exponential, Gap::Uniform(0.5, 1.5)] {
+            let (mut free, mut stuck) = (source(gap, 7), source(gap, 7));
+            while let Some(now) = free.next_timer() {
+                free.on_timer(now);
+                while free.emit(now).is_some() {
+                    free.uncharge(2304);
+                }
+            }
+            while let Some(now) = stuck.next_timer() {
+                stuck.on_timer(now);
+                while stuck.emit(now).is_some() {}
+            }
+            assert_eq!(free.due(Instant::NEVER), stuck.due(Instant::NEVER), "{gap:?}");
+            assert!((16_000..18_000).contains(&free.due(Instant::NEVER).datagrams));
+            // Of a run that ends earlier only those until then.
+            let part = stuck.due(Instant::from_nanos(2_000_000_000)).datagrams;
+            assert!((8_000..9_000).contains(&part), "{part}");
+        }
     }
 }

@@ -1,6 +1,9 @@
 //! The video stream of a call in one direction: frames over RTP, each a burst of packets.
 
-use super::udp::{Gap, UdpSource, UdpSourceParams};
+use core::ops::Range;
+
+use super::due::Due;
+use super::udp::{Gap, UdpSource, UdpSourceParams, WhenFull};
 use crate::vocabulary::{
     Duration, Endpoint, Instant, NewPacket, RandomStream, Rate, SockId, linear_truesize,
 };
@@ -50,14 +53,14 @@ impl VideoParams {
     }
 }
 
-/// A source of frames. Packets of a frame leave together.
+/// A source of frames. Packets of a frame leave together; the rest of a frame that finds the send buffer full is skipped.
 #[derive(Debug)]
 pub struct Video {
     source: UdpSource,
     params: VideoParams,
     /// Packets and payload of an ordinary frame and of a key frame.
     frames: [(u32, u32); 2],
-    /// Frames sent.
+    /// Frames so far.
     sent: u32,
 }
 
@@ -67,6 +70,7 @@ impl Video {
         params: VideoParams,
         endpoint: Endpoint,
         (start, stop): (Instant, Instant),
+        measured: Range<Instant>,
         sndbuf: u32,
         sock: SockId,
         stream: RandomStream,
@@ -83,6 +87,10 @@ impl Video {
             stop,
             truesize: linear_truesize(endpoint.datagram(frames[1].1.max(frames[0].1))),
             sndbuf,
+            // webrtc: rtc_base/async_udp_socket.cc AsyncUDPSocket::SendTo (m120) - sockets do not block, and a packet refused with
+            // EWOULDBLOCK is not sent again.
+            when_full: WhenFull::Drop,
+            measured,
         };
         let source = UdpSource::new(udp, sock, stream).every(interval, start);
         Self { source, params, frames, sent: 0 }
@@ -94,15 +102,25 @@ impl Video {
     }
 
     /// A frame is due.
-    pub fn on_timer(&mut self) {
+    pub fn on_timer(&mut self, now: Instant) {
         let is_key = self.params.keys.is_some_and(|keys| self.sent.is_multiple_of(keys.every));
         self.sent = self.sent.wrapping_add(1);
-        self.source.on_burst(self.frames[usize::from(is_key)]);
+        self.source.on_burst(now, self.frames[usize::from(is_key)]);
     }
 
     /// The next packet of the frame, if the send buffer has room for it.
     pub fn emit(&mut self, now: Instant) -> Option<NewPacket> {
         self.source.emit(now)
+    }
+
+    /// Packets skipped since the last call.
+    pub fn take_skipped(&mut self) -> u32 {
+        self.source.take_skipped()
+    }
+
+    /// Packets due in the measured time, of a run that ends at `end`.
+    pub fn due(&self, end: Instant) -> Due {
+        self.source.due(end)
     }
 
     /// A charge of the socket ended. Returns whether this wakes the source.
@@ -130,10 +148,11 @@ mod tests {
         let endpoint = Endpoint { flow: FlowId(0), flow_hash: 1, src: Addr(0), dst: Addr(1), tos: 0 };
         let times = (Instant::ZERO, Instant::NEVER);
         let stream = Seed { seed: 1, run: 0 }.stream("video");
-        let mut video = Video::new(params, endpoint, times, 1 << 20, SockId(0), stream);
+        let mut video =
+            Video::new(params, endpoint, times, Instant::ZERO..Instant::NEVER, 1 << 20, SockId(0), stream);
         let frame = |_| {
             let now = video.next_timer().expect("it goes on");
-            video.on_timer();
+            video.on_timer(now);
             let packets = core::iter::from_fn(|| video.emit(now));
             let sizes: Vec<u32> = packets.map(|p| p.len - 28).collect();
             for _ in &sizes {

@@ -1,5 +1,9 @@
 //! A telephone call in one direction: G.711 over RTP.
 
+use alloc::boxed::Box;
+use core::ops::Range;
+
+use super::due::{Due, DueCount};
 use crate::vocabulary::{Duration, Endpoint, Instant, NewPacket, PacketKind, SockId, linear_truesize};
 
 /// Default interval between packets.
@@ -12,33 +16,91 @@ pub const fn voip_payload(interval: Duration) -> u32 {
     (interval.nanos() / 125_000) as u32 + 12
 }
 
+/// Parameters of a call in one direction.
+#[derive(Clone, Debug)]
+pub struct VoipParams {
+    /// Destination.
+    pub endpoint: Endpoint,
+    /// Time between packets.
+    pub interval: Duration,
+    /// Time of the first packet.
+    pub start: Instant,
+    /// End of the call; no packet is due from then on.
+    pub stop: Instant,
+    /// Send buffer of the socket (`net.core.wmem_default`), in bytes.
+    pub sndbuf: u32,
+    /// Time in which due packets are counted.
+    pub measured: Range<Instant>,
+}
+
 /// A stream of G.711 packets as D-ITG and irtt send it for Flent's `voip` tests: without silence suppression.
 #[derive(Debug)]
 pub struct Voip {
     endpoint: Endpoint,
     interval: Duration,
     next: Instant,
-    stop: Instant,
+    limit: Instant,
+    /// Number of the last packet, sent or skipped.
     seq: u32,
+    sock: SockId,
+    sndbuf: u32,
+    /// Memory charged to the socket now (`sk_wmem_alloc`).
+    charged: u32,
+    count: Box<DueCount>,
 }
 
 impl Voip {
-    /// A packet every `interval` from `start` until `stop` (exclusive).
-    pub fn new(endpoint: Endpoint, interval: Duration, start: Instant, stop: Instant) -> Self {
-        Self { endpoint, interval, next: start, stop, seq: 0 }
+    /// A call that has sent nothing.
+    pub fn new(params: VoipParams, sock: SockId) -> Self {
+        let VoipParams { endpoint, interval, start, stop, sndbuf, measured } = params;
+        let count = Box::new(DueCount::new(measured, stop));
+        let limit = count.limit();
+        Self { endpoint, interval, next: start, limit, seq: 0, sock, sndbuf, charged: 0, count }
     }
 
     /// When the next packet is due, if there is one.
     pub fn next_timer(&self) -> Option<Instant> {
-        (self.next < self.stop).then_some(self.next)
+        (self.next < self.limit || self.next < self.count.stop).then_some(self.next)
     }
 
-    /// The packet that is due. It is not charged to a socket: it is small and its socket never blocks.
-    pub fn on_timer(&mut self, now: Instant) -> NewPacket {
+    /// The packet that is due. `None` if it is skipped, because the send buffer is full.
+    // linux: net/core/sock.c sock_alloc_send_pskb (4.4) - room is when less than sndbuf is charged before.
+    pub fn on_timer(&mut self, now: Instant) -> Option<NewPacket> {
+        if now >= self.limit {
+            self.count.reaches(now, self.seq);
+            self.limit = self.count.limit();
+        }
         self.next += self.interval;
         self.seq += 1;
+        if self.charged >= self.sndbuf {
+            self.count.gives_up(now, 1);
+            return None;
+        }
         let len = self.endpoint.datagram(voip_payload(self.interval));
-        self.endpoint.packet(now, PacketKind::Voip, self.seq, len, linear_truesize(len), SockId::NONE)
+        let truesize = linear_truesize(len);
+        self.charged += truesize;
+        Some(self.endpoint.packet(now, PacketKind::Voip, self.seq, len, truesize, self.sock))
+    }
+
+    /// A charge of the socket ended. Nothing waits for that.
+    pub fn uncharge(&mut self, truesize: u32) {
+        self.charged -= truesize;
+    }
+
+    /// Truesize charged to the socket now, in bytes.
+    pub fn charged(&self) -> u64 {
+        u64::from(self.charged)
+    }
+
+    /// Packets due in the measured time.
+    pub fn due(&self) -> Due {
+        let due = self.count.due(self.seq);
+        // `next` is one interval behind the last packet, which may be due after the measured time.
+        let beyond = self.next.saturating_since(self.count.measured_end()).nanos();
+        let back = beyond / self.interval.nanos() + 1;
+        let last = Duration::from_nanos(self.interval.nanos() * back);
+        let last = Instant::ZERO + self.next.saturating_since(Instant::ZERO + last);
+        Due { last: (due.datagrams > 0).then_some((last, self.interval)), ..due }
     }
 }
 
@@ -53,10 +115,12 @@ mod tests {
         let ms = |n| Instant::ZERO + Duration::from_millis(n);
         let sent = |interval| {
             let endpoint = Endpoint { flow: FlowId(0), flow_hash: 1, src: Addr(0), dst: Addr(1), tos: 0xc0 };
-            let mut call = Voip::new(endpoint, interval, ms(100), ms(130));
+            let (start, stop, sndbuf, measured) = (ms(100), ms(130), 212_992, ms(0)..Instant::NEVER);
+            let params = VoipParams { endpoint, interval, start, stop, sndbuf, measured };
+            let mut call = Voip::new(params, SockId(0));
             core::iter::from_fn(|| {
                 let now = call.next_timer()?;
-                let p = call.on_timer(now);
+                let p = call.on_timer(now)?;
                 Some((now, p.seq, p.len - 28, p.tos))
             })
             .collect::<Vec<_>>()
@@ -65,5 +129,27 @@ mod tests {
         // D-ITG's G.711 with one sample a packet.
         let hundred = [(ms(100), 1, 92, 0xc0), (ms(110), 2, 92, 0xc0), (ms(120), 3, 92, 0xc0)];
         assert_eq!(sent(Duration::from_millis(10)), hundred);
+    }
+
+    #[test]
+    fn a_full_socket_skips_packets_and_due_ones_count_all_the_same() {
+        let ms = |n| Instant::ZERO + Duration::from_millis(n);
+        let endpoint = Endpoint { flow: FlowId(0), flow_hash: 1, src: Addr(0), dst: Addr(1), tos: 0xc0 };
+        let (interval, start, stop) = (VOIP_INTERVAL, ms(0), ms(400));
+        // 200 bytes have a truesize of 1,280: the fourth finds less than 3,840 bytes charged no more.
+        let params =
+            VoipParams { endpoint, interval, start, stop, sndbuf: 3_840, measured: ms(100)..ms(300) };
+        let mut call = Voip::new(params, SockId(0));
+        let mut sent = Vec::new();
+        while let Some(now) = call.next_timer() {
+            sent.extend(call.on_timer(now).map(|p| p.seq));
+            if now == ms(200) {
+                call.uncharge(1_280);
+            }
+        }
+        assert_eq!((sent, call.charged()), (alloc::vec![1, 2, 3, 12], 3_840));
+        // Due at 100, 120 .. 280 ms, of which that at 220 ms was sent.
+        let due = Due { datagrams: 10, unsent: 9, last: Some((ms(280), interval)) };
+        assert_eq!(call.due(), due);
     }
 }

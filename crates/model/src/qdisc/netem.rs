@@ -14,7 +14,7 @@ use core::cmp::Reverse;
 
 use super::{Enqueue, NextSend, Qdisc, QdiscStats};
 use crate::vocabulary::{
-    Ctx, Duration, Instant, Pkt, PlaceId, RandomStream, Rate, Reason, Sink, Step, skb_len,
+    Ctx, Duration, Instant, Pkt, PlaceId, RandomStream, Rate, Reason, Sink, Step, TraceEvent, skb_len,
 };
 
 /// A probability, or a correlation with the previous random number, as a fraction of 2^32 - 1.
@@ -209,6 +209,8 @@ impl Netem {
         if doubled && !lost {
             let copy = ctx.packets.duplicate(p);
             ctx.step(now, &Step::Copied { from: p, to: copy });
+            let (flow, seq) = (ctx.packets.get(p).flow, ctx.packets.get(p).seq);
+            ctx.trace.event(now, &TraceEvent::Doubled { flow, seq });
             if self.losses.happens(self.params.loss.share, &mut self.stream) {
                 self.refuse(now, copy, Reason::Loss, ctx);
             } else {

@@ -26,7 +26,7 @@ pub enum TraceEvent {
         seq: u32,
         /// Length in bytes from the IP header on.
         len: u32,
-        /// Time since the sender created the packet.
+        /// Time since the sender created the packet; for a datagram of `udp`, `voip` or `video`, since it was due.
         delay: Duration,
         /// Source address.
         src: Addr,
@@ -76,10 +76,26 @@ pub enum TraceEvent {
         flow: FlowId,
         /// Sequence number in the flow.
         seq: u32,
+        /// Time at which the sender created the packet, or at which a datagram was due.
+        sent: Instant,
         /// Reason of the drop.
         reason: Reason,
         /// Place of the drop.
         place: PlaceId,
+    },
+    /// A source skipped datagrams that are due now, because its send buffer is full.
+    Skipped {
+        /// Flow of the datagrams.
+        flow: FlowId,
+        /// Number of datagrams.
+        datagrams: u32,
+    },
+    /// The network made a copy of a packet.
+    Doubled {
+        /// Flow of the packet.
+        flow: FlowId,
+        /// Sequence number in the flow.
+        seq: u32,
     },
     /// One try of a PPDU has ended, acknowledged or not.
     Ppdu(PpduTry),
@@ -247,7 +263,8 @@ impl<S: Sink> Ctx<'_, S> {
     #[inline]
     fn drop_one(&mut self, now: Instant, p: Pkt, reason: Reason, place: PlaceId) {
         let hot = self.packets.get(p);
-        self.trace.event(now, &TraceEvent::Dropped { flow: hot.flow, seq: hot.seq, reason, place });
+        let (flow, seq, sent) = (hot.flow, hot.seq, hot.t_sent);
+        self.trace.event(now, &TraceEvent::Dropped { flow, seq, sent, reason, place });
         self.packets.free(p, Fate::Dropped(reason, place));
     }
 

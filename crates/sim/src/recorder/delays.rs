@@ -27,6 +27,24 @@ impl Delays {
         }
     }
 
+    /// Records so many equal delays.
+    pub fn add_many(&mut self, delay: Duration, many: u64) {
+        if many > 0 {
+            self.add(delay);
+            let at = bucket(delay.nanos()) - self.first;
+            self.counts[at as usize] += many - 1;
+        }
+    }
+
+    /// The upper bound of each bucket with delays, in ms, and how many delays do not exceed it.
+    pub(super) fn bounds(&self) -> impl Iterator<Item = (f64, u64)> {
+        let mut seen = 0;
+        (self.first..).zip(&self.counts).filter(|(_, count)| **count > 0).map(move |(bucket, count)| {
+            seen += count;
+            (highest(bucket) / 1e6, seen)
+        })
+    }
+
     /// Takes note of one in an octave beyond those that were met.
     #[cold]
     #[inline(never)]
@@ -72,6 +90,12 @@ impl Delays {
 const fn bucket(ns: u64) -> u32 {
     let octave = 63 - FINE - (ns | OCTAVE as u64).leading_zeros();
     (octave << FINE) + (ns >> octave) as u32
+}
+
+/// The longest delay of a bucket in ns.
+fn highest(bucket: u32) -> f64 {
+    let octave = (bucket >> FINE).saturating_sub(1);
+    ((u64::from(bucket - (octave << FINE)) << octave) + ((1_u64 << octave) - 1)) as f64
 }
 
 /// The middle of a bucket in ns.

@@ -4,6 +4,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use stillair_model::transport::tcp::info::TcpInfo;
 
+use super::datagrams::Fates;
 use super::{FlowRecord, mbps};
 use crate::scenario::{Flow, FlowKind, QuicLoad, Scenario};
 
@@ -18,6 +19,8 @@ pub struct FlowAbout {
     pub protocol: Option<FlowProtocol>,
     /// Whether the flow is a ping, over ICMP or UDP.
     pub pings: bool,
+    /// Whether the source skips what its socket does not take: calls and video.
+    pub skips: bool,
 }
 
 impl FlowAbout {
@@ -26,9 +29,10 @@ impl FlowAbout {
         let one = |flow: &Flow| {
             let (from, protocol) = (scenario.end_name(flow.from), FlowProtocol::of(&flow.kind));
             let pings = matches!(flow.kind, FlowKind::Ping { .. } | FlowKind::UdpPing { .. });
+            let skips = matches!(flow.kind, FlowKind::Voip { .. } | FlowKind::Video(_));
             let about = |to: String| {
                 let name = format!("{}.{to}", flow.name);
-                Self { name, ends: [from.clone(), to], protocol, pings }
+                Self { name, ends: [from.clone(), to], protocol, pings, skips }
             };
             flow.to.iter().map(|&to| about(scenario.end_name(to))).collect::<Vec<_>>()
         };
@@ -82,16 +86,27 @@ pub struct FlowSummary {
     pub from: String,
     /// Name of the end that receives the data.
     pub to: String,
-    /// Goodput in the measured time, in Mbit/s: UDP payload received, or bytes of a stream that the receiver read.
+    /// Goodput in the measured time, in Mbit/s: UDP payload received, or bytes of a stream that the receiver read. Calls, video and UDP that
+    /// drops count datagrams due in the measured time; UDP that blocks counts arrivals, but no more than was due.
     pub goodput_mbps: f64,
-    /// Datagrams received in the measured time.
+    /// Datagrams due in the measured time: received, lost and under way.
+    pub due: Option<u64>,
+    /// Datagrams due in the measured time and received by the end of the run.
     pub packets: Option<u64>,
-    /// Datagrams dropped in the measured time, anywhere between the sender's socket and the receiving host.
+    /// Datagrams due in the measured time that were dropped anywhere, or that the sender left out.
     pub lost: Option<u64>,
-    /// Loss rate: lost datagrams over received and lost ones, 0 to 1.
+    /// Lost datagrams that a call or video skipped, because the send buffer was full.
+    pub skipped: Option<u64>,
+    /// Lost datagrams that never entered the socket of a `udp` source.
+    pub unsent: Option<u64>,
+    /// Datagrams due in the measured time and neither received nor lost at the end of the run.
+    pub under_way: Option<u64>,
+    /// Loss rate: lost datagrams over those due, 0 to 1.
     pub loss: Option<f64>,
-    /// Median one-way delay in ms of the data packets received in the measured time. It starts at the write to the socket, or for TCP when the
-    /// segment is handed to IP, and ends at the receiving host.
+    /// Longest time without an arrival within the measured time in ms, of calls and video.
+    pub longest_gap_ms: Option<f64>,
+    /// Median one-way delay in ms of the data packets. It starts when a datagram was due, for QUIC at the write to the socket, for TCP when the
+    /// segment is handed to IP, and ends at the receiving host. A skipped datagram counts with the time until a newer one arrives.
     pub delay_p50_ms: Option<f64>,
     /// 95th percentile of the one-way delay in ms.
     pub delay_p95_ms: Option<f64>,
@@ -143,16 +158,22 @@ pub(super) fn flow_summaries(
     let one = |(at, (flow, record)): (usize, (&FlowAbout, &FlowRecord))| {
         let protocol = flow.protocol?;
         let [from, to] = flow.ends.clone();
-        let FlowRecord { packets, lost, .. } = *record;
+        let fates = Fates::of(record);
+        let datagrams = |count: u64| protocol.loses().then_some(count);
         let delay = |part| record.delays.quantile_ms(part);
         let summary = FlowSummary {
             protocol,
             from,
             to,
             goodput_mbps: mbps(record.bytes, seconds),
-            packets: protocol.loses().then_some(packets),
-            lost: protocol.loses().then_some(lost),
-            loss: (protocol.loses() && packets + lost > 0).then(|| lost as f64 / (packets + lost) as f64),
+            due: datagrams(fates.due),
+            packets: datagrams(fates.received),
+            lost: datagrams(fates.lost),
+            skipped: datagrams(record.due.unsent).filter(|_| flow.skips),
+            unsent: datagrams(record.due.unsent).filter(|_| !flow.skips),
+            under_way: datagrams(fates.under_way),
+            loss: fates.loss().filter(|_| protocol.loses()),
+            longest_gap_ms: record.datagrams.as_ref().and_then(|datagrams| datagrams.longest_gap_ms()),
             delay_p50_ms: delay(0.5),
             delay_p95_ms: delay(0.95),
             delay_p99_ms: delay(0.99),

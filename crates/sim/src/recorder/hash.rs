@@ -30,13 +30,14 @@ impl TraceHash {
             }
             TraceEvent::Read { flow, forth, bytes } => (pack(4, flow.0, u64::from(forth)), u64::from(bytes)),
             // What becomes of them counts: they are sent, dropped or answered.
-            TraceEvent::Asked { .. } | TraceEvent::Quic { what: QuicTrace::HandedDown { .. }, .. } => {
-                return None;
-            }
+            TraceEvent::Asked { .. }
+            | TraceEvent::Skipped { .. }
+            | TraceEvent::Doubled { .. }
+            | TraceEvent::Quic { what: QuicTrace::HandedDown { .. }, .. } => return None,
             TraceEvent::Quic { flow, what } => quic(flow.0, what),
             TraceEvent::Loaded { flow, took } => (pack(5, flow.0, 0), took.nanos()),
             TraceEvent::Probed { flow, probe, took } => (pack(7, flow.0, probe as u64), took.nanos()),
-            TraceEvent::Dropped { flow, seq, reason, place } => {
+            TraceEvent::Dropped { flow, seq, reason, place, .. } => {
                 (pack(2, flow.0, reason as u64), u64::from(seq) << 32 | u64::from(place.0))
             }
             TraceEvent::Ppdu(t) => (
@@ -102,7 +103,7 @@ mod tests {
     }
 
     fn dropped(flow: u32, seq: u32, reason: Reason, place: u16) -> TraceEvent {
-        TraceEvent::Dropped { flow: FlowId(flow), seq, reason, place: PlaceId(place) }
+        TraceEvent::Dropped { flow: FlowId(flow), seq, sent: Instant::ZERO, reason, place: PlaceId(place) }
     }
 
     fn probed(flow: u32, probe: Probe, took: u64) -> TraceEvent {

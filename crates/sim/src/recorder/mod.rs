@@ -1,5 +1,6 @@
 //! Measurements of flows and stations, taken from the trace only, and a hash of the whole trace.
 
+mod datagrams;
 mod delays;
 mod exchanges;
 mod flows;
@@ -23,6 +24,7 @@ mod voip;
 mod walk;
 mod xstats;
 
+pub use datagrams::Datagrams;
 pub use delays::Delays;
 pub use exchanges::{AirNames, Exchanges, ExchangesReport};
 pub use flows::{FlowAbout, FlowProtocol, FlowSummary, TcpSummary};
@@ -47,8 +49,9 @@ pub use xstats::named;
 
 use core::ops::Range;
 
+use stillair_model::app::Due;
 use stillair_model::vocabulary::{
-    Addr, Duration, Instant, PacketKind, PpduKind, PpduTry, Sink, TraceEvent, UDP_HEADER,
+    Addr, Duration, Instant, PacketKind, PpduKind, PpduTry, Reason, Sink, TraceEvent, UDP_HEADER,
 };
 
 use hash::TraceHash;
@@ -87,13 +90,20 @@ pub enum Protocol {
 pub struct FlowRecord {
     /// Index of the station at which the flow begins or ends.
     pub station: Option<usize>,
-    /// UDP payload delivered, or bytes read from a TCP stream.
+    /// UDP payload delivered, or bytes read from a TCP stream. Sources that do not block count by due time.
     pub bytes: u64,
-    /// UDP datagrams and VoIP packets delivered.
+    /// UDP datagrams and VoIP packets delivered that were due in the measured time.
     pub packets: u64,
-    /// Packets of the flow dropped, in either direction.
+    /// Packets of the flow dropped that were sent, or due, in the measured time, in either direction.
     pub lost: u64,
-    /// One-way delays of the data packets.
+    /// Packets among these that a member of a multicast group missed on the air.
+    pub missed: u64,
+    /// Datagrams due in the measured time, at the end of the run.
+    pub due: Due,
+    /// Further records of the flow's datagrams, if it needs them.
+    pub datagrams: Option<Box<Datagrams>>,
+    /// One-way delays of the data packets. Datagrams that the source skipped count with the time from which they were due until a newer
+    /// one arrived.
     pub delays: Delays,
     /// Round-trip times of pings, indexed by [`Protocol`].
     pub rtts: [Latencies; 2],
@@ -173,11 +183,6 @@ impl Recorder {
             } => {
                 self.flows[flow.index()].ping.answered(*seq);
             }
-            TraceEvent::Dropped { flow, seq, .. } => {
-                if let Some(record) = self.flows.get_mut(flow.index()) {
-                    record.ping.dropped(*seq);
-                }
-            }
             _ => {}
         }
     }
@@ -229,19 +234,29 @@ impl Sink for Recorder {
             }
             // What a test makes of them it tells itself.
             TraceEvent::Probed { .. } => {}
+            TraceEvent::Delivered {
+                flow,
+                kind: kind @ (PacketKind::Udp | PacketKind::Voip),
+                seq,
+                len,
+                delay,
+                src,
+            } => {
+                self.datagram(now, *flow, (*kind, *seq, *len), *delay, *src);
+            }
+            TraceEvent::Dropped { flow, seq, sent, reason, .. } => {
+                self.drops(now, *flow, (*seq, *sent), *reason == Reason::Missed);
+            }
+            TraceEvent::Skipped { flow, datagrams } => self.skips(now, *flow, *datagrams),
+            TraceEvent::Doubled { flow, seq } => self.doubles(*flow, *seq),
             _ if !self.measured.contains(&now) => self.outside(what),
             TraceEvent::Asked { flow, seq } => self.flows[flow.index()].ping.asked(*seq),
             TraceEvent::Delivered { flow, kind: PacketKind::Outside, len, delay, .. } => {
                 self.hosts.delivered(*flow, *len, *delay);
             }
-            TraceEvent::Delivered { flow, kind, seq, len, delay, src } => {
+            TraceEvent::Delivered { flow, kind, seq, delay, src, .. } => {
                 let record = &mut self.flows[flow.index()];
                 match kind {
-                    PacketKind::Udp => {
-                        record.bytes += payload(*len, *src);
-                        record.packets += 1;
-                        record.delays.add(*delay);
-                    }
                     PacketKind::Tcp => record.delays.add(*delay),
                     PacketKind::Quic => {
                         if record.quic.as_ref().is_some_and(|quic| quic.sends_data(*src)) {
@@ -250,13 +265,9 @@ impl Sink for Recorder {
                     }
                     PacketKind::EchoReply => record.reply(Protocol::Icmp, *seq, *delay),
                     PacketKind::UdpReply => record.reply(Protocol::Udp, *seq, *delay),
-                    PacketKind::Voip => {
-                        record.bytes += payload(*len, *src);
-                        record.packets += 1;
-                        record.delays.add(*delay);
-                        record.voip.arrived(*seq, *delay);
-                    }
-                    PacketKind::EchoRequest
+                    PacketKind::Udp
+                    | PacketKind::Voip
+                    | PacketKind::EchoRequest
                     | PacketKind::UdpRequest
                     | PacketKind::Query
                     | PacketKind::Answer
@@ -265,13 +276,6 @@ impl Sink for Recorder {
             }
             TraceEvent::Read { flow, bytes, .. } => self.flows[flow.index()].bytes += u64::from(*bytes),
             TraceEvent::Loaded { flow, took } => self.flows[flow.index()].loads.add(*took),
-            TraceEvent::Dropped { flow, seq, .. } => match self.flows.get_mut(flow.index()) {
-                Some(record) => {
-                    record.lost += 1;
-                    record.ping.dropped(*seq);
-                }
-                None => self.hosts.dropped(*flow),
-            },
         }
     }
 }
@@ -336,15 +340,17 @@ mod tests {
         asked(&mut r, 98, 1);
         delivered(&mut r, 99, 0, PacketKind::Udp, 1028, 1);
         sent(&mut r, 99, (0, 0), PpduKind::Aggregate, 32, 0);
-        for _ in 0..5 {
-            delivered(&mut r, 100, 0, PacketKind::Udp, 1028, 1);
+        // One is due before that, and its payload counts when it comes; the last one is due in time, and comes behind the end.
+        for at in [100, 101, 102, 103, 104, 2000] {
+            delivered(&mut r, at, 0, PacketKind::Udp, 1028, 1);
         }
-        // One more was dropped, and one before anything counts.
-        for at in [99, 105] {
-            let what =
-                TraceEvent::Dropped { flow: FlowId(0), seq: 9, reason: Reason::Codel, place: PlaceId(0) };
-            r.event(ms(at), &what);
+        // Dropped are two that were due in the measured time.
+        for (at, sent) in [(99, 98), (105, 99), (105, 101), (2001, 1999)] {
+            let (flow, reason, place) = (FlowId(0), Reason::Codel, PlaceId(0));
+            r.event(ms(at), &TraceEvent::Dropped { flow, seq: 9, sent: ms(sent), reason, place });
         }
+        // The source counts eleven, of which three neither came nor were dropped.
+        r.flows[0].due = Due { datagrams: 11, unsent: 1, last: None };
         for seq in 1..4 {
             asked(&mut r, 105, seq);
         }
@@ -363,7 +369,6 @@ mod tests {
         sent(&mut r, 145, (0, 0), PpduKind::Beacon, 0, 0);
         sent(&mut r, 146, (0, 0), PpduKind::Bar, 0, 0);
         // Nor does anything count after the end.
-        delivered(&mut r, 2000, 0, PacketKind::Udp, 1028, 1);
         sent(&mut r, 2000, (0, 0), PpduKind::Aggregate, 32, 0);
         r
     }
@@ -401,6 +406,7 @@ mod tests {
                 ends: names(["ap", &name[6..]]),
                 protocol,
                 pings: protocol.is_none(),
+                skips: false,
             });
         let end = AtEnd {
             hosts: (&[], &Payload::default()),
@@ -453,8 +459,9 @@ mod tests {
         assert_eq!((s.flows.len(), flow.from.as_str(), flow.to.as_str()), (1, "ap", "a"));
         assert_eq!(
             (flow.goodput_mbps, flow.packets, flow.lost, flow.loss),
-            (0.04, Some(5), Some(1), Some(1.0 / 6.0))
+            (0.04, Some(5), Some(3), Some(3.0 / 11.0))
         );
+        assert_eq!((flow.due, flow.unsent, flow.skipped, flow.under_way), (Some(11), Some(1), None, Some(3)));
         assert!((flow.delay_p99_ms.expect("packets") - 1.0).abs() < 0.01 && flow.tcp.is_none());
     }
 }

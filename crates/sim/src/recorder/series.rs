@@ -141,6 +141,8 @@ impl Series {
                 ..
             }
             | TraceEvent::Asked { .. }
+            | TraceEvent::Skipped { .. }
+            | TraceEvent::Doubled { .. }
             | TraceEvent::Quic { .. }
             | TraceEvent::Ppdu(_) => {}
             TraceEvent::Dropped { reason, place, .. } => self.dropping[place.index()][reason as usize] += 1,

@@ -10,6 +10,7 @@ use stillair_model::transport::tcp::info::TcpInfo;
 use stillair_model::vocabulary::{Duration, FlowId, Instant, PacketAccount, Reason};
 use stillair_model::wifi::air::account::{AirAccount, AirUse};
 
+use super::datagrams::Fates;
 use super::flows::{FlowAbout, FlowProtocol, FlowSummary, flow_summaries};
 use super::latencies::Latencies;
 use super::pings::{PingSummary, RoundTrips};
@@ -342,6 +343,7 @@ pub fn summarise(
     } = end;
     let test =
         |(flow, became): &(FlowId, _)| (about[flow.index()].name.clone(), ResponsivenessSummary::new(became));
+    let (_, now) = quic;
     let quic = quic_summaries(recorder, about, quic);
     let seconds = measured.secs_f64();
     let used = used_airtime(recorder);
@@ -353,7 +355,7 @@ pub fn summarise(
         .iter()
         .zip(&recorder.flows)
         .filter(|(a, _)| a.protocol == Some(FlowProtocol::Voip))
-        .filter_map(|(a, f)| Some((a.name.clone(), f.voip.summary(f.lost)?)));
+        .filter_map(|(a, f)| Some((a.name.clone(), f.voip.summary(Fates::of(f), &f.due, now)?)));
     let voip: BTreeMap<String, VoipSummary> = calls.collect();
     let mean_score = |of: fn(&VoipSummary) -> f64| {
         (!voip.is_empty()).then(|| voip.values().map(of).sum::<f64>() / voip.len() as f64)

@@ -1,138 +1,289 @@
 //! Quality of a VoIP call: delay, jitter, loss, and mean opinion score (MOS).
 
 use serde::Serialize;
+use stillair_model::app::Due;
 use stillair_model::metrics::{emodel, flent_mos};
-use stillair_model::vocabulary::Duration;
+use stillair_model::vocabulary::{Duration, Instant};
+
+use super::Delays;
+use super::datagrams::Fates;
 
 /// The worst score that a listener can give.
 // spec: itu-t p.800.1 - from 1 to 5; the E-model's curve ends at 4.5.
 const WORST: f64 = 1.0;
 
-/// The record of a call after the warm-up.
+/// One-way delay in ms beyond which packets that have not arrived count as lost, of a call that has no delay of its own.
+// spec: itu-t g.114 (05/2003) 4 - no network should exceed 400 ms one way.
+const TOO_LATE_MS: f64 = 400.0;
+
+/// The record of a call's packets that were due in the measured time.
 #[derive(Clone, Debug, Default)]
 pub struct VoipRecord {
     packets: u64,
-    /// Packets that were sent between the first and the last that came, and did not come.
-    lost: u64,
     /// Packets with a number more than one above that of the packet that came before them.
     gaps: u64,
     delay: Duration,
     /// Sum of the differences of successive delays, and how many.
     jitter: (Duration, u64),
-    /// The highest number so far, and the delay of the packet that came last.
+    /// The number and the delay of the packet that came last.
     last: Option<(u32, Duration)>,
-    /// The number of the packet that came last.
-    latest: u32,
+    /// Delays of the packets that came.
+    delays: Delays,
 }
 
-/// The summary of a call.
+/// The summary of a call. It covers the packets that were due in the measured time.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct VoipSummary {
-    /// Packets received.
+    /// Packets due.
+    pub due: u64,
+    /// Packets received by the end of the run.
     pub packets: u64,
-    /// Packets lost, counted by gaps in the sequence numbers received. If no packet was received, the packets that were dropped.
+    /// Packets dropped in the network, or skipped by the sender.
     pub lost: u64,
+    /// Lost packets that the sender skipped, because its socket was full.
+    pub skipped: u64,
+    /// Packets neither received nor lost at the end of the run.
+    pub under_way: u64,
     /// Number of gaps in the sequence numbers received, whatever their length.
     pub gaps: u64,
-    /// Loss rate, 0 to 1.
+    /// Loss rate: lost packets over those due, 0 to 1. Late packets are not included.
     pub loss: f64,
+    /// Packets too late for the playout delay, over those due, 0 to 1.
+    pub late: f64,
+    /// Playout delay in ms of the de-jitter buffer, from the time at which a packet was due: the fixed delay with the best rating.
+    pub playout_ms: Option<f64>,
     /// Mean one-way delay in ms of the packets received.
     pub delay_ms: Option<f64>,
     /// Jitter in ms: the mean difference between the delays of successive packets.
     pub jitter_ms: Option<f64>,
-    /// Mean opinion score by the E-model.
+    /// Mean opinion score by the E-model, behind the de-jitter buffer.
     pub mos: f64,
     /// Mean opinion score by the formula of Flent 0.15 to 1.2.
     pub mos_flent_1_2: f64,
 }
 
-impl VoipRecord {
-    /// Records a received packet.
-    pub fn arrived(&mut self, seq: u32, delay: Duration) {
-        // A copy that a network made is nothing new.
-        if self.last.is_some_and(|(last, _)| seq == last) {
-            return;
-        }
-        self.packets += 1;
-        self.delay += delay;
-        if let Some((last, before)) = self.last {
-            self.gaps += u64::from(seq > self.latest + 1);
-            self.jitter.0 += delay.max(before) - delay.min(before);
-            self.jitter.1 += 1;
-            if seq > last {
-                self.lost += u64::from(seq - last - 1);
-            } else {
-                // It was counted as lost when the one behind it came.
-                self.lost = self.lost.saturating_sub(1);
-            }
-        }
-        self.latest = seq;
-        self.last = Some((self.last.map_or(seq, |(last, _)| last.max(seq)), delay));
+/// Ages at the end of the run of packets that are still under way: the youngest one's in ms, then one interval more each.
+#[derive(Clone, Copy, Debug, Default)]
+struct Ages {
+    packets: u64,
+    youngest_ms: f64,
+    interval_ms: f64,
+}
+
+impl Ages {
+    /// Ages of the packets due last.
+    // deviation: a packet that was dropped after one that is still under way counts as older.
+    fn new(packets: u64, due: &Due, end: Instant) -> Self {
+        let ms = |d: Duration| d.micros_f64() / 1e3;
+        due.last.map_or(Self::default(), |(last, interval)| Self {
+            packets,
+            youngest_ms: ms(end.saturating_since(last)),
+            interval_ms: ms(interval),
+        })
     }
 
-    /// The summary of the call, of which `dropped` packets were dropped. `None` if no packet was received and none was dropped.
+    /// Packets that are no older than this.
+    fn within(self, ms: f64) -> u64 {
+        if self.packets == 0 || ms < self.youngest_ms {
+            return 0;
+        }
+        self.packets.min(((ms - self.youngest_ms) / self.interval_ms) as u64 + 1)
+    }
+}
+
+impl VoipRecord {
+    /// Records a received packet. Copies are not passed here.
+    pub fn arrived(&mut self, seq: u32, delay: Duration) {
+        self.packets += 1;
+        self.delay += delay;
+        self.delays.add(delay);
+        if let Some((last, before)) = self.last {
+            self.gaps += u64::from(seq > last + 1);
+            self.jitter.0 += delay.max(before) - delay.min(before);
+            self.jitter.1 += 1;
+        }
+        self.last = Some((seq, delay));
+    }
+
+    /// The summary of a call, in a run that ends at `end`. `None` if nothing became of its packets yet.
     ///
-    /// The delay used for the score is the mean delay plus twice the mean jitter, which stands for a jitter buffer. A call without received packets
-    /// has the lowest score.
+    /// The score by the E-model is that of a de-jitter buffer with the best fixed playout delay: the delay is the same for each packet, and later
+    /// packets count as lost. The score by Flent's formula takes the mean delay plus twice the mean jitter. A call without received
+    /// packets has the lowest scores.
+    // spec: itu-t g.107 7.4, 7.5 - Ta is the delay from mouth to ear, Ppl the loss behind the de-jitter buffer.
+    // deviation: without the 20 ms that it takes to fill a packet, and without the codec's own delay.
     // paper: ending-the-anomaly sec. 4.2.1 - E-model from delay, jitter and loss; the sum is Flent's, its tool. Until November 2017
     // (version 1.2, d4dd745) Flent took for the loss how many gaps there were, over the packets that came.
-    pub fn summary(&self, dropped: u64) -> Option<VoipSummary> {
-        let Self { packets, gaps, .. } = *self;
+    pub(super) fn summary(&self, fates: Fates, sent: &Due, end: Instant) -> Option<VoipSummary> {
+        let Fates { due, received: packets, lost, under_way } = fates;
+        let ages = Ages::new(under_way, sent, end);
+        let loss = fates.loss()?;
+        let mut summary = VoipSummary {
+            due,
+            packets,
+            lost,
+            skipped: sent.unsent,
+            under_way,
+            gaps: self.gaps,
+            loss,
+            late: 0.0,
+            playout_ms: None,
+            delay_ms: None,
+            jitter_ms: None,
+            mos: WORST,
+            mos_flent_1_2: WORST,
+        };
         if packets == 0 {
-            let (mos, mos_flent_1_2) = (WORST, WORST);
-            let (delay_ms, jitter_ms, lost, loss) = (None, None, dropped, 1.0);
-            let none = VoipSummary { packets, lost, gaps, loss, delay_ms, jitter_ms, mos, mos_flent_1_2 };
-            return (dropped > 0).then_some(none);
+            let late = under_way - ages.within(TOO_LATE_MS);
+            summary.late = late as f64 / due as f64;
+            return (lost + late > 0).then_some(summary);
         }
         let mean = |sum: Duration, n: u64| sum.micros_f64() / 1e3 / n.max(1) as f64;
-        let (delay, jitter) = (mean(self.delay, packets), mean(self.jitter.0, self.jitter.1));
-        let loss = self.lost as f64 / (packets + self.lost) as f64;
-        let with_buffer = delay + 2.0 * jitter;
-        let mos = emodel::mos(with_buffer, loss);
-        let mos_flent_1_2 = flent_mos::mos(with_buffer, gaps as f64 / packets as f64);
-        let (delay_ms, jitter_ms, lost) = (Some(delay), Some(jitter), self.lost);
-        Some(VoipSummary { packets, lost, gaps, loss, delay_ms, jitter_ms, mos, mos_flent_1_2 })
+        let (delay, jitter) = (mean(self.delay, self.packets), mean(self.jitter.0, self.jitter.1));
+        let missing = |playout: f64, in_time: u64| {
+            // Packets under way that can still be in time say nothing.
+            let known = due - ages.within(playout);
+            (known.saturating_sub(in_time)) as f64 / known.max(1) as f64
+        };
+        let rated = self.delays.bounds().map(|(playout, in_time)| {
+            let missing = missing(playout, in_time);
+            (emodel::rating(playout, missing), playout, missing, in_time)
+        });
+        // Of equal ratings the shortest delay.
+        let best = rated.reduce(|best, one| if one.0 > best.0 { one } else { best });
+        if let Some((_, playout, missing, in_time)) = best {
+            let late = packets.saturating_sub(in_time) + under_way - ages.within(playout);
+            (summary.playout_ms, summary.late) = (Some(playout), late as f64 / due as f64);
+            summary.mos = emodel::mos(playout, missing);
+        }
+        summary.mos_flent_1_2 = flent_mos::mos(delay + 2.0 * jitter, self.gaps as f64 / self.packets as f64);
+        (summary.delay_ms, summary.jitter_ms) = (Some(delay), Some(jitter));
+        Some(summary)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
-    fn call(packets: &[(u32, u64)]) -> Option<VoipSummary> {
+    const INTERVAL: Duration = Duration::from_millis(20);
+
+    fn ms(n: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(n)
+    }
+
+    /// A call of `due` packets, the first due at zero, of which those were received: number and delay in ms. `dropped` are lost in the network,
+    /// `skipped` at the sender. The run ends `rest` ms after the last packet was due.
+    fn call(
+        due: u64,
+        packets: &[(u32, u64)],
+        (dropped, skipped): (u64, u64),
+        rest: u64,
+    ) -> Option<VoipSummary> {
         let mut record = VoipRecord::default();
         packets.iter().for_each(|&(seq, ms)| record.arrived(seq, Duration::from_millis(ms)));
-        record.summary(0)
+        let last = ms(20 * due.saturating_sub(1));
+        let sent = Due { datagrams: due, unsent: skipped, last: Some((last, INTERVAL)) };
+        let (received, lost) = (packets.len() as u64, dropped + skipped);
+        let fates = Fates { due, received, lost, under_way: due - received - lost };
+        record.summary(fates, &sent, last + Duration::from_millis(rest))
     }
 
     #[test]
-    fn delay_jitter_and_loss() {
-        for (packets, lost, gaps, delay, jitter) in [
-            (&[(7, 10)][..], 0, 0, 10.0, 0.0),
-            (&[(7, 10), (8, 14), (9, 12)], 0, 0, 12.0, 3.0),
-            // What was sent before the first that came is nothing to this call.
-            (&[(7, 10), (10, 10)], 2, 1, 10.0, 0.0),
-            (&[(7, 10), (7, 30), (8, 10)], 0, 0, 10.0, 0.0),
+    fn delay_jitter_loss_and_gaps() {
+        for (packets, due, gaps, delay, jitter) in [
+            (&[(7, 10)][..], 1, 0, 10.0, 0.0),
+            (&[(7, 10), (8, 14), (9, 12)], 3, 0, 12.0, 3.0),
+            (&[(7, 10), (10, 10)], 4, 1, 10.0, 0.0),
             // One that came late was not lost; before and behind it there is a gap.
-            (&[(7, 10), (10, 10), (8, 50), (11, 10)], 1, 2, 20.0, 80.0 / 3.0),
+            (&[(7, 10), (10, 10), (8, 50), (11, 10)], 5, 2, 20.0, 80.0 / 3.0),
         ] {
-            let s = call(packets).expect("a call");
-            let copies = packets.windows(2).filter(|pair| pair[0].0 == pair[1].0).count();
-            let n = (packets.len() - copies) as f64;
-            assert_eq!((s.packets, s.lost, s.loss), (n as u64, lost, lost as f64 / (n + lost as f64)));
+            let n = packets.len() as u64;
+            let s = call(due, packets, (due - n, 0), 0).expect("a call");
+            assert_eq!((s.packets, s.lost, s.loss), (n, due - n, (due - n) as f64 / due as f64));
             assert_eq!(s.gaps, gaps);
-            assert_eq!(s.mos_flent_1_2, flent_mos::mos(delay + 2.0 * jitter, gaps as f64 / n));
+            assert_eq!(s.mos_flent_1_2, flent_mos::mos(delay + 2.0 * jitter, gaps as f64 / n as f64));
             let near = |is: Option<f64>, right: f64| is.is_some_and(|is| (is - right).abs() < 1e-9);
             assert!(near(s.delay_ms, delay) && near(s.jitter_ms, jitter), "{s:?}");
-            assert_eq!(s.mos, emodel::mos(delay + 2.0 * jitter, s.loss));
         }
-        assert_eq!(call(&[]), None);
+        assert_eq!(call(0, &[], (0, 0), 1000), None);
+    }
+
+    #[test]
+    fn the_playout_delay_with_the_best_rating() {
+        let with = |late: u32, delay: u64| {
+            (1..=1000).map(move |seq| (seq, if seq <= late { delay } else { 10 })).collect::<Vec<_>>()
+        };
+        for (late, delay, waits, mos) in [
+            // A delay of 60 ms costs nothing against a tenth that is lost, and 1 % of 5 s late does not pay.
+            (100, 60, true, 4.37),
+            (10, 5_000, false, 3.82),
+            // 8.3 % up to 5 s late: whatever the buffer, the call is bad.
+            (83, 5_000, false, 1.6),
+        ] {
+            let s = call(1000, &with(late, delay), (0, 0), 10_000).expect("a call");
+            let playout = s.playout_ms.expect("a playout delay");
+            assert!((playout / if waits { delay as f64 } else { 10.0 } - 1.0).abs() < 0.02, "{s:?}");
+            assert_eq!((s.late, s.loss), (if waits { 0.0 } else { f64::from(late) / 1000.0 }, 0.0));
+            assert!((s.mos - mos).abs() < 0.06, "{s:?}");
+        }
+    }
+
+    #[test]
+    fn what_never_comes_is_lost_or_late_or_not_known_yet() {
+        let half: Vec<_> = (1..=500).map(|seq| (seq, 10)).collect();
+        // Lost in the network, skipped, or stuck in it to the end: the same score.
+        for (dropped, skipped, late) in [(500, 0, 0.0), (100, 400, 0.0), (0, 0, 0.5)] {
+            let s = call(1000, &half, (dropped, skipped), 1_000).expect("a call");
+            assert_eq!(
+                (s.lost, s.skipped, s.under_way),
+                (dropped + skipped, skipped, 500 - dropped - skipped)
+            );
+            assert_eq!((s.loss, s.late), ((dropped + skipped) as f64 / 1000.0, late));
+            assert!(s.mos < 1.05, "{s:?}");
+        }
+        // The last one is 5 ms old at the end, which is less than all others took.
+        let most: Vec<_> = (1..=999).map(|seq| (seq, 10)).collect();
+        let s = call(1000, &most, (0, 0), 5).expect("a call");
+        assert_eq!((s.loss, s.late, s.under_way), (0.0, 0.0, 1));
+        assert!(s.mos > 4.4, "{s:?}");
     }
 
     #[test]
     fn a_call_of_which_nothing_comes() {
-        let s = VoipRecord::default().summary(7).expect("packets were dropped");
-        assert_eq!((s.packets, s.lost, s.loss, s.delay_ms, s.jitter_ms), (0, 7, 1.0, None, None));
-        assert_eq!((s.mos, s.mos_flent_1_2), (1.0, 1.0));
+        let s = call(7, &[], (7, 0), 0).expect("packets were dropped");
+        assert_eq!(
+            (s.packets, s.lost, s.loss, s.late, s.delay_ms, s.jitter_ms),
+            (0, 7, 1.0, 0.0, None, None)
+        );
+        assert_eq!((s.mos, s.mos_flent_1_2, s.playout_ms), (1.0, 1.0, None));
+        // Packets of 0, 20 .. 980 ms wait in a queue at the end, 29 of them for more than 400 ms.
+        let s = call(50, &[], (0, 0), 0).expect("packets wait");
+        assert_eq!((s.loss, s.late, s.mos), (0.0, 29.0 / 50.0, 1.0));
+        assert_eq!(call(5, &[], (0, 0), 0), None);
+    }
+
+    proptest! {
+        /// More loss or more delay is no better, and no fixed buffer is better than the one that is chosen.
+        #[test]
+        fn the_best_buffer(delays in prop::collection::vec(0_u64..3_000, 1..60), lost in 0_u64..30) {
+            let packets: Vec<_> = (1..).zip(delays.iter().copied()).collect();
+            let due = packets.len() as u64 + lost;
+            let s = call(due, &packets, (lost, 0), 5_000).expect("a call");
+            for &(_, delay) in &packets {
+                let in_time = delays.iter().filter(|other| **other <= delay).count() as u64;
+                let by_hand = emodel::mos(delay as f64, (due - in_time) as f64 / due as f64);
+                // Buckets are 1/64 of their octave wide.
+                prop_assert!(s.mos >= by_hand - 0.05, "{} {by_hand}", s.mos);
+            }
+            if lost > 0 {
+                let fewer = call(due - 1, &packets, (lost - 1, 0), 5_000).expect("a call");
+                // Ratings just above zero have a score a hair below the least one.
+                prop_assert!(fewer.mos >= s.mos - 0.02);
+            }
+            let slower: Vec<_> = packets.iter().map(|(seq, delay)| (*seq, 2 * delay + 1)).collect();
+            prop_assert!(call(due, &slower, (lost, 0), 10_000).expect("a call").mos <= s.mos + 0.05);
+        }
     }
 }

@@ -185,7 +185,7 @@ impl Sink for Walk {
             {
                 self.end(now, flow, seq, Step::Delivered { at_ns, delay_ns: delay.nanos() });
             }
-            TraceEvent::Dropped { flow, seq, reason, place } => {
+            TraceEvent::Dropped { flow, seq, reason, place, .. } => {
                 let place = PlaceId::index(place);
                 self.end(now, flow, seq, Step::Dropped { at_ns, place, reason: reason.name() });
             }

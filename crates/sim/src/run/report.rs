@@ -51,6 +51,7 @@ impl<S: Records> Session<'_, S> {
 
     /// What has been seen of a run whose accounts have been checked.
     pub(super) fn told(&mut self) -> Result<RunReport, String> {
+        self.settle();
         let (scenario, samples) = (self.scenario.clone(), core::mem::take(&mut self.samples.sockets));
         let summary = self.summary(samples);
         let recorder = self.world.trace().recorder();
@@ -60,6 +61,13 @@ impl<S: Records> Session<'_, S> {
         let exchanges = recorder.exchanges.as_ref().map(|found| found.report(air_names(&scenario)));
         let sojourn = self.sojourn()?;
         Ok(RunReport { summary, series, exchanges, queues, sojourn })
+    }
+
+    /// Gives the recorder what only sources count.
+    fn settle(&mut self) {
+        let (scenario, end) = (self.scenario.clone(), self.end());
+        let due: Vec<_> = self.world.books().due(end).collect();
+        self.world.trace_mut().recorder_mut().settle(&scenario, end, due.into_iter());
     }
 
     /// Where the time of packets went; an error if that does not add up to their delays.

@@ -1,6 +1,6 @@
 //! Traffic: flows, and the Flent test that they belong to.
 
-use stillair_model::app::{GateParams, Page, ResponsivenessParams, VideoParams};
+use stillair_model::app::{GateParams, Page, ResponsivenessParams, VideoParams, WhenFull};
 use stillair_model::vocabulary::{Duration, Ip, Rate};
 
 use super::{CongestionControl, FlowEnd, QuicFlow};
@@ -64,6 +64,8 @@ pub enum FlowKind {
         burst: u32,
         /// Time between bursts.
         gap: Gap,
+        /// Behaviour of the source when its send buffer is full.
+        when_full: WhenFull,
     },
     /// A ping over ICMP echo.
     Ping {

@@ -12,7 +12,7 @@ mod quic;
 mod tcp;
 
 use serde_json::{Value, json};
-use stillair_model::app::{Load, ResponsivenessParams};
+use stillair_model::app::{Load, ResponsivenessParams, WhenFull};
 use stillair_model::node::jitter::JitterParams;
 use stillair_model::transport::cc::CcParams;
 use stillair_model::vocabulary::{Ac, Duration, Ip, Rate};
@@ -242,7 +242,7 @@ impl Scenario {
 
     fn flow(&self, flow: &Flow) -> Value {
         let kind = match &flow.kind {
-            FlowKind::Udp { rates, payload, burst, gap } => json!({
+            FlowKind::Udp { rates, payload, burst, gap, when_full } => json!({
                 "kind": "udp",
                 "rates_bps": rates.iter().copied().map(Rate::bps).collect::<Vec<_>>(),
                 "payload_bytes": payload,
@@ -251,6 +251,10 @@ impl Scenario {
                     Gap::Exponential => json!("exponential"),
                     Gap::Periodic => json!("periodic"),
                     Gap::Uniform { low, high } => json!({ "uniform_millionths": [low, high] }),
+                },
+                "when_full": match when_full {
+                    WhenFull::Block => "block",
+                    WhenFull::Drop => "drop",
                 },
             }),
             FlowKind::Tcp { congestion_control, bytes, write_size, gate } => {

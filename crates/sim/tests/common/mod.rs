@@ -133,6 +133,8 @@ impl Sink for Watcher {
             }
             TraceEvent::Dropped { flow, reason, .. } => self.dropped[flow.index()][reason as usize] += 1,
             TraceEvent::Asked { .. }
+            | TraceEvent::Skipped { .. }
+            | TraceEvent::Doubled { .. }
             | TraceEvent::Loaded { .. }
             | TraceEvent::Probed { .. }
             | TraceEvent::Quic { .. } => {}

@@ -4,7 +4,7 @@
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub enum Layer {
-    /// Written to a socket and not yet handed to IP.
+    /// Written to a socket, or due, and not yet handed to IP.
     Socket,
     /// In the queueing discipline of a transmit queue.
     Qdisc,
@@ -94,11 +94,13 @@ pub enum Cause {
     PeerWindow,
     /// Anything else that keeps data in a socket: handshake, Nagle, TSO deferral, a process that has not run.
     Deferral,
+    /// The send buffer is full: a datagram is due, and its source waits for room.
+    SendBuffer,
 }
 
 impl Cause {
     /// Number of causes.
-    pub const COUNT: usize = 23;
+    pub const COUNT: usize = 24;
     /// Names of the causes, in order.
     pub const NAMES: [&str; Self::COUNT] = [
         "own",
@@ -124,6 +126,7 @@ impl Cause {
         "window",
         "peer_window",
         "deferral",
+        "send_buffer",
     ];
 }
 

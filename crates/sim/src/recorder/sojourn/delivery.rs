@@ -24,17 +24,17 @@ pub(super) struct Deliveries(Vec<Delivery>);
 /// Packets of a flow that were sent, received and dropped.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct DeliveryReport {
-    /// Datagrams, or ping requests, that entered the network in the measured time. Zero for TCP and QUIC.
+    /// Datagrams due, or ping requests sent, in the measured time that entered the network. Zero for TCP and QUIC.
     sent: u64,
-    /// Packets, or ping replies, received in the measured time.
+    /// Packets, or ping replies, received in the measured time; of datagrams those that were due in it.
     received: u64,
-    /// Time of the last transmission, over the whole run.
+    /// Time at which the last packet was sent or skipped, over the whole run.
     last_sent_ns: Option<u64>,
     /// Time of the last arrival, over the whole run.
     last_received_ns: Option<u64>,
-    /// Datagrams or requests sent after the last arrival.
+    /// Datagrams or requests sent or skipped after the last arrival.
     sent_since: u64,
-    /// Packets dropped in the measured time, by place and reason.
+    /// Packets dropped that were sent, or due, in the measured time, by place and reason.
     drops: Vec<DropReport>,
 }
 
@@ -62,6 +62,14 @@ impl Deliveries {
             of.sent += u64::from(measured);
             of.last_sent = Some(now);
             of.since += 1;
+        }
+    }
+
+    /// A source skipped datagrams, because its socket was full.
+    pub(super) fn skipped(&mut self, now: Instant, flow: usize, datagrams: u32) {
+        if let Some(of) = self.0.get_mut(flow) {
+            of.last_sent = Some(now);
+            of.since += u64::from(datagrams);
         }
     }
 

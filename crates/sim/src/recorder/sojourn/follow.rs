@@ -39,7 +39,8 @@ impl Sojourn {
         }
         let hot = packets.get(p);
         self.made += 1;
-        self.delivery.sent(now, hot.flow.index(), hot.kind, self.world.measured.contains(&now));
+        let is_due = self.world.measured.contains(&hot.t_sent);
+        self.delivery.sent(now, hot.flow.index(), hot.kind, is_due);
         if !is_chosen(self.made, self.every) {
             if let Some((socket, end)) = carries(packets, p)
                 && let Some(writer) = self.writers.get_mut(socket)
@@ -50,14 +51,19 @@ impl Sojourn {
             return self.passes(now, packets);
         }
         let began = hot.t_sent.nanos();
-        if hot.t_sent != now {
+        let held_up = hot.kind == PacketKind::Udp && hot.t_sent < now;
+        if hot.t_sent != now && !held_up {
             self.trouble(now, "comes from nowhere", p);
         }
         let stays = self.place(p).take().map_or_else(|| self.spare.take(), |old| emptied(old.stays));
         let socket = self.in_socket(now, packets, p);
         let (whose, waits) = (Whose { flow: hot.flow.0, station: NOBODY }, Waits::Time);
-        let walk =
+        let mut walk =
             Walk { pkt: p, state: State::Up, began, since: began, whose, waits, hop: None, stays, socket };
+        if held_up {
+            // A full send buffer held up the datagram since it was due.
+            walk.left(Layer::Socket, now.nanos(), State::Up);
+        }
         *self.place(p) = Some(walk);
     }
 

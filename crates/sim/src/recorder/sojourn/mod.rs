@@ -215,7 +215,8 @@ impl Sojourn {
         }
         // Before it was handed down, which the delay does not count.
         socket::add(&walk.socket, &mut cells);
-        if self.world.measured.contains(&now) && self.counts(hot.flow.index(), hot.kind, hot.src) {
+        let at = if counts_by_due(hot.kind) { hot.t_sent } else { now };
+        if self.world.measured.contains(&at) && self.counts(hot.flow.index(), hot.kind, hot.src) {
             let round = matches!(hot.kind, PacketKind::EchoReply | PacketKind::UdpReply | PacketKind::Answer);
             let mut places = core::mem::take(&mut self.places);
             places.clear();
@@ -322,6 +323,11 @@ impl Sojourn {
     }
 }
 
+/// Whether packets of this kind count by the instant at which they were due, and others by their arrival.
+const fn counts_by_due(kind: PacketKind) -> bool {
+    matches!(kind, PacketKind::Udp | PacketKind::Voip)
+}
+
 /// Of a stretch what is held has one cause, and the rest those of what the resource did.
 #[inline]
 fn between(
@@ -378,13 +384,17 @@ impl Sink for Sojourn {
 
     #[inline]
     fn event(&mut self, now: Instant, what: &TraceEvent) {
-        let measured = self.world.measured.contains(&now);
+        let measured = &self.world.measured;
         match what {
-            TraceEvent::Delivered { flow, kind, .. } => {
-                self.delivery.received(now, flow.index(), *kind, measured);
+            TraceEvent::Delivered { flow, kind, delay, .. } => {
+                let at = if counts_by_due(*kind) { now - *delay } else { now };
+                self.delivery.received(now, flow.index(), *kind, measured.contains(&at));
             }
-            TraceEvent::Dropped { flow, reason, place, .. } if measured => {
+            TraceEvent::Dropped { flow, sent, reason, place, .. } if measured.contains(sent) => {
                 self.delivery.dropped(flow.index(), *place, *reason);
+            }
+            TraceEvent::Skipped { flow, datagrams } => {
+                self.delivery.skipped(now, flow.index(), *datagrams);
             }
             _ => {}
         }

@@ -12,6 +12,7 @@ pub(super) const fn by_itself(layer: Layer, leaves: bool) -> Cause {
         Layer::Wire if leaves => Cause::Serialise,
         Layer::Wire => Cause::Propagate,
         Layer::Reorder => Cause::Missing,
+        Layer::Socket => Cause::SendBuffer,
         _ => Cause::Wake,
     }
 }

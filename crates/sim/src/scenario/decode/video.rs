@@ -17,7 +17,7 @@ const MOST_PACKETS: u32 = 10_000;
 pub(super) static SHAPE: Shape = Shape {
     title: "Flow of kind video",
     about: "The picture of a video call, in one direction unless `both_ways`: frames at a steady interval over RTP, the packets of each back to \
-            back. Its rate does not adapt.",
+            back. Its rate does not adapt. Packets that find the send buffer full are skipped.",
     groups: &[
         &[Key::tag("kind", "video")],
         mark::COMMON,

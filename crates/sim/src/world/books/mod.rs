@@ -5,7 +5,7 @@ mod layout;
 mod ledger;
 mod qdiscs;
 
-use stillair_model::app::ResponsivenessOutcome;
+use stillair_model::app::{Due, ResponsivenessOutcome};
 use stillair_model::metrics::responsiveness::ProbeTimes;
 use stillair_model::transport::tcp::info::TcpInfo;
 use stillair_model::vocabulary::{FlowId, IfId, Instant};
@@ -70,6 +70,11 @@ impl<'a, S> Books<'a, S> {
     /// Payload of outside hosts' packets that was delivered in the measured time.
     pub fn outside_payload(self) -> &'a Payload {
         self.hosts.outside().payload()
+    }
+
+    /// Datagrams of each source that are due in the measured time, of a run that ends at `end`, in the order of the flows.
+    pub fn due(self, end: Instant) -> impl Iterator<Item = (FlowId, Due)> + 'a {
+        self.hosts.due(end)
     }
 
     /// State of both ends of each QUIC flow, the sender of the data first, in the order of the flows.

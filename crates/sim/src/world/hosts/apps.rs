@@ -1,6 +1,6 @@
 //! Applications and their sockets.
 
-use stillair_model::app::{Ping, ResponsivenessOutcome, UdpSource, Video, Voip};
+use stillair_model::app::{Due, Ping, ResponsivenessOutcome, UdpSource, Video, Voip};
 use stillair_model::metrics::responsiveness::ProbeTimes;
 use stillair_model::transport::quic::Stack;
 use stillair_model::vocabulary::{FlowId, Instant, NewPacket, Sink, SockId, TraceEvent};
@@ -85,6 +85,23 @@ impl Hosts {
         })
     }
 
+    /// Datagrams of each source that are due in the measured time, of a run that ends at `end`, in the order of the flows.
+    pub(in crate::world) fn due(&self, end: Instant) -> impl Iterator<Item = (FlowId, Due)> {
+        self.apps.iter().enumerate().filter_map(move |(index, app)| {
+            let due = match &app.kind {
+                AppKind::Udp(source) => source.due(end),
+                AppKind::Video(video) => video.due(end),
+                AppKind::Voip(call) => call.due(),
+                AppKind::Ping(_)
+                | AppKind::Bulk(_)
+                | AppKind::Web(_)
+                | AppKind::Responsiveness(_)
+                | AppKind::Quic(_) => return None,
+            };
+            Some((flow_of(index), due))
+        })
+    }
+
     /// State of both ends of each flow over QUIC, the sender of the data first, in the order of the flows.
     pub(in crate::world) fn quic_ends(&self, now: Instant) -> impl Iterator<Item = QuicEnds> {
         self.apps.iter().filter_map(move |app| match &app.kind {
@@ -117,11 +134,11 @@ impl Hosts {
         }
         match &mut self.apps[index].kind {
             AppKind::Udp(source) => {
-                source.on_timer();
+                source.on_timer(now);
                 self.write(below, index);
             }
             AppKind::Video(video) => {
-                video.on_timer();
+                video.on_timer(now);
                 self.write_video(below, index);
             }
             AppKind::Ping(ping) => {
@@ -129,10 +146,10 @@ impl Hosts {
                 below.core.tell(&TraceEvent::Asked { flow: request.flow, seq: request.seq });
                 self.send_datagram(below, request);
             }
-            AppKind::Voip(call) => {
-                let packet = call.on_timer(now);
-                self.send_datagram(below, packet);
-            }
+            AppKind::Voip(call) => match call.on_timer(now) {
+                Some(packet) => self.send_datagram(below, packet),
+                None => below.core.tell(&TraceEvent::Skipped { flow: flow_of(index), datagrams: 1 }),
+            },
             AppKind::Web(flow) => {
                 let action = flow.web.on_timer(now);
                 self.web_action(below, index, action);
@@ -195,7 +212,10 @@ impl Hosts {
             let AppKind::Udp(source) = &mut self.apps[index].kind else {
                 return self.write_video(below, index);
             };
-            let Some(datagram) = source.emit(now) else { return };
+            let Some(datagram) = source.emit(now) else {
+                let skipped = source.take_skipped();
+                return skips(below, index, skipped);
+            };
             self.send_datagram(below, datagram);
         }
     }
@@ -204,7 +224,10 @@ impl Hosts {
     #[inline(never)]
     fn write_video<S: Sink>(&mut self, below: &mut Below<'_, S>, index: usize) {
         while let AppKind::Video(video) = &mut self.apps[index].kind {
-            let Some(datagram) = video.emit(below.core.now) else { return };
+            let Some(datagram) = video.emit(below.core.now) else {
+                let skipped = video.take_skipped();
+                return skips(below, index, skipped);
+            };
             self.send_datagram(below, datagram);
         }
     }
@@ -276,6 +299,19 @@ impl Hosts {
     }
 }
 
+/// The flow of an application: flows and applications have the same numbers.
+fn flow_of(index: usize) -> FlowId {
+    FlowId::from_index(index)
+}
+
+/// Reports datagrams that a source has skipped, if any.
+#[inline]
+fn skips<S: Sink>(below: &mut Below<'_, S>, index: usize, datagrams: u32) {
+    if datagrams > 0 {
+        below.core.tell(&TraceEvent::Skipped { flow: flow_of(index), datagrams });
+    }
+}
+
 /// Ends a charge of an application that sends datagrams, but is no source of them alone; true if it waited for that.
 #[cold]
 #[inline(never)]
@@ -283,9 +319,12 @@ fn uncharge_other(kind: &mut AppKind, truesize: u32) -> bool {
     match kind {
         AppKind::Udp(source) => source.uncharge(truesize),
         AppKind::Video(video) => video.uncharge(truesize),
+        AppKind::Voip(call) => {
+            call.uncharge(truesize);
+            false
+        }
         AppKind::Ping(_)
         | AppKind::Bulk(_)
-        | AppKind::Voip(_)
         | AppKind::Web(_)
         | AppKind::Responsiveness(_)
         | AppKind::Quic(_) => false,

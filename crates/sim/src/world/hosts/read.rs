@@ -26,6 +26,7 @@ impl Hosts {
             }
             (SocketProtocol::Udp, AppKind::Udp(source)) => source.charged(),
             (SocketProtocol::Udp, AppKind::Video(video)) => video.charged(),
+            (SocketProtocol::Udp, AppKind::Voip(call)) => call.charged(),
             (SocketProtocol::Quic, AppKind::Quic(quic)) => quic.charged(SockId::from_index(socket)),
             (SocketProtocol::Udp | SocketProtocol::Quic, _) => 0,
         }
@@ -47,7 +48,7 @@ impl Hosts {
             panic!("a UDP source")
         };
         let before = source.charged();
-        source.on_timer();
+        source.on_timer(now);
         assert!(source.emit(now).is_some());
         before
     }

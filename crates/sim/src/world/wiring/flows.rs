@@ -3,8 +3,8 @@
 use core::ops::Range;
 
 use stillair_model::app::{
-    Bulk, BulkParams, Gap, Ping, Responsiveness, UdpSource, UdpSourceParams, Video, Voip, WORKERS, Web,
-    WebParams,
+    Bulk, BulkParams, Gap, Ping, Responsiveness, UdpSource, UdpSourceParams, Video, Voip, VoipParams,
+    WORKERS, Web, WebParams,
 };
 use stillair_model::node::jitter::{AppClock, Slack, Spread};
 use stillair_model::transport::cc::Cc;
@@ -20,7 +20,7 @@ use super::super::hosts::{
     SocketProtocol, Stacks, WebFlow,
 };
 use super::{Plan, Tables};
-use crate::recorder::{FlowRecord, QuicRecord};
+use crate::recorder::{Datagrams, FlowRecord, QuicRecord};
 use crate::scenario::{
     self, Attachment, CongestionControl, FlowKind, InterfaceRef, Mtus, QuicFlow, QuicLoad, SocketMemory, Ways,
 };
@@ -104,9 +104,10 @@ impl Plan<'_> {
                         )
                     })
                     .map(Box::new);
-                ends.records.push(FlowRecord { station, quic, ..FlowRecord::default() });
+                let datagrams = Datagrams::of(&flow.kind).map(Box::new);
+                ends.records.push(FlowRecord { station, quic, datagrams, ..FlowRecord::default() });
                 ends.clocks.extend(self.clock(&one));
-                let kind = self.app(&one, n, &mut ends);
+                let kind = self.app(&one, n, measured, &mut ends);
                 ends.apps.push(App { kind });
             }
         }
@@ -166,10 +167,10 @@ impl Plan<'_> {
     }
 
     /// What is at the ends of a flow to the receiver `n` of its own.
-    fn app(&self, one: &One<'_>, n: usize, ends: &mut Ends) -> AppKind {
+    fn app(&self, one: &One<'_>, n: usize, measured: &Range<Instant>, ends: &mut Ends) -> AppKind {
         let &One { endpoint, start, stop, .. } = one;
         match &one.flow.kind {
-            &FlowKind::Udp { ref rates, payload, burst, gap } => {
+            &FlowKind::Udp { ref rates, payload, burst, gap, when_full } => {
                 let gap = match gap {
                     scenario::Gap::Exponential => Gap::Exponential,
                     scenario::Gap::Uniform { low, high } => {
@@ -179,8 +180,19 @@ impl Plan<'_> {
                 };
                 let (rate, truesize) = (rates[n], linear_truesize(endpoint.datagram(payload)));
                 let sndbuf = self.scenario.nodes[one.flow.from.node].profile.wmem_default;
-                let params =
-                    UdpSourceParams { endpoint, rate, payload, burst, gap, start, stop, truesize, sndbuf };
+                let params = UdpSourceParams {
+                    endpoint,
+                    rate,
+                    payload,
+                    burst,
+                    gap,
+                    start,
+                    stop,
+                    truesize,
+                    sndbuf,
+                    when_full,
+                    measured: measured.clone(),
+                };
                 let sock = ends.open(one.flow.from.node, SocketProtocol::Udp, None);
                 AppKind::Udp(UdpSource::new(params, sock, one.seed.stream(&one.name)))
             }
@@ -199,9 +211,18 @@ impl Plan<'_> {
                 let sndbuf = self.scenario.nodes[one.flow.from.node].profile.wmem_default;
                 let sock = ends.open(one.flow.from.node, SocketProtocol::Udp, None);
                 let stream = one.seed.stream(&one.name);
-                AppKind::Video(Box::new(Video::new(*params, endpoint, (start, stop), sndbuf, sock, stream)))
+                let (times, measured) = ((start, stop), measured.clone());
+                AppKind::Video(Box::new(Video::new(*params, endpoint, times, measured, sndbuf, sock, stream)))
             }
-            FlowKind::Voip { interval } => AppKind::Voip(Voip::new(endpoint, *interval, start, stop)),
+            &FlowKind::Voip { interval } => {
+                let sndbuf = self.scenario.nodes[one.flow.from.node].profile.wmem_default;
+                let sock = ends.open(one.flow.from.node, SocketProtocol::Udp, None);
+                let measured = measured.clone();
+                AppKind::Voip(Voip::new(
+                    VoipParams { endpoint, interval, start, stop, sndbuf, measured },
+                    sock,
+                ))
+            }
             FlowKind::Ping { interval, payload } => {
                 AppKind::Ping(Ping::icmp(endpoint, *interval, *payload, start, stop))
             }

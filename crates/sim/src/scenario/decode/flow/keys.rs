@@ -50,6 +50,13 @@ static UDP: Shape = Shape {
                 "how times between bursts lie around the mean that rate, payload and burst give",
             ),
             Key::or(
+                "when_full",
+                Form::Choice(&["block", "drop"]),
+                "block",
+                "when the send buffer of the socket is full: `block` waits for room and then catches up, like iperf; `drop` leaves out the rest of \
+                 the burst, as a non-blocking socket does. Delays count from the time at which a datagram was due",
+            ),
+            Key::or(
                 "multicast",
                 Form::Boolean,
                 "false",
@@ -142,7 +149,8 @@ static TCP: Shape = Shape {
 
 static VOIP: Shape = Shape {
     title: "Flow of kind voip",
-    about: "A telephone call, in one direction unless `both_ways`: G.711 over RTP, 172 bytes every 20 ms.",
+    about: "A telephone call, in one direction unless `both_ways`: G.711 over RTP, 172 bytes every 20 ms. Packets that find the send buffer full \
+            are skipped.",
     groups: &[
         &[Key::tag("kind", "voip")],
         mark::COMMON,

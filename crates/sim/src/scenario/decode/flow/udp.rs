@@ -1,5 +1,6 @@
 //! UDP flows: rates, gaps, and whether the datagrams are multicast.
 
+use stillair_model::app::WhenFull;
 use stillair_model::vocabulary::{Duration, Ip, Rate};
 
 use super::super::super::error::Fault;
@@ -20,6 +21,9 @@ pub(super) fn udp(section: &mut Section<'_>, receivers: usize, ip: Ip) -> Result
         payload: section.or("payload", if ip == Ip::V6 { 1450 } else { 1470 })?,
         burst: section.or("burst", 1)?,
         gap: section.or_by("gap", Gap::Exponential, gap)?,
+        when_full: section.or_by("when_full", WhenFull::Block, |field| {
+            field.choice(&[("block", WhenFull::Block), ("drop", WhenFull::Drop)])
+        })?,
     })
 }
 

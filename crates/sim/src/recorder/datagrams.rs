@@ -1,0 +1,236 @@
+//! Datagrams of a flow by the instant at which they were due: received, dropped and skipped ones.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use stillair_model::app::{Due, WhenFull};
+use stillair_model::vocabulary::{Addr, Duration, FlowId, Instant, PacketKind};
+
+use super::{Delays, FlowRecord, Recorder, payload};
+use crate::scenario::{FlowKind, Scenario};
+
+/// Skipped datagrams that are due within this time of each other share an entry.
+const TOGETHER: Duration = Duration::from_millis(1);
+
+/// Records of a flow whose source does not block, or whose packets a network doubles. Other sources of datagrams need none.
+#[derive(Clone, Debug, Default)]
+pub struct Datagrams {
+    /// The goodput is that of the datagrams due in the measured time, whenever they arrive.
+    by_due: bool,
+    /// Real-time media: the longest time without an arrival is reported.
+    is_media: bool,
+    /// Time of the last arrival, or before the first one the time at which the first datagram was due.
+    last: Option<Instant>,
+    longest: Duration,
+    /// Due times and numbers of datagrams that the source skipped since it sent the last one received.
+    skipped: VecDeque<(Instant, u32)>,
+    /// By sequence number: copies under way of a packet that a network has doubled, and whether one has arrived.
+    copies: BTreeMap<u32, (u32, bool)>,
+}
+
+impl Datagrams {
+    /// The record for a flow of this kind. `None` if it needs none.
+    pub fn of(kind: &FlowKind) -> Option<Self> {
+        let is_media = matches!(kind, FlowKind::Voip { .. } | FlowKind::Video(_));
+        let by_due = is_media || matches!(kind, FlowKind::Udp { when_full: WhenFull::Drop, .. });
+        by_due.then(|| Self { by_due, is_media, ..Self::default() })
+    }
+
+    /// The longest time in the measured time without an arrival, of real-time media.
+    pub(super) fn longest_gap_ms(&self) -> Option<f64> {
+        self.is_media.then(|| self.longest.micros_f64() / 1e3)
+    }
+
+    fn gap_until(&mut self, now: Instant, measured: &core::ops::Range<Instant>) {
+        if let Some(last) = self.last {
+            let gap = now.min(measured.end).saturating_since(last.max(measured.start));
+            self.longest = self.longest.max(gap);
+        }
+    }
+
+    /// A datagram has arrived that was due at `due`. Skipped ones that were due before it count with the time until now.
+    // paper: Tene, "How NOT to Measure Latency" (2013) - coordinated omission: requests that a stalled sender leaves out are those that
+    // would have waited longest.
+    fn arrived(&mut self, now: Instant, due: Instant, delays: &mut Delays) {
+        while let Some(&(skipped, datagrams)) = self.skipped.front().filter(|(skipped, _)| *skipped < due) {
+            delays.add_many(now - skipped, datagrams.into());
+            self.skipped.pop_front();
+        }
+    }
+
+    fn skips(&mut self, due: Instant, datagrams: u32) {
+        match self.skipped.back_mut() {
+            Some((first, many)) if due - *first < TOGETHER => *many += datagrams,
+            _ => self.skipped.push_back((due, datagrams)),
+        }
+    }
+
+    /// A packet of this number has arrived. Returns whether it is a copy of one that arrived before.
+    fn is_copy(&mut self, seq: u32) -> bool {
+        let Some((copies, arrived)) = self.copies.get_mut(&seq) else { return false };
+        *copies -= 1;
+        let before = core::mem::replace(arrived, true);
+        if *copies == 0 {
+            self.copies.remove(&seq);
+        }
+        before
+    }
+
+    /// A packet of this number was dropped. Returns whether none is left of it.
+    fn is_lost(&mut self, seq: u32) -> bool {
+        let Some((copies, arrived)) = self.copies.get_mut(&seq) else { return true };
+        *copies -= 1;
+        let lost = *copies == 0 && !*arrived;
+        if *copies == 0 {
+            self.copies.remove(&seq);
+        }
+        lost
+    }
+}
+
+/// Datagrams of a flow that were due in the measured time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Fates {
+    pub(super) due: u64,
+    pub(super) received: u64,
+    /// Dropped or never sent.
+    pub(super) lost: u64,
+    /// Neither received nor lost at the end of the run: in the network, or held up by a full send buffer.
+    pub(super) under_way: u64,
+}
+
+impl Fates {
+    pub(super) fn of(record: &FlowRecord) -> Self {
+        let due = record.due.datagrams;
+        let received = record.packets.min(due);
+        let lost = (record.lost + record.due.unsent).min(due - received);
+        Self { due, received, lost, under_way: due - received - lost }
+    }
+
+    /// Loss rate over all datagrams that were due, 0 to 1.
+    pub(super) fn loss(self) -> Option<f64> {
+        (self.due > 0).then(|| self.lost as f64 / self.due as f64)
+    }
+}
+
+impl Recorder {
+    /// A datagram of `udp`, `video` or `voip` has arrived.
+    #[inline]
+    pub(super) fn datagram(
+        &mut self,
+        now: Instant,
+        flow: FlowId,
+        (kind, seq, len): (PacketKind, u32, u32),
+        delay: Duration,
+        src: Addr,
+    ) {
+        let due = now - delay;
+        let counts = self.measured.contains(&due);
+        let record = &mut self.flows[flow.index()];
+        let mut adds = self.measured.contains(&now);
+        if let Some(datagrams) = &mut record.datagrams {
+            if datagrams.is_copy(seq) {
+                return;
+            }
+            datagrams.arrived(now, due, &mut record.delays);
+            if datagrams.is_media {
+                datagrams.last = datagrams.last.or(Some(due));
+                datagrams.gap_until(now, &self.measured);
+                datagrams.last = Some(now);
+            }
+            if datagrams.by_due {
+                adds = counts;
+            }
+        }
+        if adds {
+            record.bytes += payload(len, src);
+        }
+        if counts {
+            record.packets += 1;
+            record.delays.add(delay);
+            if kind == PacketKind::Voip {
+                record.voip.arrived(seq, delay);
+            }
+        }
+    }
+
+    /// A packet of a flow was dropped that was sent, or due, at `sent`.
+    #[inline]
+    pub(super) fn drops(&mut self, now: Instant, flow: FlowId, (seq, sent): (u32, Instant), missed: bool) {
+        let Some(record) = self.flows.get_mut(flow.index()) else {
+            if self.measured.contains(&now) {
+                self.hosts.dropped(flow);
+            }
+            return;
+        };
+        record.ping.dropped(seq);
+        if let Some(datagrams) = &mut record.datagrams {
+            datagrams.last = datagrams.last.or(Some(sent));
+            if !datagrams.is_lost(seq) {
+                return;
+            }
+        }
+        if self.measured.contains(&sent) {
+            record.lost += 1;
+            record.missed += u64::from(missed);
+        }
+    }
+
+    /// A source skips datagrams that are due now.
+    #[cold]
+    pub(super) fn skips(&mut self, now: Instant, flow: FlowId, many: u32) {
+        let record = &mut self.flows[flow.index()];
+        if let Some(datagrams) = &mut record.datagrams {
+            datagrams.last = datagrams.last.or(Some(now));
+            if self.measured.contains(&now) {
+                datagrams.skips(now, many);
+            }
+        }
+    }
+
+    /// A network has doubled a packet.
+    #[cold]
+    pub(super) fn doubles(&mut self, flow: FlowId, seq: u32) {
+        if let Some(record) = self.flows.get_mut(flow.index()) {
+            let copies = &mut record.datagrams.get_or_insert_default().copies;
+            copies.entry(seq).or_insert((1, false)).0 += 1;
+        }
+    }
+
+    /// Takes over what sources count, at the end of a run.
+    pub fn settle(&mut self, scenario: &Scenario, end: Instant, all: impl Iterator<Item = (FlowId, Due)>) {
+        for (flow, due) in all {
+            self.flows[flow.index()].due = due;
+        }
+        let mut id = 0;
+        for flow in &scenario.flows {
+            let first = id;
+            for _ in &flow.to {
+                if flow.multicast && id > first {
+                    // One source sends for all members. Before the air it is the first member's packet that is dropped.
+                    let FlowRecord { due, lost, missed, .. } = self.flows[first];
+                    self.flows[id].due = due;
+                    self.flows[id].lost += lost - missed;
+                }
+                let stop = flow.stop.map_or(Instant::NEVER, |stop| Instant::ZERO + stop);
+                self.flows[id].settle(end, end.min(stop), &self.measured);
+                if let FlowKind::Udp { payload, when_full: WhenFull::Block, .. } = flow.kind {
+                    let record = &mut self.flows[id];
+                    // A backlog from the warm-up is not part of the goodput.
+                    record.bytes = record.bytes.min(record.due.datagrams * u64::from(payload));
+                }
+                id += 1;
+            }
+        }
+    }
+}
+
+impl FlowRecord {
+    /// Ends the record of a flow that sends until `stop`, in a run that ends at `end`.
+    fn settle(&mut self, end: Instant, stop: Instant, measured: &core::ops::Range<Instant>) {
+        let Some(datagrams) = &mut self.datagrams else { return };
+        datagrams.gap_until(stop, measured);
+        for (due, many) in core::mem::take(&mut datagrams.skipped) {
+            self.delays.add_many(end - due, many.into());
+        }
+    }
+}
