@@ -13,6 +13,7 @@ mod mistakes;
 mod notes;
 
 use proptest::prelude::*;
+use stillair_model::app::WhenFull;
 use stillair_model::qdisc::QdiscConfig;
 use stillair_model::vocabulary::{Ac, Duration, Rate};
 use stillair_model::wifi::air::edca::{EdcaParams, EdcaSet};

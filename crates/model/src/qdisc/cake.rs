@@ -483,46 +483,6 @@ impl Cake {
     pub fn stats(&self) -> QdiscStats {
         self.stats
     }
-
-    /// The counters of cake.
-    pub fn xstats(&self) -> CakeStats {
-        let shaped = self.params.bandwidth.is_some();
-        let one = |n: &usize| {
-            let tin = &self.tins[*n];
-            let (c, d) = (&tin.counters, &tin.delays);
-            CakeTinStats {
-                name: self.params.tins.name_of(*n),
-                threshold_rate: shaped.then(|| Rate::from_bps(tin.threshold * 8)),
-                target: tin.law.target,
-                interval: tin.law.interval,
-                peak_delay: Duration::from_nanos(d.peak),
-                avg_delay: Duration::from_nanos(d.avg),
-                base_delay: Duration::from_nanos(d.base),
-                backlog_bytes: tin.backlog,
-                sent_packets: c.packets,
-                sent_bytes: c.bytes,
-                way_indirect_hits: c.way_indirect_hits,
-                way_misses: c.way_misses,
-                way_collisions: c.way_collisions,
-                drops: c.drops,
-                ack_drops: c.ack_drops,
-                ecn_mark: c.ecn_mark,
-                sparse_flows: tin.sparse + tin.decaying,
-                bulk_flows: tin.bulk,
-                unresponsive_flows: tin.unresponsive,
-                max_pkt_len: c.max_pkt_len,
-                flow_quantum: tin.flow_quantum,
-            }
-        };
-        CakeStats {
-            memory_used: self.memory_most,
-            memory_limit: self.memory_limit,
-            capacity_estimate: self.params.bandwidth,
-            network_size: self.network_size,
-            adj_size: self.adj_size,
-            tins: self.params.tins.order().iter().map(one).collect(),
-        }
-    }
 }
 
 #[cfg(test)]

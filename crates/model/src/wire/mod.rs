@@ -1,6 +1,7 @@
 //! One direction of a wired link, with the transmit ring of the sending device.
 
 mod bql;
+mod change;
 mod line;
 mod retime;
 
@@ -13,9 +14,9 @@ use crate::vocabulary::{
     Reason, Sink, SockId, Step, WireTimes, linear_truesize, skb_len,
 };
 use bql::Bql;
-use line::{Line, LineStep};
+use line::Line;
 pub use line::{LineBuffer, LineParams};
-use retime::{Cut, Retimer, earliest, pace};
+use retime::{Cut, earliest, pace};
 
 /// What a packet costs on an Ethernet wire besides its bytes from the IP header on: header 14, FCS 4, preamble 8,
 /// interframe gap 12.
@@ -182,87 +183,6 @@ impl Wire {
             bql: params.bql.then(Bql::default),
             kept: Instant::ZERO,
             cut: None,
-        }
-    }
-
-    /// Changes rate and delay; the rest of `params` must be as before. Frames whose bits have all left keep their arrival times. What is
-    /// left of the frame being sent and all frames behind it leave at the new rate, and arrive after the new delay.
-    // deviation: none overtakes another: a wire that becomes shorter sends nothing until the last packet under way can no more be overtaken -
-    // on netem of Linux a packet with less delay goes first.
-    pub fn change<S: Sink>(&mut self, now: Instant, params: WireParams, ctx: &mut Ctx<'_, S>) {
-        let (WireParams::Ethernet(ethernet) | WireParams::Access(ethernet, _)) = params else { return };
-        let (old, rate) = (self.params, pace(ethernet.rate));
-        (self.params.rate, self.params.delay) = (rate, ethernet.delay);
-        self.last_frame = FrameSize::of(self.last_frame.len, rate);
-        let gone = self.kept.max(now + old.delay);
-        let gone = self.flight.partition_point(|(arrives, _)| arrives <= gone);
-        let mut from = now;
-        if let Some(last) = gone.checked_sub(1).and_then(|last| self.flight.nth(last)) {
-            self.kept = last.0;
-            from = from.max(Instant::from_nanos(last.0.nanos().saturating_sub(ethernet.delay.nanos())));
-        }
-        ctx.step(now, &Step::WireChanged { from: self.from });
-        let rates = [old.rate, rate];
-        if let (Some(mut line), WireParams::Access(_, new)) = (self.line.take(), params) {
-            let port = Retimer::new(now, rates, None, now);
-            let (from, new) = (earliest(new.rate, from), pace(new.rate));
-            let retimer = Retimer::new(now, [line.rate(), new], self.cut, from);
-            let mut step = line.step(now, new, retimer);
-            self.retime_line(now, (gone, old.delay), &port, (&mut line, &mut step), ctx);
-            (self.line, self.cut) = (Some(line), step.retimer.new_cut);
-        } else {
-            let mut retimer = Retimer::new(now, rates, self.cut, earliest(ethernet.rate, from));
-            let mut report = self.ring.partition_point(|sending| sending.sent <= now);
-            for n in gone..self.flight.len() {
-                let Some((arrives, p)) = self.flight.nth_mut(n) else { break };
-                let sent = arrives.before(old.delay);
-                let (begins, now_sent) = retimer.frame(sent, wire_bytes(ctx.packets.get(*p).len));
-                // A packet of several segments is sent with its last one.
-                if let Some(sending) = self.ring.nth_mut(report).filter(|sending| sending.sent == sent) {
-                    sending.sent = now_sent;
-                    report += 1;
-                }
-                *arrives = now_sent + ethernet.delay;
-                let times = WireTimes { begins, sent: now_sent, line: None, arrives: *arrives };
-                ctx.step(now, &Step::Wired { p: *p, from: self.from, times });
-            }
-            (self.busy_until, self.cut) = (retimer.next, retimer.new_cut);
-        }
-    }
-
-    /// Times the frames of an access line again, from the first that has not `gone` on; they would have taken `delay` from the line on.
-    /// A frame that has not reached the modem may find its buffer full.
-    // deviation: frames that were dropped before the step stay dropped, though some of them had not reached the modem.
-    fn retime_line<S: Sink>(
-        &mut self,
-        now: Instant,
-        (gone, delay): (usize, Duration),
-        port: &Retimer,
-        (line, step): (&mut Line, &mut LineStep),
-        ctx: &mut Ctx<'_, S>,
-    ) {
-        for n in self.ring.partition_point(|sending| sending.sent <= now)..self.ring.len() {
-            self.ring.nth_mut(n).into_iter().for_each(|sending| sending.sent = port.scaled(sending.sent));
-        }
-        self.busy_until = port.scaled(self.busy_until);
-        let mut frames = core::mem::take(&mut self.flight);
-        for n in 0.. {
-            let Some((arrives, p)) = frames.pop() else { break };
-            if n < gone {
-                self.flight.push((arrives, p));
-                continue;
-            }
-            let len = ctx.packets.get(p).len;
-            let (at, line_times) = line.again(now, step, (arrives.before(delay), len), port);
-            let Some((begins, sent)) = line_times else {
-                ctx.drop(now, p, Reason::Overlimit, line.place);
-                continue;
-            };
-            let arrives = sent + self.params.delay;
-            let begun = at.before(self.params.rate.time_for(wire_bytes(len)));
-            let times = WireTimes { begins: begun, sent: at, line: Some((begins, sent)), arrives };
-            ctx.step(now, &Step::Wired { p, from: self.from, times });
-            self.flight.push((arrives, p));
         }
     }
 

@@ -162,12 +162,16 @@ mod tests {
     #[test]
     fn what_was_acknowledged_is_forgotten() {
         let mut r = Received::new(AckMemory::Acknowledged { ranges: 3 });
-        [1, 3, 5].map(|n| r.insert(n));
+        for n in [1, 3, 5] {
+            r.insert(n);
+        }
         r.ack_was_received(3);
         assert_eq!(r.newest_first().collect::<Vec<_>>(), [(5, 6), (3, 4)]);
         assert_eq!((r.insert(2), r.insert(4)), (Came::Before, Came::Missing));
         // Of five ranges two are dropped. Their numbers, and those below, are not accepted again.
-        [8, 10, 12, 14].map(|n| r.insert(n));
+        for n in [8, 10, 12, 14] {
+            r.insert(n);
+        }
         assert_eq!(r.newest_first().collect::<Vec<_>>(), [(14, 15), (12, 13), (10, 11)]);
         assert_eq!(
             [7, 8, 9, 11].map(|n| r.insert(n)),
@@ -175,7 +179,9 @@ mod tests {
         );
         // With STOP_WAITING an acknowledged ACK frame changes nothing.
         let mut r = Received::new(AckMemory::StopWaiting);
-        [1, 3].map(|n| r.insert(n));
+        for n in [1, 3] {
+            r.insert(n);
+        }
         r.ack_was_received(3);
         assert_eq!(r.newest_first().collect::<Vec<_>>(), [(3, 4), (1, 2)]);
     }
