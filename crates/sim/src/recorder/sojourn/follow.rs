@@ -140,6 +140,11 @@ impl Sojourn {
                 if self.is_skipped(from) {
                     return self.skip(to);
                 }
+                if from.slot() == to.slot() {
+                    // A reply takes the slot of its request, which has ended.
+                    let walk = self.walks.get_mut(from.slot()).and_then(Option::as_mut);
+                    return walk.filter(|walk| walk.pkt == from).into_iter().for_each(|walk| walk.pkt = to);
+                }
                 // A segment of a split packet ends as a packet of its own, so its list comes from the pool too.
                 let mut stays =
                     self.place(to).take().map_or_else(|| self.spare.take(), |old| emptied(old.stays));
