@@ -12,13 +12,37 @@ use stillair_sim::recorder::{Cause, Cells, Layer, SojournWorld};
 /// What happened to a packet, and when it was told.
 #[derive(Clone, Debug)]
 enum Event {
-    Made { socket: Vec<(Cause, u64)> },
-    Queued { at: usize, queue: u8, paced: u64, peer: usize },
-    Wired { at: usize, begins: u64, sent: u64, line: Option<(u64, u64)>, arrives: u64 },
-    Pushed { dev: usize, peer: usize, tid: u8 },
+    /// `due` is when a datagram was due, or the time of the event.
+    Made {
+        socket: Vec<(Cause, u64)>,
+        due: u64,
+    },
+    Queued {
+        at: usize,
+        queue: u8,
+        paced: u64,
+        peer: usize,
+    },
+    Wired {
+        at: usize,
+        begins: u64,
+        sent: u64,
+        line: Option<(u64, u64)>,
+        arrives: u64,
+    },
+    Pushed {
+        dev: usize,
+        peer: usize,
+        tid: u8,
+    },
     InHardware,
     GivenBack,
-    Tried { begun: u64, slow: u64, whole: bool, queue: (usize, usize) },
+    Tried {
+        begun: u64,
+        slow: u64,
+        whole: bool,
+        queue: (usize, usize),
+    },
     InOrder,
     Up,
 }
@@ -97,7 +121,8 @@ impl Follower {
                 let known = self.packets.get(&p.slot()).is_some_and(|(known, _)| *known == p);
                 if !known {
                     let socket = self.in_socket(at, p, all);
-                    self.note(at, p, all, Event::Made { socket });
+                    let due = all.get(p).t_sent.nanos();
+                    self.note(at, p, all, Event::Made { socket, due });
                 }
                 let event = Event::Queued { at: interface.index(), queue, paced, peer };
                 self.note(at, p, all, event);
@@ -217,8 +242,9 @@ impl Follower {
             let after = &events[n + 1..];
             let next = after.first().map_or(*at, |(at, ..)| *at);
             match *event {
-                Event::Made { ref socket } => {
-                    socket.iter().for_each(|&(cause, ns)| cells.add(Layer::Socket, cause, ns))
+                Event::Made { ref socket, due } => {
+                    socket.iter().for_each(|&(cause, ns)| cells.add(Layer::Socket, cause, ns));
+                    cells.add(Layer::Socket, Cause::SendBuffer, at - due);
                 }
                 Event::Queued { at: interface, queue, paced, peer } => {
                     let dev = self.world.devs[interface];
