@@ -360,7 +360,10 @@ fn losses_of_a_flow_and_its_last_arrival() {
             s.sojourn.event(at(15), &what);
         } else if us < 40 {
             let (flow, reason, place) = (FlowId(0), Reason::Loss, PlaceId(0));
-            s.sojourn.event(at(us + 1), &TraceEvent::Dropped { flow, seq: 1, sent: at(us), reason, place });
+            s.sojourn.event(
+                at(us + 1),
+                &TraceEvent::Dropped { flow, seq: 1, sent: at(us), src: Addr(0), reason, place },
+            );
         }
     }
     let names = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect::<Vec<_>>();

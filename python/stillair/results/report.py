@@ -112,6 +112,7 @@ class Quic(TypedDict):
     goodput_mbps: float | None
     datagrams: int
     datagrams_received: int
+    datagrams_under_way: int
     datagrams_back: int
     loss_percent: float | None
     declared_lost: int

@@ -78,6 +78,8 @@ pub enum TraceEvent {
         seq: u32,
         /// Time at which the sender created the packet, or at which a datagram was due.
         sent: Instant,
+        /// Source address.
+        src: Addr,
         /// Reason of the drop.
         reason: Reason,
         /// Place of the drop.
@@ -263,8 +265,8 @@ impl<S: Sink> Ctx<'_, S> {
     #[inline]
     fn drop_one(&mut self, now: Instant, p: Pkt, reason: Reason, place: PlaceId) {
         let hot = self.packets.get(p);
-        let (flow, seq, sent) = (hot.flow, hot.seq, hot.t_sent);
-        self.trace.event(now, &TraceEvent::Dropped { flow, seq, sent, reason, place });
+        let (flow, seq, sent, src) = (hot.flow, hot.seq, hot.t_sent, hot.src);
+        self.trace.event(now, &TraceEvent::Dropped { flow, seq, sent, src, reason, place });
         self.packets.free(p, Fate::Dropped(reason, place));
     }
 

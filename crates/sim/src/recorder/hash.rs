@@ -103,7 +103,14 @@ mod tests {
     }
 
     fn dropped(flow: u32, seq: u32, reason: Reason, place: u16) -> TraceEvent {
-        TraceEvent::Dropped { flow: FlowId(flow), seq, sent: Instant::ZERO, reason, place: PlaceId(place) }
+        TraceEvent::Dropped {
+            flow: FlowId(flow),
+            seq,
+            sent: Instant::ZERO,
+            src: Addr(0),
+            reason,
+            place: PlaceId(place),
+        }
     }
 
     fn probed(flow: u32, probe: Probe, took: u64) -> TraceEvent {

@@ -244,7 +244,10 @@ impl Sink for Recorder {
             } => {
                 self.datagram(now, *flow, (*kind, *seq, *len), *delay, *src);
             }
-            TraceEvent::Dropped { flow, seq, sent, reason, .. } => {
+            TraceEvent::Dropped { flow, seq, sent, src, reason, .. } => {
+                if let Some(quic) = self.flows.get_mut(flow.index()).and_then(|flow| flow.quic.as_mut()) {
+                    quic.dropped(*sent, *src);
+                }
                 self.drops(now, *flow, (*seq, *sent), *reason == Reason::Missed);
             }
             TraceEvent::Skipped { flow, datagrams } => self.skips(now, *flow, *datagrams),
@@ -347,7 +350,10 @@ mod tests {
         // Dropped are two that were due in the measured time.
         for (at, sent) in [(99, 98), (105, 99), (105, 101), (2001, 1999)] {
             let (flow, reason, place) = (FlowId(0), Reason::Codel, PlaceId(0));
-            r.event(ms(at), &TraceEvent::Dropped { flow, seq: 9, sent: ms(sent), reason, place });
+            r.event(
+                ms(at),
+                &TraceEvent::Dropped { flow, seq: 9, sent: ms(sent), src: Addr(0), reason, place },
+            );
         }
         // The source counts eleven, of which three neither came nor were dropped.
         r.flows[0].due = Due { datagrams: 11, unsent: 1, last: None };

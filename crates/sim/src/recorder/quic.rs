@@ -33,6 +33,8 @@ pub struct QuicRecord {
     done: Option<Instant>,
     /// Datagrams of the data's direction that its socket handed down in the time that counts.
     handed_down: u64,
+    /// Of these, the ones that were dropped.
+    dropped: u64,
     /// Of these, and bytes of UDP payload that came in that time, of whichever.
     received: [u64; 2],
     /// Datagrams of the other direction that came back.
@@ -116,6 +118,7 @@ impl QuicRecord {
             connected: None,
             done: None,
             handed_down: 0,
+            dropped: 0,
             received: [0; 2],
             back: 0,
             last_sent: None,
@@ -133,6 +136,13 @@ impl QuicRecord {
     /// Whether what happens now is of the time that counts: of the transfer, and measured.
     fn counts(&self, now: Instant) -> bool {
         self.connected.is_some() && self.done.is_none() && now < self.stop && self.measured.contains(&now)
+    }
+
+    /// Records a dropped datagram that was sent at `sent`.
+    pub fn dropped(&mut self, sent: Instant, src: Addr) {
+        let began = self.connected.is_some_and(|at| sent >= at);
+        let ended = self.done.is_some_and(|at| sent >= at) || sent >= self.stop;
+        self.dropped += u64::from(self.sends_data(src) && began && !ended && self.measured.contains(&sent));
     }
 
     /// Records an event.
@@ -248,6 +258,9 @@ impl QuicRecord {
             .map(|m| (rates.iter().map(|r| (r - m) * (r - m)).sum::<f64>() / (n - 1.0)).sqrt());
         let since = |at: Instant| self.connected.map(|c| at.saturating_since(c).secs_f64());
         let [sender, receiver] = ends;
+        // A network may double datagrams, and drop one of the two.
+        let missing = self.handed_down.saturating_sub(self.received[0]);
+        let lost = self.dropped.min(missing);
         QuicSummary {
             done: self.done.is_some(),
             established_s: self.connected.map(Instant::secs_f64),
@@ -258,10 +271,8 @@ impl QuicRecord {
             datagrams: self.handed_down,
             datagrams_received: self.received[0],
             datagrams_back: self.back,
-            loss_percent: (self.handed_down > 0).then(|| {
-                let missing = self.handed_down.saturating_sub(self.received[0]);
-                100.0 * missing as f64 / self.handed_down as f64
-            }),
+            datagrams_under_way: missing - lost,
+            loss_percent: (self.handed_down > 0).then(|| 100.0 * lost as f64 / self.handed_down as f64),
             declared_lost: self.lost,
             spurious: sender.and_then(|s| s.spurious),
             timeouts: sender.and_then(|s| s.timeouts),
@@ -301,9 +312,11 @@ pub struct QuicSummary {
     pub datagrams: u64,
     /// How many of these datagrams the receiver got.
     pub datagrams_received: u64,
+    /// How many of these datagrams were neither received nor dropped at the end of the run.
+    pub datagrams_under_way: u64,
     /// Datagrams in the opposite direction, over the whole run.
     pub datagrams_back: u64,
-    /// Datagrams sent and not received, in per cent. Drops in the sender's own queueing discipline count.
+    /// Loss rate of these datagrams in per cent. Drops in the sender's own queueing discipline count, datagrams under way at the end do not.
     pub loss_percent: Option<f64>,
     /// Packets that the sender declared lost, over the whole run. The next three values are of the whole run too.
     pub declared_lost: u64,
@@ -361,8 +374,11 @@ mod tests {
             r.event(us(at), down(number));
             r.event(us(at), sent(server, number));
         }
-        // Its own queue drops one.
+        // Its own queue drops one. One that was sent during the handshake and one of the other direction do not count.
         r.event(ms(14), down(6));
+        for (sent, src) in [(14, server), (1, server), (14, client)] {
+            r.dropped(ms(sent), src);
+        }
         r.event(ms(11), sent(client, 9));
         r.event(ms(12), got(client, 9));
         for (at, number) in [(20, 2), (70, 3), (70, 4)] {
@@ -383,8 +399,8 @@ mod tests {
         assert_eq!((s.done, s.established_s, s.transfer_s), (true, Some(0.01), Some(0.12)));
         assert_eq!((s.throughput_mbps, s.goodput_mbps), (Some(0.2), Some(0.2)));
         assert_eq!(
-            (s.datagrams, s.datagrams_received, s.datagrams_back, s.loss_percent),
-            (5, 4, 1, Some(20.0))
+            (s.datagrams, s.datagrams_received, s.datagrams_under_way, s.datagrams_back, s.loss_percent),
+            (5, 4, 0, 1, Some(20.0))
         );
         assert_eq!((s.gaps[9], s.gaps[10], s.gaps[200]), (1, 1, 1));
         assert!((s.gaps_below_100us_percent.expect("gaps") - 100.0 / 3.0).abs() < 1e-9);
@@ -428,6 +444,7 @@ mod tests {
             assert!(near(s.transfer_s, transfer_s) && near(s.measured_s, measured_s), "{measured:?}: {s:?}");
             assert!(near(s.throughput_mbps, mbps), "{measured:?}, {stop}: {:?}", s.throughput_mbps);
             assert_eq!((s.datagrams, s.datagrams_received), (datagrams, received), "{measured:?}, {stop}");
+            assert_eq!((s.datagrams_under_way, s.loss_percent), (datagrams - received, Some(0.0)));
         }
         // One that was done before, or has not begun, has no rate.
         let s = steady(95..200, 60);
