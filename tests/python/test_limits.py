@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import resource
 import subprocess
 import sys
@@ -202,12 +203,21 @@ FIVE = ["--set", "duration=3 s", "--set", "warm_up=0.5 s", "--set", "flow.0.rate
 
 
 def peak_mb(*arguments: str) -> float:
-    """Peak memory of a command."""
-    process = subprocess.Popen([sys.executable, "-m", "stillair", *arguments], stdout=subprocess.DEVNULL)
-    _, end, used = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(end)
-    assert process.returncode == 0
-    return used.ru_maxrss / 1024
+    """Peak memory of a command, as the command sees it: what wait4() reports includes the fork of this process."""
+    read = "print(open('/proc/self/status').read(), file=sys.stderr)"
+    program = (
+        f"import atexit, sys\nfrom stillair.__main__ import main\natexit.register(lambda: {read})\nsys.exit(main())"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", program, *arguments],
+        check=True,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    found = re.search(r"^VmHWM:\s+(\d+) kB$", ran.stderr, re.MULTILINE)
+    assert found is not None
+    return int(found[1]) / 1024
 
 
 def test_memory_does_not_grow_with_the_number_of_runs(tmp_path: Path) -> None:

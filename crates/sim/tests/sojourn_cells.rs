@@ -27,6 +27,7 @@ impl Script {
             measured: Instant::ZERO..Instant::NEVER,
             stations: vec![Some(0), Some(1), Some(0)],
             senders: vec![None; 3],
+            by_due: vec![false; 3],
             devs: vec![Some(DevId(0)), None],
             channels: vec![ChannelId(0)],
             links: vec![vec![(0, Direction::Down), (1, Direction::Down)]],

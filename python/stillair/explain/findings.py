@@ -175,9 +175,9 @@ class Subject(NamedTuple):
 
 def subjects(runs: Sequence[Run], resolved: Resolved) -> list[Subject]:
     """Each station's ways, or the flows where there is no station; those first whose packets lose most to one cause."""
-    found = [delays for delays in sojourn.over(runs) if delays.packets()]
+    found = [delays for delays in sojourn.in_network(sojourn.over(runs)) if delays.packets()]
     of = "station" if any(delays.of == "station" for delays in found) else "flow"
-    lost = air.failed_serving(runs[0], sojourn.of_run(runs[0]), resolved) if runs else 0.0
+    lost = air.failed_serving(runs[0], sojourn.in_network(sojourn.of_run(runs[0])), resolved) if runs else 0.0
     made = [_subject(delays, runs[0], resolved, lost) for delays in found if delays.of == of]
     return sorted(made, key=lambda one: -max((f.ms for f in one.findings), default=0.0))
 
@@ -325,7 +325,7 @@ def _network(delays: Delays, late: Around, run: Run, resolved: Resolved) -> list
     busy = {layer: _busy(late, layer) for layer in (*_QUEUES, "contention")}
     slow = air.slow_station(run)
     for (layer, cause), ms in late.parts_ms.items():
-        if layer == "socket" and cause != "send_buffer":
+        if layer == "socket":
             continue
         if cause in _AT_HOST:
             found.append(((_AT_HOST[cause], _fullest(late, layer)), ms))

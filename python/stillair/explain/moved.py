@@ -142,7 +142,7 @@ def _of(run: Run, group: str, name: str, key: str, scale: float = 1.0) -> float 
 
 def _stations(before: Sequence[Run], after: Sequence[Run]) -> Iterator[Moved]:
     sides = [
-        [{(d.name, d.way): d for d in sojourn.of_run(run) if d.of == "station"} for run in runs]
+        [{(d.name, d.way): d for d in sojourn.in_network(sojourn.of_run(run)) if d.of == "station"} for run in runs]
         for runs in (before, after)
     ]
     for name, way in dict.fromkeys(key for side in sides for run in side for key in run):

@@ -88,7 +88,7 @@ class Refused(NamedTuple):
 
 def late_ms(run: Run, of: str, name: str, way: str, percentile: float = PERCENTILE) -> float | None:
     """The delay of late packets of a run."""
-    found = next((d for d in sojourn.of_run(run) if (d.of, d.name, d.way) == (of, name, way)), None)
+    found = next((d for d in sojourn.in_network(sojourn.of_run(run)) if (d.of, d.name, d.way) == (of, name, way)), None)
     return found.around(percentile).delay_ms if found and found.packets() else None
 
 

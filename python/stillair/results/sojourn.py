@@ -186,8 +186,30 @@ def over(runs: Sequence[Run]) -> list[Delays]:
     for run in runs:
         for of, name, way, buckets in of_run(run):
             together.setdefault((of, name, way), []).extend(buckets)
-    mean = lambda bucket: bucket.delay_ns / bucket.packets  # noqa: E731 - the key of an order
-    return [Delays(*head, sorted(buckets, key=mean)) for head, buckets in together.items()]
+    return [Delays(*head, sorted(buckets, key=_mean)) for head, buckets in together.items()]
+
+
+def in_network(found: Sequence[Delays]) -> list[Delays]:
+    """The same without the time that datagrams of a blocking source wait for room in the send buffer.
+
+    A source that offers more than its path carries waits there without end, whatever the network does.
+    """
+    return [delays._replace(buckets=sorted(map(_entered, delays.buckets), key=_mean)) for delays in found]
+
+
+_WAITS = ("socket", "send_buffer")
+
+
+def _entered(bucket: Bucket) -> Bucket:
+    waited = bucket.parts_ns.get(_WAITS)
+    if not waited:
+        return bucket
+    parts = {cell: ns for cell, ns in bucket.parts_ns.items() if cell != _WAITS}
+    return bucket._replace(delay_ns=bucket.delay_ns - waited, parts_ns=parts)
+
+
+def _mean(bucket: Bucket) -> float:
+    return bucket.delay_ns / bucket.packets
 
 
 def rows(scenario: str, runs: Sequence[Run]) -> Iterator[list[Any]]:

@@ -35,6 +35,11 @@ impl Datagrams {
         by_due.then(|| Self { by_due, is_media, ..Self::default() })
     }
 
+    /// Whether datagrams count by the instant at which they were due, and others by their arrival.
+    pub fn is_by_due(&self) -> bool {
+        self.by_due
+    }
+
     /// The longest time in the measured time without an arrival, of real-time media.
     pub(super) fn longest_gap_ms(&self) -> Option<f64> {
         self.is_media.then(|| self.longest.micros_f64() / 1e3)
@@ -143,10 +148,10 @@ impl Recorder {
         }
         if adds {
             record.bytes += payload(len, src);
+            record.delays.add(delay);
         }
         if counts {
             record.packets += 1;
-            record.delays.add(delay);
             if kind == PacketKind::Voip {
                 record.voip.arrived(seq, delay);
             }

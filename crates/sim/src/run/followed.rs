@@ -28,6 +28,11 @@ pub fn follow(scenario: &Scenario) -> impl FnOnce(Recorder) -> Followed + use<> 
             measured: recorder.measured.clone(),
             stations: of_flows.chain(core::iter::repeat_n(None, outside)).collect(),
             senders: recorder.flows.iter().map(|f| f.quic.as_ref().map(|quic| quic.sender())).collect(),
+            by_due: recorder
+                .flows
+                .iter()
+                .map(|f| f.datagrams.as_ref().is_some_and(|d| d.is_by_due()))
+                .collect(),
             devs,
             channels,
             links: recorder.links.clone(),

@@ -39,8 +39,8 @@ impl Sojourn {
         }
         let hot = packets.get(p);
         self.made += 1;
-        let is_due = self.world.measured.contains(&hot.t_sent);
-        self.delivery.sent(now, hot.flow.index(), hot.kind, is_due);
+        let counts = self.world.measured.contains(&self.world.counts_at(hot.flow, hot.t_sent, now));
+        self.delivery.sent(now, hot.flow.index(), hot.kind, counts);
         if !is_chosen(self.made, self.every) {
             if let Some((socket, end)) = carries(packets, p)
                 && let Some(writer) = self.writers.get_mut(socket)

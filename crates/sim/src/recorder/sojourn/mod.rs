@@ -19,7 +19,7 @@ pub use report::{SojournReport, SojournTimes};
 use core::ops::Range;
 
 use stillair_model::vocabulary::{
-    Addr, ChannelId, DevId, Instant, PacketKind, Packets, Pkt, Sink, Step, TraceEvent,
+    Addr, ChannelId, DevId, FlowId, Instant, PacketKind, Packets, Pkt, Sink, Step, TraceEvent,
 };
 
 use super::Direction;
@@ -41,12 +41,21 @@ pub struct SojournWorld {
     pub stations: Vec<Option<usize>>,
     /// By flow: for QUIC, the address of the end that sends the data. Only datagrams from there count.
     pub senders: Vec<Option<Addr>>,
+    /// By flow: its packets count by the instant at which they were due. All others count by their arrival or drop.
+    pub by_due: Vec<bool>,
     /// By interface: the Wi-Fi device.
     pub devs: Vec<Option<DevId>>,
     /// By device: the channel.
     pub channels: Vec<ChannelId>,
     /// By device and peer: the station of the link, and the direction.
     pub links: Vec<Vec<(usize, Direction)>>,
+}
+
+impl SojournWorld {
+    /// The instant that decides whether a packet is of the measured time: `due`, or `now`, its arrival or drop.
+    fn counts_at(&self, flow: FlowId, due: Instant, now: Instant) -> Instant {
+        if self.by_due.get(flow.index()).is_some_and(|by_due| *by_due) { due } else { now }
+    }
 }
 
 /// Packets between two looks at what may be forgotten.
@@ -215,7 +224,7 @@ impl Sojourn {
         }
         // Before it was handed down, which the delay does not count.
         socket::add(&walk.socket, &mut cells);
-        let at = if counts_by_due(hot.kind) { hot.t_sent } else { now };
+        let at = self.world.counts_at(hot.flow, hot.t_sent, now);
         if self.world.measured.contains(&at) && self.counts(hot.flow.index(), hot.kind, hot.src) {
             let round = matches!(hot.kind, PacketKind::EchoReply | PacketKind::UdpReply | PacketKind::Answer);
             let mut places = core::mem::take(&mut self.places);
@@ -323,11 +332,6 @@ impl Sojourn {
     }
 }
 
-/// Whether packets of this kind count by the instant at which they were due, and others by their arrival.
-const fn counts_by_due(kind: PacketKind) -> bool {
-    matches!(kind, PacketKind::Udp | PacketKind::Voip)
-}
-
 /// Of a stretch what is held has one cause, and the rest those of what the resource did.
 #[inline]
 fn between(
@@ -387,11 +391,13 @@ impl Sink for Sojourn {
         let measured = &self.world.measured;
         match what {
             TraceEvent::Delivered { flow, kind, delay, .. } => {
-                let at = if counts_by_due(*kind) { now - *delay } else { now };
-                self.delivery.received(now, flow.index(), *kind, measured.contains(&at));
+                let counts = measured.contains(&self.world.counts_at(*flow, now - *delay, now));
+                self.delivery.received(now, flow.index(), *kind, counts);
             }
-            TraceEvent::Dropped { flow, sent, reason, place, .. } if measured.contains(sent) => {
-                self.delivery.dropped(flow.index(), *place, *reason);
+            TraceEvent::Dropped { flow, sent, reason, place, .. } => {
+                if measured.contains(&self.world.counts_at(*flow, *sent, now)) {
+                    self.delivery.dropped(flow.index(), *place, *reason);
+                }
             }
             TraceEvent::Skipped { flow, datagrams } => {
                 self.delivery.skipped(now, flow.index(), *datagrams);
