@@ -1,7 +1,6 @@
 """Runs that do not fit into memory: refused before they start, or ended without the others of a sweep."""
 
 import json
-import os
 import re
 import resource
 import subprocess

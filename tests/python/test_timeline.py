@@ -28,7 +28,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def drawn(folder: Path, tmp_path: Path, *more: str) -> str:
     target = tmp_path / "x.svg"
-    assert status(["plot", str(folder), "--plot", plot.TIMELINE, *more, "-o", str(target)]) == 0
+    assert status(["plot", str(folder), "--plot", plot.TIMELINE, *more, "-o", str(target), "--force"]) == 0
     return target.read_text()
 
 

@@ -321,6 +321,25 @@ class SlowestPacket(TypedDict):
     steps: list[SojournStep]
 
 
+class Dropped(TypedDict):
+    """Packets of a flow that were dropped at one place for one reason."""
+
+    place: str
+    reason: str
+    packets: int
+
+
+class Delivery(TypedDict):
+    """Packets of a flow that entered the network, arrived and were dropped."""
+
+    sent: int
+    received: int
+    last_sent_ns: int | None
+    last_received_ns: int | None
+    sent_since: int
+    drops: list[Dropped]
+
+
 class Sojourn(TypedDict):
     """Where the time of packets went, in layers and for causes whose names `cells` count."""
 
@@ -330,6 +349,7 @@ class Sojourn(TypedDict):
     flows: dict[str, SojournHistogram]
     slowest: dict[str, SlowestPacket]
     stations: dict[str, dict[str, SojournHistogram]]
+    delivery: dict[str, Delivery]
 
 
 class Run(TypedDict):

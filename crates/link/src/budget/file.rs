@@ -2,11 +2,11 @@
 
 use core::fmt;
 use std::collections::BTreeMap;
-use std::fs;
 use std::ops::Range;
 use std::path::Path as FilePath;
 
 use serde::Deserialize;
+use stillair_sim::scenario::{Files, Folder};
 use toml::{Spanned, Value};
 
 use super::Case;
@@ -147,10 +147,11 @@ fn path(name: &str, source: &Source, file: &str) -> Result<Path, (&'static str, 
         }
         (Some(scenario), None) => {
             let at = FilePath::new(file).parent().unwrap_or_else(|| FilePath::new("")).join(scenario);
-            let text = fs::read_to_string(&at).map_err(|error| {
-                let found =
-                    format!("found {scenario:?}, expected a readable file at {} ({error})", at.display());
-                ("scenario", found)
+            let text = Folder::of(file).read(scenario).map_err(|says| {
+                (
+                    "scenario",
+                    format!("found {scenario:?}, {says}, expected a scenario file at {}", at.display()),
+                )
             })?;
             ("scenario", text, at.display().to_string())
         }
@@ -300,7 +301,7 @@ mod tests {
             ),
             (
                 "\n[path.p]\nx.at_most = 1\nscenario = \"none.toml\"\n",
-                "b.toml:4: path.p.scenario: found \"none.toml\", expected a readable file at none.toml",
+                "b.toml:4: path.p.scenario: found \"none.toml\", which cannot be read, expected a scenario file at none.toml",
             ),
             (
                 "[path.p]\nx.at_most = 1\nscenario = \"a.toml\"\npreset = \"vdsl-40-10\"\n",
@@ -327,13 +328,13 @@ mod tests {
     #[test]
     fn a_scenario_file_is_found_from_the_folder_of_the_budget() {
         let folder = std::env::temp_dir().join(format!("stillair-budget-{}", std::process::id()));
-        fs::create_dir_all(folder.join("nets")).expect("a folder");
+        std::fs::create_dir_all(folder.join("nets")).expect("a folder");
         let mine = "name = \"mine\"\nduration = \"20 s\"\n\
             link.l = { kind = \"access\", rate = \"20 Mbit/s\", buffer = \"256 KiB\", delay = \"10 ms\", customer = \"client\" }\n\
             node.server = { profile = \"linux-6.12\", host = \"outside\", interface.eth0.link = \"l\" }\n\
             node.client = { profile = \"linux-6.12\", host = \"outside\", interface.eth0.link = \"l\" }\n";
-        fs::write(folder.join("nets/mine.toml"), mine).expect("a file");
-        fs::write(folder.join("nets/wrong.toml"), mine.replace("20 Mbit", "20 Mbyte")).expect("a file");
+        std::fs::write(folder.join("nets/mine.toml"), mine).expect("a file");
+        std::fs::write(folder.join("nets/wrong.toml"), mine.replace("20 Mbit", "20 Mbyte")).expect("a file");
         let file = folder.join("own.toml").display().to_string();
         let text = |name: &str| {
             format!(
@@ -350,7 +351,7 @@ mod tests {
                 && says.contains("wrong.toml:3: link.l.rate"),
             "{says}"
         );
-        fs::remove_dir_all(folder).expect("the folder");
+        std::fs::remove_dir_all(folder).expect("the folder");
     }
 
     #[test]
