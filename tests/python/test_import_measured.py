@@ -46,7 +46,7 @@ CASES = {
     "mt7927-down": Case("station-dump-2026-mt7927.txt", MT7927, True, 1, 798, 22),
     "mt7927-up": Case("station-dump-2026-mt7927.txt", MT7927, False, 1, 793, 11),
     "qca9984-ddwrt-down": Case("station-dump-2025-qca9984-ddwrt.txt", QCA9984, True, 8, 1261, 16),
-    "qca9984-ddwrt-up": Case("station-dump-2025-qca9984-ddwrt.txt", QCA9984, False, 8, 1139, 21),
+    "qca9984-ddwrt-up": Case("station-dump-2025-qca9984-ddwrt.txt", QCA9984, False, 8, 1083, 21),
     "qca9984-openwrt-down": Case("station-dump-2025-qca9984-openwrt.txt", QCA9984, True, 8, 691, 23),
     "qca9984-openwrt-up": Case("station-dump-2025-qca9984-openwrt.txt", QCA9984, False, 8, 857, 29),
     "cake-down": Case("uci-sqm-cake-2024.txt", GPON, True, 8, 604, 10),

@@ -50,6 +50,8 @@ fn warm(path: &str) -> u64 {
     match path {
         // Whose client is far away from the tenth second to the twentieth.
         "home-walk-away" => 25_000_000,
+        // Frames wait at two hops while Block Ack sessions are negotiated.
+        "mesh-two-hops" => 40_000_000,
         _ => 10_000_000,
     }
 }

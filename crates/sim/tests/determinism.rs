@@ -82,10 +82,10 @@ fn pinned_traces() {
     let pinned = [
         ("anomaly fifo", "b85249a2805095a5"),
         ("anomaly fq_codel", "35e2215ff58dc4e1"),
-        ("anomaly fq_mac", "efd5c94b5c63cd3e"),
-        ("anomaly airtime", "832be98992fefd56"),
+        ("anomaly fq_mac", "72b5bd47ce35898a"),
+        ("anomaly airtime", "8e72edc5fb7018e1"),
         ("busy fifo", "035de573c4b4126f"),
-        ("busy airtime", "77d48b05e4094ac7"),
+        ("busy airtime", "ef6e6ec6840084a2"),
     ];
     assert_eq!(
         got.map(|(name, hash)| format!("{name} {hash}")),

@@ -229,7 +229,8 @@ fn without_a_cts_nothing_is_sent() {
         let [data, protection] = used(0);
         assert!(data == 0.0 && protection > 6_272.0, "{deaf}: {data} {protection}");
         let [data, protection] = used(65_535);
-        assert!(data > 40_000.0 && protection == 0.0, "{deaf}: {data} {protection}");
+        // Frames are sent until the Block Ack session is negotiated, and held as no response arrives.
+        assert!(data > 2_000.0 && protection == 0.0, "{deaf}: {data} {protection}");
     }
 }
 

@@ -194,8 +194,14 @@ fn what_is_assumed_is_said() {
         ),
     ] {
         let said = notes(scheme, fixed);
-        let right = said.chunks(2).all(|of_one| of_one[0].contains(first) && of_one[1].contains(second));
-        assert!(said.len() == 4 && right, "{scheme}: {said:?}");
+        // One for each of the two nodes.
+        for words in [first, second, "how often the firmware of"] {
+            assert_eq!(
+                said.iter().filter(|note| note.contains(words)).count(),
+                2,
+                "{scheme}, {words}: {said:?}"
+            );
+        }
     }
     let told = "{ kind = \"mt76\", report_delay = \"1 ms\", amsdu_frames = 1 }";
     assert_eq!(notes(told, fixed), Vec::<String>::new());

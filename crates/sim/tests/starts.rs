@@ -77,7 +77,7 @@ fn flows_that_start_together_are_reported() {
         format!("[[flow]]\nkind = \"tcp\"\nfrom = \"server\"\nto = \"sta{n}\"\nstart = \"{start} ms\"\n")
     };
     let all = |gap: usize| {
-        let base = calls("start_spread = \"2 s\"");
+        let base = calls("start_spread = \"2 s\"\n");
         base + &(1..=22).map(|n| one(n, 100 + gap * n)).collect::<String>()
     };
     let found =

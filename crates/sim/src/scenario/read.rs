@@ -6,7 +6,7 @@ use super::error::{Fault, ScenarioError};
 use super::files::{Files, Folder};
 use super::parts::Parts;
 use super::sweep::combinations;
-use super::{Scenario, decode, decoded, foreign, many, trace, tree};
+use super::{Scenario, decode, decoded, foreign, many, step, trace, tree};
 
 /// A reader of scenarios, with the user-defined parts and the files that scenarios may name.
 #[derive(Clone, Copy)]
@@ -39,6 +39,7 @@ impl Reader<'_> {
 
     fn whole(&self, tree: &Table) -> Result<Scenario, Fault> {
         let mut scenario = decoded(tree, self.parts).map_err(|fault| self.beside(fault, tree))?;
+        step::check_buffers(&scenario, tree)?;
         trace::load(&mut scenario, tree, self.files)?;
         foreign::load(&mut scenario, tree, self.files)?;
         Ok(scenario)

@@ -3,10 +3,10 @@
 use serde_json::Value;
 use stillair_model::qdisc::QdiscConfig;
 use stillair_model::vocabulary::Duration;
-use stillair_model::wire::{EthernetParams, WireParams};
+use stillair_model::wire::{EthernetParams, LineBuffer, WireParams};
 
 use super::contract::{Form, Key, Shape};
-use super::document::{Table, unquoted};
+use super::document::{self, Table, unquoted};
 use super::error::{Fault, Origin};
 use super::parts::Parts;
 use super::reader::Field;
@@ -130,6 +130,26 @@ pub(super) fn read(tree: &Table, scenario: &Scenario, parts: &Parts) -> Result<V
 /// A mistake that a change makes is one of the step.
 fn here(origin: Origin, fault: Fault) -> Fault {
     Fault::new(origin, fault.key, fault.found, fault.expected)
+}
+
+/// An error if a line starts down with a buffer given as a time, which then has no size. A line that a step takes down keeps its bytes.
+pub(super) fn check_buffers(scenario: &Scenario, tree: &Table) -> Result<(), Fault> {
+    let is_unsized = |params: &WireParams| matches!(params, WireParams::Access(_, line) if line.rate.bps() == 0 && line.buffer == LineBuffer::Bytes(0));
+    for link in &scenario.links {
+        if let Some(way) = link.params.iter().position(is_unsized) {
+            let of = tree.get("link").and_then(|links| match &links.value {
+                document::Value::Table(links) => links.get(&link.name),
+                _ => None,
+            });
+            return Err(Fault::new(
+                of.map_or(Origin::Set, |of| of.origin),
+                format!("link.{}.buffer", link.name),
+                format!("a buffer given as a time before a line of 0 bit/s {}", ["down", "up"][way]),
+                "a buffer in bytes or packets, such as \"256 KiB\"",
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// Leaves devices as they are while the rate of their link changes: a buffer that is given as a time keeps its bytes, and in an outage a

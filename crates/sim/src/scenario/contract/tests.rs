@@ -273,7 +273,10 @@ fn company(place: &Place, key: &Key, value: &str) -> Option<Sets> {
         ("Test", "name") if value.contains("_n") => Some(set(".streams", "3")),
         ("Test", "streams") => Some(set(".name", "tcp_nup")),
         // The Ethernet before a line is no slower.
-        ("Link of kind access", "rate") => Some(set(".port", "1000 Gbit/s")),
+        // A buffer of a time has no size before a line that is down.
+        ("Link of kind access", "rate") => {
+            Some([set(".port", "1000 Gbit/s"), set(".buffer", "256 KiB")].concat())
+        }
         ("Link of kind access", "port") => Some(set(".rate", "1 kbit/s")),
         // Of so many with an address each some would have others'.
         ("Node", "count") => (value == "1").then(Vec::new),

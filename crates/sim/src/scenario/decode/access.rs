@@ -181,16 +181,6 @@ pub(super) fn read(
     let delay = section.need("delay", "a time such as \"5 ms\"")?.value()?;
     // Ethernet's next rate above that of a line.
     let fastest = rates[0].max(rates[1]);
-    if let Some(n) = (0..2).find(|n| rates[*n].bps() == 0 && buffers[*n].1.is_some()) {
-        let way = ["down", "up"][n];
-        return Err(section.wrong(
-            format!(
-                "a buffer of {} ms before a line of 0 bit/s {way}",
-                buffers[n].1.map_or(0.0, |t| t.secs_f64() * 1e3)
-            ),
-            "a buffer in bytes or packets, such as \"256 KiB\"",
-        ));
-    }
     let fits = |mbps: u64| fastest <= Rate::from_mbps(mbps);
     let usual = Rate::from_mbps(if fits(1_000) { 1_000 } else { 10_000 });
     let port = section.or_by("port", usual, |field| {

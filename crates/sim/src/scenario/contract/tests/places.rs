@@ -149,6 +149,10 @@ pub(super) fn places() -> Vec<Place> {
     let ratios = "[\"25 dB\", { at = \"5 s\", snr = \"20 dB\" }]";
     change.sets.push((format!("{STATION}.snr"), ratios.to_owned()));
     out.push(change);
+    let mut change = place(&format!("{STATION}.distance.1"), "Change of a distance");
+    let distances = "[\"10 m\", { at = \"5 s\", distance = \"20 m\" }]";
+    change.sets.push((format!("{STATION}.distance"), distances.to_owned()));
+    out.push(change);
     out.extend(foreign());
     for (above, key) in [
         (AP, "scheme"),
