@@ -277,6 +277,7 @@ fn company(place: &Place, key: &Key, value: &str) -> Option<Sets> {
         ("Link of kind access", "rate") => {
             Some([set(".port", "1000 Gbit/s"), set(".buffer", "256 KiB")].concat())
         }
+        ("Rates of an access line", _) => Some(vec![("link.lan.buffer".to_owned(), "256 KiB".to_owned())]),
         ("Link of kind access", "port") => Some(set(".rate", "1 kbit/s")),
         // Of so many with an address each some would have others'.
         ("Node", "count") => (value == "1").then(Vec::new),
