@@ -73,6 +73,8 @@ fn what_a_preset_is_for_shows() {
     // A full modem's 250 ms, and what cake leaves of them.
     assert!(p99("home-cable-bloat", "server") > ms(200) && p99("home-cable-cake", "server") < ms(60));
     // Nearer is better, and nobody waits as long as in the cafe.
-    assert!(p99("home-80211ac-near", "client") <= p99("home-80211ac-far", "client"));
+    // Both wait for the first Block Ack session, for about as long.
+    let [near, far] = ["home-80211ac-near", "home-80211ac-far"].map(|name| p99(name, "client"));
+    assert!(near <= far + ms(1), "{near:?} {far:?}");
     assert!(p99("cafe-busy-11n", "client") > 2 * p99("openwrt-aql", "client"));
 }

