@@ -177,13 +177,11 @@ impl Recorder {
 
     /// Takes note of what happens after the time that is measured to requests that were sent in it.
     fn outside(&mut self, what: &TraceEvent) {
-        match what {
-            TraceEvent::Delivered {
-                flow, kind: PacketKind::EchoReply | PacketKind::UdpReply, seq, ..
-            } => {
-                self.flows[flow.index()].ping.answered(*seq);
-            }
-            _ => {}
+        if let TraceEvent::Delivered {
+            flow, kind: PacketKind::EchoReply | PacketKind::UdpReply, seq, ..
+        } = what
+        {
+            self.flows[flow.index()].ping.answered(*seq);
         }
     }
 

@@ -8,6 +8,9 @@ use stillair_model::wire::WireParams;
 use super::notes::FRAME;
 use super::{Attachment, Flow, FlowKind, Gap, Role, Scenario};
 
+/// Start of a flow at a station: time, node, and the flow.
+type Start<'a> = (Duration, usize, &'a Flow);
+
 /// Starts within this time of each other count as together: a few exchanges and their backoff.
 const TOGETHER: Duration = Duration::from_millis(5);
 /// Stations from which starts together are reported.
@@ -80,7 +83,7 @@ impl Scenario {
             }
         }
         starts.sort_by_key(|(start, ..)| *start);
-        let mut worst: Option<(f64, &[(Duration, usize, &Flow)])> = None;
+        let mut worst: Option<(f64, &[Start<'_>])> = None;
         let mut first = 0;
         for last in 0..starts.len() {
             while starts[first].0 + TOGETHER < starts[last].0 {

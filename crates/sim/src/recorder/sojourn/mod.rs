@@ -394,10 +394,10 @@ impl Sink for Sojourn {
                 let counts = measured.contains(&self.world.counts_at(*flow, now - *delay, now));
                 self.delivery.received(now, flow.index(), *kind, counts);
             }
-            TraceEvent::Dropped { flow, sent, reason, place, .. } => {
-                if measured.contains(&self.world.counts_at(*flow, *sent, now)) {
-                    self.delivery.dropped(flow.index(), *place, *reason);
-                }
+            TraceEvent::Dropped { flow, sent, reason, place, .. }
+                if measured.contains(&self.world.counts_at(*flow, *sent, now)) =>
+            {
+                self.delivery.dropped(flow.index(), *place, *reason);
             }
             TraceEvent::Skipped { flow, datagrams } => {
                 self.delivery.skipped(now, flow.index(), *datagrams);

@@ -291,7 +291,6 @@ fn company(place: &Place, key: &Key, value: &str) -> Option<Sets> {
         ("Flow of kind video", "key_frame_ratio") => Some(set(".key_frames", "2 s")),
         // A frame has so many packets at most.
         ("Flow of kind video", "rate") => (value != "1000 Gbit/s").then(Vec::new),
-        ("Rates of an access line", _) => Some(vec![("link.lan.port".to_owned(), "1000 Gbit/s".to_owned())]),
         // A file that is there.
         ("Trace of rates" | "Trace of mahimahi" | "Trace of TheaterQ", "file") => None,
         ("Pattern trace" | "Load from lines of shares" | "Load from a survey", "file") => None,
