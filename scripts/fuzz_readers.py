@@ -53,10 +53,10 @@ def _of(reader: Reader, folder: Path, seconds: float, first: int) -> int:
     """The failures of a reader; each place in the code is told once."""
     (folder / "seeds").mkdir()
     seeds = list(reader.seeds(folder / "seeds"))
-    for seed in seeds:
+    for file in seeds:
         # A short text may be too little for a scenario by itself.
         with suppress(InputError):
-            reader.read(_copied(seed, folder / "whole"))
+            reader.read(_copied(file, folder / "whole"))
     seed, accepted, end, places = first, 0, time.monotonic() + seconds, set[str]()
     while True:
         case = folder / "case"

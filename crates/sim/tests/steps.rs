@@ -469,7 +469,7 @@ fn packets_in_netem_keep_their_departure_times() {
     let rate = |rate: &str| format!("{{ kind = \"netem\", rate = \"{rate}\", limit = 10000 }}");
     let text = shaped(&rate("1 Mbit/s"))
         + &step("10 s", &[&format!("node.r.interface.wan.qdisc={}", rate("100 Mbit/s"))]);
-    let ping = run(&text).pings.values().next().expect("a ping").clone();
+    let ping = *run(&text).pings.values().next().expect("a ping");
     // 5 s at 2.06 Mbit/s with headers: 5.3 s wait at 10 s, and pings that come later wait for them.
     assert!((4_900.0..5_300.0).contains(&ping.longest_ms.expect("answers")), "{:?}", ping.longest_ms);
 }

@@ -9,6 +9,9 @@ use stillair_model::vocabulary::{
 };
 use stillair_sim::recorder::{Cause, Cells, Layer, SojournWorld};
 
+/// Times in ns from which frames of a TID are withheld, and for which reason.
+type Reasons = Vec<(u64, Option<TidWait>)>;
+
 /// What happened to a packet, and when it was told.
 #[derive(Clone, Debug)]
 enum Event {
@@ -74,7 +77,7 @@ pub struct Follower {
     /// By device and peer: told when, and what.
     sleeps: BTreeMap<(usize, usize), Vec<(u64, bool)>>,
     /// By device, peer and TID: when a reason to withhold its frames was reported, and the reason.
-    withheld: BTreeMap<(usize, usize, u8), Vec<(u64, Option<TidWait>)>>,
+    withheld: BTreeMap<(usize, usize, u8), Reasons>,
     /// By socket: when it acted, up to which number data had been written then, and what kept it.
     sockets: BTreeMap<usize, Vec<(u64, u32, Option<SocketWait>)>>,
     /// By socket: with which of its actions the connection began, and up to which number data had been sent.
