@@ -263,7 +263,7 @@ proptest! {
                 w.change(now, params(to, delay), &mut b.ctx());
                 rate = to;
             }
-            prop_assert_eq!(w.held(), u64::from(b.packets.live()), "all that lives is inside");
+            prop_assert_eq!(w.held(), b.packets.live(), "all that lives is inside");
             prop_assert!(came_bits <= bits_allowed + 12_000, "{} of {} bits", came_bits, bits_allowed);
         }
         w.change(now, params(5, 1), &mut b.ctx());
