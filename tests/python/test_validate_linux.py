@@ -58,7 +58,9 @@ def engine(monkeypatch: pytest.MonkeyPatch) -> Engine:
                 raise InputError(f"{file}:16: found bbr")
             return "{}"
 
-        def run(text: str, file: str, *arguments: object, series: bool, keep: object, passed: object) -> str:
+        def run(
+            text: str, file: str, *arguments: object, series: bool, keep: object, passed: object, kept: object
+        ) -> str:
             assert (series, keep, passed, arguments[4]) == (True, None, None, 1)
             if '"nv"' in text:
                 raise RunError("run 0: accounts do not close")

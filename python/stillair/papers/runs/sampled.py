@@ -18,6 +18,7 @@ _QUIC_KEYS = (
     "datagrams",
     "datagrams_back",
     "datagrams_received",
+    "datagrams_under_way",
     "declared_lost",
     "done",
     "established_s",
