@@ -61,7 +61,7 @@ def engine(monkeypatch: pytest.MonkeyPatch) -> Engine:
         def run(
             text: str, file: str, *arguments: object, series: bool, keep: object, passed: object, kept: object
         ) -> str:
-            assert (series, keep, passed, arguments[4]) == (True, None, None, 1)
+            assert (series, keep, passed, arguments[4], bool(kept)) == (True, None, None, 1, False)
             if '"nv"' in text:
                 raise RunError("run 0: accounts do not close")
             ran.append(file)
