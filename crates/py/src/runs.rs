@@ -43,8 +43,8 @@ pub fn run(
     let work = move |tell: &(dyn Fn(News) -> bool + Sync)| {
         let part = |runs: f64| !watched || tell(News::Passed(runs));
         if keeps {
-            return api::run_each(&request, &kept, &part, &|finished, report| {
-                tell(News::Finished(finished, Some(report.to_json().map_err(ApiError::Run))))
+            return api::run_each(&request, &kept, &part, &|finished, json| {
+                tell(News::Finished(finished, Some(json.map_err(ApiError::Run))))
             });
         }
         api::run_watched(&request, &part, &|finished, _| tell(News::Finished(finished, None)))

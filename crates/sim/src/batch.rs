@@ -87,7 +87,7 @@ pub fn run_by(
         }
         Ok(go_on)
     };
-    runs_by(reader, batch, &[], &made, &|index, why| tell(News::Failed(index, why)))
+    runs_by(reader, batch, &[], &Ok, &made, &|index, why| tell(News::Failed(index, why)))
 }
 
 /// Like `run`, but hands over each run instead of holding it. By variant, `kept` lists the runs to leave out, sorted; a variant without missing runs
@@ -98,25 +98,29 @@ pub fn run_each(
     tell: &(dyn Fn(Each) -> bool + Sync),
 ) -> Result<(), ApiError> {
     let files = Folder::of(&batch.file);
-    let made = |index: usize, variant: &Variant, report: RunReport, is_last: bool| {
-        let mut go_on = tell(Each::Run(index, report.to_json()?));
+    let made = |index: usize, variant: &Variant, json: String, is_last: bool| {
+        let mut go_on = tell(Each::Run(index, json));
         if is_last {
             go_on &= tell(Each::Variant(index, Output::new(&variant.scenario, Vec::new()).to_json()?));
         }
         Ok(go_on)
     };
     let reader = Reader { parts: Parts::none(), files: &files };
-    runs_by(&reader, batch, kept, &made, &|index, why| tell(Each::Failed(index, why)))
+    runs_by(&reader, batch, kept, &|report| report.to_json(), &made, &|index, why| {
+        tell(Each::Failed(index, why))
+    })
 }
 
-/// Receives the index of a variant, a report, and whether the report is the variant's last. Calls are made one at a time.
-type Made<'a> = dyn Fn(usize, &Variant, RunReport, bool) -> Result<bool, String> + Sync + 'a;
+/// Receives the index of a variant, a run, and whether it is the variant's last. Calls are made one at a time.
+type Made<'a, R> = dyn Fn(usize, &Variant, R, bool) -> Result<bool, String> + Sync + 'a;
 
-fn runs_by(
+/// Runs in parallel. `ready` converts each report on the thread of its run.
+fn runs_by<R>(
     reader: &Reader<'_>,
     batch: &Batch,
     kept: &[Vec<u32>],
-    made: &Made<'_>,
+    ready: &(dyn Fn(RunReport) -> Result<R, String> + Sync),
+    made: &Made<'_, R>,
     fail: &(dyn Fn(usize, String) -> bool + Sync),
 ) -> Result<(), ApiError> {
     let runs = batch.runs.max(1);
@@ -147,6 +151,7 @@ fn runs_by(
                 return Ok(());
             }
         };
+        let report = ready(report)?;
         // Counted and reported under one lock, so that the numbers are in order.
         let _one_at_a_time = told.lock().unwrap_or_else(PoisonError::into_inner);
         let is_last = variant.left.fetch_sub(1, Ordering::Relaxed) == 1;

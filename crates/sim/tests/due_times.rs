@@ -96,7 +96,7 @@ fn a_video_that_freezes_shows_it() {
     assert!((of.loss.expect("packets") - skipped as f64 / 2100.0).abs() < 1e-9);
     // The gap ends with the freeze; a packet or two pass at 1 kbit/s.
     assert!(of.longest_gap_ms.is_some_and(|ms| (2_500.0..4_100.0).contains(&ms)), "{of:?}");
-    // Of the 10 s measured 4 s are frozen: the latest 5 % are 0.5 s, so p95 is about 3.5 s.
+    // The flow is frozen for 4 of 10 s. The latest 5 % of the datagrams span 0.5 s, so p95 is about 3.5 s.
     assert!(of.delay_p95_ms.is_some_and(|ms| (ms - 3_500.0).abs() < 100.0), "{of:?}");
     assert!(of.delay_p50_ms.is_some_and(|ms| ms < 10.0), "{of:?}");
     closes(&s);

@@ -7,28 +7,7 @@ use stillair_model::vocabulary::Seed;
 use stillair_sim::api;
 use stillair_sim::recorder::RunSummary;
 
-const NETWORK: &str = r#"
-name = "starts"
-duration = "6 s"
-warm_up = "3 s"
-[channel.wifi]
-band = "5 GHz"
-width = "20 MHz"
-[link.lan]
-rate = "100 Mbit/s"
-delay = "5 ms"
-[node.server]
-profile = "linux-6.12"
-interface.eth0 = { link = "lan", address = "10.0.0.2" }
-[node.ap]
-profile = "openwrt-24.10"
-forward = true
-interface.eth0 = { link = "lan", address = "10.0.0.1" }
-interface.wlan0 = { channel = "wifi", role = "ap", address = "10.0.1.1" }
-[node.sta]
-profile = "linux-6.12"
-interface.wlan0 = { channel = "wifi", role = "station", ap = "ap.wlan0", rate = "ht20-mcs7-lgi", address = "10.0.1.10" }
-"#;
+const NETWORK: &str = include_str!("steps/network.toml");
 
 fn run(text: &str) -> RunSummary {
     api::run_once(&parse(text, &[]), Seed { seed: 1, run: 0 }).expect("accounts close")
@@ -48,14 +27,14 @@ fn flows_of_counted_nodes_spread_their_starts() {
         assert!(scenario.flows.iter().all(|flow| flow.start_spread == scenario.flows[0].start_spread));
         scenario.flows[0].start_spread.nanos() / 1_000_000
     };
-    // Half of the warm-up of 3 s; a tenth of the run without one; 100 ms per flow.
+    // Half of the warm-up of 3 s; without one, and for later starts, a tenth of the time left; 100 ms per flow.
     assert_eq!(spread("", &[]), 1_500);
     assert_eq!(spread("start = \"1 s\"", &[]), 1_000);
     assert_eq!(spread("", &[("warm_up", "0 s")]), 600);
-    assert_eq!(spread("start = \"4 s\"", &[]), 600);
+    assert_eq!(spread("start = \"4 s\"", &[]), 200);
     assert_eq!(spread("", &[("node.sta.count", "4")]), 400);
     assert_eq!(spread("stop = \"1 s\"", &[]), 500);
-    // What is said wins, and one flow has nothing to keep away from.
+    // A given spread is used, and a single flow starts at once.
     assert_eq!(spread("start_spread = \"0 s\"", &[]), 0);
     assert_eq!(spread("start_spread = \"30 ms\"", &[]), 30);
     assert_eq!(spread("", &[("node.sta.count", "1"), ("flow.0.to", "sta1")]), 0);

@@ -9,28 +9,7 @@ use stillair_sim::recorder::RunSummary;
 use stillair_sim::run::{self, Followed, Session};
 use stillair_sim::{api, scenario};
 
-const NETWORK: &str = r#"
-name = "steps"
-duration = "6 s"
-warm_up = "3 s"
-[channel.wifi]
-band = "5 GHz"
-width = "20 MHz"
-[link.lan]
-rate = "100 Mbit/s"
-delay = "5 ms"
-[node.server]
-profile = "linux-6.12"
-interface.eth0 = { link = "lan", address = "10.0.0.2" }
-[node.ap]
-profile = "openwrt-24.10"
-forward = true
-interface.eth0 = { link = "lan", address = "10.0.0.1" }
-interface.wlan0 = { channel = "wifi", role = "ap", address = "10.0.1.1" }
-[node.sta]
-profile = "linux-6.12"
-interface.wlan0 = { channel = "wifi", role = "station", ap = "ap.wlan0", rate = "ht20-mcs7-lgi", address = "10.0.1.10" }
-"#;
+const NETWORK: &str = include_str!("steps/network.toml");
 
 const UDP: &str = "[[flow]]\nkind = \"udp\"\nfrom = \"server\"\nto = \"sta\"\nrate = \"20 Mbit/s\"\n";
 const MORE: &str = "[[flow]]\nkind = \"udp\"\nfrom = \"server\"\nto = \"sta\"\nrate = \"50 Mbit/s\"\n";
@@ -437,7 +416,7 @@ fn shapers_keep_what_waits_and_send_it_at_the_new_rate() {
     let cake = |rate: u64| format!("{{ kind = \"cake\", bandwidth = \"{rate} Mbit/s\", rtt = \"10 s\" }}");
     for (from, to) in [(htb(1), htb(50)), (tbf(1), tbf(50)), (cake(1), cake(50))] {
         let summary = run(&(shaped(&from) + &step("10 s", &[&format!("node.r.interface.wan.qdisc={to}")])));
-        // What waits is kept. cake's AQM may drop a few packets that have waited for seconds.
+        // The queue is kept. cake's AQM may drop a few packets that have been queued for seconds.
         let dropped: u64 =
             summary.drops.iter().filter(|drop| drop.reason != "codel").map(|drop| drop.packets).sum();
         assert_eq!(dropped, 0, "{to}: {:?}", summary.drops);

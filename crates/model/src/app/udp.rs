@@ -429,7 +429,7 @@ mod tests {
             }
             assert_eq!(free.due(Instant::NEVER), stuck.due(Instant::NEVER), "{gap:?}");
             assert!((16_000..18_000).contains(&free.due(Instant::NEVER).datagrams));
-            // Of a run that ends earlier only those until then.
+            // A run that ends earlier counts the datagrams due before its end.
             let part = stuck.due(Instant::from_nanos(2_000_000_000)).datagrams;
             assert!((8_000..9_000).contains(&part), "{part}");
         }

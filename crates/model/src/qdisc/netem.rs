@@ -209,8 +209,9 @@ impl Netem {
         if doubled && !lost {
             let copy = ctx.packets.duplicate(p);
             ctx.step(now, &Step::Copied { from: p, to: copy });
-            let (flow, seq) = (ctx.packets.get(p).flow, ctx.packets.get(p).seq);
-            ctx.trace.event(now, &TraceEvent::Doubled { flow, seq });
+            let hot = ctx.packets.get(p);
+            let (flow, kind, seq) = (hot.flow, hot.kind, hot.seq);
+            ctx.trace.event(now, &TraceEvent::Doubled { flow, kind, seq });
             if self.losses.happens(self.params.loss.share, &mut self.stream) {
                 self.refuse(now, copy, Reason::Loss, ctx);
             } else {

@@ -96,6 +96,8 @@ pub enum TraceEvent {
     Doubled {
         /// Flow of the packet.
         flow: FlowId,
+        /// Kind of the packet.
+        kind: PacketKind,
         /// Sequence number in the flow.
         seq: u32,
     },

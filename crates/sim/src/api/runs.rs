@@ -70,7 +70,7 @@ fn run_watched_by(
     finish: &Finish<'_>,
 ) -> Result<String, ApiError> {
     let all = Mutex::new(Vec::new());
-    let scenario = runs_by(reader, request, &[], passed, &|finished, mut report| {
+    let scenario = runs_by(reader, request, &[], passed, &|report| report, &|finished, mut report| {
         let go_on = finish(finished, &mut report);
         all.lock().unwrap_or_else(PoisonError::into_inner).push(report);
         go_on
@@ -80,25 +80,28 @@ fn run_watched_by(
     Output::new(&scenario, runs).to_json().map_err(ApiError::Run)
 }
 
-/// Like [`run_watched`], but hands over each report instead of holding it, and leaves out the runs whose numbers are in `kept`, a sorted list. Memory
+/// Like [`run_watched`], but hands over each report as JSON instead of holding it, and leaves out the runs whose numbers are in `kept`, a sorted list. Memory
 /// does not grow with the number of runs. The returned JSON object has no runs.
 pub fn run_each(
     request: &Request,
     kept: &[u32],
     passed: &(dyn Fn(f64) -> bool + Sync),
-    finish: &(dyn Fn(u32, RunReport) -> bool + Sync),
+    finish: &(dyn Fn(u32, Result<String, String>) -> bool + Sync),
 ) -> Result<String, ApiError> {
     let files = Folder::of(&request.file);
-    let scenario = runs_by(&Reader { parts: Parts::none(), files: &files }, request, kept, passed, finish)?;
+    let reader = Reader { parts: Parts::none(), files: &files };
+    let scenario = runs_by(&reader, request, kept, passed, &|report| report.to_json(), finish)?;
     Output::new(&scenario, Vec::new()).to_json().map_err(ApiError::Run)
 }
 
-fn runs_by(
+/// Runs in parallel. `made` converts each report on the thread of its run; calls of `finish` are made one at a time.
+fn runs_by<R>(
     reader: &Reader<'_>,
     request: &Request,
     kept: &[u32],
     passed: &(dyn Fn(f64) -> bool + Sync),
-    finish: &(dyn Fn(u32, RunReport) -> bool + Sync),
+    made: &(dyn Fn(RunReport) -> R + Sync),
+    finish: &(dyn Fn(u32, R) -> bool + Sync),
 ) -> Result<Scenario, ApiError> {
     let scenario = read_to_run_by(reader, &request.text, &request.file, &request.overrides)?;
     let first = request.first_run;
@@ -110,8 +113,8 @@ fn runs_by(
     let threads = request.jobs / pool.current_num_threads();
     let (finished, stop, steps) = (Mutex::new(0), AtomicBool::new(false), AtomicU64::new(0));
     let step = || {
-        let made = steps.fetch_add(1, Ordering::Relaxed) + 1;
-        let go_on = passed(made as f64 / f64::from(STEPS));
+        let ended = steps.fetch_add(1, Ordering::Relaxed) + 1;
+        let go_on = passed(ended as f64 / f64::from(STEPS));
         if !go_on {
             stop.store(true, Ordering::Relaxed);
         }
@@ -122,7 +125,7 @@ fn runs_by(
             return Err("interrupted".to_owned());
         }
         let seed = Seed { seed: request.seed.unwrap_or(scenario.seed), run: u64::from(run) };
-        let report = run_watching(&scenario, seed, request.series, threads, STEPS, &step)?;
+        let report = made(run_watching(&scenario, seed, request.series, threads, STEPS, &step)?);
         // Counted and passed on under one lock, so that the numbers are in order.
         let mut finished = finished.lock().unwrap_or_else(PoisonError::into_inner);
         *finished += 1;
@@ -220,8 +223,9 @@ mod tests {
         let whole = run(&request(4, &[]), &|_, _| true).expect("a good scenario");
         let seen = Mutex::new(Vec::new());
         let head = run_each(&request(4, &[]), &[6], &|_| true, &|finished, report| {
-            let text = report.to_json().expect("JSON");
-            seen.lock().expect("no panic").push((finished, report.summary.run, text));
+            let text = report.expect("JSON");
+            let run: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+            seen.lock().expect("no panic").push((finished, run["run"].as_u64().expect("a number"), text));
             true
         });
         let head: serde_json::Value = serde_json::from_str(&head.expect("a good scenario")).expect("JSON");

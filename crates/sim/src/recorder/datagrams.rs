@@ -18,8 +18,8 @@ pub struct Datagrams {
     by_due: bool,
     /// Real-time media: the longest time without an arrival is reported.
     is_media: bool,
-    /// Time of the last arrival, or before the first one the time at which the first datagram was due.
-    last: Option<Instant>,
+    /// Time of the last arrival, or before the first one the start of the flow.
+    last: Instant,
     longest: Duration,
     /// Due times and numbers of datagrams that the source skipped since it sent the last one received.
     skipped: VecDeque<(Instant, u32)>,
@@ -28,14 +28,14 @@ pub struct Datagrams {
 }
 
 impl Datagrams {
-    /// The record for a flow of this kind. `None` if it needs none.
-    pub fn of(kind: &FlowKind) -> Option<Self> {
+    /// The record for a flow of this kind that starts at `start`. `None` if it needs none.
+    pub fn of(kind: &FlowKind, start: Instant) -> Option<Self> {
         let is_media = matches!(kind, FlowKind::Voip { .. } | FlowKind::Video(_));
         let by_due = is_media || matches!(kind, FlowKind::Udp { when_full: WhenFull::Drop, .. });
-        by_due.then(|| Self { by_due, is_media, ..Self::default() })
+        by_due.then(|| Self { by_due, is_media, last: start, ..Self::default() })
     }
 
-    /// Whether datagrams count by the instant at which they were due, and others by their arrival.
+    /// Returns true if datagrams count by their due time, and false if they count by their arrival.
     pub fn is_by_due(&self) -> bool {
         self.by_due
     }
@@ -46,10 +46,8 @@ impl Datagrams {
     }
 
     fn gap_until(&mut self, now: Instant, measured: &core::ops::Range<Instant>) {
-        if let Some(last) = self.last {
-            let gap = now.min(measured.end).saturating_since(last.max(measured.start));
-            self.longest = self.longest.max(gap);
-        }
+        let gap = now.min(measured.end).saturating_since(self.last.max(measured.start));
+        self.longest = self.longest.max(gap);
     }
 
     /// A datagram has arrived that was due at `due`. Skipped ones that were due before it count with the time until now.
@@ -138,9 +136,8 @@ impl Recorder {
             }
             datagrams.arrived(now, due, &mut record.delays);
             if datagrams.is_media {
-                datagrams.last = datagrams.last.or(Some(due));
                 datagrams.gap_until(now, &self.measured);
-                datagrams.last = Some(now);
+                datagrams.last = now;
             }
             if datagrams.by_due {
                 adds = counts;
@@ -168,34 +165,44 @@ impl Recorder {
             return;
         };
         record.ping.dropped(seq);
-        if let Some(datagrams) = &mut record.datagrams {
-            datagrams.last = datagrams.last.or(Some(sent));
-            if !datagrams.is_lost(seq) {
-                return;
-            }
-        }
-        if self.measured.contains(&sent) {
+        let is_lost = record.datagrams.as_mut().is_none_or(|datagrams| datagrams.is_lost(seq));
+        if is_lost && self.measured.contains(&sent) {
             record.lost += 1;
             record.missed += u64::from(missed);
+        }
+        if !missed {
+            // Before the air it is the packet of all receivers. `settle` counts what is lost there.
+            let others = record.others;
+            for record in &mut self.flows[flow.index() + 1..][..others] {
+                if let Some(datagrams) = &mut record.datagrams {
+                    datagrams.is_lost(seq);
+                }
+            }
         }
     }
 
     /// A source skips datagrams that are due now.
     #[cold]
     pub(super) fn skips(&mut self, now: Instant, flow: FlowId, many: u32) {
-        let record = &mut self.flows[flow.index()];
-        if let Some(datagrams) = &mut record.datagrams {
-            datagrams.last = datagrams.last.or(Some(now));
-            if self.measured.contains(&now) {
-                datagrams.skips(now, many);
+        if self.measured.contains(&now) {
+            let (first, others) = (flow.index(), self.flows[flow.index()].others);
+            for record in &mut self.flows[first..=first + others] {
+                if let Some(datagrams) = &mut record.datagrams {
+                    datagrams.skips(now, many);
+                }
             }
         }
     }
 
-    /// A network has doubled a packet.
+    /// A network has made a copy of a packet. Only copies of datagrams are remembered, until all have arrived or are dropped.
     #[cold]
-    pub(super) fn doubles(&mut self, flow: FlowId, seq: u32) {
-        if let Some(record) = self.flows.get_mut(flow.index()) {
+    pub(super) fn doubles(&mut self, flow: FlowId, kind: PacketKind, seq: u32) {
+        if !matches!(kind, PacketKind::Udp | PacketKind::Voip) {
+            return;
+        }
+        let first = flow.index();
+        let Some(others) = self.flows.get(first).map(|record| record.others) else { return };
+        for record in &mut self.flows[first..=first + others] {
             let copies = &mut record.datagrams.get_or_insert_default().copies;
             copies.entry(seq).or_insert((1, false)).0 += 1;
         }

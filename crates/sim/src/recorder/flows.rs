@@ -19,7 +19,7 @@ pub struct FlowAbout {
     pub protocol: Option<FlowProtocol>,
     /// Whether the flow is a ping, over ICMP or UDP.
     pub pings: bool,
-    /// Whether the source skips what its socket does not take: calls and video.
+    /// True for calls and video, which skip packets that do not fit into the send buffer.
     pub skips: bool,
 }
 

@@ -90,6 +90,9 @@ pub enum Protocol {
 pub struct FlowRecord {
     /// Index of the station at which the flow begins or ends.
     pub station: Option<usize>,
+    /// For the first flow of a multicast source: the flows of its other receivers, which follow. Until a packet is on the air it belongs to
+    /// the first flow.
+    pub others: usize,
     /// UDP payload delivered, or bytes read from a TCP stream. Sources that do not block count by due time.
     pub bytes: u64,
     /// UDP datagrams and VoIP packets delivered that were due in the measured time.
@@ -249,7 +252,7 @@ impl Sink for Recorder {
                 self.drops(now, *flow, (*seq, *sent), *reason == Reason::Missed);
             }
             TraceEvent::Skipped { flow, datagrams } => self.skips(now, *flow, *datagrams),
-            TraceEvent::Doubled { flow, seq } => self.doubles(*flow, *seq),
+            TraceEvent::Doubled { flow, kind, seq } => self.doubles(*flow, *kind, *seq),
             _ if !self.measured.contains(&now) => self.outside(what),
             TraceEvent::Asked { flow, seq } => self.flows[flow.index()].ping.asked(*seq),
             TraceEvent::Delivered { flow, kind: PacketKind::Outside, len, delay, .. } => {

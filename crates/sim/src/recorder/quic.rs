@@ -33,7 +33,7 @@ pub struct QuicRecord {
     done: Option<Instant>,
     /// Datagrams of the data's direction that its socket handed down in the time that counts.
     handed_down: u64,
-    /// Of these, the ones that were dropped.
+    /// Number of these datagrams that were dropped.
     dropped: u64,
     /// Of these, and bytes of UDP payload that came in that time, of whichever.
     received: [u64; 2],

@@ -253,12 +253,13 @@ fn used_airtime(recorder: &Recorder) -> Vec<f64> {
     recorder.stations.iter().map(|s| s.airtime.iter().copied().sum::<Duration>().micros_f64()).collect()
 }
 
-/// Airtime of the stations that had traffic: those whose data took airtime, and those of a flow of which packets were delivered or dropped.
+/// Airtime of the stations that had traffic: stations whose data took airtime, and stations of a flow with packets that were due, delivered or dropped.
 fn with_traffic(recorder: &Recorder, used: &[f64]) -> Vec<f64> {
     let mut has: Vec<bool> = used.iter().map(|&us| us > 0.0).collect();
     for flow in &recorder.flows {
         if let Some(station) = flow.station {
-            has[station] |= flow.packets + flow.lost + flow.bytes > 0 || flow.ping.sent() > 0;
+            has[station] |=
+                flow.packets + flow.lost + flow.bytes + flow.due.datagrams > 0 || flow.ping.sent() > 0;
         }
     }
     used.iter().zip(has).filter_map(|(&us, has)| has.then_some(us)).collect()

@@ -149,7 +149,7 @@ impl VoipRecord {
             let missing = missing(playout, in_time);
             (emodel::rating(playout, missing), playout, missing, in_time)
         });
-        // Of equal ratings the shortest delay.
+        // If two playout delays give the same rating, the shorter one is used.
         let best = rated.reduce(|best, one| if one.0 > best.0 { one } else { best });
         if let Some((_, playout, missing, in_time)) = best {
             let late = packets.saturating_sub(in_time) + under_way - ages.within(playout);

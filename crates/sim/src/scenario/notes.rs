@@ -263,7 +263,7 @@ impl Scenario {
         let below = matches!(ap.driver, DriverConfig::Firmware(..));
         (below && station.airtime_weight != AIRTIME_WEIGHT).then(|| {
             format!(
-                "{key}.airtime_weight: hardly any effect with {}: mac80211 hands frames over by weight, but each station may have aql_low of airtime in the firmware, which serves stations in an order of its own; scheme `mac80211` honours weights",
+                "{key}.airtime_weight: little effect with {}: the firmware schedules stations and ignores weights; use scheme `mac80211`",
                 ap.scheme.name()
             )
         })
@@ -417,11 +417,11 @@ fn unknown_retries(key: &str, wifi: &Wifi) -> Vec<String> {
     if let Scheme::Ath10k | Scheme::Ath11k = wifi.scheme {
         if wifi.retry_limit == FIRMWARE_RETRY_LIMIT {
             notes.push(format!(
-                "{key}.retry_limit: not known: how often the firmware of {name} tries a frame; {FIRMWARE_RETRY_LIMIT} is assumed, qcacld's default; try 4 and 64"
+                "{key}.retry_limit: not known: the retry limit of the firmware of {name}; {FIRMWARE_RETRY_LIMIT} is assumed (qcacld's default); compare 4 and 64"
             ));
         }
         notes.push(format!(
-            "{key}.scheme: not known: whether the firmware of {name} sends frames while it negotiates a Block Ack session; it is assumed to hold them, as mac80211 does for mt76"
+            "{key}.scheme: not known: what the firmware of {name} does with frames during Block Ack negotiation; it is assumed to hold them, as mac80211 does for mt76"
         ));
     }
     notes

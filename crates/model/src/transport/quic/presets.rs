@@ -129,7 +129,7 @@ impl Preset {
                 ack_delay_below_min: false,
                 // quiche: quic_connection.cc OnSuccessfulVersionNegotiation - STOP_WAITING is gone in IETF versions; quic_sent_packet_manager.h
                 // largest_packet_peer_knows_is_acked.
-                ack_memory: AckMemory::Acknowledged { ranges: 255 },
+                ack_memory: AckMemory::Acknowledged { ranges: 255, late: 0 },
                 handshake: HandshakeParams::TLS,
                 ..base
             },
@@ -140,8 +140,8 @@ impl Preset {
                     gain_slow_start: 125,
                     ..PacerParams::CHROMIUM
                 }),
-                // quinn: spaces.rs MAX_ACK_BLOCKS - 64 ranges.
-                ack_memory: AckMemory::Acknowledged { ranges: 64 },
+                // quinn: connection/spaces.rs MAX_ACK_BLOCKS, Dedup - 64 ranges; duplicates are found among the last 128 numbers.
+                ack_memory: AckMemory::Acknowledged { ranges: 64, late: 128 },
                 refresh: Refresh::RoundTrip,
                 window: WindowParams {
                     growth: Growth::Rfc9002,

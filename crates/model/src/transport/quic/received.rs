@@ -11,8 +11,11 @@ pub enum AckMemory {
     /// Until an ACK frame that covers them has been acknowledged; up to `ranges` ranges.
     // spec: rfc9000 13.2.3, 13.2.4.
     Acknowledged {
-        /// Maximum number of ranges. Numbers below the oldest range are then refused.
+        /// Maximum number of ranges.
         ranges: usize,
+        /// Forgotten numbers are still told apart from duplicates if they are within this distance of the newest, at most 128. Others are
+        /// refused.
+        late: u64,
     },
 }
 
@@ -31,15 +34,18 @@ pub enum Came {
 #[derive(Clone, Debug)]
 pub struct Received {
     ranges: Vec<(u64, u64)>,
-    /// Numbers below are neither missing nor accepted.
+    /// Numbers below are not acknowledged, and not missing.
     least: u64,
     memory: AckMemory,
+    /// Numbers received of the last 128: bit n stands for the newest less n.
+    latest: u128,
+    newest: u64,
 }
 
 impl Received {
     /// No packets yet.
     pub fn new(memory: AckMemory) -> Self {
-        Self { ranges: Vec::new(), least: 0, memory }
+        Self { ranges: Vec::new(), least: 0, memory, latest: 0, newest: 0 }
     }
 
     /// Drops the oldest range if there are too many.
@@ -50,7 +56,7 @@ impl Received {
                     self.ranges.remove(0);
                 }
             }
-            AckMemory::Acknowledged { ranges } => {
+            AckMemory::Acknowledged { ranges, .. } => {
                 if self.ranges.len() > ranges {
                     let (_, end) = self.ranges.remove(0);
                     self.least = self.least.max(end);
@@ -59,11 +65,31 @@ impl Received {
         }
     }
 
+    /// Reports whether a number below `least` is accepted: a late packet, and no duplicate.
+    fn is_late(&self, number: u64) -> bool {
+        let AckMemory::Acknowledged { late, .. } = self.memory else { return false };
+        let behind = self.newest - number;
+        behind < late.min(128) && self.latest >> behind & 1 == 0
+    }
+
     /// Records a packet number.
     pub fn insert(&mut self, number: u64) -> Came {
-        if number < self.least {
+        if number < self.least && !self.is_late(number) {
             return Came::Before;
         }
+        let came = self.add(number);
+        if number > self.newest {
+            let by = number - self.newest;
+            self.latest = if by < 128 { self.latest << by } else { 0 };
+            self.newest = number;
+        }
+        if self.newest - number < 128 {
+            self.latest |= 1 << (self.newest - number);
+        }
+        came
+    }
+
+    fn add(&mut self, number: u64) -> Came {
         match self.ranges.last_mut() {
             None => {
                 self.ranges.push((number, number + 1));
@@ -161,7 +187,7 @@ mod tests {
 
     #[test]
     fn what_was_acknowledged_is_forgotten() {
-        let mut r = Received::new(AckMemory::Acknowledged { ranges: 3 });
+        let mut r = Received::new(AckMemory::Acknowledged { ranges: 3, late: 0 });
         for n in [1, 3, 5] {
             r.insert(n);
         }
@@ -177,6 +203,18 @@ mod tests {
             [7, 8, 9, 11].map(|n| r.insert(n)),
             [Came::Before, Came::Before, Came::Missing, Came::Missing]
         );
+        // Late packets are accepted once.
+        let mut r = Received::new(AckMemory::Acknowledged { ranges: 3, late: 128 });
+        for n in [1, 3, 200, 202] {
+            r.insert(n);
+        }
+        r.ack_was_received(202);
+        assert_eq!(r.newest_first().collect::<Vec<_>>(), [(202, 203)]);
+        assert_eq!([200, 201, 201, 75, 74, 2].map(|n| r.insert(n)), {
+            use Came::{Before, Missing};
+            [Before, Missing, Before, Missing, Before, Before]
+        });
+        assert_eq!(r.newest_first().collect::<Vec<_>>(), [(201, 203), (75, 76)]);
         // With STOP_WAITING an acknowledged ACK frame changes nothing.
         let mut r = Received::new(AckMemory::StopWaiting);
         for n in [1, 3] {

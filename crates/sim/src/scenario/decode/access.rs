@@ -59,7 +59,7 @@ pub(super) static KEYS: [Key; 9] = [
         EITHER_BUFFER,
         "that of `line` as far as it has one; else required",
         "the modem's buffer, which no queueing discipline sees; packets beyond it are dropped. One value for both directions, or a table of \
-         `down` and `up`. A time counts at the rate at the start of the run",
+         `down` and `up`. A time is converted to bytes at the initial rate",
     ),
     Key::need("delay", Form::Time, "one-way propagation delay"),
     Key::open(

@@ -234,12 +234,12 @@ fn one(
 /// Default of `start_spread` for several flows of nodes with a `count`. Stations that start together ask for their Block Ack sessions
 /// together, and their frames collide until some requests are given up.
 fn usual_spread(flows: u64, start: Duration, warm_up: Duration, stop: Duration) -> Duration {
+    let left = stop.saturating_sub(start).nanos();
     let most = match warm_up.saturating_sub(start) {
-        Duration::ZERO => stop.nanos() / 10,
-        before => before.nanos() / 2,
+        Duration::ZERO => left / 10,
+        before => before.nanos().min(left) / 2,
     };
-    let left = stop.saturating_sub(start).nanos() / 2;
-    Duration::from_nanos((100_000_000 * flows).min(most).min(left))
+    Duration::from_nanos((100_000_000 * flows).min(most))
 }
 
 pub(super) fn receivers(field: &Field<'_>, from: FlowEnd, names: &Names<'_>) -> Result<Vec<FlowEnd>, Fault> {

@@ -54,7 +54,7 @@ pub(super) const COMMON: &[Key] = &[
         "start_spread",
         Form::Time,
         "`0 s`; for several flows of a node with a `count` 100 ms per flow, at most half the time from `start` to the end of `warm_up`, or \
-         without warm-up a tenth of `duration`",
+         if `start` is later, a tenth of the time to `stop`",
         "the start is delayed by up to this much, drawn uniformly for each receiver and run, so that runs differ",
     ),
     Key::open("stop", Form::Time, "the end of the run", "when it stops; after `start`"),

@@ -43,18 +43,18 @@ pub(super) const SENDER: &[Key] = &[
     Key::open(
         "retry_limit",
         Form::Integer(0, 255),
-        "30 of ath9k, which the schemes `fifo` to `mac80211` stand for; 10 of `ath9k_htc`; 15 of `mt76` (16 of MT7615); 16 of `ath10k` and `ath11k`, assumed, \
-         of 4 to 64",
-        "tries after which a frame is given up. `mt76`, `ath10k`, `ath11k`: all tries of the hardware, of each frame, also outside a Block Ack session \
-         unless there is a `retry_chain`. Other schemes: tries before the PPDU that failed, of frames in a session; `ath9k_htc` counts PPDUs, each with its \
-         whole retry chain",
+        "30 (ath9k) for the schemes `fifo` to `mac80211`; 10 for `ath9k_htc`; 15 for `mt76` (16 for MT7615); 16 for `ath10k` and `ath11k` (assumed; \
+         plausible range 4 to 64)",
+        "tries after which a frame is given up. `mt76`, `ath10k`, `ath11k`: total hardware tries per frame, in and outside Block Ack sessions, unless \
+         `retry_chain` is set. Other schemes: software retries of frames in a Block Ack session, counted before the PPDU that failed; `ath9k_htc` counts PPDUs, \
+         each with its whole retry chain",
     ),
     Key::open(
         "report_failed_ppdus",
         Form::Boolean,
-        "true with `mt76`, `ath10k`, `ath11k` (assumed of rate control in firmware) and `ath9k_htc`; else false, as ath9k",
-        "rate control gets a report of a PPDU whose frames are all sent again; ath9k reports a PPDU of a Block Ack session only if one of its frames is \
-         acknowledged or given up",
+        "true for `mt76`, `ath10k`, `ath11k` (assumed where rate control is in firmware) and `ath9k_htc`; false for ath9k",
+        "report PPDUs that failed as a whole to rate control; ath9k reports a PPDU of a Block Ack session only if at least one frame is acknowledged or \
+         given up",
     ),
     Key::or(
         "retry_limit_by_rate",

@@ -100,7 +100,7 @@ fn parts(c: &QuicConfig) -> Value {
             })),
             "ranges": match c.ack_memory {
                 AckMemory::StopWaiting => 255,
-                AckMemory::Acknowledged { ranges } => ranges,
+                AckMemory::Acknowledged { ranges, .. } => ranges,
             },
             "refresh": match c.refresh {
                 Refresh::Packets(packets) => json!({ "after_packets": packets }),

@@ -104,8 +104,9 @@ impl Plan<'_> {
                         )
                     })
                     .map(Box::new);
-                let datagrams = Datagrams::of(&flow.kind).map(Box::new);
-                ends.records.push(FlowRecord { station, quic, datagrams, ..FlowRecord::default() });
+                let datagrams = Datagrams::of(&flow.kind, one.start).map(Box::new);
+                let others = if flow.multicast && n == 0 { flow.to.len() - 1 } else { 0 };
+                ends.records.push(FlowRecord { station, others, quic, datagrams, ..FlowRecord::default() });
                 ends.clocks.extend(self.clock(&one));
                 let kind = self.app(&one, n, measured, &mut ends);
                 ends.apps.push(App { kind });

@@ -53,7 +53,7 @@ static UDP: Shape = Shape {
                 "when_full",
                 Form::Choice(&["block", "drop"]),
                 "block",
-                "when the send buffer of the socket is full: `block` waits for room and then catches up, like iperf; `drop` leaves out the rest of \
+                "when the send buffer of the socket is full: `block` waits for room and then catches up, like iperf; `drop` skips the rest of \
                  the burst, as a non-blocking socket does. Delays count from the time at which a datagram was due",
             ),
             Key::or(
