@@ -1,6 +1,7 @@
 //! Kernels as data: the default behaviour of a host, by the name of its profile.
 
 mod kernel;
+mod linux;
 mod memory;
 mod modules;
 mod node;
@@ -19,7 +20,7 @@ use stillair_model::wifi::rate::minstrel_ht::MinstrelVersion;
 use super::contract::{Form, Key, Shape};
 use super::control::CongestionControl;
 use super::document::{self, Table};
-use super::error::{Fault, suggest};
+use super::error::{Fault, Origin, suggest};
 use super::parts::Parts;
 use super::reader::{Field, Section, flatten};
 use memory::MAX_BUFFER;
@@ -28,35 +29,18 @@ macro_rules! data_files {
     ($($name:literal),*) => { [$(($name, include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/profiles/", $name, ".toml")))),*] };
 }
 
-mod openwrt;
+/// Systems described by their differences from a Linux release.
+const OTHERS: [(&str, &str); 4] = data_files!["windows-10", "macos-10.11", "openwrt-23.05", "openwrt-24.10"];
 
-const FILES: [(&str, &str); 14] = data_files![
-    "linux-3.13",
-    "linux-3.19",
-    "linux-4.4",
-    "linux-4.6",
-    "linux-4.14",
-    "linux-4.19",
-    "linux-5.10",
-    "linux-5.15",
-    "linux-6.1",
-    "linux-6.6",
-    "linux-6.12",
-    "linux-6.18",
-    "windows-10",
-    "macos-10.11"
-];
-
-/// The kernels, read once: a scenario may have thousands of nodes.
+/// The profiles, read once: a scenario may have thousands of nodes.
 static PROFILES: LazyLock<Vec<Profile>> = LazyLock::new(|| {
-    FILES
-        .iter()
-        .map(|(name, text)| load(name, text).expect("the project's own profiles are tested"))
-        .collect()
+    let releases = linux::RELEASES.into_iter().map(|name| {
+        let version = linux::version(name).expect("a release");
+        load(name, Some(version), Some(version), &linux::defaults(version))
+    });
+    let others = OTHERS.iter().map(|(name, text)| differing(name, text));
+    releases.chain(others).collect::<Result<_, _>>().expect("the project's own profiles are tested")
 });
-
-/// What a node's `profile` may be, in words.
-static CHOICE: LazyLock<String> = LazyLock::new(|| suggest("", &FILES.map(|(name, _)| name)));
 
 /// Bytes below which the kernel takes no send buffer.
 // linux: include/net/sock.h SOCK_MIN_SNDBUF (4.4) - twice 2048 bytes and the 256 of their sk_buff (recalled).
@@ -69,7 +53,7 @@ pub(super) const KEYS: &[Key] = &[
         Form::Listed {
             title: "kernel",
             words: "a kernel: `linux-3.13` to `linux-6.18`, `windows-10`, `macos-10.11`, or a release of OpenWrt: `openwrt-23.05`, `openwrt-24.10`",
-            names: all_names,
+            names,
         },
         "the kernel it runs",
     ),
@@ -95,11 +79,13 @@ const DEFAULT_QDISCS: [(&str, &str); 8] = [
     ("sfq", "sfq"),
 ];
 
+const QDISCS: Form = Form::Choice(&["pfifo_fast", "pfifo", "codel", "fq_codel", "cake", "fq", "pie", "sfq"]);
+
 const SETTINGS: &[&[Key]] = &[
     &[
         Key::or(
             "net.core.default_qdisc",
-            Form::Choice(&["pfifo_fast", "pfifo", "codel", "fq_codel", "cake", "fq", "pie", "sfq"]),
+            QDISCS,
             "pfifo_fast",
             "discipline of interfaces that name none: wired ones with a queue, and those of scheme `fifo`",
         ),
@@ -122,7 +108,18 @@ const MINSTREL_HT: [(&str, MinstrelVersion); 3] = [
 const DSCP_TO_UP: [(&str, DscpToUp); 2] =
     [("precedence", DscpToUp::Precedence), ("rfc8325", DscpToUp::Rfc8325)];
 
-/// A kernel's data file.
+/// Linux releases that a system's file names.
+static RELEASES: Shape = Shape {
+    title: "System",
+    about: "The Linux releases from which a system differs.",
+    groups: &[&[
+        Key::open("base", Form::Text, "none", "its kernel"),
+        Key::open("assumed", Form::Text, "none", "for other kernels: the release whose defaults are assumed"),
+        Key::open("mac80211", Form::Text, "its kernel's", "release of its wireless stack"),
+    ]],
+};
+
+/// Defaults of a host.
 static FILE: Shape = Shape {
     title: "Kernel",
     about: "What a host does by default.",
@@ -155,33 +152,40 @@ static FILE: Shape = Shape {
             "the kernel in which Minstrel-HT got the rules that it has here",
         ),
         Key::or("congestion_control", CONTROL, "\"cubic\"", "congestion control of flows that name none"),
+        Key::or("default_qdisc", QDISCS, "pfifo_fast", "net.core.default_qdisc"),
+        Key::open(
+            "airtime_quantum",
+            Form::Period,
+            "the station's weight",
+            "growth of a station's deficit per round of mac80211's airtime scheduler",
+        ),
         Key::need("tcp", Form::Table(&tcp::FILE), "TCP"),
     ]],
 };
 
 /// Names of all profiles.
 fn names() -> Vec<String> {
-    FILES.iter().map(|(name, _)| (*name).to_owned()).collect()
+    known().map(str::to_owned).collect()
 }
 
-/// The same with releases of OpenWrt.
-fn all_names() -> Vec<String> {
-    names().into_iter().chain(openwrt::FILES.iter().map(|(name, _)| (*name).to_owned())).collect()
+fn known() -> impl Iterator<Item = &'static str> {
+    linux::RELEASES.into_iter().chain(OTHERS.iter().map(|(name, _)| *name))
 }
 
 /// Reads `profile = NAME` of a node and its `sysctl` table.
 pub(super) fn read(section: &mut Section<'_>) -> Result<Profile, Fault> {
-    let field = section.need("profile", &CHOICE)?;
-    let name = field.text(&CHOICE)?;
-    let mut all = PROFILES.iter().chain(openwrt::RELEASES.iter());
-    let Some(mut profile) = all.find(|known| known.name == name).cloned() else {
+    let known: Vec<&str> = known().collect();
+    // OpenWrt is left out: the list of kernels is long enough.
+    let choice = suggest("", &known[..known.len() - 2]);
+    let field = section.need("profile", &choice)?;
+    let name = field.text(&choice)?;
+    let Some(mut profile) = PROFILES.iter().find(|known| known.name == name).cloned() else {
         // A bare version is taken for one of Linux, in the message alone.
-        let meant = if version(&format!("linux-{name}")).is_some() {
+        let meant = if linux::version(&format!("linux-{name}")).is_some() {
             format!("linux-{name}")
         } else {
             name.to_owned()
         };
-        let known: Vec<&str> = FILES.iter().chain(&openwrt::FILES).map(|(known, _)| *known).collect();
         return Err(field.wrong(suggest(&meant, &known)));
     };
     if let Some(field) = section.get("sysctl") {
@@ -247,15 +251,38 @@ fn apply(profile: &mut Profile, name: &str, setting: &Field<'_>) -> Result<(), F
     Ok(())
 }
 
-/// The numbers in the name of a Linux kernel's profile.
-fn version(name: &str) -> Option<(u16, u16)> {
-    let (major, minor) = name.strip_prefix("linux-")?.split_once('.')?;
-    Some((major.parse().ok()?, minor.parse().ok()?))
+/// Reads a system's file: a Linux release by name, and what differs from it.
+fn differing(name: &'static str, text: &str) -> Result<Profile, Fault> {
+    let tree = document::parse(text)?;
+    let mut root = Section::new("", Origin::Line(1), &tree, &RELEASES, Parts::none());
+    let mut release = |key: &str| {
+        let Some(field) = root.get(key) else { return Ok(None) };
+        let release = "a Linux release";
+        linux::version(field.text(release)?).map(Some).ok_or_else(|| field.wrong(release))
+    };
+    let (base, assumed, wireless) = (release("base")?, release("assumed")?, release("mac80211")?);
+    let Some(nearest) = base.or(assumed) else {
+        return Err(root.wrong("neither", "`base` or `assumed`"));
+    };
+    let mut sum = linux::defaults(nearest);
+    if let Some(wireless) = wireless {
+        // linux: net/wireless/util.c cfg80211_classify8021d, net/mac80211 - both belong to the wireless stack.
+        let mut stack = linux::defaults(wireless);
+        stack.0.retain(|(key, _)| matches!(key.as_str(), "dscp_to_up" | "minstrel_ht"));
+        linux::overlay(&mut sum, &stack);
+    }
+    linux::overlay(&mut sum, &tree.without("base").without("assumed").without("mac80211"));
+    load(name, base, wireless.or(base), &sum)
 }
 
-fn load(name: &'static str, text: &str) -> Result<Profile, Fault> {
-    let tree: Table = document::parse(text)?;
-    let mut root = Section::new("", super::error::Origin::Line(1), &tree, &FILE, Parts::none());
+/// Reads the complete table of a system's defaults.
+fn load(
+    name: &'static str,
+    version: Option<(u16, u16)>,
+    wifi_version: Option<(u16, u16)>,
+    tree: &Table,
+) -> Result<Profile, Fault> {
+    let mut root = Section::new("", Origin::Line(1), tree, &FILE, Parts::none());
     let number = "a whole number";
     let (tcp, memory, wifi_pacing_shift, cc) = tcp::load(&root.need("tcp", "a table")?)?;
     let congestion_control = match root.get("congestion_control") {
@@ -264,9 +291,9 @@ fn load(name: &'static str, text: &str) -> Result<Profile, Fault> {
     };
     let profile = Profile {
         name,
-        version: version(name),
-        wifi_version: version(name),
-        airtime_quantum: None,
+        version,
+        wifi_version,
+        airtime_quantum: root.find("airtime_quantum")?,
         txqueuelen: root.need("txqueuelen", number)?.value()?,
         pfifo_fast_limit_per_band: root.need("pfifo_fast_limit_per_band", "true or false")?.value()?,
         fq_codel_memory_limit: root.need("fq_codel_memory_limit", number)?.value()?,
@@ -277,7 +304,7 @@ fn load(name: &'static str, text: &str) -> Result<Profile, Fault> {
         pie_target: root.need("pie_target", "a time")?.value()?,
         pie_tupdate: root.need("pie_tupdate", "a time")?.value()?,
         pie_dq_rate_estimator: root.need("pie_dq_rate_estimator", "true or false")?.value()?,
-        default_qdisc: "pfifo_fast",
+        default_qdisc: root.or_by("default_qdisc", "pfifo_fast", |field| field.choice(&DEFAULT_QDISCS))?,
         wmem_default: root.need("wmem_default", number)?.value()?,
         memory,
         dscp_to_up: root.need("dscp_to_up", "a mapping")?.choice(&DSCP_TO_UP)?,
@@ -294,11 +321,10 @@ fn load(name: &'static str, text: &str) -> Result<Profile, Fault> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
     #[test]
     fn all_profiles_load_and_differ_where_kernels_do() {
-        for (name, text) in FILES {
-            let profile = load(name, text).unwrap_or_else(|fault| panic!("{}", fault.in_file(name)));
+        for profile in PROFILES.iter().filter(|profile| !profile.name.starts_with("openwrt-")) {
+            let name = profile.name;
             assert_eq!(profile.version.is_some(), name.starts_with("linux-"), "{name}");
             let since = |version| profile.version.is_some_and(|own| own >= version);
             assert_eq!(profile.pfifo_fast_limit_per_band, since((4, 16)), "{name}");
@@ -325,7 +351,7 @@ mod tests {
     // linux: net/ipv4/tcp_input.c, tcp_output.c, tcp_recovery.c, tcp_cubic.c, tcp_bbr.c; the data files cite function and version.
     #[test]
     fn rules_by_kernel() {
-        let rules = PROFILES.iter().map(|p| {
+        let rules = PROFILES.iter().filter(|p| !p.name.starts_with("openwrt-")).map(|p| {
             let (t, q) = (&p.tcp, &p.tcp.small_queues);
             let (round, bbr) = (p.cc.cubic.hystart.rules.round, &p.cc.bbr);
             format!(
@@ -358,8 +384,8 @@ linux-6.1: RackTlp No Linux5_19 Linux4_16 Gone | 2 AtMostUnlessPaced AtMostOneIn
 linux-6.6: RackTlp No Linux5_19 Linux4_16 Gone | 2 AtMostUnlessPaced AtMostOneInRtxQueue true 1048576 | AboveLowWindow | 1 256
 linux-6.12: RackTlp No Linux5_19 Linux4_16 Gone | 2 AtMostUnlessPaced AtMostOneInRtxQueue true 1048576 | AnySample | 1 256
 linux-6.18: RackTlp No Linux5_19 Linux4_16 Gone | 2 AtMost AtMostOneInRtxQueue true 4194304 | AnySample | 1 256
-windows-10: RackTlp No Linux4_3 Linux4_16 Gone | 0 AtLeast Never false 131072 | CongAvoid | 0 0
-macos-10.11: DupAck No Linux3_2 Linux3_10 Gone | 0 AtLeast Never false 131072 | CongAvoid | 0 0";
+windows-10: RackTlp No Linux4_3 Linux4_16 Gone | 2 AtMost Never false 262144 | CongAvoid | 0 0
+macos-10.11: DupAck No Linux3_2 Linux3_10 Gone | 2 AtMost Never false 262144 | CongAvoid | 0 0";
         assert_eq!(rules.collect::<Vec<_>>().join("\n"), want);
     }
 
@@ -381,6 +407,19 @@ macos-10.11: DupAck No Linux3_2 Linux3_10 Gone | 0 AtLeast Never false 131072 | 
             assert_eq!((t.rcvbuf, t.init_rwnd), (rules, init_rwnd), "{}", p.name);
             assert_eq!((t.pacing_ss_ratio, t.pacing_ca_ratio), pacing, "{}", p.name);
         }
+    }
+
+    #[test]
+    fn openwrt_has_a_later_wireless_stack() {
+        let own = |name: &str| {
+            let p = PROFILES.iter().find(|p| p.name == name).expect("a release");
+            (p.version, p.wifi_version, p.tcp.hz, p.wifi_pacing_shift, p.default_qdisc)
+        };
+        assert_eq!(own("openwrt-23.05"), (Some((5, 15)), Some((6, 1)), 100, 6, "fq_codel"));
+        assert_eq!(own("openwrt-24.10"), (Some((6, 6)), Some((6, 12)), 100, 6, "fq_codel"));
+        // 5.15 has Minstrel-HT's rules of 5.12.
+        let openwrt = PROFILES.iter().filter(|p| p.name.starts_with("openwrt-"));
+        assert!(openwrt.map(|p| p.minstrel_ht).eq([MinstrelVersion::From519; 2]));
     }
 
     #[test]
@@ -433,11 +472,10 @@ macos-10.11: DupAck No Linux3_2 Linux3_10 Gone | 0 AtLeast Never false 131072 | 
         let tcp = |text: &str| {
             let tree = document::parse(text).expect("TOML");
             let shape: &'static Shape = &Shape { title: "Node", about: "", groups: &[KEYS] };
-            let mut node =
-                Section::new("node", super::super::error::Origin::Line(1), &tree, shape, Parts::none());
+            let mut node = Section::new("node", Origin::Line(1), &tree, shape, Parts::none());
             read(&mut node).unwrap_or_else(|fault| panic!("{}", fault.in_file("node"))).tcp
         };
-        for (name, _) in FILES {
+        for name in known() {
             assert_eq!(tcp(&text(name, 1)), tcp(&format!("profile = \"{name}\"\n")), "{name}");
         }
         // kernel, bits, loss detection, RACK beside it, window that stays narrow, window that does not vanish
