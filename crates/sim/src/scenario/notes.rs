@@ -8,10 +8,10 @@ use stillair_model::wifi::phy::errors::{ErrorTable, Snr};
 use stillair_model::wifi::phy::{DsssRate, HeRate, HtRate, OfdmRate, PhyRate, VhtRate, Width};
 use stillair_model::wire::WireParams;
 
-use super::decode::power::PHONE_TIMEOUT;
 use super::decode::retries::{FIRMWARE_RETRY_LIMIT, limit_of};
 use super::decode::scheme::{ATH11K_AMSDU, ATH11K_FRAMES};
 use super::shaped::shaped;
+use super::spec::power::PHONE_TIMEOUT;
 use super::{
     Attachment, Device, Errors, Interface, InterfaceRef, Link, Rates, Role, Scenario, Scheme, SnrSteps,
     Station, Wifi,

@@ -1,12 +1,10 @@
 //! The resolved scenario as JSON, to be stored with results. All defaults are filled in, and names carry the units.
 
-mod cake;
 mod custom;
 mod driver;
 mod foreign;
 mod host;
 mod path;
-mod power;
 mod qdisc;
 mod quic;
 mod tcp;
@@ -24,12 +22,12 @@ use stillair_model::wifi::seq_window::SeqWindow;
 
 use super::{
     Attachment, EdcaOverride, FlentTest, Flow, FlowKind, Gap, Host, Interface, Profile, Role, Scenario,
-    SocketMemory, Step, Wifi, mtu,
+    SocketMemory, Step, Wifi, mtu, spec,
 };
 
 use driver::driver;
 use foreign::foreign;
-use host::{jitter, link, wake};
+use host::{link, wake};
 use path::{errors, rates, traced};
 use qdisc::qdisc;
 
@@ -72,7 +70,7 @@ impl Scenario {
                 "profile": profile(&n.profile),
                 "forward": n.forward,
                 "wake": wake(n.wake),
-                "jitter": (n.jitter != JitterParams::NONE).then(|| jitter(&n.jitter)),
+                "jitter": (n.jitter != JitterParams::NONE).then(|| spec::resolved::<spec::jitter::Options, _>(&n.jitter)),
                 "position_mm": n.position,
                 "interfaces": n.interfaces.iter().map(|i| self.interface(i, has_ip6)).collect::<Vec<_>>(),
             });
@@ -222,7 +220,7 @@ impl Scenario {
             resolved["block_ack_window"] = wifi.block_ack_window.into();
         }
         // Only where it is said: what was kept of scenarios without power save stays theirs.
-        power::station(wifi, &mut resolved);
+        spec::power::resolved(wifi, &mut resolved);
         if matches!(wifi.role, Role::Ap) && self.has_savers(wifi) {
             resolved["dtim_period"] = json!(wifi.dtim_period);
         }

@@ -106,6 +106,35 @@ pub(super) fn length(text: &str) -> Result<u64, Expected> {
     }
 }
 
+/// A time as it would be written, in the largest unit in which it is whole.
+pub(super) fn duration_text(time: Duration) -> String {
+    quantity_text(time.nanos(), &TIMES)
+}
+
+/// Two times with their range, in one unit.
+pub(super) fn range_text(low: Duration, high: Duration) -> String {
+    let whole = |scale: u64| low.nanos().is_multiple_of(scale) && high.nanos().is_multiple_of(scale);
+    let (unit, scale) = largest(&TIMES[..4], whole);
+    format!("{} {unit}..{} {unit}", low.nanos() / scale, high.nanos() / scale)
+}
+
+/// A rate as it would be written.
+pub(super) fn rate_text(rate: Rate) -> String {
+    quantity_text(rate.bps(), &RATES)
+}
+
+fn quantity_text(number: u64, units: &[(&str, u64)]) -> String {
+    let whole = |scale: u64| number.is_multiple_of(scale) && (number != 0 || scale == 1_000_000);
+    let (unit, scale) = largest(units, whole);
+    format!("{} {unit}", number / scale)
+}
+
+/// The largest unit for which this holds; the smallest is one.
+fn largest<'a>(units: &[(&'a str, u64)], whole: impl Fn(u64) -> bool) -> (&'a str, u64) {
+    let able = units.iter().filter(|(name, scale)| name.is_ascii() && whole(*scale));
+    *able.last().unwrap_or(&units[0])
+}
+
 /// How times are written: a regular expression, and the units.
 pub(super) fn times() -> (String, Vec<&'static str>) {
     described(&TIMES)

@@ -72,6 +72,8 @@ pub(super) enum Form {
     Settings(&'static [&'static [Key]]),
     /// Lists by dotted key.
     Sweep,
+    /// What a table may be that may hold itself.
+    Later(fn() -> &'static Form),
 }
 
 /// Kinds of parts that somebody may bring.
@@ -122,8 +124,21 @@ pub(super) enum Absent {
     Mistake,
     /// This value, as TOML; text stands without quotes.
     Default(&'static str),
+    /// The same, of the engine's parameters.
+    Of(fn() -> String),
     /// What these words say.
     Words(&'static str),
+}
+
+impl Absent {
+    /// The default, if it is a value.
+    pub(super) fn default(&self) -> Option<String> {
+        match self {
+            Self::Default(text) => Some((*text).to_owned()),
+            Self::Of(text) => Some(text()),
+            Self::Mistake | Self::Words(_) => None,
+        }
+    }
 }
 
 /// A key of a table.
@@ -241,6 +256,7 @@ impl Form {
             Self::OneOf(shapes) | Self::Kinds { shapes, .. } => shapes.to_vec(),
             Self::Either(forms) => forms.iter().flat_map(Self::shapes).collect(),
             Self::List(inner) | Self::Named(_, inner) | Self::Part(_, inner) => inner.shapes(),
+            Self::Later(form) => form().shapes(),
             _ => Vec::new(),
         }
     }

@@ -58,7 +58,7 @@ pub(super) fn all(root: &'static Shape) -> Vec<&'static Shape> {
     let mut next = 0;
     while next < found.len() {
         for shape in found[next].keys().flat_map(|key| key.form.shapes()) {
-            if !found.iter().any(|known| core::ptr::eq(*known, shape)) {
+            if !found.iter().any(|known| core::ptr::eq(*known, shape) || known.title == shape.title) {
                 found.push(shape);
             }
         }
@@ -68,13 +68,14 @@ pub(super) fn all(root: &'static Shape) -> Vec<&'static Shape> {
 }
 
 fn absent(key: &Key) -> String {
-    match (&key.absent, &key.form) {
-        (Absent::Mistake, _) => "required".to_owned(),
-        (Absent::Default(text), Form::Boolean | Form::Integer(..) | Form::Fraction) => format!("`{text}`"),
-        (Absent::Default(text), Form::Bytes(..)) if text.parse::<u32>().is_ok() => format!("`{text}`"),
-        (Absent::Default(text), Form::Either(_)) if text.parse::<u32>().is_ok() => format!("`{text}`"),
-        (Absent::Default(text), _) => format!("`\"{text}\"`"),
-        (Absent::Words(words), _) => (*words).to_owned(),
+    match (key.absent.default(), &key.absent, &key.form) {
+        (None, Absent::Words(words), _) => (*words).to_owned(),
+        (None, ..) => "required".to_owned(),
+        (Some(text), _, Form::Boolean | Form::Integer(..) | Form::Fraction) => format!("`{text}`"),
+        (Some(text), _, Form::Bytes(..) | Form::Either(_)) if text.parse::<u32>().is_ok() => {
+            format!("`{text}`")
+        }
+        (Some(text), ..) => format!("`\"{text}\"`"),
     }
 }
 
@@ -122,6 +123,7 @@ pub(in super::super) fn words(form: &'static Form) -> String {
         }
         Form::Named(what, inner) => format!("{what}s by name: {}", words(inner)),
         Form::Settings(_) => "settings by name".to_owned(),
+        Form::Later(form) => words(form()),
         Form::Sweep => {
             "lists of values, or ranges such as `\"1..30\"`, by dotted key; keys of a table in `paired` move together".to_owned()
         }

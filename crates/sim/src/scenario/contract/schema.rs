@@ -67,10 +67,11 @@ impl Writer<'_> {
             Value::Object(map) if map.contains_key("$ref") => json!({ "allOf": [map] }),
             other => other,
         };
-        match key.absent {
-            Absent::Default(text) => out["default"] = default(text),
-            Absent::Words(words) => about.push_str(&format!(" (default: {words})")),
-            Absent::Mistake => {}
+        if let Some(text) = key.absent.default() {
+            out["default"] = default(&text);
+        }
+        if let Absent::Words(words) = key.absent {
+            about.push_str(&format!(" (default: {words})"));
         }
         out["description"] = json!(about);
         out
@@ -165,6 +166,7 @@ impl Writer<'_> {
                     keys.iter().copied().flatten().map(|key| (key.name, self.key(key, presence))).collect();
                 dotted(&keys)
             }
+            Form::Later(later) => self.form(later(), presence),
             Form::Sweep => {
                 let table = json!({ "$ref": "#/definitions/sweep" });
                 let sweep = json!({

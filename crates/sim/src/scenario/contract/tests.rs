@@ -1,7 +1,7 @@
 use super::super::parts::Parts;
 use super::super::{Scenario, decode, document, many, parse, units};
 use super::reference::all;
-use super::{Absent, Form, Key, reference};
+use super::{Form, Key, reference};
 
 mod places;
 
@@ -99,6 +99,7 @@ fn probes(form: &'static Form) -> (Vec<String>, Vec<String>) {
         Form::Fraction => (texts(&["0", "0.25", "1"]), texts(&["-0.1", "1.1", "\"0\"", "nan"])),
         Form::Number(..) => unreachable!("of parts alone"),
         Form::Part(_, built_in) => probes(built_in),
+        Form::Later(form) => probes(form()),
         Form::Either(forms) => {
             let (good, bad): (Vec<_>, Vec<_>) = forms.iter().map(probes).unzip();
             let mut bad: Vec<String> = bad.concat();
@@ -386,7 +387,7 @@ fn a_default_written_out_changes_nothing() {
     let mut tried = 0;
     for place in places() {
         for key in place.shape.keys() {
-            let Absent::Default(value) = key.absent else { continue };
+            let Some(value) = key.absent.default() else { continue };
             let path = document::join(&place.path, key.name);
             // Where the specimen gives the key, its value must go for the default to hold.
             let text = without(&path);
@@ -447,8 +448,8 @@ fn settings_of_a_kernel_stand_under_their_names() {
                 let own = (format!("node.server.{table}.{}", key.name), value.to_owned());
                 read(&[beside.clone(), vec![own]].concat())
             };
-            if let Absent::Default(default) = key.absent {
-                assert_eq!(set(default), read(&beside));
+            if let Some(default) = key.absent.default() {
+                assert_eq!(set(&default), read(&beside));
             }
             let (good, bad) = probes(&key.form);
             assert!(good.iter().all(|value| set(value).is_ok()), "{}", key.name);

@@ -8,8 +8,8 @@ use super::super::contract::{Form, Key, Shape};
 use super::super::document::Value;
 use super::super::error::Fault;
 use super::super::reader::{Field, Section};
+use super::super::spec::{self, Section as _, overhead};
 use super::super::{InterfaceRef, Node, units};
-use super::overhead;
 use super::product::{self, Product};
 
 /// Slower is a slip in the unit: a packet would outlast most runs.
@@ -79,7 +79,7 @@ pub(super) static KEYS: [Key; 9] = [
     LINK[2],
 ];
 
-const LINK: [Key; 3] = overhead::keys("`docsis`: Ethernet's header and FCS, 18 bytes");
+const LINK: [Key; 3] = spec::otherwise(overhead::Link::KEYS, "`docsis`: Ethernet's header and FCS, 18 bytes");
 
 /// An access line as it is read, before its devices are.
 pub(super) struct Access {
@@ -194,7 +194,7 @@ pub(super) fn read(
     }
     let usual =
         product.map_or(overhead::framing(FRAMING), |product| Some(product.framing)).unwrap_or(Framing::RAW);
-    let framing = overhead::read(section, usual)?;
+    let framing = overhead::Link::read(section)?.framing(usual);
     let line = |n: usize| {
         let (rate, (buffer, time)) = (rates[n], buffers[n]);
         let buffer = time.map_or(buffer, |time| LineBuffer::Bytes(bytes_in(rate, time)));

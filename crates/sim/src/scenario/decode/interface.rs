@@ -9,6 +9,8 @@ use stillair_model::wifi::phy::frame::Cipher;
 use super::super::contract::{Form, Key, Shape};
 use super::super::error::{Fault, Origin};
 use super::super::reader::{Field, Section};
+use super::super::resolve::power::Written;
+use super::super::spec::{self, Section as _, power};
 use super::super::{
     Attachment, Channel, Guest, Host, Interface, InterfaceRef, Profile, QdiscSpec, Role, Wifi,
 };
@@ -16,8 +18,8 @@ use super::qdisc::{self, DeviceQueue};
 use super::scheme::ByDevice;
 use super::wiring::Wiring;
 use super::{
-    Names, address, block_ack, device as product, edca, filter, host, interrupts, link, losses, power, rate,
-    refer, retries, scheme, shaper, station, trace,
+    Names, address, block_ack, device as product, edca, filter, host, interrupts, link, losses, rate, refer,
+    retries, scheme, shaper, station, trace,
 };
 
 const COMMON: &[Key] = &[
@@ -91,7 +93,7 @@ static AP: Shape = Shape {
         retries::SENDER,
         &[scheme::KEY],
         retries::RECEIVER,
-        power::AP,
+        power::OfAp::KEYS,
         edca::GROUPS[0],
         edca::GROUPS[1],
         edca::GROUPS[2],
@@ -115,7 +117,7 @@ static STATION: Shape = Shape {
         rate::KEYS,
         losses::KEYS,
         trace::KEYS,
-        power::STATION,
+        power::OfStation::KEYS,
         &[scheme::KEY],
     ],
 };
@@ -266,22 +268,16 @@ fn wifi<'a>(
     let has_index = is_ap || context.channels[channel].cipher != Cipher::None;
     let (filter, filters_by_device) =
         filter::read(section, has_index, &scheme, context.profile.wifi_version)?;
-    let (mut own, mut saves, mut dtim_period) =
-        (Default::default(), power::Given::default(), power::DTIM_PERIOD);
-    if is_ap {
+    let mut own = Default::default();
+    let saves = if is_ap {
         own = edca::access_point(section)?;
         wiring.beacons.push((at, edca::beacon(section)?));
-        if let Some(period) = section.find("dtim_period")? {
-            wiring.dtim_periods.push((at, period));
-            dtim_period = period;
-        }
-        saves.1 = power::read_scan_of_ap(section)?;
-        wiring.savers.extend(section.get("scan").map(|field| (at, field)));
+        Written::Ap(spec::Section::read(section)?)
     } else {
-        saves = power::read(section)?;
-        let field = [saves.0.map(|_| "power_save"), saves.1.map(|_| "scan")].into_iter().flatten().next();
-        wiring.savers.extend(field.and_then(|key| section.get(key)).map(|field| (at, field)));
-    }
+        Written::Station(spec::Section::read(section)?)
+    };
+    let power = saves.params()?;
+    wiring.power.push((at, saves));
     let block_ack_window = block_ack::read(section, scheme.name, product)?;
     let scheme::Choice { name, driver, hardware, by_device } = scheme;
     wiring.by_device.push((at, ByDevice { filter: filters_by_device, ..by_device }));
@@ -304,9 +300,9 @@ fn wifi<'a>(
         cipher_delimiters,
         block_ack_window,
         radio,
-        power_save: saves.0,
-        scan: saves.1,
-        dtim_period,
+        power_save: power.power_save,
+        scan: power.scan,
+        dtim_period: power.dtim_period.unwrap_or(power::DTIM_PERIOD),
         device: product,
     };
     Ok((wifi, qdisc))

@@ -113,6 +113,7 @@ impl Look<'_> {
     fn value(&mut self, path: &str, item: &Item, form: &'static Form) {
         let field = Field { path: path.to_owned(), item, form, parts: self.parts };
         match (form, &item.value) {
+            (Form::Later(form), _) => self.value(path, item, form()),
             (Form::Text, _) => self.check(field.text("text")),
             (Form::Name(what), _) => self.name(&field, what),
             (Form::Listed { names, .. }, Value::String(text)) => {

@@ -16,7 +16,6 @@ mod idle;
 mod interface;
 mod interference;
 mod interrupts;
-mod jitter;
 mod link;
 mod losses;
 mod mark;
@@ -25,10 +24,8 @@ mod names;
 mod neighbour;
 mod node;
 mod node_names;
-mod overhead;
 mod page;
 pub(super) mod position;
-pub(super) mod power;
 mod product;
 mod qdisc;
 mod quic;
@@ -57,6 +54,7 @@ use super::many::COUNT;
 use super::outside;
 use super::parts::Parts;
 use super::reader::{Field, Section};
+use super::resolve;
 use super::step;
 use super::{ErrorTables, Record, Scenario};
 pub(super) use filter::name as filter_name;
@@ -176,7 +174,7 @@ pub(super) fn scenario(tree: &Table, parts: &Parts) -> Result<Scenario, Fault> {
     if let Some(field) = neighbours {
         wrong.unless(neighbour::read(&field, &names, &nodes, &mut channels, duration));
     }
-    wrong.unless(power::check(&nodes, &channels, &wiring.savers));
+    wrong.unless(resolve::power::check(&nodes, &channels, &wiring.power));
     let links = link_fields.iter().zip(&wiring.ends);
     let links = links.map(|((name, field), ends)| link::read(name, field, ends, &nodes, &wiring.nics));
     let links = wrong.unless(gather(links)).unwrap_or_default();
@@ -201,7 +199,7 @@ pub(super) fn scenario(tree: &Table, parts: &Parts) -> Result<Scenario, Fault> {
     let Ok(((test, flows), record)) = all else { unreachable!("what was not read has its mistake") };
     let mut idle = idle::of_nodes(&nodes_field, &merged, &nodes, &links, &flows, duration);
     idle.extend(widths::notes(&channel_fields, &wiring.by_width, &nodes, &channels));
-    idle.extend(power::idle(&nodes, &wiring.dtim_periods));
+    idle.extend(resolve::power::idle(&nodes, &wiring.power));
     idle.extend(root.get("flow").iter().flat_map(|field| idle::of_flows(field, &flows)));
     root.get("step");
     root.get("sweep");

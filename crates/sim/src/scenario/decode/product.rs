@@ -11,7 +11,7 @@ use super::super::document::{self, Table};
 use super::super::error::{Fault, Origin, suggest};
 use super::super::parts::Parts;
 use super::super::reader::{Field, Section};
-use super::overhead;
+use super::super::spec::overhead;
 
 macro_rules! files {
     ($($name:literal),*) => { [$(($name, include_str!(concat!("../../../access/", $name, ".toml")))),*] };

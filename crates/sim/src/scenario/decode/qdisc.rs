@@ -1,6 +1,5 @@
 //! An interface's qdisc: the one given, or the default of the device.
 
-mod cake;
 mod codel;
 mod device;
 mod fifo;
@@ -23,6 +22,7 @@ use super::super::document::Value;
 use super::super::error::{Fault, suggest};
 use super::super::parts::Found;
 use super::super::reader::{Field, Section};
+use super::super::spec::{Section as _, cake};
 pub(super) use device::DeviceQueue;
 pub(super) use fq_codel::MIN_QUANTUM;
 
@@ -93,7 +93,7 @@ disciplines! {
     BFIFO: "bfifo", fifo::BFIFO, MQ, "One queue, limited in bytes.";
     CODEL: "codel", codel::OPTIONS, MQ, "One queue with CoDel, under the names that `tc` uses.";
     FQ_CODEL: "fq_codel", fq_codel::OPTIONS, MQ, "Under the names that `tc` uses.";
-    CAKE: "cake", cake::OPTIONS, MQ,
+    CAKE: "cake", cake::Cake::KEYS, MQ,
         "Shaper, priorities, fair queueing and COBALT in one, under the names that `tc` uses.";
     SFQ: "sfq", sfq::OPTIONS, MQ, "Stochastic fairness queueing, under the names that `tc` uses.";
     HTB: "htb", htb::OPTIONS, WHOLE, "A token bucket; everything goes to its one class.";
@@ -168,7 +168,7 @@ pub(super) fn config(
         "fq_codel" => QdiscConfig::FqCodel(fq_codel::read(section, device.fq_codel())?),
         "fq" => QdiscConfig::Fq(fq::read(section)?),
         "pie" => QdiscConfig::Pie(pie::read(section, device.pie(), device.profile.tcp.hz)?),
-        "cake" => QdiscConfig::Cake(cake::read(section)?),
+        "cake" => QdiscConfig::Cake(section.map_or(Ok(cake::Cake::default()), cake::Cake::read)?.params()),
         "sfq" => QdiscConfig::Sfq(sfq::read(section)?),
         "htb" => {
             let section = section.ok_or_else(|| field.wrong("a table with its rate"))?;

@@ -4,6 +4,7 @@ use std::net::Ipv4Addr;
 
 use super::super::error::Origin;
 use super::super::reader::Field;
+use super::super::resolve::power::Written;
 use super::super::{EdcaOverride, InterfaceRef, Scheme};
 use super::scheme::ByDevice;
 
@@ -32,10 +33,8 @@ pub(super) struct Wiring<'a> {
     pub distances: Vec<usize>,
     /// For each access point, the EDCA parameters that its beacons announce to stations.
     pub beacons: Vec<(InterfaceRef, [EdcaOverride; 4])>,
-    /// For each station with power save or scans, its interface and the field that sets them.
-    pub savers: Vec<(InterfaceRef, Field<'a>)>,
-    /// For each access point with a DTIM period, its interface and the period in beacon intervals.
-    pub dtim_periods: Vec<(InterfaceRef, u32)>,
+    /// For each Wi-Fi device, what it has written of power save and scans.
+    pub power: Vec<(InterfaceRef, Written)>,
     /// Addresses in use, with the place of each in the file and the path of its interface.
     pub addresses: Vec<(Ipv4Addr, Origin, String)>,
     /// Interfaces without an address.

@@ -1,7 +1,6 @@
 //! Hosts and the wires between them.
 
 use serde_json::{Value, json};
-use stillair_model::node::jitter::{JitterParams, Spread};
 use stillair_model::node::wake::Wake;
 use stillair_model::wire::{EthernetParams, LineBuffer, WireParams};
 
@@ -12,21 +11,6 @@ pub(super) fn wake(wake: Wake) -> Value {
         Wake::Softirq => json!("softirq"),
         Wake::After(delay) => json!({ "after_ns": delay.nanos() }),
     }
-}
-
-pub(super) fn jitter(jitter: &JitterParams) -> Value {
-    let spread = |spread: Spread| match spread {
-        Spread::None => Value::Null,
-        Spread::Uniform(least, most) => json!({ "kind": "uniform", "ns": [least.nanos(), most.nanos()] }),
-        Spread::Exponential(mean, most) => {
-            json!({ "kind": "exponential", "mean_ns": mean.nanos(), "most_ns": most.nanos() })
-        }
-    };
-    json!({
-        "softirq": spread(jitter.softirq),
-        "timer_slack": spread(jitter.timer_slack),
-        "drift_ppm": jitter.drift_ppm,
-    })
 }
 
 /// A link between two interfaces, by their names.

@@ -7,7 +7,7 @@ use stillair_model::qdisc::fifo::FifoParams;
 use stillair_model::qdisc::netem::{Chance, Share};
 use stillair_model::vocabulary::Rate;
 
-use super::cake::cake;
+use super::super::spec::cake::Cake;
 use super::custom::part;
 
 /// Parameters of CoDel.
@@ -77,7 +77,7 @@ pub(super) fn qdisc(config: &QdiscConfig) -> Value {
             "horizon_ns": p.horizon.nanos(),
             "horizon_drop": p.horizon_drop,
         }),
-        QdiscConfig::Cake(p) => cake(p),
+        QdiscConfig::Cake(p) => Cake::resolved(p).into(),
         QdiscConfig::Sfq(p) => json!({
             "kind": "sfq",
             "limit": p.limit,

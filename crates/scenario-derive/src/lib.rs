@@ -1,0 +1,219 @@
+//! `#[derive(Section)]`: a struct of keys is a table of a scenario.
+
+use proc_macro2::{Span, TokenStream};
+use quote::{quote, quote_spanned};
+use syn::parse::{Parse, ParseStream};
+use syn::spanned::Spanned;
+use syn::{
+    Attribute, Data, DeriveInput, Error, Expr, ExprLit, Fields, Ident, Lit, LitStr, Meta, Result, Token,
+};
+
+/// See `scenario::spec`.
+#[proc_macro_derive(Section, attributes(section, key))]
+pub fn section(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
+    let input = syn::parse_macro_input!(input as DeriveInput);
+    table(&input).unwrap_or_else(Error::into_compile_error).into()
+}
+
+/// `#[section(params = T, base = EXPR)]`.
+#[derive(Default)]
+struct Table {
+    params: Option<TokenStream>,
+    base: Option<TokenStream>,
+}
+
+/// `#[key(to = field, or = "words", default = "text", need = "expected", quiet)]`.
+#[derive(Default)]
+struct Row {
+    to: Option<TokenStream>,
+    or: Option<LitStr>,
+    default: Option<LitStr>,
+    need: Option<LitStr>,
+    quiet: bool,
+}
+
+/// Tokens up to the next comma.
+fn value(input: ParseStream<'_>) -> Result<TokenStream> {
+    let mut all = TokenStream::new();
+    while !input.is_empty() && !input.peek(Token![,]) {
+        all.extend([input.parse::<proc_macro2::TokenTree>()?]);
+    }
+    Ok(all)
+}
+
+impl Parse for Table {
+    fn parse(input: ParseStream<'_>) -> Result<Self> {
+        let mut table = Self::default();
+        while !input.is_empty() {
+            let name: Ident = input.parse()?;
+            input.parse::<Token![=]>()?;
+            match name.to_string().as_str() {
+                "params" => table.params = Some(value(input)?),
+                "base" => table.base = Some(value(input)?),
+                _ => return Err(Error::new(name.span(), "expected `params` or `base`")),
+            }
+            if !input.is_empty() {
+                input.parse::<Token![,]>()?;
+            }
+        }
+        Ok(table)
+    }
+}
+
+impl Parse for Row {
+    fn parse(input: ParseStream<'_>) -> Result<Self> {
+        let mut row = Self::default();
+        while !input.is_empty() {
+            let name: Ident = input.parse()?;
+            if name == "quiet" {
+                row.quiet = true;
+            } else {
+                input.parse::<Token![=]>()?;
+                match name.to_string().as_str() {
+                    "to" => row.to = Some(value(input)?),
+                    "or" => row.or = Some(input.parse()?),
+                    "default" => row.default = Some(input.parse()?),
+                    "need" => row.need = Some(input.parse()?),
+                    _ => {
+                        let known = "expected `to`, `or`, `default`, `need` or `quiet`";
+                        return Err(Error::new(name.span(), known));
+                    }
+                }
+            }
+            if !input.is_empty() {
+                input.parse::<Token![,]>()?;
+            }
+        }
+        Ok(row)
+    }
+}
+
+/// The doc comment as one line.
+fn doc(attributes: &[Attribute], at: Span) -> Result<String> {
+    let line = |attribute: &Attribute| match &attribute.meta {
+        Meta::NameValue(pair) if pair.path.is_ident("doc") => match &pair.value {
+            Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => Some(text.value()),
+            _ => None,
+        },
+        _ => None,
+    };
+    let lines: Vec<String> = attributes.iter().filter_map(line).collect();
+    match lines.concat().trim() {
+        "" => Err(Error::new(
+            at,
+            "its meaning is missing: a doc comment, as the reference and the schema have it",
+        )),
+        text => Ok(text.to_owned()),
+    }
+}
+
+fn table(input: &DeriveInput) -> Result<TokenStream> {
+    let name = &input.ident;
+    let own = input.attrs.iter().find(|a| a.path().is_ident("section"));
+    let own = own.map(Attribute::parse_args::<Table>).transpose()?.unwrap_or_default();
+    let fields = match &input.data {
+        Data::Struct(data) => match &data.fields {
+            Fields::Named(named) => &named.named,
+            _ => return Err(Error::new(name.span(), "a table has named keys")),
+        },
+        _ => return Err(Error::new(name.span(), "a table is a struct")),
+    };
+    let spec = quote!(crate::scenario::spec);
+    let scenario = quote!(crate::scenario);
+    let types: Vec<_> = fields.iter().map(|field| &field.ty).collect();
+    let (mut rows, mut reads, mut writes, mut ontos, mut tells, mut setters) =
+        (Vec::new(), Vec::new(), Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    for field in fields {
+        let key = field.ident.as_ref().expect("it is named");
+        let (ty, text) = (&field.ty, key.to_string());
+        let about = doc(&field.attrs, key.span())?;
+        let row = field.attrs.iter().find(|a| a.path().is_ident("key"));
+        let row = row.map(Attribute::parse_args::<Row>).transpose()?.unwrap_or_default();
+        let absent = match (&row.or, &row.default, &row.need, &row.to) {
+            (Some(words), None, None, _) => quote!(#scenario::contract::Absent::Words(#words)),
+            (None, Some(text), None, _) => quote!(#scenario::contract::Absent::Default(#text)),
+            (None, None, Some(_), _) => quote!(#scenario::contract::Absent::Mistake),
+            (None, None, None, Some(to)) => {
+                quote_spanned!(ty.span()=> #scenario::contract::Absent::Of(|| <#ty as #spec::Text<_>>::text(&Self::base().#to)))
+            }
+            (None, None, None, None) => {
+                return Err(Error::new(
+                    ty.span(),
+                    "what holds without this key? `to = field`, or one of `or`, `default` and `need`",
+                ));
+            }
+            _ => return Err(Error::new(key.span(), "one of `or`, `default` and `need`")),
+        };
+        let need = row.need.as_ref().map_or(quote!(None), |words| quote!(Some(#words)));
+        rows.push(quote!(#spec::row::<#ty>(#text, #absent, #about)));
+        reads.push(quote!(#key: wrong.unless(<#ty as #spec::Member>::read(section, #text, #need)).unwrap_or_default()));
+        writes.push(quote!(#spec::Member::written(&self.#key, #text, out);));
+        setters.push(quote! {
+            #[doc = #about]
+            pub fn #key(mut self, value: <#ty as #spec::Member>::Value) -> Self {
+                self.#key = <#ty as #spec::Member>::built(value);
+                self
+            }
+        });
+        if let Some(to) = &row.to {
+            ontos.push(quote_spanned!(ty.span()=> #spec::Onto::onto(&self.#key, &mut params.#to);));
+            let tell = quote_spanned!(ty.span()=> <#ty as #spec::Tell<_>>::tell(#text, &params.#to, out););
+            tells.push(if row.quiet { quote!(if params.#to != Self::base().#to { #tell }) } else { tell });
+        }
+    }
+    let of_params = match (&own.params, &own.base) {
+        (Some(params), Some(base)) => quote! {
+            #[allow(dead_code, reason = "a kind may have a base of its own for each")]
+            impl #name {
+                /// What holds where nothing is written.
+                pub fn base() -> #params {
+                    #base
+                }
+            }
+
+            impl #spec::Onto<#params> for #name {
+                fn onto(&self, params: &mut #params) {
+                    #(#ontos)*
+                }
+            }
+
+            impl #spec::Tell<#params> for #name {
+                fn tell(_: &str, params: &#params, out: &mut #spec::Object) {
+                    #(#tells)*
+                }
+            }
+
+            impl #spec::Text<#params> for #name {
+                fn text(_: &#params) -> String {
+                    unreachable!("each key of a group has its own")
+                }
+            }
+        },
+        (None, None) => TokenStream::new(),
+        _ => return Err(Error::new(name.span(), "`params` and `base` go together")),
+    };
+    Ok(quote! {
+        #of_params
+
+        #[allow(dead_code, reason = "until the builder is made of these")]
+        impl #name {
+            #(#setters)*
+        }
+
+        impl #spec::Section for #name {
+            const ROWS: &'static [#spec::Row] = &[#(#rows),*];
+            const COUNT: usize = 0 #(+ <#types as #spec::Member>::COUNT)*;
+            const KEYS: &'static [#scenario::contract::Key] = &#spec::keys::<{ Self::COUNT }>(Self::ROWS);
+
+            fn read(section: &mut #scenario::reader::Section<'_>) -> ::core::result::Result<Self, #scenario::error::Fault> {
+                let mut wrong = #scenario::error::Mistakes::default();
+                let own = Self { #(#reads),* };
+                wrong.or(own)
+            }
+
+            fn written(&self, out: &mut #scenario::document::Table) {
+                #(#writes)*
+            }
+        }
+    })
+}

@@ -1,0 +1,82 @@
+//! The options of cake.
+
+use stillair_model::qdisc::cake::{AckFilter, CakeParams, Isolation, Masquerade, Tins};
+use stillair_model::vocabulary::Rate;
+use stillair_scenario_derive::Section;
+
+use super::super::contract::Form;
+use super::super::units;
+use super::domain::{Bytes, Choice, Flag, Period, named, quantity};
+use super::{Key, Onto, overhead};
+
+named!(Tins { Besteffort, Precedence, Diffserv3, Diffserv4, Diffserv8 });
+named!(AckFilter { Off, Conservative, Aggressive });
+named!(Isolation { Flowblind, Srchost, Dsthost, Hosts, Flows, DualSrchost, DualDsthost, TripleIsolate });
+
+/// The shaper counts bytes per second: of less nothing would be left, and nothing shaped.
+// linux: iproute2 lib/utils.c get_rate64 (6.1) - an eighth of the bits, rounded down, where 0 means unlimited (recalled).
+pub(in super::super) struct Bandwidth;
+quantity!(Bandwidth: Rate = Form::RateFrom("8 bit/s", "one byte per second"), "_bps", units::rate_text;);
+
+/// Options of cake, under the names that `tc` uses.
+#[derive(Section, Clone, Debug, Default)]
+#[section(params = CakeParams, base = CakeParams::default())]
+pub(in super::super) struct Cake {
+    /// rate of the shaper
+    #[key(to = bandwidth, or = "`unlimited`: the device below sets the rate")]
+    pub(in super::super) bandwidth: Key<Bandwidth>,
+    /// round-trip time that flows are expected to have: CoDel's interval
+    #[key(to = rtt)]
+    pub(in super::super) rtt: Key<Period>,
+    /// sojourn time that is acceptable
+    #[key(to = target, or = "a twentieth of `rtt`")]
+    pub(in super::super) target: Key<Period>,
+    /// how packets go into tins
+    #[key(to = tins)]
+    pub(in super::super) tins: Key<Choice<Tins>>,
+    /// which packets share a queue, and between whom the rate is shared equally
+    #[key(to = isolation)]
+    pub(in super::super) isolation: Key<Choice<Isolation>>,
+    /// most bytes of truesize
+    #[key(to = memlimit, or = "what the rate sends in four times the `rtt`, from 4 MiB to 10240 full packets")]
+    pub(in super::super) memlimit: Key<Bytes<4096, { 1 << 30 }>>,
+    /// What a packet costs on the link.
+    #[key(to = framing, or = "`raw`: its Ethernet header is counted")]
+    pub(in super::super) link: overhead::Link,
+    /// packets of several segments (GSO) are split
+    #[key(to = split_gso)]
+    pub(in super::super) split_gso: Key<Flag>,
+    /// ingress mode: dropped packets also count against the rate, as the link is before this queue
+    #[key(to = ingress)]
+    pub(in super::super) ingress: Key<Flag>,
+    /// the DSCP is cleared once the tin is chosen
+    #[key(to = wash)]
+    pub(in super::super) wash: Key<Flag>,
+    /// ACK filtering: acknowledgements that a newer one makes redundant are dropped; `ack-filter-aggressive` keeps fewer
+    #[key(to = ack_filter)]
+    pub(in super::super) ack_filter: Key<Choice<AckFilter>>,
+    /// hosts behind NAT are distinguished, at the interface with `masquerade`; without it they count as one host
+    #[key(to = nat, quiet)]
+    pub(in super::super) nat: Key<Flag>,
+}
+
+impl Cake {
+    /// What the engine has of it.
+    pub(in super::super) fn params(&self) -> CakeParams {
+        let mut params = Self::base();
+        params.target = CakeParams::target_of(self.rtt.or(params.rtt));
+        params.framing = self.link.framing(params.framing);
+        self.onto(&mut params);
+        params
+    }
+
+    /// The resolved scenario's table.
+    pub(in super::super) fn resolved(params: &CakeParams) -> super::Object {
+        let mut keys = super::resolved::<Self, _>(params);
+        keys.insert("kind".to_owned(), "cake".into());
+        if params.masquerade != Masquerade::Off {
+            keys.insert("masquerade".to_owned(), true.into());
+        }
+        keys
+    }
+}

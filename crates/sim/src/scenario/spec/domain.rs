@@ -1,0 +1,188 @@
+//! What values may be.
+
+use core::fmt;
+use core::marker::PhantomData;
+
+use serde_json::{Value as Json, json};
+use stillair_model::vocabulary::{Duration, Rate};
+
+use super::super::contract::Form;
+use super::super::document::Value;
+use super::super::error::Fault;
+use super::super::reader::{Field, Typed};
+use super::super::units;
+use super::{Domain, Resolved};
+
+/// A whole number from `LOW` to `HIGH`.
+pub(in super::super) struct Int<const LOW: i64, const HIGH: i64, T = u32>(PhantomData<T>);
+
+/// The same, of bytes that are counted by the one.
+pub(in super::super) struct Octets<const LOW: i64, const HIGH: i64>;
+
+/// A number of bytes, plain or with a unit.
+pub(in super::super) struct Bytes<const LOW: u32, const HIGH: u32>;
+
+/// True or false.
+pub(in super::super) struct Flag;
+
+/// A time.
+pub(in super::super) struct Time;
+
+/// A time above zero.
+pub(in super::super) struct Period;
+
+/// One of the names of a type.
+pub(in super::super) struct Choice<T>(PhantomData<T>);
+
+/// A type whose values have names.
+pub(in super::super) trait Named: Copy + fmt::Debug + PartialEq + 'static {
+    const NAMES: &'static [&'static str];
+    const ALL: &'static [(&'static str, Self)];
+}
+
+/// Gives the values of a type names, from its own `name` or as said here.
+macro_rules! named {
+    ($type:ident { $($value:ident),* $(,)? }) => {
+        impl $crate::scenario::spec::domain::Named for $type {
+            const NAMES: &'static [&'static str] = &[$($type::$value.name()),*];
+            const ALL: &'static [(&'static str, Self)] = &[$(($type::$value.name(), $type::$value)),*];
+        }
+    };
+    ($type:ident { $($value:ident = $name:literal),* $(,)? }) => {
+        impl $crate::scenario::spec::domain::Named for $type {
+            const NAMES: &'static [&'static str] = &[$($name),*];
+            const ALL: &'static [(&'static str, Self)] = &[$(($name, $type::$value)),*];
+        }
+    };
+}
+pub(in super::super) use named;
+
+impl<const LOW: i64, const HIGH: i64, T: Typed + Copy + fmt::Debug + Into<i64>> Domain for Int<LOW, HIGH, T> {
+    type Value = T;
+    const FORM: Form = Form::Integer(LOW, HIGH);
+
+    fn read(field: &Field<'_>) -> Result<T, Fault> {
+        field.value()
+    }
+
+    fn written(value: &T) -> Value {
+        Value::Integer((*value).into())
+    }
+}
+
+impl<const LOW: i64, const HIGH: i64> Domain for Octets<LOW, HIGH> {
+    type Value = u32;
+    const FORM: Form = Form::Integer(LOW, HIGH);
+    const UNIT: &'static str = "_bytes";
+
+    fn read(field: &Field<'_>) -> Result<u32, Fault> {
+        field.value()
+    }
+
+    fn written(value: &u32) -> Value {
+        Value::Integer((*value).into())
+    }
+}
+
+impl<const LOW: u32, const HIGH: u32> Domain for Bytes<LOW, HIGH> {
+    type Value = u32;
+    const FORM: Form = Form::Bytes(LOW, HIGH);
+    const UNIT: &'static str = "_bytes";
+
+    fn read(field: &Field<'_>) -> Result<u32, Fault> {
+        field.value()
+    }
+
+    fn written(value: &u32) -> Value {
+        Value::String(format!("{value} B"))
+    }
+}
+
+impl Domain for Flag {
+    type Value = bool;
+    const FORM: Form = Form::Boolean;
+
+    fn read(field: &Field<'_>) -> Result<bool, Fault> {
+        field.value()
+    }
+
+    fn written(value: &bool) -> Value {
+        Value::Boolean(*value)
+    }
+}
+
+/// Domains that are read as their form has it, and written by a function of [`units`].
+macro_rules! quantity {
+    ($($domain:ident: $value:ty = $form:expr, $unit:literal, $text:path;)*) => {
+        $(impl $crate::scenario::spec::Domain for $domain {
+            type Value = $value;
+            const FORM: $crate::scenario::contract::Form = $form;
+            const UNIT: &'static str = $unit;
+
+            fn read(field: &$crate::scenario::reader::Field<'_>) -> Result<$value, $crate::scenario::error::Fault> {
+                field.value()
+            }
+
+            fn written(value: &$value) -> $crate::scenario::document::Value {
+                $crate::scenario::document::Value::String($text(*value))
+            }
+        })*
+    };
+}
+pub(in super::super) use quantity;
+
+quantity! {
+    Time: Duration = Form::Time, "_ns", units::duration_text;
+    Period: Duration = Form::Period, "_ns", units::duration_text;
+}
+
+impl<T: Named> Domain for Choice<T> {
+    type Value = T;
+    const FORM: Form = Form::Choice(T::NAMES);
+
+    fn read(field: &Field<'_>) -> Result<T, Fault> {
+        field.choice(T::ALL)
+    }
+
+    fn written(value: &T) -> Value {
+        Value::String(name(*value).to_owned())
+    }
+}
+
+fn name<T: Named>(value: T) -> &'static str {
+    T::ALL.iter().find(|(_, one)| *one == value).expect("every value has a name").0
+}
+
+impl<T: Named> Resolved for T {
+    fn json(&self) -> Json {
+        name(*self).into()
+    }
+}
+
+impl Resolved for Duration {
+    fn json(&self) -> Json {
+        self.nanos().into()
+    }
+}
+
+impl Resolved for Rate {
+    fn json(&self) -> Json {
+        self.bps().into()
+    }
+}
+
+impl<T: Resolved> Resolved for Option<T> {
+    fn json(&self) -> Json {
+        self.as_ref().map_or(Json::Null, T::json)
+    }
+}
+
+macro_rules! plain {
+    ($($type:ty),*) => { $(impl Resolved for $type {
+        fn json(&self) -> Json {
+            json!(self)
+        }
+    })* };
+}
+
+plain!(bool, u8, u16, u32, u64, i16);
