@@ -1,4 +1,8 @@
-//! `#[derive(Section)]`: a struct of keys is a table of a scenario.
+//! `#[derive(Section)]` declares a table of scenario keys from a struct.
+//!
+//! Each field is a key. Its doc comment is the description in the reference and the JSON Schema, its type is what the value may be,
+//! and its `#[key(...)]` attribute connects it to the parameter of the engine. The reader, the description, the default, the
+//! resolved scenario and the setters of the builder are generated. `stillair_sim::scenario::spec` has the traits and an example.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
@@ -8,21 +12,29 @@ use syn::{
     Attribute, Data, DeriveInput, Error, Expr, ExprLit, Fields, Ident, Lit, LitStr, Meta, Result, Token,
 };
 
-/// See `scenario::spec`.
+/// Declares a table of keys; see the crate's documentation.
+///
+/// `#[section(params = TYPE, base = EXPR)]` names the engine's parameters and their defaults. `#[key(...)]` takes:
+///
+/// - `to = FIELD`: the engine's field that the key sets; its value in `base` is the default that the reference shows;
+/// - `or = "WORDS"`: words for a default that depends on other keys;
+/// - `default = "TEXT"`: a default without a field;
+/// - `need = "EXPECTED"`: the key is required, and the error for a missing one says what is expected;
+/// - `quiet`: the resolved scenario leaves out the default.
 #[proc_macro_derive(Section, attributes(section, key))]
 pub fn section(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
     let input = syn::parse_macro_input!(input as DeriveInput);
     table(&input).unwrap_or_else(Error::into_compile_error).into()
 }
 
-/// `#[section(params = T, base = EXPR)]`.
+/// Arguments of `#[section(...)]`.
 #[derive(Default)]
 struct Table {
     params: Option<TokenStream>,
     base: Option<TokenStream>,
 }
 
-/// `#[key(to = field, or = "words", default = "text", need = "expected", quiet)]`.
+/// Arguments of `#[key(...)]`.
 #[derive(Default)]
 struct Row {
     to: Option<TokenStream>,
@@ -32,7 +44,7 @@ struct Row {
     quiet: bool,
 }
 
-/// Tokens up to the next comma.
+/// Returns the tokens up to the next comma.
 fn value(input: ParseStream<'_>) -> Result<TokenStream> {
     let mut all = TokenStream::new();
     while !input.is_empty() && !input.peek(Token![,]) {
@@ -88,7 +100,7 @@ impl Parse for Row {
     }
 }
 
-/// The doc comment as one line.
+/// Returns the doc comment as one line.
 fn doc(attributes: &[Attribute], at: Span) -> Result<String> {
     let line = |attribute: &Attribute| match &attribute.meta {
         Meta::NameValue(pair) if pair.path.is_ident("doc") => match &pair.value {
@@ -99,10 +111,9 @@ fn doc(attributes: &[Attribute], at: Span) -> Result<String> {
     };
     let lines: Vec<String> = attributes.iter().filter_map(line).collect();
     match lines.concat().trim() {
-        "" => Err(Error::new(
-            at,
-            "its meaning is missing: a doc comment, as the reference and the schema have it",
-        )),
+        "" => {
+            Err(Error::new(at, "a key needs a doc comment: its description in the reference and the schema"))
+        }
         text => Ok(text.to_owned()),
     }
 }
@@ -121,7 +132,7 @@ fn table(input: &DeriveInput) -> Result<TokenStream> {
     let spec = quote!(crate::scenario::spec);
     let scenario = quote!(crate::scenario);
     let types: Vec<_> = fields.iter().map(|field| &field.ty).collect();
-    let (mut rows, mut reads, mut writes, mut ontos, mut tells, mut setters) =
+    let (mut rows, mut reads, mut writes, mut assigns, mut exports, mut setters) =
         (Vec::new(), Vec::new(), Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for field in fields {
         let key = field.ident.as_ref().expect("it is named");
@@ -134,19 +145,19 @@ fn table(input: &DeriveInput) -> Result<TokenStream> {
             (None, Some(text), None, _) => quote!(#scenario::contract::Absent::Default(#text)),
             (None, None, Some(_), _) => quote!(#scenario::contract::Absent::Mistake),
             (None, None, None, Some(to)) => {
-                quote_spanned!(ty.span()=> #scenario::contract::Absent::Of(|| <#ty as #spec::Text<_>>::text(&Self::base().#to)))
+                quote_spanned!(ty.span()=> #scenario::contract::Absent::Of(|| <#ty as #spec::DefaultText<_>>::text(&Self::base().#to)))
             }
             (None, None, None, None) => {
                 return Err(Error::new(
                     ty.span(),
-                    "what holds without this key? `to = field`, or one of `or`, `default` and `need`",
+                    "a key needs a default: `to = field`, or one of `or`, `default` and `need`",
                 ));
             }
             _ => return Err(Error::new(key.span(), "one of `or`, `default` and `need`")),
         };
         let need = row.need.as_ref().map_or(quote!(None), |words| quote!(Some(#words)));
         rows.push(quote!(#spec::row::<#ty>(#text, #absent, #about)));
-        reads.push(quote!(#key: wrong.unless(<#ty as #spec::Member>::read(section, #text, #need)).unwrap_or_default()));
+        reads.push(quote!(#key: <#ty as #spec::Member>::read(section, #text, #need, faults)));
         writes.push(quote!(#spec::Member::written(&self.#key, #text, out);));
         setters.push(quote! {
             #[doc = #about]
@@ -156,36 +167,41 @@ fn table(input: &DeriveInput) -> Result<TokenStream> {
             }
         });
         if let Some(to) = &row.to {
-            ontos.push(quote_spanned!(ty.span()=> #spec::Onto::onto(&self.#key, &mut params.#to);));
-            let tell = quote_spanned!(ty.span()=> <#ty as #spec::Tell<_>>::tell(#text, &params.#to, out););
-            tells.push(if row.quiet { quote!(if params.#to != Self::base().#to { #tell }) } else { tell });
+            assigns.push(quote_spanned!(ty.span()=> #spec::Assign::assign(&self.#key, &mut params.#to);));
+            let export =
+                quote_spanned!(ty.span()=> <#ty as #spec::Export<_>>::export(#text, &params.#to, out););
+            exports.push(if row.quiet {
+                quote!(if params.#to != Self::base().#to { #export })
+            } else {
+                export
+            });
         }
     }
     let of_params = match (&own.params, &own.base) {
         (Some(params), Some(base)) => quote! {
-            #[allow(dead_code, reason = "a kind may have a base of its own for each")]
             impl #name {
-                /// What holds where nothing is written.
-                pub fn base() -> #params {
+                /// Returns the engine's defaults.
+                #[allow(dead_code, reason = "kinds have bases of their own")]
+                pub(in crate::scenario) fn base() -> #params {
                     #base
                 }
             }
 
-            impl #spec::Onto<#params> for #name {
-                fn onto(&self, params: &mut #params) {
-                    #(#ontos)*
+            impl #spec::Assign<#params> for #name {
+                fn assign(&self, params: &mut #params) {
+                    #(#assigns)*
                 }
             }
 
-            impl #spec::Tell<#params> for #name {
-                fn tell(_: &str, params: &#params, out: &mut #spec::Object) {
-                    #(#tells)*
+            impl #spec::Export<#params> for #name {
+                fn export(_: &str, params: &#params, out: &mut #spec::Object) {
+                    #(#exports)*
                 }
             }
 
-            impl #spec::Text<#params> for #name {
+            impl #spec::DefaultText<#params> for #name {
                 fn text(_: &#params) -> String {
-                    unreachable!("each key of a group has its own")
+                    unreachable!("each key of a group has a default of its own")
                 }
             }
         },
@@ -195,7 +211,6 @@ fn table(input: &DeriveInput) -> Result<TokenStream> {
     Ok(quote! {
         #of_params
 
-        #[allow(dead_code, reason = "until the builder is made of these")]
         impl #name {
             #(#setters)*
         }
@@ -205,10 +220,11 @@ fn table(input: &DeriveInput) -> Result<TokenStream> {
             const COUNT: usize = 0 #(+ <#types as #spec::Member>::COUNT)*;
             const KEYS: &'static [#scenario::contract::Key] = &#spec::keys::<{ Self::COUNT }>(Self::ROWS);
 
-            fn read(section: &mut #scenario::reader::Section<'_>) -> ::core::result::Result<Self, #scenario::error::Fault> {
-                let mut wrong = #scenario::error::Mistakes::default();
-                let own = Self { #(#reads),* };
-                wrong.or(own)
+            fn read(
+                section: &mut #scenario::reader::Section<'_>,
+                faults: &mut #scenario::error::Mistakes,
+            ) -> Self {
+                Self { #(#reads),* }
             }
 
             fn written(&self, out: &mut #scenario::document::Table) {

@@ -79,7 +79,8 @@ pub(super) static KEYS: [Key; 9] = [
     LINK[2],
 ];
 
-const LINK: [Key; 3] = spec::otherwise(overhead::Link::KEYS, "`docsis`: Ethernet's header and FCS, 18 bytes");
+const LINK: [Key; 3] =
+    spec::with_default(overhead::Link::KEYS, "`docsis`: Ethernet's header and FCS, 18 bytes");
 
 /// An access line as it is read, before its devices are.
 pub(super) struct Access {
@@ -194,7 +195,7 @@ pub(super) fn read(
     }
     let usual =
         product.map_or(overhead::framing(FRAMING), |product| Some(product.framing)).unwrap_or(Framing::RAW);
-    let framing = overhead::Link::read(section)?.framing(usual);
+    let framing = spec::read::<overhead::Link>(section)?.framing(usual);
     let line = |n: usize| {
         let (rate, (buffer, time)) = (rates[n], buffers[n]);
         let buffer = time.map_or(buffer, |time| LineBuffer::Bytes(bytes_in(rate, time)));

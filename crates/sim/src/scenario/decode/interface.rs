@@ -7,7 +7,7 @@ use stillair_model::wifi::phy::Width;
 use stillair_model::wifi::phy::frame::Cipher;
 
 use super::super::contract::{Form, Key, Shape};
-use super::super::error::{Fault, Origin};
+use super::super::error::{Fault, Mistakes, Origin};
 use super::super::reader::{Field, Section};
 use super::super::resolve::power::Written;
 use super::super::spec::{self, Section as _, power};
@@ -269,14 +269,16 @@ fn wifi<'a>(
     let (filter, filters_by_device) =
         filter::read(section, has_index, &scheme, context.profile.wifi_version)?;
     let mut own = Default::default();
+    let mut faults = Mistakes::default();
     let saves = if is_ap {
         own = edca::access_point(section)?;
         wiring.beacons.push((at, edca::beacon(section)?));
-        Written::Ap(spec::Section::read(section)?)
+        Written::Ap(spec::Section::read(section, &mut faults))
     } else {
-        Written::Station(spec::Section::read(section)?)
+        Written::Station(spec::Section::read(section, &mut faults))
     };
-    let power = saves.params()?;
+    let power = saves.params(&mut faults);
+    faults.or(())?;
     wiring.power.push((at, saves));
     let block_ack_window = block_ack::read(section, scheme.name, product)?;
     let scheme::Choice { name, driver, hardware, by_device } = scheme;

@@ -11,7 +11,7 @@ use super::super::document::Table;
 use super::super::error::{Fault, Origin, gather};
 use super::super::parts::Parts;
 use super::super::reader::{Field, Section};
-use super::super::spec::{Section as _, jitter};
+use super::super::spec::{self, Section as _, jitter};
 use super::super::{Attachment, Channel, InterfaceRef, Node, Rates, Role, Wifi, many, profile};
 use super::Names;
 use super::interface::{self, Context};
@@ -89,7 +89,7 @@ fn node<'a>(
 ) -> Result<Node, Fault> {
     let forward = section.or("forward", false)?;
     let wake = wake::read(&mut section)?;
-    let jitter = jitter::OfNode::read(&mut section)?.params();
+    let jitter = spec::read::<jitter::OfNode>(&mut section)?.params();
     let nic = link::nic(&mut section)?;
     wiring.nics.extend(section.get("nic").map(|field| (index, field)));
     let position = position::read(&mut section)?;

@@ -22,7 +22,7 @@ use super::super::document::Value;
 use super::super::error::{Fault, suggest};
 use super::super::parts::Found;
 use super::super::reader::{Field, Section};
-use super::super::spec::{Section as _, cake};
+use super::super::spec::{self, Section as _, cake};
 pub(super) use device::DeviceQueue;
 pub(super) use fq_codel::MIN_QUANTUM;
 
@@ -168,7 +168,7 @@ pub(super) fn config(
         "fq_codel" => QdiscConfig::FqCodel(fq_codel::read(section, device.fq_codel())?),
         "fq" => QdiscConfig::Fq(fq::read(section)?),
         "pie" => QdiscConfig::Pie(pie::read(section, device.pie(), device.profile.tcp.hz)?),
-        "cake" => QdiscConfig::Cake(section.map_or(Ok(cake::Cake::default()), cake::Cake::read)?.params()),
+        "cake" => QdiscConfig::Cake(section.map_or(Ok(cake::Cake::default()), spec::read)?.params()),
         "sfq" => QdiscConfig::Sfq(sfq::read(section)?),
         "htb" => {
             let section = section.ok_or_else(|| field.wrong("a table with its rate"))?;

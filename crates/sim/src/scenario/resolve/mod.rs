@@ -1,3 +1,3 @@
-//! From what was written to what the engine has: all that needs a look at several keys, at other tables, at the kernel or the device.
+//! From keys to the engine's parameters: conditions on several keys or tables, on the kernel profile and on the device.
 
 pub(super) mod power;

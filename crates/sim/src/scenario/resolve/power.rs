@@ -1,21 +1,21 @@
-//! Power save and scans: of what was written, what the engine has; and what has no effect, or cannot be had.
+//! Power save and scans: the engine's parameters, and conditions that involve the radio, the channel and the access point.
 
 use stillair_model::wifi::power::saver::SaverParams;
 use stillair_model::wifi::power::scan::ScanParams;
 
-use super::super::error::Fault;
+use super::super::error::{Fault, Mistakes};
 use super::super::spec::power::{DTIM_PERIOD, OfAp, OfStation, PowerSave, Scan};
-use super::super::spec::{Onto, Place};
+use super::super::spec::{Assign, Key, Place};
 use super::super::{Attachment, Channel, InterfaceRef, Node, Role, Scheme, Station, Wifi};
 
-/// What an interface has written of both.
+/// Keys of an interface.
 #[derive(Clone, Debug)]
 pub(in super::super) enum Written {
     Station(OfStation),
     Ap(OfAp),
 }
 
-/// What the engine has of it.
+/// Parameters of the engine.
 #[derive(Default)]
 pub(in super::super) struct Params {
     pub power_save: Option<(&'static str, SaverParams)>,
@@ -24,23 +24,26 @@ pub(in super::super) struct Params {
 }
 
 impl Written {
-    pub(in super::super) fn params(&self) -> Result<Params, Fault> {
-        Ok(match self {
-            Self::Station(own) => {
-                let saver = own.power_save.get().map_or(Ok(None), saver)?;
-                let scan = own.scan.given();
-                let scan = scan.map(|(own, at)| checked(own.params(), &own.options, at)).transpose()?;
-                Params { power_save: saver, scan, dtim_period: None }
-            }
-            Self::Ap(own) => {
-                let scan = own.scan.given();
-                let scan = scan.map(|(own, at)| checked(own.params(), &own.options, at)).transpose()?;
-                Params { power_save: None, scan, dtim_period: Some(own.dtim_period.or(DTIM_PERIOD)) }
-            }
-        })
+    /// Returns the engine's parameters. Mistakes are added to `faults`.
+    pub(in super::super) fn params(&self, faults: &mut Mistakes) -> Params {
+        let scan = |params: Option<ScanParams>, own: &Scan, at: &Place, faults: &mut Mistakes| {
+            Some(checked(params.expect("all kinds of scans have options"), own, at, faults))
+        };
+        match self {
+            Self::Station(own) => Params {
+                power_save: own.power_save.get().and_then(|own| saver(own, faults)),
+                scan: own.scan.given().and_then(|(own, at)| scan(own.params(), &own.options, at, faults)),
+                dtim_period: None,
+            },
+            Self::Ap(own) => Params {
+                power_save: None,
+                scan: own.scan.given().and_then(|(own, at)| scan(own.params(), &own.options, at, faults)),
+                dtim_period: Some(own.dtim_period.or(DTIM_PERIOD)),
+            },
+        }
     }
 
-    /// Where it says that it sleeps or scans, if it does.
+    /// Returns the place of the key that makes it sleep or scan.
     fn place(&self) -> Option<&Place> {
         match self {
             Self::Station(own) => {
@@ -52,38 +55,38 @@ impl Written {
     }
 }
 
-fn saver(own: &PowerSave) -> Result<Option<(&'static str, SaverParams)>, Fault> {
-    let Some(mut params) = PowerSave::base(own.kind) else { return Ok(None) };
+fn saver(own: &PowerSave, faults: &mut Mistakes) -> Option<(&'static str, SaverParams)> {
+    let mut params = PowerSave::base(own.kind)?;
     let options = &own.options;
-    options.onto(&mut params);
+    options.assign(&mut params);
     params.uapsd = options.uapsd.get().map_or(0, |bits| bits.0);
-    if params.uapsd == 0 {
+    if matches!(options.uapsd, Key::Absent) {
         let right = "categories in uapsd, or no such key";
-        options.max_sp.idle("without uapsd", right)?;
-        options.trigger_interval.idle("without uapsd", right)?;
+        options.max_sp.idle("without uapsd", right, faults);
+        options.trigger_interval.idle("without uapsd", right, faults);
     }
-    Ok(Some((own.kind, params)))
+    Some((own.kind, params))
 }
 
-fn checked(params: Option<ScanParams>, own: &Scan, at: &Place) -> Result<ScanParams, Fault> {
-    let Some(mut params) = params else { unreachable!("every kind of scan has options") };
+fn checked(mut params: ScanParams, own: &Scan, at: &Place, faults: &mut Mistakes) -> ScanParams {
     if params.active.0 + params.passive.0 == 0 {
-        return Err(at.says("no channel to scan", "active_channels or passive_channels above zero"));
+        faults.add(at.found("no channel to scan", "active_channels or passive_channels above zero"));
+        return params;
     }
     for (channels, dwell) in [(params.active.0, &own.dwell_active), (params.passive.0, &own.dwell_passive)] {
         if channels == 0 {
-            dwell.idle("without such channels", "some, or no such key")?;
+            dwell.idle("without such channels", "some, or no such key", faults);
         }
     }
-    match own.home_busy.given() {
-        Some((busy, at)) if *busy < params.home => return Err(at.wrong("at least home")),
-        Some(_) => {}
-        None => params.home_busy = params.home_busy.max(params.home),
+    match &own.home_busy {
+        Key::Given(busy, at) if *busy < params.home => faults.add(at.wrong("at least home")),
+        Key::Given(..) | Key::Misread(_) => {}
+        Key::Absent => params.home_busy = params.home_busy.max(params.home),
     }
-    Ok(params)
+    params
 }
 
-/// Refuses what other tables do not allow.
+/// Refuses power save and scans that other tables do not allow.
 pub(in super::super) fn check(
     nodes: &[Node],
     channels: &[Channel],
@@ -91,7 +94,7 @@ pub(in super::super) fn check(
 ) -> Result<(), Fault> {
     let wifi = |at: InterfaceRef| match &nodes[at.node].interfaces[at.interface].medium {
         Attachment::Wifi(wifi) => wifi,
-        Attachment::Wired { .. } => unreachable!("who saves power has a Wi-Fi device"),
+        Attachment::Wired { .. } => unreachable!("power save is a key of Wi-Fi interfaces"),
     };
     for (at, place) in written.iter().filter_map(|(at, written)| Some((at, written.place()?))) {
         let own = wifi(*at);
@@ -105,7 +108,7 @@ pub(in super::super) fn check(
         if channels[own.channel].beacon_interval.is_none() {
             return Err(place.idle("without beacons", "a beacon_interval on its channel"));
         }
-        // No source that was read tells what it and its firmware do with frames for those that sleep, nor as it leaves its channel.
+        // No known source documents how ath9k_htc buffers frames for sleeping stations, or what it does when it leaves its channel.
         let ap = match &own.role {
             Role::Station(Station { ap, .. }) => wifi(*ap),
             Role::Ap => own,
@@ -117,12 +120,12 @@ pub(in super::super) fn check(
     Ok(())
 }
 
-/// Whether a station saves power or scans.
+/// Returns true if a station saves power or scans.
 pub(in super::super) fn any(wifi: &Wifi) -> bool {
     wifi.power_save.is_some() || wifi.scan.is_some()
 }
 
-/// Keys of access points that nobody's power save makes use of, each a sentence.
+/// Notes on `dtim_period` of access points where no station saves power or scans.
 pub(in super::super) fn idle(nodes: &[Node], written: &[(InterfaceRef, Written)]) -> Vec<String> {
     let used = |at: InterfaceRef| {
         nodes.iter().flat_map(|n| &n.interfaces).any(|i| match &i.medium {

@@ -7,7 +7,7 @@ use stillair_scenario_derive::Section;
 use super::super::contract::Form;
 use super::super::units;
 use super::domain::{Bytes, Choice, Flag, Period, named, quantity};
-use super::{Key, Onto, overhead};
+use super::{Assign, Key, overhead};
 
 named!(Tins { Besteffort, Precedence, Diffserv3, Diffserv4, Diffserv8 });
 named!(AckFilter { Off, Conservative, Aggressive });
@@ -66,7 +66,7 @@ impl Cake {
         let mut params = Self::base();
         params.target = CakeParams::target_of(self.rtt.or(params.rtt));
         params.framing = self.link.framing(params.framing);
-        self.onto(&mut params);
+        self.assign(&mut params);
         params
     }
 

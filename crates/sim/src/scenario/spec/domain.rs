@@ -1,4 +1,4 @@
-//! What values may be.
+//! Types of keys: what values may be.
 
 use core::fmt;
 use core::marker::PhantomData;
@@ -8,39 +8,39 @@ use stillair_model::vocabulary::{Duration, Rate};
 
 use super::super::contract::Form;
 use super::super::document::Value;
-use super::super::error::Fault;
+use super::super::error::{Fault, Mistakes};
 use super::super::reader::{Field, Typed};
 use super::super::units;
 use super::{Domain, Resolved};
 
 /// A whole number from `LOW` to `HIGH`.
-pub(in super::super) struct Int<const LOW: i64, const HIGH: i64, T = u32>(PhantomData<T>);
+pub struct Int<const LOW: i64, const HIGH: i64, T = u32>(PhantomData<T>);
 
-/// The same, of bytes that are counted by the one.
-pub(in super::super) struct Octets<const LOW: i64, const HIGH: i64>;
+/// A whole number of bytes from `LOW` to `HIGH`, without a unit.
+pub struct Octets<const LOW: i64, const HIGH: i64>;
 
-/// A number of bytes, plain or with a unit.
-pub(in super::super) struct Bytes<const LOW: u32, const HIGH: u32>;
+/// A number of bytes from `LOW` to `HIGH`, with or without a unit.
+pub struct Bytes<const LOW: u32, const HIGH: u32>;
 
-/// True or false.
-pub(in super::super) struct Flag;
+/// A boolean.
+pub struct Flag;
 
 /// A time.
-pub(in super::super) struct Time;
+pub struct Time;
 
 /// A time above zero.
-pub(in super::super) struct Period;
+pub struct Period;
 
-/// One of the names of a type.
-pub(in super::super) struct Choice<T>(PhantomData<T>);
+/// The name of a value of `T`.
+pub struct Choice<T>(PhantomData<T>);
 
-/// A type whose values have names.
-pub(in super::super) trait Named: Copy + fmt::Debug + PartialEq + 'static {
+/// A type whose values have names in scenarios.
+pub trait Named: Copy + fmt::Debug + PartialEq + 'static {
     const NAMES: &'static [&'static str];
     const ALL: &'static [(&'static str, Self)];
 }
 
-/// Gives the values of a type names, from its own `name` or as said here.
+/// Names the values of a type, by its own `name` or as given.
 macro_rules! named {
     ($type:ident { $($value:ident),* $(,)? }) => {
         impl $crate::scenario::spec::domain::Named for $type {
@@ -61,7 +61,7 @@ impl<const LOW: i64, const HIGH: i64, T: Typed + Copy + fmt::Debug + Into<i64>> 
     type Value = T;
     const FORM: Form = Form::Integer(LOW, HIGH);
 
-    fn read(field: &Field<'_>) -> Result<T, Fault> {
+    fn read(field: &Field<'_>, _: &mut Mistakes) -> Result<T, Fault> {
         field.value()
     }
 
@@ -75,7 +75,7 @@ impl<const LOW: i64, const HIGH: i64> Domain for Octets<LOW, HIGH> {
     const FORM: Form = Form::Integer(LOW, HIGH);
     const UNIT: &'static str = "_bytes";
 
-    fn read(field: &Field<'_>) -> Result<u32, Fault> {
+    fn read(field: &Field<'_>, _: &mut Mistakes) -> Result<u32, Fault> {
         field.value()
     }
 
@@ -89,7 +89,7 @@ impl<const LOW: u32, const HIGH: u32> Domain for Bytes<LOW, HIGH> {
     const FORM: Form = Form::Bytes(LOW, HIGH);
     const UNIT: &'static str = "_bytes";
 
-    fn read(field: &Field<'_>) -> Result<u32, Fault> {
+    fn read(field: &Field<'_>, _: &mut Mistakes) -> Result<u32, Fault> {
         field.value()
     }
 
@@ -102,7 +102,7 @@ impl Domain for Flag {
     type Value = bool;
     const FORM: Form = Form::Boolean;
 
-    fn read(field: &Field<'_>) -> Result<bool, Fault> {
+    fn read(field: &Field<'_>, _: &mut Mistakes) -> Result<bool, Fault> {
         field.value()
     }
 
@@ -111,7 +111,7 @@ impl Domain for Flag {
     }
 }
 
-/// Domains that are read as their form has it, and written by a function of [`units`].
+/// Declares domains that are read by their form and written by a function of [`units`].
 macro_rules! quantity {
     ($($domain:ident: $value:ty = $form:expr, $unit:literal, $text:path;)*) => {
         $(impl $crate::scenario::spec::Domain for $domain {
@@ -119,7 +119,10 @@ macro_rules! quantity {
             const FORM: $crate::scenario::contract::Form = $form;
             const UNIT: &'static str = $unit;
 
-            fn read(field: &$crate::scenario::reader::Field<'_>) -> Result<$value, $crate::scenario::error::Fault> {
+            fn read(
+                field: &$crate::scenario::reader::Field<'_>,
+                _: &mut $crate::scenario::error::Mistakes,
+            ) -> Result<$value, $crate::scenario::error::Fault> {
                 field.value()
             }
 
@@ -140,7 +143,7 @@ impl<T: Named> Domain for Choice<T> {
     type Value = T;
     const FORM: Form = Form::Choice(T::NAMES);
 
-    fn read(field: &Field<'_>) -> Result<T, Fault> {
+    fn read(field: &Field<'_>, _: &mut Mistakes) -> Result<T, Fault> {
         field.choice(T::ALL)
     }
 
@@ -150,7 +153,7 @@ impl<T: Named> Domain for Choice<T> {
 }
 
 fn name<T: Named>(value: T) -> &'static str {
-    T::ALL.iter().find(|(_, one)| *one == value).expect("every value has a name").0
+    T::ALL.iter().find(|(_, one)| *one == value).expect("all values have names").0
 }
 
 impl<T: Named> Resolved for T {

@@ -7,7 +7,7 @@ use stillair_scenario_derive::Section;
 
 use super::super::contract::Form;
 use super::super::document::Value;
-use super::super::error::Fault;
+use super::super::error::{Fault, Mistakes};
 use super::super::reader::Field;
 use super::super::units;
 use super::domain::Int;
@@ -71,7 +71,7 @@ impl Domain for Spread {
         examples: &["none", "uniform 0 us..50 us", "exponential 10 us..104 us"],
     };
 
-    fn read(field: &Field<'_>) -> Result<Self, Fault> {
+    fn read(field: &Field<'_>, _: &mut Mistakes) -> Result<Self, Fault> {
         let text = field.text(EXPECTED)?;
         let bounds = |range: &str| {
             let (low, high) = range.split_once("..")?;

@@ -1,14 +1,16 @@
-//! What was written: one declaration for each key, and nothing that depends on another table.
+//! Declarations of scenario tables: each key is declared once, with its description, its type and its default.
 //!
-//! A table is a struct of [`Key`]s with `#[derive(Section)]`. What a value may be is a type, a [`Domain`].
+//! A table is a struct of [`Key`]s with `#[derive(Section)]`; the type of a key is a [`Domain`]. Reading never stops at the
+//! first mistake: [`Section::read`] collects all of them, and a misread key stays [`Key::Misread`], so that checks of several
+//! keys can still run. Conditions that need other tables, the kernel profile or the device are in `resolve`.
 
 #[macro_use]
-mod section;
-pub(super) mod cake;
+mod kinds;
+pub mod cake;
 pub(super) mod domain;
-pub(super) mod jitter;
-pub(super) mod overhead;
-pub(super) mod power;
+pub mod jitter;
+pub mod overhead;
+pub mod power;
 #[cfg(test)]
 mod tests;
 
@@ -18,36 +20,36 @@ use serde_json::Value as Json;
 
 use super::contract::{self, Absent, Form};
 use super::document::{Item, Table, Value};
-use super::error::{Fault, Origin};
+use super::error::{Fault, Mistakes, Origin};
 use super::reader::{self, Field};
 
 /// A table of the resolved scenario.
 pub(super) type Object = serde_json::Map<String, Json>;
 
-/// What a value may be, and how it is read.
+/// The type of a key: the allowed values and how they are read.
 pub(super) trait Domain {
-    /// What it is read as.
+    /// The value as read.
     type Value: Clone + fmt::Debug;
 
-    /// Its description.
+    /// Description of the allowed values.
     const FORM: Form;
 
-    /// What its key has after its name in the resolved scenario.
+    /// Suffix of the key's name in the resolved scenario, such as `_ns`.
     const UNIT: &'static str = "";
 
-    /// Reads it.
-    fn read(field: &Field<'_>) -> Result<Self::Value, Fault>;
+    /// Reads a value. Mistakes within a table are added to `faults`; `Err` is a value that cannot be used.
+    fn read(field: &Field<'_>, faults: &mut Mistakes) -> Result<Self::Value, Fault>;
 
-    /// The value as it is written in a scenario.
+    /// Returns the value as written in a scenario.
     fn written(value: &Self::Value) -> Value;
 }
 
-/// A value of the engine as the resolved scenario has it.
+/// A parameter of the engine that the resolved scenario shows.
 pub(super) trait Resolved {
     fn json(&self) -> Json;
 }
 
-/// Where a value was written, and what stood there.
+/// Line and path of a value, for errors found after reading.
 #[derive(Clone, Debug)]
 pub(super) struct Place {
     pub path: String,
@@ -60,110 +62,140 @@ impl Place {
         Self { path: field.path.clone(), origin: field.item.origin, found: field.item.value.describe() }
     }
 
-    /// A mistake of this value.
+    /// Returns the error for a wrong value.
     pub(super) fn wrong(&self, expected: impl Into<String>) -> Fault {
-        Fault::new(self.origin, &*self.path, &*self.found, expected)
+        self.found(&*self.found, expected)
     }
 
-    /// A mistake of this value, in other words than the value itself.
-    pub(super) fn says(&self, found: impl Into<String>, expected: impl Into<String>) -> Fault {
+    /// Returns an error at this place with a description of what was found.
+    pub(super) fn found(&self, found: impl Into<String>, expected: impl Into<String>) -> Fault {
         Fault::new(self.origin, &*self.path, found, expected)
     }
 
-    /// The mistake of a value that would have no effect.
+    /// Returns the error for a value without effect.
     pub(super) fn idle(&self, why: &str, right: &str) -> Fault {
-        Fault::new(self.origin, &*self.path, format!("{}, which has no effect {why}", self.found), right)
+        self.found(format!("{}, which has no effect {why}", self.found), right)
     }
 }
 
-/// A key of a table: what was written, or nothing.
-pub(super) struct Key<D: Domain>(Option<(D::Value, Place)>);
+/// A key of a table.
+pub enum Key<D: Domain> {
+    /// Not in the table.
+    Absent,
+    /// In the table, with a value that was read.
+    #[allow(private_interfaces, reason = "only the reader and the setters make keys")]
+    Given(D::Value, Place),
+    /// In the table, with a value that was refused.
+    #[allow(private_interfaces, reason = "only the reader makes keys that were misread")]
+    Misread(Place),
+}
 
-// A derive would ask the same of the domain, which has no values.
+// A derive would require the same of the domain, which has no values.
 impl<D: Domain> Clone for Key<D> {
     fn clone(&self) -> Self {
-        Self(self.0.clone())
+        match self {
+            Self::Absent => Self::Absent,
+            Self::Given(value, place) => Self::Given(value.clone(), place.clone()),
+            Self::Misread(place) => Self::Misread(place.clone()),
+        }
     }
 }
 
 impl<D: Domain> fmt::Debug for Key<D> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
+        match self {
+            Self::Absent => f.write_str("Absent"),
+            Self::Given(value, _) => value.fmt(f),
+            Self::Misread(_) => f.write_str("Misread"),
+        }
     }
 }
 
 impl<D: Domain> Default for Key<D> {
     fn default() -> Self {
-        Self(None)
+        Self::Absent
     }
 }
 
 impl<D: Domain> Key<D> {
-    /// The value, if there is one.
+    /// Returns the value, if it was read.
     pub(super) fn get(&self) -> Option<&D::Value> {
-        self.0.as_ref().map(|(value, _)| value)
+        self.given().map(|(value, _)| value)
     }
 
-    /// The value, or `default`.
+    /// Returns the value, or `default`.
     pub(super) fn or(&self, default: D::Value) -> D::Value {
         self.get().cloned().unwrap_or(default)
     }
 
-    /// The value with its place, if there is one.
+    /// Returns the value and its place, if it was read.
     pub(super) fn given(&self) -> Option<(&D::Value, &Place)> {
-        self.0.as_ref().map(|(value, place)| (value, place))
+        match self {
+            Self::Given(value, place) => Some((value, place)),
+            Self::Absent | Self::Misread(_) => None,
+        }
     }
 
-    /// Refuses it where it would have no effect: `why` says with what, `right` what would have one.
-    pub(super) fn idle(&self, why: &str, right: &str) -> Result<(), Fault> {
-        self.given().map_or(Ok(()), |(_, place)| Err(place.idle(why, right)))
+    /// Returns the key's place, if it is in the table.
+    pub(super) fn place(&self) -> Option<&Place> {
+        match self {
+            Self::Given(_, place) | Self::Misread(place) => Some(place),
+            Self::Absent => None,
+        }
+    }
+
+    /// Refuses the key where it has no effect: `why` names the condition, `right` what to write instead.
+    pub(super) fn idle(&self, why: &str, right: &str, faults: &mut Mistakes) {
+        if let Some(place) = self.place() {
+            faults.add(place.idle(why, right));
+        }
     }
 }
 
-/// A table.
+/// A table of keys.
 pub(super) trait Section: Default {
-    /// How many keys it has; the types alone say it, as a table may hold itself.
+    /// Number of keys. It depends on the types only, because a table may contain itself.
     const COUNT: usize;
 
-    /// As declared.
+    /// Keys and groups as declared.
     const ROWS: &'static [Row];
 
-    /// The keys, those of groups among them.
+    /// All keys, including those of groups.
     const KEYS: &'static [contract::Key];
 
-    /// Reads all keys. A mistake in one does not hide those in others.
-    fn read(section: &mut reader::Section<'_>) -> Result<Self, Fault>;
+    /// Reads all keys; mistakes are added to `faults`.
+    fn read(section: &mut reader::Section<'_>, faults: &mut Mistakes) -> Self;
 
-    /// Writes what was set.
+    /// Writes the keys that are set.
     fn written(&self, out: &mut Table);
 }
 
-/// What a row of a table declares: a key, or the keys of a group.
+/// A field of a declared table: a key, or a group of keys.
 pub(super) trait Member: Default {
-    /// What its setter takes.
+    /// Argument of the setter.
     type Value;
 
     const COUNT: usize;
     const FORM: Form;
     const GROUP: Option<&'static [contract::Key]>;
 
-    fn read(section: &mut reader::Section<'_>, key: &str, need: Option<&str>) -> Result<Self, Fault>;
+    fn read(section: &mut reader::Section<'_>, key: &str, need: Option<&str>, faults: &mut Mistakes) -> Self;
     fn built(value: Self::Value) -> Self;
     fn written(&self, key: &str, out: &mut Table);
 }
 
-/// Puts what was written into the engine's parameters.
-pub(super) trait Onto<T> {
-    fn onto(&self, params: &mut T);
+/// Assigns keys to the engine's parameters.
+pub(super) trait Assign<T> {
+    fn assign(&self, params: &mut T);
 }
 
-/// Tells the engine's parameters under the names of the keys.
-pub(super) trait Tell<T> {
-    fn tell(key: &str, params: &T, out: &mut Object);
+/// Writes the engine's parameters into the resolved scenario, under the names of the keys.
+pub(super) trait Export<T> {
+    fn export(key: &str, params: &T, out: &mut Object);
 }
 
-/// An engine's parameter as it would be written.
-pub(super) trait Text<T> {
+/// Writes the engine's default as a scenario would.
+pub(super) trait DefaultText<T> {
     fn text(params: &T) -> String;
 }
 
@@ -182,18 +214,22 @@ impl<D: Domain> Member for Key<D> {
     const FORM: Form = D::FORM;
     const GROUP: Option<&'static [contract::Key]> = None;
 
-    fn read(section: &mut reader::Section<'_>, key: &str, need: Option<&str>) -> Result<Self, Fault> {
+    fn read(section: &mut reader::Section<'_>, key: &str, need: Option<&str>, faults: &mut Mistakes) -> Self {
         let field = match need {
-            Some(expected) => Some(section.need(key, expected)?),
+            Some(expected) => faults.unless(section.need(key, expected)),
             None => section.get(key),
         };
-        let read = field.map(|field| Ok((D::read(&field)?, Place::of(&field))));
-        read.transpose().map(Self)
+        let Some(field) = field else { return Self::Absent };
+        let read = D::read(&field, faults);
+        match faults.unless(read) {
+            Some(value) => Self::Given(value, Place::of(&field)),
+            None => Self::Misread(Place::of(&field)),
+        }
     }
 
     fn built(value: D::Value) -> Self {
         let found = D::written(&value).describe();
-        Self(Some((value, Place { path: String::new(), origin: Origin::Built, found })))
+        Self::Given(value, Place { path: String::new(), origin: Origin::Built, found })
     }
 
     fn written(&self, key: &str, out: &mut Table) {
@@ -201,24 +237,24 @@ impl<D: Domain> Member for Key<D> {
     }
 }
 
-impl<D: Domain, T> Onto<T> for Key<D>
+impl<D: Domain, T> Assign<T> for Key<D>
 where
     D::Value: Into<T>,
 {
-    fn onto(&self, params: &mut T) {
+    fn assign(&self, params: &mut T) {
         if let Some(value) = self.get() {
             *params = value.clone().into();
         }
     }
 }
 
-impl<D: Domain, T: Resolved> Tell<T> for Key<D> {
-    fn tell(key: &str, params: &T, out: &mut Object) {
+impl<D: Domain, T: Resolved> Export<T> for Key<D> {
+    fn export(key: &str, params: &T, out: &mut Object) {
         out.insert(format!("{key}{}", D::UNIT), params.json());
     }
 }
 
-impl<D: Domain> Text<D::Value> for Key<D> {
+impl<D: Domain> DefaultText<D::Value> for Key<D> {
     fn text(params: &D::Value) -> String {
         match D::written(params) {
             Value::String(text) => text,
@@ -227,7 +263,7 @@ impl<D: Domain> Text<D::Value> for Key<D> {
     }
 }
 
-/// A group stands for its keys.
+/// A group: its keys are keys of the table that contains it.
 impl<S: Section> Member for S {
     type Value = S;
 
@@ -235,8 +271,8 @@ impl<S: Section> Member for S {
     const FORM: Form = Form::Sweep;
     const GROUP: Option<&'static [contract::Key]> = Some(S::KEYS);
 
-    fn read(section: &mut reader::Section<'_>, _: &str, _: Option<&str>) -> Result<Self, Fault> {
-        S::read(section)
+    fn read(section: &mut reader::Section<'_>, _: &str, _: Option<&str>, faults: &mut Mistakes) -> Self {
+        S::read(section, faults)
     }
 
     fn built(value: S) -> Self {
@@ -248,7 +284,7 @@ impl<S: Section> Member for S {
     }
 }
 
-/// A row: a key, or a group whose first key has other words for what holds without it.
+/// A declared row: a key, or a group and the default of its first key.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Row {
     One(contract::Key),
@@ -262,7 +298,7 @@ pub(super) const fn row<M: Member>(name: &'static str, absent: Absent, about: &'
     }
 }
 
-/// The keys of these rows.
+/// Returns the keys of all rows.
 pub(super) const fn keys<const N: usize>(rows: &[Row]) -> [contract::Key; N] {
     let mut all = [contract::Key::tag("", ""); N];
     let (mut n, mut at) = (0, 0);
@@ -286,17 +322,24 @@ pub(super) const fn keys<const N: usize>(rows: &[Row]) -> [contract::Key; N] {
     all
 }
 
-/// The keys of a group, with other words for what holds without the first.
-pub(super) const fn otherwise<const N: usize>(
+/// Returns the keys of a group with another default of the first key.
+pub(super) const fn with_default<const N: usize>(
     group: &'static [contract::Key],
     words: &'static str,
 ) -> [contract::Key; N] {
     keys(&[Row::Group(group, Absent::Words(words))])
 }
 
-/// The parameters of a table as the resolved scenario has them.
-pub(super) fn resolved<S: Tell<P>, P>(params: &P) -> Object {
+/// Reads all keys of a table that needs no other keys.
+pub(super) fn read<S: Section>(section: &mut reader::Section<'_>) -> Result<S, Fault> {
+    let mut faults = Mistakes::default();
+    let own = S::read(section, &mut faults);
+    faults.or(own)
+}
+
+/// Returns the parameters of a table as the resolved scenario shows them.
+pub(super) fn resolved<S: Export<P>, P>(params: &P) -> Object {
     let mut out = Object::new();
-    S::tell("", params, &mut out);
+    S::export("", params, &mut out);
     out
 }

@@ -5,10 +5,10 @@ use stillair_scenario_derive::Section;
 
 use super::super::contract::Form;
 use super::super::document::Value;
-use super::super::error::{Fault, suggest};
+use super::super::error::{Fault, Mistakes, suggest};
 use super::super::reader::Field;
 use super::domain::{Choice, Octets, named};
-use super::{Domain, Key, Onto};
+use super::{Assign, Domain, Key};
 
 /// What a packet costs on the link.
 #[derive(Section, Clone, Debug, Default)]
@@ -30,7 +30,7 @@ impl Link {
     /// What a packet costs: without a keyword as `without` has it.
     pub(in super::super) fn framing(&self, without: Framing) -> Framing {
         let mut framing = self.overhead.get().map_or(without, |keyword| keyword.0);
-        self.onto(&mut framing);
+        self.assign(&mut framing);
         framing
     }
 }
@@ -55,7 +55,7 @@ impl Domain for Overhead {
     const FORM: Form = Form::Either(&[Form::Integer(-64, 256), Form::Choice(&NAMES), Form::Choice(&[RAW])]);
     const UNIT: &'static str = "_bytes";
 
-    fn read(field: &Field<'_>) -> Result<Keyword, Fault> {
+    fn read(field: &Field<'_>, _: &mut Mistakes) -> Result<Keyword, Fault> {
         let read = match &field.item.value {
             Value::String(keyword) => framing(keyword)
                 .ok_or_else(|| field.wrong(suggest(keyword, &NAMES).to_owned() + ", or a number of bytes")),

@@ -9,7 +9,7 @@ use stillair_scenario_derive::Section;
 use super::super::Wifi;
 use super::super::contract::Form;
 use super::super::document::Value;
-use super::super::error::Fault;
+use super::super::error::{Fault, Mistakes};
 use super::super::reader::Field;
 use super::domain::{Choice, Int, Period, Time, named};
 use super::{Domain, Key, Object, Resolved};
@@ -234,7 +234,7 @@ impl Domain for Listen {
     type Value = Self;
     const FORM: Form = Form::Either(&[Form::Choice(&["dtim"]), Form::Integer(1, 255)]);
 
-    fn read(field: &Field<'_>) -> Result<Self, Fault> {
+    fn read(field: &Field<'_>, _: &mut Mistakes) -> Result<Self, Fault> {
         word_or(field, "dtim", Self::Dtim, Self::Every)
     }
 
@@ -262,7 +262,7 @@ impl Domain for MaxSp {
     type Value = u32;
     const FORM: Form = Form::Either(&[Form::Choice(&["all"]), Form::Numbers(&[2, 4, 6])]);
 
-    fn read(field: &Field<'_>) -> Result<u32, Fault> {
+    fn read(field: &Field<'_>, _: &mut Mistakes) -> Result<u32, Fault> {
         word_or(field, "all", ALL, |frames| frames)
     }
 
@@ -282,10 +282,10 @@ impl Domain for Categories {
     type Value = Bits;
     const FORM: Form = Form::List(&Form::Choice(&["VO", "VI", "BE", "BK"]));
 
-    fn read(field: &Field<'_>) -> Result<Bits, Fault> {
+    fn read(field: &Field<'_>, faults: &mut Mistakes) -> Result<Bits, Fault> {
         let mut bits = 0;
         for one in field.list() {
-            bits |= 1 << Choice::<Ac>::read(&one)?.index();
+            bits |= 1 << Choice::<Ac>::read(&one, faults)?.index();
         }
         Ok(Bits(bits))
     }

@@ -1,7 +1,7 @@
-//! The declaration of what may stand as a kind alone or as a table. Tables of keys are structs with `#[derive(Section)]`.
+//! Declaration of values that are a kind, alone or as a table of a `kind` and its options.
 
-/// Declares what may stand as a kind alone or as a table of a `kind` and options: for each kind its meaning, name, title, and what its options
-/// begin with; a kind without that has none.
+/// Declares a choice of kinds. Each has a description, a name, a title in the reference, and the defaults of its options; a kind without
+/// defaults has no options.
 macro_rules! kinds {
     (
         $(#[doc = $head:literal])+
@@ -12,26 +12,26 @@ macro_rules! kinds {
         $(#[doc = $head])+
         #[derive(Clone, Debug)]
         $vis struct $name {
-            /// Which.
+            /// Name of the kind.
             $vis kind: &'static str,
-            /// What was written beside it.
+            /// Options in the same table.
             $vis options: $options,
         }
 
         impl $name {
-            /// What the options of a kind begin with; none of a kind without options.
-            $vis fn base(kind: &str) -> Option<$params> {
+            /// Returns the defaults of a kind's options; `None` for a kind without options.
+            pub(in $crate::scenario) fn base(kind: &str) -> Option<$params> {
                 match kind {
                     $($kind => { let base: &[fn() -> $params] = &[$(|| $base)?]; base.first().map(|base| base()) })*
-                    _ => unreachable!("{kind} is none of these kinds"),
+                    _ => unreachable!("{kind} is not declared"),
                 }
             }
 
-            /// Its kind's, with what was written.
-            #[allow(dead_code, reason = "where keys depend on each other, `resolve` does it")]
-            $vis fn params(&self) -> Option<$params> {
+            /// Returns the kind's parameters with the options applied.
+            #[allow(dead_code, reason = "`resolve` does it if keys depend on each other")]
+            pub(in $crate::scenario) fn params(&self) -> Option<$params> {
                 let mut params = Self::base(self.kind)?;
-                $crate::scenario::spec::Onto::onto(&self.options, &mut params);
+                $crate::scenario::spec::Assign::assign(&self.options, &mut params);
                 Some(params)
             }
         }
@@ -53,14 +53,17 @@ macro_rules! kinds {
                 bare: true,
             };
 
-            fn read(field: &$crate::scenario::reader::Field<'_>) -> Result<Self, $crate::scenario::error::Fault> {
+            fn read(
+                field: &$crate::scenario::reader::Field<'_>,
+                faults: &mut $crate::scenario::error::Mistakes,
+            ) -> Result<Self, $crate::scenario::error::Fault> {
                 let (kind, section) = field.kind()?;
                 let mut options = <$options>::default();
                 if let Some(mut section) = section {
                     if Self::base(kind).is_some() {
-                        options = $crate::scenario::spec::Section::read(&mut section)?;
+                        options = $crate::scenario::spec::Section::read(&mut section, faults);
                     }
-                    section.finish()?;
+                    faults.unless(section.finish());
                 }
                 Ok(Self { kind, options })
             }
