@@ -102,8 +102,7 @@ def _of_options(
     )
     if redirected:
         return "up", f"guess: {shown} has an ingress qdisc, and so leads to the line"
-    if own.get("wash") is True:
-        return "down", f"guess: {shown} shapes what comes in, as it washes DSCPs"
+    # `wash` says nothing here: the devices on which only incoming packets are washed have a direction already.
     return "", ""
 
 
