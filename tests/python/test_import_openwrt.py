@@ -375,7 +375,7 @@ def test_iwinfo(importer: Importer, more: str, centre: str, modes: str, width: i
     assert (rate[:2] if isinstance(rate, str) else rate["standard"]) == family
 
 
-LIST = """02:00:00:00:00:71  -61 dBm / -92 dBm (SNR 31)  30 ms ago
+LIST = """02:00:00:00:00:71  -51 dBm / -92 dBm (SNR 41)  30 ms ago
 	RX: 1200.9 MBit/s, HE-MCS 11, 80MHz, HE-NSS 2, HE-GI 0, HE-DCM 0       1342 Pkts.
 	TX: 1080.6 MBit/s, HE-MCS 10, 80MHz, HE-NSS 2, HE-GI 0, HE-DCM 0       2212 Pkts.
 	expected throughput: unknown
@@ -401,7 +401,7 @@ HE = {"ht": False, "vht": False, "he": True, "he_gi": 0, "he_dcm": 0, "mhz": 80,
             {
                 "results": [
                     _row(
-                        "02:00:00:00:00:71", -61, {**HE, "rate": 1200900, "mcs": 11}, {**HE, "rate": 1080600, "mcs": 10}
+                        "02:00:00:00:00:71", -51, {**HE, "rate": 1200900, "mcs": 11}, {**HE, "rate": 1080600, "mcs": 10}
                     ),
                     _row(
                         "02:00:00:00:00:02",

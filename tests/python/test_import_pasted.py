@@ -85,7 +85,7 @@ def test_the_command_behind_a_prompt_names_the_device(importer: Importer, prompt
 )
 def test_redacted_addresses(importer: Importer, mac: str) -> None:
     # Equal ones are still two stations.
-    made = importer.made(x=station(mac) + station(mac, signal=-60))
+    made = importer.made(x=station(mac) + station(mac, signal=-51))
     assert made.rates == HE * 2
     assert f"# {mac.lower()}, x:1." in made.text
 

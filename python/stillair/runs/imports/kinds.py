@@ -96,6 +96,7 @@ KINDS = (
         iw.stations,
     ),
     Kind("iw dev INTERFACE link", r"\s*(Connected to \S.* \(on|Not connected\.\s*$)", "", iw.link),
+    Kind("iw dev INTERFACE get power_save", r"\s*Power save: (on|off)\s*$", "", iw.power_save),
     Kind("iw phy", r"\s*Wiphy \S+\s*$", "", iw.phys),
     Kind("iw dev", r"\s*(phy#\d+|Interface \S+|Unnamed/non-netdev interface)\s*$", "", iw.interfaces),
     Kind("tc -s qdisc", r"\s*qdisc [\w-]+ \S+ ", "", tc.qdiscs),
@@ -127,9 +128,9 @@ KINDS = (
     ),
     Kind(
         "uname -a",
-        r"\s*(Linux (version \d|\S+ \d+\.\d+)|(DISTRIB_\w+|PRETTY_NAME|VERSION_ID|NAME)=|"
-        r"OpenWrt (SNAPSHOT|\d+\.\d+\S*), r\d+|\d+\.\d+\.\d+\S*\s*$)",
-        r"^Linux (version )?\S+",
+        rf"\s*({settings.KERNEL}|(DISTRIB_\w+|PRETTY_NAME|VERSION_ID|NAME)=|"
+        r"(Firmware Version:?\s+)?OpenWrt (SNAPSHOT|\d+\.\d+\S*),? r\d+)",
+        "",
         settings.kernel,
     ),
     Kind(
@@ -352,6 +353,7 @@ def _outputs(found: Sequence[Fact]) -> dict[int, int]:
 
 def _interface(command: str) -> str:
     """The Wi-Fi interface of a command; empty if there are several or none."""
-    form = r"hostapd\.([\w.-]+)|iwinfo ([\w.-]+)|-i\s*([\w.-]+)|\"device\"\s*:\s*\"([\w.-]+)\""
+    form = r"\biw(?:\s+dev)?\s+([\w.-]+)\s+get\b"
+    form += r"|hostapd\.([\w.-]+)|iwinfo ([\w.-]+)|-i\s*([\w.-]+)|\"device\"\s*:\s*\"([\w.-]+)\""
     names = {next(word for word in one if word) for one in re.findall(form, command)} - {"info", "assoclist"}
     return names.pop() if len(names) == 1 else ""

@@ -39,7 +39,8 @@ def of(found: Sequence[facts.Fact], interface: str | None = None, line: Line | N
     is_ap = _is_ap(own, here, radio, captures)
     heard = [one for capture in captures for one in capture.stations]
     rates = [rate for peer in here for rate in (peer.tx, peer.rx) if rate] or []
-    names = [rate.name for rate in rates if rate.name] + [n for one in heard for n in (*one.down.rates, *one.up.rates)]
+    names = [rate.name for rate in rates if rate.name]
+    names += [name for one in heard for way in (one.down, one.up) for name in (*way.rates, *way.near)]
     band = _band(own, radio, captures, names, any("320MHz" in rate.told for rate in rates))
     width = _width(own, radio, names, found, band)
     if why and radio:
@@ -71,6 +72,7 @@ def of(found: Sequence[facts.Fact], interface: str | None = None, line: Line | N
         made.lowest_rate = Told(made.ap_keys.pop("lowest_rate"), f"{radio.where}: lowest basic rate")
     _dtim(made, here)
     _tx_power(made, own, radio)
+    _power_save(made, own, found)
     made.sysctl = every(found, facts.Setting)
     used = shaping.fill(made, found)
     _mtu(made, found)
@@ -118,6 +120,8 @@ def require(found: Sequence[facts.Fact]) -> None:
 
 def _is_usable(one: facts.Fact) -> bool:
     """Reports whether a fact can be part of a scenario."""
+    if isinstance(one, facts.Interface) and one.kind == "unknown" and one.power_save is not None:
+        return one.mhz is not None
     return not isinstance(one, (facts.Unread, facts.Zone, facts.Netdev)) and not (
         isinstance(one, facts.Radio) and one.off
     )
@@ -300,6 +304,21 @@ def _tx_power(made: Network, own: facts.Interface | None, radio: facts.Radio | N
 
 
 _MOST_DBM = 36
+_SAVERS = {name: name for name in ("iwlwifi", "ath10k", "brcmfmac", "mwifiex")} | {"ath11k": "ath10k"}
+"""Presets of power save by the start of the driver's name."""
+
+
+def _power_save(made: Network, own: facts.Interface | None, found: Sequence[facts.Fact]) -> None:
+    """Power save of this machine, by its driver."""
+    if own is None or not own.power_save:
+        return
+    if made.is_ap:
+        made.left.append(f"{own.where}: power save of an access point")
+        return
+    drivers = [one.keys["driver"] for one in every(found, facts.Device) if "driver" in one.keys]
+    preset = next((saver for driver in drivers for start, saver in _SAVERS.items() if driver.startswith(start)), "")
+    why = f"driver {drivers[0]}" if preset else "guess: mac80211's, as its driver is not known or has no preset"
+    made.stations[0].keys["power_save"] = f'"{preset or "mac80211"}"  # {own.where}: on; {why}'
 
 
 def _mtu(made: Network, found: Sequence[facts.Fact]) -> None:

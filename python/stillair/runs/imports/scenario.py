@@ -21,6 +21,8 @@ _WIDE_KBIT = 1_000_000
 """Of a direction of a line that nothing shapes: never the bottleneck."""
 _TU_MS = 1.024
 """A time unit of 802.11."""
+_USUAL_S, _MOST_S = 30, 600
+"""Duration of a scenario without a capture, or with a very short one; longest one by a capture."""
 _LEAST_LOAD_BPS = 1_000
 """What a station of a capture sends or gets below this is no load."""
 
@@ -86,15 +88,22 @@ def _head(network: Network, files: Sequence[str], load: Load | Crusader | None) 
     lines += [_said(f"{what}.") for what in network.guesses]
     lines += [_said(f"not known: {what}.") for what in network.unknown]
     lines += [_said(f"left out: {what}.") for what in network.left]
-    seconds = round(network.seconds) if network.heard and network.seconds >= 1 else 30
     lines.append('name = "imported"')
     if isinstance(load, Crusader):
         lines.append(f'duration = "{repeat.seconds(load):.9g} s"')
     elif load is None:
-        lines.append(f'duration = "{min(seconds, 600)} s"' + ("  # as long as the capture" if network.heard else ""))
-        if not network.heard:
-            lines.append('warm_up = "5 s"  # not measured')
+        lines += _duration(network)
     return "\n".join(lines)
+
+
+def _duration(network: Network) -> list[str]:
+    if not network.heard:
+        return [f'duration = "{_USUAL_S} s"', 'warm_up = "5 s"  # not measured']
+    if network.seconds < 1:
+        return [f'duration = "{_USUAL_S} s"  # guess: the capture has only {1000 * network.seconds:.3g} ms']
+    if round(network.seconds) > _MOST_S:
+        return [f'duration = "{_MOST_S} s"  # guess: the capture has {network.seconds:.0f} s']
+    return [f'duration = "{round(network.seconds)} s"  # duration of the capture']
 
 
 def _channel(network: Network) -> str:

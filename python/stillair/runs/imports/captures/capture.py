@@ -119,6 +119,8 @@ def _mac(address: bytes) -> str:
 def _add(way: Way, group: Sequence[Frame]) -> None:
     mode = group[0].mode
     way.ppdus += 1
+    if (near := group[0].near) is not None:
+        way.near[near] = way.near.get(near, 0) + 1
     if mode is not None:
         airtime = mode.duration_us(_psdu(group), (group[0].mhz or 5_000) < 3_000)
         way.airtime_us += airtime

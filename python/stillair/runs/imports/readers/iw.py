@@ -163,6 +163,15 @@ def _of_links(peer: Peer, links: Sequence[int]) -> int | None:
     return links[0] if links else None
 
 
+def power_save(file: str, text: str) -> Sequence[Interface]:
+    """The output of `iw dev INTERFACE get power_save`; the interface is that of the command."""
+    return [
+        Interface("", "unknown", None, None, None, f"{file}:{number}", power_save=at[1] == "on")
+        for number, line in enumerate(text.splitlines(), 1)
+        if (at := re.fullmatch(r"Power save: (on|off)", line.strip()))
+    ]
+
+
 _CHANNEL = re.compile(
     r"channel \d+ \((\d+)(?:\.\d+)? MHz(?: HT\d+[+-]?)?\)"
     r"(?:,? width: (?P<w>80\+80|[\d.]+) MHz| (?:NO HT)| (?P<ht>HT\d+)[+-]?)?"

@@ -119,6 +119,9 @@ def _level(text: str) -> int | None:
     return int(text) if text.startswith("-") and int(text) > -128 else None
 
 
+_THRESHOLDS = re.compile(r"(RTS thr|Fragment thr)[:=](off|\d+ B)")
+
+
 def iwconfig(file: str, text: str) -> Sequence[Interface | Peer | Unread]:
     """The interfaces of `iwconfig`, and for a connected station its access point."""
     found: list[Interface | Peer | Unread] = []
@@ -135,7 +138,15 @@ def iwconfig(file: str, text: str) -> Sequence[Interface | Peer | Unread]:
         ghz = re.search(r"Frequency[:=](\d+(?:\.\d+)?) GHz", joined)
         kind = of_mode(mode[1] if mode else "unknown")
         mhz = round(float(ghz[1]) * 1000) if ghz else None
-        found.append(Interface(name, kind, mhz, None, None, where))
+        power = re.search(r"Tx-Power[:=](-?\d+(?:\.\d+)?) dBm", joined)
+        sleeps = re.search(r"Power Management[:=](on|off)", joined)
+        said = [f"{at[1]} {at[2]}" for at in _THRESHOLDS.finditer(joined) if at[2] != "off"]
+        found.append(
+            Interface(
+                *(name, kind, mhz, None, float(power[1]) if power else None, where, said),
+                power_save=sleeps[1] == "on" if sleeps else None,
+            )
+        )
         rate = re.search(r"Bit Rate[:=]([\d.]+) ([MG])b/s", joined)
         other = re.search(r"Access Point: (\S+)", joined)
         if kind == "managed" and rate and other and not other[1].startswith("Not"):

@@ -114,6 +114,7 @@ def _merged(found: list[facts.Fact]) -> list[facts.Fact]:
             width_mhz=before.width_mhz or one.width_mhz,
             txpower_dbm=before.txpower_dbm if before.txpower_dbm is not None else one.txpower_dbm,
             standard=before.standard or one.standard,
+            power_save=before.power_save if before.power_save is not None else one.power_save,
             said=list(dict.fromkeys([*before.said, *one.said])),
         )
     return [*made.values(), *(one for one in found if not isinstance(one, facts.Interface))]

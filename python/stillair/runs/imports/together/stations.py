@@ -26,6 +26,12 @@ _USUAL_DB = 35
 """Signal-to-noise ratio of a station without a known signal."""
 _LOW = 4
 """A rate so many times below that of the other direction is no data rate, if the station was idle or sent little."""
+_SPARE_DB = 8
+"""Signal that a rate in use may lack, as its driver found it to work.
+
+spec: ieee80211-2020 9.4.2.37 - a received power is accurate to 5 dB. Noise may be 3 dB below `NOISE_DBM`: good receivers
+have a noise figure of 4 dB.
+"""
 _IDLE_MS = 1_000
 _SMALL_BYTES = 200
 _WRAPPED = 1 << 31
@@ -36,10 +42,14 @@ _MANY_LOST = 0.05
 def of_capture(one: facts.Heard, number: int) -> Station:
     """A station of a capture: rates and losses as they were seen."""
     made = Station(f"sta{number}", [f"{one.mac}, by the capture."])
-    down, up = one.down.rate or one.up.rate, one.up.rate or one.down.rate
+    (down, down_near), (up, up_near) = _of_way(one.down), _of_way(one.up)
+    for is_near, name, word in ((down_near, down, "to it"), (up_near, up, "from it")):
+        if is_near:
+            made.about.append(f"guess: frames {word} are at rates that are not modelled; {name}, the nearest, is used.")
+    down, up = down or up, up or down
     if down is None or up is None:
         made.keys["rate"] = '"ofdm-6"'
-        made.about.append("guess: the capture has no rate of it that is modelled")
+        made.about.append("guess: the capture has no rate of this station; ofdm-6 is used.")
         return made
     made.keys["rate"] = f'"{down}"'
     if up != down:
@@ -59,6 +69,15 @@ def of_capture(one: facts.Heard, number: int) -> Station:
     return made
 
 
+def _of_way(way: facts.Way) -> tuple[str | None, bool]:
+    """The rate with most of the airtime; true with the nearest modelled one if no data rate is modelled."""
+    rate = max(way.rates, key=lambda name: way.rates[name]) if way.rates else None
+    # Null-data frames of a station at 802.11be rates are at legacy ones.
+    if way.near and (rate is None or all(is_legacy(name) for name in way.rates)):
+        return max(way.near, key=lambda name: way.near[name]), True
+    return rate, False
+
+
 def newest(peers: Sequence[facts.Peer], radio: facts.Radio | None, own: facts.Interface | None) -> str | None:
     """The newest standard that anything tells of the network."""
     told = [rate.name for peer in peers for rate in (peer.tx, peer.rx) if rate and rate.name]
@@ -71,8 +90,10 @@ def of_dump(peer: facts.Peer, number: int, standard: str | None, width: Told, ba
     """A station of a dump; `standard` is that of its network, if known."""
     made = Station(f"sta{number}", [f"{peer.mac}, {peer.where}."])
     for rate, word in ((peer.tx, "tx"), (peer.rx, "rx")):
-        if rate and rate.name is None:
-            made.about.append(f"{word} bitrate {rate.told}: the model has no such rate.")
+        if rate and rate.doubt:
+            made.about.append(f"guess: {word} bitrate {rate.told}: {rate.doubt}; {rate.name} is used.")
+        elif rate and rate.name is None:
+            made.about.append(f"{word} bitrate {rate.told}: not a rate.")
         elif rate and rate.guessed:
             made.about.append(f"guess: {word} bitrate {rate.told} is taken for {rate.name}.")
     snr = _signal(made, peer)
@@ -96,7 +117,7 @@ def of_dump(peer: facts.Peer, number: int, standard: str | None, width: Told, ba
         elif own in ("802.11ac", "802.11ax") and snr is not None and _is_too_low(peer, tx or rx or "", snr, width):
             _by_signal(made, own, snr, width, band, streams)
         else:
-            _fixed(made, tx, rx)
+            _fixed(made, *(_supported(made, name, snr, width, word) for name, word in ((tx, "tx"), (rx, "rx"))))
     _counted(made, peer)
     return made
 
@@ -183,32 +204,62 @@ def _usual(standard: str | None, width: Told) -> str:
     return standard if standard in _MINSTREL_MHZ else "802.11n"
 
 
-@cache
+def _supported(made: Station, name: str | None, snr: int | None, width: Told, word: str) -> str | None:
+    """A rate, or the fastest that its signal supports if that is slower; reports which."""
+    if name is None or snr is None:
+        return name
+    wide = max(int(width.value), parts(name)[1])
+    given, most = _survey(name, min(snr + _SPARE_DB, 80), wide)
+    if most[1] >= given:
+        return name
+    _, found = _survey(name, snr, wide)
+    made.about.append(
+        f"guess: a signal-to-noise ratio of {snr} dB does not support the {word} bitrate {name}; {found[0]}, the"
+        " fastest rate that it supports, is used."
+    )
+    return found[0]
+
+
 def _fastest(snr: int, width: int, streams: int) -> tuple[str, float]:
-    """The fastest rate of 802.11ax that works at a signal-to-noise ratio in 20 MHz, and its Mbit/s."""
-    lowest = f"he{width}-mcs0-nss{streams}-gi0.8"
+    """The fastest 802.11ax rate that works at a signal-to-noise ratio in 20 MHz, and its Mbit/s."""
+    return _survey(f"he{width}-mcs0-nss{streams}-gi0.8", snr, width)[1]
+
+
+def _slowest(name: str) -> str:
+    """The slowest rate of the same standard and guard interval."""
+    at = re.match(r"(ht|vht|he)\d+-mcs\d+(-nss\d)?(-\S+)", name)
+    if not at:
+        return "ofdm-6" if name.startswith("ofdm") else "dsss-1"
+    return f"{at[1]}20-mcs0{'-nss1' if at[2] else ''}{at[3]}"
+
+
+@cache
+def _survey(name: str, snr: int, width: int) -> tuple[float, tuple[str, float]]:
+    """Mbit/s of a rate, and the fastest of its standard that works at a signal-to-noise ratio in 20 MHz."""
+    band = "2.4" if width <= 40 and not name.startswith("vht") else "5"
     text = f"""
 name = "probe"
 duration = "1 s"
 [channel.wifi]
-band = "{"2.4" if width <= 40 else "5"} GHz"
+band = "{band} GHz"
 width = "{width} MHz"
 [node.ap]
 profile = "linux-6.6"
 interface.w = {{ channel = "wifi", role = "ap" }}
 [node.sta]
 profile = "linux-6.6"
-interface.w = {{ channel = "wifi", role = "station", ap = "ap.w", snr = "{snr} dB", rate = "{lowest}" }}
+interface.w = {{ channel = "wifi", role = "station", ap = "ap.w", snr = "{snr} dB", rate = "{name}" }}
 [[flow]]
 kind = "ping"
 from = "ap"
 to = "sta"
 """
     try:
-        path = json.loads(_native.survey(text, "probe", []))["paths"][0]["down"]["fastest"]
+        path = json.loads(_native.survey(text, "probe", []))["paths"][0]["down"]
     except InputError:
-        return lowest, 0.0
-    return (str(path["name"]), float(path["mbps"])) if path else (lowest, 0.0)
+        return 0.0, (name, 0.0)
+    given, found = float(path["rate"]["mbps"]), path["fastest"]
+    return given, (str(found["name"]), float(found["mbps"])) if found else (_slowest(name), 0.0)
 
 
 def _counted(made: Station, peer: facts.Peer) -> None:
