@@ -420,3 +420,61 @@ def test_a_framing_that_differs_is_named(importer: Importer, tmp_path: Any, caps
     assert "The framing differs" not in same.text
     guessed = importer.made(x=cake("wan", "9Mbit", EGRESS))
     assert "guess: the line is assumed to add what the shaper counts" in guessed.text
+
+
+@pytest.mark.parametrize(("device", "way"), [("eth1", "up"), ("wan", "up"), ("pppoe-wan", "up"), ("br-lan", "down")])
+def test_wash_says_nothing_about_the_direction(importer: Importer, device: str, way: str) -> None:
+    made = importer.made(x=cake(device, "20Mbit", PLAIN.replace("nowash", "wash")))
+    assert made.wan["shaper"] == {way: "20000 kbit/s", "qdisc": made.wan["shaper"]["qdisc"]}
+    assert made.wan["shaper"]["qdisc"]["wash"] is True
+
+
+COUNTERS = """ Sent 3816835440 bytes 8077772 pkt (dropped 4081, overlimits 18216959 requeues 12)
+ rate 8128bit 1pps backlog 10156b 7p requeues 12
+ backlog 1Kb 7p requeues 12
+ memory used: 224925b of 4Mb
+ capacity estimate: 831Kbit
+ min/max network layer size:           28 /    1500
+ min/max overhead-adjusted size:       68 /    1540
+ average network hdr offset:           14
+                   Bulk  Best Effort        Video        Voice
+                  Tin 0        Tin 1        Tin 2
+  thresh       1250Kbit       20Mbit        5Mbit
+  pk_delay          0us        1.2ms         10us
+  backlog            0b           0b           0b
+  way_inds            0          123            0
+  ack_drop            0            0            0
+  max_len             0         1514          576
+  maxpacket 1514 drop_overlimit 0 new_flow_count 2 ecn_mark 0 drop_overmemory 0
+  new_flows_len 1 old_flows_len 2
+  count 0 lastcount 0 ldelay 0us drop_next 0us
+  flows 6 (inactive 5 throttled 0)
+  5 flows (5 inactive, 0 throttled), next packet delay 1200 ns
+  0 gc, 5 highprio, 3 throttled, 2840 ns latency
+  gc 0 highprio 0 fastpath 12 throttled 0 latency 8.5us ce_mark 0
+  1 too long pkts, 0 alloc errors
+  prob 0.000123 delay 15us avg_dq_rate 0bit
+  pkts_in 12 overlimit 0 dropped 0 maxq 4 ecn_mark 0
+  marked 0 early 0 pdrop 0 other 0
+ lended: 12 borrowed: 3 giants: 0
+ tokens: -125 ctokens: 1250
+"""
+
+
+def test_all_counters_are_known_and_other_lines_are_listed(importer: Importer) -> None:
+    text = f"qdisc cake 8003: dev wan root refcnt 2 bandwidth 20Mbit {PLAIN}\n{COUNTERS}"
+    assert importer.made(x=text).left == []
+    at = len(text.splitlines())
+    made = importer.made(x=f"{text}my DSL has 100 Mbit/s\nand the modem is a Vigor 130\n\nThanks\n")
+    assert made.left == [
+        f'x:{at + 1}: not recognised: "my DSL has 100 Mbit/s" and 1 more lines.',
+        f'x:{at + 4}: not recognised: "Thanks".',
+    ]
+    # A second discipline behind them is read.
+    assert importer.made(x=f"{text}hello\n{text.replace('dev wan', 'dev ifb4wan')}").wan["shaper"]["down"]
+
+
+def test_lines_behind_classes_are_listed(importer: Importer) -> None:
+    text = "class htb 1:1 dev wan root rate 10Mbit ceil 10Mbit burst 1600b\n" + COUNTERS
+    assert importer.made(x=text).left == []
+    assert importer.made(x=f"{text}that is slow\n").left == ['x:31: not recognised: "that is slow".']
