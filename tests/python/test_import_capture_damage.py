@@ -231,7 +231,7 @@ def test_sections_of_another_day_count_by_the_time_that_they_cover(tmp_path: Pat
     for join in (pcapng, pcap):
         found = read(join(first) + join(second), tmp_path)
         assert found.seconds == pytest.approx(2.0)
-        assert found.said == ["3.6e+03 s between its sections: only the time that they cover counts"]
+        assert found.said == ["3.6e+03 s between its sections: only the time within sections counts"]
     # 202 packets of 1,000 bytes in 2 s: 808 kbit/s.
     made = scenario.text(network.of([found]), ["x"])
     assert re.search(r'rate = "785\.\d+ kbit/s"\npayload = "972 B"', made), made

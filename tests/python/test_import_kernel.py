@@ -42,5 +42,5 @@ def test_a_number_that_is_no_kernel_release(importer: Importer, text: str) -> No
     assert made.toml["node"]["ap"]["profile"] == "linux-5.10"
     # Among the lines of an output it neither ends it nor names a kernel.
     made = importer.made(x=f"{text}\n{DUMP}")
-    assert "guess: no file says which kernel" in made.text
+    assert "guess: not in the files ('uname -a' prints it)" in made.text
     assert made.left == [f'x:1: not recognised: "{text}".']

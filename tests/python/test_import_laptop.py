@@ -25,8 +25,8 @@ LINK = f"Connected to 02:00:00:00:00:61 (on wlp2s0)\n\tfreq: 5220\n\tsignal: -48
         ("ath10k_pci", "ath10k", "driver ath10k_pci"),
         ("ath11k_pci", "ath10k", "driver ath11k_pci"),
         ("brcmfmac", "brcmfmac", "driver brcmfmac"),
-        ("mt7921e", "mac80211", "guess: mac80211's, as its driver is not known or has no preset"),
-        ("", "mac80211", "guess: mac80211's"),
+        ("mt7921e", "mac80211", "guess: the driver is unknown or has no preset"),
+        ("", "mac80211", "guess: the driver is unknown"),
     ],
 )
 def test_power_management_is_power_save(importer: Importer, driver: str, preset: str, why: str) -> None:
@@ -44,13 +44,13 @@ def test_iw_s_power_save(importer: Importer) -> None:
     ):
         assert importer.made(x=text).stations[0]["power_save"] == "mac80211"
     assert "power_save" not in importer.made(x=LINK, y="Power save: off\n").stations[0]
-    assert "found nothing that a scenario is made of" in importer.refused(y="Power save: on\n")
+    assert "found nothing to make a scenario from" in importer.refused(y="Power save: on\n")
 
 
 def test_thresholds_and_power_of_iwconfig(importer: Importer) -> None:
     made = importer.made(x=IWCONFIG.replace("RTS thr:off", "RTS thr=500 B"))
     assert "x:3: RTS thr 500 B." in made.left
-    assert "x:3: txpower 22 dBm: the signal levels of stations include it." in made.left
+    assert "x:3: txpower 22 dBm: already included in the stations' signal levels." in made.left
 
 
 def test_power_save_of_an_access_point_is_left_out(importer: Importer) -> None:

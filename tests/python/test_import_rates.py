@@ -87,7 +87,7 @@ def test_hostapd_s_rates_of_802_11be_and_contradictions(importer: Importer) -> N
         "tx_rate_info=7800 vhtmcs 9 vhtnss 2\n"
     )
     made = importer.made(x=text)
-    assert "guess: rx bitrate 1441.2 MBit/s is taken for he80-mcs11-nss2-gi0.8." in made.text
+    assert "guess: rx bitrate 1441.2 MBit/s: he80-mcs11-nss2-gi0.8 is used." in made.text
     said = "guess: tx bitrate 780.0 MBit/s: 780 Mbit/s contradicts VHT MCS 9"
     assert said not in made.text  # 780 Mbit/s are MCS 9 with a long guard interval
     made = importer.made(x=text.replace("7800 vhtmcs 9", "7800 vhtmcs 2"))

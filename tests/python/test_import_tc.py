@@ -135,17 +135,17 @@ def test_the_forms_of_old_and_wrapped_text(importer: Importer) -> None:
         ("ifb4wan", PLAIN, "down", ""),
         ("ifb0", PLAIN, "down", ""),
         ("ifb-wan", PLAIN, "down", ""),
-        ("br-lan", PLAIN, "down", "guess: br-lan leads to hosts"),
-        ("lan1", PLAIN, "down", "guess: lan1 leads to hosts"),
-        ("ifb4br-lan", PLAIN, "up", "guess: br-lan is on the hosts' side"),
-        ("eth1", EGRESS, "up", "guess: eth1 shapes what goes up, by its isolation by source hosts"),
+        ("br-lan", PLAIN, "down", "guess: br-lan is a LAN device"),
+        ("lan1", PLAIN, "down", "guess: lan1 is a LAN device"),
+        ("ifb4br-lan", PLAIN, "up", "guess: br-lan is a LAN device"),
+        ("eth1", EGRESS, "up", "guess: eth1 shapes upload traffic: isolation by source hosts"),
         (
             "eth1",
             INGRESS.replace("ingress ", ""),
             "down",
-            "guess: eth1 shapes what goes down, by its isolation by dest",
+            "guess: eth1 shapes download traffic: isolation by dest",
         ),
-        ("eth1", PLAIN, "up", "guess: eth1 shapes what goes up, as its device is taken to lead to the line"),
+        ("eth1", PLAIN, "up", "guess: eth1 shapes upload traffic: assuming a WAN device"),
     ],
 )
 def test_the_direction_of_a_device(importer: Importer, device: str, options: str, way: str, told: str) -> None:
@@ -153,7 +153,7 @@ def test_the_direction_of_a_device(importer: Importer, device: str, options: str
     assert made.wan["shaper"][way] == "20000 kbit/s"
     assert {"down": "up", "up": "down"}[way] not in made.wan["shaper"]
     assert told in made.text
-    assert f"guess: nothing shapes what goes {'up' if way == 'down' else 'down'}" in made.text
+    assert f"guess: no shaper for {'upload' if way == 'down' else 'download'} traffic" in made.text
 
 
 def test_the_network_s_settings_tell_the_side(importer: Importer) -> None:
@@ -168,28 +168,28 @@ config interface 'wan'
     text = cake("eth0", "80Mbit", PLAIN) + cake("eth1", "9Mbit", PLAIN)
     made = importer.made(x=text, network=network)
     assert ways(made.wan["shaper"]) == ("80000 kbit/s", "9000 kbit/s")
-    assert "leads to hosts" not in made.text
+    assert "is a LAN device" not in made.text
 
 
 @pytest.mark.parametrize(("eth0", "eth1"), [("80Mbit", "9Mbit"), ("9Mbit", "80Mbit")])
 def test_of_two_devices_that_say_nothing_the_faster_is_down(importer: Importer, eth0: str, eth1: str) -> None:
     made = importer.made(x=cake("eth0", eth0, PLAIN) + cake("eth1", eth1, PLAIN))
     assert ways(made.wan["shaper"]) == ("80000 kbit/s", "9000 kbit/s")
-    assert made.text.count("as the faster is down") == 2
+    assert made.text.count("of which download is the faster") == 2
     # A known direction leaves the other.
     made = importer.made(x=cake("wan", eth0, PLAIN) + cake("eth1", eth1, PLAIN))
     shown = tuple(f"{rate.removesuffix('Mbit')}000 kbit/s" for rate in (eth1, eth0))
     assert ways(made.wan["shaper"]) == shown
-    assert "guess: eth1 shapes what goes down, the other direction" in made.text
+    assert "guess: eth1 shapes download traffic: the other direction is known" in made.text
 
 
 def test_of_two_lines_the_first_has_both_directions(importer: Importer) -> None:
     shapers = (("ifb4wanb", "30Mbit"), ("wan", "20Mbit"), ("wanb", "5Mbit"), ("ifb4wan", "90Mbit"))
     made = importer.made(x="".join(cake(device, rate, PLAIN) for device, rate in shapers))
     assert ways(made.wan["shaper"]) == ("90000 kbit/s", "20000 kbit/s")
-    assert [one.partition(": a second cake that shapes what goes ")[2] for one in made.left] == [
-        "up, at wanb.",
-        "down, at ifb4wanb.",
+    assert [one.partition(": a second cake for ")[2] for one in made.left] == [
+        "upload traffic, at wanb.",
+        "download traffic, at ifb4wanb.",
     ]
 
 
@@ -199,7 +199,7 @@ def test_one_device_without_its_name(importer: Importer, as_json: bool) -> None:
         text = cake("", f"{rate}Kbit", PLAIN)
         return json.dumps([json_cake(None, rate, **options)]) if as_json else text
 
-    says = "found a shaper of 9500 kbit/s without its device, expected its direction: --tc down=FILE or --tc up=FILE"
+    says = "found a shaper of 9500 kbit/s without a device name, expected its direction: --tc down=FILE or --tc up=FILE"
     assert says in importer.refused(tc=one(9500))
     for name, way in (
         ("tc-ifb4eth0.txt", "down"),
@@ -214,7 +214,7 @@ def test_one_device_without_its_name(importer: Importer, as_json: bool) -> None:
         assert "name" in next(line for line in made.text.splitlines() if name in line and "guess" in line)
     both = importer.made(a=one(9500), b=one(85_000))
     assert ways(both.wan["shaper"]) == ("85000 kbit/s", "9500 kbit/s")
-    assert both.text.count("as the faster is down") == 2
+    assert both.text.count("of which download is the faster") == 2
 
 
 def test_the_command_line_tells_the_direction(importer: Importer, tmp_path: Any) -> None:  # noqa: ANN401
@@ -223,7 +223,7 @@ def test_the_command_line_tells_the_direction(importer: Importer, tmp_path: Any)
     given = [f"--tc=down={tmp_path / 'b.json'}", f"--tc=up={tmp_path / 'a.json'}"]
     made = importer.of({}, *given)
     assert ways(made.wan["shaper"]) == ("2000 kbit/s", "9500 kbit/s")
-    assert "shapes what goes" not in made.text
+    assert "traffic: " not in made.text
     assert status(["import", "--tc=left=x"]) == 2
 
 
@@ -231,7 +231,7 @@ def test_the_last_output_of_a_device_holds(importer: Importer) -> None:
     first, last = cake("wan", "20Mbit", PLAIN), cake("wan", "18Mbit", PLAIN)
     for made in (importer.made(a=first, b=last), importer.made(x=first + last)):
         assert made.wan["shaper"]["up"] == "18000 kbit/s"
-        assert any("an earlier output of wan" in one for one in made.left)
+        assert any("earlier output of wan" in one for one in made.left)
 
 
 HTB = """qdisc htb 1: dev {d} root refcnt 13 r2q 10 default 0x{m} direct_packets_stat 0 direct_qlen 1000
@@ -277,10 +277,10 @@ def test_htb_of_simple_qos(importer: Importer) -> None:
 def test_htb_without_its_classes_and_classes_without_their_htb(importer: Importer) -> None:
     made = importer.made(x=SIMPLE)
     assert "shaper" not in made.wan
-    assert "x:1: htb at eth1: its rates are in 'tc -s class show dev eth1'." in made.left
+    assert "x:1: htb at eth1: see 'tc -s class show dev eth1' for its rates." in made.left
     made = importer.made(x=CLASSES)
     assert made.wan["shaper"]["down"] == "85000 kbit/s"
-    assert "not read: the qdisc 110: below htb is in no file: fq_codel stands for it" in made.text
+    assert "not read: qdisc 110: below htb is not in the files; fq_codel is assumed" in made.text
 
 
 def test_classes_of_json(importer: Importer) -> None:
@@ -304,7 +304,7 @@ def test_several_devices_of_one_command(importer: Importer) -> None:
     again = importer.made(x=command.format("class") + classes)
     assert again.wan["shaper"]["down"] == "85000 kbit/s"
     assert again.wan["qdisc"]["rate"] == "20000 kbit/s"
-    told = "found class 1:1 again without its device, expected each output of 'tc -s class show dev DEVICE'"
+    told = "found class 1:1 again without a device name, expected each output of 'tc -s class show dev DEVICE'"
     assert told in importer.refused(x=classes)
     for first in (
         "$ ssh root@192.168.1.1 'tc -s qdisc show dev ifb4wan'\n",
@@ -315,14 +315,14 @@ def test_several_devices_of_one_command(importer: Importer) -> None:
 
 def test_framing_of_classes_is_named(importer: Importer) -> None:
     made = importer.made(x="class htb 1:1 dev wan root rate 10Mbit overhead 40 linklayer atm ceil 10Mbit burst 1600b\n")
-    assert made.left == ["x:1: class 1:1: overhead 40 linklayer atm: an htb of a scenario has no framing."]
+    assert made.left == ["x:1: class 1:1: overhead 40 linklayer atm: htb has no framing here."]
 
 
 def test_a_size_table_is_named(importer: Importer) -> None:
     text = SIMPLE.replace("direct_qlen 1000\n", "direct_qlen 1000\n linklayer atm overhead 40 mtu 2047 tsize 512\n", 1)
     made = importer.made(x=text, y=CLASSES)
     told = "stab linklayer atm overhead 40 mtu 2047 tsize 512"
-    assert f"not read: {told}: an htb of a scenario has no framing." in made.text
+    assert f"not read: {told}: htb has no framing here." in made.text
     assert f"x:1: {told}." in importer.made(x=text).left
 
 
@@ -346,9 +346,9 @@ qdisc noqueue 0: dev br-lan root refcnt 2
         "drop_batch": 64,
         "ecn": False,
     }
-    assert "x:3: eth0; mq of 2 queues: one fq_codel stands for them." in made.text
+    assert "x:3: eth0; mq with 2 queues, modelled as one fq_codel." in made.text
     other = importer.made(x=text.replace("parent :1 limit 1000p", "parent :1 limit 999p"))
-    assert "1 of them differ from the first" in other.text
+    assert "1 of the queues differ from the first" in other.text
 
 
 @pytest.mark.parametrize(
@@ -389,7 +389,7 @@ def test_numbers_behind_a_word_stay_together(importer: Importer) -> None:
     [
         ("fq_pie 8001: dev eth0 root refcnt 2 limit 10240p flows 1024 target 15ms alpha 2", "fq_pie at eth0"),
         ("dualpi2 8001: dev eth0 root refcnt 2 limit 10000p alpha 0.156250 beta 3.195312", "dualpi2 at eth0"),
-        ("hfsc 1: dev eth0 root refcnt 2 default 12", "hfsc at eth0: its rates are in 'tc -s class"),
+        ("hfsc 1: dev eth0 root refcnt 2 default 12", "hfsc at eth0: see 'tc -s class"),
         ("cake 8001: dev br0 root refcnt 2 bandwidth unlimited besteffort flows rtt 100ms raw", "cake at br0"),
         ("mq 0: dev wlan0 root\nqdisc fq_codel 0: dev wlan0 parent :1 limit 10240p", "mq of 1 fq_codel at wlan0"),
     ],

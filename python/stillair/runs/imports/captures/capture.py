@@ -47,7 +47,7 @@ def read(stream: Stream) -> Sequence[Captured]:
     mhz = channels.most_common(1)[0][0] if channels else None
     seconds, gaps = _covered(list(spans.values()))
     if gaps:
-        left.said.append(f"{gaps:.3g} s between its sections: only the time that they cover counts")
+        left.said.append(f"{gaps:.3g} s between its sections: only the time within sections counts")
     return [Captured(seconds, mhz, protected, list(heard.values()), dict(left.counts), file, left.sentences())]
 
 

@@ -110,7 +110,7 @@ def _is_six(keys: Mapping[str, str]) -> tuple[bool, list[str]]:
         return False, []
     wide = {"1": (80,), "2": (160,)}.get(keys.get("he_oper_chwidth", "0"), (20, 40, 80, 160))
     is_five = int(channel) in _FIVE and (centre == "0" or width_of_centre(int(channel), int(centre), 5.0) in wide)
-    why = f"guess: 6 GHz, as channel {channel} is none of 5 GHz with that centre"
+    why = f"guess: 6 GHz, because no 5 GHz channel {channel} has that centre"
     return (False, []) if is_five else (True, [why])
 
 

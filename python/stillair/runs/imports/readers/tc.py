@@ -142,7 +142,7 @@ def classes(file: str, text: str) -> Sequence[Class | Unread]:
             f"{key} {given[key]}" for key in ("overhead", "linklayer") if given.get(key) not in (None, "0", "0b")
         ]
         if framing and framing != ["linklayer ethernet"]:
-            what = f"class {handle}: {' '.join(framing)}: an htb of a scenario has no framing"
+            what = f"class {handle}: {' '.join(framing)}: htb has no framing here"
             found.append(Unread(what, f"{file}:{number}"))
         burst = words.size(given.get("burst") or "")
         top = "" if "root" in rest else given.get("parent") or ""

@@ -29,8 +29,8 @@ _LOW = 4
 _SPARE_DB = 8
 """Signal that a rate in use may lack, as its driver found it to work.
 
-spec: ieee80211-2020 9.4.2.37 - a received power is accurate to 5 dB. Noise may be 3 dB below `NOISE_DBM`: good receivers
-have a noise figure of 4 dB.
+spec: ieee80211-2020 9.4.2.37 - a received power is accurate to 5 dB. Noise may be 3 dB below `NOISE_DBM`: good
+receivers have a noise figure of 4 dB.
 """
 _IDLE_MS = 1_000
 _SMALL_BYTES = 200
@@ -41,7 +41,7 @@ _MANY_LOST = 0.05
 
 def of_capture(one: facts.Heard, number: int) -> Station:
     """A station of a capture: rates and losses as they were seen."""
-    made = Station(f"sta{number}", [f"{one.mac}, by the capture."])
+    made = Station(f"sta{number}", [f"{one.mac}, from the capture."])
     (down, down_near), (up, up_near) = _of_way(one.down), _of_way(one.up)
     for is_near, name, word in ((down_near, down, "to it"), (up_near, up, "from it")):
         if is_near:
@@ -59,13 +59,13 @@ def of_capture(one: facts.Heard, number: int) -> Station:
             shares = sorted(way.rates.items(), key=lambda item: -item[1])[:3]
             told = ", ".join(f"{name} {100 * us / way.airtime_us:.0f} %" for name, us in shares)
             made.about.append(
-                f"{word}: {way.frames} frames in {way.ppdus} PPDUs, {100 * way.retried / way.frames:.1f} % sent again,"
-                f" {way.airtime_us / 1000:.1f} ms of air: {told}."
+                f"{word}: {way.frames} frames in {way.ppdus} PPDUs, {100 * way.retried / way.frames:.1f} % retries,"
+                f" {way.airtime_us / 1000:.1f} ms of airtime: {told}."
             )
     frames, retried = one.down.frames + one.up.frames, one.down.retried + one.up.retried
     if frames and retried:
         made.keys["error_rate"] = f"{min(retried / frames, 0.9):.4f}"
-        made.about.append("guess: error_rate is the share of frames sent again, collisions among them.")
+        made.about.append("guess: error_rate is the share of retries, including collisions.")
     return made
 
 
@@ -95,7 +95,7 @@ def of_dump(peer: facts.Peer, number: int, standard: str | None, width: Told, ba
         elif rate and rate.name is None:
             made.about.append(f"{word} bitrate {rate.told}: not a rate.")
         elif rate and rate.guessed:
-            made.about.append(f"guess: {word} bitrate {rate.told} is taken for {rate.name}.")
+            made.about.append(f"guess: {word} bitrate {rate.told}: {rate.name} is used.")
     snr = _signal(made, peer)
     tx, rx = (_in_band(made, name, band) for name in _both(made, peer, snr, width))
     names = [name for name in (tx, rx) if name]
@@ -113,7 +113,7 @@ def of_dump(peer: facts.Peer, number: int, standard: str | None, width: Told, ba
         elif own in _MINSTREL_MHZ and snr is not None and used <= _MINSTREL_MHZ[own]:
             made.keys["rate"] = _minstrel(own, min(streams, 4), width, used)
             told = " and ".join(f"{w} {r.told}" for r, w in ((peer.tx, "tx"), (peer.rx, "rx")) if r)
-            made.about.append(f"guess: Minstrel-HT chooses the rates; iw saw {told}.")
+            made.about.append(f"guess: rates are chosen by Minstrel-HT; iw shows {told}.")
         elif own in ("802.11ac", "802.11ax") and snr is not None and _is_too_low(peer, tx or rx or "", snr, width):
             _by_signal(made, own, snr, width, band, streams)
         else:
@@ -129,8 +129,12 @@ def _signal(made: Station, peer: facts.Peer) -> int | None:
     noise = peer.noise_dbm if peer.noise_dbm in _NOISES else None
     snr = min(max(peer.signal_dbm - (noise if noise is not None else NOISE_DBM), 1), 80)
     made.keys["snr"] = f'"{snr} dB"'
-    said = f"a noise of {NOISE_DBM} dBm" if noise is None else f"the noise of {noise} dBm that its driver reports"
-    made.about.append(f"guess: {peer.signal_dbm} dBm are {snr} dB above {said}, both ways.")
+    said = (
+        f"an assumed noise floor of {NOISE_DBM} dBm"
+        if noise is None
+        else f"the noise floor of {noise} dBm that the driver reports"
+    )
+    made.about.append(f"guess: {peer.signal_dbm} dBm is {snr} dB above {said}; used in both directions.")
     return snr
 
 
@@ -140,20 +144,20 @@ def _both(made: Station, peer: facts.Peer, snr: int | None, width: Told) -> tupl
     if tx is None or rx is None or tx.name is None or rx.name is None:
         one = tx or rx
         if one and not is_legacy(one.name or ""):
-            made.about.append(f"guess: {'tx' if tx else 'rx'} bitrate {one.told} stands for both directions.")
+            made.about.append(f"guess: {'tx' if tx else 'rx'} bitrate {one.told} is used in both directions.")
         return (tx or rx).name if one else None, None  # type: ignore[union-attr]
     for low, high, word, other in ((tx, rx, "tx", "rx"), (rx, tx, "rx", "tx")):
         assert low.name is not None  # noqa: S101 - both have names
         assert high.name is not None  # noqa: S101
         if is_legacy(low.name) and not is_legacy(high.name):
-            why = "is that of a single management, control or null-data frame"
+            why = "is probably from a management or null-data frame"
         elif low.mbps * _LOW < high.mbps and _is_idle(peer, word):
-            why = "is that of a single frame of a station that was idle or sent little"
+            why = "is probably from a single frame: the station was idle or sent little"
         elif snr is not None and low.mbps * _LOW < min(high.mbps, _fastest(snr, int(width.value), 1)[1]):
-            why = f"is that of a single frame, far below what {snr} dB allow"
+            why = f"is probably from a single frame: {snr} dB allow much more"
         else:
             continue
-        made.about.append(f"guess: {word} bitrate {low.told} {why}; the rate of {other} stands for both directions.")
+        made.about.append(f"guess: {word} bitrate {low.told} {why}; the {other} rate is used in both directions.")
         return high.name, high.name
     return tx.name, rx.name
 
@@ -185,15 +189,15 @@ def _by_signal(made: Station, standard: str | None, snr: int | None, width: Told
         made.keys["rate"] = f'"{rate}"'
         if made.keys.pop("snr", None):
             made.about.pop(next(at for at, line in enumerate(made.about) if " dB above " in line))
-        at = f"the fastest of 802.11ax at {snr} dB" if snr is not None else "a guess, as no signal is known"
-        made.about.append(f"guess: iw shows no rate of its data: {rate} is {at}.")
+        at = f"the fastest that works at {snr} dB" if snr is not None else "assumed, as the signal is unknown"
+        made.about.append(f"guess: iw shows no data rate: {rate} is {at}.")
         return
     own = _usual(standard, width)
     made.keys.setdefault("snr", f'"{_USUAL_DB} dB"')
     made.keys["rate"] = _minstrel(own, 2, width)
     made.about.append(
-        f"guess: iw saw only rates of management and control frames of it: {own} with two streams, at rates that"
-        " Minstrel-HT chooses."
+        f"guess: iw shows only rates of management and control frames: {own} with two streams is assumed, with rates"
+        " chosen by Minstrel-HT."
     )
 
 
@@ -268,24 +272,22 @@ def _counted(made: Station, peer: facts.Peer) -> None:
         made.weight = peer.counts["airtime weight"]
     sent, again = peer.counts.get("tx packets", 0), peer.counts.get("tx retries", 0)
     if sent and "tx retries" in peer.counts and again < _WRAPPED:
-        made.about.append(
-            f"{again} retries for {sent} packets since it came: what counts as one depends on the driver."
-        )
+        made.about.append(f"{again} retries for {sent} packets since association; drivers count retries differently.")
     elif again >= _WRAPPED:
-        made.about.append(f"{again} retries are a counter that went below zero: not used.")
+        made.about.append(f"{again} retries: the counter wrapped below zero and is ignored.")
     failed = peer.counts.get("tx failed", 0)
     if failed and (not sent or failed / sent >= _MANY_LOST) and failed < _WRAPPED:
         share = f" of {sent} packets, {100 * failed / sent:.0f} %" if sent else " packets"
         made.about.append(
-            f"tx failed: {failed}{share} were lost after all retries. Not in error_rate, which is per try; the run has"
-            " fewer losses."
+            f"tx failed: {failed}{share} were lost after all retries. error_rate does not include them, because it is"
+            " per try; the run has fewer losses."
         )
     if peer.expected_mbps is not None:
-        made.about.append(f"Its access point expects a throughput of {peer.expected_mbps:g} Mbit/s.")
+        made.about.append(f"Expected throughput of the access point: {peer.expected_mbps:g} Mbit/s.")
     if (seconds := peer.counts.get("connected time", 0)) and "tx bytes" in peer.counts:
         down, up = (8 * peer.counts.get(key, 0) / seconds / 1e6 for key in ("tx bytes", "rx bytes"))
         made.about.append(
-            f"Its mean load over {seconds} s: {down:.3g} Mbit/s from this machine, {up:.3g} Mbit/s to it."
+            f"Mean load over {seconds} s: {down:.3g} Mbit/s from this machine, {up:.3g} Mbit/s to this machine."
         )
     made.about += [f"{one}." if one.startswith("guess:") else f"not modelled: {one}." for one in peer.said]
 
@@ -317,7 +319,9 @@ def _fixed(made: Station, tx: str | None, rx: str | None) -> None:
     # A driver stays at a rate because it works there: with an SNR that is guessed it might not here.
     if made.keys.pop("snr", None):
         made.about.pop(next(at for at, line in enumerate(made.about) if " dB above " in line))
-    made.about.append("guess: fixed at the last rates that iw saw, without losses, as the driver chose what works.")
+    made.about.append(
+        "guess: fixed at the last rates that iw shows, without losses, because the driver chose rates that work."
+    )
 
 
 def _no_rate(made: Station, standard: str | None, width: Told, band: Told, snr: int | None) -> None:
@@ -329,13 +333,13 @@ def _no_rate(made: Station, standard: str | None, width: Told, band: Told, snr: 
         own = "802.11n"
     made.keys.setdefault("snr", f'"{_USUAL_DB} dB"')
     made.keys["rate"] = _minstrel(own, 2, width)
-    made.about.append(f"guess: no rate is known of it: {own} with two streams.")
+    made.about.append(f"guess: no rate is known: {own} with two streams is assumed.")
 
 
 def made_up(standard: str | None, width: Told, band: str) -> Station:
     """The station of a network of which no file has one."""
     standard = standard or ("802.11ac" if int(width.value) > _MINSTREL_MHZ["802.11n"] else "802.11n")
-    made = Station("sta1", ["guess: no file tells of a station; this one stands 5 m away."])
+    made = Station("sta1", ["guess: no file has a station; one at a distance of 5 m is assumed."])
     made.keys["distance"] = '"5 m"'
     if standard == "802.11ax" or band.startswith("6"):
         made.keys["rate"] = f'"he{width.value}-mcs9-nss2-gi0.8"'
