@@ -23,6 +23,7 @@ DUMP = station()
         ("6.8.0-45-generic\n", "linux-6.6"),
         ("6.17.1-300.fc43.x86_64\n", "linux-6.12"),
         ("Firmware Version\tOpenWrt 23.05.3 r23809-234f1a2efa / LuCI openwrt-23.05 branch\n", "openwrt-23.05"),
+        ("root@x:~# cat /etc/openwrt_version\n23.05.3\n", "openwrt-23.05"),
         (" OpenWrt 24.10.0, r28427-6df0e3d02a\n", "openwrt-24.10"),
     ],
 )

@@ -114,6 +114,18 @@ def test_the_signal_limits_the_rate(importer: Importer, rate: str, signal: int, 
     assert (said in made.text) == (name != rates.told(rate).name)
 
 
+def test_a_signal_that_contradicts_one_rate_limits_both(importer: Importer) -> None:
+    # 27 dB: MCS 8 lacks more than 8 dB. MCS 7 lacks less, and is kept if it is the only one.
+    words = "{} MBit/s 80MHz HE-MCS {} HE-NSS 2 HE-GI 0 HE-DCM 0"
+    seven, eight = words.format("864.8", 7), words.format("960.9", 8)
+    assert "contradicts" in importer.made(x=station(tx=eight, rx=eight, signal=-67)).text
+    seven, eight = words.format("720.6", 7), words.format("864.7", 8)
+    made = importer.made(x=station(tx=seven, rx=eight, signal=-67))
+    assert made.rates == [("he80-mcs4-nss2-gi0.8",) * 2]
+    made = importer.made(x=station(tx=seven, rx=seven, signal=-67))
+    assert made.rates == [("he80-mcs7-nss2-gi0.8",) * 2]
+
+
 def test_the_signal_limits_each_direction_of_a_list(importer: Importer) -> None:
     fast = {"rate": 1_200_900, "mcs": 11, "nss": 2, "he": True, "mhz": 80, "he_gi": 0, "he_dcm": 0}
     slow = fast | {"rate": 144_100, "mcs": 1}

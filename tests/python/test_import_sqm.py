@@ -202,7 +202,7 @@ def test_what_squashes_the_dscp_is_told_as_it_is() -> None:
     assert of("simple.qos", squash_dscp="0") == of("simplest.qos") == of("simplest_tbf.qos", squash_dscp="0") == []
     for script in ("simplest.qos", "simplest_tbf.qos"):
         assert of(script, squash_dscp="1") == [
-            f"squash_dscp 1: without effect on the router too; {script} does not clear the DSCP"
+            f"squash_dscp 1: no effect on the router either: {script} does not clear the DSCP"
         ]
 
 
@@ -282,8 +282,8 @@ def test_missing_keys_are_what_the_scripts_make_of_them() -> None:
     # A script is never guessed: without one nothing is started.
     (none,) = uci.read("sqm", f"{rest}option download '85000'\noption upload '10000'\n")
     text = scenario.text(network.of([none]), ["sqm"])
-    assert "# left out: sqm:1: the shaper of wan has no script, and is not started." in text
-    assert "# guess: a server behind a wire that is never the bottleneck." in text
+    assert "# left out: sqm:1: the shaper at wan has no script, so sqm does not start it." in text
+    assert "# guess: a server behind a wired link that is never the bottleneck." in text
     assert 'interface.eth0 = { link = "wan", address = "10.0.0.1" }' in text
 
 
@@ -317,7 +317,7 @@ def test_fq_codel_below_an_htb() -> None:
 def test_scripts_that_are_not_known_are_guesses() -> None:
     made = shaper({**LAYERS, "script": "layer_cake_ct.qos"})
     assert made.up["tins"] == "diffserv3"
-    assert any(one.startswith("guess: layer_cake_ct.qos") for one in made.said)
+    assert any(one.startswith("guess: unknown script layer_cake_ct.qos") for one in made.said)
 
 
 def test_any_words_make_a_scenario_that_is_read() -> None:

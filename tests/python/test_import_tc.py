@@ -451,6 +451,7 @@ COUNTERS = """ Sent 3816835440 bytes 8077772 pkt (dropped 4081, overlimits 18216
   flows 6 (inactive 5 throttled 0)
   5 flows (5 inactive, 0 throttled), next packet delay 1200 ns
   0 gc, 5 highprio, 3 throttled, 2840 ns latency
+  flows 5 (inactive 4 throttled 0) band0_pkts 0 band1_pkts 12 band2_pkts 0
   gc 0 highprio 0 fastpath 12 throttled 0 latency 8.5us ce_mark 0
   1 too long pkts, 0 alloc errors
   prob 0.000123 delay 15us avg_dq_rate 0bit
@@ -477,4 +478,4 @@ def test_all_counters_are_known_and_other_lines_are_listed(importer: Importer) -
 def test_lines_behind_classes_are_listed(importer: Importer) -> None:
     text = "class htb 1:1 dev wan root rate 10Mbit ceil 10Mbit burst 1600b\n" + COUNTERS
     assert importer.made(x=text).left == []
-    assert importer.made(x=f"{text}that is slow\n").left == ['x:31: not recognised: "that is slow".']
+    assert importer.made(x=f"{text}that is slow\n").left == ['x:32: not recognised: "that is slow".']

@@ -133,6 +133,7 @@ KINDS = (
         "",
         settings.kernel,
     ),
+    Kind("/etc/openwrt_version", "", r"\A\Z", settings.openwrt_version),
     Kind(
         "iw dev INTERFACE survey dump", r"\s*Survey data from \S+", "", _unread("iw survey: channel load is not read")
     ),
@@ -281,6 +282,8 @@ def _head(line: str) -> str | None:
 
 
 def _of_sign(part: Part) -> Kind | None:
+    if part.command.endswith("/etc/openwrt_version"):
+        return _BY_NAME["/etc/openwrt_version"]
     own = "\n".join(part.lines.values())
     return next((kind for kind in KINDS if kind.sign and re.search(kind.sign, own, re.MULTILINE)), None)
 

@@ -27,6 +27,7 @@ _NAMES = frozenset(
     """.split()  # noqa: SIM905 - a list would be a line per name
 )
 """Names before or behind a number: of all disciplines, cake, codel, fq, pie, red and similar, htb, dualpi2."""
+_BAND = re.compile(r"band\d_(pkts|drops)")
 _VALUE = re.compile(r"[+-]?\d[\w.+-]*%?|(?:un)?limited|C-queue|L-queue")
 
 
@@ -36,4 +37,4 @@ def is_known(line: str) -> bool:
         return True
     words = re.sub(r"[(),:;]", " ", line).split()
     names = [word for word in words if not _VALUE.fullmatch(word)]
-    return bool(names) and len(names) < len(words) and all(name in _NAMES for name in names)
+    return bool(names) and len(names) < len(words) and all(name in _NAMES or _BAND.fullmatch(name) for name in names)

@@ -208,6 +208,14 @@ _SNAPSHOT = re.compile(
 )
 
 
+def openwrt_version(file: str, text: str) -> Sequence[Kernel | Unread]:
+    """/etc/openwrt_version, which is recognised by its command only: a release alone could be anything."""
+    for number, line in enumerate(text.splitlines(), 1):
+        if at := re.fullmatch(r"(\d{2}\.\d{2})(?:\.\d+)?(?:-\S+)?", line.strip()):
+            return [Kernel(at[1], f"{file}:{number}", openwrt=True)]
+    return [Unread("/etc/openwrt_version: it names no release", f"{file}:1")]
+
+
 def kernel(file: str, text: str) -> Sequence[Kernel | Unread]:
     """`uname -a` or `-r`, /proc/version, OpenWrt's /etc/openwrt_release and banner, /etc/os-release."""
     lines = list(enumerate(text.splitlines(), 1))

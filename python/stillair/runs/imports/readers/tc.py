@@ -151,7 +151,7 @@ def classes(file: str, text: str) -> Sequence[Class | Unread]:
     mistakes.tell()
     for kind, count in others.items():
         what = "its flow queues" if kind in ("fq_codel", "cake", "sfq", "fq_pie") else "not read"
-        found.append(Unread(f"{count} classes of {kind}: {what}", file))
+        found.append(Unread(f"{count} class{'es' if count > 1 else ''} of {kind}: {what}", file))
     return [*found, *_strange(file, strange)]
 
 

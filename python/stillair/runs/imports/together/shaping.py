@@ -348,7 +348,9 @@ def _wired(made: Network, found: Sequence[facts.Fact]) -> set[str]:
         if root.kind in ("mq", "mqprio") and children:
             one = children[0]
             others = [of for of in children if (of.kind, of.options) != (one.kind, one.options)]
-            said.append(f"{root.kind} with {len(children)} queues, modelled as one {one.kind}")
+            said.append(
+                f"{root.kind} with {len(children)} queue{'s' if len(children) > 1 else ''}, modelled as one {one.kind}"
+            )
             said += [f"{len(others)} of the queues differ from the first"] if others else []
         if one.kind in qdiscs.HOLDLESS or not (qdiscs.is_cake(one) or one.kind in qdiscs.KINDS):
             continue

@@ -117,7 +117,7 @@ def of_dump(peer: facts.Peer, number: int, standard: str | None, width: Told, ba
         elif own in ("802.11ac", "802.11ax") and snr is not None and _is_too_low(peer, tx or rx or "", snr, width):
             _by_signal(made, own, snr, width, band, streams)
         else:
-            _fixed(made, *(_supported(made, name, snr, width, word) for name, word in ((tx, "tx"), (rx, "rx"))))
+            _fixed(made, *_supported(made, (tx, rx), snr, width))
     _counted(made, peer)
     return made
 
@@ -208,20 +208,31 @@ def _usual(standard: str | None, width: Told) -> str:
     return standard if standard in _MINSTREL_MHZ else "802.11n"
 
 
-def _supported(made: Station, name: str | None, snr: int | None, width: Told, word: str) -> str | None:
-    """A rate, or the fastest that its signal supports if that is slower; reports which."""
-    if name is None or snr is None:
-        return name
-    wide = max(int(width.value), parts(name)[1])
-    given, most = _survey(name, min(snr + _SPARE_DB, 80), wide)
-    if most[1] >= given:
-        return name
-    _, found = _survey(name, snr, wide)
-    made.about.append(
-        f"guess: a signal-to-noise ratio of {snr} dB does not support the {word} bitrate {name}; {found[0]}, the"
-        " fastest rate that it supports, is used."
-    )
-    return found[0]
+def _supported(
+    made: Station, names: tuple[str | None, str | None], snr: int | None, width: Told
+) -> tuple[str | None, str | None]:
+    """The rates of both directions; if the signal contradicts one, none is faster than the signal supports."""
+    if snr is None:
+        return names
+    wide = max(int(width.value), *(parts(name)[1] for name in names if name))
+
+    def is_faster(name: str, at_db: int) -> bool:
+        given, (_, most) = _survey(name, min(at_db, 80), wide)
+        return given > most
+
+    if not any(name and is_faster(name, snr + _SPARE_DB) for name in names):
+        return names
+    found: list[str | None] = []
+    for name, word in zip(names, ("tx", "rx"), strict=True):
+        if name is None or not is_faster(name, snr):
+            found.append(name)
+            continue
+        found.append(_survey(name, snr, wide)[1][0])
+        made.about.append(
+            f"guess: a signal-to-noise ratio of {snr} dB does not support the {word} bitrate {name}; {found[-1]}, the"
+            " fastest rate that it supports, is used."
+        )
+    return found[0], found[1]
 
 
 def _fastest(snr: int, width: int, streams: int) -> tuple[str, float]:
