@@ -441,3 +441,12 @@ def test_stations_of_hostapd(importer: Importer) -> None:
     made = importer.made(x=cli)
     assert made.stations[0]["rate"] == {"kind": "minstrel_ht", "standard": "802.11ac", "streams": 2}
     assert made.stations[0]["snr"] == "39 dB"
+
+
+def test_sentences_behind_lists_are_listed(importer: Importer) -> None:
+    made = importer.made(x=f"{LIST}\nboth phones are slow\n")
+    assert made.left == ['x:10: not recognised: "both phones are slow".']
+    sta = (
+        "02:00:00:00:00:02\nflags=[AUTH][ASSOC]\nsignal=-47\nrx_rate_info=8667 vhtmcs 9 vhtnss 2 shortGI\nit is slow\n"
+    )
+    assert importer.made(x=sta).left == ['x:5: not recognised: "it is slow".']

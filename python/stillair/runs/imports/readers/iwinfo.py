@@ -82,6 +82,7 @@ def interfaces(file: str, text: str) -> Sequence[Interface | Unread]:
 def associated(file: str, text: str) -> Sequence[Peer | Unread]:
     """The stations of `iwinfo INTERFACE assoclist`; their interface is that of the command."""
     mistakes, found = Mistakes(file), list[Peer]()
+    strange: list[Unread] = []
     for number, line in enumerate(text.splitlines(), 1):
         words = line.strip()
         if head := _PEER.match(words):
@@ -109,10 +110,12 @@ def associated(file: str, text: str) -> Sequence[Peer | Unread]:
             found[-1].expected_mbps = float(rate[1])
         elif found and re.search(r"mesh (llid: [1-9]|plink: estab)", words.lower()):
             found[-1].mesh = True
+        elif found and words and ":" not in words:
+            strange.append(Unread(f'not recognised: "{words[:60]}"', f"{file}:{number}"))
     mistakes.tell()
     if not found:
         return [Unread("iwinfo assoclist: no station is connected", f"{file}:1")]
-    return found
+    return [*found, *strange]
 
 
 def _level(text: str) -> int | None:

@@ -71,9 +71,10 @@ def hostapd_status(file: str, text: str) -> Sequence[Interface | Unread]:
     return [made, *(Unread(f"{key} {keys[key]}", where) for key, of in usual if keys.get(key, of) != of)]
 
 
-def all_stations(file: str, text: str) -> Sequence[Peer]:
+def all_stations(file: str, text: str) -> Sequence[Peer | Unread]:
     """`hostapd_cli all_sta`: an address, then lines of `KEY=VALUE` for each station."""
     found: list[Peer] = []
+    strange: list[Unread] = []
     selected = re.search(r"Selected interface '(\S+)'", text)
     for number, line in enumerate(text.splitlines(), 1):
         words = line.strip()
@@ -82,7 +83,9 @@ def all_stations(file: str, text: str) -> Sequence[Peer]:
             found.append(Peer(words.lower(), selected[1] if selected else "", f"{file}:{number}"))
         elif found and equals:
             _of_station(found[-1], key, value)
-    return found
+        elif found and words not in ("", "OK", "FAIL"):
+            strange.append(Unread(f'not recognised: "{words[:60]}"', f"{file}:{number}"))
+    return [*found, *strange]
 
 
 def _of_station(peer: Peer, key: str, value: str) -> None:
