@@ -27,9 +27,15 @@ def he(mcs: int, streams: int, code: int = 2, data1: int = 0x4024, dcm: bool = F
     return radiotap(1 << 23, struct.pack("<6H", data1 | (0x1000 if dcm else 0), 2, data3, 0, code, streams))
 
 
-def eht() -> bytes:
-    """A header with a field of 802.11be."""
-    return radiotap(1 << 28, struct.pack("<HH", 34, 40) + bytes(40))
+def eht(mcs: int | None = None, streams: int = 1, width: int = 80) -> bytes:
+    """A header with fields of 802.11be; without an MCS the fields are empty."""
+    if mcs is None:
+        return radiotap(1 << 28, struct.pack("<HH", 34, 40) + bytes(40))
+    # Known width and its code; known MCS and streams and their values.
+    usig = struct.pack("<3I", 0x2 | (20, 40, 80, 160, 320).index(width) << 15, 0, 0)
+    user = 0x2 | 0x10 | mcs << 20 | (streams - 1) << 24
+    fields = struct.pack("<HH", 33, 12) + usig + struct.pack("<HH", 34, 44) + bytes(40) + struct.pack("<I", user)
+    return radiotap(1 << 28, fields)
 
 
 def legacy(half_mbps: int) -> bytes:

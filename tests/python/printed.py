@@ -37,6 +37,8 @@ class htb 1:10 parent 1:1 leaf 110: prio 0 rate 20Mbit ceil 20Mbit burst 15Kb cb
 	TX: 780.0 MBit/s, VHT-MCS 8, 80MHz, VHT-NSS 2, short GI     54321 Pkts.
 	expected throughput: 400.0 MBit/s
 """,
+    "/etc/openwrt_version": "root@OpenWrt:~# cat /etc/openwrt_version\n23.05.3\n",
+    "iw dev INTERFACE get power_save": "Connected to 02:00:00:00:00:01 (on wlan0)\n\tfreq: 5180\n\nPower save: on\n",
     "iwconfig": """wlan0     IEEE 802.11  ESSID:"home"
           Mode:Managed  Frequency:5.18 GHz  Access Point: 02:00:00:00:00:01
           Bit Rate=866.7 Mb/s   Tx-Power=20 dBm

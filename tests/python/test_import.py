@@ -194,7 +194,7 @@ def test_a_laptop() -> None:
     assert 'rate = { kind = "minstrel_ht", standard = "802.11ac", streams = 2 }' in lines
     assert 'sysctl."net.ipv4.tcp_limit_output_bytes" = 1048576' in lines
     assert "6.8, the nearest profile before it" in text
-    assert "# left out: 6 settings of sysctl that the model does not have." in text
+    assert "# left out: 6 sysctl settings that are not modelled." in text
     survey = json.loads(_native.survey(text, "x", []))
     # The machine is the station, with its own settings.
     assert [node["profile"] for node in survey["nodes"]] == ["linux-6.12", "linux-6.6", "linux-6.6"]
@@ -203,8 +203,8 @@ def test_a_laptop() -> None:
 def test_what_the_model_does_not_take_is_left_out_aloud() -> None:
     text = made("sysctl-4.14.txt")
     assert "left out: " in text
-    assert "net.ipv4.tcp_notsent_lowat = -1, which the model does not take." in text.replace("\n#   ", " ")
-    assert "guess: tx bitrate 688.2 MBit/s 40MHz EHT-MCS 13 EHT-NSS 2 EHT-GI 0 is taken for he40-mcs11" in made(
+    assert "net.ipv4.tcp_notsent_lowat = -1: not modelled." in text.replace("\n#   ", " ")
+    assert "guess: tx bitrate 688.2 MBit/s 40MHz EHT-MCS 13 EHT-NSS 2 EHT-GI 0: he40-mcs11" in made(
         "station-dump-2024-eht.txt"
     ).replace("\n#   ", " ")
 
@@ -223,10 +223,10 @@ def test_dtim_period_and_airtime_weight(tmp_path: Path) -> None:
     assert "airtime_weight" not in of("tx bitrate: 65.0 MBit/s MCS 7", "airtime weight: 256")
     # Of a station's dump the period is its access point's, the weight is of no use.
     text = of("tx bitrate: 65.0 MBit/s MCS 7", "airtime weight: 512", "DTIM period: 2", station=True)
-    assert "# left out: airtime weight 512: this machine's for its access point." in text
+    assert "# left out: airtime weight 512 is this machine's weight for its access point." in text
     assert text.index("dtim_period = 2") < text.index("[node.sta1]")
     text = of("tx bitrate: 866.7 MBit/s VHT-MCS 9 80MHz short GI VHT-NSS 2", "airtime weight: 512", "DTIM period: 0")
-    assert "# left out: airtime weight 512 of sta1: scheme mt76 does not weigh." in text
+    assert "# left out: airtime weight 512 of sta1: scheme mt76 has no weights." in text
     assert "DTIM period 0." in text
     assert "dtim_period =" not in text
 
@@ -236,7 +236,7 @@ def test_a_link_is_of_a_station(tmp_path: Path, capsys: pytest.CaptureFixture[st
     rates = "\trx bitrate: 52.0 MBit/s MCS 5\n\ttx bitrate: 72.2 MBit/s MCS 7 short GI\n"
     (tmp_path / "link.txt").write_text(link + rates)
     text = scenario.text(network.of(kinds.read(tmp_path / "link.txt")), ["link.txt"])
-    assert "# This machine; what iw prints is of its access point" in text
+    assert "# This machine. iw describes its access point" in text
     assert 'band = "2.4 GHz"' in text
     assert 'snr = "54 dB"' in text
     (tmp_path / "link.txt").write_text(link.replace("2437.0", "fast") + rates)
@@ -257,8 +257,8 @@ def test_two_cakes_of_tc() -> None:
     assert eth0["masquerade"]
     assert "nat" not in shaper["qdisc"]
     assert text.count("nat = true") == 1
-    assert "guess: ens28 leads to the hosts" in text
-    assert "tc-2026.json: entry 2: cake at ens27, up; 138555 drops so far." in text
+    assert "guess: cake sees the addresses of hosts on ens28, a LAN device" in text
+    assert "tc-2026.json: entry 2: cake at ens27, up; 138555 packets dropped so far." in text
     assert "guess: down has up's options" not in text
 
 
@@ -279,7 +279,7 @@ def test_a_cake_of_tc_is_behind_masquerading_as_that_of_sqm_is(
     (tmp_path / "tc.json").write_text(json.dumps([{"kind": "cake", "dev": device, "root": True, "options": options}]))
     text = scenario.text(network.of(kinds.read(tmp_path / "tc.json")), ["tc.json"])
     assert ("masquerade = true" in text, "nat = true" in text) == (masquerade, told_apart)
-    assert ("# guess: the router masquerades, as one at a line does; a bridge has neither" in text) == masquerade
+    assert ("# guess: the router masquerades, as home routers do" in text) == masquerade
 
 
 def test_the_interface_that_is_meant() -> None:
@@ -299,7 +299,7 @@ def test_a_flent_file_is_the_load(tmp_path: Path) -> None:
         assert '[test]\nname = "rrul"\nfrom = "sta1"\nto = "server"\nlength = "10 s"' in text
     (tmp_path / "y.flent").write_bytes(data.replace(b"rrul", b"my_test"))
     text = scenario.text(network.of(kinds.read(tmp_path / "y.flent")), ["y.flent"])
-    assert "the test my_test, which no scenario has" in text.replace("\n#   ", " ")
+    assert "the test my_test: not modelled" in text.replace("\n#   ", " ")
     (tmp_path / "z.flent.gz").write_bytes(gzip.compress(data)[:-9])
     with pytest.raises(InputError, match="found damaged gzip"):
         kinds.read(tmp_path / "z.flent.gz")

@@ -1,5 +1,6 @@
 """Captures with rates that no scenario has, damaged, cut and joined: what can be used is used, and the rest is said."""
 
+import dataclasses
 import gzip
 import re
 import struct
@@ -102,7 +103,8 @@ def test_airtime_of_many_streams_counts(tmp_path: Path) -> None:
 
 
 def test_iw_prints_mcs_32_too() -> None:
-    assert rates.told("6.0 MBit/s MCS 32 40MHz").name is None
+    found = rates.told("6.0 MBit/s MCS 32 40MHz")
+    assert (found.name, found.guessed) == ("ht20-mcs0-lgi", True)
 
 
 FRAMES = [data(at, GOOD) for at in range(10)]
@@ -229,7 +231,7 @@ def test_sections_of_another_day_count_by_the_time_that_they_cover(tmp_path: Pat
     for join in (pcapng, pcap):
         found = read(join(first) + join(second), tmp_path)
         assert found.seconds == pytest.approx(2.0)
-        assert found.said == ["3.6e+03 s between its sections: only the time that they cover counts"]
+        assert found.said == ["3.6e+03 s between its sections: only the time within sections counts"]
     # 202 packets of 1,000 bytes in 2 s: 808 kbit/s.
     made = scenario.text(network.of([found]), ["x"])
     assert re.search(r'rate = "785\.\d+ kbit/s"\npayload = "972 B"', made), made
@@ -278,3 +280,48 @@ def test_a_capture_without_end_is_read_up_to_a_number_of_packets(
         found = read(content, tmp_path, name)
         assert found.stations[0].down.frames == 7
         assert found.said == ["more than 7 packets: the others are not read ('editcap' splits it)"]
+
+
+@pytest.mark.parametrize(
+    ("rate", "name"),
+    [
+        (vht(9, 8), "vht80-mcs9-nss4-lgi"),
+        (vht(11, 2), "vht80-mcs9-nss2-lgi"),
+        (he(13, 2), "he80-mcs11-nss2-gi0.8"),
+        # 86.0 and 43.0 Mbit/s by dual carrier modulation.
+        (he(3, 1, dcm=True), "he80-mcs1-nss1-gi0.8"),
+        (ht(32, width_40=True), "ht20-mcs0-lgi"),
+        (ht(38), "ht20-mcs11-lgi"),
+        (legacy(44), "ofdm-24"),
+        # 980 subcarriers x 12 bits x 5/6 x 2 streams / 13.6 us = 1441.2 Mbit/s; 802.11ax has 1201.0.
+        (captures.eht(13, 2, 80), "he80-mcs11-nss2-gi0.8"),
+        (captures.eht(9, 1, 320), "he160-mcs11-nss1-gi0.8"),
+        (captures.eht(0, 1, 20), "he20-mcs0-nss1-gi0.8"),
+    ],
+)
+def test_a_station_of_unmodelled_rates_has_the_nearest(rate: bytes, name: str, tmp_path: Path) -> None:
+    # 802.11be stations send null-data frames at 24 Mbit/s.
+    frames = [data(0, rate), data(1, rate), data(2, legacy(48))]
+    made = scenario.text(network.of([read(pcap(frames), tmp_path)]), ["x.pcap"]).replace("\n#   ", " ")
+    assert f'rate = "{name}"' in made
+    assert f"guess: frames to it are at rates that are not modelled; {name}, the nearest, is used." in made
+
+
+def test_a_station_without_rates_is_reported(tmp_path: Path) -> None:
+    made = scenario.text(network.of([read(pcap([data(0, b""), data(1, b"")]), tmp_path)]), ["x"])
+    assert 'rate = "ofdm-6"' in made
+    assert "guess: the capture has no rate of this station; ofdm-6 is used." in made
+
+
+@pytest.mark.parametrize(
+    ("seconds", "expected"),
+    [
+        (0.25, '"30 s"  # guess: the capture has only 250 ms'),
+        (2.0, '"2 s"  # duration of the capture'),
+        (700.0, '"600 s"  # guess: the capture has 700 s'),
+    ],
+)
+def test_the_duration_says_where_it_is_from(seconds: float, expected: str, tmp_path: Path) -> None:
+    found = dataclasses.replace(read(pcap([data(0, GOOD), data(1, GOOD)]), tmp_path), seconds=seconds)
+    made = scenario.text(network.of([found]), ["x"])
+    assert f"duration = {expected}\n" in made

@@ -96,7 +96,7 @@ def test_disciplines_and_files_that_are_not_taken_are_said(tmp_path: Path, capsy
     text = imported(tmp_path, capsys, tc=json.dumps(TC), network=network, ethtool="Features for lan1:\ntso: on\n")
     assert "# left out: tc: entry 1: fq_codel at lan2." in text
     assert "fq_codel at lan1." not in text
-    assert "# left out: network: sections that nothing is taken of: 2 of interface." in text
+    assert "# left out: network: sections that are not imported: 2 of interface." in text
     assert "# left out: ethtool:1: 1 settings of lan1 that ethtool prints." in text
 
 

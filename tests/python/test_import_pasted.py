@@ -85,7 +85,7 @@ def test_the_command_behind_a_prompt_names_the_device(importer: Importer, prompt
 )
 def test_redacted_addresses(importer: Importer, mac: str) -> None:
     # Equal ones are still two stations.
-    made = importer.made(x=station(mac) + station(mac, signal=-60))
+    made = importer.made(x=station(mac) + station(mac, signal=-51))
     assert made.rates == HE * 2
     assert f"# {mac.lower()}, x:1." in made.text
 
@@ -141,7 +141,7 @@ def test_the_last_output_of_a_command_holds(importer: Importer) -> None:
 def test_a_station_in_two_files_is_one(importer: Importer) -> None:
     made = importer.made(a=station(tx=HE10), b=station(rx=HE11))
     assert made.rates == [("he80-mcs11-nss2-gi0.8",) * 2]
-    assert made.left == ["a:1: another output of 02:00:00:00:00:01, whose values are those of b:1."]
+    assert made.left == ["a:1: another output of 02:00:00:00:00:01; b:1 is used."]
 
 
 @pytest.mark.parametrize(

@@ -130,12 +130,12 @@ def test_what_is_not_read_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[
     }
     unread = list(shaper(options).unread)
     assert sorted(unread) == [
-        "egress_ecn NOECN: cake marks in any case",
+        "egress_ecn NOECN: cake always marks",
         "eqdisc_opts autorate-ingress",
         "eqdisc_opts fwmark 0x3",
         "eqdisc_opts overhead 999",
         "eqdisc_opts speed",
-        "ilimit 300: cake has none",
+        "ilimit 300: cake has no such option",
         "use_mq 0",
         "zero_dscp_egress 1",
     ]
@@ -153,10 +153,10 @@ def test_framing_that_counts_nothing_is_said() -> None:
     assert "overhead" not in by_table.up
     assert "overhead 34: linklayer_adaptation_mechanism is tc_stab" in by_table.unread
     as_ethernet = shaper({**LAYERS, "linklayer": "ptm"}).unread
-    assert any(one.startswith("linklayer ptm: sqm-scripts take it") for one in as_ethernet)
+    assert any(one.startswith("linklayer ptm: sqm-scripts treat it") for one in as_ethernet)
     below = {"qdisc": "fq_codel", "script": "simplest.qos", "overhead": "34"}
     assert "overhead 34: linklayer is none" in shaper(below).unread
-    assert "overhead 999: more or less than cake takes" in shaper({**LAYERS, "overhead": "999"}).unread
+    assert "overhead 999: out of cake's range" in shaper({**LAYERS, "overhead": "999"}).unread
 
 
 def test_flags_of_luci_do_not_count_for_the_scripts() -> None:
@@ -195,12 +195,14 @@ def test_what_squashes_the_dscp_is_told_as_it_is() -> None:
 
     # On by default in the one script that has a firewall for it.
     (one,) = of("simple.qos")
-    assert one.startswith("squash_dscp 1: simple.qos clears the DSCP of what comes in by a firewall; here it stays")
+    assert one.startswith(
+        "squash_dscp 1: simple.qos clears the DSCP of incoming packets with a firewall rule; here it stays"
+    )
     assert of("simple.qos", squash_dscp="1") == [one]
     assert of("simple.qos", squash_dscp="0") == of("simplest.qos") == of("simplest_tbf.qos", squash_dscp="0") == []
     for script in ("simplest.qos", "simplest_tbf.qos"):
         assert of(script, squash_dscp="1") == [
-            f"squash_dscp 1: without effect on the router too; {script} does not clear the DSCP"
+            f"squash_dscp 1: no effect on the router either: {script} does not clear the DSCP"
         ]
 
 
@@ -208,8 +210,8 @@ def test_the_script_of_tbf_takes_no_cake() -> None:
     made = shaper({"script": "simplest_tbf.qos", "etarget": "8ms", "egress_ecn": "NOECN"})
     assert dict(made.up) == {"kind": "fq_codel", "limit": 1001, "target": "8000 us", "ecn": False}
     assert made.down["kind"] == "fq_codel"
-    assert "qdisc cake: simplest_tbf.qos does not take it and runs fq_codel, and so does this" in made.said
-    assert not [one for one in made.unread if "cake has none" in one or "cake marks" in one]
+    assert "qdisc cake: simplest_tbf.qos ignores this and runs fq_codel" in made.said
+    assert not [one for one in made.unread if "cake has no such option" in one or "cake marks" in one]
 
 
 @pytest.mark.parametrize(
@@ -223,7 +225,7 @@ def test_an_htb_has_the_burst_of_the_scripts(kbit: str, burst: int) -> None:
     htb = interface(scenario.text(network.of([made]), ["sqm"]))["qdisc"]["config"]
     assert (htb["kind"], htb["burst_bytes"], htb["cburst_bytes"]) == ("htb", burst, burst)
     # A shaper takes none: that of what comes in is told, where anything shapes it.
-    assert "burst of 10625 bytes of what comes in: the htb of a shaper has 1600" in made.unread
+    assert "burst of 10625 bytes for downloads: the htb of a shaper has 1600" in made.unread
     up = shaper({**below, "upload": kbit, "download": "0"})
     assert not [one for one in up.unread if one.startswith("burst")]
     alone = interface(scenario.text(network.of([up]), ["sqm"]))
@@ -242,10 +244,10 @@ def test_an_htb_has_the_burst_of_the_scripts(kbit: str, burst: int) -> None:
         ("5 ms", "5000 us", ""),
         # Digits at the start and letters at the end are all that counts.
         ("1.5ms", "1000 us", "etarget 1.5ms: 1ms, as sqm-scripts read it"),
-        ("5", None, "etarget 5: sqm-scripts take no such time"),
-        ("5min", None, "etarget 5min: sqm-scripts take no such time"),
-        ("5MS", None, "etarget 5MS: sqm-scripts take no such time"),
-        ("0ms", None, "etarget 0ms: more or less than fq_codel takes"),
+        ("5", None, "etarget 5: not a time for sqm-scripts"),
+        ("5min", None, "etarget 5min: not a time for sqm-scripts"),
+        ("5MS", None, "etarget 5MS: not a time for sqm-scripts"),
+        ("0ms", None, "etarget 0ms: out of fq_codel's range"),
     ],
 )
 def test_targets_are_read_as_the_scripts_read_them(given: str, target: str | None, said: str) -> None:
@@ -273,25 +275,25 @@ def test_missing_keys_are_what_the_scripts_make_of_them() -> None:
     (made,) = uci.read("sqm", rest + script)
     assert isinstance(made, Shaper)
     assert (made.down_kbit, made.up_kbit) == (14_698, 2_302)
-    assert "no upload: sqm-scripts take 2302 kbit/s then" in made.said
+    assert "no upload: sqm-scripts use 2302 kbit/s" in made.said
     (off,) = uci.read("sqm", f"{rest}{script}option download '0'\noption upload '10000'\n")
     assert isinstance(off, Shaper)
     assert (off.down_kbit, off.up_kbit) == (0, 10_000)
     # A script is never guessed: without one nothing is started.
     (none,) = uci.read("sqm", f"{rest}option download '85000'\noption upload '10000'\n")
     text = scenario.text(network.of([none]), ["sqm"])
-    assert "# left out: sqm:1: the shaper of wan has no script, and is not started." in text
-    assert "# guess: a server behind a wire that is never the bottleneck." in text
+    assert "# left out: sqm:1: the shaper at wan has no script, so sqm does not start it." in text
+    assert "# guess: a server behind a wired link that is never the bottleneck." in text
     assert 'interface.eth0 = { link = "wan", address = "10.0.0.1" }' in text
 
 
-@pytest.mark.parametrize(("off", "way", "rate"), [("download", "down", 10_526_000), ("upload", "up", 89_474_000)])
-def test_a_direction_that_nothing_shapes_is_no_bottleneck(off: str, way: str, rate: int) -> None:
+@pytest.mark.parametrize(("off", "rate"), [("download", 10_526_000), ("upload", 89_474_000)])
+def test_a_direction_that_nothing_shapes_is_no_bottleneck(off: str, rate: int) -> None:
     text = scenario.text(network.of([shaper({**LAYERS, off: "0"})]), ["sqm"])
     link = json.loads(_native.resolve(text, "x.toml", []))["links"][0]
     rates = sorted(link[medium]["line"]["rate_bps"] for medium in ("medium", "medium_back"))
     assert rates == [rate, 1_000_000_000]
-    assert f"# guess: nothing shapes what goes {way}, and no file tells the line's rate {way}." in text
+    assert f"# guess: no shaper for {off} traffic, and the line's {off} rate is unknown." in text
 
 
 def test_fq_codel_below_an_htb() -> None:
@@ -302,7 +304,7 @@ def test_fq_codel_below_an_htb() -> None:
     expected = {"kind": "fq_codel", "limit": 1001, "target": "13992 us", "interval": "108992 us", "ecn": False}
     assert dict(made.up) == expected
     assert "iqdisc_opts ce_threshold 1ms" in made.unread
-    assert "linklayer atm: an htb of a scenario has no framing" in made.unread
+    assert "linklayer atm: htb has no framing here" in made.unread
     found = interface(scenario.text(network.of([made]), ["sqm"]))
     assert (found["qdisc"]["config"]["kind"], found["qdisc"]["config"]["rate_bps"]) == ("htb", 1_000_000)
     assert found["qdisc"]["config"]["child"]["codel"]["target_ns"] == 13_992_000
@@ -315,7 +317,7 @@ def test_fq_codel_below_an_htb() -> None:
 def test_scripts_that_are_not_known_are_guesses() -> None:
     made = shaper({**LAYERS, "script": "layer_cake_ct.qos"})
     assert made.up["tins"] == "diffserv3"
-    assert any(one.startswith("guess: layer_cake_ct.qos") for one in made.said)
+    assert any(one.startswith("guess: unknown script layer_cake_ct.qos") for one in made.said)
 
 
 def test_any_words_make_a_scenario_that_is_read() -> None:

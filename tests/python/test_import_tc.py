@@ -135,17 +135,17 @@ def test_the_forms_of_old_and_wrapped_text(importer: Importer) -> None:
         ("ifb4wan", PLAIN, "down", ""),
         ("ifb0", PLAIN, "down", ""),
         ("ifb-wan", PLAIN, "down", ""),
-        ("br-lan", PLAIN, "down", "guess: br-lan leads to hosts"),
-        ("lan1", PLAIN, "down", "guess: lan1 leads to hosts"),
-        ("ifb4br-lan", PLAIN, "up", "guess: br-lan is on the hosts' side"),
-        ("eth1", EGRESS, "up", "guess: eth1 shapes what goes up, by its isolation by source hosts"),
+        ("br-lan", PLAIN, "down", "guess: br-lan is a LAN device"),
+        ("lan1", PLAIN, "down", "guess: lan1 is a LAN device"),
+        ("ifb4br-lan", PLAIN, "up", "guess: br-lan is a LAN device"),
+        ("eth1", EGRESS, "up", "guess: eth1 shapes upload traffic: isolation by source hosts"),
         (
             "eth1",
             INGRESS.replace("ingress ", ""),
             "down",
-            "guess: eth1 shapes what goes down, by its isolation by dest",
+            "guess: eth1 shapes download traffic: isolation by dest",
         ),
-        ("eth1", PLAIN, "up", "guess: eth1 shapes what goes up, as its device is taken to lead to the line"),
+        ("eth1", PLAIN, "up", "guess: eth1 shapes upload traffic: assuming a WAN device"),
     ],
 )
 def test_the_direction_of_a_device(importer: Importer, device: str, options: str, way: str, told: str) -> None:
@@ -153,7 +153,7 @@ def test_the_direction_of_a_device(importer: Importer, device: str, options: str
     assert made.wan["shaper"][way] == "20000 kbit/s"
     assert {"down": "up", "up": "down"}[way] not in made.wan["shaper"]
     assert told in made.text
-    assert f"guess: nothing shapes what goes {'up' if way == 'down' else 'down'}" in made.text
+    assert f"guess: no shaper for {'upload' if way == 'down' else 'download'} traffic" in made.text
 
 
 def test_the_network_s_settings_tell_the_side(importer: Importer) -> None:
@@ -168,28 +168,28 @@ config interface 'wan'
     text = cake("eth0", "80Mbit", PLAIN) + cake("eth1", "9Mbit", PLAIN)
     made = importer.made(x=text, network=network)
     assert ways(made.wan["shaper"]) == ("80000 kbit/s", "9000 kbit/s")
-    assert "leads to hosts" not in made.text
+    assert "is a LAN device" not in made.text
 
 
 @pytest.mark.parametrize(("eth0", "eth1"), [("80Mbit", "9Mbit"), ("9Mbit", "80Mbit")])
 def test_of_two_devices_that_say_nothing_the_faster_is_down(importer: Importer, eth0: str, eth1: str) -> None:
     made = importer.made(x=cake("eth0", eth0, PLAIN) + cake("eth1", eth1, PLAIN))
     assert ways(made.wan["shaper"]) == ("80000 kbit/s", "9000 kbit/s")
-    assert made.text.count("as the faster is down") == 2
+    assert made.text.count("of which download is the faster") == 2
     # A known direction leaves the other.
     made = importer.made(x=cake("wan", eth0, PLAIN) + cake("eth1", eth1, PLAIN))
     shown = tuple(f"{rate.removesuffix('Mbit')}000 kbit/s" for rate in (eth1, eth0))
     assert ways(made.wan["shaper"]) == shown
-    assert "guess: eth1 shapes what goes down, the other direction" in made.text
+    assert "guess: eth1 shapes download traffic: the other direction is known" in made.text
 
 
 def test_of_two_lines_the_first_has_both_directions(importer: Importer) -> None:
     shapers = (("ifb4wanb", "30Mbit"), ("wan", "20Mbit"), ("wanb", "5Mbit"), ("ifb4wan", "90Mbit"))
     made = importer.made(x="".join(cake(device, rate, PLAIN) for device, rate in shapers))
     assert ways(made.wan["shaper"]) == ("90000 kbit/s", "20000 kbit/s")
-    assert [one.partition(": a second cake that shapes what goes ")[2] for one in made.left] == [
-        "up, at wanb.",
-        "down, at ifb4wanb.",
+    assert [one.partition(": a second cake for ")[2] for one in made.left] == [
+        "upload traffic, at wanb.",
+        "download traffic, at ifb4wanb.",
     ]
 
 
@@ -199,7 +199,7 @@ def test_one_device_without_its_name(importer: Importer, as_json: bool) -> None:
         text = cake("", f"{rate}Kbit", PLAIN)
         return json.dumps([json_cake(None, rate, **options)]) if as_json else text
 
-    says = "found a shaper of 9500 kbit/s without its device, expected its direction: --tc down=FILE or --tc up=FILE"
+    says = "found a shaper of 9500 kbit/s without a device name, expected its direction: --tc down=FILE or --tc up=FILE"
     assert says in importer.refused(tc=one(9500))
     for name, way in (
         ("tc-ifb4eth0.txt", "down"),
@@ -214,7 +214,7 @@ def test_one_device_without_its_name(importer: Importer, as_json: bool) -> None:
         assert "name" in next(line for line in made.text.splitlines() if name in line and "guess" in line)
     both = importer.made(a=one(9500), b=one(85_000))
     assert ways(both.wan["shaper"]) == ("85000 kbit/s", "9500 kbit/s")
-    assert both.text.count("as the faster is down") == 2
+    assert both.text.count("of which download is the faster") == 2
 
 
 def test_the_command_line_tells_the_direction(importer: Importer, tmp_path: Any) -> None:  # noqa: ANN401
@@ -223,7 +223,7 @@ def test_the_command_line_tells_the_direction(importer: Importer, tmp_path: Any)
     given = [f"--tc=down={tmp_path / 'b.json'}", f"--tc=up={tmp_path / 'a.json'}"]
     made = importer.of({}, *given)
     assert ways(made.wan["shaper"]) == ("2000 kbit/s", "9500 kbit/s")
-    assert "shapes what goes" not in made.text
+    assert "traffic: " not in made.text
     assert status(["import", "--tc=left=x"]) == 2
 
 
@@ -231,7 +231,7 @@ def test_the_last_output_of_a_device_holds(importer: Importer) -> None:
     first, last = cake("wan", "20Mbit", PLAIN), cake("wan", "18Mbit", PLAIN)
     for made in (importer.made(a=first, b=last), importer.made(x=first + last)):
         assert made.wan["shaper"]["up"] == "18000 kbit/s"
-        assert any("an earlier output of wan" in one for one in made.left)
+        assert any("earlier output of wan" in one for one in made.left)
 
 
 HTB = """qdisc htb 1: dev {d} root refcnt 13 r2q 10 default 0x{m} direct_packets_stat 0 direct_qlen 1000
@@ -277,10 +277,10 @@ def test_htb_of_simple_qos(importer: Importer) -> None:
 def test_htb_without_its_classes_and_classes_without_their_htb(importer: Importer) -> None:
     made = importer.made(x=SIMPLE)
     assert "shaper" not in made.wan
-    assert "x:1: htb at eth1: its rates are in 'tc -s class show dev eth1'." in made.left
+    assert "x:1: htb at eth1: see 'tc -s class show dev eth1' for its rates." in made.left
     made = importer.made(x=CLASSES)
     assert made.wan["shaper"]["down"] == "85000 kbit/s"
-    assert "not read: the qdisc 110: below htb is in no file: fq_codel stands for it" in made.text
+    assert "not read: qdisc 110: below htb is not in the files; fq_codel is assumed" in made.text
 
 
 def test_classes_of_json(importer: Importer) -> None:
@@ -304,7 +304,7 @@ def test_several_devices_of_one_command(importer: Importer) -> None:
     again = importer.made(x=command.format("class") + classes)
     assert again.wan["shaper"]["down"] == "85000 kbit/s"
     assert again.wan["qdisc"]["rate"] == "20000 kbit/s"
-    told = "found class 1:1 again without its device, expected each output of 'tc -s class show dev DEVICE'"
+    told = "found class 1:1 again without a device name, expected each output of 'tc -s class show dev DEVICE'"
     assert told in importer.refused(x=classes)
     for first in (
         "$ ssh root@192.168.1.1 'tc -s qdisc show dev ifb4wan'\n",
@@ -315,14 +315,14 @@ def test_several_devices_of_one_command(importer: Importer) -> None:
 
 def test_framing_of_classes_is_named(importer: Importer) -> None:
     made = importer.made(x="class htb 1:1 dev wan root rate 10Mbit overhead 40 linklayer atm ceil 10Mbit burst 1600b\n")
-    assert made.left == ["x:1: class 1:1: overhead 40 linklayer atm: an htb of a scenario has no framing."]
+    assert made.left == ["x:1: class 1:1: overhead 40 linklayer atm: htb has no framing here."]
 
 
 def test_a_size_table_is_named(importer: Importer) -> None:
     text = SIMPLE.replace("direct_qlen 1000\n", "direct_qlen 1000\n linklayer atm overhead 40 mtu 2047 tsize 512\n", 1)
     made = importer.made(x=text, y=CLASSES)
     told = "stab linklayer atm overhead 40 mtu 2047 tsize 512"
-    assert f"not read: {told}: an htb of a scenario has no framing." in made.text
+    assert f"not read: {told}: htb has no framing here." in made.text
     assert f"x:1: {told}." in importer.made(x=text).left
 
 
@@ -346,9 +346,9 @@ qdisc noqueue 0: dev br-lan root refcnt 2
         "drop_batch": 64,
         "ecn": False,
     }
-    assert "x:3: eth0; mq of 2 queues: one fq_codel stands for them." in made.text
+    assert "x:3: eth0; mq with 2 queues, modelled as one fq_codel." in made.text
     other = importer.made(x=text.replace("parent :1 limit 1000p", "parent :1 limit 999p"))
-    assert "1 of them differ from the first" in other.text
+    assert "1 of the queues differ from the first" in other.text
 
 
 @pytest.mark.parametrize(
@@ -389,7 +389,7 @@ def test_numbers_behind_a_word_stay_together(importer: Importer) -> None:
     [
         ("fq_pie 8001: dev eth0 root refcnt 2 limit 10240p flows 1024 target 15ms alpha 2", "fq_pie at eth0"),
         ("dualpi2 8001: dev eth0 root refcnt 2 limit 10000p alpha 0.156250 beta 3.195312", "dualpi2 at eth0"),
-        ("hfsc 1: dev eth0 root refcnt 2 default 12", "hfsc at eth0: its rates are in 'tc -s class"),
+        ("hfsc 1: dev eth0 root refcnt 2 default 12", "hfsc at eth0: see 'tc -s class"),
         ("cake 8001: dev br0 root refcnt 2 bandwidth unlimited besteffort flows rtt 100ms raw", "cake at br0"),
         ("mq 0: dev wlan0 root\nqdisc fq_codel 0: dev wlan0 parent :1 limit 10240p", "mq of 1 fq_codel at wlan0"),
     ],
@@ -420,3 +420,62 @@ def test_a_framing_that_differs_is_named(importer: Importer, tmp_path: Any, caps
     assert "The framing differs" not in same.text
     guessed = importer.made(x=cake("wan", "9Mbit", EGRESS))
     assert "guess: the line is assumed to add what the shaper counts" in guessed.text
+
+
+@pytest.mark.parametrize(("device", "way"), [("eth1", "up"), ("wan", "up"), ("pppoe-wan", "up"), ("br-lan", "down")])
+def test_wash_says_nothing_about_the_direction(importer: Importer, device: str, way: str) -> None:
+    made = importer.made(x=cake(device, "20Mbit", PLAIN.replace("nowash", "wash")))
+    assert made.wan["shaper"] == {way: "20000 kbit/s", "qdisc": made.wan["shaper"]["qdisc"]}
+    assert made.wan["shaper"]["qdisc"]["wash"] is True
+
+
+COUNTERS = """ Sent 3816835440 bytes 8077772 pkt (dropped 4081, overlimits 18216959 requeues 12)
+ rate 8128bit 1pps backlog 10156b 7p requeues 12
+ backlog 1Kb 7p requeues 12
+ memory used: 224925b of 4Mb
+ capacity estimate: 831Kbit
+ min/max network layer size:           28 /    1500
+ min/max overhead-adjusted size:       68 /    1540
+ average network hdr offset:           14
+                   Bulk  Best Effort        Video        Voice
+                  Tin 0        Tin 1        Tin 2
+  thresh       1250Kbit       20Mbit        5Mbit
+  pk_delay          0us        1.2ms         10us
+  backlog            0b           0b           0b
+  way_inds            0          123            0
+  ack_drop            0            0            0
+  max_len             0         1514          576
+  maxpacket 1514 drop_overlimit 0 new_flow_count 2 ecn_mark 0 drop_overmemory 0
+  new_flows_len 1 old_flows_len 2
+  count 0 lastcount 0 ldelay 0us drop_next 0us
+  flows 6 (inactive 5 throttled 0)
+  5 flows (5 inactive, 0 throttled), next packet delay 1200 ns
+  0 gc, 5 highprio, 3 throttled, 2840 ns latency
+  flows 5 (inactive 4 throttled 0) band0_pkts 0 band1_pkts 12 band2_pkts 0
+  gc 0 highprio 0 fastpath 12 throttled 0 latency 8.5us ce_mark 0
+  1 too long pkts, 0 alloc errors
+  prob 0.000123 delay 15us avg_dq_rate 0bit
+  pkts_in 12 overlimit 0 dropped 0 maxq 4 ecn_mark 0
+  marked 0 early 0 pdrop 0 other 0
+ lended: 12 borrowed: 3 giants: 0
+ tokens: -125 ctokens: 1250
+"""
+
+
+def test_all_counters_are_known_and_other_lines_are_listed(importer: Importer) -> None:
+    text = f"qdisc cake 8003: dev wan root refcnt 2 bandwidth 20Mbit {PLAIN}\n{COUNTERS}"
+    assert importer.made(x=text).left == []
+    at = len(text.splitlines())
+    made = importer.made(x=f"{text}my DSL has 100 Mbit/s\nand the modem is a Vigor 130\n\nThanks\n")
+    assert made.left == [
+        f'x:{at + 1}: not recognised: "my DSL has 100 Mbit/s" and 1 more lines.',
+        f'x:{at + 4}: not recognised: "Thanks".',
+    ]
+    # A second discipline behind them is read.
+    assert importer.made(x=f"{text}hello\n{text.replace('dev wan', 'dev ifb4wan')}").wan["shaper"]["down"]
+
+
+def test_lines_behind_classes_are_listed(importer: Importer) -> None:
+    text = "class htb 1:1 dev wan root rate 10Mbit ceil 10Mbit burst 1600b\n" + COUNTERS
+    assert importer.made(x=text).left == []
+    assert importer.made(x=f"{text}that is slow\n").left == ['x:32: not recognised: "that is slow".']

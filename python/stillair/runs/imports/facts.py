@@ -9,12 +9,14 @@ class Rate:
     """A bit rate."""
 
     name: str | None
-    """As a scenario names it; none if the model has no such rate."""
+    """Scenario name; `None` if unknown."""
     mbps: float
     told: str
-    """As the file says it."""
+    """The file's text."""
     guessed: bool = False
-    """Whether the file gives Mbit/s alone."""
+    """True if the file has only Mbit/s, or a rate that is not modelled."""
+    doubt: str = ""
+    """Contradiction between Mbit/s and MCS, width, streams or guard interval; empty if they agree."""
 
 
 @dataclass
@@ -57,6 +59,8 @@ class Interface:
     standard: str | None = None
     links: Sequence[tuple[int, int | None]] = ()
     """Frequency and width in MHz of each link, if there are several."""
+    power_save: bool | None = None
+    """Power save of a station; `None` if the output does not have it."""
 
 
 @dataclass(frozen=True)
@@ -221,11 +225,8 @@ class Way:
     """IP packets of these."""
     rates: dict[str, float] = field(default_factory=dict)
     """Airtime in us of each rate, as a scenario names it."""
-
-    @property
-    def rate(self) -> str | None:
-        """The rate with most of the airtime."""
-        return max(self.rates, key=lambda name: self.rates[name]) if self.rates else None
+    near: dict[str, int] = field(default_factory=dict)
+    """PPDUs at rates that are not modelled, by the nearest modelled rate."""
 
     @property
     def mean_ip_bytes(self) -> float:

@@ -96,6 +96,7 @@ KINDS = (
         iw.stations,
     ),
     Kind("iw dev INTERFACE link", r"\s*(Connected to \S.* \(on|Not connected\.\s*$)", "", iw.link),
+    Kind("iw dev INTERFACE get power_save", r"\s*Power save: (on|off)\s*$", "", iw.power_save),
     Kind("iw phy", r"\s*Wiphy \S+\s*$", "", iw.phys),
     Kind("iw dev", r"\s*(phy#\d+|Interface \S+|Unnamed/non-netdev interface)\s*$", "", iw.interfaces),
     Kind("tc -s qdisc", r"\s*qdisc [\w-]+ \S+ ", "", tc.qdiscs),
@@ -127,11 +128,12 @@ KINDS = (
     ),
     Kind(
         "uname -a",
-        r"\s*(Linux (version \d|\S+ \d+\.\d+)|(DISTRIB_\w+|PRETTY_NAME|VERSION_ID|NAME)=|"
-        r"OpenWrt (SNAPSHOT|\d+\.\d+\S*), r\d+|\d+\.\d+\.\d+\S*\s*$)",
-        r"^Linux (version )?\S+",
+        rf"\s*({settings.KERNEL}|(DISTRIB_\w+|PRETTY_NAME|VERSION_ID|NAME)=|"
+        r"(Firmware Version:?\s+)?OpenWrt (SNAPSHOT|\d+\.\d+\S*),? r\d+)",
+        "",
         settings.kernel,
     ),
+    Kind("/etc/openwrt_version", "", r"\A\Z", settings.openwrt_version),
     Kind(
         "iw dev INTERFACE survey dump", r"\s*Survey data from \S+", "", _unread("iw survey: channel load is not read")
     ),
@@ -280,6 +282,8 @@ def _head(line: str) -> str | None:
 
 
 def _of_sign(part: Part) -> Kind | None:
+    if part.command.endswith("/etc/openwrt_version"):
+        return _BY_NAME["/etc/openwrt_version"]
     own = "\n".join(part.lines.values())
     return next((kind for kind in KINDS if kind.sign and re.search(kind.sign, own, re.MULTILINE)), None)
 
@@ -352,6 +356,7 @@ def _outputs(found: Sequence[Fact]) -> dict[int, int]:
 
 def _interface(command: str) -> str:
     """The Wi-Fi interface of a command; empty if there are several or none."""
-    form = r"hostapd\.([\w.-]+)|iwinfo ([\w.-]+)|-i\s*([\w.-]+)|\"device\"\s*:\s*\"([\w.-]+)\""
+    form = r"\biw(?:\s+dev)?\s+([\w.-]+)\s+get\b"
+    form += r"|hostapd\.([\w.-]+)|iwinfo ([\w.-]+)|-i\s*([\w.-]+)|\"device\"\s*:\s*\"([\w.-]+)\""
     names = {next(word for word in one if word) for one in re.findall(form, command)} - {"info", "assoclist"}
     return names.pop() if len(names) == 1 else ""

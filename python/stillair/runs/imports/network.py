@@ -39,7 +39,8 @@ def of(found: Sequence[facts.Fact], interface: str | None = None, line: Line | N
     is_ap = _is_ap(own, here, radio, captures)
     heard = [one for capture in captures for one in capture.stations]
     rates = [rate for peer in here for rate in (peer.tx, peer.rx) if rate] or []
-    names = [rate.name for rate in rates if rate.name] + [n for one in heard for n in (*one.down.rates, *one.up.rates)]
+    names = [rate.name for rate in rates if rate.name]
+    names += [name for one in heard for way in (one.down, one.up) for name in (*way.rates, *way.near)]
     band = _band(own, radio, captures, names, any("320MHz" in rate.told for rate in rates))
     width = _width(own, radio, names, found, band)
     if why and radio:
@@ -55,14 +56,14 @@ def of(found: Sequence[facts.Fact], interface: str | None = None, line: Line | N
         made.protected = any(one.protected for one in captures)
         made.stations = [stations.of_capture(one, number) for number, one in enumerate(heard, 1)]
         if here:
-            made.left.append("the station dump: the capture has the same stations, with more of them")
+            made.left.append("the station dump: the capture has the same stations in more detail")
     elif here:
         made.stations = [stations.of_dump(one, number, standard, width, band) for number, one in enumerate(here, 1)]
         if not is_ap:
             made.stations = made.stations[:1]
     else:
         made.stations = [stations.made_up(standard, width, band.value)]
-        made.unknown.append("which stations there are: one is made up; 'iw dev INTERFACE station dump' tells")
+        made.unknown.append("the stations: one is assumed; 'iw dev INTERFACE station dump' lists them")
     for one in (own, radio):
         if one is not None:
             made.left += [f"{one.where}: {what}" for what in one.said]
@@ -70,7 +71,7 @@ def of(found: Sequence[facts.Fact], interface: str | None = None, line: Line | N
     if radio and "lowest_rate" in made.ap_keys:
         made.lowest_rate = Told(made.ap_keys.pop("lowest_rate"), f"{radio.where}: lowest basic rate")
     _dtim(made, here)
-    _tx_power(made, own, radio)
+    _of_interface(made, own, radio, found)
     made.sysctl = every(found, facts.Setting)
     used = shaping.fill(made, found)
     _mtu(made, found)
@@ -97,27 +98,33 @@ def require(found: Sequence[facts.Fact]) -> None:
     left += [unread.radio_of(one) for one in every(found, facts.Radio)]
     told = [f"{one.where}: {one.what}" for one in every(found, facts.Unread)]
     told += [
-        f"{one.where}: {one.qdisc} at {one.name}: 'tc -s qdisc' prints its options"
+        f"{one.where}: {one.qdisc} at {one.name}: see 'tc -s qdisc' for its options"
         for one in every(found, facts.Netdev)
         if one.qdisc not in ("", *qdiscs.HOLDLESS)
+    ]
+    told += [
+        f"{one.where}: power save without a connection ('iw dev INTERFACE link' prints it)"
+        for one in every(found, facts.Interface)
     ]
     told = list(dict.fromkeys([*left, *told]))
     told += (
         []
         if told
         else [
-            f"{one.where}: {one.device} is on the {one.side.upper()} side; names of devices make no scenario"
+            f"{one.where}: {one.device} is on the {one.side.upper()} side; device names are not enough for a scenario"
             for one in every(found, facts.Zone)
         ]
     )
     raise InputError(
-        "import: found nothing that a scenario is made of, expected stations, a channel, settings or a shaper"
+        "import: found nothing to make a scenario from, expected stations, a channel, settings or a shaper"
         " ('iw dev INTERFACE station dump', 'iw dev', 'tc -s qdisc'):\n" + "\n".join(told[:10])
     )
 
 
 def _is_usable(one: facts.Fact) -> bool:
     """Reports whether a fact can be part of a scenario."""
+    if isinstance(one, facts.Interface) and one.kind == "unknown" and one.power_save is not None:
+        return one.mhz is not None
     return not isinstance(one, (facts.Unread, facts.Zone, facts.Netdev)) and not (
         isinstance(one, facts.Radio) and one.off
     )
@@ -165,20 +172,20 @@ def _band(
     if radio and radio.band_ghz:
         return Told(f"{radio.band_ghz:g} GHz", radio.where)
     if has_320:
-        return Told("6 GHz", "guess: only 6 GHz has channels of 320 MHz, as a station's rate")
+        return Told("6 GHz", "guess: a station's rate has 320 MHz, which only 6 GHz has")
     return _band_of_rates(names)
 
 
 def _band_of_rates(names: Sequence[str]) -> Told:
     """The band that rates are likely of."""
     if any(name.startswith(("vht", "he80", "he160")) for name in names):
-        return Told("5 GHz", "guess: the stations' rates are of 5 GHz")
+        return Told("5 GHz", "guess: the station rates are only used at 5 GHz")
     if any(name.startswith(("dsss", "cck")) for name in names):
-        return Told("2.4 GHz", "guess: a station's rate is of 2.4 GHz")
+        return Told("2.4 GHz", "guess: a station's rate is only used at 2.4 GHz")
     modern = [name for name in names if not is_legacy(name)]
     if modern and all(parts(name)[1] == 20 and not name.startswith("vht") for name in modern):
-        return Told("2.4 GHz", "guess: the stations' rates are of 20 MHz, as is usual at 2.4 GHz")
-    return Told("5 GHz", "guess: no file says")
+        return Told("2.4 GHz", "guess: the station rates have 20 MHz, which is usual at 2.4 GHz")
+    return Told("5 GHz", "guess: not in the files")
 
 
 def _width(
@@ -199,12 +206,12 @@ def _width(
         ghz = float(band.value.split()[0])
         can = [phy.bands[ghz][2] for phy in every(found, facts.Phy) if ghz in phy.bands]
         wide = str(min(max(can), 80)) if can else "20"
-        told = Told(wide, "guess: what the device can, 80 MHz at most" if can else "guess: no file says")
+        told = Told(wide, "guess: the device's capability, at most 80 MHz" if can else "guess: not in the files")
     most = 40 if band.value.startswith("2.4") else 160
     if int(told.value) < used:
-        told = Told(str(used), f"{told.why}, but a station's rate is of {used} MHz")
+        told = Told(str(used), f"{told.why}, but a station's rate has {used} MHz")
     if int(told.value) > most:
-        told = Told(str(most), f"{told.why}; more than {most} MHz are not modelled")
+        told = Told(str(most), f"{told.why}; wider than {most} MHz is not modelled")
     return told
 
 
@@ -216,7 +223,7 @@ def _profile(found: Sequence[facts.Fact]) -> Told:
         if release in _OPENWRT:
             return Told(f"openwrt-{release}", kernels[0].where)
         nearest = min(_OPENWRT, key=lambda known: abs(float(known) - float(release)))
-        return Told(f"openwrt-{nearest}", f"{kernels[0].where}: release {release} has no profile, the nearest is used")
+        return Told(f"openwrt-{nearest}", f"{kernels[0].where}: release {release} has no profile; the nearest is used")
     if kernels:
         version = tuple(int(part) for part in kernels[0].release.split("."))
         older = [known for known in _KNOWN if known <= version] or [_KNOWN[0]]
@@ -228,10 +235,8 @@ def _profile(found: Sequence[facts.Fact]) -> Told:
     if any(isinstance(one, facts.Shaper) for one in found) or any(
         isinstance(one, facts.Radio) and "wireless" in one.where for one in found
     ):
-        return Told(
-            f"openwrt-{_OPENWRT[-1]}", "guess: the files are OpenWrt's, no file says which release ('uname -a' tells)"
-        )
-    return Told("linux-6.6", "guess: no file says which kernel ('uname -a' tells)")
+        return Told(f"openwrt-{_OPENWRT[-1]}", "guess: OpenWrt files without a release ('uname -a' prints it)")
+    return Told("linux-6.6", "guess: not in the files ('uname -a' prints it)")
 
 
 def _scheme(found: Sequence[facts.Fact]) -> Told | None:
@@ -259,7 +264,7 @@ def _ap_keys(radio: facts.Radio | None, left: list[str]) -> tuple[dict[str, str]
     lowest = {key: made.pop(key) for key in ("lowest_rate",) if key in made}
     taken, refused = probe.access_point(made)
     left += [
-        f"{radio.where}: {key} {value.partition('  #')[0]}: out of the range that is modelled"
+        f"{radio.where}: {key} {value.partition('  #')[0]}: outside the modelled range"
         for key, value in refused.items()
     ]
     return taken | lowest, beacons
@@ -278,9 +283,16 @@ def _dtim(made: Network, here: Sequence[facts.Peer]) -> None:
     made.left += [f"{at}: DTIM period {other}" for other, at in usable.items() if other != period]
     before, _, source = made.ap_keys.get("dtim_period", "").partition("  # ")
     if before and before != str(period):
-        made.left.append(f"{source}: dtim_period {before}; {period} runs")
+        made.left.append(f"{source}: dtim_period {before}; the running value {period} is used")
     if before != str(period):
         made.ap_keys["dtim_period"] = f"{period}  # {where}"
+
+
+def _of_interface(
+    made: Network, own: facts.Interface | None, radio: facts.Radio | None, found: Sequence[facts.Fact]
+) -> None:
+    _tx_power(made, own, radio)
+    _power_save(made, own, found)
 
 
 def _tx_power(made: Network, own: facts.Interface | None, radio: facts.Radio | None) -> None:
@@ -294,12 +306,27 @@ def _tx_power(made: Network, own: facts.Interface | None, radio: facts.Radio | N
         return
     power, where = told[0]
     if any("distance" in station.keys for station in made.stations) and power <= _MOST_DBM:
-        made.tx_power = Told(f"{power:g}", f"{where}; guess: stations send as strongly")
+        made.tx_power = Told(f"{power:g}", f"{where}; guess: stations use the same power")
     else:
-        made.left.append(f"{where}: txpower {power:g} dBm: the signal levels of stations include it")
+        made.left.append(f"{where}: txpower {power:g} dBm: already included in the stations' signal levels")
 
 
 _MOST_DBM = 36
+_SAVERS = {name: name for name in ("iwlwifi", "ath10k", "brcmfmac", "mwifiex")} | {"ath11k": "ath10k"}
+"""Presets of power save by the start of the driver's name."""
+
+
+def _power_save(made: Network, own: facts.Interface | None, found: Sequence[facts.Fact]) -> None:
+    """Power save of this machine, by its driver."""
+    if own is None or not own.power_save:
+        return
+    if made.is_ap:
+        made.left.append(f"{own.where}: power save of an access point")
+        return
+    drivers = [one.keys["driver"] for one in every(found, facts.Device) if "driver" in one.keys]
+    preset = next((saver for driver in drivers for start, saver in _SAVERS.items() if driver.startswith(start)), "")
+    why = f"driver {drivers[0]}" if preset else "guess: the driver is unknown or has no preset"
+    made.stations[0].keys["power_save"] = f'"{preset or "mac80211"}"  # {own.where}: on; {why}'
 
 
 def _mtu(made: Network, found: Sequence[facts.Fact]) -> None:
@@ -314,28 +341,22 @@ def _rest(made: Network, found: Sequence[facts.Fact], here: Sequence[facts.Peer]
     """The rest of the files, and values that none of them has."""
     others = {peer.interface for peer in every(found, facts.Peer)} - {made.interface}
     for name in sorted(others):
-        made.left.append(
-            f"the stations of {name}: a scenario of one network has those of {made.interface} (--interface)"
-        )
+        made.left.append(f"the stations of {name}: a scenario has one network, {made.interface} (--interface)")
     for one in every(found, facts.Interface):
         if one.name != made.interface and one.name not in others and one.kind in ("AP", "managed"):
             at = f", {one.mhz} MHz" if one.mhz else ""
             made.left.append(f"{one.where}: {one.name}, type {one.kind}{at}: a scenario has one network (--interface)")
     if not made.is_ap and len(here) > 1:
-        made.left.append(f"{len(here) - 1} more stations of {made.interface}, which is a station itself")
+        made.left.append(f"{len(here) - 1} more stations of {made.interface}, which is a station")
     for capture in every(found, facts.Captured):
         made.left += [f"{capture.where}: {what}" for what in capture.said]
     if made.shaper is None and not any(made.line):
-        made.unknown.append(
-            "the line to the Internet: a server stands 10 ms behind 1 Gbit/s ([link.wan] has rate and buffer)"
-        )
+        made.unknown.append("the Internet line: a server at 10 ms behind 1 Gbit/s is assumed (see [link.wan])")
     if not any(isinstance(one, facts.Kernel) for one in found):
-        made.unknown.append("the kernel of this machine: 'uname -a' tells, and on OpenWrt /etc/openwrt_release")
+        made.unknown.append("this machine's kernel: 'uname -a' prints it, on OpenWrt /etc/openwrt_release has it")
     if made.scheme is None:
-        made.unknown.append("the driver of the Wi-Fi device, and so how it queues: 'ethtool -i INTERFACE' tells")
+        made.unknown.append("the Wi-Fi driver, which decides how packets queue: 'ethtool -i INTERFACE' prints it")
     if made.scheme is None and any("driver" in one.keys for one in every(found, facts.Device)):
         drivers = ", ".join(one.keys["driver"] for one in every(found, facts.Device) if "driver" in one.keys)
-        made.left.append(
-            f"driver {drivers}: no model of its own; the default of the kernel and the channel stands for it"
-        )
-    made.unknown.append("where the stations stand, and whether they hear each other: all hear all")
+        made.left.append(f"driver {drivers}: not modelled; the default for the kernel and channel is used")
+    made.unknown.append("station positions: all stations are assumed to hear each other")

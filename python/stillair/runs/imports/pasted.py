@@ -25,8 +25,8 @@ _CHANGE = re.compile(r"(?:sudo\s+)?tc\s+(?:-\S+\s+)*(?:qdisc|class|filter)\s+(?:
 _TITLE = re.compile(r"^==> (\S+) <==$")
 _FORMS = (
     r"(?:ssh\s+(?:-\S+\s+)*\S+\s+['\"]?)?(?:sudo\s+)?(?:/(?:usr/)?s?bin/)?(?:"
-    r"iw\s+(?:dev(?:\s+\S+\s+(?:station\s+(?:dump|get\s+\S+)|info|link|scan)|\s*)|phy(?:\s+\S+\s+info|\s+\S+)?|list)"
-    r"|iw\s+\S+\s+(?:station\s+dump|info|link)"
+    r"iw\s+(?:dev(?:\s+\S+\s+(?:station\s+(?:dump|get\s+\S+)|get\s+power_save|info|link|scan)|\s*)|phy(?:\s+\S+\s+info|\s+\S+)?|list)"
+    r"|iw\s+\S+\s+(?:station\s+dump|get\s+power_save|info|link)"
     r"|tc\s+(?:-\S+\s+)*(?:qdisc|class|filter|q|c)\b[\w\s.-]*|uci\s+(?:-\w\s+)*(?:show|export)\b.*"
     r"|ubus\s+(?:-\S\s+)*call\s+\S+.*|iwinfo(?:\s+\S+\s+(?:info|assoclist|scan|freqlist|txpowerlist))?"
     r"|ip\s+(?:-\S+\s+)*(?:a|addr|address|link|l)\b[\w\s.-]*|uname(?:\s+-\w+)?|ethtool\s+(?:-\w\s+)?[\w.-]+"

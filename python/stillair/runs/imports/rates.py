@@ -14,12 +14,13 @@ from stillair.runs.imports.facts import Rate
 # spec: ieee80211-2020 19.5 and 21.5, ieee80211ax-2021 27.5 - coded bits on a subcarrier and stream, code rate, by MCS.
 _MODULATIONS = (
     (1, 1, 2), (2, 1, 2), (2, 3, 4), (4, 1, 2), (4, 3, 4), (6, 2, 3), (6, 3, 4), (6, 5, 6), (8, 3, 4), (8, 5, 6),
-    (10, 3, 4), (10, 5, 6),
+    (10, 3, 4), (10, 5, 6), (12, 3, 4), (12, 5, 6),
 )  # fmt: skip
 _TONES = {
     "ht": {20: 52, 40: 108},
     "vht": {20: 52, 40: 108, 80: 234, 160: 468},
     "he": {20: 234, 40: 468, 80: 980, 160: 1960},
+    "eht": {20: 234, 40: 468, 80: 980, 160: 1960, 320: 3920},
 }
 # spec: ieee80211-2020 table 21-13 - long training fields, by streams; the same in 802.11ax.
 _TRAINING = {1: 1, 2: 2, 3: 4, 4: 4, 5: 6, 6: 6, 7: 8, 8: 8}
@@ -32,14 +33,17 @@ _OFDM = (6, 9, 12, 18, 24, 36, 48, 54)
 MOST_STREAMS = 4
 """Of a rate that the model has."""
 _GUARDS = (800, 1_600, 3_200)
-_HIGHEST = {"ht": 31, "vht": 9, "he": 11}
+_HIGHEST = {"ht": 31, "vht": 9, "he": 11, "eht": -1}
+"""MCS that the model has; none of EHT."""
+_MOST_MCS = {"ht": _HT_DUPLICATE, "vht": 11, "he": 13, "eht": 13}
+"""Highest MCS whose Mbit/s are known: VHT 10 and 11 and HE 12 and 13 are vendors' own."""
 
 
 class Mode(NamedTuple):
     """A rate by what it is made of."""
 
     family: str
-    """`dsss`, `ofdm`, `ht`, `vht`, `he`"""
+    """`dsss`, `ofdm`, `ht`, `vht`, `he`, `eht`"""
     mcs: int = 0
     """Of ht 0 to 32; of dsss and ofdm the rate in half Mbit/s."""
     streams: int = 1
@@ -77,7 +81,7 @@ class Mode(NamedTuple):
     @property
     def symbol_ns(self) -> int:
         """A symbol with its guard interval."""
-        return (12_800 if self.family == "he" else 3_200) + self.guard_ns
+        return (12_800 if self.family in ("he", "eht") else 3_200) + self.guard_ns
 
     def mbps(self) -> float:
         """The data rate."""
@@ -113,6 +117,8 @@ def told(text: str, *, family: str = "", mcs: int | None = None, nss: int | None
     if not found:
         raise ValueError(text)
     mbps, words = float(found[1]), found[2]
+    if mbps == 0:
+        return Rate(None, mbps, text.strip())
 
     def number(word: str) -> int | None:
         at = re.search(rf"(?<![\w-]){word} (\d+)", words)
@@ -122,11 +128,10 @@ def told(text: str, *, family: str = "", mcs: int | None = None, nss: int | None
     # 80P80MHz is what iw prints of 80+80 MHz, whose rates are those of 160 MHz.
     width = 160 if "80P80MHz" in words else int(at_width[1]) if at_width else 20
     short = 400 if "short GI" in words else 800
-    mode, guessed = None, False
+    mode = None
     if (eht := number("EHT-MCS")) is not None:
-        # No rate of 802.11be is modelled: the next one that 802.11ax has.
-        guard, guessed = _GUARDS[min(number("EHT-GI") or 0, 2)], True
-        mode = Mode("he", min(eht, 11), number("EHT-NSS") or 1, min(width, 160), guard)
+        guard = _GUARDS[min(number("EHT-GI") or 0, 2)]
+        mode = Mode("eht", eht, number("EHT-NSS") or 1, width, guard)
     elif (he := number("HE-MCS")) is not None:
         mode = Mode("he", he, number("HE-NSS") or 1, width, _GUARDS[min(number("HE-GI") or 0, 2)])
     elif (vht := number("VHT-MCS")) is not None:
@@ -134,27 +139,75 @@ def told(text: str, *, family: str = "", mcs: int | None = None, nss: int | None
     elif (ht := number("MCS")) is not None:
         mode = Mode("ht", ht, ht // 8 + 1, width, short)
     if mode is not None:
-        known_mcs = mode.mcs <= _HIGHEST[mode.family] and mode.width_mhz in _TONES[mode.family]
-        # Resource units of OFDMA and dual carrier modulation have less than the channel's rate.
-        if known_mcs and not guessed and "HE-RU" not in words:
-            mode, guessed = _of_guard(mode, mbps)
-        else:
-            guessed = True
-        return Rate(mode.name if known_mcs else None, mbps, text.strip(), guessed)
+        return _of_mode(mode, mbps, text.strip())
+    if family == "eht" and (own := _of_eht(mbps, mcs, nss)):
+        return Rate(nearest("eht", mbps, own).name, mbps, text.strip(), guessed=True)
     known = _DSSS.get(mbps) or (f"ofdm-{mbps:g}" if mbps in _OFDM else None)
     if known is None or (family and mcs is not None):
-        alone = _alone(mbps, (family,) if family else ("ht", "vht", "he"), mcs, nss)
-        return Rate(alone, mbps, text.strip(), guessed=True)
+        families = (family,) if family else ("ht", "vht", "he")
+        alone, doubt = _alone(mbps, families, mcs, nss), ""
+        if alone is None and mcs is not None:
+            alone = _alone(mbps, families, None, nss)
+            doubt = f"{mbps:g} Mbit/s contradicts {family.upper()} MCS {mcs}" if family != "eht" else ""
+        alone = alone or nearest(family or ("ofdm" if mbps <= _OFDM[-1] else "he"), mbps).name
+        return Rate(alone, mbps, text.strip(), guessed=True, doubt=doubt)
     return Rate(known, mbps, text.strip())
 
 
-def _of_guard(mode: Mode, mbps: float) -> tuple[Mode, bool]:
-    """The mode with the guard interval that its Mbit/s have, and if no interval has them."""
-    for guard in (mode.guard_ns, *(_GUARDS if mode.family == "he" else (400, 800))):
+def _of_mode(mode: Mode, mbps: float, text: str) -> Rate:
+    """The rate of an MCS with its Mbit/s; the nearest one that is modelled, if this one is not."""
+    has_mbps = mode.width_mhz in _TONES[mode.family] and mode.mcs <= _MOST_MCS[mode.family]
+    # Resource units of OFDMA and dual carrier modulation have less than the channel's rate.
+    if "-RU" in text:
+        own = mode if mode.name else nearest(mode.family, mode.mbps() if has_mbps else mbps, mode)
+        return Rate(own.name, mbps, text, guessed=True)
+    if re.search(r"-DCM [1-9]", text):
+        return Rate(nearest(mode.family, mbps, mode).name, mbps, text, guessed=True)
+    if not has_mbps:
+        return Rate(nearest(mode.family, mbps, mode).name, mbps, text, guessed=True)
+    own, doubt, is_one = _of_guard(mode, mbps)
+    if own.name is None:
+        return Rate(nearest(own.family, own.mbps(), own).name, mbps, text, guessed=True, doubt=doubt)
+    return Rate(own.name, mbps, text, guessed=not is_one, doubt=doubt)
+
+
+def _of_guard(mode: Mode, mbps: float) -> tuple[Mode, str, bool]:
+    """The mode with the guard interval that fits its Mbit/s, the contradiction or empty, and true if one fits."""
+    given = f"MCS {mode.mcs}, {mode.width_mhz} MHz, {mode.streams} stream{'s' if mode.streams > 1 else ''}"
+    has = f"{mbps:g} Mbit/s contradicts {given}, guard interval {mode.guard_ns / 1000:g} us ({mode.mbps():.1f} Mbit/s)"
+    for guard in (mode.guard_ns, *(_GUARDS if mode.family in ("he", "eht") else (400, 800))):
         other = mode._replace(guard_ns=guard)
         if abs(other.mbps() - mbps) <= mbps * _UNEQUAL:
-            return other, False
-    return mode, True
+            return other, "" if guard == mode.guard_ns else has, True
+    return mode, has, False
+
+
+def nearest(family: str, mbps: float, like: Mode | None = None) -> Mode:
+    """The modelled rate nearest to so many Mbit/s, no wider than `like` and with no more streams."""
+    if family in ("dsss", "ofdm"):
+        every = [Mode("ofdm", 2 * of) for of in _OFDM] + [Mode("dsss", round(2 * of)) for of in _DSSS]
+        return min(every, key=lambda one: abs(one.mbps() - mbps))
+    own = {"eht": "he"}.get(family, family)
+    most = like or Mode(own, 0, 2, 160)
+    modes = [
+        Mode(own, mcs + 8 * (streams - 1) if own == "ht" else mcs, streams, width, guard)
+        for streams in range(min(most.streams, MOST_STREAMS), 0, -1)
+        for width in sorted(_TONES[own], reverse=True)
+        for guard in ([like.guard_ns] if like else _GUARDS if own == "he" else (800, 400))
+        for mcs in range(8 if own == "ht" else _HIGHEST[own] + 1)
+        if width <= max(most.width_mhz, 20)
+    ]
+    return min((one for one in modes if one.name), key=lambda one: abs(one.mbps() - mbps))
+
+
+def _of_eht(mbps: float, mcs: int | None, nss: int | None) -> Mode | None:
+    """The 802.11be rate of so many Mbit/s with an MCS, which says the width."""
+    modes = (
+        Mode("eht", mcs, nss or 1, width, guard)
+        for width, guard in itertools.product(_TONES["eht"], _GUARDS)
+        if mcs is not None and mcs <= _MOST_MCS["eht"]
+    )
+    return next((one for one in modes if abs(one.mbps() - mbps) <= max(0.06, mbps * _ROUNDED)), None)
 
 
 def is_legacy(name: str) -> bool:

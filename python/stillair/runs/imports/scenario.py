@@ -12,7 +12,7 @@ from stillair._native import InputError
 from stillair.runs.imports.facts import Crusader, Heard, Load, Setting, Way
 from stillair.runs.imports.loads import repeat
 from stillair.runs.imports.together import probe
-from stillair.runs.imports.together.parts import Line, Network, Shaped
+from stillair.runs.imports.together.parts import TRAFFIC, Line, Network, Shaped
 
 _WIDTH = 110
 _SHAPED = 0.95
@@ -21,6 +21,8 @@ _WIDE_KBIT = 1_000_000
 """Of a direction of a line that nothing shapes: never the bottleneck."""
 _TU_MS = 1.024
 """A time unit of 802.11."""
+_USUAL_S, _MOST_S = 30, 600
+"""Duration of a scenario without a capture, or with a very short one; longest one by a capture."""
 _LEAST_LOAD_BPS = 1_000
 """What a station of a capture sends or gets below this is no load."""
 
@@ -37,7 +39,7 @@ def text(network: Network, files: Sequence[str]) -> str:
         if not isinstance(network.load, Load):
             raise
         # The test of the Flent file is not among those that are modelled, or needs what the file does not say.
-        network.left.append(f"{network.load.where}: the test {network.load.test}, which no scenario has")
+        network.left.append(f"{network.load.where}: the test {network.load.test}: not modelled")
         network.load = None
         made = _joined(network, files, None)
         _native.survey(made, "the imported scenario", [])
@@ -51,12 +53,12 @@ def _weigh(network: Network, survey: dict[str, Any]) -> None:
         if station.weight is None:
             continue
         if not network.is_ap:
-            network.left.append(f"airtime weight {station.weight}: this machine's for its access point")
+            network.left.append(f"airtime weight {station.weight} is this machine's weight for its access point")
         elif schemes == ["mac80211"] and 1 <= station.weight <= 65535:
             station.keys["airtime_weight"] = str(station.weight)
         else:
             network.left.append(
-                f"airtime weight {station.weight} of {station.name}: scheme {schemes[0]} does not weigh"
+                f"airtime weight {station.weight} of {station.name}: scheme {schemes[0]} has no weights"
             )
         station.weight = None
 
@@ -82,19 +84,26 @@ def _said(words: str) -> str:
 
 def _head(network: Network, files: Sequence[str], load: Load | Crusader | None) -> str:
     lines = [_said(f"Written by 'stillair import' from {', '.join(files)}.")]
-    lines.append(_said("A comment at a key says where its value is from; 'guess:' says that no file tells it."))
+    lines.append(_said("Comments give the source of each value; 'guess:' marks values that are not in the files."))
     lines += [_said(f"{what}.") for what in network.guesses]
     lines += [_said(f"not known: {what}.") for what in network.unknown]
     lines += [_said(f"left out: {what}.") for what in network.left]
-    seconds = round(network.seconds) if network.heard and network.seconds >= 1 else 30
     lines.append('name = "imported"')
     if isinstance(load, Crusader):
         lines.append(f'duration = "{repeat.seconds(load):.9g} s"')
     elif load is None:
-        lines.append(f'duration = "{min(seconds, 600)} s"' + ("  # as long as the capture" if network.heard else ""))
-        if not network.heard:
-            lines.append('warm_up = "5 s"  # not measured')
+        lines += _duration(network)
     return "\n".join(lines)
+
+
+def _duration(network: Network) -> list[str]:
+    if not network.heard:
+        return [f'duration = "{_USUAL_S} s"', 'warm_up = "5 s"  # not measured']
+    if network.seconds < 1:
+        return [f'duration = "{_USUAL_S} s"  # guess: the capture has only {1000 * network.seconds:.3g} ms']
+    if round(network.seconds) > _MOST_S:
+        return [f'duration = "{_MOST_S} s"  # guess: the capture has {network.seconds:.0f} s']
+    return [f'duration = "{round(network.seconds)} s"  # duration of the capture']
 
 
 def _channel(network: Network) -> str:
@@ -123,12 +132,12 @@ def _line(network: Network) -> str:
             f'line = "{given.name}"',
         ]
         own = [*about, *_rates(network), *_given(network)]
-        own += [] if _has_buffers(given.name) else ['buffer = "200 ms"  # guess: that of many modems']
+        own += [] if _has_buffers(given.name) else ['buffer = "200 ms"  # guess: typical of modems']
         return "\n".join([*own, 'delay = "10 ms"', *more])
     if network.shaper is None and given.rates is None and not given.framing:
         return "\n".join(
             [
-                "# guess: a server behind a wire that is never the bottleneck.",
+                "# guess: a server behind a wired link that is never the bottleneck.",
                 *("[link.wan]", 'rate = "1 Gbit/s"', 'delay = "10 ms"', *more),
             ]
         )
@@ -155,21 +164,21 @@ def _has_buffers(name: str) -> bool:
 def _assumed(network: Network) -> Iterator[str]:
     shaper = network.shaper or {}
     if network.line.rates is None and shaper:
-        yield "# guess: the shaper has 95 % of the line's rates; buffer and delay are those of many lines."
+        yield "# guess: the shaper has 95 % of the line's rates; buffer and delay are typical."
         for way in ("down", "up"):
             if way not in shaper:
-                yield f"# guess: nothing shapes what goes {way}, and no file tells the line's rate {way}."
+                yield f"# guess: no shaper for {TRAFFIC[way]} traffic, and the line's {TRAFFIC[way]} rate is unknown."
     elif network.line.rates is None:
-        yield "# guess: rates, buffer and delay: no file tells them."
+        yield "# guess: rates, buffer and delay are not in the files."
     else:
-        yield "# The rates of --internet. guess: buffer and delay are those of many lines."
+        yield "# The rates of --internet. guess: buffer and delay are typical."
     if network.line.framing:
         yield f"# The framing of --framing: {network.line.framing}."
     elif shaper and any("overhead" in one.options for one in shaper.values()):
         yield _said(
-            "guess: the line is assumed to add what the shaper counts, as no file tells the line's framing. If the line"
-            " differs, the shaper is set wrongly, and this scenario cannot show it: give the line's with --framing"
-            " (pppoe-ptm, docsis, pppoe-llcsnap, ...) or --line."
+            "guess: the line is assumed to add what the shaper counts, because the line's framing is not in the files."
+            " If the line's framing differs, the shaper is wrong and this scenario cannot show it: give the framing"
+            " with --framing (pppoe-ptm, docsis, pppoe-llcsnap, ...) or --line."
         )
     elif shaper:
         yield _said(
@@ -258,19 +267,19 @@ def _framing(ways: Mapping[str, Shaped]) -> Iterator[str]:
         return
     options = (ways.get("up") or ways["down"]).options
     if "overhead" in options:
-        yield f"overhead = {options['overhead']}  # guess: as the shaper has it"
+        yield f"overhead = {options['overhead']}  # guess: the shaper's"
         yield f"mpu = {options.get('mpu', 0)}"
         yield f'atm = "{options.get("atm", "noatm")}"'
         other = ways["down"].options if "up" in ways and "down" in ways else options
         if [other.get(key) for key in ("overhead", "mpu", "atm")] != [
             options.get(k) for k in ("overhead", "mpu", "atm")
         ]:
-            yield "# guess: the shaper counts another framing for what comes in; the line has that of what leaves."
+            yield "# guess: the shaper's download framing differs; the line has its upload framing."
 
 
 def _server() -> str:
     return (
-        "# guess: a server of today.\n"
+        "# guess: a current server.\n"
         '[node.server]\nprofile = "linux-6.12"\ninterface.eth0 = { link = "wan", address = "10.0.0.2" }'
     )
 
@@ -281,7 +290,7 @@ def _ap(network: Network) -> str:
     lines.append(
         f'profile = "{told.value}"  # {told.why}'
         if told
-        else 'profile = "linux-6.6"  # guess: the files are a station\'s'
+        else 'profile = "linux-6.6"  # guess: the files are from a station'
     )
     lines.append("forward = true")
     if network.is_ap:
@@ -290,7 +299,7 @@ def _ap(network: Network) -> str:
     if network.shaper is not None:
         lines += [_said(about) for about in network.shaper_about]
         if network.masquerades:
-            lines.append("# guess: the router masquerades, as one at a line does; a bridge has neither that nor nat.")
+            lines.append("# guess: the router masquerades, as home routers do; delete masquerade and nat for a bridge.")
             wired["masquerade"] = True
         keys = dict(_shaper(network.shaper))
         wired |= keys
@@ -354,13 +363,13 @@ def _station(network: Network, at: int) -> str:
     keys = _turned(station.keys) if is_own else station.keys
     lines = [_said(about) for about in station.about]
     if is_own:
-        lines.insert(0, "# This machine; what iw prints is of its access point, so tx and rx have changed places.")
+        lines.insert(0, "# This machine. iw describes its access point, so tx and rx are swapped.")
     lines.append(f"[node.{station.name}]")
     if is_own:
         lines.append(f'profile = "{network.profile.value}"  # {network.profile.why}')
         lines += _sysctl(network.sysctl)
     else:
-        lines.append('profile = "linux-6.6"  # guess: no file says what it is')
+        lines.append('profile = "linux-6.6"  # guess: not in the files')
     lines += [
         f"[node.{station.name}.interface.wlan0]",
         'channel = "wifi"',
@@ -402,9 +411,9 @@ def _sysctl(settings: Sequence[Setting]) -> list[str]:
         if probe.takes(line):
             lines.append(f"{line}  # {one.where}")
         else:
-            refused.append(_said(f"left out: {one.where}: {one.key} = {one.value}, which the model does not take."))
+            refused.append(_said(f"left out: {one.where}: {one.key} = {one.value}: not modelled."))
     if other:
-        lines.append(_said(f"left out: {other} settings of sysctl that the model does not have."))
+        lines.append(_said(f"left out: {other} sysctl settings that are not modelled."))
     return [*refused, *lines]
 
 
@@ -430,12 +439,12 @@ def _traffic(network: Network, load: Load | Crusader | None) -> Iterator[str]:
         return
     made = [one for at, heard in enumerate(network.heard) for one in _flows(names[at], heard, network.seconds)]
     if made:
-        yield "# The load of the capture: datagrams at the mean rate and of the mean length, whatever was in them."
+        yield "# The load of the capture: datagrams at the mean rate and of the mean length, whatever their content."
         yield from made
         return
     to = json.dumps(names if len(names) > 1 else names[0])
     yield (
-        "# guess: no file tells the traffic. Each station downloads, and is pinged.\n"
+        "# guess: traffic is not in the files. Each station downloads and is pinged.\n"
         f'[[flow]]\nkind = "tcp"\nname = "down"\nfrom = "server"\nto = {to}\nstart = "1 s"\nstart_spread = "10 ms"'
     )
     yield f'[[flow]]\nkind = "ping"\nfrom = "server"\nto = {to}'

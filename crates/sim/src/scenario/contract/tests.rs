@@ -4,6 +4,7 @@ use super::reference::all;
 use super::{Form, Key, reference};
 
 mod places;
+mod readings;
 
 use places::{Place, Sets, places};
 

@@ -47,7 +47,7 @@ def read(stream: Stream) -> Sequence[Captured]:
     mhz = channels.most_common(1)[0][0] if channels else None
     seconds, gaps = _covered(list(spans.values()))
     if gaps:
-        left.said.append(f"{gaps:.3g} s between its sections: only the time that they cover counts")
+        left.said.append(f"{gaps:.3g} s between its sections: only the time within sections counts")
     return [Captured(seconds, mhz, protected, list(heard.values()), dict(left.counts), file, left.sentences())]
 
 
@@ -119,6 +119,8 @@ def _mac(address: bytes) -> str:
 def _add(way: Way, group: Sequence[Frame]) -> None:
     mode = group[0].mode
     way.ppdus += 1
+    if (near := group[0].near) is not None:
+        way.near[near] = way.near.get(near, 0) + 1
     if mode is not None:
         airtime = mode.duration_us(_psdu(group), (group[0].mhz or 5_000) < 3_000)
         way.airtime_us += airtime

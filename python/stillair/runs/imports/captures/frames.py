@@ -37,6 +37,8 @@ class Frame(NamedTuple):
     """Number of its A-MPDU."""
     header: bytes
     """The first bytes of the MPDU."""
+    near: str | None
+    """Nearest modelled rate, if the frame's is known but not modelled."""
 
 
 def read(stream: Stream, left: Left) -> Iterator[Frame]:
@@ -54,6 +56,5 @@ def read(stream: Stream, left: Left) -> Iterator[Frame]:
         elif not len(kept) <= original <= _LONGEST:
             left.counts["frames with a wrong length"] += 1
         else:
-            yield Frame(
-                number, section, at_ns, radio.mode, radio.why, radio.mhz, length, radio.broken, radio.aggregate, header
-            )
+            rate = radio.mode, radio.why, radio.mhz
+            yield Frame(number, section, at_ns, *rate, length, radio.broken, radio.aggregate, header, radio.near)

@@ -76,22 +76,22 @@ def queue(options: Mapping[str, str], rates: Mapping[str, int]) -> Queue:
     given.unread.extend(f"{key} {of}" for key, of in given.options.items() if key not in known and not _off(key, of))
     if script not in (_ONE_TIN, _TINS, *_PLAIN):
         stands = _ONE_TIN if "piece_of_cake" in script else _TINS if "cake" in script else _CLASSES
-        given.said.append(f"guess: {script} is none of sqm-scripts that are known here; {stands} stands for it")
+        given.said.append(f"guess: unknown script {script}; {stands} is assumed")
         script = stands
     bursts: dict[str, int] = {}
     if script in (_ONE_TIN, _TINS) or (qdisc.startswith("cake") and script != _TBF):
         if qdisc not in ("cake", "fq_codel") and qdisc.startswith("cake"):
-            given.leave("qdisc", "cake stands for it")
+            given.leave("qdisc", "cake is used")
         down, up = _cake(given, script)
     else:
         if script == _TBF and qdisc.startswith("cake"):
-            given.said.append(f"qdisc {qdisc}: {_TBF} does not take it and runs fq_codel, and so does this")
+            given.said.append(f"qdisc {qdisc}: {_TBF} ignores this and runs fq_codel")
         elif qdisc != "fq_codel":
-            given.leave("qdisc", "fq_codel stands for it")
+            given.leave("qdisc", "fq_codel is used")
         down, up = _htb(given, script, rates)
         bursts = {way: max(_BURST_US * kbit // 8000, _LEAST_BURST) for way, kbit in rates.items() if kbit > 0}
         if "down" in bursts:
-            given.unread.append(f"burst of {bursts['down']} bytes of what comes in: the htb of a shaper has {_OF_TC}")
+            given.unread.append(f"burst of {bursts['down']} bytes for downloads: the htb of a shaper has {_OF_TC}")
     said = [*given.said, *_flags(given)]
     return Queue(down, up, list(dict.fromkeys(given.unread)), said, bursts)
 
@@ -115,7 +115,7 @@ def _flags(given: _Given) -> Iterator[str]:
     ):
         there = [key for key in keys if key in given.used]
         if there and given.get(flag, "0") != "1":
-            yield f"{', '.join(there)}: read, as sqm-scripts do; that {flag} is not 1 only hides them in LuCI"
+            yield f"{', '.join(there)}: used, as by sqm-scripts; {flag} only hides the options in LuCI"
 
 
 def _squashes(given: _Given, key: str) -> bool:
@@ -136,12 +136,12 @@ def _framing(given: _Given) -> list[str]:
             given.leave("linklayer", why)
         return []
     if layer not in ("ethernet", "atm"):
-        given.leave("linklayer", "sqm-scripts take it for ethernet; ptm is a word of the qdisc_opts")
+        given.leave("linklayer", "sqm-scripts treat it as ethernet; ptm is a keyword for the qdisc_opts")
     made = ["atm"] if layer == "atm" else []
     for word, key in (("overhead", "overhead"), ("mpu", "tcMPU")):
         pair = [word, given.get(key, "0")]
         if words.cake(pair)[1]:
-            given.leave(key, "more or less than cake takes")
+            given.leave(key, "out of cake's range")
         else:
             made += pair
     return made
@@ -167,10 +167,10 @@ def _cake(given: _Given, script: str) -> tuple[Options, Options]:
     _without_effect(given, script)
     for key in _OF_QUEUES:
         if key in given.options and given.options[key].lower() not in ("auto", "default"):
-            given.leave(key, "cake has none")
+            given.leave(key, "cake has no such option")
     for key in ("ingress_ecn", "egress_ecn"):
         if given.get(key, "ECN").upper() == "NOECN":
-            given.leave(key, "cake marks in any case")
+            given.leave(key, "cake always marks")
     framing = _framing(given)
     made = []
     for way, key in ((down, "iqdisc_opts"), (up, "eqdisc_opts")):
@@ -193,7 +193,7 @@ def _opts(given: _Given, key: str) -> list[str]:
 def _without_effect(given: _Given, script: str) -> None:
     """`squash_dscp` of scripts that leave the DSCP as it is."""
     if script in _PLAIN and script != _CLASSES and given.get("squash_dscp", "0") == "1":
-        given.leave("squash_dscp", f"without effect on the router too; {script} does not clear the DSCP")
+        given.leave("squash_dscp", f"no effect on the router either: {script} does not clear the DSCP")
 
 
 def _htb(given: _Given, script: str, rates: Mapping[str, int]) -> tuple[Options, Options]:
@@ -202,17 +202,17 @@ def _htb(given: _Given, script: str, rates: Mapping[str, int]) -> tuple[Options,
     if layer == "none":
         _unframed(given, "linklayer is none", ("overhead", "tcMPU"))
     else:
-        _unframed(given, "an htb of a scenario has no framing", ("linklayer", "overhead", "tcMPU"))
+        _unframed(given, "htb has no framing here", ("linklayer", "overhead", "tcMPU"))
     if script == _CLASSES:
-        given.unread.append(f"script {_CLASSES}: its three classes by DSCP; all packets go into one here")
+        given.unread.append(f"script {_CLASSES}: three classes by DSCP; all packets use one class here")
         if given.get("squash_dscp", "1") == "1":
             given.unread.append(
-                f"squash_dscp 1: {_CLASSES} clears the DSCP of what comes in by a firewall; here it stays"
+                f"squash_dscp 1: {_CLASSES} clears the DSCP of incoming packets with a firewall rule; here it stays"
             )
     elif "squash_ingress" in given.options:
         given.leave("squash_ingress", f"{script} has no classes")
     if script == _TBF:
-        given.unread.append(f"script {_TBF}: its tbf; an htb stands for it")
+        given.unread.append(f"script {_TBF}: its tbf is modelled as an htb")
     _without_effect(given, script)
     made = []
     for way, side in (("down", "i"), ("up", "e")):
@@ -230,7 +230,7 @@ def _own(given: _Given, side: str, kbit: int) -> list[str]:
     made = list[str]()
     for key, found in ((limit, ["limit", given.get(limit, _LIMIT)]), (target, _target(given, target, kbit))):
         if words.fq_codel(found)[1]:
-            given.leave(key, "more or less than fq_codel takes")
+            given.leave(key, "out of fq_codel's range")
         else:
             made += found
             if found and given.get(key, _LIMIT) != _LIMIT and given.get(key, "").lower() != "auto":
@@ -238,7 +238,7 @@ def _own(given: _Given, side: str, kbit: int) -> list[str]:
     # sqm-scripts: functions.sh get_ecn - any other value is handed to `tc` as it is.
     is_on = {"ECN": True, "ecn": True, "NOECN": False, "noecn": False}.get(given.get(ecn, "ECN"))
     if is_on is None:
-        given.leave(ecn, "neither ECN nor NOECN, which tc refuses; ECN stands for it")
+        given.leave(ecn, "neither ECN nor NOECN, so tc rejects it; ECN is assumed")
     elif not is_on:
         given.used.add(ecn)
     return [*made, "noecn" if is_on is False else "ecn"]
@@ -258,5 +258,5 @@ def _target(given: _Given, key: str, kbit: int) -> list[str]:
         us = max(5_000, _HELD_US // kbit) if kbit > 0 else 5_000
         return ["target", f"{us}us", "interval", f"{95_000 + us}us"] if us > 5_000 else []
     if unit not in ("default", "Default", "DEFAULT"):
-        given.said.append(f"{key} {text}: sqm-scripts take no such time, and leave fq_codel's own target of 5 ms")
+        given.said.append(f"{key} {text}: not a time for sqm-scripts, so fq_codel keeps its target of 5 ms")
     return []

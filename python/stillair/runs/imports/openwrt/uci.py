@@ -85,7 +85,7 @@ def read(file: str, text: str) -> Sequence[Radio | Shaper | Unread | Zone]:
     found += of(file, sections, mistakes, others)
     if others:
         told = ", ".join(f"{count} of {kind}" for kind, count in others.items())
-        found.append(Unread(f"sections that nothing is taken of: {told}", file))
+        found.append(Unread(f"sections that are not imported: {told}", file))
     mistakes.tell()
     return found
 
@@ -265,9 +265,9 @@ def _radio(file: str, section: Section, own: Section | None, sections: Sequence[
     band = {"2g": 2.4, "5g": 5.0, "6g": 6.0}.get(options.get("band", "")) or old.get(options.get("hwmode", ""))
     disabled = options.get("disabled", "0")
     if is_on(disabled) and disabled not in ("1", "true"):
-        said.append(f"guess: disabled {disabled} is taken for 1; netifd reads 1 and true")
+        said.append(f"guess: disabled {disabled} is read as 1; netifd accepts 1 and true")
     elif not is_on(disabled) and is_on(disabled, otherwise=True):
-        said.append(f"disabled {disabled} is neither true nor false: taken for 0")
+        said.append(f"disabled {disabled} is not a boolean; read as 0")
     if own and (own.options.get("mlo") == "1" or len(own.options.get("device", "").split()) > 1):
         said.append("multi-link operation (802.11be) is not modelled")
     power = options.get("txpower", "")
@@ -309,7 +309,7 @@ def _more(section: Section, band: float | None, said: list[str]) -> dict[str, st
     options, made = section.options, dict[str, str]()
     rts = options.get("rts", "off")
     if re.fullmatch(r"\d{1,5}", rts) and int(rts) in RTS_OFF:
-        said.append(f"rts {rts}: no MPDU is longer, RTS/CTS is off")
+        said.append(f"rts {rts}: longer than any MPDU, so RTS/CTS is off")
     elif re.fullmatch(r"\d{1,5}", rts) and int(rts) <= _MOST_RTS:
         made["rts_threshold"] = rts
     elif rts not in ("off", "", "-1"):
@@ -345,7 +345,7 @@ def _shaper(file: str, section: Section, mistakes: Mistakes) -> Shaper:
     enabled = options.get("enabled", "0")
     queue = sqm.queue(options, rates) if script else sqm.Queue({}, {}, [], [], {})
     unsaid = [key for key in sqm.RATES if not options.get(key)] if script else []
-    odd = [f"guess: enabled {enabled} is taken for 1"] if is_on(enabled) and enabled != "1" else []
+    odd = [f"guess: enabled {enabled} is read as 1"] if is_on(enabled) and enabled != "1" else []
     return Shaper(
         device,
         rates["down"],
@@ -356,6 +356,6 @@ def _shaper(file: str, section: Section, mistakes: Mistakes) -> Shaper:
         is_on(enabled),
         f"{file}:{section.line}",
         queue.unread,
-        [*odd, *(f"no {key}: sqm-scripts take {sqm.RATES[key]} kbit/s then" for key in unsaid), *queue.said],
+        [*odd, *(f"no {key}: sqm-scripts use {sqm.RATES[key]} kbit/s" for key in unsaid), *queue.said],
         queue.bursts,
     )

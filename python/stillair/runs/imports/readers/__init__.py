@@ -2,6 +2,7 @@
 
 ubus      JSON of `ubus call`
 tc        text of `tc -s qdisc` and `tc -s class`
+counters  lines of counters below a discipline or class
 iw        `iw dev ... station dump`, `... link`, `... info`, `iw phy`
 iwinfo    `iwinfo`, `iwinfo ... assoclist`, `iwconfig`
 wpa       `wpa_cli status` and `signal_poll`, `hostapd_cli all_sta` and `status`

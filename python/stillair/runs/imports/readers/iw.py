@@ -159,8 +159,17 @@ def _of_links(peer: Peer, links: Sequence[int]) -> int | None:
         wide = any(rate and "320MHz" in rate.told for rate in (peer.tx, peer.rx))
         links = sorted(links, key=lambda mhz: band_ghz(mhz) != 6.0) if wide else links
         others = ", ".join(f"{mhz} MHz" for mhz in dict.fromkeys(links) if mhz != links[0])
-        peer.said.append(f"guess: the link at {links[0]} MHz has all the traffic, those at {others} none")
+        peer.said.append(f"guess: all traffic uses the link at {links[0]} MHz, none uses {others}")
     return links[0] if links else None
+
+
+def power_save(file: str, text: str) -> Sequence[Interface]:
+    """The output of `iw dev INTERFACE get power_save`; the interface is that of the command."""
+    return [
+        Interface("", "unknown", None, None, None, f"{file}:{number}", power_save=at[1] == "on")
+        for number, line in enumerate(text.splitlines(), 1)
+        if (at := re.fullmatch(r"Power save: (on|off)", line.strip()))
+    ]
 
 
 _CHANNEL = re.compile(

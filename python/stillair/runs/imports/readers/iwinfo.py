@@ -82,6 +82,7 @@ def interfaces(file: str, text: str) -> Sequence[Interface | Unread]:
 def associated(file: str, text: str) -> Sequence[Peer | Unread]:
     """The stations of `iwinfo INTERFACE assoclist`; their interface is that of the command."""
     mistakes, found = Mistakes(file), list[Peer]()
+    strange: list[Unread] = []
     for number, line in enumerate(text.splitlines(), 1):
         words = line.strip()
         if head := _PEER.match(words):
@@ -109,14 +110,19 @@ def associated(file: str, text: str) -> Sequence[Peer | Unread]:
             found[-1].expected_mbps = float(rate[1])
         elif found and re.search(r"mesh (llid: [1-9]|plink: estab)", words.lower()):
             found[-1].mesh = True
+        elif found and words and ":" not in words:
+            strange.append(Unread(f'not recognised: "{words[:60]}"', f"{file}:{number}"))
     mistakes.tell()
     if not found:
         return [Unread("iwinfo assoclist: no station is connected", f"{file}:1")]
-    return found
+    return [*found, *strange]
 
 
 def _level(text: str) -> int | None:
     return int(text) if text.startswith("-") and int(text) > -128 else None
+
+
+_THRESHOLDS = re.compile(r"(RTS thr|Fragment thr)[:=](off|\d+ B)")
 
 
 def iwconfig(file: str, text: str) -> Sequence[Interface | Peer | Unread]:
@@ -135,7 +141,15 @@ def iwconfig(file: str, text: str) -> Sequence[Interface | Peer | Unread]:
         ghz = re.search(r"Frequency[:=](\d+(?:\.\d+)?) GHz", joined)
         kind = of_mode(mode[1] if mode else "unknown")
         mhz = round(float(ghz[1]) * 1000) if ghz else None
-        found.append(Interface(name, kind, mhz, None, None, where))
+        power = re.search(r"Tx-Power[:=](-?\d+(?:\.\d+)?) dBm", joined)
+        sleeps = re.search(r"Power Management[:=](on|off)", joined)
+        said = [f"{at[1]} {at[2]}" for at in _THRESHOLDS.finditer(joined) if at[2] != "off"]
+        found.append(
+            Interface(
+                *(name, kind, mhz, None, float(power[1]) if power else None, where, said),
+                power_save=sleeps[1] == "on" if sleeps else None,
+            )
+        )
         rate = re.search(r"Bit Rate[:=]([\d.]+) ([MG])b/s", joined)
         other = re.search(r"Access Point: (\S+)", joined)
         if kind == "managed" and rate and other and not other[1].startswith("Not"):

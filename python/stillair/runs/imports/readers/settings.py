@@ -110,7 +110,7 @@ def _is_six(keys: Mapping[str, str]) -> tuple[bool, list[str]]:
         return False, []
     wide = {"1": (80,), "2": (160,)}.get(keys.get("he_oper_chwidth", "0"), (20, 40, 80, 160))
     is_five = int(channel) in _FIVE and (centre == "0" or width_of_centre(int(channel), int(centre), 5.0) in wide)
-    why = f"guess: 6 GHz, as channel {channel} is none of 5 GHz with that centre"
+    why = f"guess: 6 GHz, because no 5 GHz channel {channel} has that centre"
     return (False, []) if is_five else (True, [why])
 
 
@@ -186,12 +186,34 @@ def _lowest(keys: Mapping[str, str]) -> tuple[dict[str, str], str]:
     return {}, "" if min(rates) == 10 else f"basic_rates {keys['basic_rates']}"
 
 
+KERNEL = (
+    r"(?:"
+    # dmesg and /proc/version, hostnamectl, LuCI's overview.
+    r"(?:\[\s*[\d.]+\]\s*)?Linux version |Kernel: Linux |Kernel Version:?\s+"
+    # uname -a: the host's name, which may be an address, is before the release.
+    r"|Linux \S+ "
+    # uname -r: a release alone. Neither an address nor OpenWrt's 23.05.3 is one.
+    r"|(?=[2-9]\.\d{1,2}\.\d{1,3}(?:[-+~_][\w.+~-]*)?\s*$)"
+    r")(\d{1,2}\.(?:0|[1-9]\d{0,2}))(?![\d])(?!\.\d+\.\d+(?:\s|$))\S*"
+)
+"""Pattern of a line with a kernel's release, whose first two numbers are its only group."""
 _RELEASES = (
     re.compile(r"DISTRIB_RELEASE=['\"]?(\d{1,4}\.\d{1,4})"),
-    re.compile(r"^\s*OpenWrt (\d{1,4}\.\d{1,4})\S*, r\d+"),
+    re.compile(r"^\s*(?:Firmware Version:?\s+)?OpenWrt (\d{1,4}\.\d{1,4})[^\s,]*,? r\d+"),
     re.compile(r"^(?:PRETTY_NAME|OPENWRT_RELEASE)=['\"]?OpenWrt (\d{1,4}\.\d{1,4})"),
 )
-_SNAPSHOT = re.compile(r"DISTRIB_RELEASE=['\"]?SNAPSHOT|^\s*OpenWrt SNAPSHOT, r\d+|^PRETTY_NAME=['\"]?OpenWrt SNAPSHOT")
+_SNAPSHOT = re.compile(
+    r"DISTRIB_RELEASE=['\"]?SNAPSHOT|^\s*(?:Firmware Version:?\s+)?OpenWrt SNAPSHOT,? r\d+"
+    r"|^PRETTY_NAME=['\"]?OpenWrt SNAPSHOT"
+)
+
+
+def openwrt_version(file: str, text: str) -> Sequence[Kernel | Unread]:
+    """/etc/openwrt_version, which is recognised by its command only: a release alone could be anything."""
+    for number, line in enumerate(text.splitlines(), 1):
+        if at := re.fullmatch(r"(\d{2}\.\d{2})(?:\.\d+)?(?:-\S+)?", line.strip()):
+            return [Kernel(at[1], f"{file}:{number}", openwrt=True)]
+    return [Unread("/etc/openwrt_version: it names no release", f"{file}:1")]
 
 
 def kernel(file: str, text: str) -> Sequence[Kernel | Unread]:
@@ -206,7 +228,7 @@ def kernel(file: str, text: str) -> Sequence[Kernel | Unread]:
     if any(re.match(r"(PRETTY_NAME|VERSION_ID|NAME)=", line.strip()) for _, line in lines):
         return [Unread("os-release: it names no kernel; 'uname -r' does", f"{file}:1")]
     for number, line in lines:
-        if at := re.search(r"(?:^|\s)(\d{1,3}\.\d{1,4})(?:\.\d+)?[-\w.+~]*", line):
+        if at := re.match(rf"\s*{KERNEL}", line):
             return [Kernel(at[1], f"{file}:{number}")]
     mistakes = Mistakes(file)
     mistakes.add(1, text.strip(), "a release such as 6.6.73")

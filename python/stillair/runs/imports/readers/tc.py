@@ -7,6 +7,7 @@ from stillair.runs.imports.facts import Class, Qdisc, Unread
 from stillair.runs.imports.lines import Mistakes
 from stillair.runs.imports.openwrt import words
 from stillair.runs.imports.qdiscs import KINDS as QDISCS
+from stillair.runs.imports.readers import counters
 
 # linux: iproute2 tc/q_*.c print_opt (4.x to 6.12) - words with a value behind them, by the unit of the value.
 _TIMES = (
@@ -84,12 +85,33 @@ def qdiscs(file: str, text: str) -> Sequence[Qdisc | Unread]:
             heads[-1][2].extend(("stab", stab[0]))
         elif is_head and stripped and _is_option(stripped.split()[0]):
             heads[-1][2].extend(stripped.split())  # a line that the terminal wrapped
-        elif is_head and stripped:
+        elif counters.is_known(stripped):
+            is_head = False
+        elif stripped and not (heads and _is_mqprio(heads[-1][0].kind, stripped)):
             strange.append((number, stripped))
     for qdisc, number, behind_it in heads:
         qdisc.options.update(_options(qdisc.kind, behind_it, number, mistakes))
     mistakes.tell()
-    return [*found, *(Unread(f'not recognised: "{line[:60]}"', f"{file}:{number}") for number, line in strange)]
+    return [*found, *_strange(file, strange)]
+
+
+def _is_mqprio(kind: str, line: str) -> bool:
+    # linux: iproute2 tc/q_mqprio.c, q_taprio.c print_opt (6.1) - options on lines of their own.
+    return kind in ("mqprio", "taprio") and bool(re.match(r"(queues:|mode:|shaper:|min_rate:|max_rate:|fp:)", line))
+
+
+def _strange(file: str, lines: Sequence[tuple[int, str]]) -> list[Unread]:
+    """Lines that `tc` does not print; consecutive ones as one."""
+    made: list[tuple[int, str, int]] = []
+    for number, line in lines:
+        if made and made[-1][0] + made[-1][2] == number:
+            made[-1] = (*made[-1][:2], made[-1][2] + 1)
+        else:
+            made.append((number, line, 1))
+    return [
+        Unread(f'not recognised: "{line[:60]}"' + (f" and {count - 1} more lines" if count > 1 else ""), f"{file}:{at}")
+        for at, line, count in made
+    ]
 
 
 def _is_option(word: str) -> bool:
@@ -100,9 +122,12 @@ def _is_option(word: str) -> bool:
 def classes(file: str, text: str) -> Sequence[Class | Unread]:
     """The htb classes of `tc class show`; others are counted."""
     mistakes, found, others = Mistakes(file), list[Class | Unread](), dict[str, int]()
+    strange: list[tuple[int, str]] = []
     for number, line in enumerate(text.splitlines(), 1):
         stripped = line.strip()
         if not stripped.startswith("class "):
+            if stripped and not counters.is_known(stripped):
+                strange.append((number, stripped))
             continue
         _, kind, handle, *rest = [*stripped.split(), "", ""]
         if kind != "htb":
@@ -117,7 +142,7 @@ def classes(file: str, text: str) -> Sequence[Class | Unread]:
             f"{key} {given[key]}" for key in ("overhead", "linklayer") if given.get(key) not in (None, "0", "0b")
         ]
         if framing and framing != ["linklayer ethernet"]:
-            what = f"class {handle}: {' '.join(framing)}: an htb of a scenario has no framing"
+            what = f"class {handle}: {' '.join(framing)}: htb has no framing here"
             found.append(Unread(what, f"{file}:{number}"))
         burst = words.size(given.get("burst") or "")
         top = "" if "root" in rest else given.get("parent") or ""
@@ -126,8 +151,8 @@ def classes(file: str, text: str) -> Sequence[Class | Unread]:
     mistakes.tell()
     for kind, count in others.items():
         what = "its flow queues" if kind in ("fq_codel", "cake", "sfq", "fq_pie") else "not read"
-        found.append(Unread(f"{count} classes of {kind}: {what}", file))
-    return found
+        found.append(Unread(f"{count} class{'es' if count > 1 else ''} of {kind}: {what}", file))
+    return [*found, *_strange(file, strange)]
 
 
 def _pairs(words_: Sequence[str], kind: str = "") -> Iterator[tuple[str, str | None]]:

@@ -173,7 +173,7 @@ def _config(file: str, where: str, value: Mapping[str, Any]) -> Iterator[Fact]:
     yield from uci.of(file, sections, mistakes, others)
     if others:
         told = ", ".join(f"{count} of {kind}" for kind, count in others.items())
-        yield Unread(f"sections that nothing is taken of: {told}", where)
+        yield Unread(f"sections that are not imported: {told}", where)
     mistakes.tell()
 
 

@@ -71,9 +71,10 @@ def hostapd_status(file: str, text: str) -> Sequence[Interface | Unread]:
     return [made, *(Unread(f"{key} {keys[key]}", where) for key, of in usual if keys.get(key, of) != of)]
 
 
-def all_stations(file: str, text: str) -> Sequence[Peer]:
+def all_stations(file: str, text: str) -> Sequence[Peer | Unread]:
     """`hostapd_cli all_sta`: an address, then lines of `KEY=VALUE` for each station."""
     found: list[Peer] = []
+    strange: list[Unread] = []
     selected = re.search(r"Selected interface '(\S+)'", text)
     for number, line in enumerate(text.splitlines(), 1):
         words = line.strip()
@@ -82,7 +83,9 @@ def all_stations(file: str, text: str) -> Sequence[Peer]:
             found.append(Peer(words.lower(), selected[1] if selected else "", f"{file}:{number}"))
         elif found and equals:
             _of_station(found[-1], key, value)
-    return found
+        elif found and words not in ("", "OK", "FAIL"):
+            strange.append(Unread(f'not recognised: "{words[:60]}"', f"{file}:{number}"))
+    return [*found, *strange]
 
 
 def _of_station(peer: Peer, key: str, value: str) -> None:
@@ -102,10 +105,14 @@ def _of_station(peer: Peer, key: str, value: str) -> None:
         # hostapd 2.10, ap/ctrl_iface_ap.c hostapd_get_sta_info - units of 100 kbit/s, then `vhtmcs 9 vhtnss 2`.
         rate = re.match(r"(\d{1,7})(.*)", value)
         if rate and int(rate[1]):
-            family = "vht" if "vhtmcs" in rate[2] else "he" if "hemcs" in rate[2] else "ht" if "mcs" in rate[2] else ""
+            family = next(
+                (of for of in ("eht", "vht", "he") if f"{of}mcs" in rate[2]), "ht" if "mcs" in rate[2] else ""
+            )
             words = [f"{int(rate[1]) / 10:.1f} MBit/s"]
             mcs, nss = re.search(r"mcs (\d+)", rate[2]), re.search(r"nss (\d+)", rate[2])
-            peer.standard = {"vht": "802.11ac", "he": "802.11ax", "ht": "802.11n"}.get(family, peer.standard)
+            peer.standard = {"vht": "802.11ac", "he": "802.11ax", "eht": "802.11ax", "ht": "802.11n"}.get(
+                family, peer.standard
+            )
             try:
                 of = told(words[0], family=family, mcs=int(mcs[1]) if mcs else None, nss=int(nss[1]) if nss else None)
             except ValueError:

@@ -7,6 +7,8 @@ from typing import NamedTuple, TypeVar
 from stillair.runs.imports import facts
 
 _F = TypeVar("_F")
+TRAFFIC = {"down": "download", "up": "upload"}
+"""Traffic of a direction, in comments."""
 
 
 class Told(NamedTuple):

@@ -29,7 +29,7 @@ def link(own: facts.Interface | None, here: Sequence[facts.Peer], left: list[str
     wide = any(rate and "320MHz" in rate.told for peer in here for rate in (peer.tx, peer.rx))
     mhz, width = next((one for one in own.links if wide and band_ghz(one[0]) == 6.0), own.links[0])
     others = " and ".join(f"{at} MHz" for at, _ in own.links if at != mhz)
-    told = f"{own.where}: multi-link operation is not modelled: the link at {mhz} MHz, without {others}"
+    told = f"{own.where}: multi-link operation is not modelled: only the link at {mhz} MHz is used, not {others}"
     left.append(told)
     return dataclasses.replace(own, mhz=mhz, width_mhz=width)
 
@@ -52,7 +52,7 @@ def _once(found: Sequence[facts.Fact], left: list[str]) -> list[facts.Fact]:
     for fact in found:
         other = best.get((fact.mac, fact.interface)) if isinstance(fact, facts.Peer) else None
         if isinstance(fact, facts.Peer) and other is not None and other is not fact:
-            left.append(f"{fact.where}: another output of {fact.mac}, whose values are those of {other.where}")
+            left.append(f"{fact.where}: another output of {fact.mac}; {other.where} is used")
         else:
             made.append(fact)
     return made
@@ -74,7 +74,7 @@ def _named(found: Sequence[facts.Fact], left: list[str]) -> list[facts.Fact]:
             own = own if len(own) == 1 else dumped if len(dumped) == 1 and not own else []
             name = next(iter(own or aps), "wlan0")
             if len(aps) > 1 and one.mac not in known:
-                left.append(f"guess: the stations of {_file(one.where)} are {name}'s, by their rates (--interface)")
+                left.append(f"guess: the stations in {_file(one.where)} belong to {name}, by their rates (--interface)")
             made.append(dataclasses.replace(one, interface=name))
         elif isinstance(one, facts.Interface) and not one.name:
             same = dumped or names
@@ -114,6 +114,7 @@ def _merged(found: list[facts.Fact]) -> list[facts.Fact]:
             width_mhz=before.width_mhz or one.width_mhz,
             txpower_dbm=before.txpower_dbm if before.txpower_dbm is not None else one.txpower_dbm,
             standard=before.standard or one.standard,
+            power_save=before.power_save if before.power_save is not None else one.power_save,
             said=list(dict.fromkeys([*before.said, *one.said])),
         )
     return [*made.values(), *(one for one in found if not isinstance(one, facts.Interface))]
@@ -131,7 +132,7 @@ def _without_others(found: Sequence[facts.Fact], left: list[str]) -> list[facts.
             if one.mesh:
                 why = _NO_AP["mesh point"]
             elif not why and "mesh" in one.interface.lower() and one.interface not in kinds:
-                why = f"{_NO_AP['mesh point']}, which it is by the name of the interface"
+                why = f"{_NO_AP['mesh point']}, by the interface name"
             if why:
                 counts[one.interface, why] = counts.get((one.interface, why), 0) + 1
                 continue
@@ -144,12 +145,12 @@ def _without_others(found: Sequence[facts.Fact], left: list[str]) -> list[facts.
             left.append(f"{one.where}: {one.name}, {one.mhz} MHz: only 2.4, 5 and 6 GHz are modelled")
             continue
         elif isinstance(one, facts.Interface) and one.kind == "managed" and not one.mhz and one.name not in dumped:
-            left.append(f"{one.where}: {one.name}, type managed: it has no channel, and is not connected")
+            left.append(f"{one.where}: {one.name}, type managed: not connected")
             continue
         elif isinstance(one, facts.Interface) and one.kind in _OTHER_TYPES:
             why = _NO_AP.get(one.kind, "")
             if why or one.kind not in ("P2P-GO", "P2P-client"):
-                left.append(f"{one.where}: {one.name}, type {one.kind}: {why or 'it serves no stations'}")
+                left.append(f"{one.where}: {one.name}, type {one.kind}: {why or 'no stations'}")
                 continue
             left.append(f"{one.where}: {one.name}, type {one.kind}: Wi-Fi Direct's own power save is not modelled")
             one = dataclasses.replace(one, kind="AP" if one.kind == "P2P-GO" else "managed")  # noqa: PLW2901

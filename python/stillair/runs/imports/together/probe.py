@@ -95,7 +95,7 @@ def qdisc(options: Mapping[str, object]) -> tuple[dict[str, object], list[str]]:
         if takes(f"interface.e.qdisc = {inline({**made, key: of})}"):
             made[key] = of
         else:
-            left.append(f"{key} {of}: out of the range that is modelled")
+            left.append(f"{key} {of}: outside the modelled range")
     if "nat" in options:
         made["nat"] = options["nat"]
     return made, left

@@ -47,17 +47,20 @@ def _of_rates(
         # Settings that changed since: the band stays, and a radio without it is another one.
         own = _by_name(name, fits)
         if own is None or _is_of_other_band(own, here):
-            return None, f"guess: the rates of the stations of {name} fit no radio of the settings, which are left out"
-        return own, f"guess: {name} is taken for {own.name} by its number, though its stations' rates do not fit it"
+            return (
+                None,
+                f"guess: no configured radio supports the station rates of {name}; the radio settings are left out",
+            )
+        return own, f"guess: {name} is assumed to be {own.name}, by its number, although the station rates do not fit"
     if len(rest) == 1:
         only = len(radios) == 1 or len(fits) == 1
-        return rest[0], "" if only else f"guess: the stations' rates on {name} fit {rest[0].name} only"
+        return rest[0], "" if only else f"guess: only {rest[0].name} supports the station rates of {name}"
     if by_name := _by_name(name, rest):
-        return by_name, f"guess: {name} is taken for {by_name.name} by its number"
+        return by_name, f"guess: {name} is assumed to be {by_name.name}, by its number"
     periods = {peer.counts["DTIM period"] for peer in here if "DTIM period" in peer.counts}
     same = [one for one in rest if {int(one.keys.get("dtim_period", _DTIM))} == periods]
     chosen = same[0] if len(same) == 1 else _widest(rest)
-    return chosen, f"guess: no file tells which radio {name} is; 'iw dev' does"
+    return chosen, f"guess: the radio of {name} is unknown; 'iw dev' shows it"
 
 
 def _is_on(radio: facts.Radio, mhz: int) -> bool:

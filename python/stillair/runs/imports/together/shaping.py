@@ -8,7 +8,7 @@ from stillair._native import InputError
 from stillair.runs.imports import facts, qdiscs
 from stillair.runs.imports.openwrt import words
 from stillair.runs.imports.together import probe, sides
-from stillair.runs.imports.together.parts import Network, Shaped, Told, every
+from stillair.runs.imports.together.parts import TRAFFIC, Network, Shaped, Told, every
 
 _WAYS = ("down", "up")
 _LEAST_KBIT = 1
@@ -53,7 +53,7 @@ def latest(found: Sequence[facts.Fact], left: list[str]) -> list[facts.Fact]:
     for (_, device), runs in outputs.items():
         for _, facts_of in runs[:-1]:
             old += facts_of
-            left.append(f"{facts_of[0].where}: an earlier output of {device}")
+            left.append(f"{facts_of[0].where}: earlier output of {device}")
     gone = set(map(id, old))
     return [one for one in found if id(one) not in gone]
 
@@ -70,11 +70,11 @@ def fill(made: Network, found: Sequence[facts.Fact]) -> set[str]:
     settings = _settings(made, found)
     ways: dict[str, _Found] = {}
     ups = [one.device for one in running if one.way == "up"]
-    # Of several lines the first: its ifb has what comes in.
+    # Of several lines, use the first and its ifb.
     for one in sorted(running, key=lambda one: one.way == "down" and one.device != f"ifb4{ups[0] if ups else ''}"):
         if one.way in ways:
             what = one.about.partition(":")[0]
-            made.left.append(f"{one.where}: a second {what} that shapes what goes {one.way}, at {one.device}")
+            made.left.append(f"{one.where}: a second {what} for {TRAFFIC[one.way]} traffic, at {one.device}")
         else:
             ways[one.way] = one
     for way, one in _of_sqm(settings, found).items():
@@ -94,18 +94,18 @@ def _settings(made: Network, found: Sequence[facts.Fact]) -> facts.Shaper | None
     chosen: facts.Shaper | None = None
     for shaper in every(found, facts.Shaper):
         if not shaper.enabled:
-            made.left.append(f"{shaper.where}: the shaper of {shaper.device} is disabled")
+            made.left.append(f"{shaper.where}: the shaper at {shaper.device} is disabled")
         elif chosen is not None:
             made.left.append(f"{shaper.where}: a second shaper, at {shaper.device}")
         elif not shaper.script:
-            made.left.append(f"{shaper.where}: the shaper of {shaper.device} has no script, and is not started")
+            made.left.append(f"{shaper.where}: the shaper at {shaper.device} has no script, so sqm does not start it")
         elif shaper.down_kbit <= 0 and shaper.up_kbit <= 0:
-            made.left.append(f"{shaper.where}: the shaper of {shaper.device}, which has no rate")
+            made.left.append(f"{shaper.where}: the shaper at {shaper.device} has no rate")
         else:
             chosen = shaper
     if chosen is not None and _stopped(chosen, found):
         made.left.append(
-            f"{chosen.where}: sqm is enabled at {chosen.device}, but tc shows no shaper there: it does not run"
+            f"{chosen.where}: sqm is enabled at {chosen.device}, but not running: tc shows no shaper there"
         )
         return None
     return chosen
@@ -130,16 +130,16 @@ def _of_sqm(shaper: facts.Shaper | None, found: Sequence[facts.Fact]) -> dict[st
     if side != "lan":
         if not side and not shaper.device.startswith("ifb"):
             for one in ways.values():
-                one.guess = f"guess: {shaper.device} is taken to lead to the line"
+                one.guess = f"guess: {shaper.device} is assumed to be the WAN device"
         return ways
-    # sqm-scripts: upload is what leaves the interface; towards hosts that is what they download.
+    # sqm-scripts: upload is what leaves the interface; on a LAN device that is the hosts' download.
     turned = {("up" if way == "down" else "down"): one for way, one in ways.items()}
     for way, one in turned.items():
         one.way, one.on_lan = way, True
         said = f" ({where})" if where else ""
         one.guess = (
-            f"guess: sqm is at {shaper.device}, on the hosts' side{said}: its download is what hosts send, and its"
-            " upload what they receive; the directions are exchanged here"
+            f"guess: sqm runs on {shaper.device}, a LAN device{said}: its download and upload are swapped, because"
+            " hosts send what the device receives"
         )
     return turned
 
@@ -159,8 +159,8 @@ def _differences(running: _Found, configured: _Found, way: str) -> list[str]:
     if not told:
         return []
     return [
-        f"{configured.where}: sqm's settings have {', '.join(told)} for what goes {way}; the running shaper has"
-        f" {running.kbit} kbit/s ({running.where}), which is used"
+        f"{configured.where}: sqm is configured with {', '.join(told)} for {TRAFFIC[way]} traffic; the running shaper"
+        f" ({running.kbit} kbit/s, {running.where}) is used"
     ]
 
 
@@ -174,7 +174,7 @@ def _running(made: Network, found: Sequence[facts.Fact], used: set[str]) -> list
     for one, source in every_one:
         used.add(one.where)
         if not _LEAST_KBIT <= one.kbit <= _MOST_KBIT:
-            made.left.append(f"{one.where}: {one.about}: a rate out of the range that is modelled")
+            made.left.append(f"{one.where}: {one.about}: its rate is outside the modelled range")
             continue
         one.options, left = probe.qdisc(one.options)
         one.left += left
@@ -200,17 +200,17 @@ def _of_qdisc(one: facts.Qdisc) -> tuple[_Found, facts.Qdisc]:
     kbit = (qdiscs.bandwidth_bps(one) or 0) // 1000
     made = _Found(one.where, one.device, kbit, taken, left=left)
     drops = one.counts.get("drops", 0)
-    made.about = f"{one.kind}: {drops} drops so far"
+    made.about = f"{one.kind}: {drops} packets dropped so far"
     if one.kind == "tbf":
         burst = taken.get("burst")
         made.burst = int(str(burst).split()[0]) if burst else None
         limit = _of_tbf(one, kbit, made.burst or 0)
         made.options = {"kind": "bfifo", "limit": f"{limit} B"}
-        made.left = ["tbf: an htb with the same rate and burst stands for it", *left]
+        made.left = ["tbf: modelled as an htb with the same rate and burst", *left]
     if one.kind == "cake_mq":
-        made.left = [*made.left, "cake_mq: one cake with its rate stands for its queues"]
+        made.left = [*made.left, "cake_mq: modelled as one cake with the same rate"]
     if one.options.get("autorate-ingress") is True:
-        made.left = [*made.left, "autorate-ingress: the rate is that of the moment"]
+        made.left = [*made.left, "autorate-ingress: the current rate is used"]
     return made, one
 
 
@@ -233,8 +233,8 @@ def _of_htb(found: Sequence[facts.Fact]) -> list[tuple[_Found, facts.Class]]:
         handles = [one.handle for one in classes]
         if twice := next((one for at, one in enumerate(classes) if one.handle in handles[:at]), None):
             raise InputError(
-                f"{twice.where}: found class {twice.handle} again without its device, expected each output of"
-                " 'tc -s class show dev DEVICE' behind its command or in a file of its own"
+                f"{twice.where}: found class {twice.handle} again without a device name, expected each output of"
+                " 'tc -s class show dev DEVICE' below its command or in a separate file"
             )
         top = next((one for one in classes if not one.parent), max(classes, key=lambda one: one.rate_bps))
         below = [one for one in every(found, facts.Qdisc) if one.device == device]
@@ -250,12 +250,12 @@ def _of_htb(found: Sequence[facts.Fact]) -> list[tuple[_Found, facts.Class]]:
             options, left = qdiscs.keys(leaf)
         elif own.leaf or any(one.leaf for one in leaves):
             options = {"kind": "fq_codel"}
-            left = [f"the qdisc {own.leaf or top.leaf} below htb is in no file: fq_codel stands for it"]
+            left = [f"qdisc {own.leaf or top.leaf} below htb is not in the files; fq_codel is assumed"]
         if root is not None and isinstance(root.options.get("stab"), str):
-            left.append(f"stab {root.options['stab']}: an htb of a scenario has no framing")
+            left.append(f"stab {root.options['stab']}: htb has no framing here")
         if len(leaves) > 1:
             rates = ", ".join(f"{one.handle} {one.rate_bps // 1000} kbit/s" for one in leaves)
-            left.append(f"htb's {len(leaves)} classes ({rates}): all packets go into one here")
+            left.append(f"htb's {len(leaves)} classes ({rates}): all packets use one class here")
         rate = top.rate_bps // 1000
         made = _Found(top.where, device, rate, options, burst=top.burst or own.burst, left=left, about="htb")
         shaped.append((made, replace(top, way=next((row.way for row in classes if row.way), ""))))
@@ -263,29 +263,29 @@ def _of_htb(found: Sequence[facts.Fact]) -> list[tuple[_Found, facts.Class]]:
 
 
 def _rest_by_rate(made: Network, shaped: list[_Found]) -> None:
-    """Directions of those that say nothing: the direction that is free, else the faster is `down`.
+    """Assigns the missing directions: the one that is left, else `down` to the faster shaper.
 
-    A single device with a name leads to the line, as shapers at devices of hosts are rare.
+    A single named device is assumed to be the WAN device, because shapers on LAN devices are rare.
     """
     open_ones = [one for one in shaped if not one.way]
     free = [way for way in _WAYS if all(one.way != way for one in shaped)]
     named = all(one.device != qdiscs.NAMELESS for one in open_ones)
     if len(open_ones) == 1 and len(free) == 1:
-        _take(open_ones[0], free[0], "the other direction")
+        _take(open_ones[0], free[0], "the other direction is known")
     elif len(open_ones) == 1 and len(free) == len(_WAYS) and named:
-        _take(open_ones[0], "up", "as its device is taken to lead to the line")
+        _take(open_ones[0], "up", "assuming a WAN device")
     elif len(open_ones) == len(_WAYS) == len(free) and (named or open_ones[0].kbit != open_ones[1].kbit):
         slow, fast = sorted(open_ones, key=lambda one: one.kbit)
-        _take(slow, "up", "as the faster is down")
-        _take(fast, "down", "as the faster is down")
+        _take(slow, "up", "by the two rates, of which download is the faster")
+        _take(fast, "down", "by the two rates, of which download is the faster")
     elif open_ones and (named or not free):
         for one in open_ones:
             shaped.remove(one)
-            made.left.append(f"{one.where}: the shaper of {one.device}: no file tells its direction")
+            made.left.append(f"{one.where}: the shaper at {one.device}: its direction is unknown")
     elif open_ones:
         raise InputError(
             "\n".join(
-                f"{one.where}: found a shaper of {one.kbit} kbit/s without its device, expected its direction:"
+                f"{one.where}: found a shaper of {one.kbit} kbit/s without a device name, expected its direction:"
                 f" --tc down=FILE or --tc up=FILE, or the output of 'tc -s qdisc' without 'dev'"
                 for one in open_ones
             )
@@ -293,11 +293,10 @@ def _rest_by_rate(made: Network, shaped: list[_Found]) -> None:
 
 
 def _take(one: _Found, way: str, why: str) -> None:
-    file = f"; {sides.named_by_file(one.where)[1]} is its output by its name" if one.named_by_file else ""
+    file = f"; device by the file name {sides.named_by_file(one.where)[1]}" if one.named_by_file else ""
     one.way = way
-    one.guess = (
-        f"guess: {one.where if one.device == qdiscs.NAMELESS else one.device} shapes what goes {way}, {why}{file}"
-    )
+    shown = one.where if one.device == qdiscs.NAMELESS else one.device
+    one.guess = f"guess: {shown} shapes {TRAFFIC[way]} traffic: {why}{file}"
 
 
 def _put(made: Network, ways: Mapping[str, _Found], settings: facts.Shaper | None) -> None:
@@ -324,7 +323,7 @@ def _put(made: Network, ways: Mapping[str, _Found], settings: facts.Shaper | Non
             if one.on_lan and not options.get("nat"):
                 options = {**options, "nat": True}
                 made.shaper_about.append(
-                    f"guess: {one.device} leads to the hosts, and cake sees their addresses there, as nat has it here."
+                    f"guess: cake sees the addresses of hosts on {one.device}, a LAN device; nat has the same effect."
                 )
         made.shaper[way] = Shaped(one.kbit, options, one.burst)
         made.shaper_about += [f"not read: {what}." for what in one.left]
@@ -349,8 +348,10 @@ def _wired(made: Network, found: Sequence[facts.Fact]) -> set[str]:
         if root.kind in ("mq", "mqprio") and children:
             one = children[0]
             others = [of for of in children if (of.kind, of.options) != (one.kind, one.options)]
-            said.append(f"{root.kind} of {len(children)} queues: one {one.kind} stands for them")
-            said += [f"{len(others)} of them differ from the first"] if others else []
+            said.append(
+                f"{root.kind} with {len(children)} queue{'s' if len(children) > 1 else ''}, modelled as one {one.kind}"
+            )
+            said += [f"{len(others)} of the queues differ from the first"] if others else []
         if one.kind in qdiscs.HOLDLESS or not (qdiscs.is_cake(one) or one.kind in qdiscs.KINDS):
             continue
         side = sides.of_device(device, found)[0]
@@ -363,7 +364,7 @@ def _wired(made: Network, found: Sequence[facts.Fact]) -> set[str]:
     if not probe.takes(f"interface.e.qdisc = {probe.inline({k: of for k, of in options.items() if k != 'nat'})}"):
         return set()
     nat = options.pop("nat", False)
-    left += ["nat: without a rate of its own this qdisc holds nothing here"] if nat else []
+    left += ["nat: no effect on a qdisc that does not shape"] if nat else []
     name = one.device if one.device != qdiscs.NAMELESS else "a device without a name"
     made.wired_qdisc = Told(one.kind, "; ".join([f"{one.where}: {name}", *said]))
     made.wired_options = options

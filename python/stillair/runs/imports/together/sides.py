@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import PurePath
 
 from stillair.runs.imports import facts, qdiscs
-from stillair.runs.imports.together.parts import every
+from stillair.runs.imports.together.parts import TRAFFIC, every
 
 _LAN = re.compile(r"(br-?[\w.-]*|lan\d?|lan[-_.]\w+|veth-lan|bridge\d*|vlan-lan|wlan\d.*|phy\d+-ap\d+|eth-lan)")
 _WAN = re.compile(r"(wan[-_.\w]*|wwan\d?|pppo[ea]-\S+|ppp\d+|dsl\d?|modem\d?|lte\d?|internet)")
@@ -39,7 +39,7 @@ def direction(
     guess = ""
     if not device:
         device, file = named_by_file(one.where)
-        guess = f"guess: {file} is taken for the output of {device} by its name" if device else ""
+        guess = f"guess: {file} is assumed to be the output of {device}, by its name" if device else ""
     own = options if options is not None else dict(one.options) if isinstance(one, facts.Qdisc) else {}
     way, why = _of_device(device, found, own)
     if way:
@@ -58,12 +58,12 @@ def _of_device(device: str, found: Sequence[facts.Fact], own: dict[str, object])
         behind = device.removeprefix("ifb4")
         side = of_device(behind, found)[0] if behind != device else ""
         # An ifb has what enters its device: on the side of the hosts that is what they send.
-        return ("up", f"guess: {behind} is on the hosts' side") if side == "lan" else ("down", "")
+        return ("up", f"guess: {behind} is a LAN device") if side == "lan" else ("down", "")
     if own.get("ingress") is True:
         return "down", ""
     side, where = of_device(device, found)
     if side:
-        return ("down" if side == "lan" else "up"), "" if where or side == "wan" else f"guess: {device} leads to hosts"
+        return ("down" if side == "lan" else "up"), "" if where or side == "wan" else f"guess: {device} is a LAN device"
     return "", ""
 
 
@@ -80,10 +80,10 @@ def _of_options(
 ) -> tuple[str, str]:
     shown = device or one.where
     isolation = own.get("flowmode")
-    by_name = f"; {file} is the output of {device} by its name" if (file := _guessed_file(one, device)) else ""
+    by_name = f"; device by the file name {file}" if (file := _guessed_file(one, device)) else ""
     if isinstance(isolation, str) and isolation in _HOSTS:
         way, why = _HOSTS[isolation]
-        return way, f"guess: {shown} shapes what goes {way}, by its {why}{by_name}"
+        return way, f"guess: {shown} shapes {TRAFFIC[way]} traffic: {why}{by_name}"
     if not device:
         name = re.sub(r".*[/\\]", "", one.where).lower()
         words = re.findall(r"[a-z]+", name.partition(":")[0])
@@ -92,7 +92,7 @@ def _of_options(
             ("up", ("up", "upload", "egress", "ul")),
         ):
             if set(words) & set(marks):
-                return way, f"guess: {shown} shapes what goes {way}, by the name of the file"
+                return way, f"guess: {shown} shapes {TRAFFIC[way]} traffic, by the name of the file"
     redirected = any(
         isinstance(other, facts.Qdisc)
         and other.kind == "ingress"
@@ -101,9 +101,8 @@ def _of_options(
         for other in found
     )
     if redirected:
-        return "up", f"guess: {shown} has an ingress qdisc, and so leads to the line"
-    if own.get("wash") is True:
-        return "down", f"guess: {shown} shapes what comes in, as it washes DSCPs"
+        return "up", f"guess: {shown} shapes upload traffic: with an ingress qdisc it is a WAN device"
+    # `wash` says nothing here: the devices on which only incoming packets are washed have a direction already.
     return "", ""
 
 

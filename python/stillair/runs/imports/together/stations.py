@@ -26,6 +26,12 @@ _USUAL_DB = 35
 """Signal-to-noise ratio of a station without a known signal."""
 _LOW = 4
 """A rate so many times below that of the other direction is no data rate, if the station was idle or sent little."""
+_SPARE_DB = 8
+"""Signal that a rate in use may lack, as its driver found it to work.
+
+spec: ieee80211-2020 9.4.2.37 - a received power is accurate to 5 dB. Noise may be 3 dB below `NOISE_DBM`: good
+receivers have a noise figure of 4 dB.
+"""
 _IDLE_MS = 1_000
 _SMALL_BYTES = 200
 _WRAPPED = 1 << 31
@@ -35,11 +41,15 @@ _MANY_LOST = 0.05
 
 def of_capture(one: facts.Heard, number: int) -> Station:
     """A station of a capture: rates and losses as they were seen."""
-    made = Station(f"sta{number}", [f"{one.mac}, by the capture."])
-    down, up = one.down.rate or one.up.rate, one.up.rate or one.down.rate
+    made = Station(f"sta{number}", [f"{one.mac}, from the capture."])
+    (down, down_near), (up, up_near) = _of_way(one.down), _of_way(one.up)
+    for is_near, name, word in ((down_near, down, "to it"), (up_near, up, "from it")):
+        if is_near:
+            made.about.append(f"guess: frames {word} are at rates that are not modelled; {name}, the nearest, is used.")
+    down, up = down or up, up or down
     if down is None or up is None:
         made.keys["rate"] = '"ofdm-6"'
-        made.about.append("guess: the capture has no rate of it that is modelled")
+        made.about.append("guess: the capture has no rate of this station; ofdm-6 is used.")
         return made
     made.keys["rate"] = f'"{down}"'
     if up != down:
@@ -49,14 +59,23 @@ def of_capture(one: facts.Heard, number: int) -> Station:
             shares = sorted(way.rates.items(), key=lambda item: -item[1])[:3]
             told = ", ".join(f"{name} {100 * us / way.airtime_us:.0f} %" for name, us in shares)
             made.about.append(
-                f"{word}: {way.frames} frames in {way.ppdus} PPDUs, {100 * way.retried / way.frames:.1f} % sent again,"
-                f" {way.airtime_us / 1000:.1f} ms of air: {told}."
+                f"{word}: {way.frames} frames in {way.ppdus} PPDUs, {100 * way.retried / way.frames:.1f} % retries,"
+                f" {way.airtime_us / 1000:.1f} ms of airtime: {told}."
             )
     frames, retried = one.down.frames + one.up.frames, one.down.retried + one.up.retried
     if frames and retried:
         made.keys["error_rate"] = f"{min(retried / frames, 0.9):.4f}"
-        made.about.append("guess: error_rate is the share of frames sent again, collisions among them.")
+        made.about.append("guess: error_rate is the share of retries, including collisions.")
     return made
+
+
+def _of_way(way: facts.Way) -> tuple[str | None, bool]:
+    """The rate with most of the airtime; true with the nearest modelled one if no data rate is modelled."""
+    rate = max(way.rates, key=lambda name: way.rates[name]) if way.rates else None
+    # Null-data frames of a station at 802.11be rates are at legacy ones.
+    if way.near and (rate is None or all(is_legacy(name) for name in way.rates)):
+        return max(way.near, key=lambda name: way.near[name]), True
+    return rate, False
 
 
 def newest(peers: Sequence[facts.Peer], radio: facts.Radio | None, own: facts.Interface | None) -> str | None:
@@ -71,10 +90,12 @@ def of_dump(peer: facts.Peer, number: int, standard: str | None, width: Told, ba
     """A station of a dump; `standard` is that of its network, if known."""
     made = Station(f"sta{number}", [f"{peer.mac}, {peer.where}."])
     for rate, word in ((peer.tx, "tx"), (peer.rx, "rx")):
-        if rate and rate.name is None:
-            made.about.append(f"{word} bitrate {rate.told}: the model has no such rate.")
+        if rate and rate.doubt:
+            made.about.append(f"guess: {word} bitrate {rate.told}: {rate.doubt}; {rate.name} is used.")
+        elif rate and rate.name is None:
+            made.about.append(f"{word} bitrate {rate.told}: not a rate.")
         elif rate and rate.guessed:
-            made.about.append(f"guess: {word} bitrate {rate.told} is taken for {rate.name}.")
+            made.about.append(f"guess: {word} bitrate {rate.told}: {rate.name} is used.")
     snr = _signal(made, peer)
     tx, rx = (_in_band(made, name, band) for name in _both(made, peer, snr, width))
     names = [name for name in (tx, rx) if name]
@@ -92,11 +113,11 @@ def of_dump(peer: facts.Peer, number: int, standard: str | None, width: Told, ba
         elif own in _MINSTREL_MHZ and snr is not None and used <= _MINSTREL_MHZ[own]:
             made.keys["rate"] = _minstrel(own, min(streams, 4), width, used)
             told = " and ".join(f"{w} {r.told}" for r, w in ((peer.tx, "tx"), (peer.rx, "rx")) if r)
-            made.about.append(f"guess: Minstrel-HT chooses the rates; iw saw {told}.")
+            made.about.append(f"guess: rates are chosen by Minstrel-HT; iw shows {told}.")
         elif own in ("802.11ac", "802.11ax") and snr is not None and _is_too_low(peer, tx or rx or "", snr, width):
             _by_signal(made, own, snr, width, band, streams)
         else:
-            _fixed(made, tx, rx)
+            _fixed(made, *_supported(made, (tx, rx), snr, width))
     _counted(made, peer)
     return made
 
@@ -108,8 +129,12 @@ def _signal(made: Station, peer: facts.Peer) -> int | None:
     noise = peer.noise_dbm if peer.noise_dbm in _NOISES else None
     snr = min(max(peer.signal_dbm - (noise if noise is not None else NOISE_DBM), 1), 80)
     made.keys["snr"] = f'"{snr} dB"'
-    said = f"a noise of {NOISE_DBM} dBm" if noise is None else f"the noise of {noise} dBm that its driver reports"
-    made.about.append(f"guess: {peer.signal_dbm} dBm are {snr} dB above {said}, both ways.")
+    said = (
+        f"an assumed noise floor of {NOISE_DBM} dBm"
+        if noise is None
+        else f"the noise floor of {noise} dBm that the driver reports"
+    )
+    made.about.append(f"guess: {peer.signal_dbm} dBm is {snr} dB above {said}; used in both directions.")
     return snr
 
 
@@ -119,20 +144,20 @@ def _both(made: Station, peer: facts.Peer, snr: int | None, width: Told) -> tupl
     if tx is None or rx is None or tx.name is None or rx.name is None:
         one = tx or rx
         if one and not is_legacy(one.name or ""):
-            made.about.append(f"guess: {'tx' if tx else 'rx'} bitrate {one.told} stands for both directions.")
+            made.about.append(f"guess: {'tx' if tx else 'rx'} bitrate {one.told} is used in both directions.")
         return (tx or rx).name if one else None, None  # type: ignore[union-attr]
     for low, high, word, other in ((tx, rx, "tx", "rx"), (rx, tx, "rx", "tx")):
         assert low.name is not None  # noqa: S101 - both have names
         assert high.name is not None  # noqa: S101
         if is_legacy(low.name) and not is_legacy(high.name):
-            why = "is that of a single management, control or null-data frame"
+            why = "is probably from a management or null-data frame"
         elif low.mbps * _LOW < high.mbps and _is_idle(peer, word):
-            why = "is that of a single frame of a station that was idle or sent little"
+            why = "is probably from a single frame: the station was idle or sent little"
         elif snr is not None and low.mbps * _LOW < min(high.mbps, _fastest(snr, int(width.value), 1)[1]):
-            why = f"is that of a single frame, far below what {snr} dB allow"
+            why = f"is probably from a single frame: {snr} dB allow much more"
         else:
             continue
-        made.about.append(f"guess: {word} bitrate {low.told} {why}; the rate of {other} stands for both directions.")
+        made.about.append(f"guess: {word} bitrate {low.told} {why}; the {other} rate is used in both directions.")
         return high.name, high.name
     return tx.name, rx.name
 
@@ -164,15 +189,15 @@ def _by_signal(made: Station, standard: str | None, snr: int | None, width: Told
         made.keys["rate"] = f'"{rate}"'
         if made.keys.pop("snr", None):
             made.about.pop(next(at for at, line in enumerate(made.about) if " dB above " in line))
-        at = f"the fastest of 802.11ax at {snr} dB" if snr is not None else "a guess, as no signal is known"
-        made.about.append(f"guess: iw shows no rate of its data: {rate} is {at}.")
+        at = f"the fastest that works at {snr} dB" if snr is not None else "assumed, as the signal is unknown"
+        made.about.append(f"guess: iw shows no data rate: {rate} is {at}.")
         return
     own = _usual(standard, width)
     made.keys.setdefault("snr", f'"{_USUAL_DB} dB"')
     made.keys["rate"] = _minstrel(own, 2, width)
     made.about.append(
-        f"guess: iw saw only rates of management and control frames of it: {own} with two streams, at rates that"
-        " Minstrel-HT chooses."
+        f"guess: iw shows only rates of management and control frames: {own} with two streams is assumed, with rates"
+        " chosen by Minstrel-HT."
     )
 
 
@@ -183,32 +208,73 @@ def _usual(standard: str | None, width: Told) -> str:
     return standard if standard in _MINSTREL_MHZ else "802.11n"
 
 
-@cache
+def _supported(
+    made: Station, names: tuple[str | None, str | None], snr: int | None, width: Told
+) -> tuple[str | None, str | None]:
+    """The rates of both directions; if the signal contradicts one, none is faster than the signal supports."""
+    if snr is None:
+        return names
+    wide = max(int(width.value), *(parts(name)[1] for name in names if name))
+
+    def is_faster(name: str, at_db: int) -> bool:
+        given, (_, most) = _survey(name, min(at_db, 80), wide)
+        return given > most
+
+    if not any(name and is_faster(name, snr + _SPARE_DB) for name in names):
+        return names
+    found: list[str | None] = []
+    for name, word in zip(names, ("tx", "rx"), strict=True):
+        if name is None or not is_faster(name, snr):
+            found.append(name)
+            continue
+        found.append(_survey(name, snr, wide)[1][0])
+        made.about.append(
+            f"guess: a signal-to-noise ratio of {snr} dB does not support the {word} bitrate {name}; {found[-1]}, the"
+            " fastest rate that it supports, is used."
+        )
+    return found[0], found[1]
+
+
 def _fastest(snr: int, width: int, streams: int) -> tuple[str, float]:
-    """The fastest rate of 802.11ax that works at a signal-to-noise ratio in 20 MHz, and its Mbit/s."""
-    lowest = f"he{width}-mcs0-nss{streams}-gi0.8"
+    """The fastest 802.11ax rate that works at a signal-to-noise ratio in 20 MHz, and its Mbit/s."""
+    return _survey(f"he{width}-mcs0-nss{streams}-gi0.8", snr, width)[1]
+
+
+def _slowest(name: str) -> str:
+    """The slowest rate of the same standard and guard interval."""
+    at = re.match(r"(ht|vht|he)\d+-mcs\d+(-nss\d)?(-\S+)", name)
+    if not at:
+        return "ofdm-6" if name.startswith("ofdm") else "dsss-1"
+    return f"{at[1]}20-mcs0{'-nss1' if at[2] else ''}{at[3]}"
+
+
+@cache
+def _survey(name: str, snr: int, width: int) -> tuple[float, tuple[str, float]]:
+    """Mbit/s of a rate, and the fastest of its standard that works at a signal-to-noise ratio in 20 MHz."""
+    band = "2.4" if width <= 40 and not name.startswith("vht") else "5"
     text = f"""
 name = "probe"
 duration = "1 s"
 [channel.wifi]
-band = "{"2.4" if width <= 40 else "5"} GHz"
+band = "{band} GHz"
 width = "{width} MHz"
 [node.ap]
 profile = "linux-6.6"
 interface.w = {{ channel = "wifi", role = "ap" }}
 [node.sta]
 profile = "linux-6.6"
-interface.w = {{ channel = "wifi", role = "station", ap = "ap.w", snr = "{snr} dB", rate = "{lowest}" }}
+interface.w = {{ channel = "wifi", role = "station", ap = "ap.w", snr = "{snr} dB", rate = "{name}" }}
 [[flow]]
 kind = "ping"
 from = "ap"
 to = "sta"
 """
     try:
-        path = json.loads(_native.survey(text, "probe", []))["paths"][0]["down"]["fastest"]
+        path = json.loads(_native.survey(text, "probe", []))["paths"][0]["down"]
     except InputError:
-        return lowest, 0.0
-    return (str(path["name"]), float(path["mbps"])) if path else (lowest, 0.0)
+        return 0.0, (name, 0.0)
+    given, found = float(path["rate"]["mbps"]), path["fastest"]
+    return given, (str(found["name"]), float(found["mbps"])) if found else (_slowest(name), 0.0)
 
 
 def _counted(made: Station, peer: facts.Peer) -> None:
@@ -217,24 +283,22 @@ def _counted(made: Station, peer: facts.Peer) -> None:
         made.weight = peer.counts["airtime weight"]
     sent, again = peer.counts.get("tx packets", 0), peer.counts.get("tx retries", 0)
     if sent and "tx retries" in peer.counts and again < _WRAPPED:
-        made.about.append(
-            f"{again} retries for {sent} packets since it came: what counts as one depends on the driver."
-        )
+        made.about.append(f"{again} retries for {sent} packets since association; drivers count retries differently.")
     elif again >= _WRAPPED:
-        made.about.append(f"{again} retries are a counter that went below zero: not used.")
+        made.about.append(f"{again} retries: the counter wrapped below zero and is ignored.")
     failed = peer.counts.get("tx failed", 0)
     if failed and (not sent or failed / sent >= _MANY_LOST) and failed < _WRAPPED:
         share = f" of {sent} packets, {100 * failed / sent:.0f} %" if sent else " packets"
         made.about.append(
-            f"tx failed: {failed}{share} were lost after all retries. Not in error_rate, which is per try; the run has"
-            " fewer losses."
+            f"tx failed: {failed}{share} were lost after all retries. error_rate does not include them, because it is"
+            " per try; the run has fewer losses."
         )
     if peer.expected_mbps is not None:
-        made.about.append(f"Its access point expects a throughput of {peer.expected_mbps:g} Mbit/s.")
+        made.about.append(f"Expected throughput of the access point: {peer.expected_mbps:g} Mbit/s.")
     if (seconds := peer.counts.get("connected time", 0)) and "tx bytes" in peer.counts:
         down, up = (8 * peer.counts.get(key, 0) / seconds / 1e6 for key in ("tx bytes", "rx bytes"))
         made.about.append(
-            f"Its mean load over {seconds} s: {down:.3g} Mbit/s from this machine, {up:.3g} Mbit/s to it."
+            f"Mean load over {seconds} s: {down:.3g} Mbit/s from this machine, {up:.3g} Mbit/s to this machine."
         )
     made.about += [f"{one}." if one.startswith("guess:") else f"not modelled: {one}." for one in peer.said]
 
@@ -266,7 +330,9 @@ def _fixed(made: Station, tx: str | None, rx: str | None) -> None:
     # A driver stays at a rate because it works there: with an SNR that is guessed it might not here.
     if made.keys.pop("snr", None):
         made.about.pop(next(at for at, line in enumerate(made.about) if " dB above " in line))
-    made.about.append("guess: fixed at the last rates that iw saw, without losses, as the driver chose what works.")
+    made.about.append(
+        "guess: fixed at the last rates that iw shows, without losses, because the driver chose rates that work."
+    )
 
 
 def _no_rate(made: Station, standard: str | None, width: Told, band: Told, snr: int | None) -> None:
@@ -278,13 +344,13 @@ def _no_rate(made: Station, standard: str | None, width: Told, band: Told, snr: 
         own = "802.11n"
     made.keys.setdefault("snr", f'"{_USUAL_DB} dB"')
     made.keys["rate"] = _minstrel(own, 2, width)
-    made.about.append(f"guess: no rate is known of it: {own} with two streams.")
+    made.about.append(f"guess: no rate is known: {own} with two streams is assumed.")
 
 
 def made_up(standard: str | None, width: Told, band: str) -> Station:
     """The station of a network of which no file has one."""
     standard = standard or ("802.11ac" if int(width.value) > _MINSTREL_MHZ["802.11n"] else "802.11n")
-    made = Station("sta1", ["guess: no file tells of a station; this one stands 5 m away."])
+    made = Station("sta1", ["guess: no file has a station; one at a distance of 5 m is assumed."])
     made.keys["distance"] = '"5 m"'
     if standard == "802.11ax" or band.startswith("6"):
         made.keys["rate"] = f'"he{width.value}-mcs9-nss2-gi0.8"'

@@ -19,7 +19,7 @@ def of(found: Sequence[facts.Fact], radio: facts.Radio | None, used: set[str]) -
         elif isinstance(one, facts.Qdisc) and one.root and one.where not in used:
             yield from _qdisc(one, found, devices)
         elif isinstance(one, facts.Netdev) and one.qdisc not in ("", *qdiscs.HOLDLESS) and not _has_tc(found):
-            yield f"{one.where}: {one.qdisc} at {one.name}: 'tc -s qdisc' prints its options"
+            yield f"{one.where}: {one.qdisc} at {one.name}: see 'tc -s qdisc' for its options"
 
 
 def _has_tc(found: Sequence[facts.Fact]) -> bool:
@@ -41,7 +41,7 @@ def _qdisc(one: facts.Qdisc, found: Sequence[facts.Fact], devices: set[str]) -> 
     elif one.kind in ("htb", "hfsc"):
         if not any(isinstance(row, facts.Class) and row.device in (one.device, qdiscs.NAMELESS) for row in found):
             dev = one.device if one.device != qdiscs.NAMELESS else "DEVICE"
-            yield f"{one.where}: {one.kind} at {one.device}: its rates are in 'tc -s class show dev {dev}'"
+            yield f"{one.where}: {one.kind} at {one.device}: see 'tc -s class show dev {dev}' for its rates"
             if isinstance(stab := one.options.get("stab"), str):
                 yield f"{one.where}: stab {stab}"
     elif one.kind not in qdiscs.HOLDLESS:
