@@ -35,7 +35,10 @@ def check(file: str, set_: tuple[str, ...], as_json: bool) -> None:
 
     scenario, overrides = options.scenario(file), options.overrides(set_)
     found = json.loads(_native.survey(scenario.text, scenario.file, overrides))
-    found["notes"] += framing.differences(json.loads(_native.resolve(scenario.text, scenario.file, overrides)))
+    resolved = json.loads(_native.resolve(scenario.text, scenario.file, overrides))
+    found["notes"] += framing.differences(resolved)
+    for flow, of in zip(found["flows"], resolved["flows"], strict=True):
+        flow["start_spread_s"] = of["start_spread_ns"] / 1e9
     # With overrides it is checked as 'stillair run' takes it, which may set what is swept.
     combinations = len(scenario.sweep(())) if not overrides else 1
     if as_json:
@@ -263,6 +266,9 @@ def _flows(flows: Sequence[Survey]) -> str:
 
 
 def _when(flow: Survey) -> str:
-    start, stop = flow["start_s"], flow["stop_s"]
+    """Start and stop. With `start_spread` the earliest and the latest start."""
+    start, stop, spread = flow["start_s"], flow["stop_s"], flow["start_spread_s"]
     until = "" if stop is None else f" to {stop:g} s"
+    if spread:
+        return f"from {start:g} s + 0 to {spread:g} s (start_spread){until}"
     return f"from {start:g} s{until}" if start or until else ""
