@@ -15,5 +15,6 @@ What is said comes from packets that were followed (`[record] sojourn`); what wo
     shaping   cake before an access line: what is there, and the keys for another rate
     access    lines to the Internet, their shapers, and what is on which side
     quality   what an application makes of a path (QoO)
-    losses    packets that an application never gets, and outages of links
+    losses    packets that an application never gets
+    outages   outages of links and of Wi-Fi paths
 """

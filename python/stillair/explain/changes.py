@@ -1,11 +1,11 @@
-"""What might be changed against a cause: keys of the scenario with values. Whether it helps is found out by a run."""
+"""Candidate changes for each cause, as scenario keys with values. A run of each decides if it helps."""
 
 import json
 import tomllib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from stillair.explain import access, shaping
+from stillair.explain import access, outages, shaping
 from stillair.explain.findings import Finding, Resolved, station
 
 MOST = 3
@@ -196,12 +196,36 @@ def _rates(finding: Finding, resolved: Resolved) -> Iterator[Change]:
     chains = [(_key(place, "retry_chain"), "[]") for place in places if "retry_chain" in roles[place]]
     action = "no fixed rate: iw dev WLAN set bitrates"
     yield Change("rates by Minstrel-HT", [*fixed, *chains], action=action)
-    losses = [(_key(place, "error_rate"), "0") for place in places if "error_rate" in roles[place]]
-    yield Change("no losses on the air", losses, real=False)
+    yield _lossless(roles, resolved)
     # Collisions are what is left, where there is somebody to collide with.
     if any(_senders(channel["name"], resolved) > _PAIR for channel in resolved["channels"]):
         yield _protected(resolved)
 
+
+_LOSSES = ("error_rate", "ack_error_rate", "unheard_rate")
+"""Keys of a station's interface that give losses as probabilities."""
+
+
+def _lossless(roles: Mapping[str, Mapping[str, Any]], resolved: Resolved) -> Change:
+    """Clears the losses that a scenario gives as probabilities.
+
+    No setting clears the losses that follow from SNR, distance or a trace, nor those that a step sets later.
+    """
+    later = [outages.roles(step["to"]) for step in resolved.get("steps") or ()]
+    keys = (*_LOSSES, "snr")
+    kept = [
+        place
+        for place, role in roles.items()
+        if "error_rate" not in role or any(to[place].get(key) != role.get(key) for to in later for key in keys)
+    ]
+    sets = [(_key(place, key), "0") for place in roles if place not in kept for key in _LOSSES]
+    more = f" and {len(kept) - _NAMED} more" if len(kept) > _NAMED else ""
+    but = f", except those by SNR, trace or step at {', '.join(kept[:_NAMED])}{more}, which no setting clears"
+    return Change(f"no losses on the air{but if kept else ''}", sets, real=False)
+
+
+_NAMED = 3
+"""Stations that are named."""
 
 _PAIR = 2
 """An access point and one station hear each other, and RTS is of no use to them."""

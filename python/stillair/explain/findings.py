@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from stillair.explain import access, air, losses
+from stillair.explain import access, air, outages
 from stillair.results import sojourn
 from stillair.results.sojourn import Around, Delays
 from stillair.runs.figures import starved
@@ -250,7 +250,8 @@ def _causes(delays: Delays, late: Around, run: Run, resolved: Resolved, lost: fl
     times: dict[tuple[str, str], float] = {}
     known = late._replace(parts_ms=_known_to_fail(late, lost, resolved))
     for (kind, place), ms in _network(delays, known, run, resolved):
-        of = ("outage", place) if _is_outage(place, ms, resolved) else (kind, place)
+        down = _outage(delays, place, ms, resolved)
+        of = ("outage", down) if down else (kind, place)
         times[of] = times.get(of, 0.0) + ms
     if max(times.values(), default=0.0) < _ALONE * late.delay_ms:
         # Whatever is in its socket is behind what the network does.
@@ -270,10 +271,15 @@ _OUTAGE = 0.25
 """Packets at a link that is down for a time wait for this part of the outage, or longer."""
 
 
-def _is_outage(place: str, ms: float, resolved: Resolved) -> bool:
-    """Returns true if packets wait at an interface for so long because its link is down."""
-    whole = losses.outage_ms(place, resolved) if ms > _SHORT_MS else 0.0
-    return whole > 0 and ms > _OUTAGE * whole
+def _outage(delays: Delays, place: str, ms: float, resolved: Resolved) -> str:
+    """The interface whose link or Wi-Fi path is down while packets wait; empty if the wait is too short for that."""
+    if ms <= _SHORT_MS:
+        return ""
+    whole = outages.outage_ms(place, resolved)
+    if whole > 0 and ms > _OUTAGE * whole:
+        return place
+    wifi = outages.of_station(delays.name, resolved) if delays.of == "station" else None
+    return wifi.place if wifi and ms > _OUTAGE * wifi.ms else ""
 
 
 def modems(resolved: Resolved) -> frozenset[str]:
@@ -293,7 +299,7 @@ def _filled(finding: Finding, delays: Delays, late: Around, run: Run, resolved: 
     through = {
         name: of.get("goodput_mbps") or 0.0
         for name, of in run.get("flows", {}).items()
-        if of.get("from") in inside and of.get("to") not in inside
+        if of.get("from") in inside and of.get("to") not in inside and _is_active(name, delays, place, run, resolved)
     }
     ends = {delays.name} if delays.of == "station" else set(_ends(delays.name, run))
     names = [
@@ -302,6 +308,26 @@ def _filled(finding: Finding, delays: Delays, late: Around, run: Run, resolved: 
         if mbps > _FILLS * sum(through.values()) and (not whose or (whose == "own") == bool(ends & _ends(name, run)))
     ]
     return finding._replace(modem=line.way(place) if line and deep else "", behind=tuple(names), whose=whose)
+
+
+def _is_active(flow: str, delays: Delays, place: str, run: Run, resolved: Resolved) -> bool:
+    """Returns true if a flow was sending while the packets of `delays` waited at an interface."""
+    times = [
+        (step["from_ns"], step["until_ns"])
+        for name, packet in run["sojourn"]["slowest"].items()
+        if name == delays.name or (delays.of == "station" and delays.name in _ends(name, run))
+        for step in packet["steps"]
+        if step["interface"] == place and step["layer"] in _QUEUES
+    ]
+    if not times:
+        return True
+    # Only of the slowest packet of each flow the times are known: the longest wait stands for all.
+    since, until = max(times, key=lambda one: one[1] - one[0])
+    for of in resolved["flows"]:
+        if any(flow == f"{of['name']}.{to}" for to in of["to"]) and of.get("start_ns", 0) >= until:
+            return False
+    last = run["sojourn"].get("delivery", {}).get(flow, {}).get("last_received_ns")
+    return last is None or last >= since
 
 
 def _ends(flow: str, run: Run) -> set[str]:
@@ -344,7 +370,7 @@ def _network(delays: Delays, late: Around, run: Run, resolved: Resolved) -> list
             if cause == "others" and _on_air(late, layer, resolved):
                 found.append((_of_others(delays, late, layer, run, resolved, slow), ms + overhead))
             elif layer in _QUEUES:
-                found.append((_queue(delays, late, layer, run, slow), ms + overhead))
+                found.append((_queue(delays, late, layer, run, slow, resolved), ms + overhead))
         elif cause == "failed":
             share = ms / busy[layer] if busy.get(layer) else 0.0
             overhead = share * late.parts_ms.get((layer, "backoff"), 0.0)
@@ -396,12 +422,13 @@ def station(name: str, resolved: Resolved) -> Mapping[str, Any]:
     return next((node for node in resolved["nodes"] if node["name"] == name), {})
 
 
-def _queue(delays: Delays, late: Around, layer: str, run: Run, slow: str) -> tuple[str, str]:
-    """Why packets of the same station wait for each other at an interface."""
+def _queue(delays: Delays, late: Around, layer: str, run: Run, slow: str, resolved: Resolved) -> tuple[str, str]:
+    """The cause for which packets of the same station wait for each other at an interface."""
     place = _fullest(late, layer)
     node = place.split(".")[0]
     sender = delays.name if delays.way == "up" else run.get("flows", {}).get(delays.name, {}).get("from")
-    if node == sender and late.parts_ms.get(("socket", "small_queues")) and _own(late) > _BELOW_MS:
+    limited = node == sender and late.parts_ms.get(("socket", "small_queues"))
+    if limited and _in_stack(late, layer, resolved) and _own_in_stack(late, resolved) > _BELOW_MS:
         return ("tsq", place)
     shapes = any(of["overlimits"] for name, of in run.get("qdiscs", {}).items() if name.split("/")[0] == place)
     if layer == "hardware" and shapes:
@@ -424,6 +451,25 @@ def _held(late: Around, ms: float, resolved: Resolved) -> tuple[str, str]:
 def _own(around: Around) -> float:
     """Time behind packets of the same station in queues, in ms."""
     return sum(ms for (layer, cause), ms in around.parts_ms.items() if layer in _QUEUES and cause in ("own", "station"))
+
+
+def _in_stack(late: Around, layer: str, resolved: Resolved) -> bool:
+    """Returns true if a layer's packets wait in the sender's stack: not in a modem's buffer, nor in a shaper."""
+    place = _fullest(late, layer)
+    if layer == "hardware":
+        return place not in modems(resolved)
+    return layer != "qdisc" or not is_shaped(place, resolved)
+
+
+def is_shaped(place: str, resolved: Resolved) -> bool:
+    """Returns true if the queueing discipline of an interface shapes to a rate."""
+    return access.rate_bps(access.interface(place, resolved).get("qdisc", {}).get("config") or {}) > 0
+
+
+def _own_in_stack(late: Around, resolved: Resolved) -> float:
+    """Time behind packets of the same station in the sender's stack, in ms."""
+    layers = [layer for layer in _QUEUES if _in_stack(late, layer, resolved)]
+    return sum(ms for (layer, cause), ms in late.parts_ms.items() if layer in layers and cause in ("own", "station"))
 
 
 def _asleep(delays: Delays, run: Run, resolved: Resolved) -> tuple[str, str]:

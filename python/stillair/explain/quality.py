@@ -128,6 +128,14 @@ def of_run(measured: Measured, need: Requirement) -> dict[str, Outcome]:
     return found
 
 
+def videos_of(summary: Mapping[str, Any]) -> list[str]:
+    """Names of the video flows of a run, which have no score."""
+    flows: Mapping[str, Mapping[str, Any]] = summary.get("flows") or {}
+    calls: Mapping[str, Any] = summary.get("voip") or {}
+    # Only calls and video have gaps.
+    return [name for name, of in flows.items() if "longest_gap_ms" in of and name not in calls]
+
+
 def _is_judged(name: str, measured: Measured) -> bool:
     """Returns true for calls and pings."""
     groups: list[Mapping[str, Any]] = [measured.summary.get("voip") or {}, measured.summary.get("pings") or {}]

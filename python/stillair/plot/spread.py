@@ -24,13 +24,13 @@ def _cdf(figure: Figure, results: Sequence[Titled], *, log: bool) -> Axes:
     axes = figure.subplots()
     names = data.hosts(results)
     for number, (title, result) in enumerate(results):
-        found = data.over_runs(result, names, _pings)
+        found, some = data.over_runs(result, names, _pings)
         lost = data.ping_loss(result)
         for station, name in enumerate(names):
             share = lost.get(name, 0.0)
             if not found[name] and not share:
                 continue
-            label = data.label(results, title, name)
+            label = data.label(results, title, name) + (some[name] if found[name] else "")
             # A station without any reply has no curve, but it has an entry in the legend.
             drawn = thin.distribution(found[name], log=log) if found[name] else None
             axes.step(
@@ -76,9 +76,9 @@ def _boxes(axes: Axes, results: Sequence[Titled], values: data.Values[float]) ->
     names = data.hosts(results)
     found = [(title, data.over_runs(result, names, values)) for title, result in results]
     boxes = [
-        (data.label(results, title, name), station, of[name])
+        (data.label(results, title, name) + some[name], station, of[name])
         for station, name in enumerate(names)
-        for title, of in found
+        for title, (of, some) in found
         if of[name]
     ]
     if not boxes:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import IO, Any, NamedTuple
 
 from stillair.results.report import Reported
-from stillair.results.statistics import Interval, spread
+from stillair.results.statistics import Interval, some_runs, spread
 from stillair.text import terminal
 from stillair.text.table import natural, table
 
@@ -82,14 +82,17 @@ def as_text(of: Table, stream: IO[str] | None = None) -> str:
 
 
 def figure(value: Mapping[str, Any] | None, scale: float = 1, digits: int = 2) -> str:
-    """A mean, with its interval if there is one: `5.91 ±0.12`, or `0.998 +0.002/-0.004` at a bound."""
+    """A mean with its interval: `5.91 ±0.12`, or `0.998 +0.002/-0.004` at a bound.
+
+    A figure of some runs only has their number behind it: `5.91 ±0.12 (45 of 300 runs)`.
+    """
     if value is None:
         return NOT_MEASURED
     mean = f"{value['mean'] * scale:.{digits}f}"
     if value["low"] is None:
-        return mean
+        return f"{mean}{some_runs(value)}"
     of = Interval(value["mean"] * scale, value["low"] * scale, value["high"] * scale)
-    return f"{mean} {spread(of, digits)}".rstrip()
+    return f"{mean} {spread(of, digits)}".rstrip() + some_runs(value)
 
 
 def together(notes: Iterable[str]) -> list[str]:

@@ -17,6 +17,8 @@ class Quantity(NamedTuple):
     unit: str
     scale: float = 1
     digits: int = 2
+    if_differs: bool = False
+    """Compared only if the sides differ, or if a pattern selects it."""
 
     def name(self, of: str) -> str:
         """What it is called of one station or flow, as `--only` takes it."""
@@ -48,6 +50,7 @@ _GROUPS: Mapping[str, Sequence[Quantity]] = {
         Quantity("delay_p50_ms", "one-way p50", "ms"),
         Quantity("delay_p95_ms", "one-way p95", "ms"),
         Quantity("delay_p99_ms", "one-way p99", "ms"),
+        Quantity("longest_gap_ms", "longest gap", "ms", 1, 0, if_differs=True),
     ),
     "voip": (
         Quantity("mos", "MOS", ""),
@@ -66,7 +69,11 @@ _GROUPS: Mapping[str, Sequence[Quantity]] = {
         Quantity("foreign_rpm", "RPM of new connections", "", 1, 0),
         Quantity("loaded_rpm", "RPM of loaded connections", "", 1, 0),
     ),
-    "pings": (*_PINGS, Quantity("loss", "ping loss", "%", 100)),
+    "pings": (
+        *_PINGS,
+        Quantity("loss", "ping loss", "%", 100),
+        Quantity("longest_ms", "longest ping", "ms", 1, 1, if_differs=True),
+    ),
 }
 
 
@@ -140,9 +147,9 @@ def _every(names_of: Mapping[str, set[str]]) -> Iterator[Figure]:
     for quantity in _TOTALS:
         yield Figure("", "", quantity)
     for group, quantities in _GROUPS.items():
-        # Stations tell of their own pings, but not of what was lost.
+        # Rows of stations have the percentiles of their pings already.
         if group == "pings" and names_of["stations"]:
-            quantities = [quantity for quantity in quantities if quantity.key == "loss"]  # noqa: PLW2901
+            quantities = [quantity for quantity in quantities if quantity not in _PINGS]  # noqa: PLW2901
         names = natural(names_of[group])
         for quantity in quantities:
             for name in names:
