@@ -54,13 +54,13 @@ RESOLVED = shape.record(
         **dict.fromkeys(("duration_ns", "warm_up_ns", "cool_down_ns"), shape.whole()),
     }
 )
-"""What causes and losses are found by. The engine always writes it; a folder of another version may lack some."""
+"""Parts of a resolved scenario that `explain` reads. Results of other versions may lack some of them."""
 
 _COUNTED = shape.record({"protocol": shape.text, "goodput_mbps": shape.number}, rest=shape.unread)
 RUN = shape.record(
     {}, {"flows": shape.table(_COUNTED), "air": shape.table(shape.table(shape.number))}, rest=shape.unread
 )
-"""The same of a run's summary, beyond what every reader of one needs."""
+"""Parts of a run's summary that `explain` reads, beyond those that every reader of a result needs."""
 
 SHARE = 0.95
 """Of a line's rates, at which a router shapes so that packets wait in its own queues and not in the modem.
@@ -204,3 +204,77 @@ def _joined(resolved: Resolved) -> Iterator[tuple[str, str]]:
                 pairs.append((f"{node['name']}.{of['name']}", ap))
     for one, other in pairs:
         yield from ((one, other), (other, one))
+
+
+Options = dict[str, Any]
+"""Options of a cake, as a scenario has them."""
+
+_RTT_NS = 100_000_000
+"""What cake takes a round trip for by itself."""
+_OTHER_WAY = {
+    "srchost": "dsthost",
+    "dsthost": "srchost",
+    "dual-srchost": "dual-dsthost",
+    "dual-dsthost": "dual-srchost",
+}
+
+
+def kept_options(interface: Mapping[str, Any]) -> dict[str, Options]:
+    """What the cakes of both directions have beside rate and framing.
+
+    Of one that is alone the other direction gets what is of no direction: the hosts at home are the sources of what
+    leaves and the destinations of what comes in, and neither DSCP nor acknowledgements are the same matter both ways.
+    """
+    there = {"down": interface.get("ingress"), "up": interface["qdisc"]["config"]}
+    found = {way: options(one) for way, one in there.items() if one and one["kind"] == "cake" and one["bandwidth_bps"]}
+    if len(found) == 1:
+        ((way, one),) = found.items()
+        other = {key: value for key, value in one.items() if key not in ("ingress", "wash", "ack_filter")}
+        if one.get("isolation") in _OTHER_WAY:
+            other["isolation"] = _OTHER_WAY[one["isolation"]]
+        found["up" if way == "down" else "down"] = other
+    return {way: found.get(way, {}) for way in ("down", "up")}
+
+
+def options(cake: Mapping[str, Any]) -> Options:
+    """The options of a resolved cake that are not the default, without rate and framing."""
+    defaults = (("tins", "diffserv3"), ("isolation", "triple-isolate"), ("ack_filter", "no-ack-filter"))
+    made: Options = {key: cake[key] for key, default in defaults if cake[key] != default}
+    made |= {key: True for key in ("ingress", "wash") if cake[key]}
+    if not cake["split_gso"]:
+        made["split_gso"] = False
+    if cake["rtt_ns"] != _RTT_NS:
+        made["rtt"] = f"{max(1, cake['rtt_ns'] // 1000)} us"
+    if cake["memlimit_bytes"]:
+        made["memlimit"] = f"{cake['memlimit_bytes']} B"
+    return made
+
+
+def masquerades(interface: Mapping[str, Any]) -> bool:
+    """Returns true if an interface masquerades, so that cake without `nat` sees one host for all behind it."""
+
+    def hides(discipline: Mapping[str, Any] | None) -> bool:
+        return discipline is not None and (discipline.get("masquerade") is True or hides(discipline.get("child")))
+
+    return hides(interface.get("ingress")) or hides(interface["qdisc"]["config"])
+
+
+def with_framing(of: Mapping[str, Any], framing: Framing, hidden: bool) -> Options:
+    """Options of a cake with the line's framing, and with `nat` where hosts would be one (`hidden`)."""
+    # A scenario takes `nat` only where something masquerades; elsewhere its hosts are told apart without it.
+    nat = {"nat": True} if hidden and of.get("isolation") not in ("flows", "flowblind") else {}
+    overhead = {} if framing.overhead is None else {"overhead": framing.overhead}
+    return {**of, **nat, **overhead, "mpu": framing.mpu, "atm": framing.atm}
+
+
+def shaper_keys(cakes: Mapping[str, Options], rates: Mapping[str, str], has_qdisc: bool) -> dict[str, dict[str, Any]]:
+    """Tables of an interface that set a cake for both directions, each whole.
+
+    One that has a discipline of its own in the file (`has_qdisc`) keeps it so: beside it a shaper has `down` alone.
+    """
+    cake = {way: {"kind": "cake", **one} for way, one in cakes.items()}
+    if not has_qdisc:
+        down = {"qdisc_down": cake["down"]} if cake["down"] != cake["up"] else {}
+        return {"shaper": {**rates, "qdisc": cake["up"], **down}}
+    leaves = {"kind": "cake", "bandwidth": rates["up"], **cakes["up"]}
+    return {"shaper": {"down": rates["down"], "qdisc": cake["down"]}, "qdisc": leaves}

@@ -5,8 +5,9 @@ import tomllib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from stillair.explain import access, outages, shaping
+from stillair.explain import access, outages
 from stillair.explain.findings import Finding, Resolved, station
+from stillair.runs.overrides import written_node
 
 MOST = 3
 """Changes that are tried."""
@@ -46,20 +47,6 @@ def _node(key: str) -> str:
     return rest.partition(".")[0] if head == "node" else ""
 
 
-def as_written(overrides: Sequence[tuple[str, str]], scenario: str) -> list[tuple[str, str]]:
-    """The same by names that the scenario's text has, which nodes by `count` and interfaces by `like` have not."""
-    nodes = tomllib.loads(scenario).get("node", {})
-
-    def written(key: str) -> str:
-        match key.split("."):
-            case ["node", node, *rest]:
-                interface = rest[1] if rest[:1] == ["interface"] and len(rest) > 1 else ""
-                return ".".join(("node", _written(node, interface, nodes), *rest))
-        return key
-
-    return list(dict.fromkeys((written(key), value) for key, value in overrides))
-
-
 def with_qdisc(resolved: Resolved, overrides: Sequence[tuple[str, str]], scenario: str) -> set[str]:
     """The interfaces before access lines for which the file or an override names a discipline of its own."""
     nodes = tomllib.loads(scenario).get("node", {})
@@ -67,21 +54,12 @@ def with_qdisc(resolved: Resolved, overrides: Sequence[tuple[str, str]], scenari
     found = set[str]()
     for line in access.lines(resolved):
         node, _, interface = line.near.partition(".")
-        written = _written(node, interface, nodes)
+        written = written_node(node, interface, nodes)
         table: Mapping[str, Any] = nodes.get(written, {}).get("interface", {}).get(interface, {})
         keys = [f"node.{name}.interface.{interface}.qdisc" for name in (node, written)]
         if "qdisc" in table or any(key == one or key.startswith(f"{one}.") for one in keys for key in given):
             found.add(line.near)
     return found
-
-
-def _written(node: str, interface: str, nodes: Mapping[str, Any]) -> str:
-    counted = node.rstrip("0123456789")
-    name = counted if node not in nodes and counted in nodes else node
-    table: Mapping[str, Any] = nodes.get(name, {})
-    if interface and interface not in table.get("interface", {}) and table.get("like") in nodes:
-        return _written(table["like"], interface, nodes)
-    return name
 
 
 def _key(place: str, key: str) -> str:
@@ -143,14 +121,14 @@ def _shaped(line: access.Line, resolved: Resolved, has_qdisc: bool) -> Iterator[
     of = access.interface(line.near, resolved)
     ways = (("down", line.down_bps), ("up", line.up_bps))
     rates = {way: f"{access.SHARE * bps / 1e6:.9g} Mbit/s" for way, bps in ways}
-    hidden = shaping.masquerades(of)
-    cakes = {way: shaping.framed(kept, line.framing, hidden) for way, kept in shaping.kept(of).items()}
+    hidden = access.masquerades(of)
+    cakes = {way: access.with_framing(kept, line.framing, hidden) for way, kept in access.kept_options(of).items()}
     cakes = {way: {k: v for k, v in one.items() if (k, v) not in _OF_CAKE} for way, one in cakes.items()}
     yield Change(
         f"{line.near}: cake at {access.SHARE:.0%} of the line, {rates['down']} down and {rates['up']} up".replace(
             "%", " %"
         ),
-        [(_key(line.near, key), toml(table)) for key, table in shaping.keys(cakes, rates, has_qdisc).items()],
+        [(_key(line.near, key), toml(table)) for key, table in access.shaper_keys(cakes, rates, has_qdisc).items()],
         action="sqm-scripts: "
         + ", ".join(f"option {way}load '{access.SHARE * bps / 1000:.0f}'" for way, bps in ways)
         + ", qdisc 'cake' with the overhead below; 'stillair tune' prints all options",

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from stillair import _native
+from stillair.runs.overrides import as_written
 
 if TYPE_CHECKING:
     from stillair.runs.scenario import Scenario
@@ -140,8 +141,6 @@ def _dead(
         if len(role.get("snr") or [0]) > 1:
             continue
         if "retry_chain" not in role:
-            from stillair.explain.changes import as_written  # noqa: PLC0415 - imports this module
-
             node, _, interface = place.partition(".")
             robust = as_written([(f"node.{node}.interface.{interface}.rate", f'"{_ROBUST}"')], scenario.text)
             try:

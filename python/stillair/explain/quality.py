@@ -132,8 +132,8 @@ def videos_of(summary: Mapping[str, Any]) -> list[str]:
     """Names of the video flows of a run, which have no score."""
     flows: Mapping[str, Mapping[str, Any]] = summary.get("flows") or {}
     calls: Mapping[str, Any] = summary.get("voip") or {}
-    # Only calls and video have gaps.
-    return [name for name, of in flows.items() if "longest_gap_ms" in of and name not in calls]
+    # Only calls and video skip datagrams.
+    return [name for name, of in flows.items() if of.get("skipped") is not None and name not in calls]
 
 
 def _is_judged(name: str, measured: Measured) -> bool:

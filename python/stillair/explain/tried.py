@@ -6,12 +6,13 @@ from typing import NamedTuple
 
 from stillair._native import InputError, RunError
 from stillair.explain import moved
-from stillair.explain.changes import Change, as_written
+from stillair.explain.changes import Change
 from stillair.explain.findings import PERCENTILE, Resolved
 from stillair.explain.moved import Moved
 from stillair.results import sojourn
 from stillair.results.report import Run
 from stillair.results.statistics import Interval, interval
+from stillair.runs.overrides import as_written
 from stillair.runs.scenario import Scenario
 
 LATEST = 99.0

@@ -30,14 +30,16 @@ def _cdf(figure: Figure, results: Sequence[Titled], *, log: bool) -> Axes:
             share = lost.get(name, 0.0)
             if not found[name] and not share:
                 continue
-            label = data.label(results, title, name) + (some[name] if found[name] else "")
+            label = data.label(results, title, name)
+            notes = [f"{100 * share:.3g} % lost"] if share else []
+            notes += [f"replies in {some[name].strip(' ()')}"] if found[name] and some[name] else []
             # A station without any reply has no curve, but it has an entry in the legend.
             drawn = thin.distribution(found[name], log=log) if found[name] else None
             axes.step(
                 drawn.x if drawn else [],
                 drawn.y * (1 - share) if drawn else [],
                 where="post",
-                label=f"{label} ({100 * share:.3g} % lost)" if share else label,
+                label=f"{label} ({', '.join(notes)})" if notes else label,
                 color=colour(station),
                 linestyle=LINES[number % len(LINES)],
             )
