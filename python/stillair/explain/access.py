@@ -63,7 +63,7 @@ RUN = shape.record(
 """Parts of a run's summary that `explain` reads, beyond those that every reader of a result needs."""
 
 SHARE = 0.95
-"""Of a line's rates, at which a router shapes so that packets wait in its own queues and not in the modem.
+"""Share of a line's rates to which a router shapes, so that packets wait in its own queues and not in the modem.
 A shaper of at most this part keeps the modem's buffer empty, if it counts packets as the line does."""
 _FULL = 1500
 """Bytes of a full packet."""
@@ -71,7 +71,7 @@ _ETHERNET = 14
 
 
 class Framing(NamedTuple):
-    """What a packet costs on a line, or what a shaper takes that for."""
+    """Per-packet overhead of a line, or that which a shaper assumes."""
 
     overhead: int | None = None
     """Bytes beside the IP packet; none (`raw`) are those of Ethernet's header alone."""
@@ -88,11 +88,11 @@ class Framing(NamedTuple):
 
 
 RAW = Framing()
-"""That of an htb, and of a cake without a word of it."""
+"""Framing of htb, and of cake without framing options."""
 
 
 def framing(of: Mapping[str, Any]) -> Framing:
-    """That of a resolved line or discipline."""
+    """Returns the framing of a resolved line or discipline."""
     if "overhead_bytes" not in of:
         return RAW
     return Framing(of["overhead_bytes"], of["mpu_bytes"], of["atm"])
@@ -145,7 +145,7 @@ def at(place: str, resolved: Resolved) -> Line | None:
 
 
 def is_shaped(line: Line, resolved: Resolved) -> bool:
-    """Whether its router holds both directions below the line's rates, as full packets come to there."""
+    """Returns true if the router shapes both directions below the line's rates, with the line's framing."""
     of = interface(line.near, resolved)
     both = ((of.get("ingress") or {}, line.down_bps), (of.get("qdisc", {}).get("config", {}), line.up_bps))
     return all(_holds(qdisc, bps, line.framing) for qdisc, bps in both)
@@ -157,13 +157,13 @@ def _holds(qdisc: Mapping[str, Any], bps: int, line: Framing) -> bool:
 
 
 def rate_bps(qdisc: Mapping[str, Any]) -> int:
-    """What a resolved discipline shapes to; 0 if it does not."""
+    """Returns the shaping rate of a resolved discipline; 0 without a rate."""
     rate: int = qdisc.get("bandwidth_bps") or qdisc.get("rate_bps") or 0
     return rate
 
 
 def interface(place: str, resolved: Resolved) -> Mapping[str, Any]:
-    """An interface by node and name; empty if there is none."""
+    """Returns an interface by node and name; empty if it does not exist."""
     node, _, name = place.partition(".")
     nodes = (one for one in resolved["nodes"] if one["name"] == node)
     return next((one for of in nodes for one in of["interfaces"] if one["name"] == name), {})
@@ -210,7 +210,7 @@ Options = dict[str, Any]
 """Options of a cake, as a scenario has them."""
 
 _RTT_NS = 100_000_000
-"""What cake takes a round trip for by itself."""
+"""Cake's default `rtt`."""
 _OTHER_WAY = {
     "srchost": "dsthost",
     "dsthost": "srchost",
@@ -220,7 +220,7 @@ _OTHER_WAY = {
 
 
 def kept_options(interface: Mapping[str, Any]) -> dict[str, Options]:
-    """What the cakes of both directions have beside rate and framing.
+    """Options of the cakes of both directions, without rate and framing.
 
     Of one that is alone the other direction gets what is of no direction: the hosts at home are the sources of what
     leaves and the destinations of what comes in, and neither DSCP nor acknowledgements are the same matter both ways.

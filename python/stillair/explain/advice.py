@@ -99,7 +99,7 @@ def _tried(one: Tried, runs: int) -> Iterator[str]:
 
 
 def _names(one: Tried) -> str:
-    """Of a mixed verdict the first flow on each side."""
+    """Names the first flow on each side of a mixed verdict."""
     if one.verdict != "mixed":
         return ""
     better = next(of for of in one.moved if any(figure.is_better for figure in of.figures))

@@ -19,9 +19,9 @@ class Change(NamedTuple):
     words: str
     overrides: list[tuple[str, str]]
     real: bool = True
-    """It is something that one can set; otherwise the cause is taken away, to see how much it is."""
+    """True for settings. A change that is not a setting removes the cause, to measure its size."""
     action: str = ""
-    """What a person does at the machine; empty if that is another device or kernel."""
+    """The command or option on the real machine; empty if the change needs another device or kernel."""
 
 
 def of(finding: Finding, resolved: Resolved, own: Collection[str] = ()) -> Iterator[Change]:
@@ -101,7 +101,7 @@ def _bloat(finding: Finding, resolved: Resolved, own: Collection[str] = ()) -> I
 
 
 def _scheme(place: str, scheme: str, medium: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Another scheme with the Block Ack window that is there: a smaller one by itself costs goodput."""
+    """Sets another scheme and keeps the Block Ack window, because a smaller window costs goodput."""
     window = medium.get("block_ack_window", _WINDOW)
     same = [(_key(place, "block_ack_window"), str(window))] if window != _WINDOW else []
     return [(_key(place, "scheme"), scheme), *same]
@@ -136,7 +136,7 @@ def _shaped(line: access.Line, resolved: Resolved, has_qdisc: bool) -> Iterator[
 
 
 _OF_CAKE = (("mpu", 0), ("atm", "noatm"))
-"""What cake has without a word."""
+"""Options that are cake's defaults."""
 
 
 def toml(value: object) -> str:

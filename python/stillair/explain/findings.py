@@ -60,7 +60,7 @@ _SHORT_MS = 10.0
 while a flow starts."""
 
 _SLIGHT_MS = 1.0
-"""What takes less of a late packet's delay is no fault, whatever it is."""
+"""A cause that takes less of a late packet's delay is not a fault."""
 
 _SLIGHT_PART = 0.1
 """Nor is what takes less than this part of it, as long as it is short."""
@@ -83,19 +83,19 @@ class Finding(NamedTuple):
     place: str
     """The interface or station that it is about; empty if it is about all."""
     ms: float
-    """Of a late packet's delay."""
+    """Time in a late packet's delay, in ms."""
     part: float
-    """The same as a part of the delay."""
+    """Share of the delay, 0 to 1."""
     modem: str = ""
     """`down` or `up` if packets wait in the modem's buffer of an access line, or in that of its peer."""
     behind: tuple[str, ...] = ()
-    """Of a queue the flows that fill it, the largest first."""
+    """Flows that fill a queue, the largest first."""
     whose: str = ""
-    """Of a queue whose packets are waited for: `own` or `others`; empty if it is both."""
+    """Owner of the packets in a queue: `own` or `others`; empty for both."""
 
     @property
     def slight(self) -> bool:
-        """Whether it is what a network that works has."""
+        """Returns true if a working network has this cause too."""
         # Small queues keep data in the socket on purpose: it waits there for the link.
         if self.kind in ("price", "small-queues"):
             return True
@@ -125,7 +125,7 @@ class Spikes(NamedTuple):
     """The percentile up to which packets are no later: 95 or 99."""
     mean: Around
     finding: Finding | None
-    """Their largest cause; none if no cause is more than a part of their delay."""
+    """Their largest cause; `None` if no cause exceeds a quarter of their delay."""
 
 
 class Subject(NamedTuple):
@@ -163,12 +163,12 @@ class Subject(NamedTuple):
 
     @property
     def faults(self) -> list[Finding]:
-        """Findings but for what a network that works has."""
+        """Findings without those that a working network has too."""
         return [one for one in self.findings if not one.slight]
 
     @property
     def to_try(self) -> list[Finding]:
-        """What changes are tried against: the first fault, and the second if it costs much of what the first does."""
+        """Faults to try changes for: the first, and the second if its cost is not small compared with the first."""
         faults = self.faults
         return faults[:1] + [one for one in faults[1:2] if one.ms >= _SECOND * faults[0].ms]
 
@@ -183,13 +183,13 @@ def subjects(runs: Sequence[Run], resolved: Resolved) -> list[Subject]:
 
 
 def main(runs: Sequence[Run], resolved: Resolved) -> Finding | None:
-    """The largest cause of late packets; none if nothing was followed, or nothing is wrong."""
+    """Returns the largest cause of late packets; `None` without followed packets or without a fault."""
     first = worst(subjects(runs, resolved))
     return first.faults[0] if first else None
 
 
 def worst(found: Sequence[Subject]) -> Subject | None:
-    """The one with the largest fault; none if nothing is wrong."""
+    """Returns the subject with the largest fault; `None` without a fault."""
     return max((one for one in found if one.faults), key=lambda one: one.faults[0].ms, default=None)
 
 
@@ -210,7 +210,7 @@ def path_ms(late: Around) -> float:
 
 
 def most_spiked(found: Sequence[Subject]) -> Subject | None:
-    """The one whose latest packets exceed its late ones most; none if there are no such packets."""
+    """Returns the subject whose latest packets exceed its p95 most; `None` without such packets."""
     spiked = ((one.spikes.most_ms - one.late.delay_ms, one) for one in found if one.spikes)
     return max(spiked, key=lambda one: one[0], default=(0.0, None))[1]
 
@@ -222,7 +222,7 @@ def _subject(delays: Delays, run: Run, resolved: Resolved, lost: float) -> Subje
 
 
 def _spikes(delays: Delays, late: Around, run: Run, resolved: Resolved, lost: float) -> Spikes | None:
-    """What is later than late packets by more than a working queue takes; none if there is nothing."""
+    """Packets later than p95 by more than the delay of a working queue; `None` without such packets."""
     beyond = late.delay_ms + _SHORT_MS
     tail = delays._replace(buckets=[one for one in delays.buckets if one.delay_ns > 1e6 * beyond * one.packets])
     packets = tail.packets()
@@ -246,7 +246,7 @@ def _spikes(delays: Delays, late: Around, run: Run, resolved: Resolved, lost: fl
 
 
 def _causes(delays: Delays, late: Around, run: Run, resolved: Resolved, lost: float) -> list[Finding]:
-    """What is behind a delay, the largest first."""
+    """Causes of a delay, the largest first."""
     times: dict[tuple[str, str], float] = {}
     known = late._replace(parts_ms=_known_to_fail(late, lost, resolved))
     for (kind, place), ms in _network(delays, known, run, resolved):
@@ -389,7 +389,7 @@ def _of_others(delays: Delays, late: Around, layer: str, run: Run, resolved: Res
 
 
 def _idle(late: Around, layer: str, resolved: Resolved) -> tuple[str, str]:
-    """What holds packets while their resource is idle: firmware, late transmit reports, or an unknown cause."""
+    """Returns why packets wait while their resource is idle: firmware, late reports, or an unknown cause."""
     place = _fullest(late, layer)
     if layer == "hardware" and _is_wifi(place, resolved):
         return ("firmware", place)
@@ -418,7 +418,7 @@ def _is_wifi(name: str, resolved: Resolved) -> bool:
 
 
 def station(name: str, resolved: Resolved) -> Mapping[str, Any]:
-    """A node of the resolved scenario; empty if there is none of that name."""
+    """Returns a node of the resolved scenario by name; empty if it does not exist."""
     return next((node for node in resolved["nodes"] if node["name"] == name), {})
 
 
@@ -438,7 +438,7 @@ def _queue(delays: Delays, late: Around, layer: str, run: Run, slow: str, resolv
 
 
 def _held(late: Around, ms: float, resolved: Resolved) -> tuple[str, str]:
-    """What lets no packet go though the device would: a shaper that works, one that holds them for long, or netem."""
+    """Returns why a discipline holds packets although the device is ready: a working or slow shaper, or netem."""
     place = _fullest(late, "qdisc")
     of = access.interface(place, resolved)
     both = [one for one in (of.get("qdisc", {}).get("config"), of.get("ingress")) if one]
@@ -473,7 +473,7 @@ def _own_in_stack(late: Around, resolved: Resolved) -> float:
 
 
 def _asleep(delays: Delays, run: Run, resolved: Resolved) -> tuple[str, str]:
-    """What held packets back that waited for a station which did not listen, or for its access point.
+    """Returns the reason that a station or its access point did not receive: power save or a scan.
 
     By the run's account of power save and scans: of the time of dozing and that of absences, the one that a packet
     would wait longer for, as it meets it by its length and then waits for what is left of it.

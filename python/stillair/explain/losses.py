@@ -197,7 +197,7 @@ _STALLED = 0.2
 
 
 def _stalled(name: str, runs: Sequence[Run], resolved: Resolved) -> float | None:
-    """The last arrival in s of a transfer without limit that stopped. `None` if it goes on, or ends by itself."""
+    """Last arrival in s of an unlimited transfer that stalled. `None` if it continues, or has an end."""
     for flow in resolved["flows"]:
         if any(name == f"{flow['name']}.{to}" for to in flow["to"]):
             traffic = flow["traffic"]

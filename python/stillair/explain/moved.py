@@ -46,7 +46,7 @@ class Figure(NamedTuple):
     runs: tuple[int, int] = (1, 1)
     """Runs that have the figure with and without the change, and all runs."""
     packets: tuple[int, int] | None = None
-    """Of a loss the packets over these runs, without and with the change; `None` if not counted."""
+    """Packets over these runs without and with the change, for losses; `None` if not counted."""
 
 
 class Moved(NamedTuple):

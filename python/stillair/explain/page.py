@@ -269,7 +269,7 @@ def packet(runs: Sequence[Run], flow: str | None = None, modems: Collection[str]
 
 
 def sentence(finding: Finding) -> str:
-    """What a finding means, and where."""
+    """Describes a finding and its place."""
     words = _queue(finding) if finding.kind == "bloat" else _WORDS.get(finding.kind, finding.kind)
     return f"{words} ({finding.place})" if finding.place else words
 
@@ -342,7 +342,7 @@ _USES = {
     "beacon": "beacons",
     "neighbour": "neighbouring networks",
 }
-"""In the words of those who did not define them; the others are plain."""
+"""Printed names of uses of the air. Other uses are printed under their key."""
 
 
 def _air(runs: Sequence[Run], resolved: Resolved) -> Iterator[str]:
@@ -360,7 +360,7 @@ def _air(runs: Sequence[Run], resolved: Resolved) -> Iterator[str]:
 
 
 def _throughput(runs: Sequence[Run]) -> Iterator[str]:
-    """What keeps each TCP flow from sending more: where its data waited in the socket."""
+    """The limit of each TCP flow: the cause for which its data waited in the socket."""
     for delays in sojourn.over(runs):
         if delays.of != "flow":
             continue

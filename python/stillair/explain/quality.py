@@ -27,7 +27,7 @@ class Bounds(NamedTuple):
 
 @dataclass(frozen=True)
 class Requirement:
-    """What an application needs. Latencies are round trips where pings are judged, and one way where calls are."""
+    """Requirements of an application. Latencies are round trips for pings and one-way delays for calls."""
 
     latency_ms: Mapping[float, Bounds]
     """By percentile."""
@@ -147,7 +147,7 @@ _STEADY = 0.9
 
 
 def _throughput(measured: Measured, station: str | None, least_mbps: float) -> float | None:
-    """What a station carried; none if there is no station, or nothing that would have carried more."""
+    """Goodput of a station; `None` without a station, or if nothing offered more."""
     of = measured.summary["stations"].get(station or "")
     if of is None:
         return None
@@ -156,7 +156,7 @@ def _throughput(measured: Measured, station: str | None, least_mbps: float) -> f
 
 
 def _loaded(measured: Measured, station: str | None, least_mbps: float) -> bool:
-    """Whether TCP sent to or from a station all the time, or UDP offered it at least so much."""
+    """Returns true if TCP sent to or from a station all the time, or UDP offered at least this rate."""
     flows: Mapping[str, Mapping[str, Any]] = measured.summary.get("flows") or {}
     offered = 0.0
     for flow in measured.series.flows:

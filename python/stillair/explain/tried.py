@@ -37,7 +37,7 @@ class Tried(NamedTuple):
     by_ms: Interval
     """Its change, run by run."""
     latest_ms: float
-    """The same of p99."""
+    """Mean p99 over the runs."""
     latest_by_ms: Interval
     goodput_before_mbps: float
     goodput_mbps: Interval

@@ -1,4 +1,4 @@
-"""What the pictures show, out of the series."""
+"""Data of the plots, read from series."""
 
 import itertools
 from collections.abc import Callable, Iterable, Sequence
@@ -68,7 +68,7 @@ def label(results: Sequence[Titled], title: str, name: str) -> str:
 
 
 def host(flow: Flow) -> str:
-    """Whose flow it is: the station's, or the receiver's if there is none."""
+    """The station of a flow, or its receiver if no station takes part."""
     return flow.station or flow.receiver
 
 

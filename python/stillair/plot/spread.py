@@ -51,7 +51,7 @@ def _cdf(figure: Figure, results: Sequence[Titled], *, log: bool) -> Axes:
 
 
 def ping_cdf_log(figure: Figure, results: Sequence[Titled]) -> None:
-    """The same, for times of different orders of magnitude."""
+    """Share of pings that were answered within a time, on a logarithmic axis."""
     axes = _cdf(figure, results, log=True)
     axes.set_xscale("log")
     # Plain numbers, 1, 2 and 5 of each power: 3x10^1 beside 4x10^1 would overlap.

@@ -1,4 +1,4 @@
-"""What takes the place of a scenario's values: numbers, lists and tables of Python, or text as `--set` takes it."""
+"""Overrides of scenario values: Python numbers, lists and tables, or text in the syntax of `--set`."""
 
 import math
 import tomllib

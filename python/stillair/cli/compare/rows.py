@@ -23,11 +23,11 @@ class Row(NamedTuple):
     runs: Sequence[int]
     """All runs of each side."""
     ratios: Sequence[Interval | None]
-    """Of each further side to the first; the ends are infinite where nothing is known of the spread."""
+    """Ratio of each further side to the first; the ends are infinite if the spread is unknown."""
 
     @property
     def name(self) -> str:
-        """What it is called, as `--only` takes it."""
+        """Name that `--only` matches."""
         return self.quantity.name(self.of)
 
 

@@ -144,7 +144,7 @@ def _with_letters(count: int) -> list[str]:
 
 
 def _values(sides: Sequence[Side], cells: Sequence[Sequence[str]]) -> tuple[list[str], list[list[str]]]:
-    """What each side has, under its letter."""
+    """Values of each side under its letter."""
     return ["", *map(_letter, range(len(sides)))], [[line[0], line[1], *line[2::2]] for line in cells]
 
 

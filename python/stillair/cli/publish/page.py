@@ -118,7 +118,7 @@ def _lost(over: Mapping[str, Any]) -> str:
 
 
 def _disciplines(result: Result, over: Mapping[str, Any]) -> str:
-    """What the queueing disciplines counted; their kind is that of the first run."""
+    """Counters of the queueing disciplines. Their kind is that of the first run."""
     counted = over.get("qdiscs") or {}
     kinds = result.runs[0].get("qdiscs", {})
     rows = []
@@ -134,7 +134,7 @@ def _disciplines(result: Result, over: Mapping[str, Any]) -> str:
 
 
 def _own(counted: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, float]]]:
-    """What only its kind of discipline counts, and what a tin of cake counted as `TIN.KEY`."""
+    """Counters of one kind of discipline, and those of cake's tins as `TIN.KEY`."""
     for key, value in counted.items():
         if key == "tins":
             yield from ((f"{tin}.{name}", of) for tin, own in value.items() for name, of in own.items() if of)

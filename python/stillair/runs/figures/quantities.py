@@ -1,4 +1,4 @@
-"""What the figures of a run are called, and those that patterns choose: `--only` of `compare` and of `sweep`."""
+"""Names of the figures of a run, and their selection by patterns (`--only` of `compare` and `sweep`)."""
 
 import fnmatch
 import math
@@ -21,7 +21,7 @@ class Quantity(NamedTuple):
     """Compared only if the sides differ, or if a pattern selects it."""
 
     def name(self, of: str) -> str:
-        """What it is called of one station or flow, as `--only` takes it."""
+        """Name of the quantity of one station or flow, which `--only` matches."""
         return f"{of} {self.words}".strip()
 
 
@@ -86,11 +86,11 @@ class Figure(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What it is called, as `--only` takes it."""
+        """Name that `--only` matches."""
         return self.quantity.name(self.of)
 
     def values(self, runs: Sequence[Mapping[str, Any]]) -> list[Any]:
-        """What each run has of it, as the report has it."""
+        """Values of each run, unscaled."""
         key = self.quantity.key
         if not self.group:
             return [run.get(key) for run in runs]
@@ -157,5 +157,5 @@ def _every(names_of: Mapping[str, set[str]]) -> Iterator[Figure]:
 
 
 def fits(name: str, only: Sequence[str]) -> bool:
-    """Whether a name has one of the patterns in it; letters of either case."""
+    """Returns true if a name contains one of the patterns, ignoring case."""
     return any(fnmatch.fnmatchcase(name.lower(), f"*{pattern.lower()}*") for pattern in only)

@@ -100,7 +100,7 @@ def _late_ms(station: str, run: Run) -> float | None:
 
 
 def starvation_over(over_runs: Mapping[str, Any], resolve: Callable[[], str]) -> list[str]:
-    """The same of means over runs. `resolve` gives the resolved scenario as JSON, and is called only if needed."""
+    """Sentences for means over runs. `resolve` returns the resolved scenario as JSON and is only called if needed."""
     run = {group: _means(over_runs.get(group) or {}) for group in ("stations", "flows", "pings")}
     return starvation(run, json.loads(resolve())) if short_of_air(_shares(run)) else []
 
