@@ -193,3 +193,54 @@ def test_a_figure_of_some_runs_says_so() -> None:
     assert losses.headline([lost]).startswith(
         "Main problem: call.phone (call) loses 50.0 % of its packets (1 of 2 runs)"
     )
+
+
+HOST = """
+name = "host"
+duration = "8 s"
+link.l = { rate = "2 Mbit/s", delay = "20 ms" }
+node.a = { profile = "linux-6.12", interface.eth0 = { link = "l", qdisc = QDISC } }
+node.b = { profile = "linux-6.12", interface.eth0.link = "l" }
+[[flow]]
+kind = "ping"
+from = "a"
+to = "b"
+[[flow]]
+kind = "voip"
+name = "call"
+from = "a"
+to = "b"
+[[flow]]
+kind = "udp"
+name = "load"
+from = "a"
+to = "b"
+rate = "3 Mbit/s"
+stop = "6 s"
+"""
+
+
+def test_a_call_is_the_main_subject_before_a_ping_of_about_the_same_delay() -> None:
+    worst = findings.worst(followed(HOST.replace("QDISC", '"pfifo"')))
+    assert worst is not None
+    assert worst.delays.name == "call.b"
+    # The flow that fills the queue has the same ends as the call.
+    assert worst.faults[0].behind == ("load.b",)
+
+
+def test_a_blocking_source_that_stops_never_sent_the_rest(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = explained(tmp_path, HOST.replace("QDISC", '"pfifo"'), capsys)
+    assert "load.b (UDP) loses " in out
+    assert "never sent: its socket was full until it stopped: " in out
+    assert "skipped by the sender because" not in out
+    assert "they leave out datagrams that the sender skipped or never sent." in out
+    assert "is limited by its send buffer, as it offers more than the path carries" in out
+    quiet = HOST[: HOST.index('[[flow]]\nkind = "udp"')].replace("QDISC", '"pfifo"')
+    assert "Percentiles are of" not in explained(tmp_path, quiet, capsys)
+
+
+def test_no_qdisc_takes_the_place_of_netem() -> None:
+    finding = Finding("bloat", "a.eth0", 900.0, 0.9)
+    for qdisc, words in (('"pfifo"', ["a.eth0: qdisc fq_codel"]), ('{ kind = "netem", loss = 0.3 }', [])):
+        resolved = json.loads(Scenario(HOST.replace("QDISC", qdisc)).resolve())
+        assert [one.words for one in changes.of(finding, resolved)] == words

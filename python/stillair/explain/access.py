@@ -169,6 +169,16 @@ def interface(place: str, resolved: Resolved) -> Mapping[str, Any]:
     return next((one for of in nodes for one in of["interfaces"] if one["name"] == name), {})
 
 
+def modems(resolved: Resolved) -> frozenset[str]:
+    """Interfaces at access lines: what is in their hardware is in a modem."""
+    return frozenset(end for line in lines(resolved) for end in (line.near, line.far))
+
+
+def has_rate(place: str, resolved: Resolved) -> bool:
+    """Returns true if the queueing discipline of an interface shapes to a rate."""
+    return rate_bps(interface(place, resolved).get("qdisc", {}).get("config") or {}) > 0
+
+
 def outside(resolved: Resolved) -> set[str]:
     """Nodes beyond the access lines, which nobody at home can set."""
     found, home = set[str](), set[str]()

@@ -95,7 +95,8 @@ def _bloat(finding: Finding, resolved: Resolved, own: Collection[str] = ()) -> I
     if "link" not in medium:
         for scheme in (one for one in ("mac80211", "fq_codel") if one != medium.get("scheme")):
             yield Change(f"{place}: scheme {scheme}", _scheme(place, scheme, medium))
-    else:
+    # Another qdisc instead of netem would remove the emulated path.
+    elif access.interface(place, resolved).get("qdisc", {}).get("config", {}).get("kind") != "netem":
         action = f"tc qdisc replace dev {place.partition('.')[2]} root fq_codel"
         yield Change(f"{place}: qdisc fq_codel", [(_key(place, "qdisc"), "fq_codel")], action=action)
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from stillair.explain import access, air, outages
+from stillair.explain import access, air, losses, outages
 from stillair.results import sojourn
 from stillair.results.sojourn import Around, Delays
 from stillair.runs.figures import starved
@@ -71,6 +71,9 @@ _BOTH = 0.25
 _SECOND = 0.25
 """Against a second fault that costs less than this part of the first nothing is tried: it cannot matter."""
 
+_CALLS = 0.5
+"""Calls and videos are the main subject if their fault takes this part of the largest fault, or more."""
+
 _FILLS = 0.1
 """A flow of a smaller part of what goes through an interface is not among those that fill it."""
 
@@ -137,6 +140,8 @@ class Subject(NamedTuple):
     modems: frozenset[str] = frozenset()
     """Interfaces at access lines: what is in their hardware is in a modem."""
     spikes: Spikes | None = None
+    has_calls: bool = False
+    """True if calls or videos are among the packets."""
 
     @property
     def path_ms(self) -> float:
@@ -178,7 +183,12 @@ def subjects(runs: Sequence[Run], resolved: Resolved) -> list[Subject]:
     found = [delays for delays in sojourn.in_network(sojourn.over(runs)) if delays.packets()]
     of = "station" if any(delays.of == "station" for delays in found) else "flow"
     lost = air.failed_serving(runs[0], sojourn.in_network(sojourn.of_run(runs[0])), resolved) if runs else 0.0
-    made = [_subject(delays, runs[0], resolved, lost) for delays in found if delays.of == of]
+    calls = losses.with_calls(resolved)
+    made = [
+        _subject(delays, runs[0], resolved, lost)._replace(has_calls=delays[:3] in calls)
+        for delays in found
+        if delays.of == of
+    ]
     return sorted(made, key=lambda one: -max((f.ms for f in one.findings), default=0.0))
 
 
@@ -189,8 +199,14 @@ def main(runs: Sequence[Run], resolved: Resolved) -> Finding | None:
 
 
 def worst(found: Sequence[Subject]) -> Subject | None:
-    """Returns the subject with the largest fault; `None` without a fault."""
-    return max((one for one in found if one.faults), key=lambda one: one.faults[0].ms, default=None)
+    """Returns the subject with the largest fault; `None` without a fault.
+
+    Calls and videos come before pings and transfers if their fault is not much smaller.
+    """
+    faulty = [one for one in found if one.faults]
+    most = max((one.faults[0].ms for one in faulty), default=0.0)
+    calls = [one for one in faulty if one.has_calls and one.faults[0].ms >= _CALLS * most]
+    return max(calls or faulty, key=lambda one: one.faults[0].ms, default=None)
 
 
 def unclear(found: Sequence[Subject]) -> Subject | None:
@@ -218,7 +234,7 @@ def most_spiked(found: Sequence[Subject]) -> Subject | None:
 def _subject(delays: Delays, run: Run, resolved: Resolved, lost: float) -> Subject:
     late = delays.around(PERCENTILE)
     found = _causes(delays, late, run, resolved, lost)
-    return Subject(delays, late, found, modems(resolved), _spikes(delays, late, run, resolved, lost))
+    return Subject(delays, late, found, access.modems(resolved), _spikes(delays, late, run, resolved, lost))
 
 
 def _spikes(delays: Delays, late: Around, run: Run, resolved: Resolved, lost: float) -> Spikes | None:
@@ -282,11 +298,6 @@ def _outage(delays: Delays, place: str, ms: float, resolved: Resolved) -> str:
     return wifi.place if wifi and ms > _OUTAGE * wifi.ms else ""
 
 
-def modems(resolved: Resolved) -> frozenset[str]:
-    """Interfaces at access lines: what is in their hardware is in a modem."""
-    return frozenset(end for line in access.lines(resolved) for end in (line.near, line.far))
-
-
 def _filled(finding: Finding, delays: Delays, late: Around, run: Run, resolved: Resolved) -> Finding:
     """A queue with whose packets are in it, and which flows they are of."""
     place = finding.place
@@ -301,11 +312,14 @@ def _filled(finding: Finding, delays: Delays, late: Around, run: Run, resolved: 
         for name, of in run.get("flows", {}).items()
         if of.get("from") in inside and of.get("to") not in inside and _is_active(name, delays, place, run, resolved)
     }
-    ends = {delays.name} if delays.of == "station" else set(_ends(delays.name, run))
+
+    def is_own(flow: str) -> bool:
+        return delays.name in _ends(flow, run) if delays.of == "station" else flow == delays.name
+
     names = [
         name
         for name, mbps in sorted(through.items(), key=lambda one: -one[1])
-        if mbps > _FILLS * sum(through.values()) and (not whose or (whose == "own") == bool(ends & _ends(name, run)))
+        if mbps > _FILLS * sum(through.values()) and (not whose or (whose == "own") == is_own(name))
     ]
     return finding._replace(modem=line.way(place) if line and deep else "", behind=tuple(names), whose=whose)
 
@@ -457,13 +471,8 @@ def _in_stack(late: Around, layer: str, resolved: Resolved) -> bool:
     """Returns true if a layer's packets wait in the sender's stack: not in a modem's buffer, nor in a shaper."""
     place = _fullest(late, layer)
     if layer == "hardware":
-        return place not in modems(resolved)
-    return layer != "qdisc" or not is_shaped(place, resolved)
-
-
-def is_shaped(place: str, resolved: Resolved) -> bool:
-    """Returns true if the queueing discipline of an interface shapes to a rate."""
-    return access.rate_bps(access.interface(place, resolved).get("qdisc", {}).get("config") or {}) > 0
+        return place not in access.modems(resolved)
+    return layer != "qdisc" or not access.has_rate(place, resolved)
 
 
 def _own_in_stack(late: Around, resolved: Resolved) -> float:

@@ -75,6 +75,8 @@ class Lost(NamedTuple):
     """Runs in which the flow was measured, and all runs."""
     dead_runs: int = 0
     """Runs in which nothing arrives after some time."""
+    blocks: bool = False
+    """True for a UDP source that waits for room in its socket. It skips only what is left when it stops."""
 
 
 def kind_of(name: str, run: Run, resolved: Resolved) -> str:
@@ -87,6 +89,17 @@ def kind_of(name: str, run: Run, resolved: Resolved) -> str:
         if flow["traffic"]["kind"] == "video" and any(name == f"{flow['name']}.{to}" for to in flow["to"]):
             return "video"
     return str(run.get("flows", {}).get(name, {}).get("protocol", "udp"))
+
+
+def with_calls(resolved: Resolved) -> set[tuple[str, str, str]]:
+    """The groups of packets that calls and videos are in, as `of`, `name` and `way`."""
+    found = set()
+    for flow in resolved["flows"]:
+        if flow["traffic"]["kind"] in ("voip", "video"):
+            found |= {("flow", f"{flow['name']}.{to}", "") for to in flow["to"]}
+            found |= {("station", to, "down") for to in flow["to"]}
+            found.add(("station", str(flow.get("from", "")), "up"))
+    return found
 
 
 def part(name: str, run: Run) -> float | None:
@@ -114,6 +127,14 @@ def found(runs: Sequence[Run], resolved: Resolved) -> list[Lost]:
     names = dict.fromkeys(name for run in runs for group in ("flows", "pings") for name in run.get(group, {}))
     made = [one for one in (_lost(name, runs, resolved) for name in names) if one is not None]
     return sorted(made, key=lambda one: (_RANK.get(one.kind, 2), -one.part))
+
+
+def _blocks(name: str, resolved: Resolved) -> bool:
+    """Returns true for a UDP source with `when_full = "block"`."""
+    return any(
+        flow["traffic"].get("when_full") == "block" and any(name == f"{flow['name']}.{to}" for to in flow["to"])
+        for flow in resolved["flows"]
+    )
 
 
 _RANK = {"voip": 0, "video": 0, "ping": 1, "udp": 3}
@@ -154,6 +175,7 @@ def _lost(name: str, runs: Sequence[Run], resolved: Resolved) -> Lost | None:
         packets(name, runs),
         (len(parts) or len(runs), len(runs)),
         len(dead),
+        _blocks(name, resolved),
     )
 
 
@@ -261,7 +283,8 @@ def _where(one: Lost) -> str:
     if one.late > max(one.part - one.late - one.skipped, one.skipped):
         return ", most of them too late for the playout buffer"
     if one.skipped > one.part / 2:
-        return ", most of them skipped by the sender, whose socket was full"
+        what = "never sent by the source, whose socket was full until it stopped"
+        return f", most of them {what if one.blocks else 'skipped by the sender, whose socket was full'}"
     dropped = sum(place.packets for place in one.places)
     if one.queued > dropped:
         return ", most of them still queued at the end of the run"
@@ -272,12 +295,16 @@ def _reason(place: Place) -> str:
     return _REASONS.get(place.reason, place.reason)
 
 
+_SKIPPED = "skipped by the sender because its socket was full"
+
+
 def _details(one: Lost) -> Iterator[str]:
     if one.places:
         more = f" and {len(one.places) - _MOST_PLACES} more places" if len(one.places) > _MOST_PLACES else ""
         yield f"dropped: {', '.join(place.words for place in one.places[:_MOST_PLACES])}{more}"
     if one.skipped:
-        yield f"skipped by the sender because its socket was full: {_share(one.skipped, one)}"
+        what = "never sent: its socket was full until it stopped" if one.blocks else _SKIPPED
+        yield f"{what}: {_share(one.skipped, one)}"
     if one.late:
         yield f"too late for the playout buffer: {_share(one.late, one)}"
     if one.queued:

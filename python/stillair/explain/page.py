@@ -120,16 +120,26 @@ def _lines(
     yield ""
     told = ((subject, subject.delays.around(percentile)) for subject in shown for percentile in _PERCENTILES)
     layers = {layer for subject, around in told for layer in _layers(subject, around)}
-    yield (
-        "Percentiles are of the packets that arrived, without the wait of datagrams in the send buffer; they leave out"
-        " datagrams that the sender skipped or never sent."
-    )
+    if _leaves_out(runs):
+        yield (
+            "Percentiles are of the packets that arrived, without the wait of datagrams in the send buffer; they leave"
+            " out datagrams that the sender skipped or never sent."
+        )
     yield "Where: " + "; ".join(f"{layer}: {words}" for layer, words in _LAYERS.items() if layer in layers) + "."
     yield from _air(runs, resolved)
     yield from _throughput(runs)
     if worst:
         yield ""
         yield from advice.lines(tried, worst, len(runs), left_out)
+
+
+def _leaves_out(runs: Sequence[Run]) -> bool:
+    """Returns true if datagrams waited in a send buffer, were skipped or were never sent."""
+    if any(of.get("skipped") or of.get("unsent") for run in runs for of in run.get("flows", {}).values()):
+        return True
+    return any(
+        ns and cell == ("socket", "send_buffer") for delays in sojourn.over(runs) for cell, ns in delays.total().items()
+    )
 
 
 def _main_outage(
@@ -360,7 +370,7 @@ def _air(runs: Sequence[Run], resolved: Resolved) -> Iterator[str]:
 
 
 def _throughput(runs: Sequence[Run]) -> Iterator[str]:
-    """The limit of each TCP flow: the cause for which its data waited in the socket."""
+    """The limit of each TCP or blocking UDP flow: the cause for which its data waited in the socket."""
     for delays in sojourn.over(runs):
         if delays.of != "flow":
             continue
@@ -379,5 +389,6 @@ _LIMITS = {
     "peer_window": "its receiver's window",
     "small_queues": "TCP small queues",
     "pacing": "its pacing rate",
+    "send_buffer": "its send buffer, as it offers more than the path carries",
     "deferral": "the wait for larger segments (TSO deferral, Nagle) or for the handshake",
 }

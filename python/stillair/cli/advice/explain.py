@@ -46,7 +46,7 @@ def explain(
     A scenario is run three times (--runs), and as often with each of up to two changes. For a result folder its
     scenario is run again.
     """
-    from stillair.explain import changes, findings, outages, page, tried  # noqa: PLC0415 - loaded when there is something to explain
+    from stillair.explain import access, changes, findings, outages, page, tried  # noqa: PLC0415 - loaded when there is something to explain
     from stillair.explain import mine as owned  # noqa: PLC0415
 
     scenario, overrides = _read(what, options.overrides(set_))
@@ -96,7 +96,7 @@ def explain(
         print(f"stillair: {tested}; they are shown above, and nothing is kept", file=sys.stderr)
         raise ended
     if packet:
-        print(f"\n{page.packet(made_runs, modems=findings.modems(resolved))}")
+        print(f"\n{page.packet(made_runs, modems=access.modems(resolved))}")
 
 
 def _read(text: str, overrides: list[tuple[str, str]]) -> "tuple[Scenario, list[tuple[str, str]]]":
