@@ -186,3 +186,31 @@ def test_long_names_are_broken_rather_than_the_table(monkeypatch: pytest.MonkeyP
     assert heading.split() == ["a", "b", "vs", "a"]
     assert first == "a-flow-with-a-long-name ping p95"
     assert second.split() == ["ms", "100.2", "3.0", "-97.0", "%"]
+
+
+def with_gaps(title: str, gap: float, *pings: float | None) -> Side:
+    """A side with a call and a ping. A run whose ping is `None` has no reply."""
+    made = side(title, *(10.0 for _ in pings))
+    for run, longest in zip(made.result.runs, pings, strict=True):
+        of = {"sent": 10, "longest_ms": longest, "p99_ms": longest}
+        run.update({"flows": {"call.sta2": {"longest_gap_ms": gap}}, "pings": {"ping.sta2": of}})  # type: ignore[typeddict-item]
+    return made
+
+
+def test_the_longest_gap_and_ping_have_rows_if_they_differ() -> None:
+    names = {"call.sta2 longest gap", "ping.sta2 longest ping"}
+    same = [with_gaps("a", 60.0, 20.0, 30.0), with_gaps("b", 60.0, 20.0, 30.0)]
+    assert not names & {row.name for row in rows(same)}
+    assert {row.name for row in rows(same, ["longest"])} == names
+    assert names <= {row.name for row in rows(same, every=True)}
+    other = [same[0], with_gaps("b", 2000.0, 20.0, 31.0)]
+    assert names <= {row.name for row in rows(other)}
+
+
+def test_a_figure_of_some_runs_says_of_how_many() -> None:
+    sides = [with_gaps("a", 60.0, 20.0, None, 30.0), with_gaps("b", 60.0, 20.0, 20.0, 20.0)]
+    shown = markdown(sides, rows(sides, ["longest ping"]))
+    assert "| 25.0 ±63.5 (2 of 3 runs) | 20.0 |" in shown
+    [row] = json.loads(as_json(sides, rows(sides, ["longest ping"])))["rows"]
+    assert [one.get("runs") for one in row["sides"]] == [2, None]
+    assert row["sides"][0]["all_runs"] == 3

@@ -17,6 +17,7 @@ from stillair.__main__ import status
 from stillair.cli.explore import guard
 from stillair.cli.explore import server as servers
 from stillair.runs import bundled
+from stillair.text import ends
 
 FILE = bundled.scenario("anomaly-udp").file
 TINY = ["--set", "duration=50 ms", "--set", "warm_up=0 s"]
@@ -354,3 +355,18 @@ def test_an_engine_limits_its_own_time() -> None:
         process.stdin.write(len(request).to_bytes(8, "big") + request)
         process.stdin.flush()
         assert process.wait(timeout=PATIENCE_S) == -signal.SIGXCPU
+
+
+@pytest.mark.parametrize(("number", "expected"), [(signal.SIGTERM, ends.Ended), (signal.SIGINT, KeyboardInterrupt)])
+def test_a_signal_held_back_is_raised_even_if_the_block_fails(
+    number: signal.Signals, expected: type[KeyboardInterrupt]
+) -> None:
+    def fails() -> None:
+        with ends.by_signals(), ends.held_back():
+            signal.raise_signal(number)
+            raise OSError("no space left on device")
+
+    with pytest.raises(expected) as caught:
+        fails()
+    assert type(caught.value) is expected
+    assert isinstance(caught.value.__context__, OSError)

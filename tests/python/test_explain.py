@@ -10,6 +10,7 @@ from click.testing import CliRunner
 from stillair import Scenario
 from stillair.cli.app import app
 from stillair.explain import advice, changes, findings, page, tried
+from stillair.runs import overrides
 
 PROBLEMS = sorted((Path(__file__).parent / "problems").glob("*.toml"))
 
@@ -121,7 +122,7 @@ def test_what_helps_has_been_run() -> None:
 def test_changes_go_by_names_that_are_written() -> None:
     text = "node.a.interface.w = {}\nnode.b.like = 'a'\nnode.c = { like = 'b', count = 2, interface.x = {} }"
     sets = [(f"node.{node}.interface.{at}.rate", "1") for node in ("a", "b", "c1", "c2") for at in "wx"]
-    assert changes.as_written([*sets, ("link.l.rate", "1")], text) == [
+    assert overrides.as_written([*sets, ("link.l.rate", "1")], text) == [
         ("node.a.interface.w.rate", "1"),
         ("node.a.interface.x.rate", "1"),
         ("node.c.interface.x.rate", "1"),

@@ -14,6 +14,7 @@ from stillair.cli.app import app
 from stillair.explain import access, advice, changes, findings, moved, page, tried
 from stillair.explain.moved import Figure, Moved
 from stillair.results.statistics import Interval
+from stillair.runs import overrides
 
 PROBLEMS = Path(__file__).parent / "problems"
 
@@ -196,7 +197,7 @@ def test_what_a_network_has_already_is_not_tried() -> None:
         place = "ap.wlan0" if kind == "bloat" else ""
         for change in changes.of(findings.Finding(kind, place, 90.0, 0.9), whole):
             scenario = Scenario(PROBLEMS / f"{stem}.toml")
-            sets = changes.as_written(change.overrides, scenario.text)
+            sets = overrides.as_written(change.overrides, scenario.text)
             assert resolved(scenario, sets) != whole, change.words
 
 
@@ -360,7 +361,7 @@ def test_the_shaper_that_is_proposed_is_taken_and_keeps_what_is_there(
     own = changes.with_qdisc(whole, [], scenario.text)
     assert own == ({"ap.eth0"} if wan.partition("shaper")[0].count("qdisc") else set())
     (change,) = changes.of(findings.Finding("shaper-above", "ap.eth0", 90.0, 0.9), whole, own)
-    made = access.interface("ap.eth0", resolved(scenario, changes.as_written(change.overrides, scenario.text)))
+    made = access.interface("ap.eth0", resolved(scenario, overrides.as_written(change.overrides, scenario.text)))
     for one, rate, expected in ((made["ingress"], 95, down), (made["qdisc"]["config"], 19, up)):
         assert (one["bandwidth_bps"], one["overhead_bytes"], one["atm"]) == (rate * 1_000_000, 30, "ptm")
         assert {key: one.get(key) for key in expected} == expected

@@ -7,7 +7,7 @@ import pytest
 
 from stillair import Scenario
 from stillair.__main__ import status
-from stillair.explain import losses
+from stillair.explain import outages
 
 WIRE = """
 name = "wire"
@@ -84,9 +84,9 @@ def test_outages_by_link_and_direction() -> None:
     ]
     text += CALL + "".join(f'[[step]]\nat = "{at}"\nset = ["{sets}"]\n' for at, sets in steps)
     resolved = json.loads(Scenario(text).resolve())
-    found = [(one.place, one.from_ns / 1e9, one.until_ns / 1e9) for one in losses.outages(resolved)]
+    found = [(one.place, one.from_ns / 1e9, one.until_ns / 1e9) for one in outages.outages(resolved)]
     assert found == [("client.eth0", 4, 12), ("server.eth0", 2, 4)]
-    assert list(losses.outage_lines(resolved)) == [
+    assert list(outages.outage_lines(resolved)) == [
         "Outage: link l carries nothing from client.eth0 from 4 to 12 s.",
         "Outage: link l carries nothing from server.eth0 from 2 to 4 s.",
     ]

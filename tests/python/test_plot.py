@@ -180,7 +180,10 @@ def test_curves_of_pings_end_at_the_share_that_was_answered() -> None:
         lost, received = (sum(ping[key] for of, ping in pings if of == name) for key in ("lost", "received"))
         assert lost > received
         share = lost / (lost + received)
-        assert ends[f"{name} ({100 * share:.3g} % lost)"] == pytest.approx(1 - share)
+        (end,) = (y for label, y in ends.items() if label.startswith(f"{name} ({100 * share:.3g} % lost"))
+        assert end == pytest.approx(1 - share)
+    # One of the two runs has no reply of a fast station in its measured time.
+    assert any(label.endswith("% lost, replies in 1 of 2 runs)") for label in ends)
 
 
 def test_a_curve_without_losses_ends_at_one(tested: list[Titled]) -> None:

@@ -6,8 +6,9 @@ import pytest
 from click.testing import CliRunner
 
 from stillair import InputError, Result, Scenario
+from stillair.__main__ import status
 from stillair.cli.app import app
-from stillair.explain.quality import Bounds, Requirement, of_run, outcome
+from stillair.explain.quality import Bounds, Outcome, Requirement, of_run, outcome
 
 NEED = "latency_ms = [[99, 200, 500], [99.9, 300, 600]]\nloss = [0.01, 0.05]\nthroughput_mbps = 4\n"
 EXAMPLE = Requirement({99: Bounds(200, 500), 99.9: Bounds(300, 600)}, Bounds(0.01, 0.05), 4)
@@ -92,3 +93,47 @@ def test_what_nothing_loaded_is_not_judged(tmp_path: Path) -> None:
     sets = [part for key, value in short.items() for part in ("--set", f"{key}={value}")]
     assert CliRunner().invoke(app, ["run", "home", "-o", str(folder), *sets]).exit_code == 0
     assert "not judged" in CliRunner().invoke(app, ["qoo", str(folder), str(file)]).stdout
+
+
+SHARED = """
+name = "shared"
+duration = "6 s"
+link.l = { rate = "10 Mbit/s", delay = "5 ms" }
+node.a = { profile = "linux-6.12", interface.eth0.link = "l" }
+node.b = { profile = "linux-6.12", interface.eth0.link = "l" }
+[[flow]]
+kind = "video"
+name = "film"
+from = "a"
+to = "b"
+rate = "1 Mbit/s"
+[[flow]]
+kind = "voip"
+name = "call"
+from = "a"
+to = "b"
+"""
+
+
+def test_the_command_says_that_video_is_not_scored(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "need.toml").write_text("latency_ms = [[50, 500, 1000]]\nloss = [0.5, 1.0]\n")
+    (tmp_path / "shared.toml").write_text(SHARED)
+    (tmp_path / "call.toml").write_text(SHARED.replace('kind = "video"', 'kind = "udp"'))
+    for name, said in (("shared", True), ("call", False)):
+        assert status(["run", str(tmp_path / f"{name}.toml"), "-o", str(tmp_path / name)]) == 0
+        capsys.readouterr()
+        assert status(["qoo", str(tmp_path / name), str(tmp_path / "need.toml")]) == 0
+        assert ("Video is not scored: film.b." in capsys.readouterr().out) == said
+
+
+def test_the_command_says_in_how_many_runs_a_flow_was_scored(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "need.toml").write_text("latency_ms = [[50, 500, 1000]]\nloss = [0.5, 1.0]\n")
+    (tmp_path / "shared.toml").write_text(SHARED)
+    assert status(["run", str(tmp_path / "shared.toml"), "--runs", "3", "-o", str(tmp_path / "kept")]) == 0
+    capsys.readouterr()
+    scored = iter([{}, *[{"call.b": Outcome(80.0, 80.0, 100.0, None)}] * 2])
+    monkeypatch.setattr("stillair.explain.quality.of_run", lambda *_: next(scored))
+    assert status(["qoo", str(tmp_path / "kept"), str(tmp_path / "need.toml")]) == 0
+    assert "80 (2 of 3 runs)" in capsys.readouterr().out

@@ -52,7 +52,8 @@ def test_one_run_has_no_interval(single_run: Result, three_runs: Result) -> None
     assert single_run.over_runs()["goodput_total_mbps"] == {"mean": 32.0, "low": None, "high": None}
     # So it is with what only one run of several has measured, and with drops.
     three_runs.runs[1]["stations"]["slow"]["ping_median_ms"] = 7.0
-    assert three_runs.over_runs()["stations"]["slow"]["ping_median_ms"] == {"mean": 7.0, "low": None, "high": None}
+    one = {"mean": 7.0, "low": None, "high": None, "runs": 1, "all_runs": 3}
+    assert three_runs.over_runs()["stations"]["slow"]["ping_median_ms"] == one
     single_run.runs[0]["drops"].append({"place": "ap", "reason": "codel", "packets": 3})
     alone = Result(single_run.to_dict()).over_runs()["drops"]
     assert [drop["packets"] for drop in alone] == [{"mean": 3.0, "low": None, "high": None}]

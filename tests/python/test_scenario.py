@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stillair import InputError, Scenario
+from stillair.__main__ import status
 from stillair.capture import write_capture
 from stillair.runs import bundled
 from stillair.runs.sweep import Sweep
@@ -83,3 +84,34 @@ def test_overrides_reach_the_engine_in_order(engine: Any) -> None:  # noqa: ANN4
     calls = engine()
     Scenario("a = 1\n").run(runs=2, seed=7, jobs=3, first_run=5, overrides={"b": "2", "a": "3"})
     assert calls == [("a = 1\n", "scenario", [("b", "2"), ("a", "3")], 7, 2, 5, 3, None)]
+
+
+@pytest.mark.parametrize(
+    ("keys", "when"),
+    [
+        ("", ""),
+        ('start = "2 s"', "from 2 s"),
+        ('start = "2 s"\nstart_spread = "3 s"', "from 2 s + 0 to 3 s (start_spread)"),
+        ('start_spread = "3 s"\nstop = "8 s"', "from 0 s + 0 to 3 s (start_spread) to 8 s"),
+    ],
+)
+def test_check_shows_the_spread_of_starts(
+    keys: str, when: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    file = tmp_path / "x.toml"
+    text = """
+    name = "x"
+    duration = "10 s"
+    link.l = { rate = "10 Mbit/s", delay = "5 ms" }
+    node.a = { profile = "linux-6.12", interface.eth0.link = "l" }
+    node.b = { profile = "linux-6.12", interface.eth0.link = "l" }
+    [[flow]]
+    kind = "ping"
+    from = "a"
+    to = "b"
+    """
+    file.write_text(f"{text}\n{keys}\n", encoding="utf-8")
+    assert status(["check", str(file)]) == 0
+    (line,) = (line for line in capsys.readouterr().out.splitlines() if line.lstrip().startswith("ping-0"))
+    assert line.split() == ["ping-0", "ping", "a", "b", *when.split()]

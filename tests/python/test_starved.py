@@ -7,6 +7,7 @@ import pytest
 from stillair import run_sweep
 from stillair.__main__ import status
 from stillair.runs import sweep
+from stillair.runs.figures import starved
 
 HOME = """
 name = "home"
@@ -105,3 +106,21 @@ def test_explain_says_it_too(file: Path, capsys: pytest.CaptureFixture[str]) -> 
     out = " ".join(capsys.readouterr().out.split())
     assert f"% of the airtime {WHY}" in out
     assert "the access point skips this station" in out
+
+
+def test_a_station_without_any_airtime_is_starved() -> None:
+    driver = {"scheduler": "round_robin_loses_turn"}
+    ap = {"name": "wlan0", "medium": {"role": {"kind": "ap"}, "driver": driver}}
+    station = {"name": "wlan0", "medium": {"role": {"kind": "station", "ap": "ap.wlan0"}}}
+    nodes = [{"name": "ap", "interfaces": [ap]}]
+    nodes += [{"name": name, "interfaces": [station]} for name in ("near", "far", "idle")]
+    shares = {"near": 1.0, "far": 0.0, "idle": 0.0}
+    run = {
+        "stations": {name: {"airtime_share": share} for name, share in shares.items()},
+        "flows": {"tcp-0.near": {"delay_p95_ms": 10.0}, "tcp-0.far": {"delay_p95_ms": None}},
+    }
+    resolved = {"nodes": nodes}
+    # No flow goes to `idle`: its share is not too small.
+    assert starved.starved(run, resolved) == {"far": "ap.wlan0"}
+    (told,) = starved.starvation(run, resolved)
+    assert told.startswith("far gets 0 % of the airtime because ap.wlan0 shares turns")

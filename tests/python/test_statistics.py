@@ -16,6 +16,7 @@ from stillair.results.statistics import (
     t_cdf,
     t_quantile,
 )
+from stillair.results.summary import figure
 
 # spec: NIST/SEMATECH e-Handbook of Statistical Methods 1.3.6.7.2 - upper critical values of Student's t.
 PUBLISHED = {
@@ -140,3 +141,15 @@ def test_bounds_hold_only_for_values_that_respect_them() -> None:
 )
 def test_an_interval_at_a_bound_shows_both_sides(of: Interval, digits: int, said: str) -> None:
     assert spread(of, digits) == said
+
+
+def test_a_figure_of_some_runs_says_of_how_many() -> None:
+    means = Means()
+    for run in range(300):
+        late = {"p99_ms": 10.0} if run < 45 else {"p99_ms": None}
+        means.add({"pings": {"a": {**late, "sent": 5}}, "drops": []})
+    of = means.over_runs()["pings"]["a"]
+    assert of["sent"] == {"mean": 5.0, "low": 5.0, "high": 5.0}
+    assert (of["p99_ms"]["runs"], of["p99_ms"]["all_runs"]) == (45, 300)
+    assert figure(of["p99_ms"]) == "10.00 (45 of 300 runs)"
+    assert figure(of["sent"]) == "5.00"

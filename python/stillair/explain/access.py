@@ -54,16 +54,16 @@ RESOLVED = shape.record(
         **dict.fromkeys(("duration_ns", "warm_up_ns", "cool_down_ns"), shape.whole()),
     }
 )
-"""What causes and losses are found by. The engine always writes it; a folder of another version may lack some."""
+"""Parts of a resolved scenario that `explain` reads. Results of other versions may lack some of them."""
 
 _COUNTED = shape.record({"protocol": shape.text, "goodput_mbps": shape.number}, rest=shape.unread)
 RUN = shape.record(
     {}, {"flows": shape.table(_COUNTED), "air": shape.table(shape.table(shape.number))}, rest=shape.unread
 )
-"""The same of a run's summary, beyond what every reader of one needs."""
+"""Parts of a run's summary that `explain` reads, beyond those that every reader of a result needs."""
 
 SHARE = 0.95
-"""Of a line's rates, at which a router shapes so that packets wait in its own queues and not in the modem.
+"""Share of a line's rates to which a router shapes, so that packets wait in its own queues and not in the modem.
 A shaper of at most this part keeps the modem's buffer empty, if it counts packets as the line does."""
 _FULL = 1500
 """Bytes of a full packet."""
@@ -71,7 +71,7 @@ _ETHERNET = 14
 
 
 class Framing(NamedTuple):
-    """What a packet costs on a line, or what a shaper takes that for."""
+    """Per-packet overhead of a line, or that which a shaper assumes."""
 
     overhead: int | None = None
     """Bytes beside the IP packet; none (`raw`) are those of Ethernet's header alone."""
@@ -88,11 +88,11 @@ class Framing(NamedTuple):
 
 
 RAW = Framing()
-"""That of an htb, and of a cake without a word of it."""
+"""Framing of htb, and of cake without framing options."""
 
 
 def framing(of: Mapping[str, Any]) -> Framing:
-    """That of a resolved line or discipline."""
+    """Returns the framing of a resolved line or discipline."""
     if "overhead_bytes" not in of:
         return RAW
     return Framing(of["overhead_bytes"], of["mpu_bytes"], of["atm"])
@@ -145,7 +145,7 @@ def at(place: str, resolved: Resolved) -> Line | None:
 
 
 def is_shaped(line: Line, resolved: Resolved) -> bool:
-    """Whether its router holds both directions below the line's rates, as full packets come to there."""
+    """Returns true if the router shapes both directions below the line's rates, with the line's framing."""
     of = interface(line.near, resolved)
     both = ((of.get("ingress") or {}, line.down_bps), (of.get("qdisc", {}).get("config", {}), line.up_bps))
     return all(_holds(qdisc, bps, line.framing) for qdisc, bps in both)
@@ -157,16 +157,26 @@ def _holds(qdisc: Mapping[str, Any], bps: int, line: Framing) -> bool:
 
 
 def rate_bps(qdisc: Mapping[str, Any]) -> int:
-    """What a resolved discipline shapes to; 0 if it does not."""
+    """Returns the shaping rate of a resolved discipline; 0 without a rate."""
     rate: int = qdisc.get("bandwidth_bps") or qdisc.get("rate_bps") or 0
     return rate
 
 
 def interface(place: str, resolved: Resolved) -> Mapping[str, Any]:
-    """An interface by node and name; empty if there is none."""
+    """Returns an interface by node and name; empty if it does not exist."""
     node, _, name = place.partition(".")
     nodes = (one for one in resolved["nodes"] if one["name"] == node)
     return next((one for of in nodes for one in of["interfaces"] if one["name"] == name), {})
+
+
+def modems(resolved: Resolved) -> frozenset[str]:
+    """Interfaces at access lines: what is in their hardware is in a modem."""
+    return frozenset(end for line in lines(resolved) for end in (line.near, line.far))
+
+
+def has_rate(place: str, resolved: Resolved) -> bool:
+    """Returns true if the queueing discipline of an interface shapes to a rate."""
+    return rate_bps(interface(place, resolved).get("qdisc", {}).get("config") or {}) > 0
 
 
 def outside(resolved: Resolved) -> set[str]:
@@ -204,3 +214,77 @@ def _joined(resolved: Resolved) -> Iterator[tuple[str, str]]:
                 pairs.append((f"{node['name']}.{of['name']}", ap))
     for one, other in pairs:
         yield from ((one, other), (other, one))
+
+
+Options = dict[str, Any]
+"""Options of a cake, as a scenario has them."""
+
+_RTT_NS = 100_000_000
+"""Cake's default `rtt`."""
+_OTHER_WAY = {
+    "srchost": "dsthost",
+    "dsthost": "srchost",
+    "dual-srchost": "dual-dsthost",
+    "dual-dsthost": "dual-srchost",
+}
+
+
+def kept_options(interface: Mapping[str, Any]) -> dict[str, Options]:
+    """Options of the cakes of both directions, without rate and framing.
+
+    Of one that is alone the other direction gets what is of no direction: the hosts at home are the sources of what
+    leaves and the destinations of what comes in, and neither DSCP nor acknowledgements are the same matter both ways.
+    """
+    there = {"down": interface.get("ingress"), "up": interface["qdisc"]["config"]}
+    found = {way: options(one) for way, one in there.items() if one and one["kind"] == "cake" and one["bandwidth_bps"]}
+    if len(found) == 1:
+        ((way, one),) = found.items()
+        other = {key: value for key, value in one.items() if key not in ("ingress", "wash", "ack_filter")}
+        if one.get("isolation") in _OTHER_WAY:
+            other["isolation"] = _OTHER_WAY[one["isolation"]]
+        found["up" if way == "down" else "down"] = other
+    return {way: found.get(way, {}) for way in ("down", "up")}
+
+
+def options(cake: Mapping[str, Any]) -> Options:
+    """The options of a resolved cake that are not the default, without rate and framing."""
+    defaults = (("tins", "diffserv3"), ("isolation", "triple-isolate"), ("ack_filter", "no-ack-filter"))
+    made: Options = {key: cake[key] for key, default in defaults if cake[key] != default}
+    made |= {key: True for key in ("ingress", "wash") if cake[key]}
+    if not cake["split_gso"]:
+        made["split_gso"] = False
+    if cake["rtt_ns"] != _RTT_NS:
+        made["rtt"] = f"{max(1, cake['rtt_ns'] // 1000)} us"
+    if cake["memlimit_bytes"]:
+        made["memlimit"] = f"{cake['memlimit_bytes']} B"
+    return made
+
+
+def masquerades(interface: Mapping[str, Any]) -> bool:
+    """Returns true if an interface masquerades, so that cake without `nat` sees one host for all behind it."""
+
+    def hides(discipline: Mapping[str, Any] | None) -> bool:
+        return discipline is not None and (discipline.get("masquerade") is True or hides(discipline.get("child")))
+
+    return hides(interface.get("ingress")) or hides(interface["qdisc"]["config"])
+
+
+def with_framing(of: Mapping[str, Any], framing: Framing, hidden: bool) -> Options:
+    """Options of a cake with the line's framing, and with `nat` where hosts would be one (`hidden`)."""
+    # A scenario takes `nat` only where something masquerades; elsewhere its hosts are told apart without it.
+    nat = {"nat": True} if hidden and of.get("isolation") not in ("flows", "flowblind") else {}
+    overhead = {} if framing.overhead is None else {"overhead": framing.overhead}
+    return {**of, **nat, **overhead, "mpu": framing.mpu, "atm": framing.atm}
+
+
+def shaper_keys(cakes: Mapping[str, Options], rates: Mapping[str, str], has_qdisc: bool) -> dict[str, dict[str, Any]]:
+    """Tables of an interface that set a cake for both directions, each whole.
+
+    One that has a discipline of its own in the file (`has_qdisc`) keeps it so: beside it a shaper has `down` alone.
+    """
+    cake = {way: {"kind": "cake", **one} for way, one in cakes.items()}
+    if not has_qdisc:
+        down = {"qdisc_down": cake["down"]} if cake["down"] != cake["up"] else {}
+        return {"shaper": {**rates, "qdisc": cake["up"], **down}}
+    leaves = {"kind": "cake", "bandwidth": rates["up"], **cakes["up"]}
+    return {"shaper": {"down": rates["down"], "qdisc": cake["down"]}, "qdisc": leaves}

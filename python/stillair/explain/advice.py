@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from stillair.explain import changes, moved
 from stillair.explain.findings import Subject
-from stillair.explain.losses import KINDS
+from stillair.explain.losses import FEW, KINDS
 from stillair.explain.moved import Figure, Moved
 from stillair.explain.tried import SEEDS, Refused, Tried
 from stillair.text.terminal import WIDTH
@@ -81,6 +81,8 @@ def _tried(one: Tried, runs: int) -> Iterator[str]:
     yield f"  {one.change.words}: {_VERDICTS[one.verdict].format(more=more)}{_names(one)}"
     by, goodput = one.by_ms, one.goodput_mbps
     lost = f", {100 * one.lost:.0f} % less" if one.lost >= _SHOWN_LOSS else ""
+    if one.runs[0] < one.runs[1]:
+        yield f"    delays of {one.runs[0]} of {one.runs[1]} runs: nothing arrives in the others"
     yield f"    p95 {ms(one.before_ms)} to {ms(one.before_ms + by.mean)} ms ({_signed(by.low)} to {_signed(by.high)})"
     yield f"    p99 {ms(one.latest_ms)} to {ms(one.latest_ms + one.latest_by_ms.mean)} ms"
     yield f"    total goodput {goodput.mean:+.2f} Mbit/s{lost}"
@@ -97,7 +99,7 @@ def _tried(one: Tried, runs: int) -> Iterator[str]:
 
 
 def _names(one: Tried) -> str:
-    """Of a mixed verdict the first flow on each side."""
+    """Names the first flow on each side of a mixed verdict."""
     if one.verdict != "mixed":
         return ""
     better = next(of for of in one.moved if any(figure.is_better for figure in of.figures))
@@ -124,6 +126,14 @@ def _of(of: Moved) -> str:
 
 def _figure(figure: Figure) -> str:
     unit = f" {figure.unit}" if figure.unit else ""
+    if figure.runs[0] < figure.runs[1]:
+        unit += f" ({figure.runs[0]} of {figure.runs[1]} runs)"
+    if figure.packets is not None and min(figure.packets) < FEW and figure.before is not None:
+        old, new = (
+            f"{round((part or 0.0) * many / 100)} of {many}"
+            for part, many in zip((figure.before, figure.after), figure.packets, strict=True)
+        )
+        return f"{figure.words} {old} to {new}{unit.removeprefix(' %')}"
     if figure.before is None:
         return f"{figure.words} {_value(figure, figure.after)}{unit}, where nothing arrived before"
     if figure.after is None:

@@ -1,4 +1,4 @@
-"""What a run measured of the air: who has it for how little, and what hidden stations cost."""
+"""Airtime of a run: slow stations with most of it, and the cost of hidden stations."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -20,7 +20,7 @@ _SERVES = ("data_us", "ack_us", "protection_us")
 
 
 def slow_station(run: Run) -> str:
-    """The station that has most of the air and carries little in it; empty if there is none."""
+    """Returns the station that has most of the airtime and carries little; empty without such a station."""
     stations: dict[str, Mapping[str, Any]] = {
         name: of for name, of in run.get("stations", {}).items() if of.get("airtime_share")
     }
@@ -36,7 +36,7 @@ def slow_station(run: Run) -> str:
 
 
 def hidden(run: Run) -> bool:
-    """Whether senders began amid frames that they do not hear, and frames overlap for it."""
+    """Returns true if senders start during frames that they cannot hear, and frames overlap for a relevant time."""
     begun = sum(losses.get("begun_amid", 0) for losses in run.get("losses", {}).values())
     channels = run.get("air", {}).values()
     overlap, data = (sum(uses.get(use, 0.0) for uses in channels) for use in ("overlap_us", "data_us"))
@@ -44,7 +44,7 @@ def hidden(run: Run) -> bool:
 
 
 def interfered(run: Run, resolved: Resolved) -> bool:
-    """Whether interference that is no Wi-Fi was on the air of a channel, by the run's account.
+    """Returns true if non-Wi-Fi interference was on the air of a channel.
 
     What is too weak to be sensed breaks frames and is in no account: of a channel that has it by its scenario, and on
     which nobody sensed it, that is taken for true.

@@ -1,12 +1,13 @@
-"""What might be changed against a cause: keys of the scenario with values. Whether it helps is found out by a run."""
+"""Candidate changes for each cause, as scenario keys with values. A run of each decides if it helps."""
 
 import json
 import tomllib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from stillair.explain import access, shaping
+from stillair.explain import access, outages
 from stillair.explain.findings import Finding, Resolved, station
+from stillair.runs.overrides import written_node
 
 MOST = 3
 """Changes that are tried."""
@@ -18,9 +19,9 @@ class Change(NamedTuple):
     words: str
     overrides: list[tuple[str, str]]
     real: bool = True
-    """It is something that one can set; otherwise the cause is taken away, to see how much it is."""
+    """True for settings. A change that is not a setting removes the cause, to measure its size."""
     action: str = ""
-    """What a person does at the machine; empty if that is another device or kernel."""
+    """The command or option on the real machine; empty if the change needs another device or kernel."""
 
 
 def of(finding: Finding, resolved: Resolved, own: Collection[str] = ()) -> Iterator[Change]:
@@ -46,20 +47,6 @@ def _node(key: str) -> str:
     return rest.partition(".")[0] if head == "node" else ""
 
 
-def as_written(overrides: Sequence[tuple[str, str]], scenario: str) -> list[tuple[str, str]]:
-    """The same by names that the scenario's text has, which nodes by `count` and interfaces by `like` have not."""
-    nodes = tomllib.loads(scenario).get("node", {})
-
-    def written(key: str) -> str:
-        match key.split("."):
-            case ["node", node, *rest]:
-                interface = rest[1] if rest[:1] == ["interface"] and len(rest) > 1 else ""
-                return ".".join(("node", _written(node, interface, nodes), *rest))
-        return key
-
-    return list(dict.fromkeys((written(key), value) for key, value in overrides))
-
-
 def with_qdisc(resolved: Resolved, overrides: Sequence[tuple[str, str]], scenario: str) -> set[str]:
     """The interfaces before access lines for which the file or an override names a discipline of its own."""
     nodes = tomllib.loads(scenario).get("node", {})
@@ -67,21 +54,12 @@ def with_qdisc(resolved: Resolved, overrides: Sequence[tuple[str, str]], scenari
     found = set[str]()
     for line in access.lines(resolved):
         node, _, interface = line.near.partition(".")
-        written = _written(node, interface, nodes)
+        written = written_node(node, interface, nodes)
         table: Mapping[str, Any] = nodes.get(written, {}).get("interface", {}).get(interface, {})
         keys = [f"node.{name}.interface.{interface}.qdisc" for name in (node, written)]
         if "qdisc" in table or any(key == one or key.startswith(f"{one}.") for one in keys for key in given):
             found.add(line.near)
     return found
-
-
-def _written(node: str, interface: str, nodes: Mapping[str, Any]) -> str:
-    counted = node.rstrip("0123456789")
-    name = counted if node not in nodes and counted in nodes else node
-    table: Mapping[str, Any] = nodes.get(name, {})
-    if interface and interface not in table.get("interface", {}) and table.get("like") in nodes:
-        return _written(table["like"], interface, nodes)
-    return name
 
 
 def _key(place: str, key: str) -> str:
@@ -117,13 +95,14 @@ def _bloat(finding: Finding, resolved: Resolved, own: Collection[str] = ()) -> I
     if "link" not in medium:
         for scheme in (one for one in ("mac80211", "fq_codel") if one != medium.get("scheme")):
             yield Change(f"{place}: scheme {scheme}", _scheme(place, scheme, medium))
-    else:
+    # Another qdisc instead of netem would remove the emulated path.
+    elif access.interface(place, resolved).get("qdisc", {}).get("config", {}).get("kind") != "netem":
         action = f"tc qdisc replace dev {place.partition('.')[2]} root fq_codel"
         yield Change(f"{place}: qdisc fq_codel", [(_key(place, "qdisc"), "fq_codel")], action=action)
 
 
 def _scheme(place: str, scheme: str, medium: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Another scheme with the Block Ack window that is there: a smaller one by itself costs goodput."""
+    """Sets another scheme and keeps the Block Ack window, because a smaller window costs goodput."""
     window = medium.get("block_ack_window", _WINDOW)
     same = [(_key(place, "block_ack_window"), str(window))] if window != _WINDOW else []
     return [(_key(place, "scheme"), scheme), *same]
@@ -143,14 +122,14 @@ def _shaped(line: access.Line, resolved: Resolved, has_qdisc: bool) -> Iterator[
     of = access.interface(line.near, resolved)
     ways = (("down", line.down_bps), ("up", line.up_bps))
     rates = {way: f"{access.SHARE * bps / 1e6:.9g} Mbit/s" for way, bps in ways}
-    hidden = shaping.masquerades(of)
-    cakes = {way: shaping.framed(kept, line.framing, hidden) for way, kept in shaping.kept(of).items()}
+    hidden = access.masquerades(of)
+    cakes = {way: access.with_framing(kept, line.framing, hidden) for way, kept in access.kept_options(of).items()}
     cakes = {way: {k: v for k, v in one.items() if (k, v) not in _OF_CAKE} for way, one in cakes.items()}
     yield Change(
         f"{line.near}: cake at {access.SHARE:.0%} of the line, {rates['down']} down and {rates['up']} up".replace(
             "%", " %"
         ),
-        [(_key(line.near, key), toml(table)) for key, table in shaping.keys(cakes, rates, has_qdisc).items()],
+        [(_key(line.near, key), toml(table)) for key, table in access.shaper_keys(cakes, rates, has_qdisc).items()],
         action="sqm-scripts: "
         + ", ".join(f"option {way}load '{access.SHARE * bps / 1000:.0f}'" for way, bps in ways)
         + ", qdisc 'cake' with the overhead below; 'stillair tune' prints all options",
@@ -158,7 +137,7 @@ def _shaped(line: access.Line, resolved: Resolved, has_qdisc: bool) -> Iterator[
 
 
 _OF_CAKE = (("mpu", 0), ("atm", "noatm"))
-"""What cake has without a word."""
+"""Options that are cake's defaults."""
 
 
 def toml(value: object) -> str:
@@ -196,12 +175,36 @@ def _rates(finding: Finding, resolved: Resolved) -> Iterator[Change]:
     chains = [(_key(place, "retry_chain"), "[]") for place in places if "retry_chain" in roles[place]]
     action = "no fixed rate: iw dev WLAN set bitrates"
     yield Change("rates by Minstrel-HT", [*fixed, *chains], action=action)
-    losses = [(_key(place, "error_rate"), "0") for place in places if "error_rate" in roles[place]]
-    yield Change("no losses on the air", losses, real=False)
+    yield _lossless(roles, resolved)
     # Collisions are what is left, where there is somebody to collide with.
     if any(_senders(channel["name"], resolved) > _PAIR for channel in resolved["channels"]):
         yield _protected(resolved)
 
+
+_LOSSES = ("error_rate", "ack_error_rate", "unheard_rate")
+"""Keys of a station's interface that give losses as probabilities."""
+
+
+def _lossless(roles: Mapping[str, Mapping[str, Any]], resolved: Resolved) -> Change:
+    """Clears the losses that a scenario gives as probabilities.
+
+    No setting clears the losses that follow from SNR, distance or a trace, nor those that a step sets later.
+    """
+    later = [outages.roles(step["to"]) for step in resolved.get("steps") or ()]
+    keys = (*_LOSSES, "snr")
+    kept = [
+        place
+        for place, role in roles.items()
+        if "error_rate" not in role or any(to[place].get(key) != role.get(key) for to in later for key in keys)
+    ]
+    sets = [(_key(place, key), "0") for place in roles if place not in kept for key in _LOSSES]
+    more = f" and {len(kept) - _NAMED} more" if len(kept) > _NAMED else ""
+    but = f", except those by SNR, trace or step at {', '.join(kept[:_NAMED])}{more}, which no setting clears"
+    return Change(f"no losses on the air{but if kept else ''}", sets, real=False)
+
+
+_NAMED = 3
+"""Stations that are named."""
 
 _PAIR = 2
 """An access point and one station hear each other, and RTS is of no use to them."""

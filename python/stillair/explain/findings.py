@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from stillair.explain import access, air, losses
+from stillair.explain import access, air, losses, outages
 from stillair.results import sojourn
 from stillair.results.sojourn import Around, Delays
 from stillair.runs.figures import starved
@@ -60,7 +60,7 @@ _SHORT_MS = 10.0
 while a flow starts."""
 
 _SLIGHT_MS = 1.0
-"""What takes less of a late packet's delay is no fault, whatever it is."""
+"""A cause that takes less of a late packet's delay is not a fault."""
 
 _SLIGHT_PART = 0.1
 """Nor is what takes less than this part of it, as long as it is short."""
@@ -70,6 +70,9 @@ _BOTH = 0.25
 
 _SECOND = 0.25
 """Against a second fault that costs less than this part of the first nothing is tried: it cannot matter."""
+
+_CALLS = 0.5
+"""Calls and videos are the main subject if their fault takes this part of the largest fault, or more."""
 
 _FILLS = 0.1
 """A flow of a smaller part of what goes through an interface is not among those that fill it."""
@@ -83,19 +86,19 @@ class Finding(NamedTuple):
     place: str
     """The interface or station that it is about; empty if it is about all."""
     ms: float
-    """Of a late packet's delay."""
+    """Time in a late packet's delay, in ms."""
     part: float
-    """The same as a part of the delay."""
+    """Share of the delay, 0 to 1."""
     modem: str = ""
     """`down` or `up` if packets wait in the modem's buffer of an access line, or in that of its peer."""
     behind: tuple[str, ...] = ()
-    """Of a queue the flows that fill it, the largest first."""
+    """Flows that fill a queue, the largest first."""
     whose: str = ""
-    """Of a queue whose packets are waited for: `own` or `others`; empty if it is both."""
+    """Owner of the packets in a queue: `own` or `others`; empty for both."""
 
     @property
     def slight(self) -> bool:
-        """Whether it is what a network that works has."""
+        """Returns true if a working network has this cause too."""
         # Small queues keep data in the socket on purpose: it waits there for the link.
         if self.kind in ("price", "small-queues"):
             return True
@@ -125,7 +128,7 @@ class Spikes(NamedTuple):
     """The percentile up to which packets are no later: 95 or 99."""
     mean: Around
     finding: Finding | None
-    """Their largest cause; none if no cause is more than a part of their delay."""
+    """Their largest cause; `None` if no cause exceeds a quarter of their delay."""
 
 
 class Subject(NamedTuple):
@@ -137,6 +140,8 @@ class Subject(NamedTuple):
     modems: frozenset[str] = frozenset()
     """Interfaces at access lines: what is in their hardware is in a modem."""
     spikes: Spikes | None = None
+    has_calls: bool = False
+    """True if calls or videos are among the packets."""
 
     @property
     def path_ms(self) -> float:
@@ -163,12 +168,12 @@ class Subject(NamedTuple):
 
     @property
     def faults(self) -> list[Finding]:
-        """Findings but for what a network that works has."""
+        """Findings without those that a working network has too."""
         return [one for one in self.findings if not one.slight]
 
     @property
     def to_try(self) -> list[Finding]:
-        """What changes are tried against: the first fault, and the second if it costs much of what the first does."""
+        """Faults to try changes for: the first, and the second if its cost is not small compared with the first."""
         faults = self.faults
         return faults[:1] + [one for one in faults[1:2] if one.ms >= _SECOND * faults[0].ms]
 
@@ -178,19 +183,30 @@ def subjects(runs: Sequence[Run], resolved: Resolved) -> list[Subject]:
     found = [delays for delays in sojourn.in_network(sojourn.over(runs)) if delays.packets()]
     of = "station" if any(delays.of == "station" for delays in found) else "flow"
     lost = air.failed_serving(runs[0], sojourn.in_network(sojourn.of_run(runs[0])), resolved) if runs else 0.0
-    made = [_subject(delays, runs[0], resolved, lost) for delays in found if delays.of == of]
+    calls = losses.with_calls(resolved)
+    made = [
+        _subject(delays, runs[0], resolved, lost)._replace(has_calls=delays[:3] in calls)
+        for delays in found
+        if delays.of == of
+    ]
     return sorted(made, key=lambda one: -max((f.ms for f in one.findings), default=0.0))
 
 
 def main(runs: Sequence[Run], resolved: Resolved) -> Finding | None:
-    """The largest cause of late packets; none if nothing was followed, or nothing is wrong."""
+    """Returns the largest cause of late packets; `None` without followed packets or without a fault."""
     first = worst(subjects(runs, resolved))
     return first.faults[0] if first else None
 
 
 def worst(found: Sequence[Subject]) -> Subject | None:
-    """The one with the largest fault; none if nothing is wrong."""
-    return max((one for one in found if one.faults), key=lambda one: one.faults[0].ms, default=None)
+    """Returns the subject with the largest fault; `None` without a fault.
+
+    Calls and videos come before pings and transfers if their fault is not much smaller.
+    """
+    faulty = [one for one in found if one.faults]
+    most = max((one.faults[0].ms for one in faulty), default=0.0)
+    calls = [one for one in faulty if one.has_calls and one.faults[0].ms >= _CALLS * most]
+    return max(calls or faulty, key=lambda one: one.faults[0].ms, default=None)
 
 
 def unclear(found: Sequence[Subject]) -> Subject | None:
@@ -210,7 +226,7 @@ def path_ms(late: Around) -> float:
 
 
 def most_spiked(found: Sequence[Subject]) -> Subject | None:
-    """The one whose latest packets exceed its late ones most; none if there are no such packets."""
+    """Returns the subject whose latest packets exceed its p95 most; `None` without such packets."""
     spiked = ((one.spikes.most_ms - one.late.delay_ms, one) for one in found if one.spikes)
     return max(spiked, key=lambda one: one[0], default=(0.0, None))[1]
 
@@ -218,11 +234,11 @@ def most_spiked(found: Sequence[Subject]) -> Subject | None:
 def _subject(delays: Delays, run: Run, resolved: Resolved, lost: float) -> Subject:
     late = delays.around(PERCENTILE)
     found = _causes(delays, late, run, resolved, lost)
-    return Subject(delays, late, found, modems(resolved), _spikes(delays, late, run, resolved, lost))
+    return Subject(delays, late, found, access.modems(resolved), _spikes(delays, late, run, resolved, lost))
 
 
 def _spikes(delays: Delays, late: Around, run: Run, resolved: Resolved, lost: float) -> Spikes | None:
-    """What is later than late packets by more than a working queue takes; none if there is nothing."""
+    """Packets later than p95 by more than the delay of a working queue; `None` without such packets."""
     beyond = late.delay_ms + _SHORT_MS
     tail = delays._replace(buckets=[one for one in delays.buckets if one.delay_ns > 1e6 * beyond * one.packets])
     packets = tail.packets()
@@ -246,11 +262,12 @@ def _spikes(delays: Delays, late: Around, run: Run, resolved: Resolved, lost: fl
 
 
 def _causes(delays: Delays, late: Around, run: Run, resolved: Resolved, lost: float) -> list[Finding]:
-    """What is behind a delay, the largest first."""
+    """Causes of a delay, the largest first."""
     times: dict[tuple[str, str], float] = {}
     known = late._replace(parts_ms=_known_to_fail(late, lost, resolved))
     for (kind, place), ms in _network(delays, known, run, resolved):
-        of = ("outage", place) if _is_outage(place, ms, resolved) else (kind, place)
+        down = _outage(delays, place, ms, resolved)
+        of = ("outage", down) if down else (kind, place)
         times[of] = times.get(of, 0.0) + ms
     if max(times.values(), default=0.0) < _ALONE * late.delay_ms:
         # Whatever is in its socket is behind what the network does.
@@ -270,15 +287,15 @@ _OUTAGE = 0.25
 """Packets at a link that is down for a time wait for this part of the outage, or longer."""
 
 
-def _is_outage(place: str, ms: float, resolved: Resolved) -> bool:
-    """Returns true if packets wait at an interface for so long because its link is down."""
-    whole = losses.outage_ms(place, resolved) if ms > _SHORT_MS else 0.0
-    return whole > 0 and ms > _OUTAGE * whole
-
-
-def modems(resolved: Resolved) -> frozenset[str]:
-    """Interfaces at access lines: what is in their hardware is in a modem."""
-    return frozenset(end for line in access.lines(resolved) for end in (line.near, line.far))
+def _outage(delays: Delays, place: str, ms: float, resolved: Resolved) -> str:
+    """The interface whose link or Wi-Fi path is down while packets wait; empty if the wait is too short for that."""
+    if ms <= _SHORT_MS:
+        return ""
+    whole = outages.outage_ms(place, resolved)
+    if whole > 0 and ms > _OUTAGE * whole:
+        return place
+    wifi = outages.of_station(delays.name, resolved) if delays.of == "station" else None
+    return wifi.place if wifi and ms > _OUTAGE * wifi.ms else ""
 
 
 def _filled(finding: Finding, delays: Delays, late: Around, run: Run, resolved: Resolved) -> Finding:
@@ -293,15 +310,38 @@ def _filled(finding: Finding, delays: Delays, late: Around, run: Run, resolved: 
     through = {
         name: of.get("goodput_mbps") or 0.0
         for name, of in run.get("flows", {}).items()
-        if of.get("from") in inside and of.get("to") not in inside
+        if of.get("from") in inside and of.get("to") not in inside and _is_active(name, delays, place, run, resolved)
     }
-    ends = {delays.name} if delays.of == "station" else set(_ends(delays.name, run))
+
+    def is_own(flow: str) -> bool:
+        return delays.name in _ends(flow, run) if delays.of == "station" else flow == delays.name
+
     names = [
         name
         for name, mbps in sorted(through.items(), key=lambda one: -one[1])
-        if mbps > _FILLS * sum(through.values()) and (not whose or (whose == "own") == bool(ends & _ends(name, run)))
+        if mbps > _FILLS * sum(through.values()) and (not whose or (whose == "own") == is_own(name))
     ]
     return finding._replace(modem=line.way(place) if line and deep else "", behind=tuple(names), whose=whose)
+
+
+def _is_active(flow: str, delays: Delays, place: str, run: Run, resolved: Resolved) -> bool:
+    """Returns true if a flow was sending while the packets of `delays` waited at an interface."""
+    times = [
+        (step["from_ns"], step["until_ns"])
+        for name, packet in run["sojourn"]["slowest"].items()
+        if name == delays.name or (delays.of == "station" and delays.name in _ends(name, run))
+        for step in packet["steps"]
+        if step["interface"] == place and step["layer"] in _QUEUES
+    ]
+    if not times:
+        return True
+    # Only of the slowest packet of each flow the times are known: the longest wait stands for all.
+    since, until = max(times, key=lambda one: one[1] - one[0])
+    for of in resolved["flows"]:
+        if any(flow == f"{of['name']}.{to}" for to in of["to"]) and of.get("start_ns", 0) >= until:
+            return False
+    last = run["sojourn"].get("delivery", {}).get(flow, {}).get("last_received_ns")
+    return last is None or last >= since
 
 
 def _ends(flow: str, run: Run) -> set[str]:
@@ -344,7 +384,7 @@ def _network(delays: Delays, late: Around, run: Run, resolved: Resolved) -> list
             if cause == "others" and _on_air(late, layer, resolved):
                 found.append((_of_others(delays, late, layer, run, resolved, slow), ms + overhead))
             elif layer in _QUEUES:
-                found.append((_queue(delays, late, layer, run, slow), ms + overhead))
+                found.append((_queue(delays, late, layer, run, slow, resolved), ms + overhead))
         elif cause == "failed":
             share = ms / busy[layer] if busy.get(layer) else 0.0
             overhead = share * late.parts_ms.get((layer, "backoff"), 0.0)
@@ -363,7 +403,7 @@ def _of_others(delays: Delays, late: Around, layer: str, run: Run, resolved: Res
 
 
 def _idle(late: Around, layer: str, resolved: Resolved) -> tuple[str, str]:
-    """What holds packets while their resource is idle: firmware, late transmit reports, or an unknown cause."""
+    """Returns why packets wait while their resource is idle: firmware, late reports, or an unknown cause."""
     place = _fullest(late, layer)
     if layer == "hardware" and _is_wifi(place, resolved):
         return ("firmware", place)
@@ -392,16 +432,17 @@ def _is_wifi(name: str, resolved: Resolved) -> bool:
 
 
 def station(name: str, resolved: Resolved) -> Mapping[str, Any]:
-    """A node of the resolved scenario; empty if there is none of that name."""
+    """Returns a node of the resolved scenario by name; empty if it does not exist."""
     return next((node for node in resolved["nodes"] if node["name"] == name), {})
 
 
-def _queue(delays: Delays, late: Around, layer: str, run: Run, slow: str) -> tuple[str, str]:
-    """Why packets of the same station wait for each other at an interface."""
+def _queue(delays: Delays, late: Around, layer: str, run: Run, slow: str, resolved: Resolved) -> tuple[str, str]:
+    """The cause for which packets of the same station wait for each other at an interface."""
     place = _fullest(late, layer)
     node = place.split(".")[0]
     sender = delays.name if delays.way == "up" else run.get("flows", {}).get(delays.name, {}).get("from")
-    if node == sender and late.parts_ms.get(("socket", "small_queues")) and _own(late) > _BELOW_MS:
+    limited = node == sender and late.parts_ms.get(("socket", "small_queues"))
+    if limited and _in_stack(late, layer, resolved) and _own_in_stack(late, resolved) > _BELOW_MS:
         return ("tsq", place)
     shapes = any(of["overlimits"] for name, of in run.get("qdiscs", {}).items() if name.split("/")[0] == place)
     if layer == "hardware" and shapes:
@@ -411,7 +452,7 @@ def _queue(delays: Delays, late: Around, layer: str, run: Run, slow: str) -> tup
 
 
 def _held(late: Around, ms: float, resolved: Resolved) -> tuple[str, str]:
-    """What lets no packet go though the device would: a shaper that works, one that holds them for long, or netem."""
+    """Returns why a discipline holds packets although the device is ready: a working or slow shaper, or netem."""
     place = _fullest(late, "qdisc")
     of = access.interface(place, resolved)
     both = [one for one in (of.get("qdisc", {}).get("config"), of.get("ingress")) if one]
@@ -426,8 +467,22 @@ def _own(around: Around) -> float:
     return sum(ms for (layer, cause), ms in around.parts_ms.items() if layer in _QUEUES and cause in ("own", "station"))
 
 
+def _in_stack(late: Around, layer: str, resolved: Resolved) -> bool:
+    """Returns true if a layer's packets wait in the sender's stack: not in a modem's buffer, nor in a shaper."""
+    place = _fullest(late, layer)
+    if layer == "hardware":
+        return place not in access.modems(resolved)
+    return layer != "qdisc" or not access.has_rate(place, resolved)
+
+
+def _own_in_stack(late: Around, resolved: Resolved) -> float:
+    """Time behind packets of the same station in the sender's stack, in ms."""
+    layers = [layer for layer in _QUEUES if _in_stack(late, layer, resolved)]
+    return sum(ms for (layer, cause), ms in late.parts_ms.items() if layer in layers and cause in ("own", "station"))
+
+
 def _asleep(delays: Delays, run: Run, resolved: Resolved) -> tuple[str, str]:
-    """What held packets back that waited for a station which did not listen, or for its access point.
+    """Returns the reason that a station or its access point did not receive: power save or a scan.
 
     By the run's account of power save and scans: of the time of dozing and that of absences, the one that a packet
     would wait longer for, as it meets it by its length and then waits for what is left of it.

@@ -1,7 +1,4 @@
-"""Packets that an application never gets: lost in the network, skipped by the sender, or too late for playout.
-
-Outages of links, too: times in which a step of the scenario sets a rate at which nothing passes.
-"""
+"""Packets that an application never gets: lost in the network, skipped by the sender, or too late for playout."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -72,6 +69,14 @@ class Lost(NamedTuple):
     """Last arrival, if the flow is dead from then on."""
     places: Sequence[Place] = ()
     """The largest first."""
+    packets: int | None = None
+    """Packets over all runs that `part` is a share of; `None` if not counted."""
+    runs: tuple[int, int] = (1, 1)
+    """Runs in which the flow was measured, and all runs."""
+    dead_runs: int = 0
+    """Runs in which nothing arrives after some time."""
+    blocks: bool = False
+    """True for a UDP source that waits for room in its socket. It skips only what is left when it stops."""
 
 
 def kind_of(name: str, run: Run, resolved: Resolved) -> str:
@@ -84,6 +89,17 @@ def kind_of(name: str, run: Run, resolved: Resolved) -> str:
         if flow["traffic"]["kind"] == "video" and any(name == f"{flow['name']}.{to}" for to in flow["to"]):
             return "video"
     return str(run.get("flows", {}).get(name, {}).get("protocol", "udp"))
+
+
+def with_calls(resolved: Resolved) -> set[tuple[str, str, str]]:
+    """The groups of packets that calls and videos are in, as `of`, `name` and `way`."""
+    found = set()
+    for flow in resolved["flows"]:
+        if flow["traffic"]["kind"] in ("voip", "video"):
+            found |= {("flow", f"{flow['name']}.{to}", "") for to in flow["to"]}
+            found |= {("station", to, "down") for to in flow["to"]}
+            found.add(("station", str(flow.get("from", "")), "up"))
+    return found
 
 
 def part(name: str, run: Run) -> float | None:
@@ -107,11 +123,33 @@ def part(name: str, run: Run) -> float | None:
 
 
 def found(runs: Sequence[Run], resolved: Resolved) -> list[Lost]:
-    """Flows that lose more than `BOUND`: calls, videos and pings before other UDP, the lossiest first."""
+    """Flows that lose more than `BOUND`: calls and videos first, then pings, then others; the lossiest first."""
     names = dict.fromkeys(name for run in runs for group in ("flows", "pings") for name in run.get(group, {}))
     made = [one for one in (_lost(name, runs, resolved) for name in names) if one is not None]
-    order = list(KINDS)
-    return sorted(made, key=lambda one: (one.kind == "udp", order.index(one.kind) > order.index("ping"), -one.part))
+    return sorted(made, key=lambda one: (_RANK.get(one.kind, 2), -one.part))
+
+
+def _blocks(name: str, resolved: Resolved) -> bool:
+    """Returns true for a UDP source with `when_full = "block"`."""
+    return any(
+        flow["traffic"].get("when_full") == "block" and any(name == f"{flow['name']}.{to}" for to in flow["to"])
+        for flow in resolved["flows"]
+    )
+
+
+_RANK = {"voip": 0, "video": 0, "ping": 1, "udp": 3}
+"""Order of lossy flows by kind. TCP, QUIC and pages are between pings and UDP."""
+
+
+def packets(name: str, runs: Sequence[Run]) -> int | None:
+    """Packets of a flow over all runs; `None` if some run has no count."""
+    counts = []
+    for run in runs:
+        ping, flow = run.get("pings", {}).get(name), run.get("flows", {}).get(name, {})
+        count = ping.get("sent") if ping is not None else flow.get("due")
+        counts.append(_delivery(name, run).get("sent") if count is None else count)
+    known = [count for count in counts if count is not None]
+    return sum(known) if len(known) == len(runs) else None
 
 
 def _lost(name: str, runs: Sequence[Run], resolved: Resolved) -> Lost | None:
@@ -134,6 +172,10 @@ def _lost(name: str, runs: Sequence[Run], resolved: Resolved) -> Lost | None:
         round(sum(_queued(name, run) for run in runs)),
         min((one[0] for one in dead), default=stalled),
         _places(name, runs),
+        packets(name, runs),
+        (len(parts) or len(runs), len(runs)),
+        len(dead),
+        _blocks(name, resolved),
     )
 
 
@@ -177,7 +219,7 @@ _STALLED = 0.2
 
 
 def _stalled(name: str, runs: Sequence[Run], resolved: Resolved) -> float | None:
-    """The last arrival in s of a transfer without limit that stopped. `None` if it goes on, or ends by itself."""
+    """Last arrival in s of an unlimited transfer that stalled. `None` if it continues, or has an end."""
     for flow in resolved["flows"]:
         if any(name == f"{flow['name']}.{to}" for to in flow["to"]):
             traffic = flow["traffic"]
@@ -216,21 +258,24 @@ def lines(lost: Sequence[Lost], runs: int) -> Iterator[str]:
     """A line for each lossy flow. Packets are counted over all runs."""
     if not lost:
         return
-    yield f"Losses (packets counted over {runs} runs):" if runs > 1 else "Losses:"
+    yield f"Losses (means of shares and sums of packets over {runs} runs):" if runs > 1 else "Losses:"
     for one in lost[:_MOST]:
         yield f"  {_what(one)}"
         for words in _details(one):
             yield f"    {words}"
     if len(lost) > _MOST:
-        rest = ", ".join(f"{one.name} {_percent(one.part)}" for one in lost[_MOST:])
+        rest = ", ".join(f"{one.name} {_share(one.part, one)}" for one in lost[_MOST:])
         yield f"  also lossy: {rest}"
 
 
 def _what(one: Lost) -> str:
     dead = f"nothing arrives after {one.since_s:.1f} s" if one.since_s is not None else ""
+    if dead and 0 < one.dead_runs < one.runs[1]:
+        dead += f" (in {one.dead_runs} of {one.runs[1]} runs)"
     if one.part <= BOUND:
         return f"{one.name} ({KINDS[one.kind]}): {dead}"
-    loses = f"{one.name} ({KINDS[one.kind]}) loses {_percent(one.part)} of its packets"
+    of = f" ({one.runs[0]} of {one.runs[1]} runs)" if one.runs[0] < one.runs[1] else ""
+    loses = f"{one.name} ({KINDS[one.kind]}) loses {_share(one.part, one)} {_whose(one)}{of}"
     return f"{loses}, {dead}" if dead else loses
 
 
@@ -238,7 +283,8 @@ def _where(one: Lost) -> str:
     if one.late > max(one.part - one.late - one.skipped, one.skipped):
         return ", most of them too late for the playout buffer"
     if one.skipped > one.part / 2:
-        return ", most of them skipped by the sender, whose socket was full"
+        what = "never sent by the source, whose socket was full until it stopped"
+        return f", most of them {what if one.blocks else 'skipped by the sender, whose socket was full'}"
     dropped = sum(place.packets for place in one.places)
     if one.queued > dropped:
         return ", most of them still queued at the end of the run"
@@ -249,79 +295,32 @@ def _reason(place: Place) -> str:
     return _REASONS.get(place.reason, place.reason)
 
 
+_SKIPPED = "skipped by the sender because its socket was full"
+
+
 def _details(one: Lost) -> Iterator[str]:
     if one.places:
         more = f" and {len(one.places) - _MOST_PLACES} more places" if len(one.places) > _MOST_PLACES else ""
         yield f"dropped: {', '.join(place.words for place in one.places[:_MOST_PLACES])}{more}"
     if one.skipped:
-        yield f"skipped by the sender because its socket was full: {_percent(one.skipped)}"
+        what = "never sent: its socket was full until it stopped" if one.blocks else _SKIPPED
+        yield f"{what}: {_share(one.skipped, one)}"
     if one.late:
-        yield f"too late for the playout buffer: {_percent(one.late)}"
+        yield f"too late for the playout buffer: {_share(one.late, one)}"
     if one.queued:
         yield f"still queued at the end: {one.queued} packets"
 
 
-def _percent(part: float) -> str:
+FEW = 10
+"""Shares of fewer packets are printed as counts."""
+
+
+def _share(part: float, one: Lost) -> str:
+    """A share of a flow's packets as a percentage, or as `3 of 7` of few packets."""
+    if one.packets is not None and one.packets < FEW:
+        return f"{round(part * one.packets)} of {one.packets}"
     return f"{100 * part:.1f} %"
 
 
-_FULL_BITS = 8 * 1500
-_SLOW_S = 1.0
-"""A link at which a full packet takes longer than this is down."""
-
-
-class Outage(NamedTuple):
-    """A direction of a link that is down."""
-
-    link: str
-    place: str
-    """The interface that sends in this direction."""
-    from_ns: int
-    until_ns: int
-
-    @property
-    def ms(self) -> float:
-        """Its length."""
-        return (self.until_ns - self.from_ns) / 1e6
-
-
-def outages(resolved: Resolved) -> list[Outage]:
-    """The outages of a run, in the order of links and time."""
-    states = [(0, resolved["links"]), *((step["at_ns"], step["to"]["links"]) for step in resolved.get("steps") or ())]
-    ends = [*(at for at, _ in states[1:]), resolved["duration_ns"]]
-    down: list[Outage] = []
-    for (at, links), end in zip(states, ends, strict=True):
-        down += [Outage(name, place, at, end) for name, place in _down(links)]
-    # A step that changes something else cuts no outage in two.
-    joined: list[Outage] = []
-    for one in sorted(down):
-        if joined and joined[-1][:2] == one[:2] and joined[-1].until_ns == one.from_ns:
-            joined[-1] = joined[-1]._replace(until_ns=one.until_ns)
-        else:
-            joined.append(one)
-    return joined
-
-
-def _down(links: list[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
-    for link in links:
-        media = (link["medium"], link.get("medium_back") or link["medium"])
-        for place, medium in zip(link["ends"], media, strict=True):
-            of = medium.get("line") or medium
-            if "rate_bps" in of and of["rate_bps"] * _SLOW_S < _FULL_BITS:
-                yield link["name"], place
-
-
-def outage_ms(place: str, resolved: Resolved) -> float:
-    """The longest outage of the link behind an interface; 0 if there is none."""
-    return max((one.ms for one in outages(resolved) if one.place == place), default=0.0)
-
-
-def outage_lines(resolved: Resolved) -> Iterator[str]:
-    """A sentence for each outage; one for both directions of a link."""
-    every = outages(resolved)
-    for one in every:
-        same = [other for other in every if (other.link, *other[2:]) == (one.link, *one[2:])]
-        if same[0] is one:
-            way = "" if len(same) > 1 else f" from {one.place}"
-            times = f"from {one.from_ns / 1e9:g} to {one.until_ns / 1e9:g} s"
-            yield f"Outage: link {one.link} carries nothing{way} {times}."
+def _whose(one: Lost) -> str:
+    return "packets" if one.packets is not None and one.packets < FEW else "of its packets"

@@ -125,7 +125,7 @@ def applications(mine: Mine, resolved: Resolved, scenario: str) -> Iterator[tupl
 
 
 def _sender(flow: Mapping[str, Any], mine: Mine, resolved: Resolved) -> str:
-    """The first of the user's nodes at which a flow is sent; empty if there is none."""
+    """Returns the first of the user's nodes that sends a flow; empty without such a node."""
     ends = [flow.get("from", "")]
     if flow.get("both_ways"):
         to = flow.get("to", ())

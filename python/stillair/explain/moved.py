@@ -43,6 +43,10 @@ class Figure(NamedTuple):
     before: float | None
     after: float | None
     is_better: bool
+    runs: tuple[int, int] = (1, 1)
+    """Runs that have the figure with and without the change, and all runs."""
+    packets: tuple[int, int] | None = None
+    """Packets over these runs without and with the change, for losses; `None` if not counted."""
 
 
 class Moved(NamedTuple):
@@ -128,7 +132,9 @@ def _figures(name: str, kind: str, group: str, before: Sequence[Run], after: Seq
     for words, key in zip(("p95", "p99"), keys, strict=True):
         yield from _delay(words, *([_of(run, group, name, key, scale) for run in runs] for runs in sides))
     if kind not in ("tcp", "quic", "web"):
-        yield from _loss(*([losses.part(name, run) for run in runs] for runs in sides))
+        for figure in _loss(*([losses.part(name, run) for run in runs] for runs in sides)):
+            old, new = (losses.packets(name, runs) for runs in sides)
+            yield figure if old is None or new is None else figure._replace(packets=(old, new))
     if kind == "voip":
         yield from _mos(*([_of(run, "voip", name, "mos") for run in runs] for runs in sides))
     if kind in ("tcp", "quic", "udp", "video"):
@@ -196,7 +202,7 @@ def _delay(words: str, before: Values, after: Values) -> Iterator[Figure]:
     ratio = interval([math.log(max(b, 1e-6) / max(a, 1e-6)) for a, b in pairs])
     sure = _excludes(by) or (_excludes(ratio) and by.mean * ratio.mean > 0)
     if sure and abs(by.mean) >= max(MS, PART * old):
-        yield Figure(words, "ms", old, new, by.mean < 0)
+        yield Figure(words, "ms", old, new, by.mean < 0, (len(pairs), len(before)))
 
 
 def _loss(before: Values, after: Values) -> Iterator[Figure]:
@@ -223,4 +229,4 @@ def _by(
     by = interval([b - a for a, b in pairs])
     if _excludes(by) and abs(by.mean) >= scale[1]:
         old, new = (_mean(side) for side in zip(*pairs, strict=True))
-        yield Figure(words, unit, old, new, (by.mean > 0) == more_is_better)
+        yield Figure(words, unit, old, new, (by.mean > 0) == more_is_better, (len(pairs), len(before)))

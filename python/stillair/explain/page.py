@@ -4,7 +4,7 @@ import textwrap
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from stillair.explain import advice, findings, losses
+from stillair.explain import advice, findings, losses, outages
 from stillair.explain.advice import head as _head
 from stillair.explain.advice import ms as _ms
 from stillair.explain.findings import Finding, Spikes, Subject
@@ -93,27 +93,38 @@ def _lines(
     lost = [one for one in losses.found(runs, resolved) if one.name not in dead]
     if dead:
         yield f"Nothing arrives of {', '.join(dead)}: 'stillair check' says which rates work."
+    down = _main_outage(lost, dead, findings.worst(found), resolved)
+    if down:
+        yield f"Main cause: outage: {outages.sentence(down, resolved)}."
     if lost:
         yield losses.headline(lost)
-    yield from losses.outage_lines(resolved)
+    yield from outages.outage_lines(resolved, down)
     if not found:
         yield "No packet was delivered that was followed: nothing else to explain."
         return
     worst = findings.worst(found)
-    yield _main(worst) if worst else _without(found, dead, lost)
+    if worst:
+        yield _main(worst, "Largest cause of late packets" if down else "Main cause")
+    elif not outages.outages(resolved):
+        yield _without(found, dead, lost)
     if lost:
         yield ""
         yield from losses.lines(lost, len(runs))
     shown = found[:_MOST_SUBJECTS]
     for subject in shown:
         yield ""
-        yield from _subject(subject)
+        yield from _subject(subject, _runs_with(subject, runs), len(runs))
     if len(found) > _MOST_SUBJECTS:
         yield ""
         yield f"{len(found) - _MOST_SUBJECTS} more groups of packets are less late than these."
     yield ""
     told = ((subject, subject.delays.around(percentile)) for subject in shown for percentile in _PERCENTILES)
     layers = {layer for subject, around in told for layer in _layers(subject, around)}
+    if _leaves_out(runs):
+        yield (
+            "Percentiles are of the packets that arrived, without the wait of datagrams in the send buffer; they leave"
+            " out datagrams that the sender skipped or never sent."
+        )
     yield "Where: " + "; ".join(f"{layer}: {words}" for layer, words in _LAYERS.items() if layer in layers) + "."
     yield from _air(runs, resolved)
     yield from _throughput(runs)
@@ -122,12 +133,45 @@ def _lines(
         yield from advice.lines(tried, worst, len(runs), left_out)
 
 
-def _main(subject: Subject) -> str:
+def _leaves_out(runs: Sequence[Run]) -> bool:
+    """Returns true if datagrams waited in a send buffer, were skipped or were never sent."""
+    if any(of.get("skipped") or of.get("unsent") for run in runs for of in run.get("flows", {}).values()):
+        return True
+    return any(
+        ns and cell == ("socket", "send_buffer") for delays in sojourn.over(runs) for cell, ns in delays.total().items()
+    )
+
+
+def _main_outage(
+    lost: Sequence[Lost], dead: Sequence[str], worst: Subject | None, resolved: Resolved
+) -> outages.Outage | None:
+    """The Wi-Fi outage that is the main cause; `None` without one.
+
+    An outage is the main cause if its station has the lossiest or a dead flow, or if no other cause is found.
+    """
+    stations = {name.rpartition(".")[2] for name in (*(one.name for one in lost[:1]), *dead)}
+    stations |= _senders({one.name for one in lost[:1]} | set(dead), resolved)
+    found = [one for one in outages.outages(resolved) if one.is_wifi]
+    hit = [one for one in found if one.place.partition(".")[0] in stations]
+    is_only = not lost and not dead and worst is None
+    return max(hit or (found if is_only else []), key=lambda one: one.ms, default=None)
+
+
+def _senders(names: Collection[str], resolved: Resolved) -> set[str]:
+    """Nodes that send these flows."""
+    return {
+        flow["from"].partition(".")[0]
+        for flow in resolved["flows"]
+        if any(f"{flow['name']}.{to}" in names for to in flow["to"])
+    }
+
+
+def _main(subject: Subject, title: str) -> str:
     first = subject.faults[0]
     delay = f"{_ms(subject.late.delay_ms)} ms, p95 of {_head(subject)}"
     if first.is_in_socket:
-        return f"Main cause: {sentence(first)}: {_ms(first.ms)} ms in the socket, before {delay}."
-    return f"Main cause: {sentence(first)}: {_ms(first.ms)} of {delay}.{_uncovered(subject)}"
+        return f"{title}: {sentence(first)}: {_ms(first.ms)} ms in the socket, before {delay}."
+    return f"{title}: {sentence(first)}: {_ms(first.ms)} of {delay}.{_uncovered(subject)}"
 
 
 def _uncovered(subject: Subject) -> str:
@@ -181,7 +225,7 @@ def _healthy(found: Sequence[Subject]) -> str:
 
 
 def _is_news(subject: Subject) -> bool:
-    """Whether the latest packets are late for another cause than the late ones."""
+    """Returns true if the latest packets have another cause than late packets."""
     faults, of = subject.faults, subject.spikes
     return not faults or (of is not None and of.finding is not None and of.finding.kind != faults[0].kind)
 
@@ -235,7 +279,7 @@ def packet(runs: Sequence[Run], flow: str | None = None, modems: Collection[str]
 
 
 def sentence(finding: Finding) -> str:
-    """What a finding means, and where."""
+    """Describes a finding and its place."""
     words = _queue(finding) if finding.kind == "bloat" else _WORDS.get(finding.kind, finding.kind)
     return f"{words} ({finding.place})" if finding.place else words
 
@@ -272,8 +316,20 @@ def _layers(subject: Subject, around: Around) -> dict[str, float]:
     return {layer: ms for layer, ms in largest if ms > 0.005 * around.delay_ms}
 
 
-def _subject(subject: Subject) -> Iterator[str]:
-    yield f"{_head(subject)} ({subject.delays.packets()})"
+def _runs_with(subject: Subject, runs: Sequence[Run]) -> int:
+    """Number of runs in which packets of the subject arrived."""
+    of, name, way, _ = subject.delays
+    followed = [run.get("sojourn") or {} for run in runs]
+    if of == "station":
+        found = [run.get("stations", {}).get(name, {}).get(way, {}) for run in followed]
+    else:
+        found = [run.get("flows", {}).get(name, {}) for run in followed]
+    return sum(bool(histogram.get("packets")) for histogram in found)
+
+
+def _subject(subject: Subject, count: int, runs: int) -> Iterator[str]:
+    of = f", in {count} of {runs} runs" if 0 < count < runs else ""
+    yield f"{_head(subject)} ({subject.delays.packets()}{of})"
     for percentile in _PERCENTILES:
         around = subject.delays.around(percentile)
         parts = ", ".join(f"{layer} {_ms(ms)}" for layer, ms in _layers(subject, around).items())
@@ -296,7 +352,7 @@ _USES = {
     "beacon": "beacons",
     "neighbour": "neighbouring networks",
 }
-"""In the words of those who did not define them; the others are plain."""
+"""Printed names of uses of the air. Other uses are printed under their key."""
 
 
 def _air(runs: Sequence[Run], resolved: Resolved) -> Iterator[str]:
@@ -314,7 +370,7 @@ def _air(runs: Sequence[Run], resolved: Resolved) -> Iterator[str]:
 
 
 def _throughput(runs: Sequence[Run]) -> Iterator[str]:
-    """What keeps each TCP flow from sending more: where its data waited in the socket."""
+    """The limit of each TCP or blocking UDP flow: the cause for which its data waited in the socket."""
     for delays in sojourn.over(runs):
         if delays.of != "flow":
             continue
@@ -333,5 +389,6 @@ _LIMITS = {
     "peer_window": "its receiver's window",
     "small_queues": "TCP small queues",
     "pacing": "its pacing rate",
+    "send_buffer": "its send buffer, as it offers more than the path carries",
     "deferral": "the wait for larger segments (TSO deferral, Nagle) or for the handshake",
 }

@@ -27,7 +27,7 @@ class Bounds(NamedTuple):
 
 @dataclass(frozen=True)
 class Requirement:
-    """What an application needs. Latencies are round trips where pings are judged, and one way where calls are."""
+    """Requirements of an application. Latencies are round trips for pings and one-way delays for calls."""
 
     latency_ms: Mapping[float, Bounds]
     """By percentile."""
@@ -128,6 +128,14 @@ def of_run(measured: Measured, need: Requirement) -> dict[str, Outcome]:
     return found
 
 
+def videos_of(summary: Mapping[str, Any]) -> list[str]:
+    """Names of the video flows of a run, which have no score."""
+    flows: Mapping[str, Mapping[str, Any]] = summary.get("flows") or {}
+    calls: Mapping[str, Any] = summary.get("voip") or {}
+    # Only calls and video skip datagrams.
+    return [name for name, of in flows.items() if of.get("skipped") is not None and name not in calls]
+
+
 def _is_judged(name: str, measured: Measured) -> bool:
     """Returns true for calls and pings."""
     groups: list[Mapping[str, Any]] = [measured.summary.get("voip") or {}, measured.summary.get("pings") or {}]
@@ -139,7 +147,7 @@ _STEADY = 0.9
 
 
 def _throughput(measured: Measured, station: str | None, least_mbps: float) -> float | None:
-    """What a station carried; none if there is no station, or nothing that would have carried more."""
+    """Goodput of a station; `None` without a station, or if nothing offered more."""
     of = measured.summary["stations"].get(station or "")
     if of is None:
         return None
@@ -148,7 +156,7 @@ def _throughput(measured: Measured, station: str | None, least_mbps: float) -> f
 
 
 def _loaded(measured: Measured, station: str | None, least_mbps: float) -> bool:
-    """Whether TCP sent to or from a station all the time, or UDP offered it at least so much."""
+    """Returns true if TCP sent to or from a station all the time, or UDP offered at least this rate."""
     flows: Mapping[str, Mapping[str, Any]] = measured.summary.get("flows") or {}
     offered = 0.0
     for flow in measured.series.flows:

@@ -6,12 +6,13 @@ from typing import NamedTuple
 
 from stillair._native import InputError, RunError
 from stillair.explain import moved
-from stillair.explain.changes import Change, as_written
+from stillair.explain.changes import Change
 from stillair.explain.findings import PERCENTILE, Resolved
 from stillair.explain.moved import Moved
 from stillair.results import sojourn
 from stillair.results.report import Run
 from stillair.results.statistics import Interval, interval
+from stillair.runs.overrides import as_written
 from stillair.runs.scenario import Scenario
 
 LATEST = 99.0
@@ -36,13 +37,15 @@ class Tried(NamedTuple):
     by_ms: Interval
     """Its change, run by run."""
     latest_ms: float
-    """The same of p99."""
+    """Mean p99 over the runs."""
     latest_by_ms: Interval
     goodput_before_mbps: float
     goodput_mbps: Interval
     """Change of the total goodput."""
     moved: Sequence[Moved] = ()
     """Every flow and direction of a station that the change moves clearly."""
+    runs: tuple[int, int] = (1, 1)
+    """Runs with delays on both sides, and all runs."""
 
     @property
     def lost(self) -> float:
@@ -109,22 +112,22 @@ def try_one(
         after = scenario.run(len(before), seed, None, sets, progress=progress).runs
     except (InputError, RunError) as error:
         return Refused(change, str(error))
-    late, latest = (_by(before, after, subject, percentile) for percentile in (PERCENTILE, LATEST))
-    if late is None or latest is None:
-        return Refused(change, "nothing was delivered then")
+    late, latest = (_pairs(before, after, subject, percentile) for percentile in (PERCENTILE, LATEST))
+    if not late:
+        return Refused(change, "nothing arrives with it")
     goodput = [(a["goodput_total_mbps"], b["goodput_total_mbps"]) for a, b in zip(before, after, strict=True)]
     whole = resolved if resolved is not None else json.loads(scenario.resolve(overrides))
-    return Tried(change, own, *late, *latest, *_difference(goodput), moved.all_of(before, after, whole))
+    figures = (*_difference(late), *_difference(latest), *_difference(goodput))
+    return Tried(change, own, *figures, moved.all_of(before, after, whole), (len(late), len(before)))
 
 
-def _by(
+def _pairs(
     before: Sequence[Run], after: Sequence[Run], subject: tuple[str, str, str], percentile: float
-) -> tuple[float, Interval] | None:
-    """The delay before and its change; `None` if nothing was delivered."""
+) -> list[tuple[float, float]]:
+    """Delays without and with the change, of the runs that have both."""
     pairs = zip(before, after, strict=True)
     both = [(late_ms(a, *subject, percentile), late_ms(b, *subject, percentile)) for a, b in pairs]
-    measured = [(a, b) for a, b in both if a is not None and b is not None]
-    return _difference(measured) if measured else None
+    return [(a, b) for a, b in both if a is not None and b is not None]
 
 
 def _difference(pairs: Sequence[tuple[float, float]]) -> tuple[float, Interval]:

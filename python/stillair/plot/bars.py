@@ -8,6 +8,7 @@ from matplotlib.patches import Patch
 from stillair.plot import data, style
 from stillair.plot.data import Titled
 from stillair.plot.style import HATCHES, colour
+from stillair.results.statistics import some_runs
 
 
 def airtime(figure: Figure, results: Sequence[Titled]) -> None:
@@ -24,12 +25,15 @@ def _bars(figure: Figure, results: Sequence[Titled], key: str, label: str, scale
     axes = figure.subplots()
     names = data.stations(results)
     width = 0.8 / len(results)
-    for number, (_, result) in enumerate(results):
+    ticks = list(names)
+    for number, (title, result) in enumerate(results):
         over = result.over_runs()["stations"]
         for station, name in enumerate(names):
             value = over.get(name, {}).get(key)
             if value is None:
                 continue
+            if of := some_runs(value):
+                ticks[station] += f"\n{title if len(results) > 1 else ''}{of}".replace("\n ", "\n")
             mean = value["mean"] * scale
             # One run has no interval.
             low, high = (mean if end is None else end * scale for end in (value["low"], value["high"]))
@@ -43,7 +47,7 @@ def _bars(figure: Figure, results: Sequence[Titled], key: str, label: str, scale
                 yerr=[[mean - low], [high - mean]] if high > low else None,
                 capsize=3,
             )
-    axes.set_xticks(range(len(names)), names)
+    axes.set_xticks(range(len(names)), ticks)
     style.names(axes, len(names))
     axes.set_ylabel(label)
     axes.grid(visible=False, axis="x")

@@ -1,4 +1,4 @@
-"""What the pictures show, out of the series."""
+"""Data of the plots, read from series."""
 
 import itertools
 from collections.abc import Callable, Iterable, Sequence
@@ -7,6 +7,7 @@ from typing import NamedTuple, TypeVar
 from stillair._native import InputError
 from stillair.results.result import Result
 from stillair.results.series import Flow, Ping, Series
+from stillair.results.statistics import some
 from stillair.text.table import natural
 
 T = TypeVar("T")
@@ -44,13 +45,21 @@ def hosts(results: Iterable[Titled]) -> list[str]:
     return list(dict.fromkeys([*stations(results), *wired]))
 
 
-def over_runs(result: Result, names: Sequence[str], values: Values[T]) -> dict[str, list[T]]:
-    """The values of each station in all runs. A run is read once: its file is long."""
+def over_runs(result: Result, names: Sequence[str], values: Values[T]) -> tuple[dict[str, list[T]], dict[str, str]]:
+    """The values of each station in all runs, and ` (45 of 300 runs)` for stations with values in some runs only.
+
+    Each run is read once, because its file is long.
+    """
     found: dict[str, list[T]] = {name: [] for name in names}
+    counts = dict.fromkeys(names, 0)
+    runs = 0
     for run in result.all_measured():
+        runs += 1
         for name in names:
-            found[name] += values(run.series, name)
-    return found
+            own = values(run.series, name)
+            found[name] += own
+            counts[name] += bool(own)
+    return found, {name: some(count, runs) for name, count in counts.items()}
 
 
 def label(results: Sequence[Titled], title: str, name: str) -> str:
@@ -59,7 +68,7 @@ def label(results: Sequence[Titled], title: str, name: str) -> str:
 
 
 def host(flow: Flow) -> str:
-    """Whose flow it is: the station's, or the receiver's if there is none."""
+    """The station of a flow, or its receiver if no station takes part."""
     return flow.station or flow.receiver
 
 

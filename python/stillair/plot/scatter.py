@@ -19,7 +19,7 @@ def throughput_latency(figure: Figure, results: Sequence[Titled]) -> None:
     drawn = 0
     for number, (title, result) in enumerate(results):
         names = data.hosts(results)
-        found = data.over_runs(result, names, _points)
+        found, some = data.over_runs(result, names, _points)
         for station, name in enumerate(names):
             points = found[name]
             if not points:
@@ -30,7 +30,7 @@ def throughput_latency(figure: Figure, results: Sequence[Titled]) -> None:
             drawn += len(points)
             many = drawn > thin.MOST_DOTS
             axes.scatter(x, y, s=6, alpha=0.25, linewidths=0, rasterized=many, zorder=0.9 if many else 1, **look)
-            axes.scatter(x.mean(), y.mean(), s=45, label=data.label(results, title, name), **look)
+            axes.scatter(x.mean(), y.mean(), s=45, label=data.label(results, title, name) + some[name], **look)
             if len(points) > 1:
                 axes.add_patch(_ellipse(x, y, colour(station)))
     axes.set_xlabel("ping (ms)")

@@ -24,20 +24,22 @@ def _cdf(figure: Figure, results: Sequence[Titled], *, log: bool) -> Axes:
     axes = figure.subplots()
     names = data.hosts(results)
     for number, (title, result) in enumerate(results):
-        found = data.over_runs(result, names, _pings)
+        found, some = data.over_runs(result, names, _pings)
         lost = data.ping_loss(result)
         for station, name in enumerate(names):
             share = lost.get(name, 0.0)
             if not found[name] and not share:
                 continue
             label = data.label(results, title, name)
+            notes = [f"{100 * share:.3g} % lost"] if share else []
+            notes += [f"replies in {some[name].strip(' ()')}"] if found[name] and some[name] else []
             # A station without any reply has no curve, but it has an entry in the legend.
             drawn = thin.distribution(found[name], log=log) if found[name] else None
             axes.step(
                 drawn.x if drawn else [],
                 drawn.y * (1 - share) if drawn else [],
                 where="post",
-                label=f"{label} ({100 * share:.3g} % lost)" if share else label,
+                label=f"{label} ({', '.join(notes)})" if notes else label,
                 color=colour(station),
                 linestyle=LINES[number % len(LINES)],
             )
@@ -49,7 +51,7 @@ def _cdf(figure: Figure, results: Sequence[Titled], *, log: bool) -> Axes:
 
 
 def ping_cdf_log(figure: Figure, results: Sequence[Titled]) -> None:
-    """The same, for times of different orders of magnitude."""
+    """Share of pings that were answered within a time, on a logarithmic axis."""
     axes = _cdf(figure, results, log=True)
     axes.set_xscale("log")
     # Plain numbers, 1, 2 and 5 of each power: 3x10^1 beside 4x10^1 would overlap.
@@ -76,9 +78,9 @@ def _boxes(axes: Axes, results: Sequence[Titled], values: data.Values[float]) ->
     names = data.hosts(results)
     found = [(title, data.over_runs(result, names, values)) for title, result in results]
     boxes = [
-        (data.label(results, title, name), station, of[name])
+        (data.label(results, title, name) + some[name], station, of[name])
         for station, name in enumerate(names)
-        for title, of in found
+        for title, (of, some) in found
         if of[name]
     ]
     if not boxes:

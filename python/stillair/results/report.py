@@ -384,11 +384,16 @@ class Run(TypedDict):
 
 
 class Mean(TypedDict):
-    """A mean over runs with the ends of its 95 % confidence interval, which what one run alone has has not."""
+    """A mean over runs with the ends of its 95 % confidence interval, which are `None` if only one run has the figure.
+
+    `runs` and `all_runs` are only present if some runs do not have the figure.
+    """
 
     mean: float
     low: float | None
     high: float | None
+    runs: NotRequired[int]
+    all_runs: NotRequired[int]
 
 
 class DropMean(TypedDict):

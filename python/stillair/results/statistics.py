@@ -85,7 +85,10 @@ def _interval(values: Sequence[float], confidence: float) -> Interval:
 
 
 class Means:
-    """All numbers of runs by their keys, each as mean, low and high over the runs. A number takes 8 bytes per run."""
+    """All numbers of runs by their keys, each as mean, low and high over the runs. A number takes 8 bytes per run.
+
+    A number that only some runs have also has their count in `runs`, and that of all runs in `all_runs`.
+    """
 
     def __init__(self) -> None:
         """Without a run yet."""
@@ -114,8 +117,8 @@ class Means:
         for (place, reason), counts in self._drops.items():
             packets = array("d", counts)
             packets.extend([0.0] * (self.runs - len(packets)))
-            drops.append({"place": place, "reason": reason, "packets": _mean("packets", packets)})
-        found = {key: node.over(key) for key, node in self._root.children.items()}
+            drops.append({"place": place, "reason": reason, "packets": _mean("packets", packets, self.runs)})
+        found = {key: node.over(key, self.runs) for key, node in self._root.children.items()}
         return {**found, "drops": drops}
 
 
@@ -153,19 +156,32 @@ class _Node:
         own = 1 if self._values else 0
         return own + sum(child.numbers() for child in self.children.values())
 
-    def over(self, key: str) -> Any:  # noqa: ANN401 - the shape follows the report's
+    def over(self, key: str, runs: int) -> Any:  # noqa: ANN401 - the shape follows the report's
         # Text and lists have no mean, nor has a key that is a number in one run and a table in another.
         if self._other or (self._is_table and self._values):
             return None
         if self._is_table:
-            return {inner: child.over(inner) for inner, child in self.children.items()}
-        return _mean(key, self._values) if self._values else None
+            return {inner: child.over(inner, runs) for inner, child in self.children.items()}
+        return _mean(key, self._values, runs) if self._values else None
 
 
-def _mean(key: str, values: Sequence[float]) -> dict[str, float | None]:
-    """Mean and 95 % confidence interval of a figure; one value has none."""
+def _mean(key: str, values: Sequence[float], runs: int) -> dict[str, float | None]:
+    """Mean of a figure with its 95 % confidence interval, whose ends are null for one value."""
     mean, low, high = interval(values, within=bounds(key))
-    return {"mean": mean, "low": low, "high": high} if len(values) > 1 else {"mean": mean, "low": None, "high": None}
+    found: dict[str, float | None] = {"mean": mean, "low": None, "high": None}
+    if len(values) > 1:
+        found |= {"low": low, "high": high}
+    return {**found, "runs": len(values), "all_runs": runs} if len(values) < runs else found
+
+
+def some_runs(value: Mapping[str, Any]) -> str:
+    """` (45 of 300 runs)` if only some runs have a figure; empty if all have it."""
+    return some(value["runs"], value["all_runs"]) if "runs" in value else ""
+
+
+def some(count: int, runs: int) -> str:
+    """` (45 of 300 runs)`; empty if it is all of them."""
+    return f" ({count} of {runs} runs)" if count < runs else ""
 
 
 def jain(values: Sequence[float]) -> float | None:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import IO, Any, NamedTuple
 
 from stillair.results.report import Reported
-from stillair.results.statistics import Interval, spread
+from stillair.results.statistics import Interval, some_runs, spread
 from stillair.text import terminal
 from stillair.text.table import natural, table
 
@@ -31,7 +31,7 @@ _MOST_ROWS = 50  # more than these are not read at a terminal
 
 
 class Table(NamedTuple):
-    """What was measured of things of one kind, a row each."""
+    """Measurements of one kind of thing, one row each."""
 
     title: str
     header: Sequence[str]
@@ -41,7 +41,7 @@ class Table(NamedTuple):
 
 
 def summary(result: Reported, stream: IO[str] | None = None) -> str:
-    """What a person wants to know about the runs, as wide as the terminal if it goes to a stream."""
+    """Summary of the runs. For a stream it is as wide as the terminal."""
     over = result.over_runs()
 
     def text(of: Table) -> str:
@@ -57,7 +57,7 @@ def summary(result: Reported, stream: IO[str] | None = None) -> str:
 
 
 def traffic(result: Reported) -> list[Table]:
-    """What carries data, by kind; tables without a row among them."""
+    """Tables of traffic by kind. Some have no rows."""
     over = result.over_runs()
     return [_flows(result), _pings(over), _calls(over), _pages(over), _responsiveness(over), _transfers(over)]
 
@@ -82,14 +82,17 @@ def as_text(of: Table, stream: IO[str] | None = None) -> str:
 
 
 def figure(value: Mapping[str, Any] | None, scale: float = 1, digits: int = 2) -> str:
-    """A mean, with its interval if there is one: `5.91 ±0.12`, or `0.998 +0.002/-0.004` at a bound."""
+    """A mean with its interval: `5.91 ±0.12`, or `0.998 +0.002/-0.004` at a bound.
+
+    A figure of some runs only has their number behind it: `5.91 ±0.12 (45 of 300 runs)`.
+    """
     if value is None:
         return NOT_MEASURED
     mean = f"{value['mean'] * scale:.{digits}f}"
     if value["low"] is None:
-        return mean
+        return f"{mean}{some_runs(value)}"
     of = Interval(value["mean"] * scale, value["low"] * scale, value["high"] * scale)
-    return f"{mean} {spread(of, digits)}".rstrip()
+    return f"{mean} {spread(of, digits)}".rstrip() + some_runs(value)
 
 
 def together(notes: Iterable[str]) -> list[str]:
@@ -118,7 +121,7 @@ def _first(keys: Sequence[str]) -> str:
 
 
 def head(result: Reported) -> str:
-    """What was run, and how often."""
+    """The scenario, the number of runs and the seed."""
     runs = len(result.runs)
     seeds = sorted({run["seed"] for run in result.runs})
     of = f" of {result.planned} planned" if runs < result.planned else ""
@@ -148,7 +151,7 @@ def _table(title: str, what: str, columns: Columns, found: Iterable[tuple[str, M
 
 
 def totals(over: Mapping[str, Any]) -> str:
-    """What all stations have together, and what became of all pings."""
+    """Totals over stations and pings."""
     goodput = f"total goodput {figure(over.get('goodput_total_mbps'))} Mbit/s"
     jain = over.get("jain_airtime")
     text = goodput if jain is None else f"{goodput}, Jain's index of the airtime {figure(jain, digits=3)}"
@@ -156,7 +159,7 @@ def totals(over: Mapping[str, Any]) -> str:
 
 
 def _pings_together(over: Mapping[str, Any]) -> Iterator[str]:
-    """What became of all pings, and which took longest; nothing of results that do not tell, which are older."""
+    """Sums of all pings and the longest round trip. Results of older versions lack some of these."""
     keys = ("sent", "received", "lost")
     pings = [ping for ping in (over.get("pings") or {}).values() if all(ping.get(key) for key in keys)]
     if pings:
@@ -220,7 +223,7 @@ def _flows(result: Reported) -> Table:
 
 
 def _counted(found: Mapping[str, Mapping[str, Any]]) -> list[tuple[str, Mapping[str, Any]]]:
-    """What was measured by name, the names as people count."""
+    """Measurements by name, in natural order."""
     return [(name, found[name]) for name in natural(found)]
 
 
@@ -316,7 +319,7 @@ def drops(over: Mapping[str, Any]) -> Table:
 
 
 def air(over: Mapping[str, Any]) -> dict[str, list[tuple[str, str]]]:
-    """What the time of each channel was used for, in per cent; no channel without any."""
+    """Uses of each channel's time in %, without unused channels."""
     channels = (over.get("air") or {}).items()
     return {name: uses for name, accounts in channels if (uses := _uses(accounts))}
 

@@ -1,8 +1,10 @@
-"""What takes the place of a scenario's values: numbers, lists and tables of Python, or text as `--set` takes it."""
+"""Overrides of scenario values: Python numbers, lists and tables, or text in the syntax of `--set`."""
 
 import math
+import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from numbers import Integral, Real
+from typing import Any
 
 from stillair._native import InputError
 from stillair.text.toml import dotted, to_value
@@ -51,3 +53,27 @@ def mistake(key: str, says: str) -> InputError:
     error = InputError(f"{key}: {says}")
     error.key = key
     return error
+
+
+def as_written(overrides: Sequence[tuple[str, str]], scenario: str) -> list[tuple[str, str]]:
+    """Overrides by the names in the scenario's text, without tables of nodes by `count` or interfaces by `like`."""
+    nodes = tomllib.loads(scenario).get("node", {})
+
+    def written(key: str) -> str:
+        match key.split("."):
+            case ["node", node, *rest]:
+                interface = rest[1] if rest[:1] == ["interface"] and len(rest) > 1 else ""
+                return ".".join(("node", written_node(node, interface, nodes), *rest))
+        return key
+
+    return list(dict.fromkeys((written(key), value) for key, value in overrides))
+
+
+def written_node(node: str, interface: str, nodes: Mapping[str, Any]) -> str:
+    """Returns the name in the scenario's text of the table that sets a node, or an interface of it."""
+    counted = node.rstrip("0123456789")
+    name = counted if node not in nodes and counted in nodes else node
+    table: Mapping[str, Any] = nodes.get(name, {})
+    if interface and interface not in table.get("interface", {}) and table.get("like") in nodes:
+        return written_node(table["like"], interface, nodes)
+    return name

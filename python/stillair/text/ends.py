@@ -97,9 +97,10 @@ def held_back() -> Iterator[None]:
         yield
     finally:
         handler.depth -= 1
-    if handler.depth == 0 and handler.pending is not None:
-        number, handler.pending = handler.pending, None
-        handler(number, None)
+        # Also if the block fails: its error stays the context of the signal's exception.
+        if handler.depth == 0 and handler.pending is not None:
+            number, handler.pending = handler.pending, None
+            handler(number, None)
 
 
 def with_parent() -> None:

@@ -46,11 +46,11 @@ def explain(
     A scenario is run three times (--runs), and as often with each of up to two changes. For a result folder its
     scenario is run again.
     """
-    from stillair.explain import changes, findings, page, tried  # noqa: PLC0415 - loaded when there is something to explain
+    from stillair.explain import access, changes, findings, outages, page, tried  # noqa: PLC0415 - loaded when there is something to explain
     from stillair.explain import mine as owned  # noqa: PLC0415
 
     scenario, overrides = _read(what, options.overrides(set_))
-    resolved: dict[str, Any] = json.loads(scenario.resolve(overrides))
+    resolved = outages.with_wifi(json.loads(scenario.resolve(overrides)), scenario, overrides)
     own_hosts = owned.read(mine, resolved, scenario.text)
     if own_hosts and no_try:
         raise InputError(
@@ -96,7 +96,7 @@ def explain(
         print(f"stillair: {tested}; they are shown above, and nothing is kept", file=sys.stderr)
         raise ended
     if packet:
-        print(f"\n{page.packet(made_runs, modems=findings.modems(resolved))}")
+        print(f"\n{page.packet(made_runs, modems=access.modems(resolved))}")
 
 
 def _read(text: str, overrides: list[tuple[str, str]]) -> "tuple[Scenario, list[tuple[str, str]]]":

@@ -302,7 +302,7 @@ def _json(found: "Found", apart: Sequence[Apart], changed: Sequence[str]) -> str
     measured = [
         {
             "version": side.title,
-            "value": ends(row.values[at], row.counts[at] > 1),
+            "value": ends(row.values[at], row.counts[at], row.runs[at]),
             "to_oldest": ratio_object(row.ratios[at - 1]) if at else None,
         }
         for at, side in enumerate(found.measured)

@@ -19,27 +19,37 @@ class Row(NamedTuple):
     values: Sequence[Interval | None]
     """On each side the mean over the runs that have it; the ends are the mean itself where one run has."""
     counts: Sequence[int]
-    """How many runs have it."""
+    """Runs of each side that have the quantity."""
+    runs: Sequence[int]
+    """All runs of each side."""
     ratios: Sequence[Interval | None]
-    """Of each further side to the first; the ends are infinite where nothing is known of the spread."""
+    """Ratio of each further side to the first; the ends are infinite if the spread is unknown."""
 
     @property
     def name(self) -> str:
-        """What it is called, as `--only` takes it."""
+        """Name that `--only` matches."""
         return self.quantity.name(self.of)
 
 
 def differs(ratio: Interval) -> bool:
-    """Whether chance alone is no likely reason: the interval leaves out what is equal."""
+    """Returns true if chance is an unlikely reason for the difference: the interval excludes 1."""
     return not ratio.low <= 1 <= ratio.high
 
 
-def rows(sides: Sequence[Side], only: Sequence[str] = ()) -> list[Row]:
-    """All quantities that any side has, or those whose names fit one of the patterns."""
+def rows(sides: Sequence[Side], only: Sequence[str] = (), *, every: bool = False) -> list[Row]:
+    """All quantities that any side has, or those whose names match one of the patterns.
+
+    Quantities that are compared only if they differ are left out if they do not, unless `every` is set.
+    """
     columns = [Columns(_loose(side)) for side in sides]
     found = (_row(one.of, one.quantity, [of.values(one) for of in columns], columns) for one in every_of(columns))
     there = (row for row in found if any(value is not None for value in row.values))
-    return [row for row in there if not only or quantities.fits(row.name, only)]
+    return [row for row in there if (quantities.fits(row.name, only) if only else every or _is_listed(row))]
+
+
+def _is_listed(row: Row) -> bool:
+    """Returns true if a row is shown without `--only`."""
+    return not row.quantity.if_differs or len({value and value.mean for value in row.values}) > 1
 
 
 def _loose(side: Side) -> Sequence[Mapping[str, Any]]:
@@ -59,7 +69,7 @@ def _row(of: str, quantity: Quantity, values: Sequence[Sequence[float | None]], 
         # The same seeds and numbers, and no gap: what runs share cancels.
         paired = side.runs == first and len(known[0]) == len(scaled[0]) and len(there) == len(own)
         ratios.append(_ratio(there, known[0], paired))
-    return Row(of, quantity, means, [len(own) for own in known], ratios)
+    return Row(of, quantity, means, [len(own) for own in known], [len(own) for own in scaled], ratios)
 
 
 def _ratio(above: Sequence[float], below: Sequence[float], paired: bool) -> Interval | None:

@@ -10,7 +10,7 @@ from typing import Any
 from stillair._native import __version__
 from stillair.cli.compare.rows import Row, differs
 from stillair.cli.compare.sides import Side
-from stillair.results.statistics import Interval, spread
+from stillair.results.statistics import Interval, some, spread
 from stillair.text import terminal
 from stillair.text.table import table
 
@@ -57,7 +57,7 @@ def as_json(sides: Sequence[Side], rows: Sequence[Row]) -> str:
             "of": row.of,
             "quantity": row.quantity.words,
             "unit": row.quantity.unit,
-            "sides": [ends(own, count > 1) for own, count in zip(row.values, row.counts, strict=True)],
+            "sides": [ends(*one) for one in zip(row.values, row.counts, row.runs, strict=True)],
             "to_first": [ratio_object(ratio) for ratio in row.ratios],
         }
         for row in rows
@@ -67,11 +67,16 @@ def as_json(sides: Sequence[Side], rows: Sequence[Row]) -> str:
     return json.dumps(whole, ensure_ascii=False, allow_nan=False)
 
 
-def ends(of: Interval | None, is_known: bool) -> dict[str, float | None] | None:
-    """A mean with its interval; the ends are null where one run has it."""
+def ends(of: Interval | None, count: int, runs: int) -> dict[str, float | None] | None:
+    """A mean with its interval, whose ends are null if only one run has the quantity.
+
+    If only some runs have the quantity, `runs` is their number and `all_runs` that of all runs.
+    """
     if of is None:
         return None
-    return {"mean": of.mean, "low": of.low if is_known else None, "high": of.high if is_known else None}
+    low, high = (of.low, of.high) if count > 1 else (None, None)
+    counts = {"runs": count, "all_runs": runs} if count < runs else {}
+    return {"mean": of.mean, "low": low, "high": high, **counts}
 
 
 def ratio_object(ratio: Interval | None) -> dict[str, Any] | None:
@@ -139,7 +144,7 @@ def _with_letters(count: int) -> list[str]:
 
 
 def _values(sides: Sequence[Side], cells: Sequence[Sequence[str]]) -> tuple[list[str], list[list[str]]]:
-    """What each side has, under its letter."""
+    """Values of each side under its letter."""
     return ["", *map(_letter, range(len(sides)))], [[line[0], line[1], *line[2::2]] for line in cells]
 
 
@@ -159,7 +164,7 @@ def value(row: Row, number: int) -> str:
     own, digits = row.values[number], row.quantity.digits
     if own is None:
         return _NONE
-    return f"{own.mean:.{digits}f} {spread(own, digits)}".rstrip()
+    return f"{own.mean:.{digits}f} {spread(own, digits)}".rstrip() + some(row.counts[number], row.runs[number])
 
 
 def relation(ratio: Interval | None) -> str:

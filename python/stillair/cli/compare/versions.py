@@ -28,7 +28,7 @@ class Found(NamedTuple):
 
 def figure(side: Side, name: str) -> str:
     """The figure that is meant, as a comparison calls it: `upload.server goodput` for `upload.goodput`."""
-    found = quantities.rows([side])
+    found = quantities.rows([side], every=True)
     wanted = name.replace(".", " ").lower()
     # As it is called; or by the flow alone, where it has one receiver.
     for same in (
@@ -73,7 +73,7 @@ def search(versions: Sequence[str], measure: Measure, name: str, least: float, e
 
 
 def _row(sides: Sequence[Side], name: str) -> Row:
-    return next(row for row in quantities.rows(sides) if row.name == name)
+    return next(row for row in quantities.rows(sides, every=True) if row.name == name)
 
 
 def _mean(row: Row, side: int) -> float:

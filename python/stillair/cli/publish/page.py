@@ -1,5 +1,6 @@
 """A result as one page that works offline: its tables, its pictures, and the scenario that was run."""
 
+import contextlib
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -8,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from stillair import plot
-from stillair.explain import access, findings
+from stillair._native import InputError
+from stillair.explain import access, findings, outages
 from stillair.explain import page as explained
 from stillair.plot.data import Titled, UndrawnError
 from stillair.results import exchanges, result_folder
@@ -16,6 +18,7 @@ from stillair.results import summary as summaries
 from stillair.results.result import Result
 from stillair.results.summary import Table, figure
 from stillair.results.tidy import Measured
+from stillair.runs.scenario import Scenario
 from stillair.text import extras, markup, output, shape
 from stillair.text.markup import details, grid, pairs, pre, row, scroll
 
@@ -66,7 +69,7 @@ def page(name: str, result: Result, scenario: str, overrides: Sequence[tuple[str
     )
     parts = [
         _tables([summaries.stations(over), *summaries.traffic(result)]),
-        _explained(result),
+        _explained(result, scenario, overrides),
         _pictures(name, result),
         _lost(over),
         _disciplines(result, over),
@@ -87,8 +90,8 @@ def _tables(tables: Sequence[Table]) -> str:
     return "".join(_card(of.title, _table(of)) for of in tables if of.rows)
 
 
-def _explained(result: Result) -> str:
-    """Why packets are late, if they were followed; nothing is tried for a page."""
+def _explained(result: Result, text: str, overrides: Sequence[tuple[str, str]]) -> str:
+    """The text of `explain`, without changes, if the result has sojourn times; empty without them."""
     if result.resolved is None or not any(run.get("sojourn") for run in result.runs):
         return ""
     resolved = json.loads(result.resolved)
@@ -96,6 +99,9 @@ def _explained(result: Result) -> str:
     shape.check(resolved, access.RESOLVED, folder / "scenario.resolved.json")
     for run in result.runs:
         shape.check(run, access.RUN, folder / "result.json", f"runs.{run['run']}")
+    # A scenario of another version may no longer be readable.
+    with contextlib.suppress(InputError):
+        resolved = outages.with_wifi(resolved, Scenario(text), overrides)
     found = findings.subjects(result.runs, resolved)
     said = explained.text(result.scenario, result.runs, found, None, resolved)
     return _card("Where the time of packets goes", pre(said, "why packets are late"))
@@ -112,7 +118,7 @@ def _lost(over: Mapping[str, Any]) -> str:
 
 
 def _disciplines(result: Result, over: Mapping[str, Any]) -> str:
-    """What the queueing disciplines counted; their kind is that of the first run."""
+    """Counters of the queueing disciplines. Their kind is that of the first run."""
     counted = over.get("qdiscs") or {}
     kinds = result.runs[0].get("qdiscs", {})
     rows = []
@@ -128,7 +134,7 @@ def _disciplines(result: Result, over: Mapping[str, Any]) -> str:
 
 
 def _own(counted: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, float]]]:
-    """What only its kind of discipline counts, and what a tin of cake counted as `TIN.KEY`."""
+    """Counters of one kind of discipline, and those of cake's tins as `TIN.KEY`."""
     for key, value in counted.items():
         if key == "tins":
             yield from ((f"{tin}.{name}", of) for tin, own in value.items() for name, of in own.items() if of)

@@ -27,14 +27,18 @@ def qoo(result: Path, need: Path) -> None:
     over all its flows. A throughput below the need is not judged if nothing loaded the station: TCP that always has
     data, or UDP of that rate. The score is the mean over runs.
     """  # noqa: D301 - click takes the character that \b stands for
-    from stillair.explain.quality import Outcome, Requirement, of_run  # noqa: PLC0415 - loaded when there is something to read
+    from stillair.explain.quality import Outcome, Requirement, of_run, videos_of  # noqa: PLC0415 - loaded when there is something to read
     from stillair.results.result import Result  # noqa: PLC0415
-    from stillair.results.statistics import interval  # noqa: PLC0415
+    from stillair.results.statistics import interval, some  # noqa: PLC0415
     from stillair.text.table import natural, table  # noqa: PLC0415
 
     requirement = Requirement.load(need)
     found: dict[str, list[Outcome]] = {}
+    videos = dict[str, None]()
+    runs = 0
     for measured in Result.load(result).all_measured():
+        runs += 1
+        videos |= dict.fromkeys(videos_of(measured.summary))
         for name, outcome in of_run(measured, requirement).items():
             found.setdefault(name, []).append(outcome)
     if not found:
@@ -45,5 +49,8 @@ def qoo(result: Path, need: Path) -> None:
     rows = []
     for name in natural(found):
         parts = ([value for value in part if value is not None] for part in zip(*found[name], strict=True))
-        rows.append([name, *(f"{interval(part).mean:.0f}" if part else "not judged" for part in parts)])
+        scores = (f"{interval(part).mean:.0f}{some(len(part), runs)}" if part else "not judged" for part in parts)
+        rows.append([name, *scores])
     print(table(["of", "QoO", *(f"{part} alone" for part in Outcome._fields[1:])], rows))
+    if videos:
+        print(f"Video is not scored: {', '.join(natural(videos))}.")

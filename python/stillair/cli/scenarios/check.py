@@ -1,4 +1,4 @@
-"""`stillair check`: what a scenario comes to, before it is run."""
+"""`stillair check`: prints a scenario with its defaults, without running it."""
 
 import json
 import sys
@@ -17,7 +17,7 @@ _MOST_RADIOS = 12
 """A matrix of more is not read at a terminal."""
 _MOST_ROWS = 50
 _MTU = 1500
-"""Of links that say nothing of it."""
+"""MTU of links without the key."""
 
 
 @click.command()
@@ -35,7 +35,10 @@ def check(file: str, set_: tuple[str, ...], as_json: bool) -> None:
 
     scenario, overrides = options.scenario(file), options.overrides(set_)
     found = json.loads(_native.survey(scenario.text, scenario.file, overrides))
-    found["notes"] += framing.differences(json.loads(_native.resolve(scenario.text, scenario.file, overrides)))
+    resolved = json.loads(_native.resolve(scenario.text, scenario.file, overrides))
+    found["notes"] += framing.differences(resolved)
+    for flow, of in zip(found["flows"], resolved["flows"], strict=True):
+        flow["start_spread_s"] = of["start_spread_ns"] / 1e9
     # With overrides it is checked as 'stillair run' takes it, which may set what is swept.
     combinations = len(scenario.sweep(())) if not overrides else 1
     if as_json:
@@ -45,7 +48,7 @@ def check(file: str, set_: tuple[str, ...], as_json: bool) -> None:
 
 
 def _parts(found: Survey, combinations: int) -> Iterator[str]:
-    """What is printed, part by part."""
+    """The printed text, part by part."""
     yield _head(found, combinations)
     yield _titled("Nodes", _nodes(found["nodes"]))
     if found["links"]:
@@ -143,7 +146,7 @@ def _links(links: Sequence[Survey]) -> str:
 
 
 def _both(texts: Iterable[str]) -> str:
-    """What holds there and back: once if it is the same."""
+    """Values of both directions; one value if they are equal."""
     return " / ".join(dict.fromkeys(texts))
 
 
@@ -155,7 +158,7 @@ def _rate(bps: int | None) -> str:
 
 
 def _hearing(channel: Survey) -> str:
-    """Who hears whom, each row a radio and what it hears of the others."""
+    """A matrix of which radios hear each other; each row is a receiver."""
     radios, hearing, snr = channel["radios"], channel["hearing"], channel["snr_db"]
     if hearing is None:
         return "\n".join(_groups(radios, channel["worse"]))
@@ -188,7 +191,7 @@ def _hearing(channel: Survey) -> str:
 
 
 def _groups(radios: Sequence[str], worse: Sequence[Survey]) -> Iterator[str]:
-    """Who hears whom among so many radios that pairs are not listed."""
+    """Radios that do not hear each other, by groups, for channels with too many pairs to list."""
     if not worse:
         yield "  All hear each other."
         return
@@ -238,7 +241,7 @@ def _signal(path: Survey) -> str:
 
 
 def _chosen(of: Survey) -> list[str]:
-    """What a direction is sent at, with its loss, and the fastest rate that works, with its own."""
+    """The rate in use with its loss, and the fastest rate that works with its bit rate."""
     rate, works = of["rate"], of["fastest"]
     if of["control"] == "fixed":
         sent = [rate["name"], _share(rate)]
@@ -263,6 +266,9 @@ def _flows(flows: Sequence[Survey]) -> str:
 
 
 def _when(flow: Survey) -> str:
-    start, stop = flow["start_s"], flow["stop_s"]
+    """Start and stop. With `start_spread` the earliest and the latest start."""
+    start, stop, spread = flow["start_s"], flow["stop_s"], flow["start_spread_s"]
     until = "" if stop is None else f" to {stop:g} s"
+    if spread:
+        return f"from {start:g} s + 0 to {spread:g} s (start_spread){until}"
     return f"from {start:g} s{until}" if start or until else ""

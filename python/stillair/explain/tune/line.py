@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from stillair.explain import shaping
+from stillair.explain import access
 from stillair.explain.access import SHARE, Framing, framing
 from stillair.explain.tune.parts import Name, Node, Option
 from stillair.runs.overrides import pairs
@@ -32,11 +32,11 @@ def shaped(
     rates = {"down": int(down["rate_bps"] * share), "up": int(up["rate_bps"] * share)}
     own = node.table.get("interface", {}).get(interface, {})
     there, line = _interface(node, interface), framing(up)
-    options = shaping.kept(there)
-    cakes = {way: shaping.framed(kept, line, shaping.masquerades(there)) for way, kept in options.items()}
+    options = access.kept_options(there)
+    cakes = {way: access.with_framing(kept, line, access.masquerades(there)) for way, kept in options.items()}
     texts = {way: f"{bps} bit/s" for way, bps in rates.items()}
     sets = list[tuple[str, str]]()
-    tables = shaping.keys(cakes, texts, "qdisc" in own)
+    tables = access.shaper_keys(cakes, texts, "qdisc" in own)
     for name, table in tables.items():
         key = node.key("interface", interface, name)
         # A shaper that has lost its `up` to the discipline is set whole.

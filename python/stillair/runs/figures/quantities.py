@@ -1,4 +1,4 @@
-"""What the figures of a run are called, and those that patterns choose: `--only` of `compare` and of `sweep`."""
+"""Names of the figures of a run, and their selection by patterns (`--only` of `compare` and `sweep`)."""
 
 import fnmatch
 import math
@@ -17,9 +17,11 @@ class Quantity(NamedTuple):
     unit: str
     scale: float = 1
     digits: int = 2
+    if_differs: bool = False
+    """Compared only if the sides differ, or if a pattern selects it."""
 
     def name(self, of: str) -> str:
-        """What it is called of one station or flow, as `--only` takes it."""
+        """Name of the quantity of one station or flow, which `--only` matches."""
         return f"{of} {self.words}".strip()
 
 
@@ -48,6 +50,7 @@ _GROUPS: Mapping[str, Sequence[Quantity]] = {
         Quantity("delay_p50_ms", "one-way p50", "ms"),
         Quantity("delay_p95_ms", "one-way p95", "ms"),
         Quantity("delay_p99_ms", "one-way p99", "ms"),
+        Quantity("longest_gap_ms", "longest gap", "ms", 1, 0, if_differs=True),
     ),
     "voip": (
         Quantity("mos", "MOS", ""),
@@ -66,7 +69,11 @@ _GROUPS: Mapping[str, Sequence[Quantity]] = {
         Quantity("foreign_rpm", "RPM of new connections", "", 1, 0),
         Quantity("loaded_rpm", "RPM of loaded connections", "", 1, 0),
     ),
-    "pings": (*_PINGS, Quantity("loss", "ping loss", "%", 100)),
+    "pings": (
+        *_PINGS,
+        Quantity("loss", "ping loss", "%", 100),
+        Quantity("longest_ms", "longest ping", "ms", 1, 1, if_differs=True),
+    ),
 }
 
 
@@ -79,11 +86,11 @@ class Figure(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What it is called, as `--only` takes it."""
+        """Name that `--only` matches."""
         return self.quantity.name(self.of)
 
     def values(self, runs: Sequence[Mapping[str, Any]]) -> list[Any]:
-        """What each run has of it, as the report has it."""
+        """Values of each run, unscaled."""
         key = self.quantity.key
         if not self.group:
             return [run.get(key) for run in runs]
@@ -140,9 +147,9 @@ def _every(names_of: Mapping[str, set[str]]) -> Iterator[Figure]:
     for quantity in _TOTALS:
         yield Figure("", "", quantity)
     for group, quantities in _GROUPS.items():
-        # Stations tell of their own pings, but not of what was lost.
+        # Rows of stations have the percentiles of their pings already.
         if group == "pings" and names_of["stations"]:
-            quantities = [quantity for quantity in quantities if quantity.key == "loss"]  # noqa: PLW2901
+            quantities = [quantity for quantity in quantities if quantity not in _PINGS]  # noqa: PLW2901
         names = natural(names_of[group])
         for quantity in quantities:
             for name in names:
@@ -150,5 +157,5 @@ def _every(names_of: Mapping[str, set[str]]) -> Iterator[Figure]:
 
 
 def fits(name: str, only: Sequence[str]) -> bool:
-    """Whether a name has one of the patterns in it; letters of either case."""
+    """Returns true if a name contains one of the patterns, ignoring case."""
     return any(fnmatch.fnmatchcase(name.lower(), f"*{pattern.lower()}*") for pattern in only)

@@ -21,8 +21,19 @@ def is_starved(station: str, ap: str, run: Run, resolved: Resolved) -> bool:
 
 
 def _shares(run: Run) -> dict[str, float]:
-    """Airtime by station, of those that have traffic."""
-    return {name: of["airtime_share"] for name, of in run.get("stations", {}).items() if of.get("airtime_share")}
+    """Airtime share by station, without idle stations.
+
+    A share of exactly 0 counts if a flow or ping is addressed to the station: nothing was sent to it, or nothing in the
+    measured time.
+    """
+    shares = {name: of.get("airtime_share") for name, of in run.get("stations", {}).items()}
+    return {name: share for name, share in shares.items() if share or (share == 0 and _is_addressed(name, run))}
+
+
+def _is_addressed(station: str, run: Run) -> bool:
+    """Returns true if a flow or ping goes to the station."""
+    names = (name for group in ("flows", "pings") for name in run.get(group, {}))
+    return any(name.rpartition(".")[2] == station for name in names)
 
 
 def short_of_air(shares: Mapping[str, float]) -> list[str]:
@@ -67,7 +78,12 @@ _LATE, _LATE_MS = 2.0, 20.0
 
 
 def _is_late(station: str, run: Run, shares: Mapping[str, float]) -> bool:
-    """Returns true if packets to a station wait for long. A station with little traffic needs little airtime."""
+    """Returns true if packets to a station wait for long, or if nothing was sent to it.
+
+    A station with little traffic needs little airtime.
+    """
+    if shares[station] == 0:
+        return True
     served = [_late_ms(name, run) for name in shares if name not in short_of_air(shares)]
     least = min((ms for ms in served if ms is not None), default=0.0)
     own = _late_ms(station, run)
@@ -84,8 +100,8 @@ def _late_ms(station: str, run: Run) -> float | None:
 
 
 def starvation_over(over_runs: Mapping[str, Any], resolve: Callable[[], str]) -> list[str]:
-    """The same of means over runs. `resolve` gives the resolved scenario as JSON, and is called only if needed."""
-    run = {group: _means(over_runs.get(group) or {}) for group in ("stations", "flows")}
+    """Sentences for means over runs. `resolve` returns the resolved scenario as JSON and is only called if needed."""
+    run = {group: _means(over_runs.get(group) or {}) for group in ("stations", "flows", "pings")}
     return starvation(run, json.loads(resolve())) if short_of_air(_shares(run)) else []
 
 

@@ -1,0 +1,202 @@
+"""Outages: times in which a step of the scenario lets nothing through a link, or between a station and its AP."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from stillair import _native
+from stillair.runs.overrides import as_written
+
+if TYPE_CHECKING:
+    from stillair.runs.scenario import Scenario
+
+Resolved = Mapping[str, Any]
+
+_FULL_BITS = 8 * 1500
+_SLOW_S = 1.0
+"""A link is down if a full packet takes longer than this."""
+_LOST = 0.99
+"""A path is down if it loses this share of full frames, or more, at the most robust rate."""
+_ROBUST = "ht20-mcs0-lgi"
+_WIFI = "wifi_outages"
+
+
+class Outage(NamedTuple):
+    """An outage of one direction of a link, or of the path between a station and its access point."""
+
+    link: str
+    """Name of the link. On Wi-Fi the two interfaces."""
+    place: str
+    """The interface that sends in this direction. On Wi-Fi the station's interface."""
+    from_ns: int
+    until_ns: int
+    is_wifi: bool = False
+
+    @property
+    def ms(self) -> float:
+        """Duration in ms."""
+        return (self.until_ns - self.from_ns) / 1e6
+
+    @property
+    def times(self) -> str:
+        """Start and end, such as `from 5 to 7 s`."""
+        return f"from {self.from_ns / 1e9:g} to {self.until_ns / 1e9:g} s"
+
+
+def with_wifi(resolved: dict[str, Any], scenario: "Scenario", overrides: Sequence[tuple[str, str]]) -> dict[str, Any]:
+    """A resolved scenario with its Wi-Fi outages, which `outages` reads.
+
+    The survey of the scenario after each step that changes losses or rates of a station says whether anything gets
+    through. Steps of `snr`, `distance` or `error_rate` within one key, without a `[[step]]`, are not evaluated.
+    """
+    found = _joined(list(_wifi(scenario, overrides, resolved)))
+    return {**resolved, _WIFI: [one._asdict() for one in found]} if found else resolved
+
+
+def outages(resolved: Resolved) -> list[Outage]:
+    """All outages of a run, in the order of links and time. Wi-Fi outages are those that `with_wifi` added."""
+    states = [(0, resolved["links"]), *((step["at_ns"], step["to"]["links"]) for step in resolved.get("steps") or ())]
+    down: list[Outage] = []
+    for (at, links), end in zip(states, _ends(resolved), strict=True):
+        down += [Outage(name, place, at, end) for name, place in _down(links)]
+    return [*_joined(down), *(Outage(**one) for one in resolved.get(_WIFI, ()))]
+
+
+def _ends(resolved: Resolved) -> list[int]:
+    """End of each state between steps, in ns."""
+    return [*(step["at_ns"] for step in resolved.get("steps") or ()), resolved["duration_ns"]]
+
+
+def _joined(down: list[Outage]) -> list[Outage]:
+    """Sorted outages. A step that changes another key does not split an outage."""
+    joined: list[Outage] = []
+    for one in sorted(down):
+        if joined and joined[-1][:2] == one[:2] and joined[-1].until_ns == one.from_ns:
+            joined[-1] = joined[-1]._replace(until_ns=one.until_ns)
+        else:
+            joined.append(one)
+    return joined
+
+
+def _down(links: list[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
+    for link in links:
+        media = (link["medium"], link.get("medium_back") or link["medium"])
+        for place, medium in zip(link["ends"], media, strict=True):
+            of = medium.get("line") or medium
+            if "rate_bps" in of and of["rate_bps"] * _SLOW_S < _FULL_BITS:
+                yield link["name"], place
+
+
+def _wifi(scenario: "Scenario", overrides: Sequence[tuple[str, str]], resolved: Resolved) -> Iterator[Outage]:
+    steps = resolved.get("steps") or ()
+    if not steps:
+        return
+    states = [roles(resolved), *(roles(step["to"]) for step in steps)]
+    changed = {place for place in states[0] if any(state.get(place) != states[0][place] for state in states[1:])}
+    if not changed:
+        return
+    starts = [0, *(step["at_ns"] for step in steps)]
+    sets = list(overrides)
+    made = step_sets(scenario, overrides)
+    for number, (start, end) in enumerate(zip(starts, _ends(resolved), strict=True)):
+        if number:
+            sets += made[number - 1]
+        for place, ap in _dead(scenario, sets, {one: states[number][one] for one in changed}):
+            yield Outage(f"{ap} and {place}", place, start, end, is_wifi=True)
+
+
+def roles(resolved: Resolved) -> dict[str, Mapping[str, Any]]:
+    """The resolved settings of each station interface: rates and losses among them."""
+    return {
+        f"{node['name']}.{interface['name']}": interface["medium"]["role"]
+        for node in resolved["nodes"]
+        for interface in node["interfaces"]
+        if interface["medium"].get("role", {}).get("kind") == "station"
+    }
+
+
+def step_sets(scenario: "Scenario", overrides: Sequence[tuple[str, str]]) -> list[list[tuple[str, str]]]:
+    """The keys that each `[[step]]` sets."""
+    import tomllib  # noqa: PLC0415 - only for scenarios with steps
+
+    given: list[Mapping[str, Any]] = tomllib.loads(scenario.text).get("step", [])
+    for key, value in overrides:
+        if key == "step":
+            given = tomllib.loads(f"of = {value}")["of"]
+    found = []
+    for step in given:
+        pairs = (text.partition("=") for text in step["set"])
+        found.append([(key.strip(), value.strip()) for key, _, value in pairs])
+    return found
+
+
+def _dead(
+    scenario: "Scenario", sets: Sequence[tuple[str, str]], stations: Mapping[str, Mapping[str, Any]]
+) -> Iterator[tuple[str, str]]:
+    """The stations, each with its access point, that lose nearly every full frame in both directions."""
+    suspects = {path["station"]: path["ap"] for path in _paths(scenario, sets) if not (_works(path))}
+    for place in sorted(suspects.keys() & stations.keys()):
+        role = stations[place]
+        # A list of values over time has no single answer.
+        if len(role.get("snr") or [0]) > 1:
+            continue
+        if "retry_chain" not in role:
+            node, _, interface = place.partition(".")
+            robust = as_written([(f"node.{node}.interface.{interface}.rate", f'"{_ROBUST}"')], scenario.text)
+            try:
+                again = {path["station"]: path for path in _paths(scenario, [*sets, *robust])}
+            except _native.InputError:
+                again = {}
+            if place in again and not _is_lost(again[place]):
+                continue
+        yield place, suspects[place]
+
+
+def _paths(scenario: "Scenario", sets: Sequence[tuple[str, str]]) -> list[Mapping[str, Any]]:
+    found: list[Mapping[str, Any]] = json.loads(_native.survey(scenario.text, scenario.file, [*sets, ("step", "[]")]))[
+        "paths"
+    ]
+    return found
+
+
+def _works(path: Mapping[str, Any]) -> bool:
+    """Returns true if frames may get through: at the fixed rate, or at some rate of rate control."""
+    if all(path[way]["rate"] for way in ("down", "up")):
+        return not _is_lost(path)
+    return any(path[way]["fastest"] for way in ("down", "up")) or any(
+        path[way]["control"] == "trace" for way in ("down", "up")
+    )
+
+
+def _is_lost(path: Mapping[str, Any]) -> bool:
+    return all(path[way]["rate"] is not None and path[way]["rate"]["loss"] >= _LOST for way in ("down", "up"))
+
+
+def outage_ms(place: str, resolved: Resolved) -> float:
+    """Duration of the longest outage of the link or path at an interface, in ms; 0 without an outage."""
+    return max((one.ms for one in outages(resolved) if one.place == place), default=0.0)
+
+
+def of_station(name: str, resolved: Resolved) -> Outage | None:
+    """The longest Wi-Fi outage of a station; `None` without an outage."""
+    own = (one for one in outages(resolved) if one.is_wifi and one.place.partition(".")[0] == name)
+    return max(own, key=lambda one: one.ms, default=None)
+
+
+def sentence(outage: Outage, resolved: Resolved) -> str:
+    """An outage with its start and end. Both directions of a link share one sentence."""
+    if outage.is_wifi:
+        return f"nothing gets through between {outage.link} {outage.times} (Wi-Fi)"
+    same = [one for one in outages(resolved) if (one.link, *one[2:]) == (outage.link, *outage[2:])]
+    way = "" if len(same) > 1 else f" from {outage.place}"
+    return f"link {outage.link} carries nothing{way} {outage.times}"
+
+
+def outage_lines(resolved: Resolved, main: Outage | None = None) -> Iterator[str]:
+    """A line for each outage. That of `main` is left out."""
+    told = {sentence(main, resolved)} if main else set()
+    for one in outages(resolved):
+        words = sentence(one, resolved)
+        if words not in told:
+            told.add(words)
+            yield f"Outage: {words}."
