@@ -14,7 +14,8 @@ use syn::{
 
 /// Declares a table of keys; see the crate's documentation.
 ///
-/// `#[section(params = TYPE, base = EXPR)]` names the engine's parameters and their defaults. `#[key(...)]` takes:
+/// `#[section(params = TYPE, base = EXPR)]` names the engine's parameters and their defaults; `kind = "NAME"` makes the table a
+/// value of the builder. `#[key(...)]` takes:
 ///
 /// - `to = FIELD`: the engine's field that the key sets; its value in `base` is the default that the reference shows;
 /// - `or = "WORDS"`: words for a default that depends on other keys;
@@ -32,6 +33,7 @@ pub fn section(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
 struct Table {
     params: Option<TokenStream>,
     base: Option<TokenStream>,
+    kind: Option<LitStr>,
 }
 
 /// Arguments of `#[key(...)]`.
@@ -62,7 +64,8 @@ impl Parse for Table {
             match name.to_string().as_str() {
                 "params" => table.params = Some(value(input)?),
                 "base" => table.base = Some(value(input)?),
-                _ => return Err(Error::new(name.span(), "expected `params` or `base`")),
+                "kind" => table.kind = Some(input.parse()?),
+                _ => return Err(Error::new(name.span(), "expected `params`, `base` or `kind`")),
             }
             if !input.is_empty() {
                 input.parse::<Token![,]>()?;
@@ -208,8 +211,18 @@ fn table(input: &DeriveInput) -> Result<TokenStream> {
         (None, None) => TokenStream::new(),
         _ => return Err(Error::new(name.span(), "`params` and `base` go together")),
     };
+    let of_kind = own.kind.as_ref().map(|kind| {
+        quote! {
+            impl ::core::convert::From<#name> for #scenario::builder::Setting {
+                fn from(own: #name) -> Self {
+                    #spec::setting(#kind, &own)
+                }
+            }
+        }
+    });
     Ok(quote! {
         #of_params
+        #of_kind
 
         impl #name {
             #(#setters)*

@@ -47,6 +47,16 @@ use super::{Scenario, ScenarioError, Scheme};
 #[derive(Clone, PartialEq, Debug)]
 pub struct Setting(Value);
 
+impl Setting {
+    pub(super) const fn of(value: Value) -> Self {
+        Self(value)
+    }
+
+    pub(super) fn into_value(self) -> Value {
+        self.0
+    }
+}
+
 macro_rules! settings {
     ($($from:ty: $value:ident => $make:expr;)*) => {
         $(

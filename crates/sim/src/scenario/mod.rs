@@ -42,7 +42,7 @@ mod resolve;
 mod resolved;
 mod scheme;
 mod shaped;
-mod spec;
+pub mod spec;
 mod step;
 mod survey;
 mod sweep;

@@ -273,9 +273,9 @@ fn wifi<'a>(
     let saves = if is_ap {
         own = edca::access_point(section)?;
         wiring.beacons.push((at, edca::beacon(section)?));
-        Written::Ap(spec::Section::read(section, &mut faults))
+        Written::Ap(Box::new(spec::Section::read(section, &mut faults)))
     } else {
-        Written::Station(spec::Section::read(section, &mut faults))
+        Written::Station(Box::new(spec::Section::read(section, &mut faults)))
     };
     let power = saves.params(&mut faults);
     faults.or(())?;

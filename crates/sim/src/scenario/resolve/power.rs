@@ -11,8 +11,8 @@ use super::super::{Attachment, Channel, InterfaceRef, Node, Role, Scheme, Statio
 /// Keys of an interface.
 #[derive(Clone, Debug)]
 pub(in super::super) enum Written {
-    Station(OfStation),
-    Ap(OfAp),
+    Station(Box<OfStation>),
+    Ap(Box<OfAp>),
 }
 
 /// Parameters of the engine.

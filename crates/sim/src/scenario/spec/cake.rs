@@ -15,49 +15,49 @@ named!(Isolation { Flowblind, Srchost, Dsthost, Hosts, Flows, DualSrchost, DualD
 
 /// The shaper counts bytes per second: of less nothing would be left, and nothing shaped.
 // linux: iproute2 lib/utils.c get_rate64 (6.1) - an eighth of the bits, rounded down, where 0 means unlimited (recalled).
-pub(in super::super) struct Bandwidth;
+pub struct Bandwidth;
 quantity!(Bandwidth: Rate = Form::RateFrom("8 bit/s", "one byte per second"), "_bps", units::rate_text;);
 
 /// Options of cake, under the names that `tc` uses.
 #[derive(Section, Clone, Debug, Default)]
-#[section(params = CakeParams, base = CakeParams::default())]
-pub(in super::super) struct Cake {
+#[section(params = CakeParams, base = CakeParams::default(), kind = "cake")]
+pub struct Cake {
     /// rate of the shaper
     #[key(to = bandwidth, or = "`unlimited`: the device below sets the rate")]
-    pub(in super::super) bandwidth: Key<Bandwidth>,
+    pub bandwidth: Key<Bandwidth>,
     /// round-trip time that flows are expected to have: CoDel's interval
     #[key(to = rtt)]
-    pub(in super::super) rtt: Key<Period>,
+    pub rtt: Key<Period>,
     /// sojourn time that is acceptable
     #[key(to = target, or = "a twentieth of `rtt`")]
-    pub(in super::super) target: Key<Period>,
+    pub target: Key<Period>,
     /// how packets go into tins
     #[key(to = tins)]
-    pub(in super::super) tins: Key<Choice<Tins>>,
+    pub tins: Key<Choice<Tins>>,
     /// which packets share a queue, and between whom the rate is shared equally
     #[key(to = isolation)]
-    pub(in super::super) isolation: Key<Choice<Isolation>>,
+    pub isolation: Key<Choice<Isolation>>,
     /// most bytes of truesize
     #[key(to = memlimit, or = "what the rate sends in four times the `rtt`, from 4 MiB to 10240 full packets")]
-    pub(in super::super) memlimit: Key<Bytes<4096, { 1 << 30 }>>,
+    pub memlimit: Key<Bytes<4096, { 1 << 30 }>>,
     /// What a packet costs on the link.
     #[key(to = framing, or = "`raw`: its Ethernet header is counted")]
-    pub(in super::super) link: overhead::Link,
+    pub link: overhead::Link,
     /// packets of several segments (GSO) are split
     #[key(to = split_gso)]
-    pub(in super::super) split_gso: Key<Flag>,
+    pub split_gso: Key<Flag>,
     /// ingress mode: dropped packets also count against the rate, as the link is before this queue
     #[key(to = ingress)]
-    pub(in super::super) ingress: Key<Flag>,
+    pub ingress: Key<Flag>,
     /// the DSCP is cleared once the tin is chosen
     #[key(to = wash)]
-    pub(in super::super) wash: Key<Flag>,
+    pub wash: Key<Flag>,
     /// ACK filtering: acknowledgements that a newer one makes redundant are dropped; `ack-filter-aggressive` keeps fewer
     #[key(to = ack_filter)]
-    pub(in super::super) ack_filter: Key<Choice<AckFilter>>,
+    pub ack_filter: Key<Choice<AckFilter>>,
     /// hosts behind NAT are distinguished, at the interface with `masquerade`; without it they count as one host
     #[key(to = nat, quiet)]
-    pub(in super::super) nat: Key<Flag>,
+    pub nat: Key<Flag>,
 }
 
 impl Cake {

@@ -69,10 +69,13 @@ macro_rules! kinds {
             }
 
             fn written(value: &Self) -> $crate::scenario::document::Value {
-                let mut table = $crate::scenario::document::Table::default();
-                table.0.push(("kind".to_owned(), $crate::scenario::spec::name(value.kind)));
-                $crate::scenario::spec::Section::written(&value.options, &mut table);
-                $crate::scenario::document::Value::Table(table)
+                $crate::scenario::spec::setting(value.kind, &value.options).into_value()
+            }
+        }
+
+        impl ::core::convert::From<$name> for $crate::scenario::builder::Setting {
+            fn from(own: $name) -> Self {
+                $crate::scenario::spec::setting(own.kind, &own.options)
             }
         }
     };

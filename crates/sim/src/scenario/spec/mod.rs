@@ -3,11 +3,25 @@
 //! A table is a struct of [`Key`]s with `#[derive(Section)]`; the type of a key is a [`Domain`]. Reading never stops at the
 //! first mistake: [`Section::read`] collects all of them, and a misread key stays [`Key::Misread`], so that checks of several
 //! keys can still run. Conditions that need other tables, the kernel profile or the device are in `resolve`.
+//!
+//! Tables can be built in Rust and passed to a [builder](super::builder):
+//!
+//! ```
+//! use stillair_model::qdisc::cake::Tins;
+//! use stillair_model::vocabulary::Duration;
+//! use stillair_sim::scenario::builder::{InterfaceBuilder, LinkBuilder};
+//! use stillair_sim::scenario::spec::cake::Cake;
+//!
+//! let cake = Cake::default().rtt(Duration::from_millis(40)).tins(Tins::Besteffort);
+//! let eth0 = InterfaceBuilder::wired("lan", "10.0.0.1".parse()?).qdisc(cake);
+//! # Ok::<(), std::net::AddrParseError>(())
+//! ```
+#![allow(private_interfaces, private_bounds, reason = "tables are public, the traits behind them are not")]
 
 #[macro_use]
 mod kinds;
 pub mod cake;
-pub(super) mod domain;
+mod domain;
 pub mod jitter;
 pub mod overhead;
 pub mod power;
@@ -18,6 +32,7 @@ use core::fmt;
 
 use serde_json::Value as Json;
 
+use super::builder::Setting;
 use super::contract::{self, Absent, Form};
 use super::document::{Item, Table, Value};
 use super::error::{Fault, Mistakes, Origin};
@@ -79,14 +94,14 @@ impl Place {
 }
 
 /// A key of a table.
+#[derive(Default)]
 pub enum Key<D: Domain> {
     /// Not in the table.
+    #[default]
     Absent,
     /// In the table, with a value that was read.
-    #[allow(private_interfaces, reason = "only the reader and the setters make keys")]
     Given(D::Value, Place),
     /// In the table, with a value that was refused.
-    #[allow(private_interfaces, reason = "only the reader makes keys that were misread")]
     Misread(Place),
 }
 
@@ -108,12 +123,6 @@ impl<D: Domain> fmt::Debug for Key<D> {
             Self::Given(value, _) => value.fmt(f),
             Self::Misread(_) => f.write_str("Misread"),
         }
-    }
-}
-
-impl<D: Domain> Default for Key<D> {
-    fn default() -> Self {
-        Self::Absent
     }
 }
 
@@ -328,6 +337,13 @@ pub(super) const fn with_default<const N: usize>(
     words: &'static str,
 ) -> [contract::Key; N] {
     keys(&[Row::Group(group, Absent::Words(words))])
+}
+
+/// Returns a table of a kind and its options as a value of the builder.
+pub(super) fn setting<S: Section>(kind: &str, options: &S) -> Setting {
+    let mut table = Table(vec![("kind".to_owned(), name(kind))]);
+    options.written(&mut table);
+    Setting::of(Value::Table(table))
 }
 
 /// Reads all keys of a table that needs no other keys.

@@ -13,17 +13,17 @@ use super::{Assign, Domain, Key};
 /// What a packet costs on the link.
 #[derive(Section, Clone, Debug, Default)]
 #[section(params = Framing, base = Framing::RAW)]
-pub(in super::super) struct Link {
+pub struct Link {
     /// bytes added to an IP packet on the link, or `tc`'s keyword for the kind of link, which sets `mpu` and `atm` too; a VLAN's tag
     /// (`ether-vlan`) is 4 more, such as 34 with `atm = "ptm"` in place of `pppoe-ptm`
     #[key(to = overhead, or = "whoever has this group says")]
-    pub(in super::super) overhead: Key<Overhead>,
+    pub overhead: Key<Overhead>,
     /// bytes that a packet costs at least
     #[key(to = mpu, or = "that of the keyword: 0")]
-    pub(in super::super) mpu: Key<Octets<0, 256>>,
+    pub mpu: Key<Octets<0, 256>>,
     /// the pieces that packets are cut into on the link
     #[key(to = cells, or = "that of the keyword: `noatm`")]
-    pub(in super::super) atm: Key<Choice<Cells>>,
+    pub atm: Key<Choice<Cells>>,
 }
 
 impl Link {
@@ -38,11 +38,11 @@ impl Link {
 named!(Cells { None, Atm, Ptm });
 
 /// A number of bytes, or a keyword.
-pub(in super::super) struct Overhead;
+pub struct Overhead;
 
 /// What either stands for.
 #[derive(Clone, Debug)]
-pub(in super::super) struct Keyword(Framing);
+pub struct Keyword(Framing);
 
 impl From<Keyword> for Option<i16> {
     fn from(keyword: Keyword) -> Self {

@@ -17,25 +17,25 @@ use super::{Domain, Key, Object, Resolved};
 /// Options of power save. What stands here without a default is that of the kind.
 #[derive(Section, Clone, Debug, Default)]
 #[section(params = SaverParams, base = each(ms(100), Listen::Every(1)))]
-pub(in super::super) struct Saver {
+pub struct Saver {
     /// time without traffic after which it sleeps; with `0 ms` it always sleeps, and still sends
     #[key(to = timeout, or = "that of the kind")]
-    pub(in super::super) timeout: Key<Time>,
+    pub timeout: Key<Time>,
     /// which beacons it listens to while it sleeps: every DTIM, or every N beacons
     #[key(to = listen, or = "that of the kind")]
-    pub(in super::super) listen_interval: Key<Listen>,
+    pub listen_interval: Key<Listen>,
     /// how it fetches waiting frames: it announces with a null frame that it is awake, or requests one frame at a time with PS-Polls
     #[key(to = retrieve, or = "that of the kind")]
-    pub(in super::super) retrieve: Key<Choice<Retrieve>>,
+    pub retrieve: Key<Choice<Retrieve>>,
     /// access categories with U-APSD: a frame it sends in one of them triggers a service period and does not wake it
     #[key(or = "none")]
-    pub(in super::super) uapsd: Key<Categories>,
+    pub uapsd: Key<Categories>,
     /// most frames in a U-APSD service period
     #[key(to = max_sp, or = "`all`")]
-    pub(in super::super) max_sp: Key<MaxSp>,
+    pub max_sp: Key<MaxSp>,
     /// time after which a null frame triggers a service period if no other frame has
     #[key(to = trigger_every, or = "never")]
-    pub(in super::super) trigger_interval: Key<Period>,
+    pub trigger_interval: Key<Period>,
 }
 
 kinds! {
@@ -43,7 +43,7 @@ kinds! {
     // linux: net/mac80211/mlme.c ieee80211_recalc_ps, drivers/net/wireless/intel/iwlwifi/mvm/constants.h IWL_MVM_DEFAULT_PS_TX_DATA_TIMEOUT,
     // drivers/net/wireless/ath/ath10k/mac.c ath10k_mac_vif_setup_ps (6.12) - 100 ms, 100 ms, and the beacon interval.
     // linux: net/mac80211/mlme.c ieee80211_rx_mgmt_beacon (6.12) - with a timeout a null frame, without one PS-Polls.
-    pub(in super::super) struct PowerSave: Saver => SaverParams {
+    pub struct PowerSave: Saver => SaverParams {
         /// It is always awake.
         "off": "No power save",
         /// As mac80211 does it for drivers that leave it to it, such as ath9k: asleep after 100 ms, each beacon, awake for what waits.
@@ -78,37 +78,37 @@ kinds! {
 /// Options of scans.
 #[derive(Section, Clone, Debug, Default)]
 #[section(params = ScanParams, base = scan([ms(60), ms(111)], ms(125), [ms(200); 2]))]
-pub(in super::super) struct Scan {
+pub struct Scan {
     /// from the beginning of a scan to that of the next
     #[key(to = every, or = "one scan")]
-    pub(in super::super) every: Key<Period>,
+    pub every: Key<Period>,
     /// when the first scan begins
     #[key(to = start)]
-    pub(in super::super) start: Key<Time>,
+    pub start: Key<Time>,
     /// other channels where it sends probe requests: 11 at 2.4 GHz and 9 at 5 GHz, without its own
     #[key(to = active.0)]
-    pub(in super::super) active_channels: Key<Int<0, 100>>,
+    pub active_channels: Key<Int<0, 100>>,
     /// channels where it only listens, such as DFS channels
     #[key(to = passive.0)]
-    pub(in super::super) passive_channels: Key<Int<0, 100>>,
+    pub passive_channels: Key<Int<0, 100>>,
     /// time on each channel where it sends probe requests
     #[key(to = active.1, or = "that of the kind")]
-    pub(in super::super) dwell_active: Key<Period>,
+    pub dwell_active: Key<Period>,
     /// time on each channel where it only listens
     #[key(to = passive.1, or = "that of the kind")]
-    pub(in super::super) dwell_passive: Key<Period>,
+    pub dwell_passive: Key<Period>,
     /// it visits several channels in a row, up to this time away
     #[key(to = away, or = "that of the kind")]
-    pub(in super::super) away: Key<Time>,
+    pub away: Key<Time>,
     /// time back on its own channel in between
     #[key(to = home, or = "that of the kind")]
-    pub(in super::super) home: Key<Period>,
+    pub home: Key<Period>,
     /// the same if it has frames to send when it returns; at least `home`
     #[key(to = home_busy, or = "that of the kind")]
-    pub(in super::super) home_busy: Key<Period>,
+    pub home_busy: Key<Period>,
     /// from when its access point knows until it leaves, which counts as away: 100 ms with drivers of mac80211 without `flush`
     #[key(to = settle)]
-    pub(in super::super) settle: Key<Time>,
+    pub settle: Key<Time>,
 }
 
 kinds! {
@@ -116,7 +116,7 @@ kinds! {
     // linux: net/mac80211/scan.c IEEE80211_PROBE_DELAY, IEEE80211_CHANNEL_TIME, IEEE80211_PASSIVE_CHANNEL_TIME,
     // ieee80211_scan_state_decision, ieee80211_scan_state_suspend (6.12) - at 1,000 ticks a second.
     // linux: drivers/net/wireless/intel/iwlwifi/mvm/scan.c scan_timing, mvm.h (6.12); ath10k/wmi.c ath10k_wmi_start_scan_init (6.12).
-    pub(in super::super) struct Scans: Scan => ScanParams {
+    pub struct Scans: Scan => ScanParams {
         /// In software, as with ath9k: 60 ms on a channel (111 ms to listen), away for 125 ms at most, back for 200 ms.
         "mac80211": "Scans of mac80211" = Scan::base(),
         /// By Intel's firmware at low load: 10 time units of 1.024 ms on a channel (110 to listen), away for 120, back for 30, and for 120 where
@@ -134,7 +134,7 @@ kinds! {
     // linux: net/mac80211/cfg.c ieee80211_scan (6.12) - refused while it beacons, but with NL80211_SCAN_FLAG_AP.
     // openwrt: package/kernel/mac80211/patches/subsys/210-ap_scan.patch - never refused.
     // linux: net/mac80211/scan.c ieee80211_scan_state_decision (6.12) - it comes back in between for stations of its own alone.
-    pub(in super::super) struct ScansOfAp: Scan => ScanParams {
+    pub struct ScansOfAp: Scan => ScanParams {
         /// In software, as with ath9k: 60 ms on a channel (111 ms to listen), and all of them without coming back, as no station of its own is
         /// associated.
         "mac80211": "Scans of an access point by mac80211"
@@ -146,26 +146,26 @@ kinds! {
 
 /// Keys of a station.
 #[derive(Section, Clone, Debug, Default)]
-pub(in super::super) struct OfStation {
+pub struct OfStation {
     /// whether the station sleeps when idle
     #[key(default = "off")]
-    pub(in super::super) power_save: Key<PowerSave>,
+    pub power_save: Key<PowerSave>,
     /// looks at other channels while it is associated
     #[key(or = "never")]
-    pub(in super::super) scan: Key<Scans>,
+    pub scan: Key<Scans>,
 }
 
 /// Keys of an access point.
 // hostapd: src/ap/ap_config.c hostapd_config_defaults (2.10) - 2.
 #[derive(Section, Clone, Debug, Default)]
-pub(in super::super) struct OfAp {
+pub struct OfAp {
     /// every n-th beacon is a DTIM
     #[key(or = "2 if a station saves power or scans")]
-    pub(in super::super) dtim_period: Key<Int<1, 255>>,
+    pub dtim_period: Key<Int<1, 255>>,
     /// looks at other channels while it has stations: it sends neither beacons nor frames meanwhile, and hears none of theirs. Linux does so with
     /// `iw dev wlan0 scan ap-force`, OpenWrt at each scan
     #[key(or = "never")]
-    pub(in super::super) scan: Key<ScansOfAp>,
+    pub scan: Key<ScansOfAp>,
 }
 
 /// Adds what a station does to the resolved scenario.
@@ -256,7 +256,7 @@ impl Resolved for Listen {
 }
 
 /// Most frames of a service period.
-pub(in super::super) struct MaxSp;
+pub struct MaxSp;
 
 impl Domain for MaxSp {
     type Value = u32;
@@ -272,11 +272,11 @@ impl Domain for MaxSp {
 }
 
 /// Access categories, a bit for each.
-pub(in super::super) struct Categories;
+pub struct Categories;
 
 /// These.
 #[derive(Clone, Copy, Debug)]
-pub(in super::super) struct Bits(pub u8);
+pub struct Bits(pub u8);
 
 impl Domain for Categories {
     type Value = Bits;

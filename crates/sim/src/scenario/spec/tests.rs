@@ -4,6 +4,7 @@ use stillair_model::vocabulary::Duration;
 use stillair_scenario_derive::Section;
 
 use super::super::document::Table;
+use super::super::error::Mistakes;
 use super::super::{parse, reference, schema};
 use super::cake::Cake;
 use super::jitter::Options;
@@ -80,8 +81,8 @@ impl Domain for Boxed {
     type Value = Box<Holder>;
     const FORM: super::Form = super::Form::Later(|| &const { Holder::FORM });
 
-    fn read(field: &super::Field<'_>) -> Result<Box<Holder>, super::Fault> {
-        Holder::read(field).map(Box::new)
+    fn read(field: &super::Field<'_>, faults: &mut Mistakes) -> Result<Box<Holder>, super::Fault> {
+        Holder::read(field, faults).map(Box::new)
     }
 
     fn written(value: &Box<Holder>) -> super::Value {
