@@ -42,7 +42,7 @@ use super::reader::{self, Field};
 pub(super) type Object = serde_json::Map<String, Json>;
 
 /// The type of a key: the allowed values and how they are read.
-pub(super) trait Domain {
+pub trait Domain {
     /// The value as read.
     type Value: Clone + fmt::Debug;
 
@@ -162,7 +162,7 @@ impl<D: Domain> Key<D> {
 }
 
 /// A table of keys.
-pub(super) trait Section: Default {
+pub trait Section: Default {
     /// Number of keys. It depends on the types only, because a table may contain itself.
     const COUNT: usize;
 
@@ -180,16 +180,22 @@ pub(super) trait Section: Default {
 }
 
 /// A field of a declared table: a key, or a group of keys.
-pub(super) trait Member: Default {
+pub trait Member: Default {
     /// Argument of the setter.
     type Value;
 
+    /// Number of keys.
     const COUNT: usize;
+    /// Description of a single key's values.
     const FORM: Form;
+    /// Keys of a group; `None` for a single key.
     const GROUP: Option<&'static [contract::Key]>;
 
+    /// Reads the key, or the group's keys. `need` is what a required key is expected to be.
     fn read(section: &mut reader::Section<'_>, key: &str, need: Option<&str>, faults: &mut Mistakes) -> Self;
+    /// Returns the field for a setter's argument.
     fn built(value: Self::Value) -> Self;
+    /// Writes the keys that are set.
     fn written(&self, key: &str, out: &mut Table);
 }
 
