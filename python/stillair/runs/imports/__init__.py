@@ -15,6 +15,6 @@ stands in the scenario as a comment.
     captures  a capture with radiotap
     loads     a Flent file or a crusader result: its test is the load
     rates     bit rates and widths as a scenario names them, and how long a PPDU is
+    lines     lines that cannot be read: mistakes and unrecognised lines
     facts     the values that readers return
-    lines     mistakes of a file, a line each
 """

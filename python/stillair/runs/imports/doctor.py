@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from stillair._native import InputError
 from stillair.runs.imports import qdiscs
-from stillair.runs.imports.facts import Device, Fact, Kernel, Peer, Qdisc, Setting
+from stillair.runs.imports.facts import Device, Fact, Interface, Kernel, Peer, Qdisc, Setting
 from stillair.runs.imports.readers import iw
 
 Run = Callable[[Sequence[str]], str | None]
@@ -147,7 +147,7 @@ class Machine:
 
     def _of_iw(self, what: str, name: str, command: str, told: str) -> Finding:
         if what == "channel":
-            own = iw.interfaces(command, told)
+            own = [one for one in iw.interfaces(command, told) if isinstance(one, Interface)]
             self.facts += own
             width = own[0].width_mhz if own else None
             if not own or own[0].mhz is None:

@@ -12,10 +12,11 @@ from stillair._native import InputError
 from stillair.runs.imports import pasted, qdiscs
 from stillair.runs.imports.captures import capture, frames
 from stillair.runs.imports.facts import Class, Fact, Interface, Peer, Qdisc, Unread
+from stillair.runs.imports.lines import quoted, unrecognised
 from stillair.runs.imports.loads import crusader, flent
 from stillair.runs.imports.openwrt import uci
 from stillair.runs.imports.pasted import Part
-from stillair.runs.imports.readers import iw, iwinfo, netdevs, settings, tc, ubus, wpa
+from stillair.runs.imports.readers import iw, iwinfo, known, netdevs, settings, tc, ubus, wpa
 from stillair.text import source
 from stillair.text.source import Stream
 
@@ -42,8 +43,8 @@ _SHOWN_WORDS = 60
 _NEED = "'iw dev INTERFACE station dump' and 'iw dev' print what is read"
 
 
-_LISTED: list[Callable[[str, str], Sequence[Fact]]] = []
-"""Readers that list what nothing is taken of."""
+_LISTED: list[Callable[[str, str], Sequence[Fact]]] = [netdevs.routes]
+"""Readers that only list their output as left out."""
 
 
 def _quoted(what: str) -> Callable[[str, str], Sequence[Fact]]:
@@ -118,6 +119,7 @@ KINDS = (
     ),
     Kind("iwconfig", r"\s*\S+ +(IEEE 802\.11|no wireless extensions\.)", "", iwinfo.iwconfig),
     Kind("ip addr, ip link", r"\s*\d+: [\w.:@-]+: <[A-Z,_0-9-]*>", "", netdevs.ip),
+    Kind("ip route", known.ROUTE_HEAD, "", netdevs.routes),
     Kind("ifconfig", r"\s*\S+(\s+Link encap:|: flags=\d+<)", "", netdevs.ifconfig),
     Kind("sysctl net.ipv4", r"\s*net[./]\w+[./]\S+\s*=", "", settings.sysctl),
     Kind(
@@ -260,8 +262,7 @@ def text(file: str, content: str) -> Sequence[Fact]:
         first = f' (it begins "{_first(unknown[0])}")' if unknown else ""
         raise UnknownFileError(f"{file}: found nothing that is known{first}, expected one of: {names()}")
     for part in unknown:
-        more = f" and {len(part.lines) - 1} more lines" if len(part.lines) > 1 else ""
-        found.append(Unread(f'not recognised: "{_first(part)}"{more}', f"{file}:{part.first}"))
+        found.append(Unread(quoted(_first(part), len(part.lines)), f"{file}:{part.first}"))
     return found
 
 
@@ -296,7 +297,8 @@ def _json(file: str, part: Part) -> list[Fact]:
         at = len(content) - len(rest)
         line = content.count("\n", 0, at) + 1
         if rest[0] not in "[{":
-            found.append(Unread(f'not recognised: "{rest.splitlines()[0][:60]}"', f"{file}:{line}"))
+            others = [(number, one) for number, one in enumerate(rest.splitlines(), line) if one.strip()]
+            found += unrecognised(file, others)
             break
         try:
             value, at = decoder.raw_decode(content, at)

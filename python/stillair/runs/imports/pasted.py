@@ -29,7 +29,7 @@ _FORMS = (
     r"|iw\s+\S+\s+(?:station\s+dump|get\s+power_save|info|link)"
     r"|tc\s+(?:-\S+\s+)*(?:qdisc|class|filter|q|c)\b[\w\s.-]*|uci\s+(?:-\w\s+)*(?:show|export)\b.*"
     r"|ubus\s+(?:-\S\s+)*call\s+\S+.*|iwinfo(?:\s+\S+\s+(?:info|assoclist|scan|freqlist|txpowerlist))?"
-    r"|ip\s+(?:-\S+\s+)*(?:a|addr|address|link|l)\b[\w\s.-]*|uname(?:\s+-\w+)?|ethtool\s+(?:-\w\s+)?[\w.-]+"
+    r"|ip\s+(?:-\S+\s+)*(?:a|addr|address|link|l|r|ro|route)\b[\w\s.-]*|uname(?:\s+-\w+)?|ethtool\s+(?:-\w\s+)?[\w.-]+"
     r"|sysctl\s+\S+.*|cat\s+/\S+.*|wpa_cli\b.*|hostapd_cli\b.*|iwconfig(?:\s+\S+)?|ifconfig(?:\s+\S+)?)"
     r"(?:\s*(?:\||2?>|&&|;|['\"]).*)?"
 )

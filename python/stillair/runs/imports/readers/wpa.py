@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from stillair.runs.imports.facts import Interface, Peer, Unread
+from stillair.runs.imports.lines import unrecognised
 from stillair.runs.imports.rates import modelled_width, rounded, told
 
 _GENERATIONS = {"4": "802.11n", "5": "802.11ac", "6": "802.11ax", "7": "802.11ax"}
@@ -74,7 +75,7 @@ def hostapd_status(file: str, text: str) -> Sequence[Interface | Unread]:
 def all_stations(file: str, text: str) -> Sequence[Peer | Unread]:
     """`hostapd_cli all_sta`: an address, then lines of `KEY=VALUE` for each station."""
     found: list[Peer] = []
-    strange: list[Unread] = []
+    strange: list[tuple[int, str]] = []
     selected = re.search(r"Selected interface '(\S+)'", text)
     for number, line in enumerate(text.splitlines(), 1):
         words = line.strip()
@@ -84,8 +85,8 @@ def all_stations(file: str, text: str) -> Sequence[Peer | Unread]:
         elif found and equals:
             _of_station(found[-1], key, value)
         elif found and words not in ("", "OK", "FAIL"):
-            strange.append(Unread(f'not recognised: "{words[:60]}"', f"{file}:{number}"))
-    return [*found, *strange]
+            strange.append((number, words))
+    return [*found, *unrecognised(file, strange)]
 
 
 def _of_station(peer: Peer, key: str, value: str) -> None:
