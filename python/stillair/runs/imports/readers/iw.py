@@ -249,12 +249,13 @@ def phys(file: str, text: str) -> Sequence[Phy | Unread]:
 
 
 def _not_of_phys(text: str) -> list[tuple[int, str]]:
-    """Lines that `iw phy` does not print, by their indentation; by their words if the indentation is lost."""
+    """Lines without the indentation of `iw phy`; if all have lost it, lines behind the last that has a known form."""
     lines = [(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
     others = [(number, line) for number, line in lines if not re.match(r"\s*Wiphy \S+$", line)]
     if any(line[0].isspace() for _, line in others):
         return [(number, line.strip()) for number, line in others if not line[0].isspace()]
-    return [(number, line) for number, line in others if not known.PHY.fullmatch(line)]
+    last = max((at for at, (_, line) in enumerate(others) if known.PHY.fullmatch(line)), default=-1)
+    return others[last + 1 :]
 
 
 def _can(words: str, band: float, before: tuple[str, int, int]) -> tuple[str, int, int] | None:

@@ -41,17 +41,12 @@ INTERFACE = re.compile(
     r"|meshid .*|type \S+(?: point| device)?|type outside context of a BSS|wiphy \d+|channel \d.*|txpower .*"
     rf"|4addr: on|multicast TXQs?:|Radios:.*|MLD with links:|- link(?: ID +\d+)?(?: link addr \S+)?|{_TABLE}"
 )
-# linux: iw info.c print_phy_handler, util.c print_ht_capability and similar (3.15 to 6.17), for lines without their
-# indentation.
+# linux: iw info.c print_phy_handler (3.15 to 6.17) - forms of most lines, but not the names of capabilities.
 PHY = re.compile(
     r"[*\[].*|[\w #/()<>=,.-]{1,60}:|[\w #/()<>=-]{1,60}: *(?:0x|<?-?\d|\(|all\b|unlimited|[0-9a-f]{2} ).*"
     r"|.*\(0x[0-9a-fA-F]+\).*|\d+ streams: .*|(?:Device|Driver|Driver/device) (?:supports?|accepts|adds|can|has|band).*"
-    r"|(?:RX|TX|HT|VHT|HE|EHT|SU|MU|P2P|Static|Dynamic|DSSS|Max|Maximum|Minimum|Supported|Available|Configured|Beamform"
-    r"|Full Bandwidth|Partial|Punctured|LDPC|STBC|Trigger|NDP|Power Boost|20MHz|OM|BSR|A-M[PS]DU|Multi-TID|Nominal|242"
-    r"|NSEP|EPCS|RANDOMIZE|REPORT)[\w/+-]*(?: [\w/+-]+){0,6}|No (?:RX|TX|DSSS|HT|VHT|HE)\b.*|RX HT20 SGI|HT20(?:/HT40)?"
-    r"|(?:Available|Configured) Antennas: .*"
-    r"|interface combinations are not supported|Userspace should do .*|#\{ .*|total <= .*|wiphy index: \d+"
-    r"|max (?:#|scan) .*|software interface modes .*|short GI \(.*"
+    r"|(?:Available|Configured) Antennas: .*|(?:Global )?interface combinations are not supported|HT20(?:/HT40)?"
+    r"|Userspace should do .*|#\{ .*|total <= .*|Peer measurement \(PMSR\)|P2P (?:GO|Device) .*|short GI \(.*"
 )
 
 # openwrt: iwinfo_cli.c print_info, print_assoclist (2012 to 2024).
@@ -80,7 +75,8 @@ IP = re.compile(
     r"\d+: \S+?: <.*|\d+: \S+\s+(?:inet6?|link/\S+)\s.*|link/\S+.*|link-netns(?:id)? .*|inet6? \S+.*"
     r"|valid_lft \S+ preferred_lft \S+|(?:RX|TX)(?: errors)?:\s+[a-z].*|\d+(?:\s+\d+)*"
     r"|altname .*|alias .*|vf \d+ .*|permaddr .*|proto_down .*|parentbus .*|prog/xdp .*|xdp\S* .*|promiscuity \d.*"
-    rf"|(?:veth|wireguard|ifb|dummy|dsa(?: .*)?|batadv|nlmon|ppp|team|team_slave|xfrm|(?:{_KEYED}).*)"
+    rf"|(?:veth|wireguard|ifb|dummy|dsa|batadv|nlmon|ppp|team|team_slave|xfrm)(?: (?:addrgenmode|numtxqueues|conduit) .*)?"
+    rf"|(?:{_KEYED}).*"
 )
 # linux: iproute2 ip/iproute.c print_route (4.x to 6.12); busybox iproute.c.
 _ROUTE = (
