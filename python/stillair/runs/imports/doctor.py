@@ -1,4 +1,4 @@
-"""What a machine tells of itself that matters for latency: each with its source, and a run that shows its weight."""
+"""Settings of the local machine that affect latency, each with its source and a run that shows its effect."""
 
 import os
 import re
@@ -14,20 +14,20 @@ from stillair.runs.imports.facts import Device, Fact, Interface, Kernel, Peer, Q
 from stillair.runs.imports.readers import iw
 
 Run = Callable[[Sequence[str]], str | None]
-"""Runs a program and gives what it printed; none if it is not there, or fails."""
+"""Runs a program and returns its output; `None` if it is missing or fails."""
 
 
 class Finding(NamedTuple):
-    """One thing."""
+    """A setting of the machine."""
 
     what: str
     value: str
-    """`not known` where the machine does not tell."""
+    """`not known` if it cannot be read."""
     source: str
-    """Where it was read, or what would tell."""
+    """File or command that has the value."""
     means: str
     weight: str
-    """A command that shows what it changes."""
+    """Command that shows the setting's effect."""
 
 
 UNKNOWN = "not known"
@@ -73,16 +73,16 @@ def program(command: Sequence[str]) -> str | None:
 
 
 class Machine:
-    """The machine that the program runs on, or a folder that has the files of one."""
+    """The local machine, or a folder with the files of another machine."""
 
     def __init__(self, root: Path = Path("/"), run: Run = program) -> None:
         """`root` is where /proc and /sys are; `run` runs iw, tc and ethtool."""
         self._root, self._run = root, run
         self.facts: list[Fact] = []
-        """What was read, as `stillair import` has it of files."""
+        """Facts for `stillair import`."""
 
     def findings(self) -> list[Finding]:
-        """All of it, in the order in which a packet meets it."""
+        """Returns all settings, in the order of a packet's path."""
         self.facts = []
         found = [*self._kernel()]
         devices = self._wireless()

@@ -21,7 +21,7 @@ from stillair.text import source
 from stillair.text.source import Stream
 
 MOST_BYTES = source.TEXT
-"""Of a text; captures are read packet by packet."""
+"""Size limit of a text; captures are read packet by packet."""
 
 
 class UnknownFileError(InputError):
@@ -35,7 +35,7 @@ class Kind(NamedTuple):
     head: str
     """Pattern of a line that starts it; empty if it has no such line."""
     sign: str
-    """Pattern that tells a text without a head line; empty if it needs one."""
+    """Pattern that identifies a text without a head line; empty if a head line is required."""
     read: Callable[[str, str], Sequence[Fact]]
 
 
@@ -48,7 +48,7 @@ _LISTED: list[Callable[[str, str], Sequence[Fact]]] = [netdevs.routes]
 
 
 def _quoted(what: str) -> Callable[[str, str], Sequence[Fact]]:
-    """The reader of lines that are listed as they are."""
+    """Returns a reader that lists each line verbatim."""
 
     def read(file: str, text: str) -> Sequence[Fact]:
         lines = [(number, " ".join(line.split())) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
@@ -59,7 +59,7 @@ def _quoted(what: str) -> Callable[[str, str], Sequence[Fact]]:
 
 
 def _unread(what: str) -> Callable[[str, str], Sequence[Fact]]:
-    """The reader of a kind that a scenario has nothing of."""
+    """Returns a reader for a kind without scenario keys."""
 
     def read(file: str, text: str) -> Sequence[Fact]:
         first = next((number for number, line in enumerate(text.splitlines(), 1) if line.strip()), 1)
@@ -176,7 +176,7 @@ def names() -> str:
 
 
 def read(path: Path, way: str = "") -> Sequence[Fact]:
-    """The facts of a file; an `InputError` with what is wrong with it, `UnknownFileError` if it has no reader.
+    """Returns the facts of a file; raises an `InputError` with its mistakes, `UnknownFileError` if it has no reader.
 
     `way` is `up` or `down` for the qdiscs of a file without device names.
     """
@@ -190,7 +190,7 @@ def read(path: Path, way: str = "") -> Sequence[Fact]:
             try:
                 return flent.read(file, _whole(stream, flent.MOST_BYTES, "a Flent file"))
             except InputError as error:
-                # An archive is another kind of file, a damaged JSON is not.
+                # A compressed file may be any archive; a plain one is a damaged Flent file.
                 raise UnknownFileError(str(error)) if stream.form else error from None
         data = _whole(stream, MOST_BYTES, "text")
     if not data.strip():
@@ -225,7 +225,7 @@ def _opened(path: Path) -> Iterator[Stream]:
 
 
 def _whole(stream: Stream, most: int, what: str) -> bytes:
-    """All of a file that is no capture; one that is too large or damaged is left out, as a text without a reader."""
+    """Returns the content of a file other than a capture; raises `UnknownFileError` if it is too large or damaged."""
     try:
         return stream.whole(most, what)
     except InputError as error:
@@ -344,7 +344,7 @@ def _named(found: Sequence[Fact], command: str) -> list[Fact]:
 
 
 def _outputs(found: Sequence[Fact]) -> dict[int, int]:
-    """The output that each nameless discipline or class is from: a second root, or a class again, starts one."""
+    """Maps nameless disciplines and classes to outputs; a second root or a repeated class starts the next output."""
     made, number, seen = dict[int, int](), 0, set[str]()
     for at, one in enumerate(found):
         if isinstance(one, (Qdisc, Class)) and one.device == qdiscs.NAMELESS:

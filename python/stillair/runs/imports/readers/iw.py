@@ -1,6 +1,6 @@
-"""What `iw` prints: `dev ... station dump`, `dev ... link`, `dev` and `dev ... info`, `phy` and `list`.
+"""Outputs of `iw`: `dev ... station dump`, `dev ... link`, `dev` and `dev ... info`, `phy` and `list`.
 
-iw has no format for programs. Its lines have hardly changed since 3.15: new ones came between the old.
+iw has no machine-readable format. Since 3.15 its lines have hardly changed, apart from new ones.
 """
 
 import re
@@ -33,7 +33,7 @@ def stations(file: str, text: str) -> Sequence[Peer | Unread]:
             continue
         if words.startswith("Station "):
             head = _STATION.fullmatch(words)
-            lost, link = not head, ""  # and all that stands below it
+            lost, link = not head, ""  # skips the lines below a damaged head
             if head:
                 found.append(Peer((head[1] or "without an address").lower(), head[2], f"{file}:{number}"))
             else:
@@ -94,7 +94,7 @@ def _count(peer: Peer, key: str, value: str, form: str, expected: str) -> str:
 def _level(peer: Peer, key: str, value: str) -> str:
     found = re.match(r"(-?\d+)(?: \[[-\d, ]*\])? dBm$", value)
     if found and int(found[1]) < 0 and (key == "signal avg" or peer.signal_dbm is None):
-        # The average where there is one; drivers that know no level say 0 or a positive number.
+        # Prefer the average. Drivers without a level report 0 or a positive number.
         peer.signal_dbm = int(found[1])
     return "" if found else "a level in dBm"
 
@@ -148,7 +148,7 @@ def link(file: str, text: str) -> Sequence[Peer | Interface | Unread]:
 
 
 def _of_links(peer: Peer, links: Sequence[int]) -> int | None:
-    """The frequency in MHz of a connection, of several links the one whose band has the rates."""
+    """Returns the frequency of a connection in MHz, for several links that of the band with the rates."""
     if len(set(links)) > 1:
         wide = any(rate and "320MHz" in rate.told for rate in (peer.tx, peer.rx))
         links = sorted(links, key=lambda mhz: band_ghz(mhz) != 6.0) if wide else links
@@ -185,7 +185,7 @@ def interfaces(file: str, text: str) -> Sequence[Interface | Unread]:
 
     def end() -> None:
         if name:
-            # Of several links the widest that is modelled, of equal ones the first.
+            # Several links: use the widest that is modelled, else the first.
             channels.sort(key=lambda one: -(one[1] or 0))
             mhz, width, about = next(iter(channels), (None, None, []))
             links = [(at, wide) for at, wide, _ in channels] if len(channels) > 1 else []
@@ -259,7 +259,7 @@ def _not_of_phys(text: str) -> list[tuple[int, str]]:
 
 
 def _can(words: str, band: float, before: tuple[str, int, int]) -> tuple[str, int, int] | None:
-    """What a device can in a band with this line too; none if it cannot be read."""
+    """Returns the capabilities of a band after a line; `None` if the line cannot be read."""
     standard, streams, width = before
     if words.startswith(("HT TX/RX MCS rate indexes", "HT RX MCS rate indexes")):
         highest = re.search(r"0-(\d+)", words)

@@ -101,7 +101,7 @@ def associated(file: str, text: str) -> Sequence[Peer | Unread]:
             if rate[2].startswith("unknown"):
                 continue
             try:
-                # Its words are those of iw between commas.
+                # iwinfo prints the words of iw, separated by commas.
                 of = told(rate[2].replace(", ", " ").replace(" 20MHz", ""))
             except ValueError:
                 mistakes.add(number, words, '"RX: 866.7 MBit/s, VHT-MCS 9, 80MHz, VHT-NSS 2, short GI"')

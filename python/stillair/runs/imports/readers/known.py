@@ -45,7 +45,8 @@ INTERFACE = re.compile(
 PHY = re.compile(
     r"[*\[].*|[\w #/()<>=,.-]{1,60}:|[\w #/()<>=-]{1,60}: *(?:0x|<?-?\d|\(|all\b|unlimited|[0-9a-f]{2} ).*"
     r"|.*\(0x[0-9a-fA-F]+\).*|\d+ streams: .*|(?:Device|Driver|Driver/device) (?:supports?|accepts|adds|can|has|band).*"
-    r"|(?:Available|Configured) Antennas: .*|(?:Global )?interface combinations are not supported|HT20(?:/HT40)?"
+    r"|(?:Available|Configured) Antennas: .*|(?:Global )?interface combinations are not supported"
+    r"|HT20(?:/HT40)?|HE\d+/.*"
     r"|Userspace should do .*|#\{ .*|total <= .*|Peer measurement \(PMSR\)|P2P (?:GO|Device) .*|short GI \(.*"
 )
 
@@ -75,7 +76,8 @@ IP = re.compile(
     r"\d+: \S+?: <.*|\d+: \S+\s+(?:inet6?|link/\S+)\s.*|link/\S+.*|link-netns(?:id)? .*|inet6? \S+.*"
     r"|valid_lft \S+ preferred_lft \S+|(?:RX|TX)(?: errors)?:\s+[a-z].*|\d+(?:\s+\d+)*"
     r"|altname .*|alias .*|vf \d+ .*|permaddr .*|proto_down .*|parentbus .*|prog/xdp .*|xdp\S* .*|promiscuity \d.*"
-    rf"|(?:veth|wireguard|ifb|dummy|dsa|batadv|nlmon|ppp|team|team_slave|xfrm)(?: (?:addrgenmode|numtxqueues|conduit) .*)?"
+    r"|(?:veth|wireguard|ifb|dummy|dsa|batadv|nlmon|ppp|team|team_slave|xfrm)"
+    r"(?: (?:addrgenmode|numtxqueues|conduit) .*)?"
     rf"|(?:{_KEYED}).*"
 )
 # linux: iproute2 ip/iproute.c print_route (4.x to 6.12); busybox iproute.c.

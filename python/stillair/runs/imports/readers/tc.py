@@ -50,7 +50,7 @@ _QUIET = (
     *("total_overhead", "hard_header_len"),
 )
 _STRICT = (*QDISCS, "cake", "cake_mq", "htb")
-"""Disciplines whose values have to be read; of others the kind is enough."""
+"""Disciplines whose values must be valid; for others only the kind is used."""
 
 
 def qdiscs(file: str, text: str) -> Sequence[Qdisc | Unread]:
@@ -106,7 +106,7 @@ def _is_option(word: str) -> bool:
 
 
 def classes(file: str, text: str) -> Sequence[Class | Unread]:
-    """The htb classes of `tc class show`; others are counted."""
+    """Returns the htb classes of `tc class show`, and the number of other classes."""
     mistakes, found, others = Mistakes(file), list[Class | Unread](), dict[str, int]()
     strange: list[tuple[int, str]] = []
     for number, line in enumerate(text.splitlines(), 1):
