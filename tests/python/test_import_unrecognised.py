@@ -139,6 +139,9 @@ OUTPUTS = {
     "old ifconfig": OLD_IFCONFIG,
     "new ifconfig": NEW_IFCONFIG,
     "routes": ROUTES,
+    "wpa_cli status": "Selected interface 'wlan0'\n" + TEXTS["wpa_cli status"],
+    "signal_poll": TEXTS["wpa_cli signal_poll"],
+    "hostapd_cli status": TEXTS["hostapd_cli status"] + "bss[0]=wlan0\nnum_sta[0]=1\n",
     "all_sta": TEXTS["hostapd_cli all_sta"],
 }
 

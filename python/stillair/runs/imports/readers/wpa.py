@@ -17,6 +17,13 @@ def _keys(text: str) -> dict[str, str]:
     return {key: value.strip() for key, equals, value in pairs if equals}
 
 
+def _others(file: str, text: str) -> list[Unread]:
+    """Lines that wpa_cli and hostapd_cli do not print."""
+    known = r"[\w\[\]. -]+=.*|Selected interface .*|OK|FAIL|> ?.*|<\d>.*"
+    lines = ((number, line.strip()) for number, line in enumerate(text.splitlines(), 1))
+    return unrecognised(file, [(number, line) for number, line in lines if line and not re.fullmatch(known, line)])
+
+
 def _mhz(keys: Mapping[str, str], key: str) -> int | None:
     found = re.match(r"\d{4,5}$", keys.get(key, ""))
     return int(found[0]) if found else None
@@ -27,17 +34,17 @@ def status(file: str, text: str) -> Sequence[Interface | Unread]:
     keys, where = _keys(text), f"{file}:1"
     selected = re.search(r"Selected interface '(\S+)'", text)
     name = selected[1] if selected else ""
-    state = keys.get("wpa_state", "")
+    state, others = keys.get("wpa_state", ""), _others(file, text)
     if state and state != "COMPLETED":
-        return [Unread(f"wpa_cli status: not connected (wpa_state={state})", where)]
+        return [Unread(f"wpa_cli status: not connected (wpa_state={state})", where), *others]
     if _mhz(keys, "freq") is None:
-        return [Unread("wpa_cli status: it names no frequency", where)]
+        return [Unread("wpa_cli status: it names no frequency", where), *others]
     kind = _MODES.get(keys.get("mode", "station"), keys.get("mode", "managed"))
     standard = _GENERATIONS.get(keys.get("wifi_generation", ""))
-    return [Interface(name, kind, _mhz(keys, "freq"), None, None, where, (), standard)]
+    return [Interface(name, kind, _mhz(keys, "freq"), None, None, where, (), standard), *others]
 
 
-def signal(file: str, text: str) -> Sequence[Interface | Peer]:
+def signal(file: str, text: str) -> Sequence[Interface | Peer | Unread]:
     """`wpa_cli signal_poll`: signal, rate and width of a station."""
     keys, where = _keys(text), f"{file}:1"
     selected = re.search(r"Selected interface '(\S+)'", text)
@@ -49,7 +56,8 @@ def signal(file: str, text: str) -> Sequence[Interface | Peer]:
     width, said = modelled_width(text_width[1]) if text_width else (None, [])
     if re.fullmatch(r"[1-9]\d{0,4}", keys.get("LINKSPEED", "")):
         peer.tx = rounded(int(keys["LINKSPEED"]), width)
-    return [peer, Interface(name, "managed", _mhz(keys, "FREQUENCY"), width, None, where, said)]
+    own = Interface(name, "managed", _mhz(keys, "FREQUENCY"), width, None, where, said)
+    return [peer, own, *_others(file, text)]
 
 
 def hostapd_status(file: str, text: str) -> Sequence[Interface | Unread]:
@@ -64,12 +72,12 @@ def hostapd_status(file: str, text: str) -> Sequence[Interface | Unread]:
     width = {"1": 80, "2": 160, "3": 160}.get(wide, 40 if second else 20)
     said = modelled_width("80+80")[1] if wide == "3" else []
     where = f"{file}:1"
-    state = keys.get("state", "")
+    state, others = keys.get("state", ""), _others(file, text)
     if state in ("DISABLED", "UNINITIALIZED"):
-        return [Unread(f"hostapd_cli status: the access point is not running (state={state})", where)]
+        return [Unread(f"hostapd_cli status: the access point is not running (state={state})", where), *others]
     made = Interface(name, "AP", _mhz(keys, "freq"), width, None, where, said, standard)
     usual = (("beacon_int", "100"), ("dtim_period", "2"), ("dtim_period[0]", "2"))
-    return [made, *(Unread(f"{key} {keys[key]}", where) for key, of in usual if keys.get(key, of) != of)]
+    return [made, *(Unread(f"{key} {keys[key]}", where) for key, of in usual if keys.get(key, of) != of), *others]
 
 
 def all_stations(file: str, text: str) -> Sequence[Peer | Unread]:
