@@ -93,7 +93,7 @@ def test_virtual_time_and_live_are_set_side_by_side(tmp_path: Path) -> None:
     [
         (("--force",), "--force: has no effect without -o"),
         (("--point", "air-wifi"), "--point: has no effect without --capture"),
-        (("--capture", "."), "--capture: found ., expected a file that is not there; --force replaces it"),
+        (("--capture", "."), ".: the capture cannot be written there: Is a directory"),
         (("--attach", "sta"), '--attach: found "sta", expected HOST=netns:PATH or HOST=pid:N'),
         (("--host", "nobody"), '--host: found "nobody", expected a live host: server, sta'),
         (("--set", "node.server.host=outside", "--set", "flow=[]"), 'node.server.host: found "outside"'),

@@ -89,7 +89,7 @@ def near(one: float, other: float, part: float, least: float = 0.0) -> bool:
 def test_uploads_are_what_came_to_the_doors(user: User) -> None:
     found, file, run = measured(user, "tcp_nup", "-4", "--test-parameter", "upload_streams=2")
     # It is read as the load to repeat.
-    [load] = reader.read(str(file), file.read_bytes())
+    [load] = reader.read(str(file), gzip.decompress(file.read_bytes()))
     assert (load.test, load.seconds, load.host) == ("tcp_nup", LENGTH, "server")
     came, sent = run["hosts"]["server"]["to"]["bytes"], moved(found, "upload") * 1500 / SEGMENT[4]
     assert near(sent, came, BYTES), (sent, came)
@@ -108,7 +108,7 @@ def test_uploads_are_what_came_to_the_doors(user: User) -> None:
 
 def test_rrul_be_loads_both_ways(user: User) -> None:
     found, file, run = measured(user, "rrul_be")
-    [load] = reader.read(str(file), file.read_bytes())
+    [load] = reader.read(str(file), gzip.decompress(file.read_bytes()))
     assert load.test == "rrul_be"
     for word, host in (("upload", "server"), ("download", "sta")):
         # By IPv6, as the name has both. Acknowledgements of the other direction come there too, of 72 bytes, and more

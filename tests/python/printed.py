@@ -50,6 +50,9 @@ class htb 1:10 parent 1:1 leaf 110: prio 0 rate 20Mbit ceil 20Mbit burst 15Kb cb
     link/ether 02:00:00:00:00:03 brd ff:ff:ff:ff:ff:ff
     inet 192.0.2.7/24 brd 192.0.2.255 scope global eth0
 """,
+    "ip route": """default via 192.0.2.1 dev eth0 proto static
+192.0.2.0/24 dev eth0 proto kernel scope link src 192.0.2.7
+""",
     "ifconfig": """eth0      Link encap:Ethernet  HWaddr 02:00:00:00:00:03
           inet addr:192.0.2.7  Bcast:192.0.2.255  Mask:255.255.255.0
           UP BROADCAST RUNNING MULTICAST  MTU:1500  Metric:1

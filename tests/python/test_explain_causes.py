@@ -99,6 +99,19 @@ def test_a_wifi_outage_is_the_main_cause(
     assert out.count("Main cause") == 1
 
 
+LISTS = [
+    'snr = ["30 dB", { at = "5 s", snr = "-10 dB" }, { at = "7 s", snr = "30 dB" }]',
+    'distance = ["5 m", { at = "5 s", distance = "2000 m" }, { at = "7 s", distance = "5 m" }]',
+]
+
+
+@pytest.mark.parametrize("losses", LISTS, ids=["snr", "distance"])
+def test_a_list_over_time_may_have_an_outage(tmp_path: Path, losses: str, capsys: pytest.CaptureFixture[str]) -> None:
+    text = wifi(losses, "", "").partition("[[step]]")[0]
+    out = explained(tmp_path, text, capsys)
+    assert "Main cause: outage: nothing gets through between ap.wlan0 and phone.wlan0 from 5 to 7 s (Wi-Fi)." in out
+
+
 def test_a_weak_signal_is_no_outage() -> None:
     scenario = Scenario(wifi('snr = "30 dB"', "snr=8 dB", "snr=30 dB"))
     assert outages.outages(outages.with_wifi(json.loads(scenario.resolve()), scenario, [])) == []

@@ -468,7 +468,7 @@ def test_all_counters_are_known_and_other_lines_are_listed(importer: Importer) -
     at = len(text.splitlines())
     made = importer.made(x=f"{text}my DSL has 100 Mbit/s\nand the modem is a Vigor 130\n\nThanks\n")
     assert made.left == [
-        f'x:{at + 1}: not recognised: "my DSL has 100 Mbit/s" and 1 more lines.',
+        f'x:{at + 1}: not recognised: "my DSL has 100 Mbit/s" and 1 more line.',
         f'x:{at + 4}: not recognised: "Thanks".',
     ]
     # A second discipline behind them is read.

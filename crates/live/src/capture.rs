@@ -1,5 +1,5 @@
-//! A capture written during the run. The engine's thread copies the data of frames into parcels. A separate thread produces the frames' bytes and
-//! writes them, so that the engine never waits for the disk or for a check sequence. If all parcels are full, frames are left out and counted for
+//! A capture written during the run. The engine's thread copies the data of frames into batches. A separate thread produces the frames' bytes and
+//! writes them, so that the engine never waits for the disk or for a check sequence. If all batches are full, frames are left out and counted for
 //! each capture point: in the file, as drops of the interface, and in the result.
 
 use std::fs::File;
@@ -9,13 +9,13 @@ use std::thread::JoinHandle;
 
 use serde::Serialize;
 use stillair_model::vocabulary::{FrameView, Instant, Sink, TraceEvent};
-use stillair_sim::capture::{self, Captured, Encoder, Parcel, Selection, Watcher};
+use stillair_sim::capture::{self, Captured, Encoder, FrameBatch, Selection, Watcher};
 use stillair_sim::scenario::Scenario;
 
 use crate::sys::clock;
 
-/// Parcels that there are at most, of 256 KB each: 128 MB of frames, two seconds of 600 Mbit/s. They are made when they are needed.
-const PARCELS: usize = 512;
+/// FrameBatches that there are at most, of 256 KB each: 128 MB of frames, two seconds of 600 Mbit/s. They are made when they are needed.
+const BATCHES: usize = 512;
 /// Bytes of whole blocks that are written at once. A kernel without preemption gives the engine no processor on which a write is under way: one of
 /// 6 MB lasts 5 ms.
 const PIECE: usize = 1 << 16;
@@ -27,7 +27,7 @@ pub struct Written {
     pub path: String,
     /// Number of frames in the file, by capture point.
     pub frames: std::collections::BTreeMap<String, u64>,
-    /// Number of frames left out at all points because all parcels were full.
+    /// Number of frames left out at all points because all batches were full.
     pub lost: u64,
     /// Length of the file in bytes.
     pub bytes: u64,
@@ -48,7 +48,7 @@ pub struct CaptureThread {
 }
 
 /// The engine's side of a capture, and the capture thread. Start both before the engine changes its priority.
-pub type Started = (Parcels, CaptureThread);
+pub type Started = (FrameBatches, CaptureThread);
 
 /// Starts a capture of some points into an open file. An empty list of points means the air of every channel. At most `snaplen` bytes of each frame
 /// are kept; zero keeps all. The error says what is wrong with the points.
@@ -60,8 +60,8 @@ pub fn start(
     file: File,
 ) -> Result<Started, String> {
     let (watcher, encoder) = capture::halves(scenario, &selection(points, snaplen), WholeBlocks::new(file))?;
-    let (parcels, thread) = Parcels::with_thread(watcher, encoder, PARCELS);
-    Ok((parcels, CaptureThread { path: path.to_owned(), thread }))
+    let (batches, thread) = FrameBatches::with_thread(watcher, encoder, BATCHES);
+    Ok((batches, CaptureThread { path: path.to_owned(), thread }))
 }
 
 /// Checks the points of a capture. The error says what is wrong.
@@ -75,10 +75,10 @@ fn selection(points: &[String], snaplen: u32) -> Selection {
 
 impl CaptureThread {
     /// Ends the capture with the run, and waits until everything is written.
-    pub fn finish(self, parcels: Parcels, end: Instant) -> Result<Written, String> {
+    pub fn finish(self, batches: FrameBatches, end: Instant) -> Result<Written, String> {
         let Self { path, thread } = self;
-        let lost = parcels.watcher.left_out().iter().sum();
-        parcels.end(end);
+        let lost = batches.watcher.left_out().iter().sum();
+        batches.end(end);
         let ended = thread.join().unwrap_or_else(|_| Err(io::Error::other("its thread has ended")));
         let (Captured { frames, bytes }, cpu) = ended
             .map_err(|e| format!("{path}: the capture could not be written: {}", crate::sys::reason(&e)))?;
@@ -91,25 +91,25 @@ impl CaptureThread {
 #[derive(Debug)]
 enum Given {
     /// Frames.
-    Parcel(Box<Parcel>),
+    FrameBatch(Box<FrameBatch>),
     /// The end of the run, and by point the frames that were left out.
     End(Instant, Vec<u64>),
 }
 
-/// The engine's side of a capture: passes parcels with frames to the capture thread, and takes empty ones back.
+/// The engine's side of a capture: passes batches with frames to the capture thread, and takes empty ones back.
 #[derive(Debug)]
-pub struct Parcels {
+pub struct FrameBatches {
     watcher: Watcher,
-    parcel: Box<Parcel>,
-    /// Has room for all parcels and the end, so that nothing waits for it.
+    batch: Box<FrameBatch>,
+    /// Has room for all batches and the end, so that nothing waits for it.
     full: SyncSender<Given>,
-    empty: Receiver<Box<Parcel>>,
-    /// Parcels that have been made, and how many there are at most.
+    empty: Receiver<Box<FrameBatch>>,
+    /// FrameBatches that have been made, and how many there are at most.
     made: usize,
     most: usize,
 }
 
-impl Parcels {
+impl FrameBatches {
     fn with_thread<W: Write + Send + 'static>(
         watcher: Watcher,
         encoder: Encoder<W>,
@@ -118,43 +118,43 @@ impl Parcels {
         let (full, given) = sync_channel(most + 1);
         let (give_back, empty) = sync_channel(most);
         let thread = std::thread::spawn(move || write(encoder, &given, &give_back));
-        (Self { watcher, parcel: Box::default(), full, empty, made: 1, most }, thread)
+        (Self { watcher, batch: Box::default(), full, empty, made: 1, most }, thread)
     }
 
-    /// Gives a full parcel away for an empty one; without one it is kept, and what comes is left out.
+    /// Gives a full batch away for an empty one; without one it is kept, and what comes is left out.
     fn give(&mut self) {
         let empty = match self.empty.try_recv() {
-            Ok(parcel) => parcel,
+            Ok(batch) => batch,
             Err(_) if self.made < self.most => {
                 self.made += 1;
                 Box::default()
             }
             Err(_) => return,
         };
-        let full = core::mem::replace(&mut self.parcel, empty);
+        let full = core::mem::replace(&mut self.batch, empty);
         // An error is that the thread has ended, which says why at the end.
-        let _ = self.full.try_send(Given::Parcel(full));
+        let _ = self.full.try_send(Given::FrameBatch(full));
     }
 
     /// Gives the rest away, and says that it was the rest.
     fn end(self, end: Instant) {
-        let Self { watcher, parcel, full, .. } = self;
-        let _ = full.try_send(Given::Parcel(parcel));
+        let Self { watcher, batch, full, .. } = self;
+        let _ = full.try_send(Given::FrameBatch(batch));
         let _ = full.try_send(Given::End(end, watcher.left_out().to_vec()));
     }
 }
 
-impl Sink for Parcels {
+impl Sink for FrameBatches {
     const FRAMES: bool = true;
 
     #[inline]
     fn event(&mut self, _: Instant, _: &TraceEvent) {}
 
     fn frame(&mut self, now: Instant, what: &FrameView<'_>) {
-        if self.parcel.is_full() {
+        if self.batch.is_full() {
             self.give();
         }
-        self.watcher.take(now, what, &mut self.parcel);
+        self.watcher.take(now, what, &mut self.batch);
     }
 }
 
@@ -162,14 +162,14 @@ impl Sink for Parcels {
 fn write<W: Write>(
     mut encoder: Encoder<W>,
     given: &Receiver<Given>,
-    give_back: &SyncSender<Box<Parcel>>,
+    give_back: &SyncSender<Box<FrameBatch>>,
 ) -> Ended {
     loop {
         match given.recv() {
-            Ok(Given::Parcel(mut parcel)) => {
-                encoder.parcel(&parcel);
-                parcel.clear();
-                let _ = give_back.try_send(parcel);
+            Ok(Given::FrameBatch(mut batch)) => {
+                encoder.batch(&batch);
+                batch.clear();
+                let _ = give_back.try_send(batch);
             }
             Ok(Given::End(end, left_out)) => {
                 return encoder.finish(end, &left_out).map(|captured| (captured, clock::cpu()));
@@ -267,7 +267,7 @@ rate = "100 Mbit/s"
         }
     }
 
-    /// A run of the scenario, captured with so many parcels.
+    /// A run of the scenario, captured with so many batches.
     fn captured(
         file: impl Write + Send + 'static,
         most: usize,
@@ -277,13 +277,13 @@ rate = "100 Mbit/s"
         let all = selection(&["all".to_owned()], 0);
         let (watcher, encoder) =
             capture::halves(&scenario, &all, WholeBlocks::new(file)).expect("good points");
-        let (parcels, thread) = Parcels::with_thread(watcher, encoder, most);
+        let (batches, thread) = FrameBatches::with_thread(watcher, encoder, most);
         let thread = CaptureThread { path: "captured.pcapng".to_owned(), thread };
-        let sink = |recorder| Tee(recorder, parcels);
+        let sink = |recorder| Tee(recorder, batches);
         let session = Session::new(&scenario, Seed { seed: 1, run: 0 }, sink).expect("a good scenario");
-        let (_, Tee(_, parcels)) = session.finish().expect("accounts close");
+        let (_, Tee(_, batches)) = session.finish().expect("accounts close");
         meanwhile();
-        thread.finish(parcels, Instant::from_nanos(scenario.duration.nanos()))
+        thread.finish(batches, Instant::from_nanos(scenario.duration.nanos()))
     }
 
     #[test]
@@ -308,7 +308,7 @@ rate = "100 Mbit/s"
     fn nothing_is_lost_where_there_are_parcels() {
         let slow = Slow::default();
         let held = slow.1.lock().expect("not poisoned");
-        let said = captured(slow.clone(), PARCELS, || drop(held)).expect("all is written then");
+        let said = captured(slow.clone(), BATCHES, || drop(held)).expect("all is written then");
         assert_eq!(said.lost, 0);
         // The same as of a capture on one thread.
         let scenario = scenario::parse(TEXT, "captured.toml", &[]).expect("a good scenario");
@@ -335,7 +335,7 @@ rate = "100 Mbit/s"
 
     #[test]
     fn what_cannot_be_written_is_an_error() {
-        let why = captured(Full, PARCELS, || {}).expect_err("no room");
+        let why = captured(Full, BATCHES, || {}).expect_err("no room");
         assert!(why.starts_with("captured.pcapng: the capture could not be written: "), "{why}");
     }
 }

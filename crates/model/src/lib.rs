@@ -61,12 +61,12 @@ extern crate std;
 pub mod app;
 pub mod aqm;
 #[cfg(any(test, feature = "check"))]
-pub mod check;
-pub mod fair;
+pub mod conformance;
 pub mod metrics;
 pub mod node;
 pub mod offload;
 pub mod qdisc;
+pub mod sched;
 pub mod transport;
 pub mod vocabulary;
 pub mod wifi;

@@ -6,7 +6,7 @@ mod pair;
 
 use pair::{End, Pair, Try};
 use stillair_model::aqm::law::{Law, LawFactory, Seen, Verdict};
-use stillair_model::check::{self, ServiceOrder};
+use stillair_model::conformance::{self, ServiceOrder};
 use stillair_model::node::interface::{Port, QueueLayout, TxQueues};
 use stillair_model::qdisc::custom::{Discipline, DisciplineFactory, Room};
 use stillair_model::qdisc::fq_law::FqLawParams;
@@ -190,9 +190,9 @@ fn least() -> Scheduler {
 
 #[test]
 fn they_hold_what_must_hold() {
-    assert_eq!(check::discipline(&gap(), ServiceOrder::Kept), Ok(()));
-    assert_eq!(check::law(&step()), Ok(()));
-    assert_eq!(check::scheduler(&least()), Ok(()));
+    assert_eq!(conformance::discipline(&gap(), ServiceOrder::Kept), Ok(()));
+    assert_eq!(conformance::law(&step()), Ok(()));
+    assert_eq!(conformance::scheduler(&least()), Ok(()));
     assert_eq!((gap().kind().to_owned(), gap() == gap()), ("gap".to_owned(), true));
 }
 
@@ -206,7 +206,7 @@ fn a_discipline_stands_within_others() {
         QdiscConfig::Tbf(TbfParams { rate, burst: 3000, peak: None, child: child.clone() }),
         QdiscConfig::Netem(netem, Some(child)),
     ] {
-        assert_eq!(check::discipline(&config, ServiceOrder::Kept), Ok(()), "{config:?}");
+        assert_eq!(conformance::discipline(&config, ServiceOrder::Kept), Ok(()), "{config:?}");
     }
 }
 

@@ -63,13 +63,13 @@
 //! use stillair_sim::world::{Entering, wire};
 //!
 //! let text = r#"
-//!     name = "doors"
+//!     name = "external"
 //!     duration = "1 s"
 //!     link.lan = { rate = "10 Mbit/s", delay = "5 ms" }
 //!     node.a = { profile = "linux-6.12", host = "outside", interface.eth0 = { link = "lan", address = "10.0.0.1" } }
 //!     node.b = { profile = "linux-6.12", host = "outside", interface.eth0 = { link = "lan", address = "10.0.0.2" } }
 //! "#;
-//! let scenario = stillair_sim::scenario::parse(text, "doors.toml", &[])?;
+//! let scenario = stillair_sim::scenario::parse(text, "external.toml", &[])?;
 //! let mut world = wire(&scenario, Seed { seed: 1, run: 0 }, |recorder| recorder).world;
 //!
 //! // 28 bytes of UDP over IPv4, in a network that numbers its interfaces in the order of the file.

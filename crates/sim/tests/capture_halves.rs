@@ -7,16 +7,16 @@ use common::outside::{
 };
 use common::parse;
 use stillair_model::vocabulary::{Addr, FrameView, Instant, Seed, Sink, Tee, TraceEvent};
-use stillair_sim::capture::{Capture, Captured, Encoder, Parcel, Selection, Watcher, halves};
+use stillair_sim::capture::{Capture, Captured, Encoder, FrameBatch, Selection, Watcher, halves};
 use stillair_sim::run::Session;
 use stillair_sim::scenario::{self, Scenario};
 use stillair_sim::world::wire;
 
-/// The half beside the world, whose full parcels are kept.
+/// The half beside the world, whose full batches are kept.
 struct Apart {
     watcher: Watcher,
-    parcels: Vec<Parcel>,
-    /// Of these parcels, counted from the first, the ones that take nothing more while the next would be filled.
+    batches: Vec<FrameBatch>,
+    /// Of these batches, counted from the first, the ones that take nothing more while the next would be filled.
     stuck: Option<usize>,
     /// Frames, or exchanges, that come while it is stuck.
     left: usize,
@@ -24,7 +24,7 @@ struct Apart {
 
 impl Apart {
     fn new(watcher: Watcher, stuck: Option<usize>) -> Self {
-        Self { watcher, parcels: vec![Parcel::default()], stuck, left: 300 }
+        Self { watcher, batches: vec![FrameBatch::default()], stuck, left: 300 }
     }
 }
 
@@ -32,21 +32,21 @@ impl Sink for Apart {
     const FRAMES: bool = true;
     fn event(&mut self, _: Instant, _: &TraceEvent) {}
     fn frame(&mut self, now: Instant, what: &FrameView<'_>) {
-        let last = self.parcels.len() - 1;
-        if self.parcels[last].is_full() {
+        let last = self.batches.len() - 1;
+        if self.batches[last].is_full() {
             if self.stuck == Some(last) && self.left > 0 {
                 self.left -= 1;
             } else {
-                self.parcels.push(Parcel::default());
+                self.batches.push(FrameBatch::default());
             }
         }
-        self.watcher.take(now, what, self.parcels.last_mut().expect("there is one"));
+        self.watcher.take(now, what, self.batches.last_mut().expect("there is one"));
     }
 }
 
-/// Writes all parcels.
+/// Writes all batches.
 fn written(apart: &Apart, mut encoder: Encoder<&mut Vec<u8>>, end: Instant) -> Captured {
-    apart.parcels.iter().for_each(|parcel| encoder.parcel(parcel));
+    apart.batches.iter().for_each(|batch| encoder.batch(batch));
     encoder.finish(end, apart.watcher.left_out()).expect("a file in memory")
 }
 
@@ -89,7 +89,7 @@ fn halves_write_what_a_whole_capture_writes() {
         ("anomaly-web", "6 s", 0),
     ] {
         let (whole, parts, apart, _) = both(&shipped(name, duration), &selection("all", snaplen), None);
-        assert!(name != "home" || apart.parcels.len() > 1, "{} parcels", apart.parcels.len());
+        assert!(name != "home" || apart.batches.len() > 1, "{} batches", apart.batches.len());
         assert!(whole.len() > 20_000 && whole == parts, "{name}: {} and {} bytes", whole.len(), parts.len());
     }
 }

@@ -17,7 +17,7 @@
 //! series    what those flows add to the series of a run
 //! counted   what guests' kernels have counted: disciplines, protocols, paths
 //! turn      whose turn it is: the world's or a guest's, until the end
-//! doors     packets between cards and the world; charges that are held
+//! external_io  packets between network cards and the world, and socket charges
 //! plan      what of a scenario are guests
 //! guest     one guest: its process, its folder, its turns and interrupts
 //! kernel    kernels that have been built
@@ -31,7 +31,7 @@
 pub mod card;
 pub mod clock;
 mod counted;
-pub mod doors;
+pub mod external_io;
 pub mod flows;
 pub mod folder;
 pub mod guest;

@@ -5,10 +5,10 @@
 //! world at once; if they cause an earlier event, the guest is told before it continues.
 
 use stillair_model::vocabulary::Instant;
-use stillair_sim::run::{DoorCounts, Records, Session};
+use stillair_sim::run::{ExternalIoCounts, Records, Session};
 
 use crate::BEFORE;
-use crate::doors::Doors;
+use crate::external_io::ExternalIo;
 use crate::guest::Guest;
 use crate::plan::Plan;
 
@@ -20,7 +20,7 @@ const AFTER: u64 = 10_000_000_000;
 /// A run in progress.
 #[derive(Debug)]
 pub struct Turns<'a, S> {
-    doors: Doors<'a, S>,
+    external: ExternalIo<'a, S>,
     guests: Vec<Guest>,
     /// When the world ends, as a guest's age.
     end: u64,
@@ -33,7 +33,7 @@ impl<'a, S: Records> Turns<'a, S> {
     /// A run at its start, with guests that have booted.
     pub fn new(session: Session<'a, S>, plan: &'a Plan, guests: Vec<Guest>) -> Self {
         let end = session.end().nanos() + BEFORE;
-        Self { doors: Doors::new(session, plan), guests, end, turns: 0, instant: (0, 0) }
+        Self { external: ExternalIo::new(session, plan), guests, end, turns: 0, instant: (0, 0) }
     }
 
     /// Runs to the end of the scenario.
@@ -41,16 +41,16 @@ impl<'a, S: Records> Turns<'a, S> {
         let mut now = BEFORE;
         loop {
             self.interrupts(now)?;
-            let Some(next) = self.doors.session.next_event() else { return Ok(()) };
+            let Some(next) = self.external.session.next_event() else { return Ok(()) };
             let world = next.nanos() + BEFORE;
             match self.first() {
                 Some((guest, at)) if at < world => {
                     self.turn(guest, at, world)?;
-                    now = self.doors.session.now().nanos() + BEFORE;
+                    now = self.external.session.now().nanos() + BEFORE;
                 }
                 _ => {
-                    self.doors.session.advance_through(next);
-                    self.doors.out(&mut self.guests)?;
+                    self.external.session.advance_through(next);
+                    self.external.out(&mut self.guests)?;
                     now = world;
                 }
             }
@@ -93,17 +93,17 @@ impl<'a, S: Records> Turns<'a, S> {
         }
         let first = world.min(self.others(number)).min(self.end);
         let mut free_until = first;
-        let doors = &mut self.doors;
+        let external = &mut self.external;
         let mut on_kick = |guest: &mut Guest, ring: (usize, usize), now: u64| {
             let at = Instant::from_nanos(now.saturating_sub(BEFORE));
-            if at > doors.session.now() {
-                doors.session.advance(at);
+            if at > external.session.now() {
+                external.session.advance(at);
             }
-            doors.kicked(guest, number, ring)?;
-            if let Some(next) = doors.session.next_event() {
+            external.kicked(guest, number, ring)?;
+            if let Some(next) = external.session.next_event() {
                 free_until = free_until.min(next.nanos() + BEFORE);
             }
-            if doors.session.has_news() || guest.is_due() {
+            if external.session.has_news() || guest.is_due() {
                 // It is interrupted, or somebody else is, before any more time passes.
                 free_until = free_until.min(now);
             }
@@ -112,13 +112,13 @@ impl<'a, S: Records> Turns<'a, S> {
         let guest = &mut self.guests[number];
         guest.turn(at, first, &mut on_kick).map_err(|why| guest.tell(&why))?;
         // What a packet of one guest did to another is seen to when its turn is over.
-        self.doors.out(&mut self.guests)
+        self.external.out(&mut self.guests)
     }
 
     /// Shuts the guests down. Returns the session, the guests, the packet counters, and the hash of everything that guests sent.
-    pub fn finish(mut self) -> Result<(Session<'a, S>, Vec<Guest>, DoorCounts, u64), String> {
-        self.doors.close();
-        let doors = &mut self.doors;
+    pub fn finish(mut self) -> Result<(Session<'a, S>, Vec<Guest>, ExternalIoCounts, u64), String> {
+        self.external.close();
+        let external = &mut self.external;
         let limit = self.end + AFTER;
         loop {
             for guest in self.guests.iter_mut().filter(|guest| guest.is_due()) {
@@ -133,14 +133,14 @@ impl<'a, S: Records> Turns<'a, S> {
             let free_until =
                 others.filter_map(|(_, guest)| guest.request()).min().unwrap_or(limit).min(limit);
             let mut on_kick = |guest: &mut Guest, ring: (usize, usize), now: u64| {
-                doors.kicked(guest, number, ring)?;
+                external.kicked(guest, number, ring)?;
                 Ok(if guest.is_due() { now } else { free_until })
             };
             let guest = &mut self.guests[number];
             guest.turn(at, free_until, &mut on_kick).map_err(|why| guest.tell(&why))?;
         }
-        let hash = self.doors.hash();
-        let Doors { session, counts, .. } = self.doors;
+        let hash = self.external.hash();
+        let ExternalIo { session, counts, .. } = self.external;
         Ok((session, self.guests, counts, hash))
     }
 }

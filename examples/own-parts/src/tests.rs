@@ -1,7 +1,7 @@
 //! The parts are held to what ours are held to, and a mistake in their keys is one clear error.
 
 use stillair_program::Parts;
-use stillair_program::model::check::{self, ServiceOrder};
+use stillair_program::model::conformance::{self, ServiceOrder};
 use stillair_program::model::qdisc::QdiscConfig;
 use stillair_program::model::qdisc::custom::DisciplineFactory;
 use stillair_program::model::vocabulary::{Duration, Seed};
@@ -33,8 +33,8 @@ fn what_must_hold_of_parts_holds() {
 #[test]
 fn what_must_hold_holds_of_other_options() {
     let all_short = DisciplineFactory::new("short_first", "", |_| Box::new(ShortFirst::new(5, u32::MAX, 1)));
-    assert_eq!(check::discipline(&QdiscConfig::Custom(all_short), ServiceOrder::Kept), Ok(()));
-    assert_eq!(check::controller(|| Calm::new(16, 0.1, Duration::from_millis(1))), Ok(()));
+    assert_eq!(conformance::discipline(&QdiscConfig::Custom(all_short), ServiceOrder::Kept), Ok(()));
+    assert_eq!(conformance::controller(|| Calm::new(16, 0.1, Duration::from_millis(1))), Ok(()));
 }
 
 #[test]

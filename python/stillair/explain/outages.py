@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from stillair import _native
-from stillair.runs.overrides import as_written
 
 if TYPE_CHECKING:
     from stillair.runs.scenario import Scenario
@@ -16,8 +15,7 @@ _FULL_BITS = 8 * 1500
 _SLOW_S = 1.0
 """A link is down if a full packet takes longer than this."""
 _LOST = 0.99
-"""A path is down if it loses this share of full frames, or more, at the most robust rate."""
-_ROBUST = "ht20-mcs0-lgi"
+"""A path is down if it loses this share of full frames, or more, at each of its rates."""
 _WIFI = "wifi_outages"
 
 
@@ -46,8 +44,8 @@ class Outage(NamedTuple):
 def with_wifi(resolved: dict[str, Any], scenario: "Scenario", overrides: Sequence[tuple[str, str]]) -> dict[str, Any]:
     """A resolved scenario with its Wi-Fi outages, which `outages` reads.
 
-    The survey of the scenario after each step that changes losses or rates of a station says whether anything gets
-    through. Steps of `snr`, `distance` or `error_rate` within one key, without a `[[step]]`, are not evaluated.
+    The survey of the scenario after each change of a station's losses or rates says whether anything gets through. A
+    change is a `[[step]]`, or an entry of a list over time such as `snr = ["25 dB", { at = "5 s", snr = "2 dB" }]`.
     """
     found = _joined(list(_wifi(scenario, overrides, resolved)))
     return {**resolved, _WIFI: [one._asdict() for one in found]} if found else resolved
@@ -89,20 +87,35 @@ def _down(links: list[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
 
 def _wifi(scenario: "Scenario", overrides: Sequence[tuple[str, str]], resolved: Resolved) -> Iterator[Outage]:
     steps = resolved.get("steps") or ()
-    if not steps:
-        return
     states = [roles(resolved), *(roles(step["to"]) for step in steps)]
-    changed = {place for place in states[0] if any(state.get(place) != states[0][place] for state in states[1:])}
+    changed = {
+        place
+        for place, role in states[0].items()
+        if len(role.get("snr") or ()) > 1 or any(state.get(place) != role for state in states[1:])
+    }
     if not changed:
         return
     starts = [0, *(step["at_ns"] for step in steps)]
     sets = list(overrides)
-    made = step_sets(scenario, overrides)
+    made = step_sets(scenario, overrides) if steps else []
     for number, (start, end) in enumerate(zip(starts, _ends(resolved), strict=True)):
         if number:
             sets += made[number - 1]
-        for place, ap in _dead(scenario, sets, {one: states[number][one] for one in changed}):
-            yield Outage(f"{ap} and {place}", place, start, end, is_wifi=True)
+        for path in _paths(scenario, sets):
+            if path["station"] in changed:
+                for from_ns, until_ns in _dead(path, start, end):
+                    yield Outage(
+                        f"{path['ap']} and {path['station']}", path["station"], from_ns, until_ns, is_wifi=True
+                    )
+
+
+def _dead(path: Mapping[str, Any], start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Times between `start` and `end` in which a path loses nearly every full frame at all of its rates."""
+    steps = path["snr"] or [{"from_s": 0.0, "least_loss": path["least_loss"]}]
+    times = [round(step["from_s"] * 1e9) for step in steps]
+    for step, own_start, own_end in zip(steps, times, [*times[1:], end], strict=True):
+        if step["least_loss"] >= _LOST and max(own_start, start) < min(own_end, end):
+            yield max(own_start, start), min(own_end, end)
 
 
 def roles(resolved: Resolved) -> dict[str, Mapping[str, Any]]:
@@ -130,46 +143,11 @@ def step_sets(scenario: "Scenario", overrides: Sequence[tuple[str, str]]) -> lis
     return found
 
 
-def _dead(
-    scenario: "Scenario", sets: Sequence[tuple[str, str]], stations: Mapping[str, Mapping[str, Any]]
-) -> Iterator[tuple[str, str]]:
-    """The stations, each with its access point, that lose nearly every full frame in both directions."""
-    suspects = {path["station"]: path["ap"] for path in _paths(scenario, sets) if not (_works(path))}
-    for place in sorted(suspects.keys() & stations.keys()):
-        role = stations[place]
-        # A list of values over time has no single answer.
-        if len(role.get("snr") or [0]) > 1:
-            continue
-        if "retry_chain" not in role:
-            node, _, interface = place.partition(".")
-            robust = as_written([(f"node.{node}.interface.{interface}.rate", f'"{_ROBUST}"')], scenario.text)
-            try:
-                again = {path["station"]: path for path in _paths(scenario, [*sets, *robust])}
-            except _native.InputError:
-                again = {}
-            if place in again and not _is_lost(again[place]):
-                continue
-        yield place, suspects[place]
-
-
 def _paths(scenario: "Scenario", sets: Sequence[tuple[str, str]]) -> list[Mapping[str, Any]]:
     found: list[Mapping[str, Any]] = json.loads(_native.survey(scenario.text, scenario.file, [*sets, ("step", "[]")]))[
         "paths"
     ]
     return found
-
-
-def _works(path: Mapping[str, Any]) -> bool:
-    """Returns true if frames may get through: at the fixed rate, or at some rate of rate control."""
-    if all(path[way]["rate"] for way in ("down", "up")):
-        return not _is_lost(path)
-    return any(path[way]["fastest"] for way in ("down", "up")) or any(
-        path[way]["control"] == "trace" for way in ("down", "up")
-    )
-
-
-def _is_lost(path: Mapping[str, Any]) -> bool:
-    return all(path[way]["rate"] is not None and path[way]["rate"]["loss"] >= _LOST for way in ("down", "up"))
 
 
 def outage_ms(place: str, resolved: Resolved) -> float:

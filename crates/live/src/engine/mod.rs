@@ -1,7 +1,7 @@
 //! The loop between real hosts and the world, on a real clock.
 
 mod counts;
-mod door;
+mod external_io;
 mod hold;
 mod lateness;
 mod run;

@@ -7,7 +7,7 @@ use stillair_sim::run::{Records, Session};
 use stillair_sim::scenario::Scenario;
 
 use super::counts::Counts;
-use super::door::{Doors, Exit};
+use super::external_io::{Exit, ExternalIo};
 use super::lateness::Lateness;
 use crate::plan::Plan;
 use crate::port::{Queue, Verdict};
@@ -50,7 +50,7 @@ pub struct Limits {
 /// A run in progress.
 #[derive(Debug)]
 pub struct Engine<'a, S> {
-    doors: Doors<'a, S>,
+    external: ExternalIo<'a, S>,
     exits: Vec<Exit>,
     queues: Vec<Option<Queue>>,
     late: Lateness,
@@ -78,10 +78,10 @@ impl<'a, S: Records> Engine<'a, S> {
         }
         process::exact_timers();
         let pace = if process::real_time(Some(PRIORITY)) { Pace::RealTime } else { Pace::Normal };
-        let doors = Doors::new(session, plan);
+        let external = ExternalIo::new(session, plan);
         let (late, zero) = (Lateness::default(), clock::now());
         Self {
-            doors,
+            external,
             exits,
             queues,
             late,
@@ -113,17 +113,17 @@ impl<'a, S: Records> Engine<'a, S> {
     /// Changes the network to that of `to`.
     pub fn change(&mut self, to: &Scenario) -> Result<(), String> {
         self.advance();
-        self.doors.session.change(to)
+        self.external.session.change(to)
     }
 
     /// Packet counters so far.
     pub fn counts(&self) -> Counts {
-        self.doors.counts
+        self.external.counts
     }
 
     /// The session, and the lateness of packets so far.
     pub fn seen(&self) -> (&Session<'a, S>, &Lateness) {
-        (&self.doors.session, &self.late)
+        (&self.external.session, &self.late)
     }
 
     /// Scheduling of this thread.
@@ -141,7 +141,7 @@ impl<'a, S: Records> Engine<'a, S> {
     pub fn turn(&mut self, until: u64) -> bool {
         self.loops += 1;
         self.advance();
-        let Some(next) = self.doors.session.next_event() else { return false };
+        let Some(next) = self.external.session.next_event() else { return false };
         let wanted = next.nanos().min(until);
         let now = self.now();
         let asked =
@@ -161,14 +161,14 @@ impl<'a, S: Records> Engine<'a, S> {
     /// Time goes on to now; what is due by then comes out, and charges that have ended are told.
     fn advance(&mut self) {
         let now = Instant::from_nanos(self.now());
-        self.doors.session.advance_through(now);
+        self.external.session.advance_through(now);
         self.out();
     }
 
     fn out(&mut self) {
-        self.doors.leave(&mut self.exits, &mut self.late, self.zero);
-        while let Some(token) = self.doors.session.ended() {
-            let (host, id) = self.doors.tokens.give_back(token);
+        self.external.leave(&mut self.exits, &mut self.late, self.zero);
+        while let Some(token) = self.external.session.ended() {
+            let (host, id) = self.external.tokens.give_back(token);
             self.queues[host].iter_mut().for_each(|queue| queue.release(id));
         }
         self.queues.iter_mut().flatten().for_each(Queue::tell);
@@ -177,15 +177,15 @@ impl<'a, S: Records> Engine<'a, S> {
     /// Lets in what has come.
     fn receive(&mut self, now: u64) {
         // What was due before comes before it.
-        self.doors.session.advance_through(Instant::from_nanos(now));
+        self.external.session.advance_through(Instant::from_nanos(now));
         for host in 0..self.exits.len() {
             let (port, queue) = self.places[host];
-            let doors = &mut self.doors;
+            let external = &mut self.external;
             if queue.is_some_and(|place| self.watched.is_ready(place))
                 && let Some(queue) = &mut self.queues[host]
             {
                 queue.receive(TURN, |packet| {
-                    if doors.enter(host, packet.bytes, Some(packet.id), now) {
+                    if external.enter(host, packet.bytes, Some(packet.id), now) {
                         Verdict::Hold
                     } else {
                         Verdict::Drop
@@ -194,11 +194,11 @@ impl<'a, S: Records> Engine<'a, S> {
             }
             if self.watched.is_ready(port) {
                 self.exits[host].port().receive(TURN, |bytes| {
-                    doors.enter(host, bytes, None, now);
+                    external.enter(host, bytes, None, now);
                 });
             }
         }
-        self.doors.session.put_through();
+        self.external.session.put_through();
         self.out();
     }
 
@@ -221,8 +221,8 @@ impl<'a, S: Records> Engine<'a, S> {
     /// Ends the run now. Returns the session, the lateness of packets, and the packet counters.
     pub fn stop(mut self) -> (Session<'a, S>, Lateness, Counts) {
         self.advance();
-        self.doors.session.stop();
-        (self.doors.session, self.late, self.doors.counts)
+        self.external.session.stop();
+        (self.external.session, self.late, self.external.counts)
     }
 }
 

@@ -127,10 +127,10 @@ pub fn run(
         None => (go(begins, Session::driven(&scenario, seed, |recorder| recorder)?)?.0, None),
         Some(file) => {
             let path = request.capture.as_deref().unwrap_or_default();
-            let (parcels, thread) = capture::start(&scenario, &request.points, request.snaplen, path, file)?;
-            let session = Session::driven(&scenario, seed, |recorder| Tee(recorder, parcels))?;
-            let (over, Tee(_, parcels)) = go(begins, session)?;
-            let written = thread.finish(parcels, Instant::from_nanos(over.elapsed))?;
+            let (batches, thread) = capture::start(&scenario, &request.points, request.snaplen, path, file)?;
+            let session = Session::driven(&scenario, seed, |recorder| Tee(recorder, batches))?;
+            let (over, Tee(_, batches)) = go(begins, session)?;
+            let written = thread.finish(batches, Instant::from_nanos(over.elapsed))?;
             if written.lost > 0 {
                 notes.push(format!(
                     "the capture lacks {} frames: they came faster than {path} could be made and written",
@@ -140,7 +140,7 @@ pub fn run(
             (over, Some(written))
         }
     };
-    let Over { driven: run, report: mut json, elapsed, pace, cpu, late, doors } = over;
+    let Over { driven: run, report: mut json, elapsed, pace, cpu, late, external } = over;
     ended(&mut json, measured, elapsed, notes);
     let mut faults = Vec::new();
     let said =
@@ -169,7 +169,7 @@ pub fn run(
             .map(|(host, of)| (host.name.clone(), of))
             .collect::<serde_json::Map<_, _>>()
             .into(),
-        doors,
+        external,
         tools: said,
         capture: captured,
         command_status: run.command,
@@ -211,7 +211,7 @@ struct Over<'a> {
     pace: Pace,
     cpu: [u64; 2],
     late: Lateness,
-    doors: Counts,
+    external: Counts,
 }
 
 /// The run itself, and who read its trace.
@@ -230,10 +230,10 @@ fn go<'a, S: Records>(begins: Begins<'a>, session: Session<'_, S>) -> Result<(Ov
     }
     driven.drive(&mut engine)?;
     let (elapsed, pace, cpu) = (engine.now(), engine.pace(), clock::cpu());
-    let (session, late, doors) = engine.stop();
+    let (session, late, external) = engine.stop();
     let (report, reader) = session.finish()?;
     let report = serde_json::to_value(&report).map_err(|e| e.to_string())?;
-    Ok((Over { driven, report, elapsed, pace, cpu, late, doors }, reader))
+    Ok((Over { driven, report, elapsed, pace, cpu, late, external }, reader))
 }
 
 /// Of a run that was ended before or after its time: which part of its series was measured. Times are in ns.

@@ -66,7 +66,7 @@ pub enum Verdict {
 /// - It reads no clock, and allocates only when it is built. Random numbers come from the [`RandomStream`] that it was built
 ///   with, so the same calls give the same answers.
 ///
-/// [`crate::check::law`] checks all of this.
+/// [`crate::conformance::law`] checks all of this.
 pub trait Law: Debug {
     /// Decides on a packet at enqueue.
     fn arrives(&mut self, _seen: &Seen) -> Verdict {

@@ -247,11 +247,11 @@ impl TxQueues {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fair::testing::Bench;
     use crate::qdisc::Xstats;
     use crate::qdisc::fifo::FifoParams;
     use crate::qdisc::fq_codel::FqCodelParams;
     use crate::qdisc::pfifo_fast::PfifoFastParams;
+    use crate::sched::testing::Bench;
     use crate::vocabulary::Seed;
     use alloc::vec;
 

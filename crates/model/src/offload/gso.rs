@@ -113,7 +113,7 @@ fn flags(whole: TcpFlags, first: bool, last: bool) -> TcpFlags {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fair::testing::{Bench, SOCK, TRUESIZE};
+    use crate::sched::testing::{Bench, SOCK, TRUESIZE};
     use crate::vocabulary::{Addr, FlowId, Instant, NewPacket, SockId, TcpHeader};
     use alloc::vec::Vec;
 

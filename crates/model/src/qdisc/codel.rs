@@ -147,7 +147,7 @@ impl CodelQdisc {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fair::testing::Bench;
+    use crate::sched::testing::Bench;
 
     /// Offers 10 Mbit/s of full packets to a queue served with `served` us each, for three seconds; returns the drops by the
     /// law, those at the limit, and the marks.

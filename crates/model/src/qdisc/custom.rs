@@ -58,7 +58,7 @@ pub trait Room {
 /// - It reads no clock, and allocates only when it is built. Random numbers come from the [`RandomStream`] that it was built
 ///   with, so the same calls give the same answers.
 ///
-/// [`crate::check::discipline`] checks all of this.
+/// [`crate::conformance::discipline`] checks all of this.
 pub trait Discipline: Debug {
     /// Takes a packet. A drop, of this packet or another, happens before it returns.
     fn enqueue(&mut self, now: Instant, p: Pkt, room: &mut dyn Room) -> Enqueue;

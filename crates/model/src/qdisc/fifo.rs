@@ -126,7 +126,7 @@ impl Fifo {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fair::testing::Bench;
+    use crate::sched::testing::Bench;
     use alloc::vec::Vec;
 
     #[test]

@@ -3,8 +3,8 @@
 use super::fq_codel::{FqCodelParams, MIN_QUANTUM};
 use super::{Enqueue, QdiscStats};
 use crate::aqm::law::LawFactory;
-use crate::fair::drr::EmptyNew;
-use crate::fair::flow_queues::{FlowQueues, FlowQueuesParams, MtuScope, TinId};
+use crate::sched::drr::EmptyNew;
+use crate::sched::flow_queues::{FlowQueues, FlowQueuesParams, MtuScope, TinId};
 use crate::vocabulary::{Ctx, Instant, Pkt, PlaceId, RandomStream, Sink};
 use alloc::format;
 use alloc::string::String;

@@ -130,7 +130,7 @@ impl PfifoFast {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fair::testing::Bench;
+    use crate::sched::testing::Bench;
     use alloc::vec::Vec;
 
     #[test]

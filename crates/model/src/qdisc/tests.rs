@@ -6,7 +6,6 @@ use proptest::prelude::*;
 use super::*;
 use crate::aqm::codel::CodelParams;
 use crate::aqm::pie::PieParams;
-use crate::fair::testing::{Bench, TRUESIZE};
 use crate::qdisc::cake::{CakeParams, Isolation, Tins};
 use crate::qdisc::codel::CodelQdiscParams;
 use crate::qdisc::fifo::FifoParams;
@@ -18,6 +17,7 @@ use crate::qdisc::pfifo_fast::PfifoFastParams;
 use crate::qdisc::pie::PieQdiscParams;
 use crate::qdisc::sfq::SfqParams;
 use crate::qdisc::tbf::{Peak, TbfParams};
+use crate::sched::testing::{Bench, TRUESIZE};
 use crate::vocabulary::{Duration, Rate, Reason, Seed};
 
 fn configs() -> [QdiscConfig; 25] {

@@ -8,7 +8,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt::Debug;
 
-use crate::fair::flow_queues::{FlowQueues, TinId};
+use crate::sched::flow_queues::{FlowQueues, TinId};
 use crate::vocabulary::{Ac, Duration, Instant, PeerId, Rate};
 use crate::wifi::air::ppdu::{Content, Ppdu};
 use crate::wifi::air::radio::Radio;
@@ -239,7 +239,7 @@ impl AirtimeBelow {
 /// - A look ends: if nothing can be sent, `next` returns `None` after each TID was tried.
 /// - It uses no random numbers, reads no clock, and allocates only when it is built: the same calls give the same answers.
 ///
-/// [`crate::check::scheduler`] checks all of this for a user-defined scheduler.
+/// [`crate::conformance::scheduler`] checks all of this for a user-defined scheduler.
 pub trait StationScheduler: Debug {
     /// Whether it uses airtime weights; if not, weights in a scenario are an error.
     fn has_weights(&self) -> bool {

@@ -1,8 +1,8 @@
 //! Steps of a wire's rate and delay.
 
 use super::*;
-use crate::fair::testing::Bench;
 use crate::qdisc::cake::Framing;
+use crate::sched::testing::Bench;
 use alloc::vec;
 use alloc::vec::Vec;
 use proptest::prelude::*;

@@ -1,5 +1,5 @@
 use super::*;
-use crate::fair::testing::{Bench, SOCK, TRUESIZE};
+use crate::sched::testing::{Bench, SOCK, TRUESIZE};
 use crate::vocabulary::{Addr, FlowId, NewPacket, TcpHeader};
 use alloc::vec::Vec;
 use proptest::prelude::*;

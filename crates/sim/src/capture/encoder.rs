@@ -1,4 +1,4 @@
-//! The half of a capture that produces bytes, from the frames that the world shows or from a parcel.
+//! The half of a capture that produces bytes, from the frames that the world shows or from a batch.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -8,44 +8,44 @@ use stillair_model::vocabulary::{Headers, Instant, PpduView, WireId};
 use super::Captured;
 use super::bytes::ip;
 use super::bytes::tcp::Connections;
+use super::exchange::{ExchangeFrames, Inside};
+use super::frame_batch::{FrameBatch, TakenFrame};
 use super::memory::Numbers;
-use super::parcel::{Parcel, TakenFrame};
 use super::pcapng::Writer;
-use super::scene::Scene;
-use super::shot::{Inside, Shot};
+use super::topology::Topology;
 
 /// Produces the bytes of frames and writes them.
 #[derive(Debug)]
 pub struct Encoder<W> {
     writer: Writer<W>,
-    scene: Arc<Scene>,
+    scene: Arc<Topology>,
     connections: Connections,
 }
 
 impl<W: Write> Encoder<W> {
-    pub(super) fn new(scene: Arc<Scene>, snaplen: u32, out: W) -> Self {
+    pub(super) fn new(scene: Arc<Topology>, snaplen: u32, out: W) -> Self {
         let application = concat!("stillair ", env!("CARGO_PKG_VERSION"));
         let writer = Writer::new(out, application, scene.points(), snaplen);
         Self { writer, scene, connections: Connections::default() }
     }
 
-    /// Writes the frames of a parcel. Parcels must come in the order in which they were filled.
-    pub fn parcel(&mut self, parcel: &Parcel) {
-        parcel.begun().for_each(|p| self.note(&p));
-        for frame in parcel.frames() {
+    /// Writes the frames of a batch. FrameBatches must come in the order in which they were filled.
+    pub fn batch(&mut self, batch: &FrameBatch) {
+        batch.begun().for_each(|p| self.note(&p));
+        for frame in batch.frames() {
             match *frame {
                 TakenFrame::Packet { now, point, wire, packet } => {
-                    self.packet(now, point, wire, &parcel.packet(packet));
+                    self.packet(now, point, wire, &batch.packet(packet));
                 }
                 TakenFrame::Air { now, ppdu } => {
-                    let (view, numbers) = parcel.ppdu(ppdu);
-                    self.air(now, &view, numbers, &parcel.inside(ppdu));
+                    let (view, numbers) = batch.ppdu(ppdu);
+                    self.air(now, &view, numbers, &batch.inside(ppdu));
                 }
             }
         }
     }
 
-    /// Ends the capture at the end of the run. `left_out` is the number of frames per point that were shown but not put into a parcel.
+    /// Ends the capture at the end of the run. `left_out` is the number of frames per point that were shown but not put into a batch.
     pub fn finish(self, end: Instant, left_out: &[u64]) -> io::Result<Captured> {
         let (frames, bytes) = self.writer.finish(end, left_out)?;
         let names = self.scene.points().iter().map(|p| p.name.clone());
@@ -81,7 +81,7 @@ impl<W: Write> Encoder<W> {
     /// An exchange, at all points that show it.
     pub(super) fn air<I: Inside>(&mut self, now: Instant, view: &PpduView<'_>, numbers: Numbers, inside: &I) {
         let Self { writer, scene, connections } = self;
-        let shot = Shot { scene, inside, connections, view, numbers };
+        let shot = ExchangeFrames { scene, inside, connections, view, numbers };
         scene.parts(view, |point, part| shot.part(writer, now, point, &part));
     }
 }

@@ -10,18 +10,18 @@
 //!
 //! A capture has two halves. The [`Watcher`] runs beside the world and keeps state that the trace does not contain. The [`Encoder`] produces bytes
 //! and writes them. A [`Capture`] has both. If the world must not wait for the encoder, [`halves`] returns both separately: the watcher copies
-//! frames into a [`Parcel`], and an encoder on another thread writes the same bytes from there.
+//! frames into a [`FrameBatch`], and an encoder on another thread writes the same bytes from there.
 
 mod bytes;
 mod encoder;
+mod exchange;
+mod frame_batch;
 mod memory;
 mod output;
-mod parcel;
 mod parts;
 pub mod pcapng;
 mod ports;
-mod scene;
-mod shot;
+mod topology;
 mod watcher;
 
 use std::io::{self, Write};
@@ -30,13 +30,13 @@ use std::sync::Arc;
 use stillair_model::vocabulary::{FrameView, Instant, PacketKind, Sink, TraceEvent};
 
 use crate::scenario::Scenario;
-use scene::Scene;
+use topology::Topology;
 
 pub use bytes::radiotap;
 pub use encoder::Encoder;
-pub use parcel::Parcel;
+pub use frame_batch::FrameBatch;
 pub use ports::ports;
-pub use scene::point_names;
+pub use topology::point_names;
 pub use watcher::Watcher;
 
 /// Selection of frames to capture.
@@ -62,7 +62,7 @@ impl Selection {
         if self.until <= self.from {
             return Err("window: it ends before it begins; give an end that is later".to_owned());
         }
-        Scene::new(scenario, &crate::world::layout(scenario), &self.points).map(|_| ())
+        Topology::new(scenario, &crate::world::layout(scenario), &self.points).map(|_| ())
     }
 }
 
@@ -77,7 +77,7 @@ pub fn halves<W: Write>(
 ) -> Result<(Watcher, Encoder<W>), String> {
     selection.check(scenario)?;
     let layout = crate::world::layout(scenario);
-    let scene = Arc::new(Scene::new(scenario, &layout, &selection.points)?);
+    let scene = Arc::new(Topology::new(scenario, &layout, &selection.points)?);
     let encoder = Encoder::new(scene.clone(), selection.snaplen, out);
     Ok((Watcher::new(scene, &layout, selection), encoder))
 }

@@ -2,7 +2,7 @@
 
 use stillair_model::vocabulary::{AckView, ContentView, DevId, PpduView, RtsCtsView};
 
-use super::scene::Scene;
+use super::topology::Topology;
 
 /// The part of an exchange that a point shows.
 #[derive(Clone, Copy, Debug)]
@@ -39,7 +39,7 @@ impl Part<'_> {
     }
 }
 
-impl Scene {
+impl Topology {
     /// Calls `each` for each point that shows a part of the exchange, and the part, in the order in which parts are written.
     pub fn parts(&self, view: &PpduView<'_>, mut each: impl FnMut(u32, Part<'_>)) {
         let (air, sender) = (self.air(view.tried.channel), self.dev(view.tried.dev));

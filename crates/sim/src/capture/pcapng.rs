@@ -7,9 +7,9 @@ use std::io::{self, Write};
 use stillair_model::vocabulary::{Duration, Instant};
 
 use super::bytes::body::{Apart, Body, Finished};
+use super::bytes::buffer::Buffer;
 use super::bytes::fcs::PayloadRegister;
 use super::bytes::pattern::pattern;
-use super::bytes::room::Room;
 use super::output::CaptureOutput;
 
 const SECTION_HEADER: u32 = 0x0a0d_0d0a;
@@ -62,7 +62,7 @@ pub struct Writer<W> {
     out: CaptureOutput<W>,
     snaplen: usize,
     waiting: Vec<PendingBlock>,
-    blocks: Room,
+    blocks: Buffer,
     /// Bytes of blocks at which the old ones are written.
     full: usize,
     register: PayloadRegister,
@@ -94,7 +94,7 @@ impl<W: Write> Writer<W> {
             out: CaptureOutput::new(out),
             snaplen: if snaplen == 0 { usize::MAX } else { snaplen as usize },
             waiting: Vec::new(),
-            blocks: Room::default(),
+            blocks: Buffer::default(),
             full: COLLECT,
             register: PayloadRegister::default(),
             frames: vec![0; interfaces.len()],

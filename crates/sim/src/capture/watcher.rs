@@ -5,16 +5,16 @@ use std::sync::Arc;
 use stillair_model::vocabulary::{FrameView, Headers, Instant, MpduView, PacketKind, PpduView, TcpFlags};
 
 use super::Selection;
+use super::exchange::Inside;
+use super::frame_batch::FrameBatch;
 use super::memory::{MemoryFile, Numbers};
-use super::parcel::Parcel;
-use super::scene::Scene;
-use super::shot::Inside;
+use super::topology::Topology;
 use crate::world::WorldLayout;
 
 /// Receives every frame of a world.
 #[derive(Debug)]
 pub struct Watcher {
-    scene: Arc<Scene>,
+    scene: Arc<Topology>,
     memory: MemoryFile,
     from: Instant,
     until: Instant,
@@ -24,16 +24,16 @@ pub struct Watcher {
 }
 
 impl Watcher {
-    pub(super) fn new(scene: Arc<Scene>, layout: &WorldLayout, selection: &Selection) -> Self {
+    pub(super) fn new(scene: Arc<Topology>, layout: &WorldLayout, selection: &Selection) -> Self {
         let Selection { from, until, snaplen, .. } = *selection;
         let shown = if snaplen == 0 { usize::MAX } else { snaplen as usize };
         let left_out = vec![0; scene.points().len()];
         Self { memory: MemoryFile::new(layout), scene, from, until, shown, left_out }
     }
 
-    /// Copies a frame into a parcel, if a point shows the frame. If the parcel is full, the frame is left out and counted; the other frames are as
+    /// Copies a frame into a batch, if a point shows the frame. If the batch is full, the frame is left out and counted; the other frames are as
     /// if it had been written.
-    pub fn take(&mut self, now: Instant, what: &FrameView<'_>, into: &mut Parcel) {
+    pub fn take(&mut self, now: Instant, what: &FrameView<'_>, into: &mut FrameBatch) {
         match what {
             FrameView::Air(view) => self.take_air(now, view, into),
             FrameView::Wire(wire, p) | FrameView::Sent(wire, p) | FrameView::Received(wire, p) => {
@@ -49,7 +49,7 @@ impl Watcher {
         }
     }
 
-    fn take_air(&mut self, now: Instant, view: &PpduView<'_>, into: &mut Parcel) {
+    fn take_air(&mut self, now: Instant, view: &PpduView<'_>, into: &mut FrameBatch) {
         let numbers = self.air(view);
         let shown = view.mpdus.iter().filter_map(|mpdu| mpdu.packet);
         let tcp = shown
@@ -69,7 +69,7 @@ impl Watcher {
         }
     }
 
-    /// By point, the number of frames left out because a parcel was full.
+    /// By point, the number of frames left out because a batch was full.
     pub fn left_out(&self) -> &[u64] {
         &self.left_out
     }
@@ -105,8 +105,8 @@ impl Watcher {
     }
 }
 
-/// A connection of the model that begins is told with the parcel, as all its segments are written by what its ends say then.
-fn opens(p: &Headers<'_>, into: &mut Parcel) {
+/// A connection of the model that begins is told with the batch, as all its segments are written by what its ends say then.
+fn opens(p: &Headers<'_>, into: &mut FrameBatch) {
     if p.tcp.is_some_and(|header| header.flags.has(TcpFlags::SYN)) {
         into.begin(*p);
     }

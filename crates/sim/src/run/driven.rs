@@ -8,7 +8,7 @@ use stillair_model::vocabulary::{Addr, Instant, Seed};
 use super::{Held, Records, Session};
 use crate::recorder::Recorder;
 use crate::scenario::Scenario;
-use crate::world::{Books, Entering, Left, Refused};
+use crate::world::{Accounts, Entering, Left, Refused};
 
 impl<'a, S: Records> Session<'a, S> {
     /// A new run of a scenario that may have outside hosts. Methods named like those of [`World`](crate::world::World) do the same. Unlike a world,
@@ -94,7 +94,7 @@ impl<'a, S: Records> Session<'a, S> {
     }
 
     /// Read-only access to the world.
-    pub fn books(&self) -> Books<'_, S> {
+    pub fn books(&self) -> Accounts<'_, S> {
         self.world.books()
     }
 

@@ -1,7 +1,7 @@
 //! One run of a scenario: its world, its samples, and its report at the end.
 
-mod doors;
 mod driven;
+mod external_io;
 mod followed;
 mod guarded;
 #[cfg(feature = "threads")]
@@ -20,7 +20,7 @@ use crate::scenario::{Scenario, changes, keep_devices};
 use crate::world::{self, TcpSocket, Wired, World};
 use sampling::Samples;
 
-pub use doors::{Addresses, DoorCounts, Replier, entering};
+pub use external_io::{Addresses, ExternalIoCounts, Replier, entering};
 pub use followed::{Followed, follow};
 pub(crate) use guarded::guarded;
 pub use report::RunReport;

@@ -202,7 +202,10 @@ impl Scenario {
                 Errors::Noise(steps) => Some(
                     steps
                         .iter()
-                        .map(|(at, snr)| json!({ "from_s": at.secs_f64(), "snr_db": decibels(snr) }))
+                        .map(|(at, snr)| {
+                            let loss = least_loss(station, wifi, Some(snr));
+                            json!({ "from_s": at.secs_f64(), "snr_db": decibels(snr), "least_loss": loss })
+                        })
                         .collect(),
                 ),
                 Errors::Given { .. } => None,
@@ -212,6 +215,7 @@ impl Scenario {
                 "ap": self.interface_name(station.ap),
                 "losses": losses(&station.errors, wifi),
                 "snr": steps,
+                "least_loss": least_loss(station, wifi, None),
                 "down": direction(&station.rates, station, wifi),
                 "up": direction(&station.uplink, station, wifi),
             }))
@@ -229,6 +233,29 @@ fn losses(errors: &Errors, wifi: &Wifi) -> &'static str {
     }
 }
 
+/// Lowest share of full frames that a path loses at any of its rates, in either direction; at the worst of the path's ratios if `snr` is
+/// `None`. 0 with a trace, whose losses change with time.
+fn least_loss(station: &Station, wifi: &Wifi, snr: Option<Snr>) -> f64 {
+    if wifi.trace.is_some() {
+        return 0.0;
+    }
+    let table = snr.or_else(|| worst(&station.errors)).map(ErrorTable::new);
+    let rates = station.rates.all().into_iter().chain(station.uplink.all());
+    let losses = rates.map(|rate| match &table {
+        Some(table) => lost(table, rate),
+        None => given(&station.errors, rate),
+    });
+    (losses.fold(1.0, f64::min) * 1e4).round() / 1e4
+}
+
+/// The worst ratio of a path, if its losses follow from one.
+fn worst(errors: &Errors) -> Option<Snr> {
+    match errors {
+        Errors::Noise(steps) => steps.iter().map(|(_, snr)| snr).min(),
+        Errors::Given { .. } => None,
+    }
+}
+
 /// The rates of one direction: who chooses, among how many, and what a full frame may expect at the worst of the path's ratios.
 fn direction(rates: &Rates, station: &Station, wifi: &Wifi) -> Value {
     let all = rates.all();
@@ -241,11 +268,7 @@ fn direction(rates: &Rates, station: &Station, wifi: &Wifi) -> Value {
     if wifi.trace.is_some() {
         return json!({ "control": "trace", "rates": 0, "rate": null, "fastest": null });
     }
-    let worst = match &station.errors {
-        Errors::Noise(steps) => steps.iter().map(|(_, snr)| snr).min(),
-        Errors::Given { .. } => None,
-    };
-    let table = worst.map(ErrorTable::new);
+    let table = worst(&station.errors).map(ErrorTable::new);
     let share = |rate: PhyRate| match (&table, &station.errors) {
         (Some(table), _) => lost(table, rate),
         (None, errors) => given(errors, rate),

@@ -11,8 +11,8 @@ use stillair_model::qdisc::Enqueue;
 use stillair_model::vocabulary::{Addr, Duration, Instant, Sink};
 
 use super::World;
-use super::doors::{Entering, Left, Refused};
-use super::hosts::Below;
+use super::external_io::{Entering, Left, Refused};
+use super::hosts::LowerLayers;
 
 impl<S: Sink> World<S> {
     /// The current time: all events before it have been handled.
@@ -45,7 +45,7 @@ impl<S: Sink> World<S> {
     /// 262,144 at most.
     pub fn enter_segments(&mut self, packet: &Entering<'_>, full: usize) -> Result<Enqueue, Refused> {
         let Self { core, hosts, network, air, .. } = self;
-        hosts.enter(&mut Below { core, network, air }, packet, full)
+        hosts.enter(&mut LowerLayers { core, network, air }, packet, full)
     }
 
     /// Processes the packets that have entered: runs delayed queues, and devices that got frames.

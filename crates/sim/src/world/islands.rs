@@ -4,7 +4,7 @@
 use stillair_model::vocabulary::{Instant, Sink, Tee};
 
 use super::World;
-use super::hosts::Below;
+use super::hosts::LowerLayers;
 use super::owned::{Islands, Owned};
 use crate::engine::Pending;
 use crate::recorder::{Log, Recorder};
@@ -13,7 +13,7 @@ impl<S: Sink> World<S> {
     /// Arms what begins by itself on an island of a world in which nothing has begun.
     pub fn start_island(&mut self, islands: &Islands, island: u16) -> Pending {
         let Self { core, hosts, network, air, .. } = self;
-        hosts.start(&mut Below { core, network, air }, |app| islands.apps[app] == island);
+        hosts.start(&mut LowerLayers { core, network, air }, |app| islands.apps[app] == island);
         air.start(core, |dev| islands.devs[dev] == island, |channel| islands.channels[channel] == island);
         self.settle();
         let mut pending = Pending::default();

@@ -5,30 +5,30 @@
 //! not depend on its driver: in virtual time the next event is handled at once, and a driver of outside hosts advances from
 //! instant to instant (`driver.rs`).
 
+mod accounting;
 mod air;
-mod books;
-mod common;
-mod doors;
+mod build;
 mod driver;
+mod external_io;
 mod hosts;
 mod islands;
 mod network;
 mod owned;
-mod wiring;
+mod state;
 
 use stillair_model::vocabulary::{IfId, Instant, Pkt, Sink, SockId};
 use stillair_model::wifi::dev::Woken;
 
-use air::{Above, Air};
-use common::Core;
-use hosts::{Below, Hosts};
+use air::{Air, UpperLayer};
+use hosts::{Hosts, LowerLayers};
 use network::Network;
+use state::SimState;
 
-pub use books::{Books, DevLayout, InterfaceLayout, QdiscCounters, WorldLayout};
-pub use doors::{Entering, Left, Refused};
+pub use accounting::{Accounts, DevLayout, InterfaceLayout, QdiscCounters, WorldLayout};
+pub use build::{Wired, islands, layout, wire, wire_idle};
+pub use external_io::{Entering, Left, Refused};
 pub use hosts::TcpSocket;
 pub use owned::Islands;
-pub use wiring::{Wired, islands, layout, wire, wire_idle};
 
 /// Where the timers of each kind begin, in the order in which events at the same instant come.
 #[derive(Clone, Copy, Debug)]
@@ -73,7 +73,7 @@ impl Slots {
 /// The state of a run.
 #[derive(Debug)]
 pub struct World<S> {
-    core: Core<S>,
+    core: SimState<S>,
     hosts: Hosts,
     network: Network,
     air: Air,
@@ -83,16 +83,16 @@ pub struct World<S> {
 
 /// What is above the air, while it acts.
 struct Upstairs<'a, S> {
-    core: &'a mut Core<S>,
+    core: &'a mut SimState<S>,
     network: &'a mut Network,
     hosts: &'a mut Hosts,
 }
 
-impl<S: Sink> Above for Upstairs<'_, S> {
+impl<S: Sink> UpperLayer for Upstairs<'_, S> {
     type Sink = S;
 
     #[inline(always)]
-    fn core(&mut self) -> &mut Core<S> {
+    fn core(&mut self) -> &mut SimState<S> {
         self.core
     }
 
@@ -155,11 +155,11 @@ impl<S: Sink> World<S> {
         } else if slot < h.apps {
             air.beacon(core, at(a.beacons));
         } else if slot < h.wakes {
-            hosts.app_timer(&mut Below { core, network, air }, at(h.apps));
+            hosts.app_timer(&mut LowerLayers { core, network, air }, at(h.apps));
         } else if slot < h.sockets {
-            hosts.wake_timer(&mut Below { core, network, air }, at(h.wakes));
+            hosts.wake_timer(&mut LowerLayers { core, network, air }, at(h.wakes));
         } else {
-            hosts.socket_timer(&mut Below { core, network, air }, SockId(slot - h.sockets));
+            hosts.socket_timer(&mut LowerLayers { core, network, air }, SockId(slot - h.sockets));
         }
     }
 
@@ -183,9 +183,9 @@ impl<S: Sink> World<S> {
                 continue;
             }
             if let Some(first) = core.packets.pop_uncharged() {
-                hosts.drain_uncharged(&mut Below { core, network, air }, first);
+                hosts.drain_uncharged(&mut LowerLayers { core, network, air }, first);
             } else if hosts.has_woken_process() {
-                hosts.run_woken_process(&mut Below { core, network, air });
+                hosts.run_woken_process(&mut LowerLayers { core, network, air });
             } else {
                 break;
             }
@@ -194,9 +194,9 @@ impl<S: Sink> World<S> {
     }
 
     /// Read-only access to the world.
-    pub fn books(&self) -> Books<'_, S> {
+    pub fn books(&self) -> Accounts<'_, S> {
         let Self { core, hosts, network, air, .. } = self;
-        Books { core, hosts, network, air }
+        Accounts { core, hosts, network, air }
     }
 
     /// Closes the accounts at `end`. An error if they do not balance.

@@ -1,7 +1,7 @@
-"""A scenario made of what a machine tells of its network: outputs of iw, tc, sysctl and ethtool, settings, captures.
+"""A scenario from files of a real network: outputs of iw, tc, sysctl and ethtool, settings, captures.
 
-A reader takes one kind of file, says what is wrong line by line, and gives facts, each with its place. What is guessed
-stands in the scenario as a comment.
+A reader accepts one kind of file and returns facts with their file and line, or reports each line that it cannot read.
+The scenario marks guesses in comments.
 
     doctor    settings of this machine, and the effect of each
     scenario  text of the scenario
@@ -15,6 +15,6 @@ stands in the scenario as a comment.
     captures  a capture with radiotap
     loads     a Flent file or a crusader result: its test is the load
     rates     bit rates and widths as a scenario names them, and how long a PPDU is
+    lines     lines that cannot be read: mistakes and unrecognised lines
     facts     the values that readers return
-    lines     mistakes of a file, a line each
 """

@@ -1,4 +1,4 @@
-"""What a machine tells of itself that matters for latency: each with its source, and a run that shows its weight."""
+"""Settings of the local machine that affect latency, each with its source and a run that shows its effect."""
 
 import os
 import re
@@ -10,24 +10,24 @@ from typing import NamedTuple
 
 from stillair._native import InputError
 from stillair.runs.imports import qdiscs
-from stillair.runs.imports.facts import Device, Fact, Kernel, Peer, Qdisc, Setting
+from stillair.runs.imports.facts import Device, Fact, Interface, Kernel, Peer, Qdisc, Setting
 from stillair.runs.imports.readers import iw
 
 Run = Callable[[Sequence[str]], str | None]
-"""Runs a program and gives what it printed; none if it is not there, or fails."""
+"""Runs a program and returns its output; `None` if it is missing or fails."""
 
 
 class Finding(NamedTuple):
-    """One thing."""
+    """A setting of the machine."""
 
     what: str
     value: str
-    """`not known` where the machine does not tell."""
+    """`not known` if it cannot be read."""
     source: str
-    """Where it was read, or what would tell."""
+    """File or command that has the value."""
     means: str
     weight: str
-    """A command that shows what it changes."""
+    """Command that shows the setting's effect."""
 
 
 UNKNOWN = "not known"
@@ -73,16 +73,16 @@ def program(command: Sequence[str]) -> str | None:
 
 
 class Machine:
-    """The machine that the program runs on, or a folder that has the files of one."""
+    """The local machine, or a folder with the files of another machine."""
 
     def __init__(self, root: Path = Path("/"), run: Run = program) -> None:
         """`root` is where /proc and /sys are; `run` runs iw, tc and ethtool."""
         self._root, self._run = root, run
         self.facts: list[Fact] = []
-        """What was read, as `stillair import` has it of files."""
+        """Facts for `stillair import`."""
 
     def findings(self) -> list[Finding]:
-        """All of it, in the order in which a packet meets it."""
+        """Returns all settings, in the order of a packet's path."""
         self.facts = []
         found = [*self._kernel()]
         devices = self._wireless()
@@ -147,7 +147,7 @@ class Machine:
 
     def _of_iw(self, what: str, name: str, command: str, told: str) -> Finding:
         if what == "channel":
-            own = iw.interfaces(command, told)
+            own = [one for one in iw.interfaces(command, told) if isinstance(one, Interface)]
             self.facts += own
             width = own[0].width_mhz if own else None
             if not own or own[0].mhz is None:

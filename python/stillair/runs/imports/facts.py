@@ -1,4 +1,4 @@
-"""What readers give: each fact with the file and the line that it is from."""
+"""Facts that readers return, each with its file and line."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -28,7 +28,7 @@ class Peer:
     where: str
     signal_dbm: int | None = None
     tx: Rate | None = None
-    """Of what this machine sends to it."""
+    """Rate of frames that this machine sends to the station."""
     rx: Rate | None = None
     counts: dict[str, int] = field(default_factory=dict)
     """`tx bytes`, `tx packets`, `tx retries`, `rx bytes`, `connected time` in s, `tx duration` in us, and others."""
@@ -65,7 +65,7 @@ class Interface:
 
 @dataclass(frozen=True)
 class Phy:
-    """What a device can, of `iw phy`, by its band in GHz: standard, streams, width in MHz."""
+    """Capabilities of a device from `iw phy`: standard, streams and width in MHz, by band in GHz."""
 
     name: str
     bands: Mapping[float, tuple[str, int, int]]
@@ -79,14 +79,14 @@ class Radio:
     name: str
     band_ghz: float | None
     channel: int | None
-    """None where it is chosen by itself."""
+    """`None` if the driver selects the channel."""
     width_mhz: int | None
     standard: str | None
     keys: Mapping[str, str]
-    """Settings of the access point that a scenario has by the same names: `dtim_period`, `wmm_ac_be_aifs`, ..."""
+    """Settings of the access point that are scenario keys: `dtim_period`, `wmm_ac_be_aifs`, ..."""
     where: str
     off: str = ""
-    """Reason why it has no access point; empty if it has one."""
+    """Reason why the radio has no access point; empty if it has one."""
     interfaces: Sequence[str] = ()
     """Names of its network interfaces, if the file has them."""
     said: Sequence[str] = ()
@@ -156,28 +156,28 @@ class Shaper:
     down_kbit: int
     up_kbit: int
     script: str
-    """Empty if none is named: sqm-scripts do not start it then."""
+    """Empty if the queue has no script; sqm-scripts do not start such a queue."""
     down: Mapping[str, object]
-    """The discipline of what comes in, as a scenario has it, without its rate."""
+    """Discipline of downloads as scenario options, without its rate."""
     up: Mapping[str, object]
     enabled: bool
     where: str
     unread: Sequence[str] = ()
-    """Options that a scenario has nothing for."""
+    """Options without a scenario key."""
     said: Sequence[str] = ()
-    """What else a reader should know of it."""
+    """Comments for the scenario."""
     bursts: Mapping[str, int] = field(default_factory=dict)
-    """Bytes of burst of the htb of each direction, `down` and `up`; none of a cake."""
+    """Burst in bytes of the htb of each direction, `down` and `up`; empty for cake."""
 
 
 @dataclass(frozen=True)
 class Unread:
-    """What a file says and nothing here takes."""
+    """A part of a file without a use."""
 
     what: str
     where: str
     radio: str = ""
-    """Place and name of its radio, if it is of one."""
+    """Place and name of the radio that it belongs to; empty without a radio."""
 
 
 @dataclass(frozen=True)
@@ -191,7 +191,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class Device:
-    """What `ethtool` tells of a device: `driver`, `firmware-version`, offloads as `on` and `off`, interrupts, speed."""
+    """Settings of a device from `ethtool`: `driver`, `firmware-version`, offloads as `on` or `off`, and others."""
 
     name: str | None
     keys: Mapping[str, str]
@@ -200,7 +200,7 @@ class Device:
 
 @dataclass(frozen=True)
 class Kernel:
-    """A kernel's release, as `uname -r` says it, or a release of OpenWrt."""
+    """A kernel release as `uname -r` prints it, or an OpenWrt release."""
 
     release: str
     where: str
@@ -209,22 +209,22 @@ class Kernel:
 
 @dataclass
 class Way:
-    """One direction between a station of a capture and its access point."""
+    """Traffic of a captured station in one direction."""
 
     ppdus: int = 0
     frames: int = 0
     """Data frames, each try counted."""
     retried: int = 0
-    """Of these, sent with the Retry bit."""
+    """Data frames with the Retry bit."""
     broken: int = 0
-    """Of these, with a wrong check sequence, as whoever captured received them."""
+    """Data frames that the capturing radio received with a wrong check sequence."""
     airtime_us: float = 0.0
     packets: int = 0
     """Data frames with content and without the Retry bit."""
     payload_bytes: int = 0
-    """IP packets of these."""
+    """Bytes of the IP packets in `packets`."""
     rates: dict[str, float] = field(default_factory=dict)
-    """Airtime in us of each rate, as a scenario names it."""
+    """Airtime in us by scenario rate name."""
     near: dict[str, int] = field(default_factory=dict)
     """PPDUs at rates that are not modelled, by the nearest modelled rate."""
 
@@ -246,17 +246,17 @@ class Heard:
 
 @dataclass(frozen=True)
 class Captured:
-    """What a capture tells."""
+    """Stations and traffic of a capture."""
 
     seconds: float
     mhz: int | None
     protected: bool
     stations: Sequence[Heard]
     unread: Mapping[str, int]
-    """Frames that are not used, or not whole, by the reason."""
+    """Number of unused or incomplete frames by reason."""
     where: str
     said: Sequence[str] = ()
-    """The same, and what of the file is damaged or missing, as sentences."""
+    """Sentences about unused frames and damaged or missing parts of the file."""
 
 
 @dataclass(frozen=True)
@@ -274,18 +274,18 @@ class Crusader:
     """The test of a crusader result."""
 
     version: int
-    """Of the file's format."""
+    """Version of the file format."""
     streams: int
-    """TCP flows each way; none if the test was idle."""
+    """TCP flows in each direction; 0 if the test was idle."""
     load_s: float
     grace_s: float
     stagger_s: float
-    """Time from one flow's start to the next."""
+    """Time between the starts of two flows."""
     ping_ms: float
     kinds: Sequence[str]
     """`download`, `upload`, `both down`, `both up`."""
     measured: Mapping[str, tuple[float, float | None]]
-    """Mbit/s of each kind and the median round-trip time meanwhile in ms."""
+    """Mbit/s and median round-trip time in ms of each kind."""
     where: str
 
 

@@ -12,15 +12,16 @@ from stillair._native import InputError
 from stillair.runs.imports import pasted, qdiscs
 from stillair.runs.imports.captures import capture, frames
 from stillair.runs.imports.facts import Class, Fact, Interface, Peer, Qdisc, Unread
+from stillair.runs.imports.lines import quoted, unrecognised
 from stillair.runs.imports.loads import crusader, flent
 from stillair.runs.imports.openwrt import uci
 from stillair.runs.imports.pasted import Part
-from stillair.runs.imports.readers import iw, iwinfo, netdevs, settings, tc, ubus, wpa
+from stillair.runs.imports.readers import iw, iwinfo, known, netdevs, settings, tc, ubus, wpa
 from stillair.text import source
 from stillair.text.source import Stream
 
 MOST_BYTES = source.TEXT
-"""Of a text; captures are read packet by packet."""
+"""Size limit of a text; captures are read packet by packet."""
 
 
 class UnknownFileError(InputError):
@@ -34,7 +35,7 @@ class Kind(NamedTuple):
     head: str
     """Pattern of a line that starts it; empty if it has no such line."""
     sign: str
-    """Pattern that tells a text without a head line; empty if it needs one."""
+    """Pattern that identifies a text without a head line; empty if a head line is required."""
     read: Callable[[str, str], Sequence[Fact]]
 
 
@@ -42,12 +43,12 @@ _SHOWN_WORDS = 60
 _NEED = "'iw dev INTERFACE station dump' and 'iw dev' print what is read"
 
 
-_LISTED: list[Callable[[str, str], Sequence[Fact]]] = []
-"""Readers that list what nothing is taken of."""
+_LISTED: list[Callable[[str, str], Sequence[Fact]]] = [netdevs.routes]
+"""Readers that only list their output as left out."""
 
 
 def _quoted(what: str) -> Callable[[str, str], Sequence[Fact]]:
-    """The reader of lines that are listed as they are."""
+    """Returns a reader that lists each line verbatim."""
 
     def read(file: str, text: str) -> Sequence[Fact]:
         lines = [(number, " ".join(line.split())) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
@@ -58,7 +59,7 @@ def _quoted(what: str) -> Callable[[str, str], Sequence[Fact]]:
 
 
 def _unread(what: str) -> Callable[[str, str], Sequence[Fact]]:
-    """The reader of a kind that a scenario has nothing of."""
+    """Returns a reader for a kind without scenario keys."""
 
     def read(file: str, text: str) -> Sequence[Fact]:
         first = next((number for number, line in enumerate(text.splitlines(), 1) if line.strip()), 1)
@@ -118,6 +119,7 @@ KINDS = (
     ),
     Kind("iwconfig", r"\s*\S+ +(IEEE 802\.11|no wireless extensions\.)", "", iwinfo.iwconfig),
     Kind("ip addr, ip link", r"\s*\d+: [\w.:@-]+: <[A-Z,_0-9-]*>", "", netdevs.ip),
+    Kind("ip route", known.ROUTE_HEAD, "", netdevs.routes),
     Kind("ifconfig", r"\s*\S+(\s+Link encap:|: flags=\d+<)", "", netdevs.ifconfig),
     Kind("sysctl net.ipv4", r"\s*net[./]\w+[./]\S+\s*=", "", settings.sysctl),
     Kind(
@@ -174,7 +176,7 @@ def names() -> str:
 
 
 def read(path: Path, way: str = "") -> Sequence[Fact]:
-    """The facts of a file; an `InputError` with what is wrong with it, `UnknownFileError` if it has no reader.
+    """Returns the facts of a file; raises an `InputError` with its mistakes, `UnknownFileError` if it has no reader.
 
     `way` is `up` or `down` for the qdiscs of a file without device names.
     """
@@ -188,7 +190,7 @@ def read(path: Path, way: str = "") -> Sequence[Fact]:
             try:
                 return flent.read(file, _whole(stream, flent.MOST_BYTES, "a Flent file"))
             except InputError as error:
-                # An archive is another kind of file, a damaged JSON is not.
+                # A compressed file may be any archive; a plain one is a damaged Flent file.
                 raise UnknownFileError(str(error)) if stream.form else error from None
         data = _whole(stream, MOST_BYTES, "text")
     if not data.strip():
@@ -223,7 +225,7 @@ def _opened(path: Path) -> Iterator[Stream]:
 
 
 def _whole(stream: Stream, most: int, what: str) -> bytes:
-    """All of a file that is no capture; one that is too large or damaged is left out, as a text without a reader."""
+    """Returns the content of a file other than a capture; raises `UnknownFileError` if it is too large or damaged."""
     try:
         return stream.whole(most, what)
     except InputError as error:
@@ -260,8 +262,7 @@ def text(file: str, content: str) -> Sequence[Fact]:
         first = f' (it begins "{_first(unknown[0])}")' if unknown else ""
         raise UnknownFileError(f"{file}: found nothing that is known{first}, expected one of: {names()}")
     for part in unknown:
-        more = f" and {len(part.lines) - 1} more lines" if len(part.lines) > 1 else ""
-        found.append(Unread(f'not recognised: "{_first(part)}"{more}', f"{file}:{part.first}"))
+        found.append(Unread(quoted(_first(part), len(part.lines)), f"{file}:{part.first}"))
     return found
 
 
@@ -296,7 +297,8 @@ def _json(file: str, part: Part) -> list[Fact]:
         at = len(content) - len(rest)
         line = content.count("\n", 0, at) + 1
         if rest[0] not in "[{":
-            found.append(Unread(f'not recognised: "{rest.splitlines()[0][:60]}"', f"{file}:{line}"))
+            others = [(number, one) for number, one in enumerate(rest.splitlines(), line) if one.strip()]
+            found += unrecognised(file, others)
             break
         try:
             value, at = decoder.raw_decode(content, at)
@@ -342,7 +344,7 @@ def _named(found: Sequence[Fact], command: str) -> list[Fact]:
 
 
 def _outputs(found: Sequence[Fact]) -> dict[int, int]:
-    """The output that each nameless discipline or class is from: a second root, or a class again, starts one."""
+    """Maps nameless disciplines and classes to outputs; a second root or a repeated class starts the next output."""
     made, number, seen = dict[int, int](), 0, set[str]()
     for at, one in enumerate(found):
         if isinstance(one, (Qdisc, Class)) and one.device == qdiscs.NAMELESS:

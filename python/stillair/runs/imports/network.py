@@ -1,4 +1,4 @@
-"""Everything that all files tell together: one Wi-Fi network, the machine that they are from, its line, the load."""
+"""One Wi-Fi network from the facts of all files: stations, access point, line and load."""
 
 from collections.abc import Sequence
 
@@ -27,7 +27,7 @@ _MTUS = range(576, 1500)
 
 
 def of(found: Sequence[facts.Fact], interface: str | None = None, line: Line | None = None) -> Network:
-    """The network; `interface` is the Wi-Fi interface that is meant, where there are several."""
+    """Returns the network; `interface` selects one of several Wi-Fi interfaces."""
     left: list[str] = []
     found = shaping.latest(peers.modelled(found, left), left)
     captures = every(found, facts.Captured)
@@ -177,7 +177,7 @@ def _band(
 
 
 def _band_of_rates(names: Sequence[str]) -> Told:
-    """The band that rates are likely of."""
+    """Returns the likely band of rates."""
     if any(name.startswith(("vht", "he80", "he160")) for name in names):
         return Told("5 GHz", "guess: the station rates are only used at 5 GHz")
     if any(name.startswith(("dsss", "cck")) for name in names):
@@ -216,7 +216,7 @@ def _width(
 
 
 def _profile(found: Sequence[facts.Fact]) -> Told:
-    # A release of OpenWrt says more than the kernel in it.
+    # An OpenWrt release identifies more than its kernel release.
     kernels = sorted(every(found, facts.Kernel), key=lambda one: not one.openwrt)
     if kernels and kernels[0].openwrt:
         release = kernels[0].release
@@ -271,7 +271,7 @@ def _ap_keys(radio: facts.Radio | None, left: list[str]) -> tuple[dict[str, str]
 
 
 def _dtim(made: Network, here: Sequence[facts.Peer]) -> None:
-    """The DTIM period of a dump, which is the access point's, whoever printed it; it runs, and settings may not."""
+    """Sets the DTIM period from a dump: that of the running access point, which counts more than settings."""
     told = {peer.counts["DTIM period"]: peer.where for peer in here if "DTIM period" in peer.counts}
     usable = {period: where for period, where in told.items() if 1 <= period <= 255}
     for period, where in told.items():
@@ -296,7 +296,7 @@ def _of_interface(
 
 
 def _tx_power(made: Network, own: facts.Interface | None, radio: facts.Radio | None) -> None:
-    """Transmit power: that which runs, then that of the settings; measured signals include it."""
+    """Transmit power, from the running interface, then from settings; measured signals include it."""
     told = [
         (one.txpower_dbm, one.where)
         for one in (own, radio)
@@ -338,7 +338,7 @@ def _mtu(made: Network, found: Sequence[facts.Fact]) -> None:
 
 
 def _rest(made: Network, found: Sequence[facts.Fact], here: Sequence[facts.Peer]) -> None:
-    """The rest of the files, and values that none of them has."""
+    """Adds the values without a scenario key, and the missing values."""
     others = {peer.interface for peer in every(found, facts.Peer)} - {made.interface}
     for name in sorted(others):
         made.left.append(f"the stations of {name}: a scenario has one network, {made.interface} (--interface)")

@@ -1,6 +1,6 @@
-"""Text as people paste it: decoded, without prompts, quote marks, fences and colours, cut into outputs of one kind.
+"""Pasted text: decodes it, removes prompts, quote marks, fences and colours, and splits it into outputs of one kind.
 
-Line numbers stay those of the file: a reader gets its part with an empty line for each line that is not its own.
+Line numbers remain those of the file: in the text of a part, lines of other parts are empty.
 """
 
 import html
@@ -20,7 +20,7 @@ _ENTITY = re.compile(r"&(?:lt|gt|amp|quot|apos|nbsp|#39|#x27);")
 _CURLY = {0x2018: "'", 0x2019: "'", 0x201A: "'", 0x201C: '"', 0x201D: '"', 0x201E: '"'}
 _NUMBERED = re.compile(r"\s*(\d{1,5})[:.|]?(?:[ \t](.*)|)$")
 _SETTING = re.compile(r"(?:uci\s+(?:-\w\s+)*)?(?:set|add_list)\s+\w[\w-]*\.\S+=.*")
-"""A command that has a setting, as people paste for `uci show`."""
+"""A command that sets an option; people paste such commands instead of `uci show`."""
 _CHANGE = re.compile(r"(?:sudo\s+)?tc\s+(?:-\S+\s+)*(?:qdisc|class|filter)\s+(?:add|replace|change|del|delete)\b.*")
 _TITLE = re.compile(r"^==> (\S+) <==$")
 _FORMS = (
@@ -29,7 +29,7 @@ _FORMS = (
     r"|iw\s+\S+\s+(?:station\s+dump|get\s+power_save|info|link)"
     r"|tc\s+(?:-\S+\s+)*(?:qdisc|class|filter|q|c)\b[\w\s.-]*|uci\s+(?:-\w\s+)*(?:show|export)\b.*"
     r"|ubus\s+(?:-\S\s+)*call\s+\S+.*|iwinfo(?:\s+\S+\s+(?:info|assoclist|scan|freqlist|txpowerlist))?"
-    r"|ip\s+(?:-\S+\s+)*(?:a|addr|address|link|l)\b[\w\s.-]*|uname(?:\s+-\w+)?|ethtool\s+(?:-\w\s+)?[\w.-]+"
+    r"|ip\s+(?:-\S+\s+)*(?:a|addr|address|link|l|r|ro|route)\b[\w\s.-]*|uname(?:\s+-\w+)?|ethtool\s+(?:-\w\s+)?[\w.-]+"
     r"|sysctl\s+\S+.*|cat\s+/\S+.*|wpa_cli\b.*|hostapd_cli\b.*|iwconfig(?:\s+\S+)?|ifconfig(?:\s+\S+)?)"
     r"(?:\s*(?:\||2?>|&&|;|['\"]).*)?"
 )
@@ -53,11 +53,11 @@ class Part:
     """Consecutive lines of one output."""
 
     kind: str | None
-    """The kind that its first line has; `None` if unknown."""
+    """Kind of the first line; `None` if unknown."""
     command: str
     """The command that printed it, if the text has its prompt."""
     lines: dict[int, str] = field(default_factory=dict)
-    """By number, from 1."""
+    """Lines by number, from 1."""
     own: bool = False
     """True if the line before it is its command or its file's name."""
     at: int = 0
@@ -86,7 +86,7 @@ def decoded(data: bytes) -> str:
 
 
 def is_binary(data: bytes) -> bool:
-    """Reports whether the bytes are no text: NUL, or many control characters."""
+    """Reports whether the bytes are binary: they have NUL or many control characters."""
     if data[:2] in (b"\xff\xfe", b"\xfe\xff") and len(data) % 2 == 0 and b"\x00\x00" not in data[:64]:
         return False
     start = data[:4096]
@@ -116,7 +116,7 @@ def _without_numbers(lines: list[str]) -> list[str]:
 
 
 def _command(line: str) -> tuple[str | None, bool]:
-    """The command of a line, empty for a prompt alone, `None` for other lines; and if the line has a prompt."""
+    """Returns the command of a line (empty for a bare prompt, `None` for other lines) and True if it has a prompt."""
     title = line.strip().strip("*`:=#- ")
     prompt = _PROMPT.fullmatch(line)
     if at := prompt or _BARE.fullmatch(title):
@@ -125,7 +125,7 @@ def _command(line: str) -> tuple[str | None, bool]:
 
 
 def is_output(command: str) -> bool:
-    """Reports whether a command is one whose output is read."""
+    """Reports whether the output of a command is read."""
     return bool(_BARE.fullmatch(command))
 
 
@@ -145,7 +145,7 @@ def parts(lines: list[str], kind_of: Callable[[str], str | None]) -> Iterator[Pa
         if command is not None or title or _FENCE.match(line):
             if part.lines or (part.at and (command is not None or title)):
                 yield part
-            # A fence does not end what a command printed; its output may stand in the next one.
+            # A fence does not end the output of a command: the output may be inside the next fence.
             named = command if command is not None else f"cat {title[1]}" if title else part.command
             kept = 0 if part.lines or command is not None or title else part.at
             own = bool(command or title)

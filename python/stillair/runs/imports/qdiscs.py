@@ -100,12 +100,12 @@ def bandwidth_bps(qdisc: Qdisc) -> int | None:
 
 
 def is_ingress(qdisc: Qdisc) -> bool:
-    """Whether it shapes what came in: on an ifb, as sqm-scripts names it, or by its own word."""
+    """Reports whether a discipline shapes incoming packets, on an ifb as in sqm-scripts or with `ingress`."""
     return qdisc.device.startswith("ifb") or qdisc.options.get("ingress") is True
 
 
 def keys(qdisc: Qdisc) -> tuple[dict[str, object], list[str]]:
-    """Its options as a scenario has them, and those that it has no key for."""
+    """Returns the options as scenario keys, and the options without a key."""
     if is_cake(qdisc):
         return _of_cake(qdisc)
     made: dict[str, object] = {"kind": qdisc.kind}
@@ -138,7 +138,7 @@ def _of_cake(qdisc: Qdisc) -> tuple[dict[str, object], list[str]]:
 
 
 _SILENT = ("bandwidth", "raw", "overhead", "mpu", "atm", "autorate-ingress")
-"""Of cake: what is told elsewhere, or says nothing beside `raw`."""
+"""Options of cake that other code reports, or that are implied by `raw`."""
 _NONE = (("fwmark", "0"), ("fwmark", "0x0"))
 
 
@@ -149,10 +149,10 @@ def _is_known(key: str, value: Any) -> bool:  # noqa: ANN401 - whatever JSON hol
 
 
 def _key(qdisc: Qdisc, key: str, value: Any) -> tuple[str, object] | None:  # noqa: ANN401 - whatever JSON holds
-    """A key of cake and its value as a scenario has them."""
+    """Returns the scenario key and value of an option of cake."""
     found: tuple[str, object] | None = None
     if key in _CAKE:
-        # A scenario takes `nat` only where something masquerades.
+        # A scenario accepts `nat` only on a node that masquerades.
         found = (_CAKE[key], value) if _is_known(key, value) else None
     elif key == "ack-filter" and value in _ACK_FILTER:
         found = "ack_filter", _ACK_FILTER[value]
@@ -236,11 +236,11 @@ _SILENT_OF = {
     ("htb", "direct_packets_stat"),
 }
 KINDS = tuple(_KEYS)
-"""Disciplines besides cake that a wired interface of a scenario can have."""
+"""Disciplines, other than cake, that a wired interface of a scenario can have."""
 
 
 def device_of(text: str) -> str:
-    """The device that the name of a file or a command names, such as `ifb4eth0` of `tc-ifb4eth0.json`; else empty."""
+    """Returns the device in a file name or command, such as `ifb4eth0` in `tc-ifb4eth0.json`; else empty."""
     found = re.search(
         r"(?<![a-z0-9])(ifb4[\w.@-]*?\w|ifb-?\w*\d|pppoe-\w+|ppp\d|wwan\d|wan\d?|dsl\d|br-\w+|lan\d|lan"
         r"|eth\d(?:\.\d+)?|en[opsx]\w*\d\w*|usb\d)(?=$|[^a-z0-9])",

@@ -25,27 +25,27 @@ _TONES = {
 # spec: ieee80211-2020 table 21-13 - long training fields, by streams; the same in 802.11ax.
 _TRAINING = {1: 1, 2: 2, 3: 4, 4: 4, 5: 6, 6: 6, 7: 8, 8: 8}
 _HT_DUPLICATE = 32
-"""MCS of HT that sends the same on both halves of 40 MHz: one stream, 6.0 Mbit/s."""
+"""HT MCS that duplicates its data on both halves of 40 MHz: one stream, 6.0 Mbit/s."""
 # spec: ieee80211-2020 21.5 - width, streams, MCS whose bits would not divide among the encoders.
 _VHT_EXCLUDED = ((20, 1, 9), (20, 2, 9), (20, 4, 9), (80, 3, 6), (160, 3, 9))
 _DSSS = {1.0: "dsss-1", 2.0: "dsss-2", 5.5: "cck-5.5", 11.0: "cck-11"}
 _OFDM = (6, 9, 12, 18, 24, 36, 48, 54)
 MOST_STREAMS = 4
-"""Of a rate that the model has."""
+"""Streams of the fastest modelled rates."""
 _GUARDS = (800, 1_600, 3_200)
 _HIGHEST = {"ht": 31, "vht": 9, "he": 11, "eht": -1}
-"""MCS that the model has; none of EHT."""
+"""Highest modelled MCS; -1 because EHT is not modelled."""
 _MOST_MCS = {"ht": _HT_DUPLICATE, "vht": 11, "he": 13, "eht": 13}
-"""Highest MCS whose Mbit/s are known: VHT 10 and 11 and HE 12 and 13 are vendors' own."""
+"""Highest MCS with known Mbit/s: VHT 10 and 11 and HE 12 and 13 are vendor extensions."""
 
 
 class Mode(NamedTuple):
-    """A rate by what it is made of."""
+    """A rate as its parameters."""
 
     family: str
     """`dsss`, `ofdm`, `ht`, `vht`, `he`, `eht`"""
     mcs: int = 0
-    """Of ht 0 to 32; of dsss and ofdm the rate in half Mbit/s."""
+    """MCS, for HT from 0 to 32; for DSSS and OFDM the rate in units of 500 kbit/s."""
     streams: int = 1
     width_mhz: int = 20
     guard_ns: int = 800
@@ -53,7 +53,7 @@ class Mode(NamedTuple):
 
     @property
     def name(self) -> str | None:
-        """As a scenario has it; none for what the model does not know."""
+        """Scenario name of the rate; `None` if it is not modelled."""
         if self.family in ("dsss", "ofdm"):
             known = f"ofdm-{self.mcs // 2}" if self.mcs / 2 in _OFDM else None
             return _DSSS.get(self.mcs / 2) if self.family == "dsss" else known
@@ -88,7 +88,7 @@ class Mode(NamedTuple):
         return self.mcs / 2 if self.family in ("dsss", "ofdm") else 1000 * self.bits / self.symbol_ns
 
     def duration_us(self, psdu: int, lower_band: bool) -> float:
-        """A PPDU of so many bytes, from its preamble to its end."""
+        """Duration of a PPDU with a given number of bytes, preamble included."""
         extension = 6.0 if lower_band and self.family != "dsss" else 0.0
         if self.family == "dsss":
             return (96 if self.short_preamble else 192) + -(-16 * psdu // self.mcs)
@@ -125,7 +125,7 @@ def told(text: str, *, family: str = "", mcs: int | None = None, nss: int | None
         return int(at[1]) if at else None
 
     at_width = re.search(r"(\d+)MHz", words)
-    # 80P80MHz is what iw prints of 80+80 MHz, whose rates are those of 160 MHz.
+    # iw prints 80+80 MHz as 80P80MHz; its rates equal those of 160 MHz.
     width = 160 if "80P80MHz" in words else int(at_width[1]) if at_width else 20
     short = 400 if "short GI" in words else 800
     mode = None
@@ -155,7 +155,7 @@ def told(text: str, *, family: str = "", mcs: int | None = None, nss: int | None
 
 
 def _of_mode(mode: Mode, mbps: float, text: str) -> Rate:
-    """The rate of an MCS with its Mbit/s; the nearest one that is modelled, if this one is not."""
+    """Returns the rate of an MCS, or the nearest modelled rate."""
     has_mbps = mode.width_mhz in _TONES[mode.family] and mode.mcs <= _MOST_MCS[mode.family]
     # Resource units of OFDMA and dual carrier modulation have less than the channel's rate.
     if "-RU" in text:
@@ -183,7 +183,7 @@ def _of_guard(mode: Mode, mbps: float) -> tuple[Mode, str, bool]:
 
 
 def nearest(family: str, mbps: float, like: Mode | None = None) -> Mode:
-    """The modelled rate nearest to so many Mbit/s, no wider than `like` and with no more streams."""
+    """Returns the modelled rate nearest to `mbps`, no wider than `like` and with no more streams."""
     if family in ("dsss", "ofdm"):
         every = [Mode("ofdm", 2 * of) for of in _OFDM] + [Mode("dsss", round(2 * of)) for of in _DSSS]
         return min(every, key=lambda one: abs(one.mbps() - mbps))
@@ -253,7 +253,7 @@ def rounded(mbps: int, width: int | None) -> Rate:
 
 
 def parts(name: str) -> tuple[str, int, int]:
-    """Of a scenario's rate: the standard, the width in MHz, the streams."""
+    """Returns the standard, width in MHz and streams of a scenario rate."""
     if found := re.match(r"ht(\d+)-mcs(\d+)", name):
         return "802.11n", int(found[1]), int(found[2]) // 8 + 1
     if found := re.match(r"vht(\d+)-mcs\d+-nss(\d+)", name):

@@ -1,4 +1,4 @@
-"""The text of the scenario that stands for a network: keys, where each is from, and what is not known."""
+"""Scenario text of a network: keys with their sources, and the missing values."""
 
 import json
 import re
@@ -16,19 +16,19 @@ from stillair.runs.imports.together.parts import TRAFFIC, Line, Network, Shaped
 
 _WIDTH = 110
 _SHAPED = 0.95
-"""The part of a line's rate that people give their shaper."""
+"""Usual ratio of the shaper's rate to the line's."""
 _WIDE_KBIT = 1_000_000
-"""Of a direction of a line that nothing shapes: never the bottleneck."""
+"""Rate of an unshaped direction of the line, which is never the bottleneck."""
 _TU_MS = 1.024
 """A time unit of 802.11."""
 _USUAL_S, _MOST_S = 30, 600
-"""Duration of a scenario without a capture, or with a very short one; longest one by a capture."""
+"""Duration without a capture or with a very short one; limit for the duration of a capture."""
 _LEAST_LOAD_BPS = 1_000
-"""What a station of a capture sends or gets below this is no load."""
+"""Least load of a captured station and direction; slower traffic is ignored."""
 
 
 def text(network: Network, files: Sequence[str]) -> str:
-    """The scenario; the package's own reader has taken it."""
+    """Returns the scenario, which the scenario reader has accepted."""
     made = _joined(network, files, network.load)
     if any(station.weight for station in network.stations):
         _weigh(network, json.loads(_native.survey(_joined(network, files, None), "the imported scenario", [])))
@@ -38,7 +38,7 @@ def text(network: Network, files: Sequence[str]) -> str:
     except InputError:
         if not isinstance(network.load, Load):
             raise
-        # The test of the Flent file is not among those that are modelled, or needs what the file does not say.
+        # The Flent test is not modelled, or requires values that the file does not have.
         network.left.append(f"{network.load.where}: the test {network.load.test}: not modelled")
         network.load = None
         made = _joined(network, files, None)
@@ -47,7 +47,7 @@ def text(network: Network, files: Sequence[str]) -> str:
 
 
 def _weigh(network: Network, survey: dict[str, Any]) -> None:
-    """Airtime weights, where the scheme of the access point looks at them."""
+    """Sets airtime weights, if the access point's scheme uses them."""
     schemes = [one["scheme"] for node in survey["nodes"] for one in node["interfaces"] if one["kind"] == "ap"]
     for station in network.stations:
         if station.weight is None:
@@ -73,7 +73,7 @@ def _joined(network: Network, files: Sequence[str], load: Load | Crusader | None
         *(_station(network, at) for at in range(len(network.stations))),
         *_traffic(network, load),
     ]
-    # What comments quote of a damaged file may have control characters, which TOML does not take.
+    # Comments may quote control characters from damaged files; TOML does not allow them.
     return re.sub(r"[\x00-\x08\x0b-\x1f\x7f]", "?", "\n\n".join(blocks)) + "\n"
 
 
@@ -196,7 +196,7 @@ def _rates(network: Network) -> Iterator[str]:
     if network.line.name:
         return
     shaped = {way: round(one.kbit / _SHAPED) for way, one in (network.shaper or {}).items()}
-    # The other direction is none of the shaped one's: it is as wide as the wire where nothing shapes.
+    # A direction without a shaper has the rate of the wire.
     kbit = {way: max(shaped.get(way, max(_WIDE_KBIT, *shaped.values(), 0)), 1) for way in ("down", "up")}
     rates = [f'{way} = "{of} kbit/s"' for way, of in kbit.items()]
     yield f"rate = {{ {', '.join(rates)} }}"
@@ -319,17 +319,17 @@ def _ap(network: Network) -> str:
 
 
 def _without(keys: Mapping[str, object], *, masquerades: bool) -> str:
-    """How to run it without what shapes: of an own discipline for what leaves, that has to be set too."""
+    """Returns the `--set` that removes the shaper, and the qdisc of outgoing packets if it shapes."""
     at = "node.ap.interface.eth0"
     off = [f"{at}.shaper=off"] if "shaper" in keys else []
     off += [f"{at}.qdisc=fq_codel"] if "qdisc" in keys else []
-    # It has no effect without a cake that looks at hosts.
+    # Masquerading has no effect without a cake that isolates hosts.
     off += [f"{at}.masquerade=false"] if masquerades else []
     return f"Without the shaper, in 'stillair compare': --set '{'; '.join(off)}'."
 
 
 def _sections(path: str, table: Mapping[str, object]) -> Iterator[str]:
-    """A table as a section of lines; tables in it that have no room on a line are sections below it."""
+    """Yields a table as a section; nested tables too long for a line become sections of their own."""
     yield f"[{path}]"
     below = []
     for key, of in table.items():
@@ -343,7 +343,7 @@ def _sections(path: str, table: Mapping[str, object]) -> Iterator[str]:
 
 
 def _shaper(ways: Mapping[str, Shaped]) -> Iterator[tuple[str, object]]:
-    """The keys of an interface: one shaper, and an htb of its own for what leaves, as a shaper has no burst."""
+    """Yields the keys of an interface: a shaper, and an htb as `qdisc` for uploads with a burst."""
     up = ways.get("up")
     if up is not None and up.burst is not None:
         burst = dict.fromkeys(("burst", "cburst"), f"{up.burst} B")
@@ -384,7 +384,7 @@ def _station(network: Network, at: int) -> str:
 
 
 def _turned(keys: dict[str, str]) -> dict[str, str]:
-    """The rates of a station's own dump: what it sends is `tx` there."""
+    """Swaps the rates of a dump from the station itself, where `tx` is the uplink."""
     if "uplink_rate" not in keys:
         return keys
     return keys | {"rate": keys["uplink_rate"], "uplink_rate": keys["rate"]}
@@ -392,14 +392,14 @@ def _turned(keys: dict[str, str]) -> dict[str, str]:
 
 @cache
 def _known_settings() -> dict[str, Any]:
-    """The settings of `sysctl` that a scenario has, each with its schema."""
+    """Returns the modelled `sysctl` settings with their schemas."""
     schema = json.loads(_native.schema())
     found: dict[str, Any] = schema["definitions"]["node"]["properties"]["sysctl"]["properties"]
     return found
 
 
 def _sysctl(settings: Sequence[Setting]) -> list[str]:
-    """The settings that the model knows, each if its value is one that it takes."""
+    """Returns lines for modelled settings with accepted values, and comments about the others."""
     known = _known_settings()
     lines, other, refused = [], 0, []
     for one in settings:
@@ -439,7 +439,7 @@ def _traffic(network: Network, load: Load | Crusader | None) -> Iterator[str]:
         return
     made = [one for at, heard in enumerate(network.heard) for one in _flows(names[at], heard, network.seconds)]
     if made:
-        yield "# The load of the capture: datagrams at the mean rate and of the mean length, whatever their content."
+        yield "# The load of the capture: datagrams with the mean rate and length."
         yield from made
         return
     to = json.dumps(names if len(names) > 1 else names[0])
@@ -463,7 +463,7 @@ def _flows(name: str, heard: Heard, seconds: float) -> Iterator[str]:
 def _flow(way: Way, seconds: float) -> str:
     # IP and UDP take 28 bytes of each packet.
     payload = min(max(round(way.mean_ip_bytes) - 28, 1), 1472)
-    # Where several packets share a frame (A-MSDU) it is their bytes that count.
+    # An A-MSDU has several packets per frame, so bytes are counted, not frames.
     bps = round(8 * way.payload_bytes * payload / (payload + 28) / seconds) if seconds > 0 else 0
     if bps < _LEAST_LOAD_BPS:
         return ""

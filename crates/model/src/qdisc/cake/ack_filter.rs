@@ -115,7 +115,7 @@ fn sacks(ack: u32, old: &[(u32, u32)], new: &[(u32, u32)]) -> Sacks {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fair::testing::Bench;
+    use crate::sched::testing::Bench;
     use crate::vocabulary::{NewPacket, SockId};
     use alloc::vec::Vec;
 

@@ -2,7 +2,7 @@ use alloc::vec::Vec;
 use proptest::prelude::*;
 
 use super::*;
-use crate::fair::testing::{Bench, TRUESIZE};
+use crate::sched::testing::{Bench, TRUESIZE};
 use crate::vocabulary::{Addr, Ip, Seed};
 
 const RATE: Rate = Rate::from_mbps(20);

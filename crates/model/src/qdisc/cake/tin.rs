@@ -6,7 +6,7 @@ use super::params::{CakeParams, Isolation};
 use super::stats::{TinCounters, TinDelays};
 use super::tins::{self, Pace};
 use crate::aqm::cobalt::{CobaltParams, CobaltState};
-use crate::fair::longest::Place;
+use crate::sched::longest::Place;
 use crate::vocabulary::{Instant, PktList, RandomStream};
 use alloc::boxed::Box;
 use alloc::vec;

@@ -3,7 +3,7 @@
 //! A flow is made when its first packet comes and stays when it has none, with its credit and the time of its next packet,
 //! until there are too many like it.
 
-use crate::fair::drr::{Drr, Member};
+use crate::sched::drr::{Drr, Member};
 use crate::vocabulary::{Duration, Instant, PktList};
 use alloc::vec;
 use alloc::vec::Vec;

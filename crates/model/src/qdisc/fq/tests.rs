@@ -3,7 +3,7 @@ use alloc::vec::Vec;
 use proptest::prelude::*;
 
 use super::*;
-use crate::fair::testing::Bench;
+use crate::sched::testing::Bench;
 
 const US: Duration = Duration::from_micros(1);
 

@@ -1,5 +1,5 @@
 use super::*;
-use crate::fair::testing::{Bench, TRUESIZE};
+use crate::sched::testing::{Bench, TRUESIZE};
 use crate::vocabulary::Reason;
 use alloc::vec::Vec;
 

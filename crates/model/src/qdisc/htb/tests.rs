@@ -1,8 +1,8 @@
 use super::*;
 use crate::aqm::codel::CodelParams;
-use crate::fair::testing::Bench;
 use crate::qdisc::fifo::FifoParams;
 use crate::qdisc::fq_codel::FqCodelParams;
+use crate::sched::testing::Bench;
 use crate::vocabulary::{PlaceId, Seed};
 use alloc::boxed::Box;
 use alloc::vec::Vec;

@@ -1,7 +1,7 @@
 use super::*;
-use crate::fair::testing::{Bench, SOCK};
 use crate::qdisc::QdiscConfig;
 use crate::qdisc::fifo::FifoParams;
+use crate::sched::testing::{Bench, SOCK};
 use crate::vocabulary::{Seed, SockId};
 use alloc::vec::Vec;
 

@@ -1,5 +1,5 @@
 use super::*;
-use crate::fair::testing::Bench;
+use crate::sched::testing::Bench;
 use crate::vocabulary::Seed;
 use alloc::vec::Vec;
 

@@ -111,7 +111,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::fair::testing::Bench;
+    use crate::sched::testing::Bench;
 
     proptest! {
         /// As the standard library's, for several queues over one pool.

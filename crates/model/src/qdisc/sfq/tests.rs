@@ -3,7 +3,7 @@ use alloc::vec::Vec;
 use proptest::prelude::*;
 
 use super::*;
-use crate::fair::testing::Bench;
+use crate::sched::testing::Bench;
 use crate::vocabulary::Seed;
 
 const NOW: Instant = Instant::ZERO;

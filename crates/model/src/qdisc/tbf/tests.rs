@@ -4,9 +4,9 @@ use alloc::vec::Vec;
 use proptest::prelude::*;
 
 use super::*;
-use crate::fair::testing::Bench;
 use crate::qdisc::codel::CodelQdiscParams;
 use crate::qdisc::fifo::FifoParams;
+use crate::sched::testing::Bench;
 use crate::vocabulary::Seed;
 
 fn tbf(rate: Rate, burst: u32, peak: Option<Peak>, child: QdiscConfig) -> Tbf {

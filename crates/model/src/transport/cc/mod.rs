@@ -276,7 +276,7 @@ impl CcSock {
 /// - A copy behaves as the original and shares nothing with it. The controller reads no clock; random numbers come from
 ///   [`CcSock::random`].
 ///
-/// [`crate::check::controller()`] checks all of this.
+/// [`crate::conformance::controller()`] checks all of this.
 // linux: include/net/tcp.h struct tcp_congestion_ops (6.1).
 pub trait Controller {
     /// The connection is established and the controller takes over.

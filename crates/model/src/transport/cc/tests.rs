@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use super::testing::Path;
 use super::*;
-use crate::check::controller::{Fed, Happens};
+use crate::conformance::controller::{Fed, Happens};
 
 /// What Linux 6.1 did over 30 s with one greedy flow, one segment a packet; means from 2 s on.
 struct Kernel {
@@ -105,7 +105,7 @@ fn happens() -> impl Strategy<Value = Happens> {
 #[test]
 fn the_check_for_others_holds_of_all_that_are_built_in() {
     for &name in NAMES {
-        assert_eq!(crate::check::controller(|| Cc::by_name(name).expect("a name")), Ok(()), "{name}");
+        assert_eq!(crate::conformance::controller(|| Cc::by_name(name).expect("a name")), Ok(()), "{name}");
     }
 }
 

@@ -1,8 +1,8 @@
 //! The bytes of one captured frame under construction.
 
+use super::buffer::Buffer;
 use super::fcs::{PayloadRegister, update};
 use super::pattern::pattern;
-use super::room::Room;
 
 /// Payloads from this length on stay apart: what they save outweighs what a piece more costs.
 const LEAST_APART: usize = 256;
@@ -21,7 +21,7 @@ pub struct Apart {
 /// A frame under construction, at the end of a buffer that other frames share.
 #[derive(Debug)]
 pub struct Body<'a> {
-    bytes: &'a mut Room,
+    bytes: &'a mut Buffer,
     begin: usize,
     /// Bytes that are kept at most.
     limit: usize,
@@ -44,7 +44,7 @@ pub struct Finished {
 
 impl<'a> Body<'a> {
     /// An empty frame, of which at most `limit` bytes are kept.
-    pub fn new(bytes: &'a mut Room, limit: usize, register: &'a mut PayloadRegister) -> Self {
+    pub fn new(bytes: &'a mut Buffer, limit: usize, register: &'a mut PayloadRegister) -> Self {
         let begin = bytes.len();
         Self { bytes, begin, limit, left_out: 0, apart: Apart { at: begin, len: 0, phase: 0 }, register }
     }
@@ -157,7 +157,7 @@ mod tests {
             head in 0_usize..120, phase: u8, payload in 0_usize..2_000, pad in 0_usize..50,
             limit in prop_oneof![128_usize..2_200, Just(usize::MAX)], broken: bool,
         ) {
-            let (mut bytes, mut register) = (Room::default(), PayloadRegister::default());
+            let (mut bytes, mut register) = (Buffer::default(), PayloadRegister::default());
             bytes.extend(&[1, 2, 3]);
             let mut body = Body::new(&mut bytes, limit, &mut register);
             body.extend(&vec![7; head]);

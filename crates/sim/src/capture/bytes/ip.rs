@@ -6,8 +6,8 @@ use stillair_ip::checksum::{finish, sum};
 use stillair_model::vocabulary::{Headers, Ip, PacketKind, UDP_HEADER, write_back};
 
 use super::body::Body;
+use super::checksums::payload_sum;
 use super::mac::Mac;
-use super::sums::payload_sum;
 use super::tcp::{CapturedSegment, Connections, segment_headers};
 use crate::capture::ports::ports;
 
@@ -75,7 +75,7 @@ pub fn packet(out: &mut Body<'_>, p: &Headers, addresses: [IpAddr; 2], connectio
     }
 }
 
-/// Appends the bytes of an outside host, with the mark and the hops that they have by now. What a parcel does not have of them is behind all that a
+/// Appends the bytes of an outside host, with the mark and the hops that they have by now. What a batch does not have of them is behind all that a
 /// frame keeps.
 fn outside(out: &mut Body<'_>, p: &Headers) {
     let bytes = p.bytes.expect("a packet of an outside host has its bytes");
@@ -251,8 +251,8 @@ pub fn ethernet(
 mod tests {
     use std::net::Ipv6Addr;
 
+    use super::super::buffer::Buffer;
     use super::super::fcs::PayloadRegister;
-    use super::super::room::Room;
     use super::*;
     use stillair_model::vocabulary::{Addr, FlowId, NewPacket, Packets};
 
@@ -263,7 +263,7 @@ mod tests {
             let mut packets = Packets::default();
             let p = packets.create(NewPacket { flow: FlowId(3), len: 88, kind, ..NewPacket::PLAIN });
             let headers = Headers::of(&packets, p);
-            let mut bytes = Room::default();
+            let mut bytes = Buffer::default();
             let mut register = PayloadRegister::default();
             let body = &mut Body::new(&mut bytes, 100, &mut register);
             packet(body, &headers, addresses, &Connections::default());
@@ -285,7 +285,7 @@ mod tests {
         let p = packets.create(new);
         let headers = Headers::of(&packets, p);
         assert_eq!(ethertype(&headers), 0x86dd);
-        let mut bytes = Room::default();
+        let mut bytes = Buffer::default();
         let mut register = PayloadRegister::default();
         let body = &mut Body::new(&mut bytes, usize::MAX, &mut register);
         packet(body, &headers, addresses, &Connections::default());
@@ -334,7 +334,7 @@ mod tests {
         let mut packets = Packets::default();
         let p = packets.create_segments(new, 9, &sent, 152);
         let kept = Headers::of(&packets, p).keep();
-        let (mut bytes, mut register) = (Room::default(), PayloadRegister::default());
+        let (mut bytes, mut register) = (Buffer::default(), PayloadRegister::default());
         let (macs, addresses) = ([Mac::BROADCAST; 2], [IpAddr::V4(Ipv4Addr::UNSPECIFIED); 2]);
         let body = &mut Body::new(&mut bytes, usize::MAX, &mut register);
         ethernet(body, &kept.get(), addresses, macs, &Connections::default());
@@ -353,7 +353,7 @@ mod tests {
         let mut packets = Packets::default();
         let p = packets.create_outside(new, 9, &sent);
         let kept = Headers::of(&packets, p).keep();
-        let mut bytes = Room::default();
+        let mut bytes = Buffer::default();
         let mut register = PayloadRegister::default();
         let (macs, addresses) = ([Mac::BROADCAST; 2], [IpAddr::V4(Ipv4Addr::UNSPECIFIED); 2]);
         let body = &mut Body::new(&mut bytes, usize::MAX, &mut register);

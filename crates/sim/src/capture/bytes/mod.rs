@@ -2,12 +2,12 @@
 
 pub mod beacon;
 pub mod body;
+pub mod buffer;
+pub mod checksums;
 pub mod dot11;
 pub mod fcs;
 pub mod ip;
 pub mod mac;
 pub mod pattern;
 pub mod radiotap;
-pub mod room;
-pub mod sums;
 pub mod tcp;

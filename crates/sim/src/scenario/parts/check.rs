@@ -1,6 +1,6 @@
 //! Checks of registered parts.
 
-use stillair_model::check::{self, ServiceOrder};
+use stillair_model::conformance::{self, ServiceOrder};
 use stillair_model::qdisc::QdiscConfig;
 use stillair_model::transport::cc::CustomCc;
 use stillair_model::wifi::config::Scheduler;
@@ -8,28 +8,31 @@ use stillair_model::wifi::config::Scheduler;
 use super::{Parts, tried};
 
 impl Parts {
-    /// Checks all parts, with the defaults of their keys, by the functions of [`stillair_model::check`]. An error names the part
-    /// and the violated requirement. Order within a flow is not checked for disciplines: call [`check::discipline`] for that.
+    /// Checks all parts, with the defaults of their keys, by the functions of [`stillair_model::conformance`]. An error names the part
+    /// and the violated requirement. Order within a flow is not checked for disciplines: call [`conformance::discipline`] for that.
     pub fn check(&self) -> Result<(), String> {
         let of = |title: &str, held: Result<(), String>| held.map_err(|why| format!("{title}: {why}"));
         for part in &self.controls {
             let own = tried(part).map_err(|e| e.to_string())?;
-            of(part.title, check::controller(|| CustomCc::new(part.name, own.make(()))))?;
+            of(part.title, conformance::controller(|| CustomCc::new(part.name, own.make(()))))?;
         }
         for part in &self.qdiscs {
             of(
                 part.title,
-                check::discipline(
+                conformance::discipline(
                     &QdiscConfig::Custom(tried(part).map_err(|e| e.to_string())?),
                     ServiceOrder::Any,
                 ),
             )?;
         }
         for part in &self.laws {
-            of(part.title, check::law(&tried(part).map_err(|e| e.to_string())?))?;
+            of(part.title, conformance::law(&tried(part).map_err(|e| e.to_string())?))?;
         }
         for part in &self.schedulers {
-            of(part.title, check::scheduler(&Scheduler::Custom(tried(part).map_err(|e| e.to_string())?)))?;
+            of(
+                part.title,
+                conformance::scheduler(&Scheduler::Custom(tried(part).map_err(|e| e.to_string())?)),
+            )?;
         }
         Ok(())
     }

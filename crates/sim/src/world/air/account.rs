@@ -50,7 +50,7 @@ impl<'a> Within<'a> {
 }
 
 impl Air {
-    /// Books the air up to `end` and checks that it adds up; the message says where it does not.
+    /// Accounts the air up to `end` and checks that it adds up; the message says where it does not.
     pub(in crate::world) fn close(&mut self, end: Instant) -> Result<(), String> {
         for channel in &mut self.channels {
             channel.close(end, &self.radios);

@@ -11,7 +11,7 @@ use stillair_model::wifi::air::reception::RxOutcome;
 use super::exchange::At;
 use super::parts::{airtime, response, use_of};
 use super::tries::TryOutcome;
-use super::{Above, Air, AirChannel};
+use super::{Air, AirChannel, UpperLayer};
 
 impl AirChannel {
     /// How long a PPDU that collides is on the air, with what goes before it.
@@ -59,7 +59,7 @@ impl Air {
     // deviation: where others listen, everybody waits EIFS after a collision; its senders would wait for their own timeout,
     // which is 31 us less (274 us where 1 Mbit/s is the lowest basic rate), but then not all would count the same slots. After a
     // PPDU that came through nobody does.
-    pub(super) fn collision<A: Above>(
+    pub(super) fn collision<A: UpperLayer>(
         &mut self,
         above: &mut A,
         index: usize,
@@ -121,7 +121,7 @@ impl Air {
     }
 
     /// The PPDU of a winner that met nobody; the CTS before it was lost, and with it what others would know of it.
-    fn comes_through<A: Above>(&mut self, above: &mut A, index: usize, winner: EdcafId, begun: Instant) {
+    fn comes_through<A: UpperLayer>(&mut self, above: &mut A, index: usize, winner: EdcafId, begun: Instant) {
         let channel = &mut self.channels[index];
         let (radio, queue) = channel.functions[usize::from(winner.0)];
         let ppdu = self.radios[radio].pop(queue).expect("a winner has a PPDU");

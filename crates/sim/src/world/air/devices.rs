@@ -8,13 +8,13 @@ use stillair_model::wifi::dev::WifiDev;
 use stillair_model::wifi::phy::{PhyRate, frame};
 
 use super::parts::airtime;
-use super::{Above, Air};
+use super::{Air, UpperLayer};
 use crate::engine::Slot;
-use crate::world::common::Core;
+use crate::world::state::SimState;
 
 impl Air {
     /// The receiver's hardware hands over what it got of one try.
-    pub(super) fn hand_over<A: Above>(
+    pub(super) fn hand_over<A: UpperLayer>(
         &mut self,
         above: &mut A,
         ppdu: &mut Ppdu,
@@ -42,7 +42,7 @@ impl Air {
     }
 
     /// The interrupt is the radio's: what one of its devices receives delays or hurries what others hold back.
-    fn heard_beside<A: Above>(&mut self, above: &mut A, radio: usize, own: DevId, broken: bool) {
+    fn heard_beside<A: UpperLayer>(&mut self, above: &mut A, radio: usize, own: DevId, broken: bool) {
         for n in 0..self.sharing[radio].len() {
             let dev = self.sharing[radio][n];
             if dev != own && self.wlans[dev.index()].dev.holds_back() {
@@ -53,7 +53,7 @@ impl Air {
     }
 
     /// Hands up what a device gives of what it holds back.
-    fn hand_up<A: Above>(
+    fn hand_up<A: UpperLayer>(
         &mut self,
         above: &mut A,
         dev: DevId,
@@ -69,7 +69,7 @@ impl Air {
     /// Packets go up, those of an A-MSDU one by one.
     // linux: net/wireless/util.c ieee80211_amsdu_to_8023s (6.12) - in order, and all at once.
     #[inline(always)]
-    fn up<A: Above>(&mut self, above: &mut A, interface: IfId, mut up: Vec<Pkt>) {
+    fn up<A: UpperLayer>(&mut self, above: &mut A, interface: IfId, mut up: Vec<Pkt>) {
         above.core().packets.split_amsdus(&mut up);
         above.up(self, interface, &mut up);
         self.batches.push(up);
@@ -86,7 +86,7 @@ impl Air {
     }
 
     /// The sender's driver gets a PPDU back, and with it those that the hardware has returned unsent.
-    pub(super) fn tx_status<A: Above>(&mut self, above: &mut A, ppdu: Box<Ppdu>) {
+    pub(super) fn tx_status<A: UpperLayer>(&mut self, above: &mut A, ppdu: Box<Ppdu>) {
         let radio = self.wlans[ppdu.header.dev.index()].dev.radio.index();
         self.one_status(above, ppdu);
         if self.radios[radio].has_returned() {
@@ -96,7 +96,7 @@ impl Air {
 
     /// Drivers get back what their hardware has returned unsent.
     #[cold]
-    fn take_back<A: Above>(&mut self, above: &mut A, radio: usize) {
+    fn take_back<A: UpperLayer>(&mut self, above: &mut A, radio: usize) {
         while let Some(mut ppdu) = self.radios[radio].take_returned() {
             let timing = self.channels[self.radios[radio].channel.index()].timing;
             let core = above.core();
@@ -107,7 +107,7 @@ impl Air {
     }
 
     /// The sender's driver gets a PPDU back; queues above it that were woken are run afterwards.
-    fn one_status<A: Above>(&mut self, above: &mut A, ppdu: Box<Ppdu>) {
+    fn one_status<A: UpperLayer>(&mut self, above: &mut A, ppdu: Box<Ppdu>) {
         let dev = ppdu.header.dev;
         self.interrupt(above, &ppdu);
         let (wlan, mut hw) = self.dirty.open(&mut self.wlans, &mut self.radios, &mut self.channels, dev);
@@ -131,7 +131,7 @@ impl Air {
     /// still has its place.
     // linux: drivers/net/wireless/ath/ath9k/main.c ath9k_tasklet (4.4) - received frames before transmissions; ar9003_mac.c
     // ar9003_hw_get_isr - reception is looked at whatever the reason, and (freebsd: ar5416_interrupts.c) shown although masked.
-    fn interrupt<A: Above>(&mut self, above: &mut A, ppdu: &Ppdu) {
+    fn interrupt<A: UpperLayer>(&mut self, above: &mut A, ppdu: &Ppdu) {
         let radio = self.wlans[ppdu.header.dev.index()].dev.radio.index();
         let queue = ppdu.header.ac.index();
         for n in 0..self.sharing[radio].len() {
@@ -148,7 +148,7 @@ impl Air {
     /// Devices that share a radio fill the place that a PPDU has left, the one that it was of last.
     // deviation: ath9k has one round of all stations and TIDs of its interfaces; here each device has its own, and
     // places in the hardware go round the devices. With one of them mostly silent there is no difference.
-    fn refill<S: Sink>(&mut self, core: &mut Core<S>, radio: usize, header: Header) {
+    fn refill<S: Sink>(&mut self, core: &mut SimState<S>, radio: usize, header: Header) {
         let devs = &self.sharing[radio];
         let own = devs.iter().position(|&d| d == header.dev).expect("a radio knows its devices");
         for &dev in devs[own + 1..].iter().chain(&devs[..=own]) {
@@ -158,7 +158,7 @@ impl Air {
     }
 
     /// A reorder buffer, a session that is being set up or an interrupt has waited long enough.
-    pub(in crate::world) fn dev_timer<A: Above>(&mut self, above: &mut A, dev: usize) {
+    pub(in crate::world) fn dev_timer<A: UpperLayer>(&mut self, above: &mut A, dev: usize) {
         let mut up = self.batches.pop().unwrap_or_default();
         let dev = DevId::from_index(dev);
         let (wlan, mut hw) = self.open(dev);
@@ -177,7 +177,7 @@ impl Air {
 
     /// A beacon has been sent: stations with power save that hear it learn what waits for them.
     // deviation: where not everybody hears everybody, others' frames at the same time take it from none of them.
-    pub(super) fn beacon_heard<S: Sink>(&mut self, core: &mut Core<S>, beacon: &Ppdu) {
+    pub(super) fn beacon_heard<S: Sink>(&mut self, core: &mut SimState<S>, beacon: &Ppdu) {
         let dev = beacon.header.dev;
         let Some(tim) = self.wlans[dev.index()].dev.take_tim() else { return };
         let tx = &self.wlans[dev.index()].dev.tx;
@@ -197,7 +197,7 @@ impl Air {
     }
 
     /// A beacon is due: it waits for the air like any frame, unless the last one still does.
-    pub(in crate::world) fn beacon<S: Sink>(&mut self, core: &mut Core<S>, dev: usize) {
+    pub(in crate::world) fn beacon<S: Sink>(&mut self, core: &mut SimState<S>, dev: usize) {
         let now = core.now;
         let id = DevId::from_index(dev);
         let band = self.channels[self.radios[self.wlans[dev].dev.radio.index()].channel.index()].timing.band;

@@ -12,9 +12,9 @@ use stillair_model::wifi::phy::frame;
 
 use super::parts::{airtime, response, use_of};
 use super::tries::TryOutcome;
-use super::{Above, Air, AirChannel, Alone};
+use super::{Air, AirChannel, Alone, UpperLayer};
 use crate::engine::Slot;
-use crate::world::common::Core;
+use crate::world::state::SimState;
 
 /// The exchange that has ended, and where.
 #[derive(Clone, Copy)]
@@ -69,7 +69,7 @@ impl AirChannel {
         self.account.book(AirUse::Contention, start);
     }
 
-    /// Books what has passed at the end of a run, an exchange that is under way included.
+    /// Accounts what has passed at the end of a run, an exchange that is under way included.
     pub(super) fn close(&mut self, end: Instant, radios: &[Radio]) {
         if let Some(partly) = &self.partly_connected {
             return self.account.book(partly.using, end);
@@ -104,7 +104,7 @@ impl AirChannel {
 
 impl Air {
     /// Finds out who transmits next on a channel and arms the timer for the end of that exchange.
-    pub(super) fn plan<S: Sink>(&mut self, core: &mut Core<S>, index: usize) {
+    pub(super) fn plan<S: Sink>(&mut self, core: &mut SimState<S>, index: usize) {
         let channel = &mut self.channels[index];
         channel.dirty = false;
         if channel.partly_connected.is_some() {
@@ -122,7 +122,13 @@ impl Air {
     /// lost to noise or not as soon as it is planned, as without an answer the exchange is shorter.
     // deviation: who sent an RTS in vain and who heard it go on when the CTS would have been over - a sender waits a slot and
     // some 20 us, a listener two SIFS, the CTS and two slots.
-    fn alone<S: Sink>(&mut self, core: &mut Core<S>, index: usize, radio: usize, queue: usize) -> Duration {
+    fn alone<S: Sink>(
+        &mut self,
+        core: &mut SimState<S>,
+        index: usize,
+        radio: usize,
+        queue: usize,
+    ) -> Duration {
         let (now, timing) = (core.now, self.channels[index].timing);
         let ppdu = self.radios[radio].first(queue).expect("a function that contends has a PPDU");
         let protection = Protection::of(ppdu, self.channels[index].protection);
@@ -138,7 +144,7 @@ impl Air {
     }
 
     /// From the start of the winners' PPDUs until everybody knows how they ended.
-    fn exchange_duration<S: Sink>(&mut self, core: &mut Core<S>, index: usize) -> Duration {
+    fn exchange_duration<S: Sink>(&mut self, core: &mut SimState<S>, index: usize) -> Duration {
         let channel = &mut self.channels[index];
         channel.rts_lost = false;
         if let [EdcafId(winner)] = channel.winners[..] {
@@ -157,7 +163,7 @@ impl Air {
         channel.collision_duration(&self.radios)
     }
 
-    pub(in crate::world) fn exchange_ended<A: Above>(&mut self, above: &mut A, index: usize) {
+    pub(in crate::world) fn exchange_ended<A: UpperLayer>(&mut self, above: &mut A, index: usize) {
         let channel = &mut self.channels[index];
         self.dirty.channel(channel, ChannelId::from_index(index));
         if channel.partly_connected.is_some() {
@@ -197,7 +203,7 @@ impl Air {
     }
 
     /// One PPDU was alone on the air.
-    fn exchange<A: Above>(&mut self, above: &mut A, index: usize, winner: EdcafId, start: Instant) {
+    fn exchange<A: UpperLayer>(&mut self, above: &mut A, index: usize, winner: EdcafId, start: Instant) {
         let now = above.core().now;
         let channel = &mut self.channels[index];
         let timing = channel.timing;
@@ -240,7 +246,13 @@ impl Air {
     }
 
     /// A PPDU was alone on the air: noise takes what it takes, and its receiver answers.
-    pub(super) fn arrives<A: Above>(&mut self, above: &mut A, at: At, ppdu: Box<Ppdu>, sent: TryOutcome) {
+    pub(super) fn arrives<A: UpperLayer>(
+        &mut self,
+        above: &mut A,
+        at: At,
+        ppdu: Box<Ppdu>,
+        sent: TryOutcome,
+    ) {
         let (got, to) = self.noise(at.start, &ppdu);
         let comes = got.whole.any();
         let acknowledged = comes && self.answer_comes(at.start, &ppdu);
@@ -256,7 +268,7 @@ impl Air {
     }
 
     /// An exchange is over: both ends learn of it, and the sender tries once more, goes on or is done with the PPDU.
-    pub(super) fn conclude<A: Above>(
+    pub(super) fn conclude<A: UpperLayer>(
         &mut self,
         above: &mut A,
         at: At,
@@ -315,7 +327,7 @@ impl Air {
     /// Within a transmit opportunity that ends at `until` the next PPDU of the queue follows after SIFS, if it ends in
     /// time. It was in the hardware before the last one was acknowledged: software does not make one within SIFS.
     // spec: ieee80211 10.22.2.8 - multiple frame transmission in an EDCA TXOP.
-    fn go_on<S: Sink>(&mut self, core: &mut Core<S>, at: At, until: Instant) {
+    fn go_on<S: Sink>(&mut self, core: &mut SimState<S>, at: At, until: Instant) {
         let now = core.now;
         let channel = &mut self.channels[at.index];
         let begins = now + channel.timing.sifs;

@@ -13,9 +13,9 @@ use super::exchange::At;
 use super::parts::airtime;
 use super::tries::TryOutcome;
 use super::{Air, AirChannel};
-use crate::world::common::Core;
+use crate::world::state::SimState;
 
-impl<S: Sink> Core<S> {
+impl<S: Sink> SimState<S> {
     /// A channel was used for this until then, and served nobody.
     #[inline(always)]
     pub(super) fn used(&mut self, channel: usize, until: Instant, what: ChannelUse) {
@@ -26,7 +26,7 @@ impl<S: Sink> Core<S> {
 
 impl AirChannel {
     /// What the channel did before an exchange began at `start`.
-    pub(super) fn tell_wait<S: Sink>(&self, core: &mut Core<S>, index: usize, start: Instant) {
+    pub(super) fn tell_wait<S: Sink>(&self, core: &mut SimState<S>, index: usize, start: Instant) {
         core.used(index, self.medium.wanted_from(), ChannelUse::Idle);
         core.used(index, start, ChannelUse::Wanted);
     }
@@ -42,7 +42,7 @@ impl Air {
     /// What the channel did from the beginning of an exchange that met no other until now.
     pub(super) fn tell_exchange<S: Sink>(
         &mut self,
-        core: &mut Core<S>,
+        core: &mut SimState<S>,
         at: At,
         ppdu: &Ppdu,
         acknowledged: bool,
@@ -74,7 +74,7 @@ impl Air {
     }
 
     /// What a channel has been used for until now on which not everybody hears everybody.
-    pub(super) fn tell_partly<S: Sink>(&mut self, core: &mut Core<S>, index: usize) {
+    pub(super) fn tell_partly<S: Sink>(&mut self, core: &mut SimState<S>, index: usize) {
         let partly = self.channels[index].partly_connected.as_ref().expect("such a channel");
         let what = match partly.using {
             AirUse::Idle => ChannelUse::Idle,
@@ -117,7 +117,7 @@ impl Air {
     /// How a try of a PPDU of data has ended.
     pub(super) fn tell_try<S: Sink>(
         &mut self,
-        core: &mut Core<S>,
+        core: &mut SimState<S>,
         index: usize,
         ppdu: &Ppdu,
         (start, took): (Instant, Duration),

@@ -8,7 +8,7 @@ use stillair_model::wifi::marks::Marks;
 
 use super::exchange::At;
 use super::tries::TryOutcome;
-use super::{Above, Air};
+use super::{Air, UpperLayer};
 
 /// A host is one of a group.
 #[derive(Clone, Copy, Debug)]
@@ -27,7 +27,7 @@ impl Air {
 
     /// The exchange of a frame to a group is over. The frame is whole on the air, whoever misses it, unless it met another.
     #[cold]
-    pub(super) fn group_concluded<A: Above>(
+    pub(super) fn group_concluded<A: UpperLayer>(
         &mut self,
         above: &mut A,
         at: At,
@@ -44,7 +44,7 @@ impl Air {
 
     /// A frame to a group has been sent once, and nobody says whether it came. Its packet ends here; copies go up where it came.
     // deviation: where not everybody hears everybody, neither others' frames at the same time nor interference take it from anybody.
-    pub(super) fn group_sent<A: Above>(
+    pub(super) fn group_sent<A: UpperLayer>(
         &mut self,
         above: &mut A,
         mut ppdu: Box<Ppdu>,

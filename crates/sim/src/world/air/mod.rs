@@ -1,5 +1,5 @@
 //! The air: channels, radios and their Wi-Fi devices. The network gives packets to a device. Received packets, and notices that a device has room
-//! again, go to the implementation of [`Above`]. This module knows interfaces by their numbers only.
+//! again, go to the implementation of [`UpperLayer`]. This module knows interfaces by their numbers only.
 
 mod account;
 mod collision;
@@ -30,25 +30,25 @@ use stillair_model::wifi::phy::frame::Cipher;
 use stillair_model::wifi::phy::timing::Timing;
 use stillair_model::wifi::tx::transmitter::{Hardware, Peer};
 
-use super::common::{Core, show_quic};
 use super::owned::{Islands, Owned};
+use super::state::{SimState, show_quic};
 use crate::engine::Slot;
 pub(super) use foreign::Foreign;
 pub(super) use neighbour::{Load, Neighbour};
 use partly_connected::PartlyConnected;
 
-/// Who gets what the air hands up.
-pub(super) trait Above {
+/// The layer above the air: receives packets, and is notified when a device has room.
+pub(super) trait UpperLayer {
     /// Reader of the trace.
     type Sink: Sink;
 
     /// Time, timers, packets and trace.
-    fn core(&mut self) -> &mut Core<Self::Sink>;
+    fn core(&mut self) -> &mut SimState<Self::Sink>;
 
-    /// Packets have come in at an interface together; what is left of the batch is not looked at.
+    /// Takes packets that an interface received together. Packets left in the batch are ignored.
     fn up(&mut self, air: &mut Air, interface: IfId, batch: &mut Vec<Pkt>);
 
-    /// The device of an interface has room again for these categories.
+    /// Reports that the device of an interface has room again for these access categories.
     fn woken(&mut self, air: &mut Air, interface: IfId, woken: Woken);
 }
 
@@ -276,7 +276,7 @@ impl Air {
     /// Arms the timers of the first beacons of these devices, and has those of these channels looked at that others use.
     pub(super) fn start<S>(
         &mut self,
-        core: &mut Core<S>,
+        core: &mut SimState<S>,
         devs: impl Fn(usize) -> bool,
         channels: impl Fn(usize) -> bool,
     ) {
@@ -323,7 +323,7 @@ impl Air {
 
     /// After such an event: who transmits next, and timers that changed.
     #[inline]
-    pub(super) fn settle<S: Sink>(&mut self, core: &mut Core<S>) {
+    pub(super) fn settle<S: Sink>(&mut self, core: &mut SimState<S>) {
         while let Some(channel) = self.dirty.channels.pop() {
             self.plan(core, channel);
         }

@@ -17,9 +17,9 @@ use super::foreign::{Foreign, OnAir};
 use super::parts::{airtime, response, use_of};
 use super::phases::{Exchange, Phase, Step};
 use super::tries::TryOutcome;
-use super::{Above, Air};
+use super::{Air, UpperLayer};
 use crate::engine::Slot;
-use crate::world::common::Core;
+use crate::world::state::SimState;
 
 /// A channel with hidden stations.
 #[derive(Debug)]
@@ -167,7 +167,7 @@ impl PartlyConnected {
 
 impl Air {
     /// Arms the timer for what happens next on such a channel.
-    pub(super) fn plan_partly_connected<S: Sink>(&mut self, core: &mut Core<S>, index: usize) {
+    pub(super) fn plan_partly_connected<S: Sink>(&mut self, core: &mut SimState<S>, index: usize) {
         if S::STEPS {
             self.tell_partly(core, index);
         }
@@ -185,7 +185,7 @@ impl Air {
 
     /// Something is due on such a channel: first it is settled who begins, as nobody hears what begins at the same time; then
     /// frames end, then they begin.
-    pub(super) fn partly_connected_event<A: Above>(&mut self, above: &mut A, index: usize) {
+    pub(super) fn partly_connected_event<A: UpperLayer>(&mut self, above: &mut A, index: usize) {
         if A::Sink::STEPS {
             self.tell_partly(above.core(), index);
         }
@@ -317,7 +317,7 @@ impl Air {
     }
 
     /// A frame of the exchange of radio `number` is over.
-    fn frame_ended<A: Above>(
+    fn frame_ended<A: UpperLayer>(
         &mut self,
         above: &mut A,
         index: usize,
@@ -404,7 +404,7 @@ impl Air {
     }
 
     /// A PPDU is over: its receiver answers, if it got something.
-    fn data_ended<A: Above>(
+    fn data_ended<A: UpperLayer>(
         &mut self,
         above: &mut A,
         index: usize,
@@ -445,7 +445,7 @@ impl Air {
     }
 
     /// An exchange is over. `heard`: its sender heard the answer, unless noise broke it.
-    fn finish<A: Above>(&mut self, above: &mut A, index: usize, number: usize, heard: bool) {
+    fn finish<A: UpperLayer>(&mut self, above: &mut A, index: usize, number: usize, heard: bool) {
         let partly = self.partly_connected(index);
         let exchange = partly.remove(number);
         let radio = partly.radios[number];

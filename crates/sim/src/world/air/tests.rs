@@ -4,9 +4,9 @@ use stillair_model::node::interface::Port;
 use stillair_model::vocabulary::{Ac, DevId, Duration, IfId, Instant, NewPacket, NoSink, PeerId, Pkt, Seed};
 use stillair_model::wifi::dev::Woken;
 
-use super::{Above, Air};
+use super::{Air, UpperLayer};
 use crate::scenario;
-use crate::world::common::Core;
+use crate::world::state::SimState;
 use crate::world::{World, wire};
 
 const TEXT: &str = r#"
@@ -26,15 +26,15 @@ interface.wlan0 = { channel = "wifi", role = "station", ap = "ap.wlan0", address
 
 /// Writes down what is handed up: when, at which interface, and how many packets.
 struct Listener {
-    core: Core<NoSink>,
+    core: SimState<NoSink>,
     heard: Vec<(Instant, IfId, usize)>,
     woken: usize,
 }
 
-impl Above for Listener {
+impl UpperLayer for Listener {
     type Sink = NoSink;
 
-    fn core(&mut self) -> &mut Core<NoSink> {
+    fn core(&mut self) -> &mut SimState<NoSink> {
         &mut self.core
     }
 

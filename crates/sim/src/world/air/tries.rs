@@ -12,7 +12,7 @@ use stillair_model::wifi::phy::{frame, ppdu_duration};
 
 use super::Air;
 use super::parts::{asks_for_block_ack, response};
-use crate::world::common::Core;
+use crate::world::state::SimState;
 
 /// How a try ended, for the trace.
 #[derive(Clone, Copy)]
@@ -32,7 +32,7 @@ impl Air {
     #[expect(clippy::too_many_arguments, reason = "all that there is to say of a try")]
     pub(super) fn report<S: Sink>(
         &mut self,
-        core: &mut Core<S>,
+        core: &mut SimState<S>,
         index: usize,
         ppdu: &Ppdu,
         start: Instant,
@@ -55,7 +55,7 @@ impl Air {
     /// Puts together what a capture needs of a try.
     fn show<S: Sink>(
         &mut self,
-        core: &mut Core<S>,
+        core: &mut SimState<S>,
         ppdu: &Ppdu,
         tried: PpduTry,
         got: &RxOutcome,

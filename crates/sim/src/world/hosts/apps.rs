@@ -9,7 +9,7 @@ use super::quic::QuicApp;
 use super::responsiveness::ResponsivenessFlow;
 use super::sockets::{BulkFlow, Socket, SocketProtocol};
 use super::web::WebFlow;
-use super::{Below, Hosts};
+use super::{Hosts, LowerLayers};
 use crate::engine::Slot;
 use crate::recorder::QuicEnds;
 
@@ -127,7 +127,7 @@ impl Hosts {
         })
     }
 
-    pub(in crate::world) fn app_timer<S: Sink>(&mut self, below: &mut Below<'_, S>, index: usize) {
+    pub(in crate::world) fn app_timer<S: Sink>(&mut self, below: &mut LowerLayers<'_, S>, index: usize) {
         let now = below.core.now;
         if !self.clocks.is_empty() {
             self.clocks[index].fired();
@@ -172,7 +172,7 @@ impl Hosts {
         self.arm_app(below, index);
     }
 
-    pub(super) fn arm_app<S: Sink>(&mut self, below: &mut Below<'_, S>, index: usize) {
+    pub(super) fn arm_app<S: Sink>(&mut self, below: &mut LowerLayers<'_, S>, index: usize) {
         let at = match &self.apps[index].kind {
             AppKind::Udp(source) => source.next_timer(),
             AppKind::Ping(ping) => ping.next_timer(),
@@ -206,7 +206,7 @@ impl Hosts {
 
     /// Writes what is left of a burst, as far as the send buffer allows.
     #[inline(always)]
-    fn write<S: Sink>(&mut self, below: &mut Below<'_, S>, index: usize) {
+    fn write<S: Sink>(&mut self, below: &mut LowerLayers<'_, S>, index: usize) {
         loop {
             let now = below.core.now;
             let AppKind::Udp(source) = &mut self.apps[index].kind else {
@@ -222,7 +222,7 @@ impl Hosts {
 
     /// The same of what is left of a picture, in a function of its own: sources of datagrams alone have millions to write.
     #[inline(never)]
-    fn write_video<S: Sink>(&mut self, below: &mut Below<'_, S>, index: usize) {
+    fn write_video<S: Sink>(&mut self, below: &mut LowerLayers<'_, S>, index: usize) {
         while let AppKind::Video(video) = &mut self.apps[index].kind {
             let Some(datagram) = video.emit(below.core.now) else {
                 let skipped = video.take_skipped();
@@ -234,7 +234,7 @@ impl Hosts {
 
     /// Sends a datagram from the node whose address it bears.
     #[inline]
-    pub(super) fn send_datagram<S: Sink>(&mut self, below: &mut Below<'_, S>, datagram: NewPacket) {
+    pub(super) fn send_datagram<S: Sink>(&mut self, below: &mut LowerLayers<'_, S>, datagram: NewPacket) {
         let node = below.network.node_of(datagram.src);
         let p = below.core.packets.create(datagram);
         // Neither pings nor calls nor sources of datagrams react to a refusal by their own queue.
@@ -242,7 +242,7 @@ impl Hosts {
     }
 
     /// The process above a socket runs that its application has opened while it ran.
-    pub(super) fn serve_opened<S: Sink>(&mut self, below: &mut Below<'_, S>, app: usize, sock: SockId) {
+    pub(super) fn serve_opened<S: Sink>(&mut self, below: &mut LowerLayers<'_, S>, app: usize, sock: SockId) {
         match &self.apps[app].kind {
             AppKind::Web(_) => self.serve_web(below, app, sock),
             AppKind::Responsiveness(_) => self.serve_test(below, app, sock),
@@ -254,7 +254,7 @@ impl Hosts {
     /// once each.
     pub(in crate::world) fn drain_uncharged<S: Sink>(
         &mut self,
-        below: &mut Below<'_, S>,
+        below: &mut LowerLayers<'_, S>,
         first: (SockId, u32),
     ) {
         let mut next = Some(first);
@@ -306,7 +306,7 @@ fn flow_of(index: usize) -> FlowId {
 
 /// Reports datagrams that a source has skipped, if any.
 #[inline]
-fn skips<S: Sink>(below: &mut Below<'_, S>, index: usize, datagrams: u32) {
+fn skips<S: Sink>(below: &mut LowerLayers<'_, S>, index: usize, datagrams: u32) {
     if datagrams > 0 {
         below.core.tell(&TraceEvent::Skipped { flow: flow_of(index), datagrams });
     }

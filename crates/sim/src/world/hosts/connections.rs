@@ -6,7 +6,7 @@ use stillair_model::transport::tcp::socket::Tcp;
 use stillair_model::vocabulary::{Endpoint, NodeId, RandomStream, Sink, SockId};
 
 use super::sockets::{Socket, SocketProtocol};
-use super::{Below, Hosts};
+use super::{Hosts, LowerLayers};
 
 /// What the sockets at one end of a flow are made of.
 #[derive(Debug)]
@@ -49,7 +49,7 @@ impl Hosts {
     /// Opens the sockets of a connection of an application, and connects the first to the second.
     pub(super) fn open<S: Sink>(
         &mut self,
-        below: &mut Below<'_, S>,
+        below: &mut LowerLayers<'_, S>,
         app: usize,
         made: [(NodeId, Box<Tcp>); 2],
     ) {

@@ -23,9 +23,9 @@ use stillair_model::vocabulary::{
 };
 
 use super::air::Air;
-use super::common::Core;
-use super::network::{FirstHop, Local, Network};
+use super::network::{FirstHop, LocalDelivery, Network};
 use super::owned::Owned;
+use super::state::SimState;
 use wake::Wakes;
 
 pub(in crate::world) use apps::{App, AppKind};
@@ -69,9 +69,9 @@ pub(super) struct HostSlots {
     pub(super) end: u32,
 }
 
-/// What hosts act upon: all that is below them.
-pub(super) struct Below<'a, S> {
-    pub(super) core: &'a mut Core<S>,
+/// The layers below hosts: the simulation state, the network and the air.
+pub(super) struct LowerLayers<'a, S> {
+    pub(super) core: &'a mut SimState<S>,
     pub(super) network: &'a mut Network,
     pub(super) air: &'a mut Air,
 }
@@ -102,7 +102,7 @@ impl Hosts {
     }
 
     /// Arms the timers of these applications.
-    pub(super) fn start<S: Sink>(&mut self, below: &mut Below<'_, S>, which: impl Fn(usize) -> bool) {
+    pub(super) fn start<S: Sink>(&mut self, below: &mut LowerLayers<'_, S>, which: impl Fn(usize) -> bool) {
         (0..self.apps.len()).filter(|&app| which(app)).for_each(|app| self.arm_app(below, app));
     }
 
@@ -125,7 +125,7 @@ impl Hosts {
 
     /// Sends a packet from a node; what is for the same node has arrived.
     #[inline]
-    fn send<S: Sink>(&mut self, below: &mut Below<'_, S>, node: NodeId, p: Pkt) -> Enqueue {
+    fn send<S: Sink>(&mut self, below: &mut LowerLayers<'_, S>, node: NodeId, p: Pkt) -> Enqueue {
         match below.network.send(below.core, below.air, node, p) {
             FirstHop::On(answer) => answer,
             FirstHop::Local => {
@@ -136,7 +136,7 @@ impl Hosts {
     }
 
     /// A packet has reached the node it is for.
-    fn receive<S: Sink>(&mut self, below: &mut Below<'_, S>, node: NodeId, p: Pkt) {
+    fn receive<S: Sink>(&mut self, below: &mut LowerLayers<'_, S>, node: NodeId, p: Pkt) {
         let core = &mut *below.core;
         let hot = core.packets.get(p);
         match hot.kind {
@@ -184,12 +184,19 @@ fn reply(packets: &mut Packets, kind: PacketKind, p: Pkt) -> Pkt {
     packets.create(reply)
 }
 
-impl<S: Sink> Local<S> for Hosts {
-    fn deliver(&mut self, core: &mut Core<S>, network: &mut Network, air: &mut Air, node: NodeId, p: Pkt) {
-        self.receive(&mut Below { core, network, air }, node, p);
+impl<S: Sink> LocalDelivery<S> for Hosts {
+    fn deliver(
+        &mut self,
+        core: &mut SimState<S>,
+        network: &mut Network,
+        air: &mut Air,
+        node: NodeId,
+        p: Pkt,
+    ) {
+        self.receive(&mut LowerLayers { core, network, air }, node, p);
     }
 
-    fn leave(&mut self, core: &mut Core<S>, at: IfId, p: Pkt) {
+    fn leave(&mut self, core: &mut SimState<S>, at: IfId, p: Pkt) {
         self.comes_out(core, at, p);
     }
 }

@@ -11,10 +11,10 @@ use stillair_model::vocabulary::{
     SockId, write_back,
 };
 
-use super::{Below, Hosts};
+use super::{Hosts, LowerLayers};
 use crate::recorder::{HostFlows, Payload};
-use crate::world::common::Core;
-use crate::world::doors::{Entering, Left, Refused};
+use crate::world::external_io::{Entering, Left, Refused};
+use crate::world::state::SimState;
 
 /// Maximum length in bytes of a packet of several segments, with the headers of each.
 // linux: include/linux/netdevice.h GSO_LEGACY_MAX_SIZE (6.12), net/ipv4/sysctl_net_ipv4.c tcp_min_snd_mss (6.12) - 65,536 bytes with one header, of
@@ -140,7 +140,7 @@ impl Outside {
     }
 
     /// A packet has reached its end in the model; of several segments, each by itself.
-    fn leave<S: Sink>(&mut self, core: &mut Core<S>, at: IfId, p: Pkt) {
+    fn leave<S: Sink>(&mut self, core: &mut SimState<S>, at: IfId, p: Pkt) {
         if core.packets.get(p).segs > 1 {
             let now = core.now;
             return gso::split_by(now, p, &mut core.ctx(), |ctx, segment| {
@@ -188,7 +188,7 @@ impl Hosts {
     /// A packet from outside goes down from an interface of its host. Each of its segments has `full` bytes, the last at most so many.
     pub(in crate::world) fn enter<S: Sink>(
         &mut self,
-        below: &mut Below<'_, S>,
+        below: &mut LowerLayers<'_, S>,
         e: &Entering<'_>,
         full: usize,
     ) -> Result<Enqueue, Refused> {
@@ -225,20 +225,20 @@ impl Hosts {
     }
 
     /// A packet has come in at an interface of an outside host.
-    pub(super) fn comes_out<S: Sink>(&mut self, core: &mut Core<S>, at: IfId, p: Pkt) {
+    pub(super) fn comes_out<S: Sink>(&mut self, core: &mut SimState<S>, at: IfId, p: Pkt) {
         self.outside.leave(core, at, p);
     }
 
     /// A packet with bytes has come to a modelled host, which can do nothing with it: the driver may.
     #[cold]
-    pub(super) fn bytes_for_a_model<S: Sink>(&mut self, core: &mut Core<S>, p: Pkt) {
+    pub(super) fn bytes_for_a_model<S: Sink>(&mut self, core: &mut SimState<S>, p: Pkt) {
         // An address is known by its interface's number.
         let at = IfId::from_index(core.packets.get(p).dst.index());
         self.outside.leave(core, at, p);
     }
 
     /// The next packet that has left the model, its bytes instead of what is in `bytes`.
-    pub(in crate::world) fn left<S>(&mut self, core: &mut Core<S>, bytes: &mut Vec<u8>) -> Option<Left> {
+    pub(in crate::world) fn left<S>(&mut self, core: &mut SimState<S>, bytes: &mut Vec<u8>) -> Option<Left> {
         let outside = &mut self.outside;
         let Waiting { left, bytes: kept } = outside.left.pop_front()?;
         bytes.clear();
@@ -251,7 +251,7 @@ impl Hosts {
     }
 
     /// The next token whose charge has ended.
-    pub(in crate::world) fn ended<S>(&mut self, core: &mut Core<S>) -> Option<u32> {
+    pub(in crate::world) fn ended<S>(&mut self, core: &mut SimState<S>) -> Option<u32> {
         let token = core.packets.pop_ended()?;
         self.outside.held[token as usize] = false;
         Some(token)

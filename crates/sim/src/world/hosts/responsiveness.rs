@@ -9,7 +9,7 @@ use stillair_model::transport::tcp::socket::TcpState;
 use stillair_model::vocabulary::{FlowId, Instant, Probe, RandomStream, Sink, SockId, TraceEvent};
 
 use super::connections::ConnectionEnd;
-use super::{Below, Hosts};
+use super::{Hosts, LowerLayers};
 
 /// Bytes of a ClientHello, of a server's first flight with its certificates, and of what a client answers.
 // spec: rfc8446 4, 5 - messages and records; rfc7685 - a ClientHello padded to 512 bytes and its record's head; a chain of two certificates and
@@ -59,12 +59,12 @@ enum Purpose {
     /// A probe on a connection of its own.
     Probe,
     /// Load from the server to the client, or back; or none, for probes alone.
-    Load(Option<Way>),
+    Load(Option<Direction>),
 }
 
 /// A direction: its number is that of the end that writes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Way {
+enum Direction {
     Up = 0,
     Down = 1,
 }
@@ -150,7 +150,7 @@ impl Connection {
             Purpose::Load(Some(_)) => Message::Transfer,
         };
         self.streams[0].say(before + REQUEST, message);
-        self.streams[0].bulk = self.purpose == Purpose::Load(Some(Way::Up));
+        self.streams[0].bulk = self.purpose == Purpose::Load(Some(Direction::Up));
     }
 }
 
@@ -164,7 +164,7 @@ impl ResponsivenessFlow {
 
 impl Hosts {
     /// The test's timer.
-    pub(super) fn responsiveness_timer<S: Sink>(&mut self, below: &mut Below<'_, S>, app: usize) {
+    pub(super) fn responsiveness_timer<S: Sink>(&mut self, below: &mut LowerLayers<'_, S>, app: usize) {
         let mut actions = Vec::new();
         let now = below.core.now;
         self.responsiveness(app).test.on_timer(now, |action| actions.push(action));
@@ -172,11 +172,11 @@ impl Hosts {
             match action {
                 ResponsivenessAction::AddLoad => {
                     let load = self.responsiveness(app).test.params().load;
-                    let ways: &[Option<Way>] = match load {
+                    let ways: &[Option<Direction>] = match load {
                         Load::None => &[None],
-                        Load::Down => &[Some(Way::Down)],
-                        Load::Up => &[Some(Way::Up)],
-                        Load::Both => &[Some(Way::Down), Some(Way::Up)],
+                        Load::Down => &[Some(Direction::Down)],
+                        Load::Up => &[Some(Direction::Up)],
+                        Load::Both => &[Some(Direction::Down), Some(Direction::Up)],
                     };
                     ways.iter().for_each(|way| self.connect_test(below, app, Purpose::Load(*way)));
                 }
@@ -190,7 +190,7 @@ impl Hosts {
         self.responsiveness(app).closed = closed;
     }
 
-    fn connect_test<S: Sink>(&mut self, below: &mut Below<'_, S>, app: usize, purpose: Purpose) {
+    fn connect_test<S: Sink>(&mut self, below: &mut LowerLayers<'_, S>, app: usize, purpose: Purpose) {
         let (socks, now) = (self.pair(), below.core.now);
         let flow = self.responsiveness(app);
         flow.connections.push(Connection {
@@ -207,7 +207,7 @@ impl Hosts {
 
     /// Asks for an object of one byte over one of the connections with load, behind what its client has written.
     // spec: draft-ietf-ippm-responsiveness-09 Measuring Responsiveness - uniformly at random, without a priority.
-    fn probe_loaded<S: Sink>(&mut self, below: &mut Below<'_, S>, app: usize) {
+    fn probe_loaded<S: Sink>(&mut self, below: &mut LowerLayers<'_, S>, app: usize) {
         let now = below.core.now;
         let ResponsivenessFlow { connections, random, .. } = self.responsiveness(app);
         let ready = connections.iter().filter(|c| c.carries_probes()).count() as u32;
@@ -223,11 +223,11 @@ impl Hosts {
 
     /// Closes all connections.
     // deviation: HTTP/2 would reset the streams; here what a writer has handed to its socket still comes through.
-    fn end_test<S: Sink>(&mut self, below: &mut Below<'_, S>, app: usize) {
+    fn end_test<S: Sink>(&mut self, below: &mut LowerLayers<'_, S>, app: usize) {
         let now = below.core.now;
         let connections = core::mem::take(&mut self.responsiveness(app).connections);
         for Connection { socks, purpose, .. } in connections {
-            let writer = socks[usize::from(purpose == Purpose::Load(Some(Way::Down)))];
+            let writer = socks[usize::from(purpose == Purpose::Load(Some(Direction::Down)))];
             self.responsiveness(app).closed.push(socks);
             self.with_tcp(below, writer, |tcp, out| tcp.close(now, out));
             self.arm_socket(below, writer);
@@ -235,7 +235,7 @@ impl Hosts {
     }
 
     /// After a socket of the test has acted: what came is read and answered, what is due is written.
-    pub(super) fn serve_test<S: Sink>(&mut self, below: &mut Below<'_, S>, app: usize, sock: SockId) {
+    pub(super) fn serve_test<S: Sink>(&mut self, below: &mut LowerLayers<'_, S>, app: usize, sock: SockId) {
         let now = below.core.now;
         let done = self.with_tcp(below, sock, |tcp, out| {
             let readable = tcp.readable();
@@ -265,7 +265,7 @@ impl Hosts {
     /// An end of a connection has read so many bytes: it does what messages in them ask for. True if the connection has done its work.
     fn hear<S: Sink>(
         &mut self,
-        below: &mut Below<'_, S>,
+        below: &mut LowerLayers<'_, S>,
         app: usize,
         (n, end): (usize, usize),
         read: u64,
@@ -303,7 +303,7 @@ impl Hosts {
                 // The head of the answer goes before the object.
                 Message::Transfer => {
                     connection.streams[1].due += ANSWER;
-                    connection.streams[1].bulk = connection.purpose == Purpose::Load(Some(Way::Down));
+                    connection.streams[1].bulk = connection.purpose == Purpose::Load(Some(Direction::Down));
                 }
                 Message::Ask(since) => connection.streams[1].say(ANSWER, Message::Answer(since)),
                 Message::Answer(since) if probe => {
@@ -322,7 +322,7 @@ impl Hosts {
     /// Writes what an end has to say, and bulk data behind it, until the socket takes no more.
     fn write_test<S: Sink>(
         &mut self,
-        below: &mut Below<'_, S>,
+        below: &mut LowerLayers<'_, S>,
         app: usize,
         (n, end): (usize, usize),
         sock: SockId,

@@ -11,7 +11,7 @@ use stillair_model::vocabulary::{
     Fate, FlowId, Instant, NewPacket, NodeId, Pkt, Sink, SockId, Step, TcpHeader, TraceEvent,
 };
 
-use super::{Below, Hosts};
+use super::{Hosts, LowerLayers};
 use crate::engine::Slot;
 
 /// A socket and who owns it; eight to a cache line.
@@ -64,14 +64,14 @@ pub struct TcpSocket<'a> {
     pub tcp: &'a Tcp,
 }
 
-/// The way out of a node for what a socket sends.
-pub(super) struct Way<'a, 'b, S> {
+/// Output of a socket: its packets are sent by its node.
+pub(super) struct SocketOutlet<'a, 'b, S> {
     hosts: &'a mut Hosts,
-    below: &'a mut Below<'b, S>,
+    below: &'a mut LowerLayers<'b, S>,
     node: NodeId,
 }
 
-impl<S: Sink> Outlet for Way<'_, '_, S> {
+impl<S: Sink> Outlet for SocketOutlet<'_, '_, S> {
     fn send(
         &mut self,
         departs: Instant,
@@ -91,15 +91,15 @@ impl Hosts {
     /// Lets a socket's machine act on the world; none if the socket speaks no TCP.
     pub(super) fn with_tcp<S: Sink, R>(
         &mut self,
-        below: &mut Below<'_, S>,
+        below: &mut LowerLayers<'_, S>,
         sock: SockId,
-        act: impl FnOnce(&mut Tcp, &mut Way<'_, '_, S>) -> R,
+        act: impl FnOnce(&mut Tcp, &mut SocketOutlet<'_, '_, S>) -> R,
     ) -> Option<R> {
         let Socket { node, protocol: SocketProtocol::Tcp, .. } = self.sockets[sock.index()] else {
             return None;
         };
         let mut tcp = self.tcps[sock.index()].take().expect("a socket is not entered twice");
-        let result = act(&mut tcp, &mut Way { hosts: self, below, node });
+        let result = act(&mut tcp, &mut SocketOutlet { hosts: self, below, node });
         if S::STEPS {
             let (written, waits) = tcp.waits_for();
             below.core.step(&Step::Socket { sock, written, waits });
@@ -109,7 +109,7 @@ impl Hosts {
     }
 
     /// A segment has reached the node of the socket that it is for.
-    pub(super) fn tcp_segment<S: Sink>(&mut self, below: &mut Below<'_, S>, p: Pkt) {
+    pub(super) fn tcp_segment<S: Sink>(&mut self, below: &mut LowerLayers<'_, S>, p: Pkt) {
         let now = below.core.now;
         let hot = below.core.packets.get(p);
         let (seq, ack, segs, tos, truesize) = (hot.seq, hot.ack, hot.segs, hot.tos, hot.truesize);
@@ -156,14 +156,14 @@ impl Hosts {
     }
 
     /// A socket's timer.
-    pub(in crate::world) fn socket_timer<S: Sink>(&mut self, below: &mut Below<'_, S>, sock: SockId) {
+    pub(in crate::world) fn socket_timer<S: Sink>(&mut self, below: &mut LowerLayers<'_, S>, sock: SockId) {
         match self.sockets[sock.index()].protocol {
             SocketProtocol::Quic => self.quic_timer(below, sock),
             SocketProtocol::Tcp | SocketProtocol::Udp | SocketProtocol::Over => self.tcp_timer(below, sock),
         }
     }
 
-    fn tcp_timer<S: Sink>(&mut self, below: &mut Below<'_, S>, sock: SockId) {
+    fn tcp_timer<S: Sink>(&mut self, below: &mut LowerLayers<'_, S>, sock: SockId) {
         let now = below.core.now;
         let woken = self.with_tcp(below, sock, |tcp, out| {
             // The timer may have been put off since it was armed.
@@ -179,7 +179,7 @@ impl Hosts {
 
     /// A socket that small queues had stopped may send again.
     // linux: net/ipv4/tcp_output.c tcp_tasklet_func (6.12) - the tasklet sends; a writer that it has made room for is woken.
-    pub(super) fn tcp_poll<S: Sink>(&mut self, below: &mut Below<'_, S>, sock: SockId) {
+    pub(super) fn tcp_poll<S: Sink>(&mut self, below: &mut LowerLayers<'_, S>, sock: SockId) {
         let now = below.core.now;
         let woken = self.with_tcp(below, sock, |tcp, out| {
             tcp.poll(now, out);
@@ -191,7 +191,7 @@ impl Hosts {
     }
 
     /// The process above a socket runs: it reads and writes what it can. The socket's timer is armed after that.
-    pub(super) fn serve<S: Sink>(&mut self, below: &mut Below<'_, S>, sock: SockId) {
+    pub(super) fn serve<S: Sink>(&mut self, below: &mut LowerLayers<'_, S>, sock: SockId) {
         let now = below.core.now;
         let app = self.sockets[sock.index()].app as usize;
         let Some(flow) = self.bulk(app) else { return self.serve_opened(below, app, sock) };
@@ -224,7 +224,7 @@ impl Hosts {
     /// The writer of a bulk transfer has written `wrote` bytes of `wants`: it writes on until the socket takes no more.
     fn bulk_wrote<S: Sink>(
         &mut self,
-        below: &mut Below<'_, S>,
+        below: &mut LowerLayers<'_, S>,
         app: usize,
         sock: SockId,
         mut wants: u64,
@@ -256,7 +256,7 @@ impl Hosts {
     /// A bulk transfer begins or ends.
     pub(super) fn bulk_action<S: Sink>(
         &mut self,
-        below: &mut Below<'_, S>,
+        below: &mut LowerLayers<'_, S>,
         sender: SockId,
         action: BulkAction,
     ) {
@@ -293,7 +293,7 @@ impl Hosts {
 
     /// Sees to it that a socket's timer fires in time. One that was armed for an earlier instant stays: most deadlines are
     /// put off long before they come, and asking again when it fires is cheaper than arming anew each time.
-    pub(super) fn arm_socket<S: Sink>(&mut self, below: &mut Below<'_, S>, sock: SockId) {
+    pub(super) fn arm_socket<S: Sink>(&mut self, below: &mut LowerLayers<'_, S>, sock: SockId) {
         if let Some(tcp) = &self.tcps[sock.index()]
             && let Some(at) = tcp.next_timer()
         {

@@ -2,7 +2,7 @@
 
 use stillair_model::vocabulary::{Addr, Instant, NewPacket, NoSink, NodeId, PacketKind, Seed};
 
-use super::Below;
+use super::LowerLayers;
 use crate::scenario;
 use crate::world::{World, wire};
 
@@ -34,7 +34,7 @@ fn a_host_answers_a_ping_and_takes_a_datagram() {
     let packet = |kind| NewPacket { src: Addr(0), dst: Addr(1), kind, ..NewPacket::PLAIN };
     let ping = core.packets.create(packet(PacketKind::EchoRequest));
     let datagram = core.packets.create(packet(PacketKind::Udp));
-    let below = &mut Below { core: &mut core, network: &mut network, air: &mut air };
+    let below = &mut LowerLayers { core: &mut core, network: &mut network, air: &mut air };
     hosts.receive(below, NodeId(1), ping);
     hosts.receive(below, NodeId(1), datagram);
     // The reply is on the wire, the datagram is delivered, and no socket is charged for either.

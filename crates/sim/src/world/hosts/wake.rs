@@ -7,7 +7,7 @@ use stillair_model::node::wake::Wake;
 use stillair_model::vocabulary::{Fifo, Instant, Sink, SockId};
 
 use super::sockets::SocketProtocol;
-use super::{Below, Hosts};
+use super::{Hosts, LowerLayers};
 use crate::engine::Slot;
 
 /// Sockets whose process is to run, in the order in which they were woken.
@@ -33,7 +33,7 @@ impl Hosts {
     /// A process is woken by its socket. One that has been woken already is not woken again. True if it runs at this instant, and
     /// arms the socket's timer then.
     #[inline]
-    pub(super) fn wake<S: Sink>(&mut self, below: &mut Below<'_, S>, sock: SockId) -> bool {
+    pub(super) fn wake<S: Sink>(&mut self, below: &mut LowerLayers<'_, S>, sock: SockId) -> bool {
         let socket = &mut self.sockets[sock.index()];
         let (node, woken) = (socket.node.index(), core::mem::replace(&mut socket.woken, true));
         let at_once = self.wakes.when[node] == Wake::Softirq;
@@ -62,14 +62,14 @@ impl Hosts {
 
     /// The softirq is over: the first of the processes that wait for that runs.
     #[inline]
-    pub(in crate::world) fn run_woken_process<S: Sink>(&mut self, below: &mut Below<'_, S>) {
+    pub(in crate::world) fn run_woken_process<S: Sink>(&mut self, below: &mut LowerLayers<'_, S>) {
         if let Some(sock) = self.wakes.now.pop() {
             self.run_process(below, sock);
         }
     }
 
     /// The processes of a node run that were woken long enough ago.
-    pub(in crate::world) fn wake_timer<S: Sink>(&mut self, below: &mut Below<'_, S>, node: usize) {
+    pub(in crate::world) fn wake_timer<S: Sink>(&mut self, below: &mut LowerLayers<'_, S>, node: usize) {
         while let Some(&(at, sock)) = self.wakes.later[node].front()
             && at <= below.core.now
         {
@@ -80,7 +80,7 @@ impl Hosts {
         below.core.timers.set(Slot(self.slots.wakes + node as u32), next);
     }
 
-    fn run_process<S: Sink>(&mut self, below: &mut Below<'_, S>, sock: SockId) {
+    fn run_process<S: Sink>(&mut self, below: &mut LowerLayers<'_, S>, sock: SockId) {
         let socket = &mut self.sockets[sock.index()];
         socket.woken = false;
         // A connection may have ended since.

@@ -7,7 +7,7 @@ use stillair_model::vocabulary::{
 };
 
 use super::connections::ConnectionEnd;
-use super::{Below, Hosts};
+use super::{Hosts, LowerLayers};
 
 /// A client, its server, and the connections between them.
 #[derive(Debug)]
@@ -61,7 +61,12 @@ impl WebFlow {
 
 impl Hosts {
     /// Does what a client of pages wants.
-    pub(super) fn web_action<S: Sink>(&mut self, below: &mut Below<'_, S>, app: usize, action: WebAction) {
+    pub(super) fn web_action<S: Sink>(
+        &mut self,
+        below: &mut LowerLayers<'_, S>,
+        app: usize,
+        action: WebAction,
+    ) {
         match action {
             WebAction::LookUp => self.look_up(below, app),
             WebAction::Connect(worker, bytes) => {
@@ -80,7 +85,7 @@ impl Hosts {
 
     /// Asks for the address of the server, which is its name server too.
     // spec: rfc1035 4.1 - a header of 12 bytes, the name and 4 bytes; the answer repeats them and adds an address.
-    fn look_up<S: Sink>(&mut self, below: &mut Below<'_, S>, app: usize) {
+    fn look_up<S: Sink>(&mut self, below: &mut LowerLayers<'_, S>, app: usize) {
         let now = below.core.now;
         let web = self.web(app);
         web.queries += 1;
@@ -107,7 +112,7 @@ impl Hosts {
     }
 
     /// The answer to a query has come.
-    pub(super) fn looked_up<S: Sink>(&mut self, below: &mut Below<'_, S>, flow: FlowId) {
+    pub(super) fn looked_up<S: Sink>(&mut self, below: &mut LowerLayers<'_, S>, flow: FlowId) {
         // Applications are numbered as their flows.
         let app = flow.index();
         if let Some(action) = self.web(app).web.looked_up() {
@@ -117,7 +122,7 @@ impl Hosts {
     }
 
     /// Opens a connection, by sockets of its own.
-    fn connect<S: Sink>(&mut self, below: &mut Below<'_, S>, app: usize, worker: usize) {
+    fn connect<S: Sink>(&mut self, below: &mut LowerLayers<'_, S>, app: usize, worker: usize) {
         let [client, server] = self.pair();
         let web = self.web(app);
         web.connections[worker] = Some(WebConnection {
@@ -135,7 +140,7 @@ impl Hosts {
     }
 
     /// A worker asks for an answer of this many bytes.
-    fn ask<S: Sink>(&mut self, below: &mut Below<'_, S>, app: usize, worker: usize, bytes: u32) {
+    fn ask<S: Sink>(&mut self, below: &mut LowerLayers<'_, S>, app: usize, worker: usize, bytes: u32) {
         let web = self.web(app);
         let request = web.web.page().request;
         let connection = web.connection(worker);
@@ -146,7 +151,7 @@ impl Hosts {
     }
 
     /// Closes the connections of a load, and forgets those of earlier ones that are over.
-    fn hang_up<S: Sink>(&mut self, below: &mut Below<'_, S>, app: usize) {
+    fn hang_up<S: Sink>(&mut self, below: &mut LowerLayers<'_, S>, app: usize) {
         let now = below.core.now;
         for worker in 0..WORKERS {
             let web = self.web(app);
@@ -162,7 +167,7 @@ impl Hosts {
     }
 
     /// After a socket of a page has acted: what came is read, what is asked for is written.
-    pub(super) fn serve_web<S: Sink>(&mut self, below: &mut Below<'_, S>, app: usize, sock: SockId) {
+    pub(super) fn serve_web<S: Sink>(&mut self, below: &mut LowerLayers<'_, S>, app: usize, sock: SockId) {
         let now = below.core.now;
         let web = self.web(app);
         let (flow, of) = (web.flow, web.of(sock));
@@ -210,7 +215,7 @@ impl Hosts {
     }
 
     /// A worker has all that it asked for.
-    fn answered<S: Sink>(&mut self, below: &mut Below<'_, S>, app: usize, worker: usize) {
+    fn answered<S: Sink>(&mut self, below: &mut LowerLayers<'_, S>, app: usize, worker: usize) {
         let now = below.core.now;
         let mut said = [None; WORKERS];
         let mut count = 0;

@@ -18,15 +18,15 @@ use stillair_model::vocabulary::{
 use stillair_model::wire::Wire;
 
 use super::air::Air;
-use super::common::Core;
 use super::owned::Owned;
+use super::state::SimState;
 
-/// Who gets packets that have reached the node they are for.
-pub(super) trait Local<S> {
-    /// A packet has reached its node.
-    fn deliver(&mut self, core: &mut Core<S>, network: &mut Network, air: &mut Air, node: NodeId, p: Pkt);
-    /// A packet with bytes has come in at an interface of an outside host, whoever it is for.
-    fn leave(&mut self, core: &mut Core<S>, at: IfId, p: Pkt);
+/// Delivery of packets to the hosts of their node.
+pub(super) trait LocalDelivery<S> {
+    /// Delivers a packet to its node.
+    fn deliver(&mut self, core: &mut SimState<S>, network: &mut Network, air: &mut Air, node: NodeId, p: Pkt);
+    /// Hands a packet with bytes to the outside host of an interface, whatever its destination.
+    fn leave(&mut self, core: &mut SimState<S>, at: IfId, p: Pkt);
 }
 
 /// What becomes of a packet that a host sends.
@@ -55,14 +55,14 @@ pub(super) enum NetDevice {
     Wifi(DevId),
 }
 
-/// Who takes what comes in at an interface.
+/// Handler of the packets that an interface receives.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Taker {
+pub(super) enum RxHandler {
     /// A modelled host.
     Host,
     /// An outside host.
     Outside,
-    /// Nobody yet: this is the ifb of a shaper, through which all goes that comes in at the interface of that number.
+    /// The ifb of a shaper, which passes packets on to the interface of this number.
     Shaper(IfId),
 }
 
@@ -82,8 +82,8 @@ pub(super) struct NetInterface {
     pub(super) timer: u32,
     /// The same, if they hold packets back.
     pub(super) watchdog: Option<u32>,
-    /// Who takes what comes in.
-    pub(super) taker: Taker,
+    /// Handler of received packets.
+    pub(super) rx_handler: RxHandler,
     /// What comes in has passed an ifb.
     pub(super) behind_ifb: bool,
     /// What packets that bear its address reach through it, if its node has other interfaces.
@@ -132,7 +132,7 @@ impl Network {
         watchdogs: Vec<(IfId, Ac)>,
         slots: NetworkSlots,
     ) -> Self {
-        let ifbs = interfaces.iter().filter(|i| matches!(i.taker, Taker::Shaper(_))).count();
+        let ifbs = interfaces.iter().filter(|i| matches!(i.rx_handler, RxHandler::Shaper(_))).count();
         let (shown, batches) = (wires.len() - ifbs, Vec::new());
         Self { nodes, interfaces, wires, watchdogs, softirq: Vec::new(), slots, batches, shown }
     }
@@ -156,7 +156,7 @@ impl Network {
     // are set up; otherwise all their packets would leave through the first.
     pub(super) fn send<S: Sink>(
         &mut self,
-        core: &mut Core<S>,
+        core: &mut SimState<S>,
         air: &mut Air,
         node: NodeId,
         p: Pkt,
@@ -177,11 +177,17 @@ impl Network {
 
     /// A packet from outside leaves through an interface of its host, which has chosen that; from a modelled host, as the host's routes say.
     /// Without a way it is dropped.
-    pub(super) fn enter<S: Sink>(&mut self, core: &mut Core<S>, air: &mut Air, at: IfId, p: Pkt) -> Enqueue {
+    pub(super) fn enter<S: Sink>(
+        &mut self,
+        core: &mut SimState<S>,
+        air: &mut Air,
+        at: IfId,
+        p: Pkt,
+    ) -> Enqueue {
         let interface = &self.interfaces[at.index()];
         let node = interface.node;
         let own = &self.nodes[node.index()].routes;
-        let outside = interface.taker == Taker::Outside;
+        let outside = interface.rx_handler == RxHandler::Outside;
         let routes = interface.bound.as_ref().filter(|_| outside).unwrap_or(own);
         match routes.get(core.packets.get(p).dst) {
             Some(Route::Via(out, peer)) if out == at || !outside => {
@@ -197,7 +203,7 @@ impl Network {
     /// A packet leaves a node through an interface, to one of the peers there.
     fn leave<S: Sink>(
         &mut self,
-        core: &mut Core<S>,
+        core: &mut SimState<S>,
         air: &mut Air,
         node: NodeId,
         (interface, peer): (IfId, PeerId),
@@ -210,9 +216,9 @@ impl Network {
     /// Packets have come in at an interface together, one after the other.
     pub(super) fn ingress<S: Sink>(
         &mut self,
-        core: &mut Core<S>,
+        core: &mut SimState<S>,
         air: &mut Air,
-        hosts: &mut impl Local<S>,
+        hosts: &mut impl LocalDelivery<S>,
         interface: IfId,
         batch: &mut Vec<Pkt>,
     ) {
@@ -227,7 +233,7 @@ impl Network {
 
     /// What has come in takes the memory of this interface's receive buffers, if it has such of its own.
     #[inline]
-    fn weigh<S>(&self, core: &mut Core<S>, interface: IfId, p: Pkt) {
+    fn weigh<S>(&self, core: &mut SimState<S>, interface: IfId, p: Pkt) {
         let rx_buffer = self.interfaces[interface.index()].rx_buffer;
         if rx_buffer > 0 {
             let hot = core.packets.get_mut(p);
@@ -238,9 +244,9 @@ impl Network {
     #[inline(always)]
     fn receive<S: Sink>(
         &mut self,
-        core: &mut Core<S>,
+        core: &mut SimState<S>,
         air: &mut Air,
-        hosts: &mut impl Local<S>,
+        hosts: &mut impl LocalDelivery<S>,
         interface: IfId,
         p: Pkt,
     ) {
@@ -248,8 +254,8 @@ impl Network {
             self.show_received(core, interface, p);
         }
         core.step(&Step::Up { p });
-        let NetInterface { node, taker, .. } = self.interfaces[interface.index()];
-        if taker != Taker::Host {
+        let NetInterface { node, rx_handler, .. } = self.interfaces[interface.index()];
+        if rx_handler != RxHandler::Host {
             return self.come_apart(core, air, hosts, interface, p);
         }
         let hot = core.packets.get_mut(p);
@@ -275,13 +281,13 @@ impl Network {
     #[cold]
     fn come_apart<S: Sink>(
         &mut self,
-        core: &mut Core<S>,
+        core: &mut SimState<S>,
         air: &mut Air,
-        hosts: &mut impl Local<S>,
+        hosts: &mut impl LocalDelivery<S>,
         at: IfId,
         p: Pkt,
     ) {
-        if let Taker::Shaper(_) = self.interfaces[at.index()].taker {
+        if let RxHandler::Shaper(_) = self.interfaces[at.index()].rx_handler {
             // Nobody hears of what its queue refuses.
             let _ = self.transmit(core, air, at, Ac::Be, p);
         } else {
@@ -290,7 +296,7 @@ impl Network {
     }
 
     /// A packet has come in at an outside host. One without bytes is nothing to such a host.
-    fn come_out<S: Sink>(&self, core: &mut Core<S>, hosts: &mut impl Local<S>, at: IfId, p: Pkt) {
+    fn come_out<S: Sink>(&self, core: &mut SimState<S>, hosts: &mut impl LocalDelivery<S>, at: IfId, p: Pkt) {
         if core.packets.get(p).kind == PacketKind::Outside {
             hosts.leave(core, at, p);
         } else {
@@ -300,9 +306,9 @@ impl Network {
 
     /// Shows what has come in over a wire as its host sees it: before an ifb.
     // linux: net/core/dev.c __netif_receive_skb_core (6.1) - taps come before the ingress hook, and do not see again what an ifb gives back.
-    fn show_received<S: Sink>(&self, core: &mut Core<S>, interface: IfId, p: Pkt) {
+    fn show_received<S: Sink>(&self, core: &mut SimState<S>, interface: IfId, p: Pkt) {
         let interface = match self.interfaces[interface.index()] {
-            NetInterface { taker: Taker::Shaper(of), .. } => of,
+            NetInterface { rx_handler: RxHandler::Shaper(of), .. } => of,
             NetInterface { behind_ifb: true, .. } => return,
             _ => interface,
         };
@@ -314,7 +320,7 @@ impl Network {
         }
     }
 
-    fn drop_at_node<S: Sink>(&self, core: &mut Core<S>, node: NodeId, p: Pkt, reason: Reason) {
+    fn drop_at_node<S: Sink>(&self, core: &mut SimState<S>, node: NodeId, p: Pkt, reason: Reason) {
         let (now, place) = (core.now, self.nodes[node.index()].place);
         core.ctx().drop(now, p, reason, place);
     }

@@ -8,7 +8,7 @@ use stillair_model::vocabulary::{
 };
 use stillair_model::wire::Wire;
 
-use crate::world::common::show_quic;
+use crate::world::state::show_quic;
 
 /// A wire and the device that feeds it.
 pub(super) struct WirePort<'a> {

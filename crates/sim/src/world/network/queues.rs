@@ -9,14 +9,14 @@ use super::ports::{WirePort, feed, push_directly};
 use super::{NetDevice, NetInterface, Network};
 use crate::engine::Slot;
 use crate::world::air::Air;
-use crate::world::common::Core;
+use crate::world::state::SimState;
 
 impl Network {
     /// Queues a packet at an interface and feeds its device. What the device takes directly is not refused.
     #[inline(always)]
     pub(super) fn transmit<S: Sink>(
         &mut self,
-        core: &mut Core<S>,
+        core: &mut SimState<S>,
         air: &mut Air,
         interface: IfId,
         ac: Ac,
@@ -47,7 +47,7 @@ impl Network {
     /// Feeds a Wi-Fi device from the transmit queues that it has woken; one that serves several categories is asked once.
     pub(in crate::world) fn run_woken<S: Sink>(
         &mut self,
-        core: &mut Core<S>,
+        core: &mut SimState<S>,
         air: &mut Air,
         id: IfId,
         woken: Woken,
@@ -62,7 +62,7 @@ impl Network {
     }
 
     /// Feeds a device from one of its transmit queues.
-    pub(super) fn run_queue<S: Sink>(&mut self, core: &mut Core<S>, air: &mut Air, id: IfId, ac: Ac) {
+    pub(super) fn run_queue<S: Sink>(&mut self, core: &mut SimState<S>, air: &mut Air, id: IfId, ac: Ac) {
         let _ = self.feed(core, air, id, ac, None);
     }
 
@@ -70,7 +70,7 @@ impl Network {
     #[inline]
     fn feed<S: Sink>(
         &mut self,
-        core: &mut Core<S>,
+        core: &mut SimState<S>,
         air: &mut Air,
         id: IfId,
         ac: Ac,
@@ -116,7 +116,7 @@ impl Network {
 
     /// Queues a packet behind others that a discipline holds back: nothing else happens before it lets go of them.
     #[inline(never)]
-    fn hold<S: Sink>(&mut self, core: &mut Core<S>, id: IfId, ac: Ac, p: Pkt) -> Enqueue {
+    fn hold<S: Sink>(&mut self, core: &mut SimState<S>, id: IfId, ac: Ac, p: Pkt) -> Enqueue {
         let NetInterface { tx, watchdog, .. } = &mut self.interfaces[id.index()];
         let queue = tx.queue_of(ac).expect("a queue that holds packets back");
         let answer = queue.enqueue(core.now, p, &mut core.ctx());
@@ -130,7 +130,7 @@ impl Network {
 
     /// After a discipline that holds packets back was asked for some: the timer that asks it again.
     #[inline(never)]
-    fn arm_watchdog<S: Sink>(&mut self, core: &mut Core<S>, id: IfId, ac: Ac, first: u32) {
+    fn arm_watchdog<S: Sink>(&mut self, core: &mut SimState<S>, id: IfId, ac: Ac, first: u32) {
         let tx = &mut self.interfaces[id.index()].tx;
         let slot = Slot(self.slots.watchdogs + first + tx.index_of(ac) as u32);
         let at = tx.queue_of(ac).and_then(|queue| queue.watchdog(core.now));
@@ -143,7 +143,7 @@ impl Network {
     }
 
     /// Tells a reader that follows packets where one is queued now.
-    fn tell_of<S: Sink>(&mut self, core: &mut Core<S>, at: IfId, ac: Ac, p: Pkt) {
+    fn tell_of<S: Sink>(&mut self, core: &mut SimState<S>, at: IfId, ac: Ac, p: Pkt) {
         let tx = &mut self.interfaces[at.index()].tx;
         let queue = tx.index_of(ac) as u8;
         let heeds = tx.queue_of(ac).is_some_and(|q| matches!(q.qdisc(), Qdisc::Fq(_)));
@@ -157,7 +157,7 @@ impl Network {
     /// changes in place, and are dropped if not.
     pub(in crate::world) fn change_qdisc<S: Sink>(
         &mut self,
-        core: &mut Core<S>,
+        core: &mut SimState<S>,
         id: IfId,
         [before, config]: [&QdiscConfig; 2],
         stream: &mut RandomStream,
@@ -179,14 +179,19 @@ impl Network {
 
     /// A queue whose quota was used up has its turn again; false if there is none.
     #[inline]
-    pub(in crate::world) fn run_softirq<S: Sink>(&mut self, core: &mut Core<S>, air: &mut Air) -> bool {
+    pub(in crate::world) fn run_softirq<S: Sink>(&mut self, core: &mut SimState<S>, air: &mut Air) -> bool {
         let Some((interface, ac)) = self.softirq.pop() else { return false };
         self.run_queue(core, air, interface, ac);
         true
     }
 
     /// A discipline lets go of what it has held back.
-    pub(in crate::world) fn watchdog<S: Sink>(&mut self, core: &mut Core<S>, air: &mut Air, number: usize) {
+    pub(in crate::world) fn watchdog<S: Sink>(
+        &mut self,
+        core: &mut SimState<S>,
+        air: &mut Air,
+        number: usize,
+    ) {
         let (interface, ac) = self.watchdogs[number];
         self.run_queue(core, air, interface, ac);
     }

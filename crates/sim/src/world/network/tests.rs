@@ -2,10 +2,10 @@
 
 use stillair_model::vocabulary::{Addr, Duration, Fate, IfId, Instant, NewPacket, NoSink, NodeId, Pkt, Seed};
 
-use super::{FirstHop, Local, Network};
+use super::{FirstHop, LocalDelivery, Network};
 use crate::scenario;
 use crate::world::air::Air;
-use crate::world::common::Core;
+use crate::world::state::SimState;
 use crate::world::{World, wire};
 
 const TEXT: &str = r#"
@@ -33,13 +33,13 @@ interface.eth0 = { link = "far", address = "10.0.1.2" }
 #[derive(Default)]
 struct Reached(Vec<(Instant, NodeId)>);
 
-impl Local<NoSink> for Reached {
-    fn deliver(&mut self, core: &mut Core<NoSink>, _: &mut Network, _: &mut Air, node: NodeId, p: Pkt) {
+impl LocalDelivery<NoSink> for Reached {
+    fn deliver(&mut self, core: &mut SimState<NoSink>, _: &mut Network, _: &mut Air, node: NodeId, p: Pkt) {
         self.0.push((core.now, node));
         core.packets.free(p, Fate::Delivered);
     }
 
-    fn leave(&mut self, _: &mut Core<NoSink>, _: IfId, _: Pkt) {
+    fn leave(&mut self, _: &mut SimState<NoSink>, _: IfId, _: Pkt) {
         unreachable!("no host is outside")
     }
 }

@@ -3,35 +3,35 @@
 use stillair_model::vocabulary::{Ac, FrameView, Pkt, Sink, WireId, WirePacket};
 use stillair_model::wire::WireParams;
 
-use super::{Local, Network, NetworkSlots};
+use super::{LocalDelivery, Network, NetworkSlots};
 use crate::engine::Slot;
 use crate::world::air::Air;
-use crate::world::common::Core;
+use crate::world::state::SimState;
 
 impl NetworkSlots {
     /// Whether a report of a wire's device that was due at this instant has had its turn.
     #[inline(always)]
-    pub(super) fn report_has_passed<S>(&self, core: &Core<S>, id: WireId) -> bool {
+    pub(super) fn report_has_passed<S>(&self, core: &SimState<S>, id: WireId) -> bool {
         self.completions + u32::from(id.0) < core.passed
     }
 }
 
 impl Network {
     #[inline(always)]
-    pub(super) fn arm_arrival<S>(&self, core: &mut Core<S>, id: WireId) {
+    pub(super) fn arm_arrival<S>(&self, core: &mut SimState<S>, id: WireId) {
         core.timers.set(Slot(self.slots.arrivals + u32::from(id.0)), self.wires[id.index()].next_arrival());
     }
 
     /// After packets were pushed: a report that nobody waits for has no timer.
     #[inline(always)]
-    pub(super) fn arm_awaited<S>(&self, core: &mut Core<S>, id: WireId) {
+    pub(super) fn arm_awaited<S>(&self, core: &mut SimState<S>, id: WireId) {
         if self.wires[id.index()].is_report_awaited() {
             self.arm_completion(core, id);
         }
     }
 
     #[inline(always)]
-    fn arm_completion<S>(&self, core: &mut Core<S>, id: WireId) {
+    fn arm_completion<S>(&self, core: &mut SimState<S>, id: WireId) {
         core.timers
             .set(Slot(self.slots.completions + u32::from(id.0)), self.wires[id.index()].next_completion());
     }
@@ -39,7 +39,7 @@ impl Network {
     /// Changes rate and delay of a wire; its timers follow.
     pub(in crate::world) fn change_wire<S: Sink>(
         &mut self,
-        core: &mut Core<S>,
+        core: &mut SimState<S>,
         index: usize,
         params: WireParams,
     ) {
@@ -51,9 +51,9 @@ impl Network {
     /// Packets that have arrived over a wire are handed up.
     pub(in crate::world) fn wire_arrival<S: Sink>(
         &mut self,
-        core: &mut Core<S>,
+        core: &mut SimState<S>,
         air: &mut Air,
-        hosts: &mut impl Local<S>,
+        hosts: &mut impl LocalDelivery<S>,
         index: usize,
     ) {
         let to = self.wires[index].to;
@@ -83,7 +83,7 @@ impl Network {
 
     /// Shows a packet that has arrived over a wire.
     #[inline(always)]
-    fn show<S: Sink>(&self, core: &mut Core<S>, index: usize, p: Pkt) {
+    fn show<S: Sink>(&self, core: &mut SimState<S>, index: usize, p: Pkt) {
         if S::FRAMES && index < self.shown {
             let packet = WirePacket::new(&core.packets, p);
             core.trace.frame(core.now, &FrameView::Wire(WireId::from_index(index), packet));
@@ -93,7 +93,7 @@ impl Network {
     /// A wire's device reports transmissions.
     pub(in crate::world) fn wire_completion<S: Sink>(
         &mut self,
-        core: &mut Core<S>,
+        core: &mut SimState<S>,
         air: &mut Air,
         index: usize,
     ) {

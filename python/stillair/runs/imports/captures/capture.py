@@ -1,4 +1,4 @@
-"""What a capture tells of each station: rates, retries, airtime, load."""
+"""Rates, retries, airtime and load of each station of a capture."""
 
 import collections
 from collections.abc import Iterable, Sequence
@@ -13,13 +13,13 @@ from stillair.text.source import Stream
 _DATA, _TO_AP, _FROM_AP, _RETRY, _PROTECTED, _ORDER = 2, 1, 2, 0x08, 0x40, 0x80
 _FCS, _LLC_SNAP, _CCMP = 4, 8, 16
 _MOST_STATIONS = 16_000
-"""More than a scenario may have."""
+"""Most stations of an imported capture."""
 _MOST_FRAMES = 1_024
 """Frames of the longest A-MPDU (802.11be)."""
 
 
 def read(stream: Stream) -> Sequence[Captured]:
-    """The stations of the capture; an `InputError` if it has none."""
+    """Returns the stations of a capture; raises an `InputError` if it has none."""
     file = stream.file
     left = Left()
     heard: dict[str, Heard] = {}
@@ -58,7 +58,7 @@ def _without_rate(why: str) -> str:
 
 
 def _covered(spans: list[tuple[int, int]]) -> tuple[float, float]:
-    """The seconds within sections, and those between them: sections may lie hours apart, or overlap."""
+    """Returns the seconds within sections, and between them: sections may be hours apart, or overlap."""
     spans.sort()
     covered, gaps, until = 0, 0, spans[0][0]
     for begin, end in spans:
@@ -69,7 +69,7 @@ def _covered(spans: list[tuple[int, int]]) -> tuple[float, float]:
 
 
 def _ppdus(found: Iterable[Frame]) -> Iterable[list[Frame]]:
-    """The frames by the PPDU that they are of: those of one A-MPDU follow each other, and have one receiver."""
+    """Groups frames by PPDU: the frames of an A-MPDU are consecutive and have one receiver."""
     group: list[Frame] = []
     for frame in found:
         if group and not _is_same(group, frame):
@@ -92,7 +92,7 @@ def _is_same(group: Sequence[Frame], frame: Frame) -> bool:
 
 
 def _way(frame: Frame, heard: dict[str, Heard], left: Left) -> Way | None:
-    """The direction of a data frame to one receiver; what else there is of data is counted in `left`."""
+    """Returns the direction of a unicast data frame; counts other data frames in `left`."""
     header = frame.header
     if header[0] >> 2 & 3 != _DATA:
         return None

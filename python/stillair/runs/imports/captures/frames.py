@@ -1,4 +1,4 @@
-"""Frames of a capture with the header of 802.11. Nothing is kept of what frames carry."""
+"""Frames of a capture with their 802.11 headers, without their payload."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -9,29 +9,29 @@ from stillair.runs.imports.rates import Mode
 from stillair.text.source import Stream
 
 _HEADER = 36
-"""Bytes of a frame that are looked at: the longest header of data."""
+"""Bytes kept of a frame: the longest header of a data frame."""
 _SHORTEST = 10
 """Bytes of the shortest header, of an acknowledgement."""
 _LONGEST = 65_535
-"""Bytes beyond those of any MPDU or A-MSDU."""
+"""Upper limit of the length of a frame."""
 
 looks_like = packets.looks_like
 
 
 class Frame(NamedTuple):
-    """A frame as a radio heard it."""
+    """A frame as the capturing radio received it."""
 
     number: int
     """Counted from 1, as Wireshark does."""
     section: int
     at_ns: int
     mode: Mode | None
-    """Its rate; none if the header tells none, or one whose durations are not known."""
+    """Rate; `None` if the header has none, or its durations are unknown."""
     why: str
-    """Why a scenario cannot have the rate; empty if it can."""
+    """Reason why the rate is not modelled; empty if it is."""
     mhz: int | None
     length: int
-    """Of the MPDU with its check sequence."""
+    """Length of the MPDU with its check sequence."""
     broken: bool
     aggregate: int | None
     """Number of its A-MPDU."""
@@ -42,7 +42,7 @@ class Frame(NamedTuple):
 
 
 def read(stream: Stream, left: Left) -> Iterator[Frame]:
-    """The frames; what is damaged or has no radiotap header goes to `left`, by the reason."""
+    """Yields the frames; counts damaged packets in `left` by reason."""
     for number, section, at_ns, kept, original in packets.Reader(stream, left):
         try:
             radio = radiotap.read(kept)

@@ -17,12 +17,12 @@ from stillair.text.source import Stream
 
 RADIOTAP = 127
 MOST_PACKETS = 5_000_000
-"""More packets than this are not read: it takes a minute or two to read so many."""
+"""Most packets read, which takes one or two minutes."""
 _MOST_KEPT = 262_144
 """Bytes of a packet that are plausible: the limit of Wireshark for every radio."""
 _MOST_BLOCK = 1 << 20
 _SEARCHED = 1 << 20
-"""Bytes in which the next whole packet is searched for after damage."""
+"""Bytes searched for the next whole packet after damage."""
 
 _PCAPNG = b"\x0a\x0d\x0d\x0a"
 _PCAP = {
@@ -31,9 +31,9 @@ _PCAP = {
     b"\x4d\x3c\xb2\xa1": ("<", 1),
     b"\xa1\xb2\x3c\x4d": (">", 1),
 }
-"""By the first bytes: the order of bytes, and ns of a unit of the second part of a time."""
+"""Byte order, and ns per unit of a timestamp's second part, by the first bytes of a pcap file."""
 _ORDERS = {b"\x4d\x3c\x2b\x1a": "<", b"\x1a\x2b\x3c\x4d": ">"}
-"""By the byte-order magic of a pcapng section."""
+"""Byte order by the magic of a pcapng section."""
 _SECTION, _INTERFACE, _OLD_PACKET, _SIMPLE_PACKET, _PACKET = 0x0A0D0D0A, 1, 2, 3, 6
 _KNOWN_BLOCKS = (_SECTION, _INTERFACE, _OLD_PACKET, _SIMPLE_PACKET, 4, 5, _PACKET)
 
@@ -47,7 +47,7 @@ class Packet(NamedTuple):
     number: int
     """Counted from 1 over the whole file, as Wireshark does."""
     section: int
-    """Of the file, from 0."""
+    """Number of the section, from 0."""
     at_ns: int
     kept: bytes
     original: int
@@ -59,17 +59,17 @@ class Left:
     """The parts of a capture that are not used."""
 
     counts: collections.Counter[str] = field(default_factory=collections.Counter)
-    """Packets and places, by the reason."""
+    """Number of packets and places by reason."""
     said: list[str] = field(default_factory=list)
     """Sentences about the file."""
 
     def sentences(self) -> list[str]:
-        """All of it."""
+        """Returns all sentences and counts."""
         return [_counted(count, what) for what, count in self.counts.items()] + self.said
 
 
 def _counted(count: int, what: str) -> str:
-    """A number with what is counted: `packets ...`, `data frames ...`."""
+    """Returns a number with its unit: `packets ...`, `data frames ...`."""
     return f"{count} {re.sub(r's(?= |$)', '', what, count=1) if count == 1 else what}"
 
 
@@ -77,9 +77,9 @@ class _Link(NamedTuple):
     """An interface of a section."""
 
     kind: int
-    """Link type; -1 for one whose description is damaged."""
+    """Link type; -1 if the interface block is damaged."""
     unit: int
-    """Units of time in a second."""
+    """Time units per second."""
     offset_s: int
 
 
@@ -89,7 +89,7 @@ def looks_like(head: bytes) -> bool:
 
 
 class Reader:
-    """The packets with radiotap headers. What is not used is in `left` once they have been read."""
+    """Iterates over the packets with radiotap headers; adds unused parts to `left`."""
 
     def __init__(self, stream: Stream, left: Left) -> None:
         """Reads from the beginning of a capture."""
@@ -98,10 +98,10 @@ class Reader:
         self._section = -1
         self._links: dict[int, None] = {}
         self._patience = 8 * _SEARCHED
-        """Bytes that are still searched: a file of damage alone must not take hours."""
+        """Remaining bytes to search, so that a damaged file does not take hours."""
 
     def __iter__(self) -> Iterator[Packet]:
-        """All packets; an `InputError` if the file has none with radiotap headers, by its link types."""
+        """Yields all packets; raises an `InputError` with the link types if none has a radiotap header."""
         while (head := self._stream.peek(24)) and self._number < MOST_PACKETS:
             self._section += 1
             if head[:4] == _PCAPNG:
@@ -210,7 +210,7 @@ class Reader:
                 stream.skip(1 << 62)
                 return
             if length > _MOST_BLOCK:
-                # Of those that are read none is so long: keys, or a block of another program.
+                # Blocks that are read are shorter: this is a block with keys, or of another program.
                 stream.skip(length)
                 continue
             body = stream.read(length)[8:-4]
@@ -226,7 +226,7 @@ class Reader:
                 self._left.counts["packets without a time (simple packet blocks)"] += 1
 
     def _is_whole(self, order: str, kind: int, length: int) -> bool:
-        """Whether a block of this length is there, with the same length at its end."""
+        """Reports whether the stream has a block of this length, with the same length at its end."""
         if length < 12 or length % 4:
             return False
         if length > _MOST_BLOCK:
@@ -250,7 +250,7 @@ class Reader:
         yield from self._packet(link.kind, at_ns, body[20 : 20 + kept], original)
 
     def _search(self, is_there: Callable[[bytes, int], bool], step: int, least: int) -> bool:
-        """Goes to the next place that has a whole packet or block; whether there is one nearby."""
+        """Skips to the next whole packet or block; returns False if there is none nearby."""
         data = self._stream.peek(min(_SEARCHED, self._patience))
         for at in range(step, len(data) - least, step):
             if is_there(data, at):
@@ -263,14 +263,14 @@ class Reader:
 
 
 def _is_header(head: bytes) -> bool:
-    """Whether a capture begins here: the version tells it from a packet whose time has the same bytes."""
+    """Reports whether bytes are a capture header; the version rules out a packet whose time has the same bytes."""
     if head[:4] == _PCAPNG:
         return head[8:12] in _ORDERS
     return head[:4] in _PCAP and len(head) >= 8 and struct.unpack_from(f"{_PCAP[head[:4]][0]}HH", head, 4) == (2, 4)
 
 
 def _is_record(record: struct.Struct, near_s: int, data: bytes, at: int) -> bool:
-    """Whether a packet of pcap is here, with a radiotap header, and another one or the end behind it."""
+    """Reports whether `data` has a pcap packet with radiotap at `at`, followed by another packet or the end."""
     # The second byte of radiotap's version is always zero.
     if data[at + 16 : at + 18] != b"\0\0":
         return False
@@ -282,7 +282,7 @@ def _is_record(record: struct.Struct, near_s: int, data: bytes, at: int) -> bool
 
 
 def _is_block(order: str, data: bytes, at: int) -> bool:
-    """Whether a block of pcapng is here."""
+    """Reports whether `data` has a pcapng block at `at`."""
     if data[at : at + 4] == _PCAPNG and (own := _ORDERS.get(data[at + 8 : at + 12])):
         order = own
     kind, length = struct.unpack_from(f"{order}II", data, at) if at + 8 <= len(data) else (0, 0)

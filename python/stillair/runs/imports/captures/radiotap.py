@@ -1,4 +1,4 @@
-"""What a radio tells of a frame in its radiotap header: rate, channel, aggregate, check sequence."""
+"""Radiotap headers: rate, channel, aggregate and check sequence of a frame."""
 
 import struct
 from collections.abc import Iterator, Mapping
@@ -19,21 +19,21 @@ _OFDM = (12, 18, 24, 36, 48, 72, 96, 108)
 _USIG, _EHT = 33, 34
 _BY_TLV = {32: "S1G (802.11ah)", _USIG: "EHT (802.11be) or newer", _EHT: "EHT (802.11be)"}
 _HE_WIDTHS = (20, 40, 80, 160, 20, 20, 20, 20, 40, 80, 160)
-"""Width in MHz by code; from 4 on that of the smallest channel that holds the resource unit."""
+"""Width in MHz by code; from 4 on, the smallest channel with the resource unit."""
 
 _HT_DUPLICATE = 32
 NO_RATE = "no rate in the header"
 
 
 class Radio(NamedTuple):
-    """What a header tells."""
+    """Values of a header."""
 
     length: int
-    """Of the header."""
+    """Length of the header."""
     mode: Mode | None
-    """None if the rate is unknown, or its durations are."""
+    """Rate; `None` if it is unknown, or its durations are."""
     why: str
-    """Why a scenario cannot have the rate; empty if it can."""
+    """Reason why the rate is not modelled; empty if it is."""
     mhz: int | None
     aggregate: int | None
     """Number of the A-MPDU."""
@@ -75,7 +75,7 @@ def read(packet: bytes) -> Radio:
 
 
 def _tlvs(tlvs: bytes) -> Iterator[tuple[int, bytes]]:
-    """The fields of the newer form: type, length, value."""
+    """Returns the TLV fields."""
     offset = 0
     while offset + 4 <= len(tlvs):
         kind, length = struct.unpack_from("<HH", tlvs, offset)
@@ -84,7 +84,7 @@ def _tlvs(tlvs: bytes) -> Iterator[tuple[int, bytes]]:
 
 
 def _newer(tlvs: bytes) -> str:
-    """The standard of the newer fields; empty without one."""
+    """Returns the standard of the TLV fields; empty without these."""
     kinds = [kind for kind, _ in _tlvs(tlvs) if kind in _BY_TLV]
     return _BY_TLV[_EHT if _EHT in kinds else kinds[0]] if kinds else ""
 
@@ -203,7 +203,7 @@ def _ht(field: bytes) -> tuple[Mode | None, str]:
     if not known & 0x02:
         return None, "HT without its MCS in the header"
     guard = 400 if bits & 4 else 800
-    # spec: ieee80211-2020 19.5 - 32: one stream, on 40 MHz alone; 33 to 76: streams of unequal modulation.
+    # spec: ieee80211-2020 19.5 - 32: one stream, 40 MHz only; 33 to 76: streams of unequal modulation.
     if index == _HT_DUPLICATE:
         return Mode("ht", index, 1, 40, guard), "HT MCS 32"
     if index > 76:
@@ -214,7 +214,7 @@ def _ht(field: bytes) -> tuple[Mode | None, str]:
 
 
 def _of(mode: Mode) -> tuple[Mode | None, str]:
-    """A mode of VHT or HE, and why a scenario cannot have it."""
+    """Returns a VHT or HE mode, and the reason if it is not modelled."""
     family = mode.family.upper()
     if mode.streams > 8:
         return None, f"{family} with more than 8 streams"

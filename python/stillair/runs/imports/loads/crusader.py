@@ -14,7 +14,7 @@ from stillair.runs.imports.loads.packed import Reader, unframed
 
 _MAGIC = (0x5372AB82AE7C59CB).to_bytes(8, "little")
 MOST_BYTES = 64 << 20
-"""Of a result as it is kept."""
+"""Size limit of a result file."""
 _NEWEST = 2
 _MOST_FLOWS = 1000
 _LONGEST_S = 86_400
@@ -22,17 +22,17 @@ _KINDS = {(True, False): "download", (False, False): "upload", (True, True): "bo
 _T = TypeVar("_T")
 
 _Stream = Sequence[tuple[float, int]]
-"""Time in s and bytes so far, of a TCP flow."""
+"""Time in s and cumulative bytes of a TCP flow."""
 _Group = tuple[str, Sequence[_Stream]]
 
 
 def looks_like(data: bytes) -> bool:
-    """Whether these are the first bytes of a result."""
+    """Reports whether these are the first bytes of a result."""
     return data[:8] == _MAGIC
 
 
 def read(file: str, data: bytes) -> Sequence[Crusader]:
-    """Its test."""
+    """Returns the test of a result."""
     reader = Reader(data)
     try:
         reader.take(8)
@@ -130,7 +130,7 @@ def _made(
     load, grace, stagger, ping_ms = config
     measured = {}
     for kind, several in groups:
-        # A flow is counted from before it starts on.
+        # Counting starts before the flow does.
         begins = [
             max(time for time, count in stream if count == 0) for stream in several if stream and not stream[0][1]
         ]

@@ -9,9 +9,9 @@ from stillair.runs.imports.facts import Load
 from stillair.text import source
 
 HEAD = 1 << 20
-"""Bytes in which a Flent file shows what it is: its metadata may stand behind long series."""
+"""Bytes searched for the signs of a Flent file, whose metadata may follow long series."""
 MOST_BYTES = 128 << 20
-"""Unpacked. An hour of `rrul` with all its samples has 20 MB."""
+"""Limit of unpacked bytes. An hour of `rrul` with all samples has 20 MB."""
 _LONGEST_S = 86_400
 
 
@@ -21,7 +21,7 @@ def looks_like(head: bytes) -> bool:
 
 
 def read(file: str, data: bytes) -> Sequence[Load]:
-    """Its metadata; `data` is unpacked."""
+    """Returns the test from the metadata; `data` is unpacked."""
     try:
         found = source.parsed(data)
     except ValueError as error:
@@ -43,7 +43,7 @@ def read(file: str, data: bytes) -> Sequence[Load]:
 
 
 def _seconds(file: str, length: object) -> int | None:
-    """The length of the test; an `InputError` for one that no test has."""
+    """Returns the length of the test; raises an `InputError` for an impossible length."""
     if length is None or isinstance(length, str):
         return None
     if isinstance(length, bool) or not isinstance(length, int | float):

@@ -1,4 +1,4 @@
-"""How a crusader result is packed: frames of snappy, and the part of MessagePack that it has.
+"""Encoding of crusader results: snappy frames, and the subset of MessagePack that crusader uses.
 
 Both are small enough here that no library is needed: a `ValueError` says what is wrong.
 """
@@ -6,7 +6,7 @@ Both are small enough here that no library is needed: a `ValueError` says what i
 from functools import cache
 
 _MOST = 1 << 28
-"""More unpacked bytes than this no result has."""
+"""Limit of unpacked bytes."""
 
 
 @cache
@@ -32,7 +32,7 @@ def masked_crc(data: bytes) -> int:
 
 
 def unframed(data: bytes) -> bytes:
-    """What the frames of snappy hold."""
+    """Returns the content of snappy frames."""
     made, at, first = bytearray(), 0, True
     while at < len(data):
         kind, end = data[at], at + 4 + int.from_bytes(data[at + 1 : at + 4], "little")
@@ -101,26 +101,26 @@ def _one(data: bytes, at: int) -> int:
 
 
 class Reader:
-    """Values of MessagePack: maps, arrays, texts, whole numbers that are not negative, true, false and nil."""
+    """MessagePack decoder for maps, arrays, strings, unsigned integers, booleans and nil."""
 
     def __init__(self, data: bytes) -> None:
-        """Of these bytes, from their beginning."""
+        """Starts at the first byte of `data`."""
         self._data, self.at = data, 0
 
     def whole(self, size: int, order: str = "big") -> int:
-        """A number of so many bytes."""
+        """Returns an unsigned integer of `size` bytes."""
         part = self.take(size)
         return int.from_bytes(part, "big" if order == "big" else "little")
 
     def take(self, size: int) -> bytes:
-        """So many bytes."""
+        """Returns the next `size` bytes."""
         if self.at + size > len(self._data):
             raise ValueError("it is cut off")
         self.at += size
         return self._data[self.at - size : self.at]
 
     def end(self) -> None:
-        """Nothing may follow."""
+        """Raises a `ValueError` if bytes remain."""
         if self.at != len(self._data):
             raise ValueError(f"{len(self._data) - self.at} bytes behind the end")
 

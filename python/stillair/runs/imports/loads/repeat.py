@@ -1,4 +1,4 @@
-"""The flows that a crusader result's test had, as a scenario has them.
+"""Scenario flows of a crusader test.
 
 spec: Zoxc/crusader 0.3.2, src/crusader-lib/src/test.rs - idle, then download, upload and both, each followed by idle;
 UDP packets of 16 bytes go to the server and back all the while.
@@ -16,7 +16,7 @@ def _phases(test: Crusader) -> list[tuple[str, ...]]:
 
 
 def seconds(test: Crusader) -> float:
-    """How long the test takes: what a load needs after its end, to drain, is not in it."""
+    """Returns the duration of the test, without the time that a load drains after its end."""
     return max(test.grace_s + len(_phases(test)) * (test.load_s + test.grace_s + _spread(test)), 1.0)
 
 
@@ -43,7 +43,7 @@ def flows(test: Crusader, station: str) -> Iterator[list[str]]:
     for phase in _phases(test):
         for kind in phase:
             ends = (station, "server") if kind in ("upload", "both up") else ("server", station)
-            # Where both ways are loaded the uploads start between the downloads.
+            # With both directions loaded, uploads start between the downloads.
             late = test.stagger_s / 2 if kind == "both up" else 0.0
             for number in range(test.streams):
                 start = at + late + number * test.stagger_s

@@ -1,8 +1,8 @@
-"""What sqm-scripts make of the options of a queue: a discipline for each direction, and what of it is not read.
+"""Disciplines that sqm-scripts set up for the options of a queue in each direction, and the options without a use.
 
-sqm-scripts: src/run-openwrt.sh, defaults.sh, functions.sh, *.qos (88608a16 and 39284957) - which options count, and
-what each script hands to `tc`. The scripts do not look at `qdisc_advanced` and `qdisc_really_really_advanced`: these
-say what LuCI shows and keeps.
+sqm-scripts: src/run-openwrt.sh, defaults.sh, functions.sh, *.qos (88608a16 and 39284957) - options with an
+effect, and the arguments that each script passes to `tc`. The scripts ignore `qdisc_advanced` and
+`qdisc_really_really_advanced`, which only control LuCI.
 """
 
 import re
@@ -21,21 +21,21 @@ _QUIET = (
     *("interface", "enabled", "download", "upload", "qdisc", "script"),
     *("debug_logging", "verbosity", "qdisc_advanced", "qdisc_really_really_advanced", "linklayer_advanced"),
 )
-"""Options of which there is nothing to say: read elsewhere, or of logs and of what LuCI shows."""
+"""Options without a comment: read elsewhere, or for logs and LuCI only."""
 _OF_QUEUES = ("ilimit", "elimit", "itarget", "etarget")
 _LIMIT = "1001"
-"""Packets, of each fq_codel."""
+"""Packet limit of each fq_codel."""
 _HELD_US = 33 * 53 * 8 * 1000
-"""What 33 cells of ATM take at 1 kbit/s: the least target in us, times the rate in kbit/s."""
+"""Duration of 33 ATM cells in us at 1 kbit/s; divided by the rate in kbit/s, the least target."""
 _BURST_US = 1000
 _LEAST_BURST = 33 * 53
-"""Bytes: a packet of 1500 in cells of ATM with the most overhead."""
+"""Least burst in bytes: a 1500-byte packet in ATM cells with the most overhead."""
 _UNITS = ("s", "sec", "secs", "ms", "msec", "msecs", "us", "usec", "usecs")
-"""Of a target, as sqm-scripts take them."""
+"""Units of a target that sqm-scripts accept."""
 RATES = {"download": 14_698, "upload": 2_302}
-"""In kbit/s, where none is given; 0 is a direction that is not shaped."""
+"""Default rates in kbit/s; 0 disables the direction."""
 _OF_TC = 1600
-"""Bytes of burst that an htb has by itself."""
+"""Default burst of an htb in bytes."""
 
 
 class Queue(NamedTuple):
@@ -44,11 +44,11 @@ class Queue(NamedTuple):
     down: Options
     up: Options
     unread: list[str]
-    """Options that a scenario has nothing for, each as `NAME VALUE`, with a reason if that is not plain."""
+    """Options without a scenario key, as `NAME VALUE`, with a reason if it is not obvious."""
     said: list[str]
-    """What else a reader should know of it."""
+    """Comments for the scenario."""
     bursts: dict[str, int]
-    """Bytes of burst of the htb of each direction; none of a cake."""
+    """Burst in bytes of the htb of each direction; empty for cake."""
 
 
 class _Given(NamedTuple):
@@ -58,18 +58,18 @@ class _Given(NamedTuple):
     unread: list[str]
     said: list[str]
     used: set[str]
-    """Of those that LuCI hides, what makes a difference."""
+    """Options with an effect that LuCI hides."""
 
     def get(self, key: str, otherwise: str) -> str:
         return self.options.get(key, otherwise)
 
     def leave(self, key: str, why: str) -> None:
-        """An option that is there and not read."""
+        """Adds an option to the unread ones."""
         self.unread.append(f"{key} {self.options[key]}: {why}")
 
 
 def queue(options: Mapping[str, str], rates: Mapping[str, int]) -> Queue:
-    """The disciplines that the options lead to at rates in kbit/s, `down` and `up`."""
+    """Returns the disciplines for options and the rates `down` and `up` in kbit/s."""
     given = _Given({key: value for key, value in options.items() if value}, [], [], set())
     script, qdisc = given.get("script", _CLASSES), given.get("qdisc", "fq_codel")
     known = (*_QUIET, *_READ)
@@ -103,12 +103,12 @@ _READ = (
 
 
 def _off(key: str, value: str) -> bool:
-    """Whether it only says what holds without it: the sizes of tables that only `tc`'s stab has."""
+    """Reports whether an option has its default value: table sizes that only the stab of `tc` has."""
     return (key, value) in (("tcMTU", "2047"), ("tcTSIZE", "128"), ("tcTSIZE", "512"))
 
 
 def _flags(given: _Given) -> Iterator[str]:
-    """Options that LuCI hides, and that have an effect all the same."""
+    """Yields a comment for options that have an effect although LuCI hides them."""
     for flag, keys in (
         ("qdisc_advanced", ("squash_dscp", "squash_ingress", "ingress_ecn", "egress_ecn")),
         ("qdisc_really_really_advanced", ("iqdisc_opts", "eqdisc_opts", *_OF_QUEUES)),
@@ -119,7 +119,7 @@ def _flags(given: _Given) -> Iterator[str]:
 
 
 def _squashes(given: _Given, key: str) -> bool:
-    """Whether one of the two options that are on by default is on."""
+    """Reports whether `squash_dscp` or `squash_ingress`, which are on by default, is on."""
     on = given.get(key, "1") == "1"
     if not on:
         given.used.add(key)
@@ -127,7 +127,7 @@ def _squashes(given: _Given, key: str) -> bool:
 
 
 def _framing(given: _Given) -> list[str]:
-    """The words for the framing of the line that sqm-scripts hand to cake."""
+    """Returns the framing keywords that sqm-scripts pass to cake."""
     layer, by = given.get("linklayer", "none"), given.get("linklayer_adaptation_mechanism", "default")
     if layer == "none" or by not in ("default", "cake"):
         why = "linklayer is none" if layer == "none" else f"linklayer_adaptation_mechanism is {by}"
@@ -148,7 +148,7 @@ def _framing(given: _Given) -> list[str]:
 
 
 def _unframed(given: _Given, why: str, keys: Sequence[str]) -> None:
-    """Numbers of the framing that nothing counts."""
+    """Adds framing options without an effect to the unread ones."""
     for key in keys:
         if given.get(key, "0") != "0":
             given.leave(key, why)
@@ -177,7 +177,7 @@ def _cake(given: _Given, script: str) -> tuple[Options, Options]:
         options, left = words.cake([*framing, *way, *_opts(given, key)])
         given.unread.extend(f"{key} {one}" for one in left)
         made.append(options)
-    # A firewall does it behind the cake that comes first, whatever the cake's own words are.
+    # A firewall rule behind this cake clears the DSCP, independent of the cake's options.
     if script == _CLASSES and _squashes(given, "squash_dscp"):
         made[0], _ = words.cake([*framing, *down, *_opts(given, "iqdisc_opts"), "wash"])
     return made[0], made[1]
@@ -191,13 +191,13 @@ def _opts(given: _Given, key: str) -> list[str]:
 
 
 def _without_effect(given: _Given, script: str) -> None:
-    """`squash_dscp` of scripts that leave the DSCP as it is."""
+    """Adds `squash_dscp` to the unread options for scripts that do not clear the DSCP."""
     if script in _PLAIN and script != _CLASSES and given.get("squash_dscp", "0") == "1":
         given.leave("squash_dscp", f"no effect on the router either: {script} does not clear the DSCP")
 
 
 def _htb(given: _Given, script: str, rates: Mapping[str, int]) -> tuple[Options, Options]:
-    """What stands below an htb."""
+    """Returns the disciplines below the htb of each direction."""
     layer = given.get("linklayer", "none")
     if layer == "none":
         _unframed(given, "linklayer is none", ("overhead", "tcMPU"))
@@ -225,7 +225,7 @@ def _htb(given: _Given, script: str, rates: Mapping[str, int]) -> tuple[Options,
 
 
 def _own(given: _Given, side: str, kbit: int) -> list[str]:
-    """The words of an fq_codel that have options of their own: limit, target, ECN."""
+    """Returns the words of an fq_codel from the options for limit, target and ECN."""
     limit, target, ecn = f"{side}limit", f"{side}target", {"i": "ingress_ecn", "e": "egress_ecn"}[side]
     made = list[str]()
     for key, found in ((limit, ["limit", given.get(limit, _LIMIT)]), (target, _target(given, target, kbit))):
@@ -245,7 +245,7 @@ def _own(given: _Given, side: str, kbit: int) -> list[str]:
 
 
 def _target(given: _Given, key: str, kbit: int) -> list[str]:
-    """CoDel's target and interval: those given, else by the rate, so that a packet on its own is not late."""
+    """Returns CoDel's target and interval: configured, else from the rate, so that the target holds one packet."""
     # sqm-scripts: functions.sh get_target - digits at the start and letters at the end count, as separate parts.
     text = given.get(key, "")
     digits, letters = (re.search(pattern, text) for pattern in (r"^\d+", r"[A-Za-z]+$"))

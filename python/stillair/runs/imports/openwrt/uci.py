@@ -46,7 +46,7 @@ _NAMES = (
     "name",
     "bssid",
 )
-"""Options that say which, and nothing of what happens on the air."""
+"""Options that only name or identify, without an effect on the air."""
 _WHY = {
     "frag": "fragmentation is not modelled",
     "distance": "the coverage class is not modelled",
@@ -67,14 +67,14 @@ _TRUE, _FALSE = ("1", "on", "true", "yes", "enabled"), ("0", "off", "false", "no
 
 
 def is_on(text: str, otherwise: bool = False) -> bool:
-    """A boolean as uci takes it."""
+    """Returns a uci boolean."""
     # openwrt: lib/functions.sh config_get_bool, netifd's uci_attr_to_blob - 1, on, true, yes, enabled.
     lower = text.strip().lower()
     return True if lower in _TRUE else False if lower in _FALSE else otherwise
 
 
 def read(file: str, text: str) -> Sequence[Radio | Shaper | Unread | Zone]:
-    """The radios and the shapers, and what else the file has."""
+    """Returns the radios, shapers and device sides of a file, and its options without a use."""
     mistakes = Mistakes(file)
     found: list[Radio | Shaper | Unread | Zone] = []
     others: dict[str, int] = {}
@@ -93,7 +93,7 @@ def read(file: str, text: str) -> Sequence[Radio | Shaper | Unread | Zone]:
 def of(
     file: str, sections: Sequence[Section], mistakes: Mistakes, others: dict[str, int]
 ) -> Iterator[Radio | Shaper | Unread | Zone]:
-    """Facts of sections, from whatever text; kinds without a reader are counted in `others`."""
+    """Yields the facts of sections; counts sections of other kinds in `others`."""
     radios = [section for section in sections if section.kind == "wifi-device"]
     for section in sections:
         if section.kind == "wifi-device":
@@ -115,7 +115,7 @@ def of(
 def _other(
     file: str, section: Section, radios: Sequence[Section], sections: Sequence[Section]
 ) -> Iterator[Radio | Unread]:
-    """A network of a radio besides its first access point."""
+    """Yields a comment for a network other than the radio's first access point."""
     if any(section is _access_point(radio.name, sections) for radio in radios):
         return
     device, mode = section.options.get("device", ""), section.options.get("mode", "ap")
@@ -176,7 +176,7 @@ def _off(options: Mapping[str, str], radio: str, sections: Sequence[Section]) ->
 
 
 def _unread(file: str, radio: Section, own: Section | None) -> Iterator[Unread]:
-    """The options of a radio and of its access point that a scenario has no key for."""
+    """Yields the options of a radio and its access point without a scenario key."""
     for section in (radio, own):
         left = [key for key in section.options if key not in (*_TAKEN, *_NAMES)] if section else []
         if section and left:
@@ -214,7 +214,7 @@ def _shown(text: str, mistakes: Mistakes) -> Iterator[Section]:
 
 
 def _kind_of(package: str, key: str) -> str:
-    """The type of a section of which only options are known."""
+    """Returns the type of a section whose type the output does not have."""
     if package == "wireless":
         is_radio = key in ("htmode", "hwmode", "band", "channel", "country", "type", "path", "txpower", "cell_density")
         return "wifi-device" if is_radio else "wifi-iface"
@@ -325,7 +325,7 @@ def _more(section: Section, band: float | None, said: list[str]) -> dict[str, st
 
 _MOST_RTS = 65_535
 RTS_OFF = (2_346, 2_347)
-"""Thresholds that stand for none in examples: the longest MPDU of an MSDU has 2,346 bytes."""
+"""Thresholds that disable RTS in examples: the longest MPDU with one MSDU has 2,346 bytes."""
 
 
 def _shaper(file: str, section: Section, mistakes: Mistakes) -> Shaper:

@@ -1,4 +1,4 @@
-"""Options of cake and fq_codel as `tc` takes them on its command line, as a scenario has them."""
+"""Scenario options of cake and fq_codel from `tc` command-line options."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -52,7 +52,7 @@ FRAMING: dict[str, tuple[int, str | None, int | None]] = {
     "docsis": (18, "noatm", 64),
 }
 _TAKE = ("bandwidth", "rtt", "memlimit", "fwmark", "overhead", "mpu")
-"""Words of cake with a value behind them."""
+"""Words of cake that require a value."""
 _OVERHEADS, _MPUS = range(-64, 257), range(257)
 _MOST_US = 1 << 32
 _MEMORY, _QUANTA = range(4096, (1 << 30) + 1), range(256, (1 << 20) + 1)
@@ -72,7 +72,7 @@ _ORDER = ("kind", "tins", "isolation", "nat", "ingress", "wash", "ack_filter", "
 
 
 def cake(words: Sequence[str]) -> tuple[Options, list[str]]:
-    """The options of a cake, without those that are the default, and the words that a scenario has no key for.
+    """Returns the non-default options of a cake, and the words without a scenario key.
 
     As in `tc`, the last of competing words holds.
     """
@@ -91,18 +91,18 @@ def cake(words: Sequence[str]) -> tuple[Options, list[str]]:
         elif not (_framed(made, word, value) or _sized(made, word, value)):
             left.append(f"{word} {value}" if value is not None else word)
     if not looks_at_hosts(made):
-        made.pop("nat", None)  # it tells hosts apart, which nothing looks at here
+        made.pop("nat", None)  # without host isolation, `nat` has no effect
     made = {key: value for key, value in made.items() if key not in _DEFAULTS or value != _DEFAULTS[key]}
     return {key: made[key] for key in (*_ORDER, "overhead", "mpu", "atm") if key in made}, left
 
 
 def looks_at_hosts(options: Mapping[str, object]) -> bool:
-    """Whether a discipline shares the rate among hosts, and not among flows alone."""
+    """Reports whether a discipline isolates hosts, not only flows."""
     return options["kind"] == "cake" and options.get("isolation") not in ("flows", "flowblind")
 
 
 def _pairs(words: Sequence[str], take: Sequence[str]) -> Iterator[tuple[str, str | None]]:
-    """Each word, with the one behind it if it takes one."""
+    """Yields each word with its value, or `None` for words without one."""
     at = 0
     while at < len(words):
         has = words[at] in take and at + 1 < len(words)
@@ -111,7 +111,7 @@ def _pairs(words: Sequence[str], take: Sequence[str]) -> Iterator[tuple[str, str
 
 
 def _framed(made: Options, word: str, value: str | None) -> bool:
-    """A word of the line's framing: whether it is one, and right."""
+    """Applies a framing keyword; reports whether the word is one with a valid value."""
     overhead = made.get("overhead", 0)
     if word in _CELLS:
         made["atm"] = word
@@ -126,7 +126,7 @@ def _framed(made: Options, word: str, value: str | None) -> bool:
         made["atm"] = cells or made.get("atm", "noatm")
         made["mpu"] = made.get("mpu", 0) if least is None else least
     elif word == "via-ethernet":
-        pass  # without effect since cake knows what the device's header has
+        pass  # no effect: cake knows the length of the device's header
     else:
         bounds = {"overhead": _OVERHEADS, "mpu": _MPUS}.get(word, range(0))
         if value is None or not re.fullmatch(r"-?\d+", value) or int(value) not in bounds:
@@ -149,7 +149,7 @@ def _sized(made: Options, word: str, value: str | None) -> bool:
 
 
 def microseconds(text: str) -> int | None:
-    """A time as `tc` reads it: without a unit it is microseconds; none if it is no time above zero."""
+    """Returns a time in us as `tc` parses it, by default in us; `None` if it is not a positive time."""
     found = re.fullmatch(r"(\d{1,15}(?:\.\d{1,9})?(?:e[+-]\d{2})?)(s|secs?|ms|msecs?|us|usecs?|ns)?", text.lower())
     if found is None:
         return None
@@ -200,7 +200,7 @@ _OF_FQ_CODEL = ("limit", "flows", "target", "interval", "quantum", "memory_limit
 
 
 def fq_codel(words: Sequence[str]) -> tuple[Options, list[str]]:
-    """The options of an fq_codel, and the words that a scenario has no key for."""
+    """Returns the options of an fq_codel, and the words without a scenario key."""
     made: Options = {"kind": "fq_codel"}
     left = list[str]()
     for word, value in _pairs(words, _OF_FQ_CODEL):

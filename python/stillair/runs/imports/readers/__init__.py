@@ -6,6 +6,7 @@ counters  lines of counters below a discipline or class
 iw        `iw dev ... station dump`, `... link`, `... info`, `iw phy`
 iwinfo    `iwinfo`, `iwinfo ... assoclist`, `iwconfig`
 wpa       `wpa_cli status` and `signal_poll`, `hostapd_cli all_sta` and `status`
-netdevs   `ip addr`, `ip link`, `ifconfig`, as text and JSON
+netdevs   `ip addr`, `ip link`, `ifconfig`, as text and JSON; `ip route`
+known     lines that these tools print
 settings  `sysctl`, `ethtool`, `hostapd.conf`, `uname`, release files
 """

@@ -8,7 +8,7 @@ _FORMS = re.compile(
     r"|average (?:network|transport) hdr offset:\s+\d+"
     r"|(?:Tin \d+\s*)+|Bulk\s+Best Effort(?:\s+Video)?\s+Voice"
 )
-"""linux: iproute2 tc/q_cake.c cake_print_xstats (4.19 to 6.12) - lines besides pairs of a name and numbers."""
+"""linux: iproute2 tc/q_cake.c cake_print_xstats (4.19 to 6.12) - lines other than names with numbers."""
 # linux: iproute2 tc/tc_util.c print_tcstats2_attr and tc/q_*.c print_xstats (4.x to 6.12), by discipline.
 _NAMES = frozenset(
     """
@@ -32,7 +32,7 @@ _VALUE = re.compile(r"[+-]?\d[\w.+-]*%?|(?:un)?limited|C-queue|L-queue")
 
 
 def is_known(line: str) -> bool:
-    """Reports whether a line is one of counters."""
+    """Reports whether a line has counters of `tc -s`."""
     if _FORMS.fullmatch(line):
         return True
     words = re.sub(r"[(),:;]", " ", line).split()

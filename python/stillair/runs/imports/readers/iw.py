@@ -1,14 +1,15 @@
-"""What `iw` prints: `dev ... station dump`, `dev ... link`, `dev` and `dev ... info`, `phy` and `list`.
+"""Outputs of `iw`: `dev ... station dump`, `dev ... link`, `dev` and `dev ... info`, `phy` and `list`.
 
-iw has no format for programs. Its lines have hardly changed since 3.15: new ones came between the old.
+iw has no machine-readable format. Since 3.15 its lines have hardly changed, apart from new ones.
 """
 
 import re
 from collections.abc import Sequence
 
 from stillair.runs.imports.facts import Interface, Peer, Phy, Unread
-from stillair.runs.imports.lines import Mistakes
+from stillair.runs.imports.lines import Mistakes, unrecognised
 from stillair.runs.imports.rates import band_ghz, modelled_width, told
+from stillair.runs.imports.readers import known
 
 # Addresses are often redacted: any word counts.
 _STATION = re.compile(r"Station (?:(\S.*?) )?\(on (\S+)\)")
@@ -32,7 +33,7 @@ def stations(file: str, text: str) -> Sequence[Peer | Unread]:
             continue
         if words.startswith("Station "):
             head = _STATION.fullmatch(words)
-            lost, link = not head, ""  # and all that stands below it
+            lost, link = not head, ""  # skips the lines below a damaged head
             if head:
                 found.append(Peer((head[1] or "without an address").lower(), head[2], f"{file}:{number}"))
             else:
@@ -45,19 +46,12 @@ def stations(file: str, text: str) -> Sequence[Peer | Unread]:
         elif at := re.fullmatch(r"Link (?:ID )?(\d+):?.*", words):
             link = at[1]
             found[-1].said.append(f"link {link} of a multi-link device (802.11be)")
-        elif ":" not in words:
+        elif not known.is_of_station(words):
             strange.append((number, words))
-        elif not link:  # the values of a multi-link device itself stand above those of its links
+        elif ":" in words and not link:  # values of the multi-link device are above those of its links
             _of_station(found[-1], number, line, mistakes)
     mistakes.tell()
-    return [*found, *_strange(file, strange)]
-
-
-def _strange(file: str, lines: Sequence[tuple[int, str]]) -> list[Unread]:
-    if not lines:
-        return []
-    more = f" and {len(lines) - 1} more lines" if len(lines) > 1 else ""
-    return [Unread(f'not recognised: "{lines[0][1][:60]}"{more}', f"{file}:{lines[0][0]}")]
+    return [*found, *unrecognised(file, strange)]
 
 
 def _of_station(peer: Peer, number: int, line: str, mistakes: Mistakes) -> None:
@@ -100,7 +94,7 @@ def _count(peer: Peer, key: str, value: str, form: str, expected: str) -> str:
 def _level(peer: Peer, key: str, value: str) -> str:
     found = re.match(r"(-?\d+)(?: \[[-\d, ]*\])? dBm$", value)
     if found and int(found[1]) < 0 and (key == "signal avg" or peer.signal_dbm is None):
-        # The average where there is one; drivers that know no level say 0 or a positive number.
+        # Prefer the average. Drivers without a level report 0 or a positive number.
         peer.signal_dbm = int(found[1])
     return "" if found else "a level in dBm"
 
@@ -130,7 +124,7 @@ def link(file: str, text: str) -> Sequence[Peer | Interface | Unread]:
             found.append(peer)
         elif line.strip() == "Not connected.":
             found.append(Unread("iw link: the interface is not connected", f"{file}:{number}"))
-        elif peer is None and line.strip():
+        elif not found and line.strip():
             mistakes.add(number, line, 'a line "Connected to MAC (on INTERFACE)" first')
             break
         elif peer and key in ("signal", "rx bitrate", "tx bitrate"):
@@ -144,17 +138,17 @@ def link(file: str, text: str) -> Sequence[Peer | Interface | Unread]:
                 mistakes.add(number, line, "a frequency in MHz")
         elif peer and re.match(r"Link \d+|MLD", key):
             peer.said.append(f"{line.strip().rstrip(':')}: multi-link operation (802.11be)")
-        elif peer and not value and ":" not in line and line.strip():
+        elif line.strip() and not known.LINK.fullmatch(line.strip()):
             strange.append((number, line.strip()))
     mistakes.tell()
     if peer:
         mhz = _of_links(peer, links)
         found.append(Interface(peer.interface, "managed", mhz, None, None, peer.where))
-    return [*found, *_strange(file, strange)]
+    return [*found, *unrecognised(file, strange)]
 
 
 def _of_links(peer: Peer, links: Sequence[int]) -> int | None:
-    """The frequency in MHz of a connection, of several links the one whose band has the rates."""
+    """Returns the frequency of a connection in MHz, for several links that of the band with the rates."""
     if len(set(links)) > 1:
         wide = any(rate and "320MHz" in rate.told for rate in (peer.tx, peer.rx))
         links = sorted(links, key=lambda mhz: band_ghz(mhz) != 6.0) if wide else links
@@ -163,13 +157,16 @@ def _of_links(peer: Peer, links: Sequence[int]) -> int | None:
     return links[0] if links else None
 
 
-def power_save(file: str, text: str) -> Sequence[Interface]:
-    """The output of `iw dev INTERFACE get power_save`; the interface is that of the command."""
-    return [
-        Interface("", "unknown", None, None, None, f"{file}:{number}", power_save=at[1] == "on")
-        for number, line in enumerate(text.splitlines(), 1)
-        if (at := re.fullmatch(r"Power save: (on|off)", line.strip()))
-    ]
+def power_save(file: str, text: str) -> Sequence[Interface | Unread]:
+    """The output of `iw dev INTERFACE get power_save`; the command names the interface."""
+    found, strange = list[Interface](), list[tuple[int, str]]()
+    for number, line in enumerate(text.splitlines(), 1):
+        if at := re.fullmatch(r"Power save: (on|off)", line.strip()):
+            where = f"{file}:{number}"
+            found.append(Interface("", "unknown", None, None, None, where, power_save=at[1] == "on"))
+        elif line.strip():
+            strange.append((number, line.strip()))
+    return [*found, *unrecognised(file, strange)]
 
 
 _CHANNEL = re.compile(
@@ -178,16 +175,17 @@ _CHANNEL = re.compile(
 )
 
 
-def interfaces(file: str, text: str) -> Sequence[Interface]:
+def interfaces(file: str, text: str) -> Sequence[Interface | Unread]:
     """The interfaces of `iw dev` or `iw dev ... info`."""
     mistakes, found = Mistakes(file), list[Interface]()
+    strange: list[tuple[int, str]] = []
     name, where, keys = "", "", dict[str, str]()
     channels: list[tuple[int, int | None, list[str]]] = []
     said: list[str] = []
 
     def end() -> None:
         if name:
-            # Of several links the widest that is modelled, of equal ones the first.
+            # Several links: use the widest that is modelled, else the first.
             channels.sort(key=lambda one: -(one[1] or 0))
             mhz, width, about = next(iter(channels), (None, None, []))
             links = [(at, wide) for at, wide, _ in channels] if len(channels) > 1 else []
@@ -219,12 +217,14 @@ def interfaces(file: str, text: str) -> Sequence[Interface]:
                 keys["txpower"] = power[1]
             else:
                 mistakes.add(number, words, '"txpower 20.00 dBm"')
+        if words and not known.INTERFACE.fullmatch(words):
+            strange.append((number, words))
     end()
     mistakes.tell()
-    return found
+    return [*found, *unrecognised(file, strange)]
 
 
-def phys(file: str, text: str) -> Sequence[Phy]:
+def phys(file: str, text: str) -> Sequence[Phy | Unread]:
     """The devices of `iw phy` or `iw list`: the newest standard of each band, its streams, its greatest width."""
     mistakes, found = Mistakes(file), list[Phy]()
     bands: dict[float, tuple[str, int, int]] = {}
@@ -245,11 +245,21 @@ def phys(file: str, text: str) -> Sequence[Phy]:
             else:
                 bands[band] = after
     mistakes.tell()
-    return found
+    return [*found, *unrecognised(file, _not_of_phys(text))]
+
+
+def _not_of_phys(text: str) -> list[tuple[int, str]]:
+    """Lines without the indentation of `iw phy`; if all have lost it, lines behind the last that has a known form."""
+    lines = [(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
+    others = [(number, line) for number, line in lines if not re.match(r"\s*Wiphy \S+$", line)]
+    if any(line[0].isspace() for _, line in others):
+        return [(number, line.strip()) for number, line in others if not line[0].isspace()]
+    last = max((at for at, (_, line) in enumerate(others) if known.PHY.fullmatch(line)), default=-1)
+    return others[last + 1 :]
 
 
 def _can(words: str, band: float, before: tuple[str, int, int]) -> tuple[str, int, int] | None:
-    """What a device can in a band with this line too; none if it cannot be read."""
+    """Returns the capabilities of a band after a line; `None` if the line cannot be read."""
     standard, streams, width = before
     if words.startswith(("HT TX/RX MCS rate indexes", "HT RX MCS rate indexes")):
         highest = re.search(r"0-(\d+)", words)

@@ -4,8 +4,9 @@ import re
 from collections.abc import Sequence
 
 from stillair.runs.imports.facts import Interface, Peer, Unread
-from stillair.runs.imports.lines import Mistakes
+from stillair.runs.imports.lines import Mistakes, unrecognised
 from stillair.runs.imports.rates import band_ghz, modelled_width, told, width_of_centre
+from stillair.runs.imports.readers import known
 
 _KINDS = {
     "master": "AP",
@@ -51,11 +52,14 @@ def interfaces(file: str, text: str) -> Sequence[Interface | Unread]:
     """The interfaces of `iwinfo` or `iwinfo INTERFACE info`."""
     found: list[Interface | Unread] = []
     blocks: list[tuple[str, int, list[str]]] = []
+    strange: list[tuple[int, str]] = []
     for number, line in enumerate(text.splitlines(), 1):
         if head := re.match(r"(\S+)\s+ESSID: ", line.strip()):
             blocks.append((head[1], number, []))
-        elif blocks:
+        elif blocks and known.IWINFO.fullmatch(line.strip()):
             blocks[-1][2].append(line.strip())
+        elif line.strip():
+            strange.append((number, line.strip()))
     for name, number, lines in blocks:
         joined = "  ".join(lines)
         keys = {
@@ -76,13 +80,13 @@ def interfaces(file: str, text: str) -> Sequence[Interface | Unread]:
         kind = of_mode(keys.get("Mode", "unknown"))
         where = f"{file}:{number}"
         found.append(Interface(name, kind, mhz, width, float(power[1]) if power else None, where, said, standard))
-    return found
+    return [*found, *unrecognised(file, strange)]
 
 
 def associated(file: str, text: str) -> Sequence[Peer | Unread]:
     """The stations of `iwinfo INTERFACE assoclist`; their interface is that of the command."""
     mistakes, found = Mistakes(file), list[Peer]()
-    strange: list[Unread] = []
+    strange: list[tuple[int, str]] = []
     for number, line in enumerate(text.splitlines(), 1):
         words = line.strip()
         if head := _PEER.match(words):
@@ -97,7 +101,7 @@ def associated(file: str, text: str) -> Sequence[Peer | Unread]:
             if rate[2].startswith("unknown"):
                 continue
             try:
-                # Its words are those of iw between commas.
+                # iwinfo prints the words of iw, separated by commas.
                 of = told(rate[2].replace(", ", " ").replace(" 20MHz", ""))
             except ValueError:
                 mistakes.add(number, words, '"RX: 866.7 MBit/s, VHT-MCS 9, 80MHz, VHT-NSS 2, short GI"')
@@ -110,12 +114,11 @@ def associated(file: str, text: str) -> Sequence[Peer | Unread]:
             found[-1].expected_mbps = float(rate[1])
         elif found and re.search(r"mesh (llid: [1-9]|plink: estab)", words.lower()):
             found[-1].mesh = True
-        elif found and words and ":" not in words:
-            strange.append(Unread(f'not recognised: "{words[:60]}"', f"{file}:{number}"))
+        elif words and not known.ASSOCLIST.fullmatch(words):
+            strange.append((number, words))
     mistakes.tell()
-    if not found:
-        return [Unread("iwinfo assoclist: no station is connected", f"{file}:1")]
-    return [*found, *strange]
+    none = [] if found else [Unread("iwinfo assoclist: no station is connected", f"{file}:1")]
+    return [*found, *none, *unrecognised(file, strange)]
 
 
 def _level(text: str) -> int | None:
@@ -129,9 +132,12 @@ def iwconfig(file: str, text: str) -> Sequence[Interface | Peer | Unread]:
     """The interfaces of `iwconfig`, and for a connected station its access point."""
     found: list[Interface | Peer | Unread] = []
     blocks: list[tuple[str, int, str]] = []
+    strange: list[tuple[int, str]] = []
     for number, line in enumerate(text.splitlines(), 1):
         if head := re.match(r"(\S+) +(IEEE 802\.11|Mode:|unassociated)", line.strip()):
             blocks.append((head[1], number, line))
+        elif line.strip() and not known.IWCONFIG.fullmatch(line.strip()):
+            strange.append((number, line.strip()))
         elif blocks and line.strip() and "no wireless extensions" not in line:
             name, at, before = blocks[-1]
             blocks[-1] = (name, at, f"{before}  {line.strip()}")
@@ -163,4 +169,5 @@ def iwconfig(file: str, text: str) -> Sequence[Interface | Peer | Unread]:
             found.append(peer)
         elif kind == "managed":
             found.append(Unread(f"iwconfig: {name} is not connected", where))
-    return found or [Unread("iwconfig: no wireless interface", f"{file}:1")]
+    none = [] if found else [Unread("iwconfig: no wireless interface", f"{file}:1")]
+    return [*found, *none, *unrecognised(file, strange)]

@@ -32,7 +32,7 @@ _HEADS = {
 
 
 def ethtool(file: str, text: str) -> Sequence[Device]:
-    """What `ethtool`, `ethtool -i`, `-k`, `-c` or `-g` prints of a device."""
+    """Returns the settings that `ethtool`, `ethtool -i`, `-k`, `-c` or `-g` prints."""
     mistakes, keys, name = Mistakes(file), dict[str, str](), None
     last, where = "", f"{file}:1"
     for number, line in enumerate(text.splitlines(), 1):
@@ -45,7 +45,7 @@ def ethtool(file: str, text: str) -> Sequence[Device]:
             last, _, value = (part.strip() for part in words.partition(":"))
             keys.setdefault(last, value)
         elif line[0] not in " \t" or not last:
-            # Further modes of a device's settings stand below the first, with nothing before them.
+            # Further link modes follow on lines of their own, without a name.
             mistakes.add(number, words, '"NAME: VALUE"')
     mistakes.tell()
     return [Device(name, keys, where)]
@@ -67,7 +67,7 @@ def hostapd(file: str, text: str) -> Sequence[Radio | Unread]:
             others.append(Unread(f"{words}: a scenario has one access point", f"{file}:{number}"))
         if others:
             continue  # below `bss` are the keys of another BSS
-        # A comment behind a value is hostapd's for numbers alone; people write them.
+        # hostapd allows a comment behind a number only, but files have them behind other values too.
         keys.setdefault(key, value.partition(" #")[0].strip())
         lines.setdefault(key, number)
     whole = {
@@ -173,7 +173,7 @@ _NO_EFFECT = {
     **{f"wmm_ac_{name}_acm": ("0",) for name in ("vo", "vi", "be", "bk")},
     **dict.fromkeys(("supported_rates", "beacon_rate", "require_ht", "require_vht"), ("0", "")),
 }
-"""Settings of what happens on the air that a scenario has no key for, with the values that change nothing."""
+"""Radio settings without a scenario key, with the values that have no effect."""
 
 
 def _lowest(keys: Mapping[str, str]) -> tuple[dict[str, str], str]:
@@ -192,7 +192,7 @@ KERNEL = (
     r"(?:\[\s*[\d.]+\]\s*)?Linux version |Kernel: Linux |Kernel Version:?\s+"
     # uname -a: the host's name, which may be an address, is before the release.
     r"|Linux \S+ "
-    # uname -r: a release alone. Neither an address nor OpenWrt's 23.05.3 is one.
+    # uname -r prints only a release. An address or OpenWrt's 23.05.3 is not a kernel release.
     r"|(?=[2-9]\.\d{1,2}\.\d{1,3}(?:[-+~_][\w.+~-]*)?\s*$)"
     r")(\d{1,2}\.(?:0|[1-9]\d{0,2}))(?![\d])(?!\.\d+\.\d+(?:\s|$))\S*"
 )
@@ -209,7 +209,7 @@ _SNAPSHOT = re.compile(
 
 
 def openwrt_version(file: str, text: str) -> Sequence[Kernel | Unread]:
-    """/etc/openwrt_version, which is recognised by its command only: a release alone could be anything."""
+    """Reads /etc/openwrt_version, recognised by its command only: a bare version could be of any program."""
     for number, line in enumerate(text.splitlines(), 1):
         if at := re.fullmatch(r"(\d{2}\.\d{2})(?:\.\d+)?(?:-\S+)?", line.strip()):
             return [Kernel(at[1], f"{file}:{number}", openwrt=True)]

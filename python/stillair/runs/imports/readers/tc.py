@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 
 from stillair.runs.imports.facts import Class, Qdisc, Unread
-from stillair.runs.imports.lines import Mistakes
+from stillair.runs.imports.lines import Mistakes, unrecognised
 from stillair.runs.imports.openwrt import words
 from stillair.runs.imports.qdiscs import KINDS as QDISCS
 from stillair.runs.imports.readers import counters
@@ -50,7 +50,7 @@ _QUIET = (
     *("total_overhead", "hard_header_len"),
 )
 _STRICT = (*QDISCS, "cake", "cake_mq", "htb")
-"""Disciplines whose values have to be read; of others the kind is enough."""
+"""Disciplines whose values must be valid; for others only the kind is used."""
 
 
 def qdiscs(file: str, text: str) -> Sequence[Qdisc | Unread]:
@@ -92,26 +92,12 @@ def qdiscs(file: str, text: str) -> Sequence[Qdisc | Unread]:
     for qdisc, number, behind_it in heads:
         qdisc.options.update(_options(qdisc.kind, behind_it, number, mistakes))
     mistakes.tell()
-    return [*found, *_strange(file, strange)]
+    return [*found, *unrecognised(file, strange)]
 
 
 def _is_mqprio(kind: str, line: str) -> bool:
     # linux: iproute2 tc/q_mqprio.c, q_taprio.c print_opt (6.1) - options on lines of their own.
     return kind in ("mqprio", "taprio") and bool(re.match(r"(queues:|mode:|shaper:|min_rate:|max_rate:|fp:)", line))
-
-
-def _strange(file: str, lines: Sequence[tuple[int, str]]) -> list[Unread]:
-    """Lines that `tc` does not print; consecutive ones as one."""
-    made: list[tuple[int, str, int]] = []
-    for number, line in lines:
-        if made and made[-1][0] + made[-1][2] == number:
-            made[-1] = (*made[-1][:2], made[-1][2] + 1)
-        else:
-            made.append((number, line, 1))
-    return [
-        Unread(f'not recognised: "{line[:60]}"' + (f" and {count - 1} more lines" if count > 1 else ""), f"{file}:{at}")
-        for at, line, count in made
-    ]
 
 
 def _is_option(word: str) -> bool:
@@ -120,7 +106,7 @@ def _is_option(word: str) -> bool:
 
 
 def classes(file: str, text: str) -> Sequence[Class | Unread]:
-    """The htb classes of `tc class show`; others are counted."""
+    """Returns the htb classes of `tc class show`, and the number of other classes."""
     mistakes, found, others = Mistakes(file), list[Class | Unread](), dict[str, int]()
     strange: list[tuple[int, str]] = []
     for number, line in enumerate(text.splitlines(), 1):
@@ -152,7 +138,7 @@ def classes(file: str, text: str) -> Sequence[Class | Unread]:
     for kind, count in others.items():
         what = "its flow queues" if kind in ("fq_codel", "cake", "sfq", "fq_pie") else "not read"
         found.append(Unread(f"{count} class{'es' if count > 1 else ''} of {kind}: {what}", file))
-    return [*found, *_strange(file, strange)]
+    return [*found, *unrecognised(file, strange)]
 
 
 def _pairs(words_: Sequence[str], kind: str = "") -> Iterator[tuple[str, str | None]]:

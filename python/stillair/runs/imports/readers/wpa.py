@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from stillair.runs.imports.facts import Interface, Peer, Unread
+from stillair.runs.imports.lines import unrecognised
 from stillair.runs.imports.rates import modelled_width, rounded, told
 
 _GENERATIONS = {"4": "802.11n", "5": "802.11ac", "6": "802.11ax", "7": "802.11ax"}
@@ -16,6 +17,13 @@ def _keys(text: str) -> dict[str, str]:
     return {key: value.strip() for key, equals, value in pairs if equals}
 
 
+def _others(file: str, text: str) -> list[Unread]:
+    """Lines that wpa_cli and hostapd_cli do not print."""
+    known = r"[\w\[\]. -]+=.*|Selected interface .*|OK|FAIL|> ?.*|<\d>.*"
+    lines = ((number, line.strip()) for number, line in enumerate(text.splitlines(), 1))
+    return unrecognised(file, [(number, line) for number, line in lines if line and not re.fullmatch(known, line)])
+
+
 def _mhz(keys: Mapping[str, str], key: str) -> int | None:
     found = re.match(r"\d{4,5}$", keys.get(key, ""))
     return int(found[0]) if found else None
@@ -26,17 +34,17 @@ def status(file: str, text: str) -> Sequence[Interface | Unread]:
     keys, where = _keys(text), f"{file}:1"
     selected = re.search(r"Selected interface '(\S+)'", text)
     name = selected[1] if selected else ""
-    state = keys.get("wpa_state", "")
+    state, others = keys.get("wpa_state", ""), _others(file, text)
     if state and state != "COMPLETED":
-        return [Unread(f"wpa_cli status: not connected (wpa_state={state})", where)]
+        return [Unread(f"wpa_cli status: not connected (wpa_state={state})", where), *others]
     if _mhz(keys, "freq") is None:
-        return [Unread("wpa_cli status: it names no frequency", where)]
+        return [Unread("wpa_cli status: it names no frequency", where), *others]
     kind = _MODES.get(keys.get("mode", "station"), keys.get("mode", "managed"))
     standard = _GENERATIONS.get(keys.get("wifi_generation", ""))
-    return [Interface(name, kind, _mhz(keys, "freq"), None, None, where, (), standard)]
+    return [Interface(name, kind, _mhz(keys, "freq"), None, None, where, (), standard), *others]
 
 
-def signal(file: str, text: str) -> Sequence[Interface | Peer]:
+def signal(file: str, text: str) -> Sequence[Interface | Peer | Unread]:
     """`wpa_cli signal_poll`: signal, rate and width of a station."""
     keys, where = _keys(text), f"{file}:1"
     selected = re.search(r"Selected interface '(\S+)'", text)
@@ -48,7 +56,8 @@ def signal(file: str, text: str) -> Sequence[Interface | Peer]:
     width, said = modelled_width(text_width[1]) if text_width else (None, [])
     if re.fullmatch(r"[1-9]\d{0,4}", keys.get("LINKSPEED", "")):
         peer.tx = rounded(int(keys["LINKSPEED"]), width)
-    return [peer, Interface(name, "managed", _mhz(keys, "FREQUENCY"), width, None, where, said)]
+    own = Interface(name, "managed", _mhz(keys, "FREQUENCY"), width, None, where, said)
+    return [peer, own, *_others(file, text)]
 
 
 def hostapd_status(file: str, text: str) -> Sequence[Interface | Unread]:
@@ -63,18 +72,18 @@ def hostapd_status(file: str, text: str) -> Sequence[Interface | Unread]:
     width = {"1": 80, "2": 160, "3": 160}.get(wide, 40 if second else 20)
     said = modelled_width("80+80")[1] if wide == "3" else []
     where = f"{file}:1"
-    state = keys.get("state", "")
+    state, others = keys.get("state", ""), _others(file, text)
     if state in ("DISABLED", "UNINITIALIZED"):
-        return [Unread(f"hostapd_cli status: the access point is not running (state={state})", where)]
+        return [Unread(f"hostapd_cli status: the access point is not running (state={state})", where), *others]
     made = Interface(name, "AP", _mhz(keys, "freq"), width, None, where, said, standard)
     usual = (("beacon_int", "100"), ("dtim_period", "2"), ("dtim_period[0]", "2"))
-    return [made, *(Unread(f"{key} {keys[key]}", where) for key, of in usual if keys.get(key, of) != of)]
+    return [made, *(Unread(f"{key} {keys[key]}", where) for key, of in usual if keys.get(key, of) != of), *others]
 
 
 def all_stations(file: str, text: str) -> Sequence[Peer | Unread]:
     """`hostapd_cli all_sta`: an address, then lines of `KEY=VALUE` for each station."""
     found: list[Peer] = []
-    strange: list[Unread] = []
+    strange: list[tuple[int, str]] = []
     selected = re.search(r"Selected interface '(\S+)'", text)
     for number, line in enumerate(text.splitlines(), 1):
         words = line.strip()
@@ -84,8 +93,8 @@ def all_stations(file: str, text: str) -> Sequence[Peer | Unread]:
         elif found and equals:
             _of_station(found[-1], key, value)
         elif found and words not in ("", "OK", "FAIL"):
-            strange.append(Unread(f'not recognised: "{words[:60]}"', f"{file}:{number}"))
-    return [*found, *strange]
+            strange.append((number, words))
+    return [*found, *unrecognised(file, strange)]
 
 
 def _of_station(peer: Peer, key: str, value: str) -> None:

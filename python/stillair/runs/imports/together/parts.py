@@ -12,7 +12,7 @@ TRAFFIC = {"down": "download", "up": "upload"}
 
 
 class Told(NamedTuple):
-    """A value, and why it is that: a file and a line, or that it is a guess."""
+    """A value and its source: a file and line, or a guess."""
 
     value: str
     why: str
@@ -24,7 +24,7 @@ class Shaped(NamedTuple):
     kbit: int
     options: Mapping[str, object]
     burst: int | None = None
-    """Bytes, of an htb."""
+    """Burst in bytes of an htb."""
 
 
 class Line(NamedTuple):
@@ -48,12 +48,12 @@ class Station:
     keys: dict[str, str] = field(default_factory=dict)
     """Keys of its interface, as TOML."""
     weight: int | None = None
-    """Its airtime weight where a dump has another than the default."""
+    """Airtime weight, if a dump has a value other than the default."""
 
 
 @dataclass
 class Network:
-    """Everything that is known, and everything that is missing."""
+    """The imported values, and the missing ones."""
 
     is_ap: bool
     """True if the files are from the access point."""
@@ -65,32 +65,32 @@ class Network:
     scheme: Told | None = None
     ap_keys: dict[str, str] = field(default_factory=dict)
     tx_power: Told | None = None
-    """Transmit power, where stations have a distance and no measured signal."""
+    """Transmit power, if stations have a distance instead of a measured signal."""
     lowest_rate: Told | None = None
     """Lowest basic rate, if a file has one."""
     beacon_tu: Told | None = None
-    """Time between beacons, where it is not the usual one."""
+    """Beacon interval in time units, if it differs from the default."""
     sysctl: list[facts.Setting] = field(default_factory=list)
     shaper: dict[str, Shaped] | None = None
-    """The shaped ones of `down` and `up`."""
+    """Shaper of each shaped direction, `down` and `up`."""
     masquerades: bool = False
-    """True if a router with that shaper hides its hosts behind one address."""
+    """True if the router masquerades its hosts."""
     shaper_about: list[str] = field(default_factory=list)
     wired_qdisc: Told | None = None
     """Kind of the wired interface's qdisc."""
     wired_options: Mapping[str, object] = field(default_factory=dict)
-    """Its keys; empty for the kind's defaults."""
+    """Options of the wired qdisc; empty for the defaults."""
     mtu: Told | None = None
     """MTU of the line, if it is not 1500 bytes."""
     line: Line = field(default_factory=Line)
     heard: list[facts.Heard] = field(default_factory=list)
     """Stations of a capture, in the order of `stations`."""
     seconds: float = 0.0
-    """Of the capture."""
+    """Duration of the capture."""
     protected: bool = False
     load: facts.Load | facts.Crusader | None = None
     guesses: list[str] = field(default_factory=list)
-    """Guesses about all of it, each beginning with `guess:`."""
+    """Guesses about the network, each starting with `guess:`."""
     unknown: list[str] = field(default_factory=list)
     """Values that no file has."""
     left: list[str] = field(default_factory=list)

@@ -13,7 +13,7 @@ _NO_AP = {
     "IBSS": "IBSS (ad hoc) is not modelled",
     "OCB": "OCB is not modelled",
 }
-"""Types of interfaces whose peers are no stations of an access point."""
+"""Interface types whose peers are not stations of an access point."""
 _OTHER_TYPES = (*_NO_AP, "monitor", "P2P-device", "P2P-GO", "P2P-client", "NAN", "WDS", "outside context of a BSS")
 
 
@@ -23,7 +23,7 @@ def modelled(found: Sequence[facts.Fact], left: list[str]) -> list[facts.Fact]:
 
 
 def link(own: facts.Interface | None, here: Sequence[facts.Peer], left: list[str]) -> facts.Interface | None:
-    """An interface of several links as one of them: the one that has the stations' rates, else the widest."""
+    """Returns a multi-link interface as one link: the link with the stations' rates, else the widest."""
     if own is None or not own.links:
         return own
     wide = any(rate and "320MHz" in rate.told for peer in here for rate in (peer.tx, peer.rx))
@@ -38,7 +38,7 @@ _MAC = re.compile(r"[0-9a-f]{2}(:[0-9a-f]{2}){5}")
 
 
 def _once(found: Sequence[facts.Fact], left: list[str]) -> list[facts.Fact]:
-    """The facts with each station once: of several outputs the one with most of its rates, then the last."""
+    """Returns the facts with each station once, from the output with most of its rates, then from the last output."""
     best: dict[tuple[str, str], facts.Peer] = {}
 
     def worth(peer: facts.Peer) -> int:
@@ -59,7 +59,7 @@ def _once(found: Sequence[facts.Fact], left: list[str]) -> list[facts.Fact]:
 
 
 def _named(found: Sequence[facts.Fact], left: list[str]) -> list[facts.Fact]:
-    """The facts with a name for interfaces whose output has none: the only one of its kind that another file has."""
+    """Names interfaces and stations' interfaces whose output has no name, from other files or by the rates."""
     names = [one.name for one in every(found, facts.Interface) if one.name]
     aps = [one.name for one in every(found, facts.Interface) if one.name and one.kind in ("AP", "P2P-GO")]
     dumped = list(dict.fromkeys(peer.interface for peer in every(found, facts.Peer) if peer.interface))
@@ -100,7 +100,7 @@ def _fitting(peer: facts.Peer, names: Sequence[str], found: Sequence[facts.Fact]
 
 
 def _merged(found: list[facts.Fact]) -> list[facts.Fact]:
-    """The facts with one interface of each name: what one output leaves open another may have."""
+    """Merges the interfaces of the same name, whose outputs may have different fields."""
     made: dict[str, facts.Interface] = {}
     for one in every(found, facts.Interface):
         before = made.get(one.name)
@@ -136,7 +136,7 @@ def _without_others(found: Sequence[facts.Fact], left: list[str]) -> list[facts.
             if why:
                 counts[one.interface, why] = counts.get((one.interface, why), 0) + 1
                 continue
-            # hostapd has an interface of its own for each 4-address station: wlan0.sta1.
+            # hostapd creates an interface for each 4-address station: wlan0.sta1.
             if at := re.fullmatch(r"([\w-]+)\.sta\d+", one.interface):
                 one = dataclasses.replace(  # noqa: PLW2901
                     one, interface=at[1], said=[*one.said, "4-address (WDS) station: hosts behind it are not modelled"]

@@ -44,7 +44,7 @@ def _of_rates(
     """The radio whose settings allow the rates of the stations, then by name and DTIM period."""
     rest = [one for one in fits if not _against(one, here)]
     if not rest:
-        # Settings that changed since: the band stays, and a radio without it is another one.
+        # Settings may have changed since: the band remains, so radios of other bands do not match.
         own = _by_name(name, fits)
         if own is None or _is_of_other_band(own, here):
             return (
@@ -91,14 +91,14 @@ def _rates(here: Sequence[facts.Peer]) -> list[str]:
 
 
 def _is_of_other_band(radio: facts.Radio, here: Sequence[facts.Peer]) -> bool:
-    """Reports whether a rate of a station is of another band than the radio's."""
+    """Reports whether a station has a rate that the radio's band does not have."""
     five = any(parts(name)[1] > 40 for name in _rates(here))
     two = any(name.startswith(("dsss", "cck")) for name in _rates(here))
     return (five and radio.band_ghz == 2.4) or (two and radio.band_ghz not in (None, 2.4))
 
 
 def _against(radio: facts.Radio, here: Sequence[facts.Peer]) -> bool:
-    """Reports whether a rate of a station is none of that radio's."""
+    """Reports whether a station has a rate that the radio cannot send."""
     if _is_of_other_band(radio, here):
         return True
     for name in _rates(here):

@@ -17,7 +17,7 @@ _MOST_KBIT = 1_000_000_000
 
 @dataclass
 class _Found:
-    """One direction that something shapes."""
+    """A shaped direction."""
 
     where: str
     device: str
@@ -29,7 +29,7 @@ class _Found:
     left: list[str] = field(default_factory=list)
     about: str = ""
     named_by_file: bool = False
-    """True if the device is that of the file's name."""
+    """True if the device is from the file name."""
     on_lan: bool = False
     """True on the hosts' side, where cake sees their addresses."""
 
@@ -70,7 +70,7 @@ def fill(made: Network, found: Sequence[facts.Fact]) -> set[str]:
     settings = _settings(made, found)
     ways: dict[str, _Found] = {}
     ups = [one.device for one in running if one.way == "up"]
-    # Of several lines, use the first and its ifb.
+    # Several lines: use the first and its ifb.
     for one in sorted(running, key=lambda one: one.way == "down" and one.device != f"ifb4{ups[0] if ups else ''}"):
         if one.way in ways:
             what = one.about.partition(":")[0]
@@ -132,7 +132,7 @@ def _of_sqm(shaper: facts.Shaper | None, found: Sequence[facts.Fact]) -> dict[st
             for one in ways.values():
                 one.guess = f"guess: {shaper.device} is assumed to be the WAN device"
         return ways
-    # sqm-scripts: upload is what leaves the interface; on a LAN device that is the hosts' download.
+    # sqm-scripts: upload is the egress of the interface; on a LAN device this is the hosts' download.
     turned = {("up" if way == "down" else "down"): one for way, one in ways.items()}
     for way, one in turned.items():
         one.way, one.on_lan = way, True
@@ -165,7 +165,7 @@ def _differences(running: _Found, configured: _Found, way: str) -> list[str]:
 
 
 def _running(made: Network, found: Sequence[facts.Fact], used: set[str]) -> list[_Found]:
-    """Everything that `tc` shows to shape, each with its direction."""
+    """Returns the shapers in the outputs of `tc`, with their directions."""
     every_one: list[tuple[_Found, facts.Qdisc | facts.Class]] = [
         _of_qdisc(one) for one in every(found, facts.Qdisc) if qdiscs.bandwidth_bps(one)
     ]
@@ -300,7 +300,7 @@ def _take(one: _Found, way: str, why: str) -> None:
 
 
 def _put(made: Network, ways: Mapping[str, _Found], settings: facts.Shaper | None) -> None:
-    """The directions as the scenario has them, with their comments."""
+    """Returns the directions as scenario values, with comments."""
     made.shaper = {}
     if settings is not None and any(one.where == settings.where for one in ways.values()):
         made.shaper_about.insert(0, f"{settings.where}: {settings.script} at {settings.device}.")
@@ -317,7 +317,7 @@ def _put(made: Network, ways: Mapping[str, _Found], settings: facts.Shaper | Non
             name, _, rest = one.about.partition(": ")
             made.shaper_about.append(f"{one.where}: {name} at {one.device}, {way}{'; ' + rest if rest else ''}.")
             made.shaper_about += [f"{one.guess}."] if one.guess else []
-        # As with sqm: on the wire a cake without `nat` takes the hosts of a router that masquerades for one.
+        # A router with host isolation is assumed to masquerade: at the line, a cake without `nat` sees one host.
         if words.looks_at_hosts(options):
             made.masquerades = True
             if one.on_lan and not options.get("nat"):

@@ -57,7 +57,7 @@ def _of_device(device: str, found: Sequence[facts.Fact], own: dict[str, object])
     if device.startswith("ifb"):
         behind = device.removeprefix("ifb4")
         side = of_device(behind, found)[0] if behind != device else ""
-        # An ifb has what enters its device: on the side of the hosts that is what they send.
+        # An ifb has the ingress of its device: on the LAN side these are the hosts' uploads.
         return ("up", f"guess: {behind} is a LAN device") if side == "lan" else ("down", "")
     if own.get("ingress") is True:
         return "down", ""
@@ -102,7 +102,7 @@ def _of_options(
     )
     if redirected:
         return "up", f"guess: {shown} shapes upload traffic: with an ingress qdisc it is a WAN device"
-    # `wash` says nothing here: the devices on which only incoming packets are washed have a direction already.
+    # `wash` does not decide: devices that wash only incoming packets already have a direction.
     return "", ""
 
 

@@ -12,20 +12,20 @@ from stillair.runs.imports.rates import is_legacy, parts
 from stillair.runs.imports.together.parts import Station, Told
 
 NOISE_DBM = -94
-"""The noise in 20 MHz that a scenario has unless it says otherwise."""
+"""Default noise floor of a scenario in 20 MHz, in dBm."""
 _NOISES = range(-110, -69)
-"""Levels of noise in dBm that a driver can have measured."""
+"""Plausible range of measured noise in dBm."""
 _WEIGHT = 256
-"""The airtime weight that stations have by themselves."""
+"""Default airtime weight."""
 _MINSTREL_MHZ = {"802.11n": 40, "802.11ac": 80}
-"""How wide the rates of Minstrel-HT are at most, as Linux's."""
+"""Greatest width in MHz of Minstrel-HT rates, by standard, as in Linux."""
 NEWER = ("802.11b", "802.11a", "802.11g", "802.11n", "802.11ac", "802.11ax")
 _CONTROL_MBPS = (1, 2, 5.5, 11, 6, 12, 24)
 """Rates of management and control frames: basic rates, and the mandatory ones of OFDM."""
 _USUAL_DB = 35
 """Signal-to-noise ratio of a station without a known signal."""
 _LOW = 4
-"""A rate so many times below that of the other direction is no data rate, if the station was idle or sent little."""
+"""Ratio of the directions' rates from which the lower is not a data rate, if the station was idle or sent little."""
 _SPARE_DB = 8
 """Signal that a rate in use may lack, as its driver found it to work.
 
@@ -35,12 +35,12 @@ receivers have a noise figure of 4 dB.
 _IDLE_MS = 1_000
 _SMALL_BYTES = 200
 _WRAPPED = 1 << 31
-"""Retries from here on are a counter below zero."""
+"""Retries from this value on are an underflowed counter."""
 _MANY_LOST = 0.05
 
 
 def of_capture(one: facts.Heard, number: int) -> Station:
-    """A station of a capture: rates and losses as they were seen."""
+    """A station of a capture, with its observed rates and losses."""
     made = Station(f"sta{number}", [f"{one.mac}, from the capture."])
     (down, down_near), (up, up_near) = _of_way(one.down), _of_way(one.up)
     for is_near, name, word in ((down_near, down, "to it"), (up_near, up, "from it")):
@@ -72,14 +72,14 @@ def of_capture(one: facts.Heard, number: int) -> Station:
 def _of_way(way: facts.Way) -> tuple[str | None, bool]:
     """The rate with most of the airtime; true with the nearest modelled one if no data rate is modelled."""
     rate = max(way.rates, key=lambda name: way.rates[name]) if way.rates else None
-    # Null-data frames of a station at 802.11be rates are at legacy ones.
+    # A station with 802.11be rates sends null-data frames at legacy rates.
     if way.near and (rate is None or all(is_legacy(name) for name in way.rates)):
         return max(way.near, key=lambda name: way.near[name]), True
     return rate, False
 
 
 def newest(peers: Sequence[facts.Peer], radio: facts.Radio | None, own: facts.Interface | None) -> str | None:
-    """The newest standard that anything tells of the network."""
+    """Returns the newest standard that a fact has."""
     told = [rate.name for peer in peers for rate in (peer.tx, peer.rx) if rate and rate.name]
     known = [parts(name)[0] for name in told if not is_legacy(name)]
     known += [one for one in (radio.standard if radio else None, own.standard if own else None) if one in NEWER]
@@ -139,7 +139,7 @@ def _signal(made: Station, peer: facts.Peer) -> int | None:
 
 
 def _both(made: Station, peer: facts.Peer, snr: int | None, width: Told) -> tuple[str | None, str | None]:
-    """The rates of both directions as data has them: iw prints that of the last frame, whatever it was."""
+    """Returns the data rates of both directions; iw prints the rate of the last frame of any type."""
     tx, rx = (rate if rate and rate.name else None for rate in (peer.tx, peer.rx))
     if tx is None or rx is None or tx.name is None or rx.name is None:
         one = tx or rx
@@ -163,14 +163,14 @@ def _both(made: Station, peer: facts.Peer, snr: int | None, width: Told) -> tupl
 
 
 def _is_idle(peer: facts.Peer, word: str) -> bool:
-    """Reports whether the last frame of a direction is likely no data."""
+    """Reports whether the last frame of a direction was probably not a data frame."""
     packets, count = peer.counts.get(f"{word} packets", 0), peer.counts.get(f"{word} bytes")
     small = count is not None and packets > 0 and count / packets < _SMALL_BYTES
     return small or peer.counts.get("inactive time", 0) >= _IDLE_MS
 
 
 def _is_too_low(peer: facts.Peer, name: str, snr: int, width: Told) -> bool:
-    """Reports whether the rate of a station that was idle is far below what its signal allows."""
+    """Reports whether the rate of an idle station is far below the rate that its signal supports."""
     seen = max((rate.mbps for rate in (peer.tx, peer.rx) if rate and rate.name), default=0.0)
     can = _fastest(snr, int(width.value), parts(name)[2])[1]
     return seen * _LOW < can and all(_is_idle(peer, word) for word in ("tx", "rx"))
@@ -211,7 +211,7 @@ def _usual(standard: str | None, width: Told) -> str:
 def _supported(
     made: Station, names: tuple[str | None, str | None], snr: int | None, width: Told
 ) -> tuple[str | None, str | None]:
-    """The rates of both directions; if the signal contradicts one, none is faster than the signal supports."""
+    """Returns the rates of both directions; if the signal contradicts one, both are limited by the signal."""
     if snr is None:
         return names
     wide = max(int(width.value), *(parts(name)[1] for name in names if name))
@@ -317,7 +317,7 @@ def _in_band(made: Station, name: str | None, band: Told) -> str | None:
 
 
 def _minstrel(standard: str, streams: int, width: Told, used: int = 0) -> str:
-    """The rate control, no wider than the rates that were seen, if any."""
+    """Returns the rate control, no wider than the observed rates."""
     widest = min(_MINSTREL_MHZ[standard], used or 160)
     narrower = f', width = "{widest} MHz"' if int(width.value) > widest else ""
     return f'{{ kind = "minstrel_ht", standard = "{standard}", streams = {streams}{narrower} }}'
@@ -327,7 +327,7 @@ def _fixed(made: Station, tx: str | None, rx: str | None) -> None:
     made.keys["rate"] = f'"{tx or rx}"'
     if rx and tx and rx != tx:
         made.keys["uplink_rate"] = f'"{rx}"'
-    # A driver stays at a rate because it works there: with an SNR that is guessed it might not here.
+    # The driver chose a rate that works; with a guessed SNR it might fail in the model.
     if made.keys.pop("snr", None):
         made.about.pop(next(at for at, line in enumerate(made.about) if " dB above " in line))
     made.about.append(
@@ -348,7 +348,7 @@ def _no_rate(made: Station, standard: str | None, width: Told, band: Told, snr: 
 
 
 def made_up(standard: str | None, width: Told, band: str) -> Station:
-    """The station of a network of which no file has one."""
+    """Returns the assumed station of a network without stations in its files."""
     standard = standard or ("802.11ac" if int(width.value) > _MINSTREL_MHZ["802.11n"] else "802.11n")
     made = Station("sta1", ["guess: no file has a station; one at a distance of 5 m is assumed."])
     made.keys["distance"] = '"5 m"'

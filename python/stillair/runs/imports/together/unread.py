@@ -6,7 +6,7 @@ from stillair.runs.imports import facts, qdiscs
 
 
 def of(found: Sequence[facts.Fact], radio: facts.Radio | None, used: set[str]) -> Iterator[str]:
-    """All of it, for a scenario with that radio and the disciplines at the places `used`."""
+    """Yields the sentences for a scenario with `radio` and the disciplines at the places `used`."""
     others = {f"{one.where} {one.name}" for one in found if isinstance(one, facts.Radio) and one is not radio}
     devices = {one.device for one in found if isinstance(one, facts.Qdisc) and one.where in used}
     for one in found:

@@ -1,6 +1,6 @@
 //! TIDs are listed, but airtime is counted by station and access category: one TID represents each of these.
 
-use crate::fair::drr::{Drr, Member};
+use crate::sched::drr::{Drr, Member};
 use crate::vocabulary::{Ac, Duration};
 use crate::wifi::config::AirtimeParams;
 use crate::wifi::tx::transmitter::{TIDS, TidIndex};

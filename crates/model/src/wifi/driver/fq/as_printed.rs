@@ -2,7 +2,7 @@
 //! TIDs.
 
 use super::account::{deficits, quantum, representative};
-use crate::fair::drr::{DeficitRoundRobin, Drr, EmptyNew, Member};
+use crate::sched::drr::{DeficitRoundRobin, Drr, EmptyNew, Member};
 use crate::vocabulary::{Ac, Duration, Instant};
 use crate::wifi::config::AirtimeParams;
 use crate::wifi::stations::{AirtimeUse, DeviceView, StationScheduler};

@@ -2,7 +2,7 @@
 //! while deficits are of stations.
 
 use super::account::{deficits, quantum};
-use crate::fair::drr::{DeficitRoundRobin, Drr, EmptyNew, Member};
+use crate::sched::drr::{DeficitRoundRobin, Drr, EmptyNew, Member};
 use crate::vocabulary::{Ac, Duration, Instant};
 use crate::wifi::config::AirtimeParams;
 use crate::wifi::stations::{AirtimeUse, DeviceView, StationScheduler};

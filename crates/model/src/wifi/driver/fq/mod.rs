@@ -16,8 +16,8 @@ use alloc::vec::Vec;
 pub use any::scheduler_of;
 
 use crate::aqm::codel::CodelParams;
-use crate::fair::drr::EmptyNew;
-use crate::fair::flow_queues::{FlowQueues, FlowQueuesParams, MtuScope, TinId};
+use crate::sched::drr::EmptyNew;
+use crate::sched::flow_queues::{FlowQueues, FlowQueuesParams, MtuScope, TinId};
 use crate::vocabulary::{Ac, Ctx, Duration, Instant, Packet, PeerId, Pkt, PlaceId, Rate, Seed, Sink};
 use crate::wifi::air::radio::Radio;
 use crate::wifi::config::{AqlParams, MacFqParams, Scheduler};

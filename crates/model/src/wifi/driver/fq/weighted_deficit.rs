@@ -1,7 +1,7 @@
 //! Airtime fairness by deficits, as mac80211 has it since 5.1 but for virtual time in between: one list, weights, airtime queue limits.
 
 use super::account::{ACTIVE, deficits, quantum, representative};
-use crate::fair::drr::{DeficitRoundRobin, Drr, EmptyNew, Member};
+use crate::sched::drr::{DeficitRoundRobin, Drr, EmptyNew, Member};
 use crate::vocabulary::{Ac, Duration, Instant, PeerId};
 use crate::wifi::config::{AIRTIME_WEIGHT, AirtimeParams};
 use crate::wifi::stations::{AirtimeUse, DeviceView, StationScheduler};

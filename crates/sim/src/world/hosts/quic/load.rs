@@ -4,7 +4,7 @@ use stillair_model::app::Page;
 use stillair_model::transport::quic::{Connection, Engine, QuicRole, Stack, StreamId};
 use stillair_model::vocabulary::{Duration, Instant, QuicTrace, Sink, TraceEvent};
 
-use super::{Below, Hosts};
+use super::{Hosts, LowerLayers};
 
 /// More than any run sends on a stream, for a transfer without an end; a thousand of them can be added up.
 const ENDLESS: u64 = 1 << 50;
@@ -165,7 +165,7 @@ impl Hosts {
     /// The applications at one end: the client asks, whoever sends writes, what has come is read.
     pub(super) fn act_quic<S: Sink>(
         &mut self,
-        below: &mut Below<'_, S>,
+        below: &mut LowerLayers<'_, S>,
         app: usize,
         at: usize,
         stack: &mut Engine,
@@ -213,7 +213,7 @@ impl Hosts {
     /// The receiver has read some streams to their end.
     fn quic_finished<S: Sink>(
         &mut self,
-        below: &mut Below<'_, S>,
+        below: &mut LowerLayers<'_, S>,
         app: usize,
         streams: usize,
         stack: &mut Engine,

@@ -1,6 +1,6 @@
 //! What tests see of a scheduler: whom it lists, and what stations may still use.
 
-use crate::fair::drr::{DeficitRoundRobin, Drr, Member};
+use crate::sched::drr::{DeficitRoundRobin, Drr, Member};
 use crate::vocabulary::Ac;
 use crate::wifi::driver::fq::any::AnyScheduler;
 use crate::wifi::tx::transmitter::TidIndex;

@@ -2,8 +2,8 @@
 
 use super::{Enqueue, QdiscStats};
 use crate::aqm::codel::CodelParams;
-use crate::fair::drr::EmptyNew;
-use crate::fair::flow_queues::{FlowQueues, FlowQueuesParams, MtuScope, TinId};
+use crate::sched::drr::EmptyNew;
+use crate::sched::flow_queues::{FlowQueues, FlowQueuesParams, MtuScope, TinId};
 use crate::vocabulary::{Ctx, Duration, Instant, Packet, Pkt, PlaceId, Sink};
 
 /// Parameters, by their tc names.

@@ -6,9 +6,9 @@ use stillair_model::vocabulary::{
 
 use crate::engine::{Slot, Timers};
 
-/// The time of a world, its timers, its packets, and where events are reported.
+/// State of a simulation: time, timers, packets, and the sink of trace events.
 #[derive(Debug)]
-pub(super) struct Core<S> {
+pub(super) struct SimState<S> {
     pub(super) now: Instant,
     /// Timers before this slot that were armed for `now` when the instant began have fired.
     pub(super) passed: u32,
@@ -17,7 +17,7 @@ pub(super) struct Core<S> {
     pub(super) trace: S,
 }
 
-impl<S: Sink> Core<S> {
+impl<S: Sink> SimState<S> {
     /// A timer fires.
     #[inline(always)]
     pub(super) fn fires(&mut self, at: Instant, slot: Slot) {

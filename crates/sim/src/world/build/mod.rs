@@ -11,11 +11,11 @@ use stillair_model::vocabulary::{
 };
 use stillair_model::wire::{Wire, WireParams};
 
+use super::accounting::{DevLayout, InterfaceLayout, WorldLayout};
 use super::air::Air;
-use super::books::{DevLayout, InterfaceLayout, WorldLayout};
-use super::common::Core;
-use super::hosts::{Below, Hosts, Outside};
-use super::network::{NetDevice, NetInterface, NetNode, Network, Taker};
+use super::hosts::{Hosts, LowerLayers, Outside};
+use super::network::{NetDevice, NetInterface, NetNode, Network, RxHandler};
+use super::state::SimState;
 use super::{SlotCounts, Slots, World};
 use crate::engine::Timers;
 use crate::recorder::{Direction, HostFlows, HostRecords, Recorder};
@@ -73,7 +73,7 @@ pub struct Wired<S> {
 pub fn wire<S: Sink>(scenario: &Scenario, seed: Seed, sink: impl FnOnce(Recorder) -> S) -> Wired<S> {
     let mut wired = wire_idle(scenario, seed, sink);
     let World { core, hosts, network, air, .. } = &mut wired.world;
-    hosts.start(&mut Below { core, network, air }, |_| true);
+    hosts.start(&mut LowerLayers { core, network, air }, |_| true);
     air.start(core, |_| true, |_| true);
     wired
 }
@@ -114,7 +114,8 @@ pub fn wire_idle<S: Sink>(scenario: &Scenario, seed: Seed, sink: impl FnOnce(Rec
     });
     let wakes = scenario.nodes.iter().map(|node| node.wake).collect();
     let timers = Timers::new(slots.hosts.end);
-    let core = Core { now: Instant::ZERO, passed: 0, timers, packets: Packets::new(), trace: sink(recorder) };
+    let core =
+        SimState { now: Instant::ZERO, passed: 0, timers, packets: Packets::new(), trace: sink(recorder) };
     let mut air = Air::new(channels, radios, wlans, sharing, slots.air);
     let network = Network::new(nodes, interfaces, wires, watchdogs, slots.network);
     let hosts = Hosts::new((apps, clocks), sockets, tcps, wakes, outside.1, slots.hosts);
@@ -305,12 +306,24 @@ impl<'a> Plan<'a> {
             let node = NodeId::from_index(at.node);
             let rx_buffer = i.rx_buffer.unwrap_or(0);
             let outside = self.scenario.nodes[at.node].host.is_outside();
-            let taker = if outside { Taker::Outside } else { Taker::Host };
+            let rx_handler = if outside { RxHandler::Outside } else { RxHandler::Host };
             // Bytes are merged where they leave, by their driver.
             let gro = i.gro && !outside;
             let behind_ifb = i.ingress.is_some();
             let (tso, timer, watchdog) = (i.tso, 0, None);
-            NetInterface { node, tx, device, tso, gro, rx_buffer, timer, watchdog, taker, behind_ifb, bound }
+            NetInterface {
+                node,
+                tx,
+                device,
+                tso,
+                gro,
+                rx_buffer,
+                timer,
+                watchdog,
+                rx_handler,
+                behind_ifb,
+                bound,
+            }
         };
         let mut interfaces: Vec<NetInterface> = all.into_iter().map(interface).collect();
         let ifbs = self.ifbs(&interfaces, seed);
@@ -331,7 +344,7 @@ impl<'a> Plan<'a> {
             let of = self.id(at);
             let NetInterface { node, gro, rx_buffer, .. } = interfaces[of.index()];
             let device = NetDevice::Wire(WireId::from_index(2 * self.scenario.links.len() + n));
-            let (taker, watchdog, bound) = (Taker::Shaper(of), None, None);
+            let (rx_handler, watchdog, bound) = (RxHandler::Shaper(of), None, None);
             NetInterface {
                 node,
                 tx,
@@ -341,7 +354,7 @@ impl<'a> Plan<'a> {
                 rx_buffer,
                 timer: 0,
                 watchdog,
-                taker,
+                rx_handler,
                 behind_ifb: false,
                 bound,
             }

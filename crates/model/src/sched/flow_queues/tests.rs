@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 use proptest::prelude::*;
 
 use super::*;
-use crate::fair::testing::{Bench, TRUESIZE};
+use crate::sched::testing::{Bench, TRUESIZE};
 use crate::vocabulary::Duration;
 
 const NOW: Instant = Instant::ZERO;

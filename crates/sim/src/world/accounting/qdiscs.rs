@@ -4,7 +4,7 @@ use stillair_model::node::interface::TxQueue;
 use stillair_model::qdisc::{Qdisc, QdiscStats, Xstats};
 use stillair_model::vocabulary::{Ac, IfId};
 
-use super::Books;
+use super::Accounts;
 
 /// The counters of one discipline over the whole run.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -23,7 +23,7 @@ pub struct QdiscCounters {
     pub own: Xstats,
 }
 
-impl<'a, S> Books<'a, S> {
+impl<'a, S> Accounts<'a, S> {
     /// The disciplines of all interfaces in order, each before the disciplines inside it. Disciplines under mq that received no packet are left
     /// out.
     pub fn qdiscs(self) -> Vec<QdiscCounters> {

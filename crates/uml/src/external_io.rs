@@ -2,7 +2,7 @@
 
 use stillair_ip::{gso, parse};
 use stillair_model::vocabulary::{IfId, Ip, LONGEST_PACKET, linear_truesize};
-use stillair_sim::run::{DoorCounts, Records, Replier, Session, entering};
+use stillair_sim::run::{ExternalIoCounts, Records, Replier, Session, entering};
 use stillair_sim::world::{Entering, Refused};
 
 use crate::card::{ETHERNET, RX};
@@ -24,11 +24,11 @@ struct HeldBuffer {
 
 /// The world, and the passage of packets between guests and the world.
 #[derive(Debug)]
-pub struct Doors<'a, S> {
+pub struct ExternalIo<'a, S> {
     /// The run.
     pub session: Session<'a, S>,
     /// Counters of packets that entered and left.
-    pub counts: DoorCounts,
+    pub counts: ExternalIoCounts,
     plan: &'a Plan,
     /// By token: the buffer that it stands for.
     held: Vec<HeldBuffer>,
@@ -55,7 +55,7 @@ fn hashed(hash: u64, bytes: &[u8]) -> u64 {
     rest.iter().fold(all, |hash, byte| step(hash, u64::from(*byte)))
 }
 
-impl<'a, S: Records> Doors<'a, S> {
+impl<'a, S: Records> ExternalIo<'a, S> {
     /// The state at the start of a run.
     pub fn new(session: Session<'a, S>, plan: &'a Plan) -> Self {
         let mut guests = vec![None; session.elsewhere().index()];
@@ -68,7 +68,7 @@ impl<'a, S: Records> Doors<'a, S> {
         }
         Self {
             session,
-            counts: DoorCounts::default(),
+            counts: ExternalIoCounts::default(),
             plan,
             held: Vec::new(),
             free: Vec::new(),
@@ -89,7 +89,7 @@ impl<'a, S: Records> Doors<'a, S> {
         self.hash
     }
 
-    /// Closes the doors at the end of the world: later packets of guests are dropped at once.
+    /// Closes the exchange at the end of the run; later packets from guests are dropped.
     pub fn close(&mut self) {
         self.is_over = true;
     }

@@ -5,7 +5,7 @@ use stillair_model::wifi::air::ppdu::Mpdu;
 use stillair_model::wifi::phy::frame::{AMSDU_HEADER, Cipher, LLC_SNAP, data_mpdu};
 
 use super::super::network::NetDevice;
-use super::Books;
+use super::Accounts;
 use crate::recorder::{Backlog, LayerBacklog};
 
 /// The packets of one frame; whoever has got them may wait for the acknowledgement, so its own length counts, in an A-MSDU with what pads
@@ -35,7 +35,7 @@ fn sum(all: impl Iterator<Item = LayerBacklog>) -> LayerBacklog {
     })
 }
 
-impl<'a, S> Books<'a, S> {
+impl<'a, S> Accounts<'a, S> {
     /// The backlog in each layer of each interface, in the order of the scenario.
     pub fn backlogs(self) -> impl Iterator<Item = Backlog> + 'a {
         let packets = &self.core.packets;

@@ -12,9 +12,9 @@ use stillair_model::vocabulary::{FlowId, IfId, Instant};
 use stillair_model::wifi::power::saver::SaverCounters;
 
 use super::air::Air;
-use super::common::Core;
 use super::hosts::{Hosts, TcpSocket};
 use super::network::Network;
+use super::state::SimState;
 use crate::recorder::{Payload, QuicEnds};
 
 pub use layout::{DevLayout, InterfaceLayout, WorldLayout};
@@ -22,22 +22,22 @@ pub use qdiscs::QdiscCounters;
 
 /// A read-only view of a world at one instant.
 #[derive(Debug)]
-pub struct Books<'a, S> {
-    pub(super) core: &'a Core<S>,
+pub struct Accounts<'a, S> {
+    pub(super) core: &'a SimState<S>,
     pub(super) hosts: &'a Hosts,
     pub(super) network: &'a Network,
     pub(super) air: &'a Air,
 }
 
-impl<S> Clone for Books<'_, S> {
+impl<S> Clone for Accounts<'_, S> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<S> Copy for Books<'_, S> {}
+impl<S> Copy for Accounts<'_, S> {}
 
-impl<'a, S> Books<'a, S> {
+impl<'a, S> Accounts<'a, S> {
     /// State of each TCP sender with its flow, in the order of the flows.
     pub fn tcp_senders(self) -> impl Iterator<Item = (FlowId, TcpInfo)> + 'a {
         self.hosts.tcp_senders(self.core.now)

@@ -14,7 +14,7 @@ use core::cmp::Reverse;
 
 use self::flows::Flows;
 use super::{Enqueue, NextSend, QdiscStats};
-use crate::fair::drr::{DeficitRoundRobin, EmptyNew, Member};
+use crate::sched::drr::{DeficitRoundRobin, EmptyNew, Member};
 use crate::vocabulary::{
     Ctx, Duration, Instant, Packet, PacketKind, Pkt, PktList, PlaceId, Rate, Reason, Sink, TTL, skb_len,
 };

@@ -3,7 +3,7 @@
 use super::{FlowQueues, Queue, TinId, UNBOUND, View};
 use crate::aqm::codel::{CodelQueue, CodelStats};
 use crate::aqm::law::{Fate, Law, LawFactory, Seen};
-use crate::fair::drr::Member;
+use crate::sched::drr::Member;
 use crate::vocabulary::{Ctx, Duration, Instant, Pkt, RandomStream, Reason, Sink, skb_len};
 
 impl FlowQueues {

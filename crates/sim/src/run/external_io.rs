@@ -14,7 +14,7 @@ use crate::world::Entering;
 
 /// Counters of real packets, by what became of each.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
-pub struct DoorCounts {
+pub struct ExternalIoCounts {
     /// Packets that entered the model.
     pub entered: u64,
     /// Packets that left the model for an outside host.
@@ -96,7 +96,7 @@ impl Replier {
         &mut self,
         session: &mut Session<'_, S>,
         addresses: &Addresses,
-        counts: &mut DoorCounts,
+        counts: &mut ExternalIoCounts,
         at: IfId,
         bytes: &[u8],
     ) {

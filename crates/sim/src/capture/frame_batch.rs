@@ -5,15 +5,15 @@ use stillair_model::vocabulary::{
     PowerView, PpduTry, PpduView, RateCode, RtsCtsView, TcpHeader, TimView, WireId,
 };
 
+use super::exchange::Inside;
 use super::memory::Numbers;
-use super::shot::Inside;
 
-/// Bytes that a parcel holds before it is full. The last exchange may make it longer, by an A-MPDU at most.
+/// Bytes that a batch holds before it is full. The last exchange may make it longer, by an A-MPDU at most.
 const FULL: usize = 1 << 18;
-/// Room for packets' bytes that a new parcel has.
+/// Room for packets' bytes that a new batch has.
 const ROOM: usize = 2 * FULL;
 
-/// An entry of a parcel: a packet, or the frames of an exchange.
+/// An entry of a batch: a packet, or the frames of an exchange.
 #[derive(Clone, Copy, Debug)]
 pub enum TakenFrame {
     /// A packet on a wire, or at one end of it.
@@ -24,19 +24,19 @@ pub enum TakenFrame {
         point: u32,
         /// The wire.
         wire: WireId,
-        /// Index of the packet in the parcel.
+        /// Index of the packet in the batch.
         packet: usize,
     },
     /// A frame exchange.
     Air {
         /// End of the exchange.
         now: Instant,
-        /// Index of the exchange in the parcel.
+        /// Index of the exchange in the batch.
         ppdu: usize,
     },
 }
 
-/// A packet; `at` and `len` say where in the parcel the rest of it is: its TCP header, or its bytes.
+/// A packet; `at` and `len` say where in the batch the rest of it is: its TCP header, or its bytes.
 #[derive(Clone, Debug)]
 struct TakenPacket {
     packet: Packet,
@@ -44,7 +44,7 @@ struct TakenPacket {
     len: u32,
 }
 
-/// What a beacon says of stations that sleep. `at` and `len`: where in the parcel's bytes the bitmap is.
+/// What a beacon says of stations that sleep. `at` and `len`: where in the batch's bytes the bitmap is.
 #[derive(Clone, Copy, Debug)]
 struct TakenTim {
     count: u32,
@@ -71,15 +71,15 @@ struct TakenPpdu {
     power: PowerView,
     tim: Option<TakenTim>,
     numbers: Numbers,
-    /// Its data frames in the parcel.
+    /// Its data frames in the batch.
     mpdus: [usize; 2],
     /// Its first packet there.
     packet: usize,
 }
 
-/// Frames in the order in which they were shown. Once a parcel has reached its largest size, nothing more is allocated.
+/// Frames in the order in which they were shown. Once a batch has reached its largest size, nothing more is allocated.
 #[derive(Debug)]
-pub struct Parcel {
+pub struct FrameBatch {
     frames: Vec<TakenFrame>,
     ppdus: Vec<TakenPpdu>,
     mpdus: Vec<MpduView>,
@@ -94,7 +94,7 @@ pub struct Parcel {
     none: Packets,
 }
 
-impl Default for Parcel {
+impl Default for FrameBatch {
     fn default() -> Self {
         Self {
             frames: Vec::new(),
@@ -110,8 +110,8 @@ impl Default for Parcel {
     }
 }
 
-impl Parcel {
-    /// Whether the parcel takes no more frames.
+impl FrameBatch {
+    /// Whether the batch takes no more frames.
     pub fn is_full(&self) -> bool {
         let of = |count: usize, each: usize| count * each;
         let held = self.bytes.len()
@@ -123,7 +123,7 @@ impl Parcel {
         held >= FULL
     }
 
-    /// Empties the parcel for reuse.
+    /// Empties the batch for reuse.
     pub fn clear(&mut self) {
         let Self { frames, ppdus, mpdus, ends, packets, segments, bytes, begun, none: _ } = self;
         frames.clear();
@@ -233,7 +233,7 @@ impl Parcel {
         Headers::new(packet, tcp, bytes)
     }
 
-    /// An exchange by its number, and the numbers for its frames. Its data frames have no packets: these are [`Parcel::inside`].
+    /// An exchange by its number, and the numbers for its frames. Its data frames have no packets: these are [`FrameBatch::inside`].
     pub(super) fn ppdu(&self, n: usize) -> (PpduView<'_>, Numbers) {
         let TakenPpdu { tried, to, rate, bytes, tid, content, wide, whole, answer, guard, power, .. } =
             self.ppdus[n];
@@ -267,34 +267,34 @@ impl Parcel {
     /// Where the packets of an exchange are.
     pub(super) fn inside(&self, ppdu: usize) -> InParcel<'_> {
         let TakenPpdu { mpdus: [first, _], packet, .. } = self.ppdus[ppdu];
-        InParcel { parcel: self, first, packet }
+        InParcel { batch: self, first, packet }
     }
 }
 
-/// The packets of an exchange in a parcel.
+/// The packets of an exchange in a batch.
 #[derive(Clone, Copy, Debug)]
 pub struct InParcel<'a> {
-    parcel: &'a Parcel,
+    batch: &'a FrameBatch,
     first: usize,
     packet: usize,
 }
 
 impl InParcel<'_> {
-    /// Number in the parcel of the first packet of data frame `n`.
+    /// Number in the batch of the first packet of data frame `n`.
     fn begin(&self, n: usize) -> usize {
-        n.checked_sub(1).map_or(self.packet, |before| self.parcel.ends[self.first + before])
+        n.checked_sub(1).map_or(self.packet, |before| self.batch.ends[self.first + before])
     }
 }
 
 impl Inside for InParcel<'_> {
     #[inline]
     fn packets(&self, n: usize, _: &MpduView) -> impl Iterator<Item = Headers<'_>> {
-        let end = self.parcel.ends[self.first + n];
-        (self.begin(n)..end).map(|n| self.parcel.packet(n))
+        let end = self.batch.ends[self.first + n];
+        (self.begin(n)..end).map(|n| self.batch.packet(n))
     }
 
     #[inline]
     fn first(&self, n: usize, _: &MpduView) -> Headers<'_> {
-        self.parcel.packet(self.begin(n))
+        self.batch.packet(self.begin(n))
     }
 }

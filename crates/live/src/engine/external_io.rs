@@ -1,4 +1,4 @@
-//! The doors of the model: packets from hosts enter, packets to hosts leave.
+//! Exchange of packets between hosts and the model.
 
 use stillair_ip::gro::{Checksum, FLOWS, Gro, IpPacket};
 use stillair_ip::parse;
@@ -14,7 +14,7 @@ use crate::sys::clock;
 
 /// The world, with the state of its live hosts.
 #[derive(Debug)]
-pub struct Doors<'a, S> {
+pub struct ExternalIo<'a, S> {
     pub session: Session<'a, S>,
     pub plan: &'a Plan,
     pub tokens: Tokens,
@@ -62,7 +62,7 @@ impl Exit {
 
 fn give(port: &mut Port, packet: &IpPacket<'_>, counts: &mut Counts) {
     if port.give(packet) {
-        counts.doors.left += u64::from(packet.segments);
+        counts.external.left += u64::from(packet.segments);
     } else {
         counts.refused_by_host += u64::from(packet.segments);
     }
@@ -74,7 +74,7 @@ enum Way {
     NoRoute,
 }
 
-impl<'a, S: Records> Doors<'a, S> {
+impl<'a, S: Records> ExternalIo<'a, S> {
     pub fn new(session: Session<'a, S>, plan: &'a Plan) -> Self {
         let mut hosts = vec![None; session.elsewhere().index()];
         plan.hosts.iter().enumerate().for_each(|(n, host)| hosts[host.at.index()] = Some(n));
@@ -113,16 +113,16 @@ impl<'a, S: Records> Doors<'a, S> {
         let view = match parse(bytes) {
             Ok(view) => view,
             Err(_) => {
-                self.counts.doors.malformed += 1;
+                self.counts.external.malformed += 1;
                 return false;
             }
         };
         let Way::In { src, dst, tcp } = self.way(host, &view) else {
-            self.counts.doors.no_route += 1;
+            self.counts.external.no_route += 1;
             return false;
         };
         if view.length > LONGEST_PACKET {
-            self.counts.doors.too_long += 1;
+            self.counts.external.too_long += 1;
             return false;
         }
         let of = &self.plan.hosts[host];
@@ -133,11 +133,11 @@ impl<'a, S: Records> Doors<'a, S> {
         match self.session.enter(&entering(of.at, &view, bytes, [src, dst], token)) {
             // Of a packet that its queue refused the token ends at once.
             Ok(_) => {
-                self.counts.doors.entered += 1;
+                self.counts.external.entered += 1;
                 token.is_some()
             }
             Err(_) => {
-                self.counts.doors.malformed += 1;
+                self.counts.external.malformed += 1;
                 token.into_iter().for_each(|token| {
                     self.tokens.give_back(token);
                 });
@@ -153,7 +153,7 @@ impl<'a, S: Records> Doors<'a, S> {
         while let Some(left) = self.session.left(&mut bytes) {
             let Some(host) = self.hosts[left.at.index()] else {
                 let Self { session, plan, counts, replier, .. } = self;
-                replier.reply(session, &plan.addresses, &mut counts.doors, left.at, &bytes);
+                replier.reply(session, &plan.addresses, &mut counts.external, left.at, &bytes);
                 continue;
             };
             if let Some(before) = merging.take_if(|of| *of != host || !left.together) {

@@ -68,7 +68,7 @@ struct Dev {
 
 /// The fixed data of a world that captures show.
 #[derive(Debug)]
-pub struct Scene {
+pub struct Topology {
     points: Vec<InterfaceBlock>,
     airs: Vec<Option<u32>>,
     /// By link: its two wires have one point.
@@ -84,7 +84,7 @@ pub struct Scene {
     ciphers: Vec<Cipher>,
 }
 
-impl Scene {
+impl Topology {
     /// The data of a scenario, for captures at the points `wanted`.
     pub fn new(scenario: &Scenario, layout: &WorldLayout, wanted: &[String]) -> Result<Self, String> {
         let places = places(scenario, layout);

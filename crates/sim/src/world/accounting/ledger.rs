@@ -4,10 +4,10 @@ use stillair_model::vocabulary::{IfId, PacketAccount, SockId};
 use stillair_model::wifi::air::account::AirAccount;
 use stillair_model::wifi::rate::StatsRow;
 
-use super::Books;
+use super::Accounts;
 use crate::recorder::Losses;
 
-impl<'a, S> Books<'a, S> {
+impl<'a, S> Accounts<'a, S> {
     /// Checks all accounts, which must close.
     pub(in crate::world) fn check(self) -> Result<(), String> {
         self.check_packets()?;

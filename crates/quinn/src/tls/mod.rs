@@ -21,8 +21,8 @@ use quinn_proto::rustls::{
 
 use crate::settings::QuinnParts;
 
-const CERTIFICATE: &[u8] = include_bytes!("tls/server.cert.der");
-const KEY: &[u8] = include_bytes!("tls/server.key.der");
+const CERTIFICATE: &[u8] = include_bytes!("../tls/server.cert.der");
+const KEY: &[u8] = include_bytes!("../tls/server.key.der");
 
 /// Bytes of what a server sends after its hello with the project's certificate and another one of no length: extensions with
 /// quinn's transport parameters (one of which has 0 to 15 bytes by chance: here 4, as with seed 1), certificates, signature and

@@ -13,7 +13,7 @@ use stillair_model::vocabulary::{
     TraceEvent, linear_truesize,
 };
 
-use super::{Below, Hosts};
+use super::{Hosts, LowerLayers};
 use crate::engine::Slot;
 pub(in crate::world) use load::{Job, LoadState};
 pub(in crate::world) use stacks::Stacks;
@@ -133,7 +133,7 @@ impl QuicApp {
 
 impl Hosts {
     /// A datagram has reached the host of the stack that it is for.
-    pub(super) fn quic_datagram<S: Sink>(&mut self, below: &mut Below<'_, S>, p: Pkt) {
+    pub(super) fn quic_datagram<S: Sink>(&mut self, below: &mut LowerLayers<'_, S>, p: Pkt) {
         let now = below.core.now;
         let mut datagram = self.spare.pop().unwrap_or_default();
         below.core.packets.take_quic(p, &mut datagram);
@@ -163,7 +163,7 @@ impl Hosts {
     }
 
     /// A timer of an end of a connection, or its process is free again.
-    pub(super) fn quic_timer<S: Sink>(&mut self, below: &mut Below<'_, S>, sock: SockId) {
+    pub(super) fn quic_timer<S: Sink>(&mut self, below: &mut LowerLayers<'_, S>, sock: SockId) {
         let app = self.sockets[sock.index()].app as usize;
         let quic = self.quic(app);
         let at = quic.end(sock);
@@ -172,7 +172,7 @@ impl Hosts {
     }
 
     /// Opens a connection for what is to be loaded.
-    pub(super) fn quic_connect<S: Sink>(&mut self, below: &mut Below<'_, S>, app: usize) {
+    pub(super) fn quic_connect<S: Sink>(&mut self, below: &mut LowerLayers<'_, S>, app: usize) {
         let now = below.core.now;
         self.forget_waiting(below, app, 0);
         self.forget_waiting(below, app, 1);
@@ -183,7 +183,7 @@ impl Hosts {
     }
 
     /// What waits for the stack of a former connection has come, and nobody will read it.
-    fn forget_waiting<S: Sink>(&mut self, below: &mut Below<'_, S>, app: usize, at: usize) {
+    fn forget_waiting<S: Sink>(&mut self, below: &mut LowerLayers<'_, S>, app: usize, at: usize) {
         while let Some(datagram) = self.quic(app).ends[at].waiting.pop_front() {
             if self.quic(app).ends[at].reads() {
                 self.tell_received(below, app, at, &datagram, 0);
@@ -195,7 +195,7 @@ impl Hosts {
     /// Reports a datagram that a real stack has read, or will not read.
     fn tell_received<S: Sink>(
         &mut self,
-        below: &mut Below<'_, S>,
+        below: &mut LowerLayers<'_, S>,
         app: usize,
         at: usize,
         datagram: &Datagram,
@@ -209,7 +209,7 @@ impl Hosts {
     }
 
     /// Ends the connection that is open.
-    pub(super) fn quic_close<S: Sink>(&mut self, below: &mut Below<'_, S>, app: usize) {
+    pub(super) fn quic_close<S: Sink>(&mut self, below: &mut LowerLayers<'_, S>, app: usize) {
         let now = below.core.now;
         let quic = self.quic(app);
         let client = usize::from(quic.ends[0].role != QuicRole::Client);
@@ -221,7 +221,7 @@ impl Hosts {
     }
 
     /// Lets the process of one end do all that it can now.
-    pub(super) fn serve_quic<S: Sink>(&mut self, below: &mut Below<'_, S>, app: usize, sock: SockId) {
+    pub(super) fn serve_quic<S: Sink>(&mut self, below: &mut LowerLayers<'_, S>, app: usize, sock: SockId) {
         let now = below.core.now;
         let quic = self.quic(app);
         let at = quic.end(sock);
@@ -253,7 +253,7 @@ impl Hosts {
     /// Sends a datagram, if there is one and the socket has room for it.
     fn quic_sends<S: Sink>(
         &mut self,
-        below: &mut Below<'_, S>,
+        below: &mut LowerLayers<'_, S>,
         app: usize,
         at: usize,
         stack: &mut Engine,
@@ -308,7 +308,13 @@ impl Hosts {
     }
 
     /// Reports how the end that sends the data stands.
-    fn tell_quic<S: Sink>(&mut self, below: &mut Below<'_, S>, app: usize, at: usize, stack: &mut Engine) {
+    fn tell_quic<S: Sink>(
+        &mut self,
+        below: &mut LowerLayers<'_, S>,
+        app: usize,
+        at: usize,
+        stack: &mut Engine,
+    ) {
         let now = below.core.now;
         let flow = self.quic(app).flow;
         while let Some(event) = stack.poll_event() {
@@ -337,7 +343,7 @@ impl Hosts {
     }
 
     /// When the process goes on: when its work is done, if there is more, or at its next timer.
-    fn arm_quic<S: Sink>(&mut self, below: &mut Below<'_, S>, app: usize, at: usize, stack: &Engine) {
+    fn arm_quic<S: Sink>(&mut self, below: &mut LowerLayers<'_, S>, app: usize, at: usize, stack: &Engine) {
         let (now, sockets) = (below.core.now, self.slots.sockets);
         let end = &self.quic(app).ends[at];
         let slot = Slot(sockets + end.sock.0);

@@ -17,7 +17,7 @@ use super::bytes::{beacon, ip};
 use super::memory::Numbers;
 use super::parts::Part;
 use super::pcapng::Writer;
-use super::scene::Scene;
+use super::topology::Topology;
 
 /// Access to the packets in a PPDU's frames.
 pub trait Inside {
@@ -29,15 +29,15 @@ pub trait Inside {
 }
 
 /// One try of a PPDU, with the data that its frames are made from.
-pub struct Shot<'a, I> {
-    pub scene: &'a Scene,
+pub struct ExchangeFrames<'a, I> {
+    pub scene: &'a Topology,
     pub inside: &'a I,
     pub connections: &'a Connections,
     pub view: &'a PpduView<'a>,
     pub numbers: Numbers,
 }
 
-impl<I: Inside> Shot<'_, I> {
+impl<I: Inside> ExchangeFrames<'_, I> {
     /// Writes the part of the exchange that a point shows.
     pub fn part<W: Write>(&self, writer: &mut Writer<W>, now: Instant, point: u32, part: &Part<'_>) {
         match *part {

@@ -5,13 +5,13 @@ const MORE: usize = 1 << 12;
 
 /// The buffer.
 #[derive(Debug, Default)]
-pub struct Room {
+pub struct Buffer {
     /// What is there, and zeros or what was there before behind it.
     bytes: Vec<u8>,
     used: usize,
 }
 
-impl Room {
+impl Buffer {
     /// Length in bytes.
     #[inline]
     pub fn len(&self) -> usize {
@@ -96,7 +96,7 @@ mod tests {
     proptest! {
         #[test]
         fn all_that_is_appended_is_there(pieces in proptest::collection::vec((0_u8..4, 0_usize..5_000), 0..40)) {
-            let (mut room, mut right) = (Room::default(), Vec::new());
+            let (mut room, mut right) = (Buffer::default(), Vec::new());
             for (kind, len) in pieces {
                 match kind {
                     0 => {

@@ -20,9 +20,9 @@ pub use stats::{CakeStats, CakeTinStats, Span};
 
 use super::{Enqueue, NextSend, QdiscStats};
 use crate::aqm::cobalt::Blue;
-use crate::fair::flow_queues::Salt;
-use crate::fair::longest::{Longest, Place, Queues};
 use crate::offload::gso;
+use crate::sched::flow_queues::Salt;
+use crate::sched::longest::{Longest, Place, Queues};
 use crate::vocabulary::{
     Addr, Ctx, Duration, ETHERNET_HEADER, Instant, Ip, Packets, Pkt, PlaceId, Rate, Reason, Sink,
 };

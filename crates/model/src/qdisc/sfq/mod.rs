@@ -12,8 +12,8 @@ mod deques;
 use self::depths::Depths;
 use self::deques::{Deque, Pool};
 use super::{Enqueue, QdiscStats};
-use crate::fair::drr::{DeficitRoundRobin, Drr, Member};
-use crate::fair::flow_queues::Salt;
+use crate::sched::drr::{DeficitRoundRobin, Drr, Member};
+use crate::sched::flow_queues::Salt;
 use crate::vocabulary::{
     Ctx, Duration, Instant, Packet, Pkt, PktList, PlaceId, RandomStream, Reason, Sink, skb_len,
 };
