@@ -14,13 +14,14 @@ use syn::{
 
 /// Declares a table of keys; see the crate's documentation.
 ///
-/// `#[section(params = TYPE, base = EXPR)]` names the engine's parameters and their defaults; `kind = "NAME"` makes the table a
-/// value of the builder. `#[key(...)]` takes:
+/// `#[section(params = TYPE, base = EXPR)]` names the engine's parameters and their defaults (`base` may be left out if no key shows
+/// its default); `kind = "NAME"` makes the table a value of the builder. `#[key(...)]` takes:
 ///
 /// - `to = FIELD`: the engine's field that the key sets; its value in `base` is the default that the reference shows;
 /// - `or = "WORDS"`: words for a default that depends on other keys;
 /// - `default = "TEXT"`: a default without a field;
 /// - `need = "EXPECTED"`: the key is required, and the error for a missing one says what is expected;
+/// - `shown = "TABLE.NAME"`: the name in the resolved scenario, without the unit, if it is not the key's;
 /// - `quiet`: the resolved scenario leaves out the default.
 #[proc_macro_derive(Section, attributes(section, key))]
 pub fn section(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
@@ -43,6 +44,7 @@ struct Row {
     or: Option<LitStr>,
     default: Option<LitStr>,
     need: Option<LitStr>,
+    shown: Option<LitStr>,
     quiet: bool,
 }
 
@@ -89,8 +91,9 @@ impl Parse for Row {
                     "or" => row.or = Some(input.parse()?),
                     "default" => row.default = Some(input.parse()?),
                     "need" => row.need = Some(input.parse()?),
+                    "shown" => row.shown = Some(input.parse()?),
                     _ => {
-                        let known = "expected `to`, `or`, `default`, `need` or `quiet`";
+                        let known = "expected `to`, `or`, `default`, `need`, `shown` or `quiet`";
                         return Err(Error::new(name.span(), known));
                     }
                 }
@@ -171,8 +174,9 @@ fn table(input: &DeriveInput) -> Result<TokenStream> {
         });
         if let Some(to) = &row.to {
             assigns.push(quote_spanned!(ty.span()=> #spec::Assign::assign(&self.#key, &mut params.#to);));
+            let shown = row.shown.map_or(text, |shown| shown.value());
             let export =
-                quote_spanned!(ty.span()=> <#ty as #spec::Export<_>>::export(#text, &params.#to, out););
+                quote_spanned!(ty.span()=> <#ty as #spec::Export<_>>::export(#shown, &params.#to, out););
             exports.push(if row.quiet {
                 quote!(if params.#to != Self::base().#to { #export })
             } else {
@@ -180,8 +184,9 @@ fn table(input: &DeriveInput) -> Result<TokenStream> {
             });
         }
     }
-    let of_params = match (&own.params, &own.base) {
-        (Some(params), Some(base)) => quote! {
+    let base = own.base.as_ref().map(|base| {
+        let params = &own.params;
+        quote! {
             impl #name {
                 /// Returns the engine's defaults.
                 #[allow(dead_code, reason = "kinds have bases of their own")]
@@ -189,6 +194,11 @@ fn table(input: &DeriveInput) -> Result<TokenStream> {
                     #base
                 }
             }
+        }
+    });
+    let of_params = match (&own.params, &own.base) {
+        (Some(params), _) => quote! {
+            #base
 
             impl #spec::Assign<#params> for #name {
                 fn assign(&self, params: &mut #params) {
@@ -209,7 +219,7 @@ fn table(input: &DeriveInput) -> Result<TokenStream> {
             }
         },
         (None, None) => TokenStream::new(),
-        _ => return Err(Error::new(name.span(), "`params` and `base` go together")),
+        (None, Some(_)) => return Err(Error::new(name.span(), "`base` needs `params`")),
     };
     let of_kind = own.kind.as_ref().map(|kind| {
         quote! {

@@ -73,7 +73,6 @@ pub(super) enum Form {
     /// Lists by dotted key.
     Sweep,
     /// The form of a table that may contain itself.
-    #[cfg_attr(not(test), expect(dead_code, reason = "until htb, tbf and netem are declared"))]
     Later(fn() -> &'static Form),
 }
 

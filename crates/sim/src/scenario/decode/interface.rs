@@ -66,7 +66,7 @@ const WIFI: &[Key] = &[
          AR9300, none from that on",
     ),
     Key::need("channel", Form::Name("channel"), "the channel that it is on"),
-    Key::open("qdisc", qdisc::WIFI, "that of the scheme", "its qdisc"),
+    Key::open("qdisc", spec::qdisc::WIFI, "that of the scheme", "its qdisc"),
 ];
 
 static WIRED: Shape = Shape {
@@ -76,7 +76,7 @@ static WIRED: Shape = Shape {
         COMMON,
         &[
             Key::need("link", Form::Name("link"), "the link that it is an end of"),
-            Key::open("qdisc", qdisc::WIRED, "`pfifo_fast`; over a veth `noqueue`", "its qdisc"),
+            Key::open("qdisc", spec::qdisc::WIRED, "`pfifo_fast`; over a veth `noqueue`", "its qdisc"),
             shaper::KEY,
             shaper::MASQUERADE,
         ],

@@ -61,6 +61,7 @@ pub(super) use filter::name as filter_name;
 use names::{Merged, Names, refer};
 pub(super) use position::distance;
 pub(super) use product::listed as lines;
+pub(super) use qdisc::DeviceQueue;
 
 /// The whole file.
 pub(super) static SHAPE: Shape = Shape {
@@ -228,5 +229,5 @@ pub(super) fn scenario(tree: &Table, parts: &Parts) -> Result<Scenario, Fault> {
 /// Kinds of disciplines that are built in.
 #[cfg(test)]
 pub(super) fn qdisc_kinds() -> Vec<&'static str> {
-    const { &qdisc::WIFI }.shapes().iter().map(|shape| shape.kind()).collect()
+    const { &super::spec::qdisc::WIFI }.shapes().iter().map(|shape| shape.kind()).collect()
 }

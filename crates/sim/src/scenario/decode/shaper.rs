@@ -6,15 +6,15 @@ use stillair_model::qdisc::htb::HtbParams;
 use stillair_model::vocabulary::Rate;
 
 use super::super::QdiscSpec;
-use super::super::contract::{Family, Form, Key, Shape};
+use super::super::contract::{self, Form, Shape};
 use super::super::document::Value;
-use super::super::error::Fault;
-use super::super::reader::{Field, Section};
+use super::super::error::{Fault, Mistakes};
+use super::super::reader::Section;
+use super::super::spec::qdisc::Context;
+use super::super::spec::qdisc::shaper::{Shaper, Unshaped};
+use super::super::spec::{Key, Section as _};
 use super::link::LinkKind;
-use super::qdisc::{self, DeviceQueue};
-
-/// What cake needs at least, as it counts bytes.
-const RATE: Form = Form::RateFrom("8 bit/s", "one byte per second");
+use super::qdisc::DeviceQueue;
 
 // sqm-scripts: src/functions.sh, src/piece_of_cake.qos, src/simple.qos (1.6.0) - cake at the root of the interface and of an ifb that all which
 // comes in is redirected to; or htb with a discipline in its class on both.
@@ -22,22 +22,7 @@ static SHAPE: Shape = Shape {
     title: "Shaper",
     about: "What a router does so that queues form at itself and not in the modem: it shapes what leaves, and by an ifb (`NODE.ifb4INTERFACE` in \
             results) what has come in.",
-    groups: &[&[
-        Key::open("down", RATE, "not shaped", "rate of what comes in"),
-        Key::open("up", RATE, "not shaped", "rate of outgoing packets; replaces the interface's `qdisc`"),
-        Key::open(
-            "qdisc",
-            Form::Part(Family::Qdisc, &qdisc::CHILD),
-            "`cake`",
-            "the qdisc of both directions: `cake`, which shapes itself (without `bandwidth` here), or another as the child of an htb",
-        ),
-        Key::open(
-            "qdisc_down",
-            Form::Part(Family::Qdisc, &qdisc::CHILD),
-            "that of `qdisc`",
-            "the qdisc of what comes in, if it is another, as `iqdisc_opts` of sqm-scripts",
-        ),
-    ]],
+    groups: &[Shaper::KEYS],
 };
 
 const OFF: Form = Form::Choice(&["off"]);
@@ -45,12 +30,16 @@ const TABLE: Form = Form::Table(&SHAPE);
 const EITHER: Form = Form::Either(&[OFF, TABLE]);
 
 /// Key of a wired interface.
-pub(super) const KEY: Key =
-    Key::open("shaper", EITHER, "off", "the rates to which this router shapes both directions, as sqm does");
+pub(super) const KEY: contract::Key = contract::Key::open(
+    "shaper",
+    EITHER,
+    "off",
+    "the rates to which this router shapes both directions, as sqm does",
+);
 
 /// Key of a wired interface.
 // deviation: addresses are not changed - captures behind the router show those of the hosts, and what begins outside comes in as by a port forward.
-pub(super) const MASQUERADE: Key = Key::or(
+pub(super) const MASQUERADE: contract::Key = contract::Key::or(
     "masquerade",
     Form::Boolean,
     "false",
@@ -114,10 +103,7 @@ fn cake_in(config: &mut QdiscConfig) -> Option<&mut CakeParams> {
     }
 }
 
-/// Disciplines that have a rate of their own.
-const SHAPES: [&str; 2] = ["htb", "tbf"];
-
-/// Reads `shaper` of an interface with the discipline of its own: the one it has then, and that of what comes in.
+/// Reads `shaper` of an interface with the qdisc `own`. Returns the qdiscs of what leaves and of what comes in.
 pub(super) fn read(
     section: &mut Section<'_>,
     own: QdiscSpec,
@@ -132,52 +118,46 @@ pub(super) fn read(
     }
     let mut keys =
         field.section("\"off\", or a table such as { down = \"90 Mbit/s\", up = \"9 Mbit/s\" }")?;
-    let (down, up): (Option<Rate>, Option<Rate>) = (keys.find("down")?, keys.find("up")?);
-    let kind = keys.get("qdisc");
-    if down.is_none() {
-        keys.idle("qdisc_down", "without down", "down, or no qdisc_down")?;
-    } else if up.is_none() && keys.has("qdisc_down") {
-        keys.idle("qdisc", "without up beside qdisc_down", "up, or one of the two")?;
-    }
-    let kind_down = keys.get("qdisc_down");
-    let child = |kind: Option<&Field<'_>>, rate: Option<Rate>| {
-        rate.map(|rate| config(kind, rate, device)).transpose()
-    };
-    let down_config = child(kind_down.as_ref().or(kind.as_ref()), down)?;
-    let up_config = child(kind.as_ref(), up)?;
-    keys.finish()?;
-    if down.is_none() && up.is_none() {
-        return Err(field.found("a shaper of neither down nor up", "at least one of the two"));
-    }
-    let egress = match up_config {
-        Some(config) => {
-            section.idle("qdisc", "beside a shaper with up", "the qdisc of the shaper, or no up")?;
-            QdiscSpec { mq: false, config }
+    let mut faults = Mistakes::default();
+    let shaper = Shaper::read(&mut keys, &mut faults);
+    faults.unless(keys.finish());
+    match (shaper.down.place(), shaper.up.place()) {
+        (None, up) => {
+            shaper.qdisc_down.idle("without down", "down, or no qdisc_down", &mut faults);
+            if up.is_none() {
+                faults.add(field.found("a shaper of neither down nor up", "at least one of the two"));
+            }
         }
-        None => own,
-    };
-    Ok((egress, down_config))
+        (Some(_), None) if shaper.qdisc_down.place().is_some() => {
+            shaper.qdisc.idle("without up beside qdisc_down", "up, or one of the two", &mut faults);
+        }
+        _ => {}
+    }
+    let qdisc_down = if shaper.qdisc_down.place().is_some() { &shaper.qdisc_down } else { &shaper.qdisc };
+    let down = shaper.down.get().and_then(|rate| config(qdisc_down, *rate, device, &mut faults));
+    let up = shaper.up.get().and_then(|rate| config(&shaper.qdisc, *rate, device, &mut faults));
+    if shaper.up.place().is_some() {
+        faults.unless(section.idle("qdisc", "beside a shaper with up", "the qdisc of the shaper, or no up"));
+    }
+    faults.or((up.map_or(own, |config| QdiscSpec { mq: false, config }), down))
 }
 
-/// The discipline of one direction.
-fn config(field: Option<&Field<'_>>, rate: Rate, device: &DeviceQueue<'_>) -> Result<QdiscConfig, Fault> {
-    let shaped = |config: QdiscConfig| match config {
+/// Returns the discipline of one direction.
+fn config(
+    own: &Key<Unshaped>,
+    rate: Rate,
+    device: &DeviceQueue<'_>,
+    faults: &mut Mistakes,
+) -> Option<QdiscConfig> {
+    let child = match own.given() {
+        Some((qdisc, at)) => qdisc.config(&mut Context { at, device, faults })?,
+        None => QdiscConfig::Cake(CakeParams::default()),
+    };
+    Some(match child {
         QdiscConfig::Cake(params) => QdiscConfig::Cake(CakeParams { bandwidth: Some(rate), ..params }),
         child => {
             let burst = HtbParams::default_burst(rate);
             QdiscConfig::Htb(HtbParams { rate, ceil: rate, burst, cburst: burst, child: Box::new(child) })
         }
-    };
-    let Some(field) = field else { return Ok(shaped(QdiscConfig::Cake(CakeParams::default()))) };
-    let (kind, mut options) = field.kind()?;
-    if SHAPES.contains(&kind) {
-        let found = format!("{kind:?}, which has a rate of its own");
-        return Err(field.found(found, "cake, or a discipline for the class of an htb"));
-    }
-    if let Some(options) = options.as_mut().filter(|_| kind == "cake") {
-        options.idle("bandwidth", "in a shaper", "its down and up")?;
-    }
-    let config = qdisc::config(kind, options.as_mut(), field, device)?;
-    options.map_or(Ok(()), Section::finish)?;
-    Ok(shaped(config))
+    })
 }

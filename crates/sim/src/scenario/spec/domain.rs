@@ -16,6 +16,9 @@ use super::{Domain, Resolved};
 /// A whole number from `LOW` to `HIGH`.
 pub struct Int<const LOW: i64, const HIGH: i64, T = u32>(PhantomData<T>);
 
+/// A power of two from `LOW` to `HIGH`.
+pub struct PowerOfTwo<const LOW: i64, const HIGH: i64>;
+
 /// A whole number of bytes from `LOW` to `HIGH`, without a unit.
 pub struct Octets<const LOW: i64, const HIGH: i64>;
 
@@ -30,6 +33,9 @@ pub struct Time;
 
 /// A time above zero.
 pub struct Period;
+
+/// A rate above zero.
+pub struct Speed;
 
 /// The name of a value of `T`.
 pub struct Choice<T>(PhantomData<T>);
@@ -66,6 +72,20 @@ impl<const LOW: i64, const HIGH: i64, T: Typed + Copy + fmt::Debug + Into<i64>> 
     }
 
     fn written(value: &T) -> Value {
+        Value::Integer((*value).into())
+    }
+}
+
+impl<const LOW: i64, const HIGH: i64> Domain for PowerOfTwo<LOW, HIGH> {
+    type Value = u32;
+    const FORM: Form = Form::Integer(LOW, HIGH);
+
+    fn read(field: &Field<'_>, _: &mut Mistakes) -> Result<u32, Fault> {
+        let n: u32 = field.value()?;
+        if n.is_power_of_two() { Ok(n) } else { Err(field.wrong("a power of two")) }
+    }
+
+    fn written(value: &u32) -> Value {
         Value::Integer((*value).into())
     }
 }
@@ -137,6 +157,7 @@ pub(in super::super) use quantity;
 quantity! {
     Time: Duration = Form::Time, "_ns", units::duration_text;
     Period: Duration = Form::Period, "_ns", units::duration_text;
+    Speed: Rate = Form::Rate, "_bps", units::rate_text;
 }
 
 impl<T: Named> Domain for Choice<T> {

@@ -10,7 +10,7 @@
 //! use stillair_model::qdisc::cake::Tins;
 //! use stillair_model::vocabulary::Duration;
 //! use stillair_sim::scenario::builder::{InterfaceBuilder, LinkBuilder};
-//! use stillair_sim::scenario::spec::cake::Cake;
+//! use stillair_sim::scenario::spec::qdisc::cake::Cake;
 //!
 //! let cake = Cake::default().rtt(Duration::from_millis(40)).tins(Tins::Besteffort);
 //! let eth0 = InterfaceBuilder::wired("lan", "10.0.0.1".parse()?).qdisc(cake);
@@ -20,11 +20,11 @@
 
 #[macro_use]
 mod kinds;
-pub mod cake;
 mod domain;
 pub mod jitter;
 pub mod overhead;
 pub mod power;
+pub mod qdisc;
 #[cfg(test)]
 mod tests;
 
@@ -135,6 +135,15 @@ impl<D: Domain> Key<D> {
     /// Returns the value, or `default`.
     pub(super) fn or(&self, default: D::Value) -> D::Value {
         self.get().cloned().unwrap_or(default)
+    }
+
+    /// Returns the value, or `default` if the key is absent; `None` if it was misread.
+    pub(super) fn known_or(&self, default: D::Value) -> Option<D::Value> {
+        match self {
+            Self::Absent => Some(default),
+            Self::Given(value, _) => Some(value.clone()),
+            Self::Misread(_) => None,
+        }
     }
 
     /// Returns the value and its place, if it was read.
@@ -265,7 +274,8 @@ where
 
 impl<D: Domain, T: Resolved> Export<T> for Key<D> {
     fn export(key: &str, params: &T, out: &mut Object) {
-        out.insert(format!("{key}{}", D::UNIT), params.json());
+        let (out, name) = within(out, key);
+        out.insert(format!("{name}{}", D::UNIT), params.json());
     }
 }
 
@@ -357,6 +367,17 @@ pub(super) fn read<S: Section>(section: &mut reader::Section<'_>) -> Result<S, F
     let mut faults = Mistakes::default();
     let own = S::read(section, &mut faults);
     faults.or(own)
+}
+
+/// Returns the table of a name in the resolved scenario, and the name in that table: `codel.target` is in the table `codel`.
+fn within<'o, 'n>(out: &'o mut Object, name: &'n str) -> (&'o mut Object, &'n str) {
+    match name.split_once('.') {
+        Some((table, name)) => {
+            let table = out.entry(table).or_insert_with(|| Object::new().into());
+            (table.as_object_mut().expect("names with a dot are in tables"), name)
+        }
+        None => (out, name),
+    }
 }
 
 /// Returns the parameters of a table as the resolved scenario shows them.

@@ -1,13 +1,17 @@
+use std::net::Ipv4Addr;
+
 use stillair_model::node::jitter::Spread;
 use stillair_model::qdisc::cake::{CakeParams, Tins};
-use stillair_model::vocabulary::Duration;
-use stillair_scenario_derive::Section;
+use stillair_model::vocabulary::{Duration, Rate};
 
+use super::super::builder::{InterfaceBuilder, LinkBuilder, NodeBuilder, ScenarioBuilder, Setting};
 use super::super::document::Table;
-use super::super::error::Mistakes;
 use super::super::{parse, reference, schema};
-use super::cake::Cake;
 use super::jitter::Options;
+use super::qdisc::Qdisc;
+use super::qdisc::cake::Cake;
+use super::qdisc::fq_codel::FqCodel;
+use super::qdisc::htb::Htb;
 use super::{Domain, Section as _};
 
 const SPECIMEN: &str = include_str!("../../../tests/scenario/good.toml");
@@ -55,45 +59,30 @@ fn first_difference(a: &str, b: &str) -> Option<[String; 2]> {
     }
 }
 
-/// Options of a discipline that holds another.
-#[derive(Section, Clone, Debug, Default)]
-#[section(params = u32, base = 0)]
-struct Outer {
-    /// what is inside
-    #[key(or = "nothing")]
-    child: super::Key<Boxed>,
-}
-
-kinds! {
-    /// A discipline that may hold itself.
-    struct Holder: Outer => u32 {
-        /// It holds another.
-        "outer": "Outer" = 1,
-        /// It holds none.
-        "leaf": "Leaf",
-    }
-}
-
-/// What holds itself stands in a box.
-struct Boxed;
-
-impl Domain for Boxed {
-    type Value = Box<Holder>;
-    const FORM: super::Form = super::Form::Later(|| &const { Holder::FORM });
-
-    fn read(field: &super::Field<'_>, faults: &mut Mistakes) -> Result<Box<Holder>, super::Fault> {
-        Holder::read(field, faults).map(Box::new)
-    }
-
-    fn written(value: &Box<Holder>) -> super::Value {
-        Holder::written(value)
-    }
+#[test]
+fn a_table_may_hold_itself() {
+    let shape =
+        Qdisc::FORM.shapes().into_iter().find(|shape| shape.kind() == "htb").expect("htb is declared");
+    let inner = shape.key("child").expect("it has a child").form.shapes();
+    assert!(inner.iter().any(|inner| core::ptr::eq(*inner, shape)));
 }
 
 #[test]
-fn a_table_may_hold_itself() {
-    let shapes = Holder::FORM.shapes();
-    let inner = shapes[0].key("child").expect("it is declared").form.shapes();
-    assert_eq!(inner.len(), 2);
-    assert!(core::ptr::eq(inner[0], shapes[0]));
+fn a_child_is_written_and_read_as_the_same() {
+    let child = FqCodel::default().limit(100).target(Duration::from_millis(20));
+    let htb = Htb::default().rate(Rate::from_mbps(10)).child(child.into());
+    let network = |qdisc: Setting| {
+        let end = |at: u8| InterfaceBuilder::wired("lan", Ipv4Addr::new(10, 0, 0, at));
+        ScenarioBuilder::new("a link")
+            .link("lan", LinkBuilder::new(Rate::from_mbps(50), Duration::ZERO))
+            .node("a", NodeBuilder::new("linux-6.1").interface("eth0", end(1).qdisc(qdisc)))
+            .node("b", NodeBuilder::new("linux-6.1").interface("eth0", end(2)))
+            .build()
+            .map_err(|error| error.to_string())
+    };
+    let child = [("kind", "fq_codel".into()), ("limit", 100.into()), ("target", "20 ms".into())];
+    let text = [("kind", "htb".into()), ("rate", "10 Mbit/s".into()), ("child", child.into())];
+    let built = network(htb.into());
+    assert!(built.is_ok(), "{built:?}");
+    assert_eq!(built, network(text.into()));
 }

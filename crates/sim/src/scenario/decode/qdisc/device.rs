@@ -15,22 +15,22 @@ use super::super::super::{Profile, QdiscSpec, Scheme};
 use super::super::link::LinkKind;
 
 /// What decides an interface's defaults.
-pub(in super::super) struct DeviceQueue<'a> {
+pub(in super::super::super) struct DeviceQueue<'a> {
     pub profile: &'a Profile,
     pub txqueuelen: u32,
     /// Kind of the wired link; `None` for a Wi-Fi device.
-    pub link: Option<LinkKind>,
+    pub(in super::super) link: Option<LinkKind>,
     /// Queueing scheme; `None` for a wired device.
     pub scheme: Option<Scheme>,
 }
 
 impl DeviceQueue<'_> {
-    pub(super) fn pfifo_fast(&self) -> QdiscConfig {
+    pub(in super::super::super) fn pfifo_fast(&self) -> QdiscConfig {
         let limit_per_band = self.profile.pfifo_fast_limit_per_band;
         QdiscConfig::PfifoFast(PfifoFastParams { limit: self.txqueuelen, limit_per_band })
     }
 
-    pub(super) fn fq_codel(&self) -> FqCodelParams {
+    pub(in super::super::super) fn fq_codel(&self) -> FqCodelParams {
         FqCodelParams {
             memory_limit: self.profile.fq_codel_memory_limit,
             drop_batch: self.profile.fq_codel_drop_batch,
@@ -39,7 +39,7 @@ impl DeviceQueue<'_> {
         }
     }
 
-    pub(super) fn pie(&self) -> PieQdiscParams {
+    pub(in super::super::super) fn pie(&self) -> PieQdiscParams {
         let Profile { pie_target: target, pie_tupdate, pie_dq_rate_estimator: dq_rate_estimator, .. } =
             *self.profile;
         let (hz, law) = (self.profile.tcp.hz, PieParams::default());

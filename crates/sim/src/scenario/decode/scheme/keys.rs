@@ -1,7 +1,8 @@
 //! The keys of queueing schemes, for the reference and the schema.
 
 use super::super::super::contract::{Form, Key, Shape};
-use super::super::{qdisc, usb};
+use super::super::super::spec::qdisc::fq_codel::MIN_QUANTUM;
+use super::super::usb;
 use super::custom;
 
 pub(super) const HARDWARE: &[Key] = &[
@@ -48,7 +49,7 @@ pub(super) const QUEUES: &[Key] = &[
     // deviation: mac80211 takes any number - at a byte a full packet would cost 1,500 rounds; the least is fq_codel's.
     Key::or(
         "fq_quantum",
-        Form::Bytes(qdisc::MIN_QUANTUM, 1 << 20),
+        Form::Bytes(MIN_QUANTUM, 1 << 20),
         "300 B",
         "bytes that a flow may send in a round",
     ),

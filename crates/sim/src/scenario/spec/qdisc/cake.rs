@@ -1,13 +1,15 @@
 //! The options of cake.
 
+use stillair_model::qdisc::QdiscConfig;
 use stillair_model::qdisc::cake::{AckFilter, CakeParams, Isolation, Masquerade, Tins};
 use stillair_model::vocabulary::Rate;
 use stillair_scenario_derive::Section;
 
-use super::super::contract::Form;
-use super::super::units;
-use super::domain::{Bytes, Choice, Flag, Period, named, quantity};
-use super::{Assign, Key, overhead};
+use super::super::super::contract::Form;
+use super::super::super::units;
+use super::super::domain::{Bytes, Choice, Flag, Period, named, quantity};
+use super::super::{self as spec, Assign, Key, Object, overhead};
+use super::{Context, Discipline};
 
 named!(Tins { Besteffort, Precedence, Diffserv3, Diffserv4, Diffserv8 });
 named!(AckFilter { Off, Conservative, Aggressive });
@@ -20,7 +22,7 @@ quantity!(Bandwidth: Rate = Form::RateFrom("8 bit/s", "one byte per second"), "_
 
 /// Options of cake, under the names that `tc` uses.
 #[derive(Section, Clone, Debug, Default)]
-#[section(params = CakeParams, base = CakeParams::default(), kind = "cake")]
+#[section(params = CakeParams, base = CakeParams::default())]
 pub struct Cake {
     /// rate of the shaper
     #[key(to = bandwidth, or = "`unlimited`: the device below sets the rate")]
@@ -62,7 +64,7 @@ pub struct Cake {
 
 impl Cake {
     /// What the engine has of it.
-    pub(in super::super) fn params(&self) -> CakeParams {
+    pub(in super::super::super) fn params(&self) -> CakeParams {
         let mut params = Self::base();
         params.target = CakeParams::target_of(self.rtt.or(params.rtt));
         params.framing = self.link.framing(params.framing);
@@ -71,12 +73,17 @@ impl Cake {
     }
 
     /// The resolved scenario's table.
-    pub(in super::super) fn resolved(params: &CakeParams) -> super::Object {
-        let mut keys = super::resolved::<Self, _>(params);
-        keys.insert("kind".to_owned(), "cake".into());
+    pub(in super::super::super) fn resolved(params: &CakeParams) -> Object {
+        let mut keys = spec::resolved::<Self, _>(params);
         if params.masquerade != Masquerade::Off {
             keys.insert("masquerade".to_owned(), true.into());
         }
         keys
+    }
+}
+
+impl Discipline for Cake {
+    fn config(&self, _: &mut Context<'_>) -> Option<QdiscConfig> {
+        Some(QdiscConfig::Cake(self.params()))
     }
 }

@@ -1,0 +1,216 @@
+//! Queueing disciplines: options of each kind, user-defined disciplines, and where each may be used.
+
+pub mod cake;
+pub mod codel;
+mod custom;
+pub mod fifo;
+pub mod fq;
+pub mod fq_codel;
+pub mod htb;
+pub mod netem;
+pub mod pfifo_fast;
+pub mod pie;
+pub mod sfq;
+pub mod shaper;
+pub mod tbf;
+
+use stillair_model::qdisc::QdiscConfig;
+
+use super::super::builder::Setting;
+use super::super::contract::{self, Absent, Family, Form, Shape};
+use super::super::decode::DeviceQueue;
+use super::super::document::Value;
+use super::super::error::{Fault, Mistakes};
+use super::super::reader::{self, Field};
+use super::domain::Bytes;
+use super::{Domain, Key, Place, Section, setting};
+use cake::Cake;
+use codel::Codel;
+use custom::Custom;
+use fifo::{Bfifo, Pfifo};
+use fq::Fq;
+use fq_codel::FqCodel;
+use htb::Htb;
+use netem::Netem;
+use pfifo_fast::PfifoFast;
+use pie::Pie;
+use sfq::Sfq;
+use tbf::Tbf;
+
+/// Size of a token bucket.
+type Burst = Bytes<1, { 1 << 30 }>;
+
+/// Options of a discipline.
+pub(in super::super) trait Discipline: Section {
+    /// Returns the engine's parameters. Mistakes are added to `context`; `None` if the parameters depend on a misread key.
+    fn config(&self, context: &mut Context<'_>) -> Option<QdiscConfig>;
+}
+
+/// Input of [`Discipline::config`] beside the options.
+pub(in super::super) struct Context<'c> {
+    /// Place of the discipline.
+    pub at: &'c Place,
+    pub device: &'c DeviceQueue<'c>,
+    pub faults: &'c mut Mistakes,
+}
+
+impl Context<'_> {
+    /// Returns the parameters of a discipline inside this one, if there is one.
+    fn child(&mut self, child: &Key<Qdisc>) -> Option<QdiscConfig> {
+        let (child, at) = child.given()?;
+        child.config(&mut Context { at, device: self.device, faults: self.faults })
+    }
+}
+
+const MQ: &[contract::Key] = &[contract::Key::or(
+    "mq",
+    Form::Boolean,
+    "true",
+    "one instance for each access category instead of one for the device",
+)];
+
+/// The same for disciplines of which a device has one instance by default.
+const WHOLE: &[contract::Key] = &[contract::Key::or(
+    "mq",
+    Form::Boolean,
+    "false",
+    "one instance for each access category instead of one for the device",
+)];
+
+/// Declares all disciplines: the table of each, once for any place and once for a Wi-Fi interface, and the kinds by place.
+macro_rules! disciplines {
+    ($($name:ident: $options:ident = $kind:literal, $mq:expr, $about:literal;)*) => {
+        $(
+            static $name: [Shape; 2] = [
+                Shape {
+                    title: concat!("Qdisc ", $kind),
+                    about: $about,
+                    groups: &[&[contract::Key::tag("kind", $kind)], $options::KEYS],
+                },
+                Shape {
+                    title: concat!("Qdisc ", $kind, " of a Wi-Fi interface"),
+                    about: $about,
+                    groups: &[&[contract::Key::tag("kind", $kind)], $options::KEYS, $mq],
+                },
+            ];
+
+            impl From<$options> for Qdisc {
+                fn from(own: $options) -> Self {
+                    Self(Box::new(Options::$options(own)))
+                }
+            }
+
+            impl From<$options> for Setting {
+                fn from(own: $options) -> Self {
+                    setting($kind, &own)
+                }
+            }
+        )*
+
+        static CHILD: Form = Form::Kinds { shapes: &[$(&$name[0]),*], bare: true };
+
+        /// Qdiscs of a wired interface.
+        pub(in super::super) const WIRED: Form = Form::Part(
+            Family::Qdisc,
+            &Form::Kinds { shapes: &[$(&$name[0],)* &NOQUEUE], bare: true },
+        );
+
+        /// Qdiscs of a Wi-Fi interface.
+        pub(in super::super) const WIFI: Form = Form::Part(
+            Family::WifiQdisc,
+            &Form::Kinds { shapes: &[$(&$name[1],)* &NOQUEUE], bare: true },
+        );
+
+        #[derive(Clone, Debug)]
+        enum Options {
+            $($options($options),)*
+            Custom(Custom),
+        }
+
+        impl Qdisc {
+            /// Reads the options of a kind. `section` is `None` for a kind without a table.
+            pub(in super::super) fn of_kind(
+                kind: &str,
+                section: Option<&mut reader::Section<'_>>,
+                field: &Field<'_>,
+                faults: &mut Mistakes,
+            ) -> Result<Self, Fault> {
+                match kind {
+                    $($kind => options::<$options>(section, field, faults).map(Self::from),)*
+                    _ => Custom::read(kind, section, field).map(|own| Self(Box::new(Options::Custom(own)))),
+                }
+            }
+
+            /// Returns the engine's parameters. Mistakes are added to `context`; `None` if the parameters depend on a misread key.
+            pub(in super::super) fn config(&self, context: &mut Context<'_>) -> Option<QdiscConfig> {
+                match &*self.0 {
+                    $(Options::$options(own) => own.config(context),)*
+                    Options::Custom(own) => Some(own.config(context.device)),
+                }
+            }
+        }
+
+        /// A discipline inside another one.
+        impl Domain for Qdisc {
+            type Value = Self;
+            const FORM: Form = Form::Part(Family::Qdisc, &Form::Later(|| &CHILD));
+
+            fn read(field: &Field<'_>, faults: &mut Mistakes) -> Result<Self, Fault> {
+                let (kind, mut section) = field.kind()?;
+                let own = Self::of_kind(kind, section.as_mut(), field, faults)?;
+                if let Some(section) = section {
+                    faults.unless(section.finish());
+                }
+                Ok(own)
+            }
+
+            fn written(value: &Self) -> Value {
+                match &*value.0 {
+                    $(Options::$options(own) => setting($kind, own).into_value(),)*
+                    Options::Custom(own) => own.written.clone(),
+                }
+            }
+        }
+    };
+}
+
+disciplines! {
+    PFIFO_FAST: PfifoFast = "pfifo_fast", MQ,
+        "Three bands by the type of service; the interface's `txqueuelen` is the limit of each instance.";
+    PFIFO: Pfifo = "pfifo", MQ, "One queue, limited in packets.";
+    BFIFO: Bfifo = "bfifo", MQ, "One queue, limited in bytes.";
+    CODEL: Codel = "codel", MQ, "One queue with CoDel, under the names that `tc` uses.";
+    FQ_CODEL: FqCodel = "fq_codel", MQ, "Under the names that `tc` uses.";
+    CAKE: Cake = "cake", MQ,
+        "Shaper, priorities, fair queueing and COBALT in one, under the names that `tc` uses.";
+    SFQ: Sfq = "sfq", MQ, "Stochastic fairness queueing, under the names that `tc` uses.";
+    HTB: Htb = "htb", WHOLE, "A token bucket; everything goes to its one class.";
+    TBF: Tbf = "tbf", WHOLE, "One or two token buckets, under the names that `tc` uses.";
+    FQ: Fq = "fq", MQ, "Fair queueing with departure times, under the names that `tc` uses.";
+    PIE: Pie = "pie", MQ, "One queue with PIE before it, under the names that `tc` uses.";
+    NETEM: Netem = "netem", WHOLE, "An emulated network.";
+}
+
+static NOQUEUE: Shape = Shape {
+    title: "Qdisc noqueue",
+    about: "None; only over a device that never stops its queue: where the MAC queues, and over a veth.",
+    groups: &[&[contract::Key::tag("kind", "noqueue")]],
+};
+
+/// A discipline of any kind with its options.
+#[derive(Clone, Debug)]
+pub struct Qdisc(Box<Options>);
+
+fn options<S: Section>(
+    section: Option<&mut reader::Section<'_>>,
+    field: &Field<'_>,
+    faults: &mut Mistakes,
+) -> Result<S, Fault> {
+    match section {
+        Some(section) => Ok(S::read(section, faults)),
+        None if S::KEYS.iter().any(|key| matches!(key.absent, Absent::Mistake)) => {
+            Err(field.wrong("a table with its rate"))
+        }
+        None => Ok(S::default()),
+    }
+}

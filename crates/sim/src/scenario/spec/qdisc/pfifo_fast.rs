@@ -1,0 +1,16 @@
+//! pfifo_fast, which has no options.
+
+use stillair_model::qdisc::QdiscConfig;
+use stillair_scenario_derive::Section;
+
+use super::{Context, Discipline};
+
+/// The table of pfifo_fast.
+#[derive(Section, Clone, Debug, Default)]
+pub struct PfifoFast {}
+
+impl Discipline for PfifoFast {
+    fn config(&self, context: &mut Context<'_>) -> Option<QdiscConfig> {
+        Some(context.device.pfifo_fast())
+    }
+}

@@ -1,0 +1,53 @@
+//! Keys of a router's shaper.
+
+use stillair_scenario_derive::Section;
+
+use super::super::super::contract::Form;
+use super::super::super::document::Value;
+use super::super::super::error::{Fault, Mistakes};
+use super::super::super::reader::Field;
+use super::super::{Domain, Key};
+use super::cake::Bandwidth;
+use super::{Options, Qdisc};
+
+/// A shaper for both directions.
+#[derive(Section, Clone, Debug, Default)]
+pub struct Shaper {
+    /// rate of what comes in
+    #[key(or = "not shaped")]
+    pub down: Key<Bandwidth>,
+    /// rate of outgoing packets; replaces the interface's `qdisc`
+    #[key(or = "not shaped")]
+    pub up: Key<Bandwidth>,
+    /// the qdisc of both directions: `cake`, which shapes itself (without `bandwidth` here), or another as the child of an htb
+    #[key(or = "`cake`")]
+    pub qdisc: Key<Unshaped>,
+    /// the qdisc of what comes in, if it is another, as `iqdisc_opts` of sqm-scripts
+    #[key(or = "that of `qdisc`")]
+    pub qdisc_down: Key<Unshaped>,
+}
+
+/// A discipline without a rate of its own.
+pub struct Unshaped;
+
+impl Domain for Unshaped {
+    type Value = Qdisc;
+    const FORM: Form = Qdisc::FORM;
+
+    fn read(field: &Field<'_>, faults: &mut Mistakes) -> Result<Qdisc, Fault> {
+        let (kind, _) = field.kind()?;
+        if matches!(kind, "htb" | "tbf") {
+            let found = format!("{kind:?}, which has a rate of its own");
+            return Err(field.found(found, "cake, or a discipline for the class of an htb"));
+        }
+        let own = Qdisc::read(field, faults)?;
+        if let Options::Cake(cake) = &*own.0 {
+            cake.bandwidth.idle("in a shaper", "its down and up", faults);
+        }
+        Ok(own)
+    }
+
+    fn written(value: &Qdisc) -> Value {
+        Qdisc::written(value)
+    }
+}
