@@ -29,7 +29,6 @@ pub(super) mod position;
 mod product;
 mod qdisc;
 mod quic;
-mod quinn;
 mod rate;
 mod record;
 mod responsiveness;

@@ -12,11 +12,13 @@ use super::super::CongestionControl;
 use super::super::contract::{Family, Form, Key, Shape};
 use super::super::custom;
 use super::super::document::Value;
-use super::super::error::Fault;
+use super::super::error::{Fault, Mistakes};
 use super::super::quic::{QuicFlow, QuicLoad};
 use super::super::quinn::{QuicStack, QuinnControl};
 use super::super::reader::{Field, Section};
-use super::{mark, page, quinn};
+use super::super::spec::flow::quinn::{self, Stack};
+use super::super::spec::{Domain as _, Place};
+use super::{mark, page};
 
 const PRESETS: [&str; 7] = [
     "chromium39",
@@ -76,7 +78,7 @@ const LOAD: &[Key] = &[
 ];
 
 const PARTS: &[Key] = &[
-    Key::or("stack", quinn::FORM, "model", "what speaks QUIC at both ends; the parts below are the model's"),
+    Key::or("stack", Stack::FORM, "model", "what speaks QUIC at both ends; the parts below are the model's"),
     Key::or(
         "preset",
         Form::Choice(&PRESETS),
@@ -178,7 +180,11 @@ pub(super) static SHAPE: Shape = Shape {
 
 /// Reads what is QUIC's own.
 pub(super) fn read(section: &mut Section<'_>) -> Result<QuicFlow, Fault> {
-    let stack = section.or_by("stack", QuicStack::Model, quinn::read)?;
+    let mut faults = Mistakes::default();
+    let stack = section.or_by("stack", QuicStack::Model, |field| {
+        Ok(Stack::read(field, &mut faults)?.stack(&Place::of(field), &mut faults))
+    })?;
+    faults.or(())?;
     if let QuicStack::Quinn(options) = &stack {
         foreign(section, options.congestion_control)?;
     }
@@ -349,7 +355,11 @@ fn windows(section: &mut Section<'_>, w: &mut WindowParams, stack: &QuicStack) -
             format!("an initial_window of {own}, while max_window is {}", w.most),
             "at most max_window",
         )),
-        (QuinnControl::Model, None, Some(field), _) => quinn::two_packets(&field, w.initial, options.packet),
+        (QuinnControl::Model, None, Some(field), _) => {
+            let mut faults = Mistakes::default();
+            quinn::two_packets(&Place::of(&field), w.initial, options.packet, &mut faults);
+            faults.or(())
+        }
         _ => Ok(()),
     }
 }

@@ -8,7 +8,8 @@ use stillair_model::transport::quic::timers::Repair;
 use stillair_model::transport::quic::{HostCost, QuicConfig};
 use stillair_model::vocabulary::Duration;
 
-use super::super::{Crypto, QuicFlow, QuicLoad, QuicStack, QuinnControl, QuinnOptions};
+use super::super::spec::flow::quinn::Stack;
+use super::super::{QuicFlow, QuicLoad, QuicStack, QuinnControl};
 use super::custom;
 
 pub(super) fn page(page: &Page) -> Value {
@@ -41,40 +42,13 @@ pub(super) fn flow(flow: &QuicFlow) -> Value {
             }
         }
         QuicStack::Quinn(options) => {
-            all["stack"] = quinn(options);
+            all["stack"] = Stack::resolved(options);
             if options.congestion_control == QuinnControl::Model {
                 all["window"] = window(&flow.config);
             }
         }
     }
     all
-}
-
-fn quinn(q: &QuinnOptions) -> Value {
-    #[cfg(feature = "quinn")]
-    let control = if q.custom.is_some() { "a program's own" } else { q.congestion_control.name() };
-    #[cfg(not(feature = "quinn"))]
-    let control = q.congestion_control.name();
-    json!({
-        "kind": "quinn",
-        "congestion_control": control,
-        "initial_window_bytes": q.initial_window,
-        "pacing": q.pacing,
-        "ack_frequency": q.ack_frequency.map(|ask| json!({
-            "every": ask.every,
-            "max_delay_ns": ask.max_delay.map(Duration::nanos),
-            "reordering": ask.reordering,
-        })),
-        "packet_bytes": q.packet,
-        "stream_window_bytes": q.stream_window,
-        "connection_window_bytes": q.connection_window,
-        "streams": q.streams,
-        "crypto": match q.crypto {
-            Crypto::Null => "null",
-            Crypto::Tls => "tls",
-        },
-        "certificates_bytes": q.certificates,
-    })
 }
 
 fn cost(cost: HostCost) -> Value {

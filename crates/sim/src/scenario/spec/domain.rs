@@ -7,11 +7,11 @@ use serde_json::{Value as Json, json};
 use stillair_model::vocabulary::{Duration, Rate};
 
 use super::super::contract::Form;
-use super::super::document::Value;
+use super::super::document::{Table, Value};
 use super::super::error::{Fault, Mistakes};
 use super::super::reader::{Field, Typed};
 use super::super::units;
-use super::{Domain, Resolved};
+use super::{Domain, Resolved, Titled};
 
 /// A whole number from `LOW` to `HIGH`.
 pub struct Int<const LOW: i64, const HIGH: i64, T = u32>(PhantomData<T>);
@@ -33,6 +33,9 @@ pub struct Period;
 
 /// The name of a value of `T`.
 pub struct Choice<T>(PhantomData<T>);
+
+/// A table of its own.
+pub struct Inner<S>(PhantomData<S>);
 
 /// A type whose values have names in scenarios.
 pub trait Named: Copy + fmt::Debug + PartialEq + 'static {
@@ -84,6 +87,11 @@ impl<const LOW: i64, const HIGH: i64> Domain for Octets<LOW, HIGH> {
     }
 }
 
+/// Writes a number of bytes.
+pub(in super::super) fn bytes_text(bytes: impl fmt::Display) -> String {
+    format!("{bytes} B")
+}
+
 impl<const LOW: u32, const HIGH: u32> Domain for Bytes<LOW, HIGH> {
     type Value = u32;
     const FORM: Form = Form::Bytes(LOW, HIGH);
@@ -94,7 +102,7 @@ impl<const LOW: u32, const HIGH: u32> Domain for Bytes<LOW, HIGH> {
     }
 
     fn written(value: &u32) -> Value {
-        Value::String(format!("{value} B"))
+        Value::String(bytes_text(value))
     }
 }
 
@@ -149,6 +157,24 @@ impl<T: Named> Domain for Choice<T> {
 
     fn written(value: &T) -> Value {
         Value::String(name(*value).to_owned())
+    }
+}
+
+impl<S: Titled + Clone + fmt::Debug> Domain for Inner<S> {
+    type Value = S;
+    const FORM: Form = Form::Table(S::SHAPE);
+
+    fn read(field: &Field<'_>, faults: &mut Mistakes) -> Result<S, Fault> {
+        let mut section = field.section(S::EXPECTED)?;
+        let own = S::read(&mut section, faults);
+        faults.unless(section.finish());
+        Ok(own)
+    }
+
+    fn written(value: &S) -> Value {
+        let mut table = Table::default();
+        value.written(&mut table);
+        Value::Table(table)
     }
 }
 

@@ -22,6 +22,7 @@
 mod kinds;
 pub mod cake;
 mod domain;
+pub mod flow;
 pub mod jitter;
 pub mod overhead;
 pub mod power;
@@ -177,6 +178,23 @@ pub trait Section: Default {
 
     /// Writes the keys that are set.
     fn written(&self, out: &mut Table);
+
+    /// Adds the places of the keys that are in the table.
+    fn places<'k>(&'k self, out: &mut Vec<&'k Place>);
+
+    /// Refuses all keys where they have no effect; see [`Key::idle`].
+    fn idle(&self, why: &str, right: &str, faults: &mut Mistakes) {
+        let mut places = Vec::new();
+        self.places(&mut places);
+        places.into_iter().for_each(|place| faults.add(place.idle(why, right)));
+    }
+}
+
+/// A table with an entry in the reference and the schema.
+pub(super) trait Titled: Section {
+    /// Expected value in the error for one that is not a table.
+    const EXPECTED: &'static str;
+    const SHAPE: &'static contract::Shape;
 }
 
 /// A field of a declared table: a key, or a group of keys.
@@ -197,6 +215,8 @@ pub trait Member: Default {
     fn built(value: Self::Value) -> Self;
     /// Writes the keys that are set.
     fn written(&self, key: &str, out: &mut Table);
+    /// Adds the places of the keys that are in the table.
+    fn places<'k>(&'k self, out: &mut Vec<&'k Place>);
 }
 
 /// Assigns keys to the engine's parameters.
@@ -250,6 +270,10 @@ impl<D: Domain> Member for Key<D> {
     fn written(&self, key: &str, out: &mut Table) {
         out.0.extend(self.get().map(|value| (key.to_owned(), item(D::written(value)))));
     }
+
+    fn places<'k>(&'k self, out: &mut Vec<&'k Place>) {
+        out.extend(self.place());
+    }
 }
 
 impl<D: Domain, T> Assign<T> for Key<D>
@@ -296,6 +320,10 @@ impl<S: Section> Member for S {
 
     fn written(&self, _: &str, out: &mut Table) {
         Section::written(self, out);
+    }
+
+    fn places<'k>(&'k self, out: &mut Vec<&'k Place>) {
+        Section::places(self, out);
     }
 }
 
