@@ -23,6 +23,7 @@ use syn::{
 /// - `or = "WORDS"`: words for a default that depends on other keys;
 /// - `default = "TEXT"`: a default without a field;
 /// - `need = "EXPECTED"`: the key is required, and the error for a missing one says what is expected;
+/// - `group`: the field is a table whose keys are keys of this one, with their own defaults;
 /// - `quiet`: the resolved scenario leaves out the default.
 #[proc_macro_derive(Section, attributes(section, key))]
 pub fn section(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
@@ -49,6 +50,7 @@ struct Row {
     default: Option<LitStr>,
     need: Option<LitStr>,
     quiet: bool,
+    group: bool,
 }
 
 /// Returns the tokens up to the next comma.
@@ -93,6 +95,8 @@ impl Parse for Row {
             let name: Ident = input.parse()?;
             if name == "quiet" {
                 row.quiet = true;
+            } else if name == "group" {
+                row.group = true;
             } else {
                 input.parse::<Token![=]>()?;
                 match name.to_string().as_str() {
@@ -101,7 +105,7 @@ impl Parse for Row {
                     "default" => row.default = Some(input.parse()?),
                     "need" => row.need = Some(input.parse()?),
                     _ => {
-                        let known = "expected `to`, `or`, `default`, `need` or `quiet`";
+                        let known = "expected `to`, `or`, `default`, `need`, `quiet` or `group`";
                         return Err(Error::new(name.span(), known));
                     }
                 }
@@ -155,7 +159,9 @@ fn table(input: &DeriveInput) -> Result<TokenStream> {
         let about = doc(&field.attrs, key.span())?;
         let row = field.attrs.iter().find(|a| a.path().is_ident("key"));
         let row = row.map(Attribute::parse_args::<Row>).transpose()?.unwrap_or_default();
+        let need = row.need.as_ref().map_or(quote!(None), |words| quote!(Some(#words)));
         let absent = match (&row.or, &row.default, &row.need, &row.to) {
+            (None, None, None, _) if row.group => quote!(<#ty as #spec::Section>::KEYS[0].absent),
             (Some(words), None, None, _) => quote!(#scenario::contract::Absent::Words(#words)),
             (None, Some(text), None, _) => quote!(#scenario::contract::Absent::Default(#text)),
             (None, None, Some(_), _) => quote!(#scenario::contract::Absent::Mistake),
@@ -170,7 +176,6 @@ fn table(input: &DeriveInput) -> Result<TokenStream> {
             }
             _ => return Err(Error::new(key.span(), "one of `or`, `default` and `need`")),
         };
-        let need = row.need.as_ref().map_or(quote!(None), |words| quote!(Some(#words)));
         rows.push(quote!(#spec::row::<#ty>(#text, #absent, #about)));
         reads.push(quote!(#key: <#ty as #spec::Member>::read(section, #text, #need, faults)));
         writes.push(quote!(#spec::Member::written(&self.#key, #text, out);));

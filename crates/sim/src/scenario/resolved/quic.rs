@@ -2,23 +2,21 @@
 
 use serde_json::{Value, json};
 use stillair_model::app::Page;
+use stillair_model::transport::quic::QuicConfig;
 use stillair_model::transport::quic::config::Refresh;
 use stillair_model::transport::quic::received::AckMemory;
 use stillair_model::transport::quic::timers::Repair;
-use stillair_model::transport::quic::{HostCost, QuicConfig};
 use stillair_model::vocabulary::Duration;
 
+use super::super::spec::flow::page::PageTable;
+use super::super::spec::flow::quic::Costs;
 use super::super::spec::flow::quinn::Stack;
+use super::super::spec::resolved;
 use super::super::{QuicFlow, QuicLoad, QuicStack, QuinnControl};
 use super::custom;
 
 pub(super) fn page(page: &Page) -> Value {
-    json!({
-        "request_bytes": page.request,
-        "header_bytes": page.header,
-        "list_bytes": page.list,
-        "objects_bytes": page.objects,
-    })
+    resolved::<PageTable, _>(page).into()
 }
 
 pub(super) fn flow(flow: &QuicFlow) -> Value {
@@ -28,7 +26,7 @@ pub(super) fn flow(flow: &QuicFlow) -> Value {
         }
         QuicLoad::Page { page: of, interval } => json!({ "page": page(of), "interval_ns": interval.nanos() }),
     };
-    let [sender, receiver] = flow.costs.map(cost);
+    let [sender, receiver] = flow.costs.map(|costs| resolved::<Costs, _>(&costs));
     let mut all = json!({ "kind": "quic", "load": load, "sender": sender, "receiver": receiver });
     // What means nothing to the flow's stack is not there.
     match &flow.stack {
@@ -49,14 +47,6 @@ pub(super) fn flow(flow: &QuicFlow) -> Value {
         }
     }
     all
-}
-
-fn cost(cost: HostCost) -> Value {
-    json!({
-        "send_cost_ns": cost.send.nanos(),
-        "receive_cost_ns": cost.receive.nanos(),
-        "timer_grain_ns": cost.timer_grain.nanos(),
-    })
 }
 
 fn parts(c: &QuicConfig) -> Value {

@@ -22,6 +22,12 @@ pub struct Octets<const LOW: i64, const HIGH: i64>;
 /// A number of bytes from `LOW` to `HIGH`, with or without a unit.
 pub struct Bytes<const LOW: u32, const HIGH: u32>;
 
+/// A whole number of per cent from `LOW` to `HIGH`.
+pub struct Percent<const LOW: i64, const HIGH: i64>;
+
+/// A rate above zero.
+pub struct AnyRate;
+
 /// A boolean.
 pub struct Flag;
 
@@ -43,8 +49,14 @@ pub trait Named: Copy + fmt::Debug + PartialEq + 'static {
     const ALL: &'static [(&'static str, Self)];
 }
 
-/// Names the values of a type, by its own `name` or as given.
+/// Names the values of a type, by its own `name`, as given, or by a table.
 macro_rules! named {
+    ($type:ident: $all:expr) => {
+        impl $crate::scenario::spec::domain::Named for $type {
+            const NAMES: &'static [&'static str] = &$crate::scenario::spec::domain::names($all);
+            const ALL: &'static [(&'static str, Self)] = &$all;
+        }
+    };
     ($type:ident { $($value:ident),* $(,)? }) => {
         impl $crate::scenario::spec::domain::Named for $type {
             const NAMES: &'static [&'static str] = &[$($type::$value.name()),*];
@@ -59,6 +71,18 @@ macro_rules! named {
     };
 }
 pub(in super::super) use named;
+
+/// Returns the names in a table.
+pub(in super::super) const fn names<T: Copy, const N: usize>(
+    all: [(&'static str, T); N],
+) -> [&'static str; N] {
+    let (mut names, mut n) = ([""; N], 0);
+    while n < N {
+        names[n] = all[n].0;
+        n += 1;
+    }
+    names
+}
 
 impl<const LOW: i64, const HIGH: i64, T: Typed + Copy + fmt::Debug + Into<i64>> Domain for Int<LOW, HIGH, T> {
     type Value = T;
@@ -77,6 +101,20 @@ impl<const LOW: i64, const HIGH: i64> Domain for Octets<LOW, HIGH> {
     type Value = u32;
     const FORM: Form = Form::Integer(LOW, HIGH);
     const UNIT: &'static str = "_bytes";
+
+    fn read(field: &Field<'_>, _: &mut Mistakes) -> Result<u32, Fault> {
+        field.value()
+    }
+
+    fn written(value: &u32) -> Value {
+        Value::Integer((*value).into())
+    }
+}
+
+impl<const LOW: i64, const HIGH: i64> Domain for Percent<LOW, HIGH> {
+    type Value = u32;
+    const FORM: Form = Form::Integer(LOW, HIGH);
+    const UNIT: &'static str = "_percent";
 
     fn read(field: &Field<'_>, _: &mut Mistakes) -> Result<u32, Fault> {
         field.value()
@@ -145,6 +183,7 @@ pub(in super::super) use quantity;
 quantity! {
     Time: Duration = Form::Time, "_ns", units::duration_text;
     Period: Duration = Form::Period, "_ns", units::duration_text;
+    AnyRate: Rate = Form::Rate, "_bps", units::rate_text;
 }
 
 impl<T: Named> Domain for Choice<T> {
@@ -197,6 +236,12 @@ impl Resolved for Duration {
 impl Resolved for Rate {
     fn json(&self) -> Json {
         self.bps().into()
+    }
+}
+
+impl Resolved for Vec<u32> {
+    fn json(&self) -> Json {
+        json!(self)
     }
 }
 
