@@ -21,9 +21,10 @@
 #[macro_use]
 mod kinds;
 pub mod cake;
-mod domain;
+pub(super) mod domain;
 pub mod flow;
 pub mod jitter;
+pub mod node_tcp;
 pub mod overhead;
 pub mod power;
 #[cfg(test)]
