@@ -15,13 +15,18 @@ use syn::{
 /// Declares a table of keys; see the crate's documentation.
 ///
 /// `#[section(params = TYPE, base = EXPR)]` names the engine's parameters and their defaults (`base` may be left out if no key shows
-/// its default); `kind = "NAME"` makes the table a value of the builder. `#[key(...)]` takes:
+/// its default); `kind = "NAME"` makes the table a value of the builder. `title = "TITLE"` gives the table an entry in the reference
+/// and the schema, described by the struct's doc comment; its keys are the `kind`, if it has one, those of the section `common = TYPE`,
+/// and its own. `expected = "A TABLE WITH ..."` is for errors.
+///
+/// `#[key(...)]` takes:
 ///
 /// - `to = FIELD`: the engine's field that the key sets; its value in `base` is the default that the reference shows;
 /// - `or = "WORDS"`: words for a default that depends on other keys;
 /// - `default = "TEXT"`: a default without a field;
 /// - `need = "EXPECTED"`: the key is required, and the error for a missing one says what is expected;
 /// - `shown = "TABLE.NAME"`: the name in the resolved scenario, without the unit, if it is not the key's;
+/// - `group`: the field is a table whose keys are keys of this one, with their own defaults;
 /// - `quiet`: the resolved scenario leaves out the default.
 #[proc_macro_derive(Section, attributes(section, key))]
 pub fn section(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
@@ -35,6 +40,9 @@ struct Table {
     params: Option<TokenStream>,
     base: Option<TokenStream>,
     kind: Option<LitStr>,
+    title: Option<LitStr>,
+    expected: Option<LitStr>,
+    common: Option<TokenStream>,
 }
 
 /// Arguments of `#[key(...)]`.
@@ -46,6 +54,7 @@ struct Row {
     need: Option<LitStr>,
     shown: Option<LitStr>,
     quiet: bool,
+    group: bool,
 }
 
 /// Returns the tokens up to the next comma.
@@ -67,7 +76,13 @@ impl Parse for Table {
                 "params" => table.params = Some(value(input)?),
                 "base" => table.base = Some(value(input)?),
                 "kind" => table.kind = Some(input.parse()?),
-                _ => return Err(Error::new(name.span(), "expected `params`, `base` or `kind`")),
+                "title" => table.title = Some(input.parse()?),
+                "expected" => table.expected = Some(input.parse()?),
+                "common" => table.common = Some(value(input)?),
+                _ => {
+                    let known = "expected `params`, `base`, `kind`, `title`, `expected` or `common`";
+                    return Err(Error::new(name.span(), known));
+                }
             }
             if !input.is_empty() {
                 input.parse::<Token![,]>()?;
@@ -84,6 +99,8 @@ impl Parse for Row {
             let name: Ident = input.parse()?;
             if name == "quiet" {
                 row.quiet = true;
+            } else if name == "group" {
+                row.group = true;
             } else {
                 input.parse::<Token![=]>()?;
                 match name.to_string().as_str() {
@@ -93,7 +110,7 @@ impl Parse for Row {
                     "need" => row.need = Some(input.parse()?),
                     "shown" => row.shown = Some(input.parse()?),
                     _ => {
-                        let known = "expected `to`, `or`, `default`, `need`, `shown` or `quiet`";
+                        let known = "expected `to`, `or`, `default`, `need`, `shown`, `quiet` or `group`";
                         return Err(Error::new(name.span(), known));
                     }
                 }
@@ -117,9 +134,10 @@ fn doc(attributes: &[Attribute], at: Span) -> Result<String> {
     };
     let lines: Vec<String> = attributes.iter().filter_map(line).collect();
     match lines.concat().trim() {
-        "" => {
-            Err(Error::new(at, "a key needs a doc comment: its description in the reference and the schema"))
-        }
+        "" => Err(Error::new(
+            at,
+            "a doc comment is required: it is the description in the reference and the schema",
+        )),
         text => Ok(text.to_owned()),
     }
 }
@@ -138,15 +156,17 @@ fn table(input: &DeriveInput) -> Result<TokenStream> {
     let spec = quote!(crate::scenario::spec);
     let scenario = quote!(crate::scenario);
     let types: Vec<_> = fields.iter().map(|field| &field.ty).collect();
-    let (mut rows, mut reads, mut writes, mut assigns, mut exports, mut setters) =
-        (Vec::new(), Vec::new(), Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let (mut rows, mut reads, mut writes, mut places, mut assigns, mut exports, mut setters) =
+        (Vec::new(), Vec::new(), Vec::new(), Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for field in fields {
         let key = field.ident.as_ref().expect("it is named");
         let (ty, text) = (&field.ty, key.to_string());
         let about = doc(&field.attrs, key.span())?;
         let row = field.attrs.iter().find(|a| a.path().is_ident("key"));
         let row = row.map(Attribute::parse_args::<Row>).transpose()?.unwrap_or_default();
+        let need = row.need.as_ref().map_or(quote!(None), |words| quote!(Some(#words)));
         let absent = match (&row.or, &row.default, &row.need, &row.to) {
+            (None, None, None, _) if row.group => quote!(<#ty as #spec::Section>::KEYS[0].absent),
             (Some(words), None, None, _) => quote!(#scenario::contract::Absent::Words(#words)),
             (None, Some(text), None, _) => quote!(#scenario::contract::Absent::Default(#text)),
             (None, None, Some(_), _) => quote!(#scenario::contract::Absent::Mistake),
@@ -161,10 +181,10 @@ fn table(input: &DeriveInput) -> Result<TokenStream> {
             }
             _ => return Err(Error::new(key.span(), "one of `or`, `default` and `need`")),
         };
-        let need = row.need.as_ref().map_or(quote!(None), |words| quote!(Some(#words)));
         rows.push(quote!(#spec::row::<#ty>(#text, #absent, #about)));
         reads.push(quote!(#key: <#ty as #spec::Member>::read(section, #text, #need, faults)));
         writes.push(quote!(#spec::Member::written(&self.#key, #text, out);));
+        places.push(quote!(#spec::Member::places(&self.#key, out);));
         setters.push(quote! {
             #[doc = #about]
             pub fn #key(mut self, value: <#ty as #spec::Member>::Value) -> Self {
@@ -230,9 +250,30 @@ fn table(input: &DeriveInput) -> Result<TokenStream> {
             }
         }
     });
+    let of_title = own.title.as_ref().map(|title| {
+        let about = doc(&input.attrs, name.span())?;
+        let tag = own.kind.as_ref().map(|kind| quote!(&[#scenario::contract::Key::tag("kind", #kind)],));
+        let common = own.common.as_ref().map(|common| quote!(<#common as #spec::Section>::KEYS,));
+        let expected = own.expected.as_ref().map_or_else(|| "a table".to_owned(), LitStr::value);
+        Ok::<_, Error>(quote! {
+            impl #spec::Titled for #name {
+                const EXPECTED: &'static str = #expected;
+                const SHAPE: &'static #scenario::contract::Shape = {
+                    static SHAPE: #scenario::contract::Shape = #scenario::contract::Shape {
+                        title: #title,
+                        about: #about,
+                        groups: &[#tag #common <#name as #spec::Section>::KEYS],
+                    };
+                    &SHAPE
+                };
+            }
+        })
+    });
+    let of_title = of_title.transpose()?;
     Ok(quote! {
         #of_params
         #of_kind
+        #of_title
 
         impl #name {
             #(#setters)*
@@ -252,6 +293,10 @@ fn table(input: &DeriveInput) -> Result<TokenStream> {
 
             fn written(&self, out: &mut #scenario::document::Table) {
                 #(#writes)*
+            }
+
+            fn places<'k>(&'k self, out: &mut Vec<&'k #spec::Place>) {
+                #(#places)*
             }
         }
     })

@@ -60,17 +60,6 @@ pub enum QuinnControl {
     Model,
 }
 
-impl QuinnControl {
-    /// All congestion controls, with their names.
-    pub const ALL: [(&str, Self); 4] =
-        [("cubic", Self::Cubic), ("newreno", Self::NewReno), ("bbr", Self::Bbr), ("model", Self::Model)];
-
-    /// Name of the congestion control.
-    pub fn name(self) -> &'static str {
-        Self::ALL.iter().find(|(_, control)| *control == self).expect("all have names").0
-    }
-}
-
 /// ACK frequency that is requested from the receiver.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct AckFrequency {

@@ -16,6 +16,8 @@ pub(super) struct Section<'a> {
     shape: &'static Shape,
     parts: &'a Parts,
     known: Vec<&'static str>,
+    /// Keys that have been reported as misspelt.
+    misspelt: Vec<&'a str>,
 }
 
 /// A value that is there, with its path for messages and what it may be.
@@ -41,7 +43,7 @@ impl<'a> Section<'a> {
         shape: &'static Shape,
         parts: &'a Parts,
     ) -> Self {
-        Self { path: path.into(), origin, table, shape, parts, known: Vec::new() }
+        Self { path: path.into(), origin, table, shape, parts, known: Vec::new(), misspelt: Vec::new() }
     }
 
     /// From here on the table is this one of its alternatives.
@@ -89,6 +91,7 @@ impl<'a> Section<'a> {
         let strangers = self.table.0.iter().filter(|(k, _)| !self.known.contains(&k.as_str()));
         for (stranger, item) in strangers {
             if nearest(stranger, &[key]).is_some() {
+                self.misspelt.push(stranger);
                 return Err(unknown(&self.path, stranger, item, &[key]));
             }
         }
@@ -131,7 +134,11 @@ impl<'a> Section<'a> {
 
     /// Refuses keys that are none of these.
     fn all_in(&self, known: &[&str]) -> Result<(), Fault> {
-        let strangers = self.table.0.iter().filter(|(key, _)| !known.contains(&key.as_str()));
+        let strangers = self
+            .table
+            .0
+            .iter()
+            .filter(|(key, _)| !known.contains(&key.as_str()) && !self.misspelt.contains(&key.as_str()));
         gather(strangers.map(|(key, item)| Err(unknown(&self.path, key, item, known)))).map(|_: Vec<()>| ())
     }
 }

@@ -2,6 +2,7 @@
 
 mod custom;
 mod driver;
+mod flow;
 mod foreign;
 mod host;
 mod path;
@@ -10,10 +11,9 @@ mod quic;
 mod tcp;
 
 use serde_json::{Value, json};
-use stillair_model::app::{Load, ResponsivenessParams, WhenFull};
 use stillair_model::node::jitter::JitterParams;
 use stillair_model::transport::cc::CcParams;
-use stillair_model::vocabulary::{Ac, Duration, Ip, Rate};
+use stillair_model::vocabulary::{Ac, Duration, Ip};
 use stillair_model::wifi::air::audibility::Hearing;
 use stillair_model::wifi::phy::Band;
 use stillair_model::wifi::phy::frame::Cipher;
@@ -21,8 +21,8 @@ use stillair_model::wifi::rx::retry_out::RetryOutParams;
 use stillair_model::wifi::seq_window::SeqWindow;
 
 use super::{
-    Attachment, EdcaOverride, FlentTest, Flow, FlowKind, Gap, Host, Interface, Profile, Role, Scenario,
-    SocketMemory, Step, Wifi, mtu, spec,
+    Attachment, EdcaOverride, FlentTest, Flow, Host, Interface, Profile, Role, Scenario, SocketMemory, Step,
+    Wifi, mtu, spec,
 };
 
 use driver::driver;
@@ -239,53 +239,6 @@ impl Scenario {
     }
 
     fn flow(&self, flow: &Flow) -> Value {
-        let kind = match &flow.kind {
-            FlowKind::Udp { rates, payload, burst, gap, when_full } => json!({
-                "kind": "udp",
-                "rates_bps": rates.iter().copied().map(Rate::bps).collect::<Vec<_>>(),
-                "payload_bytes": payload,
-                "burst": burst,
-                "gap": match gap {
-                    Gap::Exponential => json!("exponential"),
-                    Gap::Periodic => json!("periodic"),
-                    Gap::Uniform { low, high } => json!({ "uniform_millionths": [low, high] }),
-                },
-                "when_full": match when_full {
-                    WhenFull::Block => "block",
-                    WhenFull::Drop => "drop",
-                },
-            }),
-            FlowKind::Tcp { congestion_control, bytes, write_size, gate } => {
-                let mut keys = json!({
-                    "kind": "tcp",
-                    "congestion_control": custom::control(congestion_control),
-                    "bytes": bytes,
-                    "write_size": write_size,
-                });
-                if let Some(gate) = gate {
-                    keys["rate_bps"] = json!(gate.rate.map(Rate::bps));
-                    keys["on_off_ns"] = json!(gate.on_off.map(|(on, off)| [on.nanos(), off.nanos()]));
-                }
-                keys
-            }
-            FlowKind::Video(p) => json!({
-                "kind": "video",
-                "rate_bps": p.rate.bps(),
-                "fps": p.fps,
-                "payload_bytes": p.payload,
-                "key_frames": p.keys.map(|keys| json!({ "every": keys.every, "ratio_percent": keys.ratio_percent })),
-            }),
-            FlowKind::Responsiveness(params) => responsiveness(params),
-            FlowKind::Web { page, interval } => json!({
-                "kind": "web",
-                "page": quic::page(page),
-                "interval_ns": interval.nanos(),
-            }),
-            FlowKind::Voip { interval } => json!({ "kind": "voip", "interval_ns": interval.nanos() }),
-            FlowKind::Quic(flow) => quic::flow(flow),
-            FlowKind::Ping { interval, payload } => ping("ping", *interval, *payload),
-            FlowKind::UdpPing { interval, payload } => ping("udp_ping", *interval, *payload),
-        };
         let mut resolved = json!({
             "name": flow.name,
             "from": self.end_name(flow.from),
@@ -294,7 +247,7 @@ impl Scenario {
             "start_ns": flow.start.nanos(),
             "start_spread_ns": flow.start_spread.nanos(),
             "stop_ns": flow.stop.map(|d| d.nanos()),
-            "traffic": kind,
+            "traffic": flow::traffic(&flow.kind),
             "series": flow.series,
         });
         if flow.multicast {
@@ -305,33 +258,6 @@ impl Scenario {
         }
         resolved
     }
-}
-
-fn responsiveness(p: &ResponsivenessParams) -> Value {
-    let [first, added, most] = p.connections;
-    json!({
-        "kind": "responsiveness",
-        "load": match p.load {
-            Load::None => "none",
-            Load::Down => "down",
-            Load::Up => "up",
-            Load::Both => "both",
-        },
-        "interval_ns": p.interval.nanos(),
-        "averaged": p.averaged,
-        "tolerance_percent": p.tolerance_percent,
-        "connections": first,
-        "connections_added": added,
-        "connections_most": most,
-        "probes_per_second": p.probes_per_second,
-        "probe_capacity_percent": p.capacity_percent,
-        "tls": p.tls,
-        "notsent_lowat_bytes": p.notsent_lowat,
-    })
-}
-
-fn ping(kind: &str, interval: Duration, payload: u32) -> Value {
-    json!({ "kind": kind, "interval_ns": interval.nanos(), "payload_bytes": payload })
 }
 
 fn profile(p: &Profile) -> Value {

@@ -6,9 +6,10 @@ use super::super::contract::{Form, Key, Shape};
 use super::super::document::join;
 use super::super::error::Fault;
 use super::super::reader::Field;
+use super::super::spec::flow::ping::{PING_PAYLOAD, UDP_PING_PAYLOAD};
 use super::super::{FlentTest, Flow, FlowEnd, FlowKind, Node, profile};
 use super::Names;
-use super::flow::{self, PING_PAYLOAD, UDP_PING_PAYLOAD};
+use super::flow;
 
 /// What a test measures before its load starts, and after it has ended.
 // flent: tests/common.inc DELAY (2.3) - behaviour only.

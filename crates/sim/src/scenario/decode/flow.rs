@@ -1,29 +1,20 @@
 //! Flows: sender, receiver, kind of traffic and times.
 
-use stillair_model::app::{GateParams, VOIP_INTERVAL};
 use stillair_model::vocabulary::Duration;
 
 use super::super::document::{Value, join};
-use super::super::error::{Fault, gather};
-use super::super::reader::{Field, Section};
-use super::super::{Flow, FlowEnd, FlowKind, Node, profile};
-use super::{Names, mark, page, quic, responsiveness, video};
-
-mod keys;
-mod udp;
-
-use keys::IPERF_WRITE;
-pub(super) use keys::{FORM, PING_PAYLOAD, UDP_PING_PAYLOAD};
-use udp::{multicast, udp};
+use super::super::error::{Fault, Mistakes, gather};
+use super::super::reader::Field;
+use super::super::spec::flow::{Common, Context, Own};
+use super::super::spec::{Key, Place, Section as _};
+use super::super::{Flow, FlowEnd, FlowKind, Node};
+use super::Names;
 
 /// Most loads of pages in a run: the sockets of each have places of their own, kept from the beginning.
 const LOADS: u64 = 1_000_000;
 
 /// Most answers to pings and packets of calls in a run: when each came stays in memory until its end.
 const ANSWERS: u64 = 10_000_000;
-
-/// Kinds of flows that may go both ways.
-const BOTH: [&str; 2] = ["voip", "video"];
 
 /// Refuses the flow read last if with it there are so many `answers` that they could not be kept.
 pub(super) fn bounded(answers: u64, key: &Field<'_>) -> Result<(), Fault> {
@@ -82,37 +73,68 @@ fn table(
     times: [Duration; 2],
 ) -> Result<Vec<Flow>, Fault> {
     let (kind, mut section) = field.kind_table("a table")?;
-    let both_ways = BOTH.contains(&kind) && section.or(mark::BOTH_WAYS.name, false)?;
-    let from = section.need("from", "the name of a node, or a list of them")?;
-    let several = from.is_list() || pattern(&from).is_some();
-    let mut senders = Vec::new();
-    for (sender, at) in names.ends(&from, None)? {
-        if senders.contains(&at) {
-            return Err(
-                sender.found(format!("{} a second time", sender.item.value.describe()), "each sender once")
-            );
-        }
-        senders.push(at);
-    }
-    if senders.is_empty() {
-        return Err(from.wrong("at least one sender"));
-    }
-    let one = |from: &FlowEnd| {
-        let mut flow = one((index, field), (*from, senders.len()), names, nodes, times)?;
-        if several {
-            flow.name = format!("{}-{}", flow.name, names.end_name(*from));
-        }
+    let mut faults = Mistakes::default();
+    let common = Common::read(&mut section, &mut faults);
+    let own = Own::read(kind, &mut section, &mut faults);
+    faults.unless(section.finish());
+    let senders = common.from.late(field.parts, |from| Ok((senders(from, names)?, several(from))));
+    let (senders, several) = senders.and_then(|all| faults.unless(all)).unwrap_or_default();
+    let name = common.name.or(format!("{kind}-{index}"));
+    let mut flows = Vec::new();
+    for from in &senders {
+        let to = common.to.late(field.parts, |to| receivers(to, *from, names));
+        let Some(to) = to.and_then(|to| faults.unless(to)) else { continue };
+        let ends = (senders.len(), *from, to.as_slice());
+        let Some((start, start_spread, stop)) =
+            faults.unless(period(&common, usual_spread(&common, &own, ends, names, times), times[1]))
+        else {
+            continue;
+        };
+        let (at, ip) = (&Place::of(field), common.ip.or(names.ip));
+        let context = Context { at, parts: field.parts, nodes, from: *from, to: &to, ip, start_spread };
+        let Some(kind) = own.traffic(&context, &mut faults) else { continue };
+        let flow = Flow {
+            name: if several { format!("{name}-{}", names.end_name(*from)) } else { name.clone() },
+            from: *from,
+            to,
+            ip,
+            tos: common.mark.or(0),
+            start,
+            start_spread,
+            stop,
+            kind,
+            multicast: own.multicast(),
+            series: None,
+            table: Some(index),
+        };
         let back = |to: &FlowEnd| Flow {
             name: format!("{}-back-{}", flow.name, names.end_name(*to)),
             from: *to,
             to: vec![flow.from],
             ..flow.clone()
         };
-        let backs: Vec<Flow> = flow.to.iter().filter(|_| both_ways).map(back).collect();
-        Ok(core::iter::once(flow).chain(backs).collect::<Vec<_>>())
-    };
-    let all = senders.iter().map(one).collect::<Result<Vec<_>, Fault>>()?;
-    Ok(all.into_iter().flatten().collect())
+        let backs: Vec<Flow> = flow.to.iter().filter(|_| own.both_ways()).map(back).collect();
+        flows.push(flow);
+        flows.extend(backs);
+    }
+    faults.or(flows)
+}
+
+/// Returns true if the table stands for a flow of each sender.
+fn several(from: &Field<'_>) -> bool {
+    from.is_list() || pattern(from).is_some()
+}
+
+fn senders(field: &Field<'_>, names: &Names<'_>) -> Result<Vec<FlowEnd>, Fault> {
+    let mut senders = Vec::new();
+    for (sender, at) in names.ends(field, None)? {
+        if senders.contains(&at) {
+            let found = format!("{} a second time", sender.item.value.describe());
+            return Err(sender.found(found, "each sender once"));
+        }
+        senders.push(at);
+    }
+    if senders.is_empty() { Err(field.wrong("at least one sender")) } else { Ok(senders) }
 }
 
 /// The text of an end that is a pattern.
@@ -123,123 +145,47 @@ pub(super) fn pattern<'a>(field: &Field<'a>) -> Option<&'a str> {
     }
 }
 
-fn one(
-    (index, field): (usize, &Field<'_>),
-    (from, senders): (FlowEnd, usize),
-    names: &Names<'_>,
-    nodes: &[Node],
-    [warm_up, end]: [Duration; 2],
-) -> Result<Flow, Fault> {
-    let (kind, mut section) = field.kind_table("a table")?;
-    section.get("from");
-    if BOTH.contains(&kind) {
-        section.get(mark::BOTH_WAYS.name);
+/// Returns start, spread and stop of a flow in a run that ends at `end`.
+fn period(
+    common: &Common,
+    usual: Duration,
+    end: Duration,
+) -> Result<(Duration, Duration, Option<Duration>), Fault> {
+    let (start, spread) = (common.start.or(Duration::ZERO), common.start_spread.or(usual));
+    match (&common.start, &common.start_spread, &common.stop) {
+        (Key::Given(start, at), ..) if *start >= end => Err(at.wrong("a time before the end of the run")),
+        (_, Key::Given(spread, at), _) if start + *spread >= end => {
+            Err(at.wrong("with start a time before the end of the run"))
+        }
+        (.., Key::Given(stop, at)) if *stop <= start + spread => Err(at.wrong(match spread {
+            Duration::ZERO => "a time after start",
+            _ => "a time after start + start_spread",
+        })),
+        (.., stop) => Ok((start, spread, stop.get().copied())),
     }
-    let name = section
-        .get("name")
-        .map(|f| f.label("a name of at least one letter").map(str::to_owned))
-        .transpose()?;
-    let to = receivers(&section.need("to", "the name of a node, or a list of them")?, from, names)?;
-    let tos = section.or_by("mark", 0, mark::tos)?;
-    let ip = section.or_by("ip", names.ip, mark::ip)?;
-    let start = section.or_by("start", Duration::ZERO, |f| {
-        let start = f.value()?;
-        if start < end { Ok(start) } else { Err(f.wrong("a time before the end of the run")) }
-    })?;
-    let several = senders * to.len();
-    let counted = names.is_counted(from) || to.iter().any(|to| names.is_counted(*to));
-    let is_group =
-        matches!(field.table("a table")?.get("multicast"), Some(item) if item.value == Value::Boolean(true));
-    let usual = if several > 1 && counted && !is_group {
-        let stop = section.get("stop").map_or(Ok(end), |field| field.value())?;
-        usual_spread(several as u64, start, warm_up, stop.min(end))
-    } else {
-        Duration::ZERO
-    };
-    let start_spread = section.or_by("start_spread", usual, |f| {
-        let spread = f.value()?;
-        if start + spread < end {
-            Ok(spread)
-        } else {
-            Err(f.wrong("with start a time before the end of the run"))
-        }
-    })?;
-    let stop = section.get("stop").map(|f| {
-        let stop = f.value()?;
-        if stop > start + start_spread {
-            Ok(stop)
-        } else {
-            Err(f.wrong(if start_spread > Duration::ZERO {
-                "a time after start + start_spread"
-            } else {
-                "a time after start"
-            }))
-        }
-    });
-    let stop = stop.transpose()?;
-    let kind_of_traffic = match kind {
-        "udp" => udp(&mut section, to.len(), ip)?,
-        "ping" => {
-            let (interval, payload) = ping(&mut section, PING_PAYLOAD)?;
-            FlowKind::Ping { interval, payload }
-        }
-        "tcp" => {
-            let sender = &nodes[from.node].profile;
-            let congestion_control =
-                section.or_by("congestion_control", sender.congestion_control.clone(), |field| {
-                    profile::controller(field, sender.version)
-                })?;
-            FlowKind::Tcp {
-                congestion_control,
-                bytes: section.find::<u32>("bytes")?.map(u64::from),
-                write_size: section.or("write_size", IPERF_WRITE)?,
-                gate: gate(&mut section)?,
-            }
-        }
-        "voip" => FlowKind::Voip { interval: section.or("interval", VOIP_INTERVAL)? },
-        "video" => FlowKind::Video(video::read(&mut section)?),
-        "responsiveness" => FlowKind::Responsiveness(responsiveness::read(&mut section)?),
-        "quic" => FlowKind::Quic(Box::new(quic::read(&mut section)?)),
-        "web" => FlowKind::Web {
-            page: page::read(&section.need("page", "the name of a page, or a table with list and objects")?)?,
-            interval: section.or("interval", Duration::from_millis(200))?,
-        },
-        _ => {
-            let (interval, payload) = ping(&mut section, UDP_PING_PAYLOAD)?;
-            FlowKind::UdpPing { interval, payload }
-        }
-    };
-    let multicast = match kind {
-        "udp" => multicast(&mut section, nodes, from, &to, &kind_of_traffic, start_spread)?,
-        _ => false,
-    };
-    section.finish()?;
-    let name = name.unwrap_or_else(|| format!("{kind}-{index}"));
-    Ok(Flow {
-        name,
-        from,
-        to,
-        ip,
-        tos,
-        start,
-        start_spread,
-        stop,
-        kind: kind_of_traffic,
-        multicast,
-        series: None,
-        table: Some(index),
-    })
 }
 
-/// Default of `start_spread` for several flows of nodes with a `count`. Stations that start together ask for their Block Ack sessions
-/// together, and their frames collide until some requests are given up.
-fn usual_spread(flows: u64, start: Duration, warm_up: Duration, stop: Duration) -> Duration {
-    let left = stop.saturating_sub(start).nanos();
+/// Default of `start_spread`: for several flows of nodes with a `count` above zero. Stations that start together ask for their Block Ack
+/// sessions together, and their frames collide until some requests are given up.
+fn usual_spread(
+    common: &Common,
+    own: &Own,
+    (senders, from, to): (usize, FlowEnd, &[FlowEnd]),
+    names: &Names<'_>,
+    [warm_up, end]: [Duration; 2],
+) -> Duration {
+    let flows = senders * to.len();
+    let counted = names.is_counted(from) || to.iter().any(|to| names.is_counted(*to));
+    if flows == 1 || !counted || own.multicast() {
+        return Duration::ZERO;
+    }
+    let start = common.start.or(Duration::ZERO);
+    let left = common.stop.or(end).min(end).saturating_sub(start).nanos();
     let most = match warm_up.saturating_sub(start) {
         Duration::ZERO => left / 10,
         before => before.nanos().min(left) / 2,
     };
-    Duration::from_nanos((100_000_000 * flows).min(most))
+    Duration::from_nanos((100_000_000 * flows as u64).min(most))
 }
 
 pub(super) fn receivers(field: &Field<'_>, from: FlowEnd, names: &Names<'_>) -> Result<Vec<FlowEnd>, Fault> {
@@ -255,20 +201,4 @@ pub(super) fn receivers(field: &Field<'_>, from: FlowEnd, names: &Names<'_>) -> 
         to.push(at);
     }
     if to.is_empty() { Err(field.wrong("at least one receiver")) } else { Ok(to) }
-}
-
-/// Interval and payload of a ping of either kind.
-fn ping(section: &mut Section<'_>, payload: u32) -> Result<(Duration, u32), Fault> {
-    Ok((section.or("interval", Duration::from_millis(200))?, section.or("payload", payload)?))
-}
-
-/// When an application over TCP has something to write.
-fn gate(section: &mut Section<'_>) -> Result<Option<GateParams>, Fault> {
-    let rate = section.find("rate")?;
-    let on_off = match (section.find("on")?, section.find("off")?) {
-        (Some(on), Some(off)) => Some((on, off)),
-        (None, None) => None,
-        _ => return Err(section.wrong("one of on and off", "both or neither")),
-    };
-    Ok((rate.is_some() || on_off.is_some()).then_some(GateParams { rate, on_off }))
 }

@@ -18,21 +18,16 @@ mod interference;
 mod interrupts;
 mod link;
 mod losses;
-mod mark;
 pub(super) mod mistakes;
 mod names;
 mod neighbour;
 mod node;
 mod node_names;
-mod page;
 pub(super) mod position;
 mod product;
 mod qdisc;
-mod quic;
-mod quinn;
 mod rate;
 mod record;
-mod responsiveness;
 pub(super) mod retries;
 pub(super) mod scheme;
 mod shaper;
@@ -40,7 +35,6 @@ mod station;
 mod times;
 mod trace;
 mod usb;
-mod video;
 mod wake;
 mod widths;
 mod wiring;
@@ -55,6 +49,8 @@ use super::outside;
 use super::parts::Parts;
 use super::reader::{Field, Section};
 use super::resolve;
+use super::spec::flow::mark::IpVersion;
+use super::spec::{self, Domain as _};
 use super::step;
 use super::{ErrorTables, Record, Scenario};
 pub(super) use filter::name as filter_name;
@@ -88,7 +84,7 @@ pub(super) static SHAPE: Shape = Shape {
             "nothing in this time before the end is measured; `warm_up` and `cool_down` together are shorter than `duration`",
         ),
         Key::or("seed", Form::Integer(0, i64::MAX), "1", "seed of all random streams"),
-        Key::or("ip", mark::IP, "4", "version of IP of flows, and of a `test`, that do not say"),
+        Key::or("ip", IpVersion::FORM, "4", "version of IP of flows, and of a `test`, that do not say"),
         Key::open("channel", Form::Named("channel", &Form::Table(&channel::SHAPE)), "none", "Wi-Fi channels"),
         Key::open("link", Form::Named("link", &link::FORM), "none", "wired links"),
         Key::open("interference", interference::FORM, "none", "interference that is not Wi-Fi"),
@@ -103,7 +99,7 @@ pub(super) static SHAPE: Shape = Shape {
             Form::Named("node", &Form::Table(&node::SHAPE)),
             "hosts, routers and access points",
         ),
-        Key::open("flow", flow::FORM, "none", "traffic"),
+        Key::open("flow", spec::flow::FORM, "none", "traffic"),
         Key::open("test", Form::Table(&flent::SHAPE), "none", "one of Flent's tests as additional traffic"),
         Key::open(
             "record",
@@ -132,7 +128,7 @@ pub(super) fn scenario(tree: &Table, parts: &Parts) -> Result<Scenario, Fault> {
     let (duration, warm_up, cool_down) =
         times::read(&mut root, test.as_ref().map(|(times, _)| *times), outside)?;
     let seed = root.or("seed", 1)?;
-    let ip = root.or_by("ip", Ip::V4, mark::ip)?;
+    let ip = root.or_by("ip", Ip::V4, |field| IpVersion::read(field, &mut Mistakes::default()))?;
 
     // What refers to things in `[links.lan]` would be refused for a name that is there.
     root.familiar()?;

@@ -7,7 +7,7 @@ pub const MTU: u16 = 1500;
 /// Bytes of an IPv4 and a TCP header without options.
 pub(super) const HEADERS: u16 = 40;
 /// Bytes that a socket's buffer may be set to.
-pub(super) const MAX_BUFFER: u32 = 1 << 30;
+pub(in super::super) const MAX_BUFFER: u32 = 1 << 30;
 
 /// Data of a full segment with time stamps, on Ethernet and Wi-Fi alike.
 const SEGMENT: u32 = (MTU - HEADERS) as u32 - 12;

@@ -4,12 +4,13 @@ mod kernel;
 mod linux;
 mod memory;
 mod modules;
-mod node;
 mod tcp;
 mod tcp_sysctl;
 
 pub use kernel::Profile;
+pub(super) use memory::MAX_BUFFER;
 pub use memory::{MTU, SocketMemory};
+pub(super) use tcp::{CAP, EXCEPTION};
 pub(super) use tcp_sysctl::{CONTROL, controller};
 
 use std::sync::LazyLock;
@@ -20,10 +21,12 @@ use stillair_model::wifi::rate::minstrel_ht::MinstrelVersion;
 use super::contract::{Form, Key, Shape};
 use super::control::CongestionControl;
 use super::document::{self, Table};
-use super::error::{Fault, Origin, suggest};
+use super::error::{Fault, Mistakes, Origin, suggest};
 use super::parts::Parts;
 use super::reader::{Field, Section, flatten};
-use memory::MAX_BUFFER;
+use super::spec::Domain as _;
+use super::spec::domain::Inner;
+use super::spec::node_tcp::NodeTcp;
 
 macro_rules! data_files {
     ($($name:literal),*) => { [$(($name, include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/profiles/", $name, ".toml")))),*] };
@@ -64,7 +67,7 @@ pub(super) const KEYS: &[Key] = &[
         "the kernel's",
         "parameters of kernel modules by their name (`/sys/module/tcp_cubic/parameters/beta`: `tcp_cubic.beta`)",
     ),
-    Key::open("tcp", Form::Table(&node::SHAPE), "the kernel's", "TCP settings that no `sysctl` has"),
+    Key::open("tcp", Inner::<NodeTcp>::FORM, "the kernel's", "TCP settings that no `sysctl` has"),
 ];
 
 /// What disciplines an interface may have by default.
@@ -195,7 +198,10 @@ pub(super) fn read(section: &mut Section<'_>) -> Result<Profile, Fault> {
         settings(&field, modules::SETTINGS, &mut profile, modules::apply, modules::idle)?;
     }
     if let Some(field) = section.get("tcp") {
-        node::read(&mut profile, &field)?;
+        let mut faults = Mistakes::default();
+        let own = Inner::<NodeTcp>::read(&field, &mut faults)?;
+        own.apply(&mut profile, &mut faults);
+        faults.or(())?;
     }
     Ok(profile)
 }

@@ -42,13 +42,13 @@ const RCVBUF: [(&str, RcvbufRules); 4] = [
     ("6.12", RcvbufRules::Linux6_12),
     ("6.16", RcvbufRules::Linux6_16),
 ];
-pub(super) const CAP: [(&str, LimitOutput); 4] = [
+pub(in super::super) const CAP: [(&str, LimitOutput); 4] = [
     ("fixed", LimitOutput::Fixed),
     ("at_least", LimitOutput::AtLeast),
     ("at_most", LimitOutput::AtMost),
     ("at_most_unless_paced", LimitOutput::AtMostUnlessPaced),
 ];
-pub(super) const EXCEPTION: [(&str, Exception); 4] = [
+pub(in super::super) const EXCEPTION: [(&str, Exception); 4] = [
     ("never", Exception::Never),
     ("first_of_write_queue", Exception::FirstOfWriteQueue),
     ("empty_rtx_queue", Exception::EmptyRtxQueue),

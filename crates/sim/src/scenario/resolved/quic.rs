@@ -2,22 +2,21 @@
 
 use serde_json::{Value, json};
 use stillair_model::app::Page;
+use stillair_model::transport::quic::QuicConfig;
 use stillair_model::transport::quic::config::Refresh;
 use stillair_model::transport::quic::received::AckMemory;
 use stillair_model::transport::quic::timers::Repair;
-use stillair_model::transport::quic::{HostCost, QuicConfig};
 use stillair_model::vocabulary::Duration;
 
-use super::super::{Crypto, QuicFlow, QuicLoad, QuicStack, QuinnControl, QuinnOptions};
+use super::super::spec::flow::page::PageTable;
+use super::super::spec::flow::quic::Costs;
+use super::super::spec::flow::quinn::Stack;
+use super::super::spec::resolved;
+use super::super::{QuicFlow, QuicLoad, QuicStack, QuinnControl};
 use super::custom;
 
 pub(super) fn page(page: &Page) -> Value {
-    json!({
-        "request_bytes": page.request,
-        "header_bytes": page.header,
-        "list_bytes": page.list,
-        "objects_bytes": page.objects,
-    })
+    resolved::<PageTable, _>(page).into()
 }
 
 pub(super) fn flow(flow: &QuicFlow) -> Value {
@@ -27,7 +26,7 @@ pub(super) fn flow(flow: &QuicFlow) -> Value {
         }
         QuicLoad::Page { page: of, interval } => json!({ "page": page(of), "interval_ns": interval.nanos() }),
     };
-    let [sender, receiver] = flow.costs.map(cost);
+    let [sender, receiver] = flow.costs.map(|costs| resolved::<Costs, _>(&costs));
     let mut all = json!({ "kind": "quic", "load": load, "sender": sender, "receiver": receiver });
     // What means nothing to the flow's stack is not there.
     match &flow.stack {
@@ -41,48 +40,13 @@ pub(super) fn flow(flow: &QuicFlow) -> Value {
             }
         }
         QuicStack::Quinn(options) => {
-            all["stack"] = quinn(options);
+            all["stack"] = Stack::resolved(options);
             if options.congestion_control == QuinnControl::Model {
                 all["window"] = window(&flow.config);
             }
         }
     }
     all
-}
-
-fn quinn(q: &QuinnOptions) -> Value {
-    #[cfg(feature = "quinn")]
-    let control = if q.custom.is_some() { "a program's own" } else { q.congestion_control.name() };
-    #[cfg(not(feature = "quinn"))]
-    let control = q.congestion_control.name();
-    json!({
-        "kind": "quinn",
-        "congestion_control": control,
-        "initial_window_bytes": q.initial_window,
-        "pacing": q.pacing,
-        "ack_frequency": q.ack_frequency.map(|ask| json!({
-            "every": ask.every,
-            "max_delay_ns": ask.max_delay.map(Duration::nanos),
-            "reordering": ask.reordering,
-        })),
-        "packet_bytes": q.packet,
-        "stream_window_bytes": q.stream_window,
-        "connection_window_bytes": q.connection_window,
-        "streams": q.streams,
-        "crypto": match q.crypto {
-            Crypto::Null => "null",
-            Crypto::Tls => "tls",
-        },
-        "certificates_bytes": q.certificates,
-    })
-}
-
-fn cost(cost: HostCost) -> Value {
-    json!({
-        "send_cost_ns": cost.send.nanos(),
-        "receive_cost_ns": cost.receive.nanos(),
-        "timer_grain_ns": cost.timer_grain.nanos(),
-    })
 }
 
 fn parts(c: &QuicConfig) -> Value {

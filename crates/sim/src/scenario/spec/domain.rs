@@ -7,11 +7,11 @@ use serde_json::{Value as Json, json};
 use stillair_model::vocabulary::{Duration, Rate};
 
 use super::super::contract::Form;
-use super::super::document::Value;
+use super::super::document::{Table, Value};
 use super::super::error::{Fault, Mistakes};
 use super::super::reader::{Field, Typed};
 use super::super::units;
-use super::{Domain, Resolved};
+use super::{Domain, Resolved, Titled};
 
 /// A whole number from `LOW` to `HIGH`.
 pub struct Int<const LOW: i64, const HIGH: i64, T = u32>(PhantomData<T>);
@@ -25,6 +25,12 @@ pub struct Octets<const LOW: i64, const HIGH: i64>;
 /// A number of bytes from `LOW` to `HIGH`, with or without a unit.
 pub struct Bytes<const LOW: u32, const HIGH: u32>;
 
+/// A whole number of per cent from `LOW` to `HIGH`.
+pub struct Percent<const LOW: i64, const HIGH: i64>;
+
+/// A rate above zero.
+pub struct BitRate;
+
 /// A boolean.
 pub struct Flag;
 
@@ -34,11 +40,11 @@ pub struct Time;
 /// A time above zero.
 pub struct Period;
 
-/// A rate above zero.
-pub struct Speed;
-
 /// The name of a value of `T`.
 pub struct Choice<T>(PhantomData<T>);
+
+/// A table of its own.
+pub struct Inner<S>(PhantomData<S>);
 
 /// A type whose values have names in scenarios.
 pub trait Named: Copy + fmt::Debug + PartialEq + 'static {
@@ -46,8 +52,14 @@ pub trait Named: Copy + fmt::Debug + PartialEq + 'static {
     const ALL: &'static [(&'static str, Self)];
 }
 
-/// Names the values of a type, by its own `name` or as given.
+/// Names the values of a type, by its own `name`, as given, or by a table.
 macro_rules! named {
+    ($type:ident: $all:expr) => {
+        impl $crate::scenario::spec::domain::Named for $type {
+            const NAMES: &'static [&'static str] = &$crate::scenario::spec::domain::names($all);
+            const ALL: &'static [(&'static str, Self)] = &$all;
+        }
+    };
     ($type:ident { $($value:ident),* $(,)? }) => {
         impl $crate::scenario::spec::domain::Named for $type {
             const NAMES: &'static [&'static str] = &[$($type::$value.name()),*];
@@ -62,6 +74,18 @@ macro_rules! named {
     };
 }
 pub(in super::super) use named;
+
+/// Returns the names in a table.
+pub(in super::super) const fn names<T: Copy, const N: usize>(
+    all: [(&'static str, T); N],
+) -> [&'static str; N] {
+    let (mut names, mut n) = ([""; N], 0);
+    while n < N {
+        names[n] = all[n].0;
+        n += 1;
+    }
+    names
+}
 
 impl<const LOW: i64, const HIGH: i64, T: Typed + Copy + fmt::Debug + Into<i64>> Domain for Int<LOW, HIGH, T> {
     type Value = T;
@@ -104,6 +128,25 @@ impl<const LOW: i64, const HIGH: i64> Domain for Octets<LOW, HIGH> {
     }
 }
 
+impl<const LOW: i64, const HIGH: i64> Domain for Percent<LOW, HIGH> {
+    type Value = u32;
+    const FORM: Form = Form::Integer(LOW, HIGH);
+    const UNIT: &'static str = "_percent";
+
+    fn read(field: &Field<'_>, _: &mut Mistakes) -> Result<u32, Fault> {
+        field.value()
+    }
+
+    fn written(value: &u32) -> Value {
+        Value::Integer((*value).into())
+    }
+}
+
+/// Writes a number of bytes.
+pub(in super::super) fn bytes_text(bytes: impl fmt::Display) -> String {
+    format!("{bytes} B")
+}
+
 impl<const LOW: u32, const HIGH: u32> Domain for Bytes<LOW, HIGH> {
     type Value = u32;
     const FORM: Form = Form::Bytes(LOW, HIGH);
@@ -114,7 +157,7 @@ impl<const LOW: u32, const HIGH: u32> Domain for Bytes<LOW, HIGH> {
     }
 
     fn written(value: &u32) -> Value {
-        Value::String(format!("{value} B"))
+        Value::String(bytes_text(value))
     }
 }
 
@@ -157,7 +200,7 @@ pub(in super::super) use quantity;
 quantity! {
     Time: Duration = Form::Time, "_ns", units::duration_text;
     Period: Duration = Form::Period, "_ns", units::duration_text;
-    Speed: Rate = Form::Rate, "_bps", units::rate_text;
+    BitRate: Rate = Form::Rate, "_bps", units::rate_text;
 }
 
 impl<T: Named> Domain for Choice<T> {
@@ -170,6 +213,24 @@ impl<T: Named> Domain for Choice<T> {
 
     fn written(value: &T) -> Value {
         Value::String(name(*value).to_owned())
+    }
+}
+
+impl<S: Titled + Clone + fmt::Debug> Domain for Inner<S> {
+    type Value = S;
+    const FORM: Form = Form::Table(S::SHAPE);
+
+    fn read(field: &Field<'_>, faults: &mut Mistakes) -> Result<S, Fault> {
+        let mut section = field.section(S::EXPECTED)?;
+        let own = S::read(&mut section, faults);
+        faults.unless(section.finish());
+        Ok(own)
+    }
+
+    fn written(value: &S) -> Value {
+        let mut table = Table::default();
+        value.written(&mut table);
+        Value::Table(table)
     }
 }
 
@@ -192,6 +253,12 @@ impl Resolved for Duration {
 impl Resolved for Rate {
     fn json(&self) -> Json {
         self.bps().into()
+    }
+}
+
+impl Resolved for Vec<u32> {
+    fn json(&self) -> Json {
+        json!(self)
     }
 }
 

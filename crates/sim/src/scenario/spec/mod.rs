@@ -20,8 +20,10 @@
 
 #[macro_use]
 mod kinds;
-mod domain;
+pub(super) mod domain;
+pub mod flow;
 pub mod jitter;
+pub mod node_tcp;
 pub mod overhead;
 pub mod power;
 pub mod qdisc;
@@ -186,6 +188,23 @@ pub trait Section: Default {
 
     /// Writes the keys that are set.
     fn written(&self, out: &mut Table);
+
+    /// Adds the places of the keys that are in the table.
+    fn places<'k>(&'k self, out: &mut Vec<&'k Place>);
+
+    /// Refuses all keys where they have no effect; see [`Key::idle`].
+    fn idle(&self, why: &str, right: &str, faults: &mut Mistakes) {
+        let mut places = Vec::new();
+        self.places(&mut places);
+        places.into_iter().for_each(|place| faults.add(place.idle(why, right)));
+    }
+}
+
+/// A table with an entry in the reference and the schema.
+pub(super) trait Titled: Section {
+    /// Expected value in the error for one that is not a table.
+    const EXPECTED: &'static str;
+    const SHAPE: &'static contract::Shape;
 }
 
 /// A field of a declared table: a key, or a group of keys.
@@ -206,6 +225,8 @@ pub trait Member: Default {
     fn built(value: Self::Value) -> Self;
     /// Writes the keys that are set.
     fn written(&self, key: &str, out: &mut Table);
+    /// Adds the places of the keys that are in the table.
+    fn places<'k>(&'k self, out: &mut Vec<&'k Place>);
 }
 
 /// Assigns keys to the engine's parameters.
@@ -259,6 +280,10 @@ impl<D: Domain> Member for Key<D> {
     fn written(&self, key: &str, out: &mut Table) {
         out.0.extend(self.get().map(|value| (key.to_owned(), item(D::written(value)))));
     }
+
+    fn places<'k>(&'k self, out: &mut Vec<&'k Place>) {
+        out.extend(self.place());
+    }
 }
 
 impl<D: Domain, T> Assign<T> for Key<D>
@@ -306,6 +331,10 @@ impl<S: Section> Member for S {
 
     fn written(&self, _: &str, out: &mut Table) {
         Section::written(self, out);
+    }
+
+    fn places<'k>(&'k self, out: &mut Vec<&'k Place>) {
+        Section::places(self, out);
     }
 }
 

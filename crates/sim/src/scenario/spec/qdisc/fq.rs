@@ -4,7 +4,7 @@ use stillair_model::qdisc::QdiscConfig;
 use stillair_model::qdisc::fq::FqParams;
 use stillair_scenario_derive::Section;
 
-use super::super::domain::{Bytes, Flag, Int, PowerOfTwo, Speed, Time};
+use super::super::domain::{BitRate, Bytes, Flag, Int, PowerOfTwo, Time};
 use super::super::{Assign, Key};
 use super::{Context, Discipline};
 
@@ -30,7 +30,7 @@ pub struct Fq {
     pub initial_quantum: Key<Bytes<0, { 1 << 30 }>>,
     /// most that a flow may send
     #[key(to = maxrate, or = "none")]
-    pub maxrate: Key<Speed>,
+    pub maxrate: Key<BitRate>,
     /// lists by which flows are found, a power of two
     #[key(to = buckets)]
     pub buckets: Key<PowerOfTwo<2, MAX_BUCKETS>>,
@@ -45,7 +45,7 @@ pub struct Fq {
     pub refill_delay: Key<Time>,
     /// a flow paced below this rate gives up its turn after each packet
     #[key(to = low_rate_threshold)]
-    pub low_rate_threshold: Key<Speed>,
+    pub low_rate_threshold: Key<BitRate>,
     /// packets that leave this late are ECN-marked
     #[key(to = ce_threshold, or = "never")]
     pub ce_threshold: Key<Time>,

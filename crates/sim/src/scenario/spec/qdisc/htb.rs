@@ -6,7 +6,7 @@ use stillair_model::qdisc::htb::HtbParams;
 use stillair_scenario_derive::Section;
 
 use super::super::Key;
-use super::super::domain::Speed;
+use super::super::domain::BitRate;
 use super::{Burst, Context, Discipline, Qdisc};
 
 /// Options of htb with one class.
@@ -15,10 +15,10 @@ use super::{Burst, Context, Discipline, Qdisc};
 pub struct Htb {
     /// rate of its single class
     #[key(to = rate, need = "a rate such as \"100 Mbit/s\"")]
-    pub rate: Key<Speed>,
+    pub rate: Key<BitRate>,
     /// ceiling of the class; without a parent it borrows nothing
     #[key(to = ceil, or = "the rate")]
-    pub ceil: Key<Speed>,
+    pub ceil: Key<BitRate>,
     /// bytes that may leave at once after a pause
     #[key(to = burst, or = "`tc`'s, 1600 bytes")]
     pub burst: Key<Burst>,

@@ -10,7 +10,7 @@ use super::super::super::contract::Form;
 use super::super::super::document::Value;
 use super::super::super::error::{Fault, Mistakes};
 use super::super::super::reader::Field;
-use super::super::domain::{Int, Speed, Time};
+use super::super::domain::{BitRate, Int, Time};
 use super::super::{Assign, Domain, Key, Resolved};
 use super::{Context, Discipline, Qdisc};
 
@@ -53,7 +53,7 @@ pub struct Netem {
     pub gap: Key<Int<0, 1_000_000>>,
     /// packets also wait for each other's transmission at this rate
     #[key(to = rate, or = "none")]
-    pub rate: Key<Speed>,
+    pub rate: Key<BitRate>,
     /// discipline that gets packets when their time has come
     #[key(or = "none")]
     pub child: Key<Qdisc>,

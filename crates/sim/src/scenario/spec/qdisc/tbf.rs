@@ -6,7 +6,7 @@ use stillair_model::qdisc::tbf::{Peak, TbfParams};
 use stillair_model::vocabulary::{Duration, Rate};
 use stillair_scenario_derive::Section;
 
-use super::super::domain::{Period, Speed};
+use super::super::domain::{BitRate, Period};
 use super::super::{self as spec, Key, Object, Resolved};
 use super::fifo::BfifoLimit;
 use super::{Burst, Context, Discipline, Qdisc};
@@ -17,7 +17,7 @@ use super::{Burst, Context, Discipline, Qdisc};
 pub struct Tbf {
     /// rate of the bucket
     #[key(to = rate, need = "a rate such as \"100 Mbit/s\"")]
-    pub rate: Key<Speed>,
+    pub rate: Key<BitRate>,
     /// bytes that the bucket holds; no larger packet can leave
     #[key(to = burst, need = "a size such as \"32 KiB\"")]
     pub burst: Key<Burst>,
@@ -29,7 +29,7 @@ pub struct Tbf {
     pub latency: Key<Period>,
     /// rate of a second bucket, above the first one's
     #[key(or = "none")]
-    pub peakrate: Key<Speed>,
+    pub peakrate: Key<BitRate>,
     /// bytes that the second bucket holds
     #[key(or = "required with `peakrate`, and only with it")]
     pub mtu: Key<Burst>,

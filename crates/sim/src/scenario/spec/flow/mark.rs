@@ -1,0 +1,99 @@
+//! The TOS byte of a flow's packets (`mark`), and their IP version.
+
+use stillair_model::vocabulary::Ip;
+
+use super::super::super::contract::Form;
+use super::super::super::document::Value;
+use super::super::super::error::{Fault, Mistakes};
+use super::super::super::reader::Field;
+use super::super::Domain;
+
+/// A version of IP.
+pub struct IpVersion;
+
+impl Domain for IpVersion {
+    type Value = Ip;
+    const FORM: Form = Form::Numbers(&[4, 6]);
+
+    fn read(field: &Field<'_>, _: &mut Mistakes) -> Result<Ip, Fault> {
+        Ok(if field.value::<u32>()? == 6 { Ip::V6 } else { Ip::V4 })
+    }
+
+    fn written(value: &Ip) -> Value {
+        Value::Integer(if *value == Ip::V6 { 6 } else { 4 })
+    }
+}
+
+/// The type-of-service byte: the name of a DSCP or its number.
+pub struct Mark;
+
+impl Domain for Mark {
+    type Value = u8;
+    const FORM: Form = Form::Either(&[
+        Form::Listed {
+            title: "dscp",
+            words: "a DSCP by name (`CS0` to `CS7`, `AF11` to `AF43`, `EF`)",
+            names: marks,
+        },
+        Form::Integer(0, 63),
+    ]);
+
+    fn read(field: &Field<'_>, _: &mut Mistakes) -> Result<u8, Fault> {
+        let expected = "a mark: \"CS0\" to \"CS7\", \"AF11\" to \"AF43\", \"EF\" or a DSCP from 0 to 63";
+        let dscp = match &field.item.value {
+            Value::Integer(n @ 0..=63) => Some(*n as u8),
+            Value::String(name) => dscp(name),
+            _ => None,
+        };
+        dscp.map(|d| d << 2).ok_or_else(|| field.wrong(expected))
+    }
+
+    fn written(value: &u8) -> Value {
+        Value::Integer((value >> 2).into())
+    }
+}
+
+/// The names of all code points that have one.
+fn marks() -> Vec<String> {
+    let classes = (0..8).map(|class| format!("CS{class}"));
+    let assured = (1..=4).flat_map(|class| (1..=3).map(move |drop| format!("AF{class}{drop}")));
+    classes.chain(assured).chain(["EF".to_owned()]).collect()
+}
+
+// spec: rfc2474 4.2.2.1 - class selectors are the former precedence; rfc2597 6 - assured forwarding; rfc3246
+// 2.7 - expedited forwarding.
+fn dscp(name: &str) -> Option<u8> {
+    match name.as_bytes() {
+        b"EF" => Some(46),
+        [b'C', b'S', class @ b'0'..=b'7'] => Some((class - b'0') << 3),
+        [b'A', b'F', class @ b'1'..=b'4', drop @ b'1'..=b'3'] => {
+            Some(((class - b'0') << 3) | ((drop - b'0') << 1))
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // spec: rfc4594 figure 3 - the code points of the service classes.
+    #[test]
+    fn code_points() {
+        for (name, point) in [
+            ("CS0", Some(0)),
+            ("CS1", Some(8)),
+            ("CS5", Some(40)),
+            ("CS7", Some(56)),
+            ("AF11", Some(0b001_010)),
+            ("AF23", Some(0b010_110)),
+            ("AF41", Some(0b100_010)),
+            ("EF", Some(0b101_110)),
+            ("AF44", None),
+            ("CS8", None),
+            ("ef", None),
+        ] {
+            assert_eq!(dscp(name), point, "{name}");
+        }
+    }
+}

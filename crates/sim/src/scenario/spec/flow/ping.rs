@@ -1,0 +1,81 @@
+//! Pings over ICMP and UDP.
+
+use stillair_model::vocabulary::Duration;
+use stillair_scenario_derive::Section;
+
+use super::super::super::FlowKind;
+use super::super::super::contract::Form;
+use super::super::super::units;
+use super::super::domain::{Bytes, quantity};
+use super::super::{Assign as _, Key};
+use super::udp::MAX_PAYLOAD;
+
+/// Payload of ping and fping.
+pub(in super::super::super) const PING_PAYLOAD: u32 = 56;
+
+/// Payload of irtt as Flent calls it, which asks for no length, so that a packet is irtt's own header: identification 4,
+/// token 8, number 4, count and window of what was received 12, four time stamps of 8 (recalled).
+// deviation: netperf's UDP_RR, which Flent takes where irtt is missing, sends 1 byte and not at a steady interval; a
+// payload of 1 byte is that size.
+pub(in super::super::super) const UDP_PING_PAYLOAD: u32 = 60;
+
+/// ICMP echo, answered by the receiver.
+#[derive(Section, Clone, Debug, Default)]
+#[section(
+    title = "Flow of kind ping",
+    kind = "ping",
+    common = super::Common,
+    params = (Duration, u32),
+    base = (Duration::from_millis(200), PING_PAYLOAD)
+)]
+pub struct Ping {
+    /// time between requests
+    #[key(to = 0)]
+    pub interval: Key<Interval>,
+    /// payload of a request
+    #[key(to = 1)]
+    pub payload: Key<Bytes<0, MAX_PAYLOAD>>,
+}
+
+/// UDP packets at a steady interval, answered by the receiver under their own mark (irtt).
+#[derive(Section, Clone, Debug, Default)]
+#[section(
+    title = "Flow of kind udp_ping",
+    kind = "udp_ping",
+    common = super::Common,
+    params = (Duration, u32),
+    base = (Duration::from_millis(200), UDP_PING_PAYLOAD)
+)]
+pub struct UdpPing {
+    /// time between packets
+    #[key(to = 0)]
+    pub interval: Key<Interval>,
+    /// payload of a packet
+    #[key(to = 1)]
+    pub payload: Key<Bytes<0, MAX_PAYLOAD>>,
+}
+
+/// Time between requests, which are for measuring, not for load.
+// linux: iputils ping.c option -i (20221126) - kept as a whole number of milliseconds (recalled).
+// deviation: zero, which there means as soon as a reply has come, is no interval; and a server of irtt refuses less than
+// 10 ms unless told otherwise.
+pub struct Interval;
+quantity! {
+    Interval: Duration = Form::Times { least: "1 ms", most: None, why: "what ping can tell apart" }, "_ns", units::duration_text;
+}
+
+impl Ping {
+    pub(super) fn traffic(&self) -> FlowKind {
+        let mut params = Self::base();
+        self.assign(&mut params);
+        FlowKind::Ping { interval: params.0, payload: params.1 }
+    }
+}
+
+impl UdpPing {
+    pub(super) fn traffic(&self) -> FlowKind {
+        let mut params = Self::base();
+        self.assign(&mut params);
+        FlowKind::UdpPing { interval: params.0, payload: params.1 }
+    }
+}
