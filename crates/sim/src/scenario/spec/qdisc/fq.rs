@@ -1,12 +1,10 @@
 //! Options of fq.
 
-use stillair_model::qdisc::QdiscConfig;
 use stillair_model::qdisc::fq::FqParams;
-use stillair_scenario_derive::Section;
 
-use super::super::domain::{Bytes, Flag, Int, PowerOfTwo, Speed, Time};
-use super::super::{Assign, Key};
-use super::{Context, Discipline};
+use super::{
+    Assign, Bytes, Context, Discipline, Flag, Int, Key, PowerOfTwo, QdiscConfig, Section, Speed, Time,
+};
 
 /// Maximum number of hash buckets.
 // linux: net/sched/sch_fq.c fq_change (6.1).

@@ -1,13 +1,9 @@
 //! Options of htb.
 
-use stillair_model::qdisc::QdiscConfig;
 use stillair_model::qdisc::fifo::FifoParams;
 use stillair_model::qdisc::htb::HtbParams;
-use stillair_scenario_derive::Section;
 
-use super::super::Key;
-use super::super::domain::Speed;
-use super::{Burst, Context, Discipline, Qdisc};
+use super::{Burst, Context, Discipline, Key, Qdisc, QdiscConfig, Section, Speed};
 
 /// Options of htb with one class.
 #[derive(Section, Clone, Debug, Default)]
