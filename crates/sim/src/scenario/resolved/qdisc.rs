@@ -4,17 +4,11 @@ use serde_json::{Value, json};
 use stillair_model::aqm::codel::CodelParams;
 use stillair_model::qdisc::QdiscConfig;
 use stillair_model::qdisc::fifo::FifoParams;
+use stillair_model::qdisc::htb::HtbParams;
+use stillair_model::qdisc::tbf::TbfParams;
 
-use super::super::spec::qdisc::cake::Cake;
-use super::super::spec::qdisc::codel::Codel;
-use super::super::spec::qdisc::fq::Fq;
-use super::super::spec::qdisc::fq_codel::FqCodel;
-use super::super::spec::qdisc::htb::Htb;
-use super::super::spec::qdisc::netem::Netem;
-use super::super::spec::qdisc::pie::Pie;
-use super::super::spec::qdisc::sfq::Sfq;
-use super::super::spec::qdisc::tbf::Tbf;
-use super::super::spec::{Object, resolved};
+use super::super::spec::qdisc::{Cake, Codel, Fq, FqCodel, Htb, Netem, Pie, Sfq, Tbf};
+use super::super::spec::resolved;
 use super::custom::part;
 
 /// Parameters of CoDel.
@@ -24,10 +18,6 @@ pub(super) fn codel(p: &CodelParams) -> Value {
 
 /// A discipline with those inside it.
 pub(super) fn qdisc(config: &QdiscConfig) -> Value {
-    let with_child = |mut keys: Object, child: Option<&QdiscConfig>| {
-        keys.insert("child".to_owned(), child.map_or(Value::Null, qdisc));
-        keys.into()
-    };
     let mut shown: Value = match config {
         QdiscConfig::Noqueue => json!({}),
         QdiscConfig::Custom(own) => part(own),
@@ -43,16 +33,30 @@ pub(super) fn qdisc(config: &QdiscConfig) -> Value {
         QdiscConfig::Fifo(FifoParams::Packets(limit)) => json!({ "limit": limit }),
         QdiscConfig::Fifo(FifoParams::Bytes(limit)) => json!({ "limit_bytes": limit }),
         QdiscConfig::PfifoFast(p) => json!({ "limit": p.limit, "limit_per_band": p.limit_per_band }),
-        QdiscConfig::Codel(p) => Codel::resolved(p).into(),
-        QdiscConfig::FqCodel(p) => FqCodel::resolved(p).into(),
-        QdiscConfig::Pie(p) => Pie::resolved(p).into(),
+        QdiscConfig::Codel(p) => resolved::<Codel, _>(p).into(),
+        QdiscConfig::FqCodel(p) => resolved::<FqCodel, _>(p).into(),
+        QdiscConfig::Pie(p) => resolved::<Pie, _>(p).into(),
         QdiscConfig::Fq(p) => resolved::<Fq, _>(p).into(),
         QdiscConfig::Cake(p) => Cake::resolved(p).into(),
         QdiscConfig::Sfq(p) => resolved::<Sfq, _>(p).into(),
-        QdiscConfig::Htb(p) => with_child(resolved::<Htb, _>(p), Some(&p.child)),
-        QdiscConfig::Tbf(p) => with_child(Tbf::resolved(p), Some(&p.child)),
-        QdiscConfig::Netem(p, child) => with_child(resolved::<Netem, _>(p), child.as_deref()),
+        QdiscConfig::Htb(p) => resolved::<Htb, _>(p).into(),
+        QdiscConfig::Tbf(p) => Tbf::resolved(p).into(),
+        QdiscConfig::Netem(p, _) => resolved::<Netem, _>(p).into(),
     };
+    // Parameters without a key, and children.
+    match config {
+        QdiscConfig::Codel(p) => shown["codel"]["mtu_bytes"] = p.codel.mtu.into(),
+        QdiscConfig::FqCodel(p) => {
+            shown["codel"]["mtu_bytes"] = p.codel.mtu.into();
+            shown["overlimit_raises_count"] = p.overlimit_raises_count.into();
+        }
+        QdiscConfig::Pie(p) => shown["mtu_bytes"] = p.pie.mtu.into(),
+        QdiscConfig::Htb(HtbParams { child, .. }) | QdiscConfig::Tbf(TbfParams { child, .. }) => {
+            shown["child"] = qdisc(child);
+        }
+        QdiscConfig::Netem(_, child) => shown["child"] = child.as_deref().map(qdisc).into(),
+        _ => {}
+    }
     shown["kind"] = config.kind().into();
     shown
 }

@@ -1,12 +1,8 @@
 //! Options of codel.
 
-use stillair_model::qdisc::QdiscConfig;
 use stillair_model::qdisc::codel::CodelQdiscParams;
-use stillair_scenario_derive::Section;
 
-use super::super::domain::{Flag, Int, Period};
-use super::super::{self as spec, Assign, Key, Object};
-use super::{Context, Discipline};
+use super::{Assign, Context, Discipline, Flag, Int, Key, Period, QdiscConfig, Section};
 
 /// Options of codel, under the names that `tc` uses.
 #[derive(Section, Clone, Debug, Default)]
@@ -24,15 +20,6 @@ pub struct Codel {
     /// packets that allow it are marked
     #[key(to = codel.ecn, shown = "codel.ecn")]
     pub ecn: Key<Flag>,
-}
-
-impl Codel {
-    /// Returns the table of the resolved scenario.
-    pub(in super::super::super) fn resolved(params: &CodelQdiscParams) -> Object {
-        let mut keys = spec::resolved::<Self, _>(params);
-        keys["codel"]["mtu_bytes"] = params.codel.mtu.into();
-        keys
-    }
 }
 
 impl Discipline for Codel {

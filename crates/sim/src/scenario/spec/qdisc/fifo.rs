@@ -1,12 +1,8 @@
 //! Options of pfifo and bfifo.
 
-use stillair_model::qdisc::QdiscConfig;
 use stillair_model::qdisc::fifo::FifoParams;
-use stillair_scenario_derive::Section;
 
-use super::super::Key;
-use super::super::domain::{Bytes, Int};
-use super::{Context, Discipline};
+use super::{Bytes, Context, Discipline, Int, Key, QdiscConfig, Section};
 
 /// Size of a full packet: the minimum limit of a bfifo.
 // deviation: a smaller limit is refused - a queue that takes no full packet is a mistake, which tc does not catch.

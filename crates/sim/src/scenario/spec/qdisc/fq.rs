@@ -1,12 +1,16 @@
 //! Options of fq.
 
-use stillair_model::qdisc::QdiscConfig;
 use stillair_model::qdisc::fq::FqParams;
-use stillair_scenario_derive::Section;
 
+<<<<<<< HEAD
 use super::super::domain::{BitRate, Bytes, Flag, Int, PowerOfTwo, Time};
 use super::super::{Assign, Key};
 use super::{Context, Discipline};
+=======
+use super::{
+    Assign, Bytes, Context, Discipline, Flag, Int, Key, PowerOfTwo, QdiscConfig, Section, BitRate, Time,
+};
+>>>>>>> derive-a
 
 /// Maximum number of hash buckets.
 // linux: net/sched/sch_fq.c fq_change (6.1).

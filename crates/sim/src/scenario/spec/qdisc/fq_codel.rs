@@ -1,12 +1,8 @@
 //! Options of fq_codel.
 
-use stillair_model::qdisc::QdiscConfig;
 use stillair_model::qdisc::fq_codel::FqCodelParams;
-use stillair_scenario_derive::Section;
 
-use super::super::domain::{Bytes, Flag, Int, Period};
-use super::super::{self as spec, Assign, Key, Object};
-use super::{Context, Discipline};
+use super::{Assign, Bytes, Context, Discipline, Flag, Int, Key, Period, QdiscConfig, Section};
 
 /// Minimum quantum in bytes.
 // linux: net/sched/sch_fq_codel.c fq_codel_change (4.6) - a quantum below 256 is raised to it (recalled).
@@ -41,16 +37,6 @@ pub struct FqCodel {
     /// CoDel marks packets that allow it
     #[key(to = codel.ecn, shown = "codel.ecn")]
     pub ecn: Key<Flag>,
-}
-
-impl FqCodel {
-    /// Returns the table of the resolved scenario.
-    pub(in super::super::super) fn resolved(params: &FqCodelParams) -> Object {
-        let mut keys = spec::resolved::<Self, _>(params);
-        keys.insert("overlimit_raises_count".to_owned(), params.overlimit_raises_count.into());
-        keys["codel"]["mtu_bytes"] = params.codel.mtu.into();
-        keys
-    }
 }
 
 impl Discipline for FqCodel {

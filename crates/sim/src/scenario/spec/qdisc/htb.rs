@@ -1,13 +1,15 @@
 //! Options of htb.
 
-use stillair_model::qdisc::QdiscConfig;
 use stillair_model::qdisc::fifo::FifoParams;
 use stillair_model::qdisc::htb::HtbParams;
-use stillair_scenario_derive::Section;
 
+<<<<<<< HEAD
 use super::super::Key;
 use super::super::domain::BitRate;
 use super::{Burst, Context, Discipline, Qdisc};
+=======
+use super::{Burst, Context, Discipline, Key, Qdisc, QdiscConfig, Section, BitRate};
+>>>>>>> derive-a
 
 /// Options of htb with one class.
 #[derive(Section, Clone, Debug, Default)]

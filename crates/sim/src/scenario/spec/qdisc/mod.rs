@@ -15,6 +15,7 @@ pub mod shaper;
 pub mod tbf;
 
 use stillair_model::qdisc::QdiscConfig;
+use stillair_scenario_derive::Section;
 
 use super::super::builder::Setting;
 use super::super::contract::{self, Absent, Family, Form, Shape};
@@ -22,20 +23,21 @@ use super::super::decode::DeviceQueue;
 use super::super::document::Value;
 use super::super::error::{Fault, Mistakes};
 use super::super::reader::{self, Field};
-use super::domain::Bytes;
-use super::{Domain, Key, Place, Section, setting};
-use cake::Cake;
-use codel::Codel;
+// Imported by the modules of the disciplines, too.
+use super::domain::{Bytes, Flag, Int, Period, PowerOfTwo, BitRate, Time};
+use super::{Assign, Domain, Key, Place, Resolved, Section, setting};
+pub(in super::super) use cake::Cake;
+pub(in super::super) use codel::Codel;
 use custom::Custom;
 use fifo::{Bfifo, Pfifo};
-use fq::Fq;
-use fq_codel::FqCodel;
-use htb::Htb;
-use netem::Netem;
+pub(in super::super) use fq::Fq;
+pub(in super::super) use fq_codel::FqCodel;
+pub(in super::super) use htb::Htb;
+pub(in super::super) use netem::Netem;
 use pfifo_fast::PfifoFast;
-use pie::Pie;
-use sfq::Sfq;
-use tbf::Tbf;
+pub(in super::super) use pie::Pie;
+pub(in super::super) use sfq::Sfq;
+pub(in super::super) use tbf::Tbf;
 
 /// Size of a token bucket.
 type Burst = Bytes<1, { 1 << 30 }>;

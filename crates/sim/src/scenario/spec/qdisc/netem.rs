@@ -1,18 +1,26 @@
 //! Options of netem.
 
 use serde_json::Value as Json;
-use stillair_model::qdisc::QdiscConfig;
 use stillair_model::qdisc::netem::{NetemParams, Share};
 use stillair_model::vocabulary::Duration;
-use stillair_scenario_derive::Section;
 
 use super::super::super::contract::Form;
 use super::super::super::document::Value;
 use super::super::super::error::{Fault, Mistakes};
 use super::super::super::reader::Field;
+<<<<<<< HEAD
 use super::super::domain::{BitRate, Int, Time};
 use super::super::{Assign, Domain, Key, Resolved};
 use super::{Context, Discipline, Qdisc};
+=======
+use super::{
+    Assign, Context, Discipline, Domain, Int, Key, Qdisc, QdiscConfig, Resolved, Section, BitRate, Time,
+};
+
+/// Maximum jitter: twice the jitter fits the kernel's 32 bits of nanoseconds.
+// linux: net/sched/sch_netem.c tabledist (6.1).
+const MAX_JITTER: Duration = Duration::from_secs(2);
+>>>>>>> derive-a
 
 /// Options of netem, under the names that `tc` uses.
 #[derive(Section, Clone, Debug, Default)]
@@ -26,7 +34,7 @@ pub struct Netem {
     pub delay: Key<Time>,
     /// jitter, up and down; packets may be reordered
     #[key(to = jitter, default = "0 s")]
-    pub jitter: Key<Jitter>,
+    pub jitter: Key<Time>,
     /// share of a packet's jitter that is that of the one before
     #[key(to = delay_correlation)]
     pub delay_correlation: Key<Share>,
@@ -60,8 +68,11 @@ pub struct Netem {
 }
 
 impl Netem {
-    /// Refuses correlations of what does not vary.
-    fn check_correlations(&self, faults: &mut Mistakes) {
+    /// Refuses too much jitter, and correlations of what does not vary.
+    fn check(&self, faults: &mut Mistakes) {
+        if let Some((_, at)) = self.jitter.given().filter(|(jitter, _)| **jitter > MAX_JITTER) {
+            faults.add(at.wrong("at most 2 s"));
+        }
         if self.jitter.known_or(Duration::ZERO) == Some(Duration::ZERO) {
             self.delay_correlation.idle("without jitter", "a jitter beside it", faults);
         }
@@ -84,7 +95,7 @@ impl Discipline for Netem {
     fn config(&self, context: &mut Context<'_>) -> Option<QdiscConfig> {
         let mut params = Self::base();
         self.assign(&mut params);
-        self.check_correlations(context.faults);
+        self.check(context.faults);
         let reorders = params.gap > 0 || params.reorder.share != Share(0);
         if reorders && self.delay.known_or(Duration::ZERO) == Some(Duration::ZERO) {
             let right = "a delay that the others wait for";
@@ -96,25 +107,6 @@ impl Discipline for Netem {
             params.gap = params.gap.max(1);
         }
         Some(QdiscConfig::Netem(params, context.child(&self.child).map(Box::new)))
-    }
-}
-
-/// Jitter of up to 2 s: twice the jitter fits the kernel's 32 bits of nanoseconds.
-// linux: net/sched/sch_netem.c tabledist (6.1).
-pub struct Jitter;
-
-impl Domain for Jitter {
-    type Value = Duration;
-    const FORM: Form = Form::Time;
-    const UNIT: &'static str = Time::UNIT;
-
-    fn read(field: &Field<'_>, _: &mut Mistakes) -> Result<Duration, Fault> {
-        let jitter = field.value()?;
-        if jitter <= Duration::from_secs(2) { Ok(jitter) } else { Err(field.wrong("at most 2 s")) }
-    }
-
-    fn written(value: &Duration) -> Value {
-        Time::written(value)
     }
 }
 

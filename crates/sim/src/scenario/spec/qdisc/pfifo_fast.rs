@@ -1,9 +1,6 @@
 //! pfifo_fast, which has no options.
 
-use stillair_model::qdisc::QdiscConfig;
-use stillair_scenario_derive::Section;
-
-use super::{Context, Discipline};
+use super::{Context, Discipline, QdiscConfig, Section};
 
 /// The table of pfifo_fast.
 #[derive(Section, Clone, Debug, Default)]

@@ -1,12 +1,8 @@
 //! Options of pie.
 
-use stillair_model::qdisc::QdiscConfig;
 use stillair_model::qdisc::pie::PieQdiscParams;
-use stillair_scenario_derive::Section;
 
-use super::super::domain::{Flag, Int, Period};
-use super::super::{self as spec, Assign, Key, Object};
-use super::{Context, Discipline};
+use super::{Assign, Context, Discipline, Flag, Int, Key, Period, QdiscConfig, Section};
 
 /// Options of pie, under the names that `tc` uses.
 #[derive(Section, Clone, Debug, Default)]
@@ -36,15 +32,6 @@ pub struct Pie {
     /// the delay follows from the drain rate instead of the packets' time in the queue
     #[key(to = pie.dq_rate_estimator, or = "false, before 5.5 true")]
     pub dq_rate_estimator: Key<Flag>,
-}
-
-impl Pie {
-    /// Returns the table of the resolved scenario.
-    pub(in super::super::super) fn resolved(params: &PieQdiscParams) -> Object {
-        let mut keys = spec::resolved::<Self, _>(params);
-        keys.insert("mtu_bytes".to_owned(), params.pie.mtu.into());
-        keys
-    }
 }
 
 impl Discipline for Pie {

@@ -1,12 +1,8 @@
 //! Options of sfq.
 
-use stillair_model::qdisc::QdiscConfig;
 use stillair_model::qdisc::sfq::SfqParams;
-use stillair_scenario_derive::Section;
 
-use super::super::domain::{Bytes, Flag, Int, PowerOfTwo, Time};
-use super::super::{Assign, Key};
-use super::{Context, Discipline};
+use super::{Assign, Bytes, Context, Discipline, Flag, Int, Key, PowerOfTwo, QdiscConfig, Section, Time};
 
 /// Options of sfq, under the names that `tc` uses.
 #[derive(Section, Clone, Debug, Default)]

@@ -1,15 +1,12 @@
 //! Options of tbf.
 
-use stillair_model::qdisc::QdiscConfig;
 use stillair_model::qdisc::fifo::FifoParams;
 use stillair_model::qdisc::tbf::{Peak, TbfParams};
 use stillair_model::vocabulary::{Duration, Rate};
-use stillair_scenario_derive::Section;
 
-use super::super::domain::{BitRate, Period};
-use super::super::{self as spec, Key, Object, Resolved};
+use super::super::{Object, resolved};
 use super::fifo::BfifoLimit;
-use super::{Burst, Context, Discipline, Qdisc};
+use super::{Burst, Context, Discipline, Key, Period, Qdisc, QdiscConfig, Resolved, Section, BitRate};
 
 /// Options of tbf, under the names that `tc` uses.
 #[derive(Section, Clone, Debug, Default)]
@@ -74,7 +71,7 @@ impl Tbf {
 
     /// Returns the table of the resolved scenario without the child.
     pub(in super::super::super) fn resolved(params: &TbfParams) -> Object {
-        let mut keys = spec::resolved::<Self, _>(params);
+        let mut keys = resolved::<Self, _>(params);
         keys.insert("peakrate_bps".to_owned(), params.peak.map(|peak| peak.rate).json());
         keys.insert("mtu_bytes".to_owned(), params.peak.map(|peak| peak.mtu).json());
         keys
