@@ -14,14 +14,15 @@ use syn::{
 
 /// Declares a table of keys; see the crate's documentation.
 ///
-/// `#[section(params = TYPE, base = EXPR)]` names the engine's parameters and their defaults; `kind = "NAME"` makes the table a
-/// value of the builder. `#[key(...)]` takes:
+/// `#[section(params = TYPE, base = EXPR)]` names the engine's parameters and their defaults; without `base`, each key states its
+/// default in words. `kind = "NAME"` makes the table a value of the builder. `#[key(...)]` takes:
 ///
 /// - `to = FIELD`: the engine's field that the key sets; its value in `base` is the default that the reference shows;
 /// - `or = "WORDS"`: words for a default that depends on other keys;
 /// - `default = "TEXT"`: a default without a field;
 /// - `need = "EXPECTED"`: the key is required, and the error for a missing one says what is expected;
-/// - `quiet`: the resolved scenario leaves out the default.
+/// - `quiet`: the resolved scenario leaves out the default;
+/// - `hidden`: the resolved scenario leaves out the key.
 #[proc_macro_derive(Section, attributes(section, key))]
 pub fn section(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
     let input = syn::parse_macro_input!(input as DeriveInput);
@@ -44,6 +45,7 @@ struct Row {
     default: Option<LitStr>,
     need: Option<LitStr>,
     quiet: bool,
+    hidden: bool,
 }
 
 /// Returns the tokens up to the next comma.
@@ -82,6 +84,8 @@ impl Parse for Row {
             let name: Ident = input.parse()?;
             if name == "quiet" {
                 row.quiet = true;
+            } else if name == "hidden" {
+                row.hidden = true;
             } else {
                 input.parse::<Token![=]>()?;
                 match name.to_string().as_str() {
@@ -90,7 +94,7 @@ impl Parse for Row {
                     "default" => row.default = Some(input.parse()?),
                     "need" => row.need = Some(input.parse()?),
                     _ => {
-                        let known = "expected `to`, `or`, `default`, `need` or `quiet`";
+                        let known = "expected `to`, `or`, `default`, `need`, `quiet` or `hidden`";
                         return Err(Error::new(name.span(), known));
                     }
                 }
@@ -173,15 +177,15 @@ fn table(input: &DeriveInput) -> Result<TokenStream> {
             assigns.push(quote_spanned!(ty.span()=> #spec::Assign::assign(&self.#key, &mut params.#to);));
             let export =
                 quote_spanned!(ty.span()=> <#ty as #spec::Export<_>>::export(#text, &params.#to, out););
-            exports.push(if row.quiet {
-                quote!(if params.#to != Self::base().#to { #export })
-            } else {
-                export
-            });
+            match (row.hidden, row.quiet) {
+                (true, _) => {}
+                (false, true) => exports.push(quote!(if params.#to != Self::base().#to { #export })),
+                (false, false) => exports.push(export),
+            }
         }
     }
-    let of_params = match (&own.params, &own.base) {
-        (Some(params), Some(base)) => quote! {
+    let base = own.base.as_ref().zip(own.params.as_ref()).map(|(base, params)| {
+        quote! {
             impl #name {
                 /// Returns the engine's defaults.
                 #[allow(dead_code, reason = "kinds have bases of their own")]
@@ -189,6 +193,11 @@ fn table(input: &DeriveInput) -> Result<TokenStream> {
                     #base
                 }
             }
+        }
+    });
+    let of_params = match (&own.params, &own.base) {
+        (Some(params), _) => quote! {
+            #base
 
             impl #spec::Assign<#params> for #name {
                 fn assign(&self, params: &mut #params) {
@@ -209,7 +218,7 @@ fn table(input: &DeriveInput) -> Result<TokenStream> {
             }
         },
         (None, None) => TokenStream::new(),
-        _ => return Err(Error::new(name.span(), "`params` and `base` go together")),
+        (None, Some(_)) => return Err(Error::new(name.span(), "`base` needs `params`")),
     };
     let of_kind = own.kind.as_ref().map(|kind| {
         quote! {

@@ -17,8 +17,6 @@ use stillair_model::vocabulary::{Ac, Duration, Ip, Rate};
 use stillair_model::wifi::air::audibility::Hearing;
 use stillair_model::wifi::phy::Band;
 use stillair_model::wifi::phy::frame::Cipher;
-use stillair_model::wifi::rx::retry_out::RetryOutParams;
-use stillair_model::wifi::seq_window::SeqWindow;
 
 use super::{
     Attachment, EdcaOverride, FlentTest, Flow, FlowKind, Gap, Host, Interface, Profile, Role, Scenario,
@@ -27,9 +25,10 @@ use super::{
 
 use driver::driver;
 use foreign::foreign;
-use host::{link, wake};
+use host::link;
 use path::{errors, rates, traced};
 use qdisc::qdisc;
+use spec::Resolved as _;
 
 /// Stands for the nodes in the JSON of a scenario until they are inserted. No name contains it.
 const NODES: &str = "\0nodes";
@@ -69,7 +68,7 @@ impl Scenario {
                 "name": n.name,
                 "profile": profile(&n.profile),
                 "forward": n.forward,
-                "wake": wake(n.wake),
+                "wake": n.wake.json(),
                 "jitter": (n.jitter != JitterParams::NONE).then(|| spec::resolved::<spec::jitter::Options, _>(&n.jitter)),
                 "position_mm": n.position,
                 "interfaces": n.interfaces.iter().map(|i| self.interface(i, has_ip6)).collect::<Vec<_>>(),
@@ -195,29 +194,13 @@ impl Scenario {
             "hw_aggregates": wifi.hardware.aggregates,
             "hw_singles": wifi.hardware.singles,
             "edca": Ac::ALL.map(|ac| edca(ac, &wifi.edca[ac.index()])),
-            "retry_limit": wifi.retry_limit,
-            "retry_limit_by_rate": wifi.retry_limit_by_rate,
-            "retry_out": wifi.retry_out.map(|retry_out| match retry_out {
-                RetryOutParams::ByRate => json!({ "kind": "by_rate" }),
-                RetryOutParams::Index(index) => json!({ "kind": "index", "index": index }),
-            }),
-            "rx_mitigation": wifi.rx_mitigation.map(|m| json!({
-                "last_ns": m.last.nanos(),
-                "first_ns": m.first.nanos(),
-            })),
-            "cipher_delimiters": wifi.cipher_delimiters,
-            "destination_filter": super::decode::filter_name(wifi.filter),
-            "rts_threshold_bytes": (wifi.rts_threshold < u32::MAX).then_some(wifi.rts_threshold),
             "radio": wifi.radio.map(|of| self.interface_name(of)),
         });
+        spec::device::resolved(wifi, &mut resolved);
         if let Some(device) = wifi.device {
             resolved["device"] = device.name.into();
             resolved["amsdu_announced_bytes"] = device.announces.into();
             resolved["amsdu_sent_bytes"] = device.sends.into();
-        }
-        // Only where it is another: what was kept of scenarios without it stays theirs.
-        if wifi.block_ack_window != SeqWindow::SIZE {
-            resolved["block_ack_window"] = wifi.block_ack_window.into();
         }
         // Only where it is said: what was kept of scenarios without power save stays theirs.
         spec::power::resolved(wifi, &mut resolved);

@@ -12,10 +12,11 @@ use stillair_model::wifi::config::{
 
 use super::super::Scheme;
 use super::super::contract::{Form, Key};
-use super::super::error::Fault;
+use super::super::error::{Fault, Mistakes};
 use super::super::reader::{Field, Section};
+use super::super::spec::Section as _;
+use super::super::spec::usb::Usb;
 use super::device::Device;
-use super::usb;
 pub(in crate::scenario) use firmware::{ATH11K_AMSDU, ATH11K_FRAMES};
 use keys::{ROUND_SINCE, SINCE};
 
@@ -70,7 +71,7 @@ fn queues_of(version: Version) -> MacFqParams {
 }
 
 /// Version of a kernel; none of what is not Linux.
-pub(super) type Version = Option<(u16, u16)>;
+pub(in crate::scenario) type Version = Option<(u16, u16)>;
 
 /// The scheme of ath9k in a kernel, with what that has of its own.
 fn of_kernel(version: Version) -> Choice {
@@ -104,7 +105,7 @@ pub(super) fn of_other_width(version: Version, wide: bool) -> Scheme {
 }
 
 /// A scheme as the model takes it.
-pub(super) struct Choice {
+pub(in crate::scenario) struct Choice {
     pub name: Scheme,
     pub driver: DriverConfig,
     pub hardware: HardwareDepth,
@@ -114,7 +115,7 @@ pub(super) struct Choice {
 
 /// Which pieces of a scheme the scenario leaves to what the device can.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(super) struct ByDevice {
+pub(in crate::scenario) struct ByDevice {
     /// Whether the memory limit of the queues in the MAC follows from the device.
     pub memory: bool,
     /// Whether the device decides if stations are charged for the frames that they send.
@@ -218,7 +219,9 @@ pub(super) fn read(
             htc.limit = section.or("limit", htc.limit)?;
             htc.target_buffers = section.or("target_buffers", htc.target_buffers)?;
             htc.max_frames = section.or("max_frames", htc.max_frames)?;
-            htc.usb = usb::read(&mut section)?;
+            let mut faults = Mistakes::default();
+            htc.usb = Usb::read(&mut section, &mut faults).params(&mut faults);
+            faults.or(())?;
         }
         DriverConfig::Legacy(legacy) => {
             legacy.qlen = section.or("qlen", legacy.qlen)?;

@@ -5,6 +5,7 @@ use stillair_model::wifi::config::{
     AirtimeReport, DriverConfig, GroupsCount, Mac80211Rules, Scheduler, SlowBelow, WhenFirmwareFull, WhenFull,
 };
 
+use super::super::spec::usb::Usb;
 use super::custom::part;
 use super::qdisc::codel;
 
@@ -17,14 +18,7 @@ pub(super) fn driver(config: &DriverConfig) -> Value {
                 "limit": p.limit,
                 "target_buffers": p.target_buffers,
                 "max_frames": p.max_frames,
-                "usb": p.usb.map(|usb| json!({
-                    "packet_ns": usb.packet.nanos(),
-                    "start_ns": usb.start.nanos(),
-                    "interrupt_ns": usb.interrupt.nanos(),
-                    "tx_frames": usb.tx_frames,
-                    "rx_frames": usb.rx_frames,
-                    "rx_wait_ns": usb.rx_wait.nanos(),
-                })),
+                "usb": p.usb.as_ref().map(Usb::resolved),
             });
         }
         DriverConfig::Fq(p, scheduler) => (p, scheduler, None),

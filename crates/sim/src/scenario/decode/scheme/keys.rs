@@ -1,7 +1,9 @@
 //! The keys of queueing schemes, for the reference and the schema.
 
 use super::super::super::contract::{Form, Key, Shape};
-use super::super::{qdisc, usb};
+use super::super::super::spec::Section as _;
+use super::super::super::spec::usb::Usb;
+use super::super::qdisc;
 use super::custom;
 
 pub(super) const HARDWARE: &[Key] = &[
@@ -254,6 +256,6 @@ pub(super) static ATH9K_HTC: Shape = Shape {
             ),
             Key::or("hw_singles", Form::Integer(1, 512), "33", "the same for frames sent singly"),
         ],
-        usb::KEYS,
+        Usb::KEYS,
     ],
 };
