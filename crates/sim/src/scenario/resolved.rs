@@ -104,25 +104,11 @@ impl Scenario {
             "channels": channels.collect::<Vec<_>>(),
             "nodes": NODES,
             "links": links.collect::<Vec<_>>(),
-            "record": {
-                "ss_ns": self.record.ss.map(Duration::nanos),
-                "queues_ns": self.record.queues.map(Duration::nanos),
-                "quic": self.record.quic,
-                "air_ns": self.record.air.map(|air| [air.from.nanos(), air.until.nanos()]),
-            },
+            "record": spec::resolved::<spec::record::Options, _>(&self.record),
             "flows": self.flows.iter().map(|f| self.flow(f)).collect::<Vec<_>>(),
             "test": self.test.as_ref().map(|t| self.test(t)),
             "notes": self.notes(),
         });
-        // Only where it is asked for: what was kept of other scenarios stays theirs.
-        for (key, of) in [("tc_ns", self.record.tc), ("nstat_ns", self.record.nstat)] {
-            if let Some(interval) = of {
-                all["record"][key] = json!(interval.nanos());
-            }
-        }
-        if let Some(sample) = self.record.sojourn {
-            all["record"]["sojourn_sample"] = json!(sample);
-        }
         if !self.steps.is_empty() {
             let step = |step: &Step| json!({ "at_ns": step.at.nanos(), "to": serde_json::from_str::<Value>(&step.to.resolved()).ok() });
             all["steps"] = self.steps.iter().map(step).collect();

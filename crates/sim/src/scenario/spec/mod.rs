@@ -22,11 +22,12 @@
 mod kinds;
 pub mod cake;
 pub mod device;
-mod domain;
+pub(super) mod domain;
 pub mod interrupts;
 pub mod jitter;
 pub mod overhead;
 pub mod power;
+pub mod record;
 pub mod retries;
 #[cfg(test)]
 mod tests;
