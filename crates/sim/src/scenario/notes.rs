@@ -8,8 +8,8 @@ use stillair_model::wifi::phy::errors::{ErrorTable, Snr};
 use stillair_model::wifi::phy::{DsssRate, HeRate, HtRate, OfdmRate, PhyRate, VhtRate, Width};
 use stillair_model::wire::WireParams;
 
-use super::decode::scheme::{ATH11K_AMSDU, ATH11K_FRAMES};
 use super::resolve::device::{FIRMWARE_RETRY_LIMIT, retry_limit};
+use super::resolve::scheme::{ATH11K_AMSDU, ATH11K_FRAMES};
 use super::shaped::shaped;
 use super::spec::power::PHONE_TIMEOUT;
 use super::{

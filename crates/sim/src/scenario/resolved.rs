@@ -25,10 +25,9 @@ use super::{
 
 use driver::driver;
 use foreign::foreign;
-use host::link;
+use host::{link, wake};
 use path::{errors, rates, traced};
 use qdisc::qdisc;
-use spec::Resolved as _;
 
 /// Stands for the nodes in the JSON of a scenario until they are inserted. No name contains it.
 const NODES: &str = "\0nodes";
@@ -68,7 +67,7 @@ impl Scenario {
                 "name": n.name,
                 "profile": profile(&n.profile),
                 "forward": n.forward,
-                "wake": n.wake.json(),
+                "wake": wake(n.wake),
                 "jitter": (n.jitter != JitterParams::NONE).then(|| spec::resolved::<spec::jitter::Options, _>(&n.jitter)),
                 "position_mm": n.position,
                 "interfaces": n.interfaces.iter().map(|i| self.interface(i, has_ip6)).collect::<Vec<_>>(),
@@ -176,9 +175,6 @@ impl Scenario {
             "role": role,
             "scheme": scheme,
             "driver": driver(&wifi.driver),
-            "firmware_aggregates": wifi.hardware.open,
-            "hw_aggregates": wifi.hardware.aggregates,
-            "hw_singles": wifi.hardware.singles,
             "edca": Ac::ALL.map(|ac| edca(ac, &wifi.edca[ac.index()])),
             "radio": wifi.radio.map(|of| self.interface_name(of)),
         });

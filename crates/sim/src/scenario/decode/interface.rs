@@ -8,7 +8,8 @@ use stillair_model::wifi::phy::frame::Cipher;
 use super::super::contract::{Form, Key, Shape};
 use super::super::error::{Fault, Mistakes, Origin};
 use super::super::reader::{Field, Section};
-use super::super::resolve::{self, power::Written};
+use super::super::resolve::power::Written;
+use super::super::resolve::{self, scheme};
 use super::super::spec::device::OfWifi;
 use super::super::spec::retries::{Receiver, Sender};
 use super::super::spec::{self, Assign as _, Section as _, power};
@@ -16,10 +17,9 @@ use super::super::{
     Attachment, Channel, Guest, Host, Interface, InterfaceRef, Profile, QdiscSpec, Role, Wifi,
 };
 use super::qdisc::{self, DeviceQueue};
-use super::scheme::ByDevice;
 use super::wiring::Wiring;
 use super::{
-    Names, address, device as product, edca, host, link, losses, rate, refer, scheme, shaper, station, trace,
+    Names, address, device as product, edca, host, link, losses, rate, refer, shaper, station, trace,
 };
 
 const COMMON: &[Key] = &[
@@ -85,7 +85,7 @@ static AP: Shape = Shape {
         COMMON,
         WIFI,
         Sender::KEYS,
-        &[scheme::KEY],
+        &[spec::scheme::KEY],
         Receiver::KEYS,
         power::OfAp::KEYS,
         edca::GROUPS[0],
@@ -112,7 +112,7 @@ static STATION: Shape = Shape {
         losses::KEYS,
         trace::KEYS,
         power::OfStation::KEYS,
-        &[scheme::KEY],
+        &[spec::scheme::KEY],
     ],
 };
 
@@ -241,14 +241,14 @@ fn wifi<'a>(
     let own: OfWifi = spec::Section::read(section, &mut faults);
     let sender: Sender = spec::Section::read(section, &mut faults);
     let receiver: Receiver = spec::Section::read(section, &mut faults);
-    resolve::device::check(&own, &scheme, (is_ap, has_cipher), &mut faults);
-    let filters = resolve::device::filters(&scheme, is_ap, has_cipher);
-    let filter = resolve::device::filter(&scheme, context.profile.wifi_version).filter(|_| filters);
-    let filter_by_device = filters && own.destination_filter.place().is_none();
+    resolve::device::check(&own, &scheme, has_cipher, &mut faults);
+    let version = context.profile.wifi_version;
+    let (filter, filter_by_device) =
+        resolve::device::filter(&own, &scheme, is_ap || has_cipher, version, &mut faults);
     let mut edca = Default::default();
     let saves = if is_ap {
-        edca = edca::access_point(section)?;
-        wiring.beacons.push((at, edca::beacon(section)?));
+        edca = faults.unless(edca::access_point(section)).unwrap_or_default();
+        wiring.beacons.extend(faults.unless(edca::beacon(section)).map(|beacon| (at, beacon)));
         Written::Ap(Box::new(spec::Section::read(section, &mut faults)))
     } else {
         Written::Station(Box::new(spec::Section::read(section, &mut faults)))
@@ -257,7 +257,7 @@ fn wifi<'a>(
     faults.or(())?;
     wiring.power.push((at, saves));
     let scheme::Choice { name, driver, hardware, by_device } = scheme;
-    wiring.by_device.push((at, ByDevice { filter: filter_by_device, ..by_device }));
+    wiring.by_device.push((at, scheme::ByDevice { filter: filter_by_device, ..by_device }));
     let mut wifi = Wifi {
         channel,
         role,

@@ -30,12 +30,12 @@ mod quinn;
 mod rate;
 mod record;
 mod responsiveness;
-pub(super) mod scheme;
 mod shaper;
 mod station;
 mod times;
 mod trace;
 mod video;
+mod wake;
 mod widths;
 mod wiring;
 

@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use stillair_model::node::wake::Wake;
 use stillair_model::wifi::config::{AIRTIME_WEIGHT, DriverConfig, HardwareDepth, MacFqParams, Scheduler};
 use stillair_model::wifi::phy::{PhyRate, Width};
 
@@ -12,12 +11,12 @@ use super::super::document::Table;
 use super::super::error::{Fault, Origin, gather};
 use super::super::parts::Parts;
 use super::super::reader::{Field, Section};
-use super::super::spec::{self, Section as _, jitter, wake};
+use super::super::spec::{self, Section as _, jitter};
 use super::super::{Attachment, Channel, InterfaceRef, Node, Rates, Role, Wifi, many, profile};
 use super::Names;
 use super::interface::{self, Context};
 use super::wiring::Wiring;
-use super::{address, host, link, position};
+use super::{address, host, link, position, wake};
 
 /// Ids of the world are 16 bits wide: those of places that drop packets, of which a node and its interface have up to
 /// four, run out first.
@@ -32,7 +31,7 @@ pub(super) static SHAPE: Shape = Shape {
         &[
             host::KEY,
             Key::or("forward", Form::Boolean, "false", "the node forwards packets"),
-            wake::OfNode::KEYS[0],
+            wake::KEY,
             jitter::OfNode::KEYS[0],
             link::NODE,
             position::KEY,
@@ -89,7 +88,7 @@ fn node<'a>(
     wiring: &mut Wiring<'a>,
 ) -> Result<Node, Fault> {
     let forward = section.or("forward", false)?;
-    let wake = spec::read::<wake::OfNode>(&mut section)?.wake.or(Wake::default());
+    let wake = wake::read(&mut section)?;
     let jitter = spec::read::<jitter::OfNode>(&mut section)?.params();
     let nic = link::nic(&mut section)?;
     wiring.nics.extend(section.get("nic").map(|field| (index, field)));

@@ -24,7 +24,6 @@ use super::super::parts::Found;
 use super::super::reader::{Field, Section};
 use super::super::spec::{self, Section as _, cake};
 pub(super) use device::DeviceQueue;
-pub(super) use fq_codel::MIN_QUANTUM;
 
 /// Packets that a queue with a user-defined law holds.
 // linux: net/sched/sch_codel.c DEFAULT_CODEL_LIMIT (6.1) - codel's.

@@ -4,10 +4,10 @@ use stillair_model::wifi::air::filter::DestinationFilter;
 use stillair_model::wifi::config::{DriverConfig, HtcParams, Scheduler};
 use stillair_model::wifi::seq_window::SeqWindow;
 
-use super::super::decode::scheme::{Choice, Version};
 use super::super::error::Mistakes;
 use super::super::spec::device::OfWifi;
 use super::super::{Device, Scheme};
+use super::scheme::{Choice, Version};
 
 /// Retry limit of ath9k, and of the schemes that stand for it.
 // linux: drivers/net/wireless/ath/ath9k/ath9k.h ATH_MAX_SW_RETRIES (3.11, 4.4) - 30; trees before about 3.7 have 10.
@@ -59,13 +59,8 @@ pub(in super::super) fn cipher_delimiters(scheme: Scheme, has_cipher: bool) -> u
     if has_cipher && scheme == Scheme::Ath9kHtc { 10 } else { 0 }
 }
 
-/// Refuses keys that have no effect with the scheme of the device, or without a cipher on its channel.
-pub(in super::super) fn check(
-    own: &OfWifi,
-    scheme: &Choice,
-    (is_ap, has_cipher): (bool, bool),
-    faults: &mut Mistakes,
-) {
+/// Refuses keys that have no effect behind USB, or without a cipher on the channel.
+pub(in super::super) fn check(own: &OfWifi, scheme: &Choice, has_cipher: bool, faults: &mut Mistakes) {
     if let DriverConfig::Htc(HtcParams { usb: Some(_), .. }) = scheme.driver {
         let right = "usb_rx_wait and usb_interrupt of the scheme, or usb = false";
         own.rx_mitigation.idle("behind USB", right, faults);
@@ -74,34 +69,33 @@ pub(in super::super) fn check(
         let right = "cipher = \"ccmp\" there, or none";
         own.cipher_delimiters.idle("without a cipher on its channel", right, faults);
     }
-    let filter = &own.destination_filter;
-    match scheme.driver {
-        DriverConfig::Htc(_) => filter.idle("behind USB", ATH9K, faults),
-        DriverConfig::Firmware(..) => filter.idle("with firmware that makes the aggregates", ATH9K, faults),
-        _ if !is_ap && !has_cipher => {
-            let right = "none, or a cipher on its channel";
-            filter.idle("at a station whose frames are not encrypted", right, faults);
+}
+
+/// Returns the destination filter that a device has by default in a kernel, and true if it depends on the device profile. `has_index` is false
+/// for a station whose frames are not encrypted.
+pub(in super::super) fn filter(
+    own: &OfWifi,
+    scheme: &Choice,
+    has_index: bool,
+    version: Version,
+    faults: &mut Mistakes,
+) -> (Option<DestinationFilter>, bool) {
+    let mut idle = |why, right| {
+        own.destination_filter.idle(why, right, faults);
+        (None, false)
+    };
+    let filter = match &scheme.driver {
+        DriverConfig::Htc(_) => return idle("behind USB", "none, or a scheme of ath9k"),
+        DriverConfig::Firmware(..) => {
+            return idle("with firmware that makes the aggregates", "none, or a scheme of ath9k");
         }
-        _ => {}
-    }
-}
-
-const ATH9K: &str = "none, or a scheme of ath9k";
-
-/// Returns the destination filter that a device of ath9k has in a kernel; `None` for other devices.
-pub(in super::super) fn filter(scheme: &Choice, version: Version) -> Option<DestinationFilter> {
-    match &scheme.driver {
-        DriverConfig::Legacy(_) if !scheme.hardware.open => version.map(|own| match own >= (4, 9) {
-            true => DestinationFilter::Dropped,
-            false => DestinationFilter::SentAgain,
-        }),
+        _ if !has_index => {
+            return idle("at a station whose frames are not encrypted", "none, or a cipher on its channel");
+        }
+        DriverConfig::Legacy(_) if scheme.hardware.open => None,
+        DriverConfig::Legacy(_) if version < Some((4, 9)) => version.map(|_| DestinationFilter::SentAgain),
         DriverConfig::Fq(_, Scheduler::Mac80211(_, Some(_), _)) => None,
-        DriverConfig::Fq(..) => version.map(|_| DestinationFilter::Dropped),
-        DriverConfig::Legacy(_) | DriverConfig::Htc(_) | DriverConfig::Firmware(..) => None,
-    }
-}
-
-/// Returns true if the hardware may filter by destination: frames of a station need encryption for that.
-pub(in super::super) fn filters(scheme: &Choice, is_ap: bool, has_cipher: bool) -> bool {
-    matches!(scheme.driver, DriverConfig::Legacy(_) | DriverConfig::Fq(..)) && (is_ap || has_cipher)
+        DriverConfig::Legacy(_) | DriverConfig::Fq(..) => version.map(|_| DestinationFilter::Dropped),
+    };
+    (filter, own.destination_filter.place().is_none())
 }

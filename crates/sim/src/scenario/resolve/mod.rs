@@ -2,3 +2,4 @@
 
 pub(super) mod device;
 pub(super) mod power;
+pub(super) mod scheme;

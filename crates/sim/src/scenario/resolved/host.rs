@@ -1,9 +1,17 @@
 //! Hosts and the wires between them.
 
 use serde_json::{Value, json};
+use stillair_model::node::wake::Wake;
 use stillair_model::wire::{EthernetParams, LineBuffer, WireParams};
 
 use super::super::Link;
+
+pub(super) fn wake(wake: Wake) -> Value {
+    match wake {
+        Wake::Softirq => json!("softirq"),
+        Wake::After(delay) => json!({ "after_ns": delay.nanos() }),
+    }
+}
 
 /// A link between two interfaces, by their names.
 pub(super) fn link(link: &Link, ends: [String; 2]) -> Value {

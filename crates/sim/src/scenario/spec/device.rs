@@ -10,6 +10,7 @@ use super::Key;
 use super::domain::{Choice, Int, Named, Octets};
 use super::interrupts::Mitigation;
 use super::retries::{Receiver, Sender};
+use super::scheme::Hardware;
 
 /// Keys of a Wi-Fi interface.
 #[derive(Section, Clone, Debug, Default)]
@@ -42,6 +43,7 @@ pub struct OfWifi {
 /// Adds the keys of a device to the resolved scenario.
 pub(in super::super) fn resolved(wifi: &Wifi, out: &mut Json) {
     let mut keys = super::resolved::<OfWifi, _>(wifi);
+    keys.extend(super::resolved::<Hardware, _>(&wifi.hardware));
     keys.extend(super::resolved::<Sender, _>(wifi));
     keys.extend(super::resolved::<Receiver, _>(wifi));
     let rts_threshold = (wifi.rts_threshold < u32::MAX).then_some(wifi.rts_threshold);

@@ -21,6 +21,7 @@
 #[macro_use]
 mod kinds;
 pub mod cake;
+pub(super) mod custom;
 pub mod device;
 pub(super) mod domain;
 pub mod interrupts;
@@ -29,10 +30,10 @@ pub mod overhead;
 pub mod power;
 pub mod record;
 pub mod retries;
+pub mod scheme;
 #[cfg(test)]
 mod tests;
 pub mod usb;
-pub mod wake;
 
 use core::fmt;
 
@@ -157,6 +158,11 @@ impl<D: Domain> Key<D> {
             Self::Given(_, place) | Self::Misread(place) => Some(place),
             Self::Absent => None,
         }
+    }
+
+    /// Returns true if the key has a value that was refused.
+    pub(super) fn is_misread(&self) -> bool {
+        matches!(self, Self::Misread(_))
     }
 
     /// Refuses the key where it has no effect: `why` names the condition, `right` what to write instead.
