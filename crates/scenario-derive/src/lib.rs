@@ -14,8 +14,8 @@ use syn::{
 
 /// Declares a table of keys; see the crate's documentation.
 ///
-/// `#[section(params = TYPE, base = EXPR)]` names the engine's parameters and their defaults (`base` may be left out if no key shows
-/// its default); `kind = "NAME"` makes the table a value of the builder. `title = "TITLE"` gives the table an entry in the reference
+/// `#[section(params = TYPE, base = EXPR)]` names the engine's parameters and their defaults (without `base`, each key states its
+/// default in words); `kind = "NAME"` makes the table a value of the builder. `title = "TITLE"` gives the table an entry in the reference
 /// and the schema, described by the struct's doc comment; its keys are the `kind`, if it has one, those of the section `common = TYPE`,
 /// and its own. `expected = "A TABLE WITH ..."` is for errors.
 ///
@@ -27,7 +27,8 @@ use syn::{
 /// - `need = "EXPECTED"`: the key is required, and the error for a missing one says what is expected;
 /// - `shown = "TABLE.NAME"`: the name in the resolved scenario, without the unit, if it is not the key's;
 /// - `group`: the field is a table whose keys are keys of this one, with their own defaults;
-/// - `quiet`: the resolved scenario leaves out the default.
+/// - `quiet`: the resolved scenario leaves out the default;
+/// - `hidden`: the resolved scenario leaves out the key.
 #[proc_macro_derive(Section, attributes(section, key))]
 pub fn section(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
     let input = syn::parse_macro_input!(input as DeriveInput);
@@ -55,6 +56,7 @@ struct Row {
     shown: Option<LitStr>,
     quiet: bool,
     group: bool,
+    hidden: bool,
 }
 
 /// Returns the tokens up to the next comma.
@@ -101,6 +103,8 @@ impl Parse for Row {
                 row.quiet = true;
             } else if name == "group" {
                 row.group = true;
+            } else if name == "hidden" {
+                row.hidden = true;
             } else {
                 input.parse::<Token![=]>()?;
                 match name.to_string().as_str() {
@@ -110,7 +114,8 @@ impl Parse for Row {
                     "need" => row.need = Some(input.parse()?),
                     "shown" => row.shown = Some(input.parse()?),
                     _ => {
-                        let known = "expected `to`, `or`, `default`, `need`, `shown`, `quiet` or `group`";
+                        let known =
+                            "expected `to`, `or`, `default`, `need`, `shown`, `quiet`, `hidden` or `group`";
                         return Err(Error::new(name.span(), known));
                     }
                 }
@@ -197,15 +202,14 @@ fn table(input: &DeriveInput) -> Result<TokenStream> {
             let shown = row.shown.map_or(text, |shown| shown.value());
             let export =
                 quote_spanned!(ty.span()=> <#ty as #spec::Export<_>>::export(#shown, &params.#to, out););
-            exports.push(if row.quiet {
-                quote!(if params.#to != Self::base().#to { #export })
-            } else {
-                export
-            });
+            match (row.hidden, row.quiet) {
+                (true, _) => {}
+                (false, true) => exports.push(quote!(if params.#to != Self::base().#to { #export })),
+                (false, false) => exports.push(export),
+            }
         }
     }
-    let base = own.base.as_ref().map(|base| {
-        let params = &own.params;
+    let base = own.base.as_ref().zip(own.params.as_ref()).map(|(base, params)| {
         quote! {
             impl #name {
                 /// Returns the engine's defaults.

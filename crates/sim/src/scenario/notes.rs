@@ -8,8 +8,8 @@ use stillair_model::wifi::phy::errors::{ErrorTable, Snr};
 use stillair_model::wifi::phy::{DsssRate, HeRate, HtRate, OfdmRate, PhyRate, VhtRate, Width};
 use stillair_model::wire::WireParams;
 
-use super::decode::retries::{FIRMWARE_RETRY_LIMIT, limit_of};
-use super::decode::scheme::{ATH11K_AMSDU, ATH11K_FRAMES};
+use super::resolve::device::{FIRMWARE_RETRY_LIMIT, retry_limit};
+use super::resolve::scheme::{ATH11K_AMSDU, ATH11K_FRAMES};
 use super::shaped::shaped;
 use super::spec::power::PHONE_TIMEOUT;
 use super::{
@@ -244,7 +244,7 @@ impl Scenario {
         let aggregates = |rates: &Rates| rates.all().iter().any(|rate| rate.aggregates());
         let of_sessions = RetryCount::of(&wifi.driver) != RetryCount::Tries;
         if of_sessions
-            && (wifi.retry_limit, wifi.retry_limit_by_rate) != (limit_of(wifi.scheme, wifi.device), false)
+            && (wifi.retry_limit, wifi.retry_limit_by_rate) != (retry_limit(wifi.scheme, wifi.device), false)
             && !self.sends_at(wifi).any(aggregates)
         {
             notes.push(format!(

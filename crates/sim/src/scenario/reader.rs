@@ -111,6 +111,11 @@ impl<'a> Section<'a> {
         Fault::new(self.origin, &*self.path, found, expected)
     }
 
+    /// Returns true if the table may have `key`.
+    pub(super) fn offers(&self, key: &str) -> bool {
+        self.shape.key(key).is_some()
+    }
+
     /// Whether `key` is given; it does not count as asked for.
     pub(super) fn has(&self, key: &str) -> bool {
         self.table.get(key).is_some()

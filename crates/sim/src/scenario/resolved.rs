@@ -13,12 +13,10 @@ mod tcp;
 use serde_json::{Value, json};
 use stillair_model::node::jitter::JitterParams;
 use stillair_model::transport::cc::CcParams;
-use stillair_model::vocabulary::{Ac, Duration, Ip};
+use stillair_model::vocabulary::{Ac, Ip};
 use stillair_model::wifi::air::audibility::Hearing;
 use stillair_model::wifi::phy::Band;
 use stillair_model::wifi::phy::frame::Cipher;
-use stillair_model::wifi::rx::retry_out::RetryOutParams;
-use stillair_model::wifi::seq_window::SeqWindow;
 
 use super::{
     Attachment, EdcaOverride, FlentTest, Flow, Host, Interface, Profile, Role, Scenario, SocketMemory, Step,
@@ -105,25 +103,11 @@ impl Scenario {
             "channels": channels.collect::<Vec<_>>(),
             "nodes": NODES,
             "links": links.collect::<Vec<_>>(),
-            "record": {
-                "ss_ns": self.record.ss.map(Duration::nanos),
-                "queues_ns": self.record.queues.map(Duration::nanos),
-                "quic": self.record.quic,
-                "air_ns": self.record.air.map(|air| [air.from.nanos(), air.until.nanos()]),
-            },
+            "record": spec::resolved::<spec::record::Options, _>(&self.record),
             "flows": self.flows.iter().map(|f| self.flow(f)).collect::<Vec<_>>(),
             "test": self.test.as_ref().map(|t| self.test(t)),
             "notes": self.notes(),
         });
-        // Only where it is asked for: what was kept of other scenarios stays theirs.
-        for (key, of) in [("tc_ns", self.record.tc), ("nstat_ns", self.record.nstat)] {
-            if let Some(interval) = of {
-                all["record"][key] = json!(interval.nanos());
-            }
-        }
-        if let Some(sample) = self.record.sojourn {
-            all["record"]["sojourn_sample"] = json!(sample);
-        }
         if !self.steps.is_empty() {
             let step = |step: &Step| json!({ "at_ns": step.at.nanos(), "to": serde_json::from_str::<Value>(&step.to.resolved()).ok() });
             all["steps"] = self.steps.iter().map(step).collect();
@@ -191,33 +175,14 @@ impl Scenario {
             "role": role,
             "scheme": scheme,
             "driver": driver(&wifi.driver),
-            "firmware_aggregates": wifi.hardware.open,
-            "hw_aggregates": wifi.hardware.aggregates,
-            "hw_singles": wifi.hardware.singles,
             "edca": Ac::ALL.map(|ac| edca(ac, &wifi.edca[ac.index()])),
-            "retry_limit": wifi.retry_limit,
-            "retry_limit_by_rate": wifi.retry_limit_by_rate,
-            "retry_out": wifi.retry_out.map(|retry_out| match retry_out {
-                RetryOutParams::ByRate => json!({ "kind": "by_rate" }),
-                RetryOutParams::Index(index) => json!({ "kind": "index", "index": index }),
-            }),
-            "rx_mitigation": wifi.rx_mitigation.map(|m| json!({
-                "last_ns": m.last.nanos(),
-                "first_ns": m.first.nanos(),
-            })),
-            "cipher_delimiters": wifi.cipher_delimiters,
-            "destination_filter": super::decode::filter_name(wifi.filter),
-            "rts_threshold_bytes": (wifi.rts_threshold < u32::MAX).then_some(wifi.rts_threshold),
             "radio": wifi.radio.map(|of| self.interface_name(of)),
         });
+        spec::device::resolved(wifi, &mut resolved);
         if let Some(device) = wifi.device {
             resolved["device"] = device.name.into();
             resolved["amsdu_announced_bytes"] = device.announces.into();
             resolved["amsdu_sent_bytes"] = device.sends.into();
-        }
-        // Only where it is another: what was kept of scenarios without it stays theirs.
-        if wifi.block_ack_window != SeqWindow::SIZE {
-            resolved["block_ack_window"] = wifi.block_ack_window.into();
         }
         // Only where it is said: what was kept of scenarios without power save stays theirs.
         spec::power::resolved(wifi, &mut resolved);

@@ -184,6 +184,18 @@ impl Key {
         Self { name, form, absent: Absent::Words(otherwise), about }
     }
 
+    /// Returns the key with another default.
+    pub(super) const fn with(mut self, absent: Absent) -> Self {
+        self.absent = absent;
+        self
+    }
+
+    /// Returns the key with another description.
+    pub(super) const fn about(mut self, about: &'static str) -> Self {
+        self.about = about;
+        self
+    }
+
     /// The key that tells a table from its alternatives.
     pub(super) const fn tag(name: &'static str, value: &'static str) -> Self {
         Self::need(name, Form::Tag(value), "selects this table")

@@ -2,7 +2,6 @@
 
 use std::net::Ipv6Addr;
 
-use stillair_model::wifi::config::{DriverConfig, HtcParams};
 use stillair_model::wifi::phy::Width;
 use stillair_model::wifi::phy::frame::Cipher;
 
@@ -10,16 +9,17 @@ use super::super::contract::{Form, Key, Shape};
 use super::super::error::{Fault, Mistakes, Origin};
 use super::super::reader::{Field, Section};
 use super::super::resolve::power::Written;
-use super::super::spec::{self, Section as _, power};
+use super::super::resolve::{self, scheme};
+use super::super::spec::device::OfWifi;
+use super::super::spec::retries::{Receiver, Sender};
+use super::super::spec::{self, Assign as _, Section as _, power};
 use super::super::{
     Attachment, Channel, Guest, Host, Interface, InterfaceRef, Profile, QdiscSpec, Role, Wifi,
 };
 use super::qdisc::{self, DeviceQueue};
-use super::scheme::ByDevice;
 use super::wiring::Wiring;
 use super::{
-    Names, address, block_ack, device as product, edca, filter, host, interrupts, link, losses, rate, refer,
-    retries, scheme, shaper, station, trace,
+    Names, address, device as product, edca, host, link, losses, rate, refer, shaper, station, trace,
 };
 
 const COMMON: &[Key] = &[
@@ -53,18 +53,12 @@ const COMMON: &[Key] = &[
 ];
 
 const WIFI: &[Key] = &[
-    Key::open("rts_threshold", Form::Integer(0, 65_535), "off", "PPDUs of more bytes begin with RTS and CTS"),
-    interrupts::KEY,
-    filter::KEY,
+    spec::key(OfWifi::KEYS, "rts_threshold"),
+    spec::key(OfWifi::KEYS, "rx_mitigation"),
+    spec::key(OfWifi::KEYS, "destination_filter"),
     product::KEY,
-    block_ack::KEY,
-    Key::open(
-        "cipher_delimiters",
-        Form::Integer(0, 63),
-        "0; with the scheme `ath9k_htc` 10",
-        "empty delimiters of 4 bytes that its hardware needs after each frame of an aggregate that it encrypts: 10 for Atheros chips before the \
-         AR9300, none from that on",
-    ),
+    spec::key(OfWifi::KEYS, "block_ack_window"),
+    spec::key(OfWifi::KEYS, "cipher_delimiters"),
     Key::need("channel", Form::Name("channel"), "the channel that it is on"),
     Key::open("qdisc", spec::qdisc::WIFI, "that of the scheme", "its qdisc"),
 ];
@@ -90,9 +84,9 @@ static AP: Shape = Shape {
         &[Key::tag("role", "ap")],
         COMMON,
         WIFI,
-        retries::SENDER,
-        &[scheme::KEY],
-        retries::RECEIVER,
+        Sender::KEYS,
+        &[spec::scheme::KEY],
+        Receiver::KEYS,
         power::OfAp::KEYS,
         edca::GROUPS[0],
         edca::GROUPS[1],
@@ -112,13 +106,13 @@ static STATION: Shape = Shape {
         &[Key::tag("role", "station")],
         COMMON,
         WIFI,
-        retries::SENDER,
+        Sender::KEYS,
         station::KEYS,
         rate::KEYS,
         losses::KEYS,
         trace::KEYS,
         power::OfStation::KEYS,
-        &[scheme::KEY],
+        &[spec::scheme::KEY],
     ],
 };
 
@@ -242,37 +236,19 @@ fn wifi<'a>(
     let scheme = scheme::read(section, kernel, wide, product)?;
     device.scheme = Some(scheme.name);
     let qdisc = qdisc::read(section, device)?;
-    let htc = matches!(scheme.driver, DriverConfig::Htc(_));
-    let retries = retries::read(section, is_ap, &scheme, product)?;
-    let rts_threshold = section.or("rts_threshold", u32::MAX)?;
-    if let DriverConfig::Htc(HtcParams { usb: Some(_), .. }) = scheme.driver {
-        section.idle(
-            "rx_mitigation",
-            "behind USB",
-            "usb_rx_wait and usb_interrupt of the scheme, or usb = false",
-        )?;
-    }
-    let rx_mitigation = interrupts::read(section)?;
-    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_compute_num_delims, ath9k.h ATH_AGGR_ENCRYPTDELIM (4.4) - 10, on chips without
-    // EDMA; that came with the AR9300. ath9k_htc-firmware: wlan/if_owl.c ath_compute_num_delims (e888634) - 10 as well.
-    let cipher_delimiters = if context.channels[channel].cipher == Cipher::None {
-        section.idle(
-            "cipher_delimiters",
-            "without a cipher on its channel",
-            "cipher = \"ccmp\" there, or none",
-        )?;
-        0
-    } else {
-        section.or("cipher_delimiters", if htc { 10 } else { 0 })?
-    };
-    let has_index = is_ap || context.channels[channel].cipher != Cipher::None;
-    let (filter, filters_by_device) =
-        filter::read(section, has_index, &scheme, context.profile.wifi_version)?;
-    let mut own = Default::default();
     let mut faults = Mistakes::default();
+    let has_cipher = context.channels[channel].cipher != Cipher::None;
+    let own: OfWifi = spec::Section::read(section, &mut faults);
+    let sender: Sender = spec::Section::read(section, &mut faults);
+    let receiver: Receiver = spec::Section::read(section, &mut faults);
+    resolve::device::check(&own, &scheme, has_cipher, &mut faults);
+    let version = context.profile.wifi_version;
+    let (filter, filter_by_device) =
+        resolve::device::filter(&own, &scheme, is_ap || has_cipher, version, &mut faults);
+    let mut edca = Default::default();
     let saves = if is_ap {
-        own = edca::access_point(section)?;
-        wiring.beacons.push((at, edca::beacon(section)?));
+        edca = faults.unless(edca::access_point(section)).unwrap_or_default();
+        wiring.beacons.extend(faults.unless(edca::beacon(section)).map(|beacon| (at, beacon)));
         Written::Ap(Box::new(spec::Section::read(section, &mut faults)))
     } else {
         Written::Station(Box::new(spec::Section::read(section, &mut faults)))
@@ -280,32 +256,33 @@ fn wifi<'a>(
     let power = saves.params(&mut faults);
     faults.or(())?;
     wiring.power.push((at, saves));
-    let block_ack_window = block_ack::read(section, scheme.name, product)?;
     let scheme::Choice { name, driver, hardware, by_device } = scheme;
-    wiring.by_device.push((at, ByDevice { filter: filters_by_device, ..by_device }));
-    let retries::Retries { limit, reports_failed, limit_by_rate, retry_out } = retries;
-    let wifi = Wifi {
+    wiring.by_device.push((at, scheme::ByDevice { filter: filter_by_device, ..by_device }));
+    let mut wifi = Wifi {
         channel,
         role,
         scheme: name,
-        driver,
         hardware,
-        edca: own,
-        retry_limit: limit,
-        report_failed_ppdus: reports_failed,
-        retry_limit_by_rate: limit_by_rate,
-        retry_out,
-        rx_mitigation,
+        edca,
+        retry_limit: resolve::device::retry_limit(name, product),
+        report_failed_ppdus: driver.reports_failed_ppdus(),
+        driver,
+        retry_limit_by_rate: false,
+        retry_out: None,
+        rx_mitigation: None,
         trace: traced,
         filter,
-        rts_threshold,
-        cipher_delimiters,
-        block_ack_window,
+        rts_threshold: u32::MAX,
+        cipher_delimiters: resolve::device::cipher_delimiters(name, has_cipher),
+        block_ack_window: resolve::device::block_ack_window(name, product),
         radio,
         power_save: power.power_save,
         scan: power.scan,
         dtim_period: power.dtim_period.unwrap_or(power::DTIM_PERIOD),
         device: product,
     };
+    own.assign(&mut wifi);
+    sender.assign(&mut wifi);
+    receiver.assign(&mut wifi);
     Ok((wifi, qdisc))
 }

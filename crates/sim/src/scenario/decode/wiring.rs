@@ -5,8 +5,8 @@ use std::net::Ipv4Addr;
 use super::super::error::Origin;
 use super::super::reader::Field;
 use super::super::resolve::power::Written;
+use super::super::resolve::scheme::ByDevice;
 use super::super::{EdcaOverride, InterfaceRef, Scheme};
-use super::scheme::ByDevice;
 
 /// What the interfaces say about each other.
 #[derive(Default)]

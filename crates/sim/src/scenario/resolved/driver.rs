@@ -5,27 +5,24 @@ use stillair_model::wifi::config::{
     AirtimeReport, DriverConfig, GroupsCount, Mac80211Rules, Scheduler, SlowBelow, WhenFirmwareFull, WhenFull,
 };
 
+use super::super::spec::scheme::{Airtime, Firmware, Htc, Legacy, Limits, Queues, Slow};
+use super::super::spec::usb::Usb;
+use super::super::spec::{self, Object, Resolved as _};
 use super::custom::part;
 use super::qdisc::codel;
 
+fn of_kind(kind: &str, mut keys: Object) -> Value {
+    keys.insert("kind".to_owned(), kind.into());
+    keys.into()
+}
+
 pub(super) fn driver(config: &DriverConfig) -> Value {
     let (p, scheduler, firmware) = match config {
-        DriverConfig::Legacy(p) => return json!({ "kind": "legacy", "qlen": p.qlen }),
+        DriverConfig::Legacy(p) => return of_kind("legacy", spec::resolved::<Legacy, _>(p)),
         DriverConfig::Htc(p) => {
-            return json!({
-                "kind": "ath9k_htc",
-                "limit": p.limit,
-                "target_buffers": p.target_buffers,
-                "max_frames": p.max_frames,
-                "usb": p.usb.map(|usb| json!({
-                    "packet_ns": usb.packet.nanos(),
-                    "start_ns": usb.start.nanos(),
-                    "interrupt_ns": usb.interrupt.nanos(),
-                    "tx_frames": usb.tx_frames,
-                    "rx_frames": usb.rx_frames,
-                    "rx_wait_ns": usb.rx_wait.nanos(),
-                })),
-            });
+            let mut keys = spec::resolved::<Htc, _>(p);
+            keys.insert("usb".to_owned(), p.usb.as_ref().map(Usb::resolved).into());
+            return of_kind("ath9k_htc", keys);
         }
         DriverConfig::Fq(p, scheduler) => (p, scheduler, None),
         DriverConfig::Firmware(p, scheduler, firmware) => (p, scheduler, Some(firmware)),
@@ -42,11 +39,7 @@ pub(super) fn driver(config: &DriverConfig) -> Value {
     };
     let aql = match scheduler {
         Scheduler::Mac80211(_, Some(aql), rules) => {
-            let mut limits = json!({
-                "low_ns": aql.low.nanos(),
-                "high_ns": aql.high.nanos(),
-                "threshold_ns": aql.threshold.nanos(),
-            });
+            let mut limits: Value = spec::without("aql_", spec::resolved::<Limits, _>(aql)).into();
             // Only where it is not the kernel's: what was kept of scenarios without it stays theirs.
             if aql.groups != rules.groups() {
                 limits["multicast"] = match aql.groups {
@@ -63,47 +56,24 @@ pub(super) fn driver(config: &DriverConfig) -> Value {
         SlowBelow::Rate(rate) => (Some(rate.bps()), None),
         SlowBelow::EachStation(rate) => (None, Some(rate.bps())),
     };
-    let airtime = airtime.map(|a| {
-        json!({
-            "quantum_ns": a.quantum.nanos(),
-            "sparse": a.sparse,
-            "charge_tx": a.charge_tx,
-            "charge_rx": a.charge_rx,
-        })
-    });
-    let mut resolved = json!({
-        "kind": "fq",
-        "flows": p.flows,
-        "limit": p.limit,
-        "memory_limit_bytes": p.memory_limit,
-        "drop_batch": p.drop_batch,
-        "fq_quantum_bytes": p.quantum,
-        "codel": codel(&p.codel),
-        "codel_slow": codel(&p.codel_slow),
-        "slow_below_bps": below,
-        "slow_below_each_station_bps": each,
-        "hysteresis_ns": p.hysteresis.nanos(),
-        "scheduler": name,
-        "airtime": airtime,
-        "aql": aql,
-    });
+    let mut keys = spec::resolved::<Queues, _>(p);
+    keys.extend(spec::resolved::<Slow, _>(p));
+    let mut resolved = of_kind("fq", keys);
+    resolved["drop_batch"] = p.drop_batch.into();
+    resolved["codel"] = codel(&p.codel);
+    resolved["codel_slow"] = codel(&p.codel_slow);
+    resolved["slow_below_bps"] = below.into();
+    resolved["slow_below_each_station_bps"] = each.into();
+    resolved["scheduler"] = name.into();
+    resolved["airtime"] = airtime.map(spec::resolved::<Airtime, _>).into();
+    resolved["aql"] = aql;
     // Only where they are: what was kept of scenarios without them stays theirs.
     if let Some(p) = firmware {
-        resolved["firmware"] = json!({
-            "frames": p.frames,
-            "drops_when_full": p.full == WhenFirmwareFull::Drops,
-            "amsdu_frames": p.amsdu_frames,
-            "amsdu_bytes": p.amsdu_bytes,
-            "amsdu_by": if p.host_joins { "mac80211" } else { "firmware" },
-            "vow_atf": p.shares_airtime,
-            "report_frames": p.report_frames,
-            "report_delay_ns": p.report_delay.nanos(),
-            "airtime": match p.airtime {
-                AirtimeReport::Nothing => Value::Null,
-                AirtimeReport::Frames => "frames".into(),
-                AirtimeReport::Counters => "counters".into(),
-            },
-        });
+        let mut keys: Value = spec::resolved::<Firmware, _>(p).into();
+        keys["drops_when_full"] = (p.full == WhenFirmwareFull::Drops).into();
+        keys["amsdu_by"] = if p.host_joins { "mac80211" } else { "firmware" }.into();
+        keys["airtime"] = (p.airtime != AirtimeReport::Nothing).then(|| p.airtime.json()).into();
+        resolved["firmware"] = keys;
     }
     if let Scheduler::Custom(own) = scheduler {
         resolved["scheduler"] = part(own);

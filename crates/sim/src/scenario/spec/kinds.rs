@@ -1,12 +1,12 @@
 //! Declaration of values that are a kind, alone or as a table of a `kind` and its options.
 
-/// Declares a choice of kinds. Each has a description, a name, a title in the reference, and the defaults of its options; a kind without
-/// defaults has no options.
+/// Declares a choice of kinds. Each has a description, a name, a title in the reference, and the defaults of its options (`= base`), or
+/// fixed parameters (`=> params`), or neither. `needs` is what the error for a kind without its required options expects.
 macro_rules! kinds {
     (
         $(#[doc = $head:literal])+
         $vis:vis struct $name:ident: $options:ty => $params:ty {
-            $( $(#[doc = $about:literal])+ $kind:literal: $title:literal $(= $base:expr)? ),* $(,)?
+            $( $(#[doc = $about:literal])+ $kind:literal $(needs $words:literal)?: $title:literal $(= $base:expr)? $(=> $fixed:expr)? ),* $(,)?
         }
     ) => {
         $(#[doc = $head])+
@@ -19,10 +19,13 @@ macro_rules! kinds {
         }
 
         impl $name {
-            /// Returns the defaults of a kind's options; `None` for a kind without options.
+            /// Returns a kind's parameters without options; `None` for a kind without parameters.
             pub(in $crate::scenario) fn base(kind: &str) -> Option<$params> {
                 match kind {
-                    $($kind => { let base: &[fn() -> $params] = &[$(|| $base)?]; base.first().map(|base| base()) })*
+                    $($kind => {
+                        let base: &[fn() -> $params] = &[$(|| $base)? $(|| $fixed)?];
+                        base.first().map(|base| base())
+                    })*
                     _ => unreachable!("{kind} is not declared"),
                 }
             }
@@ -64,6 +67,14 @@ macro_rules! kinds {
                         options = $crate::scenario::spec::Section::read(&mut section, faults);
                     }
                     faults.unless(section.finish());
+                } else {
+                    let needs: &[&str] = match kind {
+                        $($kind => &[$($words)?],)*
+                        _ => &[],
+                    };
+                    if let [words] = needs {
+                        return Err(field.wrong(*words));
+                    }
                 }
                 Ok(Self { kind, options })
             }

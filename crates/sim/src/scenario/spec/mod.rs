@@ -20,15 +20,22 @@
 
 #[macro_use]
 mod kinds;
+pub(super) mod custom;
+pub mod device;
 pub(super) mod domain;
 pub mod flow;
+pub mod interrupts;
 pub mod jitter;
 pub mod node_tcp;
 pub mod overhead;
 pub mod power;
 pub mod qdisc;
+pub mod record;
+pub mod retries;
+pub mod scheme;
 #[cfg(test)]
 mod tests;
+pub mod usb;
 
 use core::fmt;
 
@@ -164,6 +171,11 @@ impl<D: Domain> Key<D> {
         }
     }
 
+    /// Returns true if the key has a value that was refused.
+    pub(super) fn is_misread(&self) -> bool {
+        matches!(self, Self::Misread(_))
+    }
+
     /// Refuses the key where it has no effect: `why` names the condition, `right` what to write instead.
     pub(super) fn idle(&self, why: &str, right: &str, faults: &mut Mistakes) {
         if let Some(place) = self.place() {
@@ -260,6 +272,10 @@ impl<D: Domain> Member for Key<D> {
     const GROUP: Option<&'static [contract::Key]> = None;
 
     fn read(section: &mut reader::Section<'_>, key: &str, need: Option<&str>, faults: &mut Mistakes) -> Self {
+        // A table may offer fewer keys than are declared together.
+        if !section.offers(key) {
+            return Self::Absent;
+        }
         let field = match need {
             Some(expected) => faults.unless(section.need(key, expected)),
             None => section.get(key),
@@ -382,6 +398,33 @@ pub(super) const fn with_default<const N: usize>(
     words: &'static str,
 ) -> [contract::Key; N] {
     keys(&[Row::Group(group, Absent::Words(words))])
+}
+
+/// Returns a declared key by its name, for a table that offers some of the keys or other defaults.
+pub(super) const fn key(keys: &'static [contract::Key], name: &str) -> contract::Key {
+    let mut n = 0;
+    while n < keys.len() {
+        let (own, name) = (keys[n].name.as_bytes(), name.as_bytes());
+        let mut same = 0;
+        while same < own.len() && same < name.len() && own[same] == name[same] {
+            same += 1;
+        }
+        if same == own.len() && same == name.len() {
+            return keys[n];
+        }
+        n += 1;
+    }
+    panic!("no key of this name is declared")
+}
+
+/// Refuses several keys where they have no effect.
+pub(super) fn idle<const N: usize>(keys: [Option<&Place>; N], why: &str, right: &str, faults: &mut Mistakes) {
+    keys.into_iter().flatten().for_each(|place| faults.add(place.idle(why, right)));
+}
+
+/// Removes a prefix that all names of a table have.
+pub(super) fn without(prefix: &str, keys: Object) -> Object {
+    keys.into_iter().map(|(key, value)| (key.trim_start_matches(prefix).to_owned(), value)).collect()
 }
 
 /// Returns a table of a kind and its options as a value of the builder.

@@ -2,15 +2,9 @@
 
 use stillair_model::qdisc::fq::FqParams;
 
-<<<<<<< HEAD
-use super::super::domain::{BitRate, Bytes, Flag, Int, PowerOfTwo, Time};
-use super::super::{Assign, Key};
-use super::{Context, Discipline};
-=======
 use super::{
-    Assign, Bytes, Context, Discipline, Flag, Int, Key, PowerOfTwo, QdiscConfig, Section, BitRate, Time,
+    Assign, BitRate, Bytes, Context, Discipline, Flag, Int, Key, PowerOfTwo, QdiscConfig, Section, Time,
 };
->>>>>>> derive-a
 
 /// Maximum number of hash buckets.
 // linux: net/sched/sch_fq.c fq_change (6.1).

@@ -3,13 +3,7 @@
 use stillair_model::qdisc::fifo::FifoParams;
 use stillair_model::qdisc::htb::HtbParams;
 
-<<<<<<< HEAD
-use super::super::Key;
-use super::super::domain::BitRate;
-use super::{Burst, Context, Discipline, Qdisc};
-=======
-use super::{Burst, Context, Discipline, Key, Qdisc, QdiscConfig, Section, BitRate};
->>>>>>> derive-a
+use super::{BitRate, Burst, Context, Discipline, Key, Qdisc, QdiscConfig, Section};
 
 /// Options of htb with one class.
 #[derive(Section, Clone, Debug, Default)]

@@ -24,7 +24,7 @@ use super::super::document::Value;
 use super::super::error::{Fault, Mistakes};
 use super::super::reader::{self, Field};
 // Imported by the modules of the disciplines, too.
-use super::domain::{Bytes, Flag, Int, Period, PowerOfTwo, BitRate, Time};
+use super::domain::{BitRate, Bytes, Flag, Int, Period, PowerOfTwo, Time};
 use super::{Assign, Domain, Key, Place, Resolved, Section, setting};
 pub(in super::super) use cake::Cake;
 pub(in super::super) use codel::Codel;

@@ -8,19 +8,13 @@ use super::super::super::contract::Form;
 use super::super::super::document::Value;
 use super::super::super::error::{Fault, Mistakes};
 use super::super::super::reader::Field;
-<<<<<<< HEAD
-use super::super::domain::{BitRate, Int, Time};
-use super::super::{Assign, Domain, Key, Resolved};
-use super::{Context, Discipline, Qdisc};
-=======
 use super::{
-    Assign, Context, Discipline, Domain, Int, Key, Qdisc, QdiscConfig, Resolved, Section, BitRate, Time,
+    Assign, BitRate, Context, Discipline, Domain, Int, Key, Qdisc, QdiscConfig, Resolved, Section, Time,
 };
 
 /// Maximum jitter: twice the jitter fits the kernel's 32 bits of nanoseconds.
 // linux: net/sched/sch_netem.c tabledist (6.1).
 const MAX_JITTER: Duration = Duration::from_secs(2);
->>>>>>> derive-a
 
 /// Options of netem, under the names that `tc` uses.
 #[derive(Section, Clone, Debug, Default)]

@@ -6,7 +6,7 @@ use stillair_model::vocabulary::{Duration, Rate};
 
 use super::super::{Object, resolved};
 use super::fifo::BfifoLimit;
-use super::{Burst, Context, Discipline, Key, Period, Qdisc, QdiscConfig, Resolved, Section, BitRate};
+use super::{BitRate, Burst, Context, Discipline, Key, Period, Qdisc, QdiscConfig, Resolved, Section};
 
 /// Options of tbf, under the names that `tc` uses.
 #[derive(Section, Clone, Debug, Default)]

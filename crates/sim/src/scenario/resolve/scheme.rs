@@ -1,8 +1,6 @@
 //! A Wi-Fi device's queueing scheme and its parts.
 
-mod custom;
 mod firmware;
-mod keys;
 
 use stillair_model::vocabulary::Duration;
 use stillair_model::wifi::config::{
@@ -10,46 +8,21 @@ use stillair_model::wifi::config::{
     LegacyParams, Mac80211Rules, MacFqParams, Scheduler, SlowBelow, WhenFull,
 };
 
-use super::super::Scheme;
-use super::super::contract::{Form, Key};
-use super::super::error::Fault;
-use super::super::reader::{Field, Section};
-use super::device::Device;
-use super::usb;
-pub(in crate::scenario) use firmware::{ATH11K_AMSDU, ATH11K_FRAMES};
-use keys::{ROUND_SINCE, SINCE};
-
-/// What a scheme may be.
-const FORM: Form = Form::Kinds {
-    shapes: &[
-        &keys::FIFO,
-        &keys::FQ_CODEL,
-        &keys::FQ_MAC,
-        &keys::AIRTIME,
-        &keys::AIRTIME_AS_PRINTED,
-        &keys::MAC80211,
-        &keys::ATH9K_HTC,
-        &firmware::ATH10K,
-        &firmware::ATH11K,
-        &firmware::MT76,
-    ],
-    bare: true,
+use super::super::error::{Fault, Mistakes};
+use super::super::reader::Section;
+use super::super::spec::scheme::{
+    Airtime, Firmware, Hardware, Htc, KEY, Legacy, Limits, Mac80211, Queues, Since, Slow, Turns,
 };
-
-/// The key of an interface.
-pub(super) const KEY: Key = Key::open(
-    "scheme",
-    FORM,
-    "on a channel of 80 MHz and more `mt76`, in kernels before 5.7 `ath10k`; else as ath9k has it in the node's kernel: `fifo` before 4.10 and in what is not Linux, `fq_mac` in 4.10, `airtime` before 5.1, \
-     `mac80211` with `aql = false` since; CoDel is relaxed below 6 Mbit/s times the number of stations of the device from 4.12 on, for no station before 4.12, in 6.12 and since 6.16",
-    "how it queues frames and schedules stations",
-);
+use super::super::spec::usb::Usb;
+use super::super::spec::{Assign as _, Section as _, custom, idle};
+use super::super::{Device, Scheme};
+pub(in super::super) use firmware::{ATH11K_AMSDU, ATH11K_FRAMES};
 
 /// How a kernel serves stations; one before all of them as the first.
 fn rules(version: Version) -> Mac80211Rules {
     match version {
-        Some(version) if version >= SINCE[2].1 => Mac80211Rules::RoundsWithPending,
-        Some(version) if version >= SINCE[1].1 => Mac80211Rules::VirtualTime,
+        Some((major, minor)) if Since(major, minor) >= Since::PENDING => Mac80211Rules::RoundsWithPending,
+        Some((major, minor)) if Since(major, minor) >= Since::VIRTUAL_TIME => Mac80211Rules::VirtualTime,
         _ => Mac80211Rules::Rounds,
     }
 }
@@ -70,7 +43,7 @@ fn queues_of(version: Version) -> MacFqParams {
 }
 
 /// Version of a kernel; none of what is not Linux.
-pub(super) type Version = Option<(u16, u16)>;
+pub(in super::super) type Version = Option<(u16, u16)>;
 
 /// The scheme of ath9k in a kernel, with what that has of its own.
 fn of_kernel(version: Version) -> Choice {
@@ -99,12 +72,12 @@ fn of_wide(version: Version) -> Choice {
 }
 
 /// The scheme that a device has by default where its channel is wider than 40 MHz, or where it is not: the other of the two.
-pub(super) fn of_other_width(version: Version, wide: bool) -> Scheme {
+pub(in super::super) fn of_other_width(version: Version, wide: bool) -> Scheme {
     if wide { of_kernel(version).name } else { of_wide(version).name }
 }
 
 /// A scheme as the model takes it.
-pub(super) struct Choice {
+pub(in super::super) struct Choice {
     pub name: Scheme,
     pub driver: DriverConfig,
     pub hardware: HardwareDepth,
@@ -114,7 +87,7 @@ pub(super) struct Choice {
 
 /// Which pieces of a scheme the scenario leaves to what the device can.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(super) struct ByDevice {
+pub(in super::super) struct ByDevice {
     /// Whether the memory limit of the queues in the MAC follows from the device.
     pub memory: bool,
     /// Whether the device decides if stations are charged for the frames that they send.
@@ -192,7 +165,7 @@ impl Choice {
 
 /// Reads the scheme of an interface of a node with this kernel, and this quantum if it has one of its own: a name, or a table of `kind` and
 /// pieces. Without either that of its device, if it names one; that device's numbers are what pieces of its scheme are unless they are given.
-pub(super) fn read(
+pub(in super::super) fn read(
     section: &mut Section<'_>,
     (version, quantum): (Version, Option<Duration>),
     wide: bool,
@@ -213,172 +186,137 @@ pub(super) fn read(
         choice = choice.with_numbers_of(device);
     }
     let Some(mut section) = section else { return Ok(choice) };
-    match &mut choice.driver {
+    let mut faults = Mistakes::default();
+    pieces(&mut section, &mut choice, &mut faults);
+    faults.unless(section.finish());
+    faults.or(choice)
+}
+
+fn pieces(section: &mut Section<'_>, choice: &mut Choice, faults: &mut Mistakes) {
+    let Choice { driver, hardware, by_device, .. } = choice;
+    match driver {
         DriverConfig::Htc(htc) => {
-            htc.limit = section.or("limit", htc.limit)?;
-            htc.target_buffers = section.or("target_buffers", htc.target_buffers)?;
-            htc.max_frames = section.or("max_frames", htc.max_frames)?;
-            htc.usb = usb::read(&mut section)?;
+            Htc::read(section, faults).assign(htc);
+            htc.usb = Usb::read(section, faults).params(faults);
         }
-        DriverConfig::Legacy(legacy) => {
-            legacy.qlen = section.or("qlen", legacy.qlen)?;
-            if section.or("firmware_aggregates", false)? {
-                choice.hardware = HardwareDepth::RING;
-            }
-        }
+        DriverConfig::Legacy(legacy) => Legacy::read(section, faults).assign(legacy),
         DriverConfig::Firmware(fq, scheduler, params) => {
-            firmware::read(&mut section, name, params)?;
+            firmware::assign(&Firmware::read(section, faults), params, faults);
             if let Scheduler::Mac80211(airtime, aql, rules) = scheduler {
-                mac80211(&mut section, fq, airtime, aql, rules)?;
+                mac80211(section, fq, airtime, aql, rules, faults);
             }
-            choice.by_device.memory = !section.has("memory_limit");
-            queues(&mut section, fq)?;
-            section.finish()?;
-            return Ok(choice);
+            by_device.memory = queues(section, fq, faults);
         }
         DriverConfig::Fq(fq, scheduler) => {
             match scheduler {
                 Scheduler::RoundRobin(when_full) => {
-                    let since =
-                        [(ROUND_SINCE[0], WhenFull::LosesTurn), (ROUND_SINCE[1], WhenFull::KeepsTurn)];
-                    let own = custom::scheduler(&mut section)?;
-                    if own.is_some() {
+                    let custom = faults.unless(custom::scheduler(section)).flatten();
+                    let own = Turns::read(section, faults);
+                    own.since.assign(when_full);
+                    if let Some(custom) = custom {
                         let right = "no `since`, or scheduler = \"round_robin\"";
-                        section.idle("since", "under a scheduler of a program's own", right)?;
-                    }
-                    *when_full = section.or_by("since", *when_full, |field| field.choice(&since))?;
-                    if let Some(own) = own {
-                        *scheduler = Scheduler::Custom(own);
+                        own.since.idle("under a scheduler of a program's own", right, faults);
+                        *scheduler = Scheduler::Custom(custom);
                     }
                 }
                 Scheduler::Airtime(airtime) | Scheduler::AirtimeAsPrinted(airtime) => {
-                    choice.by_device.charge_rx = !section.has("charge_rx");
-                    pieces(&mut section, airtime)?
+                    let own = Airtime::read(section, faults);
+                    own.assign(airtime);
+                    uncharged(&own, airtime, faults);
+                    by_device.charge_rx = own.charge_rx.place().is_none();
                 }
                 Scheduler::Mac80211(airtime, aql, rules) => {
-                    choice.by_device.charge_rx = !section.has("charge_rx");
-                    mac80211(&mut section, fq, airtime, aql, rules)?
+                    by_device.charge_rx = mac80211(section, fq, airtime, aql, rules, faults);
                 }
                 Scheduler::Custom(_) => {}
             }
-            choice.by_device.memory = !section.has("memory_limit");
-            queues(&mut section, fq)?;
+            by_device.memory = queues(section, fq, faults);
         }
     }
-    let depth = &mut choice.hardware;
-    choice.by_device.aggregates &= !section.has("hw_aggregates");
-    depth.aggregates = section.or("hw_aggregates", depth.aggregates)?;
-    depth.singles = section.or("hw_singles", depth.singles)?;
-    section.finish()?;
-    Ok(choice)
-}
-
-fn pieces(section: &mut Section<'_>, p: &mut AirtimeParams) -> Result<(), Fault> {
-    p.sparse = section.or("sparse", p.sparse)?;
-    charges(section, p)?;
-    quantum(section, p, false)
-}
-
-fn charges(section: &mut Section<'_>, p: &mut AirtimeParams) -> Result<(), Fault> {
-    p.charge_tx = section.or("charge_tx", p.charge_tx)?;
-    p.charge_rx = section.or("charge_rx", p.charge_rx)?;
-    Ok(())
-}
-
-/// Reads the quantum, which has no effect where nothing is ever taken off it.
-fn quantum(section: &mut Section<'_>, p: &mut AirtimeParams, pending_counts: bool) -> Result<(), Fault> {
-    if !p.charge_tx && !p.charge_rx && !pending_counts {
-        section.idle(
-            "quantum",
-            "while nothing is charged",
-            "no quantum, or charge_tx or charge_rx = true",
-        )?;
+    let own = Hardware::read(section, faults);
+    if own.firmware_aggregates.or(false) {
+        *hardware = HardwareDepth::RING;
     }
-    p.quantum = section.or("quantum", p.quantum)?;
-    Ok(())
+    own.assign(hardware);
+    by_device.aggregates &= own.hw_aggregates.place().is_none();
+}
+
+/// Refuses a quantum if no airtime is ever charged.
+fn uncharged(own: &Airtime, p: &AirtimeParams, faults: &mut Mistakes) {
+    let misread = own.charge_tx.is_misread() || own.charge_rx.is_misread();
+    if !misread && !p.charges() {
+        let right = "no quantum, or charge_tx or charge_rx = true";
+        own.quantum.idle("while nothing is charged", right, faults);
+    }
 }
 
 /// The queues under the airtime scheduler of mac80211, in a kernel without that as in the first that had it.
 fn mac80211_queues(version: Version) -> MacFqParams {
-    queues_of(version.max(Some(SINCE[0].1)))
+    queues_of(version.max(Since::ROUNDS.version()))
 }
 
+/// Reads the options of mac80211. Returns true if the device decides whether stations are charged for what they send.
 fn mac80211(
     section: &mut Section<'_>,
     fq: &mut MacFqParams,
     p: &mut AirtimeParams,
     aql: &mut Option<AqlParams>,
     by: &mut Mac80211Rules,
-) -> Result<(), Fault> {
-    if let Some(field) = section.get("since") {
-        let kernels = SINCE.map(|(name, from)| (name, (rules(Some(from)), queues_of(Some(from)))));
-        (*by, *fq) = field.choice(&kernels)?;
+    faults: &mut Mistakes,
+) -> bool {
+    let own = Mac80211::read(section, faults);
+    let airtime = Airtime::read(section, faults);
+    let limits = Limits::read(section, faults);
+    if let Some(since) = own.since.get() {
+        (*by, *fq) = (rules(since.version()), queues_of(since.version()));
         aql.iter_mut().for_each(|aql| aql.groups = by.groups());
     }
-    fq.drop_batch = section.or("drop_batch", fq.drop_batch)?;
-    charges(section, p)?;
-    let limited = section.or("aql", true)?;
-    if *by == Mac80211Rules::VirtualTime {
-        section.idle(
-            "quantum",
+    own.drop_batch.assign(&mut fq.drop_batch);
+    airtime.assign(p);
+    let limited = limits.aql.or(true);
+    match by {
+        _ if own.since.is_misread() => {}
+        Mac80211Rules::VirtualTime => airtime.quantum.idle(
             "under the rules of 5.14 to 5.19, which serve by virtual time",
             "no quantum, or `since` of another kernel",
-        )?;
+            faults,
+        ),
+        // Pending airtime counts as used.
+        Mac80211Rules::RoundsWithPending if limited => {}
+        Mac80211Rules::Rounds | Mac80211Rules::RoundsWithPending => uncharged(&airtime, p, faults),
     }
-    quantum(section, p, limited && *by == Mac80211Rules::RoundsWithPending)?;
-    if !limited {
-        for key in ["aql_low", "aql_high", "aql_threshold", "aql_multicast"] {
-            section.idle(key, "while aql = false", "none of the limits, or aql = true")?;
-        }
+    if limited {
+        limits.assign(aql.get_or_insert_default());
+    } else {
+        let Limits { aql_low, aql_high, aql_threshold, aql_multicast, .. } = &limits;
+        let keys = [aql_low.place(), aql_high.place(), aql_threshold.place(), aql_multicast.place()];
+        idle(keys, "while aql = false", "none of the limits, or aql = true", faults);
+        *aql = None;
     }
-    let limits = aql.unwrap_or_default();
-    let limits = AqlParams {
-        groups: section.or_by("aql_multicast", limits.groups, groups)?,
-        low: section.or("aql_low", limits.low)?,
-        high: section.or("aql_high", limits.high)?,
-        threshold: section.or("aql_threshold", limits.threshold)?,
-    };
-    *aql = limited.then_some(limits);
-    Ok(())
+    airtime.charge_rx.place().is_none()
 }
 
-/// What frames to groups count for.
-fn groups(field: &Field<'_>) -> Result<GroupsCount, Fault> {
-    match field.text("") {
-        Ok("threshold") => Ok(GroupsCount::InAll),
-        Ok("off") => Ok(GroupsCount::Not),
-        _ => field
-            .value()
-            .map(GroupsCount::Limited)
-            .map_err(|_| field.wrong("\"threshold\", \"off\" or a time above zero, such as \"50 ms\"")),
+/// Reads the queues in the MAC. Returns true if their memory limit follows from the device.
+fn queues(section: &mut Section<'_>, p: &mut MacFqParams, faults: &mut Mistakes) -> bool {
+    p.law = faults.unless(custom::law(section)).flatten();
+    let own = Queues::read(section, faults);
+    let slow = Slow::read(section, faults);
+    own.assign(p);
+    slow.assign(p);
+    if let Some(rate) = slow.slow_below.get() {
+        p.slow_below = SlowBelow::Rate(*rate);
     }
-}
-
-fn queues(section: &mut Section<'_>, p: &mut MacFqParams) -> Result<(), Fault> {
-    p.law = custom::law(section)?;
+    let codel = [own.target.place(), own.interval.place(), own.ecn.place()];
+    let codel_slow = [own.slow_target.place(), own.slow_interval.place(), own.slow_ecn.place()];
     if p.law.is_some() {
-        for key in ["target", "interval", "ecn", "slow_target", "slow_interval", "slow_ecn"] {
-            section.idle(key, "under a law of a program's own", "options of that, or aqm = \"codel\"")?;
-        }
+        let (why, right) = ("under a law of a program's own", "options of that, or aqm = \"codel\"");
+        idle(codel, why, right, faults);
+        idle(codel_slow, why, right, faults);
     }
-    p.codel.target = section.or("target", p.codel.target)?;
-    p.codel.interval = section.or("interval", p.codel.interval)?;
-    p.codel.ecn = section.or("ecn", p.codel.ecn)?;
-    p.codel_slow.target = section.or("slow_target", p.codel_slow.target)?;
-    p.codel_slow.interval = section.or("slow_interval", p.codel_slow.interval)?;
-    p.codel_slow.ecn = section.or("slow_ecn", p.codel_slow.ecn)?;
-    if let Some(field) = section.get("slow_below") {
-        p.slow_below = SlowBelow::Rate(field.value()?);
+    if p.slow_below == SlowBelow::NOBODY && !slow.slow_below.is_misread() {
+        let (why, right) = ("while no station is slow", "none of them, or slow_below beside it");
+        idle(codel_slow, why, right, faults);
+        slow.hysteresis.idle(why, right, faults);
     }
-    p.hysteresis = section.or("hysteresis", p.hysteresis)?;
-    if p.slow_below == SlowBelow::NOBODY {
-        for key in ["slow_target", "slow_interval", "slow_ecn", "hysteresis"] {
-            section.idle(key, "while no station is slow", "none of them, or slow_below beside it")?;
-        }
-    }
-    p.flows = section.or("flows", p.flows)?;
-    p.limit = section.or("limit", p.limit)?;
-    p.memory_limit = section.or("memory_limit", p.memory_limit)?;
-    p.quantum = section.or("fq_quantum", p.quantum)?;
-    Ok(())
+    own.memory_limit.place().is_none()
 }

@@ -3,13 +3,13 @@
 use stillair_model::aqm::law::LawFactory;
 use stillair_model::wifi::config::SchedulerFactory;
 
-use super::super::super::contract::{Family, Form, Key};
-use super::super::super::custom;
-use super::super::super::error::Fault;
-use super::super::super::reader::Section;
+use super::super::contract::{Family, Form, Key};
+use super::super::custom;
+use super::super::error::Fault;
+use super::super::reader::Section;
 
 /// Key of queues in the MAC.
-pub(super) const AQM: Key = Key::or(
+pub(in super::super) const AQM: Key = Key::or(
     "aqm",
     Form::Part(Family::Law, &Form::Choice(&["codel"])),
     "codel",
@@ -18,7 +18,7 @@ pub(super) const AQM: Key = Key::or(
 );
 
 /// Key of the scheme in which stations are served in turn.
-pub(super) const SCHEDULER: Key = Key::or(
+pub(in super::super) const SCHEDULER: Key = Key::or(
     "scheduler",
     Form::Part(Family::Scheduler, &Form::Choice(&["round_robin"])),
     "round_robin",
@@ -26,7 +26,7 @@ pub(super) const SCHEDULER: Key = Key::or(
 );
 
 /// The scheduler that a program brings, if the scenario names one.
-pub(super) fn scheduler(section: &mut Section<'_>) -> Result<Option<SchedulerFactory>, Fault> {
+pub(in super::super) fn scheduler(section: &mut Section<'_>) -> Result<Option<SchedulerFactory>, Fault> {
     let Some(field) = section.get("scheduler") else { return Ok(None) };
     let Some((kind, options)) = field.custom_kind("round_robin")? else { return Ok(None) };
     let part = field.parts.find_scheduler(kind).expect("it is one of its kinds");
@@ -34,7 +34,7 @@ pub(super) fn scheduler(section: &mut Section<'_>) -> Result<Option<SchedulerFac
 }
 
 /// The law that a program brings, if the scenario names one.
-pub(super) fn law(section: &mut Section<'_>) -> Result<Option<LawFactory>, Fault> {
+pub(in super::super) fn law(section: &mut Section<'_>) -> Result<Option<LawFactory>, Fault> {
     let Some(field) = section.get("aqm") else { return Ok(None) };
     let Some((kind, options)) = field.custom_kind("codel")? else { return Ok(None) };
     let part = field.parts.find_law(kind).expect("it is one of its kinds");
