@@ -217,6 +217,14 @@ fn table(input: &DeriveInput) -> Result<TokenStream> {
                 pub(in crate::scenario) fn base() -> #params {
                     #base
                 }
+
+                /// Returns the engine's defaults with the keys applied.
+                #[allow(dead_code, reason = "other tables need defaults that depend on more")]
+                pub(in crate::scenario) fn applied(&self) -> #params {
+                    let mut params = Self::base();
+                    #spec::Assign::assign(self, &mut params);
+                    params
+                }
             }
         }
     });

@@ -5,7 +5,7 @@ use stillair_model::vocabulary::Duration;
 use super::super::document::{Value, join};
 use super::super::error::{Fault, Mistakes, gather};
 use super::super::reader::Field;
-use super::super::spec::flow::{Common, Context, Own};
+use super::super::spec::flow::{self, Common, Context, Traffic};
 use super::super::spec::{Key, Place, Section as _};
 use super::super::{Flow, FlowEnd, FlowKind, Node};
 use super::Names;
@@ -75,9 +75,9 @@ fn table(
     let (kind, mut section) = field.kind_table("a table")?;
     let mut faults = Mistakes::default();
     let common = Common::read(&mut section, &mut faults);
-    let own = Own::read(kind, &mut section, &mut faults);
+    let own = flow::read(kind, &mut section, &mut faults);
     faults.unless(section.finish());
-    let senders = common.from.late(field.parts, |from| Ok((senders(from, names)?, several(from))));
+    let senders = common.from.late(field.parts, |from| senders(from, names));
     let (senders, several) = senders.and_then(|all| faults.unless(all)).unwrap_or_default();
     let name = common.name.or(format!("{kind}-{index}"));
     let mut flows = Vec::new();
@@ -86,7 +86,7 @@ fn table(
         let Some(to) = to.and_then(|to| faults.unless(to)) else { continue };
         let ends = (senders.len(), *from, to.as_slice());
         let Some((start, start_spread, stop)) =
-            faults.unless(period(&common, usual_spread(&common, &own, ends, names, times), times[1]))
+            faults.unless(period(&common, usual_spread(&common, &*own, ends, names, times), times[1]))
         else {
             continue;
         };
@@ -120,12 +120,8 @@ fn table(
     faults.or(flows)
 }
 
-/// Returns true if the table stands for a flow of each sender.
-fn several(from: &Field<'_>) -> bool {
-    from.is_list() || pattern(from).is_some()
-}
-
-fn senders(field: &Field<'_>, names: &Names<'_>) -> Result<Vec<FlowEnd>, Fault> {
+/// Returns the senders, and whether each has a flow of its own, named after it.
+fn senders(field: &Field<'_>, names: &Names<'_>) -> Result<(Vec<FlowEnd>, bool), Fault> {
     let mut senders = Vec::new();
     for (sender, at) in names.ends(field, None)? {
         if senders.contains(&at) {
@@ -134,7 +130,10 @@ fn senders(field: &Field<'_>, names: &Names<'_>) -> Result<Vec<FlowEnd>, Fault> 
         }
         senders.push(at);
     }
-    if senders.is_empty() { Err(field.wrong("at least one sender")) } else { Ok(senders) }
+    if senders.is_empty() {
+        return Err(field.wrong("at least one sender"));
+    }
+    Ok((senders, field.is_list() || pattern(field).is_some()))
 }
 
 /// The text of an end that is a pattern.
@@ -165,11 +164,11 @@ fn period(
     }
 }
 
-/// Default of `start_spread`: for several flows of nodes with a `count` above zero. Stations that start together ask for their Block Ack
+/// Returns the default of `start_spread`, which is above zero for several flows of nodes with a `count`. Stations that start together ask for their Block Ack
 /// sessions together, and their frames collide until some requests are given up.
 fn usual_spread(
     common: &Common,
-    own: &Own,
+    own: &dyn Traffic,
     (senders, from, to): (usize, FlowEnd, &[FlowEnd]),
     names: &Names<'_>,
     [warm_up, end]: [Duration; 2],

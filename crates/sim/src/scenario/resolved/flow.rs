@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use stillair_model::vocabulary::Rate;
 
 use super::super::FlowKind;
-use super::super::spec::flow::{ping, responsiveness, udp, video, voip, web};
+use super::super::spec::flow::{calls, ping, responsiveness, udp, web};
 use super::super::spec::{Export, resolved};
 use super::{custom, quic};
 
@@ -29,7 +29,7 @@ pub(super) fn traffic(kind: &FlowKind) -> Value {
             keys
         }
         FlowKind::Video(params) => {
-            let mut keys = of_kind::<video::Video, _>("video", params);
+            let mut keys = of_kind::<calls::Video, _>("video", params);
             keys["key_frames"] = json!(
                 params.keys.map(|keys| json!({ "every": keys.every, "ratio_percent": keys.ratio_percent }))
             );
@@ -43,7 +43,7 @@ pub(super) fn traffic(kind: &FlowKind) -> Value {
             keys["page"] = quic::page(page);
             keys
         }
-        FlowKind::Voip { interval } => of_kind::<voip::Voip, _>("voip", &(*interval,)),
+        FlowKind::Voip { interval } => of_kind::<calls::Voip, _>("voip", &(*interval,)),
         FlowKind::Quic(flow) => quic::flow(flow),
         FlowKind::Ping { interval, payload } => of_kind::<ping::Ping, _>("ping", &(*interval, *payload)),
         FlowKind::UdpPing { interval, payload } => {

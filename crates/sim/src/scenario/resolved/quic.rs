@@ -8,9 +8,9 @@ use stillair_model::transport::quic::received::AckMemory;
 use stillair_model::transport::quic::timers::Repair;
 use stillair_model::vocabulary::Duration;
 
-use super::super::spec::flow::page::PageTable;
 use super::super::spec::flow::quic::Costs;
 use super::super::spec::flow::quinn::Stack;
+use super::super::spec::flow::web::PageTable;
 use super::super::spec::resolved;
 use super::super::{QuicFlow, QuicLoad, QuicStack, QuinnControl};
 use super::custom;

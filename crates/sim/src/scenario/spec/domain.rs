@@ -56,7 +56,7 @@ pub trait Named: Copy + fmt::Debug + PartialEq + 'static {
 macro_rules! named {
     ($type:ident: $all:expr) => {
         impl $crate::scenario::spec::domain::Named for $type {
-            const NAMES: &'static [&'static str] = &$crate::scenario::spec::domain::names($all);
+            const NAMES: &'static [&'static str] = &$crate::scenario::spec::domain::firsts($all);
             const ALL: &'static [(&'static str, Self)] = &$all;
         }
     };
@@ -75,16 +75,14 @@ macro_rules! named {
 }
 pub(in super::super) use named;
 
-/// Returns the names in a table.
-pub(in super::super) const fn names<T: Copy, const N: usize>(
-    all: [(&'static str, T); N],
-) -> [&'static str; N] {
-    let (mut names, mut n) = ([""; N], 0);
+/// Returns the first of each pair, such as the names in a table.
+pub(in super::super) const fn firsts<A: Copy, B: Copy, const N: usize>(all: [(A, B); N]) -> [A; N] {
+    let (mut firsts, mut n) = ([all[0].0; N], 1);
     while n < N {
-        names[n] = all[n].0;
+        firsts[n] = all[n].0;
         n += 1;
     }
-    names
+    firsts
 }
 
 impl<const LOW: i64, const HIGH: i64, T: Typed + Copy + fmt::Debug + Into<i64>> Domain for Int<LOW, HIGH, T> {
@@ -174,8 +172,13 @@ impl Domain for Flag {
     }
 }
 
-/// Declares domains that are read by their form and written by a function of [`units`].
+/// Declares domains that are read by their form and written by a function of [`units`]; with a doc comment, their types too.
 macro_rules! quantity {
+    ($($(#[doc = $about:literal])+ $domain:ident: $value:ty = $form:expr, $unit:literal, $text:path;)+) => {
+        $($(#[doc = $about])+
+        pub struct $domain;)+
+        quantity! { $($domain: $value = $form, $unit, $text;)+ }
+    };
     ($($domain:ident: $value:ty = $form:expr, $unit:literal, $text:path;)*) => {
         $(impl $crate::scenario::spec::Domain for $domain {
             type Value = $value;

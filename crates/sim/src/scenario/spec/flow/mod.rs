@@ -1,46 +1,52 @@
 //! Flows: keys of every flow, and those of each kind.
 
+pub mod calls;
 pub mod mark;
-pub mod page;
 pub mod ping;
 pub mod quic;
 pub mod quinn;
 pub mod responsiveness;
 pub mod tcp;
 pub mod udp;
-pub mod video;
-pub mod voip;
 pub mod web;
 
-use stillair_model::vocabulary::Duration;
+use stillair_model::vocabulary::{Duration, Ip};
 use stillair_scenario_derive::Section;
 
 use super::super::builder::Setting;
-use super::super::contract::Form;
+use super::super::contract::{Form, Shape};
 use super::super::document::{Item, Value};
 use super::super::error::{Fault, Mistakes};
 use super::super::parts::Parts;
 use super::super::reader::{self, Field};
 use super::super::{FlowEnd, FlowKind, Node};
 use super::domain::{Flag, Time};
-use super::{Domain, Key, Place, Section as _, Titled};
+use super::{Domain, Key, Place, Titled};
 use mark::{IpVersion, Mark};
 
-/// What `[[flow]]` may be.
-pub(in super::super) const FORM: Form = Form::List(&Form::Kinds {
-    shapes: &[
-        udp::Udp::SHAPE,
-        ping::Ping::SHAPE,
-        ping::UdpPing::SHAPE,
-        tcp::Tcp::SHAPE,
-        voip::Voip::SHAPE,
-        video::Video::SHAPE,
-        web::Web::SHAPE,
-        responsiveness::Responsiveness::SHAPE,
-        quic::Quic::SHAPE,
-    ],
-    bare: false,
-});
+/// A kind of flow.
+type Kind = (&'static Shape, fn(&mut reader::Section<'_>, &mut Mistakes) -> Box<dyn Traffic>);
+
+const fn kind<K: Titled + Traffic + 'static>() -> Kind {
+    (K::SHAPE, |section, faults| Box::new(K::read(section, faults)))
+}
+
+/// All kinds of flows.
+const KINDS: [Kind; 9] = [
+    kind::<udp::Udp>(),
+    kind::<ping::Ping>(),
+    kind::<ping::UdpPing>(),
+    kind::<tcp::Tcp>(),
+    kind::<calls::Voip>(),
+    kind::<calls::Video>(),
+    kind::<web::Web>(),
+    kind::<responsiveness::Responsiveness>(),
+    kind::<quic::Quic>(),
+];
+
+/// Description of `[[flow]]`.
+pub(in super::super) const FORM: Form =
+    Form::List(&Form::Kinds { shapes: &super::domain::firsts(KINDS), bare: false });
 
 /// Keys of every flow.
 #[derive(Section, Clone, Debug, Default)]
@@ -140,19 +146,6 @@ impl<D: Domain<Value = Setting>> Key<D> {
     }
 }
 
-/// Keys of a flow that only its kind has.
-pub(in super::super) enum Own {
-    Udp(udp::Udp),
-    Ping(ping::Ping),
-    UdpPing(ping::UdpPing),
-    Tcp(tcp::Tcp),
-    Voip(voip::Voip),
-    Video(video::Video),
-    Web(web::Web),
-    Responsiveness(responsiveness::Responsiveness),
-    Quic(Box<quic::Quic>),
-}
-
 /// A flow's place, ends and times, which its other keys depend on.
 pub(in super::super) struct Context<'c> {
     pub at: &'c Place,
@@ -160,56 +153,32 @@ pub(in super::super) struct Context<'c> {
     pub nodes: &'c [Node],
     pub from: FlowEnd,
     pub to: &'c [FlowEnd],
-    pub ip: stillair_model::vocabulary::Ip,
+    pub ip: Ip,
     pub start_spread: Duration,
 }
 
-impl Own {
-    /// Reads the keys of a kind.
-    pub(in super::super) fn read(
-        kind: &str,
-        section: &mut reader::Section<'_>,
-        faults: &mut Mistakes,
-    ) -> Self {
-        match kind {
-            "udp" => Self::Udp(udp::Udp::read(section, faults)),
-            "ping" => Self::Ping(ping::Ping::read(section, faults)),
-            "udp_ping" => Self::UdpPing(ping::UdpPing::read(section, faults)),
-            "tcp" => Self::Tcp(tcp::Tcp::read(section, faults)),
-            "voip" => Self::Voip(voip::Voip::read(section, faults)),
-            "video" => Self::Video(video::Video::read(section, faults)),
-            "web" => Self::Web(web::Web::read(section, faults)),
-            "responsiveness" => Self::Responsiveness(responsiveness::Responsiveness::read(section, faults)),
-            _ => Self::Quic(Box::new(quic::Quic::read(section, faults))),
-        }
-    }
-
+/// Keys of a flow that only its kind has.
+pub(in super::super) trait Traffic {
     /// Returns the traffic, unless a required key is missing or misread. Mistakes are added to `faults`.
-    pub(in super::super) fn traffic(&self, flow: &Context<'_>, faults: &mut Mistakes) -> Option<FlowKind> {
-        match self {
-            Self::Udp(own) => own.traffic(flow, faults),
-            Self::Ping(own) => Some(own.traffic()),
-            Self::UdpPing(own) => Some(own.traffic()),
-            Self::Tcp(own) => own.traffic(flow, faults),
-            Self::Voip(own) => Some(own.traffic()),
-            Self::Video(own) => own.params(flow.at, faults).map(FlowKind::Video),
-            Self::Web(own) => own.traffic(),
-            Self::Responsiveness(own) => Some(FlowKind::Responsiveness(own.params(flow.at, faults))),
-            Self::Quic(own) => Some(FlowKind::Quic(Box::new(own.flow(flow.parts, faults)))),
-        }
-    }
+    fn traffic(&self, flow: &Context<'_>, faults: &mut Mistakes) -> Option<FlowKind>;
 
     /// Returns true if the receivers send the same traffic back.
-    pub(in super::super) fn both_ways(&self) -> bool {
-        match self {
-            Self::Voip(own) => own.direction.both_ways.or(false),
-            Self::Video(own) => own.direction.both_ways.or(false),
-            _ => false,
-        }
+    fn both_ways(&self) -> bool {
+        false
     }
 
     /// Returns true if the receivers are a multicast group.
-    pub(in super::super) fn multicast(&self) -> bool {
-        matches!(self, Self::Udp(own) if own.multicast.or(false))
+    fn multicast(&self) -> bool {
+        false
     }
+}
+
+/// Reads the keys of a kind.
+pub(in super::super) fn read(
+    kind: &str,
+    section: &mut reader::Section<'_>,
+    faults: &mut Mistakes,
+) -> Box<dyn Traffic> {
+    let known = KINDS.iter().find(|(shape, _)| shape.kind() == kind);
+    known.expect("the reader knows the kind").1(section, faults)
 }

@@ -5,10 +5,12 @@ use stillair_scenario_derive::Section;
 
 use super::super::super::FlowKind;
 use super::super::super::contract::Form;
+use super::super::super::error::Mistakes;
 use super::super::super::units;
+use super::super::Key;
 use super::super::domain::{Bytes, quantity};
-use super::super::{Assign as _, Key};
 use super::udp::MAX_PAYLOAD;
+use super::{Context, Traffic};
 
 /// Payload of ping and fping.
 pub(in super::super::super) const PING_PAYLOAD: u32 = 56;
@@ -55,27 +57,24 @@ pub struct UdpPing {
     pub payload: Key<Bytes<0, MAX_PAYLOAD>>,
 }
 
-/// Time between requests, which are for measuring, not for load.
-// linux: iputils ping.c option -i (20221126) - kept as a whole number of milliseconds (recalled).
-// deviation: zero, which there means as soon as a reply has come, is no interval; and a server of irtt refuses less than
-// 10 ms unless told otherwise.
-pub struct Interval;
 quantity! {
+    /// Time between requests, which are for measuring, not for load.
+    // linux: iputils ping.c option -i (20221126) - kept as a whole number of milliseconds (recalled).
+    // deviation: zero, which there means as soon as a reply has come, is no interval; and a server of irtt refuses less than
+    // 10 ms unless told otherwise.
     Interval: Duration = Form::Times { least: "1 ms", most: None, why: "what ping can tell apart" }, "_ns", units::duration_text;
 }
 
-impl Ping {
-    pub(super) fn traffic(&self) -> FlowKind {
-        let mut params = Self::base();
-        self.assign(&mut params);
-        FlowKind::Ping { interval: params.0, payload: params.1 }
+impl Traffic for Ping {
+    fn traffic(&self, _: &Context<'_>, _: &mut Mistakes) -> Option<FlowKind> {
+        let (interval, payload) = self.applied();
+        Some(FlowKind::Ping { interval, payload })
     }
 }
 
-impl UdpPing {
-    pub(super) fn traffic(&self) -> FlowKind {
-        let mut params = Self::base();
-        self.assign(&mut params);
-        FlowKind::UdpPing { interval: params.0, payload: params.1 }
+impl Traffic for UdpPing {
+    fn traffic(&self, _: &Context<'_>, _: &mut Mistakes) -> Option<FlowKind> {
+        let (interval, payload) = self.applied();
+        Some(FlowKind::UdpPing { interval, payload })
     }
 }

@@ -12,16 +12,15 @@ use stillair_scenario_derive::Section;
 use super::super::super::contract::{Family, Form};
 use super::super::super::document::Value;
 use super::super::super::error::{Fault, Mistakes};
-use super::super::super::parts::Parts as OwnParts;
 use super::super::super::quic::{QuicFlow, QuicLoad};
 use super::super::super::quinn::{QuicStack, QuinnControl};
 use super::super::super::reader::Field;
-use super::super::super::{CongestionControl, custom, units};
+use super::super::super::{CongestionControl, FlowKind, custom, units};
 use super::super::domain::{Bytes, Choice, Flag, Int, Time, named, quantity};
 use super::super::{Assign as _, Domain, Key, Section as _};
-use super::as_written;
-use super::page::PageOrName;
 use super::quinn::{Stack, two_packets};
+use super::web::PageOrName;
+use super::{Context, Traffic, as_written};
 
 named!(Preset: Preset::ALL);
 named!(HandshakeParams { GQUIC = "gquic", TLS = "tls" });
@@ -179,7 +178,7 @@ pub struct Pacer {
     pub pacing_lumpy: Key<Int<1, 100>>,
 }
 
-/// The congestion window. quinn has these too where it has the model's congestion control.
+/// The congestion window, also of quinn with the model's congestion control.
 #[derive(Section, Clone, Debug, Default)]
 #[section(params = WindowParams, base = Preset::Chromium39.config().window)]
 pub struct Window {
@@ -240,9 +239,8 @@ pub struct PeerCosts {
 const FREE: HostCost =
     HostCost { send: Duration::ZERO, receive: Duration::ZERO, timer_grain: Duration::ZERO };
 
-/// Time from the beginning of a load to that of the next.
-pub struct PageInterval;
 quantity! {
+    /// Time from the beginning of a load to that of the next.
     PageInterval: Duration = Form::Times { least: "1 ms", most: None, why: "a load has a connection of its own" },
         "_ns", units::duration_text;
 }
@@ -281,9 +279,8 @@ impl Domain for Thousandths {
     }
 }
 
-impl Quic {
-    /// Returns the flow's stack, configuration and load. Mistakes are added to `faults`.
-    pub(super) fn flow(&self, own: &OwnParts, faults: &mut Mistakes) -> QuicFlow {
+impl Traffic for Quic {
+    fn traffic(&self, flow: &Context<'_>, faults: &mut Mistakes) -> Option<FlowKind> {
         let stack = self.stack.given().map_or(QuicStack::Model, |(stack, at)| stack.stack(at, faults));
         let preset = self.preset.or(Preset::Chromium39);
         let mut config = preset.config();
@@ -302,14 +299,13 @@ impl Quic {
         if of_model {
             let window = &mut config.window;
             let read = |field: &Field<'_>| parts.window.control(field, self, &stack, window, faults);
-            let read = parts.window.congestion_control.late(own, read);
+            let read = parts.window.congestion_control.late(flow.parts, read);
             law = read.and_then(|law| faults.unless(law)?);
             parts.window.check(&config.window, self, &stack, faults);
         }
-        let mut costs = [FREE; 2];
-        self.costs.assign(&mut costs[0]);
-        self.peer_costs.assign(&mut costs[1]);
-        QuicFlow { stack, preset, config, law, load: self.load.load(faults), costs }
+        let costs = [self.costs.applied(), self.peer_costs.applied()];
+        let load = self.load.load(faults);
+        Some(FlowKind::Quic(Box::new(QuicFlow { stack, preset, config, law, load, costs })))
     }
 }
 
@@ -344,8 +340,7 @@ impl Load {
 }
 
 impl Parts {
-    /// Refuses parts of the model that quinn has not. A preset is no mistake: parts are taken from it unless they are set, and a scenario tries
-    /// other stacks beside it.
+    /// Refuses parts of the model that quinn lacks. A preset is allowed, so that a scenario can try several stacks with it.
     fn foreign(&self, has_window: bool, faults: &mut Mistakes) {
         let others = Self { window: Window::default(), ..self.clone() };
         let parts = if has_window { &others } else { self };

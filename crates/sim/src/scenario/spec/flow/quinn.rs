@@ -90,19 +90,13 @@ kinds! {
     }
 }
 
-/// A first congestion window.
-pub struct FirstWindow;
-
-/// UDP payload of a full packet.
-pub struct Packet;
-
-/// Longest delay of an acknowledgement.
-pub struct MaxDelay;
-
 quantity! {
+    /// A first congestion window.
     FirstWindow: u64 = Form::BytesFor(2 * LEAST_PACKET as u32, 1 << 24, "two packets: with less quinn can wait for good"),
         "_bytes", bytes_text;
+    /// UDP payload of a full packet.
     Packet: u16 = Form::Bytes(LEAST_PACKET as u32, 1_452), "_bytes", bytes_text;
+    /// Longest delay of an acknowledgement.
     MaxDelay: Duration = Form::Times { least: "1 ms", most: Some("1 s"), why: "quinn takes at most 25 ms or a round trip" },
         "_ns", units::duration_text;
 }
@@ -178,9 +172,7 @@ pub(in super::super::super) fn two_packets(
 
 impl From<Acks> for Option<AckFrequency> {
     fn from(own: Acks) -> Self {
-        let mut params = Acks::base();
-        super::super::Assign::assign(&own, &mut params);
-        Some(params)
+        Some(own.applied())
     }
 }
 

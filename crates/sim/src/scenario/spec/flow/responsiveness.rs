@@ -4,11 +4,13 @@ use stillair_model::app::{Load, ResponsivenessParams};
 use stillair_model::vocabulary::Duration;
 use stillair_scenario_derive::Section;
 
+use super::super::super::FlowKind;
 use super::super::super::contract::Form;
 use super::super::super::error::Mistakes;
 use super::super::super::units;
+use super::super::Key;
 use super::super::domain::{Bytes, Choice, Flag, Int, Percent, named, quantity};
-use super::super::{Assign as _, Key, Place};
+use super::{Context, Traffic};
 
 named!(Load { Down = "down", Up = "up", Both = "both", None = "none" });
 
@@ -61,9 +63,8 @@ pub struct Responsiveness {
     pub notsent_lowat: Key<Bytes<1, { 1 << 30 }>>,
 }
 
-/// Time from one decision to the next.
-pub struct Decision;
 quantity! {
+    /// Time from one decision to the next.
     Decision: Duration = Form::Times { least: "100 ms", most: Some("60 s"), why: "each decides once" },
         "_ns", units::duration_text;
 }
@@ -80,18 +81,16 @@ const DEFAULTS: ResponsivenessParams = ResponsivenessParams {
     notsent_lowat: None,
 };
 
-impl Responsiveness {
-    /// Returns the engine's parameters. Mistakes are added to `faults`.
-    pub(super) fn params(&self, flow: &Place, faults: &mut Mistakes) -> ResponsivenessParams {
-        let mut params = Self::base();
-        self.assign(&mut params);
+impl Traffic for Responsiveness {
+    fn traffic(&self, flow: &Context<'_>, faults: &mut Mistakes) -> Option<FlowKind> {
+        let params = self.applied();
         let [first, _, most] = params.connections;
         let misread =
             matches!(self.connections, Key::Misread(_)) || matches!(self.connections_most, Key::Misread(_));
         if first > most && !misread {
             let found = format!("connections = {first} above connections_most = {most}");
-            faults.add(flow.found(found, "no more at the beginning than at most"));
+            faults.add(flow.at.found(found, "no more at the beginning than at most"));
         }
-        params
+        Some(FlowKind::Responsiveness(params))
     }
 }

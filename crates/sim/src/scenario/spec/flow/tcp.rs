@@ -7,7 +7,7 @@ use super::super::super::error::Mistakes;
 use super::super::super::{FlowKind, profile};
 use super::super::Key;
 use super::super::domain::{BitRate, Bytes, Period};
-use super::{Context, as_written};
+use super::{Context, Traffic, as_written};
 
 /// Bytes that iperf writes at once.
 // iperf 3: src/iperf.h DEFAULT_TCP_BLKSIZE - 128 KiB unless told otherwise.
@@ -43,8 +43,8 @@ as_written! {
     Control = profile::CONTROL;
 }
 
-impl Tcp {
-    pub(super) fn traffic(&self, flow: &Context<'_>, faults: &mut Mistakes) -> Option<FlowKind> {
+impl Traffic for Tcp {
+    fn traffic(&self, flow: &Context<'_>, faults: &mut Mistakes) -> Option<FlowKind> {
         let sender = &flow.nodes[flow.from.node].profile;
         let control =
             self.congestion_control.late(flow.parts, |field| profile::controller(field, sender.version));

@@ -12,7 +12,7 @@ use super::super::super::reader::Field;
 use super::super::super::{Attachment, FlowEnd, FlowKind, Gap, Role, Wifi, units};
 use super::super::domain::{BitRate, Bytes, Choice, Flag, Int, named};
 use super::super::{Assign as _, Domain, Key, Place, Resolved, item};
-use super::Context;
+use super::{Context, Traffic};
 
 /// The largest UDP or ICMP payload of a 1500-byte packet.
 pub(super) const MAX_PAYLOAD: u32 = 1472;
@@ -80,8 +80,8 @@ impl Domain for Rates {
     }
 }
 
-impl Udp {
-    pub(super) fn traffic(&self, flow: &Context<'_>, faults: &mut Mistakes) -> Option<FlowKind> {
+impl Traffic for Udp {
+    fn traffic(&self, flow: &Context<'_>, faults: &mut Mistakes) -> Option<FlowKind> {
         let mut params = Self::base();
         // iperf 2: include/Settings.hpp kDefault_UDPBufLen, kDefault_UDPBufLenV6 (2.1).
         params.0 = if flow.ip == Ip::V6 { 1450 } else { 1470 };
@@ -105,6 +105,12 @@ impl Udp {
         Some(FlowKind::Udp { rates, payload, burst, gap, when_full })
     }
 
+    fn multicast(&self) -> bool {
+        self.multicast.or(false)
+    }
+}
+
+impl Udp {
     /// Refuses a multicast group unless its members are stations of one access point, and the datagrams come through that.
     fn group(&self, at: &Place, flow: &Context<'_>) -> Result<(), Fault> {
         let ap_of = |end: &FlowEnd| {

@@ -1,15 +1,16 @@
-//! Video calls.
+//! Calls, and the video of calls.
 
-use stillair_model::app::{KeyFrames, VideoParams};
+use stillair_model::app::{KeyFrames, VOIP_INTERVAL, VideoParams};
 use stillair_model::vocabulary::{Duration, Rate};
 use stillair_scenario_derive::Section;
 
+use super::super::super::FlowKind;
 use super::super::super::contract::Form;
 use super::super::super::error::Mistakes;
 use super::super::super::units;
+use super::super::Key;
 use super::super::domain::{Bytes, Int, quantity};
-use super::super::{Assign as _, Key, Place};
-use super::BothWays;
+use super::{BothWays, Context, Traffic};
 
 /// RTP's header takes 12 bytes of the largest payload of UDP.
 const MOST_PAYLOAD: u32 = 1_460;
@@ -50,34 +51,63 @@ pub struct Video {
     pub key_frame_ratio: Key<Int<1, 100>>,
 }
 
-/// The rate of an encoder.
-pub struct EncoderRate;
-
-/// Time from one key frame to the next.
-pub struct KeyFrameInterval;
+/// A telephone call, in one direction unless `both_ways`: G.711 over RTP, 172 bytes every 20 ms. Packets that find the send buffer full are
+/// skipped.
+#[derive(Section, Clone, Debug, Default)]
+#[section(
+    title = "Flow of kind voip",
+    kind = "voip",
+    common = super::Common,
+    params = (Duration,),
+    base = (VOIP_INTERVAL,)
+)]
+pub struct Voip {
+    /// Direction of the traffic.
+    #[key(group)]
+    pub direction: BothWays,
+    /// time between packets, and the speech in each: 8 bytes a millisecond and 12 of header; 10 ms is the call of D-ITG, and so of Flent before
+    /// 1.2
+    #[key(to = 0)]
+    pub interval: Key<Speech>,
+}
 
 quantity! {
+    /// Time between the packets of a call.
+    Speech: Duration = Form::Times { least: "1 ms", most: Some("180 ms"), why: "what a packet can hold" },
+        "_ns", units::duration_text;
+    /// The rate of an encoder.
     EncoderRate: Rate = Form::RateFrom("10 kbit/s", "a frame has at least a byte"), "_bps", units::rate_text;
+    /// Time from one key frame to the next.
     KeyFrameInterval: Duration = Form::Times { least: "100 ms", most: Some("600 s"), why: "some frames lie between" },
         "_ns", units::duration_text;
 }
 
-impl Video {
-    /// Returns the engine's parameters, if the rate is known. Mistakes are added to `faults`.
-    pub(super) fn params(&self, flow: &Place, faults: &mut Mistakes) -> Option<VideoParams> {
-        let mut params = Self::base();
-        self.assign(&mut params);
+impl Traffic for Voip {
+    fn traffic(&self, _: &Context<'_>, _: &mut Mistakes) -> Option<FlowKind> {
+        Some(FlowKind::Voip { interval: self.applied().0 })
+    }
+
+    fn both_ways(&self) -> bool {
+        self.direction.both_ways.or(false)
+    }
+}
+
+impl Traffic for Video {
+    fn traffic(&self, flow: &Context<'_>, faults: &mut Mistakes) -> Option<FlowKind> {
+        let mut params = self.applied();
         match (&self.key_frames, &self.key_frame_ratio) {
             (Key::Given(every, _), Key::Given(ratio, _)) => {
                 let frames = every.nanos() * u64::from(params.fps) / 1_000_000_000;
                 if frames < 2 {
-                    faults.add(flow.found("key frames closer than two frames", "a longer time between them"));
+                    faults.add(
+                        flow.at.found("key frames closer than two frames", "a longer time between them"),
+                    );
                     return None;
                 }
                 params.keys = Some(KeyFrames { every: frames as u32, ratio_percent: ratio * 100 });
             }
             (Key::Absent, Key::Given(..)) | (Key::Given(..), Key::Absent) => {
-                faults.add(flow.found("one of key_frames and key_frame_ratio", "both or neither"));
+                faults.add(flow.at.found("one of key_frames and key_frame_ratio", "both or neither"));
             }
             _ => {}
         }
@@ -86,6 +116,10 @@ impl Video {
         if params.packets(ordinary.max(key)).0 > MOST_PACKETS {
             faults.add(at.wrong(format!("a rate whose frames have at most {MOST_PACKETS} packets")));
         }
-        Some(params)
+        Some(FlowKind::Video(params))
+    }
+
+    fn both_ways(&self) -> bool {
+        self.direction.both_ways.or(false)
     }
 }
