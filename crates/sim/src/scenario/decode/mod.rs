@@ -218,5 +218,5 @@ pub(super) fn scenario(tree: &Table, parts: &Parts) -> Result<Scenario, Fault> {
 /// Kinds of disciplines that are built in.
 #[cfg(test)]
 pub(super) fn qdisc_kinds() -> Vec<&'static str> {
-    const { &super::spec::qdisc::WIFI }.shapes().iter().map(|shape| shape.kind()).collect()
+    const { &spec::qdisc::WIFI }.shapes().iter().map(|shape| shape.kind()).collect()
 }

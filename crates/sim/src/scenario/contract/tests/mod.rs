@@ -8,7 +8,7 @@ mod readings;
 
 use places::{Place, Sets, places};
 
-const SPECIMEN: &str = include_str!("../../../tests/scenario/good.toml");
+const SPECIMEN: &str = include_str!("../../../../tests/scenario/good.toml");
 const AP: &str = "node.ap.interface.wlan0";
 const STATION: &str = "node.slow.interface.wlan0";
 const WIRED: &str = "node.server.interface.eth0";
