@@ -1,5 +1,5 @@
-//! What quinn and its fork noq do alike: one file, which each adapter compiles with its own `proto`. What differs between the two is in the adapter's
-//! module `own`.
+//! What quinn and its fork noq do alike: one file, which each adapter compiles with its own `proto`. What
+//! differs between the two is in the adapter's module `own`.
 
 use std::error::Error;
 use std::net::SocketAddr;
@@ -169,8 +169,8 @@ fn transport(controller: &str) -> Result<TransportConfig, Box<dyn Error>> {
     Ok(config)
 }
 
-/// A client that connects, and a server that writes without end, under a congestion controller; the server's qlog goes to the folder `qlog`, in a file
-/// whose name begins with `name`.
+/// A client that connects, and a server that writes without end, under a congestion controller; the server's
+/// qlog goes to the folder `qlog`, in a file whose name begins with `name`.
 ///
 /// # Errors
 /// There is no such controller.

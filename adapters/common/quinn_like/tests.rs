@@ -16,7 +16,8 @@ fn each_controller_fills_a_line_and_keeps_its_order() {
 
 #[test]
 fn a_seed_makes_a_run() {
-    // A certificate is drawn anew each time, and signatures differ in length by a byte or two: figures agree, packets need not.
+    // A certificate is drawn anew each time, and signatures differ in length by a byte or two: figures agree,
+    // packets need not.
     let [one, two] = [1, 1].map(|seed| row("cubic", "home-80211ac-far", seed, None).expect("a download"));
     assert!((one.goodput_mbps / two.goodput_mbps - 1.0).abs() < 0.1, "{one}\n{two}");
     assert!(row("vegas", "vdsl-40-10", 1, None).is_err());

@@ -1,4 +1,5 @@
-//! What adapters share: the loop between a sans-I/O stack and a link, and what was seen as one line of a table.
+//! What adapters share: the loop between a sans-I/O stack and a link, and what was seen as one line of a
+//! table.
 
 #[cfg(feature = "tls")]
 pub mod tls;
@@ -103,7 +104,8 @@ impl fmt::Display for Row {
 }
 
 impl Row {
-    /// Ends a link: what its client had in [`LENGTH`], the bytes that its application read, and the packets that the server's stack says were lost.
+    /// Ends a link: what its client had in [`LENGTH`], the bytes that its application read, and the packets
+    /// that the server's stack says were lost.
     ///
     /// # Errors
     /// The link's accounts do not close.
@@ -141,8 +143,8 @@ pub const LENGTH: Duration = Duration::from_secs(10);
 pub const PATHS: [&str; 5] =
     ["home-80211ac-far", "cafe-busy-11n", "openwrt-aql", "home-walk-away", "vdsl-40-10"];
 
-/// Downloads for [`LENGTH`] over a preset: `server` writes without end, and `read` tells what `client` has read and what the server's
-/// stack says was lost.
+/// Downloads for [`LENGTH`] over a preset: `server` writes without end, and `read` tells what `client` has
+/// read and what the server's stack says was lost.
 ///
 /// # Errors
 /// There is no such preset, or the stack sends what the link refuses.

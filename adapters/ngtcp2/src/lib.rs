@@ -1,4 +1,5 @@
-//! ngtcp2, as Debian ships it, over a link: a program in C, `ngtcp2.c`, linked with libstillair and Debian's libraries.
+//! ngtcp2, as Debian ships it, over a link: a program in C, `ngtcp2.c`, linked with libstillair and Debian's
+//! libraries.
 
 use std::error::Error;
 use std::io::ErrorKind;

@@ -1,5 +1,5 @@
-//! noq, unmodified, over a link: its state machine `noq-proto` with its own cryptography, congestion controllers and qlog. It is a fork of quinn, with
-//! paths of its own and BBR version 3.
+//! noq, unmodified, over a link: its state machine `noq-proto` with its own cryptography, congestion
+//! controllers and qlog. It is a fork of quinn, with paths of its own and BBR version 3.
 
 #[path = "../../common/quinn_like/stack.rs"]
 mod stack;

@@ -1,4 +1,5 @@
-//! quinn, unmodified, over a link: its state machine `quinn-proto` with its own cryptography, congestion controllers and qlog.
+//! quinn, unmodified, over a link: its state machine `quinn-proto` with its own cryptography, congestion
+//! controllers and qlog.
 
 #[path = "../../common/quinn_like/stack.rs"]
 mod stack;

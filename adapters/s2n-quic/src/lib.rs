@@ -1,4 +1,5 @@
-//! s2n-quic, unmodified, over a link: the link is the `Network` of its testing provider, which runs endpoints and applications in virtual time.
+//! s2n-quic, unmodified, over a link: the link is the `Network` of its testing provider, which runs endpoints
+//! and applications in virtual time.
 
 mod network;
 
@@ -57,7 +58,8 @@ fn limits() -> Result<Limits, Wrong> {
     Ok(limits)
 }
 
-/// A server that writes without end to whom connects, and a client that connects and reads, for the length of a download.
+/// A server that writes without end to whom connects, and a client that connects and reads, for the length of
+/// a download.
 fn begin(handle: &Handle, controller: impl Controller, seen: &Seen) -> Result<(), Wrong> {
     let certified = rcgen::generate_simple_self_signed(["localhost".to_owned()])?;
     let (certificate, key) = (certified.cert.pem(), certified.signing_key.serialize_pem());

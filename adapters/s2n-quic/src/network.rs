@@ -1,5 +1,5 @@
-//! A link as the network of s2n-quic's testing provider: at each of the provider's instants it takes what endpoints have sent, and hands over what has
-//! arrived.
+//! A link as the network of s2n-quic's testing provider: at each of the provider's instants it takes what
+//! endpoints have sent, and hands over what has arrived.
 
 use std::cell::RefCell;
 use std::rc::Rc;

@@ -1,5 +1,5 @@
-//! str0m, unmodified, over a link: WebRTC with its ICE, DTLS, RTP and its send-side bandwidth estimate (GoogCC). The server sends video at the
-//! rate that the estimate allows.
+//! str0m, unmodified, over a link: WebRTC with its ICE, DTLS, RTP and its send-side bandwidth estimate
+//! (GoogCC). The server sends video at the rate that the estimate allows.
 
 use std::error::Error;
 use std::net::SocketAddr;

@@ -9,8 +9,8 @@ pub const TCP_FIELD: usize = 16;
 /// Offset of the checksum in an ICMP or ICMPv6 message.
 pub const ICMP_FIELD: usize = 2;
 
-/// One's complement sum of bytes, not folded. An odd byte at the end counts as the upper half of a word. Sums of pieces may be
-/// added if each piece but the last has an even number of bytes.
+/// One's complement sum of bytes, not folded. An odd byte at the end counts as the upper half of a word. Sums
+/// of pieces may be added if each piece but the last has an even number of bytes.
 // spec: rfc1071 2(A) 2(C) - the sum is the same in words of 32 bits, as 65,536 and 1 leave the same rest.
 #[must_use]
 #[inline]
@@ -47,7 +47,8 @@ pub const fn holds(sum: u64) -> bool {
 }
 
 /// The updated checksum after one covered word has changed.
-// spec: rfc1624 3 - the third equation: that of RFC 1141 gives 0xffff where the full sum gives 0, and does not verify.
+// spec: rfc1624 3 - the third equation: that of RFC 1141 gives 0xffff where the full sum gives 0, and does
+// not verify.
 // deviation: a word that stays as it is leaves the checksum as it is - the equation would turn 0xffff into 0.
 #[must_use]
 pub const fn update(checksum: u16, old: u16, new: u16) -> u16 {
@@ -71,8 +72,8 @@ pub fn ipv4_header_holds(header: &[u8]) -> bool {
 }
 
 /// Sum of the pseudo header: addresses, protocol, and length of transport header and payload.
-// spec: rfc9293 3.1, rfc768 - over IPv4. spec: rfc8200 8.1 - over IPv6; length and protocol have 32 bits there, whose upper half is
-// zero, so that the sum is the same.
+// spec: rfc9293 3.1, rfc768 - over IPv4. spec: rfc8200 8.1 - over IPv6; length and protocol have 32 bits
+// there, whose upper half is zero, so that the sum is the same.
 #[must_use]
 #[inline]
 pub fn pseudo(source: IpAddr, destination: IpAddr, protocol: u8, length: usize) -> u64 {
@@ -83,7 +84,8 @@ pub fn pseudo(source: IpAddr, destination: IpAddr, protocol: u8, length: usize) 
     address(source) + address(destination) + u64::from(protocol) + length as u64
 }
 
-/// The checksum of a TCP segment or an ICMPv6 message; the current value of its field at offset `field` is ignored.
+/// The checksum of a TCP segment or an ICMPv6 message; the current value of its field at offset `field` is
+/// ignored.
 #[must_use]
 pub fn transport(pseudo: u64, bytes: &[u8], field: usize) -> u16 {
     without(bytes, field, pseudo)
@@ -106,7 +108,8 @@ pub fn icmp(bytes: &[u8]) -> u16 {
     without(bytes, ICMP_FIELD, 0)
 }
 
-/// The checksum with its own field, which begins at an even place, counted as zero; bytes without room for the field have none to leave out.
+/// The checksum with its own field, which begins at an even place, counted as zero; bytes without room for
+/// the field have none to leave out.
 fn without(bytes: &[u8], field: usize, more: u64) -> u16 {
     let own = bytes.get(field..field + 2).map_or(0, |b| u16::from_be_bytes([b[0], b[1]]));
     // The complement of a word takes it from the sum.

@@ -5,8 +5,8 @@ use core::net::IpAddr;
 use crate::parse::PacketView;
 
 /// Each bit of the outcome depends on each bit given.
-// paper: Steele, Lea, Flood: Fast splittable pseudorandom number generators (OOPSLA 2014) - the last step of SplitMix64, with the
-// constants of Stafford's variant 13.
+// paper: Steele, Lea, Flood: Fast splittable pseudorandom number generators (OOPSLA 2014) - the last step of
+// SplitMix64, with the constants of Stafford's variant 13.
 const fn mix(mut z: u64) -> u64 {
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -14,11 +14,14 @@ const fn mix(mut z: u64) -> u64 {
 }
 
 impl PacketView {
-    /// A hash of addresses, protocol and ports. It is the same in every run and release, and differs for the reverse direction.
-    /// IPv6's flow label is ignored. For fragments it covers the addresses only, so all parts of a packet belong to one flow.
-    // linux: net/core/flow_dissector.c __skb_flow_dissect (6.12) - no ports of fragments, not even of the first.
-    // deviation: the flow label is not looked at, where Linux stops at one - flows are the same whether hosts set it or not. Fragments
-    // leave the protocol out too - the first of IPv6 knows it, the later ones know what was fragmented.
+    /// A hash of addresses, protocol and ports. It is the same in every run and release, and differs for the
+    /// reverse direction. IPv6's flow label is ignored. For fragments it covers the addresses only, so all
+    /// parts of a packet belong to one flow.
+    // linux: net/core/flow_dissector.c __skb_flow_dissect (6.12) - no ports of fragments, not even of the
+    // first.
+    // deviation: the flow label is not looked at, where Linux stops at one - flows are the same whether hosts
+    // set it or not. Fragments leave the protocol out too - the first of IPv6 knows it, the later ones know
+    // what was fragmented.
     #[must_use]
     pub fn flow_hash(&self) -> u32 {
         let addresses = match (self.source, self.destination) {
@@ -100,7 +103,8 @@ mod tests {
 
     #[test]
     fn neighbours_are_spread_over_queues() {
-        // 4,096 ports of one host in 1,024 queues: at random 19 of them would be left empty (a share of e^-4), with a deviation of 4.
+        // 4,096 ports of one host in 1,024 queues: at random 19 of them would be left empty (a share of
+        // e^-4), with a deviation of 4.
         let mut queues = [0; 1024];
         for port in 0..4096 {
             let hash = view("10.0.0.1", "10.0.0.2", [port, 80]).flow_hash();

@@ -1,9 +1,10 @@
 //! Real IP packets as bytes, from the IP header on: parsing, changing fields, GRO, GSO and ICMP replies.
 //!
-//! In the modelled network a packet of an outside host is a handle with a few fields. This crate reads these fields
-//! ([`parse()`]), writes back changes of the network ([`patch`]), merges and splits segments as devices do ([`gro`], [`gso`]) and
-//! writes ICMP messages of routers and hosts ([`icmp`]). It does no I/O, reads no clock, and has no queues or routes. Nothing
-//! allocates per packet: callers pass buffers, and [`gro::Gro`] allocates when it is built.
+//! In the modelled network a packet of an outside host is a handle with a few fields. This crate reads these
+//! fields ([`parse()`]), writes back changes of the network ([`patch`]), merges and splits segments as
+//! devices do ([`gro`], [`gso`]) and writes ICMP messages of routers and hosts ([`icmp`]). It does no I/O,
+//! reads no clock, and has no queues or routes. Nothing allocates per packet: callers pass buffers, and
+//! [`gro::Gro`] allocates when it is built.
 //!
 //! ```
 //! use stillair_ip::{checksum, parse, patch};
@@ -35,11 +36,12 @@
 //!
 //! # Why no existing library
 //!
-//! etherparse also parses headers, and the tests check that both agree. No library has the other parts: incremental checksum
-//! updates in place, GRO and GSO as in Linux, and ICMP errors that quote a packet. These need offsets into the caller's bytes, as
-//! in [`parse::PacketView`], where libraries have slices. They also need the packet's own lengths; etherparse replaces an IPv6
-//! payload length of zero by that of the buffer. smoltcp's `wire` writes fields in place, but computes whole checksums, and
-//! leaves extension headers to its caller.
+//! etherparse also parses headers, and the tests check that both agree. No library has the other parts:
+//! incremental checksum updates in place, GRO and GSO as in Linux, and ICMP errors that quote a packet. These
+//! need offsets into the caller's bytes, as in [`parse::PacketView`], where libraries have slices. They also
+//! need the packet's own lengths; etherparse replaces an IPv6 payload length of zero by that of the buffer.
+//! smoltcp's `wire` writes fields in place, but computes whole checksums, and leaves extension headers to its
+//! caller.
 
 #![cfg_attr(not(test), no_std)]
 

@@ -37,7 +37,8 @@ proptest! {
     #[test]
     fn both_read_the_same(packet in random::packet()) {
         let view = parse(&packet).map_err(|e| TestCaseError::fail(e.to_string()))?;
-        // etherparse takes a header with options of hop-by-hop at the beginning only; RFC 8200 has nodes take it anywhere.
+        // etherparse takes a header with options of hop-by-hop at the beginning only; RFC 8200 has nodes take
+        // it anywhere.
         if let Some(theirs) = theirs(&packet) {
             let fields = [view.tos, view.ttl, view.protocol];
             let ours: Said = ([view.source, view.destination], fields, view.header, view.ports);

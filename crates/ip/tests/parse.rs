@@ -59,7 +59,8 @@ fn fragments() {
         assert_eq!(view.fragment, Some(Fragment { identification: 0x1234, offset, more }));
         assert_eq!((view.dont_fragment, view.ports, view.is_later_fragment()), (false, expected, offset > 0));
     }
-    // The fragment header behind one of options, and one of options behind it: seen in the first fragment only.
+    // The fragment header behind one of options, and one of options behind it: seen in the first fragment
+    // only.
     for (part, fragment, expected) in [
         ([0, 1], Some((0, true)), (UDP, 64, ports(1000, 53))),
         ([0x05, 0xc9], Some((1480, true)), (60, 56, None)),

@@ -46,8 +46,8 @@ pub struct stillair_meter {
     meter: Meter,
 }
 
-/// Reads a budget from TOML text; file is its name in messages. If it is wrong, returns null, with a message of at most
-/// error_size bytes. Free it with stillair_budget_free.
+/// Reads a budget from TOML text; file is its name in messages. If it is wrong, returns null, with a message
+/// of at most error_size bytes. Free it with stillair_budget_free.
 ///
 /// # Safety
 /// `budget` and `file` are strings; `error` is null or has room for `error_size` bytes.
@@ -102,7 +102,8 @@ pub unsafe extern "C" fn stillair_budget_cases(budget: *const stillair_budget) -
     unsafe { budget.as_ref() }.map_or(0, |budget| budget.cases.len())
 }
 
-/// Name of the path of the run with this index, counted from 0, and its seed unless seed is null. Null after the last run.
+/// Name of the path of the run with this index, counted from 0, and its seed unless seed is null. Null after
+/// the last run.
 ///
 /// # Safety
 /// `budget` is null or a budget; `seed` is null or a place for one.
@@ -162,11 +163,13 @@ pub unsafe extern "C" fn stillair_budget_measured(
     run.map(|(run, metric)| run.values.insert(metric.to_owned(), value)).is_some()
 }
 
-/// Judges the values of all runs, compared with an earlier baseline, which may be null. Returns null and a message if a run or a
-/// metric is missing, or the baseline is not valid. Free the verdict with stillair_verdict_free.
+/// Judges the values of all runs, compared with an earlier baseline, which may be null. Returns null and a
+/// message if a run or a metric is missing, or the baseline is not valid. Free the verdict with
+/// stillair_verdict_free.
 ///
 /// # Safety
-/// `budget` is null or a budget; `baseline` is null or a string; `error` is null or has room for `error_size` bytes.
+/// `budget` is null or a budget; `baseline` is null or a string; `error` is null or has room for `error_size`
+/// bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn stillair_budget_judge(
     budget: *const stillair_budget,
@@ -292,8 +295,8 @@ pub unsafe extern "C" fn stillair_meter_delay_ms(
     })
 }
 
-/// How long the queue lasts that a drop of the link rate at drop_ns has caused, in s: until the end of the last 0.1 s before
-/// to_ns in which the median delay is above limit_ns or nothing arrives.
+/// How long the queue lasts that a drop of the link rate at drop_ns has caused, in s: until the end of the
+/// last 0.1 s before to_ns in which the median delay is above limit_ns or nothing arrives.
 ///
 /// # Safety
 /// `meter` is null or a meter.

@@ -1,7 +1,7 @@
 //! `stillair-link` for C. `include/stillair.h` is generated from this crate.
 //!
-//! A link may be used by one thread at a time. Pointers are checked for null; otherwise they must be valid as each function
-//! states.
+//! A link may be used by one thread at a time. Pointers are checked for null; otherwise they must be valid as
+//! each function states.
 
 #![expect(unsafe_code, reason = "C hands over pointers")]
 #![expect(non_camel_case_types, reason = "types have the names that they have in C")]
@@ -140,7 +140,8 @@ pub extern "C" fn stillair_preset_name(number: usize) -> *const c_char {
     NAMES.get(number).map_or(ptr::null(), |name| name.as_ptr())
 }
 
-/// A link over a preset. On error null, with a message of at most error_size bytes in error. Free it with stillair_link_free.
+/// A link over a preset. On error null, with a message of at most error_size bytes in error. Free it with
+/// stillair_link_free.
 ///
 /// # Safety
 /// `name` is a string; `error` is null or has room for `error_size` bytes.
@@ -217,8 +218,9 @@ pub unsafe extern "C" fn stillair_link_max_payload(link: *const stillair_link) -
     unsafe { link.as_ref() }.map_or(0, |link| link.link.path().max_payload())
 }
 
-/// Gives an endpoint one socket with limited memory. With limit bytes of packets below it, it refuses datagrams (STILLAIR_FULL);
-/// below resume bytes it may send again (STILLAIR_WRITABLE). Call it before the link is used.
+/// Gives an endpoint one socket with limited memory. With limit bytes of packets below it, it refuses
+/// datagrams (STILLAIR_FULL); below resume bytes it may send again (STILLAIR_WRITABLE). Call it before the
+/// link is used.
 ///
 /// # Safety
 /// `link` is null or a link.
@@ -279,8 +281,9 @@ pub unsafe extern "C" fn stillair_link_send(
     }
 }
 
-/// Advances to until_ns, or to the arrival of a datagram if that is earlier: then it returns STILLAIR_PACKET and fills *packet,
-/// and the time is packet->at_ns. With STILLAIR_OK the time is until_ns, or the end of the link.
+/// Advances to until_ns, or to the arrival of a datagram if that is earlier: then it returns STILLAIR_PACKET
+/// and fills *packet, and the time is packet->at_ns. With STILLAIR_OK the time is until_ns, or the end of the
+/// link.
 ///
 /// # Safety
 /// `link` is null or a link; `packet` is null or a place for one.
@@ -354,8 +357,8 @@ pub unsafe extern "C" fn stillair_link_now(link: *const stillair_link) -> u64 {
     unsafe { link.as_ref() }.map_or(0, |link| nanos(link.link.now()))
 }
 
-/// Ends a link and returns its statistics as JSON, to be freed with stillair_text_free. Null and a message if accounts do not
-/// close.
+/// Ends a link and returns its statistics as JSON, to be freed with stillair_text_free. Null and a message if
+/// accounts do not close.
 ///
 /// # Safety
 /// As of `stillair_link_free`, and of `error` as of `stillair_link_preset`.

@@ -1,4 +1,5 @@
-//! A program of C links with the library under the address sanitizer, and does with it what it may and what it may not.
+//! A program of C links with the library under the address sanitizer, and does with it what it may and what
+//! it may not.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

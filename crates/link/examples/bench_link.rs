@@ -1,6 +1,7 @@
-//! What a link costs: CPU time to make one, of ten seconds of a download and of a call, and of a packet; of all paths, or of those that are named.
-//! `bench_link soak LINKS` makes, uses and drops so many, and says how much memory the process has after each tenth of them; it fails if that has grown
-//! after the first. `bench_link once PATH RATE` runs one download over one link, for callgrind.
+//! What a link costs: CPU time to make one, of ten seconds of a download and of a call, and of a packet; of
+//! all paths, or of those that are named. `bench_link soak LINKS` makes, uses and drops so many, and says how
+//! much memory the process has after each tenth of them; it fails if that has grown after the first.
+//! `bench_link once PATH RATE` runs one download over one link, for callgrind.
 
 use std::error::Error;
 use std::fs;
@@ -58,8 +59,8 @@ fn resident() -> Result<u64, Box<dyn Error>> {
     Ok(line.trim().trim_end_matches("kB").trim().parse()?)
 }
 
-/// What the process may grow by after the first tenth, in KiB: what its allocator keeps goes up and down by one or two MiB. Five bytes a link would be
-/// more with a million.
+/// What the process may grow by after the first tenth, in KiB: what its allocator keeps goes up and down by
+/// one or two MiB. Five bytes a link would be more with a million.
 const GROWS: u64 = 4096;
 
 fn soak(links: u64) -> Result<(), Box<dyn Error>> {

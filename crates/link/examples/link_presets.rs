@@ -1,4 +1,5 @@
-//! Every preset with 2 Mbit/s each way for 10 s: what a datagram of 1,200 bytes meets. `link_presets NAME SEED` shows one and its drops.
+//! Every preset with 2 Mbit/s each way for 10 s: what a datagram of 1,200 bytes meets.
+//! `link_presets NAME SEED` shows one and its drops.
 
 use std::error::Error;
 use std::time::Duration;

@@ -115,7 +115,8 @@ pub struct Sent {
     /// Sequence number of the datagram at its host: the first is 1; it wraps after 2^32.
     pub number: u32,
     /// What the first queue did. A UDP socket with `IP_RECVERR` sees `Dropped` as `ENOBUFS`.
-    // linux: net/ipv4/ip_output.c ip_send_skb, net/ipv4/udp.c udp_send_skb (6.12) - NET_XMIT_DROP is an error for such sockets alone.
+    // linux: net/ipv4/ip_output.c ip_send_skb, net/ipv4/udp.c udp_send_skb (6.12) - NET_XMIT_DROP is an error
+    // for such sockets alone.
     pub queue: Enqueue,
 }
 
@@ -140,8 +141,8 @@ pub struct Packet {
     pub ecn: u8,
     /// DSCP; a router may have changed it.
     pub dscp: u8,
-    /// It arrived together with the previous datagram, in the same aggregate or with the same interrupt. A host would process
-    /// both at once.
+    /// It arrived together with the previous datagram, in the same aggregate or with the same interrupt. A
+    /// host would process both at once.
     pub together: bool,
 }
 
@@ -164,7 +165,7 @@ pub enum Poll {
     Packet(Packet),
     /// An endpoint whose socket was full may send again.
     Writable(Endpoint),
-    /// Nothing happened until the given time. Unless something is sent, nothing will happen before the time here; `None` means
-    /// never.
+    /// Nothing happened until the given time. Unless something is sent, nothing will happen before the time
+    /// here; `None` means never.
     Wait(Option<Duration>),
 }

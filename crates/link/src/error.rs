@@ -83,7 +83,8 @@ pub enum SendError {
     },
     /// Its mark is out of range: ECN has 2 bits, DSCP has 6.
     Mark(u8, u8),
-    /// The endpoint's socket is full (`EAGAIN`). [`Poll::Writable`](crate::Poll::Writable) tells when it has room again.
+    /// The endpoint's socket is full (`EAGAIN`). [`Poll::Writable`](crate::Poll::Writable) tells when it has
+    /// room again.
     Full,
 }
 

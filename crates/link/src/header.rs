@@ -13,7 +13,8 @@ pub(crate) const BYTES: usize = 28;
 pub(crate) const TTL: u8 = 64;
 
 /// The packet of a datagram, in the place of what is in `packet`.
-// spec: rfc791 3.1 - no options. spec: rfc6864 4.1 - of what must not be split the identification says nothing. spec: rfc768.
+// spec: rfc791 3.1 - no options. spec: rfc6864 4.1 - of what must not be split the identification says
+// nothing. spec: rfc768.
 // linux: net/ipv4/ip_output.c (6.12) - "do not fragment" is set, as path MTU discovery is on by default.
 pub(crate) fn write(
     packet: &mut Vec<u8>,

@@ -1,8 +1,10 @@
-//! A Wi-Fi path for tests of a transport protocol: in virtual time, without I/O, with the same packets for the same seed.
+//! A Wi-Fi path for tests of a transport protocol: in virtual time, without I/O, with the same packets for
+//! the same seed.
 //!
-//! A [`Link`] takes UDP datagrams from its endpoints and returns them when they arrive. The network between the endpoints is a
-//! [`Path`]: a preset, your own scenario as text, or one that is built in Rust. Stations, access points, other traffic, qdiscs,
-//! rates and losses are those of the scenario.
+//! A [`Link`] takes UDP datagrams from its endpoints and returns them when they arrive. The network between
+//! the endpoints is a
+//! [`Path`]: a preset, your own scenario as text, or one that is built in Rust. Stations, access points,
+//! other traffic, qdiscs, rates and losses are those of the scenario.
 //!
 //! ```
 //! use std::time::Duration;
@@ -21,12 +23,13 @@
 //!
 //! # Time
 //!
-//! Time is an argument: the duration since the link began. Call [`Link::poll`] with the time of your stack's next timer. The link
-//! advances to that time, or to the arrival of a packet if that is earlier, and never further. So the answer to a packet can be
-//! sent at the instant of its arrival. A time before the link's own is an error, and so is one after the end of the scenario.
+//! Time is an argument: the duration since the link began. Call [`Link::poll`] with the time of your stack's
+//! next timer. The link advances to that time, or to the arrival of a packet if that is earlier, and never
+//! further. So the answer to a packet can be sent at the instant of its arrival. A time before the link's own
+//! is an error, and so is one after the end of the scenario.
 //!
-//! The link begins after the scenario's `warm_up`, so other traffic is already under way. The warm-up runs when the link is first
-//! used.
+//! The link begins after the scenario's `warm_up`, so other traffic is already under way. The warm-up runs
+//! when the link is first used.
 //!
 //! # A test of a transport
 //!
@@ -45,15 +48,15 @@
 //!
 //! # Feedback from the sending host
 //!
-//! [`Link::send`] returns what the first queue did with a packet. [`Link::with_back_pressure`] gives an endpoint one socket with
-//! limited memory, such as a send buffer or the limit of TCP small queues. A full socket refuses datagrams until packets have
-//! left its host.
+//! [`Link::send`] returns what the first queue did with a packet. [`Link::with_back_pressure`] gives an
+//! endpoint one socket with limited memory, such as a send buffer or the limit of TCP small queues. A full
+//! socket refuses datagrams until packets have left its host.
 //!
 //! # Presets
 //!
-//! [`presets`] lists them. Each file states the sources of its numbers and what it must not be used for ([`Preset::sources`],
-//! [`Preset::not_for`]). A preset has the endpoints `client` and `server`, and the modelled hosts `rival` and `rival-server`,
-//! between which a scenario may add traffic.
+//! [`presets`] lists them. Each file states the sources of its numbers and what it must not be used for
+//! ([`Preset::sources`], [`Preset::not_for`]). A preset has the endpoints `client` and `server`, and the
+//! modelled hosts `rival` and `rival-server`, between which a scenario may add traffic.
 
 pub mod budget;
 mod datagram;

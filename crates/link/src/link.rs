@@ -49,7 +49,8 @@ impl Path {
 }
 
 impl Link {
-    /// A link over the preset of that name. For several links over one preset use [`Path::preset`], which reads it once.
+    /// A link over the preset of that name. For several links over one preset use [`Path::preset`], which
+    /// reads it once.
     ///
     /// # Errors
     /// There is no such preset.
@@ -78,7 +79,8 @@ impl Link {
         })
     }
 
-    /// Gives an endpoint one socket with a limit. Without this call the endpoint's host takes any number of packets.
+    /// Gives an endpoint one socket with a limit. Without this call the endpoint's host takes any number of
+    /// packets.
     ///
     /// # Panics
     /// If the link has no such endpoint, or has been used: packets sent before were not accounted.
@@ -119,7 +121,8 @@ impl Link {
         self.since(self.session.end())
     }
 
-    /// Bytes of packet memory that an endpoint with back pressure has below its socket; `None` without back pressure.
+    /// Bytes of packet memory that an endpoint with back pressure has below its socket; `None` without back
+    /// pressure.
     pub fn below(&self, endpoint: Endpoint) -> Option<u32> {
         self.pressure.below(endpoint.0)
     }
@@ -136,12 +139,12 @@ impl Link {
         Ok(Instant::from_nanos(self.begin.nanos().saturating_add(nanos(now))))
     }
 
-    /// Sends a datagram; the link adds UDP and IPv4 headers. Packets that arrive before `now` and were not polled are kept for
-    /// the next poll.
+    /// Sends a datagram; the link adds UDP and IPv4 headers. Packets that arrive before `now` and were not
+    /// polled are kept for the next poll.
     ///
     /// # Errors
-    /// The time is not possible, the datagram is too long or has no route, its mark is out of range, or its socket is full. Apart
-    /// from its time the link does not change.
+    /// The time is not possible, the datagram is too long or has no route, its mark is out of range, or its
+    /// socket is full. Apart from its time the link does not change.
     pub fn send<'p>(
         &mut self,
         now: Duration,
@@ -198,8 +201,8 @@ impl Link {
         Ok(Sent { number, queue })
     }
 
-    /// Advances to `until`, or to the arrival of a packet or to the instant at which a full socket has room again, if that is
-    /// earlier. The link never advances past its end.
+    /// Advances to `until`, or to the arrival of a packet or to the instant at which a full socket has room
+    /// again, if that is earlier. The link never advances past its end.
     ///
     /// # Errors
     /// `until` is before the link's time.
@@ -267,9 +270,9 @@ impl Link {
         }
     }
 
-    /// Ends the link, checks its accounts and returns its statistics. `hosts` has delays and losses of each endpoint's packets,
-    /// `drops` the drops by place and reason, `stations` and `air` aggregates and airtime. Drops, airtime and packet accounts
-    /// cover the whole run, including the warm-up.
+    /// Ends the link, checks its accounts and returns its statistics. `hosts` has delays and losses of each
+    /// endpoint's packets, `drops` the drops by place and reason, `stations` and `air` aggregates and
+    /// airtime. Drops, airtime and packet accounts cover the whole run, including the warm-up.
     ///
     /// # Errors
     /// An account does not close, which is a bug in this library.
@@ -277,8 +280,8 @@ impl Link {
         self.finish_followed().map(|(summary, _)| summary)
     }
 
-    /// As [`Link::finish`], with the delay of packets by layer and cause, in ns, by station and direction and by flow, if the
-    /// scenario has `[record] sojourn = true`.
+    /// As [`Link::finish`], with the delay of packets by layer and cause, in ns, by station and direction and
+    /// by flow, if the scenario has `[record] sojourn = true`.
     ///
     /// # Errors
     /// As of [`Link::finish`].

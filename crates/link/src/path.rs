@@ -47,8 +47,8 @@ impl Path {
         Self::parse(preset.text, preset.name, sets)
     }
 
-    /// A scenario as TOML text; `file` is its name in error messages. Files that the scenario names are not read; for such a
-    /// scenario use [`Path::of`].
+    /// A scenario as TOML text; `file` is its name in error messages. Files that the scenario names are not
+    /// read; for such a scenario use [`Path::of`].
     ///
     /// # Errors
     /// The scenario is wrong, or has fewer than two endpoints.
@@ -66,8 +66,8 @@ impl Path {
         Self::of(scenario.build()?)
     }
 
-    /// A scenario that has been read. Its endpoints are the interfaces of its outside hosts, in the order of the scenario, named
-    /// after the node, or `NODE.INTERFACE` if a node has several.
+    /// A scenario that has been read. Its endpoints are the interfaces of its outside hosts, in the order of
+    /// the scenario, named after the node, or `NODE.INTERFACE` if a node has several.
     ///
     /// # Errors
     /// It has fewer than two endpoints.

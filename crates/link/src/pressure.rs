@@ -2,8 +2,8 @@
 
 use stillair_model::vocabulary::linear_truesize;
 
-/// The limit of an endpoint with one socket. It counts the memory of packets (`sk_wmem_alloc`) from the socket until the device
-/// has reported their transmission, or a queue has dropped them.
+/// The limit of an endpoint with one socket. It counts the memory of packets (`sk_wmem_alloc`) from the
+/// socket until the device has reported their transmission, or a queue has dropped them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct BackPressure {
     /// With this many bytes below the socket, further datagrams are refused.
@@ -13,16 +13,18 @@ pub struct BackPressure {
 }
 
 impl BackPressure {
-    /// A socket with a send buffer of this many bytes (`SO_SNDBUF` as the kernel counts it, twice the requested value; Linux's
-    /// default is 212,992).
-    // linux: net/core/sock.c sock_alloc_send_pskb, include/net/sock.h sock_writeable (6.12) - full at the buffer, writable below half of it.
+    /// A socket with a send buffer of this many bytes (`SO_SNDBUF` as the kernel counts it, twice the
+    /// requested value; Linux's default is 212,992).
+    // linux: net/core/sock.c sock_alloc_send_pskb, include/net/sock.h sock_writeable (6.12) - full at the
+    // buffer, writable below half of it.
     pub const fn send_buffer(bytes: u32) -> Self {
         Self { limit: bytes, resume: bytes / 2 }
     }
 
-    /// A limit like that of TCP small queues: `bytes` is about a millisecond at the socket's pacing rate, and at least two
-    /// packets.
-    // linux: net/ipv4/tcp_output.c tcp_small_queue_check, tcp_wfree (6.12) - throttled above the limit, woken by the next packet that ends.
+    /// A limit like that of TCP small queues: `bytes` is about a millisecond at the socket's pacing rate, and
+    /// at least two packets.
+    // linux: net/ipv4/tcp_output.c tcp_small_queue_check, tcp_wfree (6.12) - throttled above the limit, woken
+    // by the next packet that ends.
     pub const fn small_queues(bytes: u32) -> Self {
         let least = 2 * linear_truesize(1_500);
         let limit = if bytes > least { bytes } else { least };

@@ -1,4 +1,5 @@
-//! What a link takes of memory: nothing per packet once it is warm, and nothing that stays when it is dropped.
+//! What a link takes of memory: nothing per packet once it is warm, and nothing that stays when it is
+//! dropped.
 
 #![expect(unsafe_code, reason = "an allocator that counts")]
 
@@ -17,7 +18,8 @@ static TURN: Mutex<()> = Mutex::new(());
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Between two datagrams of 1,250 bytes, in us: 20 Mbit/s, and 500, which is more than any queue lets through.
+/// Between two datagrams of 1,250 bytes, in us: 20 Mbit/s, and 500, which is more than any queue lets
+/// through.
 const STEADY: usize = 500;
 const FLOOD: usize = 20;
 
@@ -44,8 +46,9 @@ fn traffic(link: &mut Link, apart: usize, from: u64, to: u64) -> u64 {
     came
 }
 
-/// A link is warm when its queues have been full once and traffic has then gone over it up to this time, in us: they were never longer, and what
-/// has waited in them has been seen. What five more seconds take is counted.
+/// A link is warm when its queues have been full once and traffic has then gone over it up to this time, in
+/// us: they were never longer, and what has waited in them has been seen. What five more seconds take is
+/// counted.
 fn warm(path: &str) -> u64 {
     match path {
         // Whose client is far away from the tenth second to the twentieth.

@@ -48,7 +48,8 @@ fn a_packet_arrives_with_what_it_was_sent_with() {
     let sent = link.send(ms(2), way, b"one", Mark { ecn: 1, dscp: 46 }).expect("a datagram");
     assert_eq!((sent.number, sent.queue), (1, Enqueue::Queued));
     let Poll::Packet(packet) = link.poll(ms(100)).expect("time goes on") else { panic!("none came") };
-    // 3 bytes, 28 of headers and 38 of Ethernet's at 12 Mbit/s, and 3 ms; a frame has 60 bytes and 24 more at least.
+    // 3 bytes, 28 of headers and 38 of Ethernet's at 12 Mbit/s, and 3 ms; a frame has 60 bytes and 24 more at
+    // least.
     assert_eq!((packet.sent, packet.at, link.now()), (ms(2), packet.at, packet.at));
     assert!(packet.delay() > ms(3) && packet.delay() < Duration::from_micros(3_060), "{:?}", packet.delay());
     assert_eq!((packet.way(), packet.number, packet.len), (way, 1, 3));
@@ -229,7 +230,8 @@ fn the_delay_of_packets_is_told_by_layer_and_cause() {
     let times = followed.expect("it was asked for").flow("a to b").expect("its packets");
     let whole: Duration = delays.iter().sum();
     assert_eq!((times.packets, u128::from(times.delay_ns)), (3, whole.as_nanos()));
-    // 1,200 bytes and 38 of Ethernet's at 12 Mbit/s are 825,333 1/3 ns: the second waits for one, the third for two.
+    // 1,200 bytes and 38 of Ethernet's at 12 Mbit/s are 825,333 1/3 ns: the second waits for one, the third
+    // for two.
     let cell = |layer, cause| {
         let found = times.cells.iter().find(|(l, c, _)| (*l, *c) == (layer, cause));
         found.map_or(0, |(.., ns)| *ns)

@@ -42,7 +42,8 @@ fn each_carries_packets_both_ways() {
             let to = path.endpoint(to).expect("an endpoint");
             let mut delays: Vec<_> = came.iter().filter(|p| p.to == to).map(Packet::delay).collect();
             delays.sort();
-            // Behind the modem that is full, beside an oven and among neighbours some are lost, nowhere most are.
+            // Behind the modem that is full, beside an oven and among neighbours some are lost, nowhere most
+            // are.
             assert!(delays.len() > 400, "{}: {} of 600 to {to:?}", preset.name, delays.len());
             let median = delays[delays.len() / 2];
             assert!(median > ms(4) && median < ms(700), "{}: {median:?} to {to:?}", preset.name);

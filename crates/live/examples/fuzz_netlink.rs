@@ -1,7 +1,8 @@
-//! Looks for messages of the kernel that break what reads them: `fuzz_netlink netlink SEED CASES` makes messages of NFQUEUE and of rtnetlink, damages
-//! them, and reads them.
+//! Looks for messages of the kernel that break what reads them: `fuzz_netlink netlink SEED CASES` makes
+//! messages of NFQUEUE and of rtnetlink, damages them, and reads them.
 //!
-//! Case n has the seed SEED + n, so that a failure, which prints its seed, is replayed by `fuzz_netlink netlink SEED 1`.
+//! Case n has the seed SEED + n, so that a failure, which prints its seed, is replayed by
+//! `fuzz_netlink netlink SEED 1`.
 
 #[cfg(not(target_os = "linux"))]
 fn main() {}

@@ -1,6 +1,7 @@
-//! A capture written during the run. The engine's thread copies the data of frames into batches. A separate thread produces the frames' bytes and
-//! writes them, so that the engine never waits for the disk or for a check sequence. If all batches are full, frames are left out and counted for
-//! each capture point: in the file, as drops of the interface, and in the result.
+//! A capture written during the run. The engine's thread copies the data of frames into batches. A separate
+//! thread produces the frames' bytes and writes them, so that the engine never waits for the disk or for a
+//! check sequence. If all batches are full, frames are left out and counted for each capture point: in the
+//! file, as drops of the interface, and in the result.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -14,10 +15,11 @@ use stillair_sim::scenario::Scenario;
 
 use crate::sys::clock;
 
-/// FrameBatches that there are at most, of 256 KB each: 128 MB of frames, two seconds of 600 Mbit/s. They are made when they are needed.
+/// FrameBatches that there are at most, of 256 KB each: 128 MB of frames, two seconds of 600 Mbit/s. They are
+/// made when they are needed.
 const BATCHES: usize = 512;
-/// Bytes of whole blocks that are written at once. A kernel without preemption gives the engine no processor on which a write is under way: one of
-/// 6 MB lasts 5 ms.
+/// Bytes of whole blocks that are written at once. A kernel without preemption gives the engine no processor
+/// on which a write is under way: one of 6 MB lasts 5 ms.
 const PIECE: usize = 1 << 16;
 
 /// Result of a capture.
@@ -50,8 +52,9 @@ pub struct CaptureThread {
 /// The engine's side of a capture, and the capture thread. Start both before the engine changes its priority.
 pub type Started = (FrameBatches, CaptureThread);
 
-/// Starts a capture of some points into an open file. An empty list of points means the air of every channel. At most `snaplen` bytes of each frame
-/// are kept; zero keeps all. The error says what is wrong with the points.
+/// Starts a capture of some points into an open file. An empty list of points means the air of every channel.
+/// At most `snaplen` bytes of each frame are kept; zero keeps all. The error says what is wrong with the
+/// points.
 pub fn start(
     scenario: &Scenario,
     points: &[String],
@@ -96,7 +99,8 @@ enum Given {
     End(Instant, Vec<u64>),
 }
 
-/// The engine's side of a capture: passes batches with frames to the capture thread, and takes empty ones back.
+/// The engine's side of a capture: passes batches with frames to the capture thread, and takes empty ones
+/// back.
 #[derive(Debug)]
 pub struct FrameBatches {
     watcher: Watcher,

@@ -1,7 +1,7 @@
 //! The client of a run: finds the run, sends requests, and enters its hosts.
 //!
-//! Any process may have the engine's name and a socket at the same place. So a run is accepted only if its process belongs to
-//! this user and listens at the socket.
+//! Any process may have the engine's name and a socket at the same place. So a run is accepted only if its
+//! process belongs to this user and listens at the socket.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -59,8 +59,10 @@ pub fn find(pid: Option<u32>) -> Result<Run, String> {
     }
 }
 
-/// A run of this user: the folder of its process in `/proc`, which is never that of a later process with its number, and its control socket.
-// linux: fs/proc/base.c task_dump_owner (6.12) - the folder of a process belongs to its user in effect, whether it may be looked into or not.
+/// A run of this user: the folder of its process in `/proc`, which is never that of a later process with its
+/// number, and its control socket.
+// linux: fs/proc/base.c task_dump_owner (6.12) - the folder of a process belongs to its user in effect,
+// whether it may be looked into or not.
 fn reach(pid: u32) -> Result<(OwnedFd, UnixStream), String> {
     let own = process::ids().0;
     let refused = |user: u32| {
@@ -139,7 +141,8 @@ pub fn exec(run: &Run, host: &str, command: &[String]) -> Result<i32, String> {
         Forked::Parent(child) => Ok(process::wait(child)),
         Forked::Child => process::end_with(|| match go_in(&folder, fd) {
             Ok(()) => {
-                // It ends with who asked for it. A change of rights, such as the one before, would make the kernel forget that.
+                // It ends with who asked for it. A change of rights, such as the one before, would make the
+                // kernel forget that.
                 process::die_with_parent();
                 if std::os::unix::process::parent_id() == caller { within(&at, also, command) } else { 1 }
             }

@@ -1,7 +1,8 @@
 //! Requests to a running engine, through a socket that only its user can open.
 //!
-//! The socket is a file in a memory file system that is reachable only as the engine's working folder: `/proc/PID/cwd/control`.
-//! So it disappears with the run, and processes without access to the engine's `/proc` entry cannot find it.
+//! The socket is a file in a memory file system that is reachable only as the engine's working folder:
+//! `/proc/PID/cwd/control`. So it disappears with the run, and processes without access to the engine's
+//! `/proc` entry cannot find it.
 
 use std::io::{ErrorKind, Read, Write};
 use std::os::fd::AsRawFd;

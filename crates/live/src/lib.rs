@@ -1,4 +1,5 @@
-//! Real hosts over the modelled network: the end hosts are Linux, the network between them is the model, and time is real.
+//! Real hosts over the modelled network: the end hosts are Linux, the network between them is the model, and
+//! time is real.
 //!
 //! ```text
 //! host (network namespace) -> NFQUEUE, TUN or veth -> engine: World -> TUN or veth -> host

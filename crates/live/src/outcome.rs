@@ -13,11 +13,13 @@ pub struct LiveReport {
     pub valid: bool,
     /// Summary of the lateness of packets delivered to hosts.
     pub lateness: Value,
-    /// Scheduling of the engine: `real-time`, `normal`, or `given up` if a real-time thread would have used a whole processor.
+    /// Scheduling of the engine: `real-time`, `normal`, or `given up` if a real-time thread would have used a
+    /// whole processor.
     pub priority: &'static str,
     /// CPU time of the engine's thread in user space, in s. The capture thread's is in `capture`.
     pub cpu_user_s: f64,
-    /// CPU time of the engine's thread in the kernel, in s, including the kernel's work for hosts during its calls.
+    /// CPU time of the engine's thread in the kernel, in s, including the kernel's work for hosts during its
+    /// calls.
     pub cpu_system_s: f64,
     /// Duration of the run in s of real time.
     pub elapsed_s: f64,

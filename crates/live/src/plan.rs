@@ -62,8 +62,8 @@ const WIRED_SHIFT: u8 = 10;
 const PACES: &str = "bbr";
 
 impl HostPlan {
-    /// Adapts the host to an existing network namespace. Returns a note for the user, if there is one. The error names a setting that such a host
-    /// does not support.
+    /// Adapts the host to an existing network namespace. Returns a note for the user, if there is one. The
+    /// error names a setting that such a host does not support.
     pub fn attach(&mut self, uplink: bool) -> Result<Option<String>, String> {
         let name = &self.name;
         if !self.sysctl.is_empty() {
@@ -181,7 +181,8 @@ fn host(node: &Node, at: IfId) -> Result<HostPlan, String> {
     })
 }
 
-/// The live hosts of a scenario that marks none: all nodes with one interface that do not forward, except access points.
+/// The live hosts of a scenario that marks none: all nodes with one interface that do not forward, except
+/// access points.
 pub fn ends(scenario: &Scenario) -> Vec<String> {
     let is_end = |node: &&Node| {
         let ap = |i: &stillair_sim::scenario::Interface| matches!(&i.medium, Attachment::Wifi(wifi) if !matches!(wifi.role, Role::Station(_)));

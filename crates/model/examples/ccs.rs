@@ -1,11 +1,12 @@
 //! What an acknowledgement costs in each congestion control.
 //!
-//! `ccs` prints CPU time per acknowledgement by controller; `ccs --list` prints the names; `ccs --once NAME ACKS` feeds one with so
-//! many, for a count of instructions from outside.
+//! `ccs` prints CPU time per acknowledgement by controller; `ccs --list` prints the names;
+//! `ccs --once NAME ACKS` feeds one with so many, for a count of instructions from outside.
 //!
-//! The path holds 100 segments in 20 ms and queues 100 more; each acknowledgement covers two segments, and a window beyond all that
-//! loses one. The calls are those of a sender, in its order: an acknowledgement comes in, segments are taken off, the state is left,
-//! the rate's sample or the window is worked out. `none` is what the feeding itself costs, which all others contain.
+//! The path holds 100 segments in 20 ms and queues 100 more; each acknowledgement covers two segments, and a
+//! window beyond all that loses one. The calls are those of a sender, in its order: an acknowledgement comes
+//! in, segments are taken off, the state is left, the rate's sample or the window is worked out. `none` is
+//! what the feeding itself costs, which all others contain.
 
 use std::fs;
 use std::hint::black_box;

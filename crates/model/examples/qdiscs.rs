@@ -1,11 +1,13 @@
-//! What a packet costs in each queueing discipline: to be queued and to leave again, with some queued all the time.
+//! What a packet costs in each queueing discipline: to be queued and to leave again, with some queued all the
+//! time.
 //!
-//! `qdiscs` prints CPU time per packet by discipline and number of flows; `qdiscs --list` prints the names; `qdiscs --once NAME
-//! FLOWS PACKETS` moves so many packets, for a count of instructions from outside.
+//! `qdiscs` prints CPU time per packet by discipline and number of flows; `qdiscs --list` prints the names;
+//! `qdiscs --once NAME FLOWS PACKETS` moves so many packets, for a count of instructions from outside.
 //!
-//! As many packets are queued as there are flows, 64 at least; one comes and one leaves in turn, 100 ns apart, of flows in random
-//! order. Limits are out of reach and rates too high to hold anything back, so that what is measured is the way of a packet that
-//! meets no trouble. `none` is what the packet itself costs, which all others contain.
+//! As many packets are queued as there are flows, 64 at least; one comes and one leaves in turn, 100 ns
+//! apart, of flows in random order. Limits are out of reach and rates too high to hold anything back, so that
+//! what is measured is the way of a packet that meets no trouble. `none` is what the packet itself costs,
+//! which all others contain.
 
 use std::fs;
 use std::process::ExitCode;

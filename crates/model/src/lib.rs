@@ -1,7 +1,8 @@
 //! The Wi-Fi path as pure algorithms: no clock, no I/O, no event queue, no `std`.
 //!
-//! Every part takes the time as an argument, acts on the world through a context ([`vocabulary::Ctx`]) and returns when it wants
-//! to be called again. Folders are in stack order; `docs/architecture.md` follows a packet through them.
+//! Every part takes the time as an argument, acts on the world through a context ([`vocabulary::Ctx`]) and
+//! returns when it wants to be called again. Folders are in stack order; `docs/architecture.md` follows a
+//! packet through them.
 //!
 //! # Where to start
 //!

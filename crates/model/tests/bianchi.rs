@@ -1,8 +1,9 @@
 //! Saturated stations on [`Medium`] against Bianchi's model: throughput and probability of a collision.
 //!
-//! Frames have one fixed length and nothing is lost but by collision, as the model wants it. The medium counts the
-//! slot in which another station starts, as the model's slots do, so the two agree but for the model's own
-//! approximation (a collision probability that does not depend on the back-off stage) and the noise of a finite run.
+//! Frames have one fixed length and nothing is lost but by collision, as the model wants it. The medium
+//! counts the slot in which another station starts, as the model's slots do, so the two agree but for the
+//! model's own approximation (a collision probability that does not depend on the back-off stage) and the
+//! noise of a finite run.
 
 #[path = "common/bianchi.rs"]
 mod bianchi;

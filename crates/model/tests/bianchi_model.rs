@@ -66,7 +66,8 @@ fn a_station_alone_never_collides() {
 
 #[test]
 fn the_optimum_does_not_depend_on_the_number_of_stations() {
-    // paper: bianchi-2000 eq. 28 and 32 - with tau = 1 / (n K) and many stations the throughput tends to the limit below.
+    // paper: bianchi-2000 eq. 28 and 32 - with tau = 1 / (n K) and many stations the throughput tends to the
+    // limit below.
     for d in [BASIC, RTS_CTS] {
         let k = k(d);
         let limit = d.payload / (d.success + d.slot * k + d.collision * (k * ((1.0 / k).exp() - 1.0) - 1.0));
@@ -88,8 +89,8 @@ fn the_fixed_point_is_one() {
 
 #[test]
 fn what_the_papers_figures_show() {
-    // paper: bianchi-2000 fig. 6 and its discussion - basic access loses throughput as stations are added, the more the
-    // smaller the window; with RTS and CTS a collision is cheap and the loss is slight.
+    // paper: bianchi-2000 fig. 6 and its discussion - basic access loses throughput as stations are added,
+    // the more the smaller the window; with RTS and CTS a collision is cheap and the loss is slight.
     let loss = |window, stages, d| {
         saturation(5, window, stages, d).throughput - saturation(50, window, stages, d).throughput
     };

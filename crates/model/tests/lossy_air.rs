@@ -93,8 +93,9 @@ proptest! {
                 Reason::RetryLimit | Reason::Codel => {}
                 // So many packets of 2,304 bytes each are more than the flow queues' memory.
                 Reason::Overlimit if wide => {}
-                // A frame that came whole for the first time is old only if its hole was given up before: by the
-                // receiver, or by the sender, whose Block Ack request starts past a younger frame that it gave up.
+                // A frame that came whole for the first time is old only if its hole was given up before: by
+                // the receiver, or by the sender, whose Block Ack request starts past a younger frame that it
+                // gave up.
                 Reason::OldOrDuplicate => {
                     let given_up = pair.seen.iter().any(|s| matches!(s.content, Content::Bar { .. }));
                     prop_assert!(pair.timeouts > 0 || given_up, "{seq} was lost in the receiver");

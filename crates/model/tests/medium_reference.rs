@@ -1,5 +1,5 @@
-//! [`Medium`], which works out when the next transmission starts, against the standard's rule taken one slot boundary
-//! after the other: the same functions with the same draws must transmit at the same times.
+//! [`Medium`], which works out when the next transmission starts, against the standard's rule taken one slot
+//! boundary after the other: the same functions with the same draws must transmit at the same times.
 
 use proptest::prelude::*;
 use stillair_model::vocabulary::{Duration, Instant, RandomStream, Seed};
@@ -61,9 +61,9 @@ fn by_medium(functions: &[EdcaParams], arrivals: &[Arrival], took: Duration) -> 
     }
 }
 
-// spec: ieee80211 10.22.2.4 - at each boundary from AIFS on a function transmits, or counts down, or does nothing; 10.22.2.2 -
-// a frame that finds the medium busy and the back-off over draws a new one, and so does the end of each transmission. What comes
-// at that end came while it was busy.
+// spec: ieee80211 10.22.2.4 - at each boundary from AIFS on a function transmits, or counts down, or does
+// nothing; 10.22.2.2 - a frame that finds the medium busy and the back-off over draws a new one, and so does
+// the end of each transmission. What comes at that end came while it was busy.
 fn by_slots(functions: &[EdcaParams], arrivals: &[Arrival], took: Duration) -> Transmissions {
     struct Function {
         params: EdcaParams,

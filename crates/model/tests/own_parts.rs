@@ -1,5 +1,5 @@
-//! A discipline, a law and a station scheduler as somebody else would write them, who sees nothing but what is public: they hold what must
-//! hold, and work where the model puts them.
+//! A discipline, a law and a station scheduler as somebody else would write them, who sees nothing but what
+//! is public: they hold what must hold, and work where the model puts them.
 
 #[path = "common/pair.rs"]
 mod pair;
@@ -23,7 +23,8 @@ use stillair_model::wifi::config::{DriverConfig, MacFqParams, Scheduler, Schedul
 use stillair_model::wifi::driver::{AirtimeUse, DeviceView, StationScheduler};
 use stillair_model::wifi::tx::transmitter::{Attempt, TIDS, TidIndex};
 
-/// Urgent packets first; what is not urgent leaves no faster than one packet in a gap, and what waits too long is marked.
+/// Urgent packets first; what is not urgent leaves no faster than one packet in a gap, and what waits too
+/// long is marked.
 #[derive(Debug)]
 struct Gap {
     gap: Duration,
@@ -251,7 +252,8 @@ fn an_interface_has_it_and_comes_back_in_time() {
     assert_eq!(queue.qdisc().xstats(), Xstats::Custom(vec![("ecn_mark", 0)]));
 }
 
-/// Packets of 40 flows' worth over an air that loses a frame now and then, sent with these parts; how many reach the other side.
+/// Packets of 40 flows' worth over an air that loses a frame now and then, sent with these parts; how many
+/// reach the other side.
 fn over_the_air(queues: MacFqParams, scheduler: Scheduler) -> usize {
     let mut pair = Pair::new(DriverConfig::Fq(queues, scheduler), &["ht20-mcs7-sgi"], 30);
     pair.air = (0..200)

@@ -26,8 +26,8 @@ fn offer(pair: &mut Pair, tid: u8, packets: u32) {
     });
 }
 
-/// What was on the air since the last call, a letter and the number of frames each: Q request, R response, B Block Ack
-/// request, A aggregate, S single frame of a session, s single frame outside.
+/// What was on the air since the last call, a letter and the number of frames each: Q request, R response, B
+/// Block Ack request, A aggregate, S single frame of a session, s single frame outside.
 fn air(pair: &mut Pair) -> String {
     let name = |s: &Seen| match s.content {
         Content::AddbaRequest { .. } => "Q".into(),
@@ -147,7 +147,8 @@ fn the_host_ends_what_nobody_answers_before_it_asks_again() {
     assert_eq!((drain(&mut p).as_str(), p.up(1, 0)), ("Q R S", vec![0, 1, 2, 3]));
 }
 
-/// Drivers with mac80211's queues: ath9k in 4.10, 4.11 and 5.1, mt76, and ath10k or ath11k, whose firmware negotiates sessions itself.
+/// Drivers with mac80211's queues: ath9k in 4.10, 4.11 and 5.1, mt76, and ath10k or ath11k, whose firmware
+/// negotiates sessions itself.
 fn with_queues() -> Vec<(&'static str, DriverConfig, bool)> {
     let fq = MacFqParams::default();
     let mac80211 = |aql| Scheduler::Mac80211(AirtimeParams::default(), aql, Mac80211Rules::RoundsWithPending);
@@ -230,7 +231,8 @@ fn a_request_that_fails_is_made_again_for_the_next_packet() {
 
 #[test]
 fn requests_are_spread_out_and_end() {
-    // linux: net/mac80211/agg-tx.c ieee80211_start_tx_ba_session (4.4) - four at once, then one in 15 s, sixteen in all.
+    // linux: net/mac80211/agg-tx.c ieee80211_start_tx_ba_session (4.4) - four at once, then one in 15 s,
+    // sixteen in all.
     let mut p = pair(10);
     p.rule = Some(|s| if matches!(s.content, Content::AddbaRequest { .. }) { Try::LOST } else { Try::FINE });
     let mut asked = Vec::new();
@@ -282,7 +284,8 @@ fn an_answer_is_waited_for_one_second() {
 
 #[test]
 fn a_session_outlives_its_request() {
-    // The request arrives each time, its acknowledgement never: the answer comes before the request has failed.
+    // The request arrives each time, its acknowledgement never: the answer comes before the request has
+    // failed.
     let mut p = pair(10);
     p.rule = Some(|s| Try { acked: !matches!(s.content, Content::AddbaRequest { .. }), ..Try::FINE });
     offer(&mut p, 0, 3);
@@ -304,8 +307,8 @@ fn open(retry_limit: u8) -> Pair {
 
 #[test]
 fn retries_count_hardware_tries() {
-    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_complete_aggr (4.4) - each PPDU adds its four tries after the count
-    // was compared: 0 | 0 4 8 12 | 0 4 .. 32.
+    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_complete_aggr (4.4) - each PPDU adds its four tries
+    // after the count was compared: 0 | 0 4 8 12 | 0 4 .. 32.
     for (limit, ppdus) in [(0, 1), (10, 4), (30, 9)] {
         let mut p = open(limit);
         p.rule = Some(|s| if matches!(s.content, Content::Data { .. }) { Try::LOST } else { Try::FINE });
@@ -325,8 +328,8 @@ fn giving_up_moves_the_receiver() {
     let mut p = open(10);
     p.rule = Some(|s| Try { whole: if s.first == Some(1) { !1 } else { u64::MAX }, ..Try::FINE });
     offer(&mut p, 0, 5);
-    // The first two find room in the hardware, each alone. Frame 1 has had 4 tries, then one in the aggregate, then 4
-    // and 4, which are more than the limit when 4 more fail.
+    // The first two find room in the hardware, each alone. Frame 1 has had 4 tries, then one in the
+    // aggregate, then 4 and 4, which are more than the limit when 4 more fail.
     let before = "S S S S S A4 S S S S S S S S S S S S";
     p.run(before.split(' ').count() as u32);
     assert_eq!((air(&mut p).as_str(), p.up(1, 0)), (before, vec![0]));

@@ -1,5 +1,5 @@
-//! Greedy uploads over a path of 100 Mbit/s, held against the measured kernel: both halves of the socket, small queues, pacing
-//! and the controllers together, where no queue but one plays a part.
+//! Greedy uploads over a path of 100 Mbit/s, held against the measured kernel: both halves of the socket,
+//! small queues, pacing and the controllers together, where no queue but one plays a part.
 
 #[path = "common/tcp_rig.rs"]
 mod tcp_rig;
@@ -20,7 +20,8 @@ const END: Instant = Instant::from_nanos(30_000_000_000);
 const WARM_UP: Instant = Instant::from_nanos(2_000_000_000);
 const SAMPLE: Duration = Duration::from_millis(50);
 
-/// Where the queue is: at the sender, whose small queues count what is in it, or behind it, with room for 1,000 packets.
+/// Where the queue is: at the sender, whose small queues count what is in it, or behind it, with room for
+/// 1,000 packets.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Bottleneck {
     Local,
@@ -159,8 +160,9 @@ impl Path {
     }
 }
 
-/// Linux 6.1.192 in virtual time: four uploads, or one, over HTB at 100 Mbit/s with pfifo_fast, small queues on (off for one flow
-/// through a remote bottleneck, where they change nothing); means and medians of 28 s after two.
+/// Linux 6.1.192 in virtual time: four uploads, or one, over HTB at 100 Mbit/s with pfifo_fast, small queues
+/// on (off for one flow through a remote bottleneck, where they change nothing); means and medians of 28 s
+/// after two.
 #[test]
 fn a_path_of_100_mbits_looks_as_it_does_to_the_kernel() {
     use Bottleneck::{Local, Remote};

@@ -1,5 +1,5 @@
-//! Two TCP ends over a link that loses, delays, reorders and repeats what it likes: every byte is read once, nothing stalls,
-//! charges end, both ends close.
+//! Two TCP ends over a link that loses, delays, reorders and repeats what it likes: every byte is read once,
+//! nothing stalls, charges end, both ends close.
 
 #[path = "common/tcp_rig.rs"]
 mod tcp_rig;

@@ -1,4 +1,5 @@
-//! Behaviour scripts of TCP, in the manner of packetdrill: every file of `tests/tcp` is run against one socket.
+//! Behaviour scripts of TCP, in the manner of packetdrill: every file of `tests/tcp` is run against one
+//! socket.
 
 #[path = "common/script.rs"]
 mod script;

@@ -1,7 +1,8 @@
-//! A result folder in the format of `stillair run -o`, without its tables, so that the commands of `stillair` can read it.
+//! A result folder in the format of `stillair run -o`, without its tables, so that the commands of `stillair`
+//! can read it.
 //!
-//! Files: `scenario.toml` (as given), `scenario.resolved.json`, `overrides.json`, `runs/run-N.json` (summary and series, written as each run ends),
-//! and `result.json` (summaries, written when all runs have ended).
+//! Files: `scenario.toml` (as given), `scenario.resolved.json`, `overrides.json`, `runs/run-N.json` (summary
+//! and series, written as each run ends), and `result.json` (summaries, written when all runs have ended).
 
 use std::fs;
 use std::path::{Path, PathBuf};

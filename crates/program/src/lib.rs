@@ -1,4 +1,5 @@
-//! A command line for a program with user-defined parts: `run`, `sweep`, `ss`, JSON output, result folders and captures.
+//! A command line for a program with user-defined parts: `run`, `sweep`, `ss`, JSON output, result folders
+//! and captures.
 //!
 //! ```text
 //! fn main() -> ExitCode {
@@ -9,7 +10,8 @@
 //! }
 //! ```
 //!
-//! The traits in [`model`] document the requirements of parts, and the functions of `model::check` check them.
+//! The traits in [`model`] document the requirements of parts, and the functions of `model::check` check
+//! them.
 
 mod arguments;
 mod folder;
@@ -50,7 +52,8 @@ impl From<ApiError> for Failure {
     }
 }
 
-/// The whole program: calls `register` to register parts, then runs the command given by its arguments. `--help` lists the commands.
+/// The whole program: calls `register` to register parts, then runs the command given by its arguments.
+/// `--help` lists the commands.
 pub fn main(register: impl FnOnce(&mut Parts) -> Result<(), PartError>) -> ExitCode {
     let mut parts = Parts::default();
     let done = match register(&mut parts) {

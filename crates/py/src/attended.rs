@@ -18,11 +18,11 @@ const PATIENCE: Duration = Duration::from_millis(50);
 /// Unread news. The engine then waits for the reader, as reports of many runs do not fit into memory.
 const UNREAD: usize = 4;
 
-/// Does `work` on a thread of its own, while this one hears its news and looks for signals. What `work` tells is answered
-/// with whether to go on; an error of `hear` ends the call.
-// The engine works on a thread of its own and the calling thread waits without the interpreter lock: only the main
-// thread may handle signals, and a run must not hold up Ctrl-C. After an interrupt the call returns at once; the
-// engine's thread is left to finish the runs it is in, and starts no others.
+/// Does `work` on a thread of its own, while this one hears its news and looks for signals. What `work` tells
+/// is answered with whether to go on; an error of `hear` ends the call.
+// The engine works on a thread of its own and the calling thread waits without the interpreter lock: only the
+// main thread may handle signals, and a run must not hold up Ctrl-C. After an interrupt the call returns at
+// once; the engine's thread is left to finish the runs it is in, and starts no others.
 pub fn attended<News: Send + 'static, Outcome: Send + 'static>(
     py: Python<'_>,
     work: impl FnOnce(&(dyn Fn(News) -> bool + Sync)) -> Result<Outcome, ApiError> + Send + 'static,

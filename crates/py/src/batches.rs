@@ -7,9 +7,10 @@ use crate::attended::attended;
 
 /// Runs `variants` of a scenario, each `runs` times, `jobs` runs at once.
 ///
-/// By variant, `kept` lists the runs to leave out, sorted. `made` is called with the position of a variant and each of its
-/// runs as JSON, `done` with the position and the result without runs when all are finished, `failed` with the position of
-/// one that failed and why; others continue. An exception from any of them ends the call.
+/// By variant, `kept` lists the runs to leave out, sorted. `made` is called with the position of a variant
+/// and each of its runs as JSON, `done` with the position and the result without runs when all are finished,
+/// `failed` with the position of one that failed and why; others continue. An exception from any of them ends
+/// the call.
 #[pyfunction]
 #[pyo3(signature = (text, file, variants, seed, runs, jobs, kept, made, done, failed))]
 #[expect(clippy::too_many_arguments, reason = "one argument for each field of the engine's request")]

@@ -20,8 +20,8 @@ fn resolve(text: &str, file: &str, overrides: Vec<(String, String)>) -> PyResult
     api::resolve(text, file, &overrides).map_err(errors::to_python)
 }
 
-/// The resolved scenario as JSON, its name, its notes, and the bytes of memory that a run needs at least, without and
-/// with its series.
+/// The resolved scenario as JSON, its name, its notes, and the bytes of memory that a run needs at least,
+/// without and with its series.
 #[pyfunction]
 fn describe(
     text: &str,
@@ -33,7 +33,8 @@ fn describe(
     Ok((resolved, name, notes, least_memory))
 }
 
-/// What the scenario comes to, as JSON: who is there, who hears whom, the rates of each path, and what has no effect.
+/// What the scenario comes to, as JSON: who is there, who hears whom, the rates of each path, and what has no
+/// effect.
 #[pyfunction]
 fn survey(text: &str, file: &str, overrides: Vec<(String, String)>) -> PyResult<String> {
     api::survey(text, file, &overrides).map_err(errors::to_python)
@@ -45,7 +46,8 @@ fn sweep(text: &str, file: &str, overrides: Vec<(String, String)>) -> PyResult<V
     api::sweep(text, file, &overrides).map_err(errors::to_python)
 }
 
-/// Answers a request of the page (`stillair explore`), both as text but for a capture; says whether the answer is what was asked for. It opens no file.
+/// Answers a request of the page (`stillair explore`), both as text but for a capture; says whether the
+/// answer is what was asked for. It opens no file.
 #[pyfunction]
 fn ask(py: Python<'_>, request: String) -> (bool, Cow<'_, [u8]>) {
     match py.detach(|| api::ask(&request)) {

@@ -34,7 +34,8 @@ type Found = (Option<Arrived>, Option<u32>, Option<u64>);
 #[pyclass]
 #[derive(Debug)]
 pub struct Link {
-    /// Behind a lock, as Python may share an object between threads and parts of a world may not be; nobody ever waits for it.
+    /// Behind a lock, as Python may share an object between threads and parts of a world may not be; nobody
+    /// ever waits for it.
     link: Mutex<Option<stillair_link::Link>>,
     endpoints: Vec<String>,
 }

@@ -5,8 +5,8 @@ use stillair_sim::api::ApiError;
 
 use crate::errors;
 
-/// Runs a scenario with live hosts. The request is JSON; gives the result as JSON and the exit status. To be called where this process has one
-/// thread.
+/// Runs a scenario with live hosts. The request is JSON; gives the result as JSON and the exit status. To be
+/// called where this process has one thread.
 #[pyfunction]
 pub fn live(py: Python<'_>, request: &str) -> PyResult<(String, i32)> {
     py.detach(|| engine::live(request)).map_err(errors::to_python)

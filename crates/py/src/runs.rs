@@ -16,10 +16,10 @@ enum News {
 
 /// Runs a scenario `runs` times on `jobs` threads and gives the results as JSON.
 ///
-/// `progress`, if given, is called with the number of runs finished so far, and `keep` with each finished run as JSON;
-/// an exception from either ends the call. With `keep` the result has no runs. `kept` lists runs that are left out, sorted.
-/// `passed` is called during the runs, with the number of finished runs including fractions of unfinished ones. With `series`
-/// each run has its series.
+/// `progress`, if given, is called with the number of runs finished so far, and `keep` with each finished run
+/// as JSON; an exception from either ends the call. With `keep` the result has no runs. `kept` lists runs
+/// that are left out, sorted. `passed` is called during the runs, with the number of finished runs including
+/// fractions of unfinished ones. With `series` each run has its series.
 #[pyfunction]
 #[pyo3(signature = (text, file, overrides, seed, runs, first_run, jobs, progress, series = false, keep = None, passed = None, kept = Vec::new()))]
 #[expect(clippy::too_many_arguments, reason = "one argument for each field of the engine's request")]
@@ -69,8 +69,8 @@ pub fn run(
     })
 }
 
-/// Runs one repetition and writes what its points of capture saw to a pcapng file; gives a report as JSON. The file is
-/// `part`, which the caller renames to `path` when it is whole; messages speak of `path`.
+/// Runs one repetition and writes what its points of capture saw to a pcapng file; gives a report as JSON.
+/// The file is `part`, which the caller renames to `path` when it is whole; messages speak of `path`.
 #[pyfunction]
 #[pyo3(signature = (text, file, overrides, seed, run, path, part, points, window, snaplen))]
 #[expect(clippy::too_many_arguments, reason = "one argument for each field of the engine's request")]

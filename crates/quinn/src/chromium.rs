@@ -1,5 +1,5 @@
-//! The model's congestion window behind quinn's controller trait: Cubic for several connections, hybrid slow start, and
-//! proportional rate reduction.
+//! The model's congestion window behind quinn's controller trait: Cubic for several connections, hybrid slow
+//! start, and proportional rate reduction.
 
 #![allow(
     clippy::disallowed_types,
@@ -38,8 +38,8 @@ impl ControllerFactory for Chromium {
     }
 }
 
-/// Packets before the newest acknowledged one that may still be acknowledged; older ones were acknowledgements themselves,
-/// or are lost.
+/// Packets before the newest acknowledged one that may still be acknowledged; older ones were
+/// acknowledgements themselves, or are lost.
 const MEMORY: u64 = 4_096;
 
 /// A controller with a window of the model. quinn reports less than Chromium's window uses:
@@ -136,8 +136,8 @@ impl Controller for Adapter {
         self.mtu = new_mtu.into();
     }
 
-    // quinn compares what is in flight, and the next datagram, with the window. While losses are repaired, it is reduction
-    // in proportion that decides: the answer leaves room for that datagram or for none.
+    // quinn compares what is in flight, and the next datagram, with the window. While losses are repaired, it
+    // is reduction in proportion that decides: the answer leaves room for that datagram or for none.
     fn window(&self) -> u64 {
         if self.params.prr && self.window.in_recovery() {
             let room = if self.window.can_send(self.in_flight) { 2 * self.mtu + 1 } else { 0 };

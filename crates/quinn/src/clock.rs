@@ -15,8 +15,8 @@ pub use std::time::Instant as StdInstant;
 /// The duration type that quinn uses.
 pub use std::time::Duration as StdDuration;
 
-/// Virtual time zero, the same for all stacks of a process. It is a day after the clock reading, so that a stack may subtract a
-/// duration from its time.
+/// Virtual time zero, the same for all stacks of a process. It is a day after the clock reading, so that a
+/// stack may subtract a duration from its time.
 #[allow(
     clippy::disallowed_methods,
     reason = "an instant can be made only by reading the clock: it is read once, and nothing but differences to that reading \

@@ -1,4 +1,5 @@
-//! What streams carry: the byte at each offset is known, so a reader can see that what it reads is what was written.
+//! What streams carry: the byte at each offset is known, so a reader can see that what it reads is what was
+//! written.
 
 use bytes::Bytes;
 

@@ -1,10 +1,10 @@
 //! The pacing gate: quinn has no switch for its pacer, but a controller can act as one.
 //!
-//! Once the handshake is over, [`Connection::poll_transmit`](quinn_proto::Connection::poll_transmit) for one datagram asks the
-//! controller for its window at most twice: first to see whether the datagram fits the window, then for the pacer, which stands
-//! aside where the window is above 2^32 bytes. So with pacing off, the gate answers the second question with such a window. quinn
-//! does not guarantee that order: its version is pinned, more than two questions end the run, and a test checks the trace with
-//! pacing off.
+//! Once the handshake is over, [`Connection::poll_transmit`](quinn_proto::Connection::poll_transmit) for one
+//! datagram asks the controller for its window at most twice: first to see whether the datagram fits the
+//! window, then for the pacer, which stands aside where the window is above 2^32 bytes. So with pacing off,
+//! the gate answers the second question with such a window. quinn does not guarantee that order: its version
+//! is pinned, more than two questions end the run, and a test checks the trace with pacing off.
 //!
 //! While handshake keys exist, several levels may ask in one call, and the gate changes no answer.
 
@@ -28,8 +28,8 @@ use crate::ledger::Ledger;
 /// A shared controller factory: quinn's own, this crate's, or yours.
 pub type Factory = Arc<dyn ControllerFactory + Send + Sync>;
 
-/// What a stack shares with its controller and its keys, which live inside the library. All are used by one thread: atomics
-/// and the lock are what the library's bounds ask for.
+/// What a stack shares with its controller and its keys, which live inside the library. All are used by one
+/// thread: atomics and the lock are what the library's bounds ask for.
 #[derive(Debug, Default)]
 pub(crate) struct Watch {
     /// A datagram is being polled for, and questions are to be counted.

@@ -1,5 +1,5 @@
-//! Values that quinn would take from the operating system, made from a random stream instead: the generator's seed, connection
-//! identifiers, and the keys of reset tokens and address tokens.
+//! Values that quinn would take from the operating system, made from a random stream instead: the generator's
+//! seed, connection identifiers, and the keys of reset tokens and address tokens.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};

@@ -1,12 +1,13 @@
-//! Which packets with data were acknowledged or lost. quinn does not report it, so it is read from the packets themselves, before
-//! encryption and after decryption.
+//! Which packets with data were acknowledged or lost. quinn does not report it, so it is read from the
+//! packets themselves, before encryption and after decryption.
 
 use std::collections::VecDeque;
 
 /// Packets of the application's level that the peer has to acknowledge, since the oldest one that is awaited.
 #[derive(Debug, Default)]
 pub(crate) struct Ledger {
-    /// The packet that was written last, its own bytes and whether it has to be acknowledged; none once it is known to be sent.
+    /// The packet that was written last, its own bytes and whether it has to be acknowledged; none once it is
+    /// known to be sent.
     written: Option<(u64, u64, bool)>,
     sent: VecDeque<Sent>,
     /// Packets declared lost and not yet fetched.
@@ -28,8 +29,9 @@ impl Ledger {
         self.written = Some((number, bytes, read(content, |_, _| ())));
     }
 
-    /// What was written has been sent, perhaps in a datagram with packets of the handshake, and counts for congestion control:
-    /// probes for a greater size do not. Whether it has to be acknowledged, as far as is known here.
+    /// What was written has been sent, perhaps in a datagram with packets of the handshake, and counts for
+    /// congestion control: probes for a greater size do not. Whether it has to be acknowledged, as far as is
+    /// known here.
     pub(crate) fn on_sent(&mut self) -> bool {
         let Some((number, bytes, eliciting)) = self.written.take() else { return true };
         if eliciting {
@@ -54,8 +56,8 @@ impl Ledger {
         self.forget();
     }
 
-    // spec: rfc9002 6.1 - by packets or by time, what is older than a lost packet and not acknowledged is lost too. So these
-    // are the oldest ones, as many as have the lost bytes.
+    // spec: rfc9002 6.1 - by packets or by time, what is older than a lost packet and not acknowledged is
+    // lost too. So these are the oldest ones, as many as have the lost bytes.
     /// Packets with so many bytes in all were declared lost.
     pub(crate) fn on_lost(&mut self, bytes: u64) {
         let (mut left, mut n) = (bytes, 0);
@@ -93,13 +95,15 @@ impl Ledger {
     }
 }
 
-/// Frames without content, which may stand before an acknowledgement: PING, HANDSHAKE_DONE, and IMMEDIATE_ACK as quinn has it.
+/// Frames without content, which may stand before an acknowledgement: PING, HANDSHAKE_DONE, and IMMEDIATE_ACK
+/// as quinn has it.
 const BARE: [u8; 3] = [0x01, 0x1e, 0x1f];
 
-/// Reads a packet's content: calls `each` for all that it acknowledges, as ranges with both ends, the newest first; whether
-/// its receiver has to acknowledge it.
-// spec: rfc9000 19.3 - the newest packet, delay, how many more ranges, length of the first one; then of each the gap before
-// it and its length, both less by one than they are. 19.1, 19.19 - padding and the end of a connection need no answer.
+/// Reads a packet's content: calls `each` for all that it acknowledges, as ranges with both ends, the newest
+/// first; whether its receiver has to acknowledge it.
+// spec: rfc9000 19.3 - the newest packet, delay, how many more ranges, length of the first one; then of each
+// the gap before it and its length, both less by one than they are. 19.1, 19.19 - padding and the end of a
+// connection need no answer.
 fn read(mut content: &[u8], mut each: impl FnMut(u64, u64)) -> bool {
     let mut eliciting = false;
     while let Some((&kind, rest)) = content.split_first() {
@@ -216,7 +220,8 @@ mod tests {
         assert_eq!((ledger.take_acked(), ledger.take_acked()), (Some(6), None));
         ledger.on_lost(2_400);
         assert_eq!([ledger.next_lost(), ledger.next_lost(), ledger.next_lost()], [Some(1), Some(2), None]);
-        // One that went with a packet of the handshake is lost with its own bytes, not with those of the datagram.
+        // One that went with a packet of the handshake is lost with its own bytes, not with those of the
+        // datagram.
         assert!(send(&mut ledger, 9, &[0x0a], 300));
         // Bytes of another level.
         ledger.on_lost(1_300);

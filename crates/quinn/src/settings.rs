@@ -32,8 +32,8 @@ pub enum Congestion {
 pub struct AckFrequency {
     /// Number of packets for one acknowledgement.
     pub every: u32,
-    /// Maximum delay of an acknowledgement; `None` means the peer's own. Between 1 ms and the larger of the round-trip time and
-    /// 25 ms.
+    /// Maximum delay of an acknowledgement; `None` means the peer's own. Between 1 ms and the larger of the
+    /// round-trip time and 25 ms.
     pub max_delay: Option<Duration>,
     /// Reordering threshold for an immediate acknowledgement: 1 means any reordering, 0 means none.
     pub reordering: u32,
@@ -91,8 +91,8 @@ impl Settings {
         transport.mtu_discovery_config(discovery);
         if let Some(ask) = self.ack_frequency {
             let mut config = AckFrequencyConfig::default();
-            // spec: draft-ietf-quic-ack-frequency 4 - the threshold is how many may go without: one less than an
-            // acknowledgement is for.
+            // spec: draft-ietf-quic-ack-frequency 4 - the threshold is how many may go without: one less than
+            // an acknowledgement is for.
             config.ack_eliciting_threshold(VarInt::from_u32(ask.every.saturating_sub(1)));
             config
                 .reordering_threshold(VarInt::from_u32(ask.reordering))
@@ -143,7 +143,8 @@ impl Settings {
 
 /// The parts of an end in quinn's own types, for your own configuration or controller.
 pub struct QuinnParts {
-    /// quinn's configuration of a connection. Its controller factory is not used; clocks and seeds are not set here.
+    /// quinn's configuration of a connection. Its controller factory is not used; clocks and seeds are not
+    /// set here.
     pub transport: TransportConfig,
     /// The factory of the congestion controller.
     pub controller: Factory,

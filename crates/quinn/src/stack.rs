@@ -52,7 +52,8 @@ pub struct QuinnStack {
 }
 
 impl QuinnStack {
-    /// One end of a connection that has not begun. Random values that quinn would take from the system come from `random`.
+    /// One end of a connection that has not begun. Random values that quinn would take from the system come
+    /// from `random`.
     pub fn new(role: QuicRole, parts: QuinnParts, random: &mut RandomStream) -> Self {
         let QuinnParts { mut transport, controller, pacing, client, server, server_name } = parts;
         let watch = Arc::new(Watch::new());
@@ -95,7 +96,8 @@ impl QuinnStack {
         }
     }
 
-    /// The largest number of calls of the window function for one datagram after the handshake: two, see the pacing gate.
+    /// The largest number of calls of the window function for one datagram after the handshake: two, see the
+    /// pacing gate.
     pub fn most_asked(&self) -> u32 {
         self.asked
     }
@@ -109,7 +111,8 @@ impl QuinnStack {
         if self.role == QuicRole::Client { SERVER } else { CLIENT }
     }
 
-    /// Passes on what connection and endpoint have to tell each other, and notes what concerns the application.
+    /// Passes on what connection and endpoint have to tell each other, and notes what concerns the
+    /// application.
     fn settle(&mut self) {
         let Some((handle, connection)) = &mut self.connection else { return };
         while let Some(event) = connection.poll_endpoint_events() {
@@ -304,8 +307,8 @@ impl Stack for QuinnStack {
         self.state = Connection::Closed;
     }
 
-    /// The state as far as quinn tells it. Whether slow start has been left is told by controls that have a threshold; it is the greatest
-    /// number before there is one.
+    /// The state as far as quinn tells it. Whether slow start has been left is told by controls that have a
+    /// threshold; it is the greatest number before there is one.
     fn snapshot(&self, _: Instant) -> Snapshot {
         let stats = self.stats().unwrap_or_default();
         let connection = self.connection.as_ref().map(|(_, connection)| connection);

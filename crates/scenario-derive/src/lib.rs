@@ -1,8 +1,9 @@
 //! `#[derive(Section)]` declares a table of scenario keys from a struct.
 //!
-//! Each field is a key. Its doc comment is the description in the reference and the JSON Schema, its type is what the value may be,
-//! and its `#[key(...)]` attribute connects it to the parameter of the engine. The reader, the description, the default, the
-//! resolved scenario and the setters of the builder are generated. `stillair_sim::scenario::spec` has the traits and an example.
+//! Each field is a key. Its doc comment is the description in the reference and the JSON Schema, its type is
+//! what the value may be, and its `#[key(...)]` attribute connects it to the parameter of the engine. The
+//! reader, the description, the default, the resolved scenario and the setters of the builder are generated.
+//! `stillair_sim::scenario::spec` has the traits and an example.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
@@ -14,14 +15,16 @@ use syn::{
 
 /// Declares a table of keys; see the crate's documentation.
 ///
-/// `#[section(params = TYPE, base = EXPR)]` names the engine's parameters and their defaults (without `base`, each key states its
-/// default in words); `kind = "NAME"` makes the table a value of the builder. `title = "TITLE"` gives the table an entry in the reference
-/// and the schema, described by the struct's doc comment; its keys are the `kind`, if it has one, those of the section `common = TYPE`,
-/// and its own. `expected = "A TABLE WITH ..."` is for errors.
+/// `#[section(params = TYPE, base = EXPR)]` names the engine's parameters and their defaults (without `base`,
+/// each key states its default in words); `kind = "NAME"` makes the table a value of the builder.
+/// `title = "TITLE"` gives the table an entry in the reference and the schema, described by the struct's doc
+/// comment; its keys are the `kind`, if it has one, those of the section `common = TYPE`, and its own.
+/// `expected = "A TABLE WITH ..."` is for errors.
 ///
 /// `#[key(...)]` takes:
 ///
-/// - `to = FIELD`: the engine's field that the key sets; its value in `base` is the default that the reference shows;
+/// - `to = FIELD`: the engine's field that the key sets; its value in `base` is the default that the
+///   reference shows;
 /// - `or = "WORDS"`: words for a default that depends on other keys;
 /// - `default = "TEXT"`: a default without a field;
 /// - `need = "EXPECTED"`: the key is required, and the error for a missing one says what is expected;

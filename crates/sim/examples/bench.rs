@@ -1,16 +1,17 @@
 //! Runs scenarios and prints what a packet costs.
 //!
-//! `bench [--set KEY=VALUE]... FILE...` runs each five times and prints CPU time; `bench --once FILE` runs once, for callgrind;
-//! `bench --capture TARGET FILE SNAPLEN [POINT...]` also writes a capture of each run and prints what that costs: of a capture into
-//! `/dev/null` without the system's writing; `bench --once --capture ...` writes one, for callgrind;
-//! `bench --json FILE RUN` runs one repetition and prints its summary and the process's memory as JSON, for a comparison
-//! that accounts the CPU time of whole processes from outside.
+//! `bench [--set KEY=VALUE]... FILE...` runs each five times and prints CPU time; `bench --once FILE` runs
+//! once, for callgrind; `bench --capture TARGET FILE SNAPLEN [POINT...]` also writes a capture of each run
+//! and prints what that costs: of a capture into `/dev/null` without the system's writing;
+//! `bench --once --capture ...` writes one, for callgrind; `bench --json FILE RUN` runs one repetition and
+//! prints its summary and the process's memory as JSON, for a comparison that accounts the CPU time of whole
+//! processes from outside.
 //!
 //! `bench --events FILE` prints how many events a run has.
 //!
-//! The unit: for UDP, per packet offered and per packet delivered; for TCP, per segment with data that reached its receiver,
-//! whatever the number of hops, its acknowledgements included. CPU time is the process's own, from the kernel's
-//! accounting, since wall clocks are noisy.
+//! The unit: for UDP, per packet offered and per packet delivered; for TCP, per segment with data that
+//! reached its receiver, whatever the number of hops, its acknowledgements included. CPU time is the
+//! process's own, from the kernel's accounting, since wall clocks are noisy.
 
 use std::fs;
 use std::process::ExitCode;
@@ -38,7 +39,8 @@ const USAGE: &str = "usage: bench [--once] [--set KEY=VALUE]... SCENARIO... | be
 
 /// User and system time of this process in seconds.
 fn cpu_seconds() -> f64 {
-    // linux: proc_pid_stat(5) - fields 14 and 15, in ticks of 1/100 s; the name before them may contain spaces.
+    // linux: proc_pid_stat(5) - fields 14 and 15, in ticks of 1/100 s; the name before them may contain
+    // spaces.
     let stat = fs::read_to_string("/proc/self/stat").expect("Linux has /proc");
     let (_, fields) = stat.rsplit_once(')').expect("a name in brackets");
     fields.split_whitespace().skip(11).take(2).map(|t| t.parse::<f64>().expect("ticks")).sum::<f64>() / 100.0
@@ -176,7 +178,8 @@ fn captured(target: &str, file: &str, run: u64, snaplen: u32, points: &[&str]) -
     Ok((frames, outcome["bytes"].as_u64().expect("a number of bytes")))
 }
 
-/// Runs a scenario without and with a capture, in turn, and prints CPU time of both, their ratio, and what a frame costs.
+/// Runs a scenario without and with a capture, in turn, and prints CPU time of both, their ratio, and what a
+/// frame costs.
 fn print_capture_cost(target: &str, file: &str, snaplen: &str, points: &[&str]) -> Result<(), String> {
     let snaplen = snaplen.parse::<u32>().map_err(|e| format!("snaplen {snaplen}: {e}"))?;
     let scenario = read(file)?;

@@ -1,8 +1,8 @@
-//! What a packet from outside costs beside one that is modelled: the same datagrams over the same wire, made by the model's source
-//! or let in and taken out by a driver with their bytes.
+//! What a packet from outside costs beside one that is modelled: the same datagrams over the same wire, made
+//! by the model's source or let in and taken out by a driver with their bytes.
 //!
-//! `bench_doors` prints the CPU time of both per packet and their difference; `bench_doors --once modelled|outside` moves the
-//! packets once, for a count of instructions from outside.
+//! `bench_doors` prints the CPU time of both per packet and their difference;
+//! `bench_doors --once modelled|outside` moves the packets once, for a count of instructions from outside.
 
 use std::fs;
 use std::process::ExitCode;

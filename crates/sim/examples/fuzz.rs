@@ -1,9 +1,10 @@
-//! Looks for scenarios that break the reader or the world: `fuzz reader SEED CASES FILE...` damages the bytes of scenario
-//! files, `fuzz traces SEED CASES FILE...` those of traces, `fuzz world SEED CASES` makes small networks at random, and
-//! `fuzz packets SEED CASES` damages IP packets of hosts outside.
+//! Looks for scenarios that break the reader or the world: `fuzz reader SEED CASES FILE...` damages the bytes
+//! of scenario files, `fuzz traces SEED CASES FILE...` those of traces, `fuzz world SEED CASES` makes small
+//! networks at random, and `fuzz packets SEED CASES` damages IP packets of hosts outside.
 //!
-//! Case n has the seed SEED + n, so that a failure, which prints its seed, is replayed by `fuzz world SEED 1`. How long to
-//! go on is for the caller to say (scripts/fuzz.sh): nothing here reads a clock.
+//! Case n has the seed SEED + n, so that a failure, which prints its seed, is replayed by
+//! `fuzz world SEED 1`. How long to go on is for the caller to say (scripts/fuzz.sh): nothing here reads a
+//! clock.
 
 #[path = "../tests/common/mod.rs"]
 mod common;
@@ -178,7 +179,8 @@ fn damaged(text: &str, all: &[Damage]) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// Reads a text; what is read runs for a moment, and what is refused is refused with one line that says where.
+/// Reads a text; what is read runs for a moment, and what is refused is refused with one line that says
+/// where.
 fn read(text: &str) -> Result<(), String> {
     let lines = 1 + text.matches('\n').count() as u32;
     let sets = match scenario::sweep(text, "f.toml", &[]) {
@@ -216,7 +218,8 @@ fn refused(e: &scenario::ScenarioError, lines: u32) -> Result<(), String> {
     }
 }
 
-/// Reads a text as a trace of each format; what is read is in order of time, and what is refused names a line of the text.
+/// Reads a text as a trace of each format; what is read is in order of time, and what is refused names a line
+/// of the text.
 fn trace(text: &str) -> Result<(), String> {
     let lines = text.lines().count().max(1) as u32;
     for format in [Format::Rates, Format::Mahimahi, Format::Theaterq] {

@@ -4,8 +4,9 @@
 //! cargo run --release -p stillair-sim --example own_controller_on_wifi
 //! ```
 //!
-//! The network is that of `scenarios/quic-quinn.toml`, with three queueing schemes of the access point. The controller is that
-//! of the example `own_controller` of `crates/quinn`, where it runs on links without a world.
+//! The network is that of `scenarios/quic-quinn.toml`, with three queueing schemes of the access point. The
+//! controller is that of the example `own_controller` of `crates/quinn`, where it runs on links without a
+//! world.
 
 #[path = "../../quinn/examples/own_controller/by_delay.rs"]
 mod by_delay;

@@ -1,12 +1,15 @@
-//! What scenarios cost by their size: time to read one and to wire its world, memory per station, time and events of a run.
+//! What scenarios cost by their size: time to read one and to wire its world, memory per station, time and
+//! events of a run.
 //!
-//! `scale [--set KEY=VALUE]... FILE...` prints a line for each. Times are CPU time of this process as the kernel's scheduler counts it,
-//! with the next tick; memory is what is resident, above what it was before. A segment is one of TCP with data that reached its receiver.
+//! `scale [--set KEY=VALUE]... FILE...` prints a line for each. Times are CPU time of this process as the
+//! kernel's scheduler counts it, with the next tick; memory is what is resident, above what it was before. A
+//! segment is one of TCP with data that reached its receiver.
 //!
 //! `scale --start FILE` prints how long reading, wiring and reporting take, in the mean of many tries;
-//! `scale --sweep FILE RUNS` what so many runs cost together and one by one; `scale --once FILE` runs once, for callgrind, and prints packets
-//! and segments delivered; `scale --islands FILE THREADS` runs in one order, by islands and by islands on so many threads;
-//! `scale --tenths FILE` prints what is resident at each tenth of a run.
+//! `scale --sweep FILE RUNS` what so many runs cost together and one by one; `scale --once FILE` runs once,
+//! for callgrind, and prints packets and segments delivered; `scale --islands FILE THREADS` runs in one
+//! order, by islands and by islands on so many threads; `scale --tenths FILE` prints what is resident at each
+//! tenth of a run.
 
 use std::fs;
 use std::process::ExitCode;
@@ -27,14 +30,16 @@ const TURN: u32 = 50;
 
 /// CPU time of the main thread, in nanoseconds.
 fn cpu() -> u64 {
-    // linux: Documentation/scheduler/sched-stats.rst - the first number is time on the processor in nanoseconds.
+    // linux: Documentation/scheduler/sched-stats.rst - the first number is time on the processor in
+    // nanoseconds.
     let stat = fs::read_to_string("/proc/self/schedstat").expect("Linux counts it");
     stat.split_whitespace().next().and_then(|n| n.parse().ok()).expect("nanoseconds")
 }
 
 /// CPU time of all threads that there have been, in seconds.
 fn of_all_threads() -> f64 {
-    // linux: proc_pid_stat(5) - fields 14 and 15, in ticks of 1/100 s; the name before them may contain spaces.
+    // linux: proc_pid_stat(5) - fields 14 and 15, in ticks of 1/100 s; the name before them may contain
+    // spaces.
     let stat = fs::read_to_string("/proc/self/stat").expect("Linux has /proc");
     let (_, fields) = stat.rsplit_once(')').expect("a name in brackets");
     fields.split_whitespace().skip(11).take(2).map(|t| t.parse::<f64>().expect("ticks")).sum::<f64>() / 100.0
@@ -203,7 +208,8 @@ fn mib() -> f64 {
     resident() as f64 / 1024.0
 }
 
-/// A run in one order, by its islands one after the other, and by its islands on so many threads: reading apart, report included.
+/// A run in one order, by its islands one after the other, and by its islands on so many threads: reading
+/// apart, report included.
 fn islands(file: &str, threads: &str) -> Result<(), String> {
     let threads: usize = threads.parse().map_err(|e| format!("threads {threads}: {e}"))?;
     let (_, scenario) = read(file, &[])?;

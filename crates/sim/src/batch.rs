@@ -32,9 +32,11 @@ pub struct Batch {
 pub enum News {
     /// Number of finished runs, over all variants.
     Runs(u64),
-    /// All runs of the variant with this index are finished. The text is the JSON object that [`crate::api::run`] returns.
+    /// All runs of the variant with this index are finished. The text is the JSON object that
+    /// [`crate::api::run`] returns.
     Variant(usize, String),
-    /// A run of the variant with this index has failed, for the given reason. Its remaining runs are not started; other variants continue.
+    /// A run of the variant with this index has failed, for the given reason. Its remaining runs are not
+    /// started; other variants continue.
     Failed(usize, String),
 }
 
@@ -43,7 +45,8 @@ pub enum News {
 pub enum Each {
     /// A run of the variant with this index is finished: its report as JSON.
     Run(usize, String),
-    /// All runs of the variant with this index are finished. The text is the JSON object that [`crate::api::run`] returns, without runs.
+    /// All runs of the variant with this index are finished. The text is the JSON object that
+    /// [`crate::api::run`] returns, without runs.
     Variant(usize, String),
     /// Like [`News::Failed`].
     Failed(usize, String),
@@ -59,8 +62,8 @@ struct Variant {
 
 /// Runs all variants, `jobs` runs at a time. All variants are read before the first one runs.
 ///
-/// `tell` receives the progress and returns whether to continue. Results do not depend on `jobs`; the order in which variants finish does. A
-/// variant that fails is reported, and does not stop the others.
+/// `tell` receives the progress and returns whether to continue. Results do not depend on `jobs`; the order
+/// in which variants finish does. A variant that fails is reported, and does not stop the others.
 pub fn run(batch: &Batch, tell: &(dyn Fn(News) -> bool + Sync)) -> Result<(), ApiError> {
     let files = Folder::of(&batch.file);
     run_by(&Reader { parts: Parts::none(), files: &files }, batch, tell)
@@ -90,8 +93,8 @@ pub fn run_by(
     runs_by(reader, batch, &[], &Ok, &made, &|index, why| tell(News::Failed(index, why)))
 }
 
-/// Like `run`, but hands over each run instead of holding it. By variant, `kept` lists the runs to leave out, sorted; a variant without missing runs
-/// is not reported. Memory does not grow with the number of runs.
+/// Like `run`, but hands over each run instead of holding it. By variant, `kept` lists the runs to leave out,
+/// sorted; a variant without missing runs is not reported. Memory does not grow with the number of runs.
 pub fn run_each(
     batch: &Batch,
     kept: &[Vec<u32>],
@@ -111,7 +114,8 @@ pub fn run_each(
     })
 }
 
-/// Receives the index of a variant, a run, and whether it is the variant's last. Calls are made one at a time.
+/// Receives the index of a variant, a run, and whether it is the variant's last. Calls are made one at a
+/// time.
 type Made<'a, R> = dyn Fn(usize, &Variant, R, bool) -> Result<bool, String> + Sync + 'a;
 
 /// Runs in parallel. `ready` converts each report on the thread of its run.

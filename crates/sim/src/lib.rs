@@ -56,7 +56,8 @@
 //!
 //! # Packets from outside
 //!
-//! A node with `host = "outside"` has no sockets. A driver owns time, puts packets in, and takes out packets that arrive.
+//! A node with `host = "outside"` has no sockets. A driver owns time, puts packets in, and takes out packets
+//! that arrive.
 //!
 //! ```
 //! use stillair_model::vocabulary::{Addr, Duration, IfId, Instant, Seed, linear_truesize};

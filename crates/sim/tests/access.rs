@@ -57,7 +57,8 @@ fn a_flood_fills_the_modems_buffer_and_no_other() {
     // 10 Mbit/s of packets of 1498 bytes and 18 more, of which 1470 are payload.
     let expected = 10.0 * 1470.0 / 1516.0;
     assert!((goodput(&result) - expected).abs() < 0.02, "{}", goodput(&result));
-    // 500 ms of waiting packets with their headers of 14 bytes, which on the line are 18; 20 ms there and back.
+    // 500 ms of waiting packets with their headers of 14 bytes, which on the line are 18; 20 ms there and
+    // back.
     let full = 500.0 * 1516.0 / 1512.0 + 20.0;
     assert!((median_ms(&result) - full).abs() < 3.0, "{}", median_ms(&result));
     let places: Vec<&str> = result.drops.iter().map(|drop| drop.place.as_str()).collect();

@@ -9,8 +9,8 @@ use stillair_model::wifi::air::account::AirUse;
 const CHANNEL: &str = "band = \"5 GHz\"\nwidth = \"20 MHz\"";
 const QUIET: &str = "band = \"5 GHz\"\nwidth = \"20 MHz\"\nbeacon_interval = \"off\"";
 
-/// Median round trips in ms of pings in each category to stations of their own, while background traffic to a slow
-/// station fills its queue.
+/// Median round trips in ms of pings in each category to stations of their own, while background traffic to a
+/// slow station fills its queue.
 fn pings_beside_background(kind: &str, qdisc: &str) -> [f64; 4] {
     let marks = [("vo", "CS6"), ("vi", "CS5"), ("be", "CS0"), ("bk", "CS1")];
     let ap = format!("scheme = \"fifo\", qdisc = {{ kind = \"{kind}\", {qdisc} }}");
@@ -37,15 +37,16 @@ fn pings_beside_background(kind: &str, qdisc: &str) -> [f64; 4] {
 
 #[test]
 fn a_root_qdisc_lets_background_block_voice() {
-    // linux: net/sched/sch_generic.c dequeue_skb (4.4) - a packet that finds its queue stopped waits in front of all.
+    // linux: net/sched/sch_generic.c dequeue_skb (4.4) - a packet that finds its queue stopped waits in front
+    // of all.
     for kind in ["pfifo_fast", "pfifo", "bfifo", "fq_codel"] {
         let mq = pings_beside_background(kind, "mq = true");
         let root = pings_beside_background(kind, "mq = false");
         // With a discipline for each category only background waits behind background.
         assert!(mq[..3].iter().all(|&ms| ms < 15.0) && mq[3] > 500.0, "{kind} mq {mq:?}");
         if kind == "fq_codel" {
-            // With one for all that serves sparse flows first, they wait for the one packet that is put back: for about
-            // as long as its category's frame has the air in any case.
+            // With one for all that serves sparse flows first, they wait for the one packet that is put back:
+            // for about as long as its category's frame has the air in any case.
             assert!(root[..3].iter().all(|&ms| ms < 15.0) && root[3] > 500.0, "{kind} root {root:?}");
         } else {
             // With one for all, everybody waits for the same queue.
@@ -105,9 +106,9 @@ fn the_account_of_the_air_of_aggregates() {
     run_to(&mut world, Duration::from_secs(4)).expect("accounts close");
     let accounts = world.books().air_accounts();
     let [idle, contention, data, ack, collision, beacon, management, ..] = air_permille(accounts[0].1);
-    // 32 frames: 31 * 1544 + 1542 = 49,406 bytes, 395,270 bits with service, tail and two streams' rest; 520 bits a symbol
-    // are 761 symbols of 3.6 us, 2740 us on the legacy grid; with a preamble of 40 us 2780. Then SIFS and Block Ack 48, AIFS
-    // and 7.5 slots 110.5: 2938.5 us in all.
+    // 32 frames: 31 * 1544 + 1542 = 49,406 bytes, 395,270 bits with service, tail and two streams' rest; 520
+    // bits a symbol are 761 symbols of 3.6 us, 2740 us on the legacy grid; with a preamble of 40 us 2780.
+    // Then SIFS and Block Ack 48, AIFS and 7.5 slots 110.5: 2938.5 us in all.
     let parts = [contention, data, ack];
     let expected = [110.5, 2780.0, 48.0].map(|part| part * 1000.0 / 2938.5);
     for (got, want) in parts.into_iter().zip(expected) {

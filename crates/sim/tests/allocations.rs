@@ -17,9 +17,11 @@ use stillair_sim::world::{World, wire};
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// A run is warm when so much of its traffic is over, after the `warm_up` of its scenario; what the next two seconds take is counted.
+/// A run is warm when so much of its traffic is over, after the `warm_up` of its scenario; what the next two
+/// seconds take is counted.
 const WARM: Duration = Duration::from_secs(20);
-/// The same over QUIC: until a queue drops something there are more packets under way than ever before, each with a list of its frames.
+/// The same over QUIC: until a queue drops something there are more packets under way than ever before, each
+/// with a list of its frames.
 const WARM_QUIC: Duration = Duration::from_secs(60);
 
 /// What is wrong with one scenario; nothing if packets took no memory.

@@ -17,8 +17,9 @@ fn flooded(scheme: &str, station_scheme: &str, rate: &str, more: &str) -> String
         + &flow("udp", "ap", "s", "rate = \"1500 Mbit/s\"\nburst = 64\npayload = 1470")
 }
 
-/// A datagram of 1,470 bytes is 1,520 in an A-MSDU, without padding; n of them are an MPDU of 30 + 1,520 n. A PPDU has a window of those, 64
-/// or in HE 256, or what 5,484 us hold. Beside it SIFS 16, Block Ack 32 or 40, AIFS 43 and a back-off of 67.5 us.
+/// A datagram of 1,470 bytes is 1,520 in an A-MSDU, without padding; n of them are an MPDU of 30 + 1,520 n. A
+/// PPDU has a window of those, 64 or in HE 256, or what 5,484 us hold. Beside it SIFS 16, Block Ack 32 or 40,
+/// AIFS 43 and a back-off of 67.5 us.
 #[test]
 fn goodput_follows_the_length_of_the_exchange() {
     const VHT: &str = "vht80-mcs9-nss2-sgi";
@@ -58,7 +59,8 @@ fn goodput_follows_the_length_of_the_exchange() {
     }
 }
 
-/// Of each frame of the access point with several packets: what was in it at each try that had packets, and how it came.
+/// Of each frame of the access point with several packets: what was in it at each try that had packets, and
+/// how it came.
 #[derive(Default)]
 struct Tries(BTreeMap<Vec<u32>, Vec<bool>>);
 
@@ -83,7 +85,8 @@ fn what_is_lost_together_comes_again_together() {
     world.run_until(Instant::from_nanos(300_000_000));
     let tries = core::mem::take(&mut world.trace_mut().0);
     assert!(tries.len() > 1_000, "{}", tries.len());
-    // Each packet is in one A-MSDU only, whatever the number of tries; datagrams are numbered as they are sent.
+    // Each packet is in one A-MSDU only, whatever the number of tries; datagrams are numbered as they are
+    // sent.
     let mut seen: Vec<u32> = tries.keys().flatten().copied().collect();
     let packets = seen.len();
     seen.sort_unstable();
@@ -96,7 +99,8 @@ fn what_is_lost_together_comes_again_together() {
     assert!(tries.values().all(|tries| tries.iter().rev().skip(1).all(|whole| !whole)));
 }
 
-/// The receiver hands up all packets of a frame, or none: without errors none is missing, with errors as many are as were dropped.
+/// The receiver hands up all packets of a frame, or none: without errors none is missing, with errors as many
+/// are as were dropped.
 #[test]
 fn accounts_close_with_losses() {
     for (scheme, retries) in [("\"ath10k\"", 1), ("\"mt76\"", 0), ("\"ath11k\"", 2)] {
@@ -155,8 +159,9 @@ impl Sink for Inside {
 
 #[test]
 fn mac80211_joins_packets_of_a_flow_and_firmware_what_it_has() {
-    // Two flows to one station, of a server behind the access point: packets alternate in what the firmware has, and mac80211 has joined them
-    // by twos and threes before. 3,895 bytes hold two, and 7,991 five, of which a device with three buffers takes three.
+    // Two flows to one station, of a server behind the access point: packets alternate in what the firmware
+    // has, and mac80211 has joined them by twos and threes before. 3,895 bytes hold two, and 7,991 five, of
+    // which a device with three buffers takes three.
     let of = |scheme: &str, station: &str| {
         let lan = "forward = true\ninterface.eth0 = { link = \"lan\", address = \"10.0.0.1\" }";
         let text = flooded(scheme, station, "vht80-mcs9-nss2-sgi", "").replace("forward = true", lan);

@@ -1,4 +1,5 @@
-//! Two fast stations and a slow one, one-way UDP: what each scheme makes of it, pinned, and set beside the paper.
+//! Two fast stations and a slow one, one-way UDP: what each scheme makes of it, pinned, and set beside the
+//! paper.
 
 mod common;
 
@@ -66,7 +67,8 @@ fn long(scheme: (&str, &str)) -> [RunSummary; 2] {
     [0, 1].map(|n| run(&scenario, n))
 }
 
-// paper: ending-the-anomaly table1 - the airtime rows: 37.2, 37.2 and 2.0 Mbit/s, 76.4 in all, a third of the air each.
+// paper: ending-the-anomaly table1 - the airtime rows: 37.2, 37.2 and 2.0 Mbit/s, 76.4 in all, a third of the
+// air each.
 #[test]
 fn airtime_fairness_as_in_table_1() {
     let runs = long(AIRTIME);
@@ -80,7 +82,8 @@ fn airtime_fairness_as_in_table_1() {
     }
 }
 
-// paper: ending-the-anomaly table1 - the FIFO rows: 18.7 Mbit/s in all, and the slow station has most of the air.
+// paper: ending-the-anomaly table1 - the FIFO rows: 18.7 Mbit/s in all, and the slow station has most of the
+// air.
 #[test]
 fn the_anomaly_as_in_table_1() {
     let runs = long(FIFO);

@@ -18,9 +18,9 @@ fn the_air_of_a_saturated_station_is_aggregates_of_17_and_16() {
     run_to(&mut world, Duration::from_secs(4)).expect("accounts close");
     let accounts = world.books().air_accounts();
     let [_, contention, data, ack, ..] = air_permille(accounts[0].1);
-    // 17 frames: 16 * 1544 + 1542 = 26,246 bytes and 22 bits, 540 bits a symbol: 389 symbols of 3.6 us and a preamble of 36,
-    // on the legacy grid and with the 6 us of 2.4 GHz 1446 us. 16 frames: 367 symbols, 1366 us. Then SIFS and Block Ack 48,
-    // AIFS and half of 7 slots (not of 15) 37 + 31.5.
+    // 17 frames: 16 * 1544 + 1542 = 26,246 bytes and 22 bits, 540 bits a symbol: 389 symbols of 3.6 us and a
+    // preamble of 36, on the legacy grid and with the 6 us of 2.4 GHz 1446 us. 16 frames: 367 symbols, 1366
+    // us. Then SIFS and Block Ack 48, AIFS and half of 7 slots (not of 15) 37 + 31.5.
     let parts = [contention, data, ack];
     let whole = (1446.0 + 1366.0) / 2.0 + 48.0 + 68.5;
     let expected = [68.5, (1446.0 + 1366.0) / 2.0, 48.0].map(|part| part * 1000.0 / whole);
@@ -33,7 +33,8 @@ fn the_air_of_a_saturated_station_is_aggregates_of_17_and_16() {
 
 #[test]
 fn background_holds_video_back() {
-    // One count for all categories: what background has queued on the host goes first. In ath9k each category has its own.
+    // One count for all categories: what background has queued on the host goes first. In ath9k each category
+    // has its own.
     let delay = |scheme: &str| {
         let path = format!("rate = \"ht40-mcs7-sgi\", scheme = \"{scheme}\"");
         let text = cell("4 s", QUIET, "scheme = \"fifo\"")
@@ -64,8 +65,9 @@ fn a_round_trip_passes_four_buses() {
         );
         1e3 * (ping(&format!("{{ kind = \"ath9k_htc\", {times} }}")) - without)
     };
-    // A packet of 84 bytes is one of the bus. Out: the start and the packet; in: the wait, the start, the packet, the interrupt.
-    // An answer that comes later finds the air idle, and draws no back-off as that without a bus does.
+    // A packet of 84 bytes is one of the bus. Out: the start and the packet; in: the wait, the start, the
+    // packet, the interrupt. An answer that comes later finds the air idle, and draws no back-off as that
+    // without a bus does.
     let late = with(0, 0, 500);
     assert!((late - 2.0 * (2.0 * 10.0 + 500.0)).abs() < 80.0, "{late}");
     for (start, interrupt, wait) in [(50, 0, 500), (0, 50, 500), (0, 0, 700), (100, 60, 670)] {

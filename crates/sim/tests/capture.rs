@@ -1,4 +1,5 @@
-//! What is written parses back: a small reader of pcapng, radiotap and 802.11 against the frames as the world showed them.
+//! What is written parses back: a small reader of pcapng, radiotap and 802.11 against the frames as the world
+//! showed them.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -429,7 +430,8 @@ fn a_frame_sent_again_after_a_lost_block_ack_is_the_same_frame() {
 #[test]
 fn a_host_sees_packets_before_they_are_split_and_all_segments_in_them() {
     let loss = "qdisc = { kind = \"netem\", loss = 0.02 }";
-    // How often several holes are open at once is chance: with the seeds 1 to 8 in 0 to 98 acknowledgements, here in 98.
+    // How often several holes are open at once is chance: with the seeds 1 to 8 in 0 to 98 acknowledgements,
+    // here in 98.
     let (file, keeper) = captured_with(loss, "rate = \"ht20-mcs15-sgi\"", &tcp("server", "sta1"), 5);
     compare(&file, &keeper);
     let kept = keeper.0.borrow();

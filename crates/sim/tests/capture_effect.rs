@@ -38,7 +38,8 @@ fn seen(w: &World<common::Watcher>) -> (Vec<u64>, u64, u64) {
 
 #[test]
 fn as_loud_as_the_other_is_as_without() {
-    // Both at 10 m, at places where they hear each other: the channel is worked out frame by frame only with capture.
+    // Both at 10 m, at places where they hear each other: the channel is worked out frame by frame only with
+    // capture.
     let places = ["30 m, 20 m", "30 m, 40 m"];
     let (without, with) = (run("", places), run(CAPTURE, places));
     assert!(without.trace().collided > 100);
@@ -53,7 +54,8 @@ fn of_two_the_nearer_comes_through_collisions() {
     let [near, far] = with.trace().delivered[..] else { panic!("two flows") };
     let [a, b] = without.trace().delivered[..] else { panic!("two flows") };
     assert!((0.9..1.1).contains(&(a as f64 / b as f64)), "{a} {b}");
-    // Of what overlaps one of the two is received: of the tries that were lost before, three in ten or more are not.
+    // Of what overlaps one of the two is received: of the tries that were lost before, three in ten or more
+    // are not.
     assert!(
         with.trace().collided * 10 < without.trace().collided * 7,
         "{:?} {:?}",
@@ -67,7 +69,8 @@ fn of_two_the_nearer_comes_through_collisions() {
 
 #[test]
 fn of_two_that_are_hidden_the_nearer_has_more_than_twice_as_much() {
-    // 46.7 and 30 dB for ten times the distance: at 16 dBm they sense each other up to 51 m. At 6 and 47 m from the access point.
+    // 46.7 and 30 dB for ten times the distance: at 16 dBm they sense each other up to 51 m. At 6 and 47 m
+    // from the access point.
     let places = ["30 m, 24 m", "30 m, 77 m"];
     let (without, with) = (run("", places), run(CAPTURE, places));
     let near = |w: &World<common::Watcher>| w.trace().delivered[0];

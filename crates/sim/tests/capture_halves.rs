@@ -1,4 +1,5 @@
-//! A capture whose halves are apart writes the same file; what finds no room is counted, and the rest stays as it was.
+//! A capture whose halves are apart writes the same file; what finds no room is counted, and the rest stays
+//! as it was.
 
 mod common;
 
@@ -16,7 +17,8 @@ use stillair_sim::world::wire;
 struct Apart {
     watcher: Watcher,
     batches: Vec<FrameBatch>,
-    /// Of these batches, counted from the first, the ones that take nothing more while the next would be filled.
+    /// Of these batches, counted from the first, the ones that take nothing more while the next would be
+    /// filled.
     stuck: Option<usize>,
     /// Frames, or exchanges, that come while it is stuck.
     left: usize,
@@ -79,7 +81,8 @@ fn shipped(name: &str, duration: &str) -> Scenario {
 
 #[test]
 fn halves_write_what_a_whole_capture_writes() {
-    // TCP over aggregates; power save with beacons that tell of frames; calls; stations that do not hear each other; pages.
+    // TCP over aggregates; power save with beacons that tell of frames; calls; stations that do not hear each
+    // other; pages.
     for (name, duration, snaplen) in [
         ("home", "1 s", 0),
         ("home", "1 s", 160),
@@ -163,7 +166,8 @@ fn what_finds_no_room_is_counted_and_the_rest_is_as_it_was() {
             );
         }
         assert!(left_out.iter().sum::<u64>() >= 300, "{name}: {left_out:?}");
-        // What is there is in the whole file too, byte by byte and in that order: Block Acks, numbers and ports do not depend on what was left out.
+        // What is there is in the whole file too, byte by byte and in that order: Block Acks, numbers and
+        // ports do not depend on what was left out.
         let mut rest = whole.iter();
         let frames = parts.iter().filter(|(kind, _)| *kind == FRAME);
         assert!(frames.into_iter().all(|frame| rest.any(|other| other == frame)), "{name}");

@@ -41,14 +41,16 @@ const CCMP: &str = "cipher = \"ccmp\"";
 
 #[test]
 fn every_data_frame_is_16_bytes_longer() {
-    // Pings of 1,000 bytes, which go singly: 1,010 + 28 bytes of IP and 38 around it take 17 symbols of 3.6 us at 520 bits a
-    // symbol; 16 bytes more are 8,768 bits, 17 symbols of which 8,840 are full: still as long. With 1,020 they are one more.
+    // Pings of 1,000 bytes, which go singly: 1,010 + 28 bytes of IP and 38 around it take 17 symbols of 3.6
+    // us at 520 bits a symbol; 16 bytes more are 8,768 bits, 17 symbols of which 8,840 are full: still as
+    // long. With 1,020 they are one more.
     let ping = |payload: u32| flow("udp_ping", "ap", "s", &format!("payload = {payload}"));
     for (payload, more) in [(1_000, 0), (1_036, 4)] {
         let (none, ccmp) = (longest("", "", &ping(payload)), longest(CCMP, "", &ping(payload)));
         assert_eq!((none.0, ccmp.0, ccmp.1 - none.1), (1, 1, more), "{payload}: {none:?} {ccmp:?}");
     }
-    // 32 frames of 1,500 bytes: 16 bytes each are 4,096 bits, 8 symbols; with the short guard interval the whole lasts a multiple of 4 us.
+    // 32 frames of 1,500 bytes: 16 bytes each are 4,096 bits, 8 symbols; with the short guard interval the
+    // whole lasts a multiple of 4 us.
     let flood = flow("udp", "ap", "s", "rate = \"200 Mbit/s\"\npayload = 1472\nburst = 8");
     let (none, ccmp) = (longest("", "", &flood), longest(CCMP, "", &flood));
     assert_eq!((none.0, ccmp.0), (32, 32));

@@ -54,7 +54,8 @@ fn cells_on_one_channel_share_it_and_others_do_not() {
     assert!((low / high - 1.0).abs() < 0.01, "{low} {high}");
 }
 
-/// A gateway, a relay and a station behind it. The relay has one radio for both sides, or one on each channel.
+/// A gateway, a relay and a station behind it. The relay has one radio for both sides, or one on each
+/// channel.
 fn relayed(channel: &str, radio: &str) -> RunSummary {
     let text = format!(
         r#"

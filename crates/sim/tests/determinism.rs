@@ -63,8 +63,8 @@ fn busy(scheme: &str, before: &str, after: &str) -> String {
         + &flow("ping", "a", "b", "interval = \"10 ms\"\nmark = \"CS6\"")
 }
 
-/// Hashes of whole traces. They are to be changed with every change of behaviour, and with nothing else: who changes
-/// them says in the commit what behaves differently and why.
+/// Hashes of whole traces. They are to be changed with every change of behaviour, and with nothing else: who
+/// changes them says in the commit what behaves differently and why.
 #[test]
 fn pinned_traces() {
     let anomaly = |scheme| {

@@ -1,4 +1,5 @@
-//! Figures of datagrams by the time at which they were due: a sender that is held up, or skips, leaves nothing out.
+//! Figures of datagrams by the time at which they were due: a sender that is held up, or skips, leaves
+//! nothing out.
 
 mod common;
 
@@ -123,7 +124,8 @@ fn a_socket_that_blocks_is_late_and_one_that_drops_loses() {
 
 #[test]
 fn what_is_held_up_at_the_end_is_under_way_and_not_lost() {
-    // Twice of what the wire carries: half is held up, and at the end the oldest has waited for half of the run.
+    // Twice of what the wire carries: half is held up, and at the end the oldest has waited for half of the
+    // run.
     let keys = "rate = \"20 Mbit/s\"\ngap = \"periodic\"\npayload = 972\n";
     for (more, unsent) in [("", false), ("stop = \"10 s\"\n", true)] {
         let s = wire("10 Mbit/s", "", &flow("udp", "a", "b", &format!("{keys}{more}")));

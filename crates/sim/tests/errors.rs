@@ -39,13 +39,14 @@ fn a_dead_path_gives_up_and_others_go_on() {
         let text = beside(scheme, "rate = \"ht20-mcs7-lgi\", error_rate = 1.0", 2, "CS0");
         let world = drained(&text);
         let t = &world.trace();
-        // Load that fits: on the dead path frames are given up, or CoDel drops what waits behind those that are still
-        // tried; nothing is dropped on the good one.
+        // Load that fits: on the dead path frames are given up, or CoDel drops what waits behind those that
+        // are still tried; nothing is dropped on the good one.
         assert!(t.delivered[0] > 100, "{scheme}: {:?}", t.delivered);
         assert_eq!(t.dropped[0], [0; Reason::COUNT], "{scheme}");
         assert_eq!(t.delivered[1], 0, "{scheme}");
         assert!(t.dropped[1][Reason::RetryLimit as usize] > 100, "{scheme}: {:?}", t.dropped);
-        // Single frames behind one that failed come back unsent, and where the MAC has the queues the driver drops them.
+        // Single frames behind one that failed come back unsent, and where the MAC has the queues the driver
+        // drops them.
         let [given_up, by_codel, unsent] =
             [Reason::RetryLimit, Reason::Codel, Reason::Filtered].map(|r| t.dropped[1][r as usize]);
         assert_eq!(
@@ -107,8 +108,8 @@ fn each_kind_of_loss_is_counted_apart() {
 
 #[test]
 fn errors_by_rate_follow_the_chain() {
-    // The first rate never works, the second always: each PPDU is tried as often as the chain says at the first, and all of
-    // its frames are broken there.
+    // The first rate never works, the second always: each PPDU is tried as often as the chain says at the
+    // first, and all of its frames are broken there.
     let chain = "rate = \"ht20-mcs7-lgi\", retry_chain = [{ rate = \"mcs7\", tries = 2 }, { rate = \"mcs4\", tries = 1 }]";
     let table = "error_rate = [{ rates = \"mcs7\", chance = 1 }, { rates = [\"mcs4\"], chance = 0 }]";
     let text = cell("1 s", CHANNEL, "scheme = \"airtime\"")
@@ -147,7 +148,8 @@ fn longer_frames_are_broken_more_often() {
         let lost = report.losses["ap.wlan0 to s.wlan0"].mpdus_broken;
         1000 * lost / (lost + report.packets.delivered)
     };
-    // A full frame of 1,538 bytes has the chance of 30 %; one of 800 bytes that of 1 - 0.7^(800/1538), 169 in a thousand.
+    // A full frame of 1,538 bytes has the chance of 30 %; one of 800 bytes that of 1 - 0.7^(800/1538), 169 in
+    // a thousand.
     let scaled = "{ rates = \"mcs7\", chance = 0.3, bytes = 1538 }";
     let plain = "{ rates = \"mcs7\", chance = 0.3 }";
     let all = [lost(1472, scaled), lost(734, scaled), lost(1472, plain), lost(734, plain)];
@@ -169,8 +171,8 @@ fn broken_frames_of_a_session_are_sent_again() {
 
 #[test]
 fn the_retry_limit_is_counted_in_tries_of_the_hardware() {
-    // Half of the frames are broken, and each is tried once more as long as it had fewer than two tries before: an eighth
-    // is lost, and nothing else.
+    // Half of the frames are broken, and each is tried once more as long as it had fewer than two tries
+    // before: an eighth is lost, and nothing else.
     let text = beside("fq_mac", "rate = \"ht20-mcs7-lgi\", error_rate = 0.5", 20, "CS0")
         .replace("scheme = \"fq_mac\"", "retry_limit = 2, scheme = \"fq_mac\"");
     let world = drained(&text);
@@ -181,8 +183,8 @@ fn the_retry_limit_is_counted_in_tries_of_the_hardware() {
 
 #[test]
 fn a_block_ack_request_spares_the_receiver_the_wait() {
-    // A quarter of the requests and of the replies is given up; without a word of that, each would hold back those behind
-    // it for the 100 ms of the receiver's timeout.
+    // A quarter of the requests and of the replies is given up; without a word of that, each would hold back
+    // those behind it for the 100 ms of the receiver's timeout.
     let path = "retry_limit = 2, rate = \"ht20-mcs7-lgi\", error_rate = 0.5";
     let text = cell("4 s", CHANNEL, "scheme = \"fq_mac\", retry_limit = 2")
         + &station("bad", 0, path)
@@ -198,7 +200,8 @@ fn accounts_close_at_any_instant() {
     for filter in ["none", "linux-4.4", "linux-4.9"] {
         let set = [("node.ap.interface.wlan0.destination_filter", filter)];
         let mut world = watched(&parse(&text, &set), 0).world;
-        // What comes back unsent and is sent once more goes behind what the hardware holds, which may lift the filter before.
+        // What comes back unsent and is sent once more goes behind what the hardware holds, which may lift
+        // the filter before.
         world.trace_mut().check_order = filter != "linux-4.4";
         for us in (10_000..40_000).step_by(7) {
             run_to(&mut world, Duration::from_micros(us))

@@ -1,4 +1,5 @@
-//! Packets of outside hosts: they take the way that modelled ones take, their bytes come out, and nothing of them is lost.
+//! Packets of outside hosts: they take the way that modelled ones take, their bytes come out, and nothing of
+//! them is lost.
 
 mod common;
 
@@ -28,7 +29,8 @@ struct Sent {
     truesize: u32,
 }
 
-/// What happened, but for kinds and the numbers of flows; and what was sent, as it was first seen below its host.
+/// What happened, but for kinds and the numbers of flows; and what was sent, as it was first seen below its
+/// host.
 #[derive(Debug, Default)]
 struct Log {
     events: Vec<(Instant, String)>,
@@ -236,7 +238,8 @@ interval = "7 ms"
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
-    /// Whatever comes in and whenever: each token ends once, what leaves has the bytes that came in, and nothing is left behind.
+    /// Whatever comes in and whenever: each token ends once, what leaves has the bytes that came in, and
+    /// nothing is left behind.
     #[test]
     fn all_that_comes_in_leaves_or_is_dropped(
         scheme in prop::sample::select(vec!["fifo", "fq_codel", "fq_mac", "airtime", "mac80211"]),

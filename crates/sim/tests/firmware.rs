@@ -50,8 +50,9 @@ fn a_burst_is_one_aggregate() {
 
 #[test]
 fn what_is_on_the_air_is_closed() {
-    // A PPDU of eight frames takes 0.8 ms: what comes meanwhile is in the next. Two frames every 0.5 ms are all delivered, and
-    // no PPDU has a frame that was not there when it began: never more than come in the time of one exchange and its wait.
+    // A PPDU of eight frames takes 0.8 ms: what comes meanwhile is in the next. Two frames every 0.5 ms are
+    // all delivered, and no PPDU has a frame that was not there when it began: never more than come in the
+    // time of one exchange and its wait.
     let trickle = "rate = \"47.04 Mbit/s\"\nburst = 2\ngap = \"periodic\"\npayload = 1470";
     let found = sizes(FIRMWARE, trickle);
     let sent: u32 = found.iter().map(|&n| u32::from(n)).sum();
@@ -59,7 +60,8 @@ fn what_is_on_the_air_is_closed() {
     assert!(found.iter().all(|&n| n == 2), "each pair is away before the next comes: {found:?}");
 }
 
-/// A server behind an access point of 80 MHz, and stations; schemes of both ends alike, windows as the ideal driver has them.
+/// A server behind an access point of 80 MHz, and stations; schemes of both ends alike, windows as the ideal
+/// driver has them.
 fn modern(scheme: &str, rate: &str, stations: usize) -> String {
     let keys = format!("scheme = {scheme}, block_ack_window = 64");
     let mut text =
@@ -71,7 +73,8 @@ fn modern(scheme: &str, rate: &str, stations: usize) -> String {
     text
 }
 
-/// The same with a server on a wire behind the access point, so that no socket's memory limits what the firmware holds.
+/// The same with a server on a wire behind the access point, so that no socket's memory limits what the
+/// firmware holds.
 fn behind_a_server(scheme: &str, rate: &str, stations: usize) -> String {
     let wire = "forward = true\ninterface.eth0 = { link = \"lan\", address = \"10.0.0.1\" }";
     let server = "[link.lan]\nrate = \"10 Gbit/s\"\ndelay = \"1 ms\"\n[node.server]\nprofile = \"linux-6.6\"\n\
@@ -137,16 +140,17 @@ fn stations_of_two_generations_share_the_air_where_the_mac_does() {
         let (fair, told) = slow(&format!("{{ kind = \"mt76\", vow_atf = true, amsdu_frames = {joined} }}"));
         assert!((fair - 0.5).abs() < 0.03 && !told, "{joined}: {fair}");
     }
-    // In turn, an aggregate each: 12 frames in 2.3 ms beside 64 in 0.9 ms, or beside up to 320 in 3.3 ms where
-    // five are an A-MSDU.
+    // In turn, an aggregate each: 12 frames in 2.3 ms beside 64 in 0.9 ms, or beside up to 320 in 3.3 ms
+    // where five are an A-MSDU.
     for (joined, share) in [(1, 0.70..0.80), (8, 0.45..0.60)] {
         let (in_turn, told) = slow(&format!("{{ kind = \"mt76\", amsdu_frames = {joined} }}"));
         assert!(share.contains(&in_turn) && told, "{joined}: {in_turn}");
     }
 }
 
-/// A ping beside four downloads waits for what is in the firmware: 12 ms by airtime queue limits, which reckon 12 us for a frame that
-/// takes 15 in an aggregate, and CoDel's 5 ms or so above; without limits all that the firmware keeps, 4,096 frames of 14 us, as four of them are an A-MSDU.
+/// A ping beside four downloads waits for what is in the firmware: 12 ms by airtime queue limits, which
+/// reckon 12 us for a frame that takes 15 in an aggregate, and CoDel's 5 ms or so above; without limits all
+/// that the firmware keeps, 4,096 frames of 14 us, as four of them are an A-MSDU.
 #[test]
 fn without_airtime_queue_limits_the_firmware_is_the_queue() {
     let median = |scheme: &str| {

@@ -27,7 +27,8 @@ fn flows(s: &Scenario) -> Vec<(&str, &str, &str)> {
     s.flows.iter().map(one).map(|(series, from, ac)| (leak(series), leak(from), ac)).collect()
 }
 
-// flent: tests/rrul.conf, tests/rrul_be.conf (2.3) - behaviour only. EF and CS5 are both video on Wi-Fi before 6.8.
+// flent: tests/rrul.conf, tests/rrul_be.conf (2.3) - behaviour only. EF and CS5 are both video on Wi-Fi
+// before 6.8.
 #[test]
 fn flows_and_marks_of_rrul() {
     let s = test("rrul", &[]);

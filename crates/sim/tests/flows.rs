@@ -29,7 +29,8 @@ interface.eth0 = { link = "lan", address = "10.0.0.2" }
 
 #[test]
 fn a_delay_is_that_of_the_way_and_a_loss_that_of_the_queue() {
-    // 1,000 bytes from the IP header on and 38 of Ethernet around them are 0.83 ms at 10 Mbit/s; the way is 5.
+    // 1,000 bytes from the IP header on and 38 of Ethernet around them are 0.83 ms at 10 Mbit/s; the way is
+    // 5.
     let udp = |rate: &str| format!("rate = \"{rate} Mbit/s\"\npayload = 972\ngap = \"periodic\"");
     let alone = run(&parse(&(WIRE.to_owned() + &flow("udp", "a", "b", &udp("1"))), &[]), 0);
     let found = of(&alone, "udp-0.b");

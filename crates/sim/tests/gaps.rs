@@ -7,7 +7,8 @@ use stillair_model::vocabulary::{Duration, Instant, PpduKind, Seed, Sink, TraceE
 use stillair_sim::scenario::Scenario;
 use stillair_sim::world;
 
-/// The shortest time from the end of a PPDU to the start of the next, after collisions and after acknowledged aggregates.
+/// The shortest time from the end of a PPDU to the start of the next, after collisions and after acknowledged
+/// aggregates.
 #[derive(Default)]
 struct Gaps {
     /// End of what was sent last, its start, and what became of it.
@@ -53,7 +54,8 @@ const QUIET: &str = "band = \"2.4 GHz\"\nwidth = \"40 MHz\"\nbeacon_interval = \
 
 #[test]
 fn senders_wait_for_the_answer_and_listeners_for_more() {
-    // SIFS 10 and three slots of 9 us, with a back-off of 0; before that a slot and 20 us, or the time of an ACK at 1 Mbit/s.
+    // SIFS 10 and three slots of 9 us, with a back-off of 0; before that a slot and 20 us, or the time of an
+    // ACK at 1 Mbit/s.
     for (listeners, quiet) in [(0, 37 + 29), (1, 37 + 314)] {
         let busy = |from: &str, to: &str| {
             flow("udp", from, to, "rate = \"40 Mbit/s\"\npayload = 1472\nburst = 8").repeat(2)
@@ -69,8 +71,8 @@ fn senders_wait_for_the_answer_and_listeners_for_more() {
 
 #[test]
 fn a_transmit_opportunity_goes_on_with_what_is_in_the_hardware() {
-    // Video: SIFS and a Block Ack of 38 us, then SIFS alone if a second aggregate waited, and two slots more if there is room
-    // for one alone.
+    // Video: SIFS and a Block Ack of 38 us, then SIFS alone if a second aggregate waited, and two slots more
+    // if there is room for one alone.
     for (scheme, gap) in [("fifo", 10 + 38 + 10), ("ath9k_htc", 10 + 38 + 10 + 2 * 9)] {
         let text = cell("1 s", QUIET, "scheme = \"fifo\"")
             + &station("s", 0, &format!("{RATE}, scheme = \"{scheme}\""))

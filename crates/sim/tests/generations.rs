@@ -1,4 +1,5 @@
-//! Stations of several generations of 802.11 on one access point: each has rates of its own, and the airtime that the scheme gives it.
+//! Stations of several generations of 802.11 on one access point: each has rates of its own, and the airtime
+//! that the scheme gives it.
 
 mod common;
 
@@ -89,7 +90,8 @@ fn only_stations_without_ofdm_are_protected_from() {
     };
     let (young, mixed) = (of(false), of(true));
     assert_eq!(young.air["wifi"]["protection_us"], 0.0);
-    // At least 213 us before each frame, 314 before those with HT, of at most 4 ms and a third of them short ones.
+    // At least 213 us before each frame, 314 before those with HT, of at most 4 ms and a third of them short
+    // ones.
     assert!(mixed.air["wifi"]["protection_us"] > 20_000.0, "{:?}", mixed.air);
     for summary in [&young, &mixed] {
         let shares: Vec<f64> = summary.stations.values().filter_map(|s| s.airtime_share).collect();

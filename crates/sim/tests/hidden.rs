@@ -34,7 +34,8 @@ const RUNS: core::ops::Range<u64> = 0..6;
 
 #[test]
 fn frame_by_frame_as_by_exchanges() {
-    // Two more stations that never send do not hear each other: nothing is different, but the channel is worked out frame by frame.
+    // Two more stations that never send do not hear each other: nothing is different, but the channel is
+    // worked out frame by frame.
     let bystanders = station("x", 98, "rate = \"ofdm-54\"") + &station("y", 99, "rate = \"ofdm-54\"");
     for (n, path, same) in [
         (1, "rate = \"ht20-mcs7-lgi\"", true),
@@ -69,8 +70,9 @@ fn frame_by_frame_as_by_exchanges() {
     }
 }
 
-/// A cell of an access point and one station, to which it sends without end in single frames; its back-off is always drawn from
-/// `window` slots. `to` is the station, so that two access points may send to one that hears both.
+/// A cell of an access point and one station, to which it sends without end in single frames; its back-off is
+/// always drawn from `window` slots. `to` is the station, so that two access points may send to one that
+/// hears both.
 fn sender(n: usize, rate: &str, window: u32, rts: bool) -> String {
     let rts = if rts { ", rts_threshold = 0" } else { "" };
     let window = format!("tx_queue_data2_cwmin = {window}, tx_queue_data2_cwmax = {window}");
@@ -113,7 +115,8 @@ fn parts(rate: &str) -> (f64, f64) {
 
 #[test]
 fn what_only_its_cts_met_comes_through_by_frames_and_by_exchanges() {
-    // A CTS at 1 Mbit/s takes 304 us, a short frame of 802.11b 254: where both begin at once, the PPDU that follows meets nobody.
+    // A CTS at 1 Mbit/s takes 304 us, a short frame of 802.11b 254: where both begin at once, the PPDU that
+    // follows meets nobody.
     let low = "band = \"2.4 GHz\"\nwidth = \"20 MHz\"\nbeacon_interval = \"off\"\nlowest_rate = \"dsss-1\"";
     let text = |deaf: &str| {
         cell("4 s", &format!("{low}\n{deaf}"), "scheme = \"fifo\"")
@@ -139,11 +142,12 @@ fn what_only_its_cts_met_comes_through_by_frames_and_by_exchanges() {
 
 #[test]
 fn a_receiver_between_two_that_do_not_hear_each_other() {
-    // The second sender is heard by the first one's receiver and by nobody else of the first cell, and hears nothing of it but the ACKs:
-    // each frame of the first is lost that it overlaps. At 6 Mbit/s an ACK is as long as EIFS leaves for it, so that the first
-    // begins at times that do not depend on the second. Then renewal theory has the chance that a frame of length T meets the second
-    // in a gap and that this lasts for another T: the mean of what the gap is longer than T, by the mean of gap and frame
-    // (Cox, Renewal Theory, 1962; hidden stations: Garetto, Salonidis and Knightly, IEEE/ACM ToN 16(4), 2008).
+    // The second sender is heard by the first one's receiver and by nobody else of the first cell, and hears
+    // nothing of it but the ACKs: each frame of the first is lost that it overlaps. At 6 Mbit/s an ACK is as
+    // long as EIFS leaves for it, so that the first begins at times that do not depend on the second. Then
+    // renewal theory has the chance that a frame of length T meets the second in a gap and that this lasts
+    // for another T: the mean of what the gap is longer than T, by the mean of gap and frame (Cox, Renewal
+    // Theory, 1962; hidden stations: Garetto, Salonidis and Knightly, IEEE/ACM ToN 16(4), 2008).
     let deaf = "[[\"ap0\", \"ap1\"], [\"ap0\", \"s1\"], [\"s0\", \"s1\"]]";
     for (window, other) in [(1023, "ofdm-6"), (1023, "ofdm-9"), (511, "ofdm-9"), (511, "ofdm-12")] {
         let (data, after) = parts("ofdm-6");
@@ -168,10 +172,11 @@ fn a_receiver_between_two_that_do_not_hear_each_other() {
 
 #[test]
 fn the_flow_in_the_middle_of_three() {
-    // Senders in a row, each of which hears its neighbours, with receivers that hear only their own. Frames of neighbours exclude each
-    // other and all others do not: the share of the time in which a set of them is on the air is proportional to the ratio of
-    // frame to back-off to the power of its size (Boorstyn, Kershenbaum, Maglaris and Sahin, IEEE Trans. Comm. 35(3), 1987;
-    // Liew, Kai, Leung and Wong, IEEE Trans. Mobile Computing 9(9), 2010).
+    // Senders in a row, each of which hears its neighbours, with receivers that hear only their own. Frames
+    // of neighbours exclude each other and all others do not: the share of the time in which a set of them is
+    // on the air is proportional to the ratio of frame to back-off to the power of its size (Boorstyn,
+    // Kershenbaum, Maglaris and Sahin, IEEE Trans. Comm. 35(3), 1987; Liew, Kai, Leung and Wong, IEEE Trans.
+    // Mobile Computing 9(9), 2010).
     let deaf = "[[\"ap0\", \"ap2\"], [\"s0\", \"s1\", \"s2\"], [\"s0\", \"ap1\", \"s2\"], [\"s0\", \"ap2\"], [\"s1\", \"ap0\"], [\"s1\", \"ap2\"], [\"s2\", \"ap0\"]]";
     for (window, rate) in [(127, "ofdm-6"), (255, "ofdm-12"), (511, "ofdm-6")] {
         let (data, after) = parts(rate);
@@ -202,7 +207,8 @@ fn hidden_stations_and_rts() {
         RUNS.map(one).sum::<u64>() as f64
     };
     for (rate, without, with) in [
-        // After three doublings a back-off is at most 127 slots, 1.1 ms, and a frame takes 2: no gap is long enough.
+        // After three doublings a back-off is at most 127 slots, 1.1 ms, and a frame takes 2: no gap is long
+        // enough.
         ("ofdm-6", 0.0..0.001, 0.8..0.95),
         ("ofdm-54", 0.2..0.4, 0.8..0.95),
         // Frames of an aggregate that were over before the other began are received.
@@ -234,20 +240,23 @@ fn positions_say_who_hears_whom() {
     };
     assert_eq!([audible("51 m, 0 m"), audible("51 m, 8 m")], [(0, 0), (1, 0)]);
     let far = placed("60 m, 0 m");
-    // 91 dB less over 30 m: 19 dB above the noise, at which 6 Mbit/s comes through; hidden from each other they destroy it all.
+    // 91 dB less over 30 m: 19 dB above the noise, at which 6 Mbit/s comes through; hidden from each other
+    // they destroy it all.
     assert_eq!(far.resolved().matches("18986").count(), 2);
     let mut world = watched(&far, 0).world;
     run_to(&mut world, Duration::from_secs(4)).expect("accounts close");
     assert_eq!(world.trace().delivered, [0, 0]);
 }
 
-/// Positions are a pair for each two of 402 radios, 80,601 of them: with a search through them for each, wiring would take minutes.
+/// Positions are a pair for each two of 402 radios, 80,601 of them: with a search through them for each,
+/// wiring would take minutes.
 #[test]
 fn two_cells_of_two_hundred() {
     let mut text =
         format!("name = \"cells\"\nduration = \"1 s\"\n[channel.wifi]\n{QUIET}\ncapture = \"10 dB\"\n");
     for cell in 0..2 {
-        // Each fits within a metre or two of its place; the cells are 100 m apart and hear nothing of each other.
+        // Each fits within a metre or two of its place; the cells are 100 m apart and hear nothing of each
+        // other.
         text += &format!(
             "[node.ap{cell}]\nprofile = \"linux-4.6\"\nposition = \"{} m, 0 m\"\ninterface.wlan0 = \
              {{ channel = \"wifi\", role = \"ap\", scheme = \"fifo\", address = \"10.0.{cell}.1\" }}\n",
@@ -292,9 +301,10 @@ fn who_begins_amid_a_frame_that_it_does_not_hear_is_counted() {
 
 #[test]
 fn what_comes_over_another_channel_as_a_start_is_due_does_not_take_it_away() {
-    // On both channels boundaries are at 16 us and every 9 us from there on. A frame of 460 bytes of payload that is due at 81,000 us starts at
-    // 81,007 and its exchange takes 100 + 16 + 28 us: its packet comes to the relay's other radio at 81,151, as that starts to send
-    // a packet of its own, of another category. Nobody else is there whose frames would end a wait.
+    // On both channels boundaries are at 16 us and every 9 us from there on. A frame of 460 bytes of payload
+    // that is due at 81,000 us starts at 81,007 and its exchange takes 100 + 16 + 28 us: its packet comes to
+    // the relay's other radio at 81,151, as that starts to send a packet of its own, of another category.
+    // Nobody else is there whose frames would end a wait.
     let channel = |name: &str, more: &str| format!("[channel.{name}]\n{QUIET}\n{more}\n");
     let station = |name: &str, channel: &str, ap: &str, address: &str| {
         format!(

@@ -1,12 +1,14 @@
-//! Stations that hear their access point and not each other, all of which send RTS before each frame, against a model.
+//! Stations that hear their access point and not each other, all of which send RTS before each frame, against
+//! a model.
 //!
-//! Throughput is the payload of a cycle by its mean length, a cycle being what happens from one idle slot to the next, and
-//! stations begin in each idle slot with the chance that follows from their windows (Bianchi, *Performance analysis of the IEEE
-//! 802.11 distributed coordination function*, IEEE JSAC 18(3), 2000). Of stations that are hidden none may begin while an RTS is on the
-//! air either: its chance is that of all those slots (Wu, Zhu, Zhang and Niu, *Analysis of IEEE 802.11 DCF with hidden terminals*, IEEE
-//! Globecom 2006; Ekici and Yongacoglu, *IEEE 802.11a throughput performance with hidden nodes*, IEEE Communications Letters 12(6), 2008).
-//! Here are two such periods more: an RTS in the gap before the CTS does not disturb it, but its sender does not hear it, and breaks the
-//! frame with the next one.
+//! Throughput is the payload of a cycle by its mean length, a cycle being what happens from one idle slot to
+//! the next, and stations begin in each idle slot with the chance that follows from their windows (Bianchi,
+//! *Performance analysis of the IEEE 802.11 distributed coordination function*, IEEE JSAC 18(3), 2000). Of
+//! stations that are hidden none may begin while an RTS is on the air either: its chance is that of all those
+//! slots (Wu, Zhu, Zhang and Niu, *Analysis of IEEE 802.11 DCF with hidden terminals*, IEEE Globecom 2006;
+//! Ekici and Yongacoglu, *IEEE 802.11a throughput performance with hidden nodes*, IEEE Communications Letters
+//! 12(6), 2008). Here are two such periods more: an RTS in the gap before the CTS does not disturb it, but
+//! its sender does not hear it, and breaks the frame with the next one.
 
 mod common;
 
@@ -103,7 +105,8 @@ fn with_a_window_that_stays_as_the_model_says() {
             }
         }
     }
-    // Of more stations there are others than the two that met who count down meanwhile, which the model leaves out.
+    // Of more stations there are others than the two that met who count down meanwhile, which the model
+    // leaves out.
     for n in [5, 10] {
         let above = above(n, "ofdm-24", 511, 511);
         assert!(above.abs() < 0.03, "{n}: {above}");
@@ -112,8 +115,8 @@ fn with_a_window_that_stays_as_the_model_says() {
 
 #[test]
 fn with_a_window_that_doubles_near_the_model() {
-    // Who has just delivered has the least window and is likely to be next, undisturbed by those with greater ones; the model has
-    // one chance for all of them.
+    // Who has just delivered has the least window and is likely to be next, undisturbed by those with greater
+    // ones; the model has one chance for all of them.
     for n in [2, 5] {
         for (rate, most) in [("ofdm-6", 0.13), ("ofdm-24", 0.1), ("ofdm-54", 0.1)] {
             let above = above(n, rate, 15, 1023);

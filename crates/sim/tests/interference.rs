@@ -34,9 +34,10 @@ const OVEN: &str = "pattern = { kind = \"cycle\", on = \"8 ms\", period = \"20 m
 
 #[test]
 fn beside_a_loud_source_there_is_the_time_that_it_leaves() {
-    // Before the run: of 20 ms there are 12, in 406.5 us for a frame: 252 of data, 44 of answer, 43 of AIFS and 67.5 of back-off. Into a
-    // stretch of noise runs a frame with the chance 252 / 406.5; that costs the half of it that was there, AIFS and back-off before it
-    // and 72 us of a back-off that is doubled: 191 us of each 12 ms. Of other beginnings some of an AIFS, 8 us.
+    // Before the run: of 20 ms there are 12, in 406.5 us for a frame: 252 of data, 44 of answer, 43 of AIFS
+    // and 67.5 of back-off. Into a stretch of noise runs a frame with the chance 252 / 406.5; that costs the
+    // half of it that was there, AIFS and back-off before it and 72 us of a back-off that is doubled: 191 us
+    // of each 12 ms. Of other beginnings some of an AIFS, 8 us.
     let path = "rate = \"ofdm-54\", snr = \"60 dB\"";
     let alone = goodput(&run(&upload(4, path, ""), 0));
     let beside = run(&upload(4, path, &source("oven", &format!("power = \"-50 dBm\"\n{OVEN}"))), 0);
@@ -50,7 +51,8 @@ fn beside_a_loud_source_there_is_the_time_that_it_leaves() {
 
 #[test]
 fn to_a_quiet_source_nobody_defers_and_what_it_meets_is_noisier() {
-    // -70 dBm makes nobody wait. A signal of -64 dBm is 6 dB above it: enough for 6 Mbit/s (a tenth is lost at 4.0 dB), not for 54.
+    // -70 dBm makes nobody wait. A signal of -64 dBm is 6 dB above it: enough for 6 Mbit/s (a tenth is lost
+    // at 4.0 dB), not for 54.
     let quiet = source("oven", &format!("power = \"-70 dBm\"\n{OVEN}"));
     let share = |rate: &str| {
         let path = format!("rate = \"{rate}\", snr = \"30 dB\"");
@@ -60,8 +62,9 @@ fn to_a_quiet_source_nobody_defers_and_what_it_meets_is_noisier() {
     };
     let (slow, fast) = (share("ofdm-6"), share("ofdm-54"));
     assert!(slow > 0.99, "{slow}");
-    // Frames are sent all the time, and those that meet noise are lost: of 20 ms there are 12 less a frame, and less what back-offs that
-    // have doubled reach into them: a window of 63 slots or more, of which half is waited for.
+    // Frames are sent all the time, and those that meet noise are lost: of 20 ms there are 12 less a frame,
+    // and less what back-offs that have doubled reach into them: a window of 63 slots or more, of which half
+    // is waited for.
     assert!((0.54..0.6).contains(&fast), "{fast}");
 }
 
@@ -106,8 +109,8 @@ fn a_source_that_is_no_louder_than_nothing_changes_nothing() {
 
 #[test]
 fn who_stands_near_a_source_waits_and_who_stands_far_does_not() {
-    // At 16 dBm and 30 dB for ten times the distance -62 dBm are at 3.2 m. The station is at 1 m from the source and the access point at
-    // 31 m, where it is as loud as the station.
+    // At 16 dBm and 30 dB for ten times the distance -62 dBm are at 3.2 m. The station is at 1 m from the
+    // source and the access point at 31 m, where it is as loud as the station.
     let goodput = |source_at: &str, from: &str, to: &str| {
         let text = cell("4 s", QUIET, "scheme = \"fifo\"")
             + &station("s", 0, "rate = \"ofdm-6\"")
@@ -121,7 +124,8 @@ fn who_stands_near_a_source_waits_and_who_stands_far_does_not() {
         assert!(!far.air["wifi"].contains_key("noise_us") && near.air["wifi"]["noise_us"] > 0.0);
         near.goodput_total_mbps / far.goodput_total_mbps
     };
-    // A frame and all around it takes 2.24 ms. The station waits: of 12 ms each time the half of a frame is cut, AIFS and back-off, 1.1 ms.
+    // A frame and all around it takes 2.24 ms. The station waits: of 12 ms each time the half of a frame is
+    // cut, AIFS and back-off, 1.1 ms.
     let up = share("s", "ap");
     assert!((0.50..0.58).contains(&up), "{up}");
     // The access point does not know, and sends all the time: what comes whole lies in 12 ms, less a frame.

@@ -1,4 +1,5 @@
-//! Functions of one radio that would start at once: one sends, and its exchange lasts as long as if it had been alone.
+//! Functions of one radio that would start at once: one sends, and its exchange lasts as long as if it had
+//! been alone.
 
 use stillair_model::vocabulary::{Duration, Instant, PpduKind, Seed, Sink, TraceEvent};
 use stillair_sim::{scenario, world};

@@ -8,7 +8,8 @@ use stillair_model::vocabulary::Duration;
 const CHANNEL: &str = "band = \"5 GHz\"\nwidth = \"20 MHz\"\nbeacon_interval = \"off\"";
 const LONG: &str = ", rx_mitigation = { kind = \"times\", last = \"50 ms\", first = \"60 ms\" }";
 
-/// Round-trip times of pings from the access point to a station, in microseconds, sorted; `ap` and `at` end the tables of both.
+/// Round-trip times of pings from the access point to a station, in microseconds, sorted; `ap` and `at` end
+/// the tables of both.
 fn rtts(ap: &str, at: &str, flows: &str) -> Vec<u64> {
     let text = cell("4 s", CHANNEL, &format!("scheme = \"fq_mac\"{ap}"))
         + &station("s", 0, &format!("rate = \"ht20-mcs15-sgi\"{at}"))
@@ -34,8 +35,8 @@ fn later(ap: &str, at: &str) -> Vec<u64> {
 fn a_frame_that_comes_alone_waits_for_others() {
     let chip = |name: &str| format!(", rx_mitigation = \"{name}\"");
     assert!(later("", &chip("none")).iter().all(|&us| us == 0));
-    // The reply waits at the access point just as the request did at the station. It is sent on an air idle for long, at once,
-    // where without a wait it follows the request and backs off.
+    // The reply waits at the access point just as the request did at the station. It is sent on an air idle
+    // for long, at once, where without a wait it follows the request and backs off.
     for (ap, at, wait) in
         [("", "ar9300", 500), ("ar9300", "", 500), ("ar9300", "ar9300", 1_000), ("", "ar9002", 250)]
     {
@@ -80,7 +81,8 @@ fn the_interrupt_is_the_radios() {
 
 #[test]
 fn a_broken_frame_tells_of_what_has_come() {
-    // Half of 800 frames a second come broken at first, so that a wait is short; without them it ends 60 ms after some frame.
+    // Half of 800 frames a second come broken at first, so that a wait is short; without them it ends 60 ms
+    // after some frame.
     let lossy =
         rtts("", &format!(", error_rate = 0.5{LONG}"), &flow("udp", "ap", "s", "rate = \"10 Mbit/s\""));
     let median = lossy[lossy.len() / 2];

@@ -52,7 +52,8 @@ fn a_full_segment_is_what_mtu_and_headers_leave() {
             let s = summary(&road(&line, "", &flow("tcp", from, to, &format!("ip = {ip}"))));
             let right = 100.0 * f64::from(segment) / f64::from(mtu + 38);
             let is = s.goodput_total_mbps;
-            // Never more. A sender whose own device is the bottleneck lacks up to 0.8 % with PSH on each packet of several segments; why is not known.
+            // Never more. A sender whose own device is the bottleneck lacks up to 0.8 % with PSH on each
+            // packet of several segments; why is not known.
             let shares = if from == "a" { 0.999..1.001 } else { 0.99..1.001 };
             assert!(shares.contains(&(is / right)), "IPv{ip}, MTU {mtu}, {from} to {to}: {is} for {right}");
         }
@@ -82,7 +83,8 @@ fn bands_do_not_know_the_traffic_class() {
         let s = summary(&road(LINE, &format!(", qdisc = \"{qdisc}\""), &flows(ip)));
         s.pings.values().next().expect("a ping").median_ms
     };
-    // The bit for less delay of RFC 1349. Of IPv4 its band of pfifo_fast is before the flood; of IPv6 the ping waits behind it, 1,000 packets.
+    // The bit for less delay of RFC 1349. Of IPv4 its band of pfifo_fast is before the flood; of IPv6 the
+    // ping waits behind it, 1,000 packets.
     assert!(median(4, "pfifo_fast").is_some_and(|ms| ms < 4.0));
     assert!(median(6, "pfifo_fast").is_none_or(|ms| ms > 100.0));
     // A flow queue and a tin go by what both headers have.

@@ -1,4 +1,5 @@
-//! Networks with islands: run one after the other or side by side they tell what the same run tells that handles all events in one order.
+//! Networks with islands: run one after the other or side by side they tell what the same run tells that
+//! handles all events in one order.
 
 mod common;
 
@@ -41,7 +42,8 @@ fn rename(value: &mut Value, things: &[String]) {
     }
 }
 
-/// Both networks in one scenario, which share nothing; or one server, if that is wanted, which passes nothing on then.
+/// Both networks in one scenario, which share nothing; or one server, if that is wanted, which passes nothing
+/// on then.
 fn both(a: &str, b: &str, one_server: bool) -> String {
     let [mut a, mut b] = [a, b].map(|text| text.parse::<Table>().expect("TOML"));
     let things: Vec<String> = THINGS
@@ -106,7 +108,8 @@ fn shipped(folder: &Path, into: &mut Vec<PathBuf>) {
     }
 }
 
-/// Each shipped scenario twice in one network: what happens at the same instant in both has to come in the one order.
+/// Each shipped scenario twice in one network: what happens at the same instant in both has to come in the
+/// one order.
 #[test]
 fn shipped_scenarios_twice() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");

@@ -151,7 +151,8 @@ fn timers_are_late_and_clocks_are_off() {
     assert!(gaps("", 0).iter().all(|ns| *ns == 10_000_000));
     let slack = gaps(&only("timer_slack = \"uniform 0 us..50 us\""), 0);
     assert!(slack.iter().all(|ns| ns.abs_diff(10_000_000) <= 50_000));
-    // The difference of two draws: evenly spread ones differ by a third of their range on average. The schedule is kept.
+    // The difference of two draws: evenly spread ones differ by a third of their range on average. The
+    // schedule is kept.
     let mean = slack.iter().map(|ns| ns.abs_diff(10_000_000)).sum::<u64>() / slack.len() as u64;
     assert!((15_000..18_500).contains(&mean), "{mean}");
     assert!(slack.iter().sum::<u64>().abs_diff(slack.len() as u64 * 10_000_000) <= 50_000);
@@ -180,7 +181,8 @@ fn timers_of_quic_are_late() {
     let late = only("timer_slack = \"uniform 3 ms..4 ms\"");
     let exact = quic("", "", "preset = \"chromium39-strict\"");
     assert_eq!(quic("jitter = \"none\"", "jitter = \"none\"", "preset = \"chromium39-strict\""), exact);
-    // Where no acknowledgement comes before, the sender's pacer waits longer; the receiver's acknowledgement of the last packets too.
+    // Where no acknowledgement comes before, the sender's pacer waits longer; the receiver's acknowledgement
+    // of the last packets too.
     let paced = quic(&late, "", "preset = \"chromium39-strict\"").0;
     assert!(paced > exact.0, "{paced} beside {}", exact.0);
     assert_ne!(quic("", &late, "preset = \"chromium39-strict\"").1, exact.1);

@@ -1,4 +1,5 @@
-//! The airtime scheduler of mac80211 in the network of Table 1: shares by weight, and what limits of airtime are for.
+//! The airtime scheduler of mac80211 in the network of Table 1: shares by weight, and what limits of airtime
+//! are for.
 
 mod common;
 
@@ -41,11 +42,12 @@ fn limits_of_airtime_keep_a_deep_hardware_queue_short() {
         (of(&s, "slow").ping_median_ms.expect("replies"), s.goodput_total_mbps)
     };
     let ((with, carried), (without, before)) = (ping("true"), ping("false"));
-    // The slow station's aggregates wait longest for each other; over many pings those of a fast one are alike with both.
+    // The slow station's aggregates wait longest for each other; over many pings those of a fast one are
+    // alike with both.
     assert!(with < 60.0 && without > 2.0 * with, "{with} {without}");
     assert!(carried > 0.95 * before, "{carried} {before}");
-    // With two aggregates there is never as much in the hardware as the limits allow; nor with as many frames alone, which a slow
-    // station gets before its session.
+    // With two aggregates there is never as much in the hardware as the limits allow; nor with as many frames
+    // alone, which a slow station gets before its session.
     let shallow = |aql: &str| {
         let two = format!("{{ kind = \"mac80211\", hw_singles = 2, aql = {aql} }}");
         flooded(&[(SCHEME, &two)]).trace_hash

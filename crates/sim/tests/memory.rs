@@ -1,4 +1,5 @@
-//! Memory of a run is bounded, whatever it records: lists that are used again are not returned by more paths than take them.
+//! Memory of a run is bounded, whatever it records: lists that are used again are not returned by more paths
+//! than take them.
 
 #![expect(unsafe_code, reason = "an allocator that counts")]
 
@@ -45,7 +46,8 @@ fn no_recorder_grows_with_the_length_of_a_run() {
         let plain = held(&scenario, |recorder| recorder);
         let followed = held(&scenario, follow(&scenario));
         for (what, [early, late]) in [("plain", plain), ("record.sojourn", followed)] {
-            // Replies to pings are kept, and queues may be longer than before: some hundred bytes for each of a thousand packets.
+            // Replies to pings are kept, and queues may be longer than before: some hundred bytes for each of
+            // a thousand packets.
             if late > early + early / 4 + 512 * 1024 {
                 wrong.push(format!("{name}, {what}: {early} bytes after 4 s, {late} after 12 s"));
             }

@@ -1,5 +1,5 @@
-//! What waits in each layer, sampled: it agrees with the sockets' samples, with the disciplines' counters and with the
-//! steps of the series, and changes nothing.
+//! What waits in each layer, sampled: it agrees with the sockets' samples, with the disciplines' counters and
+//! with the steps of the series, and changes nothing.
 
 mod common;
 

@@ -31,8 +31,8 @@ fn flooded(channel: &str, stations: &[&str]) -> String {
 
 #[test]
 fn one_station_by_the_parts_of_its_exchange() {
-    // A frame of 1,538 bytes at 11 Mbit/s: 192 + 1,119 us; 10 + 203 us of answer; slots of 20 us, so 10 + 3 * 20 us and 7.5
-    // slots of back-off on the mean.
+    // A frame of 1,538 bytes at 11 Mbit/s: 192 + 1,119 us; 10 + 203 us of answer; slots of 20 us, so 10 + 3 *
+    // 20 us and 7.5 slots of back-off on the mean.
     let air = air(&flooded(SILENT, &["rate = \"cck-11\""]));
     let parts = [(AirUse::Data, 1_311.0), (AirUse::Ack, 213.0), (AirUse::Contention, 220.0)];
     let whole: f64 = parts.iter().map(|p| p.1).sum();
@@ -48,7 +48,8 @@ fn others_are_protected_from_it() {
     // The other alone: neither CTS nor long slots.
     let alone = air(&flooded(SILENT, &["rate = \"ofdm-54\""]));
     assert_eq!(alone(AirUse::Protection), 0);
-    // A CTS of 203 us and a SIFS for 254 us of data, where both get the same number of frames: each 1,311 + 254 us.
+    // A CTS of 203 us and a SIFS for 254 us of data, where both get the same number of frames: each 1,311 +
+    // 254 us.
     let both = air(&flooded(SILENT, &["rate = \"ofdm-54\"", "rate = \"cck-11\""]));
     let share = both(AirUse::Protection) as f64 / both(AirUse::Data) as f64;
     assert!((share - 213.0 / (1_311.0 + 254.0)).abs() < 0.01, "{share}");

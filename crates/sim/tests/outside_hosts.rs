@@ -153,7 +153,8 @@ fn a_capture_has_the_bytes() {
     let mut passed = sent.clone();
     write_back(&mut passed, 1 << 2, 63);
     let times = |bytes: &[u8]| file.windows(bytes.len()).filter(|w| *w == bytes).count();
-    // On the wire, at the server and at the access point as it was sent; on the air and at both radios with one hop less, per try.
+    // On the wire, at the server and at the access point as it was sent; on the air and at both radios with
+    // one hop less, per try.
     assert_eq!(times(&sent), 3);
     assert!(times(&passed) >= 3, "{}", times(&passed));
 }

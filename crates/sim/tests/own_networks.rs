@@ -1,4 +1,5 @@
-//! Networks of one's own, as short as they are shipped: each is read and runs a second of each of its combinations.
+//! Networks of one's own, as short as they are shipped: each is read and runs a second of each of its
+//! combinations.
 
 mod common;
 

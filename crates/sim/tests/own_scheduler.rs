@@ -1,4 +1,5 @@
-//! Station schedulers of one's own: one that breaks what must hold ends the run with a message, and weights need one that heeds them.
+//! Station schedulers of one's own: one that breaks what must hold ends the run with a message, and weights
+//! need one that heeds them.
 
 use std::sync::Mutex;
 

@@ -1,4 +1,5 @@
-//! Power save: how long a packet waits for a station that sleeps, what becomes of what waits, and what a scan does.
+//! Power save: how long a packet waits for a station that sleeps, what becomes of what waits, and what a scan
+//! does.
 
 mod common;
 
@@ -10,7 +11,8 @@ use stillair_sim::world::wire;
 const CHANNEL: &str = "band = \"5 GHz\"\nwidth = \"20 MHz\"";
 const RATE: &str = "rate = \"ht20-mcs7-sgi\"";
 
-/// An access point of such a scheme that pings a station with these keys, at times that drift through the beacon interval.
+/// An access point of such a scheme that pings a station with these keys, at times that drift through the
+/// beacon interval.
 fn pinged(scheme: &str, ap: &str, keys: &str, interval: &str) -> String {
     cell("60 s", CHANNEL, &format!("scheme = \"{scheme}\"{ap}"))
         + &station("s", 0, &format!("{RATE}{keys}"))
@@ -27,14 +29,15 @@ fn dropped(report: &RunSummary) -> u64 {
     report.drops.iter().map(|d| d.packets).sum()
 }
 
-/// A packet that comes at any time waits for half an interval on average, and for 95 % of one at the 95th percentile; then the beacon, a
-/// null frame, and the exchange of the packet follow.
+/// A packet that comes at any time waits for half an interval on average, and for 95 % of one at the 95th
+/// percentile; then the beacon, a null frame, and the exchange of the packet follow.
 #[test]
 fn a_ping_waits_for_the_beacon() {
     const EXCHANGE: f64 = 0.9;
     #[rustfmt::skip]
     let table = [
-        // power_save                                       DTIM period, beacons from one that is heard to the next
+        // power_save                                       DTIM period, beacons from one that is heard to the
+        // next
         ("\"mac80211\"",                                             3, 1),
         ("{ kind = \"mac80211\", listen_interval = 3 }",             1, 3),
         ("{ kind = \"mac80211\", listen_interval = \"dtim\" }",      2, 2),
@@ -96,7 +99,8 @@ fn presets_sleep_after_their_own_time() {
     }
 }
 
-/// Frames that a sleeping station has not fetched are there at the end, and nothing else is lost: 64 at most of a category.
+/// Frames that a sleeping station has not fetched are there at the end, and nothing else is lost: 64 at most
+/// of a category.
 #[test]
 fn what_waits_is_accounted_for() {
     let flood = flow("udp", "ap", "s", "rate = \"3 Mbit/s\"\nburst = 100\nstart = \"0.5 s\"\nstop = \"5 s\"");
@@ -123,7 +127,8 @@ fn what_waits_is_accounted_for() {
     }
 }
 
-/// A telephone that is off the air: its frames are kept and come when it is back. mac80211's times: two channels of 60 ms are 120.
+/// A telephone that is off the air: its frames are kept and come when it is back. mac80211's times: two
+/// channels of 60 ms are 120.
 #[test]
 fn a_scan_is_a_gap_of_its_own_length() {
     let keys = ", scan = { kind = \"mac80211\", start = \"1 s\", active_channels = 6, passive_channels = 0 }";
@@ -133,13 +138,15 @@ fn a_scan_is_a_gap_of_its_own_length() {
     assert_eq!((power.trips, power.sleeps), (3, 0));
     assert!((power.away_s - 0.36).abs() < 1e-6, "{power:?}");
     assert_eq!(dropped(&report), 0);
-    // The pings of the gap come at its end: 360 of 3,000 ms are in a gap, so 12 % wait, evenly from 0 to 120 ms.
+    // The pings of the gap come at its end: 360 of 3,000 ms are in a gap, so 12 % wait, evenly from 0 to 120
+    // ms.
     let (mean, p95, _) = rtt(&report);
     assert!((mean - 0.12 * 60.0 - 0.5).abs() < 1.5, "{mean}");
     assert!((p95 - (0.12 - 0.05) / 0.12 * 120.0).abs() < 10.0, "{p95}");
 }
 
-/// A call each way of a station that fetches what waits with each packet that it sends: its packets wait for no beacon.
+/// A call each way of a station that fetches what waits with each packet that it sends: its packets wait for
+/// no beacon.
 #[test]
 fn a_call_with_uapsd_waits_for_its_own_packets() {
     let call = |from: &str, to: &str| flow("voip", from, to, "mark = \"CS6\"\nstart = \"0.5 s\"");
@@ -275,7 +282,8 @@ fn to_group(scheme: &str, dtim: u32, keys: &str, more: &str) -> String {
         )
 }
 
-/// While nobody sleeps a frame to a group goes at once; if anybody does, all wait for the DTIM, half of its period on average.
+/// While nobody sleeps a frame to a group goes at once; if anybody does, all wait for the DTIM, half of its
+/// period on average.
 #[test]
 fn frames_to_a_group_wait_for_the_dtim() {
     let slow = "rate = \"10.94 kbit/s\"\ngap = \"periodic\""; // one each 731.3 ms
@@ -298,7 +306,8 @@ fn frames_to_a_group_wait_for_the_dtim() {
     }
 }
 
-/// Each that is a member has its own copy, and who misses one has it in its losses: frames to groups are not sent again.
+/// Each that is a member has its own copy, and who misses one has it in its losses: frames to groups are not
+/// sent again.
 #[test]
 fn each_member_has_its_own_losses() {
     let keys = ", error_rate = 0.25, power_save = \"mac80211\"";
@@ -327,8 +336,9 @@ fn too_much_for_a_group_is_dropped() {
     assert!(report.flows["group.b"].packets.unwrap_or(0) > 1_000 || report.packets.delivered > 1_000);
 }
 
-/// Frames to groups wait in the firmware for a DTIM while anybody sleeps: as many of them as the host hands over. Those that flood take
-/// all room there, and what goes to others waits until they have been sent; with a limit of their own most of them stay above.
+/// Frames to groups wait in the firmware for a DTIM while anybody sleeps: as many of them as the host hands
+/// over. Those that flood take all room there, and what goes to others waits until they have been sent; with
+/// a limit of their own most of them stay above.
 // linux: net/mac80211/tx.c ieee80211_txq_airtime_check (commit 836c1addd3bf of July 2026).
 #[test]
 fn a_flood_to_a_group() {
@@ -353,8 +363,8 @@ fn a_flood_to_a_group() {
     }
 }
 
-/// A station that sleeps, with a backlog: the host hands down what airtime queue limits let it, and that stays charged. Others have the air as
-/// if it were not there.
+/// A station that sleeps, with a backlog: the host hands down what airtime queue limits let it, and that
+/// stays charged. Others have the air as if it were not there.
 #[test]
 fn a_backlog_for_a_sleeper_holds_up_nobody() {
     for scheme in ["mt76", "ath10k", "ath11k"] {
@@ -402,11 +412,12 @@ fn each_kernel_counts_frames_to_groups_in_its_own_way() {
     }
 }
 
-/// An access point that scans as mac80211 does it for one: away for all channels, without a beacon. What is for its stations waits for its return, and
-/// what they send is lost, after tries in vain.
+/// An access point that scans as mac80211 does it for one: away for all channels, without a beacon. What is
+/// for its stations waits for its return, and what they send is lost, after tries in vain.
 #[test]
 fn an_access_point_looks_at_other_channels() {
-    // 19 channels of 60 ms and 16 of 111 in one go; or two at a time with 200 ms between: 9 times 120 ms, once 60 and 16 times 111.
+    // 19 channels of 60 ms and 16 of 111 in one go; or two at a time with 200 ms between: 9 times 120 ms,
+    // once 60 and 16 times 111.
     for scheme in ["fifo", "fq_mac", "mac80211", "mt76"] {
         let mut lost = Vec::new();
         for (scan, p99, trips) in
@@ -422,20 +433,22 @@ fn an_access_point_looks_at_other_channels() {
             let power = down.power["ap.wlan0"];
             assert_eq!((power.trips, power.sleeps), (trips, 0), "{what}");
             assert!((power.away_s - 2.916).abs() < 0.01, "{what}: {power:?}");
-            // A packet each 10 ms waits for what is left of the trip: of 1,200 the 12 that wait longest do so for more than 2,796 ms; with trips of 120 ms and
-            // 111, for more than 109.
+            // A packet each 10 ms waits for what is left of the trip: of 1,200 the 12 that wait longest do so
+            // for more than 2,796 ms; with trips of 120 ms and 111, for more than 109.
             let delay = down.flows.values().next().and_then(|flow| flow.delay_p99_ms).expect("packets came");
             assert!((delay - p99).abs() < 15.0, "{what}: {delay}");
             assert_eq!(dropped(&down), 0, "{what}");
             let up = run(&parse(&text("s", "ap"), &[]), 0);
             lost.push(dropped(&up));
         }
-        // Of the 292 that a station sends meanwhile those are lost whose tries end before the access point is back: most, and fewer of short trips.
+        // Of the 292 that a station sends meanwhile those are lost whose tries end before the access point is
+        // back: most, and fewer of short trips.
         assert!((150..292).contains(&lost[0]) && lost[1] < lost[0], "{scheme}: {lost:?}");
     }
 }
 
-/// What an access point keeps for a station is given up at the second look, though nothing else happens meanwhile: 10 to 20 s.
+/// What an access point keeps for a station is given up at the second look, though nothing else happens
+/// meanwhile: 10 to 20 s.
 #[test]
 fn what_nobody_fetches_expires() {
     for scheme in ["fifo", "fq_mac", "mac80211"] {

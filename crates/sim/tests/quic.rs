@@ -1,4 +1,5 @@
-//! QUIC over the whole world: transfers end, accounts close, and what a capture at the sender shows is what was sent.
+//! QUIC over the whole world: transfers end, accounts close, and what a capture at the sender shows is what
+//! was sent.
 
 mod common;
 
@@ -99,8 +100,8 @@ fn a_hosts_work_spaces_its_datagrams() {
     assert!(q.gaps[3] as u64 * 2 > q.datagrams, "most at 30 us: {:?}", &q.gaps[..6]);
 }
 
-/// A receiver works on one thing after the other: with 300 us for each datagram and for each acknowledgement, an acknowledgement
-/// in two costs 900 us for two datagrams, one in ten 3300 us for ten.
+/// A receiver works on one thing after the other: with 300 us for each datagram and for each acknowledgement,
+/// an acknowledgement in two costs 900 us for two datagrams, one in ten 3300 us for ten.
 #[test]
 fn a_receivers_work_is_the_bottleneck() {
     let bits_per_us = 1350.0 * 8.0;
@@ -145,8 +146,8 @@ fn all_kinds_of_transfers() {
     }
 }
 
-/// A page: connection, list, and all objects at once. 10 ms for a round trip: two for the handshake, one for the list, one
-/// for objects that fit the window; the pacer spreads what is more.
+/// A page: connection, list, and all objects at once. 10 ms for a round trip: two for the handshake, one for
+/// the list, one for objects that fit the window; the pacer spreads what is more.
 #[test]
 fn a_page_takes_its_round_trips() {
     let host = |name: &str, n: u8| {

@@ -57,7 +57,8 @@ mod with_it {
         }
     }
 
-    /// The end of slow start is told where there was one: not with the first window, and not by a control without a threshold.
+    /// The end of slow start is told where there was one: not with the first window, and not by a control
+    /// without a threshold.
     #[test]
     fn the_end_of_slow_start_by_every_control() {
         for (control, told) in [("cubic", true), ("newreno", true), ("model", true), ("bbr", false)] {
@@ -71,7 +72,8 @@ mod with_it {
         }
     }
 
-    /// Windows of two packets are enough, and where the model's is quinn's too it keeps to the bounds of both.
+    /// Windows of two packets are enough, and where the model's is quinn's too it keeps to the bounds of
+    /// both.
     #[test]
     fn the_least_first_window() {
         let text = wifi("rate = \"ht20-mcs7-sgi\"") + &flow("quic", "ap", "sta", "bytes = \"100 kB\"");
@@ -171,7 +173,8 @@ mod with_it {
         }
     }
 
-    /// A page of 300 objects, over connections one after the other: with 100 streams at a time, with 10, and all at once.
+    /// A page of 300 objects, over connections one after the other: with 100 streams at a time, with 10, and
+    /// all at once.
     #[test]
     fn pages_have_more_objects_than_streams_may_be_open() {
         let page = "page = { list = 4000, objects = [{ count = 300, size = 2000 }] }\ninterval = \"50 ms\"";
@@ -205,12 +208,13 @@ mod with_it {
         }
     }
 
-    /// Each datagram is reported once, whatever becomes of it: read, too late for its connection, or in line for a slow
-    /// host when the next connection takes its place.
+    /// Each datagram is reported once, whatever becomes of it: read, too late for its connection, or in line
+    /// for a slow host when the next connection takes its place.
     #[test]
     fn every_datagram_that_comes_is_reported_once() {
         for stack in ["\"quinn\"", "\"model\""] {
-            // The server works longer for a datagram than acknowledgements are apart, so many are in line when a page is there.
+            // The server works longer for a datagram than acknowledgements are apart, so many are in line
+            // when a page is there.
             for cost in
                 ["", "receive_cost = \"1 ms\"", "receive_cost = \"1 ms\"\npeer_receive_cost = \"300 us\""]
             {
@@ -229,8 +233,10 @@ mod with_it {
         }
     }
 
-    /// Packets have the same sizes without encryption. Only the server's last packet of the handshake differs by 4 bytes less to 11
-    /// more: TLS takes a transport parameter of random length as it comes, and without it the message has its length all the same.
+    /// Packets have the same sizes without encryption. Only the server's last packet of the handshake differs
+    /// by 4 bytes less to 11
+    /// more: TLS takes a transport parameter of random length as it comes, and without it the message has its
+    /// length all the same.
     #[cfg(feature = "tls")]
     #[test]
     fn with_tls_a_run_is_the_same() {

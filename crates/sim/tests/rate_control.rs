@@ -48,7 +48,8 @@ fn a_link_without_errors_ends_at_the_fastest_rate() {
         let rows = &summary.rc_stats["ap.wlan0 to s.wlan0"];
         let best: Vec<_> = rows.iter().filter(|r| r.best.contains(['A', 'P'])).map(|r| &r.rate[..]).collect();
         assert_eq!(best, ["ht20-mcs7-sgi", "ht20-mcs15-sgi"], "{kernel}");
-        // The end of the chain holds aggregates of 23 frames (see `AggregateLimits`); 32 would be sent at MCS 15 alone.
+        // The end of the chain holds aggregates of 23 frames (see `AggregateLimits`); 32 would be sent at MCS
+        // 15 alone.
         let mean = summary.stations["s"].mean_aggregate.expect("it was sent something");
         assert!((20.5..23.5).contains(&mean), "{kernel}: {mean}");
         // 90 % of a fixed rate with the same chain, MCS 15 to 7.
@@ -109,8 +110,8 @@ fn a_probe_goes_alone() {
 
 #[test]
 fn rate_control_hears_of_ppdus_that_end_a_frame() {
-    // Nothing ever arrives. As long as all frames are tried again, rate control is told nothing; where some are given up, it
-    // learns of those PPDUs.
+    // Nothing ever arrives. As long as all frames are tried again, rate control is told nothing; where some
+    // are given up, it learns of those PPDUs.
     let attempts = |limit: u32| {
         let text = flooded("rate = \"minstrel_ht\", error_rate = 1.0", 1)
             .replace("scheme = \"airtime\"", &format!("scheme = \"airtime\", retry_limit = {limit}"));

@@ -9,7 +9,8 @@ use stillair_model::vocabulary::Duration;
 /// Bytes of each flow.
 const BYTES: u64 = 100_000;
 
-/// A client whose discipline splits what is too large for its bucket, and a server 5 ms behind its access point.
+/// A client whose discipline splits what is too large for its bucket, and a server 5 ms behind its access
+/// point.
 fn network(qdisc: &str) -> String {
     format!(
         r#"
@@ -41,11 +42,12 @@ interface.eth0 = {{ link = "lan", address = "10.0.2.2" }}
     )
 }
 
-/// Whether more has come than the sender knows to have sent, so that no acknowledgement counts: of a packet that the shaper refused
-/// a segment stayed, as fq_codel had dropped an older one of the flow for it.
-// linux: net/sched/sch_tbf.c tbf_segment, net/ipv4/tcp_output.c tcp_write_xmit, net/ipv4/tcp_input.c tcp_ack (6.1) - no segment is counted that is
-// answered by NET_XMIT_CN, what is refused is not sent, and what acknowledges data that was not sent is ignored. After a timeout nothing new
-// is sent, so that the kernel is as stuck.
+/// Whether more has come than the sender knows to have sent, so that no acknowledgement counts: of a packet
+/// that the shaper refused a segment stayed, as fq_codel had dropped an older one of the flow for it.
+// linux: net/sched/sch_tbf.c tbf_segment, net/ipv4/tcp_output.c tcp_write_xmit, net/ipv4/tcp_input.c tcp_ack
+// (6.1) - no segment is counted that is answered by NET_XMIT_CN, what is refused is not sent, and what
+// acknowledges data that was not sent is ignored. After a timeout nothing new is sent, so that the kernel is
+// as stuck.
 fn hears_nothing(read: u64, sender: &TcpInfo) -> bool {
     let known = sender.bytes_acked - 1 + u64::from(sender.unacked) * u64::from(sender.mss);
     read > known && sender.timeouts > 0

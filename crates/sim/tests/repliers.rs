@@ -1,5 +1,5 @@
-//! Stations that are sent something within one transmit opportunity and answer: each draws a back-off, as the medium was busy when
-//! its answer was queued.
+//! Stations that are sent something within one transmit opportunity and answer: each draws a back-off, as the
+//! medium was busy when its answer was queued.
 
 mod common;
 
@@ -59,7 +59,8 @@ impl Sink for First {
     }
 }
 
-/// Chance that the first transmission collides, and the mean number of those who are in it: all have drawn one of `w` slots alike.
+/// Chance that the first transmission collides, and the mean number of those who are in it: all have drawn
+/// one of `w` slots alike.
 fn theory(n: usize) -> (f64, f64) {
     // k slots: all others have drawn k or more (the mean), or more (one alone).
     let others = |k: f64| ((WINDOW - k) / WINDOW).powi(n as i32 - 1);
@@ -120,7 +121,8 @@ fn frame_by_frame_too() {
     }
 }
 
-/// Radios that draw a back-off after a transmission alone have none left when they answer: all answers begin together.
+/// Radios that draw a back-off after a transmission alone have none left when they answer: all answers begin
+/// together.
 #[test]
 fn radios_without_a_back_off_for_a_busy_medium_all_answer_at_once() {
     for hidden in [false, true] {

@@ -1,4 +1,5 @@
-//! Tests of responsiveness: what probes take on paths that can be worked out, that every connection ends, and what a figure is made of.
+//! Tests of responsiveness: what probes take on paths that can be worked out, that every connection ends, and
+//! what a figure is made of.
 
 mod common;
 
@@ -7,8 +8,8 @@ use stillair_model::vocabulary::{Instant, Probe, Seed, Sink, TraceEvent};
 use stillair_sim::recorder::{ResponsivenessSummary, RunSummary};
 use stillair_sim::world::wire;
 
-/// A client and a server by way of a router, 20 ms there and back. The client's link has this rate, and both its ends this discipline; the
-/// server's link is faster.
+/// A client and a server by way of a router, 20 ms there and back. The client's link has this rate, and both
+/// its ends this discipline; the server's link is faster.
 fn wired(seconds: u32, rate: &str, qdisc: &str, more: &str) -> String {
     let slow = format!("link = \"slow\", qdisc = {qdisc}");
     format!(
@@ -32,7 +33,8 @@ fn test(s: &RunSummary) -> &ResponsivenessSummary {
 const FQ_CODEL: &str = "\"fq_codel\"";
 const FIFO: &str = "{ kind = \"pfifo\", limit = 1000 }";
 
-// By hand: each part of a probe is one round trip of 20 ms and the little that a gigabit takes: 3000 round trips a minute.
+// By hand: each part of a probe is one round trip of 20 ms and the little that a gigabit takes: 3000 round
+// trips a minute.
 #[test]
 fn an_idle_wire_has_the_round_trips_of_its_delay() {
     let s = summary(&wired(10, "1 Gbit/s", FQ_CODEL, "load = \"none\""));
@@ -70,8 +72,8 @@ impl Sink for Probes {
     }
 }
 
-// A FIFO of 1000 packets at 20 Mbit/s keeps up to 600 ms; flow queueing spares new connections that, CoDel loaded ones too. What an upload
-// keeps in its own host's FIFO is bounded by small queues.
+// A FIFO of 1000 packets at 20 Mbit/s keeps up to 600 ms; flow queueing spares new connections that, CoDel
+// loaded ones too. What an upload keeps in its own host's FIFO is bounded by small queues.
 #[test]
 fn what_bloats_shows_where_it_does() {
     let of = |load: &str, qdisc: &str, more: &str| {
@@ -145,8 +147,9 @@ fn home(shaper: bool, load: &str) -> ResponsivenessSummary {
     test(&run(&parse(&text, if shaper { &off[..1] } else { &off }), 0)).clone()
 }
 
-// A modem with 250 ms of buffer for uploads lets through some 220 round trips a minute, on a loaded connection less, as what is behind a lost
-// segment waits for it; cake in front of it lets through nearly as many as when nobody uploads, where 20 ms of line and a few of Wi-Fi are one.
+// A modem with 250 ms of buffer for uploads lets through some 220 round trips a minute, on a loaded
+// connection less, as what is behind a lost segment waits for it; cake in front of it lets through nearly as
+// many as when nobody uploads, where 20 ms of line and a few of Wi-Fi are one.
 #[test]
 fn a_home_with_and_without_a_shaper() {
     let all = |t: &ResponsivenessSummary| {

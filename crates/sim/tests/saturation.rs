@@ -1,4 +1,5 @@
-//! Stations that always have a frame to send: against Bianchi's model, and one alone against the sum of its parts.
+//! Stations that always have a frame to send: against Bianchi's model, and one alone against the sum of its
+//! parts.
 
 #[path = "../../model/tests/common/bianchi.rs"]
 mod bianchi;
@@ -34,7 +35,8 @@ fn durations(band: Band) -> SlotDurations {
     }
 }
 
-/// So many stations upload far more than there is room for, in single frames that are tried until they arrive.
+/// So many stations upload far more than there is room for, in single frames that are tried until they
+/// arrive.
 fn upload(n: usize, band: &str) -> String {
     let channel =
         format!("band = \"{band}\"\nwidth = \"20 MHz\"\nbeacon_interval = \"off\"\nlowest_rate = \"ofdm-6\"");

@@ -1,4 +1,5 @@
-//! Nodes with several interfaces at the ends of flows: whose address they have, and whose device they send with.
+//! Nodes with several interfaces at the ends of flows: whose address they have, and whose device they send
+//! with.
 
 mod common;
 
@@ -87,6 +88,7 @@ fn a_socket_is_given_the_device_that_it_sends_with() {
     for (what, mbps) in [("swapped", swapped), ("bound", bound), ("bound, swapped", through)] {
         assert!((mbps / right - 1.0).abs() < 0.05, "{what}: {mbps} against {right}");
     }
-    // With the wired device's larger packets and without mac80211's shift it would fill the queues and be faster.
+    // With the wired device's larger packets and without mac80211's shift it would fill the queues and be
+    // faster.
     assert!(right < 42.0, "{right}");
 }

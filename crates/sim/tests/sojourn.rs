@@ -1,4 +1,5 @@
-//! Where packets' time went, by the recorder and by one who looks through everything for each packet: the same, whatever the scenario.
+//! Where packets' time went, by the recorder and by one who looks through everything for each packet: the
+//! same, whatever the scenario.
 
 mod common;
 #[path = "sojourn/follower.rs"]

@@ -9,8 +9,8 @@ use stillair_sim::recorder::{Direction, Sojourn, SojournWorld};
 /// A cell and its time in us.
 type Cell = (&'static str, &'static str, u64);
 
-/// An access point (interface 0, device 0) with stations X (peer 0) and Y (peer 1), and a host with a wire (interface 1). Flows 0 and 2 are
-/// of X, flow 1 is of Y.
+/// An access point (interface 0, device 0) with stations X (peer 0) and Y (peer 1), and a host with a wire
+/// (interface 1). Flows 0 and 2 are of X, flow 1 is of Y.
 struct Script {
     sojourn: Sojourn,
     packets: Packets,
@@ -140,7 +140,8 @@ fn the_ring_the_modem_and_who_holds_back() {
     let line = [("hardware", "own", 100), ("wire", "serialise", 110), ("wire", "propagate", 5)];
     assert_eq!(s.cells(215, b), line);
 
-    // A shaper lets nothing go until 1,230; the wire carries a meanwhile. Behind it, a report that is late: nothing happens.
+    // A shaper lets nothing go until 1,230; the wire carries a meanwhile. Behind it, a report that is late:
+    // nothing happens.
     let mut s = Script::new();
     let a = s.queued(0, 1, 0, None);
     s.wired(0, a, [0, 123, 123], None);

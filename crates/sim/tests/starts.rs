@@ -27,7 +27,8 @@ fn flows_of_counted_nodes_spread_their_starts() {
         assert!(scenario.flows.iter().all(|flow| flow.start_spread == scenario.flows[0].start_spread));
         scenario.flows[0].start_spread.nanos() / 1_000_000
     };
-    // Half of the warm-up of 3 s; without one, and for later starts, a tenth of the time left; 100 ms per flow.
+    // Half of the warm-up of 3 s; without one, and for later starts, a tenth of the time left; 100 ms per
+    // flow.
     assert_eq!(spread("", &[]), 1_500);
     assert_eq!(spread("start = \"1 s\"", &[]), 1_000);
     assert_eq!(spread("", &[("warm_up", "0 s")]), 600);

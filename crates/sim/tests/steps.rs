@@ -108,7 +108,8 @@ fn a_wire_that_becomes_shorter_keeps_the_order_of_packets() {
     let text = NETWORK.replace("\"5 ms\"", "\"80 ms\"") + TCP + &step("4 s", &["link.lan.delay=1 ms"]);
     let summary = run(&text);
     let flow = summary.flows.values().next().expect("a flow");
-    // What CoDel drops at the access point is sent again. What another packet had overtaken would be sent again too.
+    // What CoDel drops at the access point is sent again. What another packet had overtaken would be sent
+    // again too.
     let dropped: u32 = summary.drops.iter().map(|drop| drop.packets as u32).sum();
     assert!(summary.drops.iter().all(|drop| drop.place == "ap.wlan0 mac"), "{:?}", summary.drops);
     assert_eq!(flow.tcp.as_ref().expect("TCP").retransmissions, dropped);
@@ -308,7 +309,8 @@ fn what_waits_before_a_wire_leaves_at_the_new_rate() {
         let summary = run(&(slow(link) + &rates(&[("10 s", "100 Mbit/s")])));
         // 5 s of 2 Mbit/s into 1 Mbit/s wait at 10 s, and have left 0.1 s later: pings see an idle line.
         let ping = summary.pings.values().next().expect("a ping");
-        // 5 s at 1 Mbit/s leave 5.3 Mbit, which 50 Mbit/s carry until 10.11 s; the first ping is sent at 10.1 s.
+        // 5 s at 1 Mbit/s leave 5.3 Mbit, which 50 Mbit/s carry until 10.11 s; the first ping is sent at 10.1
+        // s.
         assert!(ping.longest_ms.expect("answers") < 45.0, "{link}: {:?}", ping.longest_ms);
         let sent = summary.flows.values().next().expect("a flow");
         let dropped: u64 = summary.drops.iter().map(|drop| drop.packets).sum();
@@ -323,7 +325,8 @@ fn an_outage_passes() {
         let link = link.replace("1 Mbit", "10 Mbit");
         let summary = run(&(slow(&link) + &rates(&[("6 s", "0 bit/s"), ("8 s", "10 Mbit/s")])));
         let ping = summary.pings.values().next().expect("a ping");
-        // 5 s at 1 Mbit/s leave 5.3 Mbit, which 50 Mbit/s carry until 10.11 s; the first ping is sent at 10.1 s.
+        // 5 s at 1 Mbit/s leave 5.3 Mbit, which 50 Mbit/s carry until 10.11 s; the first ping is sent at 10.1
+        // s.
         assert!(ping.longest_ms.expect("answers") < 45.0, "{link}: {:?}", ping.longest_ms);
         // 2 Mbit/s for 15 of 20 s, and few are dropped in the outage.
         let flow = summary.flows.values().next().expect("a flow");
@@ -370,7 +373,8 @@ fn a_buffer_of_a_time_keeps_its_bytes_when_the_rate_changes() {
     let text = slow(&MODEM.replace("1 MB", "100 ms"));
     let summary = run(&(text.clone() + &rates(&[("6 s", "0 bit/s"), ("8 s", "100 Mbit/s")])));
     let dropped: u64 = summary.drops.iter().map(|drop| drop.packets).sum();
-    // 2 Mbit/s are 178.6 packets a second, 1 Mbit/s carries 86.6 of them: 84 are dropped before the outage and 357 less 8 in it.
+    // 2 Mbit/s are 178.6 packets a second, 1 Mbit/s carries 86.6 of them: 84 are dropped before the outage
+    // and 357 less 8 in it.
     assert!((420..445).contains(&dropped), "{dropped}");
     let wrong = text.replace("\"1 Mbit/s\"", "\"0 Mbit/s\"");
     let says = scenario::parse(&wrong, "s.toml", &[]).expect_err("a time without a rate").to_string();
@@ -421,7 +425,8 @@ fn shapers_keep_what_waits_and_send_it_at_the_new_rate() {
             summary.drops.iter().filter(|drop| drop.reason != "codel").map(|drop| drop.packets).sum();
         assert_eq!(dropped, 0, "{to}: {:?}", summary.drops);
         let ping = summary.pings.values().next().expect("a ping");
-        // 5 s at 1 Mbit/s leave 5.3 Mbit, which 50 Mbit/s carry until 10.11 s; the first ping is sent at 10.1 s.
+        // 5 s at 1 Mbit/s leave 5.3 Mbit, which 50 Mbit/s carry until 10.11 s; the first ping is sent at 10.1
+        // s.
         assert!(ping.longest_ms.expect("answers") < 45.0, "{to}: {:?}", ping.longest_ms);
         assert!(summary.flows.values().next().expect("a flow").goodput_mbps > 1.49, "{to}");
         // Another kind begins empty.
@@ -434,7 +439,8 @@ fn shapers_keep_what_waits_and_send_it_at_the_new_rate() {
 
 #[test]
 fn packets_in_netem_keep_their_departure_times() {
-    // From 8 to 10 s packets get 2 s; from 10 s on 10 ms. Linux sends the earlier ones at their own times, after later ones.
+    // From 8 to 10 s packets get 2 s; from 10 s on 10 ms. Linux sends the earlier ones at their own times,
+    // after later ones.
     let netem = |delay: &str| format!("{{ kind = \"netem\", delay = \"{delay}\", limit = 10000 }}");
     let text =
         shaped(&netem("2 s")) + &step("10 s", &[&format!("node.r.interface.wan.qdisc={}", netem("10 ms"))]);
@@ -444,7 +450,8 @@ fn packets_in_netem_keep_their_departure_times() {
     assert!(flow.goodput_mbps > 1.49, "{}", flow.goodput_mbps);
     let ping = summary.pings.values().next().expect("a ping");
     assert!((20.0..40.0).contains(&ping.longest_ms.expect("answers")), "{:?}", ping.longest_ms);
-    // A rate of 1 Mbit/s gives its packets their times: later ones follow the last of them, as netem_enqueue has it.
+    // A rate of 1 Mbit/s gives its packets their times: later ones follow the last of them, as netem_enqueue
+    // has it.
     let rate = |rate: &str| format!("{{ kind = \"netem\", rate = \"{rate}\", limit = 10000 }}");
     let text = shaped(&rate("1 Mbit/s"))
         + &step("10 s", &[&format!("node.r.interface.wan.qdisc={}", rate("100 Mbit/s"))]);

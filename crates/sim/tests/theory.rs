@@ -1,5 +1,5 @@
-//! Saturated cells against what the standard's parameters and Bianchi's model give: contention with few tries, aggregates, forty
-//! stations at once, and the widest channels.
+//! Saturated cells against what the standard's parameters and Bianchi's model give: contention with few
+//! tries, aggregates, forty stations at once, and the widest channels.
 //!
 //! Durations are worked out here from the standard's numbers, not with the model's own code.
 
@@ -8,8 +8,8 @@ mod common;
 use common::{cell, flow, parse, run_to, station, watched};
 use stillair_model::vocabulary::Duration;
 
-/// UDP payload of a packet of 1500 bytes, its MPDU (QoS header 26, LLC and SNAP 8, FCS 4), and that as a subframe: delimiter 4,
-/// padding 2, which the last of an aggregate lacks.
+/// UDP payload of a packet of 1500 bytes, its MPDU (QoS header 26, LLC and SNAP 8, FCS 4), and that as a
+/// subframe: delimiter 4, padding 2, which the last of an aggregate lacks.
 const PAYLOAD: u32 = 1472;
 const MPDU: u32 = 1538;
 const SUBFRAME: u32 = 1544;
@@ -32,7 +32,8 @@ fn mcs7(frames: u32) -> f64 {
     36.0 + 4.0 * f64::from((16 + 8 * (frames * SUBFRAME - 2) + 6).div_ceil(260))
 }
 
-/// ACK of 14 bytes and Block Ack of 32 at 24 Mbit/s, and what is waited for after a collision: an ACK at 6 Mbit/s.
+/// ACK of 14 bytes and Block Ack of 32 at 24 Mbit/s, and what is waited for after a collision: an ACK at 6
+/// Mbit/s.
 fn ack() -> f64 {
     SIFS + ofdm(24, 14)
 }
@@ -45,11 +46,11 @@ fn eifs() -> f64 {
 
 /// What saturated stations get: Mbit/s, and the share of tries that collide.
 ///
-/// `n` stations with windows of 16 to 1024 whose frames are tried so often at most; then the window starts anew. A try takes
-/// `on_air` us, and its answer `answer`; `bits` is the payload.
+/// `n` stations with windows of 16 to 1024 whose frames are tried so often at most; then the window starts
+/// anew. A try takes `on_air` us, and its answer `answer`; `bits` is the payload.
 // paper: bianchi-2000 - the fixed point of eq. 7 and 9 and the throughput of eq. 13; with a limit of tries as
-// paper: wu-2002 (Performance of reliable transport protocol over IEEE 802.11 WLAN) eq. 7 and 8 - stage j is reached with p^j, and
-// takes (W_j + 1) / 2 slots.
+// paper: wu-2002 (Performance of reliable transport protocol over IEEE 802.11 WLAN) eq. 7 and 8 - stage j is
+// reached with p^j, and takes (W_j + 1) / 2 slots.
 fn bianchi(n: u32, tries: u32, on_air: f64, answer: f64, bits: f64) -> (f64, f64) {
     let tau_of = |p: f64| {
         let stages = |f: &dyn Fn(f64) -> f64| {
@@ -74,7 +75,8 @@ fn bianchi(n: u32, tries: u32, on_air: f64, answer: f64, bits: f64) -> (f64, f64
 fn upload(n: usize, seconds: u64, path: &str, more: &str) -> String {
     let channel = "band = \"5 GHz\"\nwidth = \"20 MHz\"\nbeacon_interval = \"off\"\nlowest_rate = \"ofdm-6\"";
     let mut text = cell(&format!("{seconds} s"), channel, "scheme = \"fifo\"");
-    // A send buffer of the usual size has fewer datagrams than two aggregates in the hardware and one that is to follow.
+    // A send buffer of the usual size has fewer datagrams than two aggregates in the hardware and one that is
+    // to follow.
     let buffer = "profile = \"linux-4.4\"\nsysctl.\"net.core.wmem_default\" = 1000000";
     (0..n)
         .for_each(|i| text += &station(&format!("s{i}"), i, path).replace("profile = \"linux-4.4\"", buffer));
@@ -100,8 +102,8 @@ fn measured(text: &str, run: u64, (from, to): (u64, u64)) -> (f64, f64) {
     (mbps, (after.2 - before.2) as f64 / (after.1 - before.1) as f64)
 }
 
-/// Tries that collided: within 3 % or six thousandths of all, as the model takes the chance of a collision to be the same in every
-/// stage, which two or three stations do not have.
+/// Tries that collided: within 3 % or six thousandths of all, as the model takes the chance of a collision to
+/// be the same in every stage, which two or three stations do not have.
 fn share(what: &str, got: f64, want: f64) {
     println!("{what}: {got:.4}, theory {want:.4}");
     assert!((got - want).abs() < f64::max(0.03 * want, 0.006), "{what}: {got}, theory {want}");
@@ -132,8 +134,8 @@ fn single_frames_with_few_tries() {
 const FRAMES: u32 = 21;
 const BITS: f64 = (FRAMES * PAYLOAD * 8) as f64;
 
-/// Rate and chain of aggregates that are tried until they arrive: one that came back to the driver after the usual four tries would
-/// hold back the window, and those behind it would be short.
+/// Rate and chain of aggregates that are tried until they arrive: one that came back to the driver after the
+/// usual four tries would hold back the window, and those behind it would be short.
 const UNTIL_IT_ARRIVES: &str = "rate = \"ht20-mcs7-lgi\", retry_chain = [{ rate = \"mcs7\", tries = 15 }, \
     { rate = \"mcs7\", tries = 15 }, { rate = \"mcs7\", tries = 15 }, { rate = \"mcs7\", tries = 15 }]";
 
@@ -187,7 +189,8 @@ fn thirty_stations_with_little_to_upload_from_one_instant() {
     }
 }
 
-/// UDP to one station in aggregates of 64 frames, which its window allows, through the driver as it is without further words.
+/// UDP to one station in aggregates of 64 frames, which its window allows, through the driver as it is
+/// without further words.
 #[test]
 fn wide_channels() {
     let flooded = |rate: &str| {
@@ -201,16 +204,17 @@ fn wide_channels() {
     let bits = f64::from(64 * PAYLOAD * 8);
     let psdu = f64::from(16 + 8 * (64 * SUBFRAME));
     let theory = |on_air: f64| bits / (on_air + block_ack() + AIFS + 7.5 * SLOT);
-    // spec: ieee80211-2016 21.4.3, table 21-5 - VHT80 with two streams at MCS 9: 3,120 bits a symbol of 3.6 us, two encoders with six
-    // bits of tail each, preamble 20 + 8 + 4 + 2 * 4 + 4 us; the end is on the grid of 4 us.
+    // spec: ieee80211-2016 21.4.3, table 21-5 - VHT80 with two streams at MCS 9: 3,120 bits a symbol of 3.6
+    // us, two encoders with six bits of tail each, preamble 20 + 8 + 4 + 2 * 4 + 4 us; the end is on the grid
+    // of 4 us.
     let symbols = ((psdu + 12.0) / 3_120.0).ceil();
     within_3_percent(
         "VHT80: Mbit/s",
         flooded("vht80-mcs9-nss2-sgi"),
         theory(44.0 + (symbols * 3.6 / 4.0).ceil() * 4.0),
     );
-    // spec: ieee80211ax-2021 27.3.12 - HE80 with two streams at MCS 11: 980 tones of 10 bits and 5/6, twice: 16,333 bits in 13.6 us;
-    // preamble 20 + 4 + 8 + 4 + two fields of 7.2 us.
+    // spec: ieee80211ax-2021 27.3.12 - HE80 with two streams at MCS 11: 980 tones of 10 bits and 5/6, twice:
+    // 16,333 bits in 13.6 us; preamble 20 + 4 + 8 + 4 + two fields of 7.2 us.
     let symbols = (psdu / 16_333.0).ceil();
     within_3_percent("HE80: Mbit/s", flooded("he80-mcs11-nss2-gi0.8"), theory(50.4 + symbols * 13.6));
 }

@@ -37,7 +37,8 @@ impl Sink for Seen {
     }
 }
 
-/// Two seconds of a download by one station, after one that is not looked at; more keys of the server, the station and its interface.
+/// Two seconds of a download by one station, after one that is not looked at; more keys of the server, the
+/// station and its interface.
 fn download(server: &str, station: &str, interface: &str) -> Seen {
     let text = format!(
         r#"
@@ -75,8 +76,9 @@ interface.wlan0 = {{ channel = "wifi", role = "station", ap = "ap.wlan0", addres
     world.into_trace()
 }
 
-// linux: net/ipv4/tcp_input.c __tcp_ack_snd_check, net/ipv4/tcp.c __tcp_cleanup_rbuf (6.12) - before it is read a segment is acknowledged only
-// if the window may move by it, and segments that share a buffer leave more room for that; the reader acknowledges the rest.
+// linux: net/ipv4/tcp_input.c __tcp_ack_snd_check, net/ipv4/tcp.c __tcp_cleanup_rbuf (6.12) - before it is
+// read a segment is acknowledged only if the window may move by it, and segments that share a buffer leave
+// more room for that; the reader acknowledges the rest.
 #[test]
 fn an_aggregate_is_read_at_once_and_acknowledged_a_few_times() {
     #[rustfmt::skip]
@@ -103,8 +105,8 @@ fn a_writer_fills_its_socket_once_for_each_wake_up() {
     let small = "sysctl.\"net.ipv4.tcp_wmem\" = \"4096 65536 65536\"";
     let bytes = |wake: &str| download(&format!("{small}\nwake = \"{wake}\""), "", "").bytes;
     let [at_once, late] = ["softirq", "50 ms"].map(bytes);
-    // Some thirty times in two seconds. A packet that is cut when it is sent is filled up again whatever the buffer holds, so that
-    // each time is up to a window.
+    // Some thirty times in two seconds. A packet that is cut when it is sent is filled up again whatever the
+    // buffer holds, so that each time is up to a window.
     assert!((20 * 20_000..=41 * 300_000).contains(&late), "{late}");
     assert!(at_once > 3 * late, "{at_once}, {late}");
 }

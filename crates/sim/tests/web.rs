@@ -41,7 +41,8 @@ fn a_load_takes_its_round_trips() {
         // The others have handshakes of their own.
         ("[1000, 1000]", 5),
         ("[1000, 1000, 1000, 1000]", 5),
-        // The first connection is free after four round trips and takes the fifth object, all of them after five.
+        // The first connection is free after four round trips and takes the fifth object, all of them after
+        // five.
         ("[1000, 1000, 1000, 1000, 1000]", 5),
         ("[{ count = 6, size = 1000 }]", 6),
         ("[{ count = 9, size = 1000 }]", 6),

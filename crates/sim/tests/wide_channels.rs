@@ -22,9 +22,9 @@ fn flooded(width: &str, rate: &str) -> f64 {
 
 #[test]
 fn goodput_follows_the_length_of_the_exchange() {
-    // 64 frames of 1,544 bytes. VHT80 MCS 9 with two streams and the short guard interval: 790,512 bits with tails of two encoders
-    // are 254 symbols of 3.6 us, 916 us on the grid, and 44 of preamble; SIFS 16, Block Ack 32, AIFS 43, back-off 67.5 us: 1,118 us
-    // for 752,640 bits of payload.
+    // 64 frames of 1,544 bytes. VHT80 MCS 9 with two streams and the short guard interval: 790,512 bits with
+    // tails of two encoders are 254 symbols of 3.6 us, 916 us on the grid, and 44 of preamble; SIFS 16, Block
+    // Ack 32, AIFS 43, back-off 67.5 us: 1,118 us for 752,640 bits of payload.
     let vht = flooded("80 MHz", "vht80-mcs9-nss2-sgi");
     assert!((vht / 673.0 - 1.0).abs() < 0.02, "{vht}");
     // HE80 MCS 11: 49 symbols of 13.6 us and 50.4 us of preamble: 875 us.
@@ -32,10 +32,11 @@ fn goodput_follows_the_length_of_the_exchange() {
     assert!((he / 860.0 - 1.0).abs() < 0.02, "{he}");
 }
 
-/// Two stations with a download each have the same airtime, whatever one of them sends beside it: ath10k, for which devices with VHT stand
-/// here, reports no received frames. One with ath9k pays for what it sends, each packet in an MPDU of
-/// its own.
-// linux: drivers/net/wireless/ath/ath10k/txrx.c ath10k_txrx_tx_unref, drivers/net/wireless/ath/ath9k/recv.c ath_rx_count_airtime (5.1).
+/// Two stations with a download each have the same airtime, whatever one of them sends beside it: ath10k, for
+/// which devices with VHT stand here, reports no received frames. One with ath9k pays for what it sends, each
+/// packet in an MPDU of its own.
+// linux: drivers/net/wireless/ath/ath10k/txrx.c ath10k_txrx_tx_unref, drivers/net/wireless/ath/ath9k/recv.c
+// ath_rx_count_airtime (5.1).
 #[test]
 fn equal_stations_with_vht_have_equal_airtime() {
     let shares = |profile: &str, rate: &str, scheme: &str, upload: &str| {
@@ -79,7 +80,8 @@ fn queues_of_devices_with_vht_have_more_memory() {
         },
         Attachment::Wired { .. } => 0,
     };
-    // Width of the channel, scheme of the access point, rate of the second station; MiB of the access point and both stations.
+    // Width of the channel, scheme of the access point, rate of the second station; MiB of the access point
+    // and both stations.
     for (width, scheme, rate, want) in [
         ("40 MHz", "\"fq_mac\"", "ht40-mcs7-sgi", [4, 4, 4]),
         ("40 MHz", "\"fq_mac\"", "vht40-mcs7-nss1-sgi", [16, 4, 16]),
@@ -165,7 +167,8 @@ fn with_minstrel_ht_received_frames_are_charged() {
     assert!(!charged("{ kind = \"minstrel_ht\", standard = \"802.11n\" }"));
 }
 
-/// A radio of VHT has one aggregate before its turn, so that each has the whole window; a scheme may say otherwise, and ath9k has two.
+/// A radio of VHT has one aggregate before its turn, so that each has the whole window; a scheme may say
+/// otherwise, and ath9k has two.
 #[test]
 fn radios_of_vht_fill_their_window() {
     let depths = |width: &str, rate: &str, scheme: &str| {

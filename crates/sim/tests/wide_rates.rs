@@ -1,4 +1,5 @@
-//! Every rate of VHT and HE beside a calculation of its own: its data rate, how long its PPDUs last, and what a flood of UDP carries.
+//! Every rate of VHT and HE beside a calculation of its own: its data rate, how long its PPDUs last, and what
+//! a flood of UDP carries.
 //!
 //! The calculation has the standard's numbers and none of the model's code.
 
@@ -10,7 +11,8 @@ use stillair_model::wifi::phy::{PhyRate, ppdu_duration_without_extension};
 use stillair_sim::world::wire;
 
 const WIDTHS: [u32; 4] = [20, 40, 80, 160];
-/// UDP payload of a packet of 1500 bytes; its MPDU as a subframe: 1538 bytes, delimiter 4, padding 2, which the last of an aggregate lacks.
+/// UDP payload of a packet of 1500 bytes; its MPDU as a subframe: 1538 bytes, delimiter 4, padding 2, which
+/// the last of an aggregate lacks.
 const PAYLOAD: u32 = 1472;
 const SUBFRAME: u32 = 1544;
 /// Gaps in us: SIFS and slot at 5 GHz, AIFS of best effort.
@@ -58,7 +60,8 @@ impl Spec {
     }
 
     /// Data bits of a symbol, and its length in us.
-    // spec: ieee80211-2016 table 21-5 and 21.3.6 - 52, 108, 234, 468 data subcarriers, symbols of 3.2 us and the guard interval.
+    // spec: ieee80211-2016 table 21-5 and 21.3.6 - 52, 108, 234, 468 data subcarriers, symbols of 3.2 us and
+    // the guard interval.
     // spec: ieee80211ax-2021 table 27-13 and 27.3.10 - 234, 468, 980, 1960 and 12.8 us.
     fn symbol(self) -> (f64, f64) {
         const BITS: [f64; 12] = [0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 4.5, 5.0, 6.0, 20.0 / 3.0, 7.5, 25.0 / 3.0];
@@ -76,10 +79,12 @@ impl Spec {
     }
 
     /// Length of a PPDU in us.
-    // spec: ieee80211-2016 21.3.2, 21.3.10, 21.4.3 - legacy preamble 20, VHT-SIG-A 8, VHT-STF 4, VHT-LTFs of 4 each, VHT-SIG-B 4 us; 16 bits of
-    // SERVICE and six of tail for each encoder, one for each 600 Mbit/s with the short guard interval; on the grid of 4 us.
-    // spec: ieee80211ax-2021 27.3.4, 27.4.3 - legacy preamble 20, RL-SIG 4, HE-SIG-A 8, HE-STF 4 us, HE-LTFs of 6.4 us, or 12.8 with the
-    // longest guard interval, and that; LDPC, which has no tail, and no packet extension.
+    // spec: ieee80211-2016 21.3.2, 21.3.10, 21.4.3 - legacy preamble 20, VHT-SIG-A 8, VHT-STF 4, VHT-LTFs of
+    // 4 each, VHT-SIG-B 4 us; 16 bits of SERVICE and six of tail for each encoder, one for each 600 Mbit/s
+    // with the short guard interval; on the grid of 4 us.
+    // spec: ieee80211ax-2021 27.3.4, 27.4.3 - legacy preamble 20, RL-SIG 4, HE-SIG-A 8, HE-STF 4 us, HE-LTFs
+    // of 6.4 us, or 12.8 with the longest guard interval, and that; LDPC, which has no tail, and no packet
+    // extension.
     fn duration(self, psdu: u32) -> f64 {
         let fields = [1.0, 2.0, 4.0, 4.0][self.streams as usize - 1];
         let (bits, length) = self.symbol();
@@ -93,16 +98,18 @@ impl Spec {
         36.0 + 4.0 * fields + (data / 4.0 - 1e-9).ceil() * 4.0
     }
 
-    /// Frames of an aggregate: at most 64, the window of a Block Ack, and a PPDU of 4,096 us, as ath9k has it, or of 5,484 us in HE.
+    /// Frames of an aggregate: at most 64, the window of a Block Ack, and a PPDU of 4,096 us, as ath9k has
+    /// it, or of 5,484 us in HE.
     // spec: ieee80211ax-2021 table 27-61 - aPPDUMaxTime.
     fn frames(self) -> u32 {
         let longest = if self.he { 5_484.0 } else { 4_096.0 };
         (1..=64).rfind(|n| self.duration(n * SUBFRAME - 2) <= longest).unwrap()
     }
 
-    /// Time of an exchange from the start of its PPDU to that of the next, in us, with so many slots of back-off.
-    // spec: ieee80211-2016 10.6.6.5.2 - the Block Ack of 32 bytes goes at the basic rate (6, 12 or 24 Mbit/s) of the same modulation, or the
-    // fastest of a lower one.
+    /// Time of an exchange from the start of its PPDU to that of the next, in us, with so many slots of
+    /// back-off.
+    // spec: ieee80211-2016 10.6.6.5.2 - the Block Ack of 32 bytes goes at the basic rate (6, 12 or 24 Mbit/s)
+    // of the same modulation, or the fastest of a lower one.
     fn exchange(self, slots: f64) -> f64 {
         let mbps = [6, 12, 12][..].get(self.mcs as usize).map_or(24, |&mbps| mbps);
         let block_ack = 20.0 + 4.0 * f64::from((16_u32 + 8 * 32 + 6).div_ceil(4 * mbps));
@@ -188,7 +195,8 @@ impl Sink for Aggregates {
     }
 }
 
-/// A flood of UDP at each rate, with hardly any back-off so that a few exchanges are enough: windows of one slot.
+/// A flood of UDP at each rate, with hardly any back-off so that a few exchanges are enough: windows of one
+/// slot.
 #[test]
 fn udp_at_every_rate() {
     for spec in Spec::all() {

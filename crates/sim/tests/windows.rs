@@ -1,4 +1,5 @@
-//! Block Ack windows of up to 256 frames: what they are worth, what both ends allow, and what is said where they cannot be had.
+//! Block Ack windows of up to 256 frames: what they are worth, what both ends allow, and what is said where
+//! they cannot be had.
 
 mod common;
 
@@ -20,11 +21,13 @@ fn flooded(ap: &str, sta: &str, rate: &str) -> Scenario {
     parse(&text, &[("warm_up", "200 ms")])
 }
 
-/// Frames of an aggregate and Mbit/s of UDP at 1,201 Mbit/s by the standard's numbers alone. Datagrams of 1,472 bytes are MPDUs of 1,538, with
-/// delimiter and padding 1,544, the last without padding. Two streams of 980 tones with ten bits at 5/6 are 16,333 bits in 13.6 us; the
-/// preamble is 20 + 4 + 8 + 4 us and two training fields of 7.2. The Block Ack is 24 bytes and its bitmap at 24 Mbit/s.
+/// Frames of an aggregate and Mbit/s of UDP at 1,201 Mbit/s by the standard's numbers alone. Datagrams of
+/// 1,472 bytes are MPDUs of 1,538, with delimiter and padding 1,544, the last without padding. Two streams of
+/// 980 tones with ten bits at 5/6 are 16,333 bits in 13.6 us; the preamble is 20 + 4 + 8 + 4 us and two
+/// training fields of 7.2. The Block Ack is 24 bytes and its bitmap at 24 Mbit/s.
 ///
-/// What limits an aggregate: the window, 5,484 us (aPPDUMaxTime), and 2^23 - 1 bytes (the exponents of VHT and HE, 7 and 3).
+/// What limits an aggregate: the window, 5,484 us (aPPDUMaxTime), and 2^23 - 1 bytes (the exponents of VHT
+/// and HE, 7 and 3).
 // spec: ieee80211ax-2021 27.3.4, 27.4.3, table 27-61, 9.4.2.248.2; ieee80211-2016 17.4.3, table 9-137.
 fn by_the_standard(window: u64) -> (f64, f64) {
     let psdu = |frames: u64| 1_544 * frames - 2;
@@ -54,7 +57,8 @@ fn a_flood_is_what_the_standard_allows() {
     assert!((1.21..1.24).contains(&(found[2] / found[0])), "{found:?}");
 }
 
-/// What the air shows of a session: windows asked for and granted, frames of the longest PPDU, and whether Block Acks are long.
+/// What the air shows of a session: windows asked for and granted, frames of the longest PPDU, and whether
+/// Block Acks are long.
 #[derive(Default)]
 struct Seen(Option<u16>, Option<u16>, usize, Option<bool>);
 
@@ -83,7 +87,8 @@ impl Sink for Seen {
 fn the_less_of_both_ends_counts() {
     #[rustfmt::skip]
     let table = [
-        // access point's            station's                    rate                   asked granted frames wide
+        // access point's            station's                    rate                   asked granted frames
+        // wide
         ("",                         "",                          HE,                    256,  256,    256,   true),
         ("",                         ", block_ack_window = 100",  HE,                    256,  100,    100,   true),
         ("",                         ", block_ack_window = 64",   HE,                    256,  64,     64,    false),

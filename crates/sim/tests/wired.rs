@@ -1,4 +1,5 @@
-//! Wired networks: shapers, emulated networks, byte queue limits, coalescing and virtual devices, seen from end to end.
+//! Wired networks: shapers, emulated networks, byte queue limits, coalescing and virtual devices, seen from
+//! end to end.
 
 mod common;
 
@@ -41,8 +42,8 @@ const VETH: &str = "kind = \"veth\"";
 const WIRE: &str = "rate = \"100 Mbit/s\"\ndelay = \"1 ms\"";
 const PING: &str = "interval = \"0.01 s\"\npayload = 56";
 
-/// Runs it with a flood of so many Mbit/s of 1,472-byte payloads and a ping; returns the summary and the sorted round-trip
-/// times in us, of the time after the warm-up.
+/// Runs it with a flood of so many Mbit/s of 1,472-byte payloads and a ping; returns the summary and the
+/// sorted round-trip times in us, of the time after the warm-up.
 fn measured(text: &str, flood: u32) -> (RunSummary, Vec<u64>) {
     let udp = format!("rate = \"{flood} Mbit/s\"\npayload = 1472\nburst = 1\ngap = \"periodic\"");
     let udp = if flood > 0 { flow("udp", "client", "server", &udp) } else { String::new() };
@@ -82,7 +83,8 @@ fn an_emulated_delay_is_exact_and_nothing_else_on_virtual_devices() {
     assert!(rtts.iter().all(|&us| us == 0), "nothing takes time here");
     assert!(s.qdiscs.is_empty() && s.drops.is_empty());
     let (s, _) = measured(&network(VETH, VETH, "{ kind = \"netem\", loss = 0.2, duplicate = 0.1 }"), 10);
-    // Per packet: 0.9 x 0.8 once; doubled and not lost twice, where the copy may be lost: 0.1 x (0.8 x 1.8 + 0.2).
+    // Per packet: 0.9 x 0.8 once; doubled and not lost twice, where the copy may be lost: 0.1 x (0.8 x 1.8 +
+    // 0.2).
     let netem = &s.qdiscs["router.r"];
     let share = 10e6 / 8.0 / 1472.0 * 4.0 + 400.0;
     let sent = netem.packets as f64 / share;
@@ -117,7 +119,8 @@ fn coalesced_arrivals_wait_for_each_other() {
     assert_eq!(rtt("", 0), (203, 203));
     // Alone, a packet waits the full time at each hop.
     assert_eq!(rtt("rx_usecs = 100", 0), (603, 603));
-    // Among 800 Mbit/s, a packet every 15 us, five come together long before that on two of the hops; the way back is idle.
+    // Among 800 Mbit/s, a packet every 15 us, five come together long before that on two of the hops; the way
+    // back is idle.
     let (_, median) = rtt("rx_usecs = 100\nrx_frames = 5", 800);
     assert!((420..560).contains(&median), "{median}");
 }
@@ -197,7 +200,8 @@ fn a_packet_lives_for_64_hops() {
 
 #[test]
 fn a_receiver_whose_memory_is_all_overhead_offers_no_window() {
-    // Of 131,072 bytes of memory 65,536 are window at 1 and 32 at -12; at -31, the least that the kernel takes, none are.
+    // Of 131,072 bytes of memory 65,536 are window at 1 and 32 at -12; at -31, the least that the kernel
+    // takes, none are.
     let read = |scale: &str| {
         let text = network(WIRE, WIRE, "\"pfifo\"") + &flow("tcp", "client", "server", "");
         let sets = [("node.server.sysctl.net.ipv4.tcp_adv_win_scale", scale)];
@@ -210,7 +214,8 @@ fn a_receiver_whose_memory_is_all_overhead_offers_no_window() {
     assert_eq!(bytes[2..], [0; 4]);
 }
 
-/// Packets overtake each other by a few milliseconds: FACK would take that for losses, so it is over as soon as it is seen.
+/// Packets overtake each other by a few milliseconds: FACK would take that for losses, so it is over as soon
+/// as it is seen.
 // linux: net/ipv4/tcp_input.c tcp_update_reordering, tcp_disable_fack (4.4).
 #[test]
 fn fack_makes_no_difference_where_packets_overtake_each_other() {

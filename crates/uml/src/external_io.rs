@@ -226,7 +226,8 @@ impl<'a, S: Records> ExternalIo<'a, S> {
         (*inside == 0).then_some(buffer)
     }
 
-    /// Passes to guests the packets that have left the world, and the buffers whose charge has ended. Guests notice both at their next interrupt.
+    /// Passes to guests the packets that have left the world, and the buffers whose charge has ended. Guests
+    /// notice both at their next interrupt.
     pub fn out(&mut self, guests: &mut [Guest]) -> Result<(), String> {
         loop {
             while let Some(token) = self.session.ended() {

@@ -19,7 +19,8 @@ const PORT: u16 = 5201;
 const STEP: u64 = 100_000_000;
 /// How long before the scenario servers begin, in ns.
 const EARLY: u64 = 500_000_000;
-/// How long after the end of the scenario programs are interrupted, in ns: what they say at the end itself is said by then.
+/// How long after the end of the scenario programs are interrupted, in ns: what they say at the end itself is
+/// said by then.
 const LATE: u64 = 1_000_000;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -136,7 +137,8 @@ impl Programs {
         let start = flow.start.nanos() + late as u64 + BEFORE;
         let stop = flow.stop.map_or(scenario.duration.nanos(), Duration::nanos) + BEFORE;
         let step = scenario.record.ss.map_or(STEP, Duration::nanos).max(1_000_000);
-        // What comes after a receiver's last line is not counted, so its lines are no farther apart than that.
+        // What comes after a receiver's last line is not counted, so its lines are no farther apart than
+        // that.
         let counts = step.min(STEP);
         let (tos, port) = (flow.tos, port.to_string());
         let (kind, server, client, interval) = match &flow.kind {
@@ -203,8 +205,8 @@ impl Programs {
         all
     }
 
-    /// Adds the programs' measurements to the report of a run, in the places of modelled flows. Failures are added to `faults`. Returns the outcome
-    /// of the programs of each guest.
+    /// Adds the programs' measurements to the report of a run, in the places of modelled flows. Failures are
+    /// added to `faults`. Returns the outcome of the programs of each guest.
     pub fn report(
         &self,
         run: &mut Value,
@@ -347,8 +349,8 @@ impl Programs {
     }
 }
 
-/// What a sender said of its socket, sample by sample: its age in ns, window, threshold, srtt and rttvar in us, pacing rate in B/s, segments sent
-/// again, bytes acknowledged.
+/// What a sender said of its socket, sample by sample: its age in ns, window, threshold, srtt and rttvar in
+/// us, pacing rate in B/s, segments sent again, bytes acknowledged.
 fn samples(text: &str) -> impl Iterator<Item = [f64; 8]> {
     text.lines().filter(|line| line.starts_with("s ")).filter_map(|line| {
         let words: Vec<f64> = line.split(' ').skip(1).filter_map(|word| word.parse().ok()).collect();

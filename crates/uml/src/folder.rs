@@ -1,4 +1,5 @@
-//! The temporary folder of a run, with a folder for each guest. It is removed at the end of the run, however the run ends.
+//! The temporary folder of a run, with a folder for each guest. It is removed at the end of the run, however
+//! the run ends.
 
 use std::io::Write;
 use std::os::unix::process::CommandExt;

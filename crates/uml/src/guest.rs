@@ -52,8 +52,8 @@ struct Slot {
     given: [bool; 2],
 }
 
-/// Callback for a notification by a guest's card: guest and card number, and time in ns. Returns the time until which the guest may continue
-/// without asking.
+/// Callback for a notification by a guest's card: guest and card number, and time in ns. Returns the time
+/// until which the guest may continue without asking.
 pub type OnKick<'a> = dyn FnMut(&mut Guest, (usize, usize), u64) -> Result<u64, String> + 'a;
 
 /// MAC address of a guest's card, from the numbers of guest and card.
@@ -67,7 +67,8 @@ fn socket_name(card: usize) -> String {
     if card == 0 { "card".to_owned() } else { format!("card{card}") }
 }
 
-/// Command line of a guest's kernel. It is input to the kernel's random numbers, so it does not depend on where or when the guest runs.
+/// Command line of a guest's kernel. It is input to the kernel's random numbers, so it does not depend on
+/// where or when the guest runs.
 pub fn command_line(kernel: &Kernel, of: &GuestPlan) -> Vec<String> {
     let mut words: Vec<String> = [
         "time-travel=ext:1:clock",
@@ -257,8 +258,8 @@ impl Guest {
         format!("its kernel has ended: {how}")
     }
 
-    /// Gives the guest a turn at `at`. It may continue until `free_until`, and the turn ends when it waits for the next one. `on_kick` handles the
-    /// notifications of its cards.
+    /// Gives the guest a turn at `at`. It may continue until `free_until`, and the turn ends when it waits
+    /// for the next one. `on_kick` handles the notifications of its cards.
     pub fn turn(&mut self, at: u64, free_until: u64, on_kick: &mut OnKick<'_>) -> Result<(), String> {
         if !self.clock()?.run(at, free_until)? {
             return Err(self.ended());
@@ -348,8 +349,8 @@ impl Guest {
         !self.is_off && self.slots.iter().any(|slot| slot.given[RX] || slot.given[TX])
     }
 
-    /// Notifies the guest of returned buffers at `now`, on its own clock. The guest then requests a turn at that time. It must be waiting for a
-    /// turn.
+    /// Notifies the guest of returned buffers at `now`, on its own clock. The guest then requests a turn at
+    /// that time. It must be waiting for a turn.
     pub fn interrupt(&mut self, now: u64) -> Result<(), String> {
         self.clock()?.stop_at(now);
         for (card, ring) in (0..self.slots.len()).flat_map(|card| [(card, RX), (card, TX)]) {

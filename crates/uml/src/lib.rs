@@ -1,8 +1,8 @@
 //! Real Linux kernels as hosts of the modelled network, in virtual time.
 //!
-//! A guest is a kernel that runs as a program (User Mode Linux, `time-travel=ext`). Its clock and its network card are sockets,
-//! connected to the simulated world. Only one guest runs at a time, in turns, and between turns only the requested time passes in
-//! it. So every run gives the same result.
+//! A guest is a kernel that runs as a program (User Mode Linux, `time-travel=ext`). Its clock and its network
+//! card are sockets, connected to the simulated world. Only one guest runs at a time, in turns, and between
+//! turns only the requested time passes in it. So every run gives the same result.
 //!
 //! ```text
 //! guest: sockets, TCP, disciplines -> card (vhost-user) -> world: queues, wires, Wi-Fi -> card -> guest
@@ -50,6 +50,6 @@ fn silent(ms: i32) -> String {
     format!("it has said nothing for {} s: it hangs, or a program in it does not come to an end", ms / 1000)
 }
 
-/// Age of a guest, in ns, at which the scenario begins. In younger kernels programs get no random numbers yet, and Debian's ping rejects an
-/// interval.
+/// Age of a guest, in ns, at which the scenario begins. In younger kernels programs get no random numbers
+/// yet, and Debian's ping rejects an interval.
 pub const BEFORE: u64 = 2_000_000_000;

@@ -1,4 +1,6 @@
-//! Runs with guests, without Python: `stillair-uml SCENARIO [--set KEY=VALUE]... [--seed N] [--patience S] [--collect FOLDER]`, the result as JSON.
+//! Runs with guests, without Python:
+//! `stillair-uml SCENARIO [--set KEY=VALUE]... [--seed N] [--patience S] [--collect FOLDER]`, the result as
+//! JSON.
 
 #[cfg(not(target_os = "linux"))]
 fn main() {

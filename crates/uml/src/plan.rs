@@ -16,7 +16,8 @@ pub const SHIFT: u8 = 10;
 pub const MOST: usize = 16;
 /// Descriptors of a card's ring where packets wait in the model: no modelled queue holds more.
 const LONG: u32 = 8192;
-/// Where they wait in the guest. Its driver stops when a packet of 17 fragments and two more descriptors would not fit, so that 13 packets are in it.
+/// Where they wait in the guest. Its driver stops when a packet of 17 fragments and two more descriptors
+/// would not fit, so that 13 packets are in it.
 // linux: drivers/net/virtio_net.c check_sq_full_and_disable (6.12) - 2 + MAX_SKB_FRAGS.
 const SHORT: u32 = 32;
 
@@ -50,13 +51,15 @@ pub struct GuestPlan {
     pub node: usize,
     /// Interfaces, at least one.
     pub interfaces: Vec<GuestInterface>,
-    /// Of a guest with several interfaces: addresses of others, and the interface on the shortest way there, if that is not the first.
+    /// Of a guest with several interfaces: addresses of others, and the interface on the shortest way there,
+    /// if that is not the first.
     routes: Vec<(IpAddr, usize)>,
     /// The guest's description in the scenario.
     pub guest: Guest,
     /// Whether TCP small queues are on.
     pub small_queues: bool,
-    /// Limit of TCP small queues per socket, in periods of the pacing shift at the pacing rate; the kernel's default is one.
+    /// Limit of TCP small queues per socket, in periods of the pacing shift at the pacing rate; the kernel's
+    /// default is one.
     pub periods: u32,
     /// Number of descriptors of its cards' transmit rings.
     pub ring: u32,
@@ -155,8 +158,9 @@ fn guest(n: usize, node: &Node, of: &Guest, first: IfId, links: &[Link]) -> Resu
             at: IfId::from_index(first.index() + number),
             name: format!("{}.{}", node.name, interface.name),
             addresses: [IpAddr::V4(interface.address), IpAddr::V6(interface.address6)],
-            // deviation: packets of several segments that come in whole over a veth pair come to a card one by one; the guest's GRO merges them
-            // again, and may merge more. So `gro = false` of a veth has no effect at a guest.
+            // deviation: packets of several segments that come in whole over a veth pair come to a card one
+            // by one; the guest's GRO merges them again, and may merge more. So `gro = false` of a veth has
+            // no effect at a guest.
             gro: interface.gro || is_veth,
             pacing_shift: if wifi { profile.wifi_pacing_shift } else { SHIFT },
         });
@@ -198,14 +202,16 @@ fn guest(n: usize, node: &Node, of: &Guest, first: IfId, links: &[Link]) -> Resu
 }
 
 impl GuestPlan {
-    /// Orders for the guest's first program: interfaces and kernel settings. Settings from the scenario come last.
+    /// Orders for the guest's first program: interfaces and kernel settings. Settings from the scenario come
+    /// last.
     pub fn orders(&self) -> String {
         let mut all = Vec::new();
         let mut order = |words: &[&str]| all.push(words.join("\t"));
         let mut write = |file: &str, text: &str| order(&["write", file, text]);
         write("/proc/sys/net/ipv4/tcp_congestion_control", &self.control);
-        // linux: net/ipv4/tcp.c tcp_init (6.12) - the largest buffers are a 128th of memory where that is less than 6 and 4 MB, and pressure begins at a
-        // 16th: 448 KiB and 4 MB for a guest of 64 MB. A guest stands for a machine that has memory: buffers are its profile's, pressure begins at a third.
+        // linux: net/ipv4/tcp.c tcp_init (6.12) - the largest buffers are a 128th of memory where that is
+        // less than 6 and 4 MB, and pressure begins at a 16th: 448 KiB and 4 MB for a guest of 64 MB. A guest
+        // stands for a machine that has memory: buffers are its profile's, pressure begins at a third.
         for (name, [least, first, most]) in ["tcp_rmem", "tcp_wmem"].into_iter().zip(self.buffers) {
             write(&format!("/proc/sys/net/ipv4/{name}"), &format!("{least} {first} {most}"));
         }

@@ -36,7 +36,8 @@ pub struct Request {
     pub series: bool,
     /// Longest wait for a message from a guest, in s of real time; `None` means [`PATIENCE`].
     pub patience_s: Option<u32>,
-    /// Folder for a copy of what the guests wrote: output and files of programs, and consoles, in one folder per guest.
+    /// Folder for a copy of what the guests wrote: output and files of programs, and consoles, in one folder
+    /// per guest.
     pub collect: Option<PathBuf>,
 }
 
@@ -47,7 +48,8 @@ impl Request {
     }
 }
 
-/// Runs a scenario with guests. Returns the result as JSON and the exit status: 0, or 1 if a guest's program for a flow failed.
+/// Runs a scenario with guests. Returns the result as JSON and the exit status: 0, or 1 if a guest's program
+/// for a flow failed.
 pub fn run(request: &Request) -> Result<(String, i32), ApiError> {
     let scenario = scenario::parse(&request.text, &request.file, &request.overrides)?;
     let input = |why: String| ApiError::Input(format!("{}: {why}", request.file));

@@ -10,7 +10,8 @@ use crate::BEFORE;
 pub struct Counter(Vec<(u64, f64)>);
 
 impl Counter {
-    /// Parses the lines of this kind, which have the time and then columns. The counter is zero until `start`.
+    /// Parses the lines of this kind, which have the time and then columns. The counter is zero until
+    /// `start`.
     pub fn new(text: &str, start: u64, kind: &str, column: usize) -> Result<Self, String> {
         let mut points: Vec<(u64, f64)> = vec![(0, 0.0), (start, 0.0)];
         for line in text.lines().filter(|line| line.split(' ').next() == Some(kind)) {
@@ -72,7 +73,8 @@ pub fn about(scenario: &Scenario, flow: &Flow, n: usize, name: &str) -> Value {
     all
 }
 
-/// Adds a flow to the series of a run, if there are series: its bytes per step, or the replies that its program reported.
+/// Adds a flow to the series of a run, if there are series: its bytes per step, or the replies that its
+/// program reported.
 pub fn put(run: &mut Value, about: &Value, bytes: Option<&Counter>, said: Option<&str>) {
     let Some(series) = run.get_mut("series").filter(|series| series.is_object()) else { return };
     let number = |key: &str| series[key].as_u64().unwrap_or(0);
@@ -88,7 +90,8 @@ pub fn put(run: &mut Value, about: &Value, bytes: Option<&Counter>, said: Option
     }
 }
 
-/// When a reply came and how long its round trip took, in ns, and its number; in the order in which they came.
+/// When a reply came and how long its round trip took, in ns, and its number; in the order in which they
+/// came.
 fn replies(said: &str) -> Vec<[u64; 3]> {
     let all = said.lines().filter_map(|line| line.strip_prefix("p ")).filter_map(|line| {
         let words: Vec<u64> = line.split(' ').filter_map(|word| word.parse().ok()).collect();
@@ -98,8 +101,8 @@ fn replies(said: &str) -> Vec<[u64; 3]> {
     all.collect()
 }
 
-/// Samples of a socket as a series, under the names of modelled sockets. A sample is: age in ns, window, threshold, srtt and rttvar in us, pacing
-/// rate in B/s, retransmitted segments, and acknowledged bytes.
+/// Samples of a socket as a series, under the names of modelled sockets. A sample is: age in ns, window,
+/// threshold, srtt and rttvar in us, pacing rate in B/s, retransmitted segments, and acknowledged bytes.
 pub fn socket(samples: impl Iterator<Item = [f64; 8]>) -> Value {
     let all: Vec<[f64; 8]> = samples.collect();
     let column = |n: usize, by: f64| all.iter().map(|sample| sample[n] * by).collect::<Vec<f64>>();

@@ -1,8 +1,9 @@
 //! The order of turns of the world and the guests.
 //!
-//! The earlier of the world's next event and the guests' requests comes first. At one instant the world comes before guests, and
-//! guests run in order. During its turn a guest may run until the next other event. Packets that it gives its card enter the
-//! world at once; if they cause an earlier event, the guest is told before it continues.
+//! The earlier of the world's next event and the guests' requests comes first. At one instant the world comes
+//! before guests, and guests run in order. During its turn a guest may run until the next other event.
+//! Packets that it gives its card enter the world at once; if they cause an earlier event, the guest is told
+//! before it continues.
 
 use stillair_model::vocabulary::Instant;
 use stillair_sim::run::{ExternalIoCounts, Records, Session};
@@ -115,7 +116,8 @@ impl<'a, S: Records> Turns<'a, S> {
         self.external.out(&mut self.guests)
     }
 
-    /// Shuts the guests down. Returns the session, the guests, the packet counters, and the hash of everything that guests sent.
+    /// Shuts the guests down. Returns the session, the guests, the packet counters, and the hash of
+    /// everything that guests sent.
     pub fn finish(mut self) -> Result<(Session<'a, S>, Vec<Guest>, ExternalIoCounts, u64), String> {
         self.external.close();
         let external = &mut self.external;

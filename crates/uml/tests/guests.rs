@@ -1,4 +1,5 @@
-//! Whole runs with kernels that `stillair kernel build` has made. Without one they say so and check nothing, unless `STILLAIR_NEED_KERNELS` is set.
+//! Whole runs with kernels that `stillair kernel build` has made. Without one they say so and check nothing,
+//! unless `STILLAIR_NEED_KERNELS` is set.
 
 #![cfg(target_os = "linux")]
 
@@ -24,11 +25,13 @@ const AIR: &str = "name = \"air\"\nduration = \"4 s\"\nwarm_up = \"2 s\"\nchanne
                    [[flow]]\nname = \"up\"\nkind = \"tcp\"\nfrom = \"sta\"\nto = \"server\"\n\
                    [[flow]]\nname = \"near\"\nkind = \"ping\"\nfrom = \"sta\"\nto = \"ap\"\ninterval = \"100 ms\"\n";
 
-/// What the launcher says where the machine's kernel, or the container around it, does not let it have what it needs.
+/// What the launcher says where the machine's kernel, or the container around it, does not let it have what
+/// it needs.
 const FEATURES: [&str; 4] =
     ["no user namespace", "no namespaces of its own", "Linux 5.12", "no /proc of its own"];
 
-/// Whether there is a kernel to run, and a machine that can. If not it is said, and the caller has nothing to check.
+/// Whether there is a kernel to run, and a machine that can. If not it is said, and the caller has nothing to
+/// check.
 fn there_is_a_kernel() -> bool {
     static THERE: std::sync::LazyLock<bool> = std::sync::LazyLock::new(can_run);
     *THERE
@@ -122,7 +125,8 @@ fn small_queues_follow_the_modelled_radio() {
     });
     let srtt = |run: &Value| number(&run["flows"]["up.server"]["guest_tcp"]["srtt_median_ms"]);
     let frames = |run: &Value| number(&run["stations"]["sta"]["mean_aggregate_up"]);
-    // Without them the whole window is in the radio's queues. With them, and the shift of a wire, not even an aggregate is.
+    // Without them the whole window is in the radio's queues. With them, and the shift of a wire, not even an
+    // aggregate is.
     assert!(srtt(&on) < 0.5 * srtt(&off), "{} {}", srtt(&on), srtt(&off));
     assert!(frames(&on) < 5.0 && frames(&off) > 8.0, "{} {}", frames(&on), frames(&off));
     for run in [&on, &off] {

@@ -15,7 +15,8 @@ fn orders(node: &str) -> String {
     Plan::new(&scenario).expect("a plan").guests[0].orders()
 }
 
-// linux: net/ipv4/tcp.c tcp_init (6.12) - a machine with memory: 6 MiB and 4 MiB; a guest of 64 MB would have 448 KiB.
+// linux: net/ipv4/tcp.c tcp_init (6.12) - a machine with memory: 6 MiB and 4 MiB; a guest of 64 MB would have
+// 448 KiB.
 #[test]
 fn buffers_are_those_of_the_profile_and_not_of_a_small_memory() {
     let orders = orders("");

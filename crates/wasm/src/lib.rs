@@ -1,8 +1,9 @@
-//! The engine as a WebAssembly module: a request as text in, an answer out ([`stillair_sim::api::ask`]). It imports nothing: no clock, no file, no
-//! thread.
+//! The engine as a WebAssembly module: a request as text in, an answer out ([`stillair_sim::api::ask`]). It
+//! imports nothing: no clock, no file, no thread.
 //!
-//! The other side (`web/src/engine/module.ts`) puts a request where [`room`] says, calls [`ask`], and reads the answer from [`answer`] on. A panic
-//! ends the call in a trap; what it said is the answer then, and the module is not to be called again.
+//! The other side (`web/src/engine/module.ts`) puts a request where [`room`] says, calls [`ask`], and reads
+//! the answer from [`answer`] on. A panic ends the call in a trap; what it said is the answer then, and the
+//! module is not to be called again.
 #![expect(unsafe_code, reason = "names and memory that a WebAssembly host shares")]
 
 use core::cell::RefCell;

@@ -1,4 +1,5 @@
-//! A control law: the chance that a packet is marked, or dropped if it cannot be, rises with the time that it has waited.
+//! A control law: the chance that a packet is marked, or dropped if it cannot be, rises with the time that it
+//! has waited.
 
 use stillair_program::model::aqm::law::{Law, Seen, Verdict};
 use stillair_program::model::vocabulary::{Duration, RandomStream};

@@ -1,4 +1,5 @@
-//! A queueing discipline: short packets go before long ones, but only so many in a row while a long one waits.
+//! A queueing discipline: short packets go before long ones, but only so many in a row while a long one
+//! waits.
 
 use stillair_program::model::qdisc::custom::{Discipline, Room};
 use stillair_program::model::qdisc::{Enqueue, NextSend, QdiscStats};

@@ -29,7 +29,8 @@ fn what_must_hold_of_parts_holds() {
     assert_eq!(parts.check(), Ok(()));
 }
 
-/// With other options, and what a discipline promises beyond: one that thinks all packets short keeps the order of a flow.
+/// With other options, and what a discipline promises beyond: one that thinks all packets short keeps the
+/// order of a flow.
 #[test]
 fn what_must_hold_holds_of_other_options() {
     let all_short = DisciplineFactory::new("short_first", "", |_| Box::new(ShortFirst::new(5, u32::MAX, 1)));

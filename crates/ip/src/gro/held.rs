@@ -40,7 +40,8 @@ impl HeldSegments {
     }
 
     /// Whether a packet is of the same flow.
-    // linux: net/ipv4/af_inet.c inet_gro_receive, net/ipv4/tcp_offload.c tcp_gro_lookup (6.12) - addresses and ports.
+    // linux: net/ipv4/af_inet.c inet_gro_receive, net/ipv4/tcp_offload.c tcp_gro_lookup (6.12) - addresses
+    // and ports.
     // linux: net/ipv6/ip6_offload.c ipv6_gro_receive (6.12) - the flow label and all extension headers too.
     pub fn is_of_flow(&self, packet: &[u8], segment: &TcpSegment) -> bool {
         let (a, b, at) = (&self.bytes[..], packet, self.layout.transport);
@@ -58,9 +59,9 @@ impl HeldSegments {
     }
 
     /// Whether a packet of the same flow continues this one.
-    // linux: net/ipv4/tcp_offload.c tcp_gro_receive (6.12) - the next sequence number, the same acknowledgement, options and window, no flag
-    // that differs but CWR, FIN and PSH, never with CWR, data but no more than the first has; net/core/gro.c skb_gro_receive (6.12) - within
-    // the limit of bytes.
+    // linux: net/ipv4/tcp_offload.c tcp_gro_receive (6.12) - the next sequence number, the same
+    // acknowledgement, options and window, no flag that differs but CWR, FIN and PSH, never with CWR, data
+    // but no more than the first has; net/core/gro.c skb_gro_receive (6.12) - within the limit of bytes.
     pub fn is_continued_by(&mut self, packet: &[u8], segment: &TcpSegment) -> bool {
         let (at, from) = (self.layout.transport, segment.layout.transport);
         let (a, b) = (&self.bytes[at..self.layout.payload], &packet[from..segment.layout.payload]);
@@ -82,8 +83,9 @@ impl HeldSegments {
     }
 
     /// Whether the IP header allows it.
-    // linux: include/net/gro.h inet_gro_flush (6.12) - the same TTL, TOS and DF; an identification that counts on, or one that stays, if
-    // that of the second did and DF is set. linux: include/net/gro.h ipv6_gro_flush (6.12) - the same traffic class and hop limit.
+    // linux: include/net/gro.h inet_gro_flush (6.12) - the same TTL, TOS and DF; an identification that
+    // counts on, or one that stays, if that of the second did and DF is set. linux: include/net/gro.h
+    // ipv6_gro_flush (6.12) - the same traffic class and hop limit.
     fn ip_continues(&mut self, packet: &[u8]) -> bool {
         let (a, b) = (&self.bytes[..], packet);
         if a[0] >> 4 == 6 {
@@ -111,7 +113,8 @@ impl HeldSegments {
         segment.data < self.gso_size || segment.ends()
     }
 
-    /// The packet as it goes up: of one segment as it came, of several with the length and the checksums of the whole.
+    /// The packet as it goes up: of one segment as it came, of several with the length and the checksums of
+    /// the whole.
     // linux: net/ipv4/af_inet.c inet_gro_complete, net/ipv6/ip6_offload.c ipv6_gro_complete (6.12).
     pub fn complete(&mut self, checksum: Checksum) -> IpPacket<'_> {
         let merged = (self.segments > 1).then(|| {

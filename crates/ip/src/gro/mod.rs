@@ -1,7 +1,8 @@
-//! Generic receive offload (GRO) on bytes: consecutive TCP segments that arrive at once are merged into one packet.
+//! Generic receive offload (GRO) on bytes: consecutive TCP segments that arrive at once are merged into one
+//! packet.
 //!
-//! For an outside host whose modelled interface has GRO. The merged packet is what its kernel would have made, with the segment
-//! size for `virtio_net_hdr`. [`gso::split`](crate::gso::split) is the inverse.
+//! For an outside host whose modelled interface has GRO. The merged packet is what its kernel would have
+//! made, with the segment size for `virtio_net_hdr`. [`gso::split`](crate::gso::split) is the inverse.
 
 mod held;
 mod segment;
@@ -12,14 +13,15 @@ use held::HeldSegments;
 use segment::TcpSegment;
 
 /// Number of flows held at once, in a kernel with one list.
-// linux: net/core/dev.c MAX_GRO_SKBS (4.4). linux: net/core/gro.c MAX_GRO_SKBS, GRO_HASH_BUCKETS (6.12) - as many in each of eight lists, by the
-// device's hash.
+// linux: net/core/dev.c MAX_GRO_SKBS (4.4). linux: net/core/gro.c MAX_GRO_SKBS, GRO_HASH_BUCKETS (6.12) - as
+// many in each of eight lists, by the device's hash.
 // deviation: there is one list, of as many flows as the caller says - what a device hashes is its own.
 pub const FLOWS: usize = 8;
 
 /// Maximum length of a merged packet, exclusive.
-// linux: include/linux/netdevice.h GRO_LEGACY_MAX_SIZE, net/core/gro.c skb_gro_receive (6.12) - what a device has unless told
-// otherwise. The 17 page fragments of a buffer (MAX_SKB_FRAGS) are no limit, as buffers are chained beyond them.
+// linux: include/linux/netdevice.h GRO_LEGACY_MAX_SIZE, net/core/gro.c skb_gro_receive (6.12) - what a device
+// has unless told otherwise. The 17 page fragments of a buffer (MAX_SKB_FRAGS) are no limit, as buffers are
+// chained beyond them.
 const MAX_BYTES: usize = 65_536;
 
 /// Value of the TCP checksum field of a merged packet.
@@ -74,9 +76,10 @@ impl Gro {
         Self { held, count: 0, checksum }
     }
 
-    /// Takes a packet, and hands up the packets that are then complete, in order. A packet that cannot be merged is handed up at
-    /// once, unchanged.
-    // linux: net/core/gro.c dev_gro_receive (6.12) - what the packet could not continue goes up first; of too many flows, the oldest.
+    /// Takes a packet, and hands up the packets that are then complete, in order. A packet that cannot be
+    /// merged is handed up at once, unchanged.
+    // linux: net/core/gro.c dev_gro_receive (6.12) - what the packet could not continue goes up first; of too
+    // many flows, the oldest.
     pub fn take(&mut self, packet: &[u8], mut up: impl FnMut(IpPacket<'_>)) {
         let Some(segment) = TcpSegment::of(packet) else {
             up(IpPacket { bytes: packet, segments: 1, merged: None });

@@ -19,12 +19,14 @@ pub struct TcpSegment {
 }
 
 impl TcpSegment {
-    /// What merging looks at: TCP over IPv4 without options, or over IPv6 with no other extension headers than those of options and
-    /// routing; no fragment, nothing damaged.
-    // linux: net/ipv4/af_inet.c inet_gro_receive (6.12) - no options, no fragments, a header checksum that holds; with other bytes behind
-    // its end, or with a flag that is not DF, a packet is alone. linux: net/ipv4/tcp_offload.c tcp4_gro_receive, tcp_gro_pull_header (6.12) - a
-    // TCP checksum that holds, unless the packet is alone; a header that is there.
-    // linux: net/ipv6/ip6_offload.c ipv6_gro_receive, ipv6_gro_pull_exthdrs (6.12) - a payload that is all there is.
+    /// What merging looks at: TCP over IPv4 without options, or over IPv6 with no other extension headers
+    /// than those of options and routing; no fragment, nothing damaged.
+    // linux: net/ipv4/af_inet.c inet_gro_receive (6.12) - no options, no fragments, a header checksum that
+    // holds; with other bytes behind its end, or with a flag that is not DF, a packet is alone. linux:
+    // net/ipv4/tcp_offload.c tcp4_gro_receive, tcp_gro_pull_header (6.12) - a TCP checksum that holds, unless
+    // the packet is alone; a header that is there.
+    // linux: net/ipv6/ip6_offload.c ipv6_gro_receive, ipv6_gro_pull_exthdrs (6.12) - a payload that is all
+    // there is.
     pub fn of(packet: &[u8]) -> Option<Self> {
         let view = parse(packet).ok()?;
         let padded = packet.len() != view.length;

@@ -4,10 +4,13 @@ use core::net::IpAddr;
 
 use crate::parse::{ICMP, ICMPV6, PacketView};
 
-/// Whether an error may be sent to the sender of a packet. "Packet too big" is sent even for an IPv6 multicast destination.
-// spec: rfc1812 4.3.2.7, rfc1122 3.2.2 - none about an error of ICMP, a packet to more than one host, a later fragment, or one whose
-// source is not one host. spec: rfc4443 2.4(e) - the same for IPv6, but for later fragments, and about no redirect.
-// linux: net/ipv4/icmp.c __icmp_send (6.12) - what has a type that is not known counts as an error, and what has none.
+/// Whether an error may be sent to the sender of a packet. "Packet too big" is sent even for an IPv6
+/// multicast destination.
+// spec: rfc1812 4.3.2.7, rfc1122 3.2.2 - none about an error of ICMP, a packet to more than one host, a later
+// fragment, or one whose source is not one host. spec: rfc4443 2.4(e) - the same for IPv6, but for later
+// fragments, and about no redirect.
+// linux: net/ipv4/icmp.c __icmp_send (6.12) - what has a type that is not known counts as an error, and what
+// has none.
 // linux: net/ipv6/icmp.c is_ineligible (6.12) - of a later fragment nobody knows whether it is an error.
 pub fn is_due(packet: &[u8], view: &PacketView, too_big: bool) -> bool {
     let kind = packet[view.header..view.length].first();
@@ -32,14 +35,16 @@ pub fn is_due(packet: &[u8], view: &PacketView, too_big: bool) -> bool {
 const REDIRECT: u8 = 137;
 
 /// Whether a type of ICMP asks or answers.
-// linux: net/ipv4/icmp.c icmp_pointers (6.12) - echo, timestamp, information and address mask. spec: rfc1256 3.1 - and what looks for routers.
+// linux: net/ipv4/icmp.c icmp_pointers (6.12) - echo, timestamp, information and address mask. spec: rfc1256
+// 3.1 - and what looks for routers.
 fn is_query(kind: u8) -> bool {
     matches!(kind, 0 | 8..=10 | 13..=18)
 }
 
 /// Whether an address can be that of one host.
 // spec: rfc1812 4.3.2.7 - not of this network, a loop, a group, all, or class E. spec: rfc4443 2.4(e.6).
-// deviation: that all hosts of a subnet are meant cannot be told from an address - the caller, who knows the subnet, does not ask then.
+// deviation: that all hosts of a subnet are meant cannot be told from an address - the caller, who knows the
+// subnet, does not ask then.
 pub fn is_one_host(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(a) => {

@@ -42,17 +42,19 @@ pub enum Unreachable {
     Prohibited,
 }
 
-/// Writes an error about a packet into `out`, from the address `own` to the packet's source, with a quote of the packet, and
-/// returns its length. `None` if no error may be sent: about errors, for packets from or to more than one host, for later IPv4
-/// fragments, and for a packet that is too big but may be fragmented.
+/// Writes an error about a packet into `out`, from the address `own` to the packet's source, with a quote of
+/// the packet, and returns its length. `None` if no error may be sent: about errors, for packets from or to
+/// more than one host, for later IPv4 fragments, and for a packet that is too big but may be fragmented.
 ///
 /// # Errors
-/// The packet is malformed, `own` has the other IP version, or the buffer is too small; [`LONGEST_ERROR`](super::LONGEST_ERROR)
-/// bytes are enough.
-// spec: rfc792, rfc1812 4.3.3, 5.2.7 - types and codes over IPv4; rfc1191 4 - the MTU in the second half of what was unused.
+/// The packet is malformed, `own` has the other IP version, or the buffer is too small;
+/// [`LONGEST_ERROR`](super::LONGEST_ERROR) bytes are enough.
+// spec: rfc792, rfc1812 4.3.3, 5.2.7 - types and codes over IPv4; rfc1191 4 - the MTU in the second half of
+// what was unused.
 // spec: rfc4443 3.1 to 3.3 - over IPv6.
-// linux: net/ipv4/icmp.c __icmp_send (6.12) - the precedence of internetwork control (rfc1812 4.3.2.5) with the packet's type of
-// service, of which the upper bit of ECN is a part there; net/ipv6/icmp.c icmp6_send (6.12) - a traffic class of zero.
+// linux: net/ipv4/icmp.c __icmp_send (6.12) - the precedence of internetwork control (rfc1812 4.3.2.5) with
+// the packet's type of service, of which the upper bit of ECN is a part there; net/ipv6/icmp.c icmp6_send
+// (6.12) - a traffic class of zero.
 pub fn error(problem: Problem, packet: &[u8], own: IpAddr, out: &mut [u8]) -> Result<Option<usize>, Error> {
     let view = parse(packet)?;
     let path = IcmpPath::new(own, view.source)?;

@@ -1,7 +1,7 @@
 //! ICMP and ICMPv6 messages of routers and hosts: echo replies and errors.
 //!
-//! Each is written into the caller's buffer, with its IP header. The caller must limit the rate of errors, because only it knows
-//! the time (rfc1812 4.3.2.8, rfc4443 2.4(f)).
+//! Each is written into the caller's buffer, with its IP header. The caller must limit the rate of errors,
+//! because only it knows the time (rfc1812 4.3.2.8, rfc4443 2.4(f)).
 
 mod due;
 mod echo;

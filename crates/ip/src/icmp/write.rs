@@ -39,8 +39,9 @@ pub struct Message {
 }
 
 /// Writes a packet with a message and its data; returns its length.
-// deviation: IPv4 has DF set and no identification, which is right for a packet that nobody may fragment (rfc6864 4.1) - Linux lets
-// answers be fragmented and counts. The flow label is zero - Linux makes one of a hash.
+// deviation: IPv4 has DF set and no identification, which is right for a packet that nobody may fragment
+// (rfc6864 4.1) - Linux lets answers be fragmented and counts. The flow label is zero - Linux makes one of a
+// hash.
 pub fn write(out: &mut [u8], path: IcmpPath, message: &Message, data: &[u8]) -> Result<usize, Error> {
     let header = match path {
         IcmpPath::V4(..) => IPV4_HEADER,

@@ -19,7 +19,8 @@ pub const UDP: u8 = 17;
 /// ICMPv6's number as a protocol.
 pub const ICMPV6: u8 = 58;
 
-/// The header fields of a packet. Bytes of the buffer after the packet's length, such as Ethernet padding, are ignored.
+/// The header fields of a packet. Bytes of the buffer after the packet's length, such as Ethernet padding,
+/// are ignored.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PacketView {
     /// Source address.
@@ -30,8 +31,8 @@ pub struct PacketView {
     pub tos: u8,
     /// TTL of IPv4 or hop limit of IPv6.
     pub ttl: u8,
-    /// Protocol number after the IP headers. In a later IPv6 fragment it is the first header of the fragmented part, which may be
-    /// an extension header.
+    /// Protocol number after the IP headers. In a later IPv6 fragment it is the first header of the
+    /// fragmented part, which may be an extension header.
     pub protocol: u8,
     /// Length in bytes from the IP header on.
     pub length: usize,
@@ -41,7 +42,8 @@ pub struct PacketView {
     pub dont_fragment: bool,
     /// Fragment information, if it is a fragment.
     pub fragment: Option<Fragment>,
-    /// Ports of TCP or UDP; `None` in a later fragment, or if the transport header is cut off before their end, which IP allows.
+    /// Ports of TCP or UDP; `None` in a later fragment, or if the transport header is cut off before their
+    /// end, which IP allows.
     pub ports: Option<Ports>,
 }
 

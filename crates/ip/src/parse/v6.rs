@@ -16,8 +16,8 @@ const DESTINATION: u8 = 60;
 
 /// Looks at a packet that has the bytes of a header and says version 6.
 // spec: rfc8200 3 - the length is that of the payload, extension headers included.
-// deviation: a jumbogram (rfc2675) says a length of zero and is taken by that - no link of the model carries one. With its option it
-// is refused, as the option is beyond the end.
+// deviation: a jumbogram (rfc2675) says a length of zero and is taken by that - no link of the model carries
+// one. With its option it is refused, as the option is beyond the end.
 pub fn view(packet: &[u8]) -> Result<PacketView, Malformed> {
     let length = HEADER + usize::from(word(packet, 4));
     if length > packet.len() {
@@ -50,9 +50,10 @@ struct Chain {
 }
 
 /// Walks over the extension headers of a packet, in whatever order they stand.
-// spec: rfc8200 4.1 - a node accepts any order. spec: rfc8200 4.5 - behind the header of a later fragment is no header. A fragment that
-// is whole (rfc6946) is none.
-// linux: net/ipv6/exthdrs_core.c ipv6_skip_exthdr (6.12) - the same headers; what else there is counts as a transport.
+// spec: rfc8200 4.1 - a node accepts any order. spec: rfc8200 4.5 - behind the header of a later fragment is
+// no header. A fragment that is whole (rfc6946) is none.
+// linux: net/ipv6/exthdrs_core.c ipv6_skip_exthdr (6.12) - the same headers; what else there is counts as a
+// transport.
 fn walk(packet: &[u8]) -> Result<Chain, Malformed> {
     let mut chain = Chain { protocol: packet[6], end: HEADER, fragment: None };
     while matches!(chain.protocol, HOP_BY_HOP | ROUTING | FRAGMENT | AUTHENTICATION | DESTINATION) {

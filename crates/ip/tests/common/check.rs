@@ -140,8 +140,8 @@ pub fn merge_and_split(packets: &[Vec<u8>], flows: usize) -> Result<Outcome, Str
     error.map_or(Ok(out), Err)
 }
 
-/// What merging and splitting leave of a packet that both change: a checksum of zero has two forms, and an urgent pointer without its
-/// flag is the first segment's, in Linux too.
+/// What merging and splitting leave of a packet that both change: a checksum of zero has two forms, and an
+/// urgent pointer without its flag is the first segment's, in Linux too.
 pub fn normal(packet: &[u8]) -> Vec<u8> {
     let mut out = packet.to_vec();
     let Ok(view) = parse(packet) else { return out };
@@ -162,7 +162,8 @@ pub fn normal(packet: &[u8]) -> Vec<u8> {
     out
 }
 
-/// What must hold for packets, or what is none, that come in at once: each goes up once, as it was but for what Linux changes too.
+/// What must hold for packets, or what is none, that come in at once: each goes up once, as it was but for
+/// what Linux changes too.
 pub fn batch(packets: &[Vec<u8>]) -> Held {
     for flows in [0, 1, 8] {
         let outcome = merge_and_split(packets, flows)?;

@@ -23,8 +23,8 @@ fn ip(hosts: &'static [[&'static str; 2]], protocols: [u8; 2], body: Vec<u8>) ->
         let v4 = !hosts[0].contains(':');
         let mut ip = Ip::new(hosts[0], hosts[1], protocols[usize::from(!v4)], body.clone());
         (ip.tos, ip.ttl, ip.id, ip.dont_fragment) = fields;
-        // Options that do nothing; those of the authentication header, which has twelve bytes at least, count in words of four bytes,
-        // less two; a fragment that is whole has eight.
+        // Options that do nothing; those of the authentication header, which has twelve bytes at least, count
+        // in words of four bytes, less two; a fragment that is whole has eight.
         ip.options = vec![1; options * 4];
         ip.extensions = extensions
             .iter()
@@ -90,7 +90,8 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// Segments of one stream of TCP: mostly full and one after the other, with all that ends a packet now and then.
+/// Segments of one stream of TCP: mostly full and one after the other, with all that ends a packet now and
+/// then.
 fn stream(port: u16) -> impl Strategy<Value = Vec<Vec<u8>>> {
     let ids = select(vec![0_u16, 1]);
     (

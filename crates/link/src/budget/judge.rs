@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{Budget, BudgetError, Limit, Measured};
 
-/// Mean of a metric over seeds and its 95 % confidence interval. With one seed the interval is the mean itself.
+/// Mean of a metric over seeds and its 95 % confidence interval. With one seed the interval is the mean
+/// itself.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Estimate {
     /// The mean.
@@ -20,7 +21,8 @@ pub struct Estimate {
 }
 
 /// Student's t for 95 % two-sided by degrees of freedom, from 1 on.
-// paper: Student, The probable error of a mean (Biometrika 6, 1908); values as in any table of the distribution.
+// paper: Student, The probable error of a mean (Biometrika 6, 1908); values as in any table of the
+// distribution.
 const T95: [f64; 30] = [
     12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131,
     2.120, 2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042,
@@ -133,8 +135,8 @@ fn standing(limit: Limit, found: Estimate) -> Standing {
 }
 
 impl Budget {
-    /// Judges measured values: each limit by the mean over seeds and its interval, compared with an earlier baseline if there is
-    /// one.
+    /// Judges measured values: each limit by the mean over seeds and its interval, compared with an earlier
+    /// baseline if there is one.
     ///
     /// # Errors
     /// A run is missing or given twice, or has no finite value for a metric with a limit.

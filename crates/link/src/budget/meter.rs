@@ -34,8 +34,8 @@ impl Meter {
         found.map_or(f64::NAN, |delay| delay.as_secs_f64() * 1e3)
     }
 
-    /// How long the queue lasts that a drop of the link rate at `drop` has caused, in s: until the end of the last 0.1 s before
-    /// `to` in which the median delay is above `limit` or nothing arrives.
+    /// How long the queue lasts that a drop of the link rate at `drop` has caused, in s: until the end of the
+    /// last 0.1 s before `to` in which the median delay is above `limit` or nothing arrives.
     pub fn recovery_s(&self, drop: Duration, to: Duration, limit: Duration) -> f64 {
         let step = Duration::from_millis(100);
         let (mut at, mut calm) = (drop, drop);

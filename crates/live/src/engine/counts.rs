@@ -9,6 +9,7 @@ pub struct Counts {
     /// Packets that entered or left the model.
     #[serde(flatten)]
     pub external: ExternalIoCounts,
-    /// Packets that left the model and were not accepted by the kernel of their host. `external.left` does not include them.
+    /// Packets that left the model and were not accepted by the kernel of their host. `external.left` does
+    /// not include them.
     pub refused_by_host: u64,
 }

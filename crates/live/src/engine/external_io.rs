@@ -97,7 +97,8 @@ impl<'a, S: Records> ExternalIo<'a, S> {
         let src = plan.addresses.find(view.source).unwrap_or(elsewhere);
         let dst = match plan.addresses.find(view.destination) {
             Some(dst) => dst,
-            // What a group gets, or all of a network, is for nobody here; nor is what the uplink itself sends beyond.
+            // What a group gets, or all of a network, is for nobody here; nor is what the uplink itself sends
+            // beyond.
             None if view.destination.is_multicast() || !plan.elsewhere || plan.hosts[host].uplink => {
                 return Way::NoRoute;
             }
@@ -107,8 +108,8 @@ impl<'a, S: Records> ExternalIo<'a, S> {
         Way::In { src, dst, tcp: view.protocol == parse::TCP }
     }
 
-    /// Enters a packet that a host has sent. `id` is the packet's number in its queue, if the packet is waiting there. Returns whether the packet
-    /// stays in the queue, charged to its socket.
+    /// Enters a packet that a host has sent. `id` is the packet's number in its queue, if the packet is
+    /// waiting there. Returns whether the packet stays in the queue, charged to its socket.
     pub fn enter(&mut self, host: usize, bytes: &[u8], id: Option<u32>, now: u64) -> bool {
         let view = match parse(bytes) {
             Ok(view) => view,
@@ -146,7 +147,8 @@ impl<'a, S: Records> ExternalIo<'a, S> {
         }
     }
 
-    /// Delivers all packets that have left the model to their hosts. `zero` is the clock's time at the start of the run.
+    /// Delivers all packets that have left the model to their hosts. `zero` is the clock's time at the start
+    /// of the run.
     pub fn leave(&mut self, exits: &mut [Exit], late: &mut Lateness, zero: u64) {
         let mut bytes = core::mem::take(&mut self.bytes);
         let mut merging: Option<usize> = None;

@@ -1,8 +1,9 @@
 //! Decides which packets stay charged to their sockets.
 //!
-//! A Wi-Fi driver allows more data below a socket than the kernel's default: mac80211 sets `sk_pacing_shift` to 7, and without it
-//! TCP stops at its rate times 2^-10 s. A program cannot set the shift. If only one packet in k stays charged, TCP stops at k
-//! times as much data, so k is the ratio of the wanted limit to the kernel's.
+//! A Wi-Fi driver allows more data below a socket than the kernel's default: mac80211 sets `sk_pacing_shift`
+//! to 7, and without it TCP stops at its rate times 2^-10 s. A program cannot set the shift. If only one
+//! packet in k stays charged, TCP stops at k times as much data, so k is the ratio of the wanted limit to the
+//! kernel's.
 
 use stillair_model::vocabulary::linear_truesize;
 
@@ -13,11 +14,12 @@ const KERNEL: u8 = 10;
 // linux: net/ipv4/tcp_output.c tcp_small_queue_check (6.18) - twice the truesize of a packet.
 const LEAST: u64 = 2;
 /// Segments of a packet, at least and at most.
-// linux: net/ipv4/tcp_ipv4.c tcp_min_tso_segs 2; net/ipv4/tcp_output.c tcp_tso_autosize (6.18) - the data of 2^-shift s at the pacing rate, and no
-// more than 64 KiB.
+// linux: net/ipv4/tcp_ipv4.c tcp_min_tso_segs 2; net/ipv4/tcp_output.c tcp_tso_autosize (6.18) - the data of
+// 2^-shift s at the pacing rate, and no more than 64 KiB.
 const SEGMENTS: (u64, u64) = (2, 44);
 /// Memory of a packet of several segments beside its data.
-// linux: net/ipv4/tcp.c tcp_stream_alloc_skb, include/linux/skbuff.h SKB_TRUESIZE (6.18) - a head of 384 bytes, sk_buff, skb_shared_info.
+// linux: net/ipv4/tcp.c tcp_stream_alloc_skb, include/linux/skbuff.h SKB_TRUESIZE (6.18) - a head of 384
+// bytes, sk_buff, skb_shared_info.
 const HEAD: u64 = 960;
 /// The pacing rate over the rate of a flow that paces for its driver's sake alone, as a fraction.
 // linux: net/ipv4/tcp_input.c tcp_update_pacing_rate (6.18) - tcp_pacing_ca_ratio 120.
@@ -37,12 +39,13 @@ pub struct Asks {
 /// The value of `share` at which all packets stay charged.
 pub const ALL: u64 = 1024;
 
-/// Share of packets that stay charged, in parts of [`ALL`], at a rate in bytes/s and with packets of `len` bytes.
+/// Share of packets that stay charged, in parts of [`ALL`], at a rate in bytes/s and with packets of `len`
+/// bytes.
 ///
-/// The kernel sends a packet of several segments while no more than its limit is charged, so the limit plus that packet may be
-/// below the socket. A flow limited by its window sends as much as has been acknowledged, so its packets do not grow with another
-/// shift. A flow that paces by itself (BBR) has room in its window: its packets have the data that the shift allows, and the
-/// limit is two of them.
+/// The kernel sends a packet of several segments while no more than its limit is charged, so the limit plus
+/// that packet may be below the socket. A flow limited by its window sends as much as has been acknowledged,
+/// so its packets do not grow with another shift. A flow that paces by itself (BBR) has room in its window:
+/// its packets have the data that the shift allows, and the limit is two of them.
 pub fn share(shift: u8, paces: bool, rate: u64, len: u64) -> u64 {
     let paced = if paces { rate } else { rate * PACING.0 / PACING.1 };
     let segments = |shift: u8| ((paced >> shift) / len).clamp(SEGMENTS.0, SEGMENTS.1);
@@ -82,11 +85,13 @@ struct HostRate {
     share: u64,
 }
 
-/// TCP flows and their rates, by the hash of their addresses and ports. If two flows have the same place, the sending flow takes the place over,
-/// and its rate is measured from the start. Before the first measurement every packet stays charged.
+/// TCP flows and their rates, by the hash of their addresses and ports. If two flows have the same place, the
+/// sending flow takes the place over, and its rate is measured from the start. Before the first measurement
+/// every packet stays charged.
 ///
-/// The kernel uses a flow's pacing rate, which follows its window and not its goodput. So a flow's rate counts as at least the
-/// mean of its host's flows: otherwise a flow that was slow once would stay charged more, and stay slow.
+/// The kernel uses a flow's pacing rate, which follows its window and not its goodput. So a flow's rate
+/// counts as at least the mean of its host's flows: otherwise a flow that was slow once would stay charged
+/// more, and stay slow.
 #[derive(Debug)]
 pub struct FlowRates {
     flows: Vec<FlowRate>,
@@ -179,7 +184,8 @@ mod tests {
     #[test]
     fn the_share_follows_the_rate_and_the_shift() {
         let at = |mbps: u64, shift| share(shift, false, mbps * 125_000, 1_500);
-        // At 65 Mbit/s packets have six segments: 19,920 bytes of limit and 13,824 of a packet, where the shift asks for 76,171 and that packet.
+        // At 65 Mbit/s packets have six segments: 19,920 bytes of limit and 13,824 of a packet, where the
+        // shift asks for 76,171 and that packet.
         assert_eq!([1, 5, 20, 40, 65, 600].map(|mbps| at(mbps, 7)), [ALL, ALL, 457, 339, 383, 299]);
         assert_eq!([1, 65, 600].map(|mbps| at(mbps, 10)), [ALL; 3]);
         assert_eq!([65, 600].map(|mbps| at(mbps, 8)), [665, 531]);
@@ -207,7 +213,8 @@ mod tests {
     #[test]
     fn a_flow_that_gets_less_counts_as_fast_as_its_share() {
         let mut flows = FlowRates::default();
-        // 48 Mbit/s and 3 Mbit/s: of 16 packets one is the other flow's, and its acknowledgements are no third flow.
+        // 48 Mbit/s and 3 Mbit/s: of 16 packets one is the other flow's, and its acknowledgements are no
+        // third flow.
         let mut held = [0; 2];
         for n in 0..32_000_u64 {
             let (now, slow) = (n * 235_000, n % 17 == 0);
@@ -217,7 +224,8 @@ mod tests {
                 held[usize::from(slow)] += u32::from(holds);
             }
         }
-        // Half of 51 Mbit/s is 25.5: of three packets of it one or two stay charged; by its own rate it would be each.
+        // Half of 51 Mbit/s is 25.5: of three packets of it one or two stay charged; by its own rate it would
+        // be each.
         let of = |packets: u32, held: u32| f64::from(held) / f64::from(packets) * ALL as f64;
         let by_rate = |mbps: f64| share(7, false, (mbps * 125_000.0) as u64, 1_500) as f64;
         let [fast, slow] = [of(15_717, held[0]), of(983, held[1])];

@@ -24,7 +24,8 @@ pub struct LatenessSummary {
     pub p99_us: Option<f64>,
     /// Largest lateness in us.
     pub max_us: f64,
-    /// Longest stall in us: the time from the end of one wait to the end of the next, beyond the requested wait.
+    /// Longest stall in us: the time from the end of one wait to the end of the next, beyond the requested
+    /// wait.
     pub gap_us: f64,
     /// Reasons why the run is invalid; empty if it is valid.
     #[serde(skip_serializing_if = "Vec::is_empty")]

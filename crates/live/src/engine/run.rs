@@ -17,8 +17,8 @@ use crate::sys::{clock, process};
 
 /// Packets that are taken of one port before others have their turn.
 const TURN: usize = 256;
-/// Least time from one end of a wait to the next that no packet brings about, in ns. What is due meanwhile is late by as much at most, and
-/// wakes this thread once.
+/// Least time from one end of a wait to the next that no packet brings about, in ns. What is due meanwhile is
+/// late by as much at most, and wakes this thread once.
 const APART: u64 = 50_000;
 /// The longest wait, in ns: a standstill is seen only beyond the requested wait.
 const LONGEST: u64 = 10_000_000;
@@ -34,7 +34,8 @@ pub enum Pace {
     RealTime,
     /// Without real-time priority: the kernel refused it.
     Normal,
-    /// Real-time priority was given up, because the kernel throttles real-time threads that use a whole processor.
+    /// Real-time priority was given up, because the kernel throttles real-time threads that use a whole
+    /// processor.
     GivenUp,
 }
 
@@ -136,8 +137,8 @@ impl<'a, S: Records> Engine<'a, S> {
         self.loops
     }
 
-    /// Advances to the current time, passes packets in and out, and waits until something is due or arrives, at most until `until` and for at most
-    /// 10 ms. False at the end of the run.
+    /// Advances to the current time, passes packets in and out, and waits until something is due or arrives,
+    /// at most until `until` and for at most 10 ms. False at the end of the run.
     pub fn turn(&mut self, until: u64) -> bool {
         self.loops += 1;
         self.advance();
@@ -202,8 +203,8 @@ impl<'a, S: Records> Engine<'a, S> {
         self.out();
     }
 
-    /// Gives real-time priority up where this thread would have a processor to itself: the kernel stops such threads, for 50 ms in each
-    /// second unless told otherwise.
+    /// Gives real-time priority up where this thread would have a processor to itself: the kernel stops such
+    /// threads, for 50 ms in each second unless told otherwise.
     // linux: kernel/sched/rt.c sched_rt_runtime_us (6.18) - 950,000 of 1,000,000 us.
     fn look(&mut self, now: u64) {
         let (then, before) = self.looked;

@@ -1,4 +1,5 @@
-//! Work of a run beside its packets: starting and ending tools, printing the table, answering requests, and ending the run.
+//! Work of a run beside its packets: starting and ending tools, printing the table, answering requests, and
+//! ending the run.
 
 use std::io::{IsTerminal, Write};
 
@@ -24,7 +25,8 @@ const TICK: u64 = 20_000_000;
 /// How often the table is shown, in ns.
 const SHOWN: u64 = 1_000_000_000;
 
-/// Lengthens a scenario, since tools report their measurements after its end. The measured time does not change.
+/// Lengthens a scenario, since tools report their measurements after its end. The measured time does not
+/// change.
 pub fn lengthen(scenario: &mut Scenario) {
     scenario.duration += GRACE;
     scenario.cool_down += GRACE;

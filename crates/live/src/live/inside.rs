@@ -182,7 +182,8 @@ pub fn run(
     Ok((outcome::result(VERSION, &scenario.name, notes, json, &live), code))
 }
 
-/// Waits until somebody listens at the ports of hosts, or for as long as clients would. This thread is in another namespace before and after.
+/// Waits until somebody listens at the ports of hosts, or for as long as clients would. This thread is in
+/// another namespace before and after.
 fn wait(listeners: &[(usize, u16)], hosts: &[OwnedFd], home: &OwnedFd) -> Result<(), String> {
     const ROUND: u64 = 20_000_000;
     let until = clock::now() + PATIENCE;

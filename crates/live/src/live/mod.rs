@@ -17,7 +17,8 @@ use crate::sys::files;
 pub use inside::INVALID;
 pub use request::Request;
 
-/// Runs a scenario with live hosts. Returns the result as JSON and the exit status: 0, the command's, or [`INVALID`].
+/// Runs a scenario with live hosts. Returns the result as JSON and the exit status: 0, the command's, or
+/// [`INVALID`].
 pub fn live(request: &Request) -> Result<(String, i32), ApiError> {
     let request::Read { scenario, overrides, mut notes } = request.read()?;
     let mut plan = Plan::new(&scenario).map_err(|why| ApiError::Input(format!("{}: {why}", request.file)))?;

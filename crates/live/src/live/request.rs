@@ -91,7 +91,8 @@ impl Request {
     }
 }
 
-/// Which interface is to have the default route where none has: that of the first wired live host. Its key, and what is told of it.
+/// Which interface is to have the default route where none has: that of the first wired live host. Its key,
+/// and what is told of it.
 fn default_route(scenario: &Scenario) -> Result<Option<(String, String)>, String> {
     let all = || scenario.nodes.iter().flat_map(|node| node.interfaces.iter().map(move |i| (node, i)));
     if all().any(|(_, interface)| interface.default_route) {

@@ -103,8 +103,8 @@ impl Rtnetlink {
         self.ask(&request, &format!("default route by {by}"))
     }
 
-    /// Adds a route to an address, or without one the default route of the IP version of `address`, through a device with the source address
-    /// `address`. Its connections use a congestion control if one is given.
+    /// Adds a route to an address, or without one the default route of the IP version of `address`, through a
+    /// device with the source address `address`. Its connections use a congestion control if one is given.
     pub fn route(
         &self,
         device: u32,

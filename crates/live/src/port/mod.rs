@@ -42,7 +42,8 @@ impl Port {
         }
     }
 
-    /// Calls `each` for packets that the host has sent, from the IP header on, at most `most`. Returns the number of packets.
+    /// Calls `each` for packets that the host has sent, from the IP header on, at most `most`. Returns the
+    /// number of packets.
     pub fn receive(&mut self, most: usize, each: impl FnMut(&[u8])) -> usize {
         match self {
             Self::Tun(tun) => tun.receive(most, each),

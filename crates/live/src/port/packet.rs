@@ -1,4 +1,5 @@
-//! A veth pair, used if no TUN device may be opened: the host has one end, and the engine reads the other with AF_PACKET.
+//! A veth pair, used if no TUN device may be opened: the host has one end, and the engine reads the other
+//! with AF_PACKET.
 
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 

@@ -1,12 +1,15 @@
-//! Packets from a host through NFQUEUE: whole packets are received, and each stays charged to its socket until its verdict.
+//! Packets from a host through NFQUEUE: whole packets are received, and each stays charged to its socket
+//! until its verdict.
 //!
-//! The verdict is always drop, because the packet continues in the model. The kernel then frees it, its charge ends, and TCP
-//! small queues send more, as after a device's transmission report.
+//! The verdict is always drop, because the packet continues in the model. The kernel then frees it, its
+//! charge ends, and TCP small queues send more, as after a device's transmission report.
 //!
-//! A datagram longer than the MTU arrives here before the kernel fragments it. It is accepted, and its fragments arrive through
-//! the host's device.
-// linux: net/ipv4/ip_output.c ip_output, ip_finish_output; net/ipv6/ip6_output.c (6.12) - NF_INET_POST_ROUTING comes before fragmentation.
-// linux: net/ipv4/tcp_output.c tcp_wfree, net/netfilter/nfnetlink_queue.c (6.18) - measured: no counter of TCP moves by such a drop.
+//! A datagram longer than the MTU arrives here before the kernel fragments it. It is accepted, and its
+//! fragments arrive through the host's device.
+// linux: net/ipv4/ip_output.c ip_output, ip_finish_output; net/ipv6/ip6_output.c (6.12) -
+// NF_INET_POST_ROUTING comes before fragmentation.
+// linux: net/ipv4/tcp_output.c tcp_wfree, net/netfilter/nfnetlink_queue.c (6.18) - measured: no counter of
+// TCP moves by such a drop.
 
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 
@@ -82,7 +85,8 @@ impl Queue {
         self.socket.as_raw_fd()
     }
 
-    /// Calls `each` for packets that the host has sent, at most `most`, for the decision on each. Returns the number of packets.
+    /// Calls `each` for packets that the host has sent, at most `most`, for the decision on each. Returns the
+    /// number of packets.
     pub fn receive(&mut self, most: usize, mut each: impl FnMut(QueuedPacket<'_>) -> Verdict) -> usize {
         let mut count = 0;
         while count < most {

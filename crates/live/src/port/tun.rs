@@ -1,4 +1,5 @@
-//! A TUN device: packets are read and written, one system call each. A packet with several segments is split here.
+//! A TUN device: packets are read and written, one system call each. A packet with several segments is split
+//! here.
 
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 
@@ -28,8 +29,9 @@ impl Tun {
         files::open("/dev/net/tun", libc::O_RDWR).map(|_| ())
     }
 
-    /// Creates a device in this thread's network namespace. If it `merges`, packets for the host may have several segments. If it `splits`, packets
-    /// from the host may have several segments, and the host's kernel also leaves their checksums to the device.
+    /// Creates a device in this thread's network namespace. If it `merges`, packets for the host may have
+    /// several segments. If it `splits`, packets from the host may have several segments, and the host's
+    /// kernel also leaves their checksums to the device.
     pub fn new(name: &str, merges: bool, splits: bool) -> Result<Self, String> {
         // linux: include/uapi/linux/if_tun.h IFF_TUN, IFF_NO_PI, IFF_VNET_HDR, IFF_TUN_EXCL (6.12).
         const TUN: u16 = 1;

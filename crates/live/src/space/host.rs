@@ -12,7 +12,8 @@ use crate::sys::{files, net, process};
 /// Number of the queue in each namespace.
 const QUEUE: u16 = 1;
 /// Packets that a TUN device holds for us to read, so that a burst is not lost in it.
-// linux: drivers/net/tun.c tun_net_xmit (6.12) - what finds the ring full is dropped without a word to its sender.
+// linux: drivers/net/tun.c tun_net_xmit (6.12) - what finds the ring full is dropped without a word to its
+// sender.
 const LENGTH: u32 = 10_000;
 const UP: u32 = libc::IFF_UP as u32;
 const NOARP: u32 = libc::IFF_NOARP as u32;
@@ -33,8 +34,8 @@ pub fn current() -> Result<OwnedFd, String> {
     files::open("/proc/thread-self/ns/net", libc::O_RDONLY)
 }
 
-/// Sets up all hosts, each in its namespace in `attached`, or else in a new one. This thread is in the namespace `home` again at the end.
-/// Deviations from the scenario are added to `notes`.
+/// Sets up all hosts, each in its namespace in `attached`, or else in a new one. This thread is in the
+/// namespace `home` again at the end. Deviations from the scenario are added to `notes`.
 pub fn all(
     plan: &Plan,
     uplink: bool,

@@ -46,7 +46,8 @@ pub struct Ended {
 pub struct Launcher(OwnedFd);
 
 impl Launcher {
-    /// Starts the launcher. Programs start in the folder `at`, an open file. `also` is added to their search path.
+    /// Starts the launcher. Programs start in the folder `at`, an open file. `also` is added to their search
+    /// path.
     pub fn start(namespaces: &[RawFd], at: &OwnedFd, also: Option<&str>) -> Result<Self, String> {
         let (own, other) = files::pair()?;
         if process::fork()? == Forked::Child {
@@ -72,8 +73,8 @@ impl Launcher {
         net::send(self.0.as_raw_fd(), &text).map_err(|e| format!("cannot start a program: error {e}"))
     }
 
-    /// Reads the report on the next program that has ended. Call this when the file descriptor can be read. An error means that the launcher has
-    /// ended.
+    /// Reads the report on the next program that has ended. Call this when the file descriptor can be read.
+    /// An error means that the launcher has ended.
     pub fn ended(&self) -> Result<Option<Ended>, String> {
         let mut text = [0; 256];
         match net::receive(self.0.as_raw_fd(), &mut text) {

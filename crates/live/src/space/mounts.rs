@@ -6,12 +6,14 @@ use std::path::Path;
 
 use crate::sys::mount;
 
-/// Folders of which the first that is empty shows [`programs`]. Debian has the first of them on everybody's path.
+/// Folders of which the first that is empty shows [`programs`]. Debian has the first of them on everybody's
+/// path.
 const EMPTY: [&str; 5] = ["/usr/local/games", "/srv", "/media", "/mnt", "/opt"];
 
-/// Makes an unnamed folder in memory the working directory of this process, and sets up name resolution: `names`, and beyond them the name servers
-/// `servers`. Returns the folder with the programs of this project, as hosts see it; `None` if the machine has no empty folder in which to show
-/// them, since the mount must not hide the files of the machine.
+/// Makes an unnamed folder in memory the working directory of this process, and sets up name resolution:
+/// `names`, and beyond them the name servers `servers`. Returns the folder with the programs of this project,
+/// as hosts see it; `None` if the machine has no empty folder in which to show them, since the mount must not
+/// hide the files of the machine.
 pub fn prepare(
     names: &[(IpAddr, String)],
     servers: &[IpAddr],
@@ -35,7 +37,8 @@ pub fn prepare(
     place("resolv.conf", &servers)?;
     let shown = programs(ours, at)?;
     mount::away(at)?;
-    // Not allowed where something is mounted within /proc, as in containers; then processes outside are seen, and no more than seen.
+    // Not allowed where something is mounted within /proc, as in containers; then processes outside are seen,
+    // and no more than seen.
     let _ = mount::proc();
     Ok(shown)
 }

@@ -4,9 +4,9 @@
 //! caller --- middle (makes the namespaces) --- engine (process 1 of them)
 //! ```
 //!
-//! If the caller is killed, the kernel kills the middle process, and with it the engine. With process 1 the kernel kills all
-//! processes of its PID namespace, and network namespaces without a process disappear. So nothing remains, whichever process is
-//! killed.
+//! If the caller is killed, the kernel kills the middle process, and with it the engine. With process 1 the
+//! kernel kills all processes of its PID namespace, and network namespaces without a process disappear. So
+//! nothing remains, whichever process is killed.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -28,7 +28,8 @@ pub struct Inside {
     pub rootless: bool,
 }
 
-/// Runs `work` as process 1 of new namespaces. Returns the text that it wrote for the caller, and its exit status.
+/// Runs `work` as process 1 of new namespaces. Returns the text that it wrote for the caller, and its exit
+/// status.
 pub fn run(work: impl FnOnce(Inside) -> i32) -> Result<(String, i32), String> {
     let (mut from_engine, result) = files::pipe()?;
     let (mut tells, told) = files::pipe()?;
@@ -107,7 +108,8 @@ fn middle(mut result: File, mut told: File, asks: Asks, work: impl FnOnce(Inside
         Ok((rootless, (alive, other), Forked::Child)) => {
             drop((told, other));
             process::die_with_parent();
-            // The middle holds the other end: if it has gone before the kernel knew what to do then, this one is at its end.
+            // The middle holds the other end: if it has gone before the kernel knew what to do then, this one
+            // is at its end.
             let mut watched = Watched::default();
             watched.add(alive.as_raw_fd());
             if watched.wait(0) {

@@ -14,7 +14,8 @@ pub fn find(name: &str) -> Option<PathBuf> {
     all.map(|folder| PathBuf::from(folder).join(name)).find(|file| file.is_file())
 }
 
-/// Runs a program in this thread's namespaces with network administration rights. The error contains its output.
+/// Runs a program in this thread's namespaces with network administration rights. The error contains its
+/// output.
 pub fn run(command: &[&str], environment: &[(&str, &str)]) -> Result<(), String> {
     let program = find(command[0]).ok_or_else(|| format!("{}: there is no such program", command[0]))?;
     let mut words = vec![program.display().to_string()];

@@ -1,5 +1,6 @@
-//! Access to the Internet: slirp4netns runs outside and makes connections as its user, with a device in the namespace of the host
-//! whose interface has the default route. The machine's loopback cannot be reached, except its name server.
+//! Access to the Internet: slirp4netns runs outside and makes connections as its user, with a device in the
+//! namespace of the host whose interface has the default route. The machine's loopback cannot be reached,
+//! except its name server.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -18,7 +19,8 @@ const DEVICE: &str = "uplink0";
 // slirp4netns: slirp4netns.1 (1.2.0) - 10.0.2.3 of the network that it has unless told otherwise.
 pub const NAMES: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 0, 2, 3));
 /// Our address in its network of IPv6, and its own, which is the way out.
-// slirp4netns: slirp4netns.c create_slirp (1.2.0) - fd00::/64 with its host at fd00::2 and its name server at fd00::3.
+// slirp4netns: slirp4netns.c create_slirp (1.2.0) - fd00::/64 with its host at fd00::2 and its name server at
+// fd00::3.
 const ADDRESS6: Ipv6Addr = Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, 0x64);
 const GATEWAY6: Ipv6Addr = Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, 2);
 const BITS6: u8 = 64;
@@ -148,8 +150,8 @@ fn start(engine: i32, namespace: RawFd) -> Result<i32, String> {
     Err(format!("slirp4netns: {}", text.trim().replace('\n', "; ")))
 }
 
-/// Makes the host of the uplink forward packets of the other hosts, and enables IPv6 to the Internet. A failure of IPv6 is added to `notes`. This
-/// thread returns to its own namespace.
+/// Makes the host of the uplink forward packets of the other hosts, and enables IPv6 to the Internet. A
+/// failure of IPv6 is added to `notes`. This thread returns to its own namespace.
 pub fn share(namespace: &impl AsRawFd, notes: &mut Vec<String>) -> Result<(), String> {
     let home = host::current()?;
     process::enter(namespace, libc::CLONE_NEWNET)?;

@@ -9,8 +9,8 @@ pub fn now() -> u64 {
     t.tv_sec as u64 * 1_000_000_000 + t.tv_nsec as u64
 }
 
-/// CPU time of this thread in ns, in user space and in the kernel. It includes the kernel's work for others during this thread's system calls, such
-/// as the reception by a host of a packet that is written to TUN.
+/// CPU time of this thread in ns, in user space and in the kernel. It includes the kernel's work for others
+/// during this thread's system calls, such as the reception by a host of a packet that is written to TUN.
 pub fn cpu() -> [u64; 2] {
     // SAFETY: all zeros are a rusage, and the address is that of one.
     let usage = unsafe {

@@ -1,4 +1,5 @@
-//! System calls: the only module of this crate with `unsafe`. Each is a function with owned arguments and results.
+//! System calls: the only module of this crate with `unsafe`. Each is a function with owned arguments and
+//! results.
 
 #![expect(unsafe_code, reason = "system calls")]
 

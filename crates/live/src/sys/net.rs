@@ -68,7 +68,8 @@ impl Batch {
     pub fn receive(&mut self, fd: RawFd) -> usize {
         debug_assert_eq!(self.parts.len(), self.headers.len());
         let (all, count) = (self.headers.as_mut_ptr(), self.headers.len() as u32);
-        // SAFETY: each header points to its part, and each part into the buffers; none of these lists has moved since.
+        // SAFETY: each header points to its part, and each part into the buffers; none of these lists has
+        // moved since.
         let n = unsafe { libc::recvmmsg(fd, all, count, libc::MSG_DONTWAIT, core::ptr::null_mut()) };
         usize::try_from(n).unwrap_or(0)
     }
@@ -131,7 +132,8 @@ pub fn ethtool_off(name: &str, command: u32) -> Result<(), String> {
 }
 
 /// Whether a TCP or UDP socket of this thread's network namespace listens at a port.
-// linux: net/ipv4/tcp_ipv4.c get_openreq4 and others (6.12) - the second field of a line is the address with its port, the fourth the state.
+// linux: net/ipv4/tcp_ipv4.c get_openreq4 and others (6.12) - the second field of a line is the address with
+// its port, the fourth the state.
 pub fn listens(port: u16) -> bool {
     const LISTENS: &str = "0A";
     ["tcp", "tcp6", "udp", "udp6"].iter().any(|of| {

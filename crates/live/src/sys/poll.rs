@@ -20,7 +20,8 @@ impl Watched {
         self.all[at] = libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
     }
 
-    /// Waits until a file can be read, a signal arrives, or `nanos` ns have passed. False if no file can be read.
+    /// Waits until a file can be read, a signal arrives, or `nanos` ns have passed. False if no file can be
+    /// read.
     pub fn wait(&mut self, nanos: u64) -> bool {
         let wait = libc::timespec {
             tv_sec: (nanos / 1_000_000_000) as libc::time_t,

@@ -19,16 +19,16 @@ pub enum Forked {
 
 /// Forks this process.
 pub fn fork() -> Result<Forked, String> {
-    // SAFETY: the child calls nothing that other threads' locks could stop: it has been a copy of a process whose other threads, if any,
-    // hold none of ours, and glibc's allocator is whole after a fork.
+    // SAFETY: the child calls nothing that other threads' locks could stop: it has been a copy of a process
+    // whose other threads, if any, hold none of ours, and glibc's allocator is whole after a fork.
     Ok(match check(unsafe { libc::fork() }, "fork")? {
         0 => Forked::Child,
         pid => Forked::Parent(pid),
     })
 }
 
-/// Runs `work` in a forked process, and ends the process with the returned exit status. Panics also end here, since the stack above is a copy of
-/// the caller's.
+/// Runs `work` in a forked process, and ends the process with the returned exit status. Panics also end here,
+/// since the stack above is a copy of the caller's.
 pub fn end_with(work: impl FnOnce() -> i32) -> ! {
     exit(std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)).unwrap_or(PANICKED))
 }
@@ -82,7 +82,8 @@ pub fn ids() -> (u32, u32) {
     unsafe { (libc::geteuid(), libc::getegid()) }
 }
 
-/// Sets or removes real-time priority of this thread, which children do not inherit. Returns whether the kernel allowed it.
+/// Sets or removes real-time priority of this thread, which children do not inherit. Returns whether the
+/// kernel allowed it.
 pub fn real_time(priority: Option<i32>) -> bool {
     let param = libc::sched_param { sched_priority: priority.unwrap_or(0) };
     let policy =
@@ -136,7 +137,8 @@ pub fn redirect(to: RawFd) {
 }
 
 /// Keeps network administration rights when this process executes other programs.
-// linux: security/commoncap.c cap_bprm_creds_from_file (6.12) - ambient rights outlive an exec by who is not root.
+// linux: security/commoncap.c cap_bprm_creds_from_file (6.12) - ambient rights outlive an exec by who is not
+// root.
 pub fn keep_network_rights() {
     const VERSION_3: u32 = 0x2008_0522;
     const NET_ADMIN: u32 = 12;

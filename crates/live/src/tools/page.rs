@@ -32,7 +32,8 @@ pub fn loads(text: &str) -> Result<Loads, String> {
 }
 
 impl Loads {
-    /// The summary of the loads that ended between two times, in s, with the names that summaries in virtual time have.
+    /// The summary of the loads that ended between two times, in s, with the names that summaries in virtual
+    /// time have.
     pub fn summary(&self, from: f64, until: f64) -> Value {
         let ended = self.done.iter().filter(|(at, took)| (from..=until).contains(&(at + took)));
         let mut took: Vec<f64> = ended.map(|(_, took)| *took).collect();

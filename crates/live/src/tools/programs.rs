@@ -15,8 +15,9 @@ const NETPERF: &str = include_str!("../../programs/netperf.py");
 /// The first number of a server; those of the scenario's tools are below.
 const FIRST: u32 = 1 << 20;
 
-/// Starts `netserver`, and the servers of irtt and iperf3 if installed, in all hosts except `target`. `taken` are hosts and ports with other
-/// servers, which are left out. Returns the hosts, each with a port at which a server will listen. Missing programs are added to `notes`.
+/// Starts `netserver`, and the servers of irtt and iperf3 if installed, in all hosts except `target`. `taken`
+/// are hosts and ports with other servers, which are left out. Returns the hosts, each with a port at which a
+/// server will listen. Missing programs are added to `notes`.
 pub fn serve(
     plan: &Plan,
     target: usize,

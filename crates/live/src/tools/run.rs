@@ -17,7 +17,8 @@ use crate::space::tool;
 pub const COMMAND: u32 = 0;
 /// The first port of the tools' servers.
 const PORT: u16 = 5201;
-/// Longest wait for servers to listen, in ns. Clients of servers that do not listen by then fail, and report this.
+/// Longest wait for servers to listen, in ns. Clients of servers that do not listen by then fail, and report
+/// this.
 pub const PATIENCE: u64 = 10_000_000_000;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -63,8 +64,8 @@ enum State {
 pub struct Tools(Vec<Tool>);
 
 impl Tools {
-    /// The tools for a scenario's flows. Flows without a tool are added to `notes`. `end` is the end of flows without a stop time, if known. `ours`
-    /// says whether this project's programs are found in hosts.
+    /// The tools for a scenario's flows. Flows without a tool are added to `notes`. `end` is the end of flows
+    /// without a stop time, if known. `ours` says whether this project's programs are found in hosts.
     pub fn new(
         scenario: &Scenario,
         plan: &Plan,
@@ -184,8 +185,9 @@ impl Tools {
         }
     }
 
-    /// Adds the tools' measurements to the report of a run, in the places of modelled flows. Returns the command line and output of each by flow.
-    /// Failures are added to `faults`; measurements that stopped tools did not give are added to `notes`.
+    /// Adds the tools' measurements to the report of a run, in the places of modelled flows. Returns the
+    /// command line and output of each by flow. Failures are added to `faults`; measurements that stopped
+    /// tools did not give are added to `notes`.
     pub fn report(&self, run: &mut Value, faults: &mut Vec<String>, notes: &mut Vec<String>) -> Value {
         let mut all = Map::new();
         let (mut goodput, mut flows, mut pings, mut pages) =

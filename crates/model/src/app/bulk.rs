@@ -31,7 +31,8 @@ pub enum BulkAction {
     Close,
 }
 
-/// A TCP transfer like netperf's TCP_STREAM or iperf: it writes whenever the socket has room, unless a gate limits it.
+/// A TCP transfer like netperf's TCP_STREAM or iperf: it writes whenever the socket has room, unless a gate
+/// limits it.
 #[derive(Debug)]
 pub struct Bulk {
     start: Instant,

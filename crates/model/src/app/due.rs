@@ -1,4 +1,5 @@
-//! Datagrams by the instant at which they are due: how many fall into the measured time, and how many of these never entered the socket.
+//! Datagrams by the instant at which they are due: how many fall into the measured time, and how many of
+//! these never entered the socket.
 
 use core::ops::Range;
 
@@ -9,13 +10,15 @@ use crate::vocabulary::{Duration, Instant};
 pub struct Due {
     /// Datagrams due, whether sent or not.
     pub datagrams: u64,
-    /// Datagrams among them that never entered the socket: the send buffer was full, or the source stopped first.
+    /// Datagrams among them that never entered the socket: the send buffer was full, or the source stopped
+    /// first.
     pub unsent: u64,
     /// Due time of the last one and the interval between them. `None` if the source has no fixed interval.
     pub last: Option<(Instant, Duration)>,
 }
 
-/// Counts datagrams at the limits of the measured time. Sequence numbers follow due times, so two numbers are enough.
+/// Counts datagrams at the limits of the measured time. Sequence numbers follow due times, so two numbers are
+/// enough.
 #[derive(Clone, Debug)]
 pub(super) struct DueCount {
     measured: Range<Instant>,

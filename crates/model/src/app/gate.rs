@@ -54,8 +54,8 @@ impl Gate {
     }
 
     /// What the instant changes of the bytes that may be written, `left`.
-    // iperf 3: src/iperf_client_api.c iperf_check_throttle (3.12) - a write is due as soon as the mean since the start is below the rate, so what
-    // the socket did not take is made up for.
+    // iperf 3: src/iperf_client_api.c iperf_check_throttle (3.12) - a write is due as soon as the mean since
+    // the start is below the rate, so what the socket did not take is made up for.
     // deviation: writes lie at their own times, not at those of a timer of 1 ms.
     pub(super) fn turn(&mut self, left: &mut u64) {
         let at = self.next();

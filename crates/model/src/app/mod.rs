@@ -1,4 +1,5 @@
-//! Applications: sources of datagrams, pings, bulk transfers, calls, video, web pages, tests of responsiveness.
+//! Applications: sources of datagrams, pings, bulk transfers, calls, video, web pages, tests of
+//! responsiveness.
 
 mod bulk;
 mod due;

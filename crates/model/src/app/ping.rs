@@ -15,12 +15,14 @@ pub struct Ping {
 }
 
 impl Ping {
-    /// ICMP or ICMPv6 echo requests with `payload` bytes, every `interval` from `start` until `stop` (exclusive).
+    /// ICMP or ICMPv6 echo requests with `payload` bytes, every `interval` from `start` until `stop`
+    /// (exclusive).
     pub fn icmp(endpoint: Endpoint, interval: Duration, payload: u32, start: Instant, stop: Instant) -> Self {
         Self { endpoint, request: PacketKind::EchoRequest, interval, payload, next: start, stop, seq: 0 }
     }
 
-    /// The same over UDP to an echo server. Isochronous like irtt: the next request does not wait for a reply.
+    /// The same over UDP to an echo server. Isochronous like irtt: the next request does not wait for a
+    /// reply.
     pub fn udp(endpoint: Endpoint, interval: Duration, payload: u32, start: Instant, stop: Instant) -> Self {
         Self { request: PacketKind::UdpRequest, ..Self::icmp(endpoint, interval, payload, start, stop) }
     }

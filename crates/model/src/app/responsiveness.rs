@@ -1,8 +1,8 @@
-//! A test of responsiveness under working conditions (RPM): it adds connections until the goodput stops rising, and times probes
-//! meanwhile.
+//! A test of responsiveness under working conditions (RPM): it adds connections until the goodput stops
+//! rising, and times probes meanwhile.
 //!
-//! Only the state of the test: the owner of the connections reports their bytes and the probes' times, and carries out the
-//! actions.
+//! Only the state of the test: the owner of the connections reports their bytes and the probes' times, and
+//! carries out the actions.
 
 use alloc::vec::Vec;
 
@@ -10,7 +10,8 @@ use crate::metrics::responsiveness::ProbeTimes;
 use crate::vocabulary::{Duration, Instant, Probe};
 
 /// Bytes on the path of one foreign and one loaded probe together.
-// spec: draft-ietf-ippm-responsiveness-09 Measuring Responsiveness - around 5000 bytes for a foreign probe, at most 1000 for a self probe.
+// spec: draft-ietf-ippm-responsiveness-09 Measuring Responsiveness - around 5000 bytes for a foreign probe,
+// at most 1000 for a self probe.
 const PAIR_BYTES: u64 = 5_000 + 1_000;
 
 /// The direction that is loaded during the test.
@@ -114,7 +115,8 @@ struct Settling {
 
 impl Settling {
     /// Takes the figure of an interval.
-    // spec: draft-ietf-ippm-responsiveness-09 Final Algorithm - the standard deviation of the past MAD values is less than SDT of the current one.
+    // spec: draft-ietf-ippm-responsiveness-09 Final Algorithm - the standard deviation of the past MAD values
+    // is less than SDT of the current one.
     fn add(&mut self, value: f64, params: &ResponsivenessParams) {
         let n = params.averaged as usize;
         self.last.push(value);
@@ -143,7 +145,8 @@ pub struct Responsiveness {
     start: Instant,
     begun: Instant,
     stop: Instant,
-    /// When the current interval ends, and when the next probe is due; none before it has begun and after its end.
+    /// When the current interval ends, and when the next probe is due; none before it has begun and after its
+    /// end.
     next: Option<[Instant; 2]>,
     ended: Option<Instant>,
     connections: u32,
@@ -238,9 +241,11 @@ impl Responsiveness {
     }
 
     /// The kinds of probes take turns, and are spread over the interval.
-    // spec: draft-ietf-ippm-responsiveness-09 Measuring Responsiveness - as many of one kind as of the other, interleaving; no more than PTC of
-    // the capacity. 100 probes a second are said to be 300 KB a second, so MPS counts both kinds.
-    // deviation: the capacity is what the interval before carried, in the first one what it has carried so far; an idle path has no such bound.
+    // spec: draft-ietf-ippm-responsiveness-09 Measuring Responsiveness - as many of one kind as of the other,
+    // interleaving; no more than PTC of the capacity. 100 probes a second are said to be 300 KB a second, so
+    // MPS counts both kinds.
+    // deviation: the capacity is what the interval before carried, in the first one what it has carried so
+    // far; an idle path has no such bound.
     fn probe(&mut self, now: Instant, act: &mut impl FnMut(ResponsivenessAction)) {
         if self.second {
             self.second = false;
@@ -360,8 +365,8 @@ mod tests {
         Instant::ZERO + Duration::from_millis(n)
     }
 
-    /// Runs a test over a path that carries so many bytes each 10 ms, and on which a round trip takes so many ms by the number of
-    /// connections; each probe is answered at once.
+    /// Runs a test over a path that carries so many bytes each 10 ms, and on which a round trip takes so many
+    /// ms by the number of connections; each probe is answered at once.
     fn run(
         params: ResponsivenessParams,
         bytes: u64,
@@ -391,8 +396,9 @@ mod tests {
         (test, log)
     }
 
-    // The average of four intervals is a quarter, a half, three quarters and the whole; four of them are alike after the seventh. From then on four
-    // intervals have one responsiveness: the test is over after eleven.
+    // The average of four intervals is a quarter, a half, three quarters and the whole; four of them are
+    // alike after the seventh. From then on four intervals have one responsiveness: the test is over after
+    // eleven.
     #[test]
     fn a_steady_path_settles_after_eleven_intervals() {
         let (test, log) = run(PARAMS, 125_000, |_| 20);

@@ -69,8 +69,8 @@ enum Draw {
 
 /// A UDP source and its socket.
 ///
-/// With many sources hardly one is still in the cache when its next burst is due: what a burst needs and what a datagram
-/// needs are a cache line each.
+/// With many sources hardly one is still in the cache when its next burst is due: what a burst needs and what
+/// a datagram needs are a cache line each.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct UdpSource {
@@ -166,7 +166,8 @@ impl UdpSource {
 
     /// A burst is due, now or, if a full send buffer has held up the one before it, earlier.
     ///
-    /// A burst that a full send buffer delayed does not shift the later ones: the source keeps its schedule, like iperf.
+    /// A burst that a full send buffer delayed does not shift the later ones: the source keeps its schedule,
+    /// like iperf.
     pub fn on_timer(&mut self, now: Instant) {
         let datagrams = self.burst;
         self.starts(now, datagrams);
@@ -200,7 +201,8 @@ impl UdpSource {
         self.limit = self.count.limit();
     }
 
-    /// The next datagram of the burst, if the send buffer has room for it. Its time is that at which it was due.
+    /// The next datagram of the burst, if the send buffer has room for it. Its time is that at which it was
+    /// due.
     // linux: net/core/sock.c sock_alloc_send_pskb (4.4) - room is when less than sndbuf is charged before.
     #[inline]
     pub fn emit(&mut self, now: Instant) -> Option<NewPacket> {
@@ -269,7 +271,8 @@ impl UdpSource {
     }
 
     /// A charge of the socket ended. Returns whether this wakes the source.
-    // linux: net/core/sock.c sock_def_write_space (4.4) - a sender is woken when at most half of sndbuf is charged.
+    // linux: net/core/sock.c sock_def_write_space (4.4) - a sender is woken when at most half of sndbuf is
+    // charged.
     #[inline]
     pub fn uncharge(&mut self, truesize: u32) -> bool {
         self.charged -= truesize;
@@ -283,7 +286,8 @@ impl UdpSource {
         u64::from(self.charged)
     }
 
-    /// Datagrams due in the measured time, of a run that ends at `end`. Includes those that a full send buffer still holds up.
+    /// Datagrams due in the measured time, of a run that ends at `end`. Includes those that a full send
+    /// buffer still holds up.
     pub fn due(&self, end: Instant) -> Due {
         let mut source = self.clone();
         source.seq = source.seq.wrapping_add(source.left);
@@ -349,7 +353,8 @@ mod tests {
         let written = core::iter::from_fn(|| s.emit(now)).count();
         assert_eq!(written, 93); // the first count of 2304 bytes that reaches 212,992
         assert_eq!(s.next_timer(), None);
-        // 46 datagrams are 105,984 bytes, the first count at or below 106,496: then the next 47 are written at once.
+        // 46 datagrams are 105,984 bytes, the first count at or below 106,496: then the next 47 are written
+        // at once.
         assert_eq!((0..46).find(|_| s.uncharge(2304) || s.emit(now).is_some()), None);
         assert!(s.uncharge(2304));
         assert_eq!(core::iter::from_fn(|| s.emit(now)).count(), 47);

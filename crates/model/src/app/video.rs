@@ -45,7 +45,8 @@ impl VideoParams {
     }
 
     /// Packets of a frame, and the bytes of each from the RTP header on.
-    // webrtc: modules/rtp_rtcp/source/rtp_format.cc RtpPacketizer::SplitAboutEqually (m120) - the packets of a frame are about equally large.
+    // webrtc: modules/rtp_rtcp/source/rtp_format.cc RtpPacketizer::SplitAboutEqually (m120) - the packets of
+    // a frame are about equally large.
     // deviation: exactly, rounded up.
     pub fn packets(&self, frame: u32) -> (u32, u32) {
         let packets = frame.div_ceil(self.payload);
@@ -53,7 +54,8 @@ impl VideoParams {
     }
 }
 
-/// A source of frames. Packets of a frame leave together; the rest of a frame that finds the send buffer full is skipped.
+/// A source of frames. Packets of a frame leave together; the rest of a frame that finds the send buffer full
+/// is skipped.
 #[derive(Debug)]
 pub struct Video {
     source: UdpSource,
@@ -87,8 +89,8 @@ impl Video {
             stop,
             truesize: linear_truesize(endpoint.datagram(frames[1].1.max(frames[0].1))),
             sndbuf,
-            // webrtc: rtc_base/async_udp_socket.cc AsyncUDPSocket::SendTo (m120) - sockets do not block, and a packet refused with
-            // EWOULDBLOCK is not sent again.
+            // webrtc: rtc_base/async_udp_socket.cc AsyncUDPSocket::SendTo (m120) - sockets do not block, and
+            // a packet refused with EWOULDBLOCK is not sent again.
             when_full: WhenFull::Drop,
             measured,
         };

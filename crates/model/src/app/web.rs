@@ -1,4 +1,5 @@
-//! A browser that loads one page repeatedly: a DNS lookup, the page's list of objects, then the objects over several connections.
+//! A browser that loads one page repeatedly: a DNS lookup, the page's list of objects, then the objects over
+//! several connections.
 //!
 //! Only the state of the client: the owner of its sockets reports what arrived and carries out the actions.
 
@@ -116,7 +117,8 @@ impl Web {
     }
 
     /// A worker has received its whole response. `act` is called with each action in order.
-    // deviation: curl looks the name up for each handle; here once a load, as the others find it in the cache.
+    // deviation: curl looks the name up for each handle; here once a load, as the others find it in the
+    // cache.
     pub fn answered(&mut self, now: Instant, worker: usize, mut act: impl FnMut(WebAction)) {
         match self.state {
             State::Lists => {

@@ -1,8 +1,9 @@
 //! The trait of a user-defined control law (AQM).
 //!
-//! A law decides on each packet of one queue, at enqueue and at dequeue. It sees numbers only, so a law works as a qdisc with one
-//! queue ([`crate::qdisc::law`]), on each flow of fair queueing ([`crate::qdisc::fq_law`]), and in the flow queues of the MAC
-//! ([`crate::wifi::config::MacFqParams::law`]). Built-in laws are not called through this trait in the per-packet path.
+//! A law decides on each packet of one queue, at enqueue and at dequeue. It sees numbers only, so a law works
+//! as a qdisc with one queue ([`crate::qdisc::law`]), on each flow of fair queueing
+//! ([`crate::qdisc::fq_law`]), and in the flow queues of the MAC ([`crate::wifi::config::MacFqParams::law`]).
+//! Built-in laws are not called through this trait in the per-packet path.
 
 use alloc::vec::Vec;
 use core::fmt::Debug;
@@ -16,7 +17,8 @@ pub struct Seen {
     pub now: Instant,
     /// Time of the packet in the queue; zero at enqueue.
     pub sojourn: Duration,
-    /// Bytes of the packet with its Ethernet header. A packet of several segments counts all of them, each with its header.
+    /// Bytes of the packet with its Ethernet header. A packet of several segments counts all of them, each
+    /// with its header.
     pub bytes: u32,
     /// The packet is ECN-capable, so it may be marked.
     pub ecn: bool,
@@ -24,8 +26,8 @@ pub struct Seen {
     pub queued_packets: u32,
     /// Bytes of these packets, with Ethernet headers.
     pub queued_bytes: u64,
-    /// The queue belongs to a station with a low expected throughput ([`crate::wifi::config::MacFqParams::slow_below`]); false
-    /// outside the MAC.
+    /// The queue belongs to a station with a low expected throughput
+    /// ([`crate::wifi::config::MacFqParams::slow_below`]); false outside the MAC.
     pub slow: bool,
 }
 
@@ -55,16 +57,18 @@ pub enum Verdict {
 ///
 /// # Order of calls
 ///
-/// [`arrives`](Self::arrives) is called for each packet before it is queued, unless the queue's limit has refused it.
-/// [`leaves`](Self::leaves) is called for each packet at the head. While it returns [`Verdict::Drop`], the next packet is taken
-/// at the same instant; [`empty`](Self::empty) is called if there is none. `now` never decreases.
+/// [`arrives`](Self::arrives) is called for each packet before it is queued, unless the queue's limit has
+/// refused it. [`leaves`](Self::leaves) is called for each packet at the head. While it returns
+/// [`Verdict::Drop`], the next packet is taken at the same instant; [`empty`](Self::empty) is called if there
+/// is none. `now` never decreases.
 ///
 /// # Requirements
 ///
 /// - A law belongs to one queue: instances share no mutable state.
-/// - In an almost empty queue packets pass: a law that drops all packets would end connections instead of slowing them down.
-/// - It reads no clock, and allocates only when it is built. Random numbers come from the [`RandomStream`] that it was built
-///   with, so the same calls give the same answers.
+/// - In an almost empty queue packets pass: a law that drops all packets would end connections instead of
+///   slowing them down.
+/// - It reads no clock, and allocates only when it is built. Random numbers come from the [`RandomStream`]
+///   that it was built with, so the same calls give the same answers.
 ///
 /// [`crate::conformance::law`] checks all of this.
 pub trait Law: Debug {

@@ -1,7 +1,7 @@
 //! Requirements for a congestion control, for any events of its connection.
 //!
-//! - The window is at least one segment, and no acknowledgement raises it above its clamp. After a loss it may be at a threshold
-//!   above the clamp, as Westwood's in Linux.
+//! - The window is at least one segment, and no acknowledgement raises it above its clamp. After a loss it
+//!   may be at a threshold above the clamp, as Westwood's in Linux.
 //! - A threshold is at least one segment.
 //! - A paced connection has a rate, set by the control if it sets window and rate itself.
 //! - A copy behaves as the original.
@@ -23,7 +23,8 @@ const EVENTS: u64 = 300;
 /// An event of a connection.
 #[derive(Clone, Copy, Debug)]
 pub enum Happens {
-    /// Segments acknowledged, time since the last event in us, and round-trip time in us (negative if not measured).
+    /// Segments acknowledged, time since the last event in us, and round-trip time in us (negative if not
+    /// measured).
     Acked(u32, u64, i64),
     /// Nothing is sent for this many us.
     Idle(u64),
@@ -206,7 +207,8 @@ impl<C: Controller> Fed<C> {
     }
 }
 
-/// Runs controllers created by `make` through random lists of events. An error names the violated requirement (see the [module](self)).
+/// Runs controllers created by `make` through random lists of events. An error names the violated requirement
+/// (see the [module](self)).
 pub fn controller<C: CustomController + Clone>(make: impl Fn() -> C) -> Result<(), String> {
     for list in 0..LISTS {
         let mut random = Seed { seed: list, run: 0 }.stream("events");

@@ -23,11 +23,12 @@ pub enum ServiceOrder {
     Any,
 }
 
-/// Checks the requirements of a discipline ([`crate::qdisc::custom::Discipline`]): each packet ends once, results of `enqueue`
-/// agree with drops, backlog and counters are correct, no wake is lost, all packets come out, and the same calls give the same
-/// results. There are 30 flows, each with one priority. In every second script some packets have several segments (TSO, GSO),
-/// unless the discipline splits them itself: such a packet counts once in the backlog, with an Ethernet header for each segment,
-/// and by its segments in `sent`.
+/// Checks the requirements of a discipline ([`crate::qdisc::custom::Discipline`]): each packet ends once,
+/// results of `enqueue` agree with drops, backlog and counters are correct, no wake is lost, all packets come
+/// out, and the same calls give the same results. There are 30 flows, each with one priority. In every second
+/// script some packets have several segments (TSO, GSO), unless the discipline splits them itself: such a
+/// packet counts once in the backlog, with an Ethernet header for each segment, and by its segments in
+/// `sent`.
 pub fn discipline(config: &QdiscConfig, order: ServiceOrder) -> Result<(), String> {
     try_all(|script, step| {
         let mut bench = Bench::new(config, order, script)?;

@@ -14,9 +14,10 @@ use crate::qdisc::fq_law::FqLawParams;
 use crate::qdisc::law::LawParams;
 use crate::vocabulary::{Duration, Instant, RandomStream};
 
-/// Checks the requirements of a law ([`Law`]): the same calls give the same results, queues share no state, packets pass an
-/// almost empty queue, and accounts close on one queue, on the flows of fair queueing, and in the MAC. In every second script
-/// some packets have several segments, except in the MAC, where each frame is one segment.
+/// Checks the requirements of a law ([`Law`]): the same calls give the same results, queues share no state,
+/// packets pass an almost empty queue, and accounts close on one queue, on the flows of fair queueing, and in
+/// the MAC. In every second script some packets have several segments, except in the MAC, where each frame is
+/// one segment.
 pub fn law(law: &LawFactory) -> Result<(), String> {
     try_all(|script, step| {
         let mut fed = Fed::new(law, script);

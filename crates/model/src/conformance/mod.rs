@@ -1,7 +1,7 @@
 //! Checks for user-defined parts: one call in a test of the crate with the part.
 //!
-//! Each check runs scripts of pseudo-random events, the same in every run, and reports the violated requirement and the step.
-//! Built-in parts pass the same checks.
+//! Each check runs scripts of pseudo-random events, the same in every run, and reports the violated
+//! requirement and the step. Built-in parts pass the same checks.
 
 pub mod controller;
 mod discipline;
@@ -29,7 +29,8 @@ fn stream(script: u64, name: &str) -> RandomStream {
     Seed { seed: script, run: 0 }.stream(name)
 }
 
-/// Goes through each script twice, and compares what the part has done. A script takes note in `step` of how far it has come.
+/// Goes through each script twice, and compares what the part has done. A script takes note in `step` of how
+/// far it has come.
 fn try_all<L: PartialEq>(one: impl Fn(u64, &mut u32) -> Result<L, String>) -> Result<(), String> {
     for script in 0..SCRIPTS {
         let run = || {

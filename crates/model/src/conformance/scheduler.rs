@@ -27,9 +27,9 @@ use crate::wifi::seq_window::SeqWindow;
 use crate::wifi::tx::tid::BlockAckSession;
 use crate::wifi::tx::transmitter::{Attempt, Hardware, Peer, TIDS, TidIndex, Transmitter};
 
-/// Checks the requirements of a scheduler ([`StationScheduler`]), in a device with up to six peers and frame losses: it names
-/// only TIDs with frames of that category, each look ends, no TID with frames is forgotten, all frames are sent in the end, and
-/// the same calls give the same results. Fairness is not checked.
+/// Checks the requirements of a scheduler ([`StationScheduler`]), in a device with up to six peers and frame
+/// losses: it names only TIDs with frames of that category, each look ends, no TID with frames is forgotten,
+/// all frames are sent in the end, and the same calls give the same results. Fairness is not checked.
 pub fn scheduler(config: &Scheduler) -> Result<(), String> {
     run(&MacFqParams { flows: 64, limit: 400, ..MacFqParams::default() }, config)
 }
@@ -86,7 +86,8 @@ impl Watched {
         self.seen.lock().expect("nobody panics with it").fault.get_or_insert(what);
     }
 
-    /// A look is over: whoever has frames has some in the hardware, or somebody else has, whose end will be the next occasion.
+    /// A look is over: whoever has frames has some in the hardware, or somebody else has, whose end will be
+    /// the next occasion.
     fn over(&self, ac: Ac, view: &DeviceView<'_>) {
         let of_category = |tid: &TidIndex| tid.ac() == ac && view.has_frames(*tid);
         if view.radio.queued(ac.index()) == 0

@@ -1,11 +1,12 @@
 //! The E-model of ITU-T G.107 (06/2015): quality of a voice call from its delay and loss.
 //!
-//! All parameters except the one-way delay and the packet loss have the recommendation's default values. Equation numbers are
-//! those of the recommendation.
+//! All parameters except the one-way delay and the packet loss have the recommendation's default values.
+//! Equation numbers are those of the recommendation.
 
 /// Basic signal-to-noise ratio Ro at the default parameters (7-2 to 7-7).
 const RO: f64 = 94.768_8;
-/// Simultaneous impairment Is at the default parameters (7-8 to 7-17); its sidetone takes a delay of nearly nothing to settle.
+/// Simultaneous impairment Is at the default parameters (7-8 to 7-17); its sidetone takes a delay of nearly
+/// nothing to settle.
 const IS: f64 = 1.413_6;
 /// Noise No in dBm0p at the default parameters (7-3).
 const NO: f64 = -61.179_2;
@@ -15,7 +16,8 @@ const RLR: f64 = 2.0;
 const TELR: f64 = 65.0;
 /// Weighted echo path loss in dB.
 const WEPL: f64 = 110.0;
-/// Packet-loss robustness, of G.711 without concealment; no impairment of its own (Ie = 0) and losses at random (BurstR = 1).
+/// Packet-loss robustness, of G.711 without concealment; no impairment of its own (Ie = 0) and losses at
+/// random (BurstR = 1).
 const BPL: f64 = 4.3;
 /// Delay in ms below which a default user notices nothing (mT), with the default sensitivity sT = 1.
 pub(super) const M_T: f64 = 100.0;
@@ -26,7 +28,8 @@ pub fn rating(delay_ms: f64, loss: f64) -> f64 {
     without_lateness(delay_ms) - lateness(delay_ms) - loss_impairment(loss, BPL)
 }
 
-/// The mean opinion score (MOS) of such a call, 1 to 4.5 (0.99 at ratings just above zero, as equation B-4 gives).
+/// The mean opinion score (MOS) of such a call, 1 to 4.5 (0.99 at ratings just above zero, as equation B-4
+/// gives).
 // spec: G.107 B-4.
 pub fn mos(delay_ms: f64, loss: f64) -> f64 {
     of_rating(rating(delay_ms, loss))
@@ -41,8 +44,8 @@ pub(super) fn of_rating(r: f64) -> f64 {
     }
 }
 
-/// What is left of a rating after all but loss and the delay itself: the noise, and a talker's and a listener's echo. The
-/// mean one-way delay of the echo path is the absolute delay, the round trip twice that.
+/// What is left of a rating after all but loss and the delay itself: the noise, and a talker's and a
+/// listener's echo. The mean one-way delay of the echo path is the absolute delay, the round trip twice that.
 // spec: G.107 7-19 to 7-26.
 pub(super) fn without_lateness(t: f64) -> f64 {
     let terv =
@@ -110,7 +113,8 @@ mod tests {
         near(iolr + ist + iq, IS, 1e-3);
     }
 
-    // spec: G.107 clause 7.8 - with all parameters at their defaults the rating is 93.2; table B.1 - scores of ratings.
+    // spec: G.107 clause 7.8 - with all parameters at their defaults the rating is 93.2; table B.1 - scores
+    // of ratings.
     #[test]
     fn published_points() {
         near(rating(0.0, 0.0), 93.2, 0.05);

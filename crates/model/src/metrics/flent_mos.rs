@@ -1,6 +1,7 @@
 //! The mean opinion score of Flent 0.15 to 1.2 (September 2016 to July 2018), which differs from the E-model.
 //!
-//! Scores published in those years were computed this way. Without loss and up to a delay of 100 ms both are equal.
+//! Scores published in those years were computed this way. Without loss and up to a delay of 100 ms both are
+//! equal.
 
 use super::emodel::{M_T, loss_impairment, of_rating, without_lateness};
 
@@ -8,15 +9,16 @@ use super::emodel::{M_T, loss_impairment, of_rating, without_lateness};
 // paper: ending-the-anomaly sec. 4.2.1 - scores by Flent; it took 1 until version 2.1 (a8deecd).
 const BPL: f64 = 1.0;
 
-/// The mean opinion score of a call with this one-way delay in ms (jitter included) and this loss ratio (0 to 1).
+/// The mean opinion score of a call with this one-way delay in ms (jitter included) and this loss ratio (0 to
+/// 1).
 // deviation: Flent leaves the talker's echo away below 1 ms, which takes less than 0.01 of the score.
 pub fn mos(delay_ms: f64, loss: f64) -> f64 {
     of_rating(without_lateness(delay_ms) - lateness(delay_ms) - loss_impairment(loss, BPL))
 }
 
 /// What the delay itself takes: 62.5 at once beyond 100 ms, where the E-model begins at nothing.
-// paper: ending-the-anomaly sec. 4.2.1 - scores by Flent; until version 1.3 (faa60f5) it divided the second term of G.107 7-27 by six
-// instead of taking its sixth root.
+// paper: ending-the-anomaly sec. 4.2.1 - scores by Flent; until version 1.3 (faa60f5) it divided the second
+// term of G.107 7-27 by six instead of taking its sixth root.
 fn lateness(t: f64) -> f64 {
     if t <= M_T {
         return 0.0;

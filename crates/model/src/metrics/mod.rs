@@ -4,7 +4,8 @@ pub mod emodel;
 pub mod flent_mos;
 pub mod responsiveness;
 
-/// Jain's fairness index: 1 if all shares are equal, 1/n if one station has everything; `None` without a share.
+/// Jain's fairness index: 1 if all shares are equal, 1/n if one station has everything; `None` without a
+/// share.
 // spec: Jain, Chiu, Hawe 1984 - (sum x)^2 / (n sum x^2).
 pub fn jain(shares: &[f64]) -> Option<f64> {
     let (sum, squares) = shares.iter().fold((0.0, 0.0), |(s, q), x| (s + x, q + x * x));

@@ -1,4 +1,5 @@
-//! Round trips per minute (RPM) from the times of probes, as the IETF drafts and the measuring programs compute it.
+//! Round trips per minute (RPM) from the times of probes, as the IETF drafts and the measuring programs
+//! compute it.
 
 use alloc::vec::Vec;
 
@@ -12,8 +13,8 @@ pub struct ProbeTimes([Vec<u64>; 5]);
 // spec: draft-ietf-ippm-responsiveness-09 Test Parameters - TMP.
 const KEPT: usize = 95;
 /// Per cent of the times that goresponsiveness averages, unless told otherwise.
-// goresponsiveness: constants/constants.go Tmp (2024-01-29); utilities/math.go TrimBy keeps that part, the shortest, although the option is
-// said to be what is trimmed.
+// goresponsiveness: constants/constants.go Tmp (2024-01-29); utilities/math.go TrimBy keeps that part, the
+// shortest, although the option is said to be what is trimmed.
 const AVERAGED: usize = 5;
 /// Round trips of a foreign probe.
 const ROUND_TRIPS: u64 = 3;
@@ -65,21 +66,25 @@ impl ProbeTimes {
     }
 
     /// RPM of the trimmed mean round trip of both kinds.
-    // spec: draft-ietf-ippm-responsiveness-02 to -03 - 1/6 of tcp_f, tls_f and http_f each, and half of the loaded.
+    // spec: draft-ietf-ippm-responsiveness-02 to -03 - 1/6 of tcp_f, tls_f and http_f each, and half of the
+    // loaded.
     pub fn rpm_of_mean(&self) -> Option<f64> {
         let (foreign, loaded) = (self.foreign(Self::trimmed_mean_ns)?, self.trimmed_mean_ns(Probe::Loaded)?);
         Some(MINUTE_NS / ((foreign + loaded) / 2.0))
     }
 
     /// RPM of the 90th percentiles, as the first draft defined it.
-    // spec: draft-ietf-ippm-responsiveness-01 - a third of tcp_foreign, tls_foreign and http_foreign each, and http_self, halved.
+    // spec: draft-ietf-ippm-responsiveness-01 - a third of tcp_foreign, tls_foreign and http_foreign each,
+    // and http_self, halved.
     pub fn rpm_of_p90(&self) -> Option<f64> {
         let p90 = |times: &Self, probe| percentile(times.of(probe), 90);
         Some(MINUTE_NS / ((self.foreign(p90)? + p90(self, Probe::Loaded)?) / 2.0))
     }
 
-    /// goresponsiveness's RPM of trimmed means and of 90th percentiles; `None` without TLS, which it always uses.
-    // goresponsiveness: rpm/calculations.go CalculateRpm (2024-01-29) - a third of each foreign probe's whole time, three times.
+    /// goresponsiveness's RPM of trimmed means and of 90th percentiles; `None` without TLS, which it always
+    /// uses.
+    // goresponsiveness: rpm/calculations.go CalculateRpm (2024-01-29) - a third of each foreign probe's whole
+    // time, three times.
     pub fn goresponsiveness(&self) -> Option<[f64; 2]> {
         if self.of(Probe::Tls).is_empty() {
             return None;
@@ -131,8 +136,8 @@ mod tests {
         close(one.rpm_of_p90(), 60_000.0 / 65.0);
     }
 
-    // Of 20 probes the program averages three of the 60 thirds of new connections, and one loaded one; the 90th percentiles are
-    // the 55th third, of the 19th probe, and the 19th loaded one.
+    // Of 20 probes the program averages three of the 60 thirds of new connections, and one loaded one; the
+    // 90th percentiles are the 55th third, of the 19th probe, and the 19th loaded one.
     #[test]
     fn goresponsiveness_by_hand() {
         let foreign: Vec<u64> = (1..=20).map(|n| 30 * n).collect();

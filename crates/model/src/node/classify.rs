@@ -1,10 +1,11 @@
-//! The two classifications of a packet: the qdisc's band follows from the whole TOS byte, the access category from the DSCP.
+//! The two classifications of a packet: the qdisc's band follows from the whole TOS byte, the access category
+//! from the DSCP.
 
 use crate::vocabulary::{Ip, Packet};
 
 /// Kernel priority by bits 1 to 4 of the TOS byte.
-// linux: net/ipv4/route.c ip_tos2prio (4.4) - best effort, bulk, interactive, interactive bulk. ECT(0) alone is best effort: until 2.6.38 it was
-// filler, behind best effort.
+// linux: net/ipv4/route.c ip_tos2prio (4.4) - best effort, bulk, interactive, interactive bulk. ECT(0) alone
+// is best effort: until 2.6.38 it was filler, behind best effort.
 const TOS_TO_PRIO: [u8; 16] = [0, 0, 0, 0, 2, 2, 2, 2, 6, 6, 6, 6, 4, 4, 4, 4];
 
 /// Kernel priority of a TOS byte (as `rt_tos2priority`).
@@ -20,8 +21,8 @@ pub enum DscpToUp {
     // linux: net/wireless/util.c cfg80211_classify8021d (4.4).
     Precedence,
     /// The same with the exceptions of RFC 8325: EF becomes 6 (AC_VO).
-    // linux: net/wireless/util.c cfg80211_classify8021d (6.12) - commit 6fdb8b8781d5 (6.8), and a68b22e2905b (6.12, and stable
-    // kernels) for AF3x, which were 3 before.
+    // linux: net/wireless/util.c cfg80211_classify8021d (6.12) - commit 6fdb8b8781d5 (6.8), and a68b22e2905b
+    // (6.12, and stable kernels) for AF3x, which were 3 before.
     // spec: rfc8325 4 - what the classes of service are to be.
     Rfc8325,
 }
@@ -57,11 +58,13 @@ const RFC8325: [u8; 64] = {
     up
 };
 
-/// Writes priority and TID into the packet, as forwarding and local output do. In IPv6 the traffic class sets no priority, so it selects no
-/// band.
-// linux: net/ipv4/ip_forward.c ip_forward, net/ipv4/ip_sockglue.c IP_TOS (4.4) - priority from the TOS byte; net/ipv6/ip6_output.c
-// ip6_forward, ipv6_sockglue.c IPV6_TCLASS (4.4) - not so; net/wireless/util.c cfg80211_classify8021d - the DSCP of both.
-// deviation: what has come over Wi-Fi keeps its TID as priority in IPv6 - mac80211 has written it there; here it is zero.
+/// Writes priority and TID into the packet, as forwarding and local output do. In IPv6 the traffic class sets
+/// no priority, so it selects no band.
+// linux: net/ipv4/ip_forward.c ip_forward, net/ipv4/ip_sockglue.c IP_TOS (4.4) - priority from the TOS byte;
+// net/ipv6/ip6_output.c ip6_forward, ipv6_sockglue.c IPV6_TCLASS (4.4) - not so; net/wireless/util.c
+// cfg80211_classify8021d - the DSCP of both.
+// deviation: what has come over Wi-Fi keeps its TID as priority in IPv6 - mac80211 has written it there; here
+// it is zero.
 #[inline]
 pub fn classify(p: &mut Packet, mapping: DscpToUp) {
     p.prio = if p.dst.ip() == Ip::V4 { priority(p.tos) } else { 0 };

@@ -1,4 +1,5 @@
-//! An interface's transmit queues: each has a qdisc, a slot for requeued packets, and the loop that feeds the device.
+//! An interface's transmit queues: each has a qdisc, a slot for requeued packets, and the loop that feeds the
+//! device.
 
 use crate::offload::gso;
 use crate::qdisc::{self, Enqueue, NextSend, Qdisc, QdiscConfig, QdiscStats};
@@ -25,9 +26,10 @@ pub struct TxQueue {
     qdisc: Qdisc,
     /// The device queue that it feeds, if only one.
     only: Option<Ac>,
-    /// Packets that came out of the discipline when the device's queue for them was stopped: one, or what is left of its
-    /// segments.
-    // linux: net/sched/sch_generic.c dequeue_skb (4.4) - they are tried first next time; everything behind them waits.
+    /// Packets that came out of the discipline when the device's queue for them was stopped: one, or what is
+    /// left of its segments.
+    // linux: net/sched/sch_generic.c dequeue_skb (4.4) - they are tried first next time; everything behind
+    // them waits.
     requeue: PktList,
     /// How often that happened.
     requeues: u64,
@@ -36,11 +38,11 @@ pub struct TxQueue {
 }
 
 impl TxQueue {
-    /// Queues a packet and feeds the device. The second result is as in [`TxQueue::run`]. Packets that bypass an empty qdisc go straight to the
-    /// device.
+    /// Queues a packet and feeds the device. The second result is as in [`TxQueue::run`]. Packets that bypass
+    /// an empty qdisc go straight to the device.
     // linux: net/core/dev.c __dev_xmit_skb (4.4).
-    // deviation: not while the device's queue is stopped - the kernel then keeps the packet before the discipline, where no other
-    // can go before it.
+    // deviation: not while the device's queue is stopped - the kernel then keeps the packet before the
+    // discipline, where no other can go before it.
     #[inline(always)]
     pub fn send<S: Sink>(
         &mut self,
@@ -74,8 +76,8 @@ impl TxQueue {
     }
 
     /// Feeds the device. Returns true if the quota was used up and packets may be left.
-    // linux: net/sched/sch_generic.c __qdisc_run, dequeue_skb (4.4) - a discipline that feeds one device queue is not
-    // asked while that is stopped; one that feeds several has to look at the packet first.
+    // linux: net/sched/sch_generic.c __qdisc_run, dequeue_skb (4.4) - a discipline that feeds one device
+    // queue is not asked while that is stopped; one that feeds several has to look at the packet first.
     #[inline]
     pub fn run<S: Sink>(&mut self, now: Instant, port: &mut impl Port<S>, ctx: &mut Ctx<'_, S>) -> bool {
         for _ in 0..QUOTA {
@@ -104,7 +106,8 @@ impl TxQueue {
     }
 
     /// Splits a packet for a device that takes none of several segments; returns the first, the others wait.
-    // linux: net/core/dev.c validate_xmit_skb (4.4) - between the discipline, which counts the packet once, and the device.
+    // linux: net/core/dev.c validate_xmit_skb (4.4) - between the discipline, which counts the packet once,
+    // and the device.
     fn segment<S: Sink>(&mut self, now: Instant, p: Pkt, ctx: &mut Ctx<'_, S>) -> Pkt {
         gso::split_by(now, p, ctx, |ctx, segment| self.requeue.push(ctx.packets, segment));
         self.requeue.pop(ctx.packets).expect("at least two segments")
@@ -185,8 +188,10 @@ impl TxQueues {
         Self { queues: fed.iter().filter_map(one).collect(), place }
     }
 
-    /// Changes the parameters of the qdiscs from `from` to `to`, where [`Qdisc::change`] can. Returns false if it cannot.
-    // linux: net/sched/sch_api.c tc_modify_qdisc (6.12) - `tc qdisc replace` of the same kind changes the qdisc that is there.
+    /// Changes the parameters of the qdiscs from `from` to `to`, where [`Qdisc::change`] can. Returns false
+    /// if it cannot.
+    // linux: net/sched/sch_api.c tc_modify_qdisc (6.12) - `tc qdisc replace` of the same kind changes the
+    // qdisc that is there.
     pub fn change(&mut self, from: &QdiscConfig, to: &QdiscConfig) -> bool {
         let changed = self.queues.iter_mut().all(|queue| queue.qdisc.change(from, to));
         if changed {
@@ -195,9 +200,11 @@ impl TxQueues {
         changed
     }
 
-    /// Replaces the qdiscs. Packets in the old qdiscs are dropped. `config` must have a qdisc wherever there is one now.
+    /// Replaces the qdiscs. Packets in the old qdiscs are dropped. `config` must have a qdisc wherever there
+    /// is one now.
     // linux: net/sched/sch_generic.c qdisc_reset (6.12) - what the device has turned down is freed too.
-    // deviation: options that [`Qdisc::change`] cannot change begin with an empty qdisc - `tc qdisc change` keeps packets and counters.
+    // deviation: options that [`Qdisc::change`] cannot change begin with an empty qdisc - `tc qdisc change`
+    // keeps packets and counters.
     pub fn replace<S: Sink>(
         &mut self,
         now: Instant,
@@ -367,7 +374,8 @@ mod tests {
 
     #[test]
     fn what_passes_a_plain_queue_is_as_if_it_had_been_in_it() {
-        // By turns: a free device, one that is stopped, one that is free again, packets of one segment and of six.
+        // By turns: a free device, one that is stopped, one that is free again, packets of one segment and of
+        // six.
         let fifo = QdiscConfig::Fifo(FifoParams::Packets(2));
         for config in [fifo, QdiscConfig::PfifoFast(PfifoFastParams::default())] {
             let outcome = |passes: bool| {

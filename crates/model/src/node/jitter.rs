@@ -1,5 +1,6 @@
-//! Host jitter: the delay from an interrupt to the network stack, the lateness of timers, and clock drift. A host without jitter
-//! reacts at once, unlike a real one, and its periods can synchronize with those of a queue.
+//! Host jitter: the delay from an interrupt to the network stack, the lateness of timers, and clock drift. A
+//! host without jitter reacts at once, unlike a real one, and its periods can synchronize with those of a
+//! queue.
 
 use crate::vocabulary::{Duration, Instant, RandomStream};
 
@@ -30,7 +31,8 @@ impl Spread {
 /// Jitter of a host.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct JitterParams {
-    /// Delay from a device's interrupt to the network stack. Packets that arrive meanwhile are processed with the first.
+    /// Delay from a device's interrupt to the network stack. Packets that arrive meanwhile are processed with
+    /// the first.
     pub softirq: Spread,
     /// Lateness of the timers of a process (timer slack).
     pub timer_slack: Spread,
@@ -43,14 +45,16 @@ impl JitterParams {
     pub const NONE: Self = Self { softirq: Spread::None, timer_slack: Spread::None, drift_ppm: 0 };
 
     /// A Linux desktop with power management on.
-    // linux: drivers/idle/intel_idle.c snb_cstates (4.4) - a Core i5 or i7 of 2011 needs 2 us to leave C1, 10 us to leave C1E, 104 us
-    // to leave C6; drivers/cpuidle/governors/menu.c menu_select - how deep it sleeps is guessed from the last pauses, and a state is
-    // taken whose residency (20 us for C1E, 345 us for C6) the guess covers: packets of a busy link mostly find C1E.
-    // linux: include/linux/init_task.h INIT_TASK (4.4) - timer_slack_ns is 50 us unless a process asks for other;
-    // kernel/time/hrtimer.c hrtimer_start_range_ns, hrtimer_interrupt - a timer fires with the first interrupt of the clock within its
-    // slack, at the latest at its end. Any place in it is as likely where other timers of the host are many.
-    // spec: rfc5905 4 - PHI: oscillators are within 15 ppm of what they have been adjusted to. Machines whose clock nobody adjusts are off
-    // by more: IEEE 802.3 allows 100 ppm for the crystal of an Ethernet device.
+    // linux: drivers/idle/intel_idle.c snb_cstates (4.4) - a Core i5 or i7 of 2011 needs 2 us to leave C1, 10
+    // us to leave C1E, 104 us to leave C6; drivers/cpuidle/governors/menu.c menu_select - how deep it sleeps
+    // is guessed from the last pauses, and a state is taken whose residency (20 us for C1E, 345 us for C6)
+    // the guess covers: packets of a busy link mostly find C1E.
+    // linux: include/linux/init_task.h INIT_TASK (4.4) - timer_slack_ns is 50 us unless a process asks for
+    // other; kernel/time/hrtimer.c hrtimer_start_range_ns, hrtimer_interrupt - a timer fires with the first
+    // interrupt of the clock within its slack, at the latest at its end. Any place in it is as likely where
+    // other timers of the host are many.
+    // spec: rfc5905 4 - PHI: oscillators are within 15 ppm of what they have been adjusted to. Machines whose
+    // clock nobody adjusts are off by more: IEEE 802.3 allows 100 ppm for the crystal of an Ethernet device.
     // deviation: the same for a host that is idle and one that is busy - how it sleeps is not modelled.
     pub const DESKTOP: Self = Self {
         softirq: Spread::Exponential(Duration::from_micros(10), Duration::from_micros(104)),
@@ -118,7 +122,8 @@ pub struct AppClock {
 }
 
 impl AppClock {
-    /// The clock of an application. `host` is the same stream for all applications of a host; `stream` belongs to this one.
+    /// The clock of an application. `host` is the same stream for all applications of a host; `stream`
+    /// belongs to this one.
     pub fn new(params: &JitterParams, mut host: RandomStream, stream: RandomStream) -> Self {
         let ppm = (host.unit() * 2.0 - 1.0) * f64::from(params.drift_ppm);
         let fast = (ppm * (1_u64 << 40) as f64 / 1e6) as i64;
@@ -127,7 +132,8 @@ impl AppClock {
         clock
     }
 
-    /// True time at which a timer fires that is set for `at` on this clock. The clock has no error at the start of the run.
+    /// True time at which a timer fires that is set for `at` on this clock. The clock has no error at the
+    /// start of the run.
     #[inline]
     pub fn fires(&self, at: Instant) -> Instant {
         if at == Instant::NEVER {

@@ -1,4 +1,5 @@
-//! What hosts, routers and access points have in common: classification, interfaces with their transmit queues, routes, jitter.
+//! What hosts, routers and access points have in common: classification, interfaces with their transmit
+//! queues, routes, jitter.
 
 pub mod classify;
 pub mod interface;

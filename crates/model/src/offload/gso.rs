@@ -2,13 +2,13 @@
 
 use crate::vocabulary::{Ctx, Instant, PacketKind, Packets, Pkt, Sink, Step, TcpFlags, linear_truesize};
 
-/// Splits `p` into its segments and hands them on in order; the last segment is `p` itself. If the packet's truesize is the sum
-/// of its segments', each segment carries its part of the charge; otherwise the last carries all of it, so that the socket is
-/// uncharged when the whole packet has left.
-// linux: net/ipv4/tcp_offload.c tcp_gso_segment (4.4) - each segment is charged to the socket with its own memory. FIN and PSH stay
-// with the last, CWR with the first.
-// deviation: a whole that weighs less is not charged for what its segments hold more - it does not know the socket. Senders whose
-// device never splits are charged for them from the beginning.
+/// Splits `p` into its segments and hands them on in order; the last segment is `p` itself. If the packet's
+/// truesize is the sum of its segments', each segment carries its part of the charge; otherwise the last
+/// carries all of it, so that the socket is uncharged when the whole packet has left.
+// linux: net/ipv4/tcp_offload.c tcp_gso_segment (4.4) - each segment is charged to the socket with its own
+// memory. FIN and PSH stay with the last, CWR with the first.
+// deviation: a whole that weighs less is not charged for what its segments hold more - it does not know the
+// socket. Senders whose device never splits are charged for them from the beginning.
 pub fn split(packets: &mut Packets, p: Pkt, mut each: impl FnMut(&mut Packets, Pkt)) {
     let whole = packets.get(p);
     if whole.kind == PacketKind::Outside {
@@ -50,8 +50,10 @@ pub fn split(packets: &mut Packets, p: Pkt, mut each: impl FnMut(&mut Packets, P
     }
 }
 
-/// The same of a packet that comes from outside, whose segments have their bytes. The last carries the charge.
-// deviation: the driver's token is on the last alone - where a discipline splits and then drops that, the token ends while others still wait.
+/// The same of a packet that comes from outside, whose segments have their bytes. The last carries the
+/// charge.
+// deviation: the driver's token is on the last alone - where a discipline splits and then drops that, the
+// token ends while others still wait.
 #[cold]
 fn split_outside(packets: &mut Packets, p: Pkt, mut each: impl FnMut(&mut Packets, Pkt)) {
     while packets.get(p).segs > 1 {

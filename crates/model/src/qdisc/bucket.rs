@@ -3,8 +3,8 @@
 use crate::vocabulary::Rate;
 
 /// How long bytes take at a rate, by the kernel's reciprocal: a product and a shift, rounded down.
-// linux: net/sched/sch_generic.c psched_ratecfg_precompute, include/net/sch_generic.h psched_l2t_ns (6.1) - the factor has
-// 32 significant bits; the rate is in whole bytes a second.
+// linux: net/sched/sch_generic.c psched_ratecfg_precompute, include/net/sch_generic.h psched_l2t_ns (6.1) -
+// the factor has 32 significant bits; the rate is in whole bytes a second.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BucketRate {
     mult: u64,
@@ -29,7 +29,8 @@ impl BucketRate {
     }
 }
 
-/// Tokens of a rate, in nanoseconds. How deep a burst of bytes makes a bucket, and whether it may be in debt, is up to whose it is.
+/// Tokens of a rate, in nanoseconds. How deep a burst of bytes makes a bucket, and whether it may be in debt,
+/// is up to whose it is.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bucket {
     pace: BucketRate,
@@ -48,7 +49,8 @@ impl Bucket {
         (self.pace, self.depth) = (to.pace, to.depth);
     }
 
-    /// What is left once a packet has taken its tokens: what was gathered since the last one fills it up to its depth before.
+    /// What is left once a packet has taken its tokens: what was gathered since the last one fills it up to
+    /// its depth before.
     // linux: net/sched/sch_htb.c htb_accnt_tokens, net/sched/sch_tbf.c tbf_dequeue (6.1).
     #[inline]
     pub(super) fn left(&self, gathered: i64, bytes: u32) -> i64 {

@@ -149,8 +149,8 @@ mod tests {
     use super::*;
     use crate::sched::testing::Bench;
 
-    /// Offers 10 Mbit/s of full packets to a queue served with `served` us each, for three seconds; returns the drops by the
-    /// law, those at the limit, and the marks.
+    /// Offers 10 Mbit/s of full packets to a queue served with `served` us each, for three seconds; returns
+    /// the drops by the law, those at the limit, and the marks.
     fn offered(params: CodelQdiscParams, served: u64, tos: u8) -> (u64, u64, u64) {
         let (mut q, mut b) = (CodelQdisc::new(params, PlaceId(1)), Bench::new());
         let mut free_at = Instant::ZERO;

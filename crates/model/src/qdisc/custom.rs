@@ -27,36 +27,41 @@ pub trait Room {
     /// Takes the first packet of a list.
     fn pop(&mut self, list: &mut PktList) -> Option<Pkt>;
 
-    /// Writes a time into the packet ([`Packet::t_enqueue`]), such as its arrival, to measure its time in the queue.
+    /// Writes a time into the packet ([`Packet::t_enqueue`]), such as its arrival, to measure its time in the
+    /// queue.
     fn stamp(&mut self, p: Pkt, at: Instant);
 
-    /// Sets the CE mark and returns whether the packet has it now. A packet that is not ECN-capable does not change.
+    /// Sets the CE mark and returns whether the packet has it now. A packet that is not ECN-capable does not
+    /// change.
     // spec: rfc3168 5.
     fn mark(&mut self, p: Pkt) -> bool;
 
     /// Drops a packet for this reason and ends its charge. The handle is invalid afterwards.
     fn drop(&mut self, p: Pkt, reason: Reason);
 
-    /// Ends a packet's charge but keeps the packet, as netem does. The sender's socket no longer counts the packet.
+    /// Ends a packet's charge but keeps the packet, as netem does. The sender's socket no longer counts the
+    /// packet.
     fn orphan(&mut self, p: Pkt);
 }
 
 /// A queueing discipline.
 ///
-/// The discipline owns a packet from [`enqueue`](Self::enqueue) on, until [`dequeue`](Self::dequeue) returns it or [`Room::drop`]
-/// drops it. `now` never decreases. A [`PktList`] holds packets without allocation.
+/// The discipline owns a packet from [`enqueue`](Self::enqueue) on, until [`dequeue`](Self::dequeue) returns
+/// it or [`Room::drop`] drops it. `now` never decreases. A [`PktList`] holds packets without allocation.
 ///
-/// A packet may have several segments ([`Packet::segs`]), up to 64 KiB together. It is enqueued and dequeued as one packet,
-/// counts as one in the backlog, and has an Ethernet header for each segment in [`crate::vocabulary::skb_len`].
+/// A packet may have several segments ([`Packet::segs`]), up to 64 KiB together. It is enqueued and dequeued
+/// as one packet, counts as one in the backlog, and has an Ethernet header for each segment in
+/// [`crate::vocabulary::skb_len`].
 ///
 /// # Requirements
 ///
-/// - Each packet either leaves, is dropped, or is inside. [`backlog`](Self::backlog) and [`stats`](Self::stats) agree with that.
+/// - Each packet either leaves, is dropped, or is inside. [`backlog`](Self::backlog) and
+///   [`stats`](Self::stats) agree with that.
 /// - The result of `enqueue` agrees with the drops: see [`Enqueue`].
-/// - No wake is lost. After `dequeue` returns `None`, [`next`](Self::next) is [`NextSend::Never`] if the discipline is empty, and
-///   otherwise a time in the future.
-/// - It reads no clock, and allocates only when it is built. Random numbers come from the [`RandomStream`] that it was built
-///   with, so the same calls give the same answers.
+/// - No wake is lost. After `dequeue` returns `None`, [`next`](Self::next) is [`NextSend::Never`] if the
+///   discipline is empty, and otherwise a time in the future.
+/// - It reads no clock, and allocates only when it is built. Random numbers come from the [`RandomStream`]
+///   that it was built with, so the same calls give the same answers.
 ///
 /// [`crate::conformance::discipline`] checks all of this.
 pub trait Discipline: Debug {
@@ -154,8 +159,8 @@ impl CustomQdisc {
         self.discipline.dequeue(now, &mut Here { now, place: self.place, ctx })
     }
 
-    /// See [`Discipline::next`]. Panics if the discipline asks to be woken at a time that is not in the future, because the run would not go
-    /// on.
+    /// See [`Discipline::next`]. Panics if the discipline asks to be woken at a time that is not in the
+    /// future, because the run would not go on.
     pub fn next(&self, now: Instant) -> NextSend {
         let wake = self.discipline.next(now);
         assert!(

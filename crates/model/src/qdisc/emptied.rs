@@ -26,9 +26,10 @@ impl<S: Sink> Sink for Now<'_, S> {
     }
 }
 
-/// Drops all packets of a qdisc that is replaced. Drops are recorded at `place`. Packets that the qdisc's own algorithm drops meanwhile have
-/// that algorithm's reason.
-// linux: net/sched/sch_generic.c qdisc_reset, sch_api.c qdisc_graft (6.12) - what waits in a discipline that is replaced is freed.
+/// Drops all packets of a qdisc that is replaced. Drops are recorded at `place`. Packets that the qdisc's own
+/// algorithm drops meanwhile have that algorithm's reason.
+// linux: net/sched/sch_generic.c qdisc_reset, sch_api.c qdisc_graft (6.12) - what waits in a discipline that
+// is replaced is freed.
 pub fn empty<S: Sink>(old: &mut Qdisc, now: Instant, place: PlaceId, ctx: &mut Ctx<'_, S>) {
     // How far one that has something looks ahead where it does not say.
     const LATER: Duration = Duration::from_millis(1);

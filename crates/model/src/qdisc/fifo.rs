@@ -59,8 +59,8 @@ impl Fifo {
     }
 
     /// Appends the packet. Refuses it if the queue is full.
-    // linux: net/sched/sch_fifo.c pfifo_enqueue, bfifo_enqueue (4.6) - packets are compared before, bytes with the new
-    // packet counted in: both limits are kept, never exceeded.
+    // linux: net/sched/sch_fifo.c pfifo_enqueue, bfifo_enqueue (4.6) - packets are compared before, bytes
+    // with the new packet counted in: both limits are kept, never exceeded.
     #[inline]
     pub fn enqueue<S: Sink>(&mut self, now: Instant, p: Pkt, ctx: &mut Ctx<'_, S>) -> Enqueue {
         let fits = match self.params {

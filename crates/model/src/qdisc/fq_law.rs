@@ -52,7 +52,8 @@ pub struct FqLaw {
 const TIN: TinId = TinId(0);
 
 impl FqLaw {
-    /// Creates empty flow queues. Drops are recorded at `place`. `stream` draws the hash salt and a random stream for each law.
+    /// Creates empty flow queues. Drops are recorded at `place`. `stream` draws the hash salt and a random
+    /// stream for each law.
     ///
     /// Panics if the number of flow queues is zero.
     pub fn new(params: &FqLawParams, place: PlaceId, stream: &mut RandomStream) -> Self {
@@ -76,7 +77,8 @@ impl FqLaw {
         &self.name
     }
 
-    /// Queues the packet if its flow's law accepts it. If a limit is exceeded, drops from the head of the fattest flow once.
+    /// Queues the packet if its flow's law accepts it. If a limit is exceeded, drops from the head of the
+    /// fattest flow once.
     // As `super::fq_codel`.
     pub fn enqueue<S: Sink>(&mut self, now: Instant, p: Pkt, ctx: &mut Ctx<'_, S>) -> Enqueue {
         let Some(queue) = self.queues.enqueue_by_laws(now, TIN, false, p, ctx) else {

@@ -1,7 +1,7 @@
 //! Queueing disciplines under tc's names, options and defaults.
 //!
-//! A discipline owns its packets and frees those that it drops, with the reason and its place. Queues hold skbs: a packet may
-//! have several segments and counts once.
+//! A discipline owns its packets and frees those that it drops, with the reason and its place. Queues hold
+//! skbs: a packet may have several segments and counts once.
 
 mod bucket;
 pub mod cake;
@@ -108,7 +108,8 @@ impl QdiscConfig {
 }
 
 /// Result of an enqueue for a local sender. `Congested` and `Dropped` make its TCP enter CWR.
-// linux: include/linux/netdevice.h NET_XMIT_* (4.6) - and net/ipv4/tcp_output.c tcp_transmit_skb for what follows.
+// linux: include/linux/netdevice.h NET_XMIT_* (4.6) - and net/ipv4/tcp_output.c tcp_transmit_skb for what
+// follows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[must_use]
 pub enum Enqueue {
@@ -232,8 +233,8 @@ macro_rules! each {
 }
 
 impl Qdisc {
-    /// Creates the qdisc for `config`, or returns `None` for `noqueue`. Drops are recorded at `place`. `stream` is the qdisc's random stream.
-    /// Panics on options that the scenario reader refuses.
+    /// Creates the qdisc for `config`, or returns `None` for `noqueue`. Drops are recorded at `place`.
+    /// `stream` is the qdisc's random stream. Panics on options that the scenario reader refuses.
     pub fn new(config: &QdiscConfig, place: PlaceId, stream: &mut RandomStream) -> Option<Self> {
         match config {
             QdiscConfig::Fifo(params) => Some(Self::Fifo(Fifo::new(*params, place))),
@@ -270,8 +271,9 @@ impl Qdisc {
         }
     }
 
-    /// Changes the parameters as `tc qdisc change` does, keeping the packets: rates of htb, tbf and cake, all parameters of netem, the limit
-    /// of a fifo. Returns false, with nothing changed, if `from`, the parameters so far, and `to` differ in anything else.
+    /// Changes the parameters as `tc qdisc change` does, keeping the packets: rates of htb, tbf and cake, all
+    /// parameters of netem, the limit of a fifo. Returns false, with nothing changed, if `from`, the
+    /// parameters so far, and `to` differ in anything else.
     pub fn change(&mut self, from: &QdiscConfig, to: &QdiscConfig) -> bool {
         if from == to {
             return true;
@@ -347,7 +349,8 @@ impl Qdisc {
         )
     }
 
-    /// Whether the time before which it lets nothing go stays as it is when another packet comes: not where each flow has its own.
+    /// Whether the time before which it lets nothing go stays as it is when another packet comes: not where
+    /// each flow has its own.
     #[inline]
     pub fn holds_back_all(&self) -> bool {
         matches!(self, Self::Htb(htb) if !htb.child().holds_back())
@@ -379,9 +382,10 @@ impl Qdisc {
         each!(self, q => q.enqueue(now, p, ctx))
     }
 
-    /// Whether a new packet may bypass the discipline, because it is empty and would have accepted the packet. The packet counts
-    /// as sent; flows and control laws do not see it.
-    // linux: net/core/dev.c __dev_xmit_skb, TCQ_F_CAN_BYPASS (4.4) - pfifo, bfifo, pfifo_fast, codel, fq_codel and sfq are passed by.
+    /// Whether a new packet may bypass the discipline, because it is empty and would have accepted the
+    /// packet. The packet counts as sent; flows and control laws do not see it.
+    // linux: net/core/dev.c __dev_xmit_skb, TCQ_F_CAN_BYPASS (4.4) - pfifo, bfifo, pfifo_fast, codel,
+    // fq_codel and sfq are passed by.
     #[inline(always)]
     pub fn pass(&mut self, p: &Packet) -> bool {
         match self {

@@ -8,7 +8,8 @@ use crate::vocabulary::{Ctx, Instant, Packet, Pkt, PktList, PlaceId, Reason, Sin
 pub struct PfifoFastParams {
     /// Maximum number of packets: the device's `txqueuelen`.
     pub limit: u32,
-    /// The limit applies to each band, which is then a ring (kernel 4.16 on). Otherwise the limit applies to all bands together.
+    /// The limit applies to each band, which is then a ring (kernel 4.16 on). Otherwise the limit applies to
+    /// all bands together.
     pub limit_per_band: bool,
 }
 
@@ -26,7 +27,8 @@ const BANDS: usize = 3;
 const PRIO_TO_BAND: [u8; 16] = [1, 2, 2, 2, 1, 2, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1];
 
 /// Slots that a ring gives back together: two cache lines of 64 bytes full of pointers.
-// linux: include/linux/ptr_ring.h __ptr_ring_discard_one, ring set-up (4.12 to 6.18) - one by one if they were over half the ring.
+// linux: include/linux/ptr_ring.h __ptr_ring_discard_one, ring set-up (4.12 to 6.18) - one by one if they
+// were over half the ring.
 const BATCH: u32 = 16;
 
 /// The slots of a band's ring that its reader has emptied and not yet given back to its writer.
@@ -39,7 +41,8 @@ struct Ring {
 }
 
 impl Ring {
-    /// The reader has taken the entry of a slot, of a ring of `size` slots: they are given back in batches, and at the ring's end.
+    /// The reader has taken the entry of a slot, of a ring of `size` slots: they are given back in batches,
+    /// and at the ring's end.
     fn take(&mut self, size: u32) {
         self.head += 1;
         self.kept += 1;
@@ -178,7 +181,8 @@ mod tests {
     }
     #[test]
     fn a_ring_gives_its_slots_back_in_batches() {
-        // Packets let in after each packet that is taken from a full band. Of 40 slots the ring's end is met after 16, 32 and 40.
+        // Packets let in after each packet that is taken from a full band. Of 40 slots the ring's end is met
+        // after 16, 32 and 40.
         let let_in = |limit: u32, limit_per_band: bool| -> Vec<u32> {
             let mut b = Bench::new();
             let mut q = PfifoFast::new(PfifoFastParams { limit, limit_per_band }, PlaceId(0));

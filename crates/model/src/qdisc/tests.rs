@@ -121,8 +121,8 @@ fn of_one_that_is_emptied_nothing_is_left() {
 }
 
 proptest! {
-    /// Whatever is done: each packet is inside, dropped and booked, or came out, in order within its flow; and the
-    /// charge of each that is gone has ended.
+    /// Whatever is done: each packet is inside, dropped and booked, or came out, in order within its flow;
+    /// and the charge of each that is gone has ended.
     #[test]
     fn accounts_close(
         ops in prop::collection::vec((0u8..3, 0u32..12, 20u32..1500, 0u64..800), 0..400),

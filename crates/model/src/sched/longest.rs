@@ -1,16 +1,18 @@
 //! Which of many queues is longest, without looking at all of them.
 //!
-//! A tournament of bounds: each queue's entry says how long it is at most, and the greatest of eight goes on to the next
-//! round. A queue that grows past its entry raises it; one that shrinks leaves it alone, so that taking packets costs
-//! nothing here. Only when the longest is asked for are the entries that win lowered to what is true, until one is.
-//! A round is a choice among values that lie in one cache line, which costs less than the jumps of a heap.
+//! A tournament of bounds: each queue's entry says how long it is at most, and the greatest of eight goes on
+//! to the next round. A queue that grows past its entry raises it; one that shrinks leaves it alone, so that
+//! taking packets costs nothing here. Only when the longest is asked for are the entries that win lowered to
+//! what is true, until one is. A round is a choice among values that lie in one cache line, which costs less
+//! than the jumps of a heap.
 
 use alloc::vec::Vec;
 
 /// Entries for queues that hold something, and perhaps for some that did.
 #[derive(Clone, Debug)]
 pub(crate) struct Longest {
-    /// The last round at 0, those whose winners meet in round n from 8n + 1 on; the first rounds begin at `leaves`.
+    /// The last round at 0, those whose winners meet in round n from 8n + 1 on; the first rounds begin at
+    /// `leaves`.
     rounds: Vec<Round>,
     leaves: usize,
     entries: usize,
@@ -54,8 +56,8 @@ pub(crate) trait Queues {
     fn place(&mut self, queue: usize) -> &mut Place;
 }
 
-/// Bytes in the upper bits, the complement of the queue's number in the lower ones: of equally long queues the one with
-/// the lowest number is the greatest.
+/// Bytes in the upper bits, the complement of the queue's number in the lower ones: of equally long queues
+/// the one with the lowest number is the greatest.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Entry(u64);
 
@@ -122,7 +124,8 @@ impl Longest {
     fn add(&mut self) -> Place {
         let place = self.entries;
         if self.leaf(place).0 == self.rounds.len() {
-            // One round each that leads on to the next, and eight times as many first ones: all have their next round.
+            // One round each that leads on to the next, and eight times as many first ones: all have their
+            // next round.
             if place == (self.leaves * (ROUND - 1) + 1) * ROUND {
                 self.deepen();
             }

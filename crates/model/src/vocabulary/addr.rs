@@ -30,7 +30,8 @@ impl Ip {
     }
 }
 
-/// An address, unique in the world. An interface has one address of each IP version, and both have the interface's number.
+/// An address, unique in the world. An interface has one address of each IP version, and both have the
+/// interface's number.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Addr(pub u16);
 

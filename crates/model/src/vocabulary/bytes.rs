@@ -1,12 +1,13 @@
-//! The bytes of packets that come from outside: cells of one size that packets share, and the header fields that change on the way.
+//! The bytes of packets that come from outside: cells of one size that packets share, and the header fields
+//! that change on the way.
 
 use super::Instant;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 /// Maximum length in bytes of an outside host's packet, or of one of its segments, from the IP header on.
-// deviation: a device may have a larger MTU - no path over Wi-Fi does (2,304 bytes with the LLC header); larger cells would cost memory
-// for each packet.
+// deviation: a device may have a larger MTU - no path over Wi-Fi does (2,304 bytes with the LLC header);
+// larger cells would cost memory for each packet.
 pub const LONGEST_PACKET: usize = 2048;
 
 /// A cell with the bytes of a packet. Its holder must release it.
@@ -30,7 +31,8 @@ struct Cell {
     bytes: [u8; LONGEST_PACKET],
 }
 
-/// All cells. One that was released is used again, so that nothing is allocated once there are as many as packets are under way.
+/// All cells. One that was released is used again, so that nothing is allocated once there are as many as
+/// packets are under way.
 #[derive(Debug, Default)]
 pub(super) struct Buffers {
     #[expect(clippy::vec_box, reason = "cells that are many are not moved when there is one more")]
@@ -59,7 +61,8 @@ impl Buffers {
         id
     }
 
-    /// Copies segments, of one holder, into a cell each. Panics if there is none, or one has more than [`LONGEST_PACKET`] bytes.
+    /// Copies segments, of one holder, into a cell each. Panics if there is none, or one has more than
+    /// [`LONGEST_PACKET`] bytes.
     pub(super) fn keep_all<'a>(&mut self, segments: impl IntoIterator<Item = &'a [u8]>) -> BytesId {
         let mut segments = segments.into_iter();
         let first = self.keep(segments.next().expect("a segment"));
@@ -129,10 +132,11 @@ impl Buffers {
     }
 }
 
-/// Writes the TOS byte (IPv6: traffic class) and the TTL (IPv6: hop limit) into a packet. Updates the checksum of an IPv4 header. A packet
-/// shorter than its header is not changed.
-// spec: rfc791 3.1 (TOS in byte 1, TTL in byte 8, checksum in bytes 10 and 11), rfc8200 3 (traffic class after the four bits of the
-// version, hop limit in byte 7; no checksum), rfc1624 eqn. 3 (a checksum mended by what changed).
+/// Writes the TOS byte (IPv6: traffic class) and the TTL (IPv6: hop limit) into a packet. Updates the
+/// checksum of an IPv4 header. A packet shorter than its header is not changed.
+// spec: rfc791 3.1 (TOS in byte 1, TTL in byte 8, checksum in bytes 10 and 11), rfc8200 3 (traffic class
+// after the four bits of the version, hop limit in byte 7; no checksum), rfc1624 eqn. 3 (a checksum mended by
+// what changed).
 pub fn write_back(packet: &mut [u8], tos: u8, ttl: u8) {
     match packet.first().map(|first| first >> 4) {
         Some(4) if packet.len() >= 20 => {

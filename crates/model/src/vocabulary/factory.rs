@@ -6,7 +6,8 @@ use core::fmt;
 
 /// A user-defined part: its name, its options, and a function that makes one.
 ///
-/// `T` is the part's trait, such as `dyn Law`. `A` is the argument of the function; the options are already in `make`.
+/// `T` is the part's trait, such as `dyn Law`. `A` is the argument of the function; the options are already
+/// in `make`.
 pub struct PartFactory<T: ?Sized, A = ()> {
     name: Arc<str>,
     options: Arc<str>,
@@ -14,8 +15,8 @@ pub struct PartFactory<T: ?Sized, A = ()> {
 }
 
 impl<T: ?Sized, A> PartFactory<T, A> {
-    /// A part with this name. `options` is a text that is equal only for equal options. `make` creates one part and may be called any number of
-    /// times.
+    /// A part with this name. `options` is a text that is equal only for equal options. `make` creates one
+    /// part and may be called any number of times.
     pub fn new(name: &str, options: &str, make: impl Fn(A) -> Box<T> + Send + Sync + 'static) -> Self {
         Self { name: name.into(), options: options.into(), make: Arc::new(make) }
     }

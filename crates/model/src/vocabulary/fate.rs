@@ -99,8 +99,8 @@ pub enum Fate {
     Merged,
 }
 
-/// Account of all packets so far. Always `created = delivered + consumed + merged + dropped + live`. Splitting a packet into
-/// segments and duplicating it create packets.
+/// Account of all packets so far. Always `created = delivered + consumed + merged + dropped + live`.
+/// Splitting a packet into segments and duplicating it create packets.
 #[derive(Clone, Debug, Default)]
 pub struct PacketAccount {
     /// Packets created.

@@ -4,8 +4,8 @@ use alloc::vec::Vec;
 
 /// A queue of plain values in a ring, whose size is a power of two.
 ///
-/// Unlike the standard library's, a place needs no comparison to be found, and a value that is taken out is a copy. Its
-/// functions are so short that they are worth more in place than as calls.
+/// Unlike the standard library's, a place needs no comparison to be found, and a value that is taken out is a
+/// copy. Its functions are so short that they are worth more in place than as calls.
 #[derive(Clone, Debug)]
 pub struct Fifo<T> {
     slots: Vec<T>,
@@ -137,7 +137,8 @@ impl<T: Copy> Fifo<T> {
         }
     }
 
-    /// How many values are before the first for which `is_before` is false, where it is true for all before one for which it is.
+    /// How many values are before the first for which `is_before` is false, where it is true for all before
+    /// one for which it is.
     pub fn partition_point(&self, is_before: impl Fn(T) -> bool) -> usize {
         let (mut low, mut high) = (0, self.len());
         while low < high {

@@ -1,7 +1,8 @@
-//! Frames: each try of a PPDU as the trace reports it; and as a capture wants them, what a wire carried, and a try with
-//! all that its bytes depend on.
+//! Frames: each try of a PPDU as the trace reports it; and as a capture wants them, what a wire carried, and
+//! a try with all that its bytes depend on.
 //!
-//! The latter cost nothing unless requested: the world makes them only for a [`Sink`](super::Sink) whose `FRAMES` is true.
+//! The latter cost nothing unless requested: the world makes them only for a [`Sink`](super::Sink) whose
+//! `FRAMES` is true.
 
 use alloc::boxed::Box;
 use core::ops::Deref;
@@ -162,8 +163,8 @@ pub struct MpduView {
     pub retry: bool,
     /// The frame was received without error at this try.
     pub whole: bool,
-    /// The packet in the frame (the first one of an A-MSDU). `None` once the receiver has the packet, when the frame is sent again after a lost
-    /// acknowledgement.
+    /// The packet in the frame (the first one of an A-MSDU). `None` once the receiver has the packet, when
+    /// the frame is sent again after a lost acknowledgement.
     pub packet: Option<Pkt>,
     /// Number of packets in the frame: more than one in an A-MSDU.
     pub msdus: u8,
@@ -247,7 +248,8 @@ pub struct AckView {
     pub rate: RateCode,
     /// The response is a Block Ack, not an ACK.
     pub block: bool,
-    /// Bitmap, lowest bit of the first word first: bit n means that frame n of the PPDU was received, at this try or before.
+    /// Bitmap, lowest bit of the first word first: bit n means that frame n of the PPDU was received, at this
+    /// try or before.
     pub frames: [u64; 4],
     /// The sender of the PPDU received the response.
     pub heard: bool,

@@ -53,7 +53,8 @@ impl SockId {
     /// Maximum number of tokens.
     pub const MAX_TOKENS: u32 = u32::MAX - Self::TOKENS;
 
-    /// Charge of an outside host's packet: a token by which the host's driver identifies the packet. Panics at [`SockId::MAX_TOKENS`].
+    /// Charge of an outside host's packet: a token by which the host's driver identifies the packet. Panics
+    /// at [`SockId::MAX_TOKENS`].
     pub const fn outside(token: u32) -> Self {
         assert!(token < Self::MAX_TOKENS, "more than 2^31 - 1 tokens");
         Self(Self::TOKENS | token)

@@ -50,8 +50,8 @@ impl PacketKind {
     }
 
     /// Number of bytes by which a reply of this kind is longer than the request.
-    // spec: rfc1035 4.1.3 - an address record is a pointer to the name, type, class, time to live, length and 4 bytes; rfc3596 2.1 - 16 of
-    // IPv6.
+    // spec: rfc1035 4.1.3 - an address record is a pointer to the name, type, class, time to live, length and
+    // 4 bytes; rfc3596 2.1 - 16 of IPv6.
     // deviation: who asks asks once, for the version that he uses - resolvers ask for both.
     #[inline]
     pub const fn grows(self, ip: Ip) -> u32 {

@@ -2,7 +2,8 @@
 
 use super::packet::{Packet, Packets, Pkt};
 
-/// A FIFO list of packets. A packet is in one list at most, because the slab stores the link to the next packet.
+/// A FIFO list of packets. A packet is in one list at most, because the slab stores the link to the next
+/// packet.
 ///
 /// The list owns its packets. The list counts packets, and bytes as qdiscs count them ([`skb_len`]).
 #[derive(Debug, Default)]

@@ -19,7 +19,8 @@ impl Ac {
     pub const ALL: [Self; 4] = [Self::Vo, Self::Vi, Self::Be, Self::Bk];
 
     /// The category of a TID (802.1D user priority).
-    // spec: ieee80211 table 10-1 - user priority to access category: 1 and 2 are background, 0 and 3 best effort.
+    // spec: ieee80211 table 10-1 - user priority to access category: 1 and 2 are background, 0 and 3 best
+    // effort.
     #[inline]
     pub const fn of_tid(tid: u8) -> Self {
         match tid & 7 {

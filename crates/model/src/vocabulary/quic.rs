@@ -1,9 +1,9 @@
-//! A QUIC datagram: the cold record of a packet of kind [`Kind::Quic`](super::PacketKind::Quic), which only stacks and captures
-//! look at.
+//! A QUIC datagram: the cold record of a packet of kind [`Kind::Quic`](super::PacketKind::Quic), which only
+//! stacks and captures look at.
 //!
-//! A datagram has a length and an ECN mark. What is in it is either a packet of the model, as a plain structure, or the
-//! bytes that a real stack wrote. Both keep their memory when a record is used again, so that a datagram costs no
-//! allocation once a run has got going.
+//! A datagram has a length and an ECN mark. What is in it is either a packet of the model, as a plain
+//! structure, or the bytes that a real stack wrote. Both keep their memory when a record is used again, so
+//! that a datagram costs no allocation once a run has got going.
 
 use super::ids::SockId;
 use super::time::Duration;
@@ -16,7 +16,8 @@ pub struct Datagram {
     pub len: u32,
     /// ECN bits of the IP header (the lower two of the TOS byte): as requested by the sender, or as received.
     pub ecn: u8,
-    /// The receiving stack. Demultiplexing by address and connection ID is done once per connection. Set by the host.
+    /// The receiving stack. Demultiplexing by address and connection ID is done once per connection. Set by
+    /// the host.
     pub to: Option<SockId>,
     /// Number of the connection among the consecutive connections of the stack's host. Set by the host.
     pub connection: u32,
@@ -24,7 +25,8 @@ pub struct Datagram {
     pub packet: QuicPacket,
     /// The bytes of a real stack. Empty for the model's datagram.
     pub bytes: Vec<u8>,
-    /// The long-header packets in `bytes`, if the stack reports them. The rest of the datagram is a 1-RTT packet.
+    /// The long-header packets in `bytes`, if the stack reports them. The rest of the datagram is a 1-RTT
+    /// packet.
     pub long: LongPackets,
 }
 
@@ -55,9 +57,10 @@ pub enum PacketType {
 
 impl PacketType {
     /// The type from the first byte of a packet.
-    // spec: rfc9000 17.2, 17.3.1 - the highest bit says that the header is long, and then the third and fourth which type it
-    // is: Initial, 0-RTT, Handshake, Retry. Neither is changed by the protection of headers (rfc9001 5.4.1). A short header is
-    // of 1-RTT.
+    // spec: rfc9000 17.2, 17.3.1 - the highest bit says that the header is long, and then the third and
+    // fourth which type it
+    // is: Initial, 0-RTT, Handshake, Retry. Neither is changed by the protection of headers (rfc9001 5.4.1).
+    // A short header is of 1-RTT.
     #[inline]
     pub fn of(first: u8) -> Self {
         match first >> 4 & 0b1011 {
@@ -94,7 +97,8 @@ pub struct LongPacket {
 }
 
 /// The long-header packets of a datagram, in order: at most one per handshake encryption level.
-// spec: rfc9000 12.2 - packets that have a length come first, since a packet with a short header ends with its datagram.
+// spec: rfc9000 12.2 - packets that have a length come first, since a packet with a short header ends with
+// its datagram.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct LongPackets([Option<LongPacket>; 2]);
 
@@ -205,8 +209,8 @@ impl QuicFrame {
 mod tests {
     use super::*;
 
-    // spec: rfc9001 A.2 to A.5 - the first bytes of its examples, before protection and after, and rfc9000 17.2.3 for the type that
-    // is not among them.
+    // spec: rfc9001 A.2 to A.5 - the first bytes of its examples, before protection and after, and rfc9000
+    // 17.2.3 for the type that is not among them.
     #[test]
     fn types_by_the_first_byte() {
         for (bytes, kind) in [

@@ -65,7 +65,8 @@ impl RandomStream {
         (self.bits() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
     }
 
-    /// True with probability `p`. Draws nothing if `p` makes the result certain, so that an error-free radio costs nothing.
+    /// True with probability `p`. Draws nothing if `p` makes the result certain, so that an error-free radio
+    /// costs nothing.
     #[inline]
     pub fn chance(&mut self, p: f64) -> bool {
         p > 0.0 && (p >= 1.0 || self.unit() < p)

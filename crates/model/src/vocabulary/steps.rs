@@ -1,6 +1,8 @@
-//! A packet's steps from layer to layer, and what each channel was used for, as a reader wants them that follows packets.
+//! A packet's steps from layer to layer, and what each channel was used for, as a reader wants them that
+//! follows packets.
 //!
-//! They cost nothing unless requested: the world reports them only to a [`Sink`](super::Sink) whose `STEPS` is true.
+//! They cost nothing unless requested: the world reports them only to a [`Sink`](super::Sink) whose `STEPS`
+//! is true.
 
 use super::ids::{ChannelId, DevId, IfId, PeerId, RadioId, SockId};
 use super::packet::Pkt;
@@ -73,11 +75,13 @@ pub struct TryStep<'a> {
     pub dev: DevId,
     /// The receiver, as a peer number of the sender.
     pub peer: PeerId,
-    /// The sending radio and its queue: one per access category, and one for beacons and group-addressed frames.
+    /// The sending radio and its queue: one per access category, and one for beacons and group-addressed
+    /// frames.
     pub queue: (RadioId, usize),
     /// Start of the exchange: RTS, CTS-to-self or preamble.
     pub begun: Instant,
-    /// Airtime beyond what the first rate of the retry chain would have taken. Zero at that rate or a faster one.
+    /// Airtime beyond what the first rate of the retry chain would have taken. Zero at that rate or a faster
+    /// one.
     pub slow: Duration,
     /// The packets that the receiver did not have, each with whether it was received now.
     pub packets: &'a [(Pkt, bool)],
@@ -106,8 +110,8 @@ pub enum Step<'a> {
         /// Departure time before which the packet may not leave, if the qdisc honours departure times.
         paced: Option<Instant>,
     },
-    /// The qdisc of a transmit queue has packets and releases none until an instant, unless another such step comes first. `None`: the qdisc
-    /// holds nothing back.
+    /// The qdisc of a transmit queue has packets and releases none until an instant, unless another such step
+    /// comes first. `None`: the qdisc holds nothing back.
     Held {
         /// The interface.
         at: IfId,
@@ -125,8 +129,8 @@ pub enum Step<'a> {
         /// The other packet.
         to: Pkt,
     },
-    /// The rate or delay of a wire changes. All that was reported of its use after this instant is void; a `Wired` step follows for each
-    /// packet whose bits have not all left.
+    /// The rate or delay of a wire changes. All that was reported of its use after this instant is void; a
+    /// `Wired` step follows for each packet whose bits have not all left.
     WireChanged {
         /// The interface of the sending device.
         from: IfId,
@@ -157,7 +161,8 @@ pub enum Step<'a> {
         /// The packet.
         p: Pkt,
     },
-    /// A device begins or ceases to hold back frames for a peer, because one of them sleeps or is on another channel.
+    /// A device begins or ceases to hold back frames for a peer, because one of them sleeps or is on another
+    /// channel.
     Sleeps {
         /// The device.
         dev: DevId,
@@ -166,7 +171,8 @@ pub enum Step<'a> {
         /// Whether frames are held back from now on.
         held: bool,
     },
-    /// A device begins or ceases to withhold the frames of a TID. Repeated steps with the same reason have no effect.
+    /// A device begins or ceases to withhold the frames of a TID. Repeated steps with the same reason have no
+    /// effect.
     Withheld {
         /// The device.
         dev: DevId,

@@ -26,7 +26,8 @@ pub enum TraceEvent {
         seq: u32,
         /// Length in bytes from the IP header on.
         len: u32,
-        /// Time since the sender created the packet; for a datagram of `udp`, `voip` or `video`, since it was due.
+        /// Time since the sender created the packet; for a datagram of `udp`, `voip` or `video`, since it was
+        /// due.
         delay: Duration,
         /// Source address.
         src: Addr,
@@ -108,7 +109,8 @@ pub enum TraceEvent {
 /// An event of a QUIC connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum QuicTrace {
-    /// The data sender's socket gave a datagram to its host. The datagram is then sent, or dropped on its way to the device.
+    /// The data sender's socket gave a datagram to its host. The datagram is then sent, or dropped on its way
+    /// to the device.
     HandedDown {
         /// Packet number (of the last packet, if there are several). Zero if the stack does not report it.
         number: u64,
@@ -134,7 +136,8 @@ pub enum QuicTrace {
         len: u32,
         /// The long-header packets in the datagram, if the stack reports them.
         long: LongPackets,
-        /// Largest acknowledged packet number. Zero if the datagram has no acknowledgement, or the stack does not report it.
+        /// Largest acknowledged packet number. Zero if the datagram has no acknowledgement, or the stack does
+        /// not report it.
         acked: u64,
     },
     /// The data sender has processed a datagram.

@@ -42,7 +42,8 @@ pub struct FirmwareParams {
     pub amsdu_bytes: Option<u16>,
     /// The firmware schedules stations by airtime; otherwise round robin, one aggregate each.
     pub shares_airtime: bool,
-    /// mac80211 negotiates Block Ack sessions and stops its queue meanwhile. If false, the firmware negotiates them and holds the frames.
+    /// mac80211 negotiates Block Ack sessions and stops its queue meanwhile. If false, the firmware
+    /// negotiates them and holds the frames.
     pub host_sessions: bool,
 }
 
@@ -56,7 +57,8 @@ pub enum RetryCount {
     // ath9k_htc-firmware: wlan/if_owl.c ath_tx_retry_subframe, ath_tx_set_retry (e888634).
     EarlierPpdus,
     /// All hardware tries. The limit holds for single frames outside a session, too.
-    // linux: drivers/net/wireless/mediatek/mt76/mt76_connac_mac.c mt76_connac2_mac_write_txwi (6.12) - the remaining count of each frame.
+    // linux: drivers/net/wireless/mediatek/mt76/mt76_connac_mac.c mt76_connac2_mac_write_txwi (6.12) - the
+    // remaining count of each frame.
     Tries,
 }
 
@@ -72,12 +74,13 @@ impl RetryCount {
 }
 
 impl DriverConfig {
-    /// Returns true if rate control gets a report of each PPDU. If false, rate control gets none of a PPDU of a Block Ack session whose frames
-    /// are all sent again.
-    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_complete_aggr (4.4, 4.11) - the status is reported with the first frame that is done.
+    /// Returns true if rate control gets a report of each PPDU. If false, rate control gets none of a PPDU of
+    /// a Block Ack session whose frames are all sent again.
+    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_complete_aggr (4.4, 4.11) - the status is reported
+    // with the first frame that is done.
     // ath9k_htc-firmware: wlan/if_owl.c ath_tx_comp_aggr, ath_tx_comp_aggr_error (e888634) - of every PPDU.
-    // deviation: rate control in firmware (ath10k, ath11k, MT7915 and newer) is taken to count all of its own tries, as no source tells. mt76's
-    // other chips report some frames only.
+    // deviation: rate control in firmware (ath10k, ath11k, MT7915 and newer) is taken to count all of its own
+    // tries, as no source tells. mt76's other chips report some frames only.
     pub const fn reports_failed_ppdus(&self) -> bool {
         match self {
             Self::Legacy(_) | Self::Fq(..) => false,
@@ -102,7 +105,8 @@ pub enum AirtimeReport {
     Nothing,
     /// The host computes each frame's airtime at the last rate, when the frame is reported.
     Frames,
-    /// The hardware counts by station and access category; the host reads the counters of the stations in a report.
+    /// The hardware counts by station and access category; the host reads the counters of the stations in a
+    /// report.
     Counters,
 }
 
@@ -139,8 +143,8 @@ pub struct UsbParams {
 impl UsbParams {
     /// Maximum of `start` and `interrupt`: a USB microframe.
     // spec: usb 2.0 5.8 - a bulk transfer goes when the bus is free, in the same microframe or the next.
-    // linux: drivers/usb/host/ehci-hcd.c log2_irq_thresh (4.14) - EHCI interrupts in each microframe at most; xhci.c xhci_run (4.14) -
-    // xHCI 40 us after the last interrupt.
+    // linux: drivers/usb/host/ehci-hcd.c log2_irq_thresh (4.14) - EHCI interrupts in each microframe at most;
+    // xhci.c xhci_run (4.14) - xHCI 40 us after the last interrupt.
     pub const MICROFRAME: Duration = Duration::from_micros(125);
 
     /// Time of a transfer of `bytes` on the bus.
@@ -152,10 +156,11 @@ impl UsbParams {
 
 impl Default for UsbParams {
     // spec: usb 2.0 5.8.4 table 5-10 - 13 packets of 512 bytes in a microframe.
-    // deviation: `start` and `interrupt` are the middle of 0 to a microframe, of which no source says where in it they lie.
+    // deviation: `start` and `interrupt` are the middle of 0 to a microframe, of which no source says where
+    // in it they lie.
     // linux: drivers/net/wireless/ath/ath9k/hif_usb.h MAX_TX_AGGR_NUM (4.14) - 20.
-    // ath9k_htc-firmware: magpie_fw_dev/target/init/app_start.c (e888634) - 9 frames behind the first, 160 units; sboot's rom_cfg.h -
-    // a unit is 32 cycles of 30 MHz.
+    // ath9k_htc-firmware: magpie_fw_dev/target/init/app_start.c (e888634) - 9 frames behind the first, 160
+    // units; sboot's rom_cfg.h - a unit is 32 cycles of 30 MHz.
     // deviation: the wait begins with the first frame - whether the next begins it anew is not known.
     fn default() -> Self {
         Self {
@@ -170,8 +175,10 @@ impl Default for UsbParams {
 }
 
 impl Default for HtcParams {
-    // linux: drivers/net/wireless/ath/ath9k/htc.h ATH9K_HTC_TX_THRESHOLD (4.14) - 256 slots less 10 kept back.
-    // ath9k_htc-firmware: wlan/if_owl.c ath_tgt_tx_form_aggr (e888634) - 17 on the AR9271, 22 on its sibling; 33 buffers.
+    // linux: drivers/net/wireless/ath/ath9k/htc.h ATH9K_HTC_TX_THRESHOLD (4.14) - 256 slots less 10 kept
+    // back.
+    // ath9k_htc-firmware: wlan/if_owl.c ath_tgt_tx_form_aggr (e888634) - 17 on the AR9271, 22 on its sibling;
+    // 33 buffers.
     fn default() -> Self {
         Self { limit: 246, target_buffers: 33, max_frames: 17, usb: Some(UsbParams::default()) }
     }
@@ -200,7 +207,8 @@ pub struct MacFqParams {
     pub limit: u32,
     /// Maximum truesize of the packets in all queues together, in bytes.
     pub memory_limit: u32,
-    /// Maximum number of packets dropped at once from the longest queue when a limit is exceeded. At most half of the queue.
+    /// Maximum number of packets dropped at once from the longest queue when a limit is exceeded. At most
+    /// half of the queue.
     pub drop_batch: u32,
     /// Bytes a flow may send in a round.
     pub quantum: u32,
@@ -212,8 +220,8 @@ pub struct MacFqParams {
     pub slow_below: SlowBelow,
     /// Minimum time between two changes of a station's CoDel parameters.
     pub hysteresis: Duration,
-    /// A user-defined control law on each flow queue instead of CoDel. The CoDel parameters then have no effect; the law is told
-    /// which stations are slow.
+    /// A user-defined control law on each flow queue instead of CoDel. The CoDel parameters then have no
+    /// effect; the law is told which stations are slow.
     pub law: Option<LawFactory>,
 }
 
@@ -244,8 +252,10 @@ impl MacFqParams {
     // linux: include/net/fq_impl.h fq_init (5.4).
     pub const VHT_MEMORY_LIMIT: u32 = 16 << 20;
 
-    /// With Linux's rule for slow stations: the threshold grows with the number of stations and is checked at each rate update.
-    // linux: net/mac80211/sta_info.c sta_update_codel_params, sta_info.h STA_SLOW_THRESHOLD (4.12) - commit 484a54c2e597.
+    /// With Linux's rule for slow stations: the threshold grows with the number of stations and is checked at
+    /// each rate update.
+    // linux: net/mac80211/sta_info.c sta_update_codel_params, sta_info.h STA_SLOW_THRESHOLD (4.12) - commit
+    // 484a54c2e597.
     // deviation: the stations of the device - Linux counts those of all devices on its radio.
     #[must_use]
     pub const fn as_linux_has_it(mut self) -> Self {
@@ -263,7 +273,8 @@ impl MacFqParams {
     }
 
     /// Without slow stations, as since Linux 6.16.
-    // linux: net/mac80211/sta_info.c (6.16) - the rule is gone: commit 4876376988081 of 2025, in stable kernels too.
+    // linux: net/mac80211/sta_info.c (6.16) - the rule is gone: commit 4876376988081 of 2025, in stable
+    // kernels too.
     #[must_use]
     pub const fn with_nobody_slow(mut self) -> Self {
         self.slow_below = SlowBelow::NOBODY;
@@ -279,7 +290,8 @@ impl Default for MacFqParams {
         Self {
             flows: 4096,
             limit: 8192,
-            // linux: net/mac80211/tx.c ieee80211_txq_setup_flows (5.4) - of a device none of whose bands has VHT.
+            // linux: net/mac80211/tx.c ieee80211_txq_setup_flows (5.4) - of a device none of whose bands has
+            // VHT.
             memory_limit: 4 << 20,
             drop_batch: 1,
             quantum: 300,
@@ -292,7 +304,8 @@ impl Default for MacFqParams {
     }
 }
 
-/// A user-defined scheduler in a configuration: one instance is made for each device, from the number of its peers.
+/// A user-defined scheduler in a configuration: one instance is made for each device, from the number of its
+/// peers.
 pub type SchedulerFactory = PartFactory<dyn StationScheduler + Send, usize>;
 
 /// Which station is served next.
@@ -339,9 +352,10 @@ impl Scheduler {
 /// Which station is next after the hardware queue was found full.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum WhenFull {
-    /// The next station. The driver tries at each packet, so most turns are lost this way, and a station that may have more in
-    /// the hardware than others gets their turns.
-    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_txq_schedule (4.4; 4.10 too, as commit 50f08edf9809 left it so).
+    /// The next station. The driver tries at each packet, so most turns are lost this way, and a station that
+    /// may have more in the hardware than others gets their turns.
+    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_txq_schedule (4.4; 4.10 too, as commit 50f08edf9809
+    // left it so).
     LosesTurn,
     /// The same station, as soon as there is room.
     // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_txq_schedule (4.11), commit 63fefa050477.
@@ -351,18 +365,21 @@ pub enum WhenFull {
 /// The kernel versions whose rules mac80211's scheduler follows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Mac80211Rules {
-    /// 5.1 to 5.13: deficit round robin. A station that becomes active goes to the head; one without frames is not listed.
+    /// 5.1 to 5.13: deficit round robin. A station that becomes active goes to the head; one without frames
+    /// is not listed.
     // linux: net/mac80211/tx.c ieee80211_next_txq (5.1).
     #[default]
     Rounds,
     /// 5.14 to 5.19: virtual time.
     // linux: net/mac80211/tx.c ieee80211_next_txq (5.15), commit 2433647bc8d9 of June 2021.
     VirtualTime,
-    /// Since 6.0: deficit round robin again. Airtime pending below the queues counts as used where AQL knows it. A station with a
-    /// negative deficit stays listed for 100 ms; one without frames for that long is not charged.
-    // linux: net/mac80211/tx.c ieee80211_sta_deficit, ieee80211_txq_keep_active (6.0), commits 942741dabcb4, 9c1be3cde004,
-    // 8ccc07028cb7 and c77bfab92371 of June 2022.
-    // deviation: without the limit of all of a category (8e4bac067105), which begins at 12 ms: two aggregates are less.
+    /// Since 6.0: deficit round robin again. Airtime pending below the queues counts as used where AQL knows
+    /// it. A station with a negative deficit stays listed for 100 ms; one without frames for that long is not
+    /// charged.
+    // linux: net/mac80211/tx.c ieee80211_sta_deficit, ieee80211_txq_keep_active (6.0), commits 942741dabcb4,
+    // 9c1be3cde004, 8ccc07028cb7 and c77bfab92371 of June 2022.
+    // deviation: without the limit of all of a category (8e4bac067105), which begins at 12 ms: two aggregates
+    // are less.
     RoundsWithPending,
 }
 

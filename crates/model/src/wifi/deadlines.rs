@@ -1,7 +1,7 @@
 //! Deadlines of many parts; only the earliest matters.
 //!
-//! For each part a lower bound of its deadline is kept. A deadline that moves later costs nothing until it is the earliest, so
-//! the cost of an event does not grow with the number of parts.
+//! For each part a lower bound of its deadline is kept. A deadline that moves later costs nothing until it is
+//! the earliest, so the cost of an event does not grow with the number of parts.
 
 use alloc::collections::BinaryHeap;
 use alloc::vec;
@@ -33,8 +33,8 @@ impl Deadlines {
         }
     }
 
-    /// The earliest deadline and its part. Of several parts with the same deadline, the one with the lowest number. `deadline` returns the
-    /// current deadline of a part.
+    /// The earliest deadline and its part. Of several parts with the same deadline, the one with the lowest
+    /// number. `deadline` returns the current deadline of a part.
     #[inline]
     pub fn first(&mut self, deadline: impl Fn(usize) -> Option<Instant>) -> Option<(Instant, usize)> {
         loop {

@@ -4,7 +4,8 @@ use core::ops::{BitAnd, Not};
 
 const WORDS: usize = Marks::MOST / Marks::WORD;
 
-/// One mark (bit) for each of up to 256 frames, 64 to a word. Loops go word by word, so a PPDU of up to 64 frames costs one word.
+/// One mark (bit) for each of up to 256 frames, 64 to a word. Loops go word by word, so a PPDU of up to 64
+/// frames costs one word.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Marks([u64; WORDS]);
 

@@ -37,10 +37,10 @@ pub enum WindowPosition {
 
 /// A moving window of 64 to 256 sequence numbers, with a mark for each.
 ///
-/// The sender marks numbers that are done, the receiver numbers that it holds. For both, the left edge is the oldest number that is not
-/// finished. Marks past the 64th are used only in wider windows.
-// spec: ieee80211 10.24.7 - full-state Block Ack of as many frames as the session has agreed on; a number in the half of the space before
-// the window is old.
+/// The sender marks numbers that are done, the receiver numbers that it holds. For both, the left edge is the
+/// oldest number that is not finished. Marks past the 64th are used only in wider windows.
+// spec: ieee80211 10.24.7 - full-state Block Ack of as many frames as the session has agreed on; a number in
+// the half of the space before the window is old.
 #[derive(Clone, Copy, Debug)]
 pub struct SeqWindow {
     start: Seq,

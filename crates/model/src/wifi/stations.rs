@@ -1,8 +1,9 @@
 //! Station schedulers: the trait, and the built-in ones.
 //!
-//! A scheduler does not see packets or PPDUs. The driver reports which TIDs have frames ([`StationScheduler::schedule`]) and how
-//! much airtime stations have used ([`StationScheduler::charge`]). When there may be room in the hardware, the driver *looks*
-//! through the list: the scheduler names one TID after the other, and the driver tries to send a PPDU of each.
+//! A scheduler does not see packets or PPDUs. The driver reports which TIDs have frames
+//! ([`StationScheduler::schedule`]) and how much airtime stations have used ([`StationScheduler::charge`]).
+//! When there may be room in the hardware, the driver *looks* through the list: the scheduler names one TID
+//! after the other, and the driver tries to send a PPDU of each.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -42,13 +43,14 @@ pub struct DeviceView<'a> {
     pub(in crate::wifi) tx: &'a Transmitter,
     pub(crate) radio: &'a Radio,
     pub(in crate::wifi) aql: Option<&'a AqlParams>,
-    /// What the firmware has, where it has queues of its own: the host knows of its frames only what they count for.
+    /// What the firmware has, where it has queues of its own: the host knows of its frames only what they
+    /// count for.
     pub(in crate::wifi) below: Option<&'a AirtimeBelow>,
 }
 
 impl DeviceView<'_> {
-    /// Returns true if a TID has frames that may be sent: frames for another try, or frames in its flow queues. The flow queues are stopped
-    /// while a Block Ack session is negotiated.
+    /// Returns true if a TID has frames that may be sent: frames for another try, or frames in its flow
+    /// queues. The flow queues are stopped while a Block Ack session is negotiated.
     #[inline]
     pub fn has_frames(&self, tid: TidIndex) -> bool {
         let t = &self.tx.tids[tid.index()];
@@ -75,13 +77,15 @@ impl DeviceView<'_> {
         self.tx.peers[peer.index()].expected
     }
 
-    /// Whether a frame of the TID with a sequence number inside the Block Ack window waits for room in the hardware.
+    /// Whether a frame of the TID with a sequence number inside the Block Ack window waits for room in the
+    /// hardware.
     pub fn waits_for_room(&self, tid: TidIndex) -> bool {
         self.below.is_none() && self.tx.tids[tid.index()].has_waiting_inside()
     }
 
     /// Whether airtime queue limits allow the TID's station more in the hardware; true without limits.
-    // linux: net/mac80211/tx.c ieee80211_txq_airtime_check (5.18) - frames to groups always may, unless they have a limit of their own.
+    // linux: net/mac80211/tx.c ieee80211_txq_airtime_check (5.18) - frames to groups always may, unless they
+    // have a limit of their own.
     #[inline]
     pub fn allows(&self, tid: TidIndex) -> bool {
         self.aql.is_none_or(|aql| {
@@ -96,15 +100,16 @@ impl DeviceView<'_> {
         })
     }
 
-    /// Airtime of the TID's station in the hardware, in the TID's access category, that is not charged yet. Zero without airtime queue limits,
-    /// because it is not counted then.
+    /// Airtime of the TID's station in the hardware, in the TID's access category, that is not charged yet.
+    /// Zero without airtime queue limits, because it is not counted then.
     // linux: net/mac80211/tx.c ieee80211_sta_deficit (6.0).
     #[inline]
     pub fn pending(&self, tid: TidIndex) -> Duration {
         if self.aql.is_some() { self.below(tid).0 } else { Duration::ZERO }
     }
 
-    /// Whether the total airtime below the queues in an access category has reached the limit for this many listed stations.
+    /// Whether the total airtime below the queues in an access category has reached the limit for this many
+    /// listed stations.
     // linux: net/mac80211/tx.c ieee80211_txq_schedule_airtime_check (6.0), commit 8e4bac067105.
     // deviation: only where the firmware has queues; two aggregates of a driver that makes them are less.
     pub(in crate::wifi) fn is_category_full(&self, ac: Ac, listed: impl FnOnce() -> usize) -> bool {
@@ -115,8 +120,10 @@ impl DeviceView<'_> {
         used >= aql.high && (used >= limit(self.tx.peers.len()) || used >= limit(listed()))
     }
 
-    /// Airtime below the queues, of a station in one category and of all: what PPDUs there take at their first rate.
-    // deviation: where the driver makes the PPDUs each is what it will be on the air; mac80211 reckons each frame by itself.
+    /// Airtime below the queues, of a station in one category and of all: what PPDUs there take at their
+    /// first rate.
+    // deviation: where the driver makes the PPDUs each is what it will be on the air; mac80211 reckons each
+    // frame by itself.
     fn below(&self, tid: TidIndex) -> (Duration, Duration) {
         let in_all = self.aql.is_some_and(|aql| aql.groups == GroupsCount::InAll);
         if let Some(below) = self.below {
@@ -148,8 +155,10 @@ impl DeviceView<'_> {
     }
 }
 
-/// Airtime pending below mac80211's queues. As in mac80211, it is counted per frame in units of 4 us until the driver reports the frame.
-// linux: net/mac80211/sta_info.c ieee80211_sta_update_pending_airtime (6.12) - by station and category, by category, and in all.
+/// Airtime pending below mac80211's queues. As in mac80211, it is counted per frame in units of 4 us until
+/// the driver reports the frame.
+// linux: net/mac80211/sta_info.c ieee80211_sta_update_pending_airtime (6.12) - by station and category, by
+// category, and in all.
 #[derive(Clone, Debug)]
 pub struct AirtimeBelow {
     /// By peer and category.
@@ -221,23 +230,24 @@ impl AirtimeBelow {
 
 /// Decides which station is served next: its list, the order of turns, and the effect of charges.
 ///
-/// Calls refer to TIDs ([`TidIndex`]: eight for each peer of the device, numbered without gaps), as in Linux. A scheduler may
-/// list stations instead, and name any of their TIDs. The four access categories are independent: a look concerns one category
-/// and never names a TID of another.
+/// Calls refer to TIDs ([`TidIndex`]: eight for each peer of the device, numbered without gaps), as in Linux.
+/// A scheduler may list stations instead, and name any of their TIDs. The four access categories are
+/// independent: a look concerns one category and never names a TID of another.
 ///
 /// # Order of calls
 ///
-/// [`schedule`](Self::schedule), [`charge`](Self::charge) and [`weigh`](Self::weigh) come in any order, but not during a look. A
-/// look is one call of [`start`](Self::start), then [`next`](Self::next) and [`done`](Self::done) in turn, until `next` returns
-/// `None` or `done` returns false. `now` never decreases.
+/// [`schedule`](Self::schedule), [`charge`](Self::charge) and [`weigh`](Self::weigh) come in any order, but
+/// not during a look. A look is one call of [`start`](Self::start), then [`next`](Self::next) and
+/// [`done`](Self::done) in turn, until `next` returns `None` or `done` returns false. `now` never decreases.
 ///
 /// # Requirements
 ///
 /// - `next` names only TIDs of the category for which [`DeviceView::has_frames`] is true.
-/// - A TID with frames stays listed. `schedule` is called with each of its packets and when it may send again, not with each
-///   look: a forgotten TID may wait for ever.
+/// - A TID with frames stays listed. `schedule` is called with each of its packets and when it may send
+///   again, not with each look: a forgotten TID may wait for ever.
 /// - A look ends: if nothing can be sent, `next` returns `None` after each TID was tried.
-/// - It uses no random numbers, reads no clock, and allocates only when it is built: the same calls give the same answers.
+/// - It uses no random numbers, reads no clock, and allocates only when it is built: the same calls give the
+///   same answers.
 ///
 /// [`crate::conformance::scheduler`] checks all of this for a user-defined scheduler.
 pub trait StationScheduler: Debug {
@@ -249,11 +259,13 @@ pub trait StationScheduler: Debug {
     /// Sets a station's airtime weight; the default is 256. Schedulers without weights ignore it.
     fn weigh(&mut self, _peer: PeerId, _weight: u32) {}
 
-    /// The TID has frames, or may send its frames again. It may already be listed, and it may have no frames after all.
+    /// The TID has frames, or may send its frames again. It may already be listed, and it may have no frames
+    /// after all.
     fn schedule(&mut self, now: Instant, tid: TidIndex);
 
-    /// The TID's station has used airtime: `Tx` after a PPDU to it, for all its tries together; `Rx` for each PPDU from it, with
-    /// each received frame counted as if sent alone. The station may be unlisted and without frames.
+    /// The TID's station has used airtime: `Tx` after a PPDU to it, for all its tries together; `Rx` for each
+    /// PPDU from it, with each received frame counted as if sent alone. The station may be unlisted and
+    /// without frames.
     fn charge(&mut self, now: Instant, tid: TidIndex, used: Duration, kind: AirtimeUse);
 
     /// A look through the list of a category begins.
@@ -262,9 +274,10 @@ pub trait StationScheduler: Debug {
     /// The next TID, or `None` if no other may send now.
     fn next(&mut self, now: Instant, ac: Ac, view: &DeviceView<'_>) -> Option<TidIndex>;
 
-    /// The result of the last named TID's turn. [`Attempt::Full`]: there was no room, and a frame has left its queue and waits.
-    /// [`Attempt::Nothing`]: CoDel, or another law, has dropped all frames, or the Block Ack window is closed. Returns whether
-    /// the look continues.
+    /// The result of the last named TID's turn. [`Attempt::Full`]: there was no room, and a frame has left
+    /// its queue and waits.
+    /// [`Attempt::Nothing`]: CoDel, or another law, has dropped all frames, or the Block Ack window is
+    /// closed. Returns whether the look continues.
     fn done(&mut self, now: Instant, tid: TidIndex, attempt: Attempt, view: &DeviceView<'_>) -> bool;
 }
 
@@ -301,18 +314,21 @@ pub struct AqlParams {
     pub groups: GroupsCount,
 }
 
-/// How group-addressed frames count against airtime queue limits. Their airtime is computed at the lowest basic rate.
+/// How group-addressed frames count against airtime queue limits. Their airtime is computed at the lowest
+/// basic rate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum GroupsCount {
     /// They count in the total of all stations and are never held back.
-    // linux: net/mac80211/sta_info.c ieee80211_sta_update_pending_airtime (5.5) - without a station for the device's alone.
+    // linux: net/mac80211/sta_info.c ieee80211_sta_update_pending_airtime (5.5) - without a station for the
+    // device's alone.
     InAll,
     /// They do not count.
-    // linux: net/mac80211/tx.c ieee80211_tx_dequeue (6.0, commit 51d3cfaf992f of July 2022) - frames without a station are not counted.
+    // linux: net/mac80211/tx.c ieee80211_tx_dequeue (6.0, commit 51d3cfaf992f of July 2022) - frames without
+    // a station are not counted.
     Not,
     /// They are held back while this much of their airtime is below the queues, and do not count otherwise.
-    // linux: net/mac80211/tx.c ieee80211_txq_airtime_check (commit 836c1addd3bf of July 2026, for what follows 7.2) - 50 ms; OpenWrt has had it since
-    // February 2024.
+    // linux: net/mac80211/tx.c ieee80211_txq_airtime_check (commit 836c1addd3bf of July 2026, for what
+    // follows 7.2) - 50 ms; OpenWrt has had it since February 2024.
     Limited(Duration),
 }
 
@@ -323,8 +339,8 @@ impl GroupsCount {
 }
 
 impl Default for AqlParams {
-    // linux: include/net/mac80211.h, net/mac80211/main.c IEEE80211_DEFAULT_AQL_TXQ_LIMIT_L, _H, IEEE80211_AQL_THRESHOLD
-    // (5.5).
+    // linux: include/net/mac80211.h, net/mac80211/main.c IEEE80211_DEFAULT_AQL_TXQ_LIMIT_L, _H,
+    // IEEE80211_AQL_THRESHOLD (5.5).
     fn default() -> Self {
         let us = Duration::from_micros;
         Self { low: us(5_000), high: us(12_000), threshold: us(24_000), groups: GroupsCount::InAll }

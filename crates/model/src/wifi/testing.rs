@@ -1,5 +1,5 @@
-//! A sender with its radio on an idle channel, for the tests of drivers and sessions: packets are told apart by their
-//! sequence numbers, and each is charged to a socket of its own.
+//! A sender with its radio on an idle channel, for the tests of drivers and sessions: packets are told apart
+//! by their sequence numbers, and each is charged to a socket of its own.
 
 use crate::vocabulary::{
     Ac, ChannelId, Ctx, DevId, Duration, Instant, NewPacket, NoSink, Packets, PeerId, Pkt, Rate, Seed, SockId,
@@ -142,7 +142,8 @@ pub(crate) fn packet(packets: &mut Packets, seq: u32, len: u32) -> Pkt {
     packets.create(NewPacket { len, truesize: TRUESIZE, charge: SockId(seq), seq, ..NewPacket::PLAIN })
 }
 
-/// A best-effort PPDU of a session to peer 0 with frames of these sequence numbers; packets are numbered alike.
+/// A best-effort PPDU of a session to peer 0 with frames of these sequence numbers; packets are numbered
+/// alike.
 pub(crate) fn ppdu(packets: &mut Packets, seqs: impl IntoIterator<Item = u16>) -> Ppdu {
     let content = Content::Data { aggregate: true };
     let header = Header { dev: DevId(0), peer: PeerId(0), ac: Ac::Be, tid: 0, content, in_session: true };

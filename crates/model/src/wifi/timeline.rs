@@ -16,8 +16,9 @@ pub struct Timeline<T> {
 }
 
 impl<T> Timeline<T> {
-    /// Builds the timeline. Each value holds from its time on, the first from 0. With `length`, the values repeat after that time. `None` if
-    /// there is no first value, if the times are not in order, or if `length` is not after the last time.
+    /// Builds the timeline. Each value holds from its time on, the first from 0. With `length`, the values
+    /// repeat after that time. `None` if there is no first value, if the times are not in order, or if
+    /// `length` is not after the last time.
     pub fn new(steps: Vec<(Duration, T)>, length: Option<Duration>) -> Option<Self> {
         let first = steps.first()?.0;
         let last = steps.last()?.0;

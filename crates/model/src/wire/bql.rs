@@ -1,13 +1,16 @@
-//! Byte queue limits (BQL): the smallest number of bytes in a device's transmit ring that keeps it from running empty.
+//! Byte queue limits (BQL): the smallest number of bytes in a device's transmit ring that keeps it from
+//! running empty.
 
 use crate::vocabulary::{Duration, Instant};
 
 /// How long the smallest surplus is watched before the limit is lowered by it.
-// linux: lib/dynamic_queue_limits.c dql_init, include/linux/dynamic_queue_limits.h (4.4) - a second; `hold_time` in sysfs.
+// linux: lib/dynamic_queue_limits.c dql_init, include/linux/dynamic_queue_limits.h (4.4) - a second;
+// `hold_time` in sysfs.
 const HOLD_TIME: Duration = Duration::from_secs(1);
 
 /// The limit of one transmit queue. Bytes are counted from the start of the run.
-// linux: lib/dynamic_queue_limits.c (4.4) - what the limit does; the least limit is 0 and there is no greatest.
+// linux: lib/dynamic_queue_limits.c (4.4) - what the limit does; the least limit is 0 and there is no
+// greatest.
 #[derive(Debug, Default)]
 pub(super) struct Bql {
     limit: u64,
@@ -55,13 +58,13 @@ impl Bql {
         let all_before = completed >= self.queued_before;
         let mut limit = self.limit;
         if (over > 0 && inside == 0) || (self.over_before > 0 && all_before) {
-            // The limit was reached, and yet the device has run dry, or may have before the queue above could refill it:
-            // it needs what it has sent of later packets, and what it was given above the limit.
+            // The limit was reached, and yet the device has run dry, or may have before the queue above could
+            // refill it: it needs what it has sent of later packets, and what it was given above the limit.
             limit += completed.saturating_sub(self.queued_before) + self.over_before;
             (self.surplus, self.since) = (None, now);
         } else if inside > 0 && inside_before > 0 && !all_before {
-            // The device was busy all the time. Twice of what it sent between two reports is enough; so is the limit without
-            // what part of the last packet it allowed.
+            // The device was busy all the time. Twice of what it sent between two reports is enough; so is
+            // the limit without what part of the last packet it allowed.
             let enough = (limit + self.over_before).saturating_sub(2 * done);
             let part =
                 if self.over_before > 0 { self.last_before.saturating_sub(self.over_before) } else { 0 };
@@ -89,8 +92,9 @@ mod tests {
 
     const PACKET: u32 = 1514;
 
-    /// A device that sends a packet every 12 us and reports every `report` us, under a queue that is never empty; returns the
-    /// limit, the most packets inside and the time idle in us after `seconds`, the latter two of the last second.
+    /// A device that sends a packet every 12 us and reports every `report` us, under a queue that is never
+    /// empty; returns the limit, the most packets inside and the time idle in us after `seconds`, the latter
+    /// two of the last second.
     fn saturated(report: u64, seconds: u64) -> (u64, u64, u64) {
         let mut bql = Bql::default();
         let (mut ring, mut sent, mut most, mut idle) = (0_u64, 0_u64, 0, 0);
@@ -121,7 +125,8 @@ mod tests {
 
     #[test]
     fn the_limit_grows_to_what_a_report_takes_and_the_device_is_not_starved() {
-        // Reports every 120 us are of 10 packets; twice as many bytes are needed at most, and one packet may be too much.
+        // Reports every 120 us are of 10 packets; twice as many bytes are needed at most, and one packet may
+        // be too much.
         let (limit, most, idle) = saturated(120, 6);
         let packets = limit / u64::from(PACKET);
         assert!((10..=20).contains(&packets), "{packets} packets");

@@ -6,10 +6,11 @@ use super::{FrameSize, Wire, WireParams, wire_bytes};
 use crate::vocabulary::{Ctx, Duration, Instant, Reason, Sink, Step, WireTimes};
 
 impl Wire {
-    /// Changes rate and delay; the rest of `params` must be as before. Frames whose bits have all left keep their arrival times. What is
-    /// left of the frame being sent and all frames behind it leave at the new rate, and arrive after the new delay.
-    // deviation: none overtakes another: a wire that becomes shorter sends nothing until the last packet under way can no more be overtaken -
-    // on netem of Linux a packet with less delay goes first.
+    /// Changes rate and delay; the rest of `params` must be as before. Frames whose bits have all left keep
+    /// their arrival times. What is left of the frame being sent and all frames behind it leave at the new
+    /// rate, and arrive after the new delay.
+    // deviation: none overtakes another: a wire that becomes shorter sends nothing until the last packet
+    // under way can no more be overtaken - on netem of Linux a packet with less delay goes first.
     pub fn change<S: Sink>(&mut self, now: Instant, params: WireParams, ctx: &mut Ctx<'_, S>) {
         let (WireParams::Ethernet(ethernet) | WireParams::Access(ethernet, _)) = params else { return };
         let (old, rate) = (self.params, pace(ethernet.rate));
@@ -51,9 +52,10 @@ impl Wire {
         }
     }
 
-    /// Times the frames of an access line again, from the first that has not `gone` on; they would have taken `delay` from the line on.
-    /// A frame that has not reached the modem may find its buffer full.
-    // deviation: frames that were dropped before the step stay dropped, though some of them had not reached the modem.
+    /// Times the frames of an access line again, from the first that has not `gone` on; they would have taken
+    /// `delay` from the line on. A frame that has not reached the modem may find its buffer full.
+    // deviation: frames that were dropped before the step stay dropped, though some of them had not reached
+    // the modem.
     fn retime_line<S: Sink>(
         &mut self,
         now: Instant,

@@ -1,7 +1,7 @@
 //! One direction of an access line: the buffer of the modem, or of the provider's end, and the line itself.
 //!
-//! The host feeds the modem through an Ethernet device that the modem never stops. A packet that finds the modem's buffer full is
-//! dropped there, and no qdisc of the host sees it. That is why routers have shapers.
+//! The host feeds the modem through an Ethernet device that the modem never stops. A packet that finds the
+//! modem's buffer full is dropped there, and no qdisc of the host sees it. That is why routers have shapers.
 
 use alloc::collections::VecDeque;
 
@@ -74,7 +74,8 @@ impl Line {
         self.params.rate
     }
 
-    /// Begins a step to the retimer's rate. The packets on the line and in the buffer follow one by one, by [`Line::again`].
+    /// Begins a step to the retimer's rate. The packets on the line and in the buffer follow one by one, by
+    /// [`Line::again`].
     pub(super) fn step(&mut self, now: Instant, rate: Rate, retimer: Retimer) -> LineStep {
         self.begin(now);
         let old = core::mem::replace(&mut self.params.rate, rate);
@@ -82,9 +83,9 @@ impl Line {
         LineStep { retimer, old, waiting: core::mem::take(&mut self.waiting) }
     }
 
-    /// The next packet that would have left the line at `sent`, after the step. Returns its arrival at the modem, which `port` may
-    /// change, and its new start and end on the line. Packets that have reached the modem keep their place in the buffer; a later one
-    /// may find it full.
+    /// The next packet that would have left the line at `sent`, after the step. Returns its arrival at the
+    /// modem, which `port` may change, and its new start and end on the line. Packets that have reached the
+    /// modem keep their place in the buffer; a later one may find it full.
     pub(super) fn again(
         &mut self,
         now: Instant,
@@ -127,10 +128,10 @@ impl Line {
         }
     }
 
-    /// A packet of `len` bytes from the IP header on arrives; instants must not decrease. Returns when its last bit has left, or
-    /// `None` if the buffer is full. The packet being sent is no longer in the buffer.
-    // spec: docsis MULPIv3.1 C.2.2.7.11 (Buffer Control) - the buffer of a service flow is counted in bytes of the packets that wait; what does
-    // not fit is dropped as it comes.
+    /// A packet of `len` bytes from the IP header on arrives; instants must not decrease. Returns when its
+    /// last bit has left, or `None` if the buffer is full. The packet being sent is no longer in the buffer.
+    // spec: docsis MULPIv3.1 C.2.2.7.11 (Buffer Control) - the buffer of a service flow is counted in bytes
+    // of the packets that wait; what does not fit is dropped as it comes.
     pub(super) fn push(&mut self, at: Instant, len: u32) -> Option<Instant> {
         self.begin(at);
         let bytes = len + ETHERNET_HEADER;
@@ -171,7 +172,8 @@ mod tests {
         Instant::ZERO + Duration::from_micros(n)
     }
 
-    /// When packets of 986 bytes (1000 with their header) that come together have left a line of 8 Mbit/s, which sends one in 1 ms.
+    /// When packets of 986 bytes (1000 with their header) that come together have left a line of 8 Mbit/s,
+    /// which sends one in 1 ms.
     fn left(buffer: LineBuffer, framing: Framing, came: &[u64]) -> Vec<Option<u64>> {
         let mut line = Line::new(LineParams { rate: Rate::from_mbps(8), buffer, framing });
         let when = |at: &u64| line.push(us(*at), 986).map(|at| at.nanos() / 1_000);

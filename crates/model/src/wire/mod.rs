@@ -18,8 +18,8 @@ use line::Line;
 pub use line::{LineBuffer, LineParams};
 use retime::{Cut, earliest, pace};
 
-/// What a packet costs on an Ethernet wire besides its bytes from the IP header on: header 14, FCS 4, preamble 8,
-/// interframe gap 12.
+/// What a packet costs on an Ethernet wire besides its bytes from the IP header on: header 14, FCS 4,
+/// preamble 8, interframe gap 12.
 // spec: ieee8023 3.1.1, 4.4.2.
 const ETHERNET_OVERHEAD: u32 = 14 + 4 + 8 + 12;
 /// Shortest payload; shorter ones are padded.
@@ -39,7 +39,8 @@ pub enum WireParams {
     /// An access line: Ethernet to a modem, its buffer, the line. The delay is that of the line.
     Access(EthernetParams, LineParams),
     /// A pair of virtual devices in one machine: no rate, no delay, no ring.
-    // linux: drivers/net/veth.c veth_xmit (4.4) - the peer receives the packet itself, which may stand for many segments.
+    // linux: drivers/net/veth.c veth_xmit (4.4) - the peer receives the packet itself, which may stand for
+    // many segments.
     Veth,
 }
 
@@ -50,7 +51,8 @@ pub struct EthernetParams {
     pub rate: Rate,
     /// Propagation delay.
     pub delay: Duration,
-    /// Packets in the transmit ring. The queue above is stopped when the ring is full and woken when a quarter is free.
+    /// Packets in the transmit ring. The queue above is stopped when the ring is full and woken when a
+    /// quarter is free.
     pub ring: u32,
     /// Byte queue limits (BQL) also stop the queue above.
     pub bql: bool,
@@ -127,7 +129,8 @@ pub struct Wire {
     flight: Fifo<(Instant, Pkt)>,
     /// Before this instant nothing is handed up.
     quiet_until: Instant,
-    /// From the first arrival on, if nothing comes in between: `rx_usecs`, and what the host takes from the interrupt on.
+    /// From the first arrival on, if nothing comes in between: `rx_usecs`, and what the host takes from the
+    /// interrupt on.
     wait: Duration,
     /// Arrivals may be handed up several at once.
     gathers: bool,
@@ -201,9 +204,9 @@ impl Wire {
         Self { gathers: true, wait, quiet_until, softirq, ..self }
     }
 
-    /// Takes a packet. It is always accepted, though the buffer of an access line may drop it. On Ethernet its socket is charged
-    /// until the transmission is reported, and the device splits it into segments (TSO). On virtual devices it is charged until
-    /// the peer has it.
+    /// Takes a packet. It is always accepted, though the buffer of an access line may drop it. On Ethernet
+    /// its socket is charged until the transmission is reported, and the device splits it into segments
+    /// (TSO). On virtual devices it is charged until the peer has it.
     pub fn push<S: Sink>(&mut self, now: Instant, p: Pkt, ctx: &mut Ctx<'_, S>) {
         if self.apart {
             self.push_apart(now, p, ctx);
@@ -257,8 +260,8 @@ impl Wire {
                     ctx.step(now, &Step::Wired { p: segment, from: self.from, times });
                     self.flight.push((arrives, segment));
                 }
-                // deviation: it is dropped as the host sends it, not when it reaches the modem a few microseconds later - nothing happens to it
-                // in between.
+                // deviation: it is dropped as the host sends it, not when it reaches the modem a few
+                // microseconds later - nothing happens to it in between.
                 None => ctx.drop(now, segment, Reason::Overlimit, line.place),
             }
         }
@@ -287,7 +290,8 @@ impl Wire {
         }
     }
 
-    /// One frame after the others. It comes into a buffer of the receiver's own; a datagram's was like that already.
+    /// One frame after the others. It comes into a buffer of the receiver's own; a datagram's was like that
+    /// already.
     #[inline(always)]
     fn frame(&mut self, now: Instant, p: Pkt, hot: &mut Packet) {
         let sent = self.sent(now, hot);
@@ -320,20 +324,22 @@ impl Wire {
         self.gathers
     }
 
-    /// Whether a packet pushed now does not change [`Wire::next_arrival`]: others are before it, and arrivals are not counted.
+    /// Whether a packet pushed now does not change [`Wire::next_arrival`]: others are before it, and arrivals
+    /// are not counted.
     #[inline(always)]
     pub fn is_arrival_known(&self) -> bool {
         self.params.rx_frames == 0 && !self.flight.is_empty()
     }
 
-    /// Whether a packet pushed now does not change [`Wire::next_completion`]: a report is waited for already, and transmissions are
-    /// not counted.
+    /// Whether a packet pushed now does not change [`Wire::next_completion`]: a report is waited for already,
+    /// and transmissions are not counted.
     #[inline(always)]
     pub fn is_completion_known(&self) -> bool {
         self.params.tx_frames == 0 && self.is_report_awaited()
     }
 
-    /// Whether somebody waits for the next report: whoever is charged for a packet in the ring, or the queue above, which is stopped.
+    /// Whether somebody waits for the next report: whoever is charged for a packet in the ring, or the queue
+    /// above, which is stopped.
     #[inline(always)]
     pub fn is_report_awaited(&self) -> bool {
         self.charged > 0 || self.is_stopped()
@@ -354,8 +360,8 @@ impl Wire {
         Some(due.max(self.quiet_until))
     }
 
-    /// The host takes in what has arrived: the next interrupt comes no sooner than the gap after the one that told of this, and the host
-    /// takes another time then.
+    /// The host takes in what has arrived: the next interrupt comes no sooner than the gap after the one that
+    /// told of this, and the host takes another time then.
     #[inline(never)]
     fn taken_in(&mut self, now: Instant) {
         let (mut told, mut delay) = (now, Duration::ZERO);
@@ -389,7 +395,8 @@ impl Wire {
         Some(p)
     }
 
-    /// The first packet, if it has arrived; or else when it arrives, if there is one. Of a wire that does not gather arrivals.
+    /// The first packet, if it has arrived; or else when it arrives, if there is one. Of a wire that does not
+    /// gather arrivals.
     #[inline(always)]
     pub fn arrive_alone(&mut self, now: Instant, packets: &mut Packets) -> Result<Pkt, Option<Instant>> {
         debug_assert!(!self.gathers && self.next_arrival() == self.flight.first().map(|(at, _)| at));
@@ -404,8 +411,8 @@ impl Wire {
         Ok(p)
     }
 
-    /// When the next transmissions are reported, if somebody waits for that. Other reports need no timer: [`Wire::catch_up`] handles them
-    /// before the next packet.
+    /// When the next transmissions are reported, if somebody waits for that. Other reports need no timer:
+    /// [`Wire::catch_up`] handles them before the next packet.
     #[inline]
     pub fn next_completion(&self) -> Option<Instant> {
         if self.is_report_awaited() { self.next_report() } else { None }
@@ -428,8 +435,8 @@ impl Wire {
         was_stopped && !self.is_stopped()
     }
 
-    /// Before a packet is pushed: handles the reports without a timer, which change nothing but the wire itself: all that come before `now`,
-    /// and those of `now` itself if their turn has `passed`.
+    /// Before a packet is pushed: handles the reports without a timer, which change nothing but the wire
+    /// itself: all that come before `now`, and those of `now` itself if their turn has `passed`.
     #[inline(always)]
     pub fn catch_up(&mut self, now: Instant, passed: bool) {
         while let Some(at) = self.next_report()

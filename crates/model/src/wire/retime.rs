@@ -1,7 +1,7 @@
 //! Steps of a wire's rate: departures of the frames that wait are computed again.
 //!
-//! Departures are computed once per frame, when it is pushed. A step is rare, so it recomputes all pending ones; the path of a packet
-//! costs the same with and without steps.
+//! Departures are computed once per frame, when it is pushed. A step is rare, so it recomputes all pending
+//! ones; the path of a packet costs the same with and without steps.
 
 use crate::vocabulary::{Bytes, Duration, Instant, Rate};
 
@@ -49,8 +49,8 @@ impl Retimer {
         self.cut.is_some_and(|cut| cut.sent == sent)
     }
 
-    /// A frame of `bytes` on the wire whose last bit would have left at `sent`, which is after the step. Returns the new start and end of
-    /// what is left of it. Bits that have left stay sent.
+    /// A frame of `bytes` on the wire whose last bit would have left at `sent`, which is after the step.
+    /// Returns the new start and end of what is left of it. Bits that have left stay sent.
     pub(super) fn frame(&mut self, sent: Instant, bytes: Bytes) -> (Instant, Instant) {
         const BIT_NANOS: u64 = 8_000_000_000;
         let [old, new] = self.rates.map(|rate| u128::from(rate.bps()));

@@ -58,7 +58,8 @@ fn reports(w: &mut Wire, b: &mut Bench, until: Instant) -> Vec<u64> {
     all
 }
 
-/// Three packets of 962 and 38 bytes at 0, 1 ms each at 8 Mbit/s, and what becomes of them with changes at these instants (in us).
+/// Three packets of 962 and 38 bytes at 0, 1 ms each at 8 Mbit/s, and what becomes of them with changes at
+/// these instants (in us).
 fn three(from: WireParams, changes: &[(u64, WireParams)]) -> (Vec<(u32, u64)>, Vec<u64>) {
     let (mut w, mut b) = (Wire::new(from, IfId(0), IfId(1)), Bench::new());
     for n in 0..3 {
@@ -83,7 +84,8 @@ fn what_waits_leaves_at_the_new_rate() {
     // Departures; arrivals are 10 ms later.
     for (changes, sent) in [
         (vec![], [1_000, 2_000, 3_000]),
-        // Before the first bit, at a quarter of the first frame, between two frames, in the last one, and after all.
+        // Before the first bit, at a quarter of the first frame, between two frames, in the last one, and
+        // after all.
         (vec![(0, at(4_000))], [2_000, 4_000, 6_000]),
         (vec![(250, at(4_000))], [1_750, 3_750, 5_750]),
         (vec![(1_000, at(800))], [1_000, 11_000, 21_000]),
@@ -198,7 +200,8 @@ fn a_modem_drains_and_fills_at_the_new_rate() {
 fn a_frame_on_its_way_to_the_modem_may_find_it_full() {
     let line = |rate| access(rate, LineBuffer::Packets(2));
     let (mut w, mut b) = (Wire::new(line(Rate::from_mbps(800)), IfId(0), IfId(1)), Bench::new());
-    // 100 packets in the ring, 8.192 us each on the port and 10 us on the line: the buffer grows by one in 50 us.
+    // 100 packets in the ring, 8.192 us each on the port and 10 us on the line: the buffer grows by one in 50
+    // us.
     for n in 0..10 {
         let p = b.packet(n, 986);
         w.push(us(0), p, &mut b.ctx());
@@ -213,8 +216,8 @@ fn a_frame_on_its_way_to_the_modem_may_find_it_full() {
 }
 
 proptest! {
-    /// Over any steps, packets arrive in order, all that went in have come out, been dropped or are inside, and the line never carries
-    /// more than its rates allow.
+    /// Over any steps, packets arrive in order, all that went in have come out, been dropped or are inside,
+    /// and the line never carries more than its rates allow.
     #[test]
     fn nothing_is_lost_doubled_or_overtakes(
         events in prop::collection::vec((0_u64..3_000, 0_u8..4, 20_u32..1_500, 0_usize..6, 0_u64..12), 1..120),

@@ -52,7 +52,8 @@ fn packets_follow_each_other_at_the_rate_and_arrive_after_the_delay() {
     assert_eq!(w.held(), 0);
 }
 
-/// Interrupts have a least distance: what comes alone is handed up at once, what follows within the gap at its end, together.
+/// Interrupts have a least distance: what comes alone is handed up at once, what follows within the gap at
+/// its end, together.
 #[test]
 fn interrupts_keep_their_distance() {
     let gap = Duration::from_micros(300);
@@ -219,8 +220,9 @@ fn byte_queue_limits_stop_the_queue_long_before_the_ring_does() {
 }
 
 proptest! {
-    /// Reports without a timer, handled before the next packet, leave the wire as reports by a timer do: those of the same instant too, which a
-    /// timer makes before the packet if their turn has passed, and after it if not.
+    /// Reports without a timer, handled before the next packet, leave the wire as reports by a timer do:
+    /// those of the same instant too, which a timer makes before the packet if their turn has passed, and
+    /// after it if not.
     #[test]
     fn reports_that_nobody_waits_for_are_as_if_made(
         pushes in prop::collection::vec((0_u64..400, any::<bool>(), 60_u32..1500), 1..200),

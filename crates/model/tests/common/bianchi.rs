@@ -1,7 +1,8 @@
-//! Bianchi's model of a saturated DCF: what `n` stations that always have a frame to send get from one channel.
+//! Bianchi's model of a saturated DCF: what `n` stations that always have a frame to send get from one
+//! channel.
 //!
-//! An outside yardstick for the contention of the air; its source is the paper alone. Floating point is at home here:
-//! nothing of it enters a run.
+//! An outside yardstick for the contention of the air; its source is the paper alone. Floating point is at
+//! home here: nothing of it enters a run.
 
 #![allow(dead_code, reason = "each test that includes this file uses a part of it")]
 
@@ -56,15 +57,16 @@ pub fn collision(tau: f64, n: u32) -> f64 {
 }
 
 /// Probability that a station transmits in a slot, given the probability of a collision.
-// paper: bianchi-2000 eq. 7 - here with the quotient of (1 - (2p)^m) and (1 - 2p) written as the sum it is, so that
-// p = 1/2 needs no case of its own.
+// paper: bianchi-2000 eq. 7 - here with the quotient of (1 - (2p)^m) and (1 - 2p) written as the sum it is,
+// so that p = 1/2 needs no case of its own.
 pub fn transmission(p: f64, window: u32, stages: u32) -> f64 {
     let w = f64::from(window);
     let sum: f64 = (0..stages).map(|i| (2.0 * p).powi(i as i32)).sum();
     2.0 / (1.0 + w + p * w * sum)
 }
 
-/// Share of the time in which payload is received, when each of `n` stations transmits with probability `tau`.
+/// Share of the time in which payload is received, when each of `n` stations transmits with probability
+/// `tau`.
 // paper: bianchi-2000 eq. 10, 11 and 13 - successes, collisions and idle slots by probability and length.
 pub fn throughput(tau: f64, n: u32, d: SlotDurations) -> f64 {
     let idle = (1.0 - tau).powi(n as i32);

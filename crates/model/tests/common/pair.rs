@@ -1,5 +1,5 @@
-//! Two Wi-Fi devices joined by a lossy air: what each try of each PPDU does is told by a list, and once the list is
-//! used up the air is perfect, so that everything must come to an end.
+//! Two Wi-Fi devices joined by a lossy air: what each try of each PPDU does is told by a list, and once the
+//! list is used up the air is perfect, so that everything must come to an end.
 
 #![allow(dead_code, reason = "each test that includes this file uses a part of it")]
 
@@ -326,8 +326,8 @@ impl Pair {
         }
     }
 
-    /// What must hold once all has run dry: every packet delivered once or dropped for a reason, every charge ended
-    /// once, nothing held anywhere.
+    /// What must hold once all has run dry: every packet delivered once or dropped for a reason, every charge
+    /// ended once, nothing held anywhere.
     pub fn check_drained(&mut self) {
         for (n, side) in self.sides.iter().enumerate() {
             assert!(side.above.iter().all(VecDeque::is_empty), "a queue above device {n} was never woken");

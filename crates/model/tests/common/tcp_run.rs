@@ -251,8 +251,8 @@ impl Run {
         Ok(())
     }
 
-    /// The time stamp that the other end echoes with this acknowledgement: that of the packet that moved it on, at its
-    /// last transmission, or its first.
+    /// The time stamp that the other end echoes with this acknowledgement: that of the packet that moved it
+    /// on, at its last transmission, or its first.
     fn echo(&mut self, ack: u32, first: bool) {
         if !after(ack, self.peer_ack) {
             return;

@@ -1,5 +1,6 @@
-//! A congestion controller of one's own: a window that follows the delay. It grows while the queue that it makes is short,
-//! and shrinks in proportion when it is not. It is written as for quinn on a socket; nothing in it knows of virtual time.
+//! A congestion controller of one's own: a window that follows the delay. It grows while the queue that it
+//! makes is short, and shrinks in proportion when it is not. It is written as for quinn on a socket; nothing
+//! in it knows of virtual time.
 
 #![allow(
     clippy::disallowed_types,

@@ -1,6 +1,7 @@
 //! The handshake's messages and the levels that they open.
 //!
-//! A message is its length (4 bytes), the length of the transport parameters in it (2 bytes), these, and zeros.
+//! A message is its length (4 bytes), the length of the transport parameters in it (2 bytes), these, and
+//! zeros.
 
 use std::any::Any;
 
@@ -106,8 +107,8 @@ impl Session for NullSession {
         Ok(self.peer)
     }
 
-    // spec: rfc9001 4.1 - hellos at the first level, the server's rest and the client's end at the second. Keys belong to the
-    // level after the one that the bytes written with them are for.
+    // spec: rfc9001 4.1 - hellos at the first level, the server's rest and the client's end at the second.
+    // Keys belong to the level after the one that the bytes written with them are for.
     fn write_handshake(&mut self, buf: &mut Vec<u8>) -> Option<Keys> {
         let (size, params, keys) = match (self.side, self.written, self.came) {
             (Side::Client, 0, _) => (self.sizes.client_hello, true, false),

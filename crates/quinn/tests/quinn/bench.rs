@@ -1,5 +1,5 @@
-//! Two ends and a path between them: a FIFO of a rate, a delay and a limit in each direction, and loss and duplication by
-//! chance. No world.
+//! Two ends and a path between them: a FIFO of a rate, a delay and a limit in each direction, and loss and
+//! duplication by chance. No world.
 
 use std::collections::{BTreeMap, VecDeque};
 

@@ -1,4 +1,5 @@
-//! The model against quinn with the model's congestion window, on the same path: two implementations of everything else.
+//! The model against quinn with the model's congestion window, on the same path: two implementations of
+//! everything else.
 
 use stillair_model::transport::quic::{Preset, Quic, QuicRole};
 use stillair_model::vocabulary::Duration;

@@ -47,8 +47,8 @@ fn the_packets_that_are_lost_are_those_that_were_dropped() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// Every byte once and in order, whatever the path loses or doubles. That the bytes read are those written the stack
-    /// checks itself wherever debug assertions are on, as they are in tests.
+    /// Every byte once and in order, whatever the path loses or doubles. That the bytes read are those
+    /// written the stack checks itself wherever debug assertions are on, as they are in tests.
     #[test]
     fn streams_deliver_all_bytes_once(
         seed in 0_u64..1_000_000,

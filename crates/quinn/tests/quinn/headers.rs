@@ -7,8 +7,9 @@ use super::bench::{Fifo, Seen, download};
 use super::ends;
 
 /// Type and length of each packet in a datagram.
-// spec: rfc9000 17.2 - a long header has its form, type and version, both identifiers after their lengths, in an Initial a
-// token after its own (17.2.2), and the length of what follows. 17.3.1 - a packet with a short header ends with the datagram.
+// spec: rfc9000 17.2 - a long header has its form, type and version, both identifiers after their lengths, in
+// an Initial a token after its own (17.2.2), and the length of what follows. 17.3.1 - a packet with a short
+// header ends with the datagram.
 fn packets(mut bytes: &[u8]) -> Vec<(PacketType, u32)> {
     let mut all = Vec::new();
     while let Some(&first) = bytes.first() {
@@ -50,7 +51,8 @@ fn told(datagram: &Datagram) -> Vec<(PacketType, u32)> {
     long.chain((rest > 0).then_some((PacketType::OneRtt, rest))).collect()
 }
 
-/// The datagrams of each end until the client could send data, and of each packet its type, number and length.
+/// The datagrams of each end until the client could send data, and of each packet its type, number and
+/// length.
 #[test]
 fn packets_of_a_handshake() {
     let seen = download(&mut ends(Settings::QUINN, 1), 10_000, 1, [Fifo::PLAIN; 2], 1);

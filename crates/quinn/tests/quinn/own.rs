@@ -10,7 +10,8 @@ use super::bench::{Fifo, download};
 use super::by_delay::ByDelayFactory;
 use super::plain;
 
-/// It is what decides when data leaves: the queue stays short, nothing is lost, and the link is full all the same.
+/// It is what decides when data leaves: the queue stays short, nothing is lost, and the link is full all the
+/// same.
 #[test]
 fn a_controller_of_ones_own_keeps_its_queue_short() {
     let mut ends = [(QuicRole::Client, "client"), (QuicRole::Server, "server")].map(|(role, name)| {

@@ -26,9 +26,10 @@ fn times_and_lengths_are_the_same_each_time() {
     assert_eq!(a.read.into_values().collect::<Vec<_>>(), [10_000_000]);
 }
 
-/// UDP payload of the datagrams of each end until the client could send data, by bytes of the server's part after its hello,
-/// and when that was: with TLS as without encryption. What ends within a datagram is padded; a part of more than three
-/// datagrams waits for the client's address to be proved. With another seed TLS has a few bytes more or less, see below.
+/// UDP payload of the datagrams of each end until the client could send data, by bytes of the server's part
+/// after its hello, and when that was: with TLS as without encryption. What ends within a datagram is padded;
+/// a part of more than three datagrams waits for the client's address to be proved. With another seed TLS has
+/// a few bytes more or less, see below.
 #[test]
 fn the_handshake_without_encryption_has_the_sizes_of_tls() {
     for (certificates, client, server, us) in [
@@ -51,15 +52,17 @@ fn the_handshake_without_encryption_has_the_sizes_of_tls() {
     }
 }
 
-// spec: rfc9000 18.1 - an end may add a transport parameter that means nothing. quinn adds one to its own with 0 to 15 bytes, by
-// chance; with seed 1, for which the sizes without encryption were set, they are 4.
-/// What TLS may have more than the same handshake without encryption, in bytes. All else has one length, Ed25519's signature too.
+// spec: rfc9000 18.1 - an end may add a transport parameter that means nothing. quinn adds one to its own
+// with 0 to 15 bytes, by chance; with seed 1, for which the sizes without encryption were set, they are 4.
+/// What TLS may have more than the same handshake without encryption, in bytes. All else has one length,
+/// Ed25519's signature too.
 const BY_CHANCE: core::ops::RangeInclusive<i32> = -4..=11;
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// Whatever the seed and the chain, the transfer with TLS is that without encryption of a chain that is by so much longer or
+    /// Whatever the seed and the chain, the transfer with TLS is that without encryption of a chain that is
+    /// by so much longer or
     /// shorter: datagram for datagram, in lengths and times.
     #[test]
     fn the_handshake_of_tls_is_one_without_encryption(seed: u64, certificates in 700_u32..8_000) {

@@ -1,4 +1,5 @@
-//! The interface for front ends in other languages: a JSON request in, a response out. It opens no file and starts no thread.
+//! The interface for front ends in other languages: a JSON request in, a response out. It opens no file and
+//! starts no thread.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -59,10 +60,11 @@ enum Asked {
 
 /// Answers a request. Request and response are JSON, except for a capture, whose response is a pcapng file.
 ///
-/// A request is an object whose `do` is `schema`, `survey`, `resolve`, `run`, `capture` or `walk`. All but the first have a scenario `of` with
-/// `text` and `file`, `overrides` as pairs, `files` that the scenario may name as pairs of name and text, `seed` and `run`. An error is an object
-/// with `kind` (`request`, `input`, `scenario` or `run`) and `message`. An error of kind `scenario` also has `mistakes`, each with `file`, `line`
-/// (from 1, or null), `key`, `found` and `expected`.
+/// A request is an object whose `do` is `schema`, `survey`, `resolve`, `run`, `capture` or `walk`. All but
+/// the first have a scenario `of` with `text` and `file`, `overrides` as pairs, `files` that the scenario may
+/// name as pairs of name and text, `seed` and `run`. An error is an object with `kind` (`request`, `input`,
+/// `scenario` or `run`) and `message`. An error of kind `scenario` also has `mistakes`, each with `file`,
+/// `line` (from 1, or null), `key`, `found` and `expected`.
 pub fn ask(request: &str) -> Result<Vec<u8>, String> {
     let asked = serde_json::from_str(request);
     let asked = asked.map_err(|e| json!({ "kind": "request", "message": e.to_string() }).to_string())?;

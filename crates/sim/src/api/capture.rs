@@ -47,8 +47,9 @@ struct CaptureOutput {
     run: RunReport,
 }
 
-/// Runs one repetition and writes the frames at the capture points to a pcapng file. Returns JSON with the path and length of the file, the number
-/// of frames at each point, and the run as in [`super::run`], with what its scenario records.
+/// Runs one repetition and writes the frames at the capture points to a pcapng file. Returns JSON with the
+/// path and length of the file, the number of frames at each point, and the run as in [`super::run`], with
+/// what its scenario records.
 pub fn capture(request: &CaptureRequest) -> Result<String, ApiError> {
     let files = Folder::of(&request.file);
     capture_by(&Reader { parts: Parts::none(), files: &files }, request)
@@ -82,7 +83,8 @@ pub(super) fn capture_bytes(reader: &Reader<'_>, request: &CaptureRequest) -> Re
     Ok(bytes)
 }
 
-/// The scenario and the capture of a request. `open` gives what is written to, and is called when the request has been found good.
+/// The scenario and the capture of a request. `open` gives what is written to, and is called when the request
+/// has been found good.
 fn opened<W: Write>(
     reader: &Reader<'_>,
     request: &CaptureRequest,

@@ -108,7 +108,8 @@ pub struct Described {
     pub least_memory: [u64; 2],
 }
 
-/// Describes a scenario. For thousands of stations this takes much less memory than to read the resolved JSON.
+/// Describes a scenario. For thousands of stations this takes much less memory than to read the resolved
+/// JSON.
 pub fn describe(text: &str, file: &str, overrides: &[(String, String)]) -> Result<Described, ApiError> {
     let files = Folder::of(file);
     let scenario = read_by(&Reader { parts: Parts::none(), files: &files }, text, file, overrides)?;
@@ -131,7 +132,8 @@ pub fn resolve_by(
     Ok(read_by(reader, text, file, overrides)?.resolved())
 }
 
-/// The survey of a scenario as JSON: nodes, audibility between them, the rates of each path, and keys without effect.
+/// The survey of a scenario as JSON: nodes, audibility between them, the rates of each path, and keys without
+/// effect.
 pub fn survey(text: &str, file: &str, overrides: &[(String, String)]) -> Result<String, ApiError> {
     let files = Folder::of(file);
     survey_by(&Reader { parts: Parts::none(), files: &files }, text, file, overrides)

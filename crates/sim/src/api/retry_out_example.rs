@@ -1,5 +1,5 @@
-//! Runs a receiver with pseudo retry-out alone, for the paper's worked examples, which give events without stations. The output tells what became
-//! of each A-MPDU's frames.
+//! Runs a receiver with pseudo retry-out alone, for the paper's worked examples, which give events without
+//! stations. The output tells what became of each A-MPDU's frames.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -84,7 +84,8 @@ pub fn replay(events: &str) -> Result<String, ApiError> {
     serde_json::to_string(&after).map_err(|e| ApiError::Run(format!("cannot write the result: {e}")))
 }
 
-/// The index in the paper's Table I for a smoothed rate in bit/s; `None` at rates where the method has no effect.
+/// The index in the paper's Table I for a smoothed rate in bit/s; `None` at rates where the method has no
+/// effect.
 pub const fn retry_out_index(smoothed_bps: u64) -> Option<u8> {
     table(Rate::from_bps(smoothed_bps))
 }

@@ -40,8 +40,8 @@ pub type Finish<'a> = dyn Fn(u32, &mut RunReport) -> bool + Sync + 'a;
 
 /// Runs all repetitions, `jobs` at a time, and returns the results as one JSON object.
 ///
-/// `finish` receives the number of finished repetitions and the report of the last one, and may take the series out of it. It returns whether to
-/// continue. Results do not depend on `jobs`.
+/// `finish` receives the number of finished repetitions and the report of the last one, and may take the
+/// series out of it. It returns whether to continue. Results do not depend on `jobs`.
 pub fn run(request: &Request, finish: &Finish<'_>) -> Result<String, ApiError> {
     let files = Folder::of(&request.file);
     run_by(&Reader { parts: Parts::none(), files: &files }, request, finish)
@@ -52,8 +52,8 @@ pub fn run_by(reader: &Reader<'_>, request: &Request, finish: &Finish<'_>) -> Re
     run_watched_by(reader, request, &|_| true, finish)
 }
 
-/// Like [`run_by`]. During the runs, `passed` receives the number of finished runs, including fractions of unfinished ones, and returns whether to
-/// continue.
+/// Like [`run_by`]. During the runs, `passed` receives the number of finished runs, including fractions of
+/// unfinished ones, and returns whether to continue.
 pub fn run_watched(
     request: &Request,
     passed: &(dyn Fn(f64) -> bool + Sync),
@@ -80,8 +80,9 @@ fn run_watched_by(
     Output::new(&scenario, runs).to_json().map_err(ApiError::Run)
 }
 
-/// Like [`run_watched`], but hands over each report as JSON instead of holding it, and leaves out the runs whose numbers are in `kept`, a sorted list. Memory
-/// does not grow with the number of runs. The returned JSON object has no runs.
+/// Like [`run_watched`], but hands over each report as JSON instead of holding it, and leaves out the runs
+/// whose numbers are in `kept`, a sorted list. Memory does not grow with the number of runs. The returned
+/// JSON object has no runs.
 pub fn run_each(
     request: &Request,
     kept: &[u32],
@@ -94,7 +95,8 @@ pub fn run_each(
     Output::new(&scenario, Vec::new()).to_json().map_err(ApiError::Run)
 }
 
-/// Runs in parallel. `made` converts each report on the thread of its run; calls of `finish` are made one at a time.
+/// Runs in parallel. `made` converts each report on the thread of its run; calls of `finish` are made one at
+/// a time.
 fn runs_by<R>(
     reader: &Reader<'_>,
     request: &Request,

@@ -32,7 +32,8 @@ pub struct SsRequest {
     pub at: Option<String>,
 }
 
-/// Runs one repetition up to the requested time, and returns the text of `ss` for both ends of each connection.
+/// Runs one repetition up to the requested time, and returns the text of `ss` for both ends of each
+/// connection.
 pub fn ss(request: &SsRequest) -> Result<String, ApiError> {
     let files = Folder::of(&request.file);
     ss_by(&Reader { parts: Parts::none(), files: &files }, request)
@@ -184,7 +185,8 @@ fn table<S: Records>(session: &Session<'_, S>, scenario: &Scenario, at: Instant)
 }
 
 /// Whether `ss` shows a socket without being asked for all.
-// linux: misc/ss.c SS_CONN (iproute2 6.1) - neither those that listen nor those that are over or not accepted yet.
+// linux: misc/ss.c SS_CONN (iproute2 6.1) - neither those that listen nor those that are over or not accepted
+// yet.
 const fn is_shown(state: TcpState) -> bool {
     !matches!(state, TcpState::Closed | TcpState::Listen | TcpState::SynReceived | TcpState::TimeWait)
 }
@@ -199,7 +201,8 @@ fn row(out: &mut String, s: &TcpSocket<'_>, now: Instant, addresses: &Addresses)
 }
 
 /// `ss -m`.
-// deviation: memory that a socket has reserved ahead (f), options (o), the backlog (bl) and drops (d) are not modelled - zero.
+// deviation: memory that a socket has reserved ahead (f), options (o), the backlog (bl) and drops (d) are not
+// modelled - zero.
 fn skmem(i: &TcpInfo) -> String {
     let TcpInfo { rmem_alloc, rcvbuf, wmem_alloc, sndbuf, wmem_queued, .. } = i;
     format!("skmem:(r{rmem_alloc},rb{rcvbuf},t{wmem_alloc},tb{sndbuf},f0,w{wmem_queued},o0,bl0,d0)")
@@ -209,8 +212,8 @@ fn skmem(i: &TcpInfo) -> String {
 const INFINITE: u32 = i32::MAX as u32;
 
 /// `ss -ti`: what is zero or unknown is left out where `ss` leaves it out.
-// linux: misc/ss.c tcp_stats_print (iproute2 6.1) - names, order and when they are shown; rates in bits, without units of a
-// thousand as with `-n`.
+// linux: misc/ss.c tcp_stats_print (iproute2 6.1) - names, order and when they are shown; rates in bits,
+// without units of a thousand as with `-n`.
 fn details(i: &TcpInfo, congestion_control: &str) -> String {
     let mut out = String::new();
     let mut add = |shown: bool, text: String| {

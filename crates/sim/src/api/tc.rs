@@ -19,7 +19,8 @@ struct Output {
     qdiscs: BTreeMap<String, QdiscSummary>,
 }
 
-/// Runs one repetition up to an instant and returns the counters of its disciplines as JSON: `qdiscs` as in the report of a run.
+/// Runs one repetition up to an instant and returns the counters of its disciplines as JSON: `qdiscs` as in
+/// the report of a run.
 pub fn tc(request: &ss::SsRequest) -> Result<String, ApiError> {
     let files = Folder::of(&request.file);
     let reader = Reader { parts: Parts::none(), files: &files };

@@ -26,7 +26,8 @@ pub struct WalkRequest {
     pub run: u64,
     /// Name of the flow as in reports, such as `down.slow`.
     pub flow: String,
-    /// Time such as `5 s`: the first packet of the flow that is delivered or dropped at or after this time is followed.
+    /// Time such as `5 s`: the first packet of the flow that is delivered or dropped at or after this time is
+    /// followed.
     pub at: String,
 }
 
@@ -44,7 +45,8 @@ struct Output {
     places: Vec<String>,
 }
 
-/// Follows the first packet of a flow that is delivered or dropped at or after the requested time. Returns its steps as JSON.
+/// Follows the first packet of a flow that is delivered or dropped at or after the requested time. Returns
+/// its steps as JSON.
 pub fn walk_by(reader: &Reader<'_>, request: &WalkRequest) -> Result<String, ApiError> {
     let scenario = read_to_run_by(reader, &request.text, &request.file, &request.overrides)?;
     let at = ss::instant(&scenario, Some(&request.at))?;
@@ -90,7 +92,8 @@ pub fn walk_by(reader: &Reader<'_>, request: &WalkRequest) -> Result<String, Api
     serde_json::to_string(&output).map_err(|e| ApiError::Run(format!("cannot write the result: {e}")))
 }
 
-/// Whose packets are data: of TCP and QUIC the sender's alone, as those of the other way are acknowledgements.
+/// Whose packets are data: of TCP and QUIC the sender's alone, as those of the other way are
+/// acknowledgements.
 fn sender(scenario: &Scenario, number: usize) -> Option<Addr> {
     let ways = crate::scenario::Ways::new(scenario);
     let all = scenario.flows.iter().flat_map(|flow| flow.to.iter().map(move |&to| (flow, to)));

@@ -45,7 +45,8 @@ impl<W: Write> Encoder<W> {
         }
     }
 
-    /// Ends the capture at the end of the run. `left_out` is the number of frames per point that were shown but not put into a batch.
+    /// Ends the capture at the end of the run. `left_out` is the number of frames per point that were shown
+    /// but not put into a batch.
     pub fn finish(self, end: Instant, left_out: &[u64]) -> io::Result<Captured> {
         let (frames, bytes) = self.writer.finish(end, left_out)?;
         let names = self.scene.points().iter().map(|p| p.name.clone());

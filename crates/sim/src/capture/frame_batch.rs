@@ -1,4 +1,5 @@
-//! Frames on their way to the encoder: copies of all data that their bytes depend on, which outlive the world's packets.
+//! Frames on their way to the encoder: copies of all data that their bytes depend on, which outlive the
+//! world's packets.
 
 use stillair_model::vocabulary::{
     AckView, ContentView, DevId, Headers, Instant, KeptHeaders, MpduView, Packet, PacketKind, Packets,
@@ -77,7 +78,8 @@ struct TakenPpdu {
     packet: usize,
 }
 
-/// Frames in the order in which they were shown. Once a batch has reached its largest size, nothing more is allocated.
+/// Frames in the order in which they were shown. Once a batch has reached its largest size, nothing more is
+/// allocated.
 #[derive(Debug)]
 pub struct FrameBatch {
     frames: Vec<TakenFrame>,
@@ -233,7 +235,8 @@ impl FrameBatch {
         Headers::new(packet, tcp, bytes)
     }
 
-    /// An exchange by its number, and the numbers for its frames. Its data frames have no packets: these are [`FrameBatch::inside`].
+    /// An exchange by its number, and the numbers for its frames. Its data frames have no packets: these are
+    /// [`FrameBatch::inside`].
     pub(super) fn ppdu(&self, n: usize) -> (PpduView<'_>, Numbers) {
         let TakenPpdu { tried, to, rate, bytes, tid, content, wide, whole, answer, guard, power, .. } =
             self.ppdus[n];

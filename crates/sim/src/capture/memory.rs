@@ -1,5 +1,5 @@
-//! State of a capture between PPDUs that is not in the trace: packets already received, the receiver's Block Ack scoreboard, and the numbers of
-//! management frames and A-MPDUs.
+//! State of a capture between PPDUs that is not in the trace: packets already received, the receiver's Block
+//! Ack scoreboard, and the numbers of management frames and A-MPDUs.
 
 use stillair_model::vocabulary::{ContentView, DevId, Headers, KeptHeaders, MpduView, PpduView};
 use stillair_model::wifi::seq_window::{Seq, SeqWindow, WindowPosition};
@@ -10,9 +10,10 @@ use crate::world::WorldLayout;
 const WINDOW: usize = SeqWindow::MOST as usize;
 const TIDS: usize = 8;
 
-/// The scoreboard of a receiver's Block Acks: one bit for each sequence number of the window, from the left edge on.
-// spec: ieee80211-2016 10.24.7.3 and 10.24.7.5 - full state: the edge moves when a number beyond the window comes, or by a
-// request; it is the starting sequence number of each Block Ack.
+/// The scoreboard of a receiver's Block Acks: one bit for each sequence number of the window, from the left
+/// edge on.
+// spec: ieee80211-2016 10.24.7.3 and 10.24.7.5 - full state: the edge moves when a number beyond the window
+// comes, or by a request; it is the starting sequence number of each Block Ack.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Scoreboard(SeqWindow);
 
@@ -117,7 +118,8 @@ impl MemoryFile {
 
     /// The packets of a data frame of a try that was passed to [`Self::note`]: one, or those of an A-MSDU.
     ///
-    /// Panics if the frame has no packets and was not received earlier without being acknowledged. No such frame exists.
+    /// Panics if the frame has no packets and was not received earlier without being acknowledged. No such
+    /// frame exists.
     #[inline]
     pub fn packets<'a>(
         &'a self,
@@ -166,7 +168,8 @@ impl MemoryFile {
                     link.token = link.token.wrapping_add(1);
                 }
                 numbers.token = link.token;
-                // A request that is repeated after a lost ACK finds the session open, perhaps with frames in it.
+                // A request that is repeated after a lost ACK finds the session open, perhaps with frames in
+                // it.
                 if view.whole && link.opened != link.token {
                     link.opened = link.token;
                     // How many frames it is granted the answer tells, before there are any.
@@ -195,7 +198,8 @@ impl MemoryFile {
                     self.references = self.references.wrapping_add(1);
                     numbers.reference = self.references;
                 }
-                // The receiver takes a packet at once; who sent it sends the frame again if no answer says so.
+                // The receiver takes a packet at once; who sent it sends the frame again if no answer says
+                // so.
                 let unheard = !view.answer.is_some_and(|answer| answer.heard);
                 let link = self.link(dev, peer, view.tid);
                 for mpdu in view.mpdus.iter().filter(|mpdu| mpdu.whole) {

@@ -1,16 +1,19 @@
 //! Captures of the air, a radio, a wire or a host's interface, as a pcapng file for Wireshark.
 //!
-//! A capture is a reader of the trace that needs frames. Its points are `air-CHANNEL` (every frame of a channel, as its receiver received it),
-//! `NODE-INTERFACE` of each Wi-Fi interface (frames sent by that radio, and received frames addressed to it) and of each wired interface (packets
-//! as the host sees them: before TSO, after GRO), and each wired link under its own name (packets as they reach the end of the link).
+//! A capture is a reader of the trace that needs frames. Its points are `air-CHANNEL` (every frame of a
+//! channel, as its receiver received it), `NODE-INTERFACE` of each Wi-Fi interface (frames sent by that
+//! radio, and received frames addressed to it) and of each wired interface (packets as the host sees them:
+//! before TSO, after GRO), and each wired link under its own name (packets as they reach the end of the
+//! link).
 //!
-//! A frame's time is the start of its PPDU, so all frames of an A-MPDU have the same time. Radiotap's TSFT is later by the preamble
-//! ([`radiotap::tsft`]). A frame that its receiver did not get, or that was part of a collision, ends with a wrong check sequence and is flagged in
-//! the radiotap header.
+//! A frame's time is the start of its PPDU, so all frames of an A-MPDU have the same time. Radiotap's TSFT is
+//! later by the preamble ([`radiotap::tsft`]). A frame that its receiver did not get, or that was part of a
+//! collision, ends with a wrong check sequence and is flagged in the radiotap header.
 //!
-//! A capture has two halves. The [`Watcher`] runs beside the world and keeps state that the trace does not contain. The [`Encoder`] produces bytes
-//! and writes them. A [`Capture`] has both. If the world must not wait for the encoder, [`halves`] returns both separately: the watcher copies
-//! frames into a [`FrameBatch`], and an encoder on another thread writes the same bytes from there.
+//! A capture has two halves. The [`Watcher`] runs beside the world and keeps state that the trace does not
+//! contain. The [`Encoder`] produces bytes and writes them. A [`Capture`] has both. If the world must not
+//! wait for the encoder, [`halves`] returns both separately: the watcher copies frames into a [`FrameBatch`],
+//! and an encoder on another thread writes the same bytes from there.
 
 mod bytes;
 mod encoder;

@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 
-/// Bytes written at once: whole pages at whole pages' places in the file, and few enough to be still in the processor's
-/// cache when the kernel copies them. A piece for each frame's payload costs it twice as much.
+/// Bytes written at once: whole pages at whole pages' places in the file, and few enough to be still in the
+/// processor's cache when the kernel copies them. A piece for each frame's payload costs it twice as much.
 const CHUNK: usize = 1 << 18;
 
 /// Bytes in one piece that are written from where they lie, without a copy, from this many on.

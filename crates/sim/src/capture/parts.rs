@@ -40,7 +40,8 @@ impl Part<'_> {
 }
 
 impl Topology {
-    /// Calls `each` for each point that shows a part of the exchange, and the part, in the order in which parts are written.
+    /// Calls `each` for each point that shows a part of the exchange, and the part, in the order in which
+    /// parts are written.
     pub fn parts(&self, view: &PpduView<'_>, mut each: impl FnMut(u32, Part<'_>)) {
         let (air, sender) = (self.air(view.tried.channel), self.dev(view.tried.dev));
         let receiver = view.to.and_then(|to| self.dev(to));

@@ -1,5 +1,6 @@
-//! The pcapng file format: a section header block, an interface description block for each point, an enhanced packet block for each frame in time
-//! order, and at the end interface statistics blocks with the number of frames at each point.
+//! The pcapng file format: a section header block, an interface description block for each point, an enhanced
+//! packet block for each frame in time order, and at the end interface statistics blocks with the number of
+//! frames at each point.
 // spec: draft-ietf-opsawg-pcapng-02 sec. 4 - blocks, options and their codes; little-endian throughout.
 
 use std::io::{self, Write};
@@ -19,12 +20,14 @@ const ENHANCED_PACKET: u32 = 6;
 /// Bytes before a frame in its block.
 const HEAD: usize = 28;
 
-/// Frames are reported when an exchange is over, and so not in the order in which they began. No exchange lasts this long:
-/// what is older can be written. 65,535 bytes at 6 Mbit/s are 87 ms.
+/// Frames are reported when an exchange is over, and so not in the order in which they began. No exchange
+/// lasts this long: what is older can be written. 65,535 bytes at 6 Mbit/s are 87 ms.
 const LONGEST_EXCHANGE: Duration = Duration::from_millis(100);
-/// Bytes that are collected before any are written, payloads apart not counted: with those of full frames 6 MB.
+/// Bytes that are collected before any are written, payloads apart not counted: with those of full frames 6
+/// MB.
 const COLLECT: usize = 1 << 19;
-/// How many times what waits is collected at least: what stays is moved once for so many bytes less one that are written.
+/// How many times what waits is collected at least: what stays is moved once for so many bytes less one that
+/// are written.
 const TIMES_KEPT: usize = 4;
 
 /// A point of capture.
@@ -133,13 +136,15 @@ impl<W: Write> Writer<W> {
         }
     }
 
-    /// Writes all frames that began before `until`, the oldest first and those of one time in the order they came.
+    /// Writes all frames that began before `until`, the oldest first and those of one time in the order they
+    /// came.
     #[inline(never)]
     fn flush(&mut self, until: Instant) {
         self.waiting.sort_by_key(|w| w.at);
         let old = self.waiting.partition_point(|w| w.at < until);
         let blocks = self.blocks.all();
-        // Bytes that lie side by side, as the end of a frame and the head of the next mostly do, are one piece.
+        // Bytes that lie side by side, as the end of a frame and the head of the next mostly do, are one
+        // piece.
         let mut run = 0..0;
         for &PendingBlock { begin, end, apart, .. } in &self.waiting[..old] {
             if begin != run.end {
@@ -183,8 +188,9 @@ impl<W: Write> Writer<W> {
         self.blocks.truncate(end);
     }
 
-    /// Writes the remaining frames and the statistics. Returns the number of frames at each point, and the length of the file in bytes. `left_out`
-    /// is the number of frames per point that were never passed in; a missing entry means none.
+    /// Writes the remaining frames and the statistics. Returns the number of frames at each point, and the
+    /// length of the file in bytes. `left_out` is the number of frames per point that were never passed in; a
+    /// missing entry means none.
     pub fn finish(mut self, end: Instant, left_out: &[u64]) -> io::Result<(Vec<u64>, u64)> {
         self.flush(Instant::NEVER);
         let mut blocks = Vec::new();

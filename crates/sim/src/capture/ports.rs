@@ -2,8 +2,8 @@
 
 use stillair_model::vocabulary::FlowId;
 
-/// First source and destination port: a flow's number is added, modulo the size of the range. Both lie in the dynamic
-/// range, where no protocol is guessed from the number.
+/// First source and destination port: a flow's number is added, modulo the size of the range. Both lie in the
+/// dynamic range, where no protocol is guessed from the number.
 // spec: rfc6335 6 - 49152 to 65535.
 const PORTS: [u16; 2] = [49_152, 57_344];
 const PORT_RANGE: u32 = 8_192;

@@ -1,4 +1,5 @@
-//! The half of a capture beside the world: it keeps state that the trace does not contain, and selects the frames.
+//! The half of a capture beside the world: it keeps state that the trace does not contain, and selects the
+//! frames.
 
 use std::sync::Arc;
 
@@ -31,8 +32,8 @@ impl Watcher {
         Self { memory: MemoryFile::new(layout), scene, from, until, shown, left_out }
     }
 
-    /// Copies a frame into a batch, if a point shows the frame. If the batch is full, the frame is left out and counted; the other frames are as
-    /// if it had been written.
+    /// Copies a frame into a batch, if a point shows the frame. If the batch is full, the frame is left out
+    /// and counted; the other frames are as if it had been written.
     pub fn take(&mut self, now: Instant, what: &FrameView<'_>, into: &mut FrameBatch) {
         match what {
             FrameView::Air(view) => self.take_air(now, view, into),
@@ -105,7 +106,8 @@ impl Watcher {
     }
 }
 
-/// A connection of the model that begins is told with the batch, as all its segments are written by what its ends say then.
+/// A connection of the model that begins is told with the batch, as all its segments are written by what its
+/// ends say then.
 fn opens(p: &Headers<'_>, into: &mut FrameBatch) {
     if p.tcp.is_some_and(|header| header.flags.has(TcpFlags::SYN)) {
         into.begin(*p);

@@ -8,8 +8,8 @@ const NONE: u64 = u64::MAX;
 /// Keys that are due later.
 #[derive(Debug)]
 pub(super) struct Far {
-    /// A heap of [`ARITY`] branches, least key first, and after it [`ARITY`] of [`NONE`] at least: branches are always
-    /// read in fours.
+    /// A heap of [`ARITY`] branches, least key first, and after it [`ARITY`] of [`NONE`] at least: branches
+    /// are always read in fours.
     heap: Vec<u64>,
     len: usize,
 }

@@ -1,8 +1,8 @@
 //! Keys in their order: the least in a sorted list, the others in a heap.
 //!
-//! What an event arms is mostly due before nearly all else that waits. In a sorted list whose end is its least key, such a key
-//! passes one or two others, and the least is taken off without a look at the rest. The list is short: what it has no place for
-//! goes into a heap, and comes back when the list is empty.
+//! What an event arms is mostly due before nearly all else that waits. In a sorted list whose end is its
+//! least key, such a key passes one or two others, and the least is taken off without a look at the rest. The
+//! list is short: what it has no place for goes into a heap, and comes back when the list is empty.
 
 use super::far::Far;
 

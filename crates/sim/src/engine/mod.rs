@@ -1,8 +1,9 @@
 //! The event queue: timers by slot, popped in a total order.
 //!
-//! Each component with a timer owns one slot. A slot is armed for one instant at a time; arming it again replaces that. Events at
-//! the same instant are handled in the order of their slots, so the order does not depend on when they were armed. Replaced
-//! entries stay in the queue and are skipped when they are its first.
+//! Each component with a timer owns one slot. A slot is armed for one instant at a time; arming it again
+//! replaces that. Events at the same instant are handled in the order of their slots, so the order does not
+//! depend on when they were armed. Replaced entries stay in the queue and are skipped when they are its
+//! first.
 
 mod far;
 mod keys;
@@ -35,7 +36,8 @@ impl Timers {
         Self { keys: Keys::default(), slot_bits, armed }
     }
 
-    /// Exchanges the armed times with those set aside. The caller must ensure that the two sets have no timer in common.
+    /// Exchanges the armed times with those set aside. The caller must ensure that the two sets have no timer
+    /// in common.
     pub fn swap(&mut self, pending: &mut Pending) {
         core::mem::swap(&mut self.keys, &mut pending.0);
     }

@@ -11,7 +11,8 @@ use crate::scenario::{FlowKind, Scenario};
 /// Skipped datagrams that are due within this time of each other share an entry.
 const TOGETHER: Duration = Duration::from_millis(1);
 
-/// Records of a flow whose source does not block, or whose packets a network doubles. Other sources of datagrams need none.
+/// Records of a flow whose source does not block, or whose packets a network doubles. Other sources of
+/// datagrams need none.
 #[derive(Clone, Debug, Default)]
 pub struct Datagrams {
     /// The goodput is that of the datagrams due in the measured time, whenever they arrive.
@@ -23,7 +24,8 @@ pub struct Datagrams {
     longest: Duration,
     /// Due times and numbers of datagrams that the source skipped since it sent the last one received.
     skipped: VecDeque<(Instant, u32)>,
-    /// By sequence number: copies under way of a packet that a network has doubled, and whether one has arrived.
+    /// By sequence number: copies under way of a packet that a network has doubled, and whether one has
+    /// arrived.
     copies: BTreeMap<u32, (u32, bool)>,
 }
 
@@ -50,9 +52,10 @@ impl Datagrams {
         self.longest = self.longest.max(gap);
     }
 
-    /// A datagram has arrived that was due at `due`. Skipped ones that were due before it count with the time until now.
-    // paper: Tene, "How NOT to Measure Latency" (2013) - coordinated omission: requests that a stalled sender leaves out are those that
-    // would have waited longest.
+    /// A datagram has arrived that was due at `due`. Skipped ones that were due before it count with the time
+    /// until now.
+    // paper: Tene, "How NOT to Measure Latency" (2013) - coordinated omission: requests that a stalled sender
+    // leaves out are those that would have waited longest.
     fn arrived(&mut self, now: Instant, due: Instant, delays: &mut Delays) {
         while let Some(&(skipped, datagrams)) = self.skipped.front().filter(|(skipped, _)| *skipped < due) {
             delays.add_many(now - skipped, datagrams.into());
@@ -194,7 +197,8 @@ impl Recorder {
         }
     }
 
-    /// A network has made a copy of a packet. Only copies of datagrams are remembered, until all have arrived or are dropped.
+    /// A network has made a copy of a packet. Only copies of datagrams are remembered, until all have arrived
+    /// or are dropped.
     #[cold]
     pub(super) fn doubles(&mut self, flow: FlowId, kind: PacketKind, seq: u32) {
         if !matches!(kind, PacketKind::Udp | PacketKind::Voip) {
@@ -218,7 +222,8 @@ impl Recorder {
             let first = id;
             for _ in &flow.to {
                 if flow.multicast && id > first {
-                    // One source sends for all members. Before the air it is the first member's packet that is dropped.
+                    // One source sends for all members. Before the air it is the first member's packet that
+                    // is dropped.
                     let FlowRecord { due, lost, missed, .. } = self.flows[first];
                     self.flows[id].due = due;
                     self.flows[id].lost += lost - missed;

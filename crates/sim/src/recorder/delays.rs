@@ -2,13 +2,15 @@
 
 use stillair_model::vocabulary::Duration;
 
-/// Buckets of an octave, as a power of two: each is 1/64 of its octave's beginning wide, and its middle at most 1/128 off.
+/// Buckets of an octave, as a power of two: each is 1/64 of its octave's beginning wide, and its middle at
+/// most 1/128 off.
 // paper: Tene, "HdrHistogram" (2012) - octaves of equally wide buckets.
 const FINE: u32 = 6;
 /// Buckets that are made at once.
 const OCTAVE: u32 = 1 << FINE;
 
-/// A histogram of delays. Its memory covers the octaves between the shortest and the longest delay seen, some hundred numbers.
+/// A histogram of delays. Its memory covers the octaves between the shortest and the longest delay seen, some
+/// hundred numbers.
 #[derive(Clone, Debug, Default)]
 pub struct Delays {
     /// The bucket that `counts` begins with.

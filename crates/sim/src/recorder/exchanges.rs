@@ -27,7 +27,8 @@ pub struct AirNames {
     pub peers: Vec<Vec<DevId>>,
 }
 
-/// The exchanges in the form that front ends read: columns of equal length, in the order in which the exchanges ended.
+/// The exchanges in the form that front ends read: columns of equal length, in the order in which the
+/// exchanges ended.
 #[derive(Clone, Debug, Serialize)]
 pub struct ExchangesReport {
     from_ns: u64,

@@ -77,7 +77,8 @@ impl FlowProtocol {
     }
 }
 
-/// The summary of one data flow. Values that do not apply to the flow's protocol are `null`. The keys of `tcp` exist for TCP alone.
+/// The summary of one data flow. Values that do not apply to the flow's protocol are `null`. The keys of
+/// `tcp` exist for TCP alone.
 #[derive(Clone, Debug, Serialize)]
 pub struct FlowSummary {
     /// Protocol of the data.
@@ -86,8 +87,9 @@ pub struct FlowSummary {
     pub from: String,
     /// Name of the end that receives the data.
     pub to: String,
-    /// Goodput in the measured time, in Mbit/s: UDP payload received, or bytes of a stream that the receiver read. Calls, video and UDP that
-    /// drops count datagrams due in the measured time; UDP that blocks counts arrivals, but no more than was due.
+    /// Goodput in the measured time, in Mbit/s: UDP payload received, or bytes of a stream that the receiver
+    /// read. Calls, video and UDP that drops count datagrams due in the measured time; UDP that blocks counts
+    /// arrivals, but no more than was due.
     pub goodput_mbps: f64,
     /// Datagrams due in the measured time: received, lost and under way.
     pub due: Option<u64>,
@@ -105,8 +107,9 @@ pub struct FlowSummary {
     pub loss: Option<f64>,
     /// Longest time without an arrival within the measured time in ms, of calls and video.
     pub longest_gap_ms: Option<f64>,
-    /// Median one-way delay in ms of the data packets. It starts when a datagram was due, for QUIC at the write to the socket, for TCP when the
-    /// segment is handed to IP, and ends at the receiving host. A skipped datagram counts with the time until a newer one arrives.
+    /// Median one-way delay in ms of the data packets. It starts when a datagram was due, for QUIC at the
+    /// write to the socket, for TCP when the segment is handed to IP, and ends at the receiving host. A
+    /// skipped datagram counts with the time until a newer one arrives.
     pub delay_p50_ms: Option<f64>,
     /// 95th percentile of the one-way delay in ms.
     pub delay_p95_ms: Option<f64>,
@@ -147,8 +150,8 @@ impl From<&TcpInfo> for TcpSummary {
     }
 }
 
-/// The summaries of all flows that carry data, by name, of a run of which so many seconds were measured; `tcp` is what their
-/// senders count, by the position of the flow.
+/// The summaries of all flows that carry data, by name, of a run of which so many seconds were measured;
+/// `tcp` is what their senders count, by the position of the flow.
 pub(super) fn flow_summaries(
     about: &[FlowAbout],
     records: &[FlowRecord],

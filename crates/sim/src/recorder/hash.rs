@@ -2,7 +2,8 @@
 
 use stillair_model::vocabulary::{Instant, QuicTrace, TraceEvent};
 
-/// The running hash. Each word is mixed in by multiplication and rotation, which is cheap enough for every run.
+/// The running hash. Each word is mixed in by multiplication and rotation, which is cheap enough for every
+/// run.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TraceHash(u64);
 

@@ -7,8 +7,8 @@ use stillair_model::vocabulary::{Duration, FlowId};
 
 use super::Delays;
 
-/// Flow numbers of outside hosts' packets. These flows come after the flows of the scenario, one for each pair of hosts. All modelled hosts
-/// together count as one host.
+/// Flow numbers of outside hosts' packets. These flows come after the flows of the scenario, one for each
+/// pair of hosts. All modelled hosts together count as one host.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct HostFlows {
     first: u32,
@@ -30,7 +30,8 @@ impl HostFlows {
         FlowId(self.first + from * (self.hosts + 1) + to)
     }
 
-    /// Names of all these flows in order, such as `a to b`; `model` stands for any modelled host. Empty if there are more than 64 outside hosts.
+    /// Names of all these flows in order, such as `a to b`; `model` stands for any modelled host. Empty if
+    /// there are more than 64 outside hosts.
     pub fn names(hosts: &[String]) -> Vec<String> {
         if hosts.is_empty() || hosts.len() > NAMED {
             return Vec::new();
@@ -102,7 +103,8 @@ impl HostRecords {
     }
 }
 
-/// TCP and UDP payload of delivered packets of outside hosts in the measured time, in bytes. Data that TCP delivers twice counts twice.
+/// TCP and UDP payload of delivered packets of outside hosts in the measured time, in bytes. Data that TCP
+/// delivers twice counts twice.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Payload {
     /// By host: sent to and by the host.

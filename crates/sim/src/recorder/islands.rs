@@ -1,10 +1,11 @@
-//! The trace of a world whose islands run one after the other or in parallel. Each island keeps its trace; the whole is hashed in
-//! the order of a single world.
+//! The trace of a world whose islands run one after the other or in parallel. Each island keeps its trace;
+//! the whole is hashed in the order of a single world.
 //!
-//! A single world orders its timers by time and slot and always handles the first armed one. Timers of an island are armed only
-//! by that island. So the next event is the first among the islands' next events, and merging them restores the single order.
-//! Events without a trace count too: a timer that such an event armed for the same instant comes after it, even with a lower
-//! slot. So an event is identified by its time and the highest slot that its island has handled at that time.
+//! A single world orders its timers by time and slot and always handles the first armed one. Timers of an
+//! island are armed only by that island. So the next event is the first among the islands' next events, and
+//! merging them restores the single order. Events without a trace count too: a timer that such an event armed
+//! for the same instant comes after it, even with a lower slot. So an event is identified by its time and the
+//! highest slot that its island has handled at that time.
 
 use stillair_model::vocabulary::{Instant, Sink, TraceEvent};
 
@@ -22,7 +23,8 @@ pub struct Traced {
     words: [u64; 2],
 }
 
-/// A reader of the trace that keeps what the hash needs: the hashed words of each event, and the order of the events.
+/// A reader of the trace that keeps what the hash needs: the hashed words of each event, and the order of the
+/// events.
 #[derive(Debug, Default)]
 pub struct Log {
     at: Instant,
@@ -44,8 +46,9 @@ impl Log {
         self.at = now;
     }
 
-    /// Records that the event opened `sockets` sockets. `first` is the number of the first one among the sockets opened during the run. The slots
-    /// of their timers follow the order in which all sockets of a world are opened.
+    /// Records that the event opened `sockets` sockets. `first` is the number of the first one among the
+    /// sockets opened during the run. The slots of their timers follow the order in which all sockets of a
+    /// world are opened.
     pub fn opened(&mut self, first: usize, sockets: usize) {
         self.keep(sockets as u32, [first as u64, 0]);
     }
@@ -82,7 +85,8 @@ impl MergedHash {
         Self { hash: TraceHash::default(), first, numbers: vec![Vec::new(); worlds], opened: 0 }
     }
 
-    /// Hashes the entries that the islands kept in a part of the run; each slice comes with the number of its world.
+    /// Hashes the entries that the islands kept in a part of the run; each slice comes with the number of its
+    /// world.
     pub fn add(&mut self, islands: &[(usize, &[Traced])]) {
         let mut heads: Vec<(Key, usize, &[Traced])> =
             islands.iter().filter_map(|&(world, kept)| Some((self.key(world, kept)?, world, kept))).collect();
@@ -134,7 +138,8 @@ impl MergedHash {
 type Key = (Instant, u32);
 
 impl Recorder {
-    /// Takes over, from another recorder, the records of the flows and stations that belong to the world `number`.
+    /// Takes over, from another recorder, the records of the flows and stations that belong to the world
+    /// `number`.
     pub fn take_over(&mut self, other: Self, number: u16, (flows, stations): (&[u16], &[u16])) {
         let own = |whose: &[u16], n: usize| whose[n] == number;
         for (n, record) in other.flows.into_iter().enumerate().filter(|(n, _)| own(flows, *n)) {
@@ -216,7 +221,8 @@ mod tests {
 
     proptest! {
         #![proptest_config(ProptestConfig { cases: 2000, max_shrink_iters: 200, failure_persistence: None, ..ProptestConfig::default() })]
-        /// However islands are divided among worlds and in turns, the hash is that of the one order. Most of what happens is at the same instants.
+        /// However islands are divided among worlds and in turns, the hash is that of the one order. Most of
+        /// what happens is at the same instants.
         #[test]
         fn the_one_order_comes_back(
             acts in prop::collection::vec(

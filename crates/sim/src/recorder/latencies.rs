@@ -8,7 +8,8 @@ use super::delays::Delays;
 /// Latencies that are kept one by one.
 const EXACT: usize = 1 << 20;
 
-/// Latencies in bounded memory. Quantiles are exact up to 1,048,576 values, and accurate to 1 % beyond. The mean is always exact.
+/// Latencies in bounded memory. Quantiles are exact up to 1,048,576 values, and accurate to 1 % beyond. The
+/// mean is always exact.
 #[derive(Clone, Debug, Default)]
 pub struct Latencies {
     count: u64,
@@ -49,7 +50,8 @@ impl Latencies {
         }
     }
 
-    /// The single values in ns, in the order in which they were recorded. Empty if there are more than 1,048,576.
+    /// The single values in ns, in the order in which they were recorded. Empty if there are more than
+    /// 1,048,576.
     pub fn each(&self) -> &[u64] {
         &self.each
     }

@@ -1,4 +1,5 @@
-//! Frames lost on one link by noise or configured error rates. Collisions are counted separately, except those that hidden stations cause.
+//! Frames lost on one link by noise or configured error rates. Collisions are counted separately, except
+//! those that hidden stations cause.
 
 use serde::Serialize;
 

@@ -90,8 +90,8 @@ pub enum Protocol {
 pub struct FlowRecord {
     /// Index of the station at which the flow begins or ends.
     pub station: Option<usize>,
-    /// For the first flow of a multicast source: the flows of its other receivers, which follow. Until a packet is on the air it belongs to
-    /// the first flow.
+    /// For the first flow of a multicast source: the flows of its other receivers, which follow. Until a
+    /// packet is on the air it belongs to the first flow.
     pub others: usize,
     /// UDP payload delivered, or bytes read from a TCP stream. Sources that do not block count by due time.
     pub bytes: u64,
@@ -105,8 +105,8 @@ pub struct FlowRecord {
     pub due: Due,
     /// Further records of the flow's datagrams, if it needs them.
     pub datagrams: Option<Box<Datagrams>>,
-    /// One-way delays of the data packets. Datagrams that the source skipped count with the time from which they were due until a newer
-    /// one arrived.
+    /// One-way delays of the data packets. Datagrams that the source skipped count with the time from which
+    /// they were due until a newer one arrived.
     pub delays: Delays,
     /// Round-trip times of pings, indexed by [`Protocol`].
     pub rtts: [Latencies; 2],
@@ -161,7 +161,8 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// A recorder for flows and stations. `links` says for each device and each of its peers which station the airtime is charged to.
+    /// A recorder for flows and stations. `links` says for each device and each of its peers which station
+    /// the airtime is charged to.
     pub fn new(
         measured: Range<Instant>,
         flows: Vec<FlowRecord>,
@@ -299,7 +300,8 @@ mod tests {
         Instant::ZERO + Duration::from_millis(n)
     }
 
-    /// An access point (device 0) with two stations (devices 1 and 2), a flow to each, measured from 100 ms on.
+    /// An access point (device 0) with two stations (devices 1 and 2), a flow to each, measured from 100 ms
+    /// on.
     fn recorder() -> Recorder {
         use Direction::{Down, Up};
         let flows = [Some(0), Some(1)].map(|station| FlowRecord { station, ..FlowRecord::default() });
@@ -344,7 +346,8 @@ mod tests {
         asked(&mut r, 98, 1);
         delivered(&mut r, 99, 0, PacketKind::Udp, 1028, 1);
         sent(&mut r, 99, (0, 0), PpduKind::Aggregate, 32, 0);
-        // One is due before that, and its payload counts when it comes; the last one is due in time, and comes behind the end.
+        // One is due before that, and its payload counts when it comes; the last one is due in time, and
+        // comes behind the end.
         for at in [100, 101, 102, 103, 104, 2000] {
             delivered(&mut r, at, 0, PacketKind::Udp, 1028, 1);
         }
@@ -430,7 +433,8 @@ mod tests {
             tests: Vec::new(),
         };
         let mut recorder = filled();
-        // A station without traffic does not count in Jain's index; one that never got any of its traffic through does.
+        // A station without traffic does not count in Jain's index; one that never got any of its traffic
+        // through does.
         let names = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect::<Vec<_>>();
         recorder.stations.extend([StationRecord::default(), StationRecord::default()]);
         recorder.flows.push(FlowRecord { station: Some(3), lost: 9, ..FlowRecord::default() });
@@ -452,7 +456,8 @@ mod tests {
         assert_eq!((b.mean_aggregate_up, b.ping_median_ms, b.airtime_rx_us), (Some(1.0), Some(6.0), 500.0));
         assert_eq!((b.ping_mean_ms, a.ping_mean_ms, a.mean_rate_up_mbps), (Some(6.0), None, None));
         assert_eq!((b.udp_ping_median_ms, b.udp_ping_p95_ms), (Some(9.0), Some(9.0)));
-        // Three requests after the warm-up; the replies of this test all bear the same number, so two are copies.
+        // Three requests after the warm-up; the replies of this test all bear the same number, so two are
+        // copies.
         let ping = &s.pings["ping-1.b"];
         assert_eq!((ping.sent, ping.received, ping.lost, ping.loss), (3, 1, 0, Some(0.0)));
         assert_eq!((ping.replies, ping.median_ms, s.pings.len()), (3, Some(7.0), 1));

@@ -5,8 +5,8 @@ use stillair_model::vocabulary::Duration;
 
 use crate::scenario::Scenario;
 
-/// Layers of an interface, in the order of [`Backlog`]: first those of the transmit path from the socket down, then the reorder buffer of the
-/// receiver.
+/// Layers of an interface, in the order of [`Backlog`]: first those of the transmit path from the socket
+/// down, then the reorder buffer of the receiver.
 pub const LAYERS: [&str; 6] = ["socket", "qdisc", "driver", "hardware", "wire", "reorder"];
 
 /// The backlog of a layer.
@@ -69,7 +69,8 @@ impl Occupancy {
         all
     }
 
-    /// The samples in the form that front ends read. The first sample is taken one `interval` after the start.
+    /// The samples in the form that front ends read. The first sample is taken one `interval` after the
+    /// start.
     pub fn report(&self, scenario: &Scenario, interval: Duration) -> OccupancyReport {
         let interfaces = scenario.interface_names().len();
         let samples = self.samples.len().checked_div(interfaces).unwrap_or(0);

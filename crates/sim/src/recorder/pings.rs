@@ -55,7 +55,8 @@ impl PingRecord {
     }
 }
 
-/// The summary of one ping, over ICMP or UDP. Percentiles, mean and maximum cover the replies received in the measured time.
+/// The summary of one ping, over ICMP or UDP. Percentiles, mean and maximum cover the replies received in the
+/// measured time.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct PingSummary {
     /// Requests sent in the measured time.
@@ -64,7 +65,8 @@ pub struct PingSummary {
     pub received: u64,
     /// How many of these requests, or of their replies, were dropped.
     pub lost: u64,
-    /// Loss rate: lost requests over answered and lost ones, 0 to 1. Requests still under way at the end of the run do not count.
+    /// Loss rate: lost requests over answered and lost ones, 0 to 1. Requests still under way at the end of
+    /// the run do not count.
     pub loss: Option<f64>,
     /// Replies received in the measured time.
     pub replies: u64,
@@ -138,7 +140,8 @@ mod tests {
         record.dropped(9);
         record.answered(10);
         let s = PingSummary::new(&record, &[]);
-        // The drop of a copy of number 4 cannot be told from that of number 6, which is under way with number 8.
+        // The drop of a copy of number 4 cannot be told from that of number 6, which is under way with number
+        // 8.
         assert_eq!((s.sent, s.received, s.lost, s.loss), (6, 2, 3, Some(0.6)));
         assert_eq!((s.replies, s.median_ms, s.mean_ms), (0, None, None));
         // Copies that overtake: no more can have been answered than were sent.

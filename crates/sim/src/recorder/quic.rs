@@ -1,5 +1,5 @@
-//! Statistics of a QUIC connection: times of the handshake and of completion, the packets that a capture at the sender would show, and the sender's
-//! congestion window.
+//! Statistics of a QUIC connection: times of the handshake and of completion, the packets that a capture at
+//! the sender would show, and the sender's congestion window.
 
 use core::ops::Range;
 
@@ -57,7 +57,8 @@ pub struct QuicRecord {
 /// Traces of a connection as columns. Times are in s from the start of the run.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct QuicTraces {
-    /// Datagrams of the data's direction as the sender's capture shows them: time, packet number, UDP payload in bytes.
+    /// Datagrams of the data's direction as the sender's capture shows them: time, packet number, UDP payload
+    /// in bytes.
     sent_t_s: Vec<f64>,
     sent_number: Vec<u64>,
     sent_bytes: Vec<u32>,
@@ -67,8 +68,9 @@ pub struct QuicTraces {
     back_bytes: Vec<u32>,
     /// The newest packet that each acknowledges, or 0.
     back_acked: Vec<u64>,
-    /// Packets of the handshake, if the stack tells: the row of their datagram above, whether that is one of those that came
-    /// back, and of each packet its type as qlog names it, number and bytes. What is left of a datagram is its packet 1-RTT.
+    /// Packets of the handshake, if the stack tells: the row of their datagram above, whether that is one of
+    /// those that came back, and of each packet its type as qlog names it, number and bytes. What is left of
+    /// a datagram is its packet 1-RTT.
     long_row: Vec<usize>,
     long_back: Vec<bool>,
     long_type: Vec<&'static str>,
@@ -109,7 +111,8 @@ impl QuicRecord {
         self.sender
     }
 
-    /// An empty record of a flow that stops at `stop`; the part of the run in `measured` is measured. `traces` keeps every event.
+    /// An empty record of a flow that stops at `stop`; the part of the run in `measured` is measured.
+    /// `traces` keeps every event.
     pub fn new(sender: Addr, measured: Range<Instant>, stop: Instant, traces: bool) -> Self {
         Self {
             sender,
@@ -223,7 +226,8 @@ impl QuicRecord {
     }
 
     fn received(&mut self, now: Instant, number: u64, len: u32) {
-        // What was on its way at the beginning was handed down before, and what was on its way at the end is not lost.
+        // What was on its way at the beginning was handed down before, and what was on its way at the end is
+        // not lost.
         let counts = self.counts(now);
         let counted = |(oldest, newest)| number >= oldest && (counts || number <= newest);
         self.received[0] += u64::from(self.counted.is_some_and(counted));
@@ -292,23 +296,26 @@ impl QuicRecord {
     }
 }
 
-/// The summary of one QUIC flow. If the flow has several connections, values of a connection are those of the first.
+/// The summary of one QUIC flow. If the flow has several connections, values of a connection are those of the
+/// first.
 #[derive(Clone, Debug, Serialize)]
 pub struct QuicSummary {
     /// Whether all requested data was received before the end of the run.
     pub done: bool,
     /// Time in s from the start of the run until data could be sent.
     pub established_s: Option<f64>,
-    /// Time in s from then to the end of the transfer, to the flow's `stop`, or to the end of the run. It covers the whole transfer, not the
-    /// measured part alone.
+    /// Time in s from then to the end of the transfer, to the flow's `stop`, or to the end of the run. It
+    /// covers the whole transfer, not the measured part alone.
     pub transfer_s: Option<f64>,
-    /// The measured part of that time in s, without warm-up and cool-down. Throughput, goodput, datagrams, loss and gaps are of this part.
+    /// The measured part of that time in s, without warm-up and cool-down. Throughput, goodput, datagrams,
+    /// loss and gaps are of this part.
     pub measured_s: Option<f64>,
     /// UDP payload received in the measured part, in Mbit/s.
     pub throughput_mbps: Option<f64>,
     /// Stream data that the receiver read in the measured part, in Mbit/s.
     pub goodput_mbps: Option<f64>,
-    /// Datagrams in the direction of the data that the sender's socket passed to the host in the measured part.
+    /// Datagrams in the direction of the data that the sender's socket passed to the host in the measured
+    /// part.
     pub datagrams: u64,
     /// How many of these datagrams the receiver got.
     pub datagrams_received: u64,
@@ -316,9 +323,11 @@ pub struct QuicSummary {
     pub datagrams_under_way: u64,
     /// Datagrams in the opposite direction, over the whole run.
     pub datagrams_back: u64,
-    /// Loss rate of these datagrams in per cent. Drops in the sender's own queueing discipline count, datagrams under way at the end do not.
+    /// Loss rate of these datagrams in per cent. Drops in the sender's own queueing discipline count,
+    /// datagrams under way at the end do not.
     pub loss_percent: Option<f64>,
-    /// Packets that the sender declared lost, over the whole run. The next three values are of the whole run too.
+    /// Packets that the sender declared lost, over the whole run. The next three values are of the whole run
+    /// too.
     pub declared_lost: u64,
     /// Packets declared lost and acknowledged later (spurious losses).
     pub spurious: Option<u64>,
@@ -330,7 +339,8 @@ pub struct QuicSummary {
     pub min_rtt_ms: Option<f64>,
     /// Smoothed round-trip time at the sender at the end of the run, in ms.
     pub srtt_ms: Option<f64>,
-    /// End of slow start, in s from the time at which data could be sent. `None` if the stack does not report it.
+    /// End of slow start, in s from the time at which data could be sent. `None` if the stack does not report
+    /// it.
     pub slow_start_exit_s: Option<f64>,
     /// Congestion window at the end of slow start, in bytes.
     pub slow_start_exit_cwnd_bytes: Option<u64>,
@@ -374,7 +384,8 @@ mod tests {
             r.event(us(at), down(number));
             r.event(us(at), sent(server, number));
         }
-        // Its own queue drops one. One that was sent during the handshake and one of the other direction do not count.
+        // Its own queue drops one. One that was sent during the handshake and one of the other direction do
+        // not count.
         r.event(ms(14), down(6));
         for (sent, src) in [(14, server), (1, server), (14, client)] {
             r.dropped(ms(sent), src);
@@ -428,7 +439,8 @@ mod tests {
         r.summary(ms(100), [None; 2], 0)
     }
 
-    /// Rates are of what was measured of the transfer, and nothing that was on its way when that began or ended is lost.
+    /// Rates are of what was measured of the transfer, and nothing that was on its way when that began or
+    /// ended is lost.
     #[test]
     fn warm_up_cool_down_and_stop() {
         for (measured, stop, transfer_s, measured_s, mbps, datagrams, received) in [

@@ -8,7 +8,8 @@ use stillair_model::metrics::quantile;
 use stillair_model::metrics::responsiveness::ProbeTimes;
 use stillair_model::vocabulary::{Instant, Probe};
 
-/// The summary of a responsiveness test. Rates are in round trips per minute (RPM). A value without probes is `null`.
+/// The summary of a responsiveness test. Rates are in round trips per minute (RPM). A value without probes is
+/// `null`.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct ResponsivenessSummary {
     /// Responsiveness by draft-ietf-ippm-responsiveness-09: the mean of `foreign_rpm` and `loaded_rpm`.
@@ -21,11 +22,13 @@ pub struct ResponsivenessSummary {
     pub rpm_draft_02: Option<f64>,
     /// RPM by the drafts up to -01, from 90th percentiles.
     pub rpm_draft_01: Option<f64>,
-    /// RPM that goresponsiveness prints for trimmed means. By default these are means of the shortest 5 % of the times.
+    /// RPM that goresponsiveness prints for trimmed means. By default these are means of the shortest 5 % of
+    /// the times.
     pub rpm_goresponsiveness: Option<f64>,
     /// RPM that goresponsiveness prints for 90th percentiles.
     pub rpm_goresponsiveness_p90: Option<f64>,
-    /// Confidence in the responsiveness: `high` if it became stable, `medium` if not, `low` if there were too few intervals.
+    /// Confidence in the responsiveness: `high` if it became stable, `medium` if not, `low` if there were too
+    /// few intervals.
     pub confidence: &'static str,
     /// Confidence in the goodput, with the same values.
     pub goodput_confidence: &'static str,

@@ -1,7 +1,8 @@
 //! Measurements in each step of a run, from the start of the run, warm-up included.
 //!
-//! Memory for all steps is allocated before the run, or for the last steps if the run has no end ([`LAST`]). The driver of the
-//! world ends a step at its boundary, so an event only adds to the current row and does not check the time.
+//! Memory for all steps is allocated before the run, or for the last steps if the run has no end ([`LAST`]).
+//! The driver of the world ends a step at its boundary, so an event only adds to the current row and does not
+//! check the time.
 
 use stillair_model::vocabulary::{
     Ac, Duration, FlowId, Instant, PacketKind, PlaceId, PpduKind, PpduTry, Reason, TraceEvent,
@@ -45,7 +46,8 @@ pub(super) struct DropStep {
     pub(super) packets: u32,
 }
 
-/// The steps of a run. An event at a boundary belongs to the step that begins there. A PPDU belongs to the step in which its exchange ended.
+/// The steps of a run. An event at a boundary belongs to the step that begins there. A PPDU belongs to the
+/// step in which its exchange ended.
 #[derive(Debug)]
 pub struct Series {
     n_flows: usize,
@@ -73,7 +75,8 @@ pub struct Series {
 }
 
 impl Series {
-    /// Allocates memory for all steps of a run of `duration`. For a run without a fixed end, the last 18,000 to 36,000 steps are kept.
+    /// Allocates memory for all steps of a run of `duration`. For a run without a fixed end, the last 18,000
+    /// to 36,000 steps are kept.
     pub fn new(
         duration: Option<Duration>,
         flows: usize,

@@ -67,7 +67,8 @@ struct FlowSeries {
     /// Page: when it was there, how long it took in ns, and its number.
     #[serde(skip_serializing_if = "Option::is_none")]
     loads: Option<Vec<(u64, u64, u32)>>,
-    /// UDP, TCP and QUIC: one-way delay in ns that so many per cent of the packets measured did not exceed, from 0 to 100; none if there were none.
+    /// UDP, TCP and QUIC: one-way delay in ns that so many per cent of the packets measured did not exceed,
+    /// from 0 to 100; none if there were none.
     #[serde(skip_serializing_if = "Option::is_none")]
     delay_percentiles_ns: Option<Vec<u64>>,
     /// Test of responsiveness: when a probe was answered and how long it took in ns, and what it timed.

@@ -5,7 +5,8 @@ use stillair_model::transport::cc::CaState;
 use stillair_model::transport::tcp::{info::TcpInfo, socket::TcpState};
 use stillair_model::vocabulary::Instant;
 
-/// The samples of one socket: columns of equal length. They have the names that `ss` prints, with the unit appended.
+/// The samples of one socket: columns of equal length. They have the names that `ss` prints, with the unit
+/// appended.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct SocketSeries {
     t_s: Vec<f64>,

@@ -29,7 +29,8 @@ pub struct RunSummary {
     pub seed: u64,
     /// Hash of the trace, in hexadecimal.
     pub trace_hash: String,
-    /// UDP payload delivered and TCP streams read over all flows, in Mbit/s, with the payload of outside hosts' packets.
+    /// UDP payload delivered and TCP streams read over all flows, in Mbit/s, with the payload of outside
+    /// hosts' packets.
     pub goodput_total_mbps: f64,
     /// Jain's fairness index of the airtime of the stations that had traffic.
     pub jain_airtime: Option<f64>,
@@ -72,16 +73,18 @@ pub struct RunSummary {
     pub drops: Vec<Drop>,
     /// Airtime by channel and use, over the whole run, in us.
     pub air: BTreeMap<String, BTreeMap<String, f64>>,
-    /// Counters of queueing disciplines over the whole run. Keys are interfaces such as `R.eth0`, and the disciplines inside, such as
-    /// `R.eth0/child` of a class and `ap.wlan0/BE` of an access category.
+    /// Counters of queueing disciplines over the whole run. Keys are interfaces such as `R.eth0`, and the
+    /// disciplines inside, such as `R.eth0/child` of a class and `ap.wlan0/BE` of an access category.
     pub qdiscs: BTreeMap<String, QdiscSummary>,
-    /// Rate-control statistics at the end of the run, by link such as `ap.wlan0 to fast1.wlan0`. Links with fixed rates are absent.
+    /// Rate-control statistics at the end of the run, by link such as `ap.wlan0 to fast1.wlan0`. Links with
+    /// fixed rates are absent.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub rc_stats: BTreeMap<String, Vec<RateSummary>>,
     /// Losses on the air over the whole run, by link. Links without losses are absent.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub losses: BTreeMap<String, Losses>,
-    /// Power save and scans over the whole run, by interface such as `phone.wlan0`. Interfaces without either are absent.
+    /// Power save and scans over the whole run, by interface such as `phone.wlan0`. Interfaces without either
+    /// are absent.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub power: BTreeMap<String, PowerSummary>,
     /// The account of all packets of the run.
@@ -147,8 +150,8 @@ pub struct QdiscSummary {
 /// The summary of one station.
 #[derive(Clone, Debug, Serialize)]
 pub struct StationSummary {
-    /// Goodput of all flows to and from the station in Mbit/s: UDP payload and bytes of TCP streams. For an outside host: TCP and UDP payload of
-    /// the packets delivered to it and from it.
+    /// Goodput of all flows to and from the station in Mbit/s: UDP payload and bytes of TCP streams. For an
+    /// outside host: TCP and UDP payload of the packets delivered to it and from it.
     pub goodput_mbps: f64,
     /// Share of the airtime of all stations, 0 to 1.
     pub airtime_share: Option<f64>,
@@ -253,7 +256,8 @@ fn used_airtime(recorder: &Recorder) -> Vec<f64> {
     recorder.stations.iter().map(|s| s.airtime.iter().copied().sum::<Duration>().micros_f64()).collect()
 }
 
-/// Airtime of the stations that had traffic: stations whose data took airtime, and stations of a flow with packets that were due, delivered or dropped.
+/// Airtime of the stations that had traffic: stations whose data took airtime, and stations of a flow with
+/// packets that were due, delivered or dropped.
 fn with_traffic(recorder: &Recorder, used: &[f64]) -> Vec<f64> {
     let mut has: Vec<bool> = used.iter().map(|&us| us > 0.0).collect();
     for flow in &recorder.flows {

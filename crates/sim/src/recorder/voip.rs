@@ -12,7 +12,8 @@ use super::datagrams::Fates;
 // spec: itu-t p.800.1 - from 1 to 5; the E-model's curve ends at 4.5.
 const WORST: f64 = 1.0;
 
-/// One-way delay in ms beyond which packets that have not arrived count as lost, of a call that has no delay of its own.
+/// One-way delay in ms beyond which packets that have not arrived count as lost, of a call that has no delay
+/// of its own.
 // spec: itu-t g.114 (05/2003) 4 - no network should exceed 400 ms one way.
 const TOO_LATE_MS: f64 = 400.0;
 
@@ -50,7 +51,8 @@ pub struct VoipSummary {
     pub loss: f64,
     /// Packets too late for the playout delay, over those due, 0 to 1.
     pub late: f64,
-    /// Playout delay in ms of the de-jitter buffer, from the time at which a packet was due: the fixed delay with the best rating.
+    /// Playout delay in ms of the de-jitter buffer, from the time at which a packet was due: the fixed delay
+    /// with the best rating.
     pub playout_ms: Option<f64>,
     /// Mean one-way delay in ms of the packets received.
     pub delay_ms: Option<f64>,
@@ -62,7 +64,8 @@ pub struct VoipSummary {
     pub mos_flent_1_2: f64,
 }
 
-/// Ages at the end of the run of packets that are still under way: the youngest one's in ms, then one interval more each.
+/// Ages at the end of the run of packets that are still under way: the youngest one's in ms, then one
+/// interval more each.
 #[derive(Clone, Copy, Debug, Default)]
 struct Ages {
     packets: u64,
@@ -107,13 +110,15 @@ impl VoipRecord {
 
     /// The summary of a call, in a run that ends at `end`. `None` if nothing became of its packets yet.
     ///
-    /// The score by the E-model is that of a de-jitter buffer with the best fixed playout delay: the delay is the same for each packet, and later
-    /// packets count as lost. The score by Flent's formula takes the mean delay plus twice the mean jitter. A call without received
-    /// packets has the lowest scores.
-    // spec: itu-t g.107 7.4, 7.5 - Ta is the delay from mouth to ear, Ppl the loss behind the de-jitter buffer.
+    /// The score by the E-model is that of a de-jitter buffer with the best fixed playout delay: the delay is
+    /// the same for each packet, and later packets count as lost. The score by Flent's formula takes the mean
+    /// delay plus twice the mean jitter. A call without received packets has the lowest scores.
+    // spec: itu-t g.107 7.4, 7.5 - Ta is the delay from mouth to ear, Ppl the loss behind the de-jitter
+    // buffer.
     // deviation: without the 20 ms that it takes to fill a packet, and without the codec's own delay.
-    // paper: ending-the-anomaly sec. 4.2.1 - E-model from delay, jitter and loss; the sum is Flent's, its tool. Until November 2017
-    // (version 1.2, d4dd745) Flent took for the loss how many gaps there were, over the packets that came.
+    // paper: ending-the-anomaly sec. 4.2.1 - E-model from delay, jitter and loss; the sum is Flent's, its
+    // tool. Until November 2017 (version 1.2, d4dd745) Flent took for the loss how many gaps there were, over
+    // the packets that came.
     pub(super) fn summary(&self, fates: Fates, sent: &Due, end: Instant) -> Option<VoipSummary> {
         let Fates { due, received: packets, lost, under_way } = fates;
         let ages = Ages::new(under_way, sent, end);
@@ -173,8 +178,9 @@ mod tests {
         Instant::ZERO + Duration::from_millis(n)
     }
 
-    /// A call of `due` packets, the first due at zero, of which those were received: number and delay in ms. `dropped` are lost in the network,
-    /// `skipped` at the sender. The run ends `rest` ms after the last packet was due.
+    /// A call of `due` packets, the first due at zero, of which those were received: number and delay in ms.
+    /// `dropped` are lost in the network, `skipped` at the sender. The run ends `rest` ms after the last
+    /// packet was due.
     fn call(
         due: u64,
         packets: &[(u32, u64)],

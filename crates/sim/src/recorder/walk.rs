@@ -93,7 +93,8 @@ pub enum Step {
     },
 }
 
-/// A reader of the trace that follows the packets of a flow until one of them is delivered or dropped at or after a given instant.
+/// A reader of the trace that follows the packets of a flow until one of them is delivered or dropped at or
+/// after a given instant.
 #[derive(Debug)]
 pub struct Walk {
     flow: FlowId,
@@ -109,7 +110,8 @@ pub struct Walk {
 }
 
 impl Walk {
-    /// Follows packets of `flow`, if `from` is given only those with this source, until one ends at or after `at`.
+    /// Follows packets of `flow`, if `from` is given only those with this source, until one ends at or after
+    /// `at`.
     pub fn new(flow: FlowId, from: Option<Addr>, at: Instant) -> Self {
         Self { flow, from, at, under_way: BTreeMap::new(), bursts: VecDeque::new(), found: None }
     }

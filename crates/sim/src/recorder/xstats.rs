@@ -10,9 +10,9 @@ use stillair_model::qdisc::htb::HtbStats;
 use stillair_model::qdisc::pie::PieStats;
 use stillair_model::vocabulary::{Duration, Instant, Rate};
 
-/// The counters by name at `now`, with the unit in the name where there is one: `_us` as `tc` prints latencies, `_ns`, `_bps` for bit/s. PIE's
-/// `avg_dq_rate` is in bytes per second, and HTB's `tokens` and `ctokens` are in units of 64 ns. CAKE's tins are keyed by name, so that they can be
-/// compared between runs.
+/// The counters by name at `now`, with the unit in the name where there is one: `_us` as `tc` prints
+/// latencies, `_ns`, `_bps` for bit/s. PIE's `avg_dq_rate` is in bytes per second, and HTB's `tokens` and
+/// `ctokens` are in units of 64 ns. CAKE's tins are keyed by name, so that they can be compared between runs.
 pub fn named(own: &Xstats, now: Instant) -> Map<String, Value> {
     let value = match own {
         Xstats::None => return Map::new(),
@@ -34,7 +34,8 @@ fn us(time: Duration) -> u64 {
     time.nanos() / 1000
 }
 
-// linux: iproute2 tc/q_codel.c codel_print_xstats (6.1) - the next drop is told from now on, and may be overdue.
+// linux: iproute2 tc/q_codel.c codel_print_xstats (6.1) - the next drop is told from now on, and may be
+// overdue.
 fn codel(s: &CodelQdiscStats, now: Instant) -> Value {
     json!({
         "count": s.count,
@@ -85,7 +86,8 @@ fn fq(s: &FqStats, now: Instant) -> Value {
     })
 }
 
-// linux: iproute2 tc/q_htb.c htb_print_xstats, net/sched/sch_htb.c htb_dump_class_stats (6.1) - tokens are told in units of 64 ns.
+// linux: iproute2 tc/q_htb.c htb_print_xstats, net/sched/sch_htb.c htb_dump_class_stats (6.1) - tokens are
+// told in units of 64 ns.
 fn htb(s: &HtbStats) -> Value {
     json!({ "class_drops": s.drops, "lended": s.lended, "tokens": s.tokens >> 6, "ctokens": s.ctokens >> 6 })
 }

@@ -11,8 +11,9 @@ use crate::scenario::Scenario;
 use crate::world::{Accounts, Entering, Left, Refused};
 
 impl<'a, S: Records> Session<'a, S> {
-    /// A new run of a scenario that may have outside hosts. Methods named like those of [`World`](crate::world::World) do the same. Unlike a world,
-    /// a session ends with its scenario, and takes the samples that the scenario records.
+    /// A new run of a scenario that may have outside hosts. Methods named like those of
+    /// [`World`](crate::world::World) do the same. Unlike a world, a session ends with its scenario, and
+    /// takes the samples that the scenario records.
     pub fn driven(
         scenario: &'a Scenario,
         seed: Seed,
@@ -31,7 +32,8 @@ impl<'a, S: Records> Session<'a, S> {
         self.now
     }
 
-    /// Advances to `at`, but not beyond the end of the run. Events at `at` are handled, except at the end of the run.
+    /// Advances to `at`, but not beyond the end of the run. Events at `at` are handled, except at the end of
+    /// the run.
     pub fn advance_through(&mut self, at: Instant) {
         if at >= self.end() {
             return self.advance(self.end());
@@ -63,7 +65,8 @@ impl<'a, S: Records> Session<'a, S> {
         self.world.enter(packet)
     }
 
-    /// Passes in a packet that is to be split on its way: its bytes are segments of `full` bytes, of which the last may have fewer.
+    /// Passes in a packet that is to be split on its way: its bytes are segments of `full` bytes, of which
+    /// the last may have fewer.
     pub fn enter_segments(&mut self, packet: &Entering<'_>, full: usize) -> Result<Enqueue, Refused> {
         self.world.enter_segments(packet, full)
     }
@@ -110,7 +113,8 @@ impl<'a, S: Records> Session<'a, S> {
 }
 
 impl<S: Records> Session<'static, S> {
-    /// Like [`Session::driven`], but shares ownership of the scenario, so that the session can be stored and sent to another thread.
+    /// Like [`Session::driven`], but shares ownership of the scenario, so that the session can be stored and
+    /// sent to another thread.
     pub fn shared(
         scenario: Arc<Scenario>,
         seed: Seed,

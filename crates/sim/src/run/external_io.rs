@@ -1,5 +1,5 @@
-//! Entry and exit of real packets in a session with outside hosts: addresses of the modelled interfaces, conversion of entering packets, ping
-//! replies of modelled hosts, and packet counters.
+//! Entry and exit of real packets in a session with outside hosts: addresses of the modelled interfaces,
+//! conversion of entering packets, ping replies of modelled hosts, and packet counters.
 
 use std::net::IpAddr;
 
@@ -19,8 +19,8 @@ pub struct ExternalIoCounts {
     pub entered: u64,
     /// Packets that left the model for an outside host.
     pub left: u64,
-    /// Packets without a destination in the scenario: broadcast, multicast, and addresses that no interface has. Of guests also frames
-    /// that carry neither IPv4 nor IPv6, such as ARP.
+    /// Packets without a destination in the scenario: broadcast, multicast, and addresses that no interface
+    /// has. Of guests also frames that carry neither IPv4 nor IPv6, such as ARP.
     pub no_route: u64,
     /// Packets that cannot be parsed as IPv4 or IPv6, such as truncated ones.
     pub malformed: u64,
@@ -90,8 +90,8 @@ impl Default for Replier {
 }
 
 impl Replier {
-    /// If the packet, which has left at the interface of a modelled host, is a ping, enters the reply. [`Session::put_through`] must be called
-    /// afterwards.
+    /// If the packet, which has left at the interface of a modelled host, is a ping, enters the reply.
+    /// [`Session::put_through`] must be called afterwards.
     pub fn reply<S: Records>(
         &mut self,
         session: &mut Session<'_, S>,

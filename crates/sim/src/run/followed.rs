@@ -11,7 +11,8 @@ use crate::world;
 #[derive(Debug)]
 pub struct Followed(pub Recorder, pub Sojourn);
 
-/// Returns a function that adds such a record to a recorder. Packets are followed as the scenario asks for; every packet if it does not say.
+/// Returns a function that adds such a record to a recorder. Packets are followed as the scenario asks for;
+/// every packet if it does not say.
 pub fn follow(scenario: &Scenario) -> impl FnOnce(Recorder) -> Followed + use<> {
     let layout = world::layout(scenario);
     // The ifbs of shapers are numbered behind the interfaces.

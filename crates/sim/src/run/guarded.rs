@@ -6,8 +6,8 @@ use stillair_model::vocabulary::Seed;
 
 use crate::scenario::parts::{take_left, words_of};
 
-/// What `run` gives; a panic in it becomes an error with the number of the run, its seed, and the custom part that it was in. Where in
-/// the source it was has been told by the panic's hook.
+/// What `run` gives; a panic in it becomes an error with the number of the run, its seed, and the custom part
+/// that it was in. Where in the source it was has been told by the panic's hook.
 pub(crate) fn guarded<T>(seed: Seed, run: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
     // One that was caught elsewhere is not this run's.
     take_left();

@@ -1,5 +1,5 @@
-//! Runs a network of several islands, one after the other or on several threads. Report and trace hash equal those of a run that handles all events
-//! in one order.
+//! Runs a network of several islands, one after the other or on several threads. Report and trace hash equal
+//! those of a run that handles all events in one order.
 
 use std::panic::resume_unwind;
 use std::sync::mpsc::sync_channel;
@@ -15,8 +15,8 @@ use crate::recorder::{Log, MergedHash, Recorder, Traced};
 use crate::scenario::Scenario;
 use crate::world::{self, Islands, Wired};
 
-/// How long an island runs before the next one has its turn: long enough for what it uses to be in the cache most of that time, short enough for
-/// what is kept of the trace to be little.
+/// How long an island runs before the next one has its turn: long enough for what it uses to be in the cache
+/// most of that time, short enough for what is kept of the trace to be little.
 const TURN: Duration = Duration::from_millis(500);
 /// Turns that a world may be ahead of the hash.
 const AHEAD: usize = 2;
@@ -26,7 +26,8 @@ pub(super) const INTERRUPTED: &str = "interrupted";
 
 type Logged = Tee<Recorder, Log>;
 
-/// The islands of a scenario, if it can be run by them: what is sampled on the way, and steps, ask for a world that stands still as a whole.
+/// The islands of a scenario, if it can be run by them: what is sampled on the way, and steps, ask for a
+/// world that stands still as a whole.
 pub(super) fn islands(scenario: &Scenario) -> Option<Islands> {
     let record = &scenario.record;
     let samples = record.ss.is_some() || record.queues.is_some() || record.sojourn.is_some();
@@ -36,8 +37,8 @@ pub(super) fn islands(scenario: &Scenario) -> Option<Islands> {
     world::islands(scenario)
 }
 
-/// Interfaces from which on a network is so large that it pays to run its islands one by one, although another core is not to be had: below, all that
-/// an event needs is in the cache anyway.
+/// Interfaces from which on a network is so large that it pays to run its islands one by one, although
+/// another core is not to be had: below, all that an event needs is in the cache anyway.
 const MANY: usize = 200;
 
 /// The islands of a scenario, if they make its run shorter on so many threads.
@@ -99,7 +100,8 @@ fn turns(end: Instant) -> impl Iterator<Item = (Instant, Instant)> {
     })
 }
 
-/// Runs a scenario by its islands, on at most so many threads. `passed` is told how far it has come, and says whether to go on.
+/// Runs a scenario by its islands, on at most so many threads. `passed` is told how far it has come, and says
+/// whether to go on.
 pub(super) fn run(
     scenario: &Scenario,
     seed: Seed,
@@ -153,7 +155,8 @@ fn alone(
     Ok((vec![part.wired], hash))
 }
 
-/// A world for each thread, with the islands that are its own; they wait for each other only where one is far ahead of the hash.
+/// A world for each thread, with the islands that are its own; they wait for each other only where one is far
+/// ahead of the hash.
 fn side_by_side(
     scenario: &Scenario,
     seed: Seed,

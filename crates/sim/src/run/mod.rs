@@ -94,9 +94,9 @@ pub struct Session<'a, S> {
 }
 
 impl<'a, S: Records> Session<'a, S> {
-    /// A new run. `sink` turns the recorder into the reader of the trace: the recorder itself, or a reader that passes events on to the recorder.
-    /// An error if the world's timers do not reach the end of the scenario, or if the scenario has outside hosts, which need a driver
-    /// ([`Session::driven`]).
+    /// A new run. `sink` turns the recorder into the reader of the trace: the recorder itself, or a reader
+    /// that passes events on to the recorder. An error if the world's timers do not reach the end of the
+    /// scenario, or if the scenario has outside hosts, which need a driver ([`Session::driven`]).
     pub fn new(scenario: &'a Scenario, seed: Seed, sink: impl FnOnce(Recorder) -> S) -> Result<Self, String> {
         scenario.needs_no_driver().map_err(|says| format!("run {}: {says}", seed.run))?;
         Self::wired(Held::Lent(scenario), seed, sink)
@@ -111,8 +111,8 @@ impl<'a, S: Records> Session<'a, S> {
         Ok(Self { scenario, seed, world, stations, places, samples, now, end, steps: 0, changed: None })
     }
 
-    /// Records series in steps of 0.2 s. Series do not change the run. If a driver decides the length of the run, only the last one to two hours
-    /// are kept, which bounds memory.
+    /// Records series in steps of 0.2 s. Series do not change the run. If a driver decides the length of the
+    /// run, only the last one to two hours are kept, which bounds memory.
     pub fn with_series(mut self) -> Self {
         let counts = (self.stations.len(), self.places.len(), self.world.books().interfaces());
         let duration = (!self.scenario.is_open_ended()).then_some(self.scenario.duration);
@@ -125,7 +125,8 @@ impl<'a, S: Records> Session<'a, S> {
         self.end
     }
 
-    /// Advances to `until`, but not beyond the end of the run. Events at `until` are not handled. The world stops at each sample.
+    /// Advances to `until`, but not beyond the end of the run. Events at `until` are not handled. The world
+    /// stops at each sample.
     pub fn advance(&mut self, until: Instant) {
         let (end, until) = (self.end(), until.min(self.end()));
         while self.now < until {
@@ -205,17 +206,18 @@ fn check_horizon<S: Sink>(scenario: &Scenario, seed: Seed, world: &World<S>) -> 
 }
 
 #[cfg(feature = "threads")]
-/// Runs one repetition of a scenario island by island on at most `threads` threads, and checks its accounts. `None` if the network has no islands.
-/// Report and hash equal those of [`run_once`]. For large networks with islands, the other functions here do the same automatically; a [`Session`]
-/// handles all events in one order.
+/// Runs one repetition of a scenario island by island on at most `threads` threads, and checks its accounts.
+/// `None` if the network has no islands. Report and hash equal those of [`run_once`]. For large networks with
+/// islands, the other functions here do the same automatically; a [`Session`] handles all events in one
+/// order.
 pub fn run_by_islands(scenario: &Scenario, seed: Seed, threads: usize) -> Option<Result<RunReport, String>> {
     let islands = islands::islands(scenario)?;
     Some(guarded(seed, || islands::run(scenario, seed, &islands, threads, &mut |_| true)))
 }
 
 #[cfg(feature = "threads")]
-/// The same in so many steps of equal length, and on so many threads where the network has islands; after each step `go_on` says whether
-/// the run is to go on, and else it is an error.
+/// The same in so many steps of equal length, and on so many threads where the network has islands; after
+/// each step `go_on` says whether the run is to go on, and else it is an error.
 pub(crate) fn run_watching(
     scenario: &Scenario,
     seed: Seed,
@@ -264,8 +266,8 @@ fn watch<S: Records>(
     })
 }
 
-/// Runs one repetition of a scenario and checks its accounts. A panic becomes an error with the run, its seed and the user-defined part that
-/// panicked.
+/// Runs one repetition of a scenario and checks its accounts. A panic becomes an error with the run, its seed
+/// and the user-defined part that panicked.
 pub fn run_once(scenario: &Scenario, seed: Seed) -> Result<RunSummary, String> {
     run_reported(scenario, seed, false).map(|report| report.summary)
 }

@@ -56,7 +56,8 @@ impl Samples {
         }
     }
 
-    /// Keeps series of a run of this length, or of one whose end is open, with so many stations, places and interfaces.
+    /// Keeps series of a run of this length, or of one whose end is open, with so many stations, places and
+    /// interfaces.
     pub(super) fn keep_series(
         &mut self,
         recorder: &mut Recorder,

@@ -1,7 +1,8 @@
 //! Builds a scenario in Rust, with the same checks, defaults and errors as for a file.
 //!
-//! Common settings are typed functions. Any other key of the [reference](super::reference()) can be [`set`](NodeBuilder::set) by its name, with a
-//! typed value. Nothing is checked before [`Reader::build`](super::Reader::build).
+//! Common settings are typed functions. Any other key of the [reference](super::reference()) can be
+//! [`set`](NodeBuilder::set) by its name, with a typed value. Nothing is checked before
+//! [`Reader::build`](super::Reader::build).
 //!
 //! ```
 //! use std::net::Ipv4Addr;
@@ -102,8 +103,8 @@ fn item(value: Value) -> Item {
     Item { value, origin: Origin::Built }
 }
 
-/// Puts a value at a dotted key, in the place of what is there; tables on the way are made. Parts with dots stand in quotes, and
-/// elements of lists are numbered: `flow.0.rate`.
+/// Puts a value at a dotted key, in the place of what is there; tables on the way are made. Parts with dots
+/// stand in quotes, and elements of lists are numbered: `flow.0.rate`.
 fn put(table: &mut Table, key: &str, value: Value) {
     let (first, rest) = document::first_part(key);
     let place = match table.0.iter().position(|(name, _)| name == first) {
@@ -154,7 +155,8 @@ macro_rules! parts {
             pub struct $name(Table);
 
             impl $name {
-                /// Sets a key of the reference; the last value applies. Keys of nested tables are joined by dots. A key that contains dots is
+                /// Sets a key of the reference; the last value applies. Keys of nested tables are joined by
+                /// dots. A key that contains dots is
                 /// quoted: `sysctl."net.ipv4.tcp_ecn"`.
                 pub fn set(mut self, key: &str, value: impl Into<Setting>) -> Self {
                     put(&mut self.0, key, value.into().0);
@@ -196,7 +198,8 @@ impl ScenarioBuilder {
         self.set("warm_up", time)
     }
 
-    /// Adds a channel. Panics if the name is in use, as do [`link`](Self::link), [`node`](Self::node) and [`NodeBuilder::interface`].
+    /// Adds a channel. Panics if the name is in use, as do [`link`](Self::link), [`node`](Self::node) and
+    /// [`NodeBuilder::interface`].
     pub fn channel(self, name: &str, channel: ChannelBuilder) -> Self {
         self.named("channel", name, channel.0)
     }
@@ -294,7 +297,8 @@ impl InterfaceBuilder {
         Self::at(address).set("channel", channel).set("role", "ap").set("scheme", scheme.name())
     }
 
-    /// The Wi-Fi interface of a station of the access point `NODE.INTERFACE`, with a fixed rate in both directions.
+    /// The Wi-Fi interface of a station of the access point `NODE.INTERFACE`, with a fixed rate in both
+    /// directions.
     pub fn station(channel: &str, ap: &str, rate: PhyRate, address: Ipv4Addr) -> Self {
         Self::at(address).set("channel", channel).set("role", "station").set("ap", ap).set("rate", rate)
     }

@@ -20,7 +20,8 @@ impl CongestionControl {
         }
     }
 
-    /// Creates the congestion control in its initial state. `params` are the parameters of the kernel's modules.
+    /// Creates the congestion control in its initial state. `params` are the parameters of the kernel's
+    /// modules.
     pub fn make(&self, params: &CcParams) -> Cc {
         match self {
             Self::BuiltIn(name) => Cc::new(name, params).expect("the reader knows it"),

@@ -4,8 +4,8 @@ use stillair_model::vocabulary::Duration;
 
 use super::{Attachment, FlowKind, Scenario};
 
-/// Bytes of an interface: its queues, its device, and for Wi-Fi the link to its access point. Measured with 1,000 to 10,000 stations (x86-64), rounded
-/// down.
+/// Bytes of an interface: its queues, its device, and for Wi-Fi the link to its access point. Measured with
+/// 1,000 to 10,000 stations (x86-64), rounded down.
 const INTERFACE: u64 = 8 << 10;
 /// Bytes of a flow to one receiver, rounded down likewise.
 const FLOW: u64 = 1 << 10;
@@ -21,8 +21,8 @@ const VALUE: u64 = 8;
 const STEP: Duration = Duration::from_millis(200);
 
 impl Scenario {
-    /// Bytes of memory that a run needs at least. `series` says whether the run records its series. The estimate is a lower bound: real runs take up
-    /// to about ten times as much.
+    /// Bytes of memory that a run needs at least. `series` says whether the run records its series. The
+    /// estimate is a lower bound: real runs take up to about ten times as much.
     pub fn least_memory(&self, series: bool) -> u64 {
         let interfaces = self.nodes.iter().map(|node| node.interfaces.len() as u64).sum::<u64>();
         let receivers = |counts: fn(&FlowKind) -> bool| -> u64 {

@@ -1,4 +1,5 @@
-//! Chooses the interfaces whose addresses a flow's packets carry, for ends that the scenario names by node only.
+//! Chooses the interfaces whose addresses a flow's packets carry, for ends that the scenario names by node
+//! only.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -52,11 +53,14 @@ impl<'a> Ways<'a> {
         Self { scenario, joints: joints(scenario) }
     }
 
-    /// The interfaces whose addresses sender and receiver use. A receiver named by node only is addressed at the interface where a shortest path
-    /// from the sender arrives. A sender named by node only uses the address of the interface through which its route to the receiver leaves. If
-    /// there are several, the first is used.
-    // linux: net/ipv4/route.c ip_route_output_key (4.4) - a socket that is bound to no address takes that of the route.
-    // deviation: a server listens at all its addresses; which of them its client asks for is the resolver's choice.
+    /// The interfaces whose addresses sender and receiver use. A receiver named by node only is addressed at
+    /// the interface where a shortest path from the sender arrives. A sender named by node only uses the
+    /// address of the interface through which its route to the receiver leaves. If there are several, the
+    /// first is used.
+    // linux: net/ipv4/route.c ip_route_output_key (4.4) - a socket that is bound to no address takes that of
+    // the route.
+    // deviation: a server listens at all its addresses; which of them its client asks for is the resolver's
+    // choice.
     pub fn ends(&self, from: FlowEnd, to: FlowEnd) -> [InterfaceRef; 2] {
         if let (Some(from), Some(to)) = (self.known(from), self.known(to)) {
             return [from, to];

@@ -79,8 +79,8 @@ pub(super) const UNKNOWN: &str = "an unknown key";
 /// So many are kept at most: which of those beyond say the same is not looked at.
 const KEPT: usize = 1000;
 
-/// What all of these give, or the mistakes in them: each is read, whatever is wrong with those before it. What one line says of several
-/// things that are like each other is told once.
+/// What all of these give, or the mistakes in them: each is read, whatever is wrong with those before it.
+/// What one line says of several things that are like each other is told once.
 pub(super) fn gather<T>(all: impl IntoIterator<Item = Result<T, Fault>>) -> Result<Vec<T>, Fault> {
     let (mut good, mut wrong) = (Vec::new(), Mistakes::default());
     for one in all {
@@ -145,7 +145,8 @@ impl Fault {
         Self { origin, key, found, expected, follows: false, others: Vec::new(), more: 0 }
     }
 
-    /// Whether another says the same of the same key in the same line, or of the same key of another thing of its kind, which has it by `like`.
+    /// Whether another says the same of the same key in the same line, or of the same key of another thing of
+    /// its kind, which has it by `like`.
     fn is_said_by(&self, other: &Self) -> bool {
         let below = |fault: &Self| fault.key.splitn(3, '.').nth(2).map(str::to_owned);
         let same = if matches!(self.origin, Origin::Line(_)) {
@@ -191,7 +192,8 @@ impl Fault {
         self.origin == other.origin && same || self.is_said_by(other)
     }
 
-    /// Beside what was found by other means, in the order of the file; what both tell of is told in these words.
+    /// Beside what was found by other means, in the order of the file; what both tell of is told in these
+    /// words.
     pub(super) fn beside(self, found: Vec<Self>) -> Self {
         let more = self.more;
         let mut all = self.apart();

@@ -1,11 +1,13 @@
-//! Error tables by signal-to-noise ratio. A table is computed when a run first needs it, and shared by all runs and paths of the scenario.
+//! Error tables by signal-to-noise ratio. A table is computed when a run first needs it, and shared by all
+//! runs and paths of the scenario.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use stillair_model::wifi::phy::errors::{ErrorTable, Snr};
 
-/// Error tables by ratio. Clones share the tables. All values compare equal, as a table follows from its ratio alone.
+/// Error tables by ratio. Clones share the tables. All values compare equal, as a table follows from its
+/// ratio alone.
 #[derive(Clone, Debug, Default)]
 pub struct ErrorTables(Arc<Mutex<BTreeMap<Snr, Arc<ErrorTable>>>>);
 

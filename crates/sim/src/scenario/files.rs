@@ -9,7 +9,8 @@ pub const MOST_BYTES: u64 = 16 << 20;
 
 /// A provider of the text of files that scenarios name.
 pub trait Files {
-    /// The text of the file `name`, as the scenario gives the name. An error completes a sentence about the file, such as "which cannot be read".
+    /// The text of the file `name`, as the scenario gives the name. An error completes a sentence about the
+    /// file, such as "which cannot be read".
     fn read(&self, name: &str) -> Result<String, String>;
 }
 

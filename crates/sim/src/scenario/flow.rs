@@ -30,7 +30,8 @@ pub struct Flow {
     pub multicast: bool,
     /// Name of the flow's data series in Flent, if the flow is part of a test.
     pub series: Option<String>,
-    /// Index of the flow's `[[flow]]` table, if it has one. A table with several senders becomes several flows.
+    /// Index of the flow's `[[flow]]` table, if it has one. A table with several senders becomes several
+    /// flows.
     pub table: Option<usize>,
 }
 

@@ -16,11 +16,13 @@ pub struct Guest {
     pub queue: GuestQueue,
     /// Memory of the guest in MiB.
     pub memory: u32,
-    /// Congestion control of the guest's transfers, if it differs from the flow's. The guest's kernel must have it.
+    /// Congestion control of the guest's transfers, if it differs from the flow's. The guest's kernel must
+    /// have it.
     pub congestion_control: Option<String>,
     /// Whether the guest's transfers use Multipath TCP over all its interfaces.
     pub mptcp: bool,
-    /// TCP small queues: bytes that a socket may have queued below it at any rate, if the node's `tcp` table sets the value.
+    /// TCP small queues: bytes that a socket may have queued below it at any rate, if the node's `tcp` table
+    /// sets the value.
     pub tsq_bytes: Option<u32>,
     /// Programs to run in the guest.
     pub run: Vec<Program>,

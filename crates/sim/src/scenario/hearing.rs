@@ -4,14 +4,16 @@ use stillair_model::wifi::air::audibility::Hearing;
 
 use super::InterfaceRef;
 
-/// Groups of interfaces, each of which stands for its radio, that hear each other less well than the others do.
+/// Groups of interfaces, each of which stands for its radio, that hear each other less well than the others
+/// do.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Audible {
     /// Groups in which nobody hears anybody else.
     pub deaf: Vec<Vec<InterfaceRef>>,
     /// Groups in which each radio senses the energy of the others but cannot decode their frames.
     pub faint: Vec<Vec<InterfaceRef>>,
-    /// Pairs that cannot hear or cannot decode each other over their distance, sorted, the earlier interface first.
+    /// Pairs that cannot hear or cannot decode each other over their distance, sorted, the earlier interface
+    /// first.
     pub apart: Vec<(InterfaceRef, InterfaceRef, Hearing)>,
 }
 
@@ -49,7 +51,8 @@ impl Audible {
         AudiblePairs { deaf: all(&self.deaf, Hearing::Nothing), faint: all(&self.faint, Hearing::Faint) }
     }
 
-    /// The groups that do not hear each other, or that cannot decode each other. Pairs apart by distance are a group each.
+    /// The groups that do not hear each other, or that cannot decode each other. Pairs apart by distance are
+    /// a group each.
     pub fn groups(&self, how: Hearing) -> impl Iterator<Item = Vec<InterfaceRef>> {
         let groups = if how == Hearing::Nothing { &self.deaf } else { &self.faint };
         let apart = self.apart.iter().filter(move |&&(_, _, hearing)| hearing == how);
@@ -65,7 +68,8 @@ pub struct AudiblePairs {
 }
 
 impl AudiblePairs {
-    /// All pairs, those that do not hear each other last. Pairs of radios in one node are included, although those hear each other.
+    /// All pairs, those that do not hear each other last. Pairs of radios in one node are included, although
+    /// those hear each other.
     pub fn all(&self) -> impl Iterator<Item = (InterfaceRef, InterfaceRef, Hearing)> {
         let faint = self.faint.iter().map(|&(a, b)| (a, b, Hearing::Faint));
         faint.chain(self.deaf.iter().map(|&(a, b)| (a, b, Hearing::Nothing)))

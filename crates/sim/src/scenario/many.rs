@@ -1,7 +1,7 @@
 //! Nodes with a `count`: one table becomes as many nodes, before anything else is read.
 //!
-//! What names the group names all of them: the ends of flows, and lists of who does not hear whom. A node that is `like` the group is like its
-//! first member.
+//! What names the group names all of them: the ends of flows, and lists of who does not hear whom. A node
+//! that is `like` the group is like its first member.
 
 use std::borrow::Cow;
 use std::net::Ipv4Addr;

@@ -1,7 +1,8 @@
 //! Scenarios: TOML text becomes a resolved and fully checked structure, from which the world is built.
 //!
-//! In a [`Scenario`] references are indices into its lists, defaults are filled in, and `like` and overrides are applied. An error in the text is a
-//! [`ScenarioError`] with the place, what was found, and what is expected.
+//! In a [`Scenario`] references are indices into its lists, defaults are filled in, and `like` and overrides
+//! are applied. An error in the text is a [`ScenarioError`] with the place, what was found, and what is
+//! expected.
 //!
 //! ```text
 //! text --document--> tree with lines --set, like--> tree --reader, decode--> Scenario --topology--> checked
@@ -139,7 +140,8 @@ impl Scenario {
         all.filter(|(.., x)| x.ingress.is_some()).map(|(node, interface, _)| InterfaceRef { node, interface })
     }
 
-    /// Names of all interfaces in the order of the world's numbers. The ifb devices of shapers come after the interfaces of the scenario.
+    /// Names of all interfaces in the order of the world's numbers. The ifb devices of shapers come after the
+    /// interfaces of the scenario.
     // sqm-scripts: src/functions.sh get_ifb_for_if (1.6.0) - an ifb is called after its interface.
     pub fn interface_names(&self) -> Vec<String> {
         let own =
@@ -159,8 +161,8 @@ impl Scenario {
         }
     }
 
-    /// Access category of a flow between two interfaces at its first transmission on the air, by its own node or by the access point of its
-    /// station.
+    /// Access category of a flow between two interfaces at its first transmission on the air, by its own node
+    /// or by the access point of its station.
     pub fn category(&self, flow: &Flow, [from, to]: [InterfaceRef; 2]) -> Ac {
         let station = |at: InterfaceRef| match &self.nodes[at.node].interfaces[at.interface].medium {
             Attachment::Wifi(Wifi { role: Role::Station(station), .. }) => Some(station),
@@ -229,7 +231,8 @@ impl Parts {
     }
 }
 
-/// The access lines that a scenario may name, as a JSON object by name, with `rates_bps` and `buffers_ms` for down and up.
+/// The access lines that a scenario may name, as a JSON object by name, with `rates_bps` and `buffers_ms` for
+/// down and up.
 pub fn lines() -> String {
     decode::lines()
 }

@@ -1,4 +1,5 @@
-//! MTUs of links and channels, and checks that a flow's packets fit its path, as fragmentation is not modelled.
+//! MTUs of links and channels, and checks that a flow's packets fit its path, as fragmentation is not
+//! modelled.
 
 use stillair_model::app::voip_payload;
 use stillair_model::vocabulary::{Ip, UDP_HEADER};
@@ -10,7 +11,8 @@ use super::error::{Fault, Mistakes};
 use super::{Attachment, Flow, FlowKind, Host, InterfaceRef, Scenario};
 
 /// MTU of Ethernet, and of Wi-Fi in Linux, in bytes.
-// linux: include/uapi/linux/if_ether.h ETH_DATA_LEN, net/mac80211/iface.c ieee80211_if_setup by ether_setup (6.1).
+// linux: include/uapi/linux/if_ether.h ETH_DATA_LEN, net/mac80211/iface.c ieee80211_if_setup by ether_setup
+// (6.1).
 pub const ETHERNET: u32 = 1500;
 
 /// Least that a network of IPv6 must have.
@@ -21,10 +23,11 @@ const LEAST_V6: u32 = 1280;
 const TCP_HEADER: u32 = 20;
 
 /// Key of links and channels.
-// deviation: quanta of disciplines stay a full frame of 1,500 bytes, as psched_mtu has it there - a smaller one differs by a few bytes a turn.
+// deviation: quanta of disciplines stay a full frame of 1,500 bytes, as psched_mtu has it there - a smaller
+// one differs by a few bytes a turn.
 // deviation: no jumbo frames - memory of sockets is that of segments which fit 1,500 bytes.
-// deviation: the path's least MTU is known from the first packet on, as where path MTU discovery has found it before, or a router sets the
-// segment size of SYNs down to it (OpenWrt's `mtu_fix`).
+// deviation: the path's least MTU is known from the first packet on, as where path MTU discovery has found it
+// before, or a router sets the segment size of SYNs down to it (OpenWrt's `mtu_fix`).
 pub(super) const KEY: Key = Key::or(
     "mtu",
     Form::Bytes(576, ETHERNET),
@@ -120,7 +123,8 @@ fn fault(tree: &Table, flow: &Flow, key: &str, found: String, expected: String) 
     Fault::new(origin, format!("flow.{number}.{key}"), found, expected)
 }
 
-/// The largest payload over UDP or in an echo that a flow sends, and the key that says so; none of TCP, which keeps to the path.
+/// The largest payload over UDP or in an echo that a flow sends, and the key that says so; none of TCP, which
+/// keeps to the path.
 fn longest(kind: &FlowKind) -> Option<(&'static str, u32)> {
     match kind {
         FlowKind::Udp { payload, .. }

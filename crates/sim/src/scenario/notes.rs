@@ -1,4 +1,5 @@
-//! Notes on a scenario: problems that are not errors. The scenario runs unchanged, and the notes are printed with the results.
+//! Notes on a scenario: problems that are not errors. The scenario runs unchanged, and the notes are printed
+//! with the results.
 
 use stillair_model::vocabulary::Duration;
 use stillair_model::wifi::config::{
@@ -26,7 +27,8 @@ const LOST: f64 = 0.5;
 pub(super) const WORKS: f64 = 0.1;
 
 impl Scenario {
-    /// Notes on the scenario, each a sentence that begins with the key it is about. Of what no source tells, and the model assumes, `not known: ` follows the key.
+    /// Notes on the scenario, each a sentence that begins with the key it is about. Of what no source tells,
+    /// and the model assumes, `not known: ` follows the key.
     pub fn notes(&self) -> Vec<String> {
         let mut notes = self.idle.clone();
         for (node, n) in self.nodes.iter().enumerate() {
@@ -67,8 +69,9 @@ impl Scenario {
 }
 
 /// A note on airtime that nobody is charged for, which is no round robin.
-// linux: net/mac80211/tx.c __ieee80211_schedule_txq (6.12), drivers/net/wireless/ath/ath9k/xmit.c ath_txq_schedule (6.12) - who has
-// found the hardware full goes to the end, and all others find it full after it.
+// linux: net/mac80211/tx.c __ieee80211_schedule_txq (6.12), drivers/net/wireless/ath/ath9k/xmit.c
+// ath_txq_schedule (6.12) - who has found the hardware full goes to the end, and all others find it full
+// after it.
 fn unfair(key: &str, wifi: &Wifi) -> Option<String> {
     let DriverConfig::Fq(_, Scheduler::Mac80211(airtime, _, rules)) = &wifi.driver else { return None };
     (!airtime.charges() && *rules != Mac80211Rules::VirtualTime).then(|| {
@@ -160,7 +163,8 @@ impl Scenario {
         )
     }
     /// Notes on rate control that the driver of its end has not.
-    // linux: drivers/net/wireless/ath/ath9k/htc_drv_init.c (4.14) - HAS_RATE_CONTROL: mac80211's is not asked.
+    // linux: drivers/net/wireless/ath/ath9k/htc_drv_init.c (4.14) - HAS_RATE_CONTROL: mac80211's is not
+    // asked.
     fn foreign(&self, key: &str, station: &Station, own: &DriverConfig) -> Vec<String> {
         let ap = &self.nodes[station.ap.node].interfaces[station.ap.interface].medium;
         let Attachment::Wifi(ap) = ap else { return Vec::new() };
@@ -256,8 +260,9 @@ impl Scenario {
     }
 
     /// A note on an airtime weight that a firmware's own order overrules.
-    // linux: net/mac80211/tx.c ieee80211_next_txq, ieee80211_txq_airtime_check (6.12) - weights decide who fills the firmware's queues first; each
-    // station may have aql_low of airtime there whatever its weight, and the firmware decides whose frames are sent.
+    // linux: net/mac80211/tx.c ieee80211_next_txq, ieee80211_txq_airtime_check (6.12) - weights decide who
+    // fills the firmware's queues first; each station may have aql_low of airtime there whatever its weight,
+    // and the firmware decides whose frames are sent.
     fn weightless(&self, key: &str, station: &Station) -> Option<String> {
         let ap = self.wifi_at(station.ap);
         let below = matches!(ap.driver, DriverConfig::Firmware(..));
@@ -284,7 +289,8 @@ impl Scenario {
 }
 
 impl Scenario {
-    /// Notes on what a device that is named has not: its driver, the width of its channel, or rates of its links.
+    /// Notes on what a device that is named has not: its driver, the width of its channel, or rates of its
+    /// links.
     fn beyond(&self, key: &str, wifi: &Wifi) -> Vec<String> {
         let Some(device) = wifi.device else { return Vec::new() };
         let mut notes = Vec::new();
@@ -427,7 +433,8 @@ fn unknown_retries(key: &str, wifi: &Wifi) -> Vec<String> {
     notes
 }
 
-/// Notes on what no source tells of a device, while it is as assumed. How many streams and what widths its board allows changes no result.
+/// Notes on what no source tells of a device, while it is as assumed. How many streams and what widths its
+/// board allows changes no result.
 fn assumed<'a>(
     key: &'a str,
     firmware: &'a FirmwareParams,
@@ -494,7 +501,8 @@ pub(super) fn lost(table: &ErrorTable, rate: PhyRate) -> f64 {
     1.0 - (1.0 - table.unheard(rate)) * (1.0 - table.broken(rate, FRAME))
 }
 
-/// The fastest rate like this one that works: of the same amendment and guard interval, no wider and with no more streams.
+/// The fastest rate like this one that works: of the same amendment and guard interval, no wider and with no
+/// more streams.
 pub(super) fn fastest(table: &ErrorTable, like: PhyRate) -> Option<PhyRate> {
     let all: Vec<PhyRate> = match like {
         PhyRate::Ht(r) => {

@@ -6,8 +6,8 @@ use super::document::{Table, Value};
 use super::error::{Fault, Mistakes};
 use super::{Flow, FlowKind, Scenario};
 
-/// Length of a run with outside hosts if the scenario sets none. The driver stops the run earlier. It is the longest time that a scenario can
-/// state.
+/// Length of a run with outside hosts if the scenario sets none. The driver stops the run earlier. It is the
+/// longest time that a scenario can state.
 pub const OPEN: Duration = Duration::from_secs(1_000_000);
 
 /// Kind of host: what sends and receives the packets of a node.
@@ -31,7 +31,8 @@ impl Host {
     }
 }
 
-/// Whether a node says that it is an outside host whose driver may end the run, itself or by the node that it is like.
+/// Whether a node says that it is an outside host whose driver may end the run, itself or by the node that it
+/// is like.
 pub(super) fn has_hosts(tree: &Table) -> bool {
     let Some(Value::Table(nodes)) = tree.get("node").map(|nodes| &nodes.value) else { return false };
     nodes.0.iter().any(|(_, node)| match &node.value {
@@ -85,7 +86,8 @@ pub(super) fn apart(mut scenario: Scenario) -> Scenario {
     scenario
 }
 
-/// Refuses flows with one modelled and one other end, or with an end at a host whose driver is not ours, and a second default route.
+/// Refuses flows with one modelled and one other end, or with an end at a host whose driver is not ours, and
+/// a second default route.
 pub(super) fn check(scenario: &Scenario, tree: &Table) -> Result<(), Fault> {
     let mut wrong = Mistakes::default();
     wrong.unless(flows(scenario, tree));

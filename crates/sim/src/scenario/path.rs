@@ -67,7 +67,8 @@ impl Errors {
 pub enum GivenErrors {
     /// The same for all rates.
     Same(f64),
-    /// By rate: tables, each with the time from which it applies, the first at 0. Each table has all rates that the path may use.
+    /// By rate: tables, each with the time from which it applies, the first at 0. Each table has all rates
+    /// that the path may use.
     ByRate(Vec<(Duration, Vec<RateError>)>),
 }
 
@@ -87,7 +88,8 @@ impl SnrSteps {
         Self { steps: [(Duration::ZERO, snr); Self::MOST], len: 1 }
     }
 
-    /// Adds a ratio that applies from `at` on. Returns false if `at` is not after the last time, or if there are too many ratios.
+    /// Adds a ratio that applies from `at` on. Returns false if `at` is not after the last time, or if there
+    /// are too many ratios.
     pub fn then(&mut self, at: Duration, snr: Snr) -> bool {
         let fits = self.len < Self::MOST && at > self.steps[self.len - 1].0;
         if fits {

@@ -1,5 +1,5 @@
-//! Network paths for testing a transport protocol: scenarios with the outside hosts `client` and `server`. Each states the sources of its numbers
-//! and what it must not be used for.
+//! Network paths for testing a transport protocol: scenarios with the outside hosts `client` and `server`.
+//! Each states the sources of its numbers and what it must not be used for.
 
 use super::error::suggest;
 

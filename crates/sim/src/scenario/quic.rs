@@ -46,7 +46,8 @@ pub enum QuicLoad {
         bytes: Option<u64>,
         /// Number of streams that share the transfer.
         streams: u32,
-        /// Size of the request on each stream in bytes; `None` if the sender of the data opens the connection and needs no request.
+        /// Size of the request on each stream in bytes; `None` if the sender of the data opens the connection
+        /// and needs no request.
         request: Option<u32>,
     },
     /// Repeated page loads, each over a new connection.

@@ -1,5 +1,5 @@
-//! quinn as the stack of a flow, as a scenario describes it. The options are separate from quinn's own types, so that a program without quinn reads
-//! the same scenarios.
+//! quinn as the stack of a flow, as a scenario describes it. The options are separate from quinn's own types,
+//! so that a program without quinn reads the same scenarios.
 
 #[cfg(feature = "quinn")]
 use std::fmt;

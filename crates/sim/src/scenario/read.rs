@@ -20,8 +20,10 @@ pub struct Reader<'a> {
 impl Reader<'_> {
     /// Reads a scenario from `text`. `file` is its name in messages; no file of that name is opened.
     ///
-    /// Each override is a dotted path and the text of a value, such as `("node.ap.interface.wlan0.scheme", "fifo")`. It acts like an edit of the
-    /// file. Overrides are applied in the given order, before `like` is resolved. Text that is not a TOML value is a string. Elements of lists are
+    /// Each override is a dotted path and the text of a value, such as
+    /// `("node.ap.interface.wlan0.scheme", "fifo")`. It acts like an edit of the file. Overrides are applied
+    /// in the given order, before `like` is resolved. Text that is not a TOML value is a string. Elements of
+    /// lists are
     /// numbered: `flow.0.rate`.
     pub fn parse(
         &self,
@@ -53,12 +55,14 @@ impl Reader<'_> {
         }
     }
 
-    /// All combinations of the `[sweep]` table of `text`. Each is a list of overrides to pass to [`Reader::parse`] after `overrides`.
+    /// All combinations of the `[sweep]` table of `text`. Each is a list of overrides to pass to
+    /// [`Reader::parse`] after `overrides`.
     ///
-    /// Errors: too many combinations, a value that no combination accepts, and an override of a swept key, which every combination sets anew.
+    /// Errors: too many combinations, a value that no combination accepts, and an override of a swept key,
+    /// which every combination sets anew.
     ///
-    /// Keys are in the order of the file, and the last key changes fastest. Without a `[sweep]` table, or with an empty one, there is one
-    /// combination without overrides.
+    /// Keys are in the order of the file, and the last key changes fastest. Without a `[sweep]` table, or
+    /// with an empty one, there is one combination without overrides.
     pub fn sweep(
         &self,
         text: &str,
@@ -70,7 +74,8 @@ impl Reader<'_> {
     }
 }
 
-/// Reads a scenario like [`Reader::parse`], with the built-in parts only. Files that the scenario names are in the folder of `file`.
+/// Reads a scenario like [`Reader::parse`], with the built-in parts only. Files that the scenario names are
+/// in the folder of `file`.
 pub fn parse(text: &str, file: &str, overrides: &[(String, String)]) -> Result<Scenario, ScenarioError> {
     Reader { parts: Parts::none(), files: &Folder::of(file) }.parse(text, file, overrides)
 }

@@ -289,7 +289,8 @@ impl<'a> Field<'a> {
         Ok((names[self.which(&names)?], None))
     }
 
-    /// A user-defined part, by its name alone or as a table of its `kind` and options; none if it is the built-in one.
+    /// A user-defined part, by its name alone or as a table of its `kind` and options; none if it is the
+    /// built-in one.
     pub(super) fn custom_kind(
         &self,
         built_in: &'static str,

@@ -9,9 +9,11 @@ pub struct Record {
     pub ss: Option<Duration>,
     /// Interval between samples of the backlog in each layer of each interface; `None` means no samples.
     pub queues: Option<Duration>,
-    /// Interval between samples of the counters of guests' queueing disciplines, as `tc -s qdisc` shows them; `None` means no samples.
+    /// Interval between samples of the counters of guests' queueing disciplines, as `tc -s qdisc` shows them;
+    /// `None` means no samples.
     pub tc: Option<Duration>,
-    /// Interval between samples of guests' protocol counters, as `nstat -az` shows them; `None` means no samples.
+    /// Interval between samples of guests' protocol counters, as `nstat -az` shows them; `None` means no
+    /// samples.
     pub nstat: Option<Duration>,
     /// Whether every datagram of QUIC connections, and their congestion windows, are recorded.
     pub quic: bool,

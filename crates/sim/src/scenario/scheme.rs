@@ -17,7 +17,8 @@ pub enum Scheme {
     Mac80211,
     /// `ath9k_htc`: pfifo_fast above a USB device.
     Ath9kHtc,
-    /// `ath10k`: queues in the MAC above firmware that builds the aggregates, with airtime queue limits (AQL).
+    /// `ath10k`: queues in the MAC above firmware that builds the aggregates, with airtime queue limits
+    /// (AQL).
     Ath10k,
     /// `ath11k`: like `ath10k`, without AQL and airtime fairness.
     Ath11k,

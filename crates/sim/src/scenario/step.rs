@@ -132,7 +132,8 @@ fn here(origin: Origin, fault: Fault) -> Fault {
     Fault::new(origin, fault.key, fault.found, fault.expected)
 }
 
-/// An error if a line starts down with a buffer given as a time, which then has no size. A line that a step takes down keeps its bytes.
+/// An error if a line starts down with a buffer given as a time, which then has no size. A line that a step
+/// takes down keeps its bytes.
 pub(super) fn check_buffers(scenario: &Scenario, tree: &Table) -> Result<(), Fault> {
     let is_unsized = |params: &WireParams| matches!(params, WireParams::Access(_, line) if line.rate.bps() == 0 && line.buffer == LineBuffer::Bytes(0));
     for link in &scenario.links {
@@ -152,8 +153,8 @@ pub(super) fn check_buffers(scenario: &Scenario, tree: &Table) -> Result<(), Fau
     Ok(())
 }
 
-/// Leaves devices as they are while the rate of their link changes: a buffer that is given as a time keeps its bytes, and in an outage a
-/// network adapter keeps the settings that it has at its rate.
+/// Leaves devices as they are while the rate of their link changes: a buffer that is given as a time keeps
+/// its bytes, and in an outage a network adapter keeps the settings that it has at its rate.
 pub fn keep_devices(from: &Scenario, to: &mut Scenario) {
     for (old, new) in from.links.iter().zip(&mut to.links) {
         for (old, new) in old.params.iter().zip(&mut new.params) {
@@ -242,7 +243,8 @@ fn differs(from: &Scenario, to: &Scenario) -> String {
     first_difference("", &a, &b).unwrap_or_else(|| "a change of what the network is made of".to_owned())
 }
 
-/// The same of a part, at `path`. Lists of what has names are gone through by these, under the singular of their own.
+/// The same of a part, at `path`. Lists of what has names are gone through by these, under the singular of
+/// their own.
 fn first_difference(path: &str, a: &Value, b: &Value) -> Option<String> {
     let below = |key: &str| if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
     match (a, b) {

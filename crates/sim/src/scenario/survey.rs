@@ -1,4 +1,5 @@
-//! Survey of a scenario for its author: nodes, audibility and received power between them, rates, and keys without effect.
+//! Survey of a scenario for its author: nodes, audibility and received power between them, rates, and keys
+//! without effect.
 
 use serde_json::{Value, json};
 use stillair_model::qdisc::QdiscConfig;
@@ -24,8 +25,8 @@ const MOST_RADIOS: usize = 256;
 const MOST_GROUPS: usize = 1000;
 
 impl Scenario {
-    /// The survey as one JSON object. Loss rates are of frames of 1,538 bytes. Signal-to-noise ratios refer to the noise in 20 MHz, as in the
-    /// scenario.
+    /// The survey as one JSON object. Loss rates are of frames of 1,538 bytes. Signal-to-noise ratios refer
+    /// to the noise in 20 MHz, as in the scenario.
     pub fn survey(&self) -> String {
         let all = json!({
             "name": self.name,
@@ -114,9 +115,9 @@ impl Scenario {
         })
     }
 
-    /// A channel with its radios. Up to [`MOST_RADIOS`] of them, `hearing` and `snr_db` have a row for each radio: how the others hear it, and their
-    /// signal-to-noise ratio, `null` if it is not given. With more, both are `null`, and `worse` has the groups of radios that do not hear each other
-    /// clearly.
+    /// A channel with its radios. Up to [`MOST_RADIOS`] of them, `hearing` and `snr_db` have a row for each
+    /// radio: how the others hear it, and their signal-to-noise ratio, `null` if it is not given. With more,
+    /// both are `null`, and `worse` has the groups of radios that do not hear each other clearly.
     fn channel_surveyed(&self, index: usize) -> Value {
         let channel = &self.channels[index];
         let radios: Vec<InterfaceRef> = self
@@ -173,7 +174,8 @@ impl Scenario {
         })
     }
 
-    /// How loud two radios are to each other at the beginning: as their path has it, or else by where they stand.
+    /// How loud two radios are to each other at the beginning: as their path has it, or else by where they
+    /// stand.
     fn ratio(&self, channel: &Channel, a: InterfaceRef, b: InterfaceRef) -> Option<Snr> {
         let path = |station: InterfaceRef, ap: InterfaceRef| {
             let Attachment::Wifi(wifi) = &self.nodes[station.node].interfaces[station.interface].medium
@@ -233,8 +235,8 @@ fn losses(errors: &Errors, wifi: &Wifi) -> &'static str {
     }
 }
 
-/// Lowest share of full frames that a path loses at any of its rates, in either direction; at the worst of the path's ratios if `snr` is
-/// `None`. 0 with a trace, whose losses change with time.
+/// Lowest share of full frames that a path loses at any of its rates, in either direction; at the worst of
+/// the path's ratios if `snr` is `None`. 0 with a trace, whose losses change with time.
 fn least_loss(station: &Station, wifi: &Wifi, snr: Option<Snr>) -> f64 {
     if wifi.trace.is_some() {
         return 0.0;
@@ -256,7 +258,8 @@ fn worst(errors: &Errors) -> Option<Snr> {
     }
 }
 
-/// The rates of one direction: who chooses, among how many, and what a full frame may expect at the worst of the path's ratios.
+/// The rates of one direction: who chooses, among how many, and what a full frame may expect at the worst of
+/// the path's ratios.
 fn direction(rates: &Rates, station: &Station, wifi: &Wifi) -> Value {
     let all = rates.all();
     let (control, first) = match rates {

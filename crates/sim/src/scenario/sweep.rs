@@ -1,4 +1,5 @@
-//! The `[sweep]` table: lists of values by dotted key, which are expanded to the overrides of every combination.
+//! The `[sweep]` table: lists of values by dotted key, which are expanded to the overrides of every
+//! combination.
 
 use super::contract::Form;
 use super::decoded;
@@ -118,7 +119,8 @@ fn add<'a>(tree: &Table, fields: Vec<(String, Field<'a>)>, axes: &mut Vec<Axis<'
     Ok(())
 }
 
-/// Refuses a key that sets what another sets: only one of the values would count, and results would tell of both.
+/// Refuses a key that sets what another sets: only one of the values would count, and results would tell of
+/// both.
 fn apart(key: &str, other: &str) -> Result<(), String> {
     let lies_in = |a: &str, b: &str| a.strip_prefix(b).is_some_and(|below| below.starts_with('.'));
     if key == other {
@@ -132,7 +134,8 @@ fn apart(key: &str, other: &str) -> Result<(), String> {
     }
 }
 
-/// Refuses an override of which nothing would be left: each combination sets the key anew. One of a table goes below a swept part of it.
+/// Refuses an override of which nothing would be left: each combination sets the key anew. One of a table
+/// goes below a swept part of it.
 fn set_anew(key: &str, value: &str, axes: &[Axis<'_>]) -> Result<(), Fault> {
     let swept = |axis: &&Swept<'_>| {
         key == axis.key || key.strip_prefix(&axis.key).is_some_and(|below| below.starts_with('.'))
@@ -198,7 +201,8 @@ impl Swept<'_> {
         Ok(())
     }
 
-    /// The mistake of value `i`, told as one of the `[sweep]` table; a mistake of the scenario itself stays that.
+    /// The mistake of value `i`, told as one of the `[sweep]` table; a mistake of the scenario itself stays
+    /// that.
     fn blame(&self, tree: &Table, i: usize, fault: Fault) -> Fault {
         let at_key = fault.key == self.key || fault.key.starts_with(&format!("{}.", self.key));
         if !at_key && let Err(without) = attempt(tree, self.field.parts, &[]) {

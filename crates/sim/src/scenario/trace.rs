@@ -19,7 +19,8 @@ pub struct PathTrace {
     pub format: Format,
     /// Whether the trace repeats at its end, if the format defines the end.
     pub repeat: bool,
-    /// The rate that gives width, guard interval and number of streams of the other rates, and the number of tries of each.
+    /// The rate that gives width, guard interval and number of streams of the other rates, and the number of
+    /// tries of each.
     pub base: RateTry,
     /// Maximum channel width.
     pub width: Width,
@@ -80,7 +81,8 @@ fn rate(step: &TraceStep, trace: &PathTrace) -> Result<PhyRate, BadLine> {
     }
 }
 
-/// The fastest rate of the width, guard interval and streams of `base` that is not above `capacity`, or the slowest.
+/// The fastest rate of the width, guard interval and streams of `base` that is not above `capacity`, or the
+/// slowest.
 fn fastest(capacity: Rate, base: PhyRate) -> PhyRate {
     let PhyRate::Ht(own) = base else { return base };
     let streams = own.mcs / 8;

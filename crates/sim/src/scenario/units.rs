@@ -64,7 +64,8 @@ pub(super) fn bytes(text: &str) -> Result<u64, Expected> {
     }
 }
 
-/// A measure such as `40 MHz` as it may be written too, without the blank before its unit, as other quantities may be; none of a name.
+/// A measure such as `40 MHz` as it may be written too, without the blank before its unit, as other
+/// quantities may be; none of a name.
 pub(super) fn unspaced(name: &str) -> Option<String> {
     let is_measure = name.starts_with(|c: char| c.is_ascii_digit());
     name.split_once(' ').filter(|_| is_measure).map(|(number, unit)| format!("{number}{unit}"))
@@ -276,7 +277,8 @@ pub(super) fn phy_rate(text: &str, base: Option<PhyRate>) -> Result<PhyRate, Exp
     })
 }
 
-/// The rates that a name stands for: `mcs14` is that of 802.11n at every width and guard interval, a full name itself.
+/// The rates that a name stands for: `mcs14` is that of 802.11n at every width and guard interval, a full
+/// name itself.
 pub(super) fn phy_rates_named(text: &str) -> Result<Vec<PhyRate>, Expected> {
     if !text.starts_with("mcs") {
         return phy_rate(text, None).map(|rate| vec![rate]);

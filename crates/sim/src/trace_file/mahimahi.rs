@@ -1,5 +1,6 @@
 //! Traces of Mahimahi: one line per packet delivery opportunity, with its time in ms.
-// mahimahi: mm-link(1) - each line is an opportunity to deliver 1504 bytes at that ms; the trace begins anew after its last one.
+// mahimahi: mm-link(1) - each line is an opportunity to deliver 1504 bytes at that ms; the trace begins anew
+// after its last one.
 
 use stillair_model::vocabulary::{Duration, Rate};
 
@@ -9,7 +10,8 @@ use super::{BadLine, Line, PathRate, Steps, TraceStep};
 const BITS: u64 = 1504 * 8;
 
 /// How long opportunities are counted together: a rate is what was delivered in this time.
-// deviation: mahimahi delivers each at its ms; a rate over a tenth of a second keeps what outlasts a few aggregates.
+// deviation: mahimahi delivers each at its ms; a rate over a tenth of a second keeps what outlasts a few
+// aggregates.
 const WINDOW_MS: u64 = 100;
 
 /// An hour: longer traces are refused.

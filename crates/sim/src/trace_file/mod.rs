@@ -1,8 +1,9 @@
 //! Recordings of a link in users' files: rates and losses over time.
 //!
-//! Three formats are converted to one list of [`TraceStep`]s: Mahimahi's packet delivery opportunities, TheaterQ's lines, and lines of time, rate
-//! and share of broken frames. For a channel there are recordings of an interference source that is on or off, and of the share of time that others
-//! keep the channel busy. This module opens no file and knows no stations.
+//! Three formats are converted to one list of [`TraceStep`]s: Mahimahi's packet delivery opportunities,
+//! TheaterQ's lines, and lines of time, rate and share of broken frames. For a channel there are recordings
+//! of an interference source that is on or off, and of the share of time that others keep the channel busy.
+//! This module opens no file and knows no stations.
 
 mod mahimahi;
 mod rates;

@@ -1,6 +1,7 @@
 //! Concatenated output of `iw dev DEVICE survey dump`: how busy the channel in use was.
-// iw: survey.c print_survey_handler (5.19) - blocks that begin with "Survey data from"; the frequency has "[in use]" behind it where the
-// device is; times are in ms since the device has counted, and only those that it knows are there.
+// iw: survey.c print_survey_handler (5.19) - blocks that begin with "Survey data from"; the frequency has
+// "[in use]" behind it where the device is; times are in ms since the device has counted, and only those that
+// it knows are there.
 
 use stillair_model::vocabulary::Duration;
 
@@ -30,7 +31,8 @@ impl<'a> Block<'a> {
     }
 }
 
-/// The share of time that others kept the channel busy between two dumps, with the time of the first of the two since the first dump.
+/// The share of time that others kept the channel busy between two dumps, with the time of the first of the
+/// two since the first dump.
 // deviation: the clock is that of the active time - while the device was on other channels it does not go on.
 pub fn read_survey(text: &str) -> Result<Vec<(Duration, f64)>, BadLine> {
     let (all, last) = lines(text);

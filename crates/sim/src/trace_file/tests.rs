@@ -115,7 +115,8 @@ fn wrong_lines_are_named() {
 }
 
 proptest! {
-    /// Whatever stands in a file: it is read in order of time from 0 on, with losses that are shares, or its bad line is named.
+    /// Whatever stands in a file: it is read in order of time from 0 on, with losses that are shares, or its
+    /// bad line is named.
     #[test]
     fn any_text_is_read_or_refused(text in "([0-9a-z,.#%-]{0,12}\n){0,12}|\\PC{0,200}", format in 0..3usize) {
         check(format, &text)?;

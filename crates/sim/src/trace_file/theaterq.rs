@@ -1,7 +1,7 @@
 //! Traces of TheaterQ: lines with duration, latency, rate, loss and queue limit.
-// theaterq: README.md, Trace File Format (cs7org/TheaterQ, 0e7da6d) - five fields, or ten in the extended format, nine before 20a2056:
-// us, ns, [ns,] bit/s, loss and limit, [probability and delay of duplicates, route, queue]; losses are scaled to 32 bits. Lines that begin
-// with no digit are ignored there.
+// theaterq: README.md, Trace File Format (cs7org/TheaterQ, 0e7da6d) - five fields, or ten in the extended
+// format, nine before 20a2056: us, ns, [ns,] bit/s, loss and limit, [probability and delay of duplicates,
+// route, queue]; losses are scaled to 32 bits. Lines that begin with no digit are ignored there.
 
 use stillair_model::vocabulary::{Duration, Rate};
 
@@ -69,8 +69,8 @@ pub(super) fn read(lines: &mut dyn Iterator<Item = Line<'_>>) -> Result<Steps, B
         if steps.len() == MOST_STEPS {
             return Err(line.too_many());
         }
-        // theaterq: sch_theaterq.c packet_time_ns, theaterq_dequeue (5b5d964) - kept in bytes per second; where there are none, nothing
-        // leaves until the next line.
+        // theaterq: sch_theaterq.c packet_time_ns, theaterq_dequeue (5b5d964) - kept in bytes per second;
+        // where there are none, nothing leaves until the next line.
         // deviation: before 534c821 a rate of 0 was no limit.
         let outage = rate.is_some_and(|bps| bps < 8);
         let loss = if outage { 1.0 } else { loss as f64 / SCALE as f64 };

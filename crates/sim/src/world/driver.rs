@@ -1,7 +1,8 @@
 //! The interface of the world for a driver: time, and packets of outside hosts.
 //!
-//! The driver owns time. It advances the world to an instant, enters the packets that have arrived by then, and processes them. Then it takes the
-//! packets that have left and the charges that have ended, and waits until the next event or the next packet from outside:
+//! The driver owns time. It advances the world to an instant, enters the packets that have arrived by then,
+//! and processes them. Then it takes the packets that have left and the charges that have ended, and waits
+//! until the next event or the next packet from outside:
 //!
 //! ```text
 //! advance(now); enter(...) for each packet; put_through(); left() and ended() until there are none; wait until next_event()
@@ -20,13 +21,14 @@ impl<S: Sink> World<S> {
         self.core.now
     }
 
-    /// The time of the next event, if no packet enters earlier. This changes nothing. It may be called at any time after [`World::put_through`].
+    /// The time of the next event, if no packet enters earlier. This changes nothing. It may be called at any
+    /// time after [`World::put_through`].
     pub fn next_event(&mut self) -> Option<Instant> {
         self.core.timers.earliest()
     }
 
-    /// Handles all events up to and at `at` ([`World::run_until`] excludes those at `at`). `at` must be before the horizon and
-    /// not before the current time.
+    /// Handles all events up to and at `at` ([`World::run_until`] excludes those at `at`). `at` must be
+    /// before the horizon and not before the current time.
     pub fn advance(&mut self, at: Instant) {
         assert!(at >= self.core.now, "time would run backwards");
         assert!(at < self.horizon(), "timers that late do not fire");
@@ -34,15 +36,17 @@ impl<S: Sink> World<S> {
         (self.core.now, self.core.passed) = (at, u32::MAX);
     }
 
-    /// Enters a packet from an outside host at the current time. The packet is queued at the interface of its host, and the result of the queue is
-    /// returned. Call [`World::put_through`] after all packets of this instant.
+    /// Enters a packet from an outside host at the current time. The packet is queued at the interface of its
+    /// host, and the result of the queue is returned. Call [`World::put_through`] after all packets of this
+    /// instant.
     pub fn enter(&mut self, packet: &Entering<'_>) -> Result<Enqueue, Refused> {
         self.enter_segments(packet, packet.bytes.len())
     }
 
-    /// The same of a packet that is to be split on its way (GSO, TSO): its bytes are segments one behind the other, each with its own headers.
-    /// Each has `full` bytes, 20 to [`LONGEST_PACKET`](stillair_model::vocabulary::LONGEST_PACKET), only the last may have fewer; all together have
-    /// 262,144 at most.
+    /// The same of a packet that is to be split on its way (GSO, TSO): its bytes are segments one behind the
+    /// other, each with its own headers. Each has `full` bytes, 20 to
+    /// [`LONGEST_PACKET`](stillair_model::vocabulary::LONGEST_PACKET), only the last may have fewer; all
+    /// together have 262,144 at most.
     pub fn enter_segments(&mut self, packet: &Entering<'_>, full: usize) -> Result<Enqueue, Refused> {
         let Self { core, hosts, network, air, .. } = self;
         hosts.enter(&mut LowerLayers { core, network, air }, packet, full)
@@ -53,14 +57,14 @@ impl<S: Sink> World<S> {
         self.settle();
     }
 
-    /// The next packet that has left the model, in order. Its bytes replace the content of `bytes`; TOS byte, hop limit and header checksum are up
-    /// to date.
+    /// The next packet that has left the model, in order. Its bytes replace the content of `bytes`; TOS byte,
+    /// hop limit and header checksum are up to date.
     pub fn left(&mut self, bytes: &mut Vec<u8>) -> Option<Left> {
         self.hosts.left(&mut self.core, bytes)
     }
 
-    /// The next token whose charge has ended, in order. A charge ends with a transmission report, a drop, or the arrival at the other end. Limits
-    /// of a host, such as TCP small queues, use this.
+    /// The next token whose charge has ended, in order. A charge ends with a transmission report, a drop, or
+    /// the arrival at the other end. Limits of a host, such as TCP small queues, use this.
     pub fn ended(&mut self) -> Option<u32> {
         self.hosts.ended(&mut self.core)
     }

@@ -7,8 +7,8 @@ use stillair_model::vocabulary::{Addr, IfId, Instant, LONGEST_PACKET};
 /// A packet that enters the model.
 #[derive(Clone, Copy, Debug)]
 pub struct Entering<'a> {
-    /// The interface through which the host sends the packet. If the host is modelled, its routes choose the way; a driver can use this to answer
-    /// for the host.
+    /// The interface through which the host sends the packet. If the host is modelled, its routes choose the
+    /// way; a driver can use this to answer for the host.
     pub at: IfId,
     /// The packet from the IP header on, one segment of at most [`LONGEST_PACKET`] bytes; several only for
     /// [`World::enter_segments`](super::World::enter_segments).
@@ -25,15 +25,16 @@ pub struct Entering<'a> {
     pub ttl: u8,
     /// Memory of the packet in bytes, as `skb->truesize`.
     pub truesize: u32,
-    /// Number under which the driver is told of the end of the packet's charge. It is an index into the driver's table, so small numbers save
-    /// memory. After the driver has been told, it may be used again.
+    /// Number under which the driver is told of the end of the packet's charge. It is an index into the
+    /// driver's table, so small numbers save memory. After the driver has been told, it may be used again.
     pub token: Option<u32>,
 }
 
 /// A packet that has left the model.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Left {
-    /// The interface of the outside host that received the packet; for a modelled host, the interface with the destination address.
+    /// The interface of the outside host that received the packet; for a modelled host, the interface with
+    /// the destination address.
     pub at: IfId,
     /// Time of reception.
     pub since: Instant,
@@ -41,15 +42,15 @@ pub struct Left {
     pub src: Addr,
     /// Time at which the host sent the packet.
     pub sent: Instant,
-    /// Number of the packet among those of its host, from 1, modulo 2^32. A duplicate has the number of the original, and
-    /// all segments of a packet that was split have that of the whole.
+    /// Number of the packet among those of its host, from 1, modulo 2^32. A duplicate has the number of the
+    /// original, and all segments of a packet that was split have that of the whole.
     pub number: u32,
     /// TOS byte or traffic class, with marks that queues have set (ECN).
     pub tos: u8,
     /// Remaining TTL or hop limit.
     pub ttl: u8,
-    /// Whether the packet was received at the same interface and instant as the previous one. Such packets form a batch, which a host processes at
-    /// once and may merge (GRO).
+    /// Whether the packet was received at the same interface and instant as the previous one. Such packets
+    /// form a batch, which a host processes at once and may merge (GRO).
     pub together: bool,
 }
 
@@ -58,7 +59,8 @@ pub struct Left {
 pub enum Refused {
     /// The interface does not exist.
     Interface(IfId),
-    /// The packet, or a segment of it, is empty or longer than [`LONGEST_PACKET`]; or all its segments are too long together.
+    /// The packet, or a segment of it, is empty or longer than [`LONGEST_PACKET`]; or all its segments are
+    /// too long together.
     Length(usize),
     /// The address is neither that of an interface nor the one that stands for all others.
     Address(Addr),

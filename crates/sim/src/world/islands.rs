@@ -1,5 +1,5 @@
-//! Islands: parts of a network that share nothing. They may run one after the other, which keeps their data in the cache, or in
-//! parallel, each in its own world.
+//! Islands: parts of a network that share nothing. They may run one after the other, which keeps their data
+//! in the cache, or in parallel, each in its own world.
 
 use stillair_model::vocabulary::{Instant, Sink, Tee};
 
@@ -53,8 +53,8 @@ impl<A: Sink> World<Tee<A, Log>> {
 }
 
 impl World<Tee<Recorder, Log>> {
-    /// Takes over what another world of the same scenario has made of its islands; the accounts of both have been checked. What is
-    /// read of this world then is what one world alone would tell; it cannot go on.
+    /// Takes over what another world of the same scenario has made of its islands; the accounts of both have
+    /// been checked. What is read of this world then is what one world alone would tell; it cannot go on.
     pub fn take_over(&mut self, other: Self, (islands, worlds): (&Islands, &[u16]), world: u16) {
         let owned = Owned { islands, worlds, world };
         self.events += other.events;

@@ -1,9 +1,10 @@
-//! The world: air, network and hosts, which do not see each other's internals, and the effects of each event on them.
+//! The world: air, network and hosts, which do not see each other's internals, and the effects of each event
+//! on them.
 //!
-//! A packet's path through this folder: an application in `hosts` makes it; `network` routes it and queues it at an interface,
-//! whose device is a wire or a Wi-Fi device; `air` carries it over the channel and hands it up at the other end. The world does
-//! not depend on its driver: in virtual time the next event is handled at once, and a driver of outside hosts advances from
-//! instant to instant (`driver.rs`).
+//! A packet's path through this folder: an application in `hosts` makes it; `network` routes it and queues it
+//! at an interface, whose device is a wire or a Wi-Fi device; `air` carries it over the channel and hands it
+//! up at the other end. The world does not depend on its driver: in virtual time the next event is handled at
+//! once, and a driver of outside hosts advances from instant to instant (`driver.rs`).
 
 mod accounting;
 mod air;
@@ -172,8 +173,8 @@ impl<S: Sink> World<S> {
             || self.air.has_changed()
     }
 
-    /// After every event: queues that wait for their turn, sockets whose memory was freed, processes that were woken, timers that
-    /// changed.
+    /// After every event: queues that wait for their turn, sockets whose memory was freed, processes that
+    /// were woken, timers that changed.
     #[inline(never)]
     fn settle(&mut self) {
         let Self { core, hosts, network, air, .. } = self;

@@ -55,7 +55,8 @@ impl<S: Sink> SimState<S> {
     }
 }
 
-/// Reports a QUIC datagram as it is handed to the first device on its way, where a capture at its maker sees it.
+/// Reports a QUIC datagram as it is handed to the first device on its way, where a capture at its maker sees
+/// it.
 // linux: net/core/dev.c dev_hard_start_xmit (4.4) - taps are below the queueing discipline.
 #[inline(never)]
 pub(super) fn show_quic<S: Sink>(now: Instant, p: Pkt, ctx: &mut Ctx<'_, S>) {

@@ -9,8 +9,8 @@ use super::{parse, run_to, watched};
 /// Runs a case and says what is wrong.
 pub fn check(case: &Case, run: u64) -> Result<(), String> {
     attempt(case, run, FLOWS, case.keeps_order()).or_else(|why| {
-        // Two flows met in one of many queues, which is no mistake, if the same flows keep their order in another number
-        // of them.
+        // Two flows met in one of many queues, which is no mistake, if the same flows keep their order in
+        // another number of them.
         let met = || attempt(case, run, FLOWS, false).is_ok() && attempt(case, run, 65_521, true).is_ok();
         if case.keeps_order() && met() { Ok(()) } else { Err(why) }
     })
@@ -22,15 +22,16 @@ fn attempt(case: &Case, run: u64, flows: u32, order: bool) -> Result<(), String>
     let mut world = watched(&scenario, run).world;
     world.trace_mut().check_order = order;
     if case.may_sleep() {
-        // Frames to a group that follow a DTIM overtake those that were in the hardware's queue of their category when somebody fell asleep.
+        // Frames to a group that follow a DTIM overtake those that were in the hardware's queue of their
+        // category when somebody fell asleep.
         let to_group = |flow: &Flow| std::iter::repeat_n(flow.multicast, flow.to.len()).collect::<Vec<_>>();
         world.trace_mut().unordered = scenario.flows.iter().flat_map(to_group).collect();
     }
     for ms in [37, 300] {
         run_to(&mut world, Duration::from_millis(ms))?;
     }
-    // A dead path gives every frame up after a few tries, each of them slow where its rate is low: some hundred frames take minutes.
-    // What is stuck is known by that nothing ends any more.
+    // A dead path gives every frame up after a few tries, each of them slow where its rate is low: some
+    // hundred frames take minutes. What is stuck is known by that nothing ends any more.
     let (mut drained, mut ended, mut ended_at) = (0, 0, 0);
     loop {
         drained += 1;

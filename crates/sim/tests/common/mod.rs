@@ -1,4 +1,5 @@
-//! What tests of the whole world share: small scenarios as text, and a reader of the trace that looks at order.
+//! What tests of the whole world share: small scenarios as text, and a reader of the trace that looks at
+//! order.
 
 #![allow(dead_code, reason = "each test that includes this file uses a part of it")]
 
@@ -116,7 +117,8 @@ impl Sink for Watcher {
     fn event(&mut self, now: Instant, what: &TraceEvent) {
         self.recorder.event(now, what);
         match *what {
-            // What TCP or QUIC delivers twice or out of order its reader never sees, and both ends of QUIC number their datagrams.
+            // What TCP or QUIC delivers twice or out of order its reader never sees, and both ends of QUIC
+            // number their datagrams.
             TraceEvent::Delivered { kind: PacketKind::Tcp | PacketKind::Quic, .. } => {}
             TraceEvent::Delivered { flow, seq, kind, .. } => {
                 let last = &mut self.last[flow.index()];
@@ -155,7 +157,8 @@ pub fn watched(scenario: &Scenario, run: u64) -> Wired<Watcher> {
     wire(scenario, Seed { seed: scenario.seed, run }, Watcher::new)
 }
 
-/// Runs a world to an instant, given as time since the start, and checks that order was kept and accounts close.
+/// Runs a world to an instant, given as time since the start, and checks that order was kept and accounts
+/// close.
 pub fn run_to(world: &mut World<Watcher>, until: Duration) -> Result<(), String> {
     let end = Instant::ZERO + until;
     world.run_until(end);

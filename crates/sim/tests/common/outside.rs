@@ -15,7 +15,8 @@ pub fn at_ms(ms: u64) -> Instant {
     Instant::ZERO + Duration::from_millis(ms)
 }
 
-/// A server behind a wire and a station behind an access point; `host` is what both are, and `server` more of the server's interface.
+/// A server behind a wire and a station behind an access point; `host` is what both are, and `server` more of
+/// the server's interface.
 pub fn text(host: &str, scheme: &str, server: &str) -> String {
     format!(
         r#"

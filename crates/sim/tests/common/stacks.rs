@@ -15,8 +15,8 @@ pub const KERNELS: [&str; 8] = [
 /// What an interface says of segmentation.
 pub const TSO: [&str; 3] = ["", ", tso = true", ", tso = false"];
 
-/// Disciplines of a station below whose limits hardly anything fits, some of which split packets of several segments; all keep the
-/// order of a flow.
+/// Disciplines of a station below whose limits hardly anything fits, some of which split packets of several
+/// segments; all keep the order of a flow.
 pub const UPPER: [&str; 8] = [
     "",
     ", qdisc = { kind = \"tbf\", rate = \"20 Mbit/s\", burst = 2000, mq = false, child = { kind = \"fq_codel\", limit = 3 } }",

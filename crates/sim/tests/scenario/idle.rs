@@ -280,7 +280,8 @@ fn a_rate_that_the_signal_cannot_carry_is_noted() {
     let (rate, distance, snr) =
         (&*format!("{WLAN}.rate"), &*format!("{WLAN}.distance"), &*format!("{WLAN}.snr"));
     assert_eq!(noted(&[]), Vec::<String>::new());
-    // 16 dBm less 46.7 and 30 dB for each tenfold metre, over -94 dBm: 21.4 dB at 25 m, 6 less in 80 MHz, where 16-QAM 1/2 still comes.
+    // 16 dBm less 46.7 and 30 dB for each tenfold metre, over -94 dBm: 21.4 dB at 25 m, 6 less in 80 MHz,
+    // where 16-QAM 1/2 still comes.
     let far = noted(&[(rate, "vht80-mcs9-nss1-sgi"), (distance, "25 m")]);
     assert_eq!(
         far,

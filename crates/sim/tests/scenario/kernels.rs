@@ -2,8 +2,8 @@
 
 use super::*;
 
-/// What sockets of a station's kernel weigh: a full segment in a buffer of its own and in page fragments, and whether they make
-/// packets of several segments over Wi-Fi too.
+/// What sockets of a station's kernel weigh: a full segment in a buffer of its own and in page fragments, and
+/// whether they make packets of several segments over Wi-Fi too.
 #[test]
 fn what_packets_weigh_is_the_kernels() {
     let weighs = |sets: &[(&str, &str)]| {
@@ -75,7 +75,8 @@ fn a_scheme_is_the_kernels_unless_said() {
     ] {
         assert_eq!(said(profile, &[]), expected, "{profile}");
     }
-    // Of ath9k the kernel's: no airtime queue limits, and CoDel relaxed by the number of stations or for nobody.
+    // Of ath9k the kernel's: no airtime queue limits, and CoDel relaxed by the number of stations or for
+    // nobody.
     let ath9k = |profile: &str| {
         let found = with(&[("node.fast1.profile", profile)]).unwrap();
         let DriverConfig::Fq(queues, scheduler) = wifi(&found, "fast1").driver else { panic!("{profile}") };
@@ -98,9 +99,11 @@ fn a_scheme_is_the_kernels_unless_said() {
     assert_eq!(said("linux-6.1", &scheme("{ kind = \"mac80211\", since = \"linux-5.1\" }")), rounds);
 }
 
-/// Each scheme by name under each kernel: what it leaves unsaid is the kernel's, and the paper's in what has no such queues.
-// linux: drivers/net/wireless/ath/ath9k/xmit.c ath_txq_schedule (4.10, 4.11), net/mac80211/sta_info.c sta_update_codel_params (4.12,
-// 6.16), include/net/fq_impl.h fq_flow_drop (5.12), net/mac80211/tx.c ieee80211_next_txq (5.1, 5.14, 6.0).
+/// Each scheme by name under each kernel: what it leaves unsaid is the kernel's, and the paper's in what has
+/// no such queues.
+// linux: drivers/net/wireless/ath/ath9k/xmit.c ath_txq_schedule (4.10, 4.11), net/mac80211/sta_info.c
+// sta_update_codel_params (4.12, 6.16), include/net/fq_impl.h fq_flow_drop (5.12), net/mac80211/tx.c
+// ieee80211_next_txq (5.1, 5.14, 6.0).
 #[test]
 fn what_a_scheme_leaves_unsaid_is_the_kernels() {
     let kind = |profile: &str, scheme: &str| {

@@ -18,7 +18,8 @@ fn a_scenario_of_too_many_interfaces() {
     );
 }
 
-/// Sockets of pages have their places from the beginning; more of them than memory holds would end the program.
+/// Sockets of pages have their places from the beginning; more of them than memory holds would end the
+/// program.
 #[test]
 fn a_scenario_of_too_many_pages() {
     let flow =

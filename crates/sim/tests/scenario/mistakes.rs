@@ -6,8 +6,8 @@ use stillair_sim::scenario;
 
 use super::GOOD;
 
-/// Mistakes that do not depend on each other, each on a line of its own, in all parts of the file: keys that are none, keys that are
-/// not there, values of another form, names of nothing.
+/// Mistakes that do not depend on each other, each on a line of its own, in all parts of the file: keys that
+/// are none, keys that are not there, values of another form, names of nothing.
 const EACH: [[&str; 2]; 16] = [
     ["duration = \"30 s\"", "duration = 30"],
     ["seed = 1", "seeds = 1"],
@@ -37,7 +37,8 @@ fn with<'a>(changes: impl IntoIterator<Item = &'a [&'a str; 2]>) -> String {
     })
 }
 
-/// Where each mistake is and what was found there; what is expected may be said in other words, as more or less is known of the rest.
+/// Where each mistake is and what was found there; what is expected may be said in other words, as more or
+/// less is known of the rest.
 fn told(text: &str) -> BTreeSet<String> {
     let said = scenario::parse(text, "f.toml", &[]).expect_err("a mistake").to_string();
     said.lines().map(|line| line.split(", expected").next().unwrap_or(line).to_owned()).collect()

@@ -59,7 +59,8 @@ fn a_line_that_is_shaped_one_way() {
     assert!(told("\"off\"", "\"fq_codel\"").is_empty());
 }
 
-/// A width that is set changes the driver of those who name none, which is told; the file's own width is what its author meant.
+/// A width that is set changes the driver of those who name none, which is told; the file's own width is what
+/// its author meant.
 #[test]
 fn a_width_that_is_set_changes_drivers() {
     let of = |sets: &[(&str, &str)]| -> Vec<String> {

@@ -1,4 +1,5 @@
-//! Where a packet's time went, the slow way: everything that was told is kept, and for each packet all of it is looked through.
+//! Where a packet's time went, the slow way: everything that was told is kept, and for each packet all of it
+//! is looked through.
 //!
 //! Written from `docs/sojourn.md`; nothing of the recorder is used but the names of layers and causes.
 
@@ -203,7 +204,8 @@ impl Follower {
         None
     }
 
-    /// How long data that is handed down now was in its socket: since the first time at which the socket had all of it.
+    /// How long data that is handed down now was in its socket: since the first time at which the socket had
+    /// all of it.
     fn in_socket(&mut self, now: u64, p: Pkt, all: &Packets) -> Vec<(Cause, u64)> {
         let (hot, sock) = (all.get(p), all.charge(p));
         if hot.kind != PacketKind::Tcp || !sock.is_socket() || all.tcp(p).payload == 0 {
@@ -391,7 +393,8 @@ impl Follower {
         self.waits_or(cells, layer, whole, resource, whose, edges, first, |_| Cause::Idle);
     }
 
-    /// Looks at all that a resource ever did. `first` gives the cause of an instant that comes before that, `idle` that of idle time. Both change at `edges` alone.
+    /// Looks at all that a resource ever did. `first` gives the cause of an instant that comes before that,
+    /// `idle` that of idle time. Both change at `edges` alone.
     #[expect(clippy::too_many_arguments, reason = "all that a stretch of waiting is")]
     fn waits_or(
         &self,

@@ -3,8 +3,8 @@
 use stillair_ip::checksum;
 
 /// Length of the header in bytes (virtio 1.x).
-// spec: virtio 1.2 5.1.6 - flags, kind of segments, length of headers, size of segments, where the checksum begins, where it is put, and how
-// many buffers the packet takes; little-endian.
+// spec: virtio 1.2 5.1.6 - flags, kind of segments, length of headers, size of segments, where the checksum
+// begins, where it is put, and how many buffers the packet takes; little-endian.
 pub const HEADER: usize = 12;
 
 const NEEDS_CHECKSUM: u8 = 1;

@@ -1,4 +1,5 @@
-//! Access to a guest's memory by physical addresses. Each access is checked against the regions that the guest has declared.
+//! Access to a guest's memory by physical addresses. Each access is checked against the regions that the
+//! guest has declared.
 
 use std::os::fd::OwnedFd;
 

@@ -1,6 +1,7 @@
 //! Messages of vhost-user.
 
-// spec: vhost-user protocol of QEMU's documentation (docs/interop/vhost-user.rst) - a header of request, flags and size; version 1.
+// spec: vhost-user protocol of QEMU's documentation (docs/interop/vhost-user.rst) - a header of request,
+// flags and size; version 1.
 // linux: arch/um/drivers/vhost_user.h (6.12) - the numbers.
 
 use std::os::fd::OwnedFd;

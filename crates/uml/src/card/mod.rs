@@ -42,8 +42,8 @@ pub mod feature {
     pub const VERSION_1: u64 = 1 << 32;
 }
 
-/// The protocol features that a card in virtual time needs: acknowledged requests, requests of its own, configuration space, and
-/// in-band notifications, which keep their place in the order of events.
+/// The protocol features that a card in virtual time needs: acknowledged requests, requests of its own,
+/// configuration space, and in-band notifications, which keep their place in the order of events.
 // linux: arch/um/drivers/vhost_user.h VHOST_USER_SUPPORTED_PROTOCOL_F (6.12).
 const PROTOCOL: u64 = 1 << 3 | 1 << 5 | 1 << 9 | 1 << 14;
 
@@ -232,7 +232,8 @@ impl Card {
         message::reply(&self.socket, request::VRING_KICK, &0_u64.to_le_bytes()).map(|_| ())
     }
 
-    /// Notifies the guest that buffers of a ring have been returned. The guest replies at [`Card::answers`]; [`Card::answered`] reads the reply.
+    /// Notifies the guest that buffers of a ring have been returned. The guest replies at [`Card::answers`];
+    /// [`Card::answered`] reads the reply.
     pub fn call(&self, ring: usize) -> Result<(), String> {
         let Some(requests) = &self.requests else {
             return Err("a card without a way to its guest".to_owned());
@@ -255,7 +256,8 @@ impl Card {
         }
     }
 
-    /// The next packet that the guest sends, from the Ethernet header on. Its buffer belongs to the card until [`Card::sent`].
+    /// The next packet that the guest sends, from the Ethernet header on. Its buffer belongs to the card
+    /// until [`Card::sent`].
     pub fn take(&mut self) -> Result<Option<SentFrame<'_>>, String> {
         let Some(head) = self.rings[TX].take(&self.memory, &mut self.parts)? else { return Ok(None) };
         self.packet.clear();

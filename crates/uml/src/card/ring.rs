@@ -1,9 +1,10 @@
 //! A split virtqueue, device side.
 //!
-//! Values written by the guest are read once and never trusted: a position or an address out of bounds is an error, and a
-//! descriptor chain is at most as long as the ring.
+//! Values written by the guest are read once and never trusted: a position or an address out of bounds is an
+//! error, and a descriptor chain is at most as long as the ring.
 
-// spec: virtio 1.2 2.7 - descriptors of 16 bytes; the available ring: flags, index, heads; the used ring: flags, index, pairs of head and length.
+// spec: virtio 1.2 2.7 - descriptors of 16 bytes; the available ring: flags, index, heads; the used ring:
+// flags, index, pairs of head and length.
 // linux: include/uapi/linux/virtio_ring.h (6.12).
 
 use super::memory::GuestMemory;

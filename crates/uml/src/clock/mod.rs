@@ -1,6 +1,8 @@
-//! A guest's clock: the guest requests turns and gets them. A turn starts at a given time, and the guest runs until its next request.
+//! A guest's clock: the guest requests turns and gets them. A turn starts at a given time, and the guest runs
+//! until its next request.
 //!
-//! Since 6.12, times are in a shared page ([`page`]), and only turns need messages. Before, everything is a message.
+//! Since 6.12, times are in a shared page ([`page`]), and only turns need messages. Before, everything is a
+//! message.
 
 pub mod page;
 
@@ -54,8 +56,8 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// The clock of a guest that has connected and runs until `free_until`. If `shares`, the guest is offered a shared page. `patience_ms` is the
-    /// longest wait for a message from the guest, in ms of real time.
+    /// The clock of a guest that has connected and runs until `free_until`. If `shares`, the guest is offered
+    /// a shared page. `patience_ms` is the longest wait for a message from the guest, in ms of real time.
     pub fn new(socket: Socket, free_until: u64, shares: bool, patience_ms: i32) -> Result<Self, String> {
         let page = shares.then(|| Page::new(free_until)).transpose()?;
         Ok(Self { socket, page, sequence: 0, request: None, now: 0, free_until, runs: true, patience_ms })
@@ -155,7 +157,8 @@ impl Clock {
         self.told(op::RUN, now)
     }
 
-    /// While the guest waits for an answer to its notification: sets the time until which it may continue without asking.
+    /// While the guest waits for an answer to its notification: sets the time until which it may continue
+    /// without asking.
     pub fn free_until(&mut self, at: u64) -> Result<bool, String> {
         if at == self.free_until {
             return Ok(true);
@@ -257,7 +260,8 @@ mod tests {
         says(&guest, op::WAIT, 4, u64::MAX);
         assert_eq!((clock.hear(), is_told(&guest)), (Ok(Said::Waits), (op::ACK, 4, 0)));
         assert!(!clock.runs() && clock.request() == Some(700));
-        // An interrupt at 600: the guest asks for the time and for a turn then, while its answer is waited for.
+        // An interrupt at 600: the guest asks for the time and for a turn then, while its answer is waited
+        // for.
         clock.stop_at(600);
         says(&guest, op::GET, 5, u64::MAX);
         assert_eq!((clock.hear(), is_told(&guest)), (Ok(Said::Something), (op::ACK, 5, 600)));

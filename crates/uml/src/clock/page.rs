@@ -1,6 +1,7 @@
 //! The clock page that a guest and its driver share, version 2.
 
-// linux: include/uapi/linux/um_timetravel.h um_timetravel_schedshm, um_timetravel_schedshm_client (6.12) - its fields and who may write which.
+// linux: include/uapi/linux/um_timetravel.h um_timetravel_schedshm, um_timetravel_schedshm_client (6.12) -
+// its fields and who may write which.
 
 use std::os::fd::OwnedFd;
 

@@ -1,4 +1,5 @@
-//! Memory shared with another process. There are no references into it: data is copied in and out, within bounds.
+//! Memory shared with another process. There are no references into it: data is copied in and out, within
+//! bounds.
 
 use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
 
@@ -64,8 +65,8 @@ impl Mapping {
         if !self.holds(at, into.len()) {
             return false;
         }
-        // SAFETY: within the mapping, and `into` is this process's alone. The other process stands still meanwhile, or a torn value is as
-        // good as any that it may write.
+        // SAFETY: within the mapping, and `into` is this process's alone. The other process stands still
+        // meanwhile, or a torn value is as good as any that it may write.
         unsafe { core::ptr::copy_nonoverlapping(self.at.add(at), into.as_mut_ptr(), into.len()) };
         true
     }

@@ -8,7 +8,8 @@ use std::process::{Command, Stdio};
 
 use super::check;
 
-/// A process in its own process group. It is killed when this value is dropped, or when the thread that started it ends.
+/// A process in its own process group. It is killed when this value is dropped, or when the thread that
+/// started it ends.
 #[derive(Debug)]
 pub struct Child {
     process: std::process::Child,
@@ -16,8 +17,10 @@ pub struct Child {
     watch: OwnedFd,
 }
 
-/// Starts a program in a folder, with only the given environment. Address space randomisation is off for the program and its children.
-// linux: fs/exec.c, arch/x86/mm/mmap.c (6.12) - ADDR_NO_RANDOMIZE is inherited, and layouts of memory are the same each time.
+/// Starts a program in a folder, with only the given environment. Address space randomisation is off for the
+/// program and its children.
+// linux: fs/exec.c, arch/x86/mm/mmap.c (6.12) - ADDR_NO_RANDOMIZE is inherited, and layouts of memory are the
+// same each time.
 pub fn start(
     words: &[String],
     folder: &Path,
@@ -75,8 +78,8 @@ impl Drop for Child {
     }
 }
 
-/// Pins this thread, and processes started by it, to one processor until dropped. Only one of them runs at a time, and waking an idle processor
-/// takes longer than the work itself.
+/// Pins this thread, and processes started by it, to one processor until dropped. Only one of them runs at a
+/// time, and waking an idle processor takes longer than the work itself.
 #[derive(Debug)]
 pub struct OneProcessor(Option<libc::cpu_set_t>);
 

@@ -65,9 +65,11 @@ impl Socket {
         self.0.into()
     }
 
-    /// Fills `bytes`, and collects the file descriptors that were passed with them. False at the end of the connection.
+    /// Fills `bytes`, and collects the file descriptors that were passed with them. False at the end of the
+    /// connection.
     pub fn receive(&self, bytes: &mut [u8], files: &mut Vec<OwnedFd>) -> Result<bool, String> {
-        // linux: include/linux/socket.h CMSG_SPACE (6.12) - a header of 16 bytes and the numbers, in words of 8.
+        // linux: include/linux/socket.h CMSG_SPACE (6.12) - a header of 16 bytes and the numbers, in words of
+        // 8.
         let mut control = [0_u64; 2 + FILES / 2 + 1];
         let mut part = libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: bytes.len() };
         // SAFETY: all zero is an empty header.
@@ -87,7 +89,8 @@ impl Socket {
             Err(_) if std::io::Error::last_os_error().kind() == ErrorKind::ConnectionReset => 0,
             other => other? as usize,
         };
-        // SAFETY: the kernel has written headers that these macros walk along; the numbers in them are files that are now this process's.
+        // SAFETY: the kernel has written headers that these macros walk along; the numbers in them are files
+        // that are now this process's.
         unsafe {
             let mut at = libc::CMSG_FIRSTHDR(&raw const header);
             while !at.is_null() {
@@ -125,7 +128,8 @@ impl Socket {
         let mut control = [0_u64; 2 + FILES / 2 + 1];
         let mut part = libc::iovec { iov_base: bytes.as_ptr().cast_mut().cast(), iov_len: bytes.len() };
         let files = &files[..files.len().min(FILES)];
-        // SAFETY: the header points to memory that is there; the macros write within `control`, which has room for FILES numbers.
+        // SAFETY: the header points to memory that is there; the macros write within `control`, which has
+        // room for FILES numbers.
         let sent = unsafe {
             let mut header: libc::msghdr = core::mem::zeroed();
             header.msg_iov = &raw mut part;

@@ -138,8 +138,8 @@ fn line(text: &str, at: Range<usize>) -> usize {
     1 + text[..at.start.min(text.len())].matches('\n').count()
 }
 
-/// The path of an entry: a preset, or a scenario file in the folder of the budget `file`, and a rival's flow behind it. An error has the key that
-/// is wrong; an empty one stands for the name of the path.
+/// The path of an entry: a preset, or a scenario file in the folder of the budget `file`, and a rival's flow
+/// behind it. An error has the key that is wrong; an empty one stands for the name of the path.
 fn path(name: &str, source: &Source, file: &str) -> Result<Path, (&'static str, String)> {
     let (key, text, from) = match (&source.scenario, &source.preset) {
         (Some(_), Some(_)) => {
@@ -182,7 +182,8 @@ fn path(name: &str, source: &Source, file: &str) -> Result<Path, (&'static str, 
 }
 
 impl Budget {
-    /// Reads a budget from TOML text; `file` is its name in error messages. Paths of scenario files are relative to the folder of `file`.
+    /// Reads a budget from TOML text; `file` is its name in error messages. Paths of scenario files are
+    /// relative to the folder of `file`.
     ///
     /// # Errors
     /// The budget is wrong: file, line, what was found and what would be right.

@@ -1,8 +1,8 @@
 //! COBALT: cake's combination of CoDel and BLUE.
 //!
-//! CoDel acts on queues whose flows respond to drops and marks; BLUE drops at random from flows that fill the buffer regardless.
-//! Both work on one queue. When the queue runs empty, their state is not reset but decays, one step each interval. The caller
-//! owns the packets and the queue and reports what happens to them.
+//! CoDel acts on queues whose flows respond to drops and marks; BLUE drops at random from flows that fill the
+//! buffer regardless. Both work on one queue. When the queue runs empty, their state is not reset but decays,
+//! one step each interval. The caller owns the packets and the queue and reports what happens to them.
 
 use crate::vocabulary::{Duration, Instant, RandomStream};
 
@@ -57,8 +57,9 @@ pub enum Blue {
 }
 
 impl Default for CobaltState {
-    // linux: net/sched/sch_cake.c cobalt_vars_init (6.1) - all zero, the root too, though the table has almost one for a count
-    // of none. So the first bout of a queue begins without waiting for an interval; later ones wait.
+    // linux: net/sched/sch_cake.c cobalt_vars_init (6.1) - all zero, the root too, though the table has
+    // almost one for a count of none. So the first bout of a queue begins without waiting for an interval;
+    // later ones wait.
     fn default() -> Self {
         Self {
             count: 0,
@@ -81,7 +82,8 @@ const fn newton_step(root: u32, count: u32) -> u32 {
 }
 
 /// Roots of small counts, where one step from the neighbour would be far off.
-// linux: net/sched/sch_cake.c cobalt_cache_init (6.1) - sixteen, each four steps from the one before, the first almost one.
+// linux: net/sched/sch_cake.c cobalt_cache_init (6.1) - sixteen, each four steps from the one before, the
+// first almost one.
 const ROOTS: [u32; 16] = {
     let mut roots = [u32::MAX; 16];
     let mut count = 1;
@@ -168,10 +170,12 @@ impl CobaltState {
         self.drop_next = self.after(self.drop_next, params.interval);
     }
 
-    /// Decides on the packet at the head of the queue, which waited for `sojourn`. `capable`: the packet is ECN-capable. `bulk` is the number
-    /// of bulk flows that share the bottleneck behind this one, or zero if that does not matter.
-    // linux: net/sched/sch_cake.c cobalt_should_drop (6.1) - one time serves for the interval before the first action, for the
-    // gap between two and for the decay; whether it had come is decided before it moves. BLUE never marks.
+    /// Decides on the packet at the head of the queue, which waited for `sojourn`. `capable`: the packet is
+    /// ECN-capable. `bulk` is the number of bulk flows that share the bottleneck behind this one, or zero if
+    /// that does not matter.
+    // linux: net/sched/sch_cake.c cobalt_should_drop (6.1) - one time serves for the interval before the
+    // first action, for the gap between two and for the decay; whether it had come is decided before it
+    // moves. BLUE never marks.
     pub fn judge(
         &mut self,
         params: &CobaltParams,

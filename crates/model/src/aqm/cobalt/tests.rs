@@ -18,7 +18,8 @@ fn chance() -> RandomStream {
     Seed { seed: 1, run: 1 }.stream("cobalt")
 }
 
-/// Milliseconds at which a packet that waited for `sojourn` is acted on, one a millisecond from `from` to `to`.
+/// Milliseconds at which a packet that waited for `sojourn` is acted on, one a millisecond from `from` to
+/// `to`.
 fn acts(law: &mut CobaltState, from: u64, to: u64, sojourn: u64) -> Vec<u64> {
     let (waited, mut chance) = (Duration::from_millis(sojourn), chance());
     (from..to).filter(|&t| law.judge(&LAW, ms(t), waited, false, 0, &mut chance).drop).collect()

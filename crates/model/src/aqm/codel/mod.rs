@@ -19,7 +19,8 @@ pub struct CodelParams {
     /// Mark ECN-capable packets instead of dropping them.
     pub ecn: bool,
     /// The law does not act while at most this many bytes are queued behind the packet.
-    // linux: net/mac80211/sta_info.c sta_info_alloc (5.4) - the MAC leaves it 0: only the last packet is exempt.
+    // linux: net/mac80211/sta_info.c sta_info_alloc (5.4) - the MAC leaves it 0: only the last packet is
+    // exempt.
     pub mtu: u32,
 }
 
@@ -95,14 +96,16 @@ impl CodelState {
         self.drop_next
     }
     /// Reports `n` packets dropped because of the queue's limit, so that CoDel drops more often.
-    // linux: net/sched/sch_fq_codel.c fq_codel_drop (5.4) - the count rises, the root is left until the next step.
+    // linux: net/sched/sch_fq_codel.c fq_codel_drop (5.4) - the count rises, the root is left until the next
+    // step.
     pub fn strengthen(&mut self, n: u32) {
         self.count = self.count.wrapping_add(n);
     }
 
     /// Whether the law may act on `p`, the packet just taken from the head.
     // spec: rfc8289 5.6 - above the target without a break for an interval, with more than an MTU queued.
-    // linux: include/net/codel_impl.h codel_should_drop (4.7) - the end of the interval itself is still too early.
+    // linux: include/net/codel_impl.h codel_should_drop (4.7) - the end of the interval itself is still too
+    // early.
     #[inline]
     fn may_act<Q: CodelQueue>(
         &mut self,
@@ -152,8 +155,8 @@ impl CodelState {
     #[inline(always)]
     fn begin(&mut self, params: &CodelParams, now: Instant) {
         self.dropping = true;
-        // linux: include/net/codel_impl.h codel_dequeue (4.7) - the count goes on from what the last bout added, if
-        // that was more than one and its next action would have been less than 16 intervals ago.
+        // linux: include/net/codel_impl.h codel_dequeue (4.7) - the count goes on from what the last bout
+        // added, if that was more than one and its next action would have been less than 16 intervals ago.
         let added = self.count.wrapping_sub(self.lastcount);
         if added > 1 && now.saturating_since(self.drop_next) < params.interval * 16 {
             self.count = added;
@@ -172,14 +175,16 @@ impl CodelState {
 }
 
 /// One Newton step from `root` towards 1/sqrt(count), both fractions of 2^16.
-// linux: include/net/codel_impl.h codel_Newton_step (4.7) - one step a change of the count, 16 bits kept. So the
-// second gap is 0.5 and not 0.707 of the interval, and a count that outgrew the root threefold makes the
-// difference below wrap: the root is then wrong until later steps mend it. Both are kept because kernels do so.
+// linux: include/net/codel_impl.h codel_Newton_step (4.7) - one step a change of the count, 16 bits kept. So
+// the second gap is 0.5 and not 0.707 of the interval, and a count that outgrew the root threefold makes the
+// difference below wrap: the root is then wrong until later steps mend it. Both are kept because kernels do
+// so.
 fn newton_step(root: u16, count: u32) -> u16 {
     let x = u64::from(root) << 16;
     let c_x2 = u64::from(count) * ((x * x) >> 32);
     let rest = (3u64 << 32).wrapping_sub(c_x2);
-    // The quarter keeps the product within 64 bits; 31 = 32 less the two bits of the quarter plus the halving.
+    // The quarter keeps the product within 64 bits; 31 = 32 less the two bits of the quarter plus the
+    // halving.
     ((rest >> 2).wrapping_mul(x) >> 31 >> 16) as u16
 }
 

@@ -176,8 +176,8 @@ fn the_mtu_is_exempt() {
     }
 }
 
-// spec: rfc8289 5.5 - gaps of interval / sqrt(count). Bounds: 2.6 % from a count of 3, 0.6 % from 8, 0.05 % from 100 to
-// 1000; above, 16 bits are coarse: 0.22 % up to 20,000. A count of 2 is Linux's half.
+// spec: rfc8289 5.5 - gaps of interval / sqrt(count). Bounds: 2.6 % from a count of 3, 0.6 % from 8, 0.05 %
+// from 100 to 1000; above, 16 bits are coarse: 0.22 % up to 20,000. A count of 2 is Linux's half.
 #[test]
 fn the_root_is_near_the_real_one() {
     let mut root = ROOT_OF_ONE;

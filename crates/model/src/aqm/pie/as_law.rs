@@ -17,8 +17,8 @@ pub struct PieLaw {
 }
 
 impl PieLaw {
-    /// PIE in its initial state. The probability is updated every `tupdate`; `stream` decides which packets are dropped or
-    /// marked. Panics if `tupdate` is zero.
+    /// PIE in its initial state. The probability is updated every `tupdate`; `stream` decides which packets
+    /// are dropped or marked. Panics if `tupdate` is zero.
     pub fn new(params: PieParams, tupdate: Duration, stream: RandomStream) -> Self {
         assert!(tupdate > Duration::ZERO, "impossible pie");
         Self { params, tupdate, state: PieState::default(), update_at: Instant::ZERO + tupdate, stream }

@@ -1,8 +1,9 @@
-//! PIE (RFC 8033): drops or marks at enqueue with a probability that a controller sets from the queue's delay.
+//! PIE (RFC 8033): drops or marks at enqueue with a probability that a controller sets from the queue's
+//! delay.
 //!
-//! Every `tupdate` the probability changes in proportion to the delay's distance from the target and to the delay's change; the
-//! steps are smaller while the probability is small. Integers are the kernel's: probabilities are fractions of 2^56, times are in
-//! units of 64 ns.
+//! Every `tupdate` the probability changes in proportion to the delay's distance from the target and to the
+//! delay's change; the steps are smaller while the probability is small. Integers are the kernel's:
+//! probabilities are fractions of 2^56, times are in units of 64 ns.
 
 mod as_law;
 
@@ -121,9 +122,10 @@ impl PieState {
         self.accu_prob = 0;
     }
 
-    /// Whether to drop or mark an arriving packet of `len` bytes while `backlog` bytes are queued. `draw` returns 64 random bits.
-    // linux: net/sched/sch_pie.c pie_drop_early (6.1); spec: rfc8033 4.1, 5.4 - the probabilities of packets that were let by
-    // add up: none is dropped before they make 0.85, none is let by once they make 8.5.
+    /// Whether to drop or mark an arriving packet of `len` bytes while `backlog` bytes are queued. `draw`
+    /// returns 64 random bits.
+    // linux: net/sched/sch_pie.c pie_drop_early (6.1); spec: rfc8033 4.1, 5.4 - the probabilities of packets
+    // that were let by add up: none is dropped before they make 0.85, none is let by once they make 8.5.
     #[inline]
     pub fn drop_early(
         &mut self,
@@ -209,7 +211,8 @@ impl PieState {
         let target = ticks(params.target.nanos());
         let before = self.prob;
         let mut delta = self.delta(params, qdelay as i64 - target as i64, qdelay as i64 - old as i64);
-        // Steps of two per cent at most, once a tenth is reached; as much more where the delay is above 250 ms.
+        // Steps of two per cent at most, once a tenth is reached; as much more where the delay is above 250
+        // ms.
         if delta > (MAX_PROB / 50) as i64 && before >= MAX_PROB / 10 {
             delta = (MAX_PROB / 100 * 2) as i64;
         }
@@ -238,8 +241,8 @@ impl PieState {
     }
 
     /// How far the probability moves, for a delay that is so far from its target and from what it was.
-    // linux: net/sched/sch_pie.c pie_calculate_probability (6.1); spec: rfc8033 5.1, 5.5 - below a tenth the weights are halved,
-    // and below a hundredth, a thousandth and so on divided by four each time.
+    // linux: net/sched/sch_pie.c pie_calculate_probability (6.1); spec: rfc8033 5.1, 5.5 - below a tenth the
+    // weights are halved, and below a hundredth, a thousandth and so on divided by four each time.
     fn delta(&self, params: &PieParams, off: i64, change: i64) -> i64 {
         let weight = |w: u32| (u64::from(w) * (MAX_PROB / TICKS_PER_SEC)) >> 4;
         let (mut alpha, mut beta) = (weight(params.alpha), weight(params.beta));

@@ -32,7 +32,8 @@ fn at(us: u64) -> Instant {
     Instant::ZERO + Duration::from_micros(us)
 }
 
-/// The probability of a delay in seconds and the one before it, with the constants and in the order of the RFC.
+/// The probability of a delay in seconds and the one before it, with the constants and in the order of the
+/// RFC.
 // spec: rfc8033 4.2, 5.1, 5.5.
 fn rfc(p: f64, delay: f64, before: f64) -> f64 {
     let scale = match p {
@@ -109,7 +110,8 @@ fn when_nothing_is_dropped_early() {
     let full = 0;
     let against = |s: &mut PieState, backlog| s.drop_early(&P, backlog, 1514, || full);
     let ready = |prob: f64, ms| PieState { accu_prob: MAX_PROB, ..state(prob, ms, ms) };
-    // a burst that is allowed, a delay below half the target while less than a fifth is dropped, less than two packets
+    // a burst that is allowed, a delay below half the target while less than a fifth is dropped, less than
+    // two packets
     assert!(!against(&mut PieState { burst_time: 1, ..ready(0.5, 20) }, 100_000));
     assert!(!against(&mut ready(0.199, 7), 100_000));
     assert!(against(&mut ready(0.201, 7), 100_000));
@@ -189,7 +191,8 @@ fn the_drain_rate_is_measured_over_16_kib_that_wait() {
 }
 
 proptest! {
-    /// Whatever the delays are, the probability never wraps around, and falls to nothing in the end when there is none.
+    /// Whatever the delays are, the probability never wraps around, and falls to nothing in the end when
+    /// there is none.
     #[test]
     fn the_probability_stays_one(delays in prop::collection::vec(0u64..400, 1..300)) {
         let mut s = PieState::default();

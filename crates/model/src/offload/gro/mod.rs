@@ -11,12 +11,13 @@ const BUDGET: usize = 64;
 /// Most flows of which a packet is held.
 // linux: net/core/dev.c MAX_GRO_SKBS (4.4) - the oldest goes up for another.
 const FLOWS: usize = 8;
-/// A packet stays below so many bytes. With one segment a page fragment this is reached before anything else: beyond 17
-/// fragments the kernel chains buffers.
+/// A packet stays below so many bytes. With one segment a page fragment this is reached before anything else:
+/// beyond 17 fragments the kernel chains buffers.
 // linux: net/core/skbuff.c skb_gro_receive (4.4).
 const MAX_BYTES: u32 = 65_536;
 
-/// A packet that may still grow: whom it is for, and its place in the batch. One from outside is for nobody here, and has its last bytes.
+/// A packet that may still grow: whom it is for, and its place in the batch. One from outside is for nobody
+/// here, and has its last bytes.
 #[derive(Clone, Copy, Debug)]
 struct Held {
     to: SockId,
@@ -24,8 +25,8 @@ struct Held {
     last: Option<BytesId>,
 }
 
-/// Merges the segments of a batch that was received at once. The order within a flow is kept. A merged packet takes the place of its first
-/// segment.
+/// Merges the segments of a batch that was received at once. The order within a flow is kept. A merged packet
+/// takes the place of its first segment.
 pub fn merge(packets: &mut Packets, batch: &mut Vec<Pkt>) {
     let (mut kept, mut from) = (0, 0);
     while from < batch.len() {
@@ -98,8 +99,8 @@ fn forget(held: &mut [Held; FLOWS], count: &mut usize, i: usize) {
 /// Flags with which a segment ends what it is merged into.
 const ENDING: u8 = TcpFlags::PSH.0 | TcpFlags::RST.0 | TcpFlags::SYN.0 | TcpFlags::FIN.0;
 
-/// Whether a packet may have others merged into it: it carries data, full segments if it stands for several, and no flag
-/// that ends it. What a single one carries is from now on the size of its segments.
+/// Whether a packet may have others merged into it: it carries data, full segments if it stands for several,
+/// and no flag that ends it. What a single one carries is from now on the size of its segments.
 // linux: net/ipv4/tcp_offload.c tcp_gro_receive (4.4).
 fn may_grow(packets: &mut Packets, p: Pkt) -> bool {
     let segs = u32::from(packets.get(p).segs);
@@ -114,10 +115,11 @@ fn may_grow(packets: &mut Packets, p: Pkt) -> bool {
 }
 
 /// Whether `p` continues `into`.
-// linux: net/ipv4/tcp_offload.c tcp_gro_receive, net/ipv4/af_inet.c inet_gro_receive (4.4) - the next sequence number, the
-// same acknowledgement, options, type of service and time to live, no flag that differs but FIN and PSH, never with CWR, no
-// more data than a segment of the first has.
-// deviation: the window is compared too - the kernel keeps the first one's; a sender of data rarely changes it.
+// linux: net/ipv4/tcp_offload.c tcp_gro_receive, net/ipv4/af_inet.c inet_gro_receive (4.4) - the next
+// sequence number, the same acknowledgement, options, type of service and time to live, no flag that differs
+// but FIN and PSH, never with CWR, no more data than a segment of the first has.
+// deviation: the window is compared too - the kernel keeps the first one's; a sender of data rarely changes
+// it.
 fn continues(packets: &Packets, into: Pkt, p: Pkt) -> bool {
     let (a, b) = (packets.get(into), packets.get(p));
     let (x, y) = (packets.tcp(into), packets.tcp(p));

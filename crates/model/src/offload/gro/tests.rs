@@ -117,7 +117,8 @@ fn marks_and_gaps_separate() {
 
 #[test]
 fn sizes_and_budgets() {
-    // 45 segments of 1,448 bytes are below 64 KiB with one header, 46 are not; 64 packets are looked at together.
+    // 45 segments of 1,448 bytes are below 64 KiB with one header, 46 are not; 64 packets are looked at
+    // together.
     for (count, want) in [(45, vec![45]), (46, vec![45, 1]), (64, vec![45, 19]), (70, vec![45, 19, 6])] {
         let mut ps = Packets::new();
         let batch = train(&mut ps, 1, 0, count);

@@ -34,8 +34,9 @@ const fn before(a: u32, b: u32) -> bool {
 }
 
 /// The acknowledgement that the last packet of a queue makes needless, and the packet before it.
-// linux: net/sched/sch_cake.c cake_ack_filter (6.1) - from the head on, those of the same connection without data and with no other flags; the
-// first is dropped as soon as a second is found, so that one nearest the head goes. Where the flags of ECN differ, the search begins anew.
+// linux: net/sched/sch_cake.c cake_ack_filter (6.1) - from the head on, those of the same connection without
+// data and with no other flags; the first is dropped as soon as a second is found, so that one nearest the
+// head goes. Where the flags of ECN differ, the search begins anew.
 pub(super) fn needless(list: &PktList, packets: &Packets, aggressive: bool) -> Option<(Option<Pkt>, Pkt)> {
     let last = list.tail()?;
     let newest = packets.get(last);
@@ -75,8 +76,8 @@ pub(super) fn needless(list: &PktList, packets: &Packets, aggressive: bool) -> O
 }
 
 /// Whether an acknowledgement says nothing that a newer one does not.
-// linux: net/sched/sch_cake.c cake_tcph_may_drop, cake_ack_filter (6.1) - the same number twice is a duplicate acknowledgement, which counts, unless
-// the newer one has SACKed more.
+// linux: net/sched/sch_cake.c cake_tcph_may_drop, cake_ack_filter (6.1) - the same number twice is a
+// duplicate acknowledgement, which counts, unless the newer one has SACKed more.
 fn may_go((hot, old): (&Packet, &TcpHeader), (newest, new): (&Packet, &TcpHeader)) -> bool {
     let plain = old.flags.0 & !ECN == TcpFlags::ACK.0 && old.payload == 0;
     let in_time = !before(new.ts_val, old.ts_val) && !before(new.ts_ecr, old.ts_ecr);
@@ -98,7 +99,8 @@ enum Sacks {
 }
 
 /// Compares what an older acknowledgement of `ack` SACKs with what a newer one does.
-// linux: net/sched/sch_cake.c cake_tcph_sack_compare (6.1) - each block of the older lies in one of the newer; a D-SACK is never needless.
+// linux: net/sched/sch_cake.c cake_tcph_sack_compare (6.1) - each block of the older lies in one of the
+// newer; a D-SACK is never needless.
 fn sacks(ack: u32, old: &[(u32, u32)], new: &[(u32, u32)]) -> Sacks {
     let within = |&(left, right): &(u32, u32)| {
         let holds = |&(l, r): &(u32, u32)| !before(left, l) && !before(r, right);

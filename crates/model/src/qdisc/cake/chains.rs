@@ -1,6 +1,7 @@
 //! The three lists of a tin's queues, each of them on one at most.
 //!
-//! Unlike deficit rounds elsewhere, a queue may leave from the middle: one that decays is new again when a packet comes.
+//! Unlike deficit rounds elsewhere, a queue may leave from the middle: one that decays is new again when a
+//! packet comes.
 
 use super::QUEUES;
 use alloc::boxed::Box;

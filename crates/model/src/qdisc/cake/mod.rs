@@ -1,7 +1,8 @@
 //! cake: a shaper, tins by priority, flow queues that are fair between flows and hosts, COBALT on each.
 //!
-//! The shaper has no bucket: a packet that leaves moves the time of the next one by what it lasts, and time that was not used
-//! is gone as soon as the queue runs empty. A tin has priority up to its threshold, below that it has what is left.
+//! The shaper has no bucket: a packet that leaves moves the time of the next one by what it lasts, and time
+//! that was not used is gone as soon as the queue runs empty. A tin has priority up to its threshold, below
+//! that it has what is left.
 //!
 //! Not there: filters and marks that choose tin, queue or host, address translation (`nat`),
 //! `autorate-ingress`.
@@ -80,7 +81,8 @@ impl Queues for Box<[Tin]> {
 }
 
 impl Cake {
-    /// Creates empty tins. Drops are recorded at `place`. `stream` draws the hash salt and BLUE's random decisions.
+    /// Creates empty tins. Drops are recorded at `place`. `stream` draws the hash salt and BLUE's random
+    /// decisions.
     pub fn new(params: CakeParams, place: PlaceId, stream: &mut RandomStream) -> Self {
         let tins: Box<[Tin]> = (0..params.tins.count()).map(|n| Tin::new(&params, n)).collect();
         Self {
@@ -106,9 +108,10 @@ impl Cake {
         }
     }
 
-    /// Changes the bandwidth. Packets that wait leave at the new one, after the time that the last packet has used at the old one.
-    // linux: net/sched/sch_cake.c cake_change, cake_reconfigure, cake_set_rate (6.1) - sets rates, quanta, targets and the memory limit;
-    // queues, deficits and time_next_packet stay.
+    /// Changes the bandwidth. Packets that wait leave at the new one, after the time that the last packet has
+    /// used at the old one.
+    // linux: net/sched/sch_cake.c cake_change, cake_reconfigure, cake_set_rate (6.1) - sets rates, quanta,
+    // targets and the memory limit; queues, deficits and time_next_packet stay.
     pub(super) fn change(&mut self, bandwidth: Option<Rate>) {
         self.params.bandwidth = bandwidth;
         self.tins.iter_mut().enumerate().for_each(|(n, tin)| tin.change(&self.params, n));
@@ -123,8 +126,10 @@ impl Cake {
         (until > now).then_some(until)
     }
 
-    /// Queues the packet. Over the memory limit, drops from the head of the longest queue until the limit holds.
-    // linux: net/sched/sch_cake.c cake_enqueue (6.1, with its stable updates) - the sender is told if its own queue was hit.
+    /// Queues the packet. Over the memory limit, drops from the head of the longest queue until the limit
+    /// holds.
+    // linux: net/sched/sch_cake.c cake_enqueue (6.1, with its stable updates) - the sender is told if its own
+    // queue was hit.
     pub fn enqueue<S: Sink>(&mut self, now: Instant, p: Pkt, ctx: &mut Ctx<'_, S>) -> Enqueue {
         let n = self.classify(p, ctx.packets);
         let keys = self.keys(p, ctx.packets);
@@ -184,8 +189,10 @@ impl Cake {
         Keys { flow, source, destination }
     }
 
-    /// The addresses of a packet as cake has them: behind a masquerading router all hosts have one, unless their connections are looked up.
-    // linux: net/sched/sch_cake.c cake_update_flowkeys (6.1) - by the connection's tuple, of IPv4; IPv6 is not masqueraded.
+    /// The addresses of a packet as cake has them: behind a masquerading router all hosts have one, unless
+    /// their connections are looked up.
+    // linux: net/sched/sch_cake.c cake_update_flowkeys (6.1) - by the connection's tuple, of IPv4; IPv6 is
+    // not masqueraded.
     #[inline]
     fn seen(&self, src: Addr, dst: Addr) -> [Addr; 2] {
         const ROUTER: Addr = Addr(u16::MAX >> 1);
@@ -270,7 +277,8 @@ impl Cake {
     }
 
     /// Drops an acknowledgement that the packet which has just come makes needless.
-    // linux: net/sched/sch_cake.c cake_enqueue (6.1) - it counts as dropped, and with `ingress` the shaper counts it.
+    // linux: net/sched/sch_cake.c cake_enqueue (6.1) - it counts as dropped, and with `ingress` the shaper
+    // counts it.
     #[inline(never)]
     fn filter_acks<S: Sink>(&mut self, now: Instant, n: usize, queue: usize, ctx: &mut Ctx<'_, S>) {
         let aggressive = self.params.ack_filter == AckFilter::Aggressive;
@@ -294,8 +302,8 @@ impl Cake {
     }
 
     /// Drops the head of the longest queue of all tins; returns whose it was.
-    // linux: net/sched/sch_cake.c cake_drop (6.1). deviation: of equally long queues the first, instead of whichever the heap
-    // has on top - the order of a heap is no rule.
+    // linux: net/sched/sch_cake.c cake_drop (6.1). deviation: of equally long queues the first, instead of
+    // whichever the heap has on top - the order of a heap is no rule.
     #[cold]
     fn drop_longest<S: Sink>(&mut self, now: Instant, ctx: &mut Ctx<'_, S>) -> (usize, usize) {
         let at = self.longest.find(&mut self.tins).expect("memory is used by a packet");
@@ -316,8 +324,8 @@ impl Cake {
     }
 
     /// Moves the clocks of a tin and of the whole by what a packet costs.
-    // linux: net/sched/sch_cake.c cake_advance_shaper (6.1) - a tin that is behind may catch up, one that is ahead by more than
-    // the packet stays where it is.
+    // linux: net/sched/sch_cake.c cake_advance_shaper (6.1) - a tin that is behind may catch up, one that is
+    // ahead by more than the packet stays where it is.
     #[inline]
     fn advance(&mut self, now: Instant, n: usize, cost: u32, dropped: bool) {
         if self.params.bandwidth.is_none() {
@@ -355,8 +363,8 @@ impl Cake {
     }
 
     /// The tin whose turn it is.
-    // linux: net/sched/sch_cake.c cake_dequeue (6.1) - with a shaper the last tin that is within its threshold, or else the one
-    // that will be soonest; without one deficit rounds.
+    // linux: net/sched/sch_cake.c cake_dequeue (6.1) - with a shaper the last tin that is within its
+    // threshold, or else the one that will be soonest; without one deficit rounds.
     fn choose(&mut self, now: Instant) -> Option<usize> {
         if self.params.bandwidth.is_none() {
             return self.choose_by_turns();

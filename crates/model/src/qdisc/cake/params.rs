@@ -4,8 +4,8 @@ use super::ack_filter::AckFilter;
 use crate::vocabulary::{Duration, ETHERNET_HEADER, Rate};
 
 /// Addresses behind a masquerading (NAT) router, as cake sees packets there.
-// linux: net/netfilter/nf_nat_masquerade.c (6.1) - what leaves has the router's address once it is routed, before its discipline; what comes in
-// has it still where an ifb takes it.
+// linux: net/netfilter/nf_nat_masquerade.c (6.1) - what leaves has the router's address once it is routed,
+// before its discipline; what comes in has it still where an ifb takes it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Masquerade {
     /// No masquerading.
@@ -127,8 +127,8 @@ impl Framing {
     /// tc's default: no overhead compensation.
     pub const RAW: Self = Self { overhead: None, mpu: 0, cells: Cells::None };
 
-    /// Sizes in bytes that a packet of `with_header` bytes (including the Ethernet header) counts as: at the network layer, and with all
-    /// overhead.
+    /// Sizes in bytes that a packet of `with_header` bytes (including the Ethernet header) counts as: at the
+    /// network layer, and with all overhead.
     // linux: net/sched/sch_cake.c cake_calc_overhead (6.1) - PTM's cost is taken as a byte for each 64 begun.
     #[inline]
     pub fn sizes(&self, with_header: u32) -> (u32, u32) {
@@ -179,7 +179,8 @@ pub struct CakeParams {
 
 impl CakeParams {
     /// The target that tc sets for `rtt`.
-    // linux: iproute2 tc/q_cake.c cake_parse_opt (6.1) - a twentieth, in whole microseconds, and at least one.
+    // linux: iproute2 tc/q_cake.c cake_parse_opt (6.1) - a twentieth, in whole microseconds, and at least
+    // one.
     pub const fn target_of(rtt: Duration) -> Duration {
         let us = rtt.nanos() / 20_000;
         Duration::from_micros(if us == 0 { 1 } else { us })

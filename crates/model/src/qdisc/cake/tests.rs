@@ -212,7 +212,8 @@ fn a_sparse_flow_waits_for_one_packet() {
     assert_eq!(worst, FULL);
 }
 
-/// Shares in percent of the packets that left in ten seconds, by source, of eight flows of host 0 and one of host 1.
+/// Shares in percent of the packets that left in ten seconds, by source, of eight flows of host 0 and one of
+/// host 1.
 fn shares(isolation: Isolation, by_destination: bool) -> [u64; 2] {
     let (mut q, mut b) = (cake(CakeParams { isolation, ..shaped() }), Bench::new());
     let host = |flow: u32| Addr(u16::from(flow == 8));
@@ -373,7 +374,8 @@ fn washing_leaves_the_congestion_mark() {
 }
 
 proptest! {
-    /// While there is something to send, exactly what the rate allows leaves, whatever came and whatever was dropped.
+    /// While there is something to send, exactly what the rate allows leaves, whatever came and whatever was
+    /// dropped.
     #[test]
     fn the_rate_is_exact(
         sizes in prop::collection::vec((0u32..20, 20u32..1500, 0u8..64), 1..200),

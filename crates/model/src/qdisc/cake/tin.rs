@@ -90,7 +90,8 @@ fn ways(hash: u32) -> impl Iterator<Item = usize> {
     (0..WAYS).map(move |n| set + (first + n) % WAYS)
 }
 
-/// The entry of a host: its own, or else one that has nothing at work, or else, all being busy, the first it might have.
+/// The entry of a host: its own, or else one that has nothing at work, or else, all being busy, the first it
+/// might have.
 // linux: net/sched/sch_cake.c cake_hash (6.1) - after a round without a free one it is back at the first.
 fn host(table: &mut [CakeHost], hash: u32) -> u16 {
     let found = ways(hash)
@@ -157,8 +158,9 @@ impl Tin {
     }
 
     /// The queue of a flow, which is reserved for it from now on.
-    // linux: net/sched/sch_cake.c cake_hash (6.1) - its own if that is reserved for it and at work; one of its set that is
-    // reserved for it; one of its set that is not at work; or else its own, which it shares from now on.
+    // linux: net/sched/sch_cake.c cake_hash (6.1) - its own if that is reserved for it and at work; one of
+    // its set that is reserved for it; one of its set that is not at work; or else its own, which it shares
+    // from now on.
     #[inline]
     pub(super) fn queue_of(&mut self, keys: Keys) -> usize {
         let own = keys.flow as usize % QUEUES;
@@ -222,8 +224,8 @@ impl Tin {
     }
 
     /// Bytes of a queue's turn: less, the more bulk queues its busier host has.
-    // linux: net/sched/sch_cake.c cake_get_flow_quantum (6.1, with its stable updates) - by a table of 65535 divided by the
-    // number; what is below a byte is left to chance, so that nobody loses it every time.
+    // linux: net/sched/sch_cake.c cake_get_flow_quantum (6.1, with its stable updates) - by a table of 65535
+    // divided by the number; what is below a byte is left to chance, so that nobody loses it every time.
     fn turn(&mut self, queue: usize, chance: &mut RandomStream) -> i32 {
         let load = self.hosts_of(queue).map(|host| host.bulk).fold(1, u16::max);
         let fraction = chance.word() >> 16;

@@ -124,8 +124,8 @@ impl Tins {
     }
 
     /// What tin `n` may have of `rate` bytes a second.
-    // linux: net/sched/sch_cake.c cake_config_diffserv3 and its like (6.1) - a sixteenth for bulk, a quarter for voice, half for
-    // video; of eight tins each seven eighths of the one before, rounded down at each.
+    // linux: net/sched/sch_cake.c cake_config_diffserv3 and its like (6.1) - a sixteenth for bulk, a quarter
+    // for voice, half for video; of eight tins each seven eighths of the one before, rounded down at each.
     pub(super) fn share(self, n: usize, rate: u64) -> Share {
         let halves = |by: u32| Share { threshold: rate >> by, quantum: 1024 >> by };
         match self {
@@ -141,7 +141,8 @@ impl Tins {
 }
 
 /// Time that bytes take: a product and a shift.
-// linux: net/sched/sch_cake.c cake_set_rate (6.1) - 34 significant bits, at least 64 bytes a second; zero without a rate.
+// linux: net/sched/sch_cake.c cake_set_rate (6.1) - 34 significant bits, at least 64 bytes a second; zero
+// without a rate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Pace {
     mult: u64,
@@ -168,14 +169,15 @@ impl Pace {
 }
 
 /// Bytes of a flow's turn at a tin's rate.
-// linux: net/sched/sch_cake.c cake_set_rate (6.1) - what the rate sends in a quarter of a millisecond, from 300 bytes to a
-// full packet.
+// linux: net/sched/sch_cake.c cake_set_rate (6.1) - what the rate sends in a quarter of a millisecond, from
+// 300 bytes to a full packet.
 pub(super) fn flow_quantum(threshold: u64) -> u32 {
     if threshold == 0 { MTU } else { (threshold >> 12).clamp(300, u64::from(MTU)) as u32 }
 }
 
 /// The law of a tin's queues.
-// linux: net/sched/sch_cake.c cake_set_rate (6.1) - one and a half full packets at the tin's rate are always acceptable.
+// linux: net/sched/sch_cake.c cake_set_rate (6.1) - one and a half full packets at the tin's rate are always
+// acceptable.
 pub(super) fn law(params: &CakeParams, pace: Pace) -> CobaltParams {
     let mtu_time = pace.time(MTU);
     let target = Duration::from_nanos(mtu_time.nanos() * 3 / 2).max(params.target);
@@ -184,8 +186,8 @@ pub(super) fn law(params: &CakeParams, pace: Pace) -> CobaltParams {
 }
 
 /// Most bytes of truesize.
-// linux: net/sched/sch_cake.c cake_reconfigure (6.1) - what is asked for; else what the rate sends in four intervals and at
-// least 4 MiB, up to 10240 full packets.
+// linux: net/sched/sch_cake.c cake_reconfigure (6.1) - what is asked for; else what the rate sends in four
+// intervals and at least 4 MiB, up to 10240 full packets.
 pub(super) fn memory_limit(params: &CakeParams) -> u64 {
     const PACKETS: u64 = 10_240;
     let most = PACKETS * u64::from(MTU);

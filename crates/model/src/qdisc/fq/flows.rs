@@ -1,7 +1,7 @@
 //! The flows that fq keeps in mind, found by socket or by hash.
 //!
-//! A flow is made when its first packet comes and stays when it has none, with its credit and the time of its next packet,
-//! until there are too many like it.
+//! A flow is made when its first packet comes and stays when it has none, with its credit and the time of its
+//! next packet, until there are too many like it.
 
 use crate::sched::drr::{Drr, Member};
 use crate::vocabulary::{Duration, Instant, PktList};
@@ -56,7 +56,8 @@ impl Flows {
 
     /// The flow with that key; a new one has so much credit.
     // linux: net/sched/sch_fq.c fq_classify (6.1).
-    // deviation: a bucket is a list where Linux has a tree - order decides only which of the old flows are forgotten first.
+    // deviation: a bucket is a list where Linux has a tree - order decides only which of the old flows are
+    // forgotten first.
     #[inline]
     pub(super) fn find(&mut self, key: Key, now: Instant, credit: u32) -> Member {
         let bucket = key.0 as usize & (self.buckets.len() - 1);
@@ -94,7 +95,8 @@ impl Flows {
         m
     }
 
-    /// Forgets flows of a bucket that have had nothing to send for long, as far as they stand before the one that is looked for.
+    /// Forgets flows of a bucket that have had nothing to send for long, as far as they stand before the one
+    /// that is looked for.
     // linux: net/sched/sch_fq.c fq_gc (6.1).
     #[cold]
     fn forget(&mut self, bucket: usize, key: Key, now: Instant) {

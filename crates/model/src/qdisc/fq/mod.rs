@@ -1,9 +1,9 @@
 //! fq: a queue for each flow, served in turn, and no packet before its departure time.
 //!
-//! A TCP socket over it does not pace itself: it stamps each packet with the time at which its pacing rate lets it leave, as
-//! far ahead as small queues allow, and fq keeps it until then. A flow whose next packet is not due is throttled: it is on no
-//! list, but in order of time with others like it. What bears no stamp, such as what is passed on for others, is due at
-//! once, and fq is a fair queue only.
+//! A TCP socket over it does not pace itself: it stamps each packet with the time at which its pacing rate
+//! lets it leave, as far ahead as small queues allow, and fq keeps it until then. A flow whose next packet is
+//! not due is throttled: it is on no list, but in order of time with others like it. What bears no stamp,
+//! such as what is passed on for others, is due at once, and fq is a fair queue only.
 //!
 //! Not there: a rate limit of one socket (`SO_MAX_PACING_RATE`), and sockets that change hands.
 
@@ -32,7 +32,8 @@ pub struct FqParams {
     pub initial_quantum: u32,
     /// Maximum rate of a flow.
     pub maxrate: Option<Rate>,
-    /// Number of hash buckets for flow lookup, a power of two. With more than twice as many flows, idle flows are garbage-collected.
+    /// Number of hash buckets for flow lookup, a power of two. With more than twice as many flows, idle flows
+    /// are garbage-collected.
     pub buckets: u32,
     /// Hash bits that tell flows without a local socket apart.
     pub orphan_mask: u32,
@@ -134,8 +135,9 @@ const MAX_GAP: u64 = 1_000_000_000;
 
 /// The socket that it came from is on this node, hence it bears a departure time.
 // linux: include/linux/skbuff.h (6.1) - a packet that is passed on has lost both; a datagram has no stamp.
-// deviation: a SYN's answer counts among them, which belongs to no socket yet in Linux. A packet of an outside host bears none: what paces
-// it is in the kernel that it comes from, and here it is told by its hash.
+// deviation: a SYN's answer counts among them, which belongs to no socket yet in Linux. A packet of an
+// outside host bears none: what paces it is in the kernel that it comes from, and here it is told by its
+// hash.
 #[inline]
 fn is_stamped(p: &Packet) -> bool {
     p.kind == PacketKind::Tcp && p.ttl == TTL
@@ -221,7 +223,8 @@ impl Fq {
     }
 
     /// Takes the next packet that is due, from the flow whose turn it is.
-    // linux: net/sched/sch_fq.c fq_dequeue (6.1) - a new flow that is empty goes through the old ones once, as in fq_codel.
+    // linux: net/sched/sch_fq.c fq_dequeue (6.1) - a new flow that is empty goes through the old ones once,
+    // as in fq_codel.
     #[inline]
     pub fn dequeue<S: Sink>(&mut self, now: Instant, ctx: &mut Ctx<'_, S>) -> Option<Pkt> {
         if self.packets == 0 {
@@ -252,7 +255,8 @@ impl Fq {
             flow.list.pop(ctx.packets);
             let hot = ctx.packets.get_mut(p);
             if now - due > self.params.ce_threshold {
-                // linux: include/net/inet_ecn.h INET_ECN_set_ce (6.1) - counted whether or not the packet may be marked.
+                // linux: include/net/inet_ecn.h INET_ECN_set_ce (6.1) - counted whether or not the packet may
+                // be marked.
                 hot.tos |= if hot.tos & 3 == 0 { 0 } else { 3 };
                 self.stats.ce_mark += 1;
             }
@@ -284,8 +288,8 @@ impl Fq {
     }
 
     /// When the flow of a packet that leaves may send again, if its rate is limited here.
-    // linux: net/sched/sch_fq.c fq_dequeue (6.1) - a flow without stamps sends its credit first and is then charged a quantum
-    // at least; who comes late may make up for half of a gap.
+    // linux: net/sched/sch_fq.c fq_dequeue (6.1) - a flow without stamps sends its credit first and is then
+    // charged a quantum at least; who comes late may make up for half of a gap.
     #[inline]
     fn pace(&mut self, now: Instant, m: Member, p: &Packet) {
         let rate = self.params.maxrate;
@@ -321,7 +325,8 @@ impl Fq {
     }
 
     /// When to call `dequeue` next.
-    // linux: kernel/time/hrtimer.c hrtimer_interrupt (6.1) - a timer with slack that nothing else wakes fires at its end.
+    // linux: kernel/time/hrtimer.c hrtimer_interrupt (6.1) - a timer with slack that nothing else wakes fires
+    // at its end.
     #[inline]
     pub fn next(&self, now: Instant) -> NextSend {
         if self.packets == 0 {

@@ -110,8 +110,8 @@ fn new_flows_have_ten_packets_and_rounds_two() {
     }
     // Two packets are a quantum to the byte.
     assert_eq!(turns, [(1, 10), (2, 10), (1, 2), (2, 2), (1, 2), (2, 2), (1, 1)]);
-    // Who has used its credit up has the next quantum when it is found empty, and keeps what is left of it; whoever has
-    // been idle for longer than the refill's delay has no less than one.
+    // Who has used its credit up has the next quantum when it is found empty, and keeps what is left of it;
+    // whoever has been idle for longer than the refill's delay has no less than one.
     let mut one = |us| {
         offer(&mut q, &mut b, at(us), &[2]);
         assert_eq!(drain(&mut q, &mut b, at(us)).len(), 1);
@@ -216,7 +216,8 @@ fn a_late_packet_makes_up_for_half_a_gap() {
         let p = stamped(&mut b, 1, seq, 1);
         let _ = q.enqueue(at(1), p, &mut b.ctx());
     }
-    // Asked at these times: due at 1001; at 2001 - 300, as the one before came 300 late; at 1701 + 500, and not before.
+    // Asked at these times: due at 1001; at 2001 - 300, as the one before came 300 late; at 1701 + 500, and
+    // not before.
     let asked = [1, 1301, 2000, 2001, 2600, 2601];
     let got: Vec<_> = asked.iter().map(|&us| drain(&mut q, &mut b, at(us)).len()).collect();
     assert_eq!(got, [1, 1, 0, 1, 0, 0]);
@@ -235,7 +236,8 @@ fn flows_that_have_been_idle_for_long_are_forgotten_where_there_are_many() {
         assert_eq!(used(&mut q, &mut b, 0, 2 * flow), (flow + 1, 0));
     }
     assert_eq!(used(&mut q, &mut b, 1_000_000, 1), (4, 0));
-    // Four are twice the buckets. Three seconds have to be over since a flow was found empty, when the next one was served.
+    // Four are twice the buckets. Three seconds have to be over since a flow was found empty, when the next
+    // one was served.
     assert_eq!(used(&mut q, &mut b, 3_000_000, 8), (5, 0));
     assert_eq!(used(&mut q, &mut b, 3_000_001, 10), (4, 2));
     assert_eq!((q.xstats().inactive, q.backlog()), (3, (0, 0)));
@@ -251,8 +253,8 @@ fn flows_that_have_been_idle_for_long_are_forgotten_where_there_are_many() {
 }
 
 proptest! {
-    /// Stamped packets leave in their flow's order, none before its time, none later than told if someone comes when told to,
-    /// and all of them.
+    /// Stamped packets leave in their flow's order, none before its time, none later than told if someone
+    /// comes when told to, and all of them.
     #[test]
     fn departures_are_kept(ops in prop::collection::vec((0u32..6, 0u64..400, 0u64..900), 1..200)) {
         let (mut q, mut b) = (Fq::new(FqParams::default(), PlaceId(1)), Bench::new());

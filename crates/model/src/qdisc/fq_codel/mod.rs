@@ -15,9 +15,11 @@ pub struct FqCodelParams {
     pub flows: u32,
     /// Bytes that a flow may send per round.
     pub quantum: u32,
-    /// Maximum truesize of all packets, in bytes. Before kernel 4.7 there was no such limit (`u32::MAX` here).
+    /// Maximum truesize of all packets, in bytes. Before kernel 4.7 there was no such limit (`u32::MAX`
+    /// here).
     pub memory_limit: u32,
-    /// Maximum number of packets dropped at once from the fattest flow when a limit is exceeded. Before kernel 4.7: one.
+    /// Maximum number of packets dropped at once from the fattest flow when a limit is exceeded. Before
+    /// kernel 4.7: one.
     pub drop_batch: u32,
     /// Drops over a limit raise the flow's CoDel count (kernel 5.4 on).
     pub overlimit_raises_count: bool,
@@ -98,7 +100,8 @@ impl FqCodel {
         Self { params, queues: FlowQueues::new(queues, place, salt), sent: QdiscStats::default() }
     }
 
-    /// Queues the packet. If a limit is exceeded, drops from the head of the fattest flow once, even if that is not enough.
+    /// Queues the packet. If a limit is exceeded, drops from the head of the fattest flow once, even if that
+    /// is not enough.
     // linux: net/sched/sch_fq_codel.c fq_codel_enqueue (5.4).
     #[inline]
     pub fn enqueue<S: Sink>(&mut self, now: Instant, p: Pkt, ctx: &mut Ctx<'_, S>) -> Enqueue {

@@ -19,7 +19,8 @@ fn new(params: FqCodelParams) -> FqCodel {
     FqCodel::new(params, PlaceId(2), 99)
 }
 
-/// Flow A has four large packets queued before B has one small: B is new, and A's first turn is over after one.
+/// Flow A has four large packets queued before B has one small: B is new, and A's first turn is over after
+/// one.
 // spec: rfc8290 4.2 - sparse flows first; conformance with its description.
 #[test]
 fn step_table() {

@@ -1,10 +1,10 @@
 //! htb: the hierarchical token bucket, with one leaf class that everything goes to.
 //!
-//! A class has two buckets, of its rate and of its ceiling. A packet may leave while neither is in debt, whatever its size, so
-//! a large packet drives them below zero and the next one waits until the debt is paid.
+//! A class has two buckets, of its rate and of its ceiling. A packet may leave while neither is in debt,
+//! whatever its size, so a large packet drives them below zero and the next one waits until the debt is paid.
 //!
-//! Not there: several classes, filters, priorities, borrowing (which takes a parent class; alone, a class never exceeds its
-//! rate even if its ceiling is higher), and link layer adaptation.
+//! Not there: several classes, filters, priorities, borrowing (which takes a parent class; alone, a class
+//! never exceeds its rate even if its ceiling is higher), and link layer adaptation.
 
 use super::bucket::{Bucket, BucketRate};
 use super::{Enqueue, NextSend, Qdisc, QdiscConfig, QdiscStats};
@@ -35,16 +35,18 @@ pub struct HtbParams {
 }
 
 impl HtbParams {
-    /// The burst that tc chooses for a rate: one packet, plus what accumulates between two ticks of the kernel's timer.
-    // linux: iproute2 tc/q_htb.c htb_parse_class_opt (6.1) - rate / HZ + MTU, where HZ is what /proc/net/psched says: with
-    // high-resolution timers a tick is a nanosecond.
+    /// The burst that tc chooses for a rate: one packet, plus what accumulates between two ticks of the
+    /// kernel's timer.
+    // linux: iproute2 tc/q_htb.c htb_parse_class_opt (6.1) - rate / HZ + MTU, where HZ is what
+    // /proc/net/psched says: with high-resolution timers a tick is a nanosecond.
     pub fn default_burst(rate: Rate) -> u32 {
         let tick = rate.bps() / 8 / 1_000_000_000;
         TC_MTU.saturating_add(u32::try_from(tick).unwrap_or(u32::MAX))
     }
 }
 
-/// A depth in bytes as tc hands it to the kernel: in its units of time, rounded up, of which the kernel makes nanoseconds.
+/// A depth in bytes as tc hands it to the kernel: in its units of time, rounded up, of which the kernel makes
+/// nanoseconds.
 // linux: iproute2 tc/tc_core.c tc_calc_xmittime (6.1), include/net/pkt_sched.h PSCHED_TICKS2NS (6.1) - 64 ns.
 fn depth(rate: Rate, bytes: u32) -> i64 {
     const TICK: u128 = 64;
@@ -108,9 +110,10 @@ impl Htb {
         }
     }
 
-    /// Changes the rates. The packets of the class wait until its debt is paid, and leave at the new rate then.
-    // linux: net/sched/sch_htb.c htb_change_class (6.1) - sets rates and bursts of an existing class and leaves its tokens, which are
-    // times, and its place in the wait queue.
+    /// Changes the rates. The packets of the class wait until its debt is paid, and leave at the new rate
+    /// then.
+    // linux: net/sched/sch_htb.c htb_change_class (6.1) - sets rates and bursts of an existing class and
+    // leaves its tokens, which are times, and its place in the wait queue.
     pub(super) fn change(&mut self, params: &HtbParams) {
         self.rate.change(full(params.rate, params.burst));
         self.ceil.change(full(params.ceil, params.cburst));
@@ -122,7 +125,8 @@ impl Htb {
     }
 
     /// Passes the packet to the class.
-    // linux: net/sched/sch_htb.c htb_enqueue (6.1) - what its discipline drops when it dequeues is no drop of the class.
+    // linux: net/sched/sch_htb.c htb_enqueue (6.1) - what its discipline drops when it dequeues is no drop of
+    // the class.
     #[inline]
     pub fn enqueue<S: Sink>(&mut self, now: Instant, p: Pkt, ctx: &mut Ctx<'_, S>) -> Enqueue {
         let answer = self.child.enqueue(now, p, ctx);
@@ -131,9 +135,9 @@ impl Htb {
     }
 
     /// Takes the next packet of the class, if the class may send.
-    // linux: net/sched/sch_htb.c htb_dequeue, htb_charge_class, htb_class_mode (6.1) - what may leave is decided when the
-    // packet before is charged; debts are looked at again when the watchdog says that they are paid. It counts as over the
-    // limit each time it falls into the ceiling's debt.
+    // linux: net/sched/sch_htb.c htb_dequeue, htb_charge_class, htb_class_mode (6.1) - what may leave is
+    // decided when the packet before is charged; debts are looked at again when the watchdog says that they
+    // are paid. It counts as over the limit each time it falls into the ceiling's debt.
     #[inline]
     pub fn dequeue<S: Sink>(&mut self, now: Instant, ctx: &mut Ctx<'_, S>) -> Option<Pkt> {
         if now < self.ready {

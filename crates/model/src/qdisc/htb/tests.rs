@@ -51,7 +51,8 @@ fn fill(q: &mut Qdisc, b: &mut Bench, count: u32, len: u32, segs: u16) {
 
 #[test]
 fn the_class_counts_for_itself() {
-    // Two of five find no place, and of the three that leave each takes 121.12 us of the 128 us in the buckets.
+    // Two of five find no place, and of the three that leave each takes 121.12 us of the 128 us in the
+    // buckets.
     let (mut q, mut b) = (htb(Rate::from_mbps(100), QdiscConfig::Fifo(FifoParams::Packets(3))), Bench::new());
     for n in 0..5 {
         let p = b.packet(n, 1500);
@@ -92,7 +93,8 @@ fn spacing_is_that_of_the_rate() {
 
 #[test]
 fn what_the_burst_allows_leaves_at_once() {
-    // 100 Mbit/s. tc's 1600 bytes are a full packet and 86 bytes, which are 6,880 ns less to wait after the second.
+    // 100 Mbit/s. tc's 1600 bytes are a full packet and 86 bytes, which are 6,880 ns less to wait after the
+    // second.
     let (mut q, mut b) = (htb(Rate::from_mbps(100), pfifo()), Bench::new());
     fill(&mut q, &mut b, 4, 1500, 1);
     let expected = [0, 0, 2 * 121_120 - 128_000, 3 * 121_120 - 128_000];

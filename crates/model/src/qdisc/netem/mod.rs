@@ -1,13 +1,13 @@
 //! netem: an emulated network. Packets wait, get lost, are doubled and overtake each other.
 //!
-//! A packet gets the time at which it may leave when it comes in. With jitter times are not in order, and packets leave by
-//! their times: a later one overtakes. A packet that is delayed no longer counts against its socket, so netem at the sender
-//! switches TCP small queues off.
+//! A packet gets the time at which it may leave when it comes in. With jitter times are not in order, and
+//! packets leave by their times: a later one overtakes. A packet that is delayed no longer counts against its
+//! socket, so netem at the sender switches TCP small queues off.
 //!
 //! A discipline inside gets a packet when its time has come, and decides when it leaves.
 //!
-//! Not there: tables of distributions, correlated loss models (Gilbert-Elliott), corruption, slots, link layer overhead of
-//! the rate.
+//! Not there: tables of distributions, correlated loss models (Gilbert-Elliott), corruption, slots, link
+//! layer overhead of the rate.
 
 use alloc::collections::{BinaryHeap, VecDeque};
 use core::cmp::Reverse;
@@ -47,9 +47,9 @@ pub struct NetemParams {
     pub delay: Duration,
     /// Jitter: uniform variation of the delay, up and down.
     pub jitter: Duration,
-    /// Correlation of a packet's jitter with the previous one. As in the kernel, the correlation has an effect only if the jitter is of the
-    /// order of 2^32 ns. The jitter is a 32-bit correlated number modulo the jitter range. For a range of a few milliseconds this remainder is
-    /// practically independent.
+    /// Correlation of a packet's jitter with the previous one. As in the kernel, the correlation has an
+    /// effect only if the jitter is of the order of 2^32 ns. The jitter is a 32-bit correlated number modulo
+    /// the jitter range. For a range of a few milliseconds this remainder is practically independent.
     pub delay_correlation: Share,
     /// Probability of loss.
     pub loss: Chance,
@@ -183,8 +183,10 @@ impl Netem {
         }
     }
 
-    /// Changes the parameters. Packets that wait keep their departure times; with a rate, later ones follow the last of them.
-    // linux: net/sched/sch_netem.c netem_change (6.1) - packets in the queue keep their time_to_send; correlations start again.
+    /// Changes the parameters. Packets that wait keep their departure times; with a rate, later ones follow
+    /// the last of them.
+    // linux: net/sched/sch_netem.c netem_change (6.1) - packets in the queue keep their time_to_send;
+    // correlations start again.
     pub(super) fn change(&mut self, params: NetemParams) {
         self.params = params;
         let mut correlated = |share| Correlated::new(share, &mut self.stream);
@@ -194,10 +196,11 @@ impl Netem {
         self.reorders = correlated(params.reorder.correlation);
     }
 
-    /// Loses, duplicates or delays the packet. For a lost packet the sender gets `Enqueue::Queued`, beyond the limit `Enqueue::Dropped`.
-    // linux: net/sched/sch_netem.c netem_enqueue (6.1) - a packet that would be doubled and lost goes on alone; the copy,
-    // which is charged to nobody, goes first and is not doubled again; of a packet that was doubled nobody hears that it
-    // was refused.
+    /// Loses, duplicates or delays the packet. For a lost packet the sender gets `Enqueue::Queued`, beyond
+    /// the limit `Enqueue::Dropped`.
+    // linux: net/sched/sch_netem.c netem_enqueue (6.1) - a packet that would be doubled and lost goes on
+    // alone; the copy, which is charged to nobody, goes first and is not doubled again; of a packet that was
+    // doubled nobody hears that it was refused.
     #[inline]
     pub fn enqueue<S: Sink>(&mut self, now: Instant, p: Pkt, ctx: &mut Ctx<'_, S>) -> Enqueue {
         let doubled = self.duplicates.happens(self.params.duplicate.share, &mut self.stream);
@@ -228,8 +231,8 @@ impl Netem {
         ctx.drop(now, p, reason, self.place);
     }
 
-    // linux: net/sched/sch_netem.c netem_enqueue (6.1), net/core/sock.c skb_orphan_partial - a packet that will wait ends its
-    // charge, even if it is refused next.
+    // linux: net/sched/sch_netem.c netem_enqueue (6.1), net/core/sock.c skb_orphan_partial - a packet that
+    // will wait ends its charge, even if it is refused next.
     fn admit<S: Sink>(&mut self, now: Instant, p: Pkt, ctx: &mut Ctx<'_, S>) -> Enqueue {
         let NetemParams { limit, delay, jitter, reorder, gap, rate, .. } = self.params;
         if delay > Duration::ZERO || jitter > Duration::ZERO || rate.is_some() {
@@ -257,8 +260,8 @@ impl Netem {
     }
 
     /// When a packet that comes now may leave.
-    // linux: net/sched/sch_netem.c netem_enqueue, tabledist, packet_time_ns (6.1) - with a rate, transmission begins after
-    // that of the last packet, during whose time the delay has passed already.
+    // linux: net/sched/sch_netem.c netem_enqueue, tabledist, packet_time_ns (6.1) - with a rate, transmission
+    // begins after that of the last packet, during whose time the delay has passed already.
     fn time(&mut self, now: Instant, len: u32) -> Instant {
         let NetemParams { delay, jitter, rate, .. } = self.params;
         let mut wait = delay.nanos() as i64;
@@ -273,7 +276,8 @@ impl Netem {
         begin + Duration::from_nanos(sent)
     }
 
-    // linux: net/sched/sch_netem.c tfifo_enqueue (6.1) - in the order of times; at the same time, first come first.
+    // linux: net/sched/sch_netem.c tfifo_enqueue (6.1) - in the order of times; at the same time, first come
+    // first.
     fn wait(&mut self, at: Instant, p: Pkt) {
         if self.line.back().is_none_or(|&(last, _)| at >= last) {
             self.line.push_back((at, p));
@@ -295,8 +299,8 @@ impl Netem {
     }
 
     /// Takes the next packet whose time has come. With a child qdisc, takes the next packet of the child.
-    // linux: net/sched/sch_netem.c netem_dequeue (6.1, with its stable updates) - packets that leave at once pass it by; the
-    // others go in one after another, until one has to wait.
+    // linux: net/sched/sch_netem.c netem_dequeue (6.1, with its stable updates) - packets that leave at once
+    // pass it by; the others go in one after another, until one has to wait.
     #[inline]
     pub fn dequeue<S: Sink>(&mut self, now: Instant, ctx: &mut Ctx<'_, S>) -> Option<Pkt> {
         let p = loop {

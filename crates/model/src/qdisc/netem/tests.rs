@@ -17,8 +17,8 @@ fn us(n: u64) -> Instant {
     Instant::ZERO + Duration::from_micros(n)
 }
 
-/// Enqueues `count` packets of 1000 bytes, `gap` us apart, and takes each out when it may leave; returns time in us and
-/// number of each that came out.
+/// Enqueues `count` packets of 1000 bytes, `gap` us apart, and takes each out when it may leave; returns time
+/// in us and number of each that came out.
 fn pass(q: &mut Netem, b: &mut Bench, count: u32, gap: u64) -> Vec<(u64, u32)> {
     let (mut out, mut now) = (Vec::new(), Instant::ZERO);
     let mut sent = 0;

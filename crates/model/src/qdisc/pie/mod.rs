@@ -25,7 +25,8 @@ impl PieQdiscParams {
     }
 
     /// Rounds a period up to whole ticks, as the kernel's timer does.
-    // linux: net/sched/sch_pie.c pie_change (6.1), kernel/time/time.c usecs_to_jiffies - at 250 ticks a second, 15 ms are 16.
+    // linux: net/sched/sch_pie.c pie_change (6.1), kernel/time/time.c usecs_to_jiffies - at 250 ticks a
+    // second, 15 ms are 16.
     pub fn in_ticks(period: Duration, hz: u32) -> Duration {
         let tick = Duration::from_nanos(1_000_000_000 / u64::from(hz));
         tick * period.div_ceil(tick)
@@ -68,8 +69,10 @@ pub struct Pie {
 }
 
 impl Pie {
-    /// Creates an empty queue. Drops are recorded at `place`. `stream` draws PIE's random drops. Panics if the period is zero.
-    // deviation: the first update comes after a period, not after half a second - a discipline is set up before a run begins.
+    /// Creates an empty queue. Drops are recorded at `place`. `stream` draws PIE's random drops. Panics if
+    /// the period is zero.
+    // deviation: the first update comes after a period, not after half a second - a discipline is set up
+    // before a run begins.
     pub fn new(params: PieQdiscParams, place: PlaceId, stream: RandomStream) -> Self {
         assert!(params.tupdate > Duration::ZERO, "impossible pie");
         Self {
@@ -128,8 +131,8 @@ impl Pie {
         Some(p)
     }
 
-    /// Sets the probability anew as often as it was time to since something last came or went: nothing that it depends on
-    /// has changed in between, so there is no need of a timer.
+    /// Sets the probability anew as often as it was time to since something last came or went: nothing that
+    /// it depends on has changed in between, so there is no need of a timer.
     // linux: net/sched/sch_pie.c pie_timer (6.1).
     #[inline]
     fn update(&mut self, now: Instant) {

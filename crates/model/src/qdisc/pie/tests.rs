@@ -9,8 +9,8 @@ fn pie(params: PieQdiscParams) -> Pie {
     Pie::new(params, PlaceId(1), Seed { seed: 1, run: 0 }.stream("pie"))
 }
 
-/// Offers full packets every `offered` us to a queue served with `served` us each, for so many seconds; returns those that
-/// came, were dropped by the law and at the limit, and were marked, in the last ten.
+/// Offers full packets every `offered` us to a queue served with `served` us each, for so many seconds;
+/// returns those that came, were dropped by the law and at the limit, and were marked, in the last ten.
 fn offered(q: &mut Pie, offered: u64, served: u64, seconds: u64, tos: u8) -> (u64, u64, u64, u64) {
     let mut b = Bench::new();
     let mut free_at = Instant::ZERO;
@@ -51,8 +51,8 @@ fn an_overload_is_dropped_and_the_delay_held_at_its_target() {
     let (came, law, limit, marks) = offered(&mut q, 500, 600, 60, 0);
     assert!((law * 6).abs_diff(came) < came / 20 && limit == 0 && marks == 0, "{law} of {came}, {limit}");
     let x = q.xstats();
-    // The spacing of drops takes three packets to reach 0.85 at one side of this probability, and four at the other: with one in
-    // 1/p of the rest, one of 5.5 packets is dropped there, or one of 6.5.
+    // The spacing of drops takes three packets to reach 0.85 at one side of this probability, and four at the
+    // other: with one in 1/p of the rest, one of 5.5 packets is dropped there, or one of 6.5.
     assert!(((x.prob >> 32) * 300 / 85).abs_diff(1 << 32) < (1 << 32) / 10, "{}", x.prob >> 32);
     assert!((MS * 10..MS * 20).contains(&x.delay), "{:?}", x.delay);
     // Marks do not help against who ignores them: above a tenth packets are dropped all the same.

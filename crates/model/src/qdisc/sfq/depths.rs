@@ -1,7 +1,7 @@
 //! Which slot holds the most packets, and which holds none.
 //!
-//! A list of slots for each number of packets. A slot moves by one list at a time, so that nothing is ever searched. On
-//! each list the slot that came last is first.
+//! A list of slots for each number of packets. A slot moves by one list at a time, so that nothing is ever
+//! searched. On each list the slot that came last is first.
 
 use alloc::vec;
 use alloc::vec::Vec;

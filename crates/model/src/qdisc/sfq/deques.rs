@@ -1,7 +1,7 @@
 //! Many queues of packets from whose two ends packets are taken, over one pool of places.
 //!
-//! [`PktList`](crate::vocabulary::PktList) is linked one way only; sfq drops from the tail too, and each drop would cost a walk
-//! over the queue.
+//! [`PktList`](crate::vocabulary::PktList) is linked one way only; sfq drops from the tail too, and each drop
+//! would cost a walk over the queue.
 
 use crate::vocabulary::Pkt;
 use alloc::vec::Vec;

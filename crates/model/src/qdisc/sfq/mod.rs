@@ -1,8 +1,8 @@
 //! sfq: stochastic fairness queueing, a round of flow queues found by hash.
 //!
-//! A flow has a slot for as long as it has packets. Slots are served in turn, each with a quantum of bytes a round; a slot
-//! that fills joins at the end of the round, and there is no list of new flows. Who holds most packets pays when all
-//! together hold too many.
+//! A flow has a slot for as long as it has packets. Slots are served in turn, each with a quantum of bytes a
+//! round; a slot that fills joins at the end of the round, and there is no list of new flows. Who holds most
+//! packets pays when all together hold too many.
 //!
 //! Not there: filters that choose the slot, and RED on each slot (`redflowlimit`).
 
@@ -103,7 +103,8 @@ pub struct Sfq {
 impl Sfq {
     /// Creates an empty qdisc. Drops are recorded at `place`. `stream` draws the hash perturbations.
     ///
-    /// Panics if slots, depth or quantum are zero, if the divisor is not a power of two, or if the limit is below two.
+    /// Panics if slots, depth or quantum are zero, if the divisor is not a power of two, or if the limit is
+    /// below two.
     pub fn new(params: SfqParams, place: PlaceId, mut stream: RandomStream) -> Self {
         let SfqParams { limit, depth, flows, divisor, perturb, .. } = params;
         assert!(limit > 1 && depth > 0 && flows > 0 && divisor.is_power_of_two(), "impossible sfq");
@@ -126,8 +127,8 @@ impl Sfq {
         }
     }
 
-    /// Queues the packet in the slot of its flow. A full slot refuses the packet, or drops its own head (`headdrop`). If the total limit is
-    /// exceeded, the slot with the most packets loses one.
+    /// Queues the packet in the slot of its flow. A full slot refuses the packet, or drops its own head
+    /// (`headdrop`). If the total limit is exceeded, the slot with the most packets loses one.
     // linux: net/sched/sch_sfq.c sfq_enqueue, sfq_drop (6.1).
     #[inline]
     pub fn enqueue<S: Sink>(&mut self, now: Instant, p: Pkt, ctx: &mut Ctx<'_, S>) -> Enqueue {
@@ -164,7 +165,8 @@ impl Sfq {
     }
 
     /// Takes the next packet of the slot whose turn it is.
-    // linux: net/sched/sch_sfq.c sfq_dequeue (6.1) - a slot that runs empty leaves the round at once, whatever it has sent.
+    // linux: net/sched/sch_sfq.c sfq_dequeue (6.1) - a slot that runs empty leaves the round at once,
+    // whatever it has sent.
     #[inline]
     pub fn dequeue<S: Sink>(&mut self, now: Instant, ctx: &mut Ctx<'_, S>) -> Option<Pkt> {
         self.perturb(now, ctx);
@@ -225,7 +227,8 @@ impl Sfq {
     }
 
     /// Drops a packet of the slot with the most; returns the slot.
-    // linux: net/sched/sch_sfq.c sfq_drop (6.1) - where none has more than one, the slot whose turn it is leaves the round.
+    // linux: net/sched/sch_sfq.c sfq_drop (6.1) - where none has more than one, the slot whose turn it is
+    // leaves the round.
     fn drop_one<S: Sink>(&mut self, now: Instant, ctx: &mut Ctx<'_, S>) -> Option<u32> {
         let mut slot = self.depths.deepest()?;
         if self.slots[slot as usize].queue.packets() == 1 {
@@ -243,11 +246,12 @@ impl Sfq {
         ctx.drop(now, p, Reason::Overlimit, self.place);
     }
 
-    /// Changes the hash if it is time, and moves all packets to where the new one puts them: slot by slot, so that a flow
-    /// keeps its order.
+    /// Changes the hash if it is time, and moves all packets to where the new one puts them: slot by slot, so
+    /// that a flow keeps its order.
     // linux: net/sched/sch_sfq.c sfq_perturbation, sfq_rehash (6.1).
-    // deviation: at the first packet that comes or goes afterwards, not by a timer - nothing changes in between; periods
-    // begin with the run and not with the command, and what no longer fits is counted as dropped here too, not by the parent alone.
+    // deviation: at the first packet that comes or goes afterwards, not by a timer - nothing changes in
+    // between; periods begin with the run and not with the command, and what no longer fits is counted as
+    // dropped here too, not by the parent alone.
     #[inline]
     fn perturb<S: Sink>(&mut self, now: Instant, ctx: &mut Ctx<'_, S>) {
         if self.perturb_at.is_some_and(|at| at <= now) {

@@ -39,9 +39,9 @@ fn flows_are_served_in_turn_and_whoever_comes_joins_at_the_end() {
 #[test]
 fn a_round_is_a_quantum_of_bytes_and_debts_are_kept() {
     let (mut q, mut b) = (sfq(SfqParams { quantum: 1000, ..SfqParams::default() }), Bench::new());
-    // Flow 1 has 0 to 7 of 400 bytes, flow 2 8 to 10 of 1500. Flow 1 goes on while it has anything left: three packets make
-    // 1200 of 1000, two the 800 of its next round. Flow 2 is 500 in debt after its first packet, so its second comes after
-    // one quantum more and its third, 1000 in debt, after two.
+    // Flow 1 has 0 to 7 of 400 bytes, flow 2 8 to 10 of 1500. Flow 1 goes on while it has anything left:
+    // three packets make 1200 of 1000, two the 800 of its next round. Flow 2 is 500 in debt after its first
+    // packet, so its second comes after one quantum more and its third, 1000 in debt, after two.
     let flows: Vec<_> = [(1, 400); 8].into_iter().chain([(2, 1500); 3]).collect();
     offer(&mut q, &mut b, &flows);
     assert_eq!(drain(&mut q, &mut b), [0, 1, 2, 8, 3, 4, 9, 5, 6, 7, 10]);
@@ -120,8 +120,8 @@ fn a_new_hash_parts_flows_that_shared_a_slot() {
 }
 
 proptest! {
-    /// Flows that always have packets share the bytes to within a quantum and a packet of each other, whatever their
-    /// packets' sizes.
+    /// Flows that always have packets share the bytes to within a quantum and a packet of each other,
+    /// whatever their packets' sizes.
     #[test]
     fn backlogged_flows_share_equally(
         sizes in prop::collection::vec(60u32..1515, 2..6), quantum in 256u32..4000,

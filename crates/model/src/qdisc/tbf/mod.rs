@@ -1,8 +1,9 @@
 //! tbf: a token bucket, or two, over another discipline.
 //!
-//! A packet leaves when the bucket holds what it lasts at the rate; unlike htb's, the bucket never goes below zero, so no packet
-//! larger than the bucket can ever leave: it is split, if it has several segments that fit, or refused. A second, small bucket
-//! with a higher rate keeps what the first has saved from leaving in one go.
+//! A packet leaves when the bucket holds what it lasts at the rate; unlike htb's, the bucket never goes below
+//! zero, so no packet larger than the bucket can ever leave: it is split, if it has several segments that
+//! fit, or refused. A second, small bucket with a higher rate keeps what the first has saved from leaving in
+//! one go.
 
 use super::bucket::{Bucket, BucketRate};
 use super::{Enqueue, NextSend, Qdisc, QdiscConfig, QdiscStats};
@@ -46,7 +47,8 @@ impl TbfParams {
 }
 
 /// A full bucket.
-// linux: net/sched/sch_tbf.c tbf_change (6.1) - the burst arrives in bytes, and the bucket is as deep as it lasts.
+// linux: net/sched/sch_tbf.c tbf_change (6.1) - the burst arrives in bytes, and the bucket is as deep as it
+// lasts.
 fn full(rate: Rate, burst: u32) -> Bucket {
     let pace = BucketRate::new(rate);
     Bucket::new(pace, pace.nanos(burst))
@@ -91,8 +93,9 @@ impl Tbf {
     }
 
     /// Changes the rates. Both buckets are full, and packets that wait leave at the new rate.
-    // linux: net/sched/sch_tbf.c tbf_change (6.1) - sets rates and limits, fills the buckets and keeps the child with its packets. The
-    // watchdog stays armed: without another packet, the first one waits as long as it would have at the old rate.
+    // linux: net/sched/sch_tbf.c tbf_change (6.1) - sets rates and limits, fills the buckets and keeps the
+    // child with its packets. The watchdog stays armed: without another packet, the first one waits as long
+    // as it would have at the old rate.
     pub(super) fn change(&mut self, params: &TbfParams) {
         self.rate = full(params.rate, params.burst);
         self.peak = params.peak.map(|peak| full(peak.rate, peak.mtu));
@@ -104,7 +107,8 @@ impl Tbf {
         &mut self.child
     }
 
-    /// Passes the packet to the child. A packet that is too large is split into segments. Refuses the packet if its segments are too large.
+    /// Passes the packet to the child. A packet that is too large is split into segments. Refuses the packet
+    /// if its segments are too large.
     // linux: net/sched/sch_tbf.c tbf_enqueue, tbf_segment (6.1) - all is well if one segment was taken.
     #[inline]
     pub fn enqueue<S: Sink>(&mut self, now: Instant, p: Pkt, ctx: &mut Ctx<'_, S>) -> Enqueue {
@@ -130,8 +134,10 @@ impl Tbf {
         answer
     }
 
-    /// Bytes of the packet that is next. A child that does not change by it is only looked at, others give it away.
-    // linux: net/sched/sch_generic.h qdisc_peek_head, qdisc_peek_dequeued (6.1) - so a fifo's limit still counts it.
+    /// Bytes of the packet that is next. A child that does not change by it is only looked at, others give it
+    /// away.
+    // linux: net/sched/sch_generic.h qdisc_peek_head, qdisc_peek_dequeued (6.1) - so a fifo's limit still
+    // counts it.
     #[inline]
     fn peek<S: Sink>(&mut self, now: Instant, ctx: &mut Ctx<'_, S>) -> Option<u32> {
         if self.peeked.is_some() {

@@ -60,7 +60,8 @@ fn a_second_bucket_spreads_what_the_first_has_saved() {
     let (rate, peak) = (Rate::from_mbps(10), Peak { rate: Rate::from_mbps(40), mtu: 1514 });
     let mut b = Bench::new();
     let mut q = tbf(rate, 6056, Some(peak), bytes(100_000));
-    // A quarter of a packet's time at the rate apart, until the first bucket's four packets and what comes in are spent.
+    // A quarter of a packet's time at the rate apart, until the first bucket's four packets and what comes in
+    // are spent.
     assert_eq!(times(&mut q, &mut b, 0, &[1500; 8]), [0, 302, 605, 908, 1211, 2422, 3633, 4844]);
 }
 
@@ -124,7 +125,8 @@ fn a_fifo_still_counts_the_packet_that_was_looked_at() {
 }
 
 proptest! {
-    /// In no span of time does more leave than the rate allows and the bucket holds; and what waits leaves as soon as it may.
+    /// In no span of time does more leave than the rate allows and the bucket holds; and what waits leaves as
+    /// soon as it may.
     #[test]
     fn no_more_than_rate_and_burst(
         packets in prop::collection::vec((20u32..1500, 0u64..3000), 2..80),

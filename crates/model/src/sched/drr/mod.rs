@@ -1,12 +1,12 @@
 //! DRR++: deficit rounds over members on a *new* and an *old* list, in whatever unit the caller charges.
 //!
-//! Flow queues charge bytes when a packet leaves; the airtime scheduler charges nanoseconds when a transmission has
-//! ended. So nothing here charges by itself: [`Drr::next`] finds the member whose turn it is, and the caller serves
-//! it, charges it, or says with [`Drr::head_empty`] that it had nothing to send.
+//! Flow queues charge bytes when a packet leaves; the airtime scheduler charges nanoseconds when a
+//! transmission has ended. So nothing here charges by itself: [`Drr::next`] finds the member whose turn it
+//! is, and the caller serves it, charges it, or says with [`Drr::head_empty`] that it had nothing to send.
 //!
-//! Members belong to a pool ([`Drr`]); lists ([`DeficitRoundRobin`]) are many, and a member is on one of them at most. Nothing
-//! is allocated but when a member is added. The pool also keeps what its user has to say of each member, so that all that a
-//! packet changes lies together.
+//! Members belong to a pool ([`Drr`]); lists ([`DeficitRoundRobin`]) are many, and a member is on one of them
+//! at most. Nothing is allocated but when a member is added. The pool also keeps what its user has to say of
+//! each member, so that all that a packet changes lies together.
 
 use alloc::vec::Vec;
 use core::ops::{Index, IndexMut};
@@ -41,7 +41,8 @@ pub enum EmptyNew {
 const UNLISTED: u32 = u32::MAX;
 const END: u32 = u32::MAX - 1;
 
-/// A member. It begins a cache line, since of many members hardly one is still in the cache when its next packet comes.
+/// A member. It begins a cache line, since of many members hardly one is still in the cache when its next
+/// packet comes.
 #[derive(Clone, Debug)]
 #[repr(align(64))]
 pub(super) struct Node<T> {
@@ -135,7 +136,8 @@ impl<T: Default> Drr<T> {
 }
 
 impl<T> Drr<T> {
-    /// Makes member `m` use the deficit of `account`. Several members may share one. Panics if there is no such member.
+    /// Makes member `m` use the deficit of `account`. Several members may share one. Panics if there is no
+    /// such member.
     // linux: drivers/net/wireless/ath/ath9k (4.11) - TIDs are listed, the deficit is one per station
     // and access category.
     pub fn share(&mut self, m: Member, account: Member) {
@@ -213,7 +215,8 @@ impl<T> Drr<T> {
         m
     }
 
-    /// Lists the member at the end of the new or old list. Returns false if the member was already listed; it then stays where it is.
+    /// Lists the member at the end of the new or old list. Returns false if the member was already listed; it
+    /// then stays where it is.
     #[inline]
     pub fn activate(&mut self, rounds: &mut DeficitRoundRobin, m: Member, to_new: bool) -> bool {
         if self.is_listed(m) {
@@ -246,7 +249,8 @@ impl<T> Drr<T> {
         Member(self.pop(list))
     }
 
-    /// Moves the head to the end of the old list. Done after each service, this is a plain round robin. Panics if no member is listed.
+    /// Moves the head to the end of the old list. Done after each service, this is a plain round robin.
+    /// Panics if no member is listed.
     #[inline]
     pub fn rotate_head(&mut self, rounds: &mut DeficitRoundRobin) -> Member {
         let m = self.remove_head(rounds);
@@ -254,17 +258,19 @@ impl<T> Drr<T> {
         m
     }
 
-    /// The member whose turn it is (the first in line with a positive deficit), and whether it is on the new list.
+    /// The member whose turn it is (the first in line with a positive deficit), and whether it is on the new
+    /// list.
     ///
-    /// Members before it without a positive deficit get a quantum and go to the end of the old list. Panics if `quantum` is not positive,
-    /// because the search would not end.
+    /// Members before it without a positive deficit get a quantum and go to the end of the old list. Panics
+    /// if `quantum` is not positive, because the search would not end.
     // spec: rfc8290 4.2, and paper: ending-the-anomaly alg2, alg3 - the same loop for bytes and for airtime.
     #[inline]
     pub fn next(&mut self, rounds: &mut DeficitRoundRobin, quantum: i64) -> Option<(Member, bool)> {
         self.next_by(rounds, |_| quantum, |_| 0)
     }
 
-    /// The same where each member has a quantum of its own, and may have used more than it was charged for: `pending`.
+    /// The same where each member has a quantum of its own, and may have used more than it was charged for:
+    /// `pending`.
     #[inline]
     pub fn next_by(
         &mut self,
@@ -287,8 +293,8 @@ impl<T> Drr<T> {
         }
     }
 
-    /// The head has nothing to send: it moves from the new to the old list, or leaves. Returns the member if it left. Panics if no member is
-    /// listed.
+    /// The head has nothing to send: it moves from the new to the old list, or leaves. Returns the member if
+    /// it left. Panics if no member is listed.
     #[inline]
     pub fn head_empty(&mut self, rounds: &mut DeficitRoundRobin, rule: EmptyNew) -> Option<Member> {
         let is_new = rounds.new.head != END;

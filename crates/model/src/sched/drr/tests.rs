@@ -84,7 +84,8 @@ fn rotation_is_a_round_robin() {
 }
 
 proptest! {
-    /// Every member that is backlogged gets the same within a quantum and its largest charge, whatever the charges.
+    /// Every member that is backlogged gets the same within a quantum and its largest charge, whatever the
+    /// charges.
     #[test]
     fn backlogged_members_share_alike(
         sizes in prop::collection::vec(1i64..3000, 2..6),

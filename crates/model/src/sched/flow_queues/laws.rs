@@ -7,8 +7,8 @@ use crate::sched::drr::Member;
 use crate::vocabulary::{Ctx, Duration, Instant, Pkt, RandomStream, Reason, Sink, skb_len};
 
 impl FlowQueues {
-    /// The same with this law on each queue. Use [`FlowQueues::enqueue_by_laws`] and [`FlowQueues::dequeue_by_laws`] then. Each law has its own
-    /// random stream.
+    /// The same with this law on each queue. Use [`FlowQueues::enqueue_by_laws`] and
+    /// [`FlowQueues::dequeue_by_laws`] then. Each law has its own random stream.
     #[must_use]
     pub fn with_laws(mut self, law: &LawFactory, mut stream: RandomStream) -> Self {
         self.laws = (0..self.kept.len()).map(|_| law.make(stream.split())).collect();
@@ -28,7 +28,8 @@ impl FlowQueues {
         if owner == UNBOUND || owner == tin.0 { id } else { self.overflow_queue(tin) }
     }
 
-    /// [`FlowQueues::enqueue`] for a packet that its queue's law has accepted. `None` if the law has dropped the packet.
+    /// [`FlowQueues::enqueue`] for a packet that its queue's law has accepted. `None` if the law has dropped
+    /// the packet.
     pub fn enqueue_by_laws<S: Sink>(
         &mut self,
         now: Instant,
@@ -56,7 +57,8 @@ impl FlowQueues {
         Some(self.enqueue(now, tin, p, ctx))
     }
 
-    /// Takes the next packet of a tin. The laws may drop other packets before it. Their drops and marks are counted in CoDel's counters.
+    /// Takes the next packet of a tin. The laws may drop other packets before it. Their drops and marks are
+    /// counted in CoDel's counters.
     pub fn dequeue_by_laws<S: Sink>(
         &mut self,
         now: Instant,

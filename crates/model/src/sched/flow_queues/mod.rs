@@ -1,11 +1,12 @@
 //! Flow queues with CoDel, shared by tins: one tin serves `fq_codel`, a tin a TID serves the MAC.
 //!
-//! All tins draw on one pool of queues. A queue takes memory from the first packet on that names it: a thousand stations with a pool of
-//! 4,096 queues each use a few of each. A packet's flow hash names its queue; while a queue belongs to another tin,
-//! the packet goes to its own tin's overflow queue. Each tin serves its queues by deficit rounds in bytes. Limits
-//! are global, and who exceeds them loses packets from the longest queue, whichever tin it belongs to: the two users
-//! do that differently, so [`FlowQueues::enqueue`] only queues, and the caller then asks [`FlowQueues::over_limit`]
-//! and calls [`FlowQueues::drop_batch`], or calls [`FlowQueues::trim`].
+//! All tins draw on one pool of queues. A queue takes memory from the first packet on that names it: a
+//! thousand stations with a pool of 4,096 queues each use a few of each. A packet's flow hash names its
+//! queue; while a queue belongs to another tin, the packet goes to its own tin's overflow queue. Each tin
+//! serves its queues by deficit rounds in bytes. Limits are global, and who exceeds them loses packets from
+//! the longest queue, whichever tin it belongs to: the two users do that differently, so
+//! [`FlowQueues::enqueue`] only queues, and the caller then asks [`FlowQueues::over_limit`] and calls
+//! [`FlowQueues::drop_batch`], or calls [`FlowQueues::trim`].
 
 mod laws;
 mod numbered;
@@ -136,7 +137,8 @@ pub struct FlowQueues {
     params: FlowQueuesParams,
     place: PlaceId,
     salt: Salt,
-    /// By number of a queue: behind how many others it is kept, and one more; nothing as long as no packet has named it.
+    /// By number of a queue: behind how many others it is kept, and one more; nothing as long as no packet
+    /// has named it.
     kept: Vec<u32>,
     /// The queues that are kept, which the tins' rounds are made of.
     queues: Drr<FlowQueue>,
@@ -152,8 +154,8 @@ pub struct FlowQueues {
 }
 
 /// A multiply-shift hash: two flows that collide under one salt do not under another.
-// paper: Dietzfelbinger, "Universal hashing and k-wise independent random variables via integer arithmetic" (1996) -
-// the upper half of a * x + b, with a and b of 64 bits.
+// paper: Dietzfelbinger, "Universal hashing and k-wise independent random variables via integer arithmetic"
+// (1996) - the upper half of a * x + b, with a and b of 64 bits.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Salt {
     a: u64,
@@ -276,9 +278,12 @@ impl FlowQueues {
         Member(self.params.flows + tin.0)
     }
 
-    /// Queues a packet and sets its enqueue time. Returns the packet's queue. Never drops: see [`FlowQueues::over_limit`].
-    // paper: ending-the-anomaly alg1 - hash, overflow queue if bound elsewhere, bind, stamp, append, list as new.
-    // deviation: the limits are looked at after the enqueue - as Linux does, while the paper prints it before.
+    /// Queues a packet and sets its enqueue time. Returns the packet's queue. Never drops: see
+    /// [`FlowQueues::over_limit`].
+    // paper: ending-the-anomaly alg1 - hash, overflow queue if bound elsewhere, bind, stamp, append, list as
+    // new.
+    // deviation: the limits are looked at after the enqueue - as Linux does, while the paper prints it
+    // before.
     #[inline]
     pub fn enqueue<S: Sink>(&mut self, now: Instant, tin: TinId, p: Pkt, ctx: &mut Ctx<'_, S>) -> Queue {
         let hot = ctx.packets.get_mut(p);
@@ -353,11 +358,12 @@ impl FlowQueues {
         }
     }
 
-    /// Takes the packet behind `p`, which was taken of its tin's queue last, if it `may` go with it: mac80211 has it in one A-MSDU with `p`
-    /// then, of which CoDel sees the first packet.
-    // linux: net/mac80211/tx.c ieee80211_amsdu_aggregate (6.12) - with the last packet of its flow's queue, when it is queued.
-    // deviation: when they leave the queue. Packets of a queue are joined in order until no more fit, so they are the same ones; but CoDel and
-    // limits drop single packets here, and the A-MSDU as a whole in Linux.
+    /// Takes the packet behind `p`, which was taken of its tin's queue last, if it `may` go with it: mac80211
+    /// has it in one A-MSDU with `p` then, of which CoDel sees the first packet.
+    // linux: net/mac80211/tx.c ieee80211_amsdu_aggregate (6.12) - with the last packet of its flow's queue,
+    // when it is queued.
+    // deviation: when they leave the queue. Packets of a queue are joined in order until no more fit, so they
+    // are the same ones; but CoDel and limits drop single packets here, and the A-MSDU as a whole in Linux.
     pub fn take_with<S: Sink>(
         &mut self,
         now: Instant,
@@ -412,8 +418,9 @@ impl FlowQueues {
         (memory || self.totals.packets > self.params.limit).then_some(OverLimit { memory })
     }
 
-    /// Drops up to `max` packets or half of the bytes, whichever comes first but one packet at least, from the head
-    /// of the longest queue, and raises its CoDel count if `raise_count`. `None` if all queues are empty.
+    /// Drops up to `max` packets or half of the bytes, whichever comes first but one packet at least, from
+    /// the head of the longest queue, and raises its CoDel count if `raise_count`. `None` if all queues are
+    /// empty.
     // linux: net/sched/sch_fq_codel.c fq_codel_drop (5.4) - fq_codel's way.
     pub fn drop_batch<S: Sink>(
         &mut self,
@@ -441,10 +448,11 @@ impl FlowQueues {
         Some(Dropped { queue: Member(self.queues[id].number), packets })
     }
 
-    /// Drops from the head of the longest queue, found anew each time, until no limit is exceeded; returns the number. At a
-    /// time go up to `most` packets or half of the queue's, whichever is less but one at least.
-    // linux: include/net/fq_impl.h fq_tin_enqueue (4.19, 5.10) - the MAC's way, one at a time; CoDel is not told, a law in its place is.
-    // fq_flow_drop (5.12) - by packets, where fq_codel halves bytes.
+    /// Drops from the head of the longest queue, found anew each time, until no limit is exceeded; returns
+    /// the number. At a time go up to `most` packets or half of the queue's, whichever is less but one at
+    /// least.
+    // linux: include/net/fq_impl.h fq_tin_enqueue (4.19, 5.10) - the MAC's way, one at a time; CoDel is not
+    // told, a law in its place is. fq_flow_drop (5.12) - by packets, where fq_codel halves bytes.
     pub fn trim<S: Sink>(&mut self, now: Instant, most: u32, ctx: &mut Ctx<'_, S>) -> u32 {
         let mut packets = 0;
         while let Some(over) = self.over_limit() {

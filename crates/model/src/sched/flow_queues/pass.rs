@@ -29,8 +29,8 @@ impl CodelQueue for Alone<'_> {
 }
 
 impl FlowQueues {
-    /// Whether [`FlowQueues::pass`] may be called: no queue of the tin is listed, the packet's own belongs to no other, and no limit would be
-    /// exceeded.
+    /// Whether [`FlowQueues::pass`] may be called: no queue of the tin is listed, the packet's own belongs to
+    /// no other, and no limit would be exceeded.
     #[inline]
     pub fn is_free(&self, tin: TinId, p: Pkt, packets: &Packets) -> bool {
         let hot = packets.get(p);

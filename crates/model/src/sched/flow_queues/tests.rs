@@ -76,7 +76,8 @@ fn a_queue_in_other_hands_means_the_overflow_queue() {
             tins_of_queue.push(tin_of(&q, 2));
         }
         assert_eq!(tins_of_queue, [0, 0, UNBOUND], "let go only when found empty");
-        // The queue is free for B's next packet, which overtakes those in the overflow queue: a hazard of the paper's rule.
+        // The queue is free for B's next packet, which overtakes those in the overflow queue: a hazard of the
+        // paper's rule.
         assert_eq!(put(&mut q, &mut b, B, h, 4, 500), Member(2));
         assert_eq!(put(&mut q, &mut b, A, h, 5, 500), Member(4), "A's overflow queue");
         let out: Vec<_> = core::iter::from_fn(|| take(&mut q, &mut b, B, NOW)).collect();
@@ -85,7 +86,8 @@ fn a_queue_in_other_hands_means_the_overflow_queue() {
     }
 }
 
-/// A lone queue that has run empty is let go within the same call, whether or not it passes the old list first.
+/// A lone queue that has run empty is let go within the same call, whether or not it passes the old list
+/// first.
 #[test]
 fn a_lone_empty_queue_leaves_by_either_rule() {
     for empty_new in [EmptyNew::ToOldUnlessAlone, EmptyNew::ToOld] {
@@ -114,7 +116,8 @@ fn the_longest_by_bytes_loses_its_head() {
         }
     }
     assert_eq!((q.over_limit(), q.trim(NOW, 1, &mut b.ctx())), (None, 0));
-    // Each packet more costs the head of the queue that is longest then. 0 to 3 are of queue 1, 4 and 5 of queue 3.
+    // Each packet more costs the head of the queue that is longest then. 0 to 3 are of queue 1, 4 and 5 of
+    // queue 3.
     let mut left = [(A, vec![]), (B, vec![])];
     for (queue, len) in [(0, 86), (0, 386), (0, 86), (2, 500)] {
         put(&mut q, &mut b, A, h[queue], seq, len);
@@ -171,7 +174,8 @@ fn trim_by_batches() {
     }
 }
 
-/// The parameters come with the call: a slow station's are more patient. The law spares the last packet of a queue.
+/// The parameters come with the call: a slow station's are more patient. The law spares the last packet of a
+/// queue.
 #[test]
 fn codel_by_the_callers_parameters() {
     let slow =
@@ -213,7 +217,8 @@ impl FlowQueues {
 }
 
 proptest! {
-    /// Two backlogged flows get the same bytes within a quantum and the larger packet, whatever their packet sizes.
+    /// Two backlogged flows get the same bytes within a quantum and the larger packet, whatever their packet
+    /// sizes.
     #[test]
     fn backlogged_flows_share_alike(a in 40u32..1500, b_len in 40u32..1500, quantum in 256u32..3000) {
         let mut b = Bench::new();
@@ -285,7 +290,8 @@ proptest! {
         prop_assert_eq!((q.total(), q.memory_used(), b.packets.live()), (0, 0, 0));
     }
 
-    /// A packet that passes leaves what one leaves that is queued and taken, whatever has happened to the tins before.
+    /// A packet that passes leaves what one leaves that is queued and taken, whatever has happened to the
+    /// tins before.
     #[test]
     fn passing_is_being_queued_and_taken(
         ops in prop::collection::vec((0u8..4, 0u32..2, 0u32..6, 20u32..1500, 0u64..30_000), 0..300),

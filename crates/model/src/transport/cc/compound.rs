@@ -1,9 +1,9 @@
 //! Compound TCP: Reno's window and beside it one that follows delay, as Windows has had it.
 //!
-//! The window in use is the sum of both. While few segments are queued the delay window grows with the whole one to the power of
-//! 3/4; when more are, it gives them back, and what is left is Reno.
-// spec: draft-sridharan-tcpm-ctcp-02 - parts, laws and parameters, by recollection of the draft; its published abstract and parameters
-// agree.
+//! The window in use is the sum of both. While few segments are queued the delay window grows with the whole
+//! one to the power of 3/4; when more are, it gives them back, and what is left is Reno.
+// spec: draft-sridharan-tcpm-ctcp-02 - parts, laws and parameters, by recollection of the draft; its
+// published abstract and parameters agree.
 
 use crate::transport::seq::after;
 
@@ -16,7 +16,8 @@ use super::{AckSample, CaState, CcEvent, CcSock, Controller};
 pub struct CompoundParams {
     /// Growth per round trip: the window to the power of 3/4, divided by 2^`alpha_shift`.
     pub alpha_shift: u8,
-    /// Reduction of the delay window per round trip for each queued segment, once `gamma` segments or more are queued.
+    /// Reduction of the delay window per round trip for each queued segment, once `gamma` segments or more
+    /// are queued.
     pub eta: u32,
     /// Lower and upper bound of the number of queued segments at which the delay window shrinks.
     pub gamma: [u32; 2],
@@ -24,7 +25,8 @@ pub struct CompoundParams {
     pub low_window: u32,
 }
 
-// spec: draft-sridharan-tcpm-ctcp-02 3 - alpha 1/8, k 3/4, beta 1/2, eta 1; gamma from 5 to 30; standard TCP below 38 segments.
+// spec: draft-sridharan-tcpm-ctcp-02 3 - alpha 1/8, k 3/4, beta 1/2, eta 1; gamma from 5 to 30; standard TCP
+// below 38 segments.
 impl Default for CompoundParams {
     fn default() -> Self {
         Self { alpha_shift: 3, eta: 1, gamma: [5, 30], low_window: 38 }
@@ -62,15 +64,16 @@ impl Compound {
 
     /// Segments of `window` that wait in queues: what it is more than the path holds.
     // spec: draft-sridharan-tcpm-ctcp-02 3.2 - (window / base - window / rtt) * base.
-    // deviation: the least round-trip time of the round in place of the smoothed one - as Linux's controllers measure; both are far
-    // above the base where queues are long.
+    // deviation: the least round-trip time of the round in place of the smoothed one - as Linux's controllers
+    // measure; both are far above the base where queues are long.
     fn queued(&self, window: u32) -> u32 {
         let Rounds { base_rtt, min_rtt, .. } = self.rounds;
         (u64::from(window) * u64::from(min_rtt - base_rtt) / u64::from(min_rtt)) as u32
     }
 
     /// What the delay window grows by in a round trip, in 1/256 segment.
-    // spec: draft-sridharan-tcpm-ctcp-02 3.2 - alpha * win^k - 1, and never less than nothing: Reno's part adds the one.
+    // spec: draft-sridharan-tcpm-ctcp-02 3.2 - alpha * win^k - 1, and never less than nothing: Reno's part
+    // adds the one.
     fn growth(&self, window: u32) -> u32 {
         // The fourth root of the cube, with the digits behind the point under it.
         let cube = u128::from(window).pow(3) << (4 * POINT);
@@ -109,8 +112,8 @@ impl Controller for Compound {
         self.rounds.restart(sk);
     }
 
-    // spec: draft-sridharan-tcpm-ctcp-02 3.2 - the window falls by beta, one half, and Reno's part too, so that half of the delay
-    // window stays.
+    // spec: draft-sridharan-tcpm-ctcp-02 3.2 - the window falls by beta, one half, and Reno's part too, so
+    // that half of the delay window stays.
     fn ssthresh(&mut self, sk: &mut CcSock) -> u32 {
         self.tune();
         self.dwnd /= 2;
@@ -138,8 +141,8 @@ impl Controller for Compound {
         }
     }
 
-    // spec: draft-sridharan-tcpm-ctcp-02 3.2 - after a timeout the delay window is nothing until slow start has ended, and the path
-    // is measured anew.
+    // spec: draft-sridharan-tcpm-ctcp-02 3.2 - after a timeout the delay window is nothing until slow start
+    // has ended, and the path is measured anew.
     fn set_state(&mut self, sk: &mut CcSock, new: CaState) {
         if new == CaState::Loss {
             let fresh = Self::new(self.params);
@@ -166,7 +169,8 @@ mod tests {
     #[test]
     fn grows_with_the_window_to_the_power_of_three_quarters() {
         let compound = Compound::default();
-        // Window and 1/256 segments a round trip: 16^0.75 / 8 is 1, 38^0.75 / 8 is 1.91, 256^0.75 / 8 is 8, 600^0.75 / 8 is 15.15.
+        // Window and 1/256 segments a round trip: 16^0.75 / 8 is 1, 38^0.75 / 8 is 1.91, 256^0.75 / 8 is 8,
+        // 600^0.75 / 8 is 15.15.
         let table =
             [(1, 0), (16, 0), (38, 233), (256, 7 << 8), (600, 3623), (4096, 63 << 8), (65_536, 511 << 8)];
         for (window, growth) in table {
@@ -176,7 +180,8 @@ mod tests {
 
     #[test]
     fn a_round_decides() {
-        // window, delay window, least round-trip time of all and of the round in us, samples; window and delay window after
+        // window, delay window, least round-trip time of all and of the round in us, samples; window and
+        // delay window after
         let table = [
             // Nothing queued: grows by 15 segments at 600, and by Reno's none as only two came.
             (600, 100, 20_000, 20_000, 10, 614, 114),
@@ -213,7 +218,8 @@ mod tests {
 
     #[test]
     fn a_loss_takes_half_of_both_windows_and_tunes_what_may_be_queued() {
-        // window, delay window, what Reno's part had queued; threshold, delay window, allowance in 1/256 after
+        // window, delay window, what Reno's part had queued; threshold, delay window, allowance in 1/256
+        // after
         let table = [
             (600, 100, None, 300, 50, 7680),
             // A fifth of 30 and four fifths of three quarters of 20.

@@ -38,7 +38,8 @@ impl Controller for HighSpeed {
         (sk.snd_cwnd - ((sk.snd_cwnd * DECREASE[self.row]) >> 8)).max(MIN_SSTHRESH)
     }
 
-    // linux: net/ipv4/tcp_highspeed.c hstcp_cong_avoid (6.1) - each acknowledgement counts, not what it covers.
+    // linux: net/ipv4/tcp_highspeed.c hstcp_cong_avoid (6.1) - each acknowledgement counts, not what it
+    // covers.
     #[inline]
     fn cong_avoid(&mut self, sk: &mut CcSock, _ack: u32, acked: u32) {
         if !sk.is_cwnd_limited {

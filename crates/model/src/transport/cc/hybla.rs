@@ -1,5 +1,6 @@
 //! Hybla: grows as a connection of 25 ms would, whatever the round-trip time.
-// paper: hybla (Caini and Firrincieli 2004) - rho = RTT / 25 ms; slow start adds 2^rho - 1, congestion avoidance rho^2 / W.
+// paper: hybla (Caini and Firrincieli 2004) - rho = RTT / 25 ms; slow start adds 2^rho - 1, congestion
+// avoidance rho^2 / W.
 
 use super::reno::Reno;
 use super::{CaState, CcSock, Controller};
@@ -20,7 +21,8 @@ impl Default for HyblaParams {
 /// Increments are in 1/128 segments.
 const UNIT: u32 = 128;
 /// 2^(i/8) in 1/128.
-// linux: net/ipv4/tcp_hybla.c hybla_fraction (6.1) - an eighth is as fine as the exponent's fraction is taken.
+// linux: net/ipv4/tcp_hybla.c hybla_fraction (6.1) - an eighth is as fine as the exponent's fraction is
+// taken.
 const FRACTION: [u32; 8] = {
     // Rounded down; 1170923762 is 2^(1/8) in 2^-30.
     let mut table = [0; 8];
@@ -152,8 +154,8 @@ mod tests {
 
     #[test]
     fn growth_follows_the_round_trip_time() {
-        // round-trip time in ms; first window; windows after 1, 2 and 3 acknowledgements in slow start; 400 acknowledgements
-        // from a window of 400 in congestion avoidance add about rho^2
+        // round-trip time in ms; first window; windows after 1, 2 and 3 acknowledgements in slow start; 400
+        // acknowledgements from a window of 400 in congestion avoidance add about rho^2
         let table = [
             (10, 1, [2, 3, 4], 1),
             (25, 1, [2, 3, 4], 1),

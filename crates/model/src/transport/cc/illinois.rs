@@ -125,7 +125,8 @@ impl Illinois {
 }
 
 /// The decrement for an average queueing delay of `da`, at most `dm` so far, in us.
-// linux: net/ipv4/tcp_illinois.c beta (6.1) - an eighth below a tenth, a half above eight tenths, a line between.
+// linux: net/ipv4/tcp_illinois.c beta (6.1) - an eighth below a tenth, a half above eight tenths, a line
+// between.
 fn beta(da: u32, dm: u32) -> u32 {
     let (d2, d3) = (dm / 10, 8 * dm / 10);
     if da <= d2 {
@@ -199,8 +200,9 @@ mod tests {
 
     #[test]
     fn gains_by_delay() {
-        // Average queueing delay in us of at most 100 ms, increment in 1/128, decrement in 1/64; the paper's curve is
-        // k1 / (k2 + da) through (1 ms, 10) and (100 ms, 0.3), and a line from 1/8 at 10 ms to 1/2 at 80 ms.
+        // Average queueing delay in us of at most 100 ms, increment in 1/128, decrement in 1/64; the paper's
+        // curve is k1 / (k2 + da) through (1 ms, 10) and (100 ms, 0.3), and a line from 1/8 at 10 ms to 1/2
+        // at 80 ms.
         let table = [
             (0, 1280, 8),
             (1_000, 1280, 8),

@@ -1,8 +1,9 @@
 //! Congestion controls: the interface between a TCP sender and the algorithm that sets its window.
 //!
-//! A controller is a struct with its own state and a few functions ([`Controller`]). [`Cc`] is the enum of all, so an
-//! acknowledgement needs no dynamic dispatch, except for user-defined ones ([`CustomCc`]). [`CcSock`] is the part of a connection
-//! that a controller may read and write, with the names of `ss` and the kernel. Arithmetic is in integers wherever Linux's is.
+//! A controller is a struct with its own state and a few functions ([`Controller`]). [`Cc`] is the enum of
+//! all, so an acknowledgement needs no dynamic dispatch, except for user-defined ones ([`CustomCc`]).
+//! [`CcSock`] is the part of a connection that a controller may read and write, with the names of `ss` and
+//! the kernel. Arithmetic is in integers wherever Linux's is.
 
 pub mod bbr;
 pub mod compound;
@@ -105,7 +106,8 @@ pub struct AckSample {
     pub pkts_acked: u32,
     /// Round-trip time in us by this acknowledgement; negative if none.
     pub rtt_us: i64,
-    /// Bytes from the first unacknowledged one of that time to the end of the newest of them, when it was sent.
+    /// Bytes from the first unacknowledged one of that time to the end of the newest of them, when it was
+    /// sent.
     // linux: net/ipv4/tcp_output.c __tcp_transmit_skb (6.1) - tx.in_flight: bytes, not segments.
     pub in_flight: u32,
 }
@@ -145,7 +147,8 @@ pub struct CcSock {
     pub mss_cache: u32,
     /// Eight times the smoothed round-trip time in us; 0 before the first measurement.
     pub srtt_us: u32,
-    /// Minimum of the round-trip time over the kernel's window (300 s) in us; `u32::MAX` before the first measurement.
+    /// Minimum of the round-trip time over the kernel's window (300 s) in us; `u32::MAX` before the first
+    /// measurement.
     pub min_rtt_us: u32,
     /// Segments delivered so far, including SACKed ones.
     pub delivered: u32,
@@ -196,10 +199,11 @@ pub struct CcSock {
 }
 
 impl CcSock {
-    /// A connection before anything was sent: an initial window of 10 segments of 536 bytes, 250 ticks a second, packets of up to
-    /// 64 KiB. `random` is the random stream of its controller.
-    // linux: net/ipv4/tcp.c tcp_init_sock (6.1) - the threshold is infinite, samples are limited by the application until
-    // the first segment leaves, and the MSS is that of a peer that names none (TCP_MSS_DEFAULT).
+    /// A connection before anything was sent: an initial window of 10 segments of 536 bytes, 250 ticks a
+    /// second, packets of up to 64 KiB. `random` is the random stream of its controller.
+    // linux: net/ipv4/tcp.c tcp_init_sock (6.1) - the threshold is infinite, samples are limited by the
+    // application until the first segment leaves, and the MSS is that of a peer that names none
+    // (TCP_MSS_DEFAULT).
     pub fn new(random: RandomStream) -> Self {
         Self {
             snd_cwnd: 10,
@@ -248,7 +252,8 @@ impl CcSock {
     pub fn in_flight(&self) -> u32 {
         self.packets_out - (self.sacked_out + self.lost_out) + self.retrans_out
     }
-    /// Whether the window is below the slow-start threshold. Before 4.3 (76174004a0f1), a window at the threshold also counts.
+    /// Whether the window is below the slow-start threshold. Before 4.3 (76174004a0f1), a window at the
+    /// threshold also counts.
     #[inline]
     pub fn in_slow_start(&self) -> bool {
         self.snd_cwnd < self.snd_ssthresh
@@ -260,21 +265,21 @@ impl CcSock {
 ///
 /// # Order of calls
 ///
-/// [`init`](Self::init) is called first. For each acknowledgement the sender calls [`in_ack_event`](Self::in_ack_event),
-/// [`pkts_acked`](Self::pkts_acked) if it acknowledges data, [`set_state`](Self::set_state) if the state changes, then
-/// [`cong_control`](Self::cong_control), and [`cong_avoid`](Self::cong_avoid) if that returned false.
-/// [`ssthresh`](Self::ssthresh) is called on congestion, before the state changes, and [`undo_cwnd`](Self::undo_cwnd) if the
-/// reduction was spurious.
+/// [`init`](Self::init) is called first. For each acknowledgement the sender calls
+/// [`in_ack_event`](Self::in_ack_event), [`pkts_acked`](Self::pkts_acked) if it acknowledges data,
+/// [`set_state`](Self::set_state) if the state changes, then [`cong_control`](Self::cong_control), and
+/// [`cong_avoid`](Self::cong_avoid) if that returned false. [`ssthresh`](Self::ssthresh) is called on
+/// congestion, before the state changes, and [`undo_cwnd`](Self::undo_cwnd) if the reduction was spurious.
 ///
 /// # Requirements
 ///
 /// - The window ([`CcSock::snd_cwnd`]) is at least one segment, and no acknowledgement raises it above
 ///   [`CcSock::snd_cwnd_clamp`].
 /// - A threshold is at least one segment.
-/// - A paced connection ([`CcSock::needs_pacing`]) has a rate. The sender sets it from window and round-trip time, unless the
-///   controller's `cong_control` returns true.
-/// - A copy behaves as the original and shares nothing with it. The controller reads no clock; random numbers come from
-///   [`CcSock::random`].
+/// - A paced connection ([`CcSock::needs_pacing`]) has a rate. The sender sets it from window and round-trip
+///   time, unless the controller's `cong_control` returns true.
+/// - A copy behaves as the original and shares nothing with it. The controller reads no clock; random numbers
+///   come from [`CcSock::random`].
 ///
 /// [`crate::conformance::controller()`] checks all of this.
 // linux: include/net/tcp.h struct tcp_congestion_ops (6.1).
@@ -286,8 +291,8 @@ pub trait Controller {
     /// Raises the window: `acked` segments were acknowledged with acknowledgement number `ack`. Not called if
     /// [`Controller::cong_control`] returns true.
     fn cong_avoid(&mut self, sk: &mut CcSock, ack: u32, acked: u32);
-    /// Called after each acknowledgement. Returns true if the controller sets window and pacing rate itself; `cong_avoid` and
-    /// proportional rate reduction are then not used.
+    /// Called after each acknowledgement. Returns true if the controller sets window and pacing rate itself;
+    /// `cong_avoid` and proportional rate reduction are then not used.
     fn cong_control(&mut self, _sk: &mut CcSock, _rs: &RateSample) -> bool {
         false
     }
@@ -336,7 +341,8 @@ pub struct CcParams {
     pub vegas: vegas::VegasParams,
 }
 
-/// Declares the family: a controller is one line here and one file. Brackets hold the field of [`CcParams`] that it is made of.
+/// Declares the family: a controller is one line here and one file. Brackets hold the field of [`CcParams`]
+/// that it is made of.
 macro_rules! family {
     ($($(#[$doc:meta])* $name:literal => $variant:ident($controller:ty)$([$params:ident])?,)*) => {
         /// Every built-in controller, and user-defined ones.

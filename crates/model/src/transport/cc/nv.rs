@@ -1,4 +1,5 @@
-//! New Vegas: compares the window with the one that the round's highest rate would need at the least round-trip time.
+//! New Vegas: compares the window with the one that the round's highest rate would need at the least
+//! round-trip time.
 // linux: net/ipv4/tcp_nv.c (6.1) - there is no paper of it.
 
 use crate::transport::seq::before;
@@ -25,7 +26,8 @@ pub struct NvParams {
     pub rtt_factor: u32,
     /// Factor for the window after a loss, in 1/1024.
     pub loss_dec_factor: u32,
-    /// Rounds without congestion after which growth that timeouts slowed down is made faster; 0: it is never slowed down.
+    /// Rounds without congestion after which growth that timeouts slowed down is made faster; 0: it is never
+    /// slowed down.
     pub cwnd_growth_rate_neg: u32,
     /// Rounds without congestion after which growth is made faster than Reno's; 0: never.
     pub cwnd_growth_rate_pos: u32,
@@ -65,7 +67,8 @@ impl Default for NvParams {
 
 /// Rates are in 100 bit/s: a byte in a us is this much.
 const RATE: u64 = 80_000;
-/// Least of `min_cwnd`'s search, its step, and its bound: a window below which acknowledgements come once a round.
+/// Least of `min_cwnd`'s search, its step, and its bound: a window below which acknowledgements come once a
+/// round.
 const MIN_CWND: u32 = 4;
 const MIN_CWND_GROW: u32 = 2;
 const TSO_CWND_BOUND: u32 = 80;
@@ -141,7 +144,8 @@ impl Nv {
         average
     }
 
-    /// The least round-trip time of all is that of the last one or two periods, whose length has some chance in it.
+    /// The least round-trip time of all is that of the last one or two periods, whose length has some chance
+    /// in it.
     fn renew_min_rtt(&mut self, sk: &mut CcSock) {
         if (sk.jiffies.wrapping_sub(self.min_rtt_reset) as i32) < 0 {
             return;

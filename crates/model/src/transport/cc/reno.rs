@@ -9,12 +9,14 @@ pub const MIN_SSTHRESH: u32 = 2;
 /// How the window grows when one acknowledgement covers several segments.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum GrowthRules {
-    /// In congestion avoidance each acknowledgement counts as one segment, whatever it covers, and the window grows one acknowledgement later.
-    /// Slow start continues at the threshold and ends one segment above it (3.13 to 3.19).
-    // linux: net/ipv4/tcp_cong.c tcp_slow_start (3.18), tcp_cong_avoid_ai (3.10, and to 3.19); commits 9f9843a751d0, 814d488c6126.
+    /// In congestion avoidance each acknowledgement counts as one segment, whatever it covers, and the window
+    /// grows one acknowledgement later. Slow start continues at the threshold and ends one segment above it
+    /// (3.13 to 3.19).
+    // linux: net/ipv4/tcp_cong.c tcp_slow_start (3.18), tcp_cong_avoid_ai (3.10, and to 3.19); commits
+    // 9f9843a751d0, 814d488c6126.
     Linux3_13,
-    /// An acknowledgement counts for the segments that it covers, except for Scalable TCP and YeAH (4.3 to 5.6; 4.0 to 4.2 too, except for the
-    /// threshold).
+    /// An acknowledgement counts for the segments that it covers, except for Scalable TCP and YeAH (4.3 to
+    /// 5.6; 4.0 to 4.2 too, except for the threshold).
     // linux: net/ipv4/tcp_cong.c tcp_slow_start, tcp_cong_avoid_ai (4.4); commit 76174004a0f1.
     Linux4_3,
     /// An acknowledgement always counts for the segments that it covers (5.7 on).
@@ -27,8 +29,8 @@ pub enum GrowthRules {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Reno;
 
-/// Slow start: the window grows by one segment for each acknowledged one, up to the threshold. Returns the number of acknowledged segments left
-/// for congestion avoidance.
+/// Slow start: the window grows by one segment for each acknowledged one, up to the threshold. Returns the
+/// number of acknowledged segments left for congestion avoidance.
 // linux: net/ipv4/tcp_cong.c tcp_slow_start (6.1).
 // spec: rfc3465 2.2 - appropriate byte counting, without its limit, as Linux has it.
 #[inline]
@@ -45,7 +47,8 @@ pub fn slow_start(sk: &mut CcSock, acked: u32) -> u32 {
 }
 
 /// Congestion avoidance: the window grows by one segment for every `w` acknowledged ones.
-// linux: net/ipv4/tcp_cong.c tcp_cong_avoid_ai (6.1) - credit that was saved up is spent first when `w` has fallen.
+// linux: net/ipv4/tcp_cong.c tcp_cong_avoid_ai (6.1) - credit that was saved up is spent first when `w` has
+// fallen.
 #[inline]
 pub fn cong_avoid_ai(sk: &mut CcSock, w: u32, acked: u32) {
     if sk.growth == GrowthRules::Linux3_13 {
@@ -152,7 +155,8 @@ mod tests {
             (sk.growth, sk.snd_cwnd, sk.snd_ssthresh) = (GrowthRules::Linux3_13, cwnd, threshold);
             sk
         };
-        // window, threshold, acknowledgements of two segments each, window after: one more than the window for a segment
+        // window, threshold, acknowledgements of two segments each, window after: one more than the window
+        // for a segment
         let table = [
             (10, 5, 10, 10),
             (10, 5, 11, 11),

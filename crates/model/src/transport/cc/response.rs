@@ -18,7 +18,8 @@ fn window(name: &str, rtt_ms: u64, one_in: u32) -> f64 {
     (kbps(name, path(rtt_ms, one_in)) * rtt_ms) as f64 / f64::from(MSS * 8)
 }
 
-/// Rates in units of 100 kbit/s, for a loss in 100, 1,000, 10,000 and 100,000 segments at 10 ms, then at 100 ms.
+/// Rates in units of 100 kbit/s, for a loss in 100, 1,000, 10,000 and 100,000 segments at 10 ms, then at 100
+/// ms.
 const RATES: &[(&str, [u64; 8])] = &[
     ("bbr", [9889, 9990, 9999, 9556, 9705, 9990, 9949, 9696]),
     ("compound", [127, 688, 4545, 9428, 13, 69, 455, 2914]),
@@ -57,7 +58,8 @@ fn windows_follow_the_closed_forms() {
     let cubic = |rtt_s: f64, n: u32| (1.054 * (rtt_s * f64::from(n)).powf(0.75)).max(reno(n));
     // spec: rfc3649 5 - w = 0.12 / p^0.835.
     let highspeed = |n: u32| 0.12 * f64::from(n).powf(0.835);
-    // paper: scalable-tcp (Kelly 2003) - a per cent a round trip against an eighth at a loss: ln(8/7) / ln(1.01) round trips.
+    // paper: scalable-tcp (Kelly 2003) - a per cent a round trip against an eighth at a loss: ln(8/7) /
+    // ln(1.01) round trips.
     let scalable = |n: u32| f64::from(n) / ((8.0_f64 / 7.0).ln() / 1.01_f64.ln());
     // paper: hybla (Caini and Firrincieli 2004) - as Reno at 25 ms: four times its window at 100 ms.
     // paper: illinois (Liu, Basar and Srikant 2006) - ten segments and an eighth while there is no delay.

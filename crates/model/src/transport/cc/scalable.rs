@@ -1,4 +1,5 @@
-//! Scalable TCP: a fixed share of the window is added for each acknowledgement, and an eighth taken at a loss.
+//! Scalable TCP: a fixed share of the window is added for each acknowledgement, and an eighth taken at a
+//! loss.
 // paper: scalable-tcp (Kelly 2003) - a = 0.01, b = 0.125.
 
 use super::reno::{GrowthRules, MIN_SSTHRESH, cong_avoid_ai, slow_start};

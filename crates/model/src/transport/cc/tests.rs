@@ -83,7 +83,8 @@ proptest! {
         for happens in list {
             let held = fed.happens(happens);
             prop_assert!(held.is_ok(), "{} {:?}: {:?}", name, happens, held);
-            // Vegas takes the window for its threshold before it sees to it that the window is two, as Linux does.
+            // Vegas takes the window for its threshold before it sees to it that the window is two, as Linux
+            // does.
             let (least, is) = (if name == "vegas" { 1 } else { 2 }, fed.sock().snd_ssthresh);
             prop_assert!(is >= least, "{} {:?}: {}", name, happens, is);
         }

@@ -91,7 +91,8 @@ impl Rounds {
         }
     }
 
-    // linux: net/ipv4/tcp_vegas.c tcp_vegas_cwnd_event (6.1) - after a pause old round-trip times are worth nothing.
+    // linux: net/ipv4/tcp_vegas.c tcp_vegas_cwnd_event (6.1) - after a pause old round-trip times are worth
+    // nothing.
     pub(super) fn event(&mut self, sk: &CcSock, event: CcEvent) {
         if matches!(event, CcEvent::CwndRestart | CcEvent::TxStart) {
             self.restart(sk);
@@ -131,7 +132,8 @@ impl Vegas {
             sk.snd_cwnd += 1;
         }
         sk.snd_cwnd = sk.snd_cwnd.max(2).min(sk.snd_cwnd_clamp);
-        // linux: include/net/tcp.h tcp_current_ssthresh (6.1) - but for a reduction, never below three quarters of the window.
+        // linux: include/net/tcp.h tcp_current_ssthresh (6.1) - but for a reduction, never below three
+        // quarters of the window.
         if !matches!(sk.ca_state, CaState::Cwr | CaState::Recovery) {
             sk.snd_ssthresh = sk.snd_ssthresh.max((sk.snd_cwnd >> 1) + (sk.snd_cwnd >> 2));
         }
@@ -189,7 +191,8 @@ mod tests {
 
     #[test]
     fn a_round_decides() {
-        // window, threshold, least round-trip time of all and of the round in us, samples; window, threshold after
+        // window, threshold, least round-trip time of all and of the round in us, samples; window, threshold
+        // after
         let table = [
             // Fewer than two segments queued, two to four, more.
             (50, 30, 20_000, 20_000, 10, 51, 37),
@@ -237,7 +240,8 @@ mod tests {
         let (start, run) = (run(3), run(20));
         // The path holds 83 segments.
         assert!((84.0..=90.0).contains(&run.mean_cwnd()), "{}", run.mean_cwnd());
-        // Slow start overshoots: a round's delay is known when the next has doubled the window. Then nothing is lost.
+        // Slow start overshoots: a round's delay is known when the next has doubled the window. Then nothing
+        // is lost.
         assert_eq!(run.retransmissions, start.retransmissions);
     }
 

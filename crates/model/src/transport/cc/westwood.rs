@@ -59,8 +59,8 @@ impl Westwood {
 
     /// Bytes that this acknowledgement stands for: a duplicate one for a segment, to be taken off later.
     // linux: net/ipv4/tcp_westwood.c westwood_acked_count (6.1).
-    // deviation: Linux counts so on its slow path only - on the fast path there is nothing left to take off, but for the
-    // remainder of a recovery.
+    // deviation: Linux counts so on its slow path only - on the fast path there is nothing left to take off,
+    // but for the remainder of a recovery.
     fn acked_bytes(&mut self, sk: &CcSock) -> u32 {
         let mss = sk.mss_cache;
         let mut bytes = sk.snd_una.wrapping_sub(self.snd_una);

@@ -41,7 +41,8 @@ pub struct Yeah {
 }
 
 impl Yeah {
-    /// Congestion avoidance before 5.7: as Scalable TCP by what is covered while nothing is wrong, as Reno by acknowledgements.
+    /// Congestion avoidance before 5.7: as Scalable TCP by what is covered while nothing is wrong, as Reno by
+    /// acknowledgements.
     // linux: net/ipv4/tcp_yeah.c tcp_yeah_cong_avoid (3.10, 4.4).
     fn old_growth(&mut self, sk: &mut CcSock) {
         if self.doing_reno > 0 {
@@ -87,7 +88,8 @@ impl Controller for Yeah {
         sk.snd_cwnd_clamp = sk.snd_cwnd_clamp.min(u32::MAX / 128);
     }
 
-    // linux: net/ipv4/tcp_yeah.c tcp_yeah_ssthresh (6.1) - takes what was queued, while no Reno flows are about.
+    // linux: net/ipv4/tcp_yeah.c tcp_yeah_ssthresh (6.1) - takes what was queued, while no Reno flows are
+    // about.
     fn ssthresh(&mut self, sk: &mut CcSock) -> u32 {
         let half = (sk.snd_cwnd >> 1).max(2);
         let reduction =
@@ -148,8 +150,8 @@ mod tests {
 
     #[test]
     fn rounds_choose_the_mode() {
-        // window, least round-trip time of all and of the round in us, Reno's window, mode (rounds as Reno) before;
-        // window, Reno's window, mode, queue after
+        // window, least round-trip time of all and of the round in us, Reno's window, mode (rounds as Reno)
+        // before; window, Reno's window, mode, queue after
         let table = [
             // Short queue: Scalable.
             (500, 20_000, 20_100, 2, 0, 500, 2, 0, 2),

@@ -1,4 +1,5 @@
-//! When a receiver sends acknowledgements: every few packets, or with ACK decimation up to every ten once the connection is past its start.
+//! When a receiver sends acknowledgements: every few packets, or with ACK decimation up to every ten once the
+//! connection is past its start.
 // spec: quic_connection.cc MaybeQueueAck, quic_constants.h (Chromium 62) - the rules of gQUIC 39.
 // paper: bquic sec. II-B.1 - TCP_ACKING and ACK_DECIMATION.
 
@@ -70,9 +71,10 @@ impl AckPolicy {
         Self { params, waiting: 0, queued: false, alarm: None }
     }
 
-    /// A packet was received. `min_rtt` is the receiver's own minimum round-trip time, or zero before its first measurement.
-    // spec: quic_connection.cc MaybeQueueAck (Chromium 62) - the gate is a packet number, not a count; no sample of the
-    // round-trip time makes a delay of zero.
+    /// A packet was received. `min_rtt` is the receiver's own minimum round-trip time, or zero before its
+    /// first measurement.
+    // spec: quic_connection.cc MaybeQueueAck (Chromium 62) - the gate is a packet number, not a count; no
+    // sample of the round-trip time makes a delay of zero.
     pub fn on_packet(&mut self, now: Instant, packet: PacketArrival, min_rtt: Duration) {
         if packet.was_missing {
             self.queued = true;
@@ -91,8 +93,8 @@ impl AckPolicy {
             } else if self.alarm.is_none() {
                 self.alarm = Some(now + delay);
             }
-            // spec: quic_received_packet_manager.cc HasNewMissingPackets (Chromium 62) - so many packets after a gap, so that
-            // the sender sees its loss even if an acknowledgement is lost too.
+            // spec: quic_received_packet_manager.cc HasNewMissingPackets (Chromium 62) - so many packets
+            // after a gap, so that the sender sees its loss even if an acknowledgement is lost too.
             if packet.since_gap.is_some_and(|n| n <= self.params.after_gap) {
                 self.queued = true;
             }
@@ -125,7 +127,8 @@ impl AckPolicy {
     }
 
     /// Whether an acknowledgement may be sent along with data.
-    // spec: quic_connection.cc ScopedPacketBundler (Chromium 62) - data takes a delayed acknowledgement along.
+    // spec: quic_connection.cc ScopedPacketBundler (Chromium 62) - data takes a delayed acknowledgement
+    // along.
     pub fn may_go_along(&self) -> bool {
         self.queued || self.alarm.is_some()
     }
@@ -144,7 +147,8 @@ mod tests {
         Instant::ZERO + Duration::from_micros(n)
     }
 
-    /// Acknowledgements sent for `n` packets that come every `gap` us from `first` on, and how many of them the alarm sent.
+    /// Acknowledgements sent for `n` packets that come every `gap` us from `first` on, and how many of them
+    /// the alarm sent.
     fn acks(params: AckParams, rtt_ms: u64, first: u64, n: u64, gap: u64) -> (u32, u32) {
         let (mut policy, mut all, mut by_alarm) = (AckPolicy::new(params), 0, 0);
         for i in 0..n {

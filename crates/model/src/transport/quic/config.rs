@@ -32,7 +32,8 @@ pub struct QuicConfig {
     pub timers: TimerParams,
     /// Round-trip time before the first sample.
     pub initial_rtt: Duration,
-    /// The acknowledgement delay is subtracted from an RTT sample even if the result is below the minimum round-trip time.
+    /// The acknowledgement delay is subtracted from an RTT sample even if the result is below the minimum
+    /// round-trip time.
     pub ack_delay_below_min: bool,
     /// Flow-control windows of the client.
     pub client_flow: FlowParams,
@@ -42,7 +43,8 @@ pub struct QuicConfig {
     pub handshake: HandshakeParams,
 }
 
-/// When a packet that only acknowledges gets an ack-eliciting frame, so that its sender learns which acknowledgements have arrived.
+/// When a packet that only acknowledges gets an ack-eliciting frame, so that its sender learns which
+/// acknowledgements have arrived.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Refresh {
     /// After this many packets that are not ack-eliciting: the connection's flow-control limit.

@@ -1,4 +1,5 @@
-//! Sets a sender's congestion window: the model's own rules ([`Window`]), or a TCP congestion control ([`Driven`]).
+//! Sets a sender's congestion window: the model's own rules ([`Window`]), or a TCP congestion control
+//! ([`Driven`]).
 
 use crate::vocabulary::Instant;
 use alloc::boxed::Box;
@@ -29,7 +30,8 @@ macro_rules! each {
 }
 
 impl Control {
-    /// State before the first packet. Packets have up to `packet` bytes. `law` replaces the window's own growth rules.
+    /// State before the first packet. Packets have up to `packet` bytes. `law` replaces the window's own
+    /// growth rules.
     pub fn new(params: WindowParams, packet: u32, law: Option<TcpControl>) -> Self {
         match law {
             None => Self::Window(Window::new(params)),

@@ -21,8 +21,8 @@ pub struct CubicRules {
     pub interval: Option<Duration>,
     /// The cubic function is in bytes. Otherwise it is in whole segments.
     pub bytes: bool,
-    /// After a loss, the reduction of the remembered maximum accounts for several emulated connections of which one has lost. A window that is
-    /// one segment below the maximum counts as having reached it.
+    /// After a loss, the reduction of the remembered maximum accounts for several emulated connections of
+    /// which one has lost. A window that is one segment below the maximum counts as having reached it.
     pub mild: bool,
 }
 
@@ -118,8 +118,9 @@ impl CubicBytes {
             let delta = ((u128::from(height) * u128::from(MSS)) >> CUBE_SHIFT) as u64;
             return if elapsed > self.k { self.origin + delta } else { self.origin.saturating_sub(delta) };
         }
-        // spec: cubic_bytes.cc CongestionWindowAfterAck (Chromium 62) - the offset is negative after the origin and so is its cube, as
-        // quic_fix_cubic_convex_mode is off. The shift rounds it down, away from the origin: each segment comes as its first part does.
+        // spec: cubic_bytes.cc CongestionWindowAfterAck (Chromium 62) - the offset is negative after the
+        // origin and so is its cube, as quic_fix_cubic_convex_mode is off. The shift rounds it down, away
+        // from the origin: each segment comes as its first part does.
         if elapsed > self.k {
             return self.origin + height.div_ceil(1 << CUBE_SHIFT) * u64::from(MSS);
         }
@@ -190,7 +191,8 @@ mod tests {
         assert_eq!((c.after_loss(90 * M), c.last_max), (90 * M * 850 / 1000, 90 * M * 850 / 1000));
     }
 
-    // quiche: cubic_bytes.cc CongestionWindowAfterPacketLoss (f44fa9f) - 0.925 for two, if a segment more than short of it.
+    // quiche: cubic_bytes.cc CongestionWindowAfterPacketLoss (f44fa9f) - 0.925 for two, if a segment more
+    // than short of it.
     #[test]
     fn todays_losses_and_the_remembered_maximum() {
         let after = |cwnd: u64| {
@@ -201,8 +203,8 @@ mod tests {
         assert_eq!(after(99 * M - 1), ((99 * M - 1) * 850 / 1000, (99 * M - 1) * 925 / 1000));
     }
 
-    /// The window in segments by the second after a loss at 1000, with a round trip of 10 ms. As cubic of RFC 9438 from 850:
-    /// K = cbrt(150 / 0.4) = 7.2 s.
+    /// The window in segments by the second after a loss at 1000, with a round trip of 10 ms. As cubic of RFC
+    /// 9438 from 850: K = cbrt(150 / 0.4) = 7.2 s.
     #[test]
     fn the_curve_after_a_loss() {
         let mut c = CubicBytes::new(2, CubicRules::CHROMIUM);

@@ -1,12 +1,14 @@
-//! A congestion control of TCP's at the head of a QUIC sender: what QUIC knows of its packets, told as TCP would tell it.
+//! A congestion control of TCP's at the head of a QUIC sender: what QUIC knows of its packets, told as TCP
+//! would tell it.
 //!
-//! Its window counts packets of the connection's full size. QUIC sends under new numbers what was lost, so that no packet in flight is
-//! SACKed, lost or sent twice: all that is in flight is `packets_out`. Sequence numbers are a count of bytes: `snd_una` what was
-//! delivered, `snd_nxt` with what is in flight, so that a round is over when as much has arrived as was under way at its
-//! beginning.
+//! Its window counts packets of the connection's full size. QUIC sends under new numbers what was lost, so
+//! that no packet in flight is SACKed, lost or sent twice: all that is in flight is `packets_out`. Sequence
+//! numbers are a count of bytes: `snd_una` what was delivered, `snd_nxt` with what is in flight, so that a
+//! round is over when as much has arrived as was under way at its beginning.
 //
-// deviation: no reduction is undone, as QUIC declares packets lost by rules of its own, and late ones are seldom; there is no CWR, as
-// the model has no ECN; the window is not restarted after an idle time, as Chromium's is not.
+// deviation: no reduction is undone, as QUIC declares packets lost by rules of its own, and late ones are
+// seldom; there is no CWR, as the model has no ECN; the window is not restarted after an idle time, as
+// Chromium's is not.
 
 use alloc::collections::VecDeque;
 
@@ -168,7 +170,8 @@ impl Driven {
     pub fn on_sent(&mut self, now: Instant, number: u64, bytes: u64) {
         self.touch(now);
         if !self.begun {
-            // The connection has no round-trip time yet, as TCP's has not where nothing of its handshake was timed.
+            // The connection has no round-trip time yet, as TCP's has not where nothing of its handshake was
+            // timed.
             self.begun = true;
             self.cc.init(&mut self.sk);
         }
@@ -211,7 +214,8 @@ impl Driven {
         }
     }
 
-    /// The sender has nothing to send, although the window may have room. Rate samples are then application-limited.
+    /// The sender has nothing to send, although the window may have room. Rate samples are then
+    /// application-limited.
     // linux: net/ipv4/tcp_rate.c tcp_rate_check_app_limited (6.1).
     pub fn on_idle(&mut self) {
         let sk = &mut self.sk;
@@ -220,9 +224,10 @@ impl Driven {
         }
     }
 
-    /// An acknowledgement, or the timer of losses: what was acknowledged and lost, and what is in flight after it; `rtt` if a sample
-    /// was taken, `prior` bytes were in flight before.
-    // linux: net/ipv4/tcp_input.c tcp_ack (6.1) - what was acknowledged, then what is lost, then window and rate.
+    /// An acknowledgement, or the timer of losses: what was acknowledged and lost, and what is in flight
+    /// after it; `rtt` if a sample was taken, `prior` bytes were in flight before.
+    // linux: net/ipv4/tcp_input.c tcp_ack (6.1) - what was acknowledged, then what is lost, then window and
+    // rate.
     pub fn on_event(
         &mut self,
         now: Instant,
@@ -287,8 +292,8 @@ impl Driven {
     }
 
     /// The rate at which packets were delivered since the newest of them was sent.
-    // linux: net/ipv4/tcp_rate.c tcp_rate_skb_delivered, tcp_rate_gen (6.1) - the slower of sending and acknowledging; an interval
-    // below the minimum round-trip time is none.
+    // linux: net/ipv4/tcp_rate.c tcp_rate_skb_delivered, tcp_rate_gen (6.1) - the slower of sending and
+    // acknowledging; an interval below the minimum round-trip time is none.
     fn sample(&mut self, rs: &mut RateSample, mark: &Mark) {
         let sk = &mut self.sk;
         if sk.app_limited != 0 && (sk.delivered.wrapping_sub(sk.app_limited) as i32) > 0 {
@@ -352,8 +357,8 @@ impl Driven {
 
     /// Window and rate.
     // linux: net/ipv4/tcp_input.c tcp_cong_control, tcp_update_pacing_rate (6.1).
-    // deviation: the window is the threshold at once, and where the connection has proportional rate reduction, that holds packets
-    // back as it does for the model's own windows.
+    // deviation: the window is the threshold at once, and where the connection has proportional rate
+    // reduction, that holds packets back as it does for the model's own windows.
     fn control(&mut self, rs: &RateSample) {
         self.controls = self.cc.cong_control(&mut self.sk, rs);
         if self.controls {

@@ -42,8 +42,8 @@ impl Credit {
         self.size
     }
 
-    /// The application has read `bytes` bytes. Returns the new limit, if the peer is to be told. If this is the second update within two round
-    /// trips, the window is doubled.
+    /// The application has read `bytes` bytes. Returns the new limit, if the peer is to be told. If this is
+    /// the second update within two round trips, the window is doubled.
     pub fn consume(&mut self, bytes: u64, now: Instant, srtt: Duration) -> Option<u64> {
         self.consumed += bytes;
         let left = self.limit - self.consumed;

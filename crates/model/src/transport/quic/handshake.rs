@@ -5,22 +5,24 @@ use alloc::vec::Vec;
 /// Messages of a handshake.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct HandshakeParams {
-    /// Length of each message in bytes, the client's first. The first zero ends the handshake. A datagram with a client's message has no other
-    /// content and is padded to full size.
+    /// Length of each message in bytes, the client's first. The first zero ends the handshake. A datagram
+    /// with a client's message has no other content and is padded to full size.
     pub messages: [u32; 4],
     /// Number of the message with which the client can send data: once it has received or sent this message.
     pub client_ready: u8,
-    /// Anti-amplification limit: until the client's second message, a server sends at most this many times the bytes that it has received.
+    /// Anti-amplification limit: until the client's second message, a server sends at most this many times
+    /// the bytes that it has received.
     pub amplification: Option<u64>,
 }
 
 impl HandshakeParams {
-    /// gQUIC to a server that the client has not met: hello, rejection with 4 kB of certificates, hello, answer; the client
-    /// waits for that, two round trips.
+    /// gQUIC to a server that the client has not met: hello, rejection with 4 kB of certificates, hello,
+    /// answer; the client waits for that, two round trips.
     // paper: bquic fig. 2 (unstated) - two round trips and 4 kB.
     pub const GQUIC: Self =
         Self { messages: [1_024, 4_096, 1_024, 256], client_ready: 3, amplification: None };
-    /// TLS 1.3: one round trip, but a server with 4 kB of certificates has to wait for the client's address to be proved.
+    /// TLS 1.3: one round trip, but a server with 4 kB of certificates has to wait for the client's address
+    /// to be proved.
     // spec: rfc9000 8.1 - three times what was received.
     pub const TLS: Self = Self { messages: [280, 4_096, 36, 0], client_ready: 1, amplification: Some(3) };
 }
@@ -85,15 +87,15 @@ impl QuicHandshake {
         step.is_multiple_of(2)
     }
 
-    /// Whether all datagrams are filled up: those of a client until it has the server's message, so that the server may send
-    /// as much as it has to.
+    /// Whether all datagrams are filled up: those of a client until it has the server's message, so that the
+    /// server may send as much as it has to.
     // spec: rfc9000 14.1.
     pub fn pads_all(&self) -> bool {
         self.client && !self.ready && self.params.amplification.is_some()
     }
 
-    /// Whether the server may be waiting for this client: the hello is sent, the server's message has not come whole, and the
-    /// rest of that may be more than the server may send.
+    /// Whether the server may be waiting for this client: the hello is sent, the server's message has not
+    /// come whole, and the rest of that may be more than the server may send.
     pub fn may_hold_up(&self) -> bool {
         self.client && self.step > 0 && self.awaited == 1 && self.params.amplification.is_some()
     }

@@ -1,6 +1,6 @@
 //! Hybrid slow start by delay: slow start ends when the round-trip times of a round have increased.
-// spec: congestion_control/hybrid_slow_start.cc (Chromium 62). Constants are those of TCP's HyStart, but a sample is an
-// acknowledgement frame, not a segment, and there is no train of acknowledgements.
+// spec: congestion_control/hybrid_slow_start.cc (Chromium 62). Constants are those of TCP's HyStart, but a
+// sample is an acknowledgement frame, not a segment, and there is no train of acknowledgements.
 // paper: bquic sec. IV-C.1.
 
 use crate::vocabulary::Duration;

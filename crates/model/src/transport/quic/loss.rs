@@ -13,17 +13,20 @@ use super::sent::SentPackets;
 pub struct LossParams {
     /// Packet threshold: a packet is lost when a packet with a number this much higher was acknowledged.
     pub packets: u64,
-    /// Time threshold: a packet before an acknowledged one is lost when it was sent this many eighths of a round trip ago.
+    /// Time threshold: a packet before an acknowledged one is lost when it was sent this many eighths of a
+    /// round trip ago.
     pub eighths: u64,
     /// Minimum of the time threshold.
     pub least: Duration,
-    /// The rule by time holds always; otherwise only when the newest packet was acknowledged (early retransmit), and beside it
-    /// the rule that what was sent a smoothed round trip before an acknowledged packet is lost.
+    /// The rule by time holds always; otherwise only when the newest packet was acknowledged (early
+    /// retransmit), and beside it the rule that what was sent a smoothed round trip before an acknowledged
+    /// packet is lost.
     pub time: bool,
-    /// The round trip of the time threshold is the longer of the newest sample and the smoothed value before that sample. Otherwise the
-    /// smoothed value includes the sample.
+    /// The round trip of the time threshold is the longer of the newest sample and the smoothed value before
+    /// that sample. Otherwise the smoothed value includes the sample.
     pub previous: bool,
-    /// A packet that is received after it was declared lost raises the packet threshold so far that it would not have been lost.
+    /// A packet that is received after it was declared lost raises the packet threshold so far that it would
+    /// not have been lost.
     pub adaptive: bool,
 }
 
@@ -46,9 +49,10 @@ impl LossParams {
         previous: false,
         adaptive: false,
     };
-    /// Today's of Google's QUIC: three packets, more if that was wrong, and always 5/4 of a round trip of 1 ms at least.
-    // quiche: quic_constants.h kDefaultLossDelayShift, kAlarmGranularity; general_loss_algorithm.h (f44fa9f) - the threshold
-    // adapts unless a connection option turns that off, the time does not.
+    /// Today's of Google's QUIC: three packets, more if that was wrong, and always 5/4 of a round trip of 1
+    /// ms at least.
+    // quiche: quic_constants.h kDefaultLossDelayShift, kAlarmGranularity; general_loss_algorithm.h (f44fa9f)
+    // - the threshold adapts unless a connection option turns that off, the time does not.
     pub const QUICHE: Self = Self {
         packets: 3,
         eighths: 10,
@@ -74,7 +78,8 @@ impl Loss {
         Self { params, packets: params.packets, timeout: None }
     }
 
-    /// A packet that was declared lost was acknowledged. `by` is its distance from the highest number acknowledged before.
+    /// A packet that was declared lost was acknowledged. `by` is its distance from the highest number
+    /// acknowledged before.
     // quiche: congestion_control/general_loss_algorithm.cc SpuriousLossDetected (f44fa9f).
     pub fn on_reordered(&mut self, by: u64) {
         if self.params.adaptive {
@@ -87,8 +92,8 @@ impl Loss {
         self.timeout
     }
 
-    /// Adds the numbers of packets that are lost now to `lost`, in rising order; `newly` is the newest packet that was just
-    /// acknowledged.
+    /// Adds the numbers of packets that are lost now to `lost`, in rising order; `newly` is the newest packet
+    /// that was just acknowledged.
     pub fn detect(
         &mut self,
         sent: &SentPackets,
@@ -132,7 +137,8 @@ mod tests {
         Instant::ZERO + Duration::from_millis(n)
     }
 
-    /// Packets sent at the times given, of which `acked` are acknowledged: what is lost at `now`, and when to look again.
+    /// Packets sent at the times given, of which `acked` are acknowledged: what is lost at `now`, and when to
+    /// look again.
     fn detect(params: LossParams, times: &[u64], acked: &[u64], now: u64) -> (Vec<u64>, Option<u64>) {
         let mut sent = SentPackets::default();
         let frame = QuicFrame::Ping;
@@ -179,7 +185,8 @@ mod tests {
         assert_eq!(detect(q, &[0, 1, 2, 3, 4], &[4], 5), (vec![1], Some(11)));
     }
 
-    /// Packets 1 to 20 at once, of which 10 is acknowledged: how many are lost after one that was had come so much later.
+    /// Packets 1 to 20 at once, of which 10 is acknowledged: how many are lost after one that was had come so
+    /// much later.
     #[test]
     fn packets_out_of_order_raise_the_threshold() {
         let lost = |params: LossParams, by: &[u64]| {

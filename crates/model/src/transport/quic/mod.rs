@@ -1,12 +1,13 @@
 //! QUIC: the trait that stacks implement, and a model of Chromium's.
 //!
-//! A [`Stack`] is one end of a connection. The world hands it datagrams and the time, takes datagrams from it, and reads
-//! and writes its streams; a real library in virtual time is used in the same way as the model.
+//! A [`Stack`] is one end of a connection. The world hands it datagrams and the time, takes datagrams from
+//! it, and reads and writes its streams; a real library in virtual time is used in the same way as the model.
 //!
-//! The model, [`Quic`], is made of parts that know little of each other, each with its parameters in [`QuicConfig`]: when
-//! acknowledgements are sent ([`ack_policy`]), how packets are spread ([`pacer`]), the congestion window ([`window`], with
-//! [`cubic`], [`hystart`] and [`prr`], or a congestion control of TCP's, [`TcpControl`]), how losses are found ([`loss`]) and what the timer repairs ([`timers`]), flow
-//! control and streams. [`Preset`] names sets of parameters.
+//! The model, [`Quic`], is made of parts that know little of each other, each with its parameters in
+//! [`QuicConfig`]: when acknowledgements are sent ([`ack_policy`]), how packets are spread ([`pacer`]), the
+//! congestion window ([`window`], with [`cubic`], [`hystart`] and [`prr`], or a congestion control of TCP's,
+//! [`TcpControl`]), how losses are found ([`loss`]) and what the timer repairs ([`timers`]), flow control and
+//! streams. [`Preset`] names sets of parameters.
 
 pub mod ack_policy;
 pub mod config;

@@ -31,7 +31,8 @@ impl PacerParams {
 // spec: pacing_sender.cc (quiche, 2019) - a lump is a quarter of the window at most.
 const LUMPS_IN_WINDOW: u64 = 4;
 /// Below this rate packets are not sent together.
-// quiche: pacing_sender.cc OnPacketSent (f44fa9f) - 1.2 Mbit/s of window per round trip, not of pacing; here in bytes a second.
+// quiche: pacing_sender.cc OnPacketSent (f44fa9f) - 1.2 Mbit/s of window per round trip, not of pacing; here
+// in bytes a second.
 const LUMPY_RATE: u64 = 150_000;
 
 /// State of the pacer.
@@ -94,7 +95,8 @@ impl Pacer {
 
     /// Whether a packet may be sent now. If not, sets the alarm.
     pub fn can_send(&mut self, now: Instant, in_flight: u64) -> bool {
-        // spec: quic_connection.cc CanWrite (Chromium 62) - an acknowledgement does not send while the send alarm is set.
+        // spec: quic_connection.cc CanWrite (Chromium 62) - an acknowledgement does not send while the send
+        // alarm is set.
         if self.alarm.is_some() {
             return false;
         }
@@ -129,8 +131,8 @@ impl Pacer {
         }
     }
 
-    // spec: pacing_sender.cc OnPacketSent (Chromium 62) - time lost by a late alarm is made up for, unless there was nothing
-    // to send.
+    // spec: pacing_sender.cc OnPacketSent (Chromium 62) - time lost by a late alarm is made up for, unless
+    // there was nothing to send.
     fn one_by_one(&mut self, now: Instant, delay: Duration) {
         if self.delayed {
             self.ideal += delay;
@@ -198,7 +200,8 @@ mod tests {
         Instant::ZERO + Duration::from_micros(n)
     }
 
-    /// A window of 50 packets of 1350 bytes and a round trip of 10 ms: 13.5 MB/s x 1.25 is one packet in 160 us.
+    /// A window of 50 packets of 1350 bytes and a round trip of 10 ms: 13.5 MB/s x 1.25 is one packet in 160
+    /// us.
     const PACE: PacerInput = PacerInput {
         cwnd: 67_500,
         srtt: Duration::from_millis(10),

@@ -1,4 +1,5 @@
-//! Presets: Chromium's QUIC of 2017, the paper's bursty variants of it, Chromium's of today, and QUIC by its RFCs.
+//! Presets: Chromium's QUIC of 2017, the paper's bursty variants of it, Chromium's of today, and QUIC by its
+//! RFCs.
 
 use crate::vocabulary::Duration;
 
@@ -36,7 +37,8 @@ pub enum Preset {
 const MB: u64 = 1 << 20;
 
 /// gQUIC 39.
-// spec: quic_constants.h, quic_sent_packet_manager.cc, tcp_cubic_sender_base.cc (Chromium 62) - each part names its file.
+// spec: quic_constants.h, quic_sent_packet_manager.cc, tcp_cubic_sender_base.cc (Chromium 62) - each part
+// names its file.
 const CHROMIUM39: QuicConfig = QuicConfig {
     packet: 1_350,
     ack: AckParams::TCP_ACKING,
@@ -106,10 +108,11 @@ impl Preset {
             Self::Bquic39 => QuicConfig { ack: AckParams::ACK_DECIMATION, pacing: None, ..base },
             Self::Bquic39Ack => QuicConfig { ack: AckParams::ACK_DECIMATION, ..base },
             Self::Bquic39Nopace => QuicConfig { pacing: None, ..base },
-            // quiche: quic_received_packet_manager.cc GetMaxAckDelay, pacing_sender.cc OnPacketSent, quic_constants.h (f44fa9f) -
-            // decimation always on, delayed by 1 ms at least; lumps of two; packets of 1250 bytes.
-            // quiche: congestion_control/rtt_stats.cc UpdateRtt (f44fa9f) - a delay that leaves less than the least round trip is
-            // not believed.
+            // quiche: quic_received_packet_manager.cc GetMaxAckDelay, pacing_sender.cc OnPacketSent,
+            // quic_constants.h (f44fa9f) - decimation always on, delayed by 1 ms at least; lumps of two;
+            // packets of 1250 bytes.
+            // quiche: congestion_control/rtt_stats.cc UpdateRtt (f44fa9f) - a delay that leaves less than the
+            // least round trip is not believed.
             // deviation: a connection on which five timeouts come in a row is not closed.
             Self::ChromiumNow => QuicConfig {
                 packet: 1_250,
@@ -127,8 +130,8 @@ impl Preset {
                 loss: LossParams::QUICHE,
                 timers: TimerParams { repair: Repair::ProbeTimeout(ProbeTimeout::QUICHE), ..base.timers },
                 ack_delay_below_min: false,
-                // quiche: quic_connection.cc OnSuccessfulVersionNegotiation - STOP_WAITING is gone in IETF versions; quic_sent_packet_manager.h
-                // largest_packet_peer_knows_is_acked.
+                // quiche: quic_connection.cc OnSuccessfulVersionNegotiation - STOP_WAITING is gone in IETF
+                // versions; quic_sent_packet_manager.h largest_packet_peer_knows_is_acked.
                 ack_memory: AckMemory::Acknowledged { ranges: 255, late: 0 },
                 handshake: HandshakeParams::TLS,
                 ..base
@@ -140,7 +143,8 @@ impl Preset {
                     gain_slow_start: 125,
                     ..PacerParams::CHROMIUM
                 }),
-                // quinn: connection/spaces.rs MAX_ACK_BLOCKS, Dedup - 64 ranges; duplicates are found among the last 128 numbers.
+                // quinn: connection/spaces.rs MAX_ACK_BLOCKS, Dedup - 64 ranges; duplicates are found among
+                // the last 128 numbers.
                 ack_memory: AckMemory::Acknowledged { ranges: 64, late: 128 },
                 refresh: Refresh::RoundTrip,
                 window: WindowParams {

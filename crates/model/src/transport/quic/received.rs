@@ -13,8 +13,8 @@ pub enum AckMemory {
     Acknowledged {
         /// Maximum number of ranges.
         ranges: usize,
-        /// Forgotten numbers are still told apart from duplicates if they are within this distance of the newest, at most 128. Others are
-        /// refused.
+        /// Forgotten numbers are still told apart from duplicates if they are within this distance of the
+        /// newest, at most 128. Others are refused.
         late: u64,
     },
 }
@@ -127,7 +127,8 @@ impl Received {
         Came::Missing
     }
 
-    /// STOP_WAITING: the sender will not send packet numbers below `least` again. Lower numbers are neither missing nor acknowledged.
+    /// STOP_WAITING: the sender will not send packet numbers below `least` again. Lower numbers are neither
+    /// missing nor acknowledged.
     pub fn stop_waiting(&mut self, least: u64) {
         if least <= self.least {
             return;
@@ -139,8 +140,8 @@ impl Received {
         });
     }
 
-    /// An ACK frame with this largest number has been acknowledged. Its sender need not be told again of what it covers; the largest number
-    /// itself stays, as the acknowledgement of later packets starts from it.
+    /// An ACK frame with this largest number has been acknowledged. Its sender need not be told again of what
+    /// it covers; the largest number itself stays, as the acknowledgement of later packets starts from it.
     pub fn ack_was_received(&mut self, largest: u64) {
         if matches!(self.memory, AckMemory::Acknowledged { .. }) {
             self.stop_waiting(largest);

@@ -31,10 +31,11 @@ impl QuicRtt {
         Self { latest: zero, smoothed: zero, previous: zero, deviation: zero, min: zero, initial }
     }
 
-    /// Processes a sample: the time from a packet to its acknowledgement, and the acknowledgement delay that the receiver reports.
-    /// `subtract_below_min`: the delay is subtracted even if the result is below the minimum round-trip time.
-    // spec: rtt_stats.cc UpdateRtt (Chromium 62) - the delay is taken off whatever remains; rfc9002 5.3 - only down to
-    // min_rtt.
+    /// Processes a sample: the time from a packet to its acknowledgement, and the acknowledgement delay that
+    /// the receiver reports. `subtract_below_min`: the delay is subtracted even if the result is below the
+    /// minimum round-trip time.
+    // spec: rtt_stats.cc UpdateRtt (Chromium 62) - the delay is taken off whatever remains; rfc9002 5.3 -
+    // only down to min_rtt.
     pub fn update(&mut self, sample: Duration, ack_delay: Duration, subtract_below_min: bool) {
         if sample == Duration::ZERO {
             return;

@@ -158,7 +158,8 @@ impl SentPackets {
         }
     }
 
-    /// Records the next packet. It counts as in flight if it is `eliciting`. `acks` is the largest number that its ACK frame acknowledges, or 0.
+    /// Records the next packet. It counts as in flight if it is `eliciting`. `acks` is the largest number
+    /// that its ACK frame acknowledges, or 0.
     pub fn push(&mut self, now: Instant, bytes: u32, frames: Vec<QuicFrame>, eliciting: bool, acks: u64) {
         let crypto = frames.iter().any(|f| matches!(f, QuicFrame::Crypto { .. }));
         if eliciting {
@@ -198,8 +199,8 @@ impl SentPackets {
         }
     }
 
-    /// The next content to be retransmitted, with the number of its original packet. The caller sends it now. Packets that were acknowledged in
-    /// the meantime are skipped.
+    /// The next content to be retransmitted, with the number of its original packet. The caller sends it now.
+    /// Packets that were acknowledged in the meantime are skipped.
     pub fn take_again(&mut self) -> Option<(u64, Vec<QuicFrame>)> {
         while let Some(number) = self.queue.pop_front() {
             let next = self.next_number();
@@ -238,8 +239,8 @@ impl SentPackets {
         }
     }
 
-    /// The packet is declared lost. Until something is acknowledged that is sent from now on it is not forgotten, as it may be
-    /// late only.
+    /// The packet is declared lost. Until something is acknowledged that is sent from now on it is not
+    /// forgotten, as it may be late only.
     // quiche: quic_unacked_packet_map.cc IsPacketUsefulForRetransmittableData (f44fa9f) - a round trip more.
     pub fn remember_lost(&mut self, number: u64) {
         let next = self.next_number();
@@ -261,8 +262,8 @@ impl SentPackets {
         Some(bytes)
     }
 
-    /// Processes the ranges of an acknowledgement, newest first. Calls `landed` with the number and bytes of each in-flight packet that is
-    /// acknowledged for the first time, in rising order.
+    /// Processes the ranges of an acknowledgement, newest first. Calls `landed` with the number and bytes of
+    /// each in-flight packet that is acknowledged for the first time, in rising order.
     pub fn acknowledge(&mut self, ranges: &[(u64, u64)], mut landed: impl FnMut(u64, u32)) -> Acked {
         let mut done = Acked::default();
         for &(from, end) in ranges.iter().rev() {
@@ -310,8 +311,8 @@ impl SentPackets {
     }
 
     /// Forgets the oldest packets that are done.
-    // spec: quic_unacked_packet_map.cc IsPacketUseless (Chromium 62) - of no use for the round-trip time, not in flight, and
-    // without anything to send again.
+    // spec: quic_unacked_packet_map.cc IsPacketUseless (Chromium 62) - of no use for the round-trip time, not
+    // in flight, and without anything to send again.
     pub fn forget_done(&mut self) {
         while let Some(sent) = self.ring.front() {
             let late = sent.lost.is_some_and(|next| next > self.largest_observed);

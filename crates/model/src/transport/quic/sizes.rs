@@ -33,8 +33,8 @@ fn bytes_of(value: u64) -> u32 {
     }
 }
 
-/// Bytes of an acknowledgement frame: type, newest packet, delay, first block, number of time stamps; with gaps a count, and
-/// each a byte and its block.
+/// Bytes of an acknowledgement frame: type, newest packet, delay, first block, number of time stamps; with
+/// gaps a count, and each a byte and its block.
 pub fn ack(newest_first: impl ExactSizeIterator<Item = (u64, u64)>) -> u32 {
     let more = newest_first.len().saturating_sub(1) as u32;
     let (mut newest, mut longest) = (None, 0);

@@ -35,7 +35,8 @@ pub struct Snapshot {
     pub ssthresh: Option<u64>,
     /// Whether the connection is still in its first slow start. `None` if the stack does not report it.
     pub slow_start: Option<bool>,
-    /// Bytes in flight: sent and neither acknowledged nor declared lost. `None` if the stack does not report it.
+    /// Bytes in flight: sent and neither acknowledged nor declared lost. `None` if the stack does not report
+    /// it.
     pub in_flight: Option<u64>,
     /// Smoothed round-trip time. `None` before the first sample.
     pub srtt: Option<Duration>,
@@ -73,23 +74,25 @@ pub enum StackEvent {
 
 /// One end of a QUIC connection, without I/O and without a clock.
 ///
-/// Order of calls: a datagram arrives ([`Stack::on_datagram`]), a timer fires ([`Stack::on_timer`]) or the application acts. Then
-/// the application reads readable streams, [`Stack::poll_transmit`] is called until it returns false, and [`Stack::next_timer`]
-/// is called again. A deadline in the past fires at once. Instants never decrease.
+/// Order of calls: a datagram arrives ([`Stack::on_datagram`]), a timer fires ([`Stack::on_timer`]) or the
+/// application acts. Then the application reads readable streams, [`Stack::poll_transmit`] is called until it
+/// returns false, and [`Stack::next_timer`] is called again. A deadline in the past fires at once. Instants
+/// never decrease.
 ///
 /// Streams carry byte counts, not bytes: no application here uses the content.
 pub trait Stack: Send + core::fmt::Debug {
     /// A client begins its handshake.
     fn connect(&mut self, now: Instant);
 
-    /// A datagram has arrived, with its current ECN bits. The stack may take the record's memory, but must leave the record
-    /// usable.
+    /// A datagram has arrived, with its current ECN bits. The stack may take the record's memory, but must
+    /// leave the record usable.
     fn on_datagram(&mut self, now: Instant, datagram: &mut Datagram);
 
     /// The deadline of [`Stack::next_timer`] has passed. If called too early, it does nothing.
     fn on_timer(&mut self, now: Instant);
 
-    /// Writes the next datagram into an empty record: length, ECN bits and content. False if there is nothing to send now.
+    /// Writes the next datagram into an empty record: length, ECN bits and content. False if there is nothing
+    /// to send now.
     fn poll_transmit(&mut self, now: Instant, out: &mut Datagram) -> bool;
 
     /// When to call [`Stack::on_timer`] next.
@@ -101,14 +104,15 @@ pub trait Stack: Send + core::fmt::Debug {
     /// Opens a bidirectional stream; `None` while the peer's limit forbids it or the handshake is under way.
     fn open(&mut self) -> Option<StreamId>;
 
-    /// Writes this many bytes to a stream and returns how many were accepted. The rest may be offered again after the next event.
+    /// Writes this many bytes to a stream and returns how many were accepted. The rest may be offered again
+    /// after the next event.
     fn write(&mut self, now: Instant, stream: StreamId, bytes: u64) -> u64;
 
     /// Nothing more will be written to a stream.
     fn finish(&mut self, now: Instant, stream: StreamId);
 
-    /// A stream with unread data or an unread end; each is returned once for each arrival of data. Streams opened by the peer
-    /// appear here first.
+    /// A stream with unread data or an unread end; each is returned once for each arrival of data. Streams
+    /// opened by the peer appear here first.
     fn next_readable(&mut self) -> Option<StreamId>;
 
     /// Reads all available data of a stream, in order.

@@ -1,4 +1,5 @@
-//! Streams: data to be sent, served in turn, and received data, without head-of-line blocking between streams.
+//! Streams: data to be sent, served in turn, and received data, without head-of-line blocking between
+//! streams.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -176,8 +177,8 @@ impl Streams {
         self.all.iter().map(|s| s.written - s.sent).sum()
     }
 
-    /// The next part to be sent. `room(id, offset)` is the number of stream bytes that fit into the packet for a part of stream `id` at
-    /// `offset`. `None` if nothing may be sent, or nothing fits.
+    /// The next part to be sent. `room(id, offset)` is the number of stream bytes that fit into the packet
+    /// for a part of stream `id` at `offset`. `None` if nothing may be sent, or nothing fits.
     pub fn next_part(&mut self, room: impl Fn(u32, u64) -> u32) -> Option<StreamChunk> {
         if !self.has_data() {
             return None;
@@ -258,7 +259,8 @@ impl Streams {
         }
         let size = s.credit.size();
         let consumed = self.credit.consume(bytes, now, srtt);
-        // spec: quic_session.cc / quic_flow_controller.cc (Chromium 62) - the connection's is half as much again as a stream's.
+        // spec: quic_session.cc / quic_flow_controller.cc (Chromium 62) - the connection's is half as much
+        // again as a stream's.
         limits.connection = self.credit.ensure(size + size / 2).or(consumed);
         (Read { bytes, finished }, limits)
     }

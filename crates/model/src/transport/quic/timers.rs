@@ -1,5 +1,5 @@
-//! The timer that repairs what no acknowledgement repairs: handshake, tail-loss probes, retransmission timeouts; or the
-//! probe timeout of RFC 9002.
+//! The timer that repairs what no acknowledgement repairs: handshake, tail-loss probes, retransmission
+//! timeouts; or the probe timeout of RFC 9002.
 // spec: quic_sent_packet_manager.cc (Chromium 62); rfc9002 6.2.
 
 use crate::vocabulary::{Duration, Instant};
@@ -20,8 +20,8 @@ pub struct TimerParams {
 /// Reaction of the timer when no acknowledgement is received.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Repair {
-    /// The handshake is retransmitted after one and a half round trips. For data, this many tail loss probes are followed by retransmission
-    /// timeouts.
+    /// The handshake is retransmitted after one and a half round trips. For data, this many tail loss probes
+    /// are followed by retransmission timeouts.
     TailLossProbes(u32),
     /// Probe timeouts (PTO, RFC 9002) for handshake and data.
     ProbeTimeout(ProbeTimeout),
@@ -32,14 +32,15 @@ pub enum Repair {
 pub struct ProbeTimeout {
     /// Factor of the mean deviation in the PTO.
     pub deviations: u64,
-    /// The first one for data runs from the oldest packet in flight, and ends one and a half round trips after the newest at
-    /// the earliest; otherwise from the newest.
+    /// The first one for data runs from the oldest packet in flight, and ends one and a half round trips
+    /// after the newest at the earliest; otherwise from the newest.
     pub from_oldest: bool,
     /// A packet number is skipped before a probe, so that the gap makes the receiver acknowledge at once.
     pub skips: bool,
     /// Persistent congestion: the window falls to its minimum when all packets sent over three PTOs are lost.
     pub persistent: bool,
-    /// A client that does not know whether the server may send keeps its PTO backoff, even when packets are acknowledged.
+    /// A client that does not know whether the server may send keeps its PTO backoff, even when packets are
+    /// acknowledged.
     pub doubles_while_held: bool,
 }
 
@@ -49,9 +50,9 @@ impl ProbeTimeout {
     pub const RFC9002: Self =
         Self { deviations: 4, from_oldest: false, skips: false, persistent: true, doubles_while_held: true };
     /// Google's QUIC since it supports the RFCs.
-    // quiche: quic_constants.h kPtoRttvarMultiplier; quic_sent_packet_manager.cc GetRetransmissionTime, PostProcessNewlyAckedPackets;
-    // quic_connection.cc OnRetransmissionAlarm (f44fa9f) - a number is left out; nothing ever tells the window of a timeout or of
-    // a persistent congestion.
+    // quiche: quic_constants.h kPtoRttvarMultiplier; quic_sent_packet_manager.cc GetRetransmissionTime,
+    // PostProcessNewlyAckedPackets; quic_connection.cc OnRetransmissionAlarm (f44fa9f) - a number is left
+    // out; nothing ever tells the window of a timeout or of a persistent congestion.
     pub const QUICHE: Self =
         Self { deviations: 2, from_oldest: true, skips: true, persistent: false, doubles_while_held: false };
 }
@@ -126,8 +127,8 @@ impl QuicTimers {
         Some((last + self.retransmission_timeout(rtt).max(tail), Alarm::Timeout))
     }
 
-    // spec: rfc9002 6.2.1 - from the newest packet of the handshake while one is outstanding, as data has no timer before the
-    // handshake is confirmed.
+    // spec: rfc9002 6.2.1 - from the newest packet of the handshake while one is outstanding, as data has no
+    // timer before the handshake is confirmed.
     // quiche: quic_sent_packet_manager.cc GetRetransmissionTime (f44fa9f) - `from_oldest`.
     fn next_probe(&self, pto: &ProbeTimeout, sent: &SentPackets, rtt: &QuicRtt) -> Instant {
         if sent.has_crypto() {
@@ -168,8 +169,10 @@ impl QuicTimers {
     }
 
     /// The probe timeout without the delay of acknowledgements.
-    // spec: rfc9002 6.2.1, 6.2.2 - three times the initial round-trip time before the first sample, by a deviation of half of it.
-    // quiche: quic_sent_packet_manager.cc GetProbeTimeoutDelay (f44fa9f) - the same, whatever the number of deviations.
+    // spec: rfc9002 6.2.1, 6.2.2 - three times the initial round-trip time before the first sample, by a
+    // deviation of half of it.
+    // quiche: quic_sent_packet_manager.cc GetProbeTimeoutDelay (f44fa9f) - the same, whatever the number of
+    // deviations.
     fn interval(&self, rtt: &QuicRtt) -> Duration {
         if rtt.smoothed == Duration::ZERO {
             return rtt.initial * 3;
@@ -212,8 +215,8 @@ impl QuicTimers {
     }
 }
 
-// spec: quic_sent_packet_manager.cc GetTailLossProbeDelay (Chromium 62) - a packet alone may wait for a delayed
-// acknowledgement, half the least timeout.
+// spec: quic_sent_packet_manager.cc GetTailLossProbeDelay (Chromium 62) - a packet alone may wait for a
+// delayed acknowledgement, half the least timeout.
 fn tail_delay(rtt: &QuicRtt, several: bool) -> Duration {
     let srtt = rtt.smoothed_or_initial();
     if several { (srtt * 2).max(MIN_PROBE) } else { (srtt * 2).max(srtt * 3 / 2 + RTO.0 / 2) }
@@ -298,9 +301,10 @@ mod tests {
         })
     }
 
-    // spec: rfc9002 6.2.1 - srtt + max(4 rttvar, 1 ms) + max_ack_delay; the handshake's has no max_ack_delay, and 333 ms before
-    // the first sample make 999 ms.
-    // quiche: quic_sent_packet_manager.cc GetProbeTimeoutDelay (f44fa9f) - two deviations; 100 ms make 300 ms.
+    // spec: rfc9002 6.2.1 - srtt + max(4 rttvar, 1 ms) + max_ack_delay; the handshake's has no max_ack_delay,
+    // and 333 ms before the first sample make 999 ms.
+    // quiche: quic_sent_packet_manager.cc GetProbeTimeoutDelay (f44fa9f) - two deviations; 100 ms make 300
+    // ms.
     #[test]
     fn the_probe_timeout() {
         let (rfc, quiche) = (ProbeTimeout::RFC9002, ProbeTimeout::QUICHE);
@@ -315,7 +319,8 @@ mod tests {
         assert_eq!(by_probes(rfc).persistent(&RTT), ms(111));
     }
 
-    /// Packets at 0 and at the time given: from the oldest, but one and a half round trips after the newest; then from that.
+    /// Packets at 0 and at the time given: from the oldest, but one and a half round trips after the newest;
+    /// then from that.
     #[test]
     fn the_first_probe_may_run_from_the_oldest_packet() {
         let at = |pto, newest: u64, fired: u32| {

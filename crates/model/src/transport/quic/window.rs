@@ -1,5 +1,6 @@
 //! The congestion window: slow start, its end, growth after it, and what a loss or a timeout leaves.
-// spec: congestion_control/tcp_cubic_sender_base.cc, tcp_cubic_sender_bytes.cc (Chromium 62); rfc9002 7 (`Growth::Rfc9002`).
+// spec: congestion_control/tcp_cubic_sender_base.cc, tcp_cubic_sender_bytes.cc (Chromium 62); rfc9002 7
+// (`Growth::Rfc9002`).
 
 use crate::vocabulary::{Duration, Instant};
 
@@ -16,7 +17,8 @@ pub enum Growth {
     Cubic,
     /// Reno as in Chromium, which counts packets.
     Reno,
-    /// NewReno of RFC 9002: the window is halved after a loss and grows by the acknowledged bytes in slow start.
+    /// NewReno of RFC 9002: the window is halved after a loss and grows by the acknowledged bytes in slow
+    /// start.
     Rfc9002,
 }
 

@@ -1,8 +1,9 @@
 //! TCP as Linux does it.
 //!
-//! A socket is one end of a connection: a sender, a receiver and the connection's state. A segment that comes in is handed
-//! to it; what goes out leaves by an [`Outlet`], whose answer is that of the local queueing discipline, as in the kernel.
-//! Who owns the socket asks it when to come again, and tells it of charges that have ended.
+//! A socket is one end of a connection: a sender, a receiver and the connection's state. A segment that comes
+//! in is handed to it; what goes out leaves by an [`Outlet`], whose answer is that of the local queueing
+//! discipline, as in the kernel. Who owns the socket asks it when to come again, and tells it of charges that
+//! have ended.
 
 pub mod config;
 pub mod info;
@@ -17,8 +18,9 @@ use crate::vocabulary::{Instant, NewPacket, TcpFlags, TcpHeader};
 
 /// Exit of a socket's segments: the node's routing and the queue of its interface.
 pub trait Outlet {
-    /// Sends a packet of `segs` segments, which an fq below keeps until it `departs`. The answer is the local discipline's; a
-    /// packet that it refused is freed, its charge ended, and the socket still has to send the data.
+    /// Sends a packet of `segs` segments, which an fq below keeps until it `departs`. The answer is the local
+    /// discipline's; a packet that it refused is freed, its charge ended, and the socket still has to send
+    /// the data.
     fn send(
         &mut self,
         departs: Instant,

@@ -36,9 +36,9 @@ impl Ticks {
     }
 
     /// When a timer that is set at `now` for tick `expires` fires.
-    // linux: kernel/time/timer.c calc_wheel_index (6.1) - a timer is put into a slot of the wheel's level that its delay
-    // falls in, always the slot after its own time, so that it never fires early: one tick late at most below 63 ticks, eight
-    // below 504, 64 below 4,032, and so on.
+    // linux: kernel/time/timer.c calc_wheel_index (6.1) - a timer is put into a slot of the wheel's level
+    // that its delay falls in, always the slot after its own time, so that it never fires early: one tick
+    // late at most below 63 ticks, eight below 504, 64 below 4,032, and so on.
     pub const fn fires(self, now: Instant, expires: u32) -> Instant {
         let delay = expires.saturating_sub(self.at(now));
         let mut shift = 0;

@@ -1,7 +1,8 @@
-//! A-MSDUs: several packets behind the handle of the first, which go where it goes until they are taken apart.
+//! A-MSDUs: several packets behind the handle of the first, which go where it goes until they are taken
+//! apart.
 //!
-//! They are linked as in a list, and a packet is in one of both at most. Each stays a packet of its own: it has its own fate and its own
-//! charge.
+//! They are linked as in a list, and a packet is in one of both at most. Each stays a packet of its own: it
+//! has its own fate and its own charge.
 
 use super::{Packets, Pkt, SockId};
 use alloc::vec::Vec;
@@ -19,8 +20,8 @@ impl Packets {
         self.get(p).msdus
     }
 
-    /// Appends a packet to an A-MSDU, or to a packet that becomes the first of an A-MSDU. The packet must be in no list, and must not be an
-    /// A-MSDU.
+    /// Appends a packet to an A-MSDU, or to a packet that becomes the first of an A-MSDU. The packet must be
+    /// in no list, and must not be an A-MSDU.
     pub fn join(&mut self, first: Pkt, p: Pkt) {
         debug_assert!(self.get(p).msdus == 1 && self.links[p.slot()].is_none(), "a packet by itself");
         let last = self.amsdu(first).last().unwrap_or(first);
@@ -58,8 +59,8 @@ impl Packets {
         Some(rest)
     }
 
-    /// Moves the charges out of an A-MSDU's packets, which are all charged to one socket or to none. The caller owes one [`Packets::uncharge`]
-    /// of the sum.
+    /// Moves the charges out of an A-MSDU's packets, which are all charged to one socket or to none. The
+    /// caller owes one [`Packets::uncharge`] of the sum.
     pub fn take_charges(&mut self, first: Pkt) -> (SockId, u32) {
         let (charge, mut sum) = self.take_charge(first);
         let mut at = first;

@@ -1,8 +1,8 @@
 //! Packets as four-byte handles, and the three ways in which a socket charge ends.
 //!
-//! A [`Pkt`] is the number of a slot of [`Packets`]; moving a packet moves four bytes. The slot holds 64 hot bytes. The holder of
-//! the handle owns the packet and must pass it on or [`Packets::free`] it with a [`Fate`]. So no layer needs to know sockets, and
-//! each drop ends its socket's charge.
+//! A [`Pkt`] is the number of a slot of [`Packets`]; moving a packet moves four bytes. The slot holds 64 hot
+//! bytes. The holder of the handle owns the packet and must pass it on or [`Packets::free`] it with a
+//! [`Fate`]. So no layer needs to know sockets, and each drop ends its socket's charge.
 
 mod amsdu;
 mod outside;
@@ -53,8 +53,8 @@ pub const TTL: u8 = 64;
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub struct Packet {
-    /// Time at which the packet entered its current queue (CoDel's timestamp). For a TCP segment not yet in a queue: its departure time
-    /// (`skb->tstamp`).
+    /// Time at which the packet entered its current queue (CoDel's timestamp). For a TCP segment not yet in a
+    /// queue: its departure time (`skb->tstamp`).
     pub t_enqueue: Instant,
     /// Time at which the sender created the packet.
     pub t_sent: Instant,
@@ -62,8 +62,8 @@ pub struct Packet {
     pub flow: FlowId,
     /// Hash of the five-tuple, computed once per flow (as `skb->hash`).
     pub flow_hash: u32,
-    /// Length in bytes from the IP header on. For a packet of several segments: the sum over the segments, each with its headers
-    /// (`qdisc_pkt_len`).
+    /// Length in bytes from the IP header on. For a packet of several segments: the sum over the segments,
+    /// each with its headers (`qdisc_pkt_len`).
     pub len: u32,
     /// Memory charged for the packet, in bytes (`skb->truesize`).
     pub truesize: u32,
@@ -160,13 +160,14 @@ pub const SKB: u32 = 256;
 pub const SHARED_INFO: u32 = 320;
 
 /// Truesize of a packet whose linear buffer has `room` bytes for headers and data.
-// linux: net/core/skbuff.c __alloc_skb, include/linux/skbuff.h SKB_TRUESIZE (4.4) - the skb itself, and the room with the
-// shared information behind it, rounded up to the allocator's next size (64-bit machines).
+// linux: net/core/skbuff.c __alloc_skb, include/linux/skbuff.h SKB_TRUESIZE (4.4) - the skb itself, and the
+// room with the shared information behind it, rounded up to the allocator's next size (64-bit machines).
 pub const fn buffer_truesize(room: u32) -> u32 {
     SKB + (room + SHARED_INFO).next_power_of_two()
 }
 
-/// Truesize of a datagram of `len` bytes from the IP header on, or of a received frame: 2,304 bytes for 1,500.
+/// Truesize of a datagram of `len` bytes from the IP header on, or of a received frame: 2,304 bytes for
+/// 1,500.
 // linux: net/ipv4/ip_output.c __ip_append_data (4.4) - the device's own headroom before it, and no more.
 pub const fn linear_truesize(len: u32) -> u32 {
     const HEADROOM: u32 = 36;
@@ -177,8 +178,8 @@ pub const fn linear_truesize(len: u32) -> u32 {
 #[derive(Debug, Default)]
 pub struct Packets {
     slots: Vec<Packet>,
-    /// By slot: the packet behind it in its list. Not in the packet, as that of the last one in a list is hardly in the cache
-    /// when another comes.
+    /// By slot: the packet behind it in its list. Not in the packet, as that of the last one in a list is
+    /// hardly in the cache when another comes.
     links: Vec<Option<Pkt>>,
     /// By slot: the TCP header, as far as there were TCP segments.
     tcp: Vec<TcpHeader>,
@@ -262,8 +263,8 @@ impl Packets {
         self.tcp[pkt.slot()] = *header;
     }
 
-    /// Creates a packet for a QUIC datagram, like [`Packets::create`]. Swaps the datagram into the packet. `datagram` is then empty, with
-    /// memory for reuse.
+    /// Creates a packet for a QUIC datagram, like [`Packets::create`]. Swaps the datagram into the packet.
+    /// `datagram` is then empty, with memory for reuse.
     pub fn create_quic(&mut self, p: NewPacket, datagram: &mut Datagram) -> Pkt {
         let pkt = self.create(p);
         if self.quic.len() <= pkt.slot() {
@@ -350,8 +351,8 @@ impl Packets {
         &mut self.tcp[p.slot()]
     }
 
-    /// Frees a packet: counts its fate, ends its charge, and invalidates the handle. The packets of an A-MSDU are freed one by
-    /// one (see [`Packets::take_msdu`]).
+    /// Frees a packet: counts its fate, ends its charge, and invalidates the handle. The packets of an A-MSDU
+    /// are freed one by one (see [`Packets::take_msdu`]).
     // Who frees a packet mostly knows its fate.
     #[inline(always)]
     pub fn free(&mut self, p: Pkt, fate: Fate) {
@@ -385,7 +386,8 @@ impl Packets {
         self.get_mut(p).take_charge()
     }
 
-    /// Charges an uncharged packet to the socket of packet `other`. The caller reduces the truesize of `other` by this packet's truesize.
+    /// Charges an uncharged packet to the socket of packet `other`. The caller reduces the truesize of
+    /// `other` by this packet's truesize.
     #[inline]
     pub fn charge_as(&mut self, p: Pkt, other: Pkt) {
         let charge = self.charge(other);

@@ -3,8 +3,9 @@
 use super::{BytesId, Fate, NewPacket, Packet, PacketKind, Packets, Pkt, SockId};
 
 impl Packets {
-    /// Creates a packet of an outside host, like [`Packets::create`], with the given TTL. The bytes, from the IP header on, are copied. Panics
-    /// if they are longer than [`LONGEST_PACKET`](super::super::LONGEST_PACKET).
+    /// Creates a packet of an outside host, like [`Packets::create`], with the given TTL. The bytes, from the
+    /// IP header on, are copied. Panics if they are longer than
+    /// [`LONGEST_PACKET`](super::super::LONGEST_PACKET).
     pub fn create_outside(&mut self, p: NewPacket, ttl: u8, bytes: &[u8]) -> Pkt {
         let kept = self.buffers.keep(bytes);
         let pkt = self.with_bytes(p, kept);
@@ -12,8 +13,8 @@ impl Packets {
         pkt
     }
 
-    /// The same of a packet of several segments, whose bytes are the segments one behind the other, each with its own headers. All but the last
-    /// have the same length, `full`.
+    /// The same of a packet of several segments, whose bytes are the segments one behind the other, each with
+    /// its own headers. All but the last have the same length, `full`.
     pub fn create_segments(&mut self, p: NewPacket, ttl: u8, bytes: &[u8], full: usize) -> Pkt {
         let kept = self.buffers.keep_all(bytes.chunks(full));
         let pkt = self.with_bytes(p, kept);
@@ -34,7 +35,8 @@ impl Packets {
         self.with_bytes(p, kept)
     }
 
-    /// Takes the first of several segments out of a packet: a new packet without a charge, in no list, that the caller owns.
+    /// Takes the first of several segments out of a packet: a new packet without a charge, in no list, that
+    /// the caller owns.
     pub(crate) fn split_off(&mut self, p: Pkt) -> Pkt {
         debug_assert!(self.get(p).segs > 1, "a segment remains");
         let first = self.outside[p.slot()];
@@ -61,8 +63,8 @@ impl Packets {
         (self.get(p).segs == 1 && self.buffers.has_one_holder(bytes)).then_some(bytes)
     }
 
-    /// Puts the only segment of `p`, which ends, behind the last one of `into`, which `last` is. Returns the new last one, if another may be
-    /// put behind that.
+    /// Puts the only segment of `p`, which ends, behind the last one of `into`, which `last` is. Returns the
+    /// new last one, if another may be put behind that.
     pub(crate) fn put_behind(&mut self, into: Pkt, last: BytesId, p: Pkt) -> Option<BytesId> {
         let own = |hot: &Packet| (hot.t_sent, hot.seq);
         let of_first = own(self.get(into));
@@ -93,14 +95,16 @@ impl Packets {
         pkt
     }
 
-    /// The bytes of an outside host's packet, from the IP header on, as received; of several segments those of the first. Panics on a handle whose packet was freed.
+    /// The bytes of an outside host's packet, from the IP header on, as received; of several segments those
+    /// of the first. Panics on a handle whose packet was freed.
     pub fn bytes(&self, p: Pkt) -> &[u8] {
         debug_assert!(self.get(p).kind == PacketKind::Outside, "a packet of an outside host");
         self.buffers.get(self.outside[p.slot()])
     }
 
     /// Whether a packet carries TCP, modelled or in its bytes.
-    // spec: rfc791 3.1 (protocol in byte 9), rfc8200 3 (next header in byte 6; one behind extension headers is not found), rfc9293 (TCP is 6).
+    // spec: rfc791 3.1 (protocol in byte 9), rfc8200 3 (next header in byte 6; one behind extension headers
+    // is not found), rfc9293 (TCP is 6).
     pub fn carries_tcp(&self, p: Pkt) -> bool {
         match self.get(p).kind {
             PacketKind::Outside => match *self.bytes(p) {
@@ -113,7 +117,8 @@ impl Packets {
         }
     }
 
-    /// Takes the bytes out of a packet of one segment that has reached its end. The caller owes a [`Packets::release`].
+    /// Takes the bytes out of a packet of one segment that has reached its end. The caller owes a
+    /// [`Packets::release`].
     pub fn take_bytes(&mut self, p: Pkt) -> BytesId {
         debug_assert!(self.get(p).segs == 1, "several segments are split first");
         debug_assert!(self.get(p).kind == PacketKind::Outside, "a packet of an outside host");
@@ -160,7 +165,8 @@ impl Packets {
         self.ended.iter().map(|&token| SockId::outside(token))
     }
 
-    /// How often bytes are held by packets, or were taken out of them; and segments of packets that hold some.
+    /// How often bytes are held by packets, or were taken out of them; and segments of packets that hold
+    /// some.
     pub fn held_bytes(&self) -> (u64, u64) {
         let slots = self.outside.iter().zip(&self.slots).filter(|&(&kept, _)| kept != BytesId::NONE);
         (self.buffers.holders(), slots.map(|(_, hot)| u64::from(hot.segs)).sum())

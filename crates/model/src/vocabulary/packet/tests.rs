@@ -10,8 +10,8 @@ fn packet(charge: SockId) -> NewPacket {
     NewPacket { charge, ..NewPacket::PLAIN }
 }
 
-// linux: net/tipc/msg.c - measured on 64 bits by a kernel's developers: buffers of 1,536 bytes and their 192 bytes of headroom
-// weigh 2,304, of one more 4,352, and so on at 512 and 3,584.
+// linux: net/tipc/msg.c - measured on 64 bits by a kernel's developers: buffers of 1,536 bytes and their 192
+// bytes of headroom weigh 2,304, of one more 4,352, and so on at 512 and 3,584.
 #[test]
 fn buffers_are_rounded_up_to_the_allocators_sizes() {
     let tipc = [512, 513, 1536, 1537, 3584, 3585].map(|len| buffer_truesize(192 + len));

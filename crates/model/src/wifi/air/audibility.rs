@@ -5,9 +5,11 @@ use alloc::vec::Vec;
 /// How a radio hears another.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Hearing {
-    /// The radio does not hear the other at all. The other's transmissions neither disturb reception nor make the medium busy.
+    /// The radio does not hear the other at all. The other's transmissions neither disturb reception nor make
+    /// the medium busy.
     Nothing,
-    /// The radio senses the other's transmissions, and they disturb reception, but the radio cannot decode them.
+    /// The radio senses the other's transmissions, and they disturb reception, but the radio cannot decode
+    /// them.
     Faint,
     /// The radio senses and decodes the other's transmissions.
     Clear,
@@ -33,8 +35,8 @@ impl Audibility {
         Self { listeners: (0..radios).map(of).collect() }
     }
 
-    /// Builds the table for `radios` radios that hear each other clearly, except for `pairs`. If a pair has several entries, the last one
-    /// counts.
+    /// Builds the table for `radios` radios that hear each other clearly, except for `pairs`. If a pair has
+    /// several entries, the last one counts.
     pub fn but_for(radios: usize, pairs: impl Iterator<Item = (usize, usize, Hearing)>) -> Self {
         let mut others: Vec<Vec<(u16, Hearing)>> = alloc::vec![Vec::new(); radios];
         for (a, b, hearing) in pairs {

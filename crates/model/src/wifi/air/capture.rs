@@ -4,9 +4,10 @@ use alloc::vec::Vec;
 use libm::{pow, round};
 
 /// Decides whether a frame survives overlapping frames, from the power levels at the receiver.
-// paper: Namislo, Analysis of mobile radio slotted ALOHA networks (IEEE JSAC 2(4), 1984) - what exceeds the sum of the others by a
-// threshold is received.
-// deviation: the threshold is the same at every rate, and noise is not added to the others: it breaks frames by itself.
+// paper: Namislo, Analysis of mobile radio slotted ALOHA networks (IEEE JSAC 2(4), 1984) - what exceeds the
+// sum of the others by a threshold is received.
+// deviation: the threshold is the same at every rate, and noise is not added to the others: it breaks frames
+// by itself.
 #[derive(Clone, Debug)]
 pub struct CaptureEffect {
     /// Least ratio to the sum of the others, in thousandths.
@@ -17,13 +18,14 @@ pub struct CaptureEffect {
 }
 
 impl CaptureEffect {
-    /// Builds the table for `radios` radios. `threshold` is in thousandths of a dB. `level(a, b)` is the level of radio `a` at radio `b`, in
-    /// thousandths of a dBm.
+    /// Builds the table for `radios` radios. `threshold` is in thousandths of a dB. `level(a, b)` is the
+    /// level of radio `a` at radio `b`, in thousandths of a dBm.
     pub fn new(threshold: u32, radios: usize, level: impl Fn(usize, usize) -> i32) -> Self {
         let ratio = |millidecibel: f64| pow(10.0, millidecibel / 10_000.0);
         let femtowatts = |n: usize| {
             let dbm = f64::from(level(n / radios, n % radios));
-            // Never nothing, so that ratios mean something, and never so much that a sum of them could overflow.
+            // Never nothing, so that ratios mean something, and never so much that a sum of them could
+            // overflow.
             (round(ratio(dbm) * 1e12) as u64).clamp(1, u64::MAX >> 16)
         };
         let power = (0..radios * radios).map(femtowatts).collect();
@@ -36,7 +38,8 @@ impl CaptureEffect {
         self.power[from * self.radios + to]
     }
 
-    /// Whether a frame of `power` survives overlapping frames whose total power is `others`, both in femtowatts.
+    /// Whether a frame of `power` survives overlapping frames whose total power is `others`, both in
+    /// femtowatts.
     #[inline]
     pub const fn survives(&self, power: u64, others: u64) -> bool {
         power as u128 * 1_000 >= others as u128 * self.least as u128

@@ -1,8 +1,10 @@
-//! EDCA functions that wait for the medium, ordered so that the cost of an exchange does not grow with their number.
+//! EDCA functions that wait for the medium, ordered so that the cost of an exchange does not grow with their
+//! number.
 //!
-//! While the medium is busy all backoffs are frozen. While it is idle, the backoffs of all functions with the same AIFSN count
-//! down together, so their order does not change. So each AIFSN is a class with a heap, ordered by the slot boundary at which a
-//! backoff ends on the class's own clock. An exchange changes only the entries of the transmitters.
+//! While the medium is busy all backoffs are frozen. While it is idle, the backoffs of all functions with the
+//! same AIFSN count down together, so their order does not change. So each AIFSN is a class with a heap,
+//! ordered by the slot boundary at which a backoff ends on the class's own clock. An exchange changes only
+//! the entries of the transmitters.
 
 use alloc::vec::Vec;
 
@@ -15,7 +17,8 @@ pub(super) const CLASSES: usize = 16;
 
 const ABSENT: u32 = u32::MAX;
 
-/// When a back-off ends and whose it is in one number, the function in the lower bits: one comparison orders both.
+/// When a back-off ends and whose it is in one number, the function in the lower bits: one comparison orders
+/// both.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Key(u64);
 

@@ -7,7 +7,8 @@ use alloc::vec::Vec;
 /// A tournament: below the radios' own instants, above each two the earlier one. [`Instant::NEVER`] is none.
 #[derive(Debug)]
 pub(super) struct Earliest {
-    /// The winner at 1, below each node its two at twice its place; the last `leaves` are the radios', in order.
+    /// The winner at 1, below each node its two at twice its place; the last `leaves` are the radios', in
+    /// order.
     nodes: Vec<Instant>,
     leaves: usize,
 }

@@ -29,15 +29,17 @@ const fn params(aifsn: u8, cw_min: u16, cw_max: u16, txop_units: u64) -> EdcaPar
 
 impl EdcaSet {
     /// Parameters that an access point uses for its own queues.
-    // hostapd: src/ap/ap_config.c hostapd_config_defaults (2.10) - tx_queue: VO 1/3/7/1.5 ms, VI 1/7/15/3.0 ms, BE 3/15/63/0,
-    // BK 7/15/1023/0; src/drivers/driver_nl80211.c turns the bursts into 47 and 94 units of 32 us.
+    // hostapd: src/ap/ap_config.c hostapd_config_defaults (2.10) - tx_queue: VO 1/3/7/1.5 ms, VI 1/7/15/3.0
+    // ms, BE 3/15/63/0, BK 7/15/1023/0; src/drivers/driver_nl80211.c turns the bursts into 47 and 94 units of
+    // 32 us.
     pub const ACCESS_POINT: Self =
         Self([params(1, 3, 7, 47), params(1, 7, 15, 94), params(3, 15, 63, 0), params(7, 15, 1_023, 0)]);
 
     /// Parameters that stations use, from the WMM element of the access point's beacon.
-    // hostapd: src/ap/ap_config.c hostapd_config_defaults (2.10) - wmm_ac: VO 2/2/3/47, VI 2/3/4/94, BE 3/4/10/0, BK 7/4/10/0,
-    // windows as exponents.
-    // spec: ieee80211-2016 table 9-137 - the same values, for OFDM, with best effort and background at 15 to 1023.
+    // hostapd: src/ap/ap_config.c hostapd_config_defaults (2.10) - wmm_ac: VO 2/2/3/47, VI 2/3/4/94, BE
+    // 3/4/10/0, BK 7/4/10/0, windows as exponents.
+    // spec: ieee80211-2016 table 9-137 - the same values, for OFDM, with best effort and background at 15 to
+    // 1023.
     pub const STATION: Self =
         Self([params(2, 3, 7, 47), params(2, 7, 15, 94), params(3, 15, 1_023, 0), params(7, 15, 1_023, 0)]);
 

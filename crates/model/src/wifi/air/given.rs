@@ -24,16 +24,17 @@ pub struct RateError {
     pub rate: PhyRate,
     /// Probability, 0 to 1.
     pub chance: f64,
-    /// Frame length that `chance` refers to, in bytes from the MAC header to the FCS. Errors are equally likely in each byte, so longer frames
-    /// break more often. `None` applies `chance` to frames of all lengths.
+    /// Frame length that `chance` refers to, in bytes from the MAC header to the FCS. Errors are equally
+    /// likely in each byte, so longer frames break more often. `None` applies `chance` to frames of all
+    /// lengths.
     pub bytes: Option<u32>,
 }
 
 /// Frame error probabilities by rate. Frames at a rate without an entry are never broken.
 #[derive(Clone, PartialEq, Debug)]
 pub struct RateErrors {
-    /// In order of the codes: the natural logarithm of the chance that a frame is whole, as a part for each frame and one
-    /// for each byte.
+    /// In order of the codes: the natural logarithm of the chance that a frame is whole, as a part for each
+    /// frame and one for each byte.
     rates: Vec<(RateCode, f64, f64)>,
 }
 

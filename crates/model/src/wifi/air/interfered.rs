@@ -1,6 +1,6 @@
 //! Reception of a frame under non-Wi-Fi interference: each part of the frame has the SINR of its time.
-// paper: Pei and Henderson, "Validation of OFDM error rate model in ns-3" (Boeing, 2010) - a frame comes whole if each stretch of it with
-// the same noise does.
+// paper: Pei and Henderson, "Validation of OFDM error rate model in ns-3" (Boeing, 2010) - a frame comes
+// whole if each stretch of it with the same noise does.
 
 use super::interference::Stretch;
 use crate::vocabulary::{Duration, Instant, RandomStream};

@@ -1,9 +1,9 @@
 //! Non-Wi-Fi interference on a channel: when each source is on, and its power at each radio.
 //!
-//! A source does not defer. A radio senses the medium busy where the energy of the active sources reaches the threshold (energy
-//! detection). Their power adds to the noise of frames that the radio receives meanwhile.
-// deviation: a source's power is spread evenly over the channel and is the same while it is on - a microwave oven's sweeps, and a
-// frequency hopper has a few subcarriers at a time.
+//! A source does not defer. A radio senses the medium busy where the energy of the active sources reaches the
+//! threshold (energy detection). Their power adds to the noise of frames that the radio receives meanwhile.
+// deviation: a source's power is spread evenly over the channel and is the same while it is on - a microwave
+// oven's sweeps, and a frequency hopper has a few subcarriers at a time.
 
 use crate::vocabulary::{Duration, Instant, RandomStream};
 use crate::wifi::timeline::Timeline;
@@ -15,7 +15,8 @@ use libm::{log10, pow, round};
 pub enum Pattern {
     /// Always.
     Always,
-    /// Periodic: on for the first part of each period. The first period begins `phase` after the source starts.
+    /// Periodic: on for the first part of each period. The first period begins `phase` after the source
+    /// starts.
     Cycle {
         /// Time on in each period.
         on: Duration,
@@ -122,7 +123,8 @@ pub struct Interference {
     stretches: Vec<Stretch>,
 }
 
-/// The end of a stretch of time, and the reduction of the signal-to-noise ratio during it in thousandths of a dB.
+/// The end of a stretch of time, and the reduction of the signal-to-noise ratio during it in thousandths of a
+/// dB.
 pub type Stretch = (Instant, i32);
 
 /// How long ago no frame that is still looked at has begun.
@@ -130,10 +132,12 @@ pub type Stretch = (Instant, i32);
 const PAST: Duration = Duration::from_millis(50);
 
 impl Interference {
-    /// Builds the interference at `radios` radios from at most [`MOST_SOURCES`] sources. `level(source, radio)` is the level of a source at a
-    /// radio in 20 MHz. `noise` is the noise level without the sources. The medium is busy from level `busy_from` on. All three are in
-    /// thousandths of a dBm.
-    // spec: ieee80211-2016 17.3.10.6, 19.3.19.5.2 and 21.3.18.5.2 - any signal of -62 dBm or more in the primary 20 MHz makes the medium busy.
+    /// Builds the interference at `radios` radios from at most [`MOST_SOURCES`] sources.
+    /// `level(source, radio)` is the level of a source at a radio in 20 MHz. `noise` is the noise level
+    /// without the sources. The medium is busy from level `busy_from` on. All three are in thousandths of a
+    /// dBm.
+    // spec: ieee80211-2016 17.3.10.6, 19.3.19.5.2 and 21.3.18.5.2 - any signal of -62 dBm or more in the
+    // primary 20 MHz makes the medium busy.
     pub fn new(
         sources: Vec<Source>,
         radios: usize,
@@ -186,7 +190,8 @@ impl Interference {
         self.at[radio].busy >> self.on & 1 == 1
     }
 
-    /// Reduction of the signal-to-noise ratio at a radio between two past instants, as consecutive stretches. Empty if there was no reduction.
+    /// Reduction of the signal-to-noise ratio at a radio between two past instants, as consecutive stretches.
+    /// Empty if there was no reduction.
     pub fn stretches(&mut self, radio: usize, from: Instant, until: Instant) -> &[Stretch] {
         self.stretches.clear();
         let At { penalty, .. } = &self.at[radio];

@@ -1,4 +1,5 @@
-//! Hardware and air: PPDUs in a radio's hardware queues, the contention of its EDCA functions, and the airtime account.
+//! Hardware and air: PPDUs in a radio's hardware queues, the contention of its EDCA functions, and the
+//! airtime account.
 
 pub mod account;
 pub mod audibility;

@@ -7,11 +7,12 @@ use crate::wifi::marks::Marks;
 use crate::wifi::phy::frame::{DELIMITER, QOS_HEADER};
 use crate::wifi::phy::ppdu_duration_without_extension;
 
-/// What is received of a PPDU from `start` for `took`, while other transmissions were heard in the stretches `noise`. Frames that overlap with
-/// a stretch are broken. If a stretch overlaps with the preamble, nothing is received.
+/// What is received of a PPDU from `start` for `took`, while other transmissions were heard in the stretches
+/// `noise`. Frames that overlap with a stretch are broken. If a stretch overlaps with the preamble, nothing
+/// is received.
 // spec: ieee80211-2016 9.7.1 - each frame of an A-MPDU has its own delimiter and check sequence.
-// deviation: a frame's place is that of its bytes in the whole PPDU; the symbol that it shares with the next one, at most 4 us, counts
-// for one of them.
+// deviation: a frame's place is that of its bytes in the whole PPDU; the symbol that it shares with the next
+// one, at most 4 us, counts for one of them.
 pub fn spared(ppdu: &Ppdu, start: Instant, took: Duration, noise: &[(Instant, Instant)]) -> RxOutcome {
     if noise.is_empty() {
         let all = Marks::first(ppdu.mpdus.len().max(1));

@@ -17,16 +17,16 @@ pub enum Protection {
 }
 
 impl Protection {
-    /// Protection before the next try of a PPDU. `cts` is set if stations without OFDM (802.11b) are present, and is a rate that they
-    /// understand.
-    // spec: ieee80211-2016 10.26.1 - while stations of 802.11b are there, OFDM and HT are protected by frames that these
-    // understand.
+    /// Protection before the next try of a PPDU. `cts` is set if stations without OFDM (802.11b) are present,
+    /// and is a rate that they understand.
+    // spec: ieee80211-2016 10.26.1 - while stations of 802.11b are there, OFDM and HT are protected by frames
+    // that these understand.
     #[inline]
     pub fn of(ppdu: &Ppdu, cts: Option<PhyRate>) -> Self {
         let old = cts.map(|rate| understood(rate, ppdu.rate()));
         if ppdu.asks_for_rts() {
-            // deviation: an RTS without 802.11b about goes at the rate of the standard's control frames - that of ath9k would go
-            // as slowly for HT as `understood` has it.
+            // deviation: an RTS without 802.11b about goes at the rate of the standard's control frames -
+            // that of ath9k would go as slowly for HT as `understood` has it.
             return Self::RtsCts(old.unwrap_or(control_rate(ppdu.rate())));
         }
         match old {
@@ -65,7 +65,8 @@ impl Protection {
         self.duration(timing) - timing.sifs
     }
 
-    /// How long the sender is on the air in a collision, with a PPDU of duration `ppdu`. Without a CTS it does not send the PPDU.
+    /// How long the sender is on the air in a collision, with a PPDU of duration `ppdu`. Without a CTS it
+    /// does not send the PPDU.
     #[inline]
     pub fn collided(self, timing: Timing, ppdu: Duration) -> Duration {
         match self {
@@ -76,8 +77,8 @@ impl Protection {
 }
 
 /// What protects a frame at `data`, if `fastest` is the fastest rate that all understand.
-// linux: net/mac80211/rate.c rate_fixup_ratelist (4.4) - the fastest basic rate that is not above the frame's own, but for HT and VHT
-// nobody sets it, so that it stays the first of the band.
+// linux: net/mac80211/rate.c rate_fixup_ratelist (4.4) - the fastest basic rate that is not above the frame's
+// own, but for HT and VHT nobody sets it, so that it stays the first of the band.
 const fn understood(fastest: PhyRate, data: PhyRate) -> PhyRate {
     match (data, fastest) {
         (PhyRate::Dsss(..) | PhyRate::Ofdm(_), _) => fastest,

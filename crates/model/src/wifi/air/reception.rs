@@ -15,8 +15,8 @@ use alloc::vec::Vec;
 #[derive(Clone, Debug)]
 pub enum PathErrors {
     /// Configured probabilities.
-    // deviation: a given chance is that of data frames - management frames and Block Ack requests go at the lowest basic rate
-    // and come through; only their acknowledgements may be lost.
+    // deviation: a given chance is that of data frames - management frames and Block Ack requests go at the
+    // lowest basic rate and come through; only their acknowledgements may be lost.
     Given {
         /// Probability that nothing of a data PPDU is received.
         unheard: f64,
@@ -45,7 +45,8 @@ pub struct Noise {
 pub struct RxOutcome {
     /// Frames received without error. Frame 0 stands for the frame of a PPDU without data frames.
     pub whole: Marks,
-    /// Frames whose length and sequence number could be read, perhaps in a broken frame. Empty if the preamble was not decoded.
+    /// Frames whose length and sequence number could be read, perhaps in a broken frame. Empty if the
+    /// preamble was not decoded.
     pub readable: Marks,
 }
 
@@ -72,12 +73,14 @@ impl RxOutcome {
 }
 
 impl Noise {
-    /// Builds the noise from its ratio in each stretch of time. The first stretch begins at the start of the run. `None` if `steps` is empty.
+    /// Builds the noise from its ratio in each stretch of time. The first stretch begins at the start of the
+    /// run. `None` if `steps` is empty.
     pub fn new(steps: &[(Instant, Snr)]) -> Option<Self> {
         Self::with_tables(steps, |snr| Arc::new(ErrorTable::new(snr)))
     }
 
-    /// The same with shared error tables. A table takes about 0.1 ms to build, and many paths have the same ratio.
+    /// The same with shared error tables. A table takes about 0.1 ms to build, and many paths have the same
+    /// ratio.
     pub fn with_tables(
         steps: &[(Instant, Snr)],
         mut table: impl FnMut(Snr) -> Arc<ErrorTable>,
@@ -141,8 +144,8 @@ impl PathErrors {
         }
     }
 
-    /// Draws whether an RTS or CTS at `rate` is received. Configured and traced probabilities apply to data frames only. An RTS or CTS is lost
-    /// only if that probability is 1, where nothing is received.
+    /// Draws whether an RTS or CTS at `rate` is received. Configured and traced probabilities apply to data
+    /// frames only. An RTS or CTS is lost only if that probability is 1, where nothing is received.
     #[inline]
     pub fn guard_comes(
         &mut self,

@@ -1,4 +1,5 @@
-//! The filter by destination: two stations at an access point, PPDU by PPDU, with frames named by station and number. The air is a table.
+//! The filter by destination: two stations at an access point, PPDU by PPDU, with frames named by station and
+//! number. The air is a table.
 
 use alloc::format;
 use alloc::string::String;
@@ -62,8 +63,8 @@ impl Bench {
         what
     }
 
-    /// The head of a category's queue is sent and comes, or fails in all its tries: what that is, what comes back unsent, and how many
-    /// frames were dropped so far as they failed, and as they came back.
+    /// The head of a category's queue is sent and comes, or fails in all its tries: what that is, what comes
+    /// back unsent, and how many frames were dropped so far as they failed, and as they came back.
     fn step(&mut self, ac: Ac, comes: bool) -> String {
         let mut ppdu = self.rig.radio.pop(ac.index()).expect("a PPDU");
         let mut what = frames(&self.rig, &ppdu);
@@ -151,14 +152,16 @@ fn before_4_9_a_single_frame_is_sent_once_more_and_lifts_the_filter() {
     bench.walk(
         Ac::Vo,
         &[
-            // A single frame that fails is dropped. The next one comes back before the other station's is sent.
+            // A single frame that fails is dropped. The next one comes back before the other station's is
+            // sent.
             (false, "to 0: 0 back to 0: 1 | drop 1 0"),
             (true, "to 1: 2 back to 0: 3 | drop 1 0"),
             (true, "to 0*: 1 | drop 1 0"),
             (true, "to 0*: 3 | drop 1 0"),
         ],
     );
-    // A single frame that fails lifts nothing: the next ones find an idle queue, come back, and are sent at once.
+    // A single frame that fails lifts nothing: the next ones find an idle queue, come back, and are sent at
+    // once.
     bench.push(VO, &[0]);
     bench.walk(Ac::Vo, &[(false, "to 0: 4 | drop 2 0")]);
     bench.push(VO, &[0, 0]);
@@ -171,7 +174,8 @@ fn before_4_9_what_comes_back_twice_is_dropped() {
     let mut bench = Bench::legacy(DestinationFilter::SentAgain);
     bench.rig.set_depth(HardwareDepth { singles: 3, ..HardwareDepth::default() });
     bench.push(VO, &[0, 0, 0]);
-    // The hardware has no room before both have come back: they go together, and the first one alone lifts the filter.
+    // The hardware has no room before both have come back: they go together, and the first one alone lifts
+    // the filter.
     bench.held = true;
     bench.walk(Ac::Vo, &[(false, "to 0: 0 back to 0: 1 back to 0: 2 | drop 1 0")]);
     bench.held = false;

@@ -48,13 +48,15 @@ pub struct WifiDev {
     limit_by_rate: bool,
     /// Pseudo retry-out of what it receives, with the smoothed data rate of each peer.
     retry_out: Option<(RetryOutParams, Vec<SmoothedRate>)>,
-    /// By peer, a bit for each TID: its session may be closed. What most packets ask is answered by few bytes.
+    /// By peer, a bit for each TID: its session may be closed. What most packets ask is answered by few
+    /// bytes.
     closed: Vec<u8>,
     /// Packets of frames that the host has not been told of, if its device waits with that.
     held_back: Option<HeldBack>,
     /// Packets of frames that are on their way to a host behind USB.
     transfers: Option<Box<Transfers>>,
-    /// Of buffers that hold frames, by TID, behind them of sessions that wait for an answer, and last of what is held back.
+    /// Of buffers that hold frames, by TID, behind them of sessions that wait for an answer, and last of what
+    /// is held back.
     deadlines: Deadlines,
     /// Its power save, or that of its stations.
     power: Option<Box<Power>>,
@@ -129,10 +131,11 @@ impl WifiDev {
     }
 
     /// Takes a packet of a TID whose session may be closed, or whose peer may sleep.
-    // linux: net/mac80211/tx.c ieee80211_aggr_check, __ieee80211_subif_start_xmit (6.12), rc80211_minstrel_ht.c minstrel_aggr_check (4.11) - the
-    // packet only queues the work that stops the TID's queue, and has left that queue before the work runs.
-    // deviation: the work starts right after this packet; packets of the same softirq would pass as well. Where a driver holds the frames, the
-    // packet itself waits too.
+    // linux: net/mac80211/tx.c ieee80211_aggr_check, __ieee80211_subif_start_xmit (6.12),
+    // rc80211_minstrel_ht.c minstrel_aggr_check (4.11) - the packet only queues the work that stops the TID's
+    // queue, and has left that queue before the work runs.
+    // deviation: the work starts right after this packet; packets of the same softirq would pass as well.
+    // Where a driver holds the frames, the packet itself waits too.
     #[inline(never)]
     fn push_outside<S: Sink>(
         &mut self,
@@ -166,7 +169,8 @@ impl WifiDev {
         }
     }
 
-    /// Returns the reason why the TID sends no new frame now. `None` if only the hardware or the scheduler can delay the next frame.
+    /// Returns the reason why the TID sends no new frame now. `None` if only the hardware or the scheduler
+    /// can delay the next frame.
     pub fn blocked(&self, peer: PeerId, tid: u8) -> Option<Blocked> {
         self.tx.tids[TidIndex::new(peer, tid).index()].blocked()
     }
@@ -177,8 +181,8 @@ impl WifiDev {
         self.driver.is_stopped(ac)
     }
 
-    /// The hardware has reported a PPDU: frees acknowledged frames, keeps the others for retransmission or gives them up at the
-    /// retry limit, charges the airtime, and fills the hardware again.
+    /// The hardware has reported a PPDU: frees acknowledged frames, keeps the others for retransmission or
+    /// gives them up at the retry limit, charges the airtime, and fills the hardware again.
     pub fn tx_status<S: Sink>(
         &mut self,
         now: Instant,
@@ -192,7 +196,8 @@ impl WifiDev {
         woken
     }
 
-    /// [`WifiDev::tx_status`] without filling the hardware, so that other devices on the same radio come first.
+    /// [`WifiDev::tx_status`] without filling the hardware, so that other devices on the same radio come
+    /// first.
     pub fn complete<S: Sink>(
         &mut self,
         now: Instant,
@@ -215,8 +220,8 @@ impl WifiDev {
             Content::Bar { start } if !ppdu.acknowledged => {
                 self.tx.tids[TidIndex::new(header.peer, header.tid).index()].bar_lost(start)
             }
-            // linux: net/mac80211/agg-tx.c sta_addba_resp_timer_expired (4.4) - a request that fails is not noticed
-            // before the time for its answer is over.
+            // linux: net/mac80211/agg-tx.c sta_addba_resp_timer_expired (4.4) - a request that fails is not
+            // noticed before the time for its answer is over.
             _ => {}
         }
         let (acknowledged, ends) = (ppdu.acknowledged, ppdu.ends);
@@ -227,7 +232,8 @@ impl WifiDev {
         woken
     }
 
-    /// Fills the hardware after a PPDU with this header has left it. The PPDU may be of another device on the same radio.
+    /// Fills the hardware after a PPDU with this header has left it. The PPDU may be of another device on the
+    /// same radio.
     pub fn refill<S: Sink>(
         &mut self,
         now: Instant,
@@ -246,8 +252,9 @@ impl WifiDev {
         }
     }
 
-    /// The hardware received one try of a PPDU from `peer` at `rate`: frames without errors and broken ones, which the driver also sees.
-    /// Packets that can go up are appended to `up`. Of an A-MSDU, only the first packet is appended.
+    /// The hardware received one try of a PPDU from `peer` at `rate`: frames without errors and broken ones,
+    /// which the driver also sees. Packets that can go up are appended to `up`. Of an A-MSDU, only the first
+    /// packet is appended.
     #[expect(clippy::too_many_arguments, reason = "the air's report to the receiver, each part of it needed")]
     pub fn receive<S: Sink>(
         &mut self,
@@ -283,7 +290,8 @@ impl WifiDev {
             Content::AddbaRequest { start, frames } => {
                 // A repeat after a lost ACK is known by its sequence number, and not answered again.
                 if !core::mem::replace(&mut ppdu.taken, true) {
-                    // linux: net/mac80211/agg-rx.c __ieee80211_start_rx_ba_session (6.12) - what is asked for, within one's own limit.
+                    // linux: net/mac80211/agg-rx.c __ieee80211_start_rx_ba_session (6.12) - what is asked
+                    // for, within one's own limit.
                     let frames = frames.min(self.tx.peers[peer.index()].windows.grants);
                     self.rx[tid.index()].open(start, frames, self.place, up);
                     if self.retry_out.is_some() {
@@ -295,7 +303,8 @@ impl WifiDev {
             }
             Content::AddbaResponse { frames } => {
                 if matches!(self.tx.tids[tid.index()].session, BlockAckSession::Asked(_)) {
-                    // linux: net/mac80211/agg-tx.c ieee80211_process_addba_resp (6.12) - what is granted, within one's own limit.
+                    // linux: net/mac80211/agg-tx.c ieee80211_process_addba_resp (6.12) - what is granted,
+                    // within one's own limit.
                     let frames = frames.min(self.tx.peers[peer.index()].windows.asks);
                     self.tx.tids[tid.index()].open(frames);
                     self.driver.restart(now, tid);
@@ -321,10 +330,12 @@ impl WifiDev {
         }
     }
 
-    /// A PPDU has been received, by this device or by another on its radio. Packets in `up` wait for the interrupt. A broken frame raises an
-    /// interrupt by itself.
-    // linux: drivers/net/wireless/ath/ath9k/mac.c ath9k_hw_set_interrupts (4.4) - RXERR stays a reason where RXOK is none.
-    // deviation: frames behind the broken one have another wait; most of them wait for it in the reorder buffer anyway.
+    /// A PPDU has been received, by this device or by another on its radio. Packets in `up` wait for the
+    /// interrupt. A broken frame raises an interrupt by itself.
+    // linux: drivers/net/wireless/ath/ath9k/mac.c ath9k_hw_set_interrupts (4.4) - RXERR stays a reason where
+    // RXOK is none.
+    // deviation: frames behind the broken one have another wait; most of them wait for it in the reorder
+    // buffer anyway.
     pub fn hold_back(&mut self, now: Instant, broken: bool, up: &mut Vec<Pkt>) {
         let Some(held_back) = &mut self.held_back else { return };
         held_back.received(now, up);
@@ -371,8 +382,8 @@ impl WifiDev {
         first
     }
 
-    /// Gives up holes in reorder buffers and unanswered requests, and hands up packets that were held back. Returns the queues above that are
-    /// woken by USB reports.
+    /// Gives up holes in reorder buffers and unanswered requests, and hands up packets that were held back.
+    /// Returns the queues above that are woken by USB reports.
     pub fn on_timer<S: Sink>(
         &mut self,
         now: Instant,
@@ -426,7 +437,8 @@ impl WifiDev {
         self.tx.tids.iter().flat_map(|t| t.waiting())
     }
 
-    /// Packets in the device, except those in its radio: queued, waiting for a retry, or received and not handed up.
+    /// Packets in the device, except those in its radio: queued, waiting for a retry, or received and not
+    /// handed up.
     pub fn held(&self, packets: &Packets) -> u64 {
         let waiting: u64 = self.waiting().map(Mpdu::held).sum();
         let received: u64 = self.received().map(|p| u64::from(packets.msdus(p))).sum();
@@ -440,7 +452,8 @@ impl WifiDev {
         (self.driver.queued() + kept.0, self.driver.queued_bytes() + kept.1)
     }
 
-    /// Packets received and not handed up: in reorder buffers, or waiting for the interrupt. Of an A-MSDU, only the first packet.
+    /// Packets received and not handed up: in reorder buffers, or waiting for the interrupt. Of an A-MSDU,
+    /// only the first packet.
     pub fn received(&self) -> impl Iterator<Item = Pkt> {
         let held_back = self.held_back.iter().flat_map(HeldBack::packets);
         let moving = self.transfers.iter().flat_map(|transfers| transfers.packets());
@@ -468,7 +481,8 @@ impl WifiDev {
     }
 }
 
-/// The deadline of one part of a device: its receiving TIDs come first, then the sending ones, last what is held back.
+/// The deadline of one part of a device: its receiving TIDs come first, then the sending ones, last what is
+/// held back.
 #[inline]
 fn deadline(rx: &[RxTid], tx: &Transmitter, held_back: Option<&HeldBack>, part: usize) -> Option<Instant> {
     match rx.get(part) {

@@ -20,7 +20,8 @@ impl WifiDev {
         self
     }
 
-    /// Sets whether rate control gets a report of a PPDU whose frames are all sent again. Default: as the driver does.
+    /// Sets whether rate control gets a report of a PPDU whose frames are all sent again. Default: as the
+    /// driver does.
     #[must_use]
     pub const fn with_failed_ppdus_reported(mut self, reported: bool) -> Self {
         self.reports_failed = reported;

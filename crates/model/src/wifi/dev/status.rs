@@ -12,19 +12,21 @@ impl WifiDev {
     /// Retry limit of the PPDU's frames.
     fn limit(&self, ppdu: &Ppdu) -> u8 {
         // paper: retry-out 2.2 (2) - a lower limit below 100 Mbit/s, of 2 to 8.
-        // deviation: by the rate that the PPDU begins with and as Table I, since the earlier paper's own table is not at hand.
+        // deviation: by the rate that the PPDU begins with and as Table I, since the earlier paper's own
+        // table is not at hand.
         let by_rate = self.limit_by_rate.then(|| table(ppdu.chain.entries()[0].rate.rate())).flatten();
         by_rate.map_or(self.retry_limit, |limit| limit.min(self.retry_limit))
     }
 
-    /// Returns true if rate control gets a report of a data PPDU. Under ath9k a PPDU of a session is reported only if a frame is done: acknowledged,
-    /// or tried too often (see [`DriverConfig::reports_failed_ppdus`](crate::wifi::config::DriverConfig::reports_failed_ppdus)).
+    /// Returns true if rate control gets a report of a data PPDU. Under ath9k a PPDU of a session is reported
+    /// only if a frame is done: acknowledged, or tried too often (see
+    /// [`DriverConfig::reports_failed_ppdus`](crate::wifi::config::DriverConfig::reports_failed_ppdus)).
     pub(super) fn is_reported(&self, ppdu: &Ppdu) -> bool {
         let limit = self.limit(ppdu);
         let header = ppdu.header;
         if ppdu.filtered && !header.in_session {
-            // linux: net/mac80211/status.c ieee80211_tx_status (4.4) - what is sent again was not tried; ath9k/xmit.c ath_tx_rc_status,
-            // ath_tx_status (4.11) - what the driver frees counts as tried.
+            // linux: net/mac80211/status.c ieee80211_tx_status (4.4) - what is sent again was not tried;
+            // ath9k/xmit.c ath_tx_rc_status, ath_tx_status (4.11) - what the driver frees counts as tried.
             return self.tx.filter == Some(DestinationFilter::Dropped);
         }
         !header.in_session
@@ -33,8 +35,10 @@ impl WifiDev {
             || ppdu.mpdus.iter().any(|mpdu| mpdu.tries >= limit)
     }
 
-    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_complete_aggr (4.4) - frames outside a session are not sent again by software.
-    // deviation: where all tries count, a PPDU is not cut short within its retry chain, and a frame may have some tries more than the limit.
+    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_complete_aggr (4.4) - frames outside a session are
+    // not sent again by software.
+    // deviation: where all tries count, a PPDU is not cut short within its retry chain, and a frame may have
+    // some tries more than the limit.
     pub(super) fn data_status<S: Sink>(
         &mut self,
         now: Instant,
@@ -86,7 +90,8 @@ impl WifiDev {
         {
             self.tx.send_management(now, tid, header.ac, Content::Bar { start }, hw);
         }
-        // linux: net/mac80211/tx.c ieee80211_next_txq (6.12) - the queue of groups has no station, and so no deficit.
+        // linux: net/mac80211/tx.c ieee80211_next_txq (6.12) - the queue of groups has no station, and so no
+        // deficit.
         if header.content != Content::Group {
             self.driver.charge_tx(now, tid, ppdu.airtime);
         }
@@ -101,9 +106,10 @@ impl WifiDev {
         self.tx.filter == Some(DestinationFilter::SentAgain) && mpdu.returned != Returned::Once
     }
 
-    /// A PPDU has failed or was returned unsent: what its driver makes of that decides which one lifts the hardware's filter.
-    // deviation: before 4.9 by TID, and with each that was returned - Linux has one mark for a station's two of a category, and the
-    // first of those returned together takes it.
+    /// A PPDU has failed or was returned unsent: what its driver makes of that decides which one lifts the
+    /// hardware's filter.
+    // deviation: before 4.9 by TID, and with each that was returned - Linux has one mark for a station's two
+    // of a category, and the first of those returned together takes it.
     #[cold]
     fn lift_filter(&mut self, tid: TidIndex, ppdu: &Ppdu) {
         let t = &mut self.tx.tids[tid.index()];
@@ -115,7 +121,8 @@ impl WifiDev {
         };
     }
 
-    /// A frame's fate is known: what it still holds is freed, its number is done with, its place in the driver is free.
+    /// A frame's fate is known: what it still holds is freed, its number is done with, its place in the
+    /// driver is free.
     #[expect(clippy::too_many_arguments, reason = "a frame's whole fate")]
     #[inline(always)]
     pub(super) fn end_of<S: Sink>(

@@ -1,5 +1,5 @@
-//! What the hardware tries, what its driver does with the rest, what the receiver makes of it, and which Block Ack requests follow:
-//! step by step, between two devices whose air is a table.
+//! What the hardware tries, what its driver does with the rest, what the receiver makes of it, and which
+//! Block Ack requests follow: step by step, between two devices whose air is a table.
 
 use super::*;
 use crate::vocabulary::{DevId, Duration, Fate, PeerId};
@@ -15,7 +15,8 @@ use alloc::vec::Vec;
 
 const BE: TidIndex = TidIndex::new(PeerId(0), 0);
 
-/// So many tries a frame must have had in earlier PPDUs to be given up, instead of ath9k's 30: tables are shorter.
+/// So many tries a frame must have had in earlier PPDUs to be given up, instead of ath9k's 30: tables are
+/// shorter.
 const LIMIT: u8 = 10;
 
 fn device(tx: Transmitter) -> WifiDev {
@@ -55,8 +56,9 @@ impl Bench {
         }
     }
 
-    /// One try of a PPDU. `.`: its preamble is not heard; otherwise a digit for each frame: `1` comes whole, `0` broken, `_` is not found.
-    /// With `?` at the end the answer is lost. Packets that go up are told by number. Whether there is to be another try.
+    /// One try of a PPDU. `.`: its preamble is not heard; otherwise a digit for each frame: `1` comes whole,
+    /// `0` broken, `_` is not found. With `?` at the end the answer is lost. Packets that go up are told by
+    /// number. Whether there is to be another try.
     fn air(&mut self, ppdu: &mut Ppdu, outcome: &str, up: &mut Vec<u32>) -> bool {
         let acknowledged = outcome.contains('1') && !outcome.ends_with('?');
         let rate = ppdu.rate();
@@ -78,10 +80,11 @@ impl Bench {
         again
     }
 
-    /// What becomes of the PPDU at the head of the hardware's queue, if each of its tries comes out as told: what it is, with the
-    /// numbers of its frames; the MCS of each try (`b` is the lowest basic rate); `up`, packets that leave the receiver's buffer; `free`,
-    /// those whose memory is no longer charged to their socket afterwards; `drop`, how many were dropped so far, and `again`, how many
-    /// came to the receiver a second time.
+    /// What becomes of the PPDU at the head of the hardware's queue, if each of its tries comes out as told:
+    /// what it is, with the numbers of its frames; the MCS of each try (`b` is the lowest basic rate); `up`,
+    /// packets that leave the receiver's buffer; `free`, those whose memory is no longer charged to their
+    /// socket afterwards; `drop`, how many were dropped so far, and `again`, how many came to the receiver a
+    /// second time.
     fn step(&mut self, outcomes: &str) -> String {
         let mut ppdu = self.rig.pop(ms(0), Ac::Be);
         let what = match ppdu.header.content {
@@ -138,12 +141,13 @@ fn the_chain_is_walked_try_by_try() {
     // The first two packets find room in the hardware and go as they come.
     let mut bench = Bench::new(6);
     bench.walk(&[
-        // Nobody hears it, and the chain is used up: the driver has the frame back, and its memory stays charged.
+        // Nobody hears it, and the chain is used up: the driver has the frame back, and its memory stays
+        // charged.
         (". . . . . .", "single 0 | 15 15 7 7 4 4 | up | free | drop 0 | again 0"),
         // The first try that is answered is the last. Packet 1 waits for packet 0.
         (". . 1", "single 1 | 15 15 7 | up | free 1 | drop 0 | again 0"),
-        // What failed goes before what is new. Unheard, broken, or with no delimiter that can be read: without a whole frame there is
-        // no answer.
+        // What failed goes before what is new. Unheard, broken, or with no delimiter that can be read:
+        // without a whole frame there is no answer.
         (
             ". 0000 ____ 0_0_ 1111",
             "aggregate 0 2 3 4 | 15 15 7 7 4 | up 0 1 2 3 4 | free 0 2 3 4 | drop 0 | again 0",
@@ -176,7 +180,8 @@ fn a_lost_block_ack_makes_duplicates() {
         // A lost ACK: the frame comes again, and does not go up again.
         ("1? 1", "single 0 | 15 15 | up 0 | free 0 | drop 0 | again 1"),
         ("1", "single 1 | 15 | up 1 | free 1 | drop 0 | again 1"),
-        // The second Block Ack speaks of what the first had spoken of too: frame 4, whole only then, needs not come a third time.
+        // The second Block Ack speaks of what the first had spoken of too: frame 4, whole only then, needs
+        // not come a third time.
         ("1010? 0100", "aggregate 2 3 4 5 | 15 15 | up 2 3 4 | free 2 3 4 | drop 0 | again 1"),
         // No answer comes through at all: two of the six tries had brought it, five were in vain.
         ("0 1? . 1? 0 .", "single 5 | 15 15 7 7 4 4 | up 5 | free | drop 0 | again 2"),
@@ -186,8 +191,9 @@ fn a_lost_block_ack_makes_duplicates() {
     assert!(bench.is_done());
 }
 
-// linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_complete_aggr, ath_tx_set_retry (4.4) - a frame that failed counts the tries of the
-// hardware, all of them in the PPDU that was answered too; what is compared with the limit is the count of earlier PPDUs.
+// linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_complete_aggr, ath_tx_set_retry (4.4) - a frame that
+// failed counts the tries of the hardware, all of them in the PPDU that was answered too; what is compared
+// with the limit is the count of earlier PPDUs.
 #[test]
 fn a_frame_is_given_up_and_the_receiver_told() {
     let mut bench = Bench::new(5);
@@ -218,8 +224,8 @@ fn what_was_received_is_not_dropped_when_it_is_given_up() {
     assert!(bench.is_done());
 }
 
-// linux: net/mac80211/status.c ieee80211_tx_status, ieee80211_check_pending_bar (4.4) - a request that was not answered is made again
-// when a frame of its TID is acknowledged.
+// linux: net/mac80211/status.c ieee80211_tx_status, ieee80211_check_pending_bar (4.4) - a request that was
+// not answered is made again when a frame of its TID is acknowledged.
 #[test]
 fn a_lost_request_is_repeated() {
     let mut bench = Bench::new(2);
@@ -263,7 +269,8 @@ fn older_frames_go_with_the_one_that_is_given_up() {
         ("0111", "aggregate 6 7 8 9 | 15 | up | free 7 8 9 | drop 0 | again 0"),
         (". . . . . .", "aggregate 2 3 4 5 | 15 15 7 7 4 4 | up | free | drop 0 | again 0"),
         (". . . . . .", "single 6 | 15 15 7 7 4 4 | up | free | drop 0 | again 0"),
-        // Twelve tries: those that fail now are given up, all of them at once, and one request is for them all.
+        // Twelve tries: those that fail now are given up, all of them at once, and one request is for them
+        // all.
         ("0010", "aggregate 2 3 4 5 | 15 | up | free 2 3 4 5 | drop 3 | again 0"),
         ("1", "single 6 | 15 | up | free 6 | drop 3 | again 0"),
         ("1", "request from 6 | b | up 4 6 7 8 9 | free | drop 3 | again 0"),

@@ -37,8 +37,8 @@ fn both_directions_are_charged_with_all_tries() {
     let (_, mut hw, mut ctx) = rig.parts();
     assert!(!dev.complete(ms(1), ppdu, &mut hw, &mut ctx).any());
     assert_eq!(deficit(&dev), 300 - 700);
-    // Each frame is charged as if it had come alone, at MCS 7: 36 us and 48 symbols of 260 bits. What did not come whole is not charged,
-    // nor is a management frame.
+    // Each frame is charged as if it had come alone, at MCS 7: 36 us and 48 symbols of 260 bits. What did not
+    // come whole is not charged, nor is a management frame.
     let mut data = crate::wifi::testing::ppdu(&mut rig.packets, [0, 1, 2]);
     data.header.tid = 6;
     let mut bar = crate::wifi::testing::ppdu(&mut rig.packets, []);

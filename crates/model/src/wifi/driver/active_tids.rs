@@ -1,5 +1,5 @@
-//! Round robin over the TIDs with frames, for each access category: the order of ath9k before the airtime scheduler, and of
-//! ath9k_htc's firmware.
+//! Round robin over the TIDs with frames, for each access category: the order of ath9k before the airtime
+//! scheduler, and of ath9k_htc's firmware.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -64,8 +64,8 @@ impl ActiveTids {
         Some(tid)
     }
 
-    /// What became of the turn of a TID that was taken; it joins the round again if it has more. False if the look
-    /// is over: the hardware is full, or nothing was sent in a whole round.
+    /// What became of the turn of a TID that was taken; it joins the round again if it has more. False if the
+    /// look is over: the hardware is full, or nothing was sent in a whole round.
     // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_txq_schedule (4.4, 4.10).
     #[inline(always)]
     pub(super) fn done(&mut self, look: &mut Look, tid: TidIndex, attempt: Attempt, more: bool) -> bool {
@@ -108,7 +108,8 @@ impl ActiveTids {
         self.turns[ac.index()].first()
     }
 
-    /// The TID whose turn it is, which may send, has found the hardware full; `more` says whether it has frames.
+    /// The TID whose turn it is, which may send, has found the hardware full; `more` says whether it has
+    /// frames.
     #[inline]
     pub(super) fn found_full(&mut self, ac: Ac, more: impl FnOnce() -> bool) {
         if self.when_full == WhenFull::KeepsTurn {

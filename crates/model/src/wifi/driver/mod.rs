@@ -84,7 +84,8 @@ impl Driver {
         }
     }
 
-    /// Takes a packet, and hands PPDUs to the hardware until it is full or no frames are left. The packet is always accepted.
+    /// Takes a packet, and hands PPDUs to the hardware until it is full or no frames are left. The packet is
+    /// always accepted.
     #[inline(always)]
     pub fn take<S: Sink>(
         &mut self,
@@ -146,7 +147,8 @@ impl Driver {
         }
     }
 
-    /// A frame that reached its receiver is done. Returns true if the host learns this later, and ends the charge then.
+    /// A frame that reached its receiver is done. Returns true if the host learns this later, and ends the
+    /// charge then.
     #[inline]
     pub fn reports_later(&mut self, now: Instant, tid: TidIndex, mpdu: &Mpdu) -> bool {
         match self {
@@ -169,7 +171,8 @@ impl Driver {
         }
     }
 
-    /// Handles what is due. Returns the queues above that are woken. The caller then fills the hardware (`fill`).
+    /// Handles what is due. Returns the queues above that are woken. The caller then fills the hardware
+    /// (`fill`).
     pub fn on_timer<S: Sink>(&mut self, now: Instant, tx: &Transmitter, ctx: &mut Ctx<'_, S>) -> Woken {
         match self {
             Self::Htc(d) => d.on_timer(now, ctx),
@@ -199,7 +202,8 @@ impl Driver {
     }
 
     /// A Block Ack session opened, or the attempt ended: schedules the TID's held frames.
-    // linux: net/mac80211/agg-tx.c ieee80211_agg_start_txq (4.1, 6.12) - clears the stop bit and wakes the driver.
+    // linux: net/mac80211/agg-tx.c ieee80211_agg_start_txq (4.1, 6.12) - clears the stop bit and wakes the
+    // driver.
     pub fn restart(&mut self, now: Instant, tid: TidIndex) {
         match self {
             Self::Firmware(d) => d.restart(now, tid),
@@ -255,8 +259,10 @@ impl Driver {
 
     /// A station has sent a PPDU at `rate`, of which the frames in `whole` were received without error.
     ///
-    /// The station is charged for each frame as if it were sent alone, so an aggregate is charged a preamble for every frame.
-    // linux: drivers/net/wireless/ath/ath9k/recv.c ath_rx_count_airtime (4.11) - reckoned from length and rate of each frame that is handed up.
+    /// The station is charged for each frame as if it were sent alone, so an aggregate is charged a preamble
+    /// for every frame.
+    // linux: drivers/net/wireless/ath/ath9k/recv.c ath_rx_count_airtime (4.11) - reckoned from length and
+    // rate of each frame that is handed up.
     // deviation: for rates without HT it adds a SIFS.
     #[inline]
     pub fn charge_rx(&mut self, now: Instant, tid: TidIndex, ppdu: &Ppdu, rate: PhyRate, whole: &Marks) {

@@ -1,5 +1,5 @@
-//! A FIFO for each TID, and round robin over the TIDs with frames for each access category: shared by ath9k before 4.10 and
-//! ath9k_htc's firmware.
+//! A FIFO for each TID, and round robin over the TIDs with frames for each access category: shared by ath9k
+//! before 4.10 and ath9k_htc's firmware.
 
 use super::active_tids::ActiveTids;
 use crate::vocabulary::{Ac, Ctx, Instant, Pkt, PktList, Sink};
@@ -35,7 +35,8 @@ impl TidFifos {
         self.turns.schedule(tid);
     }
 
-    /// Goes round the TIDs, one aggregate each, until the hardware is full. `extended`: the PPDU queued last has just taken what it could.
+    /// Goes round the TIDs, one aggregate each, until the hardware is full. `extended`: the PPDU queued last
+    /// has just taken what it could.
     #[inline(always)]
     pub(super) fn fill<S: Sink>(
         &mut self,
@@ -72,7 +73,8 @@ impl TidFifos {
         });
     }
 
-    /// Goes round the TIDs until the hardware is full; each sends until `may` says no, which is asked again when all others have been.
+    /// Goes round the TIDs until the hardware is full; each sends until `may` says no, which is asked again
+    /// when all others have been.
     pub(super) fn fill_by<S: Sink>(
         &mut self,
         mut may: impl FnMut(TidIndex) -> bool,
@@ -129,8 +131,9 @@ impl TidFifos {
         asks
     }
 
-    /// Whether going round ends with the first TID, which finds the hardware full, or there is none: what most new frames find. It has
-    /// had its turn then. Where PPDUs stay open its frames may go with the one queued last, unless that has been `extended`.
+    /// Whether going round ends with the first TID, which finds the hardware full, or there is none: what
+    /// most new frames find. It has had its turn then. Where PPDUs stay open its frames may go with the one
+    /// queued last, unless that has been `extended`.
     #[inline(always)]
     fn finds_no_room(&mut self, ac: Ac, extended: bool, tx: &Transmitter, hw: &Hardware<'_>) -> bool {
         let Some(first) = self.turns.first(ac) else { return true };

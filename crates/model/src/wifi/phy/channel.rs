@@ -14,9 +14,10 @@ pub enum Band {
 }
 
 impl Band {
-    /// Signal extension: 6 us of silence at the end of a PPDU at 2.4 GHz. With the SIFS of 10 us, decoders get the same 16 us as the SIFS at 5
-    /// GHz.
-    // spec: ieee80211-2016 18.3.2.4 and table 19-25 - aSignalExtension, 6 us at 2.4 GHz for ERP-OFDM and HT, 0 at 5 GHz.
+    /// Signal extension: 6 us of silence at the end of a PPDU at 2.4 GHz. With the SIFS of 10 us, decoders
+    /// get the same 16 us as the SIFS at 5 GHz.
+    // spec: ieee80211-2016 18.3.2.4 and table 19-25 - aSignalExtension, 6 us at 2.4 GHz for ERP-OFDM and HT,
+    // 0 at 5 GHz.
     // spec: ieee80211ax-2021 table 27-60 - 0 at 6 GHz.
     #[inline]
     pub const fn signal_extension(self) -> Duration {

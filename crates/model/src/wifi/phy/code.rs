@@ -1,7 +1,7 @@
-//! Rates as stable numbers, for code that must not depend on the rate type: `0x100 + MCS`, with `0x40` for 40 MHz and `0x80` for
-//! the short guard interval; Mbit/s for OFDM; `0x200 +` place for 802.11b, with `0x80` for the short preamble; `0x1000 + MCS` for
-//! VHT and `0x2000 + MCS` for HE, with streams less one from bit 4, the width's place from bit 6 and the guard interval's from
-//! bit 8 on.
+//! Rates as stable numbers, for code that must not depend on the rate type: `0x100 + MCS`, with `0x40` for 40
+//! MHz and `0x80` for the short guard interval; Mbit/s for OFDM; `0x200 +` place for 802.11b, with `0x80` for
+//! the short preamble; `0x1000 + MCS` for VHT and `0x2000 + MCS` for HE, with streams less one from bit 4,
+//! the width's place from bit 6 and the guard interval's from bit 8 on.
 
 use super::channel::{Gi, Width};
 use super::rate::{DsssRate, HtRate, OfdmRate, PhyRate, Preamble};

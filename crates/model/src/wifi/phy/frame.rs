@@ -6,7 +6,8 @@ use super::Band;
 pub const FCS: u32 = 4;
 
 /// Header of a QoS data frame between a station and its access point.
-// spec: ieee80211-2016 9.3.2.1 - frame control 2, duration 2, three addresses 18, sequence control 2, QoS control 2.
+// spec: ieee80211-2016 9.3.2.1 - frame control 2, duration 2, three addresses 18, sequence control 2, QoS
+// control 2.
 pub const QOS_HEADER: u32 = 26;
 
 /// LLC and SNAP headers, which name the protocol of a data frame's payload.
@@ -30,7 +31,8 @@ pub const RTS: u32 = 20;
 pub const CTS: u32 = 14;
 
 /// Block Ack request, compressed variant.
-// spec: ieee80211-2016 9.3.1.8 - frame control 2, duration 2, two addresses 12, BAR control 2, starting sequence 2, FCS 4.
+// spec: ieee80211-2016 9.3.1.8 - frame control 2, duration 2, two addresses 12, BAR control 2, starting
+// sequence 2, FCS 4.
 pub const BLOCK_ACK_REQUEST: u32 = 24;
 
 /// Block Ack, compressed variant with a bitmap of 64 frames.
@@ -39,7 +41,8 @@ pub const BLOCK_ACK: u32 = BLOCK_ACK_REQUEST + 8;
 
 /// Compressed Block Ack with a bitmap of 256 frames, used in sessions with windows of more than 64.
 // spec: ieee80211ax-2021 9.3.1.8.2 - the Fragment Number subfield tells the bitmap's length: 8 or 32 bytes.
-// spec: ieee80211ax-2021 26.4.3 (recalled) - in a session with a buffer of more than 64 frames a recipient may answer with either.
+// spec: ieee80211ax-2021 26.4.3 (recalled) - in a session with a buffer of more than 64 frames a recipient
+// may answer with either.
 // deviation: always with 32 bytes there - when chips choose the shorter one is not known.
 pub const BLOCK_ACK_256: u32 = BLOCK_ACK_REQUEST + 32;
 
@@ -66,18 +69,20 @@ pub const PS_POLL: u32 = 20;
 pub const MANAGEMENT_HEADER: u32 = 24;
 
 /// ADDBA request.
-// spec: ieee80211-2016 9.6.5.2 - category 1, action 1, dialogue token 1, parameters 2, timeout 2, starting sequence 2.
+// spec: ieee80211-2016 9.6.5.2 - category 1, action 1, dialogue token 1, parameters 2, timeout 2, starting
+// sequence 2.
 pub const ADDBA_REQUEST: u32 = MANAGEMENT_HEADER + 9 + FCS;
 
 /// ADDBA response.
 // spec: ieee80211-2016 9.6.5.3 - category 1, action 1, dialogue token 1, status 2, parameters 2, timeout 2.
 pub const ADDBA_RESPONSE: u32 = MANAGEMENT_HEADER + 9 + FCS;
 
-/// Body of a beacon of an open 802.11n network at 5 GHz, in order: names and lengths in bytes. Each element's length includes its two-byte
-/// header.
+/// Body of a beacon of an open 802.11n network at 5 GHz, in order: names and lengths in bytes. Each element's
+/// length includes its two-byte header.
 // spec: ieee80211-2016 9.3.3.3 table 9-27 - order and kinds; lengths from 9.4.1 and 9.4.2.
-// deviation: the set of elements is a choice, the least that hostapd sends for such a network, with a name of eight letters.
-// Country, RSN, load and vendors' elements would make it longer; no element of 2.4 GHz is counted.
+// deviation: the set of elements is a choice, the least that hostapd sends for such a network, with a name of
+// eight letters. Country, RSN, load and vendors' elements would make it longer; no element of 2.4 GHz is
+// counted.
 pub const BEACON_BODY: [(&str, u32); 11] = [
     ("timestamp", 8),
     ("beacon interval", 2),
@@ -93,8 +98,9 @@ pub const BEACON_BODY: [(&str, u32); 11] = [
 ];
 
 /// The same for a network at 6 GHz, which has no HT: an HE Operation element gives the channel.
-// spec: ieee80211ax-2021 9.3.3.2, 9.4.2.248, 9.4.2.249 and 9.4.2.263 - of HE capabilities 6, 11 and for up to 160 MHz 8 bytes, of HE operation
-// 3, 1, 2 and 5 about the channel, of the band's capabilities 2; each after a head of three.
+// spec: ieee80211ax-2021 9.3.3.2, 9.4.2.248, 9.4.2.249 and 9.4.2.263 - of HE capabilities 6, 11 and for up to
+// 160 MHz 8 bytes, of HE operation 3, 1, 2 and 5 about the channel, of the band's capabilities 2; each after
+// a head of three.
 // deviation: without the elements for security, country and power that an access point at 6 GHz must send.
 pub const BEACON_BODY_6GHZ: [(&str, u32); 11] = [
     ("timestamp", 8),
@@ -141,8 +147,8 @@ pub const fn data_mpdu(packet: u32) -> u32 {
 // spec: ieee80211-2016 9.3.2.2.2 - 6 and 6 and 2.
 pub const AMSDU_HEADER: u32 = 14;
 
-/// Length of a QoS data frame of `mpdu` bytes after another packet of `packet` bytes joins its A-MSDU. `sealed` is the part of `mpdu` that
-/// encryption adds. `alone` says that the frame held one packet only.
+/// Length of a QoS data frame of `mpdu` bytes after another packet of `packet` bytes joins its A-MSDU.
+/// `sealed` is the part of `mpdu` that encryption adds. `alone` says that the frame held one packet only.
 // spec: ieee80211-2016 9.3.2.2.2 - each subframe but the last is padded to a multiple of four.
 #[inline]
 pub const fn joined_mpdu(mpdu: u32, sealed: u32, alone: bool, packet: u32) -> u32 {
@@ -191,7 +197,8 @@ mod tests {
 
     #[test]
     fn lengths() {
-        // paper: ending-the-anomaly sec. 2.2.1 - 1500 bytes with delimiter, header 34, FCS and padding are 1544.
+        // paper: ending-the-anomaly sec. 2.2.1 - 1500 bytes with delimiter, header 34, FCS and padding are
+        // 1544.
         let subframe = DELIMITER + data_mpdu(1500);
         assert_eq!((data_mpdu(1500), subframe + padding(subframe)), (1538, 1544));
         assert_eq!([ACK, BLOCK_ACK_REQUEST, block_ack(false), block_ack(true)], [14, 24, 32, 56]);

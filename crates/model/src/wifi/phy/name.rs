@@ -51,8 +51,8 @@ impl PhyRate {
         long.into_iter().chain(short.into_iter().skip(1))
     }
 
-    /// The rate called `name` in a retry chain of a station that sends at `self`. `mcs13` takes width and guard interval from `self`. A full
-    /// name stands for itself.
+    /// The rate called `name` in a retry chain of a station that sends at `self`. `mcs13` takes width and
+    /// guard interval from `self`. A full name stands for itself.
     pub fn parse_in_chain(self, name: &str) -> Result<Self, String> {
         if !name.starts_with("mcs") {
             return Self::parse(name);

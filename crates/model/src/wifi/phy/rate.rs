@@ -87,8 +87,8 @@ impl HtRate {
     }
 
     /// Data bits in one OFDM symbol, over all streams (N_DBPS).
-    // spec: ieee80211-2016 19.5 tables 19-27 to 19-34 - 52 or 108 data subcarriers times coded bits times code rate; the
-    // table counts the latter two in half bits per subcarrier.
+    // spec: ieee80211-2016 19.5 tables 19-27 to 19-34 - 52 or 108 data subcarriers times coded bits times
+    // code rate; the table counts the latter two in half bits per subcarrier.
     #[inline]
     pub const fn bits_per_symbol(self) -> u32 {
         const HALF_BITS: [u32; 8] = [1, 2, 3, 4, 6, 8, 9, 10];
@@ -109,8 +109,8 @@ impl HtRate {
     }
 
     /// Convolutional encoders, each of which adds six tail bits (N_ES).
-    // spec: ieee80211-2016 19.3.11.4 and tables 19-27 to 19-34 - two above 300 Mbit/s. The tables give one number for both
-    // guard intervals, so the long one's rate decides: 1200 bits a symbol are 300 Mbit/s.
+    // spec: ieee80211-2016 19.3.11.4 and tables 19-27 to 19-34 - two above 300 Mbit/s. The tables give one
+    // number for both guard intervals, so the long one's rate decides: 1200 bits a symbol are 300 Mbit/s.
     #[inline]
     pub const fn encoders(self) -> u32 {
         if self.bits_per_symbol() > 1_200 { 2 } else { 1 }
@@ -302,7 +302,8 @@ impl RetryChain {
         &self.entries[..usize::from(self.len)]
     }
 
-    /// The same rates with `total` tries, at least one: the last entry gets the tries that are missing, or the chain ends early.
+    /// The same rates with `total` tries, at least one: the last entry gets the tries that are missing, or
+    /// the chain ends early.
     #[must_use]
     pub fn with_tries(&self, total: u8) -> Self {
         let (mut entries, mut left) = (self.entries, total.max(1));

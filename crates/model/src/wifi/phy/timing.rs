@@ -6,9 +6,10 @@ use crate::vocabulary::Duration;
 
 /// Interframe spaces and slot time of one band.
 ///
-/// Every duration that [`ppdu_duration`] returns includes the signal extension, and so do [`Timing::ack_duration`],
-/// [`Timing::block_ack_duration`] and [`Timing::eifs_extra`]. The interframe spaces do not include it. [`Timing::signal_extension`] must not be
-/// added again. It is for code that subtracts it, such as a packet capture.
+/// Every duration that [`ppdu_duration`] returns includes the signal extension, and so do
+/// [`Timing::ack_duration`], [`Timing::block_ack_duration`] and [`Timing::eifs_extra`]. The interframe spaces
+/// do not include it. [`Timing::signal_extension`] must not be added again. It is for code that subtracts it,
+/// such as a packet capture.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Timing {
     /// The band.
@@ -19,7 +20,8 @@ pub struct Timing {
     pub slot: Duration,
     /// Signal extension: silence at the end of each OFDM and HT PPDU at 2.4 GHz.
     pub signal_extension: Duration,
-    /// The lowest basic rate, used for beacons, other management frames, Block Ack requests, and the ACK in the EIFS.
+    /// The lowest basic rate, used for beacons, other management frames, Block Ack requests, and the ACK in
+    /// the EIFS.
     pub lowest: PhyRate,
 }
 
@@ -28,13 +30,16 @@ pub struct Timing {
 pub const LONG_SLOT: Duration = Duration::from_micros(20);
 
 /// The rates that all stations of a network can receive.
-// spec: ieee80211-2016 17.2.3.4 - 6, 12 and 24 Mbit/s are mandatory; hostapd makes them its basic rates at 5 GHz.
-// deviation: at 2.4 GHz hostapd's are 1, 2, 5.5 and 11 - answers to OFDM are OFDM there too, as radios send them.
+// spec: ieee80211-2016 17.2.3.4 - 6, 12 and 24 Mbit/s are mandatory; hostapd makes them its basic rates at 5
+// GHz.
+// deviation: at 2.4 GHz hostapd's are 1, 2, 5.5 and 11 - answers to OFDM are OFDM there too, as radios send
+// them.
 const BASIC_RATES: [OfdmRate; 3] = [OfdmRate::M6, OfdmRate::M12, OfdmRate::M24];
 
 impl Timing {
     /// Timing of a band without 802.11b rates: short slot time, and 6 Mbit/s as the lowest basic rate.
-    // spec: ieee80211-2016 table 17-21 (5 GHz: SIFS 16, slot 9 us), table 18-5 (2.4 GHz: SIFS 10, short slot 9 us).
+    // spec: ieee80211-2016 table 17-21 (5 GHz: SIFS 16, slot 9 us), table 18-5 (2.4 GHz: SIFS 10, short slot
+    // 9 us).
     // spec: ieee80211ax-2021 table 27-60 - 6 GHz as 5 GHz.
     pub const fn of(band: Band) -> Self {
         let sifs = match band {
@@ -63,16 +68,18 @@ impl Timing {
     }
 
     /// EIFS minus DIFS (or minus the AIFS of an access category).
-    // spec: ieee80211-2016 10.3.2.3.7 and 10.22.2.4 - SIFS and an ACK at the lowest mandatory rate, before DIFS or AIFS.
+    // spec: ieee80211-2016 10.3.2.3.7 and 10.22.2.4 - SIFS and an ACK at the lowest mandatory rate, before
+    // DIFS or AIFS.
     #[inline]
     pub fn eifs_extra(self) -> Duration {
         self.sifs + self.ack_duration(self.lowest)
     }
 
     /// Time that a sender waits for a missing response, beyond the SIFS that its next AIFS begins with.
-    // spec: ieee80211-2016 10.3.2.9 and 10.22.2.4 d - ACKTimeout is SIFS, a slot and the time until a reception is known to have
-    // begun; AIFSN slots follow it, with no other SIFS.
-    // spec: ieee80211-2016 table 17-21 - aRxPHYStartDelay, 20 us: preamble and SIGNAL of the OFDM frame that would answer.
+    // spec: ieee80211-2016 10.3.2.9 and 10.22.2.4 d - ACKTimeout is SIFS, a slot and the time until a
+    // reception is known to have begun; AIFSN slots follow it, with no other SIFS.
+    // spec: ieee80211-2016 table 17-21 - aRxPHYStartDelay, 20 us: preamble and SIGNAL of the OFDM frame that
+    // would answer.
     #[inline]
     pub fn unanswered(self) -> Duration {
         self.slot + Duration::from_micros(20)
@@ -84,16 +91,18 @@ impl Timing {
         ppdu_duration(rate, frame::ACK, self.band)
     }
 
-    /// Duration of a compressed Block Ack at a control rate (see [`control_rate`]), with a bitmap of 256 frames (`wide`) or of 64.
+    /// Duration of a compressed Block Ack at a control rate (see [`control_rate`]), with a bitmap of 256
+    /// frames (`wide`) or of 64.
     #[inline]
     pub fn block_ack_duration(self, rate: PhyRate, wide: bool) -> Duration {
         ppdu_duration(rate, frame::block_ack(wide), self.band)
     }
 }
 
-/// The rate of the response to a frame sent at `data`: the highest basic rate that is not above the reference rate of `data`.
-// spec: ieee80211-2016 10.7.6.5.2 - ACK, Block Ack and CTS; there is always one, as 6 Mbit/s is basic, and so are all rates of
-// 802.11b, with the preamble of the frame that is answered.
+/// The rate of the response to a frame sent at `data`: the highest basic rate that is not above the reference
+/// rate of `data`.
+// spec: ieee80211-2016 10.7.6.5.2 - ACK, Block Ack and CTS; there is always one, as 6 Mbit/s is basic, and so
+// are all rates of 802.11b, with the preamble of the frame that is answered.
 #[inline]
 pub const fn control_rate(data: PhyRate) -> PhyRate {
     let reference = match reference_rate(data) {
@@ -111,8 +120,10 @@ pub const fn control_rate(data: PhyRate) -> PhyRate {
     PhyRate::Ofdm(highest)
 }
 
-/// The reference rate: the legacy rate with the same modulation and coding, regardless of width, streams and guard interval.
-// spec: ieee80211-2016 10.7.10 table 10-7 - non-HT reference rates: 64-QAM 2/3 counts as 48, 3/4 and 5/6 as 54 Mbit/s.
+/// The reference rate: the legacy rate with the same modulation and coding, regardless of width, streams and
+/// guard interval.
+// spec: ieee80211-2016 10.7.10 table 10-7 - non-HT reference rates: 64-QAM 2/3 counts as 48, 3/4 and 5/6 as
+// 54 Mbit/s.
 pub const fn reference_rate(data: PhyRate) -> PhyRate {
     let rate = match data {
         PhyRate::Dsss(..) => return data,
@@ -124,7 +135,8 @@ pub const fn reference_rate(data: PhyRate) -> PhyRate {
     PhyRate::Ofdm(rate)
 }
 
-// spec: ieee80211-2020 10.6.11 table 10-10 - 256-QAM counts as 54 Mbit/s too; ieee80211ax-2021 the same for 1024-QAM.
+// spec: ieee80211-2020 10.6.11 table 10-10 - 256-QAM counts as 54 Mbit/s too; ieee80211ax-2021 the same for
+// 1024-QAM.
 const fn reference(mcs: u8) -> OfdmRate {
     match mcs {
         0 => OfdmRate::M6,

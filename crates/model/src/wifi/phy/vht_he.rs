@@ -45,7 +45,8 @@ pub struct HeRate {
 pub const MAX_STREAMS: u8 = 4;
 
 /// By MCS: coded bits per subcarrier and stream, and the code rate.
-// spec: ieee80211-2020 21.5 tables 21-30 to 21-61 (MCS 0 to 9), ieee80211ax-2021 27.5 tables 27-78 to 27-116 (0 to 11).
+// spec: ieee80211-2020 21.5 tables 21-30 to 21-61 (MCS 0 to 9), ieee80211ax-2021 27.5 tables 27-78 to 27-116
+// (0 to 11).
 const MODULATIONS: [(u32, u32, u32); 12] = [
     (1, 1, 2),
     (2, 1, 2),
@@ -118,8 +119,8 @@ impl VhtRate {
     }
 
     /// Convolutional encoders (N_ES).
-    // spec: ieee80211-2020 21.5 - one for each 600 Mbit/s with the short guard interval begun, 2160 bits a symbol; never five, which do not
-    // divide them: then six (MCS 7 at 160 MHz with four streams).
+    // spec: ieee80211-2020 21.5 - one for each 600 Mbit/s with the short guard interval begun, 2160 bits a
+    // symbol; never five, which do not divide them: then six (MCS 7 at 160 MHz with four streams).
     pub const fn encoders(self) -> u32 {
         match self.bits_per_symbol().div_ceil(2_160) {
             5 => 6,
@@ -128,8 +129,8 @@ impl VhtRate {
     }
 
     /// Preamble of the PPDU, in ns.
-    // spec: ieee80211-2020 21.3.4 - L-STF 8, L-LTF 8, L-SIG 4, VHT-SIG-A 8, VHT-STF 4, VHT-SIG-B 4 us, and 4 us for each VHT-LTF, of which
-    // three streams need four (table 21-13).
+    // spec: ieee80211-2020 21.3.4 - L-STF 8, L-LTF 8, L-SIG 4, VHT-SIG-A 8, VHT-STF 4, VHT-SIG-B 4 us, and 4
+    // us for each VHT-LTF, of which three streams need four (table 21-13).
     pub const fn preamble_nanos(self) -> u64 {
         36_000 + 4_000 * training_fields(self.streams)
     }
@@ -150,9 +151,10 @@ impl HeGi {
     }
 
     /// One HE-LTF with this guard interval, in ns.
-    // spec: ieee80211ax-2021 27.3.4 table 27-1 - a training field twice as long as the shortest one for 0.8 and 1.6 us, four times for
-    // 3.2 us: 6.4 and 12.8 us, each with the guard interval.
-    // deviation: of 0.8 us, the shortest field (3.2 us) and the longest are allowed too; which one a radio takes is its own choice.
+    // spec: ieee80211ax-2021 27.3.4 table 27-1 - a training field twice as long as the shortest one for 0.8
+    // and 1.6 us, four times for 3.2 us: 6.4 and 12.8 us, each with the guard interval.
+    // deviation: of 0.8 us, the shortest field (3.2 us) and the longest are allowed too; which one a radio
+    // takes is its own choice.
     pub const fn training_nanos(self) -> u64 {
         match self {
             Self::Ns800 | Self::Ns1600 => 6_400 + self.nanos(),
@@ -177,7 +179,8 @@ impl HeRate {
     }
 
     /// Data bits in one symbol, over all streams (N_DBPS), rounded down.
-    // spec: ieee80211ax-2021 27.3.12.5 - what the code does not divide evenly is cut off: 980 subcarriers, 5/6.
+    // spec: ieee80211ax-2021 27.3.12.5 - what the code does not divide evenly is cut off: 980 subcarriers,
+    // 5/6.
     pub const fn bits_per_symbol(self) -> u32 {
         bits(HE_TONES[self.width as usize], self.streams, self.mcs).0
     }
@@ -188,8 +191,8 @@ impl HeRate {
     }
 
     /// Preamble of the PPDU, in ns.
-    // spec: ieee80211ax-2021 27.3.4 - L-STF 8, L-LTF 8, L-SIG 4, RL-SIG 4, HE-SIG-A 8, HE-STF 4 us and the HE-LTFs, of which three streams
-    // need four.
+    // spec: ieee80211ax-2021 27.3.4 - L-STF 8, L-LTF 8, L-SIG 4, RL-SIG 4, HE-SIG-A 8, HE-STF 4 us and the
+    // HE-LTFs, of which three streams need four.
     pub const fn preamble_nanos(self) -> u64 {
         36_000 + self.gi.training_nanos() * training_fields(self.streams)
     }

@@ -7,7 +7,8 @@ use crate::vocabulary::{Ctx, Instant, Pkt, PktList, PlaceId, Reason, Sink};
 pub const GROUP_LIMIT: u32 = 128;
 
 /// Group-addressed frames that the access point's host buffers.
-// linux: net/mac80211/tx.c ieee80211_tx_h_multicast_ps_buf (6.12) - the drivers with HOST_BROADCAST_PS_BUFFERING.
+// linux: net/mac80211/tx.c ieee80211_tx_h_multicast_ps_buf (6.12) - the drivers with
+// HOST_BROADCAST_PS_BUFFERING.
 #[derive(Debug, Default)]
 pub struct Group {
     waiting: PktList,
@@ -38,8 +39,8 @@ impl Group {
         self.waiting.packets() > 0
     }
 
-    /// A beacon is prepared. For a DTIM beacon, returns whether group-addressed frames follow. `below` is the number of frames buffered in the
-    /// firmware.
+    /// A beacon is prepared. For a DTIM beacon, returns whether group-addressed frames follow. `below` is the
+    /// number of frames buffered in the firmware.
     pub fn announce(&mut self, dtim: bool, below: u32) -> bool {
         self.due = if dtim { self.waiting.packets() + below } else { 0 };
         self.due > 0
@@ -57,7 +58,8 @@ impl Group {
     }
 
     /// The next frame that follows the DTIM beacon.
-    // linux: net/mac80211/tx.c ieee80211_get_buffered_bc (6.12) - all there are, those too that have come since.
+    // linux: net/mac80211/tx.c ieee80211_get_buffered_bc (6.12) - all there are, those too that have come
+    // since.
     pub fn next<S: Sink>(&mut self, ctx: &mut Ctx<'_, S>) -> Option<Pkt> {
         if self.due == 0 {
             return None;

@@ -1,7 +1,9 @@
-//! Power save: when a station sleeps and what wakes it ([`saver`]), when it leaves its channel to scan ([`scan`]), what its access point
-//! keeps meanwhile ([`sleepers`]) and says of that in its beacons ([`tim`]), and when that leaves its own channel ([`trips`]).
+//! Power save: when a station sleeps and what wakes it ([`saver`]), when it leaves its channel to scan
+//! ([`scan`]), what its access point keeps meanwhile ([`sleepers`]) and says of that in its beacons
+//! ([`tim`]), and when that leaves its own channel ([`trips`]).
 //!
-//! Pure algorithms: the caller passes the time, and frames to send are return values; [`super::dev`] sends them.
+//! Pure algorithms: the caller passes the time, and frames to send are return values; [`super::dev`] sends
+//! them.
 
 pub mod group;
 pub mod saver;

@@ -1,4 +1,5 @@
-//! Background scans: a station visits other channels, a few at a time, and returns to its own channel in between.
+//! Background scans: a station visits other channels, a few at a time, and returns to its own channel in
+//! between.
 
 use crate::vocabulary::{Duration, Instant};
 
@@ -13,7 +14,8 @@ pub struct ScanParams {
     pub active: (u32, Duration),
     /// Passive scan: number of channels, and the time on each.
     pub passive: (u32, Duration),
-    /// Longest time away: the station goes on to another channel without returning only if the total stays within this time.
+    /// Longest time away: the station goes on to another channel without returning only if the total stays
+    /// within this time.
     pub away: Duration,
     /// Time on the own channel between visits.
     pub home: Duration,
@@ -49,8 +51,8 @@ impl Scan {
     }
 
     /// The station leaves its channel for as many channels as fit. Returns the time away.
-    // linux: net/mac80211/scan.c ieee80211_scan_state_decision (6.12) - the next channel without coming back if the time since leaving
-    // and that on the next channel are at most HZ / 8; one channel always.
+    // linux: net/mac80211/scan.c ieee80211_scan_state_decision (6.12) - the next channel without coming back
+    // if the time since leaving and that on the next channel are at most HZ / 8; one channel always.
     pub fn leave(&mut self) -> Duration {
         let ScanParams { active, passive, away, settle, .. } = self.params;
         let mut gone = settle;
@@ -74,8 +76,8 @@ impl Scan {
     }
 
     /// The station is back. `busy`: frames wait to be sent or received.
-    // linux: drivers/net/wireless/ath/ath10k/wmi.c ath10k_wmi_start_scan_init (6.12) - back for the least time if it is idle, for the
-    // longest otherwise.
+    // linux: drivers/net/wireless/ath/ath10k/wmi.c ath10k_wmi_start_scan_init (6.12) - back for the least
+    // time if it is idle, for the longest otherwise.
     pub fn back(&mut self, now: Instant, busy: bool) {
         let ScanParams { active, passive, every, home, home_busy, .. } = self.params;
         if self.left != (0, 0) {
@@ -126,7 +128,8 @@ mod tests {
 
     #[test]
     fn two_active_channels_or_a_passive_one() {
-        // 60 and 60 are 120 ms; with the third it would be 171, as the next is a passive one. Back for 200 ms each time.
+        // 60 and 60 are 120 ms; with the third it would be 171, as the next is a passive one. Back for 200 ms
+        // each time.
         assert_eq!(trips(MAC80211), [(1_000, 120), (1_320, 60), (1_580, 111), (1_891, 111)]);
         // Without flush 100 ms pass before: one channel at a time.
         let slow = ScanParams { settle: ms(100), passive: (0, ms(111)), ..MAC80211 };

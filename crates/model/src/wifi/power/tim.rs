@@ -52,9 +52,10 @@ impl Tim {
         self.bits[usize::from(aid / 8)] >> (aid % 8) & 1 == 1
     }
 
-    /// The partial virtual bitmap, up to its last non-zero byte, and the number of its first byte, which is even.
-    // spec: ieee80211-2016 9.4.2.6 - N1 is the largest even number with nothing before it, N2 the smallest with nothing behind it; one
-    // byte of zero where nothing waits.
+    /// The partial virtual bitmap, up to its last non-zero byte, and the number of its first byte, which is
+    /// even.
+    // spec: ieee80211-2016 9.4.2.6 - N1 is the largest even number with nothing before it, N2 the smallest
+    // with nothing behind it; one byte of zero where nothing waits.
     pub fn partial(&self) -> (usize, &[u8]) {
         let Some(first) = self.bits.iter().position(|&b| b != 0) else { return (0, &self.bits[..1]) };
         let last = self.bits.iter().rposition(|&b| b != 0).unwrap_or(first);

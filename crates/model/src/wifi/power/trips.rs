@@ -1,5 +1,7 @@
-//! An access point's own scans. It stops its beacons and its queues, sends what the hardware has, and is deaf on its channel until it is back.
-// linux: net/mac80211/offchannel.c ieee80211_offchannel_stop_vifs, ieee80211_offchannel_return (6.12) - nobody is told: stations send on, in vain.
+//! An access point's own scans. It stops its beacons and its queues, sends what the hardware has, and is deaf
+//! on its channel until it is back.
+// linux: net/mac80211/offchannel.c ieee80211_offchannel_stop_vifs, ieee80211_offchannel_return (6.12) -
+// nobody is told: stations send on, in vain.
 
 use super::saver::{Act, SaverCounters};
 use super::scan::{Scan, ScanParams};

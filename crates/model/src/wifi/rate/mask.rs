@@ -5,8 +5,8 @@ use crate::wifi::phy::{HtRate, PhyRate, RetryChain};
 
 /// Allowed MCS indices, 0 to 31.
 ///
-/// The mask is applied after rate control, which does not know about it. A masked rate is never reported as tried, so rate control goes on
-/// probing it. Such a probe is still sent alone.
+/// The mask is applied after rate control, which does not know about it. A masked rate is never reported as
+/// tried, so rate control goes on probing it. Such a probe is still sent alone.
 // linux: net/mac80211/rate.c ieee80211_get_tx_rates, rate_control_apply_mask (4.4).
 // deviation: of one link and both directions, where that of Linux is of all that one interface sends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -45,7 +45,8 @@ impl McsMask {
         Probe { rate: self.nearest(probe.rate), ..probe }
     }
 
-    /// What a frame is sent at instead of this rate: the next lower one that is allowed, or else the next higher.
+    /// What a frame is sent at instead of this rate: the next lower one that is allowed, or else the next
+    /// higher.
     // linux: net/mac80211/rate.c rate_idx_match_mcs_mask (4.4).
     fn nearest(self, rate: PhyRate) -> PhyRate {
         let PhyRate::Ht(rate) = rate else { return rate };
@@ -84,9 +85,9 @@ mod tests {
 
     #[test]
     fn probes_stay() {
-        // What was to probe another rate is sent at MCS 0, and still stands alone. Before 5.12 that is one frame in 18: 16 and twice
-        // the whole frames of a mean aggregate, 1.9; since then at most one in 20 ms, and faster rates, which are never reported, are
-        // always asked for.
+        // What was to probe another rate is sent at MCS 0, and still stands alone. Before 5.12 that is one
+        // frame in 18: 16 and twice the whole frames of a mean aggregate, 1.9; since then at most one in 20
+        // ms, and faster rates, which are never reported, are always asked for.
         for (version, probes) in [(MinstrelVersion::Before512, 134), (MinstrelVersion::From512, 236)] {
             let can =
                 HtCapabilities { streams: 1, width: Width::Mhz20, short_gi: true, formats: Formats::Ht };

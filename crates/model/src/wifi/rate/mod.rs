@@ -32,7 +32,8 @@ pub enum RateControl {
     /// Rate control of the AR9271's firmware.
     Ath9kHtc(Box<Ath9kHtc>),
     /// Retry chains from a trace.
-    // deviation: a chain is looked for when a data PPDU is done with, as rate control's is, so one may still go at the old rate.
+    // deviation: a chain is looked for when a data PPDU is done with, as rate control's is, so one may still
+    // go at the old rate.
     Traced(Box<Timeline<RetryChain>>),
 }
 
@@ -104,7 +105,8 @@ impl RateControl {
         }
     }
 
-    /// Whether probing is per PPDU. Then [`RateControl::probe_by_ppdu`] is called instead of [`RateControl::probe`].
+    /// Whether probing is per PPDU. Then [`RateControl::probe_by_ppdu`] is called instead of
+    /// [`RateControl::probe`].
     #[inline]
     pub const fn probes_by_ppdu(&self) -> bool {
         matches!(self, Self::Ath9kHtc(_))

@@ -15,10 +15,11 @@ pub struct Order {
 
 impl Order {
     /// A new order of so many places: of the longest group of a link.
-    // linux: net/mac80211/rc80211_minstrel_ht.c init_sample_table (4.4) - each rate is moved by a random distance, to the next
-    // place that is free. net/mac80211/rc80211_minstrel_ht.h MCS_GROUP_RATES - ten places, and eight before 5.0 in a kernel without
-    // groups of VHT (MAC80211_RC_MINSTREL_VHT).
-    // deviation: links of HT alone have eight places with each kernel - with ten, two draws of ten find no rate.
+    // linux: net/mac80211/rc80211_minstrel_ht.c init_sample_table (4.4) - each rate is moved by a random
+    // distance, to the next place that is free. net/mac80211/rc80211_minstrel_ht.h MCS_GROUP_RATES - ten
+    // places, and eight before 5.0 in a kernel without groups of VHT (MAC80211_RC_MINSTREL_VHT).
+    // deviation: links of HT alone have eight places with each kernel - with ten, two draws of ten find no
+    // rate.
     pub fn new(places: u8, stream: &mut RandomStream) -> Self {
         const FREE: u8 = u8::MAX;
         let (places, n) = (usize::from(places), places);

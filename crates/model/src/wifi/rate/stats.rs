@@ -1,6 +1,7 @@
 //! Rate control's statistics of one rate: attempts and successes in the current interval, and their average.
 //!
-//! Probabilities are integers in units of 1/4096, as in Linux, so that comparisons give the same result on every machine.
+//! Probabilities are integers in units of 1/4096, as in Linux, so that comparisons give the same result on
+//! every machine.
 
 /// Probability 1, in units of 1/4096.
 // linux: net/mac80211/rc80211_minstrel.h MINSTREL_SCALE (4.4) - twelve bits behind the point.
@@ -23,7 +24,8 @@ pub enum Average {
 }
 
 /// Weight of the interval, of the average and of the one before it, in 4096ths.
-// linux: net/mac80211/rc80211_minstrel_ht.h MINSTREL_AVG_COEFF1 to 3 (5.12) - a low pass with a period of 16 intervals.
+// linux: net/mac80211/rc80211_minstrel_ht.h MINSTREL_AVG_COEFF1 to 3 (5.12) - a low pass with a period of 16
+// intervals.
 const FILTER: [i32; 3] = [1_173, 5_273, -2_350];
 
 /// The weighted mean of an old value and a new one.
@@ -65,7 +67,8 @@ impl RateStats {
         self.current.successes += successes;
     }
 
-    /// Whether more than 30 frames were sent in this interval and a smaller share than `share` (in units of 1/4096) was acknowledged.
+    /// Whether more than 30 frames were sent in this interval and a smaller share than `share` (in units of
+    /// 1/4096) was acknowledged.
     // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_ht_tx_status (4.4).
     pub fn has_collapsed(&self, share: u32) -> bool {
         let Count { attempts, successes } = self.current;

@@ -23,8 +23,8 @@ pub enum Formats {
     /// 802.11n only.
     Ht,
     /// 802.11ac only: both ends support VHT.
-    // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_vht_only, minstrel_ht_update_caps (4.4, 6.12) - set by default: a station that
-    // can VHT has no HT rates.
+    // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_vht_only, minstrel_ht_update_caps (4.4, 6.12) - set
+    // by default: a station that can VHT has no HT rates.
     Vht,
     /// Both: `minstrel_vht_only` is off.
     HtAndVht,
@@ -56,7 +56,8 @@ pub struct Group {
 /// Maximum number of rates in a group.
 pub const MOST_PLACES: usize = 10;
 
-/// Maximum number of groups of a link: four streams and two guard intervals, with two HT and three VHT widths.
+/// Maximum number of groups of a link: four streams and two guard intervals, with two HT and three VHT
+/// widths.
 pub const MOST_GROUPS: usize = 4 * 2 * (2 + 3);
 
 impl Group {
@@ -69,8 +70,9 @@ impl Group {
     }
 
     /// The rate with index `place`. `None` if the standard does not allow it.
-    // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_get_valid_vht_rates (4.4, 6.12) - MCS 9 at 20 MHz with one, two and four
-    // streams and MCS 6 at 80 MHz with three are left out, as in the standard. What the peer receives of the others its VHT capabilities say.
+    // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_get_valid_vht_rates (4.4, 6.12) - MCS 9 at 20 MHz
+    // with one, two and four streams and MCS 6 at 80 MHz with three are left out, as in the standard. What
+    // the peer receives of the others its VHT capabilities say.
     // deviation: both ends are taken to have MCS 0 to 9 with all their streams.
     pub fn rate(self, place: u8) -> Option<PhyRate> {
         let Self { format, streams, width, gi } = self;
@@ -115,9 +117,10 @@ impl Group {
     }
 }
 
-/// The groups that a link may use, in Linux's order: HT before VHT, then by width, guard interval and streams.
-// linux: net/mac80211/rc80211_minstrel_ht.c minstrel_mcs_groups, minstrel_ht_update_caps (4.4, 6.12) - VHT up to 80 MHz. The groups of CCK and
-// OFDM, which stand between them, no link of ours has.
+/// The groups that a link may use, in Linux's order: HT before VHT, then by width, guard interval and
+/// streams.
+// linux: net/mac80211/rc80211_minstrel_ht.c minstrel_mcs_groups, minstrel_ht_update_caps (4.4, 6.12) - VHT up
+// to 80 MHz. The groups of CCK and OFDM, which stand between them, no link of ours has.
 pub fn groups(can: HtCapabilities) -> Vec<Group> {
     let of = |format, widths: &'static [Width]| {
         let widths = widths.iter().filter(move |&&width| width <= can.width);
@@ -145,8 +148,8 @@ pub fn rates(can: HtCapabilities) -> impl Iterator<Item = PhyRate> {
 pub const PACKET_BITS: u64 = 1200 * 8;
 
 /// Time of a packet's symbols.
-// linux: net/mac80211/rc80211_minstrel_ht.c MCS_SYMBOL_TIME, MCS_DURATION (4.4) - whole symbols; with the short guard
-// interval 0.8 us are added. Of VHT a sixteenth of sixteen packets' symbols.
+// linux: net/mac80211/rc80211_minstrel_ht.c MCS_SYMBOL_TIME, MCS_DURATION (4.4) - whole symbols; with the
+// short guard interval 0.8 us are added. Of VHT a sixteenth of sixteen packets' symbols.
 pub fn packet_time(group: Group, place: u8) -> Duration {
     Duration::from_nanos(match group.format {
         Format::Ht => symbols_time(group, place, PACKET_BITS),
@@ -155,8 +158,8 @@ pub fn packet_time(group: Group, place: u8) -> Duration {
 }
 
 /// Time of a packet's symbols as a sixteenth of an aggregate's.
-// linux: net/mac80211/rc80211_minstrel_ht.c MCS_DURATION, GROUP_SHIFT (5.12) - sixteen packets, and what 16 bits cannot hold
-// of a group's slowest rate is cut off.
+// linux: net/mac80211/rc80211_minstrel_ht.c MCS_DURATION, GROUP_SHIFT (5.12) - sixteen packets, and what 16
+// bits cannot hold of a group's slowest rate is cut off.
 pub fn packet_time_in_aggregate(group: Group, place: u8) -> Duration {
     let shift = 16_u32.saturating_sub((sixteenth(group, 0) as u32).leading_zeros());
     Duration::from_nanos(sixteenth(group, place) >> shift << shift)
@@ -182,8 +185,8 @@ fn symbols_time(group: Group, place: u8, bits: u64) -> u64 {
 }
 
 /// Data bits of a symbol.
-// linux: net/mac80211/rc80211_minstrel_ht.c VHT_GROUP (4.4, 6.12) - those of one stream times the streams: MCS 9 at 20 MHz has 346, of
-// which three make two bits fewer than the standard's 1040.
+// linux: net/mac80211/rc80211_minstrel_ht.c VHT_GROUP (4.4, 6.12) - those of one stream times the streams:
+// MCS 9 at 20 MHz has 346, of which three make two bits fewer than the standard's 1040.
 fn bits_per_symbol(Group { format, streams, width, gi }: Group, place: u8) -> u64 {
     let one = match format {
         Format::Ht => HtRate { mcs: place, width, gi }.bits_per_symbol(),

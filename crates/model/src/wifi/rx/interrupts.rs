@@ -1,5 +1,5 @@
-//! Interrupt mitigation for received frames: the device raises an interrupt when no frame has arrived for a while, or when the
-//! first one has waited for its limit.
+//! Interrupt mitigation for received frames: the device raises an interrupt when no frame has arrived for a
+//! while, or when the first one has waited for its limit.
 
 use crate::node::jitter::Softirq;
 use crate::vocabulary::{Duration, Instant, Pkt};
@@ -20,8 +20,8 @@ impl RxMitigation {
     pub const NONE: Self = Self { last: Duration::ZERO, first: Duration::ZERO };
 
     /// Parameters of the AR9300 and its successors, including the AR9580.
-    // linux: drivers/net/wireless/ath/ath9k/hw.c ath9k_hw_init_config - rimt_last, rimt_first, as read in trees of about 4.9 and 5.10;
-    // older ones have these two for all chips, OpenWrt at times 0.5 and 0.25 ms.
+    // linux: drivers/net/wireless/ath/ath9k/hw.c ath9k_hw_init_config - rimt_last, rimt_first, as read in
+    // trees of about 4.9 and 5.10; older ones have these two for all chips, OpenWrt at times 0.5 and 0.25 ms.
     pub const AR9300: Self = Self { last: Duration::from_micros(500), first: Duration::from_millis(2) };
 
     /// Parameters of chips before the AR9300.
@@ -30,9 +30,9 @@ impl RxMitigation {
 }
 
 /// Packets that were received and not yet handed up.
-// deviation: a PPDU counts as received at the end of its exchange; the radio counts from its first and its last frame, so that the
-// next one may begin before the wait is over. Here packets wait behind the reorder buffer, on a host before it; airtime and
-// requests for a session are known at once.
+// deviation: a PPDU counts as received at the end of its exchange; the radio counts from its first and its
+// last frame, so that the next one may begin before the wait is over. Here packets wait behind the reorder
+// buffer, on a host before it; airtime and requests for a session are known at once.
 #[derive(Debug)]
 pub struct HeldBack {
     params: RxMitigation,
@@ -58,7 +58,8 @@ impl HeldBack {
         self
     }
 
-    /// A PPDU has been received. The packets in `up` are held back here. A PPDU without packets also restarts the wait.
+    /// A PPDU has been received. The packets in `up` are held back here. A PPDU without packets also restarts
+    /// the wait.
     pub fn received(&mut self, now: Instant, up: &mut Vec<Pkt>) {
         if self.waiting.is_empty() {
             self.latest = now + self.params.first;
@@ -78,7 +79,8 @@ impl HeldBack {
         (!self.waiting.is_empty()).then(|| self.until + delay)
     }
 
-    /// An interrupt for another reason also reports the waiting frames. Returns whether the host looks at them at once.
+    /// An interrupt for another reason also reports the waiting frames. Returns whether the host looks at
+    /// them at once.
     pub fn interrupt(&mut self, now: Instant) -> bool {
         self.until = self.until.min(now);
         self.softirq.is_none()

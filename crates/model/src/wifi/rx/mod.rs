@@ -44,8 +44,8 @@ impl RxTid {
         }
     }
 
-    /// Opens a Block Ack session that starts at `start` with a window of `frames` frames. A session that is already open, because its answer
-    /// was lost, ends.
+    /// Opens a Block Ack session that starts at `start` with a window of `frames` frames. A session that is
+    /// already open, because its answer was lost, ends.
     pub fn open(&mut self, start: Seq, frames: u16, place: PlaceId, up: &mut Vec<Pkt>) {
         match &mut self.session {
             Some(reorder) => reorder.restart(start, frames, up),
@@ -55,8 +55,9 @@ impl RxTid {
 
     /// Processes the frames of one try of a PPDU.
     ///
-    /// The packets of error-free frames are moved out and appended to `up`. Their memory charge stays in the sender's entry. With a `judge`, a
-    /// broken frame of a TCP segment may count as lost although its sender goes on trying.
+    /// The packets of error-free frames are moved out and appended to `up`. Their memory charge stays in the
+    /// sender's entry. With a `judge`, a broken frame of a TCP segment may count as lost although its sender
+    /// goes on trying.
     pub fn receive<S: Sink>(
         &mut self,
         now: Instant,
@@ -118,7 +119,8 @@ impl RxTid {
         }
     }
 
-    /// Whether any frame of a PPDU, before its packets are taken, would go up at once: it is not held back, old, or a duplicate.
+    /// Whether any frame of a PPDU, before its packets are taken, would go up at once: it is not held back,
+    /// old, or a duplicate.
     pub fn passes(&self, ppdu: &Ppdu, got: &RxOutcome) -> bool {
         let mut frames = got.first_of(ppdu);
         match &self.session {

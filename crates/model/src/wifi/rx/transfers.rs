@@ -1,4 +1,5 @@
-//! Received frames on their way to a host over USB: the device waits for several frames and moves them in one transfer.
+//! Received frames on their way to a host over USB: the device waits for several frames and moves them in one
+//! transfer.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -10,14 +11,14 @@ use crate::wifi::marks::Marks;
 use crate::wifi::phy::PhyRate;
 
 /// What goes ahead of a frame: the stream's header, HTC's and that of its reception.
-// linux: drivers/net/wireless/ath/ath9k/hif_usb.c ath9k_hif_usb_rx_stream, htc_hst.h struct htc_frame_hdr, htc.h
-// HTC_RX_FRAME_HEADER_SIZE (4.14) - 4, 8 and 40 bytes.
+// linux: drivers/net/wireless/ath/ath9k/hif_usb.c ath9k_hif_usb_rx_stream, htc_hst.h struct htc_frame_hdr,
+// htc.h HTC_RX_FRAME_HEADER_SIZE (4.14) - 4, 8 and 40 bytes.
 const HEADERS: u32 = 52;
 
 /// Frames that were received and are not at the host yet.
 // deviation: packets wait behind the reorder buffer, on a host before it.
-// deviation: a frame of an aggregate counts as received by how many bytes follow it, from the end of the exchange back: an answer of some
-// 40 us later than it is.
+// deviation: a frame of an aggregate counts as received by how many bytes follow it, from the end of the
+// exchange back: an answer of some 40 us later than it is.
 #[derive(Debug)]
 pub struct Transfers {
     params: UsbParams,
@@ -48,7 +49,8 @@ impl Transfers {
         }
     }
 
-    /// A PPDU has been received at `rate`. `whole` marks the frames received without error. The packets in `up` are held here.
+    /// A PPDU has been received at `rate`. `whole` marks the frames received without error. The packets in
+    /// `up` are held here.
     pub fn received(&mut self, now: Instant, ppdu: &Ppdu, rate: PhyRate, whole: &Marks, up: &mut Vec<Pkt>) {
         let mut follow: u64 = ppdu.mpdus.iter().map(|mpdu| u64::from(mpdu.len)).sum();
         let came = (*whole & ppdu.all()).count() as usize;
@@ -84,7 +86,8 @@ impl Transfers {
         debug_assert!(self.frames > 0 || self.filling.is_empty(), "packets in no transfer");
     }
 
-    /// Packets in `up`, for which the wait for earlier frames was given up, go up behind the frames that are under way.
+    /// Packets in `up`, for which the wait for earlier frames was given up, go up behind the frames that are
+    /// under way.
     pub fn behind(&mut self, now: Instant, up: &mut Vec<Pkt>) {
         if self.frames > 0 {
             self.filling.append(up);
@@ -179,8 +182,8 @@ mod tests {
         };
         // One: 170 us of waiting, 50, four packets of the bus, 60.
         assert_eq!(given(1, 1, 1), [(5_320, 1)]);
-        // Frames of 91.1 us: the transfer is closed 170 us after its first, so that two go together. All but the last two transfers
-        // are with the host by the end of the exchange.
+        // Frames of 91.1 us: the transfer is closed 170 us after its first, so that two go together. All but
+        // the last two transfers are with the host by the end of the exchange.
         assert_eq!(given(6, 0b11_1111, 6), [(5_000, 2), (5_076, 2), (5_258, 2)]);
         // What came broken is not moved; what it holds back comes with a later frame.
         assert_eq!(given(2, 0b10, 0), []);

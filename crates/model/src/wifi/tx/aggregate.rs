@@ -8,7 +8,8 @@ use crate::wifi::phy::{Gi, HtRate, PhyRate, RetryChain, ppdu_duration_without_ex
 use crate::wifi::seq_window::SeqWindow;
 
 /// Maximum number of frames in an ath9k aggregate.
-// linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_form_aggr (4.4) - half of the 64-frame Block Ack window.
+// linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_form_aggr (4.4) - half of the 64-frame Block Ack
+// window.
 pub const MAX_FRAMES: u32 = 32;
 
 /// Longest aggregate in bytes that an 802.11n receiver takes, unless the receiver announces less.
@@ -16,36 +17,43 @@ pub const MAX_FRAMES: u32 = 32;
 pub const PEER_MAX: u32 = 65_535;
 
 /// Longest aggregate, and the one without a TXOP limit.
-// linux: drivers/net/wireless/ath/ath9k/xmit.c ath_update_max_aggr_framelen (4.4) - a TXOP limit of 0, or above this, counts as this.
+// linux: drivers/net/wireless/ath/ath9k/xmit.c ath_update_max_aggr_framelen (4.4) - a TXOP limit of 0, or
+// above this, counts as this.
 const MAX_DURATION: Duration = Duration::from_micros(4_096);
 
 /// Most bytes whatever the rate: the multiple of four that fits the 16-bit length of HT.
 // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_max_framelen (4.4).
 const MAX_BYTES: u32 = 65_532;
 
-/// Maximum frames and bytes of an aggregate between VHT radios: the Block Ack window, and the limit of the length fields.
+/// Maximum frames and bytes of an aggregate between VHT radios: the Block Ack window, and the limit of the
+/// length fields.
 // spec: ieee80211-2020 9.4.2.157.2 - 2^(13 + n) - 1 with n = 7.
-// linux: drivers/net/wireless/mediatek/mt76/mt7915/init.c, mt7615/init.c, ath/ath10k, ath/ath11k (6.12) - all announce 7.
+// linux: drivers/net/wireless/mediatek/mt76/mt7915/init.c, mt7615/init.c, ath/ath10k, ath/ath11k (6.12) - all
+// announce 7.
 pub const VHT_MOST: (u32, u32) = (64, (1 << 20) - 1);
 
 /// Maximum frames and bytes of an aggregate between HE radios.
-// spec: ieee80211ax-2021 9.4.2.248.2 - 2^(20 + x) - 1 bytes with x = 3 at most, which are more than the longest PSDU of table 27-61 (recalled).
+// spec: ieee80211ax-2021 9.4.2.248.2 - 2^(20 + x) - 1 bytes with x = 3 at most, which are more than the
+// longest PSDU of table 27-61 (recalled).
 // linux: drivers/net/wireless/mediatek/mt76/mt7915/init.c mt7915_init_he_caps (6.12) - announces x = 3.
 // deviation: x = 3 of all radios - what the firmware of ath11k announces is not known.
 pub const HE_MOST: (u32, u32) = (SeqWindow::MOST as u32, 6_500_631);
 
 /// Longest PPDU of HE.
 // spec: ieee80211ax-2021 table 27-61 - aPPDUMaxTime, 5.484 ms.
-// deviation: the standard's limit - no driver tells its firmware another, and what that keeps to is not known. The 4 ms are ath9k's.
+// deviation: the standard's limit - no driver tells its firmware another, and what that keeps to is not
+// known. The 4 ms are ath9k's.
 const HE_MAX_DURATION: Duration = Duration::from_micros(5_484);
 
 /// MPDUs below this many bytes are followed by delimiters that make up for the rest.
-// linux: drivers/net/wireless/ath/ath9k/ath9k.h ATH_AGGR_MINPLEN, ATH_AGGR_GET_NDELIM (4.4) - the MPDU's own delimiter does not
-// count. Older trees and the AR9271's firmware do count it: there they are 256 bytes with it.
+// linux: drivers/net/wireless/ath/ath9k/ath9k.h ATH_AGGR_MINPLEN, ATH_AGGR_GET_NDELIM (4.4) - the MPDU's own
+// delimiter does not count. Older trees and the AR9271's firmware do count it: there they are 256 bytes with
+// it.
 const MIN_MPDU: u32 = 256;
 
 /// Least time between the starts of two MPDUs, in us: what ath9k asks its senders for.
-// linux: drivers/net/wireless/ath/ath9k/common-init.c ath9k_cmn_setup_ht_cap (4.4) - IEEE80211_HT_MPDU_DENSITY_8.
+// linux: drivers/net/wireless/ath/ath9k/common-init.c ath9k_cmn_setup_ht_cap (4.4) -
+// IEEE80211_HT_MPDU_DENSITY_8.
 const DENSITY_MICROS: u64 = 8;
 
 /// Limits of one A-MPDU.
@@ -83,10 +91,11 @@ const HT_MPDU_MAX: u16 = 4_095;
 impl AggregateLimits {
     /// The limits for PPDUs sent with `chain`.
     ///
-    /// `txop` is the access category's TXOP limit, or zero. `max_frames` is the driver's own limit ([`MAX_FRAMES`] for ath9k). `peer_max` is
-    /// the largest number of bytes that the receiver takes ([`PEER_MAX`]).
-    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_lookup_rate (4.4) - the least of what each entry of the chain can carry
-    // in the time; nothing is aggregated if one of them is not HT.
+    /// `txop` is the access category's TXOP limit, or zero. `max_frames` is the driver's own limit
+    /// ([`MAX_FRAMES`] for ath9k). `peer_max` is the largest number of bytes that the receiver takes
+    /// ([`PEER_MAX`]).
+    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_lookup_rate (4.4) - the least of what each entry of
+    // the chain can carry in the time; nothing is aggregated if one of them is not HT.
     pub fn of(chain: &RetryChain, txop: Duration, max_frames: u32, peer_max: u32) -> Self {
         let within = |longest| if txop == Duration::ZERO { longest } else { txop.min(longest) };
         let mut bytes = peer_max;
@@ -109,7 +118,8 @@ impl AggregateLimits {
         Self { frames: max_frames.max(1), bytes, dense, least, sealing: 0, amsdu: AmsduLimits::NONE }
     }
 
-    /// Maximum frames and bytes that both ends of a link with first rate `first` agree on: the limits of ath9k, VHT or HE.
+    /// Maximum frames and bytes that both ends of a link with first rate `first` agree on: the limits of
+    /// ath9k, VHT or HE.
     pub const fn most(first: PhyRate) -> (u32, u32) {
         match first {
             PhyRate::Vht(_) => VHT_MOST,
@@ -118,7 +128,8 @@ impl AggregateLimits {
         }
     }
 
-    /// The same limits for hardware whose minimum subframe length includes the delimiter (the firmware of the AR9271).
+    /// The same limits for hardware whose minimum subframe length includes the delimiter (the firmware of the
+    /// AR9271).
     #[must_use]
     pub const fn with_delimiter_counted(self) -> Self {
         Self { least: MIN_MPDU - DELIMITER, ..self }
@@ -150,15 +161,17 @@ impl AggregateLimits {
         self.frames
     }
 
-    /// Maximum length in bytes of an aggregate of two or more frames. A single frame is sent whatever its length.
+    /// Maximum length in bytes of an aggregate of two or more frames. A single frame is sent whatever its
+    /// length.
     #[inline]
     pub const fn bytes(self) -> u32 {
         self.bytes
     }
 
     /// Delimiters without content after an MPDU of `mpdu` bytes that is not the last.
-    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_compute_num_delims (4.4) - the greater of what the hardware's least length
-    // (rounded up to a delimiter) and encryption, together, and what the receiver's density at the first rate of the chain (rounded down) asks for.
+    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_compute_num_delims (4.4) - the greater of what the
+    // hardware's least length (rounded up to a delimiter) and encryption, together, and what the receiver's
+    // density at the first rate of the chain (rounded down) asks for.
     #[inline]
     const fn extra_delimiters(self, mpdu: u32) -> u32 {
         let for_length = self.least.saturating_sub(mpdu).div_ceil(DELIMITER) + self.sealing;
@@ -168,8 +181,8 @@ impl AggregateLimits {
 }
 
 /// Symbols that fit within `micros`.
-// linux: drivers/net/wireless/ath/ath9k/xmit.c NUM_SYMBOLS_PER_USEC, NUM_SYMBOLS_PER_USEC_HALFGI (4.4) - with the short guard
-// interval 0.8 us are kept back for the rounding to whole microseconds.
+// linux: drivers/net/wireless/ath/ath9k/xmit.c NUM_SYMBOLS_PER_USEC, NUM_SYMBOLS_PER_USEC_HALFGI (4.4) - with
+// the short guard interval 0.8 us are kept back for the rounding to whole microseconds.
 const fn symbols_within(micros: u64, gi: Gi) -> u64 {
     match gi {
         Gi::Long => micros / 4,
@@ -178,8 +191,8 @@ const fn symbols_within(micros: u64, gi: Gi) -> u64 {
 }
 
 /// PSDU bytes that a PPDU of the given duration carries.
-// linux: drivers/net/wireless/ath/ath9k/xmit.c ath_max_framelen (4.4) - preamble with one HT-LTF a stream (the standard has four
-// for three streams), 22 bits of service and tail.
+// linux: drivers/net/wireless/ath/ath9k/xmit.c ath_max_framelen (4.4) - preamble with one HT-LTF a stream
+// (the standard has four for three streams), 22 bits of service and tail.
 fn bytes_within(duration: Duration, rate: HtRate) -> u32 {
     let preamble = 32 + 4 * u64::from(rate.streams());
     let micros = (duration.nanos() / 1_000).saturating_sub(preamble);
@@ -188,7 +201,8 @@ fn bytes_within(duration: Duration, rate: HtRate) -> u32 {
 }
 
 /// The same for VHT and HE: what the standard's duration leaves after the preamble.
-// deviation: VHT within 4 ms as ath9k has it - what the firmware of such radios keeps to is not known; the standard allows 5.484 ms.
+// deviation: VHT within 4 ms as ath9k has it - what the firmware of such radios keeps to is not known; the
+// standard allows 5.484 ms.
 fn wide_bytes_within(duration: Duration, rate: PhyRate) -> u32 {
     let preamble = ppdu_duration_without_extension(rate, 0).nanos() - symbols_of_nothing(rate);
     let symbols = duration.nanos().saturating_sub(preamble) / rate.symbol_nanos();
@@ -227,8 +241,8 @@ impl Subframes {
         Self { limits, frames: 0, first: 0, bytes: 0, filler: 0 }
     }
 
-    /// Restores the state of a partly filled A-MPDU from its number of frames, the lengths of its first and last frame, and the length of its
-    /// PSDU in bytes.
+    /// Restores the state of a partly filled A-MPDU from its number of frames, the lengths of its first and
+    /// last frame, and the length of its PSDU in bytes.
     #[inline]
     pub const fn resumed(
         limits: AggregateLimits,
@@ -252,9 +266,10 @@ impl Subframes {
         self.limits
     }
 
-    /// Whether an MPDU of `mpdu` bytes (see [`crate::wifi::phy::frame::data_mpdu`]) may be added. The first one always may.
-    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_form_aggr (4.4) - what follows the frame itself is not held against it,
-    // as it is not sent if the frame stays the last.
+    /// Whether an MPDU of `mpdu` bytes (see [`crate::wifi::phy::frame::data_mpdu`]) may be added. The first
+    /// one always may.
+    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_form_aggr (4.4) - what follows the frame itself is
+    // not held against it, as it is not sent if the frame stays the last.
     #[inline]
     pub const fn would_fit(&self, mpdu: u32) -> bool {
         self.frames == 0
@@ -276,7 +291,8 @@ impl Subframes {
     }
 
     /// Whether the MPDU added last may become `by` bytes longer.
-    // deviation: an A-MSDU is never longer than an A-MPDU may be at the rates of its PPDU - whether firmware keeps to that is not known.
+    // deviation: an A-MSDU is never longer than an A-MPDU may be at the rates of its PPDU - whether firmware
+    // keeps to that is not known.
     pub const fn would_grow(&self, by: u32) -> bool {
         self.bytes + by <= self.limits.bytes
     }
@@ -361,7 +377,8 @@ mod tests {
 
     #[test]
     fn short_frames_are_followed_by_delimiters() {
-        // A TCP acknowledgement of 52 bytes: 4 + 90 + padding 2 + ceil(166 / 4) = 42 delimiters; the last one is bare.
+        // A TCP acknowledgement of 52 bytes: 4 + 90 + padding 2 + ceil(166 / 4) = 42 delimiters; the last one
+        // is bare.
         let mut s = Subframes::new(limits(&["ht20-mcs15-sgi"]));
         s.add(data_mpdu(52));
         assert_eq!(s.psdu_bytes(), 90);
@@ -386,7 +403,8 @@ mod tests {
             let full = fill(limits.with_sealing(delimiters), ccmp);
             assert_eq!((full.frames(), full.psdu_bytes()), (frames, (frames - 1) * between + 1_558));
         }
-        // They come on top of what the least length asks for (186 bytes are 47 delimiters), not of what the density does.
+        // They come on top of what the least length asks for (186 bytes are 47 delimiters), not of what the
+        // density does.
         let two = |limits: AggregateLimits, mpdu| {
             let mut s = Subframes::new(limits);
             s.add(mpdu);
@@ -395,7 +413,8 @@ mod tests {
         };
         assert_eq!([0, 10].map(|n| two(limits.with_sealing(n), 70)), [338, 378]);
         let fast = self::limits(&["ht40-mcs15-sgi"]);
-        // 270 bytes by density: 50 delimiters for 70 bytes, of which the least length and encryption ask 47 and 57.
+        // 270 bytes by density: 50 delimiters for 70 bytes, of which the least length and encryption ask 47
+        // and 57.
         assert_eq!([0, 2, 10].map(|n| two(fast.with_sealing(n), 70)), [350, 350, 378]);
     }
 
@@ -420,7 +439,8 @@ mod tests {
 
     #[test]
     fn density_rules_where_the_rate_is_high() {
-        // Two symbols of 1080 bits are 270 bytes: 15 bytes short are three delimiters more, 3 bytes short are none.
+        // Two symbols of 1080 bits are 270 bytes: 15 bytes short are three delimiters more, 3 bytes short are
+        // none.
         let two = |mpdu| {
             let mut s = Subframes::new(limits(&["ht40-mcs15-sgi"]));
             s.add(mpdu);
@@ -480,8 +500,8 @@ mod tests {
                 prop_assert!(s.psdu_bytes() <= limits.bytes());
                 let most = if txop == Duration::ZERO { MAX_DURATION } else { txop.min(MAX_DURATION) };
                 for entry in chain.entries() {
-                    // The driver counts one HT-LTF too few for three streams and one encoder too few above 300 Mbit/s; the
-                    // legacy grid may add less than 4 us.
+                    // The driver counts one HT-LTF too few for three streams and one encoder too few above
+                    // 300 Mbit/s; the legacy grid may add less than 4 us.
                     let d = ppdu_duration(entry.rate, s.psdu_bytes(), Band::Ghz5);
                     prop_assert!(d <= most + Duration::from_micros(12), "{d:?} {most:?} {}", entry.rate);
                 }

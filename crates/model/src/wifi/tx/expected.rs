@@ -6,15 +6,17 @@ use crate::wifi::phy::frame::data_mpdu;
 use crate::wifi::rate::table::PACKET_BITS;
 use crate::wifi::tx::aggregate::{AggregateLimits, Subframes};
 
-/// Time of a PPDU's preamble, gap and acknowledgement that the estimate reckons with, shared by an aggregate's frames.
-// linux: net/mac80211/rc80211_minstrel_ht.c minstrel_ht_update_caps (4.4) - the durations of an empty frame and of one of
-// 10 bytes at 6 Mbit/s, gap included: 48 + 60 us (recalled).
+/// Time of a PPDU's preamble, gap and acknowledgement that the estimate reckons with, shared by an
+/// aggregate's frames.
+// linux: net/mac80211/rc80211_minstrel_ht.c minstrel_ht_update_caps (4.4) - the durations of an empty frame
+// and of one of 10 bytes at 6 Mbit/s, gap included: 48 + 60 us (recalled).
 const OVERHEAD_NANOS: u64 = 108_000;
 
 /// Expected throughput of a fixed rate, assuming that all frames succeed and are sent in full aggregates.
-// linux: net/mac80211/rc80211_minstrel_ht.c minstrel_ht_get_tp_avg (4.4) - symbols of one packet and its part of the
-// overhead; the probability of success counts as 90 % at most (recalled).
-// deviation: full aggregates - Linux takes a running mean of their lengths, which a busy station reaches soon.
+// linux: net/mac80211/rc80211_minstrel_ht.c minstrel_ht_get_tp_avg (4.4) - symbols of one packet and its part
+// of the overhead; the probability of success counts as 90 % at most (recalled).
+// deviation: full aggregates - Linux takes a running mean of their lengths, which a busy station reaches
+// soon.
 pub fn expected_throughput(rate: PhyRate, limits: AggregateLimits) -> Rate {
     let mut aggregate = Subframes::new(limits);
     while aggregate.would_fit(data_mpdu(1500)) {
@@ -40,7 +42,8 @@ mod tests {
             let limits = AggregateLimits::of(&chain, Duration::ZERO, MAX_FRAMES, PEER_MAX);
             expected_throughput(rate, limits).bps() / 1000
         };
-        // 0.9 x 9600 bits over 370 x 3.6 + 54 us, 185 x 3.6 + 27 us, 19 x 3.6 + 3.375 us, and 400 x 4 + 108 us.
+        // 0.9 x 9600 bits over 370 x 3.6 + 54 us, 185 x 3.6 + 27 us, 19 x 3.6 + 3.375 us, and 400 x 4 + 108
+        // us.
         let rates = ["ht20-mcs0-sgi", "ht20-mcs1-sgi", "ht20-mcs15-sgi", "ofdm-6"];
         assert_eq!(rates.map(kbps), [6_233, 12_467, 120_376, 5_058]);
     }

@@ -1,8 +1,10 @@
-//! Setup of Block Ack sessions: a work queue shared by all TIDs of a device, in which each request takes an RCU grace period.
+//! Setup of Block Ack sessions: a work queue shared by all TIDs of a device, in which each request takes an
+//! RCU grace period.
 //!
-//! The transmit path does not send an ADDBA request itself. It queues work, and the work first waits for an RCU grace period. So
-//! requests of one device are some milliseconds apart, even if many sessions are wanted at once, and requests of different
-//! devices at the same instant are also some milliseconds apart. An unanswered attempt is ended the same way before the next one.
+//! The transmit path does not send an ADDBA request itself. It queues work, and the work first waits for an
+//! RCU grace period. So requests of one device are some milliseconds apart, even if many sessions are wanted
+//! at once, and requests of different devices at the same instant are also some milliseconds apart. An
+//! unanswered attempt is ended the same way before the next one.
 
 use alloc::collections::VecDeque;
 
@@ -13,21 +15,25 @@ use crate::vocabulary::{Duration, Instant, RandomStream};
 const TICK: Duration = Duration::from_millis(4);
 
 /// Shortest and longest grace period.
-// linux: kernel/rcu/tree.h RCU_JIFFIES_TILL_FORCE_QS, kernel/rcu/tree.c rcu_gp_kthread (4.4) - processors that sleep are looked at a
-// tick after a grace period began and every tick from then on, and who comes while one is under way waits for the next.
+// linux: kernel/rcu/tree.h RCU_JIFFIES_TILL_FORCE_QS, kernel/rcu/tree.c rcu_gp_kthread (4.4) - processors
+// that sleep are looked at a tick after a grace period began and every tick from then on, and who comes while
+// one is under way waits for the next.
 // deviation: drawn evenly from one to three ticks - how long it takes depends on all that runs on the host.
 const GRACE: (Duration, Duration) = (TICK, Duration::from_millis(12));
 
 /// By how much a timer of a second may be late.
-// linux: kernel/time/timer.c calc_wheel_index (4.8) - timers of 64 to 511 ticks are rounded up to the next eighth tick.
-// deviation: before 4.8 they were exact; here they are late, too, as nobody's clocks run as alike as those of one simulation.
+// linux: kernel/time/timer.c calc_wheel_index (4.8) - timers of 64 to 511 ticks are rounded up to the next
+// eighth tick.
+// deviation: before 4.8 they were exact; here they are late, too, as nobody's clocks run as alike as those of
+// one simulation.
 const LATE: Duration = Duration::from_millis(8 * 4);
 
 /// Block Ack sessions to be started and attempts to be ended, in the order of the work queue.
-// linux: net/mac80211/ht.c ieee80211_ba_session_work, main.c ieee80211_register_hw (4.4) - an ordered work queue for each radio;
-// agg-tx.c ieee80211_tx_ba_session_handle_start, ___ieee80211_stop_tx_ba_session - synchronize_net before the driver is asked.
-// deviation: answers, which the same queue handles, do not wait in it; devices that share a radio have a queue each; firmware that sets
-// sessions up itself (ath10k) is taken to need as long.
+// linux: net/mac80211/ht.c ieee80211_ba_session_work, main.c ieee80211_register_hw (4.4) - an ordered work
+// queue for each radio; agg-tx.c ieee80211_tx_ba_session_handle_start, ___ieee80211_stop_tx_ba_session -
+// synchronize_net before the driver is asked.
+// deviation: answers, which the same queue handles, do not wait in it; devices that share a radio have a
+// queue each; firmware that sets sessions up itself (ath10k) is taken to need as long.
 #[derive(Debug)]
 pub struct Starts {
     /// Numbers of TIDs; the first is under way.
@@ -41,14 +47,15 @@ impl Starts {
         Self { queue: VecDeque::new(), stream }
     }
 
-    /// Queues the start of a session, or the end of an attempt, for TID number `tid`. If the queue was empty, returns the work that begins,
-    /// with the end of its grace period.
+    /// Queues the start of a session, or the end of an attempt, for TID number `tid`. If the queue was empty,
+    /// returns the work that begins, with the end of its grace period.
     pub fn want(&mut self, now: Instant, tid: u32) -> Option<(u32, Instant)> {
         self.queue.push_back(tid);
         if self.queue.len() == 1 { self.begin(now) } else { None }
     }
 
-    /// The grace period of the first work item is over. Returns the work that begins next, if any, with the end of its grace period.
+    /// The grace period of the first work item is over. Returns the work that begins next, if any, with the
+    /// end of its grace period.
     pub fn done(&mut self, now: Instant) -> Option<(u32, Instant)> {
         self.queue.pop_front();
         self.begin(now)

@@ -95,11 +95,13 @@ pub struct Peer {
     pub amsdu: AmsduLimits,
     /// Window sizes of Block Ack sessions with the neighbour.
     pub windows: Windows,
-    /// Hardware tries of a frame outside a Block Ack session, if the driver sets their number. `None`: those of the retry chain.
+    /// Hardware tries of a frame outside a Block Ack session, if the driver sets their number. `None`: those
+    /// of the retry chain.
     pub single_tries: Option<u8>,
     /// Errors on the path to the neighbour and back.
     pub errors: PathErrors,
-    /// Number of data PPDUs to the neighbour of which nothing was received, because of noise. Collisions do not count.
+    /// Number of data PPDUs to the neighbour of which nothing was received, because of noise. Collisions do
+    /// not count.
     pub unheard: u64,
     /// Number of responses to data PPDUs that were lost, because of noise. Collisions do not count.
     pub answers_lost: u64,
@@ -108,7 +110,8 @@ pub struct Peer {
 }
 
 impl Peer {
-    /// A neighbour with a loss-free path. `remote` is as in [`Peer::remote`]. The aggregate limits assume no TXOP limits.
+    /// A neighbour with a loss-free path. `remote` is as in [`Peer::remote`]. The aggregate limits assume no
+    /// TXOP limits.
     pub fn new(remote: (DevId, PeerId), rate: RateControl) -> Self {
         let chain = rate.chain();
         let limits = [AggregateLimits::of(&chain, Duration::ZERO, MAX_FRAMES, PEER_MAX); 4];
@@ -151,8 +154,9 @@ impl Peer {
     }
 
     /// What A-MSDUs may hold at the rates chosen.
-    // deviation: of a firmware that joins packets as of mac80211 - with a rate control of its own it surely heeds the rate too, and no source
-    // tells how. Where Minstrel stands in for that, so does what Minstrel says of A-MSDUs.
+    // deviation: of a firmware that joins packets as of mac80211 - with a rate control of its own it surely
+    // heeds the rate too, and no source tells how. Where Minstrel stands in for that, so does what Minstrel
+    // says of A-MSDUs.
     fn amsdu_at_these_rates(&self) -> AmsduLimits {
         if self.amsdu.packets == 1 {
             return self.amsdu;
@@ -240,7 +244,8 @@ impl Transmitter {
         }
     }
 
-    /// Adds a neighbour. Frames to it are aggregated, except voice, if all rates of its retry chain are HT, VHT or HE.
+    /// Adds a neighbour. Frames to it are aggregated, except voice, if all rates of its retry chain are HT,
+    /// VHT or HE.
     pub fn add_peer(&mut self, peer: Peer) -> PeerId {
         let id = PeerId::from_index(self.peers.len());
         let ht = peer.chain.entries().iter().all(|e| e.rate.aggregates());
@@ -267,7 +272,8 @@ impl Transmitter {
         self.tids.iter_mut().for_each(TxTid::stop_queue);
     }
 
-    /// Reports the result of a data PPDU, which still has its frames, to rate control. Returns whether the expected throughput has changed.
+    /// Reports the result of a data PPDU, which still has its frames, to rate control. Returns whether the
+    /// expected throughput has changed.
     pub fn learn(&mut self, now: Instant, ppdu: &Ppdu, radio: &Radio) -> bool {
         let peer = &mut self.peers[ppdu.header.peer.index()];
         let (used, n) = ppdu.used();
@@ -297,10 +303,10 @@ impl Transmitter {
         self.tids[tid.index()].hold_one(LinkRate { now, rate }, ctx, pull);
     }
 
-    /// A frame arrived for a TID without a Block Ack session. Requests a session, unless too many requests were sent, or the last of several
-    /// was sent too recently.
-    // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_aggr_check, agg-tx.c ieee80211_start_tx_ba_session (4.4) - with the first
-    // frame that a rate is looked up for.
+    /// A frame arrived for a TID without a Block Ack session. Requests a session, unless too many requests
+    /// were sent, or the last of several was sent too recently.
+    // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_aggr_check, agg-tx.c ieee80211_start_tx_ba_session
+    // (4.4) - with the first frame that a rate is looked up for.
     pub fn want_session(&mut self, now: Instant, tid: TidIndex, hw: &mut Hardware<'_>) {
         let t = &mut self.tids[tid.index()];
         if !t.may_ask(now) {
@@ -365,8 +371,10 @@ impl Transmitter {
         chain_of(self.lowest, self.management_tries)
     }
 
-    /// Sends a management frame or a Block Ack request at the lowest basic rate. Frames to a sleeping peer wait.
-    // spec: ieee80211-2016 11.2.2 - action frames are buffered. deviation: Block Ack requests too, which are not worth a try then.
+    /// Sends a management frame or a Block Ack request at the lowest basic rate. Frames to a sleeping peer
+    /// wait.
+    // spec: ieee80211-2016 11.2.2 - action frames are buffered. deviation: Block Ack requests too, which are
+    // not worth a try then.
     pub fn send_management(
         &mut self,
         now: Instant,

@@ -1,4 +1,5 @@
-//! The body of a beacon frame, with the elements whose lengths are listed in `wifi::phy::frame::BEACON_BODY`, or `BEACON_BODY_6GHZ` at 6 GHz.
+//! The body of a beacon frame, with the elements whose lengths are listed in `wifi::phy::frame::BEACON_BODY`,
+//! or `BEACON_BODY_6GHZ` at 6 GHz.
 
 use stillair_model::vocabulary::{Ac, Duration, TimView};
 use stillair_model::wifi::air::edca::EdcaSet;
@@ -29,8 +30,8 @@ pub fn with_tim(out: &mut Body<'_>, beacon: &[u8], tim: TimView<'_>) {
 }
 
 /// A traffic indication map.
-// spec: ieee80211-2016 9.4.2.6 - count, period, bitmap control with the bit of groups and the number of the first byte in pairs, and that
-// part of the bitmap.
+// spec: ieee80211-2016 9.4.2.6 - count, period, bitmap control with the bit of groups and the number of the
+// first byte in pairs, and that part of the bitmap.
 fn map(tim: TimView<'_>) -> Vec<u8> {
     let (first, bytes) = tim.bitmap;
     let mut out = vec![5, 3 + bytes.len() as u8, tim.count as u8, tim.period as u8];
@@ -61,7 +62,8 @@ impl Beacon {
     /// The beacon's body after the timestamp, which is the only part that differs between beacons.
     pub fn after_timestamp(&self) -> Vec<u8> {
         let mut out = Vec::new();
-        // deviation: a channel of 80 or 160 MHz has no elements of VHT and HE - for a station with HT it is one of 40 MHz.
+        // deviation: a channel of 80 or 160 MHz has no elements of VHT and HE - for a station with HT it is
+        // one of 40 MHz.
         let wide = self.width >= Width::Mhz40;
         let Tuning { number, band } = self.tuning;
         let hidden = band == Band::Ghz6;
@@ -69,7 +71,8 @@ impl Beacon {
         // spec: ieee80211-2016 9.4.1.4 - capabilities: an infrastructure network.
         out.extend(0x0001_u16.to_le_bytes());
         element(&mut out, 0, SSID);
-        // spec: ieee80211-2016 9.4.2.3 - units of 500 kbit/s; the basic rates 6, 12 and 24 have the upper bit.
+        // spec: ieee80211-2016 9.4.2.3 - units of 500 kbit/s; the basic rates 6, 12 and 24 have the upper
+        // bit.
         element(&mut out, 1, &[0x8c, 0x12, 0x98, 0x24, 0xb0, 0x48, 0x60, 0x6c]);
         if !hidden {
             element(&mut out, 3, &[number]);
@@ -77,7 +80,8 @@ impl Beacon {
         out.extend(NOBODY);
         if !hidden {
             element(&mut out, 45, &ht_capabilities(wide));
-            // spec: ieee80211-2016 9.4.2.57 - primary channel, secondary above and any width, where 40 MHz are used.
+            // spec: ieee80211-2016 9.4.2.57 - primary channel, secondary above and any width, where 40 MHz
+            // are used.
             let mut operation = [0; 22];
             operation[..2].copy_from_slice(&[number, if wide { 0x05 } else { 0 }]);
             element(&mut out, 61, &operation);
@@ -93,8 +97,9 @@ impl Beacon {
     }
 
     /// Which channel it is, at 6 GHz.
-    // spec: ieee80211ax-2021 9.4.2.249 - there is a field about 6 GHz; colour 1; MCS 0 to 7 of one stream are for all. In that field the primary
-    // channel, the width, the centres of the 80 MHz around it or of the channel if that is narrower, and of 160 MHz, and 6 Mbit/s.
+    // spec: ieee80211ax-2021 9.4.2.249 - there is a field about 6 GHz; colour 1; MCS 0 to 7 of one stream are
+    // for all. In that field the primary channel, the width, the centres of the 80 MHz around it or of the
+    // channel if that is narrower, and of 160 MHz, and 6 Mbit/s.
     fn he_operation(&self) -> [u8; 12] {
         let number = self.tuning.number;
         // Blocks of 20 MHz begin at number 1, 4 numbers apart.
@@ -109,8 +114,8 @@ impl Beacon {
     }
 
     /// WMM parameters.
-    // spec: ieee80211-2016 9.4.2.29 - a record for each category: AIFSN and index, exponents of the windows, TXOP limit in
-    // units of 32 us; the Wi-Fi Alliance's element wraps the same records in a head of its own.
+    // spec: ieee80211-2016 9.4.2.29 - a record for each category: AIFSN and index, exponents of the windows,
+    // TXOP limit in units of 32 us; the Wi-Fi Alliance's element wraps the same records in a head of its own.
     fn wmm(&self) -> [u8; 24] {
         let mut out = [0; 24];
         out[..8].copy_from_slice(&[0x00, 0x50, 0xf2, 2, 1, 1, 0, 0]);
@@ -127,9 +132,10 @@ impl Beacon {
     }
 }
 
-/// Of all that HE may have: channels of 40, 80 and 160 MHz, and four streams at all MCS, to 80 MHz and at 160.
-// spec: ieee80211ax-2021 9.4.2.248 - 6 bytes about the MAC, 11 about the PHY whose second to fourth bit are the widths, two bits of MCS for each
-// stream, for what is received and what is sent.
+/// Of all that HE may have: channels of 40, 80 and 160 MHz, and four streams at all MCS, to 80 MHz and at
+/// 160.
+// spec: ieee80211ax-2021 9.4.2.248 - 6 bytes about the MAC, 11 about the PHY whose second to fourth bit are
+// the widths, two bits of MCS for each stream, for what is received and what is sent.
 const HE_CAPABILITIES: [u8; 26] = {
     let mut out = [0; 26];
     out[0] = 35;
@@ -144,12 +150,12 @@ const HE_CAPABILITIES: [u8; 26] = {
 };
 
 /// Of HE at 6 GHz: aggregates and frames as long as there are, no power save by antennas.
-// spec: ieee80211ax-2021 9.4.2.263 - exponent of an aggregate's length in the fourth to sixth bit, 11,454 bytes of a frame are 2 in the next two,
-// power save is off by 3 in the tenth and eleventh.
+// spec: ieee80211ax-2021 9.4.2.263 - exponent of an aggregate's length in the fourth to sixth bit, 11,454
+// bytes of a frame are 2 in the next two, power save is off by 3 in the tenth and eleventh.
 const BAND_CAPABILITIES: [u8; 3] = [59, 7 << 3 | 2 << 6, 0x06];
 
-// spec: ieee80211-2016 9.4.2.56 - power save of no kind, short guard interval in all widths; A-MPDUs up to 65535 bytes with
-// 8 us between MPDUs; all MCS of four streams.
+// spec: ieee80211-2016 9.4.2.56 - power save of no kind, short guard interval in all widths; A-MPDUs up to
+// 65535 bytes with 8 us between MPDUs; all MCS of four streams.
 fn ht_capabilities(wide: bool) -> [u8; 26] {
     let mut out = [0; 26];
     let info = 0x002c_u16 | if wide { 0x0042 } else { 0 };

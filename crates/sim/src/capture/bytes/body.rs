@@ -88,7 +88,8 @@ impl<'a> Body<'a> {
         self.bytes.extend(bytes);
     }
 
-    /// Appends `len` bytes of payload whose first byte is `phase`, up to the limit. One payload of a frame is not copied.
+    /// Appends `len` bytes of payload whose first byte is `phase`, up to the limit. One payload of a frame is
+    /// not copied.
     pub fn payload(&mut self, phase: u8, len: usize) {
         let kept = len.min(self.limit.saturating_sub(self.kept()));
         if kept < LEAST_APART || self.apart.len > 0 {
@@ -118,8 +119,8 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// Appends the frame check sequence of the bytes from position `from`, which is before the payload. It is wrong if the frame is `broken`. It is
-    /// left out if bytes before it are missing.
+    /// Appends the frame check sequence of the bytes from position `from`, which is before the payload. It is
+    /// wrong if the frame is `broken`. It is left out if bytes before it are missing.
     pub fn check(&mut self, from: usize, broken: bool) {
         if self.left_out > 0 {
             self.left_out += 4;

@@ -1,4 +1,5 @@
-//! IEEE 802.11 frames as bytes. All end with a frame check sequence; their lengths are those of `wifi::phy::frame`.
+//! IEEE 802.11 frames as bytes. All end with a frame check sequence; their lengths are those of
+//! `wifi::phy::frame`.
 
 use stillair_model::vocabulary::{Duration, PowerView};
 
@@ -88,7 +89,8 @@ impl QosData {
     }
 
     /// Sets the fields of power save.
-    // spec: ieee80211-2016 9.2.4.1.7, 9.2.4.1.8, 9.2.4.5.3 - power management and more data; end of service period, from an access point.
+    // spec: ieee80211-2016 9.2.4.1.7, 9.2.4.1.8, 9.2.4.5.3 - power management and more data; end of service
+    // period, from an access point.
     pub fn saves(&mut self, power: PowerView) {
         self.0[1] |= power_bits(power);
         self.0[HEADER] |= if power.eosp { EOSP } else { 0 };
@@ -105,15 +107,18 @@ impl QosData {
         self.0[HEADER] = self.0[HEADER] & !AMSDU_PRESENT | if yes { AMSDU_PRESENT } else { 0 };
     }
 
-    /// Writes the beginning of the frame, up to the SNAP header, or in an A-MSDU up to the first subframe header.
+    /// Writes the beginning of the frame, up to the SNAP header, or in an A-MSDU up to the first subframe
+    /// header.
     #[inline]
     pub fn write(&self, out: &mut Body<'_>) {
         out.part(&self.0, self.len());
     }
 
-    /// Writes the beginning of an A-MSDU subframe: the subframe header, LLC and SNAP. `packet` is the length of the packet in bytes.
+    /// Writes the beginning of an A-MSDU subframe: the subframe header, LLC and SNAP. `packet` is the length
+    /// of the packet in bytes.
     // spec: ieee80211-2016 9.3.2.2.2 - destination, source, and the length of what follows.
-    // deviation: the two are the stations at both ends of the link - behind the access point is itself, as it routes.
+    // deviation: the two are the stations at both ends of the link - behind the access point is itself, as it
+    // routes.
     pub fn write_msdu(&self, out: &mut Body<'_>, packet: u32) {
         out.extend(&self.0[4..16]);
         let llc = &self.0[HEADER + QOS..];
@@ -126,10 +131,10 @@ impl QosData {
     }
 
     /// Writes the beginning of an encrypted frame, with the CCMP header after the QoS Control field.
-    // spec: ieee80211-2016 9.2.4.1.9, 12.5.3.2 - the Protected bit; packet number, low bytes first, around a reserved byte and the key
-    // identifier 0 with its bit of an extended IV.
-    // deviation: what follows is not encrypted and the integrity code is zero, so that the packet can be read; the packet number is the
-    // sequence number, which begins anew after 4,096 frames.
+    // spec: ieee80211-2016 9.2.4.1.9, 12.5.3.2 - the Protected bit; packet number, low bytes first, around a
+    // reserved byte and the key identifier 0 with its bit of an extended IV.
+    // deviation: what follows is not encrypted and the integrity code is zero, so that the packet can be
+    // read; the packet number is the sequence number, which begins anew after 4,096 frames.
     pub fn write_ccmp(&self, out: &mut Body<'_>) {
         let mut head = self.0;
         head[1] |= PROTECTED;
@@ -171,7 +176,8 @@ impl Dot11Header {
         let mut head = QosData([0; HEADER + QOS_AND_LLC]);
         let (three_addresses, rest) = head.0.split_at_mut(HEADER);
         three_addresses.copy_from_slice(&self.bytes(kind::QOS_DATA, direction, self.bssid));
-        // spec: ieee80211-2016 annex P (rfc1042) - LLC with unnumbered information, SNAP with Ethernet's type.
+        // spec: ieee80211-2016 annex P (rfc1042) - LLC with unnumbered information, SNAP with Ethernet's
+        // type.
         let [high, low] = ETHERTYPE_IPV4.to_be_bytes();
         rest.copy_from_slice(&[tid, 0, 0xaa, 0xaa, 0x03, 0, 0, 0, high, low]);
         head
@@ -205,8 +211,10 @@ impl Dot11Header {
         self.write(out, kind::BEACON, 0, self.bssid);
     }
 
-    /// Writes an ADDBA Request for a session of `tid`, with a window of `frames` frames that begins at `start`.
-    // spec: ieee80211-2016 9.6.5.2 - Block Ack category, request, token, parameters, timeout, starting sequence.
+    /// Writes an ADDBA Request for a session of `tid`, with a window of `frames` frames that begins at
+    /// `start`.
+    // spec: ieee80211-2016 9.6.5.2 - Block Ack category, request, token, parameters, timeout, starting
+    // sequence.
     pub fn addba_request(&self, out: &mut Body<'_>, token: u8, tid: u8, frames: u16, start: u16) {
         self.write(out, kind::ACTION, 0, self.bssid);
         out.push(&[3, 0, token]);
@@ -263,8 +271,8 @@ pub fn block_ack_request(out: &mut Body<'_>, [from, to]: [Mac; 2], nav: Duration
 }
 
 /// Fragment number of a Block Ack with a bitmap of 32 bytes; that of one with 8 is zero.
-// spec: ieee80211ax-2021 9.3.1.8.2 (recalled) - bits 1 and 2 of the Fragment Number subfield tell the bitmap's length, 2 for 32 bytes; ns-3
-// reads it so too (ctrl-headers.cc CtrlBAckResponseHeader).
+// spec: ieee80211ax-2021 9.3.1.8.2 (recalled) - bits 1 and 2 of the Fragment Number subfield tell the
+// bitmap's length, 2 for 32 bytes; ns-3 reads it so too (ctrl-headers.cc CtrlBAckResponseHeader).
 const BITMAP_OF_32_BYTES: u8 = 2 << 1;
 
 /// Writes a BlockAck frame whose bitmap, of one or four words, begins at `start`.

@@ -3,7 +3,8 @@
 use super::pattern::{PERIOD, pattern};
 
 /// Bit-reversed generator polynomial.
-// spec: ieee80211-2016 9.2.4.8 - the CRC of 32 bits that Ethernet has too: preset to ones, complemented at the end.
+// spec: ieee80211-2016 9.2.4.8 - the CRC of 32 bits that Ethernet has too: preset to ones, complemented at
+// the end.
 const POLYNOMIAL: u32 = 0xedb8_8320;
 
 /// `TABLES[n][b]`: the remainder of byte `b` followed by `n` zero bytes.
@@ -35,8 +36,8 @@ const fn tables() -> [[u32; 256]; 8] {
     tables
 }
 
-/// The CRC register after more bytes. The initial value is all ones. The complement of the final value is the check sequence, whose least
-/// significant byte is sent first.
+/// The CRC register after more bytes. The initial value is all ones. The complement of the final value is the
+/// check sequence, whose least significant byte is sent first.
 pub fn update(mut crc: u32, bytes: &[u8]) -> u32 {
     let (chunks, rest) = bytes.as_chunks::<8>();
     for chunk in chunks {
@@ -66,8 +67,9 @@ pub fn update(mut crc: u32, bytes: &[u8]) -> u32 {
 /// Lengths that are remembered; a scenario has few.
 const REMEMBERED: usize = 32;
 
-/// Effects of payloads on the CRC register. Payloads of equal length and first byte have equal bytes, and their effect on the register is linear.
-/// It is computed once for each and then costs four table look-ups. Segments of a TCP stream have at most 256 first bytes.
+/// Effects of payloads on the CRC register. Payloads of equal length and first byte have equal bytes, and
+/// their effect on the register is linear. It is computed once for each and then costs four table look-ups.
+/// Segments of a TCP stream have at most 256 first bytes.
 #[derive(Debug, Default)]
 pub struct PayloadRegister {
     known: Vec<Known>,

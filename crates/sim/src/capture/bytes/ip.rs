@@ -41,7 +41,8 @@ const ETHERNET_MIN_PAYLOAD: usize = 46;
 // linux: net/ipv4/ip_output.c (4.4) - set on UDP and echo requests, as path MTU discovery is on by default.
 const DONT_FRAGMENT: u32 = 0x4000;
 
-/// Bytes of a packet from the IP header on as it is written: with one header for all its segments, as hosts see it.
+/// Bytes of a packet from the IP header on as it is written: with one header for all its segments, as hosts
+/// see it.
 fn total_length(p: &Headers) -> usize {
     p.tcp.map_or(p.len as usize, |header| segment_headers(p) + header.payload as usize)
 }
@@ -75,8 +76,8 @@ pub fn packet(out: &mut Body<'_>, p: &Headers, addresses: [IpAddr; 2], connectio
     }
 }
 
-/// Appends the bytes of an outside host, with the mark and the hops that they have by now. What a batch does not have of them is behind all that a
-/// frame keeps.
+/// Appends the bytes of an outside host, with the mark and the hops that they have by now. What a batch does
+/// not have of them is behind all that a frame keeps.
 fn outside(out: &mut Body<'_>, p: &Headers) {
     let bytes = p.bytes.expect("a packet of an outside host has its bytes");
     let (head, rest) = bytes.split_at(bytes.len().min(IPV6));
@@ -93,14 +94,17 @@ fn outside(out: &mut Body<'_>, p: &Headers) {
     out.leave_out(total.saturating_sub(bytes.len()));
 }
 
-/// Length of an outside host's packet as it is written: with one header for all its segments, as hosts see it.
-// deviation: of several segments only the first is kept, as by a snap length - its flags and checksum are its own.
+/// Length of an outside host's packet as it is written: with one header for all its segments, as hosts see
+/// it.
+// deviation: of several segments only the first is kept, as by a snap length - its flags and checksum are its
+// own.
 fn outside_length(p: &Headers, bytes: &[u8]) -> usize {
     let further = usize::from(p.segs).saturating_sub(1);
     (p.len as usize).saturating_sub(further * tcp_headers(bytes).unwrap_or(0))
 }
 
-/// Bytes of the IP and the TCP header of a packet that is split on its way; none if TCP is not right behind the IP header.
+/// Bytes of the IP and the TCP header of a packet that is split on its way; none if TCP is not right behind
+/// the IP header.
 fn tcp_headers(bytes: &[u8]) -> Option<usize> {
     let is_v4 = bytes.first()? >> 4 == 4;
     let ip = if is_v4 { usize::from(bytes[0] & 0xf) * 4 } else { IPV6 };
@@ -109,7 +113,8 @@ fn tcp_headers(bytes: &[u8]) -> Option<usize> {
 }
 
 /// Writes the length of a packet into its IP header, and mends the checksum.
-// spec: rfc791 3.1 - bytes 2 and 3; rfc8200 3 - bytes 4 and 5, without the header. linux: include/net/ipv6.h (6.12) - 0 where it does not fit.
+// spec: rfc791 3.1 - bytes 2 and 3; rfc8200 3 - bytes 4 and 5, without the header. linux: include/net/ipv6.h
+// (6.12) - 0 where it does not fit.
 fn write_length(header: &mut [u8], total: usize) {
     match header.first().map(|first| first >> 4) {
         Some(4) if header.len() >= IPV4 => {
@@ -130,7 +135,8 @@ fn write_length(header: &mut [u8], total: usize) {
 }
 
 /// Appends the IP header of a packet of `total` bytes; gives the sum of the pseudo header.
-// spec: rfc9293 3.1, rfc768 - addresses, protocol and length, over IPv4; rfc8200 8.1 - over IPv6, where the last two have 32 bits.
+// spec: rfc9293 3.1, rfc768 - addresses, protocol and length, over IPv4; rfc8200 8.1 - over IPv6, where the
+// last two have 32 bits.
 #[inline]
 fn header(out: &mut Body<'_>, p: &Headers, addresses: [IpAddr; 2], total: usize, protocol: u8) -> u64 {
     let (of_addresses, header) = match addresses {
@@ -165,7 +171,8 @@ fn v4_header(out: &mut Body<'_>, p: &Headers, [src, dst]: [Ipv4Addr; 2], total: 
 
 /// Gives the sum of the addresses.
 // spec: rfc8200 3 - version, traffic class and flow label in the first word.
-// linux: include/net/ipv6.h ip6_make_flowlabel (6.1), sysctl net.ipv6.auto_flowlabels = 1 - the label is made of the flow's hash.
+// linux: include/net/ipv6.h ip6_make_flowlabel (6.1), sysctl net.ipv6.auto_flowlabels = 1 - the label is made
+// of the flow's hash.
 fn v6_header(
     out: &mut Body<'_>,
     p: &Headers,
@@ -205,8 +212,8 @@ fn udp(out: &mut Body<'_>, p: &Headers, pseudo: u64, mut ports: [u16; 2]) {
     out.payload(0, payload);
 }
 
-// spec: rfc792 - echo request is type 8, reply 0; rfc4443 4.1, 4.2 - 128 and 129, and the checksum has a pseudo header (2.3). The
-// flow is the identifier.
+// spec: rfc792 - echo request is type 8, reply 0; rfc4443 4.1, 4.2 - 128 and 129, and the checksum has a
+// pseudo header (2.3). The flow is the identifier.
 fn echo(out: &mut Body<'_>, p: &Headers, pseudo: u64) {
     let payload = p.len as usize - ip_header(p) - UDP_HEADER as usize;
     let (request, reply, more) = match p.dst.ip() {

@@ -18,7 +18,8 @@ impl Mac {
     // spec: rfc2464 7 - the last four bytes of the address of IPv6.
     pub const GROUP6: Self = Self([0x33, 0x33, 0, 0, 0, 1]);
 
-    /// The address of an interface: locally administered, with the interface number plus one in the last two bytes.
+    /// The address of an interface: locally administered, with the interface number plus one in the last two
+    /// bytes.
     pub fn of(interface: IfId) -> Self {
         let [high, low] = (interface.0 + 1).to_be_bytes();
         Self([0x02, 0, 0, 0, high, low])

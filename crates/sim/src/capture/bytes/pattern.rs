@@ -16,8 +16,9 @@ static PATTERN: [u8; LEN + PERIOD] = {
     pattern
 };
 
-/// The payload of `len` bytes whose first byte is `phase`. The payload of a datagram begins with zero, so that a capture shows where the payload
-/// was truncated. A byte of a TCP stream is the lowest byte of its sequence number, so a retransmission has the same bytes.
+/// The payload of `len` bytes whose first byte is `phase`. The payload of a datagram begins with zero, so
+/// that a capture shows where the payload was truncated. A byte of a TCP stream is the lowest byte of its
+/// sequence number, so a retransmission has the same bytes.
 pub fn pattern(phase: u8, len: usize) -> &'static [u8] {
     &PATTERN[usize::from(phase)..][..len]
 }

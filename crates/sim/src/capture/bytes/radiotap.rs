@@ -33,7 +33,8 @@ const FCS_AT_END: u8 = 0x10;
 const BAD_FCS: u8 = 0x40;
 const SHORT_GI: u8 = 0x80;
 
-/// Of the MCS field: width, index, guard interval, format, coding, space-time and extension streams are known.
+/// Of the MCS field: width, index, guard interval, format, coding, space-time and extension streams are
+/// known.
 const MCS_KNOWN: u8 = 0x7f;
 
 /// Of the VHT field: space-time block coding (there is none), guard interval and width are known.
@@ -43,7 +44,8 @@ const VHT_SHORT_GI: u8 = 0x04;
 /// Codes of the four widths.
 const VHT_WIDTHS: [u8; 4] = [0, 1, 4, 11];
 
-/// Of the HE field: a single user's PPDU of which MCS, coding (LDPC) and width are known; guard interval and training fields.
+/// Of the HE field: a single user's PPDU of which MCS, coding (LDPC) and width are known; guard interval and
+/// training fields.
 // spec: radiotap.org/fields/HE.
 const HE_KNOWN: [u16; 2] = [0x0020 | 0x0080 | 0x4000, 0x0002 | 0x0004];
 const HE_LDPC: u16 = 0x2000;
@@ -62,12 +64,14 @@ pub struct Tuning {
 }
 
 impl Tuning {
-    /// The band, with a channel number for the scenario's channel `index`, which has none. The usual numbers of the band are taken in turn.
+    /// The band, with a channel number for the scenario's channel `index`, which has none. The usual numbers
+    /// of the band are taken in turn.
     pub fn of(band: Band, index: usize) -> Self {
         let numbers: &[u8] = match band {
             Band::Ghz2 => &[1, 6, 11],
             Band::Ghz5 => &[36, 44, 149, 157],
-            // spec: ieee80211ax-2021 26.17.2.3.3 - preferred scanning channels; each in a channel of 160 MHz of its own.
+            // spec: ieee80211ax-2021 26.17.2.3.3 - preferred scanning channels; each in a channel of 160 MHz
+            // of its own.
             Band::Ghz6 => &[5, 37, 69, 101],
         };
         Self { band, number: numbers[index % numbers.len()] }
@@ -87,7 +91,8 @@ impl Tuning {
 
     fn flags(self, rate: PhyRate) -> u16 {
         // CCK or OFDM, at 2.4 or 5 GHz.
-        // linux: net/mac80211/rx.c ieee80211_add_rx_radiotap_header (6.12) - 6 GHz has the flag of 5 GHz: radiotap has none for it.
+        // linux: net/mac80211/rx.c ieee80211_add_rx_radiotap_header (6.12) - 6 GHz has the flag of 5 GHz:
+        // radiotap has none for it.
         (if matches!(rate, PhyRate::Dsss(..)) { 0x0020 } else { 0x0040 })
             | match self.band {
                 Band::Ghz2 => 0x0080,
@@ -101,7 +106,8 @@ const MOST: usize = 48;
 /// Where the flags are.
 const FLAGS_AT: usize = 16;
 
-/// The header, ready to be written. The headers of one PPDU's frames differ in the fields that [`Self::mark`] sets.
+/// The header, ready to be written. The headers of one PPDU's frames differ in the fields that [`Self::mark`]
+/// sets.
 #[derive(Clone, Copy, Debug)]
 pub struct Radiotap {
     bytes: [u8; MOST],
@@ -111,8 +117,8 @@ pub struct Radiotap {
 }
 
 /// Time from the start of a PPDU to the first bit of its first MPDU.
-// spec: ieee80211-2016 17.3.2 and 19.3.2 - legacy preamble and SIGNAL 20 us; HT-SIG, HT-STF and an HT-LTF for each stream
-// (four for three) after them. The 16 bits of SERVICE that come before the MPDU are not counted.
+// spec: ieee80211-2016 17.3.2 and 19.3.2 - legacy preamble and SIGNAL 20 us; HT-SIG, HT-STF and an HT-LTF for
+// each stream (four for three) after them. The 16 bits of SERVICE that come before the MPDU are not counted.
 pub fn preamble(rate: PhyRate) -> Duration {
     Duration::from_micros(match rate {
         PhyRate::Ofdm(_) => 20,
@@ -157,13 +163,15 @@ fn wide_field(rate: PhyRate) -> Option<(u32, [u8; 12])> {
 
 /// The TSFT field: when the first bit of the PPDU's first MPDU arrived at the MAC, in us.
 // spec: radiotap.org/fields/TSFT - the first bit of the MPDU.
-// deviation: all frames of an A-MPDU have the time of the first one, as drivers report it that get it once a PPDU.
+// deviation: all frames of an A-MPDU have the time of the first one, as drivers report it that get it once a
+// PPDU.
 pub fn tsft(start: Instant, rate: PhyRate) -> u64 {
     (start + preamble(rate)).nanos() / 1_000
 }
 
 impl Radiotap {
-    /// The header of a frame whose PPDU started at `start`. `ampdu` is the reference number of the A-MPDU, which all of its frames share.
+    /// The header of a frame whose PPDU started at `start`. `ampdu` is the reference number of the A-MPDU,
+    /// which all of its frames share.
     pub fn new(start: Instant, speed: PhyRate, tuning: Tuning, ampdu: Option<u32>) -> Self {
         use present as p;
         let mut bits = p::TSFT | p::FLAGS | p::CHANNEL | p::SIGNAL | p::NOISE | p::RX_FLAGS;

@@ -44,8 +44,8 @@ pub struct Connections {
 
 impl Connections {
     /// Records a packet.
-    // spec: rfc7323 2.2 - an end scales its windows as it said in its SYN, if both did. An end of ours answers an offer with
-    // one of its own, and always makes the first.
+    // spec: rfc7323 2.2 - an end scales its windows as it said in its SYN, if both did. An end of ours
+    // answers an offer with one of its own, and always makes the first.
     #[inline]
     pub fn note(&mut self, p: &Headers) {
         if let Some(header) = p.tcp
@@ -63,7 +63,8 @@ impl Connections {
         }
         let scale = header.syn.window_scale.unwrap_or(0);
         let listens = !header.flags.has(TcpFlags::ACK);
-        // The sockets of a connection are neighbours in number, the one that connects before the one that listens.
+        // The sockets of a connection are neighbours in number, the one that connects before the one that
+        // listens.
         let opens = to - usize::from(listens);
         let flow = p.flow.index();
         if self.first.len() <= flow {
@@ -94,8 +95,8 @@ pub struct CapturedSegment {
 }
 
 impl CapturedSegment {
-    /// The header of a packet without the checksum, the same for all segments in the packet. `ports` are the ports of the connecting and of the
-    /// listening end.
+    /// The header of a packet without the checksum, the same for all segments in the packet. `ports` are the
+    /// ports of the connecting and of the listening end.
     // spec: rfc9293 3.1.
     #[inline]
     pub fn new(p: &Headers, header: &TcpHeader, connections: &Connections, ports: [u16; 2]) -> Self {
@@ -156,7 +157,8 @@ impl CapturedSegment {
         self.push(header.ts_ecr);
     }
 
-    // linux: net/ipv4/tcp_output.c tcp_options_write (6.1) - this order, "SACK permitted" as padding of the time stamps.
+    // linux: net/ipv4/tcp_output.c tcp_options_write (6.1) - this order, "SACK permitted" as padding of the
+    // time stamps.
     // spec: rfc9293 3.2 (segment size), rfc2018 2 (SACK permitted), rfc7323 2.2 and 3.2 (scale, time stamps).
     #[cold]
     fn syn_options(&mut self, header: &TcpHeader) {

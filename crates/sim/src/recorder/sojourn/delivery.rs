@@ -1,4 +1,5 @@
-//! Packets sent, received and dropped by flow, and the last arrival: how much of a flow is lost, where, and since when nothing arrives.
+//! Packets sent, received and dropped by flow, and the last arrival: how much of a flow is lost, where, and
+//! since when nothing arrives.
 
 use serde::Serialize;
 use stillair_model::vocabulary::{Instant, PacketKind, PlaceId, Reason};
@@ -24,7 +25,8 @@ pub(super) struct Deliveries(Vec<Delivery>);
 /// Packets of a flow that were sent, received and dropped.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct DeliveryReport {
-    /// Datagrams due, or ping requests sent, in the measured time that entered the network. Zero for TCP and QUIC.
+    /// Datagrams due, or ping requests sent, in the measured time that entered the network. Zero for TCP and
+    /// QUIC.
     sent: u64,
     /// Packets, or ping replies, received in the measured time; of datagrams those that were due in it.
     received: u64,

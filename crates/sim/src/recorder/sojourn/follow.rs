@@ -145,7 +145,8 @@ impl Sojourn {
                     self.walk(from).into_iter().for_each(|walk| walk.pkt = to);
                     return;
                 }
-                // A segment of a split packet ends as a packet of its own, so its list comes from the pool too.
+                // A segment of a split packet ends as a packet of its own, so its list comes from the pool
+                // too.
                 let mut stays =
                     self.place(to).take().map_or_else(|| self.spare.take(), |old| emptied(old.stays));
                 let walk =
@@ -325,8 +326,8 @@ fn emptied(mut stays: Vec<Stay>) -> Vec<Stay> {
     stays
 }
 
-/// Whether packet `n` is one of the one in `every` that are followed. Multiples of the golden ratio spread evenly and share no period with packets, which
-/// come in patterns of segments and acknowledgements.
+/// Whether packet `n` is one of the one in `every` that are followed. Multiples of the golden ratio spread
+/// evenly and share no period with packets, which come in patterns of segments and acknowledgements.
 fn is_chosen(n: u64, every: u64) -> bool {
     n.wrapping_mul(0x9e37_79b9_7f4a_7c15) <= u64::MAX / every
 }

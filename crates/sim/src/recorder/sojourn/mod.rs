@@ -1,6 +1,7 @@
 //! Delays of packets by layer and cause, from their steps. `docs/sojourn.md` defines both.
 //!
-//! Uses of resources are kept as cumulative sums ([`track`]), so a packet's causes are differences of two sums.
+//! Uses of resources are kept as cumulative sums ([`track`]), so a packet's causes are differences of two
+//! sums.
 
 mod cells;
 mod delivery;
@@ -41,7 +42,8 @@ pub struct SojournWorld {
     pub stations: Vec<Option<usize>>,
     /// By flow: for QUIC, the address of the end that sends the data. Only datagrams from there count.
     pub senders: Vec<Option<Addr>>,
-    /// By flow: its packets count by the instant at which they were due. All others count by their arrival or drop.
+    /// By flow: its packets count by the instant at which they were due. All others count by their arrival or
+    /// drop.
     pub by_due: Vec<bool>,
     /// By interface: the Wi-Fi device.
     pub devs: Vec<Option<DevId>>,
@@ -52,7 +54,8 @@ pub struct SojournWorld {
 }
 
 impl SojournWorld {
-    /// The instant that decides whether a packet is of the measured time: `due`, or `now`, its arrival or drop.
+    /// The instant that decides whether a packet is of the measured time: `due`, or `now`, its arrival or
+    /// drop.
     fn counts_at(&self, flow: FlowId, due: Instant, now: Instant) -> Instant {
         if self.by_due.get(flow.index()).is_some_and(|by_due| *by_due) { due } else { now }
     }
@@ -318,7 +321,8 @@ impl Sojourn {
                 let own = usize::from(peer) * TIDS + usize::from(tid);
                 let withheld = self.withheld[usize::from(dev)].get(own).unwrap_or(&none);
                 let at = &mut self.resources[resource as usize];
-                // In this order: the peer sleeps, the session is negotiated, the channel is used, the window is full.
+                // In this order: the peer sleeps, the session is negotiated, the channel is used, the window
+                // is full.
                 let awake = |at: &mut Resource, from, until, cells: &mut Few| {
                     let in_session = |at: &mut Resource, from, until, cells: &mut Few| {
                         full(&withheld.window, at, whose, (from, until), layer, cells);
@@ -355,7 +359,8 @@ fn between(
     }
 }
 
-/// Adds the uses of a channel to the cells of a layer. Idle time counts as a full Block Ack window where `windows` says so.
+/// Adds the uses of a channel to the cells of a layer. Idle time counts as a full Block Ack window where
+/// `windows` says so.
 fn full(
     windows: &Holds,
     at: &mut Resource,

@@ -1,5 +1,5 @@
-//! Delays with their parts: a histogram for each flow and for each station's direction. Each bucket holds the sum of its packets' times by layer
-//! and cause.
+//! Delays with their parts: a histogram for each flow and for each station's direction. Each bucket holds the
+//! sum of its packets' times by layer and cause.
 
 use super::cells::{Cause, Cells, Few, Layer};
 

@@ -72,12 +72,14 @@ pub struct SojournTimes {
     pub packets: u64,
     /// The sum of their delays in ns.
     pub delay_ns: u64,
-    /// Layer, cause, and the sum of the times in ns. Time in `socket` precedes the delay; all other times add up to `delay_ns`.
+    /// Layer, cause, and the sum of the times in ns. Time in `socket` precedes the delay; all other times add
+    /// up to `delay_ns`.
     pub cells: Vec<(&'static str, &'static str, u64)>,
 }
 
 impl SojournReport {
-    /// The packets of a station in one direction: `down`, `up` or `round_trip`. `None` if there were no packets.
+    /// The packets of a station in one direction: `down`, `up` or `round_trip`. `None` if there were no
+    /// packets.
     pub fn station(&self, name: &str, way: &str) -> Option<SojournTimes> {
         Some(self.stations.get(name)?.get(way)?.times())
     }

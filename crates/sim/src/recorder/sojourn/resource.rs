@@ -93,7 +93,8 @@ impl Resource {
         }
     }
 
-    /// Adds what it did from then until then to the cells of a layer, as the causes of a packet. Idle time counts as `idle`.
+    /// Adds what it did from then until then to the cells of a layer, as the causes of a packet. Idle time
+    /// counts as `idle`.
     pub(super) fn causes(
         &mut self,
         whose: Whose,

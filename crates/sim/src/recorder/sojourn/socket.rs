@@ -71,7 +71,8 @@ impl Writer {
         }
     }
 
-    /// A packet with data up to `end` is handed down: the causes of its time in the socket. Of what is sent again there are none.
+    /// A packet with data up to `end` is handed down: the causes of its time in the socket. Of what is sent
+    /// again there are none.
     pub(super) fn sends(&mut self, now: u64, end: u32) -> InSocket {
         let mut times = InSocket::default();
         if !self.skips(end) {

@@ -7,7 +7,8 @@ pub(super) const KINDS: usize = 8;
 /// Time by kind.
 pub(super) type Sums = [u64; KINDS];
 
-/// Where the last question of each asker was answered, as its next is mostly near: packets leave a layer in the order in which they came.
+/// Where the last question of each asker was answered, as its next is mostly near: packets leave a layer in
+/// the order in which they came.
 type Cursors = [usize; ASKERS];
 /// Beginnings and ends of stays in each layer in which a resource is waited for.
 pub(super) const ASKERS: usize = 8;
@@ -50,7 +51,8 @@ impl Track {
         self.until = until;
     }
 
-    /// Time of each kind before an instant; what comes after the end of what is known counts as `rest`. `asker` is below [`ASKERS`].
+    /// Time of each kind before an instant; what comes after the end of what is known counts as `rest`.
+    /// `asker` is below [`ASKERS`].
     #[inline]
     pub(super) fn at(&mut self, t: u64, rest: u8, asker: usize) -> Sums {
         if t >= self.until {
@@ -142,7 +144,8 @@ impl Share {
     }
 }
 
-/// The last of these for which `holds`, which it does for the first ones and for one at least; looked for from `hint` on, in steps that double.
+/// The last of these for which `holds`, which it does for the first ones and for one at least; looked for
+/// from `hint` on, in steps that double.
 #[inline]
 fn near<T>(all: &VecDeque<T>, hint: usize, holds: impl Fn(&T) -> bool) -> usize {
     let hint = hint.min(all.len() - 1);

@@ -1,7 +1,8 @@
 //! The description of scenarios: every key with its form, default and meaning.
 //!
-//! The tables are beside the code that reads them (`decode`, `profile`). [`super::reader`] reads values by these tables and
-//! accepts no other key. The JSON Schema and the reference for users are generated from them.
+//! The tables are beside the code that reads them (`decode`, `profile`). [`super::reader`] reads values by
+//! these tables and accepts no other key. The JSON Schema and the reference for users are generated from
+//! them.
 
 mod reference;
 mod schema;
@@ -17,10 +18,11 @@ pub(super) use schema::schema;
 pub(super) enum Form {
     /// Any text with at least one letter.
     Text,
-    /// The name of a thing of this scenario: of a `node`, `link` or `channel`, of an `interface` of any node, of the `end`
-    /// of a flow (a node or an interface), of the `radio` that an interface sends with.
+    /// The name of a thing of this scenario: of a `node`, `link` or `channel`, of an `interface` of any node,
+    /// of the `end` of a flow (a node or an interface), of the `radio` that an interface sends with.
     Name(&'static str),
-    /// Text that is read by a function of its own: what it is in words, and a regular expression that all of it meets.
+    /// Text that is read by a function of its own: what it is in words, and a regular expression that all of
+    /// it meets.
     Written { words: &'static str, pattern: &'static str, examples: &'static [&'static str] },
     /// One of many names: what the list is called, what they are in words, and the names.
     Listed { title: &'static str, words: &'static str, names: fn() -> Vec<String> },
@@ -64,7 +66,8 @@ pub(super) enum Form {
     Table(&'static Shape),
     /// A table that is one of several, told apart by the keys it has.
     OneOf(&'static [&'static Shape]),
-    /// A table that is one of several, told apart by its `kind`; where `bare`, a kind without options may stand alone.
+    /// A table that is one of several, told apart by its `kind`; where `bare`, a kind without options may
+    /// stand alone.
     Kinds { shapes: &'static [&'static Shape], bare: bool },
     /// Things of a kind by name.
     Named(&'static str, &'static Form),

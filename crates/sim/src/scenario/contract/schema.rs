@@ -1,13 +1,15 @@
 //! The description of the scenario keys as a JSON Schema.
 //!
-//! The schema checks each key by itself. Checks of several keys together, such as undefined names and duplicate addresses, are left to the reader.
+//! The schema checks each key by itself. Checks of several keys together, such as undefined names and
+//! duplicate addresses, are left to the reader.
 
 use serde_json::{Map, Value, json};
 
 use super::super::{document, units};
 use super::{Absent, Family, Form, Key, Shape};
 
-/// The schema of a file whose keys are those of `root`, and that may name parts: `parts` gives the tables of a family of them.
+/// The schema of a file whose keys are those of `root`, and that may name parts: `parts` gives the tables of
+/// a family of them.
 // spec: json-schema draft-07 - the version that editors' TOML extensions read.
 pub(in super::super) fn schema(
     root: &'static Shape,

@@ -1,4 +1,5 @@
-//! Addresses of interfaces: the given ones, and for the other interfaces the next free address of their network.
+//! Addresses of interfaces: the given ones, and for the other interfaces the next free address of their
+//! network.
 
 use std::collections::BTreeSet;
 use std::net::{Ipv4Addr, Ipv6Addr};
@@ -58,7 +59,8 @@ pub(super) fn read(
 }
 
 /// The IPv6 address of an interface with this IPv4 address.
-// spec: rfc4193 3.1 - of a local network; here its global identifier is zero, so that each address can be told by its end.
+// spec: rfc4193 3.1 - of a local network; here its global identifier is zero, so that each address can be
+// told by its end.
 pub(super) const fn v6(address: Ipv4Addr) -> Ipv6Addr {
     let [a, b, c, d] = address.octets();
     Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, (a as u16) << 8 | b as u16, (c as u16) << 8 | d as u16)

@@ -16,7 +16,8 @@ const BANDS: [&str; 3] = ["2.4 GHz", "5 GHz", "6 GHz"];
 const WIDTHS: [&str; 4] = ["20 MHz", "40 MHz", "80 MHz", "160 MHz"];
 
 /// 15 to 65,535 time units of 1024 us.
-// hostapd: hostapd/config_file.c beacon_int (2.10) - any other number is refused; the beacon's field has 16 bits.
+// hostapd: hostapd/config_file.c beacon_int (2.10) - any other number is refused; the beacon's field has 16
+// bits.
 const BEACON_INTERVAL: Form = Form::Times {
     least: "15.36 ms",
     most: Some("67.10784 s"),
@@ -84,8 +85,8 @@ pub(super) struct ForOld {
 }
 
 /// Slots and protection of a channel, once its stations are known.
-// linux: net/mac80211/cfg.c sta_apply_parameters, hostapd: src/ap/ieee802_11.c (2.10) - an access point turns short slots off
-// and protection on when a station without short slots or without OFDM associates (recalled).
+// linux: net/mac80211/cfg.c sta_apply_parameters, hostapd: src/ap/ieee802_11.c (2.10) - an access point turns
+// short slots off and protection on when a station without short slots or without OFDM associates (recalled).
 pub(super) fn with_old(channel: &mut Channel, index: usize, given: ForOld, nodes: &[Node]) {
     let old = nodes.iter().flat_map(|n| &n.interfaces).any(|i| match &i.medium {
         Attachment::Wifi(wifi) if wifi.channel == index => wifi.role.is_old(),
@@ -99,7 +100,8 @@ pub(super) fn with_old(channel: &mut Channel, index: usize, given: ForOld, nodes
     channel.protection = given.protection.unwrap_or(old).then_some(rate);
 }
 
-/// Refuses levels of a channel on which nobody says where he is. `loud`: there is interference, beside which the noise has its effect.
+/// Refuses levels of a channel on which nobody says where he is. `loud`: there is interference, beside which
+/// the noise has its effect.
 pub(super) fn levels(
     channel: usize,
     field: &Field<'_>,
@@ -150,7 +152,8 @@ pub(super) fn read<'a>(
         return Err(field.wrong("at most 40 MHz at 2.4 GHz"));
     }
     if band == Band::Ghz6 {
-        // spec: ieee80211ax-2021 26.17.2.1 - all stations at 6 GHz have HE: there is nobody to have regard for.
+        // spec: ieee80211ax-2021 26.17.2.1 - all stations at 6 GHz have HE: there is nobody to have regard
+        // for.
         for key in ["long_slot", "protection"] {
             section.idle(
                 key,

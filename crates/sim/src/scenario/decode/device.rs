@@ -1,4 +1,5 @@
-//! Profiles of commercial Wi-Fi devices: the driver and its parameters, each with its source, or with a range if no source gives the value.
+//! Profiles of commercial Wi-Fi devices: the driver and its parameters, each with its source, or with a range
+//! if no source gives the value.
 
 use std::sync::LazyLock;
 
@@ -115,7 +116,8 @@ pub struct Device {
     pub block_ack_window: u16,
     /// Maximum MPDU length in bytes that the device announces as a receiver.
     pub announces: u16,
-    /// Maximum length in bytes of an MPDU with an A-MSDU that the device sends, whatever the receiver announces.
+    /// Maximum length in bytes of an MPDU with an A-MSDU that the device sends, whatever the receiver
+    /// announces.
     pub sends: Option<u16>,
     /// Hardware tries of a frame, if other than its driver's default.
     pub retry_limit: Option<u8>,
@@ -126,7 +128,8 @@ pub struct Device {
 }
 
 impl Device {
-    /// The values that an interface with this device has, from the device or set in the scenario instead, as text.
+    /// The values that an interface with this device has, from the device or set in the scenario instead, as
+    /// text.
     pub fn numbers(&self, wifi: &Wifi) -> Vec<String> {
         let mut all = vec![
             format!(
@@ -273,7 +276,8 @@ fn load(name: &'static str, text: &str) -> Result<Device, Fault> {
 mod tests {
     use super::*;
 
-    /// Name, scheme, streams, MHz, frames, packets of an A-MSDU, longest MPDUs received and sent, window, keys without a source.
+    /// Name, scheme, streams, MHz, frames, packets of an A-MSDU, longest MPDUs received and sent, window,
+    /// keys without a source.
     type Row = (&'static str, &'static str, u8, u16, u32, u8, u16, Option<u16>, u16, &'static str);
 
     #[rustfmt::skip]

@@ -110,8 +110,8 @@ impl Scale {
     }
 }
 
-/// Reads both windows of a category. With what is not given as shipped they must be in order: a window that begins above
-/// its end would shrink after a failure.
+/// Reads both windows of a category. With what is not given as shipped they must be in order: a window that
+/// begins above its end would shrink after a failure.
 fn windows(
     section: &mut Section<'_>,
     keys: [String; 2],
@@ -149,8 +149,10 @@ fn windows(
 }
 
 /// A time as the whole number of units that the driver is given, the nearest.
-// hostapd: src/drivers/driver_nl80211.c i802_set_tx_queue_params (2.10) - rounds so, a half up: the shipped 1.5 ms are 47 units.
-// deviation: hostapd.conf has tenths of a millisecond - any time with a unit is read here, as everywhere in a scenario.
+// hostapd: src/drivers/driver_nl80211.c i802_set_tx_queue_params (2.10) - rounds so, a half up: the shipped
+// 1.5 ms are 47 units.
+// deviation: hostapd.conf has tenths of a millisecond - any time with a unit is read here, as everywhere in a
+// scenario.
 fn units_of(burst: Duration) -> Duration {
     TXOP_UNIT * ((burst + TXOP_UNIT / 2) / TXOP_UNIT)
 }

@@ -164,8 +164,9 @@ fn period(
     }
 }
 
-/// Returns the default of `start_spread`, which is above zero for several flows of nodes with a `count`. Stations that start together ask for their Block Ack
-/// sessions together, and their frames collide until some requests are given up.
+/// Returns the default of `start_spread`, which is above zero for several flows of nodes with a `count`.
+/// Stations that start together ask for their Block Ack sessions together, and their frames collide until
+/// some requests are given up.
 fn usual_spread(
     common: &Common,
     own: &dyn Traffic,

@@ -65,7 +65,8 @@ pub(super) fn level(section: &mut Section<'_>, key: &'static str) -> Result<i32,
 }
 
 /// The level from which on energy that is no frame makes the medium busy.
-// spec: ieee80211-2016 17.3.10.6, 19.3.19.5.2 and 21.3.18.5.2 - -62 dBm, 20 dB above the least sensitivity, in the primary 20 MHz.
+// spec: ieee80211-2016 17.3.10.6, 19.3.19.5.2 and 21.3.18.5.2 - -62 dBm, 20 dB above the least sensitivity,
+// in the primary 20 MHz.
 pub(super) fn energy(section: &mut Section<'_>) -> Result<i32, Fault> {
     section.or_by("energy_from", -62_000, |field| field.unit(units::level))
 }
@@ -100,7 +101,8 @@ impl<'a> Given<'a> {
         Ok(Audible { deaf, faint, apart: Vec::new() })
     }
 
-    /// The threshold of capture on a channel, in thousandths of a decibel, if there is one: then all its nodes must have a place.
+    /// The threshold of capture on a channel, in thousandths of a decibel, if there is one: then all its
+    /// nodes must have a place.
     pub(super) fn capture(&self, channel: usize, nodes: &[Node]) -> Result<Option<u32>, Fault> {
         let Some(field) = &self.capture else { return Ok(None) };
         if matches!(&field.item.value, Value::String(off) if off == "off") {

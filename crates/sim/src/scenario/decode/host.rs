@@ -34,7 +34,8 @@ pub(super) const DEFAULT_ROUTE: Key = Key::or(
 
 /// What a live host has of a `sysctl` table: what a network namespace has.
 const IN_NAMESPACE: &str = "net.ipv4.";
-/// Bytes that a guest's kernel leaves before TCP's data (MAX_TCP_HEADER without Wi-Fi and tunnels, and alignment).
+/// Bytes that a guest's kernel leaves before TCP's data (MAX_TCP_HEADER without Wi-Fi and tunnels, and
+/// alignment).
 const OWN_ROOM: u32 = 192;
 const WHY: &str = "at an outside host, whose kernel is not the model's";
 const RIGHT: &str = "host = \"model\", or the setting at the outside host itself";
@@ -108,8 +109,9 @@ fn room(field: &Field<'_>) -> Result<(), Fault> {
     Err(field.found(format!("{asked} bytes"), "more than the 192 bytes of a guest's kernel"))
 }
 
-/// Refuses what the kernel of a live host or a guest decides itself, so all but these keys. What its Wi-Fi driver asks for is the model's, and
-/// whether packets stay charged while they wait there; a guest's kernel takes what our patches have a parameter for.
+/// Refuses what the kernel of a live host or a guest decides itself, so all but these keys. What its Wi-Fi
+/// driver asks for is the model's, and whether packets stay charged while they wait there; a guest's kernel
+/// takes what our patches have a parameter for.
 fn only(tcp: &Field<'_>, own: &[&str], at: &str) -> Result<(), Fault> {
     let Some((name, _)) = tcp.table("a table")?.0.iter().find(|(name, _)| !own.contains(&name.as_str()))
     else {

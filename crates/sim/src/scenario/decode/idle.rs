@@ -1,5 +1,6 @@
-//! Keys that have no effect in this scenario without being errors: for example, the keys of another scheme are left in the file while one scheme is
-//! tried. They give a note, not an error. Keys that `like` copied from another node give no note.
+//! Keys that have no effect in this scenario without being errors: for example, the keys of another scheme
+//! are left in the file while one scheme is tried. They give a note, not an error. Keys that `like` copied
+//! from another node give no note.
 
 use std::borrow::Cow;
 
@@ -142,7 +143,8 @@ fn settings<'a>(path: &str, own: &'a Table, group: &str) -> Vec<(String, String,
     found.into_iter().map(|(name, field)| (name, field.path, &field.item.value)).collect()
 }
 
-/// What an interface has that its discipline, or the length of the run, leaves without effect: `own` is what its node says of it itself.
+/// What an interface has that its discipline, or the length of the run, leaves without effect: `own` is what
+/// its node says of it itself.
 fn of_interface(
     path: &str,
     [own, whole]: [Option<&Table>; 2],
@@ -182,7 +184,8 @@ fn of_interface(
     }
 }
 
-/// A router's discipline that never has a queue, as the modem behind takes packets as fast as the Ethernet to it carries them.
+/// A router's discipline that never has a queue, as the modem behind takes packets as fast as the Ethernet to
+/// it carries them.
 fn before_modem(path: &str, own: &Table, interface: &Interface, links: &[Link]) -> Option<String> {
     let item = own.get("qdisc")?;
     let Attachment::Wired { link } = interface.medium else { return None };
@@ -266,7 +269,8 @@ pub(super) fn of_flows(field: &Field<'_>, flows: &[Flow]) -> Vec<String> {
     notes
 }
 
-/// Parts of QUIC's model that another part, or the preset, leaves without effect. What a flow itself takes away is refused where it is read.
+/// Parts of QUIC's model that another part, or the preset, leaves without effect. What a flow itself takes
+/// away is refused where it is read.
 fn of_quic(quic: &QuicFlow, idle: &mut impl FnMut(&str, &str, &str)) {
     if let QuicStack::Quinn(options) = &quic.stack {
         if options.congestion_control != QuinnControl::Model {

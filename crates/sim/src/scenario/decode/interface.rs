@@ -169,8 +169,9 @@ pub(super) fn read<'a>(
         (Attachment::Wifi(wifi), qdisc, None)
     };
     let default_route = host::interface(&mut section, context.host)?;
-    // linux: net/mac80211 (4.4) - ath9k has no scatter-gather, so its packets are single segments before 4.17, and it hands frames
-    // up one by one (recalled). drivers/net/veth.c (6.1) - no GRO unless it is asked for.
+    // linux: net/mac80211 (4.4) - ath9k has no scatter-gather, so its packets are single segments before
+    // 4.17, and it hands frames up one by one (recalled). drivers/net/veth.c (6.1) - no GRO unless it is
+    // asked for.
     let tso = section.or("tso", device.link.is_some() || context.profile.memory.gso_always)?;
     let gro = section.or("gro", device.link.is_some_and(|link| link != link::LinkKind::Veth))?;
     let rx_buffer = section.get("rx_buffer").map(|field| field.value()).transpose()?;

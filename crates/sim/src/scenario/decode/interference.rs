@@ -235,10 +235,12 @@ fn pattern(field: &Field<'_>) -> Result<SwitchPattern, Fault> {
             }
             SwitchPattern::Cycle { on, period, phase: phase(&mut section, period)? }
         }
-        // paper: Gawthrop, Sanders, Nebbia and Sell, Radio spectrum measurements of individual microwave ovens (NTIA report 94-303, 1994), and Kamerman and
-        // Erkocevic, Microwave oven interference on wireless LANs operating in the 2.4 GHz ISM band (IEEE PIMRC 1997) - a household's oven emits
-        // once in each cycle of the mains; its tube is off for the other half of the wave.
-        // deviation: a burst is as loud from its beginning to its end, and lasts for all of its half - real ones are a little shorter.
+        // paper: Gawthrop, Sanders, Nebbia and Sell, Radio spectrum measurements of individual microwave
+        // ovens (NTIA report 94-303, 1994), and Kamerman and Erkocevic, Microwave oven interference on
+        // wireless LANs operating in the 2.4 GHz ISM band (IEEE PIMRC 1997) - a household's oven emits once
+        // in each cycle of the mains; its tube is off for the other half of the wave.
+        // deviation: a burst is as loud from its beginning to its end, and lasts for all of its half - real
+        // ones are a little shorter.
         "microwave" => {
             let hertz =
                 section.or_by("mains", 50, |field| field.choice(&[(MAINS[0], 50), (MAINS[1], 60)]))?;

@@ -203,8 +203,9 @@ type Coalescing = (bool, u64, u32, u64, u32, u64);
 const GIGABIT: Rate = Rate::from_bps(1_000_000_000);
 
 /// Rates at which those devices exist.
-// linux: drivers/net/ethernet/intel/e1000e/ethtool.c e1000_get_link_ksettings, broadcom/tg3.c tg3_phy_init_link_config (6.12) - 10, 100 and
-// 1000 Mbit/s; Intel's of 2.5 Gbit/s have igc, those of 10 ixgbe.
+// linux: drivers/net/ethernet/intel/e1000e/ethtool.c e1000_get_link_ksettings, broadcom/tg3.c
+// tg3_phy_init_link_config (6.12) - 10, 100 and 1000 Mbit/s; Intel's of 2.5 Gbit/s have igc, those of 10
+// ixgbe.
 const RATES: [Rate; 3] = [Rate::from_bps(10_000_000), Rate::from_bps(100_000_000), GIGABIT];
 
 /// Reads the device that a node or a link names.
@@ -237,13 +238,15 @@ pub(super) fn used(
 }
 
 impl Nic {
-    // linux: drivers/net/ethernet/intel/igb/igb.h IGB_DEFAULT_TXD, IGB_START_ITR (4.4) - 256 descriptors, and about 8000
-    // interrupts a second, which report transmissions.
-    // linux: drivers/net/ethernet/intel/e1000e/netdev.c e1000_set_itr, e1000_update_itr, param.c DEFAULT_ITR (6.12) - 20000 interrupts a
-    // second, 4000 at other rates than 1 Gbit/s; transmissions are reported by the same.
-    // deviation: without the 4000 of bulk traffic at 1 Gbit/s, which takes 10,000 bytes from one interrupt to the next: more than Wi-Fi
-    // behind it carries.
-    // linux: drivers/net/ethernet/broadcom/tg3.c tg3_init_coal, tg3.h LOW_RXCOL_TICKS_CLRTCKS and others (6.12).
+    // linux: drivers/net/ethernet/intel/igb/igb.h IGB_DEFAULT_TXD, IGB_START_ITR (4.4) - 256 descriptors, and
+    // about 8000 interrupts a second, which report transmissions.
+    // linux: drivers/net/ethernet/intel/e1000e/netdev.c e1000_set_itr, e1000_update_itr, param.c DEFAULT_ITR
+    // (6.12) - 20000 interrupts a second, 4000 at other rates than 1 Gbit/s; transmissions are reported by
+    // the same.
+    // deviation: without the 4000 of bulk traffic at 1 Gbit/s, which takes 10,000 bytes from one interrupt to
+    // the next: more than Wi-Fi behind it carries.
+    // linux: drivers/net/ethernet/broadcom/tg3.c tg3_init_coal, tg3.h LOW_RXCOL_TICKS_CLRTCKS and others
+    // (6.12).
     const fn coalescing(self, rate: Rate) -> Coalescing {
         match self {
             Self::None => (false, 125, 0, 0, 0, 0),
@@ -254,8 +257,8 @@ impl Nic {
     }
 }
 
-// deviation: arrivals are handed up one by one and byte queue limits are off unless a `nic` is named - what a device does there
-// differs more than anything else, so a scenario says it.
+// deviation: arrivals are handed up one by one and byte queue limits are off unless a `nic` is named - what a
+// device does there differs more than anything else, so a scenario says it.
 /// Both directions of a link: from its first end to its second, and back.
 fn ethernet(
     section: &mut Section<'_>,

@@ -139,8 +139,8 @@ pub(super) const CHANNEL: &[Key] = &[
 ];
 
 /// Reads what `distance` is converted by.
-// deviation: all of it is a choice, that of ns-3's LogDistancePropagationLossModel, YansWifiPhy's 16.02 dBm and noise figure of
-// 7 dB - free space to one metre, exponent 3, and -101 dBm of thermal noise.
+// deviation: all of it is a choice, that of ns-3's LogDistancePropagationLossModel, YansWifiPhy's 16.02 dBm
+// and noise figure of 7 dB - free space to one metre, exponent 3, and -101 dBm of thermal noise.
 pub(super) fn path_loss(section: &mut Section<'_>, band: Band) -> Result<PathLoss, Fault> {
     let at_1m = match band {
         Band::Ghz2 => 40_200,
@@ -201,7 +201,8 @@ pub(super) fn read(
 /// Most tables of chances that a path has one after the other.
 const MOST_TABLES: usize = 16;
 
-/// Chances by rate from each of their times on: a later table has those before it, but for what its entries change.
+/// Chances by rate from each of their times on: a later table has those before it, but for what its entries
+/// change.
 fn by_rate(field: &Field<'_>, station: &Station) -> Result<Vec<(Duration, Vec<RateError>)>, Fault> {
     let mut tables: Vec<(Duration, Vec<RateError>)> = Vec::new();
     // Rates that entries of the present time have named.

@@ -1,8 +1,8 @@
-//! Errors that follow from the description alone, in all tables: unknown keys, missing keys, values of a wrong form, undefined
-//! names.
+//! Errors that follow from the description alone, in all tables: unknown keys, missing keys, values of a
+//! wrong form, undefined names.
 //!
-//! The decoder stops at an error that later parts depend on. The errors here depend on nothing else, so each is reported whatever the others are.
-//! Conditions on two tables together are left to the decoder.
+//! The decoder stops at an error that later parts depend on. The errors here depend on nothing else, so each
+//! is reported whatever the others are. Conditions on two tables together are left to the decoder.
 
 use stillair_model::vocabulary::{Duration, Ip, Rate};
 
@@ -143,7 +143,8 @@ impl Look<'_> {
                     Value::Table(table) => own.iter().any(|shape| is_kind(table, shape)),
                     _ => false,
                 };
-                // A table of a kind that is none may be of a built-in part, which has none: the decoder knows.
+                // A table of a kind that is none may be of a built-in part, which has none: the decoder
+                // knows.
                 let is_table = matches!(value, Value::Table(_)) && built_in.shapes().is_empty();
                 match (is_own, is_table) {
                     (true, _) => self.kinds(&field),
@@ -172,7 +173,8 @@ impl Look<'_> {
                     self.value(&setting.path, setting.item, &key.form);
                 }
             }
-            // What is read by a function of its own is left to that; a list or a table is asked for in words of its own.
+            // What is read by a function of its own is left to that; a list or a table is asked for in words
+            // of its own.
             _ => {}
         }
     }

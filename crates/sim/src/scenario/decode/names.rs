@@ -88,7 +88,8 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// The ends of flows that a name, a pattern or a list of these stand for; those of a pattern are not `but` this one.
+    /// The ends of flows that a name, a pattern or a list of these stand for; those of a pattern are not
+    /// `but` this one.
     pub(super) fn ends<'f>(
         &self,
         field: &Field<'f>,
@@ -140,8 +141,8 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// The interface of an access point as `node.interface`. Whether one that is there is an access point's is looked at when all
-    /// have been read.
+    /// The interface of an access point as `node.interface`. Whether one that is there is an access point's
+    /// is looked at when all have been read.
     pub(super) fn access_point(&self, field: &Field<'_>) -> Result<InterfaceRef, Fault> {
         let text = field.text("an access point's interface, such as \"ap.wlan0\"")?;
         let known = || self.access_points.iter().map(String::as_str).collect::<Vec<_>>();

@@ -68,7 +68,8 @@ static NEIGHBOUR: Shape = Shape {
     ]],
 };
 
-// spec: ieee80211-2016 10.22.2.9 and table 19-25 - aPPDUMaxTime, 5.484 ms; an acknowledgement at 54 Mbit/s lasts 24 us.
+// spec: ieee80211-2016 10.22.2.9 and table 19-25 - aPPDUMaxTime, 5.484 ms; an acknowledgement at 54 Mbit/s
+// lasts 24 us.
 const FRAME: Form = Form::Times {
     least: "24 us",
     most: Some("5.484 ms"),

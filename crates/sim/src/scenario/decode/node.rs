@@ -18,8 +18,8 @@ use super::interface::{self, Context};
 use super::wiring::Wiring;
 use super::{address, host, link, position, wake};
 
-/// Ids of the world are 16 bits wide: those of places that drop packets, of which a node and its interface have up to
-/// four, run out first.
+/// Ids of the world are 16 bits wide: those of places that drop packets, of which a node and its interface
+/// have up to four, run out first.
 const MAX_INTERFACES: usize = 16_000;
 
 /// A host, router or access point.
@@ -191,17 +191,21 @@ fn weigh(nodes: &[Node], wiring: &Wiring<'_>) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Gives devices that can VHT or HE what is those devices': memory of their queues, hardware that is not ath9k's, one aggregate before its turn (two
-/// would share the window of 64 frames, which such a radio fills), and to those of VHT a driver that does not report
-/// what it received (the scheme's `charge_rx`), as ath10k's. Drivers of HE that report airtime at all, as mt76, report both, and so do those of VHT
-/// that leave rates to Minstrel-HT: mt76's too.
+/// Gives devices that can VHT or HE what is those devices': memory of their queues, hardware that is not
+/// ath9k's, one aggregate before its turn (two would share the window of 64 frames, which such a radio
+/// fills), and to those of VHT a driver that does not report what it received (the scheme's `charge_rx`), as
+/// ath10k's. Drivers of HE that report airtime at all, as mt76, report both, and so do those of VHT that
+/// leave rates to Minstrel-HT: mt76's too.
 // linux: net/mac80211/tx.c ieee80211_txq_setup_flows (5.4) - by the bands of the radio.
-// linux: drivers/net/wireless/mediatek/mt76/mac80211.c mt76_airtime_report, mt7615/mac.c mt7615_mac_sta_poll (6.12) - mt76x0, mt76x2 and
-// mt7615 are the drivers of VHT without HAS_RATE_CONTROL that report airtime.
-// linux: drivers/net/wireless/mediatek/mt76/tx.c mt76_txq_send_burst, drivers/net/wireless/ath/ath10k/mac.c ath10k_mac_tx_push_txq (6.12) - frames are
-// handed over one by one; hardware or firmware makes the aggregates.
-// deviation: one aggregate is made when the one before it is done with, and frames that come while it contends wait for the next.
-// deviation: what a device can is what its links use, and for an access point its channel - nothing else tells.
+// linux: drivers/net/wireless/mediatek/mt76/mac80211.c mt76_airtime_report, mt7615/mac.c mt7615_mac_sta_poll
+// (6.12) - mt76x0, mt76x2 and mt7615 are the drivers of VHT without HAS_RATE_CONTROL that report airtime.
+// linux: drivers/net/wireless/mediatek/mt76/tx.c mt76_txq_send_burst, drivers/net/wireless/ath/ath10k/mac.c
+// ath10k_mac_tx_push_txq (6.12) - frames are handed over one by one; hardware or firmware makes the
+// aggregates.
+// deviation: one aggregate is made when the one before it is done with, and frames that come while it
+// contends wait for the next.
+// deviation: what a device can is what its links use, and for an access point its channel - nothing else
+// tells.
 fn by_device(nodes: &mut [Node], wiring: &Wiring<'_>, channels: &[Channel]) {
     let wifi = |at: InterfaceRef| match &nodes[at.node].interfaces[at.interface].medium {
         Attachment::Wifi(wifi) => Some(wifi),
@@ -255,7 +259,8 @@ fn share_radios(nodes: &mut [Node], wiring: &Wiring<'_>) -> Result<(), Fault> {
             Attachment::Wired { .. } => None,
         };
         let Some((own, of)) = wifi(*at).and_then(|own| Some((own, own.radio?))) else { continue };
-        // An access point may only lend its radio to a station of its own node, which passes packets on with it.
+        // An access point may only lend its radio to a station of its own node, which passes packets on with
+        // it.
         let lends = |other: &&Wifi| other.radio.is_none() && (other.role != Role::Ap || of.node == at.node);
         let Some(other) = wifi(of).filter(lends) else {
             return Err(field

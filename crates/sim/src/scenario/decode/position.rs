@@ -41,7 +41,8 @@ pub(super) fn coordinates(field: &Field<'_>) -> Result<Position, Fault> {
     Ok([coordinate(x)?, coordinate(y)?])
 }
 
-/// Refuses the place of a node that has no radio on a channel, or there is the only one that says where it is.
+/// Refuses the place of a node that has no radio on a channel, or there is the only one that says where it
+/// is.
 pub(super) fn used(nodes: &[Node], places: &[(usize, Field<'_>)]) -> Result<(), Fault> {
     let channels = |node: usize| {
         nodes[node].interfaces.iter().filter_map(|i| match &i.medium {
@@ -100,7 +101,8 @@ fn is_apart(a: Position, b: Position, least: Option<u64>) -> bool {
     x * x + y * y >= least * least
 }
 
-/// Puts the pairs of radios that do not hear or understand each other over the distance between them, and how loud they do with capture.
+/// Puts the pairs of radios that do not hear or understand each other over the distance between them, and how
+/// loud they do with capture.
 pub(super) fn audible(channel: &mut Channel, index: usize, nodes: &[Node], capture: Option<u32>) {
     let mut levels = Vec::new();
     let radio = |(at, medium): (InterfaceRef, &Attachment)| match medium {
@@ -112,7 +114,8 @@ pub(super) fn audible(channel: &mut Channel, index: usize, nodes: &[Node], captu
     });
     let placed: Vec<_> =
         interfaces.filter_map(radio).filter_map(|at| Some((at, nodes[at.node].position?))).collect();
-    // Distances are looked at squared, and how loud a signal is at one only where that is asked for: pairs are many.
+    // Distances are looked at squared, and how loud a signal is at one only where that is asked for: pairs
+    // are many.
     let extent = |axis: usize| placed.iter().map(|(_, place)| place[axis]).max().unwrap_or(0);
     let most = extent(0).saturating_add(extent(1)).saturating_add(1);
     let [unheard, unclear] = [channel.sensed_from, channel.understood_from]

@@ -66,7 +66,8 @@ static PRODUCTS: LazyLock<Vec<Product>> = LazyLock::new(|| {
     })
 });
 
-/// All lines by name, as JSON: rates in bit/s and buffers in ms, down and up; a buffer that no source tells is null.
+/// All lines by name, as JSON: rates in bit/s and buffers in ms, down and up; a buffer that no source tells
+/// is null.
 pub(in super::super) fn listed() -> String {
     let one = |product: &Product| {
         let buffers = product.buffers.map(|time| time.map(|time| time.nanos() as f64 / 1e6));

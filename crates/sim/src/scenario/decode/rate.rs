@@ -142,7 +142,8 @@ pub(super) const KEYS: &[Key] = &[
     ),
 ];
 
-/// Keys of a rate and of the chain that begins with it: of both directions, and of what a station sends by rates of its own.
+/// Keys of a rate and of the chain that begins with it: of both directions, and of what a station sends by
+/// rates of its own.
 type Keys = [&'static str; 2];
 const BOTH: Keys = ["rate", "retry_chain"];
 pub(super) const UPLINK: Keys = ["uplink_rate", "uplink_retry_chain"];
@@ -151,12 +152,13 @@ pub(super) const UPLINK: Keys = ["uplink_rate", "uplink_retry_chain"];
 const HE_RATE: &str = "he80-mcs11-nss2-gi0.8";
 
 /// Tries of each entry of a retry chain that does not say.
-// deviation: assumed - rate control gives each entry its own number in Linux, which a fixed rate has not. Where a driver sets the number of tries
-// of a frame (mt76), the wiring does so for frames outside a session.
+// deviation: assumed - rate control gives each entry its own number in Linux, which a fixed rate has not.
+// Where a driver sets the number of tries of a frame (mt76), the wiring does so for frames outside a session.
 const TRIES: u8 = 4;
 
 /// The lowest basic rate of a channel.
-// hostapd: src/ap/hw_features.c hostapd_prepare_rates (2.10) - 1, 2, 5.5 and 11 Mbit/s are basic at 2.4 GHz, 6, 12 and 24 at 5.
+// hostapd: src/ap/hw_features.c hostapd_prepare_rates (2.10) - 1, 2, 5.5 and 11 Mbit/s are basic at 2.4 GHz,
+// 6, 12 and 24 at 5.
 pub(super) const LOWEST: Key = Key::open(
     "lowest_rate",
     Form::Listed {
@@ -251,7 +253,8 @@ fn control(field: &Field<'_>, channel: &Channel) -> Result<Option<Rates>, Fault>
         _ => return Ok(None),
     };
     // spec: ieee80211ax-2021 26.17.2.1 - no HT and no VHT PPDUs at 6 GHz.
-    // linux: net/mac80211/rc80211_minstrel_ht.c (6.12) - no rates of HE: drivers of devices at 6 GHz leave rates to their firmware.
+    // linux: net/mac80211/rc80211_minstrel_ht.c (6.12) - no rates of HE: drivers of devices at 6 GHz leave
+    // rates to their firmware.
     if channel.band == Band::Ghz6 {
         return Err(field.found(
             format!("{kind} at 6 GHz, where all data goes at rates of HE, of which it has none"),
@@ -266,9 +269,10 @@ fn control(field: &Field<'_>, channel: &Channel) -> Result<Option<Rates>, Fault>
     .map(Some)
 }
 
-/// Minstrel-HT has groups of HT to 40 MHz and of VHT to 80: nobody is to take their goodput for that of a wider channel, nor for HE's.
-// linux: net/mac80211/rc80211_minstrel_ht.c minstrel_mcs_groups, minstrel_ht_update_caps (4.4, 6.12) - none of 160 MHz and none of HE,
-// whose capabilities are not looked at.
+/// Minstrel-HT has groups of HT to 40 MHz and of VHT to 80: nobody is to take their goodput for that of a
+/// wider channel, nor for HE's.
+// linux: net/mac80211/rc80211_minstrel_ht.c minstrel_mcs_groups, minstrel_ht_update_caps (4.4, 6.12) - none
+// of 160 MHz and none of HE, whose capabilities are not looked at.
 fn minstrel_ht(
     field: &Field<'_>,
     section: Option<Section<'_>>,
@@ -461,7 +465,8 @@ fn one<'a>(entry: &Field<'a>, base: PhyRate) -> Result<(Field<'a>, RateTry), Fau
 /// Refuses a rate wider than the channel.
 fn fits(rate: PhyRate, field: &Field<'_>, channel: &Channel) -> Result<(), Fault> {
     match rate {
-        // spec: ieee80211ax-2021 26.17.2.1 - no HT and no VHT PPDUs at 6 GHz; what Linux sends there without HE are management and control frames.
+        // spec: ieee80211ax-2021 26.17.2.1 - no HT and no VHT PPDUs at 6 GHz; what Linux sends there without
+        // HE are management and control frames.
         rate if channel.band == Band::Ghz6 && !matches!(rate, PhyRate::He(_)) => {
             Err(field.wrong(format!("a rate of HE, as all data at 6 GHz, such as {HE_RATE:?}")))
         }

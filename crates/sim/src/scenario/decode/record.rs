@@ -13,8 +13,8 @@ use super::super::{Flow, FlowKind, Record};
 pub(super) static SHAPE: Shape =
     Shape { title: "Record", about: "What is recorded beyond the summary.", groups: &[Options::KEYS] };
 
-/// Most samples of sockets in a run, each of one sender at one instant: they stay in memory until its end, and are some
-/// 150 bytes each and as much again as text.
+/// Most samples of sockets in a run, each of one sender at one instant: they stay in memory until its end,
+/// and are some 150 bytes each and as much again as text.
 const SOCKETS: u64 = 4_000_000;
 
 /// Most samples of queues in a run, each of all layers of one interface at one instant, of some 100 bytes.

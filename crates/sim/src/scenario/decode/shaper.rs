@@ -16,8 +16,9 @@ use super::super::spec::{Key, Section as _};
 use super::link::LinkKind;
 use super::qdisc::DeviceQueue;
 
-// sqm-scripts: src/functions.sh, src/piece_of_cake.qos, src/simple.qos (1.6.0) - cake at the root of the interface and of an ifb that all which
-// comes in is redirected to; or htb with a discipline in its class on both.
+// sqm-scripts: src/functions.sh, src/piece_of_cake.qos, src/simple.qos (1.6.0) - cake at the root of the
+// interface and of an ifb that all which comes in is redirected to; or htb with a discipline in its class on
+// both.
 static SHAPE: Shape = Shape {
     title: "Shaper",
     about: "What a router does so that queues form at itself and not in the modem: it shapes what leaves, and by an ifb (`NODE.ifb4INTERFACE` in \
@@ -38,7 +39,8 @@ pub(super) const KEY: contract::Key = contract::Key::open(
 );
 
 /// Key of a wired interface.
-// deviation: addresses are not changed - captures behind the router show those of the hosts, and what begins outside comes in as by a port forward.
+// deviation: addresses are not changed - captures behind the router show those of the hosts, and what begins
+// outside comes in as by a port forward.
 pub(super) const MASQUERADE: contract::Key = contract::Key::or(
     "masquerade",
     Form::Boolean,
@@ -103,7 +105,8 @@ fn cake_in(config: &mut QdiscConfig) -> Option<&mut CakeParams> {
     }
 }
 
-/// Reads `shaper` of an interface with the qdisc `own`. Returns the qdiscs of what leaves and of what comes in.
+/// Reads `shaper` of an interface with the qdisc `own`. Returns the qdiscs of what leaves and of what comes
+/// in.
 pub(super) fn read(
     section: &mut Section<'_>,
     own: QdiscSpec,

@@ -7,7 +7,8 @@ use super::super::reader::Section;
 use super::flent::Times;
 use super::outside;
 
-/// Duration, warm-up and cool-down of a run; defaults are those of one of Flent's tests, if it is one, and without end where hosts are `outside`.
+/// Duration, warm-up and cool-down of a run; defaults are those of one of Flent's tests, if it is one, and
+/// without end where hosts are `outside`.
 pub(super) fn read(
     root: &mut Section<'_>,
     times: Option<Times>,

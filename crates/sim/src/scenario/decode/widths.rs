@@ -4,7 +4,8 @@ use super::super::error::Origin;
 use super::super::reader::Field;
 use super::super::{Attachment, Channel, InterfaceRef, Node, Scheme};
 
-/// A note for each channel whose width was set so that devices on it have by default another scheme than on the other side of 40 MHz.
+/// A note for each channel whose width was set so that devices on it have by default another scheme than on
+/// the other side of 40 MHz.
 pub(super) fn notes(
     fields: &[(&str, Field<'_>)],
     by_width: &[(InterfaceRef, Scheme)],

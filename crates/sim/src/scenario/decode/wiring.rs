@@ -27,7 +27,8 @@ pub(super) struct Wiring<'a> {
     pub silent: Vec<InterfaceRef>,
     /// Devices, each with the parts of its scheme that depend on the device.
     pub by_device: Vec<(InterfaceRef, ByDevice)>,
-    /// Devices that name neither device nor scheme, each with the default scheme it would have if its channel were on the other side of 40 MHz.
+    /// Devices that name neither device nor scheme, each with the default scheme it would have if its channel
+    /// were on the other side of 40 MHz.
     pub by_width: Vec<(InterfaceRef, Scheme)>,
     /// Channels of stations that give a distance.
     pub distances: Vec<usize>,

@@ -1,4 +1,5 @@
-//! The TOML text as a tree in which every value knows its place in the file. Overrides and `like` change the tree.
+//! The TOML text as a tree in which every value knows its place in the file. Overrides and `like` change the
+//! tree.
 
 use std::borrow::Cow;
 
@@ -122,8 +123,9 @@ pub(super) fn join(path: &str, key: &str) -> String {
     if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
 }
 
-/// The dotted path `path` without the quotes that TOML has around a part with dots in it: they say where it begins and ends,
-/// which [`Table::set`] finds by itself. A path that is not quoted as in TOML stays as it is.
+/// The dotted path `path` without the quotes that TOML has around a part with dots in it: they say where it
+/// begins and ends, which [`Table::set`] finds by itself. A path that is not quoted as in TOML stays as it
+/// is.
 pub(super) fn unquoted(path: &str) -> String {
     let mut parts = Vec::new();
     let mut rest = path;
@@ -392,7 +394,8 @@ fn names_a_thing(keys: &[&str], depth: usize) -> bool {
     }
 }
 
-/// The table at position `at` of `tables` with what it inherits; `like` says from whom, and means nothing afterwards.
+/// The table at position `at` of `tables` with what it inherits; `like` says from whom, and means nothing
+/// afterwards.
 ///
 /// A node that is like none is not copied.
 pub(super) fn inherit<'a>(tables: &'a Table, path: &str, at: usize) -> Result<Cow<'a, Table>, Fault> {

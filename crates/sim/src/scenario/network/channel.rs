@@ -31,7 +31,8 @@ pub struct Channel {
     pub capture: Option<CaptureLevels>,
     /// Interference that is not Wi-Fi.
     pub interference: Vec<Interferer>,
-    /// Energy detection threshold, in thousandths of a dBm: interference from this level on makes the medium busy.
+    /// Energy detection threshold, in thousandths of a dBm: interference from this level on makes the medium
+    /// busy.
     pub energy_from: i32,
     /// Neighbouring networks as load.
     pub neighbours: Vec<NeighbourLoad>,
@@ -43,14 +44,16 @@ pub struct Channel {
     pub long_slot: bool,
     /// Whether a frame that finds the medium busy, with no backoff left, draws a new backoff.
     pub busy_backoff: bool,
-    /// Rate of CTS-to-self frames that protect OFDM and HT from stations without them, if such stations are present.
+    /// Rate of CTS-to-self frames that protect OFDM and HT from stations without them, if such stations are
+    /// present.
     pub protection: Option<PhyRate>,
     /// Beacon interval of each access point; `None` if beacons are off.
     pub beacon_interval: Option<Duration>,
 }
 
 impl Channel {
-    /// Whether all radios take part in every exchange in the same way, so that one event per exchange is enough.
+    /// Whether all radios take part in every exchange in the same way, so that one event per exchange is
+    /// enough.
     pub fn is_one_medium(&self) -> bool {
         let own = self.interference.is_empty() && self.neighbours.is_empty();
         own && self.audible.is_full() && self.capture.is_none()

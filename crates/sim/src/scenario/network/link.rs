@@ -4,7 +4,8 @@ use stillair_model::wire::WireParams;
 
 use super::InterfaceRef;
 
-/// An Ethernet device, by its driver. The driver determines how the device reports received and transmitted packets.
+/// An Ethernet device, by its driver. The driver determines how the device reports received and transmitted
+/// packets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Nic {
     /// No particular device.

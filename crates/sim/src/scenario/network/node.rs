@@ -20,7 +20,8 @@ pub struct Node {
     pub guest: Option<Guest>,
     /// Kernel profile, with the node's `sysctl` table applied.
     pub profile: Profile,
-    /// For a live host or a guest, its `sysctl` table as names and values, to be set in its network namespace or kernel.
+    /// For a live host or a guest, its `sysctl` table as names and values, to be set in its network namespace
+    /// or kernel.
     pub sysctl: Vec<(String, String)>,
     /// Whether the node forwards packets.
     pub forward: bool,
@@ -45,7 +46,8 @@ pub struct Interface {
     pub address: Ipv4Addr,
     /// IPv6 address, unique in the scenario.
     pub address6: Ipv6Addr,
-    /// Whether sockets send packets of several segments, which the device or the layer above it splits (TSO or GSO).
+    /// Whether sockets send packets of several segments, which the device or the layer above it splits (TSO
+    /// or GSO).
     pub tso: bool,
     /// Memory of a received packet in bytes, if it differs from that of the sender's packet.
     pub rx_buffer: Option<u32>,
@@ -85,7 +87,8 @@ pub enum Attachment {
     Wifi(Wifi),
 }
 
-/// An interface by its positions in [`Scenario::nodes`](super::super::Scenario::nodes) and [`Node::interfaces`].
+/// An interface by its positions in [`Scenario::nodes`](super::super::Scenario::nodes) and
+/// [`Node::interfaces`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct InterfaceRef {
     /// The node.

@@ -26,8 +26,9 @@ pub struct Wifi {
     pub driver: DriverConfig,
     /// Depth of the hardware queues.
     pub hardware: HardwareDepth,
-    /// Changes by the scenario to the EDCA parameters of this device, by [`Ac::index`](stillair_model::vocabulary::Ac::index). An access point uses
-    /// its own, a station those in the beacon of its access point.
+    /// Changes by the scenario to the EDCA parameters of this device, by
+    /// [`Ac::index`](stillair_model::vocabulary::Ac::index). An access point uses its own, a station those in
+    /// the beacon of its access point.
     pub edca: [EdcaOverride; 4],
     /// Tries after which a frame is given up, counted as the driver counts.
     pub retry_limit: u8,
@@ -41,15 +42,18 @@ pub struct Wifi {
     pub rx_mitigation: Option<RxMitigation>,
     /// Trace of a station's path from a file, which replaces the path's rates and errors.
     pub trace: Option<PathTrace>,
-    /// Destination filter in the hardware: after a failed PPDU, frames queued for the same station return to the driver unsent.
+    /// Destination filter in the hardware: after a failed PPDU, frames queued for the same station return to
+    /// the driver unsent.
     pub filter: Option<DestinationFilter>,
     /// RTS threshold: PPDUs longer than this many bytes start with RTS and CTS.
     pub rts_threshold: u32,
     /// Empty A-MPDU delimiters that the hardware needs between frames to encrypt them.
     pub cipher_delimiters: u32,
-    /// Maximum Block Ack window in frames that the device requests and grants; between HT and VHT devices never more than 64.
+    /// Maximum Block Ack window in frames that the device requests and grants; between HT and VHT devices
+    /// never more than 64.
     pub block_ack_window: u16,
-    /// The interface whose radio the device uses, if it has no radio of its own. Hardware depth and EDCA parameters of that radio apply.
+    /// The interface whose radio the device uses, if it has no radio of its own. Hardware depth and EDCA
+    /// parameters of that radio apply.
     pub radio: Option<InterfaceRef>,
     /// Power save of a station: name of the kind, and parameters.
     pub power_save: Option<(&'static str, SaverParams)>,

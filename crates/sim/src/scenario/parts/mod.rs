@@ -1,7 +1,7 @@
 //! User-defined parts: a program registers them by name, and its scenarios use them like built-in parts.
 //!
-//! A part has a name, keys, and a function that makes one from the values of its keys. The reader checks these keys like built-in
-//! ones. The trait of each kind, in the model, defines what a part does.
+//! A part has a name, keys, and a function that makes one from the values of its keys. The reader checks
+//! these keys like built-in ones. The trait of each kind, in the model, defines what a part does.
 
 mod check;
 mod key;
@@ -105,10 +105,12 @@ impl Parts {
         &NONE
     }
 
-    /// Registers a congestion control for TCP and for the QUIC model. `make` creates an instance in its initial state.
+    /// Registers a congestion control for TCP and for the QUIC model. `make` creates an instance in its
+    /// initial state.
     ///
-    /// An error of `make`, here and below, says what is expected instead of the given options, such as `"a low below high"`. It becomes an error at
-    /// their table. One part is created at registration, with the defaults.
+    /// An error of `make`, here and below, says what is expected instead of the given options, such as
+    /// `"a low below high"`. It becomes an error at their table. One part is created at registration, with
+    /// the defaults.
     pub fn congestion_control<C: Controller + Clone + fmt::Debug + Send + 'static>(
         &mut self,
         name: &'static str,
@@ -152,8 +154,9 @@ impl Parts {
         Ok(self)
     }
 
-    /// Registers a control law for queues (AQM). Scenarios use it by its name as a qdisc with one queue, with the prefix `fq_` as a qdisc with the
-    /// law on each flow queue, and in the MAC's queues. `make` creates the law of one queue, with its random stream.
+    /// Registers a control law for queues (AQM). Scenarios use it by its name as a qdisc with one queue, with
+    /// the prefix `fq_` as a qdisc with the law on each flow queue, and in the MAC's queues. `make` creates
+    /// the law of one queue, with its random stream.
     pub fn law<L: Law + Send + 'static>(
         &mut self,
         name: &'static str,
@@ -184,7 +187,8 @@ impl Parts {
         Ok(self)
     }
 
-    /// Registers a station scheduler of an access point. `make` creates a scheduler for the given number of stations.
+    /// Registers a station scheduler of an access point. `make` creates a scheduler for the given number of
+    /// stations.
     pub fn station_scheduler<S: StationScheduler + Send + 'static>(
         &mut self,
         name: &'static str,

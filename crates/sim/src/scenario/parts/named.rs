@@ -53,7 +53,8 @@ macro_rules! inside {
     }};
 }
 
-// Each function of a trait stands here, those with a body of their own too: one left out would not be the part's.
+// Each function of a trait stands here, those with a body of their own too: one left out would not be the
+// part's.
 
 impl<D: Discipline> Discipline for Named<D> {
     fn enqueue(&mut self, now: Instant, p: Pkt, room: &mut dyn Room) -> Enqueue {

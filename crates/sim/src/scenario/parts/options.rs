@@ -26,8 +26,8 @@ pub enum Setting {
 ///
 /// # Panics
 ///
-/// Reading a key that the part has not declared with this type is a bug in the program, and panics. One part is made at
-/// registration, so the program ends there, with the part's name.
+/// Reading a key that the part has not declared with this type is a bug in the program, and panics. One part
+/// is made at registration, so the program ends there, with the part's name.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Options(pub(in super::super) Vec<(&'static str, Setting)>);
 

@@ -8,7 +8,8 @@ use stillair_model::vocabulary::{PartFactory, RandomStream, Seed};
 use super::super::contract::Shape;
 use super::{Key, Listed, Options, words_of};
 
-/// Makes parts from the values of their keys and what the world gives besides; an error says what is expected of the values.
+/// Makes parts from the values of their keys and what the world gives besides; an error says what is expected
+/// of the values.
 pub(super) type Make<T, A> = Arc<dyn Fn(&Options, A) -> Result<Box<T>, String> + Send + Sync>;
 
 /// A part of a kind.

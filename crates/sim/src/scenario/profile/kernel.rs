@@ -18,7 +18,8 @@ pub struct Profile {
     pub version: Option<(u16, u16)>,
     /// Kernel version of the wireless stack, which may be later than `version` (backports).
     pub wifi_version: Option<(u16, u16)>,
-    /// Quantum of mac80211's airtime scheduler: growth of a station's deficit per round. `None`: the station's weight.
+    /// Quantum of mac80211's airtime scheduler: growth of a station's deficit per round. `None`: the
+    /// station's weight.
     pub airtime_quantum: Option<Duration>,
     /// Queue length in packets of an Ethernet-like device (`txqueuelen`).
     pub txqueuelen: u32,
@@ -65,8 +66,8 @@ impl Profile {
     }
 
     /// Whether Minstrel-HT has VHT groups only in kernels built with that option.
-    // linux: net/mac80211/rc80211_minstrel_ht.c (4.4, 4.14) - under CONFIG_MAC80211_RC_MINSTREL_VHT, which distributions had in part; (5.2)
-    // always (since 5.0, recalled).
+    // linux: net/mac80211/rc80211_minstrel_ht.c (4.4, 4.14) - under CONFIG_MAC80211_RC_MINSTREL_VHT, which
+    // distributions had in part; (5.2) always (since 5.0, recalled).
     pub fn vht_groups_are_an_option(&self) -> bool {
         self.wifi_version.is_some_and(|own| own < (5, 0))
     }

@@ -218,7 +218,8 @@ pub(super) fn flat<'a>(field: &Field<'a>) -> Result<Vec<(String, Field<'a>)>, Fa
     Ok(settings)
 }
 
-/// Reads a table of settings by names with dots in them, each at most once, one of `groups`, and none without effect.
+/// Reads a table of settings by names with dots in them, each at most once, one of `groups`, and none without
+/// effect.
 fn settings(
     field: &Field<'_>,
     groups: &'static [&'static [Key]],
@@ -272,7 +273,8 @@ fn differing(name: &'static str, text: &str) -> Result<Profile, Fault> {
     };
     let mut sum = linux::defaults(nearest);
     if let Some(wireless) = wireless {
-        // linux: net/wireless/util.c cfg80211_classify8021d, net/mac80211 - both belong to the wireless stack.
+        // linux: net/wireless/util.c cfg80211_classify8021d, net/mac80211 - both belong to the wireless
+        // stack.
         let mut stack = linux::defaults(wireless);
         stack.0.retain(|(key, _)| matches!(key.as_str(), "dscp_to_up" | "minstrel_ht"));
         linux::overlay(&mut sum, &stack);
@@ -352,9 +354,11 @@ mod tests {
         }
     }
 
-    /// What TCP does by default, kernel by kernel: loss detection, reduction, probes, early retransmit, small queues (least packets, cap,
-    /// exception, whether they hold retransmissions, byte limit), HyStart's rounds, BBR's margin and room for aggregation.
-    // linux: net/ipv4/tcp_input.c, tcp_output.c, tcp_recovery.c, tcp_cubic.c, tcp_bbr.c; the data files cite function and version.
+    /// What TCP does by default, kernel by kernel: loss detection, reduction, probes, early retransmit, small
+    /// queues (least packets, cap, exception, whether they hold retransmissions, byte limit), HyStart's
+    /// rounds, BBR's margin and room for aggregation.
+    // linux: net/ipv4/tcp_input.c, tcp_output.c, tcp_recovery.c, tcp_cubic.c, tcp_bbr.c; the data files cite
+    // function and version.
     #[test]
     fn rules_by_kernel() {
         let rules = PROFILES.iter().filter(|p| !p.name.starts_with("openwrt-")).map(|p| {
@@ -395,7 +399,8 @@ macos-10.11: DupAck No Linux3_2 Linux3_10 Gone | 2 AtMost Never false 262144 | C
         assert_eq!(rules.collect::<Vec<_>>().join("\n"), want);
     }
 
-    /// What the receiving side of TCP does by default, kernel by kernel, and how fast the sending side paces after slow start.
+    /// What the receiving side of TCP does by default, kernel by kernel, and how fast the sending side paces
+    /// after slow start.
     #[test]
     fn receive_buffers_and_pacing_by_kernel() {
         use stillair_model::transport::tcp::config::RcvbufRules;
@@ -440,8 +445,8 @@ macos-10.11: DupAck No Linux3_2 Linux3_10 Gone | 2 AtMost Never false 262144 | C
         assert_eq!(own("macos-10.11"), ("cubic", true, true, 3, 200));
     }
 
-    /// Kernels and what changed between them: how acknowledgements raise the window, when it counts as the limit, round-trip times in
-    /// ticks, departure times.
+    /// Kernels and what changed between them: how acknowledgements raise the window, when it counts as the
+    /// limit, round-trip times in ticks, departure times.
     #[test]
     fn what_changed_in_tcp_changed_with_its_kernel() {
         use stillair_model::transport::cc::reno::GrowthRules as G;

@@ -11,8 +11,8 @@ use super::kernel::Profile;
 const SEGMENTS: Form = Form::Integer(0, 1 << 20);
 
 /// Parameters by name.
-// linux: net/ipv4/tcp_cubic.c, tcp_hybla.c, tcp_illinois.c, tcp_nv.c, tcp_vegas.c module_param (6.1) - of New Vegas' fifteen numbers
-// three are parameters.
+// linux: net/ipv4/tcp_cubic.c, tcp_hybla.c, tcp_illinois.c, tcp_nv.c, tcp_vegas.c module_param (6.1) - of New
+// Vegas' fifteen numbers three are parameters.
 pub(super) const SETTINGS: &[&[Key]] = &[&[
     Key::or(
         "tcp_cubic.fast_convergence",
@@ -80,7 +80,8 @@ pub(super) const SETTINGS: &[&[Key]] = &[&[
     Key::or("tcp_vegas.gamma", SEGMENTS, "1", "segments in queues above which slow start ends"),
 ]];
 
-/// Why a parameter of the module that was set has no effect beside the others, and what would be right, if it has none.
+/// Why a parameter of the module that was set has no effect beside the others, and what would be right, if it
+/// has none.
 // linux: net/ipv4/tcp_cubic.c bictcp_init, bictcp_acked, hystart_update (6.1).
 pub(super) fn idle(profile: &Profile, name: &str) -> Option<(&'static str, &'static str)> {
     let hystart = &profile.cc.cubic.hystart;

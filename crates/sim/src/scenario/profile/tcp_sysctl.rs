@@ -198,7 +198,8 @@ pub(super) fn idle(profile: &Profile, name: &str) -> Option<(&'static str, &'sta
     let none = "no such setting";
     match name {
         "net.ipv4.tcp_fack" if since(FACK_GONE) => Some(("since Linux 4.15, which has no FACK", none)),
-        // linux: net/ipv4/tcp_input.c tcp_clamp_window, include/net/tcp.h tcp_win_from_space (6.6) - by what packets weigh.
+        // linux: net/ipv4/tcp_input.c tcp_clamp_window, include/net/tcp.h tcp_win_from_space (6.6) - by what
+        // packets weigh.
         "net.ipv4.tcp_adv_win_scale" if since((6, 6)) => {
             Some(("since Linux 6.6, which measures what packets weigh", none))
         }
@@ -232,8 +233,9 @@ pub(super) fn apply(profile: &mut Profile, name: &str, setting: &Field<'_>) -> R
         "net.ipv4.tcp_timestamps" => t.timestamps = flag()?,
         "net.ipv4.tcp_recovery" => {
             let bits: u8 = setting.value()?;
-            // linux: include/net/tcp.h TCP_RACK_LOST_RETRANS (4.4), TCP_RACK_LOSS_DETECTION (4.11), TCP_RACK_STATIC_REO_WND
-            // (4.15), TCP_RACK_NO_DUPTHRESH (4.18) - without the first bit a kernel counts as it does otherwise.
+            // linux: include/net/tcp.h TCP_RACK_LOST_RETRANS (4.4), TCP_RACK_LOSS_DETECTION (4.11),
+            // TCP_RACK_STATIC_REO_WND (4.15), TCP_RACK_NO_DUPTHRESH (4.18) - without the first bit a kernel
+            // counts as it does otherwise.
             if bits & 1 == 0 {
                 t.rack_beside = RackBeside::No;
                 if t.loss == LossDetection::RackTlp {
@@ -253,7 +255,8 @@ pub(super) fn apply(profile: &mut Profile, name: &str, setting: &Field<'_>) -> R
         "net.ipv4.tcp_min_rtt_wlen" => t.min_rtt_wlen = setting.value()?,
         "net.ipv4.tcp_window_scaling" => t.window_scaling = flag()?,
         "net.core.rmem_max" => t.core_rmem_max = setting.value()?,
-        // linux: net/ipv4/tcp_input.c tcp_pause_early_retransmit, net/ipv4/tcp_output.c tcp_schedule_loss_probe (4.4).
+        // linux: net/ipv4/tcp_input.c tcp_pause_early_retransmit, net/ipv4/tcp_output.c
+        // tcp_schedule_loss_probe (4.4).
         "net.ipv4.tcp_early_retrans" => {
             let mode: u8 = setting.value()?;
             t.tail_loss_probe = mode >= 3;
@@ -283,8 +286,8 @@ pub(super) fn apply(profile: &mut Profile, name: &str, setting: &Field<'_>) -> R
     Ok(true)
 }
 
-/// A congestion control that the kernel `version` has, as the model has it, or a user-defined one; a system other than Linux has
-/// any.
+/// A congestion control that the kernel `version` has, as the model has it, or a user-defined one; a system
+/// other than Linux has any.
 pub(in super::super) fn controller(
     field: &Field<'_>,
     version: Option<(u16, u16)>,
@@ -318,7 +321,8 @@ pub(in super::super) fn controller(
     Ok(CongestionControl::BuiltIn(name))
 }
 
-/// Least, initial and largest size of a buffer: a list of three, or one text with the three numbers as `sysctl` prints it.
+/// Least, initial and largest size of a buffer: a list of three, or one text with the three numbers as
+/// `sysctl` prints it.
 fn three(setting: &Field<'_>) -> Result<[u32; 3], Fault> {
     let expected = "three numbers of bytes that do not fall: least, initial and largest";
     let values = match &setting.item.value {

@@ -1,4 +1,5 @@
-//! Keys of a Wi-Fi device: defaults by its scheme, its device profile and the kernel, and conditions on its scheme and its channel.
+//! Keys of a Wi-Fi device: defaults by its scheme, its device profile and the kernel, and conditions on its
+//! scheme and its channel.
 
 use stillair_model::wifi::air::filter::DestinationFilter;
 use stillair_model::wifi::config::{DriverConfig, HtcParams, Scheduler};
@@ -10,7 +11,8 @@ use super::super::{Device, Scheme};
 use super::scheme::{Choice, Version};
 
 /// Retry limit of ath9k, and of the schemes that stand for it.
-// linux: drivers/net/wireless/ath/ath9k/ath9k.h ATH_MAX_SW_RETRIES (3.11, 4.4) - 30; trees before about 3.7 have 10.
+// linux: drivers/net/wireless/ath/ath9k/ath9k.h ATH_MAX_SW_RETRIES (3.11, 4.4) - 30; trees before about 3.7
+// have 10.
 const RETRY_LIMIT: u8 = 30;
 
 /// The same by the firmware behind ath9k_htc.
@@ -18,13 +20,15 @@ const RETRY_LIMIT: u8 = 30;
 const HTC_RETRY_LIMIT: u8 = 10;
 
 /// The same of mt76.
-// linux: drivers/net/wireless/mediatek/mt76/mt7915/mac.c mt7915_mac_write_txwi (5.15), mt76_connac_mac.c mt76_connac2_mac_write_txwi
-// (6.12) - tx_count is 15 for each frame.
+// linux: drivers/net/wireless/mediatek/mt76/mt7915/mac.c mt7915_mac_write_txwi (5.15), mt76_connac_mac.c
+// mt76_connac2_mac_write_txwi (6.12) - tx_count is 15 for each frame.
 const MT76_RETRY_LIMIT: u8 = 15;
 
 /// The same of ath10k and ath11k.
-// qcacld-3.0: components/mlme/dispatcher/inc/cfg_qos.h gTxAggSwRetry, gTxNonAggSwRetry (2021) - 16 by default, 0 to 64.
-// deviation: assumed to be what ath10k's and ath11k's firmware does, for which these drivers set no number, and to count tries of the hardware.
+// qcacld-3.0: components/mlme/dispatcher/inc/cfg_qos.h gTxAggSwRetry, gTxNonAggSwRetry (2021) - 16 by
+// default, 0 to 64.
+// deviation: assumed to be what ath10k's and ath11k's firmware does, for which these drivers set no number,
+// and to count tries of the hardware.
 pub(in super::super) const FIRMWARE_RETRY_LIMIT: u8 = 16;
 
 /// Retry limit of a scheme, or of a device that has its own.
@@ -39,10 +43,11 @@ pub(in super::super) fn retry_limit(scheme: Scheme, device: Option<&Device>) -> 
 }
 
 /// Largest Block Ack window of a device, or by its scheme.
-// linux: drivers/net/wireless/mediatek/mt76/mt7915/init.c mt7915_init_wiphy (6.12) - max_tx_aggregation_subframes and
-// max_rx_aggregation_subframes are IEEE80211_MAX_AMPDU_BUF_HE, 256; ath/ath11k/mac.c __ath11k_mac_register (6.12) - the latter.
-// linux: net/mac80211/main.c ieee80211_alloc_hw_nm (6.12) - both are IEEE80211_MAX_AMPDU_BUF_HT, 64, unless a driver says otherwise.
-// ath10k/htt.h ATH10K_HTT_MAX_NUM_AMPDU_DEFAULT (6.12) - 64.
+// linux: drivers/net/wireless/mediatek/mt76/mt7915/init.c mt7915_init_wiphy (6.12) -
+// max_tx_aggregation_subframes and max_rx_aggregation_subframes are IEEE80211_MAX_AMPDU_BUF_HE, 256;
+// ath/ath11k/mac.c __ath11k_mac_register (6.12) - the latter.
+// linux: net/mac80211/main.c ieee80211_alloc_hw_nm (6.12) - both are IEEE80211_MAX_AMPDU_BUF_HT, 64, unless a
+// driver says otherwise. ath10k/htt.h ATH10K_HTT_MAX_NUM_AMPDU_DEFAULT (6.12) - 64.
 // deviation: what ath11k's firmware asks for as sender no source tells; it is taken to be what it grants.
 pub(in super::super) fn block_ack_window(scheme: Scheme, device: Option<&Device>) -> u16 {
     match (device, scheme) {
@@ -53,8 +58,9 @@ pub(in super::super) fn block_ack_window(scheme: Scheme, device: Option<&Device>
 }
 
 /// Empty delimiters that the hardware needs if its channel has a cipher.
-// linux: drivers/net/wireless/ath/ath9k/xmit.c ath_compute_num_delims, ath9k.h ATH_AGGR_ENCRYPTDELIM (4.4) - 10, on chips without
-// EDMA; that came with the AR9300. ath9k_htc-firmware: wlan/if_owl.c ath_compute_num_delims (e888634) - 10 as well.
+// linux: drivers/net/wireless/ath/ath9k/xmit.c ath_compute_num_delims, ath9k.h ATH_AGGR_ENCRYPTDELIM (4.4) -
+// 10, on chips without EDMA; that came with the AR9300. ath9k_htc-firmware: wlan/if_owl.c
+// ath_compute_num_delims (e888634) - 10 as well.
 pub(in super::super) fn cipher_delimiters(scheme: Scheme, has_cipher: bool) -> u32 {
     if has_cipher && scheme == Scheme::Ath9kHtc { 10 } else { 0 }
 }
@@ -71,8 +77,8 @@ pub(in super::super) fn check(own: &OfWifi, scheme: &Choice, has_cipher: bool, f
     }
 }
 
-/// Returns the destination filter that a device has by default in a kernel, and true if it depends on the device profile. `has_index` is false
-/// for a station whose frames are not encrypted.
+/// Returns the destination filter that a device has by default in a kernel, and true if it depends on the
+/// device profile. `has_index` is false for a station whose frames are not encrypted.
 pub(in super::super) fn filter(
     own: &OfWifi,
     scheme: &Choice,

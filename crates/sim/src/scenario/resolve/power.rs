@@ -1,4 +1,5 @@
-//! Power save and scans: the engine's parameters, and conditions that involve the radio, the channel and the access point.
+//! Power save and scans: the engine's parameters, and conditions that involve the radio, the channel and the
+//! access point.
 
 use stillair_model::wifi::power::saver::SaverParams;
 use stillair_model::wifi::power::scan::ScanParams;
@@ -108,7 +109,8 @@ pub(in super::super) fn check(
         if channels[own.channel].beacon_interval.is_none() {
             return Err(place.idle("without beacons", "a beacon_interval on its channel"));
         }
-        // No known source documents how ath9k_htc buffers frames for sleeping stations, or what it does when it leaves its channel.
+        // No known source documents how ath9k_htc buffers frames for sleeping stations, or what it does when
+        // it leaves its channel.
         let ap = match &own.role {
             Role::Station(Station { ap, .. }) => wifi(*ap),
             Role::Ap => own,

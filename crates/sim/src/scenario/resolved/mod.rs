@@ -1,4 +1,5 @@
-//! The resolved scenario as JSON, to be stored with results. All defaults are filled in, and names carry the units.
+//! The resolved scenario as JSON, to be stored with results. All defaults are filled in, and names carry the
+//! units.
 
 mod custom;
 mod driver;

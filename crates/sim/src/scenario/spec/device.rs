@@ -19,23 +19,24 @@ pub struct OfWifi {
     /// PPDUs of more bytes begin with RTS and CTS
     #[key(to = rts_threshold, hidden, or = "off")]
     pub rts_threshold: Key<Octets<0, 65_535>>,
-    /// receive interrupt mitigation: how long the device waits before it reports received frames to its host; a broken frame and the end of
-    /// a transmission report them too
+    /// receive interrupt mitigation: how long the device waits before it reports received frames to its host;
+    /// a broken frame and the end of a transmission report them too
     #[key(to = rx_mitigation, default = "none")]
     pub rx_mitigation: Key<Mitigation>,
-    /// when all tries of a PPDU have failed, the hardware returns the frames queued for the same station unsent. Single frames are then sent
-    /// once more (4.4) or dropped (4.9)
+    /// when all tries of a PPDU have failed, the hardware returns the frames queued for the same station
+    /// unsent. Single frames are then sent once more (4.4) or dropped (4.9)
     #[key(to = filter, or = "of an access point, and of stations too where frames are encrypted: `linux-4.9` in kernels from that on and \
         with queues in the MAC, else `linux-4.4`; `none` where the device is not ath9k's: if it can VHT, with `firmware_aggregates`, with \
         `aql`, and in what is not Linux")]
     pub destination_filter: Key<Choice<Option<DestinationFilter>>>,
-    /// window of a Block Ack session in frames, and so the limit of an aggregate: what it requests as sender and grants as receiver. The
-    /// smaller of both ends counts, and more than 64 only between HE devices. Between HT devices an aggregate has at most half of it, as in
-    /// ath9k. Other drivers of HE: 256 of iwlwifi, 128 of rtw89, which grants 64
+    /// window of a Block Ack session in frames, and so the limit of an aggregate: what it requests as sender
+    /// and grants as receiver. The smaller of both ends counts, and more than 64 only between HE devices.
+    /// Between HT devices an aggregate has at most half of it, as in ath9k. Other drivers of HE: 256 of
+    /// iwlwifi, 128 of rtw89, which grants 64
     #[key(to = block_ack_window, hidden, or = "256 with the schemes `mt76` and `ath11k`, 64 with the others, mac80211's default")]
     pub block_ack_window: Key<Int<1, { SeqWindow::MOST as i64 }, u16>>,
-    /// empty delimiters of 4 bytes that its hardware needs after each frame of an aggregate that it encrypts: 10 for Atheros chips before the
-    /// AR9300, none from that on
+    /// empty delimiters of 4 bytes that its hardware needs after each frame of an aggregate that it encrypts:
+    /// 10 for Atheros chips before the AR9300, none from that on
     #[key(to = cipher_delimiters, or = "0; with the scheme `ath9k_htc` 10")]
     pub cipher_delimiters: Key<Int<0, 63>>,
 }

@@ -172,7 +172,8 @@ impl Domain for Flag {
     }
 }
 
-/// Declares domains that are read by their form and written by a function of [`units`]; with a doc comment, their types too.
+/// Declares domains that are read by their form and written by a function of [`units`]; with a doc comment,
+/// their types too.
 macro_rules! quantity {
     ($($(#[doc = $about:literal])+ $domain:ident: $value:ty = $form:expr, $unit:literal, $text:path;)+) => {
         $($(#[doc = $about])+

@@ -33,8 +33,8 @@ kinds! {
     pub struct Mitigation: Times => RxMitigation {
         /// The host learns of a received PPDU when its exchange ends.
         "none": "Receive interrupts without waiting",
-        /// As ath9k sets the AR9300 and its successors, the AR9580 among them: 0.5 ms after the last PPDU, 2 ms after the first. OpenWrt
-        /// has had other times.
+        /// As ath9k sets the AR9300 and its successors, the AR9580 among them: 0.5 ms after the last PPDU, 2
+        /// ms after the first. OpenWrt has had other times.
         "ar9300": "Receive interrupts of the AR9300" => RxMitigation::AR9300,
         /// As ath9k sets chips before the AR9300: 0.25 ms after the last PPDU, 0.7 ms after the first.
         "ar9002": "Receive interrupts of the AR9002" => RxMitigation::AR9002,

@@ -17,17 +17,20 @@ use super::{Domain, Key, Resolved};
 #[derive(Section, Clone, Debug, Default)]
 #[section(params = JitterParams, base = JitterParams::DESKTOP)]
 pub struct Options {
-    /// from an interrupt of received packets until the network stack takes them in, with all that have come since; default: what a Core i5
-    /// of 2011 needs to wake from C1E, at most from C6 (intel_idle). It acts on Ethernet and Wi-Fi, after `rx_usecs` and `rx_mitigation`;
-    /// a veth has no interrupts, and behind USB it does not act
+    /// from an interrupt of received packets until the network stack takes them in, with all that have come
+    /// since; default: what a Core i5 of 2011 needs to wake from C1E, at most from C6 (intel_idle). It acts
+    /// on Ethernet and Wi-Fi, after `rx_usecs` and `rx_mitigation`; a veth has no interrupts, and behind USB
+    /// it does not act
     #[key(to = softirq)]
     pub softirq: Key<Spread>,
-    /// how late timers of its applications fire: those of senders of datagrams, pings, calls and pages, of QUIC, and beginnings; default:
-    /// anywhere within Linux's timer slack. The kernel's own timers, such as those of TCP and its pacing, have none
+    /// how late timers of its applications fire: those of senders of datagrams, pings, calls and pages, of
+    /// QUIC, and beginnings; default: anywhere within Linux's timer slack. The kernel's own timers, such as
+    /// those of TCP and its pacing, have none
     #[key(to = timer_slack)]
     pub timer_slack: Key<Spread>,
-    /// parts per million by which its clock may be fast or slow, drawn evenly for each run: it stretches the intervals of datagrams, pings
-    /// and calls; default: NTP's bound for a clock that was adjusted, without that some 100
+    /// parts per million by which its clock may be fast or slow, drawn evenly for each run: it stretches the
+    /// intervals of datagrams, pings and calls; default: NTP's bound for a clock that was adjusted, without
+    /// that some 100
     #[key(to = drift_ppm)]
     pub drift_ppm: Key<Int<0, 500>>,
 }
@@ -45,8 +48,8 @@ kinds! {
 /// Key of a node.
 #[derive(Section, Clone, Debug, Default)]
 pub struct OfNode {
-    /// how its interrupts, timers and clock vary, at random; what runs of a scenario without it have in common may be the work of periods
-    /// that lock, which no real host keeps
+    /// how its interrupts, timers and clock vary, at random; what runs of a scenario without it have in
+    /// common may be the work of periods that lock, which no real host keeps
     #[key(default = "none")]
     pub jitter: Key<Jitter>,
 }

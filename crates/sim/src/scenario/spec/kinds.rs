@@ -1,7 +1,8 @@
 //! Declaration of values that are a kind, alone or as a table of a `kind` and its options.
 
-/// Declares a choice of kinds. Each has a description, a name, a title in the reference, and the defaults of its options (`= base`), or
-/// fixed parameters (`=> params`), or neither. `needs` is what the error for a kind without its required options expects.
+/// Declares a choice of kinds. Each has a description, a name, a title in the reference, and the defaults of
+/// its options (`= base`), or fixed parameters (`=> params`), or neither. `needs` is what the error for a
+/// kind without its required options expects.
 macro_rules! kinds {
     (
         $(#[doc = $head:literal])+

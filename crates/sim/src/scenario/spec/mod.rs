@@ -1,8 +1,10 @@
-//! Declarations of scenario tables: each key is declared once, with its description, its type and its default.
+//! Declarations of scenario tables: each key is declared once, with its description, its type and its
+//! default.
 //!
-//! A table is a struct of [`Key`]s with `#[derive(Section)]`; the type of a key is a [`Domain`]. Reading never stops at the
-//! first mistake: [`Section::read`] collects all of them, and a misread key stays [`Key::Misread`], so that checks of several
-//! keys can still run. Conditions that need other tables, the kernel profile or the device are in `resolve`.
+//! A table is a struct of [`Key`]s with `#[derive(Section)]`; the type of a key is a [`Domain`]. Reading
+//! never stops at the first mistake: [`Section::read`] collects all of them, and a misread key stays
+//! [`Key::Misread`], so that checks of several keys can still run. Conditions that need other tables, the
+//! kernel profile or the device are in `resolve`.
 //!
 //! Tables can be built in Rust and passed to a [builder](super::builder):
 //!
@@ -441,7 +443,8 @@ pub(super) fn read<S: Section>(section: &mut reader::Section<'_>) -> Result<S, F
     faults.or(own)
 }
 
-/// Returns the table of a name in the resolved scenario, and the name in that table: `codel.target` is in the table `codel`.
+/// Returns the table of a name in the resolved scenario, and the name in that table: `codel.target` is in the
+/// table `codel`.
 fn within<'o, 'n>(out: &'o mut Object, name: &'n str) -> (&'o mut Object, &'n str) {
     match name.split_once('.') {
         Some((table, name)) => {

@@ -34,8 +34,8 @@ pub struct NodeTcp {
     /// data of how long at the pacing rate a socket may have below it (1 ms: 1/1024 s, as the kernel counts)
     #[key(to = small_queues.rate_multiple, or = "1 ms, or what the Wi-Fi driver asks for")]
     pub tsq_period: Key<Milliseconds>,
-    /// a socket over Wi-Fi may have data of 1/2^shift s at its pacing rate below it, and in one packet, as the driver sets it
-    /// (`tx_sk_pacing_shift`); not with `tsq_period`
+    /// a socket over Wi-Fi may have data of 1/2^shift s at its pacing rate below it, and in one packet, as
+    /// the driver sets it (`tx_sk_pacing_shift`); not with `tsq_period`
     #[key(or = "the kernel's: 7 since 2019")]
     pub wifi_pacing_shift: Key<Int<4, 20, u8>>,
     /// what the byte limit of small queues is to the limit by rate and by packets
@@ -47,17 +47,19 @@ pub struct NodeTcp {
     /// the limit of small queues grows with the pacing rate (since 3.12)
     #[key(to = small_queues.by_rate, or = "true")]
     pub tsq_by_rate: Key<Flag>,
-    /// exception to the limit: never (before 4.10); for the first two packets of the write queue (4.10 to 4.14); if nothing is unacknowledged, or
-    /// at most one packet
+    /// exception to the limit: never (before 4.10); for the first two packets of the write queue (4.10 to
+    /// 4.14); if nothing is unacknowledged, or at most one packet
     #[key(to = small_queues.exception, or = "the kernel's")]
     pub tsq_exception: Key<Choice<Exception>>,
     /// the limit holds for retransmissions too, doubled
     #[key(to = small_queues.retransmissions, or = "the kernel's: true since 4.9")]
     pub tsq_retransmissions: Key<Flag>,
-    /// bytes of memory that a socket may have below it whatever its rate, as a patched kernel has it; not with `tsq_period`
+    /// bytes of memory that a socket may have below it whatever its rate, as a patched kernel has it; not
+    /// with `tsq_period`
     #[key(or = "by the pacing rate")]
     pub tsq_bytes: Key<Bytes<4096, { 1 << 30 }>>,
-    /// round-trip time that the pacing rate is computed from: the smoothed one, as Linux does, or the flow's minimum
+    /// round-trip time that the pacing rate is computed from: the smoothed one, as Linux does, or the flow's
+    /// minimum
     #[key(to = pacing_base, default = "srtt")]
     pub pacing_base: Key<Choice<PacingBase>>,
     /// initial window in segments (`ip route ... initcwnd`)
@@ -66,11 +68,12 @@ pub struct NodeTcp {
     /// least retransmission timeout (`ip route ... rto_min`)
     #[key(to = rto_min, or = "the kernel's: 200 ms in Linux")]
     pub rto_min: Key<Period>,
-    /// room for all headers before TCP's data (MAX_TCP_HEADER): 256 bytes or less in a kernel built without Wi-Fi or tunnels
+    /// room for all headers before TCP's data (MAX_TCP_HEADER): 256 bytes or less in a kernel built without
+    /// Wi-Fi or tunnels
     #[key(to = max_header, or = "the kernel's: 304 or 320 bytes in distributions' kernels")]
     pub max_header: Key<Bytes<128, 512>>,
-    /// each packet of several segments bears PSH. Where the receiver's kernel heeds that (Debian's 6.1, and 6.6 on), one of an odd number of segments
-    /// takes an acknowledgement more
+    /// each packet of several segments bears PSH. Where the receiver's kernel heeds that (Debian's 6.1, and
+    /// 6.6 on), one of an odd number of segments takes an acknowledgement more
     #[key(to = push_each_packet, or = "the kernel's: true since Linux 5.4")]
     pub push_each_packet: Key<Flag>,
     /// ticks of the kernel's clock in a second (CONFIG_HZ)
@@ -167,8 +170,8 @@ impl NodeTcp {
             profile.wifi_pacing_shift = t.pacing_shift;
         }
         match (&self.wifi_pacing_shift, self.tsq_period.place()) {
-            // linux: net/mac80211/main.c ieee80211_alloc_hw_nm, net/mac80211/tx.c ieee80211_subif_start_xmit (5.4) - a field of the
-            // hardware, which drivers set.
+            // linux: net/mac80211/main.c ieee80211_alloc_hw_nm, net/mac80211/tx.c ieee80211_subif_start_xmit
+            // (5.4) - a field of the hardware, which drivers set.
             (Key::Given(_, at), Some(_)) => faults.add(at.wrong("it without tsq_period")),
             (Key::Given(shift, _), None) => profile.wifi_pacing_shift = *shift,
             _ => {}

@@ -14,8 +14,9 @@ use super::{Assign, Domain, Key};
 #[derive(Section, Clone, Debug, Default)]
 #[section(params = Framing, base = Framing::RAW)]
 pub struct Link {
-    /// bytes added to an IP packet on the link, or `tc`'s keyword for the kind of link, which sets `mpu` and `atm` too; a VLAN's tag
-    /// (`ether-vlan`) is 4 more, such as 34 with `atm = "ptm"` in place of `pppoe-ptm`
+    /// bytes added to an IP packet on the link, or `tc`'s keyword for the kind of link, which sets `mpu` and
+    /// `atm` too; a VLAN's tag (`ether-vlan`) is 4 more, such as 34 with `atm = "ptm"` in place of
+    /// `pppoe-ptm`
     #[key(to = overhead, or = "whoever has this group says")]
     pub overhead: Key<Overhead>,
     /// bytes that a packet costs at least

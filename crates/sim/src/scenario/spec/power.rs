@@ -24,10 +24,12 @@ pub struct Saver {
     /// which beacons it listens to while it sleeps: every DTIM, or every N beacons
     #[key(to = listen, or = "that of the kind")]
     pub listen_interval: Key<Listen>,
-    /// how it fetches waiting frames: it announces with a null frame that it is awake, or requests one frame at a time with PS-Polls
+    /// how it fetches waiting frames: it announces with a null frame that it is awake, or requests one frame
+    /// at a time with PS-Polls
     #[key(to = retrieve, or = "that of the kind")]
     pub retrieve: Key<Choice<Retrieve>>,
-    /// access categories with U-APSD: a frame it sends in one of them triggers a service period and does not wake it
+    /// access categories with U-APSD: a frame it sends in one of them triggers a service period and does not
+    /// wake it
     #[key(or = "none")]
     pub uapsd: Key<Categories>,
     /// most frames in a U-APSD service period
@@ -40,36 +42,46 @@ pub struct Saver {
 
 kinds! {
     /// Power save of a station.
-    // linux: net/mac80211/mlme.c ieee80211_recalc_ps, drivers/net/wireless/intel/iwlwifi/mvm/constants.h IWL_MVM_DEFAULT_PS_TX_DATA_TIMEOUT,
-    // drivers/net/wireless/ath/ath10k/mac.c ath10k_mac_vif_setup_ps (6.12) - 100 ms, 100 ms, and the beacon interval.
-    // linux: net/mac80211/mlme.c ieee80211_rx_mgmt_beacon (6.12) - with a timeout a null frame, without one PS-Polls.
+    // linux: net/mac80211/mlme.c ieee80211_recalc_ps, drivers/net/wireless/intel/iwlwifi/mvm/constants.h
+    // IWL_MVM_DEFAULT_PS_TX_DATA_TIMEOUT, drivers/net/wireless/ath/ath10k/mac.c ath10k_mac_vif_setup_ps
+    // (6.12) - 100 ms, 100 ms, and the beacon interval.
+    // linux: net/mac80211/mlme.c ieee80211_rx_mgmt_beacon (6.12) - with a timeout a null frame, without one
+    // PS-Polls.
     pub struct PowerSave: Saver => SaverParams {
         /// It is always awake.
         "off": "No power save",
-        /// As mac80211 does it for drivers that leave it to it, such as ath9k: asleep after 100 ms, each beacon, awake for what waits.
+        /// As mac80211 does it for drivers that leave it to it, such as ath9k: asleep after 100 ms, each
+        /// beacon, awake for what waits.
         "mac80211": "Power save of mac80211" = each(ms(100), Listen::Every(1)),
         /// As Intel's firmware is told to do it: asleep after 100 ms, each DTIM, awake for what waits.
         "iwlwifi": "Power save of iwlwifi" = each(ms(100), Listen::Dtim),
         /// As their firmware is told to do it: asleep after 102 ms, each DTIM, awake for what waits.
         "ath10k": "Power save of ath10k and ath11k" = each(ms(102), Listen::Dtim),
-        // linux: drivers/net/wireless/broadcom/brcm80211/brcmfmac/cfg80211.c brcmf_cfg80211_set_power_mgmt, BRCMF_PS_MAX_TIMEOUT_MS (6.12),
-        // net/wireless/core.c cfg80211_init_wdev (6.12) - the least of no time given, which is the largest number, and of 2 s; on by default.
-        // deviation: that firmware hears each DTIM and wakes by a null frame is assumed, as nothing tells it otherwise.
-        /// As Linux tells Broadcom's firmware, in a Raspberry Pi or a Mac: asleep after 2 s, each DTIM, awake for what waits.
+        // linux: drivers/net/wireless/broadcom/brcm80211/brcmfmac/cfg80211.c brcmf_cfg80211_set_power_mgmt,
+        // BRCMF_PS_MAX_TIMEOUT_MS (6.12), net/wireless/core.c cfg80211_init_wdev (6.12) - the least of no
+        // time given, which is the largest number, and of 2 s; on by default.
+        // deviation: that firmware hears each DTIM and wakes by a null frame is assumed, as nothing tells it
+        // otherwise.
+        /// As Linux tells Broadcom's firmware, in a Raspberry Pi or a Mac: asleep after 2 s, each DTIM, awake
+        /// for what waits.
         "brcmfmac": "Power save of brcmfmac" = each(ms(2_000), Listen::Dtim),
-        // linux: drivers/net/wireless/marvell/mwifiex/init.c mwifiex_init_adapter (5.0) - delay_to_ps, multiple_dtim.
+        // linux: drivers/net/wireless/marvell/mwifiex/init.c mwifiex_init_adapter (5.0) - delay_to_ps,
+        // multiple_dtim.
         // deviation: a null frame - the firmware is free to ask by PS-Polls (PS_MODE_AUTO).
-        /// As Linux tells Marvell's firmware, in a Surface or a Chromebook: asleep after 1 s, each DTIM, awake for what waits.
+        /// As Linux tells Marvell's firmware, in a Surface or a Chromebook: asleep after 1 s, each DTIM,
+        /// awake for what waits.
         "mwifiex": "Power save of mwifiex" = each(ms(1_000), Listen::Dtim),
-        // qcacld-3.0: core/hdd/inc/wlan_hdd_cfg.h CFG_DATA_INACTIVITY_TIMEOUT_DEFAULT, core/wma/src/wma_power.c wma_set_force_sleep
-        // (WMI_STA_PS_RX_WAKE_POLICY_WAKE) - both in Android's kernels; CFG_DATA_INACTIVITY_TIMEOUT_DEFAULT of the older prima: 20.
-        /// As Qualcomm's driver of Android telephones has it where their maker changes nothing: asleep after 200 ms, each DTIM, awake for what
-        /// waits.
+        // qcacld-3.0: core/hdd/inc/wlan_hdd_cfg.h CFG_DATA_INACTIVITY_TIMEOUT_DEFAULT,
+        // core/wma/src/wma_power.c wma_set_force_sleep (WMI_STA_PS_RX_WAKE_POLICY_WAKE) - both in Android's
+        // kernels; CFG_DATA_INACTIVITY_TIMEOUT_DEFAULT of the older prima: 20.
+        /// As Qualcomm's driver of Android telephones has it where their maker changes nothing: asleep after
+        /// 200 ms, each DTIM, awake for what waits.
         "qcacld": "Power save of qcacld-3.0" = each(PHONE_TIMEOUT, Listen::Dtim),
-        /// Asleep after 200 ms, each DTIM, awake for what waits. Makers choose the time: Qualcomm's qcacld-3.0 has 200 ms, its older driver 20 ms.
+        /// Asleep after 200 ms, each DTIM, awake for what waits. Makers choose the time: Qualcomm's
+        /// qcacld-3.0 has 200 ms, its older driver 20 ms.
         "phone": "Power save of a telephone" = each(PHONE_TIMEOUT, Listen::Dtim),
-        /// As mac80211 does it without a timeout, and as stations of 1997 did: it always sleeps, hears each beacon, and asks for one frame after
-        /// the other.
+        /// As mac80211 does it without a timeout, and as stations of 1997 did: it always sleeps, hears each
+        /// beacon, and asks for one frame after the other.
         "static": "Power save all the time"
             = SaverParams { retrieve: Retrieve::PsPoll, ..each(Duration::ZERO, Listen::Every(1)) },
     }
@@ -106,40 +118,48 @@ pub struct Scan {
     /// the same if it has frames to send when it returns; at least `home`
     #[key(to = home_busy, or = "that of the kind")]
     pub home_busy: Key<Period>,
-    /// from when its access point knows until it leaves, which counts as away: 100 ms with drivers of mac80211 without `flush`
+    /// from when its access point knows until it leaves, which counts as away: 100 ms with drivers of
+    /// mac80211 without `flush`
     #[key(to = settle)]
     pub settle: Key<Time>,
 }
 
 kinds! {
     /// Scans of a station.
-    // linux: net/mac80211/scan.c IEEE80211_PROBE_DELAY, IEEE80211_CHANNEL_TIME, IEEE80211_PASSIVE_CHANNEL_TIME,
-    // ieee80211_scan_state_decision, ieee80211_scan_state_suspend (6.12) - at 1,000 ticks a second.
-    // linux: drivers/net/wireless/intel/iwlwifi/mvm/scan.c scan_timing, mvm.h (6.12); ath10k/wmi.c ath10k_wmi_start_scan_init (6.12).
+    // linux: net/mac80211/scan.c IEEE80211_PROBE_DELAY, IEEE80211_CHANNEL_TIME,
+    // IEEE80211_PASSIVE_CHANNEL_TIME, ieee80211_scan_state_decision, ieee80211_scan_state_suspend (6.12) - at
+    // 1,000 ticks a second.
+    // linux: drivers/net/wireless/intel/iwlwifi/mvm/scan.c scan_timing, mvm.h (6.12); ath10k/wmi.c
+    // ath10k_wmi_start_scan_init (6.12).
     pub struct Scans: Scan => ScanParams {
-        /// In software, as with ath9k: 60 ms on a channel (111 ms to listen), away for 125 ms at most, back for 200 ms.
+        /// In software, as with ath9k: 60 ms on a channel (111 ms to listen), away for 125 ms at most, back
+        /// for 200 ms.
         "mac80211": "Scans of mac80211" = Scan::base(),
-        /// By Intel's firmware at low load: 10 time units of 1.024 ms on a channel (110 to listen), away for 120, back for 30, and for 120 where
-        /// it is busy.
+        /// By Intel's firmware at low load: 10 time units of 1.024 ms on a channel (110 to listen), away for
+        /// 120, back for 30, and for 120 where it is busy.
         "iwlwifi": "Scans of iwlwifi" = scan([tu(10), tu(110)], tu(120), [tu(30), tu(120)]),
-        /// By their firmware: 50 ms on a channel (150 ms to listen), one at a time, back for 50 ms, and for 500 ms where it is busy.
+        /// By their firmware: 50 ms on a channel (150 ms to listen), one at a time, back for 50 ms, and for
+        /// 500 ms where it is busy.
         "ath10k": "Scans of ath10k and ath11k" = scan([ms(50), ms(150)], Duration::ZERO, [ms(50), ms(500)]),
     }
 }
 
 kinds! {
     /// Scans of an access point.
-    // linux: drivers/net/wireless/ath/ath10k/mac.c NL80211_FEATURE_AP_SCAN (6.12), which iwlwifi does not have; net/mac80211/main.c (6.12) - and
-    // mac80211 for drivers that leave scans to it.
-    // linux: net/mac80211/cfg.c ieee80211_scan (6.12) - refused while it beacons, but with NL80211_SCAN_FLAG_AP.
+    // linux: drivers/net/wireless/ath/ath10k/mac.c NL80211_FEATURE_AP_SCAN (6.12), which iwlwifi does not
+    // have; net/mac80211/main.c (6.12) - and mac80211 for drivers that leave scans to it.
+    // linux: net/mac80211/cfg.c ieee80211_scan (6.12) - refused while it beacons, but with
+    // NL80211_SCAN_FLAG_AP.
     // openwrt: package/kernel/mac80211/patches/subsys/210-ap_scan.patch - never refused.
-    // linux: net/mac80211/scan.c ieee80211_scan_state_decision (6.12) - it comes back in between for stations of its own alone.
+    // linux: net/mac80211/scan.c ieee80211_scan_state_decision (6.12) - it comes back in between for stations
+    // of its own alone.
     pub struct ScansOfAp: Scan => ScanParams {
-        /// In software, as with ath9k: 60 ms on a channel (111 ms to listen), and all of them without coming back, as no station of its own is
-        /// associated.
+        /// In software, as with ath9k: 60 ms on a channel (111 ms to listen), and all of them without coming
+        /// back, as no station of its own is associated.
         "mac80211": "Scans of an access point by mac80211"
             = ScanParams { away: Duration::from_secs(3_600), ..Scan::base() },
-        /// By their firmware: 50 ms on a channel (150 ms to listen), one at a time, back for 50 ms, and for 500 ms where it is busy.
+        /// By their firmware: 50 ms on a channel (150 ms to listen), one at a time, back for 50 ms, and for
+        /// 500 ms where it is busy.
         "ath10k": "Scans of ath10k and ath11k" = scan([ms(50), ms(150)], Duration::ZERO, [ms(50), ms(500)]),
     }
 }
@@ -162,8 +182,8 @@ pub struct OfAp {
     /// every n-th beacon is a DTIM
     #[key(or = "2 if a station saves power or scans")]
     pub dtim_period: Key<Int<1, 255>>,
-    /// looks at other channels while it has stations: it sends neither beacons nor frames meanwhile, and hears none of theirs. Linux does so with
-    /// `iw dev wlan0 scan ap-force`, OpenWrt at each scan
+    /// looks at other channels while it has stations: it sends neither beacons nor frames meanwhile, and
+    /// hears none of theirs. Linux does so with `iw dev wlan0 scan ap-force`, OpenWrt at each scan
     #[key(or = "never")]
     pub scan: Key<ScansOfAp>,
 }

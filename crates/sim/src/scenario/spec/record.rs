@@ -18,16 +18,19 @@ pub struct Options {
     /// time between samples of every TCP sender's state, as `ss -tim` shows it
     #[key(to = ss, or = "no samples")]
     pub ss: Key<Period>,
-    /// time between samples of the backlog in each layer of each interface: sockets, qdisc, driver, hardware, wire
+    /// time between samples of the backlog in each layer of each interface: sockets, qdisc, driver, hardware,
+    /// wire
     #[key(to = queues, or = "no samples")]
     pub queues: Key<Period>,
-    /// time between samples of the queueing discipline of each interface of a guest, as `tc -s qdisc` shows it
+    /// time between samples of the queueing discipline of each interface of a guest, as `tc -s qdisc` shows
+    /// it
     #[key(to = tc, quiet, or = "no samples")]
     pub tc: Key<Period>,
     /// time between samples of the counters of each guest's protocols, as `nstat -az` shows them
     #[key(to = nstat, quiet, or = "no samples")]
     pub nstat: Key<Period>,
-    /// every datagram of QUIC connections as a capture at its sender sees it, and the window with each acknowledgement
+    /// every datagram of QUIC connections as a capture at its sender sees it, and the window with each
+    /// acknowledgement
     #[key(to = quic)]
     pub quic: Key<Flag>,
     /// part of the run in which every exchange on the air is recorded, for `--plot airtime-timeline`

@@ -20,8 +20,8 @@ use super::{Domain, Key, Section as _, custom, key};
 #[derive(Section, Clone, Debug, Default)]
 #[section(params = HardwareDepth, base = HardwareDepth::default())]
 pub struct Hardware {
-    /// aggregates are built when they are sent, from the frames queued by then, as by the firmware of ath10k or iwlwifi; ath9k's driver
-    /// builds them before (the default of `hw_aggregates` is then 1)
+    /// aggregates are built when they are sent, from the frames queued by then, as by the firmware of ath10k
+    /// or iwlwifi; ath9k's driver builds them before (the default of `hw_aggregates` is then 1)
     #[key(to = open)]
     pub firmware_aggregates: Key<Flag>,
     /// aggregates the driver keeps in the hardware for each access category
@@ -89,7 +89,8 @@ pub struct Queues {
     #[key(to = memory_limit, or = "4 MiB; 16 MiB of a device that can VHT or HE, as its rates or its channel's width show")]
     pub memory_limit: Key<Bytes<4096, { 1 << 30 }>>,
     /// bytes that a flow may send in a round
-    // deviation: mac80211 takes any number - at a byte a full packet would cost 1,500 rounds; the least is fq_codel's.
+    // deviation: mac80211 takes any number - at a byte a full packet would cost 1,500 rounds; the least is
+    // fq_codel's.
     #[key(to = quantum)]
     pub fq_quantum: Key<Bytes<256, { 1 << 20 }>>,
 }
@@ -113,8 +114,9 @@ pub struct Slow {
     pub hysteresis: Key<Time>,
 }
 
-/// A station repays a PPDU by one quantum a round, and the scheduler goes through these rounds before the next PPDU. Below 10 us
-/// a PPDU of 4 ms needs hundreds of rounds, without finer sharing, because no frame is that short.
+/// A station repays a PPDU by one quantum a round, and the scheduler goes through these rounds before the
+/// next PPDU. Below 10 us a PPDU of 4 ms needs hundreds of rounds, without finer sharing, because no frame is
+/// that short.
 pub struct Quantum;
 quantity!(Quantum: Duration
     = Form::Times { least: "10 us", most: None, why: "a smaller one costs hundreds of rounds for each frame and shares no finer" },
@@ -131,12 +133,14 @@ pub struct Airtime {
     #[key(to = charge_tx)]
     pub charge_tx: Key<Flag>,
     /// stations are charged for frames that they send
-    // A driver reports received frames, so a device that can HT alone stands for ath9k and one that can more for ath10k.
-    // linux: drivers/net/wireless/ath/ath9k/recv.c ath_rx_count_airtime (5.1) - the airtime of received frames is registered.
-    // linux: drivers/net/wireless/ath/ath10k/txrx.c ath10k_txrx_tx_unref (5.1) - that of sent frames alone; airtime_flags of mac80211
-    // has both bits set, but nobody tells of the other kind.
-    // linux: drivers/net/wireless/mediatek/mt76/mac80211.c mt76_airtime_report (5.1), mt7915/mac.c (6.12) - mt76 registers both: say
-    // `charge_rx = true` for a device of VHT with fixed rates that is one.
+    // A driver reports received frames, so a device that can HT alone stands for ath9k and one that can more
+    // for ath10k.
+    // linux: drivers/net/wireless/ath/ath9k/recv.c ath_rx_count_airtime (5.1) - the airtime of received
+    // frames is registered.
+    // linux: drivers/net/wireless/ath/ath10k/txrx.c ath10k_txrx_tx_unref (5.1) - that of sent frames alone;
+    // airtime_flags of mac80211 has both bits set, but nobody tells of the other kind.
+    // linux: drivers/net/wireless/mediatek/mt76/mac80211.c mt76_airtime_report (5.1), mt7915/mac.c (6.12) -
+    // mt76 registers both: say `charge_rx = true` for a device of VHT with fixed rates that is one.
     #[key(to = charge_rx, or = "`true`, as ath9k and mt76 report what they received; `false` of a device of VHT, as its rates or its channel's \
         width show, as ath10k does not, unless `minstrel_ht` chooses them, as for mt76")]
     pub charge_rx: Key<Flag>,
@@ -148,8 +152,8 @@ pub struct Airtime {
 /// Options of round-robin.
 #[derive(Section, Clone, Debug, Default)]
 pub struct Turns {
-    /// kernel of ath9k's round-robin: a station that finds the hardware full loses its turn, or keeps it (4.11 with its airtime scheduler
-    /// off)
+    /// kernel of ath9k's round-robin: a station that finds the hardware full loses its turn, or keeps it
+    /// (4.11 with its airtime scheduler off)
     #[key(or = "`linux-4.11` in kernels from that on, else `linux-4.10`")]
     pub since: Key<Choice<WhenFull>>,
 }
@@ -186,11 +190,12 @@ named!(Since {
 /// Options of mac80211 beside those of the airtime scheduler.
 #[derive(Section, Clone, Debug, Default)]
 pub struct Mac80211 {
-    /// kernel whose rules it has: deficit rounds, virtual time, rounds in which what is below the queues counts, or those with the same CoDel
-    /// for all stations
+    /// kernel whose rules it has: deficit rounds, virtual time, rounds in which what is below the queues
+    /// counts, or those with the same CoDel for all stations
     #[key(or = "by the node's kernel; `linux-5.1` before that")]
     pub since: Key<Choice<Since>>,
-    /// most packets dropped at once from the longest queue when a limit is exceeded, half of it at most (5.12)
+    /// most packets dropped at once from the longest queue when a limit is exceeded, half of it at most
+    /// (5.12)
     #[key(or = "1; 32 since `linux-5.14`")]
     pub drop_batch: Key<Int<1, 1_000_000>>,
 }
@@ -211,8 +216,8 @@ pub struct Limits {
     /// pending airtime of all stations below which `aql_high` applies
     #[key(to = threshold)]
     pub aql_threshold: Key<Period>,
-    /// how AQL treats group-addressed frames: they count towards `aql_threshold` only, do not count, or have their own limit (OpenWrt, and
-    /// Linux after 7.2)
+    /// how AQL treats group-addressed frames: they count towards `aql_threshold` only, do not count, or have
+    /// their own limit (OpenWrt, and Linux after 7.2)
     #[key(to = groups, hidden, or = "`50 ms` in OpenWrt, else by the kernel: `threshold` before 6.0, `off` since")]
     pub aql_multicast: Key<GroupsCount>,
 }
@@ -254,8 +259,8 @@ pub struct Firmware {
     /// frames that the host hands over without having heard of them
     #[key(to = frames, or = "that of the scheme")]
     pub frames: Key<Int<64, 65_536>>,
-    /// most packets that the firmware joins into an A-MSDU, within a Block Ack session; 1 joins none. Where minstrel_ht chooses rates it also
-    /// limits the A-MSDU's length, as in mac80211
+    /// most packets that the firmware joins into an A-MSDU, within a Block Ack session; 1 joins none. Where
+    /// minstrel_ht chooses rates it also limits the A-MSDU's length, as in mac80211
     #[key(to = amsdu_frames, or = "that of the scheme")]
     pub amsdu_frames: Key<Int<1, 32, u8>>,
     /// bytes of an MPDU that holds several packets (A-MSDU) at most
@@ -268,16 +273,18 @@ pub struct Firmware {
     /// how long a report waits after the first frame of it
     #[key(to = report_delay, or = "`0 us`, a report for each PPDU; no source says when its firmware reports: 0 to 1 ms, which is ath11k's")]
     pub report_delay: Key<Delay>,
-    /// who joins packets: the firmware of what it has, as of MT7915 and newer, or mac80211 packets of one flow when they leave its queues, as
-    /// of MT7615, MT7603 and MT76x2. In a Block Ack session only: A-MSDUs without A-MPDU are not modelled
+    /// who joins packets: the firmware of what it has, as of MT7915 and newer, or mac80211 packets of one
+    /// flow when they leave its queues, as of MT7615, MT7603 and MT76x2. In a Block Ack session only: A-MSDUs
+    /// without A-MPDU are not modelled
     #[key(to = host_joins, hidden, default = "firmware")]
     pub amsdu_by: Key<Choice<Joins>>,
-    /// airtime that stations are charged with, when frames are reported: each frame at the last rate and 16 us (ath10k without
-    /// REPORT_AIRTIME), or what the hardware has counted, retries included
+    /// airtime that stations are charged with, when frames are reported: each frame at the last rate and 16
+    /// us (ath10k without REPORT_AIRTIME), or what the hardware has counted, retries included
     #[key(to = airtime, hidden, or = "`frames` of ath10k, `counters` of mt76")]
     pub airtime_report: Key<Choice<AirtimeReport>>,
-    /// the MAC shares the air among stations by airtime (VoW), as MT7916, MT7986, MT7996 and newer do with OpenWrt's mt76 since June 2026;
-    /// without, stations take turns, an aggregate each, which is assumed of MT7915 and older
+    /// the MAC shares the air among stations by airtime (VoW), as MT7916, MT7986, MT7996 and newer do with
+    /// OpenWrt's mt76 since June 2026; without, stations take turns, an aggregate each, which is assumed of
+    /// MT7915 and older
     #[key(to = shares_airtime, default = "false")]
     pub vow_atf: Key<Flag>,
 }

@@ -8,8 +8,8 @@ use super::super::network::NetDevice;
 use super::Accounts;
 use crate::recorder::{Backlog, LayerBacklog};
 
-/// The packets of one frame; whoever has got them may wait for the acknowledgement, so its own length counts, in an A-MSDU with what pads
-/// packets.
+/// The packets of one frame; whoever has got them may wait for the acknowledgement, so its own length counts,
+/// in an A-MSDU with what pads packets.
 fn frame(mpdu: &Mpdu, cipher: Cipher) -> LayerBacklog {
     let packets = u32::from(mpdu.msdus);
     let headers = match packets {

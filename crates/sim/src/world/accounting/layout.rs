@@ -11,7 +11,8 @@ pub struct WorldLayout {
     pub interfaces: Vec<InterfaceLayout>,
     /// Wi-Fi devices by number.
     pub devs: Vec<DevLayout>,
-    /// Wires by number: the interface that sends and the interface at the end. Wires 2n and 2n + 1 are link n of the scenario.
+    /// Wires by number: the interface that sends and the interface at the end. Wires 2n and 2n + 1 are link n
+    /// of the scenario.
     pub wires: Vec<[IfId; 2]>,
 }
 

@@ -50,8 +50,9 @@ impl<'a, S> Accounts<'a, S> {
         Ok(())
     }
 
-    /// Every token whose end a driver waits for is that of one packet, ring entry or frame, or ended a moment ago; and the bytes of packets
-    /// from outside are held by packets inside and by what waits for the driver, and nobody else.
+    /// Every token whose end a driver waits for is that of one packet, ring entry or frame, or ended a moment
+    /// ago; and the bytes of packets from outside are held by packets inside and by what waits for the
+    /// driver, and nobody else.
     fn check_tokens(self) -> Result<(), String> {
         let outside = self.hosts.outside();
         let held = outside.tokens();
@@ -100,7 +101,8 @@ impl<'a, S> Accounts<'a, S> {
         self.air.losses()
     }
 
-    /// Rate-control statistics of each link without fixed rates: sending interface, receiving interface, and a row for each rate.
+    /// Rate-control statistics of each link without fixed rates: sending interface, receiving interface, and
+    /// a row for each rate.
     pub fn rate_stats(self) -> impl Iterator<Item = (IfId, IfId, Vec<StatsRow>)> + 'a {
         self.air.rate_stats()
     }

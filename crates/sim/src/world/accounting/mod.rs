@@ -1,4 +1,5 @@
-//! Read-only access to a world: accounts that must balance, queue lengths, qdisc counters, and the meaning of numbers in the trace.
+//! Read-only access to a world: accounts that must balance, queue lengths, qdisc counters, and the meaning of
+//! numbers in the trace.
 
 mod backlog;
 mod layout;
@@ -48,8 +49,8 @@ impl<'a, S> Accounts<'a, S> {
         self.air.savers(self.core.now)
     }
 
-    /// The TCP sockets of bulk transfers, in the order of the flows; the connecting end comes before the listening end. Sockets of pages are left
-    /// out, as they are opened and closed during the run.
+    /// The TCP sockets of bulk transfers, in the order of the flows; the connecting end comes before the
+    /// listening end. Sockets of pages are left out, as they are opened and closed during the run.
     pub fn tcp_sockets(self) -> impl Iterator<Item = TcpSocket<'a>> + 'a {
         self.hosts.tcp_sockets()
     }
@@ -72,7 +73,8 @@ impl<'a, S> Accounts<'a, S> {
         self.hosts.outside().payload()
     }
 
-    /// Datagrams of each source that are due in the measured time, of a run that ends at `end`, in the order of the flows.
+    /// Datagrams of each source that are due in the measured time, of a run that ends at `end`, in the order
+    /// of the flows.
     pub fn due(self, end: Instant) -> impl Iterator<Item = (FlowId, Due)> + 'a {
         self.hosts.due(end)
     }

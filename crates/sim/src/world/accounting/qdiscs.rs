@@ -11,7 +11,8 @@ use super::Accounts;
 pub struct QdiscCounters {
     /// The interface of the discipline.
     pub interface: IfId,
-    /// Path below the root: empty for the root, `/BE` for an access category under mq, `/child` for the discipline of a class.
+    /// Path below the root: empty for the root, `/BE` for an access category under mq, `/child` for the
+    /// discipline of a class.
     pub path: String,
     /// Kind of the discipline, such as `fq_codel`.
     pub kind: String,
@@ -24,8 +25,8 @@ pub struct QdiscCounters {
 }
 
 impl<'a, S> Accounts<'a, S> {
-    /// The disciplines of all interfaces in order, each before the disciplines inside it. Disciplines under mq that received no packet are left
-    /// out.
+    /// The disciplines of all interfaces in order, each before the disciplines inside it. Disciplines under
+    /// mq that received no packet are left out.
     pub fn qdiscs(self) -> Vec<QdiscCounters> {
         let mut all = Vec::new();
         for (n, (tx, _)) in self.network.interfaces().enumerate() {

@@ -94,7 +94,8 @@ impl Air {
         self.wlans.iter().map(|w| w.dev.duplicates()).sum()
     }
 
-    /// What rate control knows of each link whose rates are not fixed: from which interface, to which, and a row for each rate.
+    /// What rate control knows of each link whose rates are not fixed: from which interface, to which, and a
+    /// row for each rate.
     pub(in crate::world) fn rate_stats(&self) -> impl Iterator<Item = (IfId, IfId, Vec<StatsRow>)> {
         let links = self.wlans.iter().flat_map(|w| w.stations().map(move |p| (w.interface, p)));
         let learning =

@@ -19,15 +19,16 @@ impl AirChannel {
         Protection::of(ppdu, self.protection).collided(self.timing, airtime(self.timing, ppdu))
     }
 
-    /// How long everybody waits after a collision: as those who listened, after a frame that they did not understand, and where
-    /// there are but two radios, as the senders for the answer.
+    /// How long everybody waits after a collision: as those who listened, after a frame that they did not
+    /// understand, and where there are but two radios, as the senders for the answer.
     fn after_collision(&self) -> Duration {
         let may_listen = self.functions.len() > 2 * QUEUES;
         if may_listen { self.timing.eifs_extra() } else { self.timing.unanswered() }
     }
 
-    /// Of those that send, the one whose PPDU meets nobody: only the CTS before it did, and all others are over by then. There is
-    /// none or one, as its own PPDU begins within that of any other that waits so long.
+    /// Of those that send, the one whose PPDU meets nobody: only the CTS before it did, and all others are
+    /// over by then. There is none or one, as its own PPDU begins within that of any other that waits so
+    /// long.
     fn survivor<'a>(
         &self,
         sent: impl Iterator<Item = EdcafId> + Clone,
@@ -55,10 +56,11 @@ impl AirChannel {
 }
 
 impl Air {
-    /// Several PPDUs began at once: none is understood, but for one of which only the CTS met the others, which then is the only winner.
-    // deviation: where others listen, everybody waits EIFS after a collision; its senders would wait for their own timeout,
-    // which is 31 us less (274 us where 1 Mbit/s is the lowest basic rate), but then not all would count the same slots. After a
-    // PPDU that came through nobody does.
+    /// Several PPDUs began at once: none is understood, but for one of which only the CTS met the others,
+    /// which then is the only winner.
+    // deviation: where others listen, everybody waits EIFS after a collision; its senders would wait for
+    // their own timeout, which is 31 us less (274 us where 1 Mbit/s is the lowest basic rate), but then not
+    // all would count the same slots. After a PPDU that came through nobody does.
     pub(super) fn collision<A: UpperLayer>(
         &mut self,
         above: &mut A,
@@ -120,7 +122,8 @@ impl Air {
         self.failed = failed;
     }
 
-    /// The PPDU of a winner that met nobody; the CTS before it was lost, and with it what others would know of it.
+    /// The PPDU of a winner that met nobody; the CTS before it was lost, and with it what others would know
+    /// of it.
     fn comes_through<A: UpperLayer>(&mut self, above: &mut A, index: usize, winner: EdcafId, begun: Instant) {
         let channel = &mut self.channels[index];
         let (radio, queue) = channel.functions[usize::from(winner.0)];

@@ -41,7 +41,8 @@ impl Air {
         }
     }
 
-    /// The interrupt is the radio's: what one of its devices receives delays or hurries what others hold back.
+    /// The interrupt is the radio's: what one of its devices receives delays or hurries what others hold
+    /// back.
     fn heard_beside<A: UpperLayer>(&mut self, above: &mut A, radio: usize, own: DevId, broken: bool) {
         for n in 0..self.sharing[radio].len() {
             let dev = self.sharing[radio][n];
@@ -75,8 +76,8 @@ impl Air {
         self.batches.push(up);
     }
 
-    /// The hardware is through with a PPDU that is no longer in its queue. Where it has failed, what is queued behind it to the same
-    /// station may not be sent.
+    /// The hardware is through with a PPDU that is no longer in its queue. Where it has failed, what is
+    /// queued behind it to the same station may not be sent.
     #[inline]
     pub(super) fn leaves(&mut self, radio: usize, queue: usize, ppdu: &Ppdu, succeeded: bool) {
         if !succeeded && self.wlans[ppdu.header.dev.index()].dev.tx.filter.is_some() {
@@ -127,10 +128,11 @@ impl Air {
         }
     }
 
-    /// A radio reports a PPDU, and its host finds what has been received and not yet told of; that comes first, while the PPDU
-    /// still has its place.
-    // linux: drivers/net/wireless/ath/ath9k/main.c ath9k_tasklet (4.4) - received frames before transmissions; ar9003_mac.c
-    // ar9003_hw_get_isr - reception is looked at whatever the reason, and (freebsd: ar5416_interrupts.c) shown although masked.
+    /// A radio reports a PPDU, and its host finds what has been received and not yet told of; that comes
+    /// first, while the PPDU still has its place.
+    // linux: drivers/net/wireless/ath/ath9k/main.c ath9k_tasklet (4.4) - received frames before
+    // transmissions; ar9003_mac.c ar9003_hw_get_isr - reception is looked at whatever the reason, and
+    // (freebsd: ar5416_interrupts.c) shown although masked.
     fn interrupt<A: UpperLayer>(&mut self, above: &mut A, ppdu: &Ppdu) {
         let radio = self.wlans[ppdu.header.dev.index()].dev.radio.index();
         let queue = ppdu.header.ac.index();
@@ -146,8 +148,9 @@ impl Air {
     }
 
     /// Devices that share a radio fill the place that a PPDU has left, the one that it was of last.
-    // deviation: ath9k has one round of all stations and TIDs of its interfaces; here each device has its own, and
-    // places in the hardware go round the devices. With one of them mostly silent there is no difference.
+    // deviation: ath9k has one round of all stations and TIDs of its interfaces; here each device has its
+    // own, and places in the hardware go round the devices. With one of them mostly silent there is no
+    // difference.
     fn refill<S: Sink>(&mut self, core: &mut SimState<S>, radio: usize, header: Header) {
         let devs = &self.sharing[radio];
         let own = devs.iter().position(|&d| d == header.dev).expect("a radio knows its devices");
@@ -176,7 +179,8 @@ impl Air {
     }
 
     /// A beacon has been sent: stations with power save that hear it learn what waits for them.
-    // deviation: where not everybody hears everybody, others' frames at the same time take it from none of them.
+    // deviation: where not everybody hears everybody, others' frames at the same time take it from none of
+    // them.
     pub(super) fn beacon_heard<S: Sink>(&mut self, core: &mut SimState<S>, beacon: &Ppdu) {
         let dev = beacon.header.dev;
         let Some(tim) = self.wlans[dev.index()].dev.take_tim() else { return };

@@ -1,5 +1,5 @@
-//! Exchanges on a channel: one event at the end of each exchange, from the first preamble to the acknowledgement, whatever the number of listening
-//! stations.
+//! Exchanges on a channel: one event at the end of each exchange, from the first preamble to the
+//! acknowledgement, whatever the number of listening stations.
 
 use stillair_model::vocabulary::{ChannelId, ChannelUse, Duration, Instant, Sink};
 use stillair_model::wifi::air::account::AirUse;
@@ -52,7 +52,8 @@ impl AirChannel {
         }
     }
 
-    /// The radio of a function, and its place among the functions of that radio: beacons come before all categories.
+    /// The radio of a function, and its place among the functions of that radio: beacons come before all
+    /// categories.
     fn rank(&self, EdcafId(f): EdcafId) -> (usize, usize) {
         let (radio, queue) = self.functions[usize::from(f)];
         (radio, if queue == BEACON_QUEUE { 0 } else { queue + 1 })
@@ -118,10 +119,11 @@ impl Air {
         core.timers.set(Slot(self.slots.channels + index as u32), at);
     }
 
-    /// From the start of a PPDU that is alone on the air, or of what goes before it, until its sender knows how it ended. An RTS is
-    /// lost to noise or not as soon as it is planned, as without an answer the exchange is shorter.
-    // deviation: who sent an RTS in vain and who heard it go on when the CTS would have been over - a sender waits a slot and
-    // some 20 us, a listener two SIFS, the CTS and two slots.
+    /// From the start of a PPDU that is alone on the air, or of what goes before it, until its sender knows
+    /// how it ended. An RTS is lost to noise or not as soon as it is planned, as without an answer the
+    /// exchange is shorter.
+    // deviation: who sent an RTS in vain and who heard it go on when the CTS would have been over - a sender
+    // waits a slot and some 20 us, a listener two SIFS, the CTS and two slots.
     fn alone<S: Sink>(
         &mut self,
         core: &mut SimState<S>,
@@ -185,8 +187,8 @@ impl Air {
         self.channels[index].winners = winners;
     }
 
-    /// Of several functions of one radio that would start at once, the one of the highest category does; the others
-    /// back off as after a collision, without having sent.
+    /// Of several functions of one radio that would start at once, the one of the highest category does; the
+    /// others back off as after a collision, without having sent.
     // spec: ieee80211 10.22.2.4 - internal collisions.
     fn resolve_internal(&mut self, now: Instant, index: usize, winners: &mut Vec<EdcafId>) {
         let channel = &mut self.channels[index];
@@ -256,8 +258,9 @@ impl Air {
         let (got, to) = self.noise(at.start, &ppdu);
         let comes = got.whole.any();
         let acknowledged = comes && self.answer_comes(at.start, &ppdu);
-        // deviation: without any whole frame there is no answer, and everybody goes on when it would have been over, as those do who
-        // heard the frame. Its receiver would wait EIFS, its sender ACKTimeout: longer by a slot, shorter by less than an ACK.
+        // deviation: without any whole frame there is no answer, and everybody goes on when it would have
+        // been over, as those do who heard the frame. Its receiver would wait EIFS, its sender ACKTimeout:
+        // longer by a slot, shorter by less than an ACK.
         let after = if comes { AirUse::Ack } else { AirUse::Contention };
         self.channels[at.index].account.book(after, above.core().now);
         let fate = TryOutcome { to: Some(to.0), acknowledged, ..sent };
@@ -267,7 +270,8 @@ impl Air {
         self.conclude(above, at, ppdu, &got, fate);
     }
 
-    /// An exchange is over: both ends learn of it, and the sender tries once more, goes on or is done with the PPDU.
+    /// An exchange is over: both ends learn of it, and the sender tries once more, goes on or is done with
+    /// the PPDU.
     pub(super) fn conclude<A: UpperLayer>(
         &mut self,
         above: &mut A,
@@ -324,8 +328,9 @@ impl Air {
         channel.idle(now, radio.number, at.idle_from);
     }
 
-    /// Within a transmit opportunity that ends at `until` the next PPDU of the queue follows after SIFS, if it ends in
-    /// time. It was in the hardware before the last one was acknowledged: software does not make one within SIFS.
+    /// Within a transmit opportunity that ends at `until` the next PPDU of the queue follows after SIFS, if
+    /// it ends in time. It was in the hardware before the last one was acknowledged: software does not make
+    /// one within SIFS.
     // spec: ieee80211 10.22.2.8 - multiple frame transmission in an EDCA TXOP.
     fn go_on<S: Sink>(&mut self, core: &mut SimState<S>, at: At, until: Instant) {
         let now = core.now;

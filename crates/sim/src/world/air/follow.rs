@@ -1,4 +1,5 @@
-//! Events for readers of the trace that follow packets: the use of each channel, and the outcome of data tries.
+//! Events for readers of the trace that follow packets: the use of each channel, and the outcome of data
+//! tries.
 
 use stillair_model::vocabulary::{ChannelId, ChannelUse, Duration, Instant, Sink, Step, TryStep};
 use stillair_model::wifi::air::account::AirUse;

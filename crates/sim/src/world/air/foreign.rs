@@ -1,5 +1,5 @@
-//! Other users of a channel, which is then simulated frame by frame: interference that is not Wi-Fi, and neighbouring networks as
-//! a load.
+//! Other users of a channel, which is then simulated frame by frame: interference that is not Wi-Fi, and
+//! neighbouring networks as a load.
 
 use stillair_model::vocabulary::{DevId, Duration, Instant, PeerId, RandomStream};
 use stillair_model::wifi::air::account::AirUse;
@@ -116,7 +116,8 @@ impl Air {
         comes.unwrap_or_else(|| self.answer_comes(start, ppdu))
     }
 
-    /// Whether a short frame between a device and its peer, that has just ended, comes through, if interference met it.
+    /// Whether a short frame between a device and its peer, that has just ended, comes through, if
+    /// interference met it.
     pub(super) fn interfered_comes(
         &mut self,
         index: usize,

@@ -1,4 +1,5 @@
-//! Group-addressed frames: each device that receives the frame passes a copy to its host, if the host is a member of the group.
+//! Group-addressed frames: each device that receives the frame passes a copy to its host, if the host is a
+//! member of the group.
 
 use stillair_model::vocabulary::{Addr, DevId, Fate, FlowId, Instant, PeerId, Reason, Step};
 use stillair_model::wifi::air::medium::TxOutcome;
@@ -25,7 +26,8 @@ impl Air {
         self.wlans[dev.index()].groups.push(member);
     }
 
-    /// The exchange of a frame to a group is over. The frame is whole on the air, whoever misses it, unless it met another.
+    /// The exchange of a frame to a group is over. The frame is whole on the air, whoever misses it, unless
+    /// it met another.
     #[cold]
     pub(super) fn group_concluded<A: UpperLayer>(
         &mut self,
@@ -42,8 +44,10 @@ impl Air {
         self.group_sent(above, ppdu, at.start, fate.collided);
     }
 
-    /// A frame to a group has been sent once, and nobody says whether it came. Its packet ends here; copies go up where it came.
-    // deviation: where not everybody hears everybody, neither others' frames at the same time nor interference take it from anybody.
+    /// A frame to a group has been sent once, and nobody says whether it came. Its packet ends here; copies
+    /// go up where it came.
+    // deviation: where not everybody hears everybody, neither others' frames at the same time nor
+    // interference take it from anybody.
     pub(super) fn group_sent<A: UpperLayer>(
         &mut self,
         above: &mut A,

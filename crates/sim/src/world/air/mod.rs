@@ -1,5 +1,6 @@
-//! The air: channels, radios and their Wi-Fi devices. The network gives packets to a device. Received packets, and notices that a device has room
-//! again, go to the implementation of [`UpperLayer`]. This module knows interfaces by their numbers only.
+//! The air: channels, radios and their Wi-Fi devices. The network gives packets to a device. Received
+//! packets, and notices that a device has room again, go to the implementation of [`UpperLayer`]. This module
+//! knows interfaces by their numbers only.
 
 mod account;
 mod collision;
@@ -147,7 +148,8 @@ impl AirChannel {
         self.timing
     }
 
-    /// Another radio is on the channel, on which everybody hears everybody: the medium that its functions contend on.
+    /// Another radio is on the channel, on which everybody hears everybody: the medium that its functions
+    /// contend on.
     pub(super) fn add_radio(&mut self, radio: usize) -> &mut Medium {
         self.functions.extend((0..QUEUES).map(|queue| (radio, queue)));
         &mut self.medium
@@ -273,7 +275,8 @@ impl Air {
         }
     }
 
-    /// Arms the timers of the first beacons of these devices, and has those of these channels looked at that others use.
+    /// Arms the timers of the first beacons of these devices, and has those of these channels looked at that
+    /// others use.
     pub(super) fn start<S>(
         &mut self,
         core: &mut SimState<S>,

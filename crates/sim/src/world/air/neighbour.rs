@@ -1,7 +1,9 @@
-//! A neighbouring network as a load: its senders contend, defer and collide like others, but their frames carry no packets.
+//! A neighbouring network as a load: its senders contend, defer and collide like others, but their frames
+//! carry no packets.
 //!
-//! All PPDUs have the same duration, and get an ACK after SIFS from a receiver that hears what the senders hear. A PPDU that
-//! overlaps there is retransmitted, seven times at most. So the load is the airtime demanded, not the airtime used.
+//! All PPDUs have the same duration, and get an ACK after SIFS from a receiver that hears what the senders
+//! hear. A PPDU that overlaps there is retransmitted, seven times at most. So the load is the airtime
+//! demanded, not the airtime used.
 
 use stillair_model::vocabulary::{Duration, Instant, RandomStream};
 use stillair_model::wifi::air::medium::{EdcafId, TxOutcome};

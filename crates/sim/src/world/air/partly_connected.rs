@@ -1,6 +1,6 @@
-//! Exchanges on a channel with hidden stations: each frame has events at its beginning and its end, at which the radios that hear
-//! it become busy and idle. The number of events of an exchange does not depend on other radios. An event examines the radios
-//! that hear the frame and those with an exchange under way, no others.
+//! Exchanges on a channel with hidden stations: each frame has events at its beginning and its end, at which
+//! the radios that hear it become busy and idle. The number of events of an exchange does not depend on other
+//! radios. An event examines the radios that hear the frame and those with an exchange under way, no others.
 
 use stillair_model::vocabulary::{Duration, Instant, Sink};
 use stillair_model::wifi::air::account::AirUse;
@@ -106,7 +106,8 @@ impl PartlyConnected {
         }
     }
 
-    /// The exchange that uses the air, by the number of its radio and its queue: the one of which a frame is on the air, or the first.
+    /// The exchange that uses the air, by the number of its radio and its queue: the one of which a frame is
+    /// on the air, or the first.
     pub(super) fn whose(&self) -> Option<(usize, usize)> {
         let on_air = self.all().find(|(_, e)| matches!(e.phase, Phase::On(..)));
         on_air.or_else(|| self.all().next()).map(|(n, e)| (n, e.queue))
@@ -130,8 +131,8 @@ impl PartlyConnected {
         planned.chain(self.all().map(|(_, e)| e.at)).chain(foreign).min()
     }
 
-    /// Finds out who begins at `now`. Of several functions of one radio the one of the highest category does; the others back off
-    /// as after a collision, without having sent.
+    /// Finds out who begins at `now`. Of several functions of one radio the one of the highest category does;
+    /// the others back off as after a collision, without having sent.
     // spec: ieee80211 10.22.2.4 - internal collisions.
     fn find_starting(&mut self, now: Instant, radios: &[Radio]) {
         self.starting.clear();
@@ -183,8 +184,8 @@ impl Air {
         self.channels[index].partly_connected.as_mut().expect("such a channel")
     }
 
-    /// Something is due on such a channel: first it is settled who begins, as nobody hears what begins at the same time; then
-    /// frames end, then they begin.
+    /// Something is due on such a channel: first it is settled who begins, as nobody hears what begins at the
+    /// same time; then frames end, then they begin.
     pub(super) fn partly_connected_event<A: UpperLayer>(&mut self, above: &mut A, index: usize) {
         if A::Sink::STEPS {
             self.tell_partly(above.core(), index);
@@ -388,7 +389,8 @@ impl Air {
         self.partly_connected(index).exchanges[number] = Some(exchange);
     }
 
-    /// Draws whether an RTS that the first PPDU of an exchange is preceded by, or the CTS, comes through the noise at its receiver.
+    /// Draws whether an RTS that the first PPDU of an exchange is preceded by, or the CTS, comes through the
+    /// noise at its receiver.
     fn guard_is_heard(&mut self, now: Instant, index: usize, number: usize, at: usize, bytes: u32) -> bool {
         let partly = self.partly_connected(index);
         let (exchange, radio) =

@@ -61,8 +61,8 @@ impl Air {
         peer.errors.answer(start, control_rate(ppdu.rate()), bytes, &mut wlan.errors)
     }
 
-    /// Draws whether an RTS, or the CTS that answers it, comes through the noise between a device and its peer. Who is deaf does not
-    /// answer.
+    /// Draws whether an RTS, or the CTS that answers it, comes through the noise between a device and its
+    /// peer. Who is deaf does not answer.
     pub(super) fn guard_comes(
         &mut self,
         now: Instant,

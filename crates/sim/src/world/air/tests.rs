@@ -1,4 +1,5 @@
-//! The air alone: packets are pushed into a device, and what is handed up is written down. There are no nodes and no hosts.
+//! The air alone: packets are pushed into a device, and what is handed up is written down. There are no nodes
+//! and no hosts.
 
 use stillair_model::node::interface::Port;
 use stillair_model::vocabulary::{Ac, DevId, Duration, IfId, Instant, NewPacket, NoSink, PeerId, Pkt, Seed};
@@ -76,7 +77,8 @@ fn what_is_pushed_into_a_device_comes_up_at_the_other() {
     assert!(listener.heard.iter().all(|&(_, at, _)| at == station), "{:?}", listener.heard);
     let all: usize = listener.heard.iter().map(|&(.., packets)| packets).sum();
     let (first, last) = (listener.heard[0].0, listener.heard.last().expect("something").0);
-    // Single frames first, then aggregates: 40 frames take some 10 ms at 65 Mbit/s, and the session a few ms more.
+    // Single frames first, then aggregates: 40 frames take some 10 ms at 65 Mbit/s, and the session a few ms
+    // more.
     assert_eq!((all, listener.core.packets.live(), air.held(&listener.core.packets)), (40, 0, (0, 0)));
     assert!(last - first < Duration::from_millis(30), "{first:?} to {last:?}");
     assert_eq!(air.close(end), Ok(()));

@@ -27,8 +27,8 @@ pub(super) struct TryOutcome {
 }
 
 impl Air {
-    /// Tells the readers of the trace how a try ended, before the receiver takes packets out of it. Of a PPDU that was not sent
-    /// only a capture sees anything: its RTS.
+    /// Tells the readers of the trace how a try ended, before the receiver takes packets out of it. Of a PPDU
+    /// that was not sent only a capture sees anything: its RTS.
     #[expect(clippy::too_many_arguments, reason = "all that there is to say of a try")]
     pub(super) fn report<S: Sink>(
         &mut self,

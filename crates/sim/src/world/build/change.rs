@@ -7,8 +7,8 @@ use super::{Plan, Role};
 use crate::scenario::{Change, InterfaceRef, Scenario};
 
 impl<S: Sink> World<S> {
-    /// Changes the given parts of the network from `from`, their previous state, to `to`. In all other respects `to` equals the scenario that the
-    /// world was built from.
+    /// Changes the given parts of the network from `from`, their previous state, to `to`. In all other
+    /// respects `to` equals the scenario that the world was built from.
     pub fn change(&mut self, from: &Scenario, to: &Scenario, changes: &[Change], seed: Seed) {
         for change in changes {
             match *change {
@@ -30,7 +30,8 @@ impl<S: Sink> World<S> {
         self.settle();
     }
 
-    /// Both ends of the path of a station: rate control begins anew if it is another, and stays as it is if only losses are.
+    /// Both ends of the path of a station: rate control begins anew if it is another, and stays as it is if
+    /// only losses are.
     fn path(&mut self, from: &Scenario, to: &Scenario, station: InterfaceRef, seed: Seed) {
         let (before, after) = (Plan::new(from), Plan::new(to));
         let Role::Station(new) = &after.wifi_of(station).role else { return };

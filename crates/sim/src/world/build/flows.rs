@@ -270,7 +270,8 @@ impl Plan<'_> {
     }
 
     /// A client that tests responsiveness over connections which it opens itself.
-    // goresponsiveness, curl, Apple's URLSession: TCP_NODELAY is set, so that a request does not wait for an acknowledgement.
+    // goresponsiveness, curl, Apple's URLSession: TCP_NODELAY is set, so that a request does not wait for an
+    // acknowledgement.
     fn responsiveness(&self, one: &One<'_>, test: Responsiveness) -> AppKind {
         let mut ends = self.connection_ends(one);
         for end in &mut ends {
@@ -341,8 +342,8 @@ impl Plan<'_> {
         control.make(&self.scenario.nodes[at.node].profile.cc)
     }
 
-    /// Most sockets that applications can open while they run: for loads of pages, one after the other and no closer than their interval, and for
-    /// tests of responsiveness.
+    /// Most sockets that applications can open while they run: for loads of pages, one after the other and no
+    /// closer than their interval, and for tests of responsiveness.
     pub(super) fn opened(&self) -> usize {
         let sum = |of: fn(&scenario::Flow, Duration) -> u64| -> u64 {
             self.scenario.flows.iter().map(|flow| of(flow, self.scenario.duration)).sum()
@@ -350,8 +351,10 @@ impl Plan<'_> {
         sum(scenario::Flow::loads) as usize * WebFlow::SOCKETS + sum(scenario::Flow::connections) as usize * 2
     }
 
-    /// What a socket is given by its kernel, and by the device of the interface through which its packets leave.
-    // linux: net/core/sock.c sk_setup_caps (4.4) - from the route's device, whatever address the socket is bound to.
+    /// What a socket is given by its kernel, and by the device of the interface through which its packets
+    /// leave.
+    // linux: net/core/sock.c sk_setup_caps (4.4) - from the route's device, whatever address the socket is
+    // bound to.
     fn tcp(&self, at: InterfaceRef, advmss: u16) -> TcpConfig {
         let profile = &self.scenario.nodes[at.node].profile;
         let interface = self.interface(at);
@@ -359,8 +362,9 @@ impl Plan<'_> {
             TcpConfig { tso: interface.tso, fq: interface.qdisc.config.paces(), advmss, ..profile.tcp };
         let (wifi, linear) =
             (matches!(interface.medium, Attachment::Wifi(_)), SocketMemory::linear(config.max_header));
-        // linux: drivers/net/wireless/ath/ath9k/init.c (4.4) - neither scatter-gather nor segmentation: before 4.17 sockets
-        // heed that, since then what is below them does. A device that is said to have segmentation has both.
+        // linux: drivers/net/wireless/ath/ath9k/init.c (4.4) - neither scatter-gather nor segmentation:
+        // before 4.17 sockets heed that, since then what is below them does. A device that is said to have
+        // segmentation has both.
         config.scatter_gather = !wifi || profile.memory.gso_always || interface.tso;
         if config.scatter_gather {
             config.truesize_segment = profile.memory.paged(config.max_header);

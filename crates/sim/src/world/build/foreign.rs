@@ -13,7 +13,8 @@ use super::medium::medium;
 use super::paths::timeline;
 use crate::scenario::{Channel, Interferer, NeighbourLoad, SourceLevel, SwitchPattern};
 
-/// What others do on a channel; their radios get their media behind those of the nodes, of which `places` has where they stand.
+/// What others do on a channel; their radios get their media behind those of the nodes, of which `places` has
+/// where they stand.
 pub(super) fn foreign(
     channel: &Channel,
     places: &[Option<[u64; 2]>],
@@ -26,7 +27,8 @@ pub(super) fn foreign(
         let place = places.get(radio);
         match channel.interference[source].level {
             SourceLevel::Everywhere(level) => Some(level),
-            // deviation: nobody says where a neighbour's stations stand - what has a place is not heard there.
+            // deviation: nobody says where a neighbour's stations stand - what has a place is not heard
+            // there.
             SourceLevel::At(from, sent) => {
                 let to = place.copied().flatten()?;
                 let loss = PathLoss { tx_power: sent, ..channel.path_loss };

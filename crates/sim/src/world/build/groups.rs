@@ -1,4 +1,5 @@
-//! Multicast groups: flows that send to a group, the way of their packets to the access point, and the members.
+//! Multicast groups: flows that send to a group, the way of their packets to the access point, and the
+//! members.
 
 use stillair_model::node::routes::{Route, Routes};
 use stillair_model::vocabulary::{Addr, DevId, FlowId, PeerId};
@@ -29,7 +30,8 @@ impl Plan<'_> {
         }
     }
 
-    /// Routes to groups, and their members by device. Packets take the way to a station until its access point has them.
+    /// Routes to groups, and their members by device. Packets take the way to a station until its access
+    /// point has them.
     // deviation: all groups have one address, and so one access point may have them.
     pub(super) fn groups(&self, tables: &mut Tables) -> Vec<(DevId, Member)> {
         let (mut members, ways, mut next) = (Vec::new(), Ways::new(self.scenario), 0);

@@ -68,8 +68,8 @@ pub struct Wired<S> {
     pub places: Vec<String>,
 }
 
-/// Builds the world of one run of a scenario. `sink` turns the recorder into the reader of the trace: the recorder itself, or a reader that passes
-/// events on to the recorder.
+/// Builds the world of one run of a scenario. `sink` turns the recorder into the reader of the trace: the
+/// recorder itself, or a reader that passes events on to the recorder.
 pub fn wire<S: Sink>(scenario: &Scenario, seed: Seed, sink: impl FnOnce(Recorder) -> S) -> Wired<S> {
     let mut wired = wire_idle(scenario, seed, sink);
     let World { core, hosts, network, air, .. } = &mut wired.world;
@@ -331,7 +331,8 @@ impl<'a> Plan<'a> {
         interfaces
     }
 
-    /// The ifbs of shapers, behind all interfaces of the scenario: what comes in is merged before, and passes whole.
+    /// The ifbs of shapers, behind all interfaces of the scenario: what comes in is merged before, and passes
+    /// whole.
     // linux: drivers/net/ifb.c IFB_FEATURES (6.1) - packets of several segments are not split.
     fn ifbs(&mut self, interfaces: &[NetInterface], seed: Seed) -> Vec<NetInterface> {
         let names = self.scenario.interface_names().split_off(interfaces.len());

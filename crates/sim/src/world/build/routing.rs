@@ -51,11 +51,11 @@ pub(super) struct Graph {
 }
 
 impl Graph {
-    /// Finds all routes. Of equally short ways to an address the one that comes in at its own interface is taken, and of
-    /// those the one through the earlier interface.
+    /// Finds all routes. Of equally short ways to an address the one that comes in at its own interface is
+    /// taken, and of those the one through the earlier interface.
     ///
-    /// A node with one interface and one way out, as most stations are, passes nothing on and has no choice: it is left out
-    /// of the search, so that the work grows with the nodes and not with their square.
+    /// A node with one interface and one way out, as most stations are, passes nothing on and has no choice:
+    /// it is left out of the search, so that the work grows with the nodes and not with their square.
     pub(super) fn tables(&self) -> Tables {
         self.tables_but(&self.ends())
     }
@@ -139,8 +139,8 @@ impl Graph {
         routes
     }
 
-    /// The routes of others to one address, breadth first from it: whoever is reached sends towards whom it was reached from. `hops`
-    /// is the greatest number for all nodes, before and after.
+    /// The routes of others to one address, breadth first from it: whoever is reached sends towards whom it
+    /// was reached from. `hops` is the greatest number for all nodes, before and after.
     fn reach(
         &self,
         addr: Addr,
@@ -187,7 +187,8 @@ mod tests {
         InterfaceRef { node, interface }
     }
 
-    /// A host (0), an access point (1) and a station with two interfaces (2), of which the access point knows each.
+    /// A host (0), an access point (1) and a station with two interfaces (2), of which the access point knows
+    /// each.
     fn network() -> Graph {
         let interfaces = vec![at(0, 0), at(1, 0), at(1, 1), at(2, 0), at(2, 1)];
         let number = |i: InterfaceRef| interfaces.iter().position(|&x| x == i).unwrap();
@@ -256,7 +257,8 @@ mod tests {
         let nodes = prop::collection::vec((any::<bool>(), any::<bool>()), 2..9);
         let joints = prop::collection::vec((0_usize..9, 0_usize..9, any::<bool>()), 0..12);
         (nodes, joints, 0_usize..12).prop_map(|(nodes, joints, elsewhere)| {
-            // By node: for each interface the joints that begin or end there. The first of an access point is its radio.
+            // By node: for each interface the joints that begin or end there. The first of an access point is
+            // its radio.
             let mut interfaces: Vec<Vec<Vec<(usize, bool)>>> =
                 nodes.iter().map(|&(ap, _)| if ap { vec![Vec::new()] } else { Vec::new() }).collect();
             let joints = joints.into_iter().map(|(a, b, radio)| (a % nodes.len(), b % nodes.len(), radio));

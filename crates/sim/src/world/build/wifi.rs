@@ -39,7 +39,8 @@ impl Plan<'_> {
         for ac in Ac::ALL {
             wifi.edca[ac.index()].apply(set.get_mut(ac));
             if let DriverConfig::Htc(_) = wifi.driver {
-                // linux: drivers/net/wireless/ath/ath9k/htc_drv_txrx.c ath_htc_txq_update (4.14) - half of what it is told.
+                // linux: drivers/net/wireless/ath/ath9k/htc_drv_txrx.c ath_htc_txq_update (4.14) - half of
+                // what it is told.
                 set.get_mut(ac).cw_min /= 2;
             }
         }
@@ -81,7 +82,8 @@ impl Plan<'_> {
             tx.rts_threshold = wifi.rts_threshold;
             tx.filter = wifi.filter;
             if RetryCount::of(&wifi.driver) == RetryCount::Tries {
-                // linux: drivers/net/wireless/mediatek/mt76/mt7915/mac.c mt7915_mac_write_txwi (5.15) - as of any other frame.
+                // linux: drivers/net/wireless/mediatek/mt76/mt7915/mac.c mt7915_mac_write_txwi (5.15) - as of
+                // any other frame.
                 tx.management_tries = wifi.retry_limit;
             }
             tx.starts = Some(Starts::new(seed.stream(&format!("{name}.sessions"))));
@@ -124,7 +126,8 @@ impl Plan<'_> {
             if let Some(params) = wifi.rx_mitigation {
                 dev = dev.with_rx_mitigation(params);
             }
-            // deviation: behind USB the host is told of transfers, and what it takes from there to the stack is left out.
+            // deviation: behind USB the host is told of transfers, and what it takes from there to the stack
+            // is left out.
             let usb = matches!(wifi.driver, DriverConfig::Htc(HtcParams { usb: Some(_), .. }));
             if let Some(softirq) = self.softirq(at, seed).filter(|_| !usb) {
                 dev = dev.with_softirq(softirq);
@@ -180,8 +183,8 @@ impl Plan<'_> {
             };
             Habits { uapsd: saver.map_or(0, |p| p.uapsd), max_sp: saver.map_or(0, |p| p.max_sp), listen }
         };
-        // linux: drivers/net/wireless/ath/ath10k/mac.c, ath11k/mac.c, mediatek/mt76/mt7915/init.c AP_LINK_PS (6.12) - the firmware knows
-        // who sleeps, and mac80211 does not.
+        // linux: drivers/net/wireless/ath/ath10k/mac.c, ath11k/mac.c, mediatek/mt76/mt7915/init.c AP_LINK_PS
+        // (6.12) - the firmware knows who sleeps, and mac80211 does not.
         let host_keeps = !matches!(wifi.driver, DriverConfig::Firmware(..));
         let habits = self.peers[n].iter().map(habits).collect();
         let sleepers = Sleepers::new(habits, wifi.dtim_period, interval, host_keeps, place);
@@ -208,7 +211,8 @@ impl Plan<'_> {
             paths::follow(&mut path_to, trace, |ac| edca.get(ac).txop);
         }
         path_to.weight = path.airtime_weight;
-        // linux: drivers/net/wireless/mediatek/mt76/mt7915/mac.c mt7915_mac_write_txwi (5.15) - the same number for each frame.
+        // linux: drivers/net/wireless/mediatek/mt76/mt7915/mac.c mt7915_mac_write_txwi (5.15) - the same
+        // number for each frame.
         let counts = RetryCount::of(&self.wifi_of(at).driver);
         if counts == RetryCount::Tries && !path.own_chain[usize::from(at == station)] {
             path_to.single_tries = Some(self.wifi_of(at).retry_limit);
@@ -217,9 +221,11 @@ impl Plan<'_> {
     }
 }
 
-/// Windows of a device's Block Ack sessions with another, to which it sends at this rate first, and the frames of its aggregates.
-// linux: net/mac80211/agg-tx.c ieee80211_send_addba_with_timeout (6.12) - to a device of HE what the driver can, else 64 whatever it can;
-// agg-rx.c __ieee80211_start_rx_ba_session (6.12) - what is asked for, within what the driver can.
+/// Windows of a device's Block Ack sessions with another, to which it sends at this rate first, and the
+/// frames of its aggregates.
+// linux: net/mac80211/agg-tx.c ieee80211_send_addba_with_timeout (6.12) - to a device of HE what the driver
+// can, else 64 whatever it can; agg-rx.c __ieee80211_start_rx_ba_session (6.12) - what is asked for, within
+// what the driver can.
 // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_form_aggr (4.4) - half of the window.
 fn windows(own: u16, first: PhyRate) -> (Windows, u32) {
     let asks = if matches!(first, PhyRate::He(_)) { own } else { own.min(SeqWindow::SIZE) };
@@ -228,13 +234,14 @@ fn windows(own: u16, first: PhyRate) -> (Windows, u32) {
 }
 
 /// What A-MSDUs from one device to another may hold, in a link that begins with this rate.
-// linux: drivers/net/wireless/mediatek/mt76/mt7915/init.c mt7915_init_wiphy (6.12) - announces 7,991 bytes; include/linux/ieee80211.h
-// IEEE80211_MAX_MPDU_LEN_VHT_3895 (6.12) - the least.
-// linux: drivers/net/wireless/mediatek/mt76/mt7915/mcu.c mt7915_mcu_sta_amsdu_tlv (6.12) - MT7915 sends 7,991 bytes to those who announce
-// more, too.
-// linux: drivers/net/wireless/ath/ath9k/init.c (6.12) - is not among those with SUPPORTS_AMSDU_IN_AMPDU: it takes none in a session.
-// deviation: ath10k and ath11k announce what their firmware says, taken to be 11,454; schemes of ath9k stand for another device where
-// there is VHT or HE.
+// linux: drivers/net/wireless/mediatek/mt76/mt7915/init.c mt7915_init_wiphy (6.12) - announces 7,991 bytes;
+// include/linux/ieee80211.h IEEE80211_MAX_MPDU_LEN_VHT_3895 (6.12) - the least.
+// linux: drivers/net/wireless/mediatek/mt76/mt7915/mcu.c mt7915_mcu_sta_amsdu_tlv (6.12) - MT7915 sends 7,991
+// bytes to those who announce more, too.
+// linux: drivers/net/wireless/ath/ath9k/init.c (6.12) - is not among those with SUPPORTS_AMSDU_IN_AMPDU: it
+// takes none in a session.
+// deviation: ath10k and ath11k announce what their firmware says, taken to be 11,454; schemes of ath9k stand
+// for another device where there is VHT or HE.
 fn amsdu(from: &Wifi, to: &Wifi, first: PhyRate) -> AmsduLimits {
     let DriverConfig::Firmware(_, _, firmware) = &from.driver else { return AmsduLimits::NONE };
     let wide = matches!(first, PhyRate::Vht(_) | PhyRate::He(_));

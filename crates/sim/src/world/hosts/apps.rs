@@ -74,7 +74,8 @@ impl Hosts {
         })
     }
 
-    /// What became of each test of responsiveness that has begun, as if it ended now, in the order of the flows.
+    /// What became of each test of responsiveness that has begun, as if it ended now, in the order of the
+    /// flows.
     pub(in crate::world) fn tests(
         &self,
         now: Instant,
@@ -85,7 +86,8 @@ impl Hosts {
         })
     }
 
-    /// Datagrams of each source that are due in the measured time, of a run that ends at `end`, in the order of the flows.
+    /// Datagrams of each source that are due in the measured time, of a run that ends at `end`, in the order
+    /// of the flows.
     pub(in crate::world) fn due(&self, end: Instant) -> impl Iterator<Item = (FlowId, Due)> {
         self.apps.iter().enumerate().filter_map(move |(index, app)| {
             let due = match &app.kind {
@@ -188,8 +190,8 @@ impl Hosts {
         below.core.timers.set(Slot(self.slots.apps + index as u32), at.map(|t| t.max(below.core.now)));
     }
 
-    /// When the timer of an application really fires that is set for `at`. What goes by a schedule follows its host's clock; what
-    /// begins once, or when something else is over, does not look at it for long.
+    /// When the timer of an application really fires that is set for `at`. What goes by a schedule follows
+    /// its host's clock; what begins once, or when something else is over, does not look at it for long.
     #[inline(never)]
     fn fires(&self, index: usize, at: Option<Instant>) -> Option<Instant> {
         let clock = &self.clocks[index];
@@ -220,7 +222,8 @@ impl Hosts {
         }
     }
 
-    /// The same of what is left of a picture, in a function of its own: sources of datagrams alone have millions to write.
+    /// The same of what is left of a picture, in a function of its own: sources of datagrams alone have
+    /// millions to write.
     #[inline(never)]
     fn write_video<S: Sink>(&mut self, below: &mut LowerLayers<'_, S>, index: usize) {
         while let AppKind::Video(video) = &mut self.apps[index].kind {
@@ -250,8 +253,8 @@ impl Hosts {
         }
     }
 
-    /// Ends the charges that were reported since the last time, of which `first` has been taken, and lets sockets that waited write on,
-    /// once each.
+    /// Ends the charges that were reported since the last time, of which `first` has been taken, and lets
+    /// sockets that waited write on, once each.
     pub(in crate::world) fn drain_uncharged<S: Sink>(
         &mut self,
         below: &mut LowerLayers<'_, S>,
@@ -312,7 +315,8 @@ fn skips<S: Sink>(below: &mut LowerLayers<'_, S>, index: usize, datagrams: u32) 
     }
 }
 
-/// Ends a charge of an application that sends datagrams, but is no source of them alone; true if it waited for that.
+/// Ends a charge of an application that sends datagrams, but is no source of them alone; true if it waited
+/// for that.
 #[cold]
 #[inline(never)]
 fn uncharge_other(kind: &mut AppKind, truesize: u32) -> bool {

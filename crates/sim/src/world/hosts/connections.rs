@@ -1,4 +1,5 @@
-//! TCP connections that an application opens while it runs, with their own sockets, and their remains after the end.
+//! TCP connections that an application opens while it runs, with their own sockets, and their remains after
+//! the end.
 
 use stillair_model::transport::cc::Cc;
 use stillair_model::transport::tcp::config::TcpConfig;
@@ -20,7 +21,8 @@ pub(in crate::world) struct ConnectionEnd {
 }
 
 impl ConnectionEnd {
-    /// The machines of a new connection's client and server, with the nodes that they are on; the second one listens.
+    /// The machines of a new connection's client and server, with the nodes that they are on; the second one
+    /// listens.
     pub(super) fn sockets(
         ends: &[Self; 2],
         random: &mut RandomStream,
@@ -66,7 +68,8 @@ impl Hosts {
         self.arm_socket(below, client);
     }
 
-    /// Lets the sockets of a connection go if both are over; true if they are. Nothing of it is on its way then but what nobody answers.
+    /// Lets the sockets of a connection go if both are over; true if they are. Nothing of it is on its way
+    /// then but what nobody answers.
     pub(super) fn forget(&mut self, pair: [SockId; 2]) -> bool {
         let over = pair.iter().all(|sock| {
             let tcp = self.tcps[sock.index()].as_ref();

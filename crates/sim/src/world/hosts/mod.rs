@@ -1,5 +1,5 @@
-//! Hosts: applications, and the TCP, UDP and QUIC sockets that they use. Packets for a host arrive through [`Local`]; a host gives its packets to
-//! the network. This module knows no queues, wires or channels.
+//! Hosts: applications, and the TCP, UDP and QUIC sockets that they use. Packets for a host arrive through
+//! [`Local`]; a host gives its packets to the network. This module knows no queues, wires or channels.
 
 mod apps;
 mod connections;
@@ -60,7 +60,8 @@ pub(super) struct Hosts {
     slots: HostSlots,
 }
 
-/// Where the timers of hosts begin: of applications, of processes by node, of sockets; and where all timers end.
+/// Where the timers of hosts begin: of applications, of processes by node, of sockets; and where all timers
+/// end.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct HostSlots {
     pub(super) apps: u32,
@@ -77,7 +78,8 @@ pub(super) struct LowerLayers<'a, S> {
 }
 
 impl Hosts {
-    /// Hosts that have done nothing yet. `tcps` has the machines of the sockets that speak TCP; `wakes` tells by node when processes run.
+    /// Hosts that have done nothing yet. `tcps` has the machines of the sockets that speak TCP; `wakes` tells
+    /// by node when processes run.
     pub(super) fn new(
         (apps, clocks): (Vec<App>, Vec<AppClock>),
         sockets: Vec<Socket>,
@@ -161,10 +163,9 @@ impl Hosts {
 }
 
 /// The answer to a packet that is answered without a process: the packet is consumed.
-// linux: net/ipv4/icmp.c icmp_echo (4.4), net/ipv6/icmp.c icmpv6_echo_reply (6.1) - the kernel answers with the request's TOS or traffic
-// class; so does a UDP server that was
-// told to mark both ways. Neither blocks on its socket. The reply keeps the time of the request, so that its delay
-// is the round trip.
+// linux: net/ipv4/icmp.c icmp_echo (4.4), net/ipv6/icmp.c icmpv6_echo_reply (6.1) - the kernel answers with
+// the request's TOS or traffic class; so does a UDP server that was told to mark both ways. Neither blocks on
+// its socket. The reply keeps the time of the request, so that its delay is the round trip.
 fn reply(packets: &mut Packets, kind: PacketKind, p: Pkt) -> Pkt {
     let hot = packets.get(p);
     let reply = NewPacket {

@@ -17,8 +17,8 @@ use crate::world::external_io::{Entering, Left, Refused};
 use crate::world::state::SimState;
 
 /// Maximum length in bytes of a packet of several segments, with the headers of each.
-// linux: include/linux/netdevice.h GSO_LEGACY_MAX_SIZE (6.12), net/ipv4/sysctl_net_ipv4.c tcp_min_snd_mss (6.12) - 65,536 bytes with one header, of
-// which each segment has 36 at least.
+// linux: include/linux/netdevice.h GSO_LEGACY_MAX_SIZE (6.12), net/ipv4/sysctl_net_ipv4.c tcp_min_snd_mss
+// (6.12) - 65,536 bytes with one header, of which each segment has 36 at least.
 const LARGEST_WHOLE: usize = 1 << 18;
 /// Minimum length in bytes of a segment: an IPv4 header.
 const LEAST_SEGMENT: usize = 20;
@@ -185,7 +185,8 @@ impl Outside {
 }
 
 impl Hosts {
-    /// A packet from outside goes down from an interface of its host. Each of its segments has `full` bytes, the last at most so many.
+    /// A packet from outside goes down from an interface of its host. Each of its segments has `full` bytes,
+    /// the last at most so many.
     pub(in crate::world) fn enter<S: Sink>(
         &mut self,
         below: &mut LowerLayers<'_, S>,

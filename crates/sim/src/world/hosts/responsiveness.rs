@@ -1,6 +1,8 @@
-//! A test of responsiveness in the world: its load-generating connections, its probes, and what both their ends do.
+//! A test of responsiveness in the world: its load-generating connections, its probes, and what both their
+//! ends do.
 //!
-//! Each connection is two streams of bytes in which messages end at known places; whoever has read up to such a place has the message.
+//! Each connection is two streams of bytes in which messages end at known places; whoever has read up to such
+//! a place has the message.
 
 use std::collections::VecDeque;
 
@@ -12,8 +14,9 @@ use super::connections::ConnectionEnd;
 use super::{Hosts, LowerLayers};
 
 /// Bytes of a ClientHello, of a server's first flight with its certificates, and of what a client answers.
-// spec: rfc8446 4, 5 - messages and records; rfc7685 - a ClientHello padded to 512 bytes and its record's head; a chain of two certificates and
-// HTTP's requests and heads leave about 5000 bytes for a probe with its packets' headers, as draft-ietf-ippm-responsiveness-09 says.
+// spec: rfc8446 4, 5 - messages and records; rfc7685 - a ClientHello padded to 512 bytes and its record's
+// head; a chain of two certificates and HTTP's requests and heads leave about 5000 bytes for a probe with its
+// packets' headers, as draft-ietf-ippm-responsiveness-09 says.
 const CLIENT_HELLO: u64 = 517;
 const SERVER_FLIGHT: u64 = 3_000;
 const CLIENT_FINISHED: u64 = 80;
@@ -205,8 +208,10 @@ impl Hosts {
         self.open(below, app, made);
     }
 
-    /// Asks for an object of one byte over one of the connections with load, behind what its client has written.
-    // spec: draft-ietf-ippm-responsiveness-09 Measuring Responsiveness - uniformly at random, without a priority.
+    /// Asks for an object of one byte over one of the connections with load, behind what its client has
+    /// written.
+    // spec: draft-ietf-ippm-responsiveness-09 Measuring Responsiveness - uniformly at random, without a
+    // priority.
     fn probe_loaded<S: Sink>(&mut self, below: &mut LowerLayers<'_, S>, app: usize) {
         let now = below.core.now;
         let ResponsivenessFlow { connections, random, .. } = self.responsiveness(app);
@@ -222,7 +227,8 @@ impl Hosts {
     }
 
     /// Closes all connections.
-    // deviation: HTTP/2 would reset the streams; here what a writer has handed to its socket still comes through.
+    // deviation: HTTP/2 would reset the streams; here what a writer has handed to its socket still comes
+    // through.
     fn end_test<S: Sink>(&mut self, below: &mut LowerLayers<'_, S>, app: usize) {
         let now = below.core.now;
         let connections = core::mem::take(&mut self.responsiveness(app).connections);
@@ -262,7 +268,8 @@ impl Hosts {
         self.arm_socket(below, sock);
     }
 
-    /// An end of a connection has read so many bytes: it does what messages in them ask for. True if the connection has done its work.
+    /// An end of a connection has read so many bytes: it does what messages in them ask for. True if the
+    /// connection has done its work.
     fn hear<S: Sink>(
         &mut self,
         below: &mut LowerLayers<'_, S>,

@@ -178,7 +178,8 @@ impl Hosts {
     }
 
     /// A socket that small queues had stopped may send again.
-    // linux: net/ipv4/tcp_output.c tcp_tasklet_func (6.12) - the tasklet sends; a writer that it has made room for is woken.
+    // linux: net/ipv4/tcp_output.c tcp_tasklet_func (6.12) - the tasklet sends; a writer that it has made
+    // room for is woken.
     pub(super) fn tcp_poll<S: Sink>(&mut self, below: &mut LowerLayers<'_, S>, sock: SockId) {
         let now = below.core.now;
         let woken = self.with_tcp(below, sock, |tcp, out| {
@@ -190,7 +191,8 @@ impl Hosts {
         }
     }
 
-    /// The process above a socket runs: it reads and writes what it can. The socket's timer is armed after that.
+    /// The process above a socket runs: it reads and writes what it can. The socket's timer is armed after
+    /// that.
     pub(super) fn serve<S: Sink>(&mut self, below: &mut LowerLayers<'_, S>, sock: SockId) {
         let now = below.core.now;
         let app = self.sockets[sock.index()].app as usize;
@@ -221,7 +223,8 @@ impl Hosts {
         self.arm_socket(below, sock);
     }
 
-    /// The writer of a bulk transfer has written `wrote` bytes of `wants`: it writes on until the socket takes no more.
+    /// The writer of a bulk transfer has written `wrote` bytes of `wants`: it writes on until the socket
+    /// takes no more.
     fn bulk_wrote<S: Sink>(
         &mut self,
         below: &mut LowerLayers<'_, S>,
@@ -281,8 +284,8 @@ impl Hosts {
         self.tcp_sockets().filter(|s| s.opens).map(move |s| (s.flow, s.tcp.info(now)))
     }
 
-    /// The TCP sockets of bulk transfers, in the order of the flows, each end that connects before the one that listens.
-    /// Those of pages come and go.
+    /// The TCP sockets of bulk transfers, in the order of the flows, each end that connects before the one
+    /// that listens. Those of pages come and go.
     pub(in crate::world) fn tcp_sockets(&self) -> impl Iterator<Item = TcpSocket<'_>> {
         let ends = self.bulks().flat_map(|f| [(f.flow, f.sender, true), (f.flow, f.receiver, false)]);
         ends.filter_map(|(flow, sock, opens)| {
@@ -291,8 +294,9 @@ impl Hosts {
         })
     }
 
-    /// Sees to it that a socket's timer fires in time. One that was armed for an earlier instant stays: most deadlines are
-    /// put off long before they come, and asking again when it fires is cheaper than arming anew each time.
+    /// Sees to it that a socket's timer fires in time. One that was armed for an earlier instant stays: most
+    /// deadlines are put off long before they come, and asking again when it fires is cheaper than arming
+    /// anew each time.
     pub(super) fn arm_socket<S: Sink>(&mut self, below: &mut LowerLayers<'_, S>, sock: SockId) {
         if let Some(tcp) = &self.tcps[sock.index()]
             && let Some(at) = tcp.next_timer()

@@ -1,5 +1,6 @@
-//! When applications run. A segment or a freed buffer wakes the process above its socket; the process runs when the
-//! softirq that woke it is over, or a stated time after the wake-up. Once it runs, it takes all that has come by then.
+//! When applications run. A segment or a freed buffer wakes the process above its socket; the process runs
+//! when the softirq that woke it is over, or a stated time after the wake-up. Once it runs, it takes all that
+//! has come by then.
 
 use std::collections::VecDeque;
 
@@ -30,8 +31,8 @@ impl Wakes {
 }
 
 impl Hosts {
-    /// A process is woken by its socket. One that has been woken already is not woken again. True if it runs at this instant, and
-    /// arms the socket's timer then.
+    /// A process is woken by its socket. One that has been woken already is not woken again. True if it runs
+    /// at this instant, and arms the socket's timer then.
     #[inline]
     pub(super) fn wake<S: Sink>(&mut self, below: &mut LowerLayers<'_, S>, sock: SockId) -> bool {
         let socket = &mut self.sockets[sock.index()];

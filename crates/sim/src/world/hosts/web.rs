@@ -32,8 +32,8 @@ pub(in crate::world) struct WebConnection {
     /// Bytes of a request that the client has still to write, and the server to read.
     asking: u32,
     hearing: u32,
-    /// Bytes of the answer that the server will write when it has heard the request, that it has still to write, and that
-    /// the client has still to read.
+    /// Bytes of the answer that the server will write when it has heard the request, that it has still to
+    /// write, and that the client has still to read.
     wanted: u32,
     answering: u64,
     left: u64,
@@ -84,7 +84,8 @@ impl Hosts {
     }
 
     /// Asks for the address of the server, which is its name server too.
-    // spec: rfc1035 4.1 - a header of 12 bytes, the name and 4 bytes; the answer repeats them and adds an address.
+    // spec: rfc1035 4.1 - a header of 12 bytes, the name and 4 bytes; the answer repeats them and adds an
+    // address.
     fn look_up<S: Sink>(&mut self, below: &mut LowerLayers<'_, S>, app: usize) {
         let now = below.core.now;
         let web = self.web(app);

@@ -1,5 +1,6 @@
-//! The network: nodes with routes, interfaces with transmit queues, and wires. A host gives packets to the network, and gets its own through
-//! [`Local`]; interfaces of Wi-Fi devices pass packets to the air. This module knows no applications, sockets or channels.
+//! The network: nodes with routes, interfaces with transmit queues, and wires. A host gives packets to the
+//! network, and gets its own through [`Local`]; interfaces of Wi-Fi devices pass packets to the air. This
+//! module knows no applications, sockets or channels.
 
 mod ports;
 mod queues;
@@ -115,7 +116,8 @@ pub(super) struct Network {
     shown: usize,
 }
 
-/// Where the timers of the network begin: arrivals over wires, reports of their devices, disciplines that hold packets back.
+/// Where the timers of the network begin: arrivals over wires, reports of their devices, disciplines that
+/// hold packets back.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct NetworkSlots {
     pub(super) arrivals: u32,
@@ -150,10 +152,10 @@ impl Network {
         self.interfaces[addr.index()].node
     }
 
-    /// A packet leaves the node where it was made: through the interface whose address it bears, if a way leads there.
-    /// The answer is that of the local queue; a packet without a way is refused.
-    // linux: net/ipv4/fib_rules.c (4.4) - a rule for each source address, as hosts with several interfaces in one network
-    // are set up; otherwise all their packets would leave through the first.
+    /// A packet leaves the node where it was made: through the interface whose address it bears, if a way
+    /// leads there. The answer is that of the local queue; a packet without a way is refused.
+    // linux: net/ipv4/fib_rules.c (4.4) - a rule for each source address, as hosts with several interfaces in
+    // one network are set up; otherwise all their packets would leave through the first.
     pub(super) fn send<S: Sink>(
         &mut self,
         core: &mut SimState<S>,
@@ -175,8 +177,8 @@ impl Network {
         }
     }
 
-    /// A packet from outside leaves through an interface of its host, which has chosen that; from a modelled host, as the host's routes say.
-    /// Without a way it is dropped.
+    /// A packet from outside leaves through an interface of its host, which has chosen that; from a modelled
+    /// host, as the host's routes say. Without a way it is dropped.
     pub(super) fn enter<S: Sink>(
         &mut self,
         core: &mut SimState<S>,
@@ -276,8 +278,9 @@ impl Network {
     }
 
     /// A packet has come in at an outside host, or at an ifb.
-    // linux: net/sched/act_mirred.c tcf_mirred_act, drivers/net/ifb.c ifb_ri_tasklet (6.1) - what comes in is queued at the ifb, with its Ethernet
-    // header, and comes in at its interface again when the discipline there lets go of it.
+    // linux: net/sched/act_mirred.c tcf_mirred_act, drivers/net/ifb.c ifb_ri_tasklet (6.1) - what comes in is
+    // queued at the ifb, with its Ethernet header, and comes in at its interface again when the discipline
+    // there lets go of it.
     #[cold]
     fn come_apart<S: Sink>(
         &mut self,
@@ -305,7 +308,8 @@ impl Network {
     }
 
     /// Shows what has come in over a wire as its host sees it: before an ifb.
-    // linux: net/core/dev.c __netif_receive_skb_core (6.1) - taps come before the ingress hook, and do not see again what an ifb gives back.
+    // linux: net/core/dev.c __netif_receive_skb_core (6.1) - taps come before the ingress hook, and do not
+    // see again what an ifb gives back.
     fn show_received<S: Sink>(&self, core: &mut SimState<S>, interface: IfId, p: Pkt) {
         let interface = match self.interfaces[interface.index()] {
             NetInterface { rx_handler: RxHandler::Shaper(of), .. } => of,

@@ -1,5 +1,5 @@
-//! Operation of transmit queues: a packet is queued, and the device below is fed at once, when the device has room again, or when a discipline
-//! releases packets it held back.
+//! Operation of transmit queues: a packet is queued, and the device below is fed at once, when the device has
+//! room again, or when a discipline releases packets it held back.
 
 use stillair_model::qdisc::{Enqueue, Qdisc, QdiscConfig};
 use stillair_model::vocabulary::{Ac, IfId, PacketKind, Pkt, RandomStream, Sink, Step};
@@ -44,7 +44,8 @@ impl Network {
         Enqueue::Queued
     }
 
-    /// Feeds a Wi-Fi device from the transmit queues that it has woken; one that serves several categories is asked once.
+    /// Feeds a Wi-Fi device from the transmit queues that it has woken; one that serves several categories is
+    /// asked once.
     pub(in crate::world) fn run_woken<S: Sink>(
         &mut self,
         core: &mut SimState<S>,
@@ -66,7 +67,8 @@ impl Network {
         let _ = self.feed(core, air, id, ac, None);
     }
 
-    /// The same after a packet has been queued, if there is one, with the queue's answer; none if there is no queue.
+    /// The same after a packet has been queued, if there is one, with the queue's answer; none if there is no
+    /// queue.
     #[inline]
     fn feed<S: Sink>(
         &mut self,
@@ -114,7 +116,8 @@ impl Network {
         Some(answer)
     }
 
-    /// Queues a packet behind others that a discipline holds back: nothing else happens before it lets go of them.
+    /// Queues a packet behind others that a discipline holds back: nothing else happens before it lets go of
+    /// them.
     #[inline(never)]
     fn hold<S: Sink>(&mut self, core: &mut SimState<S>, id: IfId, ac: Ac, p: Pkt) -> Enqueue {
         let NetInterface { tx, watchdog, .. } = &mut self.interfaces[id.index()];
@@ -153,8 +156,8 @@ impl Network {
         core.step(&Step::Queued { p, at, queue, paced });
     }
 
-    /// Changes the discipline in each transmit queue of an interface. Packets that wait stay if only parameters change that Linux
-    /// changes in place, and are dropped if not.
+    /// Changes the discipline in each transmit queue of an interface. Packets that wait stay if only
+    /// parameters change that Linux changes in place, and are dropped if not.
     pub(in crate::world) fn change_qdisc<S: Sink>(
         &mut self,
         core: &mut SimState<S>,

@@ -1,4 +1,5 @@
-//! The network alone: two hosts on a wire, of which neither has an application. What reaches a node is written down.
+//! The network alone: two hosts on a wire, of which neither has an application. What reaches a node is
+//! written down.
 
 use stillair_model::vocabulary::{Addr, Duration, Fate, IfId, Instant, NewPacket, NoSink, NodeId, Pkt, Seed};
 
@@ -70,7 +71,8 @@ fn a_packet_is_queued_forwarded_and_delivered() {
             Some(wire) => network.wire_completion(&mut core, &mut air, wire as usize),
         }
     }
-    // spec: ieee8023 - 1500 bytes are 1538 with preamble, header, check sequence and gap: 1230.4 us at 10 Mbit/s, 123.04 at 100.
+    // spec: ieee8023 - 1500 bytes are 1538 with preamble, header, check sequence and gap: 1230.4 us at 10
+    // Mbit/s, 123.04 at 100.
     let us: Vec<u64> = reached.0.iter().map(|(at, _)| at.nanos() / 1_000).collect();
     assert_eq!(us, [4_353, 5_583, 6_814]);
     assert!(reached.0.iter().all(|&(_, node)| node == b));

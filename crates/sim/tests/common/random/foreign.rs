@@ -1,4 +1,5 @@
-//! What others do on the channel of a network at random. Most of it ends with the network's sources or soon after: it takes long to drain.
+//! What others do on the channel of a network at random. Most of it ends with the network's sources or soon
+//! after: it takes long to drain.
 
 /// Interference and neighbours, and whether there is interference, so that every path needs a level.
 pub const FOREIGN: [(&str, bool); 6] = [

@@ -211,9 +211,10 @@ pub fn case() -> impl Strategy<Value = Case> {
 }
 
 impl Case {
-    /// Whether the order of a flow must be kept: with few queues in the MAC, a flow's packets go to the overflow queue of
-    /// their TID while another one holds their queue, and overtake each other. An emulated network may reorder, and
-    /// what it doubles comes twice. A single frame that hardware before Linux 4.9 returns is sent once more behind others.
+    /// Whether the order of a flow must be kept: with few queues in the MAC, a flow's packets go to the
+    /// overflow queue of their TID while another one holds their queue, and overtake each other. An emulated
+    /// network may reorder, and what it doubles comes twice. A single frame that hardware before Linux 4.9
+    /// returns is sent once more behind others.
     // paper: ending-the-anomaly alg1 - line 5.
     pub fn keeps_order(&self) -> bool {
         let few = |scheme: usize, limit: u32| scheme > 1 && limit > 0;
@@ -257,10 +258,12 @@ impl Case {
         )
     }
 
-    /// Whether all that is sent arrives or is given up in the end. Of a station that sleeps and wakes again before a frame's chain has come to a
-    /// rate that works, in noise, the frame comes back each time and begins anew. And stations that ask for their frames one by one, and do
-    /// not hear each other, ask at the same beacon: their PS-Polls, in the category with the smallest window, meet each time.
-    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_complete_aggr (6.12) - tries for one that sleeps do not count.
+    /// Whether all that is sent arrives or is given up in the end. Of a station that sleeps and wakes again
+    /// before a frame's chain has come to a rate that works, in noise, the frame comes back each time and
+    /// begins anew. And stations that ask for their frames one by one, and do not hear each other, ask at the
+    /// same beacon: their PS-Polls, in the category with the smallest window, meet each time.
+    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_complete_aggr (6.12) - tries for one that sleeps do
+    // not count.
     // linux: net/mac80211/mlme.c ieee80211_send_pspoll, tx.c ieee80211_tx_skb (6.12) - TID 7: voice.
     pub fn all_ends(&self) -> bool {
         let polls = |s: &Sta| self.power(s).contains("static") || self.power(s).contains("ps_poll");
@@ -281,7 +284,8 @@ impl Case {
             })
     }
 
-    /// The scenario, in which the MAC has that many flow queues where they are not few; its sources stop after 300 ms.
+    /// The scenario, in which the MAC has that many flow queues where they are not few; its sources stop
+    /// after 300 ms.
     pub fn text(&self, flows: u32) -> String {
         let stations: Vec<String> = (0..self.stations.len()).map(|n| format!("\"sta{n}\"")).collect();
         let hearing = match (self.hearing, stations.len()) {

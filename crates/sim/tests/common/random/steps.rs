@@ -9,7 +9,8 @@ const STEPS: [&str; 4] = [
      [[step]]\nat = \"91 ms\"\nset = [\"link.lan0.rate=1 Gbit/s\", \"link.lan0.delay=9 ms\"]\n",
 ];
 
-/// Those of a network by a number, where its wires have something to change: a pair of virtual devices has not.
+/// Those of a network by a number, where its wires have something to change: a pair of virtual devices has
+/// not.
 pub fn of(wire: &str, n: usize) -> &'static str {
     if wire.starts_with("rate") { STEPS[n % STEPS.len()] } else { "" }
 }

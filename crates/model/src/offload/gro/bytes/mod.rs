@@ -1,5 +1,5 @@
-//! The same of packets from outside: what is compared is in their bytes. Each segment keeps its own headers, so that a packet that is split
-//! again has those that came.
+//! The same of packets from outside: what is compared is in their bytes. Each segment keeps its own headers,
+//! so that a packet that is split again has those that came.
 
 use super::{ENDING, MAX_BYTES};
 use crate::vocabulary::{BytesId, PacketKind, Packets, Pkt, TcpFlags};
@@ -15,8 +15,8 @@ struct Segment<'a> {
 
 impl<'a> Segment<'a> {
     /// That of a packet; of several segments the first. `None` of what GRO lets through as it is.
-    // linux: net/ipv4/af_inet.c inet_gro_receive, net/ipv6/ip6_offload.c ipv6_gro_receive (6.12) - no options, no fragments, and the length that the
-    // header says.
+    // linux: net/ipv4/af_inet.c inet_gro_receive, net/ipv6/ip6_offload.c ipv6_gro_receive (6.12) - no
+    // options, no fragments, and the length that the header says.
     // deviation: checksums are not looked at, and extension headers of IPv6 are let through.
     fn of(packets: &'a Packets, p: Pkt) -> Option<Self> {
         let bytes = packets.bytes(p);
@@ -71,7 +71,8 @@ pub(super) fn is_of_flow(packets: &Packets, held: Pkt, last: Option<BytesId>, p:
         }
 }
 
-/// The bytes behind which others may be put, if a packet may have others merged into it: it carries data and no flag that ends it.
+/// The bytes behind which others may be put, if a packet may have others merged into it: it carries data and
+/// no flag that ends it.
 // deviation: a packet that comes with several segments is let through.
 pub(super) fn may_grow(packets: &Packets, p: Pkt) -> Option<BytesId> {
     let segment = Segment::of(packets, p)?;
@@ -80,8 +81,8 @@ pub(super) fn may_grow(packets: &Packets, p: Pkt) -> Option<BytesId> {
 }
 
 /// Whether `p` continues `into`, which is of the same flow.
-// linux: net/ipv4/tcp_offload.c tcp_gro_receive, net/ipv4/af_inet.c inet_gro_receive (6.12) - as of modelled packets; the identification is the
-// next one, or with DF the same.
+// linux: net/ipv4/tcp_offload.c tcp_gro_receive, net/ipv4/af_inet.c inet_gro_receive (6.12) - as of modelled
+// packets; the identification is the next one, or with DF the same.
 pub(super) fn continues(packets: &Packets, into: Pkt, p: Pkt) -> bool {
     let (a, b) = (packets.get(into), packets.get(p));
     let (Some(x), Some(y)) = (Segment::of(packets, into), Segment::of(packets, p)) else { return false };
@@ -108,7 +109,8 @@ pub(super) fn continues(packets: &Packets, into: Pkt, p: Pkt) -> bool {
         && x.data + data + y.payload() < MAX_BYTES as usize
 }
 
-/// Merges `p` into `into`, whose last bytes are `last`. Gives the new last ones, if the packet may grow further.
+/// Merges `p` into `into`, whose last bytes are `last`. Gives the new last ones, if the packet may grow
+/// further.
 pub(super) fn join(packets: &mut Packets, into: Pkt, last: BytesId, p: Pkt) -> Option<BytesId> {
     let payload = |p| Segment::of(packets, p).map_or(0, |segment| segment.payload());
     let ends = payload(p) < payload(into) || Segment::of(packets, p).is_none_or(|s| s.flags() & ENDING != 0);

@@ -167,7 +167,8 @@ fn a_copy_and_its_original_grow_apart() {
 }
 
 proptest! {
-    /// Whatever is merged has, split again, the bytes that came, in the order of each flow, each with its packet's number and time.
+    /// Whatever is merged has, split again, the bytes that came, in the order of each flow, each with its
+    /// packet's number and time.
     #[test]
     fn whatever_is_merged_keeps_its_segments(
         steps in prop::collection::vec((0u8..3, 0usize..12, any::<bool>()), 1..150),

@@ -1,5 +1,5 @@
-//! How far acknowledgements run ahead of the bandwidth, as those of aggregated Wi-Fi frames do: that much more may be in
-//! flight.
+//! How far acknowledgements run ahead of the bandwidth, as those of aggregated Wi-Fi frames do: that much
+//! more may be in flight.
 // linux: net/ipv4/tcp_bbr.c bbr_update_ack_aggregation (5.1).
 
 use super::super::{CcSock, RateSample};

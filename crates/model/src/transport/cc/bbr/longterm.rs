@@ -1,5 +1,5 @@
-//! Finds token-bucket policers: two stretches with much loss and the same delivery rate mean that this rate is all there
-//! is, whatever the bandwidth of a burst.
+//! Finds token-bucket policers: two stretches with much loss and the same delivery rate mean that this rate
+//! is all there is, whatever the bandwidth of a burst.
 // linux: net/ipv4/tcp_bbr.c bbr_lt_bw_sampling (6.1).
 
 use super::super::{CcSock, RateSample};

@@ -1,9 +1,9 @@
-//! BBR, version 1: paces at the bottleneck's bandwidth, keeps about two bandwidth-delay products in flight, takes no notice
-//! of single losses.
+//! BBR, version 1: paces at the bottleneck's bandwidth, keeps about two bandwidth-delay products in flight,
+//! takes no notice of single losses.
 //!
-//! The path's model is in parts: `longterm` finds policers, `aggregation` how much acknowledgements come in lumps,
-//! `windowed_max` the bandwidth. `phases` is the state machine, `window` what follows from the model: window
-//! and pacing rate.
+//! The path's model is in parts: `longterm` finds policers, `aggregation` how much acknowledgements come in
+//! lumps, `windowed_max` the bandwidth. `phases` is the state machine, `window` what follows from the model:
+//! window and pacing rate.
 // spec: draft-cardwell-iccrg-bbr-congestion-control-00 - the first version.
 
 mod aggregation;
@@ -60,9 +60,11 @@ pub struct BbrParams {
     pub probe_rtt_mode_ms: u32,
     /// Pacing margin: how far the pacing rate stays below the bandwidth, in percent (4.20 on; 0 before).
     pub pacing_margin_percent: u32,
-    /// Gain of the extra window for aggregated acknowledgements, in 1/256 (5.1 on; 0 before: no extra window).
+    /// Gain of the extra window for aggregated acknowledgements, in 1/256 (5.1 on; 0 before: no extra
+    /// window).
     pub extra_acked_gain: u32,
-    /// The amount in flight is estimated for the departure time of the next packet (4.20 on), not for the current time.
+    /// The amount in flight is estimated for the departure time of the next packet (4.20 on), not for the
+    /// current time.
     // linux: commit a87c83d5ee25 (4.20, recalled).
     pub departure_times: bool,
     /// Pacing rate in bit/s below which a TSO packet may be one segment.
@@ -199,7 +201,8 @@ impl Bbr {
         }
         self.sample_longterm(sk, rs);
         let bw = (rs.delivered as u64 * BW_UNIT / rs.interval_us as u64) as u32;
-        // linux: same - what the application held back says nothing about the path, unless it is more than was known.
+        // linux: same - what the application held back says nothing about the path, unless it is more than
+        // was known.
         if !rs.is_app_limited || bw >= self.bw.get() {
             self.bw.update(self.params.bw_rtts, self.rtt_cnt, bw);
         }
@@ -230,7 +233,8 @@ impl Controller for Bbr {
         sk.needs_pacing = true;
     }
 
-    // linux: net/ipv4/tcp_bbr.c bbr_ssthresh (6.1) - a threshold is of no use here; the window is kept for later.
+    // linux: net/ipv4/tcp_bbr.c bbr_ssthresh (6.1) - a threshold is of no use here; the window is kept for
+    // later.
     fn ssthresh(&mut self, sk: &mut CcSock) -> u32 {
         self.save_cwnd(sk);
         sk.snd_ssthresh
@@ -258,7 +262,8 @@ impl Controller for Bbr {
         }
     }
 
-    // linux: net/ipv4/tcp_bbr.c bbr_cwnd_event (6.1) - after an idle time the rate is the bandwidth, no probe.
+    // linux: net/ipv4/tcp_bbr.c bbr_cwnd_event (6.1) - after an idle time the rate is the bandwidth, no
+    // probe.
     fn cwnd_event(&mut self, sk: &mut CcSock, event: CcEvent) {
         if event != CcEvent::TxStart || sk.app_limited == 0 {
             return;
@@ -272,7 +277,8 @@ impl Controller for Bbr {
         }
     }
 
-    // linux: net/ipv4/tcp_bbr.c bbr_undo_cwnd (6.1) - what looked like a full pipe or a policer may have been reordering.
+    // linux: net/ipv4/tcp_bbr.c bbr_undo_cwnd (6.1) - what looked like a full pipe or a policer may have been
+    // reordering.
     fn undo_cwnd(&mut self, sk: &mut CcSock) -> u32 {
         self.full_bw = 0;
         self.full_bw_cnt = 0;

@@ -19,8 +19,8 @@ impl Bbr {
         }
     }
 
-    // linux: net/ipv4/tcp_bbr.c bbr_is_next_cycle_phase (6.1) - probing lasts until it has filled the pipe or lost something,
-    // draining only until the queue is gone; all else a minimum round trip.
+    // linux: net/ipv4/tcp_bbr.c bbr_is_next_cycle_phase (6.1) - probing lasts until it has filled the pipe or
+    // lost something, draining only until the queue is gone; all else a minimum round trip.
     fn phase_is_over(&self, sk: &CcSock, rs: &RateSample) -> bool {
         let full_length = sk.delivered_mstamp.saturating_sub(self.cycle_mstamp) > u64::from(self.min_rtt_us);
         if self.pacing_gain == UNIT {

@@ -52,7 +52,8 @@ fn startup_doubles_each_round_and_drain_empties_the_queue() {
             Mode::ProbeRtt => panic!("too early"),
         }
     });
-    // Until the path is full the rate all but doubles: a round's samples are diluted by the pauses between its bursts.
+    // Until the path is full the rate all but doubles: a round's samples are diluted by the pauses between
+    // its bursts.
     let growing: Vec<f64> = rates
         .windows(2)
         .map(|w| w[1] as f64 / w[0] as f64)
@@ -91,8 +92,8 @@ fn the_cycle_has_eight_phases_of_a_round_trip() {
         let ends = &phases[pair[0]..=pair[1]];
         for (i, w) in ends.windows(2).enumerate() {
             let us = w[1].1 - w[0].1;
-            // All but draining, which ends with the queue, last a minimum round trip or an acknowledgement more. Probing
-            // goes on until its quarter more and the room for three TSO packets are in flight.
+            // All but draining, which ends with the queue, last a minimum round trip or an acknowledgement
+            // more. Probing goes on until its quarter more and the room for three TSO packets are in flight.
             let within = match i {
                 0 => 20_000..=45_000,
                 1 => 0..=21_000,
@@ -279,7 +280,8 @@ fn segments_of_tso_packets() {
 // linux: net/ipv4/tcp_bbr.c bbr_packets_in_net_at_edt (6.1), bbr_check_drain (4.19).
 #[test]
 fn what_departs_later_is_reckoned_with_since_4_20() {
-    // A segment a millisecond, the next one in 10 ms: gain of pacing, of 50 segments in flight then, and before 4.20.
+    // A segment a millisecond, the next one in 10 ms: gain of pacing, of 50 segments in flight then, and
+    // before 4.20.
     for (gain, since, before) in [(UNIT, 40, 50), (UNIT * 3 / 4, 40, 50), (UNIT * 5 / 4, 42, 50)] {
         let mut sk = super::super::testing::sock();
         (sk.clock_ns, sk.wstamp_ns) = (5_000_000, 15_000_000);

@@ -5,8 +5,8 @@ use super::aggregation::EXTRA_ACKED_MAX_US;
 use super::{BW_SCALE, BW_UNIT, Bbr, HIGH_GAIN, MIN_CWND, Mode, SCALE, TCP_INIT_CWND, UNIT};
 
 /// Most bytes of a TSO packet, headers' room left out.
-// linux: net/ipv4/tcp_bbr.c bbr_tso_segs_goal (6.1) - GSO_LEGACY_MAX_SIZE - 1 - MAX_TCP_HEADER, with the header's room of
-// a kernel that knows tunnels and 802.11.
+// linux: net/ipv4/tcp_bbr.c bbr_tso_segs_goal (6.1) - GSO_LEGACY_MAX_SIZE - 1 - MAX_TCP_HEADER, with the
+// header's room of a kernel that knows tunnels and 802.11.
 const TSO_BYTES: u64 = 65_536 - 1 - 320;
 /// Most segments of one.
 const TSO_SEGS: u64 = 0x7f;
@@ -78,7 +78,8 @@ impl Bbr {
     }
 
     /// Of `inflight_now` segments, those that will still be in the network when the next one may depart.
-    // linux: net/ipv4/tcp_bbr.c bbr_packets_in_net_at_edt (6.1); bbr_is_next_cycle_phase, bbr_check_drain (4.19) without it.
+    // linux: net/ipv4/tcp_bbr.c bbr_packets_in_net_at_edt (6.1); bbr_is_next_cycle_phase, bbr_check_drain
+    // (4.19) without it.
     pub(super) fn in_net_at_departure(&self, sk: &CcSock, inflight_now: u32) -> u32 {
         if !self.params.departure_times {
             return inflight_now;
@@ -135,8 +136,8 @@ impl Bbr {
         }
     }
 
-    /// The window that losses leave: what is lost is not replaced; the first round of recovery sends what is delivered;
-    /// after it the window is as before.
+    /// The window that losses leave: what is lost is not replaced; the first round of recovery sends what is
+    /// delivered; after it the window is as before.
     // linux: net/ipv4/tcp_bbr.c bbr_set_cwnd_to_recover_or_restore (6.1).
     fn through_recovery(&mut self, sk: &CcSock, rs: &RateSample) -> u32 {
         let (before, state) = (self.prev_ca_state, sk.ca_state);

@@ -1,7 +1,7 @@
 //! CUBIC: the window is a cubic function of the time since the last reduction.
 //!
-//! [`Curve`] is the law alone, in integers: it knows neither sockets nor TCP. [`Cubic`] is the controller around it, with
-//! [`Hystart`] to leave slow start.
+//! [`Curve`] is the law alone, in integers: it knows neither sockets nor TCP. [`Cubic`] is the controller
+//! around it, with [`Hystart`] to leave slow start.
 // spec: rfc9438 4 - window growth, Reno-friendly region, fast convergence.
 
 #[cfg(test)]
@@ -93,7 +93,8 @@ pub struct Moment {
     pub hz: u32,
     /// Minimum round-trip time in ticks: the curve is read one round trip ahead.
     pub delay_min: u32,
-    /// Segments that an acknowledgement covers on average, in 1/16, where not those but acknowledgements count; 0: segments do.
+    /// Segments that an acknowledgement covers on average, in 1/16, where not those but acknowledgements
+    /// count; 0: segments do.
     pub per_ack: u32,
 }
 
@@ -107,7 +108,8 @@ impl Curve {
         if self.last.0 == at.cwnd && since <= (at.hz / 32) as i32 {
             return self.cnt;
         }
-        // linux: same - within one tick only the Reno part is looked at again; everything where acknowledgements count.
+        // linux: same - within one tick only the Reno part is looked at again; everything where
+        // acknowledgements count.
         if self.epoch_start.is_none() || since != 0 || at.per_ack > 0 {
             self.last = (at.cwnd, at.jiffies);
             self.cnt = self.by_time(params, at);
@@ -145,7 +147,8 @@ impl Curve {
         let target =
             if t < k { self.origin.saturating_sub(delta) } else { self.origin.saturating_add(delta) };
         let cnt = if target > at.cwnd { at.cwnd / (target - at.cwnd) } else { 100 * at.cwnd };
-        // linux: net/ipv4/tcp_cubic.c bictcp_update (6.1) - before the first loss growth is at least 5 % a round trip.
+        // linux: net/ipv4/tcp_cubic.c bictcp_update (6.1) - before the first loss growth is at least 5 % a
+        // round trip.
         if self.last_max_cwnd == 0 { cnt.min(20) } else { cnt }
     }
 
@@ -154,7 +157,8 @@ impl Curve {
     fn as_reno(&mut self, params: &CubicParams, cwnd: u32) -> u32 {
         let beta_scale = 8 * (BETA_SCALE + params.beta) / 3 / (BETA_SCALE - params.beta);
         let per_segment = ((cwnd * beta_scale) >> 3).max(1);
-        // linux: net/ipv4/tcp_cubic.c bictcp_update (6.1) - a step is taken when there is more than enough for it.
+        // linux: net/ipv4/tcp_cubic.c bictcp_update (6.1) - a step is taken when there is more than enough
+        // for it.
         if self.ack_cnt > per_segment {
             let steps = (self.ack_cnt - 1) / per_segment;
             self.ack_cnt -= steps * per_segment;
@@ -194,20 +198,22 @@ impl Curve {
     }
 }
 
-/// How far the cubic is from where it is flat, in segments, so long before or after (in 2^-10 s); `scale` is C times 1024.
+/// How far the cubic is from where it is flat, in segments, so long before or after (in 2^-10 s); `scale` is
+/// C times 1024.
 pub fn height(scale: u64, offset: u64) -> u64 {
     let offset = offset.min(MAX_OFFSET);
     (scale * offset * offset * offset) >> CUBE_SHIFT
 }
 
-/// How long before its flat part the cubic is `below` units lower, in 2^-10 s, where a segment is so many units.
+/// How long before its flat part the cubic is `below` units lower, in 2^-10 s, where a segment is so many
+/// units.
 pub fn time_to_rise(scale: u64, units: u64, below: u64) -> u32 {
     cube_root((1 << CUBE_SHIFT) / scale / units * below)
 }
 
 /// Integer cube root, rounded down.
-// deviation: Linux's root starts from a table and is up to 0.15 % off here - an exact one needs no table, and K is found
-// once an epoch.
+// deviation: Linux's root starts from a table and is up to 0.15 % off here - an exact one needs no table, and
+// K is found once an epoch.
 pub fn cube_root(a: u64) -> u32 {
     let mut root = 0_u64;
     for bit in (0..22).rev() {
@@ -266,8 +272,8 @@ impl Controller for Cubic {
                 return;
             }
         }
-        // linux: net/ipv4/tcp_cubic.c bictcp_update (3.10) - before 4.0 (9cd981dcf174) what an acknowledgement covers counts only
-        // on average.
+        // linux: net/ipv4/tcp_cubic.c bictcp_update (3.10) - before 4.0 (9cd981dcf174) what an
+        // acknowledgement covers counts only on average.
         let (acked, per_ack) = match sk.growth {
             GrowthRules::Linux3_13 => (1, self.delayed_ack),
             GrowthRules::Linux4_3 | GrowthRules::Linux5_7 => (acked, 0),
@@ -298,8 +304,8 @@ impl Controller for Cubic {
         }
     }
 
-    // linux: net/ipv4/tcp_cubic.c cubictcp_acked (6.1) - delays of the first second of an epoch are not trusted: the queue
-    // is still draining.
+    // linux: net/ipv4/tcp_cubic.c cubictcp_acked (6.1) - delays of the first second of an epoch are not
+    // trusted: the queue is still draining.
     #[inline]
     fn pkts_acked(&mut self, sk: &mut CcSock, sample: &AckSample) {
         // linux: net/ipv4/tcp_cubic.c bictcp_acked (3.10).

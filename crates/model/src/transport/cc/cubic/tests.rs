@@ -2,7 +2,8 @@ use super::super::testing::{set_time, sock};
 use super::super::{AckSample, CaState, CcEvent, CcSock, Controller};
 use super::*;
 
-/// Feeds acknowledgements of `acked` segments each `gap_us` until `until_us`, as a greedy sender's path would.
+/// Feeds acknowledgements of `acked` segments each `gap_us` until `until_us`, as a greedy sender's path
+/// would.
 fn grow(cubic: &mut Cubic, sk: &mut CcSock, rtt_us: u64, until_us: u64, mut each: impl FnMut(&CcSock)) {
     while sk.now_us < until_us {
         let gap = rtt_us * 2 / u64::from(sk.snd_cwnd);
@@ -179,7 +180,8 @@ fn nothing_grows_when_the_window_is_not_the_limit() {
 // linux: net/ipv4/tcp_cubic.c bictcp_update, bictcp_acked (3.10).
 #[test]
 fn before_4_0_acknowledgements_count_by_what_they_cover_on_average() {
-    // Sixteenths of segments an acknowledgement, acknowledgements for a segment: 20 segments before the first loss, one at least.
+    // Sixteenths of segments an acknowledgement, acknowledgements for a segment: 20 segments before the first
+    // loss, one at least.
     for (per_ack, acks) in [(0, 20), (16, 20), (32, 10), (40, 8), (320, 1), (512, 1)] {
         let at = Moment { cwnd: 500, acked: 1, jiffies: 10, hz: 250, delay_min: 0, per_ack };
         assert_eq!(Curve::default().update(&CubicParams::default(), at), acks, "{per_ack}");
@@ -188,7 +190,8 @@ fn before_4_0_acknowledgements_count_by_what_they_cover_on_average() {
     let mut sk = sock();
     sk.growth = GrowthRules::Linux3_13;
     cubic.init(&mut sk);
-    // segments acknowledged, the average then: two at first, by a sixteenth, 32 at most, and only while nothing is wrong
+    // segments acknowledged, the average then: two at first, by a sixteenth, 32 at most, and only while
+    // nothing is wrong
     let table = [(2, 32), (1, 31), (1, 31), (45, 75), (0, 75), (10_000, 512), (1, 481)];
     for (pkts_acked, ratio) in table {
         cubic.pkts_acked(&mut sk, &AckSample { pkts_acked, rtt_us: -1, in_flight: 0 });

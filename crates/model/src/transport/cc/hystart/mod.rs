@@ -1,5 +1,5 @@
-//! HyStart: leaves slow start before the queue overflows, when the acknowledgements of a round have come for as long as
-//! half a round trip, or when delay has grown.
+//! HyStart: leaves slow start before the queue overflows, when the acknowledgements of a round have come for
+//! as long as half a round trip, or when delay has grown.
 //!
 //! The rules have changed with the kernels; [`HystartRules`] says which are meant.
 
@@ -43,14 +43,16 @@ pub struct HystartRules {
     pub round: RoundStart,
     /// Units of the clock and of delays.
     pub clock: DelayClock,
-    /// The train may be a whole round trip long if the flow is paced, and longer by the time of four TSO packets (5.6 on).
+    /// The train may be a whole round trip long if the flow is paced, and longer by the time of four TSO
+    /// packets (5.6 on).
     pub pacing_aware: bool,
-    /// The minimum of the round takes in all its samples, not the first eight only (5.8 on, and earlier stable kernels).
+    /// The minimum of the round takes in all its samples, not the first eight only (5.8 on, and earlier
+    /// stable kernels).
     pub whole_round: bool,
 }
 
-/// When a round begins: always with the acknowledgement of the sequence number that was next at its last beginning, but
-/// the check was made in different places.
+/// When a round begins: always with the acknowledgement of the sequence number that was next at its last
+/// beginning, but the check was made in different places.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RoundStart {
     /// With the growth of the window, thus only while the window limits the sender (before 5.16).
@@ -179,7 +181,8 @@ impl Hystart {
         }
     }
 
-    /// A round trip took `delay`, the shortest so far `delay_min`. Sets the threshold if slow start should end.
+    /// A round trip took `delay`, the shortest so far `delay_min`. Sets the threshold if slow start should
+    /// end.
     // linux: net/ipv4/tcp_cubic.c hystart_update (6.1).
     #[inline]
     pub fn update(&mut self, params: &HystartParams, sk: &mut CcSock, delay: u32, delay_min: u32) {
@@ -241,7 +244,8 @@ impl Hystart {
     }
 }
 
-/// Time in us by which aggregation on the way may lengthen a train: four TSO packets at the pacing rate, at most 1 ms.
+/// Time in us by which aggregation on the way may lengthen a train: four TSO packets at the pacing rate, at
+/// most 1 ms.
 // linux: net/ipv4/tcp_cubic.c hystart_ack_delay (6.1).
 fn ack_delay(sk: &CcSock) -> u32 {
     let bytes = u64::from(sk.gso_max_size) * 4;

@@ -1,8 +1,9 @@
 use super::super::testing::{MSS, set_time, sock};
 use super::*;
 
-/// A slow start over a path of `rtt_us`: the acknowledgements of each round come at once, delayed by what `queue` says of
-/// the window at its beginning. Returns the window at the exit, or nothing if there was none below 4,000 segments.
+/// A slow start over a path of `rtt_us`: the acknowledgements of each round come at once, delayed by what
+/// `queue` says of the window at its beginning. Returns the window at the exit, or nothing if there was none
+/// below 4,000 segments.
 fn exit(params: &HystartParams, rtt_us: u32, queue: impl Fn(u32) -> u32) -> Option<u32> {
     let mut sk = sock();
     let mut hystart = Hystart::default();
@@ -57,8 +58,8 @@ fn delay_grows_by_an_eighth_within_bounds() {
 
 #[test]
 fn a_train_of_half_a_round_trip_ends_slow_start() {
-    // Round trip 40 ms, 1 ms a segment. With 10 MB/s of pacing rate, four TSO packets take more than the 1 ms limit.
-    // rules, paced, us after the round's first acknowledgement that are still accepted
+    // Round trip 40 ms, 1 ms a segment. With 10 MB/s of pacing rate, four TSO packets take more than the 1 ms
+    // limit. rules, paced, us after the round's first acknowledgement that are still accepted
     let table = [
         (HystartRules::LINUX_6_1, false, 20_500),
         (HystartRules::LINUX_6_1, true, 41_000),

@@ -1,5 +1,6 @@
-//! A path that loses single segments, for response functions: a bottleneck with a FIFO of one bandwidth-delay product, no reordering,
-//! each segment acknowledged by itself. What is lost is known when its acknowledgement would have come, and sent again at once.
+//! A path that loses single segments, for response functions: a bottleneck with a FIFO of one bandwidth-delay
+//! product, no reordering, each segment acknowledged by itself. What is lost is known when its
+//! acknowledgement would have come, and sent again at once.
 
 use alloc::collections::VecDeque;
 
@@ -54,7 +55,8 @@ impl Lossy {
         self.rate * self.rtt_us / (8_000_000 * u64::from(MSS))
     }
 
-    /// Mean rate in kbit/s of a greedy flow, over twenty losses (100,000 segments at least) after ten others (50,000).
+    /// Mean rate in kbit/s of a greedy flow, over twenty losses (100,000 segments at least) after ten others
+    /// (50,000).
     pub(crate) fn kbps(&self, cc: Cc) -> u64 {
         let before = (10 * u64::from(self.one_in)).max(50_000);
         let mut sender = Sender::new(cc, *self);
@@ -70,7 +72,8 @@ impl Sender {
     fn new(mut cc: Cc, path: Lossy) -> Self {
         let mut sk = sock();
         (sk.srtt_us, sk.min_rtt_us) = ((path.rtt_us as u32) << 3, path.rtt_us as u32);
-        // No slow start, but a window from which the least and the most aggressive come to their own within ten losses.
+        // No slow start, but a window from which the least and the most aggressive come to their own within
+        // ten losses.
         sk.snd_cwnd = (path.one_in / 20).clamp(10, path.holds() as u32);
         sk.snd_ssthresh = sk.snd_cwnd;
         cc.init(&mut sk);
@@ -192,7 +195,8 @@ impl Sender {
         }
     }
 
-    /// Enters recovery at a loss, and leaves it when all is repaired that was sent before: a window after the last of these losses.
+    /// Enters recovery at a loss, and leaves it when all is repaired that was sent before: a window after the
+    /// last of these losses.
     fn recovery(&mut self, s: &Segment) {
         let sk = &mut self.sk;
         self.seen += 1;

@@ -35,7 +35,8 @@ pub(crate) fn set_time(sk: &mut CcSock, us: u64) {
     sk.jiffies = (us * u64::from(sk.hz) / 1_000_000) as u32;
 }
 
-/// The window that becomes of `cwnd` in congestion avoidance when `acked` segments are acknowledged one by one.
+/// The window that becomes of `cwnd` in congestion avoidance when `acked` segments are acknowledged one by
+/// one.
 pub(crate) fn avoid(cc: &mut impl Controller, cwnd: u32, acked: u32) -> u32 {
     let mut sk = sock();
     (sk.snd_cwnd, sk.snd_ssthresh) = (cwnd, cwnd.min(2));

@@ -1,5 +1,5 @@
-//! A path for one greedy connection: a Gigabit wire, a bottleneck with a FIFO, a receiver with delayed acknowledgements, a
-//! delay on the way back.
+//! A path for one greedy connection: a Gigabit wire, a bottleneck with a FIFO, a receiver with delayed
+//! acknowledgements, a delay on the way back.
 
 use alloc::collections::BinaryHeap;
 use alloc::vec::Vec;
@@ -70,8 +70,8 @@ impl Run {
 }
 
 impl Path {
-    /// Runs a connection for `seconds`, sampled from `from` seconds on; `each` sees the connection after every
-    /// acknowledgement.
+    /// Runs a connection for `seconds`, sampled from `from` seconds on; `each` sees the connection after
+    /// every acknowledgement.
     pub(crate) fn run(&self, cc: Cc, from: u64, seconds: u64, mut each: impl FnMut(&Cc, &CcSock)) -> Run {
         let mut run = Run::default();
         let mut sender = Sender::new(cc, self.rtt_us);

@@ -1,6 +1,6 @@
-//! The least of a sender that a controller needs: a scoreboard, loss detection by what was delivered later, proportional
-//! rate reduction, delivery-rate samples, pacing. There are no timeouts: paths of the tests do not reorder, and lose no
-//! tails.
+//! The least of a sender that a controller needs: a scoreboard, loss detection by what was delivered later,
+//! proportional rate reduction, delivery-rate samples, pacing. There are no timeouts: paths of the tests do
+//! not reorder, and lose no tails.
 
 use alloc::collections::VecDeque;
 
@@ -193,7 +193,8 @@ impl Sender {
             let sample = AckSample { pkts_acked, rtt_us: rs.rtt_us, in_flight: last_in_flight };
             self.cc.pkts_acked(sk, &sample);
         }
-        // Three delivered above a hole begin recovery; in it, what was sent before anything delivered is lost.
+        // Three delivered above a hole begin recovery; in it, what was sent before anything delivered is
+        // lost.
         if sk.sacked_out >= 3 || sk.ca_state == CaState::Recovery {
             for s in self.segments.iter_mut().filter(|s| !s.sacked && s.order < self.newest) {
                 if s.retrans {

@@ -1,7 +1,7 @@
 //! One end of a modelled connection: the parts put together.
 //!
-//! `receive` takes datagrams apart, `transmit` puts them together; this file holds what both share, the timer, and the
-//! [`Stack`] that the world sees.
+//! `receive` takes datagrams apart, `transmit` puts them together; this file holds what both share, the
+//! timer, and the [`Stack`] that the world sees.
 
 mod receive;
 mod transmit;
@@ -87,8 +87,8 @@ struct Counts {
 }
 
 impl Quic {
-    /// One end of a connection before the handshake. If it `tells`, losses and the end of slow start are kept as events for
-    /// [`Stack::poll_event`].
+    /// One end of a connection before the handshake. If it `tells`, losses and the end of slow start are kept
+    /// as events for [`Stack::poll_event`].
     pub fn new(config: QuicConfig, role: QuicRole, tells: bool) -> Self {
         Self::driven(config, role, tells, None)
     }
@@ -149,8 +149,8 @@ impl Quic {
     /// Looks for losses; what was lost is to be sent again.
     fn detect_losses(&mut self, now: Instant) {
         self.lost.clear();
-        // spec: rfc9002 A.10 - measured from the newest packet that was ever acknowledged; Chromium 62 takes the newest of the
-        // last acknowledgement.
+        // spec: rfc9002 A.10 - measured from the newest packet that was ever acknowledged; Chromium 62 takes
+        // the newest of the last acknowledgement.
         // quiche: congestion_control/uber_loss_algorithm.cc DetectLosses (f44fa9f) - as the RFC.
         let newest = if self.config.loss.time { self.sent.largest_observed() } else { self.newly };
         self.loss.detect(&self.sent, now, &self.rtt, newest, &mut self.lost);
@@ -229,10 +229,12 @@ impl Quic {
 
     /// When the timer fires and what it stands for.
     fn repair(&self) -> Option<(Instant, Alarm)> {
-        // spec: rfc9002 6.2.2.1 - a client probes even with nothing in flight until it knows that the server may send: the
-        // acknowledgements that would have let a server go on may be lost, and that server has no timer.
-        // deviation: it knows when the server's message is there; what it sends then is in flight until acknowledged. The time
-        // runs from the newest packet of either side, not from the last time that the timer was set.
+        // spec: rfc9002 6.2.2.1 - a client probes even with nothing in flight until it knows that the server
+        // may send: the acknowledgements that would have let a server go on may be lost, and that server has
+        // no timer.
+        // deviation: it knows when the server's message is there; what it sends then is in flight until
+        // acknowledged. The time runs from the newest packet of either side, not from the last time that the
+        // timer was set.
         let held = || {
             let since = self.largest_time.max(self.sent.last_in_flight());
             (since + self.timers.handshake_probe_timeout(&self.rtt), Alarm::Probe)
@@ -261,7 +263,8 @@ impl Quic {
                     if pto.skips {
                         self.sent.skip(now);
                     }
-                    // spec: rfc9002 6.2.4 - a probe is of what its timer was set for: the handshake while that is outstanding.
+                    // spec: rfc9002 6.2.4 - a probe is of what its timer was set for: the handshake while
+                    // that is outstanding.
                     self.again(1, |sent| sent.crypto);
                 }
                 if !self.has_content() {
@@ -272,8 +275,8 @@ impl Quic {
                     self.control.push_back(QuicFrame::Ping);
                 }
             }
-            // spec: quic_sent_packet_manager.cc RetransmitRtoPackets (Chromium 62) - two packets; the window falls when the
-            // next acknowledgement shows that the timeout was right.
+            // spec: quic_sent_packet_manager.cc RetransmitRtoPackets (Chromium 62) - two packets; the window
+            // falls when the next acknowledgement shows that the timeout was right.
             Alarm::Timeout => {
                 self.counts.timeouts += 1;
                 if self.timers.timeouts() == 1 {

@@ -54,7 +54,8 @@ impl Quic {
             since_gap: self.received.since_gap(),
         };
         self.acks.on_packet(now, arrival, self.rtt.min);
-        // spec: rfc9000 13.2.1 - packets of the handshake are acknowledged without delay; their probe timeout has none in it.
+        // spec: rfc9000 13.2.1 - packets of the handshake are acknowledged without delay; their probe timeout
+        // has none in it.
         // deviation: quiche waits for up to 1 ms.
         if self.timers.pto().is_some()
             && packet.frames.iter().any(|frame| matches!(frame, QuicFrame::Crypto { .. }))
@@ -64,8 +65,8 @@ impl Quic {
     }
 
     /// An acknowledgement.
-    // spec: quic_sent_packet_manager.cc OnIncomingAck (Chromium 62) - round-trip time, then what was acknowledged, then
-    // losses, then the congestion control; the counters of timeouts last.
+    // spec: quic_sent_packet_manager.cc OnIncomingAck (Chromium 62) - round-trip time, then what was
+    // acknowledged, then losses, then the congestion control; the counters of timeouts last.
     fn on_ack(&mut self, now: Instant, ranges: &[(u64, u64)], delay: Duration) {
         let Some(&(_, end)) = ranges.first() else { return };
         let largest = end - 1;

@@ -1,6 +1,7 @@
 //! What goes out: whether anything may, and how a packet is filled.
-// spec: quic_connection.cc OnCanWrite, quic_packet_generator.cc (Chromium 62) - what was lost goes first, then handshake,
-// control frames, streams; a delayed acknowledgement goes along with them, and alone when it is due.
+// spec: quic_connection.cc OnCanWrite, quic_packet_generator.cc (Chromium 62) - what was lost goes first,
+// then handshake, control frames, streams; a delayed acknowledgement goes along with them, and alone when it
+// is due.
 
 use alloc::vec::Vec;
 
@@ -26,7 +27,8 @@ impl Quic {
         }
         let content = self.has_content();
         if !content {
-            // A timeout forces two packets, but there may be only one to send again, and the timer waits for what is forced.
+            // A timeout forces two packets, but there may be only one to send again, and the timer waits for
+            // what is forced.
             self.forced = 0;
             self.window.on_idle();
         }
@@ -114,7 +116,8 @@ impl Quic {
         let delay = now - self.largest_time;
         out.packet.ack = Some(AckFrame { delay });
         out.packet.ranges.extend(self.received.newest_first());
-        // spec: quic_connection.cc (Chromium 62) - the oldest packet that is still of interest goes with an acknowledgement.
+        // spec: quic_connection.cc (Chromium 62) - the oldest packet that is still of interest goes with an
+        // acknowledgement.
         if self.config.ack_memory == AckMemory::StopWaiting {
             out.packet.frames.push(QuicFrame::StopWaiting { least: self.sent.least() });
         }
@@ -128,7 +131,8 @@ impl Quic {
         frames + sizes::ack(out.packet.ranges.iter().copied())
     }
 
-    /// A packet with what another one carried that is thought lost, and with an acknowledgement if that fits too.
+    /// A packet with what another one carried that is thought lost, and with an acknowledgement if that fits
+    /// too.
     fn fill_again(&mut self, now: Instant, out: &mut Datagram) {
         let Some((_, frames)) = self.sent.take_again() else { return };
         let bytes: u32 = frames.iter().map(sizes::frame).sum();

@@ -39,7 +39,8 @@ fn each_of_tcps_controls_drives_a_transfer() {
     }
 }
 
-/// A queue of 240 ms, once slow start is long over: the ones by delay leave it almost empty, the ones by loss fill it.
+/// A queue of 240 ms, once slow start is long over: the ones by delay leave it almost empty, the ones by loss
+/// fill it.
 #[test]
 fn delay_and_loss_decide_as_over_tcp() {
     let srtt_ms = |name| {
@@ -54,7 +55,8 @@ fn delay_and_loss_decide_as_over_tcp() {
     }
 }
 
-/// With losses by chance the rate that was measured is kept by who sets a rate, while Reno's window stays small.
+/// With losses by chance the rate that was measured is kept by who sets a rate, while Reno's window stays
+/// small.
 #[test]
 fn a_control_that_sets_the_rate_takes_losses_for_noise() {
     let mbps = |name| transfer(&named(name), Preset::Chromium39, 300_000, 0.01).mbps();

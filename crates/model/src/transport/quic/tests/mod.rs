@@ -181,8 +181,8 @@ fn ten_megabytes_over_a_fifo() {
     }
 }
 
-/// Two round trips before the request for gQUIC; for TLS one, and one more as 4 kB are more than three times the first
-/// datagram.
+/// Two round trips before the request for gQUIC; for TLS one, and one more as 4 kB are more than three times
+/// the first datagram.
 #[test]
 fn establishment() {
     let ms = |preset| on_a_fifo(preset).established.expect("established").nanos() / 1_000_000;
@@ -219,8 +219,8 @@ fn hybrid_slow_start_leaves_before_the_queue_is_full() {
     assert!(seen.exit.is_none() && seen.drops > 0);
 }
 
-/// With 30 us of work for each packet: a paced sender at 20 Mbit/s sends one packet at a time by the strict preset, several
-/// together by the source's horizon of 1 ms, and bursts without a pacer.
+/// With 30 us of work for each packet: a paced sender at 20 Mbit/s sends one packet at a time by the strict
+/// preset, several together by the source's horizon of 1 ms, and bursts without a pacer.
 #[test]
 fn gaps_between_packets() {
     let below = |preset: Preset| {
@@ -239,8 +239,9 @@ fn the_same_twice() {
     assert_eq!((a.data, a.done), (b.data, b.done));
 }
 
-/// After two probes a timeout sends again what it finds, two packets at most. Here that was one, the end of the last stream;
-/// the second of the two stayed due, the timer waited for it, and as the one was lost too nothing came any more.
+/// After two probes a timeout sends again what it finds, two packets at most. Here that was one, the end of
+/// the last stream; the second of the two stayed due, the timer waited for it, and as the one was lost too
+/// nothing came any more.
 #[test]
 fn a_timeout_with_one_packet_to_send_again_is_not_the_last() {
     let (up, down) = (0.24260540752421425, 0.19926949524194895);
@@ -259,7 +260,8 @@ fn sends(end: &mut Quic, now: Instant) -> Vec<Datagram> {
     .collect()
 }
 
-/// The first packet of the server's part alone: by the RFC the client acknowledges it at once, in gQUIC 25 ms later.
+/// The first packet of the server's part alone: by the RFC the client acknowledges it at once, in gQUIC 25 ms
+/// later.
 #[test]
 fn the_handshake_is_acknowledged_without_delay() {
     let waits = |preset: Preset| {
@@ -304,8 +306,8 @@ fn a_hello_without_an_answer_is_sent_again() {
     assert_eq!(gaps(Preset::Chromium39), [150, 300, 600, 1_200]);
 }
 
-/// The server has sent as much as it may, and what the client answers is lost: the client has nothing in flight, but only a
-/// full datagram from it lets the server go on.
+/// The server has sent as much as it may, and what the client answers is lost: the client has nothing in
+/// flight, but only a full datagram from it lets the server go on.
 #[test]
 fn a_client_probes_while_the_server_may_not_send() {
     // 20 ms, and 20 ms + 2 or 4 * 10 ms after it.

@@ -143,12 +143,14 @@ impl Acks {
         self.ato = self.ato_min;
     }
 
-    /// Enters pingpong mode: the application answers and does not only receive (`inet_csk_enter_pingpong_mode`).
+    /// Enters pingpong mode: the application answers and does not only receive
+    /// (`inet_csk_enter_pingpong_mode`).
     pub fn pingpong(&mut self) {
         self.pingpong = true;
     }
 
-    /// Data was received in order. Updates the estimates of the sender's segment size and of the delayed-ACK timeout.
+    /// Data was received in order. Updates the estimates of the sender's segment size and of the delayed-ACK
+    /// timeout.
     // linux: net/ipv4/tcp_input.c tcp_event_data_recv (6.1).
     #[inline]
     pub fn data(&mut self, tick: u32, arrival: SegmentArrival, rcv_wnd: u32, advmss: u32, path: PathRtt) {
@@ -171,8 +173,8 @@ impl Acks {
         self.last_arrival = tick;
     }
 
-    // linux: net/ipv4/tcp_input.c tcp_measure_rcv_mss (6.1) - the largest seen; a smaller one counts if it comes twice
-    // without being the end of what was written.
+    // linux: net/ipv4/tcp_input.c tcp_measure_rcv_mss (6.1) - the largest seen; a smaller one counts if it
+    // comes twice without being the end of what was written.
     #[inline]
     fn measure_segment(&mut self, arrival: SegmentArrival, advmss: u32) {
         let previous = core::mem::take(&mut self.last_segment);
@@ -194,7 +196,8 @@ impl Acks {
     }
 
     /// Data is sent, and carries the acknowledgement.
-    // linux: net/ipv4/tcp_output.c tcp_event_data_sent (6.1) - an answer within the waiting time makes it a dialogue.
+    // linux: net/ipv4/tcp_output.c tcp_event_data_sent (6.1) - an answer within the waiting time makes it a
+    // dialogue.
     #[inline]
     pub fn data_sent(&mut self, tick: u32) {
         if tick.wrapping_sub(self.last_arrival) < self.ato {
@@ -207,8 +210,9 @@ impl Acks {
         self.quick > 0 && !self.pingpong
     }
 
-    /// Decides whether an ACK is sent now, after a segment was processed and the sender has sent what it could. `unacked` is the number of
-    /// bytes received since the last ACK. `may_move` says that the right edge of the window can move.
+    /// Decides whether an ACK is sent now, after a segment was processed and the sender has sent what it
+    /// could. `unacked` is the number of bytes received since the last ACK. `may_move` says that the right
+    /// edge of the window can move.
     // linux: net/ipv4/tcp_input.c __tcp_ack_snd_check (6.1).
     #[inline]
     pub fn check(
@@ -232,8 +236,8 @@ impl Acks {
         }
     }
 
-    // linux: net/ipv4/tcp_input.c __tcp_ack_snd_check (6.1) - the first three for one hole leave at once, further ones
-    // are summed up for a twentieth of the round trip.
+    // linux: net/ipv4/tcp_input.c __tcp_ack_snd_check (6.1) - the first three for one hole leave at once,
+    // further ones are summed up for a twentieth of the round trip.
     // deviation: the timer fires at the end of its slack, not with another timer within it.
     fn compress(&mut self, now: Instant, gap: MissingData, path: PathRtt) {
         if !gap.sack || self.compressed >= self.comp_nr {
@@ -297,16 +301,16 @@ impl Acks {
         self.compressed > 0
     }
 
-    /// When [`Acks::on_timer`] is to be called. It may be too early: a timer that is set again and again for later is
-    /// not moved until it fires.
+    /// When [`Acks::on_timer`] is to be called. It may be too early: a timer that is set again and again for
+    /// later is not moved until it fires.
     #[inline]
     pub fn next_timer(&self) -> Option<Instant> {
         (self.wake != Instant::NEVER).then_some(self.wake)
     }
 
     /// A delayed ACK may be due.
-    // linux: net/ipv4/tcp_timer.c tcp_delack_timer_handler, tcp_compressed_ack_kick (6.1) - having waited in vain, it
-    // waits longer next time; in a dialogue, no longer at all.
+    // linux: net/ipv4/tcp_timer.c tcp_delack_timer_handler, tcp_compressed_ack_kick (6.1) - having waited in
+    // vain, it waits longer next time; in a dialogue, no longer at all.
     pub fn on_timer(&mut self, now: Instant, path: PathRtt) {
         if self.compressed_at <= now {
             self.compressed_at = Instant::NEVER;
@@ -328,8 +332,8 @@ impl Acks {
         self.wake = self.due_at.min(self.compressed_at);
     }
 
-    /// The application has read, and left the queue `empty` or not: an acknowledgement may be due that its memory held
-    /// up, or that a small segment at the end of a message waits for.
+    /// The application has read, and left the queue `empty` or not: an acknowledgement may be due that its
+    /// memory held up, or that a small segment at the end of a message waits for.
     // linux: net/ipv4/tcp.c __tcp_cleanup_rbuf (6.1), first part.
     #[inline]
     pub fn read(&mut self, unacked: u32, empty: bool) {

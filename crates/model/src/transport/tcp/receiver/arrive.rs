@@ -21,7 +21,8 @@ const GROWS_WINDOW: u32 = 128;
 const CE: u8 = 3;
 
 /// Room before the data of a received packet: what the driver leaves free, and the headers.
-// linux: include/linux/skbuff.h NET_SKB_PAD (6.12) - 64 bytes, and the headers of Ethernet or 802.11, IP and TCP.
+// linux: include/linux/skbuff.h NET_SKB_PAD (6.12) - 64 bytes, and the headers of Ethernet or 802.11, IP and
+// TCP.
 const BEFORE_DATA: u32 = 128;
 
 /// Bytes of a packet's buffer that lie behind its data.
@@ -49,9 +50,10 @@ fn end_of(seq: u32, header: &TcpHeader) -> u32 {
 }
 
 impl Receiver {
-    /// Checks a segment's sequence number (window) and timestamp (PAWS). `disordered` marks a pure ACK without news, whose timestamp may be a
-    /// little older than the newest.
-    // linux: net/ipv4/tcp_input.c tcp_validate_incoming, tcp_sequence, tcp_paws_discard, tcp_send_dupack (6.1).
+    /// Checks a segment's sequence number (window) and timestamp (PAWS). `disordered` marks a pure ACK
+    /// without news, whose timestamp may be a little older than the newest.
+    // linux: net/ipv4/tcp_input.c tcp_validate_incoming, tcp_sequence, tcp_paws_discard, tcp_send_dupack
+    // (6.1).
     // spec: rfc9293 3.10.7.4, rfc7323 5.3.
     #[inline]
     pub fn check(&mut self, now: Instant, seq: u32, header: &TcpHeader, disordered: bool) -> Check {
@@ -67,8 +69,8 @@ impl Receiver {
         self.ticks.cover(Duration::from_millis(age_ms as u64)) <= self.path.rto
     }
 
-    // linux: net/ipv4/tcp_input.c tcp_send_dupack, tcp_oow_rate_limited (6.1) - data is always answered, the rest twice a
-    // second.
+    // linux: net/ipv4/tcp_input.c tcp_send_dupack, tcp_oow_rate_limited (6.1) - data is always answered, the
+    // rest twice a second.
     fn refuse(&mut self, now: Instant, seq: u32, end: u32, header: &TcpHeader) -> Check {
         if header.payload == 0 {
             if self.last_answer.is_some_and(|last| now - last < OUT_OF_WINDOW_GAP) {
@@ -122,8 +124,8 @@ impl Receiver {
             && self.sacks.would_reorder(seq, end_of(seq, header))
     }
 
-    /// Processes data or a FIN that has passed [`Receiver::check`]. `truesize` is the packet's memory in bytes, `ecn` the lower two bits of its
-    /// TOS byte.
+    /// Processes data or a FIN that has passed [`Receiver::check`]. `truesize` is the packet's memory in
+    /// bytes, `ecn` the lower two bits of its TOS byte.
     // linux: net/ipv4/tcp_input.c tcp_data_queue (6.1).
     pub fn on_data(&mut self, now: Instant, seq: u32, header: &TcpHeader, segs: u16, truesize: u32, ecn: u8) {
         let end = end_of(seq, header);
@@ -212,9 +214,10 @@ impl Receiver {
         self.take_fin();
     }
 
-    /// Puts a packet that is next in order on the receive queue, or its data into the buffer of the one before.
-    // linux: net/ipv4/tcp_input.c tcp_try_coalesce, net/core/skbuff.c skb_try_coalesce (6.12) - what fits behind the data of the last
-    // packet is copied there, and its own buffer is freed.
+    /// Puts a packet that is next in order on the receive queue, or its data into the buffer of the one
+    /// before.
+    // linux: net/ipv4/tcp_input.c tcp_try_coalesce, net/core/skbuff.c skb_try_coalesce (6.12) - what fits
+    // behind the data of the last packet is copied there, and its own buffer is freed.
     #[inline]
     fn take(&mut self, end: u32, payload: u32, segs: u16, truesize: u32) {
         self.advance(end);
@@ -241,8 +244,8 @@ impl Receiver {
 
     /// What was out of order may be in order now.
     // linux: net/ipv4/tcp_input.c tcp_ofo_queue, tcp_data_queue (6.1).
-    // spec: rfc5681 4.2 - an acknowledgement at once when a gap is filled: Linux if it was the last, or by the rule for
-    // gaps if others remain.
+    // spec: rfc5681 4.2 - an acknowledgement at once when a gap is filled: Linux if it was the last, or by
+    // the rule for gaps if others remain.
     fn fill_gap(&mut self) {
         let duplicates_end = self.rcv_nxt;
         while let Some(range) = self.ofo.pop_in_order(self.rcv_nxt) {
@@ -309,8 +312,8 @@ impl Receiver {
         }
     }
 
-    // linux: net/ipv4/tcp_input.c __tcp_ecn_check_ce (6.1) - the first mark is told at once; so is a packet that is not
-    // capable where others were, as that is a retransmission.
+    // linux: net/ipv4/tcp_input.c __tcp_ecn_check_ce (6.1) - the first mark is told at once; so is a packet
+    // that is not capable where others were, as that is a retransmission.
     #[inline]
     fn mark(&mut self, ecn: u8) {
         if !self.ecn.agreed {

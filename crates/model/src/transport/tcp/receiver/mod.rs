@@ -1,5 +1,5 @@
-//! The receiving half of a socket: what has come, in order and out of order, when it is acknowledged, and how much more
-//! may come.
+//! The receiving half of a socket: what has come, in order and out of order, when it is acknowledged, and how
+//! much more may come.
 //!
 //! ```text
 //! on_data -> ofo (ranges out of order) -> receive queue -> read
@@ -97,7 +97,8 @@ const fn micros(now: Instant) -> u64 {
 }
 
 /// Clock of TCP timestamps, in milliseconds.
-// linux: include/net/tcp.h TCP_TS_HZ (6.1) - without the random offset of each connection, which nobody can tell.
+// linux: include/net/tcp.h TCP_TS_HZ (6.1) - without the random offset of each connection, which nobody can
+// tell.
 #[inline]
 pub const fn millis(now: Instant) -> u32 {
     (now.nanos() / 1_000_000) as u32
@@ -137,17 +138,19 @@ impl Receiver {
         }
     }
 
-    /// A SYN is to be sent: the window it offers in bytes, and the scale shift of later ones. `timestamps` if it is known
-    /// that they are used, as it is when answering a SYN.
-    // linux: net/ipv4/tcp_output.c tcp_connect_init, net/ipv4/tcp_minisocks.c tcp_openreq_init_rwin (6.1) - the window is a
-    // multiple of the segments known at that time: 64,240 bytes for the end that calls, 65,160 for the one called.
+    /// A SYN is to be sent: the window it offers in bytes, and the scale shift of later ones. `timestamps` if
+    /// it is known that they are used, as it is when answering a SYN.
+    // linux: net/ipv4/tcp_output.c tcp_connect_init, net/ipv4/tcp_minisocks.c tcp_openreq_init_rwin (6.1) -
+    // the window is a multiple of the segments known at that time: 64,240 bytes for the end that calls,
+    // 65,160 for the one called.
     pub fn open(&mut self, timestamps: bool) -> (u32, u8) {
         let options = if timestamps { TIMESTAMP_OPTION } else { 0 };
         self.rcv_wnd = self.space.open(self.config.advmss - options);
         (self.rcv_wnd, self.space.scale)
     }
 
-    /// The handshake is over. `rcv_nxt` is the first sequence number of data, `peer` the options that both ends agreed on.
+    /// The handshake is over. `rcv_nxt` is the first sequence number of data, `peer` the options that both
+    /// ends agreed on.
     pub fn established(&mut self, now: Instant, rcv_nxt: u32, peer: &PeerOptions) {
         self.config.sack &= peer.sack;
         self.config.timestamps &= peer.timestamps;
@@ -179,8 +182,8 @@ impl Receiver {
         if before(right, self.rcv_nxt) { 0 } else { distance(self.rcv_nxt, right) }
     }
 
-    /// After a segment was taken in and the sending half has sent what it could: [`Receiver::ack_now`] tells whether an
-    /// acknowledgement must leave by itself, [`Receiver::next_timer`] when one will.
+    /// After a segment was taken in and the sending half has sent what it could: [`Receiver::ack_now`] tells
+    /// whether an acknowledgement must leave by itself, [`Receiver::next_timer`] when one will.
     #[inline]
     pub fn decide(&mut self, now: Instant) {
         let unacked = distance(self.rcv_wup, self.rcv_nxt);
@@ -205,8 +208,8 @@ impl Receiver {
         u64::from(distance(self.copied, self.rcv_nxt)) - u64::from(self.fin_taken)
     }
 
-    /// The application reads up to `bytes` bytes. Returns the number of bytes read. Reading frees memory, moves the window and may make an ACK
-    /// due.
+    /// The application reads up to `bytes` bytes. Returns the number of bytes read. Reading frees memory,
+    /// moves the window and may make an ACK due.
     // linux: net/ipv4/tcp.c tcp_recvmsg_locked, __tcp_cleanup_rbuf (6.1).
     pub fn read(&mut self, now: Instant, bytes: u64) -> u64 {
         let read = bytes.min(self.readable());
@@ -243,10 +246,11 @@ impl Receiver {
         }
     }
 
-    /// Fills in the header of a segment that is sent now: window, timestamps and ECN echo, and SACK blocks if the segment has no data.
-    /// Returns the acknowledgement number. A pending ACK counts as sent, unless it has SACK blocks and the segment has data.
-    // deviation: data takes no SACK blocks along, which would make it longer than the path takes, and leaves the
-    // acknowledgement that bears them pending; Linux takes their bytes off the data.
+    /// Fills in the header of a segment that is sent now: window, timestamps and ECN echo, and SACK blocks if
+    /// the segment has no data. Returns the acknowledgement number. A pending ACK counts as sent, unless it
+    /// has SACK blocks and the segment has data.
+    // deviation: data takes no SACK blocks along, which would make it longer than the path takes, and leaves
+    // the acknowledgement that bears them pending; Linux takes their bytes off the data.
     // linux: include/net/tcp.h tcp_skb_timestamp (6.1) - the time stamp is that of the departure.
     #[inline]
     pub fn fill(&mut self, now: Instant, departs: Instant, header: &mut TcpHeader) -> u32 {

@@ -17,8 +17,8 @@ pub struct Range {
 }
 
 /// The out-of-order queue: sorted ranges, none of which touch.
-// deviation: neighbours are one range with the sum of their memory, where Linux joins packets only if their buffers allow it
-// and then counts less - what is told to the sender is the same.
+// deviation: neighbours are one range with the sum of their memory, where Linux joins packets only if their
+// buffers allow it and then counts less - what is told to the sender is the same.
 #[derive(Clone, Debug, Default)]
 pub struct OutOfOrder {
     ranges: Vec<Range>,
@@ -37,10 +37,10 @@ impl OutOfOrder {
         self.ranges.is_empty()
     }
 
-    /// Inserts a range and reports duplicate parts to `sacks`. Returns whether any part is new, and the truesize of the ranges that it
-    /// replaces.
-    // linux: net/ipv4/tcp_input.c tcp_data_queue_ofo (6.1) - a segment that lies within another is dropped; those that lie
-    // within it are; the overlap with the one before it and the one after it is kept twice.
+    /// Inserts a range and reports duplicate parts to `sacks`. Returns whether any part is new, and the
+    /// truesize of the ranges that it replaces.
+    // linux: net/ipv4/tcp_input.c tcp_data_queue_ofo (6.1) - a segment that lies within another is dropped;
+    // those that lie within it are; the overlap with the one before it and the one after it is kept twice.
     pub fn insert(&mut self, new: Range, sacks: &mut Sacks) -> (bool, u32) {
         // The typical case first: next to, or behind, the last.
         let at = match self.ranges.last() {

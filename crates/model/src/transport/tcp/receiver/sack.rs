@@ -42,8 +42,8 @@ impl Sacks {
         self.blocks[..self.used].iter().position(|&block| extend(&mut { block }, start, end))
     }
 
-    /// Whether news of [start, end) puts blocks into other places, so that an acknowledgement that was held back must
-    /// go first.
+    /// Whether news of [start, end) puts blocks into other places, so that an acknowledgement that was held
+    /// back must go first.
     // linux: net/ipv4/tcp_input.c tcp_sack_new_ofo_skb (6.1).
     pub fn would_reorder(&self, start: u32, end: u32) -> bool {
         self.position(start, end).unwrap_or(self.used) >= EXPECTED
@@ -51,7 +51,8 @@ impl Sacks {
 
     /// [start, end) has come out of order: its block is the first from now on.
     // spec: rfc2018 4 - the first block holds the segment that caused the acknowledgement.
-    // linux: net/ipv4/tcp_input.c tcp_sack_new_ofo_skb, tcp_sack_maybe_coalesce (6.1) - the oldest is forgotten when full.
+    // linux: net/ipv4/tcp_input.c tcp_sack_new_ofo_skb, tcp_sack_maybe_coalesce (6.1) - the oldest is
+    // forgotten when full.
     pub fn arrived(&mut self, start: u32, end: u32) {
         match self.position(start, end) {
             Some(at) => {

@@ -40,7 +40,8 @@ fn a_packet_of_four_segments_gets_one_acknowledgement() {
     assert_eq!(bench.acks(), [40]);
 }
 
-// linux: net/core/skbuff.c skb_try_coalesce (6.12) - what fits behind the data of the last packet is copied there.
+// linux: net/core/skbuff.c skb_try_coalesce (6.12) - what fits behind the data of the last packet is copied
+// there.
 #[test]
 fn a_segment_that_fits_behind_the_one_before_takes_no_memory() {
     let memory = |truesize: u32, payloads: [u32; 6], read_after: usize| -> Vec<u32> {
@@ -59,7 +60,8 @@ fn a_segment_that_fits_behind_the_one_before_takes_no_memory() {
         };
         payloads.into_iter().enumerate().map(&mut come).collect()
     };
-    // 4,352 bytes less 256 of the sk_buff, 320 of shared information, 128 of headers: 3,648, two full segments.
+    // 4,352 bytes less 256 of the sk_buff, 320 of shared information, 128 of headers: 3,648, two full
+    // segments.
     assert_eq!(memory(4352, [1448; 6], 0), [4352, 4352, 8704, 8704, 13_056, 13_056]);
     assert_eq!(memory(2304, [1448; 6], 0), [2304, 4608, 6912, 9216, 11_520, 13_824]);
     // Of 1,600 bytes 1,000 are left behind 600: room for 500 and 500.
@@ -167,8 +169,9 @@ fn the_buffer_grows_with_what_is_read_in_a_round_trip() {
         let space = &bench.receiver.space;
         seen.push((space.rcv_space() / MSS, space.rcvbuf, space.window_clamp));
     }
-    // A round ends with the first segment of the next burst. 11 segments after 10: 2 x 11 + 16, and twice its tenth
-    // for growth: 45 segments of 2,920 bytes. 20 after 11: 56 + 2 x 56 x 9/11 = 147. 40 after 20: 96 x 3. 80 after 40: 176 x 3.
+    // A round ends with the first segment of the next burst. 11 segments after 10: 2 x 11 + 16, and twice its
+    // tenth for growth: 45 segments of 2,920 bytes. 20 after 11: 56 + 2 x 56 x 9/11 = 147. 40 after 20: 96 x
+    // 3. 80 after 40: 176 x 3.
     assert_eq!(
         seen,
         [
@@ -259,8 +262,8 @@ fn fin_counts_one_number_and_no_byte() {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Segments in any order, with losses, duplicates and overlaps, and a reader that comes now and then: every byte is
-    /// read once, memory ends, the window is never taken back.
+    /// Segments in any order, with losses, duplicates and overlaps, and a reader that comes now and then:
+    /// every byte is read once, memory ends, the window is never taken back.
     #[test]
     fn memory_ends_and_the_window_is_kept(
         arrivals in prop::collection::vec((0_u32..40, 1_u16..4, 0_u32..3, 0_u64..5000, any::<bool>()), 1..300),

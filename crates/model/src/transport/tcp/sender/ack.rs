@@ -1,4 +1,5 @@
-//! Processing of an acknowledgement: removes packets from the queue, takes measurements, and triggers reactions.
+//! Processing of an acknowledgement: removes packets from the queue, takes measurements, and triggers
+//! reactions.
 
 use super::Sender;
 use super::chrono::Limit;
@@ -284,7 +285,8 @@ impl Sender {
         {
             seq_rtt = Some(self.since_us(first));
             ca_rtt = Some(self.since_us(last_us));
-            // One segment alone that is not full, without anything else in its round trip: the receiver was waiting for more.
+            // One segment alone that is not full, without anything else in its round trip: the receiver was
+            // waiting for more.
             if acked == 1
                 && whole
                 && prior_sacked == 0
@@ -317,7 +319,8 @@ impl Sender {
             // Data sent before the first packet last left was SACKed: its timeout may start anew.
             a.set(SET_XMIT_TIMER);
         }
-        // linux: net/ipv4/tcp_input.c tcp_clean_rtx_queue (6.1) - in_flight in bytes, by what was delivered since.
+        // linux: net/ipv4/tcp_input.c tcp_clean_rtx_queue (6.1) - in_flight in bytes, by what was delivered
+        // since.
         let since = self.sk.delivered.wrapping_sub(a.rs.prior_delivered);
         let sample = AckSample {
             pkts_acked: acked,
@@ -343,9 +346,10 @@ impl Sender {
         u32::from(before - skb.segs)
     }
 
-    /// Takes round-trip times in: `seq_rtt` for the timeout, `ca_rtt` of the newest packet for minimum and controller. True if there
-    /// was one.
-    // linux: net/ipv4/tcp_input.c tcp_ack_update_rtt (6.1) - what was sent again is timed by the echoed time stamp only, in ms.
+    /// Takes round-trip times in: `seq_rtt` for the timeout, `ca_rtt` of the newest packet for minimum and
+    /// controller. True if there was one.
+    // linux: net/ipv4/tcp_input.c tcp_ack_update_rtt (6.1) - what was sent again is timed by the echoed time
+    // stamp only, in ms.
     // spec: rfc7323 4.1.
     #[inline]
     fn update_rtt(&mut self, a: &mut Ack, mut seq_rtt: Option<u32>, mut ca_rtt: Option<u32>) -> bool {
@@ -380,7 +384,8 @@ impl Sender {
     pub(super) fn rtt_sample(&mut self, us: u32) {
         let (una, nxt) = (self.sk.snd_una, self.sk.snd_nxt);
         let rto = if self.cfg.rtt_in_ticks {
-            // linux: net/ipv4/tcp_input.c tcp_rtt_estimator (3.13, recalled) - what is less than a tick counts as one.
+            // linux: net/ipv4/tcp_input.c tcp_rtt_estimator (3.13, recalled) - what is less than a tick
+            // counts as one.
             let tick_us = self.rtt_unit_us();
             let sent = self.ticks.at(Instant::from_nanos((self.sk.now_us - u64::from(us)) * 1_000));
             let ticks = self.sk.jiffies.wrapping_sub(sent).max(1);

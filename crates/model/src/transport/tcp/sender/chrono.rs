@@ -1,5 +1,5 @@
-//! What a sender's time goes into: how long it had data, and how long of that the receiver's window or its own buffer was what
-//! held it.
+//! What a sender's time goes into: how long it had data, and how long of that the receiver's window or its
+//! own buffer was what held it.
 
 /// What may be timed. Of what holds at once, the last of these is timed.
 // linux: include/net/tcp.h enum tcp_chrono (6.1; since 4.10).

@@ -1,4 +1,5 @@
-//! Early retransmit: with few packets out, three duplicates cannot come, so fewer must do. Only kernels before 4.11 have it.
+//! Early retransmit: with few packets out, three duplicates cannot come, so fewer must do. Only kernels
+//! before 4.11 have it.
 // spec: rfc5827 - with a short wait first, which reordering may use to show itself.
 
 use super::timer::Due;
@@ -14,8 +15,10 @@ const PLAIN_REORDERING: u32 = 3;
 const LEAST_WAIT_US: u32 = 2_000;
 
 impl Sender {
-    /// Whether to recover although few segments arrived above a hole; if only after a wait, the timer is set for that.
-    // linux: net/ipv4/tcp_input.c tcp_time_to_recover (4.4) - not while new data may leave, which would bring more duplicates.
+    /// Whether to recover although few segments arrived above a hole; if only after a wait, the timer is set
+    /// for that.
+    // linux: net/ipv4/tcp_input.c tcp_time_to_recover (4.4) - not while new data may leave, which would bring
+    // more duplicates.
     pub(super) fn recovers_early(&mut self, ece: bool) -> bool {
         if self.cfg.early_retransmit == EarlyRetransmit::Gone {
             return false;
@@ -106,7 +109,8 @@ mod tests {
         (s, out)
     }
 
-    /// The first of the packets is lost and the others are SACKed by one acknowledgement at 116 ms; then the timer fires.
+    /// The first of the packets is lost and the others are SACKed by one acknowledgement at 116 ms; then the
+    /// timer fires.
     #[test]
     fn by_rule_and_packets_out() {
         use EarlyRetransmit::{AtOnce, Delayed, Gone, Off};

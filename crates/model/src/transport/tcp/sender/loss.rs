@@ -1,4 +1,5 @@
-//! The retransmission timeout: everything is thought lost, until F-RTO or an older echo shows that it was not.
+//! The retransmission timeout: everything is thought lost, until F-RTO or an older echo shows that it was
+//! not.
 
 use super::ack::{Ack, DATA_SACKED, ORIG_SACK_ACKED, UNA_ADVANCED};
 use super::output::Refusal;
@@ -12,8 +13,8 @@ use crate::transport::tcp::config::LossDetection;
 
 impl Sender {
     /// The timer has fired.
-    // linux: net/ipv4/tcp_timer.c tcp_retransmit_timer (6.1) - the first packet is sent again whatever the window says; a local
-    // refusal makes the sender try again after half a second, without doubling.
+    // linux: net/ipv4/tcp_timer.c tcp_retransmit_timer (6.1) - the first packet is sent again whatever the
+    // window says; a local refusal makes the sender try again after half a second, without doubling.
     pub(super) fn retransmission_timeout(&mut self, out: &mut impl Emit) {
         if self.sk.packets_out == 0 {
             return;
@@ -92,8 +93,8 @@ impl Sender {
 
     /// An acknowledgement in Loss.
     // linux: net/ipv4/tcp_input.c tcp_process_loss (6.1).
-    // spec: rfc5682 3.1 - F-RTO with SACK: after the first retransmission is acknowledged, new data is tried; if data that was never
-    // sent again is acknowledged, the timeout was wrong.
+    // spec: rfc5682 3.1 - F-RTO with SACK: after the first retransmission is acknowledged, new data is tried;
+    // if data that was never sent again is acknowledged, the timeout was wrong.
     pub(super) fn process_loss(&mut self, a: &Ack, dupacks: u32) {
         let advanced = a.has(UNA_ADVANCED);
         let recovered = !before(self.sk.snd_una, self.rec.high_seq);

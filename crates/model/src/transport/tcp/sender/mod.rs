@@ -1,14 +1,15 @@
 //! The sending half of a socket: what Linux does between `sendmsg` and the queue of the interface.
 //!
-//! One file a concept: `queue` what is sent and unsent, `sndbuf` the application's side, `output` what may leave and how,
-//! `tso`, `small_queues` and `pacing` the three that shape it, `window` whether the window is really used; `ack` takes an
-//! acknowledgement in, by way of `sack`, `rtt`, `rate`; `recovery`, `undo`, `loss`, `prr`, `rack` and `tlp` decide what is lost
-//! and how fast to go on; `timer` is the kernel's one timer for all that; `path` what earlier connections have learnt.
+//! One file a concept: `queue` what is sent and unsent, `sndbuf` the application's side, `output` what may
+//! leave and how, `tso`, `small_queues` and `pacing` the three that shape it, `window` whether the window is
+//! really used; `ack` takes an acknowledgement in, by way of `sack`, `rtt`, `rate`; `recovery`, `undo`,
+//! `loss`, `prr`, `rack` and `tlp` decide what is lost and how fast to go on; `timer` is the kernel's one
+//! timer for all that; `path` what earlier connections have learnt.
 //!
-//! deviation: data has no content, so a packet is never copied, collapsed with its neighbour when it is sent again, or merged
-//! with it when SACKed; the maximum segment size does not shrink while the socket itself sends SACK blocks along with data; a
-//! connection is never given up for too many timeouts; the probe for path MTU is left out, which is off
-//! unless asked for.
+//! deviation: data has no content, so a packet is never copied, collapsed with its neighbour when it is sent
+//! again, or merged with it when SACKed; the maximum segment size does not shrink while the socket itself
+//! sends SACK blocks along with data; a connection is never given up for too many timeouts; the probe for
+//! path MTU is left out, which is off unless asked for.
 
 mod ack;
 mod chrono;
@@ -167,7 +168,8 @@ impl Sender {
                 init_cwnd: config.init_cwnd,
                 growth: config.growth,
                 hz: config.hz,
-                // linux: net/sched/sch_fq.c fq_classify (6.1) - with the first packet, whatever the controller.
+                // linux: net/sched/sch_fq.c fq_classify (6.1) - with the first packet, whatever the
+                // controller.
                 needs_pacing: config.fq,
                 pacing_shift: config.pacing_shift,
                 // linux: net/core/sock.c sk_trim_gso_size (6.1) - room for headers is taken off.
@@ -216,10 +218,11 @@ impl Sender {
         }
     }
 
-    /// The handshake is over. `snd_nxt` is the first sequence number to send, `peer` the options that the peer offered, `window` the peer's
-    /// receive window in bytes, and `syn_rtt` the round-trip time of the SYN if it was measured.
-    // linux: net/ipv4/tcp_input.c tcp_init_transfer, tcp_rcv_synsent_state_process (6.1), net/ipv4/tcp_metrics.c
-    // tcp_init_metrics - a SYN counts as the first segment delivered.
+    /// The handshake is over. `snd_nxt` is the first sequence number to send, `peer` the options that the
+    /// peer offered, `window` the peer's receive window in bytes, and `syn_rtt` the round-trip time of the
+    /// SYN if it was measured.
+    // linux: net/ipv4/tcp_input.c tcp_init_transfer, tcp_rcv_synsent_state_process (6.1),
+    // net/ipv4/tcp_metrics.c tcp_init_metrics - a SYN counts as the first segment delivered.
     pub fn established(
         &mut self,
         now: Instant,
@@ -237,8 +240,8 @@ impl Sender {
         self.buf.pushed_seq = snd_nxt;
         self.rtt = self.untimed(TIMEOUT_INIT_S);
         let option = if self.timestamps { TIMESTAMP_OPTION } else { 0 };
-        // linux: net/ipv4/tcp_input.c tcp_ack_update_window (6.1) - the first window brings the other end's segment size into
-        // force before the first pacing rate is computed.
+        // linux: net/ipv4/tcp_input.c tcp_ack_update_window (6.1) - the first window brings the other end's
+        // segment size into force before the first pacing rate is computed.
         self.sk.mss_cache = u32::from(self.cfg.advmss.min(peer.mss)) - option;
         match syn_rtt {
             Some(rtt) => {
@@ -266,7 +269,8 @@ impl Sender {
     }
 
     /// Counts the SYN as an acknowledged byte, at the end that opened the connection.
-    // linux: net/ipv4/tcp_input.c tcp_snd_una_update (6.1) - the other end's half begins after its own; measured.
+    // linux: net/ipv4/tcp_input.c tcp_snd_una_update (6.1) - the other end's half begins after its own;
+    // measured.
     pub fn count_syn(&mut self) {
         self.count.bytes_acked += 1;
     }
@@ -316,7 +320,8 @@ impl Sender {
     }
 
     /// The application closes: a FIN follows the written data.
-    // linux: net/ipv4/tcp_output.c tcp_send_fin (6.1) - it goes along with the last unsent packet if there is one.
+    // linux: net/ipv4/tcp_output.c tcp_send_fin (6.1) - it goes along with the last unsent packet if there is
+    // one.
     pub fn close(&mut self) {
         if self.closing {
             return;
@@ -350,7 +355,8 @@ impl Sender {
         }
     }
 
-    /// Handles due timers: retransmission timeout, early retransmit, tail loss probe, RACK reordering timeout, pacing, zero-window probe.
+    /// Handles due timers: retransmission timeout, early retransmit, tail loss probe, RACK reordering
+    /// timeout, pacing, zero-window probe.
     pub fn on_timer(&mut self, now: Instant, out: &mut impl Emit) {
         self.touch(now);
         if self.pace_at.is_some_and(|at| at <= now) {

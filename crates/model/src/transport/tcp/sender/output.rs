@@ -36,8 +36,8 @@ pub(super) enum Refusal {
 }
 
 impl Sender {
-    /// Sends what may be sent now. To be called after [`Sender::on_ack`] and [`Sender::close`], and once after
-    /// [`Sender::uncharge`] has asked for it.
+    /// Sends what may be sent now. To be called after [`Sender::on_ack`] and [`Sender::close`], and once
+    /// after [`Sender::uncharge`] has asked for it.
     pub fn push(&mut self, now: Instant, out: &mut impl Emit) {
         self.touch(now);
         let resumed = core::mem::take(&mut self.host.queued);
@@ -82,8 +82,8 @@ impl Sender {
     }
 
     /// Sends new data. True if nothing is out although there is data.
-    // linux: net/ipv4/tcp_output.c tcp_write_xmit (6.1) - departure time, congestion window, receiver's window, Nagle or TSO
-    // deferral, size, small queues, in that order.
+    // linux: net/ipv4/tcp_output.c tcp_write_xmit (6.1) - departure time, congestion window, receiver's
+    // window, Nagle or TSO deferral, size, small queues, in that order.
     pub(super) fn write_xmit(&mut self, out: &mut impl Emit, nagle_off: bool, amount: Amount) -> bool {
         let mss = self.sk.mss_cache;
         let max_segs = self.tso_segs();
@@ -211,7 +211,8 @@ impl Sender {
     }
 
     /// A segment that is not full waits while another such is unacknowledged.
-    // linux: net/ipv4/tcp_output.c tcp_nagle_check, tcp_minshall_check (6.1) - Nagle's rule as Minshall modified it; TCP_NODELAY turns it off.
+    // linux: net/ipv4/tcp_output.c tcp_nagle_check, tcp_minshall_check (6.1) - Nagle's rule as Minshall
+    // modified it; TCP_NODELAY turns it off.
     pub(super) fn nagle_waits(&self, off: bool) -> bool {
         !off && !self.cfg.nodelay
             && self.sk.packets_out > 0
@@ -244,7 +245,8 @@ impl Sender {
         }
     }
 
-    /// Hands a packet down. A refusal or a drop for it below reduces the window; only a refusal leaves the data unsent.
+    /// Hands a packet down. A refusal or a drop for it below reduces the window; only a refusal leaves the
+    /// data unsent.
     // linux: net/ipv4/tcp_output.c __tcp_transmit_skb (6.1), include/linux/netdevice.h net_xmit_eval.
     #[inline]
     fn transmit(&mut self, skb: &Skb, new: bool, out: &mut impl Emit) -> Result<(), Refusal> {
@@ -350,7 +352,8 @@ impl Sender {
         let id = self.rtx.id(i);
         let skb = self.rtx.at_mut(id);
         let count = u32::from(skb.segs);
-        // deviation: not counted twice if the mark of an earlier copy outlived an undo - the kernel's counter leaks there.
+        // deviation: not counted twice if the mark of an earlier copy outlived an undo - the kernel's counter
+        // leaks there.
         if result.is_ok() && !skb.is(RETRANS) {
             skb.flags |= RETRANS;
             self.sk.retrans_out += count;
@@ -363,8 +366,8 @@ impl Sender {
 
     /// Sends the `i`th unacknowledged packet again, at most `segs` segments of it.
     // linux: net/ipv4/tcp_output.c __tcp_retransmit_skb (6.1).
-    // deviation: before 5.13 (ac3959fd0dcc) also not while more is charged below than five quarters of what the socket holds - at the
-    // end of a transfer over Wi-Fi, where segments weigh three times as much below.
+    // deviation: before 5.13 (ac3959fd0dcc) also not while more is charged below than five quarters of what
+    // the socket holds - at the end of a transfer over Wi-Fi, where segments weigh three times as much below.
     pub(super) fn resend(&mut self, i: usize, segs: u32, out: &mut impl Emit) -> Result<(), Refusal> {
         let id = self.rtx.id(i);
         if self.in_host_queue(self.rtx.at(id).charged) {
@@ -441,7 +444,8 @@ impl Sender {
         }
     }
 
-    /// Probes a closed window: with data if a part of a segment fits, else with a segment that was acknowledged already.
+    /// Probes a closed window: with data if a part of a segment fits, else with a segment that was
+    /// acknowledged already.
     // linux: net/ipv4/tcp_output.c tcp_send_probe0, tcp_write_wakeup, tcp_xmit_probe_skb (6.1).
     pub(super) fn window_probe(&mut self, out: &mut impl Emit) {
         let Some(head) = self.unsent.head() else { return };

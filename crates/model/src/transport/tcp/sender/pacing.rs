@@ -12,8 +12,8 @@ const UNPACED_SEGMENTS: u32 = 10;
 const TCP_HEADER: u32 = 20;
 
 /// Eighths of a round-trip time in ticks beyond which it is divided by.
-// linux: net/ipv4/tcp_input.c tcp_update_pacing_rate (3.13, recalled) - a tick, and a little more; so much at most is taken for an
-// eighth of a tick, as it may be far less.
+// linux: net/ipv4/tcp_input.c tcp_update_pacing_rate (3.13, recalled) - a tick, and a little more; so much at
+// most is taken for an eighth of a tick, as it may be far less.
 const SHORT_RTT: u32 = 8 + 2;
 
 /// The eight-fold round-trip time in us that a kernel paces by that measures it in ticks of `tick_us`.
@@ -23,8 +23,8 @@ fn paced_over(srtt8_us: u32, tick_us: u32) -> u64 {
 
 impl Sender {
     /// Sets the pacing rate from window and round-trip time.
-    // linux: net/ipv4/tcp_input.c tcp_update_pacing_rate (6.1) - a window in a smoothed round-trip time, times a ratio: the
-    // larger one while the window is below half of the threshold.
+    // linux: net/ipv4/tcp_input.c tcp_update_pacing_rate (6.1) - a window in a smoothed round-trip time,
+    // times a ratio: the larger one while the window is below half of the threshold.
     // paper: tsq-pacing alg1 - the same with the flow's minimum round-trip time.
     pub(super) fn update_pacing_rate(&mut self) {
         let sk = &mut self.sk;
@@ -42,8 +42,8 @@ impl Sender {
     }
 
     /// Whether the next packet has to wait for its departure time; if so, a timer is set for it.
-    // linux: net/ipv4/tcp_output.c tcp_pacing_check, include/net/tcp.h tcp_needs_internal_pacing (6.1) - never where fq waits
-    // instead.
+    // linux: net/ipv4/tcp_output.c tcp_pacing_check, include/net/tcp.h tcp_needs_internal_pacing (6.1) -
+    // never where fq waits instead.
     #[inline]
     pub(super) fn pacing_blocks(&mut self) -> bool {
         let until = if self.cfg.departure_times { self.sk.wstamp_ns } else { self.paced_until };
@@ -74,8 +74,8 @@ impl Sender {
     }
 
     /// A packet of `len` bytes of data was sent; `prior_wstamp` is the departure stamp before it.
-    // linux: net/ipv4/tcp_output.c tcp_update_skb_after_send (6.1) - the time a packet takes at the pacing rate is added to
-    // the stamp; a sender that comes late may make up for half a packet at most.
+    // linux: net/ipv4/tcp_output.c tcp_update_skb_after_send (6.1) - the time a packet takes at the pacing
+    // rate is added to the stamp; a sender that comes late may make up for half a packet at most.
     // deviation: an fq that keeps the pace of an older kernel is taken to do so by such stamps, too.
     #[inline]
     pub(super) fn advance_departure(&mut self, len: u32, prior_wstamp: u64) {
@@ -96,7 +96,8 @@ impl Sender {
     }
 
     /// A packet of `len` bytes of data has left: the next one waits from now on, whenever that is.
-    // linux: net/ipv4/tcp_output.c tcp_internal_pacing (4.19) - the header counts, and from the first packet on.
+    // linux: net/ipv4/tcp_output.c tcp_internal_pacing (4.19) - the header counts, and from the first packet
+    // on.
     fn start_pacing_timer(&mut self, len: u32) {
         if len > 0 {
             let options = if self.timestamps { super::TIMESTAMP_OPTION } else { 0 };
@@ -121,7 +122,8 @@ mod tests {
             (10, 20, 0, 10_000, 5_000, PacingBase::Srtt, 1_737_600),
             (10, 20, 15, 10_000, 5_000, PacingBase::Srtt, 2_606_400),
             (10, 20, 0, 10_000, 5_000, PacingBase::BaseRtt, 3_475_200),
-            // reno after 30 s at 50 Mbit/s in the measured kernel: window 144, srtt 34.643 ms, 57,781,224 bit/s
+            // reno after 30 s at 50 Mbit/s in the measured kernel: window 144, srtt 34.643 ms, 57,781,224
+            // bit/s
             (144, 91, 144, 34_643, 20_000, PacingBase::Srtt, 7_222_653),
         ];
         for (cwnd, ssthresh, out, srtt, min, base, rate) in table {
@@ -188,7 +190,8 @@ mod tests {
     fn before_4_20_a_timer_runs_from_packet_to_packet() {
         let mut s = testing::established();
         (s.cfg.departure_times, s.sk.needs_pacing, s.sk.pacing_rate) = (false, true, 1_480_000);
-        // The very first packets, of 1,480 bytes with their header, each after a wait of its own: no credit for coming late.
+        // The very first packets, of 1,480 bytes with their header, each after a wait of its own: no credit
+        // for coming late.
         for (clock, until) in
             [(5_000_000, 6_000_000), (6_000_000, 7_000_000), (7_400_000, 8_400_000), (30_000_000, 31_000_000)]
         {

@@ -1,4 +1,5 @@
-//! What a connection begins with from those before it between the same addresses, and what it leaves to the next.
+//! What a connection begins with from those before it between the same addresses, and what it leaves to the
+//! next.
 
 use super::Sender;
 use crate::transport::cc::{CaState, INFINITE_SSTHRESH};
@@ -7,8 +8,8 @@ use crate::transport::tcp::metrics::PathMetrics;
 use crate::vocabulary::Instant;
 
 impl Sender {
-    /// What is known of the path: where slow start ends, how much is reordered, and how long to wait at first where the SYN
-    /// came back sooner than data did.
+    /// What is known of the path: where slow start ends, how much is reordered, and how long to wait at first
+    /// where the SYN came back sooner than data did.
     // linux: net/ipv4/tcp_metrics.c tcp_init_metrics (4.4).
     pub(super) fn recall(&mut self, path: &PathMetrics) {
         if path.ssthresh > 0 && !self.cfg.no_ssthresh_metrics_save {
@@ -80,7 +81,8 @@ mod tests {
         Instant::ZERO + Duration::from_secs(s)
     }
 
-    /// A known entry, a sender's threshold (0: none yet), window, state and reordering | the threshold and reordering known then.
+    /// A known entry, a sender's threshold (0: none yet), window, state and reordering | the threshold and
+    /// reordering known then.
     type Row = (u32, (u32, u32, CaState, u32), (u32, u32));
 
     // linux: net/ipv4/tcp_metrics.c tcp_update_metrics (4.4).
@@ -129,7 +131,8 @@ mod tests {
         assert_eq!((path.at(at(3_601)), path.at(at(3_602))), (path, PathMetrics::default()));
     }
 
-    // linux: net/ipv4/tcp_metrics.c tcp_init_metrics (4.4) - the timeout is a round trip and two more, or 200 ms.
+    // linux: net/ipv4/tcp_metrics.c tcp_init_metrics (4.4) - the timeout is a round trip and two more, or 200
+    // ms.
     #[test]
     fn what_is_remembered_is_where_the_next_one_begins() {
         let path = PathMetrics { rtt8_us: 8 * 300_000, ssthresh: 17, reordering: 9, written: Some(at(1)) };

@@ -16,7 +16,8 @@ pub(super) struct TcpPrr {
 }
 
 impl TcpPrr {
-    /// Segments that may be sent now: `acked` were delivered by this acknowledgement, which shows that all goes `well` or not.
+    /// Segments that may be sent now: `acked` were delivered by this acknowledgement, which shows that all
+    /// goes `well` or not.
     // linux: net/ipv4/tcp_input.c tcp_cwnd_reduction (6.1, 5.10, 4.4).
     pub fn quota(
         &mut self,
@@ -141,9 +142,11 @@ mod tests {
     use super::*;
     use alloc::vec;
 
-    /// The first example of RFC 6937, section 4: twenty segments in flight, the first is lost, the window is to be halved.
-    // spec: rfc6937 4 - PRR sends for every other acknowledgement. The RFC's sender had sent two segments by limited transmit, and
-    // counts them; Linux with RACK has not, and so is at the threshold an acknowledgement earlier.
+    /// The first example of RFC 6937, section 4: twenty segments in flight, the first is lost, the window is
+    /// to be halved.
+    // spec: rfc6937 4 - PRR sends for every other acknowledgement. The RFC's sender had sent two segments by
+    // limited transmit, and counts them; Linux with RACK has not, and so is at the threshold an
+    // acknowledgement earlier.
     #[test]
     fn halving_sends_on_every_other_acknowledgement() {
         let mut prr = TcpPrr::default();

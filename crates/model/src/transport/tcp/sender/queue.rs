@@ -1,8 +1,8 @@
 //! The two queues of a sender: what was sent and is not acknowledged, and what was written and is not sent.
 //!
-//! Sent packets stand in sequence in a ring of slot numbers; the slots themselves never move, so that a second, linked
-//! order runs through them: that of their last transmission, which RACK walks. Unsent packets have no state but their
-//! length and are kept as runs of equal ones.
+//! Sent packets stand in sequence in a ring of slot numbers; the slots themselves never move, so that a
+//! second, linked order runs through them: that of their last transmission, which RACK walks. Unsent packets
+//! have no state but their length and are kept as runs of equal ones.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -166,8 +166,8 @@ impl RtxQueue {
         self.order.partition_point(|id| !after(self.at(id).end, seq))
     }
 
-    /// Cuts the `i`th packet after `bytes` of data, which takes `cost` of memory; with `pages` the rest takes the memory of its
-    /// data along. It becomes a packet of its own with the same history.
+    /// Cuts the `i`th packet after `bytes` of data, which takes `cost` of memory; with `pages` the rest takes
+    /// the memory of its data along. It becomes a packet of its own with the same history.
     // linux: net/ipv4/tcp_output.c tcp_fragment (6.1).
     pub fn split(&mut self, i: usize, bytes: u32, mss: u32, cost: u32, pages: bool) {
         let id = self.id(i);

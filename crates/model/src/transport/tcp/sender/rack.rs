@@ -54,8 +54,8 @@ impl Default for Rack {
 
 impl Sender {
     /// A packet sent at `sent_us` was delivered.
-    // linux: net/ipv4/tcp_recovery.c tcp_rack_advance (6.1) - if it was sent more than once and this is faster than any round
-    // trip, it is the earlier copy that was delivered: nothing is learnt.
+    // linux: net/ipv4/tcp_recovery.c tcp_rack_advance (6.1) - if it was sent more than once and this is
+    // faster than any round trip, it is the earlier copy that was delivered: nothing is learnt.
     #[inline]
     pub(super) fn rack_advance(&mut self, skb: &Skb) {
         let old = self.cfg.loss != LossDetection::RackTlp;
@@ -83,8 +83,9 @@ impl Sender {
     }
 
     /// The reordering window in us.
-    // linux: net/ipv4/tcp_recovery.c tcp_rack_reo_wnd (6.1) - none in recovery, or on the brink of it, while reordering was never
-    // seen; else quarters of the minimum round-trip time, a smoothed round-trip time at most.
+    // linux: net/ipv4/tcp_recovery.c tcp_rack_reo_wnd (6.1) - none in recovery, or on the brink of it, while
+    // reordering was never seen; else quarters of the minimum round-trip time, a smoothed round-trip time at
+    // most.
     pub(super) fn reo_wnd_us(&self) -> u32 {
         let sk = &self.sk;
         if self.cfg.loss != LossDetection::RackTlp {
@@ -98,8 +99,8 @@ impl Sender {
         (sk.min_rtt_us >> 2).saturating_mul(steps).min(sk.srtt_us >> 3)
     }
 
-    /// The window of kernels that count beside RACK: a quarter of the minimum round-trip time if reordering was seen (from 4.11
-    /// on also while nothing is lost), never less than 1 ms.
+    /// The window of kernels that count beside RACK: a quarter of the minimum round-trip time if reordering
+    /// was seen (from 4.11 on also while nothing is lost), never less than 1 ms.
     // linux: net/ipv4/tcp_recovery.c tcp_rack_mark_lost (4.4), tcp_rack_detect_loss (4.14).
     fn old_reo_wnd_us(&self) -> u32 {
         let sk = &self.sk;
@@ -115,9 +116,10 @@ impl Sender {
         i64::from(self.rack.rtt_us) + i64::from(reo_wnd_us) - i64::from(self.since_us(skb.sent_us))
     }
 
-    /// Marks what is lost; returns the longest time in us after which a packet still within the window would be.
-    // linux: net/ipv4/tcp_recovery.c tcp_rack_detect_loss (6.1) - in order of transmission, up to the latest delivered; one that
-    // is marked leaves that order until it is sent again.
+    /// Marks what is lost; returns the longest time in us after which a packet still within the window would
+    /// be.
+    // linux: net/ipv4/tcp_recovery.c tcp_rack_detect_loss (6.1) - in order of transmission, up to the latest
+    // delivered; one that is marked leaves that order until it is sent again.
     fn rack_detect(&mut self) -> u32 {
         let reo_wnd = self.reo_wnd_us();
         let mut wait = 0;

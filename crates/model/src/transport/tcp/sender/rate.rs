@@ -1,5 +1,6 @@
 //! Delivery-rate samples: how fast the network took what was sent, seen from each acknowledged packet.
-// spec: draft-cheng-iccrg-delivery-rate-estimation - send rate and ACK rate over the same packets, the lower one counts.
+// spec: draft-cheng-iccrg-delivery-rate-estimation - send rate and ACK rate over the same packets, the lower
+// one counts.
 
 use super::Sender;
 use super::ack::Ack;
@@ -60,7 +61,8 @@ impl Sender {
         }
     }
 
-    /// A packet was delivered: if it is the newest that this acknowledgement tells of, the sample is made from it.
+    /// A packet was delivered: if it is the newest that this acknowledgement tells of, the sample is made
+    /// from it.
     // linux: net/ipv4/tcp_rate.c tcp_rate_skb_delivered (6.1).
     #[inline]
     pub(super) fn sample_delivery(&mut self, a: &mut Ack, id: Id) {
@@ -85,9 +87,10 @@ impl Sender {
         }
     }
 
-    /// Completes the sample of an acknowledgement that delivered `delivered` segments and had `lost` marked lost.
-    // linux: net/ipv4/tcp_rate.c tcp_rate_gen (6.1) - the slower of sending and acknowledging; an interval below the minimum
-    // round-trip time is none.
+    /// Completes the sample of an acknowledgement that delivered `delivered` segments and had `lost` marked
+    /// lost.
+    // linux: net/ipv4/tcp_rate.c tcp_rate_gen (6.1) - the slower of sending and acknowledging; an interval
+    // below the minimum round-trip time is none.
     pub(super) fn finish_sample(&mut self, a: &mut Ack, delivered: u32, lost: u32) {
         let sk = &mut self.sk;
         if sk.app_limited != 0 && after(sk.delivered, sk.app_limited) {
@@ -125,8 +128,8 @@ impl Sender {
     }
 
     /// The application writes: was it what limited the sender until now?
-    // linux: net/ipv4/tcp_rate.c tcp_rate_check_app_limited (6.1) - less than a segment unsent, nothing in the queues below, room
-    // in the window, and nothing lost that was not sent again.
+    // linux: net/ipv4/tcp_rate.c tcp_rate_check_app_limited (6.1) - less than a segment unsent, nothing in
+    // the queues below, room in the window, and nothing lost that was not sent again.
     pub(super) fn check_app_limited(&mut self) {
         let sk = &mut self.sk;
         if sk.unsent < sk.mss_cache

@@ -1,4 +1,5 @@
-//! The state machine: Open, Disorder, CWR, Recovery, Loss, and what each acknowledgement that is not plain does to it.
+//! The state machine: Open, Disorder, CWR, Recovery, Loss, and what each acknowledgement that is not plain
+//! does to it.
 
 use super::Sender;
 use super::ack::{Ack, DATA_SACKED, ECE, LOST_RETRANS, SACK_RENEGING, SET_XMIT_TIMER, UNA_ADVANCED};
@@ -96,8 +97,8 @@ impl Sender {
     }
 
     /// Whether to enter Recovery.
-    // linux: net/ipv4/tcp_input.c tcp_time_to_recover (6.1) - a loss is known; without RACK also if more than `reordering` segments
-    // arrived above a hole.
+    // linux: net/ipv4/tcp_input.c tcp_time_to_recover (6.1) - a loss is known; without RACK also if more than
+    // `reordering` segments arrived above a hole.
     // linux: net/ipv4/tcp_input.c tcp_dupack_heuristics (4.4) - FACK counts all segments up to the highest.
     fn time_to_recover(&mut self, ece: bool) -> bool {
         let by_count = match self.cfg.loss {
@@ -109,8 +110,8 @@ impl Sender {
     }
 
     /// Looks for losses: by RACK, where the kernel has it, or without SACK by duplicates.
-    // linux: net/ipv4/tcp_input.c tcp_identify_packet_loss, net/ipv4/tcp_recovery.c tcp_newreno_mark_lost (6.1),
-    // net/ipv4/tcp_input.c tcp_fastretrans_alert (4.4), tcp_rack_identify_loss (4.14).
+    // linux: net/ipv4/tcp_input.c tcp_identify_packet_loss, net/ipv4/tcp_recovery.c tcp_newreno_mark_lost
+    // (6.1), net/ipv4/tcp_input.c tcp_fastretrans_alert (4.4), tcp_rack_identify_loss (4.14).
     fn identify_losses(&mut self, a: &mut Ack) {
         let Some(head) = self.rtx.first() else { return };
         if !self.sack {
@@ -137,7 +138,8 @@ impl Sender {
         }
     }
 
-    /// Without RACK: marks packets with more than `reordering` segments SACKed (FACK: of any kind) above them.
+    /// Without RACK: marks packets with more than `reordering` segments SACKed (FACK: of any kind) above
+    /// them.
     // linux: net/ipv4/tcp_input.c tcp_update_scoreboard, tcp_mark_head_lost (6.1, 4.4).
     // spec: rfc6675 4 IsLost.
     pub(super) fn update_scoreboard(&mut self, first: bool) {
@@ -276,7 +278,8 @@ impl Sender {
         self.rexmit = Rexmit::Lost;
     }
 
-    /// States that end when what had been sent at their begin is acknowledged; true if nothing more is to be done.
+    /// States that end when what had been sent at their begin is acknowledged; true if nothing more is to be
+    /// done.
     fn leaves_state(&mut self) -> bool {
         let done = !before(self.sk.snd_una, self.rec.high_seq);
         match self.sk.ca_state {
@@ -300,7 +303,8 @@ impl Sender {
         false
     }
 
-    /// The first unacknowledged packet is SACKed: the receiver has forgotten it. A short timeout will send all again.
+    /// The first unacknowledged packet is SACKed: the receiver has forgotten it. A short timeout will send
+    /// all again.
     // linux: net/ipv4/tcp_input.c tcp_check_sack_reneging (6.1).
     fn reneging(&mut self, a: &mut Ack) -> bool {
         let renegs = a.has(SACK_RENEGING) && a.has(UNA_ADVANCED);
@@ -348,7 +352,8 @@ impl Sender {
         }
     }
 
-    /// Cuts the `i`th unacknowledged packet after `bytes`: the rest takes the pages of its data along, or has its own in its head.
+    /// Cuts the `i`th unacknowledged packet after `bytes`: the rest takes the pages of its data along, or has
+    /// its own in its head.
     // linux: net/ipv4/tcp_output.c tcp_fragment (4.4).
     pub(super) fn split(&mut self, i: usize, bytes: u32) {
         let room = self.cfg.max_header;

@@ -1,7 +1,8 @@
 //! Round-trip time, its variation, its minimum, and the retransmission timeout that follows.
 
 /// Three best samples, so that the minimum over a window is always known.
-// linux: lib/win_minmax.c minmax_running_min (6.1) - after K. Nichols: best, second and third best of later parts of the window.
+// linux: lib/win_minmax.c minmax_running_min (6.1) - after K. Nichols: best, second and third best of later
+// parts of the window.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct WindowedMin {
     /// (tick, value), the least first.
@@ -82,12 +83,13 @@ impl TcpRtt {
         self.rto = ticks + (2 * ticks).max(rto_min);
     }
 
-    /// Takes in a measurement; `srtt8` is eight times the smoothed round-trip time, whose new value is returned. All times are in
-    /// the same unit.
+    /// Takes in a measurement; `srtt8` is eight times the smoothed round-trip time, whose new value is
+    /// returned. All times are in the same unit.
     // spec: rfc6298 2 - gains of 1/8 and 1/4.
-    // linux: net/ipv4/tcp_input.c tcp_rtt_estimator (6.1) - a round-trip time that falls below the mean by more than the
-    // deviation moves the deviation by an eighth of that only; the variation is the largest deviation of a round trip, never
-    // less than rto_min, grows at once and shrinks by a quarter of the difference once a round trip.
+    // linux: net/ipv4/tcp_input.c tcp_rtt_estimator (6.1) - a round-trip time that falls below the mean by
+    // more than the deviation moves the deviation by an eighth of that only; the variation is the largest
+    // deviation of a round trip, never less than rto_min, grows at once and shrinks by a quarter of the
+    // difference once a round trip.
     pub fn sample(&mut self, srtt8: u32, rtt: u32, rto_min: u32, snd_una: u32, snd_nxt: u32) -> u32 {
         if srtt8 == 0 {
             self.mdev = rtt << 1;
@@ -130,7 +132,8 @@ mod tests {
             (120_000, 5, 20, 820_000, 170_000, 200_000),
             // error 97,500; mdev4 += 97,500 - 42,500
             (200_000, 8, 20, 917_500, 225_000, 225_000),
-            // a new round begins after this one; error -64,687 (114,687 before); excess 8,437, an eighth of it
+            // a new round begins after this one; error -64,687 (114,687 before); excess 8,437, an eighth of
+            // it
             (50_000, 11, 30, 852_813, 226_054, 226_054),
             // error -6,601; excess negative: mdev4 += 6,601 - 56,513
             (100_000, 12, 30, 846_212, 176_142, 226_054),

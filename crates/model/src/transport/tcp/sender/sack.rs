@@ -10,7 +10,8 @@ use crate::vocabulary::MAX_SACK_BLOCKS;
 
 impl Sender {
     /// Takes the SACK blocks of an acknowledgement in.
-    // linux: net/ipv4/tcp_input.c tcp_sacktag_write_queue (6.1) - parts of blocks that the last acknowledgement had are skipped.
+    // linux: net/ipv4/tcp_input.c tcp_sacktag_write_queue (6.1) - parts of blocks that the last
+    // acknowledgement had are skipped.
     pub(super) fn take_sacks(&mut self, a: &mut Ack, wire: &[(u32, u32)]) {
         a.reord = self.sk.snd_nxt;
         if self.sk.sacked_out == 0 {
@@ -66,8 +67,8 @@ impl Sender {
     }
 
     /// Tags the packets in `[from, to)` that the block `[start, end)` covers.
-    // linux: net/ipv4/tcp_input.c tcp_sacktag_walk, tcp_match_skb_to_sack (6.1) - a packet of several segments is cut where the
-    // block begins or ends, in whole segments.
+    // linux: net/ipv4/tcp_input.c tcp_sacktag_walk, tcp_match_skb_to_sack (6.1) - a packet of several
+    // segments is cut where the block begins or ends, in whole segments.
     fn tag_range(&mut self, a: &mut Ack, from: u32, to: u32, start: u32, end: u32, dup: bool) {
         let mss = self.sk.mss_cache;
         let mut i = self.rtx.find(from);
@@ -103,9 +104,11 @@ impl Sender {
         }
     }
 
-    /// The data of the `i`th packet, which is SACKed, is joined to that of SACKed neighbours, which frees the heads of all but
+    /// The data of the `i`th packet, which is SACKed, is joined to that of SACKed neighbours, which frees the
+    /// heads of all but
     /// one: so a send buffer that is full goes on taking data during a recovery.
-    // linux: net/ipv4/tcp_input.c tcp_shift_skb_data (6.1) - neighbours of the same segment size, with data in page fragments.
+    // linux: net/ipv4/tcp_input.c tcp_shift_skb_data (6.1) - neighbours of the same segment size, with data
+    // in page fragments.
     // deviation: only the memory is joined, the records are not; and there is no limit (512 KiB there).
     fn join(&mut self, i: usize) {
         let joined = i > 0 && self.join_to_previous(i);
@@ -189,8 +192,8 @@ impl Sender {
         }
     }
 
-    // linux: net/ipv4/tcp_input.c tcp_is_sackblock_valid (6.1) - within what is out; a D-SACK also below, back to the begin of the
-    // recovery or a window before it.
+    // linux: net/ipv4/tcp_input.c tcp_is_sackblock_valid (6.1) - within what is out; a D-SACK also below,
+    // back to the begin of the recovery or a window before it.
     fn valid_block(&self, dup: bool, start: u32, end: u32) -> bool {
         let (una, nxt) = (self.sk.snd_una, self.sk.snd_nxt);
         if after(end, nxt) || !before(start, end) || !before(start, nxt) {
@@ -223,8 +226,8 @@ impl Sender {
     }
 
     /// Counts the segments that a D-SACK tells of; `None` if it is not to be believed.
-    // linux: net/ipv4/tcp_input.c tcp_dsack_seen (6.1) - not more than were ever sent again; RACK widens its window only where
-    // reordering was seen, and not for a probe.
+    // linux: net/ipv4/tcp_input.c tcp_dsack_seen (6.1) - not more than were ever sent again; RACK widens its
+    // window only where reordering was seen, and not for a probe.
     fn dsack_seen(&mut self, a: &mut Ack, start: u32, end: u32) -> Option<u32> {
         if !before(start, end) || distance(start, end) > self.max_window {
             return None;
@@ -248,8 +251,9 @@ impl Sender {
     }
 
     /// A packet below the highest SACKed one, at `low`, arrived without having been sent again.
-    // linux: net/ipv4/tcp_input.c tcp_check_sack_reordering (6.1), tcp_update_reordering, tcp_disable_fack (4.4) - FACK takes packets
-    // to arrive in order, and is over as soon as one comes later than was allowed for.
+    // linux: net/ipv4/tcp_input.c tcp_check_sack_reordering (6.1), tcp_update_reordering, tcp_disable_fack
+    // (4.4) - FACK takes packets to arrive in order, and is over as soon as one comes later than was allowed
+    // for.
     pub(super) fn check_sack_reordering(&mut self, low: u32) {
         let high = self.highest_sack_seq();
         if !before(low, high) {

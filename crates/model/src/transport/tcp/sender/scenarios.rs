@@ -102,7 +102,8 @@ fn rack_resends_after_three_and_prr_paces_the_rest() {
     // Limited transmit for two, then the hole, then one for every other acknowledgement.
     assert_eq!(sent, [vec![20], vec![21], vec![0], vec![], vec![22], vec![], vec![23], vec![]], "{:?}", s.sk);
     assert_eq!((s.sk.ca_state, s.sk.snd_ssthresh, s.sk.lost_out), (CaState::Recovery, 10, 1));
-    // What was sent again is acknowledged: the recovery ends, and what was delivered raises the window from the threshold.
+    // What was sent again is acknowledged: the recovery ends, and what was delivered raises the window from
+    // the threshold.
     s.uncharge(LATER, 2_728);
     ack(&mut s, at_us(121_000), seq(22), 110, &[]);
     assert_eq!((s.sk.ca_state, s.sk.snd_cwnd, s.sk.packets_out), (CaState::Open, 10 + 1, 2));
@@ -148,7 +149,8 @@ fn dsacks_for_all_that_was_sent_again_undo() {
 #[test]
 fn probe_then_timeout_at_ticks() {
     let (mut s, mut out) = sending(2);
-    // srtt 10 ms: the probe after 20 ms and 2 more = 6 ticks, a tick late on the wheel: sent in tick 25, due in tick 32.
+    // srtt 10 ms: the probe after 20 ms and 2 more = 6 ticks, a tick late on the wheel: sent in tick 25, due
+    // in tick 32.
     assert_eq!(s.next_timer(), Some(at_us(128_000)));
     s.on_timer(at_us(128_000), &mut out);
     assert_eq!(out.numbers(), [2]);
@@ -330,7 +332,8 @@ fn over_fq_packets_are_stamped_and_leave_for_it_at_once() {
     s.push(now, &mut out);
     let stamps: Vec<_> = out.sent.iter().map(|segment| segment.departs.nanos() / 1_000).collect();
     assert_eq!(stamps, [100_000, 101_000, 102_000, 103_000]);
-    // So does a bare acknowledgement, behind the data; an answer that comes after the last departure is not late.
+    // So does a bare acknowledgement, behind the data; an answer that comes after the last departure is not
+    // late.
     assert_eq!(s.departure(now), at_us(104_000));
     assert_eq!(s.departure(at_us(104_500)), at_us(104_500));
     // A round trip begins when a packet departs: it has taken 5 ms since the twelfth did.
@@ -413,7 +416,8 @@ fn a_window_that_is_being_filled_grows_the_send_buffer_too() {
         s.cfg.small_queues.off = true;
         s.cfg.space_on_send = space_on_send;
         s.write(at_us(20_000), 1 << 20, &mut out);
-        // 17 packets fill the buffer, ten fill the window. What leaves before the writer waits does not wake it.
+        // 17 packets fill the buffer, ten fill the window. What leaves before the writer waits does not wake
+        // it.
         assert_eq!((s.sk.in_flight(), s.buf.sndbuf, s.wants_data()), (10, 46_080, false));
         s.sk.snd_cwnd = 20;
         s.push(at_us(20_000), &mut out);
@@ -433,8 +437,8 @@ fn a_full_packet_leaves_at_once_and_what_is_left_of_it_is_filled_up() {
         &PathMetrics::default(),
     );
     let mut out = Sink::default();
-    // What the measured kernel did: 22 segments are a packet, half of the window leaves at once, the rest is filled up; all
-    // may leave with the forced PSH; there is room to fill up once more.
+    // What the measured kernel did: 22 segments are a packet, half of the window leaves at once, the rest is
+    // filled up; all may leave with the forced PSH; there is room to fill up once more.
     assert_eq!(s.write(at_us(400), 1 << 20, &mut out), (22 + 5 + 5) * u64::from(MSS));
     let sizes = |out: &mut Sink| out.sent.drain(..).map(|p| p.segs).collect::<Vec<_>>();
     assert_eq!((sizes(&mut out), s.buf.wmem_queued, s.sk.unsent), (vec![5, 5], 50_176, 22 * MSS));

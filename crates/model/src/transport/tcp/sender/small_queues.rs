@@ -12,8 +12,9 @@ pub(super) struct HostQueue {
     pub emitted: u32,
     /// Of them, those whose charge has ended.
     freed: u32,
-    /// Bytes that were charged for packets that were refused, and whose charges have not ended: all at once, segment by segment
-    /// of a split packet, unless a discipline keeps a part or takes what is older out for it.
+    /// Bytes that were charged for packets that were refused, and whose charges have not ended: all at once,
+    /// segment by segment of a split packet, unless a discipline keeps a part or takes what is older out for
+    /// it.
     refused: u32,
     /// When that was.
     refused_at_ns: u64,
@@ -24,8 +25,8 @@ pub(super) struct HostQueue {
 }
 
 /// Most bytes that may be charged before a packet of `truesize` is held back; `paced` if the socket is.
-// linux: net/ipv4/tcp_output.c tcp_small_queue_check (6.1) - the larger of two packets and the data of one period at the
-// pacing rate; the byte limit applies where the profile says so; doubled for a retransmission.
+// linux: net/ipv4/tcp_output.c tcp_small_queue_check (6.1) - the larger of two packets and the data of one
+// period at the pacing rate; the byte limit applies where the profile says so; doubled for a retransmission.
 #[inline(always)]
 pub(super) fn limit(
     rule: &SmallQueues,
@@ -65,8 +66,8 @@ impl HostQueue {
 }
 
 impl Sender {
-    /// Whether a packet of `truesize` has to wait for what is below; it is the `place`th of all that is not acknowledged, and
-    /// goes out `again` or for the first time.
+    /// Whether a packet of `truesize` has to wait for what is below; it is the `place`th of all that is not
+    /// acknowledged, and goes out `again` or for the first time.
     #[inline]
     pub(super) fn held_back(&mut self, truesize: u32, place: usize, again: bool) -> bool {
         let rule = &self.cfg.small_queues;
@@ -100,21 +101,22 @@ impl Sender {
     }
 
     /// Bytes that a packet charges its socket with below.
-    // linux: net/ipv4/tcp_offload.c tcp_gso_segment (4.4) - each segment is charged with its own memory, the sum replaces that of
-    // the whole.
-    // deviation: from the beginning and not from the splitting on, which a discipline above the device delays, so that its own
-    // limit of memory counts that much too; a last segment that is not full weighs as much as a full one.
+    // linux: net/ipv4/tcp_offload.c tcp_gso_segment (4.4) - each segment is charged with its own memory, the
+    // sum replaces that of the whole.
+    // deviation: from the beginning and not from the splitting on, which a discipline above the device
+    // delays, so that its own limit of memory counts that much too; a last segment that is not full weighs as
+    // much as a full one.
     #[inline]
     pub(super) fn charge(&self, skb: &Skb) -> u32 {
         let segs = u32::from(skb.segs);
         if segs > 1 && self.cfg.split_truesize > 0 { segs * self.cfg.split_truesize } else { skb.truesize }
     }
 
-    /// A packet has left the queues below at `now`: its charge of `truesize` bytes ends. Returns true if the socket was throttled. The caller
-    /// then calls [`Sender::push`] once after the whole batch.
+    /// A packet has left the queues below at `now`: its charge of `truesize` bytes ends. Returns true if the
+    /// socket was throttled. The caller then calls [`Sender::push`] once after the whole batch.
     // linux: net/ipv4/tcp_output.c tcp_wfree (6.1).
-    // deviation: a packet that the local queue refused wakes nobody - the kernel would try again at once until something
-    // leaves, which takes time there and none here.
+    // deviation: a packet that the local queue refused wakes nobody - the kernel would try again at once
+    // until something leaves, which takes time there and none here.
     #[inline]
     pub fn uncharge(&mut self, now: Instant, truesize: u32) -> bool {
         if truesize == 0 {
@@ -143,18 +145,18 @@ impl Sender {
         self.sk.wmem_alloc
     }
 
-    /// What a packet of `segs` segments that was just handed down is found by in [`Sender::in_host_queue`]: the bytes that had been
-    /// charged with it. Of one that was split only copies of its segments are below.
+    /// What a packet of `segs` segments that was just handed down is found by in [`Sender::in_host_queue`]:
+    /// the bytes that had been charged with it. Of one that was split only copies of its segments are below.
     // deviation: a packet that a discipline keeps whole counts as below until its segments have left.
     pub(super) fn place_below(&self, segs: u16) -> u32 {
         if segs > 1 && self.cfg.split_at_once { self.host.freed } else { self.host.emitted }
     }
 
     /// Whether a transmission is still in a queue below.
-    // linux: net/ipv4/tcp_output.c skb_still_in_host_queue, include/linux/skbuff.h skb_fclone_busy (6.1) - such a packet is not
-    // sent again; the socket goes on when something has left.
-    // deviation: charges end in the order in which packets were handed down; which one ended is not looked at - the queues
-    // below are first in, first out for a flow but for retries of the radio.
+    // linux: net/ipv4/tcp_output.c skb_still_in_host_queue, include/linux/skbuff.h skb_fclone_busy (6.1) -
+    // such a packet is not sent again; the socket goes on when something has left.
+    // deviation: charges end in the order in which packets were handed down; which one ended is not looked at
+    // - the queues below are first in, first out for a flow but for retries of the radio.
     pub(super) fn in_host_queue(&mut self, charged: u32) -> bool {
         let inside = (charged.wrapping_sub(self.host.freed) as i32) > 0;
         self.host.throttled |= inside;

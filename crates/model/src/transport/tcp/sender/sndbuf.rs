@@ -32,8 +32,10 @@ impl SendBuffer {
 
 impl Sender {
     /// Memory of a packet of `len` bytes of data.
-    // linux: net/ipv4/tcp.c tcp_sendmsg_locked (6.1) - with scatter-gather the head and the bytes copied into page fragments.
-    // linux: net/ipv4/tcp.c select_size (4.4) - without it a linear buffer for one full segment, however much of it is used.
+    // linux: net/ipv4/tcp.c tcp_sendmsg_locked (6.1) - with scatter-gather the head and the bytes copied into
+    // page fragments.
+    // linux: net/ipv4/tcp.c select_size (4.4) - without it a linear buffer for one full segment, however much
+    // of it is used.
     #[inline]
     pub(super) fn truesize(&self, len: u32) -> u32 {
         let mss = self.sk.mss_cache;
@@ -56,13 +58,14 @@ impl Sender {
         self.buf.wmem_queued += self.truesize(bytes) + self.truesize(whole - bytes) - self.truesize(whole);
     }
 
-    /// The application writes, and packets that may be sent are sent. Returns the number of bytes that the send buffer took. For the rest, see
-    /// [`Sender::wants_data`].
-    // linux: net/ipv4/tcp.c tcp_sendmsg_locked, tcp_push (6.1) - room is looked for once a packet: the last one may exceed the
-    // buffer. A packet that is full leaves at once if it is the only one; what is left of it is filled up again, as the last
-    // one is whenever the kernel's goal allows. All that may leave leaves at each forced PSH, before the writer waits and at
-    // the end.
-    // linux: net/core/stream.c sk_stream_wait_memory (6.1) - room that comes of that does not keep the writer from waiting.
+    /// The application writes, and packets that may be sent are sent. Returns the number of bytes that the
+    /// send buffer took. For the rest, see [`Sender::wants_data`].
+    // linux: net/ipv4/tcp.c tcp_sendmsg_locked, tcp_push (6.1) - room is looked for once a packet: the last
+    // one may exceed the buffer. A packet that is full leaves at once if it is the only one; what is left of
+    // it is filled up again, as the last one is whenever the kernel's goal allows. All that may leave leaves
+    // at each forced PSH, before the writer waits and at the end.
+    // linux: net/core/stream.c sk_stream_wait_memory (6.1) - room that comes of that does not keep the writer
+    // from waiting.
     pub fn write(&mut self, now: Instant, bytes: u64, out: &mut impl Emit) -> u64 {
         self.touch(now);
         // Of a write that waits in the middle this was asked when it began.
@@ -115,8 +118,10 @@ impl Sender {
         bytes
     }
 
-    /// Whether a last packet that is not full waits for the next write: as long as packets of the socket are in queues below.
-    // linux: net/ipv4/tcp.c tcp_should_autocork, tcp_push (6.1) - the first of them that leaves wakes the socket.
+    /// Whether a last packet that is not full waits for the next write: as long as packets of the socket are
+    /// in queues below.
+    // linux: net/ipv4/tcp.c tcp_should_autocork, tcp_push (6.1) - the first of them that leaves wakes the
+    // socket.
     fn autocorks(&mut self, goal: u32) -> bool {
         let Some(tail) = self.unsent.tail_len().filter(|&len| len < goal) else { return false };
         let corks = self.cfg.autocorking && !self.rtx.is_empty() && self.sk.wmem_alloc > self.truesize(tail);
@@ -125,8 +130,8 @@ impl Sender {
     }
 
     /// The last packet is full and the write goes on.
-    // linux: net/ipv4/tcp.c forced_push, net/ipv4/tcp_output.c tcp_push_one (6.1) - a long write has a PSH for every half of the
-    // largest window.
+    // linux: net/ipv4/tcp.c forced_push, net/ipv4/tcp_output.c tcp_push_one (6.1) - a long write has a PSH
+    // for every half of the largest window.
     fn packet_filled(&mut self, out: &mut impl Emit) {
         let written = self.sk.snd_nxt.wrapping_add(self.sk.unsent);
         if after(written, self.buf.pushed_seq.wrapping_add(self.max_window >> 1)) {
@@ -159,10 +164,10 @@ impl Sender {
         self.buf.wake
     }
 
-    /// Checks for a waiting writer. The send buffer grows unless the window is full, and the writer is woken if there is room. Call this after
-    /// each acknowledgement, once [`Sender::push`] has sent what it could.
-    // linux: net/ipv4/tcp_input.c tcp_check_space, tcp_new_space, tcp_should_expand_sndbuf (6.1), net/core/stream.c
-    // sk_stream_write_space - there is room if a third of the buffer is free.
+    /// Checks for a waiting writer. The send buffer grows unless the window is full, and the writer is woken
+    /// if there is room. Call this after each acknowledgement, once [`Sender::push`] has sent what it could.
+    // linux: net/ipv4/tcp_input.c tcp_check_space, tcp_new_space, tcp_should_expand_sndbuf (6.1),
+    // net/core/stream.c sk_stream_write_space - there is room if a third of the buffer is free.
     #[inline]
     pub fn check_space(&mut self) {
         if !self.buf.nospace {
@@ -181,8 +186,9 @@ impl Sender {
     }
 
     /// Makes the send buffer fit the window.
-    // linux: net/ipv4/tcp_input.c tcp_sndbuf_expand (6.1) - twice (or what the congestion control wants) the window, or ten
-    // segments, in buffers of a full segment with room for all headers, rounded up to a power of two.
+    // linux: net/ipv4/tcp_input.c tcp_sndbuf_expand (6.1) - twice (or what the congestion control wants) the
+    // window, or ten segments, in buffers of a full segment with room for all headers, rounded up to a power
+    // of two.
     pub(super) fn expand_sndbuf(&mut self) {
         let segment = u32::from(self.cfg.advmss).max(self.sk.mss_cache);
         let buffer = buffer_truesize(segment + self.cfg.max_header);
@@ -201,7 +207,8 @@ mod tests {
 
     const MSS: u64 = 1_448;
 
-    /// A sender with room for 17 packets and a window of 100 whose application writes 100 segments: the buffer ends the writing.
+    /// A sender with room for 17 packets and a window of 100 whose application writes 100 segments: the
+    /// buffer ends the writing.
     fn filled() -> (Sender, Sink) {
         let (mut s, mut out) = (established(), Sink::default());
         s.cfg.small_queues.off = true;
@@ -217,7 +224,8 @@ mod tests {
     fn the_application_limits_the_sender_where_a_write_begins_and_not_where_one_goes_on() {
         let (mut s, mut out) = filled();
         s.buf.sndbuf = 1 << 20;
-        // The rest of the write: the window is open and nothing is left to be sent, but it was the buffer that ended it.
+        // The rest of the write: the window is open and nothing is left to be sent, but it was the buffer
+        // that ended it.
         assert_eq!(s.write(at_us(20_000), 83 * MSS, &mut out), 83 * MSS);
         assert_eq!((s.sk.app_limited, s.sk.in_flight()), (0, 100));
         // The next one finds the window full, the one after that an open one.
@@ -231,7 +239,8 @@ mod tests {
 
     #[test]
     fn a_small_last_packet_waits_while_others_are_in_queues_below() {
-        // autocorking, whether what was sent before has left the host; packets that leave with a write of 100 bytes
+        // autocorking, whether what was sent before has left the host; packets that leave with a write of 100
+        // bytes
         for (autocorking, gone, leaves) in
             [(true, false, 0), (true, true, 1), (false, false, 1), (false, true, 1)]
         {

@@ -88,7 +88,8 @@ pub(super) struct Path {
     pub queue: usize,
     /// One way, in us.
     pub delay_us: u64,
-    /// Probabilities in per cent: loss, duplication and late arrival of packets, loss of acknowledgements, marks.
+    /// Probabilities in per cent: loss, duplication and late arrival of packets, loss of acknowledgements,
+    /// marks.
     pub loss: u8,
     pub duplicate: u8,
     pub late: u8,

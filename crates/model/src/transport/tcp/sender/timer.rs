@@ -125,8 +125,8 @@ impl Sender {
     }
 
     /// Sets the retransmission timeout again, or stops it if nothing is unacknowledged.
-    // linux: net/ipv4/tcp_input.c tcp_rearm_rto (6.1) - after another use of the timer, what has passed since the first
-    // unacknowledged packet left is taken off.
+    // linux: net/ipv4/tcp_input.c tcp_rearm_rto (6.1) - after another use of the timer, what has passed since
+    // the first unacknowledged packet left is taken off.
     pub(super) fn rearm_rto(&mut self) {
         if self.sk.packets_out == 0 {
             self.timer.clear();

@@ -1,4 +1,5 @@
-//! Tail loss probes (TLP, RFC 8985): the loss of a flight's last packets causes no SACK, so the sender probes.
+//! Tail loss probes (TLP, RFC 8985): the loss of a flight's last packets causes no SACK, so the sender
+//! probes.
 // spec: rfc8985 7 - TLP.
 
 use super::ack::{Ack, DATA_SACKED, DSACK_TLP, NOT_DUP, UNA_ADVANCED};
@@ -23,9 +24,11 @@ pub(super) struct LossProbe {
 }
 
 impl Sender {
-    /// Sets the timer for a probe; false if none is due. `advancing` if the retransmission timeout starts anew now.
-    // linux: net/ipv4/tcp_output.c tcp_schedule_loss_probe (6.1, 4.14, 4.4) - two round trips after the last packet, longer for a
-    // single one whose acknowledgement may be delayed, never later than the retransmission timeout.
+    /// Sets the timer for a probe; false if none is due. `advancing` if the retransmission timeout starts
+    /// anew now.
+    // linux: net/ipv4/tcp_output.c tcp_schedule_loss_probe (6.1, 4.14, 4.4) - two round trips after the last
+    // packet, longer for a single one whose acknowledgement may be delayed, never later than the
+    // retransmission timeout.
     pub(super) fn schedule_loss_probe(&mut self, advancing: bool) -> bool {
         if !self.cfg.tail_loss_probe
             || self.sk.packets_out == 0
@@ -106,8 +109,8 @@ impl Sender {
     }
 
     /// What an acknowledgement says about the probe that is out.
-    // linux: net/ipv4/tcp_input.c tcp_process_tlp_ack (6.1) - a probe that repaired a loss hides it from the congestion control,
-    // so the window is reduced for it.
+    // linux: net/ipv4/tcp_input.c tcp_process_tlp_ack (6.1) - a probe that repaired a loss hides it from the
+    // congestion control, so the window is reduced for it.
     pub(super) fn process_tlp_ack(&mut self, a: &Ack) {
         let Some(high) = self.tlp.high_seq else { return };
         if before(a.ack, high) {

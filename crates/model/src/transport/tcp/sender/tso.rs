@@ -35,8 +35,9 @@ impl Sender {
     }
 
     /// Most segments that leave as one packet.
-    // linux: net/ipv4/tcp_output.c tcp_tso_autosize, tcp_tso_segs (6.1) - the data of one small-queue period at the pacing rate,
-    // from 5.18 on more for a small minimum round-trip time, never less than tcp_min_tso_segs.
+    // linux: net/ipv4/tcp_output.c tcp_tso_autosize, tcp_tso_segs (6.1) - the data of one small-queue period
+    // at the pacing rate, from 5.18 on more for a small minimum round-trip time, never less than
+    // tcp_min_tso_segs.
     pub(super) fn tso_segs(&self) -> u32 {
         if !self.cfg.tso {
             return 1;
@@ -55,7 +56,8 @@ impl Sender {
     }
 
     /// Bytes of the head of `len` bytes that may leave as one packet of `segs` segments at most.
-    // linux: net/ipv4/tcp_output.c tcp_mss_split_point (6.1) - the last segment, if it is not full, waits by Nagle's rule.
+    // linux: net/ipv4/tcp_output.c tcp_mss_split_point (6.1) - the last segment, if it is not full, waits by
+    // Nagle's rule.
     pub(super) fn split_point(&self, head: Head, segs: u32, nagle_off: bool) -> u32 {
         let mss = self.sk.mss_cache;
         let window = self.wnd_end().wrapping_sub(self.sk.snd_nxt);
@@ -72,10 +74,10 @@ impl Sender {
     }
 
     /// Whether a packet of several segments should wait to become larger.
-    // linux: net/ipv4/tcp_output.c tcp_tso_should_defer (6.1) - not in recovery, not if the last one left more than 1 ms ago, not
-    // if a full packet, a third of the window (with tcp_tso_win_divisor 0: more than three segments) or all of a packet with
-    // others behind it may leave now, not if the acknowledgement of the first packet that is out is half a round trip away, or
-    // 1 ms.
+    // linux: net/ipv4/tcp_output.c tcp_tso_should_defer (6.1) - not in recovery, not if the last one left
+    // more than 1 ms ago, not if a full packet, a third of the window (with tcp_tso_win_divisor 0: more than
+    // three segments) or all of a packet with others behind it may leave now, not if the acknowledgement of
+    // the first packet that is out is half a round trip away, or 1 ms.
     pub(super) fn tso_defer(&self, head: Head, max_segs: u32) -> Defer {
         let sk = &self.sk;
         if sk.ca_state >= CaState::Recovery
@@ -110,8 +112,8 @@ impl Sender {
         if head.last && self.unsent.fin { Defer::No } else { Defer::Data }
     }
 
-    /// Whether the acknowledgement of the first packet that is out, a smoothed round trip after it left, comes too late to
-    /// wait for.
+    /// Whether the acknowledgement of the first packet that is out, a smoothed round trip after it left,
+    /// comes too late to wait for.
     fn ack_is_far(&self) -> bool {
         let srtt_ns = u64::from(self.sk.srtt_us) * 125;
         let sent_ns = self.rtx.head().map_or(self.sk.clock_ns, |skb| skb.sent_us * 1_000);

@@ -74,8 +74,8 @@ impl Sender {
         self.rack.advanced = true;
     }
 
-    /// Without SACK, recovery is left only when something sent after its begin is acknowledged: duplicates of what was sent
-    /// again would start another.
+    /// Without SACK, recovery is left only when something sent after its begin is acknowledged: duplicates of
+    /// what was sent again would start another.
     // linux: net/ipv4/tcp_input.c tcp_is_non_sack_preventing_reopen (6.1).
     // spec: rfc6582 3.2.
     fn stays_closed(&mut self) -> bool {
@@ -128,10 +128,12 @@ impl Sender {
         true
     }
 
-    /// A partial acknowledgement in recovery. `None`: nothing more is to be done; otherwise whether losses are to be marked by
-    /// counting.
-    // linux: net/ipv4/tcp_input.c tcp_try_undo_partial (6.1) - if a delayed original filled the hole, reordering is larger than was
-    // thought: with nothing sent again still out, the reduction is undone, else nothing more is marked or sent again.
+    /// A partial acknowledgement in recovery. `None`: nothing more is to be done; otherwise whether losses
+    /// are to be marked by counting.
+    // linux: net/ipv4/tcp_input.c tcp_try_undo_partial (6.1) - if a delayed original filled the hole,
+    // reordering is larger than was
+    // thought: with nothing sent again still out, the reduction is undone, else nothing more is marked or
+    // sent again.
     pub(super) fn try_undo_partial(&mut self, prior_una: u32, by_count: bool) -> Option<bool> {
         if self.rec.undo_marker.is_none() || !self.packet_delayed() {
             return Some(self.force_fast_retransmit());

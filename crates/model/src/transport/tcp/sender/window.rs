@@ -27,7 +27,8 @@ impl Usage {
 }
 
 impl Sender {
-    /// The window counts as full if it was in this round, or if slow start has not reached twice of what was in flight.
+    /// The window counts as full if it was in this round, or if slow start has not reached twice of what was
+    /// in flight.
     // linux: include/net/tcp.h tcp_is_cwnd_limited (6.1).
     #[inline]
     pub(super) fn is_cwnd_limited(&self) -> bool {
@@ -57,8 +58,8 @@ impl Sender {
     }
 
     /// After sending, or not being able to: was the window the limit?
-    // linux: net/ipv4/tcp_output.c tcp_cwnd_validate (6.1, 5.15, 4.4, 3.10) - the most that was in flight decides, since 5.10 also a
-    // full window; since 6.1 a round that was limited once stays so.
+    // linux: net/ipv4/tcp_output.c tcp_cwnd_validate (6.1, 5.15, 4.4, 3.10) - the most that was in flight
+    // decides, since 5.10 also a full window; since 6.1 a round that was limited once stays so.
     pub(super) fn validate_cwnd(&mut self, limited: bool) {
         use CwndLimitedRules::{Linux3_13, Linux3_16, Linux5_10, Linux6_1};
         let sk = &mut self.sk;
@@ -103,8 +104,8 @@ impl Sender {
         self.chrono.stop(limit, self.rtx.is_empty() && self.unsent.is_empty(), self.sk.jiffies);
     }
 
-    // linux: net/ipv4/tcp_output.c tcp_cwnd_application_limited (6.1) - half-way towards what was used, unless the send buffer is
-    // what was lacking.
+    // linux: net/ipv4/tcp_output.c tcp_cwnd_application_limited (6.1) - half-way towards what was used,
+    // unless the send buffer is what was lacking.
     // spec: rfc2861 3.2.
     fn shrink_unused_cwnd(&mut self) {
         if self.sk.ca_state == CaState::Open && !self.buf.nospace {
@@ -164,7 +165,8 @@ mod tests {
     // linux: net/ipv4/tcp_output.c tcp_cwnd_validate (6.1, 5.15, 4.4).
     #[test]
     fn a_full_window_is_remembered_for_the_round_since_6_1() {
-        // In flight, and whether the window was full; then whether it counts as the limit, in 6.1, 5.10 and 3.16.
+        // In flight, and whether the window was full; then whether it counts as the limit, in 6.1, 5.10 and
+        // 3.16.
         let table = [
             (8, false, [false, false, false]),
             (10, true, [true, true, true]),
@@ -187,7 +189,8 @@ mod tests {
         }
     }
 
-    // linux: net/ipv4/tcp_output.c tcp_write_xmit (5.15) - since 5.10 a window that lets nothing out is looked at, too.
+    // linux: net/ipv4/tcp_output.c tcp_write_xmit (5.15) - since 5.10 a window that lets nothing out is
+    // looked at, too.
     #[test]
     fn a_full_window_that_lets_nothing_out_counts_since_5_10() {
         for (rules, limits) in [(Linux6_1, true), (Linux5_10, true), (Linux3_16, false)] {
@@ -197,7 +200,8 @@ mod tests {
             let mut out = Sink::default();
             s.write(at_us(20_000), 10 * 1_448, &mut out);
             assert_eq!(out.sent.len(), 10);
-            // All that was there has left, with room for more; then the window shrinks, and there is more to send.
+            // All that was there has left, with room for more; then the window shrinks, and there is more to
+            // send.
             s.usage.limited = false;
             s.sk.snd_cwnd = 9;
             s.write(at_us(20_100), 1_448, &mut out);

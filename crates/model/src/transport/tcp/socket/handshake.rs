@@ -20,7 +20,8 @@ const SYNACK_RETRIES: u8 = 5;
 // spec: rfc9293 3.7.1.
 const MSS_DEFAULT: u16 = 536;
 /// Bytes of the options of a SYN, each padded to a multiple of four.
-// linux: net/ipv4/tcp_output.c tcp_syn_options (6.1) - "SACK permitted" takes the place of the time stamps' padding.
+// linux: net/ipv4/tcp_output.c tcp_syn_options (6.1) - "SACK permitted" takes the place of the time stamps'
+// padding.
 const MSS_OPTION: u32 = 4;
 const SCALE_OPTION: u32 = 4;
 const STAMPS_OPTION: u32 = 12;
@@ -116,8 +117,8 @@ impl Tcp {
                 header.flags = header.flags.with(TcpFlags::ECE);
             }
         } else if hs.wants_ecn {
-            // linux: net/ipv4/tcp_output.c tcp_ecn_clear_syn (6.1) - not asked for again, in case that it was why the
-            // first got lost.
+            // linux: net/ipv4/tcp_output.c tcp_ecn_clear_syn (6.1) - not asked for again, in case that it was
+            // why the first got lost.
             // spec: rfc3168 6.1.1.1.
             hs.wants_ecn = hs.tries == 0;
             if hs.wants_ecn {
@@ -131,7 +132,8 @@ impl Tcp {
                 (false, true) => SACK_ALONE,
                 (false, false) => 0,
             };
-        // linux: net/ipv4/tcp_output.c tcp_connect, net/ipv4/inet_connection_sock.c reqsk_timer_handler (6.1).
+        // linux: net/ipv4/tcp_output.c tcp_connect, net/ipv4/inet_connection_sock.c reqsk_timer_handler
+        // (6.1).
         let wait = (TIMEOUT_INIT_S * self.config.hz) << hs.tries;
         hs.due = Some(hs.ticks.fires(now, hs.ticks.at(now) + wait));
         hs.tries += 1;
@@ -190,7 +192,8 @@ impl Tcp {
             self.send_syn(now, out);
         } else {
             self.establish(now, header, TcpState::Established);
-            // linux: net/ipv4/tcp_input.c tcp_rcv_synsent_state_process (6.1) - the acknowledgement does not wait for data.
+            // linux: net/ipv4/tcp_input.c tcp_rcv_synsent_state_process (6.1) - the acknowledgement does not
+            // wait for data.
             self.acknowledge(now, out);
         }
     }
@@ -256,8 +259,8 @@ impl Tcp {
         hs.due = None;
         let Some(peer) = hs.offer else { return };
         self.face.timestamps = self.config.timestamps && peer.timestamps;
-        // linux: net/ipv4/tcp_input.c tcp_synack_rtt_meas, tcp_ack_update_rtt (6.1) - a SYN that was sent again is timed by
-        // its time stamp, an answer not at all.
+        // linux: net/ipv4/tcp_input.c tcp_synack_rtt_meas, tcp_ack_update_rtt (6.1) - a SYN that was sent
+        // again is timed by its time stamp, an answer not at all.
         // spec: rfc6298 3 - Karn's rule.
         let rtt = if hs.tries == 1 {
             Some(now - hs.sent_at)

@@ -87,8 +87,8 @@ pub struct Tcp {
 }
 
 impl Tcp {
-    /// An unconnected socket with number `sock` and peer address `peer`. `random` draws the initial sequence number and the random choices of
-    /// the congestion control.
+    /// An unconnected socket with number `sock` and peer address `peer`. `random` draws the initial sequence
+    /// number and the random choices of the congestion control.
     pub fn new(
         config: TcpConfig,
         cc: Cc,
@@ -113,16 +113,18 @@ impl Tcp {
         }
     }
 
-    /// Sets the path metrics that the host remembers from earlier connections. Call this before the handshake is over.
+    /// Sets the path metrics that the host remembers from earlier connections. Call this before the handshake
+    /// is over.
     pub fn recall(&mut self, path: PathMetrics) {
         if !self.config.no_metrics_save {
             self.handshake.path = path;
         }
     }
 
-    /// Whether the connection has just closed in order, so that the host may store its path metrics. Returns true once.
-    // linux: net/ipv4/tcp_minisocks.c tcp_time_wait, net/ipv4/tcp_input.c tcp_rcv_state_process (4.4) - with TIME-WAIT, and with
-    // the last acknowledgement of who closes second.
+    /// Whether the connection has just closed in order, so that the host may store its path metrics. Returns
+    /// true once.
+    // linux: net/ipv4/tcp_minisocks.c tcp_time_wait, net/ipv4/tcp_input.c tcp_rcv_state_process (4.4) - with
+    // TIME-WAIT, and with the last acknowledgement of who closes second.
     #[inline]
     pub fn has_ended(&mut self) -> bool {
         core::mem::take(&mut self.ended)
@@ -134,7 +136,8 @@ impl Tcp {
     }
 
     /// Listens for a connection.
-    // The other end's hash of the five-tuple is this one's with the addresses changed round, as in replies of the kernel.
+    // The other end's hash of the five-tuple is this one's with the addresses changed round, as in replies of
+    // the kernel.
     pub fn listen(&mut self) {
         self.state = TcpState::Listen;
         self.face.endpoint.flow_hash = self.face.endpoint.flow_hash.rotate_left(16);
@@ -152,7 +155,8 @@ impl Tcp {
     pub fn congestion_control(&self) -> &str {
         self.sender.congestion_control()
     }
-    /// Bytes that the application has not read yet, and bytes that it has written and the peer has not acknowledged.
+    /// Bytes that the application has not read yet, and bytes that it has written and the peer has not
+    /// acknowledged.
     // linux: net/ipv4/tcp_diag.c tcp_diag_get_info (6.1).
     pub fn queued(&self) -> (u64, u64) {
         let sk = &self.sender.sk;
@@ -217,8 +221,8 @@ impl Tcp {
         }
         self.receiver.time_stamp(seq, header);
         let has_data = header.payload > 0 || header.flags.has(TcpFlags::FIN);
-        // linux: net/ipv4/tcp_input.c tcp_rcv_established (6.1) - data that tells the sending half nothing new does not
-        // trouble it.
+        // linux: net/ipv4/tcp_input.c tcp_rcv_established (6.1) - data that tells the sending half nothing
+        // new does not trouble it.
         let news = !has_data
             || ack != self.sender.sk.snd_una
             || header.sacks > 0
@@ -246,8 +250,8 @@ impl Tcp {
     }
 
     /// A segment that belongs to no running connection.
-    // spec: rfc5961 3.2, 4.2 - RST counts only at the very next sequence number; it and SYN are otherwise answered by an
-    // acknowledgement.
+    // spec: rfc5961 3.2, 4.2 - RST counts only at the very next sequence number; it and SYN are otherwise
+    // answered by an acknowledgement.
     fn on_odd(&mut self, now: Instant, seq: u32, header: &TcpHeader, out: &mut impl Outlet) {
         if header.flags.has(TcpFlags::RST) && seq == self.receiver.rcv_nxt() {
             self.state = TcpState::Closed;
@@ -309,8 +313,8 @@ impl Tcp {
         SocketPort { out, receiver: &mut self.receiver, face: &self.face }.acknowledge(now, seq, departs);
     }
 
-    /// The application writes `bytes` bytes. Returns how many of them the send buffer took. The send buffer takes nothing before the handshake
-    /// is over or after a close.
+    /// The application writes `bytes` bytes. Returns how many of them the send buffer took. The send buffer
+    /// takes nothing before the handshake is over or after a close.
     pub fn write(&mut self, now: Instant, bytes: u64, out: &mut impl Outlet) -> u64 {
         if !matches!(self.state, TcpState::Established | TcpState::CloseWait) {
             return 0;

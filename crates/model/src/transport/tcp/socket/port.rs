@@ -22,8 +22,8 @@ pub struct Face {
 }
 
 impl Face {
-    /// Sends a packet with `options` bytes of options in each of its segments, charged to the socket if it has a
-    /// `truesize`.
+    /// Sends a packet with `options` bytes of options in each of its segments, charged to the socket if it
+    /// has a `truesize`.
     #[inline]
     pub fn send(
         &self,
@@ -36,8 +36,8 @@ impl Face {
     ) -> Enqueue {
         let Endpoint { flow, flow_hash, src, dst, tos } = self.endpoint;
         let len = u32::from(segment.segs) * (src.ip().header() + TCP_HEADER + options) + segment.payload;
-        // linux: include/net/tcp.h skb_set_tcp_pure_ack, net/ipv4/tcp_output.c __tcp_transmit_skb (6.1) - what bears no
-        // data is not counted by small queues.
+        // linux: include/net/tcp.h skb_set_tcp_pure_ack, net/ipv4/tcp_output.c __tcp_transmit_skb (6.1) -
+        // what bears no data is not counted by small queues.
         let (charge, truesize) = match segment.truesize {
             0 => (SockId::NONE, linear_truesize(len)),
             truesize => (self.sock, truesize),

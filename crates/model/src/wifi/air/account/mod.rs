@@ -8,7 +8,8 @@ use crate::vocabulary::{Duration, Instant};
 pub enum AirUse {
     /// Idle: no radio had a frame to send.
     Idle,
-    /// A radio waited to send. This includes interframe spaces, backoff, and the time after a failed transmission.
+    /// A radio waited to send. This includes interframe spaces, backoff, and the time after a failed
+    /// transmission.
     Contention,
     /// A data PPDU.
     Data,
@@ -22,7 +23,8 @@ pub enum AirUse {
     Management,
     /// RTS and CTS frames, with the gaps that follow them.
     Protection,
-    /// Several frames at once in a scenario with hidden stations. These frames may collide at one receiver and not at another.
+    /// Several frames at once in a scenario with hidden stations. These frames may collide at one receiver
+    /// and not at another.
     Overlap,
     /// Non-Wi-Fi interference made the medium busy for at least one radio, and no radio sent.
     Noise,
@@ -47,8 +49,8 @@ impl AirUse {
         Self::Noise,
         Self::Neighbour,
     ];
-    /// Whether this is a use by a source outside the scenario (interference or a neighbouring network). Only scenarios with such sources report
-    /// these uses.
+    /// Whether this is a use by a source outside the scenario (interference or a neighbouring network). Only
+    /// scenarios with such sources report these uses.
     pub const fn is_foreign(self) -> bool {
         matches!(self, Self::Noise | Self::Neighbour)
     }

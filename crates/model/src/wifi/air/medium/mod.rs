@@ -1,11 +1,13 @@
-//! Contention for a channel: EDCA of IEEE 802.11. The cost of an exchange does not depend on the number of functions that wait.
+//! Contention for a channel: EDCA of IEEE 802.11. The cost of an exchange does not depend on the number of
+//! functions that wait.
 //!
-//! All slot boundaries of an idle period lie on one grid, SIFS after the last transmission and then every slot. A
-//! function with arbitration number `aifsn` acts at the boundaries from `aifsn` slots on: it counts its backoff down
-//! at each, or transmits if the count is zero. So the medium only counts, per arbitration number, the boundaries that
-//! have passed since the start of the run, and a function stores the count at which its backoff ends: a function
-//! that has nothing to send counts down without being touched.
-// spec: ieee80211 10.22.2.4 - at each slot boundary a function does exactly one of: transmit, count down, nothing.
+//! All slot boundaries of an idle period lie on one grid, SIFS after the last transmission and then every
+//! slot. A function with arbitration number `aifsn` acts at the boundaries from `aifsn` slots on: it counts
+//! its backoff down at each, or transmits if the count is zero. So the medium only counts, per arbitration
+//! number, the boundaries that have passed since the start of the run, and a function stores the count at
+//! which its backoff ends: a function that has nothing to send counts down without being touched.
+// spec: ieee80211 10.22.2.4 - at each slot boundary a function does exactly one of: transmit, count down,
+// nothing.
 
 pub use super::contenders::EdcafId;
 use super::contenders::{CLASSES, Contenders};
@@ -34,7 +36,8 @@ impl Edcaf {
 /// Result of a transmission by a function that won contention.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TxOutcome {
-    /// The frame was acknowledged, needed no acknowledgement, or was given up. The contention window is reset to CWmin.
+    /// The frame was acknowledged, needed no acknowledgement, or was given up. The contention window is reset
+    /// to CWmin.
     Finished,
     /// The transmission failed and will be retried. The contention window doubles.
     Failed,
@@ -83,9 +86,10 @@ impl Medium {
         }
     }
 
-    /// The same medium with another rule for a frame that finds the medium busy while no backoff is left: the frame is sent at the next end of
-    /// AIFS, without a new backoff.
-    // deviation: not as the standard has it, but as simulated radios do it that draw a backoff after a transmission alone.
+    /// The same medium with another rule for a frame that finds the medium busy while no backoff is left: the
+    /// frame is sent at the next end of AIFS, without a new backoff.
+    // deviation: not as the standard has it, but as simulated radios do it that draw a backoff after a
+    // transmission alone.
     pub fn without_busy_backoff(self) -> Self {
         Self { busy_backoff: false, ..self }
     }
@@ -101,11 +105,14 @@ impl Medium {
 
     /// Function `f`, which was not waiting, has a frame to send.
     ///
-    /// A request at the instant at which the medium becomes idle is treated as finding the medium busy. Such a request responds to frames of
-    /// the exchange that just ended. The model hands these frames up at the end of the acknowledgement, but they were received a SIFS and an
-    /// acknowledgement earlier, and hosts take no time in the model.
-    // spec: ieee80211-2016 10.3.4.2 - without a backoff only if the medium is idle when the frame is queued and stays so for DIFS.
-    // deviation: a host that takes longer than the acknowledgement finds the medium idle; it is not told from others here.
+    /// A request at the instant at which the medium becomes idle is treated as finding the medium busy. Such
+    /// a request responds to frames of the exchange that just ended. The model hands these frames up at the
+    /// end of the acknowledgement, but they were received a SIFS and an acknowledgement earlier, and hosts
+    /// take no time in the model.
+    // spec: ieee80211-2016 10.3.4.2 - without a backoff only if the medium is idle when the frame is queued
+    // and stays so for DIFS.
+    // deviation: a host that takes longer than the acknowledgement finds the medium idle; it is not told from
+    // others here.
     pub fn request(&mut self, now: Instant, f: EdcafId) {
         self.begin_if_due(now);
         let busy = self.begun || now < self.idle_from || now == self.freed;
@@ -114,8 +121,8 @@ impl Medium {
         debug_assert!(!self.waiting.contains(f), "a function asks once");
         let aifsn = function.params.aifsn;
         if busy {
-            // spec: ieee80211 10.22.2.2 - a frame that finds its queue empty, the backoff over and the medium busy
-            // invokes a new backoff. Who has just sent has drawn it.
+            // spec: ieee80211 10.22.2.2 - a frame that finds its queue empty, the backoff over and the medium
+            // busy invokes a new backoff. Who has just sent has drawn it.
             let over = function.expires <= self.passed[usize::from(aifsn)];
             match (over, self.busy_backoff) {
                 (true, true) if function.sent != now => function.draw(&self.passed),
@@ -124,8 +131,8 @@ impl Medium {
                 _ => {}
             }
         } else {
-            // Boundaries of this idle period up to `now` are gone for this function: what happens at the one that is
-            // just now is settled, and a start that is not ahead could not be planned any more.
+            // Boundaries of this idle period up to `now` are gone for this function: what happens at the one
+            // that is just now is settled, and a start that is not ahead could not be planned any more.
             let from = first_boundary + self.slot * u64::from(aifsn);
             let gone = if now < from { 0 } else { (now - from) / self.slot + 1 };
             function.expires = function.expires.max(self.passed[usize::from(aifsn)] + gone);
@@ -156,18 +163,20 @@ impl Medium {
         self.wanted_from
     }
 
-    /// Whether waiting function `f` is sending at `now`, or starts at `now`, so that the content of the frame is settled. Continuations within
-    /// a TXOP do not count.
+    /// Whether waiting function `f` is sending at `now`, or starts at `now`, so that the content of the frame
+    /// is settled. Continuations within a TXOP do not count.
     pub fn sends(&mut self, now: Instant, f: EdcafId) -> bool {
         self.begin_if_due(now);
-        // Whoever begins has counted all boundaries; who waits on has some left, and who asks meanwhile draws anew.
+        // Whoever begins has counted all boundaries; who waits on has some left, and who asks meanwhile draws
+        // anew.
         let function = &self.edcafs[usize::from(f.0)];
         self.begun && function.expires < self.passed[usize::from(function.params.aifsn)]
     }
 
-    /// Takes back the first PPDU of waiting function `f`, which then has `left` PPDUs. The backoff goes on. The next backoff is drawn from
-    /// CWmin, as after all tries of a PPDU have failed.
-    // spec: ieee80211-2016 10.22.2.2 - the window is the smallest again after the last try. deviation: hardware makes these tries, in vain.
+    /// Takes back the first PPDU of waiting function `f`, which then has `left` PPDUs. The backoff goes on.
+    /// The next backoff is drawn from CWmin, as after all tries of a PPDU have failed.
+    // spec: ieee80211-2016 10.22.2.2 - the window is the smallest again after the last try. deviation:
+    // hardware makes these tries, in vain.
     pub fn withdraw(&mut self, now: Instant, f: EdcafId, left: usize) {
         self.begin_if_due(now);
         let function = &mut self.edcafs[usize::from(f.0)];
@@ -186,9 +195,11 @@ impl Medium {
         self.changed |= !self.begun;
     }
 
-    /// Puts the functions that transmit at [`Medium::start`] into `winners`, ordered by number. More than one function is a collision.
+    /// Puts the functions that transmit at [`Medium::start`] into `winners`, ordered by number. More than one
+    /// function is a collision.
     ///
-    /// Call this before the start of the transmission has passed, or pass the unmodified `winners` of the previous call.
+    /// Call this before the start of the transmission has passed, or pass the unmodified `winners` of the
+    /// previous call.
     pub fn winners(&mut self, winners: &mut Vec<EdcafId>) {
         debug_assert!(!self.begun, "who transmits was settled when it began");
         self.changed = false;
@@ -229,7 +240,8 @@ impl Medium {
         self.begun || self.start.is_some_and(|s| now >= s)
     }
 
-    /// The transmission of winner `f` ends at `now`. `more` says whether the function has more to send and stays in contention.
+    /// The transmission of winner `f` ends at `now`. `more` says whether the function has more to send and
+    /// stays in contention.
     pub fn done(&mut self, now: Instant, f: EdcafId, outcome: TxOutcome, more: bool) {
         self.begin_if_due(now);
         let function = &mut self.edcafs[usize::from(f.0)];
@@ -238,8 +250,8 @@ impl Medium {
             // spec: ieee80211 10.22.2.2 - the window doubles (plus one) up to its maximum.
             TxOutcome::Failed => (2 * function.cw + 1).min(function.params.cw_max),
         };
-        // Also after the last frame: the backoff that follows a transmission keeps one station from sending again at
-        // once when a new frame comes.
+        // Also after the last frame: the backoff that follows a transmission keeps one station from sending
+        // again at once when a new frame comes.
         function.draw(&self.passed);
         function.sent = now;
         let (aifsn, expires) = (function.params.aifsn, function.expires);
@@ -271,8 +283,9 @@ impl Medium {
         self.changed = true;
     }
 
-    /// A transmission by a function outside this medium begins at `now` while the medium is idle. The medium is busy until [`Medium::idle`].
-    /// Used where radios hear different frames. A function that starts at `now` itself transmits nevertheless.
+    /// A transmission by a function outside this medium begins at `now` while the medium is idle. The medium
+    /// is busy until [`Medium::idle`]. Used where radios hear different frames. A function that starts at
+    /// `now` itself transmits nevertheless.
     pub fn interrupt(&mut self, now: Instant) {
         debug_assert!(self.start.is_none_or(|start| now < start), "who starts is not interrupted");
         if !self.begun {

@@ -121,7 +121,8 @@ fn what_an_exchange_brought_is_answered_with_a_backoff() {
 
 #[test]
 fn radios_that_draw_after_transmissions_alone_meet_behind_a_busy_medium() {
-    // Start and number of those who send first of three that ask while another sends and have not sent before.
+    // Start and number of those who send first of three that ask while another sends and have not sent
+    // before.
     let first = |mut m: Medium| {
         let sender = function(&mut m, 3, 0, "sender");
         let three = ["a", "b", "c"].map(|name| function(&mut m, 3, 1023, name));
@@ -139,7 +140,8 @@ fn radios_that_draw_after_transmissions_alone_meet_behind_a_busy_medium() {
 
 #[test]
 fn who_has_just_sent_draws_once() {
-    // A window of two: drawn once, half of the functions have no back-off; drawn again if there is none, a quarter.
+    // A window of two: drawn once, half of the functions have no back-off; drawn again if there is none, a
+    // quarter.
     let mut m = Medium::new(SIFS, SLOT);
     let functions: Vec<_> = (0..400).map(|n| function(&mut m, 3, 1, &n.to_string())).collect();
     functions.iter().for_each(|&f| m.request(us(0), f));

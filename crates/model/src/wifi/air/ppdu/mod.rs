@@ -22,8 +22,8 @@ pub enum Returned {
     Once,
 }
 
-/// One data frame (MPDU) of a PPDU. The sender keeps this entry from the assignment of the sequence number until the fate of the frame is
-/// known.
+/// One data frame (MPDU) of a PPDU. The sender keeps this entry from the assignment of the sequence number
+/// until the fate of the frame is known.
 #[derive(Clone, Copy, Debug)]
 pub struct Mpdu {
     /// The packet (the first one of an A-MSDU), until the receiver has it.
@@ -38,7 +38,8 @@ pub struct Mpdu {
     pub returned: Returned,
     /// The rate that this frame probes. A probing frame is sent alone, with that rate in its retry chain.
     pub probe: Option<Probe>,
-    /// Socket that is charged for the packet once the packet has gone up at the receiver: the charge then stays in this entry.
+    /// Socket that is charged for the packet once the packet has gone up at the receiver: the charge then
+    /// stays in this entry.
     pub charge: SockId,
     /// The amount charged, in bytes.
     pub truesize: u32,
@@ -196,7 +197,8 @@ pub struct Ppdu {
     pub bytes: u32,
     /// The data frames, at most [`Marks::MOST`].
     pub mpdus: Vec<Mpdu>,
-    /// For a PPDU without data: the receiver has processed it. A repetition after a lost ACK is not a new request.
+    /// For a PPDU without data: the receiver has processed it. A repetition after a lost ACK is not a new
+    /// request.
     pub taken: bool,
     /// A Block Ack for this PPDU has a 256-bit bitmap.
     pub wide: bool,
@@ -220,7 +222,8 @@ pub struct Ppdu {
     entry_tries: u8,
     /// Total number of tries.
     pub tries: u8,
-    /// Airtime charged for the PPDU, by ath9k's calculation: its tries on the air, and certain tries that were only an unanswered RTS.
+    /// Airtime charged for the PPDU, by ath9k's calculation: its tries on the air, and certain tries that
+    /// were only an unanswered RTS.
     pub airtime: Duration,
     /// Tries at that entry that were no more than an RTS without an answer.
     entry_unsent: u8,
@@ -267,10 +270,11 @@ impl Ppdu {
         self.long || self.chain.entries()[usize::from(self.entry)].rts
     }
 
-    /// Records a try that lasts for `took`. `sent` is false if the RTS before the PPDU was not answered. `done` means that no other try is
-    /// needed. Returns whether the PPDU is to be tried again, along its retry chain.
-    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_count_airtime (4.11) - of an entry that has failed all tries are charged,
-    // on the air or not; of the last one those on the air, and one at least.
+    /// Records a try that lasts for `took`. `sent` is false if the RTS before the PPDU was not answered.
+    /// `done` means that no other try is needed. Returns whether the PPDU is to be tried again, along its
+    /// retry chain.
+    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_count_airtime (4.11) - of an entry that has failed
+    // all tries are charged, on the air or not; of the last one those on the air, and one at least.
     #[inline]
     pub fn tried(&mut self, took: Duration, sent: bool, done: bool) -> bool {
         self.tries = self.tries.saturating_add(1);
@@ -296,15 +300,17 @@ impl Ppdu {
         false
     }
 
-    /// The hardware returns the PPDU unsent. The driver counts this as one try at the first rate, lasting for `took`.
-    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_complete_aggr, ath_tx_count_airtime, ath_tx_rc_status (4.11) - the tries that
-    // the status tells and one, whatever the status.
+    /// The hardware returns the PPDU unsent. The driver counts this as one try at the first rate, lasting for
+    /// `took`.
+    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_complete_aggr, ath_tx_count_airtime,
+    // ath_tx_rc_status (4.11) - the tries that the status tells and one, whatever the status.
     pub fn return_unsent(&mut self, took: Duration) {
         self.filtered = true;
         (self.tries, self.entry_tries, self.airtime) = (1, 1, took);
     }
 
-    /// The entries of the retry chain that were used, each with the number of tries made, followed by the number of used entries.
+    /// The entries of the retry chain that were used, each with the number of tries made, followed by the
+    /// number of used entries.
     pub fn used(&self) -> ([RateTry; RetryChain::MAX], usize) {
         let entries = self.chain.entries();
         let mut used = [entries[0]; RetryChain::MAX];
@@ -326,8 +332,8 @@ impl Ppdu {
         (self.mpdus.len().saturating_sub(1), self.mpdus.last().map_or(0, |mpdu| usize::from(mpdu.msdus)))
     }
 
-    /// Reports to a trace reader that follows packets that the PPDU's packets are in the hardware. `had` is an earlier result of `ends_with`;
-    /// packets up to there were reported before.
+    /// Reports to a trace reader that follows packets that the PPDU's packets are in the hardware. `had` is
+    /// an earlier result of `ends_with`; packets up to there were reported before.
     #[inline(always)]
     pub fn is_in_hardware<S: Sink>(&self, now: Instant, had: (usize, usize), ctx: &mut Ctx<'_, S>) {
         if S::STEPS {
@@ -344,7 +350,8 @@ impl Ppdu {
         ctx.each_step(now, self.mpdus.iter().filter_map(|m| m.pkt), |p| Step::GivenBack { p });
     }
 
-    /// Puts the packets that the receiver does not have yet into `packets`, each with whether `whole` marks its frame.
+    /// Puts the packets that the receiver does not have yet into `packets`, each with whether `whole` marks
+    /// its frame.
     pub fn carries(&self, whole: &Marks, all: &Packets, packets: &mut Vec<(Pkt, bool)>) {
         packets.clear();
         for (n, mpdu) in self.mpdus.iter().enumerate() {
@@ -359,16 +366,19 @@ impl Ppdu {
     }
 
     /// Number of frames that the sender knows to be received.
-    // spec: ieee80211 10.24.7.3 - the scoreboard remembers frames of earlier tries, so that a Block Ack tells of all that the receiver has.
+    // spec: ieee80211 10.24.7.3 - the scoreboard remembers frames of earlier tries, so that a Block Ack tells
+    // of all that the receiver has.
     #[inline]
     pub fn acked(&self) -> u32 {
         if self.acknowledged { self.mpdus.iter().map(|mpdu| u32::from(mpdu.pkt.is_none())).sum() } else { 0 }
     }
 
-    /// Puts the data frames of this try into `views`, as a packet capture shows them. A mark in `whole` means that the frame was received
-    /// without error.
-    // spec: ieee80211-2016 9.2.4.1.6 - the Retry bit is that of a frame that was on the air before; a failed RTS alone makes none.
-    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_set_retry (4.11) - frames that the driver sends once more have it in any case.
+    /// Puts the data frames of this try into `views`, as a packet capture shows them. A mark in `whole` means
+    /// that the frame was received without error.
+    // spec: ieee80211-2016 9.2.4.1.6 - the Retry bit is that of a frame that was on the air before; a failed
+    // RTS alone makes none.
+    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_set_retry (4.11) - frames that the driver sends
+    // once more have it in any case.
     pub fn view(&self, whole: &Marks, views: &mut Vec<MpduView>) {
         views.clear();
         views.extend(self.mpdus.iter().enumerate().map(|(n, mpdu)| MpduView {

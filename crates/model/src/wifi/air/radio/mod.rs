@@ -1,7 +1,7 @@
 //! A radio: the short queues of PPDUs in front of its EDCA functions.
 //!
-//! This is hardware: no packet is dropped here, only PPDUs fail. PPDU buffers are reused, so that nothing is allocated during a
-//! run.
+//! This is hardware: no packet is dropped here, only PPDUs fail. PPDU buffers are reused, so that nothing is
+//! allocated during a run.
 
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
@@ -70,9 +70,11 @@ impl Radio {
         }
     }
 
-    /// Whether the driver may add a PPDU. PPDUs of a Block Ack session and single frames have separate limits.
-    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_sched_aggr, ath_tx_txqaddbuf (4.4) - axq_ampdu_depth counts the PPDUs of
-    // sessions, single ones too, but no probes; axq_depth counts all PPDUs.
+    /// Whether the driver may add a PPDU. PPDUs of a Block Ack session and single frames have separate
+    /// limits.
+    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_sched_aggr, ath_tx_txqaddbuf (4.4) -
+    // axq_ampdu_depth counts the PPDUs of sessions, single ones too, but no probes; axq_depth counts all
+    // PPDUs.
     #[inline]
     pub fn room(&self, ac: Ac, in_session: bool) -> bool {
         let q = &self.queues[ac.index()];
@@ -120,8 +122,8 @@ impl Radio {
         }
     }
 
-    /// Sets the destination filter: `ppdu`, no longer in its queue, has failed in all its tries, so queued PPDUs to the same station are
-    /// returned unsent.
+    /// Sets the destination filter: `ppdu`, no longer in its queue, has failed in all its tries, so queued
+    /// PPDUs to the same station are returned unsent.
     #[cold]
     pub fn failed(&mut self, ppdu: &Ppdu) {
         self.filter.set(&ppdu.header);
@@ -187,7 +189,8 @@ impl Radio {
         self.queues[ac.index()].ppdus.back().map(|p| p.header)
     }
 
-    /// Gives back the queued data PPDUs of a device to a peer that has fallen asleep, except for a PPDU on the air.
+    /// Gives back the queued data PPDUs of a device to a peer that has fallen asleep, except for a PPDU on
+    /// the air.
     #[cold]
     pub fn withdraw(
         &mut self,
@@ -239,7 +242,8 @@ impl Radio {
         Some(ppdu)
     }
 
-    /// Counts a PPDU that has left its queue as occupying a place (`places` = 1), or frees that place when the driver learns of the PPDU (-1).
+    /// Counts a PPDU that has left its queue as occupying a place (`places` = 1), or frees that place when
+    /// the driver learns of the PPDU (-1).
     pub fn unreported(&mut self, queue: usize, ppdu: &Ppdu, places: i32) {
         let counts = self.counts(ppdu);
         let q = &mut self.queues[queue];
@@ -293,7 +297,8 @@ pub struct HardwareDepth {
 }
 
 impl Default for HardwareDepth {
-    // linux: drivers/net/wireless/ath/ath9k/ath9k.h ATH_AGGR_MIN_QDEPTH, ATH_NON_AGGR_MIN_QDEPTH, xmit.c bf_is_ampdu_not_probing (4.4).
+    // linux: drivers/net/wireless/ath/ath9k/ath9k.h ATH_AGGR_MIN_QDEPTH, ATH_NON_AGGR_MIN_QDEPTH, xmit.c
+    // bf_is_ampdu_not_probing (4.4).
     fn default() -> Self {
         Self { aggregates: 2, singles: 8, probes_count: false, open: false }
     }
@@ -301,13 +306,13 @@ impl Default for HardwareDepth {
 
 impl HardwareDepth {
     /// Depth of the ath9k_htc firmware: one aggregate, and as many single frames as it has buffers.
-    // ath9k_htc-firmware: wlan/if_owl.c ath_tgt_tx_sched_aggr, ath_tgt_handle_normal (e888634) - frames outside a session go to the
-    // hardware as they come.
+    // ath9k_htc-firmware: wlan/if_owl.c ath_tgt_tx_sched_aggr, ath_tgt_handle_normal (e888634) - frames
+    // outside a session go to the hardware as they come.
     pub const HTC: Self = Self { aggregates: 1, singles: 33, probes_count: true, open: false };
 
     /// Depth of firmware that builds each aggregate at transmission time from the packets in its ring.
-    // deviation: assumed of ath10k, iwlwifi and Broadcom's, whose firmware is not public - a ring without an end of its own, and a
-    // new frame is in it at once.
+    // deviation: assumed of ath10k, iwlwifi and Broadcom's, whose firmware is not public - a ring without an
+    // end of its own, and a new frame is in it at once.
     pub const RING: Self = Self { aggregates: 1, singles: 8, probes_count: false, open: true };
 }
 

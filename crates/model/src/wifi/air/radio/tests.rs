@@ -46,7 +46,8 @@ fn two_ppdus_of_sessions_or_eight_of_any_kind() {
     assert_eq!(room(&radio), (true, true));
 }
 
-// linux: drivers/net/wireless/ath/ath9k/xmit.c bf_is_ampdu_not_probing (4.4); of the firmware behind ath9k_htc nothing of the kind is known.
+// linux: drivers/net/wireless/ath/ath9k/xmit.c bf_is_ampdu_not_probing (4.4); of the firmware behind
+// ath9k_htc nothing of the kind is known.
 #[test]
 fn a_probe_takes_no_place_of_an_aggregate_in_ath9k() {
     for (depth, room) in [(HardwareDepth::default(), true), (HardwareDepth::HTC, false)] {

@@ -1,8 +1,8 @@
-//! Each radio's view of a channel with hidden stations: one [`Medium`] for each radio. It is idle when the radio senses nothing,
-//! is not in an exchange itself, and its NAV is zero.
+//! Each radio's view of a channel with hidden stations: one [`Medium`] for each radio. It is idle when the
+//! radio senses nothing, is not in an exchange itself, and its NAV is zero.
 //!
-//! A frame costs two events, its beginning and its end, each at all radios that hear it. Without hidden stations, one medium for
-//! all radios gives the same with one event for a whole exchange.
+//! A frame costs two events, its beginning and its end, each at all radios that hear it. Without hidden
+//! stations, one medium for all radios gives the same with one event for a whole exchange.
 
 use super::audibility::Audibility;
 use super::capture::CaptureEffect;
@@ -130,7 +130,8 @@ pub struct Views {
 }
 
 impl Views {
-    /// Creates a channel that has been idle since the start of the run. `media` holds one medium per radio, with the radio's functions.
+    /// Creates a channel that has been idle since the start of the run. `media` holds one medium per radio,
+    /// with the radio's functions.
     pub fn new(media: Vec<Medium>, hearing: Audibility, eifs_extra: Duration) -> Self {
         debug_assert_eq!(media.len(), hearing.radios());
         let radios = media.len();
@@ -177,16 +178,16 @@ impl Views {
         &mut self.view(radio).medium
     }
 
-    /// When the radio's functions start to transmit, if no other radio does before. At that instant the start stays planned until
-    /// [`Views::engage`], even if another of these functions makes a request first, for example because of an event on another channel at the
-    /// same instant.
+    /// When the radio's functions start to transmit, if no other radio does before. At that instant the start
+    /// stays planned until [`Views::engage`], even if another of these functions makes a request first, for
+    /// example because of an event on another channel at the same instant.
     #[inline]
     pub fn planned(&self, now: Instant, radio: usize) -> Option<Instant> {
         self.views[radio].planned(now)
     }
 
-    /// Updates all radios that have changed since the last call, for [`Views::next`], [`Views::next_starting`] and [`Views::is_wanted`]. Call
-    /// this after each event of the channel.
+    /// Updates all radios that have changed since the last call, for [`Views::next`],
+    /// [`Views::next_starting`] and [`Views::is_wanted`]. Call this after each event of the channel.
     pub fn plan(&mut self, now: Instant) {
         let Self { views, starts, touched, wanted, .. } = self;
         for radio in touched.drain(..) {
@@ -224,8 +225,8 @@ impl Views {
         self.on_air
     }
 
-    /// A radio begins or ceases to detect energy that is not a frame. The medium is free for the radio as soon as the energy ends, as there is
-    /// no frame to be answered.
+    /// A radio begins or ceases to detect energy that is not a frame. The medium is free for the radio as
+    /// soon as the energy ends, as there is no frame to be answered.
     pub fn energy(&mut self, now: Instant, radio: usize, detected: bool) {
         let was = self.views[radio].energy;
         self.energetic = self.energetic + u32::from(detected) - u32::from(was);
@@ -245,7 +246,8 @@ impl Views {
         self.energetic > 0
     }
 
-    /// The transmission that the radio planned for `now` begins. Call this for all radios that begin at `now` before the first frame begins.
+    /// The transmission that the radio planned for `now` begins. Call this for all radios that begin at `now`
+    /// before the first frame begins.
     pub fn engage(&mut self, now: Instant, radio: usize) {
         let view = self.view(radio);
         view.engaged = true;
@@ -268,8 +270,8 @@ impl Views {
     }
 
     /// The radio begins to send a frame.
-    // deviation: who waits senses it at once - a radio takes up to 4 us (CCA), in which others may begin too; only those of the
-    // very same instant collide here, as on a channel where all radios hear each other.
+    // deviation: who waits senses it at once - a radio takes up to 4 us (CCA), in which others may begin too;
+    // only those of the very same instant collide here, as on a channel where all radios hear each other.
     pub fn begin(&mut self, now: Instant, from: usize) -> FrameId {
         let id = FrameId(self.frames);
         self.frames = self.frames.wrapping_add(1);
@@ -296,8 +298,9 @@ impl Views {
             let captures = view.sensed == 0 || capture.is_some_and(|c| c.survives(power, view.loud));
             view.sensed += 1;
             view.loud += power;
-            // deviation: without capture who begins to receive a frame stays with it, however loud another is; with it a radio turns
-            // to a later frame whenever that is loud enough - some can only until a preamble is over, or not at all.
+            // deviation: without capture who begins to receive a frame stays with it, however loud another
+            // is; with it a radio turns to a later frame whenever that is loud enough - some can only until a
+            // preamble is over, or not at all.
             if captures && clearly && !view.sending {
                 view.following = Some(id);
                 view.level = power;
@@ -310,8 +313,8 @@ impl Views {
         id
     }
 
-    /// Stretches in which other frames overlapped with a frame that is about to end, as heard by radio `at`. `None` if that radio did not
-    /// receive the frame.
+    /// Stretches in which other frames overlapped with a frame that is about to end, as heard by radio `at`.
+    /// `None` if that radio did not receive the frame.
     pub fn received(&mut self, now: Instant, frame: FrameId, at: usize) -> Option<&[(Instant, Instant)]> {
         let view = &mut self.views[at];
         if view.following != Some(frame) {
@@ -321,8 +324,8 @@ impl Views {
         Some(&view.noise)
     }
 
-    /// A frame ends. `to` is the receiver and whether it understood the frame. Other radios that understood the frame set their NAV from
-    /// `reservation`.
+    /// A frame ends. `to` is the receiver and whether it understood the frame. Other radios that understood
+    /// the frame set their NAV from `reservation`.
     pub fn end(
         &mut self,
         now: Instant,
@@ -379,7 +382,8 @@ impl Views {
     }
 
     /// Nothing has followed an RTS by radio `by`. Radios that set their NAV from that RTS reset it.
-    // spec: ieee80211-2016 10.3.2.4 - a reservation by an RTS may be reset if nothing is received within two SIFS, a CTS and two slots.
+    // spec: ieee80211-2016 10.3.2.4 - a reservation by an RTS may be reset if nothing is received within two
+    // SIFS, a CTS and two slots.
     pub fn give_back(&mut self, now: Instant, by: usize) {
         let Self { views, hearing, touched, .. } = self;
         for &(other, _) in hearing.listeners(by) {

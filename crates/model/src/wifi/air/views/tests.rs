@@ -171,7 +171,8 @@ fn a_frame_that_is_loud_enough_comes_through() {
         let level = move |from: usize, _: usize| if from == 2 { third } else { -50_000 };
         views(3, row).with_capture(CaptureEffect::new(10_000, 3, level))
     };
-    // When the frame of the third ends before that of the first and begins before or after it: what is left of either.
+    // When the frame of the third ends before that of the first and begins before or after it: what is left
+    // of either.
     for (third_at, third_level, first, third) in [
         (100, -62_000, Some(vec![]), None),
         (100, -58_000, Some(vec![(us(100), us(150))]), None),

@@ -1,4 +1,5 @@
-//! Power save in a device: sends the frames that the algorithms request, and holds back or releases the device's frames.
+//! Power save in a device: sends the frames that the algorithms request, and holds back or releases the
+//! device's frames.
 
 mod stations;
 mod trips;
@@ -82,7 +83,8 @@ impl WifiDev {
             Some(Power::AccessPoint(sleepers)) if self.tx.group == Some(tid.peer()) => {
                 sleepers.keep_for_group(now, p, ctx)
             }
-            // Who woke as the access point was about to leave its channel still has its frames here: what comes now is behind them.
+            // Who woke as the access point was about to leave its channel still has its frames here: what
+            // comes now is behind them.
             Some(Power::AccessPoint(sleepers))
                 if sleepers.host_keeps()
                     && (sleepers.is_asleep(tid.peer())
@@ -114,7 +116,8 @@ impl WifiDev {
         hw.radio.ppdus().any(own)
     }
 
-    /// A time of the station's power save may be over, or an access point looks for old frames. Says which queues above are woken by that.
+    /// A time of the station's power save may be over, or an access point looks for old frames. Says which
+    /// queues above are woken by that.
     pub(super) fn power_timer<S: Sink>(
         &mut self,
         now: Instant,
@@ -222,8 +225,9 @@ impl WifiDev {
     }
 
     /// A null frame or a PS-Poll. The one that tells of sleep goes at the rates of data.
-    // linux: net/mac80211/tx.c ieee80211_nullfunc_get, ieee80211_pspoll_get, mlme.c ieee80211_send_nullfunc, rate.c
-    // rate_control_send_low (6.12) - a null frame is data, so rate control is asked; a PS-Poll is not: the lowest basic rate.
+    // linux: net/mac80211/tx.c ieee80211_nullfunc_get, ieee80211_pspoll_get, mlme.c ieee80211_send_nullfunc,
+    // rate.c rate_control_send_low (6.12) - a null frame is data, so rate control is asked; a PS-Poll is not:
+    // the lowest basic rate.
     fn send_null(&mut self, now: Instant, peer: PeerId, ac: Ac, content: Content, hw: &mut Hardware<'_>) {
         let chain = match content {
             Content::PsPoll => self.tx.management_chain(),
@@ -234,7 +238,8 @@ impl WifiDev {
         hw.send(now, ppdu);
     }
 
-    /// Something of a PPDU has come whole, for the first time or again: what it says of its sender's sleep, or what the station is told.
+    /// Something of a PPDU has come whole, for the first time or again: what it says of its sender's sleep,
+    /// or what the station is told.
     #[cold]
     pub(super) fn power_received<S: Sink>(
         &mut self,
@@ -260,8 +265,9 @@ impl WifiDev {
             _ => ppdu.pm,
         };
         let Some(host) = self.sleepers().map(Sleepers::host_keeps) else { return };
-        // linux: net/mac80211/rx.c ieee80211_rx_h_sta_process, ieee80211_rx_h_uapsd_and_pspoll (6.12) - both come after duplicates are out and
-        // after the reorder buffer: what was held there says nothing any more (IEEE80211_RX_DEFERRED_RELEASE).
+        // linux: net/mac80211/rx.c ieee80211_rx_h_sta_process, ieee80211_rx_h_uapsd_and_pspoll (6.12) - both
+        // come after duplicates are out and after the reorder buffer: what was held there says nothing any
+        // more (IEEE80211_RX_DEFERRED_RELEASE).
         // deviation: firmware looks at frames as they come.
         let counts = match ppdu.header.content {
             Content::Data { .. } if host => {
@@ -274,7 +280,8 @@ impl WifiDev {
             return;
         }
         let Some(sleepers) = self.sleepers_mut() else { return };
-        // linux: net/mac80211/rx.c ieee80211_rx_h_uapsd_and_pspoll (6.12) - who is not known to sleep asks for nothing.
+        // linux: net/mac80211/rx.c ieee80211_rx_h_uapsd_and_pspoll (6.12) - who is not known to sleep asks
+        // for nothing.
         let asks = counts && (sleepers.is_asleep(peer) || !host);
         if !asks && ppdu.header.content == Content::PsPoll {
             return;
@@ -294,7 +301,8 @@ impl WifiDev {
             (Some(false), Some(group)) if !off => self.let_go(now, group, hw, ctx),
             _ => {}
         }
-        // An access point that is about to leave its channel serves nobody; what falling asleep gave back may have been the last.
+        // An access point that is about to leave its channel serves nobody; what falling asleep gave back may
+        // have been the last.
         if off {
             return self.trip_flushed(now, hw);
         }
@@ -311,7 +319,8 @@ impl WifiDev {
         }
     }
 
-    /// Whether the device receives a group-addressed frame: it is awake, or has woken for the frames after a DTIM. `more` is the More Data bit.
+    /// Whether the device receives a group-addressed frame: it is awake, or has woken for the frames after a
+    /// DTIM. `more` is the More Data bit.
     pub fn takes_group(&mut self, more: bool) -> bool {
         let deaf = self.deaf;
         match self.saver() {
@@ -329,7 +338,8 @@ impl WifiDev {
         self.sleepers().map(|sleepers| &sleepers.tim)
     }
 
-    /// Takes out the TIM of the beacon that was sent, to show it to the receivers. Call [`WifiDev::put_tim`] before the device acts again.
+    /// Takes out the TIM of the beacon that was sent, to show it to the receivers. Call [`WifiDev::put_tim`]
+    /// before the device acts again.
     pub fn take_tim(&mut self) -> Option<Tim> {
         self.sleepers_mut().map(|sleepers| core::mem::take(&mut sleepers.tim))
     }

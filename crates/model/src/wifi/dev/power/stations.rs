@@ -1,5 +1,5 @@
-//! An access point's side of power save: what it does when a station falls asleep or wakes, what a sleeping station gets, and frames to
-//! groups.
+//! An access point's side of power save: what it does when a station falls asleep or wakes, what a sleeping
+//! station gets, and frames to groups.
 
 use super::{WifiDev, Woken, null_tid};
 use crate::vocabulary::{Ac, Ctx, Instant, PeerId, Pkt, Reason, Sink};
@@ -16,11 +16,13 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 impl WifiDev {
-    /// A station sleeps from now on: what the hardware has for it comes back and goes before all else when it wakes. What ath9k's hardware
-    /// returns of no session is dropped since Linux 4.9.
-    // linux: net/mac80211/status.c ieee80211_handle_filtered_frame (6.12) - kept before others; ath9k/xmit.c ath_tx_status (4.11) - the driver frees
-    // what comes back of no session, and mac80211 does not hear of it.
-    // deviation: all of it comes back at once - ath9k's hardware returns each as its turn comes, when another has failed in all its tries.
+    /// A station sleeps from now on: what the hardware has for it comes back and goes before all else when it
+    /// wakes. What ath9k's hardware returns of no session is dropped since Linux 4.9.
+    // linux: net/mac80211/status.c ieee80211_handle_filtered_frame (6.12) - kept before others; ath9k/xmit.c
+    // ath_tx_status (4.11) - the driver frees what comes back of no session, and mac80211 does not hear of
+    // it.
+    // deviation: all of it comes back at once - ath9k's hardware returns each as its turn comes, when another
+    // has failed in all its tries.
     pub(super) fn falls_asleep<S: Sink>(
         &mut self,
         now: Instant,
@@ -75,9 +77,10 @@ impl WifiDev {
         Ac::ALL.iter().for_each(|&ac| self.driver.fill(now, ac, &mut self.tx, hw, ctx));
     }
 
-    /// Frames that have waited for a station for too long are given up: those that the host keeps, and those of no session that the hardware gave
-    /// back to it. Says which queues above are woken by that.
-    // linux: net/mac80211/sta_info.c sta_info_cleanup_expire_buffered_ac (6.12) - both; what the driver keeps of a session is its own matter.
+    /// Frames that have waited for a station for too long are given up: those that the host keeps, and those
+    /// of no session that the hardware gave back to it. Says which queues above are woken by that.
+    // linux: net/mac80211/sta_info.c sta_info_cleanup_expire_buffered_ac (6.12) - both; what the driver keeps
+    // of a session is its own matter.
     pub(super) fn give_up_old<S: Sink>(&mut self, now: Instant, ctx: &mut Ctx<'_, S>) -> Woken {
         let mut woken = Woken::default();
         let mut power = self.power.take();
@@ -107,7 +110,8 @@ impl WifiDev {
     }
 
     /// A peer may be sent to again: what waited below goes first, then what came while it slept.
-    // linux: net/mac80211/sta_info.c ieee80211_sta_ps_deliver_wakeup (6.12) - its queues, then filtered frames, then those that were kept.
+    // linux: net/mac80211/sta_info.c ieee80211_sta_ps_deliver_wakeup (6.12) - its queues, then filtered
+    // frames, then those that were kept.
     pub(super) fn let_go<S: Sink>(
         &mut self,
         now: Instant,
@@ -151,9 +155,11 @@ impl WifiDev {
         below || self.sleepers().is_some_and(kept) || self.tx.held.iter().any(|(tid, ..)| tid.peer() == peer)
     }
 
-    /// A sleeping station gets frames: one, or those of a service period. Who asked for a service period, or in vain, is told of its end.
-    // linux: net/mac80211/sta_info.c ieee80211_sta_ps_deliver_response, rx.c ieee80211_rx_h_uapsd_and_pspoll (6.12) - a null frame where there is
-    // none; who asks again before the last of them has been reported asks in vain.
+    /// A sleeping station gets frames: one, or those of a service period. Who asked for a service period, or
+    /// in vain, is told of its end.
+    // linux: net/mac80211/sta_info.c ieee80211_sta_ps_deliver_response, rx.c ieee80211_rx_h_uapsd_and_pspoll
+    // (6.12) - a null frame where there is none; who asks again before the last of them has been reported
+    // asks in vain.
     // deviation: single frames, none of them aggregated.
     pub(super) fn serve<S: Sink>(
         &mut self,
@@ -234,7 +240,8 @@ impl WifiDev {
         ctx: &mut Ctx<'_, S>,
     ) -> Option<Box<Ppdu>> {
         let Self { tx, driver, .. } = self;
-        // linux: drivers/net/wireless/ath/ath9k/xmit.c ath9k_release_buffered_frames (6.12) - takes frames from the TID's queue, which may be stopped.
+        // linux: drivers/net/wireless/ath/ath9k/xmit.c ath9k_release_buffered_frames (6.12) - takes frames
+        // from the TID's queue, which may be stopped.
         let stopped = matches!(driver, Driver::Fq(_)) && tx.tids[tid.index()].queue_is_stopped();
         tx.single(now, tid, hw, ctx, |ctx| if stopped { None } else { driver.pull(now, tid, ctx) })
     }
@@ -264,8 +271,10 @@ impl WifiDev {
     }
 
     /// Sends the next group-addressed frame that is due after a DTIM, before all other frames.
-    // linux: drivers/net/wireless/ath/ath9k/beacon.c ath9k_beacon_generate (6.12) - the queue behind the beacon has them all by then.
-    // deviation: each contends anew as a beacon does, without a back-off, and one that the next beacon finds waits for the DTIM after that.
+    // linux: drivers/net/wireless/ath/ath9k/beacon.c ath9k_beacon_generate (6.12) - the queue behind the
+    // beacon has them all by then.
+    // deviation: each contends anew as a beacon does, without a back-off, and one that the next beacon finds
+    // waits for the DTIM after that.
     pub fn next_group<S: Sink>(&mut self, now: Instant, hw: &mut Hardware<'_>, ctx: &mut Ctx<'_, S>) {
         let (Some(group), Some(sleepers)) = (self.tx.group, self.sleepers_mut()) else { return };
         if hw.radio.queued(BEACON_QUEUE) > 0 || !sleepers.group.is_due() || sleepers.holds() {

@@ -1,5 +1,5 @@
-//! An access point whose station sleeps and wakes: what the hardware gives back, in which order it goes then, what is dropped, and what a
-//! frame of the station says. The air is a table.
+//! An access point whose station sleeps and wakes: what the hardware gives back, in which order it goes then,
+//! what is dropped, and what a frame of the station says. The air is a table.
 
 use alloc::vec::Vec;
 
@@ -165,7 +165,8 @@ fn once_the_session_has_sent_nothing_is_renumbered() {
     assert_eq!(tid.waiting().count(), 3);
 }
 
-/// What the hardware gives back of no session expires as what mac80211 keeps does, ten to twenty seconds later.
+/// What the hardware gives back of no session expires as what mac80211 keeps does, ten to twenty seconds
+/// later.
 #[test]
 fn frames_of_no_session_that_came_back_expire() {
     let mut bench = Bench::new(None);
@@ -204,7 +205,8 @@ fn frames_of_a_session_do_not() {
     assert_eq!(bench.hardware().concat().len(), 2);
 }
 
-/// The null frame by which a station wakes is lost: its next frame says so as well, in a session if it is the one that is expected.
+/// The null frame by which a station wakes is lost: its next frame says so as well, in a session if it is the
+/// one that is expected.
 // linux: net/mac80211/rx.c ieee80211_rx_h_sta_process (6.12).
 #[test]
 fn the_next_frame_says_that_it_is_awake() {
@@ -234,7 +236,8 @@ fn the_next_frame_says_that_it_is_awake() {
     }
 }
 
-/// Which aggregates of a sleeping station ask for a service period: those of which a frame goes up as it comes.
+/// Which aggregates of a sleeping station ask for a service period: those of which a frame goes up as it
+/// comes.
 // linux: net/mac80211/rx.c ieee80211_rx_h_uapsd_and_pspoll (6.12).
 #[test]
 fn a_trigger_in_a_mixed_aggregate() {

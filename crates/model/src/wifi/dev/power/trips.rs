@@ -16,14 +16,16 @@ impl WifiDev {
         self.sleepers_mut().and_then(|sleepers| sleepers.trips.as_mut())
     }
 
-    /// Whether the access point is on other channels, or about to leave, so that it sends neither beacons nor frames.
+    /// Whether the access point is on other channels, or about to leave, so that it sends neither beacons nor
+    /// frames.
     // deviation: a beacon that waits for the air as it leaves is still sent.
     #[inline]
     pub fn is_off(&self) -> bool {
         self.trips().is_some_and(Trips::holds)
     }
 
-    /// Whether a peer's frames wait for another reason too: it sleeps, or firmware keeps frames to groups for a DTIM.
+    /// Whether a peer's frames wait for another reason too: it sleeps, or firmware keeps frames to groups for
+    /// a DTIM.
     fn sleeps(&self, peer: PeerId) -> bool {
         let group = self.tx.group == Some(peer);
         let of = |s: &Sleepers| if group { !s.host_keeps() && s.any_asleep() } else { s.is_asleep(peer) };

@@ -1,4 +1,5 @@
-//! Whose turn it is in a firmware that shares the air by airtime: deficit round robin over stations, as MediaTek's MAC has it (VoW).
+//! Whose turn it is in a firmware that shares the air by airtime: deficit round robin over stations, as
+//! MediaTek's MAC has it (VoW).
 
 use crate::vocabulary::{Ac, Duration};
 use crate::wifi::tx::transmitter::TidIndex;
@@ -6,8 +7,9 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 /// Airtime of a turn by category, of a station of mac80211's default weight.
-// linux: drivers/net/wireless/mediatek/mt76/mt76_connac.h VOW_DRR_QUANTUM_TABLE, mt76_connac_vow_dwrr_quantum (openwrt/mt76, 2026-06-29) - levels of
-// 256 us; weight 256 is the fourth of BE and BK (10), video one lower (8), voice two (6).
+// linux: drivers/net/wireless/mediatek/mt76/mt76_connac.h VOW_DRR_QUANTUM_TABLE, mt76_connac_vow_dwrr_quantum
+// (openwrt/mt76, 2026-06-29) - levels of 256 us; weight 256 is the fourth of BE and BK (10), video one lower
+// (8), voice two (6).
 const fn quantum(ac: Ac) -> i64 {
     256_000
         * match ac {
@@ -18,7 +20,8 @@ const fn quantum(ac: Ac) -> i64 {
 }
 
 /// Airtime that a station may owe at most.
-// linux: drivers/net/wireless/mediatek/mt76/mt76_connac.h VOW_MAX_DEFICIT_ON (openwrt/mt76, 2026-06-29) - 64 times 256 us.
+// linux: drivers/net/wireless/mediatek/mt76/mt76_connac.h VOW_MAX_DEFICIT_ON (openwrt/mt76, 2026-06-29) - 64
+// times 256 us.
 const MOST_OWED: i64 = 64 * 256_000;
 
 /// What stations have left of their turns, in nanoseconds, by station and category.

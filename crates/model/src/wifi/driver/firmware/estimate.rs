@@ -1,19 +1,22 @@
-//! What a frame counts for: mac80211's estimate of its airtime, by which airtime queue limits count, and ath10k's, by which it is
-//! charged.
+//! What a frame counts for: mac80211's estimate of its airtime, by which airtime queue limits count, and
+//! ath10k's, by which it is charged.
 
 use crate::vocabulary::{Ac, Duration};
 use crate::wifi::phy::{PhyRate, ppdu_duration_without_extension};
 
 /// Bytes that mac80211 adds to a frame for what surrounds it.
-// linux: net/mac80211/airtime.c ieee80211_calc_expected_tx_airtime (6.12) - 38; ath10k/mac.c ath10k_mac_update_airtime (6.12) - the same.
+// linux: net/mac80211/airtime.c ieee80211_calc_expected_tx_airtime (6.12) - 38; ath10k/mac.c
+// ath10k_mac_update_airtime (6.12) - the same.
 const SURROUNDINGS: u64 = 38;
 
-/// What a frame whose IP packet has so many bytes counts for at the rate that is known of its station, in units of 4 us.
-// linux: net/mac80211/airtime.c ieee80211_calc_expected_tx_airtime, ieee80211_get_rate_duration (6.12) - as one of an aggregate whose
-// length is guessed by the duration of 1,024 bytes: 36 us and 4 us a stream are divided by that; include/net/mac80211.h
-// ieee80211_info_set_tx_time_est (6.12) - 10 bits of 4 us.
-// deviation: the guess of 5.10 and later - before it was 16 for all; and the rate that is sent at first is always known - Linux counts
-// frames before the first report for little or nothing, and mt76 lets 16 of them go.
+/// What a frame whose IP packet has so many bytes counts for at the rate that is known of its station, in
+/// units of 4 us.
+// linux: net/mac80211/airtime.c ieee80211_calc_expected_tx_airtime, ieee80211_get_rate_duration (6.12) - as
+// one of an aggregate whose length is guessed by the duration of 1,024 bytes: 36 us and 4 us a stream are
+// divided by that; include/net/mac80211.h ieee80211_info_set_tx_time_est (6.12) - 10 bits of 4 us.
+// deviation: the guess of 5.10 and later - before it was 16 for all; and the rate that is sent at first is
+// always known - Linux counts frames before the first report for little or nothing, and mt76 lets 16 of them
+// go.
 pub(super) fn units(rate: PhyRate, ac: Ac, packet: u32) -> u16 {
     // The 802.11 header of a QoS data frame and LLC/SNAP, without FCS.
     let bytes = u64::from(packet) + 26 + 8 + SURROUNDINGS;
@@ -44,10 +47,10 @@ fn aggregate_shift(rate: PhyRate, us: u64) -> u32 {
     }
 }
 
-/// What ath10k charges a station for an MPDU of so many bytes with these packets where its firmware reports no airtime: each packet is a
-/// frame to the host, with a header of its own.
-// linux: drivers/net/wireless/ath/ath10k/mac.c ath10k_mac_update_airtime (6.12) - at the last rate, and 16 us: no retries, and no saving by
-// aggregation.
+/// What ath10k charges a station for an MPDU of so many bytes with these packets where its firmware reports
+/// no airtime: each packet is a frame to the host, with a header of its own.
+// linux: drivers/net/wireless/ath/ath10k/mac.c ath10k_mac_update_airtime (6.12) - at the last rate, and 16
+// us: no retries, and no saving by aggregation.
 // deviation: what pads packets in an A-MSDU counts, 3 bytes at most.
 pub(super) fn frames_airtime(rate: PhyRate, bytes: u16, msdus: u8) -> Duration {
     let frames = u64::from(msdus);

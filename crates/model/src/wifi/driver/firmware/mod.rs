@@ -1,8 +1,9 @@
-//! Drivers whose firmware builds the aggregates (ath10k, ath11k, mt76): mac80211's queues on the host, a queue for each station
-//! and TID in the firmware below, and reports of many frames at once.
+//! Drivers whose firmware builds the aggregates (ath10k, ath11k, mt76): mac80211's queues on the host, a
+//! queue for each station and TID in the firmware below, and reports of many frames at once.
 //!
-//! The host knows three things about frames that it handed over: their number, their airtime against airtime queue limits (AQL),
-//! and, from a report, which of them are finished. A frame stays charged to its socket until it is reported.
+//! The host knows three things about frames that it handed over: their number, their airtime against airtime
+//! queue limits (AQL), and, from a report, which of them are finished. A frame stays charged to its socket
+//! until it is reported.
 
 mod airtime_turns;
 mod estimate;
@@ -42,20 +43,23 @@ pub struct FirmwareDriver {
     fifos: TidFifos,
     /// What stations have left of their turns, if the firmware goes by that.
     turns: Option<AirtimeTurns>,
-    /// What the last frame counted for that was handed over, by what that follows from: most are like the one before.
+    /// What the last frame counted for that was handed over, by what that follows from: most are like the one
+    /// before.
     counted: (RetryChain, Ac, u32, u16),
     /// Frames that the host has handed over and not heard of.
     outstanding: u32,
     /// Categories in which the host has something to do: a frame has come, or the firmware has reported.
     due: u8,
     reports: Reports,
-    /// Airtime that the hardware has counted and the host has not read, by peer and category: sent and received.
+    /// Airtime that the hardware has counted and the host has not read, by peer and category: sent and
+    /// received.
     counters: Vec<[[Duration; 2]; 4]>,
     place: PlaceId,
 }
 
 impl FirmwareDriver {
-    /// A driver for a device with `peers` peers. Drops are recorded at `place`. `salt` perturbs the flow hash.
+    /// A driver for a device with `peers` peers. Drops are recorded at `place`. `salt` perturbs the flow
+    /// hash.
     pub fn new(
         queues: MacFqParams,
         scheduler: Scheduler,
@@ -72,7 +76,8 @@ impl FirmwareDriver {
             ),
             host: FqDriver::new(queues, scheduler, peers, place, salt),
             below: AirtimeBelow::new(peers),
-            // deviation: without VoW stations and TIDs of a category take turns, an aggregate each - no other firmware says how it chooses.
+            // deviation: without VoW stations and TIDs of a category take turns, an aggregate each - no other
+            // firmware says how it chooses.
             turns: params.shares_airtime.then(|| AirtimeTurns::new(peers)),
             counted: (chain_of(NO_FRAME, 1), Ac::Be, 0, units(NO_FRAME, Ac::Be, 0)),
             fifos: TidFifos::new(peers * TIDS, WhenFull::KeepsTurn),
@@ -110,7 +115,8 @@ impl FirmwareDriver {
         }
     }
 
-    /// Hands over the frames that AQL allows, then lets the firmware build PPDUs. A PPDU that waits for the medium takes new frames.
+    /// Hands over the frames that AQL allows, then lets the firmware build PPDUs. A PPDU that waits for the
+    /// medium takes new frames.
     // deviation: the host acts at once - mt76's thread and NAPI take turns with other work.
     pub fn fill<S: Sink>(
         &mut self,
@@ -128,8 +134,8 @@ impl FirmwareDriver {
         self.due = 0;
     }
 
-    /// Takes a packet as [`FirmwareDriver::push`] and [`FirmwareDriver::fill`] would. One that finds the host's queues of its category empty
-    /// does not go through them.
+    /// Takes a packet as [`FirmwareDriver::push`] and [`FirmwareDriver::fill`] would. One that finds the
+    /// host's queues of its category empty does not go through them.
     #[inline]
     pub fn take<S: Sink>(
         &mut self,
@@ -170,8 +176,9 @@ impl FirmwareDriver {
         }
     }
 
-    /// Hands a packet to the firmware if going through the host's queues would come to that at once, and to nothing else: nobody of its
-    /// category is in them, and airtime queue limits allow this frame and another. False leaves everything as it was.
+    /// Hands a packet to the firmware if going through the host's queues would come to that at once, and to
+    /// nothing else: nobody of its category is in them, and airtime queue limits allow this frame and
+    /// another. False leaves everything as it was.
     #[inline]
     fn passes<S: Sink>(
         &mut self,
@@ -205,9 +212,11 @@ impl FirmwareDriver {
     }
 
     /// The host goes round its queues until none gives anything.
-    // linux: drivers/net/wireless/mediatek/mt76/tx.c mt76_txq_schedule (6.12) - rounds until one moves no frame; ath10k/mac.c
-    // ath10k_mac_schedule_txq, net/mac80211/util.c wake_tx_push_queue (6.12) - one round, each queue emptied.
-    // deviation: ath10k serves one queue when a frame comes, and all only while half of its descriptors are free.
+    // linux: drivers/net/wireless/mediatek/mt76/tx.c mt76_txq_schedule (6.12) - rounds until one moves no
+    // frame; ath10k/mac.c ath10k_mac_schedule_txq, net/mac80211/util.c wake_tx_push_queue (6.12) - one round,
+    // each queue emptied.
+    // deviation: ath10k serves one queue when a frame comes, and all only while half of its descriptors are
+    // free.
     fn hand_over<S: Sink>(
         &mut self,
         now: Instant,
@@ -269,7 +278,8 @@ impl FirmwareDriver {
         self.reports.due()
     }
 
-    /// Processes the due reports: ends charges, reduces the pending airtime (AQL), and charges stations for the airtime used.
+    /// Processes the due reports: ends charges, reduces the pending airtime (AQL), and charges stations for
+    /// the airtime used.
     pub fn on_timer<S: Sink>(&mut self, now: Instant, tx: &Transmitter, ctx: &mut Ctx<'_, S>) {
         let Self { params, host, below, outstanding, reports, counters, due, .. } = self;
         if reports.due().is_none_or(|at| at > now) {
@@ -344,8 +354,8 @@ fn remembered(last: &mut (RetryChain, Ac, u32, u16), tx: &Transmitter, tid: TidI
 }
 
 /// The host reads a station's counters: what has been added since it did so last is charged.
-// linux: drivers/net/wireless/mediatek/mt76/mt7915/mac.c mt7915_mac_sta_poll (6.12) - of each station that a report names, all
-// categories, sent and received.
+// linux: drivers/net/wireless/mediatek/mt76/mt7915/mac.c mt7915_mac_sta_poll (6.12) - of each station that a
+// report names, all categories, sent and received.
 fn read(counters: &mut [[Duration; 2]; 4], now: Instant, of: TidIndex, host: &mut FqDriver) {
     for ac in Ac::ALL {
         let number = [6, 4, 0, 1][ac.index()];

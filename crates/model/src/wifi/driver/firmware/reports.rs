@@ -28,7 +28,8 @@ pub(super) struct Reports {
 }
 
 impl Reports {
-    /// One more. The host is told when there are as many as the hardware waits for, or so long after the first.
+    /// One more. The host is told when there are as many as the hardware waits for, or so long after the
+    /// first.
     pub(super) fn add(&mut self, now: Instant, report: Report, params: &FirmwareParams) {
         self.mpdus.push(report);
         self.frames += u32::from(report.msdus);

@@ -66,7 +66,8 @@ impl Bench {
         self.driver.fill(now, tx, &mut hw, &mut ctx);
     }
 
-    /// The PPDU at the head is through, all of it acknowledged after so long on the air: whose it was, and its frames.
+    /// The PPDU at the head is through, all of it acknowledged after so long on the air: whose it was, and
+    /// its frames.
     fn done(&mut self, now: Instant, airtime: Duration) -> (u16, usize) {
         let mut ppdu = self.rig.pop(now, Ac::Be);
         let tid = TidIndex::new(ppdu.header.peer, ppdu.header.tid);
@@ -99,7 +100,8 @@ impl Bench {
 
 #[test]
 fn airtime_queue_limits_count_frame_by_frame() {
-    // The check is before a frame: 143 are the first to reach 12 ms. With two such stations all have 24 ms, and a third stops at 5 ms.
+    // The check is before a frame: 143 are the first to reach 12 ms. With two such stations all have 24 ms,
+    // and a third stops at 5 ms.
     let mut bench = Bench::new(3, by_airtime(Mac80211Rules::Rounds), PARAMS);
     for (station, frames) in [(0, 143), (1, 143), (2, 60)] {
         bench.push(us(0), station, 400);
@@ -110,7 +112,8 @@ fn airtime_queue_limits_count_frame_by_frame() {
 
 #[test]
 fn a_category_has_a_limit_of_its_own_since_6_0() {
-    // Two listed: 12 ms and half of 5. The first alone stops at its own 12 ms; the second gets less than it could have.
+    // Two listed: 12 ms and half of 5. The first alone stops at its own 12 ms; the second gets less than it
+    // could have.
     let mut bench = Bench::new(2, by_airtime(Mac80211Rules::RoundsWithPending), PARAMS);
     bench.push(us(0), 0, 400);
     assert_eq!(bench.below(0), 143 * UNIT_US);
@@ -151,7 +154,8 @@ fn the_firmware_shares_the_air_if_it_goes_by_airtime() {
         let mut sums = [0, 0];
         for of in served(true, airtimes, 600) {
             sums[of] += airtimes[of];
-            // Apart by a turn of each, and by two PPDUs of each, as the radio has one ready while another is on the air.
+            // Apart by a turn of each, and by two PPDUs of each, as the radio has one ready while another is
+            // on the air.
             let bound = 2 * 2_560 + 2 * (airtimes[0] + airtimes[1]);
             assert!(sums[0].abs_diff(sums[1]) <= bound, "{airtimes:?}: {sums:?}");
         }
@@ -226,7 +230,8 @@ fn counters_are_read_with_a_report() {
     assert_eq!(bench.driver.host.deficit(be(1)), others);
 }
 
-/// Packets and bytes of each MPDU of the first PPDU, when forwarded packets of these lengths have come, one by one or at once.
+/// Packets and bytes of each MPDU of the first PPDU, when forwarded packets of these lengths have come, one
+/// by one or at once.
 fn joined(rate: &str, limits: AmsduLimits, lens: &[u32], at_once: bool) -> Vec<(u8, u16)> {
     let mut bench = Bench::new(0, by_airtime(Mac80211Rules::Rounds), PARAMS);
     let mut to = peer(&[rate], 64);
@@ -300,7 +305,8 @@ fn packets_of_two_sockets_do_not_join() {
     assert_eq!(bench.done(us(100), Duration::ZERO), (0, 3));
 }
 
-/// Where everything is: what is left of turns and of limits, who is in which queue, and the frames of each PPDU.
+/// Where everything is: what is left of turns and of limits, who is in which queue, and the frames of each
+/// PPDU.
 fn state(bench: &Bench, stations: u16) -> String {
     let of = |tid: TidIndex| {
         let driver = &bench.driver;

@@ -25,8 +25,10 @@ pub(super) const fn quantum(params: &AirtimeParams) -> i64 {
     params.quantum.nanos() as i64
 }
 
-/// A member for each TID, those of a station and category with one deficit, which begins at a quantum of this many nanoseconds.
-// linux: drivers/net/wireless/ath/ath9k (4.11) - TIDs are listed, the deficit is one per station and access category.
+/// A member for each TID, those of a station and category with one deficit, which begins at a quantum of this
+/// many nanoseconds.
+// linux: drivers/net/wireless/ath/ath9k (4.11) - TIDs are listed, the deficit is one per station and access
+// category.
 pub(super) fn deficits(peers: usize, quantum: i64) -> Drr {
     let tids = (peers * TIDS) as u32;
     let mut pool = Drr::new(tids);

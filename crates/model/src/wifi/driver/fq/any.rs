@@ -65,8 +65,8 @@ impl AnyScheduler {
     }
 }
 
-/// The scheduler for `config` and `peers` peers, behind dynamic dispatch. For schedulers that wrap another one, and for tests. A device calls
-/// built-in schedulers directly.
+/// The scheduler for `config` and `peers` peers, behind dynamic dispatch. For schedulers that wrap another
+/// one, and for tests. A device calls built-in schedulers directly.
 pub fn scheduler_of(config: &Scheduler, peers: usize) -> Box<dyn StationScheduler + Send> {
     match AnyScheduler::new(config, peers) {
         AnyScheduler::InTurn(s) => Box::new(s),

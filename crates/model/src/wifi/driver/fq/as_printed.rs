@@ -1,5 +1,5 @@
-//! Airtime fairness by deficits, as *Ending the Anomaly* prints it in Algorithm 3: it lists stations, where ath9k lists traffic
-//! TIDs.
+//! Airtime fairness by deficits, as *Ending the Anomaly* prints it in Algorithm 3: it lists stations, where
+//! ath9k lists traffic TIDs.
 
 use super::account::{deficits, quantum, representative};
 use crate::sched::drr::{DeficitRoundRobin, Drr, EmptyNew, Member};
@@ -8,8 +8,8 @@ use crate::wifi::config::AirtimeParams;
 use crate::wifi::stations::{AirtimeUse, DeviceView, StationScheduler};
 use crate::wifi::tx::transmitter::{Attempt, TIDS, TidIndex};
 
-/// A station that becomes active is new whatever it owes, and passes through the old list always. A TID stands for its
-/// station in each category.
+/// A station that becomes active is new whatever it owes, and passes through the old list always. A TID
+/// stands for its station in each category.
 #[derive(Debug)]
 pub(super) struct AsPrinted {
     params: AirtimeParams,

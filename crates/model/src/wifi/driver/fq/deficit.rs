@@ -1,5 +1,5 @@
-//! Airtime fairness by deficits, Algorithm 3 of *Ending the Anomaly*, as ath9k ran it from 4.11 to 5.0: it lists TIDs,
-//! while deficits are of stations.
+//! Airtime fairness by deficits, Algorithm 3 of *Ending the Anomaly*, as ath9k ran it from 4.11 to 5.0: it
+//! lists TIDs, while deficits are of stations.
 
 use super::account::{deficits, quantum};
 use crate::sched::drr::{DeficitRoundRobin, Drr, EmptyNew, Member};
@@ -30,7 +30,8 @@ impl Deficit {
 }
 
 impl StationScheduler for Deficit {
-    // linux: drivers/net/wireless/ath/ath9k/xmit.c __ath_tx_queue_tid (4.11) - new only with some deficit left.
+    // linux: drivers/net/wireless/ath/ath9k/xmit.c __ath_tx_queue_tid (4.11) - new only with some deficit
+    // left.
     #[inline]
     fn schedule(&mut self, _now: Instant, tid: TidIndex) {
         let member = Member(tid.0);
@@ -38,8 +39,9 @@ impl StationScheduler for Deficit {
         self.pool.activate(&mut self.rounds[tid.ac().index()], member, to_new);
     }
 
-    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_count_airtime, recv.c ath_rx_count_airtime (4.11) - who has used
-    // up its deficit is listed, with or without frames, so that it is paid off as the rounds go on.
+    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_count_airtime, recv.c ath_rx_count_airtime (4.11) -
+    // who has used up its deficit is listed, with or without frames, so that it is paid off as the rounds go
+    // on.
     fn charge(&mut self, _now: Instant, tid: TidIndex, used: Duration, kind: AirtimeUse) {
         if !kind.is_charged(&self.params) {
             return;
@@ -53,8 +55,8 @@ impl StationScheduler for Deficit {
 
     fn start(&mut self, _ac: Ac) {}
 
-    // paper: ending-the-anomaly alg3; linux: drivers/net/wireless/ath/ath9k/xmit.c ath_txq_schedule (4.11) - the head stays until its
-    // deficit is used up.
+    // paper: ending-the-anomaly alg3; linux: drivers/net/wireless/ath/ath9k/xmit.c ath_txq_schedule (4.11) -
+    // the head stays until its deficit is used up.
     #[inline]
     fn next(&mut self, _now: Instant, ac: Ac, view: &DeviceView<'_>) -> Option<TidIndex> {
         let rounds = &mut self.rounds[ac.index()];
@@ -73,8 +75,8 @@ impl StationScheduler for Deficit {
         match attempt {
             Attempt::Sent => true,
             Attempt::Full => false,
-            // deviation: ath9k of 4.11 stops here always; after CoDel has dropped all there was the next has its turn, since nothing
-            // else might wake the driver.
+            // deviation: ath9k of 4.11 stops here always; after CoDel has dropped all there was the next has
+            // its turn, since nothing else might wake the driver.
             Attempt::Nothing => !view.has_frames(tid),
         }
     }

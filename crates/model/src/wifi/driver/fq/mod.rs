@@ -1,5 +1,5 @@
-//! Queues in the MAC: Algorithms 1 and 2 of *Ending the Anomaly*, with a scheduler of stations above the hardware
-//! ([`StationScheduler`]).
+//! Queues in the MAC: Algorithms 1 and 2 of *Ending the Anomaly*, with a scheduler of stations above the
+//! hardware ([`StationScheduler`]).
 
 mod account;
 mod any;
@@ -127,8 +127,9 @@ impl StationQueues {
         self.flows.enqueue_by_laws(now, TinId(tid.0), slow, p, ctx).is_some()
     }
 
-    /// Lets frames leave one TID after the other, as the scheduler names them: of each as many as airtime queue limits allow, and in all
-    /// while there is room. `take` puts a frame where it goes, and says what it counts for, or drops it. Whether any did.
+    /// Lets frames leave one TID after the other, as the scheduler names them: of each as many as airtime
+    /// queue limits allow, and in all while there is room. `take` puts a frame where it goes, and says what
+    /// it counts for, or drops it. Whether any did.
     #[inline]
     fn hand_over<'a, T: StationScheduler + ?Sized, S: Sink>(
         &mut self,
@@ -178,11 +179,14 @@ impl StationQueues {
         any
     }
 
-    /// The packets behind the one that has just left, of its flow, leave with it as one A-MSDU, as many as may be.
-    // linux: net/mac80211/tx.c ieee80211_amsdu_aggregate (6.12) - within max_amsdu_len, what rate control says of it, max_amsdu_subframes (which
-    // no peer here limits) and the device's max_tx_fragments, of which each packet takes one here.
-    // deviation: a packet has a token of the firmware, and counts for airtime queue limits, by itself. Its length is that of the MPDU with its
-    // check, in Linux that without and with some headers twice: 26 bytes less of two packets.
+    /// The packets behind the one that has just left, of its flow, leave with it as one A-MSDU, as many as
+    /// may be.
+    // linux: net/mac80211/tx.c ieee80211_amsdu_aggregate (6.12) - within max_amsdu_len, what rate control
+    // says of it, max_amsdu_subframes (which no peer here limits) and the device's max_tx_fragments, of which
+    // each packet takes one here.
+    // deviation: a packet has a token of the firmware, and counts for airtime queue limits, by itself. Its
+    // length is that of the MPDU with its check, in Linux that without and with some headers twice: 26 bytes
+    // less of two packets.
     fn hand_over_joined<'a, S: Sink>(
         &mut self,
         now: Instant,
@@ -252,7 +256,8 @@ pub struct FqDriver {
 }
 
 impl FqDriver {
-    /// A driver for a device with `peers` peers. Drops are recorded at `place`. `salt` perturbs the flow hash.
+    /// A driver for a device with `peers` peers. Drops are recorded at `place`. `salt` perturbs the flow
+    /// hash.
     pub fn new(params: MacFqParams, scheduler: Scheduler, peers: usize, place: PlaceId, salt: u64) -> Self {
         let flows = FlowQueuesParams {
             flows: params.flows,
@@ -289,8 +294,8 @@ impl FqDriver {
         self.schedule(now, tid);
     }
 
-    /// Whether a packet that counts for `units` finds its way free: it would be queued and leave at once, and nothing would be left to do.
-    /// If so all is as if it had, `below` included.
+    /// Whether a packet that counts for `units` finds its way free: it would be queued and leave at once, and
+    /// nothing would be left to do. If so all is as if it had, `below` included.
     #[inline]
     pub(super) fn passes<S: Sink>(
         &mut self,
@@ -345,8 +350,8 @@ impl FqDriver {
         each!(scheduler, s => queues.serve(s, now, ac, tx, hw, ctx));
     }
 
-    /// Lets frames leave for a firmware, as the scheduler says. `take` puts one where it goes, and says what it counts for, or drops it. Whether
-    /// any did.
+    /// Lets frames leave for a firmware, as the scheduler says. `take` puts one where it goes, and says what
+    /// it counts for, or drops it. Whether any did.
     pub(super) fn hand_over<'a, S: Sink>(
         &mut self,
         now: Instant,
@@ -364,8 +369,10 @@ impl FqDriver {
         each!(&mut self.scheduler, s => s.charge(now, tid, used, kind));
     }
 
-    /// Rate control expects a new throughput. CoDel's parameters are relaxed for slow stations, with hysteresis if configured.
-    // paper: ending-the-anomaly 3.1.1; linux: net/mac80211/sta_info.c sta_update_codel_params (4.12) - zero is unknown.
+    /// Rate control expects a new throughput. CoDel's parameters are relaxed for slow stations, with
+    /// hysteresis if configured.
+    // paper: ending-the-anomaly 3.1.1; linux: net/mac80211/sta_info.c sta_update_codel_params (4.12) - zero
+    // is unknown.
     pub fn expect(&mut self, now: Instant, peer: PeerId, throughput: Rate) {
         let StationQueues { params, stations, .. } = &mut self.queues;
         let slow = throughput.bps() > 0 && throughput < params.slow_below.threshold(stations.len());

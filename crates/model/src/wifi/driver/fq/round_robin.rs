@@ -1,4 +1,5 @@
-//! One aggregate for each TID in turn, however long it takes: ath9k without airtime fairness, in two versions.
+//! One aggregate for each TID in turn, however long it takes: ath9k without airtime fairness, in two
+//! versions.
 
 use crate::vocabulary::{Ac, Duration, Instant};
 use crate::wifi::config::WhenFull;
@@ -6,9 +7,10 @@ use crate::wifi::driver::active_tids::{ActiveTids, Look};
 use crate::wifi::stations::{AirtimeUse, DeviceView, StationScheduler};
 use crate::wifi::tx::transmitter::{Attempt, TIDS, TidIndex};
 
-/// A station that sent an aggregate goes to the end of the round; one that finds the hardware full keeps its turn.
-// linux: drivers/net/wireless/ath/ath9k/xmit.c ath_txq_schedule (4.11) - without airtime fairness the head goes to the end after each
-// aggregate.
+/// A station that sent an aggregate goes to the end of the round; one that finds the hardware full keeps its
+/// turn.
+// linux: drivers/net/wireless/ath/ath9k/xmit.c ath_txq_schedule (4.11) - without airtime fairness the head
+// goes to the end after each aggregate.
 #[derive(Debug)]
 pub(super) struct RoundRobin {
     turns: ActiveTids,
@@ -55,19 +57,20 @@ impl StationScheduler for RoundRobin {
                 true
             }
             Attempt::Full => false,
-            // deviation: ath9k of 4.11 stops here always; after CoDel has dropped all there was the next has its turn, since nothing
-            // else might wake the driver.
+            // deviation: ath9k of 4.11 stops here always; after CoDel has dropped all there was the next has
+            // its turn, since nothing else might wake the driver.
             Attempt::Nothing => !view.has_frames(tid),
         }
     }
 }
 
 /// Who finds the hardware full has had its turn, too.
-// linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_sched_aggr (4.10) - queues in the MAC below the round of the older
-// driver; the hardware is full only for who has a frame that would go there, which waits in retry_q from then on.
-// deviation: a TID whose last frame is sent in a burst of two leaves at once, not at its next turn; a look that
-// finds the hardware full does not turn the frames that are to be sent again round by one, so that only their order
-// differs.
+// linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_sched_aggr (4.10) - queues in the MAC below the round
+// of the older driver; the hardware is full only for who has a frame that would go there, which waits in
+// retry_q from then on.
+// deviation: a TID whose last frame is sent in a burst of two leaves at once, not at its next turn; a look
+// that finds the hardware full does not turn the frames that are to be sent again round by one, so that only
+// their order differs.
 #[derive(Debug)]
 pub(super) struct InTurn {
     turns: ActiveTids,

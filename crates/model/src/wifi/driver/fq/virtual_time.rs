@@ -1,5 +1,6 @@
-//! The airtime scheduler of Linux 5.14 to 5.19: stations with frames are ordered by a virtual clock of their own, which goes on
-//! with the airtime that it uses, and may send while that is not ahead of the clock of all.
+//! The airtime scheduler of Linux 5.14 to 5.19: stations with frames are ordered by a virtual clock of their
+//! own, which goes on with the airtime that it uses, and may send while that is not ahead of the clock of
+//! all.
 
 use super::account::ACTIVE;
 use crate::vocabulary::{Ac, Duration, Instant, PeerId};
@@ -85,7 +86,8 @@ impl VirtualTime {
         self.is_listed[tid.index()] = true;
     }
 
-    /// Counts the weights of active stations: always when somebody has become active, else if that was done of late.
+    /// Counts the weights of active stations: always when somebody has become active, else if that was done
+    /// of late.
     // linux: net/mac80211/tx.c ieee80211_update_airtime_weight (5.15).
     fn count(&mut self, now: Instant, ac: Ac, force: bool) {
         let order = &mut self.orders[ac.index()];
@@ -138,7 +140,8 @@ impl StationScheduler for VirtualTime {
         self.insert(tid);
     }
 
-    /// The station's clock goes on by what it has used, the device's by what is each active station's part of it.
+    /// The station's clock goes on by what it has used, the device's by what is each active station's part of
+    /// it.
     // linux: net/mac80211/sta_info.c ieee80211_register_airtime (5.15) - rounded.
     // deviation: in nanoseconds, and by divisions; mac80211 has microseconds and stored reciprocals.
     fn charge(&mut self, _now: Instant, tid: TidIndex, airtime: Duration, kind: AirtimeUse) {
@@ -188,7 +191,8 @@ impl StationScheduler for VirtualTime {
         }
     }
 
-    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_txq_schedule (5.15) - one aggregate for each that mac80211 names.
+    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_txq_schedule (5.15) - one aggregate for each that
+    // mac80211 names.
     fn done(&mut self, now: Instant, tid: TidIndex, attempt: Attempt, view: &DeviceView<'_>) -> bool {
         if attempt == Attempt::Full {
             return false;

@@ -1,4 +1,5 @@
-//! A user-defined station scheduler, watched so that a mistake of it ends the run with a message, and not never.
+//! A user-defined station scheduler, watched so that a mistake of it ends the run with a message, and not
+//! never.
 
 use alloc::boxed::Box;
 use alloc::string::{String, ToString};

@@ -1,4 +1,5 @@
-//! Airtime fairness by deficits, as mac80211 has it since 5.1 but for virtual time in between: one list, weights, airtime queue limits.
+//! Airtime fairness by deficits, as mac80211 has it since 5.1 but for virtual time in between: one list,
+//! weights, airtime queue limits.
 
 use super::account::{ACTIVE, deficits, quantum, representative};
 use crate::sched::drr::{DeficitRoundRobin, Drr, EmptyNew, Member};
@@ -19,8 +20,8 @@ pub(super) struct WeightedDeficit {
     params: AirtimeParams,
     /// Deficits in nanoseconds.
     pool: Drr,
-    /// Stations that became active are on the new list, stations that had a turn on the old one; together they are Linux's one
-    /// list.
+    /// Stations that became active are on the new list, stations that had a turn on the old one; together
+    /// they are Linux's one list.
     rounds: [DeficitRoundRobin; 4],
     /// By peer.
     weights: Vec<u32>,
@@ -51,7 +52,8 @@ impl WeightedDeficit {
         }
     }
 
-    /// By the rules since 6.0: what is below the queues counts as used, and who has not had frames for long is not charged.
+    /// By the rules since 6.0: what is below the queues counts as used, and who has not had frames for long
+    /// is not charged.
     pub(super) fn with_pending(params: AirtimeParams, peers: usize) -> Self {
         Self { active: Some(vec![None; peers * TIDS]), ..Self::new(params, peers) }
     }
@@ -67,7 +69,8 @@ impl WeightedDeficit {
         }
     }
 
-    /// Without any flag of airtime (`airtime_flags` 0) it is a plain round: whoever has had a turn goes to the end. True if it did.
+    /// Without any flag of airtime (`airtime_flags` 0) it is a plain round: whoever has had a turn goes to
+    /// the end. True if it did.
     #[inline]
     fn rotates(&mut self, ac: Ac) -> bool {
         let rotates = !self.params.charges();
@@ -84,7 +87,8 @@ impl WeightedDeficit {
         self.rounds[ac.index()].is_empty() && !is_full()
     }
 
-    /// A TID that was listed alone has had its one frame sent, and left: its deficit is what looking for it twice has made of it.
+    /// A TID that was listed alone has had its one frame sent, and left: its deficit is what looking for it
+    /// twice has made of it.
     #[inline]
     pub(super) fn passed(&mut self, now: Instant, tid: TidIndex, view: &DeviceView<'_>) {
         if let Some(active) = &mut self.active {
@@ -125,9 +129,10 @@ impl StationScheduler for WeightedDeficit {
         self.weights[peer.index()] = weight;
     }
 
-    /// Who is listed counts as active from then on, and anew when its turn is over and frames are left, not with each frame.
-    // linux: net/mac80211/tx.c __ieee80211_schedule_txq (5.4) - at the head, and to the end at its first look if it has nothing left;
-    // __ieee80211_schedule_txq, ieee80211_txq_set_active (6.0).
+    /// Who is listed counts as active from then on, and anew when its turn is over and frames are left, not
+    /// with each frame.
+    // linux: net/mac80211/tx.c __ieee80211_schedule_txq (5.4) - at the head, and to the end at its first look
+    // if it has nothing left; __ieee80211_schedule_txq, ieee80211_txq_set_active (6.0).
     #[inline]
     fn schedule(&mut self, now: Instant, tid: TidIndex) {
         let (member, rounds) = (Member(tid.0), &mut self.rounds[tid.ac().index()]);
@@ -143,7 +148,8 @@ impl StationScheduler for WeightedDeficit {
         }
     }
 
-    // linux: net/mac80211/sta_info.c ieee80211_sta_register_airtime (6.0) - nobody who has not been active for 100 ms is charged.
+    // linux: net/mac80211/sta_info.c ieee80211_sta_register_airtime (6.0) - nobody who has not been active
+    // for 100 ms is charged.
     fn charge(&mut self, now: Instant, tid: TidIndex, used: Duration, kind: AirtimeUse) {
         let is_active = |at: &[Option<Instant>]| {
             at[representative(tid).index()].is_some_and(|at| now.saturating_since(at) <= ACTIVE)
@@ -181,8 +187,8 @@ impl StationScheduler for WeightedDeficit {
                 pool.head_empty(rounds, EmptyNew::Leaves);
                 continue;
             }
-            // linux: net/mac80211/tx.c ieee80211_next_txq, ieee80211_txq_airtime_check (5.18) - whoever has too much below
-            // the queues goes to the end, and the round is over when nobody else is left.
+            // linux: net/mac80211/tx.c ieee80211_next_txq, ieee80211_txq_airtime_check (5.18) - whoever has
+            // too much below the queues goes to the end, and the round is over when nobody else is left.
             if !view.allows(tid) {
                 if self.held_back == Some(tid) {
                     return None;
@@ -191,7 +197,8 @@ impl StationScheduler for WeightedDeficit {
                 pool.rotate_head(rounds);
                 continue;
             }
-            // linux: net/mac80211/tx.c ieee80211_next_txq (5.1), schedule_round - each has one turn while the driver goes through the list.
+            // linux: net/mac80211/tx.c ieee80211_next_txq (5.1), schedule_round - each has one turn while the
+            // driver goes through the list.
             let served = core::mem::replace(&mut self.served[tid.index()], self.look) == self.look;
             return (!served).then_some(tid);
         }
@@ -199,7 +206,8 @@ impl StationScheduler for WeightedDeficit {
 
     #[inline]
     fn done(&mut self, now: Instant, tid: TidIndex, attempt: Attempt, view: &DeviceView<'_>) -> bool {
-        // linux: net/mac80211/tx.c __ieee80211_schedule_txq (6.0) - a queue without a station is put at the end.
+        // linux: net/mac80211/tx.c __ieee80211_schedule_txq (6.0) - a queue without a station is put at the
+        // end.
         if view.is_group(tid) && attempt != Attempt::Nothing && self.params.charges() {
             self.pool.rotate_head(&mut self.rounds[tid.ac().index()]);
         }

@@ -1,5 +1,6 @@
-//! ath9k_htc: a USB device. The host counts the frames that were not reported and, at the limit, stops all queues above together.
-//! The target's firmware builds the aggregates; its buffers hold few frames, and the others wait on the host.
+//! ath9k_htc: a USB device. The host counts the frames that were not reported and, at the limit, stops all
+//! queues above together. The target's firmware builds the aggregates; its buffers hold few frames, and the
+//! others wait on the host.
 
 mod usb;
 
@@ -17,8 +18,10 @@ use usb::Usb;
 #[derive(Debug)]
 pub struct HtcDriver {
     params: HtcParams,
-    /// Frames on the host that have no buffer in the target yet, of all stations and categories, in their order.
-    // linux: drivers/net/wireless/ath/ath9k/hif_usb.c hif_usb_send_tx, __hif_usb_tx (4.14) - one queue for all endpoints.
+    /// Frames on the host that have no buffer in the target yet, of all stations and categories, in their
+    /// order.
+    // linux: drivers/net/wireless/ath/ath9k/hif_usb.c hif_usb_send_tx, __hif_usb_tx (4.14) - one queue for
+    // all endpoints.
     waiting: PktList,
     /// Frames in the target that are in no PPDU.
     round: TidFifos,
@@ -34,15 +37,17 @@ pub struct HtcDriver {
 impl HtcDriver {
     /// A driver for a device with `tids` TIDs.
     pub fn new(params: HtcParams, tids: usize) -> Self {
-        // ath9k_htc-firmware: wlan/if_owl.c ath_tgt_txq_schedule (e888634) - whose turn it is, is asked after a completion.
+        // ath9k_htc-firmware: wlan/if_owl.c ath_tgt_txq_schedule (e888634) - whose turn it is, is asked after
+        // a completion.
         let round = TidFifos::new(tids, WhenFull::KeepsTurn);
         let usb = params.usb.map(|usb| Box::new(Usb::new(usb)));
         Self { params, waiting: PktList::default(), round, outstanding: 0, in_target: 0, stopped: false, usb }
     }
 
-    /// Takes a frame from the qdisc. The frame is always accepted. At the limit, all queues above are stopped.
-    // linux: drivers/net/wireless/ath/ath9k/htc_drv_txrx.c ath9k_htc_check_stop_queues (4.14) - one count for all; it is raised
-    // first, then compared.
+    /// Takes a frame from the qdisc. The frame is always accepted. At the limit, all queues above are
+    /// stopped.
+    // linux: drivers/net/wireless/ath/ath9k/htc_drv_txrx.c ath9k_htc_check_stop_queues (4.14) - one count for
+    // all; it is raised first, then compared.
     pub fn push<S: Sink>(&mut self, p: Pkt, ctx: &mut Ctx<'_, S>) {
         self.outstanding += 1;
         self.stopped |= self.outstanding >= self.params.limit;
@@ -50,13 +55,15 @@ impl HtcDriver {
     }
 
     /// A frame is reported, sent or dropped. Returns the queues above that are woken.
-    // linux: drivers/net/wireless/ath/ath9k/htc_drv_txrx.c ath9k_htc_check_wake_queues (4.14) - no hysteresis.
+    // linux: drivers/net/wireless/ath/ath9k/htc_drv_txrx.c ath9k_htc_check_wake_queues (4.14) - no
+    // hysteresis.
     pub fn completed(&mut self) -> Woken {
         self.in_target -= 1;
         self.reported()
     }
 
-    /// The target has finished a frame that is charged to a socket. Returns true if the host learns this later, and ends the charge then.
+    /// The target has finished a frame that is charged to a socket. Returns true if the host learns this
+    /// later, and ends the charge then.
     pub fn reports_later(&mut self, now: Instant, charge: SockId, truesize: u32) -> bool {
         let Some(usb) = &mut self.usb else { return false };
         usb.report(now, charge, truesize);
@@ -95,10 +102,12 @@ impl HtcDriver {
         self.round.schedule(tid);
     }
 
-    /// Builds PPDUs from the frames in the target, then moves frames that wait on the host into the freed buffers. The firmware continues at
-    /// once, and the host only after a report. If the hardware still has nothing, the moved frames are next.
-    // ath9k_htc-firmware: wlan/if_owl.c owltgt_tx_processq, ath_tgt_handle_aggr (e888634) - after each completion an aggregate of what
-    // is there; a frame that comes while the hardware has nothing goes out alone.
+    /// Builds PPDUs from the frames in the target, then moves frames that wait on the host into the freed
+    /// buffers. The firmware continues at once, and the host only after a report. If the hardware still has
+    /// nothing, the moved frames are next.
+    // ath9k_htc-firmware: wlan/if_owl.c owltgt_tx_processq, ath_tgt_handle_aggr (e888634) - after each
+    // completion an aggregate of what is there; a frame that comes while the hardware has nothing goes out
+    // alone.
     pub fn fill<S: Sink>(
         &mut self,
         now: Instant,
@@ -137,8 +146,8 @@ impl HtcDriver {
         self.usb.iter().flat_map(|usb| usb.charges())
     }
 
-    /// Moves frames over the bus as far as time and the target's buffers allow; false if none has arrived. A buffer is taken when the
-    /// frame sets out.
+    /// Moves frames over the bus as far as time and the target's buffers allow; false if none has arrived. A
+    /// buffer is taken when the frame sets out.
     fn transfer<S: Sink>(&mut self, now: Instant, ctx: &mut Ctx<'_, S>) -> bool {
         let Some(usb) = &mut self.usb else { return false };
         let mut arrived = false;

@@ -62,7 +62,8 @@ impl Bench {
         assert!(!woken.any() || woken == Woken::ALL);
         woken.any()
     }
-    /// Looks whenever something is due until that time: when frames came into the target, and when reports to the host.
+    /// Looks whenever something is due until that time: when frames came into the target, and when reports to
+    /// the host.
     fn run(&mut self, until: u64) -> Vec<(u64, &'static str, u64)> {
         let mut seen = Vec::new();
         while let Some(at) = self.driver.next_timer().filter(|&at| at <= us(until)) {
@@ -85,7 +86,8 @@ impl Bench {
     }
 }
 
-// linux: drivers/net/wireless/ath/ath9k/htc_drv_txrx.c (4.14) - 246 over all categories and stations; below that all wake.
+// linux: drivers/net/wireless/ath/ath9k/htc_drv_txrx.c (4.14) - 246 over all categories and stations; below
+// that all wake.
 #[test]
 fn all_queues_stop_at_246_and_wake_below() {
     let mut b = Bench::new(2);
@@ -107,8 +109,8 @@ fn all_queues_stop_at_246_and_wake_below() {
     assert!(!b.done(Ac::Be), "woken once");
 }
 
-// ath9k_htc-firmware: wlan/if_owl.c (e888634) - an aggregate is made of what has arrived when the one before it is through:
-// 33 buffers hold 17 and 16.
+// ath9k_htc-firmware: wlan/if_owl.c (e888634) - an aggregate is made of what has arrived when the one before
+// it is through: 33 buffers hold 17 and 16.
 #[test]
 fn aggregates_are_of_17_and_16_frames_from_33_buffers() {
     let mut b = Bench::new(1);
@@ -179,7 +181,8 @@ fn stations_take_turns_and_a_full_hardware_takes_none_away() {
     assert_eq!((b.driver.outstanding, b.driver.queued(), b.places()), (0, 0, (0, 0)));
 }
 
-// linux: drivers/net/wireless/ath/ath9k/hif_usb.c (4.14) - one transfer at a time, of up to 20 frames that wait by then.
+// linux: drivers/net/wireless/ath/ath9k/hif_usb.c (4.14) - one transfer at a time, of up to 20 frames that
+// wait by then.
 #[test]
 fn transfers_go_one_after_the_other() {
     let usb = UsbParams {
@@ -193,7 +196,8 @@ fn transfers_go_one_after_the_other() {
     b.queue(tid(0, 0), 1);
     assert_eq!(b.fill(Ac::Be), [0_usize; 0]);
     b.queue(tid(0, 0), 30);
-    // The first frame goes alone, 4 packets of 512 bytes; the next 20 when the host has heard of it. The target has room for four.
+    // The first frame goes alone, 4 packets of 512 bytes; the next 20 when the host has heard of it. The
+    // target has room for four.
     assert_eq!(b.run(230), [(90, "came", 1)]);
     assert_eq!(b.run(1_000), [(240, "came", 1), (280, "came", 1), (320, "came", 1), (360, "came", 1)]);
     assert_eq!((b.driver.in_target, b.driver.waiting.packets()), (5, 26));

@@ -1,4 +1,5 @@
-//! Frames on their way to a device behind USB: one transfer after the other, each with what waited when it began.
+//! Frames on their way to a device behind USB: one transfer after the other, each with what waited when it
+//! began.
 
 use alloc::collections::VecDeque;
 
@@ -6,8 +7,8 @@ use crate::vocabulary::{Duration, Instant, SockId};
 use crate::wifi::config::UsbParams;
 
 /// What goes ahead of a frame: the stream's header, HTC's and the driver's.
-// linux: drivers/net/wireless/ath/ath9k/hif_usb.c __hif_usb_tx, htc.h struct tx_frame_hdr, htc_hst.h struct htc_frame_hdr (4.14) -
-// 4, 12 and 8 bytes.
+// linux: drivers/net/wireless/ath/ath9k/hif_usb.c __hif_usb_tx, htc.h struct tx_frame_hdr, htc_hst.h struct
+// htc_frame_hdr (4.14) - 4, 12 and 8 bytes.
 const HEADERS: u32 = 24;
 
 /// The transfer that is under way.
@@ -30,7 +31,8 @@ enum Transfer {
 pub(super) struct Usb {
     params: UsbParams,
     transfer: Transfer,
-    /// Frames whose fate the target knows and the host does not: when it will, whose memory they are charged to, and how much.
+    /// Frames whose fate the target knows and the host does not: when it will, whose memory they are charged
+    /// to, and how much.
     reports: VecDeque<(Instant, SockId, u32)>,
 }
 
@@ -49,8 +51,9 @@ impl Usb {
     }
 
     /// What is due by now, if anything; `waiting` frames are on the host.
-    // linux: drivers/net/wireless/ath/ath9k/hif_usb.c hif_usb_send_tx, hif_usb_tx_cb, __hif_usb_tx (4.14) - a frame that finds no
-    // transfer under way begins one, and each that is through begins the next, so that there is never a second beside it.
+    // linux: drivers/net/wireless/ath/ath9k/hif_usb.c hif_usb_send_tx, hif_usb_tx_cb, __hif_usb_tx (4.14) - a
+    // frame that finds no transfer under way begins one, and each that is through begins the next, so that
+    // there is never a second beside it.
     pub(super) fn step(&mut self, now: Instant, waiting: u32) -> Option<Step> {
         match self.transfer {
             Transfer::Moves { at, follow } if at <= now => {
@@ -81,8 +84,10 @@ impl Usb {
     }
 
     /// The target reports a frame.
-    // ath9k_htc-firmware: wlan/if_owl.c ath_tx_status_send (e888634) - in an event of its own, of the command endpoint.
-    // linux: drivers/net/wireless/ath/ath9k/hif_usb.c ath9k_hif_usb_alloc_reg_in_urbs (4.14) - which is asked in every microframe.
+    // ath9k_htc-firmware: wlan/if_owl.c ath_tx_status_send (e888634) - in an event of its own, of the command
+    // endpoint.
+    // linux: drivers/net/wireless/ath/ath9k/hif_usb.c ath9k_hif_usb_alloc_reg_in_urbs (4.14) - which is asked
+    // in every microframe.
     pub(super) fn report(&mut self, now: Instant, charge: SockId, truesize: u32) {
         self.reports.push_back((now + self.params.start + self.params.interrupt, charge, truesize));
     }

@@ -1,5 +1,5 @@
-//! ath9k before Linux 4.10: a FIFO for each station and TID, served round robin, and a count of frames for each access category
-//! that stops the qdisc above.
+//! ath9k before Linux 4.10: a FIFO for each station and TID, served round robin, and a count of frames for
+//! each access category that stops the qdisc above.
 
 use super::tid_fifos::TidFifos;
 use crate::vocabulary::{Ac, Ctx, Instant, Pkt, Sink};
@@ -24,7 +24,8 @@ impl LegacyDriver {
     }
 
     /// Takes a frame from the qdisc. The frame is always accepted. At the limit, the queue above is stopped.
-    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_start (4.4) - the count is raised first, then compared.
+    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_start (4.4) - the count is raised first, then
+    // compared.
     #[inline(always)]
     pub fn push<S: Sink>(&mut self, p: Pkt, tid: TidIndex, ctx: &mut Ctx<'_, S>) {
         let ac = tid.ac().index();

@@ -54,7 +54,8 @@ impl Bench {
     }
 }
 
-// linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_start, ath_txq_skb_done (4.4) - stop above 123, wake below 123.
+// linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_start, ath_txq_skb_done (4.4) - stop above 123, wake
+// below 123.
 #[test]
 fn stop_above_123_and_wake_below() {
     let mut b = Bench::new(2, MAX_FRAMES);
@@ -118,8 +119,8 @@ fn what_is_in_the_hardware_or_failed_is_still_counted() {
     assert_eq!(order, [4, 5, 6, 7, 0, 1, 2, 3], "retries before what has not been sent");
 }
 
-// linux: drivers/net/wireless/ath/ath9k/xmit.c ath_txq_schedule (4.4) - one aggregate each, then to the end; the one that
-// found the hardware full goes to the end too.
+// linux: drivers/net/wireless/ath/ath9k/xmit.c ath_txq_schedule (4.4) - one aggregate each, then to the end;
+// the one that found the hardware full goes to the end too.
 #[test]
 fn a_round_of_three() {
     let mut b = Bench::new(3, 2);
@@ -144,8 +145,8 @@ fn a_round_of_three() {
 
 #[test]
 fn of_two_stations_the_rotation_serves_one_until_a_frame_comes() {
-    // A full hardware turns the round by one as a completion does: of two, the same one finds room each time, until
-    // a frame from above turns the round once more.
+    // A full hardware turns the round by one as a completion does: of two, the same one finds room each time,
+    // until a frame from above turns the round once more.
     let mut b = Bench::new(2, 2);
     (0..2).for_each(|s| b.queue(be(s), 30));
     b.fill(Ac::Be);
@@ -169,7 +170,8 @@ fn two_aggregates_but_eight_single_frames() {
     let voice = |peer| TidIndex::new(PeerId(peer), 6);
     b.queue(voice(0), 20);
     b.queue(voice(1), 20);
-    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_form_burst (4.4) - two at a time, each its own PPDU.
+    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_form_burst (4.4) - two at a time, each its own
+    // PPDU.
     assert_eq!(b.fill(Ac::Vo), [0, 0, 1, 1, 0, 0, 1, 1]);
     b.done(Ac::Vo);
     // At seven there is room for one, and two are added.

@@ -15,8 +15,8 @@ pub enum Puncturing {
     FiveSixths,
 }
 
-/// Information bits of a period, free distance, step from one distance to the next, and the wrong information bits over all
-/// paths at each distance.
+/// Information bits of a period, free distance, step from one distance to the next, and the wrong information
+/// bits over all paths at each distance.
 struct Spectrum {
     bits: f64,
     free: i32,
@@ -24,8 +24,9 @@ struct Spectrum {
     weights: &'static [f64],
 }
 
-// paper: Haccoun and Begin, "High-rate punctured convolutional codes for Viterbi and sequential decoding" (IEEE Trans. Commun.
-// 37, 1989) tables for memory 6, generators 133 and 171 - which are those of ieee80211-2016 17.3.5.6 and 19.3.11.6.
+// paper: Haccoun and Begin, "High-rate punctured convolutional codes for Viterbi and sequential decoding"
+// (IEEE Trans. Commun. 37, 1989) tables for memory 6, generators 133 and 171 - which are those of
+// ieee80211-2016 17.3.5.6 and 19.3.11.6.
 const HALF: Spectrum = Spectrum {
     bits: 1.0,
     free: 10,
@@ -73,8 +74,10 @@ const FIVE_SIXTHS: Spectrum = Spectrum {
     ],
 };
 
-/// Probability that a decoded bit is wrong, if a transmitted bit is wrong with probability `p`. At most one half.
-// paper: Proakis, Digital Communications (4th ed. 2001) 8.2.4 - union bound, with Chernoff's bound on each distance.
+/// Probability that a decoded bit is wrong, if a transmitted bit is wrong with probability `p`. At most one
+/// half.
+// paper: Proakis, Digital Communications (4th ed. 2001) 8.2.4 - union bound, with Chernoff's bound on each
+// distance.
 pub fn decoded(p: f64, puncturing: Puncturing) -> f64 {
     let code = match puncturing {
         Puncturing::Half => &HALF,

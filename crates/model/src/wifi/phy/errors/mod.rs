@@ -1,8 +1,10 @@
 //! Frame error rate by rate, length and signal-to-noise ratio.
 //!
-//! White noise on a flat channel: the modulation's bit error rate, and behind it the union bound of the convolutional code
-//! with hard decisions. It is computed once for each rate when a path is set up; a frame then costs one exponential.
-// paper: Pei and Henderson, "Validation of OFDM error rate model in ns-3" (Boeing, 2010) - the method, there compared with
+//! White noise on a flat channel: the modulation's bit error rate, and behind it the union bound of the
+//! convolutional code with hard decisions. It is computed once for each rate when a path is set up; a frame
+//! then costs one exponential.
+// paper: Pei and Henderson, "Validation of OFDM error rate model in ns-3" (Boeing, 2010) - the method, there
+// compared with
 // measurements: bit error rates of M-QAM and the bound by Chernoff for the code.
 // deviation: noise alone - no fading, no correlated antennas; a measured channel has flatter curves.
 
@@ -87,8 +89,8 @@ fn bit_error(rate: PhyRate, snr: Snr) -> f64 {
             (OFDM[at], snr.ratio())
         }
         PhyRate::Dsss(r, _) => return dsss_bit_error(r, snr.ratio()),
-        // deviation: streams share the power and do not disturb each other; twice the width has twice the noise. VHT and HE have the
-        // convolutional code too, not LDPC, which gains a decibel or two.
+        // deviation: streams share the power and do not disturb each other; twice the width has twice the
+        // noise. VHT and HE have the convolutional code too, not LDPC, which gains a decibel or two.
         rate => {
             let noise = f64::from(rate.width().megahertz()) / 20.0;
             (HT[kind(rate)], snr.ratio() / f64::from(rate.streams()) / noise)
@@ -114,13 +116,14 @@ pub fn unheard(rate: PhyRate, snr: Snr) -> f64 {
     1.0 - exp(bits / 8.0 * byte_is_right(lowest, snr))
 }
 
-/// Chance that a bit of 802.11b is wrong. The ratio is that in 20 MHz; a chip rate of 11 MHz takes half of its noise.
-// paper: Fainberg, "A performance analysis of the IEEE 802.11b local area network in the presence of Bluetooth personal area
-// network" (Polytechnic University, 2001) - differential BPSK and QPSK, and bounds by distance for CCK; bits of a wrong symbol
-// are wrong by chance.
-// deviation: these do not go together - DBPSK and DQPSK are taken to be received differentially, CCK coherently, so that
-// 2 Mbit/s need more signal than 5.5 (a tenth of frames of 1500 bytes is lost at 2.8 and 1.9 dB); receivers that do one or the other for all
-// rates have them in order.
+/// Chance that a bit of 802.11b is wrong. The ratio is that in 20 MHz; a chip rate of 11 MHz takes half of
+/// its noise.
+// paper: Fainberg, "A performance analysis of the IEEE 802.11b local area network in the presence of
+// Bluetooth personal area network" (Polytechnic University, 2001) - differential BPSK and QPSK, and bounds by
+// distance for CCK; bits of a wrong symbol are wrong by chance.
+// deviation: these do not go together - DBPSK and DQPSK are taken to be received differentially, CCK
+// coherently, so that 2 Mbit/s need more signal than 5.5 (a tenth of frames of 1500 bytes is lost at 2.8 and
+// 1.9 dB); receivers that do one or the other for all rates have them in order.
 fn dsss_bit_error(rate: DsssRate, snr: f64) -> f64 {
     let snr = snr * 20.0 / 11.0;
     let q = |x: f64| 0.5 * erfc(sqrt(x / 2.0));
@@ -143,7 +146,8 @@ fn dsss_bit_error(rate: DsssRate, snr: f64) -> f64 {
     libm::fmin(symbol * (words / 2.0) / (words - 1.0), 0.5)
 }
 
-/// Rates have numbers here: those of HT, VHT and HE by modulation and code, streams and width, then OFDM, then 802.11b.
+/// Rates have numbers here: those of HT, VHT and HE by modulation and code, streams and width, then OFDM,
+/// then 802.11b.
 const WIDE: usize = KINDS * 4 * 4;
 const DSSS: usize = WIDE + 8;
 const RATES: usize = DSSS + 4;

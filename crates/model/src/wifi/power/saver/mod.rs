@@ -1,7 +1,8 @@
 //! A station that saves power: when it sleeps, what wakes it, and what it tells its access point.
 //!
-//! A station sleeps after a time in which it has sent and received nothing: a null frame with the power management bit says so, and once
-//! that is acknowledged it hears beacons alone. One of them tells it that frames wait: it gets them awake, or one at a time.
+//! A station sleeps after a time in which it has sent and received nothing: a null frame with the power
+//! management bit says so, and once that is acknowledged it hears beacons alone. One of them tells it that
+//! frames wait: it gets them awake, or one at a time.
 // linux: net/mac80211/mlme.c ieee80211_dynamic_ps_enable_work, ieee80211_rx_mgmt_beacon (6.12) - both.
 // deviation: waking takes no time; the clock of a chip and the bus to it have some.
 
@@ -30,7 +31,8 @@ pub enum Retrieve {
 /// Power-save parameters of a station.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SaverParams {
-    /// Idle time after which the station sleeps. Zero: the station is always in power-save mode, and still sends.
+    /// Idle time after which the station sleeps. Zero: the station is always in power-save mode, and still
+    /// sends.
     pub timeout: Duration,
     /// Which beacons the station listens to.
     pub listen: Listen,
@@ -86,7 +88,8 @@ pub enum State {
 }
 
 /// When it tries again to sleep.
-// linux: net/mac80211/status.c ieee80211_tx_status_ext (6.12) - a null frame without an acknowledgement: the next one after 10 ms.
+// linux: net/mac80211/status.c ieee80211_tx_status_ext (6.12) - a null frame without an acknowledgement: the
+// next one after 10 ms.
 const AGAIN: Duration = Duration::from_millis(10);
 
 /// Power-save counters of a station, for the report.
@@ -221,7 +224,8 @@ impl Saver {
         Some(own.min(leaves)).filter(|at| *at < Instant::NEVER)
     }
 
-    /// A timer has expired. `busy`: the station has frames to send. `sending`: the hardware has frames to send.
+    /// A timer has expired. `busy`: the station has frames to send. `sending`: the hardware has frames to
+    /// send.
     pub fn on_timer(&mut self, now: Instant, busy: bool, sending: bool) -> Act {
         if self.next_timer().is_none_or(|at| at > now) {
             return Act::Nothing;
@@ -235,7 +239,8 @@ impl Saver {
             return Act::Release;
         }
         if self.scan.is_some_and(|scan| scan.next() <= now) {
-            // linux: net/mac80211/offchannel.c ieee80211_offchannel_ps_enable (6.12) - a null frame, unless it sleeps already.
+            // linux: net/mac80211/offchannel.c ieee80211_offchannel_ps_enable (6.12) - a null frame, unless
+            // it sleeps already.
             let asleep = matches!(self.state, State::Dozing | State::Polling | State::Served);
             self.go(now, State::Flushing);
             if asleep && !sending {
@@ -244,7 +249,8 @@ impl Saver {
             return Act::Hold;
         }
         match (self.state, &self.params) {
-            // linux: net/mac80211/mlme.c ieee80211_dynamic_ps_enable_work (6.12) - with frames on their way it is looked at again.
+            // linux: net/mac80211/mlme.c ieee80211_dynamic_ps_enable_work (6.12) - with frames on their way
+            // it is looked at again.
             (State::Awake, Some(_)) if busy => {
                 (self.idle_from, self.not_before) = (now, now + AGAIN);
                 Act::Nothing
@@ -284,7 +290,8 @@ impl Saver {
     /// A Null frame is done, acknowledged or after all its tries.
     pub fn null_done(&mut self, now: Instant, pm: bool, acknowledged: bool) -> Act {
         match (self.state, pm) {
-            // linux: net/mac80211/offchannel.c ieee80211_offchannel_ps_enable (6.12) - it leaves whether that was heard or not.
+            // linux: net/mac80211/offchannel.c ieee80211_offchannel_ps_enable (6.12) - it leaves whether that
+            // was heard or not.
             (State::Leaving, true) => {
                 self.leave(now);
                 Act::Nothing
@@ -324,8 +331,10 @@ impl Saver {
         }
     }
 
-    /// A frame of the access category was sent or received, so the station is not idle. U-APSD categories do not keep the station awake.
-    // deviation: what comes counts as what is sent - mac80211's timer is set anew by all that comes, voice too.
+    /// A frame of the access category was sent or received, so the station is not idle. U-APSD categories do
+    /// not keep the station awake.
+    // deviation: what comes counts as what is sent - mac80211's timer is set anew by all that comes, voice
+    // too.
     #[inline]
     pub fn used(&mut self, now: Instant, ac: Ac) {
         if !self.triggers(ac) {
@@ -357,9 +366,11 @@ impl Saver {
     }
 
     /// Whether the station listens to this beacon.
-    // linux: drivers/net/wireless/ath/ath9k/common-beacon.c ath9k_cmn_beacon_config_sta (6.12) - each beacon, where the interval is 100 ms
-    // or more; drivers/net/wireless/intel/iwlwifi/mvm/power.c (6.12) - each DTIM.
-    // deviation: one that was not understood is as if it had not been sent - stations stay awake for the next then.
+    // linux: drivers/net/wireless/ath/ath9k/common-beacon.c ath9k_cmn_beacon_config_sta (6.12) - each beacon,
+    // where the interval is 100 ms or more; drivers/net/wireless/intel/iwlwifi/mvm/power.c (6.12) - each
+    // DTIM.
+    // deviation: one that was not understood is as if it had not been sent - stations stay awake for the next
+    // then.
     pub fn hears(&self, tim: &Tim) -> bool {
         match (self.state, &self.params) {
             (State::Away, _) => false,
@@ -392,7 +403,8 @@ impl Saver {
             }
             return Act::Nothing;
         }
-        // spec: ieee80211-2016 11.2.3.6 - all categories are delivery-enabled: what waits comes with a service period.
+        // spec: ieee80211-2016 11.2.3.6 - all categories are delivery-enabled: what waits comes with a
+        // service period.
         if params.uapsd == 0b1111 {
             return self.trigger(now);
         }

@@ -1,4 +1,5 @@
-//! Walks through a station's states: what happens, what it does then, whether its frames say that it sleeps, whether it is deaf.
+//! Walks through a station's states: what happens, what it does then, whether its frames say that it sleeps,
+//! whether it is deaf.
 
 use super::*;
 use alloc::format;
@@ -201,7 +202,8 @@ fn a_scan_holds_frames_and_tells_the_access_point() {
     assert_eq!(shown(&s, act), "Release Awake 0 0");
 }
 
-/// What it says on waking may be lost: with the next beacon it hears that frames wait for it still, and says it once more.
+/// What it says on waking may be lost: with the next beacon it hears that frames wait for it still, and says
+/// it once more.
 #[test]
 fn waking_is_said_again() {
     let mut s = saver(DYNAMIC);

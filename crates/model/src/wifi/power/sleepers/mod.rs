@@ -16,18 +16,21 @@ pub const STATION_LIMIT: u32 = 64;
 pub const TOTAL_LIMIT: u32 = 512;
 
 /// Minimum time before a buffered frame expires.
-// linux: net/mac80211/sta_info.c sta_info_buffer_expired, STA_TX_BUFFER_EXPIRE (6.12) - twice the listen interval, and 10 s at least.
+// linux: net/mac80211/sta_info.c sta_info_buffer_expired, STA_TX_BUFFER_EXPIRE (6.12) - twice the listen
+// interval, and 10 s at least.
 pub const EXPIRY: Duration = Duration::from_secs(10);
 
 /// Interval between searches for expired frames, while frames are buffered.
-// linux: net/mac80211/sta_info.h STA_INFO_CLEANUP_INTERVAL, sta_info.c sta_info_cleanup (6.12) - so that a frame waits for up to twice that.
+// linux: net/mac80211/sta_info.h STA_INFO_CLEANUP_INTERVAL, sta_info.c sta_info_cleanup (6.12) - so that a
+// frame waits for up to twice that.
 // deviation: in Linux at whole seconds.
 pub const LOOK_EVERY: Duration = Duration::from_secs(10);
 
 /// What an access point knows about a station that may sleep.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Habits {
-    /// U-APSD access categories, one bit each: their frames are delivered when the station sends a trigger frame.
+    /// U-APSD access categories, one bit each: their frames are delivered when the station sends a trigger
+    /// frame.
     pub uapsd: u8,
     /// Maximum number of frames in a service period.
     pub max_sp: u32,
@@ -149,7 +152,8 @@ impl Sleepers {
     }
 
     /// Buffers a frame for a sleeping station.
-    // linux: net/mac80211/tx.c ieee80211_tx_h_unicast_ps_buf (6.12) - in all first, then of the station's category: the oldest goes.
+    // linux: net/mac80211/tx.c ieee80211_tx_h_unicast_ps_buf (6.12) - in all first, then of the station's
+    // category: the oldest goes.
     pub fn keep<S: Sink>(&mut self, now: Instant, p: Pkt, (peer, ac): (PeerId, Ac), ctx: &mut Ctx<'_, S>) {
         if self.total >= TOTAL_LIMIT {
             self.purge(now, ctx);
@@ -209,7 +213,8 @@ impl Sleepers {
         self.total > 0
     }
 
-    /// Buffers a group-addressed frame if a station sleeps or other such frames are buffered. Returns false otherwise.
+    /// Buffers a group-addressed frame if a station sleeps or other such frames are buffered. Returns false
+    /// otherwise.
     // linux: net/mac80211/tx.c ieee80211_tx_h_multicast_ps_buf (6.12).
     pub fn keep_for_group<S: Sink>(&mut self, now: Instant, p: Pkt, ctx: &mut Ctx<'_, S>) -> bool {
         let keeps = self.host_keeps && (self.asleep > 0 || self.group.waits());
@@ -220,7 +225,8 @@ impl Sleepers {
     }
 
     /// One old frame of each station, and of the group's, makes room.
-    // linux: net/mac80211/tx.c purge_old_ps_buffers (6.12) - of a station's categories the lowest that has any.
+    // linux: net/mac80211/tx.c purge_old_ps_buffers (6.12) - of a station's categories the lowest that has
+    // any.
     fn purge<S: Sink>(&mut self, now: Instant, ctx: &mut Ctx<'_, S>) {
         for station in &mut self.stations {
             let oldest = station.waiting.iter_mut().rev().find_map(|list| list.pop(ctx.packets));
@@ -245,9 +251,11 @@ impl Sleepers {
         !self.stations[peer.index()].waiting[ac.index()].is_empty()
     }
 
-    /// Prepares the next beacon. `waits(peer, categories)` says whether frames of these categories (one bit each) wait for a peer outside this
-    /// buffer. `below` is the number of group-addressed frames that the firmware buffers.
-    // linux: net/mac80211/sta_info.c __sta_info_recalc_tim (6.12) - categories with U-APSD do not count, unless all have it.
+    /// Prepares the next beacon. `waits(peer, categories)` says whether frames of these categories (one bit
+    /// each) wait for a peer outside this buffer. `below` is the number of group-addressed frames that the
+    /// firmware buffers.
+    // linux: net/mac80211/sta_info.c __sta_info_recalc_tim (6.12) - categories with U-APSD do not count,
+    // unless all have it.
     pub fn beacon(&mut self, below: u32, waits: impl Fn(PeerId, u8) -> bool) {
         self.tim.next(self.beacons);
         self.beacons += 1;

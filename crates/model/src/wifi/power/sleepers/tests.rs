@@ -78,7 +78,8 @@ fn old_frames_are_given_up() {
     assert_eq!(all.next_timer(), None);
     rig.keep(&mut all, at(0), (0, Ac::Be), 2);
     rig.keep(&mut all, at(5), (0, Ac::Be), 1);
-    // Looked for ten seconds after the first was kept: none has waited for longer. Ten seconds later all have.
+    // Looked for ten seconds after the first was kept: none has waited for longer. Ten seconds later all
+    // have.
     for (ms, left, gone, next) in [(10_000, true, 0, Some(at(20_000))), (20_000, false, 3, None)] {
         assert_eq!(all.next_timer(), Some(at(ms)));
         assert_eq!(all.give_up_old(at(ms), &mut rig.ctx()), left);

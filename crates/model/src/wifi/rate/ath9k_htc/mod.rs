@@ -1,10 +1,12 @@
-//! The rate control in the AR9271's firmware, used instead of the host's: the best rate below a ceiling that falls with the
-//! packet error rate and rises with probes.
+//! The rate control in the AR9271's firmware, used instead of the host's: the best rate below a ceiling that
+//! falls with the packet error rate and rises with probes.
 //!
-//! Facts from the open firmware (e888634): `wlan/ratectrl_11n_ln.c` has the rules, `wlan/ar5416Phy.c` the rates.
-// linux: drivers/net/wireless/ath/ath9k/htc_drv_init.c ath9k_set_hw_capab (4.14) - HAS_RATE_CONTROL: neither Minstrel nor another of
-// mac80211's is asked.
-// deviation: nothing here looks at signal strength - nor does the firmware, whose table still has columns for it.
+//! Facts from the open firmware (e888634): `wlan/ratectrl_11n_ln.c` has the rules, `wlan/ar5416Phy.c` the
+//! rates.
+// linux: drivers/net/wireless/ath/ath9k/htc_drv_init.c ath9k_set_hw_capab (4.14) - HAS_RATE_CONTROL: neither
+// Minstrel nor another of mac80211's is asked.
+// deviation: nothing here looks at signal strength - nor does the firmware, whose table still has columns for
+// it.
 
 mod rates;
 
@@ -19,12 +21,14 @@ use rates::{ALL, Index, Known, SIZE};
 pub use rates::rates;
 
 /// Tries of a chain, and its entries.
-// ath9k_htc-firmware: wlan/if_owl.c ath_tgt_rate_findrate (e888634) - 10 tries, 4 rates, one step down each, probes allowed.
+// ath9k_htc-firmware: wlan/if_owl.c ath_tgt_rate_findrate (e888634) - 10 tries, 4 rates, one step down each,
+// probes allowed.
 const TRIES: u8 = 10;
 const ENTRIES: usize = RetryChain::MAX;
 
 /// Least time between two probes.
-// ath9k_htc-firmware: wlan/ar5416Phy.c ar5416_11ngRateTable (e888634) - probeInterval of the K2, which the AR9271 is: 100 ms.
+// ath9k_htc-firmware: wlan/ar5416Phy.c ar5416_11ngRateTable (e888634) - probeInterval of the K2, which the
+// AR9271 is: 100 ms.
 const PROBE_INTERVAL: u64 = 100;
 
 /// Time after which all error rates lose an eighth.
@@ -77,9 +81,10 @@ pub struct Ath9kHtc {
 }
 
 impl Ath9kHtc {
-    /// A link of which nothing is known yet: it begins at the fourth of its rates from the end, those with the short guard interval
-    /// behind the others - MCS 4.
-    // ath9k_htc-firmware: wlan/ratectrl_11n_ln.c rcSibUpdate_ht (e888634) - the list is sorted after the choice.
+    /// A link of which nothing is known yet: it begins at the fourth of its rates from the end, those with
+    /// the short guard interval behind the others - MCS 4.
+    // ath9k_htc-firmware: wlan/ratectrl_11n_ln.c rcSibUpdate_ht (e888634) - the list is sorted after the
+    // choice.
     pub fn new(can: HtCapabilities) -> Self {
         let mut valid: Vec<Index> = rates::valid(can).collect();
         valid.sort_by_key(|&i| (ALL[usize::from(i)].phy, i));
@@ -107,8 +112,9 @@ impl Ath9kHtc {
         self.per[usize::from(index)]
     }
 
-    /// The best rate: by its user rate and what of that its error rate leaves. The search ends at the first rate that could not win
-    /// even without errors, by numbers of which one is a hundred times too small, so that it is the ceiling unless all of that is lost.
+    /// The best rate: by its user rate and what of that its error rate leaves. The search ends at the first
+    /// rate that could not win even without errors, by numbers of which one is a hundred times too small, so
+    /// that it is the ceiling unless all of that is lost.
     // ath9k_htc-firmware: wlan/ratectrl_11n_ln.c rcRateFind_ht (e888634).
     fn best(&self) -> Index {
         let (mut most, mut best) = (0, self.valid[0]);
@@ -145,9 +151,11 @@ impl Ath9kHtc {
         self.chain_from(*index.expect("one of the link's rates"), true)
     }
 
-    // ath9k_htc-firmware: wlan/ratectrl_11n_ln.c rcRateFind_11n (e888634) - equal parts of the tries, the rest for the last entry.
-    // deviation: RTS goes at the control rate of the entry's own rate - the firmware (wlan/if_owl.c ath_buf_set_rate) takes that of the last
-    // entry for all, which is the same from MCS 4 on, and 11 Mbit/s while 802.11b is about, where `Protection` has 1.
+    // ath9k_htc-firmware: wlan/ratectrl_11n_ln.c rcRateFind_11n (e888634) - equal parts of the tries, the
+    // rest for the last entry.
+    // deviation: RTS goes at the control rate of the entry's own rate - the firmware (wlan/if_owl.c
+    // ath_buf_set_rate) takes that of the last entry for all, which is the same from MCS 4 on, and 11 Mbit/s
+    // while 802.11b is about, where `Protection` has 1.
     fn chain_from(&self, first: Index, probes: bool) -> RetryChain {
         let each = TRIES / ENTRIES as u8;
         let mut index = first;
@@ -187,7 +195,8 @@ impl Ath9kHtc {
     }
 
     /// Reports the result of a data PPDU. Returns whether the chain has changed.
-    // ath9k_htc-firmware: wlan/ratectrl_11n_ln.c rcUpdate_11n, wlan/if_owl.c ath_tx_comp_aggr (e888634) - every PPDU is reported.
+    // ath9k_htc-firmware: wlan/ratectrl_11n_ln.c rcUpdate_11n, wlan/if_owl.c ath_tx_comp_aggr (e888634) -
+    // every PPDU is reported.
     pub fn sent(&mut self, now: Instant, sent: TxReport<'_>) -> bool {
         let (now, before) = (millis(now), self.best());
         let answered = sent.acked > 0;

@@ -94,9 +94,10 @@ pub(super) const ALL: [Known; SIZE] = {
     all
 };
 
-/// The places of a link's rates: 802.11b's, and those of HT in the width of both ends, without MCS 0 at 20 MHz.
-// ath9k_htc-firmware: wlan/ratectrl_11n_ln.c rcSibSetValidRates, rcSibSetValidHtRates (e888634) - OFDM is left out beside HT, and the
-// narrower rates of a link of 40 MHz.
+/// The places of a link's rates: 802.11b's, and those of HT in the width of both ends, without MCS 0 at 20
+/// MHz.
+// ath9k_htc-firmware: wlan/ratectrl_11n_ln.c rcSibSetValidRates, rcSibSetValidHtRates (e888634) - OFDM is
+// left out beside HT, and the narrower rates of a link of 40 MHz.
 pub(super) fn valid(can: HtCapabilities) -> impl Iterator<Item = Index> {
     let wide = can.width >= Width::Mhz40;
     (0..SIZE as Index).filter(move |&index| match ALL[usize::from(index)].phy {

@@ -35,7 +35,8 @@ fn chains_go_down_with_rts() {
         (wide, "ht40-mcs7-sgi", "ht40-mcs7-sgi 2, ht40-mcs7-lgi 2R, ht40-mcs6-sgi 2R, ht40-mcs6-lgi 4R"),
         (can(Width::Mhz40, false), "ht40-mcs7-lgi", "ht40-mcs7-lgi 2, ht40-mcs6-lgi 2R, ht40-mcs5-lgi 2R, ht40-mcs4-lgi 4R"),
         (wide, "ht40-mcs4-lgi", "ht40-mcs4-lgi 2, ht40-mcs3-lgi 2R, ht40-mcs2-lgi 2R, ht40-mcs1-lgi 4R"),
-        // At MCS 3 and below the first entry too; and of the fourth the third's rate where it would be 802.11b's.
+        // At MCS 3 and below the first entry too; and of the fourth the third's rate where it would be
+        // 802.11b's.
         (wide, "ht40-mcs3-lgi", "ht40-mcs3-lgi 2R, ht40-mcs2-lgi 2R, ht40-mcs1-lgi 2R, ht40-mcs0-lgi 4R"),
         (wide, "ht40-mcs2-lgi", "ht40-mcs2-lgi 2R, ht40-mcs1-lgi 2R, ht40-mcs0-lgi 2R, ht40-mcs0-lgi 4R"),
         (wide, "ht40-mcs0-lgi", "ht40-mcs0-lgi 2R, cck-11 2R, cck-5.5 2R, dsss-2 4R"),
@@ -85,7 +86,8 @@ fn a_probe_has_one_try_and_no_rts_behind_it() {
         [552, 553].map(|at| control.probe(ms(at)).map(|p| p.rate)),
         [None, Some(rate("ht40-mcs7-lgi"))]
     );
-    // That one fails: its error rate is an eighth of all, less an eighth as 50 ms are over, and the ceiling stays.
+    // That one fails: its error rate is an eighth of all, less an eighth as 50 ms are over, and the ceiling
+    // stays.
     let chain = control.probe_chain(rate("ht40-mcs7-lgi"));
     send(&mut control, 554, &chain, 1, (1, 1));
     assert_eq!((control.chain().entries()[0].rate, control.per(43)), (rate("ht40-mcs6-sgi"), 10));
@@ -96,7 +98,8 @@ fn error_rates_step_by_step() {
     let mut control = at(can(Width::Mhz40, true), "ht40-mcs7-sgi");
     let top = |control: &Ath9kHtc| (control.per(43), control.per(44));
     let chain = control.chain();
-    // (failed tries, frames, acknowledged) and the error rates of MCS 7 with the long guard interval and the short.
+    // (failed tries, frames, acknowledged) and the error rates of MCS 7 with the long guard interval and the
+    // short.
     #[rustfmt::skip]
     let table = [
         ((1, 17, 17), (0, 3)),    // a try of two: 25 / 8
@@ -116,7 +119,8 @@ fn error_rates_step_by_step() {
     assert_eq!(control.decay_at, 51);
 }
 
-/// Sends for so many milliseconds, an aggregate of 17 in each, over a link that loses each frame with a chance by rate.
+/// Sends for so many milliseconds, an aggregate of 17 in each, over a link that loses each frame with a
+/// chance by rate.
 fn converge(stream: &mut RandomStream, lost: impl Fn(PhyRate) -> f64) -> PhyRate {
     let mut control = Ath9kHtc::new(can(Width::Mhz40, true));
     for now in 0..5_000 {

@@ -1,8 +1,8 @@
-//! Minstrel, the rate control of stations without HT: chooses rates of 802.11a, b and g by the share of acknowledged frames, with
-//! a tenth of the frames as probes.
+//! Minstrel, the rate control of stations without HT: chooses rates of 802.11a, b and g by the share of
+//! acknowledged frames, with a tenth of the frames as probes.
 //!
-//! Every 100 ms the success ratio of each rate updates its average. The retry chain is: the best two rates by expected
-//! throughput, the most reliable one, and the lowest.
+//! Every 100 ms the success ratio of each rate updates its average. The retry chain is: the best two rates by
+//! expected throughput, the most reliable one, and the lowest.
 
 mod times;
 
@@ -28,7 +28,8 @@ pub enum LegacyMinstrel {
 
 impl LegacyMinstrel {
     /// The rates in the order of Linux's band table: 802.11b rates first.
-    // deviation: the preamble is the long one - an access point that does not announce the short one gets that in Linux too.
+    // deviation: the preamble is the long one - an access point that does not announce the short one gets
+    // that in Linux too.
     pub fn rates(self) -> impl Iterator<Item = PhyRate> {
         let dsss = DsssRate::ALL.map(|r| PhyRate::Dsss(r, Preamble::Long));
         let ofdm = OfdmRate::ALL.map(PhyRate::Ofdm);
@@ -127,8 +128,8 @@ impl Minstrel {
     }
 
     /// Expected throughput in tens of packets a second.
-    // linux: net/mac80211/rc80211_minstrel.c minstrel_get_tp_avg (4.4) - nothing below 10 %, no more for more than 90 %; it divides
-    // before it multiplies.
+    // linux: net/mac80211/rc80211_minstrel.c minstrel_get_tp_avg (4.4) - nothing below 10 %, no more for more
+    // than 90 %; it divides before it multiplies.
     fn throughput(&self, index: Index) -> u64 {
         let known = self.known(index);
         if known.stats.prob < percent(10) {
@@ -139,8 +140,8 @@ impl Minstrel {
     }
 
     /// Tries of an entry, less if a CTS goes before each.
-    // linux: net/mac80211/rc80211_minstrel.c minstrel_set_rate, minstrel_get_retry_count (4.4), net/mac80211/rate.c
-    // rate_control_fill_sta_table (4.4).
+    // linux: net/mac80211/rc80211_minstrel.c minstrel_set_rate, minstrel_get_retry_count (4.4),
+    // net/mac80211/rate.c rate_control_fill_sta_table (4.4).
     // deviation: frames over an RTS threshold have the same number - Linux takes another then.
     fn entry(&self, index: Index) -> RateTry {
         let known = self.known(index);
@@ -158,8 +159,9 @@ impl Minstrel {
     }
 
     /// A data frame is about to be sent. Returns the rate to probe, if any.
-    // linux: net/mac80211/rc80211_minstrel.c minstrel_get_rate (4.4) - rates slower than the best are probed in the second place of the
-    // chain, unless they were not tried for 20 intervals; there they are tried only if the best fails.
+    // linux: net/mac80211/rc80211_minstrel.c minstrel_get_rate (4.4) - rates slower than the best are probed
+    // in the second place of the chain, unless they were not tried for 20 intervals; there they are tried
+    // only if the best fails.
     pub fn probe(&mut self) -> Option<Probe> {
         self.frames += 1;
         let share = if self.protected { LOOKAROUND.1 } else { LOOKAROUND.0 };
@@ -198,7 +200,8 @@ impl Minstrel {
     }
 
     /// Reports the result of a frame. Returns whether the retry chain may have changed.
-    // linux: net/mac80211/rc80211_minstrel.c minstrel_tx_status (4.4) - a success at the last of four entries counts for no rate.
+    // linux: net/mac80211/rc80211_minstrel.c minstrel_tx_status (4.4) - a success at the last of four entries
+    // counts for no rate.
     pub fn sent(&mut self, now: Instant, sent: TxReport<'_>) -> bool {
         for (n, used) in sent.tries.iter().enumerate() {
             let Some(at) = self.rates.iter().position(|r| r.rate == used.rate) else { continue };
@@ -217,8 +220,8 @@ impl Minstrel {
     }
 
     /// Ends the interval and chooses rates anew.
-    // linux: net/mac80211/rc80211_minstrel.c minstrel_update_stats (4.4) - rates that nearly always or hardly ever succeed are tried and
-    // probed less.
+    // linux: net/mac80211/rc80211_minstrel.c minstrel_update_stats (4.4) - rates that nearly always or hardly
+    // ever succeed are tried and probed less.
     fn choose(&mut self) {
         let mut best = [0; KEPT];
         let mut surest = 0;
@@ -251,7 +254,8 @@ impl Minstrel {
     }
 
     /// Expected throughput of the best rate.
-    // linux: net/mac80211/rc80211_minstrel.c minstrel_get_expected_throughput (4.4) - a kilobit is 1024 bits there.
+    // linux: net/mac80211/rc80211_minstrel.c minstrel_get_expected_throughput (4.4) - a kilobit is 1024 bits
+    // there.
     pub fn expected(&self) -> Rate {
         Rate::from_bps(10 * self.throughput(self.best[0]) * PACKET_BITS / 1024 * 1000)
     }
@@ -276,8 +280,8 @@ impl Minstrel {
 }
 
 /// Columns of all rates, each in an order of its own.
-// linux: net/mac80211/rc80211_minstrel.c init_sample_table (4.4) - each rate is moved by one of eight random distances, to the next place
-// that is free.
+// linux: net/mac80211/rc80211_minstrel.c init_sample_table (4.4) - each rate is moved by one of eight random
+// distances, to the next place that is free.
 fn order(rates: usize, stream: &mut RandomStream) -> Vec<Index> {
     const FREE: Index = Index::MAX;
     let mut all = vec![FREE; COLUMNS * rates];

@@ -61,8 +61,9 @@ fn times_and_tries_by_hand() {
         let t = Times::of(rate(name), frame_micros(rate(lowest), 10), MOST_TRIES);
         (t.packet, t.tries, t.tries_after_cts)
     };
-    // 36 us and 403, 68 and 45 symbols of 4 us for 9,654 bits; ACKs of 134 bits are 6, 1 and 1 symbols: 60, 40 and 40 us.
-    // 6 Mbit/s: 1708, then 1775, 1847 (5330), 1991 (over): 3. After a CTS: 1835, 1907 (3742), 2051 (5793).
+    // 36 us and 403, 68 and 45 symbols of 4 us for 9,654 bits; ACKs of 134 bits are 6, 1 and 1 symbols: 60,
+    // 40 and 40 us. 6 Mbit/s: 1708, then 1775, 1847 (5330), 1991 (over): 3. After a CTS: 1835, 1907 (3742),
+    // 2051 (5793).
     assert_eq!(row("ofdm-6", "ofdm-6"), (1_648, 3, 4));
     // 36 Mbit/s: 368, then 411, 483, 627, 915, 1491 (4295), 2643.
     assert_eq!(row("ofdm-36", "ofdm-6"), (308, 6, 6));
@@ -103,7 +104,8 @@ fn nothing_is_known_at_first() {
 fn a_perfect_link_ends_at_the_fastest_rates() {
     let mut b = Bench::new(LegacyMinstrel::A, false);
     b.send(5_000, |_| 1.0);
-    // Half of six tries, and two at most, where nearly all succeeds; what is fast and sure is the most reliable too.
+    // Half of six tries, and two at most, where nearly all succeeds; what is fast and sure is the most
+    // reliable too.
     assert_eq!(b.chain(), ["ofdm-54 x2", "ofdm-48 x2", "ofdm-54 x2", "ofdm-6 x10"]);
     // 4,150 packets of 9,600 bits, a kilobit of 1,024.
     assert_eq!(b.control.expected().bps(), 4_150 * 9_600 / 1024 * 1000);

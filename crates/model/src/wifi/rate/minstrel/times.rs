@@ -15,8 +15,8 @@ const SLOT_MICROS: u32 = 9;
 const WINDOWS: (u32, u32) = (15, 1_023);
 
 /// Time of a frame of so many bytes (the check sequence comes on top) and of the gap before it, in us.
-// linux: net/mac80211/util.c ieee80211_frame_duration (4.4) - OFDM: a gap of 16 us, at 2.4 GHz too, where it is SIFS and the signal
-// extension; 802.11b: SIFS of 10 us, and the short preamble whichever is used.
+// linux: net/mac80211/util.c ieee80211_frame_duration (4.4) - OFDM: a gap of 16 us, at 2.4 GHz too, where it
+// is SIFS and the signal extension; 802.11b: SIFS of 10 us, and the short preamble whichever is used.
 pub(super) fn frame_micros(rate: PhyRate, bytes: u32) -> u32 {
     let bits = 8 * (bytes + 4);
     match rate {
@@ -38,8 +38,8 @@ pub(super) struct Times {
 
 impl Times {
     /// `lowest_ack`: time of an acknowledgement at the lowest rate.
-    // linux: net/mac80211/rc80211_minstrel.c minstrel_rate_init (4.4) - the first frame is acknowledged at the lowest rate, later ones at
-    // their own, and those after a CTS lack the first.
+    // linux: net/mac80211/rc80211_minstrel.c minstrel_rate_init (4.4) - the first frame is acknowledged at
+    // the lowest rate, later ones at their own, and those after a CTS lack the first.
     pub(super) fn of(rate: PhyRate, lowest_ack: u32, most: u8) -> Self {
         let (packet, ack) = (frame_micros(rate, PACKET), frame_micros(rate, ACK));
         let mut window = WINDOWS.0;

@@ -24,7 +24,8 @@ pub(super) struct ByCount {
 }
 
 impl ByCount {
-    // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_ht_update_caps (4.4) - sixteen at first, four of them at once.
+    // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_ht_update_caps (4.4) - sixteen at first, four of
+    // them at once.
     pub(super) fn new(groups: usize, places: u8, stream: &mut RandomStream) -> Self {
         let (order, cursors) = (Order::new(places, stream), vec![0; groups]);
         Self { order, cursors, group: 0, wait: 0, tries: 4, count: 16, slow: 0 }
@@ -41,7 +42,8 @@ impl ByCount {
     }
 
     /// An interval is over: the next may probe as often as there are rates.
-    // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_ht_update_stats (4.4, 4.14) - eight for each group, of VHT too.
+    // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_ht_update_stats (4.4, 4.14) - eight for each group,
+    // of VHT too.
     pub(super) fn after_interval(&mut self, groups: usize) {
         self.slow = 0;
         self.count = 8 * groups as u32;
@@ -90,8 +92,8 @@ impl MinstrelHt {
         Some(index)
     }
 
-    /// Slower than the best two, and without fewer streams to make up for it: probed only if long not tried, and at most
-    /// three such in an interval.
+    /// Slower than the best two, and without fewer streams to make up for it: probed only if long not tried,
+    /// and at most three such in an interval.
     fn is_slow(&self, index: Index) -> bool {
         let [a, b, ..] = self.best;
         let (fast, slower) = if self.packet(a) > self.packet(b) { (b, a) } else { (a, b) };

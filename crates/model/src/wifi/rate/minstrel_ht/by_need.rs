@@ -66,7 +66,8 @@ impl List {
         self.len -= 1;
         Some(first)
     }
-    // deviation: keeps all that still belong - in Linux one that stays where it is may be overwritten by the next.
+    // deviation: keeps all that still belong - in Linux one that stays where it is may be overwritten by the
+    // next.
     fn retain(&mut self, belongs: impl Fn(Index) -> bool) {
         let old = *self;
         self.len = 0;
@@ -144,9 +145,10 @@ impl MinstrelHt {
         None
     }
 
-    /// Group by group, one of the rates that are faster than the slowest in use: a jump if it is faster than all of them;
-    /// those between go to the list of slow ones.
-    // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_ht_next_jump_rate, minstrel_ht_next_group_sample_rate (5.12).
+    /// Group by group, one of the rates that are faster than the slowest in use: a jump if it is faster than
+    /// all of them; those between go to the list of slow ones.
+    // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_ht_next_jump_rate,
+    // minstrel_ht_next_group_sample_rate (5.12).
     fn next_jump(&self, sampler: &mut ByNeed, fast: Duration, slow: Duration) -> Option<Index> {
         for _ in 0..self.groups.len() {
             let limit = if sampler.waiting[Why::Slow as usize].is_full() { fast } else { slow };

@@ -7,11 +7,14 @@ use crate::wifi::rate::table::packet_time_of_one_stream;
 const ONE_FULL: u16 = 1_600;
 
 impl MinstrelHt {
-    /// Bytes that a frame of several packets may have at most; none without a limit. With fewer than two packets have, none join.
+    /// Bytes that a frame of several packets may have at most; none without a limit. With fewer than two
+    /// packets have, none join.
     ///
-    /// A long frame at a slow or doubtful rate is lost as a whole, so the most reliable rate decides, by its chance and its time of a packet
-    /// against those of one stream in 20 MHz at 13, 26 and 65 Mbit/s, and the chance of the best one.
-    // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_ht_get_max_amsdu_len (4.11) - 1, 500, 1,600, 3,200 or no limit; HT has 4,095 anyway.
+    /// A long frame at a slow or doubtful rate is lost as a whole, so the most reliable rate decides, by its
+    /// chance and its time of a packet against those of one stream in 20 MHz at 13, 26 and 65 Mbit/s, and the
+    /// chance of the best one.
+    // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_ht_get_max_amsdu_len (4.11) - 1, 500, 1,600, 3,200
+    // or no limit; HT has 4,095 anyway.
     pub fn amsdu_bytes(&self) -> Option<u16> {
         if self.prob(self.surest) < percent(50) {
             return Some(1);

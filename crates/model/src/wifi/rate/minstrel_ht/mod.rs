@@ -1,7 +1,9 @@
-//! Minstrel-HT: chooses the rates of an HT or VHT station by the share of acknowledged frames, with occasional probes.
+//! Minstrel-HT: chooses the rates of an HT or VHT station by the share of acknowledged frames, with
+//! occasional probes.
 //!
-//! Every 50 ms the success ratio of each rate updates its average. Four rates are chosen by expected throughput and one by
-//! reliability; they make the retry chain. Probes keep the averages of other rates current.
+//! Every 50 ms the success ratio of each rate updates its average. Four rates are chosen by expected
+//! throughput and one by reliability; they make the retry chain. Probes keep the averages of other rates
+//! current.
 
 mod by_count;
 mod by_need;
@@ -22,16 +24,19 @@ use by_count::ByCount;
 use by_need::ByNeed;
 use core::ops::Range;
 
-/// Version of Minstrel-HT. Sampling and averages were rewritten in 5.12, and the retry chain got longer in 5.19.
+/// Version of Minstrel-HT. Sampling and averages were rewritten in 5.12, and the retry chain got longer in
+/// 5.19.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum MinstrelVersion {
     /// Linux 4.4 to 5.11.
-    // deviation: 5.10 and 5.11 already sample half as much, and filter if asked to - they count as their predecessors.
+    // deviation: 5.10 and 5.11 already sample half as much, and filter if asked to - they count as their
+    // predecessors.
     Before512,
     /// Linux 5.12 to 5.18.
     From512,
     /// Linux 5.19 and later.
-    // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_ht_update_rates (5.19), commit ee0e16ab756a of May 2022.
+    // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_ht_update_rates (5.19), commit ee0e16ab756a of May
+    // 2022.
     From519,
 }
 
@@ -54,8 +59,8 @@ impl MinstrelVersion {
 }
 
 /// Time between two choices of rates.
-// linux: net/mac80211/rc80211_minstrel_ht.c minstrel_ht_tx_status (4.4) - half of 100 ms; (5.12) - HZ / 20. Kernels before about
-// 3.13 took 100 ms.
+// linux: net/mac80211/rc80211_minstrel_ht.c minstrel_ht_tx_status (4.4) - half of 100 ms; (5.12) - HZ / 20.
+// Kernels before about 3.13 took 100 ms.
 // deviation: to the nanosecond - Linux counts in jiffies, which makes it up to two of them longer.
 const INTERVAL: Duration = Duration::from_millis(50);
 
@@ -64,7 +69,8 @@ const INTERVAL: Duration = Duration::from_millis(50);
 const KEPT: usize = 4;
 
 /// Time of preamble, gap and acknowledgement that an aggregate's frames share, in us.
-// linux: net/mac80211/rc80211_minstrel_ht.c minstrel_ht_update_caps (4.4) - frames of 0 and 10 bytes at 6 Mbit/s with their gaps.
+// linux: net/mac80211/rc80211_minstrel_ht.c minstrel_ht_update_caps (4.4) - frames of 0 and 10 bytes at 6
+// Mbit/s with their gaps.
 const OVERHEAD_MICROS: u64 = 48 + 60;
 
 /// Position of a rate among all of the link, group by group.
@@ -186,8 +192,8 @@ impl MinstrelHt {
     }
 
     /// Reports the result of a PPDU. Returns whether the retry chain may have changed.
-    // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_ht_tx_status (4.4) - each try counts all frames of the PPDU, and what was
-    // acknowledged belongs to the last rate.
+    // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_ht_tx_status (4.4) - each try counts all frames of
+    // the PPDU, and what was acknowledged belongs to the last rate.
     pub fn sent(&mut self, now: Instant, sent: TxReport<'_>) -> bool {
         self.total += u64::from(sent.frames);
         self.probes += if sent.probe.is_some() { u64::from(sent.frames) } else { 0 };
@@ -219,7 +225,8 @@ impl MinstrelHt {
     }
 
     /// The best rate has collapsed: one of the group before it takes its place, if that has no more streams.
-    // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_downgrade_rate (4.4) - against the sudden death of spatial multiplexing.
+    // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_downgrade_rate (4.4) - against the sudden death of
+    // spatial multiplexing.
     fn downgrade(&mut self, place: usize) {
         let group = self.group_of(self.best[place]);
         let streams = self.groups[group].of.streams;
@@ -245,14 +252,15 @@ impl MinstrelHt {
     }
 
     /// Mean number of frames of a PPDU.
-    // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_ht_avg_ampdu_len (5.12) - only drivers that do not report it guess it.
+    // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_ht_avg_ampdu_len (5.12) - only drivers that do not
+    // report it guess it.
     fn aggregate(&self) -> u64 {
         u64::from((self.mean_aggregate / ONE).max(1))
     }
 
     /// Expected throughput in tens of packets a second.
-    // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_ht_get_tp_avg (4.4, 5.12) - nothing below 10 %, no more for more than
-    // 90 %; the older one divides before it multiplies and so tells few rates apart.
+    // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_ht_get_tp_avg (4.4, 5.12) - nothing below 10 %, no
+    // more for more than 90 %; the older one divides before it multiplies and so tells few rates apart.
     fn throughput(&self, index: Index) -> u64 {
         let known = &self.rates[usize::from(index)];
         let prob = u64::from(known.stats.prob.min(percent(90)));
@@ -274,8 +282,8 @@ impl MinstrelHt {
     }
 
     /// The retry chain: the best two rates (three since 5.19), and the most reliable one.
-    // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_ht_update_rates (4.4) - of the four entries of the hardware one is left;
-    // (5.19) - all that the hardware has are filled.
+    // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_ht_update_rates (4.4) - of the four entries of the
+    // hardware one is left; (5.19) - all that the hardware has are filled.
     // linux: drivers/net/wireless/ath/ath9k/init.c ath9k_set_hw_capab (4.4) - max_rates is 4.
     pub fn chain(&self) -> RetryChain {
         let by_throughput = if self.version >= MinstrelVersion::From519 { RetryChain::MAX - 1 } else { 2 };
@@ -285,7 +293,8 @@ impl MinstrelHt {
     }
 
     /// Expected throughput of the best rate.
-    // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_ht_get_expected_throughput (4.4) - a kilobit is 1024 bits there.
+    // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_ht_get_expected_throughput (4.4) - a kilobit is 1024
+    // bits there.
     pub fn expected(&self) -> Rate {
         let packets = 10 * self.throughput(self.best[0]);
         Rate::from_bps(packets * PACKET_BITS / 1024 * 1000)

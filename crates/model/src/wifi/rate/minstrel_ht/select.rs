@@ -70,10 +70,11 @@ impl MinstrelHt {
         self.best = best;
     }
 
-    /// The most reliable rate, of all and of each group: of those that succeed more than three times of four the fastest,
-    /// or else the one that succeeds most.
-    // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_ht_set_best_prob_rate (4.4) - the last choice stays until another is
-    // better; (5.12) - it starts anew, and rates faster but less reliable than the best are out.
+    /// The most reliable rate, of all and of each group: of those that succeed more than three times of four
+    /// the fastest, or else the one that succeeds most.
+    // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_ht_set_best_prob_rate (4.4) - the last choice stays
+    // until another is better; (5.12) - it starts anew, and rates faster but less reliable than the best are
+    // out.
     fn choose_by_reliability(&mut self) {
         if self.version >= MinstrelVersion::From512 {
             self.surest = 0;

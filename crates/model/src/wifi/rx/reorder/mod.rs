@@ -36,14 +36,16 @@ impl Reorder {
         }
     }
 
-    /// Counts broken frames from now on. A frame counts as lost when [`Reorder::broken`] finds that it was received broken too often.
+    /// Counts broken frames from now on. A frame counts as lost when [`Reorder::broken`] finds that it was
+    /// received broken too often.
     pub fn count_broken(&mut self) {
         let frames = self.window.size();
         self.retry_out.get_or_insert_with(|| Box::new(RetryOut::new(frames)));
     }
 
     /// A new session replaces this one: held frames go up, and the next expected frame is `start`.
-    // linux: net/mac80211/agg-rx.c __ieee80211_start_rx_ba_session (4.4) - a session that is open is stopped first.
+    // linux: net/mac80211/agg-rx.c __ieee80211_start_rx_ba_session (4.4) - a session that is open is stopped
+    // first.
     pub fn restart(&mut self, start: Seq, frames: u16, up: &mut Vec<Pkt>) {
         self.shift(self.window.size(), up);
         if frames != self.window.size() {
@@ -58,8 +60,9 @@ impl Reorder {
 
     /// Processes a frame. Packets that can go up now are appended to `up`.
     ///
-    /// A frame from before the window, or one that is already held, is dropped. Until the first frame of the session arrives, frames from
-    /// before the window go up: they were under way when the session was requested.
+    /// A frame from before the window, or one that is already held, is dropped. Until the first frame of the
+    /// session arrives, frames from before the window go up: they were under way when the session was
+    /// requested.
     // linux: net/mac80211/rx.c ieee80211_sta_manage_reorder_buf (4.4).
     pub fn receive<S: Sink>(
         &mut self,
@@ -98,7 +101,8 @@ impl Reorder {
     }
 
     /// Whether any of these frames, arriving in this order, would go up at once.
-    // linux: net/mac80211/rx.c ieee80211_sta_manage_reorder_buf (6.12) - the next one expected, with none held, is not put into the buffer.
+    // linux: net/mac80211/rx.c ieee80211_sta_manage_reorder_buf (6.12) - the next one expected, with none
+    // held, is not put into the buffer.
     pub fn passes(&self, frames: impl Iterator<Item = Seq>) -> bool {
         let mut window = self.window;
         for seq in frames {
@@ -120,8 +124,9 @@ impl Reorder {
         false
     }
 
-    /// A frame was received broken. `concerned` says whether the rule applies to its packet. If broken frames are counted and the estimated
-    /// number of retransmissions has reached `index`, the frame counts as lost, and frames that waited only for it are appended to `up`.
+    /// A frame was received broken. `concerned` says whether the rule applies to its packet. If broken frames
+    /// are counted and the estimated number of retransmissions has reached `index`, the frame counts as lost,
+    /// and frames that waited only for it are appended to `up`.
     // paper: retry-out 3.2 (3) - frames that are held already, or were passed by, are only counted.
     pub fn broken(&mut self, seq: Seq, concerned: bool, index: Option<u8>, up: &mut Vec<Pkt>) {
         let Some(retry_out) = &mut self.retry_out else { return };
@@ -170,9 +175,11 @@ impl Reorder {
         }
     }
 
-    /// When a hole will be given up, if there is a hole: when the first frame behind it has waited for the timeout, although later frames may
-    /// have waited longer. This may be in the past once the frames before the hole have gone up.
-    // linux: net/mac80211/rx.c ieee80211_sta_reorder_release (4.4) - the timer is set for the first frame that is held.
+    /// When a hole will be given up, if there is a hole: when the first frame behind it has waited for the
+    /// timeout, although later frames may have waited longer. This may be in the past once the frames before
+    /// the hole have gone up.
+    // linux: net/mac80211/rx.c ieee80211_sta_reorder_release (4.4) - the timer is set for the first frame
+    // that is held.
     pub fn next_timeout(&self) -> Option<Instant> {
         self.first_held().map(|(_, since)| since + RELEASE_TIMEOUT)
     }

@@ -109,8 +109,8 @@ fn a_request_moves_the_window() {
 #[test]
 fn a_hole_is_given_up_after_100_ms_of_the_frame_behind_it() {
     let mut b = Bench::new(0);
-    // linux: net/mac80211/rx.c ieee80211_sta_reorder_release (4.4) - the first frame in the order of numbers counts,
-    // though a later number may have come before it.
+    // linux: net/mac80211/rx.c ieee80211_sta_reorder_release (4.4) - the first frame in the order of numbers
+    // counts, though a later number may have come before it.
     b.receive(10, 4);
     assert_eq!(b.timeout(), Some(110));
     b.receive(50, 1);
@@ -141,7 +141,8 @@ fn a_frame_that_becomes_the_first_may_be_overdue() {
 }
 
 proptest! {
-    /// Whatever comes and whenever: packets go up in order, each ends once, and a timer that is obeyed is done with.
+    /// Whatever comes and whenever: packets go up in order, each ends once, and a timer that is obeyed is
+    /// done with.
     #[test]
     fn order_and_account_and_timers(
         start in 0_u16..4096,

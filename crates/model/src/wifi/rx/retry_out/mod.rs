@@ -1,8 +1,9 @@
-//! Pseudo retry-out: an access point acts as if the sender had given up a frame that was received with errors too often.
+//! Pseudo retry-out: an access point acts as if the sender had given up a frame that was received with errors
+//! too often.
 //!
-//! The sender retries until its own limit, and all later frames wait in the receiver's reorder buffer. At low rates that takes
-//! long, and TCP never sees a loss that would make it slow down. So the receiver counts the failures, releases the waiting
-//! frames, and ignores the frame if it arrives later.
+//! The sender retries until its own limit, and all later frames wait in the receiver's reorder buffer. At low
+//! rates that takes long, and TCP never sees a loss that would make it slow down. So the receiver counts the
+//! failures, releases the waiting frames, and ignores the frame if it arrives later.
 
 use crate::vocabulary::Rate;
 use crate::wifi::marks::Marks;
@@ -18,7 +19,8 @@ pub enum RetryOutParams {
 }
 
 impl RetryOutParams {
-    /// Estimated number of retransmissions at which a frame counts as lost, at this smoothed rate. `None`: never.
+    /// Estimated number of retransmissions at which a frame counts as lost, at this smoothed rate. `None`:
+    /// never.
     // paper: retry-out table 1 - whose ends are taken as closed below and open above.
     pub const fn index(self, rate: SmoothedRate) -> Option<u8> {
         match self {
@@ -57,7 +59,8 @@ impl SmoothedRate {
     }
 }
 
-/// Sequence numbers that may be remembered: those of the widest window and as many before it, whose frames may still come.
+/// Sequence numbers that may be remembered: those of the widest window and as many before it, whose frames
+/// may still come.
 const NUMBERS: usize = 2 * SeqWindow::MOST as usize;
 
 /// Counts of broken frames of one session.
@@ -82,9 +85,10 @@ impl RetryOut {
         usize::from(seq.get()) & (self.numbers - 1)
     }
 
-    /// A frame near the window was received broken. Returns the estimated number of its retransmissions, which is one less than the number of
-    /// receptions.
-    // paper: retry-out 3.2 (2) - every report with an error counts, so whole PPDUs that are sent again count too.
+    /// A frame near the window was received broken. Returns the estimated number of its retransmissions,
+    /// which is one less than the number of receptions.
+    // paper: retry-out 3.2 (2) - every report with an error counts, so whole PPDUs that are sent again count
+    // too.
     pub fn broken(&mut self, seq: Seq) -> u8 {
         let place = self.place(seq);
         let broken = &mut self.broken[place];
@@ -109,7 +113,8 @@ impl RetryOut {
         self.lost[place / Marks::MOST].has(place % Marks::MOST)
     }
 
-    /// The window moves on by `n` numbers. The counts of the `n` numbers from `end` on, which come into the window, are reset.
+    /// The window moves on by `n` numbers. The counts of the `n` numbers from `end` on, which come into the
+    /// window, are reset.
     pub fn moved(&mut self, end: Seq, n: u16) {
         for n in 0..n.min(self.numbers as u16) {
             let place = self.place(end.plus(n));

@@ -205,7 +205,8 @@ fn a_hole_before_a_lost_frame_is_not_given_up_for_it() {
 }
 
 proptest! {
-    /// Whatever comes in whatever state: nothing goes up twice, order is kept, and packets are delivered, dropped or held.
+    /// Whatever comes in whatever state: nothing goes up twice, order is kept, and packets are delivered,
+    /// dropped or held.
     #[test]
     fn order_is_kept(frames in prop::collection::vec((0u16..90, any::<bool>(), 0u8..4), 0..600)) {
         let mut b = Bench::new(0);

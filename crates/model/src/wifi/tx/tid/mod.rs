@@ -33,11 +33,11 @@ pub struct TxTid {
     bar_pending: Option<Seq>,
     /// Frames before this number were given up; the receiver has been told.
     given_up: Option<Seq>,
-    /// Frames wait in FIFOs of the driver or firmware: a frame that was looked at and not sent is still the first of its queue, behind all
-    /// that are to be sent again.
+    /// Frames wait in FIFOs of the driver or firmware: a frame that was looked at and not sent is still the
+    /// first of its queue, behind all that are to be sent again.
     fifo: bool,
-    /// mac80211 stops its queue of the TID while a session is negotiated. Frames that have left the queue are sent. If false, the driver or
-    /// firmware holds all frames.
+    /// mac80211 stops its queue of the TID while a session is negotiated. Frames that have left the queue are
+    /// sent. If false, the driver or firmware holds all frames.
     stops_queue: bool,
     /// Bytes that encryption adds to a frame.
     sealed: u16,
@@ -78,10 +78,11 @@ impl TxTid {
         self.sealed = cipher.bytes() as u16;
     }
 
-    /// Frames wait in a FIFO of the driver, which looks at the first frame before taking it. Without [`TxTid::stop_queue`], the FIFO holds
-    /// all frames while a session is negotiated.
-    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_get_tid_subframe (4.4) - retry_q, and only when that is empty buf_q, of which
-    // the first stays until it is sent. ath9k_htc-firmware: wlan/if_owl.c ath_tgt_tx_form_aggr (e888634) - likewise.
+    /// Frames wait in a FIFO of the driver, which looks at the first frame before taking it. Without
+    /// [`TxTid::stop_queue`], the FIFO holds all frames while a session is negotiated.
+    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_get_tid_subframe (4.4) - retry_q, and only when
+    // that is empty buf_q, of which the first stays until it is sent. ath9k_htc-firmware: wlan/if_owl.c
+    // ath_tgt_tx_form_aggr (e888634) - likewise.
     pub fn looks_before_it_takes(&mut self) {
         (self.fifo, self.stops_queue) = (true, false);
     }
@@ -102,24 +103,28 @@ impl TxTid {
         !self.asleep && self.waiting.iter().any(|mpdu| self.is_inside(mpdu.seq))
     }
 
-    /// Returns true if frames that have left mac80211's queue, or all frames of a driver without these queues, may be sent now.
-    // deviation: a driver without mac80211's queues holds all frames during a negotiation. In Linux the frames in the driver are sent singly, and
-    // mac80211 keeps at most 64 of those that arrive later.
+    /// Returns true if frames that have left mac80211's queue, or all frames of a driver without these
+    /// queues, may be sent now.
+    // deviation: a driver without mac80211's queues holds all frames during a negotiation. In Linux the
+    // frames in the driver are sent singly, and mac80211 keeps at most 64 of those that arrive later.
     #[inline]
     pub fn may_send(&self) -> bool {
         !self.asleep && (self.stops_queue || !self.session.is_negotiated())
     }
 
-    /// Returns true while mac80211 gives the driver no frame of the TID, because a session is being negotiated.
-    // linux: net/mac80211/agg-tx.c ieee80211_tx_ba_session_handle_start (4.1 to 6.1), net/mac80211/ht.c ieee80211_ba_session_work (6.2 and
-    // stable 6.1, commit 592234e941f1) - IEEE80211_TXQ_STOP is set before the grace period; tx.c ieee80211_tx_dequeue then returns nothing. The
-    // bit is cleared by agg-tx.c ieee80211_agg_start_txq: with the response, or when the failed attempt has been ended.
+    /// Returns true while mac80211 gives the driver no frame of the TID, because a session is being
+    /// negotiated.
+    // linux: net/mac80211/agg-tx.c ieee80211_tx_ba_session_handle_start (4.1 to 6.1), net/mac80211/ht.c
+    // ieee80211_ba_session_work (6.2 and stable 6.1, commit 592234e941f1) - IEEE80211_TXQ_STOP is set before
+    // the grace period; tx.c ieee80211_tx_dequeue then returns nothing. The bit is cleared by agg-tx.c
+    // ieee80211_agg_start_txq: with the response, or when the failed attempt has been ended.
     #[inline]
     pub fn queue_is_stopped(&self) -> bool {
         self.stops_queue && self.session.is_negotiated()
     }
 
-    /// Returns the reason why no new frame is sent now. `None` if only the hardware or the scheduler can delay the next frame.
+    /// Returns the reason why no new frame is sent now. `None` if only the hardware or the scheduler can
+    /// delay the next frame.
     pub fn blocked(&self) -> Option<Blocked> {
         if self.asleep {
             Some(Blocked::Asleep)
@@ -143,8 +148,8 @@ impl TxTid {
         self.window.start()
     }
 
-    /// Sequence number of the next frame to be sent, where a session would start. A frame may already have this number while waiting for room
-    /// in the hardware.
+    /// Sequence number of the next frame to be sent, where a session would start. A frame may already have
+    /// this number while waiting for room in the hardware.
     pub fn next(&self) -> Seq {
         self.waiting.front().map_or(self.next, |m| m.seq)
     }
@@ -164,8 +169,9 @@ impl TxTid {
         self.last_request = now;
     }
 
-    /// Opens the session with a window of `frames` frames, starting at the next frame. Waiting frames get new numbers if a frame outside the
-    /// session that is in the hardware has a later number than the first waiting frame.
+    /// Opens the session with a window of `frames` frames, starting at the next frame. Waiting frames get new
+    /// numbers if a frame outside the session that is in the hardware has a later number than the first
+    /// waiting frame.
     pub fn open(&mut self, frames: u16) {
         self.session = BlockAckSession::Open;
         self.requests = 0;
@@ -185,8 +191,8 @@ impl TxTid {
 
     /// Takes the next frame: one that waits, or else a new one from `pull`, which gets the next number.
     ///
-    /// In a session nothing is sent that would lie a window or more after the oldest open one: a frame found there has left its queue
-    /// and waits.
+    /// In a session nothing is sent that would lie a window or more after the oldest open one: a frame found
+    /// there has left its queue and waits.
     // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_get_tid_subframe (4.11) - into retry_q.
     fn take<'a, S: Sink>(
         &mut self,
@@ -194,7 +200,8 @@ impl TxTid {
         ctx: &mut Ctx<'a, S>,
         pull: &mut impl FnMut(&mut Ctx<'a, S>) -> Option<Pkt>,
     ) -> Option<Mpdu> {
-        // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_get_tid_subframe (4.11) - others that wait are looked at first.
+        // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_get_tid_subframe (4.11) - others that wait are
+        // looked at first.
         if !self.waiting.is_empty() {
             let first = self.waiting.iter().position(|mpdu| self.is_inside(mpdu.seq))?;
             return self.waiting.remove(first);
@@ -232,7 +239,8 @@ impl TxTid {
     }
 
     /// Takes a new frame out of its queue before the hardware has room, as ath9k with mac80211 queues does.
-    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_sched_aggr (4.11) - the frame looked at waits in retry_q.
+    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_sched_aggr (4.11) - the frame looked at waits in
+    // retry_q.
     pub fn hold_one<'a, S: Sink>(
         &mut self,
         mut link: LinkRate<'_>,
@@ -246,14 +254,14 @@ impl TxTid {
         }
     }
 
-    /// Adds frames to `ppdu`, which is empty or has not been tried, up to its limits. Returns whether a frame was added, or a packet was added
-    /// to a frame.
+    /// Adds frames to `ppdu`, which is empty or has not been tried, up to its limits. Returns whether a frame
+    /// was added, or a packet was added to a frame.
     ///
     /// The first frame that does not fit waits at the head. A single frame is sent without aggregation.
-    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_form_aggr (4.4) - limits in this order: window, bytes, frames. The frame that
-    // finds the aggregate full has been taken out of its queue by then.
-    // deviation: the frame that does not fit waits at the head, not at the tail, of the frames to be sent again; only
-    // their order within the window differs.
+    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_form_aggr (4.4) - limits in this order: window,
+    // bytes, frames. The frame that finds the aggregate full has been taken out of its queue by then.
+    // deviation: the frame that does not fit waits at the head, not at the tail, of the frames to be sent
+    // again; only their order within the window differs.
     pub fn fill<'a, S: Sink>(
         &mut self,
         ppdu: &mut Ppdu,
@@ -281,7 +289,8 @@ impl TxTid {
             };
             let Some(mut mpdu) = self.take(&mut link, ctx, &mut join) else { break };
             link.ask(&mut mpdu, ppdu.mpdus.is_empty());
-            // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_form_aggr, ath_lookup_rate (4.4) - a probe is sent alone.
+            // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_form_aggr, ath_lookup_rate (4.4) - a probe
+            // is sent alone.
             let probes = mpdu.probe.is_some();
             let full = subframes.frames() >= limits.frames();
             if full || !subframes.would_fit(u32::from(mpdu.len)) || (probes && subframes.frames() > 0) {
@@ -345,10 +354,10 @@ impl TxTid {
         }
     }
 
-    /// Gives up the session frame `seq` and all incomplete frames before it. Those that wait are appended to `lost`. Returns the first number
-    /// that is still sent.
-    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_complete_aggr, ath_tx_get_tid_subframe (4.4) - the request
-    // starts just past the frame given up, and older frames are not sent any more.
+    /// Gives up the session frame `seq` and all incomplete frames before it. Those that wait are appended to
+    /// `lost`. Returns the first number that is still sent.
+    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_complete_aggr, ath_tx_get_tid_subframe (4.4) - the
+    // request starts just past the frame given up, and older frames are not sent any more.
     pub fn give_up(&mut self, seq: Seq, lost: &mut Vec<Mpdu>) -> Seq {
         let start = seq.plus(1);
         self.given_up = Some(start);
@@ -377,9 +386,10 @@ impl TxTid {
     }
 
     /// A session frame failed and waits to be sent again.
-    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_complete_aggr, ath_lookup_rate (4.11) - the marks of a frame that is to be
-    // sent again stay: a probe of which no try arrived probes again, alone.
-    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_complete_aggr (4.11) - to the end of retry_q, behind new frames that wait there.
+    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_complete_aggr, ath_lookup_rate (4.11) - the marks
+    // of a frame that is to be sent again stay: a probe of which no try arrived probes again, alone.
+    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_complete_aggr (4.11) - to the end of retry_q,
+    // behind new frames that wait there.
     pub fn again(&mut self, mpdu: Mpdu) {
         let behind_new = !self.fifo || self.waiting.back().is_none_or(|last| last.tries > 0);
         let at = self.waiting.len() - usize::from(!behind_new);
@@ -387,7 +397,8 @@ impl TxTid {
     }
 
     /// The hardware has returned a single frame. The frame is sent once more, with a new sequence number.
-    // linux: net/mac80211/tx.c ieee80211_tx_pending_skb, ieee80211_tx_h_sequence (4.4) - what is sent again is processed anew.
+    // linux: net/mac80211/tx.c ieee80211_tx_pending_skb, ieee80211_tx_h_sequence (4.4) - what is sent again
+    // is processed anew.
     // deviation: it goes before what waits in the driver's FIFO - in Linux behind it.
     pub fn once_more(&mut self, mpdu: Mpdu) {
         // New frames wait for room behind those that were returned.
@@ -396,15 +407,18 @@ impl TxTid {
         self.next = self.next.plus(1);
     }
 
-    /// The hardware has given a frame back because its receiver fell asleep. The frame goes to the head of the waiting frames.
+    /// The hardware has given a frame back because its receiver fell asleep. The frame goes to the head of
+    /// the waiting frames.
     pub fn back(&mut self, mpdu: Mpdu) {
         self.waiting.push_front(mpdu);
     }
 
-    /// Adds frames from before the session that the hardware has given back because their receiver fell asleep, in the given order. With
-    /// `in_order`, and if no frame of the session has been sent, all frames are renumbered in order. Otherwise the added frames get the next
-    /// numbers, so that the receiver hands them up after the session's waiting frames.
-    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_setup_buffer (6.12) - the TID's next number, whatever the frame had before.
+    /// Adds frames from before the session that the hardware has given back because their receiver fell
+    /// asleep, in the given order. With `in_order`, and if no frame of the session has been sent, all frames
+    /// are renumbered in order. Otherwise the added frames get the next numbers, so that the receiver hands
+    /// them up after the session's waiting frames.
+    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_setup_buffer (6.12) - the TID's next number,
+    // whatever the frame had before.
     // deviation: where firmware gives numbers, or no driver is known, order is kept - no source tells.
     pub fn join(&mut self, before: Vec<Mpdu>, in_order: bool) {
         let first = self.window.start();
@@ -422,8 +436,9 @@ impl TxTid {
         }
     }
 
-    /// Outside a session, removes old frames that the hardware gave back because their receiver fell asleep, and appends them to `old`. Returns
-    /// whether other such frames are left. Returns false while a session is open.
+    /// Outside a session, removes old frames that the hardware gave back because their receiver fell asleep,
+    /// and appends them to `old`. Returns whether other such frames are left. Returns false while a session
+    /// is open.
     pub fn give_up_old(&mut self, is_old: impl Fn(Pkt) -> bool, old: &mut Vec<Mpdu>) -> bool {
         if self.session == BlockAckSession::Open {
             return false;
@@ -435,7 +450,8 @@ impl TxTid {
         self.waiting.iter().any(came_back)
     }
 
-    /// Returns why the TID's frames are withheld while the peer is awake. `None` if only the hardware or the scheduler can delay them.
+    /// Returns why the TID's frames are withheld while the peer is awake. `None` if only the hardware or the
+    /// scheduler can delay them.
     pub fn withheld(&self) -> Option<TidWait> {
         match self.session {
             BlockAckSession::Starting(_)
@@ -465,7 +481,8 @@ pub struct LinkRate<'r> {
 }
 
 impl LinkRate<'_> {
-    /// A frame is put into a PPDU, perhaps as its first: of a rate control that probes by PPDU that one alone finds something out.
+    /// A frame is put into a PPDU, perhaps as its first: of a rate control that probes by PPDU that one alone
+    /// finds something out.
     #[inline]
     fn ask(&mut self, mpdu: &mut Mpdu, first: bool) {
         if self.rate.probes_by_ppdu() {

@@ -17,7 +17,8 @@ pub enum BlockAckSession {
     /// The request was sent. The attempt times out at this instant.
     Asked(Instant),
     /// No response arrived in time. The host's work queue will end the attempt.
-    // linux: net/mac80211/tx.c ieee80211_tx_prep_agg (4.4) - frames that are kept are kept until the session is gone.
+    // linux: net/mac80211/tx.c ieee80211_tx_prep_agg (4.4) - frames that are kept are kept until the session
+    // is gone.
     Unanswered,
     /// The host ends the attempt at this instant. Frames wait until then.
     Stopping(Instant),
@@ -26,7 +27,8 @@ pub enum BlockAckSession {
 }
 
 impl BlockAckSession {
-    /// Returns true from the start of the host's work on a request until the response, or until the end of a failed attempt.
+    /// Returns true from the start of the host's work on a request until the response, or until the end of a
+    /// failed attempt.
     #[inline]
     pub const fn is_negotiated(self) -> bool {
         matches!(self, Self::Starting(_) | Self::Asked(_) | Self::Unanswered | Self::Stopping(_))

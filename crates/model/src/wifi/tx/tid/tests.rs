@@ -137,8 +137,9 @@ fn the_oldest_open_frame_holds_the_window() {
     assert_eq!((b.tid.start().get(), b.build().1), ((4090 + 64) % 4096, wrap(4154..4186)));
 }
 
-// linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_complete_aggr (4.4, 4.11) - behind those of retry_q, where the frame that found the
-// aggregate full waits since 4.11; before, that one was the first of buf_q still.
+// linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_complete_aggr (4.4, 4.11) - behind those of retry_q,
+// where the frame that found the aggregate full waits since 4.11; before, that one was the first of buf_q
+// still.
 #[test]
 fn frames_sent_again_go_before_new_ones_in_their_order() {
     let sent_again = |looks: bool| {
@@ -173,8 +174,8 @@ fn a_held_frame_is_within_the_session_that_opens_later() {
     assert_eq!((b.tid.start().get(), b.tid.next().get()), (1, 3));
 }
 
-/// What each state lets pass: frames below mac80211's queue, or all frames of a driver without these queues (`below`), and frames of the
-/// queue (`queued`).
+/// What each state lets pass: frames below mac80211's queue, or all frames of a driver without these queues
+/// (`below`), and frames of the queue (`queued`).
 #[test]
 fn frames_that_pass_by_state_of_the_session() {
     let at = Instant::ZERO;

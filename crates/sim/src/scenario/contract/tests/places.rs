@@ -169,7 +169,8 @@ pub(super) fn places() -> Vec<Place> {
         let table = out.iter().find(|p| p.path == above).expect("placed above").shape;
         for shape in table.key(key).expect("a key with kinds").form.shapes() {
             let path = format!("{above}.{key}");
-            // A qdisc with instances of its own needs a driver that stops it; none at all needs one that does not.
+            // A qdisc with instances of its own needs a driver that stops it; none at all needs one that does
+            // not.
             let scheme = match (key, shape.kind()) {
                 ("qdisc", "noqueue") => Some("fq_mac"),
                 ("qdisc", _) => Some("fifo"),

@@ -1,7 +1,8 @@
 //! The outcome of reading some ten thousand overrides: the resolved scenario or the error message.
 //!
-//! `readings.txt` keeps a hash of the outcomes per table. A change of the reader that should not change what scenarios mean must
-//! leave it as it is. To see what changed, set `STILLAIR_READINGS` to a file before and after the change and compare the two files:
+//! `readings.txt` keeps a hash of the outcomes per table. A change of the reader that should not change what
+//! scenarios mean must leave it as it is. To see what changed, set `STILLAIR_READINGS` to a file before and
+//! after the change and compare the two files:
 //!
 //! ```sh
 //! STILLAIR_READINGS=/tmp/after.txt cargo test -p stillair-sim --lib readings

@@ -1,4 +1,5 @@
-//! The default disciplines of a device, and the device's defaults for disciplines that are named without options.
+//! The default disciplines of a device, and the device's defaults for disciplines that are named without
+//! options.
 
 use stillair_model::aqm::pie::PieParams;
 use stillair_model::qdisc::QdiscConfig;

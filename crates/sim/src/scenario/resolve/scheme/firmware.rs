@@ -20,8 +20,8 @@ pub(in crate::scenario) const ATH11K_AMSDU: u8 = 4;
 
 /// The driver of such a scheme with all pieces at their defaults, in a node with this kernel.
 pub(super) fn of(name: Scheme, version: Version) -> DriverConfig {
-    // linux: drivers/net/wireless/ath/ath11k/dp.h, dp_tx.c (6.12) - an entry for each frame; hal.h HAL_SRNG_INT_BATCH_THRESHOLD_TX,
-    // HAL_SRNG_INT_TIMER_THRESHOLD_TX (6.12) - 256 entries or 1,000 us.
+    // linux: drivers/net/wireless/ath/ath11k/dp.h, dp_tx.c (6.12) - an entry for each frame; hal.h
+    // HAL_SRNG_INT_BATCH_THRESHOLD_TX, HAL_SRNG_INT_TIMER_THRESHOLD_TX (6.12) - 256 entries or 1,000 us.
     if name == Scheme::Ath11k {
         let params = FirmwareParams {
             frames: ATH11K_FRAMES,
@@ -43,16 +43,18 @@ pub(super) fn of(name: Scheme, version: Version) -> DriverConfig {
     }
     let mt76 = name == Scheme::Mt76;
     let params = FirmwareParams {
-        // linux: drivers/net/wireless/ath/ath10k/hw.h TARGET_10X_NUM_MSDU_DESC (6.12) - 1,424; mediatek/mt76/mt7915/mt7915.h
-        // MT7915_TOKEN_SIZE, mt76.h MT76_TOKEN_FREE_THR (6.12) - 8,192, of which 64 are kept back.
+        // linux: drivers/net/wireless/ath/ath10k/hw.h TARGET_10X_NUM_MSDU_DESC (6.12) - 1,424;
+        // mediatek/mt76/mt7915/mt7915.h MT7915_TOKEN_SIZE, mt76.h MT76_TOKEN_FREE_THR (6.12) - 8,192, of
+        // which 64 are kept back.
         frames: if mt76 { 8192 - 64 } else { 1424 },
         full: WhenFirmwareFull::Waits,
-        // linux: drivers/net/wireless/mediatek/mt76/mt76_connac2_mac.h MT_TX_FREE_MSDU_CNT (6.12) - 10 bits; ath10k/htt.h (6.12) - 8 bits.
+        // linux: drivers/net/wireless/mediatek/mt76/mt76_connac2_mac.h MT_TX_FREE_MSDU_CNT (6.12) - 10 bits;
+        // ath10k/htt.h (6.12) - 8 bits.
         report_frames: if mt76 { 1023 } else { 255 },
         report_delay: Duration::ZERO,
         airtime: if mt76 { AirtimeReport::Counters } else { AirtimeReport::Frames },
-        // linux: drivers/net/wireless/mediatek/mt76/mt7915/mcu.c mt7915_mcu_sta_amsdu_tlv (6.12) - 8; ath10k/htt.h
-        // ATH10K_HTT_MAX_NUM_AMSDU_DEFAULT (6.12) - 3.
+        // linux: drivers/net/wireless/mediatek/mt76/mt7915/mcu.c mt7915_mcu_sta_amsdu_tlv (6.12) - 8;
+        // ath10k/htt.h ATH10K_HTT_MAX_NUM_AMSDU_DEFAULT (6.12) - 3.
         amsdu_frames: if mt76 { 8 } else { 3 },
         host_joins: false,
         amsdu_bytes: None,

@@ -31,7 +31,8 @@ fn rules(version: Version) -> Mac80211Rules {
 fn queues_of(version: Version) -> MacFqParams {
     let fq = MacFqParams::default();
     match version {
-        // linux: net/mac80211/sta_info.c (6.12.117) - commit 4876376988081d of 2025, in stable kernels of 6.12 too.
+        // linux: net/mac80211/sta_info.c (6.12.117) - commit 4876376988081d of 2025, in stable kernels of
+        // 6.12 too.
         Some(version) if version >= (6, 16) || version == (6, 12) => {
             fq.as_linux_has_it().with_batches().with_nobody_slow()
         }
@@ -71,7 +72,8 @@ fn of_wide(version: Version) -> Choice {
     }
 }
 
-/// The scheme that a device has by default where its channel is wider than 40 MHz, or where it is not: the other of the two.
+/// The scheme that a device has by default where its channel is wider than 40 MHz, or where it is not: the
+/// other of the two.
 pub(in super::super) fn of_other_width(version: Version, wide: bool) -> Scheme {
     if wide { of_kernel(version).name } else { of_wide(version).name }
 }
@@ -147,8 +149,8 @@ impl Choice {
     }
 
     /// The same with OpenWrt's own quantum of the airtime scheduler, and its limit for frames to groups.
-    // openwrt: package/kernel/mac80211/patches/subsys, commits ea5ebd9c1b63, 95e633efbd1b (23.05.3), 1f5fd5cb9711, 163c87dfc20b - of February and March
-    // 2024.
+    // openwrt: package/kernel/mac80211/patches/subsys, commits ea5ebd9c1b63, 95e633efbd1b (23.05.3),
+    // 1f5fd5cb9711, 163c87dfc20b - of February and March 2024.
     fn with_quantum(mut self, own: Option<Duration>) -> Self {
         if let (
             DriverConfig::Fq(_, Scheduler::Mac80211(airtime, aql, ..))
@@ -163,8 +165,9 @@ impl Choice {
     }
 }
 
-/// Reads the scheme of an interface of a node with this kernel, and this quantum if it has one of its own: a name, or a table of `kind` and
-/// pieces. Without either that of its device, if it names one; that device's numbers are what pieces of its scheme are unless they are given.
+/// Reads the scheme of an interface of a node with this kernel, and this quantum if it has one of its own: a
+/// name, or a table of `kind` and pieces. Without either that of its device, if it names one; that device's
+/// numbers are what pieces of its scheme are unless they are given.
 pub(in super::super) fn read(
     section: &mut Section<'_>,
     (version, quantum): (Version, Option<Duration>),
@@ -255,7 +258,8 @@ fn mac80211_queues(version: Version) -> MacFqParams {
     queues_of(version.max(Since::ROUNDS.version()))
 }
 
-/// Reads the options of mac80211. Returns true if the device decides whether stations are charged for what they send.
+/// Reads the options of mac80211. Returns true if the device decides whether stations are charged for what
+/// they send.
 fn mac80211(
     section: &mut Section<'_>,
     fq: &mut MacFqParams,

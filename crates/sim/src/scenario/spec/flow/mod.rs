@@ -54,26 +54,28 @@ pub struct Common {
     /// its name in results
     #[key(or = "kind and number, such as `udp-0`")]
     pub name: Key<Label>,
-    /// the sender: a node or an interface. Each of several senders has its own flow, named FLOW-SENDER. A node sends from the address of
-    /// the interface that its route to the receiver leaves through; offloads, buffers and pacing are that interface's in any case
+    /// the sender: a node or an interface. Each of several senders has its own flow, named FLOW-SENDER. A
+    /// node sends from the address of the interface that its route to the receiver leaves through; offloads,
+    /// buffers and pacing are that interface's in any case
     #[key(need = "the name of a node, or a list of them")]
     pub from: Key<Ends>,
-    /// the receiver: a node or an interface. Each of several receivers has its own stream of packets. A node is reached at the interface
-    /// where the shortest route from the sender arrives, the first of several
+    /// the receiver: a node or an interface. Each of several receivers has its own stream of packets. A node
+    /// is reached at the interface where the shortest route from the sender arrives, the first of several
     #[key(need = "the name of a node, or a list of them")]
     pub to: Key<Ends>,
     /// DSCP of its packets (in IPv6: in the traffic class)
     #[key(default = "CS0")]
     pub mark: Key<Mark>,
-    /// IP version of its packets and their answers. An IPv6 header has 40 bytes instead of 20. Its traffic class sets no kernel priority,
-    /// so `pfifo_fast` puts all of it into one band. Each interface also has an address in `fd00::/96`, with its IPv4 address in the last
-    /// 32 bits
+    /// IP version of its packets and their answers. An IPv6 header has 40 bytes instead of 20. Its traffic
+    /// class sets no kernel priority, so `pfifo_fast` puts all of it into one band. Each interface also has
+    /// an address in `fd00::/96`, with its IPv4 address in the last 32 bits
     #[key(or = "the scenario's `ip`: 4")]
     pub ip: Key<IpVersion>,
     /// when it starts; before the end of the run
     #[key(default = "0 s")]
     pub start: Key<Time>,
-    /// the start is delayed by up to this much, drawn uniformly for each receiver and run, so that runs differ
+    /// the start is delayed by up to this much, drawn uniformly for each receiver and run, so that runs
+    /// differ
     #[key(
         or = "`0 s`; for several flows of a node with a `count` 100 ms per flow, at most half the time from `start` to the end of `warm_up`, or if `start` is later, a tenth of the time to `stop`"
     )]
@@ -107,7 +109,8 @@ impl Domain for Label {
     }
 }
 
-/// Declares domains whose values refer to nodes or to user-defined parts. They are kept as written, and read when these are known.
+/// Declares domains whose values refer to nodes or to user-defined parts. They are kept as written, and read
+/// when these are known.
 macro_rules! as_written {
     ($($(#[doc = $about:literal])+ $domain:ident = $form:expr;)*) => {
         $($(#[doc = $about])+

@@ -80,10 +80,12 @@ pub struct Load {
     /// the end that opens the connection: the receiver requests the data; the sender sends without a request
     #[key(default = "receiver")]
     pub client: Key<Choice<Client>>,
-    /// a page that `to` loads from `from`, over a new connection each time: its list, then all objects at once, each on a stream; instead of `bytes`
+    /// a page that `to` loads from `from`, over a new connection each time: its list, then all objects at
+    /// once, each on a stream; instead of `bytes`
     #[key(or = "no page")]
     pub page: Key<PageOrName>,
-    /// least time from the beginning of a page's load to that of the next, which begins at once where one takes longer
+    /// least time from the beginning of a page's load to that of the next, which begins at once where one
+    /// takes longer
     #[key(default = "200 ms")]
     pub interval: Key<PageInterval>,
 }
@@ -182,9 +184,10 @@ pub struct Pacer {
 #[derive(Section, Clone, Debug, Default)]
 #[section(params = WindowParams, base = Preset::Chromium39.config().window)]
 pub struct Window {
-    /// how the window grows: `cubic` in bytes, `reno` by packets, `rfc9002` is the RFC's NewReno. `tcp_` and the name of a congestion control of
-    /// TCP's, such as `tcp_vegas`, has that set the window in packets, with the parameters of its end's kernel, over the model's stack; one that
-    /// sets a rate itself, as `tcp_bbr` does, paces where `pacing` is on
+    /// how the window grows: `cubic` in bytes, `reno` by packets, `rfc9002` is the RFC's NewReno. `tcp_` and
+    /// the name of a congestion control of TCP's, such as `tcp_vegas`, has that set the window in packets,
+    /// with the parameters of its end's kernel, over the model's stack; one that sets a rate itself, as
+    /// `tcp_bbr` does, paces where `pacing` is on
     #[key(or = "by `preset`")]
     pub congestion_control: Key<Control>,
     /// connections that the sender behaves as
@@ -193,7 +196,8 @@ pub struct Window {
     /// first congestion window, at most `max_window`
     #[key(to = initial, or = "by `preset`")]
     pub initial_window: Key<Bytes<1_200, { 1 << 24 }>>,
-    /// greatest congestion window; a loss leaves two segments at least, of 1350 B with preset `rfc9002` and 1460 B with the others
+    /// greatest congestion window; a loss leaves two segments at least, of 1350 B with preset `rfc9002` and
+    /// 1460 B with the others
     #[key(to = most, or = "by `preset`")]
     pub max_window: Key<Bytes<2_700, { 1 << 30 }>>,
     /// slow start ends when delay grows
@@ -208,8 +212,8 @@ pub struct Window {
 #[derive(Section, Clone, Debug, Default)]
 #[section(params = HostCost, base = FREE)]
 pub struct Costs {
-    /// work of the sender's process for each datagram that it sends; it does one thing after the other. A server of 2018 leaves 30 us between
-    /// datagrams that it does not pace (bquic sec. IV-C.3)
+    /// work of the sender's process for each datagram that it sends; it does one thing after the other. A
+    /// server of 2018 leaves 30 us between datagrams that it does not pace (bquic sec. IV-C.3)
     #[key(to = send, default = "0 s")]
     pub send_cost: Key<Time>,
     /// and for each that it gets
@@ -224,11 +228,12 @@ pub struct Costs {
 #[derive(Section, Clone, Debug, Default)]
 #[section(params = HostCost, base = FREE)]
 pub struct PeerCosts {
-    /// CPU time of the receiver for each datagram that it sends, which is an acknowledgement if it only downloads
+    /// CPU time of the receiver for each datagram that it sends, which is an acknowledgement if it only
+    /// downloads
     #[key(to = send, default = "0 s")]
     pub peer_send_cost: Key<Time>,
-    /// its work for each datagram that it gets. docs/quic.md has what would give the clients of bquic Table III their throughput, 130 to 350 us for
-    /// either
+    /// its work for each datagram that it gets. docs/quic.md has what would give the clients of bquic Table
+    /// III their throughput, 130 to 350 us for either
     #[key(to = receive, default = "0 s")]
     pub peer_receive_cost: Key<Time>,
     /// how coarse its timers are
@@ -340,7 +345,8 @@ impl Load {
 }
 
 impl Parts {
-    /// Refuses parts of the model that quinn lacks. A preset is allowed, so that a scenario can try several stacks with it.
+    /// Refuses parts of the model that quinn lacks. A preset is allowed, so that a scenario can try several
+    /// stacks with it.
     fn foreign(&self, has_window: bool, faults: &mut Mistakes) {
         let others = Self { window: Window::default(), ..self.clone() };
         let parts = if has_window { &others } else { self };
@@ -349,7 +355,8 @@ impl Parts {
 
     /// Completes the parts that depend on several keys.
     fn resolve(&self, config: &mut QuicConfig, faults: &mut Mistakes) {
-        // A preset without decimation or pacing leaves these keys to those that have it, so that one setting can be tried with several.
+        // A preset without decimation or pacing leaves these keys to those that have it, so that one setting
+        // can be tried with several.
         let decimation = config.ack.decimation;
         if let Key::Given(false, _) = self.acks.ack_decimation {
             self.acks.decimation.idle("without ack_decimation", "ack_decimation = true beside it", faults);
@@ -422,8 +429,8 @@ impl Window {
     }
 
     /// Refuses a first window above the greatest one.
-    // spec: tcp_cubic_sender_base.cc (Chromium 62) - a window that begins above the greatest stays there until a loss, and none falls
-    // below two segments: with either the greatest would mean nothing.
+    // spec: tcp_cubic_sender_base.cc (Chromium 62) - a window that begins above the greatest stays there
+    // until a loss, and none falls below two segments: with either the greatest would mean nothing.
     fn check(&self, params: &WindowParams, flow: &Quic, stack: &QuicStack, faults: &mut Mistakes) {
         let WindowParams { initial, most, least, .. } = *params;
         match (&self.initial_window, &self.max_window) {

@@ -50,8 +50,8 @@ pub struct Quinn {
     /// streams that a client may have open; others wait for these to end
     #[key(to = streams)]
     pub streams: Key<Int<1, 100_000>>,
-    /// packets of the same sizes without encryption, or TLS 1.3, which takes more time and makes one datagram of the handshake up to 16 bytes
-    /// longer or shorter
+    /// packets of the same sizes without encryption, or TLS 1.3, which takes more time and makes one datagram
+    /// of the handshake up to 16 bytes longer or shorter
     #[key(to = crypto)]
     pub crypto: Key<Choice<Crypto>>,
     /// the server's part of the handshake after its hello; more than three datagrams cost a round trip
@@ -84,8 +84,8 @@ kinds! {
     pub struct Stack: Quinn => QuinnOptions {
         /// The model of Chromium's QUIC, whose parts are keys of the flow.
         "model": "Stack model",
-        /// quinn-proto 0.11.19 in virtual time, at both ends, as it comes where nothing is said. The flow's parts are the model's and mean
-        /// nothing to it, but for a congestion control of the model.
+        /// quinn-proto 0.11.19 in virtual time, at both ends, as it comes where nothing is said. The flow's
+        /// parts are the model's and mean nothing to it, but for a congestion control of the model.
         "quinn": "Stack quinn" = PLAIN,
     }
 }
@@ -155,8 +155,9 @@ fn without(at: &Place, feature: &str, expected: &str, faults: &mut Mistakes) {
 }
 
 /// Refuses a first window that is smaller than two packets.
-// spec: rfc9002 7.2 - the least window. quinn begins a datagram only where the window holds more than it and what is in flight
-// (quinn-proto 0.11.19 Connection::poll_transmit), and so with less has none for the rest of a handshake.
+// spec: rfc9002 7.2 - the least window. quinn begins a datagram only where the window holds more than it and
+// what is in flight (quinn-proto 0.11.19 Connection::poll_transmit), and so with less has none for the rest
+// of a handshake.
 pub(in super::super::super) fn two_packets(
     at: &Place,
     window: u64,

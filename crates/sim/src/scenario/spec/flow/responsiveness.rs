@@ -14,9 +14,10 @@ use super::{Context, Traffic};
 
 named!(Load { Down = "down", Up = "up", Both = "both", None = "none" });
 
-/// A client at `from` measures round trips per minute (RPM) against a server at `to`, as `networkQuality` and goresponsiveness do
-/// (draft-ietf-ippm-responsiveness-09): it adds TCP connections until they carry no more, and times probes beside them. The test ends when the
-/// figure has settled, and at `stop` or the end of the run otherwise.
+/// A client at `from` measures round trips per minute (RPM) against a server at `to`, as `networkQuality` and
+/// goresponsiveness do (draft-ietf-ippm-responsiveness-09): it adds TCP connections until they carry no more,
+/// and times probes beside them. The test ends when the figure has settled, and at `stop` or the end of the
+/// run otherwise.
 // spec: draft-ietf-ippm-responsiveness-09 Test Parameters.
 #[derive(Section, Clone, Debug, Default)]
 #[section(
@@ -30,7 +31,8 @@ pub struct Responsiveness {
     /// what is loaded: downloads, uploads, both at once, or nothing (idle)
     #[key(to = load)]
     pub load: Key<Choice<Load>>,
-    /// time from one decision to the next (ID). The draft said 1 s up to -08, as goresponsiveness does, and says 5 s in -09
+    /// time from one decision to the next (ID). The draft said 1 s up to -08, as goresponsiveness does, and
+    /// says 5 s in -09
     #[key(to = interval)]
     pub interval: Key<Decision>,
     /// intervals in a moving average (MAD)
@@ -57,8 +59,9 @@ pub struct Responsiveness {
     /// connections begin with a handshake of TLS 1.3
     #[key(to = tls)]
     pub tls: Key<Flag>,
-    /// bytes that wait unsent in a socket of either end when its writer hands it more (TCP_NOTSENT_LOWAT). Without it a probe on a loaded connection
-    /// waits for all that the socket's buffer holds. The draft asks for 5 ms of the connection's rate
+    /// bytes that wait unsent in a socket of either end when its writer hands it more (TCP_NOTSENT_LOWAT).
+    /// Without it a probe on a loaded connection waits for all that the socket's buffer holds. The draft asks
+    /// for 5 ms of the connection's rate
     #[key(to = notsent_lowat, or = "what `net.ipv4.tcp_notsent_lowat` says")]
     pub notsent_lowat: Key<Bytes<1, { 1 << 30 }>>,
 }

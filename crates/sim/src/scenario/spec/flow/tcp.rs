@@ -26,8 +26,9 @@ pub struct Tcp {
     /// bytes that its application writes at once
     #[key(default = "128 KiB")]
     pub write_size: Key<Bytes<1, { 1 << 30 }>>,
-    /// mean rate at which its application writes, `write_size` at a time; what the socket does not take at once is made up for, as with
-    /// `iperf3 -b`. With large writes it is a video of segments: 2.5 MB at 5 Mbit/s are one each 4 s
+    /// mean rate at which its application writes, `write_size` at a time; what the socket does not take at
+    /// once is made up for, as with `iperf3 -b`. With large writes it is a video of segments: 2.5 MB at 5
+    /// Mbit/s are one each 4 s
     #[key(or = "as fast as the socket takes it")]
     pub rate: Key<BitRate>,
     /// so long its application writes, from its start on; with `off`

@@ -41,12 +41,14 @@ pub struct Udp {
     /// how times between bursts lie around the mean that rate, payload and burst give
     #[key(to = 2)]
     pub gap: Key<Gap>,
-    /// when the send buffer of the socket is full: `block` waits for room and then catches up, like iperf; `drop` skips the rest of the burst, as
-    /// a non-blocking socket does. Delays count from the time at which a datagram was due
+    /// when the send buffer of the socket is full: `block` waits for room and then catches up, like iperf;
+    /// `drop` skips the rest of the burst, as a non-blocking socket does. Delays count from the time at which
+    /// a datagram was due
     #[key(to = 3)]
     pub when_full: Key<Choice<WhenFull>>,
-    /// the receivers, all of them stations of one access point, are a group: each datagram is sent to all of them at once, at a basic rate and
-    /// without an acknowledgement, and waits for a DTIM while any station sleeps
+    /// the receivers, all of them stations of one access point, are a group: each datagram is sent to all of
+    /// them at once, at a basic rate and without an acknowledgement, and waits for a DTIM while any station
+    /// sleeps
     #[key(default = "false")]
     pub multicast: Key<Flag>,
 }
@@ -111,7 +113,8 @@ impl Traffic for Udp {
 }
 
 impl Udp {
-    /// Refuses a multicast group unless its members are stations of one access point, and the datagrams come through that.
+    /// Refuses a multicast group unless its members are stations of one access point, and the datagrams come
+    /// through that.
     fn group(&self, at: &Place, flow: &Context<'_>) -> Result<(), Fault> {
         let ap_of = |end: &FlowEnd| {
             let mut all = flow.nodes[end.node].interfaces.iter().map(|i| match &i.medium {

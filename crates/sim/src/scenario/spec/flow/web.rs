@@ -34,13 +34,16 @@ const FILES: [(&str, &str); 13] = [
     ("amazon", include_str!("../../../../pages/amazon.toml")),
 ];
 
-/// Bytes that a client of curl's library asks with: a line with the address, one with the host, one with what it takes.
+/// Bytes that a client of curl's library asks with: a line with the address, one with the host, one with what
+/// it takes.
 const REQUEST: u32 = 80;
-/// Bytes of the head of an answer as Apache writes it: date, server, age and tag of the file, ranges, length, kind.
+/// Bytes of the head of an answer as Apache writes it: date, server, age and tag of the file, ranges, length,
+/// kind.
 const HEADER: u32 = 270;
 /// Most objects of a page.
 const MOST: usize = 10_000;
-/// A browser at `from` that loads a page from `to` over and over: it looks the name up, fetches a list, then what is in it over four connections.
+/// A browser at `from` that loads a page from `to` over and over: it looks the name up, fetches a list, then
+/// what is in it over four connections.
 #[derive(Section, Clone, Debug, Default)]
 #[section(
     title = "Flow of kind web",
@@ -53,7 +56,8 @@ pub struct Web {
     /// the page
     #[key(need = "the name of a page, or a table with list and objects")]
     pub page: Key<PageOrName>,
-    /// least time from the beginning of a load to that of the next, which begins at once where one takes longer
+    /// least time from the beginning of a load to that of the next, which begins at once where one takes
+    /// longer
     #[key(to = 0)]
     pub interval: Key<LoadInterval>,
 }
@@ -66,7 +70,8 @@ quantity! {
 
 type Size = Bytes<1, { 1 << 30 }>;
 
-/// What a client of the web loads: a list, then the objects in it. A file of `crates/sim/pages` is such a table.
+/// What a client of the web loads: a list, then the objects in it. A file of `crates/sim/pages` is such a
+/// table.
 #[derive(Section, Clone, Debug, Default)]
 #[section(
     title = "Page",

@@ -16,7 +16,8 @@ named!(AckFilter { Off, Conservative, Aggressive });
 named!(Isolation { Flowblind, Srchost, Dsthost, Hosts, Flows, DualSrchost, DualDsthost, TripleIsolate });
 
 /// The shaper counts bytes per second: of less nothing would be left, and nothing shaped.
-// linux: iproute2 lib/utils.c get_rate64 (6.1) - an eighth of the bits, rounded down, where 0 means unlimited (recalled).
+// linux: iproute2 lib/utils.c get_rate64 (6.1) - an eighth of the bits, rounded down, where 0 means unlimited
+// (recalled).
 pub struct Bandwidth;
 quantity!(Bandwidth: Rate = Form::RateFrom("8 bit/s", "one byte per second"), "_bps", units::rate_text;);
 
@@ -54,10 +55,12 @@ pub struct Cake {
     /// the DSCP is cleared once the tin is chosen
     #[key(to = wash)]
     pub wash: Key<Flag>,
-    /// ACK filtering: acknowledgements that a newer one makes redundant are dropped; `ack-filter-aggressive` keeps fewer
+    /// ACK filtering: acknowledgements that a newer one makes redundant are dropped; `ack-filter-aggressive`
+    /// keeps fewer
     #[key(to = ack_filter)]
     pub ack_filter: Key<Choice<AckFilter>>,
-    /// hosts behind NAT are distinguished, at the interface with `masquerade`; without it they count as one host
+    /// hosts behind NAT are distinguished, at the interface with `masquerade`; without it they count as one
+    /// host
     #[key(to = nat, quiet)]
     pub nat: Key<Flag>,
 }

@@ -5,7 +5,8 @@ use stillair_model::qdisc::fifo::FifoParams;
 use super::{Bytes, Context, Discipline, Int, Key, QdiscConfig, Section};
 
 /// Size of a full packet: the minimum limit of a bfifo.
-// deviation: a smaller limit is refused - a queue that takes no full packet is a mistake, which tc does not catch.
+// deviation: a smaller limit is refused - a queue that takes no full packet is a mistake, which tc does not
+// catch.
 const MIN_BFIFO: u32 = 1514;
 
 /// Limit of a bfifo.

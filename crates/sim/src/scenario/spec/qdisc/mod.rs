@@ -44,7 +44,8 @@ type Burst = Bytes<1, { 1 << 30 }>;
 
 /// Options of a discipline.
 pub(in super::super) trait Discipline: Section {
-    /// Returns the engine's parameters. Mistakes are added to `context`; `None` if the parameters depend on a misread key.
+    /// Returns the engine's parameters. Mistakes are added to `context`; `None` if the parameters depend on a
+    /// misread key.
     fn config(&self, context: &mut Context<'_>) -> Option<QdiscConfig>;
 }
 
@@ -79,7 +80,8 @@ const WHOLE: &[contract::Key] = &[contract::Key::or(
     "one instance for each access category instead of one for the device",
 )];
 
-/// Declares all disciplines: the table of each, once for any place and once for a Wi-Fi interface, and the kinds by place.
+/// Declares all disciplines: the table of each, once for any place and once for a Wi-Fi interface, and the
+/// kinds by place.
 macro_rules! disciplines {
     ($($name:ident: $options:ident = $kind:literal, $mq:expr, $about:literal;)*) => {
         $(
@@ -143,7 +145,8 @@ macro_rules! disciplines {
                 }
             }
 
-            /// Returns the engine's parameters. Mistakes are added to `context`; `None` if the parameters depend on a misread key.
+            /// Returns the engine's parameters. Mistakes are added to `context`; `None` if the parameters
+            /// depend on a misread key.
             pub(in super::super) fn config(&self, context: &mut Context<'_>) -> Option<QdiscConfig> {
                 match &*self.0 {
                     $(Options::$options(own) => own.config(context),)*

@@ -84,8 +84,9 @@ impl Netem {
 }
 
 impl Discipline for Netem {
-    // linux: iproute2 tc/q_netem.c netem_parse_opt (6.1), net/sched/sch_netem.c netem_change (6.1) - a probability without a gap
-    // has a gap of one, a gap without a probability is certain; neither means anything without a delay, which tc refuses.
+    // linux: iproute2 tc/q_netem.c netem_parse_opt (6.1), net/sched/sch_netem.c netem_change (6.1) - a
+    // probability without a gap has a gap of one, a gap without a probability is certain; neither means
+    // anything without a delay, which tc refuses.
     fn config(&self, context: &mut Context<'_>) -> Option<QdiscConfig> {
         let mut params = Self::base();
         self.assign(&mut params);

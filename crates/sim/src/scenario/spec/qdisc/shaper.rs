@@ -19,7 +19,8 @@ pub struct Shaper {
     /// rate of outgoing packets; replaces the interface's `qdisc`
     #[key(or = "not shaped")]
     pub up: Key<Bandwidth>,
-    /// the qdisc of both directions: `cake`, which shapes itself (without `bandwidth` here), or another as the child of an htb
+    /// the qdisc of both directions: `cake`, which shapes itself (without `bandwidth` here), or another as
+    /// the child of an htb
     #[key(or = "`cake`")]
     pub qdisc: Key<Unshaped>,
     /// the qdisc of what comes in, if it is another, as `iqdisc_opts` of sqm-scripts

@@ -79,9 +79,10 @@ impl Tbf {
 }
 
 impl Discipline for Tbf {
-    // linux: iproute2 tc/q_tbf.c tbf_parse_opt (6.1) - a limit or a latency, and a peak rate takes an mtu; net/sched/sch_tbf.c
-    // tbf_change (6.1) - the peak is above the rate.
-    // deviation: with a child of another kind tc wants a limit too, which then does nothing - it is refused here.
+    // linux: iproute2 tc/q_tbf.c tbf_parse_opt (6.1) - a limit or a latency, and a peak rate takes an mtu;
+    // net/sched/sch_tbf.c tbf_change (6.1) - the peak is above the rate.
+    // deviation: with a child of another kind tc wants a limit too, which then does nothing - it is refused
+    // here.
     fn config(&self, context: &mut Context<'_>) -> Option<QdiscConfig> {
         let (rate, burst) = (self.rate.get().copied(), self.burst.get().copied());
         let peak = self.peak(rate, context);

@@ -188,7 +188,8 @@ impl Hosts {
                 read += got.bytes;
                 finished += usize::from(got.finished);
                 if got.finished && !client {
-                    // It has nothing to answer: until both sides are over, the stream counts among those that are open.
+                    // It has nothing to answer: until both sides are over, the stream counts among those that
+                    // are open.
                     stack.finish(now, id);
                 }
             } else if got.finished

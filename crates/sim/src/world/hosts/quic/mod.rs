@@ -1,5 +1,6 @@
-//! QUIC in the world: what a host does around a stack. Datagrams go out one after the other as its work allows, as far as
-//! the socket's send buffer has room; those that come in wait for their turn; timers are as coarse as the host's.
+//! QUIC in the world: what a host does around a stack. Datagrams go out one after the other as its work
+//! allows, as far as the socket's send buffer has room; those that come in wait for their turn; timers are as
+//! coarse as the host's.
 
 mod load;
 mod stacks;
@@ -28,7 +29,8 @@ pub(in crate::world) struct QuicEnd {
     pub(in crate::world) role: QuicRole,
     cost: HostCost,
     /// How late its timers fire, if they do.
-    // linux: fs/eventpoll.c ep_poll, fs/select.c select_estimate_accuracy (4.4) - the slack of the process, which waits with a timeout;
+    // linux: fs/eventpoll.c ep_poll, fs/select.c select_estimate_accuracy (4.4) - the slack of the process,
+    // which waits with a timeout;
     // deviation: of what is longer than 50 ms a thousandth.
     slack: Option<Slack>,
     /// None before the first connection.
@@ -357,7 +359,8 @@ impl Hosts {
             }
         };
         match next {
-            // Deadlines that are exact are mostly put off before they come: asking again is cheaper than arming anew.
+            // Deadlines that are exact are mostly put off before they come: asking again is cheaper than
+            // arming anew.
             Some(next) if end.cost == HostCost::default() => below.core.timers.hasten(slot, next),
             _ => below.core.timers.set(slot, next),
         }

@@ -31,8 +31,8 @@ pub(in crate::world) struct Quinns {
 }
 
 impl Stacks {
-    /// As the flow has it, with the congestion controls of TCP's that set the windows of the model's ends, if any do; `random` makes the
-    /// stream of random numbers of an end.
+    /// As the flow has it, with the congestion controls of TCP's that set the windows of the model's ends, if
+    /// any do; `random` makes the stream of random numbers of an end.
     #[cfg(feature = "quinn")]
     pub(in crate::world) fn new(
         flow: &QuicFlow,

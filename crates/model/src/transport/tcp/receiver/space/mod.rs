@@ -113,7 +113,8 @@ impl Space {
         self.window_of(self.rcvbuf.saturating_sub(self.rmem_alloc))
     }
 
-    /// The window of the SYN, in bytes; sets the scale that it offers. `mss` is the largest segment of data known so
+    /// The window of the SYN, in bytes; sets the scale that it offers. `mss` is the largest segment of data
+    /// known so
     /// far: the passive end knows about time stamps, the active one does not.
     // linux: net/ipv4/tcp_output.c tcp_select_initial_window (4.11, 6.1).
     pub fn open(&mut self, mss: u32) -> u32 {
@@ -138,13 +139,14 @@ impl Space {
     }
 
     /// The handshake is over: segments bear `advmss` bytes of data, `rcv_wnd` was offered.
-    // linux: net/ipv4/tcp_input.c tcp_init_buffer_space (4.11, 6.1) - with tcp_app_win at its default of 31, which reserves
-    // nothing.
+    // linux: net/ipv4/tcp_input.c tcp_init_buffer_space (4.11, 6.1) - with tcp_app_win at its default of 31,
+    // which reserves nothing.
     pub fn established(&mut self, now_us: u64, rcv_nxt: u32, advmss: u32, rcv_wnd: u32) {
         self.advmss = advmss;
         self.per_segment = advmss + self.max_header + PACKET_OVERHEAD;
         // linux: net/ipv4/tcp_input.c tcp_fixup_rcvbuf (4.11).
-        // deviation: without the options that the called end learns of later - a packet of memory is 12 bytes less of 2,300.
+        // deviation: without the options that the called end learns of later - a packet of memory is 12 bytes
+        // less of 2,300.
         let rooms = if self.moderate { 8 } else { 2 };
         let at_first = (rooms * self.init_rwnd).saturating_mul(self.per_segment);
         self.rcvbuf = self.rcvbuf.max(at_first.min(self.rmem[2]));
@@ -162,9 +164,11 @@ impl Space {
             self.rcv_ssthresh.min(rcv_wnd).min(INIT_SEGMENTS * advmss)
         };
         self.last = LastRound { bytes, seq: rcv_nxt, begun_us: now_us };
-        // linux: net/ipv4/tcp_input.c tcp_rcv_space_adjust (6.1) - in steps of 128 bytes until its window holds a segment.
-        // deviation: where no memory of an int's 31 bits does (`tcp_adv_win_scale` of -21 and below at 1,448 bytes), the kernel
-        // would step for good, were a window that small ever read full; the last step counts here.
+        // linux: net/ipv4/tcp_input.c tcp_rcv_space_adjust (6.1) - in steps of 128 bytes until its window
+        // holds a segment.
+        // deviation: where no memory of an int's 31 bits does (`tcp_adv_win_scale` of -21 and below at 1,448
+        // bytes), the kernel would step for good, were a window that small ever read full; the last step
+        // counts here.
         let lacks = self.memory_of(advmss).saturating_sub(self.per_segment.into());
         let steps = u64::from(i32::MAX as u32 - self.per_segment) / MEMORY_STEP;
         self.per_segment += (lacks.div_ceil(MEMORY_STEP).min(steps) * MEMORY_STEP) as u32;
@@ -182,8 +186,8 @@ impl Space {
         }
     }
 
-    /// A packet of `bytes` of data and that much memory has come, in segments of `segment` bytes: larger ones than before show
-    /// how much of the memory is data.
+    /// A packet of `bytes` of data and that much memory has come, in segments of `segment` bytes: larger ones
+    /// than before show how much of the memory is data.
     // linux: net/ipv4/tcp_input.c tcp_measure_rcv_mss (6.18) - the window follows at once.
     #[inline]
     pub fn measure_ratio(&mut self, bytes: u32, truesize: u32, segment: u32, rcv_mss: u32) {
@@ -199,10 +203,10 @@ impl Space {
         }
     }
 
-    /// Whether a packet finds room, before anything is thrown away for it; `first` if the receive queue is empty, when
-    /// it always does.
-    // linux: net/ipv4/tcp_input.c tcp_try_rmem_schedule, tcp_prune_queue, tcp_clamp_window (6.1) - the buffer first
-    // grows to what is there, up to tcp_rmem[2].
+    /// Whether a packet finds room, before anything is thrown away for it; `first` if the receive queue is
+    /// empty, when it always does.
+    // linux: net/ipv4/tcp_input.c tcp_try_rmem_schedule, tcp_prune_queue, tcp_clamp_window (6.1) - the buffer
+    // first grows to what is there, up to tcp_rmem[2].
     // deviation: packets are not collapsed into denser ones, as full segments would not get denser.
     #[inline]
     pub fn has_room(&mut self) -> bool {
@@ -218,8 +222,8 @@ impl Space {
         self.rmem_alloc <= self.rcvbuf
     }
 
-    /// A packet of `bytes` of data and that much memory has come: the window may grow if memory like this one's would
-    /// hold it. Returns whether it grew.
+    /// A packet of `bytes` of data and that much memory has come: the window may grow if memory like this
+    /// one's would hold it. Returns whether it grew.
     // linux: net/ipv4/tcp_input.c tcp_grow_window, __tcp_grow_window (6.1).
     // deviation: a header's own buffer is not taken off the memory, as it decides nothing at full segments.
     #[inline]
@@ -253,8 +257,8 @@ impl Space {
         false
     }
 
-    /// The window to offer, given what is offered now and the size of segments that come. The flag tells that memory is
-    /// short, which ends quick acknowledgements.
+    /// The window to offer, given what is offered now and the size of segments that come. The flag tells that
+    /// memory is short, which ends quick acknowledgements.
     // linux: net/ipv4/tcp_output.c __tcp_select_window (6.1).
     // spec: rfc9293 3.8.6.2.2 - no silly windows.
     #[inline]
@@ -310,8 +314,9 @@ impl Space {
         self.last.bytes
     }
 
-    // linux: net/ipv4/tcp_input.c tcp_rcv_rtt_update (6.1, 6.12.117, 6.18) - smoothed with time stamps, the minimum without; from 6.16 on,
-    // and in stable kernels of 6.12, a smaller one counts at once; from 6.16 on a larger one only if the application has read everything.
+    // linux: net/ipv4/tcp_input.c tcp_rcv_rtt_update (6.1, 6.12.117, 6.18) - smoothed with time stamps, the
+    // minimum without; from 6.16 on, and in stable kernels of 6.12, a smaller one counts at once; from 6.16
+    // on a larger one only if the application has read everything.
     fn rtt_sample(&mut self, sample_us: u32, of_window: bool, unread: u32) {
         let (old, new) = (self.rtt.rtt_us, sample_us << 3);
         let at_once = matches!(self.rules, RcvbufRules::Linux6_12 | RcvbufRules::Linux6_16);
@@ -338,8 +343,8 @@ impl Space {
         (self.rtt.seq, self.rtt.begun_us) = (rcv_nxt.wrapping_add(rcv_wnd), now_us);
     }
 
-    /// Times a round trip by the echo of a time stamp, in ms; once for each value since 4.16, and only with full segments.
-    /// `unread` bytes wait for the application.
+    /// Times a round trip by the echo of a time stamp, in ms; once for each value since 4.16, and only with
+    /// full segments. `unread` bytes wait for the application.
     // linux: net/ipv4/tcp_input.c tcp_rcv_rtt_measure_ts (4.11, 6.1).
     #[inline]
     pub fn measure_ts(&mut self, now_ms: u32, tsecr: u32, bytes: u32, rcv_mss: u32, unread: u32) {
@@ -352,8 +357,8 @@ impl Space {
         }
     }
 
-    /// The application has read up to `copied` and left `unread` bytes: once in a round trip, the buffer is made to hold
-    /// twice what was read in it, and more while that grows. `beyond` bytes reach past a hole.
+    /// The application has read up to `copied` and left `unread` bytes: once in a round trip, the buffer is
+    /// made to hold twice what was read in it, and more while that grows. `beyond` bytes reach past a hole.
     // linux: net/ipv4/tcp_input.c tcp_rcv_space_adjust (6.1, 6.18).
     #[inline]
     pub fn adjust(&mut self, now_us: u64, copied: u32, unread: u32, beyond: u32) {

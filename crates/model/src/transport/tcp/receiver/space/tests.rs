@@ -68,7 +68,8 @@ fn growth_in_steps_and_without() {
 
 #[test]
 fn before_4_20_the_window_starts_smaller_and_the_buffer_larger() {
-    // segments; tcp_rmem's default and most, whether the buffer grows; window of the SYN, buffer, what counts as read
+    // segments; tcp_rmem's default and most, whether the buffer grows; window of the SYN, buffer, what counts
+    // as read
     let table = [
         (0, [87_380, 6_291_456], true, 43_440, 87_380, 14_480),
         // 20 segments, eight times 20 packets of 2,280 bytes.

@@ -1,4 +1,5 @@
-//! Each scheduler alone, by its contract: the test is the driver and the hardware, and says how many PPDUs find room in a look.
+//! Each scheduler alone, by its contract: the test is the driver and the hardware, and says how many PPDUs
+//! find room in a look.
 
 use super::*;
 use alloc::boxed::Box;
@@ -133,13 +134,15 @@ fn order(config: Scheduler, table: &[(Step, &str)]) {
 pub(super) const KEEPS: Scheduler = Scheduler::RoundRobin(WhenFull::KeepsTurn);
 const LOSES: Scheduler = Scheduler::RoundRobin(WhenFull::LosesTurn);
 
-/// Whoever finds no room is passed over: whoever always comes last in a look never sends, so that these two are not fair.
+/// Whoever finds no room is passed over: whoever always comes last in a look never sends, so that these two
+/// are not fair.
 pub(super) const UNFAIR: [Scheduler; 2] =
     [LOSES, Scheduler::Mac80211(pieces(false, false, false), None, Mac80211Rules::Rounds)];
 
 /// As many as a look may send of whatever is named.
 const ANY: usize = usize::MAX;
-// linux: drivers/net/wireless/ath/ath9k/xmit.c ath_txq_schedule (4.11) - one aggregate each; who finds no room keeps its turn.
+// linux: drivers/net/wireless/ath/ath9k/xmit.c ath_txq_schedule (4.11) - one aggregate each; who finds no
+// room keeps its turn.
 #[rustfmt::skip]
 #[test]
 fn round_robin() {
@@ -195,7 +198,8 @@ fn deficit() {
         (Tx(1, 200),   ""),
         (Look(1),      "1 (1)"),     // 1 has 100 left
         (Tx(1, 100),   ""),
-        // 1 gets a quantum and goes behind 0. 2 is new, sends its frame and goes behind both. 0 gets a quantum: 200.
+        // 1 gets a quantum and goes behind 0. 2 is new, sends its frame and goes behind both. 0 gets a
+        // quantum: 200.
         (Look(2),      "2 1 (1)"),
         // What 1 sends counts: it owes 100, and gets a quantum. 2 is empty and leaves.
         (Rx(1, 400),   ""),
@@ -203,8 +207,8 @@ fn deficit() {
     ]);
 }
 
-// paper: ending-the-anomaly alg3 - stations are listed; linux: drivers/net/wireless/ath/ath9k/xmit.c ath_txq_schedule (4.11) - TIDs
-// are, and the second finds the quantum that the first was given.
+// paper: ending-the-anomaly alg3 - stations are listed; linux: drivers/net/wireless/ath/ath9k/xmit.c
+// ath_txq_schedule (4.11) - TIDs are, and the second finds the quantum that the first was given.
 #[rustfmt::skip]
 #[test]
 fn as_printed() {
@@ -265,7 +269,8 @@ fn weighted_deficit() {
     assert_eq!(sent, "1011011011");
 }
 
-// linux: net/mac80211/tx.c ieee80211_next_txq (5.4) - without flags of airtime a plain round. A look tries everybody.
+// linux: net/mac80211/tx.c ieee80211_next_txq (5.4) - without flags of airtime a plain round. A look tries
+// everybody.
 #[rustfmt::skip]
 #[test]
 fn weighted_deficit_without_charges() {

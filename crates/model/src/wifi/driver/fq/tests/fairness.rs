@@ -19,7 +19,8 @@ fn all() -> impl Iterator<Item = Scheduler> {
     by_airtime().into_iter().chain([KEEPS]).chain(UNFAIR)
 }
 
-/// Stations that always have frames, whose PPDUs take so long; `room` of them a look. After each look, airtime and turns of each.
+/// Stations that always have frames, whose PPDUs take so long; `room` of them a look. After each look,
+/// airtime and turns of each.
 fn saturated(config: Scheduler, took: &[u64], room: usize, mut check: impl FnMut(&[u64], &[u64])) {
     let mut alone = Alone::new(config, took.len());
     let (mut used, mut turns) = (vec![0; took.len()], vec![0; took.len()]);
@@ -45,9 +46,10 @@ fn spread(of: &[u64]) -> u64 {
 const QUANTUM: u64 = 300;
 
 proptest! {
-    // At any time, so that nobody starves: beyond a quantum stations differ only by what a look has sent before it was charged. By
-    // virtual time whoever is not ahead of the clock of all may send, and that clock is the mean of theirs: if all others are a PPDU
-    // ahead of it, one may be behind it by as many PPDUs as there are others.
+    // At any time, so that nobody starves: beyond a quantum stations differ only by what a look has sent
+    // before it was charged. By virtual time whoever is not ahead of the clock of all may send, and that
+    // clock is the mean of theirs: if all others are a PPDU ahead of it, one may be behind it by as many
+    // PPDUs as there are others.
     #[test]
     fn equal_weights_share_within_a_quantum(took in prop::collection::vec(20_u64..4_000, 2..6), room in 1_usize..4) {
         let longest = *took.iter().max().unwrap();
@@ -61,8 +63,9 @@ proptest! {
         saturated(KEEPS, &took, room, |_, turns| assert!(spread(turns) <= 1, "{turns:?}"));
     }
 
-    // Whatever came before, looks serve all who have frames, and whoever waits for its turn waits no longer than others take to use
-    // what they were given: a quantum, what they owe, and by virtual time what they may be behind.
+    // Whatever came before, looks serve all who have frames, and whoever waits for its turn waits no longer
+    // than others take to use what they were given: a quantum, what they owe, and by virtual time what they
+    // may be behind.
     #[test]
     fn nobody_is_forgotten(
         steps in prop::collection::vec((0_u16..4, 0_u32..6, 1_usize..4, 20_u64..4_000, any::<bool>()), 1..200)

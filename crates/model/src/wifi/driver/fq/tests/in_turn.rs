@@ -42,8 +42,8 @@ fn looks(scheduler: Scheduler, times: usize) -> Vec<String> {
     (0..times).map(|_| look(&mut b)).collect()
 }
 
-// linux: drivers/net/wireless/ath/ath9k/xmit.c ATH_AGGR_MIN_QDEPTH, ATH_NON_AGGR_MIN_QDEPTH (4.10) - two aggregates, frames that go
-// alone while there are fewer than eight of both, two of them a turn.
+// linux: drivers/net/wireless/ath/ath9k/xmit.c ATH_AGGR_MIN_QDEPTH, ATH_NON_AGGR_MIN_QDEPTH (4.10) - two
+// aggregates, frames that go alone while there are fewer than eight of both, two of them a turn.
 #[test]
 fn frames_that_go_alone_pass_those_that_wait_for_room() {
     let (four, six) = ("0 1 2 2 2 2", "0 1 2 2 2 2 2 2");
@@ -52,7 +52,8 @@ fn frames_that_go_alone_pass_those_that_wait_for_room() {
     assert_eq!(looks(kept, 3), ["0 1 2 2"; 3]);
 }
 
-/// A station's Block Ack window is closed: its first frame is never acknowledged, and 63 after it are; others wait.
+/// A station's Block Ack window is closed: its first frame is never acknowledged, and 63 after it are; others
+/// wait.
 fn closed(b: &mut Bench, station: u16) {
     b.queue(ms(0), be(station), 80);
     b.fill(ms(0));
@@ -69,13 +70,14 @@ fn closed(b: &mut Bench, station: u16) {
     }
 }
 
-// linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_get_tid_subframe, ath_txq_schedule (4.10) - who may send nothing does not end the
-// round, with room in the hardware or without.
+// linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_get_tid_subframe, ath_txq_schedule (4.10) - who may
+// send nothing does not end the round, with room in the hardware or without.
 #[test]
 fn a_closed_window_passes_the_turn_on() {
     let mut b = Bench::new(IN_TURN, 2, 2);
     closed(&mut b, 0);
-    // Behind the 64 one frame has left its queue: it found the second aggregate full, and lies beyond the window.
+    // Behind the 64 one frame has left its queue: it found the second aggregate full, and lies beyond the
+    // window.
     assert_eq!((b.state().as_str(), b.driver.queued()), (" | o0 | 0 0", 80 - 65));
     b.act(Queue(1, 20));
     // 0 has nothing for the hardware; 1 fills it, and then finds it full.
@@ -88,7 +90,8 @@ fn a_closed_window_passes_the_turn_on() {
     assert_eq!(b.state(), "1 1 | o0 o1 | 0 0");
 }
 
-// linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_sched_aggr (4.10) - the frame that was looked at waits in retry_q.
+// linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_sched_aggr (4.10) - the frame that was looked at waits
+// in retry_q.
 #[test]
 fn who_loses_its_turn_keeps_the_frame_that_was_looked_at() {
     let mut b = Bench::new(IN_TURN, 2, 2);

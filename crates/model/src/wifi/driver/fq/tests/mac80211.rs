@@ -6,8 +6,8 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-// linux: net/mac80211/tx.c ieee80211_next_txq (5.18) - who has too much in the hardware is passed over, even if nobody else
-// has frames.
+// linux: net/mac80211/tx.c ieee80211_next_txq (5.18) - who has too much in the hardware is passed over, even
+// if nobody else has frames.
 #[rustfmt::skip]
 #[test]
 fn airtime_queue_limits_leave_room_for_others() {
@@ -27,8 +27,8 @@ fn airtime_queue_limits_leave_room_for_others() {
     ]);
 }
 
-// linux: net/mac80211/tx.c ieee80211_next_txq (5.1), schedule_round - a look through the list serves a TID once and ends when it
-// comes to that again; the next look goes on from there.
+// linux: net/mac80211/tx.c ieee80211_next_txq (5.1), schedule_round - a look through the list serves a TID
+// once and ends when it comes to that again; the next look goes on from there.
 #[rustfmt::skip]
 #[test]
 fn a_look_serves_each_identifier_once() {
@@ -56,8 +56,8 @@ fn a_look_serves_each_identifier_once() {
 const RULES: [Mac80211Rules; 3] =
     [Mac80211Rules::Rounds, Mac80211Rules::VirtualTime, Mac80211Rules::RoundsWithPending];
 
-// linux: net/mac80211/tx.c ieee80211_next_txq (5.4) - a turn is as long as the weight, or a clock goes slower by it; idle
-// stations leave.
+// linux: net/mac80211/tx.c ieee80211_next_txq (5.4) - a turn is as long as the weight, or a clock goes slower
+// by it; idle stations leave.
 #[test]
 fn airtime_is_shared_by_weight() {
     for rules in RULES {
@@ -129,7 +129,8 @@ fn virtual_time_serves_whoever_is_not_ahead() {
     assert!(state(&b).contains(&format!("2:{all} ")), "{}", state(&b));
 }
 
-// linux: net/mac80211/tx.c ieee80211_sta_deficit (6.0), net/mac80211/sta_info.c ieee80211_sta_register_airtime (6.0).
+// linux: net/mac80211/tx.c ieee80211_sta_deficit (6.0), net/mac80211/sta_info.c
+// ieee80211_sta_register_airtime (6.0).
 #[rustfmt::skip]
 #[test]
 fn what_is_pending_counts_since_6_0() {
@@ -138,7 +139,8 @@ fn what_is_pending_counts_since_6_0() {
         (Rx(0, 250),   " | | 300 300"),
         (Queue(0, 20), " | n0 | 300 300"),
         (Queue(1, 20), " | n1 n0 | 300 300"),
-        // Two frames take 210 us: with two aggregates out the station at the head has used more than there was.
+        // Two frames take 210 us: with two aggregates out the station at the head has used more than there
+        // was.
         (Fill,         "1 | n1 n0 | 300 300"),
         (Fill,         "1 1 | n0 o1 | 300 600"),
         (Done(210),    "1 0 | n0 o1 | 300 390"),
@@ -146,8 +148,9 @@ fn what_is_pending_counts_since_6_0() {
     ]);
 }
 
-// linux: net/mac80211/tx.c ieee80211_txq_set_active, net/mac80211/sta_info.c ieee80211_sta_register_airtime (6.0) - active for 100 ms from
-// when it was listed, or listed again after its turn; what comes while it is listed renews nothing.
+// linux: net/mac80211/tx.c ieee80211_txq_set_active, net/mac80211/sta_info.c ieee80211_sta_register_airtime
+// (6.0) - active for 100 ms from when it was listed, or listed again after its turn; what comes while it is
+// listed renews nothing.
 #[test]
 fn a_station_is_charged_for_100_ms_from_its_listing() {
     let mut b = Bench::new(Scheduler::Mac80211(ALL, None, Mac80211Rules::RoundsWithPending), 2, 2);
@@ -181,7 +184,8 @@ fn a_station_is_charged_for_100_ms_from_its_listing() {
 }
 
 proptest! {
-    // Whatever the rates, by clocks as by rounds: a station is behind the others by what is out when it begins, at most.
+    // Whatever the rates, by clocks as by rounds: a station is behind the others by what is out when it
+    // begins, at most.
     #[test]
     fn equal_airtime_by_every_rule_of_mac80211(took in prop::collection::vec(20_u64..4_000, 2..6)) {
         let longest = took.iter().max().unwrap();

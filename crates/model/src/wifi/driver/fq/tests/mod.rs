@@ -145,7 +145,8 @@ fn airtime_as_ath9k_runs_it() {
         (Queue(2, 1),  "1 2 | o1 o0 o2 | -800 300 250"),
         // What a station sends counts.
         (Rx(1, 900),   "1 2 | o1 o0 o2 | -800 -600 250"),
-        // -1100 and a quantum; 0 gets one; 2 sends its frame and leaves; then quanta until somebody has some left.
+        // -1100 and a quantum; 0 gets one; 2 sends its frame and leaves; then quanta until somebody has some
+        // left.
         (Done(500),    "2 2 | o0 o1 | 100 100 250"),
         // Who has used more than there was does not become new: 2 owes, 1 does not.
         (Rx(2, 250),   "2 2 | o0 o1 o2 | 100 100 0"),
@@ -170,8 +171,8 @@ fn round_robin_of_4_11_rotates_after_each_aggregate_and_knows_no_airtime() {
     ]);
 }
 
-// linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_sched_aggr (4.11) - the frame that was looked at when there was no
-// room is out of its queue, and CoDel cannot drop it any more.
+// linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_sched_aggr (4.11) - the frame that was looked at when
+// there was no room is out of its queue, and CoDel cannot drop it any more.
 #[test]
 fn a_frame_that_found_no_room_is_held() {
     let mut b = Bench::new(Scheduler::Airtime(ALL), 1, 2);
@@ -187,8 +188,8 @@ fn a_frame_that_found_no_room_is_held() {
     assert_eq!(sent, [[2, 3], [4, 5]]);
 }
 
-// linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_form_aggr (4.11) - the frame that found an aggregate full is out of its queue, too:
-// CoDel drops behind the first frame of the next aggregate.
+// linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_form_aggr (4.11) - the frame that found an aggregate
+// full is out of its queue, too: CoDel drops behind the first frame of the next aggregate.
 #[test]
 fn codel_drops_between_the_first_and_the_second_frame_of_an_aggregate() {
     let mut b = Bench::new(Scheduler::Mac80211(ALL, None, Mac80211Rules::Rounds), 1, 2);
@@ -218,8 +219,8 @@ fn compare(stations: usize, table: &[(Do, &str, &str)]) {
     check(Scheduler::AirtimeAsPrinted(ALL), stations, &pick(1));
 }
 
-// paper: ending-the-anomaly alg3 - an empty new station moves to the old list, always; ath9k lets it go where nobody is on
-// that list, and so takes it for new again at once.
+// paper: ending-the-anomaly alg3 - an empty new station moves to the old list, always; ath9k lets it go where
+// nobody is on that list, and so takes it for new again at once.
 #[rustfmt::skip]
 #[test]
 fn a_station_back_at_once_is_new_again_in_ath9k_only() {
@@ -236,7 +237,8 @@ fn a_station_back_at_once_is_new_again_in_ath9k_only() {
     ]);
 }
 
-// paper: ending-the-anomaly 3.2 - a station that becomes active is new; in ath9k only if it has some deficit left.
+// paper: ending-the-anomaly 3.2 - a station that becomes active is new; in ath9k only if it has some deficit
+// left.
 #[rustfmt::skip]
 #[test]
 fn a_station_that_owes_waits_a_round_longer_in_ath9k() {
@@ -337,8 +339,8 @@ fn saturate(scheduler: Scheduler, took: &[u64], rounds: u32) -> Vec<(u64, u64)> 
 }
 
 proptest! {
-    // paper: ending-the-anomaly 3.2 - equal airtime whatever the rates, up to what is charged late: a station begins a turn
-    // with at most a quantum, and two PPDUs may be out before the first is charged.
+    // paper: ending-the-anomaly 3.2 - equal airtime whatever the rates, up to what is charged late: a station
+    // begins a turn with at most a quantum, and two PPDUs may be out before the first is charged.
     #[test]
     fn equal_airtime_or_equal_turns(took in prop::collection::vec(20_u64..4_000, 2..6)) {
         let longest = took.iter().max().unwrap();
@@ -383,7 +385,8 @@ fn codel_is_relaxed_for_slow_stations_with_hysteresis() {
     }
 }
 
-// linux: net/mac80211/sta_info.c sta_update_codel_params (4.12) - 6 Mbit/s for each station, at once; none since 6.16.
+// linux: net/mac80211/sta_info.c sta_update_codel_params (4.12) - 6 Mbit/s for each station, at once; none
+// since 6.16.
 #[test]
 fn linux_has_a_threshold_that_grows_with_the_stations() {
     for (stations, limit) in [(1, 6_000), (4, 24_000), (30, 180_000)] {

@@ -30,7 +30,8 @@ impl Bench {
         Self { control, now: Instant::ZERO, held: None, stream: seed.stream("air") }
     }
 
-    /// Sends for so long between HT stations; each PPDU has up to `most` frames and takes 4 ms, or 0.3 ms alone.
+    /// Sends for so long between HT stations; each PPDU has up to `most` frames and takes 4 ms, or 0.3 ms
+    /// alone.
     fn send(&mut self, millis: u64, most: u32, works: impl Fn(HtRate) -> f64) {
         self.send_any(millis, most, |rate| match rate {
             PhyRate::Ht(rate) => works(rate),
@@ -168,8 +169,9 @@ fn one_stream_may_be_all_that_works() {
 #[test]
 fn short_packets_are_tried_more_often() {
     let mut b = Bench::new(two_streams(Width::Mhz20), MinstrelVersion::Before512);
-    // Frames alone count 108 us more, and then 4.4 cannot tell the guard intervals apart: 3,686,000 by 177,200 or by 184,000
-    // ns are 20. Tries: 206 us of back-off and 184 us each for two, then 467, 755, 1,331 and 2,483 us.
+    // Frames alone count 108 us more, and then 4.4 cannot tell the guard intervals apart: 3,686,000 by
+    // 177,200 or by 184,000 ns are 20. Tries: 206 us of back-off and 184 us each for two, then 467, 755,
+    // 1,331 and 2,483 us.
     b.send(3_000, 1, |_| 1.0);
     assert_eq!(b.chain()[0], "ht20-mcs15-lgi x6");
 }
@@ -189,8 +191,8 @@ fn recovery(b: &mut Bench, want: &str, works: impl Fn(HtRate) -> f64 + Copy) -> 
 
 #[test]
 fn after_a_step() {
-    // Intervals of 50 ms until it is back, down and up, by version. Since 5.12 up is a matter of luck: other seeds take from 2 to 19,
-    // before and since 5.19.
+    // Intervals of 50 ms until it is back, down and up, by version. Since 5.12 up is a matter of luck: other
+    // seeds take from 2 to 19, before and since 5.19.
     let mut table = Vec::new();
     for version in VERSIONS {
         let mut b = Bench::new(two_streams(Width::Mhz20), version);

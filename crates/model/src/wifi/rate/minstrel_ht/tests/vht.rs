@@ -73,8 +73,9 @@ fn airtime_is_that_of_the_symbols_on_the_air() {
 
 #[test]
 fn throughput_at_80_mhz_with_two_streams() {
-    // Worked out from the formulas by themselves: bits of a symbol 234 times coded bits times code rate times two, 153,600 bits in
-    // whole symbols of 3.6 us and 0.8 us by 16, less what 16 bits cannot hold of MCS 0 since 5.0; a sixteenth of 108 us; nine tenths arrive.
+    // Worked out from the formulas by themselves: bits of a symbol 234 times coded bits times code rate times
+    // two, 153,600 bits in whole symbols of 3.6 us and 0.8 us by 16, less what 16 bits cannot hold of MCS 0
+    // since 5.0; a sixteenth of 108 us; nine tenths arrive.
     let times = [147_875, 74_075, 49_325, 37_175, 24_800, 18_725, 16_475, 14_900, 12_425, 11_300];
     let cut = [147_872, 74_072, 49_324, 37_172, 24_800, 18_724, 16_472, 14_900, 12_424, 11_300];
     let old = [561, 1_098, 1_586, 2_026, 2_832, 3_515, 3_857, 4_150, 4_687, 4_980];
@@ -138,8 +139,8 @@ fn the_names_of_rows() {
     assert!(best.stats.total.attempts > 1_000 && best.packets_per_second > 40_000);
 }
 
-/// Of links on which each number of streams at each width works up to an MCS of its own, all of it or not at all, the fastest rate that works
-/// is found.
+/// Of links on which each number of streams at each width works up to an MCS of its own, all of it or not at
+/// all, the fastest rate that works is found.
 #[test]
 fn random_links_find_their_best_rate() {
     for seed in 0..24 {
@@ -182,7 +183,8 @@ fn by_noise_it_comes_near_the_best() {
 
 #[test]
 fn a_msdus_are_as_long_as_the_rates_are_good() {
-    // The most reliable rate, and the best one, of 65 Mbit/s at 20 MHz: chances in per cent, and bytes at most.
+    // The most reliable rate, and the best one, of 65 Mbit/s at 20 MHz: chances in per cent, and bytes at
+    // most.
     let at = |surest: &str, surest_works: u32, best_works: u32| {
         let mut m =
             MinstrelHt::new(vht(2), MinstrelVersion::From519, &mut Seed { seed: 1, run: 0 }.stream("rate"));
