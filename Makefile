@@ -36,10 +36,10 @@ papers: $(STAMPS)/native ## run the papers' experiments, judge every claim, rene
 	  kept=docs/results/$$(basename $$paper); mkdir -p $$kept; \
 	  cp $$paper*.svg $${paper}claims.json $${paper}report.txt $${paper}runs.json $$kept/; \
 	done
-	$(BIN)/python scripts/kept.py note
+	$(BIN)/python scripts/golden.py note
 	$(BIN)/python scripts/verdicts.py --write
 	$(BIN)/python scripts/anomaly_rates.py --claims --write
-	$(BIN)/python scripts/front.py --write
+	$(BIN)/python scripts/readme_figures.py --write
 	@echo "the page: build/papers/report.html"
 
 # Each pair takes up to a minute; one that does not show what is kept of its claim stops it, when all have been written.
@@ -118,13 +118,13 @@ guest-verdicts: $(STAMPS)/native ## what a real kernel says of two papers' claim
 	$(BIN)/python scripts/guest_verdicts.py tsq-pacing
 
 kernels: $(STAMPS)/native ## the grid of the 1 ms paper under four kernels, into docs/results/kernels
-	$(BIN)/python scripts/kept.py make kernels
+	$(BIN)/python scripts/golden.py make kernels
 
 jitter: $(STAMPS)/native ## which verdicts depend on exact hosts and on Ethernet devices, into docs/results/jitter.md
-	$(BIN)/python scripts/kept.py make jitter
+	$(BIN)/python scripts/golden.py make jitter
 
 retry-out: $(STAMPS)/native ## who gives up and when: retry-out, fewer tries, both, under two kernels, into docs/results/retry-out
-	$(BIN)/python scripts/kept.py make remedies
+	$(BIN)/python scripts/golden.py make remedies
 
 answers: $(STAMPS)/native ## the pages of 'stillair answers', into docs/answers
 	$(BIN)/python scripts/answers.py
@@ -140,17 +140,17 @@ validate-wifi: $(STAMPS)/native ## the model beside the real mac80211, into docs
 
 # What pages show of runs. Each script says without --write what is stale.
 fresh: $(STAMPS)/native ## repeat the first run of every kept cell, and say what is stale
-	$(BIN)/python scripts/kept.py check --all
-	$(BIN)/python scripts/front.py
-	$(BIN)/python scripts/said.py
-	$(BIN)/python scripts/moving.py
+	$(BIN)/python scripts/golden.py check --all
+	$(BIN)/python scripts/readme_figures.py
+	$(BIN)/python scripts/render_console.py
+	$(BIN)/python scripts/animation.py
 	$(BIN)/python scripts/gallery.py
 
 pages: $(STAMPS)/native ## renew what pages show of commands, sweeps, kept results and pictures of the gallery
-	$(BIN)/python scripts/kept.py make tables
-	$(BIN)/python scripts/front.py --write
-	$(BIN)/python scripts/said.py --write
-	$(BIN)/python scripts/moving.py --write
+	$(BIN)/python scripts/golden.py make tables
+	$(BIN)/python scripts/readme_figures.py --write
+	$(BIN)/python scripts/render_console.py --write
+	$(BIN)/python scripts/animation.py --write
 	$(BIN)/python scripts/gallery.py --write
 
 site: $(STAMPS)/native $(STAMPS)/site ## build docs/ as a site into build/site: strict, and no page asks another host (STILLAIR_REPOSITORY=URL for links)
@@ -177,7 +177,7 @@ wheel: $(STAMPS)/venv ## build the wheel into wheels/, with a profile of runs (s
 sdist: $(STAMPS)/venv ## build the sdist into dist/, as it is published at REPOSITORY=https://HOST/OWNER/NAME
 	@test -n "$(REPOSITORY)" || { echo "say where: make sdist REPOSITORY=https://HOST/OWNER/NAME" >&2; exit 2; }
 	rm -rf build/published
-	scripts/published.py $(REPOSITORY) build/published
+	scripts/publish_tree.py $(REPOSITORY) build/published
 	$(BIN)/maturin sdist --manifest-path build/published/crates/py/Cargo.toml --out dist
 
 test-sdist: ## build an sdist and check that what is in it compiles

@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 
 from stillair.papers.artefacts.anomaly.schemes import TITLES
 from stillair.papers.claims import judge
-from stillair.papers.doubt import counts
 from stillair.papers.pages import registry, words
+from stillair.papers.robustness import counts
 from stillair.runs import bundled
 
 ROOT = Path(__file__).resolve().parents[1]

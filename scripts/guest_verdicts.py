@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from stillair import InputError, RunError
-from stillair.papers.claims import judge, shelf
+from stillair.papers.claims import judge, paper_registry
 from stillair.papers.claims.inventory import Claim
 from stillair.papers.measure.measurer import Measurer
 from stillair.papers.pages import registry, words
@@ -167,9 +167,9 @@ def figure(row: Mapping[str, Any]) -> str:
 def write(paper: str, claim: str, row: Mapping[str, Any], like: Mapping[str, Any], kernels: Sequence[str]) -> None:
     """Puts an entry into the paper's file."""
     kernel = " and ".join(f"Linux {name}" for name in kernels)
-    with as_file(shelf.folders()[paper]) as folder:
+    with as_file(paper_registry.folders()[paper]) as folder:
         file = Path(folder) / FILE
-        table = shelf.table(shelf.folders()[paper], FILE)
+        table = paper_registry.table(paper_registry.folders()[paper], FILE)
         if table.get("kernel", kernel) != kernel:
             sys.exit(f"{file}: found figures of {table['kernel']}, expected {kernel}; remove the file to begin anew")
         claims = dict(table.get("claim", {}))

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Tables of pages that are one sweep of a scenario each: `--write` renews them, without it they are compared.
 
-A table stands between `<!-- table: NAME -->` and `<!-- /table -->`. `scripts/kept.py make tables` notes its first runs.
+A table stands between `<!-- table: NAME -->` and `<!-- /table -->`. `scripts/golden.py make tables` notes first runs.
 """
 
 import argparse

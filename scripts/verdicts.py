@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from stillair.papers.doubt import counts
+from stillair.papers.robustness import counts
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "judging.md"

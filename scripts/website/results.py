@@ -8,8 +8,8 @@ from typing import Any
 
 from stillair.explain.answers import book
 from stillair.papers.claims.inventory import papers
-from stillair.papers.doubt import counts
 from stillair.papers.pages import words
+from stillair.papers.robustness import counts
 
 Row = Mapping[str, Any]
 

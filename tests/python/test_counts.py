@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from stillair.papers.doubt import counts, hardly
+from stillair.papers.robustness import counts, non_discriminating
 
 
 def row(verdict: str, **more: Any) -> dict[str, Any]:  # noqa: ANN401
@@ -18,7 +18,7 @@ def easy(**chance: Any) -> dict[str, Any]:  # noqa: ANN401
 
 
 ROWS = [
-    row("held", hardly=easy(off="held", why=hardly.NO_RUN)),
+    row("held", hardly=easy(off="held", why=non_discriminating.NO_RUN)),
     row("held", hardly=easy(off="held", draws=0.6), measured=10.5),
     row("held", hardly=easy(off="missed", draws=0.5), kind="order", stated=["a", "b"], measured=["a", "b"]),
     row("held", hardly=easy(worked=True, draws=0.5), measured=10.0),
@@ -35,7 +35,7 @@ def test_counts() -> None:
     found = counts.count(ROWS)
     assert found.claims == 9
     assert found.verdicts == {"held": 6, "missed": 2, "undecided": 0, "not-run": 0, "not-judged": 1}
-    assert (found.hardly, found.no_run, found.off, found.draws) == (4, 1, 1, 2)
+    assert (found.non_discriminating, found.no_run, found.off, found.draws) == (4, 1, 1, 2)
     assert found.errors == pytest.approx([0.05, 0.1, 1.0])
     assert found.error == pytest.approx(0.1)
 

@@ -13,8 +13,8 @@ from pyarrow import parquet
 from stillair import InputError, Picture, Result, run_sweep
 from stillair.results.frame import Frame
 from stillair.runs import bundled
+from stillair.runs.cache import Combination
 from stillair.runs.dataset import Rows
-from stillair.runs.kept import Combination
 from stillair.runs.overrides import as_set
 
 OVERRIDES = {"duration": "6 s"}

@@ -4,12 +4,12 @@ import re
 
 import pytest
 
-from stillair.papers.claims import judge, kernel_verdicts, shelf
+from stillair.papers.claims import judge, kernel_verdicts, paper_registry
 from stillair.papers.claims.inventory import experiments
 from stillair.papers.pages import words
 
 CLAIMS = {claim.id: claim for experiment in experiments() for claim in experiment.claims}
-PAPERS = {paper: shelf.table(folder, "guests.toml") for paper, folder in shelf.folders().items()}
+PAPERS = {paper: paper_registry.table(folder, "guests.toml") for paper, folder in paper_registry.folders().items()}
 ASKED = {paper: table for paper, table in PAPERS.items() if table}
 ENTRIES = [(paper, claim) for paper, table in ASKED.items() for claim in table["claim"]]
 

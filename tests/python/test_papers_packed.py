@@ -9,7 +9,7 @@ import pytest
 from stillair import InputError, Scenario
 from stillair.papers.measure import samples
 from stillair.papers.runs import campaign
-from stillair.papers.runs.packed import PackedRun
+from stillair.papers.runs.compressed import PackedRun
 from stillair.papers.runs.plan import Campaign, CellPlan
 from stillair.results.series import Series
 from stillair.runs import bundled

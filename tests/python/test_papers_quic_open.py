@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from stillair import Result
-from stillair.papers.artefacts.bquic import beside as quic_open
+from stillair.papers.artefacts.bquic import table3_variations as quic_open
 from stillair.papers.measure import quic
 from stillair.papers.measure.measurer import Measurer
 from stillair.papers.pages import registry

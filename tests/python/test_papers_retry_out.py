@@ -11,7 +11,7 @@ from stillair.papers.artefacts import style
 from stillair.papers.artefacts.gallery import drawing
 from stillair.papers.claims import judge
 from stillair.papers.claims.inventory import experiments
-from stillair.papers.measure import scatter, worked
+from stillair.papers.measure import scatter, worked_examples
 from stillair.papers.measure.measurer import Measurer
 from stillair.papers.pages import registry, report
 from stillair.papers.runs import plan
@@ -25,16 +25,16 @@ EXAMPLES = ("fig3-idea", "fig4-worked-example", "table1-index")
 
 def test_figure_4_goes_as_the_paper_prints_it() -> None:
     example = EXPERIMENTS["fig4-worked-example"]
-    printed = worked.events(example, {})
+    printed = worked_examples.events(example, {})
     waiting: set[int] = set()
-    for row, after in zip(printed, worked.replay(2, printed), strict=True):
+    for row, after in zip(printed, worked_examples.replay(2, printed), strict=True):
         assert after["up"] == row["up"]
         # The paper names what came to wait in each A-MPDU, the receiver all that waits.
         waiting = (waiting | set(row["kept"])) - set(row["up"])
         assert set(after["kept"]) == waiting
         assert after["counts"] == row["counts"]
         assert after["ignored"] == row.get("ignored", [])
-    assert worked.replay(2, printed)[3]["lost"] == [4]
+    assert worked_examples.replay(2, printed)[3]["lost"] == [4]
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
@@ -65,7 +65,7 @@ def test_another_receiver_would_miss() -> None:
 
 
 def test_the_table_is_the_access_points() -> None:
-    assert worked.table_of_index() == [(0, 25, 2), (25, 50, 5), (50, 100, 8), (100, None, None)]
+    assert worked_examples.table_of_index() == [(0, 25, 2), (25, 50, 5), (50, 100, 8), (100, None, None)]
 
 
 def as_stated(sta: str, on: bool, rate: float) -> tuple[float, float, float]:

@@ -9,7 +9,7 @@ from stillair import InputError
 from stillair.__main__ import status
 from stillair.papers.artefacts import style
 from stillair.papers.artefacts.gallery import drawing
-from stillair.papers.claims import judge, shelf
+from stillair.papers.claims import judge, paper_registry
 from stillair.papers.claims.inventory import papers
 from stillair.papers.pages import registry, report
 from stillair.papers.runs import metrics
@@ -77,7 +77,7 @@ campaigns = ["queues"]
 draws = "queues"
 """
 
-HARDLY = """
+NON_DISCRIMINATING = """
 [off]
 words = { queue = "long" }
 [[range]]
@@ -130,19 +130,19 @@ interval = "0.1 s"
 FILES = {
     "inventory.toml": INVENTORY,
     "experiments.toml": EXPERIMENTS,
-    "hardly.toml": HARDLY,
+    "non-discriminating.toml": NON_DISCRIMINATING,
     "scenarios/two-queues.toml": SCENARIO,
 }
 
 
 @pytest.fixture
 def sixth(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder of the paper, on a shelf of its own beside the package's."""
-    folder = tmp_path / "shelf" / "sixth"
+    """The folder of the paper, in a parent folder of its own, next to the package's."""
+    folder = tmp_path / "papers" / "sixth"
     for name, text in FILES.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text, encoding="utf-8")
-    monkeypatch.setattr(shelf, "SHELVES", [*shelf.SHELVES, folder.parent])
+    monkeypatch.setattr(paper_registry, "FOLDERS", [*paper_registry.FOLDERS, folder.parent])
     return folder
 
 

@@ -6,7 +6,7 @@ import click
 
 from stillair._native import __version__
 from stillair.cli.common import completion
-from stillair.text import ends
+from stillair.text import signals
 from stillair.text.nearest import nearest
 
 _COMMANDS = {
@@ -22,9 +22,9 @@ _COMMANDS = {
     "import": "imports.command",
     "doctor": "imports.doctor",
     "scenarios": "scenarios.names",
-    "ss": "look",
-    "tc": "look",
-    "rc": "look",
+    "ss": "host_state",
+    "tc": "host_state",
+    "rc": "host_state",
     "schema": "scenarios.names",
     "live": "real.live",
     "exec": "real.live",
@@ -64,7 +64,7 @@ class _Late(click.Group):
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt as error:
-            ctx.exit(ends.status(error))
+            ctx.exit(signals.status(error))
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

@@ -63,8 +63,8 @@ def paper(
     if why_:
         _why(name, runs, jobs, overrides(set_), folder, as_json)
         return
-    from stillair.cli.common import place  # noqa: PLC0415 - all of the papers takes its time to load
-    from stillair.papers.pages import keep, registry, report  # noqa: PLC0415
+    from stillair.cli.common import output_folder  # noqa: PLC0415 - all of the papers takes its time to load
+    from stillair.papers.pages import export, registry, report  # noqa: PLC0415
 
     if name is None:
         given = {"--runs": runs is not None, "--set": bool(set_), "-o": folder is not None}
@@ -78,9 +78,9 @@ def paper(
     prepared = report.prepare(wanted, extra)
     with writing(folder):
         if folder is not None:
-            keep.prepare(folder)
-            place.check(folder, place.REPORT, replace=force)
-        runs_folder = None if folder is None else keep.runs(folder)
+            export.prepare(folder)
+            output_folder.check(folder, output_folder.REPORT, replace=force)
+        runs_folder = None if folder is None else export.runs(folder)
         try:
             with runs_progress(report.total_runs(wanted, prepared, runs), quiet=as_json) as watched:
                 made = report.run(
@@ -95,7 +95,7 @@ def paper(
                 print(f"stillair: {terminal.harmless(where)}", file=sys.stderr)
             raise
         if folder is not None:
-            keep.write(folder, made)
+            export.write(folder, made)
     with fitting(terminal.width()):
         print(report.as_json(made.rows()) if as_json else terminal.folded(report.text(made).rstrip()))
 

@@ -2,7 +2,7 @@
 
 Nothing here knows a run.
 
-    ends      signals, and processes that end with their parent
+    signals   signals, and processes that end with their parent
     extras    packages that only some commands need
     lock      one writer at a time in a folder
     markup    HTML that needs no other file

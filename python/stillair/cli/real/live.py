@@ -167,7 +167,7 @@ def _captured(said: dict[str, Any]) -> str:
 
 def _kept(request: "Request", scenario: "Scenario", folder: Path, *, force: bool) -> tuple[str, int]:
     """Runs it and keeps the result in a folder."""
-    from stillair.cli.common import place  # noqa: PLC0415 - not needed without -o
+    from stillair.cli.common import output_folder  # noqa: PLC0415 - not needed without -o
     from stillair.runs import live as engine  # noqa: PLC0415
     from stillair.runs import result_writer  # noqa: PLC0415
 
@@ -175,7 +175,7 @@ def _kept(request: "Request", scenario: "Scenario", folder: Path, *, force: bool
     request.series = True
     with options.writing(folder):
         result_writer.refuse_others(folder)
-        place.check(folder, place.RUN, replace=force)
+        output_folder.check(folder, output_folder.RUN, replace=force)
         writer = result_writer.ResultWriter(folder, scenario, request.overrides, 1)
         text, status = engine.run(request)
         writer.keep(json.dumps(json.loads(text)["runs"][0]))

@@ -7,5 +7,5 @@ Nothing here knows a run.
     causes           why claims are missed
     inventory        what a paper says
     kernel_verdicts  what the real kernel says of claims
-    shelf            where the papers lie
+    paper_registry   folders of the papers
 """

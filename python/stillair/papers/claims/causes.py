@@ -9,9 +9,9 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from stillair._native import InputError
-from stillair.papers.claims import shelf
+from stillair.papers.claims import paper_registry
 from stillair.papers.claims.inventory import Where
-from stillair.papers.claims.shelf import remembered
+from stillair.papers.claims.paper_registry import remembered
 
 ISOLATES = "isolates"
 SUFFICES = "suffices"
@@ -77,7 +77,7 @@ class Cause:
 @remembered
 def causes() -> Mapping[str, Cause]:
     """The cause of each miss, by claim."""
-    tables = [read(shelf.table(folder, "causes.toml")) for folder in shelf.folders().values()]
+    tables = [read(paper_registry.table(folder, "causes.toml")) for folder in paper_registry.folders().values()]
     return {claim: cause for table in tables for claim, cause in table.items()}
 
 

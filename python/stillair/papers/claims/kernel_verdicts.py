@@ -7,8 +7,8 @@ the paper's hosts (`scripts/guest_verdicts.py` makes it).
 from collections.abc import Mapping
 from typing import Any
 
-from stillair.papers.claims import shelf
-from stillair.papers.claims.shelf import remembered
+from stillair.papers.claims import paper_registry
+from stillair.papers.claims.paper_registry import remembered
 
 _MEASURED = "kernel-verdicts.toml"
 _GUESTS = "guests.toml"
@@ -36,7 +36,7 @@ def verdicts() -> Mapping[str, Mapping[str, Any]]:
 
 
 def _known(file: str) -> dict[str, dict[str, Any]]:
-    tables = [shelf.table(folder, file) for folder in shelf.folders().values()]
+    tables = [paper_registry.table(folder, file) for folder in paper_registry.folders().values()]
     return {
         claim: {"kernel": table["kernel"], **entry}
         for table in tables

@@ -14,8 +14,8 @@ from stillair.papers.claims.inventory import Claim, Experiment
 from stillair.papers.claims.judge import Cell, Judgement
 from stillair.papers.runs.campaign import Outcome
 from stillair.papers.runs.metrics import Marks
-from stillair.papers.runs.placing import Placing
 from stillair.papers.runs.plan import CellPlan, ExperimentPlan, Plan
+from stillair.papers.runs.scatter_marks import Placing
 from stillair.results.report import Run
 from stillair.results.result import Result
 from stillair.results.sampled import recorded

@@ -2,7 +2,7 @@
 
 `registry` says which experiments a name means.
 
-    keep      a folder of results
+    export    a folder of results
     page      the report as HTML
     why       a missed claim as judged and with one change
     report    a row for each claim

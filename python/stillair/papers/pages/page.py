@@ -7,10 +7,10 @@ from html import escape
 from stillair.papers.artefacts.gallery import drawing
 from stillair.papers.claims import judge, kernel_verdicts
 from stillair.papers.claims.inventory import Experiment, Paper, papers
-from stillair.papers.doubt import counts
 from stillair.papers.pages import words
 from stillair.papers.pages.registry import Entry
 from stillair.papers.pages.report import Report, Row
+from stillair.papers.robustness import counts
 from stillair.text import markup
 
 # What the verdicts mean, for a reader who has not seen the rule.
@@ -94,7 +94,7 @@ def _beside(rows: Sequence[Row]) -> str:
     """What stands beside the verdicts, as cells."""
     found = counts.count(rows)
     error = "" if found.error is None else f"{100 * found.error:.0f} % of {len(found.errors)}"
-    return f"<td>{found.hardly}</td><td>{error}</td>"
+    return f"<td>{found.non_discriminating}</td><td>{error}</td>"
 
 
 def _counts(rows: Sequence[Row]) -> str:

@@ -4,8 +4,8 @@ from dataclasses import dataclass, replace
 
 from stillair._native import InputError
 from stillair.papers.claims.inventory import Experiment, experiments
-from stillair.papers.claims.shelf import remembered
-from stillair.papers.doubt import fits
+from stillair.papers.claims.paper_registry import remembered
+from stillair.papers.robustness import calibration
 from stillair.papers.runs import campaign
 from stillair.papers.runs.plan import Campaign, ExperimentPlan, Plan, plan
 from stillair.text.nearest import hint
@@ -72,7 +72,7 @@ def _entry(experiment: Experiment, own: ExperimentPlan) -> Entry:
 @remembered
 def _fitted(paper: str) -> dict[str, str]:
     """The paper's claims that depend on a fit."""
-    return fits.reached(plan(paper), [experiment for experiment in experiments() if experiment.paper == paper])
+    return calibration.reached(plan(paper), [experiment for experiment in experiments() if experiment.paper == paper])
 
 
 def find(name: str) -> list[Entry]:

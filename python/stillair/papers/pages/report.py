@@ -14,10 +14,10 @@ from stillair.papers.claims import judge, kernel_verdicts, ranges
 from stillair.papers.claims.causes import causes
 from stillair.papers.claims.inventory import Claim
 from stillair.papers.claims.judge import Cell, Judgement
-from stillair.papers.doubt import counts, hardly
 from stillair.papers.measure.measurer import Measurer
 from stillair.papers.pages import registry, words
 from stillair.papers.pages.registry import Entry
+from stillair.papers.robustness import counts, non_discriminating
 from stillair.papers.runs import campaign as campaigns
 from stillair.papers.runs.campaign import Outcome
 from stillair.papers.runs.plan import Campaign, plan
@@ -94,8 +94,8 @@ class Report:
         own = [(campaign, outcome) for campaign, outcome in self.outcomes.items() if campaign.paper == paper]
         # What was not run again with these settings depends on none.
         ran = {campaign.id: outcome for name in ("", under) for campaign, outcome in own if campaign.under == name}
-        found = hardly.chance(claim, entry.experiment, entry.others[under] if under else plan(paper), ran)
-        told = {"counted": found.hardly, "off": found.off or None, "draws": found.draws, "why": found.why}
+        found = non_discriminating.chance(claim, entry.experiment, entry.others[under] if under else plan(paper), ran)
+        told = {"counted": found.non_discriminating, "off": found.off or None, "draws": found.draws, "why": found.why}
         return {"hardly": {**told, "worked": entry.plan.worked is not None}}
 
     def _settings(self, entry: Entry, claim: Claim, row: Row) -> Row:
@@ -152,7 +152,7 @@ def prepare(wanted: Sequence[Entry], extra: Sequence[tuple[str, str]] = ()) -> d
         if entry.plan.draws:
             drawing(Measurer(entry.experiment, plan(entry.experiment.paper), {}))
         for claim in entry.experiment.claims:
-            hardly.prepare(claim, entry.experiment, plan(entry.experiment.paper))
+            non_discriminating.prepare(claim, entry.experiment, plan(entry.experiment.paper))
     needed = dict.fromkeys(campaign for entry in wanted for campaign in entry.all_campaigns)
     return {campaign: campaigns.prepare(campaign, extra) for campaign in needed}
 

@@ -12,12 +12,12 @@ from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Any
 
-from stillair.papers.claims import shelf
+from stillair.papers.claims import paper_registry
 from stillair.papers.claims.inventory import Where
-from stillair.papers.claims.shelf import remembered
+from stillair.papers.claims.paper_registry import remembered
 from stillair.papers.runs import metrics, tagged
 from stillair.papers.runs.metrics import Metric
-from stillair.papers.runs.placing import Placing
+from stillair.papers.runs.scatter_marks import Placing
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ class Fit:
     keys: tuple[str, ...]
     """The keys of the scenario that hold it."""
     to: tuple[str, ...]
-    """The claims that it was fitted to. They are not judged, nor is what is derived from their numbers (`fits.py`)."""
+    """The claims that it was fitted to. Neither they nor claims derived from them are judged (`calibration.py`)."""
     settings: tuple[str, ...] = ()
     """It is in force in the campaigns that share these settings,"""
     campaigns: tuple[str, ...] = ()
@@ -158,7 +158,7 @@ def matches(where: Where, cell: Where) -> bool:
 @remembered
 def plan(paper: str) -> Plan:
     """The plan of a paper."""
-    return read(paper, shelf.table(shelf.folders()[paper], "experiments.toml"))
+    return read(paper, paper_registry.table(paper_registry.folders()[paper], "experiments.toml"))
 
 
 def read(paper: str, table: Mapping[str, Any]) -> Plan:
