@@ -18,7 +18,7 @@ SERVED := python/stillair/cli/explore/page
 WEB_INPUTS := web/build.mjs web/papers.mjs web/package-lock.json THIRD-PARTY-NOTICES.txt $(shell find web/src web/labs scenarios crates/sim/paths python/stillair/papers/data -type f)
 RUST_INPUTS := Cargo.toml Cargo.lock pyproject.toml $(shell find crates \( -name '*.rs' -o -name '*.toml' \))
 
-.PHONY: help agree-kernels guest-verdicts run fresh pages site test-live test-live-kills bench-live agree papers why answers tune kernels jitter retry-out validate-wifi describe test test-rust test-python wheel sdist test-sdist test-wheel test-crate test-adapters header fuzz fuzz-link fuzz-readers bench bench-qdiscs bench-ccs bench-doors bench-link bench-pgo bench-startup bench-sweeps bench-wheel bench-ns3 ns3-examples web test-web bench-web clean prerequisites live-hour test-kernels bench-scale bench-htsim soak-link stages
+.PHONY: help crosscheck-kernels guest-verdicts run fresh pages site test-live test-live-kills bench-live crosscheck papers why faq tune kernels jitter retry-out validate-wifi describe test test-rust test-python wheel sdist test-sdist test-wheel test-crate test-adapters header fuzz fuzz-link fuzz-readers bench bench-qdiscs bench-ccs bench-doors bench-link bench-pgo bench-startup bench-sweeps bench-wheel bench-ns3 ns3-examples web test-web bench-web clean prerequisites live-hour test-kernels bench-scale bench-htsim soak-link stages
 .DEFAULT_GOAL := help
 
 help: ## show this list
@@ -106,12 +106,12 @@ live-hour: $(STAMPS)/flent-venv ## an hour of Flent's rrul_be between live hosts
 	@mkdir -p docs/results/live
 	$(PYTHON) bench/live_hour.py $(TARGET)/release/stillair-live build/flent-venv/bin/flent >docs/results/live/hour.txt
 
-agree: $(STAMPS)/native ## cubic and bbr, up and down, small queues on and off: live beside virtual time, into docs/results/live
+crosscheck: $(STAMPS)/native ## cubic and bbr, up and down, small queues on and off: live beside virtual time, into docs/results/live
 	@mkdir -p docs/results/live
-	$(BIN)/stillair agree scenarios/live/agree.toml --runs 3 >docs/results/live/agree.txt
+	$(BIN)/stillair crosscheck scenarios/live/crosscheck.toml --runs 3 >docs/results/live/crosscheck.txt
 
-agree-kernels: $(STAMPS)/native ## the model beside a real kernel over the air, into docs/results/guests; needs 'stillair kernel build 6.12'
-	$(BIN)/python scripts/agree_kernels.py
+crosscheck-kernels: $(STAMPS)/native ## the model beside a real kernel over the air, into docs/results/guests; needs 'stillair kernel build 6.12'
+	$(BIN)/python scripts/crosscheck_kernels.py
 
 guest-verdicts: $(STAMPS)/native ## what a real kernel says of two papers' claims, into guests.toml of their folders; needs 'stillair kernel build 6.12'
 	$(BIN)/python scripts/guest_verdicts.py towards-1ms
@@ -126,8 +126,8 @@ jitter: $(STAMPS)/native ## which verdicts depend on exact hosts and on Ethernet
 retry-out: $(STAMPS)/native ## who gives up and when: retry-out, fewer tries, both, under two kernels, into docs/results/retry-out
 	$(BIN)/python scripts/golden.py make remedies
 
-answers: $(STAMPS)/native ## the pages of 'stillair answers', into docs/answers
-	$(BIN)/python scripts/answers.py
+faq: $(STAMPS)/native ## the pages of 'stillair faq', into docs/faq
+	$(BIN)/python scripts/faq.py
 
 tune: $(STAMPS)/native ## the five networks with one setting that is wrong, tuned, into docs/results/tune
 	@mkdir -p docs/results/tune

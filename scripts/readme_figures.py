@@ -59,7 +59,7 @@ def _span(values: list[float]) -> str:
 
 
 def air() -> str:
-    """How many figures of real kernels over the air agree, by the kept output of `make agree-kernels`."""
+    """How many figures of real kernels over the air agree, by the kept output of `make crosscheck-kernels`."""
     found = re.search(
         r"^(\d+ of \d+) figures agree", (RESULTS / "guests" / "air.txt").read_text(encoding="utf-8"), re.MULTILINE
     )

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from stillair.explain.answers import book
+from stillair.explain.faq import questions
 from stillair.papers.claims.inventory import papers
 from stillair.papers.pages import words
 from stillair.papers.robustness import counts
@@ -103,7 +103,7 @@ def _gallery(root: Path, found: Mapping[str, list[Row]]) -> str:
     parts += [_shown(one["title"], f"gallery/{name}", one["command"].strip()) for name, one in plots.items()]
     parts.append("## Answers\n")
     parts += [
-        _shown(book.read(name).question, f"answers/{name}.svg", f"stillair answers {name}") for name in book.names()
+        _shown(questions.read(name).question, f"faq/{name}.svg", f"stillair faq {name}") for name in questions.names()
     ]
     parts.append("## Figures of papers\n")
     for paper, rows in found.items():

@@ -108,11 +108,11 @@ def unaccounted(page: str, text: str) -> list[str]:
     ]
 
 
-# docs/answers and docs/scenario.md are written as a whole, by `make answers` and `make describe`.
+# docs/faq and docs/scenario.md are written as a whole, by `make faq` and `make describe`.
 PAGES = [
     path.relative_to(DOCS).as_posix()
     for path in sorted(DOCS.rglob("*.md"))
-    if path.parent.name != "answers" and path.name != "scenario.md"
+    if path.parent.name != "faq" and path.name != "scenario.md"
 ]
 
 

@@ -36,7 +36,7 @@ OWN = {
 
 UNBOUNDED = {
     "stillair.cli.explore.server": "the page of the package, and requests with a bounded length",
-    "stillair.explain.answers.book": "files of the package",
+    "stillair.explain.faq.questions": "files of the package",
     "stillair.kernels.build": "files of a kernel's tree that was unpacked, and of the package",
     "stillair.kernels.config": "files of a kernel's tree",
     "stillair.kernels.guest": "files of the package",

@@ -1,4 +1,4 @@
-"""`stillair ss`, `tc` and `rc`: what a host of a run would tell of itself."""
+"""`stillair ss`, `tc` and `rc-stats`: what a host of a run would tell of itself."""
 
 import json
 from typing import Any
@@ -53,23 +53,23 @@ def tc(file: str, seed: int | None, run_: int, at: str | None, set_: tuple[str, 
     print(_one_line(tc_list(counted, resolved)) if as_json else tc_text(counted, resolved))
 
 
-@click.command()
+@click.command("rc-stats")
 @options.file
 @options.seed
 @options.run_number
 @options.set_
 @options.as_json
-def rc(file: str, seed: int | None, run_: int, set_: tuple[str, ...], as_json: bool) -> None:
-    """Print the state of rate control at the end, as 'rc_stats' does.
+def rc_stats(file: str, seed: int | None, run_: int, set_: tuple[str, ...], as_json: bool) -> None:
+    """Print rate control at the end of a run, as 'rc_stats' does.
 
     'rc_stats' is the debugfs file of Minstrel and Minstrel-HT in mac80211. Its columns best, tp(avg), prob(avg), retry
     and suc/att are printed, for each rate that was tried or is in the chain. --json prints every rate, with its mode.
     """
-    from stillair.text.rc import rc_text  # noqa: PLC0415 - loaded when there is something to run
+    from stillair.text.rc_stats import rc_stats_text  # noqa: PLC0415 - loaded when there is something to run
 
     result = options.scenario(file).run(seed=seed, overrides=options.overrides(set_), first_run=run_)
     run = result.runs[0]
-    print(_one_line(run.get("rc_stats", {})) if as_json else rc_text(run, terminal.width()))
+    print(_one_line(run.get("rc_stats", {})) if as_json else rc_stats_text(run, terminal.width()))
 
 
 def _one_line(value: Any) -> str:  # noqa: ANN401 - whatever JSON holds

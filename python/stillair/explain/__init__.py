@@ -2,7 +2,7 @@
 
 Causes come from the sojourn times of packets (`[record] sojourn`). Every suggested change has been run.
 
-    answers     frequent questions, each answered by runs
+    faq         frequent questions, each answered by runs
     tune        search for the best settings
     page        the text page
     advice      the part of the page about changes

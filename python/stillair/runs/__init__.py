@@ -3,7 +3,7 @@
 A result folder is written here while its runs finish.
 
     bundled        the scenarios that the package ships
-    agree          a scenario in virtual time and live, or with kernels, side by side
+    crosscheck     a scenario in virtual time and live, or with kernels, side by side
     live           runs with real hosts, in real time
     sweep_result   a sweep from Python, and what came of it
     sweep          all combinations, what is finished kept

@@ -8,7 +8,7 @@ Nothing here knows a run.
     markup    HTML that needs no other file
     nearest   the name that was probably meant
     output    files written whole
-    rc        `rc_stats`
+    rc_stats  `rc_stats`
     source    files read within a limit
     memory    how much there is
     shape     what JSON has to look like

@@ -2,7 +2,8 @@
 
 A paper may draw a mark for each run and speak of all marks below a rate, of the largest, of those of one kind of
 station against another's. How many frames came broken at which rate it may not say, so the same runs are there for
-several answers, the `airs`; the first of them was taken before any run. All this is the plan's (`runs/placing.py`).
+several answers, the `airs`; the first of them was taken before any run. The plan states all this
+(`runs/scatter_marks.py`).
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """The model beside a real kernel over the modelled air: four scenarios, into docs/results/guests/air.txt.
 
-    scripts/agree_kernels.py [KERNEL]     makes the file and the table of docs/kernels-air.md anew (6.12 if no kernel
-                                          is named); some 7 minutes on two cores
+    scripts/crosscheck_kernels.py [KERNEL]     renews the file and the table of docs/kernels-air.md (default: 6.12);
+                                               some 7 minutes on two cores
 
 One and three stations, one and four uploads each; cubic and bbr, small queues on and off, pacing shift 7 and 10.
 Three runs of each side, seeds 1 to 3.
@@ -15,7 +15,7 @@ from pathlib import Path
 
 from stillair import Scenario, __version__
 from stillair.kernels import store
-from stillair.runs.agree import Row, agree_with_kernels
+from stillair.runs.crosscheck import Row, crosscheck_with_kernels
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "kernels-air.md"
@@ -51,7 +51,7 @@ def main() -> int:
     parts, table, asked, agreed = [], list[str](), 0, 0
     for name in SCENARIOS:
         file = ROOT / "scenarios" / "live" / f"{name}.toml"
-        found = agree_with_kernels(Scenario(file), [], None, RUNS, f"uml:{kernel}", print)
+        found = crosscheck_with_kernels(Scenario(file), [], None, RUNS, f"uml:{kernel}", print)
         judged = [row.within for row in found.rows if row.within is not None]
         asked, agreed = asked + len(judged), agreed + sum(judged)
         table.extend(lines(name, found.rows))

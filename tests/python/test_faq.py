@@ -1,4 +1,4 @@
-"""`stillair answers`: each page is that of its numbers, and the numbers are those of this version's runs."""
+"""`stillair faq`: each page is that of its numbers, and the numbers are those of this version's runs."""
 
 import importlib.util
 import json
@@ -9,11 +9,11 @@ import pytest
 
 from stillair import InputError, __version__
 from stillair.__main__ import status
-from stillair.explain.answers import answer, book, page
-from stillair.explain.answers.answer import Answer
+from stillair.explain.faq import answer, page, questions
+from stillair.explain.faq.answer import Answer
 
 ROOT = Path(__file__).resolve().parents[2]
-FOLDER = ROOT / "docs" / "answers"
+FOLDER = ROOT / "docs" / "faq"
 
 
 def kept(name: str) -> Answer:
@@ -22,7 +22,7 @@ def kept(name: str) -> Answer:
 
 @pytest.fixture(scope="module")
 def script() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("answers", ROOT / "scripts" / "answers.py")
+    spec = importlib.util.spec_from_file_location("faq", ROOT / "scripts" / "faq.py")
     assert spec
     assert spec.loader
     module = importlib.util.module_from_spec(spec)
@@ -30,9 +30,9 @@ def script() -> ModuleType:
     return module
 
 
-@pytest.mark.parametrize("name", book.names())
+@pytest.mark.parametrize("name", questions.names())
 def test_the_page_is_that_of_the_numbers(name: str) -> None:
-    question, found = book.read(name), kept(name)
+    question, found = questions.read(name), kept(name)
     assert (found.version, found.fingerprint, found.runs) == (__version__, question.fingerprint, question.runs)
     text = (FOLDER / f"{name}.md").read_text(encoding="utf-8")
     assert text == page.markdown(question, found)
@@ -43,10 +43,10 @@ def test_the_page_is_that_of_the_numbers(name: str) -> None:
     )
 
 
-@pytest.mark.parametrize("name", book.names())
+@pytest.mark.parametrize("name", questions.names())
 def test_the_numbers_are_those_of_the_runs(name: str) -> None:
-    # One run of each case: all of them are `make answers`.
-    question, found = book.read(name), kept(name)
+    # One run of each case: all of them are `make faq`.
+    question, found = questions.read(name), kept(name)
     again = answer.run(question, 1)
     for case in question.cases:
         assert again.hashes[case] == found.hashes[case][:1]
@@ -55,7 +55,7 @@ def test_the_numbers_are_those_of_the_runs(name: str) -> None:
 
 
 def test_the_list_has_every_page(script: ModuleType) -> None:
-    verdicts = {name: answer.verdict(book.read(name), kept(name)) for name in book.names()}
+    verdicts = {name: answer.verdict(questions.read(name), kept(name)) for name in questions.names()}
     assert (FOLDER / "README.md").read_text(encoding="utf-8") == script.index(verdicts)
     assert len(verdicts) >= 12
 
@@ -69,7 +69,7 @@ def test_the_list_has_every_page(script: ModuleType) -> None:
     ],
 )
 def test_a_verdict_is_what_the_interval_says(case: list[float], over: list[float], verdict: str) -> None:
-    question = book.read("whose-bloat")
+    question = questions.read("whose-bloat")
     test = question.test
     values = {test.case: {test.measure: case}, test.over: {test.measure: over}}
     found = Answer("0", "0", len(case), values, {})
@@ -85,10 +85,10 @@ def test_a_path_that_finds_nothing_is_told() -> None:
 
 
 def test_the_command_lists_and_answers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert status(["answers"]) == 0
+    assert status(["faq"]) == 0
     said = capsys.readouterr().out
-    assert all(f"{name} " in said for name in book.names())
-    assert status(["answers", "mac-jitter", "--runs", "2", "-o", str(tmp_path / "kept")]) == 0
+    assert all(f"{name} " in said for name in questions.names())
+    assert status(["faq", "mac-jitter", "--runs", "2", "-o", str(tmp_path / "kept")]) == 0
     said = capsys.readouterr().out
     assert (tmp_path / "kept" / "mac-jitter.md").read_text(encoding="utf-8") == said
     assert {path.name for path in (tmp_path / "kept").iterdir()} == {
@@ -99,12 +99,12 @@ def test_the_command_lists_and_answers(tmp_path: Path, capsys: pytest.CaptureFix
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["mac-jiter"], "mac-jiter: no such answer; 'stillair answers' lists them"),
+        (["mac-jiter"], "mac-jiter: no such answer; 'stillair faq' lists them"),
         (["--runs", "3"], "have no effect without the name of a question"),
     ],
 )
 def test_a_mistake_is_one_error(arguments: list[str], says: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert status(["answers", *arguments]) == 2
+    assert status(["faq", *arguments]) == 2
     assert says in capsys.readouterr().err
 
 

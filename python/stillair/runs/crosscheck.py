@@ -73,7 +73,7 @@ class Agreement:
         return text + late
 
 
-def agree(
+def crosscheck(
     scenario: "Scenario",
     overrides: list[tuple[str, str]],
     seed: int | None,
@@ -154,7 +154,7 @@ def _ratio(row: Row) -> str:
     return f"{row.live / row.virtual:.3f}" if row.virtual else "-"
 
 
-def agree_with_kernels(
+def crosscheck_with_kernels(
     scenario: "Scenario",
     overrides: list[tuple[str, str]],
     seed: int | None,

@@ -13,7 +13,7 @@ from stillair.text.table import table
 _HEAD = ("rate", "best", "tp (avg)", "prob (avg)", "retry", "last suc/att", "sum suc/att")
 
 
-def rc_text(run: Mapping[str, Any], width: int = 80) -> str:
+def rc_stats_text(run: Mapping[str, Any], width: int = 80) -> str:
     """All links of a run's report whose rates are not fixed; no wider than `width`."""
     links: Mapping[str, list[Mapping[str, Any]]] = run.get("rc_stats", {})
     return "\n\n".join(_link(*link, width) for link in links.items()) or "all rates are fixed"

@@ -60,7 +60,7 @@ def names() -> list[str]:
 def read(name: str) -> Question:
     """A question; an `InputError` if there is none of that name."""
     if name not in names():
-        raise InputError(f"{name}: no such answer; 'stillair answers' lists them{hint(name, names())}")
+        raise InputError(f"{name}: no such answer; 'stillair faq' lists them{hint(name, names())}")
     text = (_FOLDER / f"{name}.toml").read_text(encoding="utf-8")
     of = tomllib.loads(text)
     scenario = Scenario(of["scenario"]) if "\n" in of["scenario"] else bundled.scenario(of["scenario"])

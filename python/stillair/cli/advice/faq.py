@@ -1,4 +1,4 @@
-"""`stillair answers`."""
+"""`stillair faq`."""
 
 from pathlib import Path
 
@@ -11,9 +11,9 @@ from stillair.text import terminal
 
 
 def _known(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[str]:
-    from stillair.explain.answers import book  # noqa: PLC0415 - for completion alone
+    from stillair.explain.faq import questions  # noqa: PLC0415 - for completion alone
 
-    return [name for name in book.names() if name.startswith(incomplete)]
+    return [name for name in questions.names() if name.startswith(incomplete)]
 
 
 @click.command()
@@ -26,26 +26,26 @@ def _known(_context: click.Context, _parameter: click.Parameter, incomplete: str
     "-o", "folder", metavar="DIR", type=options.PATH, help="Also write page, picture and numbers into this folder."
 )
 @options.replace
-def answers(name: str | None, runs: int | None, jobs: int | None, folder: Path | None, force: bool) -> None:
+def faq(name: str | None, runs: int | None, jobs: int | None, folder: Path | None, force: bool) -> None:
     """Answer a question by running it, or list the questions.
 
     People asked these questions in public. An answer has the verdict, the numbers with their intervals, and what was
     assumed.
     """
-    from stillair.explain.answers import book  # noqa: PLC0415 - loaded when there is something to answer
+    from stillair.explain.faq import questions  # noqa: PLC0415 - loaded when there is something to answer
 
     if force and folder is None:
         raise InputError("--force: has no effect without -o, which names the folder to write into")
     if name is None:
         if runs is not None or jobs is not None or folder is not None:
-            raise InputError("answers: --runs, --jobs and -o have no effect without the name of a question")
+            raise InputError("faq: --runs, --jobs and -o have no effect without the name of a question")
         from stillair.text.table import pairs  # noqa: PLC0415
 
-        print(pairs([(one, book.read(one).question) for one in book.names()], None, terminal.width()))
+        print(pairs([(one, questions.read(one).question) for one in questions.names()], None, terminal.width()))
         return
-    from stillair.explain.answers import answer, page  # noqa: PLC0415
+    from stillair.explain.faq import answer, page  # noqa: PLC0415
 
-    question = book.read(name)
+    question = questions.read(name)
     total = (runs or question.runs) * len(question.cases)
     if folder is not None:
         from stillair.text import output  # noqa: PLC0415 - not needed without -o

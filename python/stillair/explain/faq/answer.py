@@ -5,7 +5,7 @@ from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
 
 from stillair._native import InputError, __version__
-from stillair.explain.answers.book import Measure, Question
+from stillair.explain.faq.questions import Measure, Question
 from stillair.results.statistics import Interval, bounds, interval, ratio_interval
 from stillair.runs.overrides import pairs
 

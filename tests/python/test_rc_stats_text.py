@@ -2,7 +2,7 @@ import re
 from pathlib import Path
 
 from stillair import Scenario
-from stillair.text.rc import rc_text
+from stillair.text.rc_stats import rc_stats_text
 
 FILE = Path(__file__).parents[2] / "scenarios" / "anomaly-udp.toml"
 
@@ -22,7 +22,7 @@ def test_what_rate_control_knows_of_a_perfect_link() -> None:
     assert best["A"]["avg_prob_percent"] > 95
     assert best["P"]["rate"] == "ht20-mcs7-sgi"
     assert {row["rate"] for row in links["ap.wlan0 to slow.wlan0"]} == {f"ht20-mcs{n}-lgi" for n in range(8)}
-    lines = rc_text(run).splitlines()
+    lines = rc_stats_text(run).splitlines()
     assert lines[0] == "ap.wlan0 to fast1.wlan0"
     assert any(re.match("ht20-mcs15-sgi +A ", line) for line in lines)
 
@@ -37,11 +37,11 @@ def test_rates_of_vht_have_their_names() -> None:
     assert all(row["mode"].startswith("VHT") and row["rate"].startswith("vht") for row in rows)
     best = next(row for row in rows if row["best"].startswith("A"))
     assert (best["mode"], best["rate"]) == ("VHT80/SGI", "vht80-mcs9-nss2-sgi")
-    lines = rc_text(run).splitlines()
+    lines = rc_stats_text(run).splitlines()
     assert lines[2].split() == ["rate", "best", "(avg)", "(avg)", "retry", "suc/att", "sum", "suc/att"]
     assert any(line.startswith("vht80-mcs9-nss2-sgi  A ") for line in lines)
     assert max(map(len, lines)) <= 80
 
 
 def test_fixed_rates_have_nothing_to_show() -> None:
-    assert rc_text({"stations": {}}) == "all rates are fixed"
+    assert rc_stats_text({"stations": {}}) == "all rates are fixed"

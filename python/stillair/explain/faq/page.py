@@ -4,9 +4,9 @@ import json
 from typing import Any
 
 from stillair._native import InputError
-from stillair.explain.answers import answer as answers
-from stillair.explain.answers.answer import Answer
-from stillair.explain.answers.book import Measure, Question
+from stillair.explain.faq import answer as answers
+from stillair.explain.faq.answer import Answer
+from stillair.explain.faq.questions import Measure, Question
 from stillair.plot import cases
 from stillair.results.statistics import Interval
 from stillair.text.table import figure
@@ -41,7 +41,7 @@ def markdown(question: Question, answer: Answer, *, picture: bool = True) -> str
         "",
         f"Asked: {question.asked}.",
         "",
-        f"`stillair answers {question.name}` makes this page. Stillair {answer.version}, question and scenario"
+        f"`stillair faq {question.name}` makes this page. Stillair {answer.version}, question and scenario"
         f" {answer.fingerprint}.",
     ]
     return "\n".join(lines) + "\n"

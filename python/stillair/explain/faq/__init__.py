@@ -4,5 +4,5 @@ What is known of an answer is a file of data (`data/NAME.toml`); a further answe
 
     page     the page and what is kept of it
     answer   a question's runs, and the verdict
-    book     the questions
+    questions  the questions
 """
