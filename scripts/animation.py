@@ -33,7 +33,7 @@ SECONDS = 9
 def delays(overrides: dict[str, str]) -> list[tuple[float, float]]:
     """The delay of the phone's words in each step: the end of the step in s, and ms."""
     result = Scenario("home").run(overrides={**SETTINGS, **overrides}, series=True)
-    rows = tidy.rows(result.measured(0))
+    rows = tidy.rows(result.run_with_series(0))
     return [(row.t, row.value) for row in rows if row.metric == "voip_delay_ms" and "-back-" in row.flow]
 
 

@@ -85,7 +85,7 @@ def everywhere(ratios: Mapping[str, float]) -> Setting:
 
 def over(scenario: str, setting: Setting, sets: Mapping[str, str], runs: int) -> Any:  # noqa: ANN401 - the summary over runs, as JSON has it
     """What a scenario gives, over the runs."""
-    return bundled.scenario(scenario).run(runs=runs, overrides=[*sets.items(), *setting.sets]).over_runs()
+    return bundled.scenario(scenario).run(runs=runs, overrides=[*sets.items(), *setting.sets]).summary()
 
 
 def measured(ratios: Mapping[str, float], runs: int) -> dict[str, float]:

@@ -2,7 +2,7 @@
 
 >>> from stillair import Scenario
 >>> result = Scenario("scenarios/anomaly-udp.toml").run(runs=10)
->>> result.over_runs()["goodput_total_mbps"]["mean"]
+>>> result.summary()["goodput_total_mbps"]["mean"]
 >>> from stillair import run_sweep
 >>> table = run_sweep("scenarios/anomaly-udp.toml", {"flow.0.rate": ["5 Mbit/s", "50 Mbit/s"]}, runs=10)
 >>> table.to_polars()

@@ -113,8 +113,8 @@ def _result(path: Path) -> object:
     for table in (result.figures, result.pings, result.sockets, result.queues, result.exchanges, result.sojourn):
         with suppress(InputError):
             table()
-    for measured in result.all_measured():
-        flent_file.to_dict(measured, result.described())
+    for measured in result.runs_with_series():
+        flent_file.to_dict(measured, result.resolved_json())
         quality.of_run(measured, _NEED)
     return repr(result), result.to_json()
 

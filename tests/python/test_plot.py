@@ -85,7 +85,7 @@ def tested(tmp_path_factory: pytest.TempPathFactory) -> list[Titled]:
 def test_only_the_measured_part_counts(tested: list[Titled]) -> None:
     (run,) = tested[0].result.runs
     station = run["stations"]["client"]
-    series = tested[0].result.measured(run["run"]).series
+    series = tested[0].result.run_with_series(run["run"]).series
     # Otherwise this would tell nothing: replies before and after the load are shorter.
     times = [ms for _, ms in data.pings(series, "client")]
     assert (series.warm_up_ns, series.cool_down_ns) == (5_000_000_000, 5_000_000_000)

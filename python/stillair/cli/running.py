@@ -116,7 +116,7 @@ def _run(asked: _Asked, described: "Described", watched: Watched, *, as_json: bo
         "scenario": digest.scenario,
         **({"notes": digest.notes} if digest.notes else {}),
     }
-    sys.stdout.writelines(results.joined(head, texts, digest.over_runs()))
+    sys.stdout.writelines(results.joined(head, texts, digest.summary()))
     print()
 
 
@@ -162,7 +162,7 @@ def _show(asked: _Asked, digest: "Digest") -> None:
     print(summary(digest, sys.stdout).rstrip())
     from stillair.runs.metrics import starvation  # noqa: PLC0415 - loaded when there is something to show
 
-    for told in starvation.starvation_over(digest.over_runs(), lambda: asked.scenario.resolve(asked.overrides)):
+    for told in starvation.starvation_over(digest.summary(), lambda: asked.scenario.resolve(asked.overrides)):
         print(f"\n{terminal.folded(terminal.harmless(told))}")
 
 

@@ -26,7 +26,7 @@ _LABELS = ("cwnd\n(segments)", "smoothed RTT\n(ms)", "pacing rate\n(Mbit/s)", "d
 
 def occupancy(figure: Figure, results: Sequence[Titled]) -> None:
     """What waits at the interfaces that hold most, stacked, and what sockets keep; a column a result."""
-    samples = [sampled.occupancy(next(result.all_measured())) for _, result in results]
+    samples = [sampled.occupancy(next(result.runs_with_series())) for _, result in results]
     thinned: set[str] = set()
     names, senders = _fullest(samples, queued=True), _fullest(samples, queued=False)
     if not names and not senders:

@@ -18,7 +18,7 @@ def timeseries(figure: Figure, results: Sequence[Titled]) -> None:
     names = data.hosts(results)
     thinned: set[str] = set()
     for number, (title, result) in enumerate(results):
-        series = _first(result.all_measured())
+        series = _first(result.runs_with_series())
         until = series.duration_ns / 1e9
         found = {name: data.pings(series, name) for name in names}
         dots = sum(map(len, found.values())) <= downsample.MOST_DOTS
@@ -56,7 +56,7 @@ def airtime_stacked(figure: Figure, results: Sequence[Titled]) -> None:
     names = data.stations(results)
     thinned: set[str] = set()
     for axes, (title, result) in zip(panels, results, strict=True):
-        series = _first(result.all_measured())
+        series = _first(result.runs_with_series())
         if not names:
             continue
         columns = [[100 * share for share in data.airtime(series, name)] for name in names]

@@ -170,7 +170,7 @@ class ResultWriter:
         try:
             self._order.rest()
             self._tables.close()
-            self._summary.close(self._digest.over_runs())
+            self._summary.close(self._digest.summary())
         except RunError:
             self._set_aside()
             raise

@@ -183,7 +183,7 @@ class Sweep:
         found = []
         for cell, result in enumerate(results):
             if result is not None and (
-                told := starvation.starvation_over(result.over_runs(), partial(self.resolve, cell))
+                told := starvation.starvation_over(result.summary(), partial(self.resolve, cell))
             ):
                 found.append([f"{self.told(results).named(cell)}: {sentence}" for sentence in told])
         more = len(found) - _MOST_STARVED

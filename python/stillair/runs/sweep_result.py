@@ -20,17 +20,17 @@ from stillair.text import lock, markup, output
 
 
 class Cell(NamedTuple):
-    """A combination that was run: its number from 0, what it sets, and what it measured."""
+    """A combination that was run: its number from 0, its overrides, and its result."""
 
     number: int
-    sets: Mapping[str, str]
+    overrides: Mapping[str, str]
     result: Result
 
 
 class SweepResult(Tabular):
     """What came of a sweep: its cells, and a table with a row for each number of each run.
 
-    The table has `cell`, what the cell sets by key, `run`, `seed`, `group`, `subject`, `metric` and `value`. pyarrow,
+    The table has `cell`, the cell's overrides by key, `run`, `seed`, `group`, `subject`, `metric` and `value`. pyarrow,
     polars, pandas and DuckDB read it as it stands.
     """
 
@@ -54,8 +54,8 @@ class SweepResult(Tabular):
         """The combinations that failed, with their errors."""
         return self._outcome.failures
 
-    def sets(self, cell: int) -> Mapping[str, str]:
-        """What a combination sets, by its number."""
+    def overrides(self, cell: int) -> Mapping[str, str]:
+        """The values of the swept keys in a combination, by its number."""
         return dict(self._sweep.combinations[cell].sets)
 
     def __len__(self) -> int:

@@ -102,7 +102,7 @@ class SweepText:
     def to_json(self, indent: int | None = None) -> str:
         """Every combination with what it sets and its means over the runs."""
         rows = [
-            {"set": dict(combination.sets), "file": name_of(combination), "over_runs": result.over_runs()}
+            {"set": dict(combination.sets), "file": name_of(combination), "over_runs": result.summary()}
             for combination, result in self._found
         ]
         name = self._results[0].scenario if self._results else ""
@@ -139,7 +139,7 @@ class SweepText:
         out = csv.writer(text, lineterminator="\n")
         out.writerow([*keys, "runs", *(f"{name}{end}" for name in names for end in ends)])
         for combination, result in self._found:
-            over = result.over_runs()
+            over = result.summary()
             found = [over.get("goodput_total_mbps"), over.get("jain_airtime")]
             found += [_of(over, station, metric) for station in stations for metric in _STATION]
             found += [column.of(over) for column in flows]
@@ -173,7 +173,7 @@ class SweepText:
         """The table by heading and rows, and what is to be said below it."""
         stations, worst = _stations(self._results), self._worst()
         flows = _columns(self._results, _APPS if stations else _APPS | _WIRED)
-        pinged = any(_of(result.over_runs(), name, "ping_median_ms") for result in self._results for name in stations)
+        pinged = any(_of(result.summary(), name, "ping_median_ms") for result in self._results for name in stations)
         if not pinged and not any(column.figure.key in _DELAYS for column in flows):
             flows = [*flows, *_columns(self._results, _DELAY)]
         # Many flows of a kind, and many stations, are told by the worst of them.
@@ -181,10 +181,10 @@ class SweepText:
         flows = [column for column in flows if (column.group, column.flow) not in many]
         shown = [name for name in stations if ("stations", name) not in many][:_MOST_COLUMNS]
         told = flows[:_MOST_COLUMNS]
-        loses = any(_ping_loss(result.over_runs()) for result in self._results)
+        loses = any(_ping_loss(result.summary()) for result in self._results)
         rows = []
         for combination, result in self._found:
-            over = result.over_runs()
+            over = result.summary()
             cells = [_figure(_mean(over.get("goodput_total_mbps")), 2), _figure(_mean(over.get("jain_airtime")), 3)]
             cells += [_figure(_ping_loss(over), 1, 100)] if loses else []
             cells += [_figure(own.of(result.runs), own.digits) for own in worst]
@@ -271,12 +271,12 @@ class SweepText:
 
 def _stations(results: Sequence[Result]) -> list[str]:
     """The stations of all combinations, as people count."""
-    return natural({name for result in results for name in result.over_runs().get("stations") or {}})
+    return natural({name for result in results for name in result.summary().get("stations") or {}})
 
 
 def _columns(results: Sequence[Result], groups: Mapping[str, Sequence[_Figure]]) -> list[_Column]:
     """The figures of flows that any combination has."""
-    overs: list[Mapping[str, Any]] = [result.over_runs() for result in results]
+    overs: list[Mapping[str, Any]] = [result.summary() for result in results]
     flows = {group: natural({flow for over in overs for flow in over.get(group) or {}}) for group in groups}
     every = [
         _Column(group, flow, figure) for group, figures in groups.items() for flow in flows[group] for figure in figures
