@@ -43,7 +43,7 @@ papers: $(STAMPS)/native ## run the papers' experiments, judge every claim, rene
 	@echo "the page: build/papers/report.html"
 
 # Each pair takes up to a minute; one that does not show what is kept of its claim stops it, when all have been written.
-why: $(STAMPS)/native ## every missed claim as judged and with the one change of its cause, into docs/results/why.txt
+why: $(STAMPS)/native ## every claim that is not reproduced, as judged and with the one change of its cause, into docs/results/why.txt
 	COLUMNS=200 $(BIN)/stillair paper all --why >docs/results/why.txt
 
 test: ## set up, then run every check: format, lints, types, tests

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from stillair import InputError, RunError, Scenario, __version__, _native
+from stillair.papers.pages import report
 from stillair.papers.runs import campaign
 from stillair.papers.runs.plan import plan
 from stillair.runs.scenario import BUNDLED
@@ -191,9 +192,11 @@ def stale(name: str, *, whole: bool = False, jobs: int | None = None) -> tuple[i
 
 def kept_of_paper(paper: str) -> list[Cell]:
     """The cells of a paper with the hashes that its report kept."""
-    found = json.loads((RESULTS / paper / "runs.json").read_text(encoding="utf-8"))["cells"]
+    path = RESULTS / paper / "runs.json"
+    data = json.loads(path.read_text(encoding="utf-8"))
+    report.check_schema(path, data)
     cells: dict[tuple[Any, ...], Cell] = {}
-    for cell in found:
+    for cell in data["cells"]:
         first = next((run for run in cell["runs"] if run["run"] == 0), None)
         if first is not None:
             sets = list(cell["overrides"].items())

@@ -116,7 +116,7 @@ def main() -> None:
         began = time.process_time()
         entry, claim = known[id_]
         row, kernels = asked(chosen, entry, claim, ran, guests=True)
-        if row["verdict"] not in (judge.HELD, judge.MISSED):
+        if row["verdict"] not in (judge.REPRODUCED, judge.NOT_REPRODUCED):
             sys.exit(f"{id_}: {row['verdict']}: {row.get('reason', '')}")
         like, _ = asked(chosen, entry, claim, ran, guests=False)
         write(given.paper, id_, row, like, kernels)

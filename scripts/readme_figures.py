@@ -8,13 +8,13 @@ A place begins with `<!-- front: NAME -->` and ends with `<!-- /front -->`.
 """
 
 import argparse
-import json
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from stillair import __version__
+from stillair.papers.pages import report
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
@@ -35,7 +35,7 @@ def within(page: str) -> tuple[str, ...]:
 def verdicts() -> tuple[int, Counter[str], int]:
     """The claims of all papers, their verdicts, and how many papers there are."""
     files = sorted(RESULTS.glob("*/claims.json"))
-    rows = [row for file in files for row in json.loads(file.read_text(encoding="utf-8"))]
+    rows = [row for file in files for row in report.read_claims(file)]
     return len(rows), Counter(row["verdict"] for row in rows), len(files)
 
 
@@ -80,7 +80,7 @@ def figures(to: str) -> str:
         ("beside the Linux kernel", f"{kernel[0]} of {kernel[1]} quantities of {kernel[2]} measurements within bounds (3 % of goodput, 10 % of median delay)", "validation.md"),
         ("beside the real mac80211", f"{wifi[0]} of {wifi[1]} quantities of {wifi[2]} configurations within bounds fixed before any result was seen (10 % of goodput, 20 % of ping)", "validation-wifi.md"),
         ("beside real kernels over the modelled air", f"{air()} figures within bounds (3 % of goodput, 10 % of delay)", "kernels-air.md"),
-        (f"{count} claims of {papers} papers", f"{found['held']} held, {found['missed']} missed, {found['undecided']} undecided, {found['not-judged']} not judged, by one rule; each miss with its cause, or what was tried", "judging.md"),
+        (f"{count} claims of {papers} papers", f"{found['reproduced']} reproduced, {found['not-reproduced']} not reproduced, {found['undecided']} undecided, {found['not-judged']} not judged, by one rule; each difference with its cause, or what was tried", "judging.md"),
     ]  # fmt: skip
     lines = [f"| [{name}]({to}{page}) | {text} |" for name, text, page in rows]
     return (

@@ -4,12 +4,14 @@
 BEFORE and AFTER are folders like `docs/results`, with a folder for each paper and its `claims.json`.
 """
 
-import json
 import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+
+from stillair.papers.claims import judge
+from stillair.papers.pages import report
 
 Claims = dict[str, dict[str, Any]]
 
@@ -19,7 +21,7 @@ def read(folder: Path) -> dict[str, Claims]:
     files = sorted(folder.glob("*/claims.json"))
     if not files:
         raise SystemExit(f"{folder}: found no PAPER/claims.json, expected a folder like docs/results")
-    return {path.parent.name: {claim["id"]: claim for claim in json.loads(path.read_text())} for path in files}
+    return {path.parent.name: {claim["id"]: claim for claim in report.read_claims(path)} for path in files}
 
 
 def figure(value: object) -> str:
@@ -50,14 +52,16 @@ def main() -> None:
     if len(sys.argv) != 3:
         raise SystemExit("usage: verdict_changes.py BEFORE AFTER, two folders like docs/results")
     before, after = read(Path(sys.argv[1])), read(Path(sys.argv[2]))
-    print("| paper | held before | held now | missed before | missed now | verdicts that moved |")
+    columns = ("reproduced before", "reproduced now", "not reproduced before", "not reproduced now")
+    print(f"| paper | {' | '.join(columns)} | verdicts that moved |")
     print("|---|---:|---:|---:|---:|---:|")
     tables = []
     for paper, claims in after.items():
         old = before.get(paper, {})
         was, now = (Counter(claim["verdict"] for claim in one.values()) for one in (old, claims))
         moved = list(rows(old, claims))
-        print(f"| {paper} | {was['held']} | {now['held']} | {was['missed']} | {now['missed']} | {len(moved)} |")
+        counts = [one[verdict] for verdict in (judge.REPRODUCED, judge.NOT_REPRODUCED) for one in (was, now)]
+        print(f"| {paper} | {' | '.join(map(str, counts))} | {len(moved)} |")
         if moved:
             head = [
                 "| claim | artefact | paper | before | now | verdict before | verdict now |",

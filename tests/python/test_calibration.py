@@ -47,39 +47,39 @@ def test_no_judged_claim_depends_on_a_fit(paper: str) -> None:
     }
     assert walked
     for target in sorted(walked)[:3]:
-        planted = plan.Fit("planted", ("key",), (target,), campaigns=tuple(campaigns))
-        assert target in judged & depending(paper, replace(plan.plan(paper), fits=(planted,)))
+        planted = plan.Calibration("planted", ("key",), (target,), campaigns=tuple(campaigns))
+        assert target in judged & depending(paper, replace(plan.plan(paper), calibrations=(planted,)))
 
 
 def test_a_planted_fit_reaches_what_is_derived_from_its_number() -> None:
     own = plan.plan("ending-the-anomaly")
-    planted = plan.Fit("planted", ("key",), ("eta-f4-fqcodel-fast",), campaigns=("tcp",))
-    found = calibration.reached(replace(own, fits=(planted,)), of_paper("ending-the-anomaly"))
+    planted = plan.Calibration("planted", ("key",), ("eta-f4-fqcodel-fast",), campaigns=("tcp",))
+    found = calibration.reached(replace(own, calibrations=(planted,)), of_paper("ending-the-anomaly"))
     # The order over all schemes and the ratio to FQ-CoDel have the fast stations' ping in them; the slow one's has not.
     assert {"eta-f4-fqcodel-fast", "eta-f4-order", "eta-f4-fqmac-fast"} <= found.keys()
     assert not {"eta-f4-fqcodel-slow", "eta-f4-fqmac-slow", "eta-f4-airtime-median"} & found.keys()
     assert found["eta-f4-fqcodel-fast"] == ""
-    assert found["eta-f4-order"] == "it depends on the fit of planted (to eta-f4-fqcodel-fast)"
+    assert found["eta-f4-order"] == "it depends on the calibration of planted (to eta-f4-fqcodel-fast)"
 
 
 @pytest.mark.parametrize("paper", PAPERS)
 def test_a_fit_names_keys_that_are_set_where_it_is_in_force(paper: str) -> None:
     own = plan.plan(paper)
-    for fit in own.fits:
-        cells = calibration.in_force(own, fit)
+    for one in own.calibrations:
+        cells = calibration.in_force(own, one)
         assert cells
-        for key in fit.keys:
+        for key in one.keys:
             resolved = [
                 key in cell.overrides or f"{key.rpartition('.')[2]} =" in bundled.scenario(campaign.scenario).text
                 for campaign, cell in cells
             ]
-            assert all(resolved), (fit.name, key)
+            assert all(resolved), (one.name, key)
 
 
 def test_what_the_inventories_say_was_fitted_to_is_not_judged() -> None:
     for entry in registry.entries():
         for claim in entry.experiment.claims:
-            if claim.role == "fit":
+            if claim.role == "calibration":
                 assert judge.unjudged(claim)
 
 
@@ -115,7 +115,7 @@ TABLE: Mapping[str, Any] = {
     },
     "experiment": {"e": {"campaigns": ["c"]}, "f": {"campaigns": ["again"]}},
     "totals": {"goodput_total_mbps": "goodput_mbps"},
-    "fit": [{"name": "noise", "keys": ["w"], "campaigns": ["c"], "where": {"way": "old"}, "to": ["target"]}],
+    "calibration": [{"name": "noise", "keys": ["w"], "campaigns": ["c"], "where": {"way": "old"}, "to": ["target"]}],
 }
 
 
@@ -145,19 +145,19 @@ def test_the_walk() -> None:
     f = Experiment("p", "f", "", "", {}, (), (claim("same cell", "rate", way="older", station="a"),))
     found = calibration.reached(plan.read("p", TABLE), [e, f])
     assert set(found) == {"target", "same", "class", "total", "ratio", "order", "list", "same cell"}
-    assert found["total"] == "it depends on the fit of noise (to target)"
+    assert found["total"] == "it depends on the calibration of noise (to target)"
 
 
 @pytest.mark.parametrize(
     ("change", "error", "said"),
     [
-        ({"to": ["unknown"]}, InputError, "fit noise: to: found unknown, expected claims of the paper"),
-        ({"to": ["other cell"]}, InputError, "other cell, which has no number where the fit is in force"),
-        ({"campaigns": ["d"]}, ValueError, "fit noise: there are no campaigns or settings d"),
-        ({"settings": ["radio"]}, ValueError, "fit noise: there are no campaigns or settings radio"),
+        ({"to": ["unknown"]}, InputError, "calibration noise: to: found unknown, expected claims of the paper"),
+        ({"to": ["other cell"]}, InputError, "other cell, which has no number where the calibration is in force"),
+        ({"campaigns": ["d"]}, ValueError, "calibration noise: there are no campaigns or settings d"),
+        ({"settings": ["radio"]}, ValueError, "calibration noise: there are no campaigns or settings radio"),
     ],
 )
 def test_a_fit_that_means_nothing_is_an_error(change: dict[str, Any], error: type[Exception], said: str) -> None:
     e = Experiment("p", "e", "", "", {}, (), tuple(CLAIMS))
     with pytest.raises(error, match=said):
-        calibration.reached(plan.read("p", {**TABLE, "fit": [TABLE["fit"][0] | change]}), [e])
+        calibration.reached(plan.read("p", {**TABLE, "calibration": [TABLE["calibration"][0] | change]}), [e])

@@ -120,13 +120,21 @@ HIGH, LOW = {"load": "high"}, {"load": "low"}
     ("said", "off", "why"),
     [
         # 9 ms with the mechanism, 10 without: within a quarter either way.
-        ({"value": 9, "configuration": {"way": "new", **LOW}}, judge.HELD, ""),
-        ({"value": 20, "configuration": {"way": "new", **HIGH}}, judge.MISSED, ""),
+        ({"value": 9, "configuration": {"way": "new", **LOW}}, judge.REPRODUCED, ""),
+        ({"value": 20, "configuration": {"way": "new", **HIGH}}, judge.NOT_REPRODUCED, ""),
         # Both are off: a tie is no order, and a ratio is 1.
-        ({"kind": "order", "ordering": ("new", "old"), "configuration": {"axis": "way", **HIGH}}, judge.MISSED, ""),
-        ({"kind": "ratio", "value": 1.0, "metric": "delay ratio", "configuration": HIGH}, judge.HELD, ""),
-        ({"kind": "ratio", "value": 0.1, "metric": "delay ratio", "configuration": HIGH}, judge.MISSED, ""),
-        ({"kind": "range", "low": 5, "high": 15, "metric": "delay cut", "configuration": LOW}, judge.MISSED, ""),
+        (
+            {"kind": "order", "ordering": ("new", "old"), "configuration": {"axis": "way", **HIGH}},
+            judge.NOT_REPRODUCED,
+            "",
+        ),
+        ({"kind": "ratio", "value": 1.0, "metric": "delay ratio", "configuration": HIGH}, judge.REPRODUCED, ""),
+        ({"kind": "ratio", "value": 0.1, "metric": "delay ratio", "configuration": HIGH}, judge.NOT_REPRODUCED, ""),
+        (
+            {"kind": "range", "low": 5, "high": 15, "metric": "delay cut", "configuration": LOW},
+            judge.NOT_REPRODUCED,
+            "",
+        ),
         ({"value": 400, "configuration": {"way": "old", **HIGH}}, "", non_discriminating.ALL_OFF),
     ],
 )
@@ -145,7 +153,7 @@ def test_what_no_run_decides_can_hardly_fail() -> None:
     said = claim(kind="ratio", value=1.0, metric="paper's own")
     found = non_discriminating.chance(said, experiment(), PLAN, RAN)
     assert (found.off, found.why, found.draws, found.non_discriminating) == (
-        judge.HELD,
+        judge.REPRODUCED,
         non_discriminating.NO_RUN,
         None,
         True,
@@ -153,9 +161,9 @@ def test_what_no_run_decides_can_hardly_fail() -> None:
 
 
 def test_either_half_is_enough() -> None:
-    assert non_discriminating.Chance(judge.HELD, draws=0.1).non_discriminating
+    assert non_discriminating.Chance(judge.REPRODUCED, draws=0.1).non_discriminating
     assert non_discriminating.Chance("", "reason", 0.5).non_discriminating
-    assert not non_discriminating.Chance(judge.MISSED, draws=0.499).non_discriminating
+    assert not non_discriminating.Chance(judge.NOT_REPRODUCED, draws=0.499).non_discriminating
     assert not non_discriminating.Chance("", "reason").non_discriminating
 
 

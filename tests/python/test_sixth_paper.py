@@ -156,12 +156,12 @@ def test_a_paper_is_a_folder_of_data(tmp_path: Path, capsys: pytest.CaptureFixtu
 
     assert status(["paper", "sixth", "-o", str(tmp_path / "kept")]) == 0
     kept = tmp_path / "kept" / "sixth"
-    rows = {row["id"]: row for row in json.loads((kept / "claims.json").read_text(encoding="utf-8"))}
-    assert {name: row["verdict"] for name, row in rows.items()} == dict.fromkeys(rows, judge.HELD)
+    rows = {row["id"]: row for row in report.read_claims(kept / "claims.json")}
+    assert {name: row["verdict"] for name, row in rows.items()} == dict.fromkeys(rows, judge.REPRODUCED)
     assert rows["sixth-goodput"]["measured"] == pytest.approx(5.0, rel=0.1)
     assert rows["sixth-order"]["measured"] == ["short", "long"]
     # One whose number is within a quarter of what it may be can fail; its cell without the mechanism is another.
-    assert rows["sixth-goodput"]["hardly"]["draws"] < 0.5
+    assert rows["sixth-goodput"]["non_discriminating"]["draws"] < 0.5
     text = (kept / "report.txt").read_text(encoding="utf-8")
     assert "Both queues." in text
     assert [line.split()[0] for line in text.splitlines() if line.startswith(("short ", "long "))] == ["short", "long"]

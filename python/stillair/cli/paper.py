@@ -1,4 +1,4 @@
-"""`stillair paper`: the papers' experiments run and judged, and why a claim is missed."""
+"""`stillair paper`: the papers' experiments run and judged, and why a claim is not reproduced."""
 
 import sys
 from collections.abc import Callable
@@ -39,7 +39,7 @@ from stillair.text.table import fitting
     "--why",
     "why_",
     is_flag=True,
-    help="Show why a claim is missed: the figure as judged, and with the one change that is its likely cause.",
+    help="Show why a claim is not reproduced: the figure as judged, and with the one change that is its likely cause.",
 )
 def paper(
     name: str | None,
@@ -55,8 +55,8 @@ def paper(
 
     Without a name they are listed. With one, every experiment whose name begins with it is run; `all` runs all.
 
-    With --why the name is a claim, or an experiment, a paper or `all` for each of its missed claims. --set then
-    replaces the kept cause by a change of your own.
+    With --why the name is a claim, or an experiment, a paper or `all` for each of its claims that are not reproduced.
+    --set then replaces the kept cause by a change of your own.
     """
     if force and (folder is None or why_):
         raise InputError("--force: has no effect without -o, which names the folder of the report")
@@ -101,7 +101,7 @@ def paper(
 
 
 def _finished(experiments: int, as_json: bool) -> Callable[[str], object] | None:
-    """Who tells of each experiment that is finished, where there are several and no bar does."""
+    """Prints each finished experiment if there are several and no progress bar is shown."""
     if experiments == 1 or as_json or sys.stderr.isatty():
         return None
     return lambda told: print(f"stillair: {told}", file=sys.stderr, flush=True)

@@ -32,8 +32,8 @@ class Claim:
     role: str
     reproduce: bool
     source: str
-    fitted: str = ""
-    """Why it depends on a number that a setting was fitted to (`calibration.py`); no part of the inventory."""
+    calibrated: str = ""
+    """Why it depends on a number that a setting was calibrated to (`calibration.py`); no part of the inventory."""
 
     def stated(self) -> object:
         """What the paper says: a number, bounds, or an order from the smallest to the largest."""

@@ -3,7 +3,7 @@
 inventory.toml        what the paper states and claims
 experiments.toml      how its experiments are run, what its quantities are, what is drawn
 non-discriminating.toml  what its numbers may be, and which words switch the mechanism off
-causes.toml           why claims are missed, if any are
+causes.toml           why claims are not reproduced, if any are
 kernel-verdicts.toml  what the real kernel says of its claims, if it was asked
 guests.toml           what one said in the place of its hosts that run TCP, if it was asked
 scenarios/            scenarios of its own, beside those of the package

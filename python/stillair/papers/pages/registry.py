@@ -63,15 +63,15 @@ def entries() -> list[Entry]:
 def _entry(experiment: Experiment, own: ExperimentPlan) -> Entry:
     depends = _fitted(experiment.paper)
     claims = (
-        replace(claim, fitted=depends[claim.id]) if depends.get(claim.id) else claim for claim in experiment.claims
+        replace(claim, calibrated=depends[claim.id]) if depends.get(claim.id) else claim for claim in experiment.claims
     )
-    told = tuple(replace(claim, role="fit") if depends.get(claim.id) == "" else claim for claim in claims)
+    told = tuple(replace(claim, role="calibration") if depends.get(claim.id) == "" else claim for claim in claims)
     return Entry(replace(experiment, claims=told), own)
 
 
 @remembered
 def _fitted(paper: str) -> dict[str, str]:
-    """The paper's claims that depend on a fit."""
+    """The paper's claims that depend on a calibration."""
     return calibration.reached(plan(paper), [experiment for experiment in experiments() if experiment.paper == paper])
 
 
@@ -89,7 +89,9 @@ def find(name: str) -> list[Entry]:
         and entry.experiment.id.startswith(beginning)
     ]
     if not found and any(claim.id == name for experiment in experiments() for claim in experiment.claims):
-        raise InputError(f"{name}: found a claim, expected an experiment; with --why it is told why a claim is missed")
+        raise InputError(
+            f"{name}: found a claim, expected an experiment; with --why it is told why a claim is not reproduced"
+        )
     if not found:
         # An experiment may be named by what stands before its first hyphen; who has written no slash has meant a paper.
         short = (f"{entry.experiment.paper}/{entry.experiment.id.partition('-')[0]}" for entry in entries())

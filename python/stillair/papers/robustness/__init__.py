@@ -4,5 +4,5 @@ No verdict of the rule is changed here.
 
     counts              what verdicts come to
     non_discriminating  claims that can hardly fail
-    calibration         claims that depend on a fit
+    calibration         claims that depend on a calibration
 """

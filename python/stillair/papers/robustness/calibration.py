@@ -1,8 +1,8 @@
-"""Which claims depend on a number that a setting was fitted to: the walk from a claim to the numbers of its cells.
+"""Which claims depend on a number that a setting was calibrated to: the walk from a claim to the numbers of its cells.
 
-What was fitted to what is data, the `fit` tables of a plan. A claim is derived from its own numbers, from both ends of
-a ratio, a difference or a reduction, from the members of an order, and a total from its parts (`totals`). If a fit that
-is in force in its cells had one of these as its target, the claim is not judged.
+The `calibration` tables of a plan say what was calibrated to what. A claim is derived from its own numbers, from both
+ends of a ratio, a difference or a reduction, from the members of an order, and a total from its parts (`totals`). If a
+calibration that is in force in its cells had one of these as its target, the claim is not judged.
 """
 
 from collections.abc import Iterable
@@ -13,7 +13,7 @@ from stillair.papers.claims.inventory import Claim, Experiment, Where
 from stillair.papers.measure.measurer import Measurer
 from stillair.papers.measure.source import LackingError, Numbers, stations, without_station
 from stillair.papers.runs.metrics import Metric, Reported, Sampled, Spread
-from stillair.papers.runs.plan import Campaign, CellPlan, ExperimentPlan, Fit, Plan, matches
+from stillair.papers.runs.plan import Calibration, Campaign, CellPlan, ExperimentPlan, Plan, matches
 
 # A cell is the same whatever campaign has it: by scenario and overrides.
 Cell = tuple[str, tuple[tuple[str, str], ...]]
@@ -33,26 +33,31 @@ ANY = "*"
 
 
 def reached(plan: Plan, experiments: Iterable[Experiment]) -> dict[str, str]:
-    """The claims that depend on a fit, each with why; one that is a target itself with none."""
+    """The claims that depend on a calibration, each with why; one that is a target itself with none."""
     experiments = list(experiments)
     claims = {claim.id: (claim, experiment) for experiment in experiments for claim in experiment.claims}
     own = {id_: numbers(plan, experiment, claim) for id_, (claim, experiment) in claims.items()}
     targets: set[str] = set()
     by: dict[str, list[str]] = {}
-    for fit in plan.fits:
-        unknown = sorted(set(fit.to) - claims.keys())
+    for calibration in plan.calibrations:
+        unknown = sorted(set(calibration.to) - claims.keys())
         if unknown:
-            raise InputError(f"fit {fit.name}: to: found {', '.join(unknown)}, expected claims of the paper")
-        aims = {id_: _within(own[id_], plan, fit) for id_ in fit.to}
+            raise InputError(
+                f"calibration {calibration.name}: to: found {', '.join(unknown)}, expected claims of the paper"
+            )
+        aims = {id_: _within(own[id_], plan, calibration) for id_ in calibration.to}
         for id_, aim in aims.items():
             if not aim:
-                raise InputError(f"fit {fit.name}: to: found {id_}, which has no number where the fit is in force")
-        targets.update(fit.to)
+                raise InputError(
+                    f"calibration {calibration.name}: to: found {id_},"
+                    " which has no number where the calibration is in force"
+                )
+        targets.update(calibration.to)
         for id_, seen in own.items():
             met = [target for target, aim in aims.items() if _meet(seen, aim)]
             if met:
-                by.setdefault(id_, []).append(f"{fit.name} (to {', '.join(met)})")
-    return {id_: "" if id_ in targets else f"it depends on the fit of {' and '.join(by[id_])}" for id_ in by}
+                by.setdefault(id_, []).append(f"{calibration.name} (to {', '.join(met)})")
+    return {id_: "" if id_ in targets else f"it depends on the calibration of {' and '.join(by[id_])}" for id_ in by}
 
 
 def numbers(plan: Plan, experiment: Experiment, claim: Claim) -> set[Number]:
@@ -63,7 +68,7 @@ def numbers(plan: Plan, experiment: Experiment, claim: Claim) -> set[Number]:
     if own.marks:
         cells = ((campaign, cell) for campaign in own.campaigns for cell in campaign.cells)
         return {Number(_cell(*one), "", f"marks: {claim.metric}") for one in cells}
-    # How far runs lie apart is not what their mean was fitted to.
+    # How far runs lie apart is not what their mean was calibrated to.
     if isinstance(plan.metrics.get(claim.metric), Spread):
         return set()
     noted = _Noted(own, plan)
@@ -72,7 +77,7 @@ def numbers(plan: Plan, experiment: Experiment, claim: Claim) -> set[Number]:
         try:
             walk.cell(claim, label, where)
         except LackingError:
-            # It has no number there, whatever it is fitted to.
+            # It has no number there, whatever it is calibrated to.
             continue
     return noted.seen
 
@@ -81,20 +86,20 @@ def _cell(campaign: Campaign, cell: CellPlan) -> Cell:
     return campaign.scenario, tuple(sorted(cell.overrides.items()))
 
 
-def in_force(plan: Plan, fit: Fit) -> list[tuple[Campaign, CellPlan]]:
-    """The cells in which a fit is in force."""
+def in_force(plan: Plan, calibration: Calibration) -> list[tuple[Campaign, CellPlan]]:
+    """The cells in which a calibration is in force."""
     campaigns = {own.id: own for experiment in plan.experiments.values() for own in experiment.campaigns}
     return [
         (campaign, cell)
         for campaign in campaigns.values()
-        if campaign.id in fit.campaigns or (campaign.settings and campaign.settings in fit.settings)
+        if campaign.id in calibration.campaigns or (campaign.settings and campaign.settings in calibration.settings)
         for cell in campaign.cells
-        if fit.where is None or matches(fit.where, cell.where)
+        if calibration.where is None or matches(calibration.where, cell.where)
     ]
 
 
-def _within(numbers: Iterable[Number], plan: Plan, fit: Fit) -> set[Number]:
-    cells = {_cell(*one) for one in in_force(plan, fit)}
+def _within(numbers: Iterable[Number], plan: Plan, calibration: Calibration) -> set[Number]:
+    cells = {_cell(*one) for one in in_force(plan, calibration)}
     return {number for number in numbers if number.cell in cells}
 
 

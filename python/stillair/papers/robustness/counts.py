@@ -1,4 +1,4 @@
-"""What a paper's verdicts come to: how many of each, how many held claims can hardly fail, how far numbers are off."""
+"""Counts of a paper's verdicts, of reproduced claims that can hardly fail, and the error of its numbers."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ class Counts:
     claims: int
     verdicts: Mapping[str, int]
     non_discriminating: int
-    """Held claims that can hardly fail."""
+    """Reproduced claims that can hardly fail."""
     no_run: int
     """Of these, those that no run decides."""
     off: int
@@ -36,9 +36,13 @@ class Counts:
 
 def count(rows: Sequence[Row]) -> Counts:
     """What these rows come to."""
-    easy = [row["hardly"] for row in rows if row["verdict"] == judge.HELD and row.get("hardly", {}).get("counted")]
+    easy = [
+        row["non_discriminating"]
+        for row in rows
+        if row["verdict"] == judge.REPRODUCED and row.get("non_discriminating", {}).get("counted")
+    ]
     no_run = sum(one["why"] == non_discriminating.NO_RUN for one in easy)
-    off = sum(one["off"] == judge.HELD for one in easy) - no_run
+    off = sum(one["off"] == judge.REPRODUCED for one in easy) - no_run
     return Counts(
         claims=len(rows),
         verdicts={verdict: sum(row["verdict"] == verdict for row in rows) for verdict in judge.VERDICTS},
@@ -55,8 +59,11 @@ def off_by(row: Row) -> float | None:
 
     It is for values and ratios with a stated number that is not zero, and of the cell that decides the verdict.
     """
-    judged = row["verdict"] in (judge.HELD, judge.MISSED, judge.UNDECIDED) and row.get("kind") in ("value", "ratio")
-    chance = row.get("hardly")
+    judged = row["verdict"] in (judge.REPRODUCED, judge.NOT_REPRODUCED, judge.UNDECIDED) and row.get("kind") in (
+        "value",
+        "ratio",
+    )
+    chance = row.get("non_discriminating")
     if not judged or chance is None or chance["why"] == non_discriminating.NO_RUN or chance["worked"]:
         return None
     stated, measured = row["stated"], row["measured"]
@@ -80,10 +87,10 @@ def alike(rows: Sequence[Row]) -> tuple[int, int, int]:
     found = [{one["verdict"] for one in row["settings"].values()} for row in rows if "settings" in row]
     found += [{row["verdict"]} for row in rows if "settings" not in row]
     every, none = (
-        sum(verdicts == {judge.HELD} for verdicts in found),
-        sum(verdicts == {judge.MISSED} for verdicts in found),
+        sum(verdicts == {judge.REPRODUCED} for verdicts in found),
+        sum(verdicts == {judge.NOT_REPRODUCED} for verdicts in found),
     )
-    return every, none, sum(verdicts == {judge.HELD, judge.MISSED} for verdicts in found)
+    return every, none, sum(verdicts == {judge.REPRODUCED, judge.NOT_REPRODUCED} for verdicts in found)
 
 
 def words(rows: Sequence[Row]) -> list[str]:
@@ -93,14 +100,17 @@ def words(rows: Sequence[Row]) -> list[str]:
         f"{number} {verdict}" for verdict, number in found.verdicts.items() if number or verdict != judge.UNDECIDED
     )
     lines = [f"{found.claims} claim{'s' if found.claims != 1 else ''}: {verdicts}"]
-    if found.verdicts[judge.HELD]:
-        lines.append(f"of the held {easy(found)}")
+    if found.verdicts[judge.REPRODUCED]:
+        lines.append(f"of the reproduced {easy(found)}")
     if found.error is not None:
         lines.append(f"median error of {error(found)}")
     depends = [row["if_judged"]["verdict"] for row in rows if "if_judged" in row]
     if depends:
-        held, missed = depends.count(judge.HELD), depends.count(judge.MISSED)
-        lines.append(f"not judged as they depend on a fit: {len(depends)}; {held} would be held, {missed} missed")
+        reproduced, not_reproduced = depends.count(judge.REPRODUCED), depends.count(judge.NOT_REPRODUCED)
+        lines.append(
+            f"not judged because they depend on a calibration: {len(depends)};"
+            f" {reproduced} would be reproduced, {not_reproduced} not reproduced"
+        )
     return [*lines, *(_side_by_side(rows, names) if names else [])]
 
 
@@ -113,9 +123,10 @@ def _side_by_side(rows: Sequence[Row], names: Sequence[str]) -> list[str]:
     ]
     for name in names:
         found = count(under(rows, name))
-        held, missed = found.verdicts[judge.HELD], found.verdicts[judge.MISSED]
+        reproduced, not_reproduced = found.verdicts[judge.REPRODUCED], found.verdicts[judge.NOT_REPRODUCED]
         lines.append(
-            f"  {name}: {held} held, {missed} missed; {found.non_discriminating} of the held can hardly fail;"
+            f"  {name}: {reproduced} reproduced, {not_reproduced} not reproduced;"
+            f" {found.non_discriminating} of the reproduced can hardly fail;"
             f" median error of {error(found)}"
         )
     every, none, some = alike(rows)
@@ -123,11 +134,11 @@ def _side_by_side(rows: Sequence[Row], names: Sequence[str]) -> list[str]:
 
 
 def easy(found: Counts) -> str:
-    """How many held claims can hardly fail, and by what."""
+    """How many reproduced claims can hardly fail, and by what."""
     parts = [
         (found.no_run, "decided by no run"),
-        (found.off, "held with the mechanism off"),
-        (found.draws, "held by half of all draws"),
+        (found.off, "reproduced with the mechanism off"),
+        (found.draws, "reproduced by half of all draws"),
     ]
     by = ", ".join(f"{number} {why}" for number, why in parts if number)
     return f"{found.non_discriminating} can hardly fail{f' ({by})' if by else ''}"
@@ -141,7 +152,16 @@ def error(found: Counts) -> str:
     return f"{many} stated number{'s' if many != 1 else ''}: {100 * found.error:.0f} %"
 
 
-TABLE = ("paper", "claims", "held", "missed", "undecided", "not judged", "of the held can hardly fail", "median error")
+TABLE = (
+    "paper",
+    "claims",
+    "reproduced",
+    "not reproduced",
+    "undecided",
+    "not judged",
+    "of the reproduced can hardly fail",
+    "median error",
+)
 
 
 def table(rows: Sequence[Row], titles: Mapping[str, str]) -> str:
@@ -158,9 +178,9 @@ def _line(title: str, rows: Sequence[Row]) -> str:
     found = count(rows)
     numbers: list[object] = [
         found.claims,
-        *(found.verdicts[key] for key in (judge.HELD, judge.MISSED, judge.UNDECIDED, judge.NOT_JUDGED)),
+        *(found.verdicts[key] for key in (judge.REPRODUCED, judge.NOT_REPRODUCED, judge.UNDECIDED, judge.NOT_JUDGED)),
     ]
     # Results of before there was the rule have no word of it.
-    numbers.append(found.non_discriminating if any("hardly" in row for row in rows) else "not told")
+    numbers.append(found.non_discriminating if any("non_discriminating" in row for row in rows) else "not told")
     error_ = "not told" if found.error is None else f"{100 * found.error:.0f} % of {len(found.errors)}"
     return f"| {title} | {' | '.join(map(str, numbers))} | {error_} |"

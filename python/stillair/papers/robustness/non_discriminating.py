@@ -43,7 +43,7 @@ class Chance:
     @property
     def non_discriminating(self) -> bool:
         """Whether the claim can hardly fail."""
-        return self.off == judge.HELD or (self.draws is not None and self.draws >= 0.5)
+        return self.off == judge.REPRODUCED or (self.draws is not None and self.draws >= 0.5)
 
 
 def chance(claim: Claim, experiment: Experiment, plan: Plan, outcomes: Mapping[str, Outcome]) -> Chance:
@@ -125,7 +125,7 @@ def _marks_off(
 
 def _verdict(claim: Claim, cells: Sequence[Cell]) -> tuple[str, str]:
     judged = judge.judge(claim, cells)
-    return (judged.verdict, "") if judged.verdict in (judge.HELD, judge.MISSED) else ("", judged.reason)
+    return (judged.verdict, "") if judged.verdict in (judge.REPRODUCED, judge.NOT_REPRODUCED) else ("", judged.reason)
 
 
 # The draws.
@@ -193,7 +193,7 @@ def _ordered(of: Measurer, claim: Claim, where: Where, draws: int) -> list[bool]
 
 
 def _kept(of: Measurer, claim: Claim, where: Where) -> list[bool]:
-    limit = judge.bar(claim)
+    limit = judge.tolerance(claim)
     if "numerator" in claim.configuration:
         above, below, more = of.compared(claim, where)
         values = quotients(above, below, more)
@@ -237,7 +237,7 @@ def _worked_drawn(claim: Claim, experiment: Experiment, example: Mapping[str, An
     if claim.kind != "order":
         entry = _range(experiment.paper, experiment.id, claim.metric, {})
         values = _uniform(claim.id, draws, entry.get("low", 0.0), entry["high"], entry.get("whole", False))
-        return [judge.bar(claim).keeps(value) for value in values]
+        return [judge.tolerance(claim).keeps(value) for value in values]
     frames = {str(mpdu) for ampdu in worked_examples.events(experiment, example) for mpdu in ampdu["received"]}
     places = {name: _uniform(f"{claim.id}: {name}", draws, 0, 1) for name in sorted(frames)}
     named = set(judge.members(claim.ordering))
@@ -272,7 +272,7 @@ def _marks_drawn(claim: Claim, experiment: Experiment, plan: Plan, draws: int) -
             Mark(sta, method, f"{rate} {by.places[by.rate]}", [float(rate)], *([series[n]] for series in numbers))
             for (sta, method, rate), numbers in drawn_of
         ]
-        held.append(judge.judge(claim, scatter.cells(claim, experiment, plan, marks)).verdict == judge.HELD)
+        held.append(judge.judge(claim, scatter.cells(claim, experiment, plan, marks)).verdict == judge.REPRODUCED)
     return held
 
 
