@@ -18,7 +18,7 @@ SERVED := python/stillair/cli/explore/page
 WEB_INPUTS := web/build.mjs web/papers.mjs web/package-lock.json THIRD-PARTY-NOTICES.txt $(shell find web/src web/labs scenarios crates/sim/paths python/stillair/papers/data -type f)
 RUST_INPUTS := Cargo.toml Cargo.lock pyproject.toml $(shell find crates \( -name '*.rs' -o -name '*.toml' \))
 
-.PHONY: help agree-kernels guest-verdicts run fresh pages site test-live test-live-kills bench-live agree papers why answers tune kernels jitter retry-out validate-wifi describe test test-rust test-python wheel sdist test-sdist test-wheel test-crate test-adapters header fuzz fuzz-link fuzz-readers bench bench-qdiscs bench-ccs bench-doors bench-link bench-pgo bench-startup bench-sweeps bench-wheel bench-ns3 ns3-examples web test-web bench-web clean prerequisites live-hour test-kernels bench-scale bench-htsim soak-link stages
+.PHONY: help crosscheck-kernels guest-verdicts run fresh pages site test-live test-live-kills bench-live crosscheck papers why faq tune kernels jitter retry-out validate-wifi describe test test-rust test-python wheel sdist test-sdist test-wheel test-crate test-adapters header fuzz fuzz-link fuzz-readers bench bench-qdiscs bench-ccs bench-doors bench-link bench-pgo bench-startup bench-sweeps bench-wheel bench-ns3 ns3-examples web test-web bench-web clean prerequisites live-hour test-kernels bench-scale bench-htsim soak-link stages
 .DEFAULT_GOAL := help
 
 help: ## show this list
@@ -36,14 +36,14 @@ papers: $(STAMPS)/native ## run the papers' experiments, judge every claim, rene
 	  kept=docs/results/$$(basename $$paper); mkdir -p $$kept; \
 	  cp $$paper*.svg $${paper}claims.json $${paper}report.txt $${paper}runs.json $$kept/; \
 	done
-	$(BIN)/python scripts/kept.py note
+	$(BIN)/python scripts/golden.py note
 	$(BIN)/python scripts/verdicts.py --write
 	$(BIN)/python scripts/anomaly_rates.py --claims --write
-	$(BIN)/python scripts/front.py --write
+	$(BIN)/python scripts/readme_figures.py --write
 	@echo "the page: build/papers/report.html"
 
 # Each pair takes up to a minute; one that does not show what is kept of its claim stops it, when all have been written.
-why: $(STAMPS)/native ## every missed claim as judged and with the one change of its cause, into docs/results/why.txt
+why: $(STAMPS)/native ## every claim that is not reproduced, as judged and with the one change of its cause, into docs/results/why.txt
 	COLUMNS=200 $(BIN)/stillair paper all --why >docs/results/why.txt
 
 test: ## set up, then run every check: format, lints, types, tests
@@ -106,28 +106,28 @@ live-hour: $(STAMPS)/flent-venv ## an hour of Flent's rrul_be between live hosts
 	@mkdir -p docs/results/live
 	$(PYTHON) bench/live_hour.py $(TARGET)/release/stillair-live build/flent-venv/bin/flent >docs/results/live/hour.txt
 
-agree: $(STAMPS)/native ## cubic and bbr, up and down, small queues on and off: live beside virtual time, into docs/results/live
+crosscheck: $(STAMPS)/native ## cubic and bbr, up and down, small queues on and off: live beside virtual time, into docs/results/live
 	@mkdir -p docs/results/live
-	$(BIN)/stillair agree scenarios/live/agree.toml --runs 3 >docs/results/live/agree.txt
+	$(BIN)/stillair crosscheck scenarios/live/crosscheck.toml --runs 3 >docs/results/live/crosscheck.txt
 
-agree-kernels: $(STAMPS)/native ## the model beside a real kernel over the air, into docs/results/guests; needs 'stillair kernel build 6.12'
-	$(BIN)/python scripts/agree_kernels.py
+crosscheck-kernels: $(STAMPS)/native ## the model beside a real kernel over the air, into docs/results/guests; needs 'stillair kernel build 6.12'
+	$(BIN)/python scripts/crosscheck_kernels.py
 
 guest-verdicts: $(STAMPS)/native ## what a real kernel says of two papers' claims, into guests.toml of their folders; needs 'stillair kernel build 6.12'
 	$(BIN)/python scripts/guest_verdicts.py towards-1ms
 	$(BIN)/python scripts/guest_verdicts.py tsq-pacing
 
 kernels: $(STAMPS)/native ## the grid of the 1 ms paper under four kernels, into docs/results/kernels
-	$(BIN)/python scripts/kept.py make kernels
+	$(BIN)/python scripts/golden.py make kernels
 
 jitter: $(STAMPS)/native ## which verdicts depend on exact hosts and on Ethernet devices, into docs/results/jitter.md
-	$(BIN)/python scripts/kept.py make jitter
+	$(BIN)/python scripts/golden.py make jitter
 
 retry-out: $(STAMPS)/native ## who gives up and when: retry-out, fewer tries, both, under two kernels, into docs/results/retry-out
-	$(BIN)/python scripts/kept.py make remedies
+	$(BIN)/python scripts/golden.py make remedies
 
-answers: $(STAMPS)/native ## the pages of 'stillair answers', into docs/answers
-	$(BIN)/python scripts/answers.py
+faq: $(STAMPS)/native ## the pages of 'stillair faq', into docs/faq
+	$(BIN)/python scripts/faq.py
 
 tune: $(STAMPS)/native ## the five networks with one setting that is wrong, tuned, into docs/results/tune
 	@mkdir -p docs/results/tune
@@ -140,17 +140,17 @@ validate-wifi: $(STAMPS)/native ## the model beside the real mac80211, into docs
 
 # What pages show of runs. Each script says without --write what is stale.
 fresh: $(STAMPS)/native ## repeat the first run of every kept cell, and say what is stale
-	$(BIN)/python scripts/kept.py check --all
-	$(BIN)/python scripts/front.py
-	$(BIN)/python scripts/said.py
-	$(BIN)/python scripts/moving.py
+	$(BIN)/python scripts/golden.py check --all
+	$(BIN)/python scripts/readme_figures.py
+	$(BIN)/python scripts/render_console.py
+	$(BIN)/python scripts/animation.py
 	$(BIN)/python scripts/gallery.py
 
 pages: $(STAMPS)/native ## renew what pages show of commands, sweeps, kept results and pictures of the gallery
-	$(BIN)/python scripts/kept.py make tables
-	$(BIN)/python scripts/front.py --write
-	$(BIN)/python scripts/said.py --write
-	$(BIN)/python scripts/moving.py --write
+	$(BIN)/python scripts/golden.py make tables
+	$(BIN)/python scripts/readme_figures.py --write
+	$(BIN)/python scripts/render_console.py --write
+	$(BIN)/python scripts/animation.py --write
 	$(BIN)/python scripts/gallery.py --write
 
 site: $(STAMPS)/native $(STAMPS)/site ## build docs/ as a site into build/site: strict, and no page asks another host (STILLAIR_REPOSITORY=URL for links)
@@ -177,7 +177,7 @@ wheel: $(STAMPS)/venv ## build the wheel into wheels/, with a profile of runs (s
 sdist: $(STAMPS)/venv ## build the sdist into dist/, as it is published at REPOSITORY=https://HOST/OWNER/NAME
 	@test -n "$(REPOSITORY)" || { echo "say where: make sdist REPOSITORY=https://HOST/OWNER/NAME" >&2; exit 2; }
 	rm -rf build/published
-	scripts/published.py $(REPOSITORY) build/published
+	scripts/publish_tree.py $(REPOSITORY) build/published
 	$(BIN)/maturin sdist --manifest-path build/published/crates/py/Cargo.toml --out dist
 
 test-sdist: ## build an sdist and check that what is in it compiles

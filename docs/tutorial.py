@@ -87,7 +87,7 @@ fifo
 fifo.runs[0]["stations"]["far"]["airtime_share"]
 
 # %%
-fifo.over_runs()["stations"]["near"]["goodput_mbps"]
+fifo.summary()["stations"]["near"]["goodput_mbps"]
 
 # %% [markdown]
 # Every number is also a row of a table. The table speaks Arrow: polars, pandas, pyarrow and DuckDB read it as it stands.

@@ -97,7 +97,7 @@ from 5.1 only in the station that it charges.
 
 def measure(scenario: str, sets: Mapping[str, str], columns: Sequence[str]) -> dict[str, float]:
     """Means over the runs."""
-    over: Any = bundled.scenario(scenario).run(runs=RUNS, overrides=sets).over_runs()
+    over: Any = bundled.scenario(scenario).run(runs=RUNS, overrides=sets).summary()
     found = {}
     for name in columns:
         station, key, scale = COLUMNS[name]

@@ -9,7 +9,6 @@ Without arguments what was found is printed; `--write` puts it into the page, wi
 """
 
 import argparse
-import json
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -17,8 +16,8 @@ from typing import Any, NamedTuple
 
 from stillair.papers.artefacts.anomaly.schemes import TITLES
 from stillair.papers.claims import judge
-from stillair.papers.doubt import counts
-from stillair.papers.pages import registry, words
+from stillair.papers.pages import registry, report, words
+from stillair.papers.robustness import counts
 from stillair.runs import bundled
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -85,7 +84,7 @@ def everywhere(ratios: Mapping[str, float]) -> Setting:
 
 def over(scenario: str, setting: Setting, sets: Mapping[str, str], runs: int) -> Any:  # noqa: ANN401 - the summary over runs, as JSON has it
     """What a scenario gives, over the runs."""
-    return bundled.scenario(scenario).run(runs=runs, overrides=[*sets.items(), *setting.sets]).over_runs()
+    return bundled.scenario(scenario).run(runs=runs, overrides=[*sets.items(), *setting.sets]).summary()
 
 
 def measured(ratios: Mapping[str, float], runs: int) -> dict[str, float]:
@@ -120,15 +119,15 @@ def short(value: Any) -> str:  # noqa: ANN401 - a number, an order or nothing, a
 
 
 def tally(rows: Sequence[Mapping[str, Any]]) -> str:
-    """How many claims were held, of how many judged."""
-    held = sum(row["verdict"] == judge.HELD for row in rows)
-    missed = sum(row["verdict"] == judge.MISSED for row in rows)
-    return f"{held} of {held + missed} held ({100 * held / (held + missed):.0f} %)"
+    """How many claims were reproduced, of how many judged."""
+    reproduced = sum(row["verdict"] == judge.REPRODUCED for row in rows)
+    others = sum(row["verdict"] == judge.NOT_REPRODUCED for row in rows)
+    return f"{reproduced} of {reproduced + others} reproduced ({100 * reproduced / (reproduced + others):.0f} %)"
 
 
 def cell(row: Mapping[str, Any]) -> str:
-    """What was measured for a claim and its verdict, which stands out unless it is held."""
-    verdict = row["verdict"] if row["verdict"] == judge.HELD else f"**{row['verdict']}**"
+    """What was measured for a claim and its verdict, which stands out unless it is reproduced."""
+    verdict = row["verdict"] if row["verdict"] == judge.REPRODUCED else f"**{row['verdict']}**"
     return f"{short(row['measured'])}, {verdict}"
 
 
@@ -147,7 +146,7 @@ def claims(rows: Sequence[Mapping[str, Any]]) -> str:
     lines += [f"| claim | the paper | {' | '.join(names)} |", "|---|---|" + "---|" * len(names)]
     for row in ours:
         found = [row["settings"][name] for name in names]
-        if any(one["verdict"] == judge.MISSED for one in found):
+        if any(one["verdict"] == judge.NOT_REPRODUCED for one in found):
             stated = words.stated(row).replace("|", "/")
             lines.append(f"| `{row['id']}` | {stated} | {' | '.join(cell(one) for one in found)} |")
     return "\n".join(lines) + "\n"
@@ -278,7 +277,7 @@ def verdicts() -> str:
         CLAIMS,
         "From [the report](results/ending-the-anomaly/report.txt). What any of the settings is fitted to",
         "is judged with none. Thirty stations have rate control anyway.\n",
-        claims(json.loads(JUDGED.read_text(encoding="utf-8"))),
+        claims(report.read_claims(JUDGED)),
     ])  # fmt: skip
 
 

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from stillair import InputError, RunError
-from stillair.papers.claims import judge, shelf
+from stillair.papers.claims import judge, paper_registry
 from stillair.papers.claims.inventory import Claim
 from stillair.papers.measure.measurer import Measurer
 from stillair.papers.pages import registry, words
@@ -116,7 +116,7 @@ def main() -> None:
         began = time.process_time()
         entry, claim = known[id_]
         row, kernels = asked(chosen, entry, claim, ran, guests=True)
-        if row["verdict"] not in (judge.HELD, judge.MISSED):
+        if row["verdict"] not in (judge.REPRODUCED, judge.NOT_REPRODUCED):
             sys.exit(f"{id_}: {row['verdict']}: {row.get('reason', '')}")
         like, _ = asked(chosen, entry, claim, ran, guests=False)
         write(given.paper, id_, row, like, kernels)
@@ -167,9 +167,9 @@ def figure(row: Mapping[str, Any]) -> str:
 def write(paper: str, claim: str, row: Mapping[str, Any], like: Mapping[str, Any], kernels: Sequence[str]) -> None:
     """Puts an entry into the paper's file."""
     kernel = " and ".join(f"Linux {name}" for name in kernels)
-    with as_file(shelf.folders()[paper]) as folder:
+    with as_file(paper_registry.folders()[paper]) as folder:
         file = Path(folder) / FILE
-        table = shelf.table(shelf.folders()[paper], FILE)
+        table = paper_registry.table(paper_registry.folders()[paper], FILE)
         if table.get("kernel", kernel) != kernel:
             sys.exit(f"{file}: found figures of {table['kernel']}, expected {kernel}; remove the file to begin anew")
         claims = dict(table.get("claim", {}))

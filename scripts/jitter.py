@@ -81,7 +81,7 @@ VARIANTS: Mapping[str, tuple[bool, bool]] = {
 Row = dict[str, Any]
 
 # What a claim may be found; others are not judged. Undecided is one whose verdict differs between the ends of a range.
-VERDICTS = (judge.HELD, judge.MISSED, judge.UNDECIDED)
+VERDICTS = (judge.REPRODUCED, judge.NOT_REPRODUCED, judge.UNDECIDED)
 
 
 def changes(campaign: Campaign, jitter: bool, nic: bool) -> list[tuple[str, str]]:
@@ -185,7 +185,7 @@ def summary(variants: Mapping[str, list[Row]]) -> list[str]:
     """How many claims have which verdict in each variant, and how many figures moved."""
     base = {row["id"]: row for row in variants["as judged"]}
     lines = [
-        "| | held | missed | undecided | verdicts that flip | figures whose interval moved off |",
+        "| | reproduced | not reproduced | undecided | verdicts that flip | figures whose interval moved off |",
         "|---|---:|---:|---:|---:|---:|",
     ]
     for name, rows in variants.items():

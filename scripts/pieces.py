@@ -88,7 +88,7 @@ Total goodput in Mbit/s, the slow station's share of the airtime in per cent, me
 
 def measure(result: Result, column: str) -> float:
     """A column's mean over the runs."""
-    over: Any = result.over_runs()
+    over: Any = result.summary()
     what, _, station = column.partition(" ")
     if what == "total":
         return float(over["goodput_total_mbps"]["mean"])

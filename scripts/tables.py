@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Tables of pages that are one sweep of a scenario each: `--write` renews them, without it they are compared.
 
-A table stands between `<!-- table: NAME -->` and `<!-- /table -->`. `scripts/kept.py make tables` notes its first runs.
+A table stands between `<!-- table: NAME -->` and `<!-- /table -->`. `scripts/golden.py make tables` notes first runs.
 """
 
 import argparse
@@ -21,7 +21,7 @@ _PLACE = re.compile(r"(<!-- table: (\w+) -->\n).*?(<!-- /table -->)", re.DOTALL)
 def sweep(name: str, runs: int, overrides: Mapping[str, str] | None = None) -> list[tuple[dict[str, str], Any]]:
     """Each combination of a scenario's [sweep] table, and its means over the runs."""
     scenario, own = Scenario(name), list((overrides or {}).items())
-    return [(dict(sets), scenario.run(runs, overrides=[*own, *sets]).over_runs()) for sets in scenario.sweep(own)]
+    return [(dict(sets), scenario.run(runs, overrides=[*own, *sets]).summary()) for sets in scenario.sweep(own)]
 
 
 def _mean(of: Any) -> float:  # noqa: ANN401 - JSON
@@ -164,7 +164,7 @@ def _snr_since_5_12(ratio: str) -> float:
         "node.sta.interface.wlan0.rate": "minstrel_ht",
         "node.sta.interface.wlan0.snr": ratio,
     }
-    return _mean(Scenario("snr").run(4, overrides=list(sets.items())).over_runs()["goodput_total_mbps"])
+    return _mean(Scenario("snr").run(4, overrides=list(sets.items())).summary()["goodput_total_mbps"])
 
 
 MAKERS: Mapping[str, Callable[[], str]] = {

@@ -15,7 +15,7 @@ if grep -nE '\]\((docs|scripts|python|CONTRIBUTING|LICENSE)' PKG-INFO; then
   exit 1
 fi
 grep -q '^Project-URL: Repository, https://' PKG-INFO
-for file in LICENSE THIRD-PARTY-NOTICES.txt README.md scripts/train.py; do test -s "$file"; done
+for file in LICENSE THIRD-PARTY-NOTICES.txt README.md scripts/pgo_training.py; do test -s "$file"; done
 test -s python/stillair/scenarios/anomaly-udp.toml
 CARGO_TARGET_DIR=$2 cargo check --quiet --locked --manifest-path crates/py/Cargo.toml
 echo "$(basename "$sdist"): whole"

@@ -1,12 +1,12 @@
 """The table of verdicts of docs/judging.md, from the papers' kept results: `--write` renews it after `make papers`."""
 
 import argparse
-import json
 import sys
 from pathlib import Path
 from typing import Any
 
-from stillair.papers.doubt import counts
+from stillair.papers.pages import report
+from stillair.papers.robustness import counts
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "judging.md"
@@ -23,7 +23,7 @@ TITLES = {
 def rows() -> list[dict[str, Any]]:
     """All claims as they were kept."""
     files = [RESULTS / paper / "claims.json" for paper in TITLES]
-    return [row for file in files for row in json.loads(file.read_text(encoding="utf-8"))]
+    return [row for file in files for row in report.read_claims(file)]
 
 
 def within(text: str) -> tuple[int, int]:

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds the wheel with a profile, which saves about a fifth of the instructions of a segment (docs/stages.md): a wheel that counts, what
-# scripts/train.py runs with it, and the wheel that uses the counts. Without the compiler's llvm-profdata it says so and builds a plain one.
+# scripts/pgo_training.py runs with it, and the wheel that uses the counts. Without the compiler's llvm-profdata it says so and builds a plain one.
 # Usage: wheel.sh MATURIN FOLDER [no]      with `no` a plain one, which takes a third of the time
 set -euo pipefail
 cd "$(dirname "$0")/.."

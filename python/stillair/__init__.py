@@ -2,7 +2,7 @@
 
 >>> from stillair import Scenario
 >>> result = Scenario("scenarios/anomaly-udp.toml").run(runs=10)
->>> result.over_runs()["goodput_total_mbps"]["mean"]
+>>> result.summary()["goodput_total_mbps"]["mean"]
 >>> from stillair import run_sweep
 >>> table = run_sweep("scenarios/anomaly-udp.toml", {"flow.0.rate": ["5 Mbit/s", "50 Mbit/s"]}, runs=10)
 >>> table.to_polars()
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from stillair._native import InputError, RunError, __version__
     from stillair.plot import Picture
     from stillair.results.result import Result
-    from stillair.runs.campaign import SweepError, SweepResult, run_sweep
     from stillair.runs.scenario import Scenario
+    from stillair.runs.sweep_result import SweepError, SweepResult, run_sweep
 
 __all__ = [
     "InputError",
@@ -32,7 +32,7 @@ _ROOMS = {
     "Result": "stillair.results.result",
     "Scenario": "stillair.runs.scenario",
     "Picture": "stillair.plot",
-    **dict.fromkeys(("SweepError", "SweepResult", "run_sweep"), "stillair.runs.campaign"),
+    **dict.fromkeys(("SweepError", "SweepResult", "run_sweep"), "stillair.runs.sweep_result"),
 }
 
 

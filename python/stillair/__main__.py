@@ -18,15 +18,15 @@ def main(arguments: list[str] | None = None) -> None:
 def status(arguments: list[str] | None = None) -> int:
     """Runs the command line and gives its exit status; says why on stderr if it is not 0."""
     try:
-        from stillair.text import ends  # noqa: PLC0415 - see above
+        from stillair.text import signals  # noqa: PLC0415 - see above
 
-        with ends.by_signals():
+        with signals.by_signals():
             return _status(sys.argv[1:] if arguments is None else arguments)
     except KeyboardInterrupt as error:
-        from stillair.text import ends  # noqa: PLC0415 - see above
+        from stillair.text import signals  # noqa: PLC0415 - see above
 
-        code = ends.status(error)
-        return _complain(ends.said(code), code)
+        code = signals.status(error)
+        return _complain(signals.said(code), code)
 
 
 def _status(arguments: list[str]) -> int:
@@ -46,7 +46,7 @@ def _command(arguments: list[str]) -> int:
 
     from stillair._native import InputError, RunError  # noqa: PLC0415
     from stillair.cli.app import app  # noqa: PLC0415
-    from stillair.text import ends  # noqa: PLC0415
+    from stillair.text import signals  # noqa: PLC0415
 
     code: int | None
     try:
@@ -71,9 +71,9 @@ def _command(arguments: list[str]) -> int:
         return _complain(f'output: "{letters}" cannot be written as {error.encoding}', FAILED_RUN)
     except OSError as error:
         return _complain(f"{error.filename or 'output'}: {error.strerror or error}", FAILED_RUN)
-    if isinstance(code, ends.Status) or code == ends.INTERRUPTED:
+    if isinstance(code, signals.Status) or code == signals.INTERRUPTED:
         # A signal within a command comes back as its status.
-        raise ends.Ended(code - 128)
+        raise signals.Ended(code - 128)
     return code or 0
 
 
@@ -87,11 +87,11 @@ def _not_utf8(argument: str) -> str:
 
 
 def _complain(why: object, code: int) -> int:
-    from stillair.text import ends, terminal  # noqa: PLC0415 - see above
+    from stillair.text import signals, terminal  # noqa: PLC0415 - see above
 
     # Several mistakes are told on a line each.
     lines = [terminal.harmless(line) for line in str(why).split("\n")]
-    colour = terminal.YELLOW if isinstance(code, ends.Status) else terminal.RED
+    colour = terminal.YELLOW if isinstance(code, signals.Status) else terminal.RED
     for line in lines:
         print(terminal.painted("stillair:", colour, sys.stderr), line, file=sys.stderr)
     return code

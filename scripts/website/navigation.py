@@ -22,7 +22,7 @@ NAVIGATION: dict[str, str | dict[str, str]] = {
         "Reproduce a paper": "how-to/reproduce-a-paper.md",
     },
     "Answers": {
-        "All answers": "answers/README.md",
+        "All answers": "faq/README.md",
     },
     "Gallery": "gallery.md",
     "Models": {
@@ -82,7 +82,7 @@ NAVIGATION: dict[str, str | dict[str, str]] = {
 
 # Pages of their own list, which stand behind it in the same section.
 LISTED = {
-    "Answers": ("answers",),
+    "Answers": ("faq",),
     "Models": ("qdiscs", "congestion-controls"),
     "Papers": ("papers",),
 }

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from stillair.explain.answers import book
+from stillair.explain.faq import questions
 from stillair.papers.claims.inventory import papers
-from stillair.papers.doubt import counts
-from stillair.papers.pages import words
+from stillair.papers.pages import report, words
+from stillair.papers.robustness import counts
 
-Row = Mapping[str, Any]
+Row = dict[str, Any]
 
 # Pages that somebody wrote about a paper.
 BESIDE = {
@@ -32,9 +32,7 @@ BESIDE = {
 def pages(root: Path) -> dict[str, str]:
     """All of them by their path in docs/."""
     kept = root / "docs" / "results"
-    found = {
-        paper.short: json.loads((kept / paper.short / "claims.json").read_text(encoding="utf-8")) for paper in papers()
-    }
+    found = {paper.short: report.read_claims(kept / paper.short / "claims.json") for paper in papers()}
     titles = {paper.short: f"[{paper.title.partition(':')[0]}]({paper.short}.md)" for paper in papers()}
     made = {"papers/README.md": _verdicts(found, titles), "gallery.md": _gallery(root, found)}
     for paper in papers():
@@ -46,7 +44,7 @@ def _verdicts(found: Mapping[str, list[Row]], titles: Mapping[str, str]) -> str:
     rows = [row for one in found.values() for row in one]
     return (
         f"# Verdicts\n\n{len(rows)} claims of {len(found)} papers, each judged by one rule, fixed before any run but for two exceptions "
-        "([how](../judging.md)). A claim is *held*, *missed*, *undecided* (the ends of a range that sources leave give "
+        "([how](../judging.md)). A claim is *reproduced*, *not reproduced*, *undecided* (the ends of a range that sources leave give "
         "different verdicts) or *not judged*.\n\n"
         f"{counts.table(rows, titles)}\n"
         "*Ending the Anomaly* leaves open how its stations chose their rates. It is judged with three settings, none of them "
@@ -70,7 +68,7 @@ def _paper(paper: Any, rows: list[Row], kept: Path) -> str:  # noqa: ANN401 - a 
         counts.table(rows, {paper.short: paper.title.partition(":")[0]}),
         f"Runs of Stillair {version}; seeds and trace hashes are in [runs.json](../results/{paper.short}/runs.json), all "
         f"numbers in [report.txt](../results/{paper.short}/report.txt). `stillair paper {paper.short}` makes them anew; "
-        f"`stillair paper CLAIM --why` shows what a missed claim hangs on.",
+        f"`stillair paper CLAIM --why` shows why a claim is not reproduced.",
     ]
     beside = BESIDE.get(paper.short, {})
     if beside:
@@ -103,7 +101,7 @@ def _gallery(root: Path, found: Mapping[str, list[Row]]) -> str:
     parts += [_shown(one["title"], f"gallery/{name}", one["command"].strip()) for name, one in plots.items()]
     parts.append("## Answers\n")
     parts += [
-        _shown(book.read(name).question, f"answers/{name}.svg", f"stillair answers {name}") for name in book.names()
+        _shown(questions.read(name).question, f"faq/{name}.svg", f"stillair faq {name}") for name in questions.names()
     ]
     parts.append("## Figures of papers\n")
     for paper, rows in found.items():

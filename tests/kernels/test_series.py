@@ -32,7 +32,7 @@ def test_flows_of_guests_are_in_the_series(machine: Machine, kernel: store.Kerne
     file.write_text(WIRE.replace("KERNEL", kernel.folder.name), encoding="utf-8")
     result = Scenario(file).run(series=True)
     run = result.runs[0]
-    flows = {flow.name: flow for flow in result.measured(run["run"]).series.flows}
+    flows = {flow.name: flow for flow in result.run_with_series(run["run"]).series.flows}
     carried, answered = flows["up.b"].bytes, flows["ping.b"].pings
     assert carried is not None
     assert answered is not None

@@ -51,26 +51,30 @@ def test_a_run_is_listed_entered_and_changed(tmp_path: Path) -> None:
     try:
         wait_for(tmp_path / "begun")
         [run] = [
-            run for run in json.loads(stillair("ps", "--json", at=tmp_path).stdout) if run["status"]["scenario"] == name
+            run
+            for run in json.loads(stillair("live", "ps", "--json", at=tmp_path).stdout)
+            if run["status"]["scenario"] == name
         ]
         of_it = ("--run", str(run["pid"]))
         assert run["status"]["hosts"]["server"]["address"] == "10.0.0.2"
 
         def ping() -> float:
-            said = stillair("exec", *of_it, "sta", "--", "ping", "-q", "-c", "3", "-i", "0.2", "server", at=tmp_path)
+            said = stillair(
+                "live", "exec", *of_it, "sta", "--", "ping", "-q", "-c", "3", "-i", "0.2", "server", at=tmp_path
+            )
             assert said.returncode == 0, said.stderr
             return float(re.findall(r"min/avg/max/mdev = ([\d.]+)/", said.stdout)[0])
 
         before = ping()
-        assert stillair("set", *of_it, "link.lan.delay=60 ms", at=tmp_path).returncode == 0
+        assert stillair("live", "set", *of_it, "link.lan.delay=60 ms", at=tmp_path).returncode == 0
         # Twice 55 ms more.
         assert before + 100 < ping()
-        refused = stillair("set", *of_it, "seed=2", at=tmp_path)
+        refused = stillair("live", "set", *of_it, "seed=2", at=tmp_path)
         assert refused.returncode == 2
         assert (
             "seed: cannot change while a run goes on; expected a key that can change: rate or delay" in refused.stderr
         )
-        wrong = stillair("set", *of_it, "sta.rate=fast", at=tmp_path)
+        wrong = stillair("live", "set", *of_it, "sta.rate=fast", at=tmp_path)
         assert wrong.returncode == 2
         assert 'node.sta.interface.wlan0.rate: found "fast"' in wrong.stderr
     finally:
@@ -79,7 +83,7 @@ def test_a_run_is_listed_entered_and_changed(tmp_path: Path) -> None:
 
 
 def test_virtual_time_and_live_are_set_side_by_side(tmp_path: Path) -> None:
-    done = stillair("agree", str(SCENARIO), *SHORT, "--json", at=tmp_path)
+    done = stillair("crosscheck", str(SCENARIO), *SHORT, "--json", at=tmp_path)
     assert done.returncode in (0, 1, STOOD_STILL), done.stderr
     found = json.loads(done.stdout)
     assert {"goodput tcp-0.server Mbit/s", "ping ping-1.server median ms", "airtime up sta s"} <= {

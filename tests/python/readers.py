@@ -20,16 +20,16 @@ import captures
 from printed import TEXTS
 from stillair import InputError, Result, plot
 from stillair.capture import write_capture
-from stillair.cli.compare import rows, shown, sides
+from stillair.cli.compare import rendering, rows, sides
 from stillair.cli.publish import page
 from stillair.explain import quality
 from stillair.explain.tune.trials import FILE, Runs
 from stillair.kernels import config, patches
 from stillair.link import Budget
-from stillair.papers.pages import keep
+from stillair.papers.pages import export
 from stillair.plot.data import Titled, UndrawnError
 from stillair.results.flent import file as flent_file
-from stillair.runs import bundled, kept, result_writer
+from stillair.runs import bundled, cache, result_writer
 from stillair.runs.imports import kinds, network, scenario
 from stillair.runs.overrides import pairs
 from stillair.runs.scenario import Scenario
@@ -113,8 +113,8 @@ def _result(path: Path) -> object:
     for table in (result.figures, result.pings, result.sockets, result.queues, result.exchanges, result.sojourn):
         with suppress(InputError):
             table()
-    for measured in result.all_measured():
-        flent_file.to_dict(measured, result.described())
+    for measured in result.runs_with_series():
+        flent_file.to_dict(measured, result.resolved_json())
         quality.of_run(measured, _NEED)
     return repr(result), result.to_json()
 
@@ -132,7 +132,7 @@ def _pictures(path: Path) -> object:
 def _compared(path: Path) -> object:
     """A comparison of a result folder with itself."""
     made = sides.made(sides.planned((str(path), str(path)), ()), 1, None, 1, lambda *_: None, None)
-    return shown.text(made, rows.rows(made, ()), chosen=False)
+    return rendering.text(made, rows.rows(made, ()), chosen=False)
 
 
 _NEED = quality.Requirement({99.0: quality.Bounds(10.0, 200.0)}, quality.Bounds(0.01, 0.1), 4.0)
@@ -169,7 +169,7 @@ def _sweep_of() -> Sweep:
 
 def _sweeps(folder: Path) -> list[Path]:
     sweep = _sweep_of()
-    (folder / "sweep" / kept.FOLDER).mkdir(parents=True)
+    (folder / "sweep" / cache.FOLDER).mkdir(parents=True)
     sweep.write(folder / "sweep", sweep.run(1, folder / "sweep"))
     return [folder / "sweep"]
 
@@ -177,8 +177,8 @@ def _sweeps(folder: Path) -> list[Path]:
 def _sweep(path: Path) -> object:
     sweep = _sweep_of()
     sweep.prepare(path)
-    for file in (path / kept.FOLDER).glob("*"):
-        kept.read_runs(path / kept.FOLDER, file.stem, 1)
+    for file in (path / cache.FOLDER).glob("*"):
+        cache.read_runs(path / cache.FOLDER, file.stem, 1)
     return sweep.grows(path), sweep.kept(path), sweep.kept_runs(path)
 
 
@@ -290,8 +290,8 @@ READERS: Sequence[Reader] = (
         ("stillair.runs.result_writer",),
         ("result.json", ".new-result/inputs.json", ".new-result/runs/run-0.json"),
     ),
-    Reader("sweep", _sweep, _sweeps, ("stillair.runs.sweep", "stillair.runs.kept"), ("sweep.json", "combinations/*")),
-    Reader("report", keep.prepare, _report_folder, ("stillair.papers.pages.keep",), ("runs.json",)),
+    Reader("sweep", _sweep, _sweeps, ("stillair.runs.sweep", "stillair.runs.cache"), ("sweep.json", "combinations/*")),
+    Reader("report", export.prepare, _report_folder, ("stillair.papers.pages.export",), ("runs.json",)),
     Reader("trials", _trials, _trials_folder, ("stillair.explain.tune.trials",), (FILE,)),
     Reader(
         "kernel's measurements", kernel_file.read, _measured(kernel_file.bundled()), ("stillair.validate.json_file",)

@@ -73,7 +73,7 @@ def test_what_is_judged_is_what_the_page_says_was_fitted(script: ModuleType) -> 
     cell = next(cell for cell in own.campaigns[0].cells if cell.name == "airtime")
     judged = {key: value for key, value in cell.overrides.items() if key != script.SCHEME}
     assert judged == dict(script.noisy(ratios).sets)
-    (fit,) = [fit for fit in plan.plan(script.PAPER).fits if fit.settings]
+    (fit,) = [fit for fit in plan.plan(script.PAPER).calibrations if fit.settings]
     assert set(script.FITTED) == {*fit.to, "eta-t1-airtime-total-exp"}
     # Undone, it is the scenario as its file has it.
     undone = interfaces([*judged.items(), *script.FIXED.sets])
@@ -106,16 +106,16 @@ def row(name: str, *found: tuple[str, object]) -> dict[str, Any]:
 
 def test_claims_are_told_that_any_setting_misses(script: ModuleType) -> None:
     rows = [
-        row("x", ("held", ["a", "b", "c"]), ("missed", ["b", "a", "c"])),
-        row("y", ("missed", ["b", "a"]), ("held", ["a", "b"])),
-        row("z", ("held", 1.0), ("held", 1.1)),
-        row("w", ("held", 2.0)),
+        row("x", ("reproduced", ["a", "b", "c"]), ("not-reproduced", ["b", "a", "c"])),
+        row("y", ("not-reproduced", ["b", "a"]), ("reproduced", ["a", "b"])),
+        row("z", ("reproduced", 1.0), ("reproduced", 1.1)),
+        row("w", ("reproduced", 2.0)),
     ]
     told = script.claims(rows)
-    assert "| fixed | 2 of 3 held (67 %) | 3 of 4 held (75 %) |" in told
-    assert "| rates | 2 of 3 held (67 %) | 3 of 4 held (75 %) |" in told
+    assert "| fixed | 2 of 3 reproduced (67 %) | 3 of 4 reproduced (75 %) |" in told
+    assert "| rates | 2 of 3 reproduced (67 %) | 3 of 4 reproduced (75 %) |" in told
     assert "Of all, 2 hold with each of the three, 0 with none, 2 with some." in told
-    assert "| `x` | a < b / c | a < b < c, held | b < a < c, **missed** |" in told
-    assert "| `y` | a < b / c | b < a, **missed** | a < b, held |" in told
+    assert "| `x` | a < b / c | a < b < c, reproduced | b < a < c, **not-reproduced** |" in told
+    assert "| `y` | a < b / c | b < a, **not-reproduced** | a < b, reproduced |" in told
     assert "`z`" not in told
     assert "`w`" not in told

@@ -124,7 +124,9 @@ def test_papers_are_listed_as_text_and_json(capsys: pytest.CaptureFixture[str]) 
     assert status(["paper"]) == 0
     assert "ending-the-anomaly/table1-model-udp" in capsys.readouterr().out
     assert status(["paper", "--json"]) == 0
-    claims = json.loads(capsys.readouterr().out)
+    found = json.loads(capsys.readouterr().out)
+    assert found["schema"] == 2
+    claims = found["claims"]
     assert {claim["verdict"] for claim in claims} == {"not-run", "not-judged"}
     assert all(claim["reason"] for claim in claims)
 

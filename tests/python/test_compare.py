@@ -7,8 +7,8 @@ import pytest
 
 from stillair import Result
 from stillair.__main__ import status
+from stillair.cli.compare.rendering import as_json, markdown, text
 from stillair.cli.compare.rows import differs, rows
-from stillair.cli.compare.shown import as_json, markdown, text
 from stillair.cli.compare.sides import Side
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 
-from stillair.papers.doubt import counts, hardly
+from stillair.papers.robustness import counts, non_discriminating
 
 
 def row(verdict: str, **more: Any) -> dict[str, Any]:  # noqa: ANN401
     plain = {"paper": "p", "kind": "value", "stated": 10.0, "measured": 12.0, "verdict": verdict}
     chance = {"counted": False, "off": None, "draws": 0.1, "why": "", "worked": False}
-    return {**plain, "hardly": chance, **more}
+    return {**plain, "non_discriminating": chance, **more}
 
 
 def easy(**chance: Any) -> dict[str, Any]:  # noqa: ANN401
@@ -18,37 +18,46 @@ def easy(**chance: Any) -> dict[str, Any]:  # noqa: ANN401
 
 
 ROWS = [
-    row("held", hardly=easy(off="held", why=hardly.NO_RUN)),
-    row("held", hardly=easy(off="held", draws=0.6), measured=10.5),
-    row("held", hardly=easy(off="missed", draws=0.5), kind="order", stated=["a", "b"], measured=["a", "b"]),
-    row("held", hardly=easy(worked=True, draws=0.5), measured=10.0),
-    row("held", kind="ratio", stated=2.0, measured=2.2),
-    # What is missed is no held claim that can hardly fail; its error counts.
-    row("missed", hardly=easy(draws=0.9), measured=20.0),
-    row("missed", kind="bound", stated={"low": None, "high": 1}),
-    row("held", stated=0, measured=0.0),
-    {key: value for key, value in row("not-judged", measured=None).items() if key != "hardly"},
+    row("reproduced", non_discriminating=easy(off="reproduced", why=non_discriminating.NO_RUN)),
+    row("reproduced", non_discriminating=easy(off="reproduced", draws=0.6), measured=10.5),
+    row(
+        "reproduced",
+        non_discriminating=easy(off="not-reproduced", draws=0.5),
+        kind="order",
+        stated=["a", "b"],
+        measured=["a", "b"],
+    ),
+    row("reproduced", non_discriminating=easy(worked=True, draws=0.5), measured=10.0),
+    row("reproduced", kind="ratio", stated=2.0, measured=2.2),
+    # A claim that is not reproduced does not count as one that can hardly fail; its error counts.
+    row("not-reproduced", non_discriminating=easy(draws=0.9), measured=20.0),
+    row("not-reproduced", kind="bound", stated={"low": None, "high": 1}),
+    row("reproduced", stated=0, measured=0.0),
+    {key: value for key, value in row("not-judged", measured=None).items() if key != "non_discriminating"},
 ]
 
 
 def test_counts() -> None:
     found = counts.count(ROWS)
     assert found.claims == 9
-    assert found.verdicts == {"held": 6, "missed": 2, "undecided": 0, "not-run": 0, "not-judged": 1}
-    assert (found.hardly, found.no_run, found.off, found.draws) == (4, 1, 1, 2)
+    assert found.verdicts == {"reproduced": 6, "not-reproduced": 2, "undecided": 0, "not-run": 0, "not-judged": 1}
+    assert (found.non_discriminating, found.no_run, found.off, found.draws) == (4, 1, 1, 2)
     assert found.errors == pytest.approx([0.05, 0.1, 1.0])
     assert found.error == pytest.approx(0.1)
 
 
 def test_counts_in_words() -> None:
     assert counts.words(ROWS) == [
-        "9 claims: 6 held, 2 missed, 0 not-run, 1 not-judged",
-        "of the held 4 can hardly fail"
-        " (1 decided by no run, 1 held with the mechanism off, 2 held by half of all draws)",
+        "9 claims: 6 reproduced, 2 not-reproduced, 0 not-run, 1 not-judged",
+        "of the reproduced 4 can hardly fail"
+        " (1 decided by no run, 1 reproduced with the mechanism off, 2 reproduced by half of all draws)",
         "median error of 3 stated numbers: 10 %",
     ]
-    assert counts.words([ROWS[-1]]) == ["1 claim: 0 held, 0 missed, 0 not-run, 1 not-judged"]
-    assert counts.words([ROWS[4]])[1:] == ["of the held 0 can hardly fail", "median error of 1 stated number: 10 %"]
+    assert counts.words([ROWS[-1]]) == ["1 claim: 0 reproduced, 0 not-reproduced, 0 not-run, 1 not-judged"]
+    assert counts.words([ROWS[4]])[1:] == [
+        "of the reproduced 0 can hardly fail",
+        "median error of 1 stated number: 10 %",
+    ]
 
 
 def test_several_settings_are_counted_side_by_side() -> None:
@@ -57,22 +66,24 @@ def test_several_settings_are_counted_side_by_side() -> None:
         return {"setting": "near", "settings": found}
 
     rows = [
-        row("held", **settings("held", "held")),
-        row("held", **settings("missed", "held")),
-        row("missed", **settings("held", "missed")),
-        row("missed", **settings("missed", "missed")),
+        row("reproduced", **settings("reproduced", "reproduced")),
+        row("reproduced", **settings("not-reproduced", "reproduced")),
+        row("not-reproduced", **settings("reproduced", "not-reproduced")),
+        row("not-reproduced", **settings("not-reproduced", "not-reproduced")),
         # These depend on none of the settings, or are not judged.
-        row("held", measured=10.0),
-        {key: value for key, value in row("not-judged", measured=None).items() if key != "hardly"},
+        row("reproduced", measured=10.0),
+        {key: value for key, value in row("not-judged", measured=None).items() if key != "non_discriminating"},
         # Another paper's.
-        row("held", paper="q"),
+        row("reproduced", paper="q"),
     ]
     assert counts.settings(rows) == ["far", "near"]
     assert counts.alike(rows[:6]) == (2, 1, 2)
     assert counts.words(rows)[3:] == [
         "p leaves settings open; none is preferred, and what stands above has the last:",
-        "  far: 3 held, 2 missed; 0 of the held can hardly fail; median error of 5 stated numbers: 50 %",
-        "  near: 3 held, 2 missed; 0 of the held can hardly fail; median error of 5 stated numbers: 20 %",
+        "  far: 3 reproduced, 2 not reproduced; 0 of the reproduced can hardly fail;"
+        " median error of 5 stated numbers: 50 %",
+        "  near: 3 reproduced, 2 not reproduced; 0 of the reproduced can hardly fail;"
+        " median error of 5 stated numbers: 20 %",
         "  2 claims hold with all of them, 1 with none, 2 with some",
     ]
     assert counts.table(rows, {"p": "The paper", "q": "Another"}).splitlines()[2:] == [
@@ -83,6 +94,11 @@ def test_several_settings_are_counted_side_by_side() -> None:
 
 
 def test_what_depends_on_a_fit_is_told_with_what_it_would_be() -> None:
-    plain = {key: value for key, value in row("not-judged", measured=None).items() if key != "hardly"}
-    rows = [{**plain, "if_judged": {"verdict": verdict, "measured": 1.0}} for verdict in ("held", "missed", "missed")]
-    assert counts.words([*rows, plain])[1:] == ["not judged as they depend on a fit: 3; 1 would be held, 2 missed"]
+    plain = {key: value for key, value in row("not-judged", measured=None).items() if key != "non_discriminating"}
+    rows = [
+        {**plain, "if_judged": {"verdict": verdict, "measured": 1.0}}
+        for verdict in ("reproduced", "not-reproduced", "not-reproduced")
+    ]
+    assert counts.words([*rows, plain])[1:] == [
+        "not judged because they depend on a calibration: 3; 1 would be reproduced, 2 not reproduced"
+    ]

@@ -261,7 +261,7 @@ def test_no_damage_is_a_traceback(
 
 def test_shapes_are_those_of_every_kind_of_run(brief: Path, quic: Path) -> None:
     for folder in (brief, quic):
-        for measured in Result.load(folder).all_measured():
+        for measured in Result.load(folder).runs_with_series():
             assert measured.series.steps > 0
 
 
@@ -278,4 +278,4 @@ def test_an_engines_report_is_checked_too() -> None:
     scenario = Scenario(bundled.scenario("anomaly-udp").text)
     report = scenario.run(overrides={"duration": "200 ms", "warm_up": "0 s"}, series=True)
     with pytest.raises(InputError, match=r'^run: the key "series\.step_ns" is missing$'):
-        Result(report.to_dict() | {"runs": [report.runs[0] | {"series": {}}]}).measured(0)
+        Result(report.to_dict() | {"runs": [report.runs[0] | {"series": {}}]}).run_with_series(0)

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from stillair import Scenario
 from stillair.cli.app import app
-from stillair.explain import advice, changes, findings, page, tried
+from stillair.explain import advice, changes, evaluation, findings, page
 from stillair.runs import overrides
 
 PROBLEMS = sorted((Path(__file__).parent / "problems").glob("*.toml"))
@@ -111,8 +111,8 @@ def test_what_helps_has_been_run() -> None:
     subject = findings.subjects(runs, resolved)[0]
     _, change = changes.of(subject.findings[0], resolved)
     of = (subject.delays.of, subject.delays.name, subject.delays.way)
-    outcome = tried.try_one(scenario, short, change, runs, of, None)
-    assert isinstance(outcome, tried.Tried)
+    outcome = evaluation.try_one(scenario, short, change, runs, of, None)
+    assert isinstance(outcome, evaluation.Tried)
     assert outcome.helps
     assert outcome.before_ms + outcome.by_ms.mean < outcome.before_ms / 2
     said = page.text("x", runs, [subject], [outcome], resolved)
@@ -134,8 +134,8 @@ def test_a_change_that_cannot_be_is_told() -> None:
     scenario = Scenario(PROBLEMS[0])
     change = changes.Change("nonsense", [("node.nobody.forward", "true")])
     runs = scenario.run(1, overrides=[("duration", "6 s"), ("record.sojourn", "true")]).runs
-    outcome = tried.try_one(scenario, [], change, runs, ("flow", "x", ""), None)
-    assert isinstance(outcome, tried.Refused)
+    outcome = evaluation.try_one(scenario, [], change, runs, ("flow", "x", ""), None)
+    assert isinstance(outcome, evaluation.Refused)
     assert "nonsense: not possible: " in "\n".join(advice.lines([outcome]))
 
 

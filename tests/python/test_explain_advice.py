@@ -11,8 +11,8 @@ from click.testing import CliRunner
 
 from stillair import Scenario
 from stillair.cli.app import app
-from stillair.explain import access, advice, changes, findings, moved, page, tried
-from stillair.explain.moved import Figure, Moved
+from stillair.explain import access, advice, changes, effects, evaluation, findings, page
+from stillair.explain.effects import Figure, Moved
 from stillair.results.statistics import Interval
 from stillair.runs import overrides
 
@@ -49,8 +49,8 @@ def test_a_line_is_shaped_both_ways_at_its_router(tmp_path: Path, traffic: tuple
         '{down="95 Mbit/s",up="19 Mbit/s",qdisc={kind="cake",overhead=18,mpu=64}}',
     )
     of = (first.delays.of, first.delays.name, first.delays.way)
-    outcome = tried.try_one(scenario, short[:1], change, runs, of, None)
-    assert isinstance(outcome, tried.Tried)
+    outcome = evaluation.try_one(scenario, short[:1], change, runs, of, None)
+    assert isinstance(outcome, evaluation.Tried)
     assert outcome.helps
     assert outcome.before_ms + outcome.by_ms.mean < outcome.before_ms / 3
     assert outcome.goodput_mbps.mean > -20
@@ -76,11 +76,13 @@ def test_nothing_is_set_at_a_server_on_the_internet(tmp_path: Path) -> None:
     assert access.outside(resolved(Scenario(PROBLEMS / "crowd.toml"))) == set()
 
 
-def outcome(by: Interval, *moved_: Moved, latest: float = 0.0, goodput: float = 0.0, words: str = "x") -> tried.Tried:
+def outcome(
+    by: Interval, *moved_: Moved, latest: float = 0.0, goodput: float = 0.0, words: str = "x"
+) -> evaluation.Tried:
     """A change of p95 100 ms and p99 120 ms, at 40 Mbit/s."""
     change = changes.Change(words, [("node.a.forward", "true")])
     known = (Interval(latest, latest, latest), 40.0, Interval(goodput, goodput, goodput))
-    return tried.Tried(change, change.overrides, 100.0, by, 120.0, *known, moved_)
+    return evaluation.Tried(change, change.overrides, 100.0, by, 120.0, *known, moved_)
 
 
 def ms(name: str, kind: str, before: float, after: float | None) -> Moved:
@@ -187,7 +189,7 @@ NO_FLOWS: dict[str, Any] = {"flows": []}
     ],
 )
 def test_what_moves_clearly(before: list[Any], after: list[Any], words: list[str]) -> None:
-    found = moved.all_of(before, after, NO_FLOWS)
+    found = effects.all_of(before, after, NO_FLOWS)
     assert [figure.words for one in found for figure in one.figures] == words
 
 
@@ -223,8 +225,8 @@ def test_a_sleeping_phone_is_helped_at_the_access_point_too() -> None:
     assert [change.overrides[0][0].split(".")[1] for change in made] == ["ap", "phone"]
     short = [("duration", "8 s")]
     runs = scenario.run(2, overrides=[*short, ("record.sojourn", "true")]).runs
-    found = tried.try_one(scenario, short, made[0], runs, ("station", "phone", "down"), None)
-    assert isinstance(found, tried.Tried)
+    found = evaluation.try_one(scenario, short, made[0], runs, ("station", "phone", "down"), None)
+    assert isinstance(found, evaluation.Tried)
     assert found.sets == [("node.ap.interface.wlan0.dtim_period", "1")]
     assert found.by_ms.mean < -50
     once = resolved(scenario, found.sets)

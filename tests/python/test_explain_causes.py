@@ -8,7 +8,7 @@ import pytest
 
 from stillair import Scenario
 from stillair.__main__ import status
-from stillair.explain import advice, changes, findings, losses, moved, outages
+from stillair.explain import advice, changes, effects, findings, losses, outages
 from stillair.explain.findings import Finding, Subject
 
 WIFI = """
@@ -194,12 +194,12 @@ def test_few_packets_are_counted_and_not_given_as_a_percentage() -> None:
     assert lines == ["Losses:", "  ping.phone (ping) loses 3 of 7 packets"]
     lines = list(losses.lines(losses.found([run_with(0.0, 0.3, 10)], resolved), 1))
     assert lines[1] == "  ping.phone (ping) loses 30.0 % of its packets"
-    figure = moved.Figure("lost", "%", 300 / 7, 0.0, is_better=True, packets=(7, 7))
+    figure = effects.Figure("lost", "%", 300 / 7, 0.0, is_better=True, packets=(7, 7))
     assert advice._figure(figure) == "lost 3 of 7 to 0 of 7"
 
 
 def test_a_figure_of_some_runs_says_so() -> None:
-    figure = moved.Figure("p99", "ms", 100.0, 20.0, is_better=True, runs=(45, 300))
+    figure = effects.Figure("p99", "ms", 100.0, 20.0, is_better=True, runs=(45, 300))
     assert advice._figure(figure) == "p99 100 to 20 ms (45 of 300 runs)"
     alive, dead = run_with(0.5, 0.0, 100), dict[str, Any]()
     (lost,) = losses.found([alive, dead], {"flows": [], "duration_ns": 10**10})

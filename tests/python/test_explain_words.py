@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from stillair import Scenario
-from stillair.explain import advice, changes, findings, page, tried
+from stillair.explain import advice, changes, evaluation, findings, page
 from stillair.results.statistics import Interval
 
 PROBLEMS = Path(__file__).parent / "problems"
@@ -64,11 +64,11 @@ def test_a_network_without_late_packets_has_none() -> None:
     )
 
 
-def outcome(by: Interval) -> tried.Tried:
+def outcome(by: Interval) -> evaluation.Tried:
     """A change of p95 100 ms and p99 120 ms, at 40 Mbit/s."""
     change = changes.Change("x", [("node.a.forward", "true")], action="sysctl -w net.ipv4.ip_forward=1")
     zero = Interval(0.0, 0.0, 0.0)
-    return tried.Tried(change, change.overrides, 100.0, by, 120.0, zero, 40.0, zero)
+    return evaluation.Tried(change, change.overrides, 100.0, by, 120.0, zero, 40.0, zero)
 
 
 def test_an_uncertain_verdict_says_how_many_runs_to_make() -> None:
@@ -88,8 +88,8 @@ def test_figures_say_whose_they_are_and_each_ping_has_a_line() -> None:
     worst = findings.worst(found)
     assert worst is not None
     (change,) = changes.of(worst.faults[0], whole)
-    one = tried.try_one(scenario, sets, change, runs, (worst.delays.of, worst.delays.name, worst.delays.way), None)
-    assert isinstance(one, tried.Tried)
+    one = evaluation.try_one(scenario, sets, change, runs, (worst.delays.of, worst.delays.name, worst.delays.way), None)
+    assert isinstance(one, evaluation.Tried)
     said = unbroken(page.text("x", runs, found, [one], whole))
     group = f"p95 and p99 of {advice.head(worst)}, mean over the runs"
     assert group in said.partition("Changes, run with the same seeds")[2]

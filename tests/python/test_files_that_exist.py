@@ -43,14 +43,14 @@ def commands(kept: Path, budget: Path) -> dict[str, tuple[list[str], str]]:
         "doctor": (["doctor", "-o", "x.toml"], "x.toml"),
         "junit": (["budget", str(budget), "--junit", "x.xml"], "x.xml"),
         "markdown": (["budget", str(budget), "--markdown", "x.md"], "x.md"),
-        "answers": (["answers", "mac-jitter", "--runs", "2", "-o", "."], "mac-jitter.json"),
+        "faq": (["faq", "mac-jitter", "--runs", "2", "-o", "."], "mac-jitter.json"),
         "validate": (["validate", "wifi", "--only", "udp1_b8", "-o", "."], "report.txt"),
         "scenarios of validate": (["validate", "wifi", "--only", "udp1_b8", "--scenarios", "."], "udp1_b8.toml"),
     }
 
 
 NAMES = list(commands(Path("kept"), Path("budget")))
-SLOW = {"answers", "validate"}
+SLOW = {"faq", "validate"}
 """These are refused before they start, which is what counts; with --force they would take long."""
 
 
@@ -88,7 +88,7 @@ def test_a_baseline_is_replaced_by_keep_alone(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "command",
-    [["compare", "hidden"], ["import", "x"], ["new"], ["doctor"], ["answers"], ["budget", "x"], ["validate", "wifi"]],
+    [["compare", "hidden"], ["import", "x"], ["new"], ["doctor"], ["faq"], ["budget", "x"], ["validate", "wifi"]],
 )
 def test_force_without_a_file_has_no_effect(
     command: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

@@ -115,7 +115,7 @@ def test_summary_reads_our_means_and_medians(result: Result, file: Path) -> None
         for line in run_flent("-f", "summary", "-i", file).splitlines()
         if (match := re.match(r" (\S.*?) +: +([\d.]+) +([\d.]+) +[\d.N/A]+ ", line))
     }
-    series = result.measured(0).series
+    series = result.run_with_series(0).series
     for flow in series.flows:
         values = series.mbps(flow) if flow.pings is None else [ping.rtt_ns / 1e6 for ping in flow.pings]
         kind = "UDP upload" if flow.pings is None else "Ping (ms) ICMP"
@@ -128,7 +128,7 @@ def test_summary_reads_our_means_and_medians(result: Result, file: Path) -> None
 
 def test_stats_reads_our_extremes(result: Result, file: Path) -> None:
     text = run_flent("-f", "stats", "-i", file)
-    series = result.measured(0).series
+    series = result.run_with_series(0).series
     pings = next(flow.pings for flow in series.flows if flow.pings and flow.station == "slow")
     block = text[text.index(" Ping (ms) ICMP slow:") :]
     found = {key: float(re.search(rf"{key}: +([\d.]+)", block)[1]) for key in ("Min", "Max", "Mean")}  # type: ignore[index]
@@ -141,7 +141,7 @@ def test_csv_reads_every_series_of_every_step(result: Result, file: Path) -> Non
     _, _, text = run_flent("-f", "csv", "-i", file).partition("\n")
     rows = list(csv.DictReader(io.StringIO(text)))
     data = content(file)
-    series = result.measured(0).series
+    series = result.run_with_series(0).series
     assert len(rows) == series.steps == len(data["x_values"]) == 70
     assert [float(row["udp_flood_var_up"]) for row in rows] == data["x_values"]
     for name, values in data["results"].items():
@@ -277,7 +277,7 @@ def test_series_of_rrul_have_flents_names_and_numbers(tmp_path: Path) -> None:
     loaded = [step for step, value in enumerate(results["TCP upload BE"]) if value is not None]
     assert (len(results["Ping (ms) ICMP"]), loaded[0] >= 25, loaded[-1] <= 45) == (70, True, True)
     assert sum(value is not None for value in results["Ping (ms) ICMP"][:25]) >= 24
-    series = result.measured(0).series
+    series = result.run_with_series(0).series
     means = run_flent("-f", "stats", "-i", path)
     for flow in series.flows:
         if flow.pings is not None:
@@ -329,7 +329,7 @@ def test_streams_between_two_hosts_are_flents_tcp_nup(pinged: bool, tmp_path: Pa
     assert (metadata["LOCAL_HOST"], metadata["HOST"], metadata["LENGTH"]) == ("client", "server", 4.0)
     names = {f"TCP upload::{n}" for n in (1, 2, 3)} | {f"TCP upload {what}" for what in ("avg", "sum", "fairness")}
     assert set(data["results"]) == names | ({"Ping (ms) ICMP"} if pinged else set())
-    measured = result.measured(0).series
+    measured = result.run_with_series(0).series
     tcp = [flow for flow in measured.flows if flow.kind == "tcp"]
     for number, flow in enumerate(tcp, 1):
         assert data["results"][f"TCP upload::{number}"] == measured.mbps(flow)
@@ -392,13 +392,13 @@ def test_what_comes_to_a_station_is_tcp_ndown(tmp_path: Path) -> None:
     ],
 )  # fmt: skip
 def test_more_than_streams_of_one_way_is_no_tcp_nup(flows: list[str], name: str) -> None:
-    assert flent.test_name(streams(*flows).measured(0)) == name
+    assert flent.test_name(streams(*flows).run_with_series(0)) == name
 
 
 def test_flent_draws_the_samples_of_sockets(tmp_path: Path) -> None:
     result, path = one_ms(tmp_path, "rrul", **{"record.ss": "50 ms"})
     data = content(path)
-    flow = next(flow for flow in result.measured(0).series.flows if flow.flent == "TCP upload BE")
+    flow = next(flow for flow in result.run_with_series(0).series.flows if flow.flent == "TCP upload BE")
     columns = result.runs[0]["sockets"][flow.name]
     held = [n for n, state in enumerate(columns["state"]) if state in ("SYN-SENT", "ESTAB")]
     assert len(columns["state"]) - 5 > len(held) > 70

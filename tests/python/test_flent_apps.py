@@ -149,6 +149,6 @@ def test_both_directions_of_tcp(tmp_path: Path) -> None:
     assert {f"TCP {way} BE {name}" for way in ("upload", "download") for name in ("fast1", "slow")} <= set(
         data["results"]
     )
-    series = result.measured(0).series
+    series = result.run_with_series(0).series
     fast = next(flow for flow in series.flows if flow.name == "up-fast1.server")
     assert data["results"]["TCP upload BE fast1"] == series.mbps(fast)

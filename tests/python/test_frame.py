@@ -13,8 +13,8 @@ from pyarrow import parquet
 from stillair import InputError, Picture, Result, run_sweep
 from stillair.results.frame import Frame
 from stillair.runs import bundled
+from stillair.runs.cache import Combination
 from stillair.runs.dataset import Rows
-from stillair.runs.kept import Combination
 from stillair.runs.overrides import as_set
 
 OVERRIDES = {"duration": "6 s"}
@@ -102,7 +102,7 @@ def test_samples_are_tables(result: Result) -> None:
     exchanges = polars.DataFrame(result.exchanges())
     assert set(exchanges["kind"]) <= {"single", "aggregate", "bar", "management", "beacon"}
     assert exchanges.height == sum(len(run["exchanges"]["start_ns"]) for run in result.runs)
-    replies = sum(len(flow.pings or ()) for one in result.all_measured() for flow in one.series.flows)
+    replies = sum(len(flow.pings or ()) for one in result.runs_with_series() for flow in one.series.flows)
     assert len(result.pings()) == replies > 0
     figures = polars.DataFrame(result.figures())
     one = figures.filter((polars.col("metric") == "goodput_total_mbps") & (polars.col("run") == 1))

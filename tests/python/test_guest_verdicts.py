@@ -4,12 +4,12 @@ import re
 
 import pytest
 
-from stillair.papers.claims import judge, kernel_verdicts, shelf
+from stillair.papers.claims import judge, kernel_verdicts, paper_registry
 from stillair.papers.claims.inventory import experiments
 from stillair.papers.pages import words
 
 CLAIMS = {claim.id: claim for experiment in experiments() for claim in experiment.claims}
-PAPERS = {paper: shelf.table(folder, "guests.toml") for paper, folder in shelf.folders().items()}
+PAPERS = {paper: paper_registry.table(folder, "guests.toml") for paper, folder in paper_registry.folders().items()}
 ASKED = {paper: table for paper, table in PAPERS.items() if table}
 ENTRIES = [(paper, claim) for paper, table in ASKED.items() for claim in table["claim"]]
 
@@ -29,17 +29,23 @@ def test_a_verdict_follows_from_its_figure_and_names_its_kernel(paper: str, clai
         found = [re.sub(r" [\d.e+-]+( \S+)?$", "", one) for one in figure.split(" < ")]
         assert set(found) == set(judge.members(of.ordering))
         steps = [found.index(low) < found.index(high) for low, high in judge.steps(of.ordering)]
-        assert all(steps) == (known["verdict"] == judge.HELD)
+        assert all(steps) == (known["verdict"] == judge.REPRODUCED)
     else:
-        assert judge.bar(of).keeps(float(figure.split(" ")[0])) == (known["verdict"] == judge.HELD)
+        assert judge.tolerance(of).keeps(float(figure.split(" ")[0])) == (known["verdict"] == judge.REPRODUCED)
 
 
 def test_the_column_names_each_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
-    guest = {"kernel": "Linux 6.12.117", "verdict": "missed", "figure": "0.2", "like": "0.1", "note": "once"}
-    measured = {"kernel": "Linux 6.1", "verdict": "held", "tso": "0.05"}
+    guest = {"kernel": "Linux 6.12.117", "verdict": "not-reproduced", "figure": "0.2", "like": "0.1", "note": "once"}
+    measured = {"kernel": "Linux 6.1", "verdict": "reproduced", "tso": "0.05"}
     monkeypatch.setattr(kernel_verdicts, "verdicts", lambda: {"a": {**measured, "guest": guest}, "b": guest})
-    both = kernel_verdicts.beside("a", judge.HELD)
-    assert words.kernel({"kernel": both}) == "6.1 holds: 0.05 (HH); 6.12.117 misses: 0.2 (MH)"
-    said = "Linux 6.1 holds it: 0.05 with TSO; Linux 6.12.117 misses it: 0.2, the model with its profile has 0.1; once"
+    both = kernel_verdicts.beside("a", judge.REPRODUCED)
+    assert words.kernel({"kernel": both}) == "6.1 reproduces: 0.05 (RR); 6.12.117 does not reproduce: 0.2 (NR)"
+    said = (
+        "Linux 6.1 reproduces it: 0.05 with TSO; Linux 6.12.117 does not reproduce it: 0.2,"
+        " the model with its profile has 0.1; once"
+    )
     assert kernel_verdicts.said(both) == said
-    assert words.kernel({"kernel": kernel_verdicts.beside("b", judge.MISSED)}) == "6.12.117 misses: 0.2 (MM)"
+    assert (
+        words.kernel({"kernel": kernel_verdicts.beside("b", judge.NOT_REPRODUCED)})
+        == "6.12.117 does not reproduce: 0.2 (NN)"
+    )

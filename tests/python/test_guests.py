@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from stillair._native import InputError
-from stillair.runs.agree import Row, _all, _compared_with_kernels, agree_with_kernels
+from stillair.runs.crosscheck import Row, _all, _compared_with_kernels, crosscheck_with_kernels
 from stillair.runs.scenario import Scenario
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -43,7 +43,7 @@ def test_a_kernel_that_is_not_built_is_named_with_what_builds_it(
 def test_hosts_that_cannot_be_are_an_error(hosts: str, says: str) -> None:
     scenario = Scenario(KERNELS)
     with pytest.raises(InputError, match=says):
-        agree_with_kernels(scenario, [("duration", "4 s")], None, 1, hosts)
+        crosscheck_with_kernels(scenario, [("duration", "4 s")], None, 1, hosts)
 
 
 @pytest.mark.parametrize(

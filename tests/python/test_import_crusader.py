@@ -14,7 +14,7 @@ import pytest
 from stillair import InputError, _native
 from stillair.__main__ import status
 from stillair.runs.imports import facts, kinds, network, scenario
-from stillair.runs.imports.loads import packed
+from stillair.runs.imports.loads import crusader_encoding
 
 MAGIC = struct.pack("<Q", 0x5372AB82AE7C59CB)
 
@@ -46,7 +46,7 @@ def frames(data: bytes) -> bytes:
         if not part:
             continue
         content = part if kind else bytes(packed_literal(part))
-        chunk = struct.pack("<I", packed.masked_crc(part)) + content
+        chunk = struct.pack("<I", crusader_encoding.masked_crc(part)) + content
         made += bytes([kind]) + len(chunk).to_bytes(3, "little") + chunk
     return made
 
@@ -105,7 +105,7 @@ def oldest() -> bytes:
 
 
 def test_the_check_sum() -> None:
-    crc = packed.masked_crc(b"123456789") - 0xA282EAD8 & 0xFFFFFFFF
+    crc = crusader_encoding.masked_crc(b"123456789") - 0xA282EAD8 & 0xFFFFFFFF
     # spec: RFC 3720 and others - CRC-32C of these digits is e3069283.
     assert (crc << 15 | crc >> 17) & 0xFFFFFFFF == 0xE3069283
 
@@ -114,7 +114,7 @@ def test_copies_of_snappy() -> None:
     # "ab", then a copy of five from two before (with an offset of one byte more, two, and four), then "c".
     for copy in (b"\x05\x02", b"\x12\x02\x00", b"\x13\x02\x00\x00\x00"):
         content = b"\x08\x04ab" + copy + b"\x00c"
-        assert packed._uncompressed(content) == b"abababac"
+        assert crusader_encoding._uncompressed(content) == b"abababac"
 
 
 @pytest.mark.parametrize("version", [1, 2])

@@ -12,7 +12,7 @@ from stillair import _native
 from stillair.__main__ import status
 from stillair.runs.imports import network, scenario
 from stillair.runs.imports.facts import Shaper
-from stillair.runs.imports.openwrt import sqm, uci, words
+from stillair.runs.imports.openwrt import sqm, tc_options, uci
 
 BASE = {"enabled": "1", "interface": "wan", "download": "85000", "upload": "10000", "qdisc": "cake"}
 LAYERS = {"script": "layer_cake.qos", "linklayer": "ethernet", "overhead": "34"}
@@ -322,11 +322,11 @@ def test_scripts_that_are_not_known_are_guesses() -> None:
 
 def test_any_words_make_a_scenario_that_is_read() -> None:
     every = [
-        *words.TINS,
-        *words.ISOLATION,
-        *words.FLAGS,
-        *words.FRAMING,
-        *words.RTT_US,
+        *tc_options.TINS,
+        *tc_options.ISOLATION,
+        *tc_options.FLAGS,
+        *tc_options.FRAMING,
+        *tc_options.RTT_US,
         *(
             "rtt 20ms",
             "rtt 0",

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from stillair.papers.claims import judge
 from stillair.papers.claims.inventory import Claim, experiments
-from stillair.papers.claims.judge import Bar, Cell
+from stillair.papers.claims.judge import Cell, Tolerance
 from stillair.results.statistics import Interval
 
 INF = math.inf
@@ -87,7 +87,7 @@ def test_every_word_but_six_is_a_hedge(qualifier: str, hedged: bool) -> None:
     ],
 )  # fmt: skip
 def test_a_claim_becomes_a_bar(said: dict[str, Any], low: float, high: float) -> None:
-    bar = judge.bar(claim(**said))
+    bar = judge.tolerance(claim(**said))
     assert bar.low == pytest.approx(low, abs=1e-6)
     assert bar.high == pytest.approx(high, abs=1e-6)
 
@@ -155,13 +155,13 @@ def test_marginal_is_an_interval_on_both_sides(interval: tuple[float, float, flo
 @pytest.mark.parametrize(
     ("cells", "verdict", "worst"),
     [
-        ([at(100)], "held", 100),
-        ([at(130)], "missed", 130),
-        ([at(100), at(120), at(90)], "held", 120),
-        ([at(100), at(130), at(40)], "missed", 40),
+        ([at(100)], "reproduced", 100),
+        ([at(130)], "not-reproduced", 130),
+        ([at(100), at(120), at(90)], "reproduced", 120),
+        ([at(100), at(130), at(40)], "not-reproduced", 40),
         # A cell that cannot run leaves it open, unless another one misses already.
         ([at(100), Cell(lacks="needs TCP")], "not-run", None),
-        ([at(130), Cell(lacks="needs TCP")], "missed", 130),
+        ([at(130), Cell(lacks="needs TCP")], "not-reproduced", 130),
         ([Cell(lacks="needs TCP"), Cell(lacks="a run does not report it", ran=True)], "not-run", None),
         ([Cell(lacks="a run does not report it", ran=True)], "not-judged", None),
         ([], "not-run", None),
@@ -177,7 +177,10 @@ def test_the_worst_cell_decides(cells: list[Cell], verdict: str, worst: float | 
 def test_a_peak_that_no_run_shows_is_missed_unless_it_was_not_looked_for() -> None:
     peak = claim(value=500, metric="mode of inter-packet time")
     absent, waiting = Cell(lacks="no run measured it", ran=True), Cell(lacks="not asked to run")
-    assert (judge.judge(peak, [absent]).verdict, judge.judge(peak, [absent]).reason) == ("missed", "no run measured it")
+    assert (judge.judge(peak, [absent]).verdict, judge.judge(peak, [absent]).reason) == (
+        "not-reproduced",
+        "no run measured it",
+    )
     assert judge.judge(peak, [absent, waiting]).verdict == judge.judge(peak, [waiting]).verdict == "not-run"
     assert judge.judge(claim(value=500), [absent]).verdict == "not-judged"
 
@@ -189,12 +192,12 @@ def test_an_order_is_judged_by_its_worst_cell_too() -> None:
         order({"a": 1, "b": 2}, (1, -1, 3)),
         order({"a": 2, "b": 1}, (-1, -2, 0.5)),
     )
-    assert judge.judge(said, [far]).verdict == "held"
+    assert judge.judge(said, [far]).verdict == "reproduced"
     assert not judge.judge(said, [far]).marginal
     assert judge.judge(said, [far, near]).worst is near
     assert judge.judge(said, [far, near]).marginal
     assert (judge.judge(said, [far, near, wrong]).verdict, judge.judge(said, [far, near, wrong]).worst) == (
-        "missed",
+        "not-reproduced",
         wrong,
     )
 
@@ -207,7 +210,7 @@ def test_the_smallest_step_makes_an_order_the_worst() -> None:
     assert judge.judge(said, [close, even]).worst is close
 
 
-@pytest.mark.parametrize("said", [{"role": "input"}, {"role": "fit"}, {"reproduce": False}])
+@pytest.mark.parametrize("said", [{"role": "input"}, {"role": "calibration"}, {"reproduce": False}])
 def test_inputs_fits_and_words_on_other_work_are_not_judged(said: dict[str, Any]) -> None:
     judged = judge.judge(claim(value=100, **said), [at(100)])
     assert judged.verdict == "not-judged"
@@ -223,8 +226,8 @@ def test_what_a_paper_states_holds_its_own_claim(said: Claim) -> None:
         assert len(ranks) >= 2
         assert judge.in_order(ranks, said.ordering)
         return
-    bar = judge.bar(said)
-    assert bar != Bar()
+    bar = judge.tolerance(said)
+    assert bar != Tolerance()
     if said.value is not None:
         assert bar.keeps(said.value)
     else:

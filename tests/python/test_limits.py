@@ -134,7 +134,7 @@ def test_means_take_eight_bytes_for_each_number_of_a_run() -> None:
     for _ in range(3):
         means.add(run)
     assert means.bytes_per_run() == 16
-    assert means.over_runs() == {
+    assert means.summary() == {
         "a": {"mean": 1.5, "low": 1.5, "high": 1.5},
         "b": {"c": {"mean": 2.0, "low": 2.0, "high": 2.0}, "d": None, "e": None},
         "drops": [],

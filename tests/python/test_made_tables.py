@@ -20,7 +20,7 @@ WRITTEN = {
     "judging.md": ("verdicts.py", ""),
     "pieces.md": ("pieces.py", "## What it says"),
     "results/jitter.md": ("jitter.py", ""),
-    "thirty-stations.md": ("thirty.py", "## What it says"),
+    "thirty-stations.md": ("thirty_stations.py", "## What it says"),
 }
 """Pages that a script writes, down to a heading or to the end."""
 
@@ -57,7 +57,7 @@ LISTED: dict[tuple[str, str], str] = {
     ("validation.md", "| quantity | within"): SETTINGS,
     ("validation.md", "| missed | kernel"): TESTED,
     ("validation-wifi.md", "| quantity | within"): SETTINGS,
-    ("what-moved.md", "| what changed"): "scripts/what_moved.py, of states that are past",
+    ("what-moved.md", "| what changed"): "scripts/verdict_changes.py, of states that are past",
     ("what-moved.md", "| changed | why"): "what single changes moved when they were made",
     ("wide-rates.md", "| channel or kernel"): SETTINGS,
     ("wide-rates.md", "| SNR | best fixed"): TESTED,
@@ -108,11 +108,11 @@ def unaccounted(page: str, text: str) -> list[str]:
     ]
 
 
-# docs/answers and docs/scenario.md are written as a whole, by `make answers` and `make describe`.
+# docs/faq and docs/scenario.md are written as a whole, by `make faq` and `make describe`.
 PAGES = [
     path.relative_to(DOCS).as_posix()
     for path in sorted(DOCS.rglob("*.md"))
-    if path.parent.name != "answers" and path.name != "scenario.md"
+    if path.parent.name != "faq" and path.name != "scenario.md"
 ]
 
 

@@ -115,7 +115,7 @@ def test_an_argument_that_is_not_utf8(tmp_path: Path, arguments: list[str]) -> N
         (["run", "f.toml", "--runs", "ten"], "'--runs': found 'ten', expected a whole number from 1 to 1000000"),
         (["run", "f.toml", "--jobs", "-1"], "'--jobs': found '-1', expected a whole number from 1 to 1024"),
         (["bisect", "f.toml", "total", "--least", "much"], "found 'much', expected a number from 0 to 1000"),
-        (["rc", "f.toml", "--run", str(2**32)], "'--run': "),
+        (["rc-stats", "f.toml", "--run", str(2**32)], "'--run': "),
         (["ss", "f.toml", "--run", "9" * 20], "'--run': "),
         (["export", "f", "--csv", "--run", "9" * 5000], "'--run': "),
         (["export", "f", "--pcap", "--snaplen", str(2**32)], "'--snaplen': "),

@@ -32,7 +32,7 @@ def test_the_list_names_each_once(capsys: pytest.CaptureFixture[str], monkeypatc
     assert Path(found["hidden"]["file"]).is_file()
 
 
-@pytest.mark.parametrize("command", ["run", "ss", "tc", "rc"])
+@pytest.mark.parametrize("command", ["run", "ss", "tc", "rc-stats"])
 def test_a_name_stands_for_its_file(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert status([command, "anomaly-udp", *BLINK]) == 0
     by_name = capsys.readouterr().out
@@ -64,6 +64,15 @@ def test_a_file_of_that_name_is_taken_first(
             ["run", "mesh", "--sed", "1"],
             "No such option '--sed'. Did you mean '--seed' or '--set'? Try 'stillair run --help'",
         ),
+        (["agree", "x"], "No such command 'agree'. It is now 'stillair crosscheck'"),
+        (["answers"], "No such command 'answers'. It is now 'stillair faq'"),
+        (["rc", "snr"], "No such command 'rc'. It is now 'stillair rc-stats'"),
+        (["exec", "sta"], "No such command 'exec'. It is now 'stillair live exec'"),
+        (["set", "a=1"], "No such command 'set'. It is now 'stillair live set'"),
+        (["ps", "--json"], "No such command 'ps'. It is now 'stillair live ps'"),
+        (["live"], "Missing argument 'FILE'. Try 'stillair live --help'"),
+        (["live", "ps", "--xyzzy"], "No such option '--xyzzy'. Try 'stillair live ps --help'"),
+        (["live", "anomaly-tpc", "--seed", "1"], 'did you mean "anomaly-tcp"'),
         (["run", "mesh", "--xyzzy"], "No such option '--xyzzy'. Try 'stillair run --help'"),
         (["paper", "ending-the-anomly"], 'did you mean "ending-the-anomaly"?'),
         (["paper", "ending-the-anomaly/tabel1"], 'did you mean "ending-the-anomaly/table1"'),
@@ -100,6 +109,26 @@ def test_shells_are_told_the_names(monkeypatch: pytest.MonkeyPatch, capsys: pyte
     with pytest.raises(SystemExit):
         status(["run", "anomaly-t"])
     assert capsys.readouterr().out.split() == [f"plain,anomaly-{name}" for name in ("tcp", "tcp-both", "thirty")]
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        ("stillair live ", {"exec", "set", "ps", "home"}),
+        ("stillair live p", {"ps", "phone-power-save"}),
+        ("stillair live exec --r", {"--run"}),
+        ("stillair live home --snap", {"--snaplen"}),
+    ],
+)
+def test_shells_complete_live_and_its_subcommands(
+    words: str, found: set[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("_STILLAIR_COMPLETE", "bash_complete")
+    monkeypatch.setenv("COMP_WORDS", words)
+    monkeypatch.setenv("COMP_CWORD", str(words.count(" ")))
+    with pytest.raises(SystemExit):
+        status(words.split()[1:])
+    assert {f"plain,{name}" for name in found} <= set(capsys.readouterr().out.split())
 
 
 def test_several_mistakes_are_told_at_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -423,7 +423,7 @@ def test_a_host_tells_of_itself_as_json(capsys: pytest.CaptureFixture[str]) -> N
     assert counted[0] < counted[1]
     assert status(["tc", "anomaly-tcp", "--at", "1000 s"]) == 2
     assert "the run is shorter" in capsys.readouterr().err
-    assert status(["rc", "snr", "--set", "duration=100 ms", "--set", "warm_up=0 s", "--json"]) == 0
+    assert status(["rc-stats", "snr", "--set", "duration=100 ms", "--set", "warm_up=0 s", "--json"]) == 0
     assert isinstance(json.loads(capsys.readouterr().out), dict)
 
 

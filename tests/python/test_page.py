@@ -96,7 +96,7 @@ def test_a_page_refers_to_nothing_outside(page: str) -> None:
 def test_a_page_has_every_number_of_the_summary(kept: Path, page: str) -> None:
     result = Result.load(kept)
     found = Reader(page)
-    over = result.over_runs()
+    over = result.summary()
     tables = (stations(over), drops(over))
     assert {name for name, *_ in tables[0].rows} == {"fast1", "fast2", "slow"}
     for table in tables:

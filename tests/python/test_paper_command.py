@@ -77,15 +77,15 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def claims(folder: Path) -> dict[str, dict[str, Any]]:
-    return {claim["id"]: claim for claim in json.loads((folder / "claims.json").read_text())}
+    return {claim["id"]: claim for claim in report.read_claims(folder / "claims.json")}
 
 
 def test_every_claim_has_a_verdict_and_those_without_a_number_a_reason(claims: dict[str, dict[str, Any]]) -> None:
     assert list(claims) == ALL_IDS
     for claim in claims.values():
         assert claim.keys() >= KEYS
-        assert claim["verdict"] in ("held", "missed", "undecided", "not-run", "not-judged")
-        # A peak that no run shows is missed without a number.
+        assert claim["verdict"] in ("reproduced", "not-reproduced", "undecided", "not-run", "not-judged")
+        # A peak that no run shows is not reproduced, without a number.
         if claim["id"] != "bquic-f5-peak2":
             assert (claim["measured"] is None) is (claim["verdict"] in ("not-run", "not-judged"))
         assert bool(claim.get("reason")) is (claim["measured"] is None or claim["verdict"] == "undecided")
@@ -100,15 +100,16 @@ def test_table_1_and_figure_5_are_judged_whole(claims: dict[str, dict[str, Any]]
     judged = Counter(claim["experiment"] for claim in claims.values() if claim["measured"] is not None)
     assert judged["table1-model-udp"] == 26
     assert (
-        claims["eta-t1-airtime-fast1-exp"]["reason"] == "the number is used to fit a setting that the paper leaves open"
+        claims["eta-t1-airtime-fast1-exp"]["reason"]
+        == "a setting that the paper leaves open is calibrated to the number"
     )
     assert judged["fig5-airtime-udp"] == 5
-    assert claims["eta-t1-airtime-fast1-base"]["verdict"] == "held"
-    assert claims["eta-t1-fifo-total-rate"]["verdict"] == "missed"
+    assert claims["eta-t1-airtime-fast1-base"]["verdict"] == "reproduced"
+    assert claims["eta-t1-fifo-total-rate"]["verdict"] == "not-reproduced"
     assert "not the sum" in claims["eta-t1-fifo-total-rate"]["cause"]
     assert claims["eta-f5-airtime"]["cell"].startswith("station ")
-    # FIFO's aggregates depend on the bursts of UDP, which were fitted to them; what the verdict would be is told.
-    assert claims["eta-f5-fqmac-aggr"]["reason"].startswith("it depends on the fit of the bursts of UDP")
+    # FIFO's aggregates depend on the bursts of UDP, which were calibrated to them; what the verdict would be is told.
+    assert claims["eta-f5-fqmac-aggr"]["reason"].startswith("it depends on the calibration of the bursts of UDP")
     assert claims["eta-f5-fqmac-aggr"]["if_judged"]["measured"][-1] == "fq_mac"
     assert claims["eta-t1-fifo-fast1-phy"]["reason"] == "the number is an input of the experiment"
     assert [cell["cell"] for cell in claims["eta-f9-slow"]["cells"]] == ["scheme fq_codel", "scheme fq_mac"]
@@ -119,16 +120,19 @@ def test_table_1_and_figure_5_are_judged_whole(claims: dict[str, dict[str, Any]]
 
 def test_each_judged_claim_tells_whether_it_can_fail(claims: dict[str, dict[str, Any]]) -> None:
     for claim in claims.values():
-        assert ("hardly" in claim) is (claim["verdict"] in ("held", "missed"))
-    formula, mos = claims["eta-t1-fifo-slow-base"]["hardly"], claims["eta-t2-fifo-BE-5-mos"]["hardly"]
+        assert ("non_discriminating" in claim) is (claim["verdict"] in ("reproduced", "not-reproduced"))
+    formula, mos = (
+        claims["eta-t1-fifo-slow-base"]["non_discriminating"],
+        claims["eta-t2-fifo-BE-5-mos"]["non_discriminating"],
+    )
     assert (formula["counted"], formula["why"]) == (True, "no run decides it")
     assert (mos["off"], mos["why"]) == (None, "its cells are all without the mechanism")
     # A ratio of two that are the same without the mechanism.
-    assert claims["eta-f5-fqcodel"]["hardly"]["off"] == "held"
-    assert claims["retry-f8b-similar"]["hardly"]["off"] == "held"
-    assert claims["retry-f4-delivered"]["hardly"]["off"] == "missed"
+    assert claims["eta-f5-fqcodel"]["non_discriminating"]["off"] == "reproduced"
+    assert claims["retry-f8b-similar"]["non_discriminating"]["off"] == "reproduced"
+    assert claims["retry-f4-delivered"]["non_discriminating"]["off"] == "not-reproduced"
     # The lack of a cell is told; here there is none.
-    assert {claim["hardly"]["why"] for claim in claims.values() if "hardly" in claim} == {
+    assert {claim["non_discriminating"]["why"] for claim in claims.values() if "non_discriminating" in claim} == {
         "", "no run decides it", "its cells are all without the mechanism",
     }  # fmt: skip
 
@@ -147,7 +151,11 @@ def test_open_settings_are_judged_side_by_side(claims: dict[str, dict[str, Any]]
     assert slow["fixed rates"]["measured"] != slow["rate control everywhere"]["measured"]
     text = (folder / "ending-the-anomaly" / "report.txt").read_text(encoding="utf-8")
     assert all(
-        re.search(rf"^  {name}: \d+ held, \d+ missed; \d+ of the held can hardly fail; median", text, re.MULTILINE)
+        re.search(
+            rf"^  {name}: \d+ reproduced, \d+ not reproduced; \d+ of the reproduced can hardly fail; median",
+            text,
+            re.MULTILINE,
+        )
         for name in names
     )
     assert re.search(r"^  \d+ claims hold with all of them, \d+ with none, \d+ with some$", text, re.MULTILINE)
@@ -173,7 +181,7 @@ def test_each_paper_has_its_part_and_each_artefact_its_three_forms(folder: Path)
         assert (own / f"{name}.svg").read_bytes().startswith(b"<?xml")
         assert (own / f"{name}.png").read_bytes().startswith(b"\x89PNG")
         assert (own / f"{name}.pdf").read_bytes().startswith(b"%PDF")
-    assert {claim["paper"] for claim in json.loads((own / "claims.json").read_text())} == {"ending-the-anomaly"}
+    assert {claim["paper"] for claim in report.read_claims(own / "claims.json")} == {"ending-the-anomaly"}
     text = (own / "report.txt").read_text(encoding="utf-8")
     assert "changed with --set, so not the paper's experiment: seed=3" in text
     assert all(f"ending-the-anomaly/{e.id}:" in text for e in experiments() if e.paper == "ending-the-anomaly")
@@ -213,7 +221,7 @@ def test_what_cannot_run_yet_says_so_and_is_no_failure(
     monkeypatch.setattr(campaign, "prepare", lambda *_: "needs another radio (bquic-lab)")
     assert status(["paper", "bquic/fig3-cwnd"]) == 0
     captured = capsys.readouterr()
-    assert "2 claims: 0 held, 0 missed, 2 not-run, 0 not-judged" in captured.out
+    assert "2 claims: 0 reproduced, 0 not-reproduced, 2 not-run, 0 not-judged" in captured.out
     assert "bquic-f3-exit" in captured.out
     assert captured.err == ""
 

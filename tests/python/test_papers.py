@@ -1,6 +1,5 @@
 """Inventories, plans, and from runs to measurements."""
 
-import json
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -295,7 +294,7 @@ def test_figure_11_is_of_two_pages_and_the_reverse_of_the_slow_station() -> None
 
 def test_misses_of_the_kept_results_have_their_causes_beside_them() -> None:
     for kept in sorted(RESULTS.glob("*/claims.json")):
-        rows = [row for row in json.loads(kept.read_text(encoding="utf-8")) if row["verdict"] == "missed"]
+        rows = [row for row in report.read_claims(kept) if row["verdict"] == "not-reproduced"]
         assert [row["id"] for row in rows if not row.get("cause")] == []
 
 
@@ -341,7 +340,7 @@ def test_the_papers_numbers_come_back_as_the_papers_claims() -> None:
     assert factor.measured.mean == pytest.approx(76.4 / 18.7)
     # Of the model's twenty numbers the paper prints three that its formula does not give.
     verdicts = {said.id: verdict(of, said.id) for said in of.experiment.claims if said.role == "model"}
-    assert [name for name, was in verdicts.items() if was == "missed"] == [
+    assert [name for name, was in verdicts.items() if was == "not-reproduced"] == [
         "eta-t1-fifo-fast2-rate", "eta-t1-fifo-total-rate", "eta-t1-airtime-total-rate",
     ]  # fmt: skip
     assert len(verdicts) == 20
@@ -369,9 +368,9 @@ def test_stations_are_summed_averaged_and_listed_as_the_claims_have_it() -> None
     assert sizes.ranked["fifo"].mean == pytest.approx((4.47 + 5.08) / 2)
     each = of.cells(claim("eta-f5-airtime"))
     assert [cell.label for cell in each] == ["station fast1", "station fast2", "station slow"]
-    assert verdict(of, "eta-f5-slow") == "held"
+    assert verdict(of, "eta-f5-slow") == "reproduced"
     # Equal shares under two schemes are no order.
-    assert verdict(of, "eta-f5-fqmac") == "missed"
+    assert verdict(of, "eta-f5-fqmac") == "not-reproduced"
 
 
 def test_a_cell_that_was_not_run_leaves_its_claim_open_and_shows_the_other() -> None:
@@ -382,7 +381,7 @@ def test_a_cell_that_was_not_run_leaves_its_claim_open_and_shows_the_other() -> 
     assert {verdict(of, said.id) for said in of.experiment.claims} == {"not-run"}
     unfair = as_printed("airtime")
     unfair.runs[0]["jain_airtime"] = 0.9
-    assert verdict(measurer("fig6-jain", airtime=unfair), "eta-f6-airtime-uni") == "missed"
+    assert verdict(measurer("fig6-jain", airtime=unfair), "eta-f6-airtime-uni") == "not-reproduced"
 
 
 def test_a_station_that_sent_nothing_leaves_holes_and_no_error() -> None:

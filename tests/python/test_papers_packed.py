@@ -9,7 +9,7 @@ import pytest
 from stillair import InputError, Scenario
 from stillair.papers.measure import samples
 from stillair.papers.runs import campaign
-from stillair.papers.runs.packed import PackedRun
+from stillair.papers.runs.compressed import PackedRun
 from stillair.papers.runs.plan import Campaign, CellPlan
 from stillair.results.series import Series
 from stillair.runs import bundled
@@ -75,7 +75,7 @@ def test_a_campaign_keeps_its_runs_packed_and_in_order() -> None:
         assert samples.pings(kept, mine) == samples.pings(plain, its) != []
         for what, statistic in (("srtt_ms", "p90"), ("pacing_mbps", "mean"), ("goodput_mbps", "mean")):
             assert samples.of_run(kept, mine, what, statistic) == samples.of_run(plain, its, what, statistic)
-    assert kept.over_runs()["stations"] == plain.over_runs()["stations"]
+    assert kept.summary()["stations"] == plain.summary()["stations"]
 
 
 def test_a_campaign_without_series_has_none() -> None:
@@ -83,4 +83,4 @@ def test_a_campaign_without_series_has_none() -> None:
     outcome = campaign.run(Campaign("sample", "tcp", "anomaly-tcp", "", (cell,)), 1, jobs=1)
     assert outcome.results is not None
     with pytest.raises(InputError, match="no series"):
-        outcome.results["as it stands"].measured(0)
+        outcome.results["as it stands"].run_with_series(0)

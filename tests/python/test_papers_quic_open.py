@@ -1,6 +1,5 @@
 """What the paper on bursty QUIC leaves open: which settings give its numbers, and what the tables of them rest on."""
 
-import json
 import re
 from pathlib import Path
 from typing import Any
@@ -8,10 +7,10 @@ from typing import Any
 import pytest
 
 from stillair import Result
-from stillair.papers.artefacts.bquic import beside as quic_open
+from stillair.papers.artefacts.bquic import table3_variations as quic_open
 from stillair.papers.measure import quic
 from stillair.papers.measure.measurer import Measurer
-from stillair.papers.pages import registry
+from stillair.papers.pages import registry, report
 from stillair.papers.runs import plan
 from stillair.papers.runs.campaign import Outcome
 from stillair.papers.runs.plan import CellPlan
@@ -201,12 +200,12 @@ RESULTS = Path(__file__).resolve().parents[2] / "docs" / "results" / "bquic"
 
 
 def test_only_inputs_and_fits_are_not_judged() -> None:
-    rows = json.loads((RESULTS / "claims.json").read_text(encoding="utf-8"))
+    rows = report.read_claims(RESULTS / "claims.json")
     left = [row for row in rows if row["verdict"] == "not-judged"]
-    assert {row.get("role") for row in left if "if_judged" not in row} == {"input", "fit"}
+    assert {row.get("role") for row in left if "if_judged" not in row} == {"input", "calibration"}
     # A peak that no run shows is missed.
     (peak,) = (row for row in rows if row["id"] == "bquic-f5-peak2")
-    assert (peak["verdict"], peak["measured"]) == ("missed", None)
+    assert (peak["verdict"], peak["measured"]) == ("not-reproduced", None)
 
 
 def test_the_page_has_the_numbers_of_the_report() -> None:

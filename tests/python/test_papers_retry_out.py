@@ -11,7 +11,7 @@ from stillair.papers.artefacts import style
 from stillair.papers.artefacts.gallery import drawing
 from stillair.papers.claims import judge
 from stillair.papers.claims.inventory import experiments
-from stillair.papers.measure import scatter, worked
+from stillair.papers.measure import scatter, worked_examples
 from stillair.papers.measure.measurer import Measurer
 from stillair.papers.pages import registry, report
 from stillair.papers.runs import plan
@@ -25,16 +25,16 @@ EXAMPLES = ("fig3-idea", "fig4-worked-example", "table1-index")
 
 def test_figure_4_goes_as_the_paper_prints_it() -> None:
     example = EXPERIMENTS["fig4-worked-example"]
-    printed = worked.events(example, {})
+    printed = worked_examples.events(example, {})
     waiting: set[int] = set()
-    for row, after in zip(printed, worked.replay(2, printed), strict=True):
+    for row, after in zip(printed, worked_examples.replay(2, printed), strict=True):
         assert after["up"] == row["up"]
         # The paper names what came to wait in each A-MPDU, the receiver all that waits.
         waiting = (waiting | set(row["kept"])) - set(row["up"])
         assert set(after["kept"]) == waiting
         assert after["counts"] == row["counts"]
         assert after["ignored"] == row.get("ignored", [])
-    assert worked.replay(2, printed)[3]["lost"] == [4]
+    assert worked_examples.replay(2, printed)[3]["lost"] == [4]
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
@@ -43,7 +43,7 @@ def test_examples_are_judged_and_need_no_runs(name: str) -> None:
     assert entry.status == "yes"
     made = report.run([entry], report.prepare([entry]))
     verdicts = {row["id"]: row["verdict"] for row in made.rows()}
-    assert set(verdicts.values()) == {judge.NOT_JUDGED if name == "table1-index" else judge.HELD}
+    assert set(verdicts.values()) == {judge.NOT_JUDGED if name == "table1-index" else judge.REPRODUCED}
     assert report.text(made).count("Index 2") == (name == "fig4-worked-example")
     of = made.measurer(entry)
     assert style.save(drawing(of).picture(of), "svg").startswith(b"<?xml")
@@ -58,14 +58,14 @@ def test_another_receiver_would_miss() -> None:
         of = Measurer(example, PLAN, {})
         return {c.id: judge.judge(c, of.cells(c)).verdict for c in example.claims}
 
-    assert verdicts(index=3)["retry-f4-lost"] == judge.MISSED
-    assert verdicts(index=3)["retry-f4-delivered"] == judge.HELD
+    assert verdicts(index=3)["retry-f4-lost"] == judge.NOT_REPRODUCED
+    assert verdicts(index=3)["retry-f4-delivered"] == judge.REPRODUCED
     late = [{"received": [1, 2, 3, 4], "crc_error": [4]}, {"received": [4], "crc_error": []}]
-    assert verdicts(events=late)["retry-f4-delivered"] == judge.MISSED
+    assert verdicts(events=late)["retry-f4-delivered"] == judge.NOT_REPRODUCED
 
 
 def test_the_table_is_the_access_points() -> None:
-    assert worked.table_of_index() == [(0, 25, 2), (25, 50, 5), (50, 100, 8), (100, None, None)]
+    assert worked_examples.table_of_index() == [(0, 25, 2), (25, 50, 5), (50, 100, 8), (100, None, None)]
 
 
 def as_stated(sta: str, on: bool, rate: float) -> tuple[float, float, float]:
@@ -111,7 +111,7 @@ def verdicts_of(found: dict[str, Outcome]) -> dict[str, str]:
 def test_runs_as_the_paper_states_them_hold_every_claim() -> None:
     said = verdicts_of(outcomes())
     assert len(said) == 12
-    assert set(said.values()) == {judge.HELD}
+    assert set(said.values()) == {judge.REPRODUCED}
 
 
 @pytest.mark.parametrize(
@@ -136,7 +136,9 @@ def test_runs_as_the_paper_states_them_hold_every_claim() -> None:
     ],
 )  # fmt: skip
 def test_other_runs_miss(changed: Stated, missed: set[str]) -> None:
-    assert {name for name, verdict in verdicts_of(outcomes(changed)).items() if verdict == judge.MISSED} == missed
+    assert {
+        name for name, verdict in verdicts_of(outcomes(changed)).items() if verdict == judge.NOT_REPRODUCED
+    } == missed
 
 
 def test_marks_of_the_house_have_its_errors() -> None:
@@ -158,7 +160,7 @@ def test_scatter_plots_as_text_and_picture(name: str) -> None:
     if name == "headline":
         rows = [line.split() for line in text.splitlines() if line.startswith("retry-")]
         assert len(rows) == 12
-        assert all(row[1:] == ["held"] * len(BY.airs) for row in rows)
+        assert all(row[1:] == ["reproduced"] * len(BY.airs) for row in rows)
     else:
         assert "13 Mbit/s" in text
         assert "16 dB" in text
@@ -169,4 +171,4 @@ def test_the_scenario_is_the_papers_house() -> None:
     (entry,) = registry.find("retry-out/fig6a")
     assert not any(report.prepare([entry]).values())
     made = report.run([entry], report.prepare([entry]), runs=1, extra=[("duration", "1 s")])
-    assert {row["verdict"] for row in made.rows()} <= {judge.HELD, judge.MISSED}
+    assert {row["verdict"] for row in made.rows()} <= {judge.REPRODUCED, judge.NOT_REPRODUCED}

@@ -3,7 +3,7 @@
 import pytest
 
 from stillair import InputError, Scenario
-from stillair.papers.artefacts.kinds import varied
+from stillair.papers.artefacts.kinds import selection
 from stillair.papers.claims.inventory import experiments
 from stillair.papers.measure.measurer import Measurer
 from stillair.papers.measure.source import Source
@@ -61,6 +61,6 @@ def test_a_knee_is_unknown_where_a_value_is_missing(monkeypatch: pytest.MonkeyPa
 
 
 def test_one_run_has_no_spread() -> None:
-    assert varied.with_interval(Interval(1.5, 1.5, 1.5)) == "1.50"
-    assert varied.with_interval(Interval(1.5, 1.0, 2.0)) == "1.50 ± 0.50"
-    assert varied.with_interval(None) == "-"
+    assert selection.with_interval(Interval(1.5, 1.5, 1.5)) == "1.50"
+    assert selection.with_interval(Interval(1.5, 1.0, 2.0)) == "1.50 ± 0.50"
+    assert selection.with_interval(None) == "-"

@@ -156,8 +156,8 @@ def test_every_campaign_has_a_cell_for_each_bottleneck_with_and_without_small_qu
 )
 def test_delays_as_the_paper_has_them(name: str, held: list[str], missed: list[str]) -> None:
     found = verdicts(measurer(name))
-    assert {claim for claim, verdict in found.items() if verdict == "missed"} == set(missed)
-    assert {claim for claim, verdict in found.items() if verdict == "held"} >= set(held)
+    assert {claim for claim, verdict in found.items() if verdict == "not-reproduced"} == set(missed)
+    assert {claim for claim, verdict in found.items() if verdict == "reproduced"} >= set(held)
     assert "not-run" not in found.values()
 
 
@@ -187,21 +187,21 @@ def test_claims_in_words_of_their_own_are_read_as_the_plan_says() -> None:
     assert len(labels["tsqp-fig5c-like-cubic"]) == 10
     # One cell of ten that is not alike is the one that counts.
     high = measurer("fig5c-rtt-bbr-fqcodel", {("bbr-fq_codel", "LR1000M, TSQ"): [4.0] * len(STEPS)})
-    assert verdicts(high)["tsqp-fig5c-like-cubic"] == "missed"
-    assert verdicts(high)["tsqp-fig5c-cap"] == "held"
+    assert verdicts(high)["tsqp-fig5c-like-cubic"] == "not-reproduced"
+    assert verdicts(high)["tsqp-fig5c-cap"] == "reproduced"
 
 
 def test_what_an_experiment_is_about_holds_for_its_claims() -> None:
     # Figure 6a is without small queues: those with them may be what they like.
     odd = {("cubic-pfifo", "R100M, TSQ"): [1.0] * len(STEPS)}
     assert verdicts(measurer("fig6a-remote-notsq", odd)) == verdicts(measurer("fig6a-remote-notsq"))
-    assert verdicts(measurer("fig6b-remote-tsq", odd))["tsqp-fig6b-same"] == "missed"
+    assert verdicts(measurer("fig6b-remote-tsq", odd))["tsqp-fig6b-same"] == "not-reproduced"
 
 
 def test_a_curve_without_cycles_or_dips() -> None:
     flat = {(cc, "R100M, NoTSQ"): [100.0] * len(STEPS) for cc in ("cubic-pfifo", "bbr-pfifo")}
     found = verdicts(measurer("fig6a-remote-notsq", flat))
-    assert (found["tsqp-fig6-cubic-shape"], found["tsqp-fig6-bbr-shape"]) == ("missed", "not-judged")
+    assert (found["tsqp-fig6-cubic-shape"], found["tsqp-fig6-bbr-shape"]) == ("not-reproduced", "not-judged")
 
 
 @pytest.mark.parametrize("name", [name for name, one in TSQ.experiments.items() if one.draws])

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from stillair import Result, plot
 from stillair.__main__ import status
-from stillair.plot import data, scatter, spread
+from stillair.plot import data, distributions, scatter
 from stillair.plot.data import Titled
 from stillair.results.series import Series
 from stillair.runs import bundled
@@ -85,20 +85,20 @@ def tested(tmp_path_factory: pytest.TempPathFactory) -> list[Titled]:
 def test_only_the_measured_part_counts(tested: list[Titled]) -> None:
     (run,) = tested[0].result.runs
     station = run["stations"]["client"]
-    series = tested[0].result.measured(run["run"]).series
+    series = tested[0].result.run_with_series(run["run"]).series
     # Otherwise this would tell nothing: replies before and after the load are shorter.
     times = [ms for _, ms in data.pings(series, "client")]
     assert (series.warm_up_ns, series.cool_down_ns) == (5_000_000_000, 5_000_000_000)
     assert np.median(times) < 0.9 * station["ping_median_ms"]
 
-    for draw in (spread.ping_cdf, spread.ping_cdf_log):
+    for draw in (distributions.ping_cdf, distributions.ping_cdf_log):
         figure = Figure()
         draw(figure, tested)
         (line,) = figure.axes[0].lines
         assert np.median(np.asarray(line.get_xdata())) == pytest.approx(station["ping_median_ms"])
 
     figure = Figure()
-    spread.box(figure, tested)
+    distributions.box(figure, tested)
     goodput, ping = (axes.lines for axes in figure.axes)
     medians = [line for line in ping if line.get_color() == "black" and len(np.unique(line.get_ydata())) == 1]
     assert station["ping_median_ms"] in [pytest.approx(np.asarray(line.get_ydata())[0]) for line in medians]
@@ -168,7 +168,7 @@ def test_curves_of_pings_end_at_the_share_that_was_answered() -> None:
     result = bundled.scenario("anomaly-udp").run(2, overrides=fifo, series=True)
     titled = [Titled("fifo", result)]
     ends = {}
-    for draw in (spread.ping_cdf, spread.ping_cdf_log):
+    for draw in (distributions.ping_cdf, distributions.ping_cdf_log):
         figure = Figure()
         draw(figure, titled)
         for line in figure.axes[0].lines:
@@ -188,7 +188,7 @@ def test_curves_of_pings_end_at_the_share_that_was_answered() -> None:
 
 def test_a_curve_without_losses_ends_at_one(tested: list[Titled]) -> None:
     figure = Figure()
-    spread.ping_cdf(figure, tested)
+    distributions.ping_cdf(figure, tested)
     (line,) = figure.axes[0].lines
     lost = data.ping_loss(tested[0].result).get("client", 0.0)
     assert np.asarray(line.get_ydata(), float)[-1] == pytest.approx(1 - lost)

@@ -68,22 +68,22 @@ def test_of_a_run() -> None:
     result: Result = scenario.run(overrides={"duration": "7 s"}, series=True)
     easy = Requirement({50: Bounds(5_000, 10_000)}, Bounds(0.9, 1.0))
     hard = Requirement({50: Bounds(0.0, 0.001)}, Bounds(0.9, 1.0))
-    found = of_run(result.measured(0), easy)
+    found = of_run(result.run_with_series(0), easy)
     assert found
     assert all(one.score == 100 for one in found.values())
-    assert all(one.score == 0 for one in of_run(result.measured(0), hard).values())
+    assert all(one.score == 0 for one in of_run(result.run_with_series(0), hard).values())
 
 
 def test_what_nothing_loaded_is_not_judged(tmp_path: Path) -> None:
     scenario = Scenario("home")
     need = Requirement({50: Bounds(500, 1000)}, Bounds(0.5, 1.0), 10)
     short = {"duration": "8 s", "warm_up": "4 s"}
-    found = of_run(scenario.run(overrides=short, series=True).measured(0), need)
+    found = of_run(scenario.run(overrides=short, series=True).run_with_series(0), need)
     assert found
     assert all(one.score == 100 and one.throughput is None for one in found.values()), found
     # The laptop uploads all the time: its call has a station that is loaded.
     call = {**short, "flow.1.to": "laptop"}
-    measured = scenario.run(overrides=call, series=True).measured(0)
+    measured = scenario.run(overrides=call, series=True).run_with_series(0)
     assert {one.throughput for one in of_run(measured, need).values()} == {100.0}
     much = Requirement(need.latency_ms, need.loss, 1000)
     assert {one.throughput for one in of_run(measured, much).values()} == {0.0}

@@ -12,14 +12,14 @@ from stillair.papers.runs.plan import Campaign
 @pytest.mark.parametrize(
     ("middle", "low", "high", "verdict"),
     [
-        (judge.HELD, judge.HELD, judge.HELD, judge.HELD),
-        (judge.MISSED, judge.MISSED, judge.MISSED, judge.MISSED),
-        (judge.HELD, judge.HELD, judge.MISSED, judge.UNDECIDED),
-        (judge.MISSED, judge.HELD, judge.MISSED, judge.UNDECIDED),
-        (judge.MISSED, judge.HELD, judge.HELD, judge.UNDECIDED),
+        (judge.REPRODUCED, judge.REPRODUCED, judge.REPRODUCED, judge.REPRODUCED),
+        (judge.NOT_REPRODUCED, judge.NOT_REPRODUCED, judge.NOT_REPRODUCED, judge.NOT_REPRODUCED),
+        (judge.REPRODUCED, judge.REPRODUCED, judge.NOT_REPRODUCED, judge.UNDECIDED),
+        (judge.NOT_REPRODUCED, judge.REPRODUCED, judge.NOT_REPRODUCED, judge.UNDECIDED),
+        (judge.NOT_REPRODUCED, judge.REPRODUCED, judge.REPRODUCED, judge.UNDECIDED),
         # Nobody knows what an end that was not run would say.
-        (judge.HELD, judge.NOT_RUN, judge.HELD, judge.UNDECIDED),
-        (judge.NOT_JUDGED, judge.HELD, judge.MISSED, judge.NOT_JUDGED),
+        (judge.REPRODUCED, judge.NOT_RUN, judge.REPRODUCED, judge.UNDECIDED),
+        (judge.NOT_JUDGED, judge.REPRODUCED, judge.NOT_REPRODUCED, judge.NOT_JUDGED),
     ],
 )
 def test_a_verdict_over_a_range(middle: str, low: str, high: str, verdict: str) -> None:
@@ -46,7 +46,10 @@ def test_the_ends_are_the_same_cells_with_more_set() -> None:
 
 
 def test_totals_tell_of_undecided_claims_where_there_are_some() -> None:
-    rows = [{"verdict": judge.HELD}, {"verdict": judge.MISSED}]
-    assert report.totals(rows).splitlines()[0] == "2 claims: 1 held, 1 missed, 0 not-run, 0 not-judged"
+    rows = [{"verdict": judge.REPRODUCED}, {"verdict": judge.NOT_REPRODUCED}]
+    assert report.totals(rows).splitlines()[0] == "2 claims: 1 reproduced, 1 not-reproduced, 0 not-run, 0 not-judged"
     more = [*rows, {"verdict": judge.UNDECIDED}]
-    assert report.totals(more).splitlines()[0] == "3 claims: 1 held, 1 missed, 1 undecided, 0 not-run, 0 not-judged"
+    assert (
+        report.totals(more).splitlines()[0]
+        == "3 claims: 1 reproduced, 1 not-reproduced, 1 undecided, 0 not-run, 0 not-judged"
+    )

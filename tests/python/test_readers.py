@@ -36,13 +36,13 @@ OWN = {
 
 UNBOUNDED = {
     "stillair.cli.explore.server": "the page of the package, and requests with a bounded length",
-    "stillair.explain.answers.book": "files of the package",
+    "stillair.explain.faq.questions": "files of the package",
     "stillair.kernels.build": "files of a kernel's tree that was unpacked, and of the package",
     "stillair.kernels.config": "files of a kernel's tree",
     "stillair.kernels.guest": "files of the package",
     "stillair.kernels.sources": "archives, which are hashed piece by piece",
-    "stillair.papers.claims.shelf": "files of the package",
-    "stillair.papers.runs.packed": "series of our own runs, which this process has packed",
+    "stillair.papers.claims.paper_registry": "files of the package",
+    "stillair.papers.runs.compressed": "series of our own runs, which this process has packed",
     "stillair.results.result_folder": "one run at a time, at the place and of the length that its index has",
     "stillair.runs.bundled": "files of the package",
     "stillair.runs.imports.doctor": "files of /sys and /proc",

@@ -13,7 +13,7 @@ import pytest
 
 from stillair import Picture, Result, Scenario, SweepResult
 from stillair.results.frame import Frame
-from stillair.results.report import OverRuns, Run, Whole, figures
+from stillair.results.report import Run, Summary, Whole, figures
 from stillair.results.tidy import Measured
 from stillair.runs import bundled
 from stillair.runs.overrides import Value
@@ -73,7 +73,7 @@ def test_a_misfit_is_found() -> None:
 def test_reports_have_their_types(name: str) -> None:
     result = bundled.scenario(name).run(runs=2, overrides=SCENARIOS[name])
     assert misfits(result.runs[0], Run) == []
-    assert misfits(result.over_runs(), OverRuns, "over_runs") == []
+    assert misfits(result.summary(), Summary, "over_runs") == []
     assert misfits(result.to_dict(), Whole, "whole") == []
     for run in result.runs:
         for figure in figures(run):

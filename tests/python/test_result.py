@@ -15,8 +15,8 @@ from stillair.results.summary import summary
 from stillair.text.table import natural
 
 
-def test_over_runs_has_the_keys_of_a_run(three_runs: Result) -> None:
-    over = three_runs.over_runs()
+def test_the_summary_has_the_keys_of_a_run(three_runs: Result) -> None:
+    over = three_runs.summary()
     assert set(over) == set(three_runs.runs[0]) - {"run", "seed", "trace_hash"}
     assert over["stations"]["fast1"]["goodput_mbps"]["mean"] == 30.0
     assert over["stations"]["fast1"]["goodput_mbps"]["low"] < 29.0
@@ -24,11 +24,11 @@ def test_over_runs_has_the_keys_of_a_run(three_runs: Result) -> None:
 
 
 def test_what_no_run_measured_is_null(three_runs: Result) -> None:
-    assert three_runs.over_runs()["stations"]["slow"]["ping_median_ms"] is None
+    assert three_runs.summary()["stations"]["slow"]["ping_median_ms"] is None
 
 
 def test_a_run_without_a_drop_counts_as_zero(three_runs: Result) -> None:
-    (drop,) = three_runs.over_runs()["drops"]
+    (drop,) = three_runs.summary()["drops"]
     assert (drop["place"], drop["reason"]) == ("ap.wlan0", "overlimit")
     assert round(drop["packets"]["mean"], 6) == round(200 / 3, 6)
 
@@ -44,18 +44,18 @@ def test_a_run_without_a_drop_counts_as_zero(three_runs: Result) -> None:
 def test_a_run_that_there_is_not(single_run: Result, numbers: list[int], said: str) -> None:
     single_run.runs = [{"run": number} for number in numbers]
     with pytest.raises(InputError) as raised:
-        single_run.measured(7)
+        single_run.run_with_series(7)
     assert str(raised.value) == f"run: found 7, expected {said}"
 
 
 def test_one_run_has_no_interval(single_run: Result, three_runs: Result) -> None:
-    assert single_run.over_runs()["goodput_total_mbps"] == {"mean": 32.0, "low": None, "high": None}
+    assert single_run.summary()["goodput_total_mbps"] == {"mean": 32.0, "low": None, "high": None}
     # So it is with what only one run of several has measured, and with drops.
     three_runs.runs[1]["stations"]["slow"]["ping_median_ms"] = 7.0
     one = {"mean": 7.0, "low": None, "high": None, "runs": 1, "all_runs": 3}
-    assert three_runs.over_runs()["stations"]["slow"]["ping_median_ms"] == one
+    assert three_runs.summary()["stations"]["slow"]["ping_median_ms"] == one
     single_run.runs[0]["drops"].append({"place": "ap", "reason": "codel", "packets": 3})
-    alone = Result(single_run.to_dict()).over_runs()["drops"]
+    alone = Result(single_run.to_dict()).summary()["drops"]
     assert [drop["packets"] for drop in alone] == [{"mean": 3.0, "low": None, "high": None}]
 
 
@@ -78,7 +78,7 @@ def test_a_result_has_runs() -> None:
 def test_what_differs_in_kind_between_runs_has_no_mean(three_runs: Result) -> None:
     three_runs.runs[1]["air"] = 7
     three_runs.runs[2]["jain_airtime"] = "much"
-    over = three_runs.over_runs()
+    over = three_runs.summary()
     assert (over["air"], over["jain_airtime"]) == (None, None)
 
 
@@ -86,7 +86,7 @@ def test_a_result_can_be_pickled(three_runs: Result, kept: Path) -> None:
     assert pickle.loads(pickle.dumps(three_runs)).to_dict() == three_runs.to_dict()  # noqa: S301 - our own
     loaded = Result.load(kept)
     again = pickle.loads(pickle.dumps(loaded))  # noqa: S301
-    assert again.measured(1).series.flows == loaded.measured(1).series.flows
+    assert again.run_with_series(1).series.flows == loaded.run_with_series(1).series.flows
 
 
 ONE = """\
@@ -121,6 +121,21 @@ air of wifi, whole run: data 75.0 %, contention 25.0 %
 
 def test_summary_of_one_run(single_run: Result) -> None:
     assert summary(single_run) == ONE
+
+
+def test_the_level_of_an_interval_can_be_chosen(three_runs: Result) -> None:
+    """Three runs have two degrees of freedom: t is 4.3027 at 95 % and 9.9248 at 99 %."""
+    usual, wide = (three_runs.summary(*ci)["goodput_total_mbps"] for ci in ((), (0.99,)))
+    assert (
+        usual
+        == three_runs.summary(ci=0.95)["goodput_total_mbps"]
+        == three_runs.to_dict()["over_runs"]["goodput_total_mbps"]
+    )
+    halves = [float(one["high"]) - float(one["mean"]) for one in (wide, usual)]  # type: ignore[arg-type]
+    assert halves[0] / halves[1] == pytest.approx(9.92484 / 4.30265, rel=1e-5)
+    for wrong in (0.0, 1.0, 95.0):
+        with pytest.raises(InputError, match=f"ci: found {wrong}, expected a level between 0 and 1"):
+            three_runs.summary(ci=wrong)
 
 
 def test_summary_over_runs(three_runs: Result) -> None:
@@ -200,7 +215,7 @@ def test_a_large_result_is_read_a_run_at_a_time(kept: Path, tmp_path: Path, monk
     assert list(lazy.runs) == list(plain.runs)
     assert (lazy.runs[-1], lazy.runs[:1]) == (plain.runs[-1], list(plain.runs[:1]))
     assert lazy.to_json() == plain.to_json()
-    one, other = lazy.measured(1), plain.measured(1)
+    one, other = lazy.run_with_series(1), plain.run_with_series(1)
     assert (one.summary, one.series.flows) == (other.summary, other.series.flows)
     assert pickle.loads(pickle.dumps(lazy)).to_json() == plain.to_json()  # noqa: S301 - our own
     # A folder of an older version has its runs on several lines, and is read at once.
@@ -229,12 +244,12 @@ def test_a_large_result_is_read_once_for_each_use(kept: Path, monkeypatch: pytes
     lazy = Result.load(kept)
     runs = len(lazy.runs)
     for use in (
-        lambda: list(lazy.all_measured()),
-        lazy.over_runs,
+        lambda: list(lazy.runs_with_series()),
+        lazy.summary,
         lazy.figures,
         lazy.pings,
         lambda: rows([Side("a", lazy)]),
-        lambda: lazy.measured(runs - 1),
+        lambda: lazy.run_with_series(runs - 1),
     ):
         read.clear()
         use()

@@ -45,7 +45,7 @@ def test_a_folder_is_read_back(kept: Path) -> None:
     again = Scenario(FILE).run(runs=2, overrides={"duration": "3 s", "warm_up": "1 s"}, series=True)
     assert result.to_dict() == again.to_dict()
     for run in (0, 1):
-        one, other = result.measured(run).series, again.measured(run).series
+        one, other = result.run_with_series(run).series, again.run_with_series(run).series
         assert (one.flows, one.stations, one.drops, one.queues) == (
             other.flows,
             other.stations,
@@ -124,7 +124,7 @@ def test_an_interrupt_keeps_what_is_there(
     monkeypatch.setattr(ResultWriter, "keep", interrupt)
     assert status(["run", FILE, "--runs", "1000", "--jobs", "1", *SHORT, "-o", str(tmp_path)]) == 130
     assert f"of 1000 runs had finished and are kept in {tmp_path}" in capsys.readouterr().err
-    assert Result.load(tmp_path).measured(0).series.steps == 15
+    assert Result.load(tmp_path).run_with_series(0).series.steps == 15
     assert json.loads((tmp_path / "result.json").read_text())["planned_runs"] == 1000
 
 
@@ -313,7 +313,7 @@ def test_a_broken_folder_is_bad_input(
     change(folder)
     expected = message.replace("{}", str(folder))
     with pytest.raises(InputError) as raised:
-        Result.load(folder).measured(0)
+        Result.load(folder).run_with_series(0)
     assert str(raised.value) == expected
     assert status(["export", str(folder), "--csv", "-o", str(tmp_path / "out.csv")]) == 2
     assert capsys.readouterr().err == f"stillair: {expected}\n"

@@ -86,7 +86,7 @@ def test_a_new_result_takes_the_place_of_the_old_and_of_nothing_else(old: Path) 
     assert status(["run", FILE, *BRIEF, "--seed", "9", "--force", "-o", str(old)]) == 0
     names = {"scenario.toml", "scenario.resolved.json", "overrides.json", "table.csv", "pings.csv", "result.json"}
     assert set(files(old)) == names | {"runs/run-0.json", "runs/run-mine.json", "notes.txt"}
-    assert Result.load(old).measured(0).summary["seed"] == 9
+    assert Result.load(old).run_with_series(0).summary["seed"] == 9
 
 
 def test_an_old_result_is_replaced_when_asked_only(old: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -204,7 +204,7 @@ def test_what_is_cut_off_while_it_takes_its_place_is_taken_up_again(
     assert not (old / "result.json").exists()
     ResultWriter(old, Scenario(FILE), OVERRIDES, 1).finish()
     result = Result.load(old)
-    assert [measured.summary["seed"] for measured in result.all_measured()] == [9]
+    assert [measured.summary["seed"] for measured in result.runs_with_series()] == [9]
     left = set(files(old))
     assert not {"sockets.csv", "runs/run-1.json"} & left
     assert {"notes.txt", "runs/run-mine.json", "table.csv", "scenario.resolved.json"} <= left
@@ -219,7 +219,7 @@ def test_what_is_not_ours_among_what_was_begun_stays(old: Path, capsys: pytest.C
     assert status(["run", FILE, *BRIEF, "--force", "-o", str(old)]) == 2
     assert "what was begun there cannot be removed: Directory not empty" in capsys.readouterr().err
     assert [path.name for path in (old / ".new-result").iterdir()] == ["diary"]
-    Result.load(old).measured(1)
+    Result.load(old).run_with_series(1)
 
 
 @pytest.mark.parametrize("command", ["run", "sweep"])

@@ -79,7 +79,7 @@ def test_a_kept_result_of_each_discipline(name: str, text: str, tmp_path: Path) 
     loaded = Result.load(kept)
     assert loaded.runs[0]["qdiscs"], name
     if "cake" in name:
-        assert any(of.get("tins") for of in loaded.over_runs()["qdiscs"].values())
+        assert any(of.get("tins") for of in loaded.summary()["qdiscs"].values())
     assert status(["report", str(kept), "-o", str(tmp_path / "page.html")]) == 0
     assert status(["plot", str(kept), "-o", str(tmp_path / "picture.svg")]) == 0
     wanted = {"csv": "table.csv", "flent": "one.flent.gz"}

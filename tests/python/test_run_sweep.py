@@ -333,7 +333,7 @@ def test_no_more_cells_are_handed_over_than_fit_into_memory(monkeypatch: pytest.
 
 def test_combinations_can_be_given_one_by_one() -> None:
     result = run_sweep(TEXT, [{SCHEME: "fifo", "flow.0.burst": 1}, {"flow.0.burst": 2, SCHEME: "airtime"}])
-    assert [dict(cell.sets) for cell in result] == [
+    assert [dict(cell.overrides) for cell in result] == [
         {SCHEME: "fifo", "flow.0.burst": "1"},
         {SCHEME: "airtime", "flow.0.burst": "2"},
     ]
@@ -342,7 +342,7 @@ def test_combinations_can_be_given_one_by_one() -> None:
     with pytest.raises(InputError, match="over: found no combination"):
         run_sweep(TEXT, [])
     assert len(run_sweep(TEXT, {})) == 1
-    assert [dict(cell.sets) for cell in run_sweep(TEXT, {"seed": "3..4"})] == [{"seed": "3"}, {"seed": "4"}]
+    assert [dict(cell.overrides) for cell in run_sweep(TEXT, {"seed": "3..4"})] == [{"seed": "3"}, {"seed": "4"}]
 
 
 def test_a_mistake_in_what_is_swept_has_its_key() -> None:

@@ -9,7 +9,7 @@ from stillair import InputError
 from stillair.__main__ import status
 from stillair.papers.artefacts import style
 from stillair.papers.artefacts.gallery import drawing
-from stillair.papers.claims import judge, shelf
+from stillair.papers.claims import judge, paper_registry
 from stillair.papers.claims.inventory import papers
 from stillair.papers.pages import registry, report
 from stillair.papers.runs import metrics
@@ -77,7 +77,7 @@ campaigns = ["queues"]
 draws = "queues"
 """
 
-HARDLY = """
+NON_DISCRIMINATING = """
 [off]
 words = { queue = "long" }
 [[range]]
@@ -130,19 +130,19 @@ interval = "0.1 s"
 FILES = {
     "inventory.toml": INVENTORY,
     "experiments.toml": EXPERIMENTS,
-    "hardly.toml": HARDLY,
+    "non-discriminating.toml": NON_DISCRIMINATING,
     "scenarios/two-queues.toml": SCENARIO,
 }
 
 
 @pytest.fixture
 def sixth(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder of the paper, on a shelf of its own beside the package's."""
-    folder = tmp_path / "shelf" / "sixth"
+    """The folder of the paper, in a parent folder of its own, next to the package's."""
+    folder = tmp_path / "papers" / "sixth"
     for name, text in FILES.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text, encoding="utf-8")
-    monkeypatch.setattr(shelf, "SHELVES", [*shelf.SHELVES, folder.parent])
+    monkeypatch.setattr(paper_registry, "FOLDERS", [*paper_registry.FOLDERS, folder.parent])
     return folder
 
 
@@ -156,12 +156,12 @@ def test_a_paper_is_a_folder_of_data(tmp_path: Path, capsys: pytest.CaptureFixtu
 
     assert status(["paper", "sixth", "-o", str(tmp_path / "kept")]) == 0
     kept = tmp_path / "kept" / "sixth"
-    rows = {row["id"]: row for row in json.loads((kept / "claims.json").read_text(encoding="utf-8"))}
-    assert {name: row["verdict"] for name, row in rows.items()} == dict.fromkeys(rows, judge.HELD)
+    rows = {row["id"]: row for row in report.read_claims(kept / "claims.json")}
+    assert {name: row["verdict"] for name, row in rows.items()} == dict.fromkeys(rows, judge.REPRODUCED)
     assert rows["sixth-goodput"]["measured"] == pytest.approx(5.0, rel=0.1)
     assert rows["sixth-order"]["measured"] == ["short", "long"]
     # One whose number is within a quarter of what it may be can fail; its cell without the mechanism is another.
-    assert rows["sixth-goodput"]["hardly"]["draws"] < 0.5
+    assert rows["sixth-goodput"]["non_discriminating"]["draws"] < 0.5
     text = (kept / "report.txt").read_text(encoding="utf-8")
     assert "Both queues." in text
     assert [line.split()[0] for line in text.splitlines() if line.startswith(("short ", "long "))] == ["short", "long"]

@@ -28,7 +28,7 @@ _COMMON = {
     "stillair.cli.common.completion",
     "stillair.runs",
     "stillair.text",
-    "stillair.text.ends",
+    "stillair.text.signals",
     "stillair.text.nearest",
 }
 _OPTIONS = {"stillair.cli.common.options", "stillair.runs.limits", "stillair.text.memory"}
@@ -51,7 +51,7 @@ def loaded(*arguments: str, program: str = _PROGRAM) -> set[str]:
             ["check", "--help"],
             {"stillair.cli.scenarios", "stillair.cli.scenarios.check", "stillair.text.terminal"},
         ),
-        (["ss", "--help"], {"stillair.cli.look", "stillair.text.terminal"}),
+        (["ss", "--help"], {"stillair.cli.host_state", "stillair.text.terminal"}),
         (
             ["schema"],
             {

@@ -112,7 +112,7 @@ def test_intervals_of_bounded_figures_stay_within_their_bounds(
     means = Means()
     for number, value in enumerate(values):
         means.add({"run": number, "drops": [], key: value, "flows": {"a.b": {key: value}}})
-    over = means.over_runs()
+    over = means.summary()
     free = interval(values)
     for found in (over[key], over["flows"]["a.b"][key]):
         assert found["mean"] == free.mean
@@ -148,7 +148,7 @@ def test_a_figure_of_some_runs_says_of_how_many() -> None:
     for run in range(300):
         late = {"p99_ms": 10.0} if run < 45 else {"p99_ms": None}
         means.add({"pings": {"a": {**late, "sent": 5}}, "drops": []})
-    of = means.over_runs()["pings"]["a"]
+    of = means.summary()["pings"]["a"]
     assert of["sent"] == {"mean": 5.0, "low": 5.0, "high": 5.0}
     assert (of["p99_ms"]["runs"], of["p99_ms"]["all_runs"]) == (45, 300)
     assert figure(of["p99_ms"]) == "10.00 (45 of 300 runs)"

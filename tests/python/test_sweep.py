@@ -374,7 +374,7 @@ def test_calls_pages_and_quic_are_told(name: str) -> None:
     results = table.run().results
     rows = list(csv.DictReader(io.StringIO(table.told(results).to_csv())))
     for row, result in zip(rows, results, strict=True):
-        flows = result.over_runs()[{"anomaly-voip": "voip", "anomaly-web": "web", "quic-quinn": "quic"}[name]]
+        flows = result.summary()[{"anomaly-voip": "voip", "anomaly-web": "web", "quic-quinn": "quic"}[name]]
         for figure in figures:
             flow, _, key = figure.rpartition(".")
             found = [float(row[figure + end]) for end in ("", ".low", ".high")]

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from stillair.__main__ import status
-from stillair.runs.figures.kinds import worst
+from stillair.runs.metrics.kinds import worst
 
 OFFICE = """
 name = "office"

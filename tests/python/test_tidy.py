@@ -209,7 +209,7 @@ def test_series_come_run_by_run() -> None:
     )
     assert ['"series":' in text for text in texts] == [True] * 3
     with pytest.raises(InputError):
-        result.measured(0)
+        result.run_with_series(0)
 
 
 def test_a_capture_is_made_by_running_again(kept: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,8 +11,8 @@ import pytest
 
 from stillair import InputError, Scenario
 from stillair.__main__ import status
-from stillair.explain.tune import goal, page, perturb, space
-from stillair.explain.tune.goal import Measured
+from stillair.explain.tune import objective, page, perturb, space
+from stillair.explain.tune.objective import Measured
 from stillair.explain.tune.parts import Option, Setting
 from stillair.explain.tune.search import Trial, best
 from stillair.explain.tune.trials import Job, Refused, Runs
@@ -45,7 +45,7 @@ def test_the_known_best_is_found(found: Tuned, name: str) -> None:
     runs = Runs(Scenario(file), [], None, None, None, None)
     before, after = (runs.measure([Job(tuple(sets), run) for run in range(5)]) for sets in ([], best))
     scores = [
-        goal.score(found.goal, a, b)
+        objective.score(found.goal, a, b)
         for a, b in zip(after, before, strict=True)
         if isinstance(a, Measured) and isinstance(b, Measured)
     ]
@@ -143,8 +143,8 @@ B = Measured(100.0, 10.0, 10.0, 0.0)
     ],
 )
 def test_what_is_better(target: str, after: Measured, better: bool) -> None:
-    assert (goal.score(target, after, B) > 0) == better
-    assert goal.score(target, B, B) == 0
+    assert (objective.score(target, after, B) > 0) == better
+    assert objective.score(target, B, B) == 0
 
 
 def test_a_starved_flow_counts() -> None:
@@ -154,11 +154,11 @@ def test_a_starved_flow_counts() -> None:
         }
         return {"flows": flows, "goodput_total_mbps": sum(goodputs)}
 
-    fair, starved = goal.measured(run(10, 10)), goal.measured(run(29.9, 0.1))
+    fair, starved = objective.measured(run(10, 10)), objective.measured(run(29.9, 0.1))
     assert fair is not None
     assert starved is not None
     assert fair.goodput_mbps > starved.goodput_mbps
-    assert goal.measured({"flows": {}, "goodput_total_mbps": 0.0}) is None  # type: ignore[typeddict-item]
+    assert objective.measured({"flows": {}, "goodput_total_mbps": 0.0}) is None  # type: ignore[typeddict-item]
 
 
 def resolved(*flows: tuple[str, float]) -> dict[str, Any]:
@@ -193,7 +193,7 @@ def test_only_random_gaps_leave_room_for_chance(gap: Any, packets: int, part: fl
     text = resolved(("x", 1.0))
     text["flows"][0]["traffic"]["gap"] = gap
     run: Any = {"flows": {"x.x": udp(part, 0.0, packets)}, "goodput_total_mbps": 1.0}
-    assert goal.counted(run, text).steady == (("x.x",) if gets else ())
+    assert objective.counted(run, text).steady == (("x.x",) if gets else ())
 
 
 def udp(goodput: float, loss: float, packets: int = 4000, delay: float = 30.0) -> dict[str, Any]:
@@ -206,20 +206,20 @@ def test_a_flow_of_a_fixed_rate_that_gets_it_is_no_transfer() -> None:
         "flows": {"bulk.x": bulk, "game.x": udp(0.047, 0.004, 480), "lost.x": udp(20, 0.5), "waits.x": udp(20, 0.0)},
         "goodput_total_mbps": 50.0,
     }
-    about = goal.counted(run, resolved(("game", 0.048), ("lost", 40), ("waits", 40)))
-    assert about == goal.Counted(("bulk.x", "lost.x", "waits.x"), ("game.x",))
+    about = objective.counted(run, resolved(("game", 0.048), ("lost", 40), ("waits", 40)))
+    assert about == objective.Counted(("bulk.x", "lost.x", "waits.x"), ("game.x",))
     # A home with a download and a game has the goodput of the download, and the delay of the game.
     home: Any = {"flows": {"bulk.x": bulk, "game.x": udp(0.047, 0.004, 480)}, "goodput_total_mbps": 9.74}
-    found = goal.measured(home, about.steady)
+    found = objective.measured(home, about.steady)
     assert found is not None
     assert found.goodput_mbps == pytest.approx(9.69)
     assert found.latency_ms == pytest.approx(30.0)
     assert found.loss == pytest.approx(0.004)
     # What halves the download does not keep 80 % of the goodput.
     halved: Any = {"flows": {**home["flows"], "bulk.x": {**bulk, "goodput_mbps": 4.8}}, "goodput_total_mbps": 4.85}
-    less = goal.measured(halved, about.steady)
+    less = objective.measured(halved, about.steady)
     assert less is not None
-    assert goal.score("latency", less, found) < -1
+    assert objective.score("latency", less, found) < -1
 
 
 def test_a_flow_that_begins_late_or_at_random_gets_its_rate_too() -> None:
@@ -227,7 +227,7 @@ def test_a_flow_that_begins_late_or_at_random_gets_its_rate_too() -> None:
     text["flows"][0]["start_ns"] = 6_000_000_000
     text["flows"][1]["traffic"]["gap"] = "exponential"
     run: Any = {"flows": {"late.x": udp(2.0, 0.0), "few.x": udp(0.007, 0.0, 12)}, "goodput_total_mbps": 2.0}
-    assert goal.counted(run, text).steady == ("late.x", "few.x")
+    assert objective.counted(run, text).steady == ("late.x", "few.x")
 
 
 def test_a_search_keeps_what_is_a_transfer(tmp_path: Path) -> None:
@@ -335,9 +335,9 @@ def test_what_is_as_good_is_among_those_that_are_repeated() -> None:
     trials = [Trial((at,), Measured(20 + at / 100, 9 + at, 9 + at, 0.0)) for at in range(1, 9)]
 
     def score(one: Measured) -> float:
-        return goal.score("latency", one, B)
+        return objective.score("latency", one, B)
 
-    found = best(trials, score, lambda one: goal.second("latency", one, B), 2)
+    found = best(trials, score, lambda one: objective.second("latency", one, B), 2)
     assert [one.choice for one in found] == [(1,), (8,)]
 
 

@@ -9,7 +9,7 @@ import pytest
 from stillair import Scenario
 from stillair.__main__ import status
 from stillair.explain.tune import page, space
-from stillair.explain.tune.goal import Counted, Measured
+from stillair.explain.tune.objective import Counted, Measured
 from stillair.explain.tune.tune import Confirmed, Robust, Tuned
 from stillair.results.statistics import Interval
 

@@ -11,7 +11,7 @@ import pytest
 from stillair import Scenario
 from stillair.explain.tune import space
 from stillair.runs.imports.facts import Shaper
-from stillair.runs.imports.openwrt import uci, words
+from stillair.runs.imports.openwrt import tc_options, uci
 
 PROBLEM = Path(__file__).parent / "tune_problems" / "wrong-shaper-rate.toml"
 LINES = ("docsis", "ethernet", "pppoe-ptm", "bridged-ptm", "pppoe-llcsnap", "pppoa-vcmux", "raw", "conservative")
@@ -84,10 +84,10 @@ def test_uci_sets_what_tc_sets_and_what_was_run(line: str, kept: str, profile: s
         for at, command in enumerate(tc):
             rate, *rest = command.split()
             assert rate == f"{kbit[at]}kbit"
-            assert words.cake(rest) == (given[at], [])
+            assert tc_options.cake(rest) == (given[at], [])
             # On a router whose cake has another framing too: `replace` changes what it names.
             running = ["overhead", "38", "mpu", "84", "atm"]
-            assert words.cake([*running, *rest]) == (given[at], [])
+            assert tc_options.cake([*running, *rest]) == (given[at], [])
         for mine, more in zip(given, EXPECTED.get(kept, ({}, {})), strict=True):
             assert {key: mine.get(key) for key in more} == more
         # The same as was run, but for `nat`: hosts that nothing masquerades are told apart without it.

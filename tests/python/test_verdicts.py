@@ -3,7 +3,7 @@
 import importlib.util
 from pathlib import Path
 
-from stillair.papers.doubt import counts
+from stillair.papers.robustness import counts
 
 ROOT = Path(__file__).resolve().parents[2]
 

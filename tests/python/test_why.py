@@ -26,15 +26,13 @@ QUICK = "t1ms-fig14a-bbr"
 def kept() -> dict[str, str]:
     """The verdict of each claim in the results that are kept."""
     return {
-        row["id"]: row["verdict"]
-        for file in sorted(RESULTS.glob("*/claims.json"))
-        for row in json.loads(file.read_text(encoding="utf-8"))
+        row["id"]: row["verdict"] for file in sorted(RESULTS.glob("*/claims.json")) for row in report.read_claims(file)
     }
 
 
 def astray(known: Mapping[str, Cause], verdicts: Mapping[str, str]) -> set[str]:
     """Misses without a cause, and causes of what is not missed."""
-    return known.keys() ^ {claim for claim, verdict in verdicts.items() if verdict == judge.MISSED}
+    return known.keys() ^ {claim for claim, verdict in verdicts.items() if verdict == judge.NOT_REPRODUCED}
 
 
 def test_every_miss_has_a_cause_and_nothing_else_has() -> None:
@@ -43,7 +41,7 @@ def test_every_miss_has_a_cause_and_nothing_else_has() -> None:
 
 def test_a_cause_of_a_held_claim_and_a_miss_without_one_are_found() -> None:
     known, verdicts = dict(causes.causes()), kept()
-    held = next(claim for claim, verdict in verdicts.items() if verdict == judge.HELD)
+    held = next(claim for claim, verdict in verdicts.items() if verdict == judge.REPRODUCED)
     assert astray(known | {held: known[QUICK]}, verdicts) == {held}
     del known[QUICK]
     assert astray(known, verdicts) == {QUICK}
@@ -77,17 +75,17 @@ def test_what_a_cause_changes_is_in_its_scenario(claim: str) -> None:
         ({"kind": "isolates", "text": "a word", "change": {"seed": "2"}}, "found no shown"),
         ({"kind": "print", "text": "a word"}, "found no arithmetic"),
         ({"kind": "unknown", "text": "a word"}, "found no tried"),
-        ({"kind": "bar"}, "found no text"),
+        ({"kind": "tolerance"}, "found no text"),
         ({"kind": "likely", "text": "a word"}, "expected one of isolates"),
-        ({"kind": "bar", "text": "a word", "figure": 3}, "found figure"),
-        ({"kind": "bar", "text": "a word", "change": {"seed": "2"}}, "a pair of runs does not show a bar"),
+        ({"kind": "tolerance", "text": "a word", "figure": 3}, "found figure"),
+        ({"kind": "tolerance", "text": "a word", "change": {"seed": "2"}}, "a pair of runs does not show a tolerance"),
         ({"kind": "chance", "text": "a word", "change": {"seed": 2}}, "expected text"),
         ({"as": "t1ms-nobody"}, "expected a claim with a cause of its own"),
         ({"as": "like"}, "expected a claim with a cause of its own"),
     ],
 )
 def test_an_entry_that_does_not_say_what_its_kind_must_is_refused(entry: dict[str, Any], message: str) -> None:
-    table = {"claim": entry, "like": {"as": "other"}, "other": {"kind": "bar", "text": "a word"}}
+    table = {"claim": entry, "like": {"as": "other"}, "other": {"kind": "tolerance", "text": "a word"}}
     with pytest.raises(InputError, match=message):
         causes.read(table)
 
@@ -120,10 +118,14 @@ def test_the_answer_says_both_figures_the_change_and_what_it_shows(capsys: pytes
         "the verdict has 5",
     ):
         assert line in text
-    assert text.index(": missed") < text.index(": held")
+    assert text.index(": not-reproduced") < text.index(": reproduced")
     assert status(["paper", QUICK, "--why", "--runs", "1", "--json"]) == 0
     (row,) = json.loads(capsys.readouterr().out)
-    assert (row["kind"], row["judged"]["verdict"], row["changed"]["verdict"]) == ("suffices", "missed", "held")
+    assert (row["kind"], row["judged"]["verdict"], row["changed"]["verdict"]) == (
+        "suffices",
+        "not-reproduced",
+        "reproduced",
+    )
     assert row["agrees"]
     assert [len(cell["judged"]) for cell in row["cells"]] == [1]
     assert row["cells"][0]["judged"] != row["cells"][0]["changed"]
@@ -133,7 +135,7 @@ def test_a_claim_over_a_range_is_as_undecided_as_in_the_report() -> None:
     (asked,) = why.questions("t1ms-fig12-bbr")
     found = why.answer(asked)
     assert found.judged["verdict"] == judge.UNDECIDED
-    assert "it is undecided: missed in the middle of the range, held with the fastest USB" in " ".join(
+    assert "it is undecided: not-reproduced in the middle of the range, reproduced with the fastest USB" in " ".join(
         why.text(found).split()
     )
 
@@ -153,7 +155,7 @@ def test_a_claim_is_told_with_each_of_several_settings() -> None:
 def test_a_tie_has_to_come_out_in_another_order() -> None:
     def pair(judged: object, changed: object) -> bool:
         asked = replace(why.questions(QUICK)[0], cause=causes.read({QUICK: tie})[QUICK])
-        rows = [{"verdict": "missed", "measured": one} for one in (judged, changed)]
+        rows = [{"verdict": "not-reproduced", "measured": one} for one in (judged, changed)]
         return why.Answer(asked, rows[0], rows[1], (), None).agrees
 
     tie = {"kind": "tie", "text": "a word", "change": {"seed": "2"}}
@@ -179,7 +181,7 @@ def test_a_planted_change_that_explains_nothing_is_told(capsys: pytest.CaptureFi
     assert f"does not show what is kept: {QUICK}" in why.summary([found])
     # A change of one's own is only told.
     assert status(["paper", QUICK, "--why", "--runs", "1", "--set", "link.lan.delay=0.2 ms"]) == 0
-    assert "with this change the claim is missed" in capsys.readouterr().out
+    assert "with this change the claim is not reproduced" in capsys.readouterr().out
 
 
 def test_a_change_may_be_for_some_cells_only() -> None:
@@ -193,7 +195,7 @@ def test_a_change_may_be_for_some_cells_only() -> None:
 
 def test_what_is_held_or_not_judged_needs_no_cause(capsys: pytest.CaptureFixture[str]) -> None:
     assert status(["paper", "tsqp-fig8-equivalence", "--why"]) == 0
-    assert "it is held: nothing to explain" in capsys.readouterr().out
+    assert "it is reproduced: nothing to explain" in capsys.readouterr().out
     unjudged = next(
         claim for claim, verdict in kept().items() if verdict == "not-judged" and not CLAIMS[claim].reproduce
     )
@@ -208,7 +210,9 @@ def test_an_experiment_stands_for_its_missed_claims() -> None:
         if own:
             assert [question.claim.id for question in why.questions(experiment.name)] == own
         else:
-            with pytest.raises(InputError, match=r"none of its claims is missed; --why with|has no claims"):
+            with pytest.raises(
+                InputError, match=r"its claims are reproduced, undecided or not judged; --why with|has no claims"
+            ):
                 why.questions(experiment.name)
 
 
@@ -244,13 +248,13 @@ def test_the_kernel_says_something_of_every_judged_claim_of_the_tsq_paper() -> N
     judged = {claim for claim, verdict in kept().items() if claim.startswith("tsqp-") and verdict != "not-judged"}
     assert {claim for claim in kernel_verdicts.verdicts() if claim.startswith("tsqp-")} == judged
     measured = [claim for claim in judged if kernel_verdicts.verdicts()[claim]["kernel"] == "Linux 6.1"]
-    classes = [kernel_verdicts.beside(claim, judge.HELD)["class"] for claim in measured]
-    assert (classes.count("HH"), classes.count("MH")) == (14, 7)
-    missed = kernel_verdicts.beside("tsqp-fig5a-local", judge.MISSED)
-    assert missed["class"] == "MM"
-    assert kernel_verdicts.short(missed).startswith("6.1 misses: 19.1 (MM)")
-    assert kernel_verdicts.beside("retry-f4-lost", judge.HELD) == {}
-    # A figure on each side of the bar, in this kernel's own words.
-    bar = judge.bar(CLAIMS["tsqp-fig5a-gigabit"])
+    classes = [kernel_verdicts.beside(claim, judge.REPRODUCED)["class"] for claim in measured]
+    assert (classes.count("RR"), classes.count("NR")) == (14, 7)
+    missed = kernel_verdicts.beside("tsqp-fig5a-local", judge.NOT_REPRODUCED)
+    assert missed["class"] == "NN"
+    assert kernel_verdicts.short(missed).startswith("6.1 does not reproduce: 19.1 (NN)")
+    assert kernel_verdicts.beside("retry-f4-lost", judge.REPRODUCED) == {}
+    # A figure on each side of the tolerance, in this kernel's own words.
+    tolerance = judge.tolerance(CLAIMS["tsqp-fig5a-gigabit"])
     said = kernel_verdicts.verdicts()["tsqp-fig5a-gigabit"]
-    assert (bar.keeps(float(said["tso"])), bar.keeps(float(said["one"]))) == (False, True)
+    assert (tolerance.keeps(float(said["tso"])), tolerance.keeps(float(said["one"]))) == (False, True)

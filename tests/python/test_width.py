@@ -25,8 +25,8 @@ TABLES = [
     ["check", "mesh"],
     ["check", "anomaly-thirty"],
     ["check", "home"],
-    ["rc", "home", *_SHORT],
-    ["rc", "generations", *_SHORT],
+    ["rc-stats", "home", *_SHORT],
+    ["rc-stats", "generations", *_SHORT],
     ["scenarios"],
     ["paper"],
     ["paper", "retry-out/fig4-worked-example"],
@@ -45,7 +45,7 @@ def test_80_columns(arguments: list[str], monkeypatch: pytest.MonkeyPatch, capsy
     assert [line for line in lines if len(line) > 80] == []
 
 
-@pytest.mark.parametrize("command", [*_COMMANDS, "validate linux", "validate wifi"])
+@pytest.mark.parametrize("command", [*_COMMANDS, "live exec", "live set", "live ps", "validate linux", "validate wifi"])
 def test_help_fits_too(command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     assert status([*command.split(), "--help"]) == 0

@@ -63,28 +63,28 @@ def test_a_remark_names_reason_cell_and_cause() -> None:
 @pytest.mark.parametrize(
     ("chance", "text"),
     [
-        ({"counted": False, "off": "missed", "draws": 0.1, "why": ""}, ""),
-        ({"counted": True, "off": "held", "draws": None, "why": "no run decides it"}, "no run decides it"),
-        ({"counted": True, "off": "held", "draws": 0.2, "why": ""}, "held with the mechanism off"),
-        ({"counted": True, "off": None, "draws": 0.5, "why": "reason"}, "held by 50 % of all draws"),
+        ({"counted": False, "off": "not-reproduced", "draws": 0.1, "why": ""}, ""),
+        ({"counted": True, "off": "reproduced", "draws": None, "why": "no run decides it"}, "no run decides it"),
+        ({"counted": True, "off": "reproduced", "draws": 0.2, "why": ""}, "reproduced with the mechanism off"),
+        ({"counted": True, "off": None, "draws": 0.5, "why": "reason"}, "reproduced by 50 % of all draws"),
         (
-            {"counted": True, "off": "held", "draws": 0.56, "why": ""},
-            "held with the mechanism off and held by 56 % of all draws",
+            {"counted": True, "off": "reproduced", "draws": 0.56, "why": ""},
+            "reproduced with the mechanism off and reproduced by 56 % of all draws",
         ),
     ],
 )
 def test_why_a_claim_can_hardly_fail(chance: dict[str, Any], text: str) -> None:
-    row = {"measured": 1.0, "verdict": "held", "hardly": chance}
+    row = {"measured": 1.0, "verdict": "reproduced", "non_discriminating": chance}
     assert words.remark(row) == (f"can hardly fail: {text}" if text else "")
     # A missed one has failed.
-    assert words.remark(row | {"verdict": "missed"}) == ""
+    assert words.remark(row | {"verdict": "not-reproduced"}) == ""
 
 
 def test_verdicts_that_depend_on_the_settings_are_all_told() -> None:
-    far = {"verdict": "missed", "measured": 2.0, "low": 1.5, "high": 2.5}
-    near = {"verdict": "held", "measured": 1.0, "low": None, "high": None}
+    far = {"verdict": "not-reproduced", "measured": 2.0, "low": 1.5, "high": 2.5}
+    near = {"verdict": "reproduced", "measured": 1.0, "low": None, "high": None}
     row = {**near, "unit": "ms", "setting": "near", "settings": {"far": far, "near": near}}
-    assert words.verdict(row) == "missed/held"
-    assert words.remark(row) == "far: missed (2 [1.5, 2.5] ms), near: held (1 ms)"
+    assert words.verdict(row) == "not-reproduced/reproduced"
+    assert words.remark(row) == "far: not-reproduced (2 [1.5, 2.5] ms), near: reproduced (1 ms)"
     row["settings"] = {"far": near, "near": near}
-    assert (words.verdict(row), words.remark(row)) == ("held", "")
+    assert (words.verdict(row), words.remark(row)) == ("reproduced", "")

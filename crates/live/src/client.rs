@@ -46,14 +46,14 @@ pub fn find(pid: Option<u32>) -> Result<Run, String> {
             let found = all.iter().find(|run| run.pid == pid).cloned();
             found.ok_or_else(|| {
                 format!(
-                    "--run: found {pid}, and no live run of yours is that process; 'stillair ps' lists them"
+                    "--run: found {pid}, and no live run of yours is that process; 'stillair live ps' lists them"
                 )
             })
         }
         (None, [run]) => Ok(run.clone()),
         (None, []) => Err("live: found no live run of yours; 'stillair live FILE' begins one".to_owned()),
         (None, _) => Err(format!(
-            "live: found {} live runs, expected one or --run PID; 'stillair ps' lists them",
+            "live: found {} live runs, expected one or --run PID; 'stillair live ps' lists them",
             all.len()
         )),
     }

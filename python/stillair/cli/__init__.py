@@ -5,9 +5,9 @@ A command says what is to be done and prints what came of it. What is done stand
     app         all commands by name, each loaded late
     running     `stillair run` and `sweep`
     compare     `stillair compare`, `bisect`: results, scenarios, settings, versions side by side
-    advice      `stillair explain`, `tune`, `answers`: why packets are late, which settings are best
-    look        `stillair ss`, `tc`, `rc`: what a host would tell
-    real        `stillair live`, `exec`, `set`, `ps`, `agree`, `kernel`: real hosts; `stillair validate`
+    advice      `stillair explain`, `tune`, `faq`: why packets are late, which settings are best
+    host_state  `stillair ss`, `tc`, `rc-stats`: what a host would tell
+    real        `stillair live`, `crosscheck`, `kernel`: real hosts; `stillair validate`
     budget      `stillair budget`: a transport's limits on named paths
     new         `stillair new`: a scenario with comments
     imports     `stillair import`, `doctor`: what a machine tells of its network

@@ -6,7 +6,7 @@ import click
 
 from stillair._native import __version__
 from stillair.cli.common import completion
-from stillair.text import ends
+from stillair.text import signals
 from stillair.text.nearest import nearest
 
 _COMMANDS = {
@@ -16,21 +16,18 @@ _COMMANDS = {
     "bisect": "compare.bisect",
     "explain": "advice.explain",
     "tune": "advice.tune",
-    "answers": "advice.answers",
+    "faq": "advice.faq",
     "check": "scenarios.check",
     "new": "new.command",
     "import": "imports.command",
     "doctor": "imports.doctor",
     "scenarios": "scenarios.names",
-    "ss": "look",
-    "tc": "look",
-    "rc": "look",
+    "ss": "host_state",
+    "tc": "host_state",
+    "rc-stats": "host_state",
     "schema": "scenarios.names",
     "live": "real.live",
-    "exec": "real.live",
-    "set": "real.live",
-    "ps": "real.live",
-    "agree": "real.live",
+    "crosscheck": "real.live",
     "kernel": "real.kernel",
     "paper": "paper",
     "export": "publish.command",
@@ -43,6 +40,16 @@ _COMMANDS = {
 }
 """Each command, in the order of the help page, and the module that has it under its name."""
 
+_RENAMED = {
+    "agree": "crosscheck",
+    "answers": "faq",
+    "exec": "live exec",
+    "ps": "live ps",
+    "rc": "rc-stats",
+    "set": "live set",
+}
+"""Commands with another name in development versions, each with the name of today."""
+
 
 class _Late(click.Group):
     """Commands that are imported one by one, as an answer should not wait for all of them."""
@@ -54,8 +61,9 @@ class _Late(click.Group):
         if cmd_name not in _COMMANDS:
             return None
         module = import_module(f"stillair.cli.{_COMMANDS[cmd_name]}")
+        name = cmd_name.replace("-", "_")
         # Behind a name that Python has for something else is an underscore.
-        found = getattr(module, f"{cmd_name}_", None) or getattr(module, cmd_name)
+        found = getattr(module, f"{name}_", None) or getattr(module, name)
         assert isinstance(found, click.Command)  # noqa: S101 - the table above is ours
         return found
 
@@ -64,12 +72,14 @@ class _Late(click.Group):
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt as error:
-            ctx.exit(ends.status(error))
+            ctx.exit(signals.status(error))
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Says which name was probably meant, where there is no such command."""
+        if args and args[0] in _RENAMED:
+            ctx.fail(f"No such command {args[0]!r}. It is now 'stillair {_RENAMED[args[0]]}'")
         if args and args[0] not in _COMMANDS and not args[0].startswith("-"):
             near = " or ".join(repr(name) for name in nearest(args[0], _COMMANDS))
             ctx.fail(f"No such command {args[0]!r}{f'. Did you mean {near}?' if near else ''}")

@@ -1,4 +1,4 @@
-"""`stillair paper`: the papers' experiments run and judged, and why a claim is missed."""
+"""`stillair paper`: the papers' experiments run and judged, and why a claim is not reproduced."""
 
 import sys
 from collections.abc import Callable
@@ -39,7 +39,7 @@ from stillair.text.table import fitting
     "--why",
     "why_",
     is_flag=True,
-    help="Show why a claim is missed: the figure as judged, and with the one change that is its likely cause.",
+    help="Show why a claim is not reproduced: the figure as judged, and with the one change that is its likely cause.",
 )
 def paper(
     name: str | None,
@@ -55,16 +55,16 @@ def paper(
 
     Without a name they are listed. With one, every experiment whose name begins with it is run; `all` runs all.
 
-    With --why the name is a claim, or an experiment, a paper or `all` for each of its missed claims. --set then
-    replaces the kept cause by a change of your own.
+    With --why the name is a claim, or an experiment, a paper or `all` for each of its claims that are not reproduced.
+    --set then replaces the kept cause by a change of your own.
     """
     if force and (folder is None or why_):
         raise InputError("--force: has no effect without -o, which names the folder of the report")
     if why_:
         _why(name, runs, jobs, overrides(set_), folder, as_json)
         return
-    from stillair.cli.common import place  # noqa: PLC0415 - all of the papers takes its time to load
-    from stillair.papers.pages import keep, registry, report  # noqa: PLC0415
+    from stillair.cli.common import output_folder  # noqa: PLC0415 - all of the papers takes its time to load
+    from stillair.papers.pages import export, registry, report  # noqa: PLC0415
 
     if name is None:
         given = {"--runs": runs is not None, "--set": bool(set_), "-o": folder is not None}
@@ -78,9 +78,9 @@ def paper(
     prepared = report.prepare(wanted, extra)
     with writing(folder):
         if folder is not None:
-            keep.prepare(folder)
-            place.check(folder, place.REPORT, replace=force)
-        runs_folder = None if folder is None else keep.runs(folder)
+            export.prepare(folder)
+            output_folder.check(folder, output_folder.REPORT, replace=force)
+        runs_folder = None if folder is None else export.runs(folder)
         try:
             with runs_progress(report.total_runs(wanted, prepared, runs), quiet=as_json) as watched:
                 made = report.run(
@@ -95,13 +95,13 @@ def paper(
                 print(f"stillair: {terminal.harmless(where)}", file=sys.stderr)
             raise
         if folder is not None:
-            keep.write(folder, made)
+            export.write(folder, made)
     with fitting(terminal.width()):
         print(report.as_json(made.rows()) if as_json else terminal.folded(report.text(made).rstrip()))
 
 
 def _finished(experiments: int, as_json: bool) -> Callable[[str], object] | None:
-    """Who tells of each experiment that is finished, where there are several and no bar does."""
+    """Prints each finished experiment if there are several and no progress bar is shown."""
     if experiments == 1 or as_json or sys.stderr.isatty():
         return None
     return lambda told: print(f"stillair: {told}", file=sys.stderr, flush=True)

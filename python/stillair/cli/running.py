@@ -12,7 +12,7 @@ from stillair import _native
 from stillair._native import InputError, RunError
 from stillair.cli.common import options
 from stillair.cli.common.progress import Watched, runs_progress
-from stillair.text import ends, terminal
+from stillair.text import signals, terminal
 
 if TYPE_CHECKING:
     from stillair.results.result import Digest
@@ -52,13 +52,13 @@ def run(
         with runs_progress(runs, quiet=as_json) as watched:
             _run(asked, described, watched, as_json=as_json)
         return
-    from stillair.cli.common import place  # noqa: PLC0415 - not needed without -o
+    from stillair.cli.common import output_folder  # noqa: PLC0415 - not needed without -o
     from stillair.runs import result_writer  # noqa: PLC0415
 
     with options.writing(folder):
         result_writer.refuse_others(folder)
         kept = result_writer.unfinished(folder, result_writer.inputs(described.resolved, seed), runs)
-        place.check(folder, place.RUN, replace=force, grows=bool(kept))
+        output_folder.check(folder, output_folder.RUN, replace=force, grows=bool(kept))
         if kept:
             say(f"{len(kept)} of {runs} runs are kept in {folder} by an earlier call, and are not repeated")
         with runs_progress(runs, quiet=as_json) as watched:
@@ -95,7 +95,7 @@ def _run(asked: _Asked, described: "Described", watched: Watched, *, as_json: bo
 
     def keep(text: str) -> None:
         run = json.loads(text)
-        with ends.held_back():
+        with signals.held_back():
             order.add(run["run"], lambda: run)
 
     try:
@@ -116,7 +116,7 @@ def _run(asked: _Asked, described: "Described", watched: Watched, *, as_json: bo
         "scenario": digest.scenario,
         **({"notes": digest.notes} if digest.notes else {}),
     }
-    sys.stdout.writelines(results.joined(head, texts, digest.over_runs()))
+    sys.stdout.writelines(results.joined(head, texts, digest.summary()))
     print()
 
 
@@ -160,9 +160,9 @@ def _show(asked: _Asked, digest: "Digest") -> None:
     mention(digest.notes)
     _mention_sweep(asked.scenario, asked.overrides)
     print(summary(digest, sys.stdout).rstrip())
-    from stillair.runs.figures import starved  # noqa: PLC0415 - loaded when there is something to show
+    from stillair.runs.metrics import starvation  # noqa: PLC0415 - loaded when there is something to show
 
-    for told in starved.starvation_over(digest.over_runs(), lambda: asked.scenario.resolve(asked.overrides)):
+    for told in starvation.starvation_over(digest.summary(), lambda: asked.scenario.resolve(asked.overrides)):
         print(f"\n{terminal.folded(terminal.harmless(told))}")
 
 
@@ -245,7 +245,7 @@ def sweep(
     Where there are many flows of a kind, the table has the worst of them; --only chooses other figures.
     With --shard several machines share a folder; the same command without --shard gathers what they left.
     """
-    from stillair.cli.common import place  # noqa: PLC0415 - loaded when there is something to run
+    from stillair.cli.common import output_folder  # noqa: PLC0415 - loaded when there is something to run
     from stillair.runs.sweep import Sweep  # noqa: PLC0415
 
     _unused(folder, force)
@@ -256,7 +256,7 @@ def sweep(
     with options.writing(folder, shared=part is not None):
         if folder is not None:
             table.prepare(folder)
-            place.check(folder, place.SWEEP, replace=force, grows=table.grows(folder))
+            output_folder.check(folder, output_folder.SWEEP, replace=force, grows=table.grows(folder))
         count = table.share(part)
         try:
             with runs_progress(runs * count, quiet=as_json) as watched:

@@ -4,11 +4,11 @@ import shlex
 import tomllib
 from collections.abc import Iterable, Iterator, Sequence
 
-from stillair.explain import changes, moved
+from stillair.explain import changes, effects
+from stillair.explain.effects import Figure, Moved
+from stillair.explain.evaluation import SEEDS, Refused, Tried
 from stillair.explain.findings import Subject
 from stillair.explain.losses import FEW, KINDS
-from stillair.explain.moved import Figure, Moved
-from stillair.explain.tried import SEEDS, Refused, Tried
 from stillair.text.terminal import WIDTH
 
 PASTED = "    --set "
@@ -62,14 +62,14 @@ def lines(
     yield f"Changes, run with the same seeds{whose} (brackets: 95 % interval of the change):"
     for one in sorted(tried, key=rank):
         yield from _refused(one) if isinstance(one, Refused) else _tried(one, runs)
-    yield moved.RULE
+    yield effects.RULE
 
 
 def rank(one: Tried | Refused) -> tuple[int, float, float]:
     """Sorts by verdict, then by the effect on calls, videos, pings and pages, then by the effect on late packets."""
     if isinstance(one, Refused):
         return len(_VERDICTS), 0.0, 0.0
-    return list(_VERDICTS).index(one.verdict), -moved.felt(one.moved), one.by_ms.mean
+    return list(_VERDICTS).index(one.verdict), -effects.felt(one.moved), one.by_ms.mean
 
 
 def _refused(one: Refused) -> Iterator[str]:

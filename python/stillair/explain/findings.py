@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from stillair.explain import access, air, losses, outages
 from stillair.results import sojourn
 from stillair.results.sojourn import Around, Delays
-from stillair.runs.figures import starved
+from stillair.runs.metrics import starvation
 
 Run = Mapping[str, Any]
 Resolved = Mapping[str, Any]
@@ -397,7 +397,7 @@ def _of_others(delays: Delays, late: Around, layer: str, run: Run, resolved: Res
     if slow not in ("", delays.name):
         return ("slow-station", slow)
     place = _fullest(late, layer)
-    if layer == "driver" and starved.is_starved(delays.name, place, run, resolved):
+    if layer == "driver" and starvation.is_starved(delays.name, place, run, resolved):
         return ("starved", place)
     return ("others", "")
 

@@ -7,12 +7,12 @@ from typing import Any
 from stillair.explain import advice, findings, losses, outages
 from stillair.explain.advice import head as _head
 from stillair.explain.advice import ms as _ms
+from stillair.explain.evaluation import Refused, Tried
 from stillair.explain.findings import Finding, Spikes, Subject
 from stillair.explain.losses import Lost
-from stillair.explain.tried import Refused, Tried
 from stillair.results import sojourn
 from stillair.results.sojourn import Around
-from stillair.runs.figures import starved
+from stillair.runs.metrics import starvation
 from stillair.text.terminal import WIDTH
 
 Run = Mapping[str, Any]
@@ -366,7 +366,7 @@ def _air(runs: Sequence[Run], resolved: Resolved) -> Iterator[str]:
     if shares:
         ordered = sorted(shares.items(), key=lambda one: -one[1])[:6]
         yield "Airtime by station: " + ", ".join(f"{name} {100 * share:.0f} %" for name, share in ordered)
-    yield from starved.starvation(run, resolved)
+    yield from starvation.starvation(run, resolved)
 
 
 def _throughput(runs: Sequence[Run]) -> Iterator[str]:

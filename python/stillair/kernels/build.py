@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from stillair._native import InputError, RunError
 from stillair.kernels import config, guest, patches, programs, sources, store, tools
-from stillair.text import ends, lock
+from stillair.text import lock, signals
 
 _BUILDING = ".building-"
 FILES = 685
@@ -107,7 +107,7 @@ def build(order: Order, say: Say, compiled: Callable[[int], object] | None = Non
             " --name calls this one otherwise, --replace removes that one"
         )
     there = next((kernel for kernel in store.built() if kernel.folder == folder), None)
-    with ends.by_signals():
+    with signals.by_signals():
         facts = dict(there.facts) if there else _compile(plan, folder, made, say, compiled)
         facts |= {"name": name, "programs": _programs(folder, facts.get("programs")), "orders": guest.orders()}
         store.write(folder, facts)

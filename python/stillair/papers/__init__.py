@@ -2,10 +2,10 @@
 
 The rule (`claims`) knows no runs, and the runs (`runs`) know no rule.
 
-    pages      the report: as text, as a page, as a folder; why a claim is missed
-    artefacts  figures and tables
-    doubt      what to doubt of a verdict: claims that can hardly fail, fits
-    measure    from a claim to its numbers
-    runs       how an experiment is run, and its runs
-    claims     what the papers say, and the rule
+    pages       the report: as text, as a page, as a folder; why a claim is not reproduced
+    artefacts   figures and tables
+    robustness  limits of a verdict: claims that can hardly fail, calibration
+    measure     from a claim to its numbers
+    runs        how an experiment is run, and its runs
+    claims      what the papers say, and the rule
 """

@@ -2,18 +2,18 @@
 
 `PLOTS` has them all; a room is loaded when it draws, as matplotlib takes its time.
 
-    bars      a bar for each station or flow
-    scatter   throughput against delay
-    front     the same of settings that were tried
-    cases     a bar for each of a few cases
-    spread    distributions over replies and over runs
-    time      throughput, delay and cuts over time
-    timeline  every exchange on the air
-    layers    what waits where, sockets over time
-    sojourn   where the time of packets went
-    thin      fewer points where no picture can show all, and words for that
-    data      from results to what is drawn
-    style     colours, lines and hatches, legends
+    bars           a bar for each station or flow
+    scatter        throughput against delay
+    pareto         the same of settings that were tried
+    cases          a bar for each of a few cases
+    distributions  distributions over replies and over runs
+    time           throughput, delay and cuts over time
+    timeline       every exchange on the air
+    layers         what waits where, sockets over time
+    sojourn        where the time of packets went
+    downsample     fewer points where no picture can show all, and words for that
+    data           from results to what is drawn
+    style          colours, lines and hatches, legends
 """
 
 from collections.abc import Callable, Sequence
@@ -43,9 +43,9 @@ TIMELINE = "airtime-timeline"
 
 PLOTS = {
     "timeseries": Plot("goodput and ping over time, stacked (first run)", "time", "timeseries"),
-    "ping_cdf": Plot("distribution of ping times", "spread", "ping_cdf"),
-    "ping_cdf_log": Plot("the same on a logarithmic axis", "spread", "ping_cdf_log"),
-    "box": Plot("goodput and ping times as boxes", "spread", "box"),
+    "ping_cdf": Plot("distribution of ping times", "distributions", "ping_cdf"),
+    "ping_cdf_log": Plot("the same on a logarithmic axis", "distributions", "ping_cdf_log"),
+    "box": Plot("goodput and ping times as boxes", "distributions", "box"),
     "airtime": Plot("each station's share of the airtime, as bars", "bars", "airtime"),
     "airtime_stacked": Plot("airtime of the stations over time, stacked (first run)", "time", "airtime_stacked"),
     "occupancy": Plot("what waits in each layer over time, stacked (first run)", "layers", "occupancy"),

@@ -27,7 +27,7 @@ def _bars(figure: Figure, results: Sequence[Titled], key: str, label: str, scale
     width = 0.8 / len(results)
     ticks = list(names)
     for number, (title, result) in enumerate(results):
-        over = result.over_runs()["stations"]
+        over = result.summary()["stations"]
         for station, name in enumerate(names):
             value = over.get(name, {}).get(key)
             if value is None:

@@ -38,7 +38,7 @@ def hosts(results: Iterable[Titled]) -> list[str]:
     wired = [
         flow.receiver
         for _, result in results
-        for run in itertools.islice(result.all_measured(), 1)
+        for run in itertools.islice(result.runs_with_series(), 1)
         for flow in run.series.flows
         if flow.station is None
     ]
@@ -53,7 +53,7 @@ def over_runs(result: Result, names: Sequence[str], values: Values[T]) -> tuple[
     found: dict[str, list[T]] = {name: [] for name in names}
     counts = dict.fromkeys(names, 0)
     runs = 0
-    for run in result.all_measured():
+    for run in result.runs_with_series():
         runs += 1
         for name in names:
             own = values(run.series, name)
@@ -96,7 +96,7 @@ def ping_loss(result: Result) -> dict[str, float]:
     """
     lost: dict[str, int] = {}
     ended: dict[str, int] = {}
-    for measured in result.all_measured():
+    for measured in result.runs_with_series():
         counts = measured.summary.get("pings") or {}
         for flow in measured.series.flows:
             of = counts.get(flow.name)

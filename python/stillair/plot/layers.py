@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from stillair.plot import data, style, thin
+from stillair.plot import data, downsample, style
 from stillair.plot.data import Titled, UndrawnError
 from stillair.plot.style import LINES, colour
 from stillair.results import sampled
@@ -26,7 +26,7 @@ _LABELS = ("cwnd\n(segments)", "smoothed RTT\n(ms)", "pacing rate\n(Mbit/s)", "d
 
 def occupancy(figure: Figure, results: Sequence[Titled]) -> None:
     """What waits at the interfaces that hold most, stacked, and what sockets keep; a column a result."""
-    samples = [sampled.occupancy(next(result.all_measured())) for _, result in results]
+    samples = [sampled.occupancy(next(result.runs_with_series())) for _, result in results]
     thinned: set[str] = set()
     names, senders = _fullest(samples, queued=True), _fullest(samples, queued=False)
     if not names and not senders:
@@ -52,7 +52,7 @@ def occupancy(figure: Figure, results: Sequence[Titled]) -> None:
     if senders:
         grid[-1, 0].set_ylabel("unsent in\nsockets (kB)")
         grid[-1, -1].legend(loc="best", fontsize=8)
-    thin.say(figure, *sorted(thinned))
+    downsample.say(figure, *sorted(thinned))
     if names:
         handles, labels = grid[0, 0].get_legend_handles_labels()
         # From top to bottom, as they are stacked.
@@ -79,14 +79,14 @@ def sockets(figure: Figure, results: Sequence[Titled]) -> None:
                 rows = zip(columns["t_s"], columns["state"], columns[name], strict=True)
                 # Before its first measurement a socket has neither round-trip time nor rates, and at its end nothing.
                 kept = [(t, value) for t, state, value in rows if value and state not in _OVER]
-                drawn = thin.envelope([t for t, _ in kept], [value for _, value in kept], until)
+                drawn = downsample.envelope([t for t, _ in kept], [value for _, value in kept], until)
                 axes.plot(drawn.x, drawn.y, label=data.label(results, title, flow), **look)
-                thinned |= {thin.said_of_lines(until)} if drawn.thinned else set()
+                thinned |= {downsample.said_of_lines(until)} if drawn.thinned else set()
     for axes, text in zip(panels, _LABELS, strict=True):
         axes.set_ylabel(text)
         axes.set_ylim(bottom=0)
     panels[-1].set_xlabel("time (s)")
-    thin.say(figure, *sorted(thinned))
+    downsample.say(figure, *sorted(thinned))
     style.legend(figure, *panels[0].get_legend_handles_labels())
 
 
@@ -106,10 +106,10 @@ def _unsent(axes: Axes, found: Occupancy, interfaces: Sequence[str]) -> set[str]
     for number, name in enumerate(interfaces):
         held = [queue.bytes for queue in found.queues if (queue.interface, queue.layer) == (name, _SOCKET)]
         if held:
-            drawn = thin.envelope(found.t_s, [octets / 1000 for octets in held[0]], found.t_s[-1])
+            drawn = downsample.envelope(found.t_s, [octets / 1000 for octets in held[0]], found.t_s[-1])
             axes.plot(drawn.x, drawn.y, label=name, color=colour(number), linewidth=0.9)
             thinned |= drawn.thinned
-    return {thin.said_of_lines(found.t_s[-1])} if thinned else set()
+    return {downsample.said_of_lines(found.t_s[-1])} if thinned else set()
 
 
 def _stack(axes: Axes, found: Occupancy, interface: str, layers: Sequence[str]) -> set[str]:
@@ -117,8 +117,8 @@ def _stack(axes: Axes, found: Occupancy, interface: str, layers: Sequence[str]) 
     nothing = [0] * len(found.t_s)
     columns = [[octets / 1000 for octets in by_layer.get(layer, nothing)] for layer in layers]
     colours = [colour(LAYERS.index(layer)) for layer in layers]
-    drawn = thin.stack(found.t_s, columns)
+    drawn = downsample.stack(found.t_s, columns)
     axes.stackplot(drawn.t_s, drawn.columns, labels=layers, colors=colours)
-    thin.band(axes, drawn)
+    downsample.band(axes, drawn)
     axes.set_xlim(0, found.t_s[-1])
-    return {thin.said_of_stacks(drawn.each, found.t_s[-1] / len(found.t_s))} if drawn.each > 1 else set()
+    return {downsample.said_of_stacks(drawn.each, found.t_s[-1] / len(found.t_s))} if drawn.each > 1 else set()

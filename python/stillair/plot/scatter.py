@@ -7,7 +7,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.patches import Ellipse
 
-from stillair.plot import data, style, thin
+from stillair.plot import data, downsample, style
 from stillair.plot.data import Titled
 from stillair.plot.style import MARKERS, colour
 from stillair.results.series import Series
@@ -28,7 +28,7 @@ def throughput_latency(figure: Figure, results: Sequence[Titled]) -> None:
             look: dict[str, Any] = {"color": colour(station), "marker": MARKERS[number % len(MARKERS)]}
             # Many dots become one image within the picture, below the rest: none is left out.
             drawn += len(points)
-            many = drawn > thin.MOST_DOTS
+            many = drawn > downsample.MOST_DOTS
             axes.scatter(x, y, s=6, alpha=0.25, linewidths=0, rasterized=many, zorder=0.9 if many else 1, **look)
             axes.scatter(x.mean(), y.mean(), s=45, label=data.label(results, title, name) + some[name], **look)
             if len(points) > 1:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from stillair.plot import data, style, thin
+from stillair.plot import data, downsample, style
 from stillair.plot.data import Titled
 from stillair.plot.style import LINES, colour
 from stillair.results.series import Series
@@ -18,27 +18,27 @@ def timeseries(figure: Figure, results: Sequence[Titled]) -> None:
     names = data.hosts(results)
     thinned: set[str] = set()
     for number, (title, result) in enumerate(results):
-        series = _first(result.all_measured())
+        series = _first(result.runs_with_series())
         until = series.duration_ns / 1e9
         found = {name: data.pings(series, name) for name in names}
-        dots = sum(map(len, found.values())) <= thin.MOST_DOTS
+        dots = sum(map(len, found.values())) <= downsample.MOST_DOTS
         line = LINES[number % len(LINES)]
         for station, name in enumerate(names):
             label = data.label(results, title, name)
             look = {"color": colour(station), "linestyle": line}
             rates = data.goodput(series, name)
             if rates:
-                drawn = thin.envelope(data.times(series), rates, until)
+                drawn = downsample.envelope(data.times(series), rates, until)
                 above.plot(drawn.x, drawn.y, label=label, **look)
-                thinned |= {thin.said_of_lines(until)} if drawn.thinned else set()
+                thinned |= {downsample.said_of_lines(until)} if drawn.thinned else set()
             if found[name]:
-                drawn = thin.envelope([t for t, _ in found[name]], [ms for _, ms in found[name]], until)
+                drawn = downsample.envelope([t for t, _ in found[name]], [ms for _, ms in found[name]], until)
                 # Dots show where replies are: a line alone hides that those between were lost.
                 dot = {"marker": ".", "markersize": 3} if dots else {}
                 below.plot(drawn.x, drawn.y, label=label, linewidth=0.8, **dot, **look)
-                thinned |= {thin.said_of_lines(until)} if drawn.thinned else set()
+                thinned |= {downsample.said_of_lines(until)} if drawn.thinned else set()
         if not dots:
-            thinned.add(f"More than {thin.MOST_DOTS} replies have no dots.")
+            thinned.add(f"More than {downsample.MOST_DOTS} replies have no dots.")
         if number == 0:
             _not_measured([above, below], series)
     above.set_ylabel("goodput (Mbit/s)")
@@ -46,7 +46,7 @@ def timeseries(figure: Figure, results: Sequence[Titled]) -> None:
     below.set_xlabel("time (s)")
     for axes in (above, below):
         axes.set_ylim(bottom=0)
-    thin.say(figure, *sorted(thinned))
+    downsample.say(figure, *sorted(thinned))
     style.legend(figure, *(above if above.lines else below).get_legend_handles_labels())
 
 
@@ -56,21 +56,21 @@ def airtime_stacked(figure: Figure, results: Sequence[Titled]) -> None:
     names = data.stations(results)
     thinned: set[str] = set()
     for axes, (title, result) in zip(panels, results, strict=True):
-        series = _first(result.all_measured())
+        series = _first(result.runs_with_series())
         if not names:
             continue
         columns = [[100 * share for share in data.airtime(series, name)] for name in names]
-        drawn = thin.stack(data.times(series), columns)
+        drawn = downsample.stack(data.times(series), columns)
         axes.stackplot(drawn.t_s, drawn.columns, labels=names, colors=[colour(n) for n in range(len(names))])
-        thin.band(axes, drawn)
+        downsample.band(axes, drawn)
         if drawn.each > 1:
-            thinned.add(thin.said_of_stacks(drawn.each, series.step_ns / 1e9))
+            thinned.add(downsample.said_of_stacks(drawn.each, series.step_ns / 1e9))
         axes.set_ylabel("airtime (% of time)")
         if len(results) > 1:
             axes.set_title(title)
         _not_measured([axes], series)
     panels[-1].set_xlabel("time (s)")
-    thin.say(figure, *sorted(thinned))
+    downsample.say(figure, *sorted(thinned))
     style.legend(figure, *panels[0].get_legend_handles_labels())
 
 

@@ -408,7 +408,7 @@ Means = dict[str, dict[str, Mean | None]]
 """By name, and of each by key."""
 
 
-class OverRuns(TypedDict, total=False):
+class Summary(TypedDict, total=False):
     """The keys of a run, each over all runs."""
 
     goodput_total_mbps: Mean | None
@@ -440,7 +440,7 @@ class Whole(TypedDict):
     scenario: str
     notes: NotRequired[list[str]]
     runs: Sequence[Run]
-    over_runs: OverRuns
+    over_runs: Summary
 
 
 class Reported(Protocol):
@@ -450,7 +450,7 @@ class Reported(Protocol):
     runs: Sequence[Run]
     planned: int
 
-    def over_runs(self) -> OverRuns:
+    def summary(self, ci: float = 0.95) -> Summary:
         """The keys of a run, each over all runs."""
 
 

@@ -11,7 +11,7 @@ from stillair.results import result_folder as folders
 from stillair.results import sampled, summary, tidy
 from stillair.results.flent import file as flent
 from stillair.results.frame import Columns, Frame, Kind, Tabular
-from stillair.results.report import Figure, OverRuns, Run, Whole, figures
+from stillair.results.report import Figure, Run, Summary, Whole, figures
 from stillair.results.series import Series
 from stillair.results.statistics import Means
 from stillair.results.tidy import Measured
@@ -56,7 +56,7 @@ class Result(Tabular):
         """The folder it was loaded from."""
         self._series = {} if is_lazy else {run["run"]: run["series"] for run in data["runs"] if "series" in run}
         self._load = load
-        self._over_runs: OverRuns | None = None
+        self._summaries: dict[float, Summary] = {}
 
     @classmethod
     def from_json(cls, text: str) -> "Result":
@@ -72,7 +72,7 @@ class Result(Tabular):
         load = partial(_series, path, kept.data["scenario"], kept.nodes)
         return cls(kept.data, kept.resolved, path, load)
 
-    def measured(self, run: int) -> Measured:
+    def run_with_series(self, run: int) -> Measured:
         """A run, by its number, with its series."""
         numbers = self.runs.numbers if isinstance(self.runs, folders.Runs) else [found["run"] for found in self.runs]
         if run not in numbers:
@@ -86,7 +86,7 @@ class Result(Tabular):
             raise InputError(NO_SERIES)
         return Measured(self.scenario, summary, self._load(summary))
 
-    def all_measured(self) -> Iterator[Measured]:
+    def runs_with_series(self) -> Iterator[Measured]:
         """All runs with their series, one at a time."""
         return (self._measured(summary) for summary in self.runs)
 
@@ -98,11 +98,11 @@ class Result(Tabular):
         """The tidy table, a run at a time; an `InputError` if the result has no series."""
         if self._load is None and not self._series:
             raise InputError(NO_SERIES)
-        return (tidy.columns([measured]) for measured in self.all_measured())
+        return (tidy.columns([measured]) for measured in self.runs_with_series())
 
     def pings(self) -> Frame:
         """Every reply to a ping; an `InputError` if the result has no series."""
-        return tidy.pings(self.all_measured())
+        return tidy.pings(self.runs_with_series())
 
     def figures(self) -> Frame:
         """A row for each number of each run: `stations`, `fast1`, `goodput_mbps`, 40.8."""
@@ -136,11 +136,11 @@ class Result(Tabular):
 
     def __repr__(self) -> str:
         """What was run, and the goodput."""
-        return f"<Result of {summary.head(self)}: {summary.totals(self.over_runs())}>"
+        return f"<Result of {summary.head(self)}: {summary.totals(self.summary())}>"
 
     def _repr_html_(self) -> str:
         """The summary, as a notebook shows it."""
-        over = self.over_runs()
+        over = self.summary()
         tables = [summary.stations(over), *summary.traffic(self), summary.drops(over)]
         shown = (
             f"<p><b>{markup.lines(table.title)}</b></p>\n{markup.grid(table.header, map(markup.row, table.rows))}\n"
@@ -153,42 +153,44 @@ class Result(Tabular):
     def save(self, path: str | Path, run: int | None = None) -> None:
         """Writes a file in the format that its name ends in: `.csv`, `.parquet`, or `.flent.gz` (one run)."""
         path = Path(path)
-        runs = self.all_measured() if run is None else iter([self.measured(run)])
+        runs = self.runs_with_series() if run is None else iter([self.run_with_series(run)])
         name = path.name.lower()
         if name.endswith(".flent.gz"):
             if run is None and len(self.runs) > 1:
                 raise InputError(f"{path}: a Flent file holds one run of {len(self.runs)}; say which with run=N")
-            flent.write(path, next(runs), self.described())
+            flent.write(path, next(runs), self.resolved_json())
         elif name.endswith(".csv"):
             tidy.write_csv(path, runs)
         elif name.endswith(".parquet"):
-            tidy.write_parquet(path, runs, self.described())
+            tidy.write_parquet(path, runs, self.resolved_json())
         else:
             raise InputError(f"{path}: the name has to end in .flent.gz, .csv or .parquet")
 
-    def described(self) -> str:
-        """The resolved scenario as JSON; an error if the result has no series and so none of it either."""
+    def resolved_json(self) -> str:
+        """The resolved scenario as JSON; an `InputError` if the result has no series, and therefore no scenario."""
         if self.resolved is None:
             raise InputError(NO_SERIES)
         return self.resolved
 
-    def over_runs(self) -> OverRuns:
-        """The keys of a run, each as mean, low and high: a 95 % confidence interval over the runs.
+    def summary(self, ci: float = 0.95) -> Summary:
+        """The keys of a run, each as mean, low and high: the confidence interval over the runs, at level `ci`.
 
-        Of a value that one run alone has, low and high are null: it says nothing about the spread.
-        A value that no run measured is null. A drop counts as zero in the runs that did not have it.
+        If only one run has a value, low and high are null. A value that no run measured is null. A drop counts as zero
+        in the runs without it. `to_dict` and files have the intervals of 95 % under `over_runs`.
         """
-        if self._over_runs is None:
+        if not 0 < ci < 1:
+            raise InputError(f"ci: found {ci}, expected a level between 0 and 1, such as 0.95")
+        if ci not in self._summaries:
             means = Means()
             for run in self.runs:
                 means.add(run)
-            self._over_runs = cast("OverRuns", means.over_runs())
-        return self._over_runs
+            self._summaries[ci] = cast("Summary", means.summary(ci))
+        return self._summaries[ci]
 
     def to_dict(self) -> Whole:
         """The object that `stillair run --json` prints."""
         head = {"version": self.version, "scenario": self.scenario, **({"notes": self.notes} if self.notes else {})}
-        return cast("Whole", head | {"runs": self.runs, "over_runs": self.over_runs()})
+        return cast("Whole", head | {"runs": self.runs, "over_runs": self.summary()})
 
     def to_json(self, indent: int | None = None) -> str:
         """`to_dict` as text. Values that JSON cannot hold are an error, not a surprise for the reader."""
@@ -199,7 +201,7 @@ class Result(Tabular):
     def json_parts(self) -> Iterator[str]:
         """`to_json` in pieces, a run at a time."""
         head = {"version": self.version, "scenario": self.scenario, **({"notes": self.notes} if self.notes else {})}
-        return joined(head, map(as_json, self.runs), self.over_runs())
+        return joined(head, map(as_json, self.runs), self.summary())
 
 
 def _without_series(run: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -240,9 +242,9 @@ class Digest:
         kept = {"run": run["run"], "seed": run["seed"], **({"flows": flows} if flows else {})}
         self._runs.append(cast("Run", kept))
 
-    def over_runs(self) -> OverRuns:
-        """As `Result.over_runs`."""
-        return cast("OverRuns", self.means.over_runs())
+    def summary(self, ci: float = 0.95) -> Summary:
+        """As `Result.summary`."""
+        return cast("Summary", self.means.summary(ci))
 
 
 class InOrder:

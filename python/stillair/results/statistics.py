@@ -111,14 +111,14 @@ class Means:
         """Memory that one more run takes."""
         return 8 * (self._root.numbers() + len(self._drops))
 
-    def over_runs(self) -> dict[str, Any]:
+    def summary(self, ci: float = 0.95) -> dict[str, Any]:
         """The shape of a run, with an interval instead of each number. A drop counts as zero in the runs without it."""
         drops = []
         for (place, reason), counts in self._drops.items():
             packets = array("d", counts)
             packets.extend([0.0] * (self.runs - len(packets)))
-            drops.append({"place": place, "reason": reason, "packets": _mean("packets", packets, self.runs)})
-        found = {key: node.over(key, self.runs) for key, node in self._root.children.items()}
+            drops.append({"place": place, "reason": reason, "packets": _mean("packets", packets, self.runs, ci)})
+        found = {key: node.over(key, self.runs, ci) for key, node in self._root.children.items()}
         return {**found, "drops": drops}
 
 
@@ -156,18 +156,18 @@ class _Node:
         own = 1 if self._values else 0
         return own + sum(child.numbers() for child in self.children.values())
 
-    def over(self, key: str, runs: int) -> Any:  # noqa: ANN401 - the shape follows the report's
+    def over(self, key: str, runs: int, ci: float) -> Any:  # noqa: ANN401 - the shape follows the report's
         # Text and lists have no mean, nor has a key that is a number in one run and a table in another.
         if self._other or (self._is_table and self._values):
             return None
         if self._is_table:
-            return {inner: child.over(inner, runs) for inner, child in self.children.items()}
-        return _mean(key, self._values, runs) if self._values else None
+            return {inner: child.over(inner, runs, ci) for inner, child in self.children.items()}
+        return _mean(key, self._values, runs, ci) if self._values else None
 
 
-def _mean(key: str, values: Sequence[float], runs: int) -> dict[str, float | None]:
-    """Mean of a figure with its 95 % confidence interval, whose ends are null for one value."""
-    mean, low, high = interval(values, within=bounds(key))
+def _mean(key: str, values: Sequence[float], runs: int, ci: float) -> dict[str, float | None]:
+    """Mean of a figure with its confidence interval, whose ends are null for one value."""
+    mean, low, high = interval(values, ci, bounds(key))
     found: dict[str, float | None] = {"mean": mean, "low": None, "high": None}
     if len(values) > 1:
         found |= {"low": low, "high": high}

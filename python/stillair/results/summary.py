@@ -42,7 +42,7 @@ class Table(NamedTuple):
 
 def summary(result: Reported, stream: IO[str] | None = None) -> str:
     """Summary of the runs. For a stream it is as wide as the terminal."""
-    over = result.over_runs()
+    over = result.summary()
 
     def text(of: Table) -> str:
         return as_text(of, stream)
@@ -58,7 +58,7 @@ def summary(result: Reported, stream: IO[str] | None = None) -> str:
 
 def traffic(result: Reported) -> list[Table]:
     """Tables of traffic by kind. Some have no rows."""
-    over = result.over_runs()
+    over = result.summary()
     return [_flows(result), _pings(over), _calls(over), _pages(over), _responsiveness(over), _transfers(over)]
 
 
@@ -206,7 +206,7 @@ _SENT = (("sent", "sent", 1, 0), ("received", "received", 1, 0), ("lost", "lost"
 
 def _flows(result: Reported) -> Table:
     """Each flow that carries data, with its ends, and the columns that some of them have."""
-    found = _counted(result.over_runs().get("flows") or {})
+    found = _counted(result.summary().get("flows") or {})
     # Text has no mean: protocol and ends are those of the first run that has the flow.
     about: dict[str, Mapping[str, Any]] = {}
     for run in result.runs:

@@ -3,14 +3,14 @@
 A result folder is written here while its runs finish.
 
     bundled        the scenarios that the package ships
-    agree          a scenario in virtual time and live, or with kernels, side by side
+    crosscheck     a scenario in virtual time and live, or with kernels, side by side
     live           runs with real hosts, in real time
-    campaign       a sweep from Python, and what came of it
+    sweep_result   a sweep from Python, and what came of it
     sweep          all combinations, what is finished kept
-    figures        figures by their names, a sweep as text
+    metrics        figures by their names, a sweep as text
     dataset        a sweep's table as Parquet
     work           combinations run, by threads or by an executor
-    kept           combinations in a folder
+    cache          combinations in a folder
     result_writer  a result folder written
     scenario       a scenario that can be run
     imports        a scenario made of what a machine tells

@@ -14,7 +14,7 @@ from stillair import __version__
 from stillair.results.frame import Columns, Entry, Kind, batch, schema
 from stillair.results.report import Figure, figures
 from stillair.results.result import Result
-from stillair.runs.kept import Combination
+from stillair.runs.cache import Combination
 from stillair.text import extras, output
 
 FOLDER = "table"

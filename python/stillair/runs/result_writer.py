@@ -24,7 +24,7 @@ from stillair.results.tidy import Measured
 from stillair.runs import limits
 from stillair.runs.overrides import Overrides, pairs
 from stillair.runs.scenario import Scenario
-from stillair.text import ends, output, source
+from stillair.text import output, signals, source
 
 _GIVEN = ("scenario.toml", "scenario.resolved.json", "overrides.json")
 _FILES = (*_GIVEN, "table.csv", "pings.csv", "probes.csv", *sampled.TABLES)
@@ -115,7 +115,7 @@ class ResultWriter:
     def keep(self, text: str) -> None:
         """Keeps a run that has finished. After the first, refuses further ones for which there is no room."""
         run = json.loads(text)
-        with ends.held_back():
+        with signals.held_back():
             try:
                 output.write_files(self._new / "runs", {f"run-{run['run']}.json": text + "\n"})
             except RunError:
@@ -158,7 +158,7 @@ class ResultWriter:
         none without a run, when the old result stays and nothing of the new one. If a file cannot be written, as on a
         full disk, the finished runs stay in `.new-result`, where the next call continues.
         """
-        with ends.held_back():
+        with signals.held_back():
             return self._finish()
 
     def _finish(self) -> Path | None:
@@ -170,7 +170,7 @@ class ResultWriter:
         try:
             self._order.rest()
             self._tables.close()
-            self._summary.close(self._digest.over_runs())
+            self._summary.close(self._digest.summary())
         except RunError:
             self._set_aside()
             raise

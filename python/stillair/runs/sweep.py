@@ -15,14 +15,14 @@ from typing import Any, NamedTuple
 from stillair import __version__
 from stillair._native import InputError
 from stillair.results.result import Result
-from stillair.runs import dataset, kept, work
-from stillair.runs.figures import starved
-from stillair.runs.figures.sweep_text import SweepText
-from stillair.runs.kept import Combination, name_of
+from stillair.runs import cache, dataset, work
+from stillair.runs.cache import Combination, name_of
+from stillair.runs.metrics import starvation
+from stillair.runs.metrics.sweep_text import SweepText
 from stillair.runs.overrides import Overrides, Value, as_set, mistake, pairs
 from stillair.runs.scenario import Scenario, check_runs
 from stillair.runs.work import Failure, Hear
-from stillair.text import ends, output, source
+from stillair.text import output, signals, source
 
 Over = Mapping[str, Sequence[Value] | str] | Sequence[Mapping[str, Value]]
 """Values by key, of which all combinations are run, or the combinations themselves, all of the same keys."""
@@ -122,7 +122,7 @@ class Sweep:
         results: list[Result | None] = [None] * len(self.combinations)
         if folder is not None:
             for cell in asked:
-                results[cell] = kept.read(folder, self.combinations[cell], self.runs)
+                results[cell] = cache.read(folder, self.combinations[cell], self.runs)
         missing = [cell for cell in asked if results[cell] is None]
         table = self._data_set(folder, parquet)
         left = {chunk: sum(results[cell] is None for cell in chunk) for chunk in self._chunks(shard)}
@@ -143,15 +143,15 @@ class Sweep:
 
         def made(position: int, run: dict[str, Any]) -> None:
             if folder is not None and self.runs > 1:
-                with ends.held_back():
-                    kept.add_run(folder / kept.FOLDER, self.combinations[missing[position]].fingerprint, run)
+                with signals.held_back():
+                    cache.add_run(folder / cache.FOLDER, self.combinations[missing[position]].fingerprint, run)
 
         def done(position: int, data: dict[str, Any]) -> None:
             cell = missing[position]
-            with ends.held_back():
+            with signals.held_back():
                 results[cell] = Result(data)
                 if folder is not None:
-                    kept.write(folder, self.combinations[cell], data)
+                    cache.write(folder, self.combinations[cell], data)
                 ended(cell)
 
         def failed(position: int, why: str) -> None:
@@ -164,7 +164,7 @@ class Sweep:
                 table.write(chunk, results)
         if missing:
             if folder is not None:
-                output.prepare(folder / kept.FOLDER)
+                output.prepare(folder / cache.FOLDER)
             sets = [[*self.base, *self.combinations[cell].sets] for cell in missing]
             cells = work.cells(self.scenario, sets, self.seed, self.runs)
             hear = Hear(finished, made, done, failed)
@@ -183,7 +183,7 @@ class Sweep:
         found = []
         for cell, result in enumerate(results):
             if result is not None and (
-                told := starved.starvation_over(result.over_runs(), partial(self.resolve, cell))
+                told := starvation.starvation_over(result.summary(), partial(self.resolve, cell))
             ):
                 found.append([f"{self.told(results).named(cell)}: {sentence}" for sentence in told])
         more = len(found) - _MOST_STARVED
@@ -194,7 +194,7 @@ class Sweep:
         """The runs of a combination that is not complete, by number."""
         if folder is None or self.runs == 1:
             return {}
-        found = kept.read_runs(folder / kept.FOLDER, self.combinations[cell].fingerprint, self.runs)
+        found = cache.read_runs(folder / cache.FOLDER, self.combinations[cell].fingerprint, self.runs)
         if len(found) == self.runs:
             # The engine completes a combination with its last run.
             found.pop(max(found))
@@ -217,14 +217,14 @@ class Sweep:
     def kept(self, folder: Path, shard: Shard | None = None) -> int:
         """How many combinations the folder has, of all or of a shard."""
         cells = (cell for chunk in self._chunks(shard) for cell in chunk)
-        return sum(kept.read(folder, self.combinations[cell], self.runs) is not None for cell in cells)
+        return sum(cache.read(folder, self.combinations[cell], self.runs) is not None for cell in cells)
 
     def kept_runs(self, folder: Path, shard: Shard | None = None) -> int:
         """How many runs of incomplete combinations the folder has, of all or of a shard."""
         cells = [cell for chunk in self._chunks(shard) for cell in chunk]
-        open_ = [cell for cell in cells if kept.read(folder, self.combinations[cell], self.runs) is None]
+        open_ = [cell for cell in cells if cache.read(folder, self.combinations[cell], self.runs) is None]
         names = (self.combinations[cell].fingerprint for cell in open_)
-        return sum(len(kept.read_runs(folder / kept.FOLDER, name, self.runs)) for name in names)
+        return sum(len(cache.read_runs(folder / cache.FOLDER, name, self.runs)) for name in names)
 
     def share(self, shard: Shard | None) -> int:
         """How many combinations there are, of all or of a shard."""
@@ -259,7 +259,7 @@ class Sweep:
         """Writes `sweep.json` and `sweep.csv`, and removes what is of no use; for who is alone there."""
         told = self.told(*outcome)
         output.write_files(folder, {"sweep.json": told.to_json(indent=1) + "\n", "sweep.csv": told.to_csv()})
-        kept.tidy(folder, (kept.FOLDER, dataset.FOLDER))
+        cache.tidy(folder, (cache.FOLDER, dataset.FOLDER))
         if parquet:
             dataset.DataSet(folder, self.combinations).prune(outcome.results)
 

@@ -18,7 +18,7 @@ from stillair import _native
 from stillair._native import InputError, RunError
 from stillair.runs import limits
 from stillair.runs.scenario import Scenario, processors
-from stillair.text import ends
+from stillair.text import signals
 
 IN_FLIGHT = 1_000
 """Cells that an executor has at a time; their results wait in memory until they are kept."""
@@ -198,7 +198,7 @@ def _death(status: int, errors: str) -> str:
 def _work() -> None:
     """Such a process: one cell from standard input, its runs to standard output."""
     fields, kept, jobs, series = json.loads(sys.stdin.readline())
-    ends.with_parent()
+    signals.with_parent()
     with suppress(OSError):
         # If the machine runs out of memory, the kernel ends this process and not the sweep.
         Path("/proc/self/oom_score_adj").write_text("1000", encoding="ascii")

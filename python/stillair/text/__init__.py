@@ -2,13 +2,13 @@
 
 Nothing here knows a run.
 
-    ends      signals, and processes that end with their parent
+    signals   signals, and processes that end with their parent
     extras    packages that only some commands need
     lock      one writer at a time in a folder
     markup    HTML that needs no other file
     nearest   the name that was probably meant
     output    files written whole
-    rc        `rc_stats`
+    rc_stats  `rc_stats`
     source    files read within a limit
     memory    how much there is
     shape     what JSON has to look like

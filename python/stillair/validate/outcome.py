@@ -42,7 +42,7 @@ def outcome(result: Result, config: Config, trees: Mapping[tc.Device, tc.Qdisc])
         drops = {device: _drops(run["qdiscs"], node, device, root) for (node, device), root in trees.items()}
     except KeyError as error:
         raise RunError(f'{result.scenario}: the run has no "{error.args[0]}" in its report') from None
-    flows = result.measured(run["run"]).series.flows
+    flows = result.run_with_series(run["run"]).series.flows
     pings = [
         ((reply.at_ns - reply.rtt_ns) / 1_000_000_000, reply.rtt_ns / 1_000_000)
         for flow in flows

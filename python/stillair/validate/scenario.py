@@ -8,8 +8,8 @@ from stillair.runs.scenario import Scenario
 from stillair.text.toml import to_toml
 from stillair.validate import kernels, settings
 from stillair.validate.kernel_file import WARM_UP_S, Config, KernelFile
+from stillair.validate.tc import scenario_values as units
 from stillair.validate.tc import tree as tc
-from stillair.validate.tc import written as units
 from stillair.validate.tc.options import Bits, Nanoseconds, Value
 
 # By node: its interfaces with the link and the address of each.

@@ -2,5 +2,5 @@
 
 explain  `stillair explain`: why packets are late
 tune     `stillair tune`: which settings are best
-answers  `stillair answers`: questions that people ask, answered by runs
+faq      `stillair faq`: questions that people ask, answered by runs
 """

@@ -46,8 +46,8 @@ def explain(
     A scenario is run three times (--runs), and as often with each of up to two changes. For a result folder its
     scenario is run again.
     """
-    from stillair.explain import access, changes, findings, outages, page, tried  # noqa: PLC0415 - loaded when there is something to explain
-    from stillair.explain import mine as owned  # noqa: PLC0415
+    from stillair.explain import access, changes, evaluation, findings, outages, page  # noqa: PLC0415 - loaded when there is something to explain
+    from stillair.explain import user_hosts as owned  # noqa: PLC0415
 
     scenario, overrides = _read(what, options.overrides(set_))
     resolved = outages.with_wifi(json.loads(scenario.resolve(overrides)), scenario, overrides)
@@ -56,7 +56,7 @@ def explain(
         raise InputError(
             "--mine: found with --no-try, expected one of the two: --mine limits the changes that are tried"
         )
-    seeds = runs or (1 if no_try else tried.SEEDS)
+    seeds = runs or (1 if no_try else evaluation.SEEDS)
     if seeds == 1 and not no_try:
         raise InputError(
             "--runs: found 1, expected 2 or more, or --no-try: one run does not tell an effect from chance"
@@ -77,14 +77,14 @@ def explain(
             every = [change for one in (first.to_try if first else ()) for change in changes.of(one, resolved, own)]
             if own_hosts is not None and first is not None:
                 every, left_out = owned.limited(every, own_hosts, resolved, scenario.text)
-            outcomes = list[tried.Tried | tried.Refused]()
+            outcomes = list[evaluation.Tried | evaluation.Refused]()
             planned = every[: changes.MOST - 1]
             try:
                 for change in planned:
                     assert first is not None  # noqa: S101 - without a cause there are no changes
                     subject = (first.delays.of, first.delays.name, first.delays.way)
                     outcomes.append(
-                        tried.try_one(scenario, overrides, change, made_runs, subject, seed, told(made), resolved)
+                        evaluation.try_one(scenario, overrides, change, made_runs, subject, seed, told(made), resolved)
                     )
                     made += seeds
             except KeyboardInterrupt as interrupt:

@@ -86,10 +86,10 @@ def tune(
     scenario.resolve(overrides)
     with options.writing(folder):
         if folder is not None:
-            from stillair.cli.common import place  # noqa: PLC0415 - not needed without -o
+            from stillair.cli.common import output_folder  # noqa: PLC0415 - not needed without -o
 
             # What is kept goes by all that a run depends on: another scenario's is no harm.
-            place.check(folder, place.TUNE, replace=False, grows=True)
+            output_folder.check(folder, output_folder.TUNE, replace=False, grows=True)
         try:
             with runs_progress(limit.runs if limit.cpu_s is None else 1000, quiet=as_json) as watched:
                 found = search(
@@ -118,7 +118,7 @@ def tune(
 
 def _write(folder: Path, name: str, found: "Tuned", said: str) -> None:
     from stillair.explain.tune import page  # noqa: PLC0415
-    from stillair.plot import front  # noqa: PLC0415
+    from stillair.plot import pareto  # noqa: PLC0415
     from stillair.text import extras, output  # noqa: PLC0415
 
     output.write_files(folder, {"tune.txt": f"{said}\n", "tune.json": f"{page.to_json(name, found, 1)}\n"})
@@ -129,12 +129,12 @@ def _write(folder: Path, name: str, found: "Tuned", said: str) -> None:
         return
     points = [("front, all seeds", one) for one in found.confirmed]
     points += [("as it is", found.before)] + ([("tuned", found.winner)] if any(found.winner.choice) else [])
-    front.draw(
+    pareto.draw(
         folder / "front.svg",
         f"{name}, for {found.goal}",
         [(one.measured.latency_ms, one.measured.goodput_mbps) for one in found.trials],
         [(one.measured.latency_ms, one.measured.goodput_mbps) for one in found.front],
-        [front.Point(of, one.latency_ms, one.goodput_mbps) for of, one in points],
+        [pareto.Point(of, one.latency_ms, one.goodput_mbps) for of, one in points],
     )
 
 

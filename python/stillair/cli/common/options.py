@@ -85,7 +85,7 @@ class FilePath(click.ParamType[Path]):
 PATH = FilePath()
 
 
-def _known(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[str]:
+def known_scenarios(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[str]:
     """Scenarios of the package for a shell that completes, and files by their names."""
     from stillair.runs import bundled  # noqa: PLC0415 - for completion alone
 
@@ -97,7 +97,7 @@ file = click.argument(
     "file",
     metavar="FILE",
     help="A scenario file (TOML), or the name of one that 'stillair scenarios' lists.",
-    shell_complete=_known,
+    shell_complete=known_scenarios,
 )
 mine = click.option(
     "--mine",

@@ -243,7 +243,7 @@ def _text(
     least: float,
     real: bool,
 ) -> str:
-    from stillair.cli.compare.shown import relation, value  # noqa: PLC0415 - here alone
+    from stillair.cli.compare.rendering import relation, value  # noqa: PLC0415 - here alone
     from stillair.text.table import table  # noqa: PLC0415
 
     row = found.row
@@ -296,7 +296,7 @@ def _share(whole: "Row", step: "Row") -> float | None:
 
 
 def _json(found: "Found", apart: Sequence[Apart], changed: Sequence[str]) -> str:
-    from stillair.cli.compare.shown import ends, ratio_object  # noqa: PLC0415 - here alone
+    from stillair.cli.compare.rendering import ends, ratio_object  # noqa: PLC0415 - here alone
 
     row = found.row
     measured = [

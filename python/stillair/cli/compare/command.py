@@ -67,7 +67,7 @@ def compare(
     Each row shows the mean over the runs with its 95 % confidence interval, and the difference from the first side.
     Runs with the same number and seed are compared in pairs.
     """
-    from stillair.cli.compare import picture, shown  # noqa: PLC0415 - loaded when there is something to compare
+    from stillair.cli.compare import picture, rendering  # noqa: PLC0415 - loaded when there is something to compare
     from stillair.cli.compare import rows as quantities  # noqa: PLC0415
     from stillair.cli.compare import sides as plans  # noqa: PLC0415
 
@@ -103,18 +103,18 @@ def compare(
     if target is not None and (left := picture.write(target, made, found)):
         print(f"stillair: {target}: {left}", file=sys.stderr)
     if as_json or markdown:
-        print((shown.as_json if as_json else shown.markdown)(made, found))
+        print((rendering.as_json if as_json else rendering.markdown)(made, found))
     else:
-        print(shown.text(made, found, chosen=bool(only)))
+        print(rendering.text(made, found, chosen=bool(only)))
 
 
 def _folder(keep: Path) -> Path:
     """The folder of runs within that of --keep."""
-    from stillair.cli.common import place  # noqa: PLC0415 - only with --keep
+    from stillair.cli.common import output_folder  # noqa: PLC0415 - only with --keep
     from stillair.text import output  # noqa: PLC0415
 
     # Runs are found by everything that they depend on: those of another comparison do no harm.
-    place.check(keep, place.COMPARE, replace=False, grows=True)
+    output_folder.check(keep, output_folder.COMPARE, replace=False, grows=True)
     folder = keep / "sides"
     output.prepare(folder)
     return folder

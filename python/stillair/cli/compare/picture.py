@@ -8,7 +8,7 @@ from pathlib import Path
 from stillair._native import InputError
 from stillair.cli.compare.rows import Row
 from stillair.cli.compare.sides import Side
-from stillair.runs.figures.quantities import Quantity
+from stillair.runs.metrics.quantities import Quantity
 from stillair.text import extras, output
 
 SUFFIXES = (".png", ".svg", ".pdf")

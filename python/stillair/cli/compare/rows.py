@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 from stillair.cli.compare.sides import Side
 from stillair.results.statistics import Interval, bounds, interval, ratio_interval, t_quantile
-from stillair.runs.figures import quantities
-from stillair.runs.figures.quantities import Columns, Quantity, every_of
+from stillair.runs.metrics import quantities
+from stillair.runs.metrics.quantities import Columns, Quantity, every_of
 
 
 class Row(NamedTuple):

@@ -93,18 +93,18 @@ def _kept(
 ) -> "Result":
     """Runs a side, but for the runs that a folder has, and keeps each run there as it finishes."""
     from stillair.results.result import Result  # noqa: PLC0415 - loaded when there is something to compare
-    from stillair.runs import kept  # noqa: PLC0415
+    from stillair.runs import cache  # noqa: PLC0415
     from stillair.runs.result_writer import inputs  # noqa: PLC0415
-    from stillair.text import ends  # noqa: PLC0415
+    from stillair.text import signals  # noqa: PLC0415
 
     name = inputs(scenario.resolve(overrides), seed)
-    found = kept.read_runs(folder, name, runs)
+    found = cache.read_runs(folder, name, runs)
     before = len(found)
 
     def keep(text: str) -> None:
         run = json.loads(text)
-        with ends.held_back():
-            kept.add_run(folder, name, run)
+        with signals.held_back():
+            cache.add_run(folder, name, run)
             found[run["run"]] = run
 
     def tell(finished: float) -> object:

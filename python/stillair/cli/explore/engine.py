@@ -12,7 +12,7 @@ import time
 from typing import IO
 
 from stillair import _native
-from stillair.text import ends
+from stillair.text import signals
 
 try:
     import resource
@@ -28,7 +28,7 @@ def main() -> None:
     memory, seconds = int(sys.argv[1]), float(sys.argv[2])
     _limit_memory(memory)
     # The server ends a request that takes too long, but the server may be killed.
-    ends.with_parent()
+    signals.with_parent()
     requests, answers = sys.stdin.buffer, sys.stdout.buffer
     while (request := receive(requests)) is not None:
         _limit_time(seconds)

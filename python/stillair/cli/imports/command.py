@@ -12,11 +12,11 @@ import click
 
 from stillair._native import InputError, lines
 from stillair.cli.common import options
-from stillair.runs.imports.openwrt.words import FRAMING
+from stillair.runs.imports.openwrt.tc_options import FRAMING
 
 if TYPE_CHECKING:
+    from stillair.runs.imports.assembly.parts import Line
     from stillair.runs.imports.facts import Fact
-    from stillair.runs.imports.together.parts import Line
 
 
 @click.command("import")
@@ -138,7 +138,7 @@ def _ways(given: Sequence[str]) -> dict[Path, str]:
 
 def _line(internet: str | None, line: str | None, framing: str | None) -> "Line":
     """The access line of the command line."""
-    from stillair.runs.imports.together.parts import Line  # noqa: PLC0415 - loaded when there is something to read
+    from stillair.runs.imports.assembly.parts import Line  # noqa: PLC0415 - loaded when there is something to read
     from stillair.text.nearest import hint  # noqa: PLC0415
 
     rates = None

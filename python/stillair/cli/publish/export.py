@@ -51,11 +51,11 @@ def export(
         path = target or Path(f"{folder.resolve().name}.{kind}")
         _check(path, kind)
         output.refuse_present([path], force)
-        runs = (result.measured(number) for number in numbers)
+        runs = (result.run_with_series(number) for number in numbers)
         if kind == "csv":
             tidy.write_csv(path, runs)
         else:
-            tidy.write_parquet(path, runs, result.described())
+            tidy.write_parquet(path, runs, result.resolved_json())
         return [path]
     if kind == "qlog":
         return _qlogs(folder, result, target, numbers, force=force)
@@ -69,16 +69,16 @@ def export(
         files = dict.fromkeys(numbers, target)
     else:
         # All runs are of the same test, which the name of a Flent file begins with.
-        first = result.measured(numbers[0]) if kind == "flent" else None
+        first = result.run_with_series(numbers[0]) if kind == "flent" else None
         name, into = folder.resolve().name, target or Path()
         files = {
             n: into / (flent.file_name(first, titles[n], begun) if first else f"{name}-run-{n}.pcapng") for n in numbers
         }
     output.refuse_present(files.values(), force)
     for number, path in files.items():
-        measured = result.measured(number)
+        measured = result.run_with_series(number)
         if kind == "flent":
-            flent.write(path, measured, result.described(), titles[number], begun)
+            flent.write(path, measured, result.resolved_json(), titles[number], begun)
         else:
             # A run is repeated for its capture: it is the same to the last packet, or refused.
             scenario, overrides = Scenario(folder / "scenario.toml"), folders.overrides(folder)
@@ -123,7 +123,7 @@ def _qlogs(folder: Path, result: Result, target: Path | None, numbers: list[int]
     flows = [
         (number, flow, found)
         for number in numbers
-        for flow, found in sorted(result.measured(number).summary.get("quic", {}).items())
+        for flow, found in sorted(result.run_with_series(number).summary.get("quic", {}).items())
     ]
     if not flows:
         raise InputError(f"{folder}: no flow over QUIC")

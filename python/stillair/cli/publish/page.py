@@ -37,10 +37,10 @@ class Read(Result):
 
     _last: Measured | None = None
 
-    def measured(self, run: int) -> Measured:
+    def run_with_series(self, run: int) -> Measured:
         """A run, by its number, with its series."""
         if self._last is None or self._last.summary["run"] != run:
-            self._last = super().measured(run)
+            self._last = super().run_with_series(run)
         return self._last
 
 
@@ -61,7 +61,7 @@ def write(path: Path, target: Path | None, *, force: bool = False) -> Path:
 
 def page(name: str, result: Result, scenario: str, overrides: Sequence[tuple[str, str]]) -> str:
     """The page of a result with series, under the name of its folder, with the text of its scenario."""
-    over = result.over_runs()
+    over = result.summary()
     header = (
         f"<h1>{escape(name)}</h1>\n"
         f'<p class="lead">{escape(summaries.head(result))}</p>\n<p>{escape(summaries.totals(over))}</p>\n'

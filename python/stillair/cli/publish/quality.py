@@ -36,7 +36,7 @@ def qoo(result: Path, need: Path) -> None:
     found: dict[str, list[Outcome]] = {}
     videos = dict[str, None]()
     runs = 0
-    for measured in Result.load(result).all_measured():
+    for measured in Result.load(result).runs_with_series():
         runs += 1
         videos |= dict.fromkeys(videos_of(measured.summary))
         for name, outcome in of_run(measured, requirement).items():

@@ -1,4 +1,4 @@
-"""`stillair live`, `exec`, `set`, `ps` and `agree`."""
+"""`stillair live` with `live exec`, `live set` and `live ps`, and `stillair crosscheck`."""
 
 import json
 import os
@@ -23,7 +23,7 @@ _run_of = click.option(
     type=options.whole(1),
     metavar="PID",
     show_default="the only one",
-    help="The run, as 'stillair ps' lists it.",
+    help="The run, as 'stillair live ps' lists it.",
 )
 _late = click.option(
     "--late",
@@ -34,8 +34,49 @@ _late = click.option(
 )
 
 
-@click.command()
-@options.file
+class _Live(click.Group):
+    """`live SCENARIO` runs a scenario; where a subcommand is named instead, its own context takes over.
+
+    A scenario file with the name of a subcommand is `./NAME`.
+    """
+
+    def make_context(
+        self,
+        info_name: str | None,
+        args: list[str],
+        parent: click.Context | None = None,
+        **extra: Any,  # noqa: ANN401 - click's signature
+    ) -> click.Context:
+        if args and args[0] in self.commands:
+            name = f"{info_name} {args[0]}"
+            return self.commands[args[0]].make_context(name, args[1:], parent, **extra)
+        return super().make_context(info_name, args, parent, **extra)
+
+    # Without a subcommand this is a command as any other: its options may follow the scenario.
+    allow_interspersed_args = True
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        return click.Command.parse_args(self, ctx, args)
+
+    def invoke(self, ctx: click.Context) -> object:
+        return click.Command.invoke(self, ctx)
+
+    def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
+        return click.Command.collect_usage_pieces(self, ctx)
+
+
+def _scenarios_and_subcommands(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    own = [name for name in live.commands if name.startswith(incomplete)]
+    return [*own, *options.known_scenarios(context, parameter, incomplete)]
+
+
+@click.group(cls=_Live, invoke_without_command=True)
+@click.argument(
+    "file",
+    metavar="FILE",
+    help="A scenario file (TOML), or the name of one that 'stillair scenarios' lists.",
+    shell_complete=_scenarios_and_subcommands,
+)
 @_command
 @options.set_
 @options.seed
@@ -92,7 +133,7 @@ def live(
 
     The run ends with COMMAND, with the scenario's duration, or with Ctrl-C.
 
-    Exit status 3 says that packets came too late for the run to be valid.
+    Exit status 3 says that packets came too late for the run to be valid. Subcommands act on a run in progress.
     """
     from stillair.runs import live as engine  # noqa: PLC0415 - loaded when there is something to run
 
@@ -167,7 +208,7 @@ def _captured(said: dict[str, Any]) -> str:
 
 def _kept(request: "Request", scenario: "Scenario", folder: Path, *, force: bool) -> tuple[str, int]:
     """Runs it and keeps the result in a folder."""
-    from stillair.cli.common import place  # noqa: PLC0415 - not needed without -o
+    from stillair.cli.common import output_folder  # noqa: PLC0415 - not needed without -o
     from stillair.runs import live as engine  # noqa: PLC0415
     from stillair.runs import result_writer  # noqa: PLC0415
 
@@ -175,7 +216,7 @@ def _kept(request: "Request", scenario: "Scenario", folder: Path, *, force: bool
     request.series = True
     with options.writing(folder):
         result_writer.refuse_others(folder)
-        place.check(folder, place.RUN, replace=force)
+        output_folder.check(folder, output_folder.RUN, replace=force)
         writer = result_writer.ResultWriter(folder, scenario, request.overrides, 1)
         text, status = engine.run(request)
         writer.keep(json.dumps(json.loads(text)["runs"][0]))
@@ -183,7 +224,7 @@ def _kept(request: "Request", scenario: "Scenario", folder: Path, *, force: bool
     return text, status
 
 
-@click.command("exec")
+@live.command("exec")
 @click.argument("host", metavar="HOST")
 @_command
 @_run_of
@@ -195,7 +236,7 @@ def exec_(host: str, command: tuple[str, ...], run: int | None) -> None:
     click.get_current_context().exit(engine.execute(run, host, words))
 
 
-@click.command("set")
+@live.command("set")
 @click.argument("change", metavar="KEY=VALUE")
 @_run_of
 def set_(change: str, run: int | None) -> None:
@@ -206,7 +247,7 @@ def set_(change: str, run: int | None) -> None:
     engine.change(run, key, value)
 
 
-@click.command()
+@live.command()
 @options.as_json
 def ps(as_json: bool) -> None:
     """List the live runs of this user, their hosts and addresses."""
@@ -242,21 +283,21 @@ def ps(as_json: bool) -> None:
     help="Real kernels in virtual time at the ends of flows; 'uml:6.12:NODE,NODE' at these alone.",
 )
 @options.as_json
-def agree(
+def crosscheck(
     file: str, set_: tuple[str, ...], seed: int | None, runs: int, late: int, hosts: str | None, as_json: bool
 ) -> None:
     """Compare live runs, or real kernels, with the model.
 
     Each combination of its [sweep] table is run. Exit status 1 says that they differ, 3 that a run was not valid.
     """
-    from stillair.runs import agree as beside  # noqa: PLC0415
+    from stillair.runs import crosscheck as sides  # noqa: PLC0415
     from stillair.runs import live as engine  # noqa: PLC0415 - as above
 
     def tell(text: str) -> None:
         print(f"stillair: {terminal.harmless(text)}", file=sys.stderr)
 
     asked = options.scenario(file), options.overrides(set_), seed, runs
-    found = beside.agree_with_kernels(*asked, hosts, tell) if hosts else beside.agree(*asked, late, tell)
+    found = sides.crosscheck_with_kernels(*asked, hosts, tell) if hosts else sides.crosscheck(*asked, late, tell)
     print(found.to_json() if as_json else found.to_text())
     if found.late:
         click.get_current_context().exit(engine.INVALID)

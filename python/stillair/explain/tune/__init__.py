@@ -2,15 +2,15 @@
 
 Only what a person can set is changed, and only where the scenario has it.
 
-    page      what came of it, as text and as JSON
-    tune      the whole of it: search, confirm, take away, perturb
-    search    settings tried one by one, then by Optuna
-    trials    runs of settings, each made once and kept
-    perturb   the same network a little different
-    space     the settings that there are to choose from
-    wifi      those of Wi-Fi interfaces
-    wired     those of wired interfaces, and of TCP
-    line      a shaper before an access line
-    parts     a setting with its choices, and where it stands in the scenario
-    goal      what is good: latency, goodput, or both
+    page       what came of it, as text and as JSON
+    tune       the whole of it: search, confirm, take away, perturb
+    search     settings tried one by one, then by Optuna
+    trials     runs of settings, each made once and kept
+    perturb    the same network a little different
+    space      the settings that there are to choose from
+    wifi       those of Wi-Fi interfaces
+    wired      those of wired interfaces, and of TCP
+    shaper     a shaper before an access line
+    parts      a setting with its choices, and where it stands in the scenario
+    objective  what is good: latency, goodput, or both
 """

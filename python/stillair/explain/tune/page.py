@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from stillair._native import __version__
-from stillair.explain.tune import goal
-from stillair.explain.tune.goal import Measured
+from stillair.explain.tune import objective
+from stillair.explain.tune.objective import Measured
 from stillair.explain.tune.parts import Option, Sets, Setting
 from stillair.explain.tune.tune import Bought, Confirmed, Robust, Tuned
 from stillair.results.statistics import Interval
@@ -52,7 +52,7 @@ def _nothing(tuned: Tuned) -> str:
 
 
 def _head(name: str, tuned: Tuned) -> Iterator[str]:
-    yield from _filled(f"{name}: {goal.words(tuned.goal)}", first="")
+    yield from _filled(f"{name}: {objective.words(tuned.goal)}", first="")
     rows = [_row("as it is", tuned.before)]
     if tuned.bought:
         rows.append(_row("tuned", tuned.winner))
@@ -179,11 +179,11 @@ def _verdict(one: Robust, tuned: Tuned) -> str:
         return "cannot be run"
     later = math.log(one.after.latency_ms / one.before.latency_ms)
     if one.score < -_SAME:
-        less = one.after.goodput_mbps < (1 - goal.SAME) * one.before.goodput_mbps
-        return "worse: later" if later > goal.SAME else "worse: less goodput" if less else "worse"
+        less = one.after.goodput_mbps < (1 - objective.SAME) * one.before.goodput_mbps
+        return "worse: later" if later > objective.SAME else "worse: less goodput" if less else "worse"
     if one.score <= _SAME:
         return "the same"
-    if later > goal.SAME:
+    if later > objective.SAME:
         return "later, more goodput"
     return "better" if one.score > tuned.winner.score.mean / 2 else "better by less"
 

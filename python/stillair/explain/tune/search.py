@@ -5,8 +5,8 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from stillair.explain.tune import goal
-from stillair.explain.tune.goal import Measured
+from stillair.explain.tune import objective
+from stillair.explain.tune.objective import Measured
 from stillair.explain.tune.space import Space
 from stillair.explain.tune.trials import Job, Outcome, Runs
 from stillair.text import extras
@@ -133,7 +133,7 @@ def _together(
         alone = [(choice[number], one) for choice, one in known.items() if _only(choice, number)]
         scored = [(score(one), second(one), at) for at, one in alone if isinstance(one, Measured)]
         if scored and max(scored)[0] > 0:
-            near = [one for one in scored if one[0] > max(0.0, max(scored)[0] - goal.SAME)]
+            near = [one for one in scored if one[0] > max(0.0, max(scored)[0] - objective.SAME)]
             best.append((max(scored)[0], number, max(near, key=lambda one: (one[1], one[0], one[2]))[2]))
     best.sort(reverse=True)
     made = []
@@ -161,7 +161,7 @@ def best(
         return sum(map(bool, one.choice))
 
     ranked = sorted(trials, key=lambda one: (-score(one.measured), changes(one)))
-    near = [one for one in ranked if score(one.measured) >= score(ranked[0].measured) - goal.SAME]
+    near = [one for one in ranked if score(one.measured) >= score(ranked[0].measured) - objective.SAME]
     near.sort(key=lambda one: (-second(one.measured), changes(one)))
     turns = [one for pair in zip(ranked, near, strict=False) for one in pair] + ranked[len(near) :]
     return list(dict.fromkeys(turns))[:count]
@@ -173,5 +173,5 @@ def front(trials: Sequence[Trial]) -> list[Trial]:
     for one in sorted(trials, key=lambda trial: (sum(map(bool, trial.choice)), trial.choice)):
         # Of those that come to the same the one with the fewest changes.
         alike.setdefault(one.measured, one)
-    kept = [one for one in alike.values() if not any(goal.dominated(one.measured, other) for other in alike)]
+    kept = [one for one in alike.values() if not any(objective.dominated(one.measured, other) for other in alike)]
     return sorted(kept, key=lambda one: (one.measured.latency_ms, one.choice))

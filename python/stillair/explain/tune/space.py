@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from stillair._native import InputError
-from stillair.explain import mine as owned
+from stillair.explain import user_hosts as owned
 from stillair.explain.changes import Change
 from stillair.explain.tune import wifi, wired
 from stillair.explain.tune.parts import AS_IT_IS, Network, Option, Sets, Setting, network

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from stillair._native import InputError, RunError, __version__
-from stillair.explain.tune import goal
-from stillair.explain.tune.goal import Counted, Measured
+from stillair.explain.tune import objective
+from stillair.explain.tune.objective import Counted, Measured
 from stillair.explain.tune.parts import Sets
 from stillair.results.report import Run
 from stillair.runs.scenario import Scenario, processors
-from stillair.text import ends, shape, source
+from stillair.text import shape, signals, source
 
 FILE = "runs.jsonl"
 
@@ -42,15 +42,15 @@ def _hash(*parts: object) -> str:
 
 def _measured(found: dict[str, Any]) -> Measured:
     """A kept run."""
-    return Measured(**{**found, "flows": tuple(goal.Flow(*one) for one in found.get("flows", ()))})
+    return Measured(**{**found, "flows": tuple(objective.Flow(*one) for one in found.get("flows", ()))})
 
 
 def _outcome(run: Run, counted: Counted) -> Outcome:
-    found = goal.measured(run, counted.steady)
+    found = objective.measured(run, counted.steady)
     return Refused("nothing came of a ping, a call or a flow") if found is None else found
 
 
-_FLOW = shape.row(shape.text, *[shape.maybe(shape.number)] * (len(goal.Flow._fields) - 1))
+_FLOW = shape.row(shape.text, *[shape.maybe(shape.number)] * (len(objective.Flow._fields) - 1))
 _LINE = shape.record(
     {"key": shape.text},
     {
@@ -108,7 +108,7 @@ class Runs:
         except (InputError, RunError):
             # Who measures hears of it.
             return Counted()
-        found = goal.counted(run, json.loads(resolved))
+        found = objective.counted(run, json.loads(resolved))
         self._write({"key": key, **found._asdict()})
         self._keep(_hash(__version__, resolved, self._seed, 0, found.steady), _outcome(run, found))
         return found
@@ -124,7 +124,7 @@ class Runs:
             made = {pool.submit(self._run, job): key for key, job in new.items()}
             try:
                 for one in as_completed(made):
-                    with ends.held_back():
+                    with signals.held_back():
                         self._keep(made[one], one.result())
             except BaseException:
                 # An interrupt waits for the runs that have begun, which are kept, and starts no others.

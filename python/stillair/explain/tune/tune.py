@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from stillair._native import InputError
-from stillair.explain.tune import goal, perturb, search, space
-from stillair.explain.tune.goal import Counted, Measured
+from stillair.explain.tune import objective, perturb, search, space
+from stillair.explain.tune.objective import Counted, Measured
 from stillair.explain.tune.search import Choice, Trial
 from stillair.explain.tune.space import Space
 from stillair.explain.tune.trials import Job, Refused, Runs
@@ -119,19 +119,19 @@ class _Whole:
 
     def better(self, one: Measured) -> float:
         """How good run 0 is."""
-        return goal.score(self.target, one, self.before[0])
+        return objective.score(self.target, one, self.before[0])
 
     def decides(self, one: Measured) -> float:
         """What decides where scores of run 0 are equal."""
-        return goal.second(self.target, one, self.before[0])
+        return objective.second(self.target, one, self.before[0])
 
     def score(self, after: Sequence[Measured]) -> list[float]:
         """How good it is, seed by seed."""
-        return [goal.score(self.target, a, b) for a, b in zip(after, self.before, strict=True)]
+        return [objective.score(self.target, a, b) for a, b in zip(after, self.before, strict=True)]
 
     def second(self, after: Sequence[Measured]) -> list[float]:
         """What decides where scores are equal, seed by seed."""
-        return [goal.second(self.target, a, b) for a, b in zip(after, self.before, strict=True)]
+        return [objective.second(self.target, a, b) for a, b in zip(after, self.before, strict=True)]
 
     def confirmed(self, choice: Choice) -> Confirmed | None:
         """A choice that was measured, with its intervals."""
@@ -180,12 +180,12 @@ def tune(
 ) -> Tuned:
     """Searches the settings of a scenario for the best; with `mine`, only settings and applications of these nodes.
 
-    `target` is one of `goal.GOALS`. Runs are made with common random numbers: run 0 of the seed in the search, `seeds`
-    runs of the seed to confirm. Nothing depends on `jobs`. With a budget in CPU time what is found depends on the
-    machine. With a folder each run is kept there, and the same call again makes none twice. An `InputError` if the
+    `target` is one of `objective.GOALS`. Runs are made with common random numbers: run 0 of the seed in the search,
+    `seeds` runs of the seed to confirm. Nothing depends on `jobs`. With a budget in CPU time what is found depends on
+    the machine. With a folder each run is kept there, and the same call again makes none twice. An `InputError` if the
     scenario is wrong or has nothing to set.
     """
-    goal.check(target)
+    objective.check(target)
     budget = budget or Budget()
     of = space.of(scenario, overrides, mine)
     runs = Runs(scenario, overrides, seed, jobs, folder, progress)
@@ -236,7 +236,7 @@ def _first(whole: _Whole, among: Sequence[Confirmed]) -> Confirmed:
     def is_as_good(one: Confirmed) -> bool:
         pairs = zip(whole.score(own), whole.score(whole.measure([one.choice])[0] or []), strict=True)
         lost = interval([a - b for a, b in pairs])
-        return lost.mean <= goal.SAME or (lost.mean <= _CLOSE and lost.low <= 0)
+        return lost.mean <= objective.SAME or (lost.mean <= _CLOSE and lost.low <= 0)
 
     return max(filter(is_as_good, among), key=lambda one: (seconds(one), one.score.mean))
 
@@ -291,7 +291,9 @@ def _gain(whole: _Whole, one: Confirmed, than: Confirmed) -> tuple[Interval, Int
 def _surpassing(whole: _Whole, winner: Confirmed) -> Confirmed | None:
     """Of all that is as good as the winner what has surely more of what decides then, the most; none if nothing has."""
     found = [(_gain(whole, one, winner), one) for one in whole.all()]
-    better = [(second.mean, one) for (score, second), one in found if score.mean >= -goal.SAME and _is_sure(second)]
+    better = [
+        (second.mean, one) for (score, second), one in found if score.mean >= -objective.SAME and _is_sure(second)
+    ]
     return max(better, key=lambda one: one[0], default=(0.0, None))[1]
 
 
@@ -340,7 +342,7 @@ def _front(confirmed: Sequence[Confirmed]) -> list[Confirmed]:
     alike: dict[Measured, Confirmed] = {}
     for one in sorted(confirmed, key=lambda each: (sum(map(bool, each.choice)), each.choice)):
         alike.setdefault(means(one), one)
-    kept = [one for mean, one in alike.items() if not any(goal.dominated(mean, other) for other in alike)]
+    kept = [one for mean, one in alike.items() if not any(objective.dominated(mean, other) for other in alike)]
     return sorted(kept, key=lambda one: (one.latency_ms.mean, one.choice))
 
 
@@ -412,6 +414,6 @@ def _robust(whole: _Whole, changed: Sequence[perturb.Changed], winner: Confirmed
     made = []
     for at, one in enumerate(changed):
         before, after = (o if isinstance(o, Measured) else None for o in outcomes[2 * at : 2 * at + 2])
-        score = goal.score(whole.target, after, before) if before and after else None
+        score = objective.score(whole.target, after, before) if before and after else None
         made.append(Robust(one.words, before, after, score))
     return made

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from stillair.explain.access import ends
-from stillair.explain.tune import line
+from stillair.explain.tune import shaper
 from stillair.explain.tune.parts import AS_IT_IS, Name, Network, Node, Option, Setting, on
 
 _SHARES = (0.98, 0.95, 0.9, 0.85, 0.8, 0.7)
@@ -24,9 +24,9 @@ def shapers(net: Network) -> Iterator[Setting]:
             back, forth = link.get("medium_back") or link["medium"], link["medium"]
             up, down = (forth, back) if link["ends"][0] == here else (back, forth)
             options, device = [AS_IT_IS], net.device(node, interface)
-            options += [line.shaped(node, interface, device, up["line"], down["line"], share) for share in _SHARES]
-            if line.is_shaped(node, interface):
-                options.append(line.unshaped(node, interface, device))
+            options += [shaper.shaped(node, interface, device, up["line"], down["line"], share) for share in _SHARES]
+            if shaper.is_shaped(node, interface):
+                options.append(shaper.unshaped(node, interface, device))
             yield Setting("shaper", f"{node.name}.{interface}", tuple(options), (node.name,))
 
 
@@ -38,7 +38,7 @@ def qdiscs(net: Network) -> Iterator[Setting]:
             continue
         for interface in node.wires():
             name, kind = interface["name"], interface["qdisc"]["config"]["kind"]
-            if not node.has(name) or line.is_shaped(node, name) or kind in ("netem", "htb", "tbf"):
+            if not node.has(name) or shaper.is_shaped(node, name) or kind in ("netem", "htb", "tbf"):
                 continue
             device = net.device(node, name)
             made = [

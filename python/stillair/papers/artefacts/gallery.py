@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from stillair._native import InputError
-from stillair.papers.artefacts import retry_out, tsq, worked
+from stillair.papers.artefacts import retry_out, tsq, worked_examples
 from stillair.papers.artefacts.anomaly import (
     airtime,
     headline,
@@ -82,8 +82,8 @@ ARTEFACTS = {
     "headline": Artefact(headline.text, headline.picture),
     "tsq-ping": Artefact(tsq.ping_text, tsq.ping_picture),
     "tsq-candles": Artefact(tsq.candles_text, tsq.candles_picture),
-    "worked-example": Artefact(worked.text, worked.picture),
-    "retry-out-index": Artefact(worked.index_text, worked.index_picture),
+    "worked-example": Artefact(worked_examples.text, worked_examples.picture),
+    "retry-out-index": Artefact(worked_examples.index_text, worked_examples.index_picture),
     "rate-marks": Artefact(retry_out.text, retry_out.picture),
     "rate-region": Artefact(retry_out.region_text, retry_out.region_picture),
     "tsq-time": Artefact(tsq.time_text, tsq.time_picture),

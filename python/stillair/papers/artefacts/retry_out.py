@@ -1,6 +1,6 @@
 """Figures 6 to 8 of the retry-out paper: a mark a run over the average data rate; and where its claims hold."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from stillair.papers.artefacts import style
@@ -29,8 +29,8 @@ _DRAWN: dict[str, tuple[str, Callable[[Mark], Sequence[float]]]] = {
     "fig7": ("average transmission queue, packets", lambda mark: mark.queue),
     "fig8": ("throughput, Mbit/s", lambda mark: mark.goodput),
 }
-_SHORT = {judge.HELD: "held", judge.MISSED: "missed"}
-_SHADES = {judge.HELD: style.GREEN, judge.MISSED: style.ORANGE}
+_SHORT = {judge.REPRODUCED: "reproduced", judge.NOT_REPRODUCED: "not reproduced"}
+_SHADES = {judge.REPRODUCED: style.GREEN, judge.NOT_REPRODUCED: style.ORANGE}
 
 
 def text(of: Measurer) -> str:
@@ -77,29 +77,37 @@ def picture(of: Measurer) -> "Figure":
 
 def region_text(of: Measurer) -> str:
     """The verdict of each claim by the errors that are taken: where the paper's findings hold."""
-    rows = [[claim, *(_SHORT.get(one.verdict, "-") for one in judged)] for claim, judged in _region(of).items()]
     return (
         "Verdicts by the share of data frames that come broken: as taken for the house (20 % below 50 Mbit/s,"
         " 10 % below 100, 5 % above),\nthe same at every rate, and as it follows from distance under Minstrel-HT.\n\n"
-        + table(["claim", *scatter.placing(of.plan).airs], rows)
+        + region_table(_region(of), list(scatter.placing(of.plan).airs))
     )
+
+
+def region_table(verdicts: Mapping[str, Sequence[str]], airs: Sequence[str]) -> str:
+    """The table of verdicts by claim, a column for each of the errors that are taken."""
+    rows = [[claim, *(_SHORT.get(one, "-") for one in judged)] for claim, judged in verdicts.items()]
+    return table(["claim", *airs], rows)
 
 
 def region_picture(of: Measurer) -> "Figure":
     """The same as a field of colours."""
-    judged = _region(of)
+    return region_field(_region(of), list(scatter.placing(of.plan).airs))
+
+
+def region_field(judged: Mapping[str, Sequence[str]], airs: Sequence[str]) -> "Figure":
+    """Verdicts by claim as a field of colours, a column for each of the errors that are taken."""
     with style.styled():
-        drawn = style.new(7.2, 0.6 + 0.3 * len(judged))
+        drawn = style.new(8.8, 0.6 + 0.3 * len(judged))
         axes = drawn.add_subplot()
         for row, verdicts in enumerate(judged.values()):
             for column, one in enumerate(verdicts):
-                shade = _SHADES.get(one.verdict, "#e4e7eb")
+                shade = _SHADES.get(one, "#e4e7eb")
                 axes.bar(column, 0.84, width=0.94, bottom=row - 0.42, color=shade)
-                said = _SHORT.get(one.verdict, "-")
+                said = _SHORT.get(one, "-")
                 axes.text(column, row, said, ha="center", va="center", fontsize=8, color=style.ink_on(shade))
         axes.set_ylim(len(judged) - 0.5, -0.5)
         axes.set_yticks(range(len(judged)), list(judged))
-        airs = scatter.placing(of.plan).airs
         axes.set_xticks(range(len(airs)), airs)
         axes.xaxis.tick_top()
         axes.tick_params(length=0)
@@ -109,7 +117,7 @@ def region_picture(of: Measurer) -> "Figure":
         return drawn
 
 
-def _region(of: Measurer) -> dict[str, list[judge.Judgement]]:
+def _region(of: Measurer) -> dict[str, list[str]]:
     said: list[tuple[Experiment, Claim]] = [
         (experiment, claim)
         for experiment in experiments()
@@ -117,7 +125,8 @@ def _region(of: Measurer) -> dict[str, list[judge.Judgement]]:
         for claim in experiment.claims
         if isinstance(of.plan.metrics.get(claim.metric), Marks) and not judge.unjudged(claim)
     ]
-    return scatter.region(said, of.plan, of.own, of.outcomes)
+    found = scatter.region(said, of.plan, of.own, of.outcomes)
+    return {claim: [one.verdict for one in judged] for claim, judged in found.items()}
 
 
 def _both(of: Measurer) -> tuple[str, str]:

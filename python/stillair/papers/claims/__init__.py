@@ -4,8 +4,8 @@ Nothing here knows a run.
 
     ranges           one verdict of several, where a setting is known no better than as a range
     judge            the rule
-    causes           why claims are missed
+    causes           why claims are not reproduced
     inventory        what a paper says
     kernel_verdicts  what the real kernel says of claims
-    shelf            where the papers lie
+    paper_registry   folders of the papers
 """

@@ -1,4 +1,4 @@
-"""Why claims are missed: for each, what kind of cause it has and the one change that shows it (`causes.toml`).
+"""Why claims are not reproduced: for each, what kind of cause it has and the one change that shows it (`causes.toml`).
 
 A cause is data that can be run (`why.py`): the claim's own cells as judged, and again with the change. What it says of
 figures is left to the runs.
@@ -9,9 +9,9 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from stillair._native import InputError
-from stillair.papers.claims import shelf
+from stillair.papers.claims import paper_registry
 from stillair.papers.claims.inventory import Where
-from stillair.papers.claims.shelf import remembered
+from stillair.papers.claims.paper_registry import remembered
 
 ISOLATES = "isolates"
 SUFFICES = "suffices"
@@ -19,7 +19,7 @@ CONTRIBUTES = "contributes"
 PRINT = "print"
 CHANCE = "chance"
 TIE = "tie"
-BAR = "bar"
+TOLERANCE = "tolerance"
 UNKNOWN = "unknown"
 
 # What must stand beside a kind, and how the pair has to come out: True if the claim then holds.
@@ -31,7 +31,7 @@ _NEEDS: Mapping[str, tuple[tuple[str, ...], bool | None]] = {
     CHANCE: (("change",), True),
     # The pair has to come out as another order (`why.py`).
     TIE: (("change",), None),
-    BAR: ((), None),
+    TOLERANCE: ((), None),
     UNKNOWN: (("tried",), None),
 }
 
@@ -77,7 +77,7 @@ class Cause:
 @remembered
 def causes() -> Mapping[str, Cause]:
     """The cause of each miss, by claim."""
-    tables = [read(shelf.table(folder, "causes.toml")) for folder in shelf.folders().values()]
+    tables = [read(paper_registry.table(folder, "causes.toml")) for folder in paper_registry.folders().values()]
     return {claim: cause for table in tables for claim, cause in table.items()}
 
 
@@ -105,8 +105,10 @@ def _cause(claim: str, table: Mapping[str, Any]) -> Cause:
     for key in ("text", *_NEEDS[entry["kind"]][0]):
         if not entry.get(key):
             raise InputError(f"causes: {claim}: found no {key}, expected one, as its kind is {entry['kind']}")
-    if entry["kind"] == BAR and entry.get("change"):
-        raise InputError(f"causes: {claim}: change: found one, expected none, as a pair of runs does not show a bar")
+    if entry["kind"] == TOLERANCE and entry.get("change"):
+        raise InputError(
+            f"causes: {claim}: change: found one, expected none, as a pair of runs does not show a tolerance"
+        )
     for key, value in {**entry.get("change", {}), **entry.get("both", {})}.items():
         if not isinstance(value, str):
             raise InputError(f"causes: {claim}: {key}: found {value!r}, expected text, as --set takes it")

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from stillair._native import InputError
-from stillair.papers.claims import shelf
-from stillair.papers.claims.shelf import remembered
+from stillair.papers.claims import paper_registry
+from stillair.papers.claims.paper_registry import remembered
 
 # The words of a claim's configuration that choose a cell, such as {"scheme": "fifo", "traffic": "UDP down"}.
 Where = Mapping[str, Any]
@@ -32,8 +32,8 @@ class Claim:
     role: str
     reproduce: bool
     source: str
-    fitted: str = ""
-    """Why it depends on a number that a setting was fitted to (`fits.py`); no part of the inventory."""
+    calibrated: str = ""
+    """Why it depends on a number that a setting was calibrated to (`calibration.py`); no part of the inventory."""
 
     def stated(self) -> object:
         """What the paper says: a number, bounds, or an order from the smallest to the largest."""
@@ -96,7 +96,10 @@ class Paper:
 @remembered
 def papers() -> tuple[Paper, ...]:
     """Every paper, in the order of their names."""
-    return tuple(_paper(shelf.table(folder, shelf.INVENTORY), name) for name, folder in shelf.folders().items())
+    return tuple(
+        _paper(paper_registry.table(folder, paper_registry.INVENTORY), name)
+        for name, folder in paper_registry.folders().items()
+    )
 
 
 @remembered
@@ -108,7 +111,9 @@ def experiments() -> tuple[Experiment, ...]:
 def _paper(inventory: Mapping[str, Any], name: str) -> Paper:
     head = inventory["paper"]
     if head["short"] != name:
-        raise InputError(f'{shelf.INVENTORY}: paper.short: found "{head["short"]}", expected "{name}" as its folder')
+        raise InputError(
+            f'{paper_registry.INVENTORY}: paper.short: found "{head["short"]}", expected "{name}" as its folder'
+        )
     sets = {entry["id"]: entry["unstated"] for entry in inventory.get("unstated_set", ())}
     return Paper(
         short=head["short"],

@@ -1,9 +1,9 @@
 """Verdicts by the judging rule of the papers.
 
-The papers measured real radios, mostly once, and say "about" often. So each claim becomes a bar that the mean over the
-runs must keep to. The rule is the same for every paper. It was fixed before any run, but for two things: a peak that
-no run shows is missed, and a claim that flips within a range is undecided. The confidence interval is shown beside a
-verdict and decides nothing. Nothing here knows what a run is.
+The papers measured real radios, mostly once, and say "about" often. So each claim becomes a tolerance for the mean over
+the runs. The rule is the same for every paper. It was fixed before any run, except for two additions: a peak that no
+run shows is not reproduced, and a claim that flips within a range is undecided. The confidence interval is shown with a
+verdict and decides nothing. This module does not know runs.
 """
 
 import math
@@ -16,12 +16,12 @@ from itertools import pairwise, product
 from stillair.papers.claims.inventory import Claim, Rank
 from stillair.results.statistics import Interval
 
-HELD = "held"
-MISSED = "missed"
+REPRODUCED = "reproduced"
+NOT_REPRODUCED = "not-reproduced"
 NOT_RUN = "not-run"
 NOT_JUDGED = "not-judged"
 UNDECIDED = "undecided"
-VERDICTS = (HELD, MISSED, UNDECIDED, NOT_RUN, NOT_JUDGED)
+VERDICTS = (REPRODUCED, NOT_REPRODUCED, UNDECIDED, NOT_RUN, NOT_JUDGED)
 
 # A qualifier that begins so, or is absent, is no hedge; every other word is one.
 _PLAIN = {"exact", "plain", "mean", "completely", "exactly"}
@@ -40,7 +40,7 @@ _FACTORS = (("two orders", (50.0, 200.0)), ("order of magnitude", (5.0, 20.0)), 
 
 
 @dataclass(frozen=True)
-class Bar:
+class Tolerance:
     """What a measured number must keep to."""
 
     low: float = -math.inf
@@ -57,8 +57,8 @@ class Bar:
         return min(value - self.low, self.high - value)
 
     def straddled(self, measured: Interval) -> bool:
-        """Whether the confidence interval lies on both sides of the bar."""
-        # The bar may also lie within the interval, with both ends outside and the mean inside.
+        """Whether the confidence interval lies on both sides of a bound of the tolerance."""
+        # The tolerance may also lie within the interval, with both ends outside and the mean inside.
         return len({self.keeps(value) for value in measured}) > 1
 
 
@@ -66,10 +66,10 @@ def unjudged(claim: Claim) -> str:
     """Why this claim is not for judging; nothing if it is."""
     if claim.role == "input":
         return "the number is an input of the experiment"
-    if claim.role == "fit":
-        return "the number is used to fit a setting that the paper leaves open"
-    if claim.fitted:
-        return claim.fitted
+    if claim.role == "calibration":
+        return "a setting that the paper leaves open is calibrated to the number"
+    if claim.calibrated:
+        return claim.calibrated
     if not claim.reproduce:
         return "said about other work or about instruments"
     return ""
@@ -81,8 +81,8 @@ def hedged(qualifier: str) -> bool:
     return bool(words) and words[0] not in _PLAIN
 
 
-def bar(claim: Claim) -> Bar:
-    """The bar of a claim about one number (not of an order)."""
+def tolerance(claim: Claim) -> Tolerance:
+    """The tolerance of a claim about one number (not of an order)."""
     if claim.value is None:
         return as_it_stands(claim.low, claim.high, claim.qualifier)
     if claim.role == "model":
@@ -91,41 +91,41 @@ def bar(claim: Claim) -> Bar:
         return of_ratio(claim.value, claim.qualifier)
     metric = claim.metric.lower()
     if "jain" in metric and claim.value == 1:
-        return Bar(low=JAIN_OF_EQUALS)
+        return Tolerance(low=JAIN_OF_EQUALS)
     if re.search(r"\bshare\b", metric) and claim.unit == "%":
-        return Bar(claim.value - SHARE_POINTS, claim.value + SHARE_POINTS)
+        return Tolerance(claim.value - SHARE_POINTS, claim.value + SHARE_POINTS)
     return of_value(claim.value, claim.qualifier)
 
 
-def as_it_stands(low: float | None, high: float | None, qualifier: str) -> Bar:
-    """The bar of a bound or a range."""
+def as_it_stands(low: float | None, high: float | None, qualifier: str) -> Tolerance:
+    """The tolerance of a bound or a range."""
     strict = bool(_STRICT.search(qualifier))
-    return Bar(-math.inf if low is None else low, math.inf if high is None else high, strict)
+    return Tolerance(-math.inf if low is None else low, math.inf if high is None else high, strict)
 
 
-def to_the_printed_digit(value: float) -> Bar:
-    """The bar of a number that a formula gives: what rounds to the printed one."""
+def to_the_printed_digit(value: float) -> Tolerance:
+    """The tolerance of a number that a formula gives: what rounds to the printed one."""
     exponent = Decimal(repr(value)).as_tuple().exponent
     half = 0.5 * 10.0 ** int(exponent)
     # Binary fractions: a half stays a half to a billionth of the last digit.
-    return Bar(value - half * (1 + 1e-9), value + half * (1 + 1e-9))
+    return Tolerance(value - half * (1 + 1e-9), value + half * (1 + 1e-9))
 
 
-def of_value(value: float, qualifier: str) -> Bar:
-    """The bar of a number: a quarter of it on either side, a half if the paper hedges."""
+def of_value(value: float, qualifier: str) -> Tolerance:
+    """The tolerance of a number: a quarter of it on either side, a half if the paper hedges."""
     half = abs(value) * (WITH_HEDGE if hedged(qualifier) else WITHOUT_HEDGE)
-    return Bar(value - half, value + half)
+    return Tolerance(value - half, value + half)
 
 
-def of_ratio(ratio: float, qualifier: str) -> Bar:
-    """The bar of a ratio: what it is off one is the finding, so the tolerance is a part of that."""
+def of_ratio(ratio: float, qualifier: str) -> Tolerance:
+    """The tolerance of a ratio: what it is off one is the finding, so it is a part of that."""
     for words, (low, high) in _FACTORS:
         if words in qualifier:
-            return Bar(low, high) if ratio >= 1 else Bar(1 / high, 1 / low)
+            return Tolerance(low, high) if ratio >= 1 else Tolerance(1 / high, 1 / low)
     if ratio == 1:
-        return Bar(*RATIO_OF_EQUALS)
+        return Tolerance(*RATIO_OF_EQUALS)
     half = max(RATIO_GAIN * abs(ratio - 1), RATIO_LEAST)
-    return Bar(ratio - half, ratio + half)
+    return Tolerance(ratio - half, ratio + half)
 
 
 def members(ordering: Sequence[Rank]) -> list[str]:
@@ -172,7 +172,7 @@ class Judgement:
     verdict: str
     reason: str = ""
     worst: Cell | None = None
-    bar: Bar | None = None
+    tolerance: Tolerance | None = None
     marginal: bool = False
 
 
@@ -183,36 +183,36 @@ def judge(claim: Claim, cells: Sequence[Cell]) -> Judgement:
     ran = [_of_cell(claim, cell) for cell in cells if not cell.lacks]
     worst = min(ran, key=_badness, default=None)
     # A cell that misses is enough; that all of them hold needs all of them.
-    if worst and worst.verdict == MISSED:
+    if worst and worst.verdict == NOT_REPRODUCED:
         return worst
     lacking = [cell for cell in cells if cell.lacks]
     if not lacking and worst is not None:
         return worst
     ran_all = bool(lacking) and all(cell.ran for cell in lacking)
     why = "; ".join(dict.fromkeys(cell.lacks for cell in lacking)) or "not asked to run"
-    # A peak is there or not: one that no run shows is missed, and not a number that was not measured.
+    # A peak is there or not: one that no run shows is not reproduced, and not a number that was not measured.
     if ran_all and re.search(r"\bmode\b", claim.metric.lower()):
-        return Judgement(MISSED, why)
+        return Judgement(NOT_REPRODUCED, why)
     return Judgement(NOT_JUDGED if ran_all else NOT_RUN, why)
 
 
 def _of_cell(claim: Claim, cell: Cell) -> Judgement:
     if cell.ranked is not None:
         means = {name: measured.mean for name, measured in cell.ranked.items()}
-        verdict = HELD if in_order(means, claim.ordering) else MISSED
+        verdict = REPRODUCED if in_order(means, claim.ordering) else NOT_REPRODUCED
         marginal = any(gap.low <= 0 <= gap.high and gap.low != gap.high for gap in cell.gaps)
         return Judgement(verdict, worst=cell, marginal=marginal)
     if cell.measured is None:
         raise ValueError(f"{claim.id}: a cell without a measurement must say what it lacks")
-    limit = bar(claim)
-    verdict = HELD if limit.keeps(cell.measured.mean) else MISSED
-    return Judgement(verdict, worst=cell, bar=limit, marginal=limit.straddled(cell.measured))
+    limit = tolerance(claim)
+    verdict = REPRODUCED if limit.keeps(cell.measured.mean) else NOT_REPRODUCED
+    return Judgement(verdict, worst=cell, tolerance=limit, marginal=limit.straddled(cell.measured))
 
 
 def _badness(judged: Judgement) -> tuple[bool, float]:
-    """Sorts the worst first: missed before held, then the smallest margin or the smallest step."""
+    """Sorts the worst first: what is not reproduced, then the smallest margin or the smallest step."""
     cell = judged.worst
-    if cell is not None and cell.measured is not None and judged.bar is not None:
-        return judged.verdict == HELD, judged.bar.margin(cell.measured.mean)
+    if cell is not None and cell.measured is not None and judged.tolerance is not None:
+        return judged.verdict == REPRODUCED, judged.tolerance.margin(cell.measured.mean)
     gaps = cell.gaps if cell is not None else ()
-    return judged.verdict == HELD, min((gap.mean for gap in gaps), default=0.0)
+    return judged.verdict == REPRODUCED, min((gap.mean for gap in gaps), default=0.0)

@@ -7,15 +7,15 @@ the paper's hosts (`scripts/guest_verdicts.py` makes it).
 from collections.abc import Mapping
 from typing import Any
 
-from stillair.papers.claims import shelf
-from stillair.papers.claims.shelf import remembered
+from stillair.papers.claims import paper_registry
+from stillair.papers.claims.paper_registry import remembered
 
 _MEASURED = "kernel-verdicts.toml"
 _GUESTS = "guests.toml"
 
 # The kernel's verdict and the model's, as one word of two letters.
-_LETTER = {"held": "H", "missed": "M"}
-_WORDS = {"held": "holds", "missed": "misses"}
+_LETTER = {"reproduced": "R", "not-reproduced": "N"}
+_WORDS = {"reproduced": "reproduces", "not-reproduced": "does not reproduce"}
 
 
 @remembered
@@ -36,7 +36,7 @@ def verdicts() -> Mapping[str, Mapping[str, Any]]:
 
 
 def _known(file: str) -> dict[str, dict[str, Any]]:
-    tables = [shelf.table(folder, file) for folder in shelf.folders().values()]
+    tables = [paper_registry.table(folder, file) for folder in paper_registry.folders().values()]
     return {
         claim: {"kernel": table["kernel"], **entry}
         for table in tables
@@ -47,7 +47,7 @@ def _known(file: str) -> dict[str, dict[str, Any]]:
 def beside(claim: str, verdict: str) -> dict[str, Any]:
     """The kernel's part of a claim's row: what it says, and its `class` beside the model's verdict; empty if unknown.
 
-    `HH`: both hold the claim; `HM`: the kernel holds it, the model misses it; `MM`; `MH`; `none`: no kernel was run.
+    `RR`: both reproduce the claim; `RN`: the kernel does, the model does not; `NN`; `NR`; `none`: no kernel was run.
     """
     known = verdicts().get(claim)
     if known is None:

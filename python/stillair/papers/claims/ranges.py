@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from stillair.papers.claims import judge
 from stillair.papers.claims.judge import Judgement
 
-_JUDGED = (judge.HELD, judge.MISSED)
+_JUDGED = (judge.REPRODUCED, judge.NOT_REPRODUCED)
 
 
 def settle(middle: Judgement, ends: Mapping[str, Judgement]) -> Judgement:
@@ -18,4 +18,4 @@ def settle(middle: Judgement, ends: Mapping[str, Judgement]) -> Judgement:
         return middle
     said = ", ".join(f"{end.verdict} {name}" for name, end in ends.items())
     reason = f"{middle.verdict} in the middle of the range, {said}"
-    return Judgement(judge.UNDECIDED, reason, middle.worst, middle.bar, middle.marginal)
+    return Judgement(judge.UNDECIDED, reason, middle.worst, middle.tolerance, middle.marginal)

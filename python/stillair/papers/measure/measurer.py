@@ -13,7 +13,7 @@ from typing import Any
 from stillair.papers.claims import judge
 from stillair.papers.claims.inventory import Claim, Experiment, Where
 from stillair.papers.claims.judge import Cell
-from stillair.papers.measure import formulas, scatter, table1_model, worked
+from stillair.papers.measure import formulas, scatter, table1_model, worked_examples
 from stillair.papers.measure.source import NOT_ASKED, LackingError, Numbers, Runs, Source, stations
 from stillair.papers.runs.campaign import Outcome
 from stillair.papers.runs.metrics import (
@@ -129,7 +129,7 @@ class Measurer:
 
     def _delivered(self, claim: Claim, label: str) -> Cell:
         """The order of a worked example: the place at which each frame went up."""
-        up = [str(mpdu) for mpdu in worked.delivery(self.experiment, self.own.worked or {})]
+        up = [str(mpdu) for mpdu in worked_examples.delivery(self.experiment, self.own.worked or {})]
         members = judge.members(claim.ordering)
         # Other frames than these are no order of theirs: equal places stand in none.
         places = {mpdu: float(up.index(mpdu) + 1) if sorted(up) == sorted(members) else 0.0 for mpdu in members}
@@ -193,7 +193,7 @@ class Measurer:
             case Formula():
                 return formulas.FORMULAS[metric.of]()
             case Worked():
-                return worked.value(metric.of, self.experiment, self.own.worked or {}, where)
+                return worked_examples.value(metric.of, self.experiment, self.own.worked or {}, where)
             case Model():
                 said = table1_model.value(self.experiment, where["scheme"], where["station"], metric.of)
                 return metric.scale * said

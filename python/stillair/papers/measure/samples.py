@@ -60,7 +60,7 @@ def of_run(
 
 def pings(result: Result, run: Run, stations: Collection[str] | None = None) -> list[float]:
     """Round-trip times of the ICMP pings to all stations or these, in ms: of replies in the time that is measured."""
-    series = result.measured(run["run"]).series
+    series = result.run_with_series(run["run"]).series
     since, until = series.measured_ns()
     return [
         ping.rtt_ns / 1_000_000
@@ -73,7 +73,7 @@ def pings(result: Result, run: Run, stations: Collection[str] | None = None) -> 
 
 def carried(result: Result, run: Run, what: str) -> list[float]:
     """What the TCP flows of a test carry together in each step that is measured, in Mbit/s."""
-    series = result.measured(run["run"]).series
+    series = result.run_with_series(run["run"]).series
     flows = [flow for flow in series.flows if flow.flent is not None and flow.flent.startswith(_WAYS[what])]
     by_flow = [series.mbps(flow)[series.measured_steps()] for flow in flows]
     return [sum(values) for values in zip(*by_flow, strict=True)]

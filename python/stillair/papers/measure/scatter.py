@@ -2,7 +2,8 @@
 
 A paper may draw a mark for each run and speak of all marks below a rate, of the largest, of those of one kind of
 station against another's. How many frames came broken at which rate it may not say, so the same runs are there for
-several answers, the `airs`; the first of them was taken before any run. All this is the plan's (`runs/placing.py`).
+several answers, the `airs`; the first of them was taken before any run. The plan states all this
+(`runs/scatter_marks.py`).
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,8 +15,8 @@ from stillair.papers.claims.inventory import Claim, Experiment
 from stillair.papers.claims.judge import Cell, Judgement
 from stillair.papers.runs.campaign import Outcome
 from stillair.papers.runs.metrics import Marks
-from stillair.papers.runs.placing import Placing
 from stillair.papers.runs.plan import CellPlan, ExperimentPlan, Plan
+from stillair.papers.runs.scatter_marks import Placing
 from stillair.results.report import Run
 from stillair.results.result import Result
 from stillair.results.sampled import recorded

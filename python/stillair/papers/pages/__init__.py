@@ -1,10 +1,10 @@
-"""What a reader gets: a row for each claim, as text, JSON, one page or a folder; and why a claim is missed.
+"""What a reader gets: a row for each claim, as text, JSON, one page or a folder; and why a claim is not reproduced.
 
 `registry` says which experiments a name means.
 
-    keep      a folder of results
+    export    a folder of results
     page      the report as HTML
-    why       a missed claim as judged and with one change
+    why       a claim that is not reproduced, as judged and with one change
     report    a row for each claim
     registry  all experiments by name
     words     a claim in words

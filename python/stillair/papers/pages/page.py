@@ -7,29 +7,29 @@ from html import escape
 from stillair.papers.artefacts.gallery import drawing
 from stillair.papers.claims import judge, kernel_verdicts
 from stillair.papers.claims.inventory import Experiment, Paper, papers
-from stillair.papers.doubt import counts
 from stillair.papers.pages import words
 from stillair.papers.pages.registry import Entry
 from stillair.papers.pages.report import Report, Row
+from stillair.papers.robustness import counts
 from stillair.text import markup
 
 # What the verdicts mean, for a reader who has not seen the rule.
 _MEANINGS = {
-    judge.HELD: "the mean over the runs keeps to the bar",
-    judge.MISSED: "it does not; never fitted to",
-    judge.UNDECIDED: "held at one end of a setting's range, missed at the other",
+    judge.REPRODUCED: "the mean over the runs is within the tolerance",
+    judge.NOT_REPRODUCED: "it is not; never calibrated to",
+    judge.UNDECIDED: "reproduced at one end of a setting's range only",
     judge.NOT_RUN: "the testbed lacks something it needs",
-    judge.NOT_JUDGED: "an input, a fit or what depends on one, or said of other work",
+    judge.NOT_JUDGED: "an input, a calibration or what depends on one, or said of other work",
 }
 _RULE = (
-    "Each claim of a paper becomes a bar by one rule, fixed before any run: a number within 25 %, within 50 % where the"
-    " paper hedges; a share of the whole within 3 points; a ratio within a quarter of what it is off one; an order by"
-    " the means; a formula to the printed digit. The mean over the runs decides. Brackets hold the 95 % confidence"
-    " interval over the runs, which decides nothing; a verdict is marginal where it lies on both sides of the bar. What"
-    " a paper leaves open was set from the software it used, before looking at a result. A claim can hardly fail if it"
-    " also holds with the mechanism under test switched off, or for half of 1,000 uniform draws over what its numbers"
-    " may be at all. The median error is that of all judged values and ratios with a stated number, |measured - stated|"
-    " / stated in the cell that decides, where a run decides it."
+    "Each claim of a paper becomes a tolerance by one rule, fixed before any run: a number within 25 %, within 50 %"
+    " where the paper hedges; a share of the whole within 3 points; a ratio within a quarter of what it is off one; an"
+    " order by the means; a formula to the printed digit. The mean over the runs decides. Brackets hold the 95 %"
+    " confidence interval over the runs, which decides nothing; a verdict is marginal where it lies on both sides of a"
+    " bound of the tolerance. What a paper leaves open was set from the software it used, before looking at a result."
+    " A claim can hardly fail if it also holds with the mechanism under test switched off, or for half of 1,000"
+    " uniform draws over what its numbers may be at all. The median error is that of all judged values and ratios with"
+    " a stated number, |measured - stated| / stated in the cell that decides, where a run decides it."
 )
 
 
@@ -86,7 +86,7 @@ def _contents(report: Report, shorts: Sequence[str]) -> str:
             f'<tr><th scope="row"><a href="#{escape(short)}">{escape(titles[short])}</a></th>'
             f"<td>{len(rows)}</td><td>{_counts(rows)}</td>{_beside(rows)}</tr>\n"
         )
-    header = ("paper", "claims", "verdicts", "held that can hardly fail", "median error")
+    header = ("paper", "claims", "verdicts", "reproduced that can hardly fail", "median error")
     return f'<div class="card">{markup.grid(header, lines, "figures", "papers")}</div>'
 
 
@@ -94,7 +94,7 @@ def _beside(rows: Sequence[Row]) -> str:
     """What stands beside the verdicts, as cells."""
     found = counts.count(rows)
     error = "" if found.error is None else f"{100 * found.error:.0f} % of {len(found.errors)}"
-    return f"<td>{found.hardly}</td><td>{error}</td>"
+    return f"<td>{found.non_discriminating}</td><td>{error}</td>"
 
 
 def _counts(rows: Sequence[Row]) -> str:
@@ -157,7 +157,7 @@ def _artefact(entry: Entry, report: Report, pictures: Mapping[str, bytes]) -> st
 def _claims(rows: Sequence[Row]) -> str:
     if not rows:
         return ""
-    head = ["verdict", "claim", "stated", "measured", "bar"]
+    head = ["verdict", "claim", "stated", "measured", "tolerance"]
     if any("kernel" in row for row in rows):
         head.append("real kernel")
     return markup.grid(head, map(_claim, rows), "figures", "claims") + "\n"
@@ -179,7 +179,7 @@ def _claim(row: Row) -> str:
         f'<tr id="{escape(row["id"])}"><td class="verdict">{_mark(row)}</td>'
         f'<td>{escape(row["statement"])}<code class="id">{source}</code>{said}</td>'
         f"<td>{escape(words.stated(row))}{hedge}</td><td>{escape(words.measured(row))}</td>"
-        f"<td>{escape(words.bar(row))}</td>{_kernel(row)}</tr>\n"
+        f"<td>{escape(words.tolerance(row))}</td>{_kernel(row)}</tr>\n"
     )
 
 

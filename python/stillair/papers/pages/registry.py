@@ -4,8 +4,8 @@ from dataclasses import dataclass, replace
 
 from stillair._native import InputError
 from stillair.papers.claims.inventory import Experiment, experiments
-from stillair.papers.claims.shelf import remembered
-from stillair.papers.doubt import fits
+from stillair.papers.claims.paper_registry import remembered
+from stillair.papers.robustness import calibration
 from stillair.papers.runs import campaign
 from stillair.papers.runs.plan import Campaign, ExperimentPlan, Plan, plan
 from stillair.text.nearest import hint
@@ -63,16 +63,16 @@ def entries() -> list[Entry]:
 def _entry(experiment: Experiment, own: ExperimentPlan) -> Entry:
     depends = _fitted(experiment.paper)
     claims = (
-        replace(claim, fitted=depends[claim.id]) if depends.get(claim.id) else claim for claim in experiment.claims
+        replace(claim, calibrated=depends[claim.id]) if depends.get(claim.id) else claim for claim in experiment.claims
     )
-    told = tuple(replace(claim, role="fit") if depends.get(claim.id) == "" else claim for claim in claims)
+    told = tuple(replace(claim, role="calibration") if depends.get(claim.id) == "" else claim for claim in claims)
     return Entry(replace(experiment, claims=told), own)
 
 
 @remembered
 def _fitted(paper: str) -> dict[str, str]:
-    """The paper's claims that depend on a fit."""
-    return fits.reached(plan(paper), [experiment for experiment in experiments() if experiment.paper == paper])
+    """The paper's claims that depend on a calibration."""
+    return calibration.reached(plan(paper), [experiment for experiment in experiments() if experiment.paper == paper])
 
 
 def find(name: str) -> list[Entry]:
@@ -89,7 +89,9 @@ def find(name: str) -> list[Entry]:
         and entry.experiment.id.startswith(beginning)
     ]
     if not found and any(claim.id == name for experiment in experiments() for claim in experiment.claims):
-        raise InputError(f"{name}: found a claim, expected an experiment; with --why it is told why a claim is missed")
+        raise InputError(
+            f"{name}: found a claim, expected an experiment; with --why it is told why a claim is not reproduced"
+        )
     if not found:
         # An experiment may be named by what stands before its first hyphen; who has written no slash has meant a paper.
         short = (f"{entry.experiment.paper}/{entry.experiment.id.partition('-')[0]}" for entry in entries())

@@ -8,20 +8,21 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from stillair._native import __version__
+from stillair._native import InputError, __version__
 from stillair.papers.artefacts.gallery import drawing
 from stillair.papers.claims import judge, kernel_verdicts, ranges
 from stillair.papers.claims.causes import causes
 from stillair.papers.claims.inventory import Claim
 from stillair.papers.claims.judge import Cell, Judgement
-from stillair.papers.doubt import counts, hardly
 from stillair.papers.measure.measurer import Measurer
 from stillair.papers.pages import registry, words
 from stillair.papers.pages.registry import Entry
+from stillair.papers.robustness import counts, non_discriminating
 from stillair.papers.runs import campaign as campaigns
 from stillair.papers.runs.campaign import Outcome
 from stillair.papers.runs.plan import Campaign, plan
 from stillair.results.statistics import Interval
+from stillair.text import source
 from stillair.text.table import fitting, room, table
 
 Row = dict[str, Any]
@@ -82,31 +83,31 @@ class Report:
                     row = _row(
                         entry, claim, measurer.cells(claim), {name: end.cells(claim) for name, end in ends.items()}
                     )
-                    row |= self._hardly(entry, claim, row["verdict"])
+                    row |= self._non_discriminating(entry, claim, row["verdict"])
                     self.made[claim.id] = row | self._settings(entry, claim, row)
         return [self.made[claim.id] for entry in self.entries for claim in entry.experiment.claims]
 
-    def _hardly(self, entry: Entry, claim: Claim, verdict: str, under: str = "") -> Row:
+    def _non_discriminating(self, entry: Entry, claim: Claim, verdict: str, under: str = "") -> Row:
         """Whether a claim can hardly fail; nothing of one that is not judged."""
-        if verdict not in (judge.HELD, judge.MISSED):
+        if verdict not in (judge.REPRODUCED, judge.NOT_REPRODUCED):
             return {}
         paper = entry.experiment.paper
         own = [(campaign, outcome) for campaign, outcome in self.outcomes.items() if campaign.paper == paper]
         # What was not run again with these settings depends on none.
         ran = {campaign.id: outcome for name in ("", under) for campaign, outcome in own if campaign.under == name}
-        found = hardly.chance(claim, entry.experiment, entry.others[under] if under else plan(paper), ran)
-        told = {"counted": found.hardly, "off": found.off or None, "draws": found.draws, "why": found.why}
-        return {"hardly": {**told, "worked": entry.plan.worked is not None}}
+        found = non_discriminating.chance(claim, entry.experiment, entry.others[under] if under else plan(paper), ran)
+        told = {"counted": found.non_discriminating, "off": found.off or None, "draws": found.draws, "why": found.why}
+        return {"non_discriminating": {**told, "worked": entry.plan.worked is not None}}
 
     def _settings(self, entry: Entry, claim: Claim, row: Row) -> Row:
         """The verdict with each of several settings, where the paper leaves open which is meant; the row's own last."""
-        if not entry.others or row["verdict"] not in (judge.HELD, judge.MISSED):
+        if not entry.others or row["verdict"] not in (judge.REPRODUCED, judge.NOT_REPRODUCED):
             return {}
         found = {}
         for name in entry.others:
             told = _under(judge.judge(claim, self.measurer(entry, name).cells(claim)))
-            found[name] = told | self._hardly(entry, claim, told["verdict"], name)
-        own = {key: row[key] for key in (*_UNDER, "hardly") if key in row}
+            found[name] = told | self._non_discriminating(entry, claim, told["verdict"], name)
+        own = {key: row[key] for key in (*_UNDER, "non_discriminating") if key in row}
         name = plan(entry.experiment.paper).name
         return {"setting": name, "settings": {**found, name: own}}
 
@@ -152,7 +153,7 @@ def prepare(wanted: Sequence[Entry], extra: Sequence[tuple[str, str]] = ()) -> d
         if entry.plan.draws:
             drawing(Measurer(entry.experiment, plan(entry.experiment.paper), {}))
         for claim in entry.experiment.claims:
-            hardly.prepare(claim, entry.experiment, plan(entry.experiment.paper))
+            non_discriminating.prepare(claim, entry.experiment, plan(entry.experiment.paper))
     needed = dict.fromkeys(campaign for entry in wanted for campaign in entry.all_campaigns)
     return {campaign: campaigns.prepare(campaign, extra) for campaign in needed}
 
@@ -219,7 +220,7 @@ def text(report: Report) -> str:
             of = report.measurer(entry)
             parts.append(drawing(of).text(of).rstrip())
         own = [row for row in rows if f"{row['paper']}/{row['experiment']}" == name]
-        parts += _verdicts(own) if own else ["no claims"]
+        parts += verdicts(own) if own else ["no claims"]
     return "\n\n".join(parts) + "\n"
 
 
@@ -228,9 +229,28 @@ def totals(rows: Sequence[Row]) -> str:
     return "\n".join(counts.words(rows))
 
 
+SCHEMA = 2
+"""Version of the JSON of results, `schema` in `claims.json` and `runs.json`. Files of version 1 have no such key."""
+
+
 def as_json(rows: Sequence[Row], indent: int | None = None) -> str:
-    """The list that `stillair paper --json` prints."""
-    return json.dumps(rows, ensure_ascii=False, allow_nan=False, indent=indent)
+    """The object that `stillair paper --json` prints: `schema`, and a row for each claim in `claims`."""
+    return json.dumps({"schema": SCHEMA, "claims": rows}, ensure_ascii=False, allow_nan=False, indent=indent)
+
+
+def read_claims(path: Path) -> list[Row]:
+    """The rows of a `claims.json`; an `InputError` if the file has another version of the schema."""
+    data = source.parsed(source.data(path, source.most_json()))
+    check_schema(path, data)
+    return list(data["claims"])
+
+
+def check_schema(path: Path, data: object) -> None:
+    """An `InputError` unless the JSON of a results file has this version of the schema."""
+    found = data.get("schema", 1) if isinstance(data, dict) else 1
+    if found != SCHEMA:
+        remedy = "; scripts/migrate_results.py converts it" if found == 1 else ""
+        raise InputError(f"{path}: schema: found {found}, expected {SCHEMA}{remedy}")
 
 
 def claim_row(
@@ -264,7 +284,7 @@ def provenance(report: Report) -> str:
         if outcome.results is not None and any(campaign in entry.all_campaigns for entry in report.entries)
         for cell in campaign.cells
     ]
-    return json.dumps({"version": __version__, "cells": made}, ensure_ascii=False, indent=1)
+    return json.dumps({"schema": SCHEMA, "version": __version__, "cells": made}, ensure_ascii=False, indent=1)
 
 
 def _counter(progress: Callable[[int], object], done: int) -> Callable[[int], object]:
@@ -293,18 +313,18 @@ def _row(
         row["role"] = claim.role
     if judged.reason:
         row["reason"] = judged.reason
-    would = judge.judge(replace(claim, fitted=""), cells) if claim.fitted else judged
+    would = judge.judge(replace(claim, calibrated=""), cells) if claim.calibrated else judged
     if would.verdict != judged.verdict:
         row["if_judged"] = _under(would)
     if judged.marginal:
         row["marginal"] = True
-    if judged.bar is not None:
-        row["bar"] = {"low": _finite(judged.bar.low), "high": _finite(judged.bar.high)}
+    if judged.tolerance is not None:
+        row["tolerance"] = {"low": _finite(judged.tolerance.low), "high": _finite(judged.tolerance.high)}
     if judged.verdict != judge.NOT_JUDGED and len(cells) > 1:
         if judged.worst is not None:
             row["cell"] = judged.worst.label
         row["cells"] = [_cell(cell) for cell in cells]
-    if judged.verdict == judge.MISSED and claim.id in causes():
+    if judged.verdict == judge.NOT_REPRODUCED and claim.id in causes():
         row["cause"] = causes()[claim.id].said
     if known := kernel_verdicts.beside(claim.id, judged.verdict):
         row["kernel"] = known
@@ -353,9 +373,9 @@ def _finite(value: float) -> float | None:
     return value if abs(value) != float("inf") else None
 
 
-def _verdicts(rows: Sequence[Row]) -> list[str]:
+def verdicts(rows: Sequence[Row]) -> list[str]:
     """A table of what was judged, then the rest by why it was not."""
-    judged = [row for row in rows if row["verdict"] in (judge.HELD, judge.MISSED, judge.UNDECIDED)]
+    judged = [row for row in rows if row["verdict"] in (judge.REPRODUCED, judge.NOT_REPRODUCED, judge.UNDECIDED)]
     parts = [_judged(judged)] if judged else []
     others = [(row, f"{row['verdict']}, {words.remark(row)}") for row in rows if row not in judged]
     for why in dict.fromkeys(why for _, why in others):
@@ -370,8 +390,10 @@ def _width() -> int:
 
 
 def _judged(rows: Sequence[Row]) -> str:
-    lines = [[row["id"], words.verdict(row), words.measured(row), words.stated(row), words.bar(row)] for row in rows]
-    head = ["claim", "verdict", "measured", "stated", "bar"]
+    lines = [
+        [row["id"], words.verdict(row), words.measured(row), words.stated(row), words.tolerance(row)] for row in rows
+    ]
+    head = ["claim", "verdict", "measured", "stated", "tolerance"]
     if any("kernel" in row for row in rows):
         head.append("real kernel")
         lines = [[*line, words.kernel(row)] for line, row in zip(lines, rows, strict=True)]

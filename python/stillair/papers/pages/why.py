@@ -27,7 +27,7 @@ from stillair.results.result import Result
 Overrides = Sequence[tuple[str, str]]
 
 _WIDTH = 110
-_LABEL = 12
+LABEL = 12
 # Cells that a pair names; of more it says how many there are.
 _MOST_CELLS = 4
 
@@ -38,7 +38,7 @@ _MEANINGS = {
     causes.PRINT: "the paper's own numbers contradict each other: {arithmetic}",
     causes.CHANCE: "a tie: other random numbers turn the verdict",
     causes.TIE: "a tie: other random numbers give another order, and miss the claim too",
-    causes.BAR: "the figure lies beside the end of its bar, and the rule has no room for that",
+    causes.TOLERANCE: "the figure lies just outside its tolerance, and the rule allows no more",
     causes.UNKNOWN: "no cause was found",
 }
 
@@ -95,14 +95,16 @@ class Answer:
             return isinstance(self.judged["measured"], list) and self.judged["measured"] != self.changed["measured"]
         if cause.holds is None:
             return True
-        if (self.changed["verdict"] == judge.HELD) != cause.holds or self.judged["verdict"] != judge.MISSED:
+        if (self.changed["verdict"] == judge.REPRODUCED) != cause.holds or self.judged[
+            "verdict"
+        ] != judge.NOT_REPRODUCED:
             return False
         # Of an order nobody says how far it is from being kept.
         return cause.kind != causes.CONTRIBUTES or not _margin(self.changed) <= _margin(self.judged)
 
 
 def questions(name: str, tried: Overrides = ()) -> list[Question]:
-    """The claim of this name; of experiments, a paper or `all` every one that is missed."""
+    """The claim of this name; of experiments, a paper or `all` every one that is not reproduced."""
     known = {claim.id: (entry, claim) for entry in registry.entries() for claim in entry.experiment.claims}
     papers = {entry.experiment.paper for entry, _ in known.values()}
     missed = causes.causes()
@@ -114,10 +116,12 @@ def questions(name: str, tried: Overrides = ()) -> list[Question]:
         own = [claim.id for entry in entries for claim in entry.experiment.claims]
         wanted = [id_ for id_ in own if id_ in missed]
         if not own:
-            raise InputError(f"{name}: has no claims that could be missed")
+            raise InputError(f"{name}: has no claims that could be judged")
         if not wanted:
             some = ", ".join([*own[:3], *(["..."] if len(own) > 3 else [])])
-            raise InputError(f"{name}: none of its claims is missed; --why with one of them shows it as judged: {some}")
+            raise InputError(
+                f"{name}: its claims are reproduced, undecided or not judged; --why with one shows it as judged: {some}"
+            )
     else:
         near = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
         hint = f"; near it: {', '.join(near)}" if near else "; the report of 'stillair paper' names them"
@@ -280,35 +284,35 @@ def text(found: Answer) -> str:
     question, row = found.question, found.judged
     own = question.entry.experiment
     lines = [f"{question.claim.id}: {row['statement']}"]
-    lines += _line("claim", f"{own.paper}, {own.artefact}; {row['source']}")
-    lines += _line("stated", "; ".join(part for part in (words.stated(row), _bar(row)) if part))
+    lines += line("claim", f"{own.paper}, {own.artefact}; {row['source']}")
+    lines += line("stated", "; ".join(part for part in (words.stated(row), _tolerance(row)) if part))
     if row["verdict"] == judge.NOT_JUDGED:
-        return "\n".join([*lines, *_line("why", f"it is not judged: {words.remark(row)}; there is nothing to explain")])
+        return "\n".join([*lines, *line("why", f"it is not judged: {words.remark(row)}; there is nothing to explain")])
     setting = row.get("setting") or plan(own.paper).name if question.entry.others else ""
-    lines += _line("as judged", _figure(row) + (f"; with {setting}" if setting else ""))
+    lines += line("as judged", _figure(row) + (f"; with {setting}" if setting else ""))
     for name, one in row.get("settings", {}).items():
         if name != setting:
-            lines += _line("", _figure({**row, "cell": None, "marginal": False, **one}) + f"; with {name}")
+            lines += line("", _figure({**row, "cell": None, "marginal": False, **one}) + f"; with {name}")
     if question.tried:
-        lines += _line("change", "the one asked for")
+        lines += line("change", "the one asked for")
     elif question.cause is not None:
-        lines += _line("why", question.cause.said)
-    lines += [f"{'':<{_LABEL}}--set '{key}={value}'" for key, value in question.change]
+        lines += line("why", question.cause.said)
+    lines += [f"{'':<{LABEL}}--set '{key}={value}'" for key, value in question.change]
     if question.change and not question.tried and question.cause and question.cause.where:
         chosen = ", ".join(f"{key} {_listed(value)}" for key, value in question.cause.where.items())
-        lines += _line("", f"in the cells of {chosen}")
+        lines += line("", f"in the cells of {chosen}")
     if found.changed is not None:
-        lines += _line("with it", _figure(found.changed))
-    lines += _line("so", _conclusion(found))
+        lines += line("with it", _figure(found.changed))
+    lines += line("so", _conclusion(found))
     if "kernel" in row:
-        lines += _line("kernel", kernel_verdicts.said(row["kernel"]))
-    return "\n".join([*lines, *_line("runs", _runs(found))])
+        lines += line("kernel", kernel_verdicts.said(row["kernel"]))
+    return "\n".join([*lines, *line("runs", _runs(found))])
 
 
 def _conclusion(found: Answer) -> str:
     cause = found.question.cause
     if found.question.tried and found.changed is not None:
-        return f"with this change the claim is {found.changed['verdict']}"
+        return f"with this change the claim is {found.changed['verdict'].replace('-', ' ')}"
     if cause is None:
         return _unexplained(found.judged)
     parts = [_MEANINGS[cause.kind].format(shown=cause.shown, arithmetic=cause.arithmetic)]
@@ -325,11 +329,11 @@ def _unexplained(row: Row) -> str:
         return f"it is undecided: {row['reason']}. No source says more of that setting than its range"
     if "/" in words.verdict(row):
         return "the paper leaves open which settings are meant, and the verdict depends on them; none is preferred"
-    return "it is held: nothing to explain" if row["verdict"] == judge.HELD else "no cause is kept for it"
+    return "it is reproduced: nothing to explain" if row["verdict"] == judge.REPRODUCED else "no cause is kept for it"
 
 
-def _bar(row: Row) -> str:
-    return f"bar: {words.bar(row)}" if words.bar(row) else ""
+def _tolerance(row: Row) -> str:
+    return f"tolerance: {words.tolerance(row)}" if words.tolerance(row) else ""
 
 
 def _figure(row: Row) -> str:
@@ -371,9 +375,10 @@ def summary(answers: Sequence[Answer]) -> str:
     return "\n".join(lines)
 
 
-def _line(label: str, said: str) -> list[str]:
-    head = f"{label:<{_LABEL}}"
-    return textwrap.wrap(said, _WIDTH, initial_indent=head, subsequent_indent=" " * _LABEL, break_on_hyphens=False)
+def line(label: str, said: str) -> list[str]:
+    """A labelled sentence, wrapped."""
+    head = f"{label:<{LABEL}}"
+    return textwrap.wrap(said, _WIDTH, initial_indent=head, subsequent_indent=" " * LABEL, break_on_hyphens=False)
 
 
 def _listed(value: object) -> str:
@@ -381,9 +386,9 @@ def _listed(value: object) -> str:
 
 
 def _margin(row: Row) -> float:
-    """How far within its bar a figure is, negative outside; nothing is known of an order."""
-    if "bar" not in row or row["measured"] is None:
+    """How far within its tolerance a figure is, negative outside; nothing is known of an order."""
+    if "tolerance" not in row or row["measured"] is None:
         return math.nan
-    low, high = row["bar"]["low"], row["bar"]["high"]
+    low, high = row["tolerance"]["low"], row["tolerance"]["high"]
     ends = [row["measured"] - low] if low is not None else []
     return float(min([*ends, high - row["measured"]] if high is not None else ends))

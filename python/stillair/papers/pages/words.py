@@ -51,15 +51,15 @@ def verdict(row: Row) -> str:
 
 
 def would(row: Row) -> str:
-    """What the verdict would be of a claim that is not judged because it depends on a fit."""
+    """What the verdict would be of a claim that is not judged because it depends on a calibration."""
     return f"would be {_setting(row, row['if_judged'])}" if "if_judged" in row else ""
 
 
-def bar(row: Row) -> str:
+def tolerance(row: Row) -> str:
     """What the measured number must keep to."""
-    if "bar" not in row:
+    if "tolerance" not in row:
         return ""
-    low, high, more = row["bar"]["low"], row["bar"]["high"], _more(row)
+    low, high, more = row["tolerance"]["low"], row["tolerance"]["high"], _more(row)
     if low is None or high is None:
         return f"at most {number(high)}" if low is None else f"at least {number(low)}"
     return f"{number(low, more)} to {number(high, more)}"
@@ -77,7 +77,7 @@ def remark(row: Row) -> str:
     if "cell" in row:
         parts.append(f"worst cell: {row['cell']}")
     if row.get("marginal"):
-        parts.append("marginal: the interval lies on both sides of the bar")
+        parts.append("marginal: the interval lies on both sides of a bound of the tolerance")
     parts += [
         f"{cell['cell']}: {_cell(cell)}"
         for cell in row.get("cells", ())
@@ -85,11 +85,11 @@ def remark(row: Row) -> str:
     ]
     if "/" in verdict(row):
         parts.append(", ".join(f"{name}: {_setting(row, one)}" for name, one in row["settings"].items()))
-    if row.get("verdict") == "held" and row.get("hardly", {}).get("counted"):
-        parts.append(f"can hardly fail: {_hardly(row['hardly'])}")
+    if row.get("verdict") == "reproduced" and row.get("non_discriminating", {}).get("counted"):
+        parts.append(f"can hardly fail: {_non_discriminating(row['non_discriminating'])}")
     if "cause" in row:
         parts.append(f"likely cause: {row['cause']}")
-    if row.get("verdict") == "missed" and "kernel" in row:
+    if row.get("verdict") == "not-reproduced" and "kernel" in row:
         parts.append(kernel_verdicts.said(row["kernel"]))
     return "; ".join(part for part in parts if part)
 
@@ -116,10 +116,10 @@ def _setting(row: Row, one: Row) -> str:
     return f"{one['verdict']} ({measured({**row, **one})})"
 
 
-def _hardly(chance: Mapping[str, Any]) -> str:
+def _non_discriminating(chance: Mapping[str, Any]) -> str:
     if chance["off"] is not None and chance["draws"] is None:
         return str(chance["why"])
-    by = ["held with the mechanism off"] if chance["off"] == "held" else []
+    by = ["reproduced with the mechanism off"] if chance["off"] == "reproduced" else []
     if chance["draws"] >= 0.5:
-        by.append(f"held by {100 * chance['draws']:.0f} % of all draws")
+        by.append(f"reproduced by {100 * chance['draws']:.0f} % of all draws")
     return " and ".join(by)

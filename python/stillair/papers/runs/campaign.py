@@ -9,16 +9,16 @@ from pathlib import Path
 from typing import cast
 
 from stillair._native import InputError, __version__
-from stillair.papers.claims import shelf
-from stillair.papers.runs.packed import PackedRun
+from stillair.papers.claims import paper_registry
+from stillair.papers.runs.compressed import PackedRun
 from stillair.papers.runs.plan import Campaign, CellPlan
 from stillair.results.result import Result
 from stillair.results.series import Series
 from stillair.runs import bundled
-from stillair.runs import kept as runs_kept
+from stillair.runs import cache as runs_kept
 from stillair.runs.result_writer import inputs
 from stillair.runs.scenario import Scenario
-from stillair.text import ends
+from stillair.text import signals
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Outcome:
 
 def scenario_of(paper: str, name: str) -> Scenario:
     """The paper's own scenario of this name, or the package's."""
-    folder = shelf.folders().get(paper)
+    folder = paper_registry.folders().get(paper)
     own = folder and folder / "scenarios" / f"{name}.toml"
     if own is None or not own.is_file():
         return bundled.scenario(name)
@@ -141,7 +141,7 @@ def _cell(
     before = len(kept)
 
     def keep(text: str) -> None:
-        with ends.held_back():
+        with signals.held_back():
             run = PackedRun(text)
             if folder is not None:
                 runs_kept.add_run(folder, stored, json.loads(text))

@@ -12,12 +12,12 @@ from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Any
 
-from stillair.papers.claims import shelf
+from stillair.papers.claims import paper_registry
 from stillair.papers.claims.inventory import Where
-from stillair.papers.claims.shelf import remembered
+from stillair.papers.claims.paper_registry import remembered
 from stillair.papers.runs import metrics, tagged
 from stillair.papers.runs.metrics import Metric
-from stillair.papers.runs.placing import Placing
+from stillair.papers.runs.scatter_marks import Placing
 
 
 @dataclass(frozen=True)
@@ -110,15 +110,15 @@ class ExperimentPlan:
 
 
 @dataclass(frozen=True)
-class Fit:
-    """A number that nobody knows and that was fitted to numbers of the paper."""
+class Calibration:
+    """A number that nobody knows and that was calibrated to numbers of the paper."""
 
     name: str
-    """What was fitted."""
+    """What was calibrated."""
     keys: tuple[str, ...]
     """The keys of the scenario that hold it."""
     to: tuple[str, ...]
-    """The claims that it was fitted to. They are not judged, nor is what is derived from their numbers (`fits.py`)."""
+    """The claims that it was calibrated to. Neither they nor claims derived from them are judged (`calibration.py`)."""
     settings: tuple[str, ...] = ()
     """It is in force in the campaigns that share these settings,"""
     campaigns: tuple[str, ...] = ()
@@ -136,8 +136,8 @@ class Plan:
     experiments: Mapping[str, ExperimentPlan]
     means: Mapping[str, Sequence[Where]]
     """Names in an order that are not the value of one word: the cells they mean; of several, the least counts."""
-    fits: tuple[Fit, ...] = ()
-    """What was fitted to what."""
+    calibrations: tuple[Calibration, ...] = ()
+    """What was calibrated to what."""
     totals: Mapping[str, str] = field(default_factory=dict)
     """Numbers of the whole that are made of one of every station: of which."""
     marks: Placing | None = None
@@ -158,7 +158,7 @@ def matches(where: Where, cell: Where) -> bool:
 @remembered
 def plan(paper: str) -> Plan:
     """The plan of a paper."""
-    return read(paper, shelf.table(shelf.folders()[paper], "experiments.toml"))
+    return read(paper, paper_registry.table(paper_registry.folders()[paper], "experiments.toml"))
 
 
 def read(paper: str, table: Mapping[str, Any]) -> Plan:
@@ -180,14 +180,14 @@ def _plan(table: Mapping[str, Any], campaigns: Mapping[str, Campaign]) -> Plan:
         stations=table.get("station", {}),
         experiments={name: _experiment(campaigns, **entry) for name, entry in table["experiment"].items()},
         means={name: cells if isinstance(cells, list) else [cells] for name, cells in table.get("means", {}).items()},
-        fits=tuple(_fit(campaigns, **entry) for entry in table.get("fit", ())),
+        calibrations=tuple(_calibration(campaigns, **entry) for entry in table.get("calibration", ())),
         totals=table.get("totals", {}),
         marks=tagged.fill("marks", Placing, table["marks"]) if "marks" in table else None,
         figures=table.get("figure", {}),
     )
 
 
-def _fit(
+def _calibration(
     known: Mapping[str, Campaign],
     *,
     name: str,
@@ -196,11 +196,11 @@ def _fit(
     settings: Sequence[str] = (),
     campaigns: Sequence[str] = (),
     where: Where | None = None,
-) -> Fit:
+) -> Calibration:
     unknown = sorted({*campaigns} - known.keys() | {*settings} - {own.settings for own in known.values()})
     if unknown:
-        raise ValueError(f"fit {name}: there are no campaigns or settings {', '.join(unknown)}")
-    return Fit(name, tuple(keys), tuple(to), tuple(settings), tuple(campaigns), where)
+        raise ValueError(f"calibration {name}: there are no campaigns or settings {', '.join(unknown)}")
+    return Calibration(name, tuple(keys), tuple(to), tuple(settings), tuple(campaigns), where)
 
 
 def _beside(

@@ -6,7 +6,7 @@ The scenario marks guesses in comments.
     doctor    settings of this machine, and the effect of each
     scenario  text of the scenario
     network   one network from the facts of all files
-    together  its parts: stations, radios, shapers, facts that are left out
+    assembly  its parts: stations, radios, shapers, facts that are left out
     kinds     the reader of each part of a file
     pasted    text as people paste it, cut into single outputs
     readers   text and JSON of single outputs: iw, tc, iwinfo, ubus, hostapd, ip

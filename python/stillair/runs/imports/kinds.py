@@ -16,7 +16,7 @@ from stillair.runs.imports.lines import quoted, unrecognised
 from stillair.runs.imports.loads import crusader, flent
 from stillair.runs.imports.openwrt import uci
 from stillair.runs.imports.pasted import Part
-from stillair.runs.imports.readers import iw, iwinfo, known, netdevs, settings, tc, ubus, wpa
+from stillair.runs.imports.readers import iw, iwinfo, netdevs, recognised, settings, tc, ubus, wpa
 from stillair.text import source
 from stillair.text.source import Stream
 
@@ -119,7 +119,7 @@ KINDS = (
     ),
     Kind("iwconfig", r"\s*\S+ +(IEEE 802\.11|no wireless extensions\.)", "", iwinfo.iwconfig),
     Kind("ip addr, ip link", r"\s*\d+: [\w.:@-]+: <[A-Z,_0-9-]*>", "", netdevs.ip),
-    Kind("ip route", known.ROUTE_HEAD, "", netdevs.routes),
+    Kind("ip route", recognised.ROUTE_HEAD, "", netdevs.routes),
     Kind("ifconfig", r"\s*\S+(\s+Link encap:|: flags=\d+<)", "", netdevs.ifconfig),
     Kind("sysctl net.ipv4", r"\s*net[./]\w+[./]\S+\s*=", "", settings.sysctl),
     Kind(

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 from stillair._native import InputError
 from stillair.runs.imports import facts, qdiscs
+from stillair.runs.imports.assembly import peers, probe, radios, shaping, sides, stations, unmapped
+from stillair.runs.imports.assembly.parts import Line, Network, Shaped, Station, Told, every
 from stillair.runs.imports.rates import band_ghz, is_legacy, parts
-from stillair.runs.imports.together import peers, probe, radios, shaping, sides, stations, unread
-from stillair.runs.imports.together.parts import Line, Network, Shaped, Station, Told, every
 
 __all__ = ("Line", "Network", "Shaped", "Station", "Told", "of")
 
@@ -76,7 +76,7 @@ def of(found: Sequence[facts.Fact], interface: str | None = None, line: Line | N
     used = shaping.fill(made, found)
     _mtu(made, found)
     _rest(made, found, here)
-    made.left += unread.of(found, radio, used)
+    made.left += unmapped.of(found, radio, used)
     made.guesses += dict.fromkeys(one for one in made.left if one.startswith("guess:"))
     made.left = [one for one in dict.fromkeys(made.left) if not one.startswith("guess:")]
     _load(made, found)
@@ -95,7 +95,7 @@ def require(found: Sequence[facts.Fact]) -> None:
     found = peers.modelled(found, left)
     if any(_is_usable(one) for one in found):
         return
-    left += [unread.radio_of(one) for one in every(found, facts.Radio)]
+    left += [unmapped.radio_of(one) for one in every(found, facts.Radio)]
     told = [f"{one.where}: {one.what}" for one in every(found, facts.Unread)]
     told += [
         f"{one.where}: {one.qdisc} at {one.name}: see 'tc -s qdisc' for its options"

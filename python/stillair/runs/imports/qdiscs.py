@@ -7,7 +7,7 @@ from typing import Any
 
 from stillair._native import InputError
 from stillair.runs.imports.facts import Class, Qdisc
-from stillair.runs.imports.openwrt import words
+from stillair.runs.imports.openwrt import tc_options
 
 NAMELESS = "?"
 """Device of a qdisc whose output has no name: `tc qdisc show dev DEVICE` omits it."""
@@ -24,7 +24,7 @@ _CAKE = {
     "nat": "nat",
     "ingress": "ingress",
 }
-_WORDS = {"diffserv": tuple(words.TINS.values()), "flowmode": words.ISOLATION}
+_WORDS = {"diffserv": tuple(tc_options.TINS.values()), "flowmode": tc_options.ISOLATION}
 _ACK_FILTER = {"disabled": "no-ack-filter", "enabled": "ack-filter", "aggressive": "ack-filter-aggressive"}
 
 
@@ -132,7 +132,7 @@ def _of_cake(qdisc: Qdisc) -> tuple[dict[str, object], list[str]]:
             made[found[0]] = found[1]
         elif value and key not in _SILENT and (key, value) not in _NONE:
             left.append(f"{key} {value}" if value is not True else key)
-    if not words.looks_at_hosts(made):
+    if not tc_options.looks_at_hosts(made):
         made.pop("nat", None)
     return made, left
 

@@ -9,10 +9,10 @@ from typing import Any
 
 from stillair import _native
 from stillair._native import InputError
+from stillair.runs.imports.assembly import probe
+from stillair.runs.imports.assembly.parts import TRAFFIC, Line, Network, Shaped
 from stillair.runs.imports.facts import Crusader, Heard, Load, Setting, Way
-from stillair.runs.imports.loads import repeat
-from stillair.runs.imports.together import probe
-from stillair.runs.imports.together.parts import TRAFFIC, Line, Network, Shaped
+from stillair.runs.imports.loads import crusader_flows
 
 _WIDTH = 110
 _SHAPED = 0.95
@@ -90,7 +90,7 @@ def _head(network: Network, files: Sequence[str], load: Load | Crusader | None) 
     lines += [_said(f"left out: {what}.") for what in network.left]
     lines.append('name = "imported"')
     if isinstance(load, Crusader):
-        lines.append(f'duration = "{repeat.seconds(load):.9g} s"')
+        lines.append(f'duration = "{crusader_flows.seconds(load):.9g} s"')
     elif load is None:
         lines += _duration(network)
     return "\n".join(lines)
@@ -427,7 +427,7 @@ def _traffic(network: Network, load: Load | Crusader | None) -> Iterator[str]:
     if isinstance(load, Crusader):
         yield from (
             "\n".join(_said(line[2:]) if line[:2] == "# " else line for line in block)
-            for block in repeat.flows(load, names[0])
+            for block in crusader_flows.flows(load, names[0])
         )
         return
     if load is not None:

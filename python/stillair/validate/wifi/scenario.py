@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from stillair.runs.scenario import Scenario
 from stillair.text.toml import to_toml
 from stillair.validate import kernels
-from stillair.validate.tc import written as units
+from stillair.validate.tc import scenario_values as units
 from stillair.validate.wifi.measured import MCS, MINSTREL, Driver, Flow, Measurement, Setup
 
 SAMPLED_MS = 200

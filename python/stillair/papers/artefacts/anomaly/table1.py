@@ -130,7 +130,7 @@ def _beside(of: Measurer) -> str:
 
 
 def _beside_row(name: str, result: Result) -> list[str]:
-    over = result.over_runs()
+    over = result.summary()
 
     def means(key: str, scale: float = 1) -> str:
         values = [over["stations"][station].get(key) for station in STATIONS]

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from stillair.papers.artefacts import style
-from stillair.papers.artefacts.bquic import beside
+from stillair.papers.artefacts.bquic import table3_variations
 from stillair.papers.artefacts.bquic.variants import COLOURS, TITLES
 from stillair.papers.artefacts.intervals import along, named, spread
 from stillair.papers.measure.measurer import Measurer
@@ -31,7 +31,7 @@ def text(of: Measurer) -> str:
     ]
     heading = ["page", *(f"{title} ms" for title in TITLES.values()), "reduction %"]
     own = table([*heading, *(f"{title} loads a run" for title in TITLES.values())], rows)
-    return "\n\n".join(part.rstrip() for part in (own, beside.pages(of)) if part)
+    return "\n\n".join(part.rstrip() for part in (own, table3_variations.pages(of)) if part)
 
 
 def picture(of: Measurer) -> "Figure":

@@ -5,7 +5,7 @@ from math import nan
 from typing import TYPE_CHECKING
 
 from stillair.papers.artefacts import style
-from stillair.papers.artefacts.bquic import beside
+from stillair.papers.artefacts.bquic import table3_variations
 from stillair.papers.artefacts.bquic.variants import COLOURS, TITLES
 from stillair.papers.artefacts.intervals import along, spread
 from stillair.papers.measure import samples
@@ -37,7 +37,11 @@ def text(of: Measurer) -> str:
         for name, values in _cells(of)
     ]
     own = table(["", *(heading for _, heading, _ in _SHOWN)], rows)
-    return "\n\n".join(part.rstrip() for part in (own, beside.gains(of), beside.losses(of), beside.senders(of)) if part)
+    return "\n\n".join(
+        part.rstrip()
+        for part in (own, table3_variations.gains(of), table3_variations.losses(of), table3_variations.senders(of))
+        if part
+    )
 
 
 def picture(of: Measurer) -> "Figure":
@@ -109,7 +113,7 @@ def _cells(of: Measurer) -> list[tuple[str, dict[str, Interval | None]]]:
     """The cells of the experiment itself and of each change alone, with their quantities over the runs."""
     found = []
     for campaign in of.own.campaigns:
-        if campaign.id.startswith(beside.CAMPAIGNS):
+        if campaign.id.startswith(table3_variations.CAMPAIGNS):
             continue
         outcome = of.outcomes.get(campaign.id)
         for name, result in (outcome.results or {}).items() if outcome else ():

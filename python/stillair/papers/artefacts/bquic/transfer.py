@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from stillair.papers.artefacts import style
-from stillair.papers.artefacts.bquic import beside
+from stillair.papers.artefacts.bquic import table3_variations
 from stillair.papers.artefacts.bquic.variants import COLOURS, TITLES
 from stillair.papers.artefacts.intervals import named
 from stillair.papers.measure import quic
@@ -108,7 +108,7 @@ def gaps_text(of: Measurer) -> str:
         "second mode": ("second peak us", 0),
     }
     own = _text(of, metrics, f"The picture: {_title(of)}; times between packets as a capture at the sender has them.")
-    return "\n\n".join(part.rstrip() for part in (own, beside.gaps(of)) if part)
+    return "\n\n".join(part.rstrip() for part in (own, table3_variations.gaps(of)) if part)
 
 
 def gaps_picture(of: Measurer) -> "Figure":
@@ -136,7 +136,7 @@ def rate_text(of: Measurer) -> str:
     """Mean and standard deviation of the throughput over all runs."""
     metrics = {"throughput": ("Mbit/s", 2), "standard deviation of throughput in 50 ms intervals": ("sd in 50 ms", 2)}
     own = _text(of, metrics, f"The picture: {_title(of)}.")
-    return "\n\n".join(part.rstrip() for part in (own, beside.spreads(of)) if part)
+    return "\n\n".join(part.rstrip() for part in (own, table3_variations.spreads(of)) if part)
 
 
 def rate_picture(of: Measurer) -> "Figure":

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from stillair.papers.artefacts import style
 from stillair.papers.artefacts.intervals import along, named, spread
-from stillair.papers.artefacts.kinds import varied
+from stillair.papers.artefacts.kinds import selection
 from stillair.papers.measure.measurer import Measurer
 from stillair.text.table import table
 
@@ -31,10 +31,10 @@ class Bars:
     def text(self, of: Measurer) -> str:
         """A row for each bar: ours, then the paper's."""
         rows = []
-        for name in varied.values(of, self.along):
+        for name in selection.values(of, self.along):
             row = [str(name)]
             for metric in self.metrics:
-                ours = of.of_cell({**varied.where(of), self.along: name}, metric)
+                ours = of.of_cell({**selection.where(of), self.along: name}, metric)
                 row += [named(ours, self.digits), self._paper(of, name, metric)]
             rows.append(row)
         heading = [text for metric, unit in self.metrics.items() for text in (f"{metric} {unit}", "paper")]
@@ -42,12 +42,12 @@ class Bars:
 
     def picture(self, of: Measurer) -> "Figure":
         """A bar each; the paper's number is a line over it."""
-        names = varied.values(of, self.along)
+        names = selection.values(of, self.along)
         with style.styled():
             drawn = style.new(1.6 + 2.6 * len(self.metrics), 3.2)
             for place, (metric, unit) in enumerate(self.metrics.items()):
                 axes = drawn.add_subplot(1, len(self.metrics), place + 1)
-                found = [of.of_cell({**varied.where(of), self.along: name}, metric) for name in names]
+                found = [of.of_cell({**selection.where(of), self.along: name}, metric) for name in names]
                 heights = [measured.mean if measured else 0.0 for measured in found]
                 style.bars(axes, range(len(names)), heights, [spread(m) for m in found], _WIDTH, style.BLUE, "")
                 for at, name in enumerate(names):

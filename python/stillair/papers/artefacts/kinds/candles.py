@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from stillair.papers.artefacts import style
-from stillair.papers.artefacts.kinds import varied
+from stillair.papers.artefacts.kinds import selection
 from stillair.papers.measure.measurer import Measurer
 from stillair.results.statistics import Interval
 from stillair.text.table import table
@@ -35,22 +35,22 @@ class Candles:
 
     def text(self, of: Measurer) -> str:
         """A row for each candlestick."""
-        word = varied.first(of, self.words)
+        word = selection.first(of, self.words)
         rows = [
-            [f"{name}, {side}", *(varied.plain(self._of(of, word, name, side, m)) for m in self.columns.values())]
-            for name in varied.values(of, word)
-            for side in varied.values(of, self.sides)
+            [f"{name}, {side}", *(selection.plain(self._of(of, word, name, side, m)) for m in self.columns.values())]
+            for name in selection.values(of, word)
+            for side in selection.values(of, self.sides)
         ]
         return f"{self.said}\n\n" + table(["", *self.columns], rows)
 
     def picture(self, of: Measurer) -> "Figure":
         """The candlesticks."""
-        word = varied.first(of, self.words)
-        names = varied.values(of, word)
+        word = selection.first(of, self.words)
+        names = selection.values(of, word)
         with style.styled():
             drawn = style.new(6.0, 3.4)
             axes = drawn.add_subplot()
-            for number, side in enumerate(varied.values(of, self.sides)):
+            for number, side in enumerate(selection.values(of, self.sides)):
                 colour = _COLOURS[number]
                 for at, name in enumerate(names):
                     low, line, high = (self._of(of, word, name, side, metric) for metric in self.box)
@@ -71,4 +71,4 @@ class Candles:
             return drawn
 
     def _of(self, of: Measurer, word: str, name: str, side: str, metric: str) -> Interval | None:
-        return of.of_cell({**varied.where(of), word: name, self.sides: side}, metric)
+        return of.of_cell({**selection.where(of), word: name, self.sides: side}, metric)

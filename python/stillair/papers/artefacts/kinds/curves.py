@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from stillair.papers.artefacts import style
-from stillair.papers.artefacts.kinds import varied
+from stillair.papers.artefacts.kinds import selection
 from stillair.papers.measure.measurer import Measurer
 from stillair.results.statistics import Interval
 from stillair.text.table import table
@@ -41,7 +41,11 @@ class Curves:
         rows = [
             [
                 place,
-                *(varied.plain(self._of(of, word, name, place, metric)) for name in names for metric in self.metrics),
+                *(
+                    selection.plain(self._of(of, word, name, place, metric))
+                    for name in names
+                    for metric in self.metrics
+                ),
             ]
             for place in self._along(of)
         ]
@@ -79,7 +83,7 @@ class Curves:
             return drawn
 
     def _curves(self, of: Measurer) -> tuple[str, Mapping[str, str]]:
-        word = varied.first(of, list(self.curves))
+        word = selection.first(of, list(self.curves))
         return word, self.curves[word]
 
     def _along(self, of: Measurer) -> list[str]:
@@ -95,4 +99,4 @@ class Curves:
                 yield at, measured
 
     def _of(self, of: Measurer, word: str, name: str, place: str, metric: str) -> Interval | None:
-        return of.of_cell({**self.within.get(word, {}), **varied.where(of), word: name, self.along: place}, metric)
+        return of.of_cell({**self.within.get(word, {}), **selection.where(of), word: name, self.along: place}, metric)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from stillair.papers.artefacts import style
-from stillair.papers.artefacts.kinds import varied
+from stillair.papers.artefacts.kinds import selection
 from stillair.papers.measure.measurer import Measurer
 from stillair.results.statistics import Interval
 from stillair.text.table import table
@@ -48,14 +48,14 @@ class Points:
 
     def text(self, of: Measurer) -> str:
         """The metrics of each cell."""
-        word = varied.first(of, self.words)
+        word = selection.first(of, self.words)
         ups = self._up(of)
         rows = []
-        for name in varied.values(of, word):
-            cell = {**varied.where(of), word: name}
-            shown = [varied.with_interval(of.of_cell(cell, metric)) for metric in ups]
+        for name in selection.values(of, word):
+            cell = {**selection.where(of), word: name}
+            shown = [selection.with_interval(of.of_cell(cell, metric)) for metric in ups]
             for metric in self.columns.values():
-                as_text = varied.with_interval if metric == self.across else varied.plain
+                as_text = selection.with_interval if metric == self.across else selection.plain
                 shown.append(as_text(of.of_cell(cell, metric)))
             rows.append([name, *shown])
         heading = [word, *(f"{label} {self.unit}" for label in ups.values()), *self.columns]
@@ -63,7 +63,7 @@ class Points:
 
     def picture(self, of: Measurer) -> "Figure":
         """A point for each cell; several where several metrics rise."""
-        word = varied.first(of, self.words)
+        word = selection.first(of, self.words)
         ups = self._up(of)
         with style.styled():
             drawn = style.new(6.6, 3.8)
@@ -93,7 +93,7 @@ class Points:
         return next((metric.split()[0] for metric, name in ups.items() if name == self.hollow), self.hollow)
 
     def _up(self, of: Measurer) -> Mapping[str, str]:
-        own = varied.where(of)
+        own = selection.where(of)
         fit = (one["up"] for one in self.instead if all(own.get(key) == value for key, value in one["where"].items()))
         return next(fit, self.up)
 
@@ -106,8 +106,8 @@ class Points:
 def _alike(of: Measurer, word: str, metrics: Sequence[str]) -> dict[tuple[Interval | None, ...], list[str]]:
     """The cells by their point: a limit that nothing reaches gives the same runs as a larger one."""
     points: dict[tuple[Interval | None, ...], list[str]] = {}
-    for name in varied.values(of, word):
-        where = {**varied.where(of), word: name}
+    for name in selection.values(of, word):
+        where = {**selection.where(of), word: name}
         points.setdefault(tuple(of.of_cell(where, metric) for metric in metrics), []).append(name)
     return points
 

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from stillair._native import InputError
 from stillair.runs.imports.facts import Crusader
-from stillair.runs.imports.loads.packed import Reader, unframed
+from stillair.runs.imports.loads.crusader_encoding import Reader, unframed
 
 _MAGIC = (0x5372AB82AE7C59CB).to_bytes(8, "little")
 MOST_BYTES = 64 << 20

@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from stillair.runs.imports.openwrt import words
-from stillair.runs.imports.openwrt.words import Options
+from stillair.runs.imports.openwrt import tc_options
+from stillair.runs.imports.openwrt.tc_options import Options
 
 _ONE_TIN = "piece_of_cake.qos"
 _TINS = "layer_cake.qos"
@@ -140,7 +140,7 @@ def _framing(given: _Given) -> list[str]:
     made = ["atm"] if layer == "atm" else []
     for word, key in (("overhead", "overhead"), ("mpu", "tcMPU")):
         pair = [word, given.get(key, "0")]
-        if words.cake(pair)[1]:
+        if tc_options.cake(pair)[1]:
             given.leave(key, "out of cake's range")
         else:
             made += pair
@@ -174,12 +174,12 @@ def _cake(given: _Given, script: str) -> tuple[Options, Options]:
     framing = _framing(given)
     made = []
     for way, key in ((down, "iqdisc_opts"), (up, "eqdisc_opts")):
-        options, left = words.cake([*framing, *way, *_opts(given, key)])
+        options, left = tc_options.cake([*framing, *way, *_opts(given, key)])
         given.unread.extend(f"{key} {one}" for one in left)
         made.append(options)
     # A firewall rule behind this cake clears the DSCP, independent of the cake's options.
     if script == _CLASSES and _squashes(given, "squash_dscp"):
-        made[0], _ = words.cake([*framing, *down, *_opts(given, "iqdisc_opts"), "wash"])
+        made[0], _ = tc_options.cake([*framing, *down, *_opts(given, "iqdisc_opts"), "wash"])
     return made[0], made[1]
 
 
@@ -218,7 +218,7 @@ def _htb(given: _Given, script: str, rates: Mapping[str, int]) -> tuple[Options,
     for way, side in (("down", "i"), ("up", "e")):
         own = _own(given, side, rates[way])
         at_once = ["quantum", "300"] if script == _CLASSES and way == "up" else []
-        options, left = words.fq_codel([*own, *at_once, *_opts(given, f"{side}qdisc_opts")])
+        options, left = tc_options.fq_codel([*own, *at_once, *_opts(given, f"{side}qdisc_opts")])
         given.unread.extend(f"{side}qdisc_opts {one}" for one in left)
         made.append(options)
     return made[0], made[1]
@@ -229,7 +229,7 @@ def _own(given: _Given, side: str, kbit: int) -> list[str]:
     limit, target, ecn = f"{side}limit", f"{side}target", {"i": "ingress_ecn", "e": "egress_ecn"}[side]
     made = list[str]()
     for key, found in ((limit, ["limit", given.get(limit, _LIMIT)]), (target, _target(given, target, kbit))):
-        if words.fq_codel(found)[1]:
+        if tc_options.fq_codel(found)[1]:
             given.leave(key, "out of fq_codel's range")
         else:
             made += found

@@ -1,12 +1,12 @@
 """Readers of single outputs: each returns facts of one text, or an `InputError` with a line per mistake.
 
-ubus      JSON of `ubus call`
-tc        text of `tc -s qdisc` and `tc -s class`
-counters  lines of counters below a discipline or class
-iw        `iw dev ... station dump`, `... link`, `... info`, `iw phy`
-iwinfo    `iwinfo`, `iwinfo ... assoclist`, `iwconfig`
-wpa       `wpa_cli status` and `signal_poll`, `hostapd_cli all_sta` and `status`
-netdevs   `ip addr`, `ip link`, `ifconfig`, as text and JSON; `ip route`
-known     lines that these tools print
-settings  `sysctl`, `ethtool`, `hostapd.conf`, `uname`, release files
+ubus        JSON of `ubus call`
+tc          text of `tc -s qdisc` and `tc -s class`
+counters    lines of counters below a discipline or class
+iw          `iw dev ... station dump`, `... link`, `... info`, `iw phy`
+iwinfo      `iwinfo`, `iwinfo ... assoclist`, `iwconfig`
+wpa         `wpa_cli status` and `signal_poll`, `hostapd_cli all_sta` and `status`
+netdevs     `ip addr`, `ip link`, `ifconfig`, as text and JSON; `ip route`
+recognised  lines that these tools print
+settings    `sysctl`, `ethtool`, `hostapd.conf`, `uname`, release files
 """

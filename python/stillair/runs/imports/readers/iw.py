@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from stillair.runs.imports.facts import Interface, Peer, Phy, Unread
 from stillair.runs.imports.lines import Mistakes, unrecognised
 from stillair.runs.imports.rates import band_ghz, modelled_width, told
-from stillair.runs.imports.readers import known
+from stillair.runs.imports.readers import recognised
 
 # Addresses are often redacted: any word counts.
 _STATION = re.compile(r"Station (?:(\S.*?) )?\(on (\S+)\)")
@@ -46,7 +46,7 @@ def stations(file: str, text: str) -> Sequence[Peer | Unread]:
         elif at := re.fullmatch(r"Link (?:ID )?(\d+):?.*", words):
             link = at[1]
             found[-1].said.append(f"link {link} of a multi-link device (802.11be)")
-        elif not known.is_of_station(words):
+        elif not recognised.is_of_station(words):
             strange.append((number, words))
         elif ":" in words and not link:  # values of the multi-link device are above those of its links
             _of_station(found[-1], number, line, mistakes)
@@ -138,7 +138,7 @@ def link(file: str, text: str) -> Sequence[Peer | Interface | Unread]:
                 mistakes.add(number, line, "a frequency in MHz")
         elif peer and re.match(r"Link \d+|MLD", key):
             peer.said.append(f"{line.strip().rstrip(':')}: multi-link operation (802.11be)")
-        elif line.strip() and not known.LINK.fullmatch(line.strip()):
+        elif line.strip() and not recognised.LINK.fullmatch(line.strip()):
             strange.append((number, line.strip()))
     mistakes.tell()
     if peer:
@@ -217,7 +217,7 @@ def interfaces(file: str, text: str) -> Sequence[Interface | Unread]:
                 keys["txpower"] = power[1]
             else:
                 mistakes.add(number, words, '"txpower 20.00 dBm"')
-        if words and not known.INTERFACE.fullmatch(words):
+        if words and not recognised.INTERFACE.fullmatch(words):
             strange.append((number, words))
     end()
     mistakes.tell()
@@ -254,7 +254,7 @@ def _not_of_phys(text: str) -> list[tuple[int, str]]:
     others = [(number, line) for number, line in lines if not re.match(r"\s*Wiphy \S+$", line)]
     if any(line[0].isspace() for _, line in others):
         return [(number, line.strip()) for number, line in others if not line[0].isspace()]
-    last = max((at for at, (_, line) in enumerate(others) if known.PHY.fullmatch(line)), default=-1)
+    last = max((at for at, (_, line) in enumerate(others) if recognised.PHY.fullmatch(line)), default=-1)
     return others[last + 1 :]
 
 

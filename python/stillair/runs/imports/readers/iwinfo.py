@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from stillair.runs.imports.facts import Interface, Peer, Unread
 from stillair.runs.imports.lines import Mistakes, unrecognised
 from stillair.runs.imports.rates import band_ghz, modelled_width, told, width_of_centre
-from stillair.runs.imports.readers import known
+from stillair.runs.imports.readers import recognised
 
 _KINDS = {
     "master": "AP",
@@ -56,7 +56,7 @@ def interfaces(file: str, text: str) -> Sequence[Interface | Unread]:
     for number, line in enumerate(text.splitlines(), 1):
         if head := re.match(r"(\S+)\s+ESSID: ", line.strip()):
             blocks.append((head[1], number, []))
-        elif blocks and known.IWINFO.fullmatch(line.strip()):
+        elif blocks and recognised.IWINFO.fullmatch(line.strip()):
             blocks[-1][2].append(line.strip())
         elif line.strip():
             strange.append((number, line.strip()))
@@ -114,7 +114,7 @@ def associated(file: str, text: str) -> Sequence[Peer | Unread]:
             found[-1].expected_mbps = float(rate[1])
         elif found and re.search(r"mesh (llid: [1-9]|plink: estab)", words.lower()):
             found[-1].mesh = True
-        elif words and not known.ASSOCLIST.fullmatch(words):
+        elif words and not recognised.ASSOCLIST.fullmatch(words):
             strange.append((number, words))
     mistakes.tell()
     none = [] if found else [Unread("iwinfo assoclist: no station is connected", f"{file}:1")]
@@ -136,7 +136,7 @@ def iwconfig(file: str, text: str) -> Sequence[Interface | Peer | Unread]:
     for number, line in enumerate(text.splitlines(), 1):
         if head := re.match(r"(\S+) +(IEEE 802\.11|Mode:|unassociated)", line.strip()):
             blocks.append((head[1], number, line))
-        elif line.strip() and not known.IWCONFIG.fullmatch(line.strip()):
+        elif line.strip() and not recognised.IWCONFIG.fullmatch(line.strip()):
             strange.append((number, line.strip()))
         elif blocks and line.strip() and "no wireless extensions" not in line:
             name, at, before = blocks[-1]

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from stillair.runs.imports.facts import Class, Qdisc, Unread
 from stillair.runs.imports.lines import Mistakes, unrecognised
-from stillair.runs.imports.openwrt import words
+from stillair.runs.imports.openwrt import tc_options
 from stillair.runs.imports.qdiscs import KINDS as QDISCS
 from stillair.runs.imports.readers import counters
 
@@ -120,7 +120,7 @@ def classes(file: str, text: str) -> Sequence[Class | Unread]:
             others[kind] = others.get(kind, 0) + 1
             continue
         given = dict(_pairs(rest))
-        rate = words.bits(given.get("rate") or "")
+        rate = tc_options.bits(given.get("rate") or "")
         if rate is None:
             mistakes.add(number, stripped, '"class htb HANDLE parent HANDLE ... rate 10Mbit ceil 10Mbit"')
             continue
@@ -130,7 +130,7 @@ def classes(file: str, text: str) -> Sequence[Class | Unread]:
         if framing and framing != ["linklayer ethernet"]:
             what = f"class {handle}: {' '.join(framing)}: htb has no framing here"
             found.append(Unread(what, f"{file}:{number}"))
-        burst = words.size(given.get("burst") or "")
+        burst = tc_options.size(given.get("burst") or "")
         top = "" if "root" in rest else given.get("parent") or ""
         device = given.get("dev") or "?"
         found.append(Class(device, handle, top, given.get("leaf") or "", rate, burst, f"{file}:{number}"))
@@ -192,22 +192,22 @@ def _option(
 
 def _of_cake(word: str) -> tuple[str, object] | None:
     """A word of cake without a value."""
-    if word in words.TINS:
-        return "diffserv", words.TINS[word]
-    return ("flowmode", word) if word in words.ISOLATION else _CAKE.get(word)
+    if word in tc_options.TINS:
+        return "diffserv", tc_options.TINS[word]
+    return ("flowmode", word) if word in tc_options.ISOLATION else _CAKE.get(word)
 
 
 def _value(word: str, value: str) -> object | None:
     if word in _RATES:
-        bits = words.bits(value)
+        bits = tc_options.bits(value)
         return None if bits is None else bits // 8
     if word in _TIMES:
-        return words.microseconds(value)
+        return tc_options.microseconds(value)
     if word in _SIZES:
-        return words.size(value)
+        return tc_options.size(value)
     if word in _COUNTS:
         at = re.match(r"(-?\d{1,12})(?:[pb]|/\d+)?$", value)
-        return int(at[1]) if at else words.size(value) if word == "limit" else None
+        return int(at[1]) if at else tc_options.size(value) if word == "limit" else None
     return value
 
 
@@ -220,13 +220,13 @@ def _netem(behind: Sequence[str]) -> dict[str, object]:
         at += 1
         if word == "delay" and rest:
             for key, value in zip(("delay", "jitter"), rest, strict=False):
-                us = words.microseconds(value)
+                us = tc_options.microseconds(value)
                 if us is None:
                     break
                 made[key], at = us, at + 1
         elif word in ("loss", "duplicate", "reorder") and rest and re.fullmatch(r"\d{1,3}(\.\d+)?%", rest[0]):
             made[word], at = float(rest[0][:-1]) / 100, at + 1
-        elif word == "rate" and rest and (bits := words.bits(rest[0])):
+        elif word == "rate" and rest and (bits := tc_options.bits(rest[0])):
             made["rate"], at = bits // 8, at + 1
         elif word in ("limit", "gap") and rest and rest[0].isdecimal():
             made[word], at = int(rest[0]), at + 1
