@@ -10,7 +10,7 @@ away=$(mktemp -d)
 trap 'rm -rf "$away"' EXIT
 
 # The optional ones too: a lock file names them.
-crates="stillair-ip stillair-model stillair-quinn stillair-sim stillair-link"
+crates="stillair-ip stillair-model stillair-quinn stillair-scenario-derive stillair-sim stillair-link"
 # shellcheck disable=SC2046
 cargo package --quiet --locked --allow-dirty --no-verify --target-dir "$away/packed" $(printf -- '-p %s ' $crates) 2>"$away/said" \
   || { cat "$away/said" >&2; exit 1; }
