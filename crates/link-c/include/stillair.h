@@ -171,15 +171,13 @@ extern "C" {
 const char *stillair_preset_name(size_t number);
 
 /*
- A link over a preset. On error null, with a message of at most error_size bytes in error. Free it with stillair_link_free.
+ A link over a preset. On error null, with a message of at most error_size bytes in error. Free it with
+ stillair_link_free.
 
  # Safety
  `name` is a string; `error` is null or has room for `error_size` bytes.
  */
-struct stillair_link *stillair_link_preset(const char *name,
-                                           uint64_t seed,
-                                           char *error,
-                                           size_t error_size);
+struct stillair_link *stillair_link_preset(const char *name, uint64_t seed, char *error, size_t error_size);
 
 /*
  A link over a scenario in TOML; file is its name in messages. Otherwise as stillair_link_preset.
@@ -218,8 +216,9 @@ int64_t stillair_link_endpoint(const struct stillair_link *link, const char *nam
 size_t stillair_link_max_payload(const struct stillair_link *link);
 
 /*
- Gives an endpoint one socket with limited memory. With limit bytes of packets below it, it refuses datagrams (STILLAIR_FULL);
- below resume bytes it may send again (STILLAIR_WRITABLE). Call it before the link is used.
+ Gives an endpoint one socket with limited memory. With limit bytes of packets below it, it refuses
+ datagrams (STILLAIR_FULL); below resume bytes it may send again (STILLAIR_WRITABLE). Call it before the
+ link is used.
 
  # Safety
  `link` is null or a link.
@@ -247,8 +246,9 @@ enum stillair_status stillair_link_send(struct stillair_link *link,
                                         uint8_t dscp);
 
 /*
- Advances to until_ns, or to the arrival of a datagram if that is earlier: then it returns STILLAIR_PACKET and fills *packet,
- and the time is packet->at_ns. With STILLAIR_OK the time is until_ns, or the end of the link.
+ Advances to until_ns, or to the arrival of a datagram if that is earlier: then it returns STILLAIR_PACKET
+ and fills *packet, and the time is packet->at_ns. With STILLAIR_OK the time is until_ns, or the end of the
+ link.
 
  # Safety
  `link` is null or a link; `packet` is null or a place for one.
@@ -266,15 +266,13 @@ enum stillair_status stillair_link_poll(struct stillair_link *link,
 uint64_t stillair_link_now(const struct stillair_link *link);
 
 /*
- Ends a link and returns its statistics as JSON, to be freed with stillair_text_free. Null and a message if accounts do not
- close.
+ Ends a link and returns its statistics as JSON, to be freed with stillair_text_free. Null and a message if
+ accounts do not close.
 
  # Safety
  As of `stillair_link_free`, and of `error` as of `stillair_link_preset`.
  */
-char *stillair_link_finish(struct stillair_link *link,
-                           char *error,
-                           size_t error_size);
+char *stillair_link_finish(struct stillair_link *link, char *error, size_t error_size);
 
 /*
  Frees a text from stillair_link_finish. Null is allowed.
@@ -285,8 +283,8 @@ char *stillair_link_finish(struct stillair_link *link,
 void stillair_text_free(char *text);
 
 /*
- Reads a budget from TOML text; file is its name in messages. If it is wrong, returns null, with a message of at most
- error_size bytes. Free it with stillair_budget_free.
+ Reads a budget from TOML text; file is its name in messages. If it is wrong, returns null, with a message
+ of at most error_size bytes. Free it with stillair_budget_free.
 
  # Safety
  `budget` and `file` are strings; `error` is null or has room for `error_size` bytes.
@@ -313,14 +311,13 @@ void stillair_budget_free(struct stillair_budget *budget);
 size_t stillair_budget_cases(const struct stillair_budget *budget);
 
 /*
- Name of the path of the run with this index, counted from 0, and its seed unless seed is null. Null after the last run.
+ Name of the path of the run with this index, counted from 0, and its seed unless seed is null. Null after
+ the last run.
 
  # Safety
  `budget` is null or a budget; `seed` is null or a place for one.
  */
-const char *stillair_budget_path(const struct stillair_budget *budget,
-                                 size_t number,
-                                 uint64_t *seed);
+const char *stillair_budget_path(const struct stillair_budget *budget, size_t number, uint64_t *seed);
 
 /*
  A link for the run with this index, as from stillair_link_preset.
@@ -345,11 +342,13 @@ bool stillair_budget_measured(struct stillair_budget *budget,
                               double value);
 
 /*
- Judges the values of all runs, compared with an earlier baseline, which may be null. Returns null and a message if a run or a
- metric is missing, or the baseline is not valid. Free the verdict with stillair_verdict_free.
+ Judges the values of all runs, compared with an earlier baseline, which may be null. Returns null and a
+ message if a run or a metric is missing, or the baseline is not valid. Free the verdict with
+ stillair_verdict_free.
 
  # Safety
- `budget` is null or a budget; `baseline` is null or a string; `error` is null or has room for `error_size` bytes.
+ `budget` is null or a budget; `baseline` is null or a string; `error` is null or has room for `error_size`
+ bytes.
  */
 struct stillair_verdict *stillair_budget_judge(const struct stillair_budget *budget,
                                                const char *baseline,
@@ -413,8 +412,8 @@ double stillair_meter_delay_ms(const struct stillair_meter *meter,
                                uint64_t to_ns);
 
 /*
- How long the queue lasts that a drop of the link rate at drop_ns has caused, in s: until the end of the last 0.1 s before
- to_ns in which the median delay is above limit_ns or nothing arrives.
+ How long the queue lasts that a drop of the link rate at drop_ns has caused, in s: until the end of the
+ last 0.1 s before to_ns in which the median delay is above limit_ns or nothing arrives.
 
  # Safety
  `meter` is null or a meter.
