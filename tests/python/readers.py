@@ -26,7 +26,7 @@ from stillair.explain import quality
 from stillair.explain.tune.trials import FILE, Runs
 from stillair.kernels import config, patches
 from stillair.link import Budget
-from stillair.papers.pages import export
+from stillair.papers.pages import export, report
 from stillair.plot.data import Titled, UndrawnError
 from stillair.results.flent import file as flent_file
 from stillair.runs import bundled, cache, result_writer
@@ -237,6 +237,7 @@ def _unfinished_results(folder: Path) -> list[Path]:
 
 _NEEDS = "latency_ms = [[99, 200, 500], [99.9, 300, 600]]\nloss = [0.01, 0.05]\nthroughput_mbps = 4\n"
 _CONFIG = "CONFIG_TCP_CONG_BBR=y\n# CONFIG_NET_SCH_CAKE is not set\nCONFIG_HZ=250\n# a comment\n"
+_CLAIMS = json.dumps({"schema": 2, "claims": [{"id": "a", "verdict": "reproduced", "found": 1.5}]})
 _PATCH = "--- a/net/x.c\n+++ b/net/x.c\n@@ -1,2 +1,2 @@\n-int a;\n+int b;\n int c;\n"
 
 
@@ -291,6 +292,7 @@ READERS: Sequence[Reader] = (
         ("result.json", ".new-result/inputs.json", ".new-result/runs/run-0.json"),
     ),
     Reader("sweep", _sweep, _sweeps, ("stillair.runs.sweep", "stillair.runs.cache"), ("sweep.json", "combinations/*")),
+    Reader("claims", report.read_claims, _text(".json", _CLAIMS), ("stillair.papers.pages.report",)),
     Reader("report", export.prepare, _report_folder, ("stillair.papers.pages.export",), ("runs.json",)),
     Reader("trials", _trials, _trials_folder, ("stillair.explain.tune.trials",), (FILE,)),
     Reader(

@@ -240,9 +240,15 @@ def as_json(rows: Sequence[Row], indent: int | None = None) -> str:
 
 def read_claims(path: Path) -> list[Row]:
     """The rows of a `claims.json`; an `InputError` if the file has another version of the schema."""
-    data = source.parsed(source.data(path, source.most_json()))
+    try:
+        data = source.parsed(source.data(path, source.most_json()))
+    except ValueError as error:
+        raise InputError(f"{path}: found text that is not JSON ({error}), expected a claims.json") from None
     check_schema(path, data)
-    return list(data["claims"])
+    rows = data.get("claims")
+    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+        raise InputError(f"{path}: claims: expected a list of objects")
+    return rows
 
 
 def check_schema(path: Path, data: object) -> None:

@@ -7,20 +7,20 @@ use stillair_model::wifi::phy::frame::Cipher;
 
 use super::super::contract::{Form, Key, Shape};
 use super::super::error::{Fault, Mistakes, Origin};
+use super::super::network::LinkKind;
 use super::super::reader::{Field, Section};
 use super::super::resolve::power::Written;
 use super::super::resolve::{self, scheme};
 use super::super::spec::device::OfWifi;
+use super::super::spec::qdisc::DeviceQueue;
 use super::super::spec::retries::{Receiver, Sender};
 use super::super::spec::{self, Assign as _, Section as _, power};
 use super::super::{
     Attachment, Channel, Guest, Host, Interface, InterfaceRef, Profile, QdiscSpec, Role, Wifi,
 };
-use super::qdisc::{self, DeviceQueue};
+use super::qdisc;
 use super::wiring::Wiring;
-use super::{
-    Names, address, device as product, edca, host, link, losses, rate, refer, shaper, station, trace,
-};
+use super::{Names, address, device as product, edca, host, losses, rate, refer, shaper, station, trace};
 
 const COMMON: &[Key] = &[
     address::KEY,
@@ -173,7 +173,7 @@ pub(super) fn read<'a>(
     // 4.17, and it hands frames up one by one (recalled). drivers/net/veth.c (6.1) - no GRO unless it is
     // asked for.
     let tso = section.or("tso", device.link.is_some() || context.profile.memory.gso_always)?;
-    let gro = section.or("gro", device.link.is_some_and(|link| link != link::LinkKind::Veth))?;
+    let gro = section.or("gro", device.link.is_some_and(|link| link != LinkKind::Veth))?;
     let rx_buffer = section.get("rx_buffer").map(|field| field.value()).transpose()?;
     section.finish()?;
     Ok(Interface {

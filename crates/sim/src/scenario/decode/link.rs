@@ -6,6 +6,7 @@ use stillair_model::wire::{EthernetParams, WireParams};
 use super::super::contract::{Form, Key, Shape};
 use super::super::document::Value;
 use super::super::error::Fault;
+use super::super::network::LinkKind;
 use super::super::reader::{Field, Section};
 use super::super::{InterfaceRef, Link, Nic, Node, mtu};
 use super::access::{self, RATE};
@@ -100,14 +101,6 @@ static VETH: Shape = Shape {
 
 /// What a link may be.
 pub(super) const FORM: Form = Form::OneOf(&[&ETHERNET, &ACCESS, &VETH]);
-
-/// Which kind a link is.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum LinkKind {
-    Ethernet,
-    Access,
-    Veth,
-}
 
 /// Reads the kind alone, which the interfaces' defaults depend on.
 pub(super) fn kind(field: &Field<'_>) -> Result<LinkKind, Fault> {

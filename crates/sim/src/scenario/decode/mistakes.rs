@@ -9,10 +9,10 @@ use stillair_model::vocabulary::{Duration, Ip, Rate};
 use super::super::contract::{Absent, Form, Shape, words};
 use super::super::document::{Item, Table, Value, join};
 use super::super::error::{Fault, Mistakes, Origin, nearest, suggest};
+use super::super::network::LinkKind;
 use super::super::parts::Parts;
 use super::super::profile;
 use super::super::reader::{Field, Typed, is_written, unknown, whole};
-use super::link::LinkKind;
 use super::names::{Merged, Names, refer};
 use super::{SHAPE, merge, node};
 

@@ -50,7 +50,6 @@ use super::{ErrorTables, Record, Scenario};
 use names::{Merged, Names, refer};
 pub(super) use position::distance;
 pub(super) use product::listed as lines;
-pub(super) use qdisc::DeviceQueue;
 
 /// The whole file.
 pub(super) static SHAPE: Shape = Shape {

@@ -7,16 +7,17 @@ use stillair_model::vocabulary::Ip;
 
 use super::super::document::{Table, Value};
 use super::super::error::{Fault, Origin, suggest};
+use super::super::network::LinkKind;
 use super::super::reader::Field;
 use super::super::{FlowEnd, InterfaceRef};
+use super::flow;
 use super::node_names::{access_points, interface_names};
-use super::{flow, link};
 
 /// Names that a scenario's values may refer to; positions are those of the decoded lists.
 pub(super) struct Names<'a> {
     pub(super) channels: Vec<&'a str>,
     pub(super) links: Vec<&'a str>,
-    pub(super) link_kinds: Vec<link::LinkKind>,
+    pub(super) link_kinds: Vec<LinkKind>,
     pub(super) nodes: Vec<(&'a str, Vec<&'a str>)>,
     /// Those with `role = "ap"`, as `node.interface`.
     access_points: Vec<String>,
@@ -51,7 +52,7 @@ impl<'a> Names<'a> {
     pub(super) fn new(
         channels: &[(&'a str, Field<'a>)],
         links: &[(&'a str, Field<'a>)],
-        link_kinds: Vec<link::LinkKind>,
+        link_kinds: Vec<LinkKind>,
         merged: &'a [Merged<'a>],
         counted: Vec<bool>,
         ip: Ip,

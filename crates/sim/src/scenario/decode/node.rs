@@ -11,7 +11,7 @@ use super::super::document::Table;
 use super::super::error::{Fault, Origin, gather};
 use super::super::parts::Parts;
 use super::super::reader::{Field, Section};
-use super::super::spec::{self, Section as _, jitter};
+use super::super::spec::{self, Section as _, jitter, node_tcp};
 use super::super::{Attachment, Channel, InterfaceRef, Node, Rates, Role, Wifi, many, profile};
 use super::Names;
 use super::interface::{self, Context};
@@ -29,6 +29,7 @@ pub(super) static SHAPE: Shape = Shape {
     groups: &[
         profile::KEYS,
         &[
+            node_tcp::KEY,
             host::KEY,
             Key::or("forward", Form::Boolean, "false", "the node forwards packets"),
             wake::KEY,
@@ -67,7 +68,9 @@ pub(super) fn all<'a>(
     let mut wiring = Wiring { ends: vec![Vec::new(); names.links.len()], ..Wiring::default() };
     let read = |(index, (name, origin, table)): (usize, &'a (&str, Origin, Cow<'_, Table>))| {
         let mut section = Section::new(format!("node.{name}"), *origin, table, &SHAPE, parts);
-        let (profile, (host, guest, sysctl)) = (profile::read(&mut section)?, host::read(&mut section)?);
+        let mut profile = profile::read(&mut section)?;
+        node_tcp::read(&mut section, &mut profile)?;
+        let (host, guest, sysctl) = host::read(&mut section)?;
         let context = Context { names, channels, profile, host, guest, sysctl, node: *origin };
         node(index, name, section, &context, &mut wiring)
     };

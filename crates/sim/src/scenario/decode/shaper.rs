@@ -9,12 +9,12 @@ use super::super::QdiscSpec;
 use super::super::contract::{self, Form, Shape};
 use super::super::document::Value;
 use super::super::error::{Fault, Mistakes};
+use super::super::network::LinkKind;
 use super::super::reader::Section;
 use super::super::spec::qdisc::Context;
+use super::super::spec::qdisc::DeviceQueue;
 use super::super::spec::qdisc::shaper::{Shaper, Unshaped};
 use super::super::spec::{Key, Section as _};
-use super::link::LinkKind;
-use super::qdisc::DeviceQueue;
 
 // sqm-scripts: src/functions.sh, src/piece_of_cake.qos, src/simple.qos (1.6.0) - cake at the root of the
 // interface and of an ifb that all which comes in is redirected to; or htb with a discipline in its class on

@@ -21,12 +21,9 @@ use stillair_model::wifi::rate::minstrel_ht::MinstrelVersion;
 use super::contract::{Form, Key, Shape};
 use super::control::CongestionControl;
 use super::document::{self, Table};
-use super::error::{Fault, Mistakes, Origin, suggest};
+use super::error::{Fault, Origin, suggest};
 use super::parts::Parts;
 use super::reader::{Field, Section, flatten};
-use super::spec::Domain as _;
-use super::spec::domain::Inner;
-use super::spec::node_tcp::NodeTcp;
 
 macro_rules! data_files {
     ($($name:literal),*) => { [$(($name, include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/profiles/", $name, ".toml")))),*] };
@@ -67,7 +64,6 @@ pub(super) const KEYS: &[Key] = &[
         "the kernel's",
         "parameters of kernel modules by their name (`/sys/module/tcp_cubic/parameters/beta`: `tcp_cubic.beta`)",
     ),
-    Key::open("tcp", Inner::<NodeTcp>::FORM, "the kernel's", "TCP settings that no `sysctl` has"),
 ];
 
 /// What disciplines an interface may have by default.
@@ -197,12 +193,6 @@ pub(super) fn read(section: &mut Section<'_>) -> Result<Profile, Fault> {
     if let Some(field) = section.get("module") {
         settings(&field, modules::SETTINGS, &mut profile, modules::apply, modules::idle)?;
     }
-    if let Some(field) = section.get("tcp") {
-        let mut faults = Mistakes::default();
-        let own = Inner::<NodeTcp>::read(&field, &mut faults)?;
-        own.apply(&mut profile, &mut faults);
-        faults.or(())?;
-    }
     Ok(profile)
 }
 
@@ -329,6 +319,7 @@ fn load(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::scenario::spec::node_tcp;
     #[test]
     fn all_profiles_load_and_differ_where_kernels_do() {
         for profile in PROFILES.iter().filter(|profile| !profile.name.starts_with("openwrt-")) {
@@ -482,9 +473,14 @@ macos-10.11: DupAck No Linux3_2 Linux3_10 Gone | 2 AtMost Never false 262144 | C
             |name: &str, bits: u8| format!("profile = \"{name}\"\nsysctl.net.ipv4.tcp_recovery = {bits}\n");
         let tcp = |text: &str| {
             let tree = document::parse(text).expect("TOML");
-            let shape: &'static Shape = &Shape { title: "Node", about: "", groups: &[KEYS] };
+            let shape: &'static Shape =
+                &Shape { title: "Node", about: "", groups: &[KEYS, &[node_tcp::KEY]] };
             let mut node = Section::new("node", Origin::Line(1), &tree, shape, Parts::none());
-            read(&mut node).unwrap_or_else(|fault| panic!("{}", fault.in_file("node"))).tcp
+            let profile = read(&mut node).and_then(|mut profile| {
+                node_tcp::read(&mut node, &mut profile)?;
+                Ok(profile)
+            });
+            profile.unwrap_or_else(|fault| panic!("{}", fault.in_file("node"))).tcp
         };
         for name in known() {
             assert_eq!(tcp(&text(name, 1)), tcp(&format!("profile = \"{name}\"\n")), "{name}");

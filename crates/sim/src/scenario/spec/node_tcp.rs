@@ -3,12 +3,12 @@
 use stillair_model::transport::tcp::config::{Exception, LimitOutput, PacingBase, TcpConfig};
 use stillair_scenario_derive::Section;
 
-use super::super::contract::Form;
+use super::super::contract::{self, Form};
 use super::super::document::Value;
 use super::super::error::{Fault, Mistakes};
 use super::super::profile::{CAP, EXCEPTION, MAX_BUFFER, Profile};
-use super::super::reader::Field;
-use super::domain::{Bytes, Choice, Flag, Int, Period, named};
+use super::super::reader::{self, Field};
+use super::domain::{Bytes, Choice, Flag, Inner, Int, Period, named};
 use super::{Assign as _, Domain, Key};
 
 named!(PacingBase { Srtt = "srtt", BaseRtt = "base_rtt" });
@@ -24,7 +24,20 @@ pub enum SmallQueues {
 }
 named!(SmallQueues { Off = "off", On = "on" });
 
-/// What no `sysctl` sets.
+/// Key of a node.
+pub(in super::super) const KEY: contract::Key =
+    contract::Key::open("tcp", Inner::<NodeTcp>::FORM, "the kernel's", "TCP settings that no `sysctl` has");
+
+/// Reads the table of a node and applies it to the node's profile.
+pub(in super::super) fn read(section: &mut reader::Section<'_>, profile: &mut Profile) -> Result<(), Fault> {
+    let Some(field) = section.get("tcp") else { return Ok(()) };
+    let mut faults = Mistakes::default();
+    let own = Inner::<NodeTcp>::read(&field, &mut faults)?;
+    own.apply(profile, &mut faults);
+    faults.or(())
+}
+
+/// TCP settings without a `sysctl`.
 #[derive(Section, Clone, Debug, Default)]
 #[section(title = "TCP of a node", params = TcpConfig, base = TcpConfig::default())]
 pub struct NodeTcp {

@@ -3,6 +3,7 @@
 pub mod cake;
 pub mod codel;
 mod custom;
+mod device;
 pub mod fifo;
 pub mod fq;
 pub mod fq_codel;
@@ -19,7 +20,6 @@ use stillair_scenario_derive::Section;
 
 use super::super::builder::Setting;
 use super::super::contract::{self, Absent, Family, Form, Shape};
-use super::super::decode::DeviceQueue;
 use super::super::document::Value;
 use super::super::error::{Fault, Mistakes};
 use super::super::reader::{self, Field};
@@ -29,6 +29,7 @@ use super::{Assign, Domain, Key, Place, Resolved, Section, setting};
 pub(in super::super) use cake::Cake;
 pub(in super::super) use codel::Codel;
 use custom::Custom;
+pub(in super::super) use device::DeviceQueue;
 use fifo::{Bfifo, Pfifo};
 pub(in super::super) use fq::Fq;
 pub(in super::super) use fq_codel::FqCodel;

@@ -12,26 +12,26 @@ use stillair_model::qdisc::pfifo_fast::PfifoFastParams;
 use stillair_model::qdisc::pie::PieQdiscParams;
 use stillair_model::qdisc::sfq::SfqParams;
 
+use super::super::super::network::LinkKind;
 use super::super::super::{Profile, QdiscSpec, Scheme};
-use super::super::link::LinkKind;
 
-/// What decides an interface's defaults.
-pub(in super::super::super) struct DeviceQueue<'a> {
+/// Properties of a device that decide the defaults of its disciplines.
+pub(in crate::scenario) struct DeviceQueue<'a> {
     pub profile: &'a Profile,
     pub txqueuelen: u32,
     /// Kind of the wired link; `None` for a Wi-Fi device.
-    pub(in super::super) link: Option<LinkKind>,
+    pub(in crate::scenario) link: Option<LinkKind>,
     /// Queueing scheme; `None` for a wired device.
     pub scheme: Option<Scheme>,
 }
 
 impl DeviceQueue<'_> {
-    pub(in super::super::super) fn pfifo_fast(&self) -> QdiscConfig {
+    pub(in crate::scenario) fn pfifo_fast(&self) -> QdiscConfig {
         let limit_per_band = self.profile.pfifo_fast_limit_per_band;
         QdiscConfig::PfifoFast(PfifoFastParams { limit: self.txqueuelen, limit_per_band })
     }
 
-    pub(in super::super::super) fn fq_codel(&self) -> FqCodelParams {
+    pub(in crate::scenario) fn fq_codel(&self) -> FqCodelParams {
         FqCodelParams {
             memory_limit: self.profile.fq_codel_memory_limit,
             drop_batch: self.profile.fq_codel_drop_batch,
@@ -40,7 +40,7 @@ impl DeviceQueue<'_> {
         }
     }
 
-    pub(in super::super::super) fn pie(&self) -> PieQdiscParams {
+    pub(in crate::scenario) fn pie(&self) -> PieQdiscParams {
         let Profile { pie_target: target, pie_tupdate, pie_dq_rate_estimator: dq_rate_estimator, .. } =
             *self.profile;
         let (hz, law) = (self.profile.tcp.hz, PieParams::default());
@@ -66,7 +66,7 @@ impl DeviceQueue<'_> {
     }
 
     /// It never stops its qdisc: the MAC queues, or the device is virtual.
-    pub(super) fn never_stops(&self) -> bool {
+    pub(in crate::scenario) fn never_stops(&self) -> bool {
         self.link == Some(LinkKind::Veth)
             || matches!(
                 self.scheme,
@@ -85,7 +85,7 @@ impl DeviceQueue<'_> {
     // linux: net/sched/sch_generic.c attach_default_qdiscs (4.4) - pfifo_fast, under mq where the device has
     // several queues; a Wi-Fi device has one for each access category, and none needs a discipline where the
     // MAC queues. A virtual device has none either.
-    pub(super) fn default_qdisc(&self) -> QdiscSpec {
+    pub(in crate::scenario) fn default_qdisc(&self) -> QdiscSpec {
         match self.scheme {
             None if self.never_stops() => QdiscSpec { mq: false, config: QdiscConfig::Noqueue },
             None => QdiscSpec { mq: false, config: self.by_sysctl() },

@@ -1,7 +1,5 @@
 //! An interface's qdisc: the one given, or the default of the device.
 
-mod device;
-
 use stillair_model::qdisc::QdiscConfig;
 
 use super::super::QdiscSpec;
@@ -9,8 +7,7 @@ use super::super::document::Value;
 use super::super::error::{Fault, Mistakes, suggest};
 use super::super::reader::Section;
 use super::super::spec::Place;
-use super::super::spec::qdisc::{Context, Qdisc};
-pub(in super::super) use device::DeviceQueue;
+use super::super::spec::qdisc::{Context, DeviceQueue, Qdisc};
 
 /// Reads `qdisc`: a name, or a table of `kind` and tc's options.
 pub(super) fn read(section: &mut Section<'_>, device: &DeviceQueue<'_>) -> Result<QdiscSpec, Fault> {
