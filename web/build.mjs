@@ -125,7 +125,7 @@ async function main([engine, out]) {
   const one = readFileSync(join(out, "stillair.html"));
   sizes.push(["the folder", total], ["stillair.html, gzip", gzipSync(one, { level: 9 }).length], ["stillair.html, brotli", brotliCompressSync(one).length]);
   console.log(sizes.map(([name, size]) => `${(size / 1000).toFixed(1).padStart(7)} kB  ${name}`).join("\n"));
-  const MOST = 900_000;
+  const MOST = 940_000;
   if (total > MOST) throw new Error(`the folder has ${total} bytes compressed, ${MOST} at most`);
 }
 

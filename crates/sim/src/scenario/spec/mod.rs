@@ -84,8 +84,14 @@ pub(super) struct Place {
 }
 
 impl Place {
-    pub(super) fn of(field: &Field<'_>) -> Self {
-        Self { path: field.path.clone(), origin: field.item.origin, found: field.item.value.describe() }
+    // Boxed and never inlined: there is a copy of the caller for each type of key.
+    #[inline(never)]
+    pub(super) fn of(field: &Field<'_>) -> Box<Self> {
+        Box::new(Self {
+            path: field.path.clone(),
+            origin: field.item.origin,
+            found: field.item.value.describe(),
+        })
     }
 
     /// Returns the error for a wrong value.
@@ -111,9 +117,9 @@ pub enum Key<D: Domain> {
     #[default]
     Absent,
     /// In the table, with a value that was read.
-    Given(D::Value, Place),
+    Given(D::Value, Box<Place>),
     /// In the table, with a value that was refused.
-    Misread(Place),
+    Misread(Box<Place>),
 }
 
 // A derive would require the same of the domain, which has no values.
@@ -266,6 +272,20 @@ pub(super) fn name(name: &str) -> Item {
     item(Value::String(name.to_owned()))
 }
 
+/// Returns a key's value, if the table has the key. A required key that is missing is added to `faults`.
+#[inline(never)]
+fn field_of<'a>(
+    section: &mut reader::Section<'a>,
+    key: &str,
+    need: Option<&str>,
+    faults: &mut Mistakes,
+) -> Option<Field<'a>> {
+    match need {
+        Some(expected) => faults.unless(section.need(key, expected)),
+        None => section.get(key),
+    }
+}
+
 impl<D: Domain> Member for Key<D> {
     type Value = D::Value;
 
@@ -278,21 +298,20 @@ impl<D: Domain> Member for Key<D> {
         if !section.offers(key) {
             return Self::Absent;
         }
-        let field = match need {
-            Some(expected) => faults.unless(section.need(key, expected)),
-            None => section.get(key),
-        };
-        let Some(field) = field else { return Self::Absent };
-        let read = D::read(&field, faults);
-        match faults.unless(read) {
-            Some(value) => Self::Given(value, Place::of(&field)),
-            None => Self::Misread(Place::of(&field)),
+        let Some(field) = field_of(section, key, need, faults) else { return Self::Absent };
+        let place = Place::of(&field);
+        match D::read(&field, faults) {
+            Ok(value) => Self::Given(value, place),
+            Err(fault) => {
+                faults.add(fault);
+                Self::Misread(place)
+            }
         }
     }
 
     fn built(value: D::Value) -> Self {
         let found = D::written(&value).describe();
-        Self::Given(value, Place { path: String::new(), origin: Origin::Built, found })
+        Self::Given(value, Box::new(Place { path: String::new(), origin: Origin::Built, found }))
     }
 
     fn written(&self, key: &str, out: &mut Table) {
@@ -317,9 +336,15 @@ where
 
 impl<D: Domain, T: Resolved> Export<T> for Key<D> {
     fn export(key: &str, params: &T, out: &mut Object) {
-        let (out, name) = within(out, key);
-        out.insert(format!("{name}{}", D::UNIT), params.json());
+        put(out, key, D::UNIT, params.json());
     }
+}
+
+/// Inserts a value at a key, in a nested table if the key has a dot.
+#[inline(never)]
+fn put(out: &mut Object, key: &str, unit: &str, value: Json) {
+    let (out, name) = within(out, key);
+    out.insert(format!("{name}{unit}"), value);
 }
 
 impl<D: Domain> DefaultText<D::Value> for Key<D> {
