@@ -212,7 +212,7 @@ pub trait Section: Default {
     /// Adds the places of the keys that are in the table.
     fn places<'k>(&'k self, out: &mut Vec<&'k Place>);
 
-    /// Refuses all keys where they have no effect; see [`Key::idle`].
+    /// Refuses all keys where they have no effect; see `Key::idle`.
     fn idle(&self, why: &str, right: &str, faults: &mut Mistakes) {
         let mut places = Vec::new();
         self.places(&mut places);

@@ -183,11 +183,10 @@ impl Resolved for AckFrequency {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "quinn"))]
 mod tests {
     use super::*;
 
-    #[cfg(feature = "quinn")]
     #[test]
     fn the_hello_is_as_long_as_the_stacks() {
         assert_eq!(stillair_quinn::SimNull::TLS.server_hello, SERVER_HELLO);
