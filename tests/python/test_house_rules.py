@@ -83,8 +83,8 @@ def test_reading_a_scenario_opens_no_file_by_itself() -> None:
     files = (path for path in crates if path.name != "tests.rs" and path.parent.name != "tests")
     sources = (path for path in files if opens.search(path.read_text()))
     assert sorted(str(path.relative_to(ROOT)) for path in sources) == [
-        "crates/program/src/folder.rs",
-        "crates/program/src/lib.rs",
+        "crates/cli/src/folder.rs",
+        "crates/cli/src/lib.rs",
         "crates/sim/src/api/capture.rs",
         "crates/sim/src/scenario/files.rs",
     ]

@@ -80,7 +80,7 @@ pub use stillair_sim::scenario::paths::{Preset, presets};
 
 /// Types to build a scenario in Rust.
 pub mod build {
-    pub use stillair_model::vocabulary::{Duration, Rate};
+    pub use stillair_model::types::{Duration, Rate};
     pub use stillair_model::wifi::phy::{Band, PhyRate, Width};
     pub use stillair_sim::scenario::Scheme;
     pub use stillair_sim::scenario::builder::{

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use stillair_model::vocabulary::{Addr, IfId, Instant, Seed, linear_truesize};
+use stillair_model::types::{Addr, IfId, Instant, Seed, linear_truesize};
 use stillair_sim::recorder::{RunSummary, SojournReport};
 use stillair_sim::world::{Entering, Left};
 

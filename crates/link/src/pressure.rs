@@ -1,6 +1,6 @@
 //! Socket memory of a sending host: how much of it is in use below the socket, and when there is room again.
 
-use stillair_model::vocabulary::linear_truesize;
+use stillair_model::types::linear_truesize;
 
 /// The limit of an endpoint with one socket. It counts the memory of packets (`sk_wmem_alloc`) from the
 /// socket until the device has reported their transmission, or a queue has dropped them.

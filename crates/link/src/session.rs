@@ -1,7 +1,7 @@
 //! The run of a link, with or without `[record] sojourn`.
 
 use stillair_model::qdisc::Enqueue;
-use stillair_model::vocabulary::{Instant, Seed};
+use stillair_model::types::{Instant, Seed};
 use stillair_sim::recorder::Recorder;
 use stillair_sim::run::{Followed, RunReport, Session, follow};
 use stillair_sim::world::{Entering, Left, Refused};

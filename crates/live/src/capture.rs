@@ -9,7 +9,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 
 use serde::Serialize;
-use stillair_model::vocabulary::{FrameView, Instant, Sink, TraceEvent};
+use stillair_model::types::{FrameView, Instant, Sink, TraceEvent};
 use stillair_sim::capture::{self, Captured, Encoder, FrameBatch, Selection, Watcher};
 use stillair_sim::scenario::Scenario;
 
@@ -237,7 +237,7 @@ fn block(bytes: &[u8]) -> Option<usize> {
 mod tests {
     use std::sync::{Arc, Mutex};
 
-    use stillair_model::vocabulary::{Seed, Tee};
+    use stillair_model::types::{Seed, Tee};
     use stillair_sim::run::Session;
     use stillair_sim::scenario;
 

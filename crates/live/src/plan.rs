@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use stillair_model::vocabulary::IfId;
+use stillair_model::types::IfId;
 use stillair_sim::run::Addresses;
 use stillair_sim::scenario::{Attachment, FlowKind, Host, Node, Role, Scenario};
 

@@ -13,7 +13,7 @@ use std::hint::black_box;
 use std::process::ExitCode;
 
 use stillair_model::transport::cc::{AckSample, CaState, Cc, CcEvent, CcSock, Controller, NAMES, RateSample};
-use stillair_model::vocabulary::Seed;
+use stillair_model::types::Seed;
 
 /// Acknowledgements of one measurement.
 const ACKS: u64 = 10_000_000;

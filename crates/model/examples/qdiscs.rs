@@ -24,7 +24,7 @@ use stillair_model::qdisc::pie::PieQdiscParams;
 use stillair_model::qdisc::sfq::SfqParams;
 use stillair_model::qdisc::tbf::TbfParams;
 use stillair_model::qdisc::{Qdisc, QdiscConfig};
-use stillair_model::vocabulary::{
+use stillair_model::types::{
     Addr, Ctx, Duration, Fate, FlowId, Instant, NewPacket, NoSink, Packets, PlaceId, RandomStream, Rate, Seed,
 };
 

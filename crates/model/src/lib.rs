@@ -1,6 +1,6 @@
 //! The Wi-Fi path as pure algorithms: no clock, no I/O, no event queue, no `std`.
 //!
-//! Every part takes the time as an argument, acts on the world through a context ([`vocabulary::Ctx`]) and
+//! Every part takes the time as an argument, acts on the world through a context ([`types::Ctx`]) and
 //! returns when it wants to be called again. Folders are in stack order; `docs/architecture.md` follows a
 //! packet through them.
 //!
@@ -8,9 +8,9 @@
 //!
 //! | for | type |
 //! |---|---|
-//! | time | [`vocabulary::Instant`], [`vocabulary::Duration`]: whole nanoseconds |
-//! | random numbers | [`vocabulary::Seed`] and the [`vocabulary::RandomStream`]s of its parts |
-//! | packets | [`vocabulary::Packets`] owns them; [`vocabulary::Pkt`] is a handle |
+//! | time | [`types::Instant`], [`types::Duration`]: whole nanoseconds |
+//! | random numbers | [`types::Seed`] and the [`types::RandomStream`]s of its parts |
+//! | packets | [`types::Packets`] owns them; [`types::Pkt`] is a handle |
 //! | a queueing discipline of `tc` | [`qdisc::Qdisc`], made from a [`qdisc::QdiscConfig`] |
 //! | CoDel, PIE, COBALT | [`aqm`] |
 //! | a congestion control | [`transport::cc::Controller`], and [`transport::cc::Cc`] for the twelve of the model |
@@ -25,7 +25,7 @@
 //! ```
 //! use stillair_model::qdisc::fq_codel::FqCodelParams;
 //! use stillair_model::qdisc::{Enqueue, Qdisc, QdiscConfig};
-//! use stillair_model::vocabulary::{Ctx, Fate, Instant, NewPacket, NoSink, Packets, PlaceId, Seed};
+//! use stillair_model::types::{Ctx, Fate, Instant, NewPacket, NoSink, Packets, PlaceId, Seed};
 //!
 //! let mut stream = Seed { seed: 1, run: 0 }.stream("example");
 //! let config = QdiscConfig::FqCodel(FqCodelParams::default());
@@ -44,7 +44,7 @@
 //! # The duration of a PPDU
 //!
 //! ```
-//! use stillair_model::vocabulary::Duration;
+//! use stillair_model::types::Duration;
 //! use stillair_model::wifi::phy::{PhyRate, ppdu_duration_without_extension};
 //!
 //! let rate = PhyRate::parse("ht20-mcs15-lgi")?;
@@ -69,6 +69,6 @@ pub mod offload;
 pub mod qdisc;
 pub mod sched;
 pub mod transport;
-pub mod vocabulary;
+pub mod types;
 pub mod wifi;
 pub mod wire;

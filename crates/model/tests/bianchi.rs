@@ -9,7 +9,7 @@
 mod bianchi;
 
 use bianchi::{SlotDurations, saturation};
-use stillair_model::vocabulary::{Ac, Duration, Instant, Seed};
+use stillair_model::types::{Ac, Duration, Instant, Seed};
 use stillair_model::wifi::air::edca::{EdcaParams, EdcaSet};
 use stillair_model::wifi::air::medium::{EdcafId, Medium, TxOutcome};
 use stillair_model::wifi::phy::Band;

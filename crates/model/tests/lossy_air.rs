@@ -5,7 +5,7 @@ mod pair;
 
 use pair::{End, Pair, Try};
 use proptest::prelude::*;
-use stillair_model::vocabulary::{Duration, Reason};
+use stillair_model::types::{Duration, Reason};
 use stillair_model::wifi::air::ppdu::Content;
 use stillair_model::wifi::config::{
     AirtimeParams, AqlParams, DriverConfig, HtcParams, LegacyParams, Mac80211Rules, MacFqParams, Scheduler,

@@ -2,7 +2,7 @@
 //! boundary after the other: the same functions with the same draws must transmit at the same times.
 
 use proptest::prelude::*;
-use stillair_model::vocabulary::{Duration, Instant, RandomStream, Seed};
+use stillair_model::types::{Duration, Instant, RandomStream, Seed};
 use stillair_model::wifi::air::edca::EdcaParams;
 use stillair_model::wifi::air::medium::{EdcafId, Medium, TxOutcome};
 

@@ -1,21 +1,21 @@
-//! A discipline, a law and a station scheduler as somebody else would write them, who sees nothing but what
+//! A discipline, an AQM and a station scheduler as somebody else would write them, who sees nothing but what
 //! is public: they hold what must hold, and work where the model puts them.
 
 #[path = "common/pair.rs"]
 mod pair;
 
 use pair::{End, Pair, Try};
-use stillair_model::aqm::law::{Law, LawFactory, Seen, Verdict};
+use stillair_model::aqm::algorithm::{AqmAlgorithm, AqmFactory, Seen, Verdict};
 use stillair_model::conformance::{self, ServiceOrder};
 use stillair_model::node::interface::{Port, QueueLayout, TxQueues};
+use stillair_model::qdisc::aqm::AqmParams;
 use stillair_model::qdisc::custom::{Discipline, DisciplineFactory, Room};
-use stillair_model::qdisc::fq_law::FqLawParams;
+use stillair_model::qdisc::fq_aqm::FqAqmParams;
 use stillair_model::qdisc::htb::HtbParams;
-use stillair_model::qdisc::law::LawParams;
 use stillair_model::qdisc::netem::NetemParams;
 use stillair_model::qdisc::tbf::TbfParams;
 use stillair_model::qdisc::{Enqueue, NextSend, QdiscConfig, QdiscStats, Xstats};
-use stillair_model::vocabulary::{
+use stillair_model::types::{
     Ac, Ctx, Duration, Fate, Instant, NewPacket, NoSink, Packets, PeerId, Pkt, PktList, PlaceId, Rate,
     Reason, Seed,
 };
@@ -110,11 +110,11 @@ fn gap() -> QdiscConfig {
 #[derive(Debug)]
 struct Step {
     target: Duration,
-    stream: stillair_model::vocabulary::RandomStream,
+    stream: stillair_model::types::RandomStream,
     hits: u64,
 }
 
-impl Law for Step {
+impl AqmAlgorithm for Step {
     fn leaves(&mut self, seen: &Seen) -> Verdict {
         let target = if seen.slow { self.target * 3 } else { self.target };
         if seen.sojourn <= target || seen.queued_packets == 0 {
@@ -130,8 +130,8 @@ impl Law for Step {
     }
 }
 
-fn step() -> LawFactory {
-    LawFactory::new("step", "target = 2 ms", |stream| {
+fn step() -> AqmFactory {
+    AqmFactory::new("step", "target = 2 ms", |stream| {
         Box::new(Step { target: Duration::from_millis(2), stream, hits: 0 })
     })
 }
@@ -192,7 +192,7 @@ fn least() -> Scheduler {
 #[test]
 fn they_hold_what_must_hold() {
     assert_eq!(conformance::discipline(&gap(), ServiceOrder::Kept), Ok(()));
-    assert_eq!(conformance::law(&step()), Ok(()));
+    assert_eq!(conformance::aqm(&step()), Ok(()));
     assert_eq!(conformance::scheduler(&least()), Ok(()));
     assert_eq!((gap().kind().to_owned(), gap() == gap()), ("gap".to_owned(), true));
 }
@@ -275,16 +275,16 @@ fn over_the_air(queues: MacFqParams, scheduler: Scheduler) -> usize {
 }
 
 #[test]
-fn a_law_and_a_scheduler_in_the_mac() {
-    let with_law = MacFqParams { law: Some(step()), ..MacFqParams::default() };
+fn an_aqm_and_a_scheduler_in_the_mac() {
+    let with_aqm = MacFqParams { aqm: Some(step()), ..MacFqParams::default() };
     let round_robin = Scheduler::RoundRobin(WhenFull::KeepsTurn);
     let all = over_the_air(MacFqParams { codel: RELAXED, ..MacFqParams::default() }, round_robin.clone());
-    let some = over_the_air(with_law.clone(), round_robin);
+    let some = over_the_air(with_aqm.clone(), round_robin);
     // Frames before the session begins are not sent again.
     assert!(all >= 790, "{all}");
-    assert!(some < all - 10 && some > 100, "the law drops some: {some}");
+    assert!(some < all - 10 && some > 100, "the aqm drops some: {some}");
     assert!(over_the_air(MacFqParams { codel: RELAXED, ..MacFqParams::default() }, least()) >= 790);
-    assert!(over_the_air(with_law, least()) > 100);
+    assert!(over_the_air(with_aqm, least()) > 100);
 }
 
 /// CoDel that does nothing.
@@ -296,12 +296,12 @@ const RELAXED: stillair_model::aqm::codel::CodelParams = stillair_model::aqm::co
 };
 
 #[test]
-fn a_law_has_names_and_counters() {
-    let law = QdiscConfig::Law(LawParams { limit: 10, law: step() });
-    let fq = QdiscConfig::FqLaw(FqLawParams::new(step()));
-    assert_eq!((law.kind(), fq.kind()), ("step", "fq_step"));
+fn an_aqm_has_names_and_counters() {
+    let aqm = QdiscConfig::Aqm(AqmParams { limit: 10, aqm: step() });
+    let fq = QdiscConfig::FqAqm(FqAqmParams::new(step()));
+    assert_eq!((aqm.kind(), fq.kind()), ("step", "fq_step"));
     let mut stream = Seed { seed: 1, run: 0 }.stream("qdisc");
-    let mut queues = TxQueues::new(&law, QueueLayout::OneQueue, PlaceId(0), &mut stream);
+    let mut queues = TxQueues::new(&aqm, QueueLayout::OneQueue, PlaceId(0), &mut stream);
     let own = queues.queue_of(Ac::Be).expect("a queue").qdisc().xstats();
     assert_eq!(own, Xstats::Custom(vec![("ecn_mark", 0), ("drop_overlimit", 0), ("hits", 0)]));
 }

@@ -4,7 +4,7 @@
 mod pair;
 
 use pair::{End, Pair, Seen, Try};
-use stillair_model::vocabulary::{Duration, Instant, PeerId, PlaceId, Reason};
+use stillair_model::types::{Duration, Instant, PeerId, PlaceId, Reason};
 use stillair_model::wifi::air::ppdu::Content;
 use stillair_model::wifi::config::{
     AirtimeParams, AirtimeReport, AqlParams, DriverConfig, FirmwareParams, LegacyParams, Mac80211Rules,

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 
 use stillair_model::transport::tcp::config::TcpConfig;
 use stillair_model::transport::tcp::socket::Tcp;
-use stillair_model::vocabulary::{Duration, Instant, SockId};
+use stillair_model::types::{Duration, Instant, SockId};
 use tcp_rig::{Sent, Wire, end_charges, socket};
 
 /// Time that a full packet takes at 100 Mbit/s, with its Ethernet header.

@@ -7,7 +7,7 @@ mod tcp_rig;
 use proptest::prelude::*;
 use stillair_model::transport::tcp::config::{LossDetection, TcpConfig};
 use stillair_model::transport::tcp::socket::{Tcp, TcpState};
-use stillair_model::vocabulary::{Duration, Instant, RandomStream, Seed};
+use stillair_model::types::{Duration, Instant, RandomStream, Seed};
 use tcp_rig::{Sent, Wire, end_charges, socket};
 
 /// One direction of the link.

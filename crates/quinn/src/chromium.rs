@@ -14,7 +14,7 @@ use quinn_proto::RttEstimator;
 use quinn_proto::congestion::{Controller, ControllerFactory, ControllerMetrics};
 use stillair_model::transport::quic::rtt::QuicRtt;
 use stillair_model::transport::quic::window::{Counted, Window, WindowParams};
-use stillair_model::vocabulary::{Duration, Instant};
+use stillair_model::types::{Duration, Instant};
 
 use crate::clock::{StdInstant, from_std};
 

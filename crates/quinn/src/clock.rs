@@ -7,7 +7,7 @@
 
 use std::sync::OnceLock;
 
-use stillair_model::vocabulary::Instant;
+use stillair_model::types::Instant;
 
 /// The instant type that quinn uses.
 pub use std::time::Instant as StdInstant;
@@ -40,13 +40,13 @@ pub fn from_std(at: StdInstant) -> Instant {
 }
 
 /// Converts a duration of the model to a standard duration.
-pub fn span(d: stillair_model::vocabulary::Duration) -> StdDuration {
+pub fn span(d: stillair_model::types::Duration) -> StdDuration {
     StdDuration::from_nanos(d.nanos())
 }
 
 /// Converts a standard duration to one of the model.
-pub fn from_span(d: StdDuration) -> stillair_model::vocabulary::Duration {
-    stillair_model::vocabulary::Duration::from_nanos(d.as_nanos() as u64)
+pub fn from_span(d: StdDuration) -> stillair_model::types::Duration {
+    stillair_model::types::Duration::from_nanos(d.as_nanos() as u64)
 }
 
 #[cfg(test)]
@@ -60,7 +60,7 @@ mod tests {
         }
         assert_eq!(from_std(to_std(Instant::ZERO) - StdDuration::from_nanos(1)), Instant::ZERO);
         assert_eq!(
-            from_span(span(stillair_model::vocabulary::Duration::from_micros(333_000))).nanos(),
+            from_span(span(stillair_model::types::Duration::from_micros(333_000))).nanos(),
             333_000_000
         );
     }

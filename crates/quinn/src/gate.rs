@@ -20,7 +20,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use quinn_proto::RttEstimator;
 use quinn_proto::congestion::{Controller, ControllerFactory, ControllerMetrics};
-use stillair_model::vocabulary::{LongPacket, LongPackets};
+use stillair_model::types::{LongPacket, LongPackets};
 
 use crate::clock::StdInstant;
 use crate::ledger::Ledger;

@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 
 use quinn_proto::crypto::{AeadKey, CryptoError, HandshakeTokenKey, HmacKey};
 use quinn_proto::{ConnectionId, ConnectionIdGenerator, EndpointConfig, TimeSource};
-use stillair_model::vocabulary::RandomStream;
+use stillair_model::types::RandomStream;
 
 /// Bytes of a connection identifier, as quinn's own have.
 const CID: usize = 8;
@@ -143,7 +143,7 @@ impl TimeSource for NoDate {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use stillair_model::vocabulary::Seed;
+    use stillair_model::types::Seed;
 
     #[test]
     fn the_same_stream_makes_the_same_identity_and_another_another() {

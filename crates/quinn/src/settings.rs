@@ -7,7 +7,7 @@ use quinn_proto::congestion::{BbrConfig, CubicConfig, NewRenoConfig};
 use quinn_proto::crypto::{ClientConfig, ServerConfig};
 use quinn_proto::{AckFrequencyConfig, MtuDiscoveryConfig, TransportConfig, VarInt};
 use stillair_model::transport::quic::window::WindowParams;
-use stillair_model::vocabulary::Duration;
+use stillair_model::types::Duration;
 
 use crate::chromium::Chromium;
 use crate::clock::span;

@@ -11,7 +11,7 @@ use quinn_proto::{
     ReadError, ServerConfig, StreamEvent, VarInt,
 };
 use stillair_model::transport::quic::{Connection, QuicRole, Read, Snapshot, Stack, StackEvent, StreamId};
-use stillair_model::vocabulary::{Datagram, Instant, RandomStream};
+use stillair_model::types::{Datagram, Instant, RandomStream};
 
 use crate::clock::{from_span, from_std, to_std};
 use crate::content::{content, is_content};

@@ -10,7 +10,7 @@ use quinn_proto::crypto::{
 };
 use quinn_proto::transport_parameters::TransportParameters;
 use quinn_proto::{ConnectError, ConnectionId, Side, TransportError};
-use stillair_model::vocabulary::{LongPacket, PacketType};
+use stillair_model::types::{LongPacket, PacketType};
 
 use crate::gate::Watch;
 

@@ -175,11 +175,11 @@ fn table(input: &DeriveInput) -> Result<TokenStream> {
         let need = row.need.as_ref().map_or(quote!(None), |words| quote!(Some(#words)));
         let absent = match (&row.or, &row.default, &row.need, &row.to) {
             (None, None, None, _) if row.group => quote!(<#ty as #spec::Section>::KEYS[0].absent),
-            (Some(words), None, None, _) => quote!(#scenario::contract::Absent::Words(#words)),
-            (None, Some(text), None, _) => quote!(#scenario::contract::Absent::Default(#text)),
-            (None, None, Some(_), _) => quote!(#scenario::contract::Absent::Mistake),
+            (Some(words), None, None, _) => quote!(#scenario::description::DefaultValue::Words(#words)),
+            (None, Some(text), None, _) => quote!(#scenario::description::DefaultValue::Literal(#text)),
+            (None, None, Some(_), _) => quote!(#scenario::description::DefaultValue::Required),
             (None, None, None, Some(to)) => {
-                quote_spanned!(ty.span()=> #scenario::contract::Absent::Of(|| <#ty as #spec::DefaultText<_>>::text(&Self::base().#to)))
+                quote_spanned!(ty.span()=> #scenario::description::DefaultValue::Computed(|| <#ty as #spec::DefaultText<_>>::text(&Self::base().#to)))
             }
             (None, None, None, None) => {
                 return Err(Error::new(
@@ -267,19 +267,19 @@ fn table(input: &DeriveInput) -> Result<TokenStream> {
     });
     let of_title = own.title.as_ref().map(|title| {
         let about = doc(&input.attrs, name.span())?;
-        let tag = own.kind.as_ref().map(|kind| quote!(&[#scenario::contract::Key::tag("kind", #kind)],));
+        let tag = own.kind.as_ref().map(|kind| quote!(&[#scenario::description::Key::tag("kind", #kind)],));
         let common = own.common.as_ref().map(|common| quote!(<#common as #spec::Section>::KEYS,));
         let expected = own.expected.as_ref().map_or_else(|| "a table".to_owned(), LitStr::value);
         Ok::<_, Error>(quote! {
             impl #spec::Titled for #name {
                 const EXPECTED: &'static str = #expected;
-                const SHAPE: &'static #scenario::contract::Shape = {
-                    static SHAPE: #scenario::contract::Shape = #scenario::contract::Shape {
+                const SCHEMA: &'static #scenario::description::TableSchema = {
+                    static SCHEMA: #scenario::description::TableSchema = #scenario::description::TableSchema {
                         title: #title,
                         about: #about,
                         groups: &[#tag #common <#name as #spec::Section>::KEYS],
                     };
-                    &SHAPE
+                    &SCHEMA
                 };
             }
         })
@@ -297,11 +297,11 @@ fn table(input: &DeriveInput) -> Result<TokenStream> {
         impl #spec::Section for #name {
             const ROWS: &'static [#spec::Row] = &[#(#rows),*];
             const COUNT: usize = 0 #(+ <#types as #spec::Member>::COUNT)*;
-            const KEYS: &'static [#scenario::contract::Key] = &#spec::keys::<{ Self::COUNT }>(Self::ROWS);
+            const KEYS: &'static [#scenario::description::Key] = &#spec::keys::<{ Self::COUNT }>(Self::ROWS);
 
             fn read(
                 section: &mut #scenario::reader::Section<'_>,
-                faults: &mut #scenario::error::Mistakes,
+                faults: &mut #scenario::error::Diagnostics,
             ) -> Self {
                 Self { #(#reads),* }
             }

@@ -16,7 +16,7 @@
 use std::fs;
 use std::process::ExitCode;
 
-use stillair_model::vocabulary::{Instant, Seed};
+use stillair_model::types::{Instant, Seed};
 use stillair_sim::api::{self, ApiError, CaptureRequest};
 use stillair_sim::scenario::{self, Scenario};
 use stillair_sim::world;

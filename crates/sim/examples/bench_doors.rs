@@ -7,7 +7,7 @@
 use std::fs;
 use std::process::ExitCode;
 
-use stillair_model::vocabulary::{Addr, Duration, IfId, Instant, Seed, linear_truesize};
+use stillair_model::types::{Addr, Duration, IfId, Instant, Seed, linear_truesize};
 use stillair_sim::scenario::{self, Scenario};
 use stillair_sim::world::{Entering, wire};
 

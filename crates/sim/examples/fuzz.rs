@@ -20,7 +20,7 @@ use proptest::prelude::*;
 use proptest::sample::Index;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
-use stillair_model::vocabulary::{Duration, Instant, Seed};
+use stillair_model::types::{Duration, Instant, Seed};
 use stillair_sim::scenario::{self, Scenario};
 use stillair_sim::trace_file::{self, Format};
 use stillair_sim::world;

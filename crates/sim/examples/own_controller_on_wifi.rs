@@ -14,7 +14,7 @@ mod by_delay;
 use std::sync::Arc;
 
 use by_delay::ByDelayFactory;
-use stillair_model::vocabulary::Seed;
+use stillair_model::types::Seed;
 use stillair_sim::api;
 use stillair_sim::scenario::{self, FlowKind, QuicStack, QuinnFactory};
 

@@ -14,7 +14,7 @@
 use std::fs;
 use std::process::ExitCode;
 
-use stillair_model::vocabulary::{Instant, Seed};
+use stillair_model::types::{Instant, Seed};
 use stillair_sim::api::{self, Request};
 use stillair_sim::recorder::RunSummary;
 use stillair_sim::run::{RunReport, Session, run_by_islands};

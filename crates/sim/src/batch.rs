@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use stillair_model::vocabulary::Seed;
+use stillair_model::types::Seed;
 
 use crate::api::{ApiError, Output, outcome, read_to_run_by, workers};
 use crate::run::{RunReport, run_reported};

@@ -9,13 +9,13 @@
 //! | many runs, as JSON | [`api::run`] of an [`api::Request`] |
 //! | a run step by step, with its sockets and series | [`run::Session`] |
 //! | a world that packets from outside enter and leave | [`world::World`], by [`world::wire`] |
-//! | every event as it happens | [`stillair_model::vocabulary::Sink`], with a [`recorder::Recorder`] in it |
+//! | every event as it happens | [`stillair_model::types::Sink`], with a [`recorder::Recorder`] in it |
 //! | frames as bytes | [`api::capture`] |
 //!
 //! # A run
 //!
 //! ```
-//! use stillair_model::vocabulary::Seed;
+//! use stillair_model::types::Seed;
 //! use stillair_sim::{api, scenario};
 //!
 //! let text = r#"
@@ -60,7 +60,7 @@
 //! that arrive.
 //!
 //! ```
-//! use stillair_model::vocabulary::{Addr, Duration, IfId, Instant, Seed, linear_truesize};
+//! use stillair_model::types::{Addr, Duration, IfId, Instant, Seed, linear_truesize};
 //! use stillair_sim::world::{Entering, wire};
 //!
 //! let text = r#"

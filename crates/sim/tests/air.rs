@@ -3,7 +3,7 @@
 mod common;
 
 use common::{air_permille, cell, flow, of, parse, run, run_to, station, watched};
-use stillair_model::vocabulary::Duration;
+use stillair_model::types::Duration;
 use stillair_model::wifi::air::account::AirUse;
 
 const CHANNEL: &str = "band = \"5 GHz\"\nwidth = \"20 MHz\"";

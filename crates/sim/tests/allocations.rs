@@ -9,7 +9,7 @@ use std::fs;
 use std::path::Path;
 
 use counting::{Counting, counted};
-use stillair_model::vocabulary::{Duration, Instant, Seed};
+use stillair_model::types::{Duration, Instant, Seed};
 use stillair_sim::recorder::Recorder;
 use stillair_sim::scenario;
 use stillair_sim::world::{World, wire};

@@ -5,7 +5,7 @@ mod common;
 use std::collections::BTreeMap;
 
 use common::{cell, flow, of, parse, run, station};
-use stillair_model::vocabulary::{FrameView, Instant, Seed, Sink, TraceEvent};
+use stillair_model::types::{FrameView, Instant, Seed, Sink, TraceEvent};
 use stillair_sim::world::wire;
 
 /// An access point with a station on a channel of 80 MHz, both with this scheme, and a flow that fills it.

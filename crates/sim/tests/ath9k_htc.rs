@@ -3,7 +3,7 @@
 mod common;
 
 use common::{air_permille, cell, flow, of, parse, run, run_to, station, watched};
-use stillair_model::vocabulary::Duration;
+use stillair_model::types::Duration;
 
 const QUIET: &str = "band = \"2.4 GHz\"\nwidth = \"40 MHz\"\nbeacon_interval = \"off\"";
 const RATE: &str = "rate = \"ht40-mcs7-sgi\", scheme = \"ath9k_htc\"";

@@ -2,7 +2,7 @@
 
 mod common;
 
-use stillair_model::vocabulary::Duration;
+use stillair_model::types::Duration;
 use stillair_sim::scenario::{Attachment, Role};
 
 const TEXT: &str = include_str!("../../../scenarios/campus.toml");

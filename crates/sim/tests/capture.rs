@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::sync::LazyLock;
 
 use proptest::prelude::*;
-use stillair_model::vocabulary::{
+use stillair_model::types::{
     AckView, ContentView, FrameView, Headers, Instant, KeptHeaders, MpduView, Packets, PpduView, Seed, Sink,
     SynOptions, TcpFlags, TcpHeader, Tee, TraceEvent,
 };

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{cell, flow, parse, run_to, station, watched};
-use stillair_model::vocabulary::Duration;
+use stillair_model::types::Duration;
 use stillair_sim::world::World;
 
 /// Two stations at these places upload in single frames to an access point at 30 m, 30 m.

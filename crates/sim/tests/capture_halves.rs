@@ -7,7 +7,7 @@ use common::outside::{
     SEED as OUTSIDE_SEED, SERVER, SERVER_IP, STATION, STATION_IP, all_left, at_ms, entering, ip, text,
 };
 use common::parse;
-use stillair_model::vocabulary::{Addr, FrameView, Instant, Seed, Sink, Tee, TraceEvent};
+use stillair_model::types::{Addr, FrameView, Instant, Seed, Sink, Tee, TraceEvent};
 use stillair_sim::capture::{Capture, Captured, Encoder, FrameBatch, Selection, Watcher, halves};
 use stillair_sim::run::Session;
 use stillair_sim::scenario::{self, Scenario};

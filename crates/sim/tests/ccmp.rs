@@ -3,7 +3,7 @@
 mod common;
 
 use common::{cell, flow, of, parse, run, station};
-use stillair_model::vocabulary::{Duration, Instant, PpduKind, Seed, Sink, TraceEvent};
+use stillair_model::types::{Duration, Instant, PpduKind, Seed, Sink, TraceEvent};
 use stillair_sim::world::wire;
 
 const CHANNEL: &str = "band = \"5 GHz\"\nwidth = \"20 MHz\"\nbeacon_interval = \"off\"";

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{cell, flow, parse, run, station};
-use stillair_model::vocabulary::Duration;
+use stillair_model::types::Duration;
 use stillair_model::wifi::phy::timing::Timing;
 use stillair_model::wifi::phy::{Band, OfdmRate, PhyRate, frame, ppdu_duration};
 

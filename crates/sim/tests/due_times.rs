@@ -164,7 +164,7 @@ fn a_wait_for_the_send_buffer_is_a_stay_in_the_socket() {
     let keys = "rate = \"20 Mbit/s\"\ngap = \"periodic\"\npayload = 972\n";
     let text = text("7 s", "10 Mbit/s", "", &flow("udp", "a", "b", keys));
     let scenario = parse(&text, &[("record.sojourn", "true")]);
-    let seed = stillair_model::vocabulary::Seed { seed: 1, run: 0 };
+    let seed = stillair_model::types::Seed { seed: 1, run: 0 };
     let report = stillair_sim::run::run_reported(&scenario, seed, false).expect("accounts close");
     let found: serde_json::Value = serde_json::from_str(&report.to_json().expect("a report")).expect("JSON");
     let steps = found["sojourn"]["slowest"]["udp-0.b"]["steps"].as_array().expect("a slowest packet");

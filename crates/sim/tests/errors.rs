@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Watcher, cell, flow, of, parse, run, run_to, station, watched};
-use stillair_model::vocabulary::{Duration, Reason};
+use stillair_model::types::{Duration, Reason};
 use stillair_sim::recorder::Losses;
 use stillair_sim::world::World;
 

@@ -4,7 +4,7 @@ mod common;
 
 use common::{ANOMALY, parse};
 use serde_json::Value;
-use stillair_model::vocabulary::Seed;
+use stillair_model::types::Seed;
 use stillair_sim::api;
 
 const UDP: &[(&str, &str)] = &[("duration", "1 s"), ("warm_up", "0 s")];

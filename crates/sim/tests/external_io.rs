@@ -9,7 +9,7 @@ use common::outside::{
 };
 use common::parse;
 use proptest::prelude::*;
-use stillair_model::vocabulary::{
+use stillair_model::types::{
     Addr, Duration, FlowId, FrameView, Headers, IfId, Instant, PacketKind, Sink, Tee, TraceEvent,
     linear_truesize, write_back,
 };

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{cell, flow, of, parse, run, station};
-use stillair_model::vocabulary::{Instant, PpduKind, Seed, Sink, TraceEvent};
+use stillair_model::types::{Instant, PpduKind, Seed, Sink, TraceEvent};
 use stillair_sim::scenario::Attachment;
 use stillair_sim::world::wire;
 

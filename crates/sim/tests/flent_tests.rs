@@ -3,7 +3,7 @@
 mod common;
 
 use common::{parse, run};
-use stillair_model::vocabulary::Duration;
+use stillair_model::types::Duration;
 use stillair_sim::scenario::{CongestionControl, FlowKind, Scenario, Ways};
 
 const FILE: &str = include_str!("../../../scenarios/one-ms.toml");

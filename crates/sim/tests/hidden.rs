@@ -3,7 +3,7 @@
 mod common;
 
 use common::{cell, flow, parse, run_to, station, watched};
-use stillair_model::vocabulary::{Duration, Seed};
+use stillair_model::types::{Duration, Seed};
 use stillair_model::wifi::air::audibility::Hearing;
 use stillair_model::wifi::phy::timing::{Timing, control_rate};
 use stillair_model::wifi::phy::{Band, PhyRate, ppdu_duration};

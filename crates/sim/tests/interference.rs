@@ -3,7 +3,7 @@
 mod common;
 
 use common::{cell, flow, parse, run, run_to, station, watched};
-use stillair_model::vocabulary::Duration;
+use stillair_model::types::Duration;
 use stillair_sim::recorder::RunSummary;
 use stillair_sim::scenario::parts::Parts;
 use stillair_sim::scenario::{Memory, Reader, Scenario};

@@ -1,7 +1,7 @@
 //! Functions of one radio that would start at once: one sends, and its exchange lasts as long as if it had
 //! been alone.
 
-use stillair_model::vocabulary::{Duration, Instant, PpduKind, Seed, Sink, TraceEvent};
+use stillair_model::types::{Duration, Instant, PpduKind, Seed, Sink, TraceEvent};
 use stillair_sim::{scenario, world};
 
 /// Four categories of one station, all with much to send.

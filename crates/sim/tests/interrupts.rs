@@ -3,7 +3,7 @@
 mod common;
 
 use common::{cell, flow, parse, run_to, station, watched};
-use stillair_model::vocabulary::Duration;
+use stillair_model::types::Duration;
 
 const CHANNEL: &str = "band = \"5 GHz\"\nwidth = \"20 MHz\"\nbeacon_interval = \"off\"";
 const LONG: &str = ", rx_mitigation = { kind = \"times\", last = \"50 ms\", first = \"60 ms\" }";

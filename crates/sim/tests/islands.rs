@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use common::random::{Case, case};
 use proptest::prelude::*;
 use proptest::test_runner::{RngSeed, TestCaseError, TestRunner};
-use stillair_model::vocabulary::Seed;
+use stillair_model::types::Seed;
 use stillair_sim::run::{Session, run_by_islands};
 use stillair_sim::scenario::{self, Scenario};
 use toml::{Table, Value};

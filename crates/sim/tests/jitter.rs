@@ -3,7 +3,7 @@
 mod common;
 
 use common::{cell, flow, parse, run, station, watched};
-use stillair_model::vocabulary::{Duration, Instant, PacketKind, Seed, Sink, TraceEvent};
+use stillair_model::types::{Duration, Instant, PacketKind, Seed, Sink, TraceEvent};
 use stillair_sim::scenario::Scenario;
 use stillair_sim::world::wire;
 

@@ -4,7 +4,7 @@
 mod common;
 
 use common::{ANOMALY, of, parse, rounded, run};
-use stillair_model::vocabulary::{Duration, Rate};
+use stillair_model::types::{Duration, Rate};
 use stillair_model::wifi::config::{DriverConfig, SlowBelow};
 use stillair_sim::recorder::RunSummary;
 use stillair_sim::scenario::{Attachment, Scenario};

@@ -10,7 +10,7 @@ use std::fs;
 use std::path::Path;
 
 use counting::{Counting, live};
-use stillair_model::vocabulary::{Duration, Instant, Seed};
+use stillair_model::types::{Duration, Instant, Seed};
 use stillair_sim::recorder::Recorder;
 use stillair_sim::run::{Records, Session, follow};
 use stillair_sim::scenario::{self, Scenario};

@@ -4,7 +4,7 @@
 mod common;
 
 use serde_json::Value;
-use stillair_model::vocabulary::Seed;
+use stillair_model::types::Seed;
 use stillair_sim::api;
 
 /// An upload through a discipline and a ring, a download through an access point, over links with a rate.

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{cell, flow, parse, run_to, station, watched};
-use stillair_model::vocabulary::Duration;
+use stillair_model::types::Duration;
 use stillair_model::wifi::air::account::AirUse;
 
 const LOW: &str = "band = \"2.4 GHz\"\nwidth = \"20 MHz\"";

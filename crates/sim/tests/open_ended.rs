@@ -5,7 +5,7 @@ mod common;
 use common::outside::{SEED, SERVER, SERVER_IP, STATION, STATION_IP, at_ms, entering, ip, text};
 use common::parse;
 use serde_json::Value;
-use stillair_model::vocabulary::Addr;
+use stillair_model::types::Addr;
 use stillair_sim::run::Session;
 use stillair_sim::scenario::{self, Scenario};
 

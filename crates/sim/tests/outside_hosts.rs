@@ -7,7 +7,7 @@ use common::outside::{
     text,
 };
 use common::parse;
-use stillair_model::vocabulary::{Addr, IfId, Instant, Reason, Tee, write_back};
+use stillair_model::types::{Addr, IfId, Instant, Reason, Tee, write_back};
 use stillair_sim::capture::{Capture, Selection};
 use stillair_sim::run::Session;
 use stillair_sim::world::{Entering, Refused, wire};

@@ -6,7 +6,7 @@ mod common;
 use std::fs;
 use std::path::Path;
 
-use stillair_model::vocabulary::Duration;
+use stillair_model::types::Duration;
 use stillair_sim::recorder::RunSummary;
 use stillair_sim::scenario;
 

@@ -3,7 +3,7 @@
 
 use std::sync::Mutex;
 
-use stillair_model::vocabulary::{Ac, Duration, Instant, PeerId, Seed};
+use stillair_model::types::{Ac, Duration, Instant, PeerId, Seed};
 use stillair_model::wifi::driver::{AirtimeUse, DeviceView, StationScheduler};
 use stillair_model::wifi::tx::transmitter::{Attempt, TidIndex};
 use stillair_sim::batch::{self, Batch, News};

@@ -4,7 +4,7 @@
 mod common;
 
 use common::{cell, flow, parse, run, station, watched};
-use stillair_model::vocabulary::{ContentView, Duration, FrameView, Instant, Seed, Sink, TraceEvent};
+use stillair_model::types::{ContentView, Duration, FrameView, Instant, Seed, Sink, TraceEvent};
 use stillair_sim::recorder::RunSummary;
 use stillair_sim::world::wire;
 

@@ -23,7 +23,7 @@ mod with_it {
     use super::common::{cell, flow, parse, run, station};
     use std::sync::Arc;
 
-    use stillair_model::vocabulary::{Instant, PacketKind, QuicTrace, Seed, Sink, TraceEvent};
+    use stillair_model::types::{Instant, PacketKind, QuicTrace, Seed, Sink, TraceEvent};
     use stillair_sim::capture::{Capture, Selection};
     use stillair_sim::recorder::{QuicSummary, RunSummary};
     use stillair_sim::scenario::{FlowKind, QuicStack, QuinnFactory};

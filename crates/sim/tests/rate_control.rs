@@ -3,7 +3,7 @@
 mod common;
 
 use common::{cell, flow, parse, station};
-use stillair_model::vocabulary::{Instant, PpduKind, Seed, Sink, TraceEvent};
+use stillair_model::types::{Instant, PpduKind, Seed, Sink, TraceEvent};
 use stillair_sim::api::run_once;
 use stillair_sim::world::wire;
 

@@ -4,7 +4,7 @@ mod common;
 
 use common::{flow, parse, run_to, watched};
 use stillair_model::transport::tcp::info::TcpInfo;
-use stillair_model::vocabulary::Duration;
+use stillair_model::types::Duration;
 
 /// Bytes of each flow.
 const BYTES: u64 = 100_000;

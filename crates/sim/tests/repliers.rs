@@ -4,7 +4,7 @@
 mod common;
 
 use common::{cell, flow, parse, station};
-use stillair_model::vocabulary::{Ac, Duration, Instant, PpduKind, Seed, Sink, TraceEvent};
+use stillair_model::types::{Ac, Duration, Instant, PpduKind, Seed, Sink, TraceEvent};
 use stillair_sim::world::wire;
 
 /// Windows of voice, which hostapd ships for stations, too: a back-off of 0 to 3 slots.

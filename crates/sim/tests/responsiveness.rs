@@ -4,7 +4,7 @@
 mod common;
 
 use common::{flow, parse, run};
-use stillair_model::vocabulary::{Instant, Probe, Seed, Sink, TraceEvent};
+use stillair_model::types::{Instant, Probe, Seed, Sink, TraceEvent};
 use stillair_sim::recorder::{ResponsivenessSummary, RunSummary};
 use stillair_sim::world::wire;
 

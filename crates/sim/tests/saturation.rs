@@ -7,7 +7,7 @@ mod common;
 
 use bianchi::{Saturation, SlotDurations, saturation};
 use common::{air_permille, cell, flow, parse, run_to, station, watched};
-use stillair_model::vocabulary::Duration;
+use stillair_model::types::Duration;
 use stillair_model::wifi::phy::timing::Timing;
 use stillair_model::wifi::phy::{Band, OfdmRate, PhyRate, ppdu_duration};
 

@@ -15,7 +15,7 @@ mod notes;
 use proptest::prelude::*;
 use stillair_model::app::WhenFull;
 use stillair_model::qdisc::QdiscConfig;
-use stillair_model::vocabulary::{Ac, Duration, Rate};
+use stillair_model::types::{Ac, Duration, Rate};
 use stillair_model::wifi::air::edca::{EdcaParams, EdcaSet};
 use stillair_model::wifi::config::{DriverConfig, Mac80211Rules, Scheduler, SlowBelow};
 use stillair_model::wifi::phy::{Band, Gi, HtRate, PhyRate, Width};

@@ -10,7 +10,7 @@ use stillair_model::qdisc::netem::{NetemParams, Share};
 use stillair_model::qdisc::pie::PieQdiscParams;
 use stillair_model::qdisc::sfq::SfqParams;
 use stillair_model::qdisc::tbf::{Peak, TbfParams};
-use stillair_model::vocabulary::{Duration, Rate};
+use stillair_model::types::{Duration, Rate};
 use stillair_model::wire::WireParams;
 use stillair_sim::scenario::{self, Scenario, ScenarioError};
 
@@ -75,15 +75,15 @@ fn pie_under_the_names_that_tc_uses() {
     };
     // The server's kernel, 4.14, has 250 ticks a second: 30 ms are eight.
     let usual = PieQdiscParams::new(250);
-    let law = PieParams { target: Duration::from_millis(20), dq_rate_estimator: true, ..usual.pie };
-    let default = PieQdiscParams { tupdate: Duration::from_millis(32), pie: law, ..usual };
+    let aqm = PieParams { target: Duration::from_millis(20), dq_rate_estimator: true, ..usual.pie };
+    let default = PieQdiscParams { tupdate: Duration::from_millis(32), pie: aqm, ..usual };
     assert_eq!(pie("pie"), default);
     let text = "{ kind = \"pie\", limit = 50, target = \"5 ms\", tupdate = \"50 ms\", alpha = 4, beta = 30, ecn = true, \
                 bytemode = true, dq_rate_estimator = false }";
     let (alpha, beta, ecn, bytemode) = (4, 30, true, true);
-    let law = PieParams { target: Duration::from_millis(5), alpha, beta, ecn, bytemode, ..default.pie };
-    let law = PieParams { dq_rate_estimator: false, ..law };
-    assert_eq!(pie(text), PieQdiscParams { limit: 50, tupdate: Duration::from_millis(52), pie: law });
+    let aqm = PieParams { target: Duration::from_millis(5), alpha, beta, ecn, bytemode, ..default.pie };
+    let aqm = PieParams { dq_rate_estimator: false, ..aqm };
+    assert_eq!(pie(text), PieQdiscParams { limit: 50, tupdate: Duration::from_millis(52), pie: aqm });
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The series of a run: they add up to its summary, and keeping them changes nothing.
 
 use serde_json::Value;
-use stillair_model::vocabulary::Seed;
+use stillair_model::types::Seed;
 use stillair_sim::api::{self, Request};
 use stillair_sim::scenario;
 

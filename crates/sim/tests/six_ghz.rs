@@ -3,7 +3,7 @@
 mod common;
 
 use common::{cell, flow, of, parse, run, station};
-use stillair_model::vocabulary::{Instant, Seed};
+use stillair_model::types::{Instant, Seed};
 use stillair_sim::capture::{Capture, Selection};
 use stillair_sim::world;
 

@@ -9,7 +9,7 @@ use common::random::{FLOWS, case};
 use follower::Follower;
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngSeed, TestRunner};
-use stillair_model::vocabulary::{Instant, Packets, Seed, Sink, Step, TraceEvent};
+use stillair_model::types::{Instant, Packets, Seed, Sink, Step, TraceEvent};
 use stillair_sim::recorder::{Cells, SojournWorld};
 use stillair_sim::run::{Followed, follow};
 use stillair_sim::scenario::Scenario;

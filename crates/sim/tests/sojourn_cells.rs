@@ -1,6 +1,6 @@
 //! The cells of `docs/sojourn.md`, as they are worked there by hand.
 
-use stillair_model::vocabulary::{
+use stillair_model::types::{
     Ac, Addr, ChannelId, ChannelUse, DevId, Duration, Fate, FlowId, IfId, Instant, NewPacket, PacketKind,
     Packets, PeerId, Pkt, PlaceId, RadioId, Reason, Sink, Step, TidWait, TraceEvent, TryStep, WireTimes,
 };

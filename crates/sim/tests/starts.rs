@@ -3,7 +3,7 @@
 mod common;
 
 use common::parse;
-use stillair_model::vocabulary::Seed;
+use stillair_model::types::Seed;
 use stillair_sim::api;
 use stillair_sim::recorder::RunSummary;
 

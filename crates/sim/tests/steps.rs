@@ -4,7 +4,7 @@ mod common;
 
 use common::parse;
 use proptest::prelude::*;
-use stillair_model::vocabulary::{Duration, Instant, Seed};
+use stillair_model::types::{Duration, Instant, Seed};
 use stillair_sim::recorder::RunSummary;
 use stillair_sim::run::{self, Followed, Session};
 use stillair_sim::{api, scenario};

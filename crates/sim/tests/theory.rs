@@ -6,7 +6,7 @@
 mod common;
 
 use common::{cell, flow, parse, run_to, station, watched};
-use stillair_model::vocabulary::Duration;
+use stillair_model::types::Duration;
 
 /// UDP payload of a packet of 1500 bytes, its MPDU (QoS header 26, LLC and SNAP 8, FCS 4), and that as a
 /// subframe: delimiter 4, padding 2, which the last of an aggregate lacks.

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{flow, parse, rounded};
-use stillair_model::vocabulary::{Duration, Instant, PpduKind, Seed, Sink, TraceEvent};
+use stillair_model::types::{Duration, Instant, PpduKind, Seed, Sink, TraceEvent};
 use stillair_sim::world::wire;
 
 /// What is seen from the first second on.

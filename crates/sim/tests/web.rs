@@ -3,7 +3,7 @@
 mod common;
 
 use common::{cell, flow, parse, run, station};
-use stillair_model::vocabulary::{Instant, PacketKind, Seed, Sink, TraceEvent};
+use stillair_model::types::{Instant, PacketKind, Seed, Sink, TraceEvent};
 use stillair_sim::recorder::{RunSummary, WebSummary};
 use stillair_sim::world::wire;
 

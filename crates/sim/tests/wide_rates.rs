@@ -6,7 +6,7 @@
 mod common;
 
 use common::{cell, flow, parse, run, station};
-use stillair_model::vocabulary::{Instant, PpduKind, PpduTry, Seed, Sink, TraceEvent};
+use stillair_model::types::{Instant, PpduKind, PpduTry, Seed, Sink, TraceEvent};
 use stillair_model::wifi::phy::{PhyRate, ppdu_duration_without_extension};
 use stillair_sim::world::wire;
 

@@ -4,7 +4,7 @@
 mod common;
 
 use common::{cell, flow, of, parse, run, station};
-use stillair_model::vocabulary::{ContentView, FrameView, Instant, Seed, Sink, TraceEvent};
+use stillair_model::types::{ContentView, FrameView, Instant, Seed, Sink, TraceEvent};
 use stillair_sim::scenario::Scenario;
 use stillair_sim::world::wire;
 

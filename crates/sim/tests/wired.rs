@@ -4,7 +4,7 @@
 mod common;
 
 use common::{flow, parse, run};
-use stillair_model::vocabulary::{Duration, FrameView, Instant, Seed, Sink, TraceEvent};
+use stillair_model::types::{Duration, FrameView, Instant, Seed, Sink, TraceEvent};
 use stillair_sim::recorder::RunSummary;
 
 /// A client, a router and a server. The router's side of `right` has `qdisc`.
@@ -93,7 +93,7 @@ fn an_emulated_delay_is_exact_and_nothing_else_on_virtual_devices() {
 }
 
 #[test]
-fn a_long_ring_hides_the_queue_from_its_law_and_byte_limits_give_it_back() {
+fn a_long_ring_hides_the_queue_from_its_aqm_and_byte_limits_give_it_back() {
     let slow = |more: &str| format!("rate = \"10 Mbit/s\"\ndelay = \"0 s\"\n{more}");
     let fast = "rate = \"1 Gbit/s\"\ndelay = \"0 s\"";
     let median = |more: &str| {

@@ -1,7 +1,7 @@
 //! Packets between guests' cards and the world, and the buffers that a card keeps until a charge ends.
 
 use stillair_ip::{gso, parse};
-use stillair_model::vocabulary::{IfId, Ip, LONGEST_PACKET, linear_truesize};
+use stillair_model::types::{IfId, Ip, LONGEST_PACKET, linear_truesize};
 use stillair_sim::run::{ExternalIoCounts, Records, Replier, Session, entering};
 use stillair_sim::world::{Entering, Refused};
 

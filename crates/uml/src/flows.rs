@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 use stillair_model::app::WhenFull;
-use stillair_model::vocabulary::{Duration, Ip, Seed};
+use stillair_model::types::{Duration, Ip, Seed};
 use stillair_sim::scenario::{Flow, FlowKind, Gap, InterfaceRef, Scenario, Ways};
 
 use crate::BEFORE;

@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use stillair_model::vocabulary::IfId;
+use stillair_model::types::IfId;
 use stillair_model::wire::WireParams;
 use stillair_sim::run::Addresses;
 use stillair_sim::scenario::{

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use serde_json::{Value, json};
-use stillair_model::vocabulary::Seed;
+use stillair_model::types::Seed;
 use stillair_sim::api::{ApiError, VERSION};
 use stillair_sim::run::Session;
 use stillair_sim::scenario::{self, Scenario};

@@ -5,7 +5,7 @@
 //! Packets that it gives its card enter the world at once; if they cause an earlier event, the guest is told
 //! before it continues.
 
-use stillair_model::vocabulary::Instant;
+use stillair_model::types::Instant;
 use stillair_sim::run::{ExternalIoCounts, Records, Session};
 
 use crate::BEFORE;

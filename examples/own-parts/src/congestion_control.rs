@@ -1,7 +1,7 @@
 //! A congestion control: additive increase that stops where packets begin to wait, and a cut after a loss.
 
-use stillair_program::model::transport::cc::{CcSock, Controller};
-use stillair_program::model::vocabulary::Duration;
+use stillair_cli::model::transport::cc::{CcSock, Controller};
+use stillair_cli::model::types::Duration;
 
 /// Least window after a loss, in segments.
 // linux: net/ipv4/tcp_cong.c tcp_reno_ssthresh (6.1).

@@ -5,8 +5,8 @@
 //! cargo run --release -p own-parts -- run examples/own-parts/scenario.toml --runs 3
 //! ```
 
+mod aqm;
 mod congestion_control;
-mod law;
 mod qdisc;
 mod station_scheduler;
 #[cfg(test)]
@@ -14,10 +14,10 @@ mod tests;
 
 use std::process::ExitCode;
 
-use stillair_program::{Key, PartError, Parts};
+use stillair_cli::{Key, PartError, Parts};
 
+use aqm::Ramp;
 use congestion_control::Calm;
-use law::Ramp;
 use qdisc::ShortFirst;
 use station_scheduler::LeastUsed;
 
@@ -43,7 +43,7 @@ fn register(parts: &mut Parts) -> Result<(), PartError> {
         Key::duration("low", ["1 us", "1 s"], "5 ms", "time in the queue from which packets are marked"),
         Key::duration("high", ["1 us", "10 s"], "25 ms", "time in the queue from which all of them are"),
     ];
-    parts.law("ramp", "marks the more the longer packets have waited", keys, |o, stream| {
+    parts.aqm("ramp", "marks the more the longer packets have waited", keys, |o, stream| {
         let (low, high) = (o.duration("low"), o.duration("high"));
         // Each is good by itself: what does not go together is for the part to refuse.
         if low < high { Ok(Ramp::new(low, high, stream)) } else { Err("low below high".to_owned()) }
@@ -56,5 +56,5 @@ fn register(parts: &mut Parts) -> Result<(), PartError> {
 }
 
 fn main() -> ExitCode {
-    stillair_program::main(register)
+    stillair_cli::main(register)
 }

@@ -1,9 +1,9 @@
 //! A queueing discipline: short packets go before long ones, but only so many in a row while a long one
 //! waits.
 
-use stillair_program::model::qdisc::custom::{Discipline, Room};
-use stillair_program::model::qdisc::{Enqueue, NextSend, QdiscStats};
-use stillair_program::model::vocabulary::{Instant, Pkt, PktList, Reason, skb_len};
+use stillair_cli::model::qdisc::custom::{Discipline, Room};
+use stillair_cli::model::qdisc::{Enqueue, NextSend, QdiscStats};
+use stillair_cli::model::types::{Instant, Pkt, PktList, Reason, skb_len};
 
 /// The discipline.
 #[derive(Debug)]

@@ -1,8 +1,8 @@
 //! A scheduler of stations: whoever has had the least airtime of late goes first.
 
-use stillair_program::model::vocabulary::{Ac, Duration, Instant};
-use stillair_program::model::wifi::driver::{AirtimeUse, DeviceView, StationScheduler};
-use stillair_program::model::wifi::tx::transmitter::{Attempt, TIDS, TidIndex};
+use stillair_cli::model::types::{Ac, Duration, Instant};
+use stillair_cli::model::wifi::driver::{AirtimeUse, DeviceView, StationScheduler};
+use stillair_cli::model::wifi::tx::transmitter::{Attempt, TIDS, TidIndex};
 
 /// The scheduler.
 #[derive(Debug)]

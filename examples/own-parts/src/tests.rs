@@ -1,12 +1,12 @@
 //! The parts are held to what ours are held to, and a mistake in their keys is one clear error.
 
-use stillair_program::Parts;
-use stillair_program::model::conformance::{self, ServiceOrder};
-use stillair_program::model::qdisc::QdiscConfig;
-use stillair_program::model::qdisc::custom::DisciplineFactory;
-use stillair_program::model::vocabulary::{Duration, Seed};
-use stillair_program::sim::run::run_once;
-use stillair_program::sim::scenario::{NoFiles, Reader, Scenario};
+use stillair_cli::Parts;
+use stillair_cli::model::conformance::{self, ServiceOrder};
+use stillair_cli::model::qdisc::QdiscConfig;
+use stillair_cli::model::qdisc::custom::DisciplineFactory;
+use stillair_cli::model::types::{Duration, Seed};
+use stillair_cli::sim::run::run_once;
+use stillair_cli::sim::scenario::{NoFiles, Reader, Scenario};
 
 use super::{Calm, ShortFirst, register};
 
@@ -65,7 +65,7 @@ fn mistakes() {
             "expected low below high",
         ),
         ("node.ap.interface.wlan0.scheme.scheduler.kind", "most_used", "expected \"least_used\""),
-        ("node.ap.interface.wlan0.scheme.target", "5 ms", "has no effect under a law of a program's own"),
+        ("node.ap.interface.wlan0.scheme.target", "5 ms", "has no effect under an AQM of a program's own"),
     ] {
         let error = read(&[(key, value)]).expect_err(key);
         assert!(error.contains(key) && error.contains(says), "{error}");

@@ -9,7 +9,7 @@ use core::panic::PanicInfo;
 use stillair_ip::parse;
 use stillair_model::qdisc::fq_codel::FqCodelParams;
 use stillair_model::qdisc::{Enqueue, Qdisc, QdiscConfig};
-use stillair_model::vocabulary::{Ctx, Duration, Fate, FlowId, Instant, NewPacket, NoSink, Packets, PlaceId, Seed};
+use stillair_model::types::{Ctx, Duration, Fate, FlowId, Instant, NewPacket, NoSink, Packets, PlaceId, Seed};
 
 unsafe extern "C" {
     fn aligned_alloc(align: usize, size: usize) -> *mut c_void;

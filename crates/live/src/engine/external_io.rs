@@ -2,7 +2,7 @@
 
 use stillair_ip::gro::{Checksum, FLOWS, Gro, IpPacket};
 use stillair_ip::parse;
-use stillair_model::vocabulary::{Addr, Ip, LONGEST_PACKET};
+use stillair_model::types::{Addr, Ip, LONGEST_PACKET};
 use stillair_sim::run::{Records, Replier, Session, entering};
 
 use super::counts::Counts;

@@ -5,7 +5,7 @@
 //! packet in k stays charged, TCP stops at k times as much data, so k is the ratio of the wanted limit to the
 //! kernel's.
 
-use stillair_model::vocabulary::linear_truesize;
+use stillair_model::types::linear_truesize;
 
 /// The shift that a kernel has by itself.
 // linux: net/core/sock.c sock_init_data_uid (6.18) - sk_pacing_shift 10.

@@ -1,7 +1,7 @@
 //! Lateness of packets delivered to hosts.
 
 use serde::Serialize;
-use stillair_model::vocabulary::Duration;
+use stillair_model::types::Duration;
 use stillair_sim::recorder::Delays;
 
 /// Lateness of packets against the model, and stalls of the engine.

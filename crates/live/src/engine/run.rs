@@ -2,7 +2,7 @@
 
 use std::os::fd::RawFd;
 
-use stillair_model::vocabulary::Instant;
+use stillair_model::types::Instant;
 use stillair_sim::run::{Records, Session};
 use stillair_sim::scenario::Scenario;
 

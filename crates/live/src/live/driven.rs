@@ -4,7 +4,7 @@
 use std::io::{IsTerminal, Write};
 
 use serde_json::{Value, json};
-use stillair_model::vocabulary::Duration;
+use stillair_model::types::Duration;
 use stillair_sim::run::Records;
 use stillair_sim::scenario::{self, Scenario};
 

@@ -3,7 +3,7 @@
 use std::os::fd::{AsRawFd, OwnedFd};
 
 use serde_json::{Value, json};
-use stillair_model::vocabulary::{Duration, Instant, Seed, Tee};
+use stillair_model::types::{Duration, Instant, Seed, Tee};
 use stillair_sim::api::VERSION;
 use stillair_sim::run::{Records, Session};
 use stillair_sim::scenario::Scenario;

@@ -5,7 +5,7 @@ use std::fs;
 
 use serde_json::{Map, Value, json};
 use stillair_model::app::WhenFull;
-use stillair_model::vocabulary::Duration;
+use stillair_model::types::Duration;
 use stillair_sim::scenario::{Flow, FlowKind, Scenario};
 
 use super::{fping, iperf3, irtt, page, programs};

@@ -3,7 +3,7 @@
 use alloc::boxed::Box;
 
 use super::gate::{Gate, GateParams};
-use crate::vocabulary::Instant;
+use crate::types::Instant;
 
 /// Parameters of a bulk transfer.
 #[derive(Clone, Copy, Debug)]
@@ -123,7 +123,7 @@ impl Bulk {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::vocabulary::{Duration, Rate};
+    use crate::types::{Duration, Rate};
     use alloc::vec::Vec;
 
     fn at(ms: u64) -> Instant {

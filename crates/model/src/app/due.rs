@@ -3,7 +3,7 @@
 
 use core::ops::Range;
 
-use crate::vocabulary::{Duration, Instant};
+use crate::types::{Duration, Instant};
 
 /// Datagrams of a source that are due in the measured time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

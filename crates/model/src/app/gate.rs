@@ -1,6 +1,6 @@
 //! Limits when an application writes over TCP: a rate, on and off periods, or neither.
 
-use crate::vocabulary::{Bytes, Duration, Instant, Rate};
+use crate::types::{Bytes, Duration, Instant, Rate};
 
 /// When an application has something to write.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,6 +1,6 @@
 //! Echo requests over ICMP or UDP at a fixed interval.
 
-use crate::vocabulary::{Duration, Endpoint, Instant, NewPacket, PacketKind, SockId, linear_truesize};
+use crate::types::{Duration, Endpoint, Instant, NewPacket, PacketKind, SockId, linear_truesize};
 
 /// A pinging application.
 #[derive(Debug)]
@@ -44,7 +44,7 @@ impl Ping {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::vocabulary::{Addr, FlowId};
+    use crate::types::{Addr, FlowId};
     use alloc::vec::Vec;
 
     #[test]

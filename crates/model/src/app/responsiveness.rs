@@ -7,7 +7,7 @@
 use alloc::vec::Vec;
 
 use crate::metrics::responsiveness::ProbeTimes;
-use crate::vocabulary::{Duration, Instant, Probe};
+use crate::types::{Duration, Instant, Probe};
 
 /// Bytes on the path of one foreign and one loaded probe together.
 // spec: draft-ietf-ippm-responsiveness-09 Measuring Responsiveness - around 5000 bytes for a foreign probe,

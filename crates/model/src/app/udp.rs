@@ -4,9 +4,7 @@ use alloc::boxed::Box;
 use core::ops::Range;
 
 use super::due::{Due, DueCount};
-use crate::vocabulary::{
-    Bytes, Duration, Endpoint, Instant, NewPacket, PacketKind, RandomStream, Rate, SockId,
-};
+use crate::types::{Bytes, Duration, Endpoint, Instant, NewPacket, PacketKind, RandomStream, Rate, SockId};
 
 /// How the times between bursts are distributed; the mean follows from rate, payload and burst.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -304,7 +302,7 @@ impl UdpSource {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::vocabulary::{Addr, FlowId, Seed};
+    use crate::types::{Addr, FlowId, Seed};
 
     fn source(gap: Gap, burst: u32) -> UdpSource {
         full_source(gap, burst, WhenFull::Block)

@@ -4,9 +4,7 @@ use core::ops::Range;
 
 use super::due::Due;
 use super::udp::{Gap, UdpSource, UdpSourceParams, WhenFull};
-use crate::vocabulary::{
-    Duration, Endpoint, Instant, NewPacket, RandomStream, Rate, SockId, linear_truesize,
-};
+use crate::types::{Duration, Endpoint, Instant, NewPacket, RandomStream, Rate, SockId, linear_truesize};
 
 /// RTP's header.
 // spec: rfc3550 5.1.
@@ -139,7 +137,7 @@ impl Video {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::vocabulary::{Addr, FlowId, Seed};
+    use crate::types::{Addr, FlowId, Seed};
     use alloc::vec::Vec;
 
     const PARAMS: VideoParams =

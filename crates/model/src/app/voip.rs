@@ -4,7 +4,7 @@ use alloc::boxed::Box;
 use core::ops::Range;
 
 use super::due::{Due, DueCount};
-use crate::vocabulary::{Duration, Endpoint, Instant, NewPacket, PacketKind, SockId, linear_truesize};
+use crate::types::{Duration, Endpoint, Instant, NewPacket, PacketKind, SockId, linear_truesize};
 
 /// Default interval between packets.
 // spec: rfc3551 table 1.
@@ -107,7 +107,7 @@ impl Voip {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::vocabulary::{Addr, FlowId};
+    use crate::types::{Addr, FlowId};
     use alloc::vec::Vec;
 
     #[test]

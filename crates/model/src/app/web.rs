@@ -3,7 +3,7 @@
 //!
 //! Only the state of the client: the owner of its sockets reports what arrived and carries out the actions.
 
-use crate::vocabulary::{Duration, Instant};
+use crate::types::{Duration, Instant};
 use alloc::vec::Vec;
 
 /// Maximum number of concurrent connections of a client.

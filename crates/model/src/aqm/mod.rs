@@ -1,6 +1,6 @@
-//! Control laws (AQM), shared by qdiscs and mac80211's flow queues.
+//! AQM algorithms (AQM), shared by qdiscs and mac80211's flow queues.
 
+pub mod algorithm;
 pub mod cobalt;
 pub mod codel;
-pub mod law;
 pub mod pie;

@@ -8,7 +8,7 @@
 
 use super::or_panic;
 use crate::transport::cc::{AckSample, CaState, CcEvent, CcSock, Controller, CustomController, RateSample};
-use crate::vocabulary::{RandomStream, Seed};
+use crate::types::{RandomStream, Seed};
 use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::String;
@@ -235,7 +235,7 @@ mod tests {
     use alloc::sync::Arc;
     use core::sync::atomic::{AtomicU32, Ordering};
 
-    /// Reno's law with one fault.
+    /// Reno's AQM with one fault.
     #[derive(Clone, Debug)]
     struct Wrong {
         fault: &'static str,

@@ -9,7 +9,7 @@ use core::mem;
 
 use super::{STEPS, stream, try_all};
 use crate::qdisc::{Enqueue, NextSend, Qdisc, QdiscConfig};
-use crate::vocabulary::{
+use crate::types::{
     Ctx, Duration, Fate, FlowId, Instant, NewPacket, Packets, Pkt, PlaceId, RandomStream, Reason, Sink,
     TraceEvent, skb_len,
 };

@@ -3,21 +3,21 @@
 //! Each check runs scripts of pseudo-random events, the same in every run, and reports the violated
 //! requirement and the step. Built-in parts pass the same checks.
 
+mod aqm;
 pub mod controller;
 mod discipline;
-mod law;
 mod scheduler;
 
 use alloc::format;
 use alloc::string::String;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+pub use aqm::aqm;
 pub use controller::controller;
 pub use discipline::{ServiceOrder, discipline};
-pub use law::law;
 pub use scheduler::scheduler;
 
-use crate::vocabulary::{RandomStream, Seed};
+use crate::types::{RandomStream, Seed};
 
 /// Scripts that each part goes through.
 const SCRIPTS: u64 = 16;

@@ -7,8 +7,8 @@ use alloc::vec::Vec;
 use std::sync::{Arc, Mutex};
 
 use super::{STEPS, stream, try_all};
-use crate::aqm::law::LawFactory;
-use crate::vocabulary::{
+use crate::aqm::algorithm::AqmFactory;
+use crate::types::{
     Ac, ChannelId, Ctx, DevId, Duration, Fate, FlowId, Instant, NewPacket, NoSink, Packets, PartFactory,
     PeerId, PlaceId, RadioId, RandomStream, Rate,
 };
@@ -34,9 +34,9 @@ pub fn scheduler(config: &Scheduler) -> Result<(), String> {
     run(&MacFqParams { flows: 64, limit: 400, ..MacFqParams::default() }, config)
 }
 
-/// The accounts of a device close with this law in its flow queues.
-pub(super) fn in_the_mac(law: &LawFactory) -> Result<(), String> {
-    let queues = MacFqParams { flows: 64, limit: 400, law: Some(law.clone()), ..MacFqParams::default() };
+/// The accounts of a device close with this AQM in its flow queues.
+pub(super) fn in_the_mac(aqm: &AqmFactory) -> Result<(), String> {
+    let queues = MacFqParams { flows: 64, limit: 400, aqm: Some(aqm.clone()), ..MacFqParams::default() };
     run(&queues, &Scheduler::RoundRobin(WhenFull::KeepsTurn))
 }
 

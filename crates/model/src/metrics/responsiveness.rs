@@ -3,7 +3,7 @@
 
 use alloc::vec::Vec;
 
-use crate::vocabulary::Probe;
+use crate::types::Probe;
 
 /// Probe times in ns by [`Probe`], each list sorted.
 #[derive(Clone, PartialEq, Debug, Default)]

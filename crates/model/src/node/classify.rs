@@ -1,7 +1,7 @@
 //! The two classifications of a packet: the qdisc's band follows from the whole TOS byte, the access category
 //! from the DSCP.
 
-use crate::vocabulary::{Ip, Packet};
+use crate::types::{Ip, Packet};
 
 /// Kernel priority by bits 1 to 4 of the TOS byte.
 // linux: net/ipv4/route.c ip_tos2prio (4.4) - best effort, bulk, interactive, interactive bulk. ECT(0) alone
@@ -74,7 +74,7 @@ pub fn classify(p: &mut Packet, mapping: DscpToUp) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::vocabulary::Ac;
+    use crate::types::Ac;
     use alloc::vec::Vec;
 
     #[test]

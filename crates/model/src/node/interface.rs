@@ -3,7 +3,7 @@
 
 use crate::offload::gso;
 use crate::qdisc::{self, Enqueue, NextSend, Qdisc, QdiscConfig, QdiscStats};
-use crate::vocabulary::{Ac, Ctx, Instant, Pkt, PktList, PlaceId, RandomStream, Reason, Sink};
+use crate::types::{Ac, Ctx, Instant, Pkt, PktList, PlaceId, RandomStream, Reason, Sink};
 use alloc::vec::Vec;
 
 /// The device below an interface, as its transmit queues see it.
@@ -259,7 +259,7 @@ mod tests {
     use crate::qdisc::fq_codel::FqCodelParams;
     use crate::qdisc::pfifo_fast::PfifoFastParams;
     use crate::sched::testing::Bench;
-    use crate::vocabulary::Seed;
+    use crate::types::Seed;
     use alloc::vec;
 
     /// A device that takes note of what it is given, and stops categories.

@@ -2,7 +2,7 @@
 //! host without jitter reacts at once, unlike a real one, and its periods can synchronize with those of a
 //! queue.
 
-use crate::vocabulary::{Duration, Instant, RandomStream};
+use crate::types::{Duration, Instant, RandomStream};
 
 /// Distribution of a delay.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -159,7 +159,7 @@ impl AppClock {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::vocabulary::Seed;
+    use crate::types::Seed;
     use alloc::vec::Vec;
 
     fn stream(name: &str) -> RandomStream {

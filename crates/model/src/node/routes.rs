@@ -1,6 +1,6 @@
 //! A node's routes: where packets for an address leave.
 
-use crate::vocabulary::{Addr, IfId, PeerId};
+use crate::types::{Addr, IfId, PeerId};
 use alloc::vec::Vec;
 
 /// The route of an address.

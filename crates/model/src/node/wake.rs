@@ -1,6 +1,6 @@
 //! When the processes of a host run after a wakeup.
 
-use crate::vocabulary::Duration;
+use crate::types::Duration;
 
 /// Delay of a process after a socket woke it.
 // linux: net/ipv4/tcp_input.c tcp_data_ready, net/core/sock.c sock_def_readable (6.12) - a segment wakes its

@@ -1,6 +1,6 @@
 //! Splits a packet of several segments: in the device (TSO), or just above a device without TSO (GSO).
 
-use crate::vocabulary::{Ctx, Instant, PacketKind, Packets, Pkt, Sink, Step, TcpFlags, linear_truesize};
+use crate::types::{Ctx, Instant, PacketKind, Packets, Pkt, Sink, Step, TcpFlags, linear_truesize};
 
 /// Splits `p` into its segments and hands them on in order; the last segment is `p` itself. If the packet's
 /// truesize is the sum of its segments', each segment carries its part of the charge; otherwise the last
@@ -116,7 +116,7 @@ fn flags(whole: TcpFlags, first: bool, last: bool) -> TcpFlags {
 mod tests {
     use super::*;
     use crate::sched::testing::{Bench, SOCK, TRUESIZE};
-    use crate::vocabulary::{Addr, FlowId, Instant, NewPacket, SockId, TcpHeader};
+    use crate::types::{Addr, FlowId, Instant, NewPacket, SockId, TcpHeader};
     use alloc::vec::Vec;
 
     fn tcp(b: &mut Bench, payload: u32, segs: u16, flags: TcpFlags) -> Pkt {
@@ -147,7 +147,7 @@ mod tests {
             let (hot, header) = (packets.get(s).clone(), *packets.tcp(s));
             assert_eq!((hot.segs, hot.ack, hot.tos), (1, 9, 2));
             seen.push((hot.seq, hot.len, header.payload, header.flags.0, packets.charge(s) == SOCK));
-            packets.free(s, crate::vocabulary::Fate::Delivered);
+            packets.free(s, crate::types::Fate::Delivered);
         });
         let (ack, fin_psh, cwr) = (TcpFlags::ACK.0, TcpFlags::FIN.0 | TcpFlags::PSH.0, TcpFlags::CWR.0);
         assert_eq!(
@@ -169,7 +169,7 @@ mod tests {
         let mut seen = Vec::new();
         split(&mut b.packets, p, |packets, s| {
             seen.push((packets.get(s).truesize, packets.charge(s) == SOCK));
-            packets.free(s, crate::vocabulary::Fate::Delivered);
+            packets.free(s, crate::types::Fate::Delivered);
         });
         assert_eq!(seen, [(TRUESIZE, true); 3]);
         assert_eq!(b.uncharged(), 3);

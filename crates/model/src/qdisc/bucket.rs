@@ -1,6 +1,6 @@
 //! Token buckets: filled with time, of which a packet takes the nanoseconds that it lasts at the rate.
 
-use crate::vocabulary::Rate;
+use crate::types::Rate;
 
 /// How long bytes take at a rate, by the kernel's reciprocal: a product and a shift, rounded down.
 // linux: net/sched/sch_generic.c psched_ratecfg_precompute, include/net/sch_generic.h psched_l2t_ns (6.1) -

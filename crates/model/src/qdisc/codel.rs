@@ -2,7 +2,7 @@
 
 use super::{Enqueue, QdiscStats};
 use crate::aqm::codel::{self, CodelParams, CodelQueue, CodelState, CodelStats};
-use crate::vocabulary::{Ctx, Duration, Instant, Packet, Pkt, PktList, PlaceId, Reason, Sink};
+use crate::types::{Ctx, Duration, Instant, Packet, Pkt, PktList, PlaceId, Reason, Sink};
 
 /// Parameters, by their tc names.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -47,13 +47,13 @@ pub struct CodelQdisc {
     place: PlaceId,
     list: PktList,
     state: CodelState,
-    law: CodelStats,
+    aqm: CodelStats,
     overlimit: u64,
     ldelay: Duration,
     sent: QdiscStats,
 }
 
-/// The queue as the law sees it.
+/// The queue as the AQM sees it.
 struct View<'a, 'c, S> {
     list: &'a mut PktList,
     now: Instant,
@@ -79,9 +79,9 @@ impl<S: Sink> CodelQueue for View<'_, '_, S> {
 impl CodelQdisc {
     /// Creates an empty queue. Drops are recorded at `place`.
     pub fn new(params: CodelQdiscParams, place: PlaceId) -> Self {
-        let (list, state, law) = (PktList::default(), CodelState::default(), CodelStats::default());
+        let (list, state, aqm) = (PktList::default(), CodelState::default(), CodelStats::default());
         let (ldelay, sent) = (Duration::ZERO, QdiscStats::default());
-        Self { params, place, list, state, law, overlimit: 0, ldelay, sent }
+        Self { params, place, list, state, aqm, overlimit: 0, ldelay, sent }
     }
 
     /// Appends the packet. Refuses it if the queue is full.
@@ -112,7 +112,7 @@ impl CodelQdisc {
     #[inline]
     pub fn dequeue<S: Sink>(&mut self, now: Instant, ctx: &mut Ctx<'_, S>) -> Option<Pkt> {
         let mut view = View { list: &mut self.list, now, place: self.place, ctx };
-        let p = codel::dequeue(&self.params.codel, &mut self.state, &mut self.law, now, &mut view)?;
+        let p = codel::dequeue(&self.params.codel, &mut self.state, &mut self.aqm, now, &mut view)?;
         let hot = ctx.packets.get(p);
         self.ldelay = now.saturating_since(hot.t_enqueue);
         self.sent.sent(hot);
@@ -127,7 +127,7 @@ impl CodelQdisc {
 
     /// The common qdisc counters.
     pub fn stats(&self) -> QdiscStats {
-        QdiscStats { drops: self.overlimit + self.law.drop_count, ..self.sent }
+        QdiscStats { drops: self.overlimit + self.aqm.drop_count, ..self.sent }
     }
 
     /// The counters of codel.
@@ -137,8 +137,8 @@ impl CodelQdisc {
             lastcount: self.state.lastcount(),
             ldelay: self.ldelay,
             drop_next: self.state.dropping().then(|| self.state.drop_next()),
-            maxpacket: self.law.maxpacket,
-            ecn_mark: self.law.ecn_mark,
+            maxpacket: self.aqm.maxpacket,
+            ecn_mark: self.aqm.ecn_mark,
             drop_overlimit: self.overlimit,
         }
     }
@@ -150,7 +150,7 @@ mod tests {
     use crate::sched::testing::Bench;
 
     /// Offers 10 Mbit/s of full packets to a queue served with `served` us each, for three seconds; returns
-    /// the drops by the law, those at the limit, and the marks.
+    /// the drops by the AQM, those at the limit, and the marks.
     fn offered(params: CodelQdiscParams, served: u64, tos: u8) -> (u64, u64, u64) {
         let (mut q, mut b) = (CodelQdisc::new(params, PlaceId(1)), Bench::new());
         let mut free_at = Instant::ZERO;
@@ -175,16 +175,16 @@ mod tests {
     }
 
     #[test]
-    fn the_law_drops_what_waits_and_the_limit_what_comes() {
+    fn the_aqm_drops_what_waits_and_the_limit_what_comes() {
         let default = CodelQdiscParams::default();
         assert_eq!(offered(default, 1100, 0), (0, 0, 0), "served faster than it is filled");
-        let (law, limit, marks) = offered(default, 1400, 0);
-        assert!(law > 20 && limit == 0 && marks == 0, "{law} {limit} {marks}");
+        let (aqm, limit, marks) = offered(default, 1400, 0);
+        assert!(aqm > 20 && limit == 0 && marks == 0, "{aqm} {limit} {marks}");
         // A queue of two packets never waits for the target, and is full instead.
-        let (law, limit, _) = offered(CodelQdiscParams { limit: 2, ..default }, 1400, 0);
-        assert!(law == 0 && limit > 300, "{law} {limit}");
+        let (aqm, limit, _) = offered(CodelQdiscParams { limit: 2, ..default }, 1400, 0);
+        assert!(aqm == 0 && limit > 300, "{aqm} {limit}");
         let codel = CodelParams { ecn: true, ..default.codel };
-        let (law, _, marks) = offered(CodelQdiscParams { codel, ..default }, 1400, 1);
-        assert!(law == 0 && marks > 20, "{law} {marks}");
+        let (aqm, _, marks) = offered(CodelQdiscParams { codel, ..default }, 1400, 1);
+        assert!(aqm == 0 && marks > 20, "{aqm} {marks}");
     }
 }

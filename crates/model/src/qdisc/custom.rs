@@ -9,9 +9,7 @@ use alloc::vec::Vec;
 use core::fmt::Debug;
 
 use super::{Enqueue, NextSend, QdiscStats};
-use crate::vocabulary::{
-    Ctx, Instant, Packet, PartFactory, Pkt, PktList, PlaceId, RandomStream, Reason, Sink,
-};
+use crate::types::{Ctx, Instant, Packet, PartFactory, Pkt, PktList, PlaceId, RandomStream, Reason, Sink};
 
 /// Access of a qdisc to packets, during one call.
 pub trait Room {
@@ -51,7 +49,7 @@ pub trait Room {
 ///
 /// A packet may have several segments ([`Packet::segs`]), up to 64 KiB together. It is enqueued and dequeued
 /// as one packet, counts as one in the backlog, and has an Ethernet header for each segment in
-/// [`crate::vocabulary::skb_len`].
+/// [`crate::types::skb_len`].
 ///
 /// # Requirements
 ///
@@ -76,7 +74,7 @@ pub trait Discipline: Debug {
         if self.backlog().0 > 0 { NextSend::Now } else { NextSend::Never }
     }
 
-    /// Number of packets and bytes queued, as [`crate::vocabulary::skb_len`] counts bytes.
+    /// Number of packets and bytes queued, as [`crate::types::skb_len`] counts bytes.
     fn backlog(&self) -> (u32, u64);
 
     /// The common counters. [`QdiscStats::sent`] counts packets that leave.

@@ -1,9 +1,7 @@
 //! What waits in a discipline when another takes its place.
 
 use super::{NextSend, Qdisc};
-use crate::vocabulary::{
-    Ctx, Duration, FrameView, Instant, Packets, PlaceId, Reason, Sink, Step, TraceEvent,
-};
+use crate::types::{Ctx, Duration, FrameView, Instant, Packets, PlaceId, Reason, Sink, Step, TraceEvent};
 
 /// Told what a discipline does at later instants as if it were now.
 struct Now<'a, S> {

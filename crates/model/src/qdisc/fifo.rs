@@ -1,7 +1,7 @@
 //! pfifo and bfifo: one queue with a limit in packets or in bytes, and a drop at its tail.
 
 use super::{Enqueue, QdiscStats};
-use crate::vocabulary::{Ctx, Instant, Packet, Pkt, PktList, PlaceId, Reason, Sink, skb_len};
+use crate::types::{Ctx, Instant, Packet, Pkt, PktList, PlaceId, Reason, Sink, skb_len};
 
 /// Bytes for each packet of `txqueuelen` in bfifo's default limit: the MTU and an Ethernet header.
 // linux: net/sched/sch_fifo.c fifo_init (4.6) - psched_mtu of the device.

@@ -3,6 +3,7 @@
 //! A discipline owns its packets and frees those that it drops, with the reason and its place. Queues hold
 //! skbs: a packet may have several segments and counts once.
 
+pub mod aqm;
 mod bucket;
 pub mod cake;
 pub mod codel;
@@ -10,29 +11,28 @@ pub mod custom;
 mod emptied;
 pub mod fifo;
 pub mod fq;
+pub mod fq_aqm;
 pub mod fq_codel;
-pub mod fq_law;
 pub mod htb;
-pub mod law;
 pub mod netem;
 pub mod pfifo_fast;
 pub mod pie;
 pub mod sfq;
 pub mod tbf;
 
-use crate::vocabulary::{Ctx, Instant, Packet, Pkt, PlaceId, RandomStream, Sink, skb_len};
+use crate::types::{Ctx, Instant, Packet, Pkt, PlaceId, RandomStream, Sink, skb_len};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
+use aqm::AqmQdisc;
 use cake::Cake;
 use codel::CodelQdisc;
 use custom::CustomQdisc;
 pub use emptied::empty;
 use fifo::Fifo;
 use fq::Fq;
+use fq_aqm::FqAqm;
 use fq_codel::FqCodel;
-use fq_law::FqLaw;
 use htb::Htb;
-use law::LawQdisc;
 use netem::Netem;
 use pfifo_fast::PfifoFast;
 use pie::Pie;
@@ -64,10 +64,10 @@ pub enum QdiscConfig {
     Tbf(tbf::TbfParams),
     /// netem: an emulated network, optionally over another qdisc for packets whose departure time has come.
     Netem(netem::NetemParams, Option<Box<QdiscConfig>>),
-    /// One queue with a user-defined control law.
-    Law(law::LawParams),
-    /// Fair queueing with a user-defined control law on each flow.
-    FqLaw(fq_law::FqLawParams),
+    /// One queue with a user-defined AQM algorithm.
+    Aqm(aqm::AqmParams),
+    /// Fair queueing with a user-defined AQM algorithm on each flow.
+    FqAqm(fq_aqm::FqAqmParams),
     /// A user-defined discipline.
     Custom(custom::DisciplineFactory),
     /// noqueue: packets go straight to the device.
@@ -89,8 +89,8 @@ impl QdiscConfig {
             Self::Htb(_) => "htb",
             Self::Tbf(_) => "tbf",
             Self::Netem(..) => "netem",
-            Self::Law(params) => params.law.name(),
-            Self::FqLaw(params) => &params.name,
+            Self::Aqm(params) => params.aqm.name(),
+            Self::FqAqm(params) => &params.name,
             Self::Custom(own) => own.name(),
             Self::Noqueue => "noqueue",
         }
@@ -203,10 +203,10 @@ pub enum Qdisc {
     Tbf(Box<Tbf>),
     /// netem: an emulated network.
     Netem(Box<Netem>),
-    /// One queue with a user-defined control law.
-    Law(Box<LawQdisc>),
-    /// Fair queueing with a user-defined control law.
-    FqLaw(Box<FqLaw>),
+    /// One queue with a user-defined AQM algorithm.
+    Aqm(Box<AqmQdisc>),
+    /// Fair queueing with a user-defined AQM algorithm.
+    FqAqm(Box<FqAqm>),
     /// A user-defined discipline.
     Custom(Box<CustomQdisc>),
 }
@@ -225,8 +225,8 @@ macro_rules! each {
             Self::Htb($q) => $do,
             Self::Tbf($q) => $do,
             Self::Netem($q) => $do,
-            Self::Law($q) => $do,
-            Self::FqLaw($q) => $do,
+            Self::Aqm($q) => $do,
+            Self::FqAqm($q) => $do,
             Self::Custom($q) => $do,
         }
     };
@@ -260,10 +260,10 @@ impl Qdisc {
                 let child = child.map(|child| Self::new(child, place, stream).expect("a discipline"));
                 Some(Self::Netem(Box::new(Netem::new(*params, child, place, stream.split()))))
             }
-            QdiscConfig::Law(params) => {
-                Some(Self::Law(Box::new(LawQdisc::new(params, place, stream.split()))))
+            QdiscConfig::Aqm(params) => {
+                Some(Self::Aqm(Box::new(AqmQdisc::new(params, place, stream.split()))))
             }
-            QdiscConfig::FqLaw(params) => Some(Self::FqLaw(Box::new(FqLaw::new(params, place, stream)))),
+            QdiscConfig::FqAqm(params) => Some(Self::FqAqm(Box::new(FqAqm::new(params, place, stream)))),
             QdiscConfig::Custom(own) => {
                 Some(Self::Custom(Box::new(CustomQdisc::new(own, place, stream.split()))))
             }
@@ -326,8 +326,8 @@ impl Qdisc {
             | Self::Pie(_)
             | Self::Fq(_)
             | Self::Sfq(_)
-            | Self::Law(_)
-            | Self::FqLaw(_)
+            | Self::Aqm(_)
+            | Self::FqAqm(_)
             | Self::Custom(_) => None,
         }
     }
@@ -370,8 +370,8 @@ impl Qdisc {
             Self::Htb(_) => "htb",
             Self::Tbf(_) => "tbf",
             Self::Netem(_) => "netem",
-            Self::Law(q) => q.name(),
-            Self::FqLaw(q) => q.name(),
+            Self::Aqm(q) => q.name(),
+            Self::FqAqm(q) => q.name(),
             Self::Custom(q) => q.name(),
         }
     }
@@ -383,7 +383,7 @@ impl Qdisc {
     }
 
     /// Whether a new packet may bypass the discipline, because it is empty and would have accepted the
-    /// packet. The packet counts as sent; flows and control laws do not see it.
+    /// packet. The packet counts as sent; flows and AQM algorithms do not see it.
     // linux: net/core/dev.c __dev_xmit_skb, TCQ_F_CAN_BYPASS (4.4) - pfifo, bfifo, pfifo_fast, codel,
     // fq_codel and sfq are passed by.
     #[inline(always)]
@@ -397,7 +397,7 @@ impl Qdisc {
             Self::Cake(_) | Self::Pie(_) | Self::Fq(_) | Self::Htb(_) | Self::Tbf(_) | Self::Netem(_) => {
                 false
             }
-            Self::Law(_) | Self::FqLaw(_) | Self::Custom(_) => false,
+            Self::Aqm(_) | Self::FqAqm(_) | Self::Custom(_) => false,
         }
     }
 
@@ -423,8 +423,8 @@ impl Qdisc {
             | Self::FqCodel(_)
             | Self::Pie(_)
             | Self::Sfq(_)
-            | Self::Law(_)
-            | Self::FqLaw(_) => {
+            | Self::Aqm(_)
+            | Self::FqAqm(_) => {
                 if self.backlog().0 > 0 {
                     NextSend::Now
                 } else {
@@ -449,8 +449,8 @@ impl Qdisc {
             Self::Pie(q) => Xstats::Pie(q.xstats()),
             Self::Fq(q) => Xstats::Fq(q.xstats()),
             Self::Htb(q) => Xstats::Htb(q.xstats()),
-            Self::Law(q) => Xstats::Custom(q.counters()),
-            Self::FqLaw(q) => Xstats::Custom(q.counters()),
+            Self::Aqm(q) => Xstats::Custom(q.counters()),
+            Self::FqAqm(q) => Xstats::Custom(q.counters()),
             Self::Custom(q) => Xstats::Custom(q.counters()),
             _ => Xstats::None,
         }

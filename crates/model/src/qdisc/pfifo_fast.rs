@@ -1,7 +1,7 @@
 //! pfifo_fast: three strict-priority FIFO bands.
 
 use super::{Enqueue, QdiscStats};
-use crate::vocabulary::{Ctx, Instant, Packet, Pkt, PktList, PlaceId, Reason, Sink};
+use crate::types::{Ctx, Instant, Packet, Pkt, PktList, PlaceId, Reason, Sink};
 
 /// Parameters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -18,7 +18,7 @@ use crate::qdisc::pie::PieQdiscParams;
 use crate::qdisc::sfq::SfqParams;
 use crate::qdisc::tbf::{Peak, TbfParams};
 use crate::sched::testing::{Bench, TRUESIZE};
-use crate::vocabulary::{Duration, Rate, Reason, Seed};
+use crate::types::{Duration, Rate, Reason, Seed};
 
 fn configs() -> [QdiscConfig; 25] {
     let codel = CodelParams {
@@ -43,8 +43,8 @@ fn configs() -> [QdiscConfig; 25] {
         ..NetemParams::default()
     };
     let sfq = SfqParams { limit: 12, flows: 8, depth: 5, divisor: 16, ..SfqParams::default() };
-    let law = PieParams { target: codel.target, alpha: 32, beta: 32, bytemode: true, ..PieParams::default() };
-    let pie = PieQdiscParams { limit: 25, tupdate: codel.target, pie: law };
+    let aqm = PieParams { target: codel.target, alpha: 32, beta: 32, bytemode: true, ..PieParams::default() };
+    let pie = PieQdiscParams { limit: 25, tupdate: codel.target, pie: aqm };
     let fq = FqParams { limit: 25, flow_limit: 6, initial_quantum: 2000, ..FqParams::default() };
     let cake = CakeParams {
         bandwidth: Some(rate),

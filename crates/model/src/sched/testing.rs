@@ -1,6 +1,6 @@
 //! Packets for the tests of disciplines and flow queues.
 
-use crate::vocabulary::{Ctx, Fate, FlowId, NewPacket, NoSink, Packets, Pkt, SockId};
+use crate::types::{Ctx, Fate, FlowId, NewPacket, NoSink, Packets, Pkt, SockId};
 
 /// Packets, and the sequence number for the next one.
 pub(crate) struct Bench {

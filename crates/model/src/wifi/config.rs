@@ -1,8 +1,8 @@
 //! Configuration of the transmit path of an access point or a station: the queueing scheme and its parts.
 
+use crate::aqm::algorithm::AqmFactory;
 use crate::aqm::codel::CodelParams;
-use crate::aqm::law::LawFactory;
-use crate::vocabulary::{Duration, PartFactory, Rate};
+use crate::types::{Duration, PartFactory, Rate};
 pub use crate::wifi::air::radio::HardwareDepth;
 use crate::wifi::stations::StationScheduler;
 pub use crate::wifi::stations::{AirtimeParams, AqlParams, GroupsCount};
@@ -220,9 +220,9 @@ pub struct MacFqParams {
     pub slow_below: SlowBelow,
     /// Minimum time between two changes of a station's CoDel parameters.
     pub hysteresis: Duration,
-    /// A user-defined control law on each flow queue instead of CoDel. The CoDel parameters then have no
-    /// effect; the law is told which stations are slow.
-    pub law: Option<LawFactory>,
+    /// A user-defined AQM algorithm on each flow queue instead of CoDel. The CoDel parameters then have no
+    /// effect; the AQM is told which stations are slow.
+    pub aqm: Option<AqmFactory>,
 }
 
 /// Threshold of expected throughput below which a station is slow.
@@ -299,7 +299,7 @@ impl Default for MacFqParams {
             codel_slow: CodelParams { target: ms(50), interval: ms(300), ecn: false, mtu: 0 },
             slow_below: SlowBelow::Rate(Rate::from_mbps(12)),
             hysteresis: Duration::from_secs(2),
-            law: None,
+            aqm: None,
         }
     }
 }

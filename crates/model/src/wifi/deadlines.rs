@@ -8,7 +8,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 
-use crate::vocabulary::Instant;
+use crate::types::Instant;
 
 /// The deadlines of parts that are numbered from 0.
 #[derive(Debug)]

@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 use core::fmt::Debug;
 
 use crate::sched::flow_queues::{FlowQueues, TinId};
-use crate::vocabulary::{Ac, Duration, Instant, PeerId, Rate};
+use crate::types::{Ac, Duration, Instant, PeerId, Rate};
 use crate::wifi::air::ppdu::{Content, Ppdu};
 use crate::wifi::air::radio::Radio;
 use crate::wifi::phy::ppdu_duration_without_extension;
@@ -276,7 +276,7 @@ pub trait StationScheduler: Debug {
 
     /// The result of the last named TID's turn. [`Attempt::Full`]: there was no room, and a frame has left
     /// its queue and waits.
-    /// [`Attempt::Nothing`]: CoDel, or another law, has dropped all frames, or the Block Ack window is
+    /// [`Attempt::Nothing`]: CoDel, or another AQM, has dropped all frames, or the Block Ack window is
     /// closed. Returns whether the look continues.
     fn done(&mut self, now: Instant, tid: TidIndex, attempt: Attempt, view: &DeviceView<'_>) -> bool;
 }

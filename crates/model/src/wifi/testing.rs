@@ -1,7 +1,7 @@
 //! A sender with its radio on an idle channel, for the tests of drivers and sessions: packets are told apart
 //! by their sequence numbers, and each is charged to a socket of its own.
 
-use crate::vocabulary::{
+use crate::types::{
     Ac, ChannelId, Ctx, DevId, Duration, Instant, NewPacket, NoSink, Packets, PeerId, Pkt, Rate, Seed, SockId,
 };
 use crate::wifi::air::edca::EdcaSet;

@@ -1,6 +1,6 @@
 //! Values that change at given times, from a trace.
 
-use crate::vocabulary::{Duration, Instant};
+use crate::types::{Duration, Instant};
 use alloc::vec::Vec;
 
 /// Values in order of time. Time does not go back, so no search is needed.

@@ -1,7 +1,7 @@
 //! Byte queue limits (BQL): the smallest number of bytes in a device's transmit ring that keeps it from
 //! running empty.
 
-use crate::vocabulary::{Duration, Instant};
+use crate::types::{Duration, Instant};
 
 /// How long the smallest surplus is watched before the limit is lowered by it.
 // linux: lib/dynamic_queue_limits.c dql_init, include/linux/dynamic_queue_limits.h (4.4) - a second;

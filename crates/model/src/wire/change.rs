@@ -3,7 +3,7 @@
 use super::line::{Line, LineStep};
 use super::retime::{Retimer, earliest, pace};
 use super::{FrameSize, Wire, WireParams, wire_bytes};
-use crate::vocabulary::{Ctx, Duration, Instant, Reason, Sink, Step, WireTimes};
+use crate::types::{Ctx, Duration, Instant, Reason, Sink, Step, WireTimes};
 
 impl Wire {
     /// Changes rate and delay; the rest of `params` must be as before. Frames whose bits have all left keep

@@ -7,7 +7,7 @@ use alloc::collections::VecDeque;
 
 use super::retime::{Retimer, earliest, pace};
 use crate::qdisc::cake::Framing;
-use crate::vocabulary::{Bytes, Duration, ETHERNET_HEADER, Instant, PlaceId, Rate};
+use crate::types::{Bytes, Duration, ETHERNET_HEADER, Instant, PlaceId, Rate};
 
 /// Size of the buffer before a line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -9,7 +9,7 @@ use alloc::boxed::Box;
 
 use crate::node::jitter::Softirq;
 use crate::offload::gso;
-use crate::vocabulary::{
+use crate::types::{
     Bytes, Ctx, Duration, Fifo, IfId, Instant, Packet, PacketKind, Packets, Pkt, PktList, PlaceId, Rate,
     Reason, Sink, SockId, Step, WireTimes, linear_truesize, skb_len,
 };

@@ -3,7 +3,7 @@
 //! Departures are computed once per frame, when it is pushed. A step is rare, so it recomputes all pending
 //! ones; the path of a packet costs the same with and without steps.
 
-use crate::vocabulary::{Bytes, Duration, Instant, Rate};
+use crate::types::{Bytes, Duration, Instant, Rate};
 
 /// Departures during an outage lie from here on, 1 ns apart in their order. No timer fires so late.
 pub(super) const OUTAGE: Instant = Instant::from_nanos(u64::MAX / 2);

@@ -1,6 +1,6 @@
 use super::*;
 use crate::sched::testing::{Bench, SOCK, TRUESIZE};
-use crate::vocabulary::{Addr, FlowId, NewPacket, TcpHeader};
+use crate::types::{Addr, FlowId, NewPacket, TcpHeader};
 use alloc::vec::Vec;
 use proptest::prelude::*;
 

@@ -5,7 +5,7 @@
 
 use std::collections::VecDeque;
 
-use stillair_model::vocabulary::{
+use stillair_model::types::{
     Ac, ChannelId, Ctx, DevId, Duration, Fate, FlowId, Instant, NewPacket, Packets, PeerId, Pkt, PlaceId,
     RadioId, Reason, Seed, Sink, SockId, TraceEvent,
 };

@@ -1,7 +1,7 @@
 //! Behaviour scripts of TCP: the text format. `tests/tcp/README.md` explains it.
 
 use stillair_model::transport::tcp::config::{Exception, LimitOutput, LossDetection, TcpConfig};
-use stillair_model::vocabulary::Duration;
+use stillair_model::types::Duration;
 
 /// A place in a stream of data: whole segments, and bytes beyond them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

@@ -7,7 +7,7 @@ use stillair_model::transport::cc::Cc;
 use stillair_model::transport::tcp::Outlet;
 use stillair_model::transport::tcp::config::TcpConfig;
 use stillair_model::transport::tcp::socket::Tcp;
-use stillair_model::vocabulary::{Addr, Endpoint, FlowId, Instant, NewPacket, Seed, SockId, TcpHeader};
+use stillair_model::types::{Addr, Endpoint, FlowId, Instant, NewPacket, Seed, SockId, TcpHeader};
 
 /// A packet that a socket has sent.
 #[derive(Clone, Debug)]

@@ -4,7 +4,7 @@ use stillair_model::transport::cc::CaState;
 use stillair_model::transport::seq::{after, before};
 use stillair_model::transport::tcp::config::TcpConfig;
 use stillair_model::transport::tcp::socket::Tcp;
-use stillair_model::vocabulary::{Duration, Instant, SockId, SynOptions, TcpFlags, TcpHeader};
+use stillair_model::types::{Duration, Instant, SockId, SynOptions, TcpFlags, TcpHeader};
 
 use crate::script::{self, Packet, Place, Step, What, When};
 use crate::tcp_rig::{Sent, Wire, end_charges, socket};

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use bench::{Fifo, Seen};
 use by_delay::ByDelayFactory;
 use stillair_model::transport::quic::QuicRole;
-use stillair_model::vocabulary::Seed;
+use stillair_model::types::Seed;
 use stillair_quinn::{Congestion, Factory, QuinnStack, Settings};
 
 /// 10 MB from a server that has this controller.

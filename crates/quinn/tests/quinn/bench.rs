@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use stillair_model::transport::quic::{Connection, Snapshot, Stack, StreamId};
-use stillair_model::vocabulary::{Datagram, Duration, Instant, RandomStream, Seed};
+use stillair_model::types::{Datagram, Duration, Instant, RandomStream, Seed};
 
 /// One direction of a path.
 #[derive(Clone, Copy, Debug)]

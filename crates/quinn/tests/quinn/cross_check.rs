@@ -2,7 +2,7 @@
 //! everything else.
 
 use stillair_model::transport::quic::{Preset, Quic, QuicRole};
-use stillair_model::vocabulary::Duration;
+use stillair_model::types::Duration;
 use stillair_quinn::{Congestion, Settings};
 
 use super::bench::{Fifo, Seen, download};

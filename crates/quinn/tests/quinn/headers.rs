@@ -1,6 +1,6 @@
 //! Packets of a datagram by its bytes alone, against what the stack says of them.
 
-use stillair_model::vocabulary::{Datagram, PacketType};
+use stillair_model::types::{Datagram, PacketType};
 use stillair_quinn::Settings;
 
 use super::bench::{Fifo, Seen, download};

@@ -13,7 +13,7 @@ mod table;
 mod tls;
 
 use stillair_model::transport::quic::QuicRole;
-use stillair_model::vocabulary::Seed;
+use stillair_model::types::Seed;
 use stillair_quinn::{QuinnStack, Settings};
 
 use bench::{Fifo, Seen, download};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use stillair_model::transport::quic::QuicRole;
-use stillair_model::vocabulary::Seed;
+use stillair_model::types::Seed;
 use stillair_quinn::{QuinnStack, Settings};
 
 use super::bench::{Fifo, download};

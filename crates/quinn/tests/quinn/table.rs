@@ -1,6 +1,6 @@
 //! A transfer of 10 MB over 50 Mbit/s, 8 ms and a FIFO of 300 kB, by settings.
 
-use stillair_model::vocabulary::Duration;
+use stillair_model::types::Duration;
 use stillair_quinn::{AckFrequency, Congestion, Settings, SimNull};
 
 use super::bench::Seen;

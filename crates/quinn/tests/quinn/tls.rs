@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use stillair_model::transport::quic::QuicRole;
-use stillair_model::vocabulary::Seed;
+use stillair_model::types::Seed;
 use stillair_quinn::{QuinnStack, Settings, SimNull};
 
 use super::bench::{Fifo, Seen, download};

@@ -3,7 +3,7 @@
 
 use serde::Deserialize;
 use serde_json::{Value, json};
-use stillair_model::vocabulary::Seed;
+use stillair_model::types::Seed;
 
 use super::{
     ApiError, CaptureRequest, Output, WalkRequest, capture, read_to_run_by, resolve_by, run_reported,

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{self, Write};
 
 use serde::Serialize;
-use stillair_model::vocabulary::{Instant, Seed, Tee};
+use stillair_model::types::{Instant, Seed, Tee};
 
 use super::{ApiError, read_by, read_to_run_by};
 use crate::capture::{Capture, Captured, Selection};

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
-use stillair_model::vocabulary::{
+use stillair_model::types::{
     Ac, Ctx, DevId, Fate, Instant, NewPacket, NoSink, PacketKind, Packets, PeerId, Pkt, PlaceId, Rate, SockId,
 };
 use stillair_model::wifi::air::ppdu::{Content, Header, Mpdu, Ppdu, Returned};

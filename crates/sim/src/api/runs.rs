@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use stillair_model::vocabulary::Seed;
+use stillair_model::types::Seed;
 
 use super::{ApiError, Output, read_to_run_by};
 use crate::run::{RunReport, run_watching};

@@ -5,7 +5,7 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 
 use serde_json::{Value, json};
 use stillair_model::transport::tcp::{info::BbrInfo, info::TcpInfo, socket::TcpState};
-use stillair_model::vocabulary::{Addr, Instant, Ip, Seed};
+use stillair_model::types::{Addr, Instant, Ip, Seed};
 
 use super::{ApiError, read_to_run_by};
 use crate::capture::ports;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use stillair_model::vocabulary::Seed;
+use stillair_model::types::Seed;
 
 use super::{ApiError, read_to_run_by, ss};
 use crate::recorder::QdiscSummary;

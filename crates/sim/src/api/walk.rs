@@ -1,7 +1,7 @@
 //! The path of one packet through one run.
 
 use serde::Serialize;
-use stillair_model::vocabulary::{Addr, Duration, FlowId, IfId, Seed, Tee};
+use stillair_model::types::{Addr, Duration, FlowId, IfId, Seed, Tee};
 
 use super::{ApiError, read_to_run_by, ss};
 use crate::recorder::{Step, Walk};

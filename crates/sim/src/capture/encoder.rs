@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::sync::Arc;
 
-use stillair_model::vocabulary::{Headers, Instant, PpduView, WireId};
+use stillair_model::types::{Headers, Instant, PpduView, WireId};
 
 use super::Captured;
 use super::bytes::ip;

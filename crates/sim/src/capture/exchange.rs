@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use stillair_model::vocabulary::{
+use stillair_model::types::{
     AckView, ContentView, DevId, Duration, Headers, Instant, Ip, MpduView, PowerView, PpduView, RtsCtsView,
 };
 use stillair_model::wifi::phy::PhyRate;
@@ -209,7 +209,7 @@ impl<I: Inside> ExchangeFrames<'_, I> {
     }
 }
 
-fn rate(code: stillair_model::vocabulary::RateCode) -> PhyRate {
+fn rate(code: stillair_model::types::RateCode) -> PhyRate {
     PhyRate::of_code(code).expect("the world shows rates by their own codes")
 }
 

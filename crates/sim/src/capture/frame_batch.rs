@@ -1,7 +1,7 @@
 //! Frames on their way to the encoder: copies of all data that their bytes depend on, which outlive the
 //! world's packets.
 
-use stillair_model::vocabulary::{
+use stillair_model::types::{
     AckView, ContentView, DevId, Headers, Instant, KeptHeaders, MpduView, Packet, PacketKind, Packets,
     PowerView, PpduTry, PpduView, RateCode, RtsCtsView, TcpHeader, TimView, WireId,
 };

@@ -1,7 +1,7 @@
 //! State of a capture between PPDUs that is not in the trace: packets already received, the receiver's Block
 //! Ack scoreboard, and the numbers of management frames and A-MPDUs.
 
-use stillair_model::vocabulary::{ContentView, DevId, Headers, KeptHeaders, MpduView, PpduView};
+use stillair_model::types::{ContentView, DevId, Headers, KeptHeaders, MpduView, PpduView};
 use stillair_model::wifi::seq_window::{Seq, SeqWindow, WindowPosition};
 
 use crate::world::WorldLayout;

@@ -30,7 +30,7 @@ mod watcher;
 use std::io::{self, Write};
 use std::sync::Arc;
 
-use stillair_model::vocabulary::{FrameView, Instant, PacketKind, Sink, TraceEvent};
+use stillair_model::types::{FrameView, Instant, PacketKind, Sink, TraceEvent};
 
 use crate::scenario::Scenario;
 use topology::Topology;

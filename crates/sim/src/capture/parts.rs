@@ -1,6 +1,6 @@
 //! The points that show an exchange, and the part of the exchange that each point shows.
 
-use stillair_model::vocabulary::{AckView, ContentView, DevId, PpduView, RtsCtsView};
+use stillair_model::types::{AckView, ContentView, DevId, PpduView, RtsCtsView};
 
 use super::topology::Topology;
 

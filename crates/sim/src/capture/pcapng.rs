@@ -5,7 +5,7 @@
 
 use std::io::{self, Write};
 
-use stillair_model::vocabulary::{Duration, Instant};
+use stillair_model::types::{Duration, Instant};
 
 use super::bytes::body::{Apart, Body, Finished};
 use super::bytes::buffer::Buffer;

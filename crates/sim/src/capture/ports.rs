@@ -1,6 +1,6 @@
 //! Port numbers, which the model's packets do not have.
 
-use stillair_model::vocabulary::FlowId;
+use stillair_model::types::FlowId;
 
 /// First source and destination port: a flow's number is added, modulo the size of the range. Both lie in the
 /// dynamic range, where no protocol is guessed from the number.

@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use stillair_model::vocabulary::{
+use stillair_model::types::{
     Ac, Addr, ChannelId, ContentView, DevId, Duration, Headers, IfId, Ip, PeerId, PpduView, WireId,
 };
 use stillair_model::wifi::air::edca::EdcaSet;

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use stillair_model::vocabulary::{FrameView, Headers, Instant, MpduView, PacketKind, PpduView, TcpFlags};
+use stillair_model::types::{FrameView, Headers, Instant, MpduView, PacketKind, PpduView, TcpFlags};
 
 use super::Selection;
 use super::exchange::Inside;

@@ -9,7 +9,7 @@ mod far;
 mod keys;
 
 use keys::Keys;
-use stillair_model::vocabulary::Instant;
+use stillair_model::types::Instant;
 
 /// A component's timer.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]

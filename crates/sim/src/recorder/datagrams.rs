@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use stillair_model::app::{Due, WhenFull};
-use stillair_model::vocabulary::{Addr, Duration, FlowId, Instant, PacketKind};
+use stillair_model::types::{Addr, Duration, FlowId, Instant, PacketKind};
 
 use super::{Delays, FlowRecord, Recorder, payload};
 use crate::scenario::{FlowKind, Scenario};

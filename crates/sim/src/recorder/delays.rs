@@ -1,6 +1,6 @@
 //! Delays of a flow's packets: a histogram with bounded memory; its quantiles are accurate to 1 %.
 
-use stillair_model::vocabulary::Duration;
+use stillair_model::types::Duration;
 
 /// Buckets of an octave, as a power of two: each is 1/64 of its octave's beginning wide, and its middle at
 /// most 1/128 off.

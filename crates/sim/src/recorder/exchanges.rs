@@ -1,7 +1,7 @@
 //! Every frame exchange in a part of a run, for a timeline.
 
 use serde::Serialize;
-use stillair_model::vocabulary::{DevId, Instant, PeerId, PpduKind, PpduTry};
+use stillair_model::types::{DevId, Instant, PeerId, PpduKind, PpduTry};
 
 use crate::scenario::Stretch;
 

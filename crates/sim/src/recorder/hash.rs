@@ -1,6 +1,6 @@
 //! A hash over the whole trace: runs with equal events at equal times have equal hashes.
 
-use stillair_model::vocabulary::{Instant, QuicTrace, TraceEvent};
+use stillair_model::types::{Instant, QuicTrace, TraceEvent};
 
 /// The running hash. Each word is mixed in by multiplication and rotation, which is cheap enough for every
 /// run.
@@ -94,7 +94,7 @@ fn pack(tag: u64, id: u32, small: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use stillair_model::vocabulary::{
+    use stillair_model::types::{
         Ac, Addr, ChannelId, DevId, Duration, FlowId, PacketKind, PeerId, PlaceId, PpduKind, PpduTry, Probe,
         Rate, Reason,
     };

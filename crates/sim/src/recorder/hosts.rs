@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use stillair_model::vocabulary::{Duration, FlowId};
+use stillair_model::types::{Duration, FlowId};
 
 use super::Delays;
 

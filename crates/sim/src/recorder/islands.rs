@@ -7,7 +7,7 @@
 //! for the same instant comes after it, even with a lower slot. So an event is identified by its time and the
 //! highest slot that its island has handled at that time.
 
-use stillair_model::vocabulary::{Instant, Sink, TraceEvent};
+use stillair_model::types::{Instant, Sink, TraceEvent};
 
 use super::Recorder;
 use super::hash::TraceHash;

@@ -1,7 +1,7 @@
 //! Latencies for the quantiles of a summary: single values, or a histogram if there are many.
 
 use stillair_model::metrics::quantile;
-use stillair_model::vocabulary::Duration;
+use stillair_model::types::Duration;
 
 use super::delays::Delays;
 

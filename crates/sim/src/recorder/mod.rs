@@ -50,7 +50,7 @@ pub use xstats::named;
 use core::ops::Range;
 
 use stillair_model::app::Due;
-use stillair_model::vocabulary::{
+use stillair_model::types::{
     Addr, Duration, Instant, PacketKind, PpduKind, PpduTry, Reason, Sink, TraceEvent, UDP_HEADER,
 };
 
@@ -291,7 +291,7 @@ mod tests {
 
     use super::*;
     use stillair_model::metrics::jain;
-    use stillair_model::vocabulary::{
+    use stillair_model::types::{
         Ac, Addr, ChannelId, DevId, FlowId, PacketAccount, PeerId, PlaceId, Rate, Reason,
     };
     use stillair_model::wifi::air::account::{AirAccount, AirUse};

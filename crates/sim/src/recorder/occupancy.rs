@@ -1,7 +1,7 @@
 //! Occupancy of each layer of each interface, from the socket down, sampled at a fixed interval.
 
 use serde::Serialize;
-use stillair_model::vocabulary::Duration;
+use stillair_model::types::Duration;
 
 use crate::scenario::Scenario;
 

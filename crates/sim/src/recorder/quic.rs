@@ -5,7 +5,7 @@ use core::ops::Range;
 
 use serde::Serialize;
 use stillair_model::transport::quic::Snapshot;
-use stillair_model::vocabulary::{Addr, Duration, FlowId, Instant, LongPackets, QuicTrace};
+use stillair_model::types::{Addr, Duration, FlowId, Instant, LongPackets, QuicTrace};
 
 /// Width of the bins of gaps between datagrams.
 const GAP_BIN: Duration = Duration::from_micros(10);

@@ -6,7 +6,7 @@ use serde::Serialize;
 use stillair_model::app::ResponsivenessOutcome;
 use stillair_model::metrics::quantile;
 use stillair_model::metrics::responsiveness::ProbeTimes;
-use stillair_model::vocabulary::{Instant, Probe};
+use stillair_model::types::{Instant, Probe};
 
 /// The summary of a responsiveness test. Rates are in round trips per minute (RPM). A value without probes is
 /// `null`.

@@ -4,7 +4,7 @@
 //! The driver of the world ends a step at its boundary, so an event only adds to the current row and does not
 //! check the time.
 
-use stillair_model::vocabulary::{
+use stillair_model::types::{
     Ac, Duration, FlowId, Instant, PacketKind, PlaceId, PpduKind, PpduTry, Reason, TraceEvent,
 };
 

@@ -1,7 +1,7 @@
 //! The series in the form that front ends read. Values are integers, so equal runs give equal text.
 
 use serde::Serialize;
-use stillair_model::vocabulary::{Ac, Instant, Probe, Reason};
+use stillair_model::types::{Ac, Instant, Probe, Reason};
 
 use super::occupancy::QueueSeries;
 use super::series::{Cell, STEP, Sample, Series};

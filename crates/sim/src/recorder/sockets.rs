@@ -3,7 +3,7 @@
 use serde::Serialize;
 use stillair_model::transport::cc::CaState;
 use stillair_model::transport::tcp::{info::TcpInfo, socket::TcpState};
-use stillair_model::vocabulary::Instant;
+use stillair_model::types::Instant;
 
 /// The samples of one socket: columns of equal length. They have the names that `ss` prints, with the unit
 /// appended.

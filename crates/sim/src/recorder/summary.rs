@@ -7,7 +7,7 @@ use stillair_model::app::ResponsivenessOutcome;
 use stillair_model::metrics::jain;
 use stillair_model::metrics::responsiveness::ProbeTimes;
 use stillair_model::transport::tcp::info::TcpInfo;
-use stillair_model::vocabulary::{Duration, FlowId, Instant, PacketAccount, Reason};
+use stillair_model::types::{Duration, FlowId, Instant, PacketAccount, Reason};
 use stillair_model::wifi::air::account::{AirAccount, AirUse};
 
 use super::datagrams::Fates;

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use stillair_model::app::Due;
 use stillair_model::metrics::{emodel, flent_mos};
-use stillair_model::vocabulary::{Duration, Instant};
+use stillair_model::types::{Duration, Instant};
 
 use super::Delays;
 use super::datagrams::Fates;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use serde::Serialize;
-use stillair_model::vocabulary::{
+use stillair_model::types::{
     Addr, FlowId, FrameView, Instant, Packet, PlaceId, PpduView, Sink, TraceEvent, WireId, WirePacket,
 };
 use stillair_model::wifi::phy::PhyRate;

@@ -8,7 +8,7 @@ use stillair_model::qdisc::fq::FqStats;
 use stillair_model::qdisc::fq_codel::FqCodelStats;
 use stillair_model::qdisc::htb::HtbStats;
 use stillair_model::qdisc::pie::PieStats;
-use stillair_model::vocabulary::{Duration, Instant, Rate};
+use stillair_model::types::{Duration, Instant, Rate};
 
 /// The counters by name at `now`, with the unit in the name where there is one: `_us` as `tc` prints
 /// latencies, `_ns`, `_bps` for bit/s. PIE's `avg_dq_rate` is in bytes per second, and HTB's `tokens` and

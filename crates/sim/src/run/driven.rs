@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use stillair_model::qdisc::Enqueue;
-use stillair_model::vocabulary::{Addr, Instant, Seed};
+use stillair_model::types::{Addr, Instant, Seed};
 
 use super::{Held, Records, Session};
 use crate::recorder::Recorder;

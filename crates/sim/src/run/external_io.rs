@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use serde::Serialize;
 use stillair_ip::parse::PacketView;
 use stillair_ip::{icmp, parse};
-use stillair_model::vocabulary::{Addr, IfId, Ip, LONGEST_PACKET, linear_truesize};
+use stillair_model::types::{Addr, IfId, Ip, LONGEST_PACKET, linear_truesize};
 
 use super::{Records, Session};
 use crate::scenario::Scenario;

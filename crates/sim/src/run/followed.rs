@@ -1,6 +1,6 @@
 //! The recorder together with the record of packet delays by layer and cause.
 
-use stillair_model::vocabulary::{DevId, Instant, Packets, Sink, Step, TraceEvent};
+use stillair_model::types::{DevId, Instant, Packets, Sink, Step, TraceEvent};
 
 use super::Records;
 use crate::recorder::{HostFlows, Recorder, Sojourn, SojournWorld};

@@ -2,7 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use stillair_model::vocabulary::Seed;
+use stillair_model::types::Seed;
 
 use crate::scenario::parts::{take_left, words_of};
 

@@ -5,7 +5,7 @@ use std::panic::resume_unwind;
 use std::sync::mpsc::sync_channel;
 use std::thread;
 
-use stillair_model::vocabulary::{Duration, Instant, Seed, Tee};
+use stillair_model::types::{Duration, Instant, Seed, Tee};
 
 use super::report::RunReport;
 use super::sampling::Samples;

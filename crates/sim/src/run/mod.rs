@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::ops::Deref;
 use std::sync::Arc;
 
-use stillair_model::vocabulary::{Instant, Seed, Sink, Tee};
+use stillair_model::types::{Instant, Seed, Sink, Tee};
 
 use crate::recorder::{Exchanges, QdiscSummary, Recorder, RunSummary, Sojourn};
 use crate::scenario::{Scenario, changes, keep_devices};
@@ -301,7 +301,7 @@ fn reported<S: Records>(
 mod tests {
     use super::*;
     use crate::scenario;
-    use stillair_model::vocabulary::Duration;
+    use stillair_model::types::Duration;
 
     const TEXT: &str = include_str!("../../tests/scenario/good.toml");
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use stillair_model::vocabulary::{IfId, Instant, Sink};
+use stillair_model::types::{IfId, Instant, Sink};
 use stillair_model::wifi::rate::StatsRow;
 
 use super::{Records, Session};

@@ -1,6 +1,6 @@
 //! Values sampled at fixed intervals during a run.
 
-use stillair_model::vocabulary::{Duration, Instant};
+use stillair_model::types::{Duration, Instant};
 
 use super::Records;
 use crate::recorder::{Occupancy, Recorder, STEP, Series, SocketSeries};

@@ -1,7 +1,7 @@
 //! Memory that a flow needs in a run, so that a flow that would not fit is rejected before the run.
 
 use stillair_model::app::Load;
-use stillair_model::vocabulary::Duration;
+use stillair_model::types::Duration;
 
 use super::{Flow, FlowKind, OPEN};
 

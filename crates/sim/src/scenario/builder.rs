@@ -6,7 +6,7 @@
 //!
 //! ```
 //! use std::net::Ipv4Addr;
-//! use stillair_model::vocabulary::{Duration, Rate, Seed};
+//! use stillair_model::types::{Duration, Rate, Seed};
 //! use stillair_model::wifi::phy::{Band, PhyRate, Width};
 //! use stillair_sim::api;
 //! use stillair_sim::scenario::Scheme;
@@ -37,7 +37,7 @@
 
 use std::net::Ipv4Addr;
 
-use stillair_model::vocabulary::{Duration, Rate};
+use stillair_model::types::{Duration, Rate};
 use stillair_model::wifi::phy::{Band, PhyRate, Width};
 
 use super::document::{self, Item, Table, Value};

@@ -1,6 +1,6 @@
 //! Least memory that a run of a scenario needs, to refuse a run that cannot fit before it starts.
 
-use stillair_model::vocabulary::Duration;
+use stillair_model::types::Duration;
 
 use super::{Attachment, FlowKind, Scenario};
 

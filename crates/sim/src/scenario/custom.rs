@@ -1,14 +1,17 @@
 //! Reads options of user-defined parts by their declared keys.
 
-use stillair_model::vocabulary::PartFactory;
+use stillair_model::types::PartFactory;
 
-use super::contract::Form;
-use super::error::Fault;
+use super::description::ValueType;
+use super::error::Diagnostic;
 use super::parts::{Key, Options, Part, Refusal, Setting, Trial};
 use super::reader::{Field, Section};
 
 /// The options of a part with these keys, given or by default; without a table all are by default.
-pub(super) fn options(mut section: Option<&mut Section<'_>>, keys: &'static [Key]) -> Result<Options, Fault> {
+pub(super) fn options(
+    mut section: Option<&mut Section<'_>>,
+    keys: &'static [Key],
+) -> Result<Options, Diagnostic> {
     let one = |key: &'static Key| {
         let given = section.as_mut().and_then(|section| section.get(key.name()));
         Ok((key.name(), given.map_or_else(|| Ok(key.default_setting()), |field| setting(&field))?))
@@ -21,7 +24,7 @@ pub(super) fn read<T: ?Sized + 'static, A: Trial + 'static>(
     part: &Part<T, A>,
     field: &Field<'_>,
     mut section: Option<Section<'_>>,
-) -> Result<PartFactory<T, A>, Fault> {
+) -> Result<PartFactory<T, A>, Diagnostic> {
     let options = options(section.as_mut(), part.keys)?;
     section.map_or(Ok(()), Section::finish)?;
     with(part, field, options)
@@ -32,19 +35,19 @@ pub(super) fn with<T: ?Sized + 'static, A: Trial + 'static>(
     part: &Part<T, A>,
     field: &Field<'_>,
     options: Options,
-) -> Result<PartFactory<T, A>, Fault> {
+) -> Result<PartFactory<T, A>, Diagnostic> {
     part.with(options).map_err(|Refusal { found, expected }| field.found(found, expected))
 }
 
-fn setting(field: &Field<'_>) -> Result<Setting, Fault> {
+fn setting(field: &Field<'_>) -> Result<Setting, Diagnostic> {
     Ok(match field.form {
-        Form::Integer(..) => Setting::Integer(field.value()?),
-        Form::Number(..) => Setting::Number(field.value()?),
-        Form::Times { .. } => Setting::Duration(field.value()?),
-        Form::Rate => Setting::Rate(field.value()?),
-        Form::Bytes(..) => Setting::Bytes(field.value()?),
-        Form::Boolean => Setting::Boolean(field.value()?),
-        Form::Choice(names) => {
+        ValueType::Integer(..) => Setting::Integer(field.value()?),
+        ValueType::Number(..) => Setting::Number(field.value()?),
+        ValueType::Times { .. } => Setting::Duration(field.value()?),
+        ValueType::Rate => Setting::Rate(field.value()?),
+        ValueType::Bytes(..) => Setting::Bytes(field.value()?),
+        ValueType::Boolean => Setting::Boolean(field.value()?),
+        ValueType::Choice(names) => {
             let names: Vec<(&str, &'static str)> = names.iter().map(|&name| (name, name)).collect();
             Setting::Name(field.choice(&names)?)
         }

@@ -57,7 +57,7 @@ pub(super) enum Origin {
 
 /// A mistake before the file's name is known.
 #[derive(Debug)]
-pub(super) struct Fault {
+pub(super) struct Diagnostic {
     pub origin: Origin,
     pub key: String,
     pub found: String,
@@ -81,8 +81,8 @@ const KEPT: usize = 1000;
 
 /// What all of these give, or the mistakes in them: each is read, whatever is wrong with those before it.
 /// What one line says of several things that are like each other is told once.
-pub(super) fn gather<T>(all: impl IntoIterator<Item = Result<T, Fault>>) -> Result<Vec<T>, Fault> {
-    let (mut good, mut wrong) = (Vec::new(), Mistakes::default());
+pub(super) fn gather<T>(all: impl IntoIterator<Item = Result<T, Diagnostic>>) -> Result<Vec<T>, Diagnostic> {
+    let (mut good, mut wrong) = (Vec::new(), Diagnostics::default());
     for one in all {
         good.extend(wrong.unless(one));
     }
@@ -91,19 +91,19 @@ pub(super) fn gather<T>(all: impl IntoIterator<Item = Result<T, Fault>>) -> Resu
 
 /// Mistakes that were found so far, while the reading goes on.
 #[derive(Debug, Default)]
-pub(super) struct Mistakes {
-    all: Vec<Fault>,
+pub(super) struct Diagnostics {
+    all: Vec<Diagnostic>,
     more: usize,
 }
 
-impl Mistakes {
+impl Diagnostics {
     /// The value, unless it is a mistake, which is kept.
-    pub(super) fn unless<T>(&mut self, one: Result<T, Fault>) -> Option<T> {
+    pub(super) fn unless<T>(&mut self, one: Result<T, Diagnostic>) -> Option<T> {
         one.map_err(|fault| self.add(fault)).ok()
     }
 
     /// `value`, if there was no mistake.
-    pub(super) fn or<T>(mut self, value: T) -> Result<T, Fault> {
+    pub(super) fn or<T>(mut self, value: T) -> Result<T, Diagnostic> {
         if self.all.is_empty() {
             return Ok(value);
         }
@@ -113,12 +113,12 @@ impl Mistakes {
     }
 
     /// All that are kept, each by itself.
-    pub(super) fn into_all(self) -> Vec<Fault> {
+    pub(super) fn into_all(self) -> Vec<Diagnostic> {
         self.all
     }
 
     /// One more, with its others.
-    pub(super) fn add(&mut self, fault: Fault) {
+    pub(super) fn add(&mut self, fault: Diagnostic) {
         self.more += fault.more;
         for fault in fault.apart() {
             if self.all.iter().any(|told| told.is_said_by(&fault)) {
@@ -134,7 +134,7 @@ fn last(key: &str) -> Option<&str> {
     key.rsplit('.').next()
 }
 
-impl Fault {
+impl Diagnostic {
     pub(super) fn new(
         origin: Origin,
         key: impl Into<String>,

@@ -1,7 +1,7 @@
 //! Traffic: flows, and the Flent test that they belong to.
 
 use stillair_model::app::{GateParams, Page, ResponsivenessParams, VideoParams, WhenFull};
-use stillair_model::vocabulary::{Duration, Ip, Rate};
+use stillair_model::types::{Duration, Ip, Rate};
 
 use super::{CongestionControl, FlowEnd, QuicFlow};
 

@@ -1,10 +1,10 @@
 //! Other users of a scenario's channels: interference that is not Wi-Fi, and neighbouring networks as load.
 
-use stillair_model::vocabulary::Duration;
+use stillair_model::types::Duration;
 
 use super::Scenario;
 use super::document::Table;
-use super::error::Fault;
+use super::error::Diagnostic;
 use super::files::{Files, MOST_BYTES};
 use crate::trace_file::{self, BadLine};
 
@@ -98,7 +98,7 @@ pub enum ShareFormat {
 }
 
 /// Reads the files that a scenario's sources and neighbours name.
-pub(super) fn load(scenario: &mut Scenario, tree: &Table, files: &dyn Files) -> Result<(), Fault> {
+pub(super) fn load(scenario: &mut Scenario, tree: &Table, files: &dyn Files) -> Result<(), Diagnostic> {
     for channel in &mut scenario.channels {
         for source in &mut channel.interference {
             if let SwitchPattern::Recorded { file, repeat, steps } = &mut source.pattern {
@@ -108,7 +108,7 @@ pub(super) fn load(scenario: &mut Scenario, tree: &Table, files: &dyn Files) -> 
                 {
                     let mut at: Vec<&str> = keys.to_vec();
                     at.push("repeat");
-                    return Err(Fault::new(
+                    return Err(Diagnostic::new(
                         tree.origin_of(&at),
                         at.join("."),
                         format!("a time that is not after the last of {file:?}, {} s", last.0.secs_f64()),
@@ -138,11 +138,12 @@ fn read<T>(
     files: &dyn Files,
     file: &str,
     by: impl Fn(&str) -> Result<Vec<(Duration, T)>, BadLine>,
-) -> Result<Vec<(Duration, T)>, Fault> {
+) -> Result<Vec<(Duration, T)>, Diagnostic> {
     let mut keys: Vec<&str> = table.to_vec();
     keys.push("file");
-    let wrong =
-        |found: String, expected: String| Fault::new(tree.origin_of(&keys), keys.join("."), found, expected);
+    let wrong = |found: String, expected: String| {
+        Diagnostic::new(tree.origin_of(&keys), keys.join("."), found, expected)
+    };
     let text = files
         .read(file)
         .map_err(|why| wrong(format!("{file:?}, {why}"), format!("a file of up to {MOST_BYTES} bytes")))?;

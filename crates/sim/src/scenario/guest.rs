@@ -1,7 +1,7 @@
 //! A real Linux kernel in virtual time (guest), as the scenario describes it.
 
 use serde_json::{Value, json};
-use stillair_model::vocabulary::Duration;
+use stillair_model::types::Duration;
 
 /// A guest kernel that takes the place of a modelled host.
 #[derive(Clone, PartialEq, Eq, Debug)]

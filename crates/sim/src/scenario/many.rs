@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::net::Ipv4Addr;
 
 use super::document::{Item, Table, Value, join};
-use super::error::{Fault, Origin};
+use super::error::{Diagnostic, Origin};
 
 /// A group and the names of its members.
 type Group = (String, Vec<String>);
@@ -22,7 +22,7 @@ pub(super) const COUNT: &str = "count";
 const HEARING: [&str; 2] = ["deaf", "faint"];
 
 /// The tree with each group written out; without groups it is not copied.
-pub(super) fn written_out(tree: &Table) -> Result<Cow<'_, Table>, Fault> {
+pub(super) fn written_out(tree: &Table) -> Result<Cow<'_, Table>, Diagnostic> {
     let Some(Value::Table(nodes)) = tree.get("node").map(|item| &item.value) else {
         return Ok(Cow::Borrowed(tree));
     };
@@ -45,7 +45,7 @@ pub(super) fn written_out(tree: &Table) -> Result<Cow<'_, Table>, Fault> {
 }
 
 /// The groups among the nodes; a member of whose name there is a node already is a mistake.
-fn groups(nodes: &Table) -> Result<Vec<Group>, Fault> {
+fn groups(nodes: &Table) -> Result<Vec<Group>, Diagnostic> {
     let mut groups: Vec<Group> = Vec::new();
     for (name, item) in &nodes.0 {
         let Value::Table(node) = &item.value else { continue };
@@ -55,13 +55,13 @@ fn groups(nodes: &Table) -> Result<Vec<Group>, Fault> {
             Value::Integer(n) if (1..=MOST).contains(&n) => n,
             _ => {
                 let expected = format!("a whole number from 1 to {MOST}");
-                return Err(Fault::new(count.origin, key, count.value.describe(), expected));
+                return Err(Diagnostic::new(count.origin, key, count.value.describe(), expected));
             }
         };
         let all: Vec<String> = (1..=number).map(|n| format!("{name}{n}")).collect();
         if let Some(taken) = all.iter().find(|member| nodes.get(member).is_some()) {
             let found = format!("a member {taken:?}, which is another node as well");
-            return Err(Fault::new(count.origin, key, found, "another name for one of the two"));
+            return Err(Diagnostic::new(count.origin, key, found, "another name for one of the two"));
         }
         groups.push((name.clone(), all));
     }

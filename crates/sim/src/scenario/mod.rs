@@ -10,11 +10,11 @@
 
 mod amount;
 pub mod builder;
-mod contract;
 mod control;
 mod cost;
 mod custom;
 mod decode;
+mod description;
 mod document;
 mod ends;
 mod error;
@@ -51,14 +51,14 @@ mod topology;
 mod trace;
 mod units;
 
-use stillair_model::vocabulary::{Ac, Duration};
+use stillair_model::types::{Ac, Duration};
 
 pub use control::CongestionControl;
 pub use decode::device::Device;
 use document::Table;
 pub use ends::{FlowEnd, Ways};
 pub use error::ScenarioError;
-use error::{Fault, Mistakes, gather};
+use error::{Diagnostic, Diagnostics, gather};
 pub use error_tables::ErrorTables;
 pub use files::{Files, Folder, Memory, NoFiles};
 pub use flow::{FlentTest, Flow, FlowKind, Gap};
@@ -191,16 +191,16 @@ pub(crate) const fn distance(a: [u64; 2], b: [u64; 2]) -> u64 {
 }
 
 /// The tree of `text` with overrides put in.
-fn tree(text: &str, overrides: &[(String, String)]) -> Result<Table, Fault> {
+fn tree(text: &str, overrides: &[(String, String)]) -> Result<Table, Diagnostic> {
     let mut tree = document::parse(text)?;
     gather(overrides.iter().map(|(path, value)| tree.set(path, value)))?;
     Ok(tree)
 }
 
 /// The checked scenario that `tree` describes.
-fn decoded(tree: &Table, parts: &Parts) -> Result<Scenario, Fault> {
+fn decoded(tree: &Table, parts: &Parts) -> Result<Scenario, Diagnostic> {
     let whole = &*many::written_out(tree)?;
-    let mut wrong = Mistakes::default();
+    let mut wrong = Diagnostics::default();
     let scenario = wrong.unless(decode::scenario(whole, parts));
     wrong.unless(sweep::check(tree, parts));
     let scenario = match scenario {
@@ -227,7 +227,7 @@ pub fn schema() -> String {
 impl Parts {
     /// The JSON Schema of a scenario that may name these parts.
     pub fn schema(&self) -> String {
-        contract::schema(&decode::SHAPE, &|family| self.shapes(family))
+        description::schema(&decode::SCHEMA, &|family| self.shapes(family))
     }
 }
 
@@ -239,7 +239,7 @@ pub fn lines() -> String {
 
 /// The reference of all scenario keys, in Markdown.
 pub fn reference() -> String {
-    contract::reference(&decode::SHAPE)
+    description::reference(&decode::SCHEMA)
 }
 
 /// Parses a time such as `5 ms`. The error says what is expected.

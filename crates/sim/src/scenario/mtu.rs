@@ -2,12 +2,12 @@
 //! modelled.
 
 use stillair_model::app::voip_payload;
-use stillair_model::vocabulary::{Ip, UDP_HEADER};
+use stillair_model::types::{Ip, UDP_HEADER};
 
-use super::contract::{Form, Key};
+use super::description::{Key, ValueType};
 use super::document::Table;
 use super::ends::Ways;
-use super::error::{Fault, Mistakes};
+use super::error::{Diagnostic, Diagnostics};
 use super::{Attachment, Flow, FlowKind, Host, InterfaceRef, Scenario};
 
 /// MTU of Ethernet, and of Wi-Fi in Linux, in bytes.
@@ -30,7 +30,7 @@ const TCP_HEADER: u32 = 20;
 // before, or a router sets the segment size of SYNs down to it (OpenWrt's `mtu_fix`).
 pub(super) const KEY: Key = Key::or(
     "mtu",
-    Form::Bytes(576, ETHERNET),
+    ValueType::Bytes(576, ETHERNET),
     "1500 B",
     "MTU: the largest IP packet. 1492 with PPPoE, 1420 through WireGuard. TCP uses the smallest MTU of the path from its first segment on, \
      as after path MTU discovery or behind a router that clamps the MSS. Datagrams that do not fit are refused; nothing is fragmented",
@@ -79,9 +79,9 @@ impl<'a> Mtus<'a> {
 }
 
 /// Refuses flows with packets that are longer than the least MTU of their path.
-pub(super) fn check(scenario: &Scenario, tree: &Table) -> Result<(), Fault> {
+pub(super) fn check(scenario: &Scenario, tree: &Table) -> Result<(), Diagnostic> {
     outside(scenario, tree)?;
-    let mut wrong = Mistakes::default();
+    let mut wrong = Diagnostics::default();
     let len = |flow: &Flow, payload| payload + UDP_HEADER + flow.ip.header();
     let is_long = |flow: &Flow| longest(&flow.kind).is_some_and(|(_, most)| len(flow, most) > ETHERNET);
     if !scenario.has_other_mtus() && !scenario.flows.iter().any(is_long) {
@@ -115,12 +115,12 @@ pub(super) fn check(scenario: &Scenario, tree: &Table) -> Result<(), Fault> {
     wrong.or(())
 }
 
-fn fault(tree: &Table, flow: &Flow, key: &str, found: String, expected: String) -> Fault {
+fn fault(tree: &Table, flow: &Flow, key: &str, found: String, expected: String) -> Diagnostic {
     let Some(number) = flow.table else {
-        return Fault::new(tree.origin_of(&["test"]), "test".to_owned(), found, expected);
+        return Diagnostic::new(tree.origin_of(&["test"]), "test".to_owned(), found, expected);
     };
     let origin = tree.origin_of(&["flow", &number.to_string(), key]);
-    Fault::new(origin, format!("flow.{number}.{key}"), found, expected)
+    Diagnostic::new(origin, format!("flow.{number}.{key}"), found, expected)
 }
 
 /// The largest payload over UDP or in an echo that a flow sends, and the key that says so; none of TCP, which
@@ -141,7 +141,7 @@ fn longest(kind: &FlowKind) -> Option<(&'static str, u32)> {
 }
 
 /// Refuses an MTU beside outside hosts.
-fn outside(scenario: &Scenario, tree: &Table) -> Result<(), Fault> {
+fn outside(scenario: &Scenario, tree: &Table) -> Result<(), Diagnostic> {
     if scenario.nodes.iter().all(|node| node.host == Host::Model) {
         return Ok(());
     }
@@ -149,7 +149,7 @@ fn outside(scenario: &Scenario, tree: &Table) -> Result<(), Fault> {
     let channels = scenario.channels.iter().map(|c| ("channel", &c.name, c.mtu));
     match links.chain(channels).find(|(.., mtu)| *mtu != ETHERNET) {
         None => Ok(()),
-        Some((kind, name, mtu)) => Err(Fault::new(
+        Some((kind, name, mtu)) => Err(Diagnostic::new(
             tree.origin_of(&[kind, name, "mtu"]),
             format!("{kind}.{name}.mtu"),
             format!("{mtu} in a scenario with an outside host, whose packets are not measured against it"),

@@ -1,7 +1,7 @@
 //! Notes on a scenario: problems that are not errors. The scenario runs unchanged, and the notes are printed
 //! with the results.
 
-use stillair_model::vocabulary::Duration;
+use stillair_model::types::Duration;
 use stillair_model::wifi::config::{
     AIRTIME_WEIGHT, AirtimeReport, DriverConfig, FirmwareParams, Mac80211Rules, RetryCount, Scheduler,
 };

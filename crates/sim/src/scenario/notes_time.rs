@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use stillair_model::vocabulary::{Bytes, Duration, Rate};
+use stillair_model::types::{Bytes, Duration, Rate};
 use stillair_model::wire::WireParams;
 
 use super::notes::FRAME;

@@ -1,9 +1,9 @@
 //! Hosts outside the model, and restrictions on scenarios with such hosts.
 
-use stillair_model::vocabulary::Duration;
+use stillair_model::types::Duration;
 
 use super::document::{Table, Value};
-use super::error::{Fault, Mistakes};
+use super::error::{Diagnostic, Diagnostics};
 use super::{Flow, FlowKind, Scenario};
 
 /// Length of a run with outside hosts if the scenario sets none. The driver stops the run earlier. It is the
@@ -88,30 +88,35 @@ pub(super) fn apart(mut scenario: Scenario) -> Scenario {
 
 /// Refuses flows with one modelled and one other end, or with an end at a host whose driver is not ours, and
 /// a second default route.
-pub(super) fn check(scenario: &Scenario, tree: &Table) -> Result<(), Fault> {
-    let mut wrong = Mistakes::default();
+pub(super) fn check(scenario: &Scenario, tree: &Table) -> Result<(), Diagnostic> {
+    let mut wrong = Diagnostics::default();
     wrong.unless(flows(scenario, tree));
     wrong.unless(routes(scenario, tree));
     wrong.or(())
 }
 
 /// One default route alone.
-fn routes(scenario: &Scenario, tree: &Table) -> Result<(), Fault> {
+fn routes(scenario: &Scenario, tree: &Table) -> Result<(), Diagnostic> {
     let all = scenario.nodes.iter().flat_map(|node| node.interfaces.iter().map(move |i| (&node.name, i)));
     let mut all = all.filter(|(_, interface)| interface.default_route);
     match (all.next(), all.next()) {
         (Some((first, a)), Some((second, b))) => {
             let keys = ["node", second, "interface", &b.name, "default_route"];
             let found = format!("true, as {:?} has it", format!("{first}.{}", a.name));
-            Err(Fault::new(tree.origin_of(&keys), keys.join("."), found, "one default route in a scenario"))
+            Err(Diagnostic::new(
+                tree.origin_of(&keys),
+                keys.join("."),
+                found,
+                "one default route in a scenario",
+            ))
         }
         _ => Ok(()),
     }
 }
 
-fn flows(scenario: &Scenario, tree: &Table) -> Result<(), Fault> {
+fn flows(scenario: &Scenario, tree: &Table) -> Result<(), Diagnostic> {
     let host = |node: usize| scenario.nodes[node].host;
-    let mut wrong = Mistakes::default();
+    let mut wrong = Diagnostics::default();
     for (f, flow) in scenario.flows.iter().enumerate() {
         let from = host(flow.from.node);
         // The first end that the other does not go with.
@@ -145,7 +150,7 @@ fn flows(scenario: &Scenario, tree: &Table) -> Result<(), Fault> {
         let path = keys.join(".");
         keys.extend(receiver.as_deref());
         let found = format!("{:?}, which is {what}", scenario.nodes[node].name);
-        wrong.add(Fault::new(tree.origin_of(&keys), path, found, expected));
+        wrong.add(Diagnostic::new(tree.origin_of(&keys), path, found, expected));
     }
     wrong.or(())
 }

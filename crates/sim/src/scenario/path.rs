@@ -1,6 +1,6 @@
 //! The path between a station and its access point: rates and losses.
 
-use stillair_model::vocabulary::Duration;
+use stillair_model::types::Duration;
 use stillair_model::wifi::air::given::RateError;
 use stillair_model::wifi::phy::errors::Snr;
 use stillair_model::wifi::phy::{PhyRate, RetryChain};

@@ -2,7 +2,7 @@
 
 use stillair_model::app::Page;
 use stillair_model::transport::quic::{HostCost, Preset, QuicConfig};
-use stillair_model::vocabulary::Duration;
+use stillair_model::types::Duration;
 
 use super::CongestionControl;
 use super::quinn::QuicStack;
@@ -17,7 +17,7 @@ pub struct QuicFlow {
     /// Configuration of the QUIC model, with the scenario's changes.
     pub config: QuicConfig,
     /// A TCP congestion control that replaces the model's at both ends.
-    pub law: Option<CongestionControl>,
+    pub control: Option<CongestionControl>,
     /// Load of the connection.
     pub load: QuicLoad,
     /// CPU costs of the end that sends the data, and of the other end.

@@ -6,7 +6,7 @@ use std::fmt;
 #[cfg(feature = "quinn")]
 use std::sync::Arc;
 
-use stillair_model::vocabulary::Duration;
+use stillair_model::types::Duration;
 #[cfg(feature = "quinn")]
 use stillair_quinn::Factory;
 

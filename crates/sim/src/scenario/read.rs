@@ -2,7 +2,7 @@
 
 use super::builder::ScenarioBuilder;
 use super::document::Table;
-use super::error::{Fault, ScenarioError};
+use super::error::{Diagnostic, ScenarioError};
 use super::files::{Files, Folder};
 use super::parts::Parts;
 use super::sweep::combinations;
@@ -39,7 +39,7 @@ impl Reader<'_> {
         self.whole(builder.tree()).map_err(|fault| fault.in_file("a scenario built in Rust"))
     }
 
-    fn whole(&self, tree: &Table) -> Result<Scenario, Fault> {
+    fn whole(&self, tree: &Table) -> Result<Scenario, Diagnostic> {
         let mut scenario = decoded(tree, self.parts).map_err(|fault| self.beside(fault, tree))?;
         step::check_buffers(&scenario, tree)?;
         trace::load(&mut scenario, tree, self.files)?;
@@ -48,7 +48,7 @@ impl Reader<'_> {
     }
 
     /// The mistake at which the reading ended, beside all that the description alone can tell.
-    fn beside(&self, fault: Fault, tree: &Table) -> Fault {
+    fn beside(&self, fault: Diagnostic, tree: &Table) -> Diagnostic {
         match many::written_out(tree) {
             Ok(whole) => fault.beside(decode::mistakes::all(&whole, self.parts)),
             Err(_) => fault,

@@ -1,10 +1,10 @@
 //! A cursor over one table, which returns values by their description and knows which keys were not read.
 
-use stillair_model::vocabulary::{Duration, Rate};
+use stillair_model::types::{Duration, Rate};
 
-use super::contract::{Form, Shape, byte_bounds, numbers, rate_bound, time_bounds};
+use super::description::{TableSchema, ValueType, byte_bounds, numbers, rate_bound, time_bounds};
 use super::document::{Item, Table, Value, join};
-use super::error::{Fault, Origin, UNKNOWN, gather, nearest, suggest};
+use super::error::{Diagnostic, Origin, UNKNOWN, gather, nearest, suggest};
 use super::parts::Parts;
 use super::units;
 
@@ -13,7 +13,7 @@ pub(super) struct Section<'a> {
     path: String,
     origin: Origin,
     table: &'a Table,
-    shape: &'static Shape,
+    shape: &'static TableSchema,
     parts: &'a Parts,
     known: Vec<&'static str>,
     /// Keys that have been reported as misspelt.
@@ -25,14 +25,14 @@ pub(super) struct Section<'a> {
 pub(super) struct Field<'a> {
     pub path: String,
     pub item: &'a Item,
-    pub form: &'static Form,
+    pub form: &'static ValueType,
     /// User-defined parts that names may refer to.
     pub parts: &'a Parts,
 }
 
 /// What a value is read as, within the bounds of its form.
 pub(super) trait Typed: Sized {
-    fn read(field: &Field<'_>) -> Result<Self, Fault>;
+    fn read(field: &Field<'_>) -> Result<Self, Diagnostic>;
 }
 
 impl<'a> Section<'a> {
@@ -40,14 +40,14 @@ impl<'a> Section<'a> {
         path: impl Into<String>,
         origin: Origin,
         table: &'a Table,
-        shape: &'static Shape,
+        shape: &'static TableSchema,
         parts: &'a Parts,
     ) -> Self {
         Self { path: path.into(), origin, table, shape, parts, known: Vec::new(), misspelt: Vec::new() }
     }
 
     /// From here on the table is this one of its alternatives.
-    pub(super) fn narrow(&mut self, shape: &'static Shape) {
+    pub(super) fn narrow(&mut self, shape: &'static TableSchema) {
         self.shape = shape;
     }
 
@@ -63,12 +63,12 @@ impl<'a> Section<'a> {
     }
 
     /// The value of `key`, if given.
-    pub(super) fn find<T: Typed>(&mut self, key: &str) -> Result<Option<T>, Fault> {
+    pub(super) fn find<T: Typed>(&mut self, key: &str) -> Result<Option<T>, Diagnostic> {
         self.get(key).map(|field| T::read(&field)).transpose()
     }
 
     /// The value of `key`, or `default`.
-    pub(super) fn or<T: Typed>(&mut self, key: &str, default: T) -> Result<T, Fault> {
+    pub(super) fn or<T: Typed>(&mut self, key: &str, default: T) -> Result<T, Diagnostic> {
         self.or_by(key, default, T::read)
     }
 
@@ -77,13 +77,13 @@ impl<'a> Section<'a> {
         &mut self,
         key: &str,
         default: T,
-        read: impl FnOnce(&Field<'a>) -> Result<T, Fault>,
-    ) -> Result<T, Fault> {
+        read: impl FnOnce(&Field<'a>) -> Result<T, Diagnostic>,
+    ) -> Result<T, Diagnostic> {
         self.get(key).map_or(Ok(default), |field| read(&field))
     }
 
     /// The value of `key`, which must be there; `expected` says what it is.
-    pub(super) fn need(&mut self, key: &str, expected: &str) -> Result<Field<'a>, Fault> {
+    pub(super) fn need(&mut self, key: &str, expected: &str) -> Result<Field<'a>, Diagnostic> {
         if let Some(field) = self.get(key) {
             return Ok(field);
         }
@@ -95,11 +95,11 @@ impl<'a> Section<'a> {
                 return Err(unknown(&self.path, stranger, item, &[key]));
             }
         }
-        Err(Fault::new(self.origin, join(&self.path, key), "nothing", expected))
+        Err(Diagnostic::new(self.origin, join(&self.path, key), "nothing", expected))
     }
 
     /// Refuses `key` where it would have no effect: `why` says with what, `right` what would have one.
-    pub(super) fn idle(&mut self, key: &str, why: &str, right: &str) -> Result<(), Fault> {
+    pub(super) fn idle(&mut self, key: &str, why: &str, right: &str) -> Result<(), Diagnostic> {
         match self.get(key) {
             Some(field) => Err(field.idle(why, right)),
             None => Ok(()),
@@ -107,8 +107,8 @@ impl<'a> Section<'a> {
     }
 
     /// A mistake of the table as a whole.
-    pub(super) fn wrong(&self, found: impl Into<String>, expected: impl Into<String>) -> Fault {
-        Fault::new(self.origin, &*self.path, found, expected)
+    pub(super) fn wrong(&self, found: impl Into<String>, expected: impl Into<String>) -> Diagnostic {
+        Diagnostic::new(self.origin, &*self.path, found, expected)
     }
 
     /// Returns true if the table may have `key`.
@@ -122,13 +122,13 @@ impl<'a> Section<'a> {
     }
 
     /// Refuses keys that the table never has, before what is read without them is mistaken for the mistake.
-    pub(super) fn familiar(&self) -> Result<(), Fault> {
+    pub(super) fn familiar(&self) -> Result<(), Diagnostic> {
         let known: Vec<&str> = self.shape.keys().map(|key| key.name).collect();
         self.all_in(&known)
     }
 
     /// Refuses keys that were not asked for.
-    pub(super) fn finish(self) -> Result<(), Fault> {
+    pub(super) fn finish(self) -> Result<(), Diagnostic> {
         debug_assert!(
             self.shape.keys().all(|key| self.known.contains(&key.name)),
             "a key of {} is described and not read",
@@ -138,7 +138,7 @@ impl<'a> Section<'a> {
     }
 
     /// Refuses keys that are none of these.
-    fn all_in(&self, known: &[&str]) -> Result<(), Fault> {
+    fn all_in(&self, known: &[&str]) -> Result<(), Diagnostic> {
         let strangers = self
             .table
             .0
@@ -154,33 +154,33 @@ pub(super) fn is_written(name: &str, text: &str) -> bool {
 }
 
 /// A key that the table at `path` does not have.
-pub(super) fn unknown(path: &str, key: &str, item: &Item, known: &[&str]) -> Fault {
+pub(super) fn unknown(path: &str, key: &str, item: &Item, known: &[&str]) -> Diagnostic {
     let mut expected = suggest(key, known);
     // `--set desk.count=14` for `node.desk.count`.
     let is_table = matches!(item.value, Value::Table(_));
     if path.is_empty() && item.origin == Origin::Set && is_table && nearest(key, known).is_none() {
         expected = format!("{expected}; keys of a node begin with \"node.\", such as node.{key}");
     }
-    Fault::new(item.origin, join(path, key), UNKNOWN, expected)
+    Diagnostic::new(item.origin, join(path, key), UNKNOWN, expected)
 }
 
 impl<'a> Field<'a> {
     /// A mistake of this value.
-    pub(super) fn wrong(&self, expected: impl Into<String>) -> Fault {
+    pub(super) fn wrong(&self, expected: impl Into<String>) -> Diagnostic {
         self.found(self.item.value.describe(), expected)
     }
 
     /// A mistake of this value, in other words than the value itself.
-    pub(super) fn found(&self, found: impl Into<String>, expected: impl Into<String>) -> Fault {
-        Fault::new(self.item.origin, &*self.path, found, expected)
+    pub(super) fn found(&self, found: impl Into<String>, expected: impl Into<String>) -> Diagnostic {
+        Diagnostic::new(self.item.origin, &*self.path, found, expected)
     }
 
     /// The mistake of a value that would have no effect.
-    pub(super) fn idle(&self, why: &str, right: &str) -> Fault {
+    pub(super) fn idle(&self, why: &str, right: &str) -> Diagnostic {
         self.found(format!("{}, which has no effect {why}", self.item.value.describe()), right)
     }
 
-    pub(super) fn text(&self, expected: &str) -> Result<&'a str, Fault> {
+    pub(super) fn text(&self, expected: &str) -> Result<&'a str, Diagnostic> {
         match &self.item.value {
             Value::String(s) => Ok(s),
             _ => Err(self.wrong(expected)),
@@ -188,13 +188,13 @@ impl<'a> Field<'a> {
     }
 
     /// Text that is not blank.
-    pub(super) fn label(&self, expected: &str) -> Result<&'a str, Fault> {
+    pub(super) fn label(&self, expected: &str) -> Result<&'a str, Diagnostic> {
         let text = self.text(expected)?;
         if text.trim().is_empty() { Err(self.wrong(expected)) } else { Ok(text) }
     }
 
     /// Text read by a function of [`units`].
-    pub(super) fn unit<T>(&self, read: impl Fn(&str) -> Result<T, units::Expected>) -> Result<T, Fault> {
+    pub(super) fn unit<T>(&self, read: impl Fn(&str) -> Result<T, units::Expected>) -> Result<T, Diagnostic> {
         let result = match &self.item.value {
             Value::String(s) => read(s),
             // A bare number fails for its missing unit: the reader says which are right.
@@ -204,12 +204,12 @@ impl<'a> Field<'a> {
     }
 
     /// The value as its form has it.
-    pub(super) fn value<T: Typed>(&self) -> Result<T, Fault> {
+    pub(super) fn value<T: Typed>(&self) -> Result<T, Diagnostic> {
         T::read(self)
     }
 
     /// One of some names.
-    pub(super) fn choice<T: Clone>(&self, names: &[(&str, T)]) -> Result<T, Fault> {
+    pub(super) fn choice<T: Clone>(&self, names: &[(&str, T)]) -> Result<T, Diagnostic> {
         let known: Vec<&str> = names.iter().map(|(name, _)| *name).collect();
         let found = match &self.item.value {
             Value::String(s) => s,
@@ -243,7 +243,7 @@ impl<'a> Field<'a> {
         matches!(self.item.value, Value::Array(_))
     }
 
-    pub(super) fn table(&self, expected: &str) -> Result<&'a Table, Fault> {
+    pub(super) fn table(&self, expected: &str) -> Result<&'a Table, Diagnostic> {
         match &self.item.value {
             Value::Table(table) => Ok(table),
             _ => Err(self.wrong(expected)),
@@ -251,7 +251,7 @@ impl<'a> Field<'a> {
     }
 
     /// The table that this value is; of alternatives, the first until it is narrowed down.
-    pub(super) fn section(&self, expected: &str) -> Result<Section<'a>, Fault> {
+    pub(super) fn section(&self, expected: &str) -> Result<Section<'a>, Diagnostic> {
         let table = self.table(expected)?;
         let Some(shape) = self.shapes().first().copied() else {
             unreachable!("{} is read as a table", self.path)
@@ -265,23 +265,23 @@ impl<'a> Field<'a> {
     }
 
     /// The tables that this value may be: the form's, and those of user-defined parts.
-    pub(super) fn shapes(&self) -> Vec<&'static Shape> {
+    pub(super) fn shapes(&self) -> Vec<&'static TableSchema> {
         let mut shapes = self.form.shapes();
-        if let Form::Part(family, _) = self.form {
+        if let ValueType::Part(family, _) = self.form {
             shapes.extend(self.parts.shapes(*family));
         }
         shapes
     }
 
     /// Which of `names` this is.
-    fn which(&self, names: &[&'static str]) -> Result<usize, Fault> {
+    fn which(&self, names: &[&'static str]) -> Result<usize, Diagnostic> {
         let text = self.text(&suggest("", names))?;
         names.iter().position(|name| is_written(name, text)).ok_or_else(|| self.wrong(suggest(text, names)))
     }
 
     /// A kind with options: the name alone, or a table with `kind` and options. Without options the second
     /// part is none.
-    pub(super) fn kind(&self) -> Result<(&'static str, Option<Section<'a>>), Fault> {
+    pub(super) fn kind(&self) -> Result<(&'static str, Option<Section<'a>>), Diagnostic> {
         if matches!(self.item.value, Value::Table(_)) {
             return self.kind_table("a table").map(|(kind, section)| (kind, Some(section)));
         }
@@ -294,7 +294,7 @@ impl<'a> Field<'a> {
     pub(super) fn custom_kind(
         &self,
         built_in: &'static str,
-    ) -> Result<Option<(&'static str, Option<Section<'a>>)>, Fault> {
+    ) -> Result<Option<(&'static str, Option<Section<'a>>)>, Diagnostic> {
         let kinds = self.kinds();
         if matches!(self.item.value, Value::Table(_)) && !kinds.is_empty() {
             return self.kind_table("a table").map(|(kind, section)| Some((kind, Some(section))));
@@ -305,7 +305,7 @@ impl<'a> Field<'a> {
     }
 
     /// A table with its `kind`.
-    pub(super) fn kind_table(&self, expected: &str) -> Result<(&'static str, Section<'a>), Fault> {
+    pub(super) fn kind_table(&self, expected: &str) -> Result<(&'static str, Section<'a>), Diagnostic> {
         let names = self.kinds();
         let mut section = self.section(expected)?;
         let at = section.need("kind", &suggest("", &names))?.which(&names)?;
@@ -314,16 +314,18 @@ impl<'a> Field<'a> {
     }
 
     /// Entries of a table of named things, each with its section.
-    pub(super) fn named(&self, what: &str) -> Result<Vec<(&'a str, Field<'a>)>, Fault> {
+    pub(super) fn named(&self, what: &str) -> Result<Vec<(&'a str, Field<'a>)>, Diagnostic> {
         let table = self.table(&format!("a table of {what}s by name"))?;
         let mut out = Vec::new();
-        let Form::Named(_, form) = self.form else { unreachable!("{} is read as named things", self.path) };
+        let ValueType::Named(_, form) = self.form else {
+            unreachable!("{} is read as named things", self.path)
+        };
         for (name, item) in &table.0 {
             let field = Field { path: join(&self.path, name), item, form, parts: self.parts };
             let plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
             if name.is_empty() || name.len() > 64 || !name.chars().all(plain) {
                 let expected = format!("a name for the {what}, of up to 64 letters, digits, \"_\" and \"-\"");
-                return Err(Fault::new(item.origin, &*self.path, format!("{name:?}"), expected));
+                return Err(Diagnostic::new(item.origin, &*self.path, format!("{name:?}"), expected));
             }
             out.push((name.as_str(), field));
         }
@@ -332,12 +334,12 @@ impl<'a> Field<'a> {
 }
 
 impl Typed for Duration {
-    fn read(field: &Field<'_>) -> Result<Self, Fault> {
+    fn read(field: &Field<'_>) -> Result<Self, Diagnostic> {
         let time = field.unit(units::duration)?;
         let bound = |text: &str| units::duration(text).expect("the bounds of a form are times");
         match field.form.time() {
-            Form::Period if time == Self::ZERO => Err(field.wrong("a time above zero")),
-            Form::Times { least, most, why }
+            ValueType::Period if time == Self::ZERO => Err(field.wrong("a time above zero")),
+            ValueType::Times { least, most, why }
                 if time < bound(least) || most.is_some_and(|most| time > bound(most)) =>
             {
                 Err(field.wrong(time_bounds(least, *most, why)))
@@ -348,16 +350,16 @@ impl Typed for Duration {
 }
 
 impl Typed for Rate {
-    fn read(field: &Field<'_>) -> Result<Self, Fault> {
-        let zero = matches!(field.form, Form::RateOrZero(..));
+    fn read(field: &Field<'_>) -> Result<Self, Diagnostic> {
+        let zero = matches!(field.form, ValueType::RateOrZero(..));
         let rate = field.unit(if zero { units::rate_or_zero } else { units::rate })?;
         match field.form {
-            Form::RateOrZero(least, why)
+            ValueType::RateOrZero(least, why)
                 if rate.bps() > 0 && rate < units::rate(least).expect("the bound of a form is a rate") =>
             {
                 Err(field.wrong(format!("0 bit/s (an outage), or {}", rate_bound(least, why))))
             }
-            Form::RateFrom(least, why)
+            ValueType::RateFrom(least, why)
                 if rate < units::rate(least).expect("the bound of a form is a rate") =>
             {
                 Err(field.wrong(rate_bound(least, why)))
@@ -368,7 +370,7 @@ impl Typed for Rate {
 }
 
 impl Typed for bool {
-    fn read(field: &Field<'_>) -> Result<Self, Fault> {
+    fn read(field: &Field<'_>) -> Result<Self, Diagnostic> {
         match field.item.value {
             Value::Boolean(b) => Ok(b),
             _ => Err(field.wrong("true or false")),
@@ -378,9 +380,9 @@ impl Typed for bool {
 
 /// A fraction, or a number between bounds.
 impl Typed for f64 {
-    fn read(field: &Field<'_>) -> Result<Self, Fault> {
+    fn read(field: &Field<'_>) -> Result<Self, Diagnostic> {
         let (low, high, words) = match field.form {
-            Form::Number(low, high) => (*low, *high, format!("a number from {low} to {high}")),
+            ValueType::Number(low, high) => (*low, *high, format!("a number from {low} to {high}")),
             _ => (0.0, 1.0, "a fraction from 0 to 1".to_owned()),
         };
         let number = match field.item.value {
@@ -403,18 +405,20 @@ impl Typed for f64 {
 }
 
 /// A whole number, or a number of bytes.
-pub(super) fn whole(field: &Field<'_>) -> Result<i64, Fault> {
+pub(super) fn whole(field: &Field<'_>) -> Result<i64, Diagnostic> {
     let (low, high, words) = match field.form.whole() {
-        Form::Numbers(all) => (i64::MIN, i64::MAX, numbers(all)),
-        Form::Integer(low, high) => (*low, *high, format!("a whole number from {low} to {high}")),
-        Form::Bytes(low, high) => (i64::from(*low), i64::from(*high), format!("{low} to {high} bytes")),
-        Form::BytesFor(low, high, why) => (i64::from(*low), i64::from(*high), byte_bounds(*low, *high, why)),
+        ValueType::Numbers(all) => (i64::MIN, i64::MAX, numbers(all)),
+        ValueType::Integer(low, high) => (*low, *high, format!("a whole number from {low} to {high}")),
+        ValueType::Bytes(low, high) => (i64::from(*low), i64::from(*high), format!("{low} to {high} bytes")),
+        ValueType::BytesFor(low, high, why) => {
+            (i64::from(*low), i64::from(*high), byte_bounds(*low, *high, why))
+        }
         other => unreachable!("{}: {other:?} is read as a number", field.path),
     };
     let number = match (&field.item.value, field.form.whole()) {
-        (Value::Integer(i), Form::Numbers(all)) => all.contains(i).then_some(*i),
+        (Value::Integer(i), ValueType::Numbers(all)) => all.contains(i).then_some(*i),
         (Value::Integer(i), _) => Some(*i),
-        (_, Form::Bytes(..) | Form::BytesFor(..)) => i64::try_from(field.unit(units::bytes)?).ok(),
+        (_, ValueType::Bytes(..) | ValueType::BytesFor(..)) => i64::try_from(field.unit(units::bytes)?).ok(),
         _ => None,
     };
     number.filter(|n| (low..=high).contains(n)).ok_or_else(|| field.wrong(words))
@@ -422,7 +426,7 @@ pub(super) fn whole(field: &Field<'_>) -> Result<i64, Fault> {
 
 macro_rules! whole_numbers {
     ($($type:ty),*) => { $(impl Typed for $type {
-        fn read(field: &Field<'_>) -> Result<Self, Fault> {
+        fn read(field: &Field<'_>) -> Result<Self, Diagnostic> {
             Ok(Self::try_from(whole(field)?).expect("the bounds of a form fit the type it is read as"))
         }
     })* };
@@ -442,7 +446,8 @@ pub(super) fn flatten<'a>(
         let name = join(prefix, key);
         match &item.value {
             Value::Table(below) => flatten(path, &name, below, parts, out),
-            _ => out.push((name.clone(), Field { path: join(path, &name), item, form: &Form::Text, parts })),
+            _ => out
+                .push((name.clone(), Field { path: join(path, &name), item, form: &ValueType::Text, parts })),
         }
     }
 }

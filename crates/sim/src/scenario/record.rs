@@ -1,6 +1,6 @@
 //! The recordings that a scenario requests.
 
-use stillair_model::vocabulary::Duration;
+use stillair_model::types::Duration;
 
 /// Recordings beyond the summary.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

@@ -1,7 +1,7 @@
 //! Traffic that a queueing discipline lets through.
 
 use stillair_model::qdisc::QdiscConfig;
-use stillair_model::vocabulary::Rate;
+use stillair_model::types::Rate;
 
 /// The rate that a discipline shapes to, in bit/s.
 pub(super) fn shaped(config: &QdiscConfig) -> Option<u64> {

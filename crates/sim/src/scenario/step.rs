@@ -2,12 +2,12 @@
 
 use serde_json::Value;
 use stillair_model::qdisc::QdiscConfig;
-use stillair_model::vocabulary::Duration;
+use stillair_model::types::Duration;
 use stillair_model::wire::{EthernetParams, LineBuffer, WireParams};
 
-use super::contract::{Form, Key, Shape};
+use super::description::{Key, TableSchema, ValueType};
 use super::document::{self, Table, unquoted};
-use super::error::{Fault, Origin};
+use super::error::{Diagnostic, Origin};
 use super::parts::Parts;
 use super::reader::Field;
 use super::{Attachment, InterfaceRef, QdiscSpec, Role, Scenario, Station, decoded};
@@ -33,14 +33,14 @@ pub enum Change {
 }
 
 /// A step of a scenario.
-static SHAPE: Shape = Shape {
+static SCHEMA: TableSchema = TableSchema {
     title: "Step",
     about: "A change while the run goes on.",
     groups: &[&[
-        Key::need("at", Form::Period, "when, after the step before and before the end"),
+        Key::need("at", ValueType::Period, "when, after the step before and before the end"),
         Key::need(
             "set",
-            Form::List(&Form::Written {
+            ValueType::List(&ValueType::Written {
                 words: "`KEY=VALUE`, the key dotted as for `--set`: of a link `rate` or `delay`, of a node `position`, of an interface `qdisc`, of a \
                         station's interface `rate`, `uplink_rate`, `snr`, `distance`, `error_rate`, `ack_error_rate` or `unheard_rate`",
                 pattern: r"^[^=]+=.+$",
@@ -56,7 +56,7 @@ static SHAPE: Shape = Shape {
 };
 
 /// The steps of a scenario.
-pub(super) const FORM: Form = Form::List(&Form::Table(&SHAPE));
+pub(super) const TYPE: ValueType = ValueType::List(&ValueType::Table(&SCHEMA));
 
 const EXPECTED: &str = "a key that can change: rate or delay of a link, position of a node, qdisc of an interface, or of the interface of a station \
                         rate, uplink_rate, snr, distance, error_rate, ack_error_rate or unheard_rate";
@@ -91,9 +91,9 @@ pub fn changeable(key: &str) -> Result<(), String> {
 }
 
 /// The steps of a scenario, each with all that it comes to from then on.
-pub(super) fn read(tree: &Table, scenario: &Scenario, parts: &Parts) -> Result<Vec<Step>, Fault> {
+pub(super) fn read(tree: &Table, scenario: &Scenario, parts: &Parts) -> Result<Vec<Step>, Diagnostic> {
     let Some(item) = tree.get("step") else { return Ok(Vec::new()) };
-    let field = Field { path: "step".to_owned(), item, form: &const { FORM }, parts };
+    let field = Field { path: "step".to_owned(), item, form: &const { TYPE }, parts };
     let mut now = tree.without("step");
     let (mut steps, mut last): (Vec<Step>, _) = (Vec::new(), Duration::ZERO);
     for one in field.list() {
@@ -128,13 +128,13 @@ pub(super) fn read(tree: &Table, scenario: &Scenario, parts: &Parts) -> Result<V
 }
 
 /// A mistake that a change makes is one of the step.
-fn here(origin: Origin, fault: Fault) -> Fault {
-    Fault::new(origin, fault.key, fault.found, fault.expected)
+fn here(origin: Origin, fault: Diagnostic) -> Diagnostic {
+    Diagnostic::new(origin, fault.key, fault.found, fault.expected)
 }
 
 /// An error if a line starts down with a buffer given as a time, which then has no size. A line that a step
 /// takes down keeps its bytes.
-pub(super) fn check_buffers(scenario: &Scenario, tree: &Table) -> Result<(), Fault> {
+pub(super) fn check_buffers(scenario: &Scenario, tree: &Table) -> Result<(), Diagnostic> {
     let is_unsized = |params: &WireParams| matches!(params, WireParams::Access(_, line) if line.rate.bps() == 0 && line.buffer == LineBuffer::Bytes(0));
     for link in &scenario.links {
         if let Some(way) = link.params.iter().position(is_unsized) {
@@ -142,7 +142,7 @@ pub(super) fn check_buffers(scenario: &Scenario, tree: &Table) -> Result<(), Fau
                 document::Value::Table(links) => links.get(&link.name),
                 _ => None,
             });
-            return Err(Fault::new(
+            return Err(Diagnostic::new(
                 of.map_or(Origin::Set, |of| of.origin),
                 format!("link.{}.buffer", link.name),
                 format!("a buffer given as a time before a line of 0 bit/s {}", ["down", "up"][way]),

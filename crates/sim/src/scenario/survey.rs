@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 use stillair_model::qdisc::QdiscConfig;
-use stillair_model::vocabulary::Rate;
+use stillair_model::types::Rate;
 use stillair_model::wifi::air::audibility::Hearing;
 use stillair_model::wifi::air::given::RateErrors;
 use stillair_model::wifi::phy::errors::{ErrorTable, Snr};

@@ -1,11 +1,11 @@
 //! The `[sweep]` table: lists of values by dotted key, which are expanded to the overrides of every
 //! combination.
 
-use super::contract::Form;
 use super::decoded;
+use super::description::ValueType;
 
 use super::document::{Table, Value, join, unquoted};
-use super::error::{Fault, Origin};
+use super::error::{Diagnostic, Origin};
 use super::parts::Parts;
 use super::reader::{Field, flatten};
 use super::units;
@@ -37,7 +37,7 @@ pub(super) fn combinations(
     tree: &Table,
     overrides: &[(String, String)],
     parts: &Parts,
-) -> Result<Vec<Sets>, Fault> {
+) -> Result<Vec<Sets>, Diagnostic> {
     let axes = axes(tree, parts)?;
     overrides.iter().try_for_each(|(key, value)| set_anew(&unquoted(key), value, &axes))?;
     let mut out = vec![Vec::new()];
@@ -65,13 +65,13 @@ pub(super) fn combinations(
 }
 
 /// Reads the table without making the combinations, and tries each key once on the scenario.
-fn axes<'a>(tree: &'a Table, parts: &'a Parts) -> Result<Vec<Axis<'a>>, Fault> {
+fn axes<'a>(tree: &'a Table, parts: &'a Parts) -> Result<Vec<Axis<'a>>, Diagnostic> {
     let Some(item) = tree.get("sweep") else { return Ok(Vec::new()) };
-    let sweep = Field { path: "sweep".to_owned(), item, form: &Form::Sweep, parts };
+    let sweep = Field { path: "sweep".to_owned(), item, form: &ValueType::Sweep, parts };
     let mut axes: Vec<Axis<'_>> = Vec::new();
     for (name, item) in &sweep.table("a table of lists by key")?.0 {
         if name == PAIRED {
-            let list = Field { path: join("sweep", PAIRED), item, form: &Form::Sweep, parts };
+            let list = Field { path: join("sweep", PAIRED), item, form: &ValueType::Sweep, parts };
             for table in list.list() {
                 let Value::Table(keys) = &table.item.value else {
                     return Err(table.wrong("a table of lists by key, or a list of such tables"));
@@ -90,7 +90,7 @@ fn axes<'a>(tree: &'a Table, parts: &'a Parts) -> Result<Vec<Axis<'a>>, Fault> {
             Value::Table(below) => flatten("sweep", name, below, parts, &mut fields),
             _ => {
                 let path = join("sweep", name);
-                fields.push((name.clone(), Field { path, item, form: &Form::Text, parts }));
+                fields.push((name.clone(), Field { path, item, form: &ValueType::Text, parts }));
             }
         }
         for one in fields {
@@ -101,7 +101,11 @@ fn axes<'a>(tree: &'a Table, parts: &'a Parts) -> Result<Vec<Axis<'a>>, Fault> {
 }
 
 /// Adds keys that move together.
-fn add<'a>(tree: &Table, fields: Vec<(String, Field<'a>)>, axes: &mut Vec<Axis<'a>>) -> Result<(), Fault> {
+fn add<'a>(
+    tree: &Table,
+    fields: Vec<(String, Field<'a>)>,
+    axes: &mut Vec<Axis<'a>>,
+) -> Result<(), Diagnostic> {
     axes.push(Axis(Vec::new()));
     for (key, field) in fields {
         let key = unquoted(&key);
@@ -136,7 +140,7 @@ fn apart(key: &str, other: &str) -> Result<(), String> {
 
 /// Refuses an override of which nothing would be left: each combination sets the key anew. One of a table
 /// goes below a swept part of it.
-fn set_anew(key: &str, value: &str, axes: &[Axis<'_>]) -> Result<(), Fault> {
+fn set_anew(key: &str, value: &str, axes: &[Axis<'_>]) -> Result<(), Diagnostic> {
     let swept = |axis: &&Swept<'_>| {
         key == axis.key || key.strip_prefix(&axis.key).is_some_and(|below| below.starts_with('.'))
     };
@@ -145,7 +149,7 @@ fn set_anew(key: &str, value: &str, axes: &[Axis<'_>]) -> Result<(), Fault> {
         Origin::Line(line) => format!(" in line {line}"),
         Origin::Set | Origin::Built => String::new(),
     };
-    Err(Fault::new(
+    Err(Diagnostic::new(
         Origin::Set,
         key,
         format!("{value:?} for a key that [sweep]{line} sets in each combination"),
@@ -154,11 +158,11 @@ fn set_anew(key: &str, value: &str, axes: &[Axis<'_>]) -> Result<(), Fault> {
 }
 
 /// Checks the table; part of reading a scenario even where it is not swept.
-pub(super) fn check(tree: &Table, parts: &Parts) -> Result<(), Fault> {
+pub(super) fn check(tree: &Table, parts: &Parts) -> Result<(), Diagnostic> {
     axes(tree, parts).map(|_| ())
 }
 
-fn axis<'a>(tree: &Table, key: String, field: Field<'a>) -> Result<Swept<'a>, Fault> {
+fn axis<'a>(tree: &Table, key: String, field: Field<'a>) -> Result<Swept<'a>, Diagnostic> {
     let expected = "a list of values or a range such as \"1..30\"";
     let values: Vec<String> = match &field.item.value {
         Value::Array(items) => items.iter().map(|item| item.value.to_override()).collect(),
@@ -174,14 +178,19 @@ fn axis<'a>(tree: &Table, key: String, field: Field<'a>) -> Result<Swept<'a>, Fa
     let Some(first) = values.first() else { return Err(field.wrong(expected)) };
     tree.clone().set(&key, first).map_err(|fault| {
         // The mistake is in the file here, at the swept key.
-        Fault::new(field.item.origin, format!("{} ({})", field.path, fault.key), fault.found, fault.expected)
+        Diagnostic::new(
+            field.item.origin,
+            format!("{} ({})", field.path, fault.key),
+            fault.found,
+            fault.expected,
+        )
     })?;
     Ok(Swept { key, field, values })
 }
 
 impl Swept<'_> {
     /// Refuses a value that no combination accepts.
-    fn try_values(&self, tree: &Table, combinations: &[Sets]) -> Result<(), Fault> {
+    fn try_values(&self, tree: &Table, combinations: &[Sets]) -> Result<(), Diagnostic> {
         let (last, parts) = (self.values.len() - 1, self.field.parts);
         for (i, value) in self.values.iter().enumerate() {
             // Of a range the ends are enough: what lies between is of the same kind.
@@ -203,19 +212,19 @@ impl Swept<'_> {
 
     /// The mistake of value `i`, told as one of the `[sweep]` table; a mistake of the scenario itself stays
     /// that.
-    fn blame(&self, tree: &Table, i: usize, fault: Fault) -> Fault {
+    fn blame(&self, tree: &Table, i: usize, fault: Diagnostic) -> Diagnostic {
         let at_key = fault.key == self.key || fault.key.starts_with(&format!("{}.", self.key));
         if !at_key && let Err(without) = attempt(tree, self.field.parts, &[]) {
             return without;
         }
         let one = self.field.list().swap_remove(if self.field.is_list() { i } else { 0 });
         let key = if fault.key == self.key { one.path } else { format!("{} ({})", one.path, fault.key) };
-        Fault::new(one.item.origin, key, fault.found, fault.expected)
+        Diagnostic::new(one.item.origin, key, fault.found, fault.expected)
     }
 }
 
 /// Reads the scenario with `sets`.
-fn attempt(tree: &Table, parts: &Parts, sets: &[(String, String)]) -> Result<(), Fault> {
+fn attempt(tree: &Table, parts: &Parts, sets: &[(String, String)]) -> Result<(), Diagnostic> {
     let mut tree = tree.clone();
     for (key, value) in sets {
         tree.set(key, value)?;

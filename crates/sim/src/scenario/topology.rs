@@ -5,12 +5,12 @@ use std::collections::{BTreeSet, VecDeque};
 use super::Scenario;
 use super::document::Table;
 use super::ends::{Joint, Ways, joints};
-use super::error::{Fault, Mistakes};
+use super::error::{Diagnostic, Diagnostics};
 
 /// Refuses a scenario with a flow whose packets, or the answers to them, have no way.
-pub(super) fn check(scenario: &Scenario, tree: &Table) -> Result<(), Fault> {
+pub(super) fn check(scenario: &Scenario, tree: &Table) -> Result<(), Diagnostic> {
     let neighbours = joints(scenario);
-    let mut wrong = Mistakes::default();
+    let mut wrong = Diagnostics::default();
     // Many flows have one sender; and where one node does not forward, that is told once.
     let (mut last, mut blamed) = (None, BTreeSet::new());
     for (f, flow) in scenario.flows.iter().enumerate() {
@@ -32,7 +32,7 @@ pub(super) fn check(scenario: &Scenario, tree: &Table) -> Result<(), Fault> {
             if blamed.insert(*refuses) {
                 let node = name(*refuses);
                 let (from, to) = (name(flow.from.node), name(to));
-                wrong.add(Fault::new(
+                wrong.add(Diagnostic::new(
                     tree.origin_of(&["node", node, "forward"]),
                     format!("node.{node}.forward"),
                     format!("a node between {from:?} and {to:?} that does not forward"),
@@ -42,7 +42,7 @@ pub(super) fn check(scenario: &Scenario, tree: &Table) -> Result<(), Fault> {
             continue;
         }
         if flow.series.is_some() {
-            wrong.add(Fault::new(
+            wrong.add(Diagnostic::new(
                 tree.origin_of(&["test", "to"]),
                 "test.to".to_owned(),
                 format!("{:?}, and no way leads from {:?} to {:?}", name(to), name(flow.from.node), name(to)),
@@ -52,7 +52,7 @@ pub(super) fn check(scenario: &Scenario, tree: &Table) -> Result<(), Fault> {
         }
         let f = flow.table.unwrap_or(f);
         let (number, element) = (f.to_string(), t.to_string());
-        wrong.add(Fault::new(
+        wrong.add(Diagnostic::new(
             tree.origin_of(&["flow", &number, "to", &element]),
             format!("flow.{f}.to"),
             format!("{:?}, to which no way leads from {:?}", name(to), name(flow.from.node)),
@@ -63,7 +63,7 @@ pub(super) fn check(scenario: &Scenario, tree: &Table) -> Result<(), Fault> {
 }
 
 /// Refuses a flow to an interface that a node alone among its receivers stands for as well.
-fn once(scenario: &Scenario, f: usize, tree: &Table) -> Result<(), Fault> {
+fn once(scenario: &Scenario, f: usize, tree: &Table) -> Result<(), Diagnostic> {
     let flow = &scenario.flows[f];
     let nodes: BTreeSet<usize> = flow.to.iter().map(|to| to.node).collect();
     if nodes.len() == flow.to.len() {
@@ -73,7 +73,7 @@ fn once(scenario: &Scenario, f: usize, tree: &Table) -> Result<(), Fault> {
     let (ways, mut reached) = (Ways::new(scenario), BTreeSet::new());
     for (t, &to) in flow.to.iter().enumerate() {
         if !reached.insert(ways.ends(flow.from, to)[1]) {
-            return Err(Fault::new(
+            return Err(Diagnostic::new(
                 tree.origin_of(&["flow", &f.to_string(), "to", &t.to_string()]),
                 format!("flow.{f}.to.{t}"),
                 format!("{:?} a second time", scenario.end_name(to)),

@@ -1,10 +1,10 @@
 //! Trace of a station's path from a file: rate and loss over time.
 
-use stillair_model::vocabulary::{Duration, Rate};
+use stillair_model::types::{Duration, Rate};
 use stillair_model::wifi::phy::{HtRate, PhyRate, RateTry, RetryChain, Width};
 
 use super::document::Table;
-use super::error::Fault;
+use super::error::Diagnostic;
 use super::files::{Files, MOST_BYTES};
 use super::units::phy_rate;
 use super::{Attachment, Scenario};
@@ -31,14 +31,14 @@ pub struct PathTrace {
 }
 
 /// Reads the files of a scenario's traces.
-pub(super) fn load(scenario: &mut Scenario, tree: &Table, files: &dyn Files) -> Result<(), Fault> {
+pub(super) fn load(scenario: &mut Scenario, tree: &Table, files: &dyn Files) -> Result<(), Diagnostic> {
     for node in &mut scenario.nodes {
         for interface in &mut node.interfaces {
             let Attachment::Wifi(wifi) = &mut interface.medium else { continue };
             let Some(trace) = &mut wifi.trace else { continue };
             let keys = ["node", &node.name, "interface", &interface.name, "trace", "file"];
             let wrong = |found: String, expected: String| {
-                Fault::new(tree.origin_of(&keys), keys.join("."), found, expected)
+                Diagnostic::new(tree.origin_of(&keys), keys.join("."), found, expected)
             };
             let text = files.read(&trace.file).map_err(|why| {
                 wrong(format!("{:?}, {why}", trace.file), format!("a file of up to {MOST_BYTES} bytes"))

@@ -2,7 +2,7 @@
 //!
 //! Each function returns as error a text that says what is expected.
 
-use stillair_model::vocabulary::{Duration, Rate};
+use stillair_model::types::{Duration, Rate};
 use stillair_model::wifi::phy::{Gi, HeRate, HtRate, OfdmRate, PhyRate, VhtRate, Width};
 
 /// What would have been right.

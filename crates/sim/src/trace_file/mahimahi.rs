@@ -2,7 +2,7 @@
 // mahimahi: mm-link(1) - each line is an opportunity to deliver 1504 bytes at that ms; the trace begins anew
 // after its last one.
 
-use stillair_model::vocabulary::{Duration, Rate};
+use stillair_model::types::{Duration, Rate};
 
 use super::{BadLine, Line, PathRate, Steps, TraceStep};
 

@@ -13,7 +13,7 @@ mod theaterq;
 
 use core::fmt;
 
-use stillair_model::vocabulary::{Duration, Rate};
+use stillair_model::types::{Duration, Rate};
 
 pub use shares::{read_shares, read_switch};
 pub use survey::read_survey;

@@ -1,6 +1,6 @@
 //! Lines with time in s, 802.11 rate, and share of broken frames.
 
-use stillair_model::vocabulary::Duration;
+use stillair_model::types::Duration;
 
 use super::{BadLine, Line, MOST_STEPS, PathRate, Steps, TraceStep};
 

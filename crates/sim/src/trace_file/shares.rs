@@ -1,7 +1,7 @@
 //! Lines with a time in s and the state from then on: whether a source is on, or the share of time that a
 //! channel is busy.
 
-use stillair_model::vocabulary::Duration;
+use stillair_model::types::Duration;
 
 use super::rates::{seconds, share};
 use super::{BadLine, Line, MOST_STEPS, lines};

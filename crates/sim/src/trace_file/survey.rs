@@ -3,7 +3,7 @@
 // "[in use]" behind it where the device is; times are in ms since the device has counted, and only those that
 // it knows are there.
 
-use stillair_model::vocabulary::Duration;
+use stillair_model::types::Duration;
 
 use super::{BadLine, Line, MOST_STEPS, lines};
 

@@ -3,7 +3,7 @@
 // format, nine before 20a2056: us, ns, [ns,] bit/s, loss and limit, [probability and delay of duplicates,
 // route, queue]; losses are scaled to 32 bits. Lines that begin with no digit are ignored there.
 
-use stillair_model::vocabulary::{Duration, Rate};
+use stillair_model::types::{Duration, Rate};
 
 use super::{BadLine, Line, MOST_STEPS, PathRate, Steps, TraceStep};
 

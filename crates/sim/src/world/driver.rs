@@ -9,7 +9,7 @@
 //! ```
 
 use stillair_model::qdisc::Enqueue;
-use stillair_model::vocabulary::{Addr, Duration, Instant, Sink};
+use stillair_model::types::{Addr, Duration, Instant, Sink};
 
 use super::World;
 use super::external_io::{Entering, Left, Refused};
@@ -45,7 +45,7 @@ impl<S: Sink> World<S> {
 
     /// The same of a packet that is to be split on its way (GSO, TSO): its bytes are segments one behind the
     /// other, each with its own headers. Each has `full` bytes, 20 to
-    /// [`LONGEST_PACKET`](stillair_model::vocabulary::LONGEST_PACKET), only the last may have fewer; all
+    /// [`LONGEST_PACKET`](stillair_model::types::LONGEST_PACKET), only the last may have fewer; all
     /// together have 262,144 at most.
     pub fn enter_segments(&mut self, packet: &Entering<'_>, full: usize) -> Result<Enqueue, Refused> {
         let Self { core, hosts, network, air, .. } = self;

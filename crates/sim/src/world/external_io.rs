@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use stillair_model::vocabulary::{Addr, IfId, Instant, LONGEST_PACKET};
+use stillair_model::types::{Addr, IfId, Instant, LONGEST_PACKET};
 
 /// A packet that enters the model.
 #[derive(Clone, Copy, Debug)]

@@ -1,7 +1,7 @@
 //! Islands: parts of a network that share nothing. They may run one after the other, which keeps their data
 //! in the cache, or in parallel, each in its own world.
 
-use stillair_model::vocabulary::{Instant, Sink, Tee};
+use stillair_model::types::{Instant, Sink, Tee};
 
 use super::World;
 use super::hosts::LowerLayers;

@@ -17,7 +17,7 @@ mod network;
 mod owned;
 mod state;
 
-use stillair_model::vocabulary::{IfId, Instant, Pkt, Sink, SockId};
+use stillair_model::types::{IfId, Instant, Pkt, Sink, SockId};
 use stillair_model::wifi::dev::Woken;
 
 use air::{Air, UpperLayer};

@@ -1,8 +1,6 @@
 //! State that air, network and hosts share: time, timers, packets and the trace.
 
-use stillair_model::vocabulary::{
-    Ctx, Instant, PacketKind, Packets, Pkt, QuicTrace, Sink, Step, TTL, TraceEvent,
-};
+use stillair_model::types::{Ctx, Instant, PacketKind, Packets, Pkt, QuicTrace, Sink, Step, TTL, TraceEvent};
 
 use crate::engine::{Slot, Timers};
 

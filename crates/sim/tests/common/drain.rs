@@ -1,6 +1,6 @@
 //! What must hold of any network: accounts close, charges end, order is kept, all drains.
 
-use stillair_model::vocabulary::{Duration, Instant};
+use stillair_model::types::{Duration, Instant};
 use stillair_sim::scenario::Flow;
 
 use super::random::{Case, FLOWS};

@@ -8,7 +8,7 @@ pub mod outside;
 pub mod random;
 pub mod stacks;
 
-use stillair_model::vocabulary::{Duration, Instant, PacketKind, PpduKind, Reason, Seed, Sink, TraceEvent};
+use stillair_model::types::{Duration, Instant, PacketKind, PpduKind, Reason, Seed, Sink, TraceEvent};
 use stillair_model::wifi::air::account::{AirAccount, AirUse};
 use stillair_sim::recorder::{Recorder, RunSummary};
 use stillair_sim::scenario::{self, Scenario};

@@ -1,6 +1,6 @@
 //! What tests of outside hosts share: a small network, packets with bytes, and what comes out.
 
-use stillair_model::vocabulary::{Addr, Duration, IfId, Instant, Seed, Sink, linear_truesize, write_back};
+use stillair_model::types::{Addr, Duration, IfId, Instant, Seed, Sink, linear_truesize, write_back};
 use stillair_sim::recorder::Recorder;
 use stillair_sim::world::{Entering, Left, World, wire};
 

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use stillair_model::vocabulary::{
+use stillair_model::types::{
     ChannelUse, Instant, PacketKind, Packets, Pkt, SocketWait, Step, TidWait, TryStep,
 };
 use stillair_sim::recorder::{Cause, Cells, Layer, SojournWorld};

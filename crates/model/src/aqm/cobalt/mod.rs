@@ -4,12 +4,12 @@
 //! buffer regardless. Both work on one queue. When the queue runs empty, their state is not reset but decays,
 //! one step each interval. The caller owns the packets and the queue and reports what happens to them.
 
-use crate::vocabulary::{Duration, Instant, RandomStream};
+use crate::types::{Duration, Instant, RandomStream};
 
-/// Parameters of one queue's law.
+/// Parameters of one queue's AQM.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CobaltParams {
-    /// Time for which the target may be exceeded before the law acts.
+    /// Time for which the target may be exceeded before the AQM acts.
     pub interval: Duration,
     /// Acceptable sojourn time, and the least time between two steps of BLUE.
     pub target: Duration,
@@ -21,7 +21,7 @@ pub struct CobaltParams {
     pub p_dec: u32,
 }
 
-/// State of the law for one queue.
+/// State of the AQM for one queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CobaltState {
     count: u32,

@@ -1,33 +1,33 @@
 //! CoDel (RFC 8289): drops or marks at dequeue when the sojourn time has exceeded a target for an interval.
 //!
-//! Parameters, state and counters are three types, so that one law serves a queueing discipline (one set of
+//! Parameters, state and counters are three types, so that one AQM serves a queueing discipline (one set of
 //! parameters) and the MAC (parameters per station). The queue itself is reached through [`CodelQueue`].
 
-mod as_law;
+mod as_aqm;
 
-pub use as_law::CodelLaw;
+pub use as_aqm::CodelAqm;
 
-use crate::vocabulary::{Duration, Instant, Packet, Pkt, skb_len};
+use crate::types::{Duration, Instant, Packet, Pkt, skb_len};
 
 /// Parameters, by their tc names.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CodelParams {
     /// Acceptable sojourn time.
     pub target: Duration,
-    /// Time for which the target may be exceeded before the law acts.
+    /// Time for which the target may be exceeded before the AQM acts.
     pub interval: Duration,
     /// Mark ECN-capable packets instead of dropping them.
     pub ecn: bool,
-    /// The law does not act while at most this many bytes are queued behind the packet.
+    /// The AQM does not act while at most this many bytes are queued behind the packet.
     // linux: net/mac80211/sta_info.c sta_info_alloc (5.4) - the MAC leaves it 0: only the last packet is
     // exempt.
     pub mtu: u32,
 }
 
-/// State of the law for one queue.
+/// State of the AQM for one queue.
 #[derive(Clone, Debug)]
 pub struct CodelState {
-    /// When the law may act unless the sojourn time falls below the target first; `NEVER` while it is below.
+    /// When the AQM may act unless the sojourn time falls below the target first; `NEVER` while it is below.
     first_above_time: Instant,
     drop_next: Instant,
     count: u32,
@@ -40,7 +40,7 @@ pub struct CodelState {
 /// Counters of CoDel, by their tc names.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct CodelStats {
-    /// Largest packet that the law has seen, in bytes.
+    /// Largest packet that the AQM has seen, in bytes.
     pub maxpacket: u32,
     /// Packets dropped.
     pub drop_count: u64,
@@ -50,7 +50,7 @@ pub struct CodelStats {
     pub ecn_mark: u64,
 }
 
-/// A queue that the law is applied to.
+/// A queue that the AQM is applied to.
 pub trait CodelQueue {
     /// Takes the packet at the head.
     fn pop(&mut self) -> Option<Pkt>;
@@ -102,7 +102,7 @@ impl CodelState {
         self.count = self.count.wrapping_add(n);
     }
 
-    /// Whether the law may act on `p`, the packet just taken from the head.
+    /// Whether the AQM may act on `p`, the packet just taken from the head.
     // spec: rfc8289 5.6 - above the target without a break for an interval, with more than an MTU queued.
     // linux: include/net/codel_impl.h codel_should_drop (4.7) - the end of the interval itself is still too
     // early.
@@ -151,7 +151,7 @@ impl CodelState {
         self.drop_next = from + Duration::from_nanos(gap);
     }
 
-    /// The law begins to act.
+    /// The AQM begins to act.
     #[inline(always)]
     fn begin(&mut self, params: &CodelParams, now: Instant) {
         self.dropping = true;

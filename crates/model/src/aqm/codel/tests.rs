@@ -2,7 +2,7 @@ use alloc::vec::Vec;
 use proptest::prelude::*;
 
 use super::*;
-use crate::vocabulary::{NewPacket, Packets, PktList};
+use crate::types::{NewPacket, Packets, PktList};
 
 const PARAMS: CodelParams = CodelParams {
     target: Duration::from_millis(5),
@@ -11,7 +11,7 @@ const PARAMS: CodelParams = CodelParams {
     mtu: 1514,
 };
 
-/// One queue with the law on it, and a check of each drop from the outside.
+/// One queue with the AQM on it, and a check of each drop from the outside.
 struct Bench {
     packets: Packets,
     list: PktList,
@@ -53,7 +53,7 @@ impl CodelQueue for View<'_> {
         let since = self.last_good.map_or(Duration::from_secs(1000), |t| self.now - t);
         assert!(since > self.params.interval, "dropped before an interval had passed");
         self.dropped.push(self.packets.get(p).seq);
-        self.packets.free(p, crate::vocabulary::Fate::Consumed);
+        self.packets.free(p, crate::types::Fate::Consumed);
     }
 }
 
@@ -88,7 +88,7 @@ impl Bench {
         let p = dequeue(&self.params, &mut self.state, &mut self.stats, now, &mut view)?;
         let hot = self.packets.get(p);
         let seen = (hot.seq, hot.tos & 3);
-        self.packets.free(p, crate::vocabulary::Fate::Consumed);
+        self.packets.free(p, crate::types::Fate::Consumed);
         Some(seen)
     }
 }

@@ -5,11 +5,11 @@
 //! delay's change; the steps are smaller while the probability is small. Integers are the kernel's:
 //! probabilities are fractions of 2^56, times are in units of 64 ns.
 
-mod as_law;
+mod as_aqm;
 
-pub use as_law::PieLaw;
+pub use as_aqm::PieAqm;
 
-use crate::vocabulary::{Duration, Instant};
+use crate::types::{Duration, Instant};
 
 /// Probability 1.
 // linux: include/net/pie.h MAX_PROB (6.1).
@@ -65,7 +65,7 @@ impl Default for PieParams {
     }
 }
 
-/// State of the law for one queue.
+/// State of the AQM for one queue.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PieState {
     qdelay: u64,

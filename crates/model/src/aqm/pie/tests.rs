@@ -12,7 +12,7 @@ const P: PieParams = PieParams {
     mtu: 1514,
 };
 
-/// A share of all packets as the law has it.
+/// A share of all packets as the AQM has it.
 fn share(p: f64) -> u64 {
     (p * MAX_PROB as f64) as u64
 }

@@ -3,23 +3,23 @@
 mod planted;
 
 use super::*;
-use crate::aqm::codel::{CodelLaw, CodelParams};
-use crate::aqm::law::LawFactory;
-use crate::aqm::pie::{PieLaw, PieParams};
+use crate::aqm::algorithm::AqmFactory;
+use crate::aqm::codel::{CodelAqm, CodelParams};
+use crate::aqm::pie::{PieAqm, PieParams};
 use crate::qdisc::QdiscConfig;
+use crate::qdisc::aqm::AqmParams;
 use crate::qdisc::cake::{CakeParams, Isolation, Tins};
 use crate::qdisc::codel::CodelQdiscParams;
 use crate::qdisc::fifo::FifoParams;
 use crate::qdisc::fq::FqParams;
 use crate::qdisc::fq_codel::FqCodelParams;
 use crate::qdisc::htb::HtbParams;
-use crate::qdisc::law::LawParams;
 use crate::qdisc::netem::NetemParams;
 use crate::qdisc::pfifo_fast::PfifoFastParams;
 use crate::qdisc::pie::PieQdiscParams;
 use crate::qdisc::sfq::SfqParams;
 use crate::qdisc::tbf::TbfParams;
-use crate::vocabulary::{Duration, Rate};
+use crate::types::{Duration, Rate};
 use crate::wifi::config::{AirtimeParams, Mac80211Rules, MacFqParams as MacParams, Scheduler, WhenFull};
 use alloc::boxed::Box;
 
@@ -31,16 +31,16 @@ fn codel() -> CodelParams {
     CodelParams { target: ms(1), interval: ms(5), ecn: true, mtu: 1514 }
 }
 
-pub(super) fn codel_law() -> LawFactory {
-    LawFactory::new("codel", "", |_| Box::new(CodelLaw::new(codel())))
+pub(super) fn codel_aqm() -> AqmFactory {
+    AqmFactory::new("codel", "", |_| Box::new(CodelAqm::new(codel())))
 }
 
 fn pie() -> PieParams {
     PieParams { target: ms(1), alpha: 32, beta: 32, ..PieParams::default() }
 }
 
-fn pie_law() -> LawFactory {
-    LawFactory::new("pie", "", |stream| Box::new(PieLaw::new(pie(), ms(1), stream)))
+fn pie_aqm() -> AqmFactory {
+    AqmFactory::new("pie", "", |stream| Box::new(PieAqm::new(pie(), ms(1), stream)))
 }
 
 #[test]
@@ -85,12 +85,12 @@ fn disciplines() {
 }
 
 #[test]
-fn laws() {
-    assert_eq!(law(&codel_law()), Ok(()));
+fn aqms() {
+    assert_eq!(aqm(&codel_aqm()), Ok(()));
     let slow = CodelParams { target: ms(5), interval: ms(30), ecn: false, mtu: 0 };
-    let with_slow = LawFactory::new("codel", "", move |_| Box::new(CodelLaw::new(codel()).with_slow(slow)));
-    assert_eq!(law(&with_slow), Ok(()));
-    assert_eq!(law(&pie_law()), Ok(()));
+    let with_slow = AqmFactory::new("codel", "", move |_| Box::new(CodelAqm::new(codel()).with_slow(slow)));
+    assert_eq!(aqm(&with_slow), Ok(()));
+    assert_eq!(aqm(&pie_aqm()), Ok(()));
 }
 
 #[test]
@@ -112,7 +112,7 @@ fn schedulers() {
     }
 }
 
-/// CoDel and PIE do the same by the trait of laws as where they are built in.
+/// CoDel and PIE do the same by the trait of AQMs as where they are built in.
 #[test]
 fn laws_by_the_trait_are_those_that_are_built_in() {
     let (limit, codel) = (1_000, codel());
@@ -121,19 +121,19 @@ fn laws_by_the_trait_are_those_that_are_built_in() {
     for script in 0..SCRIPTS {
         let by = |config: QdiscConfig| discipline::log_of(&config, script);
         let built_in = by(QdiscConfig::Codel(CodelQdiscParams { limit, codel }));
-        assert_eq!(by(QdiscConfig::Law(LawParams { limit, law: codel_law() })), built_in);
+        assert_eq!(by(QdiscConfig::Aqm(AqmParams { limit, aqm: codel_aqm() })), built_in);
         drops[0] += built_in.iter().filter(|did| did.0 == 'd').count();
         let built_in = by(QdiscConfig::Pie(pie_qdisc));
-        assert_eq!(by(QdiscConfig::Law(LawParams { limit, law: pie_law() })), built_in);
+        assert_eq!(by(QdiscConfig::Aqm(AqmParams { limit, aqm: pie_aqm() })), built_in);
         drops[1] += built_in.iter().filter(|did| did.0 == 'd').count();
-        let in_the_mac = |law| {
+        let in_the_mac = |aqm| {
             let slow = CodelParams { target: ms(5), interval: ms(30), ..codel };
-            let queues = MacParams { flows: 64, codel, codel_slow: slow, law, ..MacParams::default() };
+            let queues = MacParams { flows: 64, codel, codel_slow: slow, aqm, ..MacParams::default() };
             scheduler::log_of(&queues, &Scheduler::RoundRobin(WhenFull::KeepsTurn), script)
         };
         let slow = CodelParams { target: ms(5), interval: ms(30), ..codel };
-        let law = LawFactory::new("codel", "", move |_| Box::new(CodelLaw::new(codel).with_slow(slow)));
-        assert_eq!(in_the_mac(Some(law)), in_the_mac(None));
+        let aqm = AqmFactory::new("codel", "", move |_| Box::new(CodelAqm::new(codel).with_slow(slow)));
+        assert_eq!(in_the_mac(Some(aqm)), in_the_mac(None));
     }
     assert!(drops.iter().all(|&n| n > 0), "{drops:?}");
 }

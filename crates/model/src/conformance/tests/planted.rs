@@ -5,10 +5,10 @@ use alloc::sync::Arc;
 use core::sync::atomic::{AtomicU32, Ordering};
 
 use super::*;
-use crate::aqm::law::{Law, Seen, Verdict};
+use crate::aqm::algorithm::{AqmAlgorithm, Seen, Verdict};
 use crate::qdisc::custom::{Discipline, DisciplineFactory, Room};
 use crate::qdisc::{Enqueue, NextSend, QdiscStats};
-use crate::vocabulary::{Ac, Instant, PartFactory, Pkt, PktList, Reason, skb_len};
+use crate::types::{Ac, Instant, PartFactory, Pkt, PktList, Reason, skb_len};
 use crate::wifi::driver::{AirtimeUse, DeviceView, StationScheduler, scheduler_of};
 use crate::wifi::tx::transmitter::{Attempt, TidIndex};
 
@@ -45,14 +45,14 @@ impl Discipline for Queue {
             }
             "drops by chance" if self.chance.fetch_add(1, Ordering::Relaxed) % 7 == 3 => {
                 self.stats.drops += 1;
-                room.drop(p, Reason::Law);
+                room.drop(p, Reason::Aqm);
                 return Enqueue::Dropped;
             }
             "last in, first out" => room.push_front(&mut self.list, p),
             "doubles" if odd => {
                 self.stats.drops += 1;
                 room.push(&mut self.list, p);
-                room.drop(p, Reason::Law);
+                room.drop(p, Reason::Aqm);
             }
             _ => room.push(&mut self.list, p),
         }
@@ -79,7 +79,7 @@ impl Discipline for Queue {
         let p = room.pop(&mut self.list)?;
         self.last = Some(p);
         if self.fault == "drops and gives" && self.seen.is_multiple_of(9) {
-            room.drop(p, Reason::Law);
+            room.drop(p, Reason::Aqm);
             return Some(p);
         }
         if self.fault == "counts packets" {
@@ -163,7 +163,7 @@ struct Bad {
     shared: Arc<AtomicU32>,
 }
 
-impl Law for Bad {
+impl AqmAlgorithm for Bad {
     fn overlimit(&mut self, _now: Instant, _packets: u32) {
         assert!(self.fault != "breaks at a limit", "no limit");
     }
@@ -171,7 +171,7 @@ impl Law for Bad {
     fn leaves(&mut self, seen: &Seen) -> Verdict {
         match self.fault {
             "drops everything" => Verdict::Drop,
-            // Of laws on two queues the younger one counts for both.
+            // Of AQMs on two queues the younger one counts for both.
             "shares in order" if self.shared.fetch_add(1, Ordering::Relaxed).is_multiple_of(7) => {
                 Verdict::Drop
             }
@@ -188,18 +188,18 @@ fn laws_that_break_it() {
     for (fault, said) in [
         ("drops everything", "let 0 pass"),
         ("shares", "it did otherwise when all was the same"),
-        ("shares in order", "it did otherwise beside a law of another queue"),
+        ("shares in order", "it did otherwise beside an AQM of another queue"),
         ("panics", "it panicked: an overflow"),
         ("breaks at a limit", "on a short queue: script 0, step"),
     ] {
         let shared = Arc::new(AtomicU32::new(0));
-        let own = LawFactory::new(fault, "", move |_| {
+        let own = AqmFactory::new(fault, "", move |_| {
             if fault == "shares in order" {
                 shared.store(0, Ordering::Relaxed);
             }
             Box::new(Bad { fault, shared: Arc::clone(&shared) })
         });
-        let what = law(&own).unwrap_err();
+        let what = aqm(&own).unwrap_err();
         assert!(what.contains(said), "{fault}: {what}");
     }
 }
@@ -232,10 +232,10 @@ impl StationScheduler for Turns {
         match self.fault {
             "panics" => panic!("out of turns"),
             "ends at once" if self.turns.is_multiple_of(50) => None,
-            "names anybody" => Some(TidIndex::new(crate::vocabulary::PeerId(0), ac.index() as u8)),
+            "names anybody" => Some(TidIndex::new(crate::types::PeerId(0), ac.index() as u8)),
             "names strangers" => Some(TidIndex(1_000)),
             "names the idle" => {
-                (0..8).map(|t| TidIndex::new(crate::vocabulary::PeerId(0), t)).find(|t| t.ac() == ac)
+                (0..8).map(|t| TidIndex::new(crate::types::PeerId(0), t)).find(|t| t.ac() == ac)
             }
             _ => self.inner.next(now, ac, view),
         }

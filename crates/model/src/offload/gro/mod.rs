@@ -2,7 +2,7 @@
 
 mod bytes;
 
-use crate::vocabulary::{BytesId, Fate, PacketKind, Packets, Pkt, SockId, TcpFlags};
+use crate::types::{BytesId, Fate, PacketKind, Packets, Pkt, SockId, TcpFlags};
 use alloc::vec::Vec;
 
 /// Packets that are looked at together: the budget of one poll, after which what is held goes up.

@@ -1,5 +1,5 @@
 use super::*;
-use crate::vocabulary::{Addr, FlowId, Instant, NewPacket, PacketAccount, TcpHeader};
+use crate::types::{Addr, FlowId, Instant, NewPacket, PacketAccount, TcpHeader};
 use alloc::vec;
 use alloc::vec::Vec;
 

@@ -1,6 +1,6 @@
 //! ACK filter: which queued ACK is made redundant by a newer one of the same connection.
 
-use crate::vocabulary::{Packet, PacketKind, Packets, Pkt, PktList, TcpFlags, TcpHeader};
+use crate::types::{Packet, PacketKind, Packets, Pkt, PktList, TcpFlags, TcpHeader};
 
 /// ACK filter mode.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -118,7 +118,7 @@ fn sacks(ack: u32, old: &[(u32, u32)], new: &[(u32, u32)]) -> Sacks {
 mod tests {
     use super::*;
     use crate::sched::testing::Bench;
-    use crate::vocabulary::{NewPacket, SockId};
+    use crate::types::{NewPacket, SockId};
     use alloc::vec::Vec;
 
     type Ack<'a> = (u32, &'a [(u32, u32)], u8);

@@ -13,7 +13,7 @@ pub(super) enum Chain {
     New,
     /// Queues that go round.
     Old,
-    /// Empty queues whose law still remembers something.
+    /// Empty queues whose AQM still remembers something.
     Decaying,
 }
 

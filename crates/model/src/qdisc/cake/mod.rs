@@ -24,10 +24,10 @@ use crate::aqm::cobalt::Blue;
 use crate::offload::gso;
 use crate::sched::flow_queues::Salt;
 use crate::sched::longest::{Longest, Place, Queues};
-use crate::vocabulary::{
+use crate::types::{
     Addr, Ctx, Duration, ETHERNET_HEADER, Instant, Ip, Packets, Pkt, PlaceId, Rate, Reason, Sink,
 };
-use crate::vocabulary::{RandomStream, skb_len};
+use crate::types::{RandomStream, skb_len};
 use tin::{Keys, Tin};
 use tins::{Pace, Table};
 
@@ -310,7 +310,7 @@ impl Cake {
         let (n, queue) = (at / QUEUES, at % QUEUES);
         let p = self.pop(n, queue, ctx.packets).expect("the longest queue holds a packet");
         let tin = &mut self.tins[n];
-        if tin.flows[queue].law.overflowed(&tin.law, now) == Blue::Roused {
+        if tin.flows[queue].aqm.overflowed(&tin.aqm, now) == Blue::Roused {
             tin.unresponsive += 1;
         }
         if self.params.ingress {
@@ -426,15 +426,15 @@ impl Cake {
 
     fn found_empty(&mut self, now: Instant, n: usize, queue: usize) {
         let tin = &mut self.tins[n];
-        let law = &mut tin.flows[queue].law;
-        if law.found_empty(&tin.law, now) == Blue::Calmed {
+        let aqm = &mut tin.flows[queue].aqm;
+        if aqm.found_empty(&tin.aqm, now) == Blue::Calmed {
             tin.unresponsive -= 1;
         }
-        let at_rest = law.is_at_rest(now);
+        let at_rest = aqm.is_at_rest(now);
         tin.retire(queue, at_rest);
     }
 
-    /// Whether the law drops a packet that was taken from its queue; marks it if it says so.
+    /// Whether the AQM drops a packet that was taken from its queue; marks it if it says so.
     #[inline]
     fn drops(&mut self, now: Instant, n: usize, queue: usize, p: Pkt, packets: &mut Packets) -> bool {
         // spec: rfc3168 5 - a sender that takes no part (00) must not be marked.
@@ -445,7 +445,7 @@ impl Cake {
         let bulk = if self.params.ingress { tin.bulk } else { 0 };
         let flow = &mut tin.flows[queue];
         let capable = hot.tos & CAPABLE != 0;
-        let verdict = flow.law.judge(&tin.law, now, sojourn, capable, bulk, &mut self.chance);
+        let verdict = flow.aqm.judge(&tin.aqm, now, sojourn, capable, bulk, &mut self.chance);
         if verdict.mark {
             hot.tos |= CAPABLE;
         }

@@ -1,7 +1,7 @@
 //! Parameters of cake, by their tc names.
 
 use super::ack_filter::AckFilter;
-use crate::vocabulary::{Duration, ETHERNET_HEADER, Rate};
+use crate::types::{Duration, ETHERNET_HEADER, Rate};
 
 /// Addresses behind a masquerading (NAT) router, as cake sees packets there.
 // linux: net/netfilter/nf_nat_masquerade.c (6.1) - what leaves has the router's address once it is routed,

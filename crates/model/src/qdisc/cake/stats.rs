@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use super::Cake;
-use crate::vocabulary::{Duration, Rate};
+use crate::types::{Duration, Rate};
 
 /// Counters of a tin that only rise.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -136,8 +136,8 @@ impl Cake {
             CakeTinStats {
                 name: self.params.tins.name_of(*n),
                 threshold_rate: shaped.then(|| Rate::from_bps(tin.threshold * 8)),
-                target: tin.law.target,
-                interval: tin.law.interval,
+                target: tin.aqm.target,
+                interval: tin.aqm.interval,
                 peak_delay: Duration::from_nanos(d.peak),
                 avg_delay: Duration::from_nanos(d.avg),
                 base_delay: Duration::from_nanos(d.base),

@@ -3,7 +3,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::sched::testing::{Bench, TRUESIZE};
-use crate::vocabulary::{Addr, Ip, Seed};
+use crate::types::{Addr, Ip, Seed};
 
 const RATE: Rate = Rate::from_mbps(20);
 /// How long a full packet takes at that rate, in ns.
@@ -27,7 +27,7 @@ fn offer(
     b: &mut Bench,
     now: Instant,
     flow: u32,
-    change: impl FnOnce(&mut crate::vocabulary::Packet),
+    change: impl FnOnce(&mut crate::types::Packet),
 ) {
     let p = b.packet_of(flow.wrapping_mul(0x9e37_79b9), flow, 1500);
     change(b.packets.get_mut(p));
@@ -223,7 +223,7 @@ fn shares(isolation: Isolation, by_destination: bool) -> [u64; 2] {
             (hot.src, hot.dst) = if by_destination { (other, one) } else { (one, other) };
         });
     };
-    // Each flow has two packets there, always: no law acts on it.
+    // Each flow has two packets there, always: no AQM acts on it.
     for n in 0..18 {
         again(&mut q, &mut b, at(0), n % 9);
     }

@@ -7,7 +7,7 @@ use super::stats::{TinCounters, TinDelays};
 use super::tins::{self, Pace};
 use crate::aqm::cobalt::{CobaltParams, CobaltState};
 use crate::sched::longest::Place;
-use crate::vocabulary::{Instant, PktList, RandomStream};
+use crate::types::{Instant, PktList, RandomStream};
 use alloc::boxed::Box;
 use alloc::vec;
 
@@ -26,7 +26,7 @@ pub(super) enum Set {
     SparseWait,
     /// Goes round.
     Bulk,
-    /// Empty, but its law remembers.
+    /// Empty, but its AQM remembers.
     Decaying,
 }
 
@@ -34,7 +34,7 @@ pub(super) enum Set {
 #[derive(Debug)]
 pub(super) struct CakeFlow {
     pub list: PktList,
-    pub law: CobaltState,
+    pub aqm: CobaltState,
     pub deficit: i32,
     pub set: Set,
     pub place: Place,
@@ -67,7 +67,7 @@ pub(super) struct Tin {
     sources: Box<[CakeHost]>,
     destinations: Box<[CakeHost]>,
     isolation: Isolation,
-    pub law: CobaltParams,
+    pub aqm: CobaltParams,
     pub pace: Pace,
     pub quantum: i32,
     pub flow_quantum: u32,
@@ -107,7 +107,7 @@ impl Tin {
     pub(super) fn change(&mut self, params: &CakeParams, n: usize) {
         let share = params.tins.share(n, params.bandwidth.map_or(0, tins::bytes_a_second));
         self.pace = Pace::new(share.threshold);
-        self.law = tins::law(params, self.pace);
+        self.aqm = tins::aqm(params, self.pace);
         (self.quantum, self.threshold) = (share.quantum, share.threshold);
         self.flow_quantum = tins::flow_quantum(share.threshold);
     }
@@ -119,7 +119,7 @@ impl Tin {
         let pace = Pace::new(share.threshold);
         let flow = || CakeFlow {
             list: PktList::default(),
-            law: CobaltState::default(),
+            aqm: CobaltState::default(),
             deficit: 0,
             set: Set::None,
             place: Place::NONE,
@@ -134,7 +134,7 @@ impl Tin {
             sources: hosts(),
             destinations: hosts(),
             isolation: params.isolation,
-            law: tins::law(params, pace),
+            aqm: tins::aqm(params, pace),
             pace,
             quantum: share.quantum,
             flow_quantum: tins::flow_quantum(share.threshold),
@@ -280,7 +280,7 @@ impl Tin {
         }
     }
 
-    /// A queue had nothing when its turn came: it leaves, or stays apart until its law is at rest.
+    /// A queue had nothing when its turn came: it leaves, or stays apart until its AQM is at rest.
     pub(super) fn retire(&mut self, queue: usize, at_rest: bool) {
         match self.flows[queue].set {
             Set::Bulk => {

@@ -2,7 +2,7 @@
 
 use super::params::{CakeParams, Tins};
 use crate::aqm::cobalt::CobaltParams;
-use crate::vocabulary::{Duration, Rate};
+use crate::types::{Duration, Rate};
 
 /// A full packet with its Ethernet header, in bytes.
 // linux: include/net/pkt_sched.h psched_mtu (6.1).
@@ -175,10 +175,10 @@ pub(super) fn flow_quantum(threshold: u64) -> u32 {
     if threshold == 0 { MTU } else { (threshold >> 12).clamp(300, u64::from(MTU)) as u32 }
 }
 
-/// The law of a tin's queues.
+/// The AQM of a tin's queues.
 // linux: net/sched/sch_cake.c cake_set_rate (6.1) - one and a half full packets at the tin's rate are always
 // acceptable.
-pub(super) fn law(params: &CakeParams, pace: Pace) -> CobaltParams {
+pub(super) fn aqm(params: &CakeParams, pace: Pace) -> CobaltParams {
     let mtu_time = pace.time(MTU);
     let target = Duration::from_nanos(mtu_time.nanos() * 3 / 2).max(params.target);
     let interval = (params.rtt + target).saturating_sub(params.target).max(target * 2);

@@ -4,7 +4,7 @@
 //! next packet, until there are too many like it.
 
 use crate::sched::drr::{Drr, Member};
-use crate::vocabulary::{Duration, Instant, PktList};
+use crate::types::{Duration, Instant, PktList};
 use alloc::vec;
 use alloc::vec::Vec;
 

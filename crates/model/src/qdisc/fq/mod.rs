@@ -15,7 +15,7 @@ use core::cmp::Reverse;
 use self::flows::Flows;
 use super::{Enqueue, NextSend, QdiscStats};
 use crate::sched::drr::{DeficitRoundRobin, EmptyNew, Member};
-use crate::vocabulary::{
+use crate::types::{
     Ctx, Duration, Instant, Packet, PacketKind, Pkt, PktList, PlaceId, Rate, Reason, Sink, TTL, skb_len,
 };
 

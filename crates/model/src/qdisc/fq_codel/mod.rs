@@ -4,7 +4,7 @@ use super::{Enqueue, QdiscStats};
 use crate::aqm::codel::CodelParams;
 use crate::sched::drr::EmptyNew;
 use crate::sched::flow_queues::{FlowQueues, FlowQueuesParams, MtuScope, TinId};
-use crate::vocabulary::{Ctx, Duration, Instant, Packet, Pkt, PlaceId, Sink};
+use crate::types::{Ctx, Duration, Instant, Packet, Pkt, PlaceId, Sink};
 
 /// Parameters, by their tc names.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

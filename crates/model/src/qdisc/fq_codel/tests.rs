@@ -1,6 +1,6 @@
 use super::*;
 use crate::sched::testing::{Bench, TRUESIZE};
-use crate::vocabulary::Reason;
+use crate::types::Reason;
 use alloc::vec::Vec;
 
 /// `n` flow hashes that fall into different queues; a discipline of the same salt will agree.

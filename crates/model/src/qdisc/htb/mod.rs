@@ -8,7 +8,7 @@
 
 use super::bucket::{Bucket, BucketRate};
 use super::{Enqueue, NextSend, Qdisc, QdiscConfig, QdiscStats};
-use crate::vocabulary::{Ctx, Duration, Instant, Pkt, Rate, Sink, skb_len};
+use crate::types::{Ctx, Duration, Instant, Pkt, Rate, Sink, skb_len};
 use alloc::boxed::Box;
 
 /// The packet size that tc assumes for default bursts, in bytes.

@@ -3,7 +3,7 @@ use crate::aqm::codel::CodelParams;
 use crate::qdisc::fifo::FifoParams;
 use crate::qdisc::fq_codel::FqCodelParams;
 use crate::sched::testing::Bench;
-use crate::vocabulary::{PlaceId, Seed};
+use crate::types::{PlaceId, Seed};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
@@ -133,7 +133,7 @@ fn a_higher_ceiling_alone_lends_nothing() {
 }
 
 #[test]
-fn the_law_of_the_class_sees_the_time_that_the_bucket_holds_it_back() {
+fn the_aqm_of_the_class_sees_the_time_that_the_bucket_holds_it_back() {
     let codel = CodelParams {
         target: Duration::from_millis(5),
         interval: Duration::from_millis(100),

@@ -13,7 +13,7 @@ use alloc::collections::{BinaryHeap, VecDeque};
 use core::cmp::Reverse;
 
 use super::{Enqueue, NextSend, Qdisc, QdiscStats};
-use crate::vocabulary::{
+use crate::types::{
     Ctx, Duration, Instant, Pkt, PlaceId, RandomStream, Rate, Reason, Sink, Step, TraceEvent, skb_len,
 };
 

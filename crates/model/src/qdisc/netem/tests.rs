@@ -2,7 +2,7 @@ use super::*;
 use crate::qdisc::QdiscConfig;
 use crate::qdisc::fifo::FifoParams;
 use crate::sched::testing::{Bench, SOCK};
-use crate::vocabulary::{Seed, SockId};
+use crate::types::{Seed, SockId};
 use alloc::vec::Vec;
 
 fn netem(params: NetemParams) -> Netem {

@@ -2,7 +2,7 @@
 
 use super::{Enqueue, QdiscStats};
 use crate::aqm::pie::{PieParams, PieState};
-use crate::vocabulary::{Ctx, Duration, Instant, Pkt, PktList, PlaceId, RandomStream, Reason, Sink, skb_len};
+use crate::types::{Ctx, Duration, Instant, Pkt, PktList, PlaceId, RandomStream, Reason, Sink, skb_len};
 
 /// Parameters, under tc's names.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -92,15 +92,15 @@ impl Pie {
     #[inline]
     pub fn enqueue<S: Sink>(&mut self, now: Instant, p: Pkt, ctx: &mut Ctx<'_, S>) -> Enqueue {
         self.update(now);
-        let law = &self.params.pie;
+        let aqm = &self.params.pie;
         let hot = ctx.packets.get_mut(p);
         if self.list.packets() >= self.params.limit {
             self.stats.overlimit += 1;
             return self.refuse(now, p, Reason::Overlimit, ctx);
         }
         // deviation: of a packet of several segments each one's headers count - as they do in the backlog.
-        if self.state.drop_early(law, self.list.bytes(), skb_len(hot), || self.stream.bits()) {
-            if !(law.ecn && self.state.marks() && hot.tos & 3 != 0) {
+        if self.state.drop_early(aqm, self.list.bytes(), skb_len(hot), || self.stream.bits()) {
+            if !(aqm.ecn && self.state.marks() && hot.tos & 3 != 0) {
                 return self.refuse(now, p, Reason::Pie, ctx);
             }
             hot.tos |= 3;

@@ -1,6 +1,6 @@
 use super::*;
 use crate::sched::testing::Bench;
-use crate::vocabulary::Seed;
+use crate::types::Seed;
 use alloc::vec::Vec;
 
 const MS: Duration = Duration::from_millis(1);
@@ -10,7 +10,7 @@ fn pie(params: PieQdiscParams) -> Pie {
 }
 
 /// Offers full packets every `offered` us to a queue served with `served` us each, for so many seconds;
-/// returns those that came, were dropped by the law and at the limit, and were marked, in the last ten.
+/// returns those that came, were dropped by the AQM and at the limit, and were marked, in the last ten.
 fn offered(q: &mut Pie, offered: u64, served: u64, seconds: u64, tos: u8) -> (u64, u64, u64, u64) {
     let mut b = Bench::new();
     let mut free_at = Instant::ZERO;
@@ -48,8 +48,8 @@ fn an_overload_is_dropped_and_the_delay_held_at_its_target() {
     let default = PieQdiscParams::new(250);
     // Packets every 500 us, of which 600 us take each: a sixth is too much.
     let mut q = pie(default);
-    let (came, law, limit, marks) = offered(&mut q, 500, 600, 60, 0);
-    assert!((law * 6).abs_diff(came) < came / 20 && limit == 0 && marks == 0, "{law} of {came}, {limit}");
+    let (came, aqm, limit, marks) = offered(&mut q, 500, 600, 60, 0);
+    assert!((aqm * 6).abs_diff(came) < came / 20 && limit == 0 && marks == 0, "{aqm} of {came}, {limit}");
     let x = q.xstats();
     // The spacing of drops takes three packets to reach 0.85 at one side of this probability, and four at the
     // other: with one in 1/p of the rest, one of 5.5 packets is dropped there, or one of 6.5.
@@ -57,23 +57,23 @@ fn an_overload_is_dropped_and_the_delay_held_at_its_target() {
     assert!((MS * 10..MS * 20).contains(&x.delay), "{:?}", x.delay);
     // Marks do not help against who ignores them: above a tenth packets are dropped all the same.
     let ecn = PieParams { ecn: true, ..default.pie };
-    let (_, law, limit, _) = offered(&mut pie(PieQdiscParams { pie: ecn, ..default }), 500, 600, 60, 2);
-    assert!(law > 2000 && limit == 0, "{law} {limit}");
+    let (_, aqm, limit, _) = offered(&mut pie(PieQdiscParams { pie: ecn, ..default }), 500, 600, 60, 2);
+    assert!(aqm > 2000 && limit == 0, "{aqm} {limit}");
     // A small overload is marked.
-    let (came, law, limit, marks) =
+    let (came, aqm, limit, marks) =
         offered(&mut pie(PieQdiscParams { pie: ecn, ..default }), 1000, 1001, 22, 2);
-    assert!(law == 0 && limit == 0 && marks > came / 500, "{law} {limit} {marks} of {came}");
-    // Nothing happens to what does not wait, and a queue of two packets is full before the law sees anything.
+    assert!(aqm == 0 && limit == 0 && marks > came / 500, "{aqm} {limit} {marks} of {came}");
+    // Nothing happens to what does not wait, and a queue of two packets is full before the AQM sees anything.
     assert_eq!(offered(&mut pie(default), 1000, 900, 20, 0), (10_000, 0, 0, 0));
-    let (came, law, limit, _) = offered(&mut pie(PieQdiscParams { limit: 2, ..default }), 500, 600, 20, 0);
-    assert!(law == 0 && (limit * 6).abs_diff(came) < 60, "{law} {limit} of {came}");
+    let (came, aqm, limit, _) = offered(&mut pie(PieQdiscParams { limit: 2, ..default }), 500, 600, 20, 0);
+    assert!(aqm == 0 && (limit * 6).abs_diff(came) < 60, "{aqm} {limit} of {came}");
 }
 
 #[test]
-fn the_law_is_asked_as_often_as_by_a_timer() {
+fn the_aqm_is_asked_as_often_as_by_a_timer() {
     // One that is looked at every millisecond, and one that is not between two bursts.
-    let law = PieParams { target: MS, alpha: 32, beta: 32, ..PieParams::default() };
-    let params = PieQdiscParams { pie: law, ..PieQdiscParams::new(250) };
+    let aqm = PieParams { target: MS, alpha: 32, beta: 32, ..PieParams::default() };
+    let params = PieQdiscParams { pie: aqm, ..PieQdiscParams::new(250) };
     let (mut looked, mut alone) = (pie(params), pie(params));
     let (mut probs, mut start) = (Vec::new(), Instant::ZERO);
     let mut benches = [Bench::new(), Bench::new()];

@@ -1,9 +1,9 @@
 //! Many queues of packets from whose two ends packets are taken, over one pool of places.
 //!
-//! [`PktList`](crate::vocabulary::PktList) is linked one way only; sfq drops from the tail too, and each drop
+//! [`PktList`](crate::types::PktList) is linked one way only; sfq drops from the tail too, and each drop
 //! would cost a walk over the queue.
 
-use crate::vocabulary::Pkt;
+use crate::types::Pkt;
 use alloc::vec::Vec;
 
 const NONE: u32 = u32::MAX;

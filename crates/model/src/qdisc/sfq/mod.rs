@@ -14,7 +14,7 @@ use self::deques::{Deque, Pool};
 use super::{Enqueue, QdiscStats};
 use crate::sched::drr::{DeficitRoundRobin, Drr, Member};
 use crate::sched::flow_queues::Salt;
-use crate::vocabulary::{
+use crate::types::{
     Ctx, Duration, Instant, Packet, Pkt, PktList, PlaceId, RandomStream, Reason, Sink, skb_len,
 };
 use alloc::vec;

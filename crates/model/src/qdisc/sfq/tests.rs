@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::sched::testing::Bench;
-use crate::vocabulary::Seed;
+use crate::types::Seed;
 
 const NOW: Instant = Instant::ZERO;
 

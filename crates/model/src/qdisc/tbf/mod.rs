@@ -8,7 +8,7 @@
 use super::bucket::{Bucket, BucketRate};
 use super::{Enqueue, NextSend, Qdisc, QdiscConfig, QdiscStats};
 use crate::offload::gso;
-use crate::vocabulary::{Ctx, Duration, ETHERNET_HEADER, Instant, Pkt, PlaceId, Rate, Reason, Sink, skb_len};
+use crate::types::{Ctx, Duration, ETHERNET_HEADER, Instant, Pkt, PlaceId, Rate, Reason, Sink, skb_len};
 use alloc::boxed::Box;
 
 /// The second bucket, for the peak rate.

@@ -7,7 +7,7 @@ use super::*;
 use crate::qdisc::codel::CodelQdiscParams;
 use crate::qdisc::fifo::FifoParams;
 use crate::sched::testing::Bench;
-use crate::vocabulary::Seed;
+use crate::types::Seed;
 
 fn tbf(rate: Rate, burst: u32, peak: Option<Peak>, child: QdiscConfig) -> Tbf {
     let params = TbfParams { rate, burst, peak, child: Box::new(child) };

@@ -8,15 +8,15 @@
 //! [`FlowQueues::enqueue`] only queues, and the caller then asks [`FlowQueues::over_limit`] and calls
 //! [`FlowQueues::drop_batch`], or calls [`FlowQueues::trim`].
 
-mod laws;
+mod custom_aqm;
 mod numbered;
 mod pass;
 
 use super::drr::{DeficitRoundRobin, Drr, EmptyNew, Member};
 use super::longest::{Longest, Place};
+use crate::aqm::algorithm::AqmAlgorithm;
 use crate::aqm::codel::{self, CodelParams, CodelQueue, CodelState, CodelStats};
-use crate::aqm::law::Law;
-use crate::vocabulary::{Ctx, Instant, Packet, Pkt, PktList, PlaceId, Reason, Sink, skb_len};
+use crate::types::{Ctx, Instant, Packet, Pkt, PktList, PlaceId, Reason, Sink, skb_len};
 use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -149,8 +149,8 @@ pub struct FlowQueues {
     totals: Totals,
     longest: Longest,
     stats: FlowQueuesStats,
-    /// By queue, laws in CoDel's place, if there are any.
-    laws: Vec<Box<dyn Law + Send>>,
+    /// By queue, AQMs in CoDel's place, if there are any.
+    aqms: Vec<Box<dyn AqmAlgorithm + Send>>,
 }
 
 /// A multiply-shift hash: two flows that collide under one salt do not under another.
@@ -239,7 +239,7 @@ impl FlowQueues {
             totals: Totals { packets: 0, memory: 0 },
             longest: Longest::new(n as usize),
             stats: FlowQueuesStats::default(),
-            laws: Vec::new(),
+            aqms: Vec::new(),
         }
     }
 
@@ -313,7 +313,7 @@ impl FlowQueues {
         number
     }
 
-    /// A queue that belongs to a tin, with its control law's state and the tin's counters of it.
+    /// A queue that belongs to a tin, with its AQM algorithm's state and the tin's counters of it.
     #[inline]
     fn view<'a, 'c, S>(
         &'a mut self,
@@ -452,7 +452,7 @@ impl FlowQueues {
     /// the number. At a time go up to `most` packets or half of the queue's, whichever is less but one at
     /// least.
     // linux: include/net/fq_impl.h fq_tin_enqueue (4.19, 5.10) - the MAC's way, one at a time; CoDel is not
-    // told, a law in its place is. fq_flow_drop (5.12) - by packets, where fq_codel halves bytes.
+    // told, an AQM in its place is. fq_flow_drop (5.12) - by packets, where fq_codel halves bytes.
     pub fn trim<S: Sink>(&mut self, now: Instant, most: u32, ctx: &mut Ctx<'_, S>) -> u32 {
         let mut packets = 0;
         while let Some(over) = self.over_limit() {
@@ -461,8 +461,8 @@ impl FlowQueues {
             for _ in 0..batch {
                 self.drop_head(now, id, ctx);
             }
-            if self.has_laws() {
-                self.tell_law(now, Member(self.queues[id].number), batch);
+            if self.has_custom_aqm() {
+                self.tell_aqm(now, Member(self.queues[id].number), batch);
             }
             self.stats.drop_overlimit += u64::from(batch);
             self.stats.drop_overmemory += if over.memory { u64::from(batch) } else { 0 };

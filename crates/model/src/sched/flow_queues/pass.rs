@@ -2,7 +2,7 @@
 
 use super::{FlowQueues, TinId, UNBOUND};
 use crate::aqm::codel::{self, CodelParams, CodelQueue};
-use crate::vocabulary::{Ctx, Instant, Packet, Packets, Pkt, Sink};
+use crate::types::{Ctx, Instant, Packet, Packets, Pkt, Sink};
 
 /// A queue of one packet.
 struct Alone<'a> {

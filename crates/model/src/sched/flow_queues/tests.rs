@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::sched::testing::{Bench, TRUESIZE};
-use crate::vocabulary::Duration;
+use crate::types::Duration;
 
 const NOW: Instant = Instant::ZERO;
 const PARAMS: FlowQueuesParams = FlowQueuesParams {
@@ -174,7 +174,7 @@ fn trim_by_batches() {
     }
 }
 
-/// The parameters come with the call: a slow station's are more patient. The law spares the last packet of a
+/// The parameters come with the call: a slow station's are more patient. The AQM spares the last packet of a
 /// queue.
 #[test]
 fn codel_by_the_callers_parameters() {
@@ -323,8 +323,8 @@ proptest! {
                 } else if let Some(p) = q.dequeue(now, tin, &codel, &mut b.ctx()) {
                     out.push(b.finish(p));
                 }
-                let laws = format!("{:?} {:?} {:?}", q.codel, q.codel_stats, q.stats);
-                (out, laws, [A, B].map(|tin| q.backlog(tin)), q.memory_used(), b.packets.account().dropped_total())
+                let aqms = format!("{:?} {:?} {:?}", q.codel, q.codel_stats, q.stats);
+                (out, aqms, [A, B].map(|tin| q.backlog(tin)), q.memory_used(), b.packets.account().dropped_total())
             });
             prop_assert_eq!(&seen[0], &seen[1]);
         }

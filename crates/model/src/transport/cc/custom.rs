@@ -5,7 +5,7 @@ use alloc::sync::Arc;
 use core::fmt::Debug;
 
 use super::{AckSample, CaState, CcEvent, CcSock, Controller, RateSample};
-use crate::vocabulary::PartFactory;
+use crate::types::PartFactory;
 
 /// A user-defined controller. Every [`Controller`] that is `Clone`, `Debug` and `Send` implements this.
 pub trait CustomController: Controller + Debug + Send {
@@ -26,13 +26,13 @@ pub type ControllerFactory = PartFactory<dyn CustomController>;
 #[derive(Debug)]
 pub struct CustomCc {
     name: Arc<str>,
-    law: Box<dyn CustomController>,
+    control: Box<dyn CustomController>,
 }
 
 impl CustomCc {
     /// A controller with this name.
-    pub fn new(name: &str, law: Box<dyn CustomController>) -> Self {
-        Self { name: name.into(), law }
+    pub fn new(name: &str, control: Box<dyn CustomController>) -> Self {
+        Self { name: name.into(), control }
     }
 
     /// Name of the controller.
@@ -44,45 +44,45 @@ impl CustomCc {
 impl Clone for CustomCc {
     fn clone(&self) -> Self {
         // The box is one that can be cloned itself: what is copied is what it holds.
-        Self { name: self.name.clone(), law: (*self.law).copy() }
+        Self { name: self.name.clone(), control: (*self.control).copy() }
     }
 }
 
 impl Controller for CustomCc {
     fn init(&mut self, sk: &mut CcSock) {
-        self.law.init(sk);
+        self.control.init(sk);
     }
     fn ssthresh(&mut self, sk: &mut CcSock) -> u32 {
-        self.law.ssthresh(sk)
+        self.control.ssthresh(sk)
     }
     fn cong_avoid(&mut self, sk: &mut CcSock, ack: u32, acked: u32) {
-        self.law.cong_avoid(sk, ack, acked);
+        self.control.cong_avoid(sk, ack, acked);
     }
     fn cong_control(&mut self, sk: &mut CcSock, rs: &RateSample) -> bool {
-        self.law.cong_control(sk, rs)
+        self.control.cong_control(sk, rs)
     }
     fn set_state(&mut self, sk: &mut CcSock, new: CaState) {
-        self.law.set_state(sk, new);
+        self.control.set_state(sk, new);
     }
     fn cwnd_event(&mut self, sk: &mut CcSock, event: CcEvent) {
-        self.law.cwnd_event(sk, event);
+        self.control.cwnd_event(sk, event);
     }
     fn in_ack_event(&mut self, sk: &mut CcSock, ece: bool) {
-        self.law.in_ack_event(sk, ece);
+        self.control.in_ack_event(sk, ece);
     }
     fn pkts_acked(&mut self, sk: &mut CcSock, sample: &AckSample) {
-        self.law.pkts_acked(sk, sample);
+        self.control.pkts_acked(sk, sample);
     }
     fn undo_cwnd(&mut self, sk: &mut CcSock) -> u32 {
-        self.law.undo_cwnd(sk)
+        self.control.undo_cwnd(sk)
     }
     fn sndbuf_expand(&self) -> u32 {
-        self.law.sndbuf_expand()
+        self.control.sndbuf_expand()
     }
     fn min_tso_segs(&self, sk: &CcSock, default: u32) -> u32 {
-        self.law.min_tso_segs(sk, default)
+        self.control.min_tso_segs(sk, default)
     }
     fn needs_ecn(&self) -> bool {
-        self.law.needs_ecn()
+        self.control.needs_ecn()
     }
 }

@@ -27,7 +27,7 @@ pub mod westwood;
 mod windowed_max;
 pub mod yeah;
 
-use crate::vocabulary::RandomStream;
+use crate::types::RandomStream;
 pub use custom::{ControllerFactory, CustomCc, CustomController};
 use reno::GrowthRules;
 

@@ -3,7 +3,7 @@
 // spec: quic_connection.cc MaybeQueueAck, quic_constants.h (Chromium 62) - the rules of gQUIC 39.
 // paper: bquic sec. II-B.1 - TCP_ACKING and ACK_DECIMATION.
 
-use crate::vocabulary::{Duration, Instant};
+use crate::types::{Duration, Instant};
 
 /// When acknowledgements are sent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

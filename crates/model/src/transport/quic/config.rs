@@ -1,6 +1,6 @@
 //! Configuration of a model connection, by part.
 
-use crate::vocabulary::Duration;
+use crate::types::Duration;
 
 use super::ack_policy::AckParams;
 use super::flow_control::FlowParams;

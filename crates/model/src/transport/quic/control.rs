@@ -1,7 +1,7 @@
 //! Sets a sender's congestion window: the model's own rules ([`Window`]), or a TCP congestion control
 //! ([`Driven`]).
 
-use crate::vocabulary::Instant;
+use crate::types::Instant;
 use alloc::boxed::Box;
 
 use super::driven::{Driven, TcpControl};
@@ -30,12 +30,12 @@ macro_rules! each {
 }
 
 impl Control {
-    /// State before the first packet. Packets have up to `packet` bytes. `law` replaces the window's own
+    /// State before the first packet. Packets have up to `packet` bytes. `control` replaces the window's own
     /// growth rules.
-    pub fn new(params: WindowParams, packet: u32, law: Option<TcpControl>) -> Self {
-        match law {
+    pub fn new(params: WindowParams, packet: u32, control: Option<TcpControl>) -> Self {
+        match control {
             None => Self::Window(Window::new(params)),
-            Some(law) => Self::Driven(Box::new(Driven::new(params, packet, law))),
+            Some(control) => Self::Driven(Box::new(Driven::new(params, packet, control))),
         }
     }
 

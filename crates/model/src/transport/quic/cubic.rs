@@ -3,7 +3,7 @@
 // quiche: congestion_control/cubic_bytes.cc (f44fa9f) - `CubicRules::QUICHE`.
 
 use crate::transport::cc::cubic::{CUBE_SHIFT, MAX_OFFSET, time_to_rise};
-use crate::vocabulary::{Duration, Instant};
+use crate::types::{Duration, Instant};
 
 use super::MSS;
 
@@ -215,7 +215,7 @@ mod tests {
             if now % 1_000 == 0 {
                 seen.push(cwnd / M);
             }
-            // An acknowledgement for two packets, twenty a round: enough that the law is never short of them.
+            // An acknowledgement for two packets, twenty a round: enough that the control is never short of them.
             for part in 0..20 {
                 let now = Instant::from_nanos(now * 1_000_000 + part * 500_000);
                 cwnd = c.after_ack(cwnd / 20, cwnd, Duration::from_millis(10), now);
@@ -236,8 +236,11 @@ mod tests {
             cwnd = c.after_ack(cwnd / 20, cwnd, Duration::from_millis(200), ms(10 * step));
         }
         let cubic = |t: f64| (1000.0 - 0.4 * (7.21 - (t + 0.2)).powi(3)) as u64;
-        let law: Vec<u64> = (0..6).map(|n| cubic(2.0 * f64::from(n))).collect();
-        assert!(seen[1..].iter().zip(&law[1..]).all(|(a, b)| a.abs_diff(*b) <= 12), "{seen:?} {law:?}");
+        let control: Vec<u64> = (0..6).map(|n| cubic(2.0 * f64::from(n))).collect();
+        assert!(
+            seen[1..].iter().zip(&control[1..]).all(|(a, b)| a.abs_diff(*b) <= 12),
+            "{seen:?} {control:?}"
+        );
     }
 
     /// In whole segments, rounded up on both sides of the origin.

@@ -16,7 +16,7 @@ use crate::transport::cc::reno::GrowthRules;
 use crate::transport::cc::{
     AckSample, CaState, Cc, CcEvent, CcSock, Controller, INFINITE_SSTHRESH, RateSample,
 };
-use crate::vocabulary::{Instant, RandomStream};
+use crate::types::{Instant, RandomStream};
 
 use super::prr::QuicPrr;
 use super::rtt::QuicRtt;
@@ -85,7 +85,7 @@ pub struct Driven {
 
 impl Driven {
     /// State before the first packet.
-    pub fn new(params: WindowParams, packet: u32, law: TcpControl) -> Self {
+    pub fn new(params: WindowParams, packet: u32, control: TcpControl) -> Self {
         let packets = |bytes: u64| u32::try_from(bytes / u64::from(packet)).unwrap_or(u32::MAX).max(1);
         // Windows are counted in segments of this size, whatever the size of packets.
         let segments = |bytes: u64| u32::try_from(bytes / u64::from(params.mss)).unwrap_or(u32::MAX);
@@ -95,14 +95,14 @@ impl Driven {
             init_cwnd,
             snd_cwnd_clamp: packets(params.most).max(2),
             mss_cache: packet,
-            hz: law.hz,
-            growth: law.growth,
+            hz: control.hz,
+            growth: control.growth,
             pacing_rate: 0,
             app_limited: 0,
-            ..CcSock::new(law.random)
+            ..CcSock::new(control.random)
         };
         Self {
-            cc: law.cc,
+            cc: control.cc,
             sk,
             controls: false,
             prr: params.prr.then(QuicPrr::default),
@@ -238,7 +238,7 @@ impl Driven {
         prior: u64,
     ) {
         self.touch(now);
-        let us = |time: crate::vocabulary::Duration| time.nanos() / 1_000;
+        let us = |time: crate::types::Duration| time.nanos() / 1_000;
         let rtt_us = rtt.map_or(-1, |rtt| us(rtt.latest) as i64);
         if let Some(rtt) = rtt {
             self.sk.srtt_us = (us(rtt.smoothed) as u32).max(1) << 3;

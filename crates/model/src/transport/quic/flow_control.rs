@@ -1,7 +1,7 @@
 //! Flow control: how much a receiver lets its peer send, and how that window grows.
 // spec: quic_flow_controller.cc (Chromium 62).
 
-use crate::vocabulary::{Duration, Instant};
+use crate::types::{Duration, Instant};
 
 /// Flow-control windows of a receiver in bytes, per stream and for the connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,6 +1,6 @@
 //! Host of a QUIC stack: CPU time per datagram, timer granularity, and the choice of the stack.
 
-use crate::vocabulary::{Datagram, Duration, Instant};
+use crate::types::{Datagram, Duration, Instant};
 use alloc::boxed::Box;
 
 use super::connection::Quic;

@@ -3,7 +3,7 @@
 // sample is an acknowledgement frame, not a segment, and there is no train of acknowledgements.
 // paper: bquic sec. IV-C.1.
 
-use crate::vocabulary::Duration;
+use crate::types::Duration;
 
 /// Samples of a round of which the least is held against the least of all.
 const SAMPLES: u32 = 8;

@@ -2,7 +2,7 @@
 // spec: congestion_control/general_loss_algorithm.cc (Chromium 62); rfc9002 6.1 with `time`.
 // quiche: congestion_control/general_loss_algorithm.cc DetectLosses (f44fa9f) - `LossParams::QUICHE`.
 
-use crate::vocabulary::{Duration, Instant};
+use crate::types::{Duration, Instant};
 use alloc::vec::Vec;
 
 use super::rtt::QuicRtt;
@@ -130,7 +130,7 @@ impl Loss {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::vocabulary::QuicFrame;
+    use crate::types::QuicFrame;
     use alloc::vec;
 
     fn ms(n: u64) -> Instant {

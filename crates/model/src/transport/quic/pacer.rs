@@ -2,7 +2,7 @@
 // spec: congestion_control/pacing_sender.cc (Chromium 62); with `lumpy`, as of 2019 and later.
 // paper: bquic sec. II-B.2.
 
-use crate::vocabulary::{Duration, Instant};
+use crate::types::{Duration, Instant};
 
 use super::MSS;
 

@@ -1,7 +1,7 @@
 //! Presets: Chromium's QUIC of 2017, the paper's bursty variants of it, Chromium's of today, and QUIC by its
 //! RFCs.
 
-use crate::vocabulary::Duration;
+use crate::types::Duration;
 
 use super::MSS;
 use super::ack_policy::{AckParams, Decimation};

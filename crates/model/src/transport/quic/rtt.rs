@@ -1,7 +1,7 @@
 //! Round-trip times: smoothed, mean deviation, minimum.
 // spec: congestion_control/rtt_stats.cc (Chromium 62), rfc9002 5.
 
-use crate::vocabulary::Duration;
+use crate::types::Duration;
 
 /// Round-trip times measured by a sender.
 #[derive(Clone, Copy, Debug, Default)]

@@ -4,7 +4,7 @@
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
-use crate::vocabulary::{Instant, QuicFrame};
+use crate::types::{Instant, QuicFrame};
 
 /// A sent packet.
 #[derive(Clone, Debug)]

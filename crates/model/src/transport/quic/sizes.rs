@@ -2,7 +2,7 @@
 // spec: quic_framer.cc, quic_packets.cc (Chromium 62) - of gQUIC 39.
 // deviation: presets of other versions use the same sizes - they differ by a few bytes in 1350.
 
-use crate::vocabulary::QuicFrame;
+use crate::types::QuicFrame;
 
 /// Connection identifier and flags.
 const HEADER: u32 = 1 + 8;

@@ -1,6 +1,6 @@
 //! The interface of a QUIC stack, real or modelled.
 
-use crate::vocabulary::{Datagram, Duration, Instant};
+use crate::types::{Datagram, Duration, Instant};
 
 /// A stream of a connection; the number is defined by the stack.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]

@@ -4,7 +4,7 @@
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
-use crate::vocabulary::{Duration, Instant};
+use crate::types::{Duration, Instant};
 
 use super::flow_control::{Credit, FlowParams};
 use super::stack::Read;

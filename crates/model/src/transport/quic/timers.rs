@@ -2,7 +2,7 @@
 //! timeouts; or the probe timeout of RFC 9002.
 // spec: quic_sent_packet_manager.cc (Chromium 62); rfc9002 6.2.
 
-use crate::vocabulary::{Duration, Instant};
+use crate::types::{Duration, Instant};
 
 use super::loss::Loss;
 use super::rtt::QuicRtt;
@@ -226,7 +226,7 @@ fn tail_delay(rtt: &QuicRtt, several: bool) -> Duration {
 mod tests {
     use super::*;
     use crate::transport::quic::loss::LossParams;
-    use crate::vocabulary::QuicFrame;
+    use crate::types::QuicFrame;
     use alloc::vec;
     use alloc::vec::Vec;
 

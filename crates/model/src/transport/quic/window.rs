@@ -2,7 +2,7 @@
 // spec: congestion_control/tcp_cubic_sender_base.cc, tcp_cubic_sender_bytes.cc (Chromium 62); rfc9002 7
 // (`Growth::Rfc9002`).
 
-use crate::vocabulary::{Duration, Instant};
+use crate::types::{Duration, Instant};
 
 use super::MSS;
 use super::cubic::{CubicBytes, CubicRules};

@@ -2,7 +2,7 @@
 //! name by which `sysctl` or the kernel knows it.
 
 use crate::transport::cc::reno::GrowthRules;
-use crate::vocabulary::Duration;
+use crate::types::Duration;
 
 /// TCP small queues (TSQ): the rule that limits the bytes of truesize that a socket may have in the queues
 /// below it.

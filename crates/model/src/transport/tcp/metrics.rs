@@ -1,6 +1,6 @@
 //! TCP metrics: what a host remembers of the path to another host from closed connections.
 
-use crate::vocabulary::{Duration, Instant};
+use crate::types::{Duration, Instant};
 
 /// How long it remembers.
 // linux: net/ipv4/tcp_metrics.c TCP_METRICS_TIMEOUT (4.4).

@@ -14,7 +14,7 @@ pub mod socket;
 pub mod ticks;
 
 use crate::qdisc::Enqueue;
-use crate::vocabulary::{Instant, NewPacket, TcpFlags, TcpHeader};
+use crate::types::{Instant, NewPacket, TcpFlags, TcpHeader};
 
 /// Exit of a socket's segments: the node's routing and the queue of its interface.
 pub trait Outlet {

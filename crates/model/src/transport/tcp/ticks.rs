@@ -1,6 +1,6 @@
 //! The kernel's clock of ticks, and the wheel its coarse timers turn on.
 
-use crate::vocabulary::{Duration, Instant};
+use crate::types::{Duration, Instant};
 
 const NANOS: u64 = 1_000_000_000;
 

@@ -1,6 +1,6 @@
 //! The earliest of many instants, one for each radio; few of them change at a time.
 
-use crate::vocabulary::Instant;
+use crate::types::Instant;
 use alloc::vec;
 use alloc::vec::Vec;
 

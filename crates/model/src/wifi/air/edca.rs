@@ -1,6 +1,6 @@
 //! EDCA parameter sets: the access point's own, and the one it announces to its stations.
 
-use crate::vocabulary::{Ac, Duration};
+use crate::types::{Ac, Duration};
 
 /// EDCA parameters of one access category.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -12,7 +12,7 @@ use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
-use crate::vocabulary::{Ac, DevId, PeerId};
+use crate::types::{Ac, DevId, PeerId};
 use crate::wifi::air::ppdu::{Content, Header, Ppdu};
 
 /// What happens to PPDUs that ath9k hardware returns unsent because a PPDU to the same destination has failed

@@ -1,6 +1,6 @@
 //! Configured frame error rates of data frames: one for all rates, or one for each rate.
 
-use crate::vocabulary::{RandomStream, RateCode};
+use crate::types::{RandomStream, RateCode};
 use crate::wifi::air::ppdu::Ppdu;
 use crate::wifi::marks::Marks;
 use crate::wifi::phy::PhyRate;
@@ -92,7 +92,7 @@ fn chance((alone, per_byte): (f64, f64), bytes: u32) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::vocabulary::{Packets, Seed};
+    use crate::types::{Packets, Seed};
     use crate::wifi::testing::{chain, ppdu};
     use alloc::string::ToString;
 

@@ -3,7 +3,7 @@
 // whole if each stretch of it with the same noise does.
 
 use super::interference::Stretch;
-use crate::vocabulary::{Duration, Instant, RandomStream};
+use crate::types::{Duration, Instant, RandomStream};
 use crate::wifi::air::ppdu::Ppdu;
 use crate::wifi::air::reception::RxOutcome;
 use crate::wifi::marks::Marks;
@@ -101,7 +101,7 @@ impl Interfered<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::vocabulary::{Packets, Seed};
+    use crate::types::{Packets, Seed};
     use crate::wifi::phy::errors::ErrorTable;
     use crate::wifi::phy::{Band, RateTry, RetryChain, ppdu_duration};
     use crate::wifi::testing::ppdu;

@@ -5,7 +5,7 @@
 // deviation: a source's power is spread evenly over the channel and is the same while it is on - a microwave
 // oven's sweeps, and a frequency hopper has a few subcarriers at a time.
 
-use crate::vocabulary::{Duration, Instant, RandomStream};
+use crate::types::{Duration, Instant, RandomStream};
 use crate::wifi::timeline::Timeline;
 use alloc::vec::Vec;
 use libm::{log10, pow, round};
@@ -218,7 +218,7 @@ impl Interference {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::vocabulary::Seed;
+    use crate::types::Seed;
     use alloc::vec;
 
     fn us(n: u64) -> Instant {

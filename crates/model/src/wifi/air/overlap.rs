@@ -1,6 +1,6 @@
 //! Reception of a PPDU that overlaps with others.
 
-use crate::vocabulary::{Duration, Instant};
+use crate::types::{Duration, Instant};
 use crate::wifi::air::ppdu::Ppdu;
 use crate::wifi::air::reception::RxOutcome;
 use crate::wifi::marks::Marks;
@@ -48,7 +48,7 @@ pub fn spared(ppdu: &Ppdu, start: Instant, took: Duration, noise: &[(Instant, In
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::vocabulary::Packets;
+    use crate::types::Packets;
     use crate::wifi::phy::{Band, PhyRate, RateTry, RetryChain, ppdu_duration};
     use crate::wifi::testing::ppdu;
     use alloc::vec::Vec;

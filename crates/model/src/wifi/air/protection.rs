@@ -1,6 +1,6 @@
 //! Protection of a PPDU by RTS/CTS or CTS-to-self.
 
-use crate::vocabulary::Duration;
+use crate::types::Duration;
 use crate::wifi::air::ppdu::{Content, Ppdu};
 use crate::wifi::phy::timing::{Timing, control_rate};
 use crate::wifi::phy::{DsssRate, OfdmRate, PhyRate, Preamble, frame, ppdu_duration};
@@ -90,7 +90,7 @@ const fn understood(fastest: PhyRate, data: PhyRate) -> PhyRate {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::vocabulary::Packets;
+    use crate::types::Packets;
     use crate::wifi::phy::{Band, RateTry, RetryChain};
     use crate::wifi::testing::ppdu;
 

@@ -1,6 +1,6 @@
 //! Reception of a PPDU's frames, and of the response.
 
-use crate::vocabulary::{Instant, RandomStream};
+use crate::types::{Instant, RandomStream};
 use crate::wifi::air::given::FrameErrors;
 use crate::wifi::air::ppdu::{Mpdu, Ppdu};
 use crate::wifi::marks::Marks;
@@ -214,7 +214,7 @@ impl ErrorTable {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::vocabulary::{Duration, Packets, Seed};
+    use crate::types::{Duration, Packets, Seed};
     use crate::wifi::testing::ppdu;
 
     fn stream() -> RandomStream {

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use proptest::prelude::*;
 
 use super::*;
-use crate::vocabulary::{Ac, DevId, Duration, PeerId, Pkt, PlaceId, RadioId, Reason};
+use crate::types::{Ac, DevId, Duration, PeerId, Pkt, PlaceId, RadioId, Reason};
 use crate::wifi::air::filter::DestinationFilter;
 use crate::wifi::config::{DriverConfig, HardwareDepth, LegacyParams, MacFqParams, Scheduler, WhenFull};
 use crate::wifi::driver::Driver;
@@ -74,7 +74,7 @@ impl Bench {
             for m in &mut ppdu.mpdus {
                 let pkt = m.pkt.take().expect("sent once");
                 (m.charge, m.truesize) = self.rig.packets.take_charge(pkt);
-                self.rig.packets.free(pkt, crate::vocabulary::Fate::Delivered);
+                self.rig.packets.free(pkt, crate::types::Fate::Delivered);
                 self.acked += 1;
             }
         } else if self.dev.tx.filter.is_some() {

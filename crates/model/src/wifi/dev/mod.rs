@@ -5,7 +5,7 @@ mod power;
 mod status;
 
 use super::deadlines::Deadlines;
-use crate::vocabulary::{Ac, Ctx, Instant, Packets, PeerId, Pkt, PlaceId, RadioId, Sink, SockId, Step};
+use crate::types::{Ac, Ctx, Instant, Packets, PeerId, Pkt, PlaceId, RadioId, Sink, SockId, Step};
 use crate::wifi::air::ppdu::{Content, Header, Mpdu, Ppdu};
 use crate::wifi::air::reception::RxOutcome;
 use crate::wifi::config::RetryCount;

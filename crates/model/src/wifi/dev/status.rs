@@ -1,7 +1,7 @@
 //! What becomes of the frames of a PPDU that has come back from the hardware.
 
 use super::{WifiDev, Woken};
-use crate::vocabulary::{Ctx, Instant, Reason, Sink};
+use crate::types::{Ctx, Instant, Reason, Sink};
 use crate::wifi::air::filter::DestinationFilter;
 use crate::wifi::air::ppdu::{Content, Mpdu, Ppdu, Returned};
 use crate::wifi::config::RetryCount;

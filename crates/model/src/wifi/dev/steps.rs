@@ -2,7 +2,7 @@
 //! Block Ack requests follow: step by step, between two devices whose air is a table.
 
 use super::*;
-use crate::vocabulary::{DevId, Duration, Fate, PeerId};
+use crate::types::{DevId, Duration, Fate, PeerId};
 use crate::wifi::air::radio::Radio;
 use crate::wifi::config::{DriverConfig, LegacyParams};
 use crate::wifi::marks::Marks;

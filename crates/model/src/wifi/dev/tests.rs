@@ -1,5 +1,5 @@
 use super::*;
-use crate::vocabulary::{Duration, Rate};
+use crate::types::{Duration, Rate};
 use crate::wifi::config::{AirtimeParams, DriverConfig, LegacyParams, MacFqParams, Scheduler, WhenFull};
 use crate::wifi::marks::Marks;
 use crate::wifi::testing::{Rig, ms, peer};
@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 const VOICE: TidIndex = TidIndex::new(PeerId(0), 6);
 
 fn device(rig: &mut Rig, config: DriverConfig) -> WifiDev {
-    let tx = core::mem::replace(&mut rig.tx, Transmitter::new(crate::vocabulary::DevId(0)));
+    let tx = core::mem::replace(&mut rig.tx, Transmitter::new(crate::types::DevId(0)));
     let driver = Driver::new(config, tx.peers.len(), PlaceId(0), 1);
     WifiDev::new(RadioId(0), tx, driver, 10, PlaceId(0))
 }
@@ -82,7 +82,7 @@ fn frames_are_freed_one_by_one_and_one_of_them_wakes_the_queue() {
         for (_, m) in ppdu.mpdus.iter_mut().enumerate().filter(|(n, _)| acked >> n & 1 == 1) {
             let pkt = m.pkt.take().unwrap();
             (m.charge, m.truesize) = rig.packets.take_charge(pkt);
-            rig.packets.free(pkt, crate::vocabulary::Fate::Delivered);
+            rig.packets.free(pkt, crate::types::Fate::Delivered);
         }
         let (_, mut hw, mut ctx) = rig.parts();
         let woke = dev.tx_status(ms(0), ppdu, &mut hw, &mut ctx);

@@ -4,7 +4,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use crate::vocabulary::{Ac, Fifo};
+use crate::types::{Ac, Fifo};
 use crate::wifi::config::WhenFull;
 use crate::wifi::tx::transmitter::{Attempt, TidIndex};
 

@@ -13,7 +13,7 @@ pub use fq::{AirtimeUse, DeviceView, FqDriver, StationScheduler, scheduler_of};
 pub use htc::HtcDriver;
 pub use legacy::LegacyDriver;
 
-use crate::vocabulary::{Ac, Ctx, Duration, Instant, Pkt, PlaceId, Sink, SockId};
+use crate::types::{Ac, Ctx, Duration, Instant, Pkt, PlaceId, Sink, SockId};
 use crate::wifi::air::ppdu::{Mpdu, Ppdu};
 use crate::wifi::config::{DriverConfig, RetryCount};
 use crate::wifi::marks::Marks;

@@ -2,7 +2,7 @@
 //! before 4.10 and ath9k_htc's firmware.
 
 use super::active_tids::ActiveTids;
-use crate::vocabulary::{Ac, Ctx, Instant, Pkt, PktList, Sink};
+use crate::types::{Ac, Ctx, Instant, Pkt, PktList, Sink};
 use crate::wifi::config::WhenFull;
 use crate::wifi::tx::tid::BlockAckSession;
 use crate::wifi::tx::transmitter::{Attempt, Hardware, TidIndex, Transmitter};

@@ -1,6 +1,6 @@
 //! Properties of a channel that a rate depends on: band, width and guard interval.
 
-use crate::vocabulary::Duration;
+use crate::types::Duration;
 
 /// Frequency band. The band determines SIFS, slot time and signal extension.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -6,7 +6,7 @@
 use super::channel::{Gi, Width};
 use super::rate::{DsssRate, HtRate, OfdmRate, PhyRate, Preamble};
 use super::vht_he::{HeGi, HeRate, VhtRate};
-use crate::vocabulary::RateCode;
+use crate::types::RateCode;
 
 const HT: u16 = 0x100;
 const DSSS: u16 = 0x200;

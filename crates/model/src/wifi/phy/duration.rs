@@ -3,7 +3,7 @@
 use super::channel::{Band, Gi};
 use super::rate::{DsssRate, HtRate, OfdmRate, PhyRate, Preamble};
 use super::vht_he::{HeRate, VhtRate};
-use crate::vocabulary::Duration;
+use crate::types::Duration;
 
 // spec: ieee80211-2016 17.3.2.4 and 19.3.11.3 - SERVICE field, and tail for each convolutional encoder.
 const SERVICE_BITS: u64 = 16;

@@ -2,7 +2,7 @@
 
 use super::channel::{Gi, Width};
 use super::vht_he::{HeRate, VhtRate};
-use crate::vocabulary::Rate;
+use crate::types::Rate;
 
 /// An HT rate (802.11n).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

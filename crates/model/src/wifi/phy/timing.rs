@@ -2,7 +2,7 @@
 
 use super::frame;
 use super::{Band, OfdmRate, PhyRate, ppdu_duration};
-use crate::vocabulary::Duration;
+use crate::types::Duration;
 
 /// Interframe spaces and slot time of one band.
 ///

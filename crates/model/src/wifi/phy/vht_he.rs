@@ -1,7 +1,7 @@
 //! Rates of 802.11ac (VHT) and 802.11ax (HE), single user, in tables.
 
 use super::channel::{Gi, Width};
-use crate::vocabulary::Rate;
+use crate::types::Rate;
 
 /// A VHT rate (802.11ac).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

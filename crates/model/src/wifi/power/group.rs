@@ -1,6 +1,6 @@
 //! Frames to groups, which wait for a DTIM while anybody sleeps.
 
-use crate::vocabulary::{Ctx, Instant, Pkt, PktList, PlaceId, Reason, Sink};
+use crate::types::{Ctx, Instant, Pkt, PktList, PlaceId, Reason, Sink};
 
 /// Maximum number of buffered group-addressed frames.
 // linux: net/mac80211/ieee80211_i.h AP_MAX_BC_BUFFER (6.12).

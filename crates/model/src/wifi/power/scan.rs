@@ -1,7 +1,7 @@
 //! Background scans: a station visits other channels, a few at a time, and returns to its own channel in
 //! between.
 
-use crate::vocabulary::{Duration, Instant};
+use crate::types::{Duration, Instant};
 
 /// Parameters of a station's scans.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

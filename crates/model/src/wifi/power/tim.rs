@@ -1,6 +1,6 @@
 //! The traffic indication map (TIM) of a beacon: the stations for which frames are buffered.
 
-use crate::vocabulary::PeerId;
+use crate::types::PeerId;
 use alloc::vec::Vec;
 
 /// Contents of the TIM element.

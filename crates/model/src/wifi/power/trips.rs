@@ -5,7 +5,7 @@
 
 use super::saver::{Act, SaverCounters};
 use super::scan::{Scan, ScanParams};
-use crate::vocabulary::Instant;
+use crate::types::Instant;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum State {
@@ -93,7 +93,7 @@ impl Trips {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::vocabulary::Duration;
+    use crate::types::Duration;
 
     #[test]
     fn it_leaves_when_the_hardware_is_empty() {

@@ -59,7 +59,7 @@ impl McsMask {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::vocabulary::{Duration, Instant, Seed};
+    use crate::types::{Duration, Instant, Seed};
     use crate::wifi::phy::{RateTry, Width};
     use crate::wifi::rate::minstrel_ht::{MinstrelHt, MinstrelVersion};
     use crate::wifi::rate::table::{Formats, HtCapabilities};

@@ -8,7 +8,7 @@ mod order;
 pub mod stats;
 pub mod table;
 
-use crate::vocabulary::{Instant, Rate};
+use crate::types::{Instant, Rate};
 use crate::wifi::phy::{PhyRate, RateTry, RetryChain};
 use crate::wifi::timeline::Timeline;
 use alloc::boxed::Box;

@@ -1,7 +1,7 @@
 //! The order in which the rates of a group are probed: columns of all its rates, each shuffled.
 
 use super::table::MOST_PLACES;
-use crate::vocabulary::RandomStream;
+use crate::types::RandomStream;
 
 // linux: net/mac80211/rc80211_minstrel.h SAMPLE_COLUMNS (4.4).
 const COLUMNS: usize = 10;
@@ -55,7 +55,7 @@ impl Order {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::vocabulary::Seed;
+    use crate::types::Seed;
     use alloc::vec::Vec;
 
     #[test]

@@ -1,6 +1,6 @@
 //! The rates between two HT or VHT stations, in groups, each with the duration of a packet.
 
-use crate::vocabulary::Duration;
+use crate::types::Duration;
 use crate::wifi::phy::{Gi, HtRate, PhyRate, VhtRate, Width};
 use alloc::vec::Vec;
 

@@ -2,7 +2,7 @@
 //! while, or when the first one has waited for its limit.
 
 use crate::node::jitter::Softirq;
-use crate::vocabulary::{Duration, Instant, Pkt};
+use crate::types::{Duration, Instant, Pkt};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
@@ -104,7 +104,7 @@ impl HeldBack {
 mod tests {
     use super::*;
     use crate::node::jitter::Spread;
-    use crate::vocabulary::{Packets, Seed};
+    use crate::types::{Packets, Seed};
     use crate::wifi::testing::{ms, packet};
     use alloc::vec;
 

@@ -5,7 +5,7 @@ pub mod reorder;
 pub mod retry_out;
 pub mod transfers;
 
-use crate::vocabulary::{Ctx, Instant, Pkt, PlaceId, Rate, Sink};
+use crate::types::{Ctx, Instant, Pkt, PlaceId, Rate, Sink};
 use crate::wifi::air::ppdu::{Mpdu, Ppdu};
 use crate::wifi::air::reception::RxOutcome;
 use crate::wifi::marks::Marks;

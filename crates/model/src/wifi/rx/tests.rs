@@ -1,5 +1,5 @@
 use super::*;
-use crate::vocabulary::{NoSink, Packets, SockId};
+use crate::types::{NoSink, Packets, SockId};
 use crate::wifi::testing::{TRUESIZE, ms, ppdu, uncharged};
 use alloc::vec;
 use alloc::vec::Vec;

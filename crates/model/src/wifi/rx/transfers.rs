@@ -4,7 +4,7 @@
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
-use crate::vocabulary::{Duration, Instant, Pkt};
+use crate::types::{Duration, Instant, Pkt};
 use crate::wifi::air::ppdu::Ppdu;
 use crate::wifi::config::UsbParams;
 use crate::wifi::marks::Marks;
@@ -137,7 +137,7 @@ impl Transfers {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::vocabulary::Packets;
+    use crate::types::Packets;
     use crate::wifi::testing::{packet, ppdu};
 
     const ALL: UsbParams = UsbParams {

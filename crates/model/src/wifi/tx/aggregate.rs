@@ -2,7 +2,7 @@
 //!
 //! [`AggregateLimits`] is computed once for a retry chain, [`Subframes`] once for a PPDU.
 
-use crate::vocabulary::Duration;
+use crate::types::Duration;
 use crate::wifi::phy::frame::{DELIMITER, padding};
 use crate::wifi::phy::{Gi, HtRate, PhyRate, RetryChain, ppdu_duration_without_extension};
 use crate::wifi::seq_window::SeqWindow;

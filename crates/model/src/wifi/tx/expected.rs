@@ -1,6 +1,6 @@
 //! Expected throughput of a rate by rate control; it decides whether a station counts as slow.
 
-use crate::vocabulary::Rate;
+use crate::types::Rate;
 use crate::wifi::phy::PhyRate;
 use crate::wifi::phy::frame::data_mpdu;
 use crate::wifi::rate::table::PACKET_BITS;
@@ -30,7 +30,7 @@ pub fn expected_throughput(rate: PhyRate, limits: AggregateLimits) -> Rate {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::vocabulary::Duration;
+    use crate::types::Duration;
     use crate::wifi::phy::{RateTry, RetryChain};
     use crate::wifi::tx::aggregate::{MAX_FRAMES, PEER_MAX};
 

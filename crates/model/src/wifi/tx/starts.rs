@@ -8,7 +8,7 @@
 
 use alloc::collections::VecDeque;
 
-use crate::vocabulary::{Duration, Instant, RandomStream};
+use crate::types::{Duration, Instant, RandomStream};
 
 /// A tick of the host's clock.
 // linux: kernel/Kconfig.hz (4.4) - 250 a second is the default, and what Debian and Ubuntu have.
@@ -75,7 +75,7 @@ impl Starts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::vocabulary::Seed;
+    use crate::types::Seed;
     use alloc::vec::Vec;
 
     #[test]

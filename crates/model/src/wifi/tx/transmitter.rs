@@ -1,6 +1,6 @@
 //! The transmitter shared by all drivers: the device's peers, their TIDs, and one attempt to fill a PPDU.
 
-use crate::vocabulary::{Ac, Ctx, DevId, Duration, Instant, PeerId, Pkt, Rate, Sink, Step};
+use crate::types::{Ac, Ctx, DevId, Duration, Instant, PeerId, Pkt, Rate, Sink, Step};
 use crate::wifi::air::filter::DestinationFilter;
 use crate::wifi::air::medium::Medium;
 use crate::wifi::air::ppdu::{Content, Header, Ppdu};

@@ -1,7 +1,7 @@
 //! The body of a beacon frame, with the elements whose lengths are listed in `wifi::phy::frame::BEACON_BODY`,
 //! or `BEACON_BODY_6GHZ` at 6 GHz.
 
-use stillair_model::vocabulary::{Ac, Duration, TimView};
+use stillair_model::types::{Ac, Duration, TimView};
 use stillair_model::wifi::air::edca::EdcaSet;
 use stillair_model::wifi::phy::{Band, Width};
 

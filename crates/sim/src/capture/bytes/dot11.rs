@@ -1,7 +1,7 @@
 //! IEEE 802.11 frames as bytes. All end with a frame check sequence; their lengths are those of
 //! `wifi::phy::frame`.
 
-use stillair_model::vocabulary::{Duration, PowerView};
+use stillair_model::types::{Duration, PowerView};
 
 use super::body::Body;
 use super::ip::ETHERTYPE_IPV4;

@@ -3,7 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr};
 
 use stillair_ip::checksum::{finish, sum};
-use stillair_model::vocabulary::{Headers, Ip, PacketKind, UDP_HEADER, write_back};
+use stillair_model::types::{Headers, Ip, PacketKind, UDP_HEADER, write_back};
 
 use super::body::Body;
 use super::checksums::payload_sum;
@@ -261,7 +261,7 @@ mod tests {
     use super::super::buffer::Buffer;
     use super::super::fcs::PayloadRegister;
     use super::*;
-    use stillair_model::vocabulary::{Addr, FlowId, NewPacket, Packets};
+    use stillair_model::types::{Addr, FlowId, NewPacket, Packets};
 
     #[test]
     fn a_udp_reply_goes_back_between_the_same_ports() {

@@ -1,6 +1,6 @@
 //! MAC addresses.
 
-use stillair_model::vocabulary::IfId;
+use stillair_model::types::IfId;
 
 /// A MAC address.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,7 +1,7 @@
 //! The radiotap header: properties of a received or sent frame that are not in the frame's bytes.
 // spec: radiotap.org - fields in the order of their bits, each aligned to its size, all little-endian.
 
-use stillair_model::vocabulary::{Duration, Instant};
+use stillair_model::types::{Duration, Instant};
 use stillair_model::wifi::phy::{
     Band, Gi, HeGi, HeRate, HtRate, PhyRate, Preamble, VhtRate, Width, dsss_preamble_nanos,
 };

@@ -1,6 +1,6 @@
 //! The TCP header as bytes, and the state of a connection that a capture needs to write the header.
 
-use stillair_model::vocabulary::{Headers, TcpFlags, TcpHeader};
+use stillair_model::types::{Headers, TcpFlags, TcpHeader};
 
 use super::body::Body;
 use crate::capture::ports::later_port;

@@ -2,7 +2,7 @@
 //! since when nothing arrives.
 
 use serde::Serialize;
-use stillair_model::vocabulary::{Instant, PacketKind, PlaceId, Reason};
+use stillair_model::types::{Instant, PacketKind, PlaceId, Reason};
 
 /// Counters of one flow.
 #[derive(Clone, Debug, Default)]

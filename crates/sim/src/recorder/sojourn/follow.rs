@@ -1,6 +1,6 @@
 //! Effects of each step on the packets under way and on the state of resources.
 
-use stillair_model::vocabulary::{Instant, PacketKind, Packets, Pkt, Step, TidWait, TryStep, WireTimes};
+use stillair_model::types::{Instant, PacketKind, Packets, Pkt, Step, TidWait, TryStep, WireTimes};
 
 use super::cells::Layer;
 use super::resource::{IDLE, NOBODY, SERVES, Whose, kind};

@@ -19,7 +19,7 @@ pub use report::{SojournReport, SojournTimes};
 
 use core::ops::Range;
 
-use stillair_model::vocabulary::{
+use stillair_model::types::{
     Addr, ChannelId, DevId, FlowId, Instant, PacketKind, Packets, Pkt, Sink, Step, TraceEvent,
 };
 

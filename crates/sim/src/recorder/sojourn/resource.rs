@@ -1,6 +1,6 @@
 //! Resources that packets wait for: a channel, a wire or a line, and which packets each resource served when.
 
-use stillair_model::vocabulary::ChannelUse;
+use stillair_model::types::ChannelUse;
 
 use super::cells::{Cause, Few, Layer};
 use super::track::{KINDS, Share, Sums, Track};

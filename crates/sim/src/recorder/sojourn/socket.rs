@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use stillair_model::vocabulary::SocketWait;
+use stillair_model::types::SocketWait;
 
 use super::cells::{Cause, Few, Layer};
 use super::track::Track;

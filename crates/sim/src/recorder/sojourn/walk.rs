@@ -1,6 +1,6 @@
 //! The path of one packet: the layers that it was in, each with its start and end.
 
-use stillair_model::vocabulary::Pkt;
+use stillair_model::types::Pkt;
 
 use super::cells::Layer;
 use super::resource::Whose;

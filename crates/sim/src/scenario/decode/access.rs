@@ -1,30 +1,30 @@
 //! Access lines: a rate and a modem's buffer for each direction.
 
 use stillair_model::qdisc::cake::Framing;
-use stillair_model::vocabulary::{Duration, Rate};
+use stillair_model::types::{Duration, Rate};
 use stillair_model::wire::{LineBuffer, LineParams};
 
-use super::super::contract::{Form, Key, Shape};
+use super::super::description::{Key, TableSchema, ValueType};
 use super::super::document::Value;
-use super::super::error::Fault;
+use super::super::error::Diagnostic;
 use super::super::reader::{Field, Section};
 use super::super::spec::{self, Section as _, overhead};
 use super::super::{InterfaceRef, Node, units};
 use super::product::{self, Product};
 
 /// Slower is a slip in the unit: a packet would outlast most runs.
-pub(super) const RATE: Form = Form::RateOrZero("1 kbit/s", "at which a full packet takes 12 s");
-const PORT: Form = Form::RateFrom("1 kbit/s", "at which a full packet takes 12 s");
+pub(super) const RATE: ValueType = ValueType::RateOrZero("1 kbit/s", "at which a full packet takes 12 s");
+const PORT: ValueType = ValueType::RateFrom("1 kbit/s", "at which a full packet takes 12 s");
 
 /// Both directions of what is the same where one value stands alone.
-const fn both(form: Form, [down, up]: [&'static str; 2]) -> [Key; 2] {
+const fn both(form: ValueType, [down, up]: [&'static str; 2]) -> [Key; 2] {
     let otherwise = "that of `line`; required without one";
     [Key::open("down", form, otherwise, down), Key::open("up", form, otherwise, up)]
 }
 
 const RATES: [Key; 2] = both(RATE, ["rate to the customer", "rate from the customer"]);
 
-const BUFFER: Form = Form::Written {
+const BUFFER: ValueType = ValueType::Written {
     words: "a size such as `256 KiB`, a time at the line's rate such as `100 ms`, or a number such as `1000 packets`",
     pattern: r"^[0-9]+(\.[0-9]+)? ?(B|kB|MB|KiB|MiB|ns|us|µs|ms|s|packets)$",
     examples: &["256 KiB", "100 ms", "1000 packets"],
@@ -32,18 +32,18 @@ const BUFFER: Form = Form::Written {
 
 const BUFFERS: [Key; 2] = both(BUFFER, ["buffer on the provider's side", "buffer of the customer's modem"]);
 
-static RATES_SHAPE: Shape =
-    Shape { title: "Rates of an access line", about: "Other rates each way.", groups: &[&RATES] };
-static BUFFERS_SHAPE: Shape =
-    Shape { title: "Buffers of an access line", about: "Other buffers each way.", groups: &[&BUFFERS] };
+static RATES_SHAPE: TableSchema =
+    TableSchema { title: "Rates of an access line", about: "Other rates each way.", groups: &[&RATES] };
+static BUFFERS_SHAPE: TableSchema =
+    TableSchema { title: "Buffers of an access line", about: "Other buffers each way.", groups: &[&BUFFERS] };
 
 /// Ethernet's header and FCS, as on cable.
 const FRAMING: &str = "docsis";
 
-const EITHER_RATE: Form = Form::Either(&[RATE, BOTH_RATES]);
-const EITHER_BUFFER: Form = Form::Either(&[BUFFER, BOTH_BUFFERS]);
-const BOTH_RATES: Form = Form::Table(&RATES_SHAPE);
-const BOTH_BUFFERS: Form = Form::Table(&BUFFERS_SHAPE);
+const EITHER_RATE: ValueType = ValueType::Either(&[RATE, BOTH_RATES]);
+const EITHER_BUFFER: ValueType = ValueType::Either(&[BUFFER, BOTH_BUFFERS]);
+const BOTH_RATES: ValueType = ValueType::Table(&RATES_SHAPE);
+const BOTH_BUFFERS: ValueType = ValueType::Table(&BUFFERS_SHAPE);
 
 /// The keys that no other link has.
 pub(super) static KEYS: [Key; 9] = [
@@ -61,10 +61,10 @@ pub(super) static KEYS: [Key; 9] = [
         "the modem's buffer, which no queueing discipline sees; packets beyond it are dropped. One value for both directions, or a table of \
          `down` and `up`. A time is converted to bytes at the initial rate",
     ),
-    Key::need("delay", Form::Time, "one-way propagation delay"),
+    Key::need("delay", ValueType::Time, "one-way propagation delay"),
     Key::open(
         "customer",
-        Form::Name("end"),
+        ValueType::Name("end"),
         "the end that forwards, if the other does not",
         "the node, or its interface, on the customer's side of the modem: the direction towards it is `down`",
     ),
@@ -105,8 +105,8 @@ impl Access {
 fn each<'a, T: Copy>(
     field: &Field<'a>,
     known: [Option<T>; 2],
-    read: impl Fn(&Field<'a>) -> Result<T, Fault>,
-) -> Result<[T; 2], Fault> {
+    read: impl Fn(&Field<'a>) -> Result<T, Diagnostic>,
+) -> Result<[T; 2], Diagnostic> {
     if !matches!(field.item.value, Value::Table(_)) {
         return read(field).map(|same| [same; 2]);
     }
@@ -120,7 +120,7 @@ fn each<'a, T: Copy>(
     Ok(all)
 }
 
-fn buffer(field: &Field<'_>) -> Result<(LineBuffer, Option<Duration>), Fault> {
+fn buffer(field: &Field<'_>) -> Result<(LineBuffer, Option<Duration>), Diagnostic> {
     let expected =
         "a size such as \"256 KiB\", a time such as \"100 ms\", or a number such as \"1000 packets\"";
     let text = field.text(expected)?;
@@ -141,7 +141,7 @@ fn buffer(field: &Field<'_>) -> Result<(LineBuffer, Option<Duration>), Fault> {
 fn buffers(
     section: &mut Section<'_>,
     product: Option<&Product>,
-) -> Result<[(LineBuffer, Option<Duration>); 2], Fault> {
+) -> Result<[(LineBuffer, Option<Duration>); 2], Diagnostic> {
     let known = product.map_or([None; 2], |product| product.buffers);
     let known = known.map(|time| time.map(|time| (LineBuffer::Bytes(0), Some(time))));
     if let (None, [Some(down), Some(up)]) = (section.get("buffer"), known) {
@@ -164,7 +164,7 @@ pub(super) fn read(
     section: &mut Section<'_>,
     ends: &[InterfaceRef],
     nodes: &[Node],
-) -> Result<Access, Fault> {
+) -> Result<Access, Diagnostic> {
     let product = section.get("line").map(|field| product::read(&field)).transpose()?;
     let rates = match (section.get("rate"), product) {
         (None, Some(product)) => product.rates,
@@ -207,7 +207,7 @@ pub(super) fn read(
 }
 
 /// A rate, whether it stands for both ways or for one.
-fn rate_of(field: &Field<'_>) -> Result<Rate, Fault> {
+fn rate_of(field: &Field<'_>) -> Result<Rate, Diagnostic> {
     Field { form: &RATE, ..field.clone() }.value()
 }
 
@@ -216,7 +216,7 @@ fn bytes_in(rate: Rate, time: Duration) -> u64 {
 }
 
 /// Which of the ends is the customer's.
-fn customer(section: &mut Section<'_>, ends: &[InterfaceRef], nodes: &[Node]) -> Result<usize, Fault> {
+fn customer(section: &mut Section<'_>, ends: &[InterfaceRef], nodes: &[Node]) -> Result<usize, Diagnostic> {
     // A link of more or fewer ends than two is refused afterwards.
     let [a, b] = ends else { return Ok(section.get("customer").map_or(0, |_| 0)) };
     let name = |at: &InterfaceRef| {

@@ -4,8 +4,8 @@
 use std::collections::BTreeSet;
 use std::net::{Ipv4Addr, Ipv6Addr};
 
-use super::super::contract::{Form, Key};
-use super::super::error::{Fault, Origin};
+use super::super::description::{Key, ValueType};
+use super::super::error::{Diagnostic, Origin};
 use super::super::reader::Section;
 use super::super::{Attachment, InterfaceRef, Node, Role};
 use super::wiring::Wiring;
@@ -13,7 +13,7 @@ use super::wiring::Wiring;
 /// Key of an interface.
 pub(super) const KEY: Key = Key::open(
     "address",
-    Form::Written {
+    ValueType::Written {
         words: "an IPv4 address of a host",
         pattern: r"^[0-9]{1,3}(\.[0-9]{1,3}){3}$",
         examples: &["10.9.9.9"],
@@ -32,7 +32,7 @@ pub(super) fn read(
     node: Origin,
     at: InterfaceRef,
     wiring: &mut Wiring<'_>,
-) -> Result<Ipv4Addr, Fault> {
+) -> Result<Ipv4Addr, Diagnostic> {
     let expected = "an IPv4 address of a host, such as \"10.0.0.1\"";
     let Some(field) = section.get("address") else {
         wiring.unaddressed.push(at);
@@ -47,7 +47,7 @@ pub(super) fn read(
     if let Some((_, origin, other)) = wiring.addresses.iter().find(|(taken, ..)| *taken == address) {
         // Text that both share was inherited: then it is this node that lacks its own.
         let at = if *origin == field.item.origin { node } else { field.item.origin };
-        return Err(Fault::new(
+        return Err(Diagnostic::new(
             at,
             &*field.path,
             format!("{address}, which {other} has"),

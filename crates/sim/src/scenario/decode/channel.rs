@@ -1,12 +1,12 @@
 //! Wi-Fi channels.
 
-use stillair_model::vocabulary::Duration;
+use stillair_model::types::Duration;
 use stillair_model::wifi::phy::frame::Cipher;
 use stillair_model::wifi::phy::{Band, DsssRate, OfdmRate, PhyRate, Preamble, Width};
 
-use super::super::contract::{Form, Key, Shape};
+use super::super::description::{Key, TableSchema, ValueType};
 use super::super::document::Value;
-use super::super::error::{Fault, suggest};
+use super::super::error::{Diagnostic, suggest};
 use super::super::hearing::Audible;
 use super::super::reader::Field;
 use super::super::{Attachment, Channel, Node, mtu};
@@ -18,56 +18,56 @@ const WIDTHS: [&str; 4] = ["20 MHz", "40 MHz", "80 MHz", "160 MHz"];
 /// 15 to 65,535 time units of 1024 us.
 // hostapd: hostapd/config_file.c beacon_int (2.10) - any other number is refused; the beacon's field has 16
 // bits.
-const BEACON_INTERVAL: Form = Form::Times {
+const BEACON_INTERVAL: ValueType = ValueType::Times {
     least: "15.36 ms",
     most: Some("67.10784 s"),
     why: "the 15 to 65535 time units that hostapd takes",
 };
 
-pub(super) static SHAPE: Shape = Shape {
+pub(super) static SCHEMA: TableSchema = TableSchema {
     title: "Channel",
     about: "One medium, which everyone on it shares.",
     groups: &[
         &[
             Key::need(
                 "band",
-                Form::Choice(&BANDS),
+                ValueType::Choice(&BANDS),
                 "frequency band; at 6 GHz all data goes at rates of HE (802.11ax)",
             ),
             Key::need(
                 "width",
-                Form::Choice(&WIDTHS),
+                ValueType::Choice(&WIDTHS),
                 "channel width, at most 40 MHz at 2.4 GHz; stations may use less",
             ),
             mtu::KEY,
             rate::LOWEST,
             Key::or(
                 "cipher",
-                Form::Choice(&["none", "ccmp"]),
+                ValueType::Choice(&["none", "ccmp"]),
                 "none",
                 "how data frames are encrypted: with `ccmp` (WPA2) each is 16 bytes longer",
             ),
             Key::open(
                 "long_slot",
-                Form::Boolean,
+                ValueType::Boolean,
                 "`true` if a station on the channel is 802.11b-only",
                 "long slot time: 20 us instead of 9 us",
             ),
             Key::open(
                 "protection",
-                Form::Boolean,
+                ValueType::Boolean,
                 "`true` if a station on the channel is 802.11b-only",
                 "CTS-to-self before each OFDM frame, as in Linux: at 11 Mbit/s (24 at 5 GHz), before frames of HT and later at 1 Mbit/s (6 at 5 GHz)",
             ),
             Key::or(
                 "busy_backoff",
-                Form::Boolean,
+                ValueType::Boolean,
                 "true",
                 "a frame that finds the medium busy and has no back-off left draws a new one, as the standard requires; `false`: a back-off is drawn only after a transmission, as by simulated radios (mac80211_hwsim)",
             ),
             Key::or(
                 "beacon_interval",
-                Form::Either(&[Form::Choice(&["off"]), BEACON_INTERVAL]),
+                ValueType::Either(&[ValueType::Choice(&["off"]), BEACON_INTERVAL]),
                 "102.4 ms",
                 "time between beacons of each access point",
             ),
@@ -108,7 +108,7 @@ pub(super) fn levels(
     nodes: &[Node],
     distances: &[usize],
     loud: bool,
-) -> Result<(), Fault> {
+) -> Result<(), Diagnostic> {
     let on = |n: &Node| {
         let on = |medium: &Attachment| matches!(medium, Attachment::Wifi(wifi) if wifi.channel == channel);
         n.interfaces.iter().any(|i| on(&i.medium))
@@ -141,7 +141,7 @@ pub(super) fn levels(
 pub(super) fn read<'a>(
     name: &str,
     field: &Field<'a>,
-) -> Result<(Channel, (ForOld, hearing::Given<'a>)), Fault> {
+) -> Result<(Channel, (ForOld, hearing::Given<'a>)), Diagnostic> {
     let mut section = field.section("a table with band and width")?;
     let band = [(BANDS[0], Band::Ghz2), (BANDS[1], Band::Ghz5), (BANDS[2], Band::Ghz6)];
     let widths: [_; WIDTHS.len()] = core::array::from_fn(|n| (WIDTHS[n], Width::ALL[n]));

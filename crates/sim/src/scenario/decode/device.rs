@@ -3,14 +3,14 @@
 
 use std::sync::LazyLock;
 
-use stillair_model::vocabulary::Duration;
+use stillair_model::types::Duration;
 use stillair_model::wifi::config::{AirtimeReport, DriverConfig, FirmwareParams, WhenFirmwareFull};
 
 use super::super::Scheme;
 use super::super::Wifi;
-use super::super::contract::{Form, Key, Shape};
+use super::super::description::{Key, TableSchema, ValueType};
 use super::super::document::{self, Table};
-use super::super::error::{Fault, Origin, suggest};
+use super::super::error::{Diagnostic, Origin, suggest};
 use super::super::parts::Parts;
 use super::super::reader::{Field, Section, Typed};
 
@@ -44,16 +44,17 @@ const EHT: &str = "802.11be is not modelled";
 /// Key of a Wi-Fi interface.
 pub(super) const KEY: Key = Key::open(
     "device",
-    Form::Listed { title: "device", words: "a Wi-Fi device on the market, such as `mt7915`", names },
+    ValueType::Listed { title: "device", words: "a Wi-Fi device on the market, such as `mt7915`", names },
     "none",
     "sets `scheme` with its parameters, `block_ack_window` and the maximum MPDU length that is announced; keys beside it override it. Notes name streams and width that the device does not have. `stillair check` prints values without a source",
 );
 
-const SOURCE: Key = Key::open("source", Form::Text, "none: then `least` and `most`", "where it is written");
+const SOURCE: Key =
+    Key::open("source", ValueType::Text, "none: then `least` and `most`", "where it is written");
 
 macro_rules! entry {
     ($title:literal, $form:expr) => {
-        Shape {
+        TableSchema {
             title: $title,
             about: "A number with its source, or with the range it lies in.",
             groups: &[&[
@@ -66,34 +67,35 @@ macro_rules! entry {
     };
 }
 
-static NUMBER: Shape = entry!("Number of a device", Form::Integer(1, 65_536));
-static TIME: Shape = entry!("Time of a device", Form::Times { least: "0 us", most: None, why: "" });
-static WORD: Shape = entry!("Word of a device", Form::Text);
+static NUMBER: TableSchema = entry!("Number of a device", ValueType::Integer(1, 65_536));
+static TIME: TableSchema =
+    entry!("Time of a device", ValueType::Times { least: "0 us", most: None, why: "" });
+static WORD: TableSchema = entry!("Word of a device", ValueType::Text);
 
-static FILE: Shape = Shape {
+static FILE: TableSchema = TableSchema {
     title: "Device",
     about: "A Wi-Fi device that is sold.",
     groups: &[&[
-        Key::need("scheme", Form::Table(&WORD), "its driver"),
-        Key::need("standard", Form::Table(&WORD), "the newest that it can"),
-        Key::need("streams", Form::Table(&NUMBER), "spatial streams"),
-        Key::open("streams_160", Form::Table(&NUMBER), "as streams", "spatial streams in 160 MHz"),
-        Key::need("width", Form::Table(&NUMBER), "MHz of the widest channel"),
-        Key::need("frames", Form::Table(&NUMBER), "frames that its firmware has room for"),
-        Key::need("report_frames", Form::Table(&NUMBER), "frames of a report at most"),
-        Key::need("report_delay", Form::Table(&TIME), "how long a report waits"),
-        Key::need("airtime_report", Form::Table(&WORD), "how the host learns of airtime"),
-        Key::need("amsdu_frames", Form::Table(&NUMBER), "packets of an MPDU at most"),
-        Key::need("amsdu_by", Form::Table(&WORD), "who joins packets"),
-        Key::need("amsdu_bytes", Form::Table(&NUMBER), "bytes of the longest MPDU that it receives"),
+        Key::need("scheme", ValueType::Table(&WORD), "its driver"),
+        Key::need("standard", ValueType::Table(&WORD), "the newest that it can"),
+        Key::need("streams", ValueType::Table(&NUMBER), "spatial streams"),
+        Key::open("streams_160", ValueType::Table(&NUMBER), "as streams", "spatial streams in 160 MHz"),
+        Key::need("width", ValueType::Table(&NUMBER), "MHz of the widest channel"),
+        Key::need("frames", ValueType::Table(&NUMBER), "frames that its firmware has room for"),
+        Key::need("report_frames", ValueType::Table(&NUMBER), "frames of a report at most"),
+        Key::need("report_delay", ValueType::Table(&TIME), "how long a report waits"),
+        Key::need("airtime_report", ValueType::Table(&WORD), "how the host learns of airtime"),
+        Key::need("amsdu_frames", ValueType::Table(&NUMBER), "packets of an MPDU at most"),
+        Key::need("amsdu_by", ValueType::Table(&WORD), "who joins packets"),
+        Key::need("amsdu_bytes", ValueType::Table(&NUMBER), "bytes of the longest MPDU that it receives"),
         Key::open(
             "amsdu_sent",
-            Form::Table(&NUMBER),
+            ValueType::Table(&NUMBER),
             "what the receiver announces",
             "bytes of an MPDU with several packets that it sends at most",
         ),
-        Key::open("retry_limit", Form::Table(&NUMBER), "its driver's", "tries of a frame"),
-        Key::need("block_ack_window", Form::Table(&NUMBER), "frames of a Block Ack session"),
+        Key::open("retry_limit", ValueType::Table(&NUMBER), "its driver's", "tries of a frame"),
+        Key::need("block_ack_window", ValueType::Table(&NUMBER), "frames of a Block Ack session"),
     ]],
 };
 
@@ -158,7 +160,7 @@ impl Device {
 }
 
 static DEVICES: LazyLock<Vec<Device>> = LazyLock::new(|| {
-    let all = FILES.iter().map(|(name, text)| load(name, text)).collect::<Result<Vec<_>, Fault>>();
+    let all = FILES.iter().map(|(name, text)| load(name, text)).collect::<Result<Vec<_>, Diagnostic>>();
     all.unwrap_or_else(|fault| {
         unreachable!("the project's own devices are tested: {}", fault.in_file("devices"))
     })
@@ -169,7 +171,7 @@ fn names() -> Vec<String> {
 }
 
 /// The device of an interface, if it names one.
-pub(super) fn read(section: &mut Section<'_>) -> Result<Option<&'static Device>, Fault> {
+pub(super) fn read(section: &mut Section<'_>) -> Result<Option<&'static Device>, Diagnostic> {
     let Some(field) = section.get(KEY.name) else { return Ok(None) };
     let known = FILES.map(|(name, _)| name);
     let name = field.text(&suggest("", &known))?;
@@ -191,9 +193,9 @@ impl<'a> Reader<'a> {
     fn of<T>(
         &mut self,
         key: &'static str,
-        value: impl Fn(&Field<'a>) -> Result<T, Fault>,
+        value: impl Fn(&Field<'a>) -> Result<T, Diagnostic>,
         show: impl Fn(&T) -> String,
-    ) -> Result<T, Fault> {
+    ) -> Result<T, Diagnostic> {
         let field = self.root.need(key, "a table")?;
         let mut entry = field.section("a table")?;
         let taken = value(&entry.need("value", "a value")?)?;
@@ -212,12 +214,12 @@ impl<'a> Reader<'a> {
         Ok(taken)
     }
 
-    fn number<T: Typed + ToString>(&mut self, key: &'static str) -> Result<T, Fault> {
+    fn number<T: Typed + ToString>(&mut self, key: &'static str) -> Result<T, Diagnostic> {
         self.of(key, |field| field.value(), ToString::to_string)
     }
 }
 
-fn load(name: &'static str, text: &str) -> Result<Device, Fault> {
+fn load(name: &'static str, text: &str) -> Result<Device, Diagnostic> {
     let tree: Table = document::parse(text)?;
     let root = Section::new("", Origin::Line(1), &tree, &FILE, Parts::none());
     let mut file = Reader { root, unknown: Vec::new() };

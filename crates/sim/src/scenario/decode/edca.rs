@@ -1,12 +1,12 @@
 //! EDCA parameters under hostapd's names: `tx_queue_data2_*` for the access point's own queues, `wmm_ac_be_*`
 //! for stations.
 
-use stillair_model::vocabulary::{Ac, Duration};
+use stillair_model::types::{Ac, Duration};
 use stillair_model::wifi::air::edca::{EdcaParams, EdcaSet, TXOP_UNIT};
 
 use super::super::EdcaOverride;
-use super::super::contract::{Form, Key};
-use super::super::error::Fault;
+use super::super::description::{Key, ValueType};
+use super::super::error::Diagnostic;
 use super::super::reader::{Field, Section};
 
 /// One key for each access category.
@@ -29,14 +29,17 @@ macro_rules! beacon {
 
 /// Slots of a window: 2^n - 1.
 // hostapd: hostapd/config_file.c valid_cw (2.10) - the windows that it takes, of which 0 is none.
-const WINDOW: Form =
-    Form::Numbers(&[1, 3, 7, 15, 31, 63, 127, 255, 511, 1023, 2047, 4095, 8191, 16_383, 32_767]);
+const WINDOW: ValueType =
+    ValueType::Numbers(&[1, 3, 7, 15, 31, 63, 127, 255, 511, 1023, 2047, 4095, 8191, 16_383, 32_767]);
 
-const BURST_FORM: Form =
-    Form::Times { least: "0 ms", most: Some("2097.12 ms"), why: "65535 units of 32 us are the most" };
+const BURST_FORM: ValueType =
+    ValueType::Times { least: "0 ms", most: Some("2097.12 ms"), why: "65535 units of 32 us are the most" };
 
-const AIFS: &[Key] =
-    own!("_aifs", Form::Integer(1, 15), "the access point's own AIFSN; queues 0 to 3 are VO, VI, BE, BK");
+const AIFS: &[Key] = own!(
+    "_aifs",
+    ValueType::Integer(1, 15),
+    "the access point's own AIFSN; queues 0 to 3 are VO, VI, BE, BK"
+);
 const CWMIN: &[Key] = own!("_cwmin", WINDOW, "its least window in slots, at most its greatest");
 const CWMAX: &[Key] = own!("_cwmax", WINDOW, "its greatest window in slots");
 const BURST: &[Key] = own!(
@@ -45,13 +48,13 @@ const BURST: &[Key] = own!(
     "its longest transmission opportunity, rounded to units of 32 us as hostapd does; zero is one frame exchange"
 );
 const B_AIFS: &[Key] =
-    beacon!("_aifs", Form::Integer(2, 15), "the AIFSN that its stations use, from its beacons");
+    beacon!("_aifs", ValueType::Integer(2, 15), "the AIFSN that its stations use, from its beacons");
 const B_CWMIN: &[Key] =
-    beacon!("_cwmin", Form::Integer(0, 15), "their least window as an exponent: n for 2^n - 1 slots");
-const B_CWMAX: &[Key] = beacon!("_cwmax", Form::Integer(0, 15), "their greatest window as an exponent");
+    beacon!("_cwmin", ValueType::Integer(0, 15), "their least window as an exponent: n for 2^n - 1 slots");
+const B_CWMAX: &[Key] = beacon!("_cwmax", ValueType::Integer(0, 15), "their greatest window as an exponent");
 const B_TXOP: &[Key] = beacon!(
     "_txop_limit",
-    Form::Integer(0, 65_535),
+    ValueType::Integer(0, 65_535),
     "their longest transmission opportunity, in units of 32 us"
 );
 
@@ -60,7 +63,7 @@ pub(super) const GROUPS: [&[Key]; 8] = [AIFS, CWMIN, CWMAX, BURST, B_AIFS, B_CWM
 
 /// Reads what the access point uses itself. Windows are in slots, bursts are times.
 // hostapd: hostapd/hostapd.conf tx_queue_data (2.10) - queues 0 to 3 are VO, VI, BE, BK.
-pub(super) fn access_point(section: &mut Section<'_>) -> Result<[EdcaOverride; 4], Fault> {
+pub(super) fn access_point(section: &mut Section<'_>) -> Result<[EdcaOverride; 4], Diagnostic> {
     let mut all = [EdcaOverride::default(); 4];
     for ac in Ac::ALL {
         let key = |what: &str| format!("tx_queue_data{}_{what}", ac.index());
@@ -75,7 +78,7 @@ pub(super) fn access_point(section: &mut Section<'_>) -> Result<[EdcaOverride; 4
 /// Reads what the beacons tell stations to use. Windows are exponents, TXOP limits are in units of 32 us, as
 /// on the air.
 // spec: ieee80211-2020 9.4.2.28 - AIFSN of a station is at least 2; windows are 2^n - 1, n from 0 to 15.
-pub(super) fn beacon(section: &mut Section<'_>) -> Result<[EdcaOverride; 4], Fault> {
+pub(super) fn beacon(section: &mut Section<'_>) -> Result<[EdcaOverride; 4], Diagnostic> {
     let mut all = [EdcaOverride::default(); 4];
     for ac in Ac::ALL {
         let key = |what: &str| format!("wmm_ac_{}_{what}", ac.name().to_lowercase());
@@ -118,7 +121,7 @@ fn windows(
     scale: Scale,
     shipped: EdcaParams,
     e: &mut EdcaOverride,
-) -> Result<(), Fault> {
+) -> Result<(), Diagnostic> {
     let [least, most] = keys.each_ref().map(|key| section.get(key));
     let read = |field: &Option<Field<'_>>| {
         field.as_ref().map(|f| f.value().map(|number| scale.slots(number))).transpose()

@@ -1,10 +1,10 @@
 //! `[test]`: a Flent test by name, which is expanded into flows when the scenario is read.
 
-use stillair_model::vocabulary::Duration;
+use stillair_model::types::Duration;
 
-use super::super::contract::{Form, Key, Shape};
+use super::super::description::{Key, TableSchema, ValueType};
 use super::super::document::join;
-use super::super::error::Fault;
+use super::super::error::Diagnostic;
 use super::super::reader::Field;
 use super::super::spec::flow::ping::{PING_PAYLOAD, UDP_PING_PAYLOAD};
 use super::super::{FlentTest, Flow, FlowEnd, FlowKind, Node, profile};
@@ -23,22 +23,22 @@ const STEP: Duration = Duration::from_millis(200);
 // deviation: that of Linux's default, whatever `tcp_wmem` and the sender's system say.
 const NETPERF_WRITE: u32 = 16 << 10;
 
-pub(super) static SHAPE: Shape = Shape {
+pub(super) static SCHEMA: TableSchema = TableSchema {
     title: "Test",
     about: "One of Flent's tests, by its name: TCP flows and pings beside the `[[flow]]`s, with 5 s of pings alone before \
             and after the load. `up` is from the host that runs the test.",
     groups: &[&[
         Key::need(
             "name",
-            Form::Listed { title: "flent-test", words: "one of Flent's tests, such as `rrul`", names },
+            ValueType::Listed { title: "flent-test", words: "one of Flent's tests, such as `rrul`", names },
             "which",
         ),
-        Key::need("from", Form::Name("end"), "the host that runs Flent"),
-        Key::need("to", Form::Name("end"), "the host that it measures against"),
-        Key::or("length", Form::Period, "60 s", "how long the load lasts (`-l`)"),
+        Key::need("from", ValueType::Name("end"), "the host that runs Flent"),
+        Key::need("to", ValueType::Name("end"), "the host that it measures against"),
+        Key::or("length", ValueType::Period, "60 s", "how long the load lasts (`-l`)"),
         Key::open(
             "streams",
-            Form::Integer(1, 1000),
+            ValueType::Integer(1, 1000),
             "required with `tcp_nup` and `tcp_ndown`",
             "their flows (`upload_streams`, `download_streams`)",
         ),
@@ -50,7 +50,7 @@ pub(super) static SHAPE: Shape = Shape {
         ),
         Key::or(
             "start_spread",
-            Form::Time,
+            ValueType::Time,
             "10 ms",
             "maximum random delay of the start of flows and pings, drawn for each run, as of processes",
         ),
@@ -156,14 +156,14 @@ impl Times {
 }
 
 /// When the parts of the test happen, before anything else of the scenario is known.
-pub(super) fn times(field: &Field<'_>) -> Result<Times, Fault> {
+pub(super) fn times(field: &Field<'_>) -> Result<Times, Diagnostic> {
     let mut section = field.section("a table with name, from and to")?;
     let name: &str = name(&section.need("name", "one of Flent's tests")?)?;
     let delay = if name == "ping" { Duration::ZERO } else { DELAY };
     Ok(Times { delay, length: section.or("length", Duration::from_secs(60))? })
 }
 
-fn name<'a>(field: &Field<'a>) -> Result<&'a str, Fault> {
+fn name<'a>(field: &Field<'a>) -> Result<&'a str, Diagnostic> {
     let names = names();
     let known: Vec<(&str, ())> = names.iter().map(|name| (name.as_str(), ())).collect();
     field.choice(&known)?;
@@ -177,7 +177,7 @@ pub(super) fn read(
     nodes: &[Node],
     flows: &mut Vec<Flow>,
     end: Duration,
-) -> Result<FlentTest, Fault> {
+) -> Result<FlentTest, Diagnostic> {
     let Times { delay, length } = times(field)?;
     let mut section = field.section("a table with name, from and to")?;
     let test = name(&section.need("name", "one of Flent's tests")?)?;

@@ -1,9 +1,9 @@
 //! Flows: sender, receiver, kind of traffic and times.
 
-use stillair_model::vocabulary::Duration;
+use stillair_model::types::Duration;
 
 use super::super::document::{Value, join};
-use super::super::error::{Fault, Mistakes, gather};
+use super::super::error::{Diagnostic, Diagnostics, gather};
 use super::super::reader::Field;
 use super::super::spec::flow::{self, Common, Context, Traffic};
 use super::super::spec::{Key, Place, Section as _};
@@ -17,7 +17,7 @@ const LOADS: u64 = 1_000_000;
 const ANSWERS: u64 = 10_000_000;
 
 /// Refuses the flow read last if with it there are so many `answers` that they could not be kept.
-pub(super) fn bounded(answers: u64, key: &Field<'_>) -> Result<(), Fault> {
+pub(super) fn bounded(answers: u64, key: &Field<'_>) -> Result<(), Diagnostic> {
     if answers <= ANSWERS {
         return Ok(());
     }
@@ -31,7 +31,7 @@ pub(super) fn all(
     names: &Names<'_>,
     nodes: &[Node],
     times: [Duration; 2],
-) -> Result<Vec<Flow>, Fault> {
+) -> Result<Vec<Flow>, Diagnostic> {
     let [_, end] = times;
     if !field.is_list() {
         return Err(field.wrong("[[flow]], a list of tables"));
@@ -71,9 +71,9 @@ fn table(
     names: &Names<'_>,
     nodes: &[Node],
     times: [Duration; 2],
-) -> Result<Vec<Flow>, Fault> {
+) -> Result<Vec<Flow>, Diagnostic> {
     let (kind, mut section) = field.kind_table("a table")?;
-    let mut faults = Mistakes::default();
+    let mut faults = Diagnostics::default();
     let common = Common::read(&mut section, &mut faults);
     let own = flow::read(kind, &mut section, &mut faults);
     faults.unless(section.finish());
@@ -121,7 +121,7 @@ fn table(
 }
 
 /// Returns the senders, and whether each has a flow of its own, named after it.
-fn senders(field: &Field<'_>, names: &Names<'_>) -> Result<(Vec<FlowEnd>, bool), Fault> {
+fn senders(field: &Field<'_>, names: &Names<'_>) -> Result<(Vec<FlowEnd>, bool), Diagnostic> {
     let mut senders = Vec::new();
     for (sender, at) in names.ends(field, None)? {
         if senders.contains(&at) {
@@ -149,7 +149,7 @@ fn period(
     common: &Common,
     usual: Duration,
     end: Duration,
-) -> Result<(Duration, Duration, Option<Duration>), Fault> {
+) -> Result<(Duration, Duration, Option<Duration>), Diagnostic> {
     let (start, spread) = (common.start.or(Duration::ZERO), common.start_spread.or(usual));
     match (&common.start, &common.start_spread, &common.stop) {
         (Key::Given(start, at), ..) if *start >= end => Err(at.wrong("a time before the end of the run")),
@@ -188,7 +188,11 @@ fn usual_spread(
     Duration::from_nanos((100_000_000 * flows as u64).min(most))
 }
 
-pub(super) fn receivers(field: &Field<'_>, from: FlowEnd, names: &Names<'_>) -> Result<Vec<FlowEnd>, Fault> {
+pub(super) fn receivers(
+    field: &Field<'_>,
+    from: FlowEnd,
+    names: &Names<'_>,
+) -> Result<Vec<FlowEnd>, Diagnostic> {
     let mut to = Vec::new();
     for (receiver, at) in names.ends(field, Some(from))? {
         if at.node == from.node {

@@ -1,7 +1,7 @@
 //! Hosts that are real Linux kernels in virtual time.
 
-use super::super::contract::{Form, Key, Shape};
-use super::super::error::Fault;
+use super::super::description::{Key, TableSchema, ValueType};
+use super::super::error::Diagnostic;
 use super::super::guest::{Guest, GuestQueue, Offload, Program, RxBuffers};
 use super::super::reader::Field;
 
@@ -9,64 +9,69 @@ use super::super::reader::Field;
 const MEMORY: u32 = 64;
 
 /// The table that `host` may be.
-pub(super) static SHAPE: Shape = Shape {
+pub(super) static SCHEMA: TableSchema = TableSchema {
     title: "Guest",
     about: "A real Linux kernel as a user-mode program: its clock is the simulation's, its network card the modelled interface. \
             `stillair kernel build` makes kernels.",
     groups: &[&[
-        Key::need("kind", Form::Tag("uml"), "a kernel in virtual time"),
+        Key::need("kind", ValueType::Tag("uml"), "a kernel in virtual time"),
         Key::need(
             "kernel",
-            Form::Text,
+            ValueType::Text,
             "a kernel of `stillair kernel list`: its name there, its version, or the name of its folder",
         ),
         Key::or(
             "offload",
-            Form::Choice(&["none", "gso", "tso"]),
+            ValueType::Choice(&["none", "gso", "tso"]),
             "none",
             "offloads of its card. `none`: none, like ath9k. `gso`: checksums and scatter-gather; the kernel splits packets above the card. `tso`: the card splits them",
         ),
         Key::or(
             "rx_buffers",
-            Form::Choice(&["small", "mergeable"]),
+            ValueType::Choice(&["small", "mergeable"]),
             "small",
             "what a packet that comes in takes in memory, which limits the receiver's window. `small`: a buffer for a whole packet each. \
              `mergeable`: pieces of pages, which fit",
         ),
         Key::or(
             "queue",
-            Form::Choice(&["model", "guest"]),
+            ValueType::Choice(&["model", "guest"]),
             "model",
             "where its packets wait. `model`: in the modelled discipline and driver; the guest's interface is `noqueue` in effect. `guest`: in the \
              guest's own discipline above a card that takes some 13 packets",
         ),
-        Key::or("memory", Form::Integer(32, 4096), "64", "MiB of memory"),
+        Key::or("memory", ValueType::Integer(32, 4096), "64", "MiB of memory"),
         Key::open(
             "congestion_control",
-            Form::Text,
+            ValueType::Text,
             "that of the flow",
             "congestion control of its flows: any that its kernel has, such as one from a patch",
         ),
         Key::or(
             "mptcp",
-            Form::Boolean,
+            ValueType::Boolean,
             "false",
             "its TCP flows use Multipath TCP, over all its interfaces, where the host at the other end says so too",
         ),
-        Key::open("run", Form::List(&Form::Table(&PROGRAM)), "no program", "programs that run in it"),
+        Key::open(
+            "run",
+            ValueType::List(&ValueType::Table(&PROGRAM)),
+            "no program",
+            "programs that run in it",
+        ),
     ]],
 };
 
-static PROGRAM: Shape = Shape {
+static PROGRAM: TableSchema = TableSchema {
     title: "Program of a guest",
     about: "A command for the guest's shell; its working folder and output are collected.",
     groups: &[&[
-        Key::or("at", Form::Time, "0 s", "when it begins"),
-        Key::need("command", Form::Text, "the command, as `sh -c` takes it"),
+        Key::or("at", ValueType::Time, "0 s", "when it begins"),
+        Key::need("command", ValueType::Text, "the command, as `sh -c` takes it"),
     ]],
 };
 
-pub(super) fn read(field: &Field<'_>) -> Result<Guest, Fault> {
+pub(super) fn read(field: &Field<'_>) -> Result<Guest, Diagnostic> {
     let (_, mut section) =
         field.kind_table("\"model\", \"outside\", \"live\", or a table with kind = \"uml\"")?;
     section.get("kind");
@@ -91,7 +96,7 @@ pub(super) fn read(field: &Field<'_>) -> Result<Guest, Fault> {
     let mut run = Vec::new();
     for entry in programs.iter().flat_map(Field::list) {
         let mut one = entry.section("a table with at and command")?;
-        let at = one.or("at", stillair_model::vocabulary::Duration::ZERO)?;
+        let at = one.or("at", stillair_model::types::Duration::ZERO)?;
         let command = one.need("command", "a command")?;
         let text = command.label("a command")?;
         if text.contains('\n') {

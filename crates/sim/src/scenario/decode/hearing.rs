@@ -1,16 +1,16 @@
 //! Hidden stations of a channel.
 
-use super::super::contract::{Form, Key};
+use super::super::description::{Key, ValueType};
 use super::super::document::Value;
-use super::super::error::Fault;
+use super::super::error::Diagnostic;
 use super::super::hearing::Audible;
 use super::super::reader::{Field, Section};
 use super::super::{Attachment, InterfaceRef, Node, Role, Wifi, units};
 use super::{Names, losses};
 
-static GROUP: Form = Form::List(&Form::Name("end"));
+static GROUP: ValueType = ValueType::List(&ValueType::Name("end"));
 
-const CAPTURE: Form = Form::Written {
+const CAPTURE: ValueType = ValueType::Written {
     words: "`off`, or a ratio of `0 dB` to `60 dB`",
     pattern: r"^(off|[1-5]?[0-9](\.[0-9]{1,3})? ?dB|60 ?dB)$",
     examples: &["off", "0 dB", "9.5 dB", "60 dB"],
@@ -20,13 +20,13 @@ const CAPTURE: Form = Form::Written {
 pub(super) const KEYS: &[Key] = &[
     Key::open(
         "deaf",
-        Form::List(&GROUP),
+        ValueType::List(&GROUP),
         "everybody hears everybody",
         "hidden stations: in each list no node or interface hears any other",
     ),
     Key::open(
         "faint",
-        Form::List(&GROUP),
+        ValueType::List(&GROUP),
         "none: every radio that senses a frame understands it",
         "in each list the nodes or interfaces sense each other (the medium becomes busy) and decode nothing",
     ),
@@ -60,14 +60,14 @@ pub(super) const KEYS: &[Key] = &[
 /// A level from which on others are heard.
 // spec: ieee80211-2016 17.3.10.6 - a preamble of -82 dBm or more in 20 MHz makes the medium busy.
 // deviation: most radios hear quieter ones; which is a matter of the device.
-pub(super) fn level(section: &mut Section<'_>, key: &'static str) -> Result<i32, Fault> {
+pub(super) fn level(section: &mut Section<'_>, key: &'static str) -> Result<i32, Diagnostic> {
     section.or_by(key, -82_000, |field| field.unit(units::level))
 }
 
 /// The level from which on energy that is no frame makes the medium busy.
 // spec: ieee80211-2016 17.3.10.6, 19.3.19.5.2 and 21.3.18.5.2 - -62 dBm, 20 dB above the least sensitivity,
 // in the primary 20 MHz.
-pub(super) fn energy(section: &mut Section<'_>) -> Result<i32, Fault> {
+pub(super) fn energy(section: &mut Section<'_>) -> Result<i32, Diagnostic> {
     section.or_by("energy_from", -62_000, |field| field.unit(units::level))
 }
 
@@ -89,10 +89,12 @@ impl<'a> Given<'a> {
         channel: usize,
         names: &Names<'_>,
         nodes: &[Node],
-    ) -> Result<Audible, Fault> {
+    ) -> Result<Audible, Diagnostic> {
         let groups = |field: &Option<Field<'_>>| {
             let list = field.as_ref().map_or(Ok(Vec::new()), lists)?;
-            list.iter().map(|field| group(field, channel, names, nodes)).collect::<Result<Vec<_>, Fault>>()
+            list.iter()
+                .map(|field| group(field, channel, names, nodes))
+                .collect::<Result<Vec<_>, Diagnostic>>()
         };
         let (deaf, faint) = (groups(&self.deaf)?, groups(&self.faint)?);
         if let Some(field) = &self.faint {
@@ -103,7 +105,7 @@ impl<'a> Given<'a> {
 
     /// The threshold of capture on a channel, in thousandths of a decibel, if there is one: then all its
     /// nodes must have a place.
-    pub(super) fn capture(&self, channel: usize, nodes: &[Node]) -> Result<Option<u32>, Fault> {
+    pub(super) fn capture(&self, channel: usize, nodes: &[Node]) -> Result<Option<u32>, Diagnostic> {
         let Some(field) = &self.capture else { return Ok(None) };
         if matches!(&field.item.value, Value::String(off) if off == "off") {
             return Ok(None);
@@ -134,7 +136,7 @@ fn beside(
     deaf: &[Vec<InterfaceRef>],
     faint: &[Vec<InterfaceRef>],
     nodes: &[Node],
-) -> Result<(), Fault> {
+) -> Result<(), Diagnostic> {
     for (group, at) in faint.iter().zip(field.list()) {
         for hidden in deaf {
             let mut both =
@@ -150,7 +152,7 @@ fn beside(
 
 const EXPECTED: &str = "a list of lists of at least two, such as [[\"a\", \"b\"]]";
 
-fn lists<'a>(field: &Field<'a>) -> Result<Vec<Field<'a>>, Fault> {
+fn lists<'a>(field: &Field<'a>) -> Result<Vec<Field<'a>>, Diagnostic> {
     if field.is_list() { Ok(field.list()) } else { Err(field.wrong(EXPECTED)) }
 }
 
@@ -159,7 +161,7 @@ fn group(
     channel: usize,
     names: &Names<'_>,
     nodes: &[Node],
-) -> Result<Vec<InterfaceRef>, Fault> {
+) -> Result<Vec<InterfaceRef>, Diagnostic> {
     let members = lists(field)?;
     if members.len() < 2 {
         return Err(field.wrong(EXPECTED));

@@ -1,21 +1,21 @@
 //! Whether a host is modelled or outside, and the consequences for its other keys.
 
-use super::super::contract::{Form, Key};
+use super::super::description::{Key, ValueType};
 use super::super::document::Value;
-use super::super::error::Fault;
+use super::super::error::Diagnostic;
 use super::super::reader::{Field, Section};
 use super::super::{Guest, Host, profile};
 use super::guest;
 
-const FORM: Form = Form::Either(&[
-    Form::Choice(&["model", "outside", "live"]),
-    Form::Kinds { shapes: &[&guest::SHAPE], bare: false },
+const TYPE: ValueType = ValueType::Either(&[
+    ValueType::Choice(&["model", "outside", "live"]),
+    ValueType::Kinds { shapes: &[&guest::SCHEMA], bare: false },
 ]);
 
 /// Key of a node.
 pub(super) const KEY: Key = Key::or(
     "host",
-    FORM,
+    TYPE,
     "model",
     "who makes and receives its packets. `model`: the modelled kernel and the flows of the scenario. `outside`: a host \
      outside the model, whose packets a driver lets in and out with their bytes; its interfaces are modelled, no flow begins or ends there, \
@@ -26,7 +26,7 @@ pub(super) const KEY: Key = Key::or(
 /// Key of an interface.
 pub(super) const DEFAULT_ROUTE: Key = Key::or(
     "default_route",
-    Form::Boolean,
+    ValueType::Boolean,
     "false",
     "packets to addresses outside the scenario, such as the Internet, leave the model here. One interface of an outside or live host may \
      have it",
@@ -44,7 +44,7 @@ const RIGHT: &str = "host = \"model\", or the setting at the outside host itself
 type Kept = (Host, Option<Guest>, Vec<(String, String)>);
 
 /// Reads the key of a node, and refuses what only a modelled host has.
-pub(super) fn read(section: &mut Section<'_>) -> Result<Kept, Fault> {
+pub(super) fn read(section: &mut Section<'_>) -> Result<Kept, Diagnostic> {
     let (host, mut guest) = section.or_by("host", (Host::Model, None), |field| match field.item.value {
         Value::Table(_) => Ok((Host::Uml, Some(guest::read(field)?))),
         _ => {
@@ -101,7 +101,7 @@ fn plain(setting: &Field<'_>) -> String {
 }
 
 /// Refuses less room for headers than a guest's kernel has anyway.
-fn room(field: &Field<'_>) -> Result<(), Fault> {
+fn room(field: &Field<'_>) -> Result<(), Diagnostic> {
     let asked: u32 = field.value()?;
     if asked > OWN_ROOM {
         return Ok(());
@@ -112,7 +112,7 @@ fn room(field: &Field<'_>) -> Result<(), Fault> {
 /// Refuses what the kernel of a live host or a guest decides itself, so all but these keys. What its Wi-Fi
 /// driver asks for is the model's, and whether packets stay charged while they wait there; a guest's kernel
 /// takes what our patches have a parameter for.
-fn only(tcp: &Field<'_>, own: &[&str], at: &str) -> Result<(), Fault> {
+fn only(tcp: &Field<'_>, own: &[&str], at: &str) -> Result<(), Diagnostic> {
     let Some((name, _)) = tcp.table("a table")?.0.iter().find(|(name, _)| !own.contains(&name.as_str()))
     else {
         return Ok(());
@@ -123,7 +123,7 @@ fn only(tcp: &Field<'_>, own: &[&str], at: &str) -> Result<(), Fault> {
 }
 
 /// Reads the key of an interface, and refuses what only interfaces of modelled hosts have.
-pub(super) fn interface(section: &mut Section<'_>, host: Host) -> Result<bool, Fault> {
+pub(super) fn interface(section: &mut Section<'_>, host: Host) -> Result<bool, Diagnostic> {
     let default_route = section.get("default_route").map(|field| Ok((field.value::<bool>()?, field)));
     let default_route = default_route.transpose()?;
     match (host, default_route) {

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 
 use stillair_model::qdisc::QdiscConfig;
 use stillair_model::qdisc::cake::AckFilter;
-use stillair_model::vocabulary::Duration;
+use stillair_model::types::Duration;
 use stillair_model::wifi::seq_window::SeqWindow;
 use stillair_model::wire::WireParams;
 
@@ -95,7 +95,7 @@ fn used<'a>(nodes: &'a [Node], flows: &'a [Flow]) -> Vec<Used<'a>> {
                 FlowKind::Web { .. } | FlowKind::Responsiveness(_) => {
                     add(end.node, Some(&nodes[end.node].profile.congestion_control))
                 }
-                FlowKind::Quic(quic) => add(end.node, quic.law.as_ref()),
+                FlowKind::Quic(quic) => add(end.node, quic.control.as_ref()),
                 _ => {}
             }
         }

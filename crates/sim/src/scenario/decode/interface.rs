@@ -5,8 +5,8 @@ use std::net::Ipv6Addr;
 use stillair_model::wifi::phy::Width;
 use stillair_model::wifi::phy::frame::Cipher;
 
-use super::super::contract::{Form, Key, Shape};
-use super::super::error::{Fault, Mistakes, Origin};
+use super::super::description::{Key, TableSchema, ValueType};
+use super::super::error::{Diagnostic, Diagnostics, Origin};
 use super::super::network::LinkKind;
 use super::super::reader::{Field, Section};
 use super::super::resolve::power::Written;
@@ -26,26 +26,26 @@ const COMMON: &[Key] = &[
     address::KEY,
     Key::open(
         "txqueuelen",
-        Form::Integer(1, 1_000_000),
+        ValueType::Integer(1, 1_000_000),
         "the kernel's",
         "packets that its default qdisc holds",
     ),
     Key::open(
         "tso",
-        Form::Boolean,
+        ValueType::Boolean,
         "on a wired interface, and on Wi-Fi since Linux 4.17",
         "TSO: sockets build packets of several segments. A device that cannot split them has them split in software (GSO)",
     ),
     Key::open(
         "gro",
-        Form::Boolean,
+        ValueType::Boolean,
         "on an Ethernet interface",
         "GRO: segments of a flow that arrive together are merged. Drivers of the Wi-Fi devices here do not do this",
     ),
     host::DEFAULT_ROUTE,
     Key::open(
         "rx_buffer",
-        Form::Bytes(768, 65_536),
+        ValueType::Bytes(768, 65_536),
         "that of the sender's packet; 2304 from Ethernet",
         "memory of each received packet (skb truesize). It decides how large a window TCP offers, and how many packets a memory limit \
          admits. Two segments share a buffer of 4352 bytes. Leave the default unless you know your driver's",
@@ -59,17 +59,17 @@ const WIFI: &[Key] = &[
     product::KEY,
     spec::key(OfWifi::KEYS, "block_ack_window"),
     spec::key(OfWifi::KEYS, "cipher_delimiters"),
-    Key::need("channel", Form::Name("channel"), "the channel that it is on"),
+    Key::need("channel", ValueType::Name("channel"), "the channel that it is on"),
     Key::open("qdisc", spec::qdisc::WIFI, "that of the scheme", "its qdisc"),
 ];
 
-static WIRED: Shape = Shape {
+static WIRED: TableSchema = TableSchema {
     title: "Wired interface",
     about: "An interface with a `link`.",
     groups: &[
         COMMON,
         &[
-            Key::need("link", Form::Name("link"), "the link that it is an end of"),
+            Key::need("link", ValueType::Name("link"), "the link that it is an end of"),
             Key::open("qdisc", spec::qdisc::WIRED, "`pfifo_fast`; over a veth `noqueue`", "its qdisc"),
             shaper::KEY,
             shaper::MASQUERADE,
@@ -77,7 +77,7 @@ static WIRED: Shape = Shape {
     ],
 };
 
-static AP: Shape = Shape {
+static AP: TableSchema = TableSchema {
     title: "Access point's interface",
     about: "An interface with a `channel` and `role = \"ap\"`. EDCA parameters stand under hostapd's names.",
     groups: &[
@@ -99,7 +99,7 @@ static AP: Shape = Shape {
     ],
 };
 
-static STATION: Shape = Shape {
+static STATION: TableSchema = TableSchema {
     title: "Station's interface",
     about: "An interface with a `channel` and `role = \"station\"`. The path to its access point is the same in both directions.",
     groups: &[
@@ -117,7 +117,7 @@ static STATION: Shape = Shape {
 };
 
 /// What an interface may be.
-pub(super) const FORM: Form = Form::OneOf(&[&WIRED, &AP, &STATION]);
+pub(super) const TYPE: ValueType = ValueType::OneOf(&[&WIRED, &AP, &STATION]);
 
 /// What an interface is read in the light of.
 pub(super) struct Context<'c> {
@@ -140,7 +140,7 @@ pub(super) fn read<'a>(
     field: &Field<'a>,
     context: &Context<'_>,
     wiring: &mut Wiring<'a>,
-) -> Result<Interface, Fault> {
+) -> Result<Interface, Diagnostic> {
     let mut section = field.section("a table with link or channel")?;
     if section.has("link") && section.has("channel") {
         return Err(section.wrong("both link and channel", "one of them"));
@@ -197,7 +197,7 @@ fn wifi<'a>(
     device: &mut DeviceQueue<'_>,
     context: &Context<'_>,
     wiring: &mut Wiring<'a>,
-) -> Result<(Wifi, QdiscSpec), Fault> {
+) -> Result<(Wifi, QdiscSpec), Diagnostic> {
     if !section.has("channel") && !section.has("role") {
         return Err(section.wrong("neither link nor channel", "one of them"));
     }
@@ -237,7 +237,7 @@ fn wifi<'a>(
     let scheme = scheme::read(section, kernel, wide, product)?;
     device.scheme = Some(scheme.name);
     let qdisc = qdisc::read(section, device)?;
-    let mut faults = Mistakes::default();
+    let mut faults = Diagnostics::default();
     let has_cipher = context.channels[channel].cipher != Cipher::None;
     let own: OfWifi = spec::Section::read(section, &mut faults);
     let sender: Sender = spec::Section::read(section, &mut faults);

@@ -1,11 +1,11 @@
 //! Non-Wi-Fi interference: place, power and times.
 
-use stillair_model::vocabulary::Duration;
+use stillair_model::types::Duration;
 use stillair_model::wifi::air::interference::MOST_SOURCES;
 
-use super::super::contract::{Form, Key, Shape};
+use super::super::description::{Key, TableSchema, ValueType};
 use super::super::document::Value;
-use super::super::error::Fault;
+use super::super::error::Diagnostic;
 use super::super::reader::{Field, Section};
 use super::super::{
     Attachment, Channel, Errors, Interferer, Node, Role, SourceLevel, SwitchPattern, Wifi, units,
@@ -13,16 +13,19 @@ use super::super::{
 use super::{Names, losses, position, refer};
 
 /// Shorter ones are shorter than the frames and gaps of a channel, and an event each.
-const ON: Form = Form::Times {
+const ON: ValueType = ValueType::Times {
     least: "10 us",
     most: Some("1000 s"),
     why: "shorter than that is shorter than a gap between frames",
 };
 
-static ALWAYS: Shape =
-    Shape { title: "Pattern always", about: "On throughout.", groups: &[&[Key::tag("kind", "always")]] };
+static ALWAYS: TableSchema = TableSchema {
+    title: "Pattern always",
+    about: "On throughout.",
+    groups: &[&[Key::tag("kind", "always")]],
+};
 
-static CYCLE: Shape = Shape {
+static CYCLE: TableSchema = TableSchema {
     title: "Pattern cycle",
     about: "On for the first part of each period.",
     groups: &[&[
@@ -35,19 +38,19 @@ static CYCLE: Shape = Shape {
 
 const PHASE: Key = Key::open(
     "phase",
-    Form::Time,
+    ValueType::Time,
     "drawn for each run",
     "how long after `start` the first period begins, less than a period",
 );
 
-static MICROWAVE: Shape = Shape {
+static MICROWAVE: TableSchema = TableSchema {
     title: "Pattern microwave",
     about: "A household's microwave oven: on for half of each cycle of the mains, as its magnetron is fed by one half of the wave.",
     groups: &[&[
         Key::tag("kind", "microwave"),
         Key::or(
             "mains",
-            Form::Choice(&MAINS),
+            ValueType::Choice(&MAINS),
             MAINS[0],
             "the mains: on for 10 of 20 ms, or for 8.3 of 16.7 ms",
         ),
@@ -56,7 +59,7 @@ static MICROWAVE: Shape = Shape {
 };
 const MAINS: [&str; 2] = ["50 Hz", "60 Hz"];
 
-static RANDOM: Shape = Shape {
+static RANDOM: TableSchema = TableSchema {
     title: "Pattern random",
     about: "On and off for exponentially distributed times.",
     groups: &[&[
@@ -66,26 +69,31 @@ static RANDOM: Shape = Shape {
     ]],
 };
 
-static RECORDED: Shape = Shape {
+static RECORDED: TableSchema = TableSchema {
     title: "Pattern trace",
     about: "Lines of time in s after `start` and 1 for on or 0 for off: `0.5, 1`. The first is at 0 s; `t_s,on` may stand above them.",
     groups: &[&[
         Key::tag("kind", "trace"),
-        Key::need("file", Form::Text, "file name, relative to the scenario's folder"),
-        Key::open("repeat", Form::Period, "the last line holds for good", "after this time it begins anew"),
+        Key::need("file", ValueType::Text, "file name, relative to the scenario's folder"),
+        Key::open(
+            "repeat",
+            ValueType::Period,
+            "the last line holds for good",
+            "after this time it begins anew",
+        ),
     ]],
 };
 
-static SOURCE: Shape = Shape {
+static SOURCE: TableSchema = TableSchema {
     title: "Interference",
     about: "A non-Wi-Fi source: it does not defer, makes the medium busy where it is strong enough (`energy_from` of the channel), and is noise to \
             received frames. It is spread evenly over the channel. Every station on the channel needs an `snr`, a `distance` or a position.",
     groups: &[&[
-        Key::need("channel", Form::Name("channel"), "the channel that it is on"),
+        Key::need("channel", ValueType::Name("channel"), "the channel that it is on"),
         Key::open("power", losses::LEVEL, "by `position`", "its level at every receiver, in 20 MHz"),
         Key::open(
             "position",
-            position::FORM,
+            position::TYPE,
             "equally loud everywhere",
             "its position: its level at each node follows from the channel's loss, and every node on the channel needs a position",
         ),
@@ -97,16 +105,16 @@ static SOURCE: Shape = Shape {
         ),
         Key::or(
             "pattern",
-            Form::Kinds { shapes: &[&ALWAYS, &CYCLE, &MICROWAVE, &RANDOM, &RECORDED], bare: true },
+            ValueType::Kinds { shapes: &[&ALWAYS, &CYCLE, &MICROWAVE, &RANDOM, &RECORDED], bare: true },
             "always",
             "when it is on",
         ),
-        Key::or("start", Form::Time, "0 s", "from when on it works, before the end of the run"),
-        Key::open("stop", Form::Period, "the end of the run", "until when it works, after `start`"),
+        Key::or("start", ValueType::Time, "0 s", "from when on it works, before the end of the run"),
+        Key::open("stop", ValueType::Period, "the end of the run", "until when it works, after `start`"),
     ]],
 };
 
-pub(super) const FORM: Form = Form::Named("interference", &Form::Table(&SOURCE));
+pub(super) const TYPE: ValueType = ValueType::Named("interference", &ValueType::Table(&SOURCE));
 
 /// Which channels have some, as far as names are right.
 pub(super) fn channels(field: Option<&Field<'_>>, names: &Names<'_>) -> Vec<usize> {
@@ -128,7 +136,7 @@ pub(super) fn read(
     nodes: &[Node],
     channels: &mut [Channel],
     end: Duration,
-) -> Result<(), Fault> {
+) -> Result<(), Diagnostic> {
     for (name, field) in field.named("interference")? {
         let mut section = field.section("a table with channel and power")?;
         let at = section.need("channel", "the name of a channel")?;
@@ -172,7 +180,7 @@ fn level(
     at: &Field<'_>,
     channel: usize,
     nodes: &[Node],
-) -> Result<SourceLevel, Fault> {
+) -> Result<SourceLevel, Diagnostic> {
     let read = |field: Field<'_>| field.unit(units::level);
     let power = section.get("power");
     let place = section.get("position");
@@ -198,7 +206,7 @@ fn level(
     }
 }
 
-fn pattern(field: &Field<'_>) -> Result<SwitchPattern, Fault> {
+fn pattern(field: &Field<'_>) -> Result<SwitchPattern, Diagnostic> {
     let (kind, section) = field.kind()?;
     let mains = |hertz: u64| {
         let period = Duration::from_nanos(1_000_000_000 / hertz);
@@ -262,7 +270,7 @@ fn pattern(field: &Field<'_>) -> Result<SwitchPattern, Fault> {
 }
 
 /// Refuses a channel that nobody is on, or with a station of which it is not known how loud it is.
-fn heard(at: &Field<'_>, channel: usize, nodes: &[Node]) -> Result<(), Fault> {
+fn heard(at: &Field<'_>, channel: usize, nodes: &[Node]) -> Result<(), Diagnostic> {
     if on(channel, nodes).next().is_none() {
         return Err(at.found("a channel that no node is on", "one with a node"));
     }

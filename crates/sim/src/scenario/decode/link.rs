@@ -1,11 +1,11 @@
 //! Wired links.
 
-use stillair_model::vocabulary::{Duration, Rate};
+use stillair_model::types::{Duration, Rate};
 use stillair_model::wire::{EthernetParams, WireParams};
 
-use super::super::contract::{Form, Key, Shape};
+use super::super::description::{Key, TableSchema, ValueType};
 use super::super::document::Value;
-use super::super::error::Fault;
+use super::super::error::Diagnostic;
 use super::super::network::LinkKind;
 use super::super::reader::{Field, Section};
 use super::super::{InterfaceRef, Link, Nic, Node, mtu};
@@ -15,7 +15,7 @@ use super::access::{self, RATE};
 const MOST: i64 = 1_000_000;
 
 /// Devices whose drivers are known.
-const NIC: Form = Form::Choice(&["none", "e1000e", "tg3"]);
+const NIC: ValueType = ValueType::Choice(&["none", "e1000e", "tg3"]);
 
 /// Key of a node.
 pub(super) const NODE: Key = Key::open(
@@ -35,35 +35,35 @@ const DEVICES: &[Key] = &[
          interrupts a second at 1 Gbit/s, 4000 at other rates; `tg3` byte queue limits, rx_usecs = 20, rx_frames = 5, tx_usecs = 72 and \
          tx_frames = 53; a key beside it overrides it. Both devices exist at 10, 100 and 1000 Mbit/s",
     ),
-    Key::or("ring", Form::Integer(1, MOST), "256", "packets in a device's transmit ring"),
-    Key::open("bql", Form::Boolean, "that of the `nic`: false", "byte queue limits keep the ring short"),
+    Key::or("ring", ValueType::Integer(1, MOST), "256", "packets in a device's transmit ring"),
+    Key::open("bql", ValueType::Boolean, "that of the `nic`: false", "byte queue limits keep the ring short"),
     Key::open(
         "tx_usecs",
-        Form::Integer(0, MOST),
+        ValueType::Integer(0, MOST),
         "that of the `nic`: 125",
         "microseconds within which a completed transmission is reported",
     ),
     Key::open(
         "tx_frames",
-        Form::Integer(0, MOST),
+        ValueType::Integer(0, MOST),
         "that of the `nic`: 0",
         "completed transmissions that are reported at once; 0: only `tx_usecs` counts",
     ),
     Key::open(
         "rx_usecs",
-        Form::Integer(0, MOST),
+        ValueType::Integer(0, MOST),
         "that of the `nic`: 0",
         "microseconds within which an arrival is handed up, together with later ones",
     ),
     Key::open(
         "rx_frames",
-        Form::Integer(0, MOST),
+        ValueType::Integer(0, MOST),
         "that of the `nic`: 0",
         "arrivals that are handed up at once; 0: only `rx_usecs` counts",
     ),
     Key::open(
         "rx_interrupts",
-        Form::Integer(0, MOST),
+        ValueType::Integer(0, MOST),
         "that of the `nic`: 0",
         "most receive interrupts in a second (`InterruptThrottleRate` of Intel's drivers). Packets that arrive between two are handed up \
          together; 0: no limit",
@@ -71,21 +71,21 @@ const DEVICES: &[Key] = &[
 ];
 
 /// An access line, with an Ethernet device at each end.
-static ACCESS: Shape = Shape {
+static ACCESS: TableSchema = TableSchema {
     title: "Link of kind access",
     about: "A line to the internet with a modem: what the hosts' devices send waits in the modem's buffer, which no queueing discipline hears of.",
     groups: &[&[Key::tag("kind", "access"), mtu::KEY], &access::KEYS, DEVICES],
 };
 
 /// An Ethernet link.
-static ETHERNET: Shape = Shape {
+static ETHERNET: TableSchema = TableSchema {
     title: "Link",
     about: "A wired link between two interfaces: the two that name it. What its devices do holds for both.",
     groups: &[
-        &[Key::or("kind", Form::Choice(&["ethernet"]), "ethernet", "kind of link")],
+        &[Key::or("kind", ValueType::Choice(&["ethernet"]), "ethernet", "kind of link")],
         &[
             Key::need("rate", RATE, "rate of each direction; `0 bit/s` is an outage until a `step`"),
-            Key::need("delay", Form::Time, "one-way propagation delay"),
+            Key::need("delay", ValueType::Time, "one-way propagation delay"),
             mtu::KEY,
         ],
         DEVICES,
@@ -93,25 +93,25 @@ static ETHERNET: Shape = Shape {
 };
 
 /// Two virtual devices.
-static VETH: Shape = Shape {
+static VETH: TableSchema = TableSchema {
     title: "Link of kind veth",
     about: "A pair of virtual devices: no rate, no delay, no queue; packets of several segments pass whole.",
     groups: &[&[Key::tag("kind", "veth"), mtu::KEY]],
 };
 
 /// What a link may be.
-pub(super) const FORM: Form = Form::OneOf(&[&ETHERNET, &ACCESS, &VETH]);
+pub(super) const TYPE: ValueType = ValueType::OneOf(&[&ETHERNET, &ACCESS, &VETH]);
 
 /// Reads the kind alone, which the interfaces' defaults depend on.
-pub(super) fn kind(field: &Field<'_>) -> Result<LinkKind, Fault> {
+pub(super) fn kind(field: &Field<'_>) -> Result<LinkKind, Diagnostic> {
     kind_of(&mut section(field)?)
 }
 
-fn section<'a>(field: &Field<'a>) -> Result<Section<'a>, Fault> {
+fn section<'a>(field: &Field<'a>) -> Result<Section<'a>, Diagnostic> {
     field.section("a table with rate and delay")
 }
 
-fn kind_of(section: &mut Section<'_>) -> Result<LinkKind, Fault> {
+fn kind_of(section: &mut Section<'_>) -> Result<LinkKind, Diagnostic> {
     section.or_by("kind", LinkKind::Ethernet, |field| {
         field.choice(&[
             ("ethernet", LinkKind::Ethernet),
@@ -122,7 +122,7 @@ fn kind_of(section: &mut Section<'_>) -> Result<LinkKind, Fault> {
 }
 
 /// Refuses keys of a wire on a pair of virtual devices.
-fn no_wire(section: &mut Section<'_>) -> Result<(), Fault> {
+fn no_wire(section: &mut Section<'_>) -> Result<(), Diagnostic> {
     let given = ETHERNET.keys().find(|key| VETH.key(key.name).is_none() && section.has(key.name));
     match given.and_then(|key| section.get(key.name)) {
         Some(field) => {
@@ -139,7 +139,7 @@ pub(super) fn read(
     ends: &[InterfaceRef],
     nodes: &[Node],
     nics: &[(usize, Field<'_>)],
-) -> Result<Link, Fault> {
+) -> Result<Link, Diagnostic> {
     let mut section = section(field)?;
     let params = match kind_of(&mut section)? {
         LinkKind::Ethernet => {
@@ -202,7 +202,7 @@ const GIGABIT: Rate = Rate::from_bps(1_000_000_000);
 const RATES: [Rate; 3] = [Rate::from_bps(10_000_000), Rate::from_bps(100_000_000), GIGABIT];
 
 /// Reads the device that a node or a link names.
-pub(super) fn nic(section: &mut Section<'_>) -> Result<Option<Nic>, Fault> {
+pub(super) fn nic(section: &mut Section<'_>) -> Result<Option<Nic>, Diagnostic> {
     let names = [("none", Nic::None), ("e1000e", Nic::E1000e), ("tg3", Nic::Tg3)];
     section.get("nic").map(|field| field.choice(&names)).transpose()
 }
@@ -212,7 +212,7 @@ pub(super) fn used(
     nics: &[(usize, Field<'_>)],
     links: &[Link],
     fields: &[(&str, Field<'_>)],
-) -> Result<(), Fault> {
+) -> Result<(), Diagnostic> {
     let leaves_it = |link: &Link, field: &Field<'_>| {
         let says = field.table("a table").is_ok_and(|table| table.get("nic").is_some());
         !says && link.params != [WireParams::Veth; 2]
@@ -260,7 +260,7 @@ fn ethernet(
     ends: &[InterfaceRef],
     nodes: &[Node],
     named: &[(usize, Field<'_>)],
-) -> Result<[EthernetParams; 2], Fault> {
+) -> Result<[EthernetParams; 2], Diagnostic> {
     let own = nic(section)?;
     // A link of more or fewer ends than two is refused afterwards.
     let nic_of = |end: usize| own.or_else(|| Some(nodes[ends.get(end)?.node].nic)).unwrap_or(Nic::None);

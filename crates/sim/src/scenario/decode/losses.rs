@@ -1,88 +1,88 @@
 //! Losses on a station's path: configured error rates, a signal-to-noise ratio, or a distance.
 
-use stillair_model::vocabulary::Duration;
+use stillair_model::types::Duration;
 use stillair_model::wifi::air::given::RateError;
 use stillair_model::wifi::phy::errors::Snr;
 use stillair_model::wifi::phy::path_loss::PathLoss;
 use stillair_model::wifi::phy::{Band, PhyRate};
 
-use super::super::contract::{Form, Key, Shape};
+use super::super::description::{Key, TableSchema, ValueType};
 use super::super::document::Value;
-use super::super::error::Fault;
+use super::super::error::Diagnostic;
 use super::super::reader::{Field, Section};
 use super::super::{Errors, GivenErrors, SnrSteps, Station, units};
 
-pub(super) const RATIO: Form = Form::Written {
+pub(super) const RATIO: ValueType = ValueType::Written {
     words: "a ratio such as `25 dB`",
     pattern: r"^-?[0-9]+(\.[0-9]{1,3})? ?dB$",
     examples: &["25 dB", "-3.5 dB"],
 };
-pub(super) const LEVEL: Form = Form::Written {
+pub(super) const LEVEL: ValueType = ValueType::Written {
     words: "a level such as `16 dBm`",
     pattern: r"^-?[0-9]+(\.[0-9]{1,3})? ?dBm$",
     examples: &["16 dBm", "-94.5 dBm"],
 };
-const LENGTH: Form = Form::Written {
+const LENGTH: ValueType = ValueType::Written {
     words: "a length such as `10 m`",
     pattern: r"^[0-9]+(\.[0-9]{1,3})? ?m$",
     examples: &["10 m", "2.5 m"],
 };
 
-static STEP: Shape = Shape {
+static STEP: TableSchema = TableSchema {
     title: "Change of a ratio",
     about: "The ratio from a time on.",
     groups: &[&[
-        Key::need("at", Form::Period, "when it changes, after the one before"),
+        Key::need("at", ValueType::Period, "when it changes, after the one before"),
         Key::need("snr", RATIO, "the new value"),
     ]],
 };
-const RATIOS: Form = Form::Either(&[RATIO, Form::List(&STEP_OR_FIRST)]);
-static STEP_OR_FIRST: Form = Form::Either(&[RATIO, Form::Table(&STEP)]);
+const RATIOS: ValueType = ValueType::Either(&[RATIO, ValueType::List(&STEP_OR_FIRST)]);
+static STEP_OR_FIRST: ValueType = ValueType::Either(&[RATIO, ValueType::Table(&STEP)]);
 
-static DISTANCE_STEP: Shape = Shape {
+static DISTANCE_STEP: TableSchema = TableSchema {
     title: "Change of a distance",
     about: "The distance from a time on.",
     groups: &[&[
-        Key::need("at", Form::Period, "when it changes, after the one before"),
+        Key::need("at", ValueType::Period, "when it changes, after the one before"),
         Key::need("distance", LENGTH, "the new value"),
     ]],
 };
-const LENGTHS: Form = Form::Either(&[LENGTH, Form::List(&LENGTH_OR_FIRST)]);
-static LENGTH_OR_FIRST: Form = Form::Either(&[LENGTH, Form::Table(&DISTANCE_STEP)]);
+const LENGTHS: ValueType = ValueType::Either(&[LENGTH, ValueType::List(&LENGTH_OR_FIRST)]);
+static LENGTH_OR_FIRST: ValueType = ValueType::Either(&[LENGTH, ValueType::Table(&DISTANCE_STEP)]);
 
-const OF_RATE: Form = Form::Listed {
+const OF_RATE: ValueType = ValueType::Listed {
     title: "rate-with-errors",
     words: "a rate; `mcs14` is that of 802.11n at any width and guard interval",
     names: || units::phy_rates(true),
 };
 
-static ONE_RATE: Form = OF_RATE;
-const OF_RATES: Form = Form::Either(&[OF_RATE, Form::List(&ONE_RATE)]);
+static ONE_RATE: ValueType = OF_RATE;
+const OF_RATES: ValueType = ValueType::Either(&[OF_RATE, ValueType::List(&ONE_RATE)]);
 
-static BY_RATE: Shape = Shape {
+static BY_RATE: TableSchema = TableSchema {
     title: "Error rate by rate",
     about: "The chance that a data MPDU is broken at some rates. Every rate that the station may use must be in the list once, and may be in it again for a later time.",
     groups: &[&[
         Key::need("rates", OF_RATES, "the rates"),
-        Key::need("chance", Form::Fraction, "the chance"),
+        Key::need("chance", ValueType::Fraction, "the chance"),
         Key::open(
             "bytes",
-            Form::Bytes(1, 65_535),
+            ValueType::Bytes(1, 65_535),
             "it is that of frames of any length",
             "length of the MPDUs that it is the chance of, from MAC header to FCS (a full packet is 1538): errors fall on each byte \
              alike, so that longer frames are broken more often",
         ),
         Key::or(
             "at",
-            Form::Time,
+            ValueType::Time,
             "0 s",
             "when this becomes the chance of these rates; entries stand in the order of their times, those of the start first",
         ),
     ]],
 };
 
-static LISTED: Form = Form::Table(&BY_RATE);
-const CHANCES: Form = Form::Either(&[Form::Fraction, Form::List(&LISTED)]);
+static LISTED: ValueType = ValueType::Table(&BY_RATE);
+const CHANCES: ValueType = ValueType::Either(&[ValueType::Fraction, ValueType::List(&LISTED)]);
 
 /// Keys of a station's interface.
 pub(super) const KEYS: &[Key] = &[
@@ -108,13 +108,13 @@ pub(super) const KEYS: &[Key] = &[
     ),
     Key::open(
         "ack_error_rate",
-        Form::Fraction,
+        ValueType::Fraction,
         "0.0 without `snr` and `distance`",
         "chance that an ACK or Block Ack is lost",
     ),
     Key::open(
         "unheard_rate",
-        Form::Fraction,
+        ValueType::Fraction,
         "0.0 without `snr` and `distance`",
         "probability that the preamble of a data PPDU is not understood, so that the whole PPDU is missed",
     ),
@@ -141,7 +141,7 @@ pub(super) const CHANNEL: &[Key] = &[
 /// Reads what `distance` is converted by.
 // deviation: all of it is a choice, that of ns-3's LogDistancePropagationLossModel, YansWifiPhy's 16.02 dBm
 // and noise figure of 7 dB - free space to one metre, exponent 3, and -101 dBm of thermal noise.
-pub(super) fn path_loss(section: &mut Section<'_>, band: Band) -> Result<PathLoss, Fault> {
+pub(super) fn path_loss(section: &mut Section<'_>, band: Band) -> Result<PathLoss, Diagnostic> {
     let at_1m = match band {
         Band::Ghz2 => 40_200,
         Band::Ghz5 => 46_700,
@@ -163,7 +163,7 @@ pub(super) fn read(
     section: &mut Section<'_>,
     loss: PathLoss,
     station: &Station,
-) -> Result<Option<Errors>, Fault> {
+) -> Result<Option<Errors>, Diagnostic> {
     let [snr, distance] = ["snr", "distance"].map(|key| section.get(key));
     // An empty list undoes one that was inherited.
     let snr = snr.filter(|field| !field.is_list() || !field.list().is_empty());
@@ -203,7 +203,7 @@ const MOST_TABLES: usize = 16;
 
 /// Chances by rate from each of their times on: a later table has those before it, but for what its entries
 /// change.
-fn by_rate(field: &Field<'_>, station: &Station) -> Result<Vec<(Duration, Vec<RateError>)>, Fault> {
+fn by_rate(field: &Field<'_>, station: &Station) -> Result<Vec<(Duration, Vec<RateError>)>, Diagnostic> {
     let mut tables: Vec<(Duration, Vec<RateError>)> = Vec::new();
     // Rates that entries of the present time have named.
     let mut changed: Vec<PhyRate> = Vec::new();
@@ -262,8 +262,8 @@ fn steps<'a>(
     field: &Field<'a>,
     key: &str,
     such: &str,
-    read: impl Fn(&Field<'a>) -> Result<Snr, Fault>,
-) -> Result<SnrSteps, Fault> {
+    read: impl Fn(&Field<'a>) -> Result<Snr, Diagnostic>,
+) -> Result<SnrSteps, Diagnostic> {
     let list = field.list();
     let Some((first, later)) = list.split_first() else {
         return Err(field.wrong(format!("{such}, or a list that begins with one")));
@@ -286,6 +286,6 @@ fn steps<'a>(
     Ok(steps)
 }
 
-fn ratio(field: &Field<'_>) -> Result<Snr, Fault> {
+fn ratio(field: &Field<'_>) -> Result<Snr, Diagnostic> {
     field.unit(units::ratio).map(Snr)
 }

@@ -4,27 +4,27 @@
 //! The decoder stops at an error that later parts depend on. The errors here depend on nothing else, so each
 //! is reported whatever the others are. Conditions on two tables together are left to the decoder.
 
-use stillair_model::vocabulary::{Duration, Ip, Rate};
+use stillair_model::types::{Duration, Ip, Rate};
 
-use super::super::contract::{Absent, Form, Shape, words};
+use super::super::description::{DefaultValue, TableSchema, ValueType, words};
 use super::super::document::{Item, Table, Value, join};
-use super::super::error::{Fault, Mistakes, Origin, nearest, suggest};
+use super::super::error::{Diagnostic, Diagnostics, Origin, nearest, suggest};
 use super::super::network::LinkKind;
 use super::super::parts::Parts;
 use super::super::profile;
 use super::super::reader::{Field, Typed, is_written, unknown, whole};
 use super::names::{Merged, Names, refer};
-use super::{SHAPE, merge, node};
+use super::{SCHEMA, merge, node};
 
 /// All of a scenario's, in the order of its description; nodes with a `count` are written out.
-pub(in super::super) fn all(tree: &Table, parts: &Parts) -> Vec<Fault> {
+pub(in super::super) fn all(tree: &Table, parts: &Parts) -> Vec<Diagnostic> {
     let field = |key: &str| {
         let item = tree.get(key)?;
-        let form = &SHAPE.key(key)?.form;
+        let form = &SCHEMA.key(key)?.form;
         Some(Field { path: key.to_owned(), item, form, parts })
     };
     let named = |key: &str| field(key).map_or(Ok(Vec::new()), |field| field.named(key));
-    let mut found = Mistakes::default();
+    let mut found = Diagnostics::default();
     let fields = named("node").unwrap_or_default();
     let nodes = match field("node").map(|field| &field.item.value) {
         Some(Value::Table(nodes)) => nodes,
@@ -34,7 +34,7 @@ pub(in super::super) fn all(tree: &Table, parts: &Parts) -> Vec<Fault> {
         fields.iter().enumerate().filter_map(|(at, field)| found.unless(merge(at, field, nodes))).collect();
     // Of what is not read, or stands in a misspelt table, nobody knows the names.
     let is_misspelt = |(key, item): &(String, Item)| {
-        SHAPE.key(key).is_none() && matches!(item.value, Value::Table(_) | Value::Array(_))
+        SCHEMA.key(key).is_none() && matches!(item.value, Value::Table(_) | Value::Array(_))
     };
     let whole = !merged.is_empty() && merged.len() == nodes.0.len() && !tree.0.iter().any(is_misspelt);
     let names = match (named("channel"), named("link")) {
@@ -46,14 +46,14 @@ pub(in super::super) fn all(tree: &Table, parts: &Parts) -> Vec<Fault> {
         _ => None,
     };
     let mut look = Look { parts, names: names.as_ref(), found };
-    look.keys("", Origin::Line(1), tree, &[&SHAPE], &[&SHAPE]);
-    for key in SHAPE.keys().filter(|key| key.name != "node") {
+    look.keys("", Origin::Line(1), tree, &[&SCHEMA], &[&SCHEMA]);
+    for key in SCHEMA.keys().filter(|key| key.name != "node") {
         if let Some(item) = tree.get(key.name) {
             look.value(key.name, item, &key.form);
         }
     }
     for (name, origin, table) in &merged {
-        look.table(&join("node", name), *origin, table, &node::SHAPE);
+        look.table(&join("node", name), *origin, table, &node::SCHEMA);
     }
     look.found.into_all()
 }
@@ -63,22 +63,23 @@ struct Look<'a> {
     parts: &'a Parts,
     /// None where a name may be of what is not known.
     names: Option<&'a Names<'a>>,
-    found: Mistakes,
+    found: Diagnostics,
 }
 
 impl Look<'_> {
     /// A table of this shape.
-    fn table(&mut self, path: &str, origin: Origin, table: &Table, shape: &'static Shape) {
+    fn table(&mut self, path: &str, origin: Origin, table: &Table, shape: &'static TableSchema) {
         self.keys(path, origin, table, &[shape], &[shape]);
         self.values(path, table, &[shape]);
     }
 
     /// The values of keys that all of these shapes have alike.
-    fn values(&mut self, path: &str, table: &Table, shapes: &[&'static Shape]) {
+    fn values(&mut self, path: &str, table: &Table, shapes: &[&'static TableSchema]) {
         let [first, others @ ..] = shapes else { return };
         for key in first.keys() {
             let Some(item) = table.get(key.name) else { continue };
-            let same = |shape: &&'static Shape| shape.key(key.name).is_some_and(|own| own.about == key.about);
+            let same =
+                |shape: &&'static TableSchema| shape.key(key.name).is_some_and(|own| own.about == key.about);
             if others.iter().all(same) {
                 self.value(&join(path, key.name), item, &key.form);
             }
@@ -91,8 +92,8 @@ impl Look<'_> {
         path: &str,
         origin: Origin,
         table: &Table,
-        any: &[&'static Shape],
-        likely: &[&'static Shape],
+        any: &[&'static TableSchema],
+        likely: &[&'static TableSchema],
     ) {
         let known: Vec<&str> = any.iter().flat_map(|shape| shape.keys()).map(|key| key.name).collect();
         let strangers: Vec<_> = table.0.iter().filter(|(key, _)| !known.contains(&key.as_str())).collect();
@@ -100,43 +101,53 @@ impl Look<'_> {
             self.found.add(unknown(path, key, item, &known));
         }
         let [first, others @ ..] = likely else { return };
-        let needed = first.keys().filter(|key| matches!(key.absent, Absent::Mistake));
+        let needed = first.keys().filter(|key| matches!(key.absent, DefaultValue::Required));
         for key in needed.filter(|key| others.iter().all(|shape| needs(shape, key.name))) {
             let misspelt = strangers.iter().any(|(stranger, _)| nearest(stranger, &[key.name]).is_some());
             if table.get(key.name).is_none() && !misspelt {
                 let expected = with_article(plain(&key.form));
-                self.found.add(Fault::new(origin, join(path, key.name), "nothing", expected));
+                self.found.add(Diagnostic::new(origin, join(path, key.name), "nothing", expected));
             }
         }
     }
 
-    fn value(&mut self, path: &str, item: &Item, form: &'static Form) {
+    fn value(&mut self, path: &str, item: &Item, form: &'static ValueType) {
         let field = Field { path: path.to_owned(), item, form, parts: self.parts };
         match (form, &item.value) {
-            (Form::Later(form), _) => self.value(path, item, form()),
-            (Form::Text, _) => self.check(field.text("text")),
-            (Form::Name(what), _) => self.name(&field, what),
-            (Form::Listed { names, .. }, Value::String(text)) => {
+            (ValueType::Later(form), _) => self.value(path, item, form()),
+            (ValueType::Text, _) => self.check(field.text("text")),
+            (ValueType::Name(what), _) => self.name(&field, what),
+            (ValueType::Listed { names, .. }, Value::String(text)) => {
                 let names = names();
                 if !names.iter().any(|name| is_written(name, text)) {
                     let names: Vec<&str> = names.iter().map(String::as_str).collect();
                     self.found.add(field.wrong(suggest(text, &names)));
                 }
             }
-            (Form::Listed { .. }, _) => self.found.add(field.wrong(plain(form))),
-            (Form::Choice(names), _) => {
+            (ValueType::Listed { .. }, _) => self.found.add(field.wrong(plain(form))),
+            (ValueType::Choice(names), _) => {
                 let names: Vec<(&str, ())> = names.iter().map(|name| (*name, ())).collect();
                 self.check(field.choice(&names));
             }
-            (Form::Boolean, _) => self.typed::<bool>(&field),
-            (Form::Integer(..) | Form::Numbers(_) | Form::Bytes(..) | Form::BytesFor(..), _) => {
+            (ValueType::Boolean, _) => self.typed::<bool>(&field),
+            (
+                ValueType::Integer(..)
+                | ValueType::Numbers(_)
+                | ValueType::Bytes(..)
+                | ValueType::BytesFor(..),
+                _,
+            ) => {
                 self.check(whole(&field));
             }
-            (Form::Time | Form::Period | Form::Times { .. }, _) => self.typed::<Duration>(&field),
-            (Form::Rate | Form::RateFrom(..) | Form::RateOrZero(..), _) => self.typed::<Rate>(&field),
-            (Form::Fraction | Form::Number(..), _) => self.typed::<f64>(&field),
-            (Form::Either(forms), _) => self.either(&field, forms),
-            (Form::Part(_, built_in), value) => {
+            (ValueType::Time | ValueType::Period | ValueType::Times { .. }, _) => {
+                self.typed::<Duration>(&field)
+            }
+            (ValueType::Rate | ValueType::RateFrom(..) | ValueType::RateOrZero(..), _) => {
+                self.typed::<Rate>(&field)
+            }
+            (ValueType::Fraction | ValueType::Number(..), _) => self.typed::<f64>(&field),
+            (ValueType::Either(forms), _) => self.either(&field, forms),
+            (ValueType::Part(_, built_in), value) => {
                 let own = field.shapes();
                 let is_own = match value {
                     Value::String(name) => own.iter().any(|shape| name == shape.kind()),
@@ -152,21 +163,21 @@ impl Look<'_> {
                     (false, false) => self.value(path, item, built_in),
                 }
             }
-            (Form::List(inner), Value::Array(items)) => {
+            (ValueType::List(inner), Value::Array(items)) => {
                 for (n, item) in items.iter().enumerate() {
                     self.value(&join(path, &n.to_string()), item, inner);
                 }
             }
-            (Form::Table(shape), Value::Table(table)) => self.table(path, item.origin, table, shape),
-            (Form::OneOf(_), Value::Table(_)) => self.one_of(&field),
-            (Form::Kinds { .. }, Value::Table(_)) => self.kinds(&field),
-            (Form::Kinds { bare: true, .. }, Value::String(_)) => self.check(field.kind()),
-            (Form::Named(_, inner), Value::Table(table)) => {
+            (ValueType::Table(shape), Value::Table(table)) => self.table(path, item.origin, table, shape),
+            (ValueType::OneOf(_), Value::Table(_)) => self.one_of(&field),
+            (ValueType::Kinds { .. }, Value::Table(_)) => self.kinds(&field),
+            (ValueType::Kinds { bare: true, .. }, Value::String(_)) => self.check(field.kind()),
+            (ValueType::Named(_, inner), Value::Table(table)) => {
                 for (name, item) in &table.0 {
                     self.value(&join(path, name), item, inner);
                 }
             }
-            (Form::Settings(groups), Value::Table(_)) => {
+            (ValueType::Settings(groups), Value::Table(_)) => {
                 let settings = profile::flat(&field).unwrap_or_default();
                 let key = |name: &str| groups.iter().copied().flatten().find(|key| key.name == name);
                 for (setting, key) in settings.iter().filter_map(|(name, field)| Some((field, key(name)?))) {
@@ -185,11 +196,11 @@ impl Look<'_> {
         let (path, origin, all) = (&field.path, field.item.origin, field.shapes());
         let may: Vec<_> = all.iter().copied().filter(|shape| may_be(table, shape)).collect();
         // A tag that another need not have is that other's by default.
-        let by_default = |shape: &&'static Shape| {
+        let by_default = |shape: &&'static TableSchema| {
             let is_left = |tag: &str| may.iter().any(|other| other.key(tag).is_some() && !needs(other, tag));
             tags(shape).any(|tag| table.get(tag).is_none() && is_left(tag))
         };
-        let has = |shape: &&'static Shape| {
+        let has = |shape: &&'static TableSchema| {
             shape.keys().any(|key| needs(shape, key.name) && table.get(key.name).is_some())
         };
         let likely: Vec<_> = may.iter().copied().filter(|shape| has(shape) && !by_default(shape)).collect();
@@ -220,7 +231,12 @@ impl Look<'_> {
             (None, _) => {
                 let near = table.0.iter().find(|(key, _)| nearest(key, &["kind"]).is_some());
                 let missing = || {
-                    Fault::new(field.item.origin, join(&field.path, "kind"), "nothing", suggest("", &names))
+                    Diagnostic::new(
+                        field.item.origin,
+                        join(&field.path, "kind"),
+                        "nothing",
+                        suggest("", &names),
+                    )
                 };
                 let fault =
                     near.map_or_else(missing, |(key, item)| unknown(&field.path, key, item, &["kind"]));
@@ -230,11 +246,11 @@ impl Look<'_> {
     }
 
     /// A value that may be of several forms, and is of none.
-    fn either(&mut self, field: &Field<'_>, forms: &'static [Form]) {
+    fn either(&mut self, field: &Field<'_>, forms: &'static [ValueType]) {
         let item = field.item;
-        let takes = |form: &&'static Form| match (&item.value, form) {
-            (Value::Table(_), _) => !form.shapes().is_empty() && !matches!(form, Form::List(_)),
-            (Value::Array(_), _) => matches!(form, Form::List(_)),
+        let takes = |form: &&'static ValueType| match (&item.value, form) {
+            (Value::Table(_), _) => !form.shapes().is_empty() && !matches!(form, ValueType::List(_)),
+            (Value::Array(_), _) => matches!(form, ValueType::List(_)),
             _ => true,
         };
         let mut able = forms.iter().filter(takes);
@@ -245,7 +261,7 @@ impl Look<'_> {
             return;
         }
         let is = able.any(|form| {
-            let mut alone = Look { parts: self.parts, names: self.names, found: Mistakes::default() };
+            let mut alone = Look { parts: self.parts, names: self.names, found: Diagnostics::default() };
             alone.value(&field.path, item, form);
             !is_table(form) && alone.found.into_all().is_empty()
         });
@@ -272,31 +288,31 @@ impl Look<'_> {
         self.check(T::read(field));
     }
 
-    fn check<T>(&mut self, result: Result<T, Fault>) {
+    fn check<T>(&mut self, result: Result<T, Diagnostic>) {
         self.found.unless(result);
     }
 }
 
 /// Whether a key must be there.
-fn needs(shape: &'static Shape, name: &str) -> bool {
-    shape.key(name).is_some_and(|key| matches!(key.absent, Absent::Mistake))
+fn needs(shape: &'static TableSchema, name: &str) -> bool {
+    shape.key(name).is_some_and(|key| matches!(key.absent, DefaultValue::Required))
 }
 
 /// Whether the table says that it is of this kind.
-fn is_kind(table: &Table, shape: &'static Shape) -> bool {
+fn is_kind(table: &Table, shape: &'static TableSchema) -> bool {
     matches!(table.get("kind").map(|kind| &kind.value), Some(Value::String(kind)) if is_written(shape.kind(), kind))
 }
 
 /// Keys that tell the shape from others.
-fn tags(shape: &'static Shape) -> impl Iterator<Item = &'static str> {
-    shape.keys().filter(|key| matches!(key.form, Form::Tag(_))).map(|key| key.name)
+fn tags(shape: &'static TableSchema) -> impl Iterator<Item = &'static str> {
+    shape.keys().filter(|key| matches!(key.form, ValueType::Tag(_))).map(|key| key.name)
 }
 
 /// Whether no tag of the shape is another one in the table.
-fn may_be(table: &Table, shape: &'static Shape) -> bool {
+fn may_be(table: &Table, shape: &'static TableSchema) -> bool {
     shape.keys().all(|key| match (&key.form, table.get(key.name).map(|item| &item.value)) {
-        (Form::Tag(tag), Some(value)) => matches!(value, Value::String(text) if is_written(tag, text)),
-        (Form::Choice(names), Some(value)) if key.name == "kind" => {
+        (ValueType::Tag(tag), Some(value)) => matches!(value, Value::String(text) if is_written(tag, text)),
+        (ValueType::Choice(names), Some(value)) if key.name == "kind" => {
             matches!(value, Value::String(text) if names.iter().any(|name| is_written(name, text)))
         }
         _ => true,
@@ -304,10 +320,14 @@ fn may_be(table: &Table, shape: &'static Shape) -> bool {
 }
 
 /// Whether only a table is of this form.
-fn is_table(form: &'static Form) -> bool {
+fn is_table(form: &'static ValueType) -> bool {
     match form {
-        Form::Table(_) | Form::OneOf(_) | Form::Named(..) | Form::Settings(_) | Form::List(_) => true,
-        Form::Kinds { bare, .. } => !bare,
+        ValueType::Table(_)
+        | ValueType::OneOf(_)
+        | ValueType::Named(..)
+        | ValueType::Settings(_)
+        | ValueType::List(_) => true,
+        ValueType::Kinds { bare, .. } => !bare,
         _ => false,
     }
 }
@@ -319,7 +339,7 @@ fn with_article(words: String) -> String {
 }
 
 /// The words of a form, without Markdown around names.
-fn plain(form: &'static Form) -> String {
+fn plain(form: &'static ValueType) -> String {
     let mut text = String::new();
     let words = words(form);
     let mut rest = words.as_str();

@@ -33,11 +33,11 @@ mod wake;
 mod widths;
 mod wiring;
 
-use stillair_model::vocabulary::Ip;
+use stillair_model::types::Ip;
 
-use super::contract::{Form, Key, Shape};
+use super::description::{Key, TableSchema, ValueType};
 use super::document::{Table, inherit};
-use super::error::{Fault, Mistakes, Origin, gather};
+use super::error::{Diagnostic, Diagnostics, Origin, gather};
 use super::many::COUNT;
 use super::outside;
 use super::parts::Parts;
@@ -52,67 +52,81 @@ pub(super) use position::distance;
 pub(super) use product::listed as lines;
 
 /// The whole file.
-pub(super) static SHAPE: Shape = Shape {
+pub(super) static SCHEMA: TableSchema = TableSchema {
     title: "Scenario",
     about: "The keys of the file itself.",
     groups: &[&[
-        Key::need("name", Form::Text, "its name in results"),
+        Key::need("name", ValueType::Text, "its name in results"),
         Key::open(
             "duration",
-            Form::Period,
+            ValueType::Period,
             "`30 s`; with a `test` what that takes; with an outside host `1000000 s`, which its driver may end at any time",
             "length of the run",
         ),
         Key::open(
             "warm_up",
-            Form::Time,
+            ValueType::Time,
             "`0 s`; with a `test` until its load starts",
             "nothing before this time is measured; shorter than `duration`",
         ),
         Key::open(
             "cool_down",
-            Form::Time,
+            ValueType::Time,
             "`0 s`; with a `test` from the end of its load",
             "nothing in this time before the end is measured; `warm_up` and `cool_down` together are shorter than `duration`",
         ),
-        Key::or("seed", Form::Integer(0, i64::MAX), "1", "seed of all random streams"),
-        Key::or("ip", IpVersion::FORM, "4", "version of IP of flows, and of a `test`, that do not say"),
-        Key::open("channel", Form::Named("channel", &Form::Table(&channel::SHAPE)), "none", "Wi-Fi channels"),
-        Key::open("link", Form::Named("link", &link::FORM), "none", "wired links"),
-        Key::open("interference", interference::FORM, "none", "interference that is not Wi-Fi"),
+        Key::or("seed", ValueType::Integer(0, i64::MAX), "1", "seed of all random streams"),
+        Key::or("ip", IpVersion::TYPE, "4", "version of IP of flows, and of a `test`, that do not say"),
+        Key::open(
+            "channel",
+            ValueType::Named("channel", &ValueType::Table(&channel::SCHEMA)),
+            "none",
+            "Wi-Fi channels",
+        ),
+        Key::open("link", ValueType::Named("link", &link::TYPE), "none", "wired links"),
+        Key::open("interference", interference::TYPE, "none", "interference that is not Wi-Fi"),
         Key::open(
             "neighbour",
-            neighbour::FORM,
+            neighbour::TYPE,
             "none",
             "neighbouring networks, modelled as load on a channel",
         ),
         Key::need(
             "node",
-            Form::Named("node", &Form::Table(&node::SHAPE)),
+            ValueType::Named("node", &ValueType::Table(&node::SCHEMA)),
             "hosts, routers and access points",
         ),
-        Key::open("flow", spec::flow::FORM, "none", "traffic"),
-        Key::open("test", Form::Table(&flent::SHAPE), "none", "one of Flent's tests as additional traffic"),
+        Key::open("flow", spec::flow::TYPE, "none", "traffic"),
+        Key::open(
+            "test",
+            ValueType::Table(&flent::SCHEMA),
+            "none",
+            "one of Flent's tests as additional traffic",
+        ),
         Key::open(
             "record",
-            Form::Table(&record::SHAPE),
+            ValueType::Table(&record::SCHEMA),
             "the summary alone",
             "additional recordings beside the summary",
         ),
-        Key::open("step", step::FORM, "none", "changes during the run"),
-        Key::open("sweep", Form::Sweep, "one run", "values that keys take in turn"),
+        Key::open("step", step::TYPE, "none", "changes during the run"),
+        Key::open("sweep", ValueType::Sweep, "one run", "values that keys take in turn"),
     ]],
 };
 
 /// The table of the node at a position with what it inherits.
-fn merge<'a>(at: usize, (name, field): &(&'a str, Field<'a>), nodes: &'a Table) -> Result<Merged<'a>, Fault> {
+fn merge<'a>(
+    at: usize,
+    (name, field): &(&'a str, Field<'a>),
+    nodes: &'a Table,
+) -> Result<Merged<'a>, Diagnostic> {
     field.table("a table")?;
     Ok((*name, field.item.origin, inherit(nodes, "node", at)?))
 }
 
 /// Reads the whole scenario; what needs a look at several parts at once is left to [`super::topology`].
-pub(super) fn scenario(tree: &Table, parts: &Parts) -> Result<Scenario, Fault> {
-    let mut root = Section::new("", Origin::Line(1), tree, &SHAPE, parts);
+pub(super) fn scenario(tree: &Table, parts: &Parts) -> Result<Scenario, Diagnostic> {
+    let mut root = Section::new("", Origin::Line(1), tree, &SCHEMA, parts);
     let name = root.need("name", "the scenario's name")?;
     let text = name.label("a name of at least one letter")?;
     let test = root.get("test").map(|field| Ok((flent::times(&field)?, field))).transpose()?;
@@ -120,7 +134,7 @@ pub(super) fn scenario(tree: &Table, parts: &Parts) -> Result<Scenario, Fault> {
     let (duration, warm_up, cool_down) =
         times::read(&mut root, test.as_ref().map(|(times, _)| *times), outside)?;
     let seed = root.or("seed", 1)?;
-    let ip = root.or_by("ip", Ip::V4, |field| IpVersion::read(field, &mut Mistakes::default()))?;
+    let ip = root.or_by("ip", Ip::V4, |field| IpVersion::read(field, &mut Diagnostics::default()))?;
 
     // What refers to things in `[links.lan]` would be refused for a name that is there.
     root.familiar()?;
@@ -144,7 +158,7 @@ pub(super) fn scenario(tree: &Table, parts: &Parts) -> Result<Scenario, Fault> {
     let (noisy, neighbours) = (root.get("interference"), root.get("neighbour"));
     let loud = interference::channels(noisy.as_ref(), &names);
     // From here on parts are read whatever is wrong with those beside them.
-    let mut wrong = Mistakes::default();
+    let mut wrong = Diagnostics::default();
     for (n, (_, field)) in channel_fields.iter().enumerate() {
         wrong.unless(channel::levels(n, field, &nodes, &wiring.distances, loud.contains(&n)));
     }

@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use stillair_model::vocabulary::Ip;
+use stillair_model::types::Ip;
 
 use super::super::document::{Table, Value};
-use super::super::error::{Fault, Origin, suggest};
+use super::super::error::{Diagnostic, Origin, suggest};
 use super::super::network::LinkKind;
 use super::super::reader::Field;
 use super::super::{FlowEnd, InterfaceRef};
@@ -39,7 +39,7 @@ fn meets(name: &str, pattern: &str) -> bool {
 }
 
 /// Where the name in `field` stands among `known`.
-pub(super) fn refer(field: &Field<'_>, known: &[&str]) -> Result<usize, Fault> {
+pub(super) fn refer(field: &Field<'_>, known: &[&str]) -> Result<usize, Diagnostic> {
     let name = field.text(&suggest("", known))?;
     known.iter().position(|k| *k == name).ok_or_else(|| field.wrong(suggest(name, known)))
 }
@@ -70,7 +70,7 @@ impl<'a> Names<'a> {
     }
 
     /// Lists of names are made for a message only: a flow may have thousands of receivers.
-    pub(super) fn node(&self, field: &Field<'_>) -> Result<usize, Fault> {
+    pub(super) fn node(&self, field: &Field<'_>) -> Result<usize, Diagnostic> {
         let names = || self.nodes.iter().map(|(name, _)| *name).collect::<Vec<_>>();
         let name = field.text("a node, or an interface such as \"ap.wlan0\"")?;
         let found = self.node_by_name.get(name).copied();
@@ -78,7 +78,7 @@ impl<'a> Names<'a> {
     }
 
     /// An end of a flow: an interface as `node.interface`, or a node.
-    pub(super) fn end(&self, field: &Field<'_>) -> Result<FlowEnd, Fault> {
+    pub(super) fn end(&self, field: &Field<'_>) -> Result<FlowEnd, Diagnostic> {
         match &field.item.value {
             Value::String(name) if name.contains('.') => {
                 let InterfaceRef { node, interface } = self.interface(field)?;
@@ -95,7 +95,7 @@ impl<'a> Names<'a> {
         &self,
         field: &Field<'f>,
         but: Option<FlowEnd>,
-    ) -> Result<Vec<(Field<'f>, FlowEnd)>, Fault> {
+    ) -> Result<Vec<(Field<'f>, FlowEnd)>, Diagnostic> {
         let mut all = Vec::new();
         for field in field.list() {
             let Some(pattern) = flow::pattern(&field) else {
@@ -131,7 +131,7 @@ impl<'a> Names<'a> {
     }
 
     /// An interface as `node.interface`, or by its own name if it is one of node `own`.
-    pub(super) fn interface_from(&self, own: usize, field: &Field<'_>) -> Result<InterfaceRef, Fault> {
+    pub(super) fn interface_from(&self, own: usize, field: &Field<'_>) -> Result<InterfaceRef, Diagnostic> {
         let (node, interfaces) = &self.nodes[own];
         let named = |text: &str| interfaces.iter().position(|known| *known == text);
         match &field.item.value {
@@ -144,7 +144,7 @@ impl<'a> Names<'a> {
 
     /// The interface of an access point as `node.interface`. Whether one that is there is an access point's
     /// is looked at when all have been read.
-    pub(super) fn access_point(&self, field: &Field<'_>) -> Result<InterfaceRef, Fault> {
+    pub(super) fn access_point(&self, field: &Field<'_>) -> Result<InterfaceRef, Diagnostic> {
         let text = field.text("an access point's interface, such as \"ap.wlan0\"")?;
         let known = || self.access_points.iter().map(String::as_str).collect::<Vec<_>>();
         self.find(text).ok_or_else(|| field.wrong(suggest(text, &known())).that_may_follow())
@@ -159,7 +159,7 @@ impl<'a> Names<'a> {
     }
 
     /// An interface as `node.interface`.
-    pub(super) fn interface(&self, field: &Field<'_>) -> Result<InterfaceRef, Fault> {
+    pub(super) fn interface(&self, field: &Field<'_>) -> Result<InterfaceRef, Diagnostic> {
         let text = field.text("an interface, such as \"ap.wlan0\"")?;
         self.find(text).ok_or_else(|| {
             let one = |(node, all): &(&str, Vec<&str>)| {

@@ -1,67 +1,71 @@
 //! Neighbouring networks as load: channel, airtime and frames.
 
-use stillair_model::vocabulary::Duration;
+use stillair_model::types::Duration;
 
-use super::super::contract::{Form, Key, Shape};
+use super::super::description::{Key, TableSchema, ValueType};
 use super::super::document::Value;
-use super::super::error::Fault;
+use super::super::error::Diagnostic;
 use super::super::reader::Field;
 use super::super::{Attachment, Channel, NeighbourLoad, Node, ShareFormat, ShareOfTime};
 use super::{Names, refer};
 
-static STEP: Shape = Shape {
+static STEP: TableSchema = TableSchema {
     title: "Change of a load",
     about: "The load from a time on.",
     groups: &[&[
-        Key::need("at", Form::Period, "when it changes, after the one before and before the end of the run"),
-        Key::need("load", Form::Fraction, "the new value"),
+        Key::need(
+            "at",
+            ValueType::Period,
+            "when it changes, after the one before and before the end of the run",
+        ),
+        Key::need("load", ValueType::Fraction, "the new value"),
     ]],
 };
-static STEP_OR_FIRST: Form = Form::Either(&[Form::Fraction, Form::Table(&STEP)]);
+static STEP_OR_FIRST: ValueType = ValueType::Either(&[ValueType::Fraction, ValueType::Table(&STEP)]);
 
-static SHARES: Shape = Shape {
+static SHARES: TableSchema = TableSchema {
     title: "Load from lines of shares",
     about: "Lines of time in s and share of time: `0.5, 0.25`. The first is at 0 s, the last holds for good; `t_s,busy` may stand above them.",
     groups: &[&[
         Key::tag("kind", "shares"),
-        Key::need("file", Form::Text, "file name, relative to the scenario's folder"),
+        Key::need("file", ValueType::Text, "file name, relative to the scenario's folder"),
     ]],
 };
 
-static SURVEY: Shape = Shape {
+static SURVEY: TableSchema = TableSchema {
     title: "Load from a survey",
     about: "What `iw dev wlan0 survey dump` printed, at least twice, one after the other: of the channel in use, the growth of busy time but for \
             transmit time over that of active time; the last share holds for good.",
     groups: &[&[
         Key::tag("kind", "survey"),
-        Key::need("file", Form::Text, "file name, relative to the scenario's folder"),
+        Key::need("file", ValueType::Text, "file name, relative to the scenario's folder"),
     ]],
 };
 
-static FILES: Form = Form::Kinds { shapes: &[&SHARES, &SURVEY], bare: false };
-const LOAD: Form = Form::Either(&[
-    Form::Fraction,
-    Form::List(&STEP_OR_FIRST),
-    Form::Kinds { shapes: &[&SHARES, &SURVEY], bare: false },
+static FILES: ValueType = ValueType::Kinds { shapes: &[&SHARES, &SURVEY], bare: false };
+const LOAD: ValueType = ValueType::Either(&[
+    ValueType::Fraction,
+    ValueType::List(&STEP_OR_FIRST),
+    ValueType::Kinds { shapes: &[&SHARES, &SURVEY], bare: false },
 ]);
 
-static NEIGHBOUR: Shape = Shape {
+static NEIGHBOUR: TableSchema = TableSchema {
     title: "Neighbour",
     about: "A neighbouring network as load: its senders contend as stations with best effort do, everybody hears them, and their frames are in no \
             capture. What it asks for is what it gets while there is room; with 1 it sends without end.",
     groups: &[&[
-        Key::need("channel", Form::Name("channel"), "the channel that it is on"),
+        Key::need("channel", ValueType::Name("channel"), "the channel that it is on"),
         Key::need(
             "load",
             LOAD,
             "share of time that its PPDUs and their acknowledgements take; a list starts with a value and continues with changes",
         ),
         Key::need("frame", FRAME, "how long each PPDU lasts"),
-        Key::or("senders", Form::Integer(1, 64), "1", "stations that send, by turns at random"),
+        Key::or("senders", ValueType::Integer(1, 64), "1", "stations that send, by turns at random"),
         // 1000 packets, txqueuelen's default, in aggregates of 32.
         Key::or(
             "queue",
-            Form::Integer(1, 100_000),
+            ValueType::Integer(1, 100_000),
             "32",
             "maximum number of PPDUs that wait at each sender; further ones are not sent",
         ),
@@ -70,13 +74,13 @@ static NEIGHBOUR: Shape = Shape {
 
 // spec: ieee80211-2016 10.22.2.9 and table 19-25 - aPPDUMaxTime, 5.484 ms; an acknowledgement at 54 Mbit/s
 // lasts 24 us.
-const FRAME: Form = Form::Times {
+const FRAME: ValueType = ValueType::Times {
     least: "24 us",
     most: Some("5.484 ms"),
     why: "an ACK at 54 Mbit/s to the longest PPDU of HT",
 };
 
-pub(super) const FORM: Form = Form::Named("neighbour", &Form::Table(&NEIGHBOUR));
+pub(super) const TYPE: ValueType = ValueType::Named("neighbour", &ValueType::Table(&NEIGHBOUR));
 
 /// Puts the neighbours into their channels.
 pub(super) fn read(
@@ -85,7 +89,7 @@ pub(super) fn read(
     nodes: &[Node],
     channels: &mut [Channel],
     end: Duration,
-) -> Result<(), Fault> {
+) -> Result<(), Diagnostic> {
     for (name, field) in field.named("neighbour")? {
         let mut section = field.section("a table with channel, load and frame")?;
         let at = section.need("channel", "the name of a channel")?;
@@ -115,7 +119,7 @@ pub(super) fn read(
     Ok(())
 }
 
-fn load(field: &Field<'_>, end: Duration) -> Result<ShareOfTime, Fault> {
+fn load(field: &Field<'_>, end: Duration) -> Result<ShareOfTime, Diagnostic> {
     if let Value::Table(_) = field.item.value {
         let field = Field { form: &FILES, ..field.clone() };
         let (kind, mut section) = field.kind_table("a table with kind and file")?;

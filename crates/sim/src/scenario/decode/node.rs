@@ -6,9 +6,9 @@ use std::collections::BTreeSet;
 use stillair_model::wifi::config::{AIRTIME_WEIGHT, DriverConfig, HardwareDepth, MacFqParams, Scheduler};
 use stillair_model::wifi::phy::{PhyRate, Width};
 
-use super::super::contract::{Form, Key, Shape};
+use super::super::description::{Key, TableSchema, ValueType};
 use super::super::document::Table;
-use super::super::error::{Fault, Origin, gather};
+use super::super::error::{Diagnostic, Origin, gather};
 use super::super::parts::Parts;
 use super::super::reader::{Field, Section};
 use super::super::spec::{self, Section as _, jitter, node_tcp};
@@ -23,7 +23,7 @@ use super::{address, host, link, position, wake};
 const MAX_INTERFACES: usize = 16_000;
 
 /// A host, router or access point.
-pub(super) static SHAPE: Shape = Shape {
+pub(super) static SCHEMA: TableSchema = TableSchema {
     title: "Node",
     about: "A host, router or access point.",
     groups: &[
@@ -31,27 +31,27 @@ pub(super) static SHAPE: Shape = Shape {
         &[
             node_tcp::KEY,
             host::KEY,
-            Key::or("forward", Form::Boolean, "false", "the node forwards packets"),
+            Key::or("forward", ValueType::Boolean, "false", "the node forwards packets"),
             wake::KEY,
             jitter::OfNode::KEYS[0],
             link::NODE,
             position::KEY,
             Key::open(
                 "like",
-                Form::Name("node"),
+                ValueType::Name("node"),
                 "like none",
                 "another node whose keys this node copies, except those that it has itself; tables are merged key by key",
             ),
             Key::open(
                 "count",
-                Form::Integer(1, many::MOST),
+                ValueType::Integer(1, many::MOST),
                 "one node of that name",
                 "number of nodes made from this table: `NAME1`, `NAME2` and so on. Flows, `deaf` and `faint` may name all of them as \
                  `NAME`. Addresses given here are the first node's, and count up",
             ),
             Key::need(
                 "interface",
-                Form::Named("interface", &interface::FORM),
+                ValueType::Named("interface", &interface::TYPE),
                 "its interfaces, at least one",
             ),
         ],
@@ -64,17 +64,17 @@ pub(super) fn all<'a>(
     names: &Names<'_>,
     channels: &[Channel],
     parts: &'a Parts,
-) -> Result<(Vec<Node>, Wiring<'a>), Fault> {
+) -> Result<(Vec<Node>, Wiring<'a>), Diagnostic> {
     let mut wiring = Wiring { ends: vec![Vec::new(); names.links.len()], ..Wiring::default() };
     let read = |(index, (name, origin, table)): (usize, &'a (&str, Origin, Cow<'_, Table>))| {
-        let mut section = Section::new(format!("node.{name}"), *origin, table, &SHAPE, parts);
+        let mut section = Section::new(format!("node.{name}"), *origin, table, &SCHEMA, parts);
         let mut profile = profile::read(&mut section)?;
         node_tcp::read(&mut section, &mut profile)?;
         let (host, guest, sysctl) = host::read(&mut section)?;
         let context = Context { names, channels, profile, host, guest, sysctl, node: *origin };
         node(index, name, section, &context, &mut wiring)
     };
-    let mut nodes = gather(merged.iter().enumerate().map(read)).map_err(Fault::without_what_follows)?;
+    let mut nodes = gather(merged.iter().enumerate().map(read)).map_err(Diagnostic::without_what_follows)?;
     associate(&mut nodes, &wiring)?;
     weigh(&nodes, &wiring)?;
     share_radios(&mut nodes, &wiring)?;
@@ -89,7 +89,7 @@ fn node<'a>(
     mut section: Section<'a>,
     context: &Context<'_>,
     wiring: &mut Wiring<'a>,
-) -> Result<Node, Fault> {
+) -> Result<Node, Diagnostic> {
     let forward = section.or("forward", false)?;
     let wake = wake::read(&mut section)?;
     let jitter = spec::read::<jitter::OfNode>(&mut section)?.params();
@@ -138,7 +138,7 @@ fn node<'a>(
 }
 
 /// Checks each station against its access point, and hands it what the beacons say.
-fn associate(nodes: &mut [Node], wiring: &Wiring<'_>) -> Result<(), Fault> {
+fn associate(nodes: &mut [Node], wiring: &Wiring<'_>) -> Result<(), Diagnostic> {
     for (station, field) in &wiring.stations {
         let wifi = |at: InterfaceRef| match &nodes[at.node].interfaces[at.interface].medium {
             Attachment::Wifi(wifi) => Some(wifi),
@@ -169,7 +169,7 @@ fn associate(nodes: &mut [Node], wiring: &Wiring<'_>) -> Result<(), Fault> {
 }
 
 /// Refuses weights that nothing weighs by.
-fn weigh(nodes: &[Node], wiring: &Wiring<'_>) -> Result<(), Fault> {
+fn weigh(nodes: &[Node], wiring: &Wiring<'_>) -> Result<(), Diagnostic> {
     let wifi = |at: InterfaceRef| match &nodes[at.node].interfaces[at.interface].medium {
         Attachment::Wifi(wifi) => Some(wifi),
         Attachment::Wired { .. } => None,
@@ -255,7 +255,7 @@ fn by_device(nodes: &mut [Node], wiring: &Wiring<'_>, channels: &[Channel]) {
 }
 
 /// Checks each device that sends with another's radio, and hands it what is the radio's.
-fn share_radios(nodes: &mut [Node], wiring: &Wiring<'_>) -> Result<(), Fault> {
+fn share_radios(nodes: &mut [Node], wiring: &Wiring<'_>) -> Result<(), Diagnostic> {
     for (at, field) in &wiring.radios {
         let wifi = |at: InterfaceRef| match &nodes[at.node].interfaces[at.interface].medium {
             Attachment::Wifi(wifi) => Some(wifi),

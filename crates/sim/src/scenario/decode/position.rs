@@ -1,7 +1,7 @@
 //! Positions of nodes. Audibility and loss between nodes with positions follow from the distance.
 
-use super::super::contract::{Form, Key};
-use super::super::error::Fault;
+use super::super::description::{Key, ValueType};
+use super::super::error::Diagnostic;
 use super::super::reader::{Field, Section};
 use super::super::{Attachment, CaptureLevels, Channel, Errors, InterfaceRef, Node, Role, SnrSteps, units};
 use stillair_model::wifi::air::audibility::Hearing;
@@ -10,7 +10,7 @@ use stillair_model::wifi::phy::path_loss::PathLoss;
 const EXPECTED: &str = "two coordinates such as \"3 m, 4.5 m\"";
 
 /// A place.
-pub(super) const FORM: Form = Form::Written {
+pub(super) const TYPE: ValueType = ValueType::Written {
     words: "two coordinates such as `3 m, 4.5 m`",
     pattern: r"^[0-9]+(\.[0-9]{1,3})? ?m *, *[0-9]+(\.[0-9]{1,3})? ?m$",
     examples: &["0 m, 0 m", "10 m, 2.5 m"],
@@ -19,7 +19,7 @@ pub(super) const FORM: Form = Form::Written {
 /// Key of a node.
 pub(super) const KEY: Key = Key::open(
     "position",
-    FORM,
+    TYPE,
     "hears everybody",
     "its position. If all nodes on a channel have one, the channel's loss decides which of them hear each other, and a station without its own losses has those of its distance to the access point",
 );
@@ -27,12 +27,12 @@ pub(super) const KEY: Key = Key::open(
 /// A place in millimetres.
 pub(super) type Position = [u64; 2];
 
-pub(super) fn read(section: &mut Section<'_>) -> Result<Option<Position>, Fault> {
+pub(super) fn read(section: &mut Section<'_>) -> Result<Option<Position>, Diagnostic> {
     section.get("position").map(|field| coordinates(&field)).transpose()
 }
 
 /// The place that a value says.
-pub(super) fn coordinates(field: &Field<'_>) -> Result<Position, Fault> {
+pub(super) fn coordinates(field: &Field<'_>) -> Result<Position, Diagnostic> {
     let coordinate = |text: &str| match text.trim() {
         "0 m" | "0m" => Ok(0),
         other => units::length(other).map_err(|_| field.wrong(EXPECTED)),
@@ -43,7 +43,7 @@ pub(super) fn coordinates(field: &Field<'_>) -> Result<Position, Fault> {
 
 /// Refuses the place of a node that has no radio on a channel, or there is the only one that says where it
 /// is.
-pub(super) fn used(nodes: &[Node], places: &[(usize, Field<'_>)]) -> Result<(), Fault> {
+pub(super) fn used(nodes: &[Node], places: &[(usize, Field<'_>)]) -> Result<(), Diagnostic> {
     let channels = |node: usize| {
         nodes[node].interfaces.iter().filter_map(|i| match &i.medium {
             Attachment::Wifi(wifi) => Some(wifi.channel),

@@ -4,11 +4,11 @@ use std::sync::LazyLock;
 
 use serde_json::{Value, json};
 use stillair_model::qdisc::cake::Framing;
-use stillair_model::vocabulary::{Duration, Rate};
+use stillair_model::types::{Duration, Rate};
 
-use super::super::contract::{Form, Key, Shape};
+use super::super::description::{Key, TableSchema, ValueType};
 use super::super::document::{self, Table};
-use super::super::error::{Fault, Origin, suggest};
+use super::super::error::{Diagnostic, Origin, suggest};
 use super::super::parts::Parts;
 use super::super::reader::{Field, Section};
 use super::super::spec::overhead;
@@ -32,20 +32,20 @@ const FILES: [(&str, &str); 8] = files![
 /// Key of an access line.
 pub(super) const KEY: Key = Key::open(
     "line",
-    Form::Listed { title: "line", words: "an access line on the market, such as `cable-500-50`", names },
+    ValueType::Listed { title: "line", words: "an access line on the market, such as `cable-500-50`", names },
     "none",
     "sets `rate` and `overhead`, and `buffer` if a source states it: a modem of `cable-500-50` holds 250 ms; keys beside it override it. The sources, and what a line must not be used for, are in `crates/sim/access`",
 );
 
-static FILE: Shape = Shape {
+static FILE: TableSchema = TableSchema {
     title: "Line",
     about: "An access line that is sold.",
     groups: &[&[
-        Key::need("down", Form::Rate, "rate to the customer"),
-        Key::need("up", Form::Rate, "rate from the customer"),
-        Key::need("overhead", Form::Text, "tc's keyword"),
-        Key::open("down_buffer", Form::Period, "unknown", "what the provider's side holds"),
-        Key::open("up_buffer", Form::Period, "unknown", "what the modem holds"),
+        Key::need("down", ValueType::Rate, "rate to the customer"),
+        Key::need("up", ValueType::Rate, "rate from the customer"),
+        Key::need("overhead", ValueType::Text, "tc's keyword"),
+        Key::open("down_buffer", ValueType::Period, "unknown", "what the provider's side holds"),
+        Key::open("up_buffer", ValueType::Period, "unknown", "what the modem holds"),
     ]],
 };
 
@@ -60,7 +60,7 @@ pub(super) struct Product {
 }
 
 static PRODUCTS: LazyLock<Vec<Product>> = LazyLock::new(|| {
-    let all = FILES.iter().map(|(name, text)| load(name, text)).collect::<Result<Vec<_>, Fault>>();
+    let all = FILES.iter().map(|(name, text)| load(name, text)).collect::<Result<Vec<_>, Diagnostic>>();
     all.unwrap_or_else(|fault| {
         unreachable!("the project's own lines are tested: {}", fault.in_file("access"))
     })
@@ -82,13 +82,13 @@ fn names() -> Vec<String> {
 }
 
 /// The line that a field names.
-pub(super) fn read(field: &Field<'_>) -> Result<&'static Product, Fault> {
+pub(super) fn read(field: &Field<'_>) -> Result<&'static Product, Diagnostic> {
     let known = FILES.map(|(name, _)| name);
     let name = field.text(&suggest("", &known))?;
     PRODUCTS.iter().find(|product| product.name == name).ok_or_else(|| field.wrong(suggest(name, &known)))
 }
 
-fn load(name: &'static str, text: &str) -> Result<Product, Fault> {
+fn load(name: &'static str, text: &str) -> Result<Product, Diagnostic> {
     let tree: Table = document::parse(text)?;
     let mut root = Section::new("", Origin::Line(1), &tree, &FILE, Parts::none());
     let rates = [root.need("down", "a rate")?.value()?, root.need("up", "a rate")?.value()?];

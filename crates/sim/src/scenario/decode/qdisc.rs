@@ -4,13 +4,13 @@ use stillair_model::qdisc::QdiscConfig;
 
 use super::super::QdiscSpec;
 use super::super::document::Value;
-use super::super::error::{Fault, Mistakes, suggest};
+use super::super::error::{Diagnostic, Diagnostics, suggest};
 use super::super::reader::Section;
 use super::super::spec::Place;
 use super::super::spec::qdisc::{Context, DeviceQueue, Qdisc};
 
 /// Reads `qdisc`: a name, or a table of `kind` and tc's options.
-pub(super) fn read(section: &mut Section<'_>, device: &DeviceQueue<'_>) -> Result<QdiscSpec, Fault> {
+pub(super) fn read(section: &mut Section<'_>, device: &DeviceQueue<'_>) -> Result<QdiscSpec, Diagnostic> {
     let Some(field) = section.get("qdisc") else { return Ok(device.default_qdisc()) };
     if names_mq(&field.item.value) {
         return Err(field.found(
@@ -32,7 +32,7 @@ pub(super) fn read(section: &mut Section<'_>, device: &DeviceQueue<'_>) -> Resul
             return Err(field.found(found, suggest("", &others)));
         }
         _ => {
-            let mut faults = Mistakes::default();
+            let mut faults = Diagnostics::default();
             let read = Qdisc::of_kind(kind, section.as_mut(), &field, &mut faults);
             let at = Place::of(&field);
             let config = faults

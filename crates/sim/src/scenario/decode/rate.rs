@@ -5,40 +5,40 @@ use stillair_model::wifi::rate::mask::McsMask;
 use stillair_model::wifi::rate::minstrel::LegacyMinstrel;
 use stillair_model::wifi::rate::table::{Formats, HtCapabilities};
 
-use super::super::contract::{Form, Key, Shape};
+use super::super::description::{Key, TableSchema, ValueType};
 use super::super::document::Value;
-use super::super::error::{Fault, suggest};
+use super::super::error::{Diagnostic, suggest};
 use super::super::reader::{Field, Section};
 use super::super::{Channel, Rates, units};
 
-static MINSTREL_HT: Shape = Shape {
+static MINSTREL_HT: TableSchema = TableSchema {
     title: "Rate control minstrel_ht",
     about: "Minstrel-HT as the kernel of each end has it. Both ends can do the same.",
     groups: &[&[
         Key::tag("kind", "minstrel_ht"),
-        Key::or("streams", Form::Integer(1, 4), "2", "most spatial streams"),
+        Key::or("streams", ValueType::Integer(1, 4), "2", "most spatial streams"),
         Key::open(
             "width",
-            Form::Choice(&WIDTHS),
+            ValueType::Choice(&WIDTHS),
             "the channel's, of one of 160 MHz it must be said; 40 MHz at most with `standard = \"802.11n\"`",
             "widest channel; no wider than the channel",
         ),
         Key::open(
             "standard",
-            Form::Choice(&HIGH_STANDARDS),
+            ValueType::Choice(&HIGH_STANDARDS),
             "`802.11ac` where `width` is 80 MHz, else `802.11n`",
             "what both ends can do: rates of HT, or of VHT (at 5 GHz). There are none of 802.11ax: Linux sends to such a station at VHT's",
         ),
         Key::open(
             "vht_only",
-            Form::Boolean,
+            ValueType::Boolean,
             "true",
             "802.11ac stations get no HT rates: the parameter `minstrel_vht_only` of the kernel's module",
         ),
-        Key::or("short_gi", Form::Boolean, "true", "the short guard interval may be used"),
+        Key::or("short_gi", ValueType::Boolean, "true", "the short guard interval may be used"),
         Key::open(
             "ht_mcs",
-            Form::List(&Form::Integer(0, 31)),
+            ValueType::List(&ValueType::Integer(0, 31)),
             "all",
             "MCS that frames of this link may be sent at, in both directions: in place of another that rate control chooses or probes \
              the next lower one, as with `iw set bitrates` (which limits all that one interface sends); not with `802.11ac`",
@@ -50,21 +50,21 @@ const HT_WIDTHS: [&str; 2] = ["20 MHz", "40 MHz"];
 const WIDTHS: [&str; 3] = ["20 MHz", "40 MHz", "80 MHz"];
 const HIGH_STANDARDS: [&str; 2] = ["802.11n", "802.11ac"];
 
-static MINSTREL: Shape = Shape {
+static MINSTREL: TableSchema = TableSchema {
     title: "Rate control minstrel",
     about: "Minstrel, the rate control of Linux for stations without HT, as it was until it became a part of Minstrel-HT (5.12).",
     groups: &[&[
         Key::tag("kind", "minstrel"),
         Key::open(
             "standard",
-            Form::Choice(&STANDARDS),
+            ValueType::Choice(&STANDARDS),
             "`802.11a` at 5 GHz, `802.11g` at 2.4 GHz",
             "what both ends can do: OFDM, DSSS and CCK, or both of them",
         ),
     ]],
 };
 
-static ATH9K_HTC: Shape = Shape {
+static ATH9K_HTC: TableSchema = TableSchema {
     title: "Rate control ath9k_htc",
     about: "The rate control of the AR9271's firmware, which mac80211's is never asked beside: two tries each at three rates, each slower than \
             the one before it, and four at the next, all but the first with RTS; by packet error rates.",
@@ -72,42 +72,42 @@ static ATH9K_HTC: Shape = Shape {
         Key::tag("kind", "ath9k_htc"),
         Key::open(
             "width",
-            Form::Choice(&HT_WIDTHS),
+            ValueType::Choice(&HT_WIDTHS),
             "the channel's",
             "width of all that is sent by HT; no wider than the channel",
         ),
-        Key::or("short_gi", Form::Boolean, "true", "the short guard interval may be used"),
+        Key::or("short_gi", ValueType::Boolean, "true", "the short guard interval may be used"),
     ]],
 };
 const STANDARDS: [&str; 3] = ["802.11a", "802.11b", "802.11g"];
 
-const CONTROLS: Form = Form::Kinds { shapes: &[&MINSTREL_HT, &MINSTREL, &ATH9K_HTC], bare: true };
+const CONTROLS: ValueType = ValueType::Kinds { shapes: &[&MINSTREL_HT, &MINSTREL, &ATH9K_HTC], bare: true };
 
-const FIXED: Form = Form::Listed {
+const FIXED: ValueType = ValueType::Listed {
     title: "rate",
     words: "a rate such as `ht20-mcs15-sgi`, `ht40-mcs7-lgi`, `vht80-mcs9-nss2-sgi`, `he80-mcs11-nss2-gi0.8`, `ofdm-24` or `cck-11`",
     names: || units::phy_rates(false),
 };
 
-const IN_CHAIN: Form = Form::Listed {
+const IN_CHAIN: ValueType = ValueType::Listed {
     title: "rate-in-chain",
     words: "a rate; `mcs14` takes width and guard interval from `rate`",
     names: || units::phy_rates(true),
 };
 
-static CHAIN_ENTRY: Form = Form::Either(&[IN_CHAIN, Form::Table(&ENTRY)]);
+static CHAIN_ENTRY: ValueType = ValueType::Either(&[IN_CHAIN, ValueType::Table(&ENTRY)]);
 
-static ENTRY: Shape = Shape {
+static ENTRY: TableSchema = TableSchema {
     title: "Entry of a retry chain",
     about: "A rate with its number of tries, and whether each of them begins with RTS and CTS.",
     groups: &[&[
         Key::need("rate", IN_CHAIN, "the rate"),
         // linux: drivers/net/wireless/ath/ath9k/mac.h (4.4) - four bits in the descriptor (recalled).
-        Key::or("tries", Form::Integer(1, 15), "4", "tries before the next entry"),
+        Key::or("tries", ValueType::Integer(1, 15), "4", "tries before the next entry"),
         // linux: include/net/mac80211.h IEEE80211_TX_RC_USE_RTS_CTS (4.14) - a flag of each entry.
         Key::or(
             "rts",
-            Form::Boolean,
+            ValueType::Boolean,
             "false",
             "each try begins with RTS and CTS, at the control rate of the entry's rate; an RTS without an answer is a try",
         ),
@@ -118,25 +118,25 @@ static ENTRY: Shape = Shape {
 pub(super) const KEYS: &[Key] = &[
     Key::need(
         BOTH[0],
-        Form::Either(&[FIXED, CONTROLS]),
+        ValueType::Either(&[FIXED, CONTROLS]),
         "fixed rate of both directions, no wider than the channel; or a rate control, which runs at each end",
     ),
     Key::open(
         BOTH[1],
-        Form::List(&CHAIN_ENTRY),
+        ValueType::List(&CHAIN_ENTRY),
         "`rate` alone, tried four times; single frames of `mt76`, `ath10k` and `ath11k` as often as `retry_limit` says",
         "one to four rates tried in turn, the first being `rate`. Not with a rate control, which makes its own. An empty list removes an \
          inherited one",
     ),
     Key::open(
         UPLINK[0],
-        Form::Either(&[FIXED, CONTROLS]),
+        ValueType::Either(&[FIXED, CONTROLS]),
         "as `rate`",
         "rate of frames the station sends, if different; `rate` is then only for frames to the station",
     ),
     Key::open(
         UPLINK[1],
-        Form::List(&CHAIN_ENTRY),
+        ValueType::List(&CHAIN_ENTRY),
         "`uplink_rate` alone, as `retry_chain`",
         "the chain that begins with `uplink_rate`, as `retry_chain`",
     ),
@@ -161,7 +161,7 @@ const TRIES: u8 = 4;
 // 6, 12 and 24 at 5.
 pub(super) const LOWEST: Key = Key::open(
     "lowest_rate",
-    Form::Listed {
+    ValueType::Listed {
         title: "legacy-rate",
         words: "a rate such as `dsss-1` or `ofdm-6`",
         names: units::legacy_rates,
@@ -170,7 +170,7 @@ pub(super) const LOWEST: Key = Key::open(
     "lowest basic rate: that of beacons and other management frames",
 );
 
-pub(super) fn lowest(section: &mut Section<'_>, band: Band) -> Result<PhyRate, Fault> {
+pub(super) fn lowest(section: &mut Section<'_>, band: Band) -> Result<PhyRate, Diagnostic> {
     let by_band = match band {
         Band::Ghz2 => PhyRate::Dsss(DsssRate::M1, Preamble::Long),
         Band::Ghz5 | Band::Ghz6 => PhyRate::Ofdm(OfdmRate::M6),
@@ -186,13 +186,13 @@ pub(super) fn lowest(section: &mut Section<'_>, band: Band) -> Result<PhyRate, F
 }
 
 /// The rates of a station's path, or of what it is sent.
-pub(super) fn read(section: &mut Section<'_>, channel: &Channel) -> Result<Rates, Fault> {
+pub(super) fn read(section: &mut Section<'_>, channel: &Channel) -> Result<Rates, Diagnostic> {
     let field = section.need(BOTH[0], "a rate such as \"ht20-mcs15-sgi\"")?;
     rates(section, &field, BOTH, channel)
 }
 
 /// The rates of what a station sends, if it has its own.
-pub(super) fn uplink(section: &mut Section<'_>, channel: &Channel) -> Result<Option<Rates>, Fault> {
+pub(super) fn uplink(section: &mut Section<'_>, channel: &Channel) -> Result<Option<Rates>, Diagnostic> {
     let [rate, chain] = UPLINK;
     let Some(field) = section.get(rate) else {
         return match section.get(chain).filter(|chain| !is_undone(chain)) {
@@ -217,7 +217,7 @@ fn rates(
     field: &Field<'_>,
     keys: Keys,
     channel: &Channel,
-) -> Result<Rates, Fault> {
+) -> Result<Rates, Diagnostic> {
     if let Some(control) = control(field, channel)? {
         if let Some(chain) = section.get(keys[1]).filter(|chain| !is_undone(chain)) {
             let right = format!("one of them; {} = [] undoes an inherited one", keys[1]);
@@ -238,7 +238,7 @@ fn is_undone(chain: &Field<'_>) -> bool {
 }
 
 /// The rate control that a value names, unless it is a rate.
-fn control(field: &Field<'_>, channel: &Channel) -> Result<Option<Rates>, Fault> {
+fn control(field: &Field<'_>, channel: &Channel) -> Result<Option<Rates>, Diagnostic> {
     let kinds = field.kinds();
     let named = |text: &String| kinds.iter().find(|kind| *kind == text);
     let (kind, section) = match &field.item.value {
@@ -277,7 +277,7 @@ fn minstrel_ht(
     field: &Field<'_>,
     section: Option<Section<'_>>,
     channel: &Channel,
-) -> Result<(HtCapabilities, McsMask), Fault> {
+) -> Result<(HtCapabilities, McsMask), Diagnostic> {
     let mut section = section;
     let stated = section.as_mut().map(standard).transpose()?.flatten();
     let width = section.as_mut().map(|section| fits_channel(section, &WIDTHS, channel.width)).transpose()?;
@@ -329,7 +329,7 @@ fn minstrel_ht(
     Ok((can, mask))
 }
 
-fn too_wide(field: &Field<'_>, channel: &Channel) -> Fault {
+fn too_wide(field: &Field<'_>, channel: &Channel) -> Diagnostic {
     field.found(
         format!("minstrel_ht on a channel of {} MHz, of which its rates fill 80, as Linux's", channel.width.megahertz()),
         "a fixed rate of VHT or HE, a channel of 20 to 80 MHz, or { kind = \"minstrel_ht\", width = \"80 MHz\" }",
@@ -337,7 +337,7 @@ fn too_wide(field: &Field<'_>, channel: &Channel) -> Fault {
 }
 
 /// Which standard both ends have, if the table says so.
-fn standard(section: &mut Section<'_>) -> Result<Option<Formats>, Fault> {
+fn standard(section: &mut Section<'_>) -> Result<Option<Formats>, Diagnostic> {
     let Some(field) = section.get("standard") else { return Ok(None) };
     if matches!(&field.item.value, Value::String(text) if text == "802.11ax") {
         return Err(field.found(
@@ -349,7 +349,7 @@ fn standard(section: &mut Section<'_>) -> Result<Option<Formats>, Fault> {
 }
 
 /// The MCS of a list, of which there are so many.
-fn allowed(field: &Field<'_>, schemes: u8) -> Result<McsMask, Fault> {
+fn allowed(field: &Field<'_>, schemes: u8) -> Result<McsMask, Diagnostic> {
     let mut all = Vec::new();
     if !field.is_list() || field.list().is_empty() {
         return Err(field.wrong("a list of at least one MCS"));
@@ -369,7 +369,7 @@ fn ath9k_htc(
     field: &Field<'_>,
     section: Option<Section<'_>>,
     channel: &Channel,
-) -> Result<HtCapabilities, Fault> {
+) -> Result<HtCapabilities, Diagnostic> {
     if channel.band != Band::Ghz2 || channel.width > Width::Mhz40 {
         return Err(field.found(
             "ath9k_htc, the AR9271's, on a channel it has not",
@@ -391,7 +391,7 @@ fn fits_channel(
     section: &mut Section<'_>,
     names: &[&'static str],
     channel: Width,
-) -> Result<Option<Width>, Fault> {
+) -> Result<Option<Width>, Diagnostic> {
     let Some(field) = section.get("width") else { return Ok(None) };
     let all: Vec<_> = names.iter().copied().zip(Width::ALL).collect();
     let width = field.choice(&all)?;
@@ -402,7 +402,7 @@ fn fits_channel(
     Ok(Some(width))
 }
 
-fn minstrel(section: Option<Section<'_>>, channel: &Channel) -> Result<LegacyMinstrel, Fault> {
+fn minstrel(section: Option<Section<'_>>, channel: &Channel) -> Result<LegacyMinstrel, Diagnostic> {
     let by_band = match channel.band {
         Band::Ghz2 => LegacyMinstrel::G,
         Band::Ghz5 | Band::Ghz6 => LegacyMinstrel::A,
@@ -425,7 +425,7 @@ fn chain(
     field: &Field<'_>,
     ([key, own], rate): (Keys, PhyRate),
     channel: &Channel,
-) -> Result<RetryChain, Fault> {
+) -> Result<RetryChain, Diagnostic> {
     let entries = field.list();
     if !field.is_list() || entries.len() > RetryChain::MAX {
         let found =
@@ -448,7 +448,7 @@ fn chain(
 }
 
 /// A rate's name, or a table of it, its tries and its RTS; with the field that holds the name.
-fn one<'a>(entry: &Field<'a>, base: PhyRate) -> Result<(Field<'a>, RateTry), Fault> {
+fn one<'a>(entry: &Field<'a>, base: PhyRate) -> Result<(Field<'a>, RateTry), Diagnostic> {
     let parse = |field: &Field<'_>| field.unit(|text| units::phy_rate(text, Some(base)));
     if !matches!(entry.item.value, Value::Table(_)) {
         return Ok((entry.clone(), RateTry::new(parse(entry)?, TRIES)));
@@ -463,7 +463,7 @@ fn one<'a>(entry: &Field<'a>, base: PhyRate) -> Result<(Field<'a>, RateTry), Fau
 }
 
 /// Refuses a rate wider than the channel.
-fn fits(rate: PhyRate, field: &Field<'_>, channel: &Channel) -> Result<(), Fault> {
+fn fits(rate: PhyRate, field: &Field<'_>, channel: &Channel) -> Result<(), Diagnostic> {
     match rate {
         // spec: ieee80211ax-2021 26.17.2.1 - no HT and no VHT PPDUs at 6 GHz; what Linux sends there without
         // HE are management and control frames.

@@ -1,17 +1,17 @@
 //! `[record]`: limits on samples, and recordings without effect.
 
-use stillair_model::vocabulary::Duration;
+use stillair_model::types::Duration;
 
-use super::super::contract::Shape;
-use super::super::error::{Fault, Mistakes};
+use super::super::description::TableSchema;
+use super::super::error::{Diagnostic, Diagnostics};
 use super::super::reader::Field;
 use super::super::spec::domain::Period;
 use super::super::spec::record::Options;
 use super::super::spec::{Assign as _, Key, Section as _};
 use super::super::{Flow, FlowKind, Record};
 
-pub(super) static SHAPE: Shape =
-    Shape { title: "Record", about: "What is recorded beyond the summary.", groups: &[Options::KEYS] };
+pub(super) static SCHEMA: TableSchema =
+    TableSchema { title: "Record", about: "What is recorded beyond the summary.", groups: &[Options::KEYS] };
 
 /// Most samples of sockets in a run, each of one sender at one instant: they stay in memory until its end,
 /// and are some 150 bytes each and as much again as text.
@@ -30,9 +30,9 @@ pub(super) fn read(
     interfaces: usize,
     guests: usize,
     end: Duration,
-) -> Result<Record, Fault> {
+) -> Result<Record, Diagnostic> {
     let mut section = field.section("a table")?;
-    let mut faults = Mistakes::default();
+    let mut faults = Diagnostics::default();
     let own = Options::read(&mut section, &mut faults);
     faults.unless(section.finish());
     let senders = flows.iter().filter(|flow| matches!(flow.kind, FlowKind::Tcp { .. }));

@@ -3,12 +3,12 @@
 use stillair_model::qdisc::QdiscConfig;
 use stillair_model::qdisc::cake::{CakeParams, Isolation, Masquerade};
 use stillair_model::qdisc::htb::HtbParams;
-use stillair_model::vocabulary::Rate;
+use stillair_model::types::Rate;
 
 use super::super::QdiscSpec;
-use super::super::contract::{self, Form, Shape};
+use super::super::description::{self, TableSchema, ValueType};
 use super::super::document::Value;
-use super::super::error::{Fault, Mistakes};
+use super::super::error::{Diagnostic, Diagnostics};
 use super::super::network::LinkKind;
 use super::super::reader::Section;
 use super::super::spec::qdisc::Context;
@@ -19,19 +19,19 @@ use super::super::spec::{Key, Section as _};
 // sqm-scripts: src/functions.sh, src/piece_of_cake.qos, src/simple.qos (1.6.0) - cake at the root of the
 // interface and of an ifb that all which comes in is redirected to; or htb with a discipline in its class on
 // both.
-static SHAPE: Shape = Shape {
+static SCHEMA: TableSchema = TableSchema {
     title: "Shaper",
     about: "What a router does so that queues form at itself and not in the modem: it shapes what leaves, and by an ifb (`NODE.ifb4INTERFACE` in \
             results) what has come in.",
     groups: &[Shaper::KEYS],
 };
 
-const OFF: Form = Form::Choice(&["off"]);
-const TABLE: Form = Form::Table(&SHAPE);
-const EITHER: Form = Form::Either(&[OFF, TABLE]);
+const OFF: ValueType = ValueType::Choice(&["off"]);
+const TABLE: ValueType = ValueType::Table(&SCHEMA);
+const EITHER: ValueType = ValueType::Either(&[OFF, TABLE]);
 
 /// Key of a wired interface.
-pub(super) const KEY: contract::Key = contract::Key::open(
+pub(super) const KEY: description::Key = description::Key::open(
     "shaper",
     EITHER,
     "off",
@@ -41,9 +41,9 @@ pub(super) const KEY: contract::Key = contract::Key::open(
 /// Key of a wired interface.
 // deviation: addresses are not changed - captures behind the router show those of the hosts, and what begins
 // outside comes in as by a port forward.
-pub(super) const MASQUERADE: contract::Key = contract::Key::or(
+pub(super) const MASQUERADE: description::Key = description::Key::or(
     "masquerade",
-    Form::Boolean,
+    ValueType::Boolean,
     "false",
     "the router hides its hosts behind this interface's IPv4 address: cake at it, also by `shaper`, takes them for one host unless it has `nat`. \
      Captures show the hosts' own addresses; IPv6 is not masqueraded",
@@ -54,7 +54,7 @@ pub(super) fn masquerade(
     section: &mut Section<'_>,
     egress: &mut QdiscConfig,
     ingress: Option<&mut QdiscConfig>,
-) -> Result<(), Fault> {
+) -> Result<(), Diagnostic> {
     let hides = section.or("masquerade", false)?;
     let sides = [(Some(egress), Masquerade::Sources), (ingress, Masquerade::Destinations)];
     let (mut looks, mut nat) = (false, false);
@@ -82,14 +82,14 @@ pub(super) fn masquerade(
 }
 
 /// Refuses a cake over Wi-Fi that asks for hosts behind a router.
-pub(super) fn no_masquerade(section: &Section<'_>, config: &mut QdiscConfig) -> Result<(), Fault> {
+pub(super) fn no_masquerade(section: &Section<'_>, config: &mut QdiscConfig) -> Result<(), Diagnostic> {
     match cake_in(config) {
         Some(cake) if cake.nat => Err(without_masquerade(section)),
         _ => Ok(()),
     }
 }
 
-fn without_masquerade(section: &Section<'_>) -> Fault {
+fn without_masquerade(section: &Section<'_>) -> Diagnostic {
     let found = "nat of cake at an interface that does not masquerade, where it has no effect";
     section.wrong(found, "masquerade = true at a wired interface, or no nat")
 }
@@ -111,7 +111,7 @@ pub(super) fn read(
     section: &mut Section<'_>,
     own: QdiscSpec,
     device: &DeviceQueue<'_>,
-) -> Result<(QdiscSpec, Option<QdiscConfig>), Fault> {
+) -> Result<(QdiscSpec, Option<QdiscConfig>), Diagnostic> {
     let Some(field) = section.get("shaper") else { return Ok((own, None)) };
     if matches!(&field.item.value, Value::String(off) if off == "off") {
         return Ok((own, None));
@@ -121,7 +121,7 @@ pub(super) fn read(
     }
     let mut keys =
         field.section("\"off\", or a table such as { down = \"90 Mbit/s\", up = \"9 Mbit/s\" }")?;
-    let mut faults = Mistakes::default();
+    let mut faults = Diagnostics::default();
     let shaper = Shaper::read(&mut keys, &mut faults);
     faults.unless(keys.finish());
     match (shaper.down.place(), shaper.up.place()) {
@@ -150,7 +150,7 @@ fn config(
     own: &Key<Unshaped>,
     rate: Rate,
     device: &DeviceQueue<'_>,
-    faults: &mut Mistakes,
+    faults: &mut Diagnostics,
 ) -> Option<QdiscConfig> {
     let child = match own.given() {
         Some((qdisc, at)) => qdisc.config(&mut Context { at, device, faults })?,

@@ -1,8 +1,8 @@
 //! Duration of a run, and the measured part of it.
 
-use stillair_model::vocabulary::Duration;
+use stillair_model::types::Duration;
 
-use super::super::error::Fault;
+use super::super::error::Diagnostic;
 use super::super::reader::Section;
 use super::flent::Times;
 use super::outside;
@@ -13,7 +13,7 @@ pub(super) fn read(
     root: &mut Section<'_>,
     times: Option<Times>,
     outside: bool,
-) -> Result<(Duration, Duration, Duration), Fault> {
+) -> Result<(Duration, Duration, Duration), Diagnostic> {
     let delay = times.map_or(Duration::ZERO, |times| times.delay);
     let length = if outside { outside::OPEN } else { Duration::from_secs(30) };
     let duration = root.or_by("duration", times.map_or(length, Times::total), |field| {

@@ -2,50 +2,50 @@
 
 use stillair_model::wifi::phy::{PhyRate, Width};
 
-use super::super::contract::{Form, Key, Shape};
-use super::super::error::Fault;
+use super::super::description::{Key, TableSchema, ValueType};
+use super::super::error::Diagnostic;
 use super::super::reader::Section;
 use super::super::{PathTrace, Rates, Station};
 use super::rate;
 use crate::trace_file::Format;
 
-static RATES: Shape = Shape {
+static RATES: TableSchema = TableSchema {
     title: "Trace of rates",
     about: "Lines of time in s, rate (`mcs3` takes width and guard interval from `rate`) and share of broken data frames: `0.5, mcs3, 0.1`. \
             The first is at 0 s, the last holds for good; `t_s,rate,error_rate` may stand above them.",
     groups: &[&[
         Key::tag("kind", "rates"),
-        Key::need("file", Form::Text, "file name, relative to the scenario's folder"),
+        Key::need("file", ValueType::Text, "file name, relative to the scenario's folder"),
     ]],
 };
 
-static MAHIMAHI: Shape = Shape {
+static MAHIMAHI: TableSchema = TableSchema {
     title: "Trace of mahimahi",
     about: "Lines of times in ms at which 1504 bytes may leave. In each tenth of a second the rate is the fastest HT rate with the width, guard \
             interval and at most the streams of `rate` that carries no more, MCS 0 at least; where nothing may leave, nothing is heard.",
     groups: &[&[
         Key::tag("kind", "mahimahi"),
-        Key::need("file", Form::Text, "file name, relative to the scenario's folder"),
+        Key::need("file", ValueType::Text, "file name, relative to the scenario's folder"),
         Key::or(
             "repeat",
-            Form::Boolean,
+            ValueType::Boolean,
             "true",
             "it begins anew when it is over, as in mahimahi; or its end holds for good",
         ),
     ]],
 };
 
-static THEATERQ: Shape = Shape {
+static THEATERQ: TableSchema = TableSchema {
     title: "Trace of TheaterQ",
     about: "Lines of how long, latency, rate, loss and limit, or of nine or ten fields. Of these, rate and loss count: the rate becomes an HT \
             rate as with mahimahi, or `rate` itself where it is -1 for no limit; where it is 0, nothing is heard. The loss is the share of broken \
             data frames.",
     groups: &[&[
         Key::tag("kind", "theaterq"),
-        Key::need("file", Form::Text, "file name, relative to the scenario's folder"),
+        Key::need("file", ValueType::Text, "file name, relative to the scenario's folder"),
         Key::or(
             "repeat",
-            Form::Boolean,
+            ValueType::Boolean,
             "false",
             "it begins anew when it is over (`cont LOOP`); or its end holds for good (`cont HOLD`)",
         ),
@@ -55,7 +55,7 @@ static THEATERQ: Shape = Shape {
 const KINDS: [(&str, Format); 3] =
     [("rates", Format::Rates), ("mahimahi", Format::Mahimahi), ("theaterq", Format::Theaterq)];
 
-const TRACES: Form = Form::Kinds { shapes: &[&RATES, &MAHIMAHI, &THEATERQ], bare: false };
+const TRACES: ValueType = ValueType::Kinds { shapes: &[&RATES, &MAHIMAHI, &THEATERQ], bare: false };
 
 /// Keys of a station's interface.
 pub(super) const KEYS: &[Key] = &[Key::open(
@@ -72,7 +72,7 @@ pub(super) fn read(
     section: &mut Section<'_>,
     station: &Station,
     width: Width,
-) -> Result<Option<PathTrace>, Fault> {
+) -> Result<Option<PathTrace>, Diagnostic> {
     let Some(field) = section.get("trace") else { return Ok(None) };
     if let Some(key) = LOSSES.into_iter().find(|key| section.has(key)) {
         return Err(field.found(format!("a trace beside {key}"), "one of them"));

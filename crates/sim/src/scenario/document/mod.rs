@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::error::{Fault, Origin, suggest};
+use super::error::{Diagnostic, Origin, suggest};
 
 /// A value and where it was written.
 #[derive(Clone, PartialEq, Debug)]
@@ -51,7 +51,7 @@ const KINDS: [&str; 12] = [
 const MAX_DEPTH: usize = 16;
 
 /// Reads `text`.
-pub(super) fn parse(text: &str) -> Result<Table, Fault> {
+pub(super) fn parse(text: &str) -> Result<Table, Diagnostic> {
     let lines = Lines::new(text);
     match DeTable::parse(text) {
         Ok(table) => lines.table(table.get_ref(), ""),
@@ -59,7 +59,12 @@ pub(super) fn parse(text: &str) -> Result<Table, Fault> {
             let at = error.span().map_or(0, |span| span.start);
             let message: String =
                 error.message().chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-            Err(Fault::new(lines.at(at), "", format!("text that is not TOML ({message})"), "a TOML file"))
+            Err(Diagnostic::new(
+                lines.at(at),
+                "",
+                format!("text that is not TOML ({message})"),
+                "a TOML file",
+            ))
         }
     }
 }
@@ -76,7 +81,7 @@ impl Lines {
         Origin::Line(self.0.partition_point(|start| *start <= offset).max(1) as u32)
     }
 
-    fn table(&self, table: &DeTable<'_>, path: &str) -> Result<Table, Fault> {
+    fn table(&self, table: &DeTable<'_>, path: &str) -> Result<Table, Diagnostic> {
         // The parser sorts keys; a scenario's order (of nodes, of swept keys) is that of the file.
         let mut entries: Vec<_> = table.iter().collect();
         entries.sort_by_key(|(key, _)| key.span().start);
@@ -93,13 +98,18 @@ impl Lines {
         Ok(out)
     }
 
-    fn item(&self, value: &Spanned<DeValue<'_>>, origin: Origin, path: &str) -> Result<Item, Fault> {
+    fn item(&self, value: &Spanned<DeValue<'_>>, origin: Origin, path: &str) -> Result<Item, Diagnostic> {
         let value = match value.get_ref() {
             DeValue::String(s) => Value::String(s.to_string()),
             DeValue::Integer(i) => match i64::from_str_radix(i.as_str(), i.radix()) {
                 Ok(i) => Value::Integer(i),
                 Err(_) => {
-                    return Err(Fault::new(origin, path, shorten(&i.to_string()), "a number of 64 bits"));
+                    return Err(Diagnostic::new(
+                        origin,
+                        path,
+                        shorten(&i.to_string()),
+                        "a number of 64 bits",
+                    ));
                 }
             },
             DeValue::Float(x) => Value::Float(x.as_str().parse().unwrap_or(f64::NAN)),
@@ -282,11 +292,16 @@ impl Table {
     ///
     /// Tables that a key needs are made; whether the key is known is found out by whoever reads it. Channels,
     /// nodes, interfaces, links and flows are not made: a wrong name there is a mistake.
-    pub(super) fn set(&mut self, path: &str, text: &str) -> Result<(), Fault> {
+    pub(super) fn set(&mut self, path: &str, text: &str) -> Result<(), Diagnostic> {
         let path = &unquoted(path);
         let keys: Vec<&str> = path.split('.').collect();
         if keys.len() > MAX_DEPTH || keys.iter().any(|k| k.is_empty()) || keys[0] == "sweep" {
-            return Err(Fault::new(Origin::Set, path, "no such key", "a key such as \"node.ap.forward\""));
+            return Err(Diagnostic::new(
+                Origin::Set,
+                path,
+                "no such key",
+                "a key such as \"node.ap.forward\"",
+            ));
         }
         set_in(self, &keys, 0, Item { value: override_value(text), origin: Origin::Set })
     }
@@ -328,7 +343,7 @@ fn kind_table(name: &Item) -> Table {
     Table(vec![("kind".to_owned(), name.clone())])
 }
 
-fn set_in(table: &mut Table, keys: &[&str], depth: usize, item: Item) -> Result<(), Fault> {
+fn set_in(table: &mut Table, keys: &[&str], depth: usize, item: Item) -> Result<(), Diagnostic> {
     let path = || keys.join(".");
     let rest = &keys[depth..];
     // A key may itself contain dots (a quoted sysctl name): the longest one that is there wins.
@@ -337,7 +352,7 @@ fn set_in(table: &mut Table, keys: &[&str], depth: usize, item: Item) -> Result<
         Some(found) => found,
         None if names_a_thing(keys, depth) => {
             let here = keys[..=depth].join(".");
-            return Err(Fault::new(Origin::Set, here, "no such name", suggest(rest[0], &table.names())));
+            return Err(Diagnostic::new(Origin::Set, here, "no such name", suggest(rest[0], &table.names())));
         }
         None => {
             let value = if rest.len() == 1 { item.value.clone() } else { Value::Table(Table::default()) };
@@ -362,14 +377,14 @@ fn set_below(
     depth: usize,
     item: Item,
     path: &dyn Fn() -> String,
-) -> Result<(), Fault> {
+) -> Result<(), Diagnostic> {
     match &mut below.value {
         Value::Table(table) => set_in(table, keys, depth, item),
         Value::Array(items) => {
             let many = items.len();
             let here = || keys[..=depth].join(".");
             let element = index(keys[depth]).and_then(|i| items.get_mut(i)).ok_or_else(|| {
-                Fault::new(Origin::Set, here(), "no such element", format!("a number below {many}"))
+                Diagnostic::new(Origin::Set, here(), "no such element", format!("a number below {many}"))
             })?;
             if depth + 1 == keys.len() {
                 *element = item;
@@ -379,7 +394,12 @@ fn set_below(
         }
         scalar => {
             let found = format!("{} above it", scalar.describe());
-            Err(Fault::new(Origin::Set, path(), found, format!("{} to be a table", keys[..depth].join("."))))
+            Err(Diagnostic::new(
+                Origin::Set,
+                path(),
+                found,
+                format!("{} to be a table", keys[..depth].join(".")),
+            ))
         }
     }
 }
@@ -398,7 +418,7 @@ fn names_a_thing(keys: &[&str], depth: usize) -> bool {
 /// afterwards.
 ///
 /// A node that is like none is not copied.
-pub(super) fn inherit<'a>(tables: &'a Table, path: &str, at: usize) -> Result<Cow<'a, Table>, Fault> {
+pub(super) fn inherit<'a>(tables: &'a Table, path: &str, at: usize) -> Result<Cow<'a, Table>, Diagnostic> {
     let (name, item) = &tables.0[at];
     let mut chain = vec![name];
     let mut own = Vec::new();
@@ -410,17 +430,17 @@ pub(super) fn inherit<'a>(tables: &'a Table, path: &str, at: usize) -> Result<Co
         let Some(like) = table.get("like") else { break };
         let key = join(&join(path, name), "like");
         let Value::String(base) = &like.value else {
-            return Err(Fault::new(like.origin, key, like.value.describe(), "the name of another node"));
+            return Err(Diagnostic::new(like.origin, key, like.value.describe(), "the name of another node"));
         };
         if chain.contains(&base) {
             let found = format!("{base:?}, which is like {name:?} itself");
-            return Err(Fault::new(like.origin, key, found, "a node that is not like this one"));
+            return Err(Diagnostic::new(like.origin, key, found, "a node that is not like this one"));
         }
         next = tables.get(base);
         if next.is_none() {
             let others: Vec<&str> =
                 tables.names().into_iter().filter(|n| !chain.iter().any(|c| *c == n)).collect();
-            return Err(Fault::new(like.origin, key, like.value.describe(), suggest(base, &others)));
+            return Err(Diagnostic::new(like.origin, key, like.value.describe(), suggest(base, &others)));
         }
         chain.push(base);
     }

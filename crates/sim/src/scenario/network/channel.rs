@@ -1,6 +1,6 @@
 //! Wi-Fi channels.
 
-use stillair_model::vocabulary::Duration;
+use stillair_model::types::Duration;
 use stillair_model::wifi::phy::frame::Cipher;
 use stillair_model::wifi::phy::path_loss::PathLoss;
 use stillair_model::wifi::phy::timing::{LONG_SLOT, Timing};

@@ -1,6 +1,6 @@
 //! Wi-Fi devices.
 
-use stillair_model::vocabulary::Duration;
+use stillair_model::types::Duration;
 use stillair_model::wifi::air::edca::EdcaParams;
 use stillair_model::wifi::air::filter::DestinationFilter;
 use stillair_model::wifi::config::{DriverConfig, HardwareDepth};
@@ -27,7 +27,7 @@ pub struct Wifi {
     /// Depth of the hardware queues.
     pub hardware: HardwareDepth,
     /// Changes by the scenario to the EDCA parameters of this device, by
-    /// [`Ac::index`](stillair_model::vocabulary::Ac::index). An access point uses its own, a station those in
+    /// [`Ac::index`](stillair_model::types::Ac::index). An access point uses its own, a station those in
     /// the beacon of its access point.
     pub edca: [EdcaOverride; 4],
     /// Tries after which a frame is given up, counted as the driver counts.

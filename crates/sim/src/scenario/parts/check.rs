@@ -26,8 +26,8 @@ impl Parts {
                 ),
             )?;
         }
-        for part in &self.laws {
-            of(part.title, conformance::law(&tried(part).map_err(|e| e.to_string())?))?;
+        for part in &self.aqms {
+            of(part.title, conformance::aqm(&tried(part).map_err(|e| e.to_string())?))?;
         }
         for part in &self.schedulers {
             of(

@@ -2,13 +2,13 @@
 
 use core::ops::RangeInclusive;
 
-use super::super::contract::{self, Form};
+use super::super::description::{self, ValueType};
 use super::super::units;
 use super::Setting;
 
 /// A key: its name, form, default and meaning.
 #[derive(Clone, Copy, Debug)]
-pub struct Key(pub(super) contract::Key);
+pub struct Key(pub(super) description::Key);
 
 impl Key {
     /// An integer between bounds, inclusive.
@@ -18,13 +18,13 @@ impl Key {
         default: i64,
         about: &'static str,
     ) -> Self {
-        Self::new(name, Form::Integer(*range.start(), *range.end()), default.to_string(), about)
+        Self::new(name, ValueType::Integer(*range.start(), *range.end()), default.to_string(), about)
     }
 
     /// A number between bounds, inclusive.
     pub fn number(name: &'static str, range: RangeInclusive<f64>, default: f64, about: &'static str) -> Self {
         // With its point, as that makes it a number for a reader too.
-        Self::new(name, Form::Number(*range.start(), *range.end()), format!("{default:?}"), about)
+        Self::new(name, ValueType::Number(*range.start(), *range.end()), format!("{default:?}"), about)
     }
 
     /// A time between bounds. Bounds and default are written as in a scenario, such as `"5 ms"`.
@@ -35,22 +35,22 @@ impl Key {
         about: &'static str,
     ) -> Self {
         let [least, most] = range;
-        Self::new(name, Form::Times { least, most: Some(most), why: about }, default.to_owned(), about)
+        Self::new(name, ValueType::Times { least, most: Some(most), why: about }, default.to_owned(), about)
     }
 
     /// A rate, such as `"10 Mbit/s"`.
     pub fn rate(name: &'static str, default: &'static str, about: &'static str) -> Self {
-        Self::new(name, Form::Rate, default.to_owned(), about)
+        Self::new(name, ValueType::Rate, default.to_owned(), about)
     }
 
     /// A number of bytes between bounds.
     pub fn bytes(name: &'static str, range: RangeInclusive<u32>, default: u32, about: &'static str) -> Self {
-        Self::new(name, Form::Bytes(*range.start(), *range.end()), default.to_string(), about)
+        Self::new(name, ValueType::Bytes(*range.start(), *range.end()), default.to_string(), about)
     }
 
     /// A boolean.
     pub fn boolean(name: &'static str, default: bool, about: &'static str) -> Self {
-        Self::new(name, Form::Boolean, default.to_string(), about)
+        Self::new(name, ValueType::Boolean, default.to_string(), about)
     }
 
     /// One of several names.
@@ -60,11 +60,11 @@ impl Key {
         default: &'static str,
         about: &'static str,
     ) -> Self {
-        Self::new(name, Form::Choice(names), default.to_owned(), about)
+        Self::new(name, ValueType::Choice(names), default.to_owned(), about)
     }
 
-    fn new(name: &'static str, form: Form, default: String, about: &'static str) -> Self {
-        Self(contract::Key::or(name, form, default.leak(), about))
+    fn new(name: &'static str, form: ValueType, default: String, about: &'static str) -> Self {
+        Self(description::Key::or(name, form, default.leak(), about))
     }
 
     /// Name of the key.
@@ -76,8 +76,8 @@ impl Key {
     pub fn words(&'static self) -> String {
         let form = match self.0.form {
             // Why it is bounded is its meaning.
-            Form::Times { least, most: Some(most), .. } => format!("time, {least} to {most}"),
-            _ => contract::words(&self.0.form),
+            ValueType::Times { least, most: Some(most), .. } => format!("time, {least} to {most}"),
+            _ => description::words(&self.0.form),
         };
         format!("{form} (default {})", self.default())
     }
@@ -91,9 +91,9 @@ impl Key {
     pub(super) fn resolved_name(&self) -> String {
         let name = self.0.name;
         match self.0.form {
-            Form::Times { .. } => format!("{name}_ns"),
-            Form::Rate => format!("{name}_bps"),
-            Form::Bytes(..) => format!("{name}_bytes"),
+            ValueType::Times { .. } => format!("{name}_ns"),
+            ValueType::Rate => format!("{name}_bps"),
+            ValueType::Bytes(..) => format!("{name}_bytes"),
             _ => name.to_owned(),
         }
     }
@@ -101,7 +101,7 @@ impl Key {
     /// The default as a scenario would have it, without quotes.
     pub(in super::super) fn default(&self) -> &'static str {
         match self.0.absent {
-            contract::Absent::Default(text) => text,
+            description::DefaultValue::Literal(text) => text,
             _ => unreachable!("every key of a part has a default"),
         }
     }
@@ -110,12 +110,12 @@ impl Key {
     pub(in super::super) fn default_setting(&self) -> Setting {
         let text = self.default();
         let read = match self.0.form {
-            Form::Integer(..) => text.parse().ok().map(Setting::Integer),
-            Form::Number(..) => text.parse().ok().map(Setting::Number),
-            Form::Bytes(..) => text.parse().ok().map(Setting::Bytes),
-            Form::Times { .. } => units::duration(text).ok().map(Setting::Duration),
-            Form::Rate => units::rate(text).ok().map(Setting::Rate),
-            Form::Boolean => text.parse().ok().map(Setting::Boolean),
+            ValueType::Integer(..) => text.parse().ok().map(Setting::Integer),
+            ValueType::Number(..) => text.parse().ok().map(Setting::Number),
+            ValueType::Bytes(..) => text.parse().ok().map(Setting::Bytes),
+            ValueType::Times { .. } => units::duration(text).ok().map(Setting::Duration),
+            ValueType::Rate => units::rate(text).ok().map(Setting::Rate),
+            ValueType::Boolean => text.parse().ok().map(Setting::Boolean),
             _ => Some(Setting::Name(text)),
         };
         read.expect("a key without fault has a default")
@@ -128,19 +128,19 @@ impl Key {
             Some(format!("its default {text} is not between {low} and {high}"))
         };
         match self.0.form {
-            Form::Integer(low, high) => {
+            ValueType::Integer(low, high) => {
                 let is = text.parse::<i64>().is_ok_and(|n| (low..=high).contains(&n));
                 if is { None } else { beyond(&low, &high) }
             }
-            Form::Number(low, high) => {
+            ValueType::Number(low, high) => {
                 let is = text.parse::<f64>().is_ok_and(|x| (low..=high).contains(&x));
                 if is { None } else { beyond(&low, &high) }
             }
-            Form::Bytes(low, high) => {
+            ValueType::Bytes(low, high) => {
                 let is = text.parse::<u32>().is_ok_and(|n| (low..=high).contains(&n));
                 if is { None } else { beyond(&low, &high) }
             }
-            Form::Times { least, most, .. } => {
+            ValueType::Times { least, most, .. } => {
                 let [low, high, own] = [least, most.unwrap_or(least), text].map(units::duration);
                 match (low, high, own) {
                     (Ok(low), Ok(high), Ok(own)) if (low..=high).contains(&own) => None,
@@ -151,8 +151,8 @@ impl Key {
                     }
                 }
             }
-            Form::Rate => units::rate(text).err().map(|why| format!("its default {text} must be {why}")),
-            Form::Choice(names) if !names.contains(&text) => {
+            ValueType::Rate => units::rate(text).err().map(|why| format!("its default {text} must be {why}")),
+            ValueType::Choice(names) if !names.contains(&text) => {
                 Some(format!("its default {text} is none of its names"))
             }
             _ => None,

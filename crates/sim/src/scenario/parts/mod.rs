@@ -14,13 +14,13 @@ use core::any::Any;
 use core::fmt;
 use std::sync::Arc;
 
-use stillair_model::aqm::law::Law;
+use stillair_model::aqm::algorithm::AqmAlgorithm;
 use stillair_model::qdisc::custom::Discipline;
 use stillair_model::transport::cc::{self, Controller, CustomController};
-use stillair_model::vocabulary::{PartFactory, RandomStream};
+use stillair_model::types::{PartFactory, RandomStream};
 use stillair_model::wifi::driver::StationScheduler;
 
-use super::contract::{self, Family, Shape};
+use super::description::{self, Family, TableSchema};
 pub use key::Key;
 use named::Named;
 pub(crate) use named::take_left;
@@ -55,7 +55,7 @@ pub struct Listed<'a> {
 
 const CONTROL: &str = "congestion control";
 const QDISC: &str = "queueing discipline";
-const LAW: &str = "AQM law";
+const AQM: &str = "AQM";
 const SCHEDULER: &str = "station scheduler";
 
 /// Title of the table of a discipline on a Wi-Fi interface.
@@ -87,7 +87,7 @@ const SCHEDULERS: [&str; 4] = ["round_robin", "airtime", "airtime_as_printed", "
 pub struct Parts {
     controls: Vec<Part<dyn CustomController, ()>>,
     qdiscs: Vec<Part<dyn Discipline + Send, RandomStream>>,
-    laws: Vec<Part<dyn Law + Send, RandomStream>>,
+    aqms: Vec<Part<dyn AqmAlgorithm + Send, RandomStream>>,
     schedulers: Vec<Part<dyn StationScheduler + Send, usize>>,
 }
 
@@ -101,7 +101,7 @@ impl Parts {
     /// An empty set of parts.
     pub fn none() -> &'static Self {
         static NONE: Parts =
-            Parts { controls: Vec::new(), qdiscs: Vec::new(), laws: Vec::new(), schedulers: Vec::new() };
+            Parts { controls: Vec::new(), qdiscs: Vec::new(), aqms: Vec::new(), schedulers: Vec::new() };
         &NONE
     }
 
@@ -154,10 +154,10 @@ impl Parts {
         Ok(self)
     }
 
-    /// Registers a control law for queues (AQM). Scenarios use it by its name as a qdisc with one queue, with
-    /// the prefix `fq_` as a qdisc with the law on each flow queue, and in the MAC's queues. `make` creates
-    /// the law of one queue, with its random stream.
-    pub fn law<L: Law + Send + 'static>(
+    /// Registers an AQM algorithm for queues (AQM). Scenarios use it by its name as a qdisc with one queue, with
+    /// the prefix `fq_` as a qdisc with the AQM on each flow queue, and in the MAC's queues. `make` creates
+    /// the AQM of one queue, with its random stream.
+    pub fn aqm<L: AqmAlgorithm + Send + 'static>(
         &mut self,
         name: &'static str,
         about: &'static str,
@@ -167,23 +167,23 @@ impl Parts {
         let of_flows: &'static str = format!("fq_{name}").leak();
         let reserved = ["limit", "flows", "quantum", "memory_limit", "drop_batch", "mq"];
         for name in [name, of_flows] {
-            admit(LAW, name, self.discipline_names(), &keys, &reserved)?;
+            admit(AQM, name, self.discipline_names(), &keys, &reserved)?;
         }
         let keys: &'static [Key] = keys.leak();
-        // In the order of `LawPlace`.
+        // In the order of `AqmPlace`.
         let shapes = vec![
-            table("Law", name, about, keys, &[]),
+            table("AqmAlgorithm", name, about, keys, &[]),
             table("Qdisc", name, about, keys, places::LIMIT),
             table(WIFI_QDISC, name, about, keys, places::LIMIT_MQ),
             table("Qdisc", of_flows, about, keys, places::FLOWS),
             table(WIFI_QDISC, of_flows, about, keys, places::FLOWS_MQ),
         ];
-        let title = title(LAW, name);
-        let make: Make<dyn Law + Send, RandomStream> =
+        let title = title(AQM, name);
+        let make: Make<dyn AqmAlgorithm + Send, RandomStream> =
             Arc::new(move |options, stream| Ok(Box::new(Named { title, part: make(options, stream)? })));
         let part = Part { title, name, about, keys, shapes, make };
         tried(&part)?;
-        self.laws.push(part);
+        self.aqms.push(part);
         Ok(self)
     }
 
@@ -211,24 +211,24 @@ impl Parts {
 
     /// Names that stand for disciplines.
     fn discipline_names(&self) -> impl Iterator<Item = &str> {
-        let laws = self.laws.iter().flat_map(|part| [part.name, part.shapes[3].kind()]);
-        self.qdiscs.iter().map(|part| part.name).chain(laws).chain(DISCIPLINES)
+        let aqms = self.aqms.iter().flat_map(|part| [part.name, part.shapes[3].kind()]);
+        self.qdiscs.iter().map(|part| part.name).chain(aqms).chain(DISCIPLINES)
     }
 
     /// All parts, by kind.
     pub fn list(&self) -> impl Iterator<Item = Listed<'_>> {
         let controls = self.controls.iter().map(|part| part.listed(CONTROL));
         let qdiscs = self.qdiscs.iter().map(|part| part.listed(QDISC));
-        let laws = self.laws.iter().map(|part| part.listed(LAW));
+        let aqms = self.aqms.iter().map(|part| part.listed(AQM));
         let schedulers = self.schedulers.iter().map(|part| part.listed(SCHEDULER));
-        controls.chain(qdiscs).chain(laws).chain(schedulers)
+        controls.chain(qdiscs).chain(aqms).chain(schedulers)
     }
 
     /// The tables of the parts of a family.
-    pub(super) fn shapes(&self, family: Family) -> Vec<&'static Shape> {
+    pub(super) fn shapes(&self, family: Family) -> Vec<&'static TableSchema> {
         let disciplines = |at: usize| {
             let own = self.qdiscs.iter().map(move |part| part.shapes[at]);
-            own.chain(self.laws.iter().flat_map(move |part| [part.shapes[1 + at], part.shapes[3 + at]]))
+            own.chain(self.aqms.iter().flat_map(move |part| [part.shapes[1 + at], part.shapes[3 + at]]))
                 .collect()
         };
         match family {
@@ -236,7 +236,7 @@ impl Parts {
             Family::QuicControl => self.controls.iter().map(|part| part.shapes[1]).collect(),
             Family::Qdisc => disciplines(0),
             Family::WifiQdisc => disciplines(1),
-            Family::Law => self.laws.iter().map(|part| part.shapes[0]).collect(),
+            Family::Aqm => self.aqms.iter().map(|part| part.shapes[0]).collect(),
             Family::Scheduler => self.schedulers.iter().map(|part| part.shapes[0]).collect(),
         }
     }
@@ -251,17 +251,17 @@ impl Parts {
         self.schedulers.iter().find(|part| part.name == name)
     }
 
-    /// The law of that name.
-    pub(super) fn find_law(&self, name: &str) -> Option<&Part<dyn Law + Send, RandomStream>> {
-        self.laws.iter().find(|part| part.name == name)
+    /// The AQM of that name.
+    pub(super) fn find_aqm(&self, name: &str) -> Option<&Part<dyn AqmAlgorithm + Send, RandomStream>> {
+        self.aqms.iter().find(|part| part.name == name)
     }
 
     /// What stands for a discipline by that name.
     pub(super) fn find_discipline(&self, name: &str) -> Option<Found<'_>> {
         let own = self.qdiscs.iter().find(|part| part.name == name).map(Found::Custom);
-        let law = || self.find_law(name).map(Found::Law);
-        let of_flows = || self.laws.iter().find(|part| part.shapes[3].kind() == name).map(Found::FqLaw);
-        own.or_else(law).or_else(of_flows)
+        let aqm = || self.find_aqm(name).map(Found::Aqm);
+        let of_flows = || self.aqms.iter().find(|part| part.shapes[3].kind() == name).map(Found::FqAqm);
+        own.or_else(aqm).or_else(of_flows)
     }
 }
 
@@ -269,10 +269,10 @@ impl Parts {
 pub(super) enum Found<'a> {
     /// A user-defined one.
     Custom(&'a Part<dyn Discipline + Send, RandomStream>),
-    /// A law on one queue.
-    Law(&'a Part<dyn Law + Send, RandomStream>),
-    /// A law on each of the queues of flows.
-    FqLaw(&'a Part<dyn Law + Send, RandomStream>),
+    /// An AQM on one queue.
+    Aqm(&'a Part<dyn AqmAlgorithm + Send, RandomStream>),
+    /// An AQM on each of the queues of flows.
+    FqAqm(&'a Part<dyn AqmAlgorithm + Send, RandomStream>),
 }
 
 /// Refuses a name or keys that a part may not have.
@@ -349,12 +349,12 @@ fn table(
     name: &'static str,
     about: &'static str,
     keys: &'static [Key],
-    others: &'static [contract::Key],
-) -> &'static Shape {
-    let tag: &'static [contract::Key] = vec![contract::Key::tag("kind", name)].leak();
-    let own: &'static [contract::Key] = keys.iter().map(|key| key.0).collect::<Vec<_>>().leak();
-    let groups: &'static [&'static [contract::Key]] = vec![tag, own, others].leak();
-    Box::leak(Box::new(Shape { title: format!("{family} {name}").leak(), about, groups }))
+    others: &'static [description::Key],
+) -> &'static TableSchema {
+    let tag: &'static [description::Key] = vec![description::Key::tag("kind", name)].leak();
+    let own: &'static [description::Key] = keys.iter().map(|key| key.0).collect::<Vec<_>>().leak();
+    let groups: &'static [&'static [description::Key]] = vec![tag, own, others].leak();
+    Box::leak(Box::new(TableSchema { title: format!("{family} {name}").leak(), about, groups }))
 }
 
 #[cfg(test)]

@@ -3,11 +3,11 @@
 use core::cell::Cell;
 use core::{fmt, mem};
 
-use stillair_model::aqm::law::{Law, Seen, Verdict};
+use stillair_model::aqm::algorithm::{AqmAlgorithm, Seen, Verdict};
 use stillair_model::qdisc::custom::{Discipline, Room};
 use stillair_model::qdisc::{Enqueue, NextSend, QdiscStats};
 use stillair_model::transport::cc::{AckSample, CaState, CcEvent, CcSock, Controller, RateSample};
-use stillair_model::vocabulary::{Ac, Duration, Instant, PeerId, Pkt};
+use stillair_model::types::{Ac, Duration, Instant, PeerId, Pkt};
 use stillair_model::wifi::driver::{AirtimeUse, DeviceView, StationScheduler};
 use stillair_model::wifi::tx::transmitter::{Attempt, TidIndex};
 
@@ -77,7 +77,7 @@ impl<D: Discipline> Discipline for Named<D> {
     }
 }
 
-impl<L: Law> Law for Named<L> {
+impl<L: AqmAlgorithm> AqmAlgorithm for Named<L> {
     fn arrives(&mut self, seen: &Seen) -> Verdict {
         inside!(self, arrives(seen))
     }

@@ -1,7 +1,7 @@
 //! Values of the keys of a part.
 
 use serde_json::{Map, Value, json};
-use stillair_model::vocabulary::{Duration, Rate};
+use stillair_model::types::{Duration, Rate};
 
 /// The value of a key.
 #[derive(Clone, Copy, PartialEq, Debug)]

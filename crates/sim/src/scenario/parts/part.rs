@@ -3,9 +3,9 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use stillair_model::vocabulary::{PartFactory, RandomStream, Seed};
+use stillair_model::types::{PartFactory, RandomStream, Seed};
 
-use super::super::contract::Shape;
+use super::super::description::TableSchema;
 use super::{Key, Listed, Options, words_of};
 
 /// Makes parts from the values of their keys and what the world gives besides; an error says what is expected
@@ -20,7 +20,7 @@ pub(in super::super) struct Part<T: ?Sized, A> {
     pub(super) about: &'static str,
     pub(in super::super) keys: &'static [Key],
     /// Its table, for each of the places in which it may stand.
-    pub(super) shapes: Vec<&'static Shape>,
+    pub(super) shapes: Vec<&'static TableSchema>,
     pub(super) make: Make<T, A>,
 }
 

@@ -181,8 +181,8 @@ fn a_part_refuses_options_that_contradict_each_other() {
         if low < high { Ok(Mine { gain: 1 }) } else { Err("low below high".to_owned()) }
     };
     parts.congestion_control("mine", "", keys(), refuses).expect("its defaults are good");
-    let law = move |o: &Options, _| refuses(o).map(|_| NoLaw);
-    parts.law("between", "", keys(), law).expect("its defaults are good");
+    let aqm = move |o: &Options, _| refuses(o).map(|_| NoAqm);
+    parts.aqm("between", "", keys(), aqm).expect("its defaults are good");
     let says = read(&parts, "{ kind = \"mine\", low = 7 }").expect_err("7 is not below 5");
     let line = says.split(':').nth(1).and_then(|line| line.parse::<usize>().ok());
     assert!(line > Some(10), "{says}");
@@ -221,17 +221,17 @@ fn a_part_that_cannot_be_made_is_told_at_once() {
         misspelt.expect_err("no such key").to_string(),
         "congestion control \"a\", with the defaults of its keys: found options with which \"a\" panics (key \"gian\" was not declared; declared are [\"gain\"]), expected options with which it can be made"
     );
-    let confused = parts.law("b", "", keys(), |o, _| {
+    let confused = parts.aqm("b", "", keys(), |o, _| {
         let _ = o.duration("gain");
-        Ok(NoLaw)
+        Ok(NoAqm)
     });
     assert!(
         confused.is_err_and(|e| e.to_string().contains("key \"gain\" was declared as another kind of key"))
     );
-    let refused = parts.law("c", "", keys(), |_, _| Err::<NoLaw, _>("a gain of its own".to_owned()));
+    let refused = parts.aqm("c", "", keys(), |_, _| Err::<NoAqm, _>("a gain of its own".to_owned()));
     assert_eq!(
         refused.expect_err("refused").to_string(),
-        "AQM law \"c\", with the defaults of its keys: found options that \"c\" refuses, expected a gain of its own"
+        "AQM \"c\", with the defaults of its keys: found options that \"c\" refuses, expected a gain of its own"
     );
     assert_eq!(parts.list().count(), 0);
 }
@@ -244,8 +244,8 @@ fn a_congestion_control_sets_windows_of_quic_too() {
         let reader = Reader { parts, files: &NoFiles };
         reader.parse(SPECIMEN, "f", &[("flow.1".to_owned(), flow)]).map_err(|e| e.to_string())
     };
-    let law = |scenario: Scenario| match &scenario.flows[1].kind {
-        FlowKind::Quic(flow) => flow.law.as_ref().map(|law| law.name().to_owned()),
+    let aqm = |scenario: Scenario| match &scenario.flows[1].kind {
+        FlowKind::Quic(flow) => flow.control.as_ref().map(|control| control.name().to_owned()),
         other => panic!("{other:?}"),
     };
     let table = "congestion_control = { kind = \"tcp_mine\", gain = 3 }";
@@ -255,7 +255,7 @@ fn a_congestion_control_sets_windows_of_quic_too() {
         ("congestion_control = \"tcp_mine\"", Some("mine")),
         (table, Some("mine")),
     ] {
-        assert_eq!(quic(&parts, more).map(law), Ok(name.map(str::to_owned)), "{more}");
+        assert_eq!(quic(&parts, more).map(aqm), Ok(name.map(str::to_owned)), "{more}");
     }
     let resolved = quic(&parts, table).expect("good").resolved();
     assert!(resolved.contains(r#""of_tcp":{"burst_bytes":3000,"#), "{resolved}");
@@ -283,7 +283,7 @@ fn a_congestion_control_sets_windows_of_quic_too() {
 fn a_schema_has_the_parts_of_a_program() {
     let mut parts = mine();
     parts
-        .law("ramp", "a law", vec![Key::integer("low", 0..=9, 1, "a bound")], |_, _| Ok(NoLaw))
+        .aqm("ramp", "an AQM", vec![Key::integer("low", 0..=9, 1, "a bound")], |_, _| Ok(NoAqm))
         .expect("a part");
     let schema: serde_json::Value = serde_json::from_str(&parts.schema()).expect("JSON");
     let built_in: serde_json::Value = serde_json::from_str(&Parts::none().schema()).expect("JSON");
@@ -293,7 +293,7 @@ fn a_schema_has_the_parts_of_a_program() {
     let keys = |name: &str| {
         table(name).as_object().map(|keys| keys.keys().cloned().collect::<Vec<_>>()).unwrap_or_default()
     };
-    assert_eq!(keys("law-ramp"), ["kind", "low"]);
+    assert_eq!(keys("aqm-ramp"), ["kind", "low"]);
     assert_eq!(keys("qdisc-ramp"), ["kind", "limit", "low"]);
     assert_eq!(keys("wi-fi-qdisc-ramp"), ["kind", "limit", "low", "mq"]);
     assert_eq!(
@@ -314,22 +314,22 @@ fn a_schema_has_the_parts_of_a_program() {
         .collect();
     // What is inherited by `like` has definitions of its own.
     new.retain(|name| built_in["definitions"][name].is_null() && !name.ends_with("-part"));
-    assert_eq!(new.len(), 7, "two tables of the control, one of the law, four of its disciplines: {new:?}");
+    assert_eq!(new.len(), 7, "two tables of the control, one of the aqm, four of its disciplines: {new:?}");
 }
 
 /// What is built in stands in the lists that a name is held against.
 #[test]
 fn names_of_disciplines_are_those_that_the_reader_knows() {
     let mut parts = Parts::default();
-    let law = |parts: &mut Parts, name: &'static str| {
-        parts.law(name, "", vec![], |_, _| Ok(NoLaw)).map(|_| ()).map_err(|e| e.to_string())
+    let aqm = |parts: &mut Parts, name: &'static str| {
+        parts.aqm(name, "", vec![], |_, _| Ok(NoAqm)).map(|_| ()).map_err(|e| e.to_string())
     };
     for name in DISCIPLINES {
-        assert!(law(&mut parts, name).is_err(), "{name}");
+        assert!(aqm(&mut parts, name).is_err(), "{name}");
     }
-    assert!(law(&mut parts, "codel_").is_ok());
+    assert!(aqm(&mut parts, "codel_").is_ok());
     // Its flow queues would have the name of ours.
-    assert!(law(&mut parts, "codel").is_err_and(|says| says.contains("there is one of that name already")));
+    assert!(aqm(&mut parts, "codel").is_err_and(|says| says.contains("there is one of that name already")));
     let reader = Reader { parts: &parts, files: &NoFiles };
     let key = "node.ap.interface.eth0.qdisc".to_owned();
     let says = reader.parse(SPECIMEN, "f", &[(key, "{ kind = \"fq_codel_\", limt = 3 }".to_owned())]);
@@ -339,9 +339,9 @@ fn names_of_disciplines_are_those_that_the_reader_knows() {
 }
 
 #[derive(Debug)]
-struct NoLaw;
+struct NoAqm;
 
-impl Law for NoLaw {}
+impl AqmAlgorithm for NoAqm {}
 
 #[test]
 fn files_come_from_who_gives_them() {

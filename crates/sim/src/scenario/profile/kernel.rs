@@ -3,7 +3,7 @@
 use stillair_model::node::classify::DscpToUp;
 use stillair_model::transport::cc::CcParams;
 use stillair_model::transport::tcp::config::TcpConfig;
-use stillair_model::vocabulary::Duration;
+use stillair_model::types::Duration;
 use stillair_model::wifi::rate::minstrel_ht::MinstrelVersion;
 
 use super::super::control::CongestionControl;

@@ -1,6 +1,6 @@
 //! Memory (truesize) that a kernel accounts for TCP packets, as TCP small queues and socket buffers count it.
 
-use stillair_model::vocabulary::{SHARED_INFO, SKB, buffer_truesize};
+use stillair_model::types::{SHARED_INFO, SKB, buffer_truesize};
 
 /// Default MTU in bytes, from the IP header on. The truesizes and the MSS of a profile assume this MTU,
 /// whatever `mtu` a link or channel has.

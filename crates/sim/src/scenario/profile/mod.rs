@@ -18,10 +18,10 @@ use std::sync::LazyLock;
 use stillair_model::node::classify::DscpToUp;
 use stillair_model::wifi::rate::minstrel_ht::MinstrelVersion;
 
-use super::contract::{Form, Key, Shape};
 use super::control::CongestionControl;
+use super::description::{Key, TableSchema, ValueType};
 use super::document::{self, Table};
-use super::error::{Fault, Origin, suggest};
+use super::error::{Diagnostic, Origin, suggest};
 use super::parts::Parts;
 use super::reader::{Field, Section, flatten};
 
@@ -50,17 +50,22 @@ const MIN_SNDBUF: u32 = 2 * (2048 + 256);
 pub(super) const KEYS: &[Key] = &[
     Key::need(
         "profile",
-        Form::Listed {
+        ValueType::Listed {
             title: "kernel",
             words: "a kernel: `linux-3.13` to `linux-6.18`, `windows-10`, `macos-10.11`, or a release of OpenWrt: `openwrt-23.05`, `openwrt-24.10`",
             names,
         },
         "the kernel it runs",
     ),
-    Key::open("sysctl", Form::Settings(SETTINGS), "the kernel's", "settings of the kernel by their name"),
+    Key::open(
+        "sysctl",
+        ValueType::Settings(SETTINGS),
+        "the kernel's",
+        "settings of the kernel by their name",
+    ),
     Key::open(
         "module",
-        Form::Settings(modules::SETTINGS),
+        ValueType::Settings(modules::SETTINGS),
         "the kernel's",
         "parameters of kernel modules by their name (`/sys/module/tcp_cubic/parameters/beta`: `tcp_cubic.beta`)",
     ),
@@ -78,7 +83,8 @@ const DEFAULT_QDISCS: [(&str, &str); 8] = [
     ("sfq", "sfq"),
 ];
 
-const QDISCS: Form = Form::Choice(&["pfifo_fast", "pfifo", "codel", "fq_codel", "cake", "fq", "pie", "sfq"]);
+const QDISCS: ValueType =
+    ValueType::Choice(&["pfifo_fast", "pfifo", "codel", "fq_codel", "cake", "fq", "pie", "sfq"]);
 
 const SETTINGS: &[&[Key]] = &[
     &[
@@ -90,7 +96,7 @@ const SETTINGS: &[&[Key]] = &[
         ),
         Key::or(
             "net.core.wmem_default",
-            Form::Bytes(MIN_SNDBUF, MAX_BUFFER),
+            ValueType::Bytes(MIN_SNDBUF, MAX_BUFFER),
             "212992",
             "send buffer of a UDP socket, in bytes of truesize",
         ),
@@ -108,57 +114,70 @@ const DSCP_TO_UP: [(&str, DscpToUp); 2] =
     [("precedence", DscpToUp::Precedence), ("rfc8325", DscpToUp::Rfc8325)];
 
 /// Linux releases that a system's file names.
-static RELEASES: Shape = Shape {
+static RELEASES: TableSchema = TableSchema {
     title: "System",
     about: "The Linux releases from which a system differs.",
     groups: &[&[
-        Key::open("base", Form::Text, "none", "its kernel"),
-        Key::open("assumed", Form::Text, "none", "for other kernels: the release whose defaults are assumed"),
-        Key::open("mac80211", Form::Text, "its kernel's", "release of its wireless stack"),
+        Key::open("base", ValueType::Text, "none", "its kernel"),
+        Key::open(
+            "assumed",
+            ValueType::Text,
+            "none",
+            "for other kernels: the release whose defaults are assumed",
+        ),
+        Key::open("mac80211", ValueType::Text, "its kernel's", "release of its wireless stack"),
     ]],
 };
 
 /// Defaults of a host.
-static FILE: Shape = Shape {
+static FILE: TableSchema = TableSchema {
     title: "Kernel",
     about: "What a host does by default.",
     groups: &[&[
-        Key::need("txqueuelen", Form::Integer(1, 1_000_000), "packets in an Ethernet-like device's queue"),
-        Key::need("pfifo_fast_limit_per_band", Form::Boolean, "pfifo_fast's limit holds for each band"),
+        Key::need(
+            "txqueuelen",
+            ValueType::Integer(1, 1_000_000),
+            "packets in an Ethernet-like device's queue",
+        ),
+        Key::need("pfifo_fast_limit_per_band", ValueType::Boolean, "pfifo_fast's limit holds for each band"),
         Key::need(
             "fq_codel_memory_limit",
-            Form::Integer(4096, u32::MAX as i64),
+            ValueType::Integer(4096, u32::MAX as i64),
             "most bytes of truesize in an fq_codel",
         ),
         Key::need(
             "fq_codel_drop_batch",
-            Form::Integer(1, 1_000_000),
+            ValueType::Integer(1, 1_000_000),
             "packets dropped at once when over a limit",
         ),
-        Key::need("fq_codel_overlimit_raises_count", Form::Boolean, "drops over limits raise CoDel's count"),
-        Key::need("pie_target", Form::Period, "delay that a pie aims at"),
-        Key::need("pie_tupdate", Form::Period, "how often a pie sets its probability anew"),
-        Key::need("pie_dq_rate_estimator", Form::Boolean, "a pie takes the delay from its drain rate"),
-        Key::need("wmem_default", Form::Bytes(1, MAX_BUFFER), "send buffer of a UDP socket"),
+        Key::need(
+            "fq_codel_overlimit_raises_count",
+            ValueType::Boolean,
+            "drops over limits raise CoDel's count",
+        ),
+        Key::need("pie_target", ValueType::Period, "delay that a pie aims at"),
+        Key::need("pie_tupdate", ValueType::Period, "how often a pie sets its probability anew"),
+        Key::need("pie_dq_rate_estimator", ValueType::Boolean, "a pie takes the delay from its drain rate"),
+        Key::need("wmem_default", ValueType::Bytes(1, MAX_BUFFER), "send buffer of a UDP socket"),
         Key::need(
             "dscp_to_up",
-            Form::Choice(&["precedence", "rfc8325"]),
+            ValueType::Choice(&["precedence", "rfc8325"]),
             "802.1D user priority of a DSCP: its upper three bits, or what RFC 8325 says of its class",
         ),
         Key::need(
             "minstrel_ht",
-            Form::Choice(&["4.4", "5.12", "5.19"]),
+            ValueType::Choice(&["4.4", "5.12", "5.19"]),
             "the kernel in which Minstrel-HT got the rules that it has here",
         ),
         Key::or("congestion_control", CONTROL, "\"cubic\"", "congestion control of flows that name none"),
         Key::or("default_qdisc", QDISCS, "pfifo_fast", "net.core.default_qdisc"),
         Key::open(
             "airtime_quantum",
-            Form::Period,
+            ValueType::Period,
             "the station's weight",
             "growth of a station's deficit per round of mac80211's airtime scheduler",
         ),
-        Key::need("tcp", Form::Table(&tcp::FILE), "TCP"),
+        Key::need("tcp", ValueType::Table(&tcp::FILE), "TCP"),
     ]],
 };
 
@@ -172,7 +191,7 @@ fn known() -> impl Iterator<Item = &'static str> {
 }
 
 /// Reads `profile = NAME` of a node and its `sysctl` table.
-pub(super) fn read(section: &mut Section<'_>) -> Result<Profile, Fault> {
+pub(super) fn read(section: &mut Section<'_>) -> Result<Profile, Diagnostic> {
     let known: Vec<&str> = known().collect();
     // OpenWrt is left out: the list of kernels is long enough.
     let choice = suggest("", &known[..known.len() - 2]);
@@ -197,12 +216,12 @@ pub(super) fn read(section: &mut Section<'_>) -> Result<Profile, Fault> {
 }
 
 /// Sets what `name` stands for.
-type Apply = fn(&mut Profile, &str, &Field<'_>) -> Result<(), Fault>;
+type Apply = fn(&mut Profile, &str, &Field<'_>) -> Result<(), Diagnostic>;
 /// Why a setting has no effect beside the others, and what would be right, if it has none.
 type Idle = fn(&Profile, &str) -> Option<(&'static str, &'static str)>;
 
 /// The settings of a table by their whole names.
-pub(super) fn flat<'a>(field: &Field<'a>) -> Result<Vec<(String, Field<'a>)>, Fault> {
+pub(super) fn flat<'a>(field: &Field<'a>) -> Result<Vec<(String, Field<'a>)>, Diagnostic> {
     let mut settings = Vec::new();
     flatten(&field.path, "", field.table("a table of settings by name")?, field.parts, &mut settings);
     Ok(settings)
@@ -216,7 +235,7 @@ fn settings(
     profile: &mut Profile,
     apply: Apply,
     idle: Idle,
-) -> Result<(), Fault> {
+) -> Result<(), Diagnostic> {
     let settings = flat(field)?;
     let all = || groups.iter().copied().flatten();
     let mut taken: Vec<&str> = Vec::new();
@@ -238,7 +257,7 @@ fn settings(
 }
 
 /// Sets the kernel's setting `name`.
-fn apply(profile: &mut Profile, name: &str, setting: &Field<'_>) -> Result<(), Fault> {
+fn apply(profile: &mut Profile, name: &str, setting: &Field<'_>) -> Result<(), Diagnostic> {
     match name {
         "net.core.default_qdisc" => profile.default_qdisc = setting.choice(&DEFAULT_QDISCS)?,
         "net.core.wmem_default" => profile.wmem_default = setting.value()?,
@@ -249,7 +268,7 @@ fn apply(profile: &mut Profile, name: &str, setting: &Field<'_>) -> Result<(), F
 }
 
 /// Reads a system's file: a Linux release by name, and what differs from it.
-fn differing(name: &'static str, text: &str) -> Result<Profile, Fault> {
+fn differing(name: &'static str, text: &str) -> Result<Profile, Diagnostic> {
     let tree = document::parse(text)?;
     let mut root = Section::new("", Origin::Line(1), &tree, &RELEASES, Parts::none());
     let mut release = |key: &str| {
@@ -279,7 +298,7 @@ fn load(
     version: Option<(u16, u16)>,
     wifi_version: Option<(u16, u16)>,
     tree: &Table,
-) -> Result<Profile, Fault> {
+) -> Result<Profile, Diagnostic> {
     let mut root = Section::new("", Origin::Line(1), tree, &FILE, Parts::none());
     let number = "a whole number";
     let (tcp, memory, wifi_pacing_shift, cc) = tcp::load(&root.need("tcp", "a table")?)?;
@@ -473,8 +492,8 @@ macos-10.11: DupAck No Linux3_2 Linux3_10 Gone | 2 AtMost Never false 262144 | C
             |name: &str, bits: u8| format!("profile = \"{name}\"\nsysctl.net.ipv4.tcp_recovery = {bits}\n");
         let tcp = |text: &str| {
             let tree = document::parse(text).expect("TOML");
-            let shape: &'static Shape =
-                &Shape { title: "Node", about: "", groups: &[KEYS, &[node_tcp::KEY]] };
+            let shape: &'static TableSchema =
+                &TableSchema { title: "Node", about: "", groups: &[KEYS, &[node_tcp::KEY]] };
             let mut node = Section::new("node", Origin::Line(1), &tree, shape, Parts::none());
             let profile = read(&mut node).and_then(|mut profile| {
                 node_tcp::read(&mut node, &mut profile)?;

@@ -2,13 +2,13 @@
 
 use stillair_model::transport::cc::hystart::DelayClock;
 
-use super::super::contract::{Form, Key};
-use super::super::error::Fault;
+use super::super::description::{Key, ValueType};
+use super::super::error::Diagnostic;
 use super::super::reader::Field;
 use super::kernel::Profile;
 
 /// Windows and thresholds in segments.
-const SEGMENTS: Form = Form::Integer(0, 1 << 20);
+const SEGMENTS: ValueType = ValueType::Integer(0, 1 << 20);
 
 /// Parameters by name.
 // linux: net/ipv4/tcp_cubic.c, tcp_hybla.c, tcp_illinois.c, tcp_nv.c, tcp_vegas.c module_param (6.1) - of New
@@ -16,28 +16,33 @@ const SEGMENTS: Form = Form::Integer(0, 1 << 20);
 pub(super) const SETTINGS: &[&[Key]] = &[&[
     Key::or(
         "tcp_cubic.fast_convergence",
-        Form::Integer(0, 1),
+        ValueType::Integer(0, 1),
         "1",
         "release bandwidth faster after a second loss",
     ),
-    Key::or("tcp_cubic.beta", Form::Integer(1, 1023), "717", "what a loss leaves of the window, in 1/1024"),
+    Key::or(
+        "tcp_cubic.beta",
+        ValueType::Integer(1, 1023),
+        "717",
+        "what a loss leaves of the window, in 1/1024",
+    ),
     Key::or(
         "tcp_cubic.initial_ssthresh",
         SEGMENTS,
         "0",
         "threshold in segments at first, without HyStart; 0: none",
     ),
-    Key::or("tcp_cubic.bic_scale", Form::Integer(1, 10_000), "41", "the constant C times 102.4"),
-    Key::or("tcp_cubic.tcp_friendliness", Form::Integer(0, 1), "1", "grow at least as Reno would"),
+    Key::or("tcp_cubic.bic_scale", ValueType::Integer(1, 10_000), "41", "the constant C times 102.4"),
+    Key::or("tcp_cubic.tcp_friendliness", ValueType::Integer(0, 1), "1", "grow at least as Reno would"),
     Key::or(
         "tcp_cubic.hystart",
-        Form::Integer(0, 1),
+        ValueType::Integer(0, 1),
         "1",
         "HyStart: slow start ends before the queue overflows",
     ),
     Key::or(
         "tcp_cubic.hystart_detect",
-        Form::Integer(1, 3),
+        ValueType::Integer(1, 3),
         "3",
         "1: by trains of acknowledgements, 2: by delay, 3: by both",
     ),
@@ -49,28 +54,28 @@ pub(super) const SETTINGS: &[&[Key]] = &[&[
     ),
     Key::or(
         "tcp_cubic.hystart_ack_delta",
-        Form::Integer(0, 1000),
+        ValueType::Integer(0, 1000),
         "2",
         "gap in ms that ends a train (before 5.6)",
     ),
     Key::or(
         "tcp_cubic.hystart_ack_delta_us",
-        Form::Integer(0, 1_000_000),
+        ValueType::Integer(0, 1_000_000),
         "2000",
         "gap in us that ends a train (5.6 on)",
     ),
-    Key::or("tcp_hybla.rtt0", Form::Integer(1, 60_000), "25", "round-trip time of reference in ms"),
+    Key::or("tcp_hybla.rtt0", ValueType::Integer(1, 60_000), "25", "round-trip time of reference in ms"),
     Key::or("tcp_illinois.win_thresh", SEGMENTS, "15", "window in segments from which on delay counts"),
     Key::or(
         "tcp_illinois.theta",
-        Form::Integer(0, 1000),
+        ValueType::Integer(0, 1000),
         "5",
         "round trips of low delay before growth is at its fastest again",
     ),
     Key::or("tcp_nv.nv_pad", SEGMENTS, "10", "segments that may be queued"),
     Key::or(
         "tcp_nv.nv_reset_period",
-        Form::Integer(1, 3_600),
+        ValueType::Integer(1, 3_600),
         "5",
         "seconds after which the least round-trip time is that of the last such time",
     ),
@@ -106,7 +111,7 @@ pub(super) fn idle(profile: &Profile, name: &str) -> Option<(&'static str, &'sta
 }
 
 /// Sets the parameter `name`.
-pub(super) fn apply(profile: &mut Profile, name: &str, setting: &Field<'_>) -> Result<(), Fault> {
+pub(super) fn apply(profile: &mut Profile, name: &str, setting: &Field<'_>) -> Result<(), Diagnostic> {
     let flag = || setting.value::<u8>().map(|n| n != 0);
     let cc = &mut profile.cc;
     let cubic = &mut cc.cubic;

@@ -9,10 +9,10 @@ use stillair_model::transport::tcp::config::{
     CwndLimitedRules, EarlyRetransmit, Exception, LimitOutput, LossDetection, PrrRules, RackBeside,
     RcvbufRules, SmallQueues, TcpConfig, TlpRules,
 };
-use stillair_model::vocabulary::Duration;
+use stillair_model::types::Duration;
 
-use super::super::contract::{Form, Key, Shape};
-use super::super::error::Fault;
+use super::super::description::{Key, TableSchema, ValueType};
+use super::super::error::Diagnostic;
 use super::super::reader::Field;
 use super::memory::{HEADERS, MAX_BUFFER, MTU, SocketMemory};
 
@@ -63,141 +63,159 @@ const HYSTART: [(&str, HystartRules); 4] = [
 ];
 
 /// TCP in a kernel's data file.
-pub(super) static FILE: Shape = Shape {
+pub(super) static FILE: TableSchema = TableSchema {
     title: "TCP of a kernel",
     about: "What TCP does by default.",
     groups: &[&[
-        Key::need("hz", Form::Integer(100, 1000), "ticks in a second (CONFIG_HZ)"),
-        Key::need("loss", Form::Choice(&["rack", "dupack", "fack"]), "how losses are found"),
+        Key::need("hz", ValueType::Integer(100, 1000), "ticks in a second (CONFIG_HZ)"),
+        Key::need("loss", ValueType::Choice(&["rack", "dupack", "fack"]), "how losses are found"),
         Key::need(
             "rack_beside",
-            Form::Choice(&["no", "4.4", "4.11"]),
+            ValueType::Choice(&["no", "4.4", "4.11"]),
             "the kernel in which RACK got the rules that it has here beside counting",
         ),
         Key::need(
             "prr",
-            Form::Choice(&["3.2", "4.3", "5.11", "5.19"]),
+            ValueType::Choice(&["3.2", "4.3", "5.11", "5.19"]),
             "the same of proportional rate reduction",
         ),
-        Key::need("tlp", Form::Choice(&["3.10", "4.13", "4.16"]), "the same of tail-loss probes"),
-        Key::need("early_retransmit", Form::Boolean, "few packets out need fewer duplicates"),
+        Key::need("tlp", ValueType::Choice(&["3.10", "4.13", "4.16"]), "the same of tail-loss probes"),
+        Key::need("early_retransmit", ValueType::Boolean, "few packets out need fewer duplicates"),
         Key::or(
             "autocorking",
-            Form::Boolean,
+            ValueType::Boolean,
             "true",
             "a small last packet waits while others are in queues below",
         ),
-        Key::or("init_cwnd", Form::Integer(1, 1000), "10", "initial window in segments"),
+        Key::or("init_cwnd", ValueType::Integer(1, 1000), "10", "initial window in segments"),
         Key::or(
             "pacing_ca_ratio",
-            Form::Integer(1, 1000),
+            ValueType::Integer(1, 1000),
             "120",
             "tcp_pacing_ca_ratio, or what a kernel without it paces by",
         ),
-        Key::or("rto_min", Form::Period, "200 ms", "least retransmission timeout"),
-        Key::or("timestamps", Form::Boolean, "true", "time stamps"),
-        Key::or("small_queues", Form::Boolean, "true", "there are small queues"),
-        Key::need("small_queues_min_packets", Form::Integer(0, 8), "least limit in packets"),
-        Key::need("small_queues_by_rate", Form::Boolean, "the pacing rate's term is used"),
+        Key::or("rto_min", ValueType::Period, "200 ms", "least retransmission timeout"),
+        Key::or("timestamps", ValueType::Boolean, "true", "time stamps"),
+        Key::or("small_queues", ValueType::Boolean, "true", "there are small queues"),
+        Key::need("small_queues_min_packets", ValueType::Integer(0, 8), "least limit in packets"),
+        Key::need("small_queues_by_rate", ValueType::Boolean, "the pacing rate's term is used"),
         Key::need(
             "small_queues_cap",
-            Form::Choice(&["fixed", "at_least", "at_most", "at_most_unless_paced"]),
+            ValueType::Choice(&["fixed", "at_least", "at_most", "at_most_unless_paced"]),
             "how tcp_limit_output_bytes acts",
         ),
         Key::need(
             "small_queues_exception",
-            Form::Choice(&["never", "first_of_write_queue", "empty_rtx_queue", "at_most_one_in_rtx_queue"]),
+            ValueType::Choice(&[
+                "never",
+                "first_of_write_queue",
+                "empty_rtx_queue",
+                "at_most_one_in_rtx_queue",
+            ]),
             "when data is sent in spite of the limit",
         ),
         Key::need(
             "small_queues_retransmissions",
-            Form::Boolean,
+            ValueType::Boolean,
             "the limit holds for retransmissions too, doubled",
         ),
-        Key::need("limit_output_bytes", Form::Bytes(1, MAX_BUFFER), "tcp_limit_output_bytes"),
+        Key::need("limit_output_bytes", ValueType::Bytes(1, MAX_BUFFER), "tcp_limit_output_bytes"),
         Key::need(
             "space_on_send",
-            Form::Boolean,
+            ValueType::Boolean,
             "a writer that waits is looked after with every packet that leaves",
         ),
         Key::need(
             "push_acks_full",
-            Form::Boolean,
+            ValueType::Boolean,
             "a full segment with PSH is acknowledged as soon as it is read",
         ),
         Key::need(
             "push_each_packet",
-            Form::Boolean,
+            ValueType::Boolean,
             "a packet of several segments bears PSH on the last one",
         ),
-        Key::need("timeouts_in_us", Form::Boolean, "probes and RACK wait for 2 ms more instead of two ticks"),
+        Key::need(
+            "timeouts_in_us",
+            ValueType::Boolean,
+            "probes and RACK wait for 2 ms more instead of two ticks",
+        ),
         Key::need(
             "defers_for_a_ms",
-            Form::Boolean,
+            ValueType::Boolean,
             "a TSO packet waits to become larger only for an acknowledgement that is due within 1 ms",
         ),
-        Key::need("tso_rtt_log", Form::Integer(0, 31), "tcp_tso_rtt_log"),
+        Key::need("tso_rtt_log", ValueType::Integer(0, 31), "tcp_tso_rtt_log"),
         Key::need(
             "growth",
-            Form::Choice(&["3.13", "4.3", "5.7"]),
+            ValueType::Choice(&["3.13", "4.3", "5.7"]),
             "the kernel in which the window's growth by acknowledgements of several segments got the rules that it has here",
         ),
         Key::need(
             "departure_times",
-            Form::Boolean,
+            ValueType::Boolean,
             "a paced sender stamps packets with the time of their departure, by which BBR reckons; else a timer runs between them",
         ),
-        Key::need("rtt_in_ticks", Form::Boolean, "round-trip times are measured in ticks"),
+        Key::need("rtt_in_ticks", ValueType::Boolean, "round-trip times are measured in ticks"),
         Key::need(
             "cwnd_limited",
-            Form::Choice(&["3.13", "3.16", "5.10", "6.1"]),
+            ValueType::Choice(&["3.13", "3.16", "5.10", "6.1"]),
             "the kernel in which the question whether the window is the limit got the rules that it has here",
         ),
         Key::need(
             "no_ssthresh_metrics_save",
-            Form::Boolean,
+            ValueType::Boolean,
             "the threshold of slow start is not remembered for the next connection to the same address",
         ),
         Key::need(
             "max_header",
-            Form::Bytes(0, 1024),
+            ValueType::Bytes(0, 1024),
             "room for all headers before TCP's data (MAX_TCP_HEADER)",
         ),
-        Key::need("data_in_head", Form::Boolean, "data fills up the buffer of the headers"),
-        Key::need("gso_always", Form::Boolean, "packets have several segments on every device"),
-        Key::or("small_head", Form::Bytes(0, 1024), "0 B", "heads up to this size have a cache of their own"),
-        Key::need("wifi_pacing_shift", Form::Integer(0, 31), "sk_pacing_shift of sockets over Wi-Fi"),
-        Key::need("rmem_default", Form::Bytes(1, MAX_BUFFER), "initial receive buffer"),
-        Key::need("rmem_max", Form::Bytes(1, MAX_BUFFER), "largest receive buffer"),
+        Key::need("data_in_head", ValueType::Boolean, "data fills up the buffer of the headers"),
+        Key::need("gso_always", ValueType::Boolean, "packets have several segments on every device"),
+        Key::or(
+            "small_head",
+            ValueType::Bytes(0, 1024),
+            "0 B",
+            "heads up to this size have a cache of their own",
+        ),
+        Key::need("wifi_pacing_shift", ValueType::Integer(0, 31), "sk_pacing_shift of sockets over Wi-Fi"),
+        Key::need("rmem_default", ValueType::Bytes(1, MAX_BUFFER), "initial receive buffer"),
+        Key::need("rmem_max", ValueType::Bytes(1, MAX_BUFFER), "largest receive buffer"),
         Key::need(
             "rcvbuf",
-            Form::Choice(&["3.13", "4.16", "6.12", "6.16"]),
+            ValueType::Choice(&["3.13", "4.16", "6.12", "6.16"]),
             "the kernel in which the receive buffer's growth got the rules that it has here",
         ),
         Key::need(
             "init_rwnd",
-            Form::Integer(0, 1000),
+            ValueType::Integer(0, 1000),
             "segments that the first window holds and the first receive buffer eight times; 0: neither",
         ),
         Key::need(
             "scaling_ratio",
-            Form::Integer(0, 255),
+            ValueType::Integer(0, 255),
             "window for 256 bytes of memory at first; 0: by tcp_adv_win_scale",
         ),
-        Key::need("comp_sack_nr", Form::Integer(0, 255), "tcp_comp_sack_nr"),
-        Key::need("comp_sack_slack", Form::Time, "tcp_comp_sack_slack_ns"),
+        Key::need("comp_sack_nr", ValueType::Integer(0, 255), "tcp_comp_sack_nr"),
+        Key::need("comp_sack_slack", ValueType::Time, "tcp_comp_sack_slack_ns"),
         Key::need(
             "hystart",
-            Form::Choice(&["2.6.29", "5.8", "5.16", "6.14"]),
+            ValueType::Choice(&["2.6.29", "5.8", "5.16", "6.14"]),
             "the kernel in which cubic's HyStart got the rules that it has here",
         ),
-        Key::need("bbr_pacing_margin_percent", Form::Integer(0, 99), "how far BBR paces below the bandwidth"),
-        Key::need("bbr_extra_acked", Form::Boolean, "BBR has room for aggregated acknowledgements"),
+        Key::need(
+            "bbr_pacing_margin_percent",
+            ValueType::Integer(0, 99),
+            "how far BBR paces below the bandwidth",
+        ),
+        Key::need("bbr_extra_acked", ValueType::Boolean, "BBR has room for aggregated acknowledgements"),
     ]],
 };
 
 /// Reads the `[tcp]` table of a kernel's data file.
-pub(super) fn load(field: &Field<'_>) -> Result<(TcpConfig, SocketMemory, u8, CcParams), Fault> {
+pub(super) fn load(field: &Field<'_>) -> Result<(TcpConfig, SocketMemory, u8, CcParams), Diagnostic> {
     let mut t = field.section("a table")?;
     let n = "a value";
     let config = TcpConfig {

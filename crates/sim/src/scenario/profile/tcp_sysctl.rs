@@ -2,13 +2,13 @@
 
 use stillair_model::transport::cc;
 use stillair_model::transport::tcp::config::{EarlyRetransmit, LossDetection, RackBeside};
-use stillair_model::vocabulary::Duration;
+use stillair_model::types::Duration;
 
-use super::super::contract::{Family, Form, Key};
 use super::super::control::CongestionControl;
 use super::super::custom;
+use super::super::description::{Family, Key, ValueType};
 use super::super::document::Value;
-use super::super::error::Fault;
+use super::super::error::Diagnostic;
 use super::super::reader::Field;
 use super::kernel::Profile;
 use super::memory::MAX_BUFFER;
@@ -22,19 +22,19 @@ const SINCE: [(&str, (u16, u16)); 2] = [("nv", (4, 8)), ("bbr", (4, 9))];
 const FACK_GONE: (u16, u16) = (4, 15);
 
 /// A congestion control.
-pub(in super::super) const CONTROL: Form = Form::Part(
+pub(in super::super) const CONTROL: ValueType = ValueType::Part(
     Family::Control,
-    &Form::Listed { title: "congestion_control", words: "a congestion control", names },
+    &ValueType::Listed { title: "congestion_control", words: "a congestion control", names },
 );
 
 /// Least, initial and largest size of a buffer.
-const BUFFER_SIZES: Form = Form::Either(&[
-    Form::Written {
+const BUFFER_SIZES: ValueType = ValueType::Either(&[
+    ValueType::Written {
         words: "three numbers as `sysctl` prints them",
         pattern: r"^[0-9]+\s+[0-9]+\s+[0-9]+$",
         examples: &["4096 16384 4194304"],
     },
-    Form::List(&Form::Bytes(1, MAX_BUFFER)),
+    ValueType::List(&ValueType::Bytes(1, MAX_BUFFER)),
 ]);
 
 /// Settings of `net.ipv4` that TCP obeys.
@@ -47,105 +47,115 @@ pub(super) const SETTINGS: &[Key] = &[
     ),
     Key::open(
         "net.ipv4.tcp_limit_output_bytes",
-        Form::Bytes(1, MAX_BUFFER),
+        ValueType::Bytes(1, MAX_BUFFER),
         "the kernel's",
         "byte limit of TCP small queues",
     ),
     Key::open(
         "net.ipv4.tcp_pacing_ss_ratio",
-        Form::Integer(1, 1000),
+        ValueType::Integer(1, 1000),
         "200",
         "pacing in slow start, per cent",
     ),
     Key::open(
         "net.ipv4.tcp_pacing_ca_ratio",
-        Form::Integer(1, 1000),
+        ValueType::Integer(1, 1000),
         "120; 200 before 4.3",
         "pacing in congestion avoidance, per cent",
     ),
-    Key::open("net.ipv4.tcp_min_tso_segs", Form::Integer(1, 65_535), "2", "least segments in a TSO packet"),
+    Key::open(
+        "net.ipv4.tcp_min_tso_segs",
+        ValueType::Integer(1, 65_535),
+        "2",
+        "least segments in a TSO packet",
+    ),
     Key::open(
         "net.ipv4.tcp_tso_rtt_log",
-        Form::Integer(0, 31),
+        ValueType::Integer(0, 31),
         "the kernel's",
         "larger TSO packets at small round-trip times; 0 is off",
     ),
     Key::open(
         "net.ipv4.tcp_tso_win_divisor",
-        Form::Integer(0, 64),
+        ValueType::Integer(0, 64),
         "3",
         "part of the window that one TSO packet may take",
     ),
     Key::open(
         "net.ipv4.tcp_notsent_lowat",
-        Form::Bytes(1, u32::MAX),
+        ValueType::Bytes(1, u32::MAX),
         "no limit",
         "unsent bytes that a socket takes",
     ),
     Key::open(
         "net.ipv4.tcp_ecn",
-        Form::Integer(0, 2),
+        ValueType::Integer(0, 2),
         "2",
         "ECN: 0 off, 1 asked for, 2 granted when asked for",
     ),
-    Key::open("net.ipv4.tcp_sack", Form::Integer(0, 1), "1", "selective acknowledgements"),
-    Key::open("net.ipv4.tcp_dsack", Form::Integer(0, 1), "1", "duplicate SACKs"),
-    Key::open("net.ipv4.tcp_timestamps", Form::Integer(0, 1), "1", "time stamps"),
+    Key::open("net.ipv4.tcp_sack", ValueType::Integer(0, 1), "1", "selective acknowledgements"),
+    Key::open("net.ipv4.tcp_dsack", ValueType::Integer(0, 1), "1", "duplicate SACKs"),
+    Key::open("net.ipv4.tcp_timestamps", ValueType::Integer(0, 1), "1", "time stamps"),
     Key::open(
         "net.ipv4.tcp_recovery",
-        Form::Integer(0, 7),
+        ValueType::Integer(0, 7),
         "1",
         "1: RACK, in the way of the kernel (alone since 4.18, beside counting before); 2 more: a reordering window that D-SACKs do not widen (since 4.15); 4 more: one that does not vanish with three SACKed segments (since 4.18)",
     ),
     Key::open(
         "net.ipv4.tcp_fack",
-        Form::Integer(0, 1),
+        ValueType::Integer(0, 1),
         "1 before 4.11, 0 since",
         "counting goes by the most forward SACK, until packets overtake each other; without effect since 4.15",
     ),
     Key::open(
         "net.ipv4.tcp_early_retrans",
-        Form::Integer(0, 4),
+        ValueType::Integer(0, 4),
         "3",
         "tail-loss probes: 3 or 4 on, 0 to 2 off; before 4.11 also early retransmit: 1 at once, 2 or 3 after a wait, 0 or 4 off",
     ),
-    Key::open("net.ipv4.tcp_reordering", Form::Integer(1, 300), "3", "initial reordering in segments"),
+    Key::open("net.ipv4.tcp_reordering", ValueType::Integer(1, 300), "3", "initial reordering in segments"),
     Key::open(
         "net.ipv4.tcp_max_reordering",
-        Form::Integer(1, 300_000),
+        ValueType::Integer(1, 300_000),
         "300",
         "most reordering in segments that is believed",
     ),
     Key::open(
         "net.ipv4.tcp_min_rtt_wlen",
-        Form::Integer(1, 86_400),
+        ValueType::Integer(1, 86_400),
         "300",
         "seconds after which a minimum round-trip time is forgotten",
     ),
-    Key::open("net.ipv4.tcp_window_scaling", Form::Integer(0, 1), "1", "windows beyond 64 KiB"),
+    Key::open("net.ipv4.tcp_window_scaling", ValueType::Integer(0, 1), "1", "windows beyond 64 KiB"),
     Key::open(
         "net.core.rmem_max",
-        Form::Bytes(2304, MAX_BUFFER),
+        ValueType::Bytes(2304, MAX_BUFFER),
         "212992",
         "largest receive buffer that an application may ask for; here it only takes part in the choice of the window's scale",
     ),
-    Key::open("net.ipv4.tcp_autocorking", Form::Integer(0, 1), "1", "small last packets wait for more data"),
-    Key::open("net.ipv4.tcp_frto", Form::Integer(0, 2), "2", "F-RTO: 0 off"),
+    Key::open(
+        "net.ipv4.tcp_autocorking",
+        ValueType::Integer(0, 1),
+        "1",
+        "small last packets wait for more data",
+    ),
+    Key::open("net.ipv4.tcp_frto", ValueType::Integer(0, 2), "2", "F-RTO: 0 off"),
     Key::open(
         "net.ipv4.tcp_slow_start_after_idle",
-        Form::Integer(0, 1),
+        ValueType::Integer(0, 1),
         "1",
         "the congestion window shrinks after an idle time",
     ),
     Key::open(
         "net.ipv4.tcp_no_metrics_save",
-        Form::Integer(0, 1),
+        ValueType::Integer(0, 1),
         "0",
         "TCP metrics are not saved for the next connection between the same addresses",
     ),
     Key::open(
         "net.ipv4.tcp_no_ssthresh_metrics_save",
-        Form::Integer(0, 1),
+        ValueType::Integer(0, 1),
         "1; 0 before 5.6",
         "the threshold of slow start is not",
     ),
@@ -161,28 +171,28 @@ pub(super) const SETTINGS: &[Key] = &[
         "the kernel's: 4096, 131072, 6291456 in most",
         "receive buffer: least, initial, largest",
     ),
-    Key::open("net.ipv4.tcp_moderate_rcvbuf", Form::Integer(0, 1), "1", "receive buffer autotuning"),
+    Key::open("net.ipv4.tcp_moderate_rcvbuf", ValueType::Integer(0, 1), "1", "receive buffer autotuning"),
     Key::open(
         "net.ipv4.tcp_adv_win_scale",
-        Form::Integer(-31, 31),
+        ValueType::Integer(-31, 31),
         "1",
         "part of the receive buffer that is overhead; without effect since 6.6",
     ),
     Key::open(
         "net.ipv4.tcp_comp_sack_nr",
-        Form::Integer(0, 255),
+        ValueType::Integer(0, 255),
         "the kernel's",
         "maximum number of SACKs that one replaces; 0: off",
     ),
     Key::open(
         "net.ipv4.tcp_comp_sack_delay_ns",
-        Form::Integer(0, 1_000_000_000),
+        ValueType::Integer(0, 1_000_000_000),
         "1000000",
         "longest wait for them",
     ),
     Key::open(
         "net.ipv4.tcp_comp_sack_slack_ns",
-        Form::Integer(0, 1_000_000_000),
+        ValueType::Integer(0, 1_000_000_000),
         "the kernel's",
         "slack of that wait",
     ),
@@ -213,7 +223,7 @@ pub(super) fn idle(profile: &Profile, name: &str) -> Option<(&'static str, &'sta
 }
 
 /// Sets what TCP knows as `name`; false if it is none of TCP's.
-pub(super) fn apply(profile: &mut Profile, name: &str, setting: &Field<'_>) -> Result<bool, Fault> {
+pub(super) fn apply(profile: &mut Profile, name: &str, setting: &Field<'_>) -> Result<bool, Diagnostic> {
     let t = &mut profile.tcp;
     let flag = || setting.value::<u8>().map(|n| n != 0);
     match name {
@@ -291,7 +301,7 @@ pub(super) fn apply(profile: &mut Profile, name: &str, setting: &Field<'_>) -> R
 pub(in super::super) fn controller(
     field: &Field<'_>,
     version: Option<(u16, u16)>,
-) -> Result<CongestionControl, Fault> {
+) -> Result<CongestionControl, Diagnostic> {
     if let Value::Table(table) = &field.item.value
         && !field.kinds().is_empty()
     {
@@ -323,14 +333,14 @@ pub(in super::super) fn controller(
 
 /// Least, initial and largest size of a buffer: a list of three, or one text with the three numbers as
 /// `sysctl` prints it.
-fn three(setting: &Field<'_>) -> Result<[u32; 3], Fault> {
+fn three(setting: &Field<'_>) -> Result<[u32; 3], Diagnostic> {
     let expected = "three numbers of bytes that do not fall: least, initial and largest";
     let values = match &setting.item.value {
         Value::String(text) => {
             let number = |n: &str| n.parse().ok().filter(|n| (1..=MAX_BUFFER).contains(n));
             text.split_whitespace().map(number).collect::<Option<Vec<u32>>>().unwrap_or_default()
         }
-        _ => setting.list().iter().map(Field::value).collect::<Result<Vec<u32>, Fault>>()?,
+        _ => setting.list().iter().map(Field::value).collect::<Result<Vec<u32>, Diagnostic>>()?,
     };
     match values[..] {
         [least, initial, largest] if least <= initial && initial <= largest => Ok([least, initial, largest]),

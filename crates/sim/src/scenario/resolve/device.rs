@@ -5,7 +5,7 @@ use stillair_model::wifi::air::filter::DestinationFilter;
 use stillair_model::wifi::config::{DriverConfig, HtcParams, Scheduler};
 use stillair_model::wifi::seq_window::SeqWindow;
 
-use super::super::error::Mistakes;
+use super::super::error::Diagnostics;
 use super::super::spec::device::OfWifi;
 use super::super::{Device, Scheme};
 use super::scheme::{Choice, Version};
@@ -66,7 +66,7 @@ pub(in super::super) fn cipher_delimiters(scheme: Scheme, has_cipher: bool) -> u
 }
 
 /// Refuses keys that have no effect behind USB, or without a cipher on the channel.
-pub(in super::super) fn check(own: &OfWifi, scheme: &Choice, has_cipher: bool, faults: &mut Mistakes) {
+pub(in super::super) fn check(own: &OfWifi, scheme: &Choice, has_cipher: bool, faults: &mut Diagnostics) {
     if let DriverConfig::Htc(HtcParams { usb: Some(_), .. }) = scheme.driver {
         let right = "usb_rx_wait and usb_interrupt of the scheme, or usb = false";
         own.rx_mitigation.idle("behind USB", right, faults);
@@ -84,7 +84,7 @@ pub(in super::super) fn filter(
     scheme: &Choice,
     has_index: bool,
     version: Version,
-    faults: &mut Mistakes,
+    faults: &mut Diagnostics,
 ) -> (Option<DestinationFilter>, bool) {
     let mut idle = |why, right| {
         own.destination_filter.idle(why, right, faults);

@@ -4,7 +4,7 @@
 use stillair_model::wifi::power::saver::SaverParams;
 use stillair_model::wifi::power::scan::ScanParams;
 
-use super::super::error::{Fault, Mistakes};
+use super::super::error::{Diagnostic, Diagnostics};
 use super::super::spec::power::{DTIM_PERIOD, OfAp, OfStation, PowerSave, Scan};
 use super::super::spec::{Assign, Key, Place};
 use super::super::{Attachment, Channel, InterfaceRef, Node, Role, Scheme, Station, Wifi};
@@ -26,8 +26,8 @@ pub(in super::super) struct Params {
 
 impl Written {
     /// Returns the engine's parameters. Mistakes are added to `faults`.
-    pub(in super::super) fn params(&self, faults: &mut Mistakes) -> Params {
-        let scan = |params: Option<ScanParams>, own: &Scan, at: &Place, faults: &mut Mistakes| {
+    pub(in super::super) fn params(&self, faults: &mut Diagnostics) -> Params {
+        let scan = |params: Option<ScanParams>, own: &Scan, at: &Place, faults: &mut Diagnostics| {
             Some(checked(params.expect("all kinds of scans have options"), own, at, faults))
         };
         match self {
@@ -56,7 +56,7 @@ impl Written {
     }
 }
 
-fn saver(own: &PowerSave, faults: &mut Mistakes) -> Option<(&'static str, SaverParams)> {
+fn saver(own: &PowerSave, faults: &mut Diagnostics) -> Option<(&'static str, SaverParams)> {
     let mut params = PowerSave::base(own.kind)?;
     let options = &own.options;
     options.assign(&mut params);
@@ -69,7 +69,7 @@ fn saver(own: &PowerSave, faults: &mut Mistakes) -> Option<(&'static str, SaverP
     Some((own.kind, params))
 }
 
-fn checked(mut params: ScanParams, own: &Scan, at: &Place, faults: &mut Mistakes) -> ScanParams {
+fn checked(mut params: ScanParams, own: &Scan, at: &Place, faults: &mut Diagnostics) -> ScanParams {
     if params.active.0 + params.passive.0 == 0 {
         faults.add(at.found("no channel to scan", "active_channels or passive_channels above zero"));
         return params;
@@ -92,7 +92,7 @@ pub(in super::super) fn check(
     nodes: &[Node],
     channels: &[Channel],
     written: &[(InterfaceRef, Written)],
-) -> Result<(), Fault> {
+) -> Result<(), Diagnostic> {
     let wifi = |at: InterfaceRef| match &nodes[at.node].interfaces[at.interface].medium {
         Attachment::Wifi(wifi) => wifi,
         Attachment::Wired { .. } => unreachable!("power save is a key of Wi-Fi interfaces"),

@@ -1,7 +1,7 @@
 //! User-defined parts in the resolved scenario: name and options.
 
 use serde_json::{Value, json};
-use stillair_model::vocabulary::PartFactory;
+use stillair_model::types::PartFactory;
 
 use super::super::CongestionControl;
 

@@ -78,8 +78,8 @@ pub(super) fn driver(config: &DriverConfig) -> Value {
     if let Scheduler::Custom(own) = scheduler {
         resolved["scheduler"] = part(own);
     }
-    if let Some(law) = &p.law {
-        resolved["law"] = part(law);
+    if let Some(aqm) = &p.aqm {
+        resolved["aqm"] = part(aqm);
     }
     resolved
 }

@@ -1,7 +1,7 @@
 //! Traffic of a flow in the resolved scenario.
 
 use serde_json::{Value, json};
-use stillair_model::vocabulary::Rate;
+use stillair_model::types::Rate;
 
 use super::super::FlowKind;
 use super::super::spec::flow::{calls, ping, responsiveness, udp, web};

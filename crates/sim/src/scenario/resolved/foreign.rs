@@ -1,7 +1,7 @@
 //! Interference and neighbouring networks of a channel, if there are any.
 
 use serde_json::{Value, json};
-use stillair_model::vocabulary::Duration;
+use stillair_model::types::Duration;
 
 use super::super::{Channel, Interferer, NeighbourLoad, ShareFormat, SourceLevel, SwitchPattern};
 

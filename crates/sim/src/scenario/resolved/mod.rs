@@ -14,7 +14,7 @@ mod tcp;
 use serde_json::{Value, json};
 use stillair_model::node::jitter::JitterParams;
 use stillair_model::transport::cc::CcParams;
-use stillair_model::vocabulary::{Ac, Ip};
+use stillair_model::types::{Ac, Ip};
 use stillair_model::wifi::air::audibility::Hearing;
 use stillair_model::wifi::phy::Band;
 use stillair_model::wifi::phy::frame::Cipher;

@@ -1,7 +1,7 @@
 //! The path between a station and its access point: rate selection and losses.
 
 use serde_json::{Value, json};
-use stillair_model::vocabulary::Duration;
+use stillair_model::types::Duration;
 use stillair_model::wifi::air::given::RateError;
 use stillair_model::wifi::phy::errors::Snr;
 use stillair_model::wifi::phy::{RateTry, RetryChain};

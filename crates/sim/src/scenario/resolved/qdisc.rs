@@ -21,14 +21,14 @@ pub(super) fn qdisc(config: &QdiscConfig) -> Value {
     let mut shown: Value = match config {
         QdiscConfig::Noqueue => json!({}),
         QdiscConfig::Custom(own) => part(own),
-        QdiscConfig::Law(p) => json!({ "limit": p.limit, "law": part(&p.law) }),
-        QdiscConfig::FqLaw(p) => json!({
+        QdiscConfig::Aqm(p) => json!({ "limit": p.limit, "aqm": part(&p.aqm) }),
+        QdiscConfig::FqAqm(p) => json!({
             "limit": p.limit,
             "flows": p.flows,
             "quantum_bytes": p.quantum,
             "memory_limit_bytes": p.memory_limit,
             "drop_batch": p.drop_batch,
-            "law": part(&p.law),
+            "aqm": part(&p.aqm),
         }),
         QdiscConfig::Fifo(FifoParams::Packets(limit)) => json!({ "limit": limit }),
         QdiscConfig::Fifo(FifoParams::Bytes(limit)) => json!({ "limit_bytes": limit }),

@@ -6,7 +6,7 @@ use stillair_model::transport::quic::QuicConfig;
 use stillair_model::transport::quic::config::Refresh;
 use stillair_model::transport::quic::received::AckMemory;
 use stillair_model::transport::quic::timers::Repair;
-use stillair_model::vocabulary::Duration;
+use stillair_model::types::Duration;
 
 use super::super::spec::flow::quic::Costs;
 use super::super::spec::flow::quinn::Stack;
@@ -35,8 +35,8 @@ pub(super) fn flow(flow: &QuicFlow) -> Value {
             all["preset"] = flow.preset.name().into();
             all["parts"] = parts(&flow.config);
             // Only where there is one: what was kept of flows without it stays theirs.
-            if let Some(law) = &flow.law {
-                all["parts"]["window"]["of_tcp"] = custom::control(law);
+            if let Some(control) = &flow.control {
+                all["parts"]["window"]["of_tcp"] = custom::control(control);
             }
         }
         QuicStack::Quinn(options) => {

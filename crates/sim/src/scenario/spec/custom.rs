@@ -1,17 +1,17 @@
 //! User-defined parts of a scheme.
 
-use stillair_model::aqm::law::LawFactory;
+use stillair_model::aqm::algorithm::AqmFactory;
 use stillair_model::wifi::config::SchedulerFactory;
 
-use super::super::contract::{Family, Form, Key};
 use super::super::custom;
-use super::super::error::Fault;
+use super::super::description::{Family, Key, ValueType};
+use super::super::error::Diagnostic;
 use super::super::reader::Section;
 
 /// Key of queues in the MAC.
 pub(in super::super) const AQM: Key = Key::or(
     "aqm",
-    Form::Part(Family::Law, &Form::Choice(&["codel"])),
+    ValueType::Part(Family::Aqm, &ValueType::Choice(&["codel"])),
     "codel",
     "AQM on each flow queue: CoDel, or one that a program registers, by its name or as a table with its `kind` and options. It is told for \
      each packet whether the station is slow",
@@ -20,23 +20,23 @@ pub(in super::super) const AQM: Key = Key::or(
 /// Key of the scheme in which stations are served in turn.
 pub(in super::super) const SCHEDULER: Key = Key::or(
     "scheduler",
-    Form::Part(Family::Scheduler, &Form::Choice(&["round_robin"])),
+    ValueType::Part(Family::Scheduler, &ValueType::Choice(&["round_robin"])),
     "round_robin",
     "station scheduler: round robin, or one that a program registers, by its name or as a table with its `kind` and options",
 );
 
 /// The scheduler that a program brings, if the scenario names one.
-pub(in super::super) fn scheduler(section: &mut Section<'_>) -> Result<Option<SchedulerFactory>, Fault> {
+pub(in super::super) fn scheduler(section: &mut Section<'_>) -> Result<Option<SchedulerFactory>, Diagnostic> {
     let Some(field) = section.get("scheduler") else { return Ok(None) };
     let Some((kind, options)) = field.custom_kind("round_robin")? else { return Ok(None) };
     let part = field.parts.find_scheduler(kind).expect("it is one of its kinds");
     custom::read(part, &field, options).map(Some)
 }
 
-/// The law that a program brings, if the scenario names one.
-pub(in super::super) fn law(section: &mut Section<'_>) -> Result<Option<LawFactory>, Fault> {
+/// The AQM that a program brings, if the scenario names one.
+pub(in super::super) fn aqm(section: &mut Section<'_>) -> Result<Option<AqmFactory>, Diagnostic> {
     let Some(field) = section.get("aqm") else { return Ok(None) };
     let Some((kind, options)) = field.custom_kind("codel")? else { return Ok(None) };
-    let part = field.parts.find_law(kind).expect("it is one of its kinds");
+    let part = field.parts.find_aqm(kind).expect("it is one of its kinds");
     custom::read(part, &field, options).map(Some)
 }

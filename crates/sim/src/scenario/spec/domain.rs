@@ -4,11 +4,11 @@ use core::fmt;
 use core::marker::PhantomData;
 
 use serde_json::{Value as Json, json};
-use stillair_model::vocabulary::{Duration, Rate};
+use stillair_model::types::{Duration, Rate};
 
-use super::super::contract::Form;
+use super::super::description::ValueType;
 use super::super::document::{Table, Value};
-use super::super::error::{Fault, Mistakes};
+use super::super::error::{Diagnostic, Diagnostics};
 use super::super::reader::{Field, Typed};
 use super::super::units;
 use super::{Domain, Resolved, Titled};
@@ -87,9 +87,9 @@ pub(in super::super) const fn firsts<A: Copy, B: Copy, const N: usize>(all: [(A,
 
 impl<const LOW: i64, const HIGH: i64, T: Typed + Copy + fmt::Debug + Into<i64>> Domain for Int<LOW, HIGH, T> {
     type Value = T;
-    const FORM: Form = Form::Integer(LOW, HIGH);
+    const TYPE: ValueType = ValueType::Integer(LOW, HIGH);
 
-    fn read(field: &Field<'_>, _: &mut Mistakes) -> Result<T, Fault> {
+    fn read(field: &Field<'_>, _: &mut Diagnostics) -> Result<T, Diagnostic> {
         field.value()
     }
 
@@ -100,9 +100,9 @@ impl<const LOW: i64, const HIGH: i64, T: Typed + Copy + fmt::Debug + Into<i64>> 
 
 impl<const LOW: i64, const HIGH: i64> Domain for PowerOfTwo<LOW, HIGH> {
     type Value = u32;
-    const FORM: Form = Form::Integer(LOW, HIGH);
+    const TYPE: ValueType = ValueType::Integer(LOW, HIGH);
 
-    fn read(field: &Field<'_>, _: &mut Mistakes) -> Result<u32, Fault> {
+    fn read(field: &Field<'_>, _: &mut Diagnostics) -> Result<u32, Diagnostic> {
         let n: u32 = field.value()?;
         if n.is_power_of_two() { Ok(n) } else { Err(field.wrong("a power of two")) }
     }
@@ -114,10 +114,10 @@ impl<const LOW: i64, const HIGH: i64> Domain for PowerOfTwo<LOW, HIGH> {
 
 impl<const LOW: i64, const HIGH: i64> Domain for Octets<LOW, HIGH> {
     type Value = u32;
-    const FORM: Form = Form::Integer(LOW, HIGH);
+    const TYPE: ValueType = ValueType::Integer(LOW, HIGH);
     const UNIT: &'static str = "_bytes";
 
-    fn read(field: &Field<'_>, _: &mut Mistakes) -> Result<u32, Fault> {
+    fn read(field: &Field<'_>, _: &mut Diagnostics) -> Result<u32, Diagnostic> {
         field.value()
     }
 
@@ -128,10 +128,10 @@ impl<const LOW: i64, const HIGH: i64> Domain for Octets<LOW, HIGH> {
 
 impl<const LOW: i64, const HIGH: i64> Domain for Percent<LOW, HIGH> {
     type Value = u32;
-    const FORM: Form = Form::Integer(LOW, HIGH);
+    const TYPE: ValueType = ValueType::Integer(LOW, HIGH);
     const UNIT: &'static str = "_percent";
 
-    fn read(field: &Field<'_>, _: &mut Mistakes) -> Result<u32, Fault> {
+    fn read(field: &Field<'_>, _: &mut Diagnostics) -> Result<u32, Diagnostic> {
         field.value()
     }
 
@@ -147,10 +147,10 @@ pub(in super::super) fn bytes_text(bytes: impl fmt::Display) -> String {
 
 impl<const LOW: u32, const HIGH: u32> Domain for Bytes<LOW, HIGH> {
     type Value = u32;
-    const FORM: Form = Form::Bytes(LOW, HIGH);
+    const TYPE: ValueType = ValueType::Bytes(LOW, HIGH);
     const UNIT: &'static str = "_bytes";
 
-    fn read(field: &Field<'_>, _: &mut Mistakes) -> Result<u32, Fault> {
+    fn read(field: &Field<'_>, _: &mut Diagnostics) -> Result<u32, Diagnostic> {
         field.value()
     }
 
@@ -161,9 +161,9 @@ impl<const LOW: u32, const HIGH: u32> Domain for Bytes<LOW, HIGH> {
 
 impl Domain for Flag {
     type Value = bool;
-    const FORM: Form = Form::Boolean;
+    const TYPE: ValueType = ValueType::Boolean;
 
-    fn read(field: &Field<'_>, _: &mut Mistakes) -> Result<bool, Fault> {
+    fn read(field: &Field<'_>, _: &mut Diagnostics) -> Result<bool, Diagnostic> {
         field.value()
     }
 
@@ -183,13 +183,13 @@ macro_rules! quantity {
     ($($domain:ident: $value:ty = $form:expr, $unit:literal, $text:path;)*) => {
         $(impl $crate::scenario::spec::Domain for $domain {
             type Value = $value;
-            const FORM: $crate::scenario::contract::Form = $form;
+            const TYPE: $crate::scenario::description::ValueType = $form;
             const UNIT: &'static str = $unit;
 
             fn read(
                 field: &$crate::scenario::reader::Field<'_>,
-                _: &mut $crate::scenario::error::Mistakes,
-            ) -> Result<$value, $crate::scenario::error::Fault> {
+                _: &mut $crate::scenario::error::Diagnostics,
+            ) -> Result<$value, $crate::scenario::error::Diagnostic> {
                 field.value()
             }
 
@@ -202,16 +202,16 @@ macro_rules! quantity {
 pub(in super::super) use quantity;
 
 quantity! {
-    Time: Duration = Form::Time, "_ns", units::duration_text;
-    Period: Duration = Form::Period, "_ns", units::duration_text;
-    BitRate: Rate = Form::Rate, "_bps", units::rate_text;
+    Time: Duration = ValueType::Time, "_ns", units::duration_text;
+    Period: Duration = ValueType::Period, "_ns", units::duration_text;
+    BitRate: Rate = ValueType::Rate, "_bps", units::rate_text;
 }
 
 impl<T: Named> Domain for Choice<T> {
     type Value = T;
-    const FORM: Form = Form::Choice(T::NAMES);
+    const TYPE: ValueType = ValueType::Choice(T::NAMES);
 
-    fn read(field: &Field<'_>, _: &mut Mistakes) -> Result<T, Fault> {
+    fn read(field: &Field<'_>, _: &mut Diagnostics) -> Result<T, Diagnostic> {
         field.choice(T::ALL)
     }
 
@@ -222,9 +222,9 @@ impl<T: Named> Domain for Choice<T> {
 
 impl<S: Titled + Clone + fmt::Debug> Domain for Inner<S> {
     type Value = S;
-    const FORM: Form = Form::Table(S::SHAPE);
+    const TYPE: ValueType = ValueType::Table(S::SCHEMA);
 
-    fn read(field: &Field<'_>, faults: &mut Mistakes) -> Result<S, Fault> {
+    fn read(field: &Field<'_>, faults: &mut Diagnostics) -> Result<S, Diagnostic> {
         let mut section = field.section(S::EXPECTED)?;
         let own = S::read(&mut section, faults);
         faults.unless(section.finish());

@@ -1,11 +1,11 @@
 //! Interrupt mitigation of a Wi-Fi device for received frames.
 
 use serde_json::Value as Json;
-use stillair_model::vocabulary::Duration;
+use stillair_model::types::Duration;
 use stillair_model::wifi::rx::interrupts::RxMitigation;
 use stillair_scenario_derive::Section;
 
-use super::super::contract::Form;
+use super::super::description::ValueType;
 use super::super::units;
 use super::domain::quantity;
 use super::{Key, Resolved};
@@ -13,7 +13,7 @@ use super::{Key, Resolved};
 /// A time that the device's register holds.
 pub struct Wait;
 quantity!(Wait: Duration
-    = Form::Times { least: "0 ms", most: Some("65535 us"), why: "the register has 16 bits of microseconds" },
+    = ValueType::Times { least: "0 ms", most: Some("65535 us"), why: "the register has 16 bits of microseconds" },
     "_ns", units::duration_text;);
 
 /// Times after which the device interrupts its host.

@@ -2,12 +2,12 @@
 
 use serde_json::{Value as Json, json};
 use stillair_model::node::jitter::{JitterParams, Spread};
-use stillair_model::vocabulary::Duration;
+use stillair_model::types::Duration;
 use stillair_scenario_derive::Section;
 
-use super::super::contract::Form;
+use super::super::description::ValueType;
 use super::super::document::Value;
-use super::super::error::{Fault, Mistakes};
+use super::super::error::{Diagnostic, Diagnostics};
 use super::super::reader::Field;
 use super::super::units;
 use super::domain::Int;
@@ -68,13 +68,13 @@ const MOST: Duration = Duration::from_millis(10);
 
 impl Domain for Spread {
     type Value = Self;
-    const FORM: Form = Form::Written {
+    const TYPE: ValueType = ValueType::Written {
         words: "`none`, `uniform LEAST..MOST`, or `exponential MEAN..MOST` whose longer values count as the most, of up to 10 ms",
         pattern: r"^(none|(uniform|exponential) [0-9.]+ *(ns|us|ms)\.\.[0-9.]+ *(ns|us|ms))$",
         examples: &["none", "uniform 0 us..50 us", "exponential 10 us..104 us"],
     };
 
-    fn read(field: &Field<'_>, _: &mut Mistakes) -> Result<Self, Fault> {
+    fn read(field: &Field<'_>, _: &mut Diagnostics) -> Result<Self, Diagnostic> {
         let text = field.text(EXPECTED)?;
         let bounds = |range: &str| {
             let (low, high) = range.split_once("..")?;

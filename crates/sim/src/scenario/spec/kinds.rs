@@ -42,25 +42,25 @@ macro_rules! kinds {
 
         impl $crate::scenario::spec::Domain for $name {
             type Value = Self;
-            const FORM: $crate::scenario::contract::Form = $crate::scenario::contract::Form::Kinds {
+            const TYPE: $crate::scenario::description::ValueType = $crate::scenario::description::ValueType::Kinds {
                 shapes: &[$({
-                    static SHAPE: $crate::scenario::contract::Shape = $crate::scenario::contract::Shape {
+                    static SCHEMA: $crate::scenario::description::TableSchema = $crate::scenario::description::TableSchema {
                         title: $title,
                         about: concat!($($about),+).trim_ascii_start(),
                         groups: &[
-                            &[$crate::scenario::contract::Key::tag("kind", $kind)],
+                            &[$crate::scenario::description::Key::tag("kind", $kind)],
                             kinds!(@keys $options $(, $base)?),
                         ],
                     };
-                    &SHAPE
+                    &SCHEMA
                 }),*],
                 bare: true,
             };
 
             fn read(
                 field: &$crate::scenario::reader::Field<'_>,
-                faults: &mut $crate::scenario::error::Mistakes,
-            ) -> Result<Self, $crate::scenario::error::Fault> {
+                faults: &mut $crate::scenario::error::Diagnostics,
+            ) -> Result<Self, $crate::scenario::error::Diagnostic> {
                 let (kind, section) = field.kind()?;
                 let mut options = <$options>::default();
                 if let Some(mut section) = section {

@@ -10,7 +10,7 @@
 //!
 //! ```
 //! use stillair_model::qdisc::cake::Tins;
-//! use stillair_model::vocabulary::Duration;
+//! use stillair_model::types::Duration;
 //! use stillair_sim::scenario::builder::{InterfaceBuilder, LinkBuilder};
 //! use stillair_sim::scenario::spec::qdisc::cake::Cake;
 //!
@@ -44,9 +44,9 @@ use core::fmt;
 use serde_json::Value as Json;
 
 use super::builder::Setting;
-use super::contract::{self, Absent, Form};
+use super::description::{self, DefaultValue, ValueType};
 use super::document::{Item, Table, Value};
-use super::error::{Fault, Mistakes, Origin};
+use super::error::{Diagnostic, Diagnostics, Origin};
 use super::reader::{self, Field};
 
 /// A table of the resolved scenario.
@@ -58,13 +58,13 @@ pub trait Domain {
     type Value: Clone + fmt::Debug;
 
     /// Description of the allowed values.
-    const FORM: Form;
+    const TYPE: ValueType;
 
     /// Suffix of the key's name in the resolved scenario, such as `_ns`.
     const UNIT: &'static str = "";
 
     /// Reads a value. Mistakes within a table are added to `faults`; `Err` is a value that cannot be used.
-    fn read(field: &Field<'_>, faults: &mut Mistakes) -> Result<Self::Value, Fault>;
+    fn read(field: &Field<'_>, faults: &mut Diagnostics) -> Result<Self::Value, Diagnostic>;
 
     /// Returns the value as written in a scenario.
     fn written(value: &Self::Value) -> Value;
@@ -95,17 +95,17 @@ impl Place {
     }
 
     /// Returns the error for a wrong value.
-    pub(super) fn wrong(&self, expected: impl Into<String>) -> Fault {
+    pub(super) fn wrong(&self, expected: impl Into<String>) -> Diagnostic {
         self.found(&*self.found, expected)
     }
 
     /// Returns an error at this place with a description of what was found.
-    pub(super) fn found(&self, found: impl Into<String>, expected: impl Into<String>) -> Fault {
-        Fault::new(self.origin, &*self.path, found, expected)
+    pub(super) fn found(&self, found: impl Into<String>, expected: impl Into<String>) -> Diagnostic {
+        Diagnostic::new(self.origin, &*self.path, found, expected)
     }
 
     /// Returns the error for a value without effect.
-    pub(super) fn idle(&self, why: &str, right: &str) -> Fault {
+    pub(super) fn idle(&self, why: &str, right: &str) -> Diagnostic {
         self.found(format!("{}, which has no effect {why}", self.found), right)
     }
 }
@@ -185,7 +185,7 @@ impl<D: Domain> Key<D> {
     }
 
     /// Refuses the key where it has no effect: `why` names the condition, `right` what to write instead.
-    pub(super) fn idle(&self, why: &str, right: &str, faults: &mut Mistakes) {
+    pub(super) fn idle(&self, why: &str, right: &str, faults: &mut Diagnostics) {
         if let Some(place) = self.place() {
             faults.add(place.idle(why, right));
         }
@@ -201,10 +201,10 @@ pub trait Section: Default {
     const ROWS: &'static [Row];
 
     /// All keys, including those of groups.
-    const KEYS: &'static [contract::Key];
+    const KEYS: &'static [description::Key];
 
     /// Reads all keys; mistakes are added to `faults`.
-    fn read(section: &mut reader::Section<'_>, faults: &mut Mistakes) -> Self;
+    fn read(section: &mut reader::Section<'_>, faults: &mut Diagnostics) -> Self;
 
     /// Writes the keys that are set.
     fn written(&self, out: &mut Table);
@@ -213,7 +213,7 @@ pub trait Section: Default {
     fn places<'k>(&'k self, out: &mut Vec<&'k Place>);
 
     /// Refuses all keys where they have no effect; see `Key::idle`.
-    fn idle(&self, why: &str, right: &str, faults: &mut Mistakes) {
+    fn idle(&self, why: &str, right: &str, faults: &mut Diagnostics) {
         let mut places = Vec::new();
         self.places(&mut places);
         places.into_iter().for_each(|place| faults.add(place.idle(why, right)));
@@ -224,7 +224,7 @@ pub trait Section: Default {
 pub(super) trait Titled: Section {
     /// Expected value in the error for one that is not a table.
     const EXPECTED: &'static str;
-    const SHAPE: &'static contract::Shape;
+    const SCHEMA: &'static description::TableSchema;
 }
 
 /// A field of a declared table: a key, or a group of keys.
@@ -235,12 +235,17 @@ pub trait Member: Default {
     /// Number of keys.
     const COUNT: usize;
     /// Description of a single key's values.
-    const FORM: Form;
+    const TYPE: ValueType;
     /// Keys of a group; `None` for a single key.
-    const GROUP: Option<&'static [contract::Key]>;
+    const GROUP: Option<&'static [description::Key]>;
 
     /// Reads the key, or the group's keys. `need` is what a required key is expected to be.
-    fn read(section: &mut reader::Section<'_>, key: &str, need: Option<&str>, faults: &mut Mistakes) -> Self;
+    fn read(
+        section: &mut reader::Section<'_>,
+        key: &str,
+        need: Option<&str>,
+        faults: &mut Diagnostics,
+    ) -> Self;
     /// Returns the field for a setter's argument.
     fn built(value: Self::Value) -> Self;
     /// Writes the keys that are set.
@@ -278,7 +283,7 @@ fn field_of<'a>(
     section: &mut reader::Section<'a>,
     key: &str,
     need: Option<&str>,
-    faults: &mut Mistakes,
+    faults: &mut Diagnostics,
 ) -> Option<Field<'a>> {
     match need {
         Some(expected) => faults.unless(section.need(key, expected)),
@@ -290,10 +295,15 @@ impl<D: Domain> Member for Key<D> {
     type Value = D::Value;
 
     const COUNT: usize = 1;
-    const FORM: Form = D::FORM;
-    const GROUP: Option<&'static [contract::Key]> = None;
+    const TYPE: ValueType = D::TYPE;
+    const GROUP: Option<&'static [description::Key]> = None;
 
-    fn read(section: &mut reader::Section<'_>, key: &str, need: Option<&str>, faults: &mut Mistakes) -> Self {
+    fn read(
+        section: &mut reader::Section<'_>,
+        key: &str,
+        need: Option<&str>,
+        faults: &mut Diagnostics,
+    ) -> Self {
         // A table may offer fewer keys than are declared together.
         if !section.offers(key) {
             return Self::Absent;
@@ -361,10 +371,10 @@ impl<S: Section> Member for S {
     type Value = S;
 
     const COUNT: usize = S::COUNT;
-    const FORM: Form = Form::Sweep;
-    const GROUP: Option<&'static [contract::Key]> = Some(S::KEYS);
+    const TYPE: ValueType = ValueType::Sweep;
+    const GROUP: Option<&'static [description::Key]> = Some(S::KEYS);
 
-    fn read(section: &mut reader::Section<'_>, _: &str, _: Option<&str>, faults: &mut Mistakes) -> Self {
+    fn read(section: &mut reader::Section<'_>, _: &str, _: Option<&str>, faults: &mut Diagnostics) -> Self {
         S::read(section, faults)
     }
 
@@ -384,20 +394,20 @@ impl<S: Section> Member for S {
 /// A declared row: a key, or a group and the default of its first key.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Row {
-    One(contract::Key),
-    Group(&'static [contract::Key], Absent),
+    One(description::Key),
+    Group(&'static [description::Key], DefaultValue),
 }
 
-pub(super) const fn row<M: Member>(name: &'static str, absent: Absent, about: &'static str) -> Row {
+pub(super) const fn row<M: Member>(name: &'static str, absent: DefaultValue, about: &'static str) -> Row {
     match M::GROUP {
         Some(keys) => Row::Group(keys, absent),
-        None => Row::One(contract::Key { name, form: M::FORM, absent, about }),
+        None => Row::One(description::Key { name, form: M::TYPE, absent, about }),
     }
 }
 
 /// Returns the keys of all rows.
-pub(super) const fn keys<const N: usize>(rows: &[Row]) -> [contract::Key; N] {
-    let mut all = [contract::Key::tag("", ""); N];
+pub(super) const fn keys<const N: usize>(rows: &[Row]) -> [description::Key; N] {
+    let mut all = [description::Key::tag("", ""); N];
     let (mut n, mut at) = (0, 0);
     while n < rows.len() {
         match rows[n] {
@@ -421,14 +431,14 @@ pub(super) const fn keys<const N: usize>(rows: &[Row]) -> [contract::Key; N] {
 
 /// Returns the keys of a group with another default of the first key.
 pub(super) const fn with_default<const N: usize>(
-    group: &'static [contract::Key],
+    group: &'static [description::Key],
     words: &'static str,
-) -> [contract::Key; N] {
-    keys(&[Row::Group(group, Absent::Words(words))])
+) -> [description::Key; N] {
+    keys(&[Row::Group(group, DefaultValue::Words(words))])
 }
 
 /// Returns a declared key by its name, for a table that offers some of the keys or other defaults.
-pub(super) const fn key(keys: &'static [contract::Key], name: &str) -> contract::Key {
+pub(super) const fn key(keys: &'static [description::Key], name: &str) -> description::Key {
     let mut n = 0;
     while n < keys.len() {
         let (own, name) = (keys[n].name.as_bytes(), name.as_bytes());
@@ -445,7 +455,12 @@ pub(super) const fn key(keys: &'static [contract::Key], name: &str) -> contract:
 }
 
 /// Refuses several keys where they have no effect.
-pub(super) fn idle<const N: usize>(keys: [Option<&Place>; N], why: &str, right: &str, faults: &mut Mistakes) {
+pub(super) fn idle<const N: usize>(
+    keys: [Option<&Place>; N],
+    why: &str,
+    right: &str,
+    faults: &mut Diagnostics,
+) {
     keys.into_iter().flatten().for_each(|place| faults.add(place.idle(why, right)));
 }
 
@@ -462,8 +477,8 @@ pub(super) fn setting<S: Section>(kind: &str, options: &S) -> Setting {
 }
 
 /// Reads all keys of a table that needs no other keys.
-pub(super) fn read<S: Section>(section: &mut reader::Section<'_>) -> Result<S, Fault> {
-    let mut faults = Mistakes::default();
+pub(super) fn read<S: Section>(section: &mut reader::Section<'_>) -> Result<S, Diagnostic> {
+    let mut faults = Diagnostics::default();
     let own = S::read(section, &mut faults);
     faults.or(own)
 }

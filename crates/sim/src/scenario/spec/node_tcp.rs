@@ -3,9 +3,9 @@
 use stillair_model::transport::tcp::config::{Exception, LimitOutput, PacingBase, TcpConfig};
 use stillair_scenario_derive::Section;
 
-use super::super::contract::{self, Form};
+use super::super::description::{self, ValueType};
 use super::super::document::Value;
-use super::super::error::{Fault, Mistakes};
+use super::super::error::{Diagnostic, Diagnostics};
 use super::super::profile::{CAP, EXCEPTION, MAX_BUFFER, Profile};
 use super::super::reader::{self, Field};
 use super::domain::{Bytes, Choice, Flag, Inner, Int, Period, named};
@@ -25,13 +25,20 @@ pub enum SmallQueues {
 named!(SmallQueues { Off = "off", On = "on" });
 
 /// Key of a node.
-pub(in super::super) const KEY: contract::Key =
-    contract::Key::open("tcp", Inner::<NodeTcp>::FORM, "the kernel's", "TCP settings that no `sysctl` has");
+pub(in super::super) const KEY: description::Key = description::Key::open(
+    "tcp",
+    Inner::<NodeTcp>::TYPE,
+    "the kernel's",
+    "TCP settings that no `sysctl` has",
+);
 
 /// Reads the table of a node and applies it to the node's profile.
-pub(in super::super) fn read(section: &mut reader::Section<'_>, profile: &mut Profile) -> Result<(), Fault> {
+pub(in super::super) fn read(
+    section: &mut reader::Section<'_>,
+    profile: &mut Profile,
+) -> Result<(), Diagnostic> {
     let Some(field) = section.get("tcp") else { return Ok(()) };
-    let mut faults = Mistakes::default();
+    let mut faults = Diagnostics::default();
     let own = Inner::<NodeTcp>::read(&field, &mut faults)?;
     own.apply(profile, &mut faults);
     faults.or(())
@@ -99,13 +106,13 @@ pub struct Milliseconds;
 
 impl Domain for Milliseconds {
     type Value = u32;
-    const FORM: Form = Form::Written {
+    const TYPE: ValueType = ValueType::Written {
         words: "a whole number of ms from 1 to 64, such as `2 ms`",
         pattern: r"^[0-9]+ ms$",
         examples: &["1 ms", "8 ms"],
     };
 
-    fn read(field: &Field<'_>, _: &mut Mistakes) -> Result<u32, Fault> {
+    fn read(field: &Field<'_>, _: &mut Diagnostics) -> Result<u32, Diagnostic> {
         let number = |text: &str| text.strip_suffix(" ms")?.parse().ok().filter(|n| (1..=64).contains(n));
         let read = if let Value::String(text) = &field.item.value { number(text) } else { None };
         read.ok_or_else(|| field.wrong("a whole number of ms from 1 to 64, such as \"2 ms\""))
@@ -121,14 +128,14 @@ pub struct Cap;
 
 impl Domain for Cap {
     type Value = (LimitOutput, Option<u32>);
-    const FORM: Form = Form::Written {
+    const TYPE: ValueType = ValueType::Written {
         words: "`fixed` (3.6), `at_least` (3.12 to 3.18), `at_most` (3.19 to 4.20, since 6.16) or `at_most_unless_paced` (5.0 to 6.15), \
                 and behind it the bytes, if they are not those of `net.ipv4.tcp_limit_output_bytes`",
         pattern: r"^(fixed|at_least|at_most|at_most_unless_paced)( [0-9]+)?$",
         examples: &["fixed 131072", "at_most"],
     };
 
-    fn read(field: &Field<'_>, _: &mut Mistakes) -> Result<Self::Value, Fault> {
+    fn read(field: &Field<'_>, _: &mut Diagnostics) -> Result<Self::Value, Diagnostic> {
         let expected = "fixed, at_least, at_most or at_most_unless_paced, and behind it the bytes, such as \"fixed 131072\"";
         let mut words = field.text(expected)?.split(' ');
         let kind = words.next().and_then(|word| CAP.iter().find(|(name, _)| *name == word));
@@ -147,7 +154,7 @@ impl Domain for Cap {
 
 impl NodeTcp {
     /// Applies the settings to a kernel profile. Mistakes are added to `faults`.
-    pub(in super::super) fn apply(&self, profile: &mut Profile, faults: &mut Mistakes) {
+    pub(in super::super) fn apply(&self, profile: &mut Profile, faults: &mut Diagnostics) {
         let t = &mut profile.tcp;
         if let Key::Given(tsq, _) = self.tsq {
             t.small_queues.off = tsq == SmallQueues::Off;

@@ -3,9 +3,9 @@
 use stillair_model::qdisc::cake::{Cells, Framing};
 use stillair_scenario_derive::Section;
 
-use super::super::contract::Form;
+use super::super::description::ValueType;
 use super::super::document::Value;
-use super::super::error::{Fault, Mistakes, suggest};
+use super::super::error::{Diagnostic, Diagnostics, suggest};
 use super::super::reader::Field;
 use super::domain::{Choice, Octets, named};
 use super::{Assign, Domain, Key};
@@ -53,10 +53,14 @@ impl From<Keyword> for Option<i16> {
 
 impl Domain for Overhead {
     type Value = Keyword;
-    const FORM: Form = Form::Either(&[Form::Integer(-64, 256), Form::Choice(&NAMES), Form::Choice(&[RAW])]);
+    const TYPE: ValueType = ValueType::Either(&[
+        ValueType::Integer(-64, 256),
+        ValueType::Choice(&NAMES),
+        ValueType::Choice(&[RAW]),
+    ]);
     const UNIT: &'static str = "_bytes";
 
-    fn read(field: &Field<'_>, _: &mut Mistakes) -> Result<Keyword, Fault> {
+    fn read(field: &Field<'_>, _: &mut Diagnostics) -> Result<Keyword, Diagnostic> {
         let read = match &field.item.value {
             Value::String(keyword) => framing(keyword)
                 .ok_or_else(|| field.wrong(suggest(keyword, &NAMES).to_owned() + ", or a number of bytes")),

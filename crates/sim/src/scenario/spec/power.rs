@@ -1,15 +1,15 @@
 //! Power save and background scans of a station, and the beacon parameters of an access point for both.
 
 use serde_json::Value as Json;
-use stillair_model::vocabulary::{Ac, Duration};
+use stillair_model::types::{Ac, Duration};
 use stillair_model::wifi::power::saver::{Listen, Retrieve, SaverParams};
 use stillair_model::wifi::power::scan::ScanParams;
 use stillair_scenario_derive::Section;
 
 use super::super::Wifi;
-use super::super::contract::Form;
+use super::super::description::ValueType;
 use super::super::document::Value;
-use super::super::error::{Fault, Mistakes};
+use super::super::error::{Diagnostic, Diagnostics};
 use super::super::reader::Field;
 use super::domain::{Choice, Int, Period, Time, named};
 use super::{Domain, Key, Object, Resolved};
@@ -242,7 +242,12 @@ named!(Retrieve { Null = "null", PsPoll = "ps_poll" });
 named!(Ac { Vo = "VO", Vi = "VI", Be = "BE", Bk = "BK" });
 
 /// `word`, or what `D` is.
-fn word_or<T>(field: &Field<'_>, word: &str, stands_for: T, other: impl Fn(u32) -> T) -> Result<T, Fault> {
+fn word_or<T>(
+    field: &Field<'_>,
+    word: &str,
+    stands_for: T,
+    other: impl Fn(u32) -> T,
+) -> Result<T, Diagnostic> {
     let expected = format!("{word:?}");
     match field.text(&expected) {
         Ok(text) if text == word => Ok(stands_for),
@@ -252,9 +257,9 @@ fn word_or<T>(field: &Field<'_>, word: &str, stands_for: T, other: impl Fn(u32) 
 
 impl Domain for Listen {
     type Value = Self;
-    const FORM: Form = Form::Either(&[Form::Choice(&["dtim"]), Form::Integer(1, 255)]);
+    const TYPE: ValueType = ValueType::Either(&[ValueType::Choice(&["dtim"]), ValueType::Integer(1, 255)]);
 
-    fn read(field: &Field<'_>, _: &mut Mistakes) -> Result<Self, Fault> {
+    fn read(field: &Field<'_>, _: &mut Diagnostics) -> Result<Self, Diagnostic> {
         word_or(field, "dtim", Self::Dtim, Self::Every)
     }
 
@@ -280,9 +285,9 @@ pub struct MaxSp;
 
 impl Domain for MaxSp {
     type Value = u32;
-    const FORM: Form = Form::Either(&[Form::Choice(&["all"]), Form::Numbers(&[2, 4, 6])]);
+    const TYPE: ValueType = ValueType::Either(&[ValueType::Choice(&["all"]), ValueType::Numbers(&[2, 4, 6])]);
 
-    fn read(field: &Field<'_>, _: &mut Mistakes) -> Result<u32, Fault> {
+    fn read(field: &Field<'_>, _: &mut Diagnostics) -> Result<u32, Diagnostic> {
         word_or(field, "all", ALL, |frames| frames)
     }
 
@@ -300,9 +305,9 @@ pub struct Bits(pub u8);
 
 impl Domain for Categories {
     type Value = Bits;
-    const FORM: Form = Form::List(&Form::Choice(&["VO", "VI", "BE", "BK"]));
+    const TYPE: ValueType = ValueType::List(&ValueType::Choice(&["VO", "VI", "BE", "BK"]));
 
-    fn read(field: &Field<'_>, faults: &mut Mistakes) -> Result<Bits, Fault> {
+    fn read(field: &Field<'_>, faults: &mut Diagnostics) -> Result<Bits, Diagnostic> {
         let mut bits = 0;
         for one in field.list() {
             bits |= 1 << Choice::<Ac>::read(&one, faults)?.index();

@@ -3,9 +3,9 @@
 use serde_json::{Value as Json, json};
 use stillair_scenario_derive::Section;
 
-use super::super::contract::{self, Form, Shape};
+use super::super::description::{self, TableSchema, ValueType};
 use super::super::document::Value;
-use super::super::error::{Fault, Mistakes};
+use super::super::error::{Diagnostic, Diagnostics};
 use super::super::reader::Field;
 use super::super::{Record, Stretch, units};
 use super::domain::{Flag, Period};
@@ -45,14 +45,14 @@ const STRETCH: &str = "two times such as \"10 s..10.2 s\", the second after the 
 
 impl Domain for Stretch {
     type Value = Self;
-    const FORM: Form = Form::Written {
+    const TYPE: ValueType = ValueType::Written {
         words: "two times such as `10 s..10.2 s`",
         pattern: r"^[0-9.]+ ?[a-z]+ ?\.\. ?[0-9.]+ ?[a-z]+$",
         examples: &["0 s..1 s", "10 s..10.2 s"],
     };
     const UNIT: &'static str = "_ns";
 
-    fn read(field: &Field<'_>, _: &mut Mistakes) -> Result<Self, Fault> {
+    fn read(field: &Field<'_>, _: &mut Diagnostics) -> Result<Self, Diagnostic> {
         let time = |text: &str| units::duration(text.trim()).ok();
         let ends = field.text(STRETCH)?.split_once("..");
         let read = ends.and_then(|(from, until)| Some(Self { from: time(from)?, until: time(until)? }));
@@ -73,22 +73,22 @@ impl Resolved for Stretch {
 /// Packets whose delays are recorded: one in so many, or none.
 pub struct Sojourn;
 
-static SAMPLE: Shape = Shape {
+static SAMPLE: TableSchema = TableSchema {
     title: "Sojourn of a sample",
     about: "Not all packets are followed.",
-    groups: &[&[contract::Key::need(
+    groups: &[&[description::Key::need(
         "sample",
-        Form::Integer(1, 1_000_000),
+        ValueType::Integer(1, 1_000_000),
         "one packet in this many is followed",
     )]],
 };
 
 impl Domain for Sojourn {
     type Value = Option<u64>;
-    const FORM: Form = Form::Either(&[Form::Boolean, Form::Table(&SAMPLE)]);
+    const TYPE: ValueType = ValueType::Either(&[ValueType::Boolean, ValueType::Table(&SAMPLE)]);
     const UNIT: &'static str = "_sample";
 
-    fn read(field: &Field<'_>, _: &mut Mistakes) -> Result<Option<u64>, Fault> {
+    fn read(field: &Field<'_>, _: &mut Diagnostics) -> Result<Option<u64>, Diagnostic> {
         match field.item.value {
             Value::Boolean(all) => Ok(all.then_some(1)),
             Value::Table(_) => {

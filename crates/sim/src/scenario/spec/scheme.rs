@@ -1,15 +1,15 @@
 //! Queueing schemes of Wi-Fi devices and their options.
 
-use stillair_model::vocabulary::{Duration, Rate};
+use stillair_model::types::{Duration, Rate};
 use stillair_model::wifi::config::{
     AirtimeParams, AirtimeReport, AqlParams, FirmwareParams, GroupsCount, HardwareDepth, HtcParams,
     LegacyParams, MacFqParams, WhenFull,
 };
 use stillair_scenario_derive::Section;
 
-use super::super::contract::{self, Absent, Form, Shape};
+use super::super::description::{self, DefaultValue, TableSchema, ValueType};
 use super::super::document::Value;
-use super::super::error::{Fault, Mistakes};
+use super::super::error::{Diagnostic, Diagnostics};
 use super::super::reader::Field;
 use super::super::units;
 use super::domain::{Bytes, Choice, Flag, Int, Period, Time, named, quantity};
@@ -97,7 +97,7 @@ pub struct Queues {
 
 /// A rate.
 pub struct Threshold;
-quantity!(Threshold: Rate = Form::Rate, "_bps", units::rate_text;);
+quantity!(Threshold: Rate = ValueType::Rate, "_bps", units::rate_text;);
 
 /// Which stations are slow.
 #[derive(Section, Clone, Debug, Default)]
@@ -119,7 +119,7 @@ pub struct Slow {
 /// that short.
 pub struct Quantum;
 quantity!(Quantum: Duration
-    = Form::Times { least: "10 us", most: None, why: "a smaller one costs hundreds of rounds for each frame and shares no finer" },
+    = ValueType::Times { least: "10 us", most: None, why: "a smaller one costs hundreds of rounds for each frame and shares no finer" },
     "_ns", units::duration_text;);
 
 /// Options of the airtime scheduler.
@@ -224,9 +224,9 @@ pub struct Limits {
 
 impl Domain for GroupsCount {
     type Value = Self;
-    const FORM: Form = Form::Either(&[Form::Choice(&["threshold", "off"]), Form::Period]);
+    const TYPE: ValueType = ValueType::Either(&[ValueType::Choice(&["threshold", "off"]), ValueType::Period]);
 
-    fn read(field: &Field<'_>, _: &mut Mistakes) -> Result<Self, Fault> {
+    fn read(field: &Field<'_>, _: &mut Diagnostics) -> Result<Self, Diagnostic> {
         match field.text("") {
             Ok("threshold") => Ok(Self::InAll),
             Ok("off") => Ok(Self::Not),
@@ -249,7 +249,7 @@ impl Domain for GroupsCount {
 /// A wait of the firmware's report.
 pub struct Delay;
 quantity!(Delay: Duration
-    = Form::Times { least: "0 us", most: Some("100 ms"), why: "a sender would wait for its memory longer than for the air" },
+    = ValueType::Times { least: "0 us", most: Some("100 ms"), why: "a sender would wait for its memory longer than for the air" },
     "_ns", units::duration_text;);
 
 /// Options of firmware that makes the aggregates. Schemes have some of the keys, and other defaults.
@@ -307,42 +307,42 @@ impl From<Joins> for bool {
     }
 }
 
-const HW_AGGREGATES: contract::Key = key(Hardware::KEYS, "hw_aggregates");
-const HW_SINGLES: contract::Key = key(Hardware::KEYS, "hw_singles");
+const HW_AGGREGATES: description::Key = key(Hardware::KEYS, "hw_aggregates");
+const HW_SINGLES: description::Key = key(Hardware::KEYS, "hw_singles");
 
-const HARDWARE: &[contract::Key] = &[HW_AGGREGATES, HW_SINGLES];
+const HARDWARE: &[description::Key] = &[HW_AGGREGATES, HW_SINGLES];
 
-const AQM: &[contract::Key] = &[custom::AQM];
+const AQM: &[description::Key] = &[custom::AQM];
 
 /// Slow stations in kernels with mac80211's scheduler.
-const MAC80211_SLOW: &[contract::Key] = &[
-    key(Slow::KEYS, "slow_below").with(Absent::Words(
+const MAC80211_SLOW: &[description::Key] = &[
+    key(Slow::KEYS, "slow_below").with(DefaultValue::Words(
         "6 Mbit/s times the number of stations of the device (4.12); no station is slow since `linux-6.16`",
     )),
-    key(Slow::KEYS, "hysteresis").with(Absent::Default("0 s")),
+    key(Slow::KEYS, "hysteresis").with(DefaultValue::Literal("0 s")),
 ];
 
-const MAC80211: &[contract::Key] = &[
+const MAC80211: &[description::Key] = &[
     key(Mac80211::KEYS, "since"),
     key(Airtime::KEYS, "charge_tx").about("stations are charged for frames sent to them (`airtime_flags` 1)"),
     key(Airtime::KEYS, "charge_rx")
         .about("stations are charged for frames that they send (`airtime_flags` 2)"),
     key(Mac80211::KEYS, "drop_batch"),
     key(Airtime::KEYS, "quantum")
-        .with(Absent::Words("`256 us`; none under the rules of `linux-5.14`, which have no rounds"))
+        .with(DefaultValue::Words("`256 us`; none under the rules of `linux-5.14`, which have no rounds"))
         .about("airtime that a station of weight 256 may use in a round"),
 ];
 
-const fn tag(kind: &'static str) -> contract::Key {
-    contract::Key::tag("kind", kind)
+const fn tag(kind: &'static str) -> description::Key {
+    description::Key::tag("kind", kind)
 }
 
-const fn firmware(name: &str) -> contract::Key {
+const fn firmware(name: &str) -> description::Key {
     key(Firmware::KEYS, name)
 }
 
 /// What a scheme may be.
-const FORM: Form = Form::Kinds {
+const TYPE: ValueType = ValueType::Kinds {
     shapes: &[
         &FIFO,
         &FQ_CODEL,
@@ -359,51 +359,51 @@ const FORM: Form = Form::Kinds {
 };
 
 /// The key of an interface.
-pub(in super::super) const KEY: contract::Key = contract::Key::open(
+pub(in super::super) const KEY: description::Key = description::Key::open(
     "scheme",
-    FORM,
+    TYPE,
     "on a channel of 80 MHz and more `mt76`, in kernels before 5.7 `ath10k`; else as ath9k has it in the node's kernel: `fifo` before 4.10 and in what is not Linux, `fq_mac` in 4.10, `airtime` before 5.1, \
      `mac80211` with `aql = false` since; CoDel is relaxed below 6 Mbit/s times the number of stations of the device from 4.12 on, for no station before 4.12, in 6.12 and since 6.16",
     "how it queues frames and schedules stations",
 );
 
-static FIFO: Shape = Shape {
+static FIFO: TableSchema = TableSchema {
     title: "Scheme fifo",
     about: "pfifo_fast over the driver's own queues, as ath9k has them before 4.10.",
     groups: &[&[tag("fifo")], Legacy::KEYS, Hardware::KEYS],
 };
 
-static FQ_CODEL: Shape = Shape {
+static FQ_CODEL: TableSchema = TableSchema {
     title: "Scheme fq_codel",
     about: "The fq_codel qdisc over the driver's own queues.",
     groups: &[&[tag("fq_codel")], Legacy::KEYS, Hardware::KEYS],
 };
 
-static FQ_MAC: Shape = Shape {
+static FQ_MAC: TableSchema = TableSchema {
     title: "Scheme fq_mac",
     about: "Queues in the MAC, stations served in turn: algorithms 1 and 2 of *Ending the Anomaly*.",
     groups: &[&[tag("fq_mac")], Turns::KEYS, &[custom::SCHEDULER], AQM, Queues::KEYS, Slow::KEYS, HARDWARE],
 };
 
-static AIRTIME: Shape = Shape {
+static AIRTIME: TableSchema = TableSchema {
     title: "Scheme airtime",
     about: "The same, stations served by airtime: algorithm 3, as ath9k runs it.",
     groups: &[&[tag("airtime")], Airtime::KEYS, AQM, Queues::KEYS, Slow::KEYS, HARDWARE],
 };
 
-static AIRTIME_AS_PRINTED: Shape = Shape {
+static AIRTIME_AS_PRINTED: TableSchema = TableSchema {
     title: "Scheme airtime_as_printed",
     about: "The same by the paper's listing, station by station.",
     groups: &[&[tag("airtime_as_printed")], Airtime::KEYS, AQM, Queues::KEYS, Slow::KEYS, HARDWARE],
 };
 
-static LINUX: Shape = Shape {
+static LINUX: TableSchema = TableSchema {
     title: "Scheme mac80211",
     about: "The same, stations served by airtime as mac80211 does since 5.1 for drivers that leave it that, as ath9k does: one list, weights, and since 5.5 airtime queue limits.",
     groups: &[&[tag("mac80211")], MAC80211, Limits::KEYS, AQM, Queues::KEYS, MAC80211_SLOW, HARDWARE],
 };
 
-static ATH9K_HTC: Shape = Shape {
+static ATH9K_HTC: TableSchema = TableSchema {
     title: "Scheme ath9k_htc",
     about: "pfifo_fast over a device behind USB, as the AR9271 is: its host counts frames, its firmware aggregates them.",
     groups: &[
@@ -411,22 +411,22 @@ static ATH9K_HTC: Shape = Shape {
         Htc::KEYS,
         &[
             HW_AGGREGATES
-                .with(Absent::Default("1"))
+                .with(DefaultValue::Literal("1"))
                 .about("aggregates that the firmware keeps in the hardware, per access category"),
-            HW_SINGLES.with(Absent::Default("33")),
+            HW_SINGLES.with(DefaultValue::Literal("33")),
         ],
         Usb::KEYS,
     ],
 };
 
-static ATH10K: Shape = Shape {
+static ATH10K: TableSchema = TableSchema {
     title: "Scheme ath10k",
     about: "mac80211's queues over firmware that makes the aggregates, as ath10k has it (QCA988x, 9984, 4019): airtime queue limits, airtime reckoned by frames.",
     groups: &[
         &[
             tag("ath10k"),
-            firmware("frames").with(Absent::Default("1424")),
-            firmware("amsdu_frames").with(Absent::Default("3")),
+            firmware("frames").with(DefaultValue::Literal("1424")),
+            firmware("amsdu_frames").with(DefaultValue::Literal("3")),
             firmware("amsdu_bytes"),
             firmware("report_frames"),
             firmware("report_delay"),
@@ -440,14 +440,14 @@ static ATH10K: Shape = Shape {
     ],
 };
 
-static MT76: Shape = Shape {
+static MT76: TableSchema = TableSchema {
     title: "Scheme mt76",
     about: "The same as mt76 has it (MT7915; MT7615 with `frames = 4032`): airtime queue limits, airtime by the hardware's counters.",
     groups: &[
         &[
             tag("mt76"),
-            firmware("frames").with(Absent::Default("8128")),
-            firmware("amsdu_frames").with(Absent::Default("8")),
+            firmware("frames").with(DefaultValue::Literal("8128")),
+            firmware("amsdu_frames").with(DefaultValue::Literal("8")),
             firmware("amsdu_bytes"),
             firmware("report_frames"),
             firmware("report_delay"),
@@ -463,23 +463,23 @@ static MT76: Shape = Shape {
     ],
 };
 
-static ATH11K: Shape = Shape {
+static ATH11K: TableSchema = TableSchema {
     title: "Scheme ath11k",
     about: "The same as ath11k has it (IPQ8074, QCN9074): no airtime queue limits and no airtime fairness; every frame goes to the firmware at once.",
     groups: &[
         &[
             tag("ath11k"),
             firmware("frames")
-                .with(Absent::Words(
+                .with(DefaultValue::Words(
                     "`4096`; no source says how many its firmware keeps: 512 (entries of a transmit ring) to 32,767 (identifiers of frames)",
                 ))
                 .about("frames that the firmware has room for; others are dropped"),
-            firmware("amsdu_frames").with(Absent::Words(
+            firmware("amsdu_frames").with(DefaultValue::Words(
                 "`4`; no source says how many its firmware joins: 1 to 7, which are what 11,454 bytes hold of full packets",
             )),
             firmware("amsdu_bytes"),
             firmware("report_frames"),
-            firmware("report_delay").with(Absent::Default("1 ms")),
+            firmware("report_delay").with(DefaultValue::Literal("1 ms")),
         ],
         AQM,
         Queues::KEYS,

@@ -2,7 +2,7 @@ use std::net::Ipv4Addr;
 
 use stillair_model::node::jitter::Spread;
 use stillair_model::qdisc::cake::{CakeParams, Tins};
-use stillair_model::vocabulary::{Duration, Rate};
+use stillair_model::types::{Duration, Rate};
 
 use super::super::builder::{InterfaceBuilder, LinkBuilder, NodeBuilder, ScenarioBuilder, Setting};
 use super::super::document::Table;
@@ -62,7 +62,7 @@ fn first_difference(a: &str, b: &str) -> Option<[String; 2]> {
 #[test]
 fn a_table_may_hold_itself() {
     let shape =
-        Qdisc::FORM.shapes().into_iter().find(|shape| shape.kind() == "htb").expect("htb is declared");
+        Qdisc::TYPE.shapes().into_iter().find(|shape| shape.kind() == "htb").expect("htb is declared");
     let inner = shape.key("child").expect("it has a child").form.shapes();
     assert!(inner.iter().any(|inner| core::ptr::eq(*inner, shape)));
 }

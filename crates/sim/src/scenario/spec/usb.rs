@@ -1,11 +1,11 @@
 //! The USB bus between a host and its Wi-Fi device.
 
-use stillair_model::vocabulary::Duration;
+use stillair_model::types::Duration;
 use stillair_model::wifi::config::UsbParams;
 use stillair_scenario_derive::Section;
 
-use super::super::contract::Form;
-use super::super::error::Mistakes;
+use super::super::description::ValueType;
+use super::super::error::Diagnostics;
 use super::super::units;
 use super::domain::{Flag, Int, quantity};
 use super::{Assign as _, Key};
@@ -18,10 +18,10 @@ pub struct Wait;
 
 quantity! {
     Packet: Duration
-        = Form::Times { least: "0 us", most: Some("1 ms"), why: "at full speed it is 0.4 ms" },
+        = ValueType::Times { least: "0 us", most: Some("1 ms"), why: "at full speed it is 0.4 ms" },
         "_ns", units::duration_text;
     Wait: Duration
-        = Form::Times { least: "0 us", most: Some("10 ms"), why: "the bus is asked eight times a millisecond" },
+        = ValueType::Times { least: "0 us", most: Some("10 ms"), why: "the bus is asked eight times a millisecond" },
         "_ns", units::duration_text;
 }
 
@@ -55,7 +55,7 @@ pub struct Usb {
 
 impl Usb {
     /// Returns the engine's parameters; `None` without the bus.
-    pub(in super::super) fn params(&self, faults: &mut Mistakes) -> Option<UsbParams> {
+    pub(in super::super) fn params(&self, faults: &mut Diagnostics) -> Option<UsbParams> {
         if self.usb.or(true) {
             let mut params = Self::base();
             self.assign(&mut params);

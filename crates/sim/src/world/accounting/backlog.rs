@@ -1,6 +1,6 @@
 //! Backlogs of a world at one instant.
 
-use stillair_model::vocabulary::{ETHERNET_HEADER, Packets, Pkt, skb_len};
+use stillair_model::types::{ETHERNET_HEADER, Packets, Pkt, skb_len};
 use stillair_model::wifi::air::ppdu::Mpdu;
 use stillair_model::wifi::phy::frame::{AMSDU_HEADER, Cipher, LLC_SNAP, data_mpdu};
 

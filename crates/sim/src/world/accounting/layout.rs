@@ -2,7 +2,7 @@
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
-use stillair_model::vocabulary::{ChannelId, DevId, IfId};
+use stillair_model::types::{ChannelId, DevId, IfId};
 
 /// The interfaces, Wi-Fi devices and wires of a world, by their numbers.
 #[derive(Clone, Debug)]

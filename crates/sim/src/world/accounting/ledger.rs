@@ -1,6 +1,6 @@
 //! Accounts that must balance: packets, socket charges, and airtime.
 
-use stillair_model::vocabulary::{IfId, PacketAccount, SockId};
+use stillair_model::types::{IfId, PacketAccount, SockId};
 use stillair_model::wifi::air::account::AirAccount;
 use stillair_model::wifi::rate::StatsRow;
 
@@ -118,7 +118,7 @@ mod tests {
     use super::*;
     use crate::scenario;
     use crate::world::{World, wire};
-    use stillair_model::vocabulary::{Duration, Fate, Instant, NewPacket, PlaceId, Reason, Seed};
+    use stillair_model::types::{Duration, Fate, Instant, NewPacket, PlaceId, Reason, Seed};
 
     const END: Instant = Instant::from_nanos(200_000_000);
     const TEXT: &str = include_str!("../../../tests/scenario/good.toml");

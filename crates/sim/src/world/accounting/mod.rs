@@ -9,7 +9,7 @@ mod qdiscs;
 use stillair_model::app::{Due, ResponsivenessOutcome};
 use stillair_model::metrics::responsiveness::ProbeTimes;
 use stillair_model::transport::tcp::info::TcpInfo;
-use stillair_model::vocabulary::{FlowId, IfId, Instant};
+use stillair_model::types::{FlowId, IfId, Instant};
 use stillair_model::wifi::power::saver::SaverCounters;
 
 use super::air::Air;

@@ -2,7 +2,7 @@
 
 use stillair_model::node::interface::TxQueue;
 use stillair_model::qdisc::{Qdisc, QdiscStats, Xstats};
-use stillair_model::vocabulary::{Ac, IfId};
+use stillair_model::types::{Ac, IfId};
 
 use super::Accounts;
 

@@ -1,6 +1,6 @@
 //! Read access to the air: accounts, backlogs of devices and radios, losses, and rate-control statistics.
 
-use stillair_model::vocabulary::{DevId, IfId, Instant, Packets, Pkt, SockId};
+use stillair_model::types::{DevId, IfId, Instant, Packets, Pkt, SockId};
 use stillair_model::wifi::air::account::AirAccount;
 use stillair_model::wifi::air::ppdu::Mpdu;
 use stillair_model::wifi::dev::WifiDev;

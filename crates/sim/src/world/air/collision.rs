@@ -1,6 +1,6 @@
 //! Several PPDUs that begin in the same slot, where all radios hear each other.
 
-use stillair_model::vocabulary::{ChannelUse, Duration, Instant};
+use stillair_model::types::{ChannelUse, Duration, Instant};
 use stillair_model::wifi::air::account::AirUse;
 use stillair_model::wifi::air::medium::{EdcafId, TxOutcome};
 use stillair_model::wifi::air::ppdu::{Content, Ppdu};

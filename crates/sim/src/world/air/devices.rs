@@ -1,6 +1,6 @@
 //! Events of a channel's devices: passing received packets up, reporting transmissions, timers and beacons.
 
-use stillair_model::vocabulary::{Ac, DevId, IfId, PeerId, Pkt, Sink};
+use stillair_model::types::{Ac, DevId, IfId, PeerId, Pkt, Sink};
 use stillair_model::wifi::air::ppdu::{Content, Header, Ppdu};
 use stillair_model::wifi::air::radio::BEACON_QUEUE;
 use stillair_model::wifi::air::reception::RxOutcome;

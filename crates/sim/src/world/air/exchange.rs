@@ -1,7 +1,7 @@
 //! Exchanges on a channel: one event at the end of each exchange, from the first preamble to the
 //! acknowledgement, whatever the number of listening stations.
 
-use stillair_model::vocabulary::{ChannelId, ChannelUse, Duration, Instant, Sink};
+use stillair_model::types::{ChannelId, ChannelUse, Duration, Instant, Sink};
 use stillair_model::wifi::air::account::AirUse;
 use stillair_model::wifi::air::medium::{EdcafId, Medium, TxOutcome};
 use stillair_model::wifi::air::ppdu::{Content, Ppdu};

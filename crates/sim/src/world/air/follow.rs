@@ -1,7 +1,7 @@
 //! Events for readers of the trace that follow packets: the use of each channel, and the outcome of data
 //! tries.
 
-use stillair_model::vocabulary::{ChannelId, ChannelUse, Duration, Instant, Sink, Step, TryStep};
+use stillair_model::types::{ChannelId, ChannelUse, Duration, Instant, Sink, Step, TryStep};
 use stillair_model::wifi::air::account::AirUse;
 use stillair_model::wifi::air::ppdu::{Content, Ppdu};
 use stillair_model::wifi::air::radio::BEACON_QUEUE;

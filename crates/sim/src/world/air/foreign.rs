@@ -1,7 +1,7 @@
 //! Other users of a channel, which is then simulated frame by frame: interference that is not Wi-Fi, and
 //! neighbouring networks as a load.
 
-use stillair_model::vocabulary::{DevId, Duration, Instant, PeerId, RandomStream};
+use stillair_model::types::{DevId, Duration, Instant, PeerId, RandomStream};
 use stillair_model::wifi::air::account::AirUse;
 use stillair_model::wifi::air::interfered::Interfered;
 use stillair_model::wifi::air::interference::Interference;

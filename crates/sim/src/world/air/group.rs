@@ -1,7 +1,7 @@
 //! Group-addressed frames: each device that receives the frame passes a copy to its host, if the host is a
 //! member of the group.
 
-use stillair_model::vocabulary::{Addr, DevId, Fate, FlowId, Instant, PeerId, Reason, Step};
+use stillair_model::types::{Addr, DevId, Fate, FlowId, Instant, PeerId, Reason, Step};
 use stillair_model::wifi::air::medium::TxOutcome;
 use stillair_model::wifi::air::ppdu::Ppdu;
 use stillair_model::wifi::air::reception::RxOutcome;

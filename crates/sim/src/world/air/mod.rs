@@ -16,7 +16,7 @@ mod phases;
 mod tries;
 
 use stillair_model::node::interface::Port;
-use stillair_model::vocabulary::{
+use stillair_model::types::{
     Ac, ChannelId, Ctx, DevId, Duration, IfId, Instant, MpduView, PacketKind, Pkt, RandomStream, Sink, Step,
 };
 use stillair_model::wifi::air::account::AirAccount;

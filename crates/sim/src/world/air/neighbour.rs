@@ -5,7 +5,7 @@
 //! hear. A PPDU that overlaps there is retransmitted, seven times at most. So the load is the airtime
 //! demanded, not the airtime used.
 
-use stillair_model::vocabulary::{Duration, Instant, RandomStream};
+use stillair_model::types::{Duration, Instant, RandomStream};
 use stillair_model::wifi::air::medium::{EdcafId, TxOutcome};
 use stillair_model::wifi::air::views::{Reservation, Views};
 use stillair_model::wifi::phy::timing::Timing;

@@ -2,7 +2,7 @@
 //! the radios that hear it become busy and idle. The number of events of an exchange does not depend on other
 //! radios. An event examines the radios that hear the frame and those with an exchange under way, no others.
 
-use stillair_model::vocabulary::{Duration, Instant, Sink};
+use stillair_model::types::{Duration, Instant, Sink};
 use stillair_model::wifi::air::account::AirUse;
 use stillair_model::wifi::air::medium::{EdcafId, TxOutcome};
 use stillair_model::wifi::air::overlap::spared;

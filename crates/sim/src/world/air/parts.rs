@@ -1,6 +1,6 @@
 //! The parts of an exchange: duration of the PPDU and its purpose, the response, and losses by noise.
 
-use stillair_model::vocabulary::{DevId, Duration, Instant, PeerId};
+use stillair_model::types::{DevId, Duration, Instant, PeerId};
 use stillair_model::wifi::air::account::AirUse;
 use stillair_model::wifi::air::ppdu::{Content, Ppdu};
 use stillair_model::wifi::air::reception::RxOutcome;

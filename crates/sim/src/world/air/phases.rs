@@ -1,6 +1,6 @@
 //! The phase of an exchange that is simulated frame by frame.
 
-use stillair_model::vocabulary::{Duration, Instant};
+use stillair_model::types::{Duration, Instant};
 use stillair_model::wifi::air::account::AirUse;
 use stillair_model::wifi::air::protection::Protection;
 use stillair_model::wifi::air::reception::RxOutcome;

@@ -2,7 +2,7 @@
 //! and no hosts.
 
 use stillair_model::node::interface::Port;
-use stillair_model::vocabulary::{Ac, DevId, Duration, IfId, Instant, NewPacket, NoSink, PeerId, Pkt, Seed};
+use stillair_model::types::{Ac, DevId, Duration, IfId, Instant, NewPacket, NoSink, PeerId, Pkt, Seed};
 use stillair_model::wifi::dev::Woken;
 
 use super::{Air, UpperLayer};
@@ -41,7 +41,7 @@ impl UpperLayer for Listener {
 
     fn up(&mut self, _: &mut Air, interface: IfId, batch: &mut Vec<Pkt>) {
         self.heard.push((self.core.now, interface, batch.len()));
-        batch.drain(..).for_each(|p| self.core.packets.free(p, stillair_model::vocabulary::Fate::Delivered));
+        batch.drain(..).for_each(|p| self.core.packets.free(p, stillair_model::types::Fate::Delivered));
     }
 
     fn woken(&mut self, _: &mut Air, _: IfId, _: Woken) {

@@ -1,6 +1,6 @@
 //! Reports each try to the readers of the trace, and its frames to captures.
 
-use stillair_model::vocabulary::{
+use stillair_model::types::{
     AckView, ChannelId, DevId, Duration, FrameView, Instant, PowerView, PpduTry, PpduView, RtsCtsView, Sink,
     TimView, TraceEvent,
 };

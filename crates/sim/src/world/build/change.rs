@@ -1,6 +1,6 @@
 //! Changes of a running world.
 
-use stillair_model::vocabulary::{Seed, Sink};
+use stillair_model::types::{Seed, Sink};
 
 use super::super::World;
 use super::{Plan, Role};

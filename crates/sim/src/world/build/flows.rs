@@ -11,7 +11,7 @@ use stillair_model::transport::cc::Cc;
 use stillair_model::transport::quic::{QuicRole, TcpControl};
 use stillair_model::transport::tcp::config::TcpConfig;
 use stillair_model::transport::tcp::socket::Tcp;
-use stillair_model::vocabulary::{
+use stillair_model::types::{
     Duration, Endpoint, FlowId, IfId, Instant, Ip, NodeId, Seed, SockId, linear_truesize,
 };
 
@@ -321,19 +321,19 @@ impl Plan<'_> {
         });
         let names = one.sides.map(|side| self.name(side.at));
         let random = |end: usize| one.seed.stream(&format!("{}.{}", one.name, names[end]));
-        let laws = spec.law.as_ref().map(|law| {
+        let controls = spec.control.as_ref().map(|control| {
             [0, 1].map(|end| {
                 let profile = &self.scenario.nodes[one.sides[end].at.node].profile;
                 let random = one.seed.stream(&format!("{}.{}.law", one.name, names[end]));
                 TcpControl {
-                    cc: law.make(&profile.cc),
+                    cc: control.make(&profile.cc),
                     hz: profile.tcp.hz,
                     growth: profile.tcp.growth,
                     random,
                 }
             })
         });
-        let (load, stacks) = (LoadState::new(job, one.start, one.stop), Stacks::new(spec, laws, random));
+        let (load, stacks) = (LoadState::new(job, one.start, one.stop), Stacks::new(spec, controls, random));
         AppKind::Quic(Box::new(QuicApp { flow: one.id, stacks, ends: both, load, connection: 0 }))
     }
 

@@ -1,6 +1,6 @@
 //! Other users of a scenario's channels: interference and neighbouring networks.
 
-use stillair_model::vocabulary::{Ac, Duration, Instant, Seed};
+use stillair_model::types::{Ac, Duration, Instant, Seed};
 use stillair_model::wifi::air::edca::EdcaSet;
 use stillair_model::wifi::air::interference::{Interference, Pattern, Source};
 use stillair_model::wifi::air::medium::Medium;

@@ -2,7 +2,7 @@
 //! members.
 
 use stillair_model::node::routes::{Route, Routes};
-use stillair_model::vocabulary::{Addr, DevId, FlowId, PeerId};
+use stillair_model::types::{Addr, DevId, FlowId, PeerId};
 
 use super::super::air::group::Member;
 use super::{Plan, Tables};

@@ -1,7 +1,7 @@
 //! Finds the islands of a scenario: parts that exchange no packets and hear no frames of each other.
 
 use stillair_model::node::wake::Wake;
-use stillair_model::vocabulary::NodeId;
+use stillair_model::types::NodeId;
 
 use super::super::owned::Islands;
 use super::Plan;

@@ -5,7 +5,7 @@ use core::ops::Range;
 use stillair_model::node::interface::{QueueLayout, TxQueues};
 use stillair_model::node::jitter::Softirq;
 use stillair_model::node::routes::Routes;
-use stillair_model::vocabulary::{
+use stillair_model::types::{
     Ac, Addr, ChannelId, DevId, Duration, IfId, Instant, NodeId, Packets, PeerId, PlaceId, RadioId, Seed,
     Sink, WireId,
 };

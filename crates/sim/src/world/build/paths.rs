@@ -1,6 +1,6 @@
 //! The path between two devices: rate selection and losses.
 
-use stillair_model::vocabulary::{Ac, Duration, Instant, Seed};
+use stillair_model::types::{Ac, Duration, Instant, Seed};
 use stillair_model::wifi::air::given::{FrameErrors, RateErrors};
 use stillair_model::wifi::air::reception::{Noise, PathErrors};
 use stillair_model::wifi::rate::RateControl;

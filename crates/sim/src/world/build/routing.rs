@@ -1,7 +1,7 @@
 //! Routes to every address, by the fewest hops.
 
 use stillair_model::node::routes::{Route, Routes};
-use stillair_model::vocabulary::{Addr, IfId, NodeId, PeerId};
+use stillair_model::types::{Addr, IfId, NodeId, PeerId};
 
 use crate::scenario::InterfaceRef;
 

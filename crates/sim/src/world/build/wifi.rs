@@ -1,6 +1,6 @@
 //! Channels, radios and the devices that send with them.
 
-use stillair_model::vocabulary::{Ac, ChannelId, DevId, Duration, Instant, PlaceId, Seed};
+use stillair_model::types::{Ac, ChannelId, DevId, Duration, Instant, PlaceId, Seed};
 use stillair_model::wifi::air::audibility::Audibility;
 use stillair_model::wifi::air::capture::CaptureEffect;
 use stillair_model::wifi::air::edca::{EdcaParams, EdcaSet};

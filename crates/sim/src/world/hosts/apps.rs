@@ -3,7 +3,7 @@
 use stillair_model::app::{Due, Ping, ResponsivenessOutcome, UdpSource, Video, Voip};
 use stillair_model::metrics::responsiveness::ProbeTimes;
 use stillair_model::transport::quic::Stack;
-use stillair_model::vocabulary::{FlowId, Instant, NewPacket, Sink, SockId, TraceEvent};
+use stillair_model::types::{FlowId, Instant, NewPacket, Sink, SockId, TraceEvent};
 
 use super::quic::QuicApp;
 use super::responsiveness::ResponsivenessFlow;

@@ -4,7 +4,7 @@
 use stillair_model::transport::cc::Cc;
 use stillair_model::transport::tcp::config::TcpConfig;
 use stillair_model::transport::tcp::socket::Tcp;
-use stillair_model::vocabulary::{Endpoint, NodeId, RandomStream, Sink, SockId};
+use stillair_model::types::{Endpoint, NodeId, RandomStream, Sink, SockId};
 
 use super::sockets::{Socket, SocketProtocol};
 use super::{Hosts, LowerLayers};

@@ -18,7 +18,7 @@ use stillair_model::node::wake::Wake;
 use stillair_model::qdisc::Enqueue;
 use stillair_model::transport::tcp::metrics::PathMetrics;
 use stillair_model::transport::tcp::socket::Tcp;
-use stillair_model::vocabulary::{
+use stillair_model::types::{
     Addr, Datagram, Fate, IfId, NewPacket, NodeId, PacketKind, Packets, Pkt, Sink, SockId, Step,
 };
 

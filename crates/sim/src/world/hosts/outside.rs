@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use stillair_ip::parse::{self, TCP, UDP};
 use stillair_model::offload::gso;
 use stillair_model::qdisc::Enqueue;
-use stillair_model::vocabulary::{
+use stillair_model::types::{
     Addr, BytesId, Ctx, FlowId, IfId, Instant, LONGEST_PACKET, NewPacket, NodeId, PacketKind, Pkt, Sink,
     SockId, write_back,
 };

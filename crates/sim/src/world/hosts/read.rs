@@ -1,6 +1,6 @@
 //! Read access to hosts: charges of sockets, and data not yet sent.
 
-use stillair_model::vocabulary::{Addr, Instant, SockId};
+use stillair_model::types::{Addr, Instant, SockId};
 
 use super::{AppKind, Hosts, Socket, SocketProtocol};
 

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 
 use stillair_model::app::{Load, Responsiveness, ResponsivenessAction};
 use stillair_model::transport::tcp::socket::TcpState;
-use stillair_model::vocabulary::{FlowId, Instant, Probe, RandomStream, Sink, SockId, TraceEvent};
+use stillair_model::types::{FlowId, Instant, Probe, RandomStream, Sink, SockId, TraceEvent};
 
 use super::connections::ConnectionEnd;
 use super::{Hosts, LowerLayers};

@@ -7,7 +7,7 @@ use stillair_model::transport::tcp::{
     info::TcpInfo,
     socket::{Tcp, TcpState},
 };
-use stillair_model::vocabulary::{
+use stillair_model::types::{
     Fate, FlowId, Instant, NewPacket, NodeId, Pkt, Sink, SockId, Step, TcpHeader, TraceEvent,
 };
 

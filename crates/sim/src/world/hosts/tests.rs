@@ -1,6 +1,6 @@
 //! Hosts alone: what a host does with a packet that has reached it, before any device acts.
 
-use stillair_model::vocabulary::{Addr, Instant, NewPacket, NoSink, NodeId, PacketKind, Seed};
+use stillair_model::types::{Addr, Instant, NewPacket, NoSink, NodeId, PacketKind, Seed};
 
 use super::LowerLayers;
 use crate::scenario;

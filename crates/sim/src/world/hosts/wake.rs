@@ -5,7 +5,7 @@
 use std::collections::VecDeque;
 
 use stillair_model::node::wake::Wake;
-use stillair_model::vocabulary::{Fifo, Instant, Sink, SockId};
+use stillair_model::types::{Fifo, Instant, Sink, SockId};
 
 use super::sockets::SocketProtocol;
 use super::{Hosts, LowerLayers};

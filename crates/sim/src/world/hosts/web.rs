@@ -2,7 +2,7 @@
 
 use stillair_model::app::{QUERY_PAYLOAD, WORKERS, Web, WebAction};
 use stillair_model::transport::tcp::socket::TcpState;
-use stillair_model::vocabulary::{
+use stillair_model::types::{
     Endpoint, FlowId, NewPacket, PacketKind, RandomStream, Sink, SockId, TraceEvent, linear_truesize,
 };
 

@@ -12,7 +12,7 @@ use stillair_model::node::interface::TxQueues;
 use stillair_model::node::routes::{Route, Routes};
 use stillair_model::offload::gro;
 use stillair_model::qdisc::Enqueue;
-use stillair_model::vocabulary::{
+use stillair_model::types::{
     Ac, Addr, DevId, FrameView, IfId, NodeId, Packet, PacketKind, PeerId, Pkt, PlaceId, Reason, Sink, Step,
     WireId, WirePacket,
 };

@@ -3,7 +3,7 @@
 use stillair_model::node::interface::{Port, TxQueue};
 use stillair_model::offload::gso;
 use stillair_model::qdisc::Enqueue;
-use stillair_model::vocabulary::{
+use stillair_model::types::{
     Ac, Ctx, FrameView, Instant, PacketKind, Pkt, PktList, Sink, WireId, WirePacket,
 };
 use stillair_model::wire::Wire;

@@ -2,7 +2,7 @@
 //! room again, or when a discipline releases packets it held back.
 
 use stillair_model::qdisc::{Enqueue, Qdisc, QdiscConfig};
-use stillair_model::vocabulary::{Ac, IfId, PacketKind, Pkt, RandomStream, Sink, Step};
+use stillair_model::types::{Ac, IfId, PacketKind, Pkt, RandomStream, Sink, Step};
 use stillair_model::wifi::dev::Woken;
 
 use super::ports::{WirePort, feed, push_directly};

@@ -1,7 +1,7 @@
 //! Read access to the network: backlogs of queues and wires, and counters of disciplines.
 
 use stillair_model::node::interface::TxQueues;
-use stillair_model::vocabulary::SockId;
+use stillair_model::types::SockId;
 use stillair_model::wire::Wire;
 
 use super::{NetDevice, Network};

@@ -1,7 +1,7 @@
 //! The network alone: two hosts on a wire, of which neither has an application. What reaches a node is
 //! written down.
 
-use stillair_model::vocabulary::{Addr, Duration, Fate, IfId, Instant, NewPacket, NoSink, NodeId, Pkt, Seed};
+use stillair_model::types::{Addr, Duration, Fate, IfId, Instant, NewPacket, NoSink, NodeId, Pkt, Seed};
 
 use super::{FirstHop, LocalDelivery, Network};
 use crate::scenario;

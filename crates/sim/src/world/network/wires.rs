@@ -1,6 +1,6 @@
 //! Wires: packets that arrive over them, and reports of their devices.
 
-use stillair_model::vocabulary::{Ac, FrameView, Pkt, Sink, WireId, WirePacket};
+use stillair_model::types::{Ac, FrameView, Pkt, Sink, WireId, WirePacket};
 use stillair_model::wire::WireParams;
 
 use super::{LocalDelivery, Network, NetworkSlots};

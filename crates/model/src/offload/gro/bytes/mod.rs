@@ -2,7 +2,7 @@
 //! so that a packet that is split again has those that came.
 
 use super::{ENDING, MAX_BYTES};
-use crate::vocabulary::{BytesId, PacketKind, Packets, Pkt, TcpFlags};
+use crate::types::{BytesId, PacketKind, Packets, Pkt, TcpFlags};
 
 /// A segment of TCP right behind an IP header without options.
 #[derive(Clone, Copy)]

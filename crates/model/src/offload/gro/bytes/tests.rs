@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::super::merge;
 use super::*;
 use crate::offload::gso;
-use crate::vocabulary::{Duration, Instant, NewPacket, SockId};
+use crate::types::{Duration, Instant, NewPacket, SockId};
 
 const ACK: u8 = TcpFlags::ACK.0;
 const PSH: u8 = ACK | TcpFlags::PSH.0;
@@ -206,7 +206,7 @@ proptest! {
                 assert_eq!((hot.segs, hot.len as usize), (1, bytes.len()));
                 assert_eq!(hot.t_sent, Instant::ZERO + Duration::from_nanos(hot.seq.into()));
                 left.push((port, bytes, hot.seq));
-                packets.free(p, crate::vocabulary::Fate::Delivered);
+                packets.free(p, crate::types::Fate::Delivered);
             });
         }
         // The order of a flow is kept, and flows are told apart by their ports.

@@ -6,7 +6,7 @@ use alloc::collections::VecDeque;
 
 use super::super::{AckSample, CaState, Cc, CcEvent, CcSock, Controller, RateSample};
 use super::{MSS, set_time, sock};
-use crate::vocabulary::{RandomStream, Seed};
+use crate::types::{RandomStream, Seed};
 
 /// The path, and how it loses.
 #[derive(Clone, Copy, Debug)]

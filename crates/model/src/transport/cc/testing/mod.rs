@@ -7,7 +7,7 @@ mod sender;
 pub(crate) use lossy::Lossy;
 pub(crate) use path::Path;
 
-use crate::vocabulary::Seed;
+use crate::types::Seed;
 
 use super::{CcSock, Controller};
 

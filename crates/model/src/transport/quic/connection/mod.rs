@@ -9,7 +9,7 @@ mod transmit;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
-use crate::vocabulary::{Datagram, Duration, Instant, QuicFrame};
+use crate::types::{Datagram, Duration, Instant, QuicFrame};
 
 use super::ack_policy::AckPolicy;
 use super::config::QuicConfig;
@@ -94,7 +94,7 @@ impl Quic {
     }
 
     /// The same with a TCP congestion control, if given, instead of the window's own growth rules.
-    pub fn driven(config: QuicConfig, role: QuicRole, tells: bool, law: Option<TcpControl>) -> Self {
+    pub fn driven(config: QuicConfig, role: QuicRole, tells: bool, control: Option<TcpControl>) -> Self {
         let client = role == QuicRole::Client;
         let flows = [config.client_flow, config.server_flow];
         let [own, peer] = if client { flows } else { [flows[1], flows[0]] };
@@ -104,7 +104,7 @@ impl Quic {
             streams: Streams::new(own, peer),
             rtt: QuicRtt::new(config.initial_rtt),
             sent: SentPackets::default(),
-            window: Control::new(config.window, config.packet, law),
+            window: Control::new(config.window, config.packet, control),
             pacer: config.pacing.map(Pacer::new),
             loss: Loss::new(config.loss),
             timers: QuicTimers::new(config.timers),

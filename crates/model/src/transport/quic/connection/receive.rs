@@ -5,7 +5,7 @@ use crate::transport::quic::handshake::CryptoPart;
 use crate::transport::quic::received::Came;
 use crate::transport::quic::streams::StreamChunk;
 use crate::transport::quic::window::Counted;
-use crate::vocabulary::{Datagram, Duration, Instant, QuicFrame, QuicPacket};
+use crate::types::{Datagram, Duration, Instant, QuicFrame, QuicPacket};
 
 use super::Quic;
 

@@ -9,7 +9,7 @@ use crate::transport::quic::config::Refresh;
 use crate::transport::quic::handshake::QuicHandshake;
 use crate::transport::quic::received::AckMemory;
 use crate::transport::quic::sizes;
-use crate::vocabulary::{AckFrame, Datagram, Instant, QuicFrame};
+use crate::types::{AckFrame, Datagram, Instant, QuicFrame};
 
 use super::Quic;
 

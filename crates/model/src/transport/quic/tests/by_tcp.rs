@@ -15,14 +15,14 @@ fn named(name: &str) -> TcpControl {
 }
 
 /// 10 MB over 50 Mbit/s and 20 ms, with so much queue in bytes and such a chance of loss.
-fn transfer(law: &TcpControl, preset: Preset, queue: u64, loss: f64) -> Seen {
-    transfer_of(10_000_000, law, preset, queue, loss)
+fn transfer(control: &TcpControl, preset: Preset, queue: u64, loss: f64) -> Seen {
+    transfer_of(10_000_000, control, preset, queue, loss)
 }
 
-fn transfer_of(bytes: u64, law: &TcpControl, preset: Preset, queue: u64, loss: f64) -> Seen {
+fn transfer_of(bytes: u64, control: &TcpControl, preset: Preset, queue: u64, loss: f64) -> Seen {
     let config = preset.config();
-    let ends =
-        [QuicRole::Client, QuicRole::Server].map(|role| Quic::driven(config, role, true, Some(law.clone())));
+    let ends = [QuicRole::Client, QuicRole::Server]
+        .map(|role| Quic::driven(config, role, true, Some(control.clone())));
     let paths = [Path::new(50_000_000, 10, 300_000, 0.0), Path::new(50_000_000, 10, queue, loss)];
     download_between(ends, 1, config.packet, bytes, 1, paths, 0)
 }
@@ -67,7 +67,8 @@ fn a_control_that_sets_the_rate_takes_losses_for_noise() {
 #[test]
 fn one_of_somebodys_own_does_what_it_would_do_built_in() {
     let own = by(Cc::Custom(CustomCc::new("mine", Box::new(Reno))));
-    let [built_in, own] = [named("reno"), own].map(|law| transfer(&law, Preset::Rfc9002, 60_000, 0.001));
+    let [built_in, own] =
+        [named("reno"), own].map(|control| transfer(&control, Preset::Rfc9002, 60_000, 0.001));
     assert_eq!(built_in, own);
 }
 
@@ -82,8 +83,8 @@ proptest! {
         loss in 0.0_f64..0.2,
     ) {
         let config = preset.1.config();
-        let law = named(name);
-        let ends = [QuicRole::Client, QuicRole::Server].map(|role| Quic::driven(config, role, true, Some(law.clone())));
+        let control = named(name);
+        let ends = [QuicRole::Client, QuicRole::Server].map(|role| Quic::driven(config, role, true, Some(control.clone())));
         let paths = [Path::new(20_000_000, 5, 300_000, loss / 2.0), Path::new(20_000_000, 5, queue, loss)];
         let seen = download_between(ends, 1, config.packet, 300_000, 2, paths, 0);
         prop_assert_eq!(seen.read, 600_000);

@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use proptest::prelude::*;
 
 use super::*;
-use crate::vocabulary::{Datagram, Duration, Instant, QuicFrame, RandomStream, Seed};
+use crate::types::{Datagram, Duration, Instant, QuicFrame, RandomStream, Seed};
 
 /// A path in one direction: a rate, a delay, a queue that drops at its end, and loss by chance.
 #[derive(Debug)]

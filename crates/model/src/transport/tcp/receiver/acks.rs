@@ -2,7 +2,7 @@
 
 use crate::transport::tcp::config::TcpConfig;
 use crate::transport::tcp::ticks::Ticks;
-use crate::vocabulary::{Duration, Instant};
+use crate::types::{Duration, Instant};
 
 /// Maximum number of quick ACKs in a row.
 // linux: include/net/tcp.h TCP_MAX_QUICKACKS (6.1).

@@ -5,7 +5,7 @@ use super::ofo::Range;
 use super::sack::Sacks;
 use super::{Receiver, micros, millis};
 use crate::transport::seq::{after, before, distance};
-use crate::vocabulary::{Duration, Instant, SHARED_INFO, SKB, TcpFlags, TcpHeader};
+use crate::types::{Duration, Instant, SHARED_INFO, SKB, TcpFlags, TcpHeader};
 
 /// Quick acknowledgements after a change of ECN marks.
 // linux: net/ipv4/tcp_input.c __tcp_ecn_check_ce (6.1).

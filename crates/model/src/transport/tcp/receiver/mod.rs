@@ -22,7 +22,7 @@ use super::config::TcpConfig;
 use super::info::TcpInfo;
 use super::ticks::Ticks;
 use crate::transport::seq::{after, before, distance};
-use crate::vocabulary::{Fifo, Instant, TcpFlags, TcpHeader};
+use crate::types::{Fifo, Instant, TcpFlags, TcpHeader};
 use acks::{Acks, MissingData};
 use ofo::OutOfOrder;
 use sack::Sacks;

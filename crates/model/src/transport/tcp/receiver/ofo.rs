@@ -115,7 +115,7 @@ impl OutOfOrder {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::vocabulary::{SockId, TcpHeader};
+    use crate::types::{SockId, TcpHeader};
 
     /// Ranges after an insertion, what it reported as duplicate, what it returned.
     type After = (&'static [(u32, u32, u32)], Option<(u32, u32)>, (bool, u32));

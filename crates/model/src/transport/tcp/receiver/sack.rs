@@ -1,7 +1,7 @@
 //! The blocks of the SACK option: out-of-order data, latest first, and duplicates (D-SACK).
 
 use crate::transport::seq::{after, before, latest};
-use crate::vocabulary::{MAX_SACK_BLOCKS, TcpHeader};
+use crate::types::{MAX_SACK_BLOCKS, TcpHeader};
 
 type Block = (u32, u32);
 
@@ -143,7 +143,7 @@ impl Sacks {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::vocabulary::SockId;
+    use crate::types::SockId;
     use alloc::vec::Vec;
 
     fn told(sacks: &mut Sacks) -> Vec<Block> {

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::transport::tcp::config::TcpConfig;
-use crate::vocabulary::{Duration, SockId};
+use crate::types::{Duration, SockId};
 use alloc::vec::Vec;
 
 /// Bytes of data in a full segment with time stamps.

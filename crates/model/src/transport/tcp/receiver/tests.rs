@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use super::testing::{Bench, MSS, Sent, TRUESIZE, config};
 use super::*;
 use crate::transport::tcp::config::TcpConfig;
-use crate::vocabulary::SockId;
+use crate::types::SockId;
 
 type Blocks = &'static [(u32, u32)];
 

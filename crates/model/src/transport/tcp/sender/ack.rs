@@ -8,7 +8,7 @@ use super::timer::Due;
 use crate::transport::cc::{AckSample, CaState, Controller, RateSample};
 use crate::transport::seq::{after, before, distance};
 use crate::transport::tcp::AckIn;
-use crate::vocabulary::{Instant, TcpFlags};
+use crate::types::{Instant, TcpFlags};
 
 // What an acknowledgement is.
 // linux: net/ipv4/tcp_input.c FLAG_* (6.1).

@@ -47,7 +47,7 @@ use super::ticks::Ticks;
 use super::{Emit, PeerOptions};
 use crate::transport::cc::{CaState, Cc, CcSock, Controller};
 use crate::transport::seq::before;
-use crate::vocabulary::{Duration, Instant, MAX_SACK_BLOCKS, RandomStream};
+use crate::types::{Duration, Instant, MAX_SACK_BLOCKS, RandomStream};
 use chrono::{Chrono, Limit};
 use queue::{RtxQueue, UnsentQueue};
 use rack::Rack;

@@ -11,7 +11,7 @@ use crate::transport::cc::{CcEvent, Controller};
 use crate::transport::seq::{after, before, distance};
 use crate::transport::tcp::SegmentOut;
 use crate::transport::tcp::config::CwndLimitedRules;
-use crate::vocabulary::{Instant, SocketWait, TcpFlags};
+use crate::types::{Instant, SocketWait, TcpFlags};
 
 /// How much of what was written may leave.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

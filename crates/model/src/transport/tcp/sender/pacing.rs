@@ -2,7 +2,7 @@
 
 use super::Sender;
 use crate::transport::tcp::config::PacingBase;
-use crate::vocabulary::Instant;
+use crate::types::Instant;
 
 /// Segments that leave unpaced at first.
 // linux: net/ipv4/tcp_output.c tcp_update_skb_after_send (6.1) - as fq always had it.

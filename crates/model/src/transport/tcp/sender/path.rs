@@ -5,7 +5,7 @@ use super::Sender;
 use crate::transport::cc::{CaState, INFINITE_SSTHRESH};
 use crate::transport::tcp::config::LossDetection;
 use crate::transport::tcp::metrics::PathMetrics;
-use crate::vocabulary::Instant;
+use crate::types::Instant;
 
 impl Sender {
     /// What is known of the path: where slow start ends, how much is reordered, and how long to wait at first
@@ -65,7 +65,7 @@ mod tests {
     use super::super::testing::{established, established_by};
     use super::*;
     use crate::transport::tcp::config::TcpConfig;
-    use crate::vocabulary::Duration;
+    use crate::types::Duration;
 
     /// As kernels before 5.6, and since.
     fn old(s: &mut Sender) -> &Sender {

@@ -8,7 +8,7 @@ use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
 use crate::transport::seq::after;
-use crate::vocabulary::Fifo;
+use crate::types::Fifo;
 
 /// Slot of a sent packet.
 pub(super) type Id = u32;

@@ -9,7 +9,7 @@ use super::timer::Due;
 use crate::transport::cc::CaState;
 use crate::transport::seq::{after, before};
 use crate::transport::tcp::config::LossDetection;
-use crate::vocabulary::buffer_truesize;
+use crate::types::buffer_truesize;
 
 /// What is to be sent once the acknowledgement is taken in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

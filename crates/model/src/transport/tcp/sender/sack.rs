@@ -6,7 +6,7 @@ use super::ack::{Ack, DATA_SACKED, DSACK_TLP, DSACKING, ORIG_SACK_ACKED};
 use super::queue::{EVER_RETRANS, Id, JOINED, LOST, RETRANS, SACKED};
 use crate::transport::cc::CaState;
 use crate::transport::seq::{after, before, distance, latest};
-use crate::vocabulary::MAX_SACK_BLOCKS;
+use crate::types::MAX_SACK_BLOCKS;
 
 impl Sender {
     /// Takes the SACK blocks of an acknowledgement in.

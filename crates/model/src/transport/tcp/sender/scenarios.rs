@@ -6,7 +6,7 @@ use super::queue::UnsentQueue;
 use super::testing::*;
 use super::*;
 use crate::qdisc::Enqueue;
-use crate::vocabulary::{SockId, TcpFlags, TcpHeader};
+use crate::types::{SockId, TcpFlags, TcpHeader};
 use alloc::vec;
 use alloc::vec::Vec;
 

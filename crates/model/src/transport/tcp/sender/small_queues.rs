@@ -3,7 +3,7 @@
 use super::Sender;
 use super::queue::Skb;
 use crate::transport::tcp::config::{Exception, LimitOutput, SmallQueues};
-use crate::vocabulary::Instant;
+use crate::types::Instant;
 
 /// What a sender has in the queues below it, beside the charge itself.
 #[derive(Clone, Copy, Debug, Default)]

@@ -5,7 +5,7 @@ use super::output::Amount;
 use super::{Emit, Sender};
 use crate::transport::cc::Controller;
 use crate::transport::seq::after;
-use crate::vocabulary::{Instant, buffer_truesize};
+use crate::types::{Instant, buffer_truesize};
 
 /// The send buffer.
 #[derive(Clone, Debug)]

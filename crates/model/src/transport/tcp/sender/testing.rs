@@ -12,7 +12,7 @@ use super::Sender;
 use crate::qdisc::Enqueue;
 use crate::transport::cc::Cc;
 use crate::transport::seq::{after, before, distance};
-use crate::vocabulary::{Duration, Instant, RandomStream, Seed, SockId, TcpFlags, TcpHeader};
+use crate::types::{Duration, Instant, RandomStream, Seed, SockId, TcpFlags, TcpHeader};
 
 /// Linux 6.1 as it was measured: one segment a packet on a device with scatter-gather.
 pub(super) fn config() -> TcpConfig {

@@ -8,7 +8,7 @@ use super::super::config::LossDetection;
 use super::queue::{LOST, NIL, RETRANS, SACKED};
 use super::testing::*;
 use super::*;
-use crate::vocabulary::TcpFlags;
+use crate::types::TcpFlags;
 
 /// What must hold at any time.
 fn check(s: &Sender, refused: bool) {

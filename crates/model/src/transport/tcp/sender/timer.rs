@@ -2,7 +2,7 @@
 
 use super::queue::Skb;
 use super::{RTO_MAX_S, Sender};
-use crate::vocabulary::Instant;
+use crate::types::Instant;
 
 /// What a probe or RACK waits beyond the time computed, in ticks and in us.
 // linux: include/net/tcp.h TCP_TIMEOUT_MIN, TCP_TIMEOUT_MIN_US (6.1).

@@ -6,7 +6,7 @@ use crate::transport::tcp::metrics::PathMetrics;
 use crate::transport::tcp::receiver::millis;
 use crate::transport::tcp::ticks::Ticks;
 use crate::transport::tcp::{Outlet, PeerOptions, SegmentOut};
-use crate::vocabulary::{Duration, Instant, SynOptions, TcpFlags, TcpHeader};
+use crate::types::{Duration, Instant, SynOptions, TcpFlags, TcpHeader};
 
 /// First time that an answer is waited for, in seconds; doubled each time.
 // linux: include/net/tcp.h TCP_TIMEOUT_INIT (6.1).

@@ -10,7 +10,7 @@ use super::receiver::{Check, PathRtt, Receiver};
 use super::sender::Sender;
 use super::{AckIn, Outlet};
 use crate::transport::cc::{Cc, Controller};
-use crate::vocabulary::{Addr, Endpoint, Instant, RandomStream, SockId, SocketWait, TcpFlags, TcpHeader};
+use crate::types::{Addr, Endpoint, Instant, RandomStream, SockId, SocketWait, TcpFlags, TcpHeader};
 use handshake::TcpHandshake;
 use port::{Face, SocketPort};
 

@@ -4,9 +4,7 @@ use super::TCP_HEADER;
 use crate::qdisc::Enqueue;
 use crate::transport::tcp::receiver::{Receiver, TIMESTAMP_OPTION};
 use crate::transport::tcp::{Emit, Outlet, SegmentOut};
-use crate::vocabulary::{
-    Endpoint, Instant, NewPacket, PacketKind, SockId, TcpFlags, TcpHeader, linear_truesize,
-};
+use crate::types::{Endpoint, Instant, NewPacket, PacketKind, SockId, TcpFlags, TcpHeader, linear_truesize};
 
 /// The ECN bits of a packet that may be marked: ECT(0).
 // spec: rfc3168 5.

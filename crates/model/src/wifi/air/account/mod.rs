@@ -1,6 +1,6 @@
 //! The airtime account of a channel: each nanosecond is counted once.
 
-use crate::vocabulary::{Duration, Instant};
+use crate::types::{Duration, Instant};
 
 /// What the air of a channel was used for during a stretch of time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

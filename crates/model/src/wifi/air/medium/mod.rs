@@ -11,7 +11,7 @@
 
 pub use super::contenders::EdcafId;
 use super::contenders::{CLASSES, Contenders};
-use crate::vocabulary::{Duration, Instant, RandomStream};
+use crate::types::{Duration, Instant, RandomStream};
 use crate::wifi::air::edca::EdcaParams;
 use alloc::vec::Vec;
 

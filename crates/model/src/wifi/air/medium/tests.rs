@@ -1,7 +1,7 @@
 //! Who starts when, and what a back-off outlasts.
 
 use super::*;
-use crate::vocabulary::Seed;
+use crate::types::Seed;
 use alloc::string::ToString;
 use alloc::vec;
 

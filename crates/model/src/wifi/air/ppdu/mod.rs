@@ -1,6 +1,6 @@
 //! PPDUs on their way through the hardware, and the frames in them.
 
-use crate::vocabulary::{
+use crate::types::{
     Ac, ContentView, Ctx, DevId, Duration, Instant, MpduView, Packets, PeerId, Pkt, PpduKind, Sink, SockId,
     Step,
 };

@@ -1,5 +1,5 @@
 use super::*;
-use crate::vocabulary::Packets;
+use crate::types::Packets;
 use crate::wifi::phy::RateTry;
 use crate::wifi::testing::ppdu;
 use alloc::vec;

@@ -7,7 +7,7 @@ use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
-use crate::vocabulary::{Ac, ChannelId, DevId, Duration, Instant, PeerId};
+use crate::types::{Ac, ChannelId, DevId, Duration, Instant, PeerId};
 use crate::wifi::air::edca::EdcaSet;
 use crate::wifi::air::filter::Filter;
 use crate::wifi::air::medium::{EdcafId, Medium};

@@ -1,5 +1,5 @@
 use super::*;
-use crate::vocabulary::Packets;
+use crate::types::Packets;
 use crate::wifi::air::medium::TxOutcome;
 use crate::wifi::rate::Probe;
 use crate::wifi::testing::{ms, ppdu, radio};

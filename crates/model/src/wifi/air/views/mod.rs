@@ -8,7 +8,7 @@ use super::audibility::Audibility;
 use super::capture::CaptureEffect;
 use super::earliest::Earliest;
 use super::medium::Medium;
-use crate::vocabulary::{Duration, Instant};
+use crate::types::{Duration, Instant};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 

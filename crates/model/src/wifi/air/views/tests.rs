@@ -1,5 +1,5 @@
 use super::*;
-use crate::vocabulary::Seed;
+use crate::types::Seed;
 use crate::wifi::air::audibility::Hearing;
 use crate::wifi::air::edca::EdcaParams;
 use crate::wifi::air::medium::EdcafId;

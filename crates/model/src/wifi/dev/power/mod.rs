@@ -5,7 +5,7 @@ mod stations;
 mod trips;
 
 use super::{WifiDev, Woken};
-use crate::vocabulary::{Ac, Ctx, Instant, PeerId, Pkt, Sink, Step};
+use crate::types::{Ac, Ctx, Instant, PeerId, Pkt, Sink, Step};
 use crate::wifi::air::ppdu::{Content, Header, Ppdu};
 use crate::wifi::air::reception::RxOutcome;
 use crate::wifi::power::Power;

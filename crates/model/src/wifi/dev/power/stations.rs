@@ -2,7 +2,7 @@
 //! station gets, and frames to groups.
 
 use super::{WifiDev, Woken, null_tid};
-use crate::vocabulary::{Ac, Ctx, Instant, PeerId, Pkt, Reason, Sink};
+use crate::types::{Ac, Ctx, Instant, PeerId, Pkt, Reason, Sink};
 use crate::wifi::air::filter::DestinationFilter;
 use crate::wifi::air::ppdu::{Content, Header, Mpdu, Ppdu, Returned};
 use crate::wifi::air::radio::BEACON_QUEUE;

@@ -4,7 +4,7 @@
 use alloc::vec::Vec;
 
 use super::*;
-use crate::vocabulary::{DevId, Duration, Fate, PlaceId, RadioId, Reason};
+use crate::types::{DevId, Duration, Fate, PlaceId, RadioId, Reason};
 use crate::wifi::air::filter::DestinationFilter;
 use crate::wifi::config::{DriverConfig, HardwareDepth, MacFqParams, Scheduler, WhenFull};
 use crate::wifi::driver::Driver;

@@ -1,7 +1,7 @@
 //! An access point that scans: its queues stop, the hardware empties, and it is deaf until it is back.
 
 use super::WifiDev;
-use crate::vocabulary::{Ctx, Instant, PeerId, Sink};
+use crate::types::{Ctx, Instant, PeerId, Sink};
 use crate::wifi::power::saver::Act;
 use crate::wifi::power::sleepers::Sleepers;
 use crate::wifi::power::trips::Trips;

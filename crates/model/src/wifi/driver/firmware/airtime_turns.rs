@@ -1,7 +1,7 @@
 //! Whose turn it is in a firmware that shares the air by airtime: deficit round robin over stations, as
 //! MediaTek's MAC has it (VoW).
 
-use crate::vocabulary::{Ac, Duration};
+use crate::types::{Ac, Duration};
 use crate::wifi::tx::transmitter::TidIndex;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -59,7 +59,7 @@ impl AirtimeTurns {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::vocabulary::PeerId;
+    use crate::types::PeerId;
 
     #[test]
     fn a_station_in_debt_waits_for_as_many_turns_as_it_owes() {

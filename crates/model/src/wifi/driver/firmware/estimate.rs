@@ -1,7 +1,7 @@
 //! What a frame counts for: mac80211's estimate of its airtime, by which airtime queue limits count, and
 //! ath10k's, by which it is charged.
 
-use crate::vocabulary::{Ac, Duration};
+use crate::types::{Ac, Duration};
 use crate::wifi::phy::{PhyRate, ppdu_duration_without_extension};
 
 /// Bytes that mac80211 adds to a frame for what surrounds it.

@@ -11,7 +11,7 @@ mod reports;
 
 use super::fq::{Downstream, FqDriver};
 use super::tid_fifos::TidFifos;
-use crate::vocabulary::{Ac, Ctx, Duration, Instant, Pkt, PlaceId, Reason, Sink, SockId};
+use crate::types::{Ac, Ctx, Duration, Instant, Pkt, PlaceId, Reason, Sink, SockId};
 use crate::wifi::air::ppdu::Mpdu;
 use crate::wifi::config::{
     AirtimeReport, FirmwareParams, MacFqParams, Scheduler, WhenFirmwareFull, WhenFull,

@@ -1,6 +1,6 @@
 //! Frames that the firmware is through with, until it tells the host.
 
-use crate::vocabulary::{Instant, SockId};
+use crate::types::{Instant, SockId};
 use crate::wifi::config::FirmwareParams;
 use crate::wifi::tx::transmitter::TidIndex;
 use alloc::vec::Vec;

@@ -1,5 +1,5 @@
 use super::*;
-use crate::vocabulary::{Fate, Packet, PeerId};
+use crate::types::{Fate, Packet, PeerId};
 use crate::wifi::air::ppdu::Ppdu;
 use crate::wifi::config::{AirtimeParams, AqlParams, HardwareDepth, Mac80211Rules};
 use crate::wifi::testing::{Rig, peer};

@@ -1,7 +1,7 @@
 //! TIDs are listed, but airtime is counted by station and access category: one TID represents each of these.
 
 use crate::sched::drr::{Drr, Member};
-use crate::vocabulary::{Ac, Duration};
+use crate::types::{Ac, Duration};
 use crate::wifi::config::AirtimeParams;
 use crate::wifi::tx::transmitter::{TIDS, TidIndex};
 

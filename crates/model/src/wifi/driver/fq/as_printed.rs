@@ -3,7 +3,7 @@
 
 use super::account::{deficits, quantum, representative};
 use crate::sched::drr::{DeficitRoundRobin, Drr, EmptyNew, Member};
-use crate::vocabulary::{Ac, Duration, Instant};
+use crate::types::{Ac, Duration, Instant};
 use crate::wifi::config::AirtimeParams;
 use crate::wifi::stations::{AirtimeUse, DeviceView, StationScheduler};
 use crate::wifi::tx::transmitter::{Attempt, TIDS, TidIndex};

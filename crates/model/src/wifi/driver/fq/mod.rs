@@ -18,7 +18,7 @@ pub use any::scheduler_of;
 use crate::aqm::codel::CodelParams;
 use crate::sched::drr::EmptyNew;
 use crate::sched::flow_queues::{FlowQueues, FlowQueuesParams, MtuScope, TinId};
-use crate::vocabulary::{Ac, Ctx, Duration, Instant, Packet, PeerId, Pkt, PlaceId, Rate, Seed, Sink};
+use crate::types::{Ac, Ctx, Duration, Instant, Packet, PeerId, Pkt, PlaceId, Rate, Seed, Sink};
 use crate::wifi::air::radio::Radio;
 use crate::wifi::config::{AqlParams, MacFqParams, Scheduler};
 use crate::wifi::phy::frame::{data_mpdu, joined_mpdu};
@@ -73,8 +73,8 @@ impl StationQueues {
         hw: &mut Hardware<'_>,
         ctx: &mut Ctx<'_, S>,
     ) -> Attempt {
-        if self.flows.has_laws() {
-            return self.attempt_by_laws(now, tid, tx, hw, ctx);
+        if self.flows.has_custom_aqm() {
+            return self.attempt_by_aqm(now, tid, tx, hw, ctx);
         }
         let codel = self.codel(tid.peer());
         let stopped = tx.tids[tid.index()].queue_is_stopped();
@@ -89,10 +89,10 @@ impl StationQueues {
         attempt
     }
 
-    /// [`StationQueues::attempt`] with laws in CoDel's place.
+    /// [`StationQueues::attempt`] with AQMs in CoDel's place.
     #[cold]
     #[inline(never)]
-    fn attempt_by_laws<S: Sink>(
+    fn attempt_by_aqm<S: Sink>(
         &mut self,
         now: Instant,
         tid: TidIndex,
@@ -104,7 +104,7 @@ impl StationQueues {
         let stopped = tx.tids[tid.index()].queue_is_stopped();
         let mut pull = |ctx: &mut Ctx<'_, S>| match stopped {
             true => None,
-            false => self.flows.dequeue_by_laws(now, TinId(tid.0), slow, ctx),
+            false => self.flows.dequeue_by_aqm(now, TinId(tid.0), slow, ctx),
         };
         let attempt = tx.attempt(now, tid, hw, ctx, &mut pull);
         if attempt == Attempt::Full {
@@ -113,18 +113,12 @@ impl StationQueues {
         attempt
     }
 
-    /// Queues a packet, unless its queue's law is against it; false if it is.
+    /// Queues a packet, unless its queue's AQM is against it; false if it is.
     #[cold]
     #[inline(never)]
-    fn enqueue_by_laws<S: Sink>(
-        &mut self,
-        now: Instant,
-        p: Pkt,
-        tid: TidIndex,
-        ctx: &mut Ctx<'_, S>,
-    ) -> bool {
+    fn enqueue_by_aqm<S: Sink>(&mut self, now: Instant, p: Pkt, tid: TidIndex, ctx: &mut Ctx<'_, S>) -> bool {
         let slow = self.stations[tid.peer().index()].slow;
-        self.flows.enqueue_by_laws(now, TinId(tid.0), slow, p, ctx).is_some()
+        self.flows.enqueue_by_aqm(now, TinId(tid.0), slow, p, ctx).is_some()
     }
 
     /// Lets frames leave one TID after the other, as the scheduler names them: of each as many as airtime
@@ -153,8 +147,8 @@ impl StationQueues {
                     attempt = if attempt == Attempt::Sent { attempt } else { Attempt::Full };
                     break;
                 }
-                let frame = if self.flows.has_laws() {
-                    self.flows.dequeue_by_laws(now, TinId(tid.0), slow, ctx)
+                let frame = if self.flows.has_custom_aqm() {
+                    self.flows.dequeue_by_aqm(now, TinId(tid.0), slow, ctx)
                 } else {
                     self.flows.dequeue(now, TinId(tid.0), &codel, ctx)
                 };
@@ -269,8 +263,8 @@ impl FqDriver {
             mtu_scope: MtuScope::Queue,
         };
         let mut flows = FlowQueues::new(flows, place, salt);
-        if let Some(law) = &params.law {
-            flows = flows.with_laws(law, Seed { seed: salt, run: 0 }.stream("laws"));
+        if let Some(aqm) = &params.aqm {
+            flows = flows.with_aqm(aqm, Seed { seed: salt, run: 0 }.stream("laws"));
         }
         let aql = scheduler.aql().copied();
         let scheduler = AnyScheduler::new(&scheduler, peers);
@@ -285,9 +279,9 @@ impl FqDriver {
 
     /// Queues a packet. If a limit is exceeded, other packets are dropped.
     pub fn push<S: Sink>(&mut self, now: Instant, p: Pkt, tid: TidIndex, ctx: &mut Ctx<'_, S>) {
-        if !self.queues.flows.has_laws() {
+        if !self.queues.flows.has_custom_aqm() {
             self.queues.flows.enqueue(now, TinId(tid.0), p, ctx);
-        } else if !self.queues.enqueue_by_laws(now, p, tid, ctx) {
+        } else if !self.queues.enqueue_by_aqm(now, p, tid, ctx) {
             return;
         }
         self.queues.flows.trim(now, self.queues.params.drop_batch, ctx);
@@ -309,7 +303,7 @@ impl FqDriver {
         let Self { queues, scheduler: AnyScheduler::WeightedDeficit(scheduler) } = self else { return false };
         let (tin, ac) = (TinId(tid.0), tid.ac());
         let limits = to.tx.peers[tid.peer().index()].limits[ac.index()].amsdu();
-        if queues.flows.has_laws()
+        if queues.flows.has_custom_aqm()
             || to.tx.tids[tid.index()].queue_is_stopped()
             || !scheduler.is_idle(ac, &queues.over(to))
             || !queues.over(to).allows(tid)
@@ -391,9 +385,9 @@ impl FqDriver {
     /// Takes the next packet of a TID, as for a PPDU.
     pub fn pull<S: Sink>(&mut self, now: Instant, tid: TidIndex, ctx: &mut Ctx<'_, S>) -> Option<Pkt> {
         let queues = &mut self.queues;
-        if queues.flows.has_laws() {
+        if queues.flows.has_custom_aqm() {
             let slow = queues.stations[tid.peer().index()].slow;
-            return queues.flows.dequeue_by_laws(now, TinId(tid.0), slow, ctx);
+            return queues.flows.dequeue_by_aqm(now, TinId(tid.0), slow, ctx);
         }
         let codel = queues.codel(tid.peer());
         queues.flows.dequeue(now, TinId(tid.0), &codel, ctx)

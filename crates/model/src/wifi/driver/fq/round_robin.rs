@@ -1,7 +1,7 @@
 //! One aggregate for each TID in turn, however long it takes: ath9k without airtime fairness, in two
 //! versions.
 
-use crate::vocabulary::{Ac, Duration, Instant};
+use crate::types::{Ac, Duration, Instant};
 use crate::wifi::config::WhenFull;
 use crate::wifi::driver::active_tids::{ActiveTids, Look};
 use crate::wifi::stations::{AirtimeUse, DeviceView, StationScheduler};

@@ -4,7 +4,7 @@
 use alloc::boxed::Box;
 use alloc::string::{String, ToString};
 
-use crate::vocabulary::{Ac, Duration, Instant, PeerId};
+use crate::types::{Ac, Duration, Instant, PeerId};
 use crate::wifi::config::SchedulerFactory;
 use crate::wifi::stations::{AirtimeUse, DeviceView, StationScheduler};
 use crate::wifi::tx::transmitter::{Attempt, TIDS, TidIndex};

@@ -3,7 +3,7 @@
 
 use super::account::{ACTIVE, deficits, quantum, representative};
 use crate::sched::drr::{DeficitRoundRobin, Drr, EmptyNew, Member};
-use crate::vocabulary::{Ac, Duration, Instant, PeerId};
+use crate::types::{Ac, Duration, Instant, PeerId};
 use crate::wifi::config::{AIRTIME_WEIGHT, AirtimeParams};
 use crate::wifi::stations::{AirtimeUse, DeviceView, StationScheduler};
 use crate::wifi::tx::transmitter::{Attempt, TIDS, TidIndex};

@@ -6,7 +6,7 @@ mod usb;
 
 use super::Woken;
 use super::tid_fifos::TidFifos;
-use crate::vocabulary::{Ac, Ctx, Instant, Pkt, PktList, Sink, SockId};
+use crate::types::{Ac, Ctx, Instant, Pkt, PktList, Sink, SockId};
 use crate::wifi::config::{HtcParams, WhenFull};
 use crate::wifi::phy::frame::data_mpdu;
 use crate::wifi::tx::transmitter::{Hardware, TidIndex, Transmitter};

@@ -1,5 +1,5 @@
 use super::*;
-use crate::vocabulary::{Duration, Fate, PeerId};
+use crate::types::{Duration, Fate, PeerId};
 use crate::wifi::air::ppdu::Mpdu;
 use crate::wifi::config::{HardwareDepth, UsbParams};
 use crate::wifi::testing::{Rig, ms, peer};

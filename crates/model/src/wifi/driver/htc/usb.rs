@@ -3,7 +3,7 @@
 
 use alloc::collections::VecDeque;
 
-use crate::vocabulary::{Duration, Instant, SockId};
+use crate::types::{Duration, Instant, SockId};
 use crate::wifi::config::UsbParams;
 
 /// What goes ahead of a frame: the stream's header, HTC's and the driver's.

@@ -2,7 +2,7 @@
 //! each access category that stops the qdisc above.
 
 use super::tid_fifos::TidFifos;
-use crate::vocabulary::{Ac, Ctx, Instant, Pkt, Sink};
+use crate::types::{Ac, Ctx, Instant, Pkt, Sink};
 use crate::wifi::config::{LegacyParams, WhenFull};
 use crate::wifi::tx::transmitter::{Hardware, TidIndex, Transmitter};
 

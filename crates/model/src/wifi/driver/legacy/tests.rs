@@ -1,5 +1,5 @@
 use super::*;
-use crate::vocabulary::{Fate, PeerId};
+use crate::types::{Fate, PeerId};
 use crate::wifi::air::ppdu::Mpdu;
 use crate::wifi::config::LegacyParams;
 use crate::wifi::testing::{Rig, ms, peer};

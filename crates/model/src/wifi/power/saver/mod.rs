@@ -8,7 +8,7 @@
 
 use super::scan::{Scan, ScanParams};
 use super::tim::Tim;
-use crate::vocabulary::{Ac, Duration, Instant, PeerId};
+use crate::types::{Ac, Duration, Instant, PeerId};
 
 /// Which beacons a sleeping station listens to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -4,7 +4,7 @@ use super::group::Group;
 use super::scan::ScanParams;
 use super::tim::Tim;
 use super::trips::Trips;
-use crate::vocabulary::{Ac, Ctx, Duration, Instant, PeerId, Pkt, PktList, PlaceId, Reason, Sink};
+use crate::types::{Ac, Ctx, Duration, Instant, PeerId, Pkt, PktList, PlaceId, Reason, Sink};
 use alloc::vec::Vec;
 
 /// Maximum number of frames buffered for a sleeping station per access category.

@@ -1,7 +1,7 @@
 //! What an access point keeps, gives up and tells of.
 
 use super::*;
-use crate::vocabulary::{Fate, NewPacket, NoSink, Packets};
+use crate::types::{Fate, NewPacket, NoSink, Packets};
 use crate::wifi::power::group::GROUP_LIMIT;
 
 fn at(ms: u64) -> Instant {

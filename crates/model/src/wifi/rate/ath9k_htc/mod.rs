@@ -13,7 +13,7 @@ mod rates;
 use super::stats::{Count, ONE, RateStats};
 use super::table::{HtCapabilities, PACKET_BITS};
 use super::{Probe, StatsRow, TxReport};
-use crate::vocabulary::{Duration, Instant, Rate};
+use crate::types::{Duration, Instant, Rate};
 use crate::wifi::phy::{HtRate, PhyRate, RateTry, RetryChain, Width};
 use alloc::vec::Vec;
 use rates::{ALL, Index, Known, SIZE};

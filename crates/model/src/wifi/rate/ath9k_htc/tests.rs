@@ -1,5 +1,5 @@
 use super::*;
-use crate::vocabulary::{RandomStream, Seed};
+use crate::types::{RandomStream, Seed};
 use crate::wifi::rate::table::Formats;
 use crate::wifi::testing::ms;
 use alloc::format;

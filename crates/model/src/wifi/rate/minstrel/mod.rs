@@ -9,7 +9,7 @@ mod times;
 use super::stats::{Average, ONE, RateStats, percent};
 use super::table::PACKET_BITS;
 use super::{Probe, StatsRow, TxReport};
-use crate::vocabulary::{Duration, Instant, RandomStream, Rate};
+use crate::types::{Duration, Instant, RandomStream, Rate};
 use crate::wifi::phy::{DsssRate, OfdmRate, PhyRate, Preamble, RateTry, RetryChain};
 use alloc::vec;
 use alloc::vec::Vec;

@@ -1,5 +1,5 @@
 use super::*;
-use crate::vocabulary::Seed;
+use crate::types::Seed;
 use crate::wifi::rate::probe_chain;
 use alloc::format;
 use alloc::string::String;

@@ -1,7 +1,7 @@
 //! Probes before Linux 5.12: one for so many frames, over all rates in turn.
 
 use super::{Index, MinstrelHt, Sampler, percent};
-use crate::vocabulary::RandomStream;
+use crate::types::RandomStream;
 use crate::wifi::rate::order::Order;
 use alloc::vec;
 use alloc::vec::Vec;

@@ -1,7 +1,7 @@
 //! Probes since Linux 5.12: at most one in 20 ms, of rates that might be better than those in use.
 
 use super::{Index, MinstrelHt, Sampler, percent};
-use crate::vocabulary::{Duration, Instant, RandomStream};
+use crate::types::{Duration, Instant, RandomStream};
 use crate::wifi::rate::order::Order;
 use crate::wifi::rate::table::MOST_GROUPS;
 

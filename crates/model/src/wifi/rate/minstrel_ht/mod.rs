@@ -16,7 +16,7 @@ use super::table::{
     Group, HtCapabilities, MOST_PLACES, PACKET_BITS, groups, packet_time, packet_time_in_aggregate,
 };
 use super::{StatsRow, TxReport};
-use crate::vocabulary::{Duration, Instant, RandomStream, Rate};
+use crate::types::{Duration, Instant, RandomStream, Rate};
 use crate::wifi::phy::{PhyRate, RetryChain};
 use alloc::string::String;
 use alloc::vec::Vec;

@@ -1,7 +1,7 @@
 //! The end of an interval: averages, and which rates are best.
 
 use super::{INTERVAL, Index, KEPT, MinstrelHt, MinstrelVersion, ONE, Sampler, percent, weighted};
-use crate::vocabulary::Instant;
+use crate::types::Instant;
 
 impl MinstrelHt {
     /// Ends the interval and chooses rates anew.

@@ -1,6 +1,6 @@
 //! The receiver's reorder buffer of one Block Ack session.
 
-use crate::vocabulary::{Ctx, Duration, Instant, Pkt, PlaceId, Reason, Sink};
+use crate::types::{Ctx, Duration, Instant, Pkt, PlaceId, Reason, Sink};
 use crate::wifi::rx::retry_out::RetryOut;
 use crate::wifi::seq_window::{Seq, SeqWindow, WindowPosition};
 use alloc::boxed::Box;

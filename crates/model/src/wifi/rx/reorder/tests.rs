@@ -3,7 +3,7 @@ use alloc::vec::Vec;
 use proptest::prelude::*;
 
 use super::*;
-use crate::vocabulary::{Fate, NoSink, Packets};
+use crate::types::{Fate, NoSink, Packets};
 use crate::wifi::testing::{TRUESIZE, ms, packet};
 
 const HERE: PlaceId = PlaceId(0);

@@ -5,7 +5,7 @@
 //! rates that takes long, and TCP never sees a loss that would make it slow down. So the receiver counts the
 //! failures, releases the waiting frames, and ignores the frame if it arrives later.
 
-use crate::vocabulary::Rate;
+use crate::types::Rate;
 use crate::wifi::marks::Marks;
 use crate::wifi::seq_window::{Seq, SeqWindow};
 

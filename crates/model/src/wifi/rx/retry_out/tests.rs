@@ -3,7 +3,7 @@ use alloc::vec::Vec;
 use proptest::prelude::*;
 
 use super::*;
-use crate::vocabulary::{Ctx, Fate, NewPacket, NoSink, PacketKind, Packets, Pkt, PlaceId, Reason};
+use crate::types::{Ctx, Fate, NewPacket, NoSink, PacketKind, Packets, Pkt, PlaceId, Reason};
 use crate::wifi::air::reception::RxOutcome;
 use crate::wifi::phy::PhyRate;
 use crate::wifi::rx::reorder::Reorder;

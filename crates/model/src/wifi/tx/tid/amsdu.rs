@@ -1,6 +1,6 @@
 //! New packets join the last frame of the PPDU that is filled.
 
-use crate::vocabulary::{Ctx, Pkt, Sink};
+use crate::types::{Ctx, Pkt, Sink};
 use crate::wifi::air::ppdu::Mpdu;
 use crate::wifi::phy::frame::joined_mpdu;
 use crate::wifi::seq_window::Seq;

@@ -4,7 +4,7 @@
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
-use crate::vocabulary::{Ctx, Duration, Instant, Pkt, Sink, SockId, TidWait};
+use crate::types::{Ctx, Duration, Instant, Pkt, Sink, SockId, TidWait};
 use crate::wifi::air::ppdu::{Content, Mpdu, Ppdu, Returned};
 use crate::wifi::phy::RetryChain;
 use crate::wifi::phy::frame::{Cipher, data_mpdu};

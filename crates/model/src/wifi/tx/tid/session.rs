@@ -1,6 +1,6 @@
 //! Block Ack sessions of a TID, and what keeps it from sending.
 
-use crate::vocabulary::Instant;
+use crate::types::Instant;
 
 /// State of a TID's Block Ack session. Frames may be aggregated within a session only.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,5 +1,5 @@
 use super::*;
-use crate::vocabulary::{NoSink, PeerId};
+use crate::types::{NoSink, PeerId};
 use crate::wifi::testing::{Rig, TRUESIZE, peer};
 use crate::wifi::tx::aggregate::MAX_FRAMES;
 use crate::wifi::tx::transmitter::TidIndex;

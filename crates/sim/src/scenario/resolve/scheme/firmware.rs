@@ -1,13 +1,13 @@
 //! Schemes of drivers whose firmware builds the aggregates: ath10k, ath11k and mt76, each with its sources.
 
-use stillair_model::vocabulary::Duration;
+use stillair_model::types::Duration;
 use stillair_model::wifi::config::{
     AIRTIME_WEIGHT, AirtimeParams, AirtimeReport, AqlParams, DriverConfig, FirmwareParams, Scheduler,
     WhenFirmwareFull, WhenFull,
 };
 
 use super::super::super::Scheme;
-use super::super::super::error::Mistakes;
+use super::super::super::error::Diagnostics;
 use super::super::super::spec::Assign as _;
 use super::super::super::spec::scheme::Firmware;
 use super::{Version, mac80211_queues, queues_of, rules};
@@ -74,7 +74,7 @@ pub(super) fn of(name: Scheme, version: Version) -> DriverConfig {
 }
 
 /// Assigns what the scenario sets, and refuses keys of A-MSDUs where the firmware joins no packets.
-pub(super) fn assign(own: &Firmware, p: &mut FirmwareParams, faults: &mut Mistakes) {
+pub(super) fn assign(own: &Firmware, p: &mut FirmwareParams, faults: &mut Diagnostics) {
     own.assign(p);
     if p.amsdu_frames == 1 {
         let why = "with amsdu_frames = 1";

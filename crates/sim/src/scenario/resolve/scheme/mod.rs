@@ -2,13 +2,13 @@
 
 mod firmware;
 
-use stillair_model::vocabulary::Duration;
+use stillair_model::types::Duration;
 use stillair_model::wifi::config::{
     AIRTIME_WEIGHT, AirtimeParams, AqlParams, DriverConfig, GroupsCount, HardwareDepth, HtcParams,
     LegacyParams, Mac80211Rules, MacFqParams, Scheduler, SlowBelow, WhenFull,
 };
 
-use super::super::error::{Fault, Mistakes};
+use super::super::error::{Diagnostic, Diagnostics};
 use super::super::reader::Section;
 use super::super::spec::scheme::{
     Airtime, Firmware, Hardware, Htc, KEY, Legacy, Limits, Mac80211, Queues, Since, Slow, Turns,
@@ -173,7 +173,7 @@ pub(in super::super) fn read(
     (version, quantum): (Version, Option<Duration>),
     wide: bool,
     device: Option<&Device>,
-) -> Result<Choice, Fault> {
+) -> Result<Choice, Diagnostic> {
     let Some(field) = section.get(KEY.name) else {
         let choice = match device {
             Some(device) => Choice::new(device.scheme, version).with_numbers_of(device),
@@ -189,13 +189,13 @@ pub(in super::super) fn read(
         choice = choice.with_numbers_of(device);
     }
     let Some(mut section) = section else { return Ok(choice) };
-    let mut faults = Mistakes::default();
+    let mut faults = Diagnostics::default();
     pieces(&mut section, &mut choice, &mut faults);
     faults.unless(section.finish());
     faults.or(choice)
 }
 
-fn pieces(section: &mut Section<'_>, choice: &mut Choice, faults: &mut Mistakes) {
+fn pieces(section: &mut Section<'_>, choice: &mut Choice, faults: &mut Diagnostics) {
     let Choice { driver, hardware, by_device, .. } = choice;
     match driver {
         DriverConfig::Htc(htc) => {
@@ -245,7 +245,7 @@ fn pieces(section: &mut Section<'_>, choice: &mut Choice, faults: &mut Mistakes)
 }
 
 /// Refuses a quantum if no airtime is ever charged.
-fn uncharged(own: &Airtime, p: &AirtimeParams, faults: &mut Mistakes) {
+fn uncharged(own: &Airtime, p: &AirtimeParams, faults: &mut Diagnostics) {
     let misread = own.charge_tx.is_misread() || own.charge_rx.is_misread();
     if !misread && !p.charges() {
         let right = "no quantum, or charge_tx or charge_rx = true";
@@ -266,7 +266,7 @@ fn mac80211(
     p: &mut AirtimeParams,
     aql: &mut Option<AqlParams>,
     by: &mut Mac80211Rules,
-    faults: &mut Mistakes,
+    faults: &mut Diagnostics,
 ) -> bool {
     let own = Mac80211::read(section, faults);
     let airtime = Airtime::read(section, faults);
@@ -301,8 +301,8 @@ fn mac80211(
 }
 
 /// Reads the queues in the MAC. Returns true if their memory limit follows from the device.
-fn queues(section: &mut Section<'_>, p: &mut MacFqParams, faults: &mut Mistakes) -> bool {
-    p.law = faults.unless(custom::law(section)).flatten();
+fn queues(section: &mut Section<'_>, p: &mut MacFqParams, faults: &mut Diagnostics) -> bool {
+    p.aqm = faults.unless(custom::aqm(section)).flatten();
     let own = Queues::read(section, faults);
     let slow = Slow::read(section, faults);
     own.assign(p);
@@ -312,8 +312,8 @@ fn queues(section: &mut Section<'_>, p: &mut MacFqParams, faults: &mut Mistakes)
     }
     let codel = [own.target.place(), own.interval.place(), own.ecn.place()];
     let codel_slow = [own.slow_target.place(), own.slow_interval.place(), own.slow_ecn.place()];
-    if p.law.is_some() {
-        let (why, right) = ("under a law of a program's own", "options of that, or aqm = \"codel\"");
+    if p.aqm.is_some() {
+        let (why, right) = ("under an AQM of a program's own", "options of that, or aqm = \"codel\"");
         idle(codel, why, right, faults);
         idle(codel_slow, why, right, faults);
     }

@@ -1,12 +1,12 @@
 //! Calls, and the video of calls.
 
 use stillair_model::app::{KeyFrames, VOIP_INTERVAL, VideoParams};
-use stillair_model::vocabulary::{Duration, Rate};
+use stillair_model::types::{Duration, Rate};
 use stillair_scenario_derive::Section;
 
 use super::super::super::FlowKind;
-use super::super::super::contract::Form;
-use super::super::super::error::Mistakes;
+use super::super::super::description::ValueType;
+use super::super::super::error::Diagnostics;
 use super::super::super::units;
 use super::super::Key;
 use super::super::domain::{Bytes, Int, quantity};
@@ -74,17 +74,17 @@ pub struct Voip {
 
 quantity! {
     /// Time between the packets of a call.
-    Speech: Duration = Form::Times { least: "1 ms", most: Some("180 ms"), why: "what a packet can hold" },
+    Speech: Duration = ValueType::Times { least: "1 ms", most: Some("180 ms"), why: "what a packet can hold" },
         "_ns", units::duration_text;
     /// The rate of an encoder.
-    EncoderRate: Rate = Form::RateFrom("10 kbit/s", "a frame has at least a byte"), "_bps", units::rate_text;
+    EncoderRate: Rate = ValueType::RateFrom("10 kbit/s", "a frame has at least a byte"), "_bps", units::rate_text;
     /// Time from one key frame to the next.
-    KeyFrameInterval: Duration = Form::Times { least: "100 ms", most: Some("600 s"), why: "some frames lie between" },
+    KeyFrameInterval: Duration = ValueType::Times { least: "100 ms", most: Some("600 s"), why: "some frames lie between" },
         "_ns", units::duration_text;
 }
 
 impl Traffic for Voip {
-    fn traffic(&self, _: &Context<'_>, _: &mut Mistakes) -> Option<FlowKind> {
+    fn traffic(&self, _: &Context<'_>, _: &mut Diagnostics) -> Option<FlowKind> {
         Some(FlowKind::Voip { interval: self.applied().0 })
     }
 
@@ -94,7 +94,7 @@ impl Traffic for Voip {
 }
 
 impl Traffic for Video {
-    fn traffic(&self, flow: &Context<'_>, faults: &mut Mistakes) -> Option<FlowKind> {
+    fn traffic(&self, flow: &Context<'_>, faults: &mut Diagnostics) -> Option<FlowKind> {
         let mut params = self.applied();
         match (&self.key_frames, &self.key_frame_ratio) {
             (Key::Given(every, _), Key::Given(ratio, _)) => {

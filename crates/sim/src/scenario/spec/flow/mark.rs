@@ -1,10 +1,10 @@
 //! The TOS byte of a flow's packets (`mark`), and their IP version.
 
-use stillair_model::vocabulary::Ip;
+use stillair_model::types::Ip;
 
-use super::super::super::contract::Form;
+use super::super::super::description::ValueType;
 use super::super::super::document::Value;
-use super::super::super::error::{Fault, Mistakes};
+use super::super::super::error::{Diagnostic, Diagnostics};
 use super::super::super::reader::Field;
 use super::super::Domain;
 
@@ -13,9 +13,9 @@ pub struct IpVersion;
 
 impl Domain for IpVersion {
     type Value = Ip;
-    const FORM: Form = Form::Numbers(&[4, 6]);
+    const TYPE: ValueType = ValueType::Numbers(&[4, 6]);
 
-    fn read(field: &Field<'_>, _: &mut Mistakes) -> Result<Ip, Fault> {
+    fn read(field: &Field<'_>, _: &mut Diagnostics) -> Result<Ip, Diagnostic> {
         Ok(if field.value::<u32>()? == 6 { Ip::V6 } else { Ip::V4 })
     }
 
@@ -29,16 +29,16 @@ pub struct Mark;
 
 impl Domain for Mark {
     type Value = u8;
-    const FORM: Form = Form::Either(&[
-        Form::Listed {
+    const TYPE: ValueType = ValueType::Either(&[
+        ValueType::Listed {
             title: "dscp",
             words: "a DSCP by name (`CS0` to `CS7`, `AF11` to `AF43`, `EF`)",
             names: marks,
         },
-        Form::Integer(0, 63),
+        ValueType::Integer(0, 63),
     ]);
 
-    fn read(field: &Field<'_>, _: &mut Mistakes) -> Result<u8, Fault> {
+    fn read(field: &Field<'_>, _: &mut Diagnostics) -> Result<u8, Diagnostic> {
         let expected = "a mark: \"CS0\" to \"CS7\", \"AF11\" to \"AF43\", \"EF\" or a DSCP from 0 to 63";
         let dscp = match &field.item.value {
             Value::Integer(n @ 0..=63) => Some(*n as u8),

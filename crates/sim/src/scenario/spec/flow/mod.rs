@@ -10,13 +10,13 @@ pub mod tcp;
 pub mod udp;
 pub mod web;
 
-use stillair_model::vocabulary::{Duration, Ip};
+use stillair_model::types::{Duration, Ip};
 use stillair_scenario_derive::Section;
 
 use super::super::builder::Setting;
-use super::super::contract::{Form, Shape};
+use super::super::description::{TableSchema, ValueType};
 use super::super::document::{Item, Value};
-use super::super::error::{Fault, Mistakes};
+use super::super::error::{Diagnostic, Diagnostics};
 use super::super::parts::Parts;
 use super::super::reader::{self, Field};
 use super::super::{FlowEnd, FlowKind, Node};
@@ -25,10 +25,10 @@ use super::{Domain, Key, Place, Titled};
 use mark::{IpVersion, Mark};
 
 /// A kind of flow.
-type Kind = (&'static Shape, fn(&mut reader::Section<'_>, &mut Mistakes) -> Box<dyn Traffic>);
+type Kind = (&'static TableSchema, fn(&mut reader::Section<'_>, &mut Diagnostics) -> Box<dyn Traffic>);
 
 const fn kind<K: Titled + Traffic + 'static>() -> Kind {
-    (K::SHAPE, |section, faults| Box::new(K::read(section, faults)))
+    (K::SCHEMA, |section, faults| Box::new(K::read(section, faults)))
 }
 
 /// All kinds of flows.
@@ -45,8 +45,8 @@ const KINDS: [Kind; 9] = [
 ];
 
 /// Description of `[[flow]]`.
-pub(in super::super) const FORM: Form =
-    Form::List(&Form::Kinds { shapes: &super::domain::firsts(KINDS), bare: false });
+pub(in super::super) const TYPE: ValueType =
+    ValueType::List(&ValueType::Kinds { shapes: &super::domain::firsts(KINDS), bare: false });
 
 /// Keys of every flow.
 #[derive(Section, Clone, Debug, Default)]
@@ -98,9 +98,9 @@ pub struct Label;
 
 impl Domain for Label {
     type Value = String;
-    const FORM: Form = Form::Text;
+    const TYPE: ValueType = ValueType::Text;
 
-    fn read(field: &Field<'_>, _: &mut Mistakes) -> Result<String, Fault> {
+    fn read(field: &Field<'_>, _: &mut Diagnostics) -> Result<String, Diagnostic> {
         field.label("a name of at least one letter").map(str::to_owned)
     }
 
@@ -118,12 +118,12 @@ macro_rules! as_written {
 
         impl $crate::scenario::spec::Domain for $domain {
             type Value = $crate::scenario::builder::Setting;
-            const FORM: $crate::scenario::contract::Form = $form;
+            const TYPE: $crate::scenario::description::ValueType = $form;
 
             fn read(
                 field: &$crate::scenario::reader::Field<'_>,
-                _: &mut $crate::scenario::error::Mistakes,
-            ) -> Result<Self::Value, $crate::scenario::error::Fault> {
+                _: &mut $crate::scenario::error::Diagnostics,
+            ) -> Result<Self::Value, $crate::scenario::error::Diagnostic> {
                 Ok($crate::scenario::builder::Setting::of(field.item.value.clone()))
             }
 
@@ -137,7 +137,7 @@ use as_written;
 
 as_written! {
     /// One or several nodes or interfaces, by name or by pattern.
-    Ends = Form::Either(&[Form::Name("ends"), Form::List(&Form::Name("ends"))]);
+    Ends = ValueType::Either(&[ValueType::Name("ends"), ValueType::List(&ValueType::Name("ends"))]);
 }
 
 impl<D: Domain<Value = Setting>> Key<D> {
@@ -145,7 +145,7 @@ impl<D: Domain<Value = Setting>> Key<D> {
     pub(in super::super) fn late<T>(&self, parts: &Parts, read: impl FnOnce(&Field<'_>) -> T) -> Option<T> {
         let (value, at) = self.given()?;
         let item = Item { value: value.clone().into_value(), origin: at.origin };
-        Some(read(&Field { path: at.path.clone(), item: &item, form: const { &D::FORM }, parts }))
+        Some(read(&Field { path: at.path.clone(), item: &item, form: const { &D::TYPE }, parts }))
     }
 }
 
@@ -163,7 +163,7 @@ pub(in super::super) struct Context<'c> {
 /// Keys of a flow that only its kind has.
 pub(in super::super) trait Traffic {
     /// Returns the traffic, unless a required key is missing or misread. Mistakes are added to `faults`.
-    fn traffic(&self, flow: &Context<'_>, faults: &mut Mistakes) -> Option<FlowKind>;
+    fn traffic(&self, flow: &Context<'_>, faults: &mut Diagnostics) -> Option<FlowKind>;
 
     /// Returns true if the receivers send the same traffic back.
     fn both_ways(&self) -> bool {
@@ -180,7 +180,7 @@ pub(in super::super) trait Traffic {
 pub(in super::super) fn read(
     kind: &str,
     section: &mut reader::Section<'_>,
-    faults: &mut Mistakes,
+    faults: &mut Diagnostics,
 ) -> Box<dyn Traffic> {
     let known = KINDS.iter().find(|(shape, _)| shape.kind() == kind);
     known.expect("the reader knows the kind").1(section, faults)

@@ -1,11 +1,11 @@
 //! Pings over ICMP and UDP.
 
-use stillair_model::vocabulary::Duration;
+use stillair_model::types::Duration;
 use stillair_scenario_derive::Section;
 
 use super::super::super::FlowKind;
-use super::super::super::contract::Form;
-use super::super::super::error::Mistakes;
+use super::super::super::description::ValueType;
+use super::super::super::error::Diagnostics;
 use super::super::super::units;
 use super::super::Key;
 use super::super::domain::{Bytes, quantity};
@@ -63,18 +63,18 @@ quantity! {
     // linux: iputils ping.c option -i (20221126) - kept as a whole number of milliseconds (recalled).
     // deviation: zero, which there means as soon as a reply has come, is no interval; and a server of irtt
     // refuses less than 10 ms unless told otherwise.
-    Interval: Duration = Form::Times { least: "1 ms", most: None, why: "what ping can tell apart" }, "_ns", units::duration_text;
+    Interval: Duration = ValueType::Times { least: "1 ms", most: None, why: "what ping can tell apart" }, "_ns", units::duration_text;
 }
 
 impl Traffic for Ping {
-    fn traffic(&self, _: &Context<'_>, _: &mut Mistakes) -> Option<FlowKind> {
+    fn traffic(&self, _: &Context<'_>, _: &mut Diagnostics) -> Option<FlowKind> {
         let (interval, payload) = self.applied();
         Some(FlowKind::Ping { interval, payload })
     }
 }
 
 impl Traffic for UdpPing {
-    fn traffic(&self, _: &Context<'_>, _: &mut Mistakes) -> Option<FlowKind> {
+    fn traffic(&self, _: &Context<'_>, _: &mut Diagnostics) -> Option<FlowKind> {
         let (interval, payload) = self.applied();
         Some(FlowKind::UdpPing { interval, payload })
     }

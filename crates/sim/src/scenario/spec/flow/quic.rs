@@ -6,12 +6,12 @@ use stillair_model::transport::quic::handshake::HandshakeParams;
 use stillair_model::transport::quic::pacer::PacerParams;
 use stillair_model::transport::quic::window::{Growth, WindowParams};
 use stillair_model::transport::quic::{HostCost, Preset, QuicConfig};
-use stillair_model::vocabulary::Duration;
+use stillair_model::types::Duration;
 use stillair_scenario_derive::Section;
 
-use super::super::super::contract::{Family, Form};
+use super::super::super::description::{Family, ValueType};
 use super::super::super::document::Value;
-use super::super::super::error::{Fault, Mistakes};
+use super::super::super::error::{Diagnostic, Diagnostics};
 use super::super::super::quic::{QuicFlow, QuicLoad};
 use super::super::super::quinn::{QuicStack, QuinnControl};
 use super::super::super::reader::Field;
@@ -246,15 +246,15 @@ const FREE: HostCost =
 
 quantity! {
     /// Time from the beginning of a load to that of the next.
-    PageInterval: Duration = Form::Times { least: "1 ms", most: None, why: "a load has a connection of its own" },
+    PageInterval: Duration = ValueType::Times { least: "1 ms", most: None, why: "a load has a connection of its own" },
         "_ns", units::duration_text;
 }
 
 as_written! {
     /// A congestion control: the model's, or one of TCP's.
-    Control = Form::Part(
+    Control = ValueType::Part(
         Family::QuicControl,
-        &Form::Listed {
+        &ValueType::Listed {
             title: "quic-congestion_control",
             words: "`\"cubic\"`, `\"reno\"`, `\"rfc9002\"`, or `tcp_` and a congestion control of TCP's",
             names: controls,
@@ -272,10 +272,10 @@ pub struct Thousandths;
 
 impl Domain for Thousandths {
     type Value = u32;
-    const FORM: Form = Form::Fraction;
+    const TYPE: ValueType = ValueType::Fraction;
     const UNIT: &'static str = "_thousandths";
 
-    fn read(field: &Field<'_>, _: &mut Mistakes) -> Result<u32, Fault> {
+    fn read(field: &Field<'_>, _: &mut Diagnostics) -> Result<u32, Diagnostic> {
         Ok((field.value::<f64>()? * 1e3).round() as u32)
     }
 
@@ -285,11 +285,11 @@ impl Domain for Thousandths {
 }
 
 impl Traffic for Quic {
-    fn traffic(&self, flow: &Context<'_>, faults: &mut Mistakes) -> Option<FlowKind> {
+    fn traffic(&self, flow: &Context<'_>, faults: &mut Diagnostics) -> Option<FlowKind> {
         let stack = self.stack.given().map_or(QuicStack::Model, |(stack, at)| stack.stack(at, faults));
         let preset = self.preset.or(Preset::Chromium39);
         let mut config = preset.config();
-        let mut law = None;
+        let mut control = None;
         let parts = &self.parts;
         let of_model = match &stack {
             QuicStack::Model => true,
@@ -305,17 +305,17 @@ impl Traffic for Quic {
             let window = &mut config.window;
             let read = |field: &Field<'_>| parts.window.control(field, self, &stack, window, faults);
             let read = parts.window.congestion_control.late(flow.parts, read);
-            law = read.and_then(|law| faults.unless(law)?);
+            control = read.and_then(|control| faults.unless(control)?);
             parts.window.check(&config.window, self, &stack, faults);
         }
         let costs = [self.costs.applied(), self.peer_costs.applied()];
         let load = self.load.load(faults);
-        Some(FlowKind::Quic(Box::new(QuicFlow { stack, preset, config, law, load, costs })))
+        Some(FlowKind::Quic(Box::new(QuicFlow { stack, preset, config, control, load, costs })))
     }
 }
 
 impl Load {
-    fn load(&self, faults: &mut Mistakes) -> QuicLoad {
+    fn load(&self, faults: &mut Diagnostics) -> QuicLoad {
         let interval = self.interval.or(Duration::from_millis(200));
         if self.page.place().is_some() {
             if let Some(bytes) = self.bytes.place() {
@@ -347,14 +347,14 @@ impl Load {
 impl Parts {
     /// Refuses parts of the model that quinn lacks. A preset is allowed, so that a scenario can try several
     /// stacks with it.
-    fn foreign(&self, has_window: bool, faults: &mut Mistakes) {
+    fn foreign(&self, has_window: bool, faults: &mut Diagnostics) {
         let others = Self { window: Window::default(), ..self.clone() };
         let parts = if has_window { &others } else { self };
         parts.idle("with this stack, as it is a part of the model's", "keys of the stack itself", faults);
     }
 
     /// Completes the parts that depend on several keys.
-    fn resolve(&self, config: &mut QuicConfig, faults: &mut Mistakes) {
+    fn resolve(&self, config: &mut QuicConfig, faults: &mut Diagnostics) {
         // A preset without decimation or pacing leaves these keys to those that have it, so that one setting
         // can be tried with several.
         let decimation = config.ack.decimation;
@@ -389,8 +389,8 @@ impl Window {
         flow: &Quic,
         stack: &QuicStack,
         params: &mut WindowParams,
-        faults: &mut Mistakes,
-    ) -> Result<Option<CongestionControl>, Fault> {
+        faults: &mut Diagnostics,
+    ) -> Result<Option<CongestionControl>, Diagnostic> {
         let (kinds, all) = (field.kinds(), controls());
         let (name, options) = if matches!(field.item.value, Value::Table(_)) && !kinds.is_empty() {
             let (name, section) =
@@ -431,7 +431,7 @@ impl Window {
     /// Refuses a first window above the greatest one.
     // spec: tcp_cubic_sender_base.cc (Chromium 62) - a window that begins above the greatest stays there
     // until a loss, and none falls below two segments: with either the greatest would mean nothing.
-    fn check(&self, params: &WindowParams, flow: &Quic, stack: &QuicStack, faults: &mut Mistakes) {
+    fn check(&self, params: &WindowParams, flow: &Quic, stack: &QuicStack, faults: &mut Diagnostics) {
         let WindowParams { initial, most, least, .. } = *params;
         match (&self.initial_window, &self.max_window) {
             (Key::Misread(_), _) | (_, Key::Misread(_)) => {}

@@ -2,11 +2,11 @@
 
 use serde_json::Value as Json;
 use stillair_model::transport::quic::handshake::HandshakeParams;
-use stillair_model::vocabulary::Duration;
+use stillair_model::types::Duration;
 use stillair_scenario_derive::Section;
 
-use super::super::super::contract::Form;
-use super::super::super::error::Mistakes;
+use super::super::super::description::ValueType;
+use super::super::super::error::Diagnostics;
 use super::super::super::quinn::{AckFrequency, Crypto, QuicStack, QuinnControl, QuinnOptions};
 use super::super::super::units;
 use super::super::domain::{Bytes, Choice, Flag, Inner, Int, bytes_text, named, quantity};
@@ -92,12 +92,12 @@ kinds! {
 
 quantity! {
     /// A first congestion window.
-    FirstWindow: u64 = Form::BytesFor(2 * LEAST_PACKET as u32, 1 << 24, "two packets: with less quinn can wait for good"),
+    FirstWindow: u64 = ValueType::BytesFor(2 * LEAST_PACKET as u32, 1 << 24, "two packets: with less quinn can wait for good"),
         "_bytes", bytes_text;
     /// UDP payload of a full packet.
-    Packet: u16 = Form::Bytes(LEAST_PACKET as u32, 1_452), "_bytes", bytes_text;
+    Packet: u16 = ValueType::Bytes(LEAST_PACKET as u32, 1_452), "_bytes", bytes_text;
     /// Longest delay of an acknowledgement.
-    MaxDelay: Duration = Form::Times { least: "1 ms", most: Some("1 s"), why: "quinn takes at most 25 ms or a round trip" },
+    MaxDelay: Duration = ValueType::Times { least: "1 ms", most: Some("1 s"), why: "quinn takes at most 25 ms or a round trip" },
         "_ns", units::duration_text;
 }
 
@@ -119,7 +119,7 @@ const PLAIN: QuinnOptions = QuinnOptions {
 
 impl Stack {
     /// Returns the stack at `at`. Mistakes are added to `faults`.
-    pub(in super::super::super) fn stack(&self, at: &Place, faults: &mut Mistakes) -> QuicStack {
+    pub(in super::super::super) fn stack(&self, at: &Place, faults: &mut Diagnostics) -> QuicStack {
         let Some(params) = self.params() else { return QuicStack::Model };
         if !cfg!(feature = "quinn") {
             without(at, "quinn", "\"model\"", faults);
@@ -148,7 +148,7 @@ impl Stack {
 }
 
 /// Refuses a value that this program was built without.
-fn without(at: &Place, feature: &str, expected: &str, faults: &mut Mistakes) {
+fn without(at: &Place, feature: &str, expected: &str, faults: &mut Diagnostics) {
     let found =
         format!("what this program was built without (feature {feature:?} of the crate stillair-sim)");
     faults.add(at.found(found, expected));
@@ -162,7 +162,7 @@ pub(in super::super::super) fn two_packets(
     at: &Place,
     window: u64,
     packet: Option<u16>,
-    faults: &mut Mistakes,
+    faults: &mut Diagnostics,
 ) {
     let least = 2 * u64::from(packet.unwrap_or(LEAST_PACKET));
     if window < least {

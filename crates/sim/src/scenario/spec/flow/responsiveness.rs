@@ -1,12 +1,12 @@
 //! Tests of responsiveness under working conditions.
 
 use stillair_model::app::{Load, ResponsivenessParams};
-use stillair_model::vocabulary::Duration;
+use stillair_model::types::Duration;
 use stillair_scenario_derive::Section;
 
 use super::super::super::FlowKind;
-use super::super::super::contract::Form;
-use super::super::super::error::Mistakes;
+use super::super::super::description::ValueType;
+use super::super::super::error::Diagnostics;
 use super::super::super::units;
 use super::super::Key;
 use super::super::domain::{Bytes, Choice, Flag, Int, Percent, named, quantity};
@@ -68,7 +68,7 @@ pub struct Responsiveness {
 
 quantity! {
     /// Time from one decision to the next.
-    Decision: Duration = Form::Times { least: "100 ms", most: Some("60 s"), why: "each decides once" },
+    Decision: Duration = ValueType::Times { least: "100 ms", most: Some("60 s"), why: "each decides once" },
         "_ns", units::duration_text;
 }
 
@@ -85,7 +85,7 @@ const DEFAULTS: ResponsivenessParams = ResponsivenessParams {
 };
 
 impl Traffic for Responsiveness {
-    fn traffic(&self, flow: &Context<'_>, faults: &mut Mistakes) -> Option<FlowKind> {
+    fn traffic(&self, flow: &Context<'_>, faults: &mut Diagnostics) -> Option<FlowKind> {
         let params = self.applied();
         let [first, _, most] = params.connections;
         let misread =

@@ -3,7 +3,7 @@
 use stillair_model::app::GateParams;
 use stillair_scenario_derive::Section;
 
-use super::super::super::error::Mistakes;
+use super::super::super::error::Diagnostics;
 use super::super::super::{FlowKind, profile};
 use super::super::Key;
 use super::super::domain::{BitRate, Bytes, Period};
@@ -45,7 +45,7 @@ as_written! {
 }
 
 impl Traffic for Tcp {
-    fn traffic(&self, flow: &Context<'_>, faults: &mut Mistakes) -> Option<FlowKind> {
+    fn traffic(&self, flow: &Context<'_>, faults: &mut Diagnostics) -> Option<FlowKind> {
         let sender = &flow.nodes[flow.from.node].profile;
         let control =
             self.congestion_control.late(flow.parts, |field| profile::controller(field, sender.version));

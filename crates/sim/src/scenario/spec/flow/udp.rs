@@ -2,12 +2,12 @@
 
 use serde_json::{Value as Json, json};
 use stillair_model::app::WhenFull;
-use stillair_model::vocabulary::{Duration, Ip, Rate};
+use stillair_model::types::{Duration, Ip, Rate};
 use stillair_scenario_derive::Section;
 
-use super::super::super::contract::Form;
+use super::super::super::description::ValueType;
 use super::super::super::document::Value;
-use super::super::super::error::{Fault, Mistakes, gather};
+use super::super::super::error::{Diagnostic, Diagnostics, gather};
 use super::super::super::reader::Field;
 use super::super::super::{Attachment, FlowEnd, FlowKind, Gap, Role, Wifi, units};
 use super::super::domain::{BitRate, Bytes, Choice, Flag, Int, named};
@@ -64,9 +64,9 @@ pub enum Rates {
 
 impl Domain for Rates {
     type Value = Self;
-    const FORM: Form = Form::Either(&[Form::Rate, Form::List(&Form::Rate)]);
+    const TYPE: ValueType = ValueType::Either(&[ValueType::Rate, ValueType::List(&ValueType::Rate)]);
 
-    fn read(field: &Field<'_>, _: &mut Mistakes) -> Result<Self, Fault> {
+    fn read(field: &Field<'_>, _: &mut Diagnostics) -> Result<Self, Diagnostic> {
         if field.is_list() {
             gather(field.list().iter().map(Field::value)).map(Self::Each)
         } else {
@@ -83,7 +83,7 @@ impl Domain for Rates {
 }
 
 impl Traffic for Udp {
-    fn traffic(&self, flow: &Context<'_>, faults: &mut Mistakes) -> Option<FlowKind> {
+    fn traffic(&self, flow: &Context<'_>, faults: &mut Diagnostics) -> Option<FlowKind> {
         let mut params = Self::base();
         // iperf 2: include/Settings.hpp kDefault_UDPBufLen, kDefault_UDPBufLenV6 (2.1).
         params.0 = if flow.ip == Ip::V6 { 1450 } else { 1470 };
@@ -115,7 +115,7 @@ impl Traffic for Udp {
 impl Udp {
     /// Refuses a multicast group unless its members are stations of one access point, and the datagrams come
     /// through that.
-    fn group(&self, at: &Place, flow: &Context<'_>) -> Result<(), Fault> {
+    fn group(&self, at: &Place, flow: &Context<'_>) -> Result<(), Diagnostic> {
         let ap_of = |end: &FlowEnd| {
             let mut all = flow.nodes[end.node].interfaces.iter().map(|i| match &i.medium {
                 Attachment::Wifi(Wifi { role: Role::Station(station), radio: None, .. }) => Some(station.ap),
@@ -152,13 +152,13 @@ impl Udp {
 
 impl Domain for Gap {
     type Value = Self;
-    const FORM: Form = Form::Written {
+    const TYPE: ValueType = ValueType::Written {
         words: "`exponential`, `periodic`, or evenly around the mean such as `uniform 0.5..1.5`",
         pattern: r"^(exponential|periodic|uniform \s*[0-9]+(\.[0-9]+)?\s*\.\.\s*[0-9]+(\.[0-9]+)?\s*)$",
         examples: &["exponential", "periodic", "uniform 0.5..1.5"],
     };
 
-    fn read(field: &Field<'_>, _: &mut Mistakes) -> Result<Self, Fault> {
+    fn read(field: &Field<'_>, _: &mut Diagnostics) -> Result<Self, Diagnostic> {
         let expected = "\"exponential\", \"periodic\" or evenly around the mean such as \"uniform 0.5..1.5\"";
         match field.text(expected)? {
             "exponential" => Ok(Self::Exponential),

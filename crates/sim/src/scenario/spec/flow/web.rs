@@ -3,13 +3,13 @@
 use std::iter::repeat_n;
 
 use stillair_model::app::Page;
-use stillair_model::vocabulary::Duration;
+use stillair_model::types::Duration;
 use stillair_scenario_derive::Section;
 
 use super::super::super::FlowKind;
-use super::super::super::contract::Form;
+use super::super::super::description::ValueType;
 use super::super::super::document::{self, Value};
-use super::super::super::error::{Fault, Mistakes, Origin, suggest};
+use super::super::super::error::{Diagnostic, Diagnostics, Origin, suggest};
 use super::super::super::parts::Parts;
 use super::super::super::reader::{self, Field};
 use super::super::super::units;
@@ -64,7 +64,7 @@ pub struct Web {
 
 quantity! {
     /// Time from the beginning of a load to that of the next.
-    LoadInterval: Duration = Form::Times { least: "1 ms", most: None, why: "each load has sockets of its own" },
+    LoadInterval: Duration = ValueType::Times { least: "1 ms", most: None, why: "each load has sockets of its own" },
         "_ns", units::duration_text;
 }
 
@@ -111,10 +111,10 @@ pub struct Objects;
 
 impl Domain for Objects {
     type Value = Vec<u32>;
-    const FORM: Form = Form::List(&Form::Either(&[Size::FORM, Inner::<Equal>::FORM]));
+    const TYPE: ValueType = ValueType::List(&ValueType::Either(&[Size::TYPE, Inner::<Equal>::TYPE]));
     const UNIT: &'static str = Size::UNIT;
 
-    fn read(field: &Field<'_>, faults: &mut Mistakes) -> Result<Vec<u32>, Fault> {
+    fn read(field: &Field<'_>, faults: &mut Diagnostics) -> Result<Vec<u32>, Diagnostic> {
         let mut objects = Vec::new();
         for entry in field.list() {
             if let Value::Table(_) = entry.item.value {
@@ -123,7 +123,7 @@ impl Domain for Objects {
                     objects.extend(repeat_n(*size, *count as usize));
                 }
             } else {
-                objects.push(Size::read(&Field { form: &Size::FORM, ..entry.clone() }, faults)?);
+                objects.push(Size::read(&Field { form: &Size::TYPE, ..entry.clone() }, faults)?);
             }
             if objects.len() > MOST {
                 return Err(entry.found(format!("{} objects", objects.len()), format!("{MOST} at most")));
@@ -145,16 +145,16 @@ pub struct PageOrName;
 
 impl Domain for PageOrName {
     type Value = Page;
-    const FORM: Form = Form::Either(&[
-        Form::Listed {
+    const TYPE: ValueType = ValueType::Either(&[
+        ValueType::Listed {
             title: "page",
             words: "a page that is shipped: `small`, `large`, or one of 2018 such as `google`",
             names,
         },
-        Inner::<PageTable>::FORM,
+        Inner::<PageTable>::TYPE,
     ]);
 
-    fn read(field: &Field<'_>, faults: &mut Mistakes) -> Result<Page, Fault> {
+    fn read(field: &Field<'_>, faults: &mut Diagnostics) -> Result<Page, Diagnostic> {
         match &field.item.value {
             Value::Table(_) => Inner::<PageTable>::read(field, faults).map(|own| own.applied()),
             Value::String(name) => match FILES.iter().find(|(known, _)| known == name) {
@@ -172,7 +172,7 @@ impl Domain for PageOrName {
 }
 
 impl Traffic for Web {
-    fn traffic(&self, _: &Context<'_>, _: &mut Mistakes) -> Option<FlowKind> {
+    fn traffic(&self, _: &Context<'_>, _: &mut Diagnostics) -> Option<FlowKind> {
         Some(FlowKind::Web { page: self.page.get()?.clone(), interval: self.applied().0 })
     }
 }
@@ -181,9 +181,9 @@ fn names() -> Vec<String> {
     FILES.iter().map(|(name, _)| (*name).to_owned()).collect()
 }
 
-fn shipped(text: &str) -> Result<Page, Fault> {
+fn shipped(text: &str) -> Result<Page, Diagnostic> {
     let tree = document::parse(text)?;
-    let mut section = reader::Section::new("", Origin::Line(1), &tree, PageTable::SHAPE, Parts::none());
+    let mut section = reader::Section::new("", Origin::Line(1), &tree, PageTable::SCHEMA, Parts::none());
     super::super::read::<PageTable>(&mut section).map(|own| own.applied())
 }
 

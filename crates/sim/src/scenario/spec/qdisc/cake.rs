@@ -2,10 +2,10 @@
 
 use stillair_model::qdisc::QdiscConfig;
 use stillair_model::qdisc::cake::{AckFilter, CakeParams, Isolation, Masquerade, Tins};
-use stillair_model::vocabulary::Rate;
+use stillair_model::types::Rate;
 use stillair_scenario_derive::Section;
 
-use super::super::super::contract::Form;
+use super::super::super::description::ValueType;
 use super::super::super::units;
 use super::super::domain::{Bytes, Choice, Flag, Period, named, quantity};
 use super::super::{self as spec, Assign, Key, Object, overhead};
@@ -19,7 +19,7 @@ named!(Isolation { Flowblind, Srchost, Dsthost, Hosts, Flows, DualSrchost, DualD
 // linux: iproute2 lib/utils.c get_rate64 (6.1) - an eighth of the bits, rounded down, where 0 means unlimited
 // (recalled).
 pub struct Bandwidth;
-quantity!(Bandwidth: Rate = Form::RateFrom("8 bit/s", "one byte per second"), "_bps", units::rate_text;);
+quantity!(Bandwidth: Rate = ValueType::RateFrom("8 bit/s", "one byte per second"), "_bps", units::rate_text;);
 
 /// Options of cake, under the names that `tc` uses.
 #[derive(Section, Clone, Debug, Default)]

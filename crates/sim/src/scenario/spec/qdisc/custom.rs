@@ -1,17 +1,17 @@
-//! User-defined disciplines, and disciplines with a user-defined law.
+//! User-defined disciplines, and disciplines with a user-defined AQM.
 
 use stillair_model::qdisc::QdiscConfig;
-use stillair_model::qdisc::fq_law::FqLawParams;
-use stillair_model::qdisc::law::LawParams;
+use stillair_model::qdisc::aqm::AqmParams;
+use stillair_model::qdisc::fq_aqm::FqAqmParams;
 
 use super::super::super::custom;
 use super::super::super::document::Value;
-use super::super::super::error::Fault;
+use super::super::super::error::Diagnostic;
 use super::super::super::parts::Found;
 use super::super::super::reader::{Field, Section};
 use super::DeviceQueue;
 
-/// Limit of a queue with a user-defined law, in packets.
+/// Limit of a queue with a user-defined AQM, in packets.
 // linux: net/sched/sch_codel.c DEFAULT_CODEL_LIMIT (6.1) - codel's.
 const LAW_LIMIT: u32 = 1_000;
 
@@ -31,7 +31,7 @@ impl Custom {
         kind: &str,
         mut section: Option<&mut Section<'_>>,
         field: &Field<'_>,
-    ) -> Result<Self, Fault> {
+    ) -> Result<Self, Diagnostic> {
         // A misspelt key is the likelier mistake than options that do not go together without it.
         section.as_deref().map_or(Ok(()), Section::familiar)?;
         let found = field.parts.find_discipline(kind).expect("a discipline is built in or user-defined");
@@ -40,14 +40,14 @@ impl Custom {
             Found::Custom(part) => {
                 QdiscConfig::Custom(custom::with(part, field, custom::options(section, part.keys)?)?)
             }
-            Found::Law(part) => {
-                let law = custom::with(part, field, custom::options(section.as_deref_mut(), part.keys)?)?;
+            Found::Aqm(part) => {
+                let aqm = custom::with(part, field, custom::options(section.as_deref_mut(), part.keys)?)?;
                 let limit = section.map_or(Ok(LAW_LIMIT), |section| section.or("limit", LAW_LIMIT))?;
-                QdiscConfig::Law(LawParams { limit, law })
+                QdiscConfig::Aqm(AqmParams { limit, aqm })
             }
-            Found::FqLaw(part) => {
-                let law = custom::with(part, field, custom::options(section.as_deref_mut(), part.keys)?)?;
-                let mut params = FqLawParams::new(law);
+            Found::FqAqm(part) => {
+                let aqm = custom::with(part, field, custom::options(section.as_deref_mut(), part.keys)?)?;
+                let mut params = FqAqmParams::new(aqm);
                 if let Some(section) = section {
                     params.limit = section.or("limit", params.limit)?;
                     params.flows = section.or("flows", params.flows)?;
@@ -55,7 +55,7 @@ impl Custom {
                     memory_limit = section.find("memory_limit")?;
                     drop_batch = section.find("drop_batch")?;
                 }
-                QdiscConfig::FqLaw(params)
+                QdiscConfig::FqAqm(params)
             }
         };
         Ok(Self { written: field.item.value.clone(), config, memory_limit, drop_batch })
@@ -63,7 +63,7 @@ impl Custom {
 
     pub(super) fn config(&self, device: &DeviceQueue<'_>) -> QdiscConfig {
         let mut config = self.config.clone();
-        if let QdiscConfig::FqLaw(params) = &mut config {
+        if let QdiscConfig::FqAqm(params) = &mut config {
             let kernel = device.fq_codel();
             params.memory_limit = self.memory_limit.unwrap_or(kernel.memory_limit);
             params.drop_batch = self.drop_batch.unwrap_or(kernel.drop_batch);

@@ -43,10 +43,10 @@ impl DeviceQueue<'_> {
     pub(in crate::scenario) fn pie(&self) -> PieQdiscParams {
         let Profile { pie_target: target, pie_tupdate, pie_dq_rate_estimator: dq_rate_estimator, .. } =
             *self.profile;
-        let (hz, law) = (self.profile.tcp.hz, PieParams::default());
+        let (hz, aqm) = (self.profile.tcp.hz, PieParams::default());
         PieQdiscParams {
             tupdate: PieQdiscParams::in_ticks(pie_tupdate, hz),
-            pie: PieParams { target, dq_rate_estimator, ..law },
+            pie: PieParams { target, dq_rate_estimator, ..aqm },
             ..PieQdiscParams::new(hz)
         }
     }

@@ -19,9 +19,9 @@ use stillair_model::qdisc::QdiscConfig;
 use stillair_scenario_derive::Section;
 
 use super::super::builder::Setting;
-use super::super::contract::{self, Absent, Family, Form, Shape};
+use super::super::description::{self, DefaultValue, Family, TableSchema, ValueType};
 use super::super::document::Value;
-use super::super::error::{Fault, Mistakes};
+use super::super::error::{Diagnostic, Diagnostics};
 use super::super::reader::{self, Field};
 // Imported by the modules of the disciplines, too.
 use super::domain::{BitRate, Bytes, Flag, Int, Period, PowerOfTwo, Time};
@@ -55,7 +55,7 @@ pub(in super::super) struct Context<'c> {
     /// Place of the discipline.
     pub at: &'c Place,
     pub device: &'c DeviceQueue<'c>,
-    pub faults: &'c mut Mistakes,
+    pub faults: &'c mut Diagnostics,
 }
 
 impl Context<'_> {
@@ -66,17 +66,17 @@ impl Context<'_> {
     }
 }
 
-const MQ: &[contract::Key] = &[contract::Key::or(
+const MQ: &[description::Key] = &[description::Key::or(
     "mq",
-    Form::Boolean,
+    ValueType::Boolean,
     "true",
     "one instance for each access category instead of one for the device",
 )];
 
 /// The same for disciplines of which a device has one instance by default.
-const WHOLE: &[contract::Key] = &[contract::Key::or(
+const WHOLE: &[description::Key] = &[description::Key::or(
     "mq",
-    Form::Boolean,
+    ValueType::Boolean,
     "false",
     "one instance for each access category instead of one for the device",
 )];
@@ -86,16 +86,16 @@ const WHOLE: &[contract::Key] = &[contract::Key::or(
 macro_rules! disciplines {
     ($($name:ident: $options:ident = $kind:literal, $mq:expr, $about:literal;)*) => {
         $(
-            static $name: [Shape; 2] = [
-                Shape {
+            static $name: [TableSchema; 2] = [
+                TableSchema {
                     title: concat!("Qdisc ", $kind),
                     about: $about,
-                    groups: &[&[contract::Key::tag("kind", $kind)], $options::KEYS],
+                    groups: &[&[description::Key::tag("kind", $kind)], $options::KEYS],
                 },
-                Shape {
+                TableSchema {
                     title: concat!("Qdisc ", $kind, " of a Wi-Fi interface"),
                     about: $about,
-                    groups: &[&[contract::Key::tag("kind", $kind)], $options::KEYS, $mq],
+                    groups: &[&[description::Key::tag("kind", $kind)], $options::KEYS, $mq],
                 },
             ];
 
@@ -112,18 +112,18 @@ macro_rules! disciplines {
             }
         )*
 
-        static CHILD: Form = Form::Kinds { shapes: &[$(&$name[0]),*], bare: true };
+        static CHILD: ValueType = ValueType::Kinds { shapes: &[$(&$name[0]),*], bare: true };
 
         /// Qdiscs of a wired interface.
-        pub(in super::super) const WIRED: Form = Form::Part(
+        pub(in super::super) const WIRED: ValueType = ValueType::Part(
             Family::Qdisc,
-            &Form::Kinds { shapes: &[$(&$name[0],)* &NOQUEUE], bare: true },
+            &ValueType::Kinds { shapes: &[$(&$name[0],)* &NOQUEUE], bare: true },
         );
 
         /// Qdiscs of a Wi-Fi interface.
-        pub(in super::super) const WIFI: Form = Form::Part(
+        pub(in super::super) const WIFI: ValueType = ValueType::Part(
             Family::WifiQdisc,
-            &Form::Kinds { shapes: &[$(&$name[1],)* &NOQUEUE], bare: true },
+            &ValueType::Kinds { shapes: &[$(&$name[1],)* &NOQUEUE], bare: true },
         );
 
         #[derive(Clone, Debug)]
@@ -138,8 +138,8 @@ macro_rules! disciplines {
                 kind: &str,
                 section: Option<&mut reader::Section<'_>>,
                 field: &Field<'_>,
-                faults: &mut Mistakes,
-            ) -> Result<Self, Fault> {
+                faults: &mut Diagnostics,
+            ) -> Result<Self, Diagnostic> {
                 match kind {
                     $($kind => options::<$options>(section, field, faults).map(Self::from),)*
                     _ => Custom::read(kind, section, field).map(|own| Self(Box::new(Options::Custom(own)))),
@@ -159,9 +159,9 @@ macro_rules! disciplines {
         /// A discipline inside another one.
         impl Domain for Qdisc {
             type Value = Self;
-            const FORM: Form = Form::Part(Family::Qdisc, &Form::Later(|| &CHILD));
+            const TYPE: ValueType = ValueType::Part(Family::Qdisc, &ValueType::Later(|| &CHILD));
 
-            fn read(field: &Field<'_>, faults: &mut Mistakes) -> Result<Self, Fault> {
+            fn read(field: &Field<'_>, faults: &mut Diagnostics) -> Result<Self, Diagnostic> {
                 let (kind, mut section) = field.kind()?;
                 let own = Self::of_kind(kind, section.as_mut(), field, faults)?;
                 if let Some(section) = section {
@@ -197,10 +197,10 @@ disciplines! {
     NETEM: Netem = "netem", WHOLE, "An emulated network.";
 }
 
-static NOQUEUE: Shape = Shape {
+static NOQUEUE: TableSchema = TableSchema {
     title: "Qdisc noqueue",
     about: "None; only over a device that never stops its queue: where the MAC queues, and over a veth.",
-    groups: &[&[contract::Key::tag("kind", "noqueue")]],
+    groups: &[&[description::Key::tag("kind", "noqueue")]],
 };
 
 /// A discipline of any kind with its options.
@@ -210,11 +210,11 @@ pub struct Qdisc(Box<Options>);
 fn options<S: Section>(
     section: Option<&mut reader::Section<'_>>,
     field: &Field<'_>,
-    faults: &mut Mistakes,
-) -> Result<S, Fault> {
+    faults: &mut Diagnostics,
+) -> Result<S, Diagnostic> {
     match section {
         Some(section) => Ok(S::read(section, faults)),
-        None if S::KEYS.iter().any(|key| matches!(key.absent, Absent::Mistake)) => {
+        None if S::KEYS.iter().any(|key| matches!(key.absent, DefaultValue::Required)) => {
             Err(field.wrong("a table with its rate"))
         }
         None => Ok(S::default()),

@@ -2,11 +2,11 @@
 
 use serde_json::Value as Json;
 use stillair_model::qdisc::netem::{NetemParams, Share};
-use stillair_model::vocabulary::Duration;
+use stillair_model::types::Duration;
 
-use super::super::super::contract::Form;
+use super::super::super::description::ValueType;
 use super::super::super::document::Value;
-use super::super::super::error::{Fault, Mistakes};
+use super::super::super::error::{Diagnostic, Diagnostics};
 use super::super::super::reader::Field;
 use super::{
     Assign, BitRate, Context, Discipline, Domain, Int, Key, Qdisc, QdiscConfig, Resolved, Section, Time,
@@ -63,7 +63,7 @@ pub struct Netem {
 
 impl Netem {
     /// Refuses too much jitter, and correlations of what does not vary.
-    fn check(&self, faults: &mut Mistakes) {
+    fn check(&self, faults: &mut Diagnostics) {
         if let Some((_, at)) = self.jitter.given().filter(|(jitter, _)| **jitter > MAX_JITTER) {
             faults.add(at.wrong("at most 2 s"));
         }
@@ -107,9 +107,9 @@ impl Discipline for Netem {
 
 impl Domain for Share {
     type Value = Self;
-    const FORM: Form = Form::Fraction;
+    const TYPE: ValueType = ValueType::Fraction;
 
-    fn read(field: &Field<'_>, _: &mut Mistakes) -> Result<Self, Fault> {
+    fn read(field: &Field<'_>, _: &mut Diagnostics) -> Result<Self, Diagnostic> {
         field.value().map(Self::of)
     }
 

@@ -2,9 +2,9 @@
 
 use stillair_scenario_derive::Section;
 
-use super::super::super::contract::Form;
+use super::super::super::description::ValueType;
 use super::super::super::document::Value;
-use super::super::super::error::{Fault, Mistakes};
+use super::super::super::error::{Diagnostic, Diagnostics};
 use super::super::super::reader::Field;
 use super::super::{Domain, Key};
 use super::cake::Bandwidth;
@@ -33,9 +33,9 @@ pub struct Unshaped;
 
 impl Domain for Unshaped {
     type Value = Qdisc;
-    const FORM: Form = Qdisc::FORM;
+    const TYPE: ValueType = Qdisc::TYPE;
 
-    fn read(field: &Field<'_>, faults: &mut Mistakes) -> Result<Qdisc, Fault> {
+    fn read(field: &Field<'_>, faults: &mut Diagnostics) -> Result<Qdisc, Diagnostic> {
         let (kind, _) = field.kind()?;
         if matches!(kind, "htb" | "tbf") {
             let found = format!("{kind:?}, which has a rate of its own");

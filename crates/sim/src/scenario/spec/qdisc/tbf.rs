@@ -2,7 +2,7 @@
 
 use stillair_model::qdisc::fifo::FifoParams;
 use stillair_model::qdisc::tbf::{Peak, TbfParams};
-use stillair_model::vocabulary::{Duration, Rate};
+use stillair_model::types::{Duration, Rate};
 
 use super::super::{Object, resolved};
 use super::fifo::BfifoLimit;

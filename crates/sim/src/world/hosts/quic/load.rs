@@ -2,7 +2,7 @@
 
 use stillair_model::app::Page;
 use stillair_model::transport::quic::{Connection, Engine, QuicRole, Stack, StreamId};
-use stillair_model::vocabulary::{Duration, Instant, QuicTrace, Sink, TraceEvent};
+use stillair_model::types::{Duration, Instant, QuicTrace, Sink, TraceEvent};
 
 use super::{Hosts, LowerLayers};
 

@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 
 use stillair_model::node::jitter::Slack;
 use stillair_model::transport::quic::{Connection, Engine, HostCost, QuicRole, Stack, StackEvent};
-use stillair_model::vocabulary::{
+use stillair_model::types::{
     Datagram, Endpoint, FlowId, Instant, NewPacket, NodeId, PacketKind, Pkt, QuicTrace, Sink, SockId,
     TraceEvent, linear_truesize,
 };

@@ -2,7 +2,7 @@
 
 use stillair_model::transport::quic::{Engine, Quic, QuicConfig, QuicRole, TcpControl};
 #[cfg(feature = "quinn")]
-use stillair_model::vocabulary::RandomStream;
+use stillair_model::types::RandomStream;
 #[cfg(feature = "quinn")]
 use stillair_quinn::{AckFrequency, Congestion, QuinnStack, Settings, SimNull};
 
@@ -36,11 +36,11 @@ impl Stacks {
     #[cfg(feature = "quinn")]
     pub(in crate::world) fn new(
         flow: &QuicFlow,
-        laws: Option<[TcpControl; 2]>,
+        controls: Option<[TcpControl; 2]>,
         random: impl FnMut(usize) -> RandomStream,
     ) -> Self {
         match &flow.stack {
-            QuicStack::Model => Self::Model(Box::new(flow.config), laws.map(Box::new)),
+            QuicStack::Model => Self::Model(Box::new(flow.config), controls.map(Box::new)),
             QuicStack::Quinn(options) => Self::Quinn(Box::new(Quinns {
                 settings: settings(options, &flow.config),
                 custom: options.custom.clone(),
@@ -55,11 +55,11 @@ impl Stacks {
     #[cfg(not(feature = "quinn"))]
     pub(in crate::world) fn new<R>(
         flow: &QuicFlow,
-        laws: Option<[TcpControl; 2]>,
+        controls: Option<[TcpControl; 2]>,
         _: impl FnMut(usize) -> R,
     ) -> Self {
         match &flow.stack {
-            QuicStack::Model => Self::Model(Box::new(flow.config), laws.map(Box::new)),
+            QuicStack::Model => Self::Model(Box::new(flow.config), controls.map(Box::new)),
             QuicStack::Quinn(_) => unreachable!("quinn without the feature of its name"),
         }
     }
@@ -67,13 +67,13 @@ impl Stacks {
     /// The stack of one end of a new connection.
     pub(super) fn connect(&mut self, end: usize, role: QuicRole) -> Engine {
         match self {
-            Self::Model(config, laws) => {
-                let law = laws.as_mut().map(|laws| {
+            Self::Model(config, controls) => {
+                let control = controls.as_mut().map(|controls| {
                     // Each connection leaves other things to chance.
-                    let random = laws[end].random.split();
-                    TcpControl { random, ..laws[end].clone() }
+                    let random = controls[end].random.split();
+                    TcpControl { random, ..controls[end].clone() }
                 });
-                Engine::Model(Box::new(Quic::driven(**config, role, true, law)))
+                Engine::Model(Box::new(Quic::driven(**config, role, true, control)))
             }
             #[cfg(feature = "quinn")]
             Self::Quinn(quinns) => {

@@ -1,7 +1,7 @@
 //! What tests see of a scheduler: whom it lists, and what stations may still use.
 
 use crate::sched::drr::{DeficitRoundRobin, Drr, Member};
-use crate::vocabulary::Ac;
+use crate::types::Ac;
 use crate::wifi::driver::fq::any::AnyScheduler;
 use crate::wifi::tx::transmitter::TidIndex;
 use alloc::string::String;

@@ -12,7 +12,7 @@ use alloc::vec::Vec;
 use proptest::prelude::*;
 
 use super::*;
-use crate::vocabulary::{Fate, Reason};
+use crate::types::{Fate, Reason};
 use crate::wifi::config::{AirtimeParams, Mac80211Rules, WhenFull};
 use crate::wifi::testing::{Rig, ms, peer};
 

@@ -1,5 +1,5 @@
 use super::*;
-use crate::vocabulary::Seed;
+use crate::types::Seed;
 use crate::wifi::phy::{HtRate, RateTry, Width};
 use crate::wifi::rate::table::Formats;
 use crate::wifi::rate::{Probe, probe_chain};

@@ -43,7 +43,7 @@ fn said_and(line: &str, look: &mut dyn FnMut(&Path)) -> Result<String, String> {
     // Tests run side by side, and none may find a file that another is writing.
     static FILES: AtomicU32 = AtomicU32::new(0);
     let number = FILES.fetch_add(1, Ordering::Relaxed);
-    let folder = env::temp_dir().join(format!("stillair-program-{}-{number}", std::process::id()));
+    let folder = env::temp_dir().join(format!("stillair-cli-{}-{number}", std::process::id()));
     fs::create_dir_all(&folder).expect("a folder");
     let file = folder.join("two.toml");
     fs::write(&file, SCENARIO).expect("a file");

@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 impl Packets {
     /// Whether packets have been joined in this run.
     #[inline]
-    pub(in crate::vocabulary) const fn joins(&self) -> bool {
+    pub(in crate::types) const fn joins(&self) -> bool {
         self.joins
     }
 
@@ -96,7 +96,7 @@ impl Packets {
 mod tests {
     use super::super::NewPacket;
     use super::*;
-    use crate::vocabulary::{Ctx, Fate, Instant, NoSink, PlaceId, Reason};
+    use crate::types::{Ctx, Fate, Instant, NoSink, PlaceId, Reason};
     use alloc::vec;
 
     #[test]

@@ -1,16 +1,16 @@
-//! The trait of a user-defined control law (AQM).
+//! The trait of a user-defined AQM algorithm (AQM).
 //!
-//! A law decides on each packet of one queue, at enqueue and at dequeue. It sees numbers only, so a law works
-//! as a qdisc with one queue ([`crate::qdisc::law`]), on each flow of fair queueing
-//! ([`crate::qdisc::fq_law`]), and in the flow queues of the MAC ([`crate::wifi::config::MacFqParams::law`]).
-//! Built-in laws are not called through this trait in the per-packet path.
+//! An AQM decides on each packet of one queue, at enqueue and at dequeue. It sees numbers only, so an AQM works
+//! as a qdisc with one queue ([`crate::qdisc::AQM`]), on each flow of fair queueing
+//! ([`crate::qdisc::fq_aqm`]), and in the flow queues of the MAC ([`crate::wifi::config::MacFqParams::AQM`]).
+//! Built-in AQMs are not called through this trait in the per-packet path.
 
 use alloc::vec::Vec;
 use core::fmt::Debug;
 
-use crate::vocabulary::{Duration, Instant, Packet, PartFactory, RandomStream, skb_len};
+use crate::types::{Duration, Instant, Packet, PartFactory, RandomStream, skb_len};
 
-/// The packet and queue that a law decides on.
+/// The packet and queue that an AQM decides on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Seen {
     /// The time.
@@ -41,7 +41,7 @@ impl Seen {
     }
 }
 
-/// A law's decision on a packet.
+/// An AQM's decision on a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Verdict {
     /// The packet passes.
@@ -53,7 +53,7 @@ pub enum Verdict {
     Drop,
 }
 
-/// A control law with its state for one queue.
+/// A AQM algorithm with its state for one queue.
 ///
 /// # Order of calls
 ///
@@ -64,14 +64,14 @@ pub enum Verdict {
 ///
 /// # Requirements
 ///
-/// - A law belongs to one queue: instances share no mutable state.
-/// - In an almost empty queue packets pass: a law that drops all packets would end connections instead of
+/// - An AQM belongs to one queue: instances share no mutable state.
+/// - In an almost empty queue packets pass: an AQM that drops all packets would end connections instead of
 ///   slowing them down.
 /// - It reads no clock, and allocates only when it is built. Random numbers come from the [`RandomStream`]
 ///   that it was built with, so the same calls give the same answers.
 ///
-/// [`crate::conformance::law`] checks all of this.
-pub trait Law: Debug {
+/// [`crate::conformance::AQM`] checks all of this.
+pub trait AqmAlgorithm: Debug {
     /// Decides on a packet at enqueue.
     fn arrives(&mut self, _seen: &Seen) -> Verdict {
         Verdict::Pass
@@ -82,20 +82,20 @@ pub trait Law: Debug {
         Verdict::Pass
     }
 
-    /// A dequeue found no packet, or none after the law's drops.
+    /// A dequeue found no packet, or none after the AQM's drops.
     fn empty(&mut self, _now: Instant) {}
 
     /// This many packets of the queue were dropped because a limit was exceeded.
     fn overlimit(&mut self, _now: Instant, _packets: u32) {}
 
-    /// The law's own counters and state, by name. Shown if the law is a qdisc with one queue.
+    /// The AQM's own counters and state, by name. Shown if the AQM is a qdisc with one queue.
     fn counters(&self) -> Vec<(&'static str, u64)> {
         Vec::new()
     }
 }
 
-/// A law in a configuration: one instance is made for each queue, with its own random stream.
-pub type LawFactory = PartFactory<dyn Law + Send, RandomStream>;
+/// An AQM in a configuration: one instance is made for each queue, with its own random stream.
+pub type AqmFactory = PartFactory<dyn AqmAlgorithm + Send, RandomStream>;
 
 /// What becomes of a packet by a verdict.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

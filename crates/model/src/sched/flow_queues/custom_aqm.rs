@@ -1,24 +1,24 @@
-//! A user-defined law in CoDel's place: one for each queue, made before it is used.
+//! A user-defined AQM in CoDel's place: one for each queue, made before it is used.
 
 use super::{FlowQueues, Queue, TinId, UNBOUND, View};
+use crate::aqm::algorithm::{AqmAlgorithm, AqmFactory, Fate, Seen};
 use crate::aqm::codel::{CodelQueue, CodelStats};
-use crate::aqm::law::{Fate, Law, LawFactory, Seen};
 use crate::sched::drr::Member;
-use crate::vocabulary::{Ctx, Duration, Instant, Pkt, RandomStream, Reason, Sink, skb_len};
+use crate::types::{Ctx, Duration, Instant, Pkt, RandomStream, Reason, Sink, skb_len};
 
 impl FlowQueues {
-    /// The same with this law on each queue. Use [`FlowQueues::enqueue_by_laws`] and
-    /// [`FlowQueues::dequeue_by_laws`] then. Each law has its own random stream.
+    /// The same with this AQM on each queue. Use [`FlowQueues::enqueue_by_aqm`] and
+    /// [`FlowQueues::dequeue_by_aqm`] then. Each AQM has its own random stream.
     #[must_use]
-    pub fn with_laws(mut self, law: &LawFactory, mut stream: RandomStream) -> Self {
-        self.laws = (0..self.kept.len()).map(|_| law.make(stream.split())).collect();
+    pub fn with_aqm(mut self, aqm: &AqmFactory, mut stream: RandomStream) -> Self {
+        self.aqms = (0..self.kept.len()).map(|_| aqm.make(stream.split())).collect();
         self
     }
 
-    /// Whether user-defined laws replace CoDel.
+    /// Whether user-defined AQMs replace CoDel.
     #[inline]
-    pub fn has_laws(&self) -> bool {
-        !self.laws.is_empty()
+    pub fn has_custom_aqm(&self) -> bool {
+        !self.aqms.is_empty()
     }
 
     /// The queue that a packet of a tin with this hash joins now.
@@ -28,9 +28,9 @@ impl FlowQueues {
         if owner == UNBOUND || owner == tin.0 { id } else { self.overflow_queue(tin) }
     }
 
-    /// [`FlowQueues::enqueue`] for a packet that its queue's law has accepted. `None` if the law has dropped
+    /// [`FlowQueues::enqueue`] for a packet that its queue's AQM has accepted. `None` if the AQM has dropped
     /// the packet.
-    pub fn enqueue_by_laws<S: Sink>(
+    pub fn enqueue_by_aqm<S: Sink>(
         &mut self,
         now: Instant,
         tin: TinId,
@@ -43,23 +43,23 @@ impl FlowQueues {
         let list = self.find(id).map(|kept| &self.queues[kept].list);
         let queued = list.map_or((0, 0), |list| (list.packets(), list.bytes()));
         let seen = Seen::new(now, hot, Duration::ZERO, queued, slow);
-        match self.laws[id.index()].arrives(&seen).apply(hot) {
+        match self.aqms[id.index()].arrives(&seen).apply(hot) {
             Fate::Passed => {}
             Fate::Marked => self.codel_stats[tin.index()].ecn_mark += 1,
             Fate::Dropped => {
                 let stats = &mut self.codel_stats[tin.index()];
                 stats.drop_count += 1;
                 stats.drop_len += u64::from(skb_len(hot));
-                ctx.drop(now, p, Reason::Law, self.place);
+                ctx.drop(now, p, Reason::Aqm, self.place);
                 return None;
             }
         }
         Some(self.enqueue(now, tin, p, ctx))
     }
 
-    /// Takes the next packet of a tin. The laws may drop other packets before it. Their drops and marks are
+    /// Takes the next packet of a tin. The AQMs may drop other packets before it. Their drops and marks are
     /// counted in CoDel's counters.
-    pub fn dequeue_by_laws<S: Sink>(
+    pub fn dequeue_by_aqm<S: Sink>(
         &mut self,
         now: Instant,
         tin: TinId,
@@ -70,10 +70,10 @@ impl FlowQueues {
             let t = &mut self.tins[tin.index()];
             let (id, _) = self.queues.next(&mut t.rounds, i64::from(self.params.quantum))?;
             let number = self.queues[id].number as usize;
-            let mut laws = core::mem::take(&mut self.laws);
+            let mut aqms = core::mem::take(&mut self.aqms);
             let (mut view, _, stats) = self.view(now, id, ctx);
-            let came = view.dequeue_by(&mut *laws[number], slow, stats);
-            self.laws = laws;
+            let came = view.dequeue_by(&mut *aqms[number], slow, stats);
+            self.aqms = aqms;
             if let Some(p) = came {
                 self.queues.charge(id, i64::from(skb_len(ctx.packets.get(p))));
                 return Some(p);
@@ -82,34 +82,39 @@ impl FlowQueues {
         }
     }
 
-    /// Tells a queue's law of packets that were dropped over a limit.
+    /// Tells a queue's AQM of packets that were dropped over a limit.
     #[cold]
-    pub(crate) fn tell_law(&mut self, now: Instant, id: Member, packets: u32) {
-        self.laws[id.index()].overlimit(now, packets);
+    pub(crate) fn tell_aqm(&mut self, now: Instant, id: Member, packets: u32) {
+        self.aqms[id.index()].overlimit(now, packets);
     }
 }
 
 impl<S: Sink> View<'_, '_, S> {
-    /// Takes the next packet that the law lets go on.
-    fn dequeue_by(&mut self, law: &mut (dyn Law + Send), slow: bool, stats: &mut CodelStats) -> Option<Pkt> {
+    /// Takes the next packet that the AQM lets go on.
+    fn dequeue_by(
+        &mut self,
+        aqm: &mut (dyn AqmAlgorithm + Send),
+        slow: bool,
+        stats: &mut CodelStats,
+    ) -> Option<Pkt> {
         while let Some(p) = self.pop() {
             let queued = (self.list.packets(), self.backlog());
             let hot = self.ctx.packets.get_mut(p);
             let seen = Seen::new(self.now, hot, self.now.saturating_since(hot.t_enqueue), queued, slow);
             stats.maxpacket = stats.maxpacket.max(seen.bytes);
-            match law.leaves(&seen).apply(hot) {
+            match aqm.leaves(&seen).apply(hot) {
                 Fate::Passed => {}
                 Fate::Marked => stats.ecn_mark += 1,
                 Fate::Dropped => {
                     stats.drop_count += 1;
                     stats.drop_len += u64::from(seen.bytes);
-                    self.ctx.drop(self.now, p, Reason::Law, self.place);
+                    self.ctx.drop(self.now, p, Reason::Aqm, self.place);
                     continue;
                 }
             }
             return Some(p);
         }
-        law.empty(self.now);
+        aqm.empty(self.now);
         None
     }
 }

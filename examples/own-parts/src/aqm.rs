@@ -1,10 +1,10 @@
-//! A control law: the chance that a packet is marked, or dropped if it cannot be, rises with the time that it
+//! A AQM algorithm: the chance that a packet is marked, or dropped if it cannot be, rises with the time that it
 //! has waited.
 
-use stillair_program::model::aqm::law::{Law, Seen, Verdict};
-use stillair_program::model::vocabulary::{Duration, RandomStream};
+use stillair_cli::model::aqm::algorithm::{AqmAlgorithm, Seen, Verdict};
+use stillair_cli::model::types::{Duration, RandomStream};
 
-/// The law of one queue.
+/// The AQM of one queue.
 #[derive(Debug)]
 pub struct Ramp {
     /// No packet that has waited for less is marked.
@@ -28,7 +28,7 @@ impl Ramp {
     }
 }
 
-impl Law for Ramp {
+impl AqmAlgorithm for Ramp {
     fn leaves(&mut self, seen: &Seen) -> Verdict {
         let chance = self.chance(seen.sojourn);
         // The last packet of a queue is what its sender learns of the queue's end by.
@@ -47,7 +47,7 @@ impl Law for Ramp {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use stillair_program::model::vocabulary::Seed;
+    use stillair_cli::model::types::Seed;
 
     #[test]
     fn the_chance_rises_between_low_and_high() {

@@ -176,8 +176,8 @@ impl Packets {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::vocabulary::PlaceId;
-    use crate::vocabulary::Reason;
+    use crate::types::PlaceId;
+    use crate::types::Reason;
     use alloc::vec::Vec;
 
     fn create(ps: &mut Packets, token: Option<u32>, bytes: &[u8]) -> Pkt {

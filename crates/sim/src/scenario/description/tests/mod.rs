@@ -1,7 +1,7 @@
 use super::super::parts::Parts;
 use super::super::{Scenario, decode, document, many, parse, units};
 use super::reference::all;
-use super::{Form, Key, reference};
+use super::{Key, ValueType, reference};
 
 mod places;
 mod readings;
@@ -41,43 +41,43 @@ fn alone(place: &Place, key: &Key, value: &str) -> Vec<String> {
 }
 
 /// Values at the bounds of a form and beyond them, as overrides; none where other keys decide.
-fn probes(form: &'static Form) -> (Vec<String>, Vec<String>) {
+fn probes(form: &'static ValueType) -> (Vec<String>, Vec<String>) {
     let texts = |all: &[&str]| all.iter().map(|s| (*s).to_owned()).collect::<Vec<_>>();
     match form {
-        Form::Text => (texts(&["some name"]), texts(&["1", "\"\"", "[]"])),
-        Form::Written { examples, .. } => (texts(examples), texts(&["nonsense", "1"])),
+        ValueType::Text => (texts(&["some name"]), texts(&["1", "\"\"", "[]"])),
+        ValueType::Written { examples, .. } => (texts(examples), texts(&["nonsense", "1"])),
         // Of the many rates a few.
-        Form::Listed { names, .. } => {
+        ValueType::Listed { names, .. } => {
             let all = names();
             let step = if all.len() > 500 { 13 } else { 1 };
             (all.into_iter().step_by(step).collect(), texts(&["nonsense", "-1"]))
         }
-        Form::Choice(names) => {
+        ValueType::Choice(names) => {
             let unspaced = names.iter().filter_map(|name| units::unspaced(name));
             (texts(names).into_iter().chain(unspaced).collect(), texts(&["nonsense", "1"]))
         }
-        Form::Tag(_) => (Vec::new(), texts(&["nonsense", "1"])),
-        Form::Boolean => (texts(&["true", "false"]), texts(&["1", "\"true\"", "nonsense"])),
-        Form::Integer(low, high) => {
+        ValueType::Tag(_) => (Vec::new(), texts(&["nonsense", "1"])),
+        ValueType::Boolean => (texts(&["true", "false"]), texts(&["1", "\"true\"", "nonsense"])),
+        ValueType::Integer(low, high) => {
             let beyond =
                 [low.checked_sub(1), high.checked_add(1)].into_iter().flatten().map(|n| n.to_string());
             (vec![low.to_string(), high.to_string()], beyond.chain(texts(&["1.5", "\"1\""])).collect())
         }
-        Form::Bytes(low, high) | Form::BytesFor(low, high, _) => {
+        ValueType::Bytes(low, high) | ValueType::BytesFor(low, high, _) => {
             let good = vec![low.to_string(), high.to_string(), format!("{low} B")];
             let beyond =
                 [low.checked_sub(1), high.checked_add(1)].into_iter().flatten().map(|n| n.to_string());
             (good, beyond.chain(texts(&["1.5", "1 bit", "[]"])).collect())
         }
-        Form::Numbers(all) => {
+        ValueType::Numbers(all) => {
             let good: Vec<String> = all.iter().map(i64::to_string).collect();
             let beside = all.iter().map(|n| n + 1).filter(|n| !all.contains(n)).map(|n| n.to_string());
             (good, beside.chain(texts(&["-1", "1.5", "\"1\""])).collect())
         }
         // Times are compared with other times of the scenario: one that fits everywhere.
-        Form::Time => (texts(&["1.5 ms"]), texts(&["5", "5 min", "0.0000000001 s", "1000001 s"])),
-        Form::Period => (texts(&["29 s"]), texts(&["0 s", "5", "5 min", "1000001 s"])),
-        Form::Times { least, most, .. } => {
+        ValueType::Time => (texts(&["1.5 ms"]), texts(&["5", "5 min", "0.0000000001 s", "1000001 s"])),
+        ValueType::Period => (texts(&["29 s"]), texts(&["0 s", "5", "5 min", "1000001 s"])),
+        ValueType::Times { least, most, .. } => {
             let ns = |text: &str| units::duration(text).expect("a time").nanos();
             let under = ns(least).checked_sub(1);
             let beyond = [under, most.map(|most| ns(most) + 1)].into_iter().flatten();
@@ -85,42 +85,44 @@ fn probes(form: &'static Form) -> (Vec<String>, Vec<String>) {
             let beyond = beyond.map(|ns| format!("{ns} ns")).chain(bad).collect();
             ([Some(*least), *most].into_iter().flatten().map(str::to_owned).collect(), beyond)
         }
-        Form::RateFrom(least, _) => {
+        ValueType::RateFrom(least, _) => {
             let under = format!("{} bit/s", units::rate(least).expect("a rate").bps() - 1);
             (texts(&[least, "1000 Gbit/s"]), vec![under, "0 bit/s".into(), "10".into(), "1001 Gbit/s".into()])
         }
-        Form::RateOrZero(least, _) => {
+        ValueType::RateOrZero(least, _) => {
             let under = format!("{} bit/s", units::rate(least).expect("a rate").bps() - 1);
             (
                 texts(&[least, "0 Mbit/s", "1000 Gbit/s"]),
                 vec![under, "10".into(), "0".into(), "1001 Gbit/s".into()],
             )
         }
-        Form::Rate => (texts(&["1 bit/s", "1000 Gbit/s"]), texts(&["0 bit/s", "10", "1001 Gbit/s"])),
-        Form::Fraction => (texts(&["0", "0.25", "1"]), texts(&["-0.1", "1.1", "\"0\"", "nan"])),
-        Form::Number(..) => unreachable!("of parts alone"),
-        Form::Part(_, built_in) => probes(built_in),
-        Form::Later(form) => probes(form()),
-        Form::Either(forms) => {
+        ValueType::Rate => (texts(&["1 bit/s", "1000 Gbit/s"]), texts(&["0 bit/s", "10", "1001 Gbit/s"])),
+        ValueType::Fraction => (texts(&["0", "0.25", "1"]), texts(&["-0.1", "1.1", "\"0\"", "nan"])),
+        ValueType::Number(..) => unreachable!("of parts alone"),
+        ValueType::Part(_, built_in) => probes(built_in),
+        ValueType::Later(form) => probes(form()),
+        ValueType::Either(forms) => {
             let (good, bad): (Vec<_>, Vec<_>) = forms.iter().map(probes).unzip();
             let mut bad: Vec<String> = bad.concat();
             bad.extend(texts(&["nonsense", "-1", "true"]));
             // What one form refuses another may allow.
             let good_of_all = good.concat();
-            let number = |form: &Form, value: &String| match form {
-                Form::Integer(low, high) => value.parse().is_ok_and(|n: i64| (*low..=*high).contains(&n)),
+            let number = |form: &ValueType, value: &String| match form {
+                ValueType::Integer(low, high) => {
+                    value.parse().is_ok_and(|n: i64| (*low..=*high).contains(&n))
+                }
                 _ => false,
             };
             bad.retain(|value| !good_of_all.contains(value) && !forms.iter().any(|form| number(form, value)));
             (good.concat(), bad)
         }
-        Form::List(_)
-        | Form::Table(_)
-        | Form::OneOf(_)
-        | Form::Named(..)
-        | Form::Settings(_)
-        | Form::Sweep => (Vec::new(), texts(&["1", "true", "nonsense"])),
-        Form::Kinds { shapes, bare } => {
+        ValueType::List(_)
+        | ValueType::Table(_)
+        | ValueType::OneOf(_)
+        | ValueType::Named(..)
+        | ValueType::Settings(_)
+        | ValueType::Sweep => (Vec::new(), texts(&["1", "true", "nonsense"])),
+        ValueType::Kinds { shapes, bare } => {
             let good = shapes
                 .iter()
                 .filter(|s| *bare && s.stands_alone())
@@ -128,14 +130,14 @@ fn probes(form: &'static Form) -> (Vec<String>, Vec<String>) {
                 .collect();
             (good, texts(&["1", "nonsense"]))
         }
-        Form::Name(_) => (Vec::new(), texts(&["nobody", "1"])),
+        ValueType::Name(_) => (Vec::new(), texts(&["nobody", "1"])),
     }
 }
 
 #[test]
 fn the_places_hold_every_table() {
     let places = places();
-    for shape in all(&decode::SHAPE) {
+    for shape in all(&decode::SCHEMA) {
         assert!(places.iter().any(|p| core::ptr::eq(p.shape, shape)), "{} is nowhere", shape.title);
     }
     for place in &places {
@@ -430,7 +432,7 @@ fn without(path: &str) -> String {
 fn settings_of_a_kernel_stand_under_their_names() {
     let node = places().into_iter().find(|p| p.shape.title == "Node").expect("a node");
     for table in ["sysctl", "module"] {
-        let Some(Form::Settings(keys)) = node.shape.key(table).map(|key| &key.form) else {
+        let Some(ValueType::Settings(keys)) = node.shape.key(table).map(|key| &key.form) else {
             panic!("{table}")
         };
         // One of the two is of other kernels.
@@ -461,7 +463,7 @@ fn settings_of_a_kernel_stand_under_their_names() {
 
 #[test]
 fn the_worked_example_is_one() {
-    let page = reference(&decode::SHAPE);
+    let page = reference(&decode::SCHEMA);
     let text = page.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).expect("an example");
     parse(text, "example", &Vec::new()).unwrap_or_else(|e| panic!("{e}"));
     let sets = super::super::sweep(text, "example", &[]).unwrap_or_else(|e| panic!("{e}"));

@@ -1,14 +1,14 @@
-//! PIE through the trait of user-defined laws ([`crate::aqm::law`]).
+//! PIE through the trait of user-defined AQMs ([`crate::aqm::algorithm`]).
 
 use super::{PieParams, PieState};
-use crate::aqm::law::{Law, Seen, Verdict};
-use crate::vocabulary::{Duration, Instant, RandomStream};
+use crate::aqm::algorithm::{AqmAlgorithm, Seen, Verdict};
+use crate::types::{Duration, Instant, RandomStream};
 use alloc::vec;
 use alloc::vec::Vec;
 
 /// PIE on one queue.
 #[derive(Clone, Debug)]
-pub struct PieLaw {
+pub struct PieAqm {
     params: PieParams,
     tupdate: Duration,
     state: PieState,
@@ -16,7 +16,7 @@ pub struct PieLaw {
     stream: RandomStream,
 }
 
-impl PieLaw {
+impl PieAqm {
     /// PIE in its initial state. The probability is updated every `tupdate`; `stream` decides which packets
     /// are dropped or marked. Panics if `tupdate` is zero.
     pub fn new(params: PieParams, tupdate: Duration, stream: RandomStream) -> Self {
@@ -39,7 +39,7 @@ impl PieLaw {
     }
 }
 
-impl Law for PieLaw {
+impl AqmAlgorithm for PieAqm {
     fn arrives(&mut self, seen: &Seen) -> Verdict {
         self.update(seen.now, seen.queued_bytes);
         let Self { params, state, stream, .. } = self;

@@ -15,7 +15,7 @@ pub(super) use schema::schema;
 
 /// What a value may be.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Form {
+pub(super) enum ValueType {
     /// Any text with at least one letter.
     Text,
     /// The name of a thing of this scenario: of a `node`, `link` or `channel`, of an `interface` of any node,
@@ -57,26 +57,26 @@ pub(super) enum Form {
     /// A number, both bounds included.
     Number(f64, f64),
     /// This, or a user-defined part: its name alone, or a table of its `kind` and its options.
-    Part(Family, &'static Form),
+    Part(Family, &'static ValueType),
     /// Any of these.
-    Either(&'static [Form]),
+    Either(&'static [ValueType]),
     /// A list of at least one.
-    List(&'static Form),
+    List(&'static ValueType),
     /// A table.
-    Table(&'static Shape),
+    Table(&'static TableSchema),
     /// A table that is one of several, told apart by the keys it has.
-    OneOf(&'static [&'static Shape]),
+    OneOf(&'static [&'static TableSchema]),
     /// A table that is one of several, told apart by its `kind`; where `bare`, a kind without options may
     /// stand alone.
-    Kinds { shapes: &'static [&'static Shape], bare: bool },
+    Kinds { shapes: &'static [&'static TableSchema], bare: bool },
     /// Things of a kind by name.
-    Named(&'static str, &'static Form),
+    Named(&'static str, &'static ValueType),
     /// Settings by names that have dots in them, in groups.
     Settings(&'static [&'static [Key]]),
     /// Lists by dotted key.
     Sweep,
     /// The form of a table that may contain itself.
-    Later(fn() -> &'static Form),
+    Later(fn() -> &'static ValueType),
 }
 
 /// Kinds of parts that somebody may bring.
@@ -86,12 +86,12 @@ pub(super) enum Family {
     Control,
     /// The same for QUIC, with `tcp_` before their names.
     QuicControl,
-    /// Queueing disciplines, with those that are made of a law.
+    /// Queueing disciplines, with those that are made of an AQM.
     Qdisc,
     /// The same of a Wi-Fi interface.
     WifiQdisc,
-    /// Control laws.
-    Law,
+    /// AQM algorithms.
+    Aqm,
     /// Schedulers of stations.
     Scheduler,
 }
@@ -122,24 +122,24 @@ pub(super) fn numbers(all: &[i64]) -> String {
 
 /// What holds where a key is not given.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Absent {
+pub(super) enum DefaultValue {
     /// That is a mistake.
-    Mistake,
+    Required,
     /// This value, as TOML; text stands without quotes.
-    Default(&'static str),
+    Literal(&'static str),
     /// The same, of the engine's parameters.
-    Of(fn() -> String),
+    Computed(fn() -> String),
     /// What these words say.
     Words(&'static str),
 }
 
-impl Absent {
+impl DefaultValue {
     /// The default, if it is a value.
     pub(super) fn default(&self) -> Option<String> {
         match self {
-            Self::Default(text) => Some((*text).to_owned()),
-            Self::Of(text) => Some(text()),
-            Self::Mistake | Self::Words(_) => None,
+            Self::Literal(text) => Some((*text).to_owned()),
+            Self::Computed(text) => Some(text()),
+            Self::Required | Self::Words(_) => None,
         }
     }
 }
@@ -148,14 +148,14 @@ impl Absent {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Key {
     pub name: &'static str,
-    pub form: Form,
-    pub absent: Absent,
+    pub form: ValueType,
+    pub absent: DefaultValue,
     pub about: &'static str,
 }
 
 /// The keys of a table. Alternatives that share keys share a group of them.
 #[derive(Debug)]
-pub(super) struct Shape {
+pub(super) struct TableSchema {
     pub title: &'static str,
     pub about: &'static str,
     pub groups: &'static [&'static [Key]],
@@ -163,32 +163,32 @@ pub(super) struct Shape {
 
 impl Key {
     /// A key that must be there.
-    pub(super) const fn need(name: &'static str, form: Form, about: &'static str) -> Self {
-        Self { name, form, absent: Absent::Mistake, about }
+    pub(super) const fn need(name: &'static str, form: ValueType, about: &'static str) -> Self {
+        Self { name, form, absent: DefaultValue::Required, about }
     }
 
     /// A key with a default.
     pub(super) const fn or(
         name: &'static str,
-        form: Form,
+        form: ValueType,
         default: &'static str,
         about: &'static str,
     ) -> Self {
-        Self { name, form, absent: Absent::Default(default), about }
+        Self { name, form, absent: DefaultValue::Literal(default), about }
     }
 
     /// A key without which something else holds.
     pub(super) const fn open(
         name: &'static str,
-        form: Form,
+        form: ValueType,
         otherwise: &'static str,
         about: &'static str,
     ) -> Self {
-        Self { name, form, absent: Absent::Words(otherwise), about }
+        Self { name, form, absent: DefaultValue::Words(otherwise), about }
     }
 
     /// Returns the key with another default.
-    pub(super) const fn with(mut self, absent: Absent) -> Self {
+    pub(super) const fn with(mut self, absent: DefaultValue) -> Self {
         self.absent = absent;
         self
     }
@@ -201,11 +201,11 @@ impl Key {
 
     /// The key that tells a table from its alternatives.
     pub(super) const fn tag(name: &'static str, value: &'static str) -> Self {
-        Self::need(name, Form::Tag(value), "selects this table")
+        Self::need(name, ValueType::Tag(value), "selects this table")
     }
 }
 
-impl Shape {
+impl TableSchema {
     /// All keys, in the order of the tables.
     pub(super) fn keys(&self) -> impl Iterator<Item = &'static Key> + use<> {
         self.groups.iter().flat_map(|group| group.iter())
@@ -218,19 +218,19 @@ impl Shape {
 
     /// Whether its kind says enough: no other key must be there.
     pub(super) fn stands_alone(&self) -> bool {
-        self.keys().all(|key| key.name == "kind" || !matches!(key.absent, Absent::Mistake))
+        self.keys().all(|key| key.name == "kind" || !matches!(key.absent, DefaultValue::Required))
     }
 
     /// Its `kind`.
     pub(super) fn kind(&self) -> &'static str {
         match self.key("kind").map(|key| &key.form) {
-            Some(Form::Tag(kind)) => kind,
+            Some(ValueType::Tag(kind)) => kind,
             _ => unreachable!("{} is chosen by a kind and has none", self.title),
         }
     }
 }
 
-impl Form {
+impl ValueType {
     /// What the elements of a list may be; a value that stands for a list of one is its own element.
     pub(super) fn element(&'static self) -> &'static Self {
         match self {
@@ -265,7 +265,7 @@ impl Form {
     }
 
     /// The tables that a value may be.
-    pub(super) fn shapes(&'static self) -> Vec<&'static Shape> {
+    pub(super) fn shapes(&'static self) -> Vec<&'static TableSchema> {
         match self {
             Self::Table(shape) => vec![*shape],
             Self::OneOf(shapes) | Self::Kinds { shapes, .. } => shapes.to_vec(),

@@ -1,12 +1,12 @@
-//! CoDel through the trait of user-defined laws ([`crate::aqm::law`]): the same decisions, packet by packet.
+//! CoDel through the trait of user-defined AQMs ([`crate::aqm::algorithm`]): the same decisions, packet by packet.
 
 use super::{CodelParams, CodelState};
-use crate::aqm::law::{Law, Seen, Verdict};
-use crate::vocabulary::Instant;
+use crate::aqm::algorithm::{AqmAlgorithm, Seen, Verdict};
+use crate::types::Instant;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// What the law said of the packet before, at the same instant.
+/// What the AQM said of the packet before, at the same instant.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Before {
     /// It dropped it, and so began to act.
@@ -17,14 +17,14 @@ enum Before {
 
 /// CoDel on one queue.
 #[derive(Clone, Debug)]
-pub struct CodelLaw {
+pub struct CodelAqm {
     params: CodelParams,
     slow: CodelParams,
     state: CodelState,
     before: Option<Before>,
 }
 
-impl CodelLaw {
+impl CodelAqm {
     /// CoDel in its initial state, with these parameters.
     pub fn new(params: CodelParams) -> Self {
         Self { params, slow: params, state: CodelState::default(), before: None }
@@ -36,7 +36,7 @@ impl CodelLaw {
         Self { slow, ..self }
     }
 
-    /// The verdict on a packet that the law acts on.
+    /// The verdict on a packet that the AQM acts on.
     fn act(&mut self, params: &CodelParams, seen: &Seen, before: Before) -> Verdict {
         if params.ecn && seen.ecn {
             return Verdict::Mark;
@@ -46,7 +46,7 @@ impl CodelLaw {
     }
 }
 
-impl Law for CodelLaw {
+impl AqmAlgorithm for CodelAqm {
     // As `super::dequeue`, cut where a packet is taken.
     fn leaves(&mut self, seen: &Seen) -> Verdict {
         let params = if seen.slow { self.slow } else { self.params };

@@ -6,14 +6,14 @@
 use serde_json::{Map, Value, json};
 
 use super::super::{document, units};
-use super::{Absent, Family, Form, Key, Shape};
+use super::{DefaultValue, Family, Key, TableSchema, ValueType};
 
 /// The schema of a file whose keys are those of `root`, and that may name parts: `parts` gives the tables of
 /// a family of them.
 // spec: json-schema draft-07 - the version that editors' TOML extensions read.
 pub(in super::super) fn schema(
-    root: &'static Shape,
-    parts: &dyn Fn(Family) -> Vec<&'static Shape>,
+    root: &'static TableSchema,
+    parts: &dyn Fn(Family) -> Vec<&'static TableSchema>,
 ) -> String {
     let mut writer = Writer { definitions: Map::new(), parts };
     let mut whole = writer.table(root, Presence::Whole);
@@ -35,11 +35,11 @@ enum Presence {
 
 struct Writer<'a> {
     definitions: Map<String, Value>,
-    parts: &'a dyn Fn(Family) -> Vec<&'static Shape>,
+    parts: &'a dyn Fn(Family) -> Vec<&'static TableSchema>,
 }
 
 impl Writer<'_> {
-    fn table(&mut self, shape: &'static Shape, presence: Presence) -> Map<String, Value> {
+    fn table(&mut self, shape: &'static TableSchema, presence: Presence) -> Map<String, Value> {
         let (mut properties, mut required) = (Map::new(), Vec::new());
         for key in shape.keys() {
             let inherits = key.name == "like";
@@ -47,7 +47,7 @@ impl Writer<'_> {
                 continue;
             }
             properties.insert(key.name.to_owned(), self.key(key, presence));
-            if inherits || (presence == Presence::Whole && matches!(key.absent, Absent::Mistake)) {
+            if inherits || (presence == Presence::Whole && matches!(key.absent, DefaultValue::Required)) {
                 required.push(key.name);
             }
         }
@@ -72,7 +72,7 @@ impl Writer<'_> {
         if let Some(text) = key.absent.default() {
             out["default"] = default(&text);
         }
-        if let Absent::Words(words) = key.absent {
+        if let DefaultValue::Words(words) = key.absent {
             about.push_str(&format!(" (default: {words})"));
         }
         out["description"] = json!(about);
@@ -80,7 +80,7 @@ impl Writer<'_> {
     }
 
     /// A reference to the table's definition, which is made at its first use.
-    fn shape(&mut self, shape: &'static Shape, presence: Presence) -> Value {
+    fn shape(&mut self, shape: &'static TableSchema, presence: Presence) -> Value {
         let part = if presence == Presence::Part { "-part" } else { "" };
         let name = format!("{}{part}", shape.title.replace(' ', "-").replace('\'', "").to_lowercase());
         if !self.definitions.contains_key(&name) {
@@ -93,63 +93,63 @@ impl Writer<'_> {
     }
 
     /// A table by itself, or one that inherits.
-    fn inheriting(&mut self, shape: &'static Shape, presence: Presence) -> Value {
+    fn inheriting(&mut self, shape: &'static TableSchema, presence: Presence) -> Value {
         if shape.key("like").is_none() {
             return self.shape(shape, presence);
         }
         json!({ "anyOf": [self.shape(shape, Presence::Whole), self.shape(shape, Presence::Part)] })
     }
 
-    fn form(&mut self, form: &'static Form, presence: Presence) -> Value {
+    fn form(&mut self, form: &'static ValueType, presence: Presence) -> Value {
         let quantity = |(pattern, _): (String, Vec<&str>)| json!({ "type": "string", "pattern": pattern });
         match form {
-            Form::Text => json!({ "type": "string", "pattern": r"\S" }),
-            Form::Name("interface") => {
+            ValueType::Text => json!({ "type": "string", "pattern": r"\S" }),
+            ValueType::Name("interface") => {
                 json!({ "type": "string", "pattern": r"^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$" })
             }
-            Form::Name("end" | "radio") => {
+            ValueType::Name("end" | "radio") => {
                 json!({ "type": "string", "pattern": r"^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)?$" })
             }
-            Form::Name("ends") => {
+            ValueType::Name("ends") => {
                 json!({ "type": "string", "pattern": r"^[A-Za-z0-9_*-]+(\.[A-Za-z0-9_-]+)?$" })
             }
-            Form::Name(_) => json!({ "type": "string", "pattern": NAME }),
-            Form::Written { pattern, examples, .. } => {
+            ValueType::Name(_) => json!({ "type": "string", "pattern": NAME }),
+            ValueType::Written { pattern, examples, .. } => {
                 json!({ "type": "string", "pattern": pattern, "examples": examples })
             }
-            Form::Listed { title, names, .. } => {
+            ValueType::Listed { title, names, .. } => {
                 self.definitions.insert((*title).to_owned(), json!({ "enum": names() }));
                 json!({ "$ref": format!("#/definitions/{title}") })
             }
-            Form::Choice(names) => {
+            ValueType::Choice(names) => {
                 let spaced = names.iter().map(|name| (*name).to_owned());
                 let all: Vec<String> =
                     spaced.chain(names.iter().filter_map(|name| units::unspaced(name))).collect();
                 json!({ "enum": all })
             }
-            Form::Tag(name) => json!({ "const": name }),
-            Form::Boolean => json!({ "type": "boolean" }),
-            Form::Integer(low, high) => json!({ "type": "integer", "minimum": low, "maximum": high }),
-            Form::Numbers(all) => json!({ "enum": all }),
-            Form::Bytes(low, high) | Form::BytesFor(low, high, _) => json!({ "anyOf": [
+            ValueType::Tag(name) => json!({ "const": name }),
+            ValueType::Boolean => json!({ "type": "boolean" }),
+            ValueType::Integer(low, high) => json!({ "type": "integer", "minimum": low, "maximum": high }),
+            ValueType::Numbers(all) => json!({ "enum": all }),
+            ValueType::Bytes(low, high) | ValueType::BytesFor(low, high, _) => json!({ "anyOf": [
                 { "type": "integer", "minimum": low, "maximum": high },
                 quantity(units::sizes()),
             ] }),
-            Form::Time | Form::Period | Form::Times { .. } => quantity(units::times()),
-            Form::Rate | Form::RateFrom(..) | Form::RateOrZero(..) => quantity(units::rates()),
-            Form::Fraction => json!({ "type": "number", "minimum": 0, "maximum": 1 }),
-            Form::Number(low, high) => json!({ "type": "number", "minimum": low, "maximum": high }),
-            Form::Part(family, built_in) => self.part(*family, built_in, presence),
-            Form::Either(forms) => self.any(forms.iter(), presence),
+            ValueType::Time | ValueType::Period | ValueType::Times { .. } => quantity(units::times()),
+            ValueType::Rate | ValueType::RateFrom(..) | ValueType::RateOrZero(..) => quantity(units::rates()),
+            ValueType::Fraction => json!({ "type": "number", "minimum": 0, "maximum": 1 }),
+            ValueType::Number(low, high) => json!({ "type": "number", "minimum": low, "maximum": high }),
+            ValueType::Part(family, built_in) => self.part(*family, built_in, presence),
+            ValueType::Either(forms) => self.any(forms.iter(), presence),
             // A list takes the place of an inherited one as a whole.
-            Form::List(inner) => {
+            ValueType::List(inner) => {
                 json!({ "type": "array", "minItems": 1, "items": self.form(inner, Presence::Whole) })
             }
-            Form::Table(shape) => self.inheriting(shape, presence),
-            Form::OneOf(shapes) => {
+            ValueType::Table(shape) => self.inheriting(shape, presence),
+            ValueType::OneOf(shapes) => {
                 json!({ "anyOf": shapes.iter().map(|shape| self.shape(shape, presence)).collect::<Vec<_>>() })
             }
-            Form::Kinds { shapes, bare } => {
+            ValueType::Kinds { shapes, bare } => {
                 let alone = shapes.iter().filter(|shape| shape.stands_alone());
                 let names: Vec<&str> = alone.map(|shape| shape.kind()).collect();
                 let mut all: Vec<Value> = shapes.iter().map(|shape| self.shape(shape, presence)).collect();
@@ -158,18 +158,18 @@ impl Writer<'_> {
                 }
                 json!({ "anyOf": all })
             }
-            Form::Named(_, inner) => json!({
+            ValueType::Named(_, inner) => json!({
                 "type": "object",
                 "propertyNames": { "pattern": NAME },
                 "additionalProperties": self.form(inner, presence),
             }),
-            Form::Settings(keys) => {
+            ValueType::Settings(keys) => {
                 let keys: Vec<(&str, Value)> =
                     keys.iter().copied().flatten().map(|key| (key.name, self.key(key, presence))).collect();
                 dotted(&keys)
             }
-            Form::Later(later) => self.form(later(), presence),
-            Form::Sweep => {
+            ValueType::Later(later) => self.form(later(), presence),
+            ValueType::Sweep => {
                 let table = json!({ "$ref": "#/definitions/sweep" });
                 let sweep = json!({
                     "type": "object",
@@ -187,7 +187,7 @@ impl Writer<'_> {
     }
 
     /// What is built in, or one of the parts of a family, by its name alone or as a table.
-    fn part(&mut self, family: Family, built_in: &'static Form, presence: Presence) -> Value {
+    fn part(&mut self, family: Family, built_in: &'static ValueType, presence: Presence) -> Value {
         let (built_in, parts) = (self.form(built_in, presence), (self.parts)(family));
         if parts.is_empty() {
             return built_in;
@@ -198,7 +198,7 @@ impl Writer<'_> {
         json!({ "anyOf": all })
     }
 
-    fn any(&mut self, forms: impl Iterator<Item = &'static Form>, presence: Presence) -> Value {
+    fn any(&mut self, forms: impl Iterator<Item = &'static ValueType>, presence: Presence) -> Value {
         json!({ "anyOf": forms.map(|form| self.form(form, presence)).collect::<Vec<_>>() })
     }
 }

@@ -1,7 +1,7 @@
 //! Where in the specimen each table of the description can stand.
 
 use super::super::super::decode;
-use super::super::Shape;
+use super::super::TableSchema;
 use super::super::reference::all;
 use super::{AP, STATION, WIRED};
 
@@ -10,13 +10,13 @@ pub(super) type Sets = Vec<(String, String)>;
 /// A place of the specimen where a table can stand, and what makes it stand there.
 pub(super) struct Place {
     pub(super) path: String,
-    pub(super) shape: &'static Shape,
+    pub(super) shape: &'static TableSchema,
     pub(super) sets: Sets,
 }
 
 /// Every table of the description at a place of the specimen.
 pub(super) fn places() -> Vec<Place> {
-    let known = |title: &str| all(&decode::SHAPE).into_iter().find(|s| s.title == title).expect("a table");
+    let known = |title: &str| all(&decode::SCHEMA).into_iter().find(|s| s.title == title).expect("a table");
     let place =
         |path: &str, title: &str| Place { path: path.to_owned(), shape: known(title), sets: Vec::new() };
     let mut out = vec![
@@ -211,7 +211,7 @@ pub(super) fn interference() -> Sets {
 
 /// What others do on the channel.
 fn foreign() -> Vec<Place> {
-    let known = |title: &str| all(&decode::SHAPE).into_iter().find(|s| s.title == title).expect("a table");
+    let known = |title: &str| all(&decode::SCHEMA).into_iter().find(|s| s.title == title).expect("a table");
     let place =
         |path: &str, title: &str, sets: Sets| Place { path: path.to_owned(), shape: known(title), sets };
     let mut out = vec![place("interference.oven", "Interference", interference())];

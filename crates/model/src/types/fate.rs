@@ -29,8 +29,8 @@ pub enum Reason {
     Ttl,
     /// The hardware returned the frame unsent, because another frame to the same destination had failed.
     Filtered,
-    /// A user-defined control law dropped it.
-    Law,
+    /// A user-defined AQM algorithm dropped it.
+    Aqm,
     /// cake's ACK filter dropped the ACK, because a newer one replaces it.
     AckFilter,
     /// The frame was buffered too long for a sleeping station.
@@ -57,7 +57,7 @@ impl Reason {
         Self::Pie,
         Self::Ttl,
         Self::Filtered,
-        Self::Law,
+        Self::Aqm,
         Self::AckFilter,
         Self::Expired,
         Self::Missed,
@@ -77,7 +77,7 @@ impl Reason {
             Self::Pie => "pie",
             Self::Ttl => "ttl",
             Self::Filtered => "filtered",
-            Self::Law => "law",
+            Self::Aqm => "aqm",
             Self::AckFilter => "ack_filter",
             Self::Expired => "expired",
             Self::Missed => "missed",

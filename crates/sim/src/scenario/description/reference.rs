@@ -1,13 +1,13 @@
 //! The description of the scenario keys as a page for users.
 
 use super::super::units;
-use super::{Absent, Form, Key, Shape, byte_bounds, numbers, rate_bound, time_bounds};
+use super::{DefaultValue, Key, TableSchema, ValueType, byte_bounds, numbers, rate_bound, time_bounds};
 
 /// What stands before the tables: the worked example and how values are written.
 const HEAD: &str = include_str!("reference.md");
 
 /// The page, in Markdown.
-pub(in super::super) fn reference(root: &'static Shape) -> String {
+pub(in super::super) fn reference(root: &'static TableSchema) -> String {
     let units = |(_, names): (String, Vec<&str>)| {
         names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
     };
@@ -19,7 +19,7 @@ pub(in super::super) fn reference(root: &'static Shape) -> String {
         page.push_str(&format!("\n## {}\n\n{}\n\n", shape.title, shape.about));
         page.push_str(&table("key", shape.keys()));
         for key in shape.keys() {
-            if let Form::Settings(settings) = key.form {
+            if let ValueType::Settings(settings) = key.form {
                 page.push_str(&format!("\n### {}\n\n", settings_title(key)));
                 page.push_str(&table("setting", settings.iter().copied().flatten()));
             }
@@ -36,7 +36,7 @@ fn table(what: &str, keys: impl Iterator<Item = &'static Key>) -> String {
         let names: Vec<String> = same.iter().map(|key| format!("`{}`", key.name)).collect();
         let first = same[0];
         let value = match first.form {
-            Form::Settings(_) => {
+            ValueType::Settings(_) => {
                 let title = settings_title(first);
                 format!("settings by name: [{title}](#{})", anchor(&title))
             }
@@ -53,7 +53,7 @@ fn settings_title(key: &Key) -> String {
 }
 
 /// The tables that can be reached from `root`, each once, from the outside in.
-pub(super) fn all(root: &'static Shape) -> Vec<&'static Shape> {
+pub(super) fn all(root: &'static TableSchema) -> Vec<&'static TableSchema> {
     let mut found = vec![root];
     let mut next = 0;
     while next < found.len() {
@@ -69,10 +69,12 @@ pub(super) fn all(root: &'static Shape) -> Vec<&'static Shape> {
 
 fn absent(key: &Key) -> String {
     match (key.absent.default(), &key.absent, &key.form) {
-        (None, Absent::Words(words), _) => (*words).to_owned(),
+        (None, DefaultValue::Words(words), _) => (*words).to_owned(),
         (None, ..) => "required".to_owned(),
-        (Some(text), _, Form::Boolean | Form::Integer(..) | Form::Fraction) => format!("`{text}`"),
-        (Some(text), _, Form::Bytes(..) | Form::Either(_)) if text.parse::<u32>().is_ok() => {
+        (Some(text), _, ValueType::Boolean | ValueType::Integer(..) | ValueType::Fraction) => {
+            format!("`{text}`")
+        }
+        (Some(text), _, ValueType::Bytes(..) | ValueType::Either(_)) if text.parse::<u32>().is_ok() => {
             format!("`{text}`")
         }
         (Some(text), ..) => format!("`\"{text}\"`"),
@@ -80,57 +82,57 @@ fn absent(key: &Key) -> String {
 }
 
 /// What a value may be, in words.
-pub(in super::super) fn words(form: &'static Form) -> String {
+pub(in super::super) fn words(form: &'static ValueType) -> String {
     let list =
         |names: Vec<&str>| names.iter().map(|name| format!("`\"{name}\"`")).collect::<Vec<_>>().join(", ");
     match form {
-        Form::Text => "text".to_owned(),
-        Form::Name("interface") => "an interface, `\"NODE.INTERFACE\"`".to_owned(),
-        Form::Name("end") => "a node, or an interface, `\"NODE.INTERFACE\"`".to_owned(),
-        Form::Name("ends") => {
+        ValueType::Text => "text".to_owned(),
+        ValueType::Name("interface") => "an interface, `\"NODE.INTERFACE\"`".to_owned(),
+        ValueType::Name("end") => "a node, or an interface, `\"NODE.INTERFACE\"`".to_owned(),
+        ValueType::Name("ends") => {
             "a node, a pattern of nodes' names such as `sta*`, or an interface, `\"NODE.INTERFACE\"`"
                 .to_owned()
         }
-        Form::Name("radio") => "an interface of the node, or `\"NODE.INTERFACE\"`".to_owned(),
-        Form::Name(what) => format!("the name of a {what}"),
-        Form::Written { words, .. } | Form::Listed { words, .. } => (*words).to_owned(),
-        Form::Choice(names) => list(names.to_vec()),
-        Form::Tag(name) => list(vec![name]),
-        Form::Boolean => "`true`, `false`".to_owned(),
-        Form::Integer(low, high) => format!("whole number, {low} to {high}"),
-        Form::Numbers(all) => format!("whole number, {}", numbers(all)),
-        Form::Bytes(low, high) => format!("size, {low} to {high} bytes"),
-        Form::BytesFor(low, high, why) => format!("size, {}", byte_bounds(*low, *high, why)),
-        Form::Time => "time".to_owned(),
-        Form::Period => "time above zero".to_owned(),
-        Form::Times { least, most, why } => format!("time, {}", time_bounds(least, *most, why)),
-        Form::Rate => "rate".to_owned(),
-        Form::RateFrom(least, why) => format!("rate, {}", rate_bound(least, why)),
-        Form::RateOrZero(least, why) => format!("rate, `0 bit/s` or {}", rate_bound(least, why)),
-        Form::Fraction => "fraction, 0 to 1".to_owned(),
-        Form::Number(low, high) => format!("number, {low} to {high}"),
-        Form::Part(_, built_in) => words(built_in),
-        Form::Either(forms) => forms.iter().map(words).collect::<Vec<_>>().join(", or "),
-        Form::List(inner) => format!("list of: {}", words(inner)),
-        Form::Table(shape) => link(shape),
-        Form::OneOf(shapes) => shapes.iter().map(|shape| link(shape)).collect::<Vec<_>>().join(", or "),
-        Form::Kinds { shapes, bare } => {
+        ValueType::Name("radio") => "an interface of the node, or `\"NODE.INTERFACE\"`".to_owned(),
+        ValueType::Name(what) => format!("the name of a {what}"),
+        ValueType::Written { words, .. } | ValueType::Listed { words, .. } => (*words).to_owned(),
+        ValueType::Choice(names) => list(names.to_vec()),
+        ValueType::Tag(name) => list(vec![name]),
+        ValueType::Boolean => "`true`, `false`".to_owned(),
+        ValueType::Integer(low, high) => format!("whole number, {low} to {high}"),
+        ValueType::Numbers(all) => format!("whole number, {}", numbers(all)),
+        ValueType::Bytes(low, high) => format!("size, {low} to {high} bytes"),
+        ValueType::BytesFor(low, high, why) => format!("size, {}", byte_bounds(*low, *high, why)),
+        ValueType::Time => "time".to_owned(),
+        ValueType::Period => "time above zero".to_owned(),
+        ValueType::Times { least, most, why } => format!("time, {}", time_bounds(least, *most, why)),
+        ValueType::Rate => "rate".to_owned(),
+        ValueType::RateFrom(least, why) => format!("rate, {}", rate_bound(least, why)),
+        ValueType::RateOrZero(least, why) => format!("rate, `0 bit/s` or {}", rate_bound(least, why)),
+        ValueType::Fraction => "fraction, 0 to 1".to_owned(),
+        ValueType::Number(low, high) => format!("number, {low} to {high}"),
+        ValueType::Part(_, built_in) => words(built_in),
+        ValueType::Either(forms) => forms.iter().map(words).collect::<Vec<_>>().join(", or "),
+        ValueType::List(inner) => format!("list of: {}", words(inner)),
+        ValueType::Table(shape) => link(shape),
+        ValueType::OneOf(shapes) => shapes.iter().map(|shape| link(shape)).collect::<Vec<_>>().join(", or "),
+        ValueType::Kinds { shapes, bare } => {
             let kinds: Vec<String> =
                 shapes.iter().map(|s| format!("[`\"{}\"`](#{})", s.kind(), anchor(s.title))).collect();
             let how =
                 if *bare { "a kind, or a table with `kind` and options" } else { "a table with `kind`" };
             format!("{how}: {}", kinds.join(", "))
         }
-        Form::Named(what, inner) => format!("{what}s by name: {}", words(inner)),
-        Form::Settings(_) => "settings by name".to_owned(),
-        Form::Later(form) => words(form()),
-        Form::Sweep => {
+        ValueType::Named(what, inner) => format!("{what}s by name: {}", words(inner)),
+        ValueType::Settings(_) => "settings by name".to_owned(),
+        ValueType::Later(form) => words(form()),
+        ValueType::Sweep => {
             "lists of values, or ranges such as `\"1..30\"`, by dotted key; keys of a table in `paired` move together".to_owned()
         }
     }
 }
 
-fn link(shape: &Shape) -> String {
+fn link(shape: &TableSchema) -> String {
     format!("[{}](#{})", shape.title, anchor(shape.title))
 }
 

@@ -2,7 +2,7 @@
 
 use super::super::fate::Reason;
 use super::*;
-use crate::vocabulary::PlaceId;
+use crate::types::PlaceId;
 use alloc::vec;
 use alloc::vec::Vec;
 

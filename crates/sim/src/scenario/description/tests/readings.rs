@@ -15,7 +15,7 @@ use std::fmt::Write as _;
 
 use super::places::{Place, Sets, places};
 use super::{SPECIMEN, company, effective, parse, probes};
-use crate::scenario::contract::Key;
+use crate::scenario::description::Key;
 use crate::scenario::document;
 
 const KEPT: &str = include_str!("readings.txt");

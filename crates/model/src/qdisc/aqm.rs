@@ -1,8 +1,8 @@
-//! A user-defined control law on one queue with a limit.
+//! A user-defined AQM algorithm on one queue with a limit.
 
 use super::{Enqueue, QdiscStats};
-use crate::aqm::law::{Fate, Law, LawFactory, Seen};
-use crate::vocabulary::{Ctx, Duration, Instant, Pkt, PktList, PlaceId, RandomStream, Reason, Sink};
+use crate::aqm::algorithm::{AqmAlgorithm, AqmFactory, Fate, Seen};
+use crate::types::{Ctx, Duration, Instant, Pkt, PktList, PlaceId, RandomStream, Reason, Sink};
 use alloc::borrow::ToOwned;
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -11,42 +11,42 @@ use alloc::vec::Vec;
 
 /// Parameters.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct LawParams {
+pub struct AqmParams {
     /// Maximum number of packets.
     pub limit: u32,
-    /// The control law.
-    pub law: LawFactory,
+    /// The AQM algorithm.
+    pub aqm: AqmFactory,
 }
 
 /// The qdisc.
 #[derive(Debug)]
-pub struct LawQdisc {
+pub struct AqmQdisc {
     name: String,
     limit: u32,
     place: PlaceId,
     list: PktList,
-    law: Box<dyn Law + Send>,
+    aqm: Box<dyn AqmAlgorithm + Send>,
     stats: QdiscStats,
     overlimit: u64,
     marks: u64,
 }
 
-impl LawQdisc {
-    /// Creates an empty queue. Drops are recorded at `place`. `stream` is the law's random stream.
-    pub fn new(params: &LawParams, place: PlaceId, stream: RandomStream) -> Self {
+impl AqmQdisc {
+    /// Creates an empty queue. Drops are recorded at `place`. `stream` is the AQM's random stream.
+    pub fn new(params: &AqmParams, place: PlaceId, stream: RandomStream) -> Self {
         Self {
-            name: params.law.name().to_owned(),
+            name: params.aqm.name().to_owned(),
             limit: params.limit,
             place,
             list: PktList::default(),
-            law: params.law.make(stream),
+            aqm: params.aqm.make(stream),
             stats: QdiscStats::default(),
             overlimit: 0,
             marks: 0,
         }
     }
 
-    /// Name of the law.
+    /// Name of the AQM.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -55,15 +55,15 @@ impl LawQdisc {
     pub fn enqueue<S: Sink>(&mut self, now: Instant, p: Pkt, ctx: &mut Ctx<'_, S>) -> Enqueue {
         if self.list.packets() >= self.limit {
             self.overlimit += 1;
-            self.law.overlimit(now, 1);
+            self.aqm.overlimit(now, 1);
             return self.refuse(now, p, Reason::Overlimit, ctx);
         }
         let hot = ctx.packets.get_mut(p);
         let seen = Seen::new(now, hot, Duration::ZERO, self.backlog(), false);
-        match self.law.arrives(&seen).apply(hot) {
+        match self.aqm.arrives(&seen).apply(hot) {
             Fate::Passed => {}
             Fate::Marked => self.marks += 1,
-            Fate::Dropped => return self.refuse(now, p, Reason::Law, ctx),
+            Fate::Dropped => return self.refuse(now, p, Reason::Aqm, ctx),
         }
         hot.t_enqueue = now;
         self.list.push(ctx.packets, p);
@@ -76,24 +76,24 @@ impl LawQdisc {
         Enqueue::Dropped
     }
 
-    /// Takes the next packet. The law may drop other packets before it.
+    /// Takes the next packet. The AQM may drop other packets before it.
     pub fn dequeue<S: Sink>(&mut self, now: Instant, ctx: &mut Ctx<'_, S>) -> Option<Pkt> {
         while let Some(p) = self.list.pop(ctx.packets) {
             let hot = ctx.packets.get_mut(p);
             let seen = Seen::new(now, hot, now.saturating_since(hot.t_enqueue), self.backlog(), false);
-            match self.law.leaves(&seen).apply(hot) {
+            match self.aqm.leaves(&seen).apply(hot) {
                 Fate::Passed => {}
                 Fate::Marked => self.marks += 1,
                 Fate::Dropped => {
                     self.stats.drops += 1;
-                    ctx.drop(now, p, Reason::Law, self.place);
+                    ctx.drop(now, p, Reason::Aqm, self.place);
                     continue;
                 }
             }
             self.stats.sent(hot);
             return Some(p);
         }
-        self.law.empty(now);
+        self.aqm.empty(now);
         None
     }
 
@@ -108,10 +108,10 @@ impl LawQdisc {
         self.stats
     }
 
-    /// Marks, drops at the limit, and the law's own counters.
+    /// Marks, drops at the limit, and the AQM's own counters.
     pub fn counters(&self) -> Vec<(&'static str, u64)> {
         let mut all = vec![("ecn_mark", self.marks), ("drop_overlimit", self.overlimit)];
-        all.extend(self.law.counters());
+        all.extend(self.aqm.counters());
         all
     }
 }

@@ -1,4 +1,4 @@
-//! Requirements for a control law.
+//! Requirements for an AQM algorithm.
 
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
@@ -8,19 +8,19 @@ use alloc::vec::Vec;
 
 use super::scheduler::in_the_mac;
 use super::{SCRIPTS, STEPS, ServiceOrder, discipline, stream, try_all};
-use crate::aqm::law::{Law, LawFactory, Seen, Verdict};
+use crate::aqm::algorithm::{AqmAlgorithm, AqmFactory, Seen, Verdict};
 use crate::qdisc::QdiscConfig;
-use crate::qdisc::fq_law::FqLawParams;
-use crate::qdisc::law::LawParams;
-use crate::vocabulary::{Duration, Instant, RandomStream};
+use crate::qdisc::aqm::AqmParams;
+use crate::qdisc::fq_aqm::FqAqmParams;
+use crate::types::{Duration, Instant, RandomStream};
 
-/// Checks the requirements of a law ([`Law`]): the same calls give the same results, queues share no state,
+/// Checks the requirements of an AQM ([`AqmAlgorithm`]): the same calls give the same results, queues share no state,
 /// packets pass an almost empty queue, and accounts close on one queue, on the flows of fair queueing, and in
 /// the MAC. In every second script some packets have several segments, except in the MAC, where each frame is
 /// one segment.
-pub fn law(law: &LawFactory) -> Result<(), String> {
+pub fn aqm(aqm: &AqmFactory) -> Result<(), String> {
     try_all(|script, step| {
-        let mut fed = Fed::new(law, script);
+        let mut fed = Fed::new(aqm, script);
         for n in 1..=STEPS {
             *step = n;
             fed.step();
@@ -28,33 +28,33 @@ pub fn law(law: &LawFactory) -> Result<(), String> {
         Ok(fed.log)
     })?;
     for script in 0..SCRIPTS {
-        let mut alone = Fed::new(law, script);
+        let mut alone = Fed::new(aqm, script);
         (0..STEPS).for_each(|_| alone.step());
-        let (mut beside, mut other) = (Fed::new(law, script), Fed::new(law, script + SCRIPTS));
+        let (mut beside, mut other) = (Fed::new(aqm, script), Fed::new(aqm, script + SCRIPTS));
         (0..STEPS).for_each(|_| {
             beside.step();
             other.step();
         });
         if alone.log != beside.log {
-            return Err(format!("script {script}: it did otherwise beside a law of another queue"));
+            return Err(format!("script {script}: it did otherwise beside an AQM of another queue"));
         }
     }
-    lets_pass(law)?;
-    let small = FqLawParams { limit: 40, flows: 8, ..FqLawParams::new(law.clone()) };
+    lets_pass(aqm)?;
+    let small = FqAqmParams { limit: 40, flows: 8, ..FqAqmParams::new(aqm.clone()) };
     for (place, config) in [
-        ("one queue", QdiscConfig::Law(LawParams { limit: 1000, law: law.clone() })),
-        ("a short queue", QdiscConfig::Law(LawParams { limit: 10, law: law.clone() })),
-        ("flow queues", QdiscConfig::FqLaw(small)),
+        ("one queue", QdiscConfig::Aqm(AqmParams { limit: 1000, aqm: aqm.clone() })),
+        ("a short queue", QdiscConfig::Aqm(AqmParams { limit: 10, aqm: aqm.clone() })),
+        ("flow queues", QdiscConfig::FqAqm(small)),
     ] {
         discipline(&config, ServiceOrder::Kept).map_err(|what| format!("on {place}: {what}"))?;
     }
-    in_the_mac(law).map_err(|what| format!("in the MAC: {what}"))
+    in_the_mac(aqm).map_err(|what| format!("in the MAC: {what}"))
 }
 
 /// Of packets that come alone and leave at once, most pass in the end.
-fn lets_pass(law: &LawFactory) -> Result<(), String> {
+fn lets_pass(aqm: &AqmFactory) -> Result<(), String> {
     const PACKETS: u32 = 2_000;
-    let mut one = law.make(stream(0, "alone"));
+    let mut one = aqm.make(stream(0, "alone"));
     let (mut now, mut passed) = (Instant::ZERO, 0);
     for n in 0..PACKETS {
         now += Duration::from_millis(20);
@@ -90,9 +90,9 @@ fn lets_pass(law: &LawFactory) -> Result<(), String> {
     Ok(())
 }
 
-/// A law and the queue that it is on.
+/// An AQM and the queue that it is on.
 struct Fed {
-    law: Box<dyn Law + Send>,
+    aqm: Box<dyn AqmAlgorithm + Send>,
     queue: VecDeque<(Instant, u32, bool)>,
     bytes: u64,
     stream: RandomStream,
@@ -105,9 +105,9 @@ struct Fed {
 }
 
 impl Fed {
-    fn new(law: &LawFactory, script: u64) -> Self {
+    fn new(aqm: &AqmFactory, script: u64) -> Self {
         Self {
-            law: law.make(stream(script, "part")),
+            aqm: aqm.make(stream(script, "part")),
             queue: VecDeque::new(),
             bytes: 0,
             stream: stream(script, "script"),
@@ -144,7 +144,7 @@ impl Fed {
             if self.gso && self.stream.below(3) == 0 {
                 bytes *= 2 + self.stream.below(43);
             }
-            let verdict = self.law.arrives(&self.seen(self.now, bytes, ecn, slow));
+            let verdict = self.aqm.arrives(&self.seen(self.now, bytes, ecn, slow));
             self.log.push(verdict);
             if verdict == Verdict::Pass || ecn && verdict == Verdict::Mark {
                 self.queue.push_back((self.now, bytes, ecn));
@@ -154,12 +154,12 @@ impl Fed {
         }
         while let Some((came, bytes, ecn)) = self.queue.pop_front() {
             self.bytes -= u64::from(bytes);
-            let verdict = self.law.leaves(&self.seen(came, bytes, ecn, slow));
+            let verdict = self.aqm.leaves(&self.seen(came, bytes, ecn, slow));
             self.log.push(verdict);
             if verdict == Verdict::Pass || ecn && verdict == Verdict::Mark {
                 return;
             }
         }
-        self.law.empty(self.now);
+        self.aqm.empty(self.now);
     }
 }

@@ -1,11 +1,11 @@
-//! Flow queues by hash and DRR++, as fq_codel has them, with a user-defined control law on each.
+//! Flow queues by hash and DRR++, as fq_codel has them, with a user-defined AQM algorithm on each.
 
 use super::fq_codel::{FqCodelParams, MIN_QUANTUM};
 use super::{Enqueue, QdiscStats};
-use crate::aqm::law::LawFactory;
+use crate::aqm::algorithm::AqmFactory;
 use crate::sched::drr::EmptyNew;
 use crate::sched::flow_queues::{FlowQueues, FlowQueuesParams, MtuScope, TinId};
-use crate::vocabulary::{Ctx, Instant, Pkt, PlaceId, RandomStream, Sink};
+use crate::types::{Ctx, Instant, Pkt, PlaceId, RandomStream, Sink};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec;
@@ -13,7 +13,7 @@ use alloc::vec::Vec;
 
 /// Parameters, with fq_codel's names.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct FqLawParams {
+pub struct FqAqmParams {
     /// Maximum number of packets in all flows.
     pub limit: u32,
     /// Number of flow queues.
@@ -24,24 +24,24 @@ pub struct FqLawParams {
     pub memory_limit: u32,
     /// Maximum number of packets dropped at once from the fattest flow when a limit is exceeded.
     pub drop_batch: u32,
-    /// The control law of each flow.
-    pub law: LawFactory,
-    /// Name of the qdisc. Default: `fq_` and the law's name.
+    /// The AQM algorithm of each flow.
+    pub aqm: AqmFactory,
+    /// Name of the qdisc. Default: `fq_` and the AQM's name.
     pub name: String,
 }
 
-impl FqLawParams {
-    /// fq_codel's defaults for all parameters but the law.
-    pub fn new(law: LawFactory) -> Self {
+impl FqAqmParams {
+    /// fq_codel's defaults for all parameters but the AQM.
+    pub fn new(aqm: AqmFactory) -> Self {
         let FqCodelParams { limit, flows, quantum, memory_limit, drop_batch, .. } = FqCodelParams::default();
-        let name = format!("fq_{}", law.name());
-        Self { limit, flows, quantum, memory_limit, drop_batch, law, name }
+        let name = format!("fq_{}", aqm.name());
+        Self { limit, flows, quantum, memory_limit, drop_batch, aqm, name }
     }
 }
 
 /// The qdisc.
 #[derive(Debug)]
-pub struct FqLaw {
+pub struct FqAqm {
     name: String,
     drop_batch: u32,
     queues: FlowQueues,
@@ -51,12 +51,12 @@ pub struct FqLaw {
 /// The only user of the flow queues.
 const TIN: TinId = TinId(0);
 
-impl FqLaw {
+impl FqAqm {
     /// Creates empty flow queues. Drops are recorded at `place`. `stream` draws the hash salt and a random
-    /// stream for each law.
+    /// stream for each AQM.
     ///
     /// Panics if the number of flow queues is zero.
-    pub fn new(params: &FqLawParams, place: PlaceId, stream: &mut RandomStream) -> Self {
+    pub fn new(params: &FqAqmParams, place: PlaceId, stream: &mut RandomStream) -> Self {
         let queues = FlowQueuesParams {
             flows: params.flows,
             tins: 1,
@@ -64,10 +64,10 @@ impl FqLaw {
             limit: params.limit,
             memory_limit: params.memory_limit,
             empty_new: EmptyNew::ToOldUnlessAlone,
-            // spec: rfc8290 4 - a law is of its flow's own queue.
+            // spec: rfc8290 4 - an AQM is of its flow's own queue.
             mtu_scope: MtuScope::Queue,
         };
-        let queues = FlowQueues::new(queues, place, stream.bits()).with_laws(&params.law, stream.split());
+        let queues = FlowQueues::new(queues, place, stream.bits()).with_aqm(&params.aqm, stream.split());
         let (name, drop_batch) = (params.name.clone(), params.drop_batch);
         Self { name, drop_batch, queues, sent: QdiscStats::default() }
     }
@@ -77,11 +77,11 @@ impl FqLaw {
         &self.name
     }
 
-    /// Queues the packet if its flow's law accepts it. If a limit is exceeded, drops from the head of the
+    /// Queues the packet if its flow's AQM accepts it. If a limit is exceeded, drops from the head of the
     /// fattest flow once.
     // As `super::fq_codel`.
     pub fn enqueue<S: Sink>(&mut self, now: Instant, p: Pkt, ctx: &mut Ctx<'_, S>) -> Enqueue {
-        let Some(queue) = self.queues.enqueue_by_laws(now, TIN, false, p, ctx) else {
+        let Some(queue) = self.queues.enqueue_by_aqm(now, TIN, false, p, ctx) else {
             return Enqueue::Dropped;
         };
         if self.queues.over_limit().is_none() {
@@ -91,13 +91,13 @@ impl FqLaw {
             .queues
             .drop_batch(now, self.drop_batch, false, ctx)
             .expect("it holds packets over its limit");
-        self.queues.tell_law(now, hit.queue, hit.packets);
+        self.queues.tell_aqm(now, hit.queue, hit.packets);
         if hit.queue == queue { Enqueue::Congested } else { Enqueue::Queued }
     }
 
     /// Takes the next packet of the flow whose turn it is.
     pub fn dequeue<S: Sink>(&mut self, now: Instant, ctx: &mut Ctx<'_, S>) -> Option<Pkt> {
-        let p = self.queues.dequeue_by_laws(now, TIN, false, ctx)?;
+        let p = self.queues.dequeue_by_aqm(now, TIN, false, ctx)?;
         self.sent.sent(ctx.packets.get(p));
         Some(p)
     }
@@ -116,12 +116,12 @@ impl FqLaw {
 
     /// The counters that fq_codel has too.
     pub fn counters(&self) -> Vec<(&'static str, u64)> {
-        let (all, laws) = (self.queues.stats(), self.queues.codel_stats(TIN));
+        let (all, aqms) = (self.queues.stats(), self.queues.codel_stats(TIN));
         vec![
             ("drop_overlimit", all.drop_overlimit),
             ("drop_overmemory", all.drop_overmemory),
             ("new_flow_count", all.new_flow_count),
-            ("ecn_mark", laws.ecn_mark),
+            ("ecn_mark", aqms.ecn_mark),
         ]
     }
 }

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! fn main() -> ExitCode {
-//!     stillair_program::main(|parts| {
+//!     stillair_cli::main(|parts| {
 //!         parts.congestion_control("mine", "what it does", vec![], |_| Ok(Mine::default()))?;
 //!         Ok(())
 //!     })
